@@ -1,0 +1,1 @@
+"""Relations as frozen trees, scalar expressions, and their way to SQL."""

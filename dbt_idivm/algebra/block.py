@@ -1,0 +1,116 @@
+"""From relations to readable SQL: a `Block` is one SELECT … FROM … JOIN … WHERE that can still be added to.
+
+Selections, projections and joins of blocks stay one flat SELECT; what cannot (GROUP BY, UNION ALL) becomes a subquery
+and starts a new block. Every source of a statement has an alias of its own, so blocks merge without renaming.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field, replace
+from typing import TYPE_CHECKING, Protocol
+
+from sqlglot import exp
+
+from dbt_idivm.algebra.expressions import alias, column, conjunction, conjuncts, identifier, substitute
+
+if TYPE_CHECKING:
+    from dbt_idivm.algebra.relation import Relation
+
+
+@dataclass(frozen=True)
+class Source:
+    """One item of FROM: an aliased table or subquery, and the condition that joins it to the items before it."""
+
+    item: exp.Expression
+    condition: exp.Expression | None = None
+
+
+@dataclass(frozen=True)
+class Block:
+    """One SELECT: sources, conditions, and for each output attribute its defining expression."""
+
+    sources: tuple[Source, ...]
+    output: Mapping[str, exp.Expression]
+    where: tuple[exp.Expression, ...] = ()
+    broadcast: tuple[str, ...] = ()  # aliases under a BROADCAST hint
+
+    def select(self) -> exp.Select:
+        """The block as a SELECT whose columns carry the attribute names, in order."""
+        columns = [_named(definition, name) for name, definition in self.output.items()]
+        query = exp.Select(expressions=columns or [alias(exp.Literal.number(1), "one")])
+        first, *rest = self.sources
+        query = query.from_(first.item.copy())
+        for source in rest:
+            query = query.join(_join(source), copy=False)
+        condition = conjunction(self.where)
+        if condition is not None:
+            query = query.where(condition, copy=False)
+        if self.broadcast:
+            aliases = [exp.to_identifier(name) for name in self.broadcast]
+            query.set("hint", exp.Hint(expressions=[exp.Anonymous(this="BROADCAST", expressions=aliases)]))
+        return query
+
+    def filter(self, *conditions: exp.Expression) -> Block:
+        """σ: conditions over the block's output attributes."""
+        added = tuple(substitute(part, self.output) for whole in conditions for part in conjuncts(whole))
+        return replace(self, where=self.where + added)
+
+    def project(self, output: Mapping[str, exp.Expression]) -> Block:
+        """π: new attributes defined over the old ones."""
+        return replace(self, output={name: substitute(new, self.output) for name, new in output.items()})
+
+    def join(self, other: Block, condition: exp.Expression) -> Block:
+        """⋈ with `other` on a condition over both outputs (TRUE for the product)."""
+        output = {**self.output, **other.output}
+        *before, last = other.sources
+        parts = [substitute(part, output) for part in conjuncts(condition)]
+        if last.condition is not None:
+            parts.insert(0, last.condition)
+        sources = (*self.sources, *before, Source(last.item, conjunction(parts)))
+        return Block(sources, output, self.where + other.where, self.broadcast + other.broadcast)
+
+
+class Binder(Protocol):
+    """What the leaves of a relation mean in one statement: tables at versions, diffs as rows or as feeds."""
+
+    def alias(self, base: str) -> str:
+        """A source alias that this statement has not used yet, as near to `base` as possible."""
+        ...
+
+    def leaf(self, relation: Relation) -> Block:
+        """The block of a leaf (a scan, a base i-diff, the stored view)."""
+        ...
+
+
+def _named(definition: exp.Expression, name: str) -> exp.Expression:
+    if isinstance(definition, exp.Column) and definition.name == name:
+        return definition.copy()
+    return alias(definition, name)
+
+
+def _join(source: Source) -> exp.Join:
+    if source.condition is None:
+        return exp.Join(this=source.item.copy(), kind="CROSS")
+    return exp.Join(this=source.item.copy(), on=source.condition.copy())
+
+
+def subquery(query: exp.Query, name: str) -> exp.Subquery:
+    return exp.Subquery(this=query, alias=exp.TableAlias(this=identifier(name)))
+
+
+def isolate(query: exp.Query, columns: tuple[str, ...], name: str) -> Block:
+    """A new block whose only source is `query` as a subquery aliased `name`."""
+    return Block((Source(subquery(query, name)),), {each: column(each, name) for each in columns})
+
+
+@dataclass
+class Aliases:
+    """Hands out source aliases, each once per statement."""
+
+    taken: dict[str, int] = field(default_factory=dict)
+
+    def alias(self, base: str) -> str:
+        count = self.taken[base] = self.taken.get(base, 0) + 1
+        name = base if count == 1 else f"{base}_{count}"
+        return name if count == 1 or name not in self.taken else self.alias(base)

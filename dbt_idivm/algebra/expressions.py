@@ -1,0 +1,104 @@
+"""Scalar expressions: sqlglot trees over attribute names (`exp.Column` without a table). They are never changed in place."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Iterable, Mapping
+from typing import cast
+
+from sqlglot import exp
+from sqlglot.optimizer.annotate_types import annotate_types
+from sqlglot.tokens import Tokenizer
+
+DIALECT = "spark"
+_PLAIN = re.compile(r"[a-z_][a-z0-9_]*\Z")
+_KEYWORDS = {word.lower() for word in Tokenizer.KEYWORDS}
+
+
+def identifier(name: str) -> exp.Identifier:
+    """An identifier, quoted unless it is a plain lower-case word that no dialect reserves."""
+    quoted = not _PLAIN.match(name) or name in _KEYWORDS
+    return exp.Identifier(this=name, quoted=quoted)
+
+
+def column(name: str, table: str | None = None) -> exp.Column:
+    """The column `name`, of the source aliased `table` if given."""
+    return exp.Column(this=identifier(name), table=identifier(table) if table else None)
+
+
+def alias(expression: exp.Expression, name: str) -> exp.Alias:
+    return exp.Alias(this=expression.copy(), alias=identifier(name))
+
+
+def attributes(expression: exp.Expression) -> tuple[str, ...]:
+    """The attribute names that `expression` reads, each once, in order."""
+    return tuple(dict.fromkeys(found.name for found in expression.find_all(exp.Column)))
+
+
+def substitute(expression: exp.Expression, by: Mapping[str, exp.Expression]) -> exp.Expression:
+    """`expression` with each attribute replaced by its definition in `by` (all must be there)."""
+
+    def replace(node: exp.Expression) -> exp.Expression:
+        if isinstance(node, exp.Column) and not node.table:
+            definition = by[node.name].copy()
+            # substituted text must keep its own precedence
+            return exp.Paren(this=definition) if isinstance(definition, _COMPOUND) else definition
+        return node
+
+    return cast(exp.Expression, expression.transform(replace))
+
+
+_COMPOUND = (exp.Binary, exp.Unary, exp.Between, exp.In, exp.Is)
+
+
+def conjunction(conditions: Iterable[exp.Expression]) -> exp.Expression | None:
+    """AND of the conditions; None if there are none."""
+    parts = [condition.copy() for condition in conditions]
+    return cast("exp.Expression | None", exp.and_(*parts, copy=False)) if parts else None
+
+
+def conjuncts(condition: exp.Expression) -> tuple[exp.Expression, ...]:
+    """The AND-ed parts of a condition; TRUE has none."""
+    if isinstance(condition, exp.Boolean) and condition.this:
+        return ()
+    return tuple(condition.flatten()) if isinstance(condition, exp.And) else (condition,)
+
+
+def same(left: exp.Expression, right: exp.Expression) -> exp.Expression:
+    """`left <=> right`: IDs, groups and keys always compare NULL-safely."""
+    return exp.NullSafeEQ(this=left.copy(), expression=right.copy())
+
+
+def all_same(names: Iterable[str], left: Callable[[str], exp.Expression],
+             right: Callable[[str], exp.Expression]) -> tuple[exp.Expression, ...]:
+    return tuple(same(left(name), right(name)) for name in names)
+
+
+def infer_type(expression: exp.Expression, types: Mapping[str, exp.DataType]) -> exp.DataType:
+    """The type of `expression` when each attribute has the type given; UNKNOWN where sqlglot cannot tell.
+
+    Only its family (integral, decimal, other) is relied upon: sqlglot does not follow Spark's decimal precision.
+    """
+    typed = expression.transform(
+        lambda node: exp.Cast(this=exp.null(), to=types[node.name].copy())
+        if isinstance(node, exp.Column) and node.name in types else node)
+    annotated = annotate_types(typed, dialect=DIALECT)
+    return annotated.type if isinstance(annotated.type, exp.DataType) else exp.DataType.build("unknown")
+
+
+INTEGRAL = frozenset({exp.DataType.Type.TINYINT, exp.DataType.Type.SMALLINT, exp.DataType.Type.INT,
+                      exp.DataType.Type.BIGINT})
+
+
+def is_integral(kind: exp.DataType) -> bool:
+    return kind.this in INTEGRAL
+
+
+def is_exact(kind: exp.DataType) -> bool:
+    """Whether sums over this type are exact and independent of order, so that they can be maintained by adding."""
+    return is_integral(kind) or kind.this == exp.DataType.Type.DECIMAL
+
+
+def render(expression: exp.Expression) -> str:
+    """The expression as text, for printed trees."""
+    return expression.sql(dialect=DIALECT)

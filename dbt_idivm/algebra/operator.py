@@ -1,0 +1,69 @@
+"""The operator of a view: a relation with IDs (idIVM, Table 1) and rules (Tables 4-13)."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import TYPE_CHECKING, ClassVar, Literal, cast
+
+from sqlglot import exp
+
+from dbt_idivm.algebra.relation import Relation
+
+if TYPE_CHECKING:
+    from dbt_idivm.idiff.rule import IDiffRule
+
+# pre: before the refresh's changes; post: after them; any: a superset of both, for look-ups of what was touched
+State = Literal["pre", "post", "any"]
+SIGN = "idivm_sign"  # +1 for a row that came, -1 for one that went, in signed relations
+
+
+class Operator(Relation):
+    """One node of a view's plan. Each operator module defines one, with all that maintenance needs to know of it."""
+
+    RULES: ClassVar[Sequence[IDiffRule]] = ()
+
+    @property
+    def inputs(self) -> tuple[Operator, ...]:
+        return cast("tuple[Operator, ...]", self.children)
+
+    @property
+    def ids(self) -> tuple[str, ...]:
+        """ID(R): attributes that identify a row, if `unique`. Table 1."""
+        return self.inputs[0].ids
+
+    @property
+    def unique(self) -> bool:
+        """Whether no two rows share an ID. False above an input without a key."""
+        return all(child.unique for child in self.inputs)
+
+    def with_ids(self) -> Operator:
+        """The operator with the IDs of its inputs in its output (pass 1)."""
+        return self
+
+    def needed(self, above: frozenset[str]) -> tuple[frozenset[str], ...]:
+        """Per input, the attributes that must be there when `above` are needed of the output."""
+        raise NotImplementedError
+
+    def pruned(self, above: frozenset[str]) -> Operator:
+        """The operator without the output attributes that are not in `above`, where it can drop them."""
+        return self
+
+    def conditional(self, above: frozenset[str]) -> tuple[frozenset[str], ...]:
+        """Per input, the attributes whose change may move rows: those that conditions here or above depend on."""
+        raise NotImplementedError
+
+    def in_state(self, state: State) -> Relation:
+        """The same query over the tables in that state."""
+        return self.with_children(*(child.in_state(state) for child in self.inputs))
+
+    def signed(self) -> Relation:
+        """R⁺ − R⁻ as signed rows (columns and SIGN). Raises `NotSigned` where only a recomputation is exact."""
+        raise NotSigned(self)
+
+
+class NotSigned(Exception):
+    """The operator has no additive form."""
+
+
+def type_of(name: str) -> exp.DataType:
+    return exp.DataType.build(name, dialect="spark")

@@ -1,0 +1,302 @@
+"""Relations: the frozen trees that views, i-diffs and Δ-scripts are made of.
+
+An operator of a view is a relation that also has IDs and rules (`algebra/operator.py`). The relations here occur in
+Δ-scripts only: semijoins with an i-diff, duplicate elimination, union of rows without a branch attribute.
+"""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, replace
+
+from sqlglot import exp
+
+from dbt_idivm.algebra.block import Binder, Block, isolate
+from dbt_idivm.algebra.expressions import all_same, column, infer_type, render
+
+
+class Relation(ABC):
+    """A query. `columns` are its attribute names, unique and in order."""
+
+    @property
+    @abstractmethod
+    def columns(self) -> tuple[str, ...]: ...
+
+    @property
+    @abstractmethod
+    def types(self) -> Mapping[str, exp.DataType]:
+        """Attribute name → type, UNKNOWN where it cannot be told."""
+
+    @property
+    @abstractmethod
+    def children(self) -> tuple[Relation, ...]: ...
+
+    @abstractmethod
+    def with_children(self, *children: Relation) -> Relation: ...
+
+    @abstractmethod
+    def block(self, binder: Binder) -> Block: ...
+
+    @abstractmethod
+    def label(self) -> str:
+        """One line for the printed tree, without the children."""
+
+    def restrict(self, on: tuple[str, ...], keys: Relation) -> Relation:
+        """σ_{on ∈ keys}(self), pushed down as far as it is sound."""
+        return SemiJoin(self, on, keys)
+
+
+def rewrite(relation: Relation, rule: Callable[[Relation], Relation]) -> Relation:
+    """`relation` with `rule` applied to every node, children first."""
+    children = tuple(rewrite(child, rule) for child in relation.children)
+    return rule(relation.with_children(*children) if children != relation.children else relation)
+
+
+def project(relation: Relation, names: tuple[str, ...]) -> Relation:
+    """π on attributes only; the relation itself if nothing changes."""
+    return relation if relation.columns == names else Compute(relation, tuple((n, column(n)) for n in names))
+
+
+@dataclass(frozen=True)
+class _Unary(Relation):
+    child: Relation
+
+    @property
+    def columns(self) -> tuple[str, ...]:
+        return self.child.columns
+
+    @property
+    def types(self) -> Mapping[str, exp.DataType]:
+        return self.child.types
+
+    @property
+    def children(self) -> tuple[Relation, ...]:
+        return (self.child,)
+
+    def with_children(self, *children: Relation) -> Relation:
+        (child,) = children
+        return replace(self, child=child)
+
+
+@dataclass(frozen=True)
+class Compute(_Unary):
+    """π: each attribute and the expression over the child's attributes that defines it. Duplicates stay."""
+
+    definitions: tuple[tuple[str, exp.Expression], ...]
+
+    @property
+    def columns(self) -> tuple[str, ...]:
+        return tuple(name for name, _ in self.definitions)
+
+    @property
+    def types(self) -> Mapping[str, exp.DataType]:
+        return {name: infer_type(definition, self.child.types) for name, definition in self.definitions}
+
+    @property
+    def passed(self) -> tuple[str, ...]:
+        """The attributes that go through unchanged, under their own name."""
+        return tuple(name for name, definition in self.definitions if _is_attribute(definition, name))
+
+    @property
+    def computed(self) -> tuple[tuple[str, exp.Expression], ...]:
+        return tuple((name, definition) for name, definition in self.definitions
+                     if not _is_attribute(definition, name))
+
+    def block(self, binder: Binder) -> Block:
+        return self.child.block(binder).project(dict(self.definitions))
+
+    def restrict(self, on: tuple[str, ...], keys: Relation) -> Relation:
+        if not set(on) <= set(self.passed):
+            return SemiJoin(self, on, keys)
+        return replace(self, child=self.child.restrict(on, keys))
+
+    def label(self) -> str:
+        parts = [f"{render(definition)} → {name}" for name, definition in self.computed]
+        return f"π {', '.join((*self.passed, *parts)) or '()'}"
+
+
+def _is_attribute(definition: exp.Expression, name: str) -> bool:
+    return isinstance(definition, exp.Column) and definition.name == name
+
+
+@dataclass(frozen=True)
+class Filter(_Unary):
+    """σ: the rows for which the condition is true."""
+
+    condition: exp.Expression
+
+    def block(self, binder: Binder) -> Block:
+        return self.child.block(binder).filter(self.condition)
+
+    def restrict(self, on: tuple[str, ...], keys: Relation) -> Relation:
+        return replace(self, child=self.child.restrict(on, keys))
+
+    def label(self) -> str:
+        return f"σ {render(self.condition)}"
+
+
+@dataclass(frozen=True)
+class Pair(Relation):
+    """⋈: all pairs of rows for which the condition is true."""
+
+    left: Relation
+    right: Relation
+    condition: exp.Expression
+
+    @property
+    def columns(self) -> tuple[str, ...]:
+        return self.left.columns + self.right.columns
+
+    @property
+    def types(self) -> Mapping[str, exp.DataType]:
+        return {**self.left.types, **self.right.types}
+
+    @property
+    def children(self) -> tuple[Relation, ...]:
+        return (self.left, self.right)
+
+    def with_children(self, *children: Relation) -> Relation:
+        left, right = children
+        return replace(self, left=left, right=right)
+
+    def block(self, binder: Binder) -> Block:
+        return self.left.block(binder).join(self.right.block(binder), self.condition)
+
+    def restrict(self, on: tuple[str, ...], keys: Relation) -> Relation:
+        """Each side by its own part of `on`; keys that span both sides are tested on the pairs as well."""
+        lefts, rights = (tuple(name for name in on if name in side.columns) for side in self.children)
+        left = self.left.restrict(lefts, keys) if lefts or not on else self.left
+        right = self.right.restrict(rights, keys) if rights else self.right
+        narrowed = replace(self, left=left, right=right)
+        return SemiJoin(narrowed, on, keys) if lefts and rights else narrowed
+
+    def label(self) -> str:
+        return f"⋈ {render(self.condition)}"
+
+
+@dataclass(frozen=True)
+class SemiJoin(_Unary):
+    """child ⋉ keys, or ▷ when `anti`, on equal `on` attributes (NULL-safe). With no attributes: is there any key."""
+
+    on: tuple[str, ...]
+    keys: Relation
+    anti: bool = False
+
+    @property
+    def children(self) -> tuple[Relation, ...]:
+        return (self.child, self.keys)
+
+    def with_children(self, *children: Relation) -> Relation:
+        child, keys = children
+        return replace(self, child=child, keys=keys)
+
+    def block(self, binder: Binder) -> Block:
+        outer = self.child.block(binder)
+        test = exists(self.keys.block(binder), outer, self.on)
+        return replace(outer, where=(*outer.where, exp.Not(this=test) if self.anti else test))
+
+    def label(self) -> str:
+        return f"{'▷' if self.anti else '⋉'} {', '.join(self.on) or '()'}"
+
+
+def exists(inner: Block, outer: Block, on: tuple[str, ...]) -> exp.Exists:
+    """EXISTS (SELECT 1 FROM inner WHERE inner.on <=> outer.on)."""
+    matches = all_same(on, inner.output.__getitem__, outer.output.__getitem__)
+    probe = replace(inner, where=inner.where + matches, output={}, broadcast=())
+    return exp.Exists(this=probe.select().select(exp.Literal.number(1), append=False))
+
+
+@dataclass(frozen=True)
+class Distinct(_Unary):
+    """Duplicate elimination over all columns."""
+
+    def block(self, binder: Binder) -> Block:
+        query = self.child.block(binder).select().distinct(copy=False)
+        return isolate(query, self.columns, binder.alias("keys"))
+
+    def restrict(self, on: tuple[str, ...], keys: Relation) -> Relation:
+        return Distinct(self.child.restrict(on, keys))
+
+    def label(self) -> str:
+        return "distinct"
+
+
+@dataclass(frozen=True)
+class Concat(Relation):
+    """The rows of all parts, which have the same attribute names. Unlike ∪ it adds no branch attribute."""
+
+    parts: tuple[Relation, ...]
+
+    @property
+    def columns(self) -> tuple[str, ...]:
+        return self.parts[0].columns
+
+    @property
+    def types(self) -> Mapping[str, exp.DataType]:
+        return self.parts[0].types
+
+    @property
+    def children(self) -> tuple[Relation, ...]:
+        return self.parts
+
+    def with_children(self, *children: Relation) -> Relation:
+        return replace(self, parts=children)
+
+    def block(self, binder: Binder) -> Block:
+        return isolate(self.query(binder), self.columns, binder.alias("rows"))
+
+    def query(self, binder: Binder) -> exp.Query:
+        """The parts under UNION ALL, columns in the same order."""
+        selects = [project(part, self.columns).block(binder).select() for part in self.parts]
+        return union_all(selects)
+
+    def restrict(self, on: tuple[str, ...], keys: Relation) -> Relation:
+        return Concat(tuple(part.restrict(on, keys) for part in self.parts))
+
+    def label(self) -> str:
+        return "⊎"
+
+
+def union_all(queries: list[exp.Select]) -> exp.Query:
+    """UNION ALL of at least one SELECT, left-deep."""
+    result: exp.Query = queries[0]
+    for query in queries[1:]:
+        result = exp.Union(this=result, expression=query, distinct=False)
+    return result
+
+
+@dataclass(frozen=True)
+class Touched(Relation):
+    """touched(Δ, W): a superset of the W-values of the rows that an i-diff's rows name by `on`.
+
+    Read naively it looks the rows up in `source`. The optimisation `use_payload` replaces it by π_W(Δ) where the
+    i-diff's own columns hold W.
+    """
+
+    delta: Relation
+    on: tuple[str, ...]
+    wanted: tuple[str, ...]
+    source: Relation
+
+    @property
+    def columns(self) -> tuple[str, ...]:
+        return self.wanted
+
+    @property
+    def types(self) -> Mapping[str, exp.DataType]:
+        return self.source.types
+
+    @property
+    def children(self) -> tuple[Relation, ...]:
+        return (self.delta, self.source)
+
+    def with_children(self, *children: Relation) -> Relation:
+        delta, source = children
+        return replace(self, delta=delta, source=source)
+
+    def block(self, binder: Binder) -> Block:
+        return project(self.source.restrict(self.on, self.delta), self.wanted).block(binder)
+
+    def label(self) -> str:
+        return f"touched {', '.join(self.wanted) or '()'} by {', '.join(self.on) or '()'}"

@@ -1,0 +1,1 @@
+"""I-diffs, and the rule rows that carry them through an operator."""

@@ -1,0 +1,30 @@
+"""Rules are data: a row says which i-diff it takes, on which side, under which condition, and who builds the result."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Any, Literal
+
+from dbt_idivm.idiff.idiff import IDiff, Kind
+
+Side = Literal["only", "either"]  # "either": the rule is the same for each input of the operator
+# (operator, number of the input, incoming i-diff); the operator is of the class that holds the rule
+Guard = Callable[[Any, int, IDiff], bool]
+Builder = Callable[[Any, int, IDiff], tuple[IDiff, ...]]
+
+
+def always(node: Any, side: int, diff: IDiff) -> bool:
+    return True
+
+
+@dataclass(frozen=True)
+class IDiffRule:
+    """One row of an operator's rule table. The guards of one kind are exclusive and exhaustive."""
+
+    name: str
+    on: Kind
+    when: Guard
+    emits: str  # the outgoing i-diffs in the notation of the tables, for people
+    build: Builder
+    paper: str  # the table (and row) of the idIVM paper it renders, or "ours"

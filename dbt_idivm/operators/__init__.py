@@ -1,0 +1,12 @@
+"""One module per operator: node, ID rule, i-diff rules, recompute rule, signed form."""
+
+from dbt_idivm.operators.aggregate import Aggregate
+from dbt_idivm.operators.join import Join
+from dbt_idivm.operators.project import Project
+from dbt_idivm.operators.scan import Scan
+from dbt_idivm.operators.select import Select
+from dbt_idivm.operators.union import UnionAll
+
+OPERATORS = (Scan, Select, Project, Join, UnionAll, Aggregate)
+
+__all__ = ["OPERATORS", "Aggregate", "Join", "Project", "Scan", "Select", "UnionAll"]

@@ -1,0 +1,178 @@
+"""γ_{G; f}(R): groups by G, NULL-safe, with aggregates f; without aggregates it is duplicate elimination. ID(γ R) = G.
+
+| rule                    | i-diff        | when                  | out (idIVM Table 7, the general γ)
+|-------------------------|---------------|-----------------------|----------------------------------------------
+| aggregate_ins           | INS           |                       | REC(G) over touched(Δ, G)
+| aggregate_del           | DEL           |                       | REC(G) over touched(Δ, G)
+| aggregate_upd_unused    | UPD           | A ∩ (G ∪ args) = ∅    | nothing
+| aggregate_upd_argument  | UPD           | A ∩ G = ∅, else       | REC(G) over touched(Δ, G)
+| aggregate_upd_group     | UPD           | A ∩ G ≠ ∅             | REC(P) first, then REC(G): the old group counts too
+| aggregate_rec           | REC           |                       | REC(G) over touched(Δ, G)
+
+REC(G) evaluates whole groups on the post-state, so it handles groups that come and go, NULLs, and any deterministic f.
+Sums, counts and averages over exact types also have the additive form (Tables 9, 11, 12): see `script/additive.py`.
+
+Example, γ_{cid; sum(price)}(orders), order (7, cid 1, 5) deleted: the i-diff knows cid = 1, so group 1 is evaluated anew
+without a look-up; if it has no rows left, it leaves the view.
+
+G = ∅ is one group that always has a row: any change recomputes it, REC(()).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, replace
+
+from sqlglot import exp
+
+from dbt_idivm.algebra.block import Binder, Block, isolate
+from dbt_idivm.algebra.expressions import alias, column, infer_type
+from dbt_idivm.algebra.operator import Operator, State
+from dbt_idivm.algebra.relation import Concat, Relation, SemiJoin
+from dbt_idivm.idiff.build import dropped, recompute, touched
+from dbt_idivm.idiff.idiff import DEL, INS, REC, UPD, IDiff
+from dbt_idivm.idiff.rule import IDiffRule, always
+
+# Every deterministic aggregate whose result does not depend on the order of rows: function name → sqlglot node.
+FUNCTIONS: Mapping[str, type[exp.AggFunc]] = {
+    "sum": exp.Sum, "count": exp.Count, "avg": exp.Avg, "min": exp.Min, "max": exp.Max,
+}
+
+
+@dataclass(frozen=True)
+class Call:
+    """One aggregate: `name` ← function(argument); count(*) has no argument."""
+
+    name: str
+    function: str
+    argument: str | None = None
+    distinct: bool = False
+
+    def expression(self, argument: exp.Expression | None) -> exp.Expression:
+        """The call over the argument's defining expression."""
+        operand = exp.Star() if argument is None else argument.copy()
+        return FUNCTIONS[self.function](this=exp.Distinct(expressions=[operand]) if self.distinct else operand)
+
+    def __str__(self) -> str:
+        return f"{self.expression(column(self.argument) if self.argument else None).sql('spark')} → {self.name}"
+
+
+@dataclass(frozen=True)
+class Aggregate(Operator):
+    """γ. `groups` and the arguments of `calls` are attributes of the child (a π below computes them)."""
+
+    child: Relation
+    groups: tuple[str, ...]
+    calls: tuple[Call, ...]
+
+    def __post_init__(self) -> None:
+        if missing := {*self.groups, *self.arguments} - set(self.child.columns):
+            raise ValueError(f"γ uses {sorted(missing)}, which its input lacks")
+
+    @property
+    def arguments(self) -> tuple[str, ...]:
+        return tuple(dict.fromkeys(call.argument for call in self.calls if call.argument is not None))
+
+    @property
+    def columns(self) -> tuple[str, ...]:
+        return (*self.groups, *(call.name for call in self.calls))
+
+    @property
+    def types(self) -> Mapping[str, exp.DataType]:
+        below = self.child.types
+        results = {call.name: infer_type(call.expression(column(call.argument) if call.argument else None), below)
+                   for call in self.calls}
+        return {**{name: below[name] for name in self.groups}, **results}
+
+    @property
+    def children(self) -> tuple[Relation, ...]:
+        return (self.child,)
+
+    def with_children(self, *children: Relation) -> Relation:
+        (child,) = children
+        return replace(self, child=child)
+
+    @property
+    def ids(self) -> tuple[str, ...]:
+        return self.groups
+
+    @property
+    def unique(self) -> bool:
+        return True
+
+    def needed(self, above: frozenset[str]) -> tuple[frozenset[str], ...]:
+        return (frozenset(self.groups) | frozenset(self.arguments),)
+
+    def pruned(self, above: frozenset[str]) -> Operator:
+        calls = tuple(call for call in self.calls if call.name in above)
+        # a global aggregate without calls would lose its one row
+        return replace(self, calls=calls if calls or self.groups else self.calls[:1])
+
+    def conditional(self, above: frozenset[str]) -> tuple[frozenset[str], ...]:
+        return (frozenset(self.groups),)
+
+    def in_state(self, state: State) -> Relation:
+        """γ is not monotone: γ of a superset holds neither state's rows, so the any-state is both, one after the other."""
+        if state == "any":
+            return Concat((self.in_state("pre"), self.in_state("post")))
+        return super().in_state(state)
+
+    def block(self, binder: Binder) -> Block:
+        rows = self.child.block(binder)
+        if any(not rows.output[name].find(exp.Column) for name in self.groups):
+            # GROUP BY 1 would mean the first column
+            rows = isolate(rows.select(), self.child.columns, binder.alias("grouped"))
+        keys = [rows.output[name] for name in self.groups]
+        calls = [alias(call.expression(rows.output[call.argument] if call.argument else None), call.name)
+                 for call in self.calls]
+        query = replace(rows, output={name: rows.output[name] for name in self.groups}).select()
+        query = query.select(*calls, append=bool(self.groups), copy=False)
+        if keys:
+            query = query.group_by(*(key.copy() for key in keys), copy=False)
+        return isolate(query, self.columns, binder.alias("groups"))
+
+    def restrict(self, on: tuple[str, ...], keys: Relation) -> Relation:
+        """Whole groups: only a restriction on G goes below γ, and none below a global aggregate, which keeps its row."""
+        if not self.groups or not set(on) <= set(self.groups):
+            return SemiJoin(self, on, keys)
+        return replace(self, child=self.child.restrict(on, keys))
+
+    def label(self) -> str:
+        return f"γ {', '.join(self.groups) or '()'}; {', '.join(str(call) for call in self.calls)}"
+
+
+def is_unused(node: Aggregate, side: int, diff: IDiff) -> bool:
+    return not diff.assigns((*node.groups, *node.arguments))
+
+
+def is_argument(node: Aggregate, side: int, diff: IDiff) -> bool:
+    return diff.assigns(node.arguments) and not diff.assigns(node.groups)
+
+
+def is_group(node: Aggregate, side: int, diff: IDiff) -> bool:
+    return diff.assigns(node.groups)
+
+
+def groups_of(node: Aggregate, side: int, diff: IDiff) -> tuple[IDiff, ...]:
+    rows = touched(diff, node.inputs[0], node.groups)
+    return (IDiff(REC, node.groups, (), (), rows, diff.origins),)
+
+
+def aggregate_unused(node: Aggregate, side: int, diff: IDiff) -> tuple[IDiff, ...]:
+    return dropped()
+
+
+# Wrong without the conversion: γ_y, y 2 → NULL. The update names the row by its post-state, group NULL; the group it
+# left, 2, would keep its old sum.
+def aggregate_upd_group(node: Aggregate, side: int, diff: IDiff) -> tuple[IDiff, ...]:
+    return groups_of(node, side, recompute(diff))
+
+
+Aggregate.RULES = (
+    IDiffRule("aggregate_ins",          INS, always,      "REC(G)",  groups_of,           "Table 7, any ∆"),
+    IDiffRule("aggregate_del",          DEL, always,      "REC(G)",  groups_of,           "Table 7, any ∆"),
+    IDiffRule("aggregate_upd_unused",   UPD, is_unused,   "nothing", aggregate_unused,    "ours"),
+    IDiffRule("aggregate_upd_argument", UPD, is_argument, "REC(G)",  groups_of,           "Table 7, any ∆"),
+    IDiffRule("aggregate_upd_group",    UPD, is_group,    "REC(G)",  aggregate_upd_group, "ours"),
+    IDiffRule("aggregate_rec",          REC, always,      "REC(G)",  groups_of,           "ours"),
+)

@@ -1,0 +1,113 @@
+"""R ⋈_φ(X) S, inner, any condition (TRUE is the product). ID(R ⋈ S) = ID(R) ∪ ID(S) (Table 1).
+
+For each side alike (l stands for the side the i-diff comes from, r for the other):
+
+| rule               | i-diff | when                   | out (idIVM Tables 4 and 10)
+|--------------------|--------|------------------------|--------------------------------------------------
+| join_ins           | INS    | output ID unique       | INS(Δ ⋈_φ R⁺_r)
+| join_ins_bag       | INS    | output ID not unique   | REC(P; all attributes of Δ)
+| join_del           | DEL    |                        | as it is
+| join_upd_condition | UPD    | A ∩ X ≠ ∅              | REC(P)
+| join_upd           | UPD    | else                   | as it is: no other table is read
+| join_rec           | REC    |                        | as it is
+
+No rule looks at the other side's i-diffs. When a pair (l, r) is new on both sides, both INS bring the same row; when l is
+updated and r deleted, UPD and DEL commute; when l's join attribute changes and its partner r comes, REC(l) evaluates
+(l, r) on the post-state and INS brings the same row.
+
+Example, orders ⋈ customers on cid: UPD of customers.name names one customer ID and stands for all its orders.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from dbt_idivm.algebra.expressions import attributes
+from dbt_idivm.algebra.operator import SIGN, Operator
+from dbt_idivm.algebra.relation import Concat, Pair, Relation, project
+from dbt_idivm.idiff.build import passed, recompute
+from dbt_idivm.idiff.idiff import DEL, INS, REC, UPD, IDiff
+from dbt_idivm.idiff.rule import IDiffRule, always
+
+
+@dataclass(frozen=True)
+class Join(Pair, Operator):
+    """left ⋈_condition right. The attribute names of the two are disjoint."""
+
+    def __post_init__(self) -> None:
+        if both := set(self.left.columns) & set(self.right.columns):
+            raise ValueError(f"⋈ of inputs that share {sorted(both)}")
+        if missing := set(attributes(self.condition)) - set(self.columns):
+            raise ValueError(f"⋈ uses {sorted(missing)}, which its inputs lack")
+
+    @property
+    def used(self) -> frozenset[str]:
+        """X, the attributes of the condition."""
+        return frozenset(attributes(self.condition))
+
+    @property
+    def ids(self) -> tuple[str, ...]:
+        left, right = self.inputs
+        return left.ids + right.ids
+
+    def needed(self, above: frozenset[str]) -> tuple[frozenset[str], ...]:
+        return tuple((above | self.used) & set(child.columns) for child in self.inputs)
+
+    def conditional(self, above: frozenset[str]) -> tuple[frozenset[str], ...]:
+        return self.needed(above)
+
+    def signed(self) -> Relation:
+        """ΔL ⋈ R⁻ ⊎ L⁺ ⋈ ΔR."""
+        left, right = self.inputs
+        terms = (Pair(left.signed(), right.in_state("pre"), self.condition),
+                 Pair(right.signed(), left, self.condition))
+        return Concat(tuple(project(term, (*self.columns, SIGN)) for term in terms))
+
+
+def is_unique(node: Join, side: int, diff: IDiff) -> bool:
+    return node.unique
+
+
+def is_bag(node: Join, side: int, diff: IDiff) -> bool:
+    return not node.unique
+
+
+def is_condition(node: Join, side: int, diff: IDiff) -> bool:
+    return diff.assigns(node.used)
+
+
+def is_other(node: Join, side: int, diff: IDiff) -> bool:
+    return not diff.assigns(node.used)
+
+
+def join_ins(node: Join, side: int, diff: IDiff) -> tuple[IDiff, ...]:
+    pairs = Pair(diff.relation, node.inputs[1 - side], node.condition)
+    rest = tuple(name for name in node.columns if name not in node.ids)
+    return (IDiff(INS, node.ids, rest, (), project(pairs, node.ids + rest), diff.origins, diff.fresh, diff.constants),)
+
+
+# INS is an upsert by full ID. Where IDs repeat it would lose copies: a new right row that meets two equal rows of a
+# keyless left input must give two rows.
+def join_ins_bag(node: Join, side: int, diff: IDiff) -> tuple[IDiff, ...]:
+    return (recompute(diff),)
+
+
+def join_pass(node: Join, side: int, diff: IDiff) -> tuple[IDiff, ...]:
+    return passed(diff)
+
+
+# Wrong without its guard: a computed join attribute that changes moves the row to other partners; as an update the old
+# pairs would stay.
+def join_recompute(node: Join, side: int, diff: IDiff) -> tuple[IDiff, ...]:
+    return (recompute(diff),)
+
+
+Join.RULES = (
+    IDiffRule("join_ins",           INS, is_unique,    "INS(Δ ⋈ R⁺)", join_ins,       "Table 10, ∆+"),
+    IDiffRule("join_ins_bag",       INS, is_bag,       "REC(P)",      join_ins_bag,   "ours"),
+    IDiffRule("join_del",           DEL, always,       "DEL",         join_pass,      "Table 10, ∆-"),
+    IDiffRule("join_upd_condition", UPD, is_condition, "REC(P)",      join_recompute, "Table 10, ∆u → ∆u, ∆+, ∆-"),
+    IDiffRule("join_upd",           UPD, is_other,     "UPD",         join_pass,      "Table 4 and 10, ∆u"),
+    IDiffRule("join_rec",           REC, always,       "REC",         join_pass,      "ours"),
+)
+

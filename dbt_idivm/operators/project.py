@@ -1,0 +1,128 @@
+"""π_{D, f(Y)→c}(R): attributes that pass, and computed ones. IDs always pass: ID(π R) = ID(R).
+
+| rule                | i-diff | when                                    | out (idIVM Table 8)
+|---------------------|--------|-----------------------------------------|-------------------------------------------
+| project_ins         | INS    |                                         | INS(π Δ)
+| project_del         | DEL    |                                         | DEL, knows f(Y) where Y ⊆ P ∪ K
+| project_upd         | UPD    | each f(Y): Y ∩ A = ∅ or Y ⊆ P ∪ A ∪ K   | UPD, assigns f(Y) where Y ∩ A ≠ ∅; dropped if nothing is
+| project_upd_lookup  | UPD    | some f(Y) needs a look-up, ID unique    | the same, and UPD(I; f(Y)) over R⁺ ⋉_P Δ
+| project_upd_bag     | UPD    | some f(Y) needs a look-up, ID not unique| REC(P)
+| project_rec         | REC    |                                         | REC, knows f(Y) where Y ⊆ P ∪ K
+
+Example, π price * rate → cost, price of `orders`, rate of `currencies`: an update of price does not know the rate, so
+cost is looked up for the rows with that order; an update of orders.note assigns nothing that passes and is dropped.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+
+from sqlglot import exp
+
+from dbt_idivm.algebra.expressions import attributes, column
+from dbt_idivm.algebra.operator import SIGN, Operator
+from dbt_idivm.algebra.relation import Compute, Relation, project
+from dbt_idivm.idiff.build import recompute
+from dbt_idivm.idiff.idiff import DEL, INS, REC, UPD, IDiff
+from dbt_idivm.idiff.rule import IDiffRule, always
+
+
+@dataclass(frozen=True)
+class Project(Compute, Operator):
+    """π over `child`; `definitions` maps each output attribute to an expression over the child's attributes."""
+
+    def __post_init__(self) -> None:
+        missing = {name for _, e in self.definitions for name in attributes(e)} - set(self.child.columns)
+        if missing:
+            raise ValueError(f"π uses {sorted(missing)}, which its input lacks")
+
+    def with_ids(self) -> Operator:
+        (child,) = self.inputs
+        added = tuple((name, column(name)) for name in child.ids if name not in self.columns)
+        return replace(self, definitions=self.definitions + added)
+
+    def lineage(self, names: frozenset[str]) -> frozenset[str]:
+        """The input attributes that the output attributes `names` are computed from."""
+        return frozenset(y for name, definition in self.definitions if name in names for y in attributes(definition))
+
+    def needed(self, above: frozenset[str]) -> tuple[frozenset[str], ...]:
+        return (self.lineage(above),)
+
+    def pruned(self, above: frozenset[str]) -> Operator:
+        return replace(self, definitions=tuple(d for d in self.definitions if d[0] in above))
+
+    def conditional(self, above: frozenset[str]) -> tuple[frozenset[str], ...]:
+        return (self.lineage(above),)
+
+    def signed(self) -> Relation:
+        (child,) = self.inputs
+        return Compute(child.signed(), (*self.definitions, (SIGN, column(SIGN))))
+
+
+def known(node: Project, have: frozenset[str]) -> tuple[tuple[str, exp.Expression], ...]:
+    """The definitions that can be evaluated from the attributes `have`."""
+    return tuple((name, e) for name, e in node.definitions if set(attributes(e)) <= have)
+
+
+def mapped(node: Project, diff: IDiff) -> IDiff:
+    """The i-diff's attributes as the output calls them; computed ones that its own attributes suffice for are added."""
+    definitions = known(node, diff.attributes)
+    changed = {name for name, e in definitions if diff.kind is INS or not set(attributes(e)).isdisjoint(diff.assigned)}
+    names = tuple(name for name, _ in definitions)
+    ids = node.ids if diff.kind is INS else diff.ids
+    assigned = tuple(n for n in names if n in changed and n not in ids)
+    carried = tuple(n for n in names if n not in changed and n not in ids)
+    order = ids + assigned + carried
+    relation = Compute(diff.relation, tuple((n, dict(definitions)[n]) for n in order))
+    return replace(diff, ids=ids, assigned=assigned, known=carried, relation=relation)
+
+
+def lookups(node: Project, diff: IDiff) -> tuple[str, ...]:
+    """The computed attributes that an update changes without knowing all they are computed from."""
+    return tuple(name for name, e in node.definitions
+                 if not set(attributes(e)).isdisjoint(diff.assigned) and not set(attributes(e)) <= diff.attributes)
+
+
+def project_map(node: Project, side: int, diff: IDiff) -> tuple[IDiff, ...]:
+    return (mapped(node, diff),)
+
+
+def project_upd(node: Project, side: int, diff: IDiff) -> tuple[IDiff, ...]:
+    result = mapped(node, diff)
+    return (result,) if result.assigned else ()
+
+
+def needs_lookup(node: Project, side: int, diff: IDiff) -> bool:
+    return bool(lookups(node, diff)) and node.unique
+
+
+def needs_lookup_in_bag(node: Project, side: int, diff: IDiff) -> bool:
+    return bool(lookups(node, diff)) and not node.unique
+
+
+def needs_none(node: Project, side: int, diff: IDiff) -> bool:
+    return not lookups(node, diff)
+
+
+# The second update names rows by the full ID while the first names them by P: they meet in one view row, so the two
+# are never applied directly.
+def project_upd_lookup(node: Project, side: int, diff: IDiff) -> tuple[IDiff, ...]:
+    names = lookups(node, diff)
+    rows = project(node.restrict(diff.ids, diff.relation), node.ids + names)
+    extra = IDiff(UPD, node.ids, names, (), rows, diff.origins, constants=diff.constants)
+    return (*project_upd(node, side, diff), extra)
+
+
+# By full ID an update of one copy would write all copies, which may differ in f(Y): rows of a bag are evaluated anew.
+def project_upd_bag(node: Project, side: int, diff: IDiff) -> tuple[IDiff, ...]:
+    return (recompute(diff),)
+
+
+Project.RULES = (
+    IDiffRule("project_ins",        INS, always,              "INS(π Δ)",             project_map,        "Table 8, ∆+"),
+    IDiffRule("project_del",        DEL, always,              "DEL",                  project_map,        "Table 8, ∆-"),
+    IDiffRule("project_upd",        UPD, needs_none,          "UPD",                  project_upd,        "Table 8, ∆u, X ⊆ I ∪ A"),
+    IDiffRule("project_upd_lookup", UPD, needs_lookup,        "UPD, UPD(I; f(Y))",    project_upd_lookup, "Table 8, ∆u, else"),
+    IDiffRule("project_upd_bag",    UPD, needs_lookup_in_bag, "REC(P)",               project_upd_bag,    "ours"),
+    IDiffRule("project_rec",        REC, always,              "REC",                  project_map,        "ours"),
+)

@@ -1,0 +1,191 @@
+"""SCAN(R): one occurrence of a base table in a view, the leaf of every plan.
+
+ID(SCAN R) = key(R); without a key all columns that the view uses, and then IDs are not unique (Table 1).
+
+Base i-diffs (idIVM §4, pass 2 "base table i-diff schemas"), per occurrence, from the net diff N⁺, N⁻ of the table:
+
+| row of the net diff                           | base i-diff
+|-----------------------------------------------|---------------------------------------------------
+| key only in N⁺                                | INS(key; all attributes)
+| key only in N⁻                                | DEL(key; knows the pre-state values)
+| key in both, a conditional attribute differs  | REC(key; knows both images)
+| key in both, no conditional attribute differs | UPD(key; assigns non-conditional, knows conditional ones)
+| no key                                        | REC(all columns) of N⁺ ∪ N⁻
+
+Example, orders(id, status, price), σ status = 'open': (1, open, 5) → (1, open, 6) is UPD(1; price 6), which no other
+table is asked about; (1, open, 5) → (1, shut, 5) is REC(1), because the row leaves the view.
+
+Without the split an update of `status` would be a UPD: the row that comes into the view would be missing, the row that
+leaves it would stay.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, replace
+from typing import Literal
+
+from sqlglot import exp
+
+from dbt_idivm.algebra.block import Binder, Block
+from dbt_idivm.algebra.operator import SIGN, Operator, State, type_of
+from dbt_idivm.algebra.relation import Relation
+from dbt_idivm.idiff.idiff import DEL, INS, REC, UPD, IDiff, Origin
+
+
+@dataclass(frozen=True)
+class Attribute:
+    """A column of a base table: its name there and its Spark SQL type."""
+
+    name: str
+    type: str
+
+
+@dataclass(frozen=True)
+class Scan(Operator):
+    """One occurrence of `table`. Its attributes are called `<occurrence>__<column>`, unique in the whole plan."""
+
+    table: str
+    occurrence: str
+    attributes: tuple[Attribute, ...]
+    key: tuple[str, ...] | None = None  # column names of the table
+    used: tuple[str, ...] | None = None  # column names; None: all
+    state: State = "post"
+
+    def __post_init__(self) -> None:
+        names = {attribute.name for attribute in self.attributes}
+        missing = [name for name in (*(self.key or ()), *(self.used or ())) if name not in names]
+        if missing:
+            raise ValueError(f"{self.table} has no column {missing}")
+
+    def attribute(self, name: str) -> str:
+        """The plan's name for the table's column `name`."""
+        return f"{self.occurrence}__{name}"
+
+    @property
+    def base_columns(self) -> tuple[Attribute, ...]:
+        """The columns of the table that the plan uses, in the table's order."""
+        return tuple(a for a in self.attributes if self.used is None or a.name in self.used)
+
+    @property
+    def columns(self) -> tuple[str, ...]:
+        return tuple(self.attribute(a.name) for a in self.base_columns)
+
+    @property
+    def types(self) -> Mapping[str, exp.DataType]:
+        return {self.attribute(a.name): type_of(a.type) for a in self.base_columns}
+
+    @property
+    def children(self) -> tuple[Relation, ...]:
+        return ()
+
+    def with_children(self, *children: Relation) -> Relation:
+        return self
+
+    @property
+    def ids(self) -> tuple[str, ...]:
+        return self.columns if self.key is None else tuple(self.attribute(name) for name in self.key)
+
+    @property
+    def unique(self) -> bool:
+        return self.key is not None
+
+    def with_ids(self) -> Operator:
+        if self.key is None or self.used is None:
+            return self
+        return replace(self, used=tuple(dict.fromkeys((*self.key, *self.used))))
+
+    def needed(self, above: frozenset[str]) -> tuple[frozenset[str], ...]:
+        return ()
+
+    def pruned(self, above: frozenset[str]) -> Operator:
+        used = tuple(a.name for a in self.base_columns if self.attribute(a.name) in above)
+        # a bag without columns has no net diff: keep one
+        return replace(self, used=used or (self.attributes[0].name,))
+
+    def conditional(self, above: frozenset[str]) -> tuple[frozenset[str], ...]:
+        return ()
+
+    def in_state(self, state: State) -> Relation:
+        return replace(self, state=state)
+
+    def signed(self) -> Relation:
+        return DiffRows(self, "signed", (*self.columns, SIGN))
+
+    def block(self, binder: Binder) -> Block:
+        return binder.leaf(self)
+
+    def label(self) -> str:
+        state = "" if self.state == "post" else f" ({self.state}-state)"
+        name = self.table if self.table.split(".")[-1] == self.occurrence else f"{self.table} as {self.occurrence}"
+        return f"scan {name}{state}"
+
+
+DiffClass = Literal["ins", "del", "upd", "rec", "plus", "minus", "signed"]
+
+
+@dataclass(frozen=True)
+class DiffRows(Relation):
+    """The rows of one class of a table's net diff, for one occurrence: where every i-diff begins.
+
+    `split` are the attributes whose difference makes REC out of UPD. `plus` and `minus` are N⁺ and N⁻ whole,
+    `signed` both with SIGN.
+    """
+
+    scan: Scan
+    diff_class: DiffClass
+    names: tuple[str, ...]
+    split: frozenset[str] = frozenset()
+
+    @property
+    def columns(self) -> tuple[str, ...]:
+        return self.names
+
+    @property
+    def types(self) -> Mapping[str, exp.DataType]:
+        return {**self.scan.types, SIGN: exp.DataType.build("int")}
+
+    @property
+    def children(self) -> tuple[Relation, ...]:
+        return ()
+
+    def with_children(self, *children: Relation) -> Relation:
+        return self
+
+    def block(self, binder: Binder) -> Block:
+        return binder.leaf(self)
+
+    @property
+    def name(self) -> str:
+        """Readable and deterministic, as it appears in Δ-scripts."""
+        return f"d_{self.diff_class}__{self.scan.occurrence}"
+
+    def label(self) -> str:
+        return self.name
+
+
+def base_idiffs(scan: Scan, conditional: frozenset[str], recompute_only: bool = False) -> tuple[IDiff, ...]:
+    """The base i-diff schemas of one occurrence (the table above).
+
+    With `recompute_only` (`strategy: recompute`) every change of a row is REC(key), whatever attributes it touches.
+    """
+    rest = tuple(name for name in scan.columns if name not in scan.ids)
+    split = frozenset(scan.columns if recompute_only else conditional)
+
+    def base(kind: DiffClass, assigned: tuple[str, ...], known: tuple[str, ...]) -> IDiff:
+        rows = DiffRows(scan, kind, scan.ids + assigned + known, split)
+        origin = Origin(scan.occurrence, _KIND[kind])
+        return IDiff(_KIND[kind], scan.ids, assigned, known, rows, frozenset({origin}), fresh=kind == "ins")
+
+    if not scan.unique:
+        return (base("rec", (), ()),)
+    assigned = tuple(name for name in rest if name not in split)
+    diffs = [base("ins", rest, ()), base("del", (), rest)]
+    if assigned:
+        diffs.append(base("upd", assigned, tuple(name for name in rest if name in split)))
+    if any(name in split for name in rest):
+        diffs.append(base("rec", (), rest))
+    return tuple(diffs)
+
+
+_KIND = {"ins": INS, "del": DEL, "upd": UPD, "rec": REC}

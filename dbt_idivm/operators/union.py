@@ -1,0 +1,186 @@
+"""R ∪ S (UNION ALL) of any number of branches, with a branch attribute b.
+
+ID(R ∪ S) = ID(R) ∪ ID(S) ∪ {b} (Table 1). An ID that stands at the same output position in every branch is one ID
+attribute; any other gets an attribute of its own, NULL in the other branches.
+
+| rule      | i-diff             | out (idIVM Table 5)
+|-----------|--------------------|----------------------------------------------------------
+| union_ins | INS                | INS(π_{*, b} Δ)
+| union_del | DEL                | DEL(P ∪ {b})
+| union_upd | UPD                | UPD(P ∪ {b}); dropped if nothing that it assigns passes
+| union_rec | REC                | REC(P ∪ {b})
+
+b is in P always: a partial ID without it would name the NULLs of the other branches. (The paper's table prints ∆- for
+the outgoing update: a slip.)
+
+Example: branches `store` and `web`, both with key id: row (7, b = 0) and row (7, b = 1) are two rows.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, replace
+
+from sqlglot import exp
+
+from dbt_idivm.algebra.block import Binder, Block, isolate
+from dbt_idivm.algebra.expressions import column
+from dbt_idivm.algebra.operator import SIGN, Operator
+from dbt_idivm.algebra.relation import Compute, Concat, Filter, Relation, SemiJoin
+from dbt_idivm.idiff.idiff import DEL, INS, REC, UPD, IDiff
+from dbt_idivm.idiff.rule import IDiffRule, always
+
+
+@dataclass(frozen=True)
+class UnionAll(Operator):
+    """∪ of `parts`. `sources[i]` names the attribute of part i for each of `outputs`, None where it is NULL."""
+
+    parts: tuple[Relation, ...]
+    name: str
+    outputs: tuple[str, ...]
+    sources: tuple[tuple[str | None, ...], ...]
+
+    def __post_init__(self) -> None:
+        for part, sources in zip(self.parts, self.sources, strict=True):
+            if len(sources) != len(self.outputs):
+                raise ValueError("branches of ∪ differ in width")
+            if missing := {name for name in sources if name is not None} - set(part.columns):
+                raise ValueError(f"∪ uses {sorted(missing)}, which its input lacks")
+
+    @property
+    def branch(self) -> str:
+        """b, the branch attribute."""
+        return f"{self.name}__branch"
+
+    @property
+    def columns(self) -> tuple[str, ...]:
+        return (*self.outputs, self.branch)
+
+    @property
+    def types(self) -> Mapping[str, exp.DataType]:
+        found: dict[str, exp.DataType] = {self.branch: exp.DataType.build("int")}
+        for part, sources in zip(self.parts, self.sources, strict=True):
+            for output, source in zip(self.outputs, sources, strict=True):
+                kind = part.types[source] if source is not None else None
+                if kind is not None and found.setdefault(output, kind) != kind:
+                    found[output] = exp.DataType.build("unknown")
+        return found
+
+    @property
+    def children(self) -> tuple[Relation, ...]:
+        return self.parts
+
+    def with_children(self, *children: Relation) -> Relation:
+        return replace(self, parts=children)
+
+    @property
+    def id_outputs(self) -> tuple[str, ...]:
+        """The outputs that hold an ID attribute, or nothing, in every branch."""
+        found = []
+        for position, output in enumerate(self.outputs):
+            held = [(part, sources[position]) for part, sources in zip(self.inputs, self.sources, strict=True)]
+            if all(source is None or source in part.ids for part, source in held):
+                found.append(output)
+        return tuple(found)
+
+    @property
+    def ids(self) -> tuple[str, ...]:
+        return (self.branch, *self.id_outputs)
+
+    def with_ids(self) -> Operator:
+        outputs, sources = list(self.outputs), [list(s) for s in self.sources]
+        for number, part in enumerate(self.inputs):
+            held = {source for output, source in self.pairs(number) if output in self.id_outputs}
+            for missing in (name for name in part.ids if name not in held):
+                outputs.append(f"{self.name}__{number}__{missing}")
+                for other, row in enumerate(sources):
+                    row.append(missing if other == number else None)
+        return replace(self, outputs=tuple(outputs), sources=tuple(tuple(row) for row in sources))
+
+    def pairs(self, number: int) -> tuple[tuple[str, str | None], ...]:
+        """(output attribute, attribute of that branch) for one branch."""
+        return tuple(zip(self.outputs, self.sources[number], strict=True))
+
+    def needed(self, above: frozenset[str]) -> tuple[frozenset[str], ...]:
+        return tuple(frozenset(s for o, s in self.pairs(i) if o in above and s is not None)
+                     for i in range(len(self.parts)))
+
+    def pruned(self, above: frozenset[str]) -> Operator:
+        kept = [i for i, output in enumerate(self.outputs) if output in above]
+        return replace(self, outputs=tuple(self.outputs[i] for i in kept),
+                       sources=tuple(tuple(row[i] for i in kept) for row in self.sources))
+
+    def conditional(self, above: frozenset[str]) -> tuple[frozenset[str], ...]:
+        return self.needed(above)
+
+    def branch_of(self, number: int, relation: Relation, *, sign: bool = False) -> Relation:
+        """Rows of one branch under the output's names, with b."""
+        definitions = [(output, _source(source)) for output, source in self.pairs(number)]
+        definitions.append((self.branch, exp.Literal.number(number)))
+        if sign:
+            definitions.append((SIGN, column(SIGN)))
+        return Compute(relation, tuple(definitions))
+
+    def block(self, binder: Binder) -> Block:
+        rows = Concat(tuple(self.branch_of(i, part) for i, part in enumerate(self.parts)))
+        return isolate(rows.query(binder), self.columns, binder.alias(self.name))
+
+    def restrict(self, on: tuple[str, ...], keys: Relation) -> Relation:
+        """Each branch by its own part of the keys; the test on top is needed for b and for NULLs."""
+        parts = [self._restrict_part(number, on, keys) for number in range(len(self.parts))]
+        return SemiJoin(replace(self, parts=tuple(parts)), on, keys)
+
+    def _restrict_part(self, number: int, on: tuple[str, ...], keys: Relation) -> Relation:
+        if self.branch in on:
+            keys = Filter(keys, exp.EQ(this=column(self.branch), expression=exp.Literal.number(number)))
+        names = {source: output for output, source in self.pairs(number) if output in on and source is not None}
+        if not names:
+            return self.parts[number]
+        renamed = Compute(keys, tuple((source, column(output)) for source, output in names.items()))
+        return self.parts[number].restrict(tuple(names), renamed)
+
+    def signed(self) -> Relation:
+        return Concat(tuple(self.branch_of(i, part.signed(), sign=True) for i, part in enumerate(self.inputs)))
+
+    def label(self) -> str:
+        return f"∪ {self.name} of {len(self.parts)} branches"
+
+
+def _source(source: str | None) -> exp.Expression:
+    return exp.null() if source is None else column(source)
+
+
+def mapped(node: UnionAll, side: int, diff: IDiff) -> IDiff:
+    """The i-diff under the output's names, with b in P."""
+    pairs = node.pairs(side)
+    by_source = {source: output for output, source in reversed(pairs) if output in node.id_outputs}
+    ids = (node.branch, *(by_source[name] for name in diff.ids))
+    if diff.kind is INS:
+        ids = node.ids
+    have = diff.attributes
+    carried = [(output, source) for output, source in pairs if output not in ids and (source in have or source is None)]
+    changes = set(diff.assigned) if diff.kind is UPD else have | {None} if diff.kind is INS else set()
+    assigned = tuple(output for output, source in carried if source in changes)
+    known = tuple(output for output, source in carried if source not in changes)
+    definitions = {output: _source(source) for output, source in pairs}
+    definitions[node.branch] = exp.Literal.number(side)
+    relation = Compute(diff.relation, tuple((name, definitions[name]) for name in ids + assigned + known))
+    return replace(diff, ids=ids, assigned=assigned, known=known, relation=relation,
+                   constants=(*diff.constants, (node.branch, str(side))))
+
+
+def union_map(node: UnionAll, side: int, diff: IDiff) -> tuple[IDiff, ...]:
+    return (mapped(node, side, diff),)
+
+
+def union_upd(node: UnionAll, side: int, diff: IDiff) -> tuple[IDiff, ...]:
+    result = mapped(node, side, diff)
+    return (result,) if result.assigned else ()
+
+
+UnionAll.RULES = (
+    IDiffRule("union_ins", INS, always, "INS(π_{*, b} Δ)", union_map, "Table 5, ∆+"),
+    IDiffRule("union_del", DEL, always, "DEL(P ∪ {b})",    union_map, "Table 5, ∆-"),
+    IDiffRule("union_upd", UPD, always, "UPD(P ∪ {b})",    union_upd, "Table 5, ∆u"),
+    IDiffRule("union_rec", REC, always, "REC(P ∪ {b})",    union_map, "ours"),
+)

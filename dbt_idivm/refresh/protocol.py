@@ -1,0 +1,133 @@
+"""What a refresh and the engine that runs it say to each other.
+
+The driver never talks to an engine. It is a generator that yields a `Statement` and is sent a `Reply`; whoever holds
+the connection (the dbt materialization, a test, another orchestrator) runs the statement and answers. `Refresh` wraps
+the generator so that a Jinja loop can drive it, because Jinja can neither send to a generator nor catch an error.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Generator, Mapping
+from dataclasses import dataclass, field
+from typing import Any, Literal
+
+# A *statement* in the user's sense reads or writes table data; look-ups of metadata and session settings are apart.
+StatementKind = Literal["read", "write", "metadata", "setting"]
+Mode = Literal["create", "incremental", "full", "noop"]
+
+
+@dataclass(frozen=True)
+class Statement:
+    """One SQL statement for the engine, and whether its rows are wanted."""
+
+    sql: str
+    kind: StatementKind
+    label: str  # a few words for logs, such as "merge into main.v"
+    fetch: bool = True
+
+
+@dataclass(frozen=True)
+class Rows:
+    """A result: column names and rows as plain Python values."""
+
+    columns: tuple[str, ...] = ()
+    rows: tuple[tuple[Any, ...], ...] = ()
+
+    def dicts(self) -> tuple[dict[str, Any], ...]:
+        return tuple(dict(zip(self.columns, row, strict=True)) for row in self.rows)
+
+
+@dataclass(frozen=True)
+class EngineError:
+    """A statement that failed: Spark's error class (`DELTA_MISSING_CHANGE_DATA`; "" when unknown) and its message."""
+
+    error_class: str
+    message: str
+
+
+Reply = Rows | EngineError
+
+
+@dataclass(frozen=True)
+class KeyCandidate:
+    """A key that somebody declared for a relation, and where (config, constraint, dbt test)."""
+
+    columns: tuple[str, ...]
+    source: str
+
+
+@dataclass(frozen=True)
+class ModelRequest:
+    """All that dbt knows about one model when it is to be refreshed.
+
+    `sql` is the compiled SELECT. `keys` maps a relation as it is written in `sql` (lower case, without quotes) to the
+    keys declared for it; `input_names` maps the same relation to the name the user wrote in `ref` or `source`.
+    `existing` is what stands at the model's own name today. `restricted` says that the inputs are not whole
+    (`--empty`, `--sample`): then the view is built from what is given and its state must not be trusted later.
+    """
+
+    name: str
+    schema: str
+    identifier: str
+    sql: str
+    config: Mapping[str, Any] = field(default_factory=dict)
+    keys: Mapping[str, tuple[KeyCandidate, ...]] = field(default_factory=dict)
+    input_names: Mapping[str, str] = field(default_factory=dict)
+    existing: Literal["table", "view"] | None = None
+    full_refresh: bool = False
+    restricted: bool = False
+    run_id: str = ""
+    session: Mapping[str, str] = field(default_factory=dict)  # "ansi", "time_zone": part of the fingerprint
+
+
+@dataclass(frozen=True)
+class InputChange:
+    """How far one input moved in this refresh. `rows` is the size of its net diff, None when it was not read."""
+
+    from_version: int | None
+    to_version: int
+    rows: int | None = None
+
+
+@dataclass(frozen=True)
+class Outcome:
+    """What a refresh did: the content of dbt's `adapter_response`, and the artifacts to write."""
+
+    mode: Mode
+    strategy: str | None
+    reason: str | None
+    rows_inserted: int
+    rows_updated: int
+    rows_deleted: int
+    statements: int
+    inputs: Mapping[str, InputChange]
+    message: str
+    relations: tuple[tuple[str, str, Literal["table", "view"]], ...]  # schema, identifier, type; the model first
+    artifacts: Mapping[str, str] = field(default_factory=dict)  # file name -> text
+    warnings: tuple[str, ...] = ()
+
+
+class Refresh:
+    """A refresh in progress: `statement` is to be run, `answer` takes its reply, `outcome` is there when it is done.
+
+    A coded failure (`dbt_idivm.errors.IdivmError`) raises out of the constructor or of `answer`.
+    """
+
+    def __init__(self, steps: Generator[Statement, Reply, Outcome]) -> None:
+        self._steps = steps
+        self.outcome: Outcome | None = None
+        self.statement: Statement | None = None
+        self._advance(None)
+
+    @property
+    def done(self) -> bool:
+        return self.outcome is not None
+
+    def answer(self, reply: Reply) -> None:
+        self._advance(reply)
+
+    def _advance(self, reply: Reply | None) -> None:
+        try:
+            self.statement = self._steps.send(reply) if reply is not None else next(self._steps)
+        except StopIteration as stop:
+            self.statement, self.outcome = None, stop.value
