@@ -1,0 +1,77 @@
+"""Opens connections: the embedded Spark's here, all others through dbt-spark."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from contextlib import contextmanager
+from typing import TYPE_CHECKING, Any
+
+from dbt.adapters.contracts.connection import AdapterResponse, Connection, ConnectionState
+from dbt.adapters.events.logging import AdapterLogger
+from dbt.adapters.spark.connections import SparkConnectionManager
+from dbt_common.exceptions import DbtDatabaseError
+
+from dbt.adapters.idivm.embedded import new_session
+from dbt.adapters.idivm.engine_errors import engine_message, is_engine_exception
+from dbt.adapters.idivm.session import EmbeddedConnection
+
+if TYPE_CHECKING:
+    import agate
+
+logger = AdapterLogger("Idivm")
+
+
+class IdivmConnectionManager(SparkConnectionManager):
+    TYPE = "idivm"
+
+    @classmethod
+    def open(cls, connection: Connection) -> Connection:
+        credentials = connection.credentials
+        if not credentials.is_embedded or connection.state == ConnectionState.OPEN:
+            return super().open(connection)
+        connection.handle = EmbeddedConnection(new_session(credentials))
+        connection.state = ConnectionState.OPEN
+        return connection
+
+    @contextmanager
+    def exception_handler(self, sql: str) -> Iterator[None]:
+        """Spark's errors become dbt's, with Spark's text and without its stack traces."""
+        try:
+            with super().exception_handler(sql):
+                yield
+        except Exception as error:
+            cause = error.__context__ if is_engine_exception(error.__context__) else error
+            if not is_engine_exception(cause):
+                raise
+            raise DbtDatabaseError(engine_message(cause)) from cause
+
+    def execute(
+        self, sql: str, auto_begin: bool = False, fetch: bool = False, limit: int | None = None
+    ) -> tuple[AdapterResponse, agate.Table]:
+        """As dbt's own, but a query whose rows are not wanted is executed all the same, and fetching is guarded."""
+        from dbt_common.clients.agate_helper import empty_table
+
+        sql = self._add_query_comment(sql)
+        _, cursor = self.add_query(sql, auto_begin)
+        with self.exception_handler(sql):
+            if fetch:
+                return self.get_response(cursor), self.get_result_from_cursor(cursor, limit)
+            finish(cursor)
+        return self.get_response(cursor), empty_table()
+
+    def run(self, sql: str, fetch: bool) -> tuple[tuple[str, ...], list[tuple[Any, ...]]]:
+        """Run one statement once and return its column names and rows as plain values."""
+        sql = self._add_query_comment(sql)
+        _, cursor = self.add_query(sql, auto_begin=False)
+        with self.exception_handler(sql):
+            if not fetch:
+                finish(cursor)
+                return (), []
+            names = tuple(column[0] for column in cursor.description or ())
+            return names, [tuple(row) for row in cursor.fetchall() or ()] if names else []
+
+
+def finish(cursor: Any) -> None:
+    """Only the embedded cursor is lazy; the others have executed the statement by now."""
+    if hasattr(cursor, "finish"):
+        cursor.finish()

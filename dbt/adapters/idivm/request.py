@@ -1,0 +1,77 @@
+"""What dbt knows about a model, in the planner's words."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping
+from typing import Any
+
+from dbt_common.exceptions import CompilationError
+
+from dbt.adapters.idivm.keys import KeyIndex
+from dbt_idivm.refresh.protocol import ModelRequest
+
+# dbt's own settings that mean something to a maintained view.
+DBT_KEYS = (
+    "unique_key",
+    "partition_by",
+    "location_root",
+    "tblproperties",
+    "on_configuration_change",
+    "on_schema_change",
+    "persist_docs",
+)
+RELATION = re.compile(r"^`?(\w+)`?\.`?(\w+)`?$")
+
+
+def model_request(context: Mapping[str, Any], keys: KeyIndex, credentials: Any) -> ModelRequest:
+    """`context` is what the materialization passes: model, sql, relation, existing, run_id and three switches."""
+    model, relation, existing = context["model"], context["relation"], context["existing"]
+    return ModelRequest(
+        name=model["name"],
+        schema=relation.schema,
+        identifier=relation.identifier,
+        sql=context["sql"],
+        config={"idivm": idivm_config(model["config"]), "dbt": dbt_config(model["config"])},
+        keys=keys.keys(model),
+        input_names=keys.input_names(model),
+        existing=None if existing is None else ("view" if existing.is_view else "table"),
+        full_refresh=bool(context["full_refresh"]),
+        restricted=bool(context["restricted"]),
+        run_id=context["run_id"],
+        session={"ansi": "true", "time_zone": credentials.time_zone},
+    )
+
+
+def idivm_config(config: Mapping[str, Any]) -> dict[str, Any]:
+    """`meta.idivm`, or `idivm` itself. Both at once would hide one of them, so that is an error."""
+    in_meta, direct = (config.get("meta") or {}).get("idivm"), config.get("idivm")
+    if in_meta is not None and direct is not None:
+        raise CompilationError("the model has both `idivm` and `meta.idivm`: keep one of them")
+    given = in_meta if in_meta is not None else direct
+    if given is not None and not isinstance(given, Mapping):
+        raise CompilationError(f"`idivm` takes a mapping such as {{strategy: incremental}}, not {given!r}")
+    return dict(given or {})
+
+
+def dbt_config(config: Mapping[str, Any]) -> dict[str, Any]:
+    """dbt's own settings that were given."""
+    return {key: config[key] for key in DBT_KEYS if config.get(key) not in (None, {}, [])}
+
+
+def tested_relation(model: Any) -> tuple[str, str] | None:
+    """Schema and name of the relation that a generic test is about; None under --empty.
+
+    dbt hands over a relation, or text when the test has a `where`.
+    """
+    if getattr(model, "limit", None) == 0:
+        return None
+    if getattr(model, "identifier", None):
+        return model.schema, model.identifier
+    text = str(model).strip()
+    named = RELATION.match(text)
+    if named:
+        return named[1], named[2]
+    if re.search(r"where false limit 0", text):
+        return None
+    raise CompilationError(f"idivm_equivalent compares whole relations and takes no `where`: {text}")

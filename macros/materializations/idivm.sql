@@ -1,0 +1,57 @@
+{#- The loop around the refresh driver. It runs what the driver asks for and builds no SQL of its own. -#}
+{% materialization idivm, default, supported_languages=['sql'] %}
+  {%- set existing = load_cached_relation(this) -%}
+  {%- set grant_config = config.get('grants') -%}
+
+  {{ idivm_hooks(pre_hooks) }}
+
+  {% if config.get('contract').enforced %}
+    {% do get_assert_columns_equivalent(sql) %}
+  {% endif %}
+
+  {% set run = adapter.idivm_begin({
+      'model': model,
+      'sql': sql,
+      'relation': this,
+      'existing': existing,
+      'graph': graph,
+      'full_refresh': should_full_refresh(),
+      'restricted': flags.EMPTY or invocation_args_dict.get('sample'),
+      'run_id': invocation_id,
+  }) %}
+  {% for _ in range(100000) %}
+    {% if run.done %}{% break %}{% endif %}
+    {% do adapter.idivm_step(run) %}
+  {% endfor %}
+
+  {% set relations = adapter.idivm_finish(run) %}
+  {% set target = relations[0] %}
+  {% do write(adapter.idivm_executed(run)) %}
+  {% do store_result('main', response=adapter.idivm_response(run)) %}
+  {% for warning in run.warnings %}
+    {% do exceptions.warn(warning) %}
+  {% endfor %}
+
+  {% do apply_grants(target, grant_config, should_revoke(existing, full_refresh_mode=(run.mode == 'create'))) %}
+  {% do idivm_persist_docs(target) %}
+  {% if run.mode == 'create' and target.is_table %}
+    {% do persist_constraints(target, model) %}
+  {% endif %}
+
+  {{ idivm_hooks(post_hooks) }}
+
+  {{ return({'relations': relations}) }}
+{% endmaterialization %}
+
+
+{#- dbt's run_hooks sends a literal `commit;` before hooks outside a transaction, which Spark cannot parse. -#}
+{% macro idivm_hooks(hooks) %}
+  {% for hook in hooks %}
+    {% set rendered = render(hook.get('sql')) | trim %}
+    {% if rendered | length > 0 %}
+      {% call statement(auto_begin=False) %}
+        {{ rendered }}
+      {% endcall %}
+    {% endif %}
+  {% endfor %}
+{% endmacro %}
