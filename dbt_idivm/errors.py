@@ -1,0 +1,138 @@
+"""What dbt-idivm says when it cannot do what was asked: findings with a code, a place, a reason, a way out.
+
+`codes.py` holds the table of codes. All findings about one model are collected, then raised once as `IdivmError`.
+The fourth group of codes is not failures: its findings are the reasons why a refresh rebuilt the view.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, replace
+from difflib import get_close_matches
+
+from dbt_idivm.codes import CODES, ErrorCode
+
+__all__ = ["CODES", "ErrorCode", "Finding", "IdivmError", "Place", "finding", "nearest"]
+
+_BY_CODE = {entry.code: entry for entry in CODES}
+_FIELD = "  {:<6} {}"
+
+
+@dataclass(frozen=True)
+class Place:
+    """A span of one line of SQL: line number from 1, the line, first and one-past-last column from 0.
+
+    `view` is the plain SQL view that the line belongs to, when it is not the model's own compiled SQL.
+    """
+
+    line: int
+    text: str
+    start: int
+    end: int
+    view: str | None = None
+
+
+@dataclass(frozen=True)
+class Finding:
+    """One thing that is wrong, or one reason for a full refresh. `details` fill the texts of its code."""
+
+    entry: ErrorCode
+    details: Mapping[str, str]
+    place: Place | None = None
+    model: str | None = None
+
+    @property
+    def code(self) -> str:
+        return self.entry.code
+
+    @property
+    def kind(self) -> str:
+        return self.entry.kind
+
+    @property
+    def title(self) -> str:
+        return self.entry.title.format_map(_Details(self.details))
+
+    @property
+    def why(self) -> str:
+        return self.entry.why.format_map(_Details(self.details))
+
+    @property
+    def do(self) -> str:
+        return self.entry.do.format_map(_Details(self.details))
+
+    @property
+    def is_refusal(self) -> bool:
+        """Whether it is good SQL that only incremental maintenance has no way for: a full refresh can run it."""
+        return self.kind in ("unsupported", "not yet")
+
+    @property
+    def summary(self) -> str:
+        """Code and one sentence, as in `adapter_response.reason` and on the console line."""
+        return f"{self.code} {self.title}"
+
+    def __str__(self) -> str:
+        roadmap = f" (roadmap: {self.entry.roadmap})" if self.entry.roadmap else ""
+        fields = (("why", self.why), ("do", self.do), ("docs", self.entry.page))
+        head = f"{self.code} {self.kind}: {self.title}{roadmap}"
+        return "\n".join((head, *self._where(), *(_FIELD.format(*field) for field in fields)))
+
+    def _where(self) -> list[str]:
+        """The `model` line, and the underline below its SQL when the place is known."""
+        if self.place is None:
+            return [_FIELD.format("model", self.model)] if self.model else []
+        of_view = self.place.view is not None
+        source = f"view {self.place.view}" if of_view else "compiled SQL"
+        head = f"{self.model}, {source}" if self.model else source
+        head = _FIELD.format("model", f"{head}   {self.place.line} | ")
+        width = max(1, self.place.end - self.place.start)
+        return [head + self.place.text, " " * (len(head) + self.place.start) + "^" * width]
+
+
+class IdivmError(Exception):
+    """All findings about one model. `str()` is the full text for the user."""
+
+    def __init__(self, findings: Finding | Iterable[Finding]) -> None:
+        self.findings = (findings,) if isinstance(findings, Finding) else tuple(findings)
+        super().__init__("\n\n".join(map(str, self.findings)))
+
+    @property
+    def is_refusal(self) -> bool:
+        """Whether a full refresh would still be right, as `on_unsupported: full` wants."""
+        return all(each.is_refusal for each in self.findings)
+
+    @property
+    def codes(self) -> tuple[str, ...]:
+        return tuple(each.code for each in self.findings)
+
+    def of_model(self, model: str) -> IdivmError:
+        """The same error with the model named in each finding."""
+        return IdivmError(replace(each, model=model) for each in self.findings)
+
+
+def finding(code: str | int, place: Place | None = None, *, model: str | None = None,
+            **details: object) -> Finding:
+    """A finding of that code (`204` or `"IDIVM-204"`). Raises KeyError unless `details` fill its texts.
+
+    >>> finding(303, source="main.orders").summary
+    'IDIVM-303 main.orders has no change data feed'
+    """
+    entry = _BY_CODE[code if isinstance(code, str) else f"IDIVM-{code}"]
+    missing = entry.fields - details.keys()
+    if missing:
+        raise KeyError(f"{entry.code} needs {sorted(missing)}")
+    return Finding(entry, {name: str(value) for name, value in details.items()}, place, model)
+
+
+def nearest(word: str, words: Iterable[str], count: int = 3) -> tuple[str, ...]:
+    """The words that `word` may have been meant to be, best first, regardless of case; any if none is near."""
+    known = {each.lower(): each for each in words}
+    found = get_close_matches(word.lower(), known, n=count, cutoff=0.5) or list(known)[:count]
+    return tuple(known[each] for each in found)
+
+
+class _Details(dict[str, str]):
+    """Fills what is not given with its own name, so that texts can be shown without a case at hand."""
+
+    def __missing__(self, name: str) -> str:
+        return f"<{name}>"
