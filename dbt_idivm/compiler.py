@@ -1,0 +1,36 @@
+"""From an operator tree to a plan: the passes in order."""
+
+from __future__ import annotations
+
+from dbt_idivm.algebra.expressions import column
+from dbt_idivm.algebra.operator import Operator
+from dbt_idivm.operators.project import Project
+from dbt_idivm.optimize import optimize
+from dbt_idivm.passes.attributes import prune_attributes
+from dbt_idivm.passes.base_idiffs import base_idiffs
+from dbt_idivm.passes.infer_ids import infer_ids
+from dbt_idivm.passes.operator_caches import additive_state, place_operator_caches
+from dbt_idivm.passes.propagate import propagate
+from dbt_idivm.script.plan import Plan, ViewColumn
+
+HIDDEN = "idivm__"  # hidden columns of the stored view begin with this
+
+
+def compile_plan(root: Operator, output: tuple[tuple[str, str], ...], *, recompute_only: bool = False,
+                 caches: bool = True) -> Plan:
+    """The plan of the view `root` whose user columns are `output`: (name, attribute of root), in order.
+
+    prune attributes → place operator caches → infer IDs → base i-diffs → propagate → optimise.
+    `recompute_only` is `strategy: recompute`; without `caches` no hidden state is added to the view.
+    """
+    shown = tuple(dict.fromkeys(attribute for _, attribute in output))
+    view: Operator = Project(root, tuple((name, column(name)) for name in shown))
+    view = prune_attributes(view, frozenset(shown))
+    if caches and not recompute_only:
+        view = place_operator_caches(view)
+    view = infer_ids(view)
+    columns = tuple(ViewColumn(name, attribute) for name, attribute in output)
+    columns += tuple(ViewColumn(HIDDEN + name, name, hidden=True) for name in view.columns if name not in shown)
+    found = propagate(view, base_idiffs(view, recompute_only))
+    state = additive_state(view) if caches and not recompute_only else None
+    return Plan(view, columns, found.idiffs, optimize(found.idiffs), found.firings, state)

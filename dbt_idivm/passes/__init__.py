@@ -1,0 +1,1 @@
+"""The passes of idIVM §4 under the paper's names: pure functions over frozen trees."""

@@ -1,0 +1,131 @@
+"""The additive application: signed sums and counts added to the stored groups in one MERGE (idIVM Tables 9, 11, 12).
+
+The signed rows of γ's input are complete over all changed tables; a group whose row count reaches zero is deleted, one
+that is not there is inserted. A sum over no values is NULL, so each sum goes with its count.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from dataclasses import replace
+
+from sqlglot import exp
+
+from dbt_idivm.algebra.block import Block, isolate
+from dbt_idivm.algebra.expressions import alias, column, is_integral, same, substitute
+from dbt_idivm.algebra.operator import SIGN
+from dbt_idivm.algebra.relation import Relation
+from dbt_idivm.operators.scan import DiffRows
+from dbt_idivm.passes.operator_caches import AdditiveState
+from dbt_idivm.script.binding import Binding
+from dbt_idivm.script.merge import SOURCE, TARGET, Merge, source_query
+from dbt_idivm.script.plan import Plan
+from dbt_idivm.script.prune_empty import prune_empty
+
+
+def additive_merge(plan: Plan, state: AdditiveState, binding: Binding, target: str) -> exp.Merge | None:
+    """The MERGE that adds the change to the view; None if nothing can have changed."""
+    rows = prune_empty(signed_input(state), binding.is_empty)
+    if rows is None:
+        return None
+    binder = binding.statement()
+    block = _delta_groups(state, rows.block(binder))
+    new, fresh = _values(plan, state, merged=True), _values(plan, state, merged=False)
+    count = _sum_of(state.rows, plan)
+    merge = Merge(target, binding.dialect)
+    merge.on(*(same(merge.target(plan.stored(group)), column(group, SOURCE)) for group in state.aggregate.groups))
+    if state.aggregate.groups:
+        merge.matched_delete(exp.EQ(this=count, expression=exp.Literal.number(0)))
+    kept = {name: value for name, value in new.items() if name not in _group_columns(plan, state)}
+    merge.matched_update(None, kept)
+    merge.not_matched_insert(exp.GT(this=column(state.rows, SOURCE), expression=exp.Literal.number(0)), fresh)
+    return merge.build(source_query(block.select(), block.broadcast))
+
+
+def signed_input(state: AdditiveState) -> Relation:
+    """ΔR of γ's input as signed rows."""
+    return state.aggregate.inputs[0].signed()
+
+
+def signed_leaves(relation: Relation) -> tuple[DiffRows, ...]:
+    found = (relation,) if isinstance(relation, DiffRows) else ()
+    return found + tuple(leaf for child in relation.children for leaf in signed_leaves(child))
+
+
+def _delta_groups(state: AdditiveState, rows: Block) -> Block:
+    """γ over signed rows: per group Δn, Δsum and Δcount; groups in which all are zero are left out."""
+    rows = _isolate_constants(state, rows)
+    sign = rows.output[SIGN]
+    deltas: dict[str, exp.Expression] = {state.rows: exp.Sum(this=sign.copy())}
+    for argument, name in state.counts:
+        absent = exp.Is(this=rows.output[argument].copy(), expression=exp.null())
+        deltas[name] = exp.Sum(this=exp.Case(ifs=[exp.If(this=absent, true=exp.Literal.number(0))], default=sign.copy()))
+    for argument, name in state.sums:
+        deltas[name] = exp.Coalesce(this=exp.Sum(this=_signed(rows.output[argument], sign)),
+                                    expressions=[exp.Literal.number(0)])
+    groups = {name: rows.output[name] for name in state.aggregate.groups}
+    query = replace(rows, output=groups).select()
+    query = query.select(*(alias(delta, name) for name, delta in deltas.items()), append=bool(groups), copy=False)
+    if groups:
+        query = query.group_by(*(group.copy() for group in groups.values()), copy=False)
+    changed = exp.or_(*(exp.NEQ(this=delta.copy(), expression=exp.Literal.number(0)) for delta in deltas.values()))
+    query = query.having(changed, copy=False)
+    return isolate(query, (*groups, *deltas), "change")
+
+
+def _isolate_constants(state: AdditiveState, rows: Block) -> Block:
+    if all(rows.output[name].find(exp.Column) for name in state.aggregate.groups):
+        return rows
+    return isolate(rows.select(), tuple(rows.output), "signed_rows")
+
+
+def _signed(value: exp.Expression, sign: exp.Expression) -> exp.Expression:
+    """±x without a product: multiplying would change the scale of a wide decimal."""
+    positive = exp.GT(this=sign.copy(), expression=exp.Literal.number(0))
+    return exp.Case(ifs=[exp.If(this=positive, true=value.copy())], default=exp.Neg(this=exp.paren(value.copy())))
+
+
+def _group_columns(plan: Plan, state: AdditiveState) -> frozenset[str]:
+    return frozenset(c.name for c in plan.columns if c.attribute in state.aggregate.groups)
+
+
+def _sum_of(attribute: str, plan: Plan) -> exp.Expression:
+    return exp.Add(this=column(plan.stored(attribute), TARGET), expression=column(attribute, SOURCE))
+
+
+def _values(plan: Plan, state: AdditiveState, *, merged: bool) -> Mapping[str, exp.Expression]:
+    """Stored column → its new value, from the stored group and the change (`merged`) or from the change alone."""
+    attributes = _new_attributes(state, (lambda name: _sum_of(name, plan)) if merged
+                                 else (lambda name: column(name, SOURCE)),
+                                 (lambda name: column(plan.stored(name), TARGET)) if merged else None)
+    outputs = dict(state.outputs)
+    return {c.name: substitute(outputs[c.attribute], attributes) for c in plan.columns}
+
+
+def _new_attributes(state: AdditiveState, count: Callable[[str], exp.Expression],
+                    old: Callable[[str], exp.Expression] | None) -> dict[str, exp.Expression]:
+    """The attributes of γ after the change."""
+    values: dict[str, exp.Expression] = {name: column(name, SOURCE) for name in state.aggregate.groups}
+    values[state.rows] = count(state.rows)
+    counts, sums = dict(state.counts), dict(state.sums)
+    for name in counts.values():
+        values[name] = count(name)
+    for argument, name in sums.items():
+        total: exp.Expression = column(name, SOURCE)
+        if old is not None:
+            before = exp.Coalesce(this=old(name), expressions=[exp.Literal.number(0)])
+            total = exp.Add(this=before, expression=total)
+        values[name] = _null_if_empty(values[counts[argument]], total)
+    for call in state.aggregate.calls:
+        if call.function == "avg" and call.argument is not None:
+            dividend = values[sums[call.argument]]
+            if is_integral(state.aggregate.child.types[call.argument]):
+                dividend = exp.Cast(this=dividend, to=exp.DataType.build("double"))
+            quotient = exp.Div(this=exp.paren(dividend.copy()), expression=exp.paren(values[counts[call.argument]].copy()))
+            values[call.name] = _null_if_empty(values[counts[call.argument]], quotient)
+    return values
+
+
+def _null_if_empty(count: exp.Expression, value: exp.Expression) -> exp.Expression:
+    empty = exp.EQ(this=exp.paren(count.copy()), expression=exp.Literal.number(0))
+    return exp.Case(ifs=[exp.If(this=empty, true=exp.null())], default=value.copy())

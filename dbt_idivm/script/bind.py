@@ -1,0 +1,55 @@
+"""Choosing how one refresh is applied, and building its MERGE (design: direct, effective or additive)."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Literal
+
+from sqlglot import exp
+
+from dbt_idivm.idiff.idiff import REC, IDiff
+from dbt_idivm.script.additive import additive_merge
+from dbt_idivm.script.binding import Binding
+from dbt_idivm.script.direct import direct_merge, is_direct
+from dbt_idivm.script.effective import effective_merge
+from dbt_idivm.script.plan import Plan
+from dbt_idivm.script.prune_empty import non_empty
+
+Shape = Literal["direct", "effective", "additive"]
+
+
+@dataclass(frozen=True)
+class BoundScript:
+    """The statement of one refresh, the way it applies, and the i-diffs that it applies (none for additive)."""
+
+    merge: exp.Merge
+    shape: Shape
+    idiffs: tuple[IDiff, ...]
+
+    @property
+    def recomputes(self) -> bool:
+        """Whether part of the view is evaluated anew."""
+        return any(diff.kind is REC for diff in self.idiffs)
+
+
+def bind(plan: Plan, binding: Binding, target: str, *, optimised: bool = True, additive: bool = True) -> BoundScript | None:
+    """The Δ-script of one refresh as one MERGE into the table `target`; None if no i-diff has rows.
+
+    `optimised` chooses between the plan's two Δ-scripts. Raises KeyViolation where an inlined net diff shows one.
+    """
+    if additive and plan.additive is not None:
+        merge = additive_merge(plan, plan.additive, binding, target)
+        return BoundScript(merge, "additive", ()) if merge is not None else None
+    idiffs = non_empty(plan.idiffs if optimised else plan.naive, binding.is_empty)
+    if not idiffs:
+        return None
+    if is_direct(idiffs):
+        return BoundScript(direct_merge(plan, idiffs, binding, target), "direct", idiffs)
+    return BoundScript(effective_merge(plan, idiffs, binding, target), "effective", idiffs)
+
+
+def full_query(plan: Plan, binding: Binding) -> exp.Select:
+    """The ID-extended view as a SELECT of its stored columns over the tables at their versions."""
+    block = plan.root.block(binding.statement())
+    block = type(block)(block.sources, {c.name: block.output[c.attribute] for c in plan.columns}, block.where, block.broadcast)
+    return block.select()

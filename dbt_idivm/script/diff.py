@@ -1,0 +1,90 @@
+"""Net diffs: what changed in one table between two versions, as signed rows with equal rows cancelled.
+
+A small net diff is held as rows and inlined into the Δ-script (`InlineDiff`); a larger one stays a query over the
+table's change feed (`FeedDiff`).
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Mapping
+from dataclasses import dataclass
+
+from dbt_idivm.operators.scan import DiffClass, Scan
+
+# int and bool as they are; everything else as the text that CAST turns back into the column's type
+Value = int | bool | str | None
+Row = tuple[Value, ...]
+
+
+class KeyViolation(Exception):
+    """Two post-state rows of a table share a declared key."""
+
+    def __init__(self, table: str, key: tuple[str, ...], value: Row) -> None:
+        super().__init__(f"{table}: {dict(zip(key, value, strict=True))} occurs more than once")
+        self.table, self.key, self.value = table, key, value
+
+
+@dataclass(frozen=True)
+class InlineDiff:
+    """The rows of a net diff with their weights (copies that came, negative: that went)."""
+
+    columns: tuple[str, ...]
+    rows: tuple[tuple[Row, int], ...]
+
+    def over(self, columns: tuple[str, ...]) -> InlineDiff:
+        """The net diff of the table reduced to `columns`: rows that differ elsewhere only cancel."""
+        places = [self.columns.index(name) for name in columns]
+        netted: Counter[Row] = Counter()
+        for row, weight in self.rows:
+            netted[tuple(row[place] for place in places)] += weight
+        return InlineDiff(columns, tuple((row, weight) for row, weight in netted.items() if weight))
+
+
+@dataclass(frozen=True)
+class FeedDiff:
+    """A net diff too large to inline: the table's change feed after `from_version`, up to and with `to_version`."""
+
+    table: str
+    from_version: int
+    to_version: int
+
+
+NetDiff = InlineDiff | FeedDiff
+
+
+def classify(scan: Scan, diff: InlineDiff, split: frozenset[str]) -> Mapping[DiffClass, tuple[Row, ...]]:
+    """The rows of every class of `operators/scan.py` for one occurrence, over its columns.
+
+    `rec` lists both images; `signed` rows end with their sign, one row a copy. Raises KeyViolation.
+    """
+    netted = diff.over(tuple(a.name for a in scan.base_columns)).rows
+    plus = tuple(row for row, weight in netted if weight > 0)
+    minus = tuple(row for row, weight in netted if weight < 0)
+    signed = tuple((*row, 1 if weight > 0 else -1) for row, weight in netted for _ in range(abs(weight)))
+    found: dict[DiffClass, tuple[Row, ...]] = {"plus": plus, "minus": minus, "signed": signed}
+    if scan.key is None:
+        return {**found, "rec": plus + minus, "ins": (), "del": (), "upd": ()}
+    new, old = _by_key(scan, netted, 1), _by_key(scan, netted, -1)
+    places = [i for i, name in enumerate(scan.columns) if name in split and name not in scan.ids]
+    both = [(old[key], new[key]) for key in new if key in old]
+    moved = [pair for pair in both if any(pair[0][i] != pair[1][i] for i in places)]
+    stayed = [pair for pair in both if all(pair[0][i] == pair[1][i] for i in places)]
+    return {**found,
+            "ins": tuple(row for key, row in new.items() if key not in old),
+            "del": tuple(row for key, row in old.items() if key not in new),
+            "upd": tuple(after for _, after in stayed),
+            "rec": tuple(image for pair in moved for image in pair)}
+
+
+def _by_key(scan: Scan, netted: tuple[tuple[Row, int], ...], sign: int) -> dict[Row, Row]:
+    assert scan.key is not None
+    places = [scan.columns.index(name) for name in scan.ids]
+    found: dict[Row, Row] = {}
+    for row, weight in netted:
+        if weight * sign > 0:
+            key = tuple(row[place] for place in places)
+            if key in found or abs(weight) > 1:
+                raise KeyViolation(scan.table, scan.key, key)
+            found[key] = row
+    return found

@@ -1,0 +1,93 @@
+"""The direct application: i-diffs stacked as they are, where no view row can be hit by two of them. No read of the view."""
+
+from __future__ import annotations
+
+from itertools import combinations
+
+from sqlglot import exp
+
+from dbt_idivm.algebra.block import Block
+from dbt_idivm.algebra.expressions import alias, column, same
+from dbt_idivm.algebra.relation import exists, union_all
+from dbt_idivm.idiff.idiff import DEL, INS, REC, UPD, IDiff
+from dbt_idivm.script.binding import Binding, StatementBinder
+from dbt_idivm.script.merge import OP, SOURCE, Merge, source_query
+from dbt_idivm.script.plan import Plan
+
+
+def is_direct(idiffs: tuple[IDiff, ...]) -> bool:
+    """Whether no view row can be matched by two source rows, provable from kind, origin and freshness, pair by pair."""
+    return all(diff.kind is not REC for diff in idiffs) and all(are_disjoint(*pair) for pair in combinations(idiffs, 2))
+
+
+def are_disjoint(one: IDiff, other: IDiff) -> bool:
+    """Whether two i-diffs never name the same view row. Two INS may: they bring equal rows, which are deduplicated."""
+    fixed = dict(one.constants)
+    if any(fixed.get(name, value) != value for name, value in other.constants):
+        return True
+    kinds = {one.kind, other.kind}
+    if INS in kinds:
+        inserts = [diff for diff in (one, other) if diff.kind is INS]
+        return UPD not in kinds or all(diff.fresh for diff in inserts)
+    # Of one occurrence and over the same IDs: the classes of a net diff have disjoint keys. With different IDs a row
+    # (l, r) is named by l's update and by r's deletion.
+    return (one.ids == other.ids and one.kind is not other.kind
+            and {o.occurrence for o in one.origins} == {o.occurrence for o in other.origins} and len(one.origins) == 1)
+
+
+def direct_merge(plan: Plan, idiffs: tuple[IDiff, ...], binding: Binding, target: str) -> exp.Merge:
+    """The MERGE of the i-diffs. `idiffs` are not empty and pass `is_direct`."""
+    binder = binding.statement()
+    tags = [f"{diff.kind}_{number}" if len(idiffs) > 1 else None for number, diff in enumerate(idiffs, 1)]
+    partial = tuple(name for name in plan.root.ids if any(name not in d.ids for d in idiffs)
+                    and any(name in d.ids for d in idiffs))
+    columns = tuple(name for name in plan.root.columns if any(name in diff.attributes for diff in idiffs))
+    parts, broadcast = [], False
+    for number, (diff, tag) in enumerate(zip(idiffs, tags, strict=True)):
+        block = _rows(plan, idiffs[:number], diff, binder)
+        broadcast = broadcast or bool(block.broadcast)
+        parts.append(_tagged(block, diff, tag, columns, partial))
+    merge = Merge(target, binding.dialect)
+    merge.on(*(_match(plan, name, name in partial) for name in plan.root.ids if name in columns
+               and any(name in d.ids for d in idiffs)))
+    for diff, tag in zip(idiffs, tags, strict=True):
+        _clauses(plan, merge, diff, tag)
+    return merge.build(source_query(union_all(parts), ("z",) if broadcast else ()))
+
+
+def _rows(plan: Plan, earlier: tuple[IDiff, ...], diff: IDiff, binder: StatementBinder) -> Block:
+    """The rows of an i-diff; an INS leaves out the rows that an earlier INS brings as well."""
+    block = diff.relation.block(binder)
+    if diff.kind is not INS:
+        return block
+    tests = tuple(exp.Not(this=exists(other.relation.block(binder), block, plan.root.ids))
+                  for other in earlier if other.kind is INS)
+    return Block(block.sources, block.output, block.where + tests, block.broadcast)
+
+
+def _tagged(block: Block, diff: IDiff, tag: str | None, columns: tuple[str, ...], partial: tuple[str, ...]) -> exp.Select:
+    have = diff.attributes
+    output = {name: block.output[name] if name in have else exp.null() for name in columns}
+    output |= {f"any_{name}": exp.Boolean(this=name not in diff.ids) for name in partial}
+    named = {**({OP: exp.Literal.string(tag)} if tag else {}), **output}
+    query = Block(block.sources, {}, block.where, block.broadcast).select()
+    return query.select(*(alias(value, name) for name, value in named.items()), append=False, copy=False)
+
+
+def _match(plan: Plan, name: str, partial: bool) -> exp.Expression:
+    test = same(Merge.target(plan.stored(name)), column(name, SOURCE))
+    return exp.paren(exp.or_(column(f"any_{name}", SOURCE), test)) if partial else test
+
+
+def _clauses(plan: Plan, merge: Merge, diff: IDiff, tag: str | None) -> None:
+    tagged = exp.EQ(this=column(OP, SOURCE), expression=exp.Literal.string(tag)) if tag else None
+    if diff.kind is DEL:
+        merge.matched_delete(tagged)
+        return
+    assigned = {c.name: column(c.attribute, SOURCE) for c in plan.columns if c.attribute in diff.assigned}
+    if diff.kind is UPD or not diff.fresh:
+        equal = exp.and_(*(same(Merge.target(name), value) for name, value in assigned.items()))
+        changed: exp.Expression = exp.Not(this=exp.paren(equal))
+        merge.matched_update(exp.and_(tagged, changed) if tagged else changed, assigned)
+    if diff.kind is INS:
+        merge.not_matched_insert(tagged, {c.name: column(c.attribute, SOURCE) for c in plan.columns})

@@ -1,0 +1,58 @@
+"""One MERGE as a sqlglot tree: the only statement that changes a maintained table."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+from sqlglot import exp
+
+from dbt_idivm.algebra.block import subquery
+from dbt_idivm.algebra.expressions import column, conjunction, identifier
+from dbt_idivm.script.dialect import Dialect
+
+TARGET, SOURCE = "v", "d"  # the view and the diff
+OP = "idivm_op"
+
+
+def source_query(query: exp.Query, broadcast: tuple[str, ...] = ()) -> exp.Query:
+    """The query as a MERGE source; under a broadcast hint if it comes from a feed, which has no known size."""
+    if not broadcast:
+        return query
+    outer = exp.Select(expressions=[exp.Star()]).from_(subquery(query, "z"))
+    outer.set("hint", exp.Hint(expressions=[exp.Anonymous(this="BROADCAST", expressions=[identifier("z")])]))
+    return outer
+
+
+class Merge:
+    """Collects the clauses of one MERGE INTO target."""
+
+    def __init__(self, target: str, dialect: Dialect) -> None:
+        self._target = exp.alias_(dialect.table(target, None), TARGET, table=True)
+        self._on: list[exp.Expression] = []
+        self._whens: list[exp.When] = []
+
+    @staticmethod
+    def target(name: str) -> exp.Column:
+        return column(name, TARGET)
+
+    def on(self, *conditions: exp.Expression) -> None:
+        self._on.extend(conditions)
+
+    def matched_delete(self, condition: exp.Expression | None) -> None:
+        self._whens.append(exp.When(matched=True, condition=condition, then=exp.Var(this="DELETE")))
+
+    def matched_update(self, condition: exp.Expression | None, values: Mapping[str, exp.Expression]) -> None:
+        if values:
+            then = exp.Update(expressions=[exp.EQ(this=column(name), expression=value)
+                                           for name, value in values.items()])
+            self._whens.append(exp.When(matched=True, condition=condition, then=then))
+
+    def not_matched_insert(self, condition: exp.Expression | None, values: Mapping[str, exp.Expression]) -> None:
+        then = exp.Insert(this=exp.Tuple(expressions=[column(name) for name in values]),
+                          expression=exp.Tuple(expressions=list(values.values())))
+        self._whens.append(exp.When(matched=False, condition=condition, then=then))
+
+    def build(self, source: exp.Query) -> exp.Merge:
+        on = conjunction(self._on) if self._on else exp.true()
+        return exp.Merge(this=self._target, using=subquery(source, SOURCE), on=on,
+                         whens=exp.Whens(expressions=self._whens))
