@@ -107,6 +107,7 @@ def _launch(credentials: IdivmCredentials) -> SparkSession:
     from pyspark.sql import SparkSession
 
     check_java()
+    _quiet_pyspark()
     state_dir = Path(credentials.state_dir or ".idivm")
     state_dir.mkdir(parents=True, exist_ok=True)
     jars = resolve_jars(credentials)
@@ -123,6 +124,14 @@ def _launch(credentials: IdivmCredentials) -> SparkSession:
         if lock is not None:
             os.close(lock)
         raise DbtRuntimeError(f"Spark did not start: {failure}. Its log: {state_dir}/jvm.log") from failure
+
+
+def _quiet_pyspark() -> None:
+    """pyspark logs every SQL error, with its stack trace, to stderr; dbt reports errors itself."""
+    from pyspark.logger import PySparkLogger
+
+    for name in ("SQLQueryContextLogger", "DataFrameQueryContextLogger"):
+        PySparkLogger.getLogger(name).disabled = True
 
 
 def _spark_conf(credentials: IdivmCredentials, state_dir: Path, jars: list[str]) -> SparkConf:

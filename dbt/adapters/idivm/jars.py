@@ -105,6 +105,3 @@ def _artifact(file_name: str) -> str:
     return re.sub(r"-\d[\w.-]*\.jar$", "", file_name)
 
 
-
-if __name__ == "__main__":
-    print("\n".join(delta_jars({})))

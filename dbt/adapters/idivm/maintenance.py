@@ -18,6 +18,7 @@ from dbt.adapters.contracts.relation import RelationType
 from dbt.adapters.events.logging import AdapterLogger
 from dbt_common.exceptions import CompilationError, DbtRuntimeError
 
+from dbt.adapters.idivm.comments import comment_statements
 from dbt.adapters.idivm.engine_errors import engine_error
 from dbt.adapters.idivm.keys import KeyIndex
 from dbt.adapters.idivm.request import model_request, tested_relation
@@ -145,6 +146,12 @@ class MaintenanceMixin(metaclass=AdapterMeta):
         folder.mkdir(parents=True, exist_ok=True)
         for file_name, text in artifacts.items():
             (folder / file_name).write_text(text, encoding="utf-8")
+
+    @available.parse_list
+    def idivm_comments(self, relation: Any, model: Mapping[str, Any], for_relation: bool, for_columns: bool) -> list[str]:
+        """The statements that bring a relation's comments up to the model's descriptions; none when they are."""
+        _, described = self.connections.run(f"describe extended {relation}", True)
+        return list(comment_statements(relation, described, model, for_relation, for_columns))
 
     @available.parse(lambda *args, **kwargs: "")
     def idivm_equivalence(self, model: Any, as_of: str = "refresh") -> str:

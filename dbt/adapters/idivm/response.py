@@ -21,10 +21,9 @@ class MaintenanceResponse(AdapterResponse):
     statements: int = 0
     inputs: dict[str, dict[str, Any]] = field(default_factory=dict)
 
-    def to_dict(self, omit_none: bool = False, **kwargs: Any) -> dict[str, Any]:
-        """dbt leaves out what is None; `reason` and `strategy` stay, so that every response has the same fields."""
-        told = super().to_dict(omit_none=omit_none, **kwargs)
-        return {**told, "reason": self.reason, "strategy": self.strategy}
+    def __post_serialize__(self, data: dict[str, Any], context: dict[str, Any] | None) -> dict[str, Any]:
+        """dbt leaves out what is None; `reason` and `strategy` stay: every response has the same fields."""
+        return {**data, "reason": self.reason, "strategy": self.strategy}
 
 
 def maintenance_response(outcome: Outcome) -> MaintenanceResponse:

@@ -1,0 +1,51 @@
+# Every target makes what it needs: an environment in .venv, the packages in it, the Delta JARs. Nothing else is touched.
+PYTHON  ?= python3
+VENV    := .venv
+BIN     := $(VENV)/bin
+INSTALL := $(BIN)/python -m pip install --quiet --disable-pip-version-check -c constraints.txt
+
+.DEFAULT_GOAL := help
+.PHONY: help test demo lint check clean
+
+help: ## what can be made
+	@sed -n 's/^\([a-z]*\):.*## /\1|/p' $(MAKEFILE_LIST) | while IFS='|' read name what; do printf '  make %-8s %s\n' "$$name" "$$what"; done
+
+test: $(VENV)/.dev $(VENV)/.jars ## lint, then the whole default test suite
+	$(BIN)/ruff check .
+	$(BIN)/python -m pytest $(PYTEST_ARGS)
+
+demo: $(VENV)/.demo $(VENV)/.jars ## the main job on real data: three rounds of changes, incrementally
+	@$(BIN)/python examples/nycflights/demo.py
+
+lint: $(VENV)/.dev ## ruff
+	$(BIN)/ruff check .
+
+check: $(VENV)/.dev ## types
+	$(BIN)/mypy
+
+clean: ## remove the environment and everything that tools left here
+	rm -rf $(VENV) build dist *.egg-info .pytest_cache .mypy_cache .ruff_cache .hypothesis
+	find . -name __pycache__ -type d -prune -exec rm -rf {} +
+
+$(BIN)/python:
+	@$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11))' 2>/dev/null || \
+	  { echo "This project needs Python 3.11 or newer, and '$(PYTHON)' is not: make PYTHON=/path/to/python3.11 .."; exit 1; }
+	@echo "Making an environment in $(VENV) .."
+	@$(PYTHON) -m venv $(VENV) || { rm -rf $(VENV); \
+	  echo "'$(PYTHON) -m venv' failed: on Debian and Ubuntu it is in the package python3-venv."; exit 1; }
+
+$(VENV)/.dev: $(BIN)/python pyproject.toml constraints.txt
+	@echo "Installing the project with its test tools (once) .."
+	@$(INSTALL) -e '.[embedded,dev]'
+	@touch $@
+
+$(VENV)/.demo: $(BIN)/python pyproject.toml constraints.txt
+	@echo "Installing the project with the demo's data (once) .."
+	@$(INSTALL) -e '.[embedded,demo]'
+	@touch $@
+
+# Needs one of the two installs, whichever the target above asked for first; so it has no prerequisite of its own.
+$(VENV)/.jars:
+	@echo "Looking for Java and for the Delta JARs that fit the installed Spark (downloaded once) .."
+	@$(BIN)/python -m dbt.adapters.idivm.prepare
+	@touch $@
