@@ -1,6 +1,6 @@
 """What dbt-idivm says when it cannot do what was asked: findings with a code, a place, a reason, a way out.
 
-`codes.py` holds the table of codes. All findings about one model are collected, then raised once as `IdivmError`.
+`codes.py` holds the table of codes. All findings about one model are collected, then raised once, as one error.
 The fourth group of codes is not failures: its findings are the reasons why a refresh rebuilt the view.
 """
 
@@ -63,7 +63,7 @@ class Finding:
 
     @property
     def is_refusal(self) -> bool:
-        """Whether it is good SQL that only incremental maintenance has no way for: a full refresh can run it."""
+        """Whether it is good SQL that only incremental maintenance has no way for: a rebuild can run it."""
         return self.kind in ("unsupported", "not yet")
 
     @property
@@ -125,7 +125,7 @@ def finding(code: str | int, place: Place | None = None, *, model: str | None = 
 
 
 def nearest(word: str, words: Iterable[str], count: int = 3) -> tuple[str, ...]:
-    """The words that `word` may have been meant to be, best first, regardless of case; any if none is near."""
+    """The words that `word` may have been meant to be, best first; case is ignored; any if none is near."""
     known = {each.lower(): each for each in words}
     found = get_close_matches(word.lower(), known, n=count, cutoff=0.5) or list(known)[:count]
     return tuple(known[each] for each in found)

@@ -1,0 +1,191 @@
+"""GROUP BY and HAVING of one SELECT → π (what groups and arguments are computed from), γ, σ."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Protocol
+
+from sqlglot import exp
+
+from dbt_idivm.algebra.expressions import DIALECT, column
+from dbt_idivm.algebra.operator import Operator
+from dbt_idivm.errors import finding
+from dbt_idivm.frontend.resolve import Resolver, bare, canonical
+from dbt_idivm.frontend.scope import Entry, Scope
+from dbt_idivm.frontend.text import Text
+from dbt_idivm.frontend.types import incomparable_attributes, short
+from dbt_idivm.operators import Aggregate, Project, Select
+from dbt_idivm.operators.aggregate import FUNCTIONS, Call
+
+if TYPE_CHECKING:
+    from dbt_idivm.frontend.query import Lowering
+
+_NAMES = {node: name for name, node in FUNCTIONS.items()}
+_LONGEST = 40
+
+
+class SelectItem(Protocol):
+    """What is needed of an item of the select list."""
+
+    @property
+    def name(self) -> str: ...
+    @property
+    def expression(self) -> exp.Expression: ...
+    @property
+    def raw(self) -> exp.Expression: ...
+    @property
+    def named(self) -> bool: ...
+
+
+def is_aggregated(node: exp.Select) -> bool:
+    """Whether the SELECT makes groups; without GROUP BY, all rows are one."""
+    if node.args.get("group") or node.args.get("having"):
+        return True
+    return any(item.find(exp.AggFunc) for item in node.expressions)
+
+
+@dataclass
+class Grouping:
+    """The γ of one SELECT, while it is put together. `groups` and `computed` go by the canonical text of expressions."""
+
+    lowering: Lowering
+    node: exp.Select
+    text: Text
+    scope: Scope
+    name: str
+    groups: dict[str, str] = field(default_factory=dict)  # expression → attribute
+    computed: dict[str, tuple[str, exp.Expression]] = field(default_factory=dict)  # expression → attribute, definition
+    calls: dict[tuple[str, str | None, bool], Call] = field(default_factory=dict)
+
+    def apply(self, root: Operator, items: Sequence[SelectItem]) -> tuple[Operator, tuple[exp.Expression, ...]]:
+        """γ and the HAVING above it; with each item's expression over γ's attributes."""
+        for expression in self._group_expressions(items):
+            self.groups.setdefault(canonical(expression), self._attribute(expression, _alias(items, expression)))
+        expressions = tuple(self._over_groups(i.expression, i.raw, i.name if i.named else "") for i in items)
+        having = self._having(items)
+        below = self._below(root)
+        groups = tuple(dict.fromkeys(self.groups.values()))
+        place = self.text.place(self.node.args.get("group") or self.node, "GROUP")
+        self.lowering.findings += incomparable_attributes(groups, below, place, "GROUP BY")
+        result: Operator = Aggregate(below, groups, tuple(self.calls.values()))
+        return (result if having is None else Select(result, having)), expressions
+
+    def _group_expressions(self, items: Sequence[SelectItem]) -> list[exp.Expression]:
+        """What GROUP BY means: positions, expressions, aliases, ALL."""
+        clause = self.node.args.get("group")
+        if clause is None:
+            if self.node.args.get("having") and not any(part.find(exp.AggFunc) for part in self._parts()):
+                self._report(229, self.node.args["having"], what="HAVING without GROUP BY or an aggregate")
+            return []
+        if clause.args.get("all"):
+            return [bare(item.expression) for item in items if not item.expression.find(exp.AggFunc)]
+        aliases: dict[str, exp.Expression] = {}
+        for item in items:
+            aliases.setdefault(item.name.lower(), item.expression)
+        resolver = Resolver(self.scope, self.text, self.lowering.findings, aliases)
+        found = [self._grouped(raw, items, resolver) for raw in clause.expressions]
+        return [expression for expression in found if expression is not None]
+
+    def _parts(self) -> list[exp.Expression]:
+        return [*self.node.expressions, self.node.args["having"]]
+
+    def _grouped(self, raw: exp.Expression, items: Sequence[SelectItem], resolver: Resolver) -> exp.Expression | None:
+        """One expression of GROUP BY; None if it cannot be one."""
+        if isinstance(raw, exp.Tuple):
+            self._report(228, raw, what="a tuple in GROUP BY")
+            return None
+        position = int(raw.name) if isinstance(raw, exp.Literal) and raw.is_int else None
+        if position is not None and not 1 <= position <= len(items):
+            self._report(229, raw, what=f"GROUP BY {position} with {len(items)} columns")
+            return None
+        expression = resolver.resolve(raw) if position is None else items[position - 1].expression
+        if expression.find(exp.AggFunc):
+            self._report(229, raw, what=f"the aggregate {expression.sql(DIALECT)} in GROUP BY")
+            return None
+        return bare(expression)
+
+    def _having(self, items: Sequence[SelectItem]) -> exp.Expression | None:
+        """The condition over γ's attributes. A column of FROM goes before an alias if it is grouped or aggregated."""
+        clause = self.node.args.get("having")
+        if clause is None:
+            return None
+        aliases: dict[str, exp.Expression] = {}
+        for item in items:
+            aliases.setdefault(item.name.lower(), item.expression)
+        grouped = set(self.groups.values())
+
+        def yields(entry: Entry, node: exp.Column) -> bool:
+            return entry.attribute not in grouped and node.find_ancestor(exp.AggFunc, exp.Having) is clause
+
+        resolver = Resolver(self.scope, self.text, self.lowering.findings, aliases, yields)
+        return self._over_groups(resolver.resolve(clause.this), clause.this, "")
+
+    def _over_groups(self, expression: exp.Expression, raw: exp.Expression, name: str) -> exp.Expression:
+        """The expression with groups and aggregates replaced by γ's attributes."""
+        whole = bare(expression)
+
+        def replace(node: exp.Expression) -> exp.Expression:
+            group = self.groups.get(canonical(node))
+            if group is not None:
+                return column(group)
+            if isinstance(node, exp.AggFunc):
+                return column(self._call(node, raw, name if node is whole else ""))
+            if isinstance(node, exp.Column):
+                self._report(223, raw, column=short(node.name))
+                return exp.null()
+            return node
+
+        return whole.transform(replace, copy=False)
+
+    def _call(self, node: exp.AggFunc, raw: exp.Expression, alias: str) -> str:
+        """The attribute of one aggregate; equal ones are one."""
+        distinct = isinstance(node.this, exp.Distinct)
+        operand = bare(node.this.expressions[0] if distinct else node.this)
+        if operand.find(exp.AggFunc):
+            self._report(229, raw, what=f"an aggregate inside {_NAMES[type(node)]}")
+            operand = exp.null()
+        function = _NAMES[type(node)]
+        constant = isinstance(operand, exp.Literal | exp.Boolean) and not distinct
+        everything = function == "count" and (constant or isinstance(operand, exp.Star))
+        argument = None if everything else self._attribute(operand, "")
+        key = (function, argument, distinct)
+        if key not in self.calls:
+            words = [function, "distinct" if distinct else "", short(argument) if argument else ""]
+            made_up = "_".join(word for word in words if word)
+            name = self.lowering.names.attribute(self.name, alias or made_up)
+            self.calls[key] = Call(name, function, argument, distinct)
+        return self.calls[key].name
+
+    def _attribute(self, expression: exp.Expression, alias: str) -> str:
+        """The attribute below γ that holds the expression."""
+        if isinstance(expression, exp.Column):
+            return expression.name
+        key = canonical(expression)
+        if key not in self.computed:
+            name = self.lowering.names.attribute(self.name, alias or _described(expression))
+            self.computed[key] = (name, expression)
+        return self.computed[key][0]
+
+    def _below(self, root: Operator) -> Operator:
+        """π of what γ reads, if something of it is computed."""
+        if not self.computed:
+            return root
+        used = [*self.groups.values(), *(call.argument for call in self.calls.values() if call.argument)]
+        new = dict(self.computed.values())
+        return Project(root, tuple((name, new.get(name, column(name))) for name in dict.fromkeys(used)))
+
+    def _report(self, code: int, node: exp.Expression, **details: str) -> None:
+        self.lowering.findings.append(finding(code, self.text.place(node), **details))
+
+
+def _alias(items: Sequence[SelectItem], expression: exp.Expression) -> str:
+    """The alias of the item that is this expression, if there is one."""
+    wanted = canonical(expression)
+    return next((item.name for item in items if item.named and canonical(item.expression) == wanted), "")
+
+
+def _described(expression: exp.Expression) -> str:
+    """A name made from the expression's text."""
+    text = expression.transform(lambda node: column(short(node.name)) if isinstance(node, exp.Column) else node)
+    return text.sql(DIALECT)[:_LONGEST]

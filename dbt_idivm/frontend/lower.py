@@ -1,0 +1,118 @@
+"""SQL text → operators: the whole of the front end in one call.
+
+parse → refuse what has no rule → find the tables → lower, resolving names as Spark does (`scope.py`). sqlglot's own
+`qualify` is not used: it lower-cases what the user spelt, stops at the first error, and resolves aliases otherwise
+than Spark in several places (`tests/unit/test_frontend_names.py` has them).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass
+
+from sqlglot import exp
+
+from dbt_idivm.algebra.operator import Operator
+from dbt_idivm.context import Catalog
+from dbt_idivm.errors import Finding, IdivmError, Place, finding
+from dbt_idivm.frontend.query import Env, Lowering
+from dbt_idivm.frontend.refuse import refusals
+from dbt_idivm.frontend.scope import Entry, Scope
+from dbt_idivm.frontend.tables import relations, tables_in
+from dbt_idivm.frontend.text import Text
+from dbt_idivm.frontend.types import incomparable_rows
+
+__all__ = ["Lowered", "lower", "tables_in"]
+
+
+@dataclass(frozen=True)
+class Lowered:
+    """A model as operators. `output` pairs the user's columns, in order and spelling, with attributes of `root`."""
+
+    root: Operator
+    output: tuple[tuple[str, str], ...]
+
+
+def lower(sql: str, catalog: Catalog) -> Lowered:
+    """The plan of a model's SELECT. Raises IdivmError with all that stands in the way."""
+    text = Text(sql)
+    names = tables_in(sql)  # raises where nothing is read
+    views = _views(names, catalog)
+    tree = _parsed(text)
+    _raise([found for each in ((text, tree), *views.values()) for found in _obstacles(*each, catalog)])
+    lowering = Lowering(catalog, views)
+    try:
+        rows = lowering.query(tree, Env(text), "v")
+    except ValueError as error:
+        raise IdivmError(finding(901, message=str(error))) from error
+    output = tuple((entry.name, entry.attribute) for entry in rows.scope.entries)
+    findings = [*lowering.findings, *_bad_names(tree, text, rows.scope)]
+    findings.extend(incomparable_rows(rows.root, tuple(a for _, a in output), lowering.places))
+    _raise(findings)
+    return Lowered(rows.root, output)
+
+
+def _parsed(text: Text) -> exp.Query:
+    """The text as one query without what has no meaning in a table: order and hints."""
+    tree = text.parse()
+    if isinstance(tree, Finding):
+        raise IdivmError(tree)
+    for query in tree.find_all(exp.Query):
+        for clause in ("order", "sort", "cluster", "distribute", "hint"):
+            query.set(clause, None)
+    return tree
+
+
+def _views(names: tuple[str, ...], catalog: Catalog, above: tuple[str, ...] = ()) -> dict[str, tuple[Text, exp.Query]]:
+    """The plain SQL views among the relations, with those that they read in turn, parsed."""
+    found: dict[str, tuple[Text, exp.Query]] = {}
+    for name in (name for name in names if name in catalog.views):
+        if name in above:
+            raise IdivmError(finding(307, source=name, message="it reads itself"))
+        text = Text(catalog.views[name], view=name)
+        try:
+            found[name] = (text, _parsed(text))
+        except IdivmError as error:
+            (cause,) = error.findings
+            raise IdivmError(finding(307, cause.place, source=name, message=cause.title)) from error
+        inner = tuple(dict.fromkeys(each for each, _ in relations(found[name][1])))
+        found.update(_views(inner, catalog, (*above, name)))
+    return found
+
+
+def _obstacles(text: Text, tree: exp.Query, catalog: Catalog) -> Iterator[Finding]:
+    """What is refused in one text, and the relations that do not exist."""
+    yield from refusals(tree, text)
+    for name, table in relations(tree):
+        if name not in catalog.tables and name not in catalog.views:
+            yield finding(301, text.place(table), source=name)
+
+
+def _bad_names(tree: exp.Query, text: Text, scope: Scope) -> Iterator[Finding]:
+    """Output columns that share a name, or have none."""
+    seen: dict[str, Entry] = {}
+    for entry in scope.entries:
+        if not entry.named:
+            yield finding(225, _item_place(tree, text, entry), column=entry.name)
+        elif entry.name.lower() in seen:
+            yield finding(224, _item_place(tree, text, entry, last=True), column=entry.name)
+        seen[entry.name.lower()] = entry
+
+
+def _item_place(tree: exp.Query, text: Text, entry: Entry, last: bool = False) -> Place | None:
+    """The item of the topmost select list that gives the column; where a star does, the star."""
+    items = tree.selects
+    matching = [item for item in items if entry.name.lower() in (item.alias_or_name.lower(), text.source(item).lower())]
+    stars = [item for item in items if item.is_star]
+    found = matching or stars
+    return text.place(found[-1 if last else 0]) if found else None
+
+
+def _raise(findings: Iterable[Finding]) -> None:
+    """All findings as one error, if there are any; each is told once."""
+    told: list[Finding] = []
+    for each in findings:
+        if each not in told:
+            told.append(each)
+    if told:
+        raise IdivmError(told)

@@ -1,0 +1,52 @@
+"""Attribute names of a plan: readable, deterministic, each once (whatever its case) in the whole plan."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable
+
+_OTHER = re.compile(r"[^a-z0-9_]+")
+
+
+class Names:
+    """Hands out the names of one plan, in reading order; a name that is taken gets `_2`, `_3`, …"""
+
+    def __init__(self) -> None:
+        self._attributes: set[str] = set()
+        self._occurrences: set[str] = set()
+
+    def occurrence(self, alias: str, columns: Iterable[str]) -> str:
+        """The name of one occurrence of a table, such that its attributes collide with no other's."""
+        base = plain(alias, "table")
+        columns = tuple(columns)
+        name = base
+        number = 1
+        while name in self._occurrences or self._collide(name, columns):
+            number += 1
+            name = f"{base}_{number}"
+        self._occurrences.add(name)
+        self._attributes.update(f"{name}__{column}".lower() for column in columns)
+        return name
+
+    def attribute(self, scope: str, column: str) -> str:
+        """The name of a computed column: `<scope>__<column>`."""
+        base = f"{plain(scope, 'v')}__{plain(column, 'column')}"
+        name = base
+        number = 1
+        while name in self._attributes:
+            number += 1
+            name = f"{base}_{number}"
+        self._attributes.add(name)
+        return name
+
+    def union(self, scope: str) -> str:
+        """The name of a union: its branch attribute is `<name>__branch`."""
+        return self.occurrence(scope, ("branch",))
+
+    def _collide(self, name: str, columns: tuple[str, ...]) -> bool:
+        return any(f"{name}__{column}".lower() in self._attributes for column in columns)
+
+
+def plain(text: str, default: str) -> str:
+    """Lower case, and nothing but letters, digits and underscores."""
+    return _OTHER.sub("_", text.lower()).strip("_") or default

@@ -1,0 +1,220 @@
+"""Queries → operators: FROM, joins, CTEs, derived tables, views, UNION. One SELECT's own clauses are in `select.py`."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field, replace
+from types import MappingProxyType
+from typing import cast
+
+from sqlglot import exp
+
+from dbt_idivm.algebra.expressions import column, conjunction
+from dbt_idivm.algebra.operator import Operator
+from dbt_idivm.context import Catalog, TableInfo
+from dbt_idivm.errors import Finding, Place, finding, nearest
+from dbt_idivm.frontend.names import Names
+from dbt_idivm.frontend.resolve import Resolver
+from dbt_idivm.frontend.scope import Ambiguous, Entry, Scope, Unknown
+from dbt_idivm.frontend.select import select
+from dbt_idivm.frontend.tables import relation_name
+from dbt_idivm.frontend.text import Text
+from dbt_idivm.frontend.types import incomparable_attributes, incomparable_operands
+from dbt_idivm.operators import Aggregate, Join, Scan, UnionAll
+from dbt_idivm.operators.aggregate import FUNCTIONS
+
+
+@dataclass(frozen=True)
+class Rows:
+    """A query as operators, and what its columns are called."""
+
+    root: Operator
+    scope: Scope
+
+
+@dataclass(frozen=True)
+class Env:
+    """Where a query stands: in which text, and which CTEs it sees, each with the place where it was defined."""
+
+    text: Text
+    ctes: Mapping[str, tuple[exp.CTE, Env]] = field(default_factory=lambda: MappingProxyType({}))
+
+    def within(self, query: exp.Expr) -> Env:
+        """The same with the CTEs that `query` defines."""
+        env = self
+        clause = query.args.get("with_")
+        for cte in clause.expressions if clause else ():
+            env = replace(env, ctes={**env.ctes, cte.alias.lower(): (cte, env)})
+        return env
+
+
+@dataclass
+class Lowering:
+    """The lowering of one model: what is handed out and collected on the way. `views` are parsed definitions."""
+
+    catalog: Catalog
+    views: Mapping[str, tuple[Text, exp.Query]]
+    names: Names = field(default_factory=Names)
+    findings: list[Finding] = field(default_factory=list)
+    places: dict[str, Place | None] = field(default_factory=dict)  # by occurrence
+
+    def query(self, node: exp.Expr, env: Env, name: str) -> Rows:
+        """Any query. Its computed columns are called `<name>__<column>`."""
+        if isinstance(node, exp.Subquery):
+            return self.query(node.this, env.within(node), name)
+        if isinstance(node, exp.Union):
+            return self.union(node, env.within(node), name)
+        root, scope = self.source(node, env.within(node))
+        return Rows(*select(self, cast(exp.Select, node), env.within(node).text, root, scope, name))
+
+    def union(self, node: exp.Union, env: Env, name: str) -> Rows:
+        """UNION ALL of all branches; UNION [DISTINCT] is γ without aggregates above it."""
+        branches = [self.query(branch, env, name) for branch in _branches(node)]
+        first = branches[0]
+        for branch in branches[1:]:
+            if len(branch.scope.entries) != len(first.scope.entries):
+                self._uneven(node, env, first, branch)
+                return first
+        attributes = [tuple(entry.attribute for entry in branch.scope.entries) for branch in branches]
+        union = self.names.union(name)
+        outputs = tuple(self.names.attribute(union, entry.name) for entry in first.scope.entries)
+        root: Operator = UnionAll(tuple(b.root for b in branches), union, outputs, tuple(attributes))
+        if node.args.get("distinct"):
+            self.findings += incomparable_attributes(outputs, root, env.text.place(node.expression, "UNION"), "UNION")
+            root = Aggregate(root, outputs, ())
+        entries = zip(first.scope.entries, outputs, strict=True)
+        return Rows(root, Scope(tuple(replace(entry, attribute=output) for entry, output in entries)))
+
+    def source(self, node: exp.Expr, env: Env) -> tuple[Operator, Scope]:
+        """FROM with its joins. A comma binds weaker than JOIN: `a, b JOIN c` is `a, (b JOIN c)`."""
+        groups = [self.relation(node.args["from_"].this, env)]
+        before: exp.Expression = node.args["from_"]
+        for join in node.args.get("joins") or ():
+            if _is_comma(env.text, before, join):
+                groups.append(self.relation(join.this, env))
+            else:
+                groups[-1] = self.join(*groups[-1], join, env)
+            before = join
+        root, scope = groups[0]
+        for other, columns in groups[1:]:
+            root, scope = Join(root, other, exp.true()), scope.plus(columns)
+        return root, scope
+
+    def join(self, left: Operator, names: Scope, node: exp.Join, env: Env) -> tuple[Operator, Scope]:
+        """left ⋈ the relation of one JOIN clause."""
+        right, others = self.relation(node.this, env)
+        shared = tuple(identifier.name for identifier in node.args.get("using") or ())
+        if node.method == "NATURAL":
+            known = {entry.name.lower() for entry in others.visible}
+            shared = tuple(entry.name for entry in names.visible if entry.name.lower() in known)
+        try:
+            scope, pairs = names.using(others, shared)
+        except (Unknown, Ambiguous) as error:
+            self._not_shared(error, node, env, names)
+            scope, pairs = names.plus(others), ()
+        equal: list[exp.Expression] = [
+            exp.EQ(this=column(one.attribute), expression=column(other.attribute)) for one, other in pairs]
+        if node.args.get("on"):
+            self.refuse_aggregates(node.args["on"], env.text, "ON")
+            equal.append(Resolver(scope, env.text, self.findings).resolve(node.args["on"]))
+        condition = conjunction(equal) or exp.true()
+        root = Join(left, right, condition)
+        self.findings += incomparable_operands(condition, root.types, env.text.place(node, "JOIN"))
+        return root, scope
+
+    def relation(self, node: exp.Expression, env: Env) -> tuple[Operator, Scope]:
+        """One item of FROM, with its alias, and with the joins inside its brackets."""
+        alias = node.alias
+        if isinstance(node, exp.Table):
+            root, scope = self._table(node, env)
+        elif isinstance(node.this, exp.Table):
+            root, scope = self.relation(node.this, env)
+        else:
+            rows = self.query(node, env, alias or "subquery")
+            root, scope = rows.root, rows.scope
+        if alias:
+            scope = self._aliased(scope, node, env)
+        for join in node.args.get("joins") or ():
+            root, scope = self.join(root, scope, join, env)
+        return root, scope
+
+    def _table(self, node: exp.Table, env: Env) -> tuple[Operator, Scope]:
+        name = relation_name(node)
+        if len(node.parts) == 1 and name in env.ctes:
+            cte, outside = env.ctes[name]
+            rows = self.query(cte.this, outside, name)
+            return rows.root, self._aliased(rows.scope, cte, outside)
+        if name in self.views:
+            text, tree = self.views[name]
+            rows = self.query(tree, Env(text), node.alias or node.name)
+            return rows.root, self._view_columns(rows.scope, name, node, env)
+        return self._scan(self.catalog.tables[name], node, env)
+
+    def _scan(self, info: TableInfo, node: exp.Table, env: Env) -> tuple[Operator, Scope]:
+        columns = tuple(attribute.name for attribute in info.columns)
+        occurrence = self.names.occurrence(node.alias or node.name, columns)
+        scan = Scan(info.table, occurrence, info.columns, info.key)
+        self.places[occurrence] = env.text.place(node)
+        seen = {name.lower() for name in columns if info.visible is None}
+        seen.update(name.lower() for name in info.visible or ())
+        qualifier = tuple(info.name.split("."))
+        shown = tuple(Entry(qualifier, c, scan.attribute(c)) for c in columns if c.lower() in seen)
+        return scan, Scope(shown)
+
+    def _view_columns(self, scope: Scope, name: str, node: exp.Table, env: Env) -> Scope:
+        """The view's columns under the names that the catalog has for them, when it has."""
+        renamed = scope.aliased(name)
+        info = self.catalog.tables.get(name)
+        if info is not None and len(info.columns) != len(scope.visible):
+            message = f"its definition now gives {len(scope.visible)} columns, it was created with {len(info.columns)}"
+            self.findings.append(finding(307, env.text.place(node), source=name, message=message))
+        elif info is not None:
+            renamed = scope.aliased(name, tuple(attribute.name for attribute in info.columns))
+        parts = tuple(name.split("."))
+        return Scope(tuple(replace(entry, qualifier=parts) for entry in renamed.entries))
+
+    def _aliased(self, scope: Scope, node: exp.Expression, env: Env) -> Scope:
+        """The scope under the alias of `node` and, if it lists them, its column names."""
+        names = tuple(identifier.name for identifier in node.args["alias"].args.get("columns") or ())
+        if names and len(names) != len(scope.visible):
+            what = f"{len(names)} column names for the {len(scope.visible)} columns of {node.alias}"
+            self.findings.append(finding(229, env.text.place(node.args["alias"]), what=what))
+            names = ()
+        return scope.aliased(node.alias, names)
+
+    def refuse_aggregates(self, node: exp.Expression, text: Text, clause: str) -> None:
+        for call in node.find_all(*FUNCTIONS.values()):
+            what = f"aggregate {text.source(call)} in {clause}"
+            self.findings.append(finding(229, text.place(call), what=what))
+
+    def _uneven(self, node: exp.Union, env: Env, left: Rows, right: Rows) -> None:
+        widths = len(left.scope.entries), len(right.scope.entries)
+        place = env.text.place(node.expression, "UNION")
+        self.findings.append(finding(227, place, operation="UNION", left=widths[0], right=widths[1]))
+
+    def _not_shared(self, error: Exception, node: exp.Join, env: Env, names: Scope) -> None:
+        place, word = env.text.place(node, "USING"), str(error)
+        if isinstance(error, Ambiguous):
+            name = error.entries[0].name
+            self.findings.append(finding(222, place, column=name, candidates=word))
+        else:
+            near = ", ".join(nearest(word, [entry.name for entry in names.visible]))
+            self.findings.append(finding(221, place, column=word, nearest=near))
+
+
+def _branches(node: exp.Union) -> list[exp.Expression]:
+    """The branches of UNION ALLs that chain to the left; a UNION [DISTINCT] has two."""
+    left = node.this
+    chained = isinstance(left, exp.Union) and not left.args.get("distinct") and not left.args.get("with_")
+    if chained and not node.args.get("distinct"):
+        return [*_branches(left), node.expression]
+    return [left, node.expression]
+
+
+def _is_comma(text: Text, before: exp.Expression, join: exp.Join) -> bool:
+    """Whether `join` is a comma: the tree shows a CROSS JOIN for both."""
+    if join.kind != "CROSS" or join.args.get("on") or join.args.get("using"):
+        return False
+    last, first = text.span(before), text.span(join.this)
+    words = {t.text.upper() for t in text.tokens if last and first and last[1] <= t.start < first[0]}
+    return "," in words and "JOIN" not in words

@@ -1,0 +1,240 @@
+"""Refusals: what the model's SQL may not contain, construct by construct, each with its code and place.
+
+The tree is walked once. What is on no list at all is refused too (IDIVM-228): nothing is let through unseen.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Callable, Iterator
+
+import sqlglot
+from sqlglot import TokenType, exp
+
+from dbt_idivm.algebra.expressions import DIALECT
+from dbt_idivm.errors import Finding, finding
+from dbt_idivm.frontend import functions
+from dbt_idivm.frontend.text import Text
+from dbt_idivm.operators.aggregate import FUNCTIONS
+
+Check = Callable[[exp.Expr, Text], Finding | None]
+
+
+def refusals(tree: exp.Expr, text: Text) -> Iterator[Finding]:
+    """The findings about `tree`; inside a refused expression nothing more is sought."""
+    found = next((each for check in CHECKS if (each := check(tree, text)) is not None), None)
+    if found is not None:
+        yield found
+        if not isinstance(tree, exp.SetOperation | exp.Join):
+            return
+    for child in tree.iter_expressions():
+        yield from refusals(child, text)
+
+
+def join(node: exp.Expr, text: Text) -> Finding | None:
+    if not isinstance(node, exp.Join):
+        return None
+    words = " ".join(word for word in (node.method, node.side, node.kind, "JOIN") if word)
+    if node.kind in ("SEMI", "ANTI"):
+        return finding(202, text.place(node.this, "LEFT", "SEMI", "ANTI"), join=words)
+    if node.side:
+        return finding(201, text.place(node.this, node.side), join=words)
+    if isinstance(node.this, exp.Lateral):
+        return None
+    return None if node.method in ("", "NATURAL") else finding(228, text.place(node.this, "JOIN"), what=words)
+
+
+def window(node: exp.Expr, text: Text) -> Finding | None:
+    if isinstance(node, exp.Window):
+        return finding(203, text.place(node), what=text.source(node.this))
+    return finding(203, text.place(node), what="in QUALIFY") if isinstance(node, exp.Qualify) else None
+
+
+def limit(node: exp.Expr, text: Text) -> Finding | None:
+    if not isinstance(node, exp.Limit | exp.Offset | exp.Fetch):
+        return None
+    word = "OFFSET" if isinstance(node, exp.Offset) else "LIMIT"
+    return finding(205, text.place(node, word), clause=f"{word} {node.expression.sql(DIALECT)}".strip())
+
+
+def recursion(node: exp.Expr, text: Text) -> Finding | None:
+    if not isinstance(node, exp.With) or not node.recursive:
+        return None
+    names = ", ".join(cte.alias for cte in node.expressions)
+    return finding(214, text.place(node.expressions[0].args["alias"], "RECURSIVE"), name=names)
+
+
+def set_operation(node: exp.Expr, text: Text) -> Finding | None:
+    if isinstance(node, exp.Intersect | exp.Except):
+        word = "INTERSECT" if isinstance(node, exp.Intersect) else "EXCEPT"
+        tail = "" if node.args.get("distinct") else " ALL"
+        return finding(209, text.place(node.expression, word, "MINUS"), operation=word + tail)
+    if isinstance(node, exp.Union) and node.args.get("by_name"):
+        return finding(228, text.place(node.expression, "UNION"), what="UNION BY NAME")
+    return None
+
+
+def grouping(node: exp.Expr, text: Text) -> Finding | None:
+    names: dict[type, str] = {exp.Cube: "CUBE", exp.Rollup: "ROLLUP", exp.GroupingSets: "GROUPING SETS"}
+    what = names.get(type(node))
+    if what is None:
+        return None
+    return finding(210, text.place(node, what.split()[0]), what=what)
+
+
+def lateral(node: exp.Expr, text: Text) -> Finding | None:
+    if not isinstance(node, exp.Lateral):
+        return None
+    if isinstance(node.this, exp.Subquery):
+        return finding(208, text.place(node, "LATERAL"), what="LATERAL")
+    what = f"LATERAL VIEW {text.source(node.this)}" if node.args.get("view") else f"LATERAL {text.source(node.this)}"
+    return finding(211, text.place(node, "LATERAL"), what=what)
+
+
+def pivot(node: exp.Expr, text: Text) -> Finding | None:
+    if not isinstance(node, exp.Pivot):
+        return None
+    word = "UNPIVOT" if node.args.get("unpivot") else "PIVOT"
+    return finding(212, text.place(node, word), what=word)
+
+
+def sample(node: exp.Expr, text: Text) -> Finding | None:
+    return finding(213, text.place(node, "TABLESAMPLE")) if isinstance(node, exp.TableSample) else None
+
+
+def time_travel(node: exp.Expr, text: Text) -> Finding | None:
+    if not isinstance(node, exp.Table):
+        return None
+    alias = node.args.get("alias")
+    at_version = isinstance(alias, exp.TableAlias) and isinstance(alias.this, exp.Parameter)
+    if at_version or node.args.get("version") or node.args.get("when"):
+        return finding(215, text.place(node), table=".".join(part.name for part in node.parts))
+    return None
+
+
+def no_table(node: exp.Expr, text: Text) -> Finding | None:
+    if isinstance(node, exp.Values):
+        return finding(219, text.place(node, "VALUES"), what="VALUES")
+    if isinstance(node, exp.Select) and not node.args.get("from_"):
+        return finding(219, text.place(node, "SELECT"), what="SELECT without FROM")
+    return None
+
+
+def subquery(node: exp.Expr, text: Text) -> Finding | None:
+    """A query anywhere but in FROM, WITH or a set operation."""
+    if isinstance(node, exp.Exists) and isinstance(node.this, exp.Query):
+        return finding(208, text.place(node, "EXISTS"), what="EXISTS")
+    if isinstance(node, exp.In) and node.args.get("query"):
+        return finding(208, text.place(node), what="IN (SELECT …)")
+    if isinstance(node, exp.Query) and not isinstance(node.parent, _HOMES):
+        return finding(208, text.place(node, "SELECT"), what="a scalar subquery")
+    return None
+
+
+_HOMES = (exp.From, exp.Join, exp.CTE, exp.SetOperation, exp.Subquery, type(None))
+
+
+def filtered(node: exp.Expr, text: Text) -> Finding | None:
+    if not isinstance(node, exp.Filter):
+        return None
+    return finding(217, text.place(node), function=text.source(node.this))
+
+
+def function(node: exp.Expr, text: Text) -> Finding | None:
+    """A call whose name, as Spark will be given it, is not on the list of harmless ones."""
+    if not isinstance(node, exp.Func) or isinstance(node, exp.Connector):
+        return None
+    for name in own_functions(node):
+        found = _named(name, node, text)
+        if found is not None:
+            return found
+    return None
+
+
+def _named(name: str, node: exp.Expr, text: Text) -> Finding | None:
+    place, source = text.place(node), text.source(node)
+    if name == "unix_timestamp" and not any(node.iter_expressions()):
+        return finding(206, place, function=source)
+    if name in functions.SCALAR or name in FUNCTIONS or name == "mean":
+        return None
+    if name in functions.AGGREGATE:
+        return finding(216, place, function=source)
+    if name in functions.GENERATOR:
+        return finding(211, place, what=source)
+    for code, names in ((204, functions.RANDOM), (206, functions.VOLATILE), (207, functions.ORDERED)):
+        if name in names:
+            return finding(code, place, function=source)
+    return finding(226, place, function=source)
+
+
+def own_functions(node: exp.Expr) -> tuple[str, ...]:
+    """The names of the functions that Spark will see for `node` itself, without its arguments', lower case."""
+    names = Counter(_functions(node.sql(DIALECT)))
+    for child in node.iter_expressions():
+        names -= Counter(_functions(child.sql(DIALECT)))
+    return tuple(names)
+
+
+def _functions(sql: str) -> Iterator[str]:
+    """Each word before an opening bracket; bare words such as CURRENT_DATE; `?` for a name with a qualifier."""
+    tokens = list(sqlglot.tokenize(sql, read=DIALECT))
+    for before, token, after in zip([None, *tokens], tokens, [*tokens[1:], None], strict=False):
+        name = token.text.lower()
+        if token.token_type in (TokenType.STRING, TokenType.NUMBER) or name in functions.SYNTAX:
+            continue
+        if after is not None and after.token_type == TokenType.L_PAREN:
+            qualified = before is not None and before.token_type == TokenType.DOT
+            yield f"?.{name}" if qualified else name
+        elif token.token_type != TokenType.IDENTIFIER and name in functions.VOLATILE and token.text.isupper():
+            yield name
+
+
+def aggregate_shape(node: exp.Expr, text: Text) -> Finding | None:
+    """An aggregate with several arguments, or with an order of its own."""
+    if not isinstance(node, exp.AggFunc):
+        return None
+    operand = node.this
+    several = bool(node.expressions) or (isinstance(operand, exp.Distinct) and len(operand.expressions) != 1)
+    operands = operand.expressions if isinstance(operand, exp.Distinct) else [operand]
+    star = any(part.is_star and not isinstance(part, exp.Star) for part in operands)
+    star = star or (isinstance(operand, exp.Distinct) and any(part.is_star for part in operands))
+    if not several and not star:
+        return None
+    return finding(228, text.place(node), what=f"{text.source(node)}: an aggregate of several columns")
+
+
+def unknown(node: exp.Expr, text: Text) -> Finding | None:
+    """A node or clause that is on no list."""
+    if isinstance(node, exp.Star) and any(node.args.get(key) for key in ("replace", "rename", "ilike")):
+        return finding(228, text.place(node), what=node.sql(DIALECT))
+    if isinstance(node, exp.Distinct) and node.args.get("on"):
+        return finding(228, text.place(node), what="DISTINCT ON")
+    if isinstance(node, exp.Query):
+        for key in node.args:
+            if node.args[key] and key not in _CLAUSES:
+                return finding(228, text.place(node), what=f"clause {key.strip('_').replace('_', ' ').upper()}")
+    if isinstance(node, exp.Func) or type(node) in _KNOWN:
+        return None
+    return finding(228, text.place(node), what=f"{type(node).__name__}: {text.source(node)}")
+
+
+_CLAUSES = frozenset({"with_", "expressions", "from_", "joins", "where", "group", "having", "distinct", "this",
+                      "expression", "alias", "laterals", "limit", "offset", "qualify", "pivots", "sample", "kind"})
+_KNOWN: frozenset[type[exp.Expr]] = frozenset({
+    # queries
+    exp.Select, exp.Union, exp.Subquery, exp.With, exp.CTE, exp.From, exp.Join, exp.Table, exp.TableAlias, exp.Where,
+    exp.Group, exp.Having, exp.Distinct, exp.Star, exp.Alias,
+    # names and values
+    exp.Column, exp.Identifier, exp.Literal, exp.Null, exp.Boolean, exp.Var, exp.DataType, exp.DataTypeParam,
+    exp.ColumnDef, exp.Interval, exp.IntervalSpan, exp.Tuple, exp.PropertyEQ, exp.Lambda,
+    # operators
+    exp.Paren, exp.Not, exp.Neg, exp.BitwiseNot, exp.Add, exp.Sub, exp.Mul, exp.Div, exp.IntDiv, exp.Mod, exp.DPipe,
+    exp.BitwiseAnd, exp.BitwiseOr, exp.BitwiseXor, exp.BitwiseLeftShift, exp.BitwiseRightShift, exp.And, exp.Or,
+    exp.EQ, exp.NEQ, exp.NullSafeEQ, exp.NullSafeNEQ, exp.GT, exp.GTE, exp.LT, exp.LTE, exp.Is, exp.Between, exp.In,
+    exp.Like, exp.ILike, exp.Escape, exp.Dot, exp.Bracket,
+})
+
+CHECKS: tuple[Check, ...] = (
+    join, window, limit, recursion, set_operation, grouping, lateral, pivot, sample, time_travel, no_table, subquery,
+    filtered, aggregate_shape, function, unknown,
+)

@@ -1,0 +1,121 @@
+"""Expressions as the user wrote them → expressions over attributes. Findings are collected, never raised here."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
+from typing import cast
+
+from sqlglot import exp
+
+from dbt_idivm.algebra.expressions import DIALECT, column
+from dbt_idivm.errors import Finding, finding, nearest
+from dbt_idivm.frontend.scope import Ambiguous, Entry, Scope, Unknown
+from dbt_idivm.frontend.text import Text
+
+_TIGHT = (exp.Binary, exp.Unary, exp.Between, exp.In)
+
+
+def never(entry: Entry, node: exp.Column) -> bool:
+    return False
+
+
+@dataclass
+class Resolver:
+    """Names of one place. A name that the scope has not may be one of `aliases` (lower-case alias → expression).
+
+    `yields(entry, node)` says where an alias of that name goes before the column that was found.
+    """
+
+    scope: Scope
+    text: Text
+    findings: list[Finding]
+    aliases: Mapping[str, exp.Expression] = field(default_factory=dict)
+    yields: Callable[[Entry, exp.Column], bool] = never
+
+    def resolve(self, expression: exp.Expression) -> exp.Expression:
+        """A copy of `expression` in which each column is an attribute of the plan; NULL where there is none."""
+        # `yields` looks at parents, so columns are looked up in the original and put into the copy
+        found = {id(node): self._column(node) for node in expression.find_all(exp.Column)}
+        return _substituted(expression, found)
+
+    def _column(self, node: exp.Column) -> exp.Expression:
+        parts = tuple(part.name for part in node.parts)
+        alias = self.aliases.get(parts[0].lower()) if len(parts) == 1 else None
+        try:
+            entry, fields = self.scope.resolve(parts)
+        except Unknown:
+            return _spliced(alias) if alias is not None else self._unknown(node)
+        except Ambiguous as error:
+            candidates = ", ".join(map(str, error.entries))
+            self._report(222, node, candidates=candidates)
+            return exp.null()
+        if alias is not None and self.yields(entry, node):
+            return _spliced(alias)
+        result: exp.Expression = column(entry.attribute)
+        for name in fields:
+            result = exp.Dot(this=result, expression=exp.to_identifier(name))
+        return result
+
+    def _unknown(self, node: exp.Column) -> exp.Expression:
+        known = [entry.name for entry in self.scope.visible]
+        if len(node.parts) > 1:
+            known = [str(entry) for entry in self.scope.entries]
+        self._report(221, node, nearest=", ".join(nearest(_dotted(node), known)) or "(there are none)")
+        return exp.null()
+
+    def _report(self, code: int, node: exp.Column, **details: str) -> None:
+        self.findings.append(finding(code, self.text.place(node), column=_dotted(node), **details))
+
+
+def _dotted(node: exp.Column) -> str:
+    return ".".join(part.name for part in node.parts)
+
+
+def _spliced(expression: exp.Expression) -> exp.Expression:
+    """A copy that keeps its own precedence wherever it is put."""
+    copy = expression.copy()
+    return exp.Paren(this=copy) if isinstance(copy, _TIGHT) else copy
+
+
+def _substituted(node: exp.Expression, found: Mapping[int, exp.Expression]) -> exp.Expression:
+    """A copy of `node` with the nodes in `found` (by identity) replaced, and without positions or comments."""
+    if id(node) in found:
+        return found[id(node)].copy()
+    arguments = {key: _mapped(value, lambda each: _substituted(each, found)) for key, value in node.args.items()}
+    return node.__class__(**arguments)
+
+
+def _mapped(value: object, change: Callable[[exp.Expression], exp.Expression]) -> object:
+    """An argument of a node, with the nodes in it changed."""
+    if isinstance(value, exp.Expression):
+        return change(value)
+    return [_mapped(each, change) for each in value] if isinstance(value, list) else value
+
+
+def bare(expression: exp.Expression) -> exp.Expression:
+    """Without the brackets around it."""
+    return cast(exp.Expression, expression.unnest())
+
+
+def canonical(expression: exp.Expression) -> str:
+    """A text that is equal for expressions that Spark takes as equal in GROUP BY: a + b and (b + a)."""
+    return _text(_sorted(expression))
+
+
+def _sorted(node: exp.Expression) -> exp.Expression:
+    """A copy without brackets, the operands of commutative operators in order."""
+    node = bare(node)
+    copy = node.__class__(**{key: _mapped(value, _sorted) for key, value in node.args.items()})
+    if isinstance(copy, _COMMUTATIVE):
+        first, second = sorted((copy.this, copy.expression), key=_text)
+        copy.set("this", first)
+        copy.set("expression", second)
+    return copy
+
+
+_COMMUTATIVE = (exp.Add, exp.Mul, exp.And, exp.Or, exp.EQ, exp.NullSafeEQ)
+
+
+def _text(node: exp.Expression) -> str:
+    return node.sql(DIALECT)

@@ -1,0 +1,102 @@
+"""What names mean at one place of a query: the columns in scope, and which attribute of the plan each one is.
+
+Spark's rules: case does not matter; a qualifier is an alias, or the tail of a table's name; `a.b` may be a column or a
+field of a struct; columns joined by USING appear once, first, and the right one only under its own qualifier.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import dataclass, replace
+
+
+@dataclass(frozen=True)
+class Entry:
+    """One column in scope. `qualifier` is the relation's name in parts, lower case."""
+
+    qualifier: tuple[str, ...]
+    name: str
+    attribute: str
+    hidden: bool = False  # the right column of USING: found only by its qualifier
+    named: bool = True  # False for a computed column without an alias
+
+    def answers(self, qualifier: tuple[str, ...]) -> bool:
+        """Whether a reference with this qualifier may mean this column."""
+        if not qualifier:
+            return not self.hidden
+        return self.qualifier[-len(qualifier):] == qualifier
+
+    def __str__(self) -> str:
+        return ".".join((*self.qualifier, self.name))
+
+
+class Unknown(LookupError):
+    """No column of that name."""
+
+
+class Ambiguous(LookupError):
+    """Several columns of that name."""
+
+    def __init__(self, entries: Iterable[Entry]) -> None:
+        self.entries = tuple(entries)
+        super().__init__(", ".join(map(str, self.entries)))
+
+
+@dataclass(frozen=True)
+class Scope:
+    """The columns that a query's expressions can name, in the order of `*`."""
+
+    entries: tuple[Entry, ...] = ()
+
+    @property
+    def visible(self) -> tuple[Entry, ...]:
+        return tuple(entry for entry in self.entries if not entry.hidden)
+
+    def find(self, name: str, qualifier: tuple[str, ...] = ()) -> Entry:
+        """The one column that `qualifier.name` means. Raises Unknown or Ambiguous."""
+        wanted, parts = name.lower(), tuple(part.lower() for part in qualifier)
+        found = [e for e in self.entries if e.name.lower() == wanted and e.answers(parts)]
+        if not found:
+            raise Unknown(name)
+        if len({entry.attribute for entry in found}) > 1:
+            raise Ambiguous(found)
+        return found[0]
+
+    def resolve(self, parts: tuple[str, ...]) -> tuple[Entry, tuple[str, ...]]:
+        """The column that a dotted name means, longest qualifier first, and the struct fields behind it."""
+        for length in range(len(parts) - 1, -1, -1):
+            try:
+                return self.find(parts[length], parts[:length]), parts[length + 1:]
+            except Unknown:
+                continue
+        raise Unknown(".".join(parts))
+
+    def star(self, qualifier: tuple[str, ...] = ()) -> tuple[Entry, ...]:
+        """The columns of `*` or `qualifier.*`; Unknown if no relation has that name."""
+        if not qualifier:
+            return self.visible
+        parts = tuple(part.lower() for part in qualifier)
+        found = [entry for entry in self.entries if entry.answers(parts)]
+        if not found:
+            raise Unknown(".".join(qualifier))
+        return tuple(sorted(found, key=lambda entry: not entry.hidden))
+
+    def aliased(self, alias: str, names: tuple[str, ...] = ()) -> Scope:
+        """The visible columns under a relation alias, renamed in order if `names` are given."""
+        columns = self.visible
+        renamed = names or tuple(entry.name for entry in columns)
+        pairs = zip(columns, renamed, strict=True)
+        return Scope(tuple(Entry((alias.lower(),), name, entry.attribute, named=entry.named or bool(names))
+                           for entry, name in pairs))
+
+    def plus(self, other: Scope) -> Scope:
+        return Scope(self.entries + other.entries)
+
+    def using(self, other: Scope, names: tuple[str, ...]) -> tuple[Scope, tuple[tuple[Entry, Entry], ...]]:
+        """The scope of `self JOIN other USING (names)`, and the pairs of columns that it joins."""
+        pairs = tuple((self.find(name), other.find(name)) for name in names)
+        lefts, rights = {left for left, _ in pairs}, {right for _, right in pairs}
+        first = tuple(left for left, _ in pairs)
+        rest = tuple(entry for entry in self.entries if entry not in lefts)
+        last = tuple(replace(e, hidden=True) if e in rights else e for e in other.entries)
+        return Scope(first + rest + last), pairs

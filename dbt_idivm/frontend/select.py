@@ -1,0 +1,120 @@
+"""The clauses of one SELECT above its FROM: WHERE, select list, GROUP BY, HAVING, DISTINCT."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from sqlglot import exp
+
+from dbt_idivm.algebra.expressions import DIALECT, column
+from dbt_idivm.algebra.operator import Operator
+from dbt_idivm.errors import finding
+from dbt_idivm.frontend.aggregate import Grouping, is_aggregated
+from dbt_idivm.frontend.resolve import Resolver, bare
+from dbt_idivm.frontend.scope import Entry, Scope, Unknown
+from dbt_idivm.frontend.text import Text
+from dbt_idivm.frontend.types import incomparable_attributes, incomparable_operands
+from dbt_idivm.operators import Aggregate, Project, Select
+
+if TYPE_CHECKING:
+    from dbt_idivm.frontend.query import Lowering
+
+
+@dataclass(frozen=True)
+class Item:
+    """One output column: its name, its expression over attributes, what the user wrote; `named` unless made up."""
+
+    name: str
+    expression: exp.Expression
+    raw: exp.Expression
+    named: bool = True
+
+
+def select(lowering: Lowering, node: exp.Select, text: Text, root: Operator, scope: Scope,
+           name: str) -> tuple[Operator, Scope]:
+    """σ, γ, σ, π, γ above the rows of FROM, each only where the query has it."""
+    where = node.args.get("where")
+    if where is not None:
+        lowering.refuse_aggregates(where, text, "WHERE")
+        condition = Resolver(scope, text, lowering.findings).resolve(where.this)
+        lowering.findings += incomparable_operands(condition, root.types, text.place(where.this))
+        root = Select(root, condition)
+    items = tuple(_items(lowering, node, text, scope))
+    if is_aggregated(node):
+        grouping = Grouping(lowering, node, text, scope, name)
+        root, expressions = grouping.apply(root, items)
+        items = tuple(Item(i.name, e, i.raw, i.named) for i, e in zip(items, expressions, strict=True))
+    root, scope = _project(lowering, root, items, name)
+    if node.args.get("distinct"):
+        groups = tuple(dict.fromkeys(entry.attribute for entry in scope.entries))
+        place = text.place(node, "SELECT")
+        lowering.findings += incomparable_attributes(groups, root, place, "SELECT DISTINCT")
+        root = Aggregate(root, groups, ())
+    return root, scope
+
+
+def _items(lowering: Lowering, node: exp.Select, text: Text, scope: Scope) -> Iterator[Item]:
+    """The select list, stars expanded. An item may use the aliases before it, where FROM has no such column."""
+    aliases: dict[str, exp.Expression] = {}
+    resolver = Resolver(scope, text, lowering.findings, aliases)
+    for raw in node.expressions:
+        if raw.is_star and not isinstance(raw, exp.Count):
+            yield from _star(lowering, raw, text, scope)
+            continue
+        inner = raw.this if isinstance(raw, exp.Alias) else raw
+        item = Item(_name(raw), resolver.resolve(inner), inner, bool(_name(raw)))
+        if isinstance(raw, exp.Alias):
+            aliases.setdefault(item.name.lower(), item.expression)
+        yield item if item.named else Item(text.source(raw), item.expression, inner, named=False)
+
+
+def _star(lowering: Lowering, raw: exp.Expression, text: Text, scope: Scope) -> Iterator[Item]:
+    """The columns of `*` or `t.*`, without those after EXCEPT."""
+    qualifier = tuple(part.name for part in raw.parts[:-1]) if isinstance(raw, exp.Column) else ()
+    star = raw.this if isinstance(raw, exp.Column) else raw
+    left_out = {each.name.lower() for each in star.args.get("except_") or ()}
+    try:
+        entries = scope.star(qualifier)
+    except Unknown:
+        known = sorted({".".join(entry.qualifier) for entry in scope.entries if entry.qualifier})
+        lowering.findings.append(finding(221, text.place(raw), column=raw.sql(DIALECT), nearest=", ".join(known)))
+        return
+    for name in left_out - {entry.name.lower() for entry in entries}:
+        near = ", ".join(entry.name for entry in entries)
+        lowering.findings.append(finding(221, text.place(raw), column=name, nearest=near))
+    for entry in entries:
+        if entry.name.lower() not in left_out:
+            yield Item(entry.name, column(entry.attribute), raw, entry.named)
+
+
+def _name(raw: exp.Expression) -> str:
+    """The column name that Spark gives, where it is one that a table can have; else ""."""
+    if isinstance(raw, exp.Alias):
+        return str(raw.alias)
+    inner = bare(raw)
+    if isinstance(inner, exp.Cast | exp.TryCast) and isinstance(inner.this, exp.Column | exp.Dot):
+        inner = inner.this
+    if isinstance(inner, exp.Column):
+        return inner.name
+    if isinstance(inner, exp.Dot):
+        return str(inner.expression.name)
+    return inner.name if isinstance(inner, exp.Literal) else ""
+
+
+def _project(lowering: Lowering, root: Operator, items: tuple[Item, ...], name: str) -> tuple[Operator, Scope]:
+    """π where something is computed; attributes that pass keep their names."""
+    definitions: dict[str, exp.Expression] = {}
+    entries = []
+    for item in items:
+        expression = bare(item.expression)
+        if isinstance(expression, exp.Column):
+            attribute = expression.name
+            definitions[attribute] = column(attribute)
+        else:
+            attribute = lowering.names.attribute(name, item.name)
+            definitions[attribute] = expression
+        entries.append(Entry((), item.name, attribute, named=item.named))
+    computed = any(not isinstance(definition, exp.Column) for definition in definitions.values())
+    return Project(root, tuple(definitions.items())) if computed else root, Scope(tuple(entries))

@@ -1,0 +1,58 @@
+"""Which relations a query reads."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from sqlglot import exp
+
+from dbt_idivm.errors import Finding, IdivmError, finding
+from dbt_idivm.frontend.text import Text
+
+
+def tables_in(sql: str) -> tuple[str, ...]:
+    """The relations that `sql` reads, as written but lower case, each once, in reading order; CTE names are none.
+
+    Raises IDIVM-220 for what does not parse, IDIVM-101 where there is no relation at all.
+    """
+    text = Text(sql)
+    tree = text.parse()
+    if isinstance(tree, Finding):
+        raise IdivmError(tree)
+    names = tuple(dict.fromkeys(name for name, _ in relations(tree)))
+    if not names:
+        raise IdivmError(finding(101, text.place(tree)))
+    return names
+
+
+def relations(tree: exp.Expr) -> Iterator[tuple[str, exp.Table]]:
+    """Name and node of each reference to a relation of the catalog."""
+    found = [table for table in tree.find_all(exp.Table) if not isinstance(table.this, exp.Func)]
+    for table in sorted(found, key=_position):
+        if len(table.parts) > 1 or not _is_cte(table):
+            yield relation_name(table), table
+
+
+def relation_name(table: exp.Table) -> str:
+    return ".".join(part.name for part in table.parts).lower()
+
+
+def _position(table: exp.Table) -> int:
+    return min((part.meta.get("start", 0) for part in table.parts), default=0)
+
+
+def _is_cte(table: exp.Table) -> bool:
+    """Whether a CTE of that name is visible here: of an enclosing query, and defined before."""
+    name = table.name.lower()
+    inside: exp.Expr = table
+    ancestor = table.parent
+    while ancestor is not None:
+        clause = ancestor if isinstance(ancestor, exp.With) else ancestor.args.get("with_")
+        if isinstance(clause, exp.With) and inside is not clause:
+            for cte in clause.expressions:
+                if cte is inside and not clause.recursive:
+                    break
+                if cte.alias.lower() == name:
+                    return True
+        inside, ancestor = ancestor, ancestor.parent
+    return False

@@ -1,0 +1,112 @@
+"""One SQL text: its tree, and the way back from a node of the tree to the span that the user wrote."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from functools import cached_property
+
+import sqlglot
+from sqlglot import Token, TokenType, exp
+from sqlglot.errors import ParseError, TokenError
+
+from dbt_idivm.algebra.expressions import DIALECT
+from dbt_idivm.errors import Finding, Place, finding
+
+Span = tuple[int, int]  # first character, one past the last
+
+
+@dataclass(frozen=True)
+class Text:
+    """The SQL of the model, or of the plain SQL view named `view`."""
+
+    sql: str
+    view: str | None = None
+
+    def parse(self) -> exp.Query | Finding:
+        """The text as one query, or what keeps it from being one."""
+        try:
+            trees = [tree for tree in sqlglot.parse(self.sql, dialect=DIALECT) if tree is not None]
+        except ParseError as error:
+            return self._parse_failure(error)
+        except TokenError as error:
+            return finding(220, self._line_place(1), message=str(error).splitlines()[0])
+        if len(trees) != 1:
+            return finding(220, self._line_place(1), message=f"{len(trees)} statements instead of one")
+        tree = trees[0]
+        if isinstance(tree, exp.Query):
+            return tree
+        return finding(220, self._line_place(1), message="it is not a query")
+
+    def place(self, node: exp.Expr, *words: str) -> Place | None:
+        """Where `node` stands; with `words`, from the nearest of these keywords before it."""
+        span = self.span(node)
+        if span is None:
+            return self.place(node.parent, *words) if node.parent else None
+        if words:
+            span = (self._reach_back(span[0], words), span[1])
+        return self.place_at(*span)
+
+    def place_at(self, start: int, end: int) -> Place:
+        """The span as a place: its first line only."""
+        line = self.sql.count("\n", 0, start)
+        begin = self.sql.rfind("\n", 0, start) + 1
+        text = self.sql[begin:].split("\n", 1)[0].rstrip("\r")
+        width = min(end - begin, len(text))
+        return Place(line + 1, text.expandtabs(1), start - begin, max(width, start - begin + 1), self.view)
+
+    def span(self, node: exp.Expr) -> Span | None:
+        """The characters from the first to the last positioned descendant, with the bracket that closes a call."""
+        found = [part for part in node.walk() if "start" in part.meta]
+        if not found:
+            return None
+        start = min(part.meta["start"] for part in found)
+        end = max(part.meta["end"] + 1 for part in found)
+        return start, self._close(start, end)
+
+    def source(self, node: exp.Expr) -> str:
+        """The text of `node` as the user wrote it, on one line."""
+        span = self.span(node)
+        return " ".join(self.sql[slice(*span)].split()) if span else node.sql(DIALECT)
+
+    def word_before(self, node: exp.Expr) -> str:
+        """The token before `node`, upper case; "" at the beginning."""
+        span = self.span(node)
+        before = [t for t in self.tokens if span and t.end < span[0] and t.token_type != TokenType.L_PAREN]
+        return before[-1].text.upper() if before else ""
+
+    @cached_property
+    def tokens(self) -> list[Token]:
+        return list(sqlglot.tokenize(self.sql, read=DIALECT))
+
+    def _close(self, start: int, end: int) -> int:
+        """`end` moved behind the brackets that are opened after `start` and close right there."""
+        depth = 0
+        for token in (t for t in self.tokens if t.start >= start):
+            opens = token.token_type in (TokenType.L_PAREN, TokenType.L_BRACKET)
+            closes = token.token_type in (TokenType.R_PAREN, TokenType.R_BRACKET)
+            if token.start >= end and not (opens and token.start <= end) and not (closes and depth > 0):
+                break
+            depth += opens - closes
+            end = max(end, token.end + 1) if depth >= 0 else end
+        return end
+
+    def _reach_back(self, start: int, words: tuple[str, ...]) -> int:
+        near = [t.start for t in self.tokens if t.start <= start and t.text.upper() in words]
+        return near[-1] if near else start
+
+    def _line_place(self, number: int) -> Place:
+        lines = self.sql.split("\n")
+        first = next((i for i, line in enumerate(lines) if line.strip()), 0) if number == 1 else number - 1
+        line = lines[min(first, len(lines) - 1)]
+        indent = len(line) - len(line.lstrip())
+        return Place(first + 1, line, indent, len(line.rstrip()), self.view)
+
+    def _parse_failure(self, error: ParseError) -> Finding:
+        detail = error.errors[0] if error.errors else {}
+        message = str(detail.get("description") or error).rstrip(".")
+        line, end, word = detail.get("line"), detail.get("col"), str(detail.get("highlight") or "")
+        if not line:
+            return finding(220, self._line_place(1), message=message)
+        text = self.sql.split("\n")[line - 1]
+        end = int(end or len(text))
+        return finding(220, Place(line, text, max(0, end - len(word)), end, self.view), message=message)

@@ -1,0 +1,54 @@
+"""Types that cannot be compared: MAP and VARIANT. Such values can be carried, but nothing may depend on their equality."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+
+from sqlglot import exp
+
+from dbt_idivm.algebra.expressions import infer_type
+from dbt_idivm.algebra.operator import Operator
+from dbt_idivm.errors import Finding, Place, finding
+from dbt_idivm.operators.scan import Scan
+
+_INCOMPARABLE = (exp.DataType.Type.MAP, exp.DataType.Type.VARIANT, exp.DataType.Type.OBJECT)
+
+
+def is_incomparable(kind: exp.DataType) -> bool:
+    """Whether the type is, or contains, a MAP or a VARIANT."""
+    return any(part.this in _INCOMPARABLE for part in kind.find_all(exp.DataType))
+
+
+def incomparable_attributes(names: tuple[str, ...], root: Operator, place: Place | None, use: str) -> Iterator[Finding]:
+    """Findings for attributes of `root` that are to be compared and cannot."""
+    types = root.types
+    for name in names:
+        if is_incomparable(types[name]):
+            yield finding(218, place, column=short(name), type=types[name].sql("spark"), use=use)
+
+
+def incomparable_operands(condition: exp.Expression, types: Mapping[str, exp.DataType],
+                          place: Place | None) -> Iterator[Finding]:
+    """Findings for comparisons inside `condition`."""
+    for node in condition.find_all(exp.EQ, exp.NullSafeEQ, exp.NEQ, exp.NullSafeNEQ, exp.LT, exp.GT, exp.LTE, exp.GTE):
+        for side in (node.this, node.expression):
+            kind = infer_type(side, types)
+            if is_incomparable(kind):
+                yield finding(218, place, column=short(side.sql("spark")), type=kind.sql("spark"), use="a comparison")
+
+
+def incomparable_rows(root: Operator, used: tuple[str, ...], places: Mapping[str, Place | None]) -> Iterator[Finding]:
+    """Findings for keyless scans of which such a column is used: there, rows are named by all their columns."""
+    if isinstance(root, Scan):
+        place = places.get(root.occurrence)
+        if root.key is not None:
+            used = root.ids
+        yield from incomparable_attributes(used, root, place, f"{root.table}, which has no key" if root.key is None
+                                           else f"the key of {root.table}")
+    for child, needed in zip(root.inputs, root.needed(frozenset(used)), strict=True):
+        yield from incomparable_rows(child, tuple(name for name in child.columns if name in needed), places)
+
+
+def short(attribute: str) -> str:
+    """The attribute's name without its occurrence."""
+    return attribute.split("__", 1)[-1]
