@@ -9,7 +9,7 @@ from functools import cached_property
 from sqlglot import exp
 
 from dbt_idivm.algebra.block import Aliases, Block, Source, isolate
-from dbt_idivm.algebra.expressions import column, same
+from dbt_idivm.algebra.expressions import column, conjunction, same
 from dbt_idivm.algebra.operator import SIGN
 from dbt_idivm.algebra.relation import Relation, exists, union_all
 from dbt_idivm.operators.scan import DiffClass, DiffRows, Scan
@@ -145,8 +145,8 @@ class StatementBinder(Aliases):
     def _with_image(self, here: Block, there: Block, leaf: DiffRows, *, moved: bool) -> Block:
         """Rows whose key has an image of the other sign that differs (or does not) in a split attribute."""
         split = [name for name in leaf.scan.columns if name in leaf.split and name not in leaf.scan.ids]
-        equal = exp.and_(*(same(here.output[name], there.output[name]) for name in split))
-        tested = replace(there, where=(*there.where, exp.Not(this=exp.paren(equal)) if moved else equal)) if split else there
+        equal = conjunction(same(here.output[name], there.output[name]) for name in split) or exp.true()
+        tested = replace(there, where=(*there.where, exp.Not(this=exp.paren(equal)) if moved else equal))
         return replace(here, where=(*here.where, exists(tested, here, leaf.scan.ids)))
 
     def _either(self, *blocks: Block) -> Block:

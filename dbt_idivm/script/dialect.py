@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from sqlglot import exp
+from sqlglot import ErrorLevel, exp
 
 from dbt_idivm.algebra.expressions import column, identifier
 from dbt_idivm.script.diff import FeedDiff, Row, Value
@@ -65,7 +65,7 @@ class Dialect:
         return exp.Table(this=exp.Anonymous(this="TABLE_CHANGES", expressions=[exp.Literal.string(name), *bounds]))
 
     def sql(self, tree: exp.Expression, pretty: bool = True) -> str:
-        return tree.sql(dialect=self.name, pretty=pretty, comments=False)
+        return tree.sql(dialect=self.name, pretty=pretty, comments=False, unsupported_level=ErrorLevel.IGNORE)
 
 
 def _sign_of_change() -> exp.Expression:
