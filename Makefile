@@ -5,16 +5,17 @@ BIN     := $(VENV)/bin
 INSTALL := $(BIN)/python -m pip install --quiet --disable-pip-version-check -c constraints.txt
 
 .DEFAULT_GOAL := help
-.PHONY: help test demo lint check clean
+.PHONY: help test demo lint check clean java
+.NOTPARALLEL:
 
 help: ## what can be made
 	@sed -n 's/^\([a-z]*\):.*## /\1|/p' $(MAKEFILE_LIST) | while IFS='|' read name what; do printf '  make %-8s %s\n' "$$name" "$$what"; done
 
-test: $(VENV)/.dev $(VENV)/.jars ## lint, then the whole default test suite
+test: java $(VENV)/.dev $(VENV)/.jars ## lint, then the whole default test suite
 	$(BIN)/ruff check .
 	$(BIN)/python -m pytest $(PYTEST_ARGS)
 
-demo: $(VENV)/.demo $(VENV)/.jars ## the main job on real data: three rounds of changes, incrementally
+demo: java $(VENV)/.demo $(VENV)/.jars ## the main job on real data: three rounds of changes, incrementally
 	@$(BIN)/python examples/nycflights/demo.py
 
 lint: $(VENV)/.dev ## ruff
@@ -26,6 +27,11 @@ check: $(VENV)/.dev ## types
 clean: ## remove the environment and everything that tools left here
 	rm -rf $(VENV) build dist *.egg-info .pytest_cache .mypy_cache .ruff_cache .hypothesis
 	find . -name __pycache__ -type d -prune -exec rm -rf {} +
+
+# Before anything is installed: `prepare` below looks closer, at the version too.
+java:
+	@test -x "$${JAVA_HOME:-/nowhere}/bin/java" || command -v java > /dev/null || \
+	  { echo "Java 17 or 21 is needed and none was found: install it (Debian, Ubuntu: openjdk-17-jre-headless) or set JAVA_HOME."; exit 1; }
 
 $(BIN)/python:
 	@$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11))' 2>/dev/null || \

@@ -11,6 +11,8 @@ from dbt_idivm.refresh.protocol import EngineError
 # `[DELTA_MISSING_CHANGE_DATA] Error getting change data ..`, `[A.B] ..`, also behind a Java class name.
 BRACKETED = re.compile(r"\[([A-Z][A-Z0-9_]{3,}(?:\.[A-Z0-9_]+)?)\]")
 
+JAVA_CLASS = re.compile(r"^(?:\w+\.)+\w+(?:Exception|Error): (?=\[)")
+
 
 def is_engine_exception(error: BaseException | None) -> bool:
     """Does it come from pyspark or py4j? Told by the module, because neither need be installed."""
@@ -18,12 +20,13 @@ def is_engine_exception(error: BaseException | None) -> bool:
 
 
 def engine_message(error: BaseException | None) -> str:
-    """The message without the Java stack trace that py4j appends."""
+    """The message, without the name of the Java class before it and the stack trace after it."""
     text = str(error)
     java = getattr(error, "java_exception", None)
     if java is not None:
         text = str(java.toString())
-    return text.partition("\n\tat ")[0].partition("\nJVM stacktrace:")[0].strip()
+    text = text.partition("\n\tat ")[0].partition("\nJVM stacktrace:")[0].strip()
+    return JAVA_CLASS.sub("", text)
 
 
 def engine_error(error: BaseException) -> EngineError:

@@ -21,7 +21,7 @@ from dbt_common.exceptions import CompilationError, DbtRuntimeError
 from dbt.adapters.idivm.comments import comment_statements
 from dbt.adapters.idivm.engine_errors import engine_error
 from dbt.adapters.idivm.keys import KeyIndex
-from dbt.adapters.idivm.request import model_request, tested_relation
+from dbt.adapters.idivm.request import model_request, relation_under_test
 from dbt.adapters.idivm.response import MaintenanceResponse, maintenance_response
 from dbt_idivm.refresh.protocol import Outcome, Refresh, Reply, Rows, Statement
 
@@ -160,7 +160,7 @@ class MaintenanceMixin(metaclass=AdapterMeta):
 
         if as_of not in ("refresh", "now"):
             raise CompilationError(f"idivm_equivalent: as_of is 'refresh' or 'now', not '{as_of}'")
-        relation = tested_relation(model)
+        relation = relation_under_test(model)
         if relation is None:  # --empty: no rows were built that could be compared
             return "select 'not compared under --empty' as difference where false"
         with planner_errors():

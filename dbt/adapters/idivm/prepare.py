@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import sys
 
-from dbt.adapters.idivm.embedded import check_java, resolve_jars
 from dbt_common.exceptions import DbtRuntimeError
+
+from dbt.adapters.idivm.embedded import check_java, resolve_jars
 
 
 def main() -> int:

@@ -59,7 +59,7 @@ def dbt_config(config: Mapping[str, Any]) -> dict[str, Any]:
     return {key: config[key] for key in DBT_KEYS if config.get(key) not in (None, {}, [])}
 
 
-def tested_relation(model: Any) -> tuple[str, str] | None:
+def relation_under_test(model: Any) -> tuple[str, str] | None:
     """Schema and name of the relation that a generic test is about; None under --empty.
 
     dbt hands over a relation, or text when the test has a `where`.
