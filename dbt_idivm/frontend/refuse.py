@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Callable, Iterator
+from itertools import pairwise
 
 import sqlglot
 from sqlglot import TokenType, exp
@@ -25,7 +26,7 @@ def refusals(tree: exp.Expr, text: Text) -> Iterator[Finding]:
     found = next((each for check in CHECKS if (each := check(tree, text)) is not None), None)
     if found is not None:
         yield found
-        if not isinstance(tree, exp.SetOperation | exp.Join):
+        if not isinstance(tree, exp.Query | exp.Join):
             return
     for child in tree.iter_expressions():
         yield from refusals(child, text)
@@ -203,6 +204,27 @@ def aggregate_shape(node: exp.Expr, text: Text) -> Finding | None:
     return finding(228, text.place(node), what=f"{text.source(node)}: an aggregate of several columns")
 
 
+def rewritten(node: exp.Expr, text: Text) -> Finding | None:
+    """What sqlglot writes back with another meaning than Spark gives to what was read (found by running both)."""
+    if isinstance(node, exp.ToChar | exp.ParseJSON | exp.UnixDate):
+        return finding(226, text.place(node), function=text.source(node))
+    if isinstance(node, exp.DataType) and node.this in (exp.DataType.Type.TIME, exp.DataType.Type.TIMETZ):
+        return finding(228, text.place(node), what="type TIME")
+    return None
+
+
+def doubled_quote(node: exp.Expr, text: Text) -> Finding | None:
+    """'it''s' is one quote inside a string since Spark 4, and two strings in a row for sqlglot and earlier versions."""
+    if not isinstance(node, exp.Query) or node.parent is not None:
+        return None
+    strings = [token for token in text.tokens if token.token_type == TokenType.STRING]
+    for first, second in pairwise(strings):
+        if first.end + 1 == second.start:
+            place = text.place_at(first.start, second.end + 1)
+            return finding(228, place, what="a doubled quote in a string (write a backslash and one quote)")
+    return None
+
+
 def unknown(node: exp.Expr, text: Text) -> Finding | None:
     """A node or clause that is on no list."""
     if isinstance(node, exp.Star) and any(node.args.get(key) for key in ("replace", "rename", "ilike")):
@@ -236,5 +258,5 @@ _KNOWN: frozenset[type[exp.Expr]] = frozenset({
 
 CHECKS: tuple[Check, ...] = (
     join, window, limit, recursion, set_operation, grouping, lateral, pivot, sample, time_travel, no_table, subquery,
-    filtered, aggregate_shape, function, unknown,
+    filtered, aggregate_shape, rewritten, function, doubled_quote, unknown,
 )

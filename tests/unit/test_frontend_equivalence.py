@@ -1,0 +1,179 @@
+"""The plan of a query gives the same bag of rows as the query itself: both are run on DuckDB."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterator
+
+import duckdb
+import pytest
+import sqlglot
+from sqlglot import exp
+
+from dbt_idivm.algebra.block import Aliases, Block, Source
+from dbt_idivm.algebra.expressions import column
+from dbt_idivm.algebra.relation import Relation
+from dbt_idivm.context import Catalog, TableInfo
+from dbt_idivm.frontend.lower import lower
+from dbt_idivm.operators.scan import Attribute, Scan
+
+TABLES = {
+    "main.orders": "id int, cid int, Price int, status string, day date",
+    "main.customers": "cid int, name string, region string",
+    "main.notes": "cid int, note string",
+    "main.regions": "region string, `head count` int",
+}
+KEYS = {"main.orders": ("id",), "main.customers": ("cid",)}
+ROWS = """
+    INSERT INTO main.orders VALUES
+        (1, 1, 10, 'open', '2024-01-01'), (2, 1, 10, 'open', '2024-01-01'), (3, 2, NULL, 'shut', NULL),
+        (4, NULL, 5, NULL, '2024-02-01'), (5, 3, 7, 'open', '2024-02-03'), (6, 9, 7, 'Open', '2024-03-01');
+    INSERT INTO main.customers VALUES
+        (1, 'ann', 'east'), (2, 'bob', NULL), (3, NULL, 'west'), (4, 'dan', 'east'), (NULL, 'eve', 'north');
+    INSERT INTO main.notes VALUES
+        (1, 'x'), (1, 'x'), (1, NULL), (2, 'y'), (NULL, 'z'), (NULL, 'z'), (4, 'x');
+    INSERT INTO main.regions VALUES ('east', 3), ('west', NULL), (NULL, 1), ('east', 3);
+"""
+VIEWS = {
+    "main.v_open": "SELECT id, cid, price AS Cost FROM main.orders WHERE status = 'open'",
+    "main.v_deep": "WITH w AS (SELECT cid, sum(cost) AS spent FROM main.v_open GROUP BY cid) SELECT * FROM w",
+}
+
+
+def catalog() -> Catalog:
+    tables = {}
+    for name, definition in TABLES.items():
+        parts = [part.strip().rsplit(" ", 1) for part in definition.split(",")]
+        columns = tuple(Attribute(column.strip("`"), kind) for column, kind in parts)
+        tables[name] = TableInfo(name, columns, KEYS.get(name))
+    return Catalog(tables, VIEWS)
+
+
+class Tables(Aliases):
+    """Leaves of a plan as plain tables."""
+
+    def leaf(self, relation: Relation) -> Block:
+        assert isinstance(relation, Scan)
+        name = self.alias(relation.occurrence)
+        item = exp.alias_(exp.to_table(relation.table), name, table=True)
+        return Block((Source(item),), {relation.attribute(a.name): column(a.name, name) for a in relation.base_columns})
+
+
+@pytest.fixture(scope="module")
+def engine() -> Iterator[duckdb.DuckDBPyConnection]:
+    with duckdb.connect() as connection:
+        for name, definition in TABLES.items():
+            connection.execute(f"CREATE TABLE {name} ({definition.replace('`', chr(34))})")
+        connection.execute(ROWS)
+        for name, definition in VIEWS.items():
+            connection.execute(f"CREATE VIEW {name} AS {sqlglot.transpile(definition, 'spark', 'duckdb')[0]}")
+        yield connection
+
+
+def planned(sql: str) -> str:
+    """The plan as DuckDB's SQL, under the user's column names."""
+    lowered = lower(sql, catalog())
+    block = lowered.root.block(Tables())
+    query = exp.Select(expressions=[
+        exp.alias_(column(attribute, "plan"), f"c{number}") for number, (_, attribute) in enumerate(lowered.output)])
+    return query.from_(exp.Subquery(this=block.select(), alias=exp.TableAlias(this=exp.to_identifier("plan")))).sql("duckdb")
+
+
+QUERIES = """
+SELECT * FROM main.orders
+SELECT id, PRICE + 1 AS more, Price AS p, `price` AS q FROM main.orders AS o WHERE o.Price > 6 OR NOT status = 'open'
+SELECT orders.id FROM main.orders WHERE main.orders.cid IN (1, 2) AND status IS NOT NULL AND price BETWEEN 1 AND 20
+SELECT o.id, c.name FROM main.orders o JOIN main.customers c ON o.cid = c.cid AND o.price > 5
+SELECT o.id, c.name FROM main.orders o, main.customers c WHERE o.cid = c.cid
+SELECT o.id, c.cid AS other FROM main.orders o CROSS JOIN main.customers c WHERE o.cid < c.cid
+SELECT * FROM main.orders JOIN main.customers USING (cid)
+SELECT cid, o.cid AS a, c.cid AS b FROM main.orders o JOIN main.customers c USING (cid)
+SELECT c.*, o.id FROM main.orders o JOIN main.customers c USING (cid)
+SELECT * FROM main.customers JOIN main.notes USING (cid) JOIN main.regions USING (region)
+SELECT * FROM main.customers NATURAL JOIN main.notes
+SELECT cid, n.note, o.id FROM main.orders o JOIN (main.customers c JOIN main.notes n USING (cid)) USING (cid)
+SELECT a.id AS a, b.id AS b FROM main.orders a JOIN main.orders b ON a.price = b.price AND a.id < b.id
+SELECT a.id AS a, b.id AS b, c.name FROM main.orders a, main.orders b JOIN main.customers c ON b.cid = c.cid WHERE a.id = b.id
+SELECT a.note, b.note AS other FROM main.notes a JOIN main.notes b ON a.cid <=> b.cid
+SELECT cid, count(*) AS n, sum(price) AS total, min(price) AS low, max(price) AS high FROM main.orders GROUP BY cid
+SELECT cid AS customer, avg(price) AS mean FROM main.orders GROUP BY customer
+SELECT upper(status) AS s, count(*) AS n FROM main.orders GROUP BY 1
+SELECT upper(status) AS s, sum(price + 1) / count(price) AS x FROM main.orders GROUP BY upper(status)
+SELECT status, cid, count(id) AS n FROM main.orders GROUP BY ALL
+SELECT price + cid AS k, count(*) AS n FROM main.orders GROUP BY (price + cid)
+SELECT (price + 1) * 2 AS k, count(*) AS n FROM main.orders GROUP BY price + 1
+SELECT count(*) AS n, sum(price) AS s FROM main.orders WHERE id > 100
+SELECT count(DISTINCT price) AS n, sum(DISTINCT price) AS s, count(price) AS m, count(1) AS k FROM main.orders
+SELECT cid, sum(price) AS s FROM main.orders GROUP BY cid HAVING count(*) > 1
+SELECT cid, sum(price) AS s FROM main.orders GROUP BY cid HAVING s > 6 AND cid IS NOT NULL
+SELECT cid FROM main.orders GROUP BY cid HAVING max(price) = min(price)
+SELECT max(price) AS m FROM main.orders HAVING count(*) > 100
+SELECT c.region, o.status, sum(o.price * 2) AS s FROM main.orders o JOIN main.customers c ON o.cid = c.cid GROUP BY c.region, o.status
+SELECT cid, CASE WHEN cid = 1 THEN sum(price) ELSE -count(*) END AS x FROM main.orders GROUP BY cid
+SELECT DISTINCT note FROM main.notes
+SELECT DISTINCT cid, 1 AS one, note IS NULL AS empty FROM main.notes
+SELECT DISTINCT count(*) AS n FROM main.notes GROUP BY cid
+SELECT cid FROM main.notes UNION ALL SELECT cid FROM main.customers
+SELECT cid, 'a' AS kind FROM main.notes UNION ALL SELECT id, status FROM main.orders UNION ALL SELECT cid, name FROM main.customers
+SELECT cid FROM main.notes UNION SELECT cid FROM main.customers
+SELECT cid FROM main.notes UNION SELECT cid FROM main.customers UNION ALL SELECT id FROM main.orders
+SELECT cid FROM main.notes UNION ALL (SELECT cid FROM main.customers UNION SELECT id FROM main.orders)
+SELECT x.cid AS k, count(*) AS n FROM (SELECT cid FROM main.notes UNION ALL SELECT cid FROM main.orders) x GROUP BY x.cid
+WITH c AS (SELECT cid, price + 1 AS p FROM main.orders) SELECT x.cid, y.p FROM c x JOIN c y ON x.cid = y.cid
+WITH a AS (SELECT cid FROM main.notes), b AS (SELECT cid AS k FROM a WHERE cid > 0) SELECT a.cid, b.k FROM a JOIN b ON a.cid = b.k
+WITH a(k, n) AS (SELECT cid, count(*) FROM main.notes GROUP BY cid) SELECT k, n + 1 AS n FROM a
+WITH orders AS (SELECT cid FROM main.notes) SELECT o.cid FROM orders o JOIN main.orders p ON o.cid = p.cid
+WITH a AS (SELECT cid FROM main.notes) SELECT * FROM (WITH a AS (SELECT id FROM main.orders) SELECT * FROM a) z, a
+SELECT t.a, t.b FROM (SELECT cid, price FROM main.orders) AS t(a, b) WHERE t.b > 5
+SELECT d.n, count(*) AS groups FROM (SELECT cid, count(*) AS n FROM main.notes GROUP BY cid) d GROUP BY d.n
+SELECT o.id, t.s FROM main.orders o JOIN (SELECT cid, sum(price) AS s FROM main.orders GROUP BY cid) t ON o.cid = t.cid
+SELECT id, price AS a, a + 1 AS b, b * 2 AS c FROM main.orders
+SELECT sum(price) AS s, s + 1 AS t FROM main.orders
+SELECT * EXCEPT (day, status) FROM main.orders
+SELECT `head count` AS n, region FROM main.regions WHERE `head count` > 1
+SELECT r.`HEAD COUNT` + 1 AS n FROM main.regions r
+SELECT * FROM main.v_open
+SELECT v.cost, c.name FROM main.v_open v JOIN main.customers c ON v.cid = c.cid
+SELECT d.spent, c.name FROM main.v_deep d JOIN main.customers c USING (cid)
+SELECT id FROM main.orders ORDER BY price DESC, id
+SELECT s.id FROM (SELECT id FROM main.orders ORDER BY price) s WHERE s.id > 2
+SELECT id, coalesce(price, 0) AS p, substring(status, 1, 2) AS s, year(day) AS y, date_add(day, 1) AS d FROM main.orders
+SELECT id, CAST(price AS string) AS p, price::double AS d, status LIKE 'o%' AS o, status RLIKE '^O' AS r FROM main.orders
+SELECT id, if(price > 6, 'much', 'little') AS m, nvl(status, '?') AS s, abs(-price) AS a, price % 3 AS r FROM main.orders
+SELECT id, status || '!' AS s, concat_ws('-', status, id) AS c FROM main.orders WHERE NOT (price <=> NULL)
+SELECT o.status, count(*) AS n FROM main.orders o GROUP BY o.status, 'constant'
+SELECT cid AS cid, name FROM main.customers WHERE true AND (region = 'east' OR region IS NULL)
+SELECT c.name, n.note, o.id FROM main.customers c JOIN main.notes n ON c.cid = n.cid JOIN main.orders o ON o.cid = n.cid AND o.price > 5
+""".strip().splitlines()
+
+
+@pytest.mark.parametrize("sql", QUERIES)
+def test_plan_gives_the_rows_of_the_query(engine: duckdb.DuckDBPyConnection, sql: str) -> None:
+    wanted = engine.execute(sqlglot.transpile(sql, "spark", "duckdb")[0])
+    names = [description[0].lower() for description in wanted.description]
+    rows = wanted.fetchall()
+    output = [name.lower() for name, _ in lower(sql, catalog()).output]
+    assert sorted(output) == sorted(names)
+    assert by_name(engine.execute(planned(sql)).fetchall(), output) == by_name(rows, names)
+
+
+def by_name(rows: list[tuple[object, ...]], names: list[str]) -> Counter[tuple[object, ...]]:
+    """The bag of rows, columns in the order of their names: after USING, Spark and DuckDB order them differently."""
+    order = sorted(range(len(names)), key=names.__getitem__)
+    return Counter(tuple(row[position] for position in order) for row in rows)
+
+
+def test_attribute_names_are_unique_whatever_their_case() -> None:
+    for sql in QUERIES:
+        found: list[str] = []
+
+        def visit(node: Relation, found: list[str] = found) -> None:
+            if not node.children:
+                found.extend(name.lower() for name in node.columns)
+            for child in node.children:
+                visit(child)
+
+        root = lower(sql, catalog()).root
+        visit(root)
+        assert len(set(found)) == len(found), sql
+        assert len({name.lower() for name in root.columns}) == len(root.columns), sql

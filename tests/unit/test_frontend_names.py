@@ -1,0 +1,156 @@
+"""Names mean what they mean to Spark. Each case here was run on Spark 4.1 with ANSI on; sqlglot's `qualify` differs in some."""
+
+from __future__ import annotations
+
+import pytest
+
+from dbt_idivm.algebra.relation import Relation
+from dbt_idivm.context import Catalog, TableInfo
+from dbt_idivm.errors import IdivmError
+from dbt_idivm.frontend.lower import Lowered, lower, tables_in
+from dbt_idivm.operators.scan import Attribute, Scan
+
+
+def table(name: str, *columns: str, kind: str = "int", visible: tuple[str, ...] | None = None) -> TableInfo:
+    return TableInfo(name, tuple(Attribute(column, kind) for column in columns), (columns[0],), visible=visible)
+
+
+CATALOG = Catalog({info.name: info for info in (
+    table("s.t", "g", "x", "y"), table("s.u", "x", "k"), table("s.a", "z", "k", "w"), table("s.b", "zz", "k", "ww"),
+    table("other.t", "x"), table("s.hid", "id", "Name", "idivm_x", visible=("id", "name")),
+    table("s.n", "s", kind="struct<f:int,t:struct<g:int>>"), table("s.m", "x", "odd name!", "UPPER"),
+)}, {"s.v": "SELECT g AS a, x AS b FROM s.t"})
+
+
+def lowered(sql: str) -> Lowered:
+    return lower(sql, CATALOG)
+
+
+def printed(sql: str) -> list[str]:
+    """The tree's lines, top first, without indentation."""
+    lines: list[str] = []
+
+    def visit(node: Relation) -> None:
+        lines.append(node.label())
+        for child in node.children:
+            visit(child)
+
+    visit(lowered(sql).root)
+    return lines
+
+
+def codes(sql: str) -> tuple[str, ...]:
+    with pytest.raises(IdivmError) as error:
+        lowered(sql)
+    return error.value.codes
+
+
+def test_output_keeps_the_spelling_of_the_query_and_of_the_table_under_a_star() -> None:
+    assert lowered("SELECT X, G AS Gg, t.`Y` FROM s.t").output == (("X", "t__x"), ("Gg", "t__g"), ("Y", "t__y"))
+    assert lowered("SELECT * FROM s.m").output == (
+        ("x", "m__x"), ("odd name!", "m__odd name!"), ("UPPER", "m__UPPER"))
+
+
+def test_using_puts_its_columns_first_and_hides_the_right_one() -> None:
+    names = [name for name, _ in lowered("SELECT * FROM s.a JOIN s.b USING (k)").output]
+    assert names == ["k", "z", "w", "zz", "ww"]
+    assert [a for _, a in lowered("SELECT b.* FROM s.a JOIN s.b USING (k)").output] == ["b__k", "b__zz", "b__ww"]
+    assert [a for _, a in lowered("SELECT a.* FROM s.a JOIN s.b USING (k)").output] == ["a__k", "a__z", "a__w"]
+    assert [a for _, a in lowered("SELECT k, b.k AS bk FROM s.a JOIN s.b USING (k)").output] == ["a__k", "b__k"]
+
+
+def test_comma_binds_weaker_than_join() -> None:
+    # `x` of the first table is not a candidate for USING
+    assert printed("SELECT a.g FROM s.t a, s.t b JOIN s.u USING (x)") == [
+        "⋈ TRUE", "scan s.t as a", "⋈ b__x = u__x", "scan s.t as b", "scan s.u"]
+    assert "IDIVM-222" in codes("SELECT a.g FROM s.t a CROSS JOIN s.t b JOIN s.u USING (x)")
+
+
+def test_group_by_prefers_columns_to_aliases() -> None:
+    assert codes("SELECT x + 1 AS g, count(*) AS c FROM s.t GROUP BY g") == ("IDIVM-223",)
+    assert codes("SELECT g AS x, count(*) AS c FROM s.t GROUP BY x") == ("IDIVM-223",)
+    assert printed("SELECT g + 1 AS q, count(*) AS c FROM s.t GROUP BY q") == [
+        "γ v__q; COUNT(*) → v__c", "π t__g + 1 → v__q", "scan s.t"]
+
+
+def test_having_prefers_a_column_that_is_grouped_or_aggregated_to_an_alias() -> None:
+    assert printed("SELECT sum(x) AS x FROM s.t GROUP BY g HAVING x > 2")[0] == "σ v__x > 2"
+    assert printed("SELECT g, sum(y) AS x FROM s.t GROUP BY g, x HAVING x > 2")[0] == "σ t__x > 2"
+    assert printed("SELECT g AS y, max(x) AS m FROM s.t GROUP BY g HAVING y = 1")[0] == "σ t__g = 1"
+    assert printed("SELECT g AS y, max(x) AS m FROM s.t GROUP BY g HAVING max(y) > 10")[0] == "σ v__max_y > 10"
+
+
+def test_expressions_are_grouped_whatever_their_brackets_and_operand_order() -> None:
+    assert printed("SELECT g + x AS k, count(*) AS n FROM s.t GROUP BY (x + g)") == [
+        "γ v__k; COUNT(*) → v__n", "π t__x + t__g → v__k", "scan s.t"]
+    assert printed("SELECT (g) AS k, count(*) AS n FROM s.t GROUP BY (g)") == ["γ t__g; COUNT(*) → v__n", "scan s.t"]
+
+
+def test_integer_in_group_by_is_a_position_and_another_literal_is_a_constant() -> None:
+    assert printed("SELECT g, count(*) AS n FROM s.t GROUP BY 1") == ["γ t__g; COUNT(*) → v__n", "scan s.t"]
+    assert printed("SELECT count(*) AS n FROM s.t GROUP BY 'a'") == [
+        "γ v__a; COUNT(*) → v__n", "π 'a' → v__a", "scan s.t"]
+    assert codes("SELECT g FROM s.t GROUP BY 2") == ("IDIVM-229", "IDIVM-223")
+    assert codes("SELECT count(*) AS n FROM s.t GROUP BY 1") == ("IDIVM-229",)
+
+
+def test_alias_of_the_select_list_can_be_used_after_it_where_no_column_has_its_name() -> None:
+    assert printed("SELECT g, g + 1 AS q, q * 2 AS z FROM s.t")[0] == "π t__g, t__g + 1 → v__q, (t__g + 1) * 2 → v__z"
+    assert printed("SELECT g, g + 1 AS x, x + 1 AS z FROM s.t")[0] == "π t__g, t__g + 1 → v__x, t__x + 1 → v__z"
+
+
+def test_where_sees_no_alias() -> None:
+    assert codes("SELECT g AS gg FROM s.t WHERE gg > 1") == ("IDIVM-221",)
+
+
+def test_group_by_all_leaves_mixed_items_out() -> None:
+    assert printed("SELECT g, count(*) AS n FROM s.t GROUP BY ALL")[0] == "γ t__g; COUNT(*) → v__n"
+    assert codes("SELECT g + 1 AS h, g + count(*) AS n FROM s.t GROUP BY ALL") == ("IDIVM-223",)
+
+
+def test_one_column_under_two_names_is_not_ambiguous() -> None:
+    assert lowered("SELECT q.x FROM (SELECT x, x FROM s.t) q").output == (("x", "t__x"),)
+    assert codes("SELECT q.x FROM (SELECT x, g AS X FROM s.t) q") == ("IDIVM-222",)
+
+
+def test_qualifier_is_an_alias_or_the_tail_of_the_table_name() -> None:
+    assert lowered("SELECT s.t.x FROM s.t JOIN other.t AS o ON s.t.x = o.x").output == (("x", "t__x"),)
+    assert codes("SELECT s.t.x FROM s.t AS o") == ("IDIVM-221",)
+    assert codes("SELECT t.x FROM s.t JOIN other.t ON s.t.x = other.t.x") == ("IDIVM-222",)
+
+
+def test_dotted_name_may_be_a_field() -> None:
+    assert printed("SELECT s.f, n.s.t.g FROM s.n")[0] == "π n__s.f → v__f, n__s.t.g → v__g"
+
+
+def test_cte_hides_a_table_only_below_it_and_is_not_a_relation() -> None:
+    assert tables_in("WITH a AS (SELECT * FROM s.t), b AS (SELECT * FROM a JOIN B) SELECT * FROM b, s.a") == (
+        "s.t", "b", "s.a")
+    assert tables_in("SELECT * FROM S.T t1 JOIN `s`.`t` USING (x) WHERE EXISTS (SELECT 1 FROM s.u)") == ("s.t", "s.u")
+
+
+def test_hidden_columns_cannot_be_named() -> None:
+    assert lowered("SELECT * FROM s.hid").output == (("id", "hid__id"), ("Name", "hid__Name"))
+    assert codes("SELECT idivm_x FROM s.hid") == ("IDIVM-221",)
+
+
+def test_occurrences_are_numbered_in_reading_order() -> None:
+    sql = "WITH c AS (SELECT x FROM s.t) SELECT d.x FROM s.t p, c, c AS d, s.t AS `p!`"
+    scans = [node for node in leaves(lowered(sql).root) if isinstance(node, Scan)]
+    assert [scan.occurrence for scan in scans] == ["p", "t", "t_2", "p_2"]
+
+
+def test_view_is_expanded_under_its_own_name_and_alias() -> None:
+    assert lowered("SELECT v.a FROM s.v").output == (("a", "t__g"),)
+    assert lowered("SELECT w.B FROM s.v AS w").output == (("B", "t__x"),)
+
+
+def test_read_table_may_be_another_than_the_named_one() -> None:
+    info = TableInfo("s.up", (Attribute("a", "int"), Attribute("hidden", "int")), ("hidden",), "", "s.up__idivm", ("a",))
+    plan = lower("SELECT * FROM s.up", Catalog({"s.up": info}))
+    assert plan.output == (("a", "up__a"),)
+    assert isinstance(plan.root, Scan) and plan.root.table == "s.up__idivm"
+
+
+def leaves(node: Relation) -> list[Relation]:
+    return [leaf for child in node.children for leaf in leaves(child)] or [node]
