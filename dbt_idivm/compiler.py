@@ -24,13 +24,14 @@ def compile_plan(root: Operator, output: tuple[tuple[str, str], ...], *, recompu
     `recompute_only` is `strategy: recompute`; without `caches` no hidden state is added to the view.
     """
     shown = tuple(dict.fromkeys(attribute for _, attribute in output))
-    view: Operator = Project(root, tuple((name, column(name)) for name in shown))
+    view: Operator = root if isinstance(root, Project) else Project(root, tuple((name, column(name)) for name in shown))
     view = prune_attributes(view, frozenset(shown))
     if caches and not recompute_only:
         view = place_operator_caches(view)
     view = infer_ids(view)
     columns = tuple(ViewColumn(name, attribute) for name, attribute in output)
     columns += tuple(ViewColumn(HIDDEN + name, name, hidden=True) for name in view.columns if name not in shown)
-    found = propagate(view, base_idiffs(view, recompute_only))
+    base = base_idiffs(view, recompute_only)
+    found = propagate(view, base)
     state = additive_state(view) if caches and not recompute_only else None
-    return Plan(view, columns, found.idiffs, optimize(found.idiffs), found.firings, state)
+    return Plan(view, columns, base, found.idiffs, optimize(found.idiffs), found.firings, state)

@@ -22,8 +22,8 @@ if TYPE_CHECKING:
 class Source:
     """One item of FROM: an aliased table or subquery, and the condition that joins it to the items before it."""
 
-    item: exp.Expression
-    condition: exp.Expression | None = None
+    item: exp.Expr
+    condition: exp.Expr | None = None
 
 
 @dataclass(frozen=True)
@@ -31,8 +31,8 @@ class Block:
     """One SELECT: sources, conditions, and for each output attribute its defining expression."""
 
     sources: tuple[Source, ...]
-    output: Mapping[str, exp.Expression]
-    where: tuple[exp.Expression, ...] = ()
+    output: Mapping[str, exp.Expr]
+    where: tuple[exp.Expr, ...] = ()
     broadcast: tuple[str, ...] = ()  # aliases under a BROADCAST hint
 
     def select(self) -> exp.Select:
@@ -51,16 +51,16 @@ class Block:
             query.set("hint", exp.Hint(expressions=[exp.Anonymous(this="BROADCAST", expressions=aliases)]))
         return query
 
-    def filter(self, *conditions: exp.Expression) -> Block:
+    def filter(self, *conditions: exp.Expr) -> Block:
         """σ: conditions over the block's output attributes."""
         added = tuple(substitute(part, self.output) for whole in conditions for part in conjuncts(whole))
         return replace(self, where=self.where + added)
 
-    def project(self, output: Mapping[str, exp.Expression]) -> Block:
+    def project(self, output: Mapping[str, exp.Expr]) -> Block:
         """π: new attributes defined over the old ones."""
         return replace(self, output={name: substitute(new, self.output) for name, new in output.items()})
 
-    def join(self, other: Block, condition: exp.Expression) -> Block:
+    def join(self, other: Block, condition: exp.Expr) -> Block:
         """⋈ with `other` on a condition over both outputs (TRUE for the product)."""
         output = {**self.output, **other.output}
         *before, last = other.sources
@@ -83,7 +83,7 @@ class Binder(Protocol):
         ...
 
 
-def _named(definition: exp.Expression, name: str) -> exp.Expression:
+def _named(definition: exp.Expr, name: str) -> exp.Expr:
     if isinstance(definition, exp.Column) and definition.name == name:
         return definition.copy()
     return alias(definition, name)

@@ -26,55 +26,57 @@ def column(name: str, table: str | None = None) -> exp.Column:
     return exp.Column(this=identifier(name), table=identifier(table) if table else None)
 
 
-def alias(expression: exp.Expression, name: str) -> exp.Alias:
+def alias(expression: exp.Expr, name: str) -> exp.Alias:
     return exp.Alias(this=expression.copy(), alias=identifier(name))
 
 
-def attributes(expression: exp.Expression) -> tuple[str, ...]:
+def attributes(expression: exp.Expr) -> tuple[str, ...]:
     """The attribute names that `expression` reads, each once, in order."""
     return tuple(dict.fromkeys(found.name for found in expression.find_all(exp.Column)))
 
 
-def substitute(expression: exp.Expression, by: Mapping[str, exp.Expression]) -> exp.Expression:
+def substitute(expression: exp.Expr, by: Mapping[str, exp.Expr]) -> exp.Expr:
     """`expression` with each attribute replaced by its definition in `by` (all must be there)."""
+    if isinstance(expression, exp.Column) and not expression.table:
+        return by[expression.name].copy()
 
-    def replace(node: exp.Expression) -> exp.Expression:
+    def replace(node: exp.Expr) -> exp.Expr:
         if isinstance(node, exp.Column) and not node.table:
             definition = by[node.name].copy()
             # substituted text must keep its own precedence
             return exp.Paren(this=definition) if isinstance(definition, _COMPOUND) else definition
         return node
 
-    return cast(exp.Expression, expression.transform(replace))
+    return expression.transform(replace)
 
 
 _COMPOUND = (exp.Binary, exp.Unary, exp.Between, exp.In, exp.Is)
 
 
-def conjunction(conditions: Iterable[exp.Expression]) -> exp.Expression | None:
+def conjunction(conditions: Iterable[exp.Expr]) -> exp.Expr | None:
     """AND of the conditions; None if there are none."""
     parts = [condition.copy() for condition in conditions]
-    return cast("exp.Expression | None", exp.and_(*parts, copy=False)) if parts else None
+    return cast("exp.Expr | None", exp.and_(*parts, copy=False)) if parts else None
 
 
-def conjuncts(condition: exp.Expression) -> tuple[exp.Expression, ...]:
+def conjuncts(condition: exp.Expr) -> tuple[exp.Expr, ...]:
     """The AND-ed parts of a condition; TRUE has none."""
     if isinstance(condition, exp.Boolean) and condition.this:
         return ()
     return tuple(condition.flatten()) if isinstance(condition, exp.And) else (condition,)
 
 
-def same(left: exp.Expression, right: exp.Expression) -> exp.Expression:
+def same(left: exp.Expr, right: exp.Expr) -> exp.Expr:
     """`left <=> right`: IDs, groups and keys always compare NULL-safely."""
     return exp.NullSafeEQ(this=left.copy(), expression=right.copy())
 
 
-def all_same(names: Iterable[str], left: Callable[[str], exp.Expression],
-             right: Callable[[str], exp.Expression]) -> tuple[exp.Expression, ...]:
+def all_same(names: Iterable[str], left: Callable[[str], exp.Expr],
+             right: Callable[[str], exp.Expr]) -> tuple[exp.Expr, ...]:
     return tuple(same(left(name), right(name)) for name in names)
 
 
-def infer_type(expression: exp.Expression, types: Mapping[str, exp.DataType]) -> exp.DataType:
+def infer_type(expression: exp.Expr, types: Mapping[str, exp.DataType]) -> exp.DataType:
     """The type of `expression` when each attribute has the type given; UNKNOWN where sqlglot cannot tell.
 
     Only its family (integral, decimal, other) is relied upon: sqlglot does not follow Spark's decimal precision.
@@ -99,6 +101,6 @@ def is_exact(kind: exp.DataType) -> bool:
     return is_integral(kind) or kind.this == exp.DataType.Type.DECIMAL
 
 
-def render(expression: exp.Expression) -> str:
+def render(expression: exp.Expr) -> str:
     """The expression as text, for printed trees."""
     return expression.sql(dialect=DIALECT)

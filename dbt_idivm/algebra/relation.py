@@ -7,13 +7,13 @@ An operator of a view is a relation that also has IDs and rules (`algebra/operat
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 
 from sqlglot import exp
 
-from dbt_idivm.algebra.block import Binder, Block, isolate
-from dbt_idivm.algebra.expressions import all_same, column, infer_type, render
+from dbt_idivm.algebra.block import Binder, Block, Source, isolate
+from dbt_idivm.algebra.expressions import all_same, column, identifier, infer_type, render
 
 
 class Relation(ABC):
@@ -83,7 +83,7 @@ class _Unary(Relation):
 class Compute(_Unary):
     """π: each attribute and the expression over the child's attributes that defines it. Duplicates stay."""
 
-    definitions: tuple[tuple[str, exp.Expression], ...]
+    definitions: tuple[tuple[str, exp.Expr], ...]
 
     @property
     def columns(self) -> tuple[str, ...]:
@@ -99,7 +99,7 @@ class Compute(_Unary):
         return tuple(name for name, definition in self.definitions if _is_attribute(definition, name))
 
     @property
-    def computed(self) -> tuple[tuple[str, exp.Expression], ...]:
+    def computed(self) -> tuple[tuple[str, exp.Expr], ...]:
         return tuple((name, definition) for name, definition in self.definitions
                      if not _is_attribute(definition, name))
 
@@ -116,7 +116,7 @@ class Compute(_Unary):
         return f"π {', '.join((*self.passed, *parts)) or '()'}"
 
 
-def _is_attribute(definition: exp.Expression, name: str) -> bool:
+def _is_attribute(definition: exp.Expr, name: str) -> bool:
     return isinstance(definition, exp.Column) and definition.name == name
 
 
@@ -124,7 +124,7 @@ def _is_attribute(definition: exp.Expression, name: str) -> bool:
 class Filter(_Unary):
     """σ: the rows for which the condition is true."""
 
-    condition: exp.Expression
+    condition: exp.Expr
 
     def block(self, binder: Binder) -> Block:
         return self.child.block(binder).filter(self.condition)
@@ -142,7 +142,7 @@ class Pair(Relation):
 
     left: Relation
     right: Relation
-    condition: exp.Expression
+    condition: exp.Expr
 
     @property
     def columns(self) -> tuple[str, ...]:
@@ -244,7 +244,7 @@ class Concat(Relation):
         return replace(self, parts=children)
 
     def block(self, binder: Binder) -> Block:
-        return isolate(self.query(binder), self.columns, binder.alias("rows"))
+        return isolate(self.query(binder), self.columns, binder.alias("united"))
 
     def query(self, binder: Binder) -> exp.Query:
         """The parts under UNION ALL, columns in the same order."""
@@ -258,12 +258,49 @@ class Concat(Relation):
         return "⊎"
 
 
-def union_all(queries: list[exp.Select]) -> exp.Query:
-    """UNION ALL of at least one SELECT, left-deep."""
-    result: exp.Query = queries[0]
+def union_all(queries: Sequence[exp.Query]) -> exp.Query:
+    """UNION ALL of at least one query, left-deep."""
+    result = queries[0]
     for query in queries[1:]:
         result = exp.Union(this=result, expression=query, distinct=False)
     return result
+
+
+@dataclass(frozen=True)
+class Named(Relation):
+    """A relation that the statement defines once, under a name, in its WITH clause."""
+
+    name: str
+    definition: Relation
+    broadcast: bool = False
+
+    @property
+    def columns(self) -> tuple[str, ...]:
+        return self.definition.columns
+
+    @property
+    def types(self) -> Mapping[str, exp.DataType]:
+        return self.definition.types
+
+    @property
+    def children(self) -> tuple[Relation, ...]:
+        return ()
+
+    def with_children(self, *children: Relation) -> Relation:
+        return self
+
+    def block(self, binder: Binder) -> Block:
+        return named_block(self.name, self.columns, binder.alias(self.name), self.broadcast)
+
+    def label(self) -> str:
+        return self.name
+
+
+def named_block(name: str, columns: tuple[str, ...], alias: str, broadcast: bool = False) -> Block:
+    """The block of a name that the WITH clause defines."""
+    table = exp.Table(this=identifier(name))
+    source = Source(table if alias == name else exp.alias_(table, alias, table=True))
+    return Block((source,), {each: column(each, alias) for each in columns}, broadcast=(alias,) if broadcast else ())
 
 
 @dataclass(frozen=True)

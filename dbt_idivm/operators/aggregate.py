@@ -48,7 +48,7 @@ class Call:
     argument: str | None = None
     distinct: bool = False
 
-    def expression(self, argument: exp.Expression | None) -> exp.Expression:
+    def expression(self, argument: exp.Expr | None) -> exp.Expr:
         """The call over the argument's defining expression."""
         operand = exp.Star() if argument is None else argument.copy()
         return FUNCTIONS[self.function](this=exp.Distinct(expressions=[operand]) if self.distinct else operand)

@@ -4,7 +4,7 @@
 |---------------------|--------|-----------------------------------------|-------------------------------------------
 | project_ins         | INS    |                                         | INS(π Δ)
 | project_del         | DEL    |                                         | DEL, knows f(Y) where Y ⊆ P ∪ K
-| project_upd         | UPD    | each f(Y): Y ∩ A = ∅ or Y ⊆ P ∪ A ∪ K   | UPD, assigns f(Y) where Y ∩ A ≠ ∅; dropped if nothing is
+| project_upd         | UPD    | each f(Y): Y ∩ A = ∅ or Y ⊆ P ∪ A ∪ K   | UPD, assigns f(Y) where Y ∩ A ≠ ∅; or none
 | project_upd_lookup  | UPD    | some f(Y) needs a look-up, ID unique    | the same, and UPD(I; f(Y)) over R⁺ ⋉_P Δ
 | project_upd_bag     | UPD    | some f(Y) needs a look-up, ID not unique| REC(P)
 | project_rec         | REC    |                                         | REC, knows f(Y) where Y ⊆ P ∪ K
@@ -59,7 +59,7 @@ class Project(Compute, Operator):
         return Compute(child.signed(), (*self.definitions, (SIGN, column(SIGN))))
 
 
-def known(node: Project, have: frozenset[str]) -> tuple[tuple[str, exp.Expression], ...]:
+def known(node: Project, have: frozenset[str]) -> tuple[tuple[str, exp.Expr], ...]:
     """The definitions that can be evaluated from the attributes `have`."""
     return tuple((name, e) for name, e in node.definitions if set(attributes(e)) <= have)
 
@@ -121,7 +121,7 @@ def project_upd_bag(node: Project, side: int, diff: IDiff) -> tuple[IDiff, ...]:
 Project.RULES = (
     IDiffRule("project_ins",        INS, always,              "INS(π Δ)",             project_map,        "Table 8, ∆+"),
     IDiffRule("project_del",        DEL, always,              "DEL",                  project_map,        "Table 8, ∆-"),
-    IDiffRule("project_upd",        UPD, needs_none,          "UPD",                  project_upd,        "Table 8, ∆u, X ⊆ I ∪ A"),
+    IDiffRule("project_upd",        UPD, needs_none,          "UPD",                  project_upd,        "Table 8, ∆u, if"),
     IDiffRule("project_upd_lookup", UPD, needs_lookup,        "UPD, UPD(I; f(Y))",    project_upd_lookup, "Table 8, ∆u, else"),
     IDiffRule("project_upd_bag",    UPD, needs_lookup_in_bag, "REC(P)",               project_upd_bag,    "ours"),
     IDiffRule("project_rec",        REC, always,              "REC",                  project_map,        "ours"),

@@ -164,6 +164,13 @@ class DiffRows(Relation):
         return self.name
 
 
+def diff_leaves(relation: Relation) -> tuple[DiffRows, ...]:
+    """The base i-diffs that a relation reads."""
+    if isinstance(relation, DiffRows):
+        return (relation,)
+    return tuple(leaf for child in relation.children for leaf in diff_leaves(child))
+
+
 def base_idiffs(scan: Scan, conditional: frozenset[str], recompute_only: bool = False) -> tuple[IDiff, ...]:
     """The base i-diff schemas of one occurrence (the table above).
 

@@ -146,7 +146,7 @@ class UnionAll(Operator):
         return f"∪ {self.name} of {len(self.parts)} branches"
 
 
-def _source(source: str | None) -> exp.Expression:
+def _source(source: str | None) -> exp.Expr:
     return exp.null() if source is None else column(source)
 
 

@@ -21,13 +21,13 @@ def merge_recomputes(idiffs: tuple[IDiff, ...]) -> tuple[IDiff, ...]:
         if diff.kind is REC:
             groups.setdefault(diff.ids, []).append(diff)
     others = tuple(diff for diff in idiffs if diff.kind is not REC)
-    return others + tuple(_merged(group) for group in groups.values())
+    return others + tuple(group[0] if len(group) == 1 else _merged(group) for group in groups.values())
 
 
 def _merged(group: list[IDiff]) -> IDiff:
     first = group[0]
     parts = tuple(project(_inner(diff), first.ids) for diff in group)
-    relation = Distinct(parts[0] if len(parts) == 1 else Concat(parts))
+    relation = Distinct(Concat(parts))
     origins = frozenset(origin for diff in group for origin in diff.origins)
     constants = first.constants if all(diff.constants == first.constants for diff in group) else ()
     return replace(first, known=(), relation=relation, origins=origins, constants=constants)

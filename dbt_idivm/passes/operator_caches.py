@@ -30,7 +30,7 @@ class AdditiveState:
     rows: str
     sums: tuple[tuple[str, str], ...]
     counts: tuple[tuple[str, str], ...]
-    outputs: tuple[tuple[str, exp.Expression], ...]
+    outputs: tuple[tuple[str, exp.Expr], ...]
 
 
 def place_operator_caches(root: Operator) -> Operator:
@@ -117,7 +117,7 @@ def _with_calls(node: Operator, calls: tuple[Call, ...], names: tuple[str, ...])
     return replace(node, child=child, definitions=node.definitions + added)
 
 
-def _outputs(root: Operator) -> tuple[tuple[str, exp.Expression], ...]:
+def _outputs(root: Operator) -> tuple[tuple[str, exp.Expr], ...]:
     """Each attribute of the root over the attributes of γ."""
     if not isinstance(root, Project):
         return tuple((name, column(name)) for name in root.columns)

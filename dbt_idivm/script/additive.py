@@ -15,7 +15,6 @@ from dbt_idivm.algebra.block import Block, isolate
 from dbt_idivm.algebra.expressions import alias, column, is_integral, same, substitute
 from dbt_idivm.algebra.operator import SIGN
 from dbt_idivm.algebra.relation import Relation
-from dbt_idivm.operators.scan import DiffRows
 from dbt_idivm.passes.operator_caches import AdditiveState
 from dbt_idivm.script.binding import Binding
 from dbt_idivm.script.merge import SOURCE, TARGET, Merge, source_query
@@ -39,7 +38,7 @@ def additive_merge(plan: Plan, state: AdditiveState, binding: Binding, target: s
     kept = {name: value for name, value in new.items() if name not in _group_columns(plan, state)}
     merge.matched_update(None, kept)
     merge.not_matched_insert(exp.GT(this=column(state.rows, SOURCE), expression=exp.Literal.number(0)), fresh)
-    return merge.build(source_query(block.select(), block.broadcast))
+    return merge.build(source_query(binder.attach(block.select()), broadcast=binder.is_feed(rows)))
 
 
 def signed_input(state: AdditiveState) -> Relation:
@@ -47,16 +46,11 @@ def signed_input(state: AdditiveState) -> Relation:
     return state.aggregate.inputs[0].signed()
 
 
-def signed_leaves(relation: Relation) -> tuple[DiffRows, ...]:
-    found = (relation,) if isinstance(relation, DiffRows) else ()
-    return found + tuple(leaf for child in relation.children for leaf in signed_leaves(child))
-
-
 def _delta_groups(state: AdditiveState, rows: Block) -> Block:
     """γ over signed rows: per group Δn, Δsum and Δcount; groups in which all are zero are left out."""
     rows = _isolate_constants(state, rows)
     sign = rows.output[SIGN]
-    deltas: dict[str, exp.Expression] = {state.rows: exp.Sum(this=sign.copy())}
+    deltas: dict[str, exp.Expr] = {state.rows: exp.Sum(this=sign.copy())}
     for argument, name in state.counts:
         absent = exp.Is(this=rows.output[argument].copy(), expression=exp.null())
         deltas[name] = exp.Sum(this=exp.Case(ifs=[exp.If(this=absent, true=exp.Literal.number(0))], default=sign.copy()))
@@ -79,7 +73,7 @@ def _isolate_constants(state: AdditiveState, rows: Block) -> Block:
     return isolate(rows.select(), tuple(rows.output), "signed_rows")
 
 
-def _signed(value: exp.Expression, sign: exp.Expression) -> exp.Expression:
+def _signed(value: exp.Expr, sign: exp.Expr) -> exp.Expr:
     """±x without a product: multiplying would change the scale of a wide decimal."""
     positive = exp.GT(this=sign.copy(), expression=exp.Literal.number(0))
     return exp.Case(ifs=[exp.If(this=positive, true=value.copy())], default=exp.Neg(this=exp.paren(value.copy())))
@@ -89,11 +83,11 @@ def _group_columns(plan: Plan, state: AdditiveState) -> frozenset[str]:
     return frozenset(c.name for c in plan.columns if c.attribute in state.aggregate.groups)
 
 
-def _sum_of(attribute: str, plan: Plan) -> exp.Expression:
+def _sum_of(attribute: str, plan: Plan) -> exp.Expr:
     return exp.Add(this=column(plan.stored(attribute), TARGET), expression=column(attribute, SOURCE))
 
 
-def _values(plan: Plan, state: AdditiveState, *, merged: bool) -> Mapping[str, exp.Expression]:
+def _values(plan: Plan, state: AdditiveState, *, merged: bool) -> Mapping[str, exp.Expr]:
     """Stored column → its new value, from the stored group and the change (`merged`) or from the change alone."""
     attributes = _new_attributes(state, (lambda name: _sum_of(name, plan)) if merged
                                  else (lambda name: column(name, SOURCE)),
@@ -102,16 +96,16 @@ def _values(plan: Plan, state: AdditiveState, *, merged: bool) -> Mapping[str, e
     return {c.name: substitute(outputs[c.attribute], attributes) for c in plan.columns}
 
 
-def _new_attributes(state: AdditiveState, count: Callable[[str], exp.Expression],
-                    old: Callable[[str], exp.Expression] | None) -> dict[str, exp.Expression]:
+def _new_attributes(state: AdditiveState, count: Callable[[str], exp.Expr],
+                    old: Callable[[str], exp.Expr] | None) -> dict[str, exp.Expr]:
     """The attributes of γ after the change."""
-    values: dict[str, exp.Expression] = {name: column(name, SOURCE) for name in state.aggregate.groups}
+    values: dict[str, exp.Expr] = {name: column(name, SOURCE) for name in state.aggregate.groups}
     values[state.rows] = count(state.rows)
     counts, sums = dict(state.counts), dict(state.sums)
     for name in counts.values():
         values[name] = count(name)
     for argument, name in sums.items():
-        total: exp.Expression = column(name, SOURCE)
+        total: exp.Expr = column(name, SOURCE)
         if old is not None:
             before = exp.Coalesce(this=old(name), expressions=[exp.Literal.number(0)])
             total = exp.Add(this=before, expression=total)
@@ -126,6 +120,6 @@ def _new_attributes(state: AdditiveState, count: Callable[[str], exp.Expression]
     return values
 
 
-def _null_if_empty(count: exp.Expression, value: exp.Expression) -> exp.Expression:
+def _null_if_empty(count: exp.Expr, value: exp.Expr) -> exp.Expr:
     empty = exp.EQ(this=exp.paren(count.copy()), expression=exp.Literal.number(0))
     return exp.Case(ifs=[exp.If(this=empty, true=exp.null())], default=value.copy())

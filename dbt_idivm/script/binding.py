@@ -5,14 +5,16 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 from functools import cached_property
+from itertools import count
 
 from sqlglot import exp
 
 from dbt_idivm.algebra.block import Aliases, Block, Source, isolate
 from dbt_idivm.algebra.expressions import column, conjunction, same
 from dbt_idivm.algebra.operator import SIGN
-from dbt_idivm.algebra.relation import Relation, exists, union_all
-from dbt_idivm.operators.scan import DiffClass, DiffRows, Scan
+from dbt_idivm.algebra.relation import Named, Relation, exists, named_block, union_all
+from dbt_idivm.idiff.idiff import IDiff
+from dbt_idivm.operators.scan import DiffClass, DiffRows, Scan, diff_leaves
 from dbt_idivm.script.dialect import DELTA, WEIGHT, Dialect
 from dbt_idivm.script.diff import FeedDiff, InlineDiff, NetDiff, Row, classify
 
@@ -60,6 +62,32 @@ class StatementBinder(Aliases):
     def __init__(self, binding: Binding) -> None:
         super().__init__()
         self.binding = binding
+        self.definitions: dict[str, exp.Query] = {}  # the WITH clause, in order
+
+    def define(self, diff: IDiff) -> IDiff:
+        """`diff` with its rows defined once, under a name, however often the statement uses them."""
+        occurrences = dict.fromkeys(origin.occurrence for origin in sorted(diff.origins))
+        name = self._name(f"v_{diff.kind}__{'_'.join(occurrences)}")
+        self.definitions[name] = diff.relation.block(self).select()
+        return diff.over(Named(name, diff.relation, broadcast=self.is_feed(diff.relation)))
+
+    def is_feed(self, relation: Relation) -> bool:
+        """Whether its rows come from a feed, which has no known size: Spark would shuffle what it is joined with."""
+        return any(self.binding.rows(leaf) is None for leaf in diff_leaves(relation))
+
+    def _name(self, base: str) -> str:
+        """A name for the WITH clause that is not taken yet."""
+        tried = (base if number == 1 else f"{base}_{number}" for number in count(1))
+        return next(name for name in tried if name not in self.definitions)
+
+    def attach(self, query: exp.Query) -> exp.Query:
+        """`query` under the WITH clause of everything that was defined while it was built."""
+        own = query.args.pop("with_", None)
+        for name, definition in self.definitions.items():
+            query = query.with_(name, as_=definition, copy=False)
+        for cte in own.expressions if own else ():
+            query = query.with_(cte.alias, as_=cte.this, copy=False)
+        return query
 
     def leaf(self, relation: Relation) -> Block:
         if isinstance(relation, Scan):
@@ -102,23 +130,25 @@ class StatementBinder(Aliases):
         return replace(rows, output={name: rows.output[name] for name in scan.columns})
 
     def _diff(self, leaf: DiffRows) -> Block:
+        """A base i-diff, defined once in the WITH clause."""
         rows = self.binding.rows(leaf)
-        if rows is None:
-            return self._feed(leaf)
-        types = [(name, attribute.type) for name, attribute in zip(leaf.scan.columns, leaf.scan.base_columns, strict=True)]
+        if leaf.name not in self.definitions:
+            self.definitions[leaf.name] = self._feed(leaf).select() if rows is None else self._literals(leaf, rows)
+        return named_block(leaf.name, leaf.columns, self.alias(leaf.name), broadcast=rows is None)
+
+    def _literals(self, leaf: DiffRows, rows: tuple[Row, ...]) -> exp.Select:
+        types = [(scan_name, a.type) for scan_name, a in zip(leaf.scan.columns, leaf.scan.base_columns, strict=True)]
         if leaf.diff_class == "signed":
             types.append((SIGN, "int"))
-        query = self.binding.dialect.rows(tuple(types), rows, "rows")
-        block = isolate(query, tuple(name for name, _ in types), self.alias(leaf.name))
-        return replace(block, output={name: block.output[name] for name in leaf.columns})
+        return self.binding.dialect.rows(tuple(types), rows, "r")
 
     def _feed(self, leaf: DiffRows) -> Block:
         """A class of a net diff that stays in the engine, as a query over the netted feed."""
+        if leaf.diff_class == "signed":
+            return self._signed(leaf)
         plus, minus = self._net(leaf, exp.GT), self._net(leaf, exp.LT)
         keys = leaf.scan.ids
-        if leaf.diff_class == "signed":
-            found = self._signed(leaf)
-        elif leaf.diff_class in ("plus", "minus"):
+        if leaf.diff_class in ("plus", "minus"):
             found = plus if leaf.diff_class == "plus" else minus
         elif not leaf.scan.unique:
             found = self._either(plus, minus)
@@ -131,16 +161,17 @@ class StatementBinder(Aliases):
             images = [self._with_image(self._net(leaf, here), self._net(leaf, there), leaf, moved=True)
                       for here, there in ((exp.GT, exp.LT), (exp.LT, exp.GT))]
             found = self._either(*images)
-        return replace(found, output={name: found.output[name] for name in leaf.columns})
+        return replace(found, output={name: found.output[name] for name in leaf.scan.columns})
 
     def _net(self, leaf: DiffRows, sign: type[exp.Binary]) -> Block:
-        """N⁺ or N⁻ under a broadcast hint: a feed has no size, and without it Spark shuffles the other side."""
+        """N⁺ or N⁻, from the netted feed."""
         feed = self.binding.diffs[leaf.scan.table]
         assert isinstance(feed, FeedDiff)
-        query = self.binding.dialect.net_feed(feed, _names(leaf.scan))
-        name = self.alias(leaf.name)
-        block = isolate(query, (*leaf.scan.columns, WEIGHT), name)
-        return replace(block.filter(sign(this=column(WEIGHT), expression=exp.Literal.number(0))), broadcast=(name,))
+        name = f"net__{leaf.scan.occurrence}"
+        if name not in self.definitions:
+            self.definitions[name] = self.binding.dialect.net_feed(feed, _names(leaf.scan))
+        block = named_block(name, (*leaf.scan.columns, WEIGHT), self.alias(name), broadcast=True)
+        return block.filter(sign(this=column(WEIGHT), expression=exp.Literal.number(0)))
 
     def _with_image(self, here: Block, there: Block, leaf: DiffRows, *, moved: bool) -> Block:
         """Rows whose key has an image of the other sign that differs (or does not) in a split attribute."""
@@ -152,16 +183,14 @@ class StatementBinder(Aliases):
     def _either(self, *blocks: Block) -> Block:
         columns = tuple(name for name in blocks[0].output if name != WEIGHT)
         parts = [replace(b, output={name: b.output[name] for name in columns}).select() for b in blocks]
-        name = self.alias("images")
-        return replace(isolate(union_all(parts), columns, name), broadcast=(name,))
+        return isolate(union_all(parts), columns, self.alias("images"))
 
     def _signed(self, leaf: DiffRows) -> Block:
         """Signed rows, one a copy: the feed as it is, because sums do not mind rows that cancel."""
         feed = self.binding.diffs[leaf.scan.table]
         assert isinstance(feed, FeedDiff)
         query = self.binding.dialect.signed_feed(feed, _names(leaf.scan), SIGN)
-        name = self.alias(leaf.name)
-        return replace(isolate(query, (*leaf.scan.columns, SIGN), name), broadcast=(name,))
+        return isolate(query, (*leaf.scan.columns, SIGN), self.alias("feed"))
 
 
 def _names(scan: Scan) -> tuple[tuple[str, str], ...]:

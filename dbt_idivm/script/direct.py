@@ -42,17 +42,15 @@ def direct_merge(plan: Plan, idiffs: tuple[IDiff, ...], binding: Binding, target
     partial = tuple(name for name in plan.root.ids if any(name not in d.ids for d in idiffs)
                     and any(name in d.ids for d in idiffs))
     columns = tuple(name for name in plan.root.columns if any(name in diff.attributes for diff in idiffs))
-    parts, broadcast = [], False
-    for number, (diff, tag) in enumerate(zip(idiffs, tags, strict=True)):
-        block = _rows(plan, idiffs[:number], diff, binder)
-        broadcast = broadcast or bool(block.broadcast)
-        parts.append(_tagged(block, diff, tag, columns, partial))
+    parts = [_tagged(_rows(plan, idiffs[:number], diff, binder), diff, tag, columns, partial)
+             for number, (diff, tag) in enumerate(zip(idiffs, tags, strict=True))]
+    feed = any(binder.is_feed(diff.relation) for diff in idiffs)
     merge = Merge(target, binding.dialect)
     merge.on(*(_match(plan, name, name in partial) for name in plan.root.ids if name in columns
                and any(name in d.ids for d in idiffs)))
     for diff, tag in zip(idiffs, tags, strict=True):
         _clauses(plan, merge, diff, tag)
-    return merge.build(source_query(union_all(parts), ("z",) if broadcast else ()))
+    return merge.build(source_query(binder.attach(union_all(parts)), broadcast=feed))
 
 
 def _rows(plan: Plan, earlier: tuple[IDiff, ...], diff: IDiff, binder: StatementBinder) -> Block:
@@ -74,7 +72,7 @@ def _tagged(block: Block, diff: IDiff, tag: str | None, columns: tuple[str, ...]
     return query.select(*(alias(value, name) for name, value in named.items()), append=False, copy=False)
 
 
-def _match(plan: Plan, name: str, partial: bool) -> exp.Expression:
+def _match(plan: Plan, name: str, partial: bool) -> exp.Expr:
     test = same(Merge.target(plan.stored(name)), column(name, SOURCE))
     return exp.paren(exp.or_(column(f"any_{name}", SOURCE), test)) if partial else test
 
@@ -87,7 +85,7 @@ def _clauses(plan: Plan, merge: Merge, diff: IDiff, tag: str | None) -> None:
     assigned = {c.name: column(c.attribute, SOURCE) for c in plan.columns if c.attribute in diff.assigned}
     if diff.kind is UPD or not diff.fresh:
         equal = exp.and_(*(same(Merge.target(name), value) for name, value in assigned.items()))
-        changed: exp.Expression = exp.Not(this=exp.paren(equal))
+        changed: exp.Expr = exp.Not(this=exp.paren(equal))
         merge.matched_update(exp.and_(tagged, changed) if tagged else changed, assigned)
     if diff.kind is INS:
         merge.not_matched_insert(tagged, {c.name: column(c.attribute, SOURCE) for c in plan.columns})

@@ -30,13 +30,15 @@ _HIT = "idivm_hit"
 def effective_merge(plan: Plan, idiffs: tuple[IDiff, ...], binding: Binding, target: str) -> exp.Merge:
     """The MERGE of the i-diffs' exact effect. `idiffs` are not empty."""
     binder = binding.statement()
+    feed = any(binder.is_feed(diff.relation) for diff in idiffs)
+    idiffs = tuple(binder.define(diff) for diff in idiffs)
     old = _old_rows(plan, idiffs, binder, binding, target)
     new = _new_rows(plan, idiffs, binder)
     query, merge = (_by_id if plan.root.unique else _by_copies)(plan, idiffs, Merge(target, binding.dialect))
     query = query.with_(OLD, as_=old, append=False, copy=False)
     for name, definition in ((NEW, new), *(() if plan.root.unique else (("changed", _changed(plan)),))):
         query = query.with_(name, as_=definition, copy=False)
-    return merge.build(source_query(query))
+    return merge.build(source_query(binder.attach(query), broadcast=feed))
 
 
 def _old_rows(plan: Plan, idiffs: tuple[IDiff, ...], binder: StatementBinder, binding: Binding, target: str) -> exp.Select:
@@ -45,7 +47,7 @@ def _old_rows(plan: Plan, idiffs: tuple[IDiff, ...], binder: StatementBinder, bi
     return replace(block, where=(exp.paren(exp.or_(*_named_by(idiffs, block, binder))),)).select()
 
 
-def _named_by(idiffs: Sequence[IDiff], block: Block, binder: StatementBinder) -> list[exp.Expression]:
+def _named_by(idiffs: Sequence[IDiff], block: Block, binder: StatementBinder) -> list[exp.Expr]:
     """For each i-diff: does it name the row of `block`?"""
     return [exists(project(diff.relation, diff.ids).block(binder), block, diff.ids) for diff in idiffs]
 
@@ -79,7 +81,7 @@ def _updated_rows(plan: Plan, updates: list[IDiff], covering: list[IDiff], binde
     """Old rows with what the updates assign, but for those that another i-diff covers."""
     names = [binder.alias("upd") for _ in updates]
     block = Block((Source(exp.to_table(OLD)),), {name: column(name, OLD) for name in plan.root.columns})
-    output: dict[str, exp.Expression] = {}
+    output: dict[str, exp.Expr] = {}
     for attribute, value in block.output.items():
         hits = [exp.If(this=column(_HIT, name), true=column(attribute, name))
                 for name, diff in zip(names, updates, strict=True) if attribute in diff.assigned]
@@ -99,7 +101,7 @@ def _by_id(plan: Plan, idiffs: tuple[IDiff, ...], merge: Merge) -> tuple[exp.Sel
     gone, come = (exp.Is(this=mark.copy(), expression=exp.null()) for mark in (to_be, was))
     op = exp.Case(ifs=[exp.If(this=gone.copy(), true=exp.Literal.string("D")),
                        exp.If(this=come.copy(), true=exp.Literal.string("I"))], default=exp.Literal.string("U"))
-    output = [alias(op, OP)]
+    output: list[exp.Expr] = [alias(op, OP)]
     output += [alias(exp.Case(ifs=[exp.If(this=gone.copy(), true=column(name, OLD))], default=column(name, NEW)), name)
                for name in ids]
     output += [column(name, NEW) for name in rest]

@@ -14,7 +14,7 @@ TARGET, SOURCE = "v", "d"  # the view and the diff
 OP = "idivm_op"
 
 
-def source_query(query: exp.Query, broadcast: tuple[str, ...] = ()) -> exp.Query:
+def source_query(query: exp.Query, *, broadcast: bool) -> exp.Query:
     """The query as a MERGE source; under a broadcast hint if it comes from a feed, which has no known size."""
     if not broadcast:
         return query
@@ -28,26 +28,26 @@ class Merge:
 
     def __init__(self, target: str, dialect: Dialect) -> None:
         self._target = exp.alias_(dialect.table(target, None), TARGET, table=True)
-        self._on: list[exp.Expression] = []
+        self._on: list[exp.Expr] = []
         self._whens: list[exp.When] = []
 
     @staticmethod
     def target(name: str) -> exp.Column:
         return column(name, TARGET)
 
-    def on(self, *conditions: exp.Expression) -> None:
+    def on(self, *conditions: exp.Expr) -> None:
         self._on.extend(conditions)
 
-    def matched_delete(self, condition: exp.Expression | None) -> None:
+    def matched_delete(self, condition: exp.Expr | None) -> None:
         self._whens.append(exp.When(matched=True, condition=condition, then=exp.Var(this="DELETE")))
 
-    def matched_update(self, condition: exp.Expression | None, values: Mapping[str, exp.Expression]) -> None:
+    def matched_update(self, condition: exp.Expr | None, values: Mapping[str, exp.Expr]) -> None:
         if values:
             then = exp.Update(expressions=[exp.EQ(this=column(name), expression=value)
                                            for name, value in values.items()])
             self._whens.append(exp.When(matched=True, condition=condition, then=then))
 
-    def not_matched_insert(self, condition: exp.Expression | None, values: Mapping[str, exp.Expression]) -> None:
+    def not_matched_insert(self, condition: exp.Expr | None, values: Mapping[str, exp.Expr]) -> None:
         then = exp.Insert(this=exp.Tuple(expressions=[column(name) for name in values]),
                           expression=exp.Tuple(expressions=list(values.values())))
         self._whens.append(exp.When(matched=False, condition=condition, then=then))

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass
 
 from dbt_idivm.algebra.operator import Operator
@@ -30,6 +31,7 @@ class Plan:
 
     root: Operator
     columns: tuple[ViewColumn, ...]
+    base: Mapping[str, tuple[IDiff, ...]]  # occurrence → its base i-diffs
     naive: tuple[IDiff, ...]
     idiffs: tuple[IDiff, ...]
     firings: tuple[Firing, ...]

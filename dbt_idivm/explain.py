@@ -1,0 +1,117 @@
+"""A plan as text: the artifacts `plan.txt` and `delta_script.sql`, and what `idivm explain` prints. Deterministic."""
+
+from __future__ import annotations
+
+from itertools import groupby
+
+from dbt_idivm.algebra.operator import Operator
+from dbt_idivm.algebra.relation import Relation
+from dbt_idivm.idiff.idiff import IDiff
+from dbt_idivm.operators.scan import Scan
+from dbt_idivm.passes.operator_caches import AdditiveState
+from dbt_idivm.script.bind import bind
+from dbt_idivm.script.dialect import DELTA
+from dbt_idivm.script.direct import is_direct
+from dbt_idivm.script.plan import Plan
+from dbt_idivm.script.prune_empty import non_empty
+from dbt_idivm.script.symbolic import symbolic
+
+
+def explain(plan: Plan) -> str:
+    """The operator tree with IDs, base i-diff schemas, rules in firing order, caches, and the i-diffs of the view."""
+    sections = (
+        ("view (operator tree; ID of each node)", tree(plan.root)),
+        ("stored columns", _columns(plan)),
+        ("base i-diffs (per table occurrence)", _base_idiffs(plan)),
+        ("rules fired", _rules(plan)),
+        ("operator caches", _caches(plan.additive)),
+        ("i-diffs of the view", [str(diff) for diff in plan.idiffs]),
+        ("applied", _application(plan)),
+    )
+    return "\n".join(f"{title}\n" + "".join(f"  {line}\n" for line in lines) for title, lines in sections)
+
+
+def delta_script(plan: Plan, target: str, *, optimised: bool = True) -> str:
+    """The Δ-script: each i-diff of the view with its guard, then the MERGE that applies them when none is empty."""
+    binding = symbolic(plan)
+    idiffs = plan.idiffs if optimised else plan.naive
+    steps = []
+    for number, diff in enumerate(idiffs, 1):
+        binder = binding.statement()
+        query = DELTA.sql(binder.attach(diff.relation.block(binder).select()))
+        steps.append(f"-- i-diff {number}: {diff}\n-- guard: {_guard(diff)}\n{query};\n")
+    bound = bind(plan, binding, target, optimised=optimised, additive=False)
+    if bound is not None:
+        steps.append(f"-- apply, when no i-diff is empty: {bound.shape}\n{DELTA.sql(bound.merge)};\n")
+    if plan.additive is not None:
+        added = bind(plan, binding, target)
+        assert added is not None
+        steps.append(f"-- apply, additive form over all changed inputs\n{DELTA.sql(added.merge)};\n")
+    return "\n".join(steps)
+
+
+def tree(node: Operator) -> list[str]:
+    """One line per operator, children indented, each with its ID."""
+    lines: list[tuple[str, Operator]] = []
+
+    def walk(at: Operator, depth: int) -> None:
+        lines.append(("  " * depth + at.label(), at))
+        for child in at.inputs:
+            walk(child, depth + 1)
+
+    walk(node, 0)
+    return [f"{text}   [{_ids(at)}]" for text, at in lines]
+
+
+def relation_tree(relation: Relation) -> list[str]:
+    """A relation as an indented tree."""
+    below = [f"  {line}" for child in relation.children for line in relation_tree(child)]
+    return [relation.label(), *below]
+
+
+def _ids(node: Operator) -> str:
+    kind = "ID" if node.unique else "ID, not unique"
+    return f"{kind}: {', '.join(node.ids) or '()'}"
+
+
+def _columns(plan: Plan) -> list[str]:
+    return [f"{c.name} ← {c.attribute}{' (hidden)' if c.hidden else ''}" for c in plan.columns]
+
+
+def _base_idiffs(plan: Plan) -> list[str]:
+    return [str(diff) for diffs in plan.base.values() for diff in diffs]
+
+
+def _rules(plan: Plan) -> list[str]:
+    lines = []
+    for operator, firings in groupby(plan.firings, key=lambda firing: firing.operator):
+        names = [firing.rule for firing in firings]
+        lines.append(f"{operator}: {', '.join(dict.fromkeys(names))}")
+    return lines
+
+
+def _caches(state: AdditiveState | None) -> list[str]:
+    if state is None:
+        return ["none"]
+    held = [f"count(*) in {state.rows}", *(f"sum({a}) in {name}" for a, name in state.sums),
+            *(f"count({a}) in {name}" for a, name in state.counts)]
+    return [f"{line}, because a group is maintained by adding" for line in held]
+
+
+def _application(plan: Plan) -> list[str]:
+    lines = []
+    for occurrence in (scan.occurrence for scan in plan.scans):
+        diffs = non_empty(plan.idiffs, lambda leaf, only=occurrence: leaf.scan.occurrence != only)  # type: ignore[misc]
+        how = "nothing to do" if not diffs else "direct" if is_direct(diffs) else "effective"
+        lines.append(f"when only {occurrence} changed, in every way: {'additive' if plan.additive else how}")
+    return lines
+
+
+def _guard(diff: IDiff) -> str:
+    return " or ".join(f"{origin} has rows" for origin in sorted(diff.origins))
+
+
+def input_lines(plan: Plan) -> list[str]:
+    """The inputs with their keys."""
+    by_table: dict[str, Scan] = {scan.table: scan for scan in plan.scans}
+    return [f"{name}: key {', '.join(scan.key) if scan.key else 'none, all columns'}" for name, scan in by_table.items()]

@@ -1,0 +1,36 @@
+"""A Δ-script before any refresh: base i-diffs by name instead of rows, tables without versions. For people to read."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from dbt_idivm.algebra.block import Block
+from dbt_idivm.algebra.relation import Relation, named_block
+from dbt_idivm.operators.scan import DiffRows
+from dbt_idivm.script.binding import Binding, StatementBinder
+from dbt_idivm.script.diff import FeedDiff, Row
+from dbt_idivm.script.plan import Plan
+
+
+@dataclass(frozen=True)
+class SymbolicBinding(Binding):
+    """Every table changed, in ways not known yet: no i-diff is empty."""
+
+    def statement(self) -> StatementBinder:
+        return _SymbolicBinder(self)
+
+    def rows(self, leaf: DiffRows) -> tuple[Row, ...] | None:
+        return None
+
+
+class _SymbolicBinder(StatementBinder):
+    def _diff(self, leaf: DiffRows) -> Block:
+        return named_block(leaf.name, leaf.columns, self.alias(leaf.name))
+
+    def is_feed(self, relation: Relation) -> bool:
+        return False
+
+
+def symbolic(plan: Plan) -> SymbolicBinding:
+    """The binding of a refresh in which every input of `plan` changed."""
+    return SymbolicBinding(diffs={table: FeedDiff(table, 0, 1) for table in plan.tables})
