@@ -17,6 +17,7 @@ from typing import TYPE_CHECKING
 from dbt.adapters.events.logging import AdapterLogger
 from dbt_common.exceptions import DbtRuntimeError
 
+from dbt.adapters.idivm.archive import class_archive
 from dbt.adapters.idivm.jars import delta_jars
 from dbt.adapters.idivm.java import check_java
 from dbt.adapters.idivm.lock import hold_lock
@@ -148,7 +149,7 @@ def _spark_conf(credentials: IdivmCredentials, state_dir: Path, jars: list[str])
         **given,
         "spark.driver.extraClassPath": os.pathsep.join([*jars, *_given(given, "spark.driver.extraClassPath")]),
         "spark.driver.extraJavaOptions": " ".join(
-            [*_java_options(state_dir), *_given(given, "spark.driver.extraJavaOptions")]
+            [*_java_options(state_dir, jars), *_given(given, "spark.driver.extraJavaOptions")]
         ),
     }
     return SparkConf(loadDefaults=False).setAll(list(settings.items()))
@@ -173,10 +174,12 @@ def _warehouse(credentials: IdivmCredentials, state_dir: Path) -> str:
     return folder
 
 
-def _java_options(state_dir: Path) -> list[str]:
+def _java_options(state_dir: Path, jars: list[str]) -> list[str]:
     log4j = state_dir / "log4j2.properties"
     log4j.write_text(LOG4J.format(log=state_dir / "spark.log"))
+    archive = class_archive(jars)
     return [
+        *([f"-XX:SharedArchiveFile={archive}"] if archive.exists() else []),
         f"-Dlog4j2.configurationFile=file:{log4j}",
         f"-Dderby.stream.error.file={state_dir / 'derby.log'}",
         "-Duser.timezone=UTC",

@@ -1,4 +1,7 @@
-"""`python -m dbt.adapters.idivm.prepare`: check Java and fetch the JARs, so that the first run need not."""
+"""`python -m dbt.adapters.idivm.prepare [--fast-start]`: do once what the first run would otherwise have to do.
+
+Checks Java and fetches the JARs; with `--fast-start` also makes the class archive (see archive.py).
+"""
 
 from __future__ import annotations
 
@@ -6,18 +9,22 @@ import sys
 
 from dbt_common.exceptions import DbtRuntimeError
 
+from dbt.adapters.idivm.archive import make_archive
 from dbt.adapters.idivm.embedded import check_java, resolve_jars
 
 
-def main() -> int:
+def main(arguments: list[str]) -> int:
     try:
         java, jars = check_java(), resolve_jars()
     except DbtRuntimeError as problem:
         print(problem.msg, file=sys.stderr)
         return 1
     print(f"Java {java}; {len(jars)} JARs beside those of pyspark.")
+    if "--fast-start" in arguments:
+        archive = make_archive(jars)
+        print(f"Class archive: {archive or 'this Java writes none; Spark starts without it'}.")
     return 0
 
 
 if __name__ == "__main__":
-    sys.exit(main())
+    sys.exit(main(sys.argv[1:]))
