@@ -1,0 +1,58 @@
+"""The console script `idivm`: what the planner makes of a model, without Spark and without a dbt project."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import click
+import yaml
+
+from dbt_idivm.compiler import compile_plan
+from dbt_idivm.errors import IdivmError
+from dbt_idivm.explain import delta_script, explain
+from dbt_idivm.frontend.lower import lower
+from dbt_idivm.schema_file import SchemaFileError, catalog_of, plain_sql
+from dbt_idivm.script.plan import Plan
+
+_FILE = click.Path(exists=True, dir_okay=False, path_type=Path)
+
+
+@click.group()
+@click.version_option(package_name="dbt-idivm")
+def main() -> None:
+    """ID-based incremental view maintenance for dbt: look at what a model's refresh would do."""
+
+
+@main.command("explain")
+@click.argument("model", type=_FILE)
+@click.option("--schema", "schemas", type=_FILE, multiple=True, required=True,
+              help="A dbt properties file with the inputs' columns, data types and keys. May be given several times.")
+@click.option("--script", type=click.Choice(["optimised", "naive", "both", "none"]), default="optimised", show_default=True,
+              help="Which Δ-script to print below the plan.")
+@click.option("--strategy", type=click.Choice(["incremental", "recompute"]), default="incremental", show_default=True)
+@click.option("--fail-on", type=click.Choice(["full"]), help="Exit with 1 if the model would be rebuilt on every run.")
+def explain_command(model: Path, schemas: tuple[Path, ...], script: str, strategy: str, fail_on: str | None) -> None:
+    """Print the plan and the Δ-script of MODEL, a file with a SELECT (ref and source are understood)."""
+    try:
+        plan = _plan(model, schemas, strategy)
+    except SchemaFileError as error:
+        raise click.ClickException(str(error)) from error
+    except IdivmError as error:
+        click.echo(f"{model.stem}: a full refresh on every run, because\n")
+        click.echo(str(error))
+        if fail_on == "full" or not all(finding.is_refusal for finding in error.findings):
+            raise SystemExit(1) from error
+        return
+    click.echo(explain(plan))
+    for name in {"both": ("naive", "optimised"), "none": ()}.get(script, (script,)):
+        click.echo(f"-- Δ-script ({name})\n{delta_script(plan, model.stem, optimised=name == 'optimised')}")
+
+
+def _plan(model: Path, schemas: tuple[Path, ...], strategy: str) -> Plan:
+    document: dict[str, list[object]] = {"sources": [], "models": []}
+    for path in schemas:
+        content = yaml.safe_load(path.read_text(encoding="utf-8")) or {}
+        for part, items in document.items():
+            items.extend(content.get(part) or ())
+    lowered = lower(plain_sql(model.read_text(encoding="utf-8")), catalog_of(document))
+    return compile_plan(lowered.root, lowered.output, recompute_only=strategy == "recompute")
