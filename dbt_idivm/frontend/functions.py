@@ -15,7 +15,7 @@ SCALAR = _words("""
     abs acos acosh add_months aes_decrypt aggregate array array_append array_compact array_contains
     array_distinct array_except array_insert array_intersect array_join array_max array_min
     array_position array_prepend array_remove array_repeat array_size array_sort array_union
-    arrays_overlap arrays_zip ascii asin asinh atan atan2 atanh base64 bigint bin binary bit_count
+    arrays_overlap ascii asin asinh atan atan2 atanh base64 bigint bin binary bit_count
     bit_get bit_length bitmap_bit_position bitmap_bucket_number bitmap_count boolean bround btrim
     cardinality cast cbrt ceil ceiling char char_length character_length chr coalesce collate collation
     concat concat_ws contains conv convert_timezone cos cosh cot crc32 csc date date_add date_diff

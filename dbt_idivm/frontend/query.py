@@ -117,7 +117,7 @@ class Lowering:
         if node.args.get("on"):
             self.refuse_aggregates(node.args["on"], env.text, "ON")
             equal.append(Resolver(scope, env.text, self.findings).resolve(node.args["on"]))
-        condition = conjunction(equal) or exp.true()
+        condition: exp.Expression = conjunction(equal) or exp.true()
         root = Join(left, right, condition)
         self.findings += incomparable_operands(condition, root.types, env.text.place(node, "JOIN"))
         return root, scope

@@ -37,7 +37,7 @@ def join(node: exp.Expr, text: Text) -> Finding | None:
         return None
     words = " ".join(word for word in (node.method, node.side, node.kind, "JOIN") if word)
     if node.kind in ("SEMI", "ANTI"):
-        return finding(202, text.place(node.this, "LEFT", "SEMI", "ANTI"), join=words)
+        return finding(202, text.place(node.this, node.side or node.kind), join=words)
     if node.side:
         return finding(201, text.place(node.this, node.side), join=words)
     if isinstance(node.this, exp.Lateral):
@@ -125,6 +125,9 @@ def subquery(node: exp.Expr, text: Text) -> Finding | None:
     """A query anywhere but in FROM, WITH or a set operation."""
     if isinstance(node, exp.Exists) and isinstance(node.this, exp.Query):
         return finding(208, text.place(node, "EXISTS"), what="EXISTS")
+    if isinstance(node, exp.Any | exp.All) and isinstance(node.this, exp.Query | exp.Paren):
+        word = type(node).__name__.upper()
+        return finding(208, text.place(node, word), what=word)
     if isinstance(node, exp.In) and node.args.get("query"):
         return finding(208, text.place(node), what="IN (SELECT …)")
     if isinstance(node, exp.Query) and not isinstance(node.parent, _HOMES):
@@ -143,6 +146,8 @@ def filtered(node: exp.Expr, text: Text) -> Finding | None:
 
 def function(node: exp.Expr, text: Text) -> Finding | None:
     """A call whose name, as Spark will be given it, is not on the list of harmless ones."""
+    if isinstance(node, exp.Dot) and isinstance(node.expression, exp.Func):
+        return finding(226, text.place(node), function=text.source(node))
     if not isinstance(node, exp.Func) or isinstance(node, exp.Connector):
         return None
     for name in own_functions(node):
@@ -205,9 +210,7 @@ def aggregate_shape(node: exp.Expr, text: Text) -> Finding | None:
 
 
 def rewritten(node: exp.Expr, text: Text) -> Finding | None:
-    """What sqlglot writes back with another meaning than Spark gives to what was read (found by running both)."""
-    if isinstance(node, exp.ToChar | exp.ParseJSON | exp.UnixDate):
-        return finding(226, text.place(node), function=text.source(node))
+    """What sqlglot writes back with another meaning than Spark gives to what was read: TIME becomes TIMESTAMP."""
     if isinstance(node, exp.DataType) and node.this in (exp.DataType.Type.TIME, exp.DataType.Type.TIMETZ):
         return finding(228, text.place(node), what="type TIME")
     return None
@@ -223,6 +226,14 @@ def doubled_quote(node: exp.Expr, text: Text) -> Finding | None:
             place = text.place_at(first.start, second.end + 1)
             return finding(228, place, what="a doubled quote in a string (write a backslash and one quote)")
     return None
+
+
+def inner_star(node: exp.Expr, text: Text) -> Finding | None:
+    """A star anywhere but in a select list and in count(*)."""
+    if not isinstance(node, exp.Star) or isinstance(node.parent, exp.Select | exp.Count):
+        return None
+    inside = node.parent.parent if isinstance(node.parent, exp.Column) else node.parent
+    return None if isinstance(inside, exp.Select) else finding(228, text.place(node), what="a star in an expression")
 
 
 def unknown(node: exp.Expr, text: Text) -> Finding | None:
@@ -258,5 +269,5 @@ _KNOWN: frozenset[type[exp.Expr]] = frozenset({
 
 CHECKS: tuple[Check, ...] = (
     join, window, limit, recursion, set_operation, grouping, lateral, pivot, sample, time_travel, no_table, subquery,
-    filtered, aggregate_shape, rewritten, function, doubled_quote, unknown,
+    filtered, aggregate_shape, rewritten, function, doubled_quote, inner_star, unknown,
 )

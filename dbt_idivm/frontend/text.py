@@ -11,6 +11,7 @@ from sqlglot.errors import ParseError, TokenError
 
 from dbt_idivm.algebra.expressions import DIALECT
 from dbt_idivm.errors import Finding, Place, finding
+from dbt_idivm.frontend.dialect import AsWritten
 
 Span = tuple[int, int]  # first character, one past the last
 
@@ -25,7 +26,7 @@ class Text:
     def parse(self) -> exp.Query | Finding:
         """The text as one query, or what keeps it from being one."""
         try:
-            trees = [tree for tree in sqlglot.parse(self.sql, dialect=DIALECT) if tree is not None]
+            trees = [tree for tree in sqlglot.parse(self.sql, dialect=AsWritten) if tree is not None]
         except ParseError as error:
             return self._parse_failure(error)
         except TokenError as error:
@@ -103,7 +104,7 @@ class Text:
 
     def _parse_failure(self, error: ParseError) -> Finding:
         detail = error.errors[0] if error.errors else {}
-        message = str(detail.get("description") or error).rstrip(".")
+        message = str(detail.get("description") or error).split(" but got <")[0].rstrip(".")
         line, end, word = detail.get("line"), detail.get("col"), str(detail.get("highlight") or "")
         if not line:
             return finding(220, self._line_place(1), message=message)

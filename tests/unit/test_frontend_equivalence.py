@@ -10,7 +10,7 @@ import pytest
 import sqlglot
 from sqlglot import exp
 
-from dbt_idivm.algebra.block import Aliases, Block, Source
+from dbt_idivm.algebra.block import Aliases, Block, Source, subquery
 from dbt_idivm.algebra.expressions import column
 from dbt_idivm.algebra.relation import Relation
 from dbt_idivm.context import Catalog, TableInfo
@@ -56,7 +56,8 @@ class Tables(Aliases):
         assert isinstance(relation, Scan)
         name = self.alias(relation.occurrence)
         item = exp.alias_(exp.to_table(relation.table), name, table=True)
-        return Block((Source(item),), {relation.attribute(a.name): column(a.name, name) for a in relation.base_columns})
+        output = {relation.attribute(a.name): column(a.name, name) for a in relation.base_columns}
+        return Block((Source(item),), output)
 
 
 @pytest.fixture(scope="module")
@@ -74,11 +75,11 @@ def planned(sql: str) -> str:
     """The plan as DuckDB's SQL, under the user's column names."""
     lowered = lower(sql, catalog())
     block = lowered.root.block(Tables())
-    query = exp.Select(expressions=[
-        exp.alias_(column(attribute, "plan"), f"c{number}") for number, (_, attribute) in enumerate(lowered.output)])
-    return query.from_(exp.Subquery(this=block.select(), alias=exp.TableAlias(this=exp.to_identifier("plan")))).sql("duckdb")
+    columns = [exp.alias_(column(name, "plan"), f"c{number}") for number, (_, name) in enumerate(lowered.output)]
+    return exp.Select(expressions=columns).from_(subquery(block.select(), "plan")).sql("duckdb")
 
 
+# ruff: noqa: E501
 QUERIES = """
 SELECT * FROM main.orders
 SELECT id, PRICE + 1 AS more, Price AS p, `price` AS q FROM main.orders AS o WHERE o.Price > 6 OR NOT status = 'open'

@@ -1,0 +1,54 @@
+"""Pages under `docs/` that are made from the code: one fact, one home. `python -m dbt_idivm.docs` writes them."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from pathlib import Path
+
+from dbt_idivm.errors import CODES, ErrorCode, Finding
+
+_KINDS = {
+    "unsupported": "The query's semantics forbid incremental maintenance.",
+    "not yet": "It can be maintained, but a rule is missing.",
+    "config": "The model's config is wrong.",
+    "model": "The model's SQL is wrong.",
+    "source": "An input of the model is not there, or not fit.",
+    "key": "A declared key does not hold.",
+    "full refresh": "Not an error: the reason why a refresh rebuilt the view.",
+    "engine": "The engine failed.",
+    "internal": "A bug of dbt-idivm.",
+}
+
+
+def error_pages() -> Mapping[str, str]:
+    """Path below the project → text, for each code and for the list of all."""
+    pages = {entry.page: _page(entry) for entry in CODES}
+    return {"docs/errors/README.md": _index(), **pages}
+
+
+def _page(entry: ErrorCode) -> str:
+    shown = Finding(entry, {})
+    roadmap = f"\n\nOn the roadmap as: **{entry.roadmap}**." if entry.roadmap else ""
+    return (f"# {entry.code}: {shown.title}\n\n*{entry.kind}.* {_KINDS[entry.kind]}\n\n"
+            f"**Why.** {_sentence(shown.why)}\n\n**What to do.** {_sentence(shown.do)}{roadmap}\n")
+
+
+def _index() -> str:
+    rows = [f"| [{entry.code}]({entry.code}.md) | {entry.kind} | {Finding(entry, {}).title} |" for entry in CODES]
+    return "\n".join(("# Errors and reasons", "", "| code | kind | what |", "|---|---|---|", *rows, ""))
+
+
+def _sentence(text: str) -> str:
+    return text[:1].upper() + text[1:] + ("" if text.endswith((".", "?")) else ".")
+
+
+def write(root: Path) -> None:
+    """Writes all pages below `root`."""
+    for name, text in error_pages().items():
+        path = root / name
+        path.parent.mkdir(parents=True, exist_ok=True)
+        path.write_text(text)
+
+
+if __name__ == "__main__":
+    write(Path(__file__).parent.parent)

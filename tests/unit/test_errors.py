@@ -1,0 +1,243 @@
+"""Each code says what it should: golden texts, pages, and the shape of a finding."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+
+from dbt_idivm.context import Catalog, TableInfo
+from dbt_idivm.docs import error_pages
+from dbt_idivm.errors import CODES, ErrorCode, IdivmError, Place, finding, nearest
+from dbt_idivm.frontend.lower import lower
+from dbt_idivm.operators.scan import Attribute
+
+ROOT = Path(__file__).parents[2]
+GOLDEN = ROOT / "tests" / "golden" / "errors"
+
+
+def table(name: str, columns: str, *key: str) -> TableInfo:
+    pairs = [column.split(" ", 1) for column in columns.split(", ")]
+    return TableInfo(name, tuple(Attribute(each, kind) for each, kind in pairs), key or None)
+
+
+CATALOG = Catalog({info.name: info for info in (
+    table("main.orders", "id int, cid int, price decimal(10,2), placed timestamp, tags map<string,int>", "id"),
+    table("main.customers", "cid int, name string, region string", "cid"),
+    table("main.log", "line string, props map<string,string>"),
+)}, {
+    "main.recent": "SELECT *\nFROM main.orders\nWHERE placed > now()",
+    "main.broken": "SELECT FROM WHERE",
+    "main.circle": "SELECT * FROM main.circle",
+})
+
+# Code → a model that is refused with it.
+SQL = {
+    101: "SELECT 1 AS one",
+    201: "SELECT o.id, c.name\nFROM main.orders AS o\n  LEFT JOIN main.customers AS c ON o.cid = c.cid",
+    202: "SELECT id\nFROM main.orders AS o\nLEFT ANTI JOIN main.customers AS c ON o.cid = c.cid",
+    203: "SELECT id,\n  row_number() OVER (PARTITION BY cid ORDER BY placed) AS n\nFROM main.orders",
+    204: "SELECT id\nFROM main.orders\nWHERE rand() < 0.1",
+    205: "SELECT id\nFROM main.orders\nORDER BY price DESC\nLIMIT 10",
+    206: "SELECT id, current_timestamp() AS seen\nFROM main.orders",
+    207: "SELECT cid, collect_list(price) AS prices\nFROM main.orders\nGROUP BY cid",
+    208: "SELECT name\nFROM main.customers AS c\nWHERE EXISTS (SELECT 1 FROM main.orders AS o WHERE o.cid = c.cid)",
+    209: "SELECT cid FROM main.customers\nEXCEPT\nSELECT cid FROM main.orders",
+    210: "SELECT region, name, count(*) AS n\nFROM main.customers\nGROUP BY ROLLUP (region, name)",
+    211: "SELECT id, t.k\nFROM main.orders\nLATERAL VIEW explode(map_keys(tags)) t AS k",
+    212: "SELECT *\nFROM main.customers\nPIVOT (count(cid) FOR region IN ('east', 'west'))",
+    213: "SELECT id\nFROM main.orders TABLESAMPLE (10 PERCENT)",
+    214: "WITH RECURSIVE r AS (SELECT id FROM main.orders UNION ALL SELECT id + 1 FROM r)\nSELECT id FROM r",
+    215: "SELECT id\nFROM main.orders VERSION AS OF 3",
+    216: "SELECT cid, stddev(price) AS spread\nFROM main.orders\nGROUP BY cid",
+    217: "SELECT cid, sum(price) FILTER (WHERE price > 1) AS s\nFROM main.orders\nGROUP BY cid",
+    218: "SELECT DISTINCT cid, tags\nFROM main.orders",
+    219: "SELECT cid, name FROM main.customers\nUNION ALL\nSELECT -1, 'unknown'",
+    220: "SELECT id,\nFROM WHERE main.orders",
+    221: "SELECT o.id,\n  o.pirce * 2 AS double_price\nFROM main.orders AS o",
+    222: "SELECT cid\nFROM main.orders AS o\nJOIN main.customers AS c ON o.cid = c.cid",
+    223: "SELECT region, name, count(*) AS n\nFROM main.customers\nGROUP BY region",
+    224: "SELECT id, price,\n  price * 2 AS PRICE\nFROM main.orders",
+    225: "SELECT region,\n  count(*)\nFROM main.customers\nGROUP BY region",
+    226: "SELECT my_udf(name) AS n\nFROM main.customers",
+    227: "SELECT cid, name FROM main.customers\nUNION ALL\nSELECT cid FROM main.orders",
+    228: "SELECT count(DISTINCT cid, price) AS n\nFROM main.orders",
+    229: "SELECT cid\nFROM main.orders\nWHERE sum(price) > 1",
+    301: "SELECT id\nFROM main.ordres",
+    307: "SELECT *\nFROM main.broken",
+}
+
+# Code → details of a case that does not come from the SQL.
+CASES: dict[int, dict[str, object]] = {
+    102: {"key": "uniqe_key", "nearest": "`unique_key`"},
+    103: {"key": "verify", "value": "maybe", "accepted": "none, sample or always"},
+    104: {"strategy": "tuple"},
+    105: {"key": "volatile", "value": "at_refresh"},
+    302: {"source": "raw.events", "provider": "parquet"},
+    303: {"source": "raw.orders"},
+    304: {"source": "raw.orders", "column": "order_di", "declared": "the config `keys`", "nearest": "order_id"},
+    305: {"source": "raw.orders", "key": "order_id", "declared": "the test `unique`", "count": 2, "example": "(17)"},
+    306: {"source": "raw.orders", "key": "order_id", "declared": "the config", "version": 12, "example": "(17)"},
+    308: {"source": "raw.orders", "column": "price", "nearest": "unit_price"},
+    401: {}, 402: {"what": "other SQL"},
+    403: {"source": "raw.orders", "from_version": 4, "to_version": 90, "message": "version 4 is past retention"},
+    404: {"source": "raw.orders"},
+    405: {"view": "marts.sales", "version": 7, "operation": "WRITE"},
+    406: {"view": "marts.sales", "message": "no commit carries it"},
+    407: {}, 408: {"reason": "LEFT JOIN", "codes": "IDIVM-201"},
+    409: {"setting": "time zone", "before": "UTC", "now": "Europe/Berlin"},
+    410: {}, 411: {"incremental": "40 s", "full": "12 s"},
+    412: {"source": "raw.orders", "before": "id int", "now": "id bigint"}, 413: {"view": "marts.sales"},
+    901: {"message": "⋈ of inputs that share ['o__id']"},
+    902: {"statement": "merge into marts.sales", "message": "[ARITHMETIC_OVERFLOW]", "state": "It is at version 7"},
+    903: {"view": "marts.sales", "message": "[DELTA_CONCURRENT_APPEND]", "state": "It is at version 8"},
+}
+
+
+def raised(sql: str) -> IdivmError:
+    with pytest.raises(IdivmError) as error:
+        lower(sql, CATALOG)
+    return error.value.of_model("marts.sales")
+
+
+@pytest.mark.parametrize("entry", CODES, ids=lambda entry: entry.code)
+def test_golden(entry: ErrorCode, golden: Callable[[Path, str], None]) -> None:
+    number = int(entry.code[-3:])
+    if number in SQL:
+        error = raised(SQL[number])
+        assert error.codes == (entry.code,)
+        text = f"{SQL[number]}\n\n{error}\n"
+    else:
+        text = f"{finding(number, model='marts.sales', **CASES[number])}\n"
+    golden(GOLDEN / f"{entry.code}.txt", text)
+
+
+def test_every_golden_file_has_a_code() -> None:
+    assert {path.stem for path in GOLDEN.glob("*.txt")} == {entry.code for entry in CODES}
+
+
+def test_pages_are_up_to_date() -> None:
+    stale = [name for name, text in error_pages().items() if not (ROOT / name).exists() or (ROOT / name).read_text() != text]
+    assert not stale, "run python -m dbt_idivm.docs"
+    assert {f"docs/errors/{path.name}" for path in (ROOT / "docs" / "errors").iterdir()} == set(error_pages())
+
+
+def test_codes_are_unique_and_in_order() -> None:
+    codes = [entry.code for entry in CODES]
+    assert codes == sorted(set(codes))
+
+
+def test_only_missing_rules_are_on_the_roadmap() -> None:
+    assert all((entry.roadmap is not None) == (entry.kind == "not yet") for entry in CODES)
+
+
+def test_all_findings_are_told_at_once() -> None:
+    error = raised("SELECT rand() AS r, o.id FROM main.orders AS o LEFT JOIN main.ordres AS p ON o.id = p.id LIMIT 3")
+    assert sorted(error.codes) == ["IDIVM-201", "IDIVM-204", "IDIVM-205", "IDIVM-301"]
+    assert sorted(raised("SELECT idd, prise AS p, cid AS P FROM main.orders").codes) == [
+        "IDIVM-221", "IDIVM-221", "IDIVM-224"]
+
+
+def test_place_in_an_expanded_view_names_the_view() -> None:
+    error = raised("SELECT id\nFROM main.recent")
+    assert error.codes == ("IDIVM-206",)
+    assert "  model  marts.sales, view main.recent   3 | WHERE placed > now()" in str(error)
+
+
+def test_view_that_reads_itself() -> None:
+    assert raised("SELECT * FROM main.circle").codes == ("IDIVM-307",)
+
+
+REFUSED = {
+    "SELECT id FROM main.orders o FULL JOIN main.customers c USING (cid)": "201",
+    "SELECT id FROM main.orders o RIGHT JOIN main.customers c USING (cid)": "201",
+    "SELECT id FROM main.orders o LEFT SEMI JOIN main.customers c USING (cid)": "202",
+    "SELECT id FROM main.orders QUALIFY row_number() OVER (ORDER BY id) = 1": "203",
+    "SELECT sum(price) OVER () AS s FROM main.orders": "203",
+    "SELECT uuid() AS u FROM main.orders": "204",
+    "SELECT monotonically_increasing_id() AS u FROM main.orders": "204",
+    "SELECT shuffle(array(id)) AS u FROM main.orders": "204",
+    "SELECT id FROM (SELECT id FROM main.orders LIMIT 5) t": "205",
+    "SELECT id FROM main.orders OFFSET 5": "205",
+    "SELECT current_date AS d FROM main.orders": "206",
+    "SELECT id FROM main.orders WHERE placed > current_timestamp": "206",
+    "SELECT now() AS d FROM main.orders": "206",
+    "SELECT unix_timestamp() AS d FROM main.orders": "206",
+    "SELECT current_user() AS d FROM main.orders": "206",
+    "SELECT first(price) AS f FROM main.orders": "207",
+    "SELECT any_value(price) AS f FROM main.orders": "207",
+    "SELECT max_by(price, id) AS f FROM main.orders": "207",
+    "SELECT array_agg(price) AS f FROM main.orders": "207",
+    "SELECT percentile_approx(price, 0.5) AS f FROM main.orders": "207",
+    "SELECT listagg(name, ',') AS f FROM main.customers": "207",
+    "SELECT id FROM main.orders WHERE cid IN (SELECT cid FROM main.customers)": "208",
+    "SELECT id, (SELECT max(cid) FROM main.customers) AS m FROM main.orders": "208",
+    "SELECT id FROM main.orders WHERE price > ANY (SELECT 1 FROM main.orders)": "208",
+    "SELECT cid FROM main.customers INTERSECT SELECT cid FROM main.orders": "209",
+    "SELECT cid FROM main.customers MINUS SELECT cid FROM main.orders": "209",
+    "SELECT cid, count(*) AS n FROM main.orders GROUP BY cid WITH ROLLUP": "210",
+    "SELECT cid, count(*) AS n FROM main.orders GROUP BY CUBE (cid)": "210",
+    "SELECT cid, count(*) AS n FROM main.orders GROUP BY GROUPING SETS ((cid), ())": "210",
+    "SELECT explode(map_keys(tags)) AS k FROM main.orders": "211",
+    "SELECT o.id, r.id AS n FROM main.orders o CROSS JOIN range(3) r": "211",
+    "SELECT id FROM main.orders@v3": "215",
+    "SELECT id FROM main.orders TIMESTAMP AS OF '2024-01-01'": "215",
+    "SELECT median(price) AS m FROM main.orders": "216",
+    "SELECT count_if(price > 1) AS m FROM main.orders": "216",
+    "SELECT bool_and(price > 1) AS m FROM main.orders": "216",
+    "SELECT approx_count_distinct(cid) AS m FROM main.orders": "216",
+    "SELECT tags, count(*) AS n FROM main.orders GROUP BY tags": "218",
+    "SELECT tags FROM main.orders UNION SELECT tags FROM main.orders": "218",
+    "SELECT a.id FROM main.orders a JOIN main.orders b ON a.tags = b.tags": "218",
+    "SELECT line, props FROM main.log": "218",
+    "SELECT v.a FROM VALUES (1), (2) AS v(a), main.orders": "219",
+    "SELECT x.a FROM (SELECT 1 AS a) x, main.orders": "219",
+    "SELECT id FROM main.orders; SELECT 1": "220",
+    "INSERT INTO main.orders SELECT * FROM main.orders": "220",
+    "SELECT o.* FROM main.orders": "221",
+    "SELECT * EXCEPT (nope) FROM main.orders": "221",
+    "SELECT id FROM main.orders JOIN main.customers USING (region)": "221",
+    "SELECT main.abs(id) AS a FROM main.orders": "226",
+    "SELECT `my fn`(id) AS a FROM main.orders": "226",
+    "SELECT count(cid, price) AS n FROM main.orders": "228",
+    "SELECT count(DISTINCT *) AS n FROM main.orders": "228",
+    "SELECT struct(*) AS n FROM main.orders": "228",
+    "SELECT id FROM main.orders WHERE id = :x": "228",
+    "SELECT 'it''s' AS s FROM main.orders": "228",
+    "SELECT TIME'10:00:00' AS t FROM main.orders": "228",
+    "SELECT id FROM main.orders UNION ALL BY NAME SELECT id FROM main.orders": "228",
+    "SELECT id FROM main.orders GROUP BY 2": "229",
+    "SELECT sum(sum(price)) AS s FROM main.orders": "229",
+    "SELECT id FROM main.orders HAVING id > 1": "229",
+    "SELECT count(*) AS n FROM main.orders GROUP BY sum(price)": "229",
+    "SELECT t.a FROM (SELECT id, cid FROM main.orders) AS t(a)": "229",
+}
+
+
+@pytest.mark.parametrize(("sql", "code"), REFUSED.items())
+def test_refusal(sql: str, code: str) -> None:
+    assert f"IDIVM-{code}" in raised(sql).codes
+
+
+def test_finding_needs_its_details() -> None:
+    with pytest.raises(KeyError, match="source"):
+        finding(303)
+
+
+def test_refusals_leave_a_full_refresh_open_and_mistakes_do_not() -> None:
+    assert raised(SQL[201]).is_refusal
+    assert not raised(SQL[221]).is_refusal
+    assert not IdivmError((finding(205, clause="LIMIT 3"), finding(303, source="s.t"))).is_refusal
+
+
+def test_underline_stands_below_the_span() -> None:
+    place = Place(6, "where rand() < 0.1", 6, 12)
+    lines = str(finding(204, place, model="m.v", function="rand()")).splitlines()
+    start = lines[1].index("rand()")
+    assert lines[2] == " " * start + "^" * 6
+
+
+def test_nearest_ignores_case() -> None:
+    assert nearest("PIRCE", ("id", "Price", "placed"))[0] == "Price"
+    assert nearest("zzz", ("id", "name")) == ("id", "name")
