@@ -7,10 +7,10 @@ from collections.abc import Callable, Iterable, Mapping
 from typing import cast
 
 from sqlglot import exp
-from sqlglot.optimizer.annotate_types import annotate_types
 from sqlglot.tokens import Tokenizer
 
-DIALECT = "spark"
+from dbt_idivm.algebra.types import DIALECT
+
 _PLAIN = re.compile(r"[a-z_][a-z0-9_]*\Z")
 _KEYWORDS = {word.lower() for word in Tokenizer.KEYWORDS}
 
@@ -74,31 +74,6 @@ def same(left: exp.Expr, right: exp.Expr) -> exp.Expr:
 def all_same(names: Iterable[str], left: Callable[[str], exp.Expr],
              right: Callable[[str], exp.Expr]) -> tuple[exp.Expr, ...]:
     return tuple(same(left(name), right(name)) for name in names)
-
-
-def infer_type(expression: exp.Expr, types: Mapping[str, exp.DataType]) -> exp.DataType:
-    """The type of `expression` when each attribute has the type given; UNKNOWN where sqlglot cannot tell.
-
-    Only its family (integral, decimal, other) is relied upon: sqlglot does not follow Spark's decimal precision.
-    """
-    typed = expression.transform(
-        lambda node: exp.Cast(this=exp.null(), to=types[node.name].copy())
-        if isinstance(node, exp.Column) and node.name in types else node)
-    annotated = annotate_types(typed, dialect=DIALECT)
-    return annotated.type if isinstance(annotated.type, exp.DataType) else exp.DataType.build("unknown")
-
-
-INTEGRAL = frozenset({exp.DataType.Type.TINYINT, exp.DataType.Type.SMALLINT, exp.DataType.Type.INT,
-                      exp.DataType.Type.BIGINT})
-
-
-def is_integral(kind: exp.DataType) -> bool:
-    return kind.this in INTEGRAL
-
-
-def is_exact(kind: exp.DataType) -> bool:
-    """Whether sums over this type are exact and independent of order, so that they can be maintained by adding."""
-    return is_integral(kind) or kind.this == exp.DataType.Type.DECIMAL
 
 
 def render(expression: exp.Expr) -> str:

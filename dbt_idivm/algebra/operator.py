@@ -5,8 +5,6 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, ClassVar, Literal, cast
 
-from sqlglot import exp
-
 from dbt_idivm.algebra.relation import Relation
 
 if TYPE_CHECKING:
@@ -63,7 +61,3 @@ class Operator(Relation):
 
 class NotSigned(Exception):
     """The operator has no additive form."""
-
-
-def type_of(name: str) -> exp.DataType:
-    return exp.DataType.build(name, dialect="spark")

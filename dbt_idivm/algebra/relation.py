@@ -13,7 +13,8 @@ from dataclasses import dataclass, replace
 from sqlglot import exp
 
 from dbt_idivm.algebra.block import Binder, Block, Source, isolate
-from dbt_idivm.algebra.expressions import all_same, column, identifier, infer_type, render
+from dbt_idivm.algebra.expressions import all_same, column, identifier, render
+from dbt_idivm.algebra.types import infer_type
 
 
 class Relation(ABC):

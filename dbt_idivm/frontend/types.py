@@ -6,8 +6,8 @@ from collections.abc import Iterator, Mapping
 
 from sqlglot import exp
 
-from dbt_idivm.algebra.expressions import infer_type
 from dbt_idivm.algebra.operator import Operator
+from dbt_idivm.algebra.types import infer_type
 from dbt_idivm.errors import Finding, Place, finding
 from dbt_idivm.operators.scan import Scan
 

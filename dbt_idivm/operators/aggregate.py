@@ -26,9 +26,10 @@ from dataclasses import dataclass, replace
 from sqlglot import exp
 
 from dbt_idivm.algebra.block import Binder, Block, isolate
-from dbt_idivm.algebra.expressions import alias, column, infer_type
+from dbt_idivm.algebra.expressions import alias, column
 from dbt_idivm.algebra.operator import Operator, State
 from dbt_idivm.algebra.relation import Concat, Relation, SemiJoin
+from dbt_idivm.algebra.types import infer_type
 from dbt_idivm.idiff.build import dropped, recompute, touched
 from dbt_idivm.idiff.idiff import DEL, INS, REC, UPD, IDiff
 from dbt_idivm.idiff.rule import IDiffRule, always

@@ -28,8 +28,9 @@ from typing import Literal
 from sqlglot import exp
 
 from dbt_idivm.algebra.block import Binder, Block
-from dbt_idivm.algebra.operator import SIGN, Operator, State, type_of
+from dbt_idivm.algebra.operator import SIGN, Operator, State
 from dbt_idivm.algebra.relation import Relation
+from dbt_idivm.algebra.types import type_of
 from dbt_idivm.idiff.idiff import DEL, INS, REC, UPD, IDiff, Origin
 
 

@@ -10,8 +10,9 @@ from dataclasses import dataclass, replace
 
 from sqlglot import exp
 
-from dbt_idivm.algebra.expressions import column, is_exact, is_integral, substitute
+from dbt_idivm.algebra.expressions import column, substitute
 from dbt_idivm.algebra.operator import NotSigned, Operator
+from dbt_idivm.algebra.types import is_integral, is_summable
 from dbt_idivm.operators.aggregate import Aggregate, Call
 from dbt_idivm.operators.project import Project
 
@@ -74,20 +75,16 @@ def _is_additive(aggregate: Aggregate) -> bool:
     for call in aggregate.calls:
         if call.function not in _ADDITIVE or call.distinct:
             return False
-        if call.argument is not None and call.function != "count" and not is_exact(types[call.argument]):
+        if call.function == "sum" and not is_summable(types[call.argument or ""]):
             return False
-        if call.function == "avg" and call.argument is not None and not _has_exact_average(types[call.argument]):
+        # Integers: Spark divides DOUBLEs, exact below 2^53. A decimal quotient would be rounded twice (docs/adr/0004).
+        if call.function == "avg" and not is_integral(types[call.argument or ""]):
             return False
     try:
         aggregate.inputs[0].signed()
     except NotSigned:
         return False
     return bool(aggregate.calls)
-
-
-def _has_exact_average(kind: exp.DataType) -> bool:
-    """Integers: Spark divides DOUBLEs, exact below 2^53. Decimals: the stored type rounds as AVG does."""
-    return is_integral(kind) or kind.this == exp.DataType.Type.DECIMAL
 
 
 def _state_calls(aggregate: Aggregate) -> tuple[Call, ...]:

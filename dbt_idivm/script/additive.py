@@ -12,7 +12,7 @@ from dataclasses import replace
 from sqlglot import exp
 
 from dbt_idivm.algebra.block import Block, isolate
-from dbt_idivm.algebra.expressions import alias, column, is_integral, same, substitute
+from dbt_idivm.algebra.expressions import alias, column, same, substitute
 from dbt_idivm.algebra.operator import SIGN
 from dbt_idivm.algebra.relation import Relation
 from dbt_idivm.passes.operator_caches import AdditiveState
@@ -112,10 +112,8 @@ def _new_attributes(state: AdditiveState, count: Callable[[str], exp.Expr],
         values[name] = _null_if_empty(values[counts[argument]], total)
     for call in state.aggregate.calls:
         if call.function == "avg" and call.argument is not None:
-            dividend = values[sums[call.argument]]
-            if is_integral(state.aggregate.child.types[call.argument]):
-                dividend = exp.Cast(this=dividend, to=exp.DataType.build("double"))
-            quotient = exp.Div(this=exp.paren(dividend.copy()), expression=exp.paren(values[counts[call.argument]].copy()))
+            dividend = exp.Cast(this=values[sums[call.argument]].copy(), to=exp.DataType.build("double"))
+            quotient = exp.Div(this=dividend, expression=exp.paren(values[counts[call.argument]].copy()))
             values[call.name] = _null_if_empty(values[counts[call.argument]], quotient)
     return values
 

@@ -1,0 +1,81 @@
+"""Types of expressions, as far as maintenance depends on them: what can be added up exactly."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+from sqlglot import exp
+from sqlglot.optimizer.annotate_types import annotate_types
+
+DIALECT = "spark"
+Type = exp.DataType.Type
+# An integral type in an expression with decimals counts as a decimal of that many digits.
+DIGITS = {Type.TINYINT: 3, Type.SMALLINT: 5, Type.INT: 10, Type.BIGINT: 20}
+# A sum of DECIMAL(p, s) is DECIMAL(p + 10, s), and adding two of them takes a digit more; past 38 Spark cuts the scale.
+_WIDEST_SUMMED = 27
+
+
+def type_of(name: str) -> exp.DataType:
+    """A Spark SQL type by its name."""
+    return exp.DataType.build(name, dialect=DIALECT)
+
+
+def infer_type(expression: exp.Expr, types: Mapping[str, exp.DataType]) -> exp.DataType:
+    """The type of `expression` when each attribute has the type given; UNKNOWN where it cannot be told.
+
+    Decimals follow Spark's own arithmetic where it is simple (+, -, *, CAST); otherwise they come without precision.
+    """
+    typed = expression.transform(
+        lambda node: exp.Cast(this=exp.null(), to=types[node.name].copy())
+        if isinstance(node, exp.Column) and node.name in types else node)
+    annotated = annotate_types(typed, dialect=DIALECT).type
+    if not isinstance(annotated, exp.DataType):
+        return exp.DataType.build("unknown")
+    if annotated.this != Type.DECIMAL:
+        return annotated
+    size = decimal_size(expression, types)
+    return exp.DataType.build(f"decimal({size[0]},{size[1]})" if size else "decimal")
+
+
+def decimal_size(expression: exp.Expr, types: Mapping[str, exp.DataType]) -> tuple[int, int] | None:
+    """(precision, scale) that Spark gives to `expression`; None where it is not known for certain."""
+    if isinstance(expression, (exp.Paren, exp.Neg)):
+        return decimal_size(expression.this, types)
+    if isinstance(expression, exp.Cast):
+        return _size(expression.to)
+    if isinstance(expression, exp.Column):
+        return _size(types[expression.name]) if expression.name in types else None
+    if isinstance(expression, exp.Literal) and expression.name.replace(".", "", 1).isdigit():
+        fraction = expression.name.partition(".")[2]
+        return len(expression.name.replace(".", "")), len(fraction)
+    if isinstance(expression, (exp.Add, exp.Sub, exp.Mul)):
+        return _arithmetic(expression, decimal_size(expression.left, types), decimal_size(expression.right, types))
+    return None
+
+
+def _arithmetic(operation: exp.Binary, left: tuple[int, int] | None, right: tuple[int, int] | None) -> tuple[int, int] | None:
+    if left is None or right is None:
+        return None
+    (p1, s1), (p2, s2) = left, right
+    size = (p1 + p2 + 1, s1 + s2) if isinstance(operation, exp.Mul) else \
+        (max(p1 - s1, p2 - s2) + max(s1, s2) + 1, max(s1, s2))
+    return size if size[0] <= 38 else None
+
+
+def _size(kind: exp.DataType) -> tuple[int, int] | None:
+    if kind.this in DIGITS:
+        return DIGITS[kind.this], 0
+    sizes = [int(part.name) for part in kind.expressions] if kind.this == Type.DECIMAL else []
+    return (sizes[0], sizes[1] if len(sizes) > 1 else 0) if sizes else None
+
+
+def is_integral(kind: exp.DataType) -> bool:
+    return kind.this in DIGITS
+
+
+def is_summable(kind: exp.DataType) -> bool:
+    """Whether sums over this type can be maintained by adding: exact, independent of order, and wide enough."""
+    if kind.this == Type.DECIMAL:
+        size = _size(kind)
+        return size is not None and size[0] <= _WIDEST_SUMMED
+    return is_integral(kind)
