@@ -9,7 +9,7 @@ from typing import cast
 from sqlglot import exp
 from sqlglot.tokens import Tokenizer
 
-from dbt_idivm.algebra.types import DIALECT
+from dbt_idivm.algebra.types import DIALECT as DIALECT
 
 _PLAIN = re.compile(r"[a-z_][a-z0-9_]*\Z")
 _KEYWORDS = {word.lower() for word in Tokenizer.KEYWORDS}
