@@ -31,9 +31,9 @@ class SelectItem(Protocol):
     @property
     def name(self) -> str: ...
     @property
-    def expression(self) -> exp.Expression: ...
+    def expression(self) -> exp.Expr: ...
     @property
-    def raw(self) -> exp.Expression: ...
+    def raw(self) -> exp.Expr: ...
     @property
     def named(self) -> bool: ...
 
@@ -55,10 +55,10 @@ class Grouping:
     scope: Scope
     name: str
     groups: dict[str, str] = field(default_factory=dict)  # expression → attribute
-    computed: dict[str, tuple[str, exp.Expression]] = field(default_factory=dict)  # expression → attribute, definition
+    computed: dict[str, tuple[str, exp.Expr]] = field(default_factory=dict)  # expression → attribute, definition
     calls: dict[tuple[str, str | None, bool], Call] = field(default_factory=dict)
 
-    def apply(self, root: Operator, items: Sequence[SelectItem]) -> tuple[Operator, tuple[exp.Expression, ...]]:
+    def apply(self, root: Operator, items: Sequence[SelectItem]) -> tuple[Operator, tuple[exp.Expr, ...]]:
         """γ and the HAVING above it; with each item's expression over γ's attributes."""
         for expression in self._group_expressions(items):
             self.groups.setdefault(canonical(expression), self._attribute(expression, _alias(items, expression)))
@@ -71,7 +71,7 @@ class Grouping:
         result: Operator = Aggregate(below, groups, tuple(self.calls.values()))
         return (result if having is None else Select(result, having)), expressions
 
-    def _group_expressions(self, items: Sequence[SelectItem]) -> list[exp.Expression]:
+    def _group_expressions(self, items: Sequence[SelectItem]) -> list[exp.Expr]:
         """What GROUP BY means: positions, expressions, aliases, ALL."""
         clause = self.node.args.get("group")
         if clause is None:
@@ -80,17 +80,17 @@ class Grouping:
             return []
         if clause.args.get("all"):
             return [bare(item.expression) for item in items if not item.expression.find(exp.AggFunc)]
-        aliases: dict[str, exp.Expression] = {}
+        aliases: dict[str, exp.Expr] = {}
         for item in items:
             aliases.setdefault(item.name.lower(), item.expression)
         resolver = Resolver(self.scope, self.text, self.lowering.findings, aliases)
         found = [self._grouped(raw, items, resolver) for raw in clause.expressions]
         return [expression for expression in found if expression is not None]
 
-    def _parts(self) -> list[exp.Expression]:
+    def _parts(self) -> list[exp.Expr]:
         return [*self.node.expressions, self.node.args["having"]]
 
-    def _grouped(self, raw: exp.Expression, items: Sequence[SelectItem], resolver: Resolver) -> exp.Expression | None:
+    def _grouped(self, raw: exp.Expr, items: Sequence[SelectItem], resolver: Resolver) -> exp.Expr | None:
         """One expression of GROUP BY; None if it cannot be one."""
         if isinstance(raw, exp.Tuple):
             self._report(228, raw, what="a tuple in GROUP BY")
@@ -105,12 +105,12 @@ class Grouping:
             return None
         return bare(expression)
 
-    def _having(self, items: Sequence[SelectItem]) -> exp.Expression | None:
+    def _having(self, items: Sequence[SelectItem]) -> exp.Expr | None:
         """The condition over γ's attributes. A column of FROM goes before an alias if it is grouped or aggregated."""
         clause = self.node.args.get("having")
         if clause is None:
             return None
-        aliases: dict[str, exp.Expression] = {}
+        aliases: dict[str, exp.Expr] = {}
         for item in items:
             aliases.setdefault(item.name.lower(), item.expression)
         grouped = set(self.groups.values())
@@ -121,11 +121,11 @@ class Grouping:
         resolver = Resolver(self.scope, self.text, self.lowering.findings, aliases, yields)
         return self._over_groups(resolver.resolve(clause.this), clause.this, "")
 
-    def _over_groups(self, expression: exp.Expression, raw: exp.Expression, name: str) -> exp.Expression:
+    def _over_groups(self, expression: exp.Expr, raw: exp.Expr, name: str) -> exp.Expr:
         """The expression with groups and aggregates replaced by γ's attributes."""
-        whole = bare(expression)
+        whole = bare(expression).copy()
 
-        def replace(node: exp.Expression) -> exp.Expression:
+        def replace(node: exp.Expr) -> exp.Expr:
             group = self.groups.get(canonical(node))
             if group is not None:
                 return column(group)
@@ -138,7 +138,7 @@ class Grouping:
 
         return whole.transform(replace, copy=False)
 
-    def _call(self, node: exp.AggFunc, raw: exp.Expression, alias: str) -> str:
+    def _call(self, node: exp.AggFunc, raw: exp.Expr, alias: str) -> str:
         """The attribute of one aggregate; equal ones are one."""
         distinct = isinstance(node.this, exp.Distinct)
         operand = bare(node.this.expressions[0] if distinct else node.this)
@@ -157,7 +157,7 @@ class Grouping:
             self.calls[key] = Call(name, function, argument, distinct)
         return self.calls[key].name
 
-    def _attribute(self, expression: exp.Expression, alias: str) -> str:
+    def _attribute(self, expression: exp.Expr, alias: str) -> str:
         """The attribute below γ that holds the expression."""
         if isinstance(expression, exp.Column):
             return expression.name
@@ -175,17 +175,17 @@ class Grouping:
         new = dict(self.computed.values())
         return Project(root, tuple((name, new.get(name, column(name))) for name in dict.fromkeys(used)))
 
-    def _report(self, code: int, node: exp.Expression, **details: str) -> None:
+    def _report(self, code: int, node: exp.Expr, **details: str) -> None:
         self.lowering.findings.append(finding(code, self.text.place(node), **details))
 
 
-def _alias(items: Sequence[SelectItem], expression: exp.Expression) -> str:
+def _alias(items: Sequence[SelectItem], expression: exp.Expr) -> str:
     """The alias of the item that is this expression, if there is one."""
     wanted = canonical(expression)
     return next((item.name for item in items if item.named and canonical(item.expression) == wanted), "")
 
 
-def _described(expression: exp.Expression) -> str:
+def _described(expression: exp.Expr) -> str:
     """A name made from the expression's text."""
     text = expression.transform(lambda node: column(short(node.name)) if isinstance(node, exp.Column) else node)
     return text.sql(DIALECT)[:_LONGEST]

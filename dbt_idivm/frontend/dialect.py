@@ -18,6 +18,8 @@ Builder = Callable[..., exp.Expr]
 # Other names for the same function, and forms with their own syntax that are written back in full.
 _SAME = frozenset({"NVL", "IFNULL", "MEAN", "STRUCT", "INT", "BIGINT", "SMALLINT", "TINYINT", "DOUBLE", "FLOAT", "STRING",
                    "BOOLEAN", "DATE", "TIMESTAMP", "BINARY", "DECIMAL", "SUBSTR", "CEILING", "LCASE", "UCASE", "POW"})
+# f(unit, x, y): the unit is a word, not a column.
+_UNIT_FIRST = frozenset({"DATEADD", "DATE_ADD", "DATEDIFF", "DATE_DIFF", "TIMESTAMPADD", "TIMESTAMPDIFF"})
 _OWN_SYNTAX = frozenset({"CAST", "TRY_CAST", "EXTRACT", "TRIM", "OVERLAY", "POSITION", "SUBSTRING", "SUBSTR", "LISTAGG",
                          "STRING_AGG", "PERCENTILE", "PERCENTILE_APPROX", "APPROX_PERCENTILE", "MAX_BY", "MIN_BY"})
 
@@ -27,6 +29,8 @@ def as_written(name: str, builder: Builder) -> Builder:
 
     def build(args: Sequence[exp.Expr], dialect: Any = None) -> exp.Expr:
         plain = exp.Anonymous(this=name.lower(), expressions=[arg.copy() for arg in args])
+        if name in _UNIT_FIRST and len(args) == 3:
+            plain.expressions[0].replace(exp.Var(this=args[0].name.upper()))
         try:
             node = _built(builder, args, dialect or Spark())
             same = name in _SAME or _text(node) == _text(plain)
@@ -56,6 +60,8 @@ class AsWritten(Spark):
     """The dialect that models are read in."""
 
     class Parser(_SPARK):  # type: ignore[misc]
-        FUNCTIONS: ClassVar[dict[str, Builder]] = {name: as_written(name, builder) for name, builder in _SPARK.FUNCTIONS.items()}
+        FUNCTIONS: ClassVar[dict[str, Builder]] = {
+            name: as_written(name, _SPARK.FUNCTIONS.get(name, exp.Anonymous.from_arg_list))
+            for name in (*_SPARK.FUNCTIONS, *sorted(_UNIT_FIRST))}
         FUNCTION_PARSERS: ClassVar[dict[str, Builder]] = {
             name: parse for name, parse in _SPARK.FUNCTION_PARSERS.items() if name in _OWN_SYNTAX}

@@ -36,7 +36,7 @@ SCALAR = _words("""
     schema_of_json schema_of_variant schema_of_xml sec second sentences sequence sha sha1 sha2 shiftleft
     shiftright shiftrightunsigned sign signum sin sinh size slice smallint sort_array soundex space
     split split_part sqrt startswith str_to_map string struct substr substring substring_index tan tanh
-    time time_diff time_trunc timestamp timestamp_micros timestamp_millis timestamp_seconds tinyint
+    time time_diff time_trunc timestamp timestamp_micros timestampadd timestampdiff timestamp_millis timestamp_seconds tinyint
     to_binary to_char to_csv to_date to_json to_number to_time to_timestamp to_timestamp_ltz
     to_timestamp_ntz to_unix_timestamp to_utc_timestamp to_varchar to_variant_object to_xml transform
     transform_keys transform_values translate trim trunc try_add try_aes_decrypt try_divide

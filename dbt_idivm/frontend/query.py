@@ -14,7 +14,7 @@ from dbt_idivm.algebra.operator import Operator
 from dbt_idivm.context import Catalog, TableInfo
 from dbt_idivm.errors import Finding, Place, finding, nearest
 from dbt_idivm.frontend.names import Names
-from dbt_idivm.frontend.resolve import Resolver
+from dbt_idivm.frontend.resolve import Resolver, bare
 from dbt_idivm.frontend.scope import Ambiguous, Entry, Scope, Unknown
 from dbt_idivm.frontend.select import select
 from dbt_idivm.frontend.tables import relation_name
@@ -88,7 +88,7 @@ class Lowering:
     def source(self, node: exp.Expr, env: Env) -> tuple[Operator, Scope]:
         """FROM with its joins. A comma binds weaker than JOIN: `a, b JOIN c` is `a, (b JOIN c)`."""
         groups = [self.relation(node.args["from_"].this, env)]
-        before: exp.Expression = node.args["from_"]
+        before: exp.Expr = node.args["from_"]
         for join in node.args.get("joins") or ():
             if _is_comma(env.text, before, join):
                 groups.append(self.relation(join.this, env))
@@ -112,17 +112,17 @@ class Lowering:
         except (Unknown, Ambiguous) as error:
             self._not_shared(error, node, env, names)
             scope, pairs = names.plus(others), ()
-        equal: list[exp.Expression] = [
+        equal: list[exp.Expr] = [
             exp.EQ(this=column(one.attribute), expression=column(other.attribute)) for one, other in pairs]
         if node.args.get("on"):
             self.refuse_aggregates(node.args["on"], env.text, "ON")
-            equal.append(Resolver(scope, env.text, self.findings).resolve(node.args["on"]))
-        condition: exp.Expression = conjunction(equal) or exp.true()
+            equal.append(bare(Resolver(scope, env.text, self.findings).resolve(node.args["on"])))
+        condition = conjunction(equal) or cast(exp.Expr, exp.true())
         root = Join(left, right, condition)
         self.findings += incomparable_operands(condition, root.types, env.text.place(node, "JOIN"))
         return root, scope
 
-    def relation(self, node: exp.Expression, env: Env) -> tuple[Operator, Scope]:
+    def relation(self, node: exp.Expr, env: Env) -> tuple[Operator, Scope]:
         """One item of FROM, with its alias, and with the joins inside its brackets."""
         alias = node.alias
         if isinstance(node, exp.Table):
@@ -173,7 +173,7 @@ class Lowering:
         parts = tuple(name.split("."))
         return Scope(tuple(replace(entry, qualifier=parts) for entry in renamed.entries))
 
-    def _aliased(self, scope: Scope, node: exp.Expression, env: Env) -> Scope:
+    def _aliased(self, scope: Scope, node: exp.Expr, env: Env) -> Scope:
         """The scope under the alias of `node` and, if it lists them, its column names."""
         names = tuple(identifier.name for identifier in node.args["alias"].args.get("columns") or ())
         if names and len(names) != len(scope.visible):
@@ -182,7 +182,7 @@ class Lowering:
             names = ()
         return scope.aliased(node.alias, names)
 
-    def refuse_aggregates(self, node: exp.Expression, text: Text, clause: str) -> None:
+    def refuse_aggregates(self, node: exp.Expr, text: Text, clause: str) -> None:
         for call in node.find_all(*FUNCTIONS.values()):
             what = f"aggregate {text.source(call)} in {clause}"
             self.findings.append(finding(229, text.place(call), what=what))
@@ -202,7 +202,7 @@ class Lowering:
             self.findings.append(finding(221, place, column=word, nearest=near))
 
 
-def _branches(node: exp.Union) -> list[exp.Expression]:
+def _branches(node: exp.Union) -> list[exp.Expr]:
     """The branches of UNION ALLs that chain to the left; a UNION [DISTINCT] has two."""
     left = node.this
     chained = isinstance(left, exp.Union) and not left.args.get("distinct") and not left.args.get("with_")
@@ -211,7 +211,7 @@ def _branches(node: exp.Union) -> list[exp.Expression]:
     return [left, node.expression]
 
 
-def _is_comma(text: Text, before: exp.Expression, join: exp.Join) -> bool:
+def _is_comma(text: Text, before: exp.Expr, join: exp.Join) -> bool:
     """Whether `join` is a comma: the tree shows a CROSS JOIN for both."""
     if join.kind != "CROSS" or join.args.get("on") or join.args.get("using"):
         return False

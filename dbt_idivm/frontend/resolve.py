@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
-from typing import cast
 
 from sqlglot import exp
 
@@ -30,16 +29,16 @@ class Resolver:
     scope: Scope
     text: Text
     findings: list[Finding]
-    aliases: Mapping[str, exp.Expression] = field(default_factory=dict)
+    aliases: Mapping[str, exp.Expr] = field(default_factory=dict)
     yields: Callable[[Entry, exp.Column], bool] = never
 
-    def resolve(self, expression: exp.Expression) -> exp.Expression:
+    def resolve(self, expression: exp.Expr) -> exp.Expr:
         """A copy of `expression` in which each column is an attribute of the plan; NULL where there is none."""
         # `yields` looks at parents, so columns are looked up in the original and put into the copy
         found = {id(node): self._column(node) for node in expression.find_all(exp.Column)}
         return _substituted(expression, found)
 
-    def _column(self, node: exp.Column) -> exp.Expression:
+    def _column(self, node: exp.Column) -> exp.Expr:
         parts = tuple(part.name for part in node.parts)
         alias = self.aliases.get(parts[0].lower()) if len(parts) == 1 else None
         try:
@@ -52,12 +51,12 @@ class Resolver:
             return exp.null()
         if alias is not None and self.yields(entry, node):
             return _spliced(alias)
-        result: exp.Expression = column(entry.attribute)
+        result: exp.Expr = column(entry.attribute)
         for name in fields:
             result = exp.Dot(this=result, expression=exp.to_identifier(name))
         return result
 
-    def _unknown(self, node: exp.Column) -> exp.Expression:
+    def _unknown(self, node: exp.Column) -> exp.Expr:
         known = [entry.name for entry in self.scope.visible]
         if len(node.parts) > 1:
             known = [str(entry) for entry in self.scope.entries]
@@ -72,13 +71,13 @@ def _dotted(node: exp.Column) -> str:
     return ".".join(part.name for part in node.parts)
 
 
-def _spliced(expression: exp.Expression) -> exp.Expression:
+def _spliced(expression: exp.Expr) -> exp.Expr:
     """A copy that keeps its own precedence wherever it is put."""
     copy = expression.copy()
     return exp.Paren(this=copy) if isinstance(copy, _TIGHT) else copy
 
 
-def _substituted(node: exp.Expression, found: Mapping[int, exp.Expression]) -> exp.Expression:
+def _substituted(node: exp.Expr, found: Mapping[int, exp.Expr]) -> exp.Expr:
     """A copy of `node` with the nodes in `found` (by identity) replaced, and without positions or comments."""
     if id(node) in found:
         return found[id(node)].copy()
@@ -86,24 +85,24 @@ def _substituted(node: exp.Expression, found: Mapping[int, exp.Expression]) -> e
     return node.__class__(**arguments)
 
 
-def _mapped(value: object, change: Callable[[exp.Expression], exp.Expression]) -> object:
+def _mapped(value: object, change: Callable[[exp.Expr], exp.Expr]) -> object:
     """An argument of a node, with the nodes in it changed."""
-    if isinstance(value, exp.Expression):
+    if isinstance(value, exp.Expr):
         return change(value)
     return [_mapped(each, change) for each in value] if isinstance(value, list) else value
 
 
-def bare(expression: exp.Expression) -> exp.Expression:
+def bare(expression: exp.Expr) -> exp.Expr:
     """Without the brackets around it."""
-    return cast(exp.Expression, expression.unnest())
+    return expression.unnest()
 
 
-def canonical(expression: exp.Expression) -> str:
+def canonical(expression: exp.Expr) -> str:
     """A text that is equal for expressions that Spark takes as equal in GROUP BY: a + b and (b + a)."""
     return _text(_sorted(expression))
 
 
-def _sorted(node: exp.Expression) -> exp.Expression:
+def _sorted(node: exp.Expr) -> exp.Expr:
     """A copy without brackets, the operands of commutative operators in order."""
     node = bare(node)
     copy = node.__class__(**{key: _mapped(value, _sorted) for key, value in node.args.items()})
@@ -117,5 +116,5 @@ def _sorted(node: exp.Expression) -> exp.Expression:
 _COMMUTATIVE = (exp.Add, exp.Mul, exp.And, exp.Or, exp.EQ, exp.NullSafeEQ)
 
 
-def _text(node: exp.Expression) -> str:
+def _text(node: exp.Expr) -> str:
     return node.sql(DIALECT)

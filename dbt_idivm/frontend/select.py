@@ -27,8 +27,8 @@ class Item:
     """One output column: its name, its expression over attributes, what the user wrote; `named` unless made up."""
 
     name: str
-    expression: exp.Expression
-    raw: exp.Expression
+    expression: exp.Expr
+    raw: exp.Expr
     named: bool = True
 
 
@@ -38,7 +38,7 @@ def select(lowering: Lowering, node: exp.Select, text: Text, root: Operator, sco
     where = node.args.get("where")
     if where is not None:
         lowering.refuse_aggregates(where, text, "WHERE")
-        condition = Resolver(scope, text, lowering.findings).resolve(where.this)
+        condition = bare(Resolver(scope, text, lowering.findings).resolve(where.this))
         lowering.findings += incomparable_operands(condition, root.types, text.place(where.this))
         root = Select(root, condition)
     items = tuple(_items(lowering, node, text, scope))
@@ -57,7 +57,7 @@ def select(lowering: Lowering, node: exp.Select, text: Text, root: Operator, sco
 
 def _items(lowering: Lowering, node: exp.Select, text: Text, scope: Scope) -> Iterator[Item]:
     """The select list, stars expanded. An item may use the aliases before it, where FROM has no such column."""
-    aliases: dict[str, exp.Expression] = {}
+    aliases: dict[str, exp.Expr] = {}
     resolver = Resolver(scope, text, lowering.findings, aliases)
     for raw in node.expressions:
         if raw.is_star and not isinstance(raw, exp.Count):
@@ -70,7 +70,7 @@ def _items(lowering: Lowering, node: exp.Select, text: Text, scope: Scope) -> It
         yield item if item.named else Item(text.source(raw), item.expression, inner, named=False)
 
 
-def _star(lowering: Lowering, raw: exp.Expression, text: Text, scope: Scope) -> Iterator[Item]:
+def _star(lowering: Lowering, raw: exp.Expr, text: Text, scope: Scope) -> Iterator[Item]:
     """The columns of `*` or `t.*`, without those after EXCEPT."""
     qualifier = tuple(part.name for part in raw.parts[:-1]) if isinstance(raw, exp.Column) else ()
     star = raw.this if isinstance(raw, exp.Column) else raw
@@ -89,7 +89,7 @@ def _star(lowering: Lowering, raw: exp.Expression, text: Text, scope: Scope) -> 
             yield Item(entry.name, column(entry.attribute), raw, entry.named)
 
 
-def _name(raw: exp.Expression) -> str:
+def _name(raw: exp.Expr) -> str:
     """The column name that Spark gives, where it is one that a table can have; else ""."""
     if isinstance(raw, exp.Alias):
         return str(raw.alias)
@@ -105,7 +105,7 @@ def _name(raw: exp.Expression) -> str:
 
 def _project(lowering: Lowering, root: Operator, items: tuple[Item, ...], name: str) -> tuple[Operator, Scope]:
     """π where something is computed; attributes that pass keep their names."""
-    definitions: dict[str, exp.Expression] = {}
+    definitions: dict[str, exp.Expr] = {}
     entries = []
     for item in items:
         expression = bare(item.expression)

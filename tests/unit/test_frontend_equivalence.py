@@ -107,6 +107,7 @@ SELECT count(*) AS n, sum(price) AS s FROM main.orders WHERE id > 100
 SELECT count(DISTINCT price) AS n, sum(DISTINCT price) AS s, count(price) AS m, count(1) AS k FROM main.orders
 SELECT cid, sum(price) AS s FROM main.orders GROUP BY cid HAVING count(*) > 1
 SELECT cid, sum(price) AS s FROM main.orders GROUP BY cid HAVING s > 6 AND cid IS NOT NULL
+SELECT cid, sum(price) + 1 AS s, s * 2 AS t FROM main.orders GROUP BY cid HAVING s > 6 AND t < 100
 SELECT cid FROM main.orders GROUP BY cid HAVING max(price) = min(price)
 SELECT max(price) AS m FROM main.orders HAVING count(*) > 100
 SELECT c.region, o.status, sum(o.price * 2) AS s FROM main.orders o JOIN main.customers c ON o.cid = c.cid GROUP BY c.region, o.status

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import re
+
 import pytest
 
 from dbt_idivm.algebra.relation import Relation
@@ -121,6 +123,19 @@ def test_qualifier_is_an_alias_or_the_tail_of_the_table_name() -> None:
 
 def test_dotted_name_may_be_a_field() -> None:
     assert printed("SELECT s.f, n.s.t.g FROM s.n")[0] == "π n__s.f → v__f, n__s.t.g → v__g"
+
+
+def test_functions_are_written_back_as_the_user_wrote_them() -> None:
+    # sqlglot alone: LOG(10, x), DATE_TRUNC('G', x), CAST(x AS STRING), DATE_ADD(x, y * -1), the argument of parse_json
+    for call in ("LOG10(x)", "DATE_TRUNC(g, x)", "TO_CHAR(x, '99')", "DATE_SUB(x, y)", "PARSE_JSON(x)", "UNIX_DATE(x)",
+                 "TIMESTAMPDIFF(HOUR, x, y)", "TIMESTAMPADD(MONTH, 1, y)", "DATEDIFF(DAY, x, y)", "DATE_ADD(x, 1)",
+                 "LENGTH(x)", "NVL2(x, g, y)", "LTRIM('a', x)", "MOD(x, y)"):
+        written = "".join(f"t__{part}" if part in ("x", "y", "g") else part for part in _words(call))
+        assert printed(f"SELECT {call.lower()} AS r FROM s.t")[0].upper() == f"Π {written} → V__R".upper(), call
+
+
+def _words(text: str) -> list[str]:
+    return re.split(r"(\W+)", text)
 
 
 def test_cte_hides_a_table_only_below_it_and_is_not_a_relation() -> None:
