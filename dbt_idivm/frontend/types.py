@@ -27,7 +27,7 @@ def incomparable_attributes(names: tuple[str, ...], root: Operator, place: Place
             yield finding(218, place, column=short(name), type=types[name].sql("spark"), use=use)
 
 
-def incomparable_operands(condition: exp.Expression, types: Mapping[str, exp.DataType],
+def incomparable_operands(condition: exp.Expr, types: Mapping[str, exp.DataType],
                           place: Place | None) -> Iterator[Finding]:
     """Findings for comparisons inside `condition`."""
     for node in condition.find_all(exp.EQ, exp.NullSafeEQ, exp.NEQ, exp.NullSafeNEQ, exp.LT, exp.GT, exp.LTE, exp.GTE):
