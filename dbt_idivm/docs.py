@@ -6,6 +6,7 @@ from collections.abc import Mapping
 from pathlib import Path
 
 from dbt_idivm.errors import CODES, ErrorCode, Finding
+from dbt_idivm.support import support_page
 
 _KINDS = {
     "unsupported": "The query's semantics forbid incremental maintenance.",
@@ -42,9 +43,14 @@ def _sentence(text: str) -> str:
     return text[:1].upper() + text[1:] + ("" if text.endswith((".", "?")) else ".")
 
 
+def pages() -> Mapping[str, str]:
+    """Path below the project → text, for every page that is made from the code."""
+    return {**error_pages(), "docs/support.md": support_page()}
+
+
 def write(root: Path) -> None:
     """Writes all pages below `root`."""
-    for name, text in error_pages().items():
+    for name, text in pages().items():
         path = root / name
         path.parent.mkdir(parents=True, exist_ok=True)
         path.write_text(text)

@@ -1,0 +1,102 @@
+"""What is maintained today, by example: each construct is compiled, and the table says what the planner makes of it."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+
+from dbt_idivm.codes import CODES
+from dbt_idivm.compiler import compile_plan
+from dbt_idivm.context import Catalog, TableInfo
+from dbt_idivm.errors import Finding
+from dbt_idivm.frontend.lower import lower
+from dbt_idivm.idiff.idiff import REC
+from dbt_idivm.operators.scan import Attribute
+from dbt_idivm.script.plan import Plan
+
+
+@dataclass(frozen=True)
+class Construct:
+    """A construct of SQL and a model that uses it, over the tables of `CATALOG`."""
+
+    name: str
+    sql: str
+
+
+CONSTRUCTS: tuple[Construct, ...] = (
+    Construct("WHERE, computed columns", "select id, price * 2 as p from orders where status = 'open'"),
+    Construct("inner join, any condition", "select o.id, c.name from orders o join customers c on o.cid = c.id"),
+    Construct("comma and cross join", "select o.id, c.name from orders o, customers c where o.price > c.credit"),
+    Construct("self-join", "select a.id, b.id as other from orders a join orders b on a.cid = b.cid"),
+    Construct("UNION ALL", "select id, price from orders union all select id, credit from customers"),
+    Construct("UNION", "select cid from orders union select id from customers"),
+    Construct("SELECT DISTINCT", "select distinct status from orders"),
+    Construct("GROUP BY with sum, count", "select cid, sum(price) as s, count(*) as n from orders group by cid"),
+    Construct("avg of integers", "select cid, avg(amount) as a from orders group by cid"),
+    Construct("avg of decimals", "select cid, avg(price) as a from orders group by cid"),
+    Construct("sum and avg of floats", "select cid, sum(weight) as s from orders group by cid"),
+    Construct("min, max, count(DISTINCT)", "select cid, min(price) as a, count(distinct status) as b from orders group by cid"),
+    Construct("HAVING", "select cid, count(*) as n from orders group by cid having count(*) > 1"),
+    Construct("aggregate without GROUP BY", "select count(*) as n, sum(price) as s from orders"),
+    Construct("CTEs and derived tables", "with t as (select cid from orders) select c.id from t join customers c on c.id = t.cid"),
+    Construct("aggregate over an aggregate",
+              "select n, count(*) as m from (select cid, count(*) as n from orders group by cid) t group by n"),
+    Construct("input without a key", "select page, at from clicks where page <> 'home'"),
+    Construct("aggregate of an input without a key", "select page, count(*) as n from clicks group by page"),
+)
+
+
+def _table(name: str, columns: str, key: tuple[str, ...] | None) -> TableInfo:
+    pairs = (column.split() for column in columns.split(", "))
+    return TableInfo(name, tuple(Attribute(column, kind) for column, kind in pairs), key, "example")
+
+
+CATALOG = Catalog({table.name: table for table in (
+    _table("orders", "id bigint, cid bigint, status string, price decimal(10,2), amount int, weight double", ("id",)),
+    _table("customers", "id bigint, name string, credit decimal(10,2)", ("id",)),
+    _table("clicks", "page string, at timestamp", None),
+)})
+
+
+def plan_of(construct: Construct) -> Plan:
+    lowered = lower(construct.sql, CATALOG)
+    return compile_plan(lowered.root, lowered.output)
+
+
+def maintained(plan: Plan) -> str:
+    """How changes reach the view, in a few words."""
+    if plan.additive is not None:
+        return "by adding (additive)"
+    recomputed = [diff for diff in plan.idiffs if diff.kind is REC]
+    if len(recomputed) == len(plan.idiffs):
+        what = {"the whole row" if not diff.ids else "the touched rows" if not plan.root.unique else "the touched groups"
+                for diff in recomputed}
+        return "by evaluating " + " and ".join(sorted(what)) + " anew"
+    return "by i-diffs" + ("; updates of a condition's columns by evaluating the rows anew" if recomputed else "")
+
+
+def supported_rows() -> Iterator[str]:
+    """The rows of the table of what is maintained."""
+    for construct in CONSTRUCTS:
+        plan = plan_of(construct)
+        hidden = ", ".join(c.name for c in plan.columns if c.hidden) or "none"
+        yield f"| {construct.name} | {maintained(plan)} | {hidden} |"
+
+
+def refused_rows() -> Iterator[str]:
+    """The rows of the table of what is rebuilt: `not yet` could be maintained, `never` is forbidden by its semantics."""
+    for entry in CODES:
+        if entry.code.startswith("IDIVM-2") and entry.kind in ("not yet", "unsupported"):
+            word = "not yet" if entry.kind == "not yet" else "never"
+            shown = Finding(entry, {})
+            yield f"| {entry.roadmap or shown.title} | {word} | {shown.why} | [{entry.code}](errors/{entry.code}.md) |"
+
+
+def support_page() -> str:
+    """The text of `docs/support.md`."""
+    return "\n".join((
+        "# What is maintained today", "",
+        "Made from the code by `make docs`: each row is compiled, and says what the planner makes of it.", "",
+        "| construct | maintained | hidden columns of the example |", "|---|---|---|", *supported_rows(), "",
+        "Everything else is rebuilt by a full refresh, with its code, or an error under `on_unsupported: error`.", "",
+        "| construct | | why | code |", "|---|---|---|---|", *refused_rows(), ""))

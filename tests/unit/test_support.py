@@ -1,0 +1,29 @@
+"""The support matrix is made from the code, and what it claims of each construct is compiled."""
+
+from pathlib import Path
+
+import pytest
+
+from dbt_idivm.docs import pages
+from dbt_idivm.support import CONSTRUCTS, Construct, maintained, plan_of
+
+ROOT = Path(__file__).parents[2]
+
+
+def test_generated_pages_are_current() -> None:
+    stale = [name for name, text in pages().items() if (ROOT / name).read_text(encoding="utf-8") != text]
+    assert not stale, f"run `make docs`: {stale}"
+
+
+@pytest.mark.parametrize("construct", CONSTRUCTS, ids=lambda c: c.name)
+def test_construct_is_maintained(construct: Construct) -> None:
+    plan = plan_of(construct)
+    assert plan.idiffs or plan.additive is not None
+
+
+def test_the_three_ways_to_maintain_are_told_apart() -> None:
+    said = {construct.name: maintained(plan_of(construct)) for construct in CONSTRUCTS}
+    assert said["UNION ALL"] == "by i-diffs"
+    assert said["GROUP BY with sum, count"] == "by adding (additive)"
+    assert said["avg of decimals"] == said["sum and avg of floats"] == "by evaluating the touched groups anew"
+    assert said["input without a key"] == "by evaluating the touched rows anew"
