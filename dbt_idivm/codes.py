@@ -260,8 +260,7 @@ CODES: tuple[ErrorCode, ...] = (
         "let nobody else write to the view"),
     ErrorCode(
         "IDIVM-406", "full refresh", "{view} holds no state of a refresh",
-        "the record of what it was built from is missing: {message}",
-        "nothing: the next refresh is incremental again"),
+        "the record of what it was built from is missing: {message}", "nothing: the next refresh is incremental again"),
     ErrorCode(
         "IDIVM-407", "full refresh", "`strategy: full` is configured",
         "the model's config wants a rebuild each time",
@@ -276,20 +275,17 @@ CODES: tuple[ErrorCode, ...] = (
         "keep the setting the same for all runs"),
     ErrorCode(
         "IDIVM-410", "full refresh", "the last build saw only part of its inputs",
-        "it ran with --empty or --sample",
-        "nothing: the next refresh is incremental again"),
+        "it ran with --empty or --sample", "nothing: the next refresh is incremental again"),
     ErrorCode(
         "IDIVM-411", "full refresh", "a rebuild is cheaper",
         "the estimate for an incremental refresh is {incremental}, for a rebuild {full}",
         "nothing, or set `strategy: incremental` to rule rebuilds out"),
     ErrorCode(
         "IDIVM-412", "full refresh", "the columns of {source} changed",
-        "it was built with {before}, now it has {now}",
-        "nothing: the next refresh is incremental again"),
+        "it was built with {before}, now it has {now}", "nothing: the next refresh is incremental again"),
     ErrorCode(
         "IDIVM-413", "full refresh", "the view is missing",
-        "{view} does not exist, so it is built",
-        "nothing: the next refresh is incremental"),
+        "{view} does not exist, so it is built", "nothing: the next refresh is incremental"),
     # 9xx: our own failures
     ErrorCode(
         "IDIVM-901", "internal", "{message}",

@@ -68,6 +68,7 @@ class Grouping:
         groups = tuple(dict.fromkeys(self.groups.values()))
         place = self.text.place(self.node.args.get("group") or self.node, "GROUP")
         self.lowering.findings += incomparable_attributes(groups, below, place, "GROUP BY")
+        self._refuse_incomparable(below)
         result: Operator = Aggregate(below, groups, tuple(self.calls.values()))
         return (result if having is None else Select(result, having)), expressions
 
@@ -166,6 +167,14 @@ class Grouping:
             name = self.lowering.names.attribute(self.name, alias or _described(expression))
             self.computed[key] = (name, expression)
         return self.computed[key][0]
+
+    def _refuse_incomparable(self, below: Operator) -> None:
+        """MIN, MAX and DISTINCT compare their argument."""
+        place = self.text.place(self.node, "SELECT")
+        for call in self.calls.values():
+            if call.argument and (call.distinct or call.function in ("min", "max")):
+                use = f"{call.function}{' DISTINCT' if call.distinct else ''}"
+                self.lowering.findings += incomparable_attributes((call.argument,), below, place, use)
 
     def _below(self, root: Operator) -> Operator:
         """π of what γ reads, if something of it is computed."""

@@ -197,7 +197,7 @@ def _functions(sql: str) -> Iterator[str]:
 
 def aggregate_shape(node: exp.Expr, text: Text) -> Finding | None:
     """An aggregate with several arguments, or with an order of its own."""
-    if not isinstance(node, exp.AggFunc):
+    if not isinstance(node, tuple(FUNCTIONS.values())):
         return None
     operand = node.this
     several = bool(node.expressions) or (isinstance(operand, exp.Distinct) and len(operand.expressions) != 1)
@@ -252,7 +252,7 @@ def unknown(node: exp.Expr, text: Text) -> Finding | None:
 
 
 _CLAUSES = frozenset({"with_", "expressions", "from_", "joins", "where", "group", "having", "distinct", "this",
-                      "expression", "alias", "laterals", "limit", "offset", "qualify", "pivots", "sample", "kind"})
+                      "expression", "alias", "laterals", "limit", "offset", "qualify", "windows", "pivots", "sample", "kind"})
 _KNOWN: frozenset[type[exp.Expr]] = frozenset({
     # queries
     exp.Select, exp.Union, exp.Subquery, exp.With, exp.CTE, exp.From, exp.Join, exp.Table, exp.TableAlias, exp.Where,

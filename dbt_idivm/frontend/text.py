@@ -40,7 +40,7 @@ class Text:
 
     def place(self, node: exp.Expr, *words: str) -> Place | None:
         """Where `node` stands; with `words`, from the nearest of these keywords before it."""
-        span = self.span(node)
+        span = self.span(node) or self._word(node, words)
         if span is None:
             return self.place(node.parent, *words) if node.parent else None
         if words:
@@ -94,6 +94,12 @@ class Text:
     def _reach_back(self, start: int, words: tuple[str, ...]) -> int:
         near = [t.start for t in self.tokens if t.start <= start and t.text.upper() in words]
         return near[-1] if near else start
+
+    def _word(self, node: exp.Expr, words: tuple[str, ...]) -> Span | None:
+        """The span of a node without positions: its keyword, or the name that it is written by (CURRENT_USER)."""
+        wanted = words or (node.sql(DIALECT).split("(")[0].upper(),)
+        found = [token for token in self.tokens if token.text.upper() in wanted]
+        return (found[-1].start, found[-1].end + 1) if found else None
 
     def _line_place(self, number: int) -> Place:
         lines = self.sql.split("\n")
