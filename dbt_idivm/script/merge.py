@@ -54,5 +54,7 @@ class Merge:
 
     def build(self, source: exp.Query) -> exp.Merge:
         on = conjunction(self._on) if self._on else exp.true()
+        # Spark wants every WHEN MATCHED before the first WHEN NOT MATCHED
+        whens = sorted(self._whens, key=lambda when: not when.args["matched"])
         return exp.Merge(this=self._target, using=subquery(source, SOURCE), on=on,
-                         whens=exp.Whens(expressions=self._whens))
+                         whens=exp.Whens(expressions=whens))
