@@ -42,8 +42,9 @@ def effective_merge(plan: Plan, idiffs: tuple[IDiff, ...], binding: Binding, tar
 
 
 def _old_rows(plan: Plan, idiffs: tuple[IDiff, ...], binder: StatementBinder, binding: Binding, target: str) -> exp.Select:
-    table = exp.alias_(binding.dialect.table(target, None), binder.alias(TARGET), table=True)
-    block = Block((Source(table),), {name: column(plan.stored(name), TARGET) for name in plan.root.columns})
+    stored = binder.alias(TARGET)
+    table = exp.alias_(binding.dialect.table(target, None), stored, table=True)
+    block = Block((Source(table),), {name: column(plan.stored(name), stored) for name in plan.root.columns})
     return replace(block, where=(exp.paren(exp.or_(*_named_by(idiffs, block, binder))),)).select()
 
 

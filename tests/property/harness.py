@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
+import atexit
 from collections import Counter
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
+from functools import cached_property
+from itertools import count
 
 import duckdb
 import sqlglot
@@ -12,7 +15,9 @@ import sqlglot
 from dbt_idivm.compiler import compile_plan
 from dbt_idivm.context import Catalog, TableInfo
 from dbt_idivm.frontend.lower import lower
-from dbt_idivm.operators.scan import Attribute
+from dbt_idivm.operators.scan import Attribute, base_idiffs
+from dbt_idivm.optimize import optimize
+from dbt_idivm.passes.propagate import propagate
 from dbt_idivm.script.bind import BoundScript, bind, full_query
 from dbt_idivm.script.binding import Binding
 from dbt_idivm.script.dialect import DUCKDB
@@ -46,45 +51,65 @@ class Options:
     additive: bool = True
     recompute_only: bool = False
     feed: bool = False  # the net diff stays a query over the change feed
+    split: bool = True  # base i-diffs by conditional attributes; else operators convert updates of what they test
+
+
+_DATABASE = duckdb.connect(":memory:", config={"threads": 1})
+_NUMBERS = count()
+atexit.register(_DATABASE.close)
 
 
 @dataclass
 class World:
-    """One DuckDB database with the tables, the maintained view and the oracle."""
+    """A schema of one DuckDB database with the tables, the maintained view and the oracle. A context manager."""
 
     tables: tuple[Table, ...]
     sql: str
     options: Options = field(default_factory=Options)
+    content: dict[str, list[Row]] = field(default_factory=dict)
 
     def __post_init__(self) -> None:
-        self.connection = duckdb.connect(":memory:")
-        self.connection.execute("SET threads TO 1")
+        self.schema = f"world_{next(_NUMBERS)}"
+        self.connection = _DATABASE.cursor()
+        self.connection.execute(f"CREATE SCHEMA {self.schema}; SET schema = '{self.schema}'")
         for table in self.tables:
             columns = ", ".join(f'"{name}" {_duck_type(kind)}' for name, kind in table.columns)
             self.connection.execute(f'CREATE TABLE "{table.name}" ({columns})')
             self.connection.execute(f'CREATE TABLE "{table.name}__changes" ({columns}, _change_type VARCHAR)')
+            self.content[table.name] = []
         self.plan = plan_of(self.tables, self.sql, self.options)
         self.oracle = sqlglot.transpile(self.sql, read="spark", write="duckdb")[0]
+
+    def __enter__(self) -> World:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self.connection.execute(f"SET schema = 'main'; DROP SCHEMA {self.schema} CASCADE")
+        self.connection.close()
 
     def load(self, rows: Mapping[str, list[Row]]) -> None:
         """Fill the tables and build the view."""
         for name, content in rows.items():
-            self._insert(name, content)
-        self.connection.execute(f"CREATE TABLE {VIEW} AS " + DUCKDB.sql(full_query(self.plan, Binding(dialect=DUCKDB))))
+            self._replace(name, content)
+        self.connection.execute(f"CREATE OR REPLACE TABLE {VIEW} AS " + self._extended)
 
     def change(self, post: Mapping[str, list[Row]]) -> dict[str, InlineDiff]:
         """Replace the content of some tables; the net diffs."""
         diffs = {}
         for name, content in post.items():
             table = next(t for t in self.tables if t.name == name)
-            before = Counter(self.connection.execute(f'SELECT * FROM "{name}"').fetchall())
-            after = Counter(tuple(row) for row in content)
-            self.connection.execute(f'DELETE FROM "{name}"')
-            self._insert(name, content)
+            before, after = Counter(self.content[name]), Counter(content)
+            self._replace(name, content)
             rows = [(row, after[row] - before[row]) for row in sorted({*before, *after}, key=repr)]
             diffs[name] = InlineDiff(table.names, tuple((row, weight) for row, weight in rows if weight))
             self._feed(table, before, after)
         return {name: diff for name, diff in diffs.items() if diff.rows}
+
+    def refresh(self, post: Mapping[str, list[Row]]) -> BoundScript | None:
+        """Change tables and maintain the view by one script; the script."""
+        script = self.script(self.change(post))
+        self.apply(script)
+        return script
 
     def script(self, diffs: Mapping[str, InlineDiff]) -> BoundScript | None:
         """The refresh that these net diffs call for."""
@@ -98,8 +123,8 @@ class World:
         """Run the MERGE; how many view rows it touched."""
         if script is None:
             return 0
-        count = self.connection.execute(DUCKDB.sql(script.merge)).fetchone()
-        return int(count[0]) if count else 0
+        found = self.connection.execute(DUCKDB.sql(script.merge, pretty=False)).fetchone()
+        return int(found[0]) if found else 0
 
     def stored(self) -> Counter[Row]:
         """The maintained view's rows, all stored columns."""
@@ -116,26 +141,44 @@ class World:
 
     def extended(self) -> Counter[Row]:
         """The ID-extended view, run now: hidden columns and operator caches included."""
-        return Counter(self.connection.execute(DUCKDB.sql(full_query(self.plan, Binding(dialect=DUCKDB)))).fetchall())
+        return Counter(self.connection.execute(self._extended).fetchall())
+
+    @cached_property
+    def _extended(self) -> str:
+        return DUCKDB.sql(full_query(self.plan, Binding(dialect=DUCKDB)), pretty=False)
+
+    def _replace(self, name: str, rows: list[Row]) -> None:
+        self.content[name] = list(rows)
+        self.connection.execute(f'DELETE FROM "{name}"')
+        self._insert(name, rows)
 
     def _insert(self, name: str, rows: list[Row]) -> None:
         if rows:
-            marks = ", ".join("?" for _ in rows[0])
-            self.connection.executemany(f'INSERT INTO "{name}" VALUES ({marks})', [list(row) for row in rows])
+            marks = f"({', '.join('?' for _ in rows[0])})"
+            cells = [value for row in rows for value in row]
+            self.connection.execute(f'INSERT INTO "{name}" VALUES {", ".join(marks for _ in rows)}', cells)
 
     def _feed(self, table: Table, before: Counter[Row], after: Counter[Row]) -> None:
         """A change feed that says more than the net diff: every row of the table goes and comes."""
         self.connection.execute(f'DELETE FROM "{table.name}__changes"')
         for rows, change in ((before, "delete"), (after, "insert")):
-            content = [(*row, change) for row in rows.elements()]
-            if content:
-                marks = ", ".join("?" for _ in content[0])
-                self.connection.executemany(f'INSERT INTO "{table.name}__changes" VALUES ({marks})', content)
+            self._insert(f"{table.name}__changes", [(*row, change) for row in rows.elements()])
 
 
 def plan_of(tables: tuple[Table, ...], sql: str, options: Options) -> Plan:
     lowered = lower(sql, Catalog({table.name: table.info() for table in tables}))
-    return compile_plan(lowered.root, lowered.output, recompute_only=options.recompute_only, caches=options.additive)
+    plan = compile_plan(lowered.root, lowered.output, recompute_only=options.recompute_only, caches=options.additive)
+    return plan if options.split else without_split(plan)
+
+
+def without_split(plan: Plan) -> Plan:
+    """The plan with every change of a row as UPD, so that each operator must convert what moves rows.
+
+    The compiler never makes it, because it recomputes rows that did not move; it fires the rules that guard conversions.
+    """
+    base = {scan.occurrence: base_idiffs(scan, frozenset()) for scan in plan.scans}
+    found = propagate(plan.root, base)
+    return replace(plan, base=base, naive=found.idiffs, idiffs=optimize(found.idiffs), firings=found.firings)
 
 
 def _duck_type(kind: str) -> str:

@@ -1,0 +1,356 @@
+"""Random cases: tables with rows, views drawn from the supported grammar, and batches of changes.
+
+Everything small, so that rows meet: integers are NULL or 0..3, tables hold at most five rows at the start.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass, field
+
+from hypothesis import strategies as st
+
+from dbt_idivm.script.diff import Row, Value
+from tests.property.harness import Table
+
+Draw = Callable[[st.SearchStrategy], object]
+Content = dict[str, list[Row]]
+Column = tuple[str, str]  # name or expression, type
+
+INT, BIGINT, STRING, DECIMAL, BOOLEAN, DATE, DOUBLE = "int", "bigint", "string", "decimal(10,2)", "boolean", "date", "double"
+TYPES = (INT, INT, INT, INT, BIGINT, BIGINT, STRING, STRING, DECIMAL, BOOLEAN, DATE, DOUBLE)
+VALUES: dict[str, tuple[Value, ...]] = {
+    INT: (None, 0, 1, 2, 3),
+    BIGINT: (None, 0, 1, 2, 3),
+    STRING: (None, "", "a", "b"),
+    DECIMAL: (None, "0.00", "0.50", "1.25", "-2.00"),
+    BOOLEAN: (None, False, True),
+    DATE: (None, "2024-01-01", "2024-02-29"),
+    DOUBLE: (None, "0.0", "0.5", "-1.0"),  # sums of these are exact in binary
+}
+MOST_BATCHES = 3
+MOST_ROWS = 5
+
+
+@dataclass(frozen=True)
+class Case:
+    """Tables, a view, the rows at the start, and for each batch the new content of the tables that change."""
+
+    tables: tuple[Table, ...]
+    sql: str
+    start: Content
+    batches: tuple[Content, ...]
+
+
+@st.composite
+def cases(draw: Draw, batches: int = MOST_BATCHES, *, additive: bool = False) -> Case:
+    """With `additive`, views that are groups with sums, counts and averages over exact types."""
+    found = draw(schemas())
+    sql = draw(views(found, additive=additive))
+    now = start = {table.name: draw(rows(table, least=draw(st.sampled_from((2, 2, 2, 2, 2, 2, 0))))) for table in found}
+    used = tuple(table for table in found if f"{table.name} AS" in sql)
+    changes = []
+    for _ in range(draw(st.integers(1, batches))):
+        changed = draw(batch(used, now))
+        changes.append(changed)
+        now = {**now, **changed}
+    return Case(found, sql, start, tuple(changes))
+
+
+# --- tables and rows
+
+
+@st.composite
+def schemas(draw: Draw) -> tuple[Table, ...]:
+    """Two to four tables: one key column, two of them, or none."""
+    return tuple(draw(table(f"t{number}")) for number in range(draw(st.integers(2, 4))))
+
+
+@st.composite
+def table(draw: Draw, name: str) -> Table:
+    key = draw(st.sampled_from((("k",), ("k",), ("k", "l"), None)))
+    keys = tuple((column, draw(st.sampled_from((INT, INT, STRING)))) for column in key or ())
+    rest = tuple((column, draw(st.sampled_from(TYPES))) for column in ("x", "y", "z")[:draw(st.integers(1, 3))])
+    columns = (*rest, *keys) if draw(st.sampled_from((False, False, False, True))) else (*keys, *rest)
+    return Table(name, columns, key)
+
+
+def value(kind: str, *, null: bool = True) -> st.SearchStrategy[Value]:
+    return st.sampled_from(VALUES[kind] if null else VALUES[kind][1:])
+
+
+@st.composite
+def row(draw: Draw, table: Table) -> Row:
+    return tuple(draw(value(kind, null=name not in (table.key or ()))) for name, kind in table.columns)
+
+
+@st.composite
+def rows(draw: Draw, table: Table, least: int = 0, most: int = MOST_ROWS) -> list[Row]:
+    """Up to `most` rows, each key once; without a key, copies as they come."""
+    found = draw(st.lists(row(table), min_size=least, max_size=most))
+    return distinct_keys(table, found)
+
+
+def key_of(table: Table, content: Row) -> Row:
+    return tuple(value for name, value in zip(table.names, content, strict=True) if name in (table.key or ()))
+
+
+def distinct_keys(table: Table, content: list[Row]) -> list[Row]:
+    """The rows with the last one of each key."""
+    return list({key_of(table, each): each for each in content}.values()) if table.key else content
+
+
+# --- batches
+
+
+@st.composite
+def batch(draw: Draw, tables: tuple[Table, ...], now: Content) -> Content:
+    """The new content of some tables: mostly of several at once."""
+    changed = draw(st.lists(st.sampled_from(tables), min_size=1, max_size=len(tables), unique=True))
+    return {table.name: draw(change(table, now[table.name])) for table in changed}
+
+
+@st.composite
+def change(draw: Draw, table: Table, content: list[Row]) -> list[Row]:
+    """none, few, many, all, clear; a key that is deleted and inserted again is an update."""
+    size = draw(st.sampled_from(("few", "few", "few", "few", "few", "many", "many", "swap", "swap", "all", "clear", "none")))
+    if size == "none":
+        return list(content)
+    if size in ("all", "clear"):
+        return draw(rows(table)) if size == "all" else []
+    if size == "swap" and table.key and len(content) > 1:
+        return swapped(table, content)
+    kept = [draw(changed_row(table, each)) if draw(touches(size)) else each for each in content]
+    new = draw(rows(table, least=draw(st.sampled_from((0, 1))), most=2))
+    return distinct_keys(table, [each for each in kept if each is not None] + new)
+
+
+def touches(size: str) -> st.SearchStrategy[bool]:
+    return st.sampled_from((False, False, True) if size == "few" else (False, True, True))
+
+
+@st.composite
+def changed_row(draw: Draw, table: Table, content: Row) -> Row | None:
+    """The row deleted (None) or with another value, perhaps the same one, in one or more of its columns."""
+    if draw(st.sampled_from((False, False, True))):
+        return None
+    free = [name for name in table.names if name not in (table.key or ())]
+    names = draw(st.lists(st.sampled_from(free), min_size=1, max_size=len(free), unique=True))
+    return tuple(draw(value(kind)) if name in names else old
+                 for (name, kind), old in zip(table.columns, content, strict=True))
+
+
+def swapped(table: Table, content: list[Row]) -> list[Row]:
+    """The rows with the keys of the first two exchanged."""
+    first, second, *rest = content
+    keep = [name in (table.key or ()) for name in table.names]
+
+    def mixed(key: Row, other: Row) -> Row:
+        return tuple(a if is_key else b for a, b, is_key in zip(key, other, keep, strict=True))
+
+    return [mixed(first, second), mixed(second, first), *rest]
+
+
+# --- views
+
+
+@dataclass
+class Grammar:
+    """What one view is drawn from: its tables, and the names handed out. `ctes` are (name, columns, text)."""
+
+    draw: Draw
+    tables: tuple[Table, ...]
+    ctes: list[tuple[str, tuple[Column, ...], str]] = field(default_factory=list)
+    aliases: int = 0
+
+    def one_of(self, *options: object) -> object:
+        return self.draw(st.sampled_from(options))
+
+    def number(self, low: int, high: int) -> int:
+        return int(self.draw(st.integers(low, high)))
+
+    # relations
+
+    def relation(self, depth: int) -> tuple[str, list[Column]]:
+        """One item of FROM and its columns, qualified: a table, a CTE (the same one more than once), a derived table."""
+        name = f"a{self.aliases}"
+        self.aliases += 1
+        kind = self.one_of("table", "derived", "cte") if depth > 0 else "table"
+        if kind == "table":
+            table = self.one_of(*self.tables)
+            text, columns = table.name, table.columns
+        elif kind == "cte":
+            text, columns = self.cte(depth - 1)
+        else:
+            query, columns = self.query(depth - 1)
+            text = f"({query})"
+        return f"{text} AS {name}", [(f"{name}.{column}", kind) for column, kind in columns]
+
+    def cte(self, depth: int) -> tuple[str, tuple[Column, ...]]:
+        if self.ctes and self.one_of(True, True, False):
+            name, columns, _ = self.one_of(*self.ctes)
+            return name, columns
+        query, columns = self.query(depth)
+        name = f"w{len(self.ctes)}"
+        self.ctes.append((name, columns, query))
+        return name, columns
+
+    def source(self, depth: int) -> tuple[str, list[Column]]:
+        """FROM: one to three relations under all kinds of inner join."""
+        text, columns = self.relation(depth)
+        joins = self.one_of(0, 0, 1, 1, 1, 2)
+        for number in range(joins):
+            other, others = self.relation(depth - 1)
+            text += self.joined(other, columns, others, last=number == joins - 1)
+            columns = columns + others
+        return text, columns
+
+    def joined(self, other: str, left: list[Column], right: list[Column], *, last: bool) -> str:
+        """A comma binds weaker than JOIN: it is used last only, because ON sees no names from before it."""
+        kind = self.one_of("inner", "inner", "inner", "cross", "comma")
+        if kind == "cross":
+            return f" CROSS JOIN {other}"
+        if kind == "comma" and last:
+            return f", {other}"
+        return f" JOIN {other} ON {self.join_condition(left, right)}"
+
+    def join_condition(self, left: list[Column], right: list[Column]) -> str:
+        pairs = [(a, b) for a, kind in left for b, other in right if _family(kind) == _family(other)]
+        if not pairs:
+            return self.condition(left + right)
+        a, b = self.one_of(*pairs)
+        c, d = self.one_of(*pairs)
+        operator = self.one_of("=", "=", "=", "<=>", "<", "<>")
+        return str(self.one_of(f"{a} {operator} {b}", f"{a} {operator} {b}", f"{a} = {b} OR {c} = {d}",
+                               f"{a} = {b} AND {self.condition(left + right)}", "TRUE"))
+
+    # queries
+
+    def query(self, depth: int) -> tuple[str, tuple[Column, ...]]:
+        forms = [self.plain, self.plain, self.grouped, self.grouped]
+        if depth > 0:
+            forms += [self.union, self.distinct]
+        return self.one_of(*forms)(depth)
+
+    def plain(self, depth: int, wanted: tuple[str, ...] = ()) -> tuple[str, tuple[Column, ...]]:
+        """SELECT … FROM … WHERE; `wanted` gives the types of the columns."""
+        source, columns = self.source(depth)
+        types = wanted or tuple(self.one_of(*columns)[1] for _ in range(self.number(1, 4)))
+        items = [self.expression(kind, columns) for kind in types]
+        named = ", ".join(f"{item} AS c{number}" for number, item in enumerate(items))
+        where = f" WHERE {self.condition(columns)}" if self.one_of(True, False) else ""
+        return f"SELECT {named} FROM {source}{where}", tuple((f"c{number}", kind) for number, kind in enumerate(types))
+
+    def grouped(self, depth: int, *, additive: bool = False) -> tuple[str, tuple[Column, ...]]:
+        """GROUP BY of none to two expressions; aggregates that depend neither on order nor on rounding."""
+        source, columns = self.source(depth)
+        groups = [self.group(columns) for _ in range(self.one_of(0, 1, 1, 1, 2, 2))]
+        call = self.additive if additive else self.aggregate
+        calls = [call(columns) for _ in range(self.number(0 if groups and not additive else 1, 3))]
+        items = groups + calls
+        named = ", ".join(f"{item} AS c{number}" for number, (item, _) in enumerate(items))
+        where = f" WHERE {self.condition(columns)}" if self.one_of(True, False, False) else ""
+        by = f" GROUP BY {', '.join(item for item, _ in groups)}" if groups else ""
+        having = f" HAVING {self.having(columns)}" if not additive and self.one_of(True, False, False) else ""
+        kinds = tuple((f"c{number}", kind) for number, (_, kind) in enumerate(items))
+        return f"SELECT {named} FROM {source}{where}{by}{having}", kinds
+
+    def group(self, columns: list[Column]) -> Column:
+        name, kind = self.one_of(*columns)
+        return (self.expression(kind, columns), kind) if self.one_of(False, False, True) else (name, kind)
+
+    def additive(self, columns: list[Column]) -> Column:
+        """A sum, count or average that can be maintained by adding."""
+        name, kind = self.one_of(*columns)
+        options = [("count(*)", BIGINT), (f"count({name})", BIGINT)]
+        if _family(kind) == "integer":
+            argument = self.expression(kind, columns)
+            options += [(f"sum({argument})", BIGINT)] * 3 + [(f"avg({argument})", DOUBLE)] * 2
+        elif kind == DECIMAL:
+            options += [(f"sum({name})", kind)] * 3 + [(f"CAST(avg({name}) AS DECIMAL(12,4))", kind)]
+        return self.one_of(*options)
+
+    def aggregate(self, columns: list[Column]) -> Column:
+        name, kind = self.one_of(*columns)
+        argument = self.expression(kind, columns) if self.one_of(False, False, True) else name
+        options = [("count(*)", BIGINT), (f"count({argument})", BIGINT), (f"count(DISTINCT {argument})", BIGINT)]
+        if kind != BOOLEAN:
+            options += [(f"min({argument})", kind), (f"max({argument})", kind)]
+        if _family(kind) == "integer":
+            options += [(f"sum({argument})", BIGINT)] * 3 + [(f"avg({argument})", DOUBLE)] * 2
+        elif kind in (DECIMAL, DOUBLE):
+            options += [(f"sum({argument})", kind)] * 3
+        return self.one_of(*options)
+
+    def having(self, columns: list[Column]) -> str:
+        call, kind = self.aggregate(columns)
+        return f"{call} {self.one_of('>', '=', '<=')} {literal(kind, 1)}"
+
+    def union(self, depth: int) -> tuple[str, tuple[Column, ...]]:
+        """Two or three branches of the same types; now and then without ALL."""
+        first, columns = self.plain(depth - 1)
+        types = tuple(kind for _, kind in columns)
+        others = [self.plain(depth - 1, types)[0] for _ in range(self.one_of(1, 1, 2))]
+        word = self.one_of(" UNION ALL ", " UNION ALL ", " UNION ALL ", " UNION ")
+        return str(word).join([first, *others]), columns
+
+    def distinct(self, depth: int) -> tuple[str, tuple[Column, ...]]:
+        query, columns = self.plain(depth)
+        return query.replace("SELECT ", "SELECT DISTINCT ", 1), columns
+
+    # expressions
+
+    def expression(self, kind: str, columns: list[Column]) -> str:
+        """An expression of that type over the columns: often one column, sometimes over two tables."""
+        names = [name for name, other in columns if other == kind]
+        if not names:
+            return literal(kind, self.number(0, 1))
+        name, other = self.one_of(*names), self.one_of(*names)
+        if self.one_of(True, True, True, False, False):
+            return str(name)
+        return str(self.one_of(*_computed(kind, str(name), str(other), self.condition(columns, simple=True))))
+
+    def condition(self, columns: list[Column], *, simple: bool = False) -> str:
+        name, kind = self.one_of(*columns)
+        tests = [f"{name} IS NULL", f"{name} IS NOT NULL", f"{name} = {literal(kind, 1)}", f"{name} <=> {literal(kind, 0)}"]
+        if kind != BOOLEAN:
+            tests += [f"{name} > {literal(kind, 0)}", f"{name} <= {literal(kind, 1)}"]
+        test = str(self.one_of(*tests))
+        if simple or self.one_of(True, True, False):
+            return test
+        return f"({test} {self.one_of('OR', 'AND')} {self.condition(columns, simple=True)})"
+
+
+def _computed(kind: str, a: str, b: str, condition: str) -> tuple[str, ...]:
+    """Computed columns of a type over two columns of that type."""
+    both = (f"coalesce({a}, {b})", f"CASE WHEN {condition} THEN {a} ELSE {b} END", f"coalesce({a}, {literal(kind, 1)})")
+    if kind in (INT, BIGINT):
+        return (*both, f"{a} + {b}", f"{a} + {b}", f"{a} % 2", f"{a} * 2 - {b}")
+    if kind in (DECIMAL, DOUBLE):
+        return (*both, f"CAST({a} + {b} AS {kind})")
+    if kind == STRING:
+        return (*both, f"concat({a}, {b})", f"upper({a})")
+    return (*both, f"{a} AND {b}", f"NOT {a}") if kind == BOOLEAN else both
+
+
+def _family(kind: str) -> str:
+    return "integer" if kind in (INT, BIGINT) else kind
+
+
+def literal(kind: str, number: int) -> str:
+    """One of two constants of a type."""
+    texts = {STRING: ("'a'", "'b'"), BOOLEAN: ("FALSE", "TRUE"), DATE: ("DATE '2024-01-01'", "DATE '2024-02-29'"),
+             INT: ("0", "1"), BIGINT: ("CAST(0 AS BIGINT)", "CAST(1 AS BIGINT)"),
+             DECIMAL: ("CAST(0 AS DECIMAL(10,2))", "CAST(1.25 AS DECIMAL(10,2))"),
+             DOUBLE: ("CAST(0 AS DOUBLE)", "CAST(0.5 AS DOUBLE)")}
+    return texts[kind][number]
+
+
+@st.composite
+def views(draw: Draw, tables: tuple[Table, ...], *, additive: bool = False) -> str:
+    """The text of a view, one to three queries deep."""
+    grammar = Grammar(draw, tables)
+    depth = grammar.number(0, 2)
+    query, _ = grammar.grouped(depth, additive=True) if additive else grammar.query(depth)
+    defined = ", ".join(f"{name} AS ({text})" for name, _, text in grammar.ctes)
+    return f"WITH {defined} {query}" if defined else query
