@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from functools import cache
 
 from sqlglot import exp
 from sqlglot.optimizer.annotate_types import annotate_types
@@ -15,8 +16,9 @@ DIGITS = {Type.TINYINT: 3, Type.SMALLINT: 5, Type.INT: 10, Type.BIGINT: 20}
 _WIDEST_SUMMED = 27
 
 
+@cache
 def type_of(name: str) -> exp.DataType:
-    """A Spark SQL type by its name."""
+    """A Spark SQL type by its name. To be copied before it becomes part of a tree."""
     return exp.DataType.build(name, dialect=DIALECT)
 
 

@@ -60,8 +60,9 @@ class UnionAll(Operator):
     def types(self) -> Mapping[str, exp.DataType]:
         found: dict[str, exp.DataType] = {self.branch: exp.DataType.build("int")}
         for part, sources in zip(self.parts, self.sources, strict=True):
+            below = part.types  # walks the whole branch
             for output, source in zip(self.outputs, sources, strict=True):
-                kind = part.types[source] if source is not None else None
+                kind = below[source] if source is not None else None
                 if kind is not None and found.setdefault(output, kind) != kind:
                     found[output] = exp.DataType.build("unknown")
         return found
