@@ -57,31 +57,26 @@ CODES: tuple[ErrorCode, ...] = (
     ErrorCode(
         "IDIVM-104", "not yet", "`strategy: {strategy}`",
         "the rules for this strategy are not there yet",
-        "use `strategy: auto`, `incremental`, `id`, `recompute` or `full`",
-        "counting algorithm"),
+        "use `strategy: auto`, `incremental`, `id`, `recompute` or `full`", "counting algorithm"),
     ErrorCode(
         "IDIVM-105", "not yet", "`{key}: {value}`",
         "the key is reserved for this value, but nothing acts on it yet",
-        "leave the key out for its default",
-        "reserved config"),
+        "leave the key out for its default", "reserved config"),
     # 2xx: the model's SQL
     ErrorCode(
         "IDIVM-201", "not yet", "{join}",
         "a row of the one side appears padded with NULLs as long as the other side has no partner; "
         "the rules that follow partners coming and going are not there yet",
-        "use an inner join if each row has a partner, " + _REBUILD,
-        "outer joins"),
+        "use an inner join if each row has a partner, " + _REBUILD, "outer joins"),
     ErrorCode(
         "IDIVM-202", "not yet", "{join}",
         "a row stays or goes with the existence of partners; the rules for that are not there yet",
-        "use an inner join on a unique key of the other side, " + _REBUILD,
-        "semi-joins"),
+        "use an inner join on a unique key of the other side, " + _REBUILD, "semi-joins"),
     ErrorCode(
         "IDIVM-203", "not yet", "window function {what}",
         "a change of one row may change the value of every row of its partition; the rules for that "
         "are not there yet",
-        "compute it in a downstream model, " + _REBUILD,
-        "windows"),
+        "compute it in a downstream model, " + _REBUILD, "windows"),
     ErrorCode(
         "IDIVM-204", "unsupported", "{function} inside a maintained view",
         "each evaluation draws anew, so no post-state is defined that a refresh could reach",
@@ -108,23 +103,19 @@ CODES: tuple[ErrorCode, ...] = (
         "IDIVM-209", "not yet", "{operation}",
         "how often a row appears depends on how often it appears on both sides; the rules for that "
         "are not there yet",
-        "write it as a join where rows are unique, " + _REBUILD,
-        "set operations"),
+        "write it as a join where rows are unique, " + _REBUILD, "set operations"),
     ErrorCode(
         "IDIVM-210", "not yet", "{what}",
         "each row belongs to several groups at once; the rules for that are not there yet",
-        "write one GROUP BY per grouping and combine them with UNION ALL, " + _REBUILD,
-        "grouping sets"),
+        "write one GROUP BY per grouping and combine them with UNION ALL, " + _REBUILD, "grouping sets"),
     ErrorCode(
         "IDIVM-211", "not yet", "{what}",
         "one row becomes several, which have no ID of their own yet",
-        "explode in an upstream table that stores the position beside the value, " + _REBUILD,
-        "generators"),
+        "explode in an upstream table that stores the position beside the value, " + _REBUILD, "generators"),
     ErrorCode(
         "IDIVM-212", "not yet", "{what}",
         "the columns are made from values of the rows; there is no operator for that yet",
-        "write one aggregate over CASE per column, " + _REBUILD,
-        "pivot"),
+        "write one aggregate over CASE per column, " + _REBUILD, "pivot"),
     ErrorCode(
         "IDIVM-213", "unsupported", "TABLESAMPLE",
         "each evaluation draws anew, so no post-state is defined that a refresh could reach",
@@ -140,8 +131,7 @@ CODES: tuple[ErrorCode, ...] = (
     ErrorCode(
         "IDIVM-216", "not yet", "aggregate {function}",
         "the aggregates with rules are sum, count, avg, min and max",
-        "express it by these, " + _REBUILD,
-        "aggregates"),
+        "express it by these, " + _REBUILD, "aggregates"),
     ErrorCode(
         "IDIVM-217", "not yet", "{function} with FILTER",
         "there is no rule for filtered aggregates yet",
@@ -154,8 +144,7 @@ CODES: tuple[ErrorCode, ...] = (
     ErrorCode(
         "IDIVM-219", "not yet", "{what}",
         "rows that come from no table have no input and no ID",
-        "put the rows into a seed and read that, " + _REBUILD,
-        "constant relations"),
+        "put the rows into a seed and read that, " + _REBUILD, "constant relations"),
     ErrorCode(
         "IDIVM-220", "model", "the SQL does not parse: {message}",
         "the text is not one SELECT of Spark SQL as the planner reads it",
@@ -170,12 +159,10 @@ CODES: tuple[ErrorCode, ...] = (
         "write the relation's name before it"),
     ErrorCode(
         "IDIVM-223", "model", "{column} is neither grouped nor aggregated",
-        "a group has many rows, and this expression may differ between them",
-        "add it to GROUP BY or put it into an aggregate"),
+        "a group has many rows, and this expression may differ between them", "add it to GROUP BY or put it into an aggregate"),
     ErrorCode(
         "IDIVM-224", "model", "two columns called {column}",
-        "the columns of a table have different names, regardless of case",
-        "give one of them another alias"),
+        "the columns of a table have different names, regardless of case", "give one of them another alias"),
     ErrorCode(
         "IDIVM-225", "model", "the column {column} has no name",
         "a column of a table needs a name without blanks, commas and parentheses",
@@ -183,8 +170,7 @@ CODES: tuple[ErrorCode, ...] = (
     ErrorCode(
         "IDIVM-226", "not yet", "function {function}",
         "it is not on the list of functions whose result their arguments alone decide",
-        "use a built-in function, or compute the column upstream, " + _REBUILD,
-        "functions"),
+        "use a built-in function, or compute the column upstream, " + _REBUILD, "functions"),
     ErrorCode(
         "IDIVM-227", "model", "branches of {operation} with {left} and {right} columns",
         "the branches of a set operation have the same number of columns",
@@ -192,8 +178,7 @@ CODES: tuple[ErrorCode, ...] = (
     ErrorCode(
         "IDIVM-228", "not yet", "{what}",
         "the planner has no operator or rule for this construct",
-        "write it another way, " + _REBUILD,
-        "SQL coverage"),
+        "write it another way, " + _REBUILD, "SQL coverage"),
     ErrorCode(
         "IDIVM-229", "model", "{what}",
         "Spark does not accept this either",
@@ -238,8 +223,7 @@ CODES: tuple[ErrorCode, ...] = (
     # 4xx: why a refresh was full
     ErrorCode(
         "IDIVM-401", "full refresh", "--full-refresh was asked for",
-        "the flag, or `full_refresh: true` in the model's config, wants a rebuild",
-        "leave it out for an incremental refresh"),
+        "the flag, or `full_refresh: true` in the model's config, wants a rebuild", "leave it out for an incremental refresh"),
     ErrorCode(
         "IDIVM-402", "full refresh", "the model's definition changed",
         "the view was built from {what}, so no change of its inputs leads to the new result",
@@ -256,15 +240,13 @@ CODES: tuple[ErrorCode, ...] = (
     ErrorCode(
         "IDIVM-405", "full refresh", "the view was changed by someone else",
         "version {version} of {view} ({operation}) is not a commit of a refresh, so the view may "
-        "differ from its state",
-        "let nobody else write to the view"),
+        "differ from its state", "let nobody else write to the view"),
     ErrorCode(
         "IDIVM-406", "full refresh", "{view} holds no state of a refresh",
         "the record of what it was built from is missing: {message}", "nothing: the next refresh is incremental again"),
     ErrorCode(
         "IDIVM-407", "full refresh", "`strategy: full` is configured",
-        "the model's config wants a rebuild each time",
-        "remove the setting to maintain the view incrementally"),
+        "the model's config wants a rebuild each time", "remove the setting to maintain the view incrementally"),
     ErrorCode(
         "IDIVM-408", "full refresh", "no incremental rules: {reason}",
         "the model uses what cannot be maintained incrementally ({codes})",
