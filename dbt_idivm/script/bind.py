@@ -7,13 +7,16 @@ from typing import Literal
 
 from sqlglot import exp
 
+from dbt_idivm.algebra.types import type_of
 from dbt_idivm.idiff.idiff import REC, IDiff
 from dbt_idivm.script.additive import additive_merge
 from dbt_idivm.script.binding import Binding
 from dbt_idivm.script.direct import direct_merge, is_direct
 from dbt_idivm.script.effective import effective_merge
+from dbt_idivm.script.key_ranges import add_key_ranges
 from dbt_idivm.script.plan import Plan
 from dbt_idivm.script.prune_empty import non_empty
+from dbt_idivm.script.value_range import TEXT
 
 Shape = Literal["direct", "effective", "additive"]
 
@@ -37,6 +40,13 @@ def bind(plan: Plan, binding: Binding, target: str, *, optimised: bool = True, a
 
     `optimised` chooses between the plan's two Δ-scripts. Raises KeyViolation where an inlined net diff shows one.
     """
+    script = _script(plan, binding, target, optimised, additive)
+    if script is not None:
+        add_key_ranges(script.merge, _texts(plan, target))
+    return script
+
+
+def _script(plan: Plan, binding: Binding, target: str, optimised: bool, additive: bool) -> BoundScript | None:
     if additive and plan.additive is not None:
         merge = additive_merge(plan, plan.additive, binding, target)
         return BoundScript(merge, "additive", ()) if merge is not None else None
@@ -46,6 +56,14 @@ def bind(plan: Plan, binding: Binding, target: str, *, optimised: bool = True, a
     if is_direct(idiffs):
         return BoundScript(direct_merge(plan, idiffs, binding, target), "direct", idiffs)
     return BoundScript(effective_merge(plan, idiffs, binding, target), "effective", idiffs)
+
+
+def _texts(plan: Plan, target: str) -> frozenset[tuple[str, str]]:
+    """(table, column) of strings, in the tables and in the stored view."""
+    types = plan.root.types
+    stored = {(target, c.name) for c in plan.columns if types[c.attribute].this in TEXT}
+    return frozenset(stored | {(scan.table, a.name) for scan in plan.scans for a in scan.base_columns
+                               if type_of(a.type).this in TEXT})
 
 
 def full_query(plan: Plan, binding: Binding) -> exp.Select:

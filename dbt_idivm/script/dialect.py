@@ -5,6 +5,7 @@
 
 from __future__ import annotations
 
+import re
 from dataclasses import dataclass
 
 from sqlglot import ErrorLevel, exp
@@ -34,7 +35,7 @@ class Dialect:
     def rows(self, columns: tuple[tuple[str, str], ...], rows: tuple[Row, ...], name: str) -> exp.Select:
         """SELECT of literal rows: `columns` are (name, type), each cell cast to its type."""
         cells = [f"c{i}" for i in range(1, len(columns) + 1)]
-        selected: list[exp.Expression] = [
+        selected: list[exp.Expr] = [
             exp.Alias(this=decode(column(cell), kind), alias=identifier(attribute))
             for cell, (attribute, kind) in zip(cells, columns, strict=True)]
         literals = rows or ((None,) * len(columns),)
@@ -52,23 +53,35 @@ class Dialect:
                 .from_(self._changes(feed)).group_by(*names)
                 .having(exp.NEQ(this=weight, expression=exp.Literal.number(0))))
 
+    def encoded_feed(self, feed: FeedDiff, columns: tuple[tuple[str, str], ...], limit: int) -> exp.Select:
+        """N of a table with its cells as `decode` takes them: `columns` are (name, type). At most `limit` rows.
+
+        Grouped by what is encoded, so that 0.0 and -0.0, which GROUP BY takes for equal, stay two values.
+        """
+        cells = [encode(column(name), kind) for name, kind in columns]
+        weight = exp.Sum(this=_sign_of_change())
+        selected = [exp.alias_(cell, f"c{i}") for i, cell in enumerate(cells, 1)]
+        return (exp.Select(expressions=[*selected, exp.alias_(weight.copy(), WEIGHT)])
+                .from_(self._changes(feed)).group_by(*(cell.copy() for cell in cells))
+                .having(exp.NEQ(this=weight, expression=exp.Literal.number(0))).limit(limit))
+
     def signed_feed(self, feed: FeedDiff, columns: tuple[tuple[str, str], ...], sign: str) -> exp.Select:
         """The feed's rows as they are, with their sign: equal rows are not cancelled, copies are kept."""
         selected = [exp.Alias(this=column(name), alias=identifier(alias)) for name, alias in columns]
         return exp.Select(expressions=[*selected, exp.alias_(_sign_of_change(), sign)]).from_(self._changes(feed))
 
-    def _changes(self, feed: FeedDiff) -> exp.Expression:
+    def _changes(self, feed: FeedDiff) -> exp.Expr:
         name = self.table(feed.table, None).sql("spark")
         if not self.time_travel:
             return exp.to_table(f"{name}__changes")
         bounds = [exp.Literal.number(feed.from_version + 1), exp.Literal.number(feed.to_version)]
         return exp.Table(this=exp.Anonymous(this="TABLE_CHANGES", expressions=[exp.Literal.string(name), *bounds]))
 
-    def sql(self, tree: exp.Expression, pretty: bool = True) -> str:
+    def sql(self, tree: exp.Expr, pretty: bool = True) -> str:
         return tree.sql(dialect=self.name, pretty=pretty, comments=False, unsupported_level=ErrorLevel.IGNORE)
 
 
-def _sign_of_change() -> exp.Expression:
+def _sign_of_change() -> exp.Expr:
     came = exp.In(this=exp.column("_change_type"),
                   expressions=[exp.Literal.string(change) for change in ("insert", "update_postimage")])
     return exp.Case(ifs=[exp.If(this=came, true=exp.Literal.number(1))], default=literal(-1))
@@ -82,7 +95,7 @@ DUCKDB = Dialect("duckdb", time_travel=False)
 _DECODERS = {"timestamp": "TIMESTAMP_MICROS", "binary": "UNHEX"}
 
 
-def decode(cell: exp.Expression, kind: str) -> exp.Expression:
+def decode(cell: exp.Expr, kind: str) -> exp.Expr:
     """The cell as a value of the Spark SQL type `kind`."""
     function = _DECODERS.get(kind.lower())
     if function:
@@ -90,7 +103,33 @@ def decode(cell: exp.Expression, kind: str) -> exp.Expression:
     return exp.Cast(this=cell, to=exp.DataType.build(kind, dialect="spark"))
 
 
-def literal(value: Value) -> exp.Expression:
+_AS_IS = frozenset({"tinyint", "smallint", "int", "bigint", "boolean"})
+_AS_TEXT = frozenset({"string", "char", "varchar", "decimal", "float", "double", "date", "timestamp_ntz"})
+_ENCODERS = {"timestamp": "UNIX_MICROS", "binary": "HEX"}
+
+
+def is_inlinable(kind: str) -> bool:
+    """Whether values of this type can be fetched and inlined: scalars whose equality is that of their text."""
+    name = kind.lower().partition("(")[0]
+    return name in _AS_IS or name in _AS_TEXT or name in _ENCODERS
+
+
+def encode(cell: exp.Expr, kind: str) -> exp.Expr:
+    """The cell in the form in which it crosses: integers and booleans as they are, the rest as text or microseconds."""
+    name = kind.lower().partition("(")[0]
+    if name in _ENCODERS:
+        return exp.Anonymous(this=_ENCODERS[name], expressions=[cell])
+    return cell if name in _AS_IS else exp.Cast(this=cell, to=exp.DataType.build("string", dialect="spark"))
+
+
+# Spark replaces ${..} in the text of any statement, string literals included, and reads \0 before digits as octal.
+_UNSAFE = re.compile(r"(?<=\$)(?=\{)|(?<=\0)(?=[0-9])")
+
+
+def literal(value: Value) -> exp.Expr:
+    parts = _UNSAFE.split(value) if isinstance(value, str) else []
+    if len(parts) > 1:
+        return exp.Anonymous(this="CONCAT", expressions=[exp.Literal.string(part) for part in parts])
     if value is None:
         return exp.null()
     if isinstance(value, bool):
@@ -99,5 +138,3 @@ def literal(value: Value) -> exp.Expression:
         number = exp.Literal.number(abs(value))
         return exp.Neg(this=number) if value < 0 else number
     return exp.Literal.string(value)
-
-

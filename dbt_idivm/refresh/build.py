@@ -1,0 +1,157 @@
+"""Building a view by running its query: the first time, and whenever an incremental refresh would be wrong."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any
+
+import sqlglot
+from sqlglot import exp
+
+from dbt_idivm.errors import Finding
+from dbt_idivm.refresh import commands, history, keys, writing
+from dbt_idivm.refresh.inputs import pinned_query
+from dbt_idivm.refresh.outcome import Account, Effect, named, outcome, summary
+from dbt_idivm.refresh.planning import Job, Planned
+from dbt_idivm.refresh.protocol import InputChange, Outcome, Statement
+from dbt_idivm.refresh.relations import BUILD, COLUMNS, DEFINITION, IDS, INPUTS, VIEW, Described, describe
+from dbt_idivm.refresh.standing import HIDDEN_SUFFIX, Standing, model_name
+from dbt_idivm.refresh.state import Consumed, State, digest
+from dbt_idivm.refresh.steps import Steps
+from dbt_idivm.script.bind import full_query
+from dbt_idivm.script.binding import Binding
+from dbt_idivm.script.dialect import DELTA
+
+NEW_SUFFIX = "__idivm_new"  # a table that is built while something else still stands at its name
+
+
+@dataclass(frozen=True)
+class Build:
+    """What is to be built: the query, the table that holds its rows, our properties, and the state of its commit."""
+
+    table: str
+    query: exp.Query
+    columns: tuple[str, ...]
+    visible: tuple[str, ...] | None  # the user's columns, if the model is to be a view over the table
+    properties: Mapping[str, Any]
+    state: State
+
+    @property
+    def hidden(self) -> bool:
+        return self.visible is not None
+
+
+def build(job: Job, standing: Standing, planned: Planned, reason: Finding | None) -> Steps[Outcome]:
+    """Create the view (`reason` is None) or rebuild it."""
+    for name, key in planned.keys.items():
+        yield from keys.verify(job.engine, job.invocation, planned.inputs.tables[name], key)
+    wanted = _with_plan(job, planned) if planned.plan else _without_plan(job, planned)
+    written = yield from put(job, wanted)
+    before = standing.state.inputs if standing.state else {}
+    inputs = {named(job, name): InputChange(before[name].version if name in before else None, found.version)
+              for name, found in planned.inputs.tables.items() if found.version is not None}
+    account = Account("create" if reason is None else "full", wanted.hidden, inputs, Effect(inserted=written),
+                      None if reason is None else "full", summary(reason))
+    return outcome(job, account, planned)
+
+
+def build_restricted(job: Job) -> Steps[Outcome]:
+    """A plain table from what dbt gives under --empty or --sample; its state says that nothing may build upon it."""
+    query = sqlglot.parse_one(job.request.sql, dialect=DELTA.name)
+    assert isinstance(query, exp.Query)
+    model = model_name(job.request)
+    state = State({}, {}, run=job.request.run_id, trusted=False)
+    wanted = Build(model, query, (), None, {VIEW: model, DEFINITION: job.request.sql}, state)
+    written = yield from put(job, wanted)
+    mode = "create" if job.request.existing is None else "full"
+    reason = None if mode == "create" else "the inputs are not whole (--empty or --sample)"
+    return outcome(job, Account(mode, False, {}, Effect(inserted=written), None if reason is None else "full", reason))  # type: ignore[arg-type]
+
+
+def new_state(job: Job, planned: Planned, inputs: Mapping[str, Consumed]) -> State:
+    views = {name: digest(text) for name, text in planned.inputs.views.items()}
+    return State(inputs, planned.fingerprint, request_digest(job), views, job.request.run_id,
+                 volatile=not planned.repeatable)
+
+
+def request_digest(job: Job) -> str:
+    """All that the refresh is asked with. While it and the inputs stay the same, there is nothing to plan."""
+    request, config = job.request, job.config
+    declared = {name: [(key.columns, key.source) for key in found] for name, found in request.keys.items()}
+    return digest(request.sql, declared, dict(request.input_names), dict(request.session), repr(config))
+
+
+def _with_plan(job: Job, planned: Planned) -> Build:
+    plan = planned.plan
+    assert plan is not None
+    versions = {found.table: found.version for found in planned.inputs.tables.values() if found.version is not None}
+    visible = tuple(c.name for c in plan.columns if not c.hidden)
+    properties = _properties(job, planned) | {COLUMNS: list(visible)}
+    if plan.root.unique:
+        properties[IDS] = [plan.stored(name) for name in plan.root.ids]
+    query = full_query(plan, Binding(versions))
+    return Build(planned.table, query, tuple(c.name for c in plan.columns), visible if plan.hidden else None, properties,
+                 new_state(job, planned, _consumed(planned)))
+
+
+def _without_plan(job: Job, planned: Planned) -> Build:
+    query = pinned_query(job.request.sql, planned.inputs)
+    return Build(planned.table, query, (), None, _properties(job, planned), new_state(job, planned, _consumed(planned)))
+
+
+def _properties(job: Job, planned: Planned) -> dict[str, Any]:
+    return {VIEW: planned.table, DEFINITION: job.request.sql, INPUTS: planned.used,
+            BUILD: digest(dict(planned.fingerprint), job.config.layout)}
+
+
+def _consumed(planned: Planned) -> dict[str, Consumed]:
+    return {name: Consumed(found.table, found.commit.version, found.commit.at)
+            for name, found in planned.inputs.tables.items() if found.commit is not None}
+
+
+def put(job: Job, wanted: Build) -> Steps[int]:
+    """Write the table and make the model's relation show it; the old one stays readable as long as possible."""
+    engine, model = job.engine, model_name(job.request)
+    there = yield from describe(engine, wanted.table)
+    stands = there if wanted.table == model else (yield from describe(engine, model))
+    in_the_way = there is not None and not there.is_delta
+    place = model + NEW_SUFFIX if in_the_way else wanted.table
+    statement = _statement(job, wanted, there, place)
+    yield from writing.committed(engine, statement, wanted.state)
+    if in_the_way and there is not None:
+        yield from engine.ask(commands.drop(there.kind or "view", wanted.table))
+        yield from engine.ask(writing.rename_table(place, wanted.table))
+    yield from _show(job, wanted, stands)
+    job.invocation.forget(model, wanted.table)
+    commit = yield from history.latest(engine, wanted.table)
+    job.invocation.pin(wanted.table, commit)
+    return commit.rows_written
+
+
+def _statement(job: Job, wanted: Build, there: Described | None, place: str) -> Statement:
+    if there is not None and place == wanted.table and _is_same(wanted, there):
+        return writing.overwrite_table(wanted.table, wanted.query)
+    return writing.create_table(place, wanted.query, job.config, wanted.properties,
+                                replace=there is not None or place != wanted.table)
+
+
+def _is_same(wanted: Build, there: Described) -> bool:
+    """Whether the stored table was created by the same build: then new rows fit into it as it is."""
+    names = tuple(attribute.name for attribute in there.columns)
+    return (there.properties.get(BUILD) is not None and there.properties.get(BUILD) == wanted.properties.get(BUILD)
+            and (not wanted.columns or names == wanted.columns))
+
+
+def _show(job: Job, wanted: Build, stands: Described | None) -> Steps[None]:
+    """The model's relation: the table itself, or a view over it; what was there before goes."""
+    engine, model = job.engine, model_name(job.request)
+    if wanted.visible is None:
+        if stands is not None and stands.kind == "view" and stands.maintained == model + HIDDEN_SUFFIX:
+            yield from engine.ask(commands.drop("table", model + HIDDEN_SUFFIX))
+        return
+    if stands is not None and stands.kind == "table":
+        yield from engine.ask(commands.drop("table", model))
+    shown = stands is not None and stands.kind == "view" and stands.maintained == wanted.table
+    if not shown or tuple(a.name for a in stands.columns) != wanted.visible:  # type: ignore[union-attr]
+        yield from engine.ask(writing.create_view(model, wanted.table, wanted.visible, {VIEW: wanted.table}))

@@ -1,0 +1,117 @@
+"""The refresh of one model, as a generator of statements (`protocol.py` says how it is driven).
+
+validate config → nothing new? done → plan → is the stored view the planned one? → lead it on, or rebuild with a reason.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Generator
+
+from dbt_idivm.errors import Finding, IdivmError, finding
+from dbt_idivm.refresh.build import build, build_restricted, request_digest
+from dbt_idivm.refresh.config import model_config
+from dbt_idivm.refresh.incremental import incremental
+from dbt_idivm.refresh.inputs import look_up, qualified
+from dbt_idivm.refresh.invocation import Invocation
+from dbt_idivm.refresh.marks import is_due
+from dbt_idivm.refresh.outcome import Account, named, outcome
+from dbt_idivm.refresh.planning import Job, Planned, difference, plan_model
+from dbt_idivm.refresh.protocol import InputChange, ModelRequest, Outcome, Refresh, Reply, Statement
+from dbt_idivm.refresh.relations import describe
+from dbt_idivm.refresh.standing import Standing, model_name, read_standing
+from dbt_idivm.refresh.state import digest
+from dbt_idivm.refresh.steps import Engine, EngineFailure, Steps
+
+__all__ = ["Refresh", "refresh"]
+
+_TOO_OLD = ("DELTA_UNSUPPORTED_TIME_TRAVEL_BEYOND_DELETED_FILE_RETENTION_DURATION",)
+_CONCURRENT = ("DELTA_CONCURRENT_*", "DELTA_METADATA_CHANGED", "DELTA_PROTOCOL_CHANGED")
+
+
+def refresh(request: ModelRequest, invocation: Invocation) -> Generator[Statement, Reply, Outcome]:
+    """Build the model or bring it up to date. Raises IdivmError; the view is then at its last committed state."""
+    engine = Engine()
+    standing = Standing(model_name(request))
+    try:
+        job = Job(engine, invocation, request, model_config(request.config))
+        if request.restricted:
+            return (yield from build_restricted(job))
+        standing = yield from read_standing(engine, invocation, request)
+        try:
+            return (yield from _refresh(job, standing))
+        except EngineFailure as failure:
+            if not failure.is_any(_TOO_OLD):
+                raise
+            # a pinned version that was superseded meanwhile cannot be read once it is old: pin anew, once
+            yield from _pin_anew(job)
+            return (yield from _refresh(job, standing))
+    except IdivmError as error:
+        raise error.of_model(request.name) from error
+    except EngineFailure as failure:
+        raise IdivmError(_engine_finding(failure, standing)).of_model(request.name) from failure
+
+
+def _refresh(job: Job, standing: Standing) -> Steps[Outcome]:
+    request = job.request
+    if not request.full_refresh:
+        done = yield from _nothing_new(job, standing)
+        if done is not None:
+            return done
+    planned = yield from plan_model(job, standing)
+    reason: Finding | None = finding(401) if request.full_refresh else standing.reason
+    if reason is None:
+        reason = yield from difference(job, standing, planned)
+    if reason is None and planned.table != standing.table:
+        reason = finding(402, what="another set of stored columns")
+    if reason is None and not planned.repeatable:
+        reason = planned.refusal
+    if reason is None:
+        done_or_reason = yield from incremental(job, standing, planned)
+        if not isinstance(done_or_reason, Finding):
+            return done_or_reason
+        reason = done_or_reason
+    return (yield from _rebuild(job, standing, planned, reason))
+
+
+def _rebuild(job: Job, standing: Standing, planned: Planned, reason: Finding) -> Steps[Outcome]:
+    return (yield from build(job, standing, planned, None if job.request.existing is None else reason))
+
+
+def _nothing_new(job: Job, standing: Standing) -> Steps[Outcome | None]:
+    """A no-op by version numbers alone: the same request, and no input has a newer version. None if that is not so."""
+    state = standing.state
+    if state is None or standing.reason is not None or state.volatile or state.request != request_digest(job):
+        return None
+    for consumed in state.inputs.values():
+        try:
+            pinned = yield from job.invocation.pinned(job.engine, consumed.table)
+        except EngineFailure:
+            return None
+        if (pinned.version, pinned.at) != (consumed.version, consumed.at):
+            return None
+    for name, text in state.views.items():
+        facts = yield from job.invocation.once(("facts", name), lambda name=name: describe(job.engine, name))  # type: ignore[misc]
+        if facts is None or facts.text is None or digest(qualified(facts.text, facts.namespace)) != text:
+            return None
+    if is_due(job, standing, {}):
+        return None
+    assert standing.latest is not None
+    job.invocation.pin(standing.table, standing.latest)
+    inputs = {named(job, name): InputChange(consumed.version, consumed.version, 0)
+              for name, consumed in state.inputs.items()}
+    return outcome(job, Account("noop", standing.table != model_name(job.request), inputs))
+
+
+def _pin_anew(job: Job) -> Steps[None]:
+    inputs = yield from look_up(job.engine, job.invocation, job.request.sql)
+    tables = [found.table for found in inputs.tables.values()]
+    job.invocation.forget(*tables, *inputs.tables)
+    job.warnings.append(f"{job.request.name} reads newer versions of {', '.join(tables)} than the models before it: "
+                        "the versions of this run can no longer be read")
+
+
+def _engine_finding(failure: EngineFailure, standing: Standing) -> Finding:
+    message = failure.error.message.strip().rstrip(".") or failure.error.error_class
+    if failure.is_any(_CONCURRENT):
+        return finding(903, view=standing.table, message=message, state=standing.sentence)
+    return finding(902, statement=failure.statement.label, message=message, state=standing.sentence)

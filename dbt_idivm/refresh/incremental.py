@@ -1,0 +1,166 @@
+"""Leading a view on: net diffs of what moved, one MERGE, state and rows in one commit."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+
+from dbt_idivm.errors import Finding, IdivmError, finding
+from dbt_idivm.refresh import diffs, history, keys, marks, state, writing
+from dbt_idivm.refresh.build import new_state
+from dbt_idivm.refresh.changed_keys import verify_change, violation
+from dbt_idivm.refresh.diffs import Move
+from dbt_idivm.refresh.outcome import Account, Effect, named, outcome
+from dbt_idivm.refresh.planning import Job, Planned
+from dbt_idivm.refresh.protocol import InputChange, Outcome, Rows, Statement
+from dbt_idivm.refresh.standing import Standing
+from dbt_idivm.refresh.state import Consumed, State
+from dbt_idivm.refresh.steps import EngineFailure, Steps
+from dbt_idivm.script.bind import BoundScript, bind
+from dbt_idivm.script.binding import Binding
+from dbt_idivm.script.dialect import DELTA
+from dbt_idivm.script.diff import FeedDiff, InlineDiff, KeyViolation, NetDiff
+from dbt_idivm.script.plan import Plan
+
+# The feed between two versions is not there: switched off in between, past its retention, cleaned up, or its columns
+# changed on the way.
+GAP = ("DELTA_MISSING_CHANGE_DATA", "DELTA_CHANGE_DATA_FEED_INCOMPATIBLE_*", "DELTA_CDC_START_VERSION_AFTER_LATEST",
+       "DELTA_UNSUPPORTED_TIME_TRAVEL_BEYOND_DELETED_FILE_RETENTION_DURATION", "DELTA_VERSION_NOT_FOUND",
+       "DELTA_TRUNCATED_TRANSACTION_LOG", "DELTA_LOG_FILE_NOT_FOUND*", "DELTA_VERSIONS_NOT_CONTIGUOUS",
+       "FAILED_READ_FILE", "DELTA_CHANGE_TABLE_FEED_DISABLED", "DELTA_FILE_NOT_FOUND*")
+_AMBIGUOUS = ("DELTA_MULTIPLE_SOURCE_ROW_MATCHING_TARGET_ROW_IN_MERGE",)
+
+
+@dataclass(frozen=True)
+class Change:
+    """What is new for the view: how its inputs moved, and the net diffs of those that changed."""
+
+    moves: Mapping[str, Move]
+    diffs: Mapping[str, NetDiff]
+
+    @property
+    def versions(self) -> dict[str, int]:
+        return {table: move.to_version for table, move in self.moves.items()}
+
+
+def incremental(job: Job, standing: Standing, planned: Planned) -> Steps[Outcome | Finding]:
+    """The outcome, or why it has to be a rebuild."""
+    assert standing.state is not None and standing.latest is not None
+    moved = yield from diffs.moves(job.engine, job.invocation, standing.state, planned.inputs)
+    if isinstance(moved, Finding):
+        return moved
+    if not any(move.moved for move in moved.values()):
+        return (yield from marks.unchanged(job, standing, planned, moved))
+    if planned.plan is None:
+        assert planned.refusal is not None
+        return planned.refusal
+    change = yield from _read_changes(job, planned, moved)
+    if isinstance(change, Finding):
+        return change
+    script = _bind(job, planned, planned.plan, standing, change)
+    if script is None:
+        return (yield from marks.unchanged(job, standing, planned, moved))
+    return (yield from _apply(job, standing, planned, (change, script)))
+
+
+def _read_changes(job: Job, planned: Planned, moved: Mapping[str, Move]) -> Steps[Change | Finding]:
+    """The net diffs, each key checked against them."""
+    assert planned.plan is not None
+    found: dict[str, NetDiff] = {}
+    for name, each in planned.inputs.tables.items():
+        move = moved[each.table]
+        if not move.moved or each.table not in planned.plan.tables:
+            continue
+        try:
+            diff = found[each.table] = yield from diffs.net_diff(job.engine, job.invocation, each, move)
+            if name in planned.keys:
+                yield from verify_change(job.engine, job.invocation, job.config, each, planned.keys[name], move, diff)
+        except EngineFailure as failure:
+            if failure.is_any(GAP):
+                return gap(move, failure)
+            raise
+    return Change(moved, diffs.for_plan(planned.plan, found, moved))
+
+
+def gap(move: Move, failure: EngineFailure) -> Finding:
+    first = failure.error.message.splitlines()[0] if failure.error.message else failure.error.error_class
+    return finding(403, source=move.table, from_version=move.consumed.version, to_version=move.to_version, message=first)
+
+
+def _bind(job: Job, planned: Planned, plan: Plan, standing: Standing, change: Change) -> BoundScript | None:
+    try:
+        return bind(plan, Binding(change.versions, change.diffs), standing.table,
+                    additive=not job.config.recompute_only)
+    except KeyViolation as broken:
+        for name, key in planned.keys.items():
+            found = planned.inputs.tables[name]
+            if found.table == broken.table and key.columns == broken.key:
+                raise violation(found, key, change.moves[broken.table].to_version, broken.value) from broken
+        raise IdivmError(finding(901, message=str(broken))) from broken
+
+
+def _apply(job: Job, standing: Standing, planned: Planned, work: tuple[Change, BoundScript]) -> Steps[Outcome | Finding]:
+    change, script = work
+    assert standing.latest is not None
+    consumed = marks.consumed(planned, change.moves)
+    new = new_state(job, planned, consumed)
+    statement = Statement(DELTA.sql(script.merge), "write", f"merge into {standing.table}")
+    guard = writing.Guard(f"idivm:{standing.table}", standing.latest.version)
+    try:
+        rows = yield from writing.committed(job.engine, statement, new, guard)
+    except EngineFailure as failure:
+        return (yield from _failed(job, planned, change, failure))
+    effect = _effect(rows) or (yield from _skipped(job, standing, new))
+    job.invocation.forget(standing.table)
+    inputs = _input_changes(job, planned, change)
+    strategy = "recompute" if script.recomputes else "id"
+    reason = _recomputed(script) if script.recomputes else None
+    account = Account("incremental", planned.plan is not None and planned.plan.hidden, inputs, effect, strategy, reason)
+    return outcome(job, account, planned)
+
+
+def _recomputed(script: BoundScript) -> str:
+    parts = [f"{diff.name} by ({', '.join(diff.ids) or 'all'})" for diff in script.idiffs if diff.kind == "rec"]
+    return "part of the view was evaluated anew: " + "; ".join(parts)
+
+
+def _effect(rows: Rows) -> Effect | None:
+    """What the MERGE did; None if Delta skipped it because its number was used already."""
+    if not rows.rows:
+        return None
+    found = rows.dicts()[0]
+    return Effect(int(found["num_inserted_rows"]), int(found["num_updated_rows"]), int(found["num_deleted_rows"]))
+
+
+def _skipped(job: Job, standing: Standing, new: State) -> Steps[Effect]:
+    """A skipped MERGE was either sent twice by the connection, and then its commit is there, or another run was faster."""
+    commit = yield from history.latest(job.engine, standing.table)
+    if state.read(commit.user_metadata) != new:
+        raise IdivmError(finding(903, view=standing.table, message="its MERGE was not applied", state=standing.sentence))
+    metrics = {name: int(commit.metrics.get(f"numTargetRows{name}") or 0) for name in ("Inserted", "Updated", "Deleted")}
+    return Effect(metrics["Inserted"], metrics["Updated"], metrics["Deleted"])
+
+
+def _failed(job: Job, planned: Planned, change: Change, failure: EngineFailure) -> Steps[Finding]:
+    """The reason to rebuild that an engine's error is; raises what is none."""
+    feeds = [table for table, diff in change.diffs.items() if isinstance(diff, FeedDiff)]
+    if failure.is_any(GAP) and feeds:
+        moved = [change.moves[table] for table in feeds]
+        named_in = [move for move in moved if move.table in failure.error.message]
+        return gap((named_in or moved)[0], failure)
+    if failure.is_any(_AMBIGUOUS):
+        for name, key in planned.keys.items():
+            yield from keys.verify(job.engine, job.invocation, planned.inputs.tables[name], key)
+    raise failure
+
+
+def _input_changes(job: Job, planned: Planned, change: Change) -> dict[str, InputChange]:
+    found = {}
+    for name, each in planned.inputs.tables.items():
+        move, diff = change.moves[each.table], change.diffs.get(each.table)
+        rows = 0 if diff is None else sum(abs(w) for _, w in diff.rows) if isinstance(diff, InlineDiff) else None
+        found[named(job, name)] = InputChange(move.consumed.version, move.to_version, rows)
+    return found
+
+
+__all__ = ["GAP", "Change", "Consumed", "incremental"]

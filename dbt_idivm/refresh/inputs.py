@@ -1,0 +1,145 @@
+"""Looking up what a model reads: each table's columns, feed and pinned version; views are followed to their tables."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+
+import sqlglot
+from sqlglot import exp
+
+from dbt_idivm.errors import Finding, IdivmError, finding
+from dbt_idivm.frontend.lower import tables_in
+from dbt_idivm.frontend.tables import relations
+from dbt_idivm.refresh.history import Commit
+from dbt_idivm.refresh.invocation import Invocation
+from dbt_idivm.refresh.relations import COLUMNS, Described, describe
+from dbt_idivm.refresh.steps import Engine, Steps
+from dbt_idivm.script.dialect import DELTA
+
+
+@dataclass(frozen=True)
+class Input:
+    """One relation that a model reads. `table` is the table whose rows are meant: behind an upstream model's view it
+    is the ID-extended one. `commit` is the pinned version; None for what has no versions."""
+
+    name: str
+    table: str
+    facts: Described
+    commit: Commit | None = None
+    visible: tuple[str, ...] | None = None
+
+    @property
+    def version(self) -> int | None:
+        return self.commit.version if self.commit else None
+
+
+@dataclass(frozen=True)
+class Inputs:
+    """All that a model reads, by the names in its SQL. `views` are the texts of plain views, their names qualified."""
+
+    tables: Mapping[str, Input]
+    views: Mapping[str, str]
+    findings: tuple[Finding, ...] = ()
+
+    @property
+    def is_versioned(self) -> bool:
+        """Whether every table has versions, so that a vector stands for all that was read."""
+        return all(found.commit is not None for found in self.tables.values())
+
+
+def look_up(engine: Engine, invocation: Invocation, sql: str) -> Steps[Inputs]:
+    """The inputs of `sql`. Raises where one does not exist; what only incremental work minds goes to `findings`."""
+    tables: dict[str, Input] = {}
+    views: dict[str, str] = {}
+    missing: list[Finding] = []
+    findings: list[Finding] = []
+    names = list(tables_in(sql))
+    for name in names:
+        facts = yield from invocation.once(("facts", name), lambda name=name: describe(engine, name))  # type: ignore[misc]
+        if facts is None:
+            missing.append(finding(301, source=name))
+        elif facts.kind == "view" and facts.maintained is None and facts.text:
+            found = qualified(facts.text, facts.namespace)
+            if isinstance(found, Finding):
+                findings.append(finding(307, source=name, message=found.title))
+                tables[name] = Input(name, name, facts)
+                continue
+            views[name] = found
+            names.extend(each for each in tables_in(found) if each not in names)
+        else:
+            tables[name] = yield from _table(engine, invocation, name, facts)
+            findings.extend(_unfit(tables[name]))
+    if missing:
+        raise IdivmError(missing)
+    return Inputs(tables, views, tuple(findings))
+
+
+def _table(engine: Engine, invocation: Invocation, name: str, facts: Described) -> Steps[Input]:
+    table, visible = name, None
+    if facts.kind == "view" and facts.maintained is not None:
+        table = facts.maintained
+        visible = tuple(column.name for column in facts.columns)
+        behind = yield from invocation.once(("facts", table), lambda: describe(engine, table))
+        if behind is None:
+            raise IdivmError(finding(301, source=table))
+        facts = behind
+    commit = (yield from invocation.pinned(engine, table)) if facts.is_delta else None
+    return Input(name, table, facts, commit, visible or _declared_columns(facts))
+
+
+def _declared_columns(facts: Described) -> tuple[str, ...] | None:
+    found = facts.properties.get(COLUMNS)
+    return tuple(found) if found is not None else None
+
+
+def _unfit(found: Input) -> list[Finding]:
+    if not found.facts.is_delta:
+        provider = found.facts.provider or ("a view" if found.facts.kind == "view" else "a temporary view")
+        return [finding(302, source=found.name, provider=provider)]
+    return [] if found.facts.has_feed else [finding(303, source=found.table)]
+
+
+def qualified(text: str, namespace: str) -> str | Finding:
+    """A view's SQL with its one-part names resolved as Spark resolves them: in the schema the view was created in."""
+    try:
+        tree = sqlglot.parse_one(text, dialect=DELTA.name)
+        for _, table in relations(tree):
+            if len(table.parts) == 1 and namespace:
+                table.set("db", exp.to_identifier(namespace))
+        sql = DELTA.sql(tree)
+        tables_in(sql)
+    except (sqlglot.errors.SqlglotError, IdivmError) as error:
+        return error.findings[0] if isinstance(error, IdivmError) else finding(220, message=str(error).splitlines()[0])
+    return sql
+
+
+def pinned_query(sql: str, inputs: Inputs) -> exp.Query:
+    """The user's SELECT itself, its tables at their pinned versions and its views expanded: for views without a plan."""
+    tree = sqlglot.parse_one(sql, dialect=DELTA.name)
+    assert isinstance(tree, exp.Query)
+    for name, node in list(relations(tree)):
+        if name in inputs.views:
+            query = pinned_query(inputs.views[name], inputs)
+            query.set("with_", query.args.get("with_"))
+            alias = node.args.get("alias") or exp.TableAlias(this=exp.to_identifier(node.name, quoted=True))
+            node.replace(exp.Subquery(this=query, alias=alias.copy()))
+        elif name in inputs.tables and not node.args.get("version"):
+            _pin(node, inputs.tables[name])
+    return tree
+
+
+def _pin(node: exp.Table, found: Input) -> None:
+    """`t` → `t VERSION AS OF n`; a hidden column of the table behind an upstream view stays hidden."""
+    alias = node.args.get("alias") or exp.TableAlias(this=exp.to_identifier(node.name, quoted=True))
+    table = DELTA.table(found.table, found.version)
+    hooks = {key: node.args[key] for key in ("joins", "laterals", "pivots") if node.args.get(key)}
+    if found.visible is not None:
+        shown = [exp.column(exp.to_identifier(name, quoted=True)) for name in found.visible]
+        new: exp.Expression = exp.Subquery(this=exp.Select(expressions=shown).from_(table), alias=alias.copy())
+    else:
+        table.set("alias", alias.copy())
+        new = table
+    for key, value in hooks.items():
+        new.set(key, value)
+    node.replace(new)

@@ -1,0 +1,131 @@
+"""Which key identifies the rows of an input, and whether it really does (no trust without a check).
+
+In order: the model's config, what dbt declares (constraints, tests), the IDs of an upstream view of ours. Only the
+last needs no check: they are unique by construction.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any
+
+from sqlglot import exp
+
+from dbt_idivm.algebra.expressions import column
+from dbt_idivm.errors import Finding, IdivmError, finding, nearest
+from dbt_idivm.refresh.config import ModelConfig
+from dbt_idivm.refresh.inputs import Input, Inputs
+from dbt_idivm.refresh.invocation import Invocation
+from dbt_idivm.refresh.protocol import ModelRequest, Statement
+from dbt_idivm.refresh.relations import IDS
+from dbt_idivm.refresh.steps import Engine, Steps
+from dbt_idivm.script.dialect import DELTA
+
+COUNT = "idivm_count"
+
+
+@dataclass(frozen=True)
+class Key:
+    """A key of one input. `declared` says by whom; a trusted one is not checked."""
+
+    columns: tuple[str, ...]
+    declared: str
+    trusted: bool = False
+
+
+def choose_keys(request: ModelRequest, config: ModelConfig, inputs: Inputs) -> dict[str, Key]:
+    """Relation name → key, for the inputs that have one. Raises for a configured key that names no column or input."""
+    findings = list(_unknown_names(request, config, inputs))
+    keys: dict[str, Key] = {}
+    for name, found in inputs.tables.items():
+        chosen = _configured(request, config, name)
+        if chosen is None:
+            chosen = _declared(request, found) or _upstream(found)
+        else:
+            findings.extend(_missing_columns(found, chosen))
+        if chosen is not None and chosen.columns:
+            keys[name] = _spelt(found, chosen)
+    if findings:
+        raise IdivmError(findings)
+    return keys
+
+
+def verify(engine: Engine, invocation: Invocation, found: Input, key: Key) -> Steps[None]:
+    """Check a key over the whole table at its pinned version, once an invocation. Raises IDIVM-305."""
+    if key.trusted or found.version is None:
+        return
+    question = ("key", found.table, key.columns, found.version)
+    example = yield from invocation.once(question, lambda: _repeated(engine, found, key))
+    if example is not None:
+        count, values = example
+        raise IdivmError(finding(305, key=", ".join(key.columns), source=found.name, declared=key.declared,
+                                 count=count, example=_example(key, values)))
+
+
+def _repeated(engine: Engine, found: Input, key: Key) -> Steps[tuple[int, tuple[Any, ...]] | None]:
+    """How many values of the key occur more than once, and one of them; None if the key holds."""
+    names = [column(name) for name in key.columns]
+    repeated = (exp.Select(expressions=[*names, exp.alias_(exp.Count(this=exp.Star()), COUNT)])
+                .from_(DELTA.table(found.table, found.version)).group_by(*(name.copy() for name in names))
+                .having(exp.GT(this=exp.Count(this=exp.Star()), expression=exp.Literal.number(1))))
+    # the window counts the groups before LIMIT cuts them
+    total = exp.Window(this=exp.Count(this=exp.Star()))
+    query = (exp.Select(expressions=[exp.alias_(total, "idivm_total"), exp.Star()])
+             .from_(repeated.subquery("repeated")).limit(1))
+    rows = yield from engine.ask(Statement(DELTA.sql(query), "read", f"check key ({', '.join(key.columns)}) of {found.table}"))
+    return (int(rows.rows[0][0]), tuple(rows.rows[0][1:-1])) if rows.rows else None
+
+
+def _example(key: Key, values: tuple[Any, ...]) -> str:
+    return ", ".join(f"{name} = {value}" for name, value in zip(key.columns, values, strict=True))
+
+
+def _configured(request: ModelRequest, config: ModelConfig, relation: str) -> Key | None:
+    for written, columns in config.keys.items():
+        if _means(request, written, relation):
+            return Key(columns, f"`keys` of model {request.name}")
+    return None
+
+
+def _means(request: ModelRequest, written: str, relation: str) -> bool:
+    name = written.replace("`", "").lower()
+    known = request.input_names.get(relation, relation).lower()
+    return name in (known, relation, relation.rpartition(".")[2], known.rpartition(".")[2])
+
+
+def _declared(request: ModelRequest, found: Input) -> Key | None:
+    """The first declared key whose columns are there; a trusted one if it is what the upstream view is identified by."""
+    columns = {attribute.name.lower() for attribute in found.facts.columns}
+    for candidate in request.keys.get(found.name, ()):
+        if all(name.lower() in columns for name in candidate.columns):
+            upstream = _upstream(found)
+            same = upstream is not None and {n.lower() for n in upstream.columns} == {n.lower() for n in candidate.columns}
+            return Key(candidate.columns, candidate.source, trusted=same)
+    return None
+
+
+def _upstream(found: Input) -> Key | None:
+    ids = found.facts.properties.get(IDS)
+    return Key(tuple(ids), "the IDs of an upstream view", trusted=True) if ids else None
+
+
+def _unknown_names(request: ModelRequest, config: ModelConfig, inputs: Inputs) -> list[Finding]:
+    written = {name: request.input_names.get(name, name) for name in (*inputs.tables, *inputs.views)}
+    return [finding(103, key="keys", value=name, accepted="the inputs " + ", ".join(f"`{w}`" for w in written.values()))
+            for name in config.keys if not any(_means(request, name, relation) for relation in written)]
+
+
+def _missing_columns(found: Input, key: Key) -> list[Finding]:
+    names = [attribute.name for attribute in found.facts.columns]
+    known = {name.lower() for name in names}
+    return [finding(304, column=name, source=found.name, declared=key.declared,
+                    nearest=", ".join(f"`{each}`" for each in nearest(name, names)))
+            for name in key.columns if name.lower() not in known]
+
+
+def _spelt(found: Input, key: Key) -> Key:
+    """The key with its columns as the table spells them."""
+    spelling: Mapping[str, str] = {attribute.name.lower(): attribute.name for attribute in found.facts.columns}
+    columns = tuple(spelling.get(name.lower(), name) for name in key.columns)
+    return Key(tuple(dict.fromkeys(columns)), key.declared, key.trusted)

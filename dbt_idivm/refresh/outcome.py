@@ -1,0 +1,95 @@
+"""What a refresh says it did: the record, and the console line in few words."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Literal
+
+from dbt_idivm.errors import Finding
+from dbt_idivm.refresh.planning import Job, Planned
+from dbt_idivm.refresh.protocol import InputChange, Mode, Outcome
+from dbt_idivm.refresh.standing import HIDDEN_SUFFIX
+
+
+@dataclass(frozen=True)
+class Effect:
+    """Rows that a refresh changed in the view."""
+
+    inserted: int = 0
+    updated: int = 0
+    deleted: int = 0
+
+
+@dataclass(frozen=True)
+class Account:
+    """One refresh in the terms of the outcome. `hidden`: the model is a view over its ID-extended table."""
+
+    mode: Mode
+    hidden: bool
+    inputs: Mapping[str, InputChange]
+    effect: Effect = Effect()
+    strategy: str | None = None
+    reason: str | None = None
+
+
+def outcome(job: Job, account: Account, planned: Planned | None = None) -> Outcome:
+    effect = account.effect
+    return Outcome(
+        mode=account.mode, strategy=account.strategy, reason=account.reason,
+        rows_inserted=effect.inserted, rows_updated=effect.updated, rows_deleted=effect.deleted,
+        statements=job.engine.statements, inputs=account.inputs,
+        message=message(account, job.engine.statements), relations=relations(job, account.hidden),
+        artifacts=artifacts(job, planned), warnings=tuple(job.warnings))
+
+
+def message(account: Account, statements: int) -> str:
+    """One line: `incremental: +12 ~200 -3, 2 inputs changed, 1 statement`."""
+    effect = account.effect
+    parts = []
+    if account.mode in ("create", "full"):
+        parts.append(_count(effect.inserted, "row"))
+    if account.mode == "incremental":
+        changed = sum(1 for change in account.inputs.values() if change.rows != 0
+                      and change.from_version != change.to_version)
+        parts += [f"+{effect.inserted} ~{effect.updated} -{effect.deleted}", f"{_count(changed, 'input')} changed"]
+    if account.mode == "noop":
+        parts.append("nothing changed")
+    if account.reason and account.mode == "full":
+        parts.append(account.reason)
+    parts.append(_count(statements, "statement"))
+    return f"{account.mode}: {', '.join(parts)}"
+
+
+def _count(number: int, noun: str) -> str:
+    return f"{number} {noun}{'' if number == 1 else 's'}"
+
+
+def relations(job: Job, hidden: bool) -> tuple[tuple[str, str, Literal["table", "view"]], ...]:
+    """The model's relation first, then what stands behind it."""
+    schema, name = job.request.schema, job.request.identifier
+    if hidden:
+        return ((schema, name, "view"), (schema, name + HIDDEN_SUFFIX, "table"))
+    return ((schema, name, "table"),)
+
+
+def artifacts(job: Job, planned: Planned | None) -> dict[str, str]:
+    """The plan and its Δ-script as text: deterministic, so that a pull request can show how they differ."""
+    if planned is None:
+        return {}
+    if planned.plan is None:
+        reason = planned.refusal
+        return {"plan.txt": f"full refresh each time\n{reason}\n" if reason else ""}
+    from dbt_idivm.explain import delta_script, explain
+
+    return {"plan.txt": explain(planned.plan), "delta_script.sql": delta_script(planned.plan, planned.table)}
+
+
+def named(job: Job, relation: str) -> str:
+    """An input as the user wrote it."""
+    return job.request.input_names.get(relation, relation)
+
+
+def summary(reason: Finding | None) -> str | None:
+    return reason.summary if reason else None
+

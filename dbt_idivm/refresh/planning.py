@@ -1,0 +1,181 @@
+"""From the request to a plan: look-ups, keys, the planner, and the fingerprint by which a stored view is recognised."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+
+import sqlglot
+from sqlglot import exp
+
+from dbt_idivm.compiler import compile_plan
+from dbt_idivm.context import Catalog, TableInfo
+from dbt_idivm.errors import Finding, IdivmError, finding, nearest
+from dbt_idivm.frontend.lower import lower
+from dbt_idivm.refresh.config import ModelConfig
+from dbt_idivm.refresh.inputs import Input, Inputs, look_up
+from dbt_idivm.refresh.invocation import Invocation
+from dbt_idivm.refresh.keys import Key, choose_keys
+from dbt_idivm.refresh.protocol import ModelRequest
+from dbt_idivm.refresh.relations import INPUTS, describe
+from dbt_idivm.refresh.standing import HIDDEN_SUFFIX, Standing, model_name
+from dbt_idivm.refresh.state import digest
+from dbt_idivm.refresh.steps import Engine, Steps
+from dbt_idivm.script.dialect import DELTA
+from dbt_idivm.script.plan import Plan
+
+# A rebuild over unchanged inputs would give another result: sampling and drawing, the time, functions nobody knows.
+_UNREPEATABLE = frozenset({"IDIVM-204", "IDIVM-206", "IDIVM-213", "IDIVM-226"})
+_VOLATILE, _UNKNOWN_COLUMN = "IDIVM-206", "IDIVM-221"
+
+
+@dataclass(frozen=True)
+class Job:
+    """One refresh: whom to ask, what is shared, what is wanted."""
+
+    engine: Engine
+    invocation: Invocation
+    request: ModelRequest
+    config: ModelConfig
+    warnings: list[str] = field(default_factory=list)
+
+
+@dataclass(frozen=True)
+class Planned:
+    """The model as it is to be maintained. Without a plan it is rebuilt, and `refusal` says why."""
+
+    inputs: Inputs
+    keys: Mapping[str, Key]
+    plan: Plan | None
+    refusal: Finding | None
+    table: str
+    repeatable: bool
+    fingerprint: Mapping[str, str]
+    used: Mapping[str, Mapping[str, str]]  # input → its columns that are used, with their types
+
+
+def plan_model(job: Job, standing: Standing) -> Steps[Planned]:
+    """Raises IdivmError for what is wrong, and for what has no rule if that is to be an error."""
+    inputs = yield from look_up(job.engine, job.invocation, job.request.sql)
+    if job.config.strategy == "full":
+        return _planned(job, inputs, {}, None, finding(407))
+    if inputs.findings:
+        raise IdivmError(inputs.findings)
+    keys = choose_keys(job.request, job.config, inputs)
+    try:
+        plan = _compile(job, inputs, keys)
+    except IdivmError as error:
+        if _UNKNOWN_COLUMN in error.codes:
+            yield from _renamed(job, standing, inputs)
+        return _planned(job, inputs, keys, None, _refusal(job.config, error), error.codes)
+    return _planned(job, inputs, keys, plan, None)
+
+
+def _compile(job: Job, inputs: Inputs, keys: Mapping[str, Key]) -> Plan:
+    tables = {name: _table_info(found, keys.get(name)) for name, found in inputs.tables.items()}
+    lowered = lower(job.request.sql, Catalog(tables, inputs.views))
+    plan = compile_plan(lowered.root, lowered.output, recompute_only=job.config.recompute_only)
+    collated = [finding(228, what=f"column {a.name} of {scan.table} with a collation") for scan in plan.scans
+                for a in scan.base_columns if " collate " in a.type.lower()]
+    if collated:
+        raise IdivmError(collated)
+    return plan
+
+
+def _table_info(found: Input, key: Key | None) -> TableInfo:
+    return TableInfo(found.name, found.facts.columns, key.columns if key else None, key.declared if key else "",
+                     found.table if found.table != found.name else None, found.visible)
+
+
+def _refusal(config: ModelConfig, error: IdivmError) -> Finding:
+    """The reason to rebuild; raises if the error is none, or is to be one."""
+    volatile = [each for each in error.findings if each.code == _VOLATILE]
+    if volatile and config.volatile == "error":
+        raise IdivmError(volatile) from error
+    if not error.is_refusal or config.on_unsupported == "error":
+        raise error
+    return finding(408, reason=error.findings[0].title, codes=", ".join(dict.fromkeys(error.codes)))
+
+
+def _renamed(job: Job, standing: Standing, inputs: Inputs) -> Steps[None]:
+    """Raise IDIVM-308 if columns that the view was built from are gone: that says more than `unknown column`."""
+    if standing.latest is None:
+        return
+    facts = yield from describe(job.engine, standing.table)
+    used = facts.properties.get(INPUTS, {}) if facts else {}
+    gone = []
+    for name, columns in used.items():
+        if name in inputs.tables:
+            now = [a.name for a in inputs.tables[name].facts.columns]
+            known = {each.lower() for each in now}
+            gone += [finding(308, source=name, column=column, nearest=", ".join(nearest(column, now)))
+                     for column in columns if column.lower() not in known]
+    if gone:
+        raise IdivmError(gone)
+
+
+def _planned(job: Job, inputs: Inputs, keys: Mapping[str, Key], plan: Plan | None, refusal: Finding | None,
+             codes: tuple[str, ...] = ()) -> Planned:
+    model = model_name(job.request)
+    used = _used(inputs, plan)
+    return Planned(inputs, keys, plan, refusal, model + HIDDEN_SUFFIX if plan and plan.hidden else model,
+                   inputs.is_versioned and _UNREPEATABLE.isdisjoint(codes), _fingerprint(job, keys, plan, used), used)
+
+
+def _used(inputs: Inputs, plan: Plan | None) -> dict[str, dict[str, str]]:
+    found: dict[str, dict[str, str]] = {}
+    for name, each in inputs.tables.items():
+        names = None if plan is None else {a.name for scan in plan.scans if scan.table == each.table
+                                           for a in scan.base_columns}
+        found[name] = {a.name: a.type for a in each.facts.columns if names is None or a.name in names}
+    return found
+
+
+def _fingerprint(job: Job, keys: Mapping[str, Key], plan: Plan | None, used: Mapping[str, Mapping[str, str]]) -> dict[str, str]:
+    """All that the stored rows depend on besides the inputs' rows, in parts."""
+    stored = [(c.name, c.attribute, c.hidden) for c in plan.columns] if plan else "the user's SELECT"
+    return {
+        "sql": digest(canonical(job.request.sql)),
+        "keys": digest({name: key.columns for name, key in keys.items()}) if plan else "",
+        "inputs": digest(used),
+        "stored": digest(stored),
+        "ansi": job.request.session.get("ansi", ""),
+        "time_zone": job.request.session.get("time_zone", ""),
+    }
+
+
+def canonical(sql: str) -> str:
+    """The SQL without comments and layout."""
+    tree = sqlglot.parse_one(sql, dialect=DELTA.name)
+    assert isinstance(tree, exp.Expression)
+    return tree.sql(dialect=DELTA.name, comments=False)
+
+
+def difference(job: Job, standing: Standing, planned: Planned) -> Steps[Finding | None]:
+    """Why the stored view is not the one that is planned now; None if it is."""
+    before = standing.state.plan if standing.state else {}
+    now = planned.fingerprint
+    changed = [part for part in now if before.get(part) != now[part]]
+    if not changed:
+        return None
+    if "sql" in changed:
+        return finding(402, what="another SELECT")
+    for setting in ("ansi", "time_zone"):
+        if setting in changed:
+            return finding(409, setting=setting, before=before.get(setting, ""), now=now[setting])
+    if "inputs" in changed:
+        return (yield from _changed_columns(job, standing, planned))
+    return finding(402, what="other keys" if "keys" in changed else "another set of stored columns")
+
+
+def _changed_columns(job: Job, standing: Standing, planned: Planned) -> Steps[Finding]:
+    facts = yield from describe(job.engine, standing.table)
+    before = facts.properties.get(INPUTS, {}) if facts else {}
+    for name, columns in planned.used.items():
+        if before.get(name) != columns:
+            return finding(412, source=name, before=_listed(before.get(name, {})), now=_listed(columns))
+    return finding(402, what="other inputs")
+
+
+def _listed(columns: Mapping[str, str]) -> str:
+    return ", ".join(f"{name} {kind}" for name, kind in columns.items()) or "none"

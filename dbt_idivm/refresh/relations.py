@@ -1,0 +1,78 @@
+"""What a relation of the catalog is: its columns and properties, from one DESCRIBE."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import Any
+
+from dbt_idivm.operators.scan import Attribute
+from dbt_idivm.refresh import commands, state
+from dbt_idivm.refresh.protocol import Rows
+from dbt_idivm.refresh.steps import Engine, EngineFailure, Steps
+
+# Properties of ours, each a hex-encoded JSON value.
+VIEW = "idivm.view"  # on the user's relation: the table that is maintained for it
+DEFINITION = "idivm.definition"  # the user's compiled SQL
+IDS = "idivm.ids"  # stored columns that identify a row; none if rows are not unique
+COLUMNS = "idivm.columns"  # the user's columns
+INPUTS = "idivm.inputs"  # input → the columns that are used of it, with their types
+BUILD = "idivm.build"  # hash over all that the table was created by
+FEED = "delta.enableChangeDataFeed"
+
+_DETAILS = "# Detailed Table Information"
+_OURS = re.compile(r"(idivm\.\w+)=([0-9a-f]+)")
+_FEED_ON = re.compile(r"delta\.enableChangeDataFeed=true\b", re.IGNORECASE)
+_MISSING = ("TABLE_OR_VIEW_NOT_FOUND", "SCHEMA_NOT_FOUND", "DELTA_TABLE_NOT_FOUND", "DELTA_MISSING_DELTA_TABLE")
+
+
+@dataclass(frozen=True)
+class Described:
+    """A table or view. `text` is the SQL of a plain view, `namespace` the schema that its names are resolved in."""
+
+    columns: tuple[Attribute, ...]
+    kind: str  # table, view, or "" for a temporary view
+    provider: str
+    has_feed: bool = False
+    text: str | None = None
+    namespace: str = ""
+    properties: Mapping[str, Any] = field(default_factory=dict)
+
+    @property
+    def is_delta(self) -> bool:
+        return self.kind == "table" and self.provider == "delta"
+
+    @property
+    def maintained(self) -> str | None:
+        """The table behind a view of ours; the table itself if it is one."""
+        found = self.properties.get(VIEW)
+        return str(found) if found is not None else None
+
+
+def describe(engine: Engine, relation: str) -> Steps[Described | None]:
+    """What stands under that name; None if nothing does."""
+    try:
+        rows = yield from engine.ask(commands.describe(relation))
+    except EngineFailure as failure:
+        if failure.is_any(_MISSING):
+            return None
+        raise
+    return described(rows)
+
+
+def described(rows: Rows) -> Described:
+    lines = [(str(row[0] or ""), str(row[1] or "")) for row in rows.rows]
+    columns = []
+    for name, kind in lines:
+        if not name or name.startswith("#"):
+            break
+        columns.append(Attribute(name, kind))
+    at = next((i for i, (name, _) in enumerate(lines) if name == _DETAILS), len(lines))
+    details = dict(lines[at:])
+    kind = details.get("Type", "").lower()
+    text = details.get("Table Properties", "")
+    found = {key: state.decode(value) for key, value in _OURS.findall(text)}
+    return Described(tuple(columns), "view" if "view" in kind else "table" if kind else "",
+                     details.get("Provider", "").lower(), bool(_FEED_ON.search(text)), details.get("View Text"),
+                     details.get("View Catalog and Namespace", "").rpartition(".")[2], found)

@@ -1,0 +1,91 @@
+"""Where a view stands: its table, the commit that its state is in, and why that state may not be built upon."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+
+from dbt_idivm.errors import Finding, finding
+from dbt_idivm.refresh import commands, history, state
+from dbt_idivm.refresh.history import Commit
+from dbt_idivm.refresh.invocation import Invocation
+from dbt_idivm.refresh.protocol import ModelRequest
+from dbt_idivm.refresh.relations import describe
+from dbt_idivm.refresh.state import State
+from dbt_idivm.refresh.steps import Engine, EngineFailure, Steps
+
+HIDDEN_SUFFIX = "__idivm"  # the ID-extended table of a model whose view needs hidden columns
+_PAGES = (1, 20, 500)
+_ABSENT = ("TABLE_OR_VIEW_NOT_FOUND", "SCHEMA_NOT_FOUND", "DELTA_TABLE_NOT_FOUND", "DELTA_MISSING_DELTA_TABLE",
+           "DELTA_ONLY_OPERATION", "EXPECT_TABLE_NOT_VIEW*", "DELTA_NOT_A_DELTA_TABLE", "DELTA_PATH_DOES_NOT_EXIST")
+
+
+@dataclass(frozen=True)
+class Standing:
+    """`table` holds the view's rows. `latest` is its newest commit, `state` what the view was built from.
+
+    `reason` says why the state cannot be used; None if it can.
+    """
+
+    table: str
+    latest: Commit | None = None
+    committed: Commit | None = None
+    state: State | None = None
+    reason: Finding | None = None
+
+    @property
+    def sentence(self) -> str:
+        """For messages: which committed state the view is at."""
+        if self.latest is None:
+            return "The view does not exist yet"
+        inputs = self.state.versions.items() if self.state else ()
+        built = ", ".join(f"{table} at version {version}" for table, version in inputs)
+        stands = f"The view stays at its version {self.latest.version}"
+        return f"{stands}, built from {built}" if built else stands
+
+
+def model_name(request: ModelRequest) -> str:
+    return f"{request.schema}.{request.identifier}"
+
+
+def read_standing(engine: Engine, invocation: Invocation, request: ModelRequest) -> Steps[Standing]:
+    """The state in the newest commit of a refresh, unless somebody else changed rows after it."""
+    model = model_name(request)
+    table = model
+    if request.existing == "view":
+        facts = yield from invocation.once(("facts", model), lambda: describe(engine, model))
+        if facts is None or facts.maintained is None:
+            return Standing(model, reason=finding(406, view=model, message="a plain view stands at its name"))
+        table = facts.maintained
+    standing = Standing(table, reason=finding(413, view=model))
+    if request.existing is None:
+        return standing
+    for limit in _PAGES:
+        try:
+            commits = history.commits((yield from engine.ask(commands.history(table, limit))))
+        except EngineFailure as failure:
+            if failure.is_any(_ABSENT):
+                return standing if request.existing == "view" else replace(
+                    standing, reason=finding(406, view=model, message="it is not a Delta table"))
+            raise
+        judged = _judge(table, commits)
+        if judged is not None:
+            return judged
+        if len(commits) < limit:
+            break
+    return Standing(table, commits[0], reason=finding(406, view=table, message="no commit of its history has it"))
+
+
+def _judge(table: str, commits: tuple[Commit, ...]) -> Standing | None:
+    """The standing that these newest commits show, None if they are all quiet ones."""
+    for commit in commits:
+        found = state.read(commit.user_metadata)
+        if found is not None:
+            reason = None if found.trusted else finding(410)
+            return Standing(table, commits[0], commit, found, reason)
+        if commit.is_quiet:
+            continue
+        if commit.operation.startswith(("CREATE", "REPLACE")):
+            return Standing(table, commits[0], reason=finding(406, view=table, message="dbt-idivm did not create it"))
+        return Standing(table, commits[0], reason=finding(
+            405, view=table, version=commit.version, operation=commit.operation))
+    return None

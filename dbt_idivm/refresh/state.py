@@ -1,0 +1,86 @@
+"""The state of a view: what it was built from, written into the commit that changes its rows (one commit, one truth).
+
+It is JSON in Delta's `userMetadata`, read back from the view's own history.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import json
+from collections.abc import Mapping
+from dataclasses import asdict, dataclass, field
+from typing import Any
+
+FORMAT = 1
+MARK = "idivm"
+
+
+@dataclass(frozen=True)
+class Consumed:
+    """The state of one input that the view stands for. `table` is the Delta table that is read for the name."""
+
+    table: str
+    version: int
+    at: str
+
+
+@dataclass(frozen=True)
+class State:
+    """What one commit of a view says about it.
+
+    `plan` are the parts of the fingerprint, so that a difference can be named; `request` is a hash over all that the
+    refresh was asked with, before any look-up. An untrusted state was built from a part of the inputs; a
+    volatile one would come out otherwise if it were built again.
+    """
+
+    inputs: Mapping[str, Consumed]
+    plan: Mapping[str, str]
+    request: str = ""
+    views: Mapping[str, str] = field(default_factory=dict)
+    run: str = ""
+    trusted: bool = True
+    volatile: bool = False
+
+    @property
+    def versions(self) -> dict[str, int]:
+        """Table → version."""
+        return {consumed.table: consumed.version for consumed in self.inputs.values()}
+
+    def json(self) -> str:
+        """One line of ASCII: it travels in a SET command."""
+        return json.dumps({MARK: FORMAT, **asdict(self)}, ensure_ascii=True, separators=(",", ":"), sort_keys=True)
+
+
+def read(text: str | None) -> State | None:
+    """The state in a commit's user metadata; None if there is none, or of a format that this version does not know."""
+    try:
+        # a query comment that dbt appends to the SET command ends up behind the JSON
+        found, _ = json.JSONDecoder().raw_decode((text or "").strip())
+    except ValueError:
+        return None
+    if not isinstance(found, dict) or found.pop(MARK, None) != FORMAT:
+        return None
+    return _state(found)
+
+
+def _state(found: dict[str, Any]) -> State | None:
+    try:
+        inputs = {name: Consumed(**consumed) for name, consumed in found.pop("inputs").items()}
+        return State(inputs=inputs, **found)
+    except (KeyError, TypeError):
+        return None
+
+
+def digest(*parts: Any) -> str:
+    """A short hash over values that JSON can hold."""
+    text = json.dumps(parts, sort_keys=True, default=str)
+    return hashlib.sha256(text.encode()).hexdigest()[:16]
+
+
+def encode(value: Any) -> str:
+    """A value as a table property: hex, because Spark redacts properties that look like URLs or secrets."""
+    return json.dumps(value).encode().hex()
+
+
+def decode(text: str) -> Any:
+    return json.loads(bytes.fromhex(text).decode())

@@ -1,0 +1,103 @@
+"""Statements that write: state and rows in one commit, and the settings taken back whatever happens."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any
+
+from sqlglot import exp
+
+from dbt_idivm.algebra.expressions import identifier
+from dbt_idivm.refresh import commands
+from dbt_idivm.refresh.config import ModelConfig
+from dbt_idivm.refresh.protocol import Rows, Statement
+from dbt_idivm.refresh.relations import FEED
+from dbt_idivm.refresh.state import State, encode
+from dbt_idivm.refresh.steps import Engine, EngineFailure, Steps
+from dbt_idivm.script.dialect import DELTA
+from dbt_idivm.script.merge import SOURCE, TARGET
+
+
+@dataclass(frozen=True)
+class Guard:
+    """Delta's guard against a statement that is sent twice: a write under the same (application, number) is skipped.
+
+    The number is the version of the view that the refresh started from, so that it grows with every commit.
+    """
+
+    application: str
+    number: int
+
+
+def committed(engine: Engine, statement: Statement, state: State, guard: Guard | None = None) -> Steps[Rows]:
+    """Run a write whose commit carries the state."""
+    settings = {commands.USER_METADATA: state.json()}
+    if guard is not None:
+        settings |= {commands.TXN_APP: guard.application, commands.TXN_VERSION: str(guard.number)}
+    try:
+        for key, value in settings.items():
+            yield from engine.ask(commands.set_option(key, value))
+        rows = yield from engine.ask(statement)
+    except EngineFailure:
+        yield from _reset(engine, settings)
+        raise
+    yield from _reset(engine, settings)
+    return rows
+
+
+def _reset(engine: Engine, settings: Mapping[str, str]) -> Steps[None]:
+    for key in settings:
+        yield from engine.ask(commands.reset_option(key))
+
+
+def mark_only(table: str) -> Statement:
+    """A MERGE that can change nothing; under a guard it writes a commit nevertheless."""
+    source = exp.Select(expressions=[exp.alias_(exp.Literal.number(1), "one")]).subquery(SOURCE)
+    delete = exp.When(matched=True, then=exp.Var(this="DELETE"))
+    merge = exp.Merge(this=exp.alias_(DELTA.table(table, None), TARGET, table=True), using=source, on=exp.false(),
+                      whens=exp.Whens(expressions=[delete]))
+    return Statement(DELTA.sql(merge), "write", f"move the mark of {table}")
+
+
+def create_table(table: str, query: exp.Query, config: ModelConfig, properties: Mapping[str, Any], *,
+                 replace: bool) -> Statement:
+    """CREATE [OR REPLACE] TABLE .. USING DELTA .. AS query; `properties` are ours, to be encoded."""
+    parts: list[exp.Expression] = [exp.FileFormatProperty(this=exp.Var(this="delta"))]
+    if config.partition_by:
+        names = [identifier(name) for name in config.partition_by]
+        parts.append(exp.PartitionedByProperty(this=exp.Schema(expressions=names)))
+    if config.cluster_by:
+        parts.append(exp.ClusterProperty(expressions=[exp.Column(this=identifier(n)) for n in config.cluster_by]))
+    if config.location_root:
+        place = f"{config.location_root.rstrip('/')}/{table.rpartition('.')[2]}"
+        parts.append(exp.LocationProperty(this=exp.Literal.string(place)))
+    texts = {**config.tblproperties, FEED: "true", **{key: encode(value) for key, value in properties.items()}}
+    parts += _properties(texts)
+    tree = exp.Create(this=DELTA.table(table, None), kind="TABLE", replace=replace, expression=query,
+                      properties=exp.Properties(expressions=parts))
+    return Statement(DELTA.sql(tree), "write", f"build {table}", fetch=False)
+
+
+def overwrite_table(table: str, query: exp.Query) -> Statement:
+    """INSERT OVERWRITE: the table keeps its identity, and its feed shows what differs."""
+    tree = exp.Insert(this=DELTA.table(table, None), expression=query, overwrite=True)
+    return Statement(DELTA.sql(tree), "write", f"rebuild {table}", fetch=False)
+
+
+def create_view(view: str, table: str, columns: tuple[str, ...], properties: Mapping[str, Any]) -> Statement:
+    """The user's relation over the ID-extended table: its columns, without the hidden ones."""
+    names = [exp.Column(this=identifier(name)) for name in columns]
+    query = exp.Select(expressions=names).from_(DELTA.table(table, None))
+    found = exp.Properties(expressions=_properties({key: encode(value) for key, value in properties.items()}))
+    tree = exp.Create(this=DELTA.table(view, None), kind="VIEW", replace=True, expression=query, properties=found)
+    return Statement(DELTA.sql(tree), "metadata", f"create view {view}", fetch=False)
+
+
+def rename_table(table: str, to: str) -> Statement:
+    tree = exp.Alter(this=DELTA.table(table, None), kind="TABLE", actions=[exp.AlterRename(this=DELTA.table(to, None))])
+    return Statement(DELTA.sql(tree), "metadata", f"rename {table}", fetch=False)
+
+
+def _properties(texts: Mapping[str, str]) -> list[exp.Expression]:
+    return [exp.Property(this=exp.Literal.string(key), value=exp.Literal.string(value)) for key, value in texts.items()]

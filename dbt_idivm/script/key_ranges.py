@@ -1,0 +1,270 @@
+"""Literal key ranges, so that Delta skips files: a join with inlined rows says nothing to the scan, a range does.
+
+    FROM orders AS o JOIN d_upd__parts AS d ON o.pid <=> d.pid      d holds pid 7, 9, 12
+    … WHERE o.pid BETWEEN 7 AND 12
+
+A range is added where an equality that every result row meets ties a column of a table to a value that comes from inlined
+rows only. It is implied by that equality, so the rows stay the same. The same holds for ON of a MERGE.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, field, replace
+from typing import TypeAlias
+
+from sqlglot import exp
+
+from dbt_idivm.algebra.expressions import conjuncts
+from dbt_idivm.script.value_range import Range, inlined, integer, joined
+
+Columns: TypeAlias = dict[tuple[str, str], Range]  # (alias, column) → the values it may have
+
+
+def add_key_ranges(tree: exp.Expression, texts: frozenset[tuple[str, str]] = frozenset()) -> exp.Expression:
+    """The statement with literal ranges; it is changed in place and returned.
+
+    `texts` are the (table, column) known to be strings. Only they get a range of text: a number that is compared with
+    text is compared as a number, and '10' comes before '9' as text.
+    """
+    if isinstance(tree, exp.Merge):
+        _Ranges(texts).merge(tree)
+    elif isinstance(tree, exp.Query):
+        _Ranges(texts).query(tree)
+    return tree
+
+
+@dataclass(frozen=True)
+class _Scope:
+    """Where a SELECT stands: its sources by alias, the WITH names it sees, the query around it."""
+
+    sources: Mapping[str, exp.Expression] = field(default_factory=dict)
+    nullable: frozenset[str] = frozenset()  # aliases that an outer join pads with NULLs
+    ctes: Mapping[str, tuple[exp.Query, _Scope]] = field(default_factory=dict)
+    parent: _Scope | None = None
+
+    def source(self, alias: str) -> tuple[exp.Expression, _Scope] | None:
+        if alias in self.sources:
+            return self.sources[alias], self
+        return self.parent.source(alias) if self.parent else None
+
+
+class _Ranges:
+    """One pass over one statement."""
+
+    def __init__(self, texts: frozenset[tuple[str, str]]) -> None:
+        self._texts = texts
+        self._known: dict[tuple[int, str], Range | None] = {}
+
+    def merge(self, tree: exp.Merge) -> None:
+        source, target = tree.args["using"], tree.this
+        if not isinstance(source, exp.Subquery):
+            return
+        self.query(source.this)
+        scope = _Scope({target.alias_or_name: target, source.alias: source})
+        on = tree.args["on"]
+        added = [found.test(_column(on, alias, name)) for (alias, name), found in self._bounds(on, scope).items()
+                 if alias == target.alias_or_name]
+        if added:
+            tree.set("on", exp.and_(*conjuncts(on), *added, copy=False))
+
+    def query(self, query: exp.Expr, outer: _Scope | None = None) -> None:
+        """Add ranges to every SELECT of `query`, the inner ones first."""
+        scope = _Scope(ctes=outer.ctes if outer else {}, parent=outer)
+        scope = self._with(query, scope, visit=True)
+        if isinstance(query, exp.Subquery):
+            self.query(query.this, scope)
+        elif isinstance(query, exp.SetOperation):
+            self.query(query.this, scope)
+            self.query(query.expression, scope)
+        elif isinstance(query, exp.Select):
+            self._select(query, scope)
+
+    def _select(self, query: exp.Select, outer: _Scope) -> None:
+        scope = _inside(query, outer)
+        for inner in _nested(query):
+            self.query(inner, scope)
+        added = [found.test(_column(query, alias, name))
+                 for (alias, name), found in self._select_bounds(query, scope).items() if alias in scope.sources]
+        if added:
+            where = query.args.get("where")
+            parts = conjuncts(where.this) if where else ()
+            query.set("where", exp.Where(this=exp.and_(*parts, *added, copy=False)))
+
+    def _with(self, query: exp.Expr, scope: _Scope, *, visit: bool = False) -> _Scope:
+        """The scope with the WITH names of `query`, each seeing those before it."""
+        clause = query.args.get("with_")
+        for cte in clause.expressions if clause else ():
+            if visit:
+                self.query(cte.this, scope)
+            scope = replace(scope, ctes={**scope.ctes, cte.alias: (cte.this, scope)})
+        return scope
+
+    def _select_bounds(self, query: exp.Select, scope: _Scope) -> Columns:
+        """The ranges that every row of FROM and WHERE meets."""
+        found = self._bounds(query.args["where"].this, scope) if query.args.get("where") else {}
+        joins = query.args.get("joins") or []
+        if not any(join.side in ("FULL", "RIGHT") for join in joins):
+            for join in joins:
+                if join.args.get("on") is not None and not join.side and join.kind in ("", "INNER"):
+                    found = {**self._bounds(join.args["on"], scope), **found}
+        return found
+
+    def _bounds(self, condition: exp.Expr, scope: _Scope) -> Columns:
+        """The ranges of table columns that `condition` implies."""
+        found: Columns = {}
+        for part in conjuncts(condition.unnest()):
+            part = part.unnest()
+            if isinstance(part, exp.And):
+                implied = self._bounds(part, scope)
+            elif isinstance(part, exp.Or):
+                implied = self._either(part, scope)
+            elif isinstance(part, exp.Exists) and isinstance(part.this, exp.Select):
+                implied = self._exists(part.this, scope)
+            elif isinstance(part, exp.EQ | exp.NullSafeEQ):
+                implied = self._equal(part, scope)
+            else:
+                continue
+            found = {**implied, **found}
+        return found
+
+    def _exists(self, query: exp.Select, outer: _Scope) -> Columns:
+        """What the existence of a row implies for the columns of the queries around it."""
+        if not query.args.get("group") and any(each.find(exp.AggFunc) for each in query.expressions):
+            return {}  # an aggregate without groups has a row always
+        scope = _inside(query, self._with(query, _Scope(ctes=outer.ctes, parent=outer)))
+        return {key: found for key, found in self._select_bounds(query, scope).items() if key[0] not in scope.sources}
+
+    def _either(self, condition: exp.Or, scope: _Scope) -> Columns:
+        """What both sides imply, the ranges joined."""
+        left, right = self._bounds(condition.left, scope), self._bounds(condition.right, scope)
+        joined = {key: left[key] | right[key] for key in left if key in right}
+        return {key: found for key, found in joined.items() if found is not None}
+
+    def _equal(self, condition: exp.Binary, scope: _Scope) -> Columns:
+        found: Columns = {}
+        for one, other in ((condition.left, condition.right), (condition.right, condition.left)):
+            if not isinstance(one, exp.Column) or not isinstance(other, exp.Column):
+                continue
+            values = self._column(other, scope)
+            if values is None or values.family is None or values.is_long:
+                continue
+            if self._is_ordered_alike(one, values, scope):
+                found[one.table, one.name] = values if isinstance(condition, exp.NullSafeEQ) else replace(
+                    values, has_null=False)
+        return found
+
+    def _is_ordered_alike(self, column: exp.Column, values: Range, scope: _Scope) -> bool:
+        """Whether `column` is a table's, and compared with these values in the order in which they were compared here."""
+        at = scope.source(column.table)
+        if at is None or not _is_table(*at):
+            return False
+        table = ".".join(part.name for part in at[0].parts) if isinstance(at[0], exp.Table) else ""
+        return values.family != "text" or (table, column.name) in self._texts
+
+    def _column(self, column: exp.Column, scope: _Scope) -> Range | None:
+        """The values of a column, if it comes from inlined rows only."""
+        alias = column.table or (next(iter(scope.sources)) if len(scope.sources) == 1 else "")
+        at = scope.source(alias)
+        if at is None:
+            return None
+        source, where = at
+        found = self._output(source, column.name, where)
+        if found is not None and alias in where.nullable:
+            found = replace(found, has_null=True)
+        return found
+
+    def _output(self, source: exp.Expr, name: str, scope: _Scope) -> Range | None:
+        """The values of the output column `name` of a source or query."""
+        if isinstance(source, exp.Table):
+            cte = scope.ctes.get(source.name) if not source.db else None
+            return self._output(cte[0], name, cte[1]) if cte else None
+        key = (id(source), name)
+        if key not in self._known:
+            self._known[key] = None  # also ends a recursive WITH
+            self._known[key] = self._query_output(source, name, scope)
+        return self._known[key]
+
+    def _query_output(self, query: exp.Expr, name: str, scope: _Scope) -> Range | None:
+        if isinstance(query, exp.Values):
+            return None
+        scope = self._with(query, _Scope(ctes=scope.ctes, parent=scope))
+        if isinstance(query, exp.Subquery):
+            return self._output(query.this, name, scope)
+        if isinstance(query, exp.Union):
+            sides = [self._nth(side, _position(query, name), scope) for side in (query.this, query.expression)]
+            return sides[0] | sides[1] if sides[0] is not None and sides[1] is not None else None
+        return self._projected(query, name, scope) if isinstance(query, exp.Select) else None
+
+    def _nth(self, query: exp.Expression, position: int | None, scope: _Scope) -> Range | None:
+        names = query.named_selects if isinstance(query, exp.Query) else []
+        if position is None or position >= len(names):
+            return None
+        return self._output(query, names[position], scope)
+
+    def _projected(self, query: exp.Select, name: str, outer: _Scope) -> Range | None:
+        selected = [each for each in query.expressions if each.alias_or_name == name and not each.is_star]
+        scope = _inside(query, outer)
+        if not selected and any(each.is_star for each in query.expressions) and len(scope.sources) == 1:
+            return self._column(exp.column(name), scope)
+        return self._value(query, selected[0].unalias(), scope) if len(selected) == 1 else None
+
+    def _value(self, query: exp.Select, value: exp.Expression, scope: _Scope) -> Range | None:
+        """The values of an expression in the SELECT list."""
+        if isinstance(value, exp.Cast) and isinstance(value.this, exp.Column):
+            return inlined(query, value)
+        if isinstance(value, exp.Null):
+            return Range(None, has_null=True)
+        number = integer(value)
+        if number is not None:
+            return Range("int", number, number)
+        if isinstance(value, exp.Case):
+            branches = [*(each.args["true"] for each in value.args["ifs"]), value.args.get("default") or exp.null()]
+            return joined(self._value(query, branch, scope) for branch in branches)
+        if isinstance(value, exp.Column):
+            # a table's column within the range that this very SELECT restricts it to
+            return self._column(value, scope) or self._select_bounds(query, scope).get((value.table, value.name))
+        return None
+
+
+def _inside(query: exp.Select, outer: _Scope) -> _Scope:
+    """The scope of a SELECT's own expressions."""
+    sources: dict[str, exp.Expression] = {}
+    nullable: set[str] = set()
+    first = query.args.get("from_")
+    if first is not None:
+        sources[first.this.alias_or_name] = first.this
+    for join in query.args.get("joins") or ():
+        if join.side in ("RIGHT", "FULL"):
+            nullable.update(sources)
+        if join.side in ("LEFT", "FULL"):
+            nullable.add(join.this.alias_or_name)
+        sources[join.this.alias_or_name] = join.this
+    return _Scope(sources, frozenset(nullable), outer.ctes, outer)
+
+
+def _nested(query: exp.Select) -> Iterator[exp.Query]:
+    """The queries directly inside a SELECT, but for its WITH clause: derived tables and subqueries of its conditions."""
+    parts = [part for key, part in query.args.items() if key != "with_" and part is not None]
+    stack = [each for part in parts for each in (part if isinstance(part, list) else [part])]
+    while stack:
+        node = stack.pop()
+        if isinstance(node, exp.Query):
+            yield node
+        elif isinstance(node, exp.Expression):
+            stack.extend(node.iter_expressions())
+
+
+def _is_table(source: exp.Expression, scope: _Scope) -> bool:
+    return (isinstance(source, exp.Table) and isinstance(source.this, exp.Identifier)
+            and (bool(source.db) or source.name not in scope.ctes))
+
+
+def _column(query: exp.Expression, alias: str, name: str) -> exp.Column:
+    """The column as the statement writes it already, so that its quotes are kept."""
+    return next(found.copy() for found in query.find_all(exp.Column) if found.table == alias and found.name == name)
+
+
+def _position(query: exp.Union, name: str) -> int | None:
+    names = query.named_selects
+    return names.index(name) if names.count(name) == 1 else None

@@ -1,0 +1,102 @@
+"""The equivalence test: a query whose rows are the differences between a maintained view and its definition."""
+
+from __future__ import annotations
+
+from collections.abc import Generator, Mapping
+from dataclasses import replace
+
+from sqlglot import exp
+
+from dbt_idivm.algebra.block import subquery
+from dbt_idivm.errors import IdivmError, finding
+from dbt_idivm.refresh.history import Commit
+from dbt_idivm.refresh.inputs import Input, Inputs, look_up, pinned_query
+from dbt_idivm.refresh.invocation import Invocation
+from dbt_idivm.refresh.protocol import ModelRequest, Reply, Statement
+from dbt_idivm.refresh.relations import DEFINITION, describe
+from dbt_idivm.refresh.standing import Standing, read_standing
+from dbt_idivm.refresh.state import State
+from dbt_idivm.refresh.steps import Engine, EngineFailure, Steps
+from dbt_idivm.script.dialect import DELTA
+
+DIFFERENCE = "difference"
+
+
+def equivalence(schema: str, identifier: str, as_of: str = "refresh") -> Generator[Statement, Reply, str]:
+    """Bag equality, both ways, over the user's columns.
+
+    `as_of` is "refresh" (the definition over the versions that the view was built from) or "now". Raises IdivmError
+    where that cannot be asked.
+    """
+    engine, relation = Engine(), f"{schema}.{identifier}"
+    try:
+        return (yield from _equivalence(engine, relation, as_of))
+    except EngineFailure as failure:
+        raise IdivmError(finding(902, statement=failure.statement.label, message=failure.error.message,
+                                 state="Nothing was compared")).of_model(identifier) from failure
+
+
+def _equivalence(engine: Engine, relation: str, as_of: str) -> Steps[str]:
+    facts = yield from describe(engine, relation)
+    if facts is None:
+        raise IdivmError(finding(301, source=relation))
+    definition = facts.properties.get(DEFINITION)
+    table = facts.maintained or relation
+    if definition is None and facts.maintained is not None:
+        behind = yield from describe(engine, table)
+        definition = behind.properties.get(DEFINITION) if behind else None
+    schema, _, identifier = relation.rpartition(".")
+    request = ModelRequest(identifier, schema, identifier, "", existing="view" if facts.kind == "view" else "table")
+    standing = yield from read_standing(engine, Invocation(), request)
+    if definition is None or standing.state is None:
+        raise IdivmError(standing.reason or finding(406, view=relation, message="it was not made by dbt-idivm"))
+    query = yield from _definition(engine, definition, standing.state if as_of == "refresh" else None, standing)
+    return DELTA.sql(_differences(relation, query, tuple(a.name for a in facts.columns)))
+
+
+def _definition(engine: Engine, sql: str, state: State | None, standing: Standing) -> Steps[exp.Query]:
+    """The user's SELECT over the recorded versions, or over the newest ones."""
+    inputs = yield from look_up(engine, Invocation(), sql)
+    if state is None or not state.trusted:
+        return pinned_query(sql, inputs)
+    tables: dict[str, Input] = {}
+    for name, found in inputs.tables.items():
+        tables[name] = found
+        consumed = state.inputs.get(name)
+        if consumed is not None and found.commit is not None:
+            tables[name] = replace(found, table=consumed.table, commit=_at(found.commit, consumed.version))
+            if consumed.version != found.commit.version:
+                yield from _probe(engine, tables[name])
+    return pinned_query(sql, Inputs(tables, inputs.views))
+
+
+def _at(commit: Commit, version: int) -> Commit:
+    return replace(commit, version=version)
+
+
+def _probe(engine: Engine, found: Input) -> Steps[None]:
+    """Ask whether the recorded version can still be read: it cannot once it is older than the retention period."""
+    query = exp.Select(expressions=[exp.Literal.number(1)]).from_(DELTA.table(found.table, found.version)).limit(0)
+    try:
+        yield from engine.ask(Statement(DELTA.sql(query), "metadata", f"{found.table} at version {found.version}"))
+    except EngineFailure as failure:
+        first = failure.error.message.splitlines()[0]
+        raise IdivmError(finding(309, source=found.table, version=found.version, message=first)) from failure
+
+
+def _differences(relation: str, query: exp.Query, columns: tuple[str, ...]) -> exp.Query:
+    """What the view lacks and what it has too much, as bags."""
+    names = [exp.column(exp.to_identifier(name, quoted=True)) for name in columns]
+
+    def side(rows: exp.Query, label: str) -> exp.Select:
+        star = [exp.alias_(exp.Literal.string(label), DIFFERENCE), *(name.copy() for name in names)]
+        return exp.Select(expressions=star).from_(subquery(rows, "rows"))
+
+    view = exp.Select(expressions=names).from_(DELTA.table(relation, None))
+    wanted: exp.Query = exp.Select(expressions=[n.copy() for n in names]).from_(subquery(query, "definition"))
+    missing = exp.Except(this=wanted, expression=view, distinct=False)
+    extra = exp.Except(this=view.copy(), expression=wanted.copy(), distinct=False)
+    return exp.Union(this=side(missing, "not in the view"), expression=side(extra, "not in the definition"), distinct=False)
+
+
+__all__ = ["DIFFERENCE", "Mapping", "equivalence"]

@@ -1,0 +1,136 @@
+"""Drives refreshes against a Spark session directly, without dbt: for the functional tests of `dbt_idivm.refresh`."""
+
+from __future__ import annotations
+
+import re
+from collections import Counter
+from collections.abc import Mapping
+from dataclasses import dataclass, field, replace
+from pathlib import Path
+from typing import Any
+
+from dbt_idivm.refresh.driver import Refresh, refresh
+from dbt_idivm.refresh.invocation import Invocation
+from dbt_idivm.refresh.protocol import EngineError, KeyCandidate, ModelRequest, Outcome, Reply, Rows, Statement
+from dbt_idivm.verify import equivalence
+
+SETTINGS = {
+    "spark.sql.extensions": "io.delta.sql.DeltaSparkSessionExtension",
+    "spark.sql.catalog.spark_catalog": "org.apache.spark.sql.delta.catalog.DeltaCatalog",
+    "spark.sql.catalogImplementation": "in-memory",
+    "spark.sql.session.timeZone": "UTC",
+    "spark.sql.shuffle.partitions": "2",
+    "spark.databricks.delta.snapshotPartitions": "2",
+    "spark.ui.enabled": "false",
+    "spark.ui.showConsoleProgress": "false",
+    "spark.driver.extraJavaOptions": "-Duser.timezone=UTC",
+}
+_CONDITION = re.compile(r"\[([A-Z][A-Z0-9_]{3,}(?:\.[A-Z0-9_]+)?)\]")
+
+
+def start(folder: Path) -> Any:
+    """A Spark session with Delta whose tables lie in `folder`; the one that runs already, if there is one."""
+    from delta import configure_spark_with_delta_pip
+    from pyspark.sql import SparkSession
+
+    active = SparkSession.getActiveSession()
+    if active is not None:
+        return active.newSession()
+    builder = SparkSession.builder.master("local[2]").config("spark.sql.warehouse.dir", str(folder))
+    for key, value in SETTINGS.items():
+        builder = builder.config(key, value)
+    spark = configure_spark_with_delta_pip(builder).getOrCreate()
+    spark.sparkContext.setLogLevel("OFF")
+    return spark
+
+
+@dataclass
+class Project:
+    """One schema with sources and models, refreshed one invocation after the other."""
+
+    spark: Any
+    schema: str
+    invocation: Invocation = field(default_factory=Invocation)
+    executed: list[Statement] = field(default_factory=list)
+    runs: int = 0
+
+    def __post_init__(self) -> None:
+        self.spark.sql(f"create schema if not exists {self.schema}")
+        self.spark.sql(f"use {self.schema}")
+
+    def sql(self, *statements: str) -> None:
+        for statement in statements:
+            self.spark.sql(statement.replace("$", self.schema))
+
+    def table(self, name: str, columns: str, *rows: str, feed: bool = True) -> None:
+        """A Delta source with change data feed."""
+        properties = f"tblproperties ('delta.enableChangeDataFeed' = '{str(feed).lower()}')"
+        self.sql(f"create table $.{name} ({columns}) using delta {properties}")
+        if rows:
+            self.sql(f"insert into $.{name} values {', '.join(rows)}")
+
+    def new_run(self) -> None:
+        self.invocation = Invocation()
+        self.runs += 1
+
+    def refresh(self, model: ModelRequest, **changes: Any) -> Outcome:
+        """One `dbt run` of one model."""
+        self.new_run()
+        return self.refresh_in_run(model, **changes)
+
+    def refresh_in_run(self, model: ModelRequest, **changes: Any) -> Outcome:
+        request = replace(model, existing=self.existing(model.identifier), run_id=f"run{self.runs}", **changes)
+        self.executed = []
+        steps = Refresh(refresh(request, self.invocation))
+        while not steps.done:
+            assert steps.statement is not None
+            steps.answer(self.run(steps.statement))
+        assert steps.outcome is not None
+        return steps.outcome
+
+    def run(self, statement: Statement) -> Reply:
+        self.executed.append(statement)
+        try:
+            frame = self.spark.sql(statement.sql)
+            return Rows(tuple(frame.columns), tuple(tuple(row) for row in frame.collect()))
+        except Exception as error:
+            message = str(error)
+            condition = getattr(error, "getCondition", lambda: None)()
+            found = _CONDITION.search(message)
+            return EngineError(condition or (found[1] if found else ""), message.partition("\n\tat ")[0])
+
+    def existing(self, identifier: str) -> str | None:
+        found = [t for t in self.spark.catalog.listTables(self.schema) if t.name == identifier and not t.isTemporary]
+        return None if not found else "view" if found[0].tableType == "VIEW" else "table"
+
+    def model(self, name: str, sql: str, keys: Mapping[str, Any] | None = None, dbt: Mapping[str, Any] | None = None,
+              **config: Any) -> ModelRequest:
+        """`keys` are declared ones: table → columns. `config` is the model's own."""
+        declared = {f"{self.schema}.{table}": (KeyCandidate(tuple(columns), "primary key constraint"),)
+                    for table, columns in (keys or {}).items()}
+        return ModelRequest(name, self.schema, name, sql.replace("$", self.schema),
+                            {"idivm": config, "dbt": dict(dbt or {})}, declared,
+                            session={"ansi": "true", "time_zone": "UTC"})
+
+    def rows(self, sql: str) -> Counter[tuple[Any, ...]]:
+        return Counter(tuple(row) for row in self.spark.sql(sql.replace("$", self.schema)).collect())
+
+    def differences(self, model: ModelRequest) -> list[Any]:
+        """Rows in which the view and its recomputation differ, both ways, as the equivalence test asks."""
+        steps = equivalence(model.schema, model.identifier, "refresh")
+        try:
+            statement = next(steps)
+            while True:
+                statement = steps.send(self.run(statement))
+        except StopIteration as stop:
+            return list(self.spark.sql(stop.value).collect())
+
+    def is_exact(self, model: ModelRequest) -> bool:
+        """The view equals its SELECT as it would be now, as bags."""
+        view, query = f"select * from {model.schema}.{model.identifier}", model.sql
+        both = [f"({view}) except all ({query})", f"({query}) except all ({view})"]
+        return all(not self.spark.sql(each).collect() for each in both)
+
+    @property
+    def kinds(self) -> Counter[str]:
+        return Counter(statement.kind for statement in self.executed)
