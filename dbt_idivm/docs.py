@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from pathlib import Path
 
 from dbt_idivm.errors import CODES, ErrorCode, Finding
-from dbt_idivm.support import support_page
+from dbt_idivm.support import support_page, support_table
 
 _KINDS = {
     "unsupported": "The query's semantics forbid incremental maintenance.",
@@ -43,14 +43,22 @@ def _sentence(text: str) -> str:
     return text[:1].upper() + text[1:] + ("" if text.endswith((".", "?")) else ".")
 
 
-def pages() -> Mapping[str, str]:
-    """Path below the project → text, for every page that is made from the code."""
-    return {**error_pages(), "docs/support.md": support_page()}
+def pages(root: Path) -> Mapping[str, str]:
+    """Path below the project → text, for every page that is made from the code, wholly or (the README) in part."""
+    readme = with_support_table((root / "README.md").read_text(encoding="utf-8"))
+    return {**error_pages(), "docs/support.md": support_page(), "README.md": readme}
+
+
+def with_support_table(readme: str) -> str:
+    """The README with the table of what is maintained between its two markers."""
+    begin, end = "<!-- support:begin -->\n", "<!-- support:end -->"
+    before, _, rest = readme.partition(begin)
+    return before + begin + support_table() + end + rest.partition(end)[2]
 
 
 def write(root: Path) -> None:
     """Writes all pages below `root`."""
-    for name, text in pages().items():
+    for name, text in pages(root).items():
         path = root / name
         path.parent.mkdir(parents=True, exist_ok=True)
         path.write_text(text)

@@ -92,11 +92,16 @@ def refused_rows() -> Iterator[str]:
             yield f"| {entry.roadmap or shown.title} | {word} | {shown.why} | [{entry.code}](errors/{entry.code}.md) |"
 
 
+def support_table() -> str:
+    """What is maintained, and how, as a table."""
+    return "\n".join(("| construct | maintained | hidden columns of the example |", "|---|---|---|", *supported_rows(), ""))
+
+
 def support_page() -> str:
     """The text of `docs/support.md`."""
     return "\n".join((
         "# What is maintained today", "",
         "Made from the code by `make docs`: each row is compiled, and says what the planner makes of it.", "",
-        "| construct | maintained | hidden columns of the example |", "|---|---|---|", *supported_rows(), "",
+        support_table(),
         "Everything else is rebuilt by a full refresh, with its code, or an error under `on_unsupported: error`.", "",
         "| construct | | why | code |", "|---|---|---|---|", *refused_rows(), ""))
