@@ -1,0 +1,34 @@
+"""A user's SQL with its tables replaced and every other character as it was.
+
+Reading and printing SQL is only as faithful as the parser: for text that nobody needs to understand, only to run, the
+names of the tables are exchanged in place.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+from sqlglot import exp
+
+from dbt_idivm.errors import Finding, IdivmError
+from dbt_idivm.frontend.tables import relations
+from dbt_idivm.frontend.text import Text
+
+
+def replace_tables(sql: str, replacement: Callable[[str, exp.Table], str | None]) -> str:
+    """`sql` with each reference to a relation of the catalog replaced by what `replacement` says; None leaves it.
+
+    `replacement` is given the relation's name (lower case) and its node. Raises IdivmError if `sql` does not parse.
+    """
+    tree = Text(sql).parse()
+    if isinstance(tree, Finding):
+        raise IdivmError(tree)
+    spans = []
+    for name, table in relations(tree):
+        text = replacement(name, table)
+        if text is not None:
+            places = [part.meta for part in table.parts]
+            spans.append((min(place["start"] for place in places), max(place["end"] for place in places) + 1, text))
+    for start, end, text in sorted(spans, reverse=True):
+        sql = sql[:start] + text + sql[end:]
+    return sql
