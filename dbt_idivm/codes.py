@@ -220,6 +220,11 @@ CODES: tuple[ErrorCode, ...] = (
         "last committed state",
         "follow the change in the model's SQL (columns now near that name: {nearest}), or restore the"
         " column"),
+    ErrorCode(
+        "IDIVM-309", "source", "{source} cannot be read at version {version} any more",
+        "the view was built from that version, and it is past the retention period: {message}",
+        "compare with the present state (`as_of: now`) after a refresh, or lengthen "
+        "`delta.deletedFileRetentionDuration` of {source}"),
     # 4xx: why a refresh was full
     ErrorCode(
         "IDIVM-401", "full refresh", "--full-refresh was asked for",
@@ -268,6 +273,10 @@ CODES: tuple[ErrorCode, ...] = (
     ErrorCode(
         "IDIVM-413", "full refresh", "the view is missing",
         "{view} does not exist, so it is built", "nothing: the next refresh is incremental"),
+    ErrorCode(
+        "IDIVM-414", "full refresh", "only part of the inputs is read",
+        "--empty or --sample gives the model other inputs than the real ones, so its state is not kept",
+        "run without the flag: the view is then built from its whole inputs"),
     # 9xx: our own failures
     ErrorCode(
         "IDIVM-901", "internal", "{message}",

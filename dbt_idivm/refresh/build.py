@@ -9,7 +9,7 @@ from typing import Any
 import sqlglot
 from sqlglot import exp
 
-from dbt_idivm.errors import Finding
+from dbt_idivm.errors import Finding, finding
 from dbt_idivm.refresh import commands, history, keys, writing
 from dbt_idivm.refresh.inputs import pinned_query
 from dbt_idivm.refresh.outcome import Account, Effect, named, outcome, summary
@@ -64,9 +64,10 @@ def build_restricted(job: Job) -> Steps[Outcome]:
     state = State({}, {}, run=job.request.run_id, trusted=False)
     wanted = Build(model, query, (), None, {VIEW: model, DEFINITION: job.request.sql}, state)
     written = yield from put(job, wanted)
-    mode = "create" if job.request.existing is None else "full"
-    reason = None if mode == "create" else "the inputs are not whole (--empty or --sample)"
-    return outcome(job, Account(mode, False, {}, Effect(inserted=written), None if reason is None else "full", reason))  # type: ignore[arg-type]
+    effect, reason = Effect(inserted=written), finding(414).summary
+    if job.request.existing is None:
+        return outcome(job, Account("create", False, {}, effect, None, reason))
+    return outcome(job, Account("full", False, {}, effect, "full", reason))
 
 
 def new_state(job: Job, planned: Planned, inputs: Mapping[str, Consumed]) -> State:

@@ -50,7 +50,7 @@ class Range:
             return between
         return exp.paren(exp.or_(between, exp.Is(this=column.copy(), expression=exp.null())))
 
-    def _literal(self, bound: Bound | None) -> exp.Expression:
+    def _literal(self, bound: Bound | None) -> exp.Expr:
         found = literal(bound)
         return exp.Cast(this=found, to=exp.DataType.build("date")) if self.family == "date" else found
 
