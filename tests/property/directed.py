@@ -28,3 +28,92 @@ FOUND = {
         "SELECT a.k AS c0 FROM t0 AS a UNION SELECT b.k AS c0 FROM t1 AS b CROSS JOIN t0 AS c",
         {"t0": [(0,)], "t1": [(0, 0)]}, {"t0": [(1,)]}),
 }
+
+_TWO = "t0(k int, x int, y int; k)\nt1(k int, x int, z int; k)"
+_PAIRS = "SELECT a.k AS c0, b.k AS c1, a.y AS c2, b.z AS c3 FROM t0 AS a JOIN t1 AS b ON a.x = b.x"
+_SUM_OF_BOTH = "SELECT a.k AS c0, b.k AS c1, a.y + b.z AS c2 FROM t0 AS a JOIN t1 AS b ON a.x = b.x"
+_KEYLESS = "t0(x int, y int)\nt1(k int, x int, z int; k)"
+_COPIES = "SELECT a.y AS c0, b.k AS c1, b.z AS c2 FROM t0 AS a JOIN t1 AS b ON a.x = b.x"
+_UNION = "SELECT a.k AS c0, a.y AS c1 FROM t0 AS a UNION ALL SELECT b.k AS c0, b.z AS c1 FROM t1 AS b"
+_CROSSED = "SELECT a.k AS c0, a.y AS c1 FROM t0 AS a UNION ALL SELECT b.z AS c0, b.k AS c1 FROM t1 AS b"
+_GROUPS = "SELECT a.x AS c0, sum(a.y) AS c1, count(*) AS c2, avg(a.y) AS c3 FROM t0 AS a GROUP BY a.x"
+_JOIN_GROUPS = "SELECT a.y AS c0, count(*) AS c1, sum(b.z) AS c2 FROM t0 AS a JOIN t1 AS b ON a.x = b.x GROUP BY a.y"
+_NESTED = ("SELECT g.n AS c0, count(*) AS c1 FROM (SELECT a.x AS x, count(*) AS n FROM t0 AS a GROUP BY a.x) AS g "
+           "GROUP BY g.n")
+_SELF = "SELECT a.k AS c0, b.k AS c1, a.y AS c2, b.y AS c3 FROM t0 AS a JOIN t0 AS b ON a.x = b.y"
+_ONE = "t0(k int, x int, y int; k)"
+_PAIR = {"t0": [(1, 1, 1), (2, 2, 2)], "t1": [(1, 1, 1), (2, 2, 2)]}
+
+DIRECTED = {
+    "copies of a keyless row meet a new partner": build(
+        _KEYLESS, _COPIES, {"t0": [(1, 5), (1, 5), (2, 5)], "t1": []}, {"t1": [(7, 1, 0)]}),
+    "copies of a keyless row meet a changed partner": build(
+        _KEYLESS, _COPIES, {"t0": [(1, 5), (1, 5)], "t1": [(7, 1, 0)]}, {"t1": [(7, 1, 1)]}, {"t1": [(7, 2, 1)]}),
+    "copies of a keyless row come and go": build(
+        _KEYLESS, _COPIES, {"t0": [(1, 5), (1, 5)], "t1": [(7, 1, 0)]}, {"t0": [(1, 5)]}, {"t0": [(1, 5)] * 3}, {"t0": []}),
+    "computed column over a keyless table and a changed partner": build(
+        _KEYLESS, "SELECT a.y + b.z AS c0, b.k AS c1 FROM t0 AS a JOIN t1 AS b ON a.x = b.x",
+        {"t0": [(1, 5), (1, 5), (1, 6)], "t1": [(7, 1, 0)]}, {"t1": [(7, 1, 1)]}),
+    "both partners of a pair are new": build(_TWO, _PAIRS, _PAIR, {"t0": [*_PAIR["t0"], (3, 3, 3)],
+                                                                  "t1": [*_PAIR["t1"], (3, 3, 3)]}),
+    "both partners of a pair are updated": build(_TWO, _PAIRS, _PAIR, {"t0": [(1, 1, 9), (2, 2, 2)],
+                                                                      "t1": [(1, 1, 9), (2, 2, 2)]}),
+    "both partners of a pair are deleted": build(_TWO, _PAIRS, _PAIR, {"t0": [(2, 2, 2)], "t1": [(2, 2, 2)]}),
+    "one partner is updated, the other deleted": build(_TWO, _PAIRS, _PAIR, {"t0": [(1, 1, 9), (2, 2, 2)],
+                                                                            "t1": [(2, 2, 2)]}),
+    "both partners are new while a third row moves": build(
+        _TWO, _PAIRS, _PAIR, {"t0": [(1, 1, 1), (2, 1, 2), (3, 3, 3)], "t1": [*_PAIR["t1"], (3, 3, 3)]}),
+    "a join attribute changes while the partner is inserted": build(
+        _TWO, _PAIRS, _PAIR, {"t0": [(1, 3, 1), (2, 2, 2)], "t1": [*_PAIR["t1"], (3, 3, 3)]}),
+    "a row is touched by two inputs": build(
+        _TWO, _PAIRS, _PAIR, {"t0": [(1, 1, 8), (2, 2, 2), (4, 1, 4)], "t1": [(1, 1, 7), (2, 2, 2), (5, 1, 5)]}),
+    "columns of both tables in one computed column": build(
+        _TWO, _SUM_OF_BOTH, _PAIR, {"t0": [(1, 1, 9), (2, 2, 2)], "t1": [(1, 1, 9), (2, 2, None)]},
+        {"t0": [(1, 1, 8), (2, 2, 2)]}),
+    "a key is deleted and inserted again": build(_TWO, _PAIRS, _PAIR, {"t0": [(2, 2, 2)]}, {"t0": [(1, 2, 5), (2, 2, 2)]},
+                                                 {"t0": [(2, 1, 1), (1, 1, 6)]}),
+    "a group moves to NULL": build(_ONE, _GROUPS, {"t0": [(1, 2, 5), (2, 3, 5)]}, {"t0": [(1, None, 5), (2, 3, 5)]},
+                                   {"t0": [(1, None, 6), (2, None, 5)]}),
+    "a group vanishes": build(_ONE, _GROUPS, {"t0": [(1, 2, 5), (2, 3, None)]}, {"t0": [(2, 3, None)]}, {"t0": []},
+                              {"t0": [(2, 3, None)]}),
+    "a sum loses its last value": build(_ONE, _GROUPS, {"t0": [(1, 2, 5), (2, 2, None)]}, {"t0": [(1, 2, None), (2, 2, None)]},
+                                        {"t0": [(1, 2, 0), (2, 2, None)]}),
+    "the group is known to the other table only": build(_TWO, _JOIN_GROUPS, _PAIR, {"t1": [(2, 2, 2)]}, {"t1": [(2, 1, 2)]},
+                                                        {"t0": [(1, 1, 3), (2, 2, 2)], "t1": [(1, 1, 1), (2, 1, 2)]}),
+    "both partners of a group's pair change": build(
+        _TWO, _JOIN_GROUPS, _PAIR, {"t0": [(1, 1, 1), (3, 3, 3)], "t1": [(1, 1, 5), (3, 3, 3)]}, {"t0": [], "t1": []}),
+    "the only row of a nested group goes": build(_ONE, _NESTED, {"t0": [(1, 1, 0)]}, {"t0": []}, {"t0": [(1, 1, 0), (2, 1, 0)]}),
+    "an inner group's count goes from one to two by three changes": build(
+        _ONE, _NESTED, {"t0": [(1, 1, 0)]}, {"t0": [(2, 1, 0), (3, 1, 0)]}),
+    "both occurrences of a self-join change": build(
+        _ONE, _SELF, {"t0": [(1, 1, 1), (2, 2, 1)]}, {"t0": [(1, 2, 2), (2, 1, 2)]}, {"t0": [(1, 2, 2), (3, 2, 2)]}),
+    "branches of a union have equal keys": build(_TWO, _UNION, _PAIR, {"t0": [(2, 2, 2)]}, {"t0": [(2, 2, 7)]},
+                                                 {"t1": [(1, 1, 5)]}),
+    "keys stand at different positions in a union": build(
+        _TWO, _CROSSED, {"t0": [(1, 0, None), (2, 0, 1)], "t1": [(1, 0, None), (2, 0, 1)]}, {"t0": [(2, 0, 1)]},
+        {"t0": [(2, 0, None)], "t1": [(2, 0, 2)]}),
+    "a union of a keyless branch and a join with two new rows": build(
+        "t0(x int)\nt1(k int, x int; k)",
+        "SELECT a.x AS c0 FROM t0 AS a UNION ALL SELECT b.x AS c0 FROM t1 AS b JOIN t1 AS c ON b.x = c.x",
+        {"t0": [(1,), (1,)], "t1": []}, {"t1": [(1, 1), (2, 1)]}, {"t0": [(1,)], "t1": [(1, 1), (2, 2)]}),
+    "a global aggregate over no rows": build(
+        _ONE, "SELECT sum(a.y) AS c0, count(*) AS c1, max(a.x) AS c2 FROM t0 AS a", {"t0": []}, {"t0": [(1, 1, 1)]}, {"t0": []}),
+    "a global sum over no rows": build(
+        _ONE, "SELECT sum(a.y) AS c0, avg(a.y) AS c1 FROM t0 AS a", {"t0": []}, {"t0": [(1, 1, None)]}, {"t0": [(1, 1, 4)]},
+        {"t0": []}),
+    "a conditional attribute is swapped": build(
+        _ONE, "SELECT a.k AS c0, a.y AS c1 FROM t0 AS a WHERE a.x > 1", {"t0": [(1, 1, 0), (2, 2, 0)]},
+        {"t0": [(1, 2, 0), (2, 1, 0)]}, {"t0": [(1, 2, 7), (2, 1, 7)]}),
+    "a computed attribute of a condition changes": build(
+        _TWO, f"SELECT v.c0, v.c1, v.c2 FROM ({_SUM_OF_BOTH}) AS v WHERE v.c2 > 2", _PAIR,
+        {"t0": [(1, 1, 2), (2, 2, 0)]}, {"t0": [(1, 1, 3), (2, 2, 2)], "t1": [(1, 1, 1), (2, 2, 0)]}),
+    "a computed join attribute changes": build(
+        _TWO, "SELECT a.c1 AS d0, b.k AS d1, b.z AS d2 FROM (SELECT k AS c0, y + 1 AS c1 FROM t0 AS t) AS a "
+        "JOIN t1 AS b ON a.c1 = b.x", _PAIR, {"t0": [(1, 1, 0), (2, 2, 0)]}, {"t0": [(1, 1, 1)], "t1": [(1, 2, 1), (2, 1, 3)]}),
+    "an aggregate over a union of aggregates": build(
+        _TWO, "SELECT u.c0 AS d0, sum(u.c1) AS d1 FROM (SELECT x AS c0, count(*) AS c1 FROM t0 AS a GROUP BY x "
+        "UNION ALL SELECT x AS c0, sum(z) AS c1 FROM t1 AS b GROUP BY x) AS u GROUP BY u.c0", _PAIR,
+        {"t0": [(1, 2, 1), (2, 2, 2)]}, {"t0": [], "t1": [(1, 1, 4)]}),
+    "only a column that no rule needs changes, in a table whose key comes last": build(
+        "t0(x int, k int; k)", "SELECT count(*) AS c0 FROM t0 AS a", {"t0": [(1, 1)]}, {"t0": [(2, 1)]}, {"t0": []}),
+}

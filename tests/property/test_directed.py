@@ -4,11 +4,19 @@ from __future__ import annotations
 
 import pytest
 
-from tests.property.directed import FOUND
+from tests.property.directed import DIRECTED, FOUND
 from tests.property.test_equivalence import ADDITIVE, WAYS, check
 
+ALL_WAYS = WAYS | ADDITIVE
 
-@pytest.mark.parametrize("way", WAYS | ADDITIVE)
+
+@pytest.mark.parametrize("way", ALL_WAYS)
+@pytest.mark.parametrize("name", DIRECTED)
+def test_directed(name: str, way: str) -> None:
+    check(DIRECTED[name], ALL_WAYS[way])
+
+
+@pytest.mark.parametrize("way", ALL_WAYS)
 @pytest.mark.parametrize("name", FOUND)
-def test_found(name: str, way: str) -> None:
-    check(FOUND[name], (WAYS | ADDITIVE)[way])
+def test_counter_example_stays_right(name: str, way: str) -> None:
+    check(FOUND[name], ALL_WAYS[way])
