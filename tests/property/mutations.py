@@ -1,0 +1,184 @@
+"""Guards of the planner, each with a way to switch it off and the hand-written case that then goes wrong."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass, replace
+from typing import Any
+
+import pytest
+
+from dbt_idivm.algebra.operator import Operator, State
+from dbt_idivm.algebra.relation import Concat, Distinct, Pair, Relation, Touched, project
+from dbt_idivm.idiff.idiff import INS, REC, UPD, IDiff
+from dbt_idivm.operators import Aggregate, Join, Project, Scan, Select, UnionAll
+from dbt_idivm.operators import aggregate as aggregate_operator
+from dbt_idivm.script import binding, direct, effective
+
+Patch = pytest.MonkeyPatch
+
+
+@dataclass(frozen=True)
+class Mutation:
+    """`switch_off` takes a guard away; the directed case then gives a wrong view under the option set `way`."""
+
+    guard: str
+    switch_off: Callable[[Patch], None]
+    case: str
+    way: str = "optimised"
+
+
+def without_rule_guard(operator: type[Operator], off: str, instead: str) -> Callable[[Patch], None]:
+    """The operator with the rule `off` never chosen and `instead` taking what it took."""
+
+    def switch_off(patch: Patch) -> None:
+        guards = {off: lambda node, side, diff: False, instead: _either(operator, off, instead)}
+        rules = tuple(replace(rule, when=guards.get(rule.name, rule.when)) for rule in operator.RULES)
+        patch.setattr(operator, "RULES", rules)
+
+    return switch_off
+
+
+def _either(operator: type[Operator], *names: str) -> Callable[[Any, int, IDiff], bool]:
+    guards = [rule.when for rule in operator.RULES if rule.name in names]
+    return lambda node, side, diff: any(guard(node, side, diff) for guard in guards)
+
+
+def with_builder(operator: type[Operator], name: str,
+                 builder: Callable[[Any, int, IDiff], tuple[IDiff, ...]]) -> Callable[[Patch], None]:
+    def switch_off(patch: Patch) -> None:
+        rules = tuple(replace(rule, build=builder) if rule.name == name else rule for rule in operator.RULES)
+        patch.setattr(operator, "RULES", rules)
+
+    return switch_off
+
+
+# --- the guards, switched off
+
+
+def no_leaf_split(patch: Patch) -> None:
+    """Every changed row is classified as an update, whatever attribute moved it."""
+    classify = binding.classify
+
+    def unsplit(scan: Scan, diff: Any, split: frozenset[str]) -> Any:
+        found = dict(classify(scan, diff, split))
+        if scan.unique:
+            found |= {"upd": found["upd"] + found["rec"][1::2], "rec": ()}
+        return found
+
+    patch.setattr(binding, "classify", unsplit)
+
+
+def post_state_keys(patch: Patch) -> None:
+    """touched() looks rows up in the post-state only."""
+
+    def touched(diff: IDiff, node: Operator, wanted: tuple[str, ...]) -> Relation:
+        if diff.kind is INS:
+            return Distinct(project(diff.relation, wanted))
+        return Distinct(Touched(diff.relation, diff.ids, wanted, node))
+
+    patch.setattr(aggregate_operator, "touched", touched)
+
+
+def groups_by_post_state(node: Aggregate, side: int, diff: IDiff) -> tuple[IDiff, ...]:
+    rows = Distinct(Touched(diff.relation, diff.ids, node.groups, node.inputs[0]))
+    return (IDiff(REC, node.groups, (), (), rows, diff.origins),)
+
+
+def payload_of_updates(patch: Patch) -> None:
+    """An update that becomes REC keeps its values, which are those of the post-state alone."""
+
+    def recompute(diff: IDiff, ids: tuple[str, ...] | None = None) -> IDiff:
+        names = diff.ids if ids is None else ids
+        known = tuple(a for a in diff.relation.columns if a not in names)
+        return IDiff(REC, names, (), known, project(diff.relation, names + known), diff.origins)
+
+    patch.setattr(aggregate_operator, "recompute", recompute)
+
+
+def groups_of_a_superset(patch: Patch) -> None:
+    """The any-state of γ is γ over the any-state of its input."""
+    patch.setattr(Aggregate, "in_state", Operator.in_state)
+
+
+def no_branch_in_ids(patch: Patch) -> None:
+    """DEL, UPD and REC pass ∪ without b in P."""
+    mapped = UnionAll.RULES[1].build
+
+    def build(node: UnionAll, side: int, diff: IDiff) -> tuple[IDiff, ...]:
+        return tuple(replace(out, ids=tuple(name for name in out.ids if name != node.branch), constants=(),
+                             relation=project(out.relation, tuple(n for n in out.relation.columns if n != node.branch)))
+                     for out in mapped(node, side, diff) if out.kind is UPD and out.assigned or out.kind is not UPD)
+
+    rules = tuple(rule if rule.on is INS else replace(rule, build=build) for rule in UnionAll.RULES)
+    patch.setattr(UnionAll, "RULES", rules)
+
+
+def any_pair_is_disjoint(patch: Patch) -> None:
+    patch.setattr(direct, "are_disjoint", lambda one, other: True)
+
+
+def union_without_exclusion(patch: Patch) -> None:
+    """New rows of several i-diffs are united by UNION ALL."""
+    without = effective._without
+    patch.setattr(effective, "_without", lambda block, idiffs, binder: without(block, [], binder))
+
+
+def inserts_not_deduplicated(patch: Patch) -> None:
+    rows = direct._rows
+    patch.setattr(direct, "_rows", lambda plan, earlier, diff, binder: rows(plan, (), diff, binder))
+
+
+def pre_state_is_post_state(patch: Patch) -> None:
+    in_state = Scan.in_state
+
+    def post(self: Scan, state: State) -> Relation:
+        return in_state(self, "post" if state == "pre" else state)
+
+    patch.setattr(Scan, "in_state", post)
+
+
+def signed_join_over_post_states(patch: Patch) -> None:
+    """ΔL ⋈ R⁺ ⊎ L⁺ ⋈ ΔR."""
+
+    def signed(self: Join) -> Relation:
+        left, right = self.inputs
+        terms = (Pair(left.signed(), right, self.condition), Pair(right.signed(), left, self.condition))
+        return Concat(tuple(project(term, (*self.columns, "idivm_sign")) for term in terms))
+
+    patch.setattr(Join, "signed", signed)
+
+
+MUTATIONS = (
+    Mutation("scan: split by conditional attributes", no_leaf_split, "a conditional attribute is swapped"),
+    Mutation("σ: update of its condition converted", without_rule_guard(Select, "select_upd_condition", "select_upd"),
+             "a conditional attribute is swapped", "unsplit"),
+    Mutation("⋈: update of its condition converted", without_rule_guard(Join, "join_upd_condition", "join_upd"),
+             "a join attribute changes while the partner is inserted", "unsplit"),
+    Mutation("γ: update of a group converted", with_builder(Aggregate, "aggregate_upd_group", groups_by_post_state),
+             "a group moves to NULL", "unsplit"),
+    Mutation("γ: a converted update drops its payload", payload_of_updates, "a group moves to NULL", "unsplit"),
+    Mutation("γ: touched looks up in both states", post_state_keys, "the group is known to the other table only"),
+    Mutation("γ: its any-state is both states", groups_of_a_superset,
+             "an inner group's count goes from one to two by three changes", "naive"),
+    Mutation("π: no look-up by full ID where IDs repeat", without_rule_guard(Project, "project_upd_bag", "project_upd_lookup"),
+             "computed column over a keyless table and a changed partner"),
+    Mutation("∪: b in P", no_branch_in_ids, "branches of a union have equal keys"),
+    Mutation("direct: not for updates and deletions with different P", any_pair_is_disjoint,
+             "one partner is updated, the other deleted"),
+    Mutation("direct: not for the two updates of a look-up", any_pair_is_disjoint,
+             "columns of both tables in one computed column"),
+    Mutation("direct: inserts are deduplicated", inserts_not_deduplicated, "both partners of a pair are new"),
+    Mutation("effective: united by exclusion of P", union_without_exclusion,
+             "a union of a keyless branch and a join with two new rows"),
+    Mutation("additive: pre-states", pre_state_is_post_state, "both partners of a group's pair change", "additive"),
+    Mutation("additive: the right side of ΔL ⋈ R is R⁻", signed_join_over_post_states,
+             "both partners of a group's pair change", "additive"),
+)
+
+# Guards that no view needs: the applications keep the copies of an INS, and its rows hold all copies of each ID that they
+# name. The rule is stricter than that, because the contract of INS speaks of one row an ID.
+CONSERVATIVE = (
+    Mutation("⋈: no INS where IDs repeat", without_rule_guard(Join, "join_ins_bag", "join_ins"),
+             "copies of a keyless row meet a new partner"),
+)
