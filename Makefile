@@ -15,7 +15,7 @@ test: java $(VENV)/.dev $(VENV)/.jars ## lint, then the whole default test suite
 	$(BIN)/ruff check .
 	$(BIN)/python -m pytest $(PYTEST_ARGS)
 
-demo: java $(VENV)/.demo $(VENV)/.fast ## the main job on real data: three rounds of changes, incrementally
+demo: java $(VENV)/.demo $(VENV)/.jars ## the main job on real data: three rounds of changes, incrementally
 	@$(BIN)/python examples/nycflights/demo.py
 
 lint: $(VENV)/.dev ## ruff
@@ -55,9 +55,3 @@ $(VENV)/.jars:
 	@echo "Looking for Java and for the Delta JARs that fit the installed Spark (downloaded once) .."
 	@$(BIN)/python -m dbt.adapters.idivm.prepare
 	@touch $@
-
-# The demo runs dbt several times: worth half a minute once, to have every start some seconds quicker.
-$(VENV)/.fast:
-	@echo "Looking for Java and for the Delta JARs, and making Spark's start quicker (once, half a minute) .."
-	@$(BIN)/python -m dbt.adapters.idivm.prepare --fast-start
-	@touch $@ $(VENV)/.jars
