@@ -1,0 +1,69 @@
+"""The demo: maintained models over 336,776 flights, three rounds of changes, and what each refresh did.
+
+`make demo` runs it. It starts an embedded Spark, loads the data, and runs dbt in this process, so that one Spark
+serves all. What it makes lies in `.idivm/` and `target/` beside this file and is made anew each time.
+"""
+
+from __future__ import annotations
+
+import argparse
+import sys
+import time
+import warnings
+from pathlib import Path
+
+from dbt_common.exceptions import DbtBaseException
+from nycflights_demo import show
+from nycflights_demo.acts import Demo
+from nycflights_demo.data import DataMissing
+from nycflights_demo.runs import DbtFailed
+from rich.console import Console
+
+HERE = Path(__file__).resolve().parent
+SHOWN_MODEL = "flight_details"
+
+
+def main(arguments: list[str]) -> int:
+    options = _options(arguments)
+    warnings.simplefilter("ignore")
+    console = show.console()
+    demo, began = Demo(HERE, console), time.monotonic()
+    try:
+        demo.play(options.load_only)
+    except KeyboardInterrupt:
+        return _fail(console, demo, "Interrupted.")
+    except (DbtBaseException, DbtFailed, DataMissing) as failure:
+        return _fail(console, demo, str(failure.msg if isinstance(failure, DbtBaseException) else failure))
+    seconds = time.monotonic() - began
+    if options.load_only:
+        console.print(f"Loaded in {seconds:.0f} s. Next, in {show.near(HERE)}: dbt build")
+        return 0
+    _epilogue(console, demo, seconds)
+    return 0 if all(each.is_exact for each in demo.rounds) else 1
+
+
+def _options(arguments: list[str]) -> argparse.Namespace:
+    parser = argparse.ArgumentParser(description=(__doc__ or "").splitlines()[0])
+    parser.add_argument("--load-only", action="store_true", help="load the tables and leave the rest to dbt by hand")
+    return parser.parse_args(arguments)
+
+
+def _fail(console: Console, demo: Demo, message: str) -> int:
+    """What was reached, and why it went no further."""
+    if demo.rounds:
+        console.print(show.results_table(demo.rounds))
+    console.print(message, style="red", markup=False, highlight=False)
+    return 1
+
+
+def _epilogue(console: Console, demo: Demo, seconds: float) -> None:
+    console.print(show.results_table(demo.rounds))
+    for line in show.remarks(demo.rounds):
+        console.print(line, markup=False, highlight=False)
+    console.print()
+    console.print(show.script_panel(HERE / "target" / "idivm" / SHOWN_MODEL / "delta_script.sql", HERE))
+    console.print(show.what_next(HERE, seconds), highlight=False)
+
+
+if __name__ == "__main__":
+    sys.exit(main(sys.argv[1:]))

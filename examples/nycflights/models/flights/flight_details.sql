@@ -1,0 +1,23 @@
+select
+    f.year,
+    f.month,
+    f.day,
+    f.carrier,
+    f.flight,
+    f.origin,
+    f.dest,
+    l.name as airline,
+    a.name as destination,
+    p.manufacturer,
+    p.model,
+    p.seats,
+    f.arr_delay,
+    f.dep_delay - f.arr_delay as minutes_made_up,
+    f.year - p.year as plane_age,
+    f.distance * p.seats as seat_miles
+from {{ source('nycflights', 'flights') }} f
+join {{ source('nycflights', 'airlines') }} l on l.carrier = f.carrier
+join {{ source('nycflights', 'airports') }} a on a.faa = f.dest
+join {{ source('nycflights', 'planes') }} p on p.tailnum = f.tailnum
+where f.arr_time is not null
+  and p.engines >= 2

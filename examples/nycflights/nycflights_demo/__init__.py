@@ -1,0 +1,1 @@
+"""What demo.py and its test have in common: the data, the rounds of changes, and how they are shown."""

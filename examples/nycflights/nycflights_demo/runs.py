@@ -1,0 +1,119 @@
+"""Runs dbt in this process, without a line of log, and keeps what the models and their tests say."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+SCRATCH = "idivm_demo_full_refresh"
+TEST = "idivm_equivalent"
+FAILED = ("error", "fail", "runtime error")
+
+# Told the name of each node when dbt has finished it.
+Progress = Callable[[str], None]
+
+
+class DbtFailed(Exception):
+    """A dbt command failed: what it said about the nodes, or about itself."""
+
+
+@dataclass
+class ModelRun:
+    """One model in one round. `equivalent` is None until the test has run; `full_seconds` until it was measured."""
+
+    name: str
+    seconds: float
+    response: Mapping[str, Any]
+    compiled: str
+    equivalent: bool | None = None
+    full_seconds: float | None = None
+
+    @property
+    def mode(self) -> str:
+        return str(self.response["mode"])
+
+
+@dataclass
+class Round:
+    """All models after one round of changes, in the order in which dbt ran them."""
+
+    title: str
+    models: list[ModelRun] = field(default_factory=list)
+
+    @property
+    def is_exact(self) -> bool:
+        return all(model.equivalent for model in self.models)
+
+
+@dataclass
+class Dbt:
+    """A dbt project and the Spark session that its tables live in."""
+
+    project: Path
+    session: Any
+    on_node: Progress = lambda name: None
+
+    def build(self, title: str) -> Round:
+        """Everything for the first time: models and tests."""
+        return self._round(title, self.invoke("build"))
+
+    def run_and_test(self, title: str) -> Round:
+        return self._round(title, [*self.invoke("run"), *self.invoke("test", "--threads", "2")])
+
+    def invoke(self, command: str, *args: str) -> list[Any]:
+        """The results of a dbt command. Raises DbtFailed with the messages of what failed."""
+        from dbt.cli.main import dbtRunner
+
+        folder = str(self.project)
+        quiet = ["--log-level", "none", "--log-level-file", "debug", "--no-use-colors", "--no-partial-parse"]
+        runner = dbtRunner(callbacks=[self._finished])
+        outcome = runner.invoke([command, *args, *quiet, "--project-dir", folder, "--profiles-dir", folder])
+        results = list(getattr(outcome.result, "results", None) or ())
+        failed = [result for result in results if result.status in FAILED and not _is_equivalence(result)]
+        if failed or (outcome.exception and not results) or not results:
+            raise DbtFailed(_messages(failed) or str(outcome.exception or f"dbt {command} ran nothing"))
+        return results
+
+    def _finished(self, event: Any) -> None:
+        if event.info.name == "NodeFinished":
+            self.on_node(event.data.node_info.node_name)
+
+    def _round(self, title: str, results: list[Any]) -> Round:
+        models = {
+            result.node.unique_id: ModelRun(
+                result.node.name, result.execution_time, dict(result.adapter_response), result.node.compiled_code
+            )
+            for result in results
+            if result.node.resource_type == "model"
+        }
+        for result in results:
+            model = models.get(getattr(result.node, "attached_node", None) or "")
+            if model is not None and _is_equivalence(result):
+                model.equivalent = result.status == "pass"
+        return Round(title, list(models.values()))
+
+    def apply(self, statements: list[str]) -> None:
+        for statement in statements:
+            self.session.sql(statement)
+
+    def measure_full_refresh(self, model: ModelRun, schema: str) -> None:
+        """The time of building the same SELECT anew, into a table that is dropped afterwards."""
+        table = f"{schema}.{SCRATCH}"
+        self.session.sql(f"drop table if exists {table}")
+        began = time.monotonic()
+        self.session.sql(f"create table {table} using delta as {model.compiled}")
+        model.full_seconds = time.monotonic() - began
+        self.session.sql(f"drop table {table}")
+
+
+def _is_equivalence(result: Any) -> bool:
+    """A test of exactness that was carried out. Its failure is a result to be shown, not the end of the demo."""
+    about = getattr(result.node, "test_metadata", None)
+    return about is not None and about.name == TEST and result.status in ("pass", "fail")
+
+
+def _messages(failed: list[Any]) -> str:
+    return "\n\n".join(f"{result.node.name}: {result.message}" for result in failed)
