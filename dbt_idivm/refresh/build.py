@@ -6,12 +6,11 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
-import sqlglot
 from sqlglot import exp
 
 from dbt_idivm.errors import Finding, finding
 from dbt_idivm.refresh import commands, history, keys, writing
-from dbt_idivm.refresh.inputs import pinned_query
+from dbt_idivm.refresh.inputs import parsed, pinned_query
 from dbt_idivm.refresh.outcome import Account, Effect, named, outcome, summary
 from dbt_idivm.refresh.planning import Job, Planned
 from dbt_idivm.refresh.protocol import InputChange, Outcome, Statement
@@ -21,7 +20,6 @@ from dbt_idivm.refresh.state import Consumed, State, digest
 from dbt_idivm.refresh.steps import Steps
 from dbt_idivm.script.bind import full_query
 from dbt_idivm.script.binding import Binding
-from dbt_idivm.script.dialect import DELTA
 
 NEW_SUFFIX = "__idivm_new"  # a table that is built while something else still stands at its name
 
@@ -58,8 +56,7 @@ def build(job: Job, standing: Standing, planned: Planned, reason: Finding | None
 
 def build_restricted(job: Job) -> Steps[Outcome]:
     """A plain table from what dbt gives under --empty or --sample; its state says that nothing may build upon it."""
-    query = sqlglot.parse_one(job.request.sql, dialect=DELTA.name)
-    assert isinstance(query, exp.Query)
+    query = parsed(job.request.sql)
     model = model_name(job.request)
     state = State({}, {}, run=job.request.run_id, trusted=False)
     wanted = Build(model, query, (), None, {VIEW: model, DEFINITION: job.request.sql}, state)

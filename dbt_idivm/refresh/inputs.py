@@ -5,12 +5,12 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass
 
-import sqlglot
 from sqlglot import exp
 
 from dbt_idivm.errors import Finding, IdivmError, finding
 from dbt_idivm.frontend.lower import tables_in
 from dbt_idivm.frontend.tables import relations
+from dbt_idivm.frontend.text import Text
 from dbt_idivm.refresh.history import Commit
 from dbt_idivm.refresh.invocation import Invocation
 from dbt_idivm.refresh.relations import COLUMNS, Described, describe
@@ -100,28 +100,34 @@ def _unfit(found: Input) -> list[Finding]:
     return [] if found.facts.has_feed else [finding(303, source=found.table)]
 
 
+def parsed(sql: str) -> exp.Query:
+    """A user's SQL as the front end reads it, so that it is written back as it was."""
+    found = Text(sql).parse()
+    if isinstance(found, Finding):
+        raise IdivmError(found)
+    return found
+
+
 def qualified(text: str, namespace: str) -> str | Finding:
     """A view's SQL with its one-part names resolved as Spark resolves them: in the schema the view was created in."""
     try:
-        tree = sqlglot.parse_one(text, dialect=DELTA.name)
+        tree = parsed(text)
         for _, table in relations(tree):
             if len(table.parts) == 1 and namespace:
                 table.set("db", exp.to_identifier(namespace))
         sql = DELTA.sql(tree)
         tables_in(sql)
-    except (sqlglot.errors.SqlglotError, IdivmError) as error:
-        return error.findings[0] if isinstance(error, IdivmError) else finding(220, message=str(error).splitlines()[0])
+    except IdivmError as error:
+        return error.findings[0]
     return sql
 
 
 def pinned_query(sql: str, inputs: Inputs) -> exp.Query:
     """The user's SELECT itself, its tables at their pinned versions and its views expanded: for views without a plan."""
-    tree = sqlglot.parse_one(sql, dialect=DELTA.name)
-    assert isinstance(tree, exp.Query)
+    tree = parsed(sql)
     for name, node in list(relations(tree)):
         if name in inputs.views:
             query = pinned_query(inputs.views[name], inputs)
-            query.set("with_", query.args.get("with_"))
             alias = node.args.get("alias") or exp.TableAlias(this=exp.to_identifier(node.name, quoted=True))
             node.replace(exp.Subquery(this=query, alias=alias.copy()))
         elif name in inputs.tables and not node.args.get("version"):

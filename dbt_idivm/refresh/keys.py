@@ -106,8 +106,10 @@ def _declared(request: ModelRequest, found: Input) -> Key | None:
 
 
 def _upstream(found: Input) -> Key | None:
-    ids = found.facts.properties.get(IDS)
-    return Key(tuple(ids), "the IDs of an upstream view", trusted=True) if ids else None
+    ids = found.facts.properties.get(IDS) or ()
+    if not ids or not set(ids) <= {attribute.name for attribute in found.facts.columns}:
+        return None
+    return Key(tuple(ids), "the IDs of an upstream view", trusted=True)
 
 
 def _unknown_names(request: ModelRequest, config: ModelConfig, inputs: Inputs) -> list[Finding]:

@@ -5,15 +5,12 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 
-import sqlglot
-from sqlglot import exp
-
 from dbt_idivm.compiler import compile_plan
 from dbt_idivm.context import Catalog, TableInfo
 from dbt_idivm.errors import Finding, IdivmError, finding, nearest
 from dbt_idivm.frontend.lower import lower
 from dbt_idivm.refresh.config import ModelConfig
-from dbt_idivm.refresh.inputs import Input, Inputs, look_up
+from dbt_idivm.refresh.inputs import Input, Inputs, look_up, parsed
 from dbt_idivm.refresh.invocation import Invocation
 from dbt_idivm.refresh.keys import Key, choose_keys
 from dbt_idivm.refresh.protocol import ModelRequest
@@ -146,9 +143,7 @@ def _fingerprint(job: Job, keys: Mapping[str, Key], plan: Plan | None, used: Map
 
 def canonical(sql: str) -> str:
     """The SQL without comments and layout."""
-    tree = sqlglot.parse_one(sql, dialect=DELTA.name)
-    assert isinstance(tree, exp.Expression)
-    return tree.sql(dialect=DELTA.name, comments=False)
+    return parsed(sql).sql(dialect=DELTA.name, comments=False)
 
 
 def difference(job: Job, standing: Standing, planned: Planned) -> Steps[Finding | None]:

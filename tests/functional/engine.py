@@ -6,7 +6,6 @@ import re
 from collections import Counter
 from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
-from pathlib import Path
 from typing import Any
 
 from dbt_idivm.refresh.driver import Refresh, refresh
@@ -14,34 +13,7 @@ from dbt_idivm.refresh.invocation import Invocation
 from dbt_idivm.refresh.protocol import EngineError, KeyCandidate, ModelRequest, Outcome, Reply, Rows, Statement
 from dbt_idivm.verify import equivalence
 
-SETTINGS = {
-    "spark.sql.extensions": "io.delta.sql.DeltaSparkSessionExtension",
-    "spark.sql.catalog.spark_catalog": "org.apache.spark.sql.delta.catalog.DeltaCatalog",
-    "spark.sql.catalogImplementation": "in-memory",
-    "spark.sql.session.timeZone": "UTC",
-    "spark.sql.shuffle.partitions": "2",
-    "spark.databricks.delta.snapshotPartitions": "2",
-    "spark.ui.enabled": "false",
-    "spark.ui.showConsoleProgress": "false",
-    "spark.driver.extraJavaOptions": "-Duser.timezone=UTC",
-}
 _CONDITION = re.compile(r"\[([A-Z][A-Z0-9_]{3,}(?:\.[A-Z0-9_]+)?)\]")
-
-
-def start(folder: Path) -> Any:
-    """A Spark session with Delta whose tables lie in `folder`; the one that runs already, if there is one."""
-    from delta import configure_spark_with_delta_pip
-    from pyspark.sql import SparkSession
-
-    active = SparkSession.getActiveSession()
-    if active is not None:
-        return active.newSession()
-    builder = SparkSession.builder.master("local[2]").config("spark.sql.warehouse.dir", str(folder))
-    for key, value in SETTINGS.items():
-        builder = builder.config(key, value)
-    spark = configure_spark_with_delta_pip(builder).getOrCreate()
-    spark.sparkContext.setLogLevel("OFF")
-    return spark
 
 
 @dataclass
@@ -79,14 +51,17 @@ class Project:
         return self.refresh_in_run(model, **changes)
 
     def refresh_in_run(self, model: ModelRequest, **changes: Any) -> Outcome:
-        request = replace(model, existing=self.existing(model.identifier), run_id=f"run{self.runs}", **changes)
         self.executed = []
-        steps = Refresh(refresh(request, self.invocation))
+        steps = Refresh(refresh(self.request(model, **changes), self.invocation))
         while not steps.done:
             assert steps.statement is not None
             steps.answer(self.run(steps.statement))
         assert steps.outcome is not None
         return steps.outcome
+
+    def request(self, model: ModelRequest, **changes: Any) -> ModelRequest:
+        """The model as it is asked for now."""
+        return replace(model, existing=self.existing(model.identifier), run_id=f"run{self.runs}", **changes)
 
     def run(self, statement: Statement) -> Reply:
         self.executed.append(statement)

@@ -1,0 +1,264 @@
+"""Rebuilds and refusals on Spark + Delta: each says why, and a failed refresh leaves the view as it was."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+
+from dbt_idivm.errors import IdivmError
+from dbt_idivm.refresh.driver import refresh
+from dbt_idivm.refresh.invocation import Invocation
+from dbt_idivm.refresh.protocol import Refresh
+from tests.functional.engine import Project
+from tests.functional.test_refresh_modes import GROUPS, KEYS, SPJ, refreshed, shop
+
+__all__ = ["shop"]  # a fixture
+
+
+def code(outcome: Any) -> str | None:
+    return outcome.reason.partition(" ")[0] if outcome.reason else None
+
+
+def failure(project: Project, model: Any, **changes: Any) -> IdivmError:
+    with pytest.raises(IdivmError) as caught:
+        project.refresh(model, **changes)
+    return caught.value
+
+
+def test_full_refresh_flag_keeps_the_table(shop: Project) -> None:
+    model = shop.model("groups", GROUPS, KEYS)
+    refreshed(shop, model)
+    outcome = refreshed(shop, model, full_refresh=True)
+    assert (outcome.mode, outcome.strategy, code(outcome)) == ("full", "full", "IDIVM-401")
+    assert any(s.sql.startswith("INSERT OVERWRITE") for s in shop.executed)
+    assert refreshed(shop, model).mode == "noop"
+
+
+def test_changed_definition(shop: Project) -> None:
+    """Another SELECT; then from hidden columns to none and back, and over a table of somebody else."""
+    refreshed(shop, shop.model("m", SPJ, KEYS))
+    outcome = refreshed(shop, shop.model("m", GROUPS, KEYS))
+    assert code(outcome) == "IDIVM-402" and outcome.relations == ((shop.schema, "m", "table"),)
+    assert not shop.existing("m__idivm"), "the table behind the former view goes"
+    assert [kind for _, _, kind in refreshed(shop, shop.model("m", SPJ, KEYS)).relations] == ["view", "table"]
+    shop.sql("drop view $.m", "drop table $.m__idivm", "create table $.m using parquet as select 1 as x")
+    assert code(refreshed(shop, shop.model("m", GROUPS, KEYS))) == "IDIVM-406"
+    shop.sql("drop table $.m", "create view $.m as select 1 as x")
+    assert code(refreshed(shop, shop.model("m", GROUPS, KEYS))) == "IDIVM-406"
+    assert refreshed(shop, shop.model("m", GROUPS + " -- a comment", KEYS)).mode == "noop"
+
+
+def test_foreign_write(shop: Project) -> None:
+    model = shop.model("groups", GROUPS, KEYS)
+    refreshed(shop, model)
+    shop.sql("update $.groups set n = 99")
+    outcome = refreshed(shop, model)
+    assert code(outcome) == "IDIVM-405" and "UPDATE" in outcome.reason
+    shop.sql("optimize $.groups", "alter table $.groups set tblproperties ('a' = 'b')", "comment on table $.groups is 'x'")
+    assert refreshed(shop, model).mode == "noop", "commits that change no row are not foreign writes"
+    shop.sql("restore table $.groups to version as of 0")
+    assert code(refreshed(shop, model)) in (None, "IDIVM-405")
+
+
+def test_replaced_input(shop: Project) -> None:
+    model = shop.model("names", "select id, name from $.cust", KEYS)
+    refreshed(shop, model)
+    shop.sql("create or replace table $.cust using delta tblproperties ('delta.enableChangeDataFeed' = 'true') "
+             "as select id, upper(name) as name, region from $.cust version as of 1")
+    assert refreshed(shop, model).mode == "incremental", "versions go on, and the feed shows what differs"
+    shop.sql("drop table $.cust")
+    shop.table("cust", "id int, name string, region string", "(1, 'a', 'n')", "(5, 'e', 'n')")
+    assert code(refreshed(shop, model)) == "IDIVM-404"
+    for _ in range(3):
+        shop.sql("insert into $.cust select max(id) + 1, 'x', 'y' from $.cust")
+    refreshed(shop, model)
+    shop.sql("drop table $.cust")
+    shop.table("cust", "id int, name string, region string", "(1, 'other', 'n')")
+    for i in range(6):
+        shop.sql(f"insert into $.cust values ({i + 2}, 'x', 'y')")
+    assert code(refreshed(shop, model)) == "IDIVM-404", "the new table has gone beyond the old version number"
+
+
+def test_gap_in_the_feed(shop: Project) -> None:
+    model = shop.model("names", "select id, name from $.cust", KEYS)
+    refreshed(shop, model)
+    shop.sql("alter table $.cust set tblproperties ('delta.enableChangeDataFeed' = 'false')",
+             "insert into $.cust values (7, 'unseen', 'n')")
+    error = failure(shop, model)
+    assert error.codes == ("IDIVM-303",)
+    shop.sql("alter table $.cust set tblproperties ('delta.enableChangeDataFeed' = 'true')")
+    assert code(refreshed(shop, model)) == "IDIVM-403"
+    assert refreshed(shop, model).mode == "noop"
+
+
+def test_inputs_that_do_not_fit(shop: Project) -> None:
+    shop.table("quiet", "id int", "(1)", feed=False)
+    shop.sql("create table $.files using parquet as select 1 as id")
+    assert failure(shop, shop.model("m", "select id from $.nowhere")).codes == ("IDIVM-301",)
+    assert failure(shop, shop.model("m", "select id from $.files")).codes == ("IDIVM-302",)
+    assert failure(shop, shop.model("m", "select id from $.quiet")).codes == ("IDIVM-303",)
+    assert failure(shop, shop.model("m", "select 1 as one")).codes == ("IDIVM-101",)
+    assert shop.existing("m") is None
+    for table in ("files", "quiet"):
+        model = shop.model(f"full_{table}", f"select id from $.{table}", strategy="full")
+        assert refreshed(shop, model).mode == "create"
+    assert shop.refresh(model).mode == "noop"
+    assert code(refreshed(shop, shop.model("full_files", "select id from $.files", strategy="full"))) == "IDIVM-407"
+
+
+def test_key_that_is_not_unique_at_build(shop: Project) -> None:
+    model = shop.model("m", "select cust, amount from $.log", {"log": ["cust"]})
+    error = failure(shop, model)
+    assert error.codes == ("IDIVM-305",) and "cust = 1" in str(error)
+    assert shop.existing("m") is None
+    without = shop.model("m", "select cust, amount from $.log", {"log": ["cust"]}, keys={"log": []})
+    assert refreshed(shop, without).mode == "create"
+
+
+@pytest.mark.parametrize("rows", [1, 1500])
+def test_key_broken_by_a_later_change(shop: Project, rows: int) -> None:
+    """An insert that meets a stored key; then two new rows of one key. The view stays and says where it stands."""
+    model = shop.model("names", "select id, name from $.cust", KEYS)
+    refreshed(shop, model)
+    before = shop.rows("select * from $.names")
+    shop.sql(f"insert into $.cust select id + 100, 'many', 'n' from range({rows})",
+             "insert into $.cust values (1, 'twin', 'n')")
+    error = failure(shop, model)
+    assert error.codes == ("IDIVM-306",) and "id = 1" in str(error)
+    assert shop.rows("select * from $.names") == before
+    shop.sql("delete from $.cust where name = 'twin'", "insert into $.cust values (50, 'x', 'n'), (50, 'x', 'n')")
+    assert failure(shop, model).codes == ("IDIVM-306",)
+    shop.sql("delete from $.cust where id = 50")
+    assert refreshed(shop, model).mode == "incremental"
+
+
+def test_verify_none_does_not_look(shop: Project) -> None:
+    model = shop.model("names", "select id, name from $.cust", KEYS, verify="none")
+    refreshed(shop, model)
+    shop.sql("insert into $.cust values (8, 'h', 'n')")
+    refreshed(shop, model)
+    assert not any("new keys" in s.label for s in shop.executed)
+
+
+def test_renamed_column(shop: Project) -> None:
+    shop.sql("alter table $.cust set tblproperties ('delta.columnMapping.mode' = 'name')")
+    model = shop.model("names", "select id, name from $.cust", KEYS)
+    refreshed(shop, model)
+    before = shop.rows("select * from $.names")
+    shop.sql("alter table $.cust rename column name to nam")
+    error = failure(shop, model)
+    assert error.codes == ("IDIVM-308",) and "nam" in str(error)
+    assert shop.rows("select * from $.names") == before
+
+
+def test_new_column_under_select_star(shop: Project) -> None:
+    model = shop.model("copy", "select * from $.cust", KEYS)
+    refreshed(shop, model)
+    shop.sql("alter table $.cust add column age int", "insert into $.cust values (4, 'd', 'n', 40)")
+    assert code(refreshed(shop, model)) == "IDIVM-412"
+    assert refreshed(shop, model).mode == "noop"
+
+
+def test_unsupported(shop: Project) -> None:
+    """Rebuilt with the reason, and not at all while nothing is new; or an error, if that is wanted."""
+    sql = "select id, row_number() over (order by id) as n from $.cust"
+    model = shop.model("ranked", sql, KEYS)
+    assert refreshed(shop, model).mode == "create"
+    assert refreshed(shop, model).mode == "noop"
+    shop.sql("insert into $.cust values (0, 'z', 'n')")
+    outcome = refreshed(shop, model)
+    assert (outcome.mode, code(outcome)) == ("full", "IDIVM-408") and "IDIVM-203" not in (outcome.reason or "")
+    strict = shop.model("strict", sql, KEYS, on_unsupported="error")
+    assert failure(shop, strict).codes == ("IDIVM-203",)
+
+
+def test_volatile(shop: Project) -> None:
+    sql = "select id, current_date() as today from $.cust"
+    assert failure(shop, shop.model("m", sql, KEYS)).codes == ("IDIVM-206",)
+    model = shop.model("m", sql, KEYS, volatile="full")
+    assert [shop.refresh(model).mode for _ in range(2)] == ["create", "full"]
+
+
+def test_plain_views_are_read_through(shop: Project) -> None:
+    shop.sql("create view $.rich as select id, cust, price from $.orders where price > 2")
+    model = shop.model("m", "select r.id, c.name from $.rich r join $.cust c on r.cust = c.id", KEYS)
+    refreshed(shop, model)
+    assert refreshed(shop, model).mode == "noop"
+    shop.sql("insert into $.orders values (9, 1, 50.00, 'x')")
+    assert refreshed(shop, model).mode == "incremental"
+    shop.sql("create or replace view $.rich as select id, cust, price from $.orders where price > 6")
+    assert refreshed(shop, model).mode == "full"
+
+
+def test_partial_inputs_are_not_trusted(shop: Project) -> None:
+    model = shop.model("names", "select id, name from $.cust", KEYS)
+    part = shop.model("names", "select id, name from (select * from $.cust limit 0)", KEYS)
+    assert shop.refresh(part, restricted=True).mode == "create"
+    assert code(refreshed(shop, model)) == "IDIVM-410"
+    assert refreshed(shop, model).mode == "noop"
+
+
+def test_settings_are_part_of_the_state(shop: Project) -> None:
+    model = shop.model("names", "select id, name from $.cust", KEYS)
+    refreshed(shop, model)
+    assert code(shop.refresh(model, session={"ansi": "true", "time_zone": "Europe/Berlin"})) == "IDIVM-409"
+
+
+def test_a_statement_that_is_sent_twice_counts_once(shop: Project) -> None:
+    """Some connections repeat a statement after an error of the network: sums must not grow twice."""
+    model = shop.model("groups", GROUPS, KEYS)
+    refreshed(shop, model)
+    shop.sql("insert into $.orders values (5, 1, 1.25, 'x')")
+    shop.new_run()
+    request = shop.request(model)
+    steps = Refresh(refresh(request, Invocation()))
+    while not steps.done:
+        assert steps.statement is not None
+        if steps.statement.label.startswith("merge"):
+            shop.run(steps.statement)
+        steps.answer(shop.run(steps.statement))
+    assert steps.outcome is not None and steps.outcome.rows_updated == 1
+    assert shop.is_exact(model)
+
+
+def test_a_second_run_of_the_model_fails(shop: Project) -> None:
+    """Two runs that started from the same state: the later one must not add its changes again."""
+    model = shop.model("groups", GROUPS, KEYS)
+    refreshed(shop, model)
+    shop.sql("insert into $.orders values (5, 1, 1.25, 'x')")
+    slow = Refresh(refresh(shop.request(model), Invocation()))
+    while slow.statement is not None and not slow.statement.label.startswith("merge"):
+        reply = shop.run(slow.statement)
+        if slow.statement.label.startswith("set "):
+            shop.run(slow.statement)
+        slow.answer(reply)
+    settings = {key: shop.spark.conf.get(key) for key in SETTINGS}
+    assert shop.refresh(model).mode == "incremental"
+    for key, value in settings.items():
+        shop.spark.conf.set(key, value)
+    with pytest.raises(IdivmError) as caught:
+        while slow.statement is not None:
+            slow.answer(shop.run(slow.statement))
+    for key in SETTINGS:
+        shop.spark.conf.unset(key)
+    assert caught.value.codes == ("IDIVM-903",)
+    assert shop.is_exact(model)
+
+
+SETTINGS = ("spark.databricks.delta.commitInfo.userMetadata", "spark.databricks.delta.write.txnAppId",
+            "spark.databricks.delta.write.txnVersion")
+
+
+def test_an_engine_error_leaves_settings_and_view_alone(shop: Project) -> None:
+    model = shop.model("m", "select id, cast(note as int) as n from $.orders where id = 4 or id > 100", KEYS)
+    shop.sql("update $.orders set note = '4' where id = 4")
+    refreshed(shop, model)
+    before = shop.rows("select * from $.m")
+    shop.sql("insert into $.orders values (101, 1, 1.00, 'not a number')")
+    error = failure(shop, model)
+    assert error.codes == ("IDIVM-902",) and f"{shop.schema}.orders at version" in str(error)
+    assert shop.rows("select * from $.m") == before
+    assert all(shop.spark.conf.get(key, None) is None for key in SETTINGS)
+    shop.sql("delete from $.orders where id = 101")
+    assert refreshed(shop, model).mode == "noop"

@@ -1,0 +1,137 @@
+"""An engine without Spark: tables with histories, and the answers that the refresh's statements get from them."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable
+from dataclasses import dataclass, field, replace
+from typing import Any
+
+from dbt_idivm.refresh.driver import Refresh, refresh
+from dbt_idivm.refresh.invocation import Invocation
+from dbt_idivm.refresh.protocol import EngineError, KeyCandidate, ModelRequest, Outcome, Reply, Rows, Statement
+
+HISTORY = ("version", "timestamp", "operation", "operationParameters", "operationMetrics", "userMetadata")
+MERGED = ("num_affected_rows", "num_updated_rows", "num_deleted_rows", "num_inserted_rows")
+_PROPERTY = re.compile(r"'([\w.]+)'='([^']*)'")
+
+
+@dataclass
+class Table:
+    columns: dict[str, str]
+    kind: str = "MANAGED"
+    provider: str = "delta"
+    properties: dict[str, str] = field(default_factory=lambda: {"delta.enableChangeDataFeed": "true"})
+    commits: list[tuple[Any, ...]] = field(default_factory=list)
+    text: str = ""
+    epoch: str = "a"  # part of the timestamps: a table that is created again has others
+
+    def commit(self, operation: str, metrics: dict[str, str] | None = None, note: str | None = None,
+               parameters: dict[str, str] | None = None) -> None:
+        version = len(self.commits)
+        self.commits.append((version, f"{self.epoch}{version}", operation, parameters or {}, metrics or {}, note))
+
+
+@dataclass
+class FakeEngine:
+    """`reads` answers statements that read data, by the beginning of their label; `fail` lets statements fail."""
+
+    tables: dict[str, Table] = field(default_factory=dict)
+    reads: dict[str, tuple[tuple[Any, ...], ...]] = field(default_factory=dict)
+    fail: dict[str, EngineError] = field(default_factory=dict)
+    merged: tuple[int, int, int, int] | None = (3, 1, 1, 1)
+    settings: dict[str, str] = field(default_factory=dict)
+    log: list[Statement] = field(default_factory=list)
+    on_write: Callable[[], None] | None = None
+
+    def source(self, table_name: str, **columns: str) -> Table:
+        table = self.tables[f"main.{table_name}"] = Table(columns)
+        table.commit("CREATE TABLE")
+        table.commit("WRITE", {"numOutputRows": "5"})
+        return table
+
+    def drive(self, request: ModelRequest, invocation: Invocation | None = None) -> Outcome:
+        self.log = []
+        name = f"main.{request.identifier}"
+        existing = None if name not in self.tables else "view" if self.tables[name].kind == "VIEW" else "table"
+        steps = Refresh(refresh(replace(request, existing=existing), invocation or Invocation()))
+        while steps.statement is not None:
+            self.log.append(steps.statement)
+            steps.answer(self.answer(steps.statement))
+        assert steps.outcome is not None
+        return steps.outcome
+
+    def labels(self, kind: str) -> list[str]:
+        return [statement.label for statement in self.log if statement.kind == kind]
+
+    def answer(self, statement: Statement) -> Reply:
+        for label, error in self.fail.items():
+            if statement.label.startswith(label):
+                return error
+        verb = statement.sql.split()[0]
+        return getattr(self, f"_{verb.lower()}")(statement)
+
+    def _describe(self, statement: Statement) -> Reply:
+        name = statement.sql.split()[3 if "EXTENDED" in statement.sql else 2]
+        table = self.tables.get(name)
+        if table is None:
+            return EngineError("TABLE_OR_VIEW_NOT_FOUND", f"{name} cannot be found")
+        if "HISTORY" in statement.sql:
+            return Rows(HISTORY, tuple(reversed(table.commits))[:int(statement.sql.split()[-1])])
+        lines = [*table.columns.items(), ("", ""), ("# Detailed Table Information", ""), ("Type", table.kind),
+                 ("Provider", table.provider), ("View Text", table.text),
+                 ("Table Properties", "[" + ",".join(f"{k}={v}" for k, v in table.properties.items()) + "]")]
+        return Rows(("col_name", "data_type", "comment"), tuple((*line, None) for line in lines))
+
+    def _set(self, statement: Statement) -> Reply:
+        key, value = re.fullmatch(r"SET `(.*?)`=`(.*)`", statement.sql).groups()  # type: ignore[union-attr]
+        self.settings[key] = value
+        return Rows()
+
+    def _reset(self, statement: Statement) -> Reply:
+        self.settings.pop(statement.sql.split()[1], None)
+        return Rows()
+
+    def _select(self, statement: Statement) -> Reply:
+        return Rows(("c",), next((rows for label, rows in self.reads.items() if statement.label.startswith(label)), ()))
+
+    _with = _select
+
+    def _create(self, statement: Statement) -> Reply:
+        name = re.search(r"(?:TABLE|VIEW) (\S+)", statement.sql)[1]  # type: ignore[index]
+        old = self.tables.get(name)
+        table = Table({}, "VIEW" if " VIEW " in statement.sql else "MANAGED", properties=dict(_PROPERTY.findall(statement.sql)))
+        table.commits = old.commits if old else []
+        self.tables[name] = table
+        self._wrote(table, "CREATE TABLE AS SELECT")
+        return Rows()
+
+    def _insert(self, statement: Statement) -> Reply:
+        self._wrote(self.tables[statement.sql.split()[3]], "WRITE")
+        return Rows()
+
+    def _merge(self, statement: Statement) -> Reply:
+        if self.merged is None:
+            return Rows(MERGED)
+        self._wrote(self.tables[statement.sql.split()[2]], "MERGE")
+        return Rows(MERGED, (self.merged,))
+
+    def _drop(self, statement: Statement) -> Reply:
+        self.tables.pop(statement.sql.split()[-1], None)
+        return Rows()
+
+    def _alter(self, statement: Statement) -> Reply:
+        words = statement.sql.split()
+        self.tables[words[-1]] = self.tables.pop(words[2])
+        return Rows()
+
+    def _wrote(self, table: Table, operation: str) -> None:
+        if self.on_write:
+            self.on_write()
+        table.commit(operation, {"numOutputRows": "5"}, self.settings.get("spark.databricks.delta.commitInfo.userMetadata"))
+
+
+def model(sql: str, unique: dict[str, str] | None = None, **config: Any) -> ModelRequest:
+    declared = {f"main.{table}": (KeyCandidate((column,), "test unique"),) for table, column in (unique or {}).items()}
+    return ModelRequest("v", "main", "v", sql, {"idivm": config}, declared, {"main.o": "orders"},
+                        session={"ansi": "true", "time_zone": "UTC"})

@@ -1,0 +1,55 @@
+"""The model's config: what is accepted, and what a mistake is told."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+
+from dbt_idivm.errors import IdivmError
+from dbt_idivm.refresh.config import ModelConfig, model_config
+
+
+def codes(**config: Any) -> tuple[str, ...]:
+    with pytest.raises(IdivmError) as caught:
+        model_config({"idivm": config})
+    return caught.value.codes
+
+
+def test_defaults() -> None:
+    assert model_config({}) == ModelConfig(strategy="auto", on_unsupported="full", verify="always", volatile="error")
+
+
+def test_values_are_taken_over() -> None:
+    config = model_config({
+        "idivm": {"strategy": "recompute", "keys": {"orders": "id", "shop.log": []}, "cluster_by": ["a", "b"]},
+        "dbt": {"unique_key": "id", "partition_by": "day", "tblproperties": {"x": True}}})
+    assert config.recompute_only
+    assert config.keys == {"orders": ("id",), "shop.log": ()}
+    assert (config.unique_key, config.cluster_by, config.partition_by) == (("id",), ("a", "b"), ("day",))
+    assert config.tblproperties == {"x": "true"}
+
+
+def test_an_unknown_key_names_the_nearest() -> None:
+    with pytest.raises(IdivmError) as caught:
+        model_config({"idivm": {"uniqe_key": "id"}})
+    assert caught.value.codes == ("IDIVM-102",) and "did you mean `unique_key`" in str(caught.value)
+
+
+def test_all_mistakes_are_told_at_once() -> None:
+    assert codes(stategy="full", verify="maybe", keys=["id"]) == ("IDIVM-102", "IDIVM-103", "IDIVM-103")
+
+
+@pytest.mark.parametrize("config, code", [
+    ({"strategy": "tuple"}, "IDIVM-104"), ({"strategy": "fast"}, "IDIVM-103"),
+    ({"volatile": "at_refresh"}, "IDIVM-105"), ({"aux_schema": "aux"}, "IDIVM-105"),
+    ({"caches": ["a"]}, "IDIVM-105"), ({"caches": "none"}, "IDIVM-105"), ({"caches": 3}, "IDIVM-103"),
+    ({"unique_key": 3}, "IDIVM-103"), ({"keys": {"orders": 1}}, "IDIVM-103"), ({"on_unsupported": "skip"}, "IDIVM-103"),
+])
+def test_refused(config: dict[str, Any], code: str) -> None:
+    assert codes(**config) == (code,)
+
+
+def test_layout_changes_with_what_a_table_is_created_by() -> None:
+    assert model_config({"idivm": {"cluster_by": "a"}}).layout != model_config({}).layout
+    assert model_config({"idivm": {"verify": "none"}}).layout == model_config({}).layout

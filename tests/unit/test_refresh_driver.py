@@ -1,0 +1,285 @@
+"""What the driver decides, against an engine that is a script: look-ups and statements per mode, reasons, failures."""
+
+from __future__ import annotations
+
+import datetime as dt
+from dataclasses import replace
+
+import pytest
+
+from dbt_idivm.errors import IdivmError
+from dbt_idivm.refresh import commands, state
+from dbt_idivm.refresh.invocation import Invocation
+from dbt_idivm.refresh.protocol import EngineError, ModelRequest
+from tests.unit.fake_engine import FakeEngine, model
+
+SQL = "select id, name from main.o"
+MODEL = model(SQL, {"o": "id"})
+INSERTED = ((7, "seven", 1),)  # one row of a net diff: the cells, the weight
+
+
+@pytest.fixture
+def engine() -> FakeEngine:
+    fake = FakeEngine()
+    fake.source("o", id="int", name="string", other="array<int>")
+    return fake
+
+
+def built(engine: FakeEngine, request: ModelRequest = MODEL) -> FakeEngine:
+    assert engine.drive(request).mode == "create"
+    return engine
+
+
+def change(engine: FakeEngine, rows: int = 1) -> None:
+    engine.tables["main.o"].commit("WRITE", {"numOutputRows": str(rows)})
+    engine.reads["net diff"] = INSERTED
+
+
+def code(engine: FakeEngine, request: ModelRequest = MODEL) -> str | None:
+    outcome = engine.drive(request)
+    assert (outcome.mode == "full") == (outcome.reason is not None)
+    return outcome.reason.partition(" ")[0] if outcome.reason else None
+
+
+def failing(engine: FakeEngine, request: ModelRequest = MODEL) -> IdivmError:
+    with pytest.raises(IdivmError) as caught:
+        engine.drive(request)
+    assert caught.value.findings[0].model == "v"
+    assert not engine.settings, "settings are taken back, also after a failure"
+    return caught.value
+
+
+def test_create(engine: FakeEngine) -> None:
+    outcome = engine.drive(MODEL)
+    assert outcome.message == "create: 5 rows, 2 statements", "the key check and the build"
+    assert outcome.relations == (("main", "v", "table"),)
+    assert outcome.inputs["orders"].to_version == 1 and outcome.inputs["orders"].from_version is None
+    assert set(outcome.artifacts) == {"plan.txt", "delta_script.sql"}
+    create = next(s.sql for s in engine.log if s.label == "build main.v")
+    assert "VERSION AS OF 1" in create and "'delta.enableChangeDataFeed'='true'" in create
+    found = state.read(engine.tables["main.v"].commits[-1][-1])
+    assert found is not None and found.versions == {"main.o": 1}
+
+
+def test_noop_asks_for_two_histories(engine: FakeEngine) -> None:
+    outcome = built(engine).drive(MODEL)
+    assert (outcome.mode, outcome.strategy, outcome.statements) == ("noop", None, 0)
+    assert [s.label for s in engine.log] == ["history of main.v", "history of main.o"]
+
+
+def test_histories_of_inputs_are_shared_by_a_run(engine: FakeEngine) -> None:
+    other = replace(MODEL, name="w", identifier="w")
+    built(engine)
+    built(engine, other)
+    run = Invocation()
+    engine.drive(MODEL, run)
+    engine.drive(other, run)
+    assert [s.label for s in engine.log] == ["history of main.w"]
+
+
+def test_a_view_that_did_not_change_is_pinned_for_its_readers(engine: FakeEngine) -> None:
+    above = replace(model("select id from main.v"), name="w", identifier="w")
+    built(engine).tables["main.v"].columns = {"id": "int", "name": "string"}
+    built(engine, above)
+    run = Invocation()
+    engine.drive(MODEL, run)
+    assert engine.drive(above, run).mode == "noop"
+    assert [s.label for s in engine.log] == ["history of main.w"]
+
+
+def test_incremental(engine: FakeEngine) -> None:
+    change(built(engine))
+    outcome = engine.drive(MODEL)
+    assert outcome.message == "incremental: +1 ~1 -1, 1 input changed, 3 statements"
+    assert engine.labels("read") == ["net diff of main.o from version 1 to 2", "check new keys (id) of main.o"]
+    assert outcome.inputs["orders"].rows == 1
+    assert len(engine.labels("setting")) == 6 and not engine.settings
+    assert engine.drive(MODEL).mode == "noop"
+
+
+def test_an_upstream_commit_without_rows_is_not_read(engine: FakeEngine) -> None:
+    built(engine).tables["main.o"].commit("OPTIMIZE")
+    outcome = engine.drive(MODEL)
+    assert (outcome.mode, outcome.statements) == ("noop", 0)
+
+
+def test_a_large_change_stays_in_the_engine(engine: FakeEngine) -> None:
+    change(built(engine), rows=5000)
+    outcome = engine.drive(MODEL)
+    assert engine.labels("read") == ["check new keys (id) of main.o"] and outcome.inputs["orders"].rows is None
+
+
+def test_a_change_that_is_larger_than_its_metrics_say(engine: FakeEngine) -> None:
+    change(built(engine), rows=1)
+    engine.reads["net diff"] = INSERTED * 1001
+    assert engine.drive(MODEL).inputs["orders"].rows is None
+
+
+class OnDay(Invocation):
+    """A run on a day of January 2026."""
+
+    def __init__(self, day: int) -> None:
+        super().__init__()
+        self.day = day
+
+    def now(self) -> dt.datetime:
+        return dt.datetime(2026, 1, self.day, tzinfo=dt.UTC)
+
+
+def test_marks_move_when_they_are_old(engine: FakeEngine) -> None:
+    def committed(table: str, operation: str, day: int) -> None:
+        engine.tables[table].commit(operation)
+        engine.tables[table].commits[-1] = (*engine.tables[table].commits[-1][:1], f"2026-01-{day:02}T00:00:00",
+                                            *engine.tables[table].commits[-1][2:])
+
+    built(engine)
+    note = engine.tables["main.v"].commits[-1][-1]
+    engine.tables["main.v"].commits = [(0, "2026-01-02T00:00:00", "CREATE TABLE AS SELECT", {}, {}, note)]
+    assert engine.drive(MODEL, OnDay(16)).statements == 0
+    committed("main.o", "OPTIMIZE", 10)
+    assert engine.drive(MODEL, OnDay(13)).statements == 0
+    moved = engine.drive(MODEL, OnDay(14))
+    assert (moved.mode, moved.statements) == ("noop", 1), "the unread version has used half of the retention period"
+    engine.tables["main.v"].commits[1:] = []
+    engine.tables["main.o"].commits.pop()
+    assert engine.drive(MODEL, OnDay(18)).statements == 1, "the commit that holds the state is renewed"
+
+
+@pytest.mark.parametrize("request_, expected", [
+    (replace(MODEL, full_refresh=True), "IDIVM-401"),
+    (replace(MODEL, sql="select id, upper(name) as name from main.o"), "IDIVM-402"),
+    (replace(MODEL, keys={}), "IDIVM-402"),
+    (replace(MODEL, session={"ansi": "false", "time_zone": "UTC"}), "IDIVM-409"),
+    (replace(MODEL, session={"ansi": "true", "time_zone": "CET"}), "IDIVM-409"),
+    (replace(MODEL, sql="select id, first(name) over (partition by id) as name from main.o"), "IDIVM-402"),
+    (replace(MODEL, sql="select   id, name /* the same */ from main.o"), None),
+])
+def test_reasons_in_the_request(engine: FakeEngine, request_: ModelRequest, expected: str | None) -> None:
+    assert code(built(engine), request_) == expected
+
+
+def test_a_rebuild_with_the_same_schema_overwrites(engine: FakeEngine) -> None:
+    built(engine).tables["main.v"].columns = {"id": "int", "name": "string"}
+    engine.drive(replace(MODEL, full_refresh=True))
+    assert engine.labels("write") == ["rebuild main.v"]
+    engine.drive(replace(MODEL, sql="select id, name as n from main.o"))
+    assert engine.labels("write") == ["build main.v"]
+
+
+@pytest.mark.parametrize("operation, expected", [
+    ("UPDATE", "IDIVM-405"), ("RESTORE", "IDIVM-405"), ("TRUNCATE", "IDIVM-405"), ("WRITE", "IDIVM-405"),
+    ("RENAME COLUMN", "IDIVM-405"), ("CREATE OR REPLACE TABLE AS SELECT", "IDIVM-406"),
+    ("OPTIMIZE", None), ("VACUUM END", None), ("SET TBLPROPERTIES", None), ("CHANGE COLUMN", None),
+])
+def test_commits_of_others_on_the_view(engine: FakeEngine, operation: str, expected: str | None) -> None:
+    built(engine).tables["main.v"].commit(operation)
+    assert code(engine) == expected
+
+
+def test_the_state_is_found_behind_many_quiet_commits(engine: FakeEngine) -> None:
+    built(engine)
+    for _ in range(30):
+        engine.tables["main.v"].commit("OPTIMIZE")
+    assert engine.drive(MODEL).mode == "noop"
+    assert engine.labels("metadata") == ["history of main.v"] * 3 + ["history of main.o"]
+
+
+def test_an_input_that_is_another_table(engine: FakeEngine) -> None:
+    built(engine)
+    for versions in (1, 2, 4):
+        engine.tables.pop("main.o")
+        table = engine.source("o", id="int", name="string", other="array<int>")
+        table.commits.clear()
+        table.epoch = f"other{versions}-"
+        for _ in range(versions):
+            table.commit("WRITE", {"numOutputRows": "1"})
+        assert code(engine) == "IDIVM-404"
+
+
+def test_a_view_that_is_further_than_this_run(engine: FakeEngine) -> None:
+    """Another run consumed a newer version than the one that this run pinned: nothing to do, and no error."""
+    built(engine)
+    run = Invocation()
+    engine.drive(replace(MODEL, name="w", identifier="w"), run)
+    change(engine)
+    engine.drive(MODEL)
+    assert engine.drive(MODEL, run).mode == "noop"
+
+
+@pytest.mark.parametrize("error", ["DELTA_MISSING_CHANGE_DATA", "DELTA_CHANGE_DATA_FEED_INCOMPATIBLE_DATA_SCHEMA",
+                                   "DELTA_UNSUPPORTED_TIME_TRAVEL_BEYOND_DELETED_FILE_RETENTION_DURATION",
+                                   "FAILED_READ_FILE.FILE_NOT_EXIST", "DELTA_TRUNCATED_TRANSACTION_LOG"])
+def test_gaps_of_the_feed(engine: FakeEngine, error: str) -> None:
+    change(built(engine))
+    engine.fail["net diff"] = EngineError(error, "gone")
+    assert code(engine) == "IDIVM-403"
+
+
+def test_errors_of_the_engine(engine: FakeEngine) -> None:
+    change(built(engine))
+    for error, expected in (("DELTA_CONCURRENT_APPEND", "IDIVM-903"), ("ARITHMETIC_OVERFLOW", "IDIVM-902"), ("", "IDIVM-902")):
+        engine.fail["merge"] = EngineError(error, "it broke")
+        found = failing(engine)
+        assert found.codes == (expected,) and "main.o at version 1" in str(found)
+    engine.fail = {"net diff": EngineError("INTERNAL_ERROR", "it broke")}
+    assert failing(engine).codes == ("IDIVM-902",)
+
+
+def test_a_merge_that_was_skipped(engine: FakeEngine) -> None:
+    change(built(engine))
+    engine.merged = None
+    assert failing(engine).codes == ("IDIVM-903",)
+
+
+def test_a_pinned_version_that_is_too_old_is_pinned_anew(engine: FakeEngine) -> None:
+    built(engine)
+    change(engine)
+    error = EngineError("DELTA_UNSUPPORTED_TIME_TRAVEL_BEYOND_DELETED_FILE_RETENTION_DURATION", "too old")
+    engine.fail["merge"] = error
+    answer = engine.answer
+
+    def once(statement):  # type: ignore[no-untyped-def]
+        reply = answer(statement)
+        if reply is error:
+            engine.fail.clear()
+            change(engine)
+        return reply
+
+    engine.answer = once  # type: ignore[method-assign]
+    outcome = engine.drive(MODEL)
+    assert outcome.inputs["orders"].to_version == 3 and "newer versions" in outcome.warnings[0]
+
+
+def test_broken_keys(engine: FakeEngine) -> None:
+    engine.reads["check key"] = ((2, 1, 3),)
+    assert failing(engine).codes == ("IDIVM-305",)
+    engine.reads.clear()
+    change(built(engine))
+    engine.reads["check new keys"] = ((7,),)
+    assert "id = 7" in str(failing(engine))
+    engine.reads = {"net diff": ((7, "a", 1), (7, "b", 1))}
+    assert failing(engine, replace(MODEL, config={"idivm": {"verify": "none"}})).codes == ("IDIVM-306",)
+
+
+def test_keys_of_the_config_come_first(engine: FakeEngine) -> None:
+    engine.drive(model(SQL, {"o": "id"}, keys={"orders": ["name"]}))
+    assert engine.labels("read") == ["check key (name) of main.o"]
+    engine.tables.pop("main.v")
+    engine.drive(model(SQL, {"o": "id"}, keys={"main.o": []}))
+    assert engine.labels("read") == []
+    engine.tables.pop("main.v")
+    assert failing(engine, model(SQL, keys={"orders": ["nam"]})).codes == ("IDIVM-304",)
+    assert failing(engine, model(SQL, keys={"ordres": ["id"]})).codes == ("IDIVM-103",)
+
+
+def test_no_trust_after_a_partial_build(engine: FakeEngine) -> None:
+    outcome = engine.drive(replace(MODEL, restricted=True))
+    assert outcome.mode == "create" and "IDIVM-414" in (outcome.reason or "")
+    assert code(engine) == "IDIVM-410"
+
+
+def test_user_metadata_is_ascii_and_set_for_the_write_only(engine: FakeEngine) -> None:
+    seen: list[str] = []
+    engine.on_write = lambda: seen.append(engine.settings[commands.USER_METADATA])
+    engine.drive(MODEL)
+    assert len(seen) == 1 and seen[0].isascii() and not engine.settings

@@ -1,0 +1,83 @@
+"""State in a commit's metadata, the history it is read from, and what is told from the history of an input."""
+
+from __future__ import annotations
+
+import datetime as dt
+from typing import Any
+
+import pytest
+
+from dbt_idivm.refresh import commands, history, state
+from dbt_idivm.refresh.history import Commit
+from dbt_idivm.refresh.protocol import Rows
+from dbt_idivm.refresh.relations import described
+from dbt_idivm.refresh.state import Consumed, State
+
+STATE = State({"main.o": Consumed("main.o__idivm", 7, "2026-01-01T00:00:00.000001")}, {"sql": "ab", "keys": ""}, "req",
+              {"main.v": "cd"}, "run-1")
+
+
+def test_state_travels_in_one_line_of_ascii() -> None:
+    odd = State({"main.`ö`": Consumed("main.ö", 1, "x")}, {}, run="it's; \n`${x}`")
+    assert odd.json().isascii() and "\n" not in odd.json()
+    assert state.read(odd.json()) == odd
+    assert state.read(STATE.json() + " /* a query comment that dbt appends */") == STATE
+
+
+@pytest.mark.parametrize("text", [None, "", "a user's own note", "{}", "[1]", '{"idivm": 99, "inputs": {}, "plan": {}}',
+                                  '{"idivm": 1}', '{"idivm": 1, "inputs": {}, "plan": {}, "later": 1}'])
+def test_what_is_not_our_state(text: str | None) -> None:
+    assert state.read(text) is None
+
+
+def test_settings_are_quoted() -> None:
+    assert commands.set_option("k", "a`b;c").sql == "SET `k`=`a``b;c`"
+
+
+def test_properties_are_hex() -> None:
+    text = state.encode({"sql": "select url, secret from t where s = 'é'"})
+    assert set(text) <= set("0123456789abcdef")
+    assert state.decode(text) == {"sql": "select url, secret from t where s = 'é'"}
+
+
+def commit(operation: str, metrics: dict[str, Any] | None = None, **parameters: Any) -> Commit:
+    return Commit(3, "t", operation, parameters, metrics or {}, None)
+
+
+@pytest.mark.parametrize("made, rows", [
+    (commit("WRITE", {"numOutputRows": "12"}, mode="Append"), 12),
+    (commit("WRITE", {"numOutputRows": "12"}, mode="Overwrite"), None),
+    (commit("UPDATE", {"numUpdatedRows": "3"}), 6),
+    (commit("DELETE", {"numDeletedRows": "3"}), 3),
+    (commit("DELETE", {}), None),
+    (commit("MERGE", {"numTargetRowsInserted": "1", "numTargetRowsUpdated": "2", "numTargetRowsDeleted": "4"}), 9),
+    (commit("OPTIMIZE", {"numAddedFiles": "3"}), 0),
+    (commit("SET TBLPROPERTIES"), 0),
+    (commit("ADD COLUMNS"), 0),
+    (commit("CREATE OR REPLACE TABLE AS SELECT", {"numOutputRows": "5"}), None),
+    (commit("RESTORE"), None),
+    (commit("AN OPERATION OF THE FUTURE", {"numOutputRows": "0"}), None),
+])
+def test_feed_rows_are_estimated_from_metrics(made: Commit, rows: int | None) -> None:
+    assert made.feed_rows == rows
+
+
+def test_history_rows() -> None:
+    columns = ("version", "timestamp", "operation", "operationParameters", "operationMetrics", "userMetadata")
+    at = dt.datetime(2026, 1, 1, 12, 0, 0, 250000)
+    found = history.commits(Rows(columns, ((1, at, "WRITE", {"mode": "Append"}, {"numOutputRows": "1"}, None),
+                                           (2, "2026", "UPDATE", '{"a": "b"}', None, "note"))))
+    assert [c.version for c in found] == [2, 1], "newest first"
+    assert found[0].parameters == {"a": "b"} and found[0].metrics == {}, "maps come as text through Thrift"
+    assert found[1].at == "2026-01-01T12:00:00.250000"
+
+
+def test_described_table() -> None:
+    rows = Rows(("col_name", "data_type", "comment"), (
+        ("id", "int", None), ("Mixed", "struct<a:int>", None), ("# Partitioning", "", ""), ("Part 0", "id", ""), ("", "", ""),
+        ("# Detailed Table Information", "", ""), ("Type", "MANAGED", ""), ("Provider", "delta", ""),
+        ("Table Properties", f"[delta.enableChangeDataFeed=true,idivm.ids={state.encode(['id'])},other=a,b]", "")))
+    found = described(rows)
+    assert [c.name for c in found.columns] == ["id", "Mixed"]
+    assert found.is_delta and found.has_feed and found.properties == {"idivm.ids": ["id"]}
+    assert found.maintained is None
