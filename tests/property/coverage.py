@@ -10,8 +10,8 @@ from dbt_idivm.operators import OPERATORS
 from dbt_idivm.passes.propagate import propagate
 from dbt_idivm.script.bind import BoundScript
 from dbt_idivm.script.binding import Binding
-from dbt_idivm.script.diff import InlineDiff
 from dbt_idivm.script.dialect import DUCKDB
+from dbt_idivm.script.diff import InlineDiff
 from dbt_idivm.script.plan import Plan
 from dbt_idivm.script.prune_empty import non_empty
 

@@ -108,7 +108,7 @@ def no_branch_in_ids(patch: Patch) -> None:
     def build(node: UnionAll, side: int, diff: IDiff) -> tuple[IDiff, ...]:
         return tuple(replace(out, ids=tuple(name for name in out.ids if name != node.branch), constants=(),
                              relation=project(out.relation, tuple(n for n in out.relation.columns if n != node.branch)))
-                     for out in mapped(node, side, diff) if out.kind is UPD and out.assigned or out.kind is not UPD)
+                     for out in mapped(node, side, diff) if out.kind is not UPD or out.assigned)
 
     rules = tuple(rule if rule.on is INS else replace(rule, build=build) for rule in UnionAll.RULES)
     patch.setattr(UnionAll, "RULES", rules)

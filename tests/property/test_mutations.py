@@ -28,7 +28,10 @@ def test_guard_is_stricter_than_needed(mutation: Mutation, monkeypatch: pytest.M
 
 
 def is_wrong(mutation: Mutation) -> bool:
-    """Whether the case ends in another view than its recomputation, or in a MERGE with two rows for one, which Delta refuses too."""
+    """Whether the case ends in another view than its recomputation, or in a MERGE of two rows into one.
+
+    Delta refuses such a MERGE too.
+    """
     case = DIRECTED[mutation.case]
     with World(case.tables, case.sql, ALL_WAYS[mutation.way]) as world:
         world.load(case.start)
