@@ -20,7 +20,8 @@ from nycflights_demo.runs import DbtFailed
 from rich.console import Console
 
 HERE = Path(__file__).resolve().parent
-SHOWN_MODEL = "flight_details"
+SHOWN_MODEL = "long_hauls"
+PANEL_BORDER = 4
 
 
 def main(arguments: list[str]) -> int:
@@ -52,7 +53,7 @@ def _fail(console: Console, demo: Demo, message: str) -> int:
     """What was reached, and why it went no further."""
     if demo.rounds:
         console.print(show.results_table(demo.rounds))
-    console.print(message, style="red", markup=False, highlight=False)
+    console.print(message, style="red", markup=False, highlight=False, soft_wrap=True)
     return 1
 
 
@@ -61,7 +62,8 @@ def _epilogue(console: Console, demo: Demo, seconds: float) -> None:
     for line in show.remarks(demo.rounds):
         console.print(line, markup=False, highlight=False)
     console.print()
-    console.print(show.script_panel(HERE / "target" / "idivm" / SHOWN_MODEL / "delta_script.sql", HERE))
+    script = HERE / "target" / "idivm" / SHOWN_MODEL / "delta_script.sql"
+    console.print(show.script_panel(script, HERE, console.width - PANEL_BORDER))
     console.print(show.what_next(HERE, seconds), highlight=False)
 
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import shutil
+import time
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -28,7 +29,7 @@ class Demo:
     def __init__(self, project: Path, console: Console) -> None:
         self.project = project
         self.rounds: list[Round] = []
-        self._console = console
+        self._console, self._began = console, time.monotonic()
         self._progress = show.progress(console)
         self._task = self._progress.add_task("Looking for Java and the Delta JARs", total=None, doing="")
 
@@ -70,7 +71,7 @@ class Demo:
         """Show what is done while it is done; where nothing can be shown in place, a line of its own."""
         self._progress.update(self._task, description=words, doing="")
         if not self._console.is_terminal:
-            self._console.print(f"{self._progress.tasks[0].elapsed or 0:4.0f} s  {words}", highlight=False)
+            self._console.print(f"{time.monotonic() - self._began:4.0f} s  {words}", highlight=False)
         return work()
 
 

@@ -20,7 +20,8 @@ COLUMNS = ("mode", "strategy", "rows\ninserted", "rows\nupdated", "rows\ndeleted
            "full\nrefresh", "exact")
 NUMBERS_FROM = 2
 MODE_STYLES = {"incremental": "green", "noop": "dim", "create": "cyan", "full": "yellow"}
-SCRIPT_LINES = 36
+SCRIPT_LINES = 50
+SHORT_STEP = 6  # lines of SQL
 PLAIN_WIDTH = 110  # where there is no terminal
 
 
@@ -32,12 +33,13 @@ def console() -> Console:
 def progress(on: Console) -> Progress:
     """What is being done and for how long; it disappears at the end."""
     return Progress(SpinnerColumn(), TimeElapsedColumn(), TextColumn("{task.description}"),
-                    TextColumn("{task.fields[doing]}", style="dim"), console=on, transient=True)
+                    TextColumn("{task.fields[doing]}", style="dim"), console=on, transient=True,
+                    disable=not on.is_terminal)
 
 
 def results_table(rounds: Sequence[Round]) -> Table:
     """Per round and model: what the refresh did, how long it took, and whether the view is exact."""
-    table = Table(box=box.SIMPLE_HEAD, pad_edge=False, header_style="bold")
+    table = Table(box=box.SIMPLE_HEAD, pad_edge=False, collapse_padding=True, header_style="bold")
     table.add_column("round\nmodel", no_wrap=True)
     for number, name in enumerate(COLUMNS):
         right = number >= NUMBERS_FROM and name != "exact"
@@ -84,13 +86,22 @@ def remarks(rounds: Sequence[Round]) -> list[str]:
     ]
 
 
-def script_panel(file: Path, project: Path) -> Panel:
-    """The beginning of a Δ-script, one screen of it."""
-    lines = file.read_text(encoding="utf-8").splitlines()
-    more = len(lines) - SCRIPT_LINES
-    shown = Syntax("\n".join(lines[:SCRIPT_LINES]), "sql", theme="ansi_dark", background_color="default")
-    return Panel(shown, title=str(file.relative_to(project)), title_align="left",
-                 subtitle=f"{more} more lines in the file" if more > 0 else None, subtitle_align="left")
+def script_panel(file: Path, project: Path, width: int) -> Panel:
+    """A Δ-script on one screen."""
+    lines = shortened(file.read_text(encoding="utf-8"), width)[:SCRIPT_LINES]
+    shown = Syntax("\n".join(lines), "sql", theme="ansi_dark", background_color="default")
+    return Panel(shown, title=f"{file.relative_to(project)}, shortened", title_align="left")
+
+
+def shortened(script: str, width: int) -> list[str]:
+    """Each step's comments, cut to the width, and its SQL where that is short."""
+    lines: list[str] = []
+    for step in script.strip().split("\n\n"):
+        comments = [line for line in step.splitlines() if line.startswith("--")]
+        body = [line for line in step.splitlines() if not line.startswith("--")]
+        lines += [line if len(line) <= width else line[: width - 1] + "…" for line in comments]
+        lines += body if len(body) <= SHORT_STEP else [f"..  -- {len(body)} lines"]
+    return lines
 
 
 def what_next(project: Path, seconds: float) -> str:
