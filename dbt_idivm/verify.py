@@ -47,14 +47,14 @@ def _equivalence(engine: Engine, relation: str, as_of: str) -> Steps[str]:
         definition = behind.properties.get(DEFINITION) if behind else None
     schema, _, identifier = relation.rpartition(".")
     request = ModelRequest(identifier, schema, identifier, "", existing="view" if facts.kind == "view" else "table")
-    standing = yield from read_standing(engine, Invocation(), request)
+    standing = yield from read_standing(engine, Invocation(), request, whole=True)
     if definition is None or standing.state is None:
         raise IdivmError(standing.reason or finding(406, view=relation, message="it was not made by dbt-idivm"))
     query = yield from _definition(engine, definition, standing.state if as_of == "refresh" else None, standing)
     return DELTA.sql(_differences(relation, query, tuple(a.name for a in facts.columns)))
 
 
-def _definition(engine: Engine, sql: str, state: State | None, standing: Standing) -> Steps[exp.Query]:
+def _definition(engine: Engine, sql: str, state: State | None, standing: Standing) -> Steps[exp.Expr]:
     """The user's SELECT over the recorded versions, or over the newest ones."""
     inputs = yield from look_up(engine, Invocation(), sql)
     if state is None or not state.trusted:
@@ -84,7 +84,7 @@ def _probe(engine: Engine, found: Input) -> Steps[None]:
         raise IdivmError(finding(309, source=found.table, version=found.version, message=first)) from failure
 
 
-def _differences(relation: str, query: exp.Query, columns: tuple[str, ...]) -> exp.Query:
+def _differences(relation: str, query: exp.Expr, columns: tuple[str, ...]) -> exp.Query:
     """What the view lacks and what it has too much, as bags."""
     names = [exp.column(exp.to_identifier(name, quoted=True)) for name in columns]
 

@@ -95,7 +95,7 @@ def _join(source: Source) -> exp.Join:
     return exp.Join(this=source.item.copy(), on=source.condition.copy())
 
 
-def subquery(query: exp.Query, name: str) -> exp.Subquery:
+def subquery(query: exp.Expr, name: str) -> exp.Subquery:
     return exp.Subquery(this=query, alias=exp.TableAlias(this=identifier(name)))
 
 

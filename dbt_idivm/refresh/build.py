@@ -10,7 +10,7 @@ from sqlglot import exp
 
 from dbt_idivm.errors import Finding, finding
 from dbt_idivm.refresh import commands, history, keys, writing
-from dbt_idivm.refresh.inputs import parsed, pinned_query
+from dbt_idivm.refresh.inputs import pinned_query
 from dbt_idivm.refresh.outcome import Account, Effect, named, outcome, summary
 from dbt_idivm.refresh.planning import Job, Planned
 from dbt_idivm.refresh.protocol import InputChange, Outcome, Statement
@@ -20,6 +20,7 @@ from dbt_idivm.refresh.state import Consumed, State, digest
 from dbt_idivm.refresh.steps import Steps
 from dbt_idivm.script.bind import full_query
 from dbt_idivm.script.binding import Binding
+from dbt_idivm.script.dialect import verbatim
 
 NEW_SUFFIX = "__idivm_new"  # a table that is built while something else still stands at its name
 
@@ -29,7 +30,7 @@ class Build:
     """What is to be built: the query, the table that holds its rows, our properties, and the state of its commit."""
 
     table: str
-    query: exp.Query
+    query: exp.Expr
     columns: tuple[str, ...]
     visible: tuple[str, ...] | None  # the user's columns, if the model is to be a view over the table
     properties: Mapping[str, Any]
@@ -56,7 +57,7 @@ def build(job: Job, standing: Standing, planned: Planned, reason: Finding | None
 
 def build_restricted(job: Job) -> Steps[Outcome]:
     """A plain table from what dbt gives under --empty or --sample; its state says that nothing may build upon it."""
-    query = parsed(job.request.sql)
+    query = verbatim(job.request.sql)
     model = model_name(job.request)
     state = State({}, {}, run=job.request.run_id, trusted=False)
     wanted = Build(model, query, (), None, {VIEW: model, DEFINITION: job.request.sql}, state)

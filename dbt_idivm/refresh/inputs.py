@@ -9,13 +9,12 @@ from sqlglot import exp
 
 from dbt_idivm.errors import Finding, IdivmError, finding
 from dbt_idivm.frontend.lower import tables_in
-from dbt_idivm.frontend.tables import relations
-from dbt_idivm.frontend.text import Text
+from dbt_idivm.frontend.replace_tables import replace_tables
 from dbt_idivm.refresh.history import Commit
 from dbt_idivm.refresh.invocation import Invocation
 from dbt_idivm.refresh.relations import COLUMNS, Described, describe
 from dbt_idivm.refresh.steps import Engine, Steps
-from dbt_idivm.script.dialect import DELTA
+from dbt_idivm.script.dialect import DELTA, verbatim
 
 
 @dataclass(frozen=True)
@@ -100,52 +99,50 @@ def _unfit(found: Input) -> list[Finding]:
     return [] if found.facts.has_feed else [finding(303, source=found.table)]
 
 
-def parsed(sql: str) -> exp.Query:
-    """A user's SQL as the front end reads it, so that it is written back as it was."""
-    found = Text(sql).parse()
-    if isinstance(found, Finding):
-        raise IdivmError(found)
-    return found
-
-
 def qualified(text: str, namespace: str) -> str | Finding:
     """A view's SQL with its one-part names resolved as Spark resolves them: in the schema the view was created in."""
+
+    def replacement(name: str, table: exp.Table) -> str | None:
+        if len(table.parts) > 1 or not namespace:
+            return None
+        return DELTA.sql(exp.Table(this=_quoted(table.name), db=_quoted(namespace)))
+
     try:
-        tree = parsed(text)
-        for _, table in relations(tree):
-            if len(table.parts) == 1 and namespace:
-                table.set("db", exp.to_identifier(namespace))
-        sql = DELTA.sql(tree)
+        sql = replace_tables(text, replacement)
         tables_in(sql)
     except IdivmError as error:
         return error.findings[0]
     return sql
 
 
-def pinned_query(sql: str, inputs: Inputs) -> exp.Query:
-    """The user's SELECT itself, its tables at their pinned versions and its views expanded: for views without a plan."""
-    tree = parsed(sql)
-    for name, node in list(relations(tree)):
+def pinned_query(sql: str, inputs: Inputs) -> exp.Expr:
+    """The user's SELECT itself, its tables at their pinned versions and its views expanded: for views without a plan.
+
+    Everything but the tables stays as the user wrote it: what has no plan may be beyond the parser's understanding.
+    """
+    return verbatim(_pinned_text(sql, inputs))
+
+
+def _pinned_text(sql: str, inputs: Inputs) -> str:
+    def replacement(name: str, table: exp.Table) -> str | None:
+        alias = None if table.alias else exp.TableAlias(this=_quoted(table.name))
         if name in inputs.views:
-            query = pinned_query(inputs.views[name], inputs)
-            alias = node.args.get("alias") or exp.TableAlias(this=exp.to_identifier(node.name, quoted=True))
-            node.replace(exp.Subquery(this=query, alias=alias.copy()))
-        elif name in inputs.tables and not node.args.get("version"):
-            _pin(node, inputs.tables[name])
-    return tree
+            return DELTA.sql(exp.Subquery(this=verbatim(_pinned_text(inputs.views[name], inputs)), alias=alias))
+        if name in inputs.tables and not table.args.get("version"):
+            return DELTA.sql(_pinned(inputs.tables[name], alias), pretty=False)
+        return None
+
+    return replace_tables(sql, replacement)
 
 
-def _pin(node: exp.Table, found: Input) -> None:
-    """`t` → `t VERSION AS OF n`; a hidden column of the table behind an upstream view stays hidden."""
-    alias = node.args.get("alias") or exp.TableAlias(this=exp.to_identifier(node.name, quoted=True))
+def _pinned(found: Input, alias: exp.TableAlias | None) -> exp.Expr:
+    """`t VERSION AS OF n`; a hidden column of the table behind an upstream view stays hidden."""
     table = DELTA.table(found.table, found.version)
-    hooks = {key: node.args[key] for key in ("joins", "laterals", "pivots") if node.args.get(key)}
-    if found.visible is not None:
-        shown = [exp.column(exp.to_identifier(name, quoted=True)) for name in found.visible]
-        new: exp.Expression = exp.Subquery(this=exp.Select(expressions=shown).from_(table), alias=alias.copy())
-    else:
-        table.set("alias", alias.copy())
-        new = table
-    for key, value in hooks.items():
-        new.set(key, value)
-    node.replace(new)
+    if found.visible is None:
+        return table if alias is None or found.table == found.name else exp.alias_(table, alias.this, table=True)
+    shown = [exp.Column(this=_quoted(name)) for name in found.visible]
+    return exp.Subquery(this=exp.Select(expressions=shown).from_(table), alias=alias)
+
+
+def _quoted(name: str) -> exp.Identifier:
+    return exp.to_identifier(name, quoted=True)

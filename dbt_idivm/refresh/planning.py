@@ -8,9 +8,10 @@ from dataclasses import dataclass, field
 from dbt_idivm.compiler import compile_plan
 from dbt_idivm.context import Catalog, TableInfo
 from dbt_idivm.errors import Finding, IdivmError, finding, nearest
+from dbt_idivm.frontend.dialect import AsWritten
 from dbt_idivm.frontend.lower import lower
 from dbt_idivm.refresh.config import ModelConfig
-from dbt_idivm.refresh.inputs import Input, Inputs, look_up, parsed
+from dbt_idivm.refresh.inputs import Input, Inputs, look_up
 from dbt_idivm.refresh.invocation import Invocation
 from dbt_idivm.refresh.keys import Key, choose_keys
 from dbt_idivm.refresh.protocol import ModelRequest
@@ -18,7 +19,6 @@ from dbt_idivm.refresh.relations import INPUTS, describe
 from dbt_idivm.refresh.standing import HIDDEN_SUFFIX, Standing, model_name
 from dbt_idivm.refresh.state import digest
 from dbt_idivm.refresh.steps import Engine, Steps
-from dbt_idivm.script.dialect import DELTA
 from dbt_idivm.script.plan import Plan
 
 # A rebuild over unchanged inputs would give another result: sampling and drawing, the time, functions nobody knows.
@@ -142,8 +142,8 @@ def _fingerprint(job: Job, keys: Mapping[str, Key], plan: Plan | None, used: Map
 
 
 def canonical(sql: str) -> str:
-    """The SQL without comments and layout."""
-    return parsed(sql).sql(dialect=DELTA.name, comments=False)
+    """The SQL without comments and layout: its tokens as they are written, since printing may make two texts one."""
+    return " ".join(sql[token.start:token.end + 1] for token in AsWritten().tokenize(sql))
 
 
 def difference(job: Job, standing: Standing, planned: Planned) -> Steps[Finding | None]:

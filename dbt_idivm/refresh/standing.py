@@ -47,8 +47,11 @@ def model_name(request: ModelRequest) -> str:
     return f"{request.schema}.{request.identifier}"
 
 
-def read_standing(engine: Engine, invocation: Invocation, request: ModelRequest) -> Steps[Standing]:
-    """The state in the newest commit of a refresh, unless somebody else changed rows after it."""
+def read_standing(engine: Engine, invocation: Invocation, request: ModelRequest, *, whole: bool = False) -> Steps[Standing]:
+    """The state in the newest commit of a refresh, unless somebody else changed rows after it.
+
+    `whole`: look for the state behind such changes as well, to compare the view with what it should be.
+    """
     model = model_name(request)
     table = model
     if request.existing == "view":
@@ -56,36 +59,37 @@ def read_standing(engine: Engine, invocation: Invocation, request: ModelRequest)
         if facts is None or facts.maintained is None:
             return Standing(model, reason=finding(406, view=model, message="a plain view stands at its name"))
         table = facts.maintained
-    standing = Standing(table, reason=finding(413, view=model))
     if request.existing is None:
-        return standing
+        return Standing(table, reason=finding(413, view=model))
+    judged = Standing(table, reason=finding(413, view=model))
     for limit in _PAGES:
         try:
             commits = history.commits((yield from engine.ask(commands.history(table, limit))))
         except EngineFailure as failure:
-            if failure.is_any(_ABSENT):
-                return standing if request.existing == "view" else replace(
-                    standing, reason=finding(406, view=model, message="it is not a Delta table"))
-            raise
+            if not failure.is_any(_ABSENT):
+                raise
+            plain = finding(406, view=model, message="it is not a Delta table")
+            return judged if request.existing == "view" else Standing(table, reason=plain)
         judged = _judge(table, commits)
-        if judged is not None:
-            return judged
-        if len(commits) < limit:
+        if judged.state is not None or (judged.reason is not None and not whole) or len(commits) < limit:
             break
-    return Standing(table, commits[0], reason=finding(406, view=table, message="no commit of its history has it"))
+    if judged.state is None and judged.reason is None:
+        return replace(judged, reason=finding(406, view=table, message="no commit of its history has it"))
+    return judged
 
 
-def _judge(table: str, commits: tuple[Commit, ...]) -> Standing | None:
-    """The standing that these newest commits show, None if they are all quiet ones."""
+def _judge(table: str, commits: tuple[Commit, ...]) -> Standing:
+    """What these newest commits show. Neither state nor reason: they are all quiet ones."""
+    reason: Finding | None = None
     for commit in commits:
         found = state.read(commit.user_metadata)
         if found is not None:
-            reason = None if found.trusted else finding(410)
+            reason = reason or (None if found.trusted else finding(410))
             return Standing(table, commits[0], commit, found, reason)
-        if commit.is_quiet:
+        if reason is not None or commit.is_quiet:
             continue
         if commit.operation.startswith(("CREATE", "REPLACE")):
-            return Standing(table, commits[0], reason=finding(406, view=table, message="dbt-idivm did not create it"))
-        return Standing(table, commits[0], reason=finding(
-            405, view=table, version=commit.version, operation=commit.operation))
-    return None
+            reason = finding(406, view=table, message="dbt-idivm did not create it")
+        else:
+            reason = finding(405, view=table, version=commit.version, operation=commit.operation)
+    return Standing(table, commits[0], reason=reason)

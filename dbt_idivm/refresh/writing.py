@@ -60,7 +60,7 @@ def mark_only(table: str) -> Statement:
     return Statement(DELTA.sql(merge), "write", f"move the mark of {table}")
 
 
-def create_table(table: str, query: exp.Query, config: ModelConfig, properties: Mapping[str, Any], *,
+def create_table(table: str, query: exp.Expr, config: ModelConfig, properties: Mapping[str, Any], *,
                  replace: bool) -> Statement:
     """CREATE [OR REPLACE] TABLE .. USING DELTA .. AS query; `properties` are ours, to be encoded."""
     parts: list[exp.Expression] = [exp.FileFormatProperty(this=exp.Var(this="delta"))]
@@ -79,7 +79,7 @@ def create_table(table: str, query: exp.Query, config: ModelConfig, properties: 
     return Statement(DELTA.sql(tree), "write", f"build {table}", fetch=False)
 
 
-def overwrite_table(table: str, query: exp.Query) -> Statement:
+def overwrite_table(table: str, query: exp.Expr) -> Statement:
     """INSERT OVERWRITE: the table keeps its identity, and its feed shows what differs."""
     tree = exp.Insert(this=DELTA.table(table, None), expression=query, overwrite=True)
     return Statement(DELTA.sql(tree), "write", f"rebuild {table}", fetch=False)

@@ -78,6 +78,8 @@ class Dialect:
         return exp.Table(this=exp.Anonymous(this="TABLE_CHANGES", expressions=[exp.Literal.string(name), *bounds]))
 
     def sql(self, tree: exp.Expr, pretty: bool = True) -> str:
+        # indenting would change a text that is to stay as it is
+        pretty = pretty and not any("\n" in var.name for var in tree.find_all(exp.Var))
         return tree.sql(dialect=self.name, pretty=pretty, comments=False, unsupported_level=ErrorLevel.IGNORE)
 
 
@@ -85,6 +87,11 @@ def _sign_of_change() -> exp.Expr:
     came = exp.In(this=exp.column("_change_type"),
                   expressions=[exp.Literal.string(change) for change in ("insert", "update_postimage")])
     return exp.Case(ifs=[exp.If(this=came, true=exp.Literal.number(1))], default=literal(-1))
+
+
+def verbatim(sql: str) -> exp.Var:
+    """A user's query as it is, to be put where a query goes. The line break ends a comment that it may end with."""
+    return exp.Var(this=f"{sql}\n")
 
 
 DELTA = Dialect("spark", time_travel=True)
