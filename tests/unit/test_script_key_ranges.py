@@ -1,0 +1,97 @@
+"""Literal key ranges: where they are added, where they would be wrong, and that they change no result (on DuckDB)."""
+
+from __future__ import annotations
+
+import duckdb
+import pytest
+import sqlglot
+
+from dbt_idivm.script.key_ranges import add_key_ranges
+
+TEXTS = frozenset({("main.t", "s"), ("main.v", "s")})
+ROWS = """d AS (SELECT CAST(c1 AS INT) AS k, CAST(c2 AS STRING) AS s, CAST(c3 AS DATE) AS t, CAST(c4 AS INT) AS n
+               FROM VALUES (4, 'x', '2024-01-09', 1), (-7, 'it\\'s', '2023-12-31', NULL) AS r(c1, c2, c3, c4))"""
+
+
+def ranges(sql: str) -> list[str]:
+    """The conditions that are added, in order."""
+    before = sqlglot.parse_one(sql, dialect="spark")
+    tree = add_key_ranges(before.copy(), TEXTS)
+    return [found.sql("spark") for found in tree.find_all(sqlglot.exp.Between, bfs=False)]
+
+
+def rows(condition: str, source: str = "main.t AS a JOIN d ON ") -> list[str]:
+    return ranges(f"WITH {ROWS} SELECT a.k FROM {source}{condition}")
+
+
+@pytest.mark.parametrize("condition, added", [
+    ("a.k = d.k", ["a.k BETWEEN -7 AND 4"]),
+    ("d.k <=> a.k AND a.x > 1", ["a.k BETWEEN -7 AND 4"]),
+    ("a.s = d.s", ["a.s BETWEEN 'it\\'s' AND 'x'"]),
+    ("a.day = d.t", ["a.day BETWEEN CAST('2023-12-31' AS DATE) AND CAST('2024-01-09' AS DATE)"]),
+    ("a.k = d.n", ["a.k BETWEEN 1 AND 1"]),
+    ("(a.k = d.k OR a.k = d.n)", ["a.k BETWEEN -7 AND 4"]),
+    ("a.k <> d.k", []), ("NOT a.k = d.k", []), ("a.k = d.k + 1", []), ("(a.k = d.k OR a.x = 1)", []),
+    ("a.number = d.s", []),  # '10' < '9' as text
+])
+def test_joins(condition: str, added: list[str]) -> None:
+    assert rows(condition) == added
+
+
+def test_null_keys_stay() -> None:
+    sql = f"WITH {ROWS} SELECT a.k FROM main.t AS a JOIN d ON a.k <=> d.n"
+    assert "a.k BETWEEN 1 AND 1 OR a.k IS NULL" in add_key_ranges(sqlglot.parse_one(sql, dialect="spark")).sql("spark")
+
+
+def test_not_through_outer_joins() -> None:
+    assert rows("a.k = d.k", "main.t AS a LEFT JOIN d ON ") == []
+    assert rows("a.k = d.k FULL JOIN main.u AS u ON u.k = a.k") == []
+    assert rows("a.k = d.k LEFT JOIN main.u AS u ON u.k = d.k") == ["a.k BETWEEN -7 AND 4"]
+
+
+def test_exists() -> None:
+    one = f"WITH {ROWS} SELECT a.k FROM main.t AS a WHERE "
+    probe = "EXISTS(SELECT 1 FROM d WHERE d.k <=> a.k)"
+    assert ranges(one + probe) == ["a.k BETWEEN -7 AND 4"]
+    assert ranges(f"{one}NOT {probe}") == []
+    assert ranges(f"{one}({probe} OR EXISTS(SELECT 1 FROM d WHERE d.n = a.k))") == ["a.k BETWEEN -7 AND 4"]
+    assert ranges(f"{one}({probe} OR a.x = 1)") == []
+    assert ranges(one + "EXISTS(SELECT COUNT(*) FROM d WHERE d.k = a.k)") == [], "it always has a row"
+    assert ranges(f"WITH {ROWS} SELECT 1 FROM d WHERE NOT EXISTS(SELECT 1 FROM main.t AS a WHERE a.k = d.k)") == [
+        "a.k BETWEEN -7 AND 4"], "inside the subquery it is implied whatever stands around it"
+
+
+def test_through_queries() -> None:
+    nested = "(SELECT k AS key FROM d UNION ALL SELECT 100 AS key) AS u"
+    assert ranges(f"WITH {ROWS} SELECT a.k FROM main.t AS a JOIN {nested} ON a.k = u.key") == ["a.k BETWEEN -7 AND 100"]
+    unknown = "(SELECT k AS key FROM d UNION ALL SELECT x AS key FROM main.u) AS u"
+    assert ranges(f"WITH {ROWS} SELECT a.k FROM main.t AS a JOIN {unknown} ON a.k = u.key") == []
+    restricted = "(SELECT b.k AS key FROM main.u AS b JOIN d ON b.k = d.k) AS u"
+    assert sorted(ranges(f"WITH {ROWS} SELECT a.k FROM main.t AS a JOIN {restricted} ON a.k = u.key")) == [
+        "a.k BETWEEN -7 AND 4", "b.k BETWEEN -7 AND 4"]
+
+
+MERGE = """MERGE INTO main.v AS v USING (WITH {rows} SELECT {select} FROM d) AS s ON {on}
+           WHEN MATCHED THEN DELETE"""
+
+
+@pytest.mark.parametrize("select, on, added", [
+    ("d.k, d.s", "v.k <=> s.k AND v.s <=> s.s", ["v.k BETWEEN -7 AND 4", "v.s BETWEEN 'it\\'s' AND 'x'"]),
+    ("CASE WHEN d.n IS NULL THEN d.k ELSE 50 END AS k", "v.k = s.k", ["v.k BETWEEN -7 AND 50"]),
+    ("d.k, d.n", "(s.any_k OR v.k <=> s.k) AND v.n = s.n", ["v.n BETWEEN 1 AND 1"]),
+    ("d.k + 1 AS k", "v.k = s.k", []),
+])
+def test_merge(select: str, on: str, added: list[str]) -> None:
+    assert sorted(ranges(MERGE.format(rows=ROWS, select=select, on=on))) == sorted(added)
+
+
+@pytest.mark.parametrize("condition", ["a.k = d.k", "a.k <=> d.n", "(a.k = d.k OR a.k <=> d.n)", "a.s <=> d.s"])
+def test_no_row_is_lost(condition: str) -> None:
+    connection = duckdb.connect()
+    connection.execute("""CREATE SCHEMA IF NOT EXISTS main; CREATE TABLE main.t AS SELECT * FROM
+        (VALUES (4, 'x'), (-7, 'it''s'), (NULL, NULL), (1, 'a'), (9, 'zz'), (0, 'J')) AS v(k, s)""")
+    sql = f"WITH {ROWS} SELECT a.k, a.s FROM main.t AS a JOIN d ON {condition}"
+    tree = sqlglot.parse_one(sql, dialect="spark")
+    before = connection.execute(tree.sql("duckdb")).fetchall()
+    after = connection.execute(add_key_ranges(tree, TEXTS).sql("duckdb")).fetchall()
+    assert before and sorted(map(str, before)) == sorted(map(str, after))
