@@ -8,7 +8,8 @@ from typing import Any
 
 from sqlglot import exp
 
-from dbt_idivm.errors import Finding, finding
+from dbt_idivm.algebra.block import subquery
+from dbt_idivm.errors import Finding, IdivmError, finding, nearest
 from dbt_idivm.refresh import commands, history, keys, writing
 from dbt_idivm.refresh.inputs import pinned_query
 from dbt_idivm.refresh.outcome import Account, Effect, named, outcome, summary
@@ -46,13 +47,37 @@ def build(job: Job, standing: Standing, planned: Planned, reason: Finding | None
     for name, key in planned.keys.items():
         yield from keys.verify(job.engine, job.invocation, planned.inputs.tables[name], key)
     wanted = _with_plan(job, planned) if planned.plan else _without_plan(job, planned)
+    yield from _verify_unique_key(job, planned, wanted)
     written = yield from put(job, wanted)
     before = standing.state.inputs if standing.state else {}
     inputs = {named(job, name): InputChange(before[name].version if name in before else None, found.version)
               for name, found in planned.inputs.tables.items() if found.version is not None}
+    # a first build that cannot be maintained says so at once
+    why = summary(reason or planned.refusal)
     account = Account("create" if reason is None else "full", wanted.hidden, inputs, Effect(inserted=written),
-                      None if reason is None else "full", summary(reason))
+                      None if reason is None else "full", why)
     return outcome(job, account, planned)
+
+
+def _verify_unique_key(job: Job, planned: Planned, wanted: Build) -> Steps[None]:
+    """The user's `unique_key` names output columns; no plan is made from it, but it has to hold. Raises IDIVM-305."""
+    given = {name.lower() for name in job.config.unique_key}
+    ids = {str(name).lower() for name in wanted.properties.get(IDS, ())}
+    if not given or (ids and ids <= given):
+        return
+    visible = [c.name for c in planned.plan.columns if not c.hidden] if planned.plan else _names(wanted.query)
+    if unknown := given - {name.lower() for name in visible}:
+        raise IdivmError(finding(304, column=sorted(unknown)[0], source=job.request.name, declared="`unique_key`",
+                                 nearest=", ".join(f"`{each}`" for each in nearest(sorted(unknown)[0], visible))))
+    key = keys.Key(job.config.unique_key, "`unique_key`")
+    rows = subquery(wanted.query, "definition")
+    broken = yield from keys.repeated(job.engine, rows, key, f"check unique_key of {job.request.name}")
+    if broken is not None:
+        raise keys.not_unique(job.request.name, key, broken)
+
+
+def _names(query: exp.Expr) -> list[str]:
+    return [str(each.alias_or_name) for each in query.selects] if isinstance(query, exp.Query) else []
 
 
 def build_restricted(job: Job) -> Steps[Outcome]:

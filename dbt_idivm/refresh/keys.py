@@ -56,25 +56,31 @@ def verify(engine: Engine, invocation: Invocation, found: Input, key: Key) -> St
     if key.trusted or found.version is None:
         return
     question = ("key", found.table, key.columns, found.version)
-    example = yield from invocation.once(question, lambda: _repeated(engine, found, key))
-    if example is not None:
-        count, values = example
-        raise IdivmError(finding(305, key=", ".join(key.columns), source=found.name, declared=key.declared,
-                                 count=count, example=_example(key, values)))
+    label = f"check key ({', '.join(key.columns)}) of {found.table}"
+    rows = DELTA.table(found.table, found.version)
+    broken = yield from invocation.once(question, lambda: repeated(engine, rows, key, label))
+    if broken is not None:
+        raise not_unique(found.name, key, broken)
 
 
-def _repeated(engine: Engine, found: Input, key: Key) -> Steps[tuple[int, tuple[Any, ...]] | None]:
-    """How many values of the key occur more than once, and one of them; None if the key holds."""
+def not_unique(relation: str, key: Key, broken: tuple[int, tuple[Any, ...]]) -> IdivmError:
+    count, values = broken
+    return IdivmError(finding(305, key=", ".join(key.columns), source=relation, declared=key.declared, count=count,
+                              example=_example(key, values)))
+
+
+def repeated(engine: Engine, rows: exp.Expr, key: Key, label: str) -> Steps[tuple[int, tuple[Any, ...]] | None]:
+    """How many values of the key occur more than once in `rows`, and one of them; None if the key holds."""
     names = [column(name) for name in key.columns]
-    repeated = (exp.Select(expressions=[*names, exp.alias_(exp.Count(this=exp.Star()), COUNT)])
-                .from_(DELTA.table(found.table, found.version)).group_by(*(name.copy() for name in names))
-                .having(exp.GT(this=exp.Count(this=exp.Star()), expression=exp.Literal.number(1))))
+    groups = (exp.Select(expressions=[*names, exp.alias_(exp.Count(this=exp.Star()), COUNT)])
+              .from_(rows).group_by(*(name.copy() for name in names))
+              .having(exp.GT(this=exp.Count(this=exp.Star()), expression=exp.Literal.number(1))))
     # the window counts the groups before LIMIT cuts them
     total = exp.Window(this=exp.Count(this=exp.Star()))
     query = (exp.Select(expressions=[exp.alias_(total, "idivm_total"), exp.Star()])
-             .from_(repeated.subquery("repeated")).limit(1))
-    rows = yield from engine.ask(Statement(DELTA.sql(query), "read", f"check key ({', '.join(key.columns)}) of {found.table}"))
-    return (int(rows.rows[0][0]), tuple(rows.rows[0][1:-1])) if rows.rows else None
+             .from_(groups.subquery("repeated")).limit(1))
+    found = yield from engine.ask(Statement(DELTA.sql(query), "read", label))
+    return (int(found.rows[0][0]), tuple(found.rows[0][1:-1])) if found.rows else None
 
 
 def _example(key: Key, values: tuple[Any, ...]) -> str:

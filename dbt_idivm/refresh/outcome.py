@@ -55,7 +55,7 @@ def message(account: Account, statements: int) -> str:
         parts += [f"+{effect.inserted} ~{effect.updated} -{effect.deleted}", f"{_count(changed, 'input')} changed"]
     if account.mode == "noop":
         parts.append("nothing changed")
-    if account.reason and account.mode == "full":
+    if account.reason and account.mode in ("create", "full"):
         parts.append(account.reason)
     parts.append(_count(statements, "statement"))
     return f"{account.mode}: {', '.join(parts)}"

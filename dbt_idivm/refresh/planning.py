@@ -91,7 +91,7 @@ def _refusal(config: ModelConfig, error: IdivmError) -> Finding:
         raise IdivmError(volatile) from error
     if not error.is_refusal or config.on_unsupported == "error":
         raise error
-    return finding(408, reason=error.findings[0].title, codes=", ".join(dict.fromkeys(error.codes)))
+    return finding(408, reason=error.findings[0].summary, codes=", ".join(dict.fromkeys(error.codes)))
 
 
 def _renamed(job: Job, standing: Standing, inputs: Inputs) -> Steps[None]:

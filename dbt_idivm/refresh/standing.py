@@ -44,7 +44,8 @@ class Standing:
 
 
 def model_name(request: ModelRequest) -> str:
-    return f"{request.schema}.{request.identifier}"
+    """As inputs are named: lower case, because Spark's names have no case."""
+    return f"{request.schema}.{request.identifier}".lower()
 
 
 def read_standing(engine: Engine, invocation: Invocation, request: ModelRequest, *, whole: bool = False) -> Steps[Standing]:

@@ -283,3 +283,22 @@ def test_user_metadata_is_ascii_and_set_for_the_write_only(engine: FakeEngine) -
     engine.on_write = lambda: seen.append(engine.settings[commands.USER_METADATA])
     engine.drive(MODEL)
     assert len(seen) == 1 and seen[0].isascii() and not engine.settings
+
+
+def test_unique_key_of_the_output(engine: FakeEngine) -> None:
+    engine.drive(model(SQL, {"o": "id"}, unique_key="id"))
+    assert engine.labels("read") == ["check key (id) of main.o"], "IDs are unique by construction"
+    engine.tables.pop("main.v")
+    engine.reads["check unique_key"] = ((1, "twice", 2),)
+    assert failing(engine, model(SQL, {"o": "id"}, unique_key=["name"])).codes == ("IDIVM-305",)
+    assert failing(engine, model(SQL, {"o": "id"}, unique_key=["nam"])).codes == ("IDIVM-304",)
+    assert "main.v" not in engine.tables
+
+
+def test_a_model_without_rules_says_so_at_once(engine: FakeEngine) -> None:
+    windowed = model("select id, row_number() over (order by id) as n from main.o")
+    assert "IDIVM-408 no incremental rules: IDIVM-203" in (engine.drive(windowed).reason or "")
+    assert engine.drive(windowed).mode == "noop"
+    change(engine)
+    assert code(engine, windowed) == "IDIVM-408"
+    assert failing(engine, replace(windowed, config={"idivm": {"on_unsupported": "error"}})).codes == ("IDIVM-203",)
