@@ -50,7 +50,10 @@ def test_unique_alone_admits_nulls() -> None:
     assert keys(node("t"), generic("unique")) == []
 
 
-@pytest.mark.parametrize("config", [{"where": "id > 1"}, {"severity": "warn"}, {"error_if": ">10"}, {"enabled": False}])
+@pytest.mark.parametrize(
+    "config",
+    [{"where": "id > 1"}, {"severity": "warn"}, {"error_if": ">10"}, {"enabled": False}, {"fail_calc": "0"}],
+)
 def test_tests_that_let_rows_pass_do_not_count(config: dict[str, Any]) -> None:
     assert keys(node("t"), generic("unique", **config), generic("not_null")) == []
 

@@ -114,7 +114,8 @@ def _holds_for_all_rows(test: Node) -> bool:
     config = test.get("config", {})
     severe = str(config.get("severity") or "error").lower() == "error"
     strict = str(config.get("error_if") or "!= 0").replace(" ", "") in ("!=0", ">0", ">=1", "<>0")
-    return bool(config.get("enabled", True) and severe and strict and not config.get("where"))
+    counted = (config.get("fail_calc") or "count(*)") == "count(*)"
+    return bool(config.get("enabled", True) and severe and strict and counted and not config.get("where"))
 
 
 def _column(name: Any) -> list[str]:
