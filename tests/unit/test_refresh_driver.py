@@ -111,8 +111,10 @@ def test_a_large_change_stays_in_the_engine(engine: FakeEngine) -> None:
 
 def test_a_change_that_is_larger_than_its_metrics_say(engine: FakeEngine) -> None:
     change(built(engine), rows=1)
-    engine.reads["net diff"] = INSERTED * 1001
-    assert engine.drive(MODEL).inputs["orders"].rows is None
+    for rows in (INSERTED * 1001, ((7, "seven", 1001),), ((7, "x" * 1_000_001, 1),)):
+        engine.reads["net diff"] = rows
+        assert engine.drive(MODEL).inputs["orders"].rows is None
+        change(engine, rows=1)
 
 
 class OnDay(Invocation):
