@@ -11,6 +11,7 @@ from tests.property.coverage import COVERAGE
 from tests.property.directed import DIRECTED
 from tests.property.harness import Options, World
 from tests.property.nodes import Change, evaluate, idiffs_at, nodes, non_empty_base
+from tests.property.profiles import fewer
 from tests.property.strategies import Case, cases
 
 PLANS = {"split": Options(additive=False), "unsplit": Options(additive=False, split=False),
@@ -36,6 +37,7 @@ def check_nodes(case: Case, options: Options) -> None:
 
 
 @pytest.mark.parametrize("name", PLANS)
+@fewer
 @given(case=cases(batches=2))
 def test_every_node(name: str, case: Case) -> None:
     COVERAGE.cases += 1

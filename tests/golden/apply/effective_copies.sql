@@ -1,0 +1,72 @@
+-- title
+-- Effective over a view whose IDs repeat: all copies of a changed row go and come
+
+-- schema
+CREATE TABLE t0 (x INT, y INT);
+
+-- view
+SELECT a.x, a.y FROM t0 AS a;
+
+-- data
+INSERT INTO t0 VALUES (1, 1), (1, 1);
+-- then
+INSERT INTO t0 VALUES (1, 1), (2, 2);
+-- then
+DELETE FROM t0 WHERE x = 1;
+
+-- ids
+-- π a__x, a__y   [ID, not unique: a__x, a__y]
+--   scan t0 as a   [ID, not unique: a__x, a__y]
+
+-- rules
+-- project_rec  (rec → 1)
+
+-- apply
+-- apply, when no i-diff is empty: effective
+MERGE INTO maintained AS v
+USING (
+  WITH v_rec__a AS (SELECT d_rec__a.a__x, d_rec__a.a__y FROM d_rec__a), old_rows AS (
+    SELECT v.x AS a__x, v.y AS a__y
+    FROM maintained AS v
+    WHERE
+      (
+        EXISTS(
+          SELECT 1
+          FROM v_rec__a
+          WHERE v_rec__a.a__x IS NOT DISTINCT FROM v.x AND v_rec__a.a__y IS NOT DISTINCT FROM v.y)
+      )
+  ), new_rows AS (
+    SELECT a.x AS a__x, a.y AS a__y
+    FROM t0 AS a
+    WHERE
+      EXISTS(
+        SELECT 1
+        FROM v_rec__a AS v_rec__a_2
+        WHERE v_rec__a_2.a__x IS NOT DISTINCT FROM a.x AND v_rec__a_2.a__y IS NOT DISTINCT FROM a.y)
+  ), changed AS (
+    SELECT a__x, a__y
+    FROM (
+      SELECT a__x, a__y, 1 AS idivm_weight
+      FROM new_rows
+      UNION ALL
+      SELECT a__x, a__y, -1 AS idivm_weight
+      FROM old_rows
+    ) AS `rows`
+    GROUP BY a__x, a__y
+    HAVING SUM(idivm_weight) <> 0)
+  SELECT *
+  FROM (
+    SELECT 'D' AS idivm_op, a__x, a__y
+    FROM changed
+    UNION ALL
+    SELECT 'I' AS idivm_op, n.a__x, n.a__y
+    FROM new_rows AS n
+    WHERE
+      EXISTS(SELECT 1 FROM changed AS c WHERE c.a__x IS NOT DISTINCT FROM n.a__x AND c.a__y IS NOT DISTINCT FROM n.a__y)
+  ) AS `rows`
+) AS d
+ON d.idivm_op = 'D'
+AND v.x IS NOT DISTINCT FROM d.a__x
+AND v.y IS NOT DISTINCT FROM d.a__y
+WHEN MATCHED THEN DELETE
+WHEN NOT MATCHED AND d.idivm_op = 'I' THEN INSERT (x, y) VALUES (d.a__x, d.a__y);

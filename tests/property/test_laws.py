@@ -1,0 +1,148 @@
+"""Laws of maintenance: nothing for nothing, there and back, one by one or at once, any order, twice, and no row too many."""
+
+from __future__ import annotations
+
+import random
+from collections import Counter
+
+from hypothesis import given
+from hypothesis import strategies as st
+
+from dbt_idivm.idiff.idiff import DEL, INS, UPD, IDiff
+from dbt_idivm.script.binding import Binding
+from dbt_idivm.script.dialect import DUCKDB
+from dbt_idivm.script.diff import Row
+from dbt_idivm.script.prune_empty import non_empty
+from tests.property.coverage import COVERAGE
+from tests.property.harness import Options, World
+from tests.property.nodes import Bag, evaluate
+from tests.property.profiles import fewer
+from tests.property.strategies import Case, Content, cases, value
+
+WAYS = st.builds(Options, optimised=st.booleans(), additive=st.booleans(), feed=st.booleans())
+
+
+@fewer
+@given(case=cases(), options=WAYS, data=st.data())
+def test_nothing_that_the_view_reads_changes(case: Case, options: Options, data: st.DataObject) -> None:
+    """No statement: for no change, and for changes of columns that the view does not depend on."""
+    COVERAGE.cases += 1
+    with World(case.tables, case.sql, options) as world:
+        world.load(case.start)
+        assert world.script({}) is None
+        world.options = Options(optimised=options.optimised, additive=options.additive)
+        diffs = world.change({name: irrelevant(world, name, rows, data) for name, rows in case.start.items()})
+        assert world.script(diffs) is None
+        assert world.maintained() == world.recomputed()
+
+
+def irrelevant(world: World, name: str, rows: list[Row], data: st.DataObject) -> list[Row]:
+    """The rows with other values in the columns that no occurrence of the table reads."""
+    table = next(each for each in world.tables if each.name == name)
+    used = {a.name for scan in world.plan.scans if scan.table == name for a in scan.base_columns} | set(table.key or ())
+    return [tuple(old if column in used else data.draw(value(kind))
+                  for (column, kind), old in zip(table.columns, row, strict=True)) for row in rows]
+
+
+@fewer
+@given(case=cases(), options=WAYS)
+def test_a_batch_and_its_inverse_restore_the_view(case: Case, options: Options) -> None:
+    COVERAGE.cases += 1
+    with World(case.tables, case.sql, options) as world:
+        world.load(case.start)
+        before = world.stored()
+        world.refresh(case.batches[0])
+        world.refresh({name: case.start[name] for name in case.batches[0]})
+        assert world.stored() == before
+
+
+@fewer
+@given(case=cases(), options=WAYS)
+def test_batches_one_by_one_or_at_once(case: Case, options: Options) -> None:
+    COVERAGE.cases += 1
+    with World(case.tables, case.sql, options) as world:
+        world.load(case.start)
+        for batch in case.batches:
+            world.refresh(batch)
+        one_by_one = world.stored()
+        world.load(case.start)
+        world.refresh(all_of(case))
+        assert world.stored() == one_by_one
+
+
+def all_of(case: Case) -> Content:
+    return {name: rows for batch in case.batches for name, rows in batch.items()}
+
+
+@fewer
+@given(case=cases(), optimised=st.booleans())
+def test_a_refresh_twice_is_a_refresh_once(case: Case, optimised: bool) -> None:
+    """Not for the additive shape, which the refresh driver applies to the state that it was made for, and to no other."""
+    COVERAGE.cases += 1
+    with World(case.tables, case.sql, Options(optimised=optimised, additive=False)) as world:
+        world.load(case.start)
+        for batch in case.batches:
+            script = world.refresh(batch)
+            once = world.stored()
+            assert world.apply(script) == 0
+            assert world.stored() == once
+
+
+@fewer
+@given(case=cases(), options=WAYS)
+def test_no_row_is_written_that_stays_the_same(case: Case, options: Options) -> None:
+    """The MERGE touches as many rows as differ: by ID, or in a view with copies all copies of the rows whose number differs."""
+    COVERAGE.cases += 1
+    with World(case.tables, case.sql, options) as world:
+        world.load(case.start)
+        for batch in case.batches:
+            before = world.stored()
+            touched = world.apply(world.script(world.change(batch)))
+            assert touched == differing(world, before, world.stored())
+
+
+def differing(world: World, before: Counter[Row], after: Counter[Row]) -> int:
+    changed = {row for row in before | after if before[row] != after[row]}
+    if not world.plan.root.unique:
+        return sum(before[row] + after[row] for row in changed)
+    places = [i for i, column in enumerate(world.plan.columns) if column.attribute in world.plan.root.ids]
+    return len({tuple(row[place] for place in places) for row in changed})
+
+
+@fewer
+@given(case=cases(), optimised=st.booleans(), split=st.booleans(), seed=st.integers(0, 999))
+def test_idiffs_in_any_order_any_number_of_times(case: Case, optimised: bool, split: bool, seed: int) -> None:
+    """Each i-diff on its own, by what its kind means, shuffled and all of them twice."""
+    COVERAGE.cases += 1
+    with World(case.tables, case.sql, Options(additive=False, split=split)) as world:
+        world.load(case.start)
+        root, now = world.plan.root, Binding(dialect=DUCKDB)
+        for batch in case.batches:
+            view = evaluate(world, root, now)
+            binding = Binding(diffs=world.change(batch), dialect=DUCKDB)
+            idiffs = non_empty(world.plan.idiffs if optimised else world.plan.naive, binding.is_empty)
+            steps = [(diff, evaluate(world, diff.relation, binding)) for diff in idiffs] * 2
+            random.Random(seed).shuffle(steps)
+            post = evaluate(world, root, now)
+            for diff, rows in steps:
+                view = applied(view, diff, rows, post)
+            assert Counter(view.rows) == Counter(post.rows)
+
+
+def applied(view: Bag, diff: IDiff, rows: Bag, post: Bag) -> Bag:
+    """The view after one i-diff. DEL takes rows away, UPD assigns, INS replaces by full ID, REC evaluates anew by P."""
+    keys = rows.values(diff.ids)
+    if diff.kind is UPD:
+        assigned = dict(zip(keys, rows.values(diff.assigned), strict=True))
+        return Bag(view.columns, tuple(_assigned(view, row, diff, assigned) for row in view.rows))
+    named = set(keys)
+    kept = tuple(row for row in view.rows if view.pick(row, diff.ids) not in named)
+    if diff.kind is DEL:
+        return Bag(view.columns, kept)
+    come = rows.values(view.columns) if diff.kind is INS else [r for r in post.rows if post.pick(r, diff.ids) in named]
+    return Bag(view.columns, (*kept, *come))
+
+
+def _assigned(view: Bag, row: Row, diff: IDiff, values: dict[Row, Row]) -> Row:
+    new = dict(zip(diff.assigned, values.get(view.pick(row, diff.ids), ()), strict=False))
+    return tuple(new.get(name, old) for name, old in zip(view.columns, row, strict=True))
