@@ -8,6 +8,7 @@ from dataclasses import replace
 from sqlglot import exp
 
 from dbt_idivm.algebra.block import subquery
+from dbt_idivm.algebra.relation import union_all
 from dbt_idivm.errors import IdivmError, finding
 from dbt_idivm.refresh.history import Commit
 from dbt_idivm.refresh.inputs import Input, Inputs, look_up, pinned_query
@@ -19,7 +20,7 @@ from dbt_idivm.refresh.state import State
 from dbt_idivm.refresh.steps import Engine, EngineFailure, Steps
 from dbt_idivm.script.dialect import DELTA
 
-DIFFERENCE = "difference"
+DIFFERENCE = "idivm_difference"
 
 
 def equivalence(schema: str, identifier: str, as_of: str = "refresh") -> Generator[Statement, Reply, str]:
@@ -85,18 +86,21 @@ def _probe(engine: Engine, found: Input) -> Steps[None]:
 
 
 def _differences(relation: str, query: exp.Expr, columns: tuple[str, ...]) -> exp.Query:
-    """What the view lacks and what it has too much, as bags."""
+    """Rows whose number of copies differs, and by how many the view has too many (negative: too few).
+
+    One pass over both sides; EXCEPT ALL in both directions would evaluate the definition twice.
+    """
     names = [exp.column(exp.to_identifier(name, quoted=True)) for name in columns]
 
-    def side(rows: exp.Query, label: str) -> exp.Select:
-        star = [exp.alias_(exp.Literal.string(label), DIFFERENCE), *(name.copy() for name in names)]
-        return exp.Select(expressions=star).from_(subquery(rows, "rows"))
+    def side(rows: exp.Expr, weight: exp.Expr) -> exp.Select:
+        return exp.Select(expressions=[*(n.copy() for n in names), exp.alias_(weight, DIFFERENCE)]).from_(rows)
 
-    view = exp.Select(expressions=names).from_(DELTA.table(relation, None))
-    wanted: exp.Query = exp.Select(expressions=[n.copy() for n in names]).from_(subquery(query, "definition"))
-    missing = exp.Except(this=wanted, expression=view, distinct=False)
-    extra = exp.Except(this=view.copy(), expression=wanted.copy(), distinct=False)
-    return exp.Union(this=side(missing, "not in the view"), expression=side(extra, "not in the definition"), distinct=False)
+    view = side(DELTA.table(relation, None), exp.Literal.number(1))
+    wanted = side(subquery(query, "definition"), exp.Neg(this=exp.Literal.number(1)))
+    total = exp.Sum(this=exp.column(DIFFERENCE))
+    return (exp.Select(expressions=[*(n.copy() for n in names), exp.alias_(total.copy(), DIFFERENCE)])
+            .from_(subquery(union_all([view, wanted]), "both")).group_by(*names)
+            .having(exp.NEQ(this=total, expression=exp.Literal.number(0))))
 
 
-__all__ = ["DIFFERENCE", "Mapping", "equivalence"]
+__all__ = ["DIFFERENCE", "equivalence"]

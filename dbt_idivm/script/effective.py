@@ -1,51 +1,103 @@
 """The effective application: the exact net change of the view, one source row a view row, unchanged rows left out.
 
-    old_rows  the view's rows that some i-diff names
-    new_rows  what they are to be: recomputed rows, inserted rows, updated rows
-    source    old_rows ⟗ new_rows by full ID, without the pairs that are equal
+    old_rows  the view's rows that some i-diff names, each with whether one takes it away (`idivm_dead`)
+    new_rows  the rows that i-diffs bring: recomputed and inserted ones
+    source    old_rows ⟗ new_rows by full ID, the rest of old_rows with what updates assign; equal rows left out
 
-Rows of a view whose IDs are not unique (inputs without a key) are compared by number of copies; one D row removes all
-copies of a changed row, and as many I rows as there are to be bring them back.
+The view is read once. Rows of a view whose IDs are not unique (inputs without a key) are compared by number of copies;
+one D row removes all copies of a changed row, and as many I rows as there are to be bring them back.
 """
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from dataclasses import replace
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
 
 from sqlglot import exp
 
-from dbt_idivm.algebra.block import Block, Source, isolate, subquery
+from dbt_idivm.algebra.block import Block, Source, subquery
 from dbt_idivm.algebra.expressions import alias, column, conjunction, same
-from dbt_idivm.algebra.relation import exists, project, union_all
+from dbt_idivm.algebra.relation import exists, named_block, project, union_all
 from dbt_idivm.idiff.idiff import INS, REC, UPD, IDiff
 from dbt_idivm.script.binding import Binding, StatementBinder
 from dbt_idivm.script.merge import OP, SOURCE, TARGET, Merge, source_query
 from dbt_idivm.script.plan import Plan
 
-OLD, NEW = "old_rows", "new_rows"
-_HIT = "idivm_hit"
+OLD, NEW, CHANGED = "old_rows", "new_rows", "changed"
+_HIT, _DEAD, _WEIGHT = "idivm_hit", "idivm_dead", "idivm_weight"
+
+
+@dataclass(frozen=True)
+class _Work:
+    """The i-diffs of one statement by what they do to the view's rows."""
+
+    plan: Plan
+    idiffs: tuple[IDiff, ...]
+    binder: StatementBinder
+
+    def of(self, kind: str) -> tuple[IDiff, ...]:
+        return tuple(diff for diff in self.idiffs if diff.kind == kind)
+
+    @property
+    def updates(self) -> tuple[IDiff, ...]:
+        return self.of(UPD)
+
+    @property
+    def covering(self) -> tuple[IDiff, ...]:
+        """Those that take away the old rows they name. A fresh INS names none."""
+        return tuple(diff for diff in self.idiffs if diff.kind is not UPD and not diff.fresh)
+
+    @property
+    def naming(self) -> tuple[IDiff, ...]:
+        """Those that must be asked for the old rows. An update that was looked up for an update names no others."""
+        return self.covering + tuple(diff for diff in self.updates if not any(
+            set(other.ids) < set(diff.ids) and other.origins == diff.origins for other in self.updates))
+
+    @property
+    def brings(self) -> bool:
+        """Whether there are new_rows."""
+        return bool(self.of(REC) or self.of(INS))
 
 
 def effective_merge(plan: Plan, idiffs: tuple[IDiff, ...], binding: Binding, target: str) -> exp.Merge:
     """The MERGE of the i-diffs' exact effect. `idiffs` are not empty."""
     binder = binding.statement()
     feed = any(binder.is_feed(diff.relation) for diff in idiffs)
-    idiffs = tuple(binder.define(diff) for diff in idiffs)
-    old = _old_rows(plan, idiffs, binder, binding, target)
-    new = _new_rows(plan, idiffs, binder)
-    query, merge = (_by_id if plan.root.unique else _by_copies)(plan, idiffs, Merge(target, binding.dialect))
-    query = query.with_(OLD, as_=old, append=False, copy=False)
-    for name, definition in ((NEW, new), *(() if plan.root.unique else (("changed", _changed(plan)),))):
-        query = query.with_(name, as_=definition, copy=False)
+    work = _Work(plan, tuple(binder.define(diff) for diff in idiffs), binder)
+    binder.definitions[OLD] = _old_rows(work, target)
+    merge = Merge(target, binding.dialect)
+    query = _by_id(work, merge) if plan.root.unique else _by_copies(work, merge)
     return merge.build(source_query(binder.attach(query), broadcast=feed))
 
 
-def _old_rows(plan: Plan, idiffs: tuple[IDiff, ...], binder: StatementBinder, binding: Binding, target: str) -> exp.Select:
-    stored = binder.alias(TARGET)
-    table = exp.alias_(binding.dialect.table(target, None), stored, table=True)
-    block = Block((Source(table),), {name: column(plan.stored(name), stored) for name in plan.root.columns})
-    return replace(block, where=(exp.paren(exp.or_(*_named_by(idiffs, block, binder))),)).select()
+def _old_rows(work: _Work, target: str) -> exp.Select:
+    stored = work.binder.alias(TARGET)
+    table = exp.alias_(work.binder.binding.dialect.table(target, None), stored, table=True)
+    names = work.plan.root.columns
+    block = Block((Source(table),), {name: column(work.plan.stored(name), stored) for name in names})
+    # without a covering or naming i-diff no old row is touched
+    named = exp.paren(exp.or_(*_named_by(work.naming, block, work.binder))) if work.naming else exp.false()
+    query = replace(block, where=(named,)).select()
+    return _with_dead(work, query, block)
+
+
+def _with_dead(work: _Work, query: exp.Select, block: Block) -> exp.Select:
+    """Marks the old rows that are taken away; a join, because Spark takes EXISTS in conditions only."""
+    if not (work.updates and work.covering):
+        return query.select(alias(exp.Boolean(this=not work.updates), _DEAD), copy=False)
+    marks: list[exp.Expr] = []
+    for diff in work.covering:
+        name = work.binder.alias("dead")
+        keys = project(diff.relation, diff.ids).block(work.binder).select().distinct(copy=False)
+        query = query.join(_left(keys, name, [same(block.output[i], column(i, name)) for i in diff.ids]), copy=False)
+        marks.append(exp.Is(this=column(_HIT, name), expression=exp.true()))
+    return query.select(alias(exp.or_(*marks), _DEAD), copy=False)
+
+
+def _left(rows: exp.Select, name: str, on: Sequence[exp.Expr]) -> exp.Join:
+    """LEFT JOIN of rows that are marked as hit."""
+    marked = rows.select(exp.alias_(exp.true(), _HIT))
+    return exp.Join(this=subquery(marked, name), side="LEFT", on=conjunction(on) or exp.true())
 
 
 def _named_by(idiffs: Sequence[IDiff], block: Block, binder: StatementBinder) -> list[exp.Expr]:
@@ -58,65 +110,70 @@ def _without(block: Block, idiffs: Sequence[IDiff], binder: StatementBinder) -> 
     return replace(block, where=block.where + tuple(exp.Not(this=t) for t in _named_by(idiffs, block, binder)))
 
 
-def _new_rows(plan: Plan, idiffs: tuple[IDiff, ...], binder: StatementBinder) -> exp.Query:
-    recs, inserts, updates = ([d for d in idiffs if d.kind is kind] for kind in (REC, INS, UPD))
-    columns = plan.root.columns
-    parts = []
+def _new_rows(work: _Work) -> list[exp.Query]:
+    """The rows that recompute and insert i-diffs bring, each row by one of them."""
+    recs, inserts, columns = work.of(REC), work.of(INS), work.plan.root.columns
+    parts: list[exp.Query] = []
     for number, diff in enumerate(recs):
-        rows = project(plan.root.restrict(diff.ids, diff.relation), columns).block(binder)
-        parts.append(_without(rows, recs[:number], binder).select())
+        rows = project(work.plan.root.restrict(diff.ids, diff.relation), columns).block(work.binder)
+        parts.append(_without(rows, recs[:number], work.binder).select())
     for number, diff in enumerate(inserts):
-        rows = project(diff.relation, columns).block(binder)
-        parts.append(_without(rows, [*recs, *inserts[:number]], binder).select())
-    if updates:
-        covering = [diff for diff in idiffs if diff.kind is not UPD]
-        parts.append(_updated_rows(plan, updates, covering, binder))
-    if not parts:
-        # deletions only
-        empty = Block((Source(exp.to_table(OLD)),), {name: column(name, OLD) for name in columns})
-        return replace(empty, where=(exp.false(),)).select()
-    return union_all(parts)
+        rows = project(diff.relation, columns).block(work.binder)
+        parts.append(_without(rows, [*recs, *inserts[:number]], work.binder).select())
+    return parts
 
 
-def _updated_rows(plan: Plan, updates: list[IDiff], covering: list[IDiff], binder: StatementBinder) -> exp.Select:
-    """Old rows with what the updates assign, but for those that another i-diff covers."""
-    names = [binder.alias("upd") for _ in updates]
-    block = Block((Source(exp.to_table(OLD)),), {name: column(name, OLD) for name in plan.root.columns})
-    output: dict[str, exp.Expr] = {}
-    for attribute, value in block.output.items():
+def _updating(work: _Work) -> tuple[list[exp.Join], dict[str, exp.Expr]]:
+    """A LEFT JOIN of old_rows for each update, and each attribute's value after all of them."""
+    names = [work.binder.alias("upd") for _ in work.updates]
+    pairs = list(zip(names, work.updates, strict=True))
+    joins = [_left(diff.relation.block(work.binder).select(), name,
+                   [same(column(i, OLD), column(i, name)) for i in diff.ids]) for name, diff in pairs]
+    values: dict[str, exp.Expr] = {}
+    for attribute in work.plan.root.columns:
         hits = [exp.If(this=column(_HIT, name), true=column(attribute, name))
-                for name, diff in zip(names, updates, strict=True) if attribute in diff.assigned]
-        output[attribute] = exp.Case(ifs=hits, default=value) if hits else value
-    query = replace(_without(block, covering, binder), output=output).select()
-    for name, diff in zip(names, updates, strict=True):
-        rows = diff.relation.block(binder).select().select(exp.alias_(exp.true(), _HIT))
-        on = conjunction(same(column(i, OLD), column(i, name)) for i in diff.ids) or exp.true()
-        query = query.join(exp.Join(this=subquery(rows, name), side="LEFT", on=on), copy=False)
-    return query.where(exp.or_(*(column(_HIT, name) for name in names)), copy=False)
+                for name, diff in pairs if attribute in diff.assigned]
+        values[attribute] = exp.Case(ifs=hits, default=column(attribute, OLD)) if hits else column(attribute, OLD)
+    return joins, values
 
 
-def _by_id(plan: Plan, idiffs: tuple[IDiff, ...], merge: Merge) -> tuple[exp.Select, Merge]:
+def _by_id(work: _Work, merge: Merge) -> exp.Select:
+    """One source row for each view row that differs; tells the merge what to do with it."""
+    ids = work.plan.root.ids
+    joins, values = _updating(work)
+    dead: exp.Expr = column(_DEAD, OLD)
+    come: exp.Expr = exp.false()
+    if work.brings:
+        work.binder.definitions[NEW] = union_all(_new_rows(work))
+        arrived = column(_HIT, NEW)
+        come = exp.Is(this=column(_HIT, OLD), expression=exp.null())
+        dead = exp.and_(dead, exp.Is(this=arrived.copy(), expression=exp.null()))
+        values = {name: _case((arrived, column(name, NEW)), default=value) for name, value in values.items()}
+        on = conjunction(same(column(name, OLD), column(name, NEW)) for name in ids) or exp.true()
+        joins.insert(0, exp.Join(this=_marked(NEW), side="FULL", kind="OUTER", on=on))
+    op = _case((come, exp.Literal.string("I")), (dead, exp.Literal.string("D")), default=exp.Literal.string("U"))
+    query = exp.Select(expressions=[alias(op, OP), *(alias(value, name) for name, value in values.items())])
+    query = query.from_(_marked(OLD))
+    for join in joins:
+        query = query.join(join, copy=False)
+    rest = [name for name in values if name not in ids]
+    equal = conjunction(same(column(name, OLD), values[name]) for name in rest) or exp.true()
+    query = query.where(exp.or_(come, dead, exp.Not(this=exp.paren(equal))))
+    _merge_by_id(work.plan, merge)
+    return query
+
+
+def _merge_by_id(plan: Plan, merge: Merge) -> None:
     ids = plan.root.ids
-    rest = tuple(name for name in plan.root.columns if name not in ids)
-    was, to_be = column(_HIT, OLD), column(_HIT, NEW)
-    gone, come = (exp.Is(this=mark.copy(), expression=exp.null()) for mark in (to_be, was))
-    op = exp.Case(ifs=[exp.If(this=gone.copy(), true=exp.Literal.string("D")),
-                       exp.If(this=come.copy(), true=exp.Literal.string("I"))], default=exp.Literal.string("U"))
-    output: list[exp.Expr] = [alias(op, OP)]
-    output += [alias(exp.Case(ifs=[exp.If(this=gone.copy(), true=column(name, OLD))], default=column(name, NEW)), name)
-               for name in ids]
-    output += [column(name, NEW) for name in rest]
-    equal = conjunction(same(column(name, OLD), column(name, NEW)) for name in rest) or exp.true()
-    on = conjunction(same(column(name, OLD), column(name, NEW)) for name in ids) or exp.true()
-    query = exp.Select(expressions=output).from_(_marked(OLD)).join(
-        exp.Join(this=_marked(NEW), side="FULL", kind="OUTER", on=on))
-    query = query.where(exp.or_(gone, come, exp.Not(this=exp.paren(equal))))
     merge.on(*(same(Merge.target(plan.stored(name)), column(name, SOURCE)) for name in ids))
     merge.matched_delete(_op("D"))
     values = {c.name: column(c.attribute, SOURCE) for c in plan.columns}
     merge.matched_update(_op("U"), {c.name: values[c.name] for c in plan.columns if c.attribute not in ids})
     merge.not_matched_insert(_op("I"), values)
-    return query, merge
+
+
+def _case(*branches: tuple[exp.Expr, exp.Expr], default: exp.Expr) -> exp.Case:
+    return exp.Case(ifs=[exp.If(this=test.copy(), true=value.copy()) for test, value in branches], default=default.copy())
 
 
 def _marked(name: str) -> exp.Subquery:
@@ -124,34 +181,48 @@ def _marked(name: str) -> exp.Subquery:
     return subquery(rows, name)
 
 
-def _changed(plan: Plan) -> exp.Select:
-    """The distinct rows whose number of copies differs between old_rows and new_rows."""
-    names = [column(name) for name in plan.root.columns]
-    weight = "idivm_weight"
-    parts = [exp.Select(expressions=[*(n.copy() for n in names), exp.alias_(sign, weight)]).from_(source)
-             for source, sign in ((NEW, exp.Literal.number(1)), (OLD, exp.Neg(this=exp.Literal.number(1))))]
-    total = exp.Sum(this=exp.column(weight))
-    return (exp.Select(expressions=[n.copy() for n in names]).from_(subquery(union_all(parts), "rows"))
-            .group_by(*names).having(exp.NEQ(this=total, expression=exp.Literal.number(0))))
-
-
-def _by_copies(plan: Plan, idiffs: tuple[IDiff, ...], merge: Merge) -> tuple[exp.Select, Merge]:
-    names = plan.root.columns
-    gone = exp.Select(expressions=[alias(exp.Literal.string("D"), OP), *(column(n) for n in names)]).from_("changed")
-    new = isolate(exp.Select(expressions=[exp.Star()]).from_(NEW), names, "n")
-    new = replace(new, sources=(Source(exp.alias_(exp.to_table(NEW), "n", table=True)),))
-    changed = Block((Source(exp.alias_(exp.to_table("changed"), "c", table=True)),), {n: column(n, "c") for n in names})
-    back = replace(new, where=(exists(changed, new, names),)).select()
-    back = back.select(alias(exp.Literal.string("I"), OP), *back.expressions, append=False)
-    rows = subquery(union_all([gone, back]), "rows")
-    query = exp.Select(expressions=[exp.Star()]).from_(rows)
-    merge.on(_op("D"), *(same(Merge.target(plan.stored(n)), column(n, SOURCE)) for n in names))
+def _by_copies(work: _Work, merge: Merge) -> exp.Select:
+    """A D row for each distinct row whose number of copies differs, and an I row for each copy that is to be."""
+    names = work.plan.root.columns
+    parts = _new_rows(work)
+    if work.updates:
+        parts.append(_updated_rows(work))
+    work.binder.definitions[NEW] = union_all(parts) if parts else named_block(OLD, names, OLD).filter(exp.false()).select()
+    work.binder.definitions[CHANGED] = _changed(names)
+    changed = named_block(CHANGED, names, "c")
+    gone = _tagged("D", changed.output, changed)
+    # a join: the target of a MERGE cannot be read inside EXISTS; the changed rows are distinct, so copies stay copies
+    new = named_block(NEW, names, "n")
+    on = conjunction(same(new.output[name], changed.output[name]) for name in names)
+    back = _tagged("I", new.output, replace(new, sources=(*new.sources, Source(changed.sources[0].item, on))))
+    merge.on(_op("D"), *(same(Merge.target(work.plan.stored(n)), column(n, SOURCE)) for n in names))
     merge.matched_delete(None)
-    merge.not_matched_insert(_op("I"), {c.name: column(c.attribute, SOURCE) for c in plan.columns})
-    return query, merge
+    merge.not_matched_insert(_op("I"), {c.name: column(c.attribute, SOURCE) for c in work.plan.columns})
+    return exp.Select(expressions=[exp.Star()]).from_(subquery(union_all([gone, back]), "both"))
+
+
+def _tagged(op: str, output: Mapping[str, exp.Expr], block: Block) -> exp.Select:
+    return replace(block, output={OP: exp.Literal.string(op), **output}).select()
+
+
+def _updated_rows(work: _Work) -> exp.Select:
+    """The old rows that stay, with what the updates assign."""
+    joins, values = _updating(work)
+    query = exp.Select(expressions=[alias(value, name) for name, value in values.items()]).from_(OLD)
+    for join in joins:
+        query = query.join(join, copy=False)
+    return query.where(exp.Not(this=column(_DEAD, OLD)), copy=False)
+
+
+def _changed(names: Sequence[str]) -> exp.Select:
+    """The distinct rows whose number of copies differs between old_rows and new_rows."""
+    columns = [column(name) for name in names]
+    parts = [exp.Select(expressions=[*(c.copy() for c in columns), exp.alias_(sign, _WEIGHT)]).from_(source)
+             for source, sign in ((NEW, exp.Literal.number(1)), (OLD, exp.Neg(this=exp.Literal.number(1))))]
+    total = exp.Sum(this=exp.column(_WEIGHT))
+    return (exp.Select(expressions=[c.copy() for c in columns]).from_(subquery(union_all(parts), "both"))
+            .group_by(*columns).having(exp.NEQ(this=total, expression=exp.Literal.number(0))))
 
 
 def _op(value: str) -> exp.EQ:
     return exp.EQ(this=column(OP, SOURCE), expression=exp.Literal.string(value))
-
-
