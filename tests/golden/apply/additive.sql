@@ -59,7 +59,8 @@ USING (
       v.s AS v__s,
       v.m AS v__m,
       v.idivm__count__rows AS count__rows,
-      v.idivm__count__a__y AS count__a__y
+      v.idivm__count__a__y AS count__a__y,
+      TRUE AS idivm_dead
     FROM maintained AS v
     WHERE (EXISTS(SELECT 1 FROM v_rec__a WHERE v_rec__a.a__x IS NOT DISTINCT FROM v.x))), new_rows AS (
     SELECT groups.a__x, groups.v__s, groups.v__m, groups.count__rows, groups.count__a__y
@@ -70,24 +71,29 @@ USING (
       GROUP BY a.x) AS groups
   )
   SELECT
-    CASE WHEN new_rows.idivm_hit IS NULL THEN 'D' WHEN old_rows.idivm_hit IS NULL THEN 'I' ELSE 'U'
+    CASE
+      WHEN old_rows.idivm_hit IS NULL
+      THEN 'I'
+      WHEN old_rows.idivm_dead AND new_rows.idivm_hit IS NULL
+      THEN 'D'
+      ELSE 'U'
     END AS idivm_op,
-    CASE WHEN new_rows.idivm_hit IS NULL THEN old_rows.a__x ELSE new_rows.a__x END AS a__x,
-    new_rows.v__s,
-    new_rows.v__m,
-    new_rows.count__rows,
-    new_rows.count__a__y
+    CASE WHEN new_rows.idivm_hit THEN new_rows.a__x ELSE old_rows.a__x END AS a__x,
+    CASE WHEN new_rows.idivm_hit THEN new_rows.v__s ELSE old_rows.v__s END AS v__s,
+    CASE WHEN new_rows.idivm_hit THEN new_rows.v__m ELSE old_rows.v__m END AS v__m,
+    CASE WHEN new_rows.idivm_hit THEN new_rows.count__rows ELSE old_rows.count__rows END AS count__rows,
+    CASE WHEN new_rows.idivm_hit THEN new_rows.count__a__y ELSE old_rows.count__a__y END AS count__a__y
   FROM (SELECT *, TRUE AS idivm_hit FROM old_rows) AS old_rows
   FULL OUTER JOIN (SELECT *, TRUE AS idivm_hit FROM new_rows) AS new_rows
     ON old_rows.a__x IS NOT DISTINCT FROM new_rows.a__x
   WHERE
-    new_rows.idivm_hit IS NULL
-    OR old_rows.idivm_hit IS NULL
+    old_rows.idivm_hit IS NULL
+    OR (old_rows.idivm_dead AND new_rows.idivm_hit IS NULL)
     OR NOT (
-      old_rows.v__s IS NOT DISTINCT FROM new_rows.v__s
-      AND old_rows.v__m IS NOT DISTINCT FROM new_rows.v__m
-      AND old_rows.count__rows IS NOT DISTINCT FROM new_rows.count__rows
-      AND old_rows.count__a__y IS NOT DISTINCT FROM new_rows.count__a__y
+      old_rows.v__s IS NOT DISTINCT FROM CASE WHEN new_rows.idivm_hit THEN new_rows.v__s ELSE old_rows.v__s END
+      AND old_rows.v__m IS NOT DISTINCT FROM CASE WHEN new_rows.idivm_hit THEN new_rows.v__m ELSE old_rows.v__m END
+      AND old_rows.count__rows IS NOT DISTINCT FROM CASE WHEN new_rows.idivm_hit THEN new_rows.count__rows ELSE old_rows.count__rows END
+      AND old_rows.count__a__y IS NOT DISTINCT FROM CASE WHEN new_rows.idivm_hit THEN new_rows.count__a__y ELSE old_rows.count__a__y END
     )
 ) AS d
 ON v.x IS NOT DISTINCT FROM d.a__x

@@ -45,48 +45,52 @@ USING (
     SELECT d_rec__a.a__k, d_rec__a.a__y
     FROM d_rec__a
     WHERE d_rec__a.a__x > 1), old_rows AS (
-    SELECT v.k AS a__k, v.y AS a__y
+    SELECT v.k AS a__k, v.y AS a__y, dead.idivm_hit IS TRUE OR dead_2.idivm_hit IS TRUE AS idivm_dead
     FROM maintained AS v
+    LEFT JOIN (SELECT DISTINCT v_del__a_2.a__k, TRUE AS idivm_hit FROM v_del__a AS v_del__a_2) AS dead
+      ON v.k IS NOT DISTINCT FROM dead.a__k
+    LEFT JOIN (SELECT DISTINCT v_rec__a_2.a__k, TRUE AS idivm_hit FROM v_rec__a AS v_rec__a_2) AS dead_2
+      ON v.k IS NOT DISTINCT FROM dead_2.a__k
     WHERE
       (
-        EXISTS(SELECT 1 FROM v_ins__a WHERE v_ins__a.a__k IS NOT DISTINCT FROM v.k)
-        OR EXISTS(SELECT 1 FROM v_del__a WHERE v_del__a.a__k IS NOT DISTINCT FROM v.k)
-        OR EXISTS(SELECT 1 FROM v_upd__a WHERE v_upd__a.a__k IS NOT DISTINCT FROM v.k)
+        EXISTS(SELECT 1 FROM v_del__a WHERE v_del__a.a__k IS NOT DISTINCT FROM v.k)
         OR EXISTS(SELECT 1 FROM v_rec__a WHERE v_rec__a.a__k IS NOT DISTINCT FROM v.k)
+        OR EXISTS(SELECT 1 FROM v_upd__a WHERE v_upd__a.a__k IS NOT DISTINCT FROM v.k)
       )
   ), new_rows AS (
     SELECT a.k AS a__k, a.y AS a__y
     FROM t0 AS a
-    WHERE EXISTS(SELECT 1 FROM v_rec__a AS v_rec__a_2 WHERE v_rec__a_2.a__k IS NOT DISTINCT FROM a.k) AND a.x > 1
+    WHERE EXISTS(SELECT 1 FROM v_rec__a AS v_rec__a_3 WHERE v_rec__a_3.a__k IS NOT DISTINCT FROM a.k) AND a.x > 1
     UNION ALL
-    SELECT v_ins__a_2.a__k, v_ins__a_2.a__y
-    FROM v_ins__a AS v_ins__a_2
-    WHERE NOT EXISTS(SELECT 1 FROM v_rec__a AS v_rec__a_3 WHERE v_rec__a_3.a__k IS NOT DISTINCT FROM v_ins__a_2.a__k)
-    UNION ALL
-    SELECT old_rows.a__k, CASE WHEN upd.idivm_hit THEN upd.a__y ELSE old_rows.a__y END AS a__y
-    FROM old_rows
-    LEFT JOIN (SELECT v_upd__a_2.a__k, v_upd__a_2.a__y, TRUE AS idivm_hit FROM v_upd__a AS v_upd__a_2) AS upd
-      ON old_rows.a__k IS NOT DISTINCT FROM upd.a__k
-    WHERE
-      (
-        NOT EXISTS(SELECT 1 FROM v_ins__a AS v_ins__a_3 WHERE v_ins__a_3.a__k IS NOT DISTINCT FROM old_rows.a__k)
-        AND NOT EXISTS(SELECT 1 FROM v_del__a AS v_del__a_2 WHERE v_del__a_2.a__k IS NOT DISTINCT FROM old_rows.a__k)
-        AND NOT EXISTS(SELECT 1 FROM v_rec__a AS v_rec__a_4 WHERE v_rec__a_4.a__k IS NOT DISTINCT FROM old_rows.a__k)
-      )
-      AND upd.idivm_hit
-  )
+    SELECT v_ins__a.a__k, v_ins__a.a__y
+    FROM v_ins__a
+    WHERE NOT EXISTS(SELECT 1 FROM v_rec__a AS v_rec__a_4 WHERE v_rec__a_4.a__k IS NOT DISTINCT FROM v_ins__a.a__k))
   SELECT
-    CASE WHEN new_rows.idivm_hit IS NULL THEN 'D' WHEN old_rows.idivm_hit IS NULL THEN 'I' ELSE 'U'
+    CASE
+      WHEN old_rows.idivm_hit IS NULL
+      THEN 'I'
+      WHEN old_rows.idivm_dead AND new_rows.idivm_hit IS NULL
+      THEN 'D'
+      ELSE 'U'
     END AS idivm_op,
-    CASE WHEN new_rows.idivm_hit IS NULL THEN old_rows.a__k ELSE new_rows.a__k END AS a__k,
-    new_rows.a__y
+    CASE WHEN new_rows.idivm_hit THEN new_rows.a__k ELSE old_rows.a__k END AS a__k,
+    CASE WHEN new_rows.idivm_hit THEN new_rows.a__y ELSE CASE WHEN upd.idivm_hit THEN upd.a__y ELSE old_rows.a__y END
+    END AS a__y
   FROM (SELECT *, TRUE AS idivm_hit FROM old_rows) AS old_rows
   FULL OUTER JOIN (SELECT *, TRUE AS idivm_hit FROM new_rows) AS new_rows
     ON old_rows.a__k IS NOT DISTINCT FROM new_rows.a__k
+  LEFT JOIN (SELECT v_upd__a_2.a__k, v_upd__a_2.a__y, TRUE AS idivm_hit FROM v_upd__a AS v_upd__a_2) AS upd
+    ON old_rows.a__k IS NOT DISTINCT FROM upd.a__k
   WHERE
-    new_rows.idivm_hit IS NULL
-    OR old_rows.idivm_hit IS NULL
-    OR NOT (old_rows.a__y IS NOT DISTINCT FROM new_rows.a__y)
+    old_rows.idivm_hit IS NULL
+    OR (old_rows.idivm_dead AND new_rows.idivm_hit IS NULL)
+    OR NOT (
+      old_rows.a__y IS NOT DISTINCT FROM CASE
+        WHEN new_rows.idivm_hit
+        THEN new_rows.a__y
+        ELSE CASE WHEN upd.idivm_hit THEN upd.a__y ELSE old_rows.a__y END
+      END
+    )
 ) AS d
 ON v.k IS NOT DISTINCT FROM d.a__k
 WHEN MATCHED AND d.idivm_op = 'D' THEN DELETE

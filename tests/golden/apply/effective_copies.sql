@@ -26,7 +26,7 @@ DELETE FROM t0 WHERE x = 1;
 MERGE INTO maintained AS v
 USING (
   WITH v_rec__a AS (SELECT d_rec__a.a__x, d_rec__a.a__y FROM d_rec__a), old_rows AS (
-    SELECT v.x AS a__x, v.y AS a__y
+    SELECT v.x AS a__x, v.y AS a__y, TRUE AS idivm_dead
     FROM maintained AS v
     WHERE
       (
@@ -51,19 +51,17 @@ USING (
       UNION ALL
       SELECT a__x, a__y, -1 AS idivm_weight
       FROM old_rows
-    ) AS `rows`
+    ) AS both
     GROUP BY a__x, a__y
     HAVING SUM(idivm_weight) <> 0)
   SELECT *
   FROM (
-    SELECT 'D' AS idivm_op, a__x, a__y
-    FROM changed
+    SELECT 'D' AS idivm_op, c.a__x, c.a__y
+    FROM changed AS c
     UNION ALL
     SELECT 'I' AS idivm_op, n.a__x, n.a__y
     FROM new_rows AS n
-    WHERE
-      EXISTS(SELECT 1 FROM changed AS c WHERE c.a__x IS NOT DISTINCT FROM n.a__x AND c.a__y IS NOT DISTINCT FROM n.a__y)
-  ) AS `rows`
+    JOIN changed AS c ON n.a__x IS NOT DISTINCT FROM c.a__x AND n.a__y IS NOT DISTINCT FROM c.a__y) AS both
 ) AS d
 ON d.idivm_op = 'D'
 AND v.x IS NOT DISTINCT FROM d.a__x
