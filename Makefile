@@ -5,7 +5,7 @@ BIN     := $(VENV)/bin
 INSTALL := $(BIN)/python -m pip install --quiet --disable-pip-version-check -c constraints.txt
 
 .DEFAULT_GOAL := help
-.PHONY: help test demo lint check clean java
+.PHONY: help test demo lint check docs clean java
 .NOTPARALLEL:
 
 help: ## what can be made
@@ -23,6 +23,9 @@ lint: $(VENV)/.dev ## ruff
 
 check: $(VENV)/.dev ## types
 	$(BIN)/mypy
+
+docs: $(VENV)/.dev ## the pages that are made from the code: support matrix, error codes
+	$(BIN)/python -m dbt_idivm.docs
 
 clean: ## remove the environment and everything that tools left here
 	rm -rf $(VENV) build dist *.egg-info .pytest_cache .mypy_cache .ruff_cache .hypothesis
