@@ -75,7 +75,8 @@ class World:
         for table in self.tables:
             columns = ", ".join(f'"{name}" {_duck_type(kind)}' for name, kind in table.columns)
             self.connection.execute(f'CREATE TABLE "{table.name}" ({columns})')
-            self.connection.execute(f'CREATE TABLE "{table.name}__changes" ({columns}, _change_type VARCHAR)')
+            if self.options.feed:
+                self.connection.execute(f'CREATE TABLE "{table.name}__changes" ({columns}, _change_type VARCHAR)')
             self.content[table.name] = []
         self.plan = plan_of(self.tables, self.sql, self.options)
         self.oracle = sqlglot.transpile(self.sql, read="spark", write="duckdb")[0]
@@ -102,7 +103,8 @@ class World:
             self._replace(name, content)
             rows = [(row, after[row] - before[row]) for row in sorted({*before, *after}, key=repr)]
             diffs[name] = InlineDiff(table.names, tuple((row, weight) for row, weight in rows if weight))
-            self._feed(table, before, after)
+            if self.options.feed:
+                self._feed(table, before, after)
         return {name: diff for name, diff in diffs.items() if diff.rows}
 
     def refresh(self, post: Mapping[str, list[Row]]) -> BoundScript | None:

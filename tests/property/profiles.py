@@ -11,7 +11,7 @@ Test = TypeVar("Test", bound=Callable[..., object])
 DEFAULT = "ci"
 _CHECKS = (HealthCheck.too_slow, HealthCheck.data_too_large, HealthCheck.large_base_example)
 
-for name, examples in (("dev", 50), (DEFAULT, 250), ("debug", 10)):
+for name, examples in (("dev", 50), (DEFAULT, 190), ("debug", 10)):
     settings.register_profile(name, max_examples=examples, deadline=None, suppress_health_check=_CHECKS,
                               derandomize=name == DEFAULT, print_blob=True)
 
