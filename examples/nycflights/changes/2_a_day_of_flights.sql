@@ -1,21 +1,21 @@
--- The flights of a new day: the schedule of the day before.
+-- The flights of a new day, New Year's Day: the schedule of another holiday, Thanksgiving.
 insert into nycflights.flights
 select
     2014, 1, 1, dep_time, sched_dep_time, dep_delay, arr_time, sched_arr_time, arr_delay, carrier, flight, tailnum,
-    origin, dest, air_time, distance, hour, minute, time_hour + interval 1 day
+    origin, dest, air_time, distance, hour, minute, time_hour + interval 34 days
 from nycflights.flights
-where year = 2013 and month = 12 and day = 31;
+where year = 2013 and month = 11 and day = 28;
 
 -- Of the day before, some were later than reported, some were flown by another plane, some had not left at all.
 update nycflights.flights set dep_delay = dep_delay + 5, arr_delay = arr_delay + 7
-where year = 2013 and month = 12 and day = 31 and flight % 5 = 0;
+where year = 2013 and month = 12 and day = 31 and flight % 20 = 5;
 
 update nycflights.flights set tailnum = 'N328AA'
 where year = 2013 and month = 12 and day = 31 and carrier = 'AA' and flight % 5 = 1;
 
 update nycflights.flights
 set dep_time = null, dep_delay = null, arr_time = null, arr_delay = null, air_time = null
-where year = 2013 and month = 12 and day = 31 and flight % 11 = 3;
+where year = 2013 and month = 12 and day = 31 and flight % 20 = 3;
 
 -- Others were withdrawn from the schedule.
 delete from nycflights.flights
@@ -27,7 +27,7 @@ insert into nycflights.airports values
 update nycflights.airports set name = 'Norman Y. Mineta San Jose' where faa = 'SJC';
 delete from nycflights.airports where faa = '04G';
 
--- The new day is foggy, and six observations of last year's storms are put right.
+-- New Year's Day is foggy, and six observations of last year's storms are put right.
 insert into nycflights.weather
 select
     origin, 2014, 1, 1, hour, temp, dewp, humid, wind_dir, wind_speed, wind_gust, precip, pressure, visib,

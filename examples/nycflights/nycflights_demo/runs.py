@@ -10,6 +10,7 @@ from typing import Any
 
 SCRATCH = "idivm_demo_full_refresh"
 TEST = "idivm_equivalent"
+LONGEST, MOST = 400, 12  # characters of a line, lines of a message
 TWO_THREADS = ("--threads", "2")
 FAILED = ("error", "fail", "runtime error")
 
@@ -118,4 +119,10 @@ def _is_equivalence(result: Any) -> bool:
 
 
 def _messages(failed: list[Any]) -> str:
-    return "\n\n".join(f"{result.node.name}: {result.message}" for result in failed)
+    """Each node's message; Spark's may go on for pages, which are in dbt's log."""
+    return "\n\n".join(f"{result.node.name}: {_short(str(result.message))}" for result in failed)
+
+
+def _short(message: str) -> str:
+    lines = [line if len(line) <= LONGEST else line[: LONGEST - 2] + " …" for line in message.splitlines()]
+    return "\n".join(lines if len(lines) <= MOST else [*lines[:MOST], "  … the rest is in logs/dbt.log"])

@@ -6,15 +6,14 @@ select
     f.flight,
     f.origin,
     f.dest,
-    l.name as airline,
-    a.name as destination,
-    p.manufacturer,
-    p.model,
-    p.seats,
+    f.distance,
     f.arr_delay,
     f.dep_delay - f.arr_delay as minutes_made_up,
-    f.year - p.year as plane_age,
-    f.distance * p.seats as seat_miles
+    round(60 * f.distance / f.air_time) as mph,
+    l.name as airline,
+    a.name as destination,
+    concat(p.manufacturer, ' ', p.model) as plane,
+    p.seats
 from {{ source('nycflights', 'flights') }} f
 join {{ source('nycflights', 'airlines') }} l on l.carrier = f.carrier
 join {{ source('nycflights', 'airports') }} a on a.faa = f.dest
