@@ -42,15 +42,18 @@ def substitute(expression: exp.Expr, by: Mapping[str, exp.Expr]) -> exp.Expr:
 
     def replace(node: exp.Expr) -> exp.Expr:
         if isinstance(node, exp.Column) and not node.table:
-            definition = by[node.name].copy()
-            # substituted text must keep its own precedence
-            return exp.Paren(this=definition) if isinstance(definition, _COMPOUND) else definition
+            return operand(by[node.name])
         return node
 
     return expression.transform(replace)
 
 
-_COMPOUND = (exp.Binary, exp.Unary, exp.Between, exp.In, exp.Is)
+def operand(expression: exp.Expr) -> exp.Expr:
+    """A copy of `expression` to stand in another one: in brackets where it would lose its own precedence."""
+    return exp.Paren(this=expression.copy()) if isinstance(expression, _COMPOUND) else expression.copy()
+
+
+_COMPOUND = (exp.Binary, exp.Not, exp.Neg, exp.BitwiseNot, exp.Between, exp.In)
 
 
 def conjunction(conditions: Iterable[exp.Expr]) -> exp.Expr | None:
@@ -68,7 +71,7 @@ def conjuncts(condition: exp.Expr) -> tuple[exp.Expr, ...]:
 
 def same(left: exp.Expr, right: exp.Expr) -> exp.Expr:
     """`left <=> right`: IDs, groups and keys always compare NULL-safely."""
-    return exp.NullSafeEQ(this=left.copy(), expression=right.copy())
+    return exp.NullSafeEQ(this=operand(left), expression=operand(right))
 
 
 def all_same(names: Iterable[str], left: Callable[[str], exp.Expr],

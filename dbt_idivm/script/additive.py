@@ -12,7 +12,7 @@ from dataclasses import replace
 from sqlglot import exp
 
 from dbt_idivm.algebra.block import Block, isolate
-from dbt_idivm.algebra.expressions import alias, column, same, substitute
+from dbt_idivm.algebra.expressions import alias, column, operand, same, substitute
 from dbt_idivm.algebra.operator import SIGN
 from dbt_idivm.algebra.relation import Relation
 from dbt_idivm.passes.operator_caches import AdditiveState
@@ -52,7 +52,7 @@ def _delta_groups(state: AdditiveState, rows: Block) -> Block:
     sign = rows.output[SIGN]
     deltas: dict[str, exp.Expr] = {state.rows: exp.Sum(this=sign.copy())}
     for argument, name in state.counts:
-        absent = exp.Is(this=rows.output[argument].copy(), expression=exp.null())
+        absent = exp.Is(this=operand(rows.output[argument]), expression=exp.null())
         deltas[name] = exp.Sum(this=exp.Case(ifs=[exp.If(this=absent, true=exp.Literal.number(0))], default=sign.copy()))
     for argument, name in state.sums:
         deltas[name] = exp.Coalesce(this=exp.Sum(this=_signed(rows.output[argument], sign)),

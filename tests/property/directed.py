@@ -27,6 +27,16 @@ FOUND = {
         "t0(k int; k)\nt1(k int, l int; k, l)",
         "SELECT a.k AS c0 FROM t0 AS a UNION SELECT b.k AS c0 FROM t1 AS b CROSS JOIN t0 AS c",
         {"t0": [(0,)], "t1": [(0, 0)]}, {"t0": [(1,)]}),
+    "a group that is a NOT": build(
+        "t0(x boolean, y int)", "SELECT DISTINCT NOT a.x AS c0 FROM t0 AS a", {"t0": [(None, 1), (True, 1)]},
+        {"t0": [(None, 1), (False, 1)]}),
+    "a group that is an AND": build(
+        "t0(x boolean, y int)", "SELECT DISTINCT a.x AND a.x AS c0 FROM t0 AS a", {"t0": [(None, 1), (None, 2)]},
+        {"t0": [(None, 2)]}, {"t0": [(None, 2), (False, 0)]}),
+    "a count of an AND": build(
+        "t0(k int, x boolean, y boolean; k)",
+        "SELECT g.b AS c0, count(g.c) AS c1 FROM (SELECT a.x AS b, a.x AND a.y AS c FROM t0 AS a) AS g GROUP BY g.b",
+        {"t0": [(1, True, None), (2, False, None)]}, {"t0": [(1, True, True), (2, False, None), (3, None, True)]}),
 }
 
 _TWO = "t0(k int, x int, y int; k)\nt1(k int, x int, z int; k)"
