@@ -10,7 +10,7 @@ one D row removes all copies of a changed row, and as many I rows as there are t
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
 from sqlglot import exp
@@ -25,6 +25,7 @@ from dbt_idivm.script.plan import Plan
 
 OLD, NEW, CHANGED = "old_rows", "new_rows", "changed"
 _HIT, _DEAD, _WEIGHT = "idivm_hit", "idivm_dead", "idivm_weight"
+_COPIES, _COPY = "idivm_copies", "idivm_copy"
 
 
 @dataclass(frozen=True)
@@ -188,21 +189,16 @@ def _by_copies(work: _Work, merge: Merge) -> exp.Select:
     if work.updates:
         parts.append(_updated_rows(work))
     work.binder.definitions[NEW] = union_all(parts) if parts else named_block(OLD, names, OLD).filter(exp.false()).select()
-    work.binder.definitions[CHANGED] = _changed(names)
-    changed = named_block(CHANGED, names, "c")
-    gone = _tagged("D", changed.output, changed)
-    # a join: the target of a MERGE cannot be read inside EXISTS; the changed rows are distinct, so copies stay copies
-    new = named_block(NEW, names, "n")
-    on = conjunction(same(new.output[name], changed.output[name]) for name in names)
-    back = _tagged("I", new.output, replace(new, sources=(*new.sources, Source(changed.sources[0].item, on))))
     merge.on(_op("D"), *(same(Merge.target(work.plan.stored(n)), column(n, SOURCE)) for n in names))
     merge.matched_delete(None)
     merge.not_matched_insert(_op("I"), {c.name: column(c.attribute, SOURCE) for c in work.plan.columns})
-    return exp.Select(expressions=[exp.Star()]).from_(subquery(union_all([gone, back]), "both"))
-
-
-def _tagged(op: str, output: Mapping[str, exp.Expr], block: Block) -> exp.Select:
-    return replace(block, output={OP: exp.Literal.string(op), **output}).select()
+    # Spark does not resolve a MERGE whose source uses the grouped rows twice: each makes its D and its I rows itself
+    series = exp.GenerateSeries(start=exp.Literal.number(0), end=exp.column(_COPIES))
+    rows = exp.Select(expressions=[*(column(n) for n in names), exp.alias_(exp.Explode(this=series), _COPY)])
+    first = exp.EQ(this=exp.column(_COPY), expression=exp.Literal.number(0))
+    op = exp.Case(ifs=[exp.If(this=first, true=exp.Literal.string("D"))], default=exp.Literal.string("I"))
+    return (exp.Select(expressions=[alias(op, OP), *(column(n) for n in names)])
+            .from_(subquery(rows.from_(subquery(_changed(names), CHANGED)), "copies")))
 
 
 def _updated_rows(work: _Work) -> exp.Select:
@@ -215,13 +211,16 @@ def _updated_rows(work: _Work) -> exp.Select:
 
 
 def _changed(names: Sequence[str]) -> exp.Select:
-    """The distinct rows whose number of copies differs between old_rows and new_rows."""
+    """The distinct rows whose number of copies differs between old_rows and new_rows, and their copies in new_rows."""
     columns = [column(name) for name in names]
-    parts = [exp.Select(expressions=[*(c.copy() for c in columns), exp.alias_(sign, _WEIGHT)]).from_(source)
-             for source, sign in ((NEW, exp.Literal.number(1)), (OLD, exp.Neg(this=exp.Literal.number(1))))]
+    one, none, minus = exp.Literal.number(1), exp.Literal.number(0), exp.Neg(this=exp.Literal.number(1))
+    parts = [exp.Select(expressions=[*(c.copy() for c in columns), exp.alias_(weight, _WEIGHT), exp.alias_(new, _COPIES)])
+             .from_(source) for source, weight, new in ((NEW, one, one.copy()), (OLD, minus, none))]
     total = exp.Sum(this=exp.column(_WEIGHT))
-    return (exp.Select(expressions=[c.copy() for c in columns]).from_(subquery(union_all(parts), "both"))
-            .group_by(*columns).having(exp.NEQ(this=total, expression=exp.Literal.number(0))))
+    copies = exp.Cast(this=exp.Sum(this=exp.column(_COPIES)), to=exp.DataType.build("int"))
+    return (exp.Select(expressions=[*(c.copy() for c in columns), exp.alias_(copies, _COPIES)])
+            .from_(subquery(union_all(parts), "counted")).group_by(*columns)
+            .having(exp.NEQ(this=total, expression=exp.Literal.number(0))))
 
 
 def _op(value: str) -> exp.EQ:

@@ -43,25 +43,22 @@ USING (
         SELECT 1
         FROM v_rec__a AS v_rec__a_2
         WHERE v_rec__a_2.a__x IS NOT DISTINCT FROM a.x AND v_rec__a_2.a__y IS NOT DISTINCT FROM a.y)
-  ), changed AS (
-    SELECT a__x, a__y
-    FROM (
-      SELECT a__x, a__y, 1 AS idivm_weight
-      FROM new_rows
-      UNION ALL
-      SELECT a__x, a__y, -1 AS idivm_weight
-      FROM old_rows
-    ) AS both
-    GROUP BY a__x, a__y
-    HAVING SUM(idivm_weight) <> 0)
-  SELECT *
+  )
+  SELECT CASE WHEN idivm_copy = 0 THEN 'D' ELSE 'I' END AS idivm_op, a__x, a__y
   FROM (
-    SELECT 'D' AS idivm_op, c.a__x, c.a__y
-    FROM changed AS c
-    UNION ALL
-    SELECT 'I' AS idivm_op, n.a__x, n.a__y
-    FROM new_rows AS n
-    JOIN changed AS c ON n.a__x IS NOT DISTINCT FROM c.a__x AND n.a__y IS NOT DISTINCT FROM c.a__y) AS both
+    SELECT a__x, a__y, EXPLODE(SEQUENCE(0, idivm_copies)) AS idivm_copy
+    FROM (
+      SELECT a__x, a__y, CAST(SUM(idivm_copies) AS INT) AS idivm_copies
+      FROM (
+        SELECT a__x, a__y, 1 AS idivm_weight, 1 AS idivm_copies
+        FROM new_rows
+        UNION ALL
+        SELECT a__x, a__y, -1 AS idivm_weight, 0 AS idivm_copies
+        FROM old_rows
+      ) AS counted
+      GROUP BY a__x, a__y
+      HAVING SUM(idivm_weight) <> 0) AS changed
+  ) AS copies
 ) AS d
 ON d.idivm_op = 'D'
 AND v.x IS NOT DISTINCT FROM d.a__x
