@@ -24,6 +24,7 @@ from dbt_idivm.refresh.steps import Engine, EngineFailure, Steps
 
 __all__ = ["Refresh", "refresh"]
 
+_LINES = 4  # of an engine's message
 _TOO_OLD = ("DELTA_UNSUPPORTED_TIME_TRAVEL_BEYOND_DELETED_FILE_RETENTION_DURATION",)
 _CONCURRENT = ("DELTA_CONCURRENT_*", "DELTA_METADATA_CHANGED", "DELTA_PROTOCOL_CHANGED")
 
@@ -111,7 +112,9 @@ def _pin_anew(job: Job) -> Steps[None]:
 
 
 def _engine_finding(failure: EngineFailure, standing: Standing) -> Finding:
-    message = failure.error.message.strip().rstrip(".") or failure.error.error_class
+    # what follows is the whole query plan
+    lines = failure.error.message.strip().splitlines()[:_LINES] or [failure.error.error_class]
+    message = "\n".join(lines).rstrip(".")
     if failure.is_any(_CONCURRENT):
         return finding(903, view=standing.table, message=message, state=standing.sentence)
     return finding(902, statement=failure.statement.label, message=message, state=standing.sentence)
