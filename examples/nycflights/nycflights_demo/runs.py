@@ -66,12 +66,15 @@ class Dbt:
         """One model after the other, so that each one's seconds are its own; then the tests."""
         return self._round(title, [*self.invoke("run"), *self.invoke("test", *TWO_THREADS)])
 
+    def run(self, title: str) -> Round:
+        return self._round(title, self.invoke("run"))
+
     def invoke(self, command: str, *args: str) -> list[Any]:
         """The results of a dbt command. Raises DbtFailed with the messages of what failed."""
         from dbt.cli.main import dbtRunner
 
         folder = str(self.project)
-        quiet = ["--log-level", "none", "--log-level-file", "debug", "--no-use-colors", "--no-partial-parse"]
+        quiet = ["--log-level", "none", "--log-level-file", "debug", "--no-use-colors"]
         runner = dbtRunner(callbacks=[self._finished])
         outcome = runner.invoke([command, *args, *quiet, "--project-dir", folder, "--profiles-dir", folder])
         results = list(getattr(outcome.result, "results", None) or ())
