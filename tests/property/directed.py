@@ -114,6 +114,9 @@ DIRECTED = {
     "a conditional attribute is swapped": build(
         _ONE, "SELECT a.k AS c0, a.y AS c1 FROM t0 AS a WHERE a.x > 1", {"t0": [(1, 1, 0), (2, 2, 0)]},
         {"t0": [(1, 2, 0), (2, 1, 0)]}, {"t0": [(1, 2, 7), (2, 1, 7)]}),
+    "a condition on one table, changes in the other": build(
+        _TWO, "SELECT a.k AS c0, b.k AS c1, b.z AS c2 FROM t0 AS a JOIN t1 AS b ON a.x = b.x WHERE a.y > 1", _PAIR,
+        {"t1": [(2, 2, 5), (3, 2, 3)]}, {"t0": [(1, 2, 2), (2, 1, 0)]}, {"t1": [(3, 1, 3)], "t0": [(4, 1, 4)]}),
     "a computed attribute of a condition changes": build(
         _TWO, f"SELECT v.c0, v.c1, v.c2 FROM ({_SUM_OF_BOTH}) AS v WHERE v.c2 > 2", _PAIR,
         {"t0": [(1, 1, 2), (2, 2, 0)]}, {"t0": [(1, 1, 3), (2, 2, 2)], "t1": [(1, 1, 1), (2, 2, 0)]}),

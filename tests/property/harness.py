@@ -5,6 +5,7 @@ from __future__ import annotations
 import atexit
 from collections import Counter
 from collections.abc import Mapping
+from contextlib import suppress
 from dataclasses import dataclass, field, replace
 from functools import cached_property
 from itertools import count
@@ -54,9 +55,23 @@ class Options:
     split: bool = True  # base i-diffs by conditional attributes; else operators convert updates of what they test
 
 
-_DATABASE = duckdb.connect(":memory:", config={"threads": 1})
+_DATABASES = [duckdb.connect(":memory:", config={"threads": 1})]
 _NUMBERS = count()
-atexit.register(_DATABASE.close)
+
+
+def _cursor() -> duckdb.DuckDBPyConnection:
+    """A connection to the one database; to a new one if an internal error of the engine ended the last."""
+    try:
+        _DATABASES[-1].execute("SELECT 1")
+    except duckdb.FatalException:
+        _DATABASES.append(duckdb.connect(":memory:", config={"threads": 1}))
+    return _DATABASES[-1].cursor()
+
+
+@atexit.register
+def _close() -> None:
+    for database in _DATABASES:
+        database.close()
 
 
 @dataclass
@@ -70,7 +85,7 @@ class World:
 
     def __post_init__(self) -> None:
         self.schema = f"world_{next(_NUMBERS)}"
-        self.connection = _DATABASE.cursor()
+        self.connection = _cursor()
         self.connection.execute(f"CREATE SCHEMA {self.schema}; SET schema = '{self.schema}'")
         for table in self.tables:
             columns = ", ".join(f'"{name}" {_duck_type(kind)}' for name, kind in table.columns)
@@ -85,7 +100,8 @@ class World:
         return self
 
     def __exit__(self, *_: object) -> None:
-        self.connection.execute(f"SET schema = 'main'; DROP SCHEMA {self.schema} CASCADE")
+        with suppress(duckdb.FatalException):
+            self.connection.execute(f"SET schema = 'main'; DROP SCHEMA {self.schema} CASCADE")
         self.connection.close()
 
     def load(self, rows: Mapping[str, list[Row]]) -> None:
