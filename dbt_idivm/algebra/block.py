@@ -6,7 +6,7 @@ and starts a new block. Every source of a statement has an alias of its own, so 
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Protocol
 
@@ -46,10 +46,7 @@ class Block:
         condition = conjunction(self.where)
         if condition is not None:
             query = query.where(condition, copy=False)
-        if self.broadcast:
-            aliases = [exp.to_identifier(name) for name in self.broadcast]
-            query.set("hint", exp.Hint(expressions=[exp.Anonymous(this="BROADCAST", expressions=aliases)]))
-        return query
+        return hinted(query, self.broadcast)
 
     def filter(self, *conditions: exp.Expr) -> Block:
         """σ: conditions over the block's output attributes."""
@@ -93,6 +90,14 @@ def _join(source: Source) -> exp.Join:
     if source.condition is None:
         return exp.Join(this=source.item.copy(), kind="CROSS")
     return exp.Join(this=source.item.copy(), on=source.condition.copy())
+
+
+def hinted(query: exp.Select, broadcast: Sequence[str]) -> exp.Select:
+    """The SELECT under a broadcast hint for these aliases: without it Spark shuffles what it joins with rows of unknown size."""
+    if broadcast:
+        aliases = [identifier(name) for name in broadcast]
+        query.set("hint", exp.Hint(expressions=[exp.Anonymous(this="BROADCAST", expressions=aliases)]))
+    return query
 
 
 def subquery(query: exp.Expr, name: str) -> exp.Subquery:

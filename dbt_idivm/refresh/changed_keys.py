@@ -11,7 +11,7 @@ from typing import Any
 
 from sqlglot import exp
 
-from dbt_idivm.algebra.block import subquery
+from dbt_idivm.algebra.block import hinted, subquery
 from dbt_idivm.algebra.expressions import column, conjunction, same
 from dbt_idivm.algebra.types import type_of
 from dbt_idivm.errors import IdivmError, finding
@@ -85,7 +85,7 @@ def _repeated(engine: Engine, found: Input, key: Key, move: Move,
     query = (exp.Select(expressions=names).from_(table)
              .join(exp.Join(this=subquery(keys, _CAME), on=on)).group_by(*(name.copy() for name in names))
              .having(exp.GT(this=exp.Count(this=exp.Star()), expression=exp.Literal.number(1))).limit(1))
-    query.set("hint", exp.Hint(expressions=[exp.Anonymous(this="BROADCAST", expressions=[exp.to_identifier(_CAME)])]))
+    query = hinted(query, [_CAME])
     label = f"check new keys ({', '.join(key.columns)}) of {move.table}"
     answer = yield from engine.ask(Statement(DELTA.sql(add_key_ranges(query, _texts(found, key))), "read", label))
     return tuple(answer.rows[0]) if answer.rows else None

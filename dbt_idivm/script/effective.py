@@ -15,7 +15,7 @@ from dataclasses import dataclass, replace
 
 from sqlglot import exp
 
-from dbt_idivm.algebra.block import Block, Source, subquery
+from dbt_idivm.algebra.block import Block, Source, hinted, subquery
 from dbt_idivm.algebra.expressions import alias, column, conjunction, same
 from dbt_idivm.algebra.relation import exists, named_block, project, union_all
 from dbt_idivm.idiff.idiff import INS, REC, UPD, IDiff
@@ -35,6 +35,7 @@ class _Work:
     plan: Plan
     idiffs: tuple[IDiff, ...]
     binder: StatementBinder
+    feed: bool  # some rows come from a feed, which has no known size
 
     def of(self, kind: str) -> tuple[IDiff, ...]:
         return tuple(diff for diff in self.idiffs if diff.kind == kind)
@@ -64,7 +65,7 @@ def effective_merge(plan: Plan, idiffs: tuple[IDiff, ...], binding: Binding, tar
     """The MERGE of the i-diffs' exact effect. `idiffs` are not empty."""
     binder = binding.statement()
     feed = any(binder.is_feed(diff.relation) for diff in idiffs)
-    work = _Work(plan, tuple(binder.define(diff) for diff in idiffs), binder)
+    work = _Work(plan, tuple(binder.define(diff) for diff in idiffs), binder, feed)
     binder.definitions[OLD] = _old_rows(work, target)
     merge = Merge(target, binding.dialect)
     query = _by_id(work, merge) if plan.root.unique else _by_copies(work, merge)
@@ -72,27 +73,41 @@ def effective_merge(plan: Plan, idiffs: tuple[IDiff, ...], binding: Binding, tar
 
 
 def _old_rows(work: _Work, target: str) -> exp.Select:
+    """The view's rows that an i-diff names, in one read: i-diffs over the same IDs share one join."""
     stored = work.binder.alias(TARGET)
     table = exp.alias_(work.binder.binding.dialect.table(target, None), stored, table=True)
-    names = work.plan.root.columns
-    block = Block((Source(table),), {name: column(work.plan.stored(name), stored) for name in names})
-    # without a covering or naming i-diff no old row is touched
-    named = exp.paren(exp.or_(*_named_by(work.naming, block, work.binder))) if work.naming else exp.false()
-    query = replace(block, where=(named,)).select()
-    return _with_dead(work, query, block)
+    block = Block((Source(table),), {name: column(work.plan.stored(name), stored) for name in work.plan.root.columns})
+    groups: dict[tuple[str, ...], list[IDiff]] = {}
+    for diff in work.naming:
+        groups.setdefault(diff.ids, []).append(diff)
+    names = [work.binder.alias("named") for _ in groups]
+    # a LEFT JOIN leaves the mark NULL where no key of the group names the row
+    marks = [column(_DEAD, name) for name in names]
+    dead = exp.or_(*(exp.Is(this=mark.copy(), expression=exp.true()) for mark in marks)) if marks else exp.false()
+    hit = exp.or_(*(exp.Not(this=exp.Is(this=mark, expression=exp.null())) for mark in marks)) if marks else exp.false()
+    query = block.select().select(alias(dead, _DEAD), copy=False)
+    for name, (ids, diffs) in zip(names, groups.items(), strict=True):
+        on = conjunction(same(block.output[i], column(i, name)) for i in ids) or exp.true()
+        side = None if len(groups) == 1 else "LEFT"
+        query = query.join(exp.Join(this=subquery(_named(work, ids, diffs), name), side=side, on=on), copy=False)
+    query = hinted(query, names if work.feed else [])
+    return query if len(groups) == 1 else query.where(hit, copy=False)
 
 
-def _with_dead(work: _Work, query: exp.Select, block: Block) -> exp.Select:
-    """Marks the old rows that are taken away; a join, because Spark takes EXISTS in conditions only."""
-    if not (work.updates and work.covering):
-        return query.select(alias(exp.Boolean(this=not work.updates), _DEAD), copy=False)
-    marks: list[exp.Expr] = []
-    for diff in work.covering:
-        name = work.binder.alias("dead")
-        keys = project(diff.relation, diff.ids).block(work.binder).select().distinct(copy=False)
-        query = query.join(_left(keys, name, [same(block.output[i], column(i, name)) for i in diff.ids]), copy=False)
-        marks.append(exp.Is(this=column(_HIT, name), expression=exp.true()))
-    return query.select(alias(exp.or_(*marks), _DEAD), copy=False)
+def _named(work: _Work, ids: tuple[str, ...], diffs: Sequence[IDiff]) -> exp.Select:
+    """The distinct values of `ids` that some of `diffs` name, and whether one of these takes the rows away."""
+    parts = []
+    for diff in diffs:
+        dead = exp.Boolean(this=diff.kind is not UPD)
+        parts.append(project(diff.relation, ids).block(work.binder).select()
+                     .select(alias(dead, _DEAD), append=bool(ids), copy=False))
+    keys = [column(name) for name in ids]
+    mark = alias(exp.Max(this=column(_DEAD)), _DEAD)
+    query = exp.Select(expressions=[*(key.copy() for key in keys), mark]).from_(subquery(union_all(parts), "keys"))
+    if keys:
+        return query.group_by(*keys, copy=False)
+    # without groups there is a row even where there is no key
+    return query.having(exp.GT(this=exp.Count(this=exp.Star()), expression=exp.Literal.number(0)), copy=False)
 
 
 def _left(rows: exp.Select, name: str, on: Sequence[exp.Expr]) -> exp.Join:

@@ -6,8 +6,8 @@ from collections.abc import Mapping
 
 from sqlglot import exp
 
-from dbt_idivm.algebra.block import subquery
-from dbt_idivm.algebra.expressions import column, conjunction, identifier
+from dbt_idivm.algebra.block import hinted, subquery
+from dbt_idivm.algebra.expressions import column, conjunction
 from dbt_idivm.script.dialect import Dialect
 
 TARGET, SOURCE = "v", "d"  # the view and the diff
@@ -18,9 +18,7 @@ def source_query(query: exp.Query, *, broadcast: bool) -> exp.Query:
     """The query as a MERGE source; under a broadcast hint if it comes from a feed, which has no known size."""
     if not broadcast:
         return query
-    outer = exp.Select(expressions=[exp.Star()]).from_(subquery(query, "z"))
-    outer.set("hint", exp.Hint(expressions=[exp.Anonymous(this="BROADCAST", expressions=[identifier("z")])]))
-    return outer
+    return hinted(exp.Select(expressions=[exp.Star()]).from_(subquery(query, "z")), ["z"])
 
 
 class Merge:

@@ -60,9 +60,14 @@ USING (
       v.m AS v__m,
       v.idivm__count__rows AS count__rows,
       v.idivm__count__a__y AS count__a__y,
-      TRUE AS idivm_dead
+      named.idivm_dead IS TRUE AS idivm_dead
     FROM maintained AS v
-    WHERE (EXISTS(SELECT 1 FROM v_rec__a WHERE v_rec__a.a__x IS NOT DISTINCT FROM v.x))), new_rows AS (
+    JOIN (
+      SELECT a__x, MAX(idivm_dead) AS idivm_dead
+      FROM (SELECT v_rec__a.a__x, TRUE AS idivm_dead FROM v_rec__a) AS keys
+      GROUP BY a__x) AS named
+      ON v.x IS NOT DISTINCT FROM named.a__x
+  ), new_rows AS (
     SELECT groups.a__x, groups.v__s, groups.v__m, groups.count__rows, groups.count__a__y
     FROM (
       SELECT a.x AS a__x, SUM(a.y) AS v__s, AVG(a.y) AS v__m, COUNT(*) AS count__rows, COUNT(a.y) AS count__a__y

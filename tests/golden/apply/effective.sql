@@ -45,26 +45,30 @@ USING (
     SELECT d_rec__a.a__k, d_rec__a.a__y
     FROM d_rec__a
     WHERE d_rec__a.a__x > 1), old_rows AS (
-    SELECT v.k AS a__k, v.y AS a__y, dead.idivm_hit IS TRUE OR dead_2.idivm_hit IS TRUE AS idivm_dead
+    SELECT v.k AS a__k, v.y AS a__y, named.idivm_dead IS TRUE AS idivm_dead
     FROM maintained AS v
-    LEFT JOIN (SELECT DISTINCT v_del__a_2.a__k, TRUE AS idivm_hit FROM v_del__a AS v_del__a_2) AS dead
-      ON v.k IS NOT DISTINCT FROM dead.a__k
-    LEFT JOIN (SELECT DISTINCT v_rec__a_2.a__k, TRUE AS idivm_hit FROM v_rec__a AS v_rec__a_2) AS dead_2
-      ON v.k IS NOT DISTINCT FROM dead_2.a__k
-    WHERE
-      (
-        EXISTS(SELECT 1 FROM v_del__a WHERE v_del__a.a__k IS NOT DISTINCT FROM v.k)
-        OR EXISTS(SELECT 1 FROM v_rec__a WHERE v_rec__a.a__k IS NOT DISTINCT FROM v.k)
-        OR EXISTS(SELECT 1 FROM v_upd__a WHERE v_upd__a.a__k IS NOT DISTINCT FROM v.k)
-      )
+    JOIN (
+      SELECT a__k, MAX(idivm_dead) AS idivm_dead
+      FROM (
+        SELECT v_del__a.a__k, TRUE AS idivm_dead
+        FROM v_del__a
+        UNION ALL
+        SELECT v_rec__a.a__k, TRUE AS idivm_dead
+        FROM v_rec__a
+        UNION ALL
+        SELECT v_upd__a.a__k, FALSE AS idivm_dead
+        FROM v_upd__a
+      ) AS keys
+      GROUP BY a__k) AS named
+      ON v.k IS NOT DISTINCT FROM named.a__k
   ), new_rows AS (
     SELECT a.k AS a__k, a.y AS a__y
     FROM t0 AS a
-    WHERE EXISTS(SELECT 1 FROM v_rec__a AS v_rec__a_3 WHERE v_rec__a_3.a__k IS NOT DISTINCT FROM a.k) AND a.x > 1
+    WHERE EXISTS(SELECT 1 FROM v_rec__a AS v_rec__a_2 WHERE v_rec__a_2.a__k IS NOT DISTINCT FROM a.k) AND a.x > 1
     UNION ALL
     SELECT v_ins__a.a__k, v_ins__a.a__y
     FROM v_ins__a
-    WHERE NOT EXISTS(SELECT 1 FROM v_rec__a AS v_rec__a_4 WHERE v_rec__a_4.a__k IS NOT DISTINCT FROM v_ins__a.a__k))
+    WHERE NOT EXISTS(SELECT 1 FROM v_rec__a AS v_rec__a_3 WHERE v_rec__a_3.a__k IS NOT DISTINCT FROM v_ins__a.a__k))
   SELECT
     CASE
       WHEN old_rows.idivm_hit IS NULL

@@ -26,15 +26,13 @@ DELETE FROM t0 WHERE x = 1;
 MERGE INTO maintained AS v
 USING (
   WITH v_rec__a AS (SELECT d_rec__a.a__x, d_rec__a.a__y FROM d_rec__a), old_rows AS (
-    SELECT v.x AS a__x, v.y AS a__y, TRUE AS idivm_dead
+    SELECT v.x AS a__x, v.y AS a__y, named.idivm_dead IS TRUE AS idivm_dead
     FROM maintained AS v
-    WHERE
-      (
-        EXISTS(
-          SELECT 1
-          FROM v_rec__a
-          WHERE v_rec__a.a__x IS NOT DISTINCT FROM v.x AND v_rec__a.a__y IS NOT DISTINCT FROM v.y)
-      )
+    JOIN (
+      SELECT a__x, a__y, MAX(idivm_dead) AS idivm_dead
+      FROM (SELECT v_rec__a.a__x, v_rec__a.a__y, TRUE AS idivm_dead FROM v_rec__a) AS keys
+      GROUP BY a__x, a__y) AS named
+      ON v.x IS NOT DISTINCT FROM named.a__x AND v.y IS NOT DISTINCT FROM named.a__y
   ), new_rows AS (
     SELECT a.x AS a__x, a.y AS a__y
     FROM t0 AS a
