@@ -23,11 +23,7 @@ PROFILE = "functional"
 @pytest.fixture(scope="session")
 def spark(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Any]:
     """The shared session: what dbt finds active when it connects."""
-    # Short runs on small data gain more from the quick compiler than from the good one.
-    options = {"spark.driver.extraJavaOptions": "-XX:TieredStopAtLevel=1"}
-    credentials = IdivmCredentials(
-        database=None, schema="main", catalog="in-memory", driver_memory="2g", server_side_parameters=options
-    )
+    credentials = IdivmCredentials(database=None, schema="main", catalog="in-memory", driver_memory="2g")
     credentials.resolve_paths(tmp_path_factory.mktemp("spark"))
     yield start(credentials)
 

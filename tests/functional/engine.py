@@ -37,9 +37,17 @@ class Project:
     def table(self, name: str, columns: str, *rows: str, feed: bool = True) -> None:
         """A Delta source with change data feed."""
         properties = f"tblproperties ('delta.enableChangeDataFeed' = '{str(feed).lower()}')"
-        self.sql(f"create table $.{name} ({columns}) using delta {properties}")
-        if rows:
-            self.sql(f"insert into $.{name} values {', '.join(rows)}")
+        pairs = [column.split(" ", 1) for column in columns.split(", ")]
+        names = [name for name, _ in pairs]
+        types = ", ".join(f"cast({name} as {kind}) as {name}" for name, kind in pairs)
+        source = f"select {types} from values {', '.join(rows)} as t({', '.join(names)})"
+        self.sql(f"create table $.{name} using delta {properties} as {source}" if rows else
+                 f"create table $.{name} ({columns}) using delta {properties}")
+
+    def rewrite(self, name: str, *rows: str) -> None:
+        """New contents in one commit: what was there goes, what is given comes, and the net diff is what differs."""
+        source = f"values {', '.join(rows)}" if rows else f"select * from $.{name} where false"
+        self.sql(f"insert overwrite table $.{name} {source}")
 
     def new_run(self) -> None:
         self.invocation = Invocation()

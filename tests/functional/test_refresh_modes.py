@@ -13,14 +13,17 @@ from tests.functional.engine import Project
 
 @pytest.fixture
 def shop(spark: Any, request: pytest.FixtureRequest) -> Iterator[Project]:
-    """Orders and customers with keys, and a log without one."""
+    """Orders and customers with keys; `add_log` adds a table without one."""
     project = Project(spark.newSession(), "s_" + request.node.name.partition("[")[0].removeprefix("test_")[:40])
     project.table("orders", "id int, cust int, price decimal(10,2), note string",
                   "(1, 1, 5.00, 'a')", "(2, 1, 7.50, 'b')", "(3, 2, 1.00, null)", "(4, null, 2.00, 'd')")
     project.table("cust", "id int, name string, region string", "(1, 'ann', 'n')", "(2, 'bob', null)", "(3, 'cy', 'n')")
-    project.table("log", "cust int, amount int", "(1, 10)", "(1, 10)", "(2, 5)", "(null, 1)")
     yield project
     project.sql("drop schema $ cascade", "use default")
+
+
+def add_log(shop: Project) -> None:
+    shop.table("log", "cust int, amount int", "(1, 10)", "(1, 10)", "(2, 5)", "(null, 1)")
 
 
 KEYS = {"orders": ["id"], "cust": ["id"]}
@@ -79,13 +82,14 @@ def test_several_inputs_at_once(shop: Project) -> None:
     """Partners that come, go and change together, NULLs and moved rows."""
     model = shop.model("spj", SPJ, KEYS)
     refreshed(shop, model)
-    shop.sql("insert into $.orders values (5, 3, 9.99, null), (6, 9, 3.00, 'no partner')", "delete from $.orders where id = 2",
-             "update $.orders set cust = 2 where id = 1", "update $.orders set cust = 3 where id = 4",
-             "insert into $.cust values (9, 'new', 'w')", "delete from $.cust where id = 2")
+    shop.rewrite("orders", "(1, 2, 5.00, 'a')", "(3, 2, 1.00, null)", "(4, 3, 2.00, 'd')", "(5, 3, 9.99, null)",
+                 "(6, 9, 3.00, 'no partner')")
+    shop.rewrite("cust", "(1, 'ann', 'n')", "(3, 'cy', 'n')", "(9, 'new', 'w')")
     outcome = refreshed(shop, model)
     assert outcome.mode == "incremental" and outcome.strategy == "recompute"
     assert outcome.reason is not None and "evaluated anew" in outcome.reason
-    shop.sql("insert into $.cust values (2, 'bob again', 'n')", "update $.orders set id = 7 where id = 1")
+    shop.rewrite("cust", "(1, 'ann', 'n')", "(2, 'bob again', 'n')", "(3, 'cy', 'n')", "(9, 'new', 'w')")
+    shop.sql("update $.orders set id = 7 where id = 1")
     assert refreshed(shop, model).mode == "incremental"
 
 
@@ -106,6 +110,7 @@ def test_groups(shop: Project) -> None:
 
 def test_global_aggregate(shop: Project) -> None:
     """One row always, also over nothing."""
+    add_log(shop)
     model = shop.model("total", "select count(*) as n, sum(amount) as total from $.log")
     refreshed(shop, model)
     shop.sql("insert into $.log values (7, 70)", "delete from $.log where cust = 1")
@@ -117,6 +122,7 @@ def test_global_aggregate(shop: Project) -> None:
 
 def test_bag(shop: Project) -> None:
     """An input without a key: copies count."""
+    add_log(shop)
     model = shop.model("bag", "select l.cust, l.amount, c.name from $.log l join $.cust c on l.cust = c.id", {"cust": ["id"]})
     refreshed(shop, model)
     shop.sql("insert into $.log values (1, 10), (1, 10), (3, 1)", "delete from $.log where cust = 2")
@@ -130,8 +136,8 @@ def test_self_join_and_union(shop: Project) -> None:
     model = shop.model("pairs", """select a.id as one, b.id as other from $.orders a join $.orders b on a.cust = b.cust
                                    union all select id, cust from $.orders where price > 2""", KEYS)
     refreshed(shop, model)
-    shop.sql("insert into $.orders values (8, 2, 3.00, 'x')", "update $.orders set cust = 2 where id = 1",
-             "update $.orders set price = 1 where id = 2")
+    shop.rewrite("orders", "(1, 2, 5.00, 'a')", "(2, 1, 1.00, 'b')", "(3, 2, 1.00, null)", "(4, null, 2.00, 'd')",
+                 "(8, 2, 3.00, 'x')")
     assert refreshed(shop, model).mode == "incremental"
 
 
@@ -154,17 +160,18 @@ def test_over_another_view(shop: Project) -> None:
 
 
 def test_medium_diff_stays_in_the_engine(shop: Project) -> None:
+    add_log(shop)
     spj, groups, bag = (shop.model("spj", SPJ, KEYS), shop.model("groups", GROUPS, KEYS),
                         shop.model("bag", "select cust, amount from $.log where amount > 0"))
     for model in (spj, groups, bag):
         refreshed(shop, model)
-    shop.sql("insert into $.orders select id + 100, id % 4, id % 7, 'x' from range(1500)",
-             "insert into $.log select id % 3, id % 5 from range(1200)", "update $.orders set price = 6 where id < 3",
-             "delete from $.orders where id = 3", "update $.cust set name = 'z' where id = 2")
+    shop.sql("insert overwrite table $.orders select id, id % 4, id % 7, 'x' from range(2, 1500)",
+             "insert into $.log select id % 3, id % 5 from range(1200)", "update $.cust set name = 'z' where id = 2")
     for model in (spj, groups, bag):
         outcome = refreshed(shop, model)
         assert outcome.mode == "incremental" and "TABLE_CHANGES" in written(shop)
-    shop.sql("delete from $.orders where id > 50", "insert overwrite $.log values (1, 1)")
+    shop.sql("delete from $.orders where id > 50")
+    shop.rewrite("log", "(1, 1)")
     for model in (spj, groups, bag):
         assert refreshed(shop, model).mode == "incremental"
 

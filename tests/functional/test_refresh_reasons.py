@@ -11,7 +11,7 @@ from dbt_idivm.refresh.driver import refresh
 from dbt_idivm.refresh.invocation import Invocation
 from dbt_idivm.refresh.protocol import Refresh
 from tests.functional.engine import Project
-from tests.functional.test_refresh_modes import GROUPS, KEYS, SPJ, refreshed, shop
+from tests.functional.test_refresh_modes import GROUPS, KEYS, SPJ, add_log, refreshed, shop
 
 __all__ = ["shop"]  # a fixture
 
@@ -65,7 +65,7 @@ def test_replaced_input(shop: Project) -> None:
     model = shop.model("names", "select id, name from $.cust", KEYS)
     refreshed(shop, model)
     shop.sql("create or replace table $.cust using delta tblproperties ('delta.enableChangeDataFeed' = 'true') "
-             "as select id, upper(name) as name, region from $.cust version as of 1")
+             "as select id, upper(name) as name, region from $.cust version as of 0")
     assert refreshed(shop, model).mode == "incremental", "versions go on, and the feed shows what differs"
     shop.sql("drop table $.cust")
     shop.table("cust", "id int, name string, region string", "(1, 'a', 'n')", "(5, 'e', 'n')")
@@ -108,6 +108,7 @@ def test_inputs_that_do_not_fit(shop: Project) -> None:
 
 
 def test_key_that_is_not_unique_at_build(shop: Project) -> None:
+    add_log(shop)
     model = shop.model("m", "select cust, amount from $.log", {"log": ["cust"]})
     error = failure(shop, model)
     assert error.codes == ("IDIVM-305",) and "cust = 1" in str(error)
