@@ -77,14 +77,17 @@ def all_of(case: Case) -> Content:
 @fewer
 @given(case=cases(), optimised=st.booleans())
 def test_a_refresh_twice_is_a_refresh_once(case: Case, optimised: bool) -> None:
-    """Not for the additive shape, which the refresh driver applies to the state that it was made for, and to no other."""
+    """Not for the additive shape, which the refresh driver applies to the state that it was made for, and to no other.
+
+    In a view with copies a fresh INS, which does not read the view, writes its rows again in place of themselves.
+    """
     COVERAGE.cases += 1
     with World(case.tables, case.sql, Options(optimised=optimised, additive=False)) as world:
         world.load(case.start)
         for batch in case.batches:
             script = world.refresh(batch)
             once = world.stored()
-            assert world.apply(script) == 0
+            assert world.apply(script) == 0 or not world.plan.root.unique
             assert world.stored() == once
 
 
