@@ -113,7 +113,7 @@ def project_upd_lookup(node: Project, side: int, diff: IDiff) -> tuple[IDiff, ..
     return (*project_upd(node, side, diff), extra)
 
 
-# By full ID an update of one copy would write all copies, which may differ in f(Y): rows of a bag are evaluated anew.
+# The looked-up rows would repeat an ID, and an update's IDs must be a key of it: rows of a bag are evaluated anew.
 def project_upd_bag(node: Project, side: int, diff: IDiff) -> tuple[IDiff, ...]:
     return (recompute(diff),)
 
