@@ -13,7 +13,10 @@ help: ## what can be made
 
 test: java $(VENV)/.dev $(VENV)/.jars ## lint, then the whole default test suite
 	$(BIN)/ruff check .
-	$(BIN)/python -m pytest $(PYTEST_ARGS)
+	@echo "The planner's tests run beside those on Spark; their output follows at the end .."
+	@$(BIN)/python -m pytest tests/unit tests/golden tests/property $(PYTEST_ARGS) > $(VENV)/planner-tests.log 2>&1 & planner=$$!; \
+	  $(BIN)/python -m pytest tests/functional $(PYTEST_ARGS); spark=$$?; \
+	  wait $$planner; planner=$$?; cat $(VENV)/planner-tests.log; exit $$((spark + planner))
 
 demo: java $(VENV)/.demo $(VENV)/.jars ## the main job on real data: three rounds of changes, incrementally
 	@$(BIN)/python examples/nycflights/demo.py
