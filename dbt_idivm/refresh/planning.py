@@ -115,8 +115,9 @@ def _planned(job: Job, inputs: Inputs, keys: Mapping[str, Key], plan: Plan | Non
              codes: tuple[str, ...] = ()) -> Planned:
     model = model_name(job.request)
     used = _used(inputs, plan)
+    fingerprint = _fingerprint(job, inputs, keys, plan) | {"inputs": digest(used)}
     return Planned(inputs, keys, plan, refusal, model + HIDDEN_SUFFIX if plan and plan.hidden else model,
-                   inputs.is_versioned and _UNREPEATABLE.isdisjoint(codes), _fingerprint(job, keys, plan, used), used)
+                   inputs.is_versioned and _UNREPEATABLE.isdisjoint(codes), fingerprint, used)
 
 
 def _used(inputs: Inputs, plan: Plan | None) -> dict[str, dict[str, str]]:
@@ -128,13 +129,13 @@ def _used(inputs: Inputs, plan: Plan | None) -> dict[str, dict[str, str]]:
     return found
 
 
-def _fingerprint(job: Job, keys: Mapping[str, Key], plan: Plan | None, used: Mapping[str, Mapping[str, str]]) -> dict[str, str]:
-    """All that the stored rows depend on besides the inputs' rows, in parts."""
+def _fingerprint(job: Job, inputs: Inputs, keys: Mapping[str, Key], plan: Plan | None) -> dict[str, str]:
+    """All that the stored rows depend on besides the inputs' rows and columns, in parts."""
     stored = [(c.name, c.attribute, c.hidden) for c in plan.columns] if plan else "the user's SELECT"
     return {
-        "sql": digest(canonical(job.request.sql)),
+        # the texts of plain views are part of the definition
+        "sql": digest(canonical(job.request.sql), {name: canonical(text) for name, text in inputs.views.items()}),
         "keys": digest({name: key.columns for name, key in keys.items()}) if plan else "",
-        "inputs": digest(used),
         "stored": digest(stored),
         "ansi": job.request.session.get("ansi", ""),
         "time_zone": job.request.session.get("time_zone", ""),

@@ -76,6 +76,8 @@ class FakeEngine:
         table = self.tables.get(name)
         if table is None:
             return EngineError("TABLE_OR_VIEW_NOT_FOUND", f"{name} cannot be found")
+        if "HISTORY" in statement.sql and (table.kind == "VIEW" or table.provider != "delta"):
+            return EngineError("DELTA_ONLY_OPERATION", f"{name} is not a Delta table")
         if "HISTORY" in statement.sql:
             return Rows(HISTORY, tuple(reversed(table.commits))[:int(statement.sql.split()[-1])])
         lines = [*table.columns.items(), ("", ""), ("# Detailed Table Information", ""), ("Type", table.kind),
