@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 
 from dbt_idivm.errors import Finding, IdivmError, finding
-from dbt_idivm.refresh import diffs, history, keys, marks, state, writing
+from dbt_idivm.refresh import diffs, history, keys, marks, staging, state, writing
 from dbt_idivm.refresh.build import new_state
 from dbt_idivm.refresh.changed_keys import verify_change, violation
 from dbt_idivm.refresh.diffs import Move
@@ -107,9 +107,12 @@ def _apply(job: Job, standing: Standing, planned: Planned, work: tuple[Change, B
     statement = Statement(DELTA.sql(script.merge), "write", f"merge into {standing.table}")
     guard = writing.Guard(f"idivm:{standing.table}", standing.latest.version)
     try:
+        yield from staging.stage(job.engine, script.staged)
         rows = yield from writing.committed(job.engine, statement, new, guard)
     except EngineFailure as failure:
+        yield from staging.unstage(job.engine, script.staged)
         return (yield from _failed(job, planned, change, failure))
+    yield from staging.unstage(job.engine, script.staged)
     effect = _effect(rows) or (yield from _skipped(job, standing, new))
     job.invocation.forget(standing.table)
     inputs = _input_changes(job, planned, change)

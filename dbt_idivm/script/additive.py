@@ -16,22 +16,21 @@ from dbt_idivm.algebra.expressions import alias, column, operand, same, substitu
 from dbt_idivm.algebra.operator import SIGN
 from dbt_idivm.algebra.relation import Relation
 from dbt_idivm.passes.operator_caches import AdditiveState
-from dbt_idivm.script.binding import Binding
+from dbt_idivm.script.binding import StatementBinder
 from dbt_idivm.script.merge import SOURCE, TARGET, Merge, source_query
 from dbt_idivm.script.plan import Plan
 from dbt_idivm.script.prune_empty import prune_empty
 
 
-def additive_merge(plan: Plan, state: AdditiveState, binding: Binding, target: str) -> exp.Merge | None:
+def additive_merge(plan: Plan, state: AdditiveState, binder: StatementBinder, target: str) -> exp.Merge | None:
     """The MERGE that adds the change to the view; None if nothing can have changed."""
-    rows = prune_empty(signed_input(state), binding.is_empty)
+    rows = prune_empty(signed_input(state), binder.binding.is_empty)
     if rows is None:
         return None
-    binder = binding.statement()
     block = _delta_groups(state, rows.block(binder))
     new, fresh = _values(plan, state, merged=True), _values(plan, state, merged=False)
     count = _sum_of(state.rows, plan)
-    merge = Merge(target, binding.dialect)
+    merge = Merge(target, binder.binding.dialect)
     merge.on(*(same(merge.target(plan.stored(group)), column(group, SOURCE)) for group in state.aggregate.groups))
     if state.aggregate.groups:
         merge.matched_delete(exp.EQ(this=count, expression=exp.Literal.number(0)))

@@ -10,7 +10,7 @@ from sqlglot import exp
 from dbt_idivm.algebra.types import type_of
 from dbt_idivm.idiff.idiff import REC, IDiff
 from dbt_idivm.script.additive import additive_merge
-from dbt_idivm.script.binding import Binding
+from dbt_idivm.script.binding import Binding, Staged
 from dbt_idivm.script.direct import direct_merge, is_direct
 from dbt_idivm.script.effective import effective_merge
 from dbt_idivm.script.key_ranges import add_key_ranges
@@ -23,11 +23,13 @@ Shape = Literal["direct", "effective", "additive"]
 
 @dataclass(frozen=True)
 class BoundScript:
-    """The statement of one refresh, the way it applies, and the i-diffs that it applies (none for additive)."""
+    """The statement of one refresh, the way it applies, the i-diffs that it applies (none for additive), and what has
+    to be staged for it."""
 
     merge: exp.Merge
     shape: Shape
     idiffs: tuple[IDiff, ...]
+    staged: tuple[Staged, ...]
 
     @property
     def recomputes(self) -> bool:
@@ -47,15 +49,18 @@ def bind(plan: Plan, binding: Binding, target: str, *, optimised: bool = True, a
 
 
 def _script(plan: Plan, binding: Binding, target: str, optimised: bool, additive: bool) -> BoundScript | None:
+    binder = binding.statement()
     if additive and plan.additive is not None:
-        merge = additive_merge(plan, plan.additive, binding, target)
-        return BoundScript(merge, "additive", ()) if merge is not None else None
+        merge = additive_merge(plan, plan.additive, binder, target)
+        return BoundScript(merge, "additive", (), binder.staged) if merge is not None else None
     idiffs = non_empty(plan.idiffs if optimised else plan.naive, binding.is_empty)
     if not idiffs:
         return None
     if is_direct(idiffs):
-        return BoundScript(direct_merge(plan, idiffs, binding, target), "direct", idiffs)
-    return BoundScript(effective_merge(plan, idiffs, binding, target), "effective", idiffs)
+        merge = direct_merge(plan, idiffs, binder, target)
+        return BoundScript(merge, "direct", idiffs, binder.staged)
+    merge = effective_merge(plan, idiffs, binder, target)
+    return BoundScript(merge, "effective", idiffs, binder.staged)
 
 
 def _texts(plan: Plan, target: str) -> frozenset[tuple[str, str]]:

@@ -10,13 +10,14 @@ from itertools import count
 from sqlglot import exp
 
 from dbt_idivm.algebra.block import Aliases, Block, Source, isolate
-from dbt_idivm.algebra.expressions import column, conjunction, same
+from dbt_idivm.algebra.expressions import column
 from dbt_idivm.algebra.operator import SIGN
 from dbt_idivm.algebra.relation import Named, Relation, exists, named_block, union_all
 from dbt_idivm.idiff.idiff import IDiff
 from dbt_idivm.operators.scan import DiffClass, DiffRows, Scan, diff_leaves
 from dbt_idivm.script.dialect import DELTA, WEIGHT, Dialect
 from dbt_idivm.script.diff import FeedDiff, InlineDiff, NetDiff, Row, classify
+from dbt_idivm.script.net_classes import CLASS, class_tests, classified
 
 
 @dataclass(frozen=True)
@@ -56,13 +57,26 @@ class Binding:
         return {}
 
 
+@dataclass(frozen=True)
+class Staged:
+    """A relation that a statement needs beforehand: the net diff of a table whose rows stay in the engine.
+
+    It is staged because Spark would plan and read the change feed again at each mention (decision 0006).
+    """
+
+    name: str
+    feed: FeedDiff
+    query: exp.Select
+
+
 class StatementBinder(Aliases):
-    """The leaves of one statement."""
+    """The leaves of one statement, and what has to be staged for it."""
 
     def __init__(self, binding: Binding) -> None:
         super().__init__()
         self.binding = binding
         self.definitions: dict[str, exp.Query] = {}  # the WITH clause, in order
+        self._staged: dict[str, DiffRows] = {}
 
     def define(self, diff: IDiff) -> IDiff:
         """`diff` with its rows defined once, under a name, however often the statement uses them."""
@@ -143,54 +157,38 @@ class StatementBinder(Aliases):
         return self.binding.dialect.rows(tuple(types), rows, "r")
 
     def _feed(self, leaf: DiffRows) -> Block:
-        """A class of a net diff that stays in the engine, as a query over the netted feed."""
+        """A class of a net diff that stays in the engine, as a selection of its staged rows."""
         if leaf.diff_class == "signed":
-            return self._signed(leaf)
-        plus, minus = self._net(leaf, exp.GT), self._net(leaf, exp.LT)
-        keys = leaf.scan.ids
-        if leaf.diff_class in ("plus", "minus"):
-            found = plus if leaf.diff_class == "plus" else minus
-        elif not leaf.scan.unique:
-            found = self._either(plus, minus)
-        elif leaf.diff_class in ("ins", "del"):
-            here, there = (plus, minus) if leaf.diff_class == "ins" else (minus, plus)
-            found = replace(here, where=(*here.where, exp.Not(this=exists(there, here, keys))))
-        elif leaf.diff_class == "upd":
-            found = self._with_image(plus, minus, leaf, moved=False)
-        else:
-            images = [self._with_image(self._net(leaf, here), self._net(leaf, there), leaf, moved=True)
-                      for here, there in ((exp.GT, exp.LT), (exp.LT, exp.GT))]
-            found = self._either(*images)
-        return replace(found, output={name: found.output[name] for name in leaf.scan.columns})
+            name = self._stage(f"feed__{leaf.scan.occurrence}", leaf)
+            return named_block(name, leaf.columns, self.alias(name), broadcast=True)
+        name = self._stage(f"net__{leaf.scan.occurrence}", leaf)
+        rows = named_block(name, (*leaf.scan.columns, WEIGHT, CLASS), self.alias(name), broadcast=True)
+        rows = rows.filter(*class_tests(leaf))
+        return replace(rows, output={each: rows.output[each] for each in leaf.scan.columns})
 
-    def _net(self, leaf: DiffRows, sign: type[exp.Binary]) -> Block:
-        """N⁺ or N⁻, from the netted feed."""
+    def _stage(self, name: str, leaf: DiffRows) -> str:
+        """The name under which a net diff's rows are staged; the attributes that split it are gathered over its classes."""
+        known = self._staged.get(name, leaf)
+        self._staged[name] = replace(known, split=known.split | leaf.split)
+        return f"idivm_{name}"
+
+    @property
+    def staged(self) -> tuple[Staged, ...]:
+        """What is to be staged before the statement runs: it names these relations."""
+        return tuple(Staged(f"idivm_{name}", self._changes(leaf), self._staging(leaf)) for name, leaf in self._staged.items())
+
+    def _changes(self, leaf: DiffRows) -> FeedDiff:
         feed = self.binding.diffs[leaf.scan.table]
         assert isinstance(feed, FeedDiff)
-        name = f"net__{leaf.scan.occurrence}"
-        if name not in self.definitions:
-            self.definitions[name] = self.binding.dialect.net_feed(feed, _names(leaf.scan))
-        block = named_block(name, (*leaf.scan.columns, WEIGHT), self.alias(name), broadcast=True)
-        return block.filter(sign(this=column(WEIGHT), expression=exp.Literal.number(0)))
+        return feed
 
-    def _with_image(self, here: Block, there: Block, leaf: DiffRows, *, moved: bool) -> Block:
-        """Rows whose key has an image of the other sign that differs (or does not) in a split attribute."""
-        split = [name for name in leaf.scan.columns if name in leaf.split and name not in leaf.scan.ids]
-        equal = conjunction(same(here.output[name], there.output[name]) for name in split) or exp.true()
-        tested = replace(there, where=(*there.where, exp.Not(this=exp.paren(equal)) if moved else equal))
-        return replace(here, where=(*here.where, exists(tested, here, leaf.scan.ids)))
-
-    def _either(self, *blocks: Block) -> Block:
-        columns = tuple(name for name in blocks[0].output if name != WEIGHT)
-        parts = [replace(b, output={name: b.output[name] for name in columns}).select() for b in blocks]
-        return isolate(union_all(parts), columns, self.alias("images"))
-
-    def _signed(self, leaf: DiffRows) -> Block:
-        """Signed rows, one a copy: the feed as it is, because sums do not mind rows that cancel."""
-        feed = self.binding.diffs[leaf.scan.table]
-        assert isinstance(feed, FeedDiff)
-        query = self.binding.dialect.signed_feed(feed, _names(leaf.scan), SIGN)
-        return isolate(query, (*leaf.scan.columns, SIGN), self.alias("feed"))
+    def _staging(self, leaf: DiffRows) -> exp.Select:
+        scan, dialect = leaf.scan, self.binding.dialect
+        if leaf.diff_class == "signed":
+            # one row a copy: the feed as it is, because sums do not mind rows that cancel
+            return dialect.signed_feed(self._changes(leaf), _names(scan), SIGN)
+        net = dialect.net_feed(self._changes(leaf), _names(scan))
+        return classified(net, scan, leaf.split)
 
 
 def _names(scan: Scan) -> tuple[tuple[str, str], ...]:

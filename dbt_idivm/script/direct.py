@@ -10,7 +10,7 @@ from dbt_idivm.algebra.block import Block
 from dbt_idivm.algebra.expressions import alias, column, same
 from dbt_idivm.algebra.relation import exists, union_all
 from dbt_idivm.idiff.idiff import DEL, INS, REC, UPD, IDiff
-from dbt_idivm.script.binding import Binding, StatementBinder
+from dbt_idivm.script.binding import StatementBinder
 from dbt_idivm.script.merge import OP, SOURCE, Merge, source_query
 from dbt_idivm.script.plan import Plan
 
@@ -35,9 +35,8 @@ def are_disjoint(one: IDiff, other: IDiff) -> bool:
             and {o.occurrence for o in one.origins} == {o.occurrence for o in other.origins} and len(one.origins) == 1)
 
 
-def direct_merge(plan: Plan, idiffs: tuple[IDiff, ...], binding: Binding, target: str) -> exp.Merge:
+def direct_merge(plan: Plan, idiffs: tuple[IDiff, ...], binder: StatementBinder, target: str) -> exp.Merge:
     """The MERGE of the i-diffs. `idiffs` are not empty and pass `is_direct`."""
-    binder = binding.statement()
     tags = [f"{diff.kind}_{number}" if len(idiffs) > 1 else None for number, diff in enumerate(idiffs, 1)]
     partial = tuple(name for name in plan.root.ids if any(name not in d.ids for d in idiffs)
                     and any(name in d.ids for d in idiffs))
@@ -45,7 +44,7 @@ def direct_merge(plan: Plan, idiffs: tuple[IDiff, ...], binding: Binding, target
     parts = [_tagged(_rows(plan, idiffs[:number], diff, binder), diff, tag, columns, partial)
              for number, (diff, tag) in enumerate(zip(idiffs, tags, strict=True))]
     feed = any(binder.is_feed(diff.relation) for diff in idiffs)
-    merge = Merge(target, binding.dialect)
+    merge = Merge(target, binder.binding.dialect)
     merge.on(*(_match(plan, name, name in partial) for name in plan.root.ids if name in columns
                and any(name in d.ids for d in idiffs)))
     for diff, tag in zip(idiffs, tags, strict=True):

@@ -19,7 +19,7 @@ from dbt_idivm.algebra.block import Block, Source, hinted, subquery
 from dbt_idivm.algebra.expressions import alias, column, conjunction, same
 from dbt_idivm.algebra.relation import exists, named_block, project, union_all
 from dbt_idivm.idiff.idiff import INS, REC, UPD, IDiff
-from dbt_idivm.script.binding import Binding, StatementBinder
+from dbt_idivm.script.binding import StatementBinder
 from dbt_idivm.script.merge import OP, SOURCE, TARGET, Merge, source_query
 from dbt_idivm.script.plan import Plan
 
@@ -61,13 +61,12 @@ class _Work:
         return bool(self.of(REC) or self.of(INS))
 
 
-def effective_merge(plan: Plan, idiffs: tuple[IDiff, ...], binding: Binding, target: str) -> exp.Merge:
+def effective_merge(plan: Plan, idiffs: tuple[IDiff, ...], binder: StatementBinder, target: str) -> exp.Merge:
     """The MERGE of the i-diffs' exact effect. `idiffs` are not empty."""
-    binder = binding.statement()
     feed = any(binder.is_feed(diff.relation) for diff in idiffs)
     work = _Work(plan, tuple(binder.define(diff) for diff in idiffs), binder, feed)
     binder.definitions[OLD] = _old_rows(work, target)
-    merge = Merge(target, binding.dialect)
+    merge = Merge(target, binder.binding.dialect)
     query = _by_id(work, merge) if plan.root.unique else _by_copies(work, merge)
     return merge.build(source_query(binder.attach(query), broadcast=feed))
 

@@ -144,6 +144,8 @@ class World:
         """Run the MERGE; how many view rows it touched."""
         if script is None:
             return 0
+        for each in script.staged:
+            self.connection.execute(f"CREATE OR REPLACE TEMP TABLE {each.name} AS {DUCKDB.sql(each.query, pretty=False)}")
         found = self.connection.execute(DUCKDB.sql(script.merge, pretty=False)).fetchone()
         return int(found[0]) if found else 0
 

@@ -149,7 +149,7 @@ def _spark_conf(credentials: IdivmCredentials, state_dir: Path, jars: list[str])
         **given,
         "spark.driver.extraClassPath": os.pathsep.join([*jars, *_given(given, "spark.driver.extraClassPath")]),
         "spark.driver.extraJavaOptions": " ".join(
-            [*_java_options(state_dir, jars), *_given(given, "spark.driver.extraJavaOptions")]
+            [*_java_options(credentials, state_dir, jars), *_given(given, "spark.driver.extraJavaOptions")]
         ),
     }
     return SparkConf(loadDefaults=False).setAll(list(settings.items()))
@@ -174,12 +174,15 @@ def _warehouse(credentials: IdivmCredentials, state_dir: Path) -> str:
     return folder
 
 
-def _java_options(state_dir: Path, jars: list[str]) -> list[str]:
+def _java_options(credentials: IdivmCredentials, state_dir: Path, jars: list[str]) -> list[str]:
     log4j = state_dir / "log4j2.properties"
     log4j.write_text(LOG4J.format(log=state_dir / "spark.log"))
     archive = class_archive(jars)
     return [
         *([f"-XX:SharedArchiveFile={archive}"] if archive.exists() else []),
+        # The default heap starts small and grows late, and its collector works beside the program: a fifth of all time.
+        "-XX:+UseParallelGC",
+        f"-Xms{credentials.driver_memory}",
         f"-Dlog4j2.configurationFile=file:{log4j}",
         f"-Dderby.stream.error.file={state_dir / 'derby.log'}",
         "-Duser.timezone=UTC",
