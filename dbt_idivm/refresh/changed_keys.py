@@ -16,7 +16,7 @@ from dbt_idivm.algebra.expressions import column, conjunction, same
 from dbt_idivm.algebra.types import type_of
 from dbt_idivm.errors import IdivmError, finding
 from dbt_idivm.refresh.config import ModelConfig
-from dbt_idivm.refresh.diffs import Move
+from dbt_idivm.refresh.diffs import Move, feed_of
 from dbt_idivm.refresh.inputs import Input
 from dbt_idivm.refresh.invocation import Invocation
 from dbt_idivm.refresh.keys import Key
@@ -85,7 +85,7 @@ def _repeated(engine: Engine, found: Input, key: Key, move: Move,
     query = (exp.Select(expressions=names).from_(table)
              .join(exp.Join(this=subquery(keys, _CAME), on=on)).group_by(*(name.copy() for name in names))
              .having(exp.GT(this=exp.Count(this=exp.Star()), expression=exp.Literal.number(1))).limit(1))
-    query = hinted(query, [_CAME])
+    query = hinted(query, [_CAME] if rows is not None or feed_of(move).broadcast else [])
     label = f"check new keys ({', '.join(key.columns)}) of {move.table}"
     answer = yield from engine.ask(Statement(DELTA.sql(add_key_ranges(query, _texts(found, key))), "read", label))
     return tuple(answer.rows[0]) if answer.rows else None
@@ -102,8 +102,7 @@ def _literal_keys(found: Input, key: Key, rows: tuple[Row, ...]) -> exp.Select:
 
 
 def _changed_keys(key: Key, move: Move) -> exp.Select:
-    feed = FeedDiff(move.table, move.consumed.version, move.to_version)
-    signed = DELTA.signed_feed(feed, tuple((name, name) for name in key.columns), "idivm_sign")
+    signed = DELTA.signed_feed(feed_of(move), tuple((name, name) for name in key.columns), "idivm_sign")
     came = exp.GT(this=column("idivm_sign"), expression=exp.Literal.number(0))
     return (exp.Select(expressions=[column(name) for name in key.columns])
             .from_(subquery(signed, "changes")).where(came).distinct())

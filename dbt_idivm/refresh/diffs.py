@@ -22,6 +22,7 @@ from dbt_idivm.script.plan import Plan
 # feed; beyond it the text of the statement and its parsing grow.
 INLINE_ROWS = 1000
 INLINE_CHARACTERS = 1_000_000
+BROADCAST_ROWS = 1_000_000
 
 
 @dataclass(frozen=True)
@@ -89,7 +90,7 @@ def _read(engine: Engine, found: Input, move: Move) -> Steps[NetDiff]:
     names = tuple(name for name, _ in columns)
     if move.feed_rows == 0:
         return InlineDiff(names, ())
-    feed = FeedDiff(move.table, move.consumed.version, move.to_version)
+    feed = feed_of(move)
     # a rewrite of the whole table does not say how little it changed: worth a look
     if not columns or (move.feed_rows or 0) > INLINE_ROWS:
         return feed
@@ -102,6 +103,12 @@ def _read(engine: Engine, found: Input, move: Move) -> Steps[NetDiff]:
     if sum(abs(weight) for _, weight in netted) > INLINE_ROWS or sum(map(_size, netted)) > INLINE_CHARACTERS:
         return feed
     return InlineDiff(names, tuple(sorted(netted, key=repr)))
+
+
+def feed_of(move: Move) -> FeedDiff:
+    """The diff left in the engine. Rows in unknown number are not broadcast: the driver has to hold what is."""
+    small = move.feed_rows is not None and move.feed_rows <= BROADCAST_ROWS
+    return FeedDiff(move.table, move.consumed.version, move.to_version, small)
 
 
 def _size(row: tuple[Row, int]) -> int:
@@ -132,7 +139,7 @@ def for_plan(plan: Plan, diffs: Mapping[str, NetDiff], changed: Mapping[str, Mov
                 continue
             scans = [scan for scan in plan.scans if scan.table == table]
             if any(not is_inlinable(a.type) for scan in scans for a in scan.base_columns):
-                diff = FeedDiff(table, changed[table].consumed.version, changed[table].to_version)
+                diff = feed_of(changed[table])
             elif not diff.rows:
                 continue
             else:

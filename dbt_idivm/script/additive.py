@@ -37,7 +37,7 @@ def additive_merge(plan: Plan, state: AdditiveState, binder: StatementBinder, ta
     kept = {name: value for name, value in new.items() if name not in _group_columns(plan, state)}
     merge.matched_update(None, kept)
     merge.not_matched_insert(exp.GT(this=column(state.rows, SOURCE), expression=exp.Literal.number(0)), fresh)
-    return merge.build(source_query(binder.attach(block.select()), broadcast=binder.is_feed(rows)))
+    return merge.build(source_query(binder.attach(block.select()), broadcast=binder.is_broadcast(rows)))
 
 
 def signed_input(state: AdditiveState) -> Relation:

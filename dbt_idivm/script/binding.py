@@ -83,11 +83,13 @@ class StatementBinder(Aliases):
         occurrences = dict.fromkeys(origin.occurrence for origin in sorted(diff.origins))
         name = self._name(f"v_{diff.kind}__{'_'.join(occurrences)}")
         self.definitions[name] = diff.relation.block(self).select()
-        return diff.over(Named(name, diff.relation, broadcast=self.is_feed(diff.relation)))
+        return diff.over(Named(name, diff.relation, broadcast=self.is_broadcast(diff.relation)))
 
-    def is_feed(self, relation: Relation) -> bool:
-        """Whether its rows come from a feed, which has no known size: Spark would shuffle what it is joined with."""
-        return any(self.binding.rows(leaf) is None for leaf in diff_leaves(relation))
+    def is_broadcast(self, *relations: Relation) -> bool:
+        """Whether to hint: rows that come from a feed have no known size, and Spark would shuffle what they are joined with."""
+        diffs = [self.binding.diffs.get(leaf.scan.table) for relation in relations for leaf in diff_leaves(relation)]
+        feeds = [diff for diff in diffs if isinstance(diff, FeedDiff)]
+        return bool(feeds) and all(feed.broadcast for feed in feeds)
 
     def _name(self, base: str) -> str:
         """A name for the WITH clause that is not taken yet."""
@@ -148,7 +150,7 @@ class StatementBinder(Aliases):
         rows = self.binding.rows(leaf)
         if leaf.name not in self.definitions:
             self.definitions[leaf.name] = self._feed(leaf).select() if rows is None else self._literals(leaf, rows)
-        return named_block(leaf.name, leaf.columns, self.alias(leaf.name), broadcast=rows is None)
+        return named_block(leaf.name, leaf.columns, self.alias(leaf.name), broadcast=self.is_broadcast(leaf))
 
     def _literals(self, leaf: DiffRows, rows: tuple[Row, ...]) -> exp.Select:
         types = [(scan_name, a.type) for scan_name, a in zip(leaf.scan.columns, leaf.scan.base_columns, strict=True)]
@@ -160,9 +162,9 @@ class StatementBinder(Aliases):
         """A class of a net diff that stays in the engine, as a selection of its staged rows."""
         if leaf.diff_class == "signed":
             name = self._stage(f"feed__{leaf.scan.occurrence}", leaf)
-            return named_block(name, leaf.columns, self.alias(name), broadcast=True)
+            return named_block(name, leaf.columns, self.alias(name), broadcast=self.is_broadcast(leaf))
         name = self._stage(f"net__{leaf.scan.occurrence}", leaf)
-        rows = named_block(name, (*leaf.scan.columns, WEIGHT, CLASS), self.alias(name), broadcast=True)
+        rows = named_block(name, (*leaf.scan.columns, WEIGHT, CLASS), self.alias(name))
         rows = rows.filter(*class_tests(leaf))
         return replace(rows, output={each: rows.output[each] for each in leaf.scan.columns})
 

@@ -43,11 +43,15 @@ class InlineDiff:
 
 @dataclass(frozen=True)
 class FeedDiff:
-    """A net diff too large to inline: the table's change feed after `from_version`, up to and with `to_version`."""
+    """A net diff too large to inline: the table's change feed after `from_version`, up to and with `to_version`.
+
+    `broadcast`: whether it is small enough to be sent to every task as a whole.
+    """
 
     table: str
     from_version: int
     to_version: int
+    broadcast: bool = True
 
 
 NetDiff = InlineDiff | FeedDiff

@@ -43,13 +43,13 @@ def direct_merge(plan: Plan, idiffs: tuple[IDiff, ...], binder: StatementBinder,
     columns = tuple(name for name in plan.root.columns if any(name in diff.attributes for diff in idiffs))
     parts = [_tagged(_rows(plan, idiffs[:number], diff, binder), diff, tag, columns, partial)
              for number, (diff, tag) in enumerate(zip(idiffs, tags, strict=True))]
-    feed = any(binder.is_feed(diff.relation) for diff in idiffs)
+    broadcast = binder.is_broadcast(*(diff.relation for diff in idiffs))
     merge = Merge(target, binder.binding.dialect)
     merge.on(*(_match(plan, name, name in partial) for name in plan.root.ids if name in columns
                and any(name in d.ids for d in idiffs)))
     for diff, tag in zip(idiffs, tags, strict=True):
         _clauses(plan, merge, diff, tag)
-    return merge.build(source_query(binder.attach(union_all(parts)), broadcast=feed))
+    return merge.build(source_query(binder.attach(union_all(parts)), broadcast=broadcast))
 
 
 def _rows(plan: Plan, earlier: tuple[IDiff, ...], diff: IDiff, binder: StatementBinder) -> Block:

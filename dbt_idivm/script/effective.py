@@ -35,7 +35,7 @@ class _Work:
     plan: Plan
     idiffs: tuple[IDiff, ...]
     binder: StatementBinder
-    feed: bool  # some rows come from a feed, which has no known size
+    broadcast: bool
 
     def of(self, kind: str) -> tuple[IDiff, ...]:
         return tuple(diff for diff in self.idiffs if diff.kind == kind)
@@ -63,12 +63,12 @@ class _Work:
 
 def effective_merge(plan: Plan, idiffs: tuple[IDiff, ...], binder: StatementBinder, target: str) -> exp.Merge:
     """The MERGE of the i-diffs' exact effect. `idiffs` are not empty."""
-    feed = any(binder.is_feed(diff.relation) for diff in idiffs)
-    work = _Work(plan, tuple(binder.define(diff) for diff in idiffs), binder, feed)
+    broadcast = binder.is_broadcast(*(diff.relation for diff in idiffs))
+    work = _Work(plan, tuple(binder.define(diff) for diff in idiffs), binder, broadcast)
     binder.definitions[OLD] = _old_rows(work, target)
     merge = Merge(target, binder.binding.dialect)
     query = _by_id(work, merge) if plan.root.unique else _by_copies(work, merge)
-    return merge.build(source_query(binder.attach(query), broadcast=feed))
+    return merge.build(source_query(binder.attach(query), broadcast=broadcast))
 
 
 def _old_rows(work: _Work, target: str) -> exp.Select:
@@ -89,7 +89,7 @@ def _old_rows(work: _Work, target: str) -> exp.Select:
         on = conjunction(same(block.output[i], column(i, name)) for i in ids) or exp.true()
         side = None if len(groups) == 1 else "LEFT"
         query = query.join(exp.Join(this=subquery(_named(work, ids, diffs), name), side=side, on=on), copy=False)
-    query = hinted(query, names if work.feed else [])
+    query = hinted(query, names if work.broadcast else [])
     return query if len(groups) == 1 else query.where(hit, copy=False)
 
 

@@ -15,7 +15,7 @@ OP = "idivm_op"
 
 
 def source_query(query: exp.Query, *, broadcast: bool) -> exp.Query:
-    """The query as a MERGE source; under a broadcast hint if it comes from a feed, which has no known size."""
+    """The query as a MERGE source, under a broadcast hint if asked for."""
     if not broadcast:
         return query
     return hinted(exp.Select(expressions=[exp.Star()]).from_(subquery(query, "z")), ["z"])

@@ -27,7 +27,7 @@ class _SymbolicBinder(StatementBinder):
     def _diff(self, leaf: DiffRows) -> Block:
         return named_block(leaf.name, leaf.columns, self.alias(leaf.name))
 
-    def is_feed(self, relation: Relation) -> bool:
+    def is_broadcast(self, *relations: Relation) -> bool:
         return False
 
 

@@ -43,6 +43,7 @@ class FakeEngine:
     settings: dict[str, str] = field(default_factory=dict)
     log: list[Statement] = field(default_factory=list)
     on_write: Callable[[], None] | None = None
+    staged: set[str] = field(default_factory=set)  # temporary views
 
     def source(self, table_name: str, **columns: str) -> Table:
         table = self.tables[f"main.{table_name}"] = Table(columns)
@@ -118,8 +119,14 @@ class FakeEngine:
         self._wrote(self.tables[statement.sql.split()[2]], "MERGE")
         return Rows(MERGED, (self.merged,))
 
+    def _cache(self, statement: Statement) -> Reply:
+        self.staged.add(statement.sql.split()[2])
+        return Rows()
+
     def _drop(self, statement: Statement) -> Reply:
-        self.tables.pop(statement.sql.split()[-1], None)
+        name = statement.sql.split()[-1]
+        self.tables.pop(name, None)
+        self.staged.discard(name)
         return Rows()
 
     def _alter(self, statement: Statement) -> Reply:

@@ -106,7 +106,29 @@ def test_an_upstream_commit_without_rows_is_not_read(engine: FakeEngine) -> None
 def test_a_large_change_stays_in_the_engine(engine: FakeEngine) -> None:
     change(built(engine), rows=5000)
     outcome = engine.drive(MODEL)
-    assert engine.labels("read") == ["check new keys (id) of main.o"] and outcome.inputs["orders"].rows is None
+    assert engine.labels("read") == ["check new keys (id) of main.o", "net diff of main.o from version 1 to 2"]
+    assert outcome.inputs["orders"].rows is None and outcome.statements == 3
+    assert any("BROADCAST" in s.sql for s in engine.log) and not engine.staged, "what was staged goes"
+
+
+@pytest.mark.parametrize("failing_step", ["net diff", "merge"])
+def test_what_was_staged_goes_after_a_failure_too(engine: FakeEngine, failing_step: str) -> None:
+    change(built(engine), rows=5000)
+    engine.fail[failing_step] = EngineError("INTERNAL_ERROR", "it broke")
+    assert failing(engine).codes == ("IDIVM-902",)
+    assert "drop view idivm_net__o" in engine.labels("metadata") and not engine.staged
+
+
+def test_a_gap_is_seen_where_a_large_change_is_staged(engine: FakeEngine) -> None:
+    change(built(engine), rows=5000)
+    engine.fail["net diff"] = EngineError("DELTA_MISSING_CHANGE_DATA", "gone")
+    assert code(engine) == "IDIVM-403"
+
+
+def test_a_very_large_change_is_not_broadcast(engine: FakeEngine) -> None:
+    change(built(engine), rows=2_000_000)
+    engine.drive(MODEL)
+    assert not any("BROADCAST" in s.sql for s in engine.log)
 
 
 def test_a_change_that_is_larger_than_its_metrics_say(engine: FakeEngine) -> None:

@@ -1,0 +1,46 @@
+"""The classes of a net diff that stays in the engine are those of one that is inlined."""
+
+from __future__ import annotations
+
+from collections import Counter
+
+import duckdb
+from hypothesis import given
+from hypothesis import strategies as st
+
+from dbt_idivm.operators.scan import Attribute, DiffClass, DiffRows, Scan
+from dbt_idivm.script.binding import Binding
+from dbt_idivm.script.dialect import DUCKDB
+from dbt_idivm.script.diff import FeedDiff, InlineDiff, Row, classify
+
+# `signed` is the feed as it is: there more rows may cancel
+CLASSES: tuple[DiffClass, ...] = ("ins", "del", "upd", "rec", "plus", "minus")
+VALUES = st.sampled_from((None, 0, 1))
+# key → (moves, stays): `moves` is an attribute that splits
+STATES = st.dictionaries(st.integers(0, 4), st.tuples(VALUES, VALUES), max_size=5)
+DATABASE = duckdb.connect(":memory:")
+
+
+@given(STATES, STATES, st.booleans())
+def test_classes(before: dict[int, tuple[int, int]], after: dict[int, tuple[int, int]], keyed: bool) -> None:
+    scan = Scan("t", "t", tuple(Attribute(name, "int") for name in ("k", "moves", "stays")), ("k",) if keyed else None)
+    split = frozenset({"t__moves"}) if keyed else frozenset()
+    rows = [((key, *rest), sign) for state, sign in ((before, -1), (after, 1)) for key, rest in state.items()]
+    weights: Counter[Row] = Counter()
+    for row, sign in rows:
+        weights[row] += sign
+    net = InlineDiff(("k", "moves", "stays"), tuple((row, weight) for row, weight in weights.items() if weight))
+    expected = classify(scan, net, split)
+    assert in_engine(scan, split, rows) == {name: Counter(expected[name]) for name in CLASSES}
+
+
+def in_engine(scan: Scan, split: frozenset[str], rows: list[tuple[Row, int]]) -> dict[DiffClass, Counter[Row]]:
+    """The rows of each class, as a statement over the staged net diff finds them."""
+    DATABASE.execute("CREATE OR REPLACE TABLE t__changes (k INT, moves INT, stays INT, _change_type VARCHAR)")
+    for row, sign in rows:
+        DATABASE.execute("INSERT INTO t__changes VALUES (?, ?, ?, ?)", [*row, "insert" if sign > 0 else "delete"])
+    binder = Binding(diffs={"t": FeedDiff("t", 0, 1)}, dialect=DUCKDB).statement()
+    queries = {name: DiffRows(scan, name, scan.columns, split).block(binder).select() for name in CLASSES}
+    for each in binder.staged:
+        DATABASE.execute(f"CREATE OR REPLACE TABLE {each.name} AS {DUCKDB.sql(each.query)}")
+    return {name: Counter(DATABASE.execute(DUCKDB.sql(binder.attach(query))).fetchall()) for name, query in queries.items()}
