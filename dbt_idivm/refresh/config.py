@@ -32,6 +32,7 @@ class ModelConfig:
     on_unsupported: str = "full"
     verify: str = "always"
     volatile: str = "error"
+    caches: str = "auto"
     keys: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
     unique_key: tuple[str, ...] = ()
     cluster_by: tuple[str, ...] = ()
@@ -54,7 +55,7 @@ def model_config(given: Mapping[str, Any]) -> ModelConfig:
     ours, dbts = dict(given.get("idivm") or {}), dict(given.get("dbt") or {})
     if findings := [found for key, value in ours.items() for found in _check(key, value)]:
         raise IdivmError(findings)
-    chosen = {key: str(ours[key]).lower() for key in ("strategy", "on_unsupported", "verify", "volatile")
+    chosen = {key: str(ours[key]).lower() for key in ("strategy", "on_unsupported", "verify", "volatile", "caches")
               if ours.get(key) is not None}
     return ModelConfig(
         **chosen,
@@ -103,9 +104,9 @@ def _keys(key: str, value: Any) -> list[Finding]:
 
 
 def _caches(key: str, value: Any) -> list[Finding]:
-    if isinstance(value, str) and value.lower() == "auto":
+    if isinstance(value, str) and value.lower() in ("auto", "none"):
         return []
-    if isinstance(value, list | tuple) or (isinstance(value, str) and value.lower() == "none"):
+    if isinstance(value, list | tuple):
         return [finding(105, key=key, value=value)]
     return [_not_accepted(key, value, "`auto`, `none`, or a list")]
 

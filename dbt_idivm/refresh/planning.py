@@ -71,7 +71,8 @@ def plan_model(job: Job, standing: Standing) -> Steps[Planned]:
 def _compile(job: Job, inputs: Inputs, keys: Mapping[str, Key]) -> Plan:
     tables = {name: _table_info(found, keys.get(name)) for name, found in inputs.tables.items()}
     lowered = lower(job.request.sql, Catalog(tables, inputs.views))
-    plan = compile_plan(lowered.root, lowered.output, recompute_only=job.config.recompute_only)
+    plan = compile_plan(lowered.root, lowered.output, recompute_only=job.config.recompute_only,
+                        caches=job.config.caches != "none")
     collated = [finding(228, what=f"column {a.name} of {scan.table} with a collation") for scan in plan.scans
                 for a in scan.base_columns if " collate " in a.type.lower()]
     if collated:

@@ -43,7 +43,7 @@ def test_all_mistakes_are_told_at_once() -> None:
 @pytest.mark.parametrize("config, code", [
     ({"strategy": "tuple"}, "IDIVM-104"), ({"strategy": "fast"}, "IDIVM-103"),
     ({"volatile": "at_refresh"}, "IDIVM-105"), ({"aux_schema": "aux"}, "IDIVM-105"),
-    ({"caches": ["a"]}, "IDIVM-105"), ({"caches": "none"}, "IDIVM-105"), ({"caches": 3}, "IDIVM-103"),
+    ({"caches": ["a"]}, "IDIVM-105"), ({"caches": 3}, "IDIVM-103"),
     ({"unique_key": 3}, "IDIVM-103"), ({"keys": {"orders": 1}}, "IDIVM-103"), ({"on_unsupported": "skip"}, "IDIVM-103"),
 ])
 def test_refused(config: dict[str, Any], code: str) -> None:

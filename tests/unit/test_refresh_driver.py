@@ -182,6 +182,16 @@ def test_reasons_in_the_request(engine: FakeEngine, request_: ModelRequest, expe
     assert code(built(engine), request_) == expected
 
 
+def test_caches_are_a_choice(engine: FakeEngine) -> None:
+    """Without them a sum needs no hidden columns; choosing otherwise is another definition."""
+    groups = model("select name, sum(id) as total from main.o group by name", {"o": "id"})
+    plain = model("select name, sum(id) as total from main.o group by name", {"o": "id"}, caches="none")
+    assert [kind for *_, kind in engine.drive(plain).relations] == ["table"]
+    assert code(engine, plain) is None and code(engine, groups) == "IDIVM-402"
+    assert [kind for *_, kind in engine.drive(groups).relations] == ["view", "table"]
+    assert code(engine, plain) == "IDIVM-402"
+
+
 def test_a_rebuild_with_the_same_schema_overwrites(engine: FakeEngine) -> None:
     built(engine).tables["main.v"].columns = {"id": "int", "name": "string"}
     engine.drive(replace(MODEL, full_refresh=True))
