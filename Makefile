@@ -5,7 +5,7 @@ BIN     := $(VENV)/bin
 INSTALL := $(BIN)/python -m pip install --quiet --disable-pip-version-check -c constraints.txt
 
 .DEFAULT_GOAL := help
-.PHONY: help test demo lint check docs clean java
+.PHONY: help test faults demo lint check docs clean java
 .NOTPARALLEL:
 
 help: ## what can be made
@@ -17,6 +17,9 @@ test: java $(VENV)/.dev $(VENV)/.jars ## lint, then the whole default test suite
 	@$(BIN)/python -m pytest tests/unit tests/golden tests/property $(PYTEST_ARGS) > $(VENV)/planner-tests.log 2>&1 & planner=$$!; \
 	  $(BIN)/python -m pytest tests/functional $(PYTEST_ARGS); spark=$$?; \
 	  wait $$planner; planner=$$?; cat $(VENV)/planner-tests.log; exit $$((spark + planner))
+
+faults: java $(VENV)/.dev $(VENV)/.jars ## break refreshes off before and after every statement of every plan shape
+	$(BIN)/python -m pytest tests/functional/test_crashes.py --every-point -s -q $(PYTEST_ARGS)
 
 demo: java $(VENV)/.demo $(VENV)/.jars ## the main job on real data: three rounds of changes, incrementally
 	@$(BIN)/python examples/nycflights/demo.py

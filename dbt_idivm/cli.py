@@ -1,7 +1,11 @@
-"""The console script `idivm`: what the planner makes of a model, without Spark and without a dbt project."""
+"""The console script `idivm`: what the planner makes of a model, without Spark and without a dbt project.
+
+Commands that need dbt or Spark are registered from outside, under the entry point group `idivm.commands`.
+"""
 
 from __future__ import annotations
 
+from importlib.metadata import EntryPoint, entry_points
 from pathlib import Path
 
 import click
@@ -17,7 +21,27 @@ from dbt_idivm.script.plan import Plan
 _FILE = click.Path(exists=True, dir_okay=False, path_type=Path)
 
 
-@click.group()
+class _Commands(click.Group):
+    """The planner's own commands, and those of other packages, which are imported only when they are called."""
+
+    def list_commands(self, ctx: click.Context) -> list[str]:
+        return sorted({*super().list_commands(ctx), *_registered()})
+
+    def get_command(self, ctx: click.Context, cmd_name: str) -> click.Command | None:
+        own = super().get_command(ctx, cmd_name)
+        found = _registered().get(cmd_name)
+        if own is not None or found is None:
+            return own
+        command = found.load()
+        assert isinstance(command, click.Command)
+        return command
+
+
+def _registered() -> dict[str, EntryPoint]:
+    return {point.name: point for point in entry_points(group="idivm.commands")}
+
+
+@click.group(cls=_Commands)
 @click.version_option(package_name="dbt-idivm")
 def main() -> None:
     """ID-based incremental view maintenance for dbt: look at what a model's refresh would do."""

@@ -9,6 +9,7 @@ import pytest
 
 
 def pytest_addoption(parser: pytest.Parser) -> None:
+    parser.addoption("--every-point", action="store_true", help="break refreshes off at each statement, not at writes only")
     parser.addoption("--update-golden", action="store_true", help="rewrite the golden files, for review in the diff")
 
 

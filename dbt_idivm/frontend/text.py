@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from dataclasses import dataclass
 from functools import cached_property
 
@@ -117,3 +118,14 @@ class Text:
         text = self.sql.split("\n")[line - 1]
         end = int(end or len(text))
         return finding(220, Place(line, text, max(0, end - len(word)), end, self.view), message=message)
+
+
+def statements(sql: str) -> Iterator[str]:
+    """The statements of a text as they are written, without the semicolons between them. Raises TokenError."""
+    tokens: list[Token] = []
+    for token in (*AsWritten().tokenize(sql), None):
+        if token is not None and token.token_type != TokenType.SEMICOLON:
+            tokens.append(token)
+        elif tokens:
+            yield sql[tokens[0].start:tokens[-1].end + 1]
+            tokens = []

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import datetime as dt
 import json
+import re
 from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
@@ -31,6 +32,10 @@ _COUNTED: Mapping[str, tuple[tuple[str, int], ...]] = {
 }
 
 
+# A map through Thrift is text that looks like JSON, but quotes in its values are not escaped.
+_OVERWRITE = re.compile(r'"mode":\s*"+Overwrite')
+
+
 @dataclass(frozen=True)
 class Commit:
     """One version of a table. `at` is the commit's timestamp as exact text: with the version it tells tables apart."""
@@ -38,7 +43,7 @@ class Commit:
     version: int
     at: str
     operation: str
-    parameters: Mapping[str, Any]
+    overwrites: bool
     metrics: Mapping[str, Any]
     user_metadata: str | None
 
@@ -52,7 +57,7 @@ class Commit:
         if self.is_quiet or self.operation in _SCHEMA:
             return 0
         counted = _COUNTED.get(self.operation)
-        if counted is None or str(self.parameters.get("mode", "")).strip('"') == "Overwrite":
+        if counted is None or self.overwrites:
             return None
         found = [(self.metrics.get(metric), times) for metric, times in counted]
         if any(value is None or int(value) < 0 for value, _ in found):
@@ -91,12 +96,18 @@ def since(engine: Engine, table: str, version: int, known: int) -> Steps[tuple[C
 def _commit(row: Mapping[str, Any]) -> Commit:
     at = row["timestamp"]
     return Commit(int(row["version"]), at.isoformat() if isinstance(at, dt.datetime) else str(at), row["operation"],
-                  _mapping(row.get("operationParameters")), _mapping(row.get("operationMetrics")),
-                  row.get("userMetadata"))
+                  _overwrites(row.get("operationParameters")), _metrics(row.get("operationMetrics")), row.get("userMetadata"))
 
 
-def _mapping(value: Any) -> Mapping[str, Any]:
-    """A map as the driver of the connection returns it: a dict, or text through Thrift."""
+def _overwrites(parameters: Any) -> bool:
+    """Whether a write replaced the rows that were there. Text that only looks so costs a read, no row."""
+    if isinstance(parameters, str):
+        return _OVERWRITE.search(parameters) is not None
+    return str((parameters or {}).get("mode", "")).strip('"') == "Overwrite"
+
+
+def _metrics(value: Any) -> Mapping[str, Any]:
+    """A map of numbers as the driver of the connection returns it: a dict, or text through Thrift."""
     if isinstance(value, str):
         value = json.loads(value)
     return value or {}

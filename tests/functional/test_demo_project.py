@@ -17,7 +17,7 @@ EXAMPLE = Path(__file__).resolve().parents[2] / "examples" / "nycflights"
 sys.path.insert(0, str(EXAMPLE))
 
 from nycflights_demo import acts, data  # noqa: E402
-from nycflights_demo.runs import Dbt, Round  # noqa: E402
+from nycflights_demo.runs import TEST, Dbt, Round  # noqa: E402
 
 ONE_IN = 40
 PROFILE = """
@@ -58,17 +58,17 @@ def played(spark: Any, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Pla
 
 
 def _play(dbt: Dbt) -> Iterator[Round]:
-    yield dbt.build("built")
+    yield dbt.run("built")
     for title, file in acts.CHANGES:
         if file:
             dbt.apply(data.statements(dbt.project / "changes" / file))
-            yield dbt.run_and_test(title)
+            yield dbt.run_and_test(title, "--select", f"test_name:{TEST}")
         else:
             yield dbt.run(title)
 
 
 def test_every_round_is_exact(played: Played) -> None:
-    for each in played.rounds[:3]:
+    for each in played.rounds[1:3]:
         assert {model.name: model.equivalent for model in each.models} == dict.fromkeys(MODELS, True), each.title
 
 

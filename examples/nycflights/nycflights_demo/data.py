@@ -7,6 +7,8 @@ from importlib.util import find_spec
 from pathlib import Path
 from typing import Any
 
+from dbt_idivm.frontend import text
+
 SCHEMA = "nycflights"
 MISSING = "NA"
 
@@ -70,6 +72,5 @@ def load(session: Any, table: str, scratch: Path, one_in: int | None = None) -> 
 
 
 def statements(file: Path) -> list[str]:
-    """The statements of a file of changes, without comments."""
-    lines = [line for line in file.read_text(encoding="utf-8").splitlines() if not line.lstrip().startswith("--")]
-    return [statement.strip() for statement in "\n".join(lines).split(";") if statement.strip()]
+    """The statements of a file of changes."""
+    return list(text.statements(file.read_text(encoding="utf-8")))

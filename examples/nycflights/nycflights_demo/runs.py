@@ -62,9 +62,9 @@ class Dbt:
         """Everything for the first time: models and tests, two at a time."""
         return self._round(title, self.invoke("build", *TWO_THREADS))
 
-    def run_and_test(self, title: str) -> Round:
+    def run_and_test(self, title: str, *select: str) -> Round:
         """One model after the other, so that each one's seconds are its own; then the tests."""
-        return self._round(title, [*self.invoke("run"), *self.invoke("test", *TWO_THREADS)])
+        return self._round(title, [*self.invoke("run"), *self.invoke("test", *TWO_THREADS, *select)])
 
     def run(self, title: str) -> Round:
         return self._round(title, self.invoke("run"))

@@ -1,0 +1,117 @@
+"""`idivm sql`: run statements where the project's models live, embedded or on a server, and show what comes back."""
+
+from __future__ import annotations
+
+from argparse import Namespace
+from pathlib import Path
+from typing import Any
+
+import click
+from dbt.adapters.contracts.connection import Connection, ConnectionState
+from dbt_common.exceptions import DbtBaseException
+from rich.console import Console
+from rich.markup import escape
+from rich.table import Table
+from sqlglot.errors import TokenError
+
+from dbt.adapters.idivm.connections import IdivmConnectionManager
+from dbt.adapters.idivm.credentials import IdivmCredentials
+from dbt.adapters.idivm.engine_errors import engine_message, is_engine_exception
+from dbt_idivm.frontend.text import statements
+
+_FOLDER = click.Path(exists=True, file_okay=False, path_type=Path)
+_FILE = click.Path(exists=True, dir_okay=False, path_type=Path)
+
+
+@click.command("sql")
+@click.argument("text", required=False)
+@click.option("--file", "-f", "file", type=_FILE, help="Run the statements of a file, separated by semicolons.")
+@click.option("--limit", type=click.IntRange(1), default=40, show_default=True, help="Show so many rows of a result.")
+@click.option("--project-dir", type=_FOLDER, default=".", help="The folder of dbt_project.yml; default: this one.")
+@click.option("--profiles-dir", type=_FOLDER, help="The folder of profiles.yml; default: as dbt looks for it.")
+@click.option("--target", help="The profile's target; default: the profile's own.")
+def sql_command(text: str | None, file: Path | None, limit: int, project_dir: Path, profiles_dir: Path | None,
+                target: str | None) -> None:
+    """Run TEXT, one or more SQL statements, in the catalog of a dbt project, under the project's schema.
+
+    Look at what the models hold, or make sources for them: idivm sql "create table orders (id int) using delta".
+    """
+    if (text is None) == (file is None):
+        raise click.UsageError("give the statements as text, or a --file with them")
+    found = _statements(file.read_text(encoding="utf-8") if file else text or "")
+    if not found:
+        raise click.UsageError("there is no statement to run")
+    console = Console(highlight=False)
+    try:
+        handle = _open(_credentials(project_dir, profiles_dir, target))
+        for statement in found:
+            _show(console, *_run(handle, statement, limit))
+    except DbtBaseException as problem:
+        raise click.ClickException(str(problem.msg if hasattr(problem, "msg") else problem)) from problem
+    except Exception as error:
+        if not is_engine_exception(error):
+            raise
+        raise click.ClickException(engine_message(error)) from error
+
+
+def _statements(text: str) -> list[str]:
+    try:
+        return list(statements(text))
+    except TokenError as error:
+        raise click.UsageError(str(error).splitlines()[0]) from error
+
+
+def _credentials(project_dir: Path, profiles_dir: Path | None, target: str | None) -> IdivmCredentials:
+    """What dbt would connect with. Raises dbt's own errors, and one for a profile of another type."""
+    from dbt.cli.resolvers import default_profiles_dir
+    from dbt.config.runtime import load_profile
+    from dbt.flags import set_from_args
+
+    folder = profiles_dir or (project_dir if (project_dir / "profiles.yml").exists() else default_profiles_dir())
+    set_from_args(Namespace(PROFILES_DIR=str(folder), PROJECT_DIR=str(project_dir)), None)
+    credentials = load_profile(str(project_dir), {}, target_override=target).credentials
+    if not isinstance(credentials, IdivmCredentials):
+        raise click.ClickException(f"the profile's type is '{credentials.type}'; `idivm sql` needs one of type 'idivm'")
+    credentials.resolve_paths(project_dir.resolve())
+    return credentials
+
+
+def _open(credentials: IdivmCredentials) -> Any:
+    connection = Connection(type="idivm", name="idivm sql", state=ConnectionState.INIT, handle=None, credentials=credentials)
+    handle = IdivmConnectionManager.open(connection).handle
+    _execute(handle, f"create schema if not exists {credentials.schema}")
+    _execute(handle, f"use {credentials.schema}")
+    return handle
+
+
+def _execute(handle: Any, sql: str) -> Any:
+    cursor = handle.cursor()
+    cursor.execute(sql)
+    return cursor
+
+
+def _run(handle: Any, sql: str, limit: int) -> tuple[list[str], list[tuple[Any, ...]], bool]:
+    """Columns, at most `limit` rows, and whether there are more."""
+    cursor = _execute(handle, sql)
+    columns = [each[0] for each in cursor.description or ()]
+    if not columns:
+        return [], [], False
+    # dbt-spark's cursors fetch all or nothing
+    rows = list(cursor.fetchmany(limit + 1) if hasattr(cursor, "fetchmany") else cursor.fetchall())
+    return columns, rows[:limit], len(rows) > limit
+
+
+def _show(console: Console, columns: list[str], rows: list[tuple[Any, ...]], more: bool) -> None:
+    if not columns:
+        console.print("done")
+        return
+    table = Table(*columns, show_edge=False)
+    for row in rows:
+        table.add_row(*(_cell(value) for value in row))
+    console.print(table)
+    count = f"first {len(rows)} rows; --limit shows more" if more else f"{len(rows)} row{'' if len(rows) == 1 else 's'}"
+    console.print(count, style="dim")
+
+
+def _cell(value: Any) -> str:
+    return "NULL" if value is None else escape(str(value))
