@@ -76,7 +76,7 @@ class StatementBinder(Aliases):
         super().__init__()
         self.binding = binding
         self.definitions: dict[str, exp.Query] = {}  # the WITH clause, in order
-        self._staged: dict[str, DiffRows] = {}
+        self._staged: dict[tuple[str, str], DiffRows] = {}
 
     def define(self, diff: IDiff) -> IDiff:
         """`diff` with its rows defined once, under a name, however often the statement uses them."""
@@ -161,23 +161,26 @@ class StatementBinder(Aliases):
     def _feed(self, leaf: DiffRows) -> Block:
         """A class of a net diff that stays in the engine, as a selection of its staged rows."""
         if leaf.diff_class == "signed":
-            name = self._stage(f"feed__{leaf.scan.occurrence}", leaf)
+            name = self._stage("feed", leaf)
             return named_block(name, leaf.columns, self.alias(name), broadcast=self.is_broadcast(leaf))
-        name = self._stage(f"net__{leaf.scan.occurrence}", leaf)
+        name = self._stage("net", leaf)
         rows = named_block(name, (*leaf.scan.columns, WEIGHT, CLASS), self.alias(name))
         rows = rows.filter(*class_tests(leaf))
         return replace(rows, output={each: rows.output[each] for each in leaf.scan.columns})
 
-    def _stage(self, name: str, leaf: DiffRows) -> str:
+    def _stage(self, form: str, leaf: DiffRows) -> str:
         """The name under which a net diff's rows are staged; the attributes that split it are gathered over its classes."""
-        known = self._staged.get(name, leaf)
-        self._staged[name] = replace(known, split=known.split | leaf.split)
-        return f"idivm_{name}"
+        key = (form, leaf.scan.occurrence)
+        known = self._staged.get(key, leaf)
+        self._staged[key] = replace(known, split=known.split | leaf.split)
+        # a number: the occurrence may be called anything, what a temporary view may be called is the engine's business
+        return f"idivm_{form}_{list(self._staged).index(key) + 1}"
 
     @property
     def staged(self) -> tuple[Staged, ...]:
         """What is to be staged before the statement runs: it names these relations."""
-        return tuple(Staged(f"idivm_{name}", self._changes(leaf), self._staging(leaf)) for name, leaf in self._staged.items())
+        return tuple(Staged(self._stage(form, leaf), self._changes(leaf), self._staging(leaf))
+                     for (form, _), leaf in tuple(self._staged.items()))
 
     def _changes(self, leaf: DiffRows) -> FeedDiff:
         feed = self.binding.diffs[leaf.scan.table]

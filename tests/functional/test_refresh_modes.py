@@ -167,7 +167,7 @@ def test_over_another_view(shop: Project) -> None:
 def test_medium_diff_stays_in_the_engine(shop: Project) -> None:
     add_log(shop)
     spj, groups, bag = (shop.model("spj", SPJ, KEYS), shop.model("groups", GROUPS, KEYS),
-                        shop.model("bag", "select cust, amount from $.log where amount > 0"))
+                        shop.model("bag", "select cust, amount from $.log as `l.o g` where amount > 0"))
     for model in (spj, groups, bag):
         refreshed(shop, model)
     shop.sql("insert overwrite table $.orders select id, id % 4, id % 7, 'x' from range(2, 1500)",

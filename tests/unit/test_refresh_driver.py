@@ -116,7 +116,7 @@ def test_what_was_staged_goes_after_a_failure_too(engine: FakeEngine, failing_st
     change(built(engine), rows=5000)
     engine.fail[failing_step] = EngineError("INTERNAL_ERROR", "it broke")
     assert failing(engine).codes == ("IDIVM-902",)
-    assert "drop view idivm_net__o" in engine.labels("metadata") and not engine.staged
+    assert "drop view idivm_net_1" in engine.labels("metadata") and not engine.staged
 
 
 def test_a_gap_is_seen_where_a_large_change_is_staged(engine: FakeEngine) -> None:
