@@ -23,6 +23,8 @@ faults: java $(VENV)/.dev $(VENV)/.jars ## break refreshes off before and after 
 
 demo: java $(VENV)/.demo $(VENV)/.jars ## the main job on real data: three rounds of changes, incrementally
 	@$(BIN)/python examples/nycflights/demo.py
+	@echo "Last, and once: a class archive, so that Spark starts faster from now on (a minute; Ctrl-C leaves it out) .."
+	@$(BIN)/python -m dbt.adapters.idivm.prepare --fast-start
 
 lint: $(VENV)/.dev ## ruff
 	$(BIN)/ruff check .

@@ -41,7 +41,7 @@ def test_properties_are_hex() -> None:
 
 
 def commit(operation: str, metrics: dict[str, Any] | None = None, **parameters: Any) -> Commit:
-    return Commit(3, "t", operation, parameters, metrics or {}, None)
+    return Commit(3, "t", operation, parameters.get("mode") == "Overwrite", metrics or {}, None)
 
 
 @pytest.mark.parametrize("made, rows", [
@@ -66,10 +66,22 @@ def test_history_rows() -> None:
     columns = ("version", "timestamp", "operation", "operationParameters", "operationMetrics", "userMetadata")
     at = dt.datetime(2026, 1, 1, 12, 0, 0, 250000)
     found = history.commits(Rows(columns, ((1, at, "WRITE", {"mode": "Append"}, {"numOutputRows": "1"}, None),
-                                           (2, "2026", "UPDATE", '{"a": "b"}', None, "note"))))
+                                           (2, "2026", "UPDATE", None, None, "note"))))
     assert [c.version for c in found] == [2, 1], "newest first"
-    assert found[0].parameters == {"a": "b"} and found[0].metrics == {}, "maps come as text through Thrift"
+    assert found[0].metrics == {} and found[1].metrics == {"numOutputRows": "1"}
     assert found[1].at == "2026-01-01T12:00:00.250000"
+
+
+@pytest.mark.parametrize("parameters, overwrites", [
+    ({"mode": "Overwrite"}, True), ({"mode": '"Overwrite"'}, True), ({"mode": "Append"}, False), ({}, False), (None, False),
+    # a map through Thrift: text, whose quotes within values are not escaped
+    ('{"mode":"Overwrite","partitionBy":"[]"}', True), ('{"mode":""Overwrite""}', True), ('{"mode":"Append"}', False),
+    ('{"predicate":"["(id#1 = 4)"]"}', False),
+])
+def test_overwriting_is_seen_on_every_connection(parameters: object, overwrites: bool) -> None:
+    columns = ("version", "timestamp", "operation", "operationParameters", "operationMetrics", "userMetadata")
+    (found,) = history.commits(Rows(columns, ((1, "t", "WRITE", parameters, '{"numOutputRows":"12"}', None),)))
+    assert found.overwrites is overwrites and found.feed_rows == (None if overwrites else 12)
 
 
 def test_described_table() -> None:
