@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from abc import abstractmethod
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, ClassVar, Literal, cast
 
@@ -38,17 +39,17 @@ class Operator(Relation):
         """The operator with the IDs of its inputs in its output (pass 1)."""
         return self
 
+    @abstractmethod
     def needed(self, above: frozenset[str]) -> tuple[frozenset[str], ...]:
         """Per input, the attributes that must be there when `above` are needed of the output."""
-        raise NotImplementedError
 
     def pruned(self, above: frozenset[str]) -> Operator:
         """The operator without the output attributes that are not in `above`, where it can drop them."""
         return self
 
+    @abstractmethod
     def conditional(self, above: frozenset[str]) -> tuple[frozenset[str], ...]:
         """Per input, the attributes whose change may move rows: those that conditions here or above depend on."""
-        raise NotImplementedError
 
     def in_state(self, state: State) -> Relation:
         """The same query over the tables in that state."""

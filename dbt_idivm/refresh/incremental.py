@@ -106,13 +106,11 @@ def _apply(job: Job, standing: Standing, planned: Planned, work: tuple[Change, B
     new = new_state(job, planned, consumed)
     statement = Statement(DELTA.sql(script.merge), "write", f"merge into {standing.table}")
     guard = writing.Guard(f"idivm:{standing.table}", standing.latest.version)
+    write = writing.committed(job.engine, statement, new, guard)
     try:
-        yield from staging.stage(job.engine, script.staged)
-        rows = yield from writing.committed(job.engine, statement, new, guard)
+        rows = yield from staging.staged(job.engine, script.staged, write)
     except EngineFailure as failure:
-        yield from staging.unstage(job.engine, script.staged)
         return (yield from _failed(job, planned, change, failure))
-    yield from staging.unstage(job.engine, script.staged)
     effect = _effect(rows) or (yield from _skipped(job, standing, new))
     job.invocation.forget(standing.table)
     inputs = _input_changes(job, planned, change)

@@ -76,7 +76,7 @@ class StatementBinder(Aliases):
         super().__init__()
         self.binding = binding
         self.definitions: dict[str, exp.Query] = {}  # the WITH clause, in order
-        self._staged: dict[tuple[str, str], DiffRows] = {}
+        self._staged: dict[tuple[str, str], tuple[int, DiffRows]] = {}  # (form, occurrence) → its number, the leaf
 
     def define(self, diff: IDiff) -> IDiff:
         """`diff` with its rows defined once, under a name, however often the statement uses them."""
@@ -171,16 +171,15 @@ class StatementBinder(Aliases):
     def _stage(self, form: str, leaf: DiffRows) -> str:
         """The name under which a net diff's rows are staged; the attributes that split it are gathered over its classes."""
         key = (form, leaf.scan.occurrence)
-        known = self._staged.get(key, leaf)
-        self._staged[key] = replace(known, split=known.split | leaf.split)
-        # a number: the occurrence may be called anything, what a temporary view may be called is the engine's business
-        return f"idivm_{form}_{list(self._staged).index(key) + 1}"
+        number, known = self._staged.get(key, (len(self._staged) + 1, leaf))
+        self._staged[key] = (number, replace(known, split=known.split | leaf.split))
+        return _staged_name(form, number)
 
     @property
     def staged(self) -> tuple[Staged, ...]:
         """What is to be staged before the statement runs: it names these relations."""
-        return tuple(Staged(self._stage(form, leaf), self._changes(leaf), self._staging(leaf))
-                     for (form, _), leaf in tuple(self._staged.items()))
+        return tuple(Staged(_staged_name(form, number), self._changes(leaf), self._staging(leaf))
+                     for (form, _), (number, leaf) in self._staged.items())
 
     def _changes(self, leaf: DiffRows) -> FeedDiff:
         feed = self.binding.diffs[leaf.scan.table]
@@ -194,6 +193,11 @@ class StatementBinder(Aliases):
             return dialect.signed_feed(self._changes(leaf), _names(scan), SIGN)
         net = dialect.net_feed(self._changes(leaf), _names(scan))
         return classified(net, scan, leaf.split)
+
+
+def _staged_name(form: str, number: int) -> str:
+    # a number: the occurrence may be called anything, what a temporary view may be called is the engine's business
+    return f"idivm_{form}_{number}"
 
 
 def _names(scan: Scan) -> tuple[tuple[str, str], ...]:
