@@ -62,6 +62,14 @@ CODES: tuple[ErrorCode, ...] = (
         "IDIVM-105", "not yet", "`{key}: {value}`",
         "the key is reserved for this value, but nothing acts on it yet",
         "leave the key out for its default", "reserved config"),
+    ErrorCode(
+        "IDIVM-106", "config", "the table's configuration changed",
+        "`on_configuration_change: fail` keeps {view} from being created anew under another layout or other table properties",
+        "take the change back, run with --full-refresh, or set `on_configuration_change: apply`"),
+    ErrorCode(
+        "IDIVM-107", "config", "the columns of {view} would change",
+        "`on_schema_change: fail` keeps it as it is: it has {before}, and would have {now}",
+        "take the change back, or run with --full-refresh"),
     # 2xx: the model's SQL
     ErrorCode(
         "IDIVM-201", "not yet", "{join}",
@@ -277,6 +285,10 @@ CODES: tuple[ErrorCode, ...] = (
         "IDIVM-414", "full refresh", "only part of the inputs is read",
         "--empty or --sample gives the model other inputs than the real ones, so its state is not kept",
         "run without the flag: the view is then built from its whole inputs"),
+    ErrorCode(
+        "IDIVM-415", "full refresh", "the table's configuration changed",
+        "its layout or properties are set when it is created (`on_configuration_change: apply`)",
+        "nothing: the next refresh is incremental again"),
     # 9xx: our own failures
     ErrorCode(
         "IDIVM-901", "internal", "{message}",

@@ -126,7 +126,7 @@ def _without_plan(job: Job, planned: Planned) -> Build:
 
 def _properties(job: Job, planned: Planned) -> dict[str, Any]:
     return {VIEW: planned.table, DEFINITION: job.request.sql, INPUTS: planned.used,
-            BUILD: digest(dict(planned.fingerprint), job.config.layout)}
+            BUILD: digest(dict(planned.fingerprint))}
 
 
 def _consumed(planned: Planned) -> dict[str, Consumed]:

@@ -29,6 +29,11 @@ def describe(table: str) -> Statement:
     return Statement(f"DESCRIBE TABLE EXTENDED {name_sql(table)}", "metadata", f"columns of {table}")
 
 
+def describe_query(sql: str) -> Statement:
+    """The columns of a SELECT, with their types, without running it."""
+    return Statement(f"DESCRIBE QUERY {sql.strip().rstrip(';')}", "metadata", "columns of the model's SELECT")
+
+
 def set_option(key: str, value: str) -> Statement:
     """SET in its quoted form: the plain one refuses semicolons and would swallow a comment that dbt appends."""
     quoted = exp.to_identifier(value, quoted=True).sql(DELTA.name)

@@ -21,6 +21,11 @@ _CHOICES: Mapping[str, tuple[str, ...] | None] = {
     "cluster_by": None,
     "aux_schema": None,
 }
+# dbt's own; the schema always follows the SELECT, unless it is not to change
+_DBT_CHOICES: Mapping[str, tuple[str, ...]] = {
+    "on_configuration_change": ("apply", "continue", "fail"),
+    "on_schema_change": ("ignore", "append_new_columns", "sync_all_columns", "fail"),
+}
 _NOT_YET = {("volatile", "at_refresh")}
 
 
@@ -36,6 +41,8 @@ class ModelConfig:
     keys: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
     unique_key: tuple[str, ...] = ()
     cluster_by: tuple[str, ...] = ()
+    on_configuration_change: str = "apply"
+    on_schema_change: str = "ignore"
     partition_by: tuple[str, ...] = ()
     location_root: str | None = None
     tblproperties: Mapping[str, str] = field(default_factory=dict)
@@ -53,12 +60,15 @@ class ModelConfig:
 def model_config(given: Mapping[str, Any]) -> ModelConfig:
     """The config under `idivm`, and dbt's own settings under `dbt`. Raises IdivmError with all that is wrong."""
     ours, dbts = dict(given.get("idivm") or {}), dict(given.get("dbt") or {})
-    if findings := [found for key, value in ours.items() for found in _check(key, value)]:
+    findings = [found for key, value in ours.items() for found in _check(key, value)]
+    findings += [_not_accepted(key, dbts[key], _listed(accepted)) for key, accepted in _DBT_CHOICES.items()
+                 if key in dbts and _word(dbts[key]) not in accepted]
+    if findings:
         raise IdivmError(findings)
     chosen = {key: str(ours[key]).lower() for key in ("strategy", "on_unsupported", "verify", "volatile", "caches")
               if ours.get(key) is not None}
     return ModelConfig(
-        **chosen,
+        **chosen, **{key: _word(dbts[key]) for key in _DBT_CHOICES if key in dbts},
         keys={str(name): names(columns) for name, columns in (ours.get("keys") or {}).items()},
         unique_key=names(ours.get("unique_key") or dbts.get("unique_key")),
         cluster_by=names(ours.get("cluster_by")),
@@ -120,6 +130,11 @@ _CHECKS = {"keys": _keys, "unique_key": _columns, "cluster_by": _columns, "cache
 
 def _is_list_of_names(value: Any) -> bool:
     return isinstance(value, list | tuple) and all(isinstance(each, str) for each in value)
+
+
+def _word(value: Any) -> str:
+    """A choice, from YAML or as a member of one of dbt's enumerations."""
+    return str(getattr(value, "value", value)).lower()
 
 
 def _not_accepted(key: str, value: Any, accepted: str) -> Finding:

@@ -6,6 +6,7 @@ validate config → nothing new? done → plan → is the stored view the planne
 from __future__ import annotations
 
 from collections.abc import Generator
+from dataclasses import replace
 
 from dbt_idivm.errors import Finding, IdivmError, finding
 from dbt_idivm.refresh.build import build, build_restricted, request_digest
@@ -15,7 +16,7 @@ from dbt_idivm.refresh.inputs import look_up, qualified
 from dbt_idivm.refresh.invocation import Invocation
 from dbt_idivm.refresh.marks import is_due
 from dbt_idivm.refresh.outcome import Account, named, outcome
-from dbt_idivm.refresh.planning import Job, Planned, difference, plan_model
+from dbt_idivm.refresh.planning import LAYOUT, Job, Planned, difference, kept_layout, plan_model
 from dbt_idivm.refresh.protocol import InputChange, ModelRequest, Outcome, Refresh, Reply, Statement
 from dbt_idivm.refresh.relations import describe
 from dbt_idivm.refresh.standing import Standing, model_name, read_standing
@@ -61,6 +62,7 @@ def _refresh(job: Job, standing: Standing) -> Steps[Outcome]:
     planned = yield from plan_model(job, standing)
     reason: Finding | None = finding(401) if request.full_refresh else standing.reason
     if reason is None:
+        planned = kept_layout(job, standing, planned)
         reason = yield from difference(job, standing, planned)
     if reason is None and planned.table != standing.table:
         reason = finding(402, what="another set of stored columns")
@@ -75,6 +77,7 @@ def _refresh(job: Job, standing: Standing) -> Steps[Outcome]:
 
 
 def _rebuild(job: Job, standing: Standing, planned: Planned, reason: Finding) -> Steps[Outcome]:
+    planned = replace(planned, fingerprint={**planned.fingerprint, LAYOUT: job.config.layout})
     return (yield from build(job, standing, planned, None if job.request.existing is None else reason))
 
 
@@ -82,6 +85,8 @@ def _nothing_new(job: Job, standing: Standing) -> Steps[Outcome | None]:
     """A no-op by version numbers alone: the same request, and no input has a newer version. None if that is not so."""
     state = standing.state
     if state is None or standing.reason is not None or state.volatile or state.request != request_digest(job):
+        return None
+    if state.plan.get(LAYOUT) != job.config.layout:
         return None
     for consumed in state.inputs.values():
         try:

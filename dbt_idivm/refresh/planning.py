@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 
 from dbt_idivm.compiler import compile_plan
 from dbt_idivm.context import Catalog, TableInfo
 from dbt_idivm.errors import Finding, IdivmError, finding, nearest
 from dbt_idivm.frontend.dialect import AsWritten
 from dbt_idivm.frontend.lower import lower
+from dbt_idivm.refresh import commands
 from dbt_idivm.refresh.config import ModelConfig
 from dbt_idivm.refresh.inputs import Input, Inputs, look_up
 from dbt_idivm.refresh.invocation import Invocation
@@ -23,6 +24,7 @@ from dbt_idivm.script.plan import Plan
 
 # A rebuild over unchanged inputs would give another result: sampling and drawing, the time, functions nobody knows.
 _UNREPEATABLE = frozenset({"IDIVM-204", "IDIVM-206", "IDIVM-213", "IDIVM-226"})
+LAYOUT = "layout"  # the part of the fingerprint that says nothing about rows
 _VOLATILE, _UNKNOWN_COLUMN = "IDIVM-206", "IDIVM-221"
 
 
@@ -116,7 +118,7 @@ def _planned(job: Job, inputs: Inputs, keys: Mapping[str, Key], plan: Plan | Non
              codes: tuple[str, ...] = ()) -> Planned:
     model = model_name(job.request)
     used = _used(inputs, plan)
-    fingerprint = _fingerprint(job, inputs, keys, plan) | {"inputs": digest(used)}
+    fingerprint = _fingerprint(job, inputs, keys, plan) | {"inputs": digest(used), LAYOUT: job.config.layout}
     return Planned(inputs, keys, plan, refusal, model + HIDDEN_SUFFIX if plan and plan.hidden else model,
                    inputs.is_versioned and _UNREPEATABLE.isdisjoint(codes), fingerprint, used)
 
@@ -155,6 +157,12 @@ def difference(job: Job, standing: Standing, planned: Planned) -> Steps[Finding 
     changed = [part for part in now if before.get(part) != now[part]]
     if not changed:
         return None
+    if changed == [LAYOUT]:
+        if job.config.on_configuration_change == "fail":
+            raise IdivmError(finding(106, view=model_name(job.request)))
+        return finding(415)
+    if job.config.on_schema_change == "fail":
+        yield from _same_columns(job)
     if "sql" in changed:
         return finding(402, what="another SELECT")
     for setting in ("ansi", "time_zone"):
@@ -163,6 +171,26 @@ def difference(job: Job, standing: Standing, planned: Planned) -> Steps[Finding 
     if "inputs" in changed:
         return (yield from _changed_columns(job, standing, planned))
     return finding(402, what="other keys" if "keys" in changed else "another set of stored columns")
+
+
+def kept_layout(job: Job, standing: Standing, planned: Planned) -> Planned:
+    """`on_configuration_change: continue`: the table stays laid out as it is, and its state says so."""
+    before = (standing.state.plan if standing.state else {}).get(LAYOUT)
+    if job.config.on_configuration_change != "continue" or before in (None, planned.fingerprint[LAYOUT]):
+        return planned
+    job.warnings.append(f"{job.request.name}: the table's configuration changed; the table stays as it was created "
+                        "(`on_configuration_change: continue`) until it is rebuilt")
+    return replace(planned, fingerprint={**planned.fingerprint, LAYOUT: before})
+
+
+def _same_columns(job: Job) -> Steps[None]:
+    """Raises IDIVM-107 if the SELECT no longer has the columns that its relation has, in names, order and types."""
+    stored = yield from describe(job.engine, model_name(job.request))
+    wanted = yield from job.engine.ask(commands.describe_query(job.request.sql))
+    before = {a.name: a.type for a in stored.columns} if stored else {}
+    now = {str(row[0]): str(row[1]) for row in wanted.rows}
+    if list(before.items()) != list(now.items()):
+        raise IdivmError(finding(107, view=model_name(job.request), before=_listed(before), now=_listed(now)))
 
 
 def _changed_columns(job: Job, standing: Standing, planned: Planned) -> Steps[Finding]:

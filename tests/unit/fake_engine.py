@@ -43,6 +43,7 @@ class FakeEngine:
     settings: dict[str, str] = field(default_factory=dict)
     log: list[Statement] = field(default_factory=list)
     on_write: Callable[[], None] | None = None
+    query_columns: dict[str, str] = field(default_factory=dict)  # of any SELECT that is asked about
     staged: set[str] = field(default_factory=set)  # temporary views
 
     def source(self, table_name: str, **columns: str) -> Table:
@@ -73,6 +74,8 @@ class FakeEngine:
         return getattr(self, f"_{verb.lower()}")(statement)
 
     def _describe(self, statement: Statement) -> Reply:
+        if "QUERY" in statement.sql:
+            return Rows(("col_name", "data_type", "comment"), tuple((*column, None) for column in self.query_columns.items()))
         name = statement.sql.split()[3 if "EXTENDED" in statement.sql else 2]
         table = self.tables.get(name)
         if table is None:

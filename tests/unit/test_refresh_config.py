@@ -50,6 +50,13 @@ def test_refused(config: dict[str, Any], code: str) -> None:
     assert codes(**config) == (code,)
 
 
+@pytest.mark.parametrize("key, value", [("on_schema_change", "sync"), ("on_configuration_change", "maybe")])
+def test_dbt_s_own_choices_are_checked_too(key: str, value: str) -> None:
+    with pytest.raises(IdivmError) as caught:
+        model_config({"dbt": {key: value}})
+    assert caught.value.codes == ("IDIVM-103",) and key in str(caught.value)
+
+
 def test_layout_changes_with_what_a_table_is_created_by() -> None:
     assert model_config({"idivm": {"cluster_by": "a"}}).layout != model_config({}).layout
     assert model_config({"idivm": {"verify": "none"}}).layout == model_config({}).layout

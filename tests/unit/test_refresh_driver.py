@@ -182,6 +182,48 @@ def test_reasons_in_the_request(engine: FakeEngine, request_: ModelRequest, expe
     assert code(built(engine), request_) == expected
 
 
+def configured(**dbt: object) -> ModelRequest:
+    return replace(MODEL, config={"idivm": {}, "dbt": dbt})
+
+
+def test_another_layout_is_applied_by_a_rebuild(engine: FakeEngine) -> None:
+    built(engine)
+    assert code(engine, configured(tblproperties={"a": "b"})) == "IDIVM-415"
+    assert "'a'='b'" in next(s.sql for s in engine.log if s.label == "build main.v")
+    assert engine.drive(configured(tblproperties={"a": "b"})).mode == "noop"
+
+
+def test_another_layout_waits_for_a_rebuild(engine: FakeEngine) -> None:
+    later = configured(tblproperties={"a": "b"}, on_configuration_change="continue")
+    built(engine)
+    for _ in range(2):
+        change(engine)
+        outcome = engine.drive(later)
+        assert outcome.mode == "incremental" and "stays as it was created" in outcome.warnings[0]
+        assert engine.drive(later).warnings, "it warns as long as it is so, also when there is nothing to do"
+    rebuilt = engine.drive(replace(later, full_refresh=True))
+    assert rebuilt.reason is not None and rebuilt.reason.startswith("IDIVM-401") and not rebuilt.warnings
+    assert "'a'='b'" in next(s.sql for s in engine.log if s.label == "build main.v")
+    assert engine.drive(later).warnings == ()
+
+
+def test_another_layout_can_be_an_error(engine: FakeEngine) -> None:
+    request = configured(tblproperties={"a": "b"}, on_configuration_change="fail")
+    assert failing(built(engine), request).codes == ("IDIVM-106",)
+    assert engine.labels("write") == []
+    assert code(engine, replace(request, full_refresh=True)) == "IDIVM-401"
+
+
+def test_other_columns_can_be_an_error(engine: FakeEngine) -> None:
+    request = replace(configured(on_schema_change="fail"), sql="select id, name, 1 as one from main.o")
+    built(engine).tables["main.v"].columns = {"id": "int", "name": "string"}
+    engine.query_columns = {"id": "int", "name": "string", "one": "int"}
+    assert failing(engine, request).codes == ("IDIVM-107",)
+    assert engine.labels("write") == []
+    engine.query_columns = {"id": "int", "name": "string"}
+    assert code(engine, request) == "IDIVM-402", "another SELECT with the same columns"
+
+
 def test_caches_are_a_choice(engine: FakeEngine) -> None:
     """Without them a sum needs no hidden columns; choosing otherwise is another definition."""
     groups = model("select name, sum(id) as total from main.o group by name", {"o": "id"})
