@@ -15,7 +15,7 @@ from dbt_idivm.refresh.inputs import pinned_query
 from dbt_idivm.refresh.outcome import Account, Effect, named, outcome, summary
 from dbt_idivm.refresh.planning import Job, Planned
 from dbt_idivm.refresh.protocol import InputChange, Outcome, Statement
-from dbt_idivm.refresh.relations import BUILD, COLUMNS, DEFINITION, IDS, INPUTS, VIEW, Described, describe
+from dbt_idivm.refresh.relations import BUILD, DEFINITION, IDS, INPUTS, VIEW, Described, describe
 from dbt_idivm.refresh.standing import HIDDEN_SUFFIX, Standing, model_name
 from dbt_idivm.refresh.state import Consumed, State, digest
 from dbt_idivm.refresh.steps import Steps
@@ -111,7 +111,7 @@ def _with_plan(job: Job, planned: Planned) -> Build:
     assert plan is not None
     versions = {found.table: found.version for found in planned.inputs.tables.values() if found.version is not None}
     visible = tuple(c.name for c in plan.columns if not c.hidden)
-    properties = _properties(job, planned) | {COLUMNS: list(visible)}
+    properties = _properties(job, planned)
     if plan.root.unique:
         properties[IDS] = [plan.stored(name) for name in plan.root.ids]
     query = full_query(plan, Binding(versions))

@@ -12,7 +12,7 @@ from dbt_idivm.frontend.lower import tables_in
 from dbt_idivm.frontend.replace_tables import replace_tables
 from dbt_idivm.refresh.history import Commit
 from dbt_idivm.refresh.invocation import Invocation
-from dbt_idivm.refresh.relations import COLUMNS, Described, describe
+from dbt_idivm.refresh.relations import Described, describe
 from dbt_idivm.refresh.steps import Engine, Steps
 from dbt_idivm.script.dialect import DELTA, verbatim
 
@@ -84,12 +84,7 @@ def _table(engine: Engine, invocation: Invocation, name: str, facts: Described) 
             raise IdivmError(finding(301, source=table))
         facts = behind
     commit = (yield from invocation.pinned(engine, table)) if facts.is_delta else None
-    return Input(name, table, facts, commit, visible or _declared_columns(facts))
-
-
-def _declared_columns(facts: Described) -> tuple[str, ...] | None:
-    found = facts.properties.get(COLUMNS)
-    return tuple(found) if found is not None else None
+    return Input(name, table, facts, commit, visible)
 
 
 def _unfit(found: Input) -> list[Finding]:

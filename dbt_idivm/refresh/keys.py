@@ -1,7 +1,7 @@
 """Which key identifies the rows of an input, and whether it really does (no trust without a check).
 
 In order: the model's config, what dbt declares (constraints, tests), the IDs of an upstream view of ours. Only the
-last needs no check: they are unique by construction.
+last needs no check, as long as nobody else wrote to that view: they are unique by construction.
 """
 
 from __future__ import annotations
@@ -14,6 +14,7 @@ from sqlglot import exp
 
 from dbt_idivm.algebra.expressions import column
 from dbt_idivm.errors import Finding, IdivmError, finding, nearest
+from dbt_idivm.refresh import state
 from dbt_idivm.refresh.config import ModelConfig
 from dbt_idivm.refresh.inputs import Input, Inputs
 from dbt_idivm.refresh.invocation import Invocation
@@ -107,7 +108,7 @@ def _declared(request: ModelRequest, found: Input) -> Key | None:
         if all(name.lower() in columns for name in candidate.columns):
             upstream = _upstream(found)
             same = upstream is not None and {n.lower() for n in upstream.columns} == {n.lower() for n in candidate.columns}
-            return Key(candidate.columns, candidate.source, trusted=same)
+            return Key(candidate.columns, candidate.source, trusted=upstream is not None and upstream.trusted and same)
     return None
 
 
@@ -115,7 +116,9 @@ def _upstream(found: Input) -> Key | None:
     ids = found.facts.properties.get(IDS) or ()
     if not ids or not set(ids) <= {attribute.name for attribute in found.facts.columns}:
         return None
-    return Key(tuple(ids), "the IDs of an upstream view", trusted=True)
+    # a clone has the property too, and so has a view whose last commit is somebody else's
+    last = state.read(found.commit.user_metadata) if found.commit else None
+    return Key(tuple(ids), "the IDs of an upstream view", trusted=last is not None and last.trusted)
 
 
 def _unknown_names(request: ModelRequest, config: ModelConfig, inputs: Inputs) -> list[Finding]:

@@ -16,7 +16,6 @@ from dbt_idivm.refresh.steps import Engine, EngineFailure, Steps
 VIEW = "idivm.view"  # on the user's relation: the table that is maintained for it
 DEFINITION = "idivm.definition"  # the user's compiled SQL
 IDS = "idivm.ids"  # stored columns that identify a row; none if rows are not unique
-COLUMNS = "idivm.columns"  # the user's columns
 INPUTS = "idivm.inputs"  # input → the columns that are used of it, with their types
 BUILD = "idivm.build"  # hash over all that the table was created by
 FEED = "delta.enableChangeDataFeed"

@@ -44,7 +44,7 @@ def code(engine: FakeEngine, request: ModelRequest = MODEL) -> str | None:
 def failing(engine: FakeEngine, request: ModelRequest = MODEL) -> IdivmError:
     with pytest.raises(IdivmError) as caught:
         engine.drive(request)
-    assert caught.value.findings[0].model == "v"
+    assert caught.value.findings[0].model == request.name
     assert not engine.settings, "settings are taken back, also after a failure"
     return caught.value
 
@@ -378,3 +378,13 @@ def test_a_model_without_rules_says_so_at_once(engine: FakeEngine) -> None:
     change(engine)
     assert code(engine, windowed) == "IDIVM-408"
     assert failing(engine, replace(windowed, config={"idivm": {"on_unsupported": "error"}})).codes == ("IDIVM-203",)
+
+
+def test_ids_of_an_upstream_view_are_checked_after_a_write_by_others(engine: FakeEngine) -> None:
+    """A clone keeps the property that names the IDs, and anybody may write to it or to the view itself."""
+    built(engine).tables["main.v"].columns = {"id": "int", "name": "string"}
+    above = replace(model("select id, name from main.v"), name="w", identifier="w")
+    assert engine.drive(above).statements == 1, "unique by construction"
+    engine.tables["main.v"].commit("WRITE", {"numOutputRows": "1"})
+    engine.reads["check key (id) of main.v"] = ((1, 7, 2),)
+    assert failing(engine, replace(above, full_refresh=True)).codes == ("IDIVM-305",)
