@@ -15,7 +15,7 @@ from dbt_idivm.refresh.inputs import pinned_query
 from dbt_idivm.refresh.outcome import Account, Effect, named, outcome, summary
 from dbt_idivm.refresh.planning import Job, Planned
 from dbt_idivm.refresh.protocol import InputChange, Outcome, Statement
-from dbt_idivm.refresh.relations import BUILD, DEFINITION, IDS, INPUTS, VIEW, Described, describe
+from dbt_idivm.refresh.relations import BUILD, DEFINITION, IDS, INPUTS, OWNER, VIEW, Described, describe
 from dbt_idivm.refresh.standing import HIDDEN_SUFFIX, Standing, model_name
 from dbt_idivm.refresh.state import Consumed, State, digest
 from dbt_idivm.refresh.steps import Steps
@@ -85,7 +85,8 @@ def build_restricted(job: Job) -> Steps[Outcome]:
     query = verbatim(job.request.sql)
     model = model_name(job.request)
     state = State({}, {}, run=job.request.run_id, trusted=False)
-    wanted = Build(model, query, (), None, {VIEW: model, DEFINITION: job.request.sql}, state)
+    properties = {VIEW: model, OWNER: job.request.owner, DEFINITION: job.request.sql}
+    wanted = Build(model, query, (), None, properties, state)
     written = yield from put(job, wanted)
     effect, reason = Effect(inserted=written), finding(414).summary
     if job.request.existing is None:
@@ -125,7 +126,7 @@ def _without_plan(job: Job, planned: Planned) -> Build:
 
 
 def _properties(job: Job, planned: Planned) -> dict[str, Any]:
-    return {VIEW: planned.table, DEFINITION: job.request.sql, INPUTS: planned.used,
+    return {VIEW: planned.table, OWNER: job.request.owner, DEFINITION: job.request.sql, INPUTS: planned.used,
             BUILD: digest(dict(planned.fingerprint))}
 
 
@@ -178,4 +179,5 @@ def _show(job: Job, wanted: Build, stands: Described | None) -> Steps[None]:
         yield from engine.ask(commands.drop("table", model))
     shown = stands is not None and stands.kind == "view" and stands.maintained == wanted.table
     if not shown or tuple(a.name for a in stands.columns) != wanted.visible:  # type: ignore[union-attr]
-        yield from engine.ask(writing.create_view(model, wanted.table, wanted.visible, {VIEW: wanted.table}))
+        yield from engine.ask(writing.create_view(model, wanted.table, wanted.visible,
+                                                       {VIEW: wanted.table, OWNER: job.request.owner}))

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from sqlglot import exp
 
+from dbt_idivm.algebra.expressions import identifier
 from dbt_idivm.refresh.protocol import Statement
 from dbt_idivm.script.dialect import DELTA
 
@@ -42,6 +43,38 @@ def set_option(key: str, value: str) -> Statement:
 
 def reset_option(key: str) -> Statement:
     return Statement(f"RESET {key}", "setting", f"reset {key}", fetch=False)
+
+
+def properties(table: str) -> Statement:
+    return Statement(f"SHOW TBLPROPERTIES {name_sql(table)}", "metadata", f"properties of {table}")
+
+
+def unset_properties(table: str, keys: tuple[str, ...]) -> Statement:
+    listed = ", ".join(string_sql(key) for key in keys)
+    return Statement(f"ALTER TABLE {name_sql(table)} UNSET TBLPROPERTIES IF EXISTS ({listed})", "metadata",
+                     f"release {table}", fetch=False)
+
+
+def comment_relation(kind: str, relation: str, text: str) -> Statement:
+    """`kind` is table or view. An empty text takes the comment away."""
+    sql = f"ALTER {kind.upper()} {name_sql(relation)} SET TBLPROPERTIES ('comment' = {string_sql(text)})"
+    return Statement(sql, "metadata", f"describe {relation}", fetch=False)
+
+
+def comment_column(table: str, column: str, text: str) -> Statement:
+    sql = f"ALTER TABLE {name_sql(table)} ALTER COLUMN {identifier(column).sql(DELTA.name)} COMMENT {string_sql(text)}"
+    return Statement(sql, "metadata", f"describe column {column} of {table}", fetch=False)
+
+
+def add_check(table: str, name: str, expression: str) -> Statement:
+    """`expression` is the user's SQL as it is."""
+    sql = f"ALTER TABLE {name_sql(table)} ADD CONSTRAINT {identifier(name).sql(DELTA.name)} CHECK ({expression})"
+    return Statement(sql, "metadata", f"constrain {table}", fetch=False)
+
+
+def drop_check(table: str, name: str) -> Statement:
+    sql = f"ALTER TABLE {name_sql(table)} DROP CONSTRAINT {identifier(name).sql(DELTA.name)}"
+    return Statement(sql, "metadata", f"release {table} from a constraint", fetch=False)
 
 
 def drop(kind: str, table: str) -> Statement:

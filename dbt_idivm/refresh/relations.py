@@ -14,6 +14,7 @@ from dbt_idivm.refresh.steps import Engine, EngineFailure, Steps
 
 # Properties of ours, each a hex-encoded JSON value.
 VIEW = "idivm.view"  # on the user's relation: the table that is maintained for it
+OWNER = "idivm.owner"  # the model that made it
 DEFINITION = "idivm.definition"  # the user's compiled SQL
 IDS = "idivm.ids"  # stored columns that identify a row; none if rows are not unique
 INPUTS = "idivm.inputs"  # input → the columns that are used of it, with their types

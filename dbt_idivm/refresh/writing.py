@@ -85,13 +85,22 @@ def overwrite_table(table: str, query: exp.Expr) -> Statement:
     return Statement(DELTA.sql(tree), "write", f"rebuild {table}", fetch=False)
 
 
-def create_view(view: str, table: str, columns: tuple[str, ...], properties: Mapping[str, Any]) -> Statement:
-    """The user's relation over the ID-extended table: its columns, without the hidden ones."""
+def create_view(view: str, table: str, columns: tuple[str, ...], properties: Mapping[str, Any],
+                comments: Mapping[str, str] | None = None) -> Statement:
+    """The user's relation over the ID-extended table: its columns, without the hidden ones. `comments` are on columns."""
     names = [exp.Column(this=identifier(name)) for name in columns]
     query = exp.Select(expressions=names).from_(DELTA.table(table, None))
     found = exp.Properties(expressions=_properties({key: encode(value) for key, value in properties.items()}))
-    tree = exp.Create(this=DELTA.table(view, None), kind="VIEW", replace=True, expression=query, properties=found)
+    target: exp.Expr = DELTA.table(view, None)
+    if comments:
+        target = exp.Schema(this=target, expressions=[_commented(name, comments.get(name)) for name in columns])
+    tree = exp.Create(this=target, kind="VIEW", replace=True, expression=query, properties=found)
     return Statement(DELTA.sql(tree), "metadata", f"create view {view}", fetch=False)
+
+
+def _commented(name: str, text: str | None) -> exp.ColumnDef:
+    kind = exp.CommentColumnConstraint(this=exp.Literal.string(text)) if text else None
+    return exp.ColumnDef(this=identifier(name), constraints=[exp.ColumnConstraint(kind=kind)] if kind else [])
 
 
 def rename_table(table: str, to: str) -> Statement:

@@ -33,9 +33,11 @@
   {% endfor %}
 
   {% do apply_grants(target, grant_config, should_revoke(existing, full_refresh_mode=(run.mode == 'create'))) %}
-  {% do idivm_persist_docs(target) %}
-  {% if run.mode == 'create' and target.is_table %}
-    {% do persist_constraints(target, model) %}
+  {% if config.persist_relation_docs() or config.persist_column_docs() %}
+    {% do adapter.idivm_persist_docs(target, model, config.persist_relation_docs(), config.persist_column_docs()) %}
+  {% endif %}
+  {% if config.get('contract').enforced %}
+    {% do adapter.idivm_persist_constraints(relations[-1], model) %}
   {% endif %}
 
   {{ idivm_hooks(post_hooks) }}

@@ -1,4 +1,16 @@
-{#- dbt's clone looks its view materialization up by this exact name. -#}
+{#-
+  dbt-spark's own, and what is needed when a maintained view stood at the name.
+  dbt's clone looks the view materialization up by this exact name.
+-#}
 {% materialization view, adapter='idivm' %}
-  {{ return(create_or_replace_view()) }}
+  {%- set behind = adapter.idivm_behind(load_cached_relation(this)) -%}
+  {%- set result = create_or_replace_view() -%}
+  {%- if behind %}{% do adapter.drop_relation(behind) %}{% endif -%}
+  {{ return(result) }}
+{% endmaterialization %}
+
+
+{% materialization incremental, adapter='idivm', supported_languages=['sql', 'python'] %}
+  {%- do adapter.idivm_release(load_cached_relation(this)) -%}
+  {{ return(materialization_incremental_spark()) }}
 {% endmaterialization %}

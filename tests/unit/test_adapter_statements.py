@@ -4,13 +4,11 @@ from __future__ import annotations
 
 import datetime as dt
 from decimal import Decimal
-from types import SimpleNamespace
 from typing import Any
 from zoneinfo import ZoneInfo
 
 import pytest
 
-from dbt.adapters.idivm.comments import comment_statements
 from dbt.adapters.idivm.engine_errors import engine_error, engine_message
 from dbt.adapters.idivm.impl import default_to_delta
 from dbt.adapters.idivm.session import in_zone, literal
@@ -69,24 +67,6 @@ def test_error_class_from_the_cause() -> None:
 def test_stack_trace_is_left_out() -> None:
     text = "org.apache.spark.SparkException: [X_Y_Z] no\n\tat org.apache.spark.A.b(A.scala:1)\n\tat c"
     assert engine_message(Exception(text)) == "[X_Y_Z] no"
-
-
-def test_only_comments_that_differ() -> None:
-    described = [
-        ("id", "int", "the key"),
-        ("Name", "string", None),
-        ("", "", ""),
-        ("# Detailed Table Information", "", ""),
-        ("Comment", "old", ""),
-    ]
-    table = type("Table", (SimpleNamespace,), {"__str__": lambda self: "main.t"})(type="table", is_table=True)
-    columns = {"id": {"description": "the key"}, "name": {"description": "it's"}, "gone": {"description": "x"}}
-    model = {"description": "new", "columns": columns}
-    assert list(comment_statements(table, described, model, True, True)) == [
-        "alter table main.t set tblproperties ('comment' = 'new')",
-        "alter table main.t alter column `name` comment 'it\\'s'",
-    ]
-    assert list(comment_statements(table, described, {"description": "old"}, True, True)) == []
 
 
 def test_defaults_leave_the_user_s_choice() -> None:

@@ -21,6 +21,13 @@ class IdivmAdapter(MaintenanceMixin, SparkAdapter):
         if config.credentials.is_embedded:
             config.credentials.resolve_paths(getattr(config, "project_root", "."))
 
+    def drop_relation(self, relation: Any) -> None:
+        """Drop a relation; with a view of ours the table behind it."""
+        behind = self.idivm_behind(relation)
+        super().drop_relation(relation)
+        if behind is not None:
+            super().drop_relation(behind)
+
     def pre_model_hook(self, config: Mapping[str, Any]) -> None:
         """Give a model the defaults of this type before its materialization reads them.
 

@@ -11,21 +11,22 @@ from collections.abc import Generator, Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any
+from typing import Any, TypeVar, cast
 
 from dbt.adapters.base.meta import AdapterMeta, available
 from dbt.adapters.contracts.relation import RelationType
 from dbt.adapters.events.logging import AdapterLogger
 from dbt_common.exceptions import CompilationError, DbtRuntimeError
 
-from dbt.adapters.idivm.comments import comment_statements
 from dbt.adapters.idivm.engine_errors import engine_error
 from dbt.adapters.idivm.keys import KeyIndex
 from dbt.adapters.idivm.request import model_request, relation_under_test
 from dbt.adapters.idivm.response import MaintenanceResponse, maintenance_response
 from dbt_idivm.refresh.protocol import Outcome, Refresh, Reply, Rows, Statement
+from dbt_idivm.refresh.steps import Engine, EngineFailure
 
 logger = AdapterLogger("Idivm")
+T = TypeVar("T")
 
 
 @dataclass
@@ -147,11 +148,62 @@ class MaintenanceMixin(metaclass=AdapterMeta):
         for file_name, text in artifacts.items():
             (folder / file_name).write_text(text, encoding="utf-8")
 
+    @available.parse_none
+    def idivm_persist_docs(self, relation: Any, model: Mapping[str, Any], for_relation: bool, for_columns: bool) -> None:
+        """Bring a relation's comments up to the model's descriptions."""
+        from dbt_idivm.refresh.comments import Descriptions, persist
+
+        columns = {name: column.get("description") or "" for name, column in (model.get("columns") or {}).items()}
+        wanted = Descriptions(model.get("description") if for_relation else None, columns if for_columns else None)
+        self._idivm_drive(persist(Engine(), relation_name(relation), wanted))
+
+    @available.parse_none
+    def idivm_persist_constraints(self, table: Any, model: Mapping[str, Any]) -> None:
+        """Bring the constraints of the table that holds a model's rows up to its contract."""
+        from dbt_idivm.refresh.constraints import declared, persist
+
+        wanted = declared((model.get("columns") or {}).values(), model.get("constraints") or ())
+        self._idivm_drive(persist(Engine(), relation_name(table), wanted))
+
+    @available.parse_none
+    def idivm_behind(self, relation: Any) -> Any:
+        """The table behind a view of ours, None for every other relation: who replaces the view has to drop it."""
+        from dbt_idivm.refresh.ownership import behind
+        from dbt_idivm.refresh.standing import HIDDEN_SUFFIX
+
+        if relation is None or not relation.is_view or not relation.schema:
+            return None
+        hidden = self.get_relation(relation.database, relation.schema, relation.identifier + HIDDEN_SUFFIX)  # type: ignore[attr-defined]
+        if hidden is None or self._idivm_drive(behind(Engine(), relation_name(relation))) != relation_name(hidden):
+            return None
+        return hidden
+
+    @available.parse_none
+    def idivm_release(self, relation: Any) -> None:
+        """Before another materialization goes on with a table of ours."""
+        from dbt_idivm.refresh.ownership import release
+
+        if relation is not None and relation.is_table and relation.is_delta:
+            self._idivm_drive(release(Engine(), relation_name(relation)))
+
     @available.parse_list
-    def idivm_comments(self, relation: Any, model: Mapping[str, Any], for_relation: bool, for_columns: bool) -> list[str]:
-        """The statements that bring a relation's comments up to the model's descriptions; none when they are."""
-        _, described = self.connections.run(f"describe extended {relation}", True)
-        return list(comment_statements(relation, described, model, for_relation, for_columns))
+    def idivm_orphans(self, graph: Mapping[str, Any], drop: bool) -> list[str]:
+        """What models that are gone, or that have another name now, left in the project's schemas; one line each.
+
+        `drop`: drop them.
+        """
+        from dbt_idivm.refresh.ownership import orphans
+
+        nodes = [node for node in graph["nodes"].values() if node["resource_type"] in ("model", "seed", "snapshot")]
+        schemas = sorted({self.config.credentials.schema, *(node["schema"] for node in nodes)})
+        there = {relation_name(relation): relation for schema in schemas
+                 for relation in self.list_relations(None, schema)}  # type: ignore[attr-defined]
+        taken = {f"{node['schema']}.{node['alias']}".lower() for node in nodes}
+        packages = {self.config.project_name, *(node["package_name"] for node in nodes)}
+        left = self._idivm_drive(orphans(Engine(), sorted(there), taken, packages))
+        for orphan in left if drop else ():
+            self.drop_relation(there[orphan.relation])  # type: ignore[attr-defined]
+        return [f"{orphan.kind} {orphan.relation} of {orphan.owner}" for orphan in left]
 
     @available.parse(lambda *args, **kwargs: "")
     def idivm_equivalence(self, model: Any, as_of: str = "refresh") -> str:
@@ -166,14 +218,21 @@ class MaintenanceMixin(metaclass=AdapterMeta):
         with planner_errors():
             return self._idivm_drive(equivalence(*relation, as_of))
 
-    def _idivm_drive(self, steps: Generator[Statement, Reply, str]) -> str:
-        """Run a generator of statements to its end and return its result."""
+    def _idivm_drive(self, steps: Generator[Statement, Reply, T]) -> T:
+        """Run a generator of statements to its end and return its result. An engine's error is the user's to see."""
         try:
             statement = next(steps)
             while True:
                 statement = steps.send(self._idivm_reply(statement))
         except StopIteration as stop:
-            return str(stop.value)
+            return cast("T", stop.value)
+        except EngineFailure as failure:
+            raise DbtRuntimeError(str(failure)) from failure
+
+
+def relation_name(relation: Any) -> str:
+    """A relation as the planner names it."""
+    return f"{relation.schema}.{relation.identifier}".lower()
 
 
 @contextmanager

@@ -31,6 +31,7 @@ def model_request(context: Mapping[str, Any], keys: KeyIndex, credentials: Any) 
         name=model["name"],
         schema=relation.schema,
         identifier=relation.identifier,
+        owner=model["unique_id"],
         sql=context["sql"],
         config={"idivm": idivm_config(model["config"]), "dbt": dbt_config(model["config"])},
         keys=keys.keys(model),
