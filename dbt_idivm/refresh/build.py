@@ -49,14 +49,19 @@ def build(job: Job, standing: Standing, planned: Planned, reason: Finding | None
     wanted = _with_plan(job, planned) if planned.plan else _without_plan(job, planned)
     yield from _verify_unique_key(job, planned, wanted)
     written = yield from put(job, wanted)
-    before = standing.state.inputs if standing.state else {}
-    inputs = {named(job, name): InputChange(before[name].version if name in before else None, found.version)
-              for name, found in planned.inputs.tables.items() if found.version is not None}
+    inputs = all_inputs(job, standing, planned)
     # a first build that cannot be maintained says so at once
     why = summary(reason or planned.refusal)
     account = Account("create" if reason is None else "full", wanted.hidden, inputs, Effect(inserted=written),
                       None if reason is None else "full", why)
     return outcome(job, account, planned)
+
+
+def all_inputs(job: Job, standing: Standing, planned: Planned) -> dict[str, InputChange]:
+    """The inputs of a rebuild: it reads all their rows."""
+    before = standing.state.inputs if standing.state else {}
+    return {named(job, name): InputChange(before[name].version if name in before else None, found.version)
+            for name, found in planned.inputs.tables.items() if found.version is not None}
 
 
 def _verify_unique_key(job: Job, planned: Planned, wanted: Build) -> Steps[None]:

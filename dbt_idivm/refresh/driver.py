@@ -1,29 +1,31 @@
 """The refresh of one model, as a generator of statements (`protocol.py` says how it is driven).
 
 validate config → nothing new? done → plan → is the stored view the planned one? → lead it on, or rebuild with a reason.
+A forecast decides as the refresh would, and stops before anything is written.
 """
 
 from __future__ import annotations
 
-from collections.abc import Generator
-from dataclasses import replace
+from collections.abc import Callable, Generator
+from dataclasses import dataclass, replace
 
 from dbt_idivm.errors import Finding, IdivmError, finding
-from dbt_idivm.refresh.build import build, build_restricted, request_digest
+from dbt_idivm.refresh.build import all_inputs, build, build_restricted, request_digest
 from dbt_idivm.refresh.config import model_config
-from dbt_idivm.refresh.incremental import incremental
+from dbt_idivm.refresh.incremental import Ready, input_changes, lead_on, prepare, strategy
 from dbt_idivm.refresh.inputs import look_up, qualified
 from dbt_idivm.refresh.invocation import Invocation
 from dbt_idivm.refresh.marks import is_due
-from dbt_idivm.refresh.outcome import Account, named, outcome
+from dbt_idivm.refresh.outcome import Account, named, outcome, summary
 from dbt_idivm.refresh.planning import LAYOUT, Job, Planned, difference, kept_layout, plan_model
-from dbt_idivm.refresh.protocol import InputChange, ModelRequest, Outcome, Refresh, Reply, Statement
+from dbt_idivm.refresh.protocol import Forecast, InputChange, Mode, ModelRequest, Outcome, Refresh, Reply, Statement
 from dbt_idivm.refresh.relations import describe
 from dbt_idivm.refresh.standing import Standing, model_name, read_standing
 from dbt_idivm.refresh.state import digest
-from dbt_idivm.refresh.steps import Engine, EngineFailure, Steps
+from dbt_idivm.refresh.steps import Engine, EngineFailure, Steps, T
+from dbt_idivm.script.dialect import DELTA
 
-__all__ = ["Refresh", "refresh"]
+__all__ = ["Refresh", "forecast", "refresh"]
 
 _LINES = 4  # of an engine's message
 _TOO_OLD = ("DELTA_UNSUPPORTED_TIME_TRAVEL_BEYOND_DELETED_FILE_RETENTION_DURATION",)
@@ -32,28 +34,72 @@ _CONCURRENT = ("DELTA_CONCURRENT_*", "DELTA_METADATA_CHANGED", "DELTA_PROTOCOL_C
 
 def refresh(request: ModelRequest, invocation: Invocation) -> Generator[Statement, Reply, Outcome]:
     """Build the model or bring it up to date. Raises IdivmError; the view is then at its last committed state."""
+    return (yield from _run(request, invocation, _refresh))
+
+
+def forecast(request: ModelRequest, invocation: Invocation) -> Generator[Statement, Reply, Forecast]:
+    """What a refresh would do now. It reads what has changed, and writes nothing. Raises as the refresh would."""
+    return (yield from _run(request, invocation, _forecast))
+
+
+def _run(request: ModelRequest, invocation: Invocation, work: Callable[[Job, Standing], Steps[T]]) -> Steps[T]:
     engine = Engine()
     standing = Standing(model_name(request))
     try:
         job = Job(engine, invocation, request, model_config(request.config))
-        if request.restricted:
-            return (yield from build_restricted(job))
-        standing = yield from read_standing(engine, invocation, request)
+        if not request.restricted:
+            standing = yield from read_standing(engine, invocation, request)
         try:
-            return (yield from _refresh(job, standing))
+            return (yield from work(job, standing))
         except EngineFailure as failure:
             if not failure.is_any(_TOO_OLD):
                 raise
             # a pinned version that was superseded meanwhile cannot be read once it is old: pin anew, once
             yield from _pin_anew(job)
-            return (yield from _refresh(job, standing))
+            return (yield from work(job, standing))
     except IdivmError as error:
         raise error.of_model(request.name) from error
     except EngineFailure as failure:
         raise IdivmError(_engine_finding(failure, standing)).of_model(request.name) from failure
 
 
+@dataclass(frozen=True)
+class _Decision:
+    """How the view is to be brought up to date: led on, or rebuilt for the reason."""
+
+    planned: Planned
+    way: Ready | Finding
+
+
 def _refresh(job: Job, standing: Standing) -> Steps[Outcome]:
+    if job.request.restricted:
+        return (yield from build_restricted(job))
+    decided = yield from _decide(job, standing)
+    if isinstance(decided, Outcome):
+        return decided
+    way: Outcome | Finding | Ready = decided.way
+    if isinstance(way, Ready):
+        way = yield from lead_on(job, standing, decided.planned, way)
+    return way if isinstance(way, Outcome) else (yield from _rebuild(job, standing, decided.planned, way))
+
+
+def _forecast(job: Job, standing: Standing) -> Steps[Forecast]:
+    decided = yield from _decide(job, standing)
+    if isinstance(decided, Outcome):
+        return Forecast("noop", None, None, decided.inputs)
+    if isinstance(decided.way, Ready):
+        change, script = decided.way.change, decided.way.script
+        inputs = input_changes(job, decided.planned, change)
+        if script is None:
+            return Forecast("noop", None, None, inputs)
+        return Forecast("incremental", *strategy(script), inputs, script.shape, DELTA.sql(script.merge))
+    mode: Mode = "create" if job.request.existing is None else "full"
+    reason = decided.planned.refusal if mode == "create" else decided.way
+    return Forecast(mode, "full", summary(reason), all_inputs(job, standing, decided.planned))
+
+
+def _decide(job: Job, standing: Standing) -> Steps[_Decision | Outcome]:
+    """The outcome already, if there is nothing new."""
     request = job.request
     if not request.full_refresh:
         done = yield from _nothing_new(job, standing)
@@ -68,12 +114,7 @@ def _refresh(job: Job, standing: Standing) -> Steps[Outcome]:
         reason = finding(402, what="another set of stored columns")
     if reason is None and not planned.repeatable:
         reason = planned.refusal
-    if reason is None:
-        done_or_reason = yield from incremental(job, standing, planned)
-        if not isinstance(done_or_reason, Finding):
-            return done_or_reason
-        reason = done_or_reason
-    return (yield from _rebuild(job, standing, planned, reason))
+    return _Decision(planned, reason or (yield from prepare(job, standing, planned)))
 
 
 def _rebuild(job: Job, standing: Standing, planned: Planned, reason: Finding) -> Steps[Outcome]:

@@ -14,7 +14,7 @@ from dbt_idivm.refresh.outcome import Account, Effect, named, outcome
 from dbt_idivm.refresh.planning import Job, Planned
 from dbt_idivm.refresh.protocol import InputChange, Outcome, Rows, Statement
 from dbt_idivm.refresh.standing import Standing
-from dbt_idivm.refresh.state import Consumed, State
+from dbt_idivm.refresh.state import State
 from dbt_idivm.refresh.steps import EngineFailure, Steps
 from dbt_idivm.script.bind import BoundScript, bind
 from dbt_idivm.script.binding import Binding
@@ -43,24 +43,34 @@ class Change:
         return {table: move.to_version for table, move in self.moves.items()}
 
 
-def incremental(job: Job, standing: Standing, planned: Planned) -> Steps[Outcome | Finding]:
-    """The outcome, or why it has to be a rebuild."""
+@dataclass(frozen=True)
+class Ready:
+    """All that leading the view on takes; without a script nothing in the view changes."""
+
+    change: Change
+    script: BoundScript | None
+
+
+def prepare(job: Job, standing: Standing, planned: Planned) -> Steps[Ready | Finding]:
+    """Read what is new and bind the Δ-script to it; or why it has to be a rebuild."""
     assert standing.state is not None and standing.latest is not None
     moved = yield from diffs.moves(job.engine, job.invocation, standing.state, planned.inputs)
     if isinstance(moved, Finding):
         return moved
     if not any(move.moved for move in moved.values()):
-        return (yield from marks.unchanged(job, standing, planned, moved))
+        return Ready(Change(moved, {}), None)
     if planned.plan is None:
         assert planned.refusal is not None
         return planned.refusal
     change = yield from _read_changes(job, planned, moved)
-    if isinstance(change, Finding):
-        return change
-    script = _bind(job, planned, planned.plan, standing, change)
-    if script is None:
-        return (yield from marks.unchanged(job, standing, planned, moved))
-    return (yield from _apply(job, standing, planned, (change, script)))
+    return change if isinstance(change, Finding) else Ready(change, _bind(job, planned, planned.plan, standing, change))
+
+
+def lead_on(job: Job, standing: Standing, planned: Planned, ready: Ready) -> Steps[Outcome | Finding]:
+    """The outcome, or why it has to be a rebuild all the same."""
+    if ready.script is None:
+        return (yield from marks.unchanged(job, standing, planned, ready.change.moves))
+    return (yield from _apply(job, standing, planned, (ready.change, ready.script)))
 
 
 def _read_changes(job: Job, planned: Planned, moved: Mapping[str, Move]) -> Steps[Change | Finding]:
@@ -113,16 +123,17 @@ def _apply(job: Job, standing: Standing, planned: Planned, work: tuple[Change, B
         return (yield from _failed(job, planned, change, failure))
     effect = _effect(rows) or (yield from _skipped(job, standing, new))
     job.invocation.forget(standing.table)
-    inputs = _input_changes(job, planned, change)
-    strategy = "recompute" if script.recomputes else "id"
-    reason = _recomputed(script) if script.recomputes else None
-    account = Account("incremental", planned.plan is not None and planned.plan.hidden, inputs, effect, strategy, reason)
+    hidden = planned.plan is not None and planned.plan.hidden
+    account = Account("incremental", hidden, input_changes(job, planned, change), effect, *strategy(script))
     return outcome(job, account, planned)
 
 
-def _recomputed(script: BoundScript) -> str:
+def strategy(script: BoundScript) -> tuple[str, str | None]:
+    """By i-diffs alone, or with parts evaluated anew, and which."""
+    if not script.recomputes:
+        return "id", None
     parts = [f"{diff.name} by ({', '.join(diff.ids) or 'all'})" for diff in script.idiffs if diff.kind == "rec"]
-    return "part of the view was evaluated anew: " + "; ".join(parts)
+    return "recompute", "part of the view was evaluated anew: " + "; ".join(parts)
 
 
 def _effect(rows: Rows) -> Effect | None:
@@ -155,7 +166,7 @@ def _failed(job: Job, planned: Planned, change: Change, failure: EngineFailure) 
     raise failure
 
 
-def _input_changes(job: Job, planned: Planned, change: Change) -> dict[str, InputChange]:
+def input_changes(job: Job, planned: Planned, change: Change) -> dict[str, InputChange]:
     found = {}
     for name, each in planned.inputs.tables.items():
         move, diff = change.moves[each.table], change.diffs.get(each.table)
@@ -164,4 +175,4 @@ def _input_changes(job: Job, planned: Planned, change: Change) -> dict[str, Inpu
     return found
 
 
-__all__ = ["GAP", "Change", "Consumed", "incremental"]
+__all__ = ["GAP", "Change", "Ready", "input_changes", "lead_on", "prepare", "strategy"]

@@ -70,7 +70,6 @@ class ModelRequest:
     schema: str
     identifier: str
     sql: str
-    owner: str = ""
     config: Mapping[str, Any] = field(default_factory=dict)
     keys: Mapping[str, tuple[KeyCandidate, ...]] = field(default_factory=dict)
     input_names: Mapping[str, str] = field(default_factory=dict)
@@ -79,6 +78,7 @@ class ModelRequest:
     restricted: bool = False
     run_id: str = ""
     session: Mapping[str, str] = field(default_factory=dict)  # "ansi", "time_zone": part of the fingerprint
+    owner: str = ""
 
 
 @dataclass(frozen=True)
@@ -106,6 +106,18 @@ class Outcome:
     relations: tuple[tuple[str, str, Literal["table", "view"]], ...]  # schema, identifier, type; the model first
     artifacts: Mapping[str, str] = field(default_factory=dict)  # file name -> text
     warnings: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True)
+class Forecast:
+    """What a refresh would do now. `shape` is that of its MERGE `sql` (direct, effective, additive); both only if incremental."""
+
+    mode: Mode
+    strategy: str | None
+    reason: str | None
+    inputs: Mapping[str, InputChange]
+    shape: str | None = None
+    sql: str | None = None
 
 
 class Refresh:

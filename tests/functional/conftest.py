@@ -63,9 +63,10 @@ class DbtProject:
         """Run a dbt command and return its node results by name."""
         return {result.node.name: result for result in self.dbt(*args, fails=fails)}
 
-    def sql(self, text: str) -> list[tuple[Any, ...]]:
-        """Rows of a query; `{schema}` in it stands for the project's."""
-        return [tuple(row) for row in self.spark.sql(text.replace("{schema}", self.schema)).collect()]
+    def sql(self, *texts: str) -> list[tuple[Any, ...]]:
+        """Rows of the last statement; `{schema}` stands for the project's."""
+        rows = [self.spark.sql(text.replace("{schema}", self.schema)).collect() for text in texts]
+        return [tuple(row) for row in rows[-1]]
 
     def properties(self, table: str) -> dict[str, str]:
         return dict(self.sql(f"show tblproperties {{schema}}.{table}"))

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable
+from collections.abc import Callable, Generator
 from dataclasses import dataclass, field, replace
 from typing import Any
 
@@ -141,6 +141,17 @@ class FakeEngine:
         if self.on_write:
             self.on_write()
         table.commit(operation, {"numOutputRows": "5"}, self.settings.get("spark.databricks.delta.commitInfo.userMetadata"))
+
+
+def drive(engine: FakeEngine, steps: Generator[Statement, Reply, Any]) -> Any:
+    """The result of a generator of statements, answered by the engine."""
+    try:
+        statement = next(steps)
+        while True:
+            engine.log.append(statement)
+            statement = steps.send(engine.answer(statement))
+    except StopIteration as stop:
+        return stop.value
 
 
 def model(sql: str, unique: dict[str, str] | None = None, **config: Any) -> ModelRequest:

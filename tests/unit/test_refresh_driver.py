@@ -9,9 +9,10 @@ import pytest
 
 from dbt_idivm.errors import IdivmError
 from dbt_idivm.refresh import commands, state
+from dbt_idivm.refresh.driver import forecast
 from dbt_idivm.refresh.invocation import Invocation
-from dbt_idivm.refresh.protocol import EngineError, ModelRequest
-from tests.unit.fake_engine import FakeEngine, model
+from dbt_idivm.refresh.protocol import EngineError, Forecast, ModelRequest
+from tests.unit.fake_engine import FakeEngine, drive, model
 
 SQL = "select id, name from main.o"
 MODEL = model(SQL, {"o": "id"})
@@ -388,3 +389,39 @@ def test_ids_of_an_upstream_view_are_checked_after_a_write_by_others(engine: Fak
     engine.tables["main.v"].commit("WRITE", {"numOutputRows": "1"})
     engine.reads["check key (id) of main.v"] = ((1, 7, 2),)
     assert failing(engine, replace(above, full_refresh=True)).codes == ("IDIVM-305",)
+
+
+def foreseen(engine: FakeEngine, request: ModelRequest = MODEL) -> Forecast:
+    """The forecast; nothing may be written or set for it."""
+    engine.log = []
+    standing = replace(request, existing="table" if "main.v" in engine.tables else None)
+    result: Forecast = drive(engine, forecast(standing, Invocation()))
+    assert not engine.labels("write") and not engine.labels("setting")
+    return result
+
+
+def test_a_forecast_is_what_the_refresh_does(engine: FakeEngine) -> None:
+    def agree(request: ModelRequest = MODEL) -> Forecast:
+        told = foreseen(engine, request)
+        done = engine.drive(request)
+        assert (told.mode, told.reason, told.inputs) == (done.mode, done.reason, done.inputs)
+        assert done.mode in ("noop", "create") or told.strategy == done.strategy
+        return told
+
+    assert agree().mode == "create"
+    assert agree().mode == "noop"
+    change(engine)
+    told = agree()
+    assert (told.mode, told.shape, told.inputs["orders"].rows) == ("incremental", "direct", 1)
+    assert told.sql is not None and told.sql.startswith("MERGE INTO main.v")
+    change(engine, 5000)
+    assert agree().inputs["orders"].rows is None
+    assert agree(replace(MODEL, full_refresh=True)).reason == "IDIVM-401 --full-refresh was asked for"
+    engine.tables["main.v"].commit("DELETE")
+    assert agree().mode == "full"
+
+
+def test_a_forecast_raises_as_the_refresh_would(engine: FakeEngine) -> None:
+    with pytest.raises(IdivmError) as caught:
+        foreseen(engine, replace(MODEL, sql="select id from main.nowhere"))
+    assert caught.value.codes == ("IDIVM-301",)

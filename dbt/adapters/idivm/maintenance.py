@@ -19,6 +19,7 @@ from dbt.adapters.events.logging import AdapterLogger
 from dbt_common.exceptions import CompilationError, DbtRuntimeError
 
 from dbt.adapters.idivm.engine_errors import engine_error
+from dbt.adapters.idivm.forecasts import Foreseen, compiled_models, table
 from dbt.adapters.idivm.keys import KeyIndex
 from dbt.adapters.idivm.request import model_request, relation_under_test
 from dbt.adapters.idivm.response import MaintenanceResponse, maintenance_response
@@ -217,6 +218,33 @@ class MaintenanceMixin(metaclass=AdapterMeta):
             return "select 'not compared under --empty' as difference where false"
         with planner_errors():
             return self._idivm_drive(equivalence(*relation, as_of))
+
+    @available.parse(lambda *args, **kwargs: "")
+    def idivm_plan(self, graph: Mapping[str, Any], run_id: str, full_refresh: bool, sql: bool) -> str:
+        """What the next refresh of each idivm model would do that the last `dbt compile` compiled, as a table.
+
+        `sql`: with the MERGE of each.
+        """
+        from dbt_idivm.refresh.driver import forecast
+
+        invocation, keys = self._idivm_memory.of(run_id, graph)
+        found = []
+        for unique_id, sql in compiled_models(Path(self.config.project_root, self.config.target_path)):
+            model = graph["nodes"].get(unique_id)
+            if model is None or model["config"]["materialized"] != "idivm":
+                continue
+            relation = self.Relation.create(schema=model["schema"], identifier=model["alias"])
+            existing = self.get_relation(None, model["schema"], model["alias"])  # type: ignore[attr-defined]
+            own = model["config"].get("full_refresh")
+            context = {"model": model, "sql": sql, "relation": relation, "existing": existing, "restricted": False,
+                       "full_refresh": full_refresh if own is None else own, "run_id": run_id}
+            try:
+                with planner_errors():
+                    request = model_request(context, keys, self.config.credentials)
+                    found.append(Foreseen(model["name"], self._idivm_drive(forecast(request, invocation)), None))
+            except DbtRuntimeError as error:
+                found.append(Foreseen(model["name"], None, error.msg))
+        return table(found, sql)
 
     def _idivm_drive(self, steps: Generator[Statement, Reply, T]) -> T:
         """Run a generator of statements to its end and return its result. An engine's error is the user's to see."""

@@ -1,0 +1,118 @@
+"""`idivm plan`, and the operation `idivm_plan` behind it: what the next refresh of each model would do, as a table."""
+
+from __future__ import annotations
+
+import json
+import sys
+from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import dataclass
+from io import StringIO
+from pathlib import Path
+from typing import Any
+
+import click
+from dbt_common.exceptions import DbtBaseException, DbtRuntimeError
+from rich.console import Console
+from rich.markup import escape
+from rich.table import Table
+
+from dbt_idivm.refresh.protocol import Forecast, InputChange
+
+_FOLDER = click.Path(exists=True, file_okay=False, path_type=Path)
+
+
+@dataclass(frozen=True)
+class Foreseen:
+    """One model, and its forecast, or why its refresh would fail."""
+
+    model: str
+    forecast: Forecast | None
+    error: str | None
+
+
+@click.command("plan")
+@click.option("--select", "-s", multiple=True, help="The models, in dbt's selection syntax; default: all.")
+@click.option("--exclude", multiple=True, help="Models to leave out.")
+@click.option("--full-refresh", is_flag=True, help="As if dbt run were told --full-refresh.")
+@click.option("--sql", is_flag=True, help="Print the MERGE of each model, too.")
+@click.option("--vars", "variables", help="As dbt's --vars.")
+@click.option("--project-dir", type=_FOLDER, help="The folder of dbt_project.yml; default: this one.")
+@click.option("--profiles-dir", type=_FOLDER, help="The folder of profiles.yml; default: as dbt looks for it.")
+@click.option("--target", help="The profile's target; default: the profile's own.")
+def plan_command(select: tuple[str, ...], exclude: tuple[str, ...], full_refresh: bool, sql: bool, variables: str | None,
+                 project_dir: Path | None, profiles_dir: Path | None, target: str | None) -> None:
+    """Show what the next refresh of each idivm model would do, why, and how much has changed. Nothing is written.
+
+    Inputs are taken as they stand: what a model further up will change shows once that model has run.
+    """
+    common = [part for option, value in (("--vars", variables), ("--project-dir", project_dir), ("--target", target),
+                                         ("--profiles-dir", profiles_dir)) if value for part in (option, str(value))]
+    chosen = [part for option, values in (("--select", select), ("--exclude", exclude)) for value in values
+              for part in (option, value)]
+    _dbt("compile", *chosen, *(["--full-refresh"] if full_refresh else []), *common)
+    _dbt("run-operation", "idivm_plan", "--args", json.dumps({"full_refresh": full_refresh, "sql": sql}), *common)
+
+
+def _dbt(*args: str) -> None:
+    """Run a dbt command that only says what goes wrong."""
+    from dbt.cli.main import dbtRunner
+
+    outcome = dbtRunner().invoke(["--quiet", *args])
+    if isinstance(outcome.exception, DbtBaseException):
+        raise click.ClickException(str(outcome.exception))
+    if outcome.exception is not None:
+        raise outcome.exception
+    if not outcome.success:
+        sys.exit(1)  # dbt has said why
+
+
+def compiled_models(target: Path) -> Iterator[tuple[str, str]]:
+    """(unique_id, compiled SQL) of what the last dbt command compiled, in its order. Raises DbtRuntimeError."""
+    file = target / "run_results.json"
+    if not file.exists():
+        raise DbtRuntimeError(f"there is no {file}: run `dbt compile` first, or `idivm plan`, which does both")
+    for result in json.loads(file.read_text(encoding="utf-8"))["results"]:
+        if result.get("compiled_code"):
+            yield result["unique_id"], result["compiled_code"]
+
+
+def table(found: Iterable[Foreseen], sql: bool, width: int | None = None) -> str:
+    """For the terminal: a row for each model, then errors, and with `sql` the MERGEs, one after the other."""
+    found = list(found)
+    if not found:
+        return "There is no idivm model among those that were compiled."
+    console = Console(file=StringIO(), width=width, highlight=False, soft_wrap=False)
+    shown = Table("model", "next refresh", "inputs", "why", show_edge=False)
+    for each in found:
+        if each.forecast is None:
+            shown.add_row(each.model, "fails", "", escape((each.error or "").strip().splitlines()[0]))
+        else:
+            forecast = each.forecast
+            shown.add_row(each.model, _way(forecast), escape(_inputs(forecast.inputs)), escape(forecast.reason or ""))
+    console.print(shown)
+    for each in found:
+        if each.error:
+            console.print(f"\n{each.model}:\n{each.error}", markup=False)
+        elif sql and each.forecast is not None and each.forecast.sql:
+            console.print(f"\n-- {each.model}\n{each.forecast.sql};", markup=False, soft_wrap=True)
+    assert isinstance(console.file, StringIO)
+    return console.file.getvalue().rstrip()
+
+
+def _way(forecast: Forecast) -> str:
+    words = [forecast.mode]
+    if forecast.mode == "incremental":
+        words += [forecast.strategy or "", f"{forecast.shape} MERGE"]
+    return ", ".join(words)
+
+
+def _inputs(inputs: Mapping[str, InputChange]) -> str:
+    return "\n".join(f"{name}: {_move(change)}" for name, change in sorted(inputs.items())
+                     if change.from_version != change.to_version)
+
+
+def _move(change: InputChange) -> str:
+    if change.from_version is None:
+        return f"version {change.to_version}"
+    rows: Any = "" if change.rows is None else f", {change.rows} change{'' if change.rows == 1 else 's'}"
+    return f"version {change.from_version} to {change.to_version}{rows}"

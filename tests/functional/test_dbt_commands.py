@@ -1,0 +1,227 @@
+"""Each dbt command and flag does for a maintained model what a dbt user expects, and no run that saw less than the whole
+data leads its state on."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import pytest
+from click.testing import CliRunner
+
+from dbt_idivm.cli import main
+
+MODELS = {
+    # a table of its own
+    "cheap": "select id, cust, price from {{ ref('orders') }} where price < 100",
+    # a view over a table with hidden columns
+    "totals": "select cust, sum(price) as total from {{ ref('cheap') }} group by cust",
+}
+PROPERTIES = """
+    seeds:
+      - name: orders
+        config: {event_time: at}
+        columns: [{name: id, data_tests: [unique, not_null]}]
+    models:
+      - name: totals
+        data_tests: [idivm_equivalent]
+"""
+
+
+def idivm(sql: str, **config: Any) -> str:
+    given = "".join(f", {key}={value!r}" for key, value in config.items())
+    return f"{{{{ config(materialized='idivm'{given}) }}}}\n{sql}\n"
+
+
+def fill(project: Any) -> Any:
+    project.write("seeds/orders.csv", "id,cust,price,at\n1,1,10,2020-01-01\n2,1,20,2020-01-02\n3,2,30,2020-01-03\n")
+    for name, sql in MODELS.items():
+        project.write(f"models/{name}.sql", idivm(sql))
+    project.write("models/m.yml", PROPERTIES)
+    project.dbt("build")
+    return project
+
+
+@pytest.fixture(scope="module")
+def shop(new_project: Callable[[], Any]) -> Any:
+    return fill(new_project())
+
+
+@pytest.fixture
+def own(project: Any) -> Any:
+    """A project of the test's own, where it leaves something behind."""
+    return fill(project)
+
+
+def totals(project: Any, schema: str | None = None) -> list[Any]:
+    rows = project.spark.sql(f"select cust, total from {schema or project.schema}.totals order by cust").collect()
+    return [tuple(row) for row in rows]
+
+
+def modes(results: dict[str, Any]) -> dict[str, str]:
+    return {name: results[name].adapter_response["mode"] for name in MODELS if name in results}
+
+
+def test_full_refresh_and_its_refusal(shop: Any) -> None:
+    assert modes(shop.results("run")) == {"cheap": "noop", "totals": "noop"}
+    shop.write("models/totals.sql", idivm(MODELS["totals"], full_refresh=False))
+    assert modes(shop.results("run", "--full-refresh")) == {"cheap": "full", "totals": "noop"}
+    shop.write("models/totals.sql", idivm(MODELS["totals"], full_refresh=True))
+    assert modes(shop.results("run", "--select", "totals")) == {"totals": "full"}
+    shop.write("models/totals.sql", idivm(MODELS["totals"]))
+    assert modes(shop.results("run")) == {"cheap": "noop", "totals": "noop"}
+
+
+@pytest.mark.parametrize("flags, partial", [
+    (["--empty"], []),
+    # of the seed: the rows of one day
+    (["--sample", "{'start': '2020-01-02', 'end': '2020-01-03'}"], [(1, 20)]),
+])
+def test_a_run_over_a_part_of_the_data_is_not_built_upon(shop: Any, flags: list[str], partial: list[Any]) -> None:
+    shop.dbt("run", *flags)
+    assert totals(shop) == partial
+    results = shop.results("run")
+    assert modes(results) == {"cheap": "full", "totals": "full"} and "IDIVM-410" in results["totals"].message
+    assert totals(shop) == [(1, 30), (2, 30)]
+    assert modes(shop.results("run")) == {"cheap": "noop", "totals": "noop"}
+
+
+def test_build_runs_a_model_and_its_test(own: Any) -> None:
+    own.sql("update {schema}.orders set price = 11 where id = 1")
+    results = own.results("build", "--exclude", "orders")
+    assert modes(results) == {"cheap": "incremental", "totals": "incremental"}
+    assert results["idivm_equivalent_totals_"].status == "pass" and totals(own) == [(1, 31), (2, 30)]
+
+
+def test_retry_goes_on_where_a_run_failed(own: Any) -> None:
+    def write(divisor: str) -> None:
+        own.write("models/totals.sql", idivm(MODELS["totals"].replace("sum(price)", f"sum(100 div ({divisor}))")))
+
+    write("price - 9")
+    own.dbt("run")
+    built = totals(own)
+    own.sql("insert into {schema}.orders values (4, 2, 9, null)")
+    results = own.results("run", fails=True)
+    assert results["cheap"].adapter_response["mode"] == "incremental" and "DIVIDE_BY_ZERO" in results["totals"].message
+    assert totals(own) == built == [(1, 109), (2, 4)], "at its last commit"
+    assert set(own.results("retry", fails=True)) == {"totals"}
+    write("price - 8")
+    results = own.results("retry")
+    assert modes(results) == {"totals": "full"} and totals(own) == [(1, 58), (2, 104)]
+
+
+def test_show_compile_ls_and_docs(shop: Any, capsys: pytest.CaptureFixture[str]) -> None:
+    before = shop.sql("describe history {schema}.cheap")
+    shown = shop.dbt("show", "--select", "totals").results[0].agate_table
+    assert sorted(tuple(row.values()) for row in shown.rows) == [(1, 30), (2, 30)]
+    assert f"{shop.schema}.cheap" in shop.dbt("compile", "--select", "totals").results[0].node.compiled_code
+    assert "functional.totals" in shop.dbt("ls", "--select", "config.materialized:idivm")
+    shop.dbt("docs", "generate")
+    catalog = json.loads((shop.root / "target" / "catalog.json").read_text())["nodes"]
+    assert list(catalog["model.functional.totals"]["columns"]) == ["cust", "total"], "the user's columns"
+    assert catalog["model.functional.cheap"]["metadata"]["type"] == "table"
+    assert shop.sql("describe history {schema}.cheap") == before
+
+
+def test_unit_tests_of_a_model(shop: Any) -> None:
+    shop.write("models/unit.yml", """
+        unit_tests:
+          - name: adds_up
+            model: totals
+            given: [{input: ref('cheap'), rows: [{cust: 7, price: 1}, {cust: 7, price: 2}]}]
+            expect: {rows: [{cust: 7, total: 3}]}
+          - name: does_not
+            model: totals
+            given: [{input: ref('cheap'), rows: [{cust: 7, price: 1}]}]
+            expect: {rows: [{cust: 7, total: 3}]}
+        """)
+    results = shop.results("test", "--select", "test_type:unit", fails=True)
+    assert {name: result.status for name, result in results.items()} == {"adds_up": "pass", "does_not": "fail"}
+    (shop.root / "models/unit.yml").unlink()
+    assert modes(shop.results("run")) == {"cheap": "noop", "totals": "noop"}
+
+
+def production(own: Any, new_project: Callable[[], Any], **more: Any) -> tuple[Any, Path]:
+    """Another target of the same project, and the artifacts of the first one's run."""
+    state = own.root / "state"
+    own.dbt("compile", "--target-path", str(state))
+    other = new_project()
+    own.write("profiles.yml", json.dumps({"functional": {"target": "dev", "outputs": {
+        name: {"type": "idivm", "schema": project.schema, "catalog": "in-memory", "driver_memory": "2g", "threads": 2, **more}
+        for name, project in (("prod", own), ("dev", other))}}}))
+    return other, state
+
+
+def test_defer_builds_over_the_other_target_s_inputs(own: Any, new_project: Callable[[], Any]) -> None:
+    other, state = production(own, new_project)
+    defer = ("--defer", "--state", str(state), "--select", "totals")
+    assert modes(own.results("run", *defer)) == {"totals": "create"}
+    assert totals(own, other.schema) == [(1, 30), (2, 30)]
+    own.sql("insert into {schema}.cheap values (9, 9, 9)")
+    assert modes(own.results("run", *defer)) == {"totals": "incremental"}, "the same inputs again: led on"
+    assert (9, 9) in totals(own, other.schema)
+    own.dbt("seed")
+    assert modes(own.results("run")) == {"cheap": "create", "totals": "full"}, "other inputs: another definition"
+    assert totals(own, other.schema) == [(1, 30), (2, 30)]
+    results = own.results("run", *defer, "--favor-state")
+    assert modes(results) == {"totals": "full"} and "IDIVM-402" in results["totals"].message
+
+
+def test_clones_have_no_state_and_are_rebuilt_at_their_first_refresh(own: Any, new_project: Callable[[], Any]) -> None:
+    other, state = production(own, new_project)
+    own.dbt("clone", "--state", str(state))
+    assert totals(own, other.schema) == [(1, 30), (2, 30)]
+    kinds = {t.name: t.tableType for t in own.spark.catalog.listTables(other.schema) if not t.isTemporary}
+    assert (kinds["cheap"], kinds["totals"]) == ("MANAGED", "VIEW")
+    own.sql(f"update {other.schema}.orders set price = 40 where id = 3")
+    assert modes(own.results("run")) == {"cheap": "full", "totals": "full"}
+    assert totals(own, other.schema) == [(1, 30), (2, 40)] and totals(own) == [(1, 30), (2, 30)]
+    assert modes(own.results("run")) == {"cheap": "noop", "totals": "noop"}
+
+
+def test_state_modified_sees_a_model_s_own_config(own: Any) -> None:
+    state = own.root / "state"
+    own.dbt("compile", "--target-path", str(state))
+    modified = ("ls", "--resource-type", "model", "--select", "state:modified", "--state", str(state))
+    assert own.dbt(*modified) == []
+    own.write("models/totals.sql", idivm(MODELS["totals"], meta={"idivm": {"strategy": "recompute"}}))
+    assert own.dbt(*modified) == ["functional.totals"]
+    own.write("models/totals.sql", idivm(MODELS["totals"].replace("sum", "max")))
+    assert own.dbt(*modified) == ["functional.totals"]
+
+
+def test_query_comments_and_hooks_are_sent_with_a_refresh(own: Any) -> None:
+    config = (own.root / "dbt_project.yml").read_text()
+    own.write("dbt_project.yml", config + """query-comment: {comment: "by {{ node.name }}; 'quoted'", append: true}\n""")
+    own.write("models/totals.sql", idivm(
+        MODELS["totals"], pre_hook=["insert into {{ ref('orders') }} values (8, 8, 8, null)"],
+        post_hook=[{"sql": "create table {{ this.schema }}.hooked as select * from {{ this }}", "transaction": False}]))
+    own.sql("insert into {schema}.orders values (7, 7, 7, null)")
+    assert modes(own.results("run")) == {"cheap": "incremental", "totals": "incremental"}
+    assert own.sql("select total from {schema}.hooked where cust = 7") == [(7,)]
+    own.write("models/totals.sql", idivm(MODELS["totals"]))
+    assert modes(own.results("run")) == {"cheap": "incremental", "totals": "incremental"}
+    assert (8, 8) in totals(own) and own.results("test")["idivm_equivalent_totals_"].status == "pass"
+
+
+def plan(project: Any, *args: str) -> Any:
+    return CliRunner().invoke(main, ["plan", "--project-dir", str(project.root), "--profiles-dir", str(project.root), *args],
+                              env={"COLUMNS": "160"}, catch_exceptions=False)
+
+
+def test_plan_says_what_a_run_would_do(own: Any) -> None:
+    nothing = plan(own)
+    assert nothing.exit_code == 0 and nothing.output.count("noop") == 2, nothing.output
+    own.sql("update {schema}.orders set price = 11 where id = 1", "update {schema}.orders set price = 12 where id = 2")
+    before = own.sql("describe history {schema}.cheap")
+    told = plan(own, "--sql", "--select", "cheap").output
+    assert "incremental, id, direct MERGE" in told and "MERGE INTO" in told and "4 changes" in told and "totals" not in told
+    assert "IDIVM-401" in plan(own, "--full-refresh").output
+    assert own.sql("describe history {schema}.cheap") == before, "nothing was written"
+    own.dbt("compile")
+    own.dbt("run-operation", "idivm_plan")
+    own.write("models/cheap.sql", idivm("select id, cust, price from {{ ref('orders') }} where prise < 100"))
+    failing = plan(own).output
+    assert "fails" in failing and "IDIVM-221" in failing and "did you mean" in failing
