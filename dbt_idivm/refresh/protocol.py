@@ -60,7 +60,7 @@ class KeyCandidate:
 class ModelRequest:
     """All that dbt knows about one model when it is to be refreshed.
 
-    `sql` is the compiled SELECT. `keys` maps a relation as it is written in `sql` (lower case, without quotes) to the
+    `sql` is the compiled SELECT. `keys` maps the name of a relation in `sql` (`relation_name.py`) to the
     keys declared for it; `input_names` maps the same relation to the name the user wrote in `ref` or `source`.
     `existing` is what stands at the model's own name today. `restricted` says that the inputs are not whole
     (`--empty`, `--sample`): then the view is built from what is given and its state must not be trusted later.
