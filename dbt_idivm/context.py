@@ -12,7 +12,7 @@ from dbt_idivm.operators.scan import Attribute
 class TableInfo:
     """One input relation: its columns in order and the key that identifies its rows, if one is known.
 
-    `name` is the relation as SQL writes it, lower case without quotes (`schema.table`); `reads` is the table whose
+    `name` is the relation's name (`relation_name.py`); `reads` is the table whose
     rows are meant, when that is another one (the ID-extended table behind an upstream model's view).
     """
 

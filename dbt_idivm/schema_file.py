@@ -23,6 +23,7 @@ from typing import Any
 
 from dbt_idivm.context import Catalog, TableInfo
 from dbt_idivm.operators.scan import Attribute
+from dbt_idivm.relation_name import relation_name
 
 Node = Mapping[str, Any]
 
@@ -33,9 +34,9 @@ class SchemaFileError(Exception):
 
 def catalog_of(document: Node) -> Catalog:
     """The tables of a parsed properties file. Raises SchemaFileError."""
-    tables = [_table(f"{source['name']}.{table['name']}", table)
+    tables = [_table(relation_name(source["name"], table["name"]), table)
               for source in document.get("sources") or () for table in source.get("tables") or ()]
-    tables += [_table(model["name"], model) for model in document.get("models") or ()]
+    tables += [_table(relation_name(model["name"]), model) for model in document.get("models") or ()]
     return Catalog({table.name: table for table in tables})
 
 
@@ -44,7 +45,7 @@ def _table(name: str, node: Node) -> TableInfo:
     if not columns:
         raise SchemaFileError(f"`{name}` lists no columns: the planner needs their names and data types")
     key = next(_keys(node), None)
-    return TableInfo(name.lower(), columns, key, "schema file" if key else "")
+    return TableInfo(name, columns, key, "schema file" if key else "")
 
 
 def _attribute(table: str, column: Node) -> Attribute:

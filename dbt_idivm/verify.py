@@ -18,6 +18,7 @@ from dbt_idivm.refresh.relations import DEFINITION, describe
 from dbt_idivm.refresh.standing import Standing, read_standing
 from dbt_idivm.refresh.state import State
 from dbt_idivm.refresh.steps import Engine, EngineFailure, Steps
+from dbt_idivm.relation_name import name_parts, relation_name
 from dbt_idivm.script.dialect import DELTA
 
 DIFFERENCE = "idivm_difference"
@@ -29,7 +30,7 @@ def equivalence(schema: str, identifier: str, as_of: str = "refresh") -> Generat
     `as_of` is "refresh" (the definition over the versions that the view was built from) or "now". Raises IdivmError
     where that cannot be asked.
     """
-    engine, relation = Engine(), f"{schema}.{identifier}"
+    engine, relation = Engine(), relation_name(schema, identifier)
     try:
         return (yield from _equivalence(engine, relation, as_of))
     except EngineFailure as failure:
@@ -46,7 +47,7 @@ def _equivalence(engine: Engine, relation: str, as_of: str) -> Steps[str]:
     if definition is None and facts.maintained is not None:
         behind = yield from describe(engine, table)
         definition = behind.properties.get(DEFINITION) if behind else None
-    schema, _, identifier = relation.rpartition(".")
+    schema, identifier = name_parts(relation)
     request = ModelRequest(identifier, schema, identifier, "", existing="view" if facts.kind == "view" else "table")
     standing = yield from read_standing(engine, Invocation(), request, whole=True)
     if definition is None or standing.state is None:

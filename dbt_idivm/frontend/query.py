@@ -17,11 +17,12 @@ from dbt_idivm.frontend.names import Names
 from dbt_idivm.frontend.resolve import Resolver, bare
 from dbt_idivm.frontend.scope import Ambiguous, Entry, Scope, Unknown
 from dbt_idivm.frontend.select import select
-from dbt_idivm.frontend.tables import relation_name
+from dbt_idivm.frontend.tables import name_of
 from dbt_idivm.frontend.text import Text
 from dbt_idivm.frontend.types import incomparable_attributes, incomparable_operands
 from dbt_idivm.operators import Aggregate, Join, Scan, UnionAll
 from dbt_idivm.operators.aggregate import FUNCTIONS
+from dbt_idivm.relation_name import name_parts
 
 
 @dataclass(frozen=True)
@@ -139,7 +140,7 @@ class Lowering:
         return root, scope
 
     def _table(self, node: exp.Table, env: Env) -> tuple[Operator, Scope]:
-        name = relation_name(node)
+        name = name_of(node)
         if len(node.parts) == 1 and name in env.ctes:
             cte, outside = env.ctes[name]
             rows = self.query(cte.this, outside, name)
@@ -157,7 +158,7 @@ class Lowering:
         self.places[occurrence] = env.text.place(node)
         seen = {name.lower() for name in columns if info.visible is None}
         seen.update(name.lower() for name in info.visible or ())
-        qualifier = tuple(info.name.split("."))
+        qualifier = _qualifier(info.name)
         shown = tuple(Entry(qualifier, c, scan.attribute(c)) for c in columns if c.lower() in seen)
         return scan, Scope(shown)
 
@@ -170,8 +171,7 @@ class Lowering:
             self.findings.append(finding(307, env.text.place(node), source=name, message=message))
         elif info is not None:
             renamed = scope.aliased(name, tuple(attribute.name for attribute in info.columns))
-        parts = tuple(name.split("."))
-        return Scope(tuple(replace(entry, qualifier=parts) for entry in renamed.entries))
+        return Scope(tuple(replace(entry, qualifier=_qualifier(name)) for entry in renamed.entries))
 
     def _aliased(self, scope: Scope, node: exp.Expr, env: Env) -> Scope:
         """The scope under the alias of `node` and, if it lists them, its column names."""
@@ -200,6 +200,10 @@ class Lowering:
         else:
             near = ", ".join(nearest(word, [entry.name for entry in names.visible]))
             self.findings.append(finding(221, place, column=word, nearest=near))
+
+
+def _qualifier(relation: str) -> tuple[str, ...]:
+    return tuple(part.lower() for part in name_parts(relation))
 
 
 def _branches(node: exp.Union) -> list[exp.Expr]:

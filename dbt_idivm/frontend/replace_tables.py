@@ -18,7 +18,7 @@ from dbt_idivm.frontend.text import Text
 def replace_tables(sql: str, replacement: Callable[[str, exp.Table], str | None]) -> str:
     """`sql` with each reference to a relation of the catalog replaced by what `replacement` says; None leaves it.
 
-    `replacement` is given the relation's name (lower case) and its node. Raises IdivmError if `sql` does not parse.
+    `replacement` is given the relation's name and its node. Raises IdivmError if `sql` does not parse.
     """
     tree = Text(sql).parse()
     if isinstance(tree, Finding):

@@ -8,10 +8,11 @@ from sqlglot import exp
 
 from dbt_idivm.errors import Finding, IdivmError, finding
 from dbt_idivm.frontend.text import Text
+from dbt_idivm.relation_name import relation_name
 
 
 def tables_in(sql: str) -> tuple[str, ...]:
-    """The relations that `sql` reads, as written but lower case, each once, in reading order; CTE names are none.
+    """The names of the relations that `sql` reads, each once, in reading order; CTE names are none.
 
     Raises IDIVM-220 for what does not parse, IDIVM-101 where there is no relation at all.
     """
@@ -30,11 +31,11 @@ def relations(tree: exp.Expr) -> Iterator[tuple[str, exp.Table]]:
     found = [table for table in tree.find_all(exp.Table) if not isinstance(table.this, exp.Func)]
     for table in sorted(found, key=_position):
         if len(table.parts) > 1 or not _is_cte(table):
-            yield relation_name(table), table
+            yield name_of(table), table
 
 
-def relation_name(table: exp.Table) -> str:
-    return ".".join(part.name for part in table.parts).lower()
+def name_of(table: exp.Table) -> str:
+    return relation_name(*(part.name for part in table.parts))
 
 
 def _position(table: exp.Table) -> int:

@@ -32,6 +32,7 @@ from dbt_idivm.algebra.operator import SIGN, Operator, State
 from dbt_idivm.algebra.relation import Relation
 from dbt_idivm.algebra.types import type_of
 from dbt_idivm.idiff.idiff import DEL, INS, REC, UPD, IDiff, Origin
+from dbt_idivm.relation_name import name_parts
 
 
 @dataclass(frozen=True)
@@ -118,7 +119,7 @@ class Scan(Operator):
 
     def label(self) -> str:
         state = "" if self.state == "post" else f" ({self.state}-state)"
-        name = self.table if self.table.split(".")[-1] == self.occurrence else f"{self.table} as {self.occurrence}"
+        name = self.table if name_parts(self.table)[-1] == self.occurrence else f"{self.table} as {self.occurrence}"
         return f"scan {name}{state}"
 
 

@@ -19,6 +19,7 @@ from dbt_idivm.refresh.relations import BUILD, DEFINITION, IDS, INPUTS, OWNER, V
 from dbt_idivm.refresh.standing import HIDDEN_SUFFIX, Standing, model_name
 from dbt_idivm.refresh.state import Consumed, State, digest
 from dbt_idivm.refresh.steps import Steps
+from dbt_idivm.relation_name import with_suffix
 from dbt_idivm.script.bind import full_query
 from dbt_idivm.script.binding import Binding
 from dbt_idivm.script.dialect import verbatim
@@ -146,7 +147,7 @@ def put(job: Job, wanted: Build) -> Steps[int]:
     there = yield from describe(engine, wanted.table)
     stands = there if wanted.table == model else (yield from describe(engine, model))
     in_the_way = there is not None and not there.is_delta
-    place = model + NEW_SUFFIX if in_the_way else wanted.table
+    place = with_suffix(model, NEW_SUFFIX) if in_the_way else wanted.table
     statement = _statement(job, wanted, there, place)
     yield from writing.committed(engine, statement, wanted.state)
     if in_the_way and there is not None:
@@ -177,8 +178,9 @@ def _show(job: Job, wanted: Build, stands: Described | None) -> Steps[None]:
     """The model's relation: the table itself, or a view over it; what was there before goes."""
     engine, model = job.engine, model_name(job.request)
     if wanted.visible is None:
-        if stands is not None and stands.kind == "view" and stands.maintained == model + HIDDEN_SUFFIX:
-            yield from engine.ask(commands.drop("table", model + HIDDEN_SUFFIX))
+        hidden = with_suffix(model, HIDDEN_SUFFIX)
+        if stands is not None and stands.kind == "view" and stands.maintained == hidden:
+            yield from engine.ask(commands.drop("table", hidden))
         return
     if stands is not None and stands.kind == "table":
         yield from engine.ask(commands.drop("table", model))

@@ -14,7 +14,7 @@ TXN_VERSION = "spark.databricks.delta.write.txnVersion"
 
 
 def name_sql(table: str) -> str:
-    """`schema.table` as SQL, its parts quoted where they must be."""
+    """A relation's name as SQL, its parts quoted where they must be."""
     return DELTA.table(table, None).sql(DELTA.name)
 
 

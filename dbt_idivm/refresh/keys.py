@@ -21,6 +21,7 @@ from dbt_idivm.refresh.invocation import Invocation
 from dbt_idivm.refresh.protocol import ModelRequest, Statement
 from dbt_idivm.refresh.relations import IDS
 from dbt_idivm.refresh.steps import Engine, Steps
+from dbt_idivm.relation_name import as_named, name_parts, relation_name
 from dbt_idivm.script.dialect import DELTA
 
 COUNT = "idivm_count"
@@ -96,9 +97,8 @@ def _configured(request: ModelRequest, config: ModelConfig, relation: str) -> Ke
 
 
 def _means(request: ModelRequest, written: str, relation: str) -> bool:
-    name = written.replace("`", "").lower()
-    known = request.input_names.get(relation, relation).lower()
-    return name in (known, relation, relation.rpartition(".")[2], known.rpartition(".")[2])
+    known = as_named(request.input_names.get(relation, relation))
+    return as_named(written) in {each for name in (known, relation) for each in (name, relation_name(name_parts(name)[-1]))}
 
 
 def _declared(request: ModelRequest, found: Input) -> Key | None:

@@ -9,6 +9,7 @@ from dbt_idivm.refresh import commands
 from dbt_idivm.refresh.relations import OWNER, Described, describe
 from dbt_idivm.refresh.standing import HIDDEN_SUFFIX
 from dbt_idivm.refresh.steps import Engine, Steps
+from dbt_idivm.relation_name import with_suffix
 
 
 @dataclass(frozen=True)
@@ -32,6 +33,7 @@ def orphans(engine: Engine, found: Iterable[str], taken: Collection[str], packag
     `taken` are the relations of the project's nodes, and theirs stay: what is behind a view, too.
     """
     left: list[Orphan] = []
+    shown = {with_suffix(relation, HIDDEN_SUFFIX): relation for relation in taken}
     for relation in found:
         if relation in taken:
             continue
@@ -39,8 +41,7 @@ def orphans(engine: Engine, found: Iterable[str], taken: Collection[str], packag
         owner = _owner(facts)
         if facts is None or owner is None or _package(owner) not in packages:
             continue
-        shown_by = relation.removesuffix(HIDDEN_SUFFIX)
-        if shown_by in taken and relation == (yield from behind(engine, shown_by)):
+        if relation in shown and relation == (yield from behind(engine, shown[relation])):
             continue
         left.append(Orphan(relation, facts.kind, owner))
     return left

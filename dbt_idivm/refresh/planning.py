@@ -20,6 +20,7 @@ from dbt_idivm.refresh.relations import INPUTS, describe
 from dbt_idivm.refresh.standing import HIDDEN_SUFFIX, Standing, model_name
 from dbt_idivm.refresh.state import digest
 from dbt_idivm.refresh.steps import Engine, Steps
+from dbt_idivm.relation_name import with_suffix
 from dbt_idivm.script.plan import Plan
 
 # A rebuild over unchanged inputs would give another result: sampling and drawing, the time, functions nobody knows.
@@ -119,7 +120,7 @@ def _planned(job: Job, inputs: Inputs, keys: Mapping[str, Key], plan: Plan | Non
     model = model_name(job.request)
     used = _used(inputs, plan)
     fingerprint = _fingerprint(job, inputs, keys, plan) | {"inputs": digest(used), LAYOUT: job.config.layout}
-    return Planned(inputs, keys, plan, refusal, model + HIDDEN_SUFFIX if plan and plan.hidden else model,
+    return Planned(inputs, keys, plan, refusal, with_suffix(model, HIDDEN_SUFFIX) if plan and plan.hidden else model,
                    inputs.is_versioned and _UNREPEATABLE.isdisjoint(codes), fingerprint, used)
 
 

@@ -60,10 +60,10 @@ class KeyCandidate:
 class ModelRequest:
     """All that dbt knows about one model when it is to be refreshed.
 
-    `sql` is the compiled SELECT, `owner` dbt's unique_id of the model. `keys` maps a relation as it is written in `sql`
-    (lower case, without quotes) to the keys declared for it; `input_names` maps the same relation to the name the user
-    wrote in `ref` or `source`. `existing` is what stands at the model's own name today. `restricted` says that the inputs
-    are not whole (`--empty`, `--sample`): then the view is built from what is given and its state must not be trusted later.
+    `sql` is the compiled SELECT, `owner` dbt's unique_id of the model. `keys` maps the name of a relation in `sql`
+    (`relation_name.py`) to the keys declared for it; `input_names` maps the same relation to the name the user wrote in
+    `ref` or `source`. `existing` is what stands at the model's own name today. `restricted` says that the inputs are not
+    whole (`--empty`, `--sample`): then the view is built from what is given and its state must not be trusted later.
     """
 
     name: str

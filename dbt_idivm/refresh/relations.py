@@ -11,6 +11,7 @@ from dbt_idivm.operators.scan import Attribute
 from dbt_idivm.refresh import commands, state
 from dbt_idivm.refresh.protocol import Rows
 from dbt_idivm.refresh.steps import Engine, EngineFailure, Steps
+from dbt_idivm.relation_name import name_parts
 
 # Properties of ours, each a hex-encoded JSON value.
 VIEW = "idivm.view"  # on the user's relation: the table that is maintained for it
@@ -75,4 +76,4 @@ def described(rows: Rows) -> Described:
     found = {key: state.decode(value) for key, value in _OURS.findall(text)}
     return Described(tuple(columns), "view" if "view" in kind else "table" if kind else "",
                      details.get("Provider", "").lower(), bool(_FEED_ON.search(text)), details.get("View Text"),
-                     details.get("View Catalog and Namespace", "").rpartition(".")[2], found)
+                     (name_parts(details.get("View Catalog and Namespace", "")) or ("",))[-1], found)

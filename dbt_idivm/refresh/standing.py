@@ -12,6 +12,7 @@ from dbt_idivm.refresh.protocol import ModelRequest
 from dbt_idivm.refresh.relations import describe
 from dbt_idivm.refresh.state import State
 from dbt_idivm.refresh.steps import Engine, EngineFailure, Steps
+from dbt_idivm.relation_name import relation_name
 
 HIDDEN_SUFFIX = "__idivm"  # the ID-extended table of a model whose view needs hidden columns
 _PAGES = (1, 20, 500)
@@ -44,8 +45,8 @@ class Standing:
 
 
 def model_name(request: ModelRequest) -> str:
-    """As inputs are named: lower case, because Spark's names have no case."""
-    return f"{request.schema}.{request.identifier}".lower()
+    """The model's relation, named as inputs are."""
+    return relation_name(request.schema, request.identifier)
 
 
 def read_standing(engine: Engine, invocation: Invocation, request: ModelRequest, *, whole: bool = False) -> Steps[Standing]:

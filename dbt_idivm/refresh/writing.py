@@ -15,6 +15,7 @@ from dbt_idivm.refresh.protocol import Rows, Statement
 from dbt_idivm.refresh.relations import FEED
 from dbt_idivm.refresh.state import State, encode
 from dbt_idivm.refresh.steps import Engine, EngineFailure, Steps
+from dbt_idivm.relation_name import name_parts
 from dbt_idivm.script.dialect import DELTA
 from dbt_idivm.script.merge import SOURCE, TARGET
 
@@ -70,7 +71,7 @@ def create_table(table: str, query: exp.Expr, config: ModelConfig, properties: M
     if config.cluster_by:
         parts.append(exp.ClusterProperty(expressions=[exp.Column(this=identifier(n)) for n in config.cluster_by]))
     if config.location_root:
-        place = f"{config.location_root.rstrip('/')}/{table.rpartition('.')[2]}"
+        place = f"{config.location_root.rstrip('/')}/{name_parts(table)[-1]}"
         parts.append(exp.LocationProperty(this=exp.Literal.string(place)))
     texts = {**config.tblproperties, FEED: "true", **{key: encode(value) for key, value in properties.items()}}
     parts += _properties(texts)

@@ -7,10 +7,12 @@ from __future__ import annotations
 
 import re
 from dataclasses import dataclass
+from functools import reduce
 
 from sqlglot import ErrorLevel, exp
 
 from dbt_idivm.algebra.expressions import column, identifier
+from dbt_idivm.relation_name import name_parts, with_suffix
 from dbt_idivm.script.diff import FeedDiff, Row, Value
 
 WEIGHT = "idivm_weight"
@@ -24,10 +26,10 @@ class Dialect:
     time_travel: bool
 
     def table(self, name: str, version: int | None) -> exp.Table:
-        """The table `name` (`schema.table`), at `version` where the engine keeps versions."""
-        table = exp.to_table(name, dialect="spark")
-        for part in table.parts:
-            part.set("quoted", identifier(part.name).args["quoted"])
+        """The table of that name, at `version` where the engine keeps versions."""
+        found: list[exp.Expr] = [identifier(part) for part in name_parts(name)]
+        catalog = reduce(lambda left, part: exp.Dot(this=left, expression=part), found[:-2]) if found[2:] else None
+        table = exp.Table(this=found[-1], db=found[-2] if found[1:] else None, catalog=catalog)
         if version is not None and self.time_travel:
             table.set("version", exp.Version(this="VERSION", kind="AS OF", expression=exp.Literal.number(version)))
         return table
@@ -71,9 +73,9 @@ class Dialect:
         return exp.Select(expressions=[*selected, exp.alias_(_sign_of_change(), sign)]).from_(self._changes(feed))
 
     def _changes(self, feed: FeedDiff) -> exp.Expr:
-        name = self.table(feed.table, None).sql("spark")
         if not self.time_travel:
-            return exp.to_table(f"{name}__changes")
+            return self.table(with_suffix(feed.table, "__changes"), None)
+        name = self.table(feed.table, None).sql(self.name)
         bounds = [exp.Literal.number(feed.from_version + 1), exp.Literal.number(feed.to_version)]
         return exp.Table(this=exp.Anonymous(this="TABLE_CHANGES", expressions=[exp.Literal.string(name), *bounds]))
 

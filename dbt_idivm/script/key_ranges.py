@@ -16,6 +16,7 @@ from typing import TypeAlias
 from sqlglot import exp
 
 from dbt_idivm.algebra.expressions import conjuncts
+from dbt_idivm.relation_name import relation_name
 from dbt_idivm.script.value_range import Range, inlined, integer, joined
 
 Columns: TypeAlias = dict[tuple[str, str], Range]  # (alias, column) → the values it may have
@@ -159,7 +160,7 @@ class _Ranges:
         at = scope.source(column.table)
         if at is None or not _is_table(*at):
             return False
-        table = ".".join(part.name for part in at[0].parts) if isinstance(at[0], exp.Table) else ""
+        table = relation_name(*(part.name for part in at[0].parts)) if isinstance(at[0], exp.Table) else ""
         return values.family != "text" or (table, column.name) in self._texts
 
     def _column(self, column: exp.Column, scope: _Scope) -> Range | None:

@@ -8,6 +8,7 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from dbt_idivm.refresh.protocol import KeyCandidate
+from dbt_idivm.relation_name import as_named
 
 Node = Mapping[str, Any]
 # A view or an ephemeral model is read through: its inputs are the model's inputs as well.
@@ -89,11 +90,11 @@ class KeyIndex:
 
 
 def relation_names(node: Node) -> Iterator[str]:
-    """A node's relation as it is written in compiled SQL, lower case and without quotes; with --defer the other too."""
+    """The names of a node's relation; with --defer the other's too."""
     for holder in (node, node.get("defer_relation") or {}):
         name = holder.get("relation_name")
         if name:
-            yield name.replace("`", "").lower()
+            yield as_named(name)
 
 
 def written_name(node: Node) -> str:

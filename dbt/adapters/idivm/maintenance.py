@@ -25,6 +25,7 @@ from dbt.adapters.idivm.request import model_request, relation_under_test
 from dbt.adapters.idivm.response import MaintenanceResponse, maintenance_response
 from dbt_idivm.refresh.protocol import Outcome, Refresh, Reply, Rows, Statement
 from dbt_idivm.refresh.steps import Engine, EngineFailure
+from dbt_idivm.relation_name import relation_name
 
 logger = AdapterLogger("Idivm")
 T = TypeVar("T")
@@ -156,7 +157,7 @@ class MaintenanceMixin(metaclass=AdapterMeta):
 
         columns = {name: column.get("description") or "" for name, column in (model.get("columns") or {}).items()}
         wanted = Descriptions(model.get("description") if for_relation else None, columns if for_columns else None)
-        self._idivm_drive(persist(Engine(), relation_name(relation), wanted))
+        self._idivm_drive(persist(Engine(), name_of(relation), wanted))
 
     @available.parse_none
     def idivm_persist_constraints(self, table: Any, model: Mapping[str, Any]) -> None:
@@ -164,7 +165,7 @@ class MaintenanceMixin(metaclass=AdapterMeta):
         from dbt_idivm.refresh.constraints import declared, persist
 
         wanted = declared((model.get("columns") or {}).values(), model.get("constraints") or ())
-        self._idivm_drive(persist(Engine(), relation_name(table), wanted))
+        self._idivm_drive(persist(Engine(), name_of(table), wanted))
 
     @available.parse_none
     def idivm_behind(self, relation: Any) -> Any:
@@ -175,7 +176,7 @@ class MaintenanceMixin(metaclass=AdapterMeta):
         if relation is None or not relation.is_view or not relation.schema:
             return None
         hidden = self.get_relation(relation.database, relation.schema, relation.identifier + HIDDEN_SUFFIX)  # type: ignore[attr-defined]
-        if hidden is None or self._idivm_drive(behind(Engine(), relation_name(relation))) != relation_name(hidden):
+        if hidden is None or self._idivm_drive(behind(Engine(), name_of(relation))) != name_of(hidden):
             return None
         return hidden
 
@@ -185,7 +186,7 @@ class MaintenanceMixin(metaclass=AdapterMeta):
         from dbt_idivm.refresh.ownership import release
 
         if relation is not None and relation.is_table and relation.is_delta:
-            self._idivm_drive(release(Engine(), relation_name(relation)))
+            self._idivm_drive(release(Engine(), name_of(relation)))
 
     @available.parse_list
     def idivm_orphans(self, graph: Mapping[str, Any], drop: bool) -> list[str]:
@@ -197,9 +198,9 @@ class MaintenanceMixin(metaclass=AdapterMeta):
 
         nodes = [node for node in graph["nodes"].values() if node["resource_type"] in ("model", "seed", "snapshot")]
         schemas = sorted({self.config.credentials.schema, *(node["schema"] for node in nodes)})
-        there = {relation_name(relation): relation for schema in schemas
+        there = {name_of(relation): relation for schema in schemas
                  for relation in self.list_relations(None, schema)}  # type: ignore[attr-defined]
-        taken = {f"{node['schema']}.{node['alias']}".lower() for node in nodes}
+        taken = {relation_name(node["schema"], node["alias"]) for node in nodes}
         packages = {self.config.project_name, *(node["package_name"] for node in nodes)}
         left = self._idivm_drive(orphans(Engine(), sorted(there), taken, packages))
         for orphan in left if drop else ():
@@ -258,9 +259,9 @@ class MaintenanceMixin(metaclass=AdapterMeta):
             raise DbtRuntimeError(str(failure)) from failure
 
 
-def relation_name(relation: Any) -> str:
+def name_of(relation: Any) -> str:
     """A relation as the planner names it."""
-    return f"{relation.schema}.{relation.identifier}".lower()
+    return relation_name(relation.schema, relation.identifier)
 
 
 @contextmanager

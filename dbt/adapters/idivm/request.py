@@ -10,6 +10,7 @@ from dbt_common.exceptions import CompilationError
 
 from dbt.adapters.idivm.keys import KeyIndex
 from dbt_idivm.refresh.protocol import ModelRequest
+from dbt_idivm.relation_name import name_parts
 
 # dbt's own settings that mean something to a maintained view.
 DBT_KEYS = (
@@ -21,7 +22,6 @@ DBT_KEYS = (
     "on_schema_change",
     "persist_docs",
 )
-RELATION = re.compile(r"^`?(\w+)`?\.`?(\w+)`?$")
 
 
 def model_request(context: Mapping[str, Any], keys: KeyIndex, credentials: Any) -> ModelRequest:
@@ -70,9 +70,9 @@ def relation_under_test(model: Any) -> tuple[str, str] | None:
     if getattr(model, "identifier", None):
         return model.schema, model.identifier
     text = str(model).strip()
-    named = RELATION.match(text)
-    if named:
-        return named[1], named[2]
+    if not text.startswith("("):
+        *_, schema, identifier = name_parts(text)
+        return schema, identifier
     if re.search(r"where false limit 0", text):
         return None
     raise CompilationError(f"idivm_equivalent compares whole relations and takes no `where`: {text}")
