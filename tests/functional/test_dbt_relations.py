@@ -138,7 +138,7 @@ def test_constraints_of_a_contract_hold_in_every_refresh(shop: Any) -> None:
             config: {{contract: {{enforced: true}}}}
             constraints: [{{type: check, name: small, expression: total < 100}}]
             columns:
-              - {{name: cust, data_type: int, constraints: [{{type: not_null}}]}}
+              - {{name: cust, data_type: bigint, constraints: [{{type: not_null}}]}}
               - {{name: total, data_type: bigint}}
         """
     shop.write("models/grouped.sql", model(GROUPED, materialized="idivm"))
