@@ -42,7 +42,8 @@ def set_option(key: str, value: str) -> Statement:
 
 
 def reset_option(key: str) -> Statement:
-    return Statement(f"RESET {key}", "setting", f"reset {key}", fetch=False)
+    # quoted for the sake of a comment that dbt appends
+    return Statement(f"RESET `{key}`", "setting", f"reset {key}", fetch=False)
 
 
 def properties(table: str) -> Statement:

@@ -95,7 +95,7 @@ class FakeEngine:
         return Rows()
 
     def _reset(self, statement: Statement) -> Reply:
-        self.settings.pop(statement.sql.split()[1], None)
+        self.settings.pop(statement.sql.split()[1].strip("`"), None)
         return Rows()
 
     def _select(self, statement: Statement) -> Reply:

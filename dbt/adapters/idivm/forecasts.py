@@ -49,15 +49,16 @@ def plan_command(select: tuple[str, ...], exclude: tuple[str, ...], full_refresh
                                          ("--profiles-dir", profiles_dir)) if value for part in (option, str(value))]
     chosen = [part for option, values in (("--select", select), ("--exclude", exclude)) for value in values
               for part in (option, value)]
-    _dbt("compile", *chosen, *(["--full-refresh"] if full_refresh else []), *common)
-    _dbt("run-operation", "idivm_plan", "--args", json.dumps({"full_refresh": full_refresh, "sql": sql}), *common)
+    # of a single model it would show the SQL, however quiet
+    _dbt("--log-level", "error", "compile", *chosen, *(["--full-refresh"] if full_refresh else []), *common)
+    _dbt("--quiet", "run-operation", "idivm_plan", "--args", json.dumps({"full_refresh": full_refresh, "sql": sql}), *common)
 
 
 def _dbt(*args: str) -> None:
     """Run a dbt command that only says what goes wrong."""
     from dbt.cli.main import dbtRunner
 
-    outcome = dbtRunner().invoke(["--quiet", *args])
+    outcome = dbtRunner().invoke(list(args))
     if isinstance(outcome.exception, DbtBaseException):
         raise click.ClickException(str(outcome.exception))
     if outcome.exception is not None:
