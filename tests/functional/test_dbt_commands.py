@@ -217,7 +217,8 @@ def test_plan_says_what_a_run_would_do(own: Any) -> None:
     own.sql("update {schema}.orders set price = 11 where id = 1", "update {schema}.orders set price = 12 where id = 2")
     before = own.sql("describe history {schema}.cheap")
     told = plan(own, "--sql", "--select", "cheap").output
-    assert "incremental, " in told and " MERGE" in told and told.count("MERGE INTO") == 1 and "4 changes" in told and "totals" not in told
+    assert "incremental, " in told and "4 changes" in told
+    assert told.count("MERGE INTO") == 1 and "totals" not in told
     assert "IDIVM-401" in plan(own, "--full-refresh").output
     assert own.sql("describe history {schema}.cheap") == before, "nothing was written"
     own.dbt("compile")
