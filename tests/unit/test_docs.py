@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 ROOT = Path(__file__).parents[2]
-PAGES = [ROOT / "docs" / "dbt.md"]
+PAGES = [ROOT / "docs" / name for name in ("dbt.md", "guarantees.md")]
 NAMED = re.compile(r"`((?:tests/)?[\w/]+\.py)(?:::(\w+))?`")
 
 
