@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Any
 
-from dbt.adapters.idivm.session import literal
+from dbt.adapters.idivm.session import literal, quoted
 
 Row = Sequence[Any]
 
@@ -22,7 +22,7 @@ def comment_statements(
         for name, column in model.get("columns", {}).items():
             text, known = column.get("description") or "", columns.get(name.lower())
             if known is not None and text and text != known:
-                yield f"alter table {relation} alter column `{name}` comment {literal(text)}"
+                yield f"alter table {relation} alter column {quoted(name)} comment {literal(text)}"
 
 
 def _described(rows: Iterable[Row]) -> tuple[dict[str, str], str]:
@@ -30,9 +30,9 @@ def _described(rows: Iterable[Row]) -> tuple[dict[str, str], str]:
     columns: dict[str, str] = {}
     table_comment, in_columns = "", True
     for name, value, comment in rows:
-        in_columns = in_columns and bool(name) and not name.startswith("#")
+        in_columns = in_columns and bool(value)  # a heading has no type
         if in_columns:
             columns[name.lower()] = comment or ""
-        elif name == "Comment":
+        elif name == "Comment" and not table_comment:
             table_comment = value or ""
     return columns, table_comment

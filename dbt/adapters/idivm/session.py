@@ -127,6 +127,11 @@ def in_zone(value: dt.datetime | None, zone: ZoneInfo) -> dt.datetime | None:
     return None if value is None else value.astimezone(zone).replace(tzinfo=None)
 
 
+def quoted(name: str) -> str:
+    """A name as a Spark SQL identifier."""
+    return f"`{name.replace('`', '``')}`"
+
+
 def literal(value: Any) -> str:
     """A Python value as a Spark SQL literal. dbt binds values only when it loads a seed."""
     if value is None:
