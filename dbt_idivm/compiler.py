@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import re
+from itertools import count
+
 from dbt_idivm.algebra.expressions import column
 from dbt_idivm.algebra.operator import Operator
 from dbt_idivm.operators.project import Project
@@ -14,6 +17,7 @@ from dbt_idivm.passes.propagate import propagate
 from dbt_idivm.script.plan import Plan, ViewColumn
 
 HIDDEN = "idivm__"  # hidden columns of the stored view begin with this
+_REFUSED = re.compile(r"[ ,;{}()\n\t=]")  # what Delta takes in a column name only under column mapping
 
 
 def compile_plan(root: Operator, output: tuple[tuple[str, str], ...], *, recompute_only: bool = False,
@@ -30,8 +34,21 @@ def compile_plan(root: Operator, output: tuple[tuple[str, str], ...], *, recompu
         view = place_operator_caches(view)
     view = infer_ids(view)
     columns = tuple(ViewColumn(name, attribute) for name, attribute in output)
-    columns += tuple(ViewColumn(HIDDEN + name, name, hidden=True) for name in view.columns if name not in shown)
+    columns += _hidden([name for name, _ in output], [name for name in view.columns if name not in shown])
     base = base_idiffs(view, recompute_only)
     found = propagate(view, base)
     state = additive_state(view) if caches and not recompute_only else None
     return Plan(view, columns, base, found.idiffs, optimize(found.idiffs), found.firings, state)
+
+
+def _hidden(shown: list[str], attributes: list[str]) -> tuple[ViewColumn, ...]:
+    """The hidden columns, under names that every Delta table can have and the user has not taken."""
+    taken = {name.lower() for name in shown}
+    found = []
+    for attribute in attributes:
+        base = HIDDEN + _REFUSED.sub("_", attribute)
+        tried = (base if number == 1 else f"{base}_{number}" for number in count(1))
+        name = next(each for each in tried if each.lower() not in taken)
+        taken.add(name.lower())
+        found.append(ViewColumn(name, attribute, hidden=True))
+    return tuple(found)

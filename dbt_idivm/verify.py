@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Generator
 from dataclasses import replace
+from itertools import count
 
 from sqlglot import exp
 
@@ -92,14 +93,16 @@ def _differences(relation: str, query: exp.Expr, columns: tuple[str, ...]) -> ex
     One pass over both sides; EXCEPT ALL in both directions would evaluate the definition twice.
     """
     names = [exp.column(exp.to_identifier(name, quoted=True)) for name in columns]
+    known = {name.lower() for name in columns}
+    difference = next(name for name in (f"{DIFFERENCE}{'_' * more}" for more in count()) if name not in known)
 
     def side(rows: exp.Expr, weight: exp.Expr) -> exp.Select:
-        return exp.Select(expressions=[*(n.copy() for n in names), exp.alias_(weight, DIFFERENCE)]).from_(rows)
+        return exp.Select(expressions=[*(n.copy() for n in names), exp.alias_(weight, difference)]).from_(rows)
 
     view = side(DELTA.table(relation, None), exp.Literal.number(1))
     wanted = side(subquery(query, "definition"), exp.Neg(this=exp.Literal.number(1)))
-    total = exp.Sum(this=exp.column(DIFFERENCE))
-    return (exp.Select(expressions=[*(n.copy() for n in names), exp.alias_(total.copy(), DIFFERENCE)])
+    total = exp.Sum(this=exp.column(difference))
+    return (exp.Select(expressions=[*(n.copy() for n in names), exp.alias_(total.copy(), difference)])
             .from_(subquery(union_all([view, wanted]), "both")).group_by(*names)
             .having(exp.NEQ(this=total, expression=exp.Literal.number(0))))
 

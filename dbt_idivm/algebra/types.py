@@ -6,6 +6,7 @@ from collections.abc import Mapping
 from functools import cache
 
 from sqlglot import exp
+from sqlglot.errors import SqlglotError
 from sqlglot.optimizer.annotate_types import annotate_types
 
 DIALECT = "spark"
@@ -18,8 +19,14 @@ _WIDEST_SUMMED = 27
 
 @cache
 def type_of(name: str) -> exp.DataType:
-    """A Spark SQL type by its name. To be copied before it becomes part of a tree."""
-    return exp.DataType.build(name, dialect=DIALECT)
+    """A Spark SQL type by its name. To be copied before it becomes part of a tree.
+
+    DESCRIBE cuts long structs short and does not quote their fields: what cannot be read counts as incomparable.
+    """
+    try:
+        return exp.DataType.build(name if " more field" not in name else "?", dialect=DIALECT)
+    except SqlglotError:
+        return exp.DataType(this=Type.OBJECT)
 
 
 def infer_type(expression: exp.Expr, types: Mapping[str, exp.DataType]) -> exp.DataType:
@@ -69,6 +76,15 @@ def _size(kind: exp.DataType) -> tuple[int, int] | None:
         return DIGITS[kind.this], 0
     sizes = [int(part.name) for part in kind.expressions] if kind.this == Type.DECIMAL else []
     return (sizes[0], sizes[1] if len(sizes) > 1 else 0) if sizes else None
+
+
+def is_float(kind: exp.DataType) -> bool:
+    return kind.this in (Type.FLOAT, Type.DOUBLE)
+
+
+def told_apart(value: exp.Expr, kind: exp.DataType) -> exp.Expr:
+    """The value in a form in which equal means identical: 0.0 equals -0.0, but their texts differ."""
+    return exp.Cast(this=value, to=exp.DataType(this=Type.TEXT)) if is_float(kind) else value
 
 
 def is_integral(kind: exp.DataType) -> bool:

@@ -17,7 +17,7 @@ class Names:
 
     def occurrence(self, alias: str, columns: Iterable[str]) -> str:
         """The name of one occurrence of a table, such that its attributes collide with no other's."""
-        base = plain(alias, "table")
+        base = _not_ours(plain(alias, "table"))
         columns = tuple(columns)
         name = base
         number = 1
@@ -30,7 +30,7 @@ class Names:
 
     def attribute(self, scope: str, column: str) -> str:
         """The name of a computed column: `<scope>__<column>`."""
-        base = f"{plain(scope, 'v')}__{plain(column, 'column')}"
+        base = f"{_not_ours(plain(scope, 'v'))}__{plain(column, 'column')}"
         name = base
         number = 1
         while name in self._attributes:
@@ -50,3 +50,8 @@ class Names:
 def plain(text: str, default: str) -> str:
     """Lower case, and nothing but letters, digits and underscores."""
     return _OTHER.sub("_", text.lower()).strip("_") or default
+
+
+def _not_ours(base: str) -> str:
+    """The planner's own attributes are called `count__…`, `sum__…` and `any_…`."""
+    return f"t_{base}" if base in ("count", "sum") or base.startswith("any_") else base

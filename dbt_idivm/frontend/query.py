@@ -140,11 +140,11 @@ class Lowering:
         return root, scope
 
     def _table(self, node: exp.Table, env: Env) -> tuple[Operator, Scope]:
-        name = name_of(node)
-        if len(node.parts) == 1 and name in env.ctes:
-            cte, outside = env.ctes[name]
-            rows = self.query(cte.this, outside, name)
+        if len(node.parts) == 1 and node.name.lower() in env.ctes:
+            cte, outside = env.ctes[node.name.lower()]
+            rows = self.query(cte.this, outside, cte.alias)
             return rows.root, self._aliased(rows.scope, cte, outside)
+        name = name_of(node)
         if name in self.views:
             text, tree = self.views[name]
             rows = self.query(tree, Env(text), node.alias or node.name)

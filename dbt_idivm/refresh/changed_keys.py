@@ -13,6 +13,7 @@ from sqlglot import exp
 
 from dbt_idivm.algebra.block import hinted, subquery
 from dbt_idivm.algebra.expressions import column, conjunction, same
+from dbt_idivm.algebra.operator import SIGN
 from dbt_idivm.algebra.types import type_of
 from dbt_idivm.errors import IdivmError, finding
 from dbt_idivm.refresh.config import ModelConfig
@@ -80,7 +81,7 @@ def _repeated(engine: Engine, found: Input, key: Key, move: Move,
     if rows is None and limit is not None:
         keys = keys.limit(limit)
     names = [column(name, _STORED) for name in key.columns]
-    on = conjunction(same(name, column(name.name, _CAME)) for name in names)
+    on = conjunction(same(name, column(alias, _CAME)) for name, alias in zip(names, _aliases(key), strict=True))
     table = exp.alias_(DELTA.table(move.table, move.to_version), _STORED, table=True)
     query = (exp.Select(expressions=names).from_(table)
              .join(exp.Join(this=subquery(keys, _CAME), on=on)).group_by(*(name.copy() for name in names))
@@ -91,6 +92,11 @@ def _repeated(engine: Engine, found: Input, key: Key, move: Move,
     return tuple(answer.rows[0]) if answer.rows else None
 
 
+def _aliases(key: Key) -> list[str]:
+    """Names for the key's columns among those that came: the columns' own may be anything."""
+    return [f"k{number}" for number in range(1, len(key.columns) + 1)]
+
+
 def _texts(found: Input, key: Key) -> frozenset[tuple[str, str]]:
     return frozenset((found.table, a.name) for a in found.facts.columns
                      if a.name in key.columns and type_of(a.type).this in TEXT)
@@ -98,11 +104,11 @@ def _texts(found: Input, key: Key) -> frozenset[tuple[str, str]]:
 
 def _literal_keys(found: Input, key: Key, rows: tuple[Row, ...]) -> exp.Select:
     types = {attribute.name: attribute.type for attribute in found.facts.columns}
-    return DELTA.rows(tuple((name, types[name]) for name in key.columns), rows, "rows")
+    return DELTA.rows(tuple(zip(_aliases(key), (types[name] for name in key.columns), strict=True)), rows, "rows")
 
 
 def _changed_keys(key: Key, move: Move) -> exp.Select:
-    signed = DELTA.signed_feed(feed_of(move), tuple((name, name) for name in key.columns), "idivm_sign")
-    came = exp.GT(this=column("idivm_sign"), expression=exp.Literal.number(0))
+    signed = DELTA.signed_feed(feed_of(move), tuple(zip(key.columns, _aliases(key), strict=True)), SIGN)
+    came = exp.GT(this=column(SIGN), expression=exp.Literal.number(0))
     return (exp.Select(expressions=[column(name) for name in key.columns])
             .from_(subquery(signed, "changes")).where(came).distinct())

@@ -50,10 +50,10 @@ def _comment_on(engine: Engine, relation: str, kind: str, wanted: str | None, kn
 
 
 def _column_comments(rows: Rows) -> dict[str, str]:
-    """Column → comment. Columns come first, up to an empty name or a heading."""
+    """Column → comment. Columns come first, up to a line without a type."""
     found: dict[str, str] = {}
-    for name, _, comment in rows.rows:
-        if not name or name.startswith("#"):
+    for name, kind, comment in rows.rows:
+        if not kind:
             break
         found[name] = comment or ""
     return found

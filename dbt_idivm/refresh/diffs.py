@@ -23,6 +23,7 @@ from dbt_idivm.script.plan import Plan
 INLINE_ROWS = 1000
 INLINE_CHARACTERS = 1_000_000
 BROADCAST_ROWS = 1_000_000
+_REPLACED = "\ufffd"
 
 
 @dataclass(frozen=True)
@@ -99,6 +100,9 @@ def _read(engine: Engine, found: Input, move: Move) -> Steps[NetDiff]:
     rows = yield from engine.ask(Statement(DELTA.sql(query), "read", label))
     kinds = [kind for _, kind in columns]
     netted = tuple((_row(kinds, row[:-1]), int(row[-1])) for row in rows.rows)
+    # a string that is no UTF-8 arrives as replacement characters, and would be written back as such
+    if any(isinstance(cell, str) and _REPLACED in cell for row, _ in netted for cell in row):
+        return feed
     # copies of a row are inlined one by one
     if sum(abs(weight) for _, weight in netted) > INLINE_ROWS or sum(map(_size, netted)) > INLINE_CHARACTERS:
         return feed
@@ -130,7 +134,7 @@ def _value(kind: str, cell: Any) -> Value:
 def for_plan(plan: Plan, diffs: Mapping[str, NetDiff], changed: Mapping[str, Move]) -> dict[str, NetDiff]:
     """The diffs as this plan can take them, without the empty ones.
 
-    A column that cannot be inlined makes its table's diff a feed. A key of type double takes 0.0 and -0.0 for equal.
+    A column that cannot be inlined makes its table's diff a feed.
     """
     found: dict[str, NetDiff] = {}
     for table, diff in diffs.items():
@@ -142,18 +146,5 @@ def for_plan(plan: Plan, diffs: Mapping[str, NetDiff], changed: Mapping[str, Mov
                 diff = feed_of(changed[table])
             elif not diff.rows:
                 continue
-            else:
-                keys = {name for scan in scans for name in scan.key or ()}
-                diff = _with_one_zero(diff, {a.name for scan in scans for a in scan.base_columns
-                                             if a.name in keys and a.type.lower() in ("float", "double")})
         found[table] = diff
     return found
-
-
-def _with_one_zero(diff: InlineDiff, columns: set[str]) -> InlineDiff:
-    places = [i for i, name in enumerate(diff.columns) if name in columns]
-    if not places:
-        return diff
-    rows = tuple((tuple("0.0" if i in places and cell == "-0.0" else cell for i, cell in enumerate(row)), weight)
-                 for row, weight in diff.rows)
-    return InlineDiff(diff.columns, rows)

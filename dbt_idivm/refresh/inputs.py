@@ -14,6 +14,7 @@ from dbt_idivm.refresh.history import Commit
 from dbt_idivm.refresh.invocation import Invocation
 from dbt_idivm.refresh.relations import Described, describe
 from dbt_idivm.refresh.steps import Engine, Steps
+from dbt_idivm.relation_name import name_parts, relation_name
 from dbt_idivm.script.dialect import DELTA, verbatim
 
 
@@ -83,6 +84,9 @@ def _table(engine: Engine, invocation: Invocation, name: str, facts: Described) 
         if behind is None:
             raise IdivmError(finding(301, source=table))
         facts = behind
+    elif facts.is_delta and facts.schema and len(name_parts(name)) == 1:
+        # a name alone could be that of something in the Δ-script
+        table = relation_name(facts.schema, *name_parts(name))
     commit = (yield from invocation.pinned(engine, table)) if facts.is_delta else None
     return Input(name, table, facts, commit, visible)
 

@@ -13,6 +13,7 @@ from typing import Any
 from sqlglot import exp
 
 from dbt_idivm.algebra.expressions import column
+from dbt_idivm.algebra.types import is_float, type_of
 from dbt_idivm.errors import Finding, IdivmError, finding, nearest
 from dbt_idivm.refresh import state
 from dbt_idivm.refresh.config import ModelConfig
@@ -46,7 +47,7 @@ def choose_keys(request: ModelRequest, config: ModelConfig, inputs: Inputs) -> d
             chosen = _declared(request, found) or _upstream(found)
         else:
             findings.extend(_missing_columns(found, chosen))
-        if chosen is not None and chosen.columns:
+        if chosen is not None and chosen.columns and not _is_blurred(found, chosen):
             keys[name] = _spelt(found, chosen)
     if findings:
         raise IdivmError(findings)
@@ -119,6 +120,15 @@ def _upstream(found: Input) -> Key | None:
     # a clone has the property too, and so has a view whose last commit is somebody else's
     last = state.read(found.commit.user_metadata) if found.commit else None
     return Key(tuple(ids), "the IDs of an upstream view", trusted=last is not None and last.trusted)
+
+
+def _is_blurred(found: Input, key: Key) -> bool:
+    """Whether equal values of the key can differ, as 0.0 and -0.0 do: its rows are maintained as if it had no key then.
+
+    The IDs of an upstream view are values of groups, in which Spark makes one zero of both.
+    """
+    names = {name.lower() for name in key.columns}
+    return not key.trusted and any(is_float(type_of(a.type)) for a in found.facts.columns if a.name.lower() in names)
 
 
 def _unknown_names(request: ModelRequest, config: ModelConfig, inputs: Inputs) -> list[Finding]:

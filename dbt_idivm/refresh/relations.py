@@ -23,8 +23,8 @@ BUILD = "idivm.build"  # hash over all that the table was created by
 FEED = "delta.enableChangeDataFeed"
 
 _DETAILS = "# Detailed Table Information"
-_OURS = re.compile(r"(idivm\.\w+)=([0-9a-f]+)")
-_FEED_ON = re.compile(r"delta\.enableChangeDataFeed=true\b", re.IGNORECASE)
+_OURS = re.compile(r"(?<=[\[,])(idivm\.\w+)=([0-9a-f]+)(?=[,\]])")
+_FEED_ON = re.compile(r"(?<=[\[,])delta\.enableChangeDataFeed=true(?=[,\]])", re.IGNORECASE)
 _MISSING = ("TABLE_OR_VIEW_NOT_FOUND", "SCHEMA_NOT_FOUND", "DELTA_TABLE_NOT_FOUND", "DELTA_MISSING_DELTA_TABLE")
 
 
@@ -38,6 +38,7 @@ class Described:
     has_feed: bool = False
     text: str | None = None
     namespace: str = ""
+    schema: str = ""  # of a Delta table
     properties: Mapping[str, Any] = field(default_factory=dict)
 
     @property
@@ -66,14 +67,15 @@ def described(rows: Rows) -> Described:
     lines = [(str(row[0] or ""), str(row[1] or "")) for row in rows.rows]
     columns = []
     for name, kind in lines:
-        if not name or name.startswith("#"):
+        if not kind:  # a heading; a column may be called like one
             break
         columns.append(Attribute(name, kind))
-    at = next((i for i, (name, _) in enumerate(lines) if name == _DETAILS), len(lines))
-    details = dict(lines[at:])
+    at = next((i for i, line in enumerate(lines) if line == (_DETAILS, "")), len(lines))
+    details = dict(reversed(lines[at:]))  # what comes first counts: names that users gave stand behind it
     kind = details.get("Type", "").lower()
     text = details.get("Table Properties", "")
     found = {key: state.decode(value) for key, value in _OURS.findall(text)}
     return Described(tuple(columns), "view" if "view" in kind else "table" if kind else "",
                      details.get("Provider", "").lower(), bool(_FEED_ON.search(text)), details.get("View Text"),
-                     (name_parts(details.get("View Catalog and Namespace", "")) or ("",))[-1], found)
+                     (name_parts(details.get("View Catalog and Namespace", "")) or ("",))[-1],
+                     next(iter(name_parts(details.get("Name", ""))[-2:-1]), ""), found)

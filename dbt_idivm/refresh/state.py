@@ -47,8 +47,9 @@ class State:
         return {consumed.table: consumed.version for consumed in self.inputs.values()}
 
     def json(self) -> str:
-        """One line of ASCII: it travels in a SET command."""
-        return json.dumps({MARK: FORMAT, **asdict(self)}, ensure_ascii=True, separators=(",", ":"), sort_keys=True)
+        """One line of ASCII without `$`: it travels in a SET command, whose text Spark may put variables into."""
+        text = json.dumps({MARK: FORMAT, **asdict(self)}, ensure_ascii=True, separators=(",", ":"), sort_keys=True)
+        return text.replace("$", "\\u0024")
 
 
 def read(text: str | None) -> State | None:

@@ -190,7 +190,7 @@ class StatementBinder(Aliases):
         scan, dialect = leaf.scan, self.binding.dialect
         if leaf.diff_class == "signed":
             # one row a copy: the feed as it is, because sums do not mind rows that cancel
-            return dialect.signed_feed(self._changes(leaf), _names(scan), SIGN)
+            return dialect.signed_feed(self._changes(leaf), tuple((name, alias) for name, alias, _ in _names(scan)), SIGN)
         net = dialect.net_feed(self._changes(leaf), _names(scan))
         return classified(net, scan, leaf.split)
 
@@ -200,6 +200,6 @@ def _staged_name(form: str, number: int) -> str:
     return f"idivm_{form}_{number}"
 
 
-def _names(scan: Scan) -> tuple[tuple[str, str], ...]:
-    """(column of the table, attribute of the plan)."""
-    return tuple((a.name, scan.attribute(a.name)) for a in scan.base_columns)
+def _names(scan: Scan) -> tuple[tuple[str, str, str], ...]:
+    """(column of the table, attribute of the plan, type)."""
+    return tuple((a.name, scan.attribute(a.name), a.type) for a in scan.base_columns)

@@ -12,6 +12,7 @@ from functools import reduce
 from sqlglot import ErrorLevel, exp
 
 from dbt_idivm.algebra.expressions import column, identifier
+from dbt_idivm.algebra.types import is_float, told_apart, type_of
 from dbt_idivm.relation_name import name_parts, with_suffix
 from dbt_idivm.script.diff import FeedDiff, Row, Value
 
@@ -46,13 +47,15 @@ class Dialect:
         query = exp.Select(expressions=selected).from_(values)
         return query if rows else query.where(exp.false())
 
-    def net_feed(self, feed: FeedDiff, columns: tuple[tuple[str, str], ...]) -> exp.Select:
-        """N of a table: `columns` as (name, alias), and each row's WEIGHT; rows that cancel are left out."""
-        names = [column(name) for name, _ in columns]
+    def net_feed(self, feed: FeedDiff, columns: tuple[tuple[str, str, str], ...]) -> exp.Select:
+        """N of a table: `columns` as (name, alias, type), and each row's WEIGHT; rows that cancel are left out."""
+        groups = [told_apart(column(name), type_of(kind)) for name, _, kind in columns]
+        values = [decode(group.copy(), kind) if is_float(type_of(kind)) else group.copy()
+                  for group, (_, _, kind) in zip(groups, columns, strict=True)]
         weight = exp.Sum(this=_sign_of_change())
-        selected = [exp.Alias(this=column(name), alias=identifier(alias)) for name, alias in columns]
+        selected = [exp.Alias(this=value, alias=identifier(alias)) for value, (_, alias, _) in zip(values, columns, strict=True)]
         return (exp.Select(expressions=[*selected, exp.alias_(weight.copy(), WEIGHT)])
-                .from_(self._changes(feed)).group_by(*names)
+                .from_(self._changes(feed)).group_by(*groups)
                 .having(exp.NEQ(this=weight, expression=exp.Literal.number(0))))
 
     def encoded_feed(self, feed: FeedDiff, columns: tuple[tuple[str, str], ...], limit: int) -> exp.Select:

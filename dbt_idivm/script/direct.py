@@ -9,6 +9,7 @@ from sqlglot import exp
 from dbt_idivm.algebra.block import Block
 from dbt_idivm.algebra.expressions import alias, column, same
 from dbt_idivm.algebra.relation import exists, union_all
+from dbt_idivm.algebra.types import told_apart
 from dbt_idivm.idiff.idiff import DEL, INS, REC, UPD, IDiff
 from dbt_idivm.script.binding import StatementBinder
 from dbt_idivm.script.merge import OP, SOURCE, Merge, source_query
@@ -83,7 +84,9 @@ def _clauses(plan: Plan, merge: Merge, diff: IDiff, tag: str | None) -> None:
         return
     assigned = {c.name: column(c.attribute, SOURCE) for c in plan.columns if c.attribute in diff.assigned}
     if diff.kind is UPD or not diff.fresh:
-        equal = exp.and_(*(same(Merge.target(name), value) for name, value in assigned.items()))
+        types = {c.name: plan.root.types[c.attribute] for c in plan.columns}
+        equal = exp.and_(*(same(told_apart(Merge.target(name), types[name]), told_apart(value.copy(), types[name]))
+                           for name, value in assigned.items()))
         changed: exp.Expr = exp.Not(this=exp.paren(equal))
         merge.matched_update(exp.and_(tagged, changed) if tagged else changed, assigned)
     if diff.kind is INS:

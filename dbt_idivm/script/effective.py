@@ -18,6 +18,7 @@ from sqlglot import exp
 from dbt_idivm.algebra.block import Block, Source, hinted, subquery
 from dbt_idivm.algebra.expressions import alias, column, conjunction, same
 from dbt_idivm.algebra.relation import exists, named_block, project, union_all
+from dbt_idivm.algebra.types import told_apart
 from dbt_idivm.idiff.idiff import INS, REC, UPD, IDiff
 from dbt_idivm.script.binding import StatementBinder
 from dbt_idivm.script.merge import OP, SOURCE, TARGET, Merge, source_query
@@ -172,7 +173,9 @@ def _by_id(work: _Work, merge: Merge) -> exp.Select:
     for join in joins:
         query = query.join(join, copy=False)
     rest = [name for name in values if name not in ids]
-    equal = conjunction(same(column(name, OLD), values[name]) for name in rest) or exp.true()
+    types = work.plan.root.types
+    equal = conjunction(same(told_apart(column(name, OLD), types[name]), told_apart(values[name].copy(), types[name]))
+                        for name in rest) or exp.true()
     query = query.where(exp.or_(come, dead, exp.Not(this=exp.paren(equal))))
     _merge_by_id(work.plan, merge)
     return query

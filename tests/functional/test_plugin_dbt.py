@@ -136,6 +136,21 @@ def test_ansi_and_time_zone_are_the_profile_s(project: Any) -> None:
     assert "CAST_INVALID_INPUT" in project.results("run", fails=True)["bad"].message
 
 
+def test_another_time_zone_rebuilds(project: Any) -> None:
+    """Rows that were computed in one zone are not led on in another."""
+    feed = "tblproperties ('delta.enableChangeDataFeed' = 'true')"
+    project.sql(f"create table {{schema}}.t (id int, at timestamp) using delta {feed}")
+    project.sql("insert into {schema}.t values (1, timestamp'2024-06-01 12:00:00 UTC')")
+    project.write("models/hours.sql", f"{{{{ config(materialized='idivm') }}}} select id, hour(at) as h from {project.schema}.t")
+    modes = []
+    for zone in ("UTC", "UTC", "Asia/Tokyo", "Asia/Tokyo"):
+        project.profile(catalog="in-memory", time_zone=zone)
+        response = project.results("run")["hours"].adapter_response
+        ((hour,),) = project.sql("select h from {schema}.hours")
+        modes.append((response["mode"], (response["reason"] or "").partition(" ")[0], hour))
+    assert modes == [("create", "", 12), ("noop", "", 12), ("full", "IDIVM-409", 21), ("noop", "", 21)]
+
+
 def test_clone_of_a_view_and_a_table(shop: Any) -> None:
     state = shop.root / "state"
     state.mkdir(exist_ok=True)

@@ -13,17 +13,20 @@ import pytest
 
 from dbt.adapters.idivm.lock import hold_lock
 
+SECRET = "s3cr3t-0f-somebody"
 DBT = [sys.executable, "-c", "from dbt.cli.main import cli; cli()"]
 DBT_LINE = re.compile(r"^\d\d:\d\d:\d\d  .*$|^\s*$")
 
 
 @pytest.fixture
 def alone(tmp_path: Path) -> Path:
-    """A project with the smallest profile there is."""
+    """A project with the smallest profile there is, but for a secret."""
     (tmp_path / "models").mkdir()
     (tmp_path / "dbt_project.yml").write_text("name: alone\nversion: 1.0.0\nconfig-version: 2\nprofile: alone\n")
-    (tmp_path / "profiles.yml").write_text("alone: {target: dev, outputs: {dev: {type: idivm, schema: main}}}\n")
+    (tmp_path / "profiles.yml").write_text("alone: {target: dev, outputs: {dev: {type: idivm, schema: main, "
+                                           f"server_side_parameters: {{spark.hadoop.fs.s3a.secret.key: {SECRET}}}}}}}}}\n")
     (tmp_path / "models" / "a.sql").write_text("{{ config(materialized='table') }} select 1 as n")
+    (tmp_path / "models" / "c.sql").write_text("{{ config(materialized='idivm') }} select n from {{ ref('a') }}")
     (tmp_path / "models" / "b.sql").write_text("select n + 1 as n from {{ ref('a') }}")
     return tmp_path
 
@@ -48,6 +51,10 @@ def test_console_is_dbt_s_alone_and_tables_outlive_the_process(alone: Path) -> N
     assert not litter
     kept = {path.name for path in (alone / ".idivm").iterdir()}
     assert {"metastore_db", "warehouse", "spark.log", "derby.log"} <= kept
+    # logs, artifacts, tables, the catalog's database
+    found = [path for path in alone.rglob("*") if path.is_file() and SECRET.encode() in path.read_bytes()]
+    assert found == [alone / "profiles.yml"]
+    assert SECRET not in first.stdout + dbt(alone, "debug").stdout
 
 
 def test_second_process_is_told_who_is_first(alone: Path) -> None:

@@ -20,6 +20,7 @@ from tests.functional.conftest import TINY_DATA
 
 SERVER = "org.apache.spark.sql.hive.thriftserver.HiveThriftServer2"
 START_SECONDS = 90
+USER, SECRET = "somebody", "s3cr3t-0f-somebody"
 
 SOURCES = (
     "create table {schema}.orders (id int, cust int, price decimal(10,2), at timestamp) using delta "
@@ -91,7 +92,8 @@ def server(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Server]:
         command += ["--conf", f"{key}={value}"]
     command += ["spark-internal", "--hiveconf", f"hive.server2.thrift.port={port}",
                 "--hiveconf", "hive.server2.thrift.bind.host=127.0.0.1"]
-    # another time zone than the profile's: what counts is the profile's
+    # another time zone than the profile's, and other rules for what text means: what counts is the profile's
+    command[3:3] = ["--conf", "spark.sql.parser.escapedStringLiterals=true", "--conf", "spark.sql.ansi.enabled=false"]
     environment = {**os.environ, "PYSPARK_PYTHON": sys.executable, "TZ": "America/New_York"}
     with open(folder / "server.log", "w") as log:
         process = subprocess.Popen(command, stdout=log, stderr=subprocess.STDOUT, cwd=folder, env=environment)
@@ -139,7 +141,9 @@ def played(project: Any, execute: Callable[[str], Any]) -> list[Any]:
 
 def test_thrift_does_what_embedded_does(server: Server, new_project: Callable[[], Any]) -> None:
     there, here = new_project(), new_project()
-    there.profile(method="thrift", host="127.0.0.1", port=server.port)
+    profile = {"method": "thrift", "host": "127.0.0.1", "port": server.port, "auth": "LDAP", "user": USER, "password": SECRET,
+               "server_side_parameters": {"spark.hadoop.fs.s3a.secret.key": SECRET}}
+    there.profile(**profile)
     remote = played(there, server.execute)
     local = played(here, here.spark.sql)
     for one, other in zip(remote, local, strict=True):
@@ -149,3 +153,17 @@ def test_thrift_does_what_embedded_does(server: Server, new_project: Callable[[]
         # hashes, because clients show timestamps each in its own way
         hashes = f"select xxhash64(*) as h, count(*) as n from {{schema}}.{name} group by all order by h"
         assert server.execute(hashes.replace("{schema}", there.schema)) == here.sql(hashes), name
+    there.profile(**profile, time_zone="Asia/Tokyo")
+    again = there.results("run", "--select", "totals", "words", "--log-level-file", "debug")
+    assert {result.adapter_response["reason"].partition(" ")[0] for result in again.values()} == {"IDIVM-409"}
+    there.dbt("debug", "--log-level-file", "debug")
+    assert SECRET not in written_by(there.root) + repr(server.execute(f"describe history {there.schema}.totals"))
+    assert SECRET not in repr(server.execute(f"describe extended {there.schema}.totals"))
+
+
+def written_by(folder: Path) -> str:
+    """All that dbt and the adapter left in a project, but for the profile."""
+    files = [path for path in folder.rglob("*") if path.is_file() and path.name != "profiles.yml"]
+    names = {path.name for path in files}
+    assert {"dbt.log", "manifest.json", "run_results.json", "plan.txt"} <= names
+    return "".join(path.read_bytes().decode("utf-8", "replace") for path in files)

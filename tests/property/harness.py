@@ -91,7 +91,7 @@ class World:
         self.connection = _cursor()
         self.connection.execute(f"CREATE SCHEMA {self.schema}; SET schema = '{self.schema}'")
         for table in self.tables:
-            columns = ", ".join(f'"{name}" {_duck_type(kind)}' for name, kind in table.columns)
+            columns = ", ".join(f"{_quoted(name)} {_duck_type(kind)}" for name, kind in table.columns)
             self.connection.execute(f'CREATE TABLE "{table.name}" ({columns})')
             if self.options.feed:
                 self.connection.execute(f'CREATE TABLE "{table.name}__changes" ({columns}, _change_type VARCHAR)')
@@ -155,7 +155,7 @@ class World:
 
     def maintained(self) -> Counter[Row]:
         """The maintained view as the user sees it."""
-        names = ", ".join(f'"{column.name}"' for column in self.plan.columns if not column.hidden)
+        names = ", ".join(_quoted(column.name) for column in self.plan.columns if not column.hidden)
         return Counter(self.connection.execute(f"SELECT {names} FROM {VIEW}").fetchall())
 
     def recomputed(self) -> Counter[Row]:
@@ -202,6 +202,10 @@ def without_split(plan: Plan) -> Plan:
     base = {scan.occurrence: base_idiffs(scan, frozenset()) for scan in plan.scans}
     found = propagate(plan.root, base)
     return replace(plan, base=base, naive=found.idiffs, idiffs=optimize(found.idiffs), firings=found.firings)
+
+
+def _quoted(name: str) -> str:
+    return '"' + name.replace('"', '""') + '"'
 
 
 def _duck_type(kind: str) -> str:

@@ -7,8 +7,10 @@ from typing import Any
 
 import pytest
 from dbt_common.exceptions import DbtRuntimeError
+from pyspark import SparkConf
 
-from dbt.adapters.idivm.credentials import ANSI, TIME_ZONE, IdivmCredentials, thrift_parameters
+from dbt.adapters.idivm.credentials import ANSI, FIXED, TIME_ZONE, IdivmCredentials, thrift_parameters
+from dbt.adapters.idivm.embedded import _shown
 
 
 def credentials(**given: Any) -> IdivmCredentials:
@@ -22,10 +24,25 @@ def test_schema_is_enough() -> None:
     assert profile.query_retries == 0
 
 
-def test_ansi_cannot_be_switched_off() -> None:
-    profile = credentials(server_side_parameters={ANSI: "false", "spark.sql.shuffle.partitions": "9"})
-    assert profile.server_side_parameters[ANSI] == "true"
+def test_ansi_and_what_text_means_cannot_be_changed() -> None:
+    other = {key: "true" if value == "false" else "false" for key, value in FIXED.items()}
+    profile = credentials(server_side_parameters={**other, "spark.sql.shuffle.partitions": "9"})
+    assert {key: profile.server_side_parameters[key] for key in FIXED} == FIXED
     assert profile.server_side_parameters["spark.sql.shuffle.partitions"] == "9"
+    assert ANSI in FIXED and "spark.sql.variable.substitute" in FIXED
+    remote = credentials(method="thrift", host="h", server_side_parameters=other)
+    assert {f"set:hiveconf:{key}": value for key, value in FIXED.items()}.items() <= remote.server_side_parameters.items()
+
+
+@pytest.mark.parametrize("given", [{}, {"method": "thrift", "host": "h", "user": "SECRET", "password": "SECRET", "auth": "LDAP"},
+                                   {"method": "http", "host": "h", "token": "SECRET", "cluster": "c"},
+                                   {"method": "http", "host": "h", "connection_string_suffix": "PWD=SECRET"}])
+def test_what_dbt_shows_holds_no_secret(given: dict[str, str]) -> None:
+    """`dbt debug` prints these pairs."""
+    hidden = {"spark.hadoop.fs.s3a.secret.key": "SECRET"}
+    profile = credentials(**given, server_side_parameters=hidden)
+    assert "SECRET" not in repr(list(profile.connection_info(with_aliases=True)))
+    assert "SECRET" not in repr(profile) and "SECRET" not in str(profile)
 
 
 def test_time_zone_is_set_once() -> None:
@@ -57,3 +74,9 @@ def test_memory_must_be_a_size() -> None:
 
 def test_thrift_server_gets_prefixed_parameters() -> None:
     assert thrift_parameters({"a": "1", "set:hiveconf:b": "2"}) == {"set:hiveconf:a": "1", "set:hiveconf:b": "2"}
+
+
+def test_the_command_line_of_the_jvm_holds_no_secret() -> None:
+    secret = ("spark.hadoop.fs.s3a.secret.key", "spark.hadoop.fs.s3a.access.key", "x.Password")
+    conf = SparkConf(loadDefaults=False).setAll([*((key, "SECRET") for key in secret), ("y", "1")])
+    assert _shown(conf).getAll() == [("y", "1")]

@@ -13,6 +13,15 @@ from dbt_common.exceptions import DbtRuntimeError
 
 ANSI = "spark.sql.ansi.enabled"
 TIME_ZONE = "spark.sql.session.timeZone"
+# What the text of a statement means is the same on every server, whatever the server's own settings are.
+FIXED = {
+    ANSI: "true",  # dbt-spark forces it off
+    "spark.sql.variable.substitute": "false",  # ${..} would be replaced, in names, in literals, in the state
+    "spark.sql.parser.escapedStringLiterals": "false",
+    "spark.sql.parser.quotedRegexColumnNames": "false",
+    "spark.sql.ansi.doubleQuotedIdentifiers": "false",
+    "spark.sql.caseSensitive": "false",
+}
 # Without the change data feed a table cannot be the input of a maintained view, so new tables get it by default.
 CHANGE_FEED = "spark.databricks.delta.properties.defaults.enableChangeDataFeed"
 
@@ -27,7 +36,7 @@ class ConnectionMethod(StrEnum):
     ODBC = "odbc"
 
 
-@dataclass
+@dataclass(repr=False)
 class IdivmCredentials(SparkCredentials):
     """dbt-spark's credentials, with defaults for the embedded session and one SQL dialect on every method."""
 
@@ -48,9 +57,8 @@ class IdivmCredentials(SparkCredentials):
             raise DbtRuntimeError(f"driver_memory: '{self.driver_memory}' is not a size such as 3g or 2048m")
         super().__post_init__()
         self.query_retries = 0
-        # dbt-spark forces ANSI off; a maintained view needs one fixed answer on every method.
         parameters = {CHANGE_FEED: "true", **self.server_side_parameters}
-        self.server_side_parameters = {**parameters, ANSI: "true", TIME_ZONE: self.time_zone}
+        self.server_side_parameters = {**parameters, **FIXED, TIME_ZONE: self.time_zone}
         if self.method == ConnectionMethod.THRIFT:
             self.server_side_parameters = thrift_parameters(self.server_side_parameters)
 
@@ -68,6 +76,10 @@ class IdivmCredentials(SparkCredentials):
         self.state_dir = str(state)
         if self.warehouse_dir is not None:
             self.warehouse_dir = str(Path(project_root, self.warehouse_dir).expanduser())
+
+    def __repr__(self) -> str:
+        """What `dbt debug` shows: passwords, tokens and server settings are nobody else's business."""
+        return f"{type(self).__name__}({', '.join(f'{key}={value!r}' for key, value in self.connection_info())})"
 
     def _connection_keys(self) -> tuple[str, ...]:
         if self.is_embedded:

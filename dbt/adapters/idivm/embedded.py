@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import atexit
 import os
+import re
 import shutil
 import subprocess
 import tempfile
@@ -50,6 +51,9 @@ SMALL_AND_LOCAL = {
     "spark.hadoop.hive.metastore.schema.verification": "false",
     "spark.hadoop.datanucleus.schema.autoCreateAll": "true",
 }
+
+# As Spark's own `spark.redaction.regex`.
+SECRET = re.compile(r"secret|password|token|access[.]?key", re.IGNORECASE)
 
 LOG4J = """\
 status = error
@@ -118,7 +122,7 @@ def _launch(credentials: IdivmCredentials) -> SparkSession:
         with open(state_dir / "jvm.log", "w") as log:
             inherited = {"stdout": log, "stderr": subprocess.STDOUT}
             # The JVM holds the lock as well: it outlives this process by a moment.
-            gateway = launch_gateway(conf, {**inherited, "pass_fds": [lock] if lock is not None else []})
+            gateway = launch_gateway(_shown(conf), {**inherited, "pass_fds": [lock] if lock is not None else []})
             SparkContext._ensure_initialized(gateway=gateway, conf=conf)
         return SparkSession.builder.config(conf=conf).getOrCreate()
     except Exception as failure:
@@ -153,6 +157,13 @@ def _spark_conf(credentials: IdivmCredentials, state_dir: Path, jars: list[str])
         ),
     }
     return SparkConf(loadDefaults=False).setAll(list(settings.items()))
+
+
+def _shown(conf: SparkConf) -> SparkConf:
+    """The settings for the JVM's command line, which everybody can see: the context gets the secret ones later."""
+    from pyspark import SparkConf
+
+    return SparkConf(loadDefaults=False).setAll([(key, value) for key, value in conf.getAll() if not SECRET.search(key)])
 
 
 def _given(settings: dict[str, str], key: str) -> list[str]:

@@ -13,7 +13,7 @@ from dbt_idivm.relation_name import as_named
 Node = Mapping[str, Any]
 # A view or an ephemeral model is read through: its inputs are the model's inputs as well.
 READ_THROUGH = ("view", "ephemeral")
-IDENTIFIER = re.compile(r"^[`\"]?(\w+)[`\"]?$")
+IDENTIFIER = re.compile(r"(\w+)|`((?:[^`]|``)+)`|\"(\w+)\"")
 
 
 @dataclass
@@ -121,8 +121,8 @@ def _holds_for_all_rows(test: Node) -> bool:
 
 def _column(name: Any) -> list[str]:
     """A test may name an expression instead of a column; that is no key."""
-    found = IDENTIFIER.match(str(name or ""))
-    return [found[1]] if found else []
+    found = IDENTIFIER.fullmatch(str(name or "").strip())
+    return [(found[1] or found[2] or found[3]).replace("``", "`")] if found else []
 
 
 def _add_constraints(declared: Declared, node: Node) -> None:

@@ -105,7 +105,7 @@ class MaintenanceMixin(metaclass=AdapterMeta):
         statement = run.refresh.statement
         if statement is None:
             return
-        run.executed.append(f"-- {statement.label}\n{statement.sql}")
+        run.executed.append(f"-- {' '.join(statement.label.split())}\n{statement.sql}")
         with planner_errors():
             run.refresh.answer(self._idivm_reply(statement))
 

@@ -108,7 +108,7 @@ def _show(console: Console, columns: list[str], rows: list[tuple[Any, ...]], mor
     if not columns:
         console.print("done")
         return
-    table = Table(*columns, show_edge=False)
+    table = Table(*map(escape, columns), show_edge=False)
     for row in rows:
         table.add_row(*(_cell(value) for value in row))
     console.print(table)
