@@ -8,6 +8,7 @@ from typing import Any
 import pytest
 from dbt_common.exceptions import DbtRuntimeError
 
+from dbt.adapters.idivm import extras
 from dbt.adapters.idivm.credentials import ANSI, TIME_ZONE, IdivmCredentials, thrift_parameters
 
 
@@ -57,3 +58,15 @@ def test_memory_must_be_a_size() -> None:
 
 def test_thrift_server_gets_prefixed_parameters() -> None:
     assert thrift_parameters({"a": "1", "set:hiveconf:b": "2"}) == {"set:hiveconf:a": "1", "set:hiveconf:b": "2"}
+
+
+@pytest.mark.parametrize("method, missing", [("session", "pyspark"), ("http", "thrift"), ("thrift", "thrift_sasl")])
+def test_a_missing_package_is_named(monkeypatch: pytest.MonkeyPatch, method: str, missing: str) -> None:
+    monkeypatch.setattr(extras, "find_spec", lambda module: None if module == missing else module)
+    with pytest.raises(DbtRuntimeError, match=rf"method: {method} needs the package {missing}\. Install with: pip install '"):
+        credentials(method=method, host="localhost")
+
+
+def test_embedded_spark_is_not_looked_for_before_it_is_needed(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(extras, "find_spec", lambda module: None)
+    assert credentials().is_embedded
