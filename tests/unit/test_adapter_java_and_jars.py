@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import os
+from importlib.metadata import PackageNotFoundError
 from pathlib import Path
 
 import pytest
@@ -71,3 +72,14 @@ def test_lock_admits_one(tmp_path: Path) -> None:
         hold_lock(tmp_path)
     os.close(first)
     os.close(hold_lock(tmp_path))
+
+
+def test_what_installs_delta_is_said(monkeypatch: pytest.MonkeyPatch) -> None:
+    def version(package: str) -> str:
+        if package == "delta-spark":
+            raise PackageNotFoundError(package)
+        return "4.1.4"
+
+    monkeypatch.setattr(jars, "version", version)
+    with pytest.raises(DbtRuntimeError, match=r"needs the package delta-spark\. Install with: pip install 'delta-spark==4"):
+        jars.delta_coordinates()

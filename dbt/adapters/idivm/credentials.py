@@ -11,6 +11,8 @@ from dbt.adapters.spark.connections import SparkCredentials
 from dbt_common.dataclass_schema import StrEnum
 from dbt_common.exceptions import DbtRuntimeError
 
+from dbt.adapters.idivm.extras import install_advice, missing_module
+
 ANSI = "spark.sql.ansi.enabled"
 TIME_ZONE = "spark.sql.session.timeZone"
 # What the text of a statement means is the same on every server, whatever the server's own settings are.
@@ -36,6 +38,15 @@ class ConnectionMethod(StrEnum):
     ODBC = "odbc"
 
 
+# Looked for before dbt-spark does, which would ask for its own extras. Without Spark one can still parse and list, so
+# `embedded` is not among these; dbt-spark looks for pyspark when the method is `session`.
+NEEDED = {
+    ConnectionMethod.SESSION: "pyspark",
+    ConnectionMethod.THRIFT: "pyhive",
+    ConnectionMethod.HTTP: "pyhive",
+}
+
+
 @dataclass(repr=False)
 class IdivmCredentials(SparkCredentials):
     """dbt-spark's credentials, with defaults for the embedded session and one SQL dialect on every method."""
@@ -55,6 +66,9 @@ class IdivmCredentials(SparkCredentials):
             self.host = "embedded"
         if not re.fullmatch(r"\d+[mgMG]", self.driver_memory):
             raise DbtRuntimeError(f"driver_memory: '{self.driver_memory}' is not a size such as 3g or 2048m")
+        extra = NEEDED.get(self.method)
+        if extra and (missing := missing_module(extra)):
+            raise DbtRuntimeError(f"method: {self.method} needs the package {missing}. {install_advice(extra)}")
         super().__post_init__()
         self.query_retries = 0
         parameters = {CHANGE_FEED: "true", **self.server_side_parameters}

