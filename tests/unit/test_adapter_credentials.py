@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 from dbt_common.exceptions import DbtRuntimeError
 
-from dbt.adapters.idivm.credentials import ANSI, TIME_ZONE, IdivmCredentials, thrift_parameters
+from dbt.adapters.idivm.credentials import ANSI, READING, TIME_ZONE, IdivmCredentials, thrift_parameters
 
 
 def credentials(**given: Any) -> IdivmCredentials:
@@ -26,6 +26,12 @@ def test_ansi_cannot_be_switched_off() -> None:
     profile = credentials(server_side_parameters={ANSI: "false", "spark.sql.shuffle.partitions": "9"})
     assert profile.server_side_parameters[ANSI] == "true"
     assert profile.server_side_parameters["spark.sql.shuffle.partitions"] == "9"
+
+
+def test_names_and_quotes_are_read_as_the_planner_reads_them() -> None:
+    given = {"spark.sql.caseSensitive": "true", "spark.sql.ansi.doubleQuotedIdentifiers": "true"}
+    assert READING.keys() == given.keys()
+    assert credentials(server_side_parameters=given).server_side_parameters.items() >= READING.items()
 
 
 def test_time_zone_is_set_once() -> None:

@@ -13,6 +13,8 @@ from dbt_common.exceptions import DbtRuntimeError
 
 ANSI = "spark.sql.ansi.enabled"
 TIME_ZONE = "spark.sql.session.timeZone"
+# How Spark reads names and quotes: as the planner reads them.
+READING = {"spark.sql.caseSensitive": "false", "spark.sql.ansi.doubleQuotedIdentifiers": "false"}
 # Without the change data feed a table cannot be the input of a maintained view, so new tables get it by default.
 CHANGE_FEED = "spark.databricks.delta.properties.defaults.enableChangeDataFeed"
 
@@ -50,7 +52,7 @@ class IdivmCredentials(SparkCredentials):
         self.query_retries = 0
         # dbt-spark forces ANSI off; a maintained view needs one fixed answer on every method.
         parameters = {CHANGE_FEED: "true", **self.server_side_parameters}
-        self.server_side_parameters = {**parameters, ANSI: "true", TIME_ZONE: self.time_zone}
+        self.server_side_parameters = {**parameters, **READING, ANSI: "true", TIME_ZONE: self.time_zone}
         if self.method == ConnectionMethod.THRIFT:
             self.server_side_parameters = thrift_parameters(self.server_side_parameters)
 
