@@ -1,15 +1,17 @@
-"""Options shared by all tests."""
+"""Options and engines shared by all tests."""
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from pathlib import Path
+from typing import Any
 
 import pytest
 
 
 def pytest_addoption(parser: pytest.Parser) -> None:
     parser.addoption("--every-point", action="store_true", help="break refreshes off at each statement, not at writes only")
+    parser.addoption("--thrift", action="store_true", help="conformance over a Spark Thrift Server instead of embedded")
     parser.addoption("--update-golden", action="store_true", help="rewrite the golden files, for review in the diff")
 
 
@@ -31,3 +33,21 @@ def golden(update_golden: bool) -> Callable[[Path, str], None]:
         assert path.read_text() == text
 
     return compare
+
+
+# Imported where they are needed: the planner's tests know nothing of dbt and Spark.
+@pytest.fixture(scope="session")
+def spark(tmp_path_factory: pytest.TempPathFactory) -> Any:
+    """One embedded Spark for the whole process."""
+    from tests.engines import embedded_spark
+
+    return embedded_spark(tmp_path_factory.mktemp("spark"))
+
+
+@pytest.fixture(scope="session")
+def server(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Any]:
+    """One Spark Thrift Server for the whole process."""
+    from tests.engines import thrift_server
+
+    with thrift_server(tmp_path_factory.mktemp("server")) as server:
+        yield server

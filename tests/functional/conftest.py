@@ -1,35 +1,17 @@
-"""One embedded Spark for the whole pytest process, and dbt projects that run on it in this process.
-
-Each project has a folder and a schema of its own; the catalog is in memory and goes with the process.
-"""
+"""dbt projects that run in this process, on its embedded Spark. Each has a folder and a schema of its own."""
 
 from __future__ import annotations
 
 import itertools
 import json
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from pathlib import Path
 from textwrap import dedent
 from typing import Any
 
 import pytest
 
-from dbt.adapters.idivm.credentials import IdivmCredentials
-from dbt.adapters.idivm.embedded import start
-
 PROFILE = "functional"
-
-# Compiling and adapting plans costs a quarter of the time when tables have ten rows.
-TINY_DATA = {"spark.sql.codegen.wholeStage": "false", "spark.sql.adaptive.enabled": "false"}
-
-
-@pytest.fixture(scope="session")
-def spark(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Any]:
-    """The shared session: what dbt finds active when it connects."""
-    credentials = IdivmCredentials(database=None, schema="main", catalog="in-memory", driver_memory="2g",
-                                   server_side_parameters=TINY_DATA)
-    credentials.resolve_paths(tmp_path_factory.mktemp("spark"))
-    yield start(credentials)
 
 
 class DbtProject:

@@ -2,24 +2,12 @@
 
 from __future__ import annotations
 
-import os
-import socket
-import subprocess
-import sys
-import time
-from collections.abc import Callable, Iterator
-from dataclasses import dataclass
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
-import pytest
+from tests.engines import Server
 
-from dbt.adapters.idivm.embedded import SMALL_AND_LOCAL
-from dbt.adapters.idivm.jars import delta_jars
-from tests.functional.conftest import TINY_DATA
-
-SERVER = "org.apache.spark.sql.hive.thriftserver.HiveThriftServer2"
-START_SECONDS = 90
 USER, SECRET = "somebody", "s3cr3t-0f-somebody"
 
 SOURCES = (
@@ -59,60 +47,6 @@ sources:
       - {name: log}
 models:
 """
-
-
-@dataclass
-class Server:
-    """A Spark Thrift Server with Delta, in a process of its own, that forgets its tables when it ends."""
-
-    port: int
-
-    def execute(self, sql: str) -> list[Any]:
-        from pyhive import hive
-
-        zone = {"set:hiveconf:spark.sql.session.timeZone": "UTC"}
-        with hive.connect("127.0.0.1", self.port, configuration=zone) as connection, connection.cursor() as cursor:
-            cursor.execute(sql)
-            return list(cursor.fetchall()) if cursor.description else []
-
-
-@pytest.fixture(scope="module")
-def server(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Server]:
-    import pyspark
-
-    folder = tmp_path_factory.mktemp("server")
-    with socket.socket() as free:
-        free.bind(("127.0.0.1", 0))
-        port = free.getsockname()[1]
-    settings = {**SMALL_AND_LOCAL, **TINY_DATA, "spark.sql.catalogImplementation": "in-memory",
-                "spark.sql.warehouse.dir": str(folder / "warehouse"), "spark.driver.memory": "1g",
-                "spark.driver.extraClassPath": os.pathsep.join(delta_jars({}))}
-    command = [str(Path(pyspark.__file__).parent / "bin" / "spark-submit"), "--class", SERVER]
-    for key, value in settings.items():
-        command += ["--conf", f"{key}={value}"]
-    command += ["spark-internal", "--hiveconf", f"hive.server2.thrift.port={port}",
-                "--hiveconf", "hive.server2.thrift.bind.host=127.0.0.1"]
-    # another time zone than the profile's, and other rules for what text means: what counts is the profile's
-    command[3:3] = ["--conf", "spark.sql.parser.escapedStringLiterals=true", "--conf", "spark.sql.ansi.enabled=false"]
-    environment = {**os.environ, "PYSPARK_PYTHON": sys.executable, "TZ": "America/New_York"}
-    with open(folder / "server.log", "w") as log:
-        process = subprocess.Popen(command, stdout=log, stderr=subprocess.STDOUT, cwd=folder, env=environment)
-    try:
-        yield _ready(Server(port), process, folder / "server.log")
-    finally:
-        process.terminate()
-        process.wait(timeout=30)
-
-
-def _ready(server: Server, process: subprocess.Popen[bytes], log: Path) -> Server:
-    until = time.monotonic() + START_SECONDS
-    while process.poll() is None and time.monotonic() < until:
-        try:
-            server.execute("select 1")
-            return server
-        except Exception:
-            time.sleep(0.5)
-    raise RuntimeError(f"the Thrift Server did not start: {log.read_text()[-2000:]}")
 
 
 def played(project: Any, execute: Callable[[str], Any]) -> list[Any]:

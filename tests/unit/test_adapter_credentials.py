@@ -30,7 +30,8 @@ def test_ansi_and_what_text_means_cannot_be_changed() -> None:
     profile = credentials(server_side_parameters={**other, "spark.sql.shuffle.partitions": "9"})
     assert {key: profile.server_side_parameters[key] for key in FIXED} == FIXED
     assert profile.server_side_parameters["spark.sql.shuffle.partitions"] == "9"
-    assert ANSI in FIXED and "spark.sql.variable.substitute" in FIXED
+    assert {ANSI, "spark.sql.variable.substitute", "spark.sql.caseSensitive",
+            "spark.sql.ansi.doubleQuotedIdentifiers"} <= FIXED.keys()
     remote = credentials(method="thrift", host="h", server_side_parameters=other)
     assert {f"set:hiveconf:{key}": value for key, value in FIXED.items()}.items() <= remote.server_side_parameters.items()
 
@@ -77,6 +78,19 @@ def test_thrift_server_gets_prefixed_parameters() -> None:
     assert thrift_parameters({"a": "1", "set:hiveconf:b": "2"}) == {"set:hiveconf:a": "1", "set:hiveconf:b": "2"}
 
 
-from dbt.adapters.idivm import extras
-from dbt.adapters.idivm.credentials import ANSI, FIXED, TIME_ZONE, IdivmCredentials, thrift_parameters
-from dbt.adapters.idivm.embedded import _shown
+@pytest.mark.parametrize("method, missing", [("session", "pyspark"), ("http", "thrift"), ("thrift", "thrift_sasl")])
+def test_a_missing_package_is_named(monkeypatch: pytest.MonkeyPatch, method: str, missing: str) -> None:
+    monkeypatch.setattr(extras, "find_spec", lambda module: None if module == missing else module)
+    with pytest.raises(DbtRuntimeError, match=rf"method: {method} needs the package {missing}\. Install with: pip install '"):
+        credentials(method=method, host="localhost")
+
+
+def test_embedded_spark_is_not_looked_for_before_it_is_needed(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(extras, "find_spec", lambda module: None)
+    assert credentials().is_embedded
+
+
+def test_the_command_line_of_the_jvm_holds_no_secret() -> None:
+    secret = ("spark.hadoop.fs.s3a.secret.key", "spark.hadoop.fs.s3a.access.key", "x.Password")
+    conf = SparkConf(loadDefaults=False).setAll([*((key, "SECRET") for key in secret), ("y", "1")])
+    assert _shown(conf).getAll() == [("y", "1")]
