@@ -1,11 +1,13 @@
 # Every target makes what it needs: an environment in .venv, the packages in it, the Delta JARs. Nothing else is touched.
 PYTHON  ?= python3
+# of the environment with the highest versions in `make versions`
+PYTHON_NEWEST ?= $(PYTHON)
 VENV    := .venv
 BIN     := $(VENV)/bin
 INSTALL := $(BIN)/python -m pip install --quiet --disable-pip-version-check -c constraints.txt
 
 .DEFAULT_GOAL := help
-.PHONY: help test faults demo lint check docs clean java
+.PHONY: help test faults wheel versions demo lint check docs clean java
 .NOTPARALLEL:
 
 help: ## what can be made
@@ -15,12 +17,19 @@ help: ## what can be made
 test: java $(VENV)/.dev $(VENV)/.jars ## lint, then the whole default test suite
 	$(BIN)/ruff check .
 	@echo "The planner's tests run beside those on Spark; their output follows at the end .."
-	@$(BIN)/python -m pytest tests/unit tests/golden tests/property $(PYTEST_ARGS) > $(VENV)/planner-tests.log 2>&1 & planner=$$!; \
+	@$(BIN)/python -m pytest tests/unit tests/golden tests/property tests/install $(PYTEST_ARGS) > $(VENV)/planner-tests.log 2>&1 & planner=$$!; \
 	  $(BIN)/python -m pytest tests/functional $(PYTEST_ARGS); spark=$$?; \
 	  wait $$planner; planner=$$?; sed '/^nanobind: /,$$d' $(VENV)/planner-tests.log; exit $$((spark + planner))
 
 faults: java $(VENV)/.dev $(VENV)/.jars ## break refreshes off before and after every statement of every plan shape
 	$(BIN)/python -m pytest tests/functional/test_crashes.py --every-point -s -q $(PYTEST_ARGS)
+
+wheel: java $(VENV)/.dev $(VENV)/.jars ## build the wheel into dist/; install it into empty environments with plain pip and use it
+	$(BIN)/python -m hatchling build -d dist
+	$(BIN)/python -m pytest tests/install --from-index $(PYTEST_ARGS)
+
+versions: java $(VENV)/.dev $(VENV)/.jars ## the tests with the lowest and the highest declared versions, in new environments
+	$(BIN)/python tests/install/versions.py $(VENV)/versions $(PYTHON) $(PYTHON_NEWEST)
 
 demo: java $(VENV)/.demo $(VENV)/.jars ## the main job on real data: three rounds of changes, incrementally
 	@$(BIN)/python examples/nycflights/demo.py
@@ -54,12 +63,12 @@ $(BIN)/python:
 
 $(VENV)/.dev: $(BIN)/python pyproject.toml constraints.txt
 	@echo "Installing the project with its test tools (once) .."
-	@$(INSTALL) -e '.[embedded,dev]'
+	@$(INSTALL) -e '.[dev]'
 	@touch $@
 
 $(VENV)/.demo: $(BIN)/python pyproject.toml constraints.txt
 	@echo "Installing the project with the demo's data (once) .."
-	@$(INSTALL) -e '.[embedded,demo]'
+	@$(INSTALL) -e '.[pyspark,demo]'
 	@touch $@
 
 # Needs one of the two installs, whichever the target above asked for first; so it has no prerequisite of its own.

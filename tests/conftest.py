@@ -12,6 +12,7 @@ import pytest
 def pytest_addoption(parser: pytest.Parser) -> None:
     parser.addoption("--every-point", action="store_true", help="break refreshes off at each statement, not at writes only")
     parser.addoption("--thrift", action="store_true", help="conformance over a Spark Thrift Server instead of embedded")
+    parser.addoption("--from-index", action="store_true", help="install the wheel with pip from the package index, and use it")
     parser.addoption("--update-golden", action="store_true", help="rewrite the golden files, for review in the diff")
 
 
