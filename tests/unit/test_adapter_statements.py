@@ -9,6 +9,7 @@ from zoneinfo import ZoneInfo
 
 import pytest
 
+from dbt.adapters.idivm.connections import IdivmConnectionManager
 from dbt.adapters.idivm.engine_errors import engine_error, engine_message
 from dbt.adapters.idivm.impl import default_to_delta
 from dbt.adapters.idivm.session import in_zone, literal
@@ -77,3 +78,13 @@ def test_defaults_leave_the_user_s_choice() -> None:
     parquet = {"file_format": "parquet"}
     default_to_delta(parquet)
     assert parquet == {"file_format": "parquet"}
+
+
+@pytest.mark.parametrize(
+    ("embedded", "thrift", "name"),
+    [("decimal(4,2)", "DECIMAL_TYPE", "DECIMAL"), ("string", "STRING_TYPE", "STRING"), ("array<int>", None, "ARRAY<INT>"),
+     ("struct<a:decimal(4, 2)>", None, "STRUCT<A:DECIMAL>")],
+)
+def test_a_contract_compares_types_without_size(embedded: str, thrift: str | None, name: str) -> None:
+    assert IdivmConnectionManager.data_type_code_to_name(embedded) == name
+    assert thrift is None or IdivmConnectionManager.data_type_code_to_name(thrift) == name

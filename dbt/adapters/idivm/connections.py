@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator
 from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any
@@ -32,6 +33,13 @@ class IdivmConnectionManager(SparkConnectionManager):
         connection.handle = EmbeddedConnection(new_session(credentials))
         connection.state = ConnectionState.OPEN
         return connection
+
+    @classmethod
+    def data_type_code_to_name(cls, type_code: Any) -> str:
+        """A result's type as a contract compares it, without size, precision and scale: `decimal(4,2)` embedded and
+        `DECIMAL_TYPE` over Thrift are both DECIMAL."""
+        name = str(super().data_type_code_to_name(type_code)).removesuffix("_TYPE")
+        return re.sub(r"\([\d, ]+\)", "", name).upper()
 
     @contextmanager
     def exception_handler(self, sql: str) -> Iterator[None]:
