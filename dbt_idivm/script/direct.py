@@ -82,7 +82,7 @@ def _clauses(plan: Plan, merge: Merge, diff: IDiff, tag: str | None) -> None:
         merge.matched_delete(tagged)
         return
     assigned = {c.name: column(c.attribute, SOURCE) for c in plan.columns if c.attribute in diff.assigned}
-    if diff.kind is UPD or not diff.fresh:
+    if assigned and not diff.fresh:  # a row that is there already, by INS with nothing but its ID, stays as it is
         equal = exp.and_(*(same(Merge.target(name), value) for name, value in assigned.items()))
         changed: exp.Expr = exp.Not(this=exp.paren(equal))
         merge.matched_update(exp.and_(tagged, changed) if tagged else changed, assigned)
