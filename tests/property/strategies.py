@@ -299,7 +299,8 @@ class Grammar:
         negation = self.one_of("", "NOT ")
         if not fitting:
             return f"{negation}EXISTS ({query})"
-        return str(self.one_of(f"{self.one_of(*fitting)} {negation}IN ({query})", f"NOT ({self.one_of(*fitting)} {negation}IN ({query}))"))
+        test = f"{self.one_of(*fitting)} {negation}IN ({query})"
+        return str(self.one_of(test, test, f"NOT ({test})"))
 
     def group(self, columns: list[Column]) -> Column:
         name, kind = self.one_of(*columns)
