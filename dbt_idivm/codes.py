@@ -77,10 +77,6 @@ CODES: tuple[ErrorCode, ...] = (
         "the rules that follow partners coming and going are not there yet",
         "use an inner join if each row has a partner, " + _REBUILD, "outer joins"),
     ErrorCode(
-        "IDIVM-202", "not yet", "{join}",
-        "a row stays or goes with the existence of partners; the rules for that are not there yet",
-        "use an inner join on a unique key of the other side, " + _REBUILD, "semi-joins"),
-    ErrorCode(
         "IDIVM-203", "not yet", "window function {what}",
         "a change of one row may change the value of every row of its partition; the rules for that "
         "are not there yet",
@@ -104,8 +100,9 @@ CODES: tuple[ErrorCode, ...] = (
         "use min, max or another aggregate whose result the rows alone decide, " + _REBUILD),
     ErrorCode(
         "IDIVM-208", "not yet", "subquery in an expression: {what}",
-        "it ties each row to the rows of another query; the rules for that are not there yet",
-        "write it as an inner join on a unique key or with an aggregated derived table, " + _REBUILD,
+        "EXISTS and IN are followed where they decide on a row alone: as AND-ed conditions of WHERE, tied to the query around "
+        "by conditions of their own WHERE; the rules for the rest are not there yet",
+        "write it as such an EXISTS, as an inner join on a unique key, or with an aggregated derived table, " + _REBUILD,
         "subqueries"),
     ErrorCode(
         "IDIVM-209", "not yet", "{operation}",

@@ -13,7 +13,7 @@ from dataclasses import dataclass, replace
 from sqlglot import exp
 
 from dbt_idivm.algebra.block import Binder, Block, Source, isolate
-from dbt_idivm.algebra.expressions import all_same, column, identifier, render
+from dbt_idivm.algebra.expressions import all_same, column, conjuncts, identifier, render, substitute
 from dbt_idivm.algebra.types import infer_type
 
 
@@ -203,9 +203,52 @@ class SemiJoin(_Unary):
 
 def exists(inner: Block, outer: Block, on: tuple[str, ...]) -> exp.Exists:
     """EXISTS (SELECT 1 FROM inner WHERE inner.on <=> outer.on)."""
-    matches = all_same(on, inner.output.__getitem__, outer.output.__getitem__)
-    probe = replace(inner, where=inner.where + matches, output={}, broadcast=())
+    return _exists(inner, all_same(on, inner.output.__getitem__, outer.output.__getitem__))
+
+
+def _exists(inner: Block, tests: tuple[exp.Expr, ...]) -> exp.Exists:
+    """EXISTS (SELECT 1 FROM inner WHERE tests); the tests are over sources, also over those around it."""
+    probe = replace(inner, where=inner.where + tests, output={}, broadcast=())
     return exp.Exists(this=probe.select().select(exp.Literal.number(1), append=False))
+
+
+@dataclass(frozen=True)
+class Probe(Relation):
+    """left ⋉ right, or ▷ when `anti`: the left rows for which the condition is true with some, or with no, right row."""
+
+    left: Relation
+    right: Relation
+    condition: exp.Expr
+    anti: bool = False
+
+    @property
+    def columns(self) -> tuple[str, ...]:
+        return self.left.columns
+
+    @property
+    def types(self) -> Mapping[str, exp.DataType]:
+        return self.left.types
+
+    @property
+    def children(self) -> tuple[Relation, ...]:
+        return (self.left, self.right)
+
+    def with_children(self, *children: Relation) -> Relation:
+        left, right = children
+        return replace(self, left=left, right=right)
+
+    def block(self, binder: Binder) -> Block:
+        outer, inner = self.left.block(binder), self.right.block(binder)
+        output = {**inner.output, **outer.output}
+        parts = tuple(substitute(part, output) for part in conjuncts(self.condition))
+        test = _exists(inner, parts)
+        return replace(outer, where=(*outer.where, exp.Not(this=test) if self.anti else test))
+
+    def restrict(self, on: tuple[str, ...], keys: Relation) -> Relation:
+        return replace(self, left=self.left.restrict(on, keys))
+
+    def label(self) -> str:
+        return f"{'▷' if self.anti else '⋉'} {render(self.condition)}"
 
 
 @dataclass(frozen=True)

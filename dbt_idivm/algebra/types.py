@@ -13,6 +13,8 @@ DIALECT = "spark"
 Type = exp.DataType.Type
 # An integral type in an expression with decimals counts as a decimal of that many digits.
 DIGITS = {Type.TINYINT: 3, Type.SMALLINT: 5, Type.INT: 10, Type.BIGINT: 20}
+_NUMERIC = frozenset({*DIGITS, Type.DECIMAL, Type.FLOAT, Type.DOUBLE})
+_TEXT = frozenset({Type.TEXT, Type.VARCHAR, Type.CHAR})
 # A sum of DECIMAL(p, s) is DECIMAL(p + 10, s), and adding two of them takes a digit more; past 38 Spark cuts the scale.
 _WIDEST_SUMMED = 27
 
@@ -89,6 +91,14 @@ def told_apart(value: exp.Expr, kind: exp.DataType) -> exp.Expr:
 
 def is_integral(kind: exp.DataType) -> bool:
     return kind.this in DIGITS
+
+
+def is_numeric(kind: exp.DataType) -> bool:
+    return kind.this in _NUMERIC
+
+
+def is_text(kind: exp.DataType) -> bool:
+    return kind.this in _TEXT
 
 
 def is_summable(kind: exp.DataType) -> bool:

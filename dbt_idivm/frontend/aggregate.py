@@ -11,9 +11,9 @@ from sqlglot import exp
 from dbt_idivm.algebra.expressions import DIALECT, column
 from dbt_idivm.algebra.operator import Operator
 from dbt_idivm.errors import finding
+from dbt_idivm.frontend.env import Env
 from dbt_idivm.frontend.resolve import Resolver, bare, canonical
 from dbt_idivm.frontend.scope import Entry, Scope
-from dbt_idivm.frontend.text import Text
 from dbt_idivm.frontend.types import incomparable_attributes, short
 from dbt_idivm.operators import Aggregate, Project, Select
 from dbt_idivm.operators.aggregate import FUNCTIONS, Call
@@ -51,7 +51,7 @@ class Grouping:
 
     lowering: Lowering
     node: exp.Select
-    text: Text
+    env: Env
     scope: Scope
     name: str
     groups: dict[str, str] = field(default_factory=dict)  # expression → attribute
@@ -66,7 +66,7 @@ class Grouping:
         having = self._having(items)
         below = self._below(root)
         groups = tuple(dict.fromkeys(self.groups.values()))
-        place = self.text.place(self.node.args.get("group") or self.node, "GROUP")
+        place = self.env.text.place(self.node.args.get("group") or self.node, "GROUP")
         self.lowering.findings += incomparable_attributes(groups, below, place, "GROUP BY")
         self._refuse_incomparable(below)
         result: Operator = Aggregate(below, groups, tuple(self.calls.values()))
@@ -84,7 +84,7 @@ class Grouping:
         aliases: dict[str, exp.Expr] = {}
         for item in items:
             aliases.setdefault(item.name.lower(), item.expression)
-        resolver = Resolver(self.scope, self.text, self.lowering.findings, aliases)
+        resolver = Resolver(self.scope, self.env, self.lowering.findings, aliases)
         found = [self._grouped(raw, items, resolver) for raw in clause.expressions]
         return [expression for expression in found if expression is not None]
 
@@ -119,7 +119,7 @@ class Grouping:
         def yields(entry: Entry, node: exp.Column) -> bool:
             return entry.attribute not in grouped and node.find_ancestor(exp.AggFunc, exp.Having) is clause
 
-        resolver = Resolver(self.scope, self.text, self.lowering.findings, aliases, yields)
+        resolver = Resolver(self.scope, self.env, self.lowering.findings, aliases, yields)
         return self._over_groups(resolver.resolve(clause.this), clause.this, "")
 
     def _over_groups(self, expression: exp.Expr, raw: exp.Expr, name: str) -> exp.Expr:
@@ -170,7 +170,7 @@ class Grouping:
 
     def _refuse_incomparable(self, below: Operator) -> None:
         """MIN, MAX and DISTINCT compare their argument."""
-        place = self.text.place(self.node, "SELECT")
+        place = self.env.text.place(self.node, "SELECT")
         for call in self.calls.values():
             if call.argument and (call.distinct or call.function in ("min", "max")):
                 use = f"{call.function}{' DISTINCT' if call.distinct else ''}"
@@ -185,7 +185,7 @@ class Grouping:
         return Project(root, tuple((name, new.get(name, column(name))) for name in dict.fromkeys(used)))
 
     def _report(self, code: int, node: exp.Expr, **details: str) -> None:
-        self.lowering.findings.append(finding(code, self.text.place(node), **details))
+        self.lowering.findings.append(finding(code, self.env.text.place(node), **details))
 
 
 def _alias(items: Sequence[SelectItem], expression: exp.Expr) -> str:

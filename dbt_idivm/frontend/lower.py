@@ -15,7 +15,8 @@ from sqlglot import exp
 from dbt_idivm.algebra.operator import Operator
 from dbt_idivm.context import Catalog
 from dbt_idivm.errors import Finding, IdivmError, Place, finding
-from dbt_idivm.frontend.query import Env, Lowering
+from dbt_idivm.frontend.env import Env
+from dbt_idivm.frontend.query import Lowering
 from dbt_idivm.frontend.refuse import refusals
 from dbt_idivm.frontend.scope import Entry, Scope
 from dbt_idivm.frontend.tables import relations, tables_in

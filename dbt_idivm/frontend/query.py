@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
-from types import MappingProxyType
 from typing import cast
 
 from sqlglot import exp
@@ -13,14 +12,16 @@ from dbt_idivm.algebra.expressions import column, conjunction
 from dbt_idivm.algebra.operator import Operator
 from dbt_idivm.context import Catalog, TableInfo
 from dbt_idivm.errors import Finding, Place, finding, nearest
+from dbt_idivm.frontend.env import Env
 from dbt_idivm.frontend.names import Names
 from dbt_idivm.frontend.resolve import Resolver, bare
 from dbt_idivm.frontend.scope import Ambiguous, Entry, Scope, Unknown
 from dbt_idivm.frontend.select import select
+from dbt_idivm.frontend.subquery import where
 from dbt_idivm.frontend.tables import name_of
 from dbt_idivm.frontend.text import Text
 from dbt_idivm.frontend.types import incomparable_attributes, incomparable_operands
-from dbt_idivm.operators import Aggregate, Join, Scan, UnionAll
+from dbt_idivm.operators import Aggregate, Join, Scan, SemiAntiJoin, UnionAll
 from dbt_idivm.operators.aggregate import FUNCTIONS
 from dbt_idivm.relation_name import name_parts
 
@@ -31,22 +32,6 @@ class Rows:
 
     root: Operator
     scope: Scope
-
-
-@dataclass(frozen=True)
-class Env:
-    """Where a query stands: in which text, and which CTEs it sees, each with the place where it was defined."""
-
-    text: Text
-    ctes: Mapping[str, tuple[exp.CTE, Env]] = field(default_factory=lambda: MappingProxyType({}))
-
-    def within(self, query: exp.Expr) -> Env:
-        """The same with the CTEs that `query` defines."""
-        env = self
-        clause = query.args.get("with_")
-        for cte in clause.expressions if clause else ():
-            env = replace(env, ctes={**env.ctes, cte.alias.lower(): (cte, env)})
-        return env
 
 
 @dataclass
@@ -65,8 +50,10 @@ class Lowering:
             return self.query(node.this, env.within(node), name)
         if isinstance(node, exp.Union):
             return self.union(node, env.within(node), name)
-        root, scope = self.source(node, env.within(node))
-        return Rows(*select(self, cast(exp.Select, node), env.within(node).text, root, scope, name))
+        node, env = cast(exp.Select, node), env.within(node)
+        root, scope = self.source(node, env)
+        root = where(self, node, env, root, scope)
+        return Rows(*select(self, node, env, root, scope, name))
 
     def union(self, node: exp.Union, env: Env, name: str) -> Rows:
         """UNION ALL of all branches; UNION [DISTINCT] is γ without aggregates above it."""
@@ -102,7 +89,7 @@ class Lowering:
         return root, scope
 
     def join(self, left: Operator, names: Scope, node: exp.Join, env: Env) -> tuple[Operator, Scope]:
-        """left ⋈ the relation of one JOIN clause."""
+        """left ⋈, ⋉ or ▷ the relation of one JOIN clause."""
         right, others = self.relation(node.this, env)
         shared = tuple(identifier.name for identifier in node.args.get("using") or ())
         if node.method == "NATURAL":
@@ -117,11 +104,14 @@ class Lowering:
             exp.EQ(this=column(one.attribute), expression=column(other.attribute)) for one, other in pairs]
         if node.args.get("on"):
             self.refuse_aggregates(node.args["on"], env.text, "ON")
-            equal.append(bare(Resolver(scope, env.text, self.findings).resolve(node.args["on"])))
+            equal.append(bare(Resolver(scope, env, self.findings).resolve(node.args["on"])))
         condition = conjunction(equal) or cast(exp.Expr, exp.true())
-        root = Join(left, right, condition)
-        self.findings += incomparable_operands(condition, root.types, env.text.place(node, "JOIN"))
-        return root, scope
+        types = {**left.types, **right.types}
+        self.findings += incomparable_operands(condition, types, env.text.place(node, "JOIN"))
+        if node.kind in ("SEMI", "ANTI"):
+            kept = tuple(entry for entry in scope.entries if entry.attribute in left.columns)
+            return SemiAntiJoin(left, right, condition, anti=node.kind == "ANTI"), Scope(kept)
+        return Join(left, right, condition), scope
 
     def relation(self, node: exp.Expr, env: Env) -> tuple[Operator, Scope]:
         """One item of FROM, with its alias, and with the joins inside its brackets."""

@@ -15,6 +15,7 @@ from sqlglot import TokenType, exp
 from dbt_idivm.algebra.expressions import DIALECT
 from dbt_idivm.errors import Finding, finding
 from dbt_idivm.frontend import functions
+from dbt_idivm.frontend.subquery import is_conjunct, is_existence
 from dbt_idivm.frontend.text import Text
 from dbt_idivm.operators.aggregate import FUNCTIONS
 
@@ -37,7 +38,8 @@ def join(node: exp.Expr, text: Text) -> Finding | None:
         return None
     words = " ".join(word for word in (node.method, node.side, node.kind, "JOIN") if word)
     if node.kind in ("SEMI", "ANTI"):
-        return finding(202, text.place(node.this, node.side or node.kind), join=words)
+        known = node.side in ("", "LEFT") and not node.method
+        return None if known else finding(229, text.place(node.this, node.side or node.kind), what=words)
     if node.side:
         return finding(201, text.place(node.this, node.side), join=words)
     if isinstance(node.this, exp.Lateral):
@@ -54,8 +56,17 @@ def window(node: exp.Expr, text: Text) -> Finding | None:
 def limit(node: exp.Expr, text: Text) -> Finding | None:
     if not isinstance(node, exp.Limit | exp.Offset | exp.Fetch):
         return None
+    if isinstance(node, exp.Limit) and _is_harmless(node):
+        return None
     word = "OFFSET" if isinstance(node, exp.Offset) else "LIMIT"
     return finding(205, text.place(node, word), clause=f"{word} {node.expression.sql(DIALECT)}".strip())
+
+
+def _is_harmless(node: exp.Limit) -> bool:
+    """Under EXISTS, with at least one row: some row is there with it as without it."""
+    query, number = node.parent, node.expression
+    positive = isinstance(number, exp.Literal) and number.is_int and int(number.name) > 0
+    return positive and query is not None and isinstance(query.parent, exp.Exists)
 
 
 def recursion(node: exp.Expr, text: Text) -> Finding | None:
@@ -122,20 +133,20 @@ def no_table(node: exp.Expr, text: Text) -> Finding | None:
 
 
 def subquery(node: exp.Expr, text: Text) -> Finding | None:
-    """A query anywhere but in FROM, WITH or a set operation."""
-    if isinstance(node, exp.Exists) and isinstance(node.this, exp.Query):
-        return finding(208, text.place(node, "EXISTS"), what="EXISTS")
+    """A query anywhere but in FROM, WITH, a set operation, or an EXISTS or IN that is a conjunct of WHERE."""
+    if is_existence(node):
+        word = "IN (SELECT …)" if isinstance(node, exp.In) else "EXISTS"
+        what = f"{word} that is not one of the AND-ed conditions of WHERE"
+        return None if is_conjunct(node) else finding(208, text.place(node, "EXISTS"), what=what)
     if isinstance(node, exp.Any | exp.All) and isinstance(node.this, exp.Query | exp.Paren):
         word = type(node).__name__.upper()
         return finding(208, text.place(node, word), what=word)
-    if isinstance(node, exp.In) and node.args.get("query"):
-        return finding(208, text.place(node), what="IN (SELECT …)")
     if isinstance(node, exp.Query) and not isinstance(node.parent, _HOMES):
         return finding(208, text.place(node, "SELECT"), what="a scalar subquery")
     return None
 
 
-_HOMES = (exp.From, exp.Join, exp.CTE, exp.SetOperation, exp.Subquery, type(None))
+_HOMES = (exp.From, exp.Join, exp.CTE, exp.SetOperation, exp.Subquery, exp.Exists, exp.In, type(None))
 
 
 def filtered(node: exp.Expr, text: Text) -> Finding | None:
@@ -256,7 +267,7 @@ _CLAUSES = frozenset({"with_", "expressions", "from_", "joins", "where", "group"
 _KNOWN: frozenset[type[exp.Expr]] = frozenset({
     # queries
     exp.Select, exp.Union, exp.Subquery, exp.With, exp.CTE, exp.From, exp.Join, exp.Table, exp.TableAlias, exp.Where,
-    exp.Group, exp.Having, exp.Distinct, exp.Star, exp.Alias,
+    exp.Group, exp.Having, exp.Distinct, exp.Star, exp.Alias, exp.Limit,
     # names and values
     exp.Column, exp.Identifier, exp.Literal, exp.Null, exp.Boolean, exp.Var, exp.DataType, exp.DataTypeParam,
     exp.ColumnDef, exp.Interval, exp.IntervalSpan, exp.Tuple, exp.PropertyEQ, exp.Lambda,

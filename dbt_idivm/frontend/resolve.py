@@ -9,8 +9,8 @@ from sqlglot import exp
 
 from dbt_idivm.algebra.expressions import DIALECT, column
 from dbt_idivm.errors import Finding, finding, nearest
+from dbt_idivm.frontend.env import Env
 from dbt_idivm.frontend.scope import Ambiguous, Entry, Scope, Unknown
-from dbt_idivm.frontend.text import Text
 
 _TIGHT = (exp.Binary, exp.Unary, exp.Between, exp.In)
 
@@ -23,14 +23,16 @@ def never(entry: Entry, node: exp.Column) -> bool:
 class Resolver:
     """Names of one place. A name that the scope has not may be one of `aliases` (lower-case alias → expression).
 
-    `yields(entry, node)` says where an alias of that name goes before the column that was found.
+    `yields(entry, node)` says where an alias of that name goes before the column that was found. `correlate`: whether a
+    name may be a column of the query around.
     """
 
     scope: Scope
-    text: Text
+    env: Env
     findings: list[Finding]
     aliases: Mapping[str, exp.Expr] = field(default_factory=dict)
     yields: Callable[[Entry, exp.Column], bool] = never
+    correlate: bool = False
 
     def resolve(self, expression: exp.Expr) -> exp.Expr:
         """A copy of `expression` in which each column is an attribute of the plan; NULL where there is none."""
@@ -44,17 +46,31 @@ class Resolver:
         try:
             entry, fields = self.scope.resolve(parts)
         except Unknown:
-            return _spliced(alias) if alias is not None else self._unknown(node)
+            return _spliced(alias) if alias is not None else self._around(node, parts)
         except Ambiguous as error:
-            candidates = ", ".join(map(str, error.entries))
-            self._report(222, node, candidates=candidates)
-            return exp.null()
+            return self._ambiguous(node, error)
         if alias is not None and self.yields(entry, node):
             return _spliced(alias)
-        result: exp.Expr = column(entry.attribute)
-        for name in fields:
-            result = exp.Dot(this=result, expression=exp.to_identifier(name))
-        return result
+        return _field(entry, fields)
+
+    def _around(self, node: exp.Column, parts: tuple[str, ...]) -> exp.Expr:
+        """A name that FROM has not: of the nearest query around that has it, if it may be correlated."""
+        for number, scope in enumerate(reversed(self.env.outer)):
+            try:
+                entry, fields = scope.resolve(parts)
+            except Unknown:
+                continue
+            except Ambiguous as error:
+                return self._ambiguous(node, error)
+            if self.correlate and number == 0:
+                return _field(entry, fields)
+            self.findings.append(finding(208, self.env.text.place(node), what=f"the outer column {_dotted(node)} at this place"))
+            return exp.null()
+        return self._unknown(node)
+
+    def _ambiguous(self, node: exp.Column, error: Ambiguous) -> exp.Expr:
+        self._report(222, node, candidates=", ".join(map(str, error.entries)))
+        return exp.null()
 
     def _unknown(self, node: exp.Column) -> exp.Expr:
         known = [entry.name for entry in self.scope.visible]
@@ -64,7 +80,15 @@ class Resolver:
         return exp.null()
 
     def _report(self, code: int, node: exp.Column, **details: str) -> None:
-        self.findings.append(finding(code, self.text.place(node), column=_dotted(node), **details))
+        self.findings.append(finding(code, self.env.text.place(node), column=_dotted(node), **details))
+
+
+def _field(entry: Entry, fields: tuple[str, ...]) -> exp.Expr:
+    """The column, or the struct field inside it."""
+    result: exp.Expr = column(entry.attribute)
+    for name in fields:
+        result = exp.Dot(this=result, expression=exp.to_identifier(name))
+    return result
 
 
 def _dotted(node: exp.Column) -> str:

@@ -1,4 +1,4 @@
-"""The clauses of one SELECT above its FROM: WHERE, select list, GROUP BY, HAVING, DISTINCT."""
+"""The clauses of one SELECT above its FROM and WHERE: select list, GROUP BY, HAVING, DISTINCT."""
 
 from __future__ import annotations
 
@@ -12,11 +12,12 @@ from dbt_idivm.algebra.expressions import DIALECT, column
 from dbt_idivm.algebra.operator import Operator
 from dbt_idivm.errors import finding
 from dbt_idivm.frontend.aggregate import Grouping, is_aggregated
+from dbt_idivm.frontend.env import Env
 from dbt_idivm.frontend.resolve import Resolver, bare
 from dbt_idivm.frontend.scope import Entry, Scope, Unknown
 from dbt_idivm.frontend.text import Text
-from dbt_idivm.frontend.types import incomparable_attributes, incomparable_operands
-from dbt_idivm.operators import Aggregate, Project, Select
+from dbt_idivm.frontend.types import incomparable_attributes
+from dbt_idivm.operators import Aggregate, Project
 
 if TYPE_CHECKING:
     from dbt_idivm.frontend.query import Lowering
@@ -32,21 +33,16 @@ class Item:
     named: bool = True
 
 
-def select(lowering: Lowering, node: exp.Select, text: Text, root: Operator, scope: Scope,
+def select(lowering: Lowering, node: exp.Select, env: Env, root: Operator, scope: Scope,
            name: str) -> tuple[Operator, Scope]:
-    """σ, γ, σ, π, γ above the rows of FROM, each only where the query has it."""
-    where = node.args.get("where")
-    if where is not None:
-        lowering.refuse_aggregates(where, text, "WHERE")
-        condition = bare(Resolver(scope, text, lowering.findings).resolve(where.this))
-        lowering.findings += incomparable_operands(condition, root.types, text.place(where.this))
-        root = Select(root, condition)
-    items = tuple(_items(lowering, node, text, scope))
+    """γ, σ, π, γ above the rows that WHERE leaves, each only where the query has it."""
+    text = env.text
+    selected = tuple(items(lowering, node, env, scope))
     if is_aggregated(node):
-        grouping = Grouping(lowering, node, text, scope, name)
-        root, expressions = grouping.apply(root, items)
-        items = tuple(Item(i.name, e, i.raw, i.named) for i, e in zip(items, expressions, strict=True))
-    root, scope = _project(lowering, root, items, name)
+        grouping = Grouping(lowering, node, env, scope, name)
+        root, expressions = grouping.apply(root, selected)
+        selected = tuple(Item(i.name, e, i.raw, i.named) for i, e in zip(selected, expressions, strict=True))
+    root, scope = _project(lowering, root, selected, name)
     if node.args.get("distinct"):
         groups = tuple(dict.fromkeys(entry.attribute for entry in scope.entries))
         place = text.place(node, "SELECT")
@@ -55,10 +51,10 @@ def select(lowering: Lowering, node: exp.Select, text: Text, root: Operator, sco
     return root, scope
 
 
-def _items(lowering: Lowering, node: exp.Select, text: Text, scope: Scope) -> Iterator[Item]:
+def items(lowering: Lowering, node: exp.Select, env: Env, scope: Scope) -> Iterator[Item]:
     """The select list, stars expanded. An item may use the aliases before it, where FROM has no such column."""
     aliases: dict[str, exp.Expr] = {}
-    resolver = Resolver(scope, text, lowering.findings, aliases)
+    resolver, text = Resolver(scope, env, lowering.findings, aliases), env.text
     for raw in node.expressions:
         if raw.is_star and not isinstance(raw, exp.Count):
             yield from _star(lowering, raw, text, scope)

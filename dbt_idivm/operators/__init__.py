@@ -5,8 +5,9 @@ from dbt_idivm.operators.join import Join
 from dbt_idivm.operators.project import Project
 from dbt_idivm.operators.scan import Scan
 from dbt_idivm.operators.select import Select
+from dbt_idivm.operators.semijoin import SemiAntiJoin
 from dbt_idivm.operators.union import UnionAll
 
-OPERATORS = (Scan, Select, Project, Join, UnionAll, Aggregate)
+OPERATORS = (Scan, Select, Project, Join, SemiAntiJoin, UnionAll, Aggregate)
 
-__all__ = ["OPERATORS", "Aggregate", "Join", "Project", "Scan", "Select", "UnionAll"]
+__all__ = ["OPERATORS", "Aggregate", "Join", "Project", "Scan", "Select", "SemiAntiJoin", "UnionAll"]

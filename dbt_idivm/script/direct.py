@@ -83,7 +83,7 @@ def _clauses(plan: Plan, merge: Merge, diff: IDiff, tag: str | None) -> None:
         merge.matched_delete(tagged)
         return
     assigned = {c.name: column(c.attribute, SOURCE) for c in plan.columns if c.attribute in diff.assigned}
-    if diff.kind is UPD or not diff.fresh:
+    if assigned and not diff.fresh:  # a row that is there already, by INS with nothing but its ID, stays as it is
         types = {c.name: plan.root.types[c.attribute] for c in plan.columns}
         equal = exp.and_(*(same(told_apart(Merge.target(name), types[name]), told_apart(value.copy(), types[name]))
                            for name, value in assigned.items()))

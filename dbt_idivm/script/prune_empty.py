@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
-from dbt_idivm.algebra.relation import Concat, Relation, SemiJoin
+from dbt_idivm.algebra.relation import Concat, Probe, Relation, SemiJoin
 from dbt_idivm.idiff.idiff import IDiff
 from dbt_idivm.operators.aggregate import Aggregate
 from dbt_idivm.operators.scan import DiffRows
@@ -26,7 +26,7 @@ def prune_empty(relation: Relation, is_empty: Callable[[DiffRows], bool]) -> Rel
         return relation.with_children(*(new or old for new, old in zip(children, relation.children, strict=True)))
     if isinstance(relation, Aggregate) and not relation.groups:
         return relation
-    if isinstance(relation, SemiJoin) and relation.anti and children[0] is not None:
+    if isinstance(relation, Probe | SemiJoin) and relation.anti and children[0] is not None:
         return children[0]
     return None
 

@@ -37,6 +37,9 @@ FOUND = {
         "t0(k int, x boolean, y boolean; k)",
         "SELECT g.b AS c0, count(g.c) AS c1 FROM (SELECT a.x AS b, a.x AND a.y AS c FROM t0 AS a) AS g GROUP BY g.b",
         {"t0": [(1, True, None), (2, False, None)]}, {"t0": [(1, True, True), (2, False, None), (3, None, True)]}),
+    "a second partner comes for a row that is nothing but its ID": build(
+        "t0(k int; k)\nt1(k int, x int; k)", "SELECT a.k AS c0 FROM t0 AS a WHERE a.k IN (SELECT b.x FROM t1 AS b)",
+        {"t0": [(1,), (2,)], "t1": [(1, 1)]}, {"t1": [(1, 1), (2, 1), (3, 2)]}),
 }
 
 _TWO = "t0(k int, x int, y int; k)\nt1(k int, x int, z int; k)"
@@ -52,6 +55,13 @@ _NESTED = ("SELECT g.n AS c0, count(*) AS c1 FROM (SELECT a.x AS x, count(*) AS 
            "GROUP BY g.n")
 _SELF = "SELECT a.k AS c0, b.k AS c1, a.y AS c2, b.y AS c3 FROM t0 AS a JOIN t0 AS b ON a.x = b.y"
 _ONE = "t0(k int, x int, y int; k)"
+_PARTNER = "SELECT a.k AS c0, a.y AS c1 FROM t0 AS a WHERE EXISTS (SELECT 1 FROM t1 AS b WHERE b.x = a.x)"
+_NO_PARTNER = _PARTNER.replace("EXISTS", "NOT EXISTS")
+_NOT_IN = "SELECT a.k AS c0, a.y AS c1 FROM t0 AS a WHERE a.x NOT IN (SELECT b.x FROM t1 AS b)"
+_THREE = f"{_TWO}\nt2(k int, x int, w int; k)"
+_COUNT_LONELY = ("SELECT a.y AS c0, count(*) AS c1, sum(a.k) AS c2 FROM t0 AS a "
+                 "WHERE NOT EXISTS (SELECT 1 FROM t1 AS b WHERE b.x = a.x) GROUP BY a.y")
+_KEYLESS_PARTNER = "SELECT a.y AS c0 FROM t0 AS a WHERE EXISTS (SELECT 1 FROM t1 AS b WHERE b.x = a.x)"
 _PAIR = {"t0": [(1, 1, 1), (2, 2, 2)], "t1": [(1, 1, 1), (2, 2, 2)]}
 
 DIRECTED = {
@@ -129,4 +139,98 @@ DIRECTED = {
         {"t0": [(1, 2, 1), (2, 2, 2)]}, {"t0": [], "t1": [(1, 1, 4)]}),
     "only a column that no rule needs changes, in a table whose key comes last": build(
         "t0(x int, k int; k)", "SELECT count(*) AS c0 FROM t0 AS a", {"t0": [(1, 1)]}, {"t0": [(2, 1)]}, {"t0": []}),
+    "a second partner comes while the row is updated": build(
+        _TWO, _PARTNER, {"t0": [(1, 1, 0), (2, 2, 0)], "t1": [(1, 1, 1)]},
+        {"t0": [(1, 1, 9), (2, 2, 0)], "t1": [(1, 1, 1), (2, 1, 2)]}, {"t1": [(2, 1, 2), (3, 2, 3)]}),
+    "one of two partners goes": build(
+        _TWO, _PARTNER, {"t0": [(1, 1, 0), (2, 2, 0)], "t1": [(1, 1, 1), (2, 1, 2), (3, 2, 3)]}, {"t1": [(2, 1, 2), (3, 2, 3)]},
+        {"t1": [(3, 2, 3)]}),
+    "one of two partners of an anti-joined row goes": build(
+        _TWO, _NO_PARTNER, {"t0": [(1, 1, 0), (2, 2, 0)], "t1": [(1, 1, 1), (2, 1, 2)]}, {"t1": [(2, 1, 2)]}, {"t1": []},
+        {"t1": [(4, 2, 0)]}),
+    "a tested attribute changes": build(
+        _TWO, _PARTNER, {"t0": [(1, 1, 0), (2, 2, 0)], "t1": [(1, 1, 1)]}, {"t0": [(1, 2, 0), (2, 1, 0)]},
+        {"t0": [(1, 1, 5), (2, 1, 5)]}),
+    "a partner moves to another row": build(
+        _TWO, _PARTNER, {"t0": [(1, 1, 0), (2, 2, 0)], "t1": [(1, 1, 1)]}, {"t1": [(1, 2, 1)]}, {"t1": [(1, None, 1)]},
+        {"t1": [(1, 1, 1)]}),
+    "a partner moves to another anti-joined row": build(
+        _TWO, _NO_PARTNER, {"t0": [(1, 1, 0), (2, 2, 0)], "t1": [(1, 1, 1)]}, {"t1": [(1, 2, 1)]}, {"t1": [(1, None, 1)]}),
+    "rows and their partners change at once": build(
+        _TWO, _PARTNER, _PAIR, {"t0": [(1, 3, 1), (2, 2, 7)], "t1": [(1, 1, 1), (3, 3, 3)]},
+        {"t0": [(1, 1, 1), (3, 3, 3)], "t1": [(3, 3, 3)]}, {"t0": [(1, 4, 1)], "t1": []}),
+    "anti-joined rows and their partners change at once": build(
+        _TWO, _NO_PARTNER, _PAIR, {"t0": [(1, 3, 1), (2, 2, 7)], "t1": [(1, 1, 1), (3, 3, 3)]},
+        {"t0": [(1, 1, 1), (3, 3, 3)], "t1": [(3, 3, 3)]}, {"t0": [(1, 4, 1)], "t1": []}),
+    "NULLs in NOT IN": build(
+        _TWO, _NOT_IN, {"t0": [(1, 1, 1), (2, None, 2), (3, 3, 3)], "t1": []}, {"t1": [(1, 1, 1)]},
+        {"t1": [(1, 1, 1), (2, None, 2)]}, {"t1": [(1, None, 1), (2, 3, 2)]},
+        {"t1": [(2, 3, 2)], "t0": [(1, None, 1), (2, 2, 2), (3, 3, 3)]}, {"t1": []}),
+    "NULLs in a correlated NOT IN": build(
+        _TWO, "SELECT a.k AS c0, a.y AS c1 FROM t0 AS a WHERE a.x NOT IN (SELECT b.x FROM t1 AS b WHERE b.z = a.y)",
+        {"t0": [(1, 1, 1), (2, None, 2), (3, 3, None)], "t1": [(1, None, 3)]}, {"t1": [(1, None, 1)]},
+        {"t1": [(1, None, None), (2, 5, 2)]}, {"t0": [(1, 1, None), (2, None, 5), (3, 3, 2)]}),
+    "several columns in IN and NOT IN": build(
+        _TWO, "SELECT a.k AS c0 FROM t0 AS a WHERE (a.x, a.y) IN (SELECT b.x, b.z FROM t1 AS b) "
+        "AND (a.x, a.k) NOT IN (SELECT c.z, c.k FROM t1 AS c)", _PAIR, {"t1": [(1, 2, 2), (2, 2, 5)]},
+        {"t0": [(1, 2, 2), (2, 2, 5)]}, {"t1": [(1, 2, 2), (2, 2, 2)]}),
+    "copies of a keyless row get a second partner": build(
+        _KEYLESS, _KEYLESS_PARTNER, {"t0": [(1, 5), (1, 5), (2, 5)], "t1": [(7, 1, 0)]}, {"t1": [(7, 1, 0), (8, 1, 1)]},
+        {"t1": [(8, 1, 1)]}, {"t1": []}),
+    "copies of an anti-joined keyless row get a partner": build(
+        _KEYLESS, _KEYLESS_PARTNER.replace("EXISTS", "NOT EXISTS"), {"t0": [(1, 5), (1, 5), (2, 5)], "t1": []},
+        {"t1": [(7, 1, 0)]}, {"t1": [(7, 1, 0), (8, 1, 1)]}, {"t1": []}),
+    "partners without a key": build(
+        "t0(k int, x int, y int; k)\nt1(x int)", _PARTNER, {"t0": [(1, 1, 1), (2, 2, 2)], "t1": [(1,), (1,)]}, {"t1": [(1,)]},
+        {"t1": [(2,), (2,)]}, {"t1": []}),
+    "the only row of a group gets a partner": build(
+        _TWO, _COUNT_LONELY, {"t0": [(1, 1, 7), (2, 2, 8)], "t1": [(1, 3, 1)]}, {"t1": [(1, 1, 1)]},
+        {"t1": [(1, 2, 1), (2, 5, 0)]}, {"t1": []}),
+    "rows of a group and their partners change at once": build(
+        _TWO, _COUNT_LONELY, {"t0": [(1, 1, 7), (2, 2, 8)], "t1": [(1, 1, 1)]}, {"t0": [(1, 2, 7), (2, 2, 7)], "t1": [(1, 2, 1)]},
+        {"t0": [(2, 2, 7), (3, 2, 7)], "t1": []}, {"t0": [(2, 2, 8), (3, 3, 7)], "t1": [(4, 3, 4), (5, 3, 5)]}),
+    "groups over partners come and go": build(
+        _TWO, "SELECT a.y AS c0, count(*) AS c1 FROM t0 AS a LEFT SEMI JOIN t1 AS b ON b.x = a.x GROUP BY a.y",
+        {"t0": [(1, 1, 7), (2, 1, 7)], "t1": [(1, 1, 1), (2, 1, 2)]}, {"t1": [(2, 1, 2)], "t0": [(1, 1, 7), (2, 1, 8)]},
+        {"t1": [(2, 2, 2)]}, {"t1": [(2, 1, 2), (3, 1, 3)], "t0": [(1, 1, 7), (3, 1, 7)]}),
+    "the partner's condition is known to the other table only": build(
+        _THREE, "SELECT a.k AS c0, a.y AS c1 FROM t0 AS a "
+        "WHERE EXISTS (SELECT 1 FROM t1 AS b JOIN t2 AS c ON b.z = c.k WHERE c.x = a.x)",
+        {"t0": [(1, 1, 1), (2, 2, 2)], "t1": [(1, 1, 1), (2, 1, 2)], "t2": [(1, 1, 0), (2, 2, 0)]}, {"t1": [(2, 1, 2)]},
+        {"t1": [(2, 1, 1)], "t2": [(1, 1, 0)]}, {"t1": [], "t2": []}),
+    "a test inside a test": build(
+        _THREE, "SELECT a.k AS c0, a.y AS c1 FROM t0 AS a WHERE EXISTS (SELECT 1 FROM t1 AS b WHERE b.x = a.x "
+        "AND NOT EXISTS (SELECT 1 FROM t2 AS c WHERE c.x = b.z))",
+        {"t0": [(1, 1, 1), (2, 2, 2)], "t1": [(1, 1, 1), (2, 2, 2)], "t2": []}, {"t2": [(1, 1, 0)]},
+        {"t1": [(1, 1, 2), (2, 2, 1)]}, {"t2": [(1, 2, 0)], "t0": [(1, 2, 1), (2, 1, 2)]}),
+    "tests beside each other": build(
+        _THREE, "SELECT a.k AS c0, a.y AS c1 FROM t0 AS a LEFT ANTI JOIN t1 AS b ON b.x = a.x "
+        "LEFT SEMI JOIN t2 AS c ON c.x = a.y",
+        {"t0": [(1, 1, 1), (2, 2, 2)], "t1": [(1, 1, 1)], "t2": [(1, 1, 0), (2, 2, 0)]}, {"t1": [(1, 2, 1)], "t2": [(1, 2, 0)]},
+        {"t1": [], "t2": [(1, 1, 0), (2, 1, 1)]}, {"t0": [(1, 1, 2), (2, 2, 1)], "t1": [(2, 2, 2)]}),
+    "a test without correlation": build(
+        "t0(k int, x int, y int; k)\nt1(x int, k int; k)",
+        "SELECT a.k AS c0, a.y AS c1 FROM t0 AS a WHERE EXISTS (SELECT 1 FROM t1 AS b)",
+        {"t0": [(1, 1, 1), (2, 2, 2)], "t1": []}, {"t1": [(1, 1)]}, {"t1": [(5, 1)]}, {"t1": [(5, 1), (1, 2)]}, {"t1": []}),
+    "an aggregate in a test has a row always": build(
+        _TWO, "SELECT a.k AS c0 FROM t0 AS a WHERE EXISTS (SELECT count(*) FROM t1 AS b) "
+        "AND a.y IN (SELECT count(*) FROM t1 AS c)",
+        {"t0": [(1, 1, 0), (2, 2, 1)], "t1": []}, {"t1": [(1, 1, 1)]}, {"t1": [(2, 1, 1)]}, {"t1": [(1, 1, 1), (2, 1, 1)]}),
+    "groups in a test": build(
+        _TWO, "SELECT a.k AS c0 FROM t0 AS a WHERE a.x NOT IN (SELECT b.x FROM t1 AS b GROUP BY b.x HAVING count(*) > 1)",
+        _PAIR, {"t1": [(1, 1, 1), (2, 1, 2)]}, {"t1": [(1, None, 1), (2, None, 2)]}, {"t1": []}),
+    "a computed attribute of a test changes": build(
+        _TWO, f"SELECT v.c0, v.c1, v.c2 FROM ({_SUM_OF_BOTH}) AS v "
+        "WHERE v.c2 NOT IN (SELECT d.z + d.x FROM t1 AS d WHERE d.k > 1)", _PAIR, {"t0": [(1, 1, 3), (2, 2, 0)]},
+        {"t0": [(1, 1, 1), (2, 2, 2)], "t1": [(1, 1, 3), (2, 2, 1)]}),
+    "a union of a keyless branch and a semi-join with two new rows": build(
+        "t0(x int)\nt1(k int, x int; k)",
+        "SELECT a.x AS c0 FROM t0 AS a UNION ALL SELECT b.x AS c0 FROM t1 AS b "
+        "WHERE EXISTS (SELECT 1 FROM t1 AS c WHERE c.x = b.x)",
+        {"t0": [(1,), (1,)], "t1": []}, {"t1": [(1, 1), (2, 1)]}, {"t0": [(1,)], "t1": [(1, 1), (2, 2)]}),
+    "joins of rows with and without partners": build(
+        _THREE, "SELECT a.k AS c0, b.k AS c1, a.y + b.z AS c2 FROM t0 AS a JOIN t1 AS b ON a.x = b.x "
+        "WHERE NOT EXISTS (SELECT 1 FROM t2 AS c WHERE c.x = a.y AND c.w = b.z)", {**_PAIR, "t2": [(1, 1, 1)]},
+        {"t2": [(1, 2, 2)]}, {"t0": [(1, 1, 2), (2, 2, 2)], "t2": [(1, 2, 2), (2, 2, 1)]},
+        {"t1": [(1, 1, 1), (3, 2, 3)], "t2": []}),
 }

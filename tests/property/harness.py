@@ -77,6 +77,10 @@ def _close() -> None:
         database.close()
 
 
+class Collision(Exception):
+    """A MERGE with two source rows for one target row."""
+
+
 @dataclass
 class World:
     """A schema of one DuckDB database with the tables, the maintained view and the oracle. A context manager."""
@@ -141,13 +145,26 @@ class World:
                     additive=self.options.additive)
 
     def apply(self, script: BoundScript | None) -> int:
-        """Run the MERGE; how many view rows it touched."""
+        """Run the MERGE; how many view rows it touched. Raises `Collision` where Delta would refuse it."""
         if script is None:
             return 0
         for each in script.staged:
             self.connection.execute(f"CREATE OR REPLACE TEMP TABLE {each.name} AS {DUCKDB.sql(each.query, pretty=False)}")
+        if script.shape == "direct":
+            self._refuse_collisions(script)
         found = self.connection.execute(DUCKDB.sql(script.merge, pretty=False)).fetchone()
         return int(found[0]) if found else 0
+
+    def _refuse_collisions(self, script: BoundScript) -> None:
+        """Delta refuses two source rows for one target row whatever its clauses say; DuckDB only where both would change it."""
+        whens = script.merge.args["whens"].expressions
+        if len(whens) == 1 and isinstance(whens[0].args["then"], sqlglot.exp.Var) and not whens[0].args.get("condition"):
+            return  # deleting a row twice is allowed
+        target, source, on = (script.merge.args[part].copy() for part in ("this", "using", "on"))
+        matches = sqlglot.exp.Select(expressions=[sqlglot.exp.column("rowid", target.alias)]).from_(target)
+        matches = matches.join(sqlglot.exp.Join(this=source, on=on)).group_by("1").having("count(*) > 1")
+        if self.connection.execute(DUCKDB.sql(matches, pretty=False)).fetchone():
+            raise Collision
 
     def stored(self) -> Counter[Row]:
         """The maintained view's rows, all stored columns."""

@@ -7,12 +7,15 @@ from dataclasses import dataclass, replace
 from typing import Any
 
 import pytest
+from sqlglot import exp
 
 from dbt_idivm.algebra.operator import Operator, State
-from dbt_idivm.algebra.relation import Concat, Distinct, Pair, Relation, Touched, project
+from dbt_idivm.algebra.relation import Concat, Distinct, Pair, Probe, Relation, Touched, project
+from dbt_idivm.frontend import subquery
 from dbt_idivm.idiff.idiff import INS, REC, UPD, IDiff
-from dbt_idivm.operators import Aggregate, Join, Project, Scan, Select, UnionAll
+from dbt_idivm.operators import Aggregate, Join, Project, Scan, Select, SemiAntiJoin, UnionAll
 from dbt_idivm.operators import aggregate as aggregate_operator
+from dbt_idivm.operators import semijoin as semijoin_operator
 from dbt_idivm.script import binding, direct, effective
 
 Patch = pytest.MonkeyPatch
@@ -71,13 +74,18 @@ def no_leaf_split(patch: Patch) -> None:
 
 def post_state_keys(patch: Patch) -> None:
     """touched() looks rows up in the post-state only."""
+    patch.setattr(aggregate_operator, "touched", touched_after)
 
-    def touched(diff: IDiff, node: Operator, wanted: tuple[str, ...]) -> Relation:
-        if diff.kind is INS:
-            return Distinct(project(diff.relation, wanted))
-        return Distinct(Touched(diff.relation, diff.ids, wanted, node))
 
-    patch.setattr(aggregate_operator, "touched", touched)
+def partners_by_post_state(patch: Patch) -> None:
+    """The same for the rows that partners touch."""
+    patch.setattr(semijoin_operator, "touched", touched_after)
+
+
+def touched_after(diff: IDiff, node: Operator, wanted: tuple[str, ...]) -> Relation:
+    if diff.kind is INS:
+        return Distinct(project(diff.relation, wanted))
+    return Distinct(Touched(diff.relation, diff.ids, wanted, node))
 
 
 def groups_by_post_state(node: Aggregate, side: int, diff: IDiff) -> tuple[IDiff, ...]:
@@ -94,6 +102,7 @@ def payload_of_updates(patch: Patch) -> None:
         return IDiff(REC, names, (), known, project(diff.relation, names + known), diff.origins)
 
     patch.setattr(aggregate_operator, "recompute", recompute)
+    patch.setattr(semijoin_operator, "recompute", recompute)
 
 
 def groups_of_a_superset(patch: Patch) -> None:
@@ -149,6 +158,57 @@ def signed_join_over_post_states(patch: Patch) -> None:
     patch.setattr(Join, "signed", signed)
 
 
+def every_insert_is_fresh(patch: Patch) -> None:
+    """An INS and an UPD never name one row."""
+    disjoint = direct.are_disjoint
+    patch.setattr(direct, "are_disjoint", lambda *pair: disjoint(*(replace(diff, fresh=True) for diff in pair)))
+
+
+def no_other_partners(patch: Patch) -> None:
+    """A partner that goes was the only one."""
+    patch.setattr(semijoin_operator, "lonely", semijoin_operator.candidates)
+
+
+def lonely_of_a_superset(patch: Patch) -> None:
+    """The any-state of L ▷ R is that of L without partners in that of R."""
+    patch.setattr(SemiAntiJoin, "in_state", Operator.in_state)
+
+
+def signed_test_of_the_left_alone(patch: Patch) -> None:
+    """ΔL ▷ R⁻, as if no partner changed."""
+
+    def signed(self: SemiAntiJoin) -> Relation:
+        left, right = self.inputs
+        return Probe(left.signed(), right.in_state("pre"), self.condition, self.anti)
+
+    patch.setattr(SemiAntiJoin, "signed", signed)
+
+
+def signed_test_of_post_states(patch: Patch) -> None:
+    """ΔL is tested against R⁺, and then what R changed is added for the rows that came as well."""
+    in_state = SemiAntiJoin.signed
+
+    def signed(self: SemiAntiJoin) -> Relation:
+        found = in_state(self)
+        assert isinstance(found, Concat)
+        left, right = self.inputs
+        moved = Probe(left.signed(), right, self.condition, self.anti)
+        return Concat((project(moved, found.columns), *found.parts[1:]))
+
+    patch.setattr(SemiAntiJoin, "signed", signed)
+
+
+def unknown_is_no_match(patch: Patch) -> None:
+    """NOT IN whose condition is the equality alone."""
+    membership = subquery.membership
+
+    def strict(*args: Any) -> Any:
+        found = membership(*args)
+        return found.this if isinstance(found, exp.Coalesce) else found
+
+    patch.setattr(subquery, "membership", strict)
+
+
 MUTATIONS = (
     Mutation("scan: split by conditional attributes", no_leaf_split, "a conditional attribute is swapped"),
     Mutation("σ: update of its condition converted", without_rule_guard(Select, "select_upd_condition", "select_upd"),
@@ -174,6 +234,29 @@ MUTATIONS = (
     Mutation("additive: pre-states", pre_state_is_post_state, "both partners of a group's pair change", "additive"),
     Mutation("additive: the right side of ΔL ⋈ R is R⁻", signed_join_over_post_states,
              "both partners of a group's pair change", "additive"),
+    Mutation("⋉: update of its condition on the left converted",
+             without_rule_guard(SemiAntiJoin, "semijoin_left_upd_condition", "semijoin_left_upd"),
+             "a tested attribute changes", "unsplit"),
+    Mutation("⋉: update of its condition on the right converted",
+             without_rule_guard(SemiAntiJoin, "semijoin_right_upd_condition", "semijoin_right_upd"),
+             "a partner moves to another row", "unsplit"),
+    Mutation("⋉: a converted update drops its payload", payload_of_updates, "a partner moves to another row", "unsplit"),
+    Mutation("direct: not for updates and inserts that are not fresh", every_insert_is_fresh,
+             "a second partner comes while the row is updated"),
+    Mutation("⋉: a row with another partner stays", no_other_partners, "one of two partners goes"),
+    Mutation("▷: a row with another partner stays away", no_other_partners, "one of two partners of an anti-joined row goes"),
+    Mutation("▷: its any-state is that of its left input", lonely_of_a_superset, "the only row of a group gets a partner"),
+    Mutation("⋉: touched looks up in both states", partners_by_post_state,
+             "the partner's condition is known to the other table only"),
+    Mutation("⋉: no INS where IDs repeat", without_rule_guard(SemiAntiJoin, "semijoin_right_ins_bag", "semijoin_right_ins"),
+             "copies of a keyless row get a second partner"),
+    Mutation("⋉: no DEL where IDs repeat", without_rule_guard(SemiAntiJoin, "semijoin_right_del_bag", "semijoin_right_del"),
+             "copies of a keyless row get a second partner"),
+    Mutation("NOT IN: what is unknown counts as a match", unknown_is_no_match, "NULLs in NOT IN"),
+    Mutation("additive: rows whose partners changed", signed_test_of_the_left_alone, "the only row of a group gets a partner",
+             "additive"),
+    Mutation("additive: the left changes of ▷ are tested against R⁻", signed_test_of_post_states,
+             "rows of a group and their partners change at once", "additive"),
 )
 
 # Guards that no view needs: the applications keep the copies of an INS, and its rows hold all copies of each ID that they

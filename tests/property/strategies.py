@@ -45,10 +45,14 @@ class Case:
 
 
 @st.composite
-def cases(draw: Draw, batches: int = MOST_BATCHES, *, deepest: int = SHALLOW, additive: bool = False) -> Case:
-    """With `additive`, views that are groups with sums, counts and averages over exact types."""
+def cases(draw: Draw, batches: int = MOST_BATCHES, *, deepest: int = SHALLOW, additive: bool = False,
+          tested: bool = False) -> Case:
+    """With `additive`, views that are groups with sums, counts and averages over exact types.
+
+    With `tested`, views without derived tables, the rows of which depend on the existence of others.
+    """
     found = draw(schemas())
-    sql = draw(views(found, deepest, additive=additive))
+    sql = draw(views(found, deepest, additive=additive, tested=tested))
     now = start = {table.name: draw(rows(table, least=draw(st.sampled_from((2, 2, 2, 2, 2, 2, 0))))) for table in found}
     used = tuple(table for table in found if f"{table.name} AS" in sql)
     changes = []
@@ -164,6 +168,7 @@ class Grammar:
     tables: tuple[Table, ...]
     ctes: list[tuple[str, tuple[Column, ...], str]] = field(default_factory=list)
     aliases: int = 0
+    least_tests: int = 0
 
     def one_of(self, *options: object) -> object:
         return self.draw(st.sampled_from(options))
@@ -198,11 +203,15 @@ class Grammar:
         return name, columns
 
     def source(self, depth: int) -> tuple[str, list[Column]]:
-        """FROM: one to three relations under all kinds of inner join."""
+        """FROM: one to three relations under all kinds of inner join, sometimes a semi or anti join among them."""
         text, columns = self.relation(depth)
         joins = self.one_of(0, 0, 1, 1, 1, 2)
         for number in range(joins):
             other, others = self.relation(depth - 1)
+            half = self.one_of("", "", "", "", "LEFT SEMI", "LEFT ANTI")
+            if half:
+                text += f" {half} JOIN {other} ON {self.join_condition(columns, others)}"
+                continue
             text += self.joined(other, columns, others, last=number == joins - 1)
             columns = columns + others
         return text, columns
@@ -240,7 +249,7 @@ class Grammar:
         types = wanted or tuple(self.one_of(*columns)[1] for _ in range(self.number(1, 4)))
         items = [self.expression(kind, columns) for kind in types]
         named = ", ".join(f"{item} AS c{number}" for number, item in enumerate(items))
-        where = f" WHERE {self.condition(columns)}" if self.one_of(True, False) else ""
+        where = self.where(depth, columns, self.one_of(True, False))
         return f"SELECT {named} FROM {source}{where}", tuple((f"c{number}", kind) for number, kind in enumerate(types))
 
     def grouped(self, depth: int, *, additive: bool = False) -> tuple[str, tuple[Column, ...]]:
@@ -251,11 +260,47 @@ class Grammar:
         calls = [call(columns) for _ in range(self.number(0 if groups and not additive else 1, 3))]
         items = groups + calls
         named = ", ".join(f"{item} AS c{number}" for number, (item, _) in enumerate(items))
-        where = f" WHERE {self.condition(columns)}" if self.one_of(True, False, False) else ""
+        where = self.where(depth, columns, self.one_of(True, False, False))
         by = f" GROUP BY {', '.join(item for item, _ in groups)}" if groups else ""
         having = f" HAVING {self.having(columns)}" if not additive and self.one_of(True, False, False) else ""
         kinds = tuple((f"c{number}", kind) for number, (_, kind) in enumerate(items))
         return f"SELECT {named} FROM {source}{where}{by}{having}", kinds
+
+    # WHERE
+
+    def where(self, depth: int, columns: list[Column], simple: bool) -> str:
+        """A condition if `simple`, and now and then tests of other rows."""
+        number, self.least_tests = max(self.least_tests, self.one_of(0, 0, 0, 0, 1, 1, 1, 2)), 0
+        tests = [self.test(depth, columns) for _ in range(number)]
+        parts = [self.condition(columns), *tests] if simple else tests
+        return f" WHERE {' AND '.join(parts)}" if parts else ""
+
+    def test(self, depth: int, columns: list[Column], *, nested: bool = False) -> str:
+        """EXISTS or IN over a query, correlated or not, perhaps negated, perhaps with a test of its own inside."""
+        if self.one_of(True, False, False, False, False, False, False):
+            query, inner = self.query(depth - 1)
+            return self.tested(columns, query, [kind for _, kind in inner])
+        source, inner = self.source(depth - 1) if self.one_of(True, False, False, False) else self.relation(depth - 1)
+        where = [f"({self.join_condition(columns, inner)})"] if self.one_of(True, True, True, False) else []
+        if self.one_of(True, False, False):
+            where.append(self.condition(inner))
+        if not nested and self.one_of(True, False, False, False, False):
+            where.append(self.test(0, inner, nested=True))
+        kinds, selected = [], self.one_of("1", "*", "DISTINCT 1")
+        if self.one_of(True, False):
+            kinds = [self.one_of(*columns)[1]]
+            selected = self.expression(kinds[0], inner)
+        tail = f" WHERE {' AND '.join(where)}" if where else ""
+        return self.tested(columns, f"SELECT {selected} FROM {source}{tail}", kinds)
+
+    def tested(self, columns: list[Column], query: str, kinds: list[str]) -> str:
+        """IN where the query has one column, of a type that some column here has; else EXISTS."""
+        fitting = [name for name, kind in columns if [_family(kind)] == [_family(each) for each in kinds]]
+        negation = self.one_of("", "NOT ")
+        if not fitting:
+            return f"{negation}EXISTS ({query})"
+        test = f"{self.one_of(*fitting)} {negation}IN ({query})"
+        return str(self.one_of(test, test, f"NOT ({test})"))
 
     def group(self, columns: list[Column]) -> Column:
         name, kind = self.one_of(*columns)
@@ -349,10 +394,10 @@ def literal(kind: str, number: int) -> str:
 
 
 @st.composite
-def views(draw: Draw, tables: tuple[Table, ...], deepest: int, *, additive: bool = False) -> str:
+def views(draw: Draw, tables: tuple[Table, ...], deepest: int, *, additive: bool = False, tested: bool = False) -> str:
     """The text of a view, with queries in queries to the depth given."""
-    grammar = Grammar(draw, tables)
-    depth = grammar.one_of(0, 1, 1, 1, 1, deepest)
+    grammar = Grammar(draw, tables, least_tests=1 if tested else 0)
+    depth = 0 if tested else grammar.one_of(0, 1, 1, 1, 1, deepest)
     query, _ = grammar.grouped(depth, additive=True) if additive else grammar.query(depth)
     defined = ", ".join(f"{name} AS ({text})" for name, _, text in grammar.ctes)
     return f"WITH {defined} {query}" if defined else query

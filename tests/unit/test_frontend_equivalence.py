@@ -145,6 +145,35 @@ SELECT id, if(price > 6, 'much', 'little') AS m, nvl(status, '?') AS s, abs(-pri
 SELECT id, status || '!' AS s, concat_ws('-', status, id) AS c FROM main.orders WHERE NOT (price <=> NULL)
 SELECT o.status, count(*) AS n FROM main.orders o GROUP BY o.status, 'constant'
 SELECT cid AS cid, name FROM main.customers WHERE true AND (region = 'east' OR region IS NULL)
+SELECT id FROM main.orders o WHERE EXISTS (SELECT 1 FROM main.customers c WHERE c.cid = o.cid)
+SELECT id FROM main.orders WHERE NOT EXISTS (SELECT * FROM main.customers c WHERE c.cid = orders.cid AND region = 'east') AND price > 5
+SELECT id FROM main.orders WHERE cid IN (SELECT cid FROM main.customers)
+SELECT id FROM main.orders WHERE cid NOT IN (SELECT cid FROM main.customers)
+SELECT id FROM main.orders WHERE cid NOT IN (SELECT cid FROM main.customers WHERE cid IS NOT NULL)
+SELECT id FROM main.orders WHERE cid NOT IN (SELECT cid FROM main.customers WHERE cid > 100)
+SELECT id FROM main.orders WHERE NOT (NOT (cid IN ((SELECT cid FROM main.notes n WHERE n.note = 'x'))))
+SELECT id FROM main.orders WHERE NOT (cid NOT IN (SELECT cid FROM main.notes))
+SELECT id FROM main.orders o WHERE price NOT IN (SELECT price FROM main.orders p WHERE p.cid = o.cid AND p.id > o.id)
+SELECT id FROM main.orders o LEFT SEMI JOIN main.customers c ON o.cid = c.cid AND c.region = 'east'
+SELECT id, cid FROM main.orders o LEFT ANTI JOIN main.notes n USING (cid) JOIN main.regions r ON r.`head count` = o.id
+SELECT * FROM main.orders SEMI JOIN main.notes USING (cid)
+SELECT id FROM main.orders WHERE EXISTS (SELECT 1 FROM main.regions WHERE `head count` > 2 LIMIT 1)
+SELECT id FROM main.orders WHERE EXISTS (SELECT 1 FROM main.regions WHERE `head count` > 200)
+SELECT id FROM main.orders WHERE EXISTS (SELECT count(*) FROM main.regions WHERE `head count` > 200)
+SELECT id FROM main.orders WHERE EXISTS (SELECT count(*) FROM main.regions WHERE `head count` > 200 HAVING count(*) > 0)
+SELECT id FROM main.orders WHERE EXISTS (SELECT cid FROM main.notes GROUP BY cid HAVING count(*) > 2)
+SELECT id FROM main.orders WHERE cid IN (SELECT cid FROM main.notes GROUP BY cid HAVING count(*) > 2)
+SELECT id FROM main.orders WHERE id IN (SELECT count(*) FROM main.notes)
+SELECT id FROM main.orders WHERE cid + 1 IN (SELECT cid - 1 FROM main.notes UNION SELECT id FROM main.orders)
+SELECT id FROM main.orders WHERE cid IN (SELECT DISTINCT cid FROM main.notes)
+SELECT id FROM main.orders o WHERE (cid, price) IN (SELECT n.cid, p.price FROM main.notes n JOIN main.orders p ON n.cid = p.cid)
+SELECT name FROM main.customers c WHERE EXISTS (SELECT 1 FROM main.orders o WHERE o.cid = c.cid AND NOT EXISTS (SELECT 1 FROM main.notes n WHERE n.cid = o.cid AND n.note = 'x'))
+SELECT name FROM main.customers c WHERE EXISTS (WITH w AS (SELECT cid AS k FROM main.notes) SELECT * FROM w JOIN main.orders ON k = orders.cid WHERE w.k = c.cid)
+WITH w AS (SELECT cid AS k FROM main.notes) SELECT name FROM main.customers WHERE cid IN (SELECT k FROM w) AND cid NOT IN (SELECT k FROM w WHERE k > 1)
+SELECT cid, count(*) AS n FROM main.orders WHERE (status = 'open' AND (cid IN (SELECT cid FROM main.customers) AND price > 2)) GROUP BY cid
+SELECT name FROM main.customers WHERE EXISTS (SELECT cid FROM main.orders WHERE name IS NULL AND cid = 3)
+SELECT name FROM main.customers WHERE NOT EXISTS (SELECT 1 FROM main.orders WHERE status = 'open' AND (price > 8 OR name = 'bob'))
+SELECT v.cid FROM (SELECT cid, sum(price) AS s FROM main.orders GROUP BY cid) v WHERE v.s NOT IN (SELECT price FROM main.orders WHERE price IS NOT NULL)
 SELECT c.name, n.note, o.id FROM main.customers c JOIN main.notes n ON c.cid = n.cid JOIN main.orders o ON o.cid = n.cid AND o.price > 5
 """.strip().splitlines()
 

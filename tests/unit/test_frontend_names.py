@@ -144,6 +144,27 @@ def test_cte_hides_a_table_only_below_it_and_is_not_a_relation() -> None:
     assert tables_in("SELECT * FROM S.T t1 JOIN `s`.`t` USING (x) WHERE EXISTS (SELECT 1 FROM s.u)") == ("s.t", "s.u")
 
 
+def test_names_of_a_subquery_are_its_own_before_those_around_it() -> None:
+    # x is in both, y only around; the g of the CTE hides that of s.t
+    assert printed("SELECT t.g FROM s.t WHERE EXISTS (SELECT 1 FROM s.u WHERE x = k AND y = k)") == [
+        "⋉ t__y = u__k", "scan s.t", "σ u__x = u__k", "scan s.u"]
+    assert printed("SELECT t.g FROM s.t WHERE EXISTS (SELECT 1 FROM s.u AS t WHERE t.x = t.k AND t.y = 1)")[:3] == [
+        "⋉ t__y = 1", "scan s.t", "σ t_2__x = t_2__k"]
+    assert printed("SELECT t.g FROM s.t WHERE x IN (WITH w AS (SELECT k AS g FROM s.u) SELECT g FROM w WHERE g > y)")[:2] == [
+        "⋉ u__k > t__y AND t__x = u__k", "scan s.t"]
+    assert printed("SELECT g FROM s.t WHERE x NOT IN (SELECT u.x FROM s.u)")[0] == "▷ COALESCE(t__x = u__x, TRUE)"
+    assert codes("SELECT a.z FROM s.a JOIN s.b ON a.z = b.zz WHERE EXISTS (SELECT 1 FROM s.t WHERE t.g = k)") == ("IDIVM-222",)
+    assert codes("SELECT g FROM s.t WHERE EXISTS (SELECT 1 FROM s.u WHERE nothing = 1)") == ("IDIVM-221",)
+    assert codes("SELECT g FROM s.t WHERE EXISTS (SELECT nothing FROM s.u)") == ("IDIVM-221",)
+
+
+def test_a_semi_join_shows_its_left_columns_only() -> None:
+    assert [name for name, _ in lowered("SELECT * FROM s.a LEFT SEMI JOIN s.b USING (k)").output] == ["k", "z", "w"]
+    assert [name for name, _ in lowered("SELECT * FROM s.a LEFT ANTI JOIN s.b ON a.k = b.k").output] == ["z", "k", "w"]
+    assert codes("SELECT b.zz FROM s.a LEFT SEMI JOIN s.b USING (k)") == ("IDIVM-221",)
+    assert codes("SELECT a.z FROM s.a LEFT SEMI JOIN s.b USING (k) JOIN s.t ON t.g = zz") == ("IDIVM-221",)
+
+
 def test_hidden_columns_cannot_be_named() -> None:
     assert lowered("SELECT * FROM s.hid").output == (("id", "hid__id"), ("Name", "hid__Name"))
     assert codes("SELECT idivm_x FROM s.hid") == ("IDIVM-221",)

@@ -1,0 +1,111 @@
+-- title
+-- ⋉ of a table without a key: IDs repeat, so rows whose partners come or go are evaluated anew
+
+-- schema
+CREATE TABLE t0 (x INT, y INT);
+CREATE TABLE t1 (k INT, x INT, z INT, PRIMARY KEY (k));
+
+-- view
+SELECT a.y FROM t0 AS a WHERE a.x IN (SELECT b.x FROM t1 AS b);
+
+-- data
+INSERT INTO t0 VALUES (1, 5), (1, 5), (2, 6);
+INSERT INTO t1 VALUES (1, 1, 1);
+-- then
+INSERT INTO t1 VALUES (2, 1, 2), (3, 2, 3);
+-- then
+DELETE FROM t1 WHERE x = 1;
+INSERT INTO t0 VALUES (2, 6);
+
+-- ids
+-- π a__y, a__x   [ID, not unique: a__x, a__y]
+--   ⋉ a__x = b__x   [ID, not unique: a__x, a__y]
+--     scan t0 as a   [ID, not unique: a__x, a__y]
+--     scan t1 as b   [ID: b__k]
+
+-- base diffs
+-- REC(a__x, a__y) from d_rec__a
+-- INS(b__k; assigns b__x) from d_ins__b
+-- DEL(b__k; knows b__x) from d_del__b
+-- REC(b__k; knows b__x) from d_rec__b
+
+-- rules
+-- semijoin_left_rec  (rec → 1)
+-- semijoin_right_ins_bag  (ins → 1)
+-- semijoin_right_del_bag  (del → 1)
+-- semijoin_right_rec  (rec → 1)
+-- project_rec  (rec → 1)
+-- project_rec  (rec → 1)
+-- project_rec  (rec → 1)
+-- project_rec  (rec → 1)
+
+-- Δ-script (naive)
+-- i-diff 1: REC(a__x, a__y) from d_rec__a
+-- guard: d_rec__a has rows
+SELECT d_rec__a.a__x, d_rec__a.a__y FROM d_rec__a;
+-- i-diff 2: REC(a__x, a__y) from d_ins__b
+-- guard: d_ins__b has rows
+SELECT a.x AS a__x, a.y AS a__y
+FROM t0 AS a
+WHERE EXISTS(SELECT 1 FROM (SELECT DISTINCT d_ins__b.b__x FROM d_ins__b) AS keys WHERE a.x = keys.b__x);
+-- i-diff 3: REC(a__x, a__y) from d_del__b
+-- guard: d_del__b has rows
+SELECT a.x AS a__x, a.y AS a__y
+FROM t0 AS a
+WHERE
+  EXISTS(
+    SELECT 1
+    FROM (
+      SELECT DISTINCT b_2.b__x
+      FROM (
+        SELECT b.k AS b__k, b.x AS b__x
+        FROM t1 AS b
+        UNION ALL
+        SELECT d_minus__b.b__k, d_minus__b.b__x
+        FROM d_minus__b
+      ) AS b_2
+      WHERE EXISTS(SELECT 1 FROM d_del__b WHERE d_del__b.b__k IS NOT DISTINCT FROM b_2.b__k)) AS keys
+    WHERE a.x = keys.b__x);
+-- i-diff 4: REC(a__x, a__y) from d_rec__b
+-- guard: d_rec__b has rows
+SELECT a.x AS a__x, a.y AS a__y
+FROM t0 AS a
+WHERE
+  EXISTS(
+    SELECT 1
+    FROM (
+      SELECT DISTINCT b_2.b__x
+      FROM (
+        SELECT b.k AS b__k, b.x AS b__x
+        FROM t1 AS b
+        UNION ALL
+        SELECT d_minus__b.b__k, d_minus__b.b__x
+        FROM d_minus__b
+      ) AS b_2
+      WHERE EXISTS(SELECT 1 FROM d_rec__b WHERE d_rec__b.b__k IS NOT DISTINCT FROM b_2.b__k)) AS keys
+    WHERE a.x = keys.b__x);
+
+-- Δ-script (optimised)
+-- i-diff 1: REC(a__x, a__y) from d_rec__a+d_del__b+d_ins__b+d_rec__b
+-- guard: d_rec__a has rows or d_del__b has rows or d_ins__b has rows or d_rec__b has rows
+SELECT keys_4.a__x, keys_4.a__y
+FROM (
+  SELECT DISTINCT united.a__x, united.a__y
+  FROM (
+    SELECT d_rec__a.a__x, d_rec__a.a__y
+    FROM d_rec__a
+    UNION ALL
+    SELECT a.x AS a__x, a.y AS a__y
+    FROM t0 AS a
+    WHERE EXISTS(SELECT 1 FROM (SELECT DISTINCT d_ins__b.b__x FROM d_ins__b) AS keys WHERE a.x = keys.b__x)
+    UNION ALL
+    SELECT a_2.x AS a__x, a_2.y AS a__y
+    FROM t0 AS a_2
+    WHERE EXISTS(SELECT 1 FROM (SELECT DISTINCT d_del__b.b__x FROM d_del__b) AS keys_2 WHERE a_2.x = keys_2.b__x)
+    UNION ALL
+    SELECT a_3.x AS a__x, a_3.y AS a__y
+    FROM t0 AS a_3
+    WHERE
+      EXISTS(SELECT 1 FROM (SELECT DISTINCT d_rec__b.b__x FROM d_rec__b) AS keys_3 WHERE a_3.x = keys_3.b__x)
+  ) AS united
+) AS keys_4;
