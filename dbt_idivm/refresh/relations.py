@@ -23,7 +23,8 @@ BUILD = "idivm.build"  # hash over all that the table was created by
 FEED = "delta.enableChangeDataFeed"
 
 _DETAILS = "# Detailed Table Information"
-_OURS = re.compile(r"(?<=[\[,])(idivm\.\w+)=([0-9a-f]+)(?=[,\]])")
+# Properties stand in one line, after a comma, and those of a view after a space, too.
+_OURS = re.compile(r"(?:(?<=[\[,])|(?<=, ))(idivm\.\w+)=([0-9a-f]+)(?=[,\]])")
 _FEED_ON = re.compile(r"(?<=[\[,])delta\.enableChangeDataFeed=true(?=[,\]])", re.IGNORECASE)
 _MISSING = ("TABLE_OR_VIEW_NOT_FOUND", "SCHEMA_NOT_FOUND", "DELTA_TABLE_NOT_FOUND", "DELTA_MISSING_DELTA_TABLE")
 

@@ -93,3 +93,12 @@ def test_described_table() -> None:
     assert [c.name for c in found.columns] == ["id", "Mixed"]
     assert found.is_delta and found.has_feed and found.properties == {"idivm.ids": ["id"]}
     assert found.maintained is None
+
+
+def test_described_view_with_several_properties() -> None:
+    """Those of a view have a space between them."""
+    ours = f"[idivm.owner={state.encode('model.shop.v')}, idivm.view={state.encode('main.v__idivm')}]"
+    found = described(Rows(("col_name", "data_type", "comment"), (
+        ("id", "int", None), ("", "", ""), ("# Detailed Table Information", "", ""), ("Type", "VIEW", ""),
+        ("Table Properties", ours, ""))))
+    assert found.maintained == "main.v__idivm" and found.properties["idivm.owner"] == "model.shop.v"
