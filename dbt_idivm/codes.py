@@ -267,7 +267,7 @@ CODES: tuple[ErrorCode, ...] = (
         "keep the setting the same for all runs"),
     ErrorCode(
         "IDIVM-410", "full refresh", "the last build saw only part of its inputs",
-        "it ran with --empty or --sample", "nothing: the next refresh is incremental again"),
+        "it ran with --empty or --sample, or broke off before its last commit", "nothing: the next refresh is incremental again"),
     ErrorCode(
         "IDIVM-411", "full refresh", "a rebuild is cheaper",
         "the estimate for an incremental refresh is {incremental}, for a rebuild {full}",

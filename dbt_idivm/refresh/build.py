@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 from sqlglot import exp
@@ -148,23 +148,27 @@ def put(job: Job, wanted: Build) -> Steps[int]:
     stands = there if wanted.table == model else (yield from describe(engine, model))
     in_the_way = there is not None and not there.is_delta
     place = with_suffix(model, NEW_SUFFIX) if in_the_way else wanted.table
-    statement = _statement(job, wanted, there, place)
-    yield from writing.committed(engine, statement, wanted.state)
+    fits = there is not None and not in_the_way and _is_same(wanted, there)
+    late_feed = job.config.column_mapping and not fits
+    # the state is good with the last commit: a build that breaks off before it is made again
+    state = replace(wanted.state, trusted=False) if late_feed else wanted.state
+    yield from writing.committed(engine, _statement(job, wanted, place, fits, there is not None), state)
+    if late_feed:
+        yield from writing.committed(engine, writing.switch_feed_on(place), wanted.state)
     if in_the_way and there is not None:
         yield from engine.ask(commands.drop(there.kind or "view", wanted.table))
         yield from engine.ask(writing.rename_table(place, wanted.table))
     yield from _show(job, wanted, stands)
     job.invocation.forget(model, wanted.table)
-    commit = yield from history.latest(engine, wanted.table)
-    job.invocation.pin(wanted.table, commit)
-    return commit.rows_written
+    commits = history.commits((yield from engine.ask(commands.history(wanted.table, 2 if late_feed else 1))))
+    job.invocation.pin(wanted.table, commits[0])
+    return commits[-1].rows_written
 
 
-def _statement(job: Job, wanted: Build, there: Described | None, place: str) -> Statement:
-    if there is not None and place == wanted.table and _is_same(wanted, there):
+def _statement(job: Job, wanted: Build, place: str, fits: bool, replaces: bool) -> Statement:
+    if fits:
         return writing.overwrite_table(wanted.table, wanted.query)
-    return writing.create_table(place, wanted.query, job.config, wanted.properties,
-                                replace=there is not None or place != wanted.table)
+    return writing.create_table(place, wanted.query, job.config, wanted.properties, replace=replaces)
 
 
 def _is_same(wanted: Build, there: Described) -> bool:

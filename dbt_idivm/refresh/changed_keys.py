@@ -110,5 +110,5 @@ def _literal_keys(found: Input, key: Key, rows: tuple[Row, ...]) -> exp.Select:
 def _changed_keys(key: Key, move: Move) -> exp.Select:
     signed = DELTA.signed_feed(feed_of(move), tuple(zip(key.columns, _aliases(key), strict=True)), SIGN)
     came = exp.GT(this=column(SIGN), expression=exp.Literal.number(0))
-    return (exp.Select(expressions=[column(name) for name in key.columns])
+    return (exp.Select(expressions=[column(name) for name in _aliases(key)])
             .from_(subquery(signed, "changes")).where(came).distinct())

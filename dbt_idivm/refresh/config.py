@@ -52,6 +52,11 @@ class ModelConfig:
         return self.strategy == "recompute"
 
     @property
+    def column_mapping(self) -> bool:
+        """Whether the table's columns may have any name."""
+        return self.tblproperties.get("delta.columnMapping.mode", "none").lower() != "none"
+
+    @property
     def layout(self) -> str:
         """What a table must be created anew for, besides its definition."""
         return digest(self.cluster_by, self.partition_by, self.location_root, dict(self.tblproperties))

@@ -5,6 +5,8 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 
+from sqlglot import exp
+
 from dbt_idivm.compiler import compile_plan
 from dbt_idivm.context import Catalog, TableInfo
 from dbt_idivm.errors import Finding, IdivmError, finding, nearest
@@ -78,8 +80,11 @@ def _compile(job: Job, inputs: Inputs, keys: Mapping[str, Key]) -> Plan:
                         caches=job.config.caches != "none")
     collated = [finding(228, what=f"column {a.name} of {scan.table} with a collation") for scan in plan.scans
                 for a in scan.base_columns if " collate " in a.type.lower()]
-    if collated:
-        raise IdivmError(collated)
+    # Spark pads such a column when it is read, and then finds no way to merge a table into itself
+    padded = [finding(228, what=f"column {c.name} of type CHAR (cast it to a string)") for c in plan.columns
+              if plan.root.types[c.attribute].this == exp.DataType.Type.CHAR]
+    if collated or padded:
+        raise IdivmError([*collated, *padded])
     return plan
 
 

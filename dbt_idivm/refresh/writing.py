@@ -63,7 +63,10 @@ def mark_only(table: str) -> Statement:
 
 def create_table(table: str, query: exp.Expr, config: ModelConfig, properties: Mapping[str, Any], *,
                  replace: bool) -> Statement:
-    """CREATE [OR REPLACE] TABLE .. USING DELTA .. AS query; `properties` are ours, to be encoded."""
+    """CREATE [OR REPLACE] TABLE .. USING DELTA .. AS query; `properties` are ours, to be encoded.
+
+    Under column mapping Delta refuses this for a table with a feed: then it is to be switched on afterwards.
+    """
     parts: list[exp.Expression] = [exp.FileFormatProperty(this=exp.Var(this="delta"))]
     if config.partition_by:
         names = [identifier(name) for name in config.partition_by]
@@ -73,11 +76,18 @@ def create_table(table: str, query: exp.Expr, config: ModelConfig, properties: M
     if config.location_root:
         place = f"{config.location_root.rstrip('/')}/{name_parts(table)[-1]}"
         parts.append(exp.LocationProperty(this=exp.Literal.string(place)))
-    texts = {**config.tblproperties, FEED: "true", **{key: encode(value) for key, value in properties.items()}}
+    feed = "false" if config.column_mapping else "true"
+    texts = {**config.tblproperties, FEED: feed, **{key: encode(value) for key, value in properties.items()}}
     parts += _properties(texts)
     tree = exp.Create(this=DELTA.table(table, None), kind="TABLE", replace=replace, expression=query,
                       properties=exp.Properties(expressions=parts))
     return Statement(DELTA.sql(tree), "write", f"build {table}", fetch=False)
+
+
+def switch_feed_on(table: str) -> Statement:
+    found = exp.AlterSet(expressions=[exp.Properties(expressions=_properties({FEED: "true"}))])
+    tree = exp.Alter(this=DELTA.table(table, None), kind="TABLE", actions=[found])
+    return Statement(DELTA.sql(tree), "metadata", f"switch on the feed of {table}", fetch=False)
 
 
 def overwrite_table(table: str, query: exp.Expr) -> Statement:

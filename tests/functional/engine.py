@@ -8,9 +8,11 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 from typing import Any
 
+from dbt_idivm.refresh.commands import name_sql
 from dbt_idivm.refresh.driver import Refresh, refresh
 from dbt_idivm.refresh.invocation import Invocation
 from dbt_idivm.refresh.protocol import EngineError, KeyCandidate, ModelRequest, Outcome, Reply, Rows, Statement
+from dbt_idivm.relation_name import relation_name
 from dbt_idivm.verify import equivalence
 
 _CONDITION = re.compile(r"\[([A-Z][A-Z0-9_]{3,}(?:\.[A-Z0-9_]+)?)\]")
@@ -83,7 +85,7 @@ class Project:
             return EngineError(condition or (found[1] if found else ""), message.partition("\n\tat ")[0])
 
     def existing(self, identifier: str) -> str | None:
-        found = [t for t in self.spark.catalog.listTables(self.schema) if t.name == identifier and not t.isTemporary]
+        found = [t for t in self.spark.catalog.listTables(self.schema) if t.name == identifier.lower() and not t.isTemporary]
         return None if not found else "view" if found[0].tableType == "VIEW" else "table"
 
     def model(self, name: str, sql: str, keys: Mapping[str, Any] | None = None, dbt: Mapping[str, Any] | None = None,
@@ -110,7 +112,7 @@ class Project:
 
     def is_exact(self, model: ModelRequest) -> bool:
         """The view equals its SELECT as it would be now, as bags; compared here, because EXCEPT ALL costs seconds."""
-        view = f"select * from {model.schema}.{model.identifier}"
+        view = f"select * from {name_sql(relation_name(model.schema, model.identifier))}"
         return self._bag(view) == self._bag(model.sql)
 
     def _bag(self, sql: str) -> Counter[str]:

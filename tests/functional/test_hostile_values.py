@@ -19,32 +19,29 @@ from dbt_idivm.refresh.protocol import ModelRequest, Outcome
 from tests.functional.engine import Project
 from tests.property.values import STRINGS
 
-DOUBLES = ["0.0", "-0.0", "'NaN'", "'Infinity'", "'-Infinity'", "4.9E-324", "-4.9E-324", "2.2250738585072014E-308", "0.1", "1E22",
-           "1.7976931348623157E308", "0.30000000000000004", "123456789.12345678", "9007199254740993", "5E-324"]
+FLOATS = ["0.0", "-0.0", "NaN", "Infinity", "-Infinity", "0.1"]
 STAMPS = ["0001-01-01 00:00:00", "9999-12-31 23:59:59.999999", "1582-10-04 23:59:59.999999", "1582-10-15 00:00:00",
           "1899-12-31 23:59:59.000001", "1969-12-31 23:59:59.999999", "1970-01-01 00:00:00", "2024-10-27 01:30:00.5",
           "-0044-03-15 12:00:00", "+290000-01-01 00:00:00"]
-# type → values as Spark literals that are cast to it; each column has NULL as well
+# type → values as texts; each column has NULL as well
 VALUES: dict[str, list[str]] = {
     "boolean": ["true", "false"],
     "tinyint": ["-128", "127", "0"],
     "smallint": ["-32768", "32767"],
     "int": ["-2147483648", "2147483647"],
     "bigint": ["-9223372036854775808", "9223372036854775807", "9007199254740993"],
-    "decimal(38,0)": ["9" * 38, "-" + "9" * 38, "0", "'-0'"],
+    "decimal(38,0)": ["9" * 38, "-" + "9" * 38, "0", "-0"],
     "decimal(38,38)": ["0." + "9" * 38, "-0." + "9" * 38, "0." + "0" * 37 + "1", "0"],
-    "decimal(38,18)": ["9" * 20 + "." + "9" * 18, "-" + "9" * 20 + "." + "9" * 18, "'1E-18'"],
+    "decimal(38,18)": ["9" * 20 + "." + "9" * 18, "-" + "9" * 20 + "." + "9" * 18, "1E-18"],
     "decimal(1,0)": ["9", "-9"],
-    "double": DOUBLES,
-    "float": ["0.0", "-0.0", "'NaN'", "'Infinity'", "'-Infinity'", "1.4E-45", "3.4028235E38", "0.1", "16777217"],
-    "date": [f"'{value}'" for value in ("0001-01-01", "9999-12-31", "1582-10-04", "1582-10-15", "1900-01-01", "-0044-03-15",
-                                         "+10000-01-01", "0000-02-29")],
-    "timestamp": [f"'{value}'" for value in STAMPS],
-    "timestamp_ntz": [f"'{value}'" for value in STAMPS],
-    "binary": ["X''", "X'00'", "X'FF00FE'", "X'27225C'", "cast('${x}' as binary)"],
-    "char(5)": ["''", "'ab'", "'  c'", "'''\\\\'"],
-    "varchar(5)": ["''", "'ab '", "' ☃'"],
-    "string": ["cast(X'FF' as string)", "cast(X'EDA080' as string)", "cast(X'FE' as string)"],
+    "double": [*FLOATS, "4.9E-324", "-4.9E-324", "2.2250738585072014E-308", "1E22", "1.7976931348623157E308",
+               "0.30000000000000004", "123456789.12345678", "9007199254740993"],
+    "float": [*FLOATS, "1.4E-45", "3.4028235E38", "16777217", "1.17549435E-38"],
+    "date": ["0001-01-01", "9999-12-31", "1582-10-04", "1582-10-15", "1900-01-01", "-0044-03-15", "+10000-01-01", "0000-02-29"],
+    "timestamp": STAMPS,
+    "timestamp_ntz": STAMPS,
+    "binary": ["", "00", "FF00FE", "27225C", "247B787D"],
+    "varchar(5)": ["", "ab ", " ☃'"],
 }
 KINDS = tuple(VALUES)
 COLUMNS = {kind: f"c{number}" for number, kind in enumerate(KINDS)}
@@ -58,16 +55,19 @@ def lab(spark: Any, request: pytest.FixtureRequest) -> Iterator[Project]:
     project.sql("drop schema $ cascade", "use default")
 
 
-def cast(kind: str, number: int) -> str:
-    """The value of that number, in turn; NULL at the end of the round."""
-    values = [*VALUES[kind], "null"]
-    return f"cast({values[number % len(values)]} as {kind}) as {COLUMNS[kind]}"
+def give(lab: Project, name: str, first: int, shift: int = 0) -> None:
+    """A temporary view with every value of every type; `shift` moves the values from row to row."""
+    texts = [(first + row, *(in_turn(kind, row + shift) for kind in KINDS)) for row in range(ROWS)]
+    frame = lab.spark.createDataFrame(texts, ", ".join(["id int", *(f"{column} string" for column in COLUMNS.values())]))
+    cells = [f"unhex({column}) as {column}" if kind == "binary" else f"cast({column} as {kind}) as {column}"
+             for kind, column in COLUMNS.items()]
+    frame.selectExpr("id", *cells).createOrReplaceTempView(name)
 
 
-def rows(first: int, shift: int = 0, kinds: tuple[str, ...] = KINDS) -> str:
-    """A query of rows with every value of every type; `shift` moves the values from row to row."""
-    return " union all ".join(f"select {first + number} as id, " + ", ".join(cast(kind, number + shift) for kind in kinds)
-                              for number in range(ROWS))
+def in_turn(kind: str, number: int) -> str | None:
+    """The value of that number; NULL at the end of each round."""
+    values = [*VALUES[kind], None]
+    return values[number % len(values)]
 
 
 def exactly(project: Project, relation: str) -> Counter[tuple[Any, ...]]:
@@ -99,28 +99,26 @@ def staged(project: Project) -> bool:
     return any(s.sql.startswith("CACHE TABLE") for s in project.executed)
 
 
-def everything(kinds: tuple[str, ...] = KINDS) -> str:
-    return ", ".join(f"{COLUMNS[kind]} {kind}" for kind in kinds)
-
-
 @pytest.mark.parametrize("transport", ["inlined", "staged"])
 def test_every_type(lab: Project, transport: str, monkeypatch: pytest.MonkeyPatch) -> None:
     """Inserts, updates from each value to the next one of its type, and deletes: keyed, without a key, and as text."""
-    # bytes that are no UTF-8 never cross: they have a test of their own
-    kinds = tuple(kind for kind in KINDS if kind != "string")
     if transport == "staged":
         monkeypatch.setattr("dbt_idivm.refresh.diffs.INLINE_ROWS", 0)
-    lab.sql(f"create table $.t (id int, {everything(kinds)}) using delta tblproperties ('delta.enableChangeDataFeed' = 'true')")
-    texts = ", ".join(f"concat('<', cast({COLUMNS[kind]} as string), '>') as t{n}" for n, kind in enumerate(kinds))
+    columns = ", ".join(f"{name} {kind}" for kind, name in COLUMNS.items())
+    lab.sql(f"create table $.t (id int, {columns}) using delta tblproperties ('delta.enableChangeDataFeed' = 'true')")
+    give(lab, "first", 0)
+    give(lab, "moved", 0, 1)
+    give(lab, "more", 100)
+    texts = ", ".join(f"concat('<', cast({name} as string), '>') as t_{name}" for name in COLUMNS.values())
     shown = f"cast({COLUMNS['double']} as string) is distinct from '0.0'"
+    exact = [name for kind, name in COLUMNS.items() if kind not in ("double", "float")]
     models = [lab.model("copy", "select * from $.t", {"t": ["id"]}),
               lab.model("texts", f"select id, {texts} from $.t where {shown}", {"t": ["id"]}),
-              lab.model("bag", f"select {', '.join(COLUMNS[k] for k in kinds if k not in ('double', 'float'))} from $.t")]
+              lab.model("bag", f"select {', '.join(exact)} from $.t")]
     for model in models:
         refreshed(lab, model, "create")
-    moved = f"{rows(0, 1, kinds)} union all {rows(100, 0, kinds)}"
-    changes = (f"insert into $.t {rows(0, 0, kinds)}", f"insert overwrite $.t {moved}", "delete from $.t where id % 3 = 0")
-    for change in changes:
+    for change in ("insert into $.t select * from first", "insert overwrite $.t select * from moved union all select * from more",
+                   "delete from $.t where id % 3 = 0"):
         lab.sql(change)
         lab.new_run()
         for model in models:
@@ -131,7 +129,7 @@ def test_every_type(lab: Project, transport: str, monkeypatch: pytest.MonkeyPatc
 def test_floats_as_groups_keys_and_partners(lab: Project) -> None:
     """Spark makes one group of 0.0 and -0.0, and one of all NaN; a key of such a type is none."""
     for name in ("l", "r"):
-        lab.table(name, "d double, f float, n int", "(0.0, 1, 1)", "('NaN', 2, 2)", "(1.5, '-0.0', 3)")
+        lab.table(name, "d double, f float, n int", "('0.0', '1', 1)", "('NaN', '2', 2)", "('1.5', '-0.0', 3)")
     models = [lab.model("groups", "select d, count(*) as n, sum(n) as s from $.l group by d"),
               lab.model("lowest", "select f, max(n) as n from $.l group by f", {"l": ["d"]}),
               lab.model("partners", "select l.d, cast(l.d as string) as t, r.n from $.l l join $.r r on l.d = r.d",
@@ -169,6 +167,18 @@ def test_bytes_that_are_no_text(lab: Project) -> None:
             assert staged(lab)
 
 
+def test_padded_strings(lab: Project) -> None:
+    """CHAR(n) can be read and compared; a view that holds such a column is rebuilt."""
+    lab.table("t", "id int, c char(3), n int", "(1, 'a', 1)", "(2, 'b', 2)")
+    texts = lab.model("texts", "select concat('<', c, '>') as t, sum(n) as n from $.t where c <> 'b' group by c", {"t": ["id"]})
+    kept = lab.model("kept", "select id, c from $.t", {"t": ["id"]})
+    for model in (texts, kept):
+        refreshed(lab, model, "create")
+    lab.sql("insert into $.t values (3, 'a', 5), (4, '', 1), (5, null, 1)")
+    refreshed(lab, texts)
+    assert "CHAR" in (refreshed(lab, kept, "full").reason or "")
+
+
 def test_nested_values(lab: Project) -> None:
     """Arrays, structs with odd field names, maps: they go by the feed, and are compared by the engine."""
     lab.sql("create table $.t (id int, a array<string>, s struct<x: double, `Y y`: string>, m map<string, int>, w struct<"
@@ -177,7 +187,7 @@ def test_nested_values(lab: Project) -> None:
     mapped = {"tblproperties": {"delta.columnMapping.mode": "name"}}
     models = [lab.model("copy", "select id, a, s, w from $.t", {"t": ["id"]}, dbt=mapped),
               lab.model("fields", "select id, s.`Y y` as y, w.f29 from $.t", {"t": ["id"]}),
-              lab.model("bag", "select a, s.x as x from $.t")]
+              lab.model("bag", "select a, s.x as x from $.t", dbt=mapped)]
     for model in models:
         refreshed(lab, model, "create")
     wide = ", ".join(f"'f{n}', {n}" for n in range(30))
@@ -193,8 +203,8 @@ def test_nested_values(lab: Project) -> None:
 
 
 @seed(20260101)
-@settings(max_examples=3, deadline=None, phases=[Phase.generate], suppress_health_check=list(HealthCheck))
-@given(texts=st.lists(STRINGS, min_size=120, max_size=200))
+@settings(max_examples=1, deadline=None, phases=[Phase.generate], suppress_health_check=list(HealthCheck))
+@given(texts=st.lists(STRINGS, min_size=150, max_size=200))
 def test_strings(spark: Any, texts: list[str]) -> None:
     """Hundreds of strings in one refresh, as values, as keys and as groups."""
     project = Project(spark.newSession(), "hostile_strings")

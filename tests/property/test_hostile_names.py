@@ -12,7 +12,7 @@ from sqlglot import exp
 
 from tests.property.harness import Options, Table
 from tests.property.profiles import fewer
-from tests.property.strategies import DEEP, Case, cases
+from tests.property.strategies import Case, cases
 from tests.property.test_equivalence import check
 
 # What the planner itself calls attributes, sources, hidden columns and WITH queries is among them.
@@ -27,7 +27,7 @@ NAMES = (
 @st.composite
 def renamed(draw: st.DrawFn, *, additive: bool) -> Case:
     """A random case under other names, each for one of its own."""
-    case = draw(cases(deepest=DEEP, additive=additive))
+    case = draw(cases(additive=additive))
     tree = sqlglot.parse_one(case.sql, read="spark")
     tables = {id(table.this) for table in tree.find_all(exp.Table) if _is_base(table, case)}
     found = [each for each in tree.find_all(exp.Identifier) if id(each) not in tables]
