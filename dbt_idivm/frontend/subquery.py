@@ -1,7 +1,7 @@
 """WHERE with EXISTS and IN over queries → σ, then ⋉ and ▷.
 
     WHERE a AND EXISTS (SELECT … FROM r WHERE p(r) AND q(r, l))     σ_a(l) ⋉_q σ_p(r)
-    WHERE x NOT IN (SELECT y FROM r)                                l ▷_{coalesce(x = y, TRUE)} r
+    WHERE x NOT IN (SELECT y FROM r)                                l ▷_{x = y OR (x = y) IS NULL} r
 
 A name means a column of the subquery's own FROM, else one of the query around it. Such correlated names may stand in the
 AND-ed parts of the subquery's WHERE; anywhere else, or two queries further out, they are refused.
@@ -157,9 +157,12 @@ def membership(lowering: Lowering, test: Existence, env: Env, scope: Scope, colu
             what = f"IN that compares {one.sql('spark').lower()} with {other.sql('spark').lower()} (CAST one of them)"
             lowering.findings.append(finding(208, place, what=what))
     equal = [exp.EQ(this=operand(value), expression=operand(bare(item))) for value, item in zip(values, columns, strict=True)]
-    matches = conjunction(equal)
-    assert matches is not None
-    return exp.Coalesce(this=matches, expressions=[exp.true()]) if test.anti else matches
+    return cast(exp.Expr, conjunction(map(or_unknown, equal) if test.anti else equal))
+
+
+def or_unknown(test: exp.Expr) -> exp.Expr:
+    """True also where `test` is NULL; in the form by which Spark knows a NOT IN that it can hash."""
+    return exp.or_(test, exp.Is(this=operand(test), expression=exp.null()))
 
 
 def _is_comparable(one: exp.DataType, other: exp.DataType) -> bool:

@@ -1,7 +1,7 @@
 """L ⋉_φ(X) R and L ▷_φ(X) R: the rows of L with, and without, a row of R for which φ is true. ID(L ⋉ R) = ID(L ▷ R) = ID(L).
 
-EXISTS and IN are ⋉; NOT EXISTS is ▷; NOT IN is ▷ whose φ is total: coalesce(l.x = r.y, TRUE), so that a NULL on either
-side counts as a partner.
+EXISTS and IN are ⋉; NOT EXISTS is ▷; NOT IN is ▷ whose φ is total, l.x = r.y OR (l.x = r.y) IS NULL: a NULL on either side
+counts as a partner.
 
 From the left, like σ; rows are tested against R⁺:
 

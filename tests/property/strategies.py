@@ -208,7 +208,7 @@ class Grammar:
         joins = self.one_of(0, 0, 1, 1, 1, 2)
         for number in range(joins):
             other, others = self.relation(depth - 1)
-            half = self.one_of("", "", "", "", "LEFT SEMI", "LEFT ANTI")
+            half = self.one_of(*[""] * 10, "LEFT SEMI", "LEFT ANTI")
             if half:
                 text += f" {half} JOIN {other} ON {self.join_condition(columns, others)}"
                 continue
@@ -270,7 +270,7 @@ class Grammar:
 
     def where(self, depth: int, columns: list[Column], simple: bool) -> str:
         """A condition if `simple`, and now and then tests of other rows."""
-        number, self.least_tests = max(self.least_tests, self.one_of(0, 0, 0, 0, 1, 1, 1, 2)), 0
+        number, self.least_tests = max(self.least_tests, self.one_of(0, 0, 0, 0, 0, 0, 0, 1, 1, 2)), 0
         tests = [self.test(depth, columns) for _ in range(number)]
         parts = [self.condition(columns), *tests] if simple else tests
         return f" WHERE {' AND '.join(parts)}" if parts else ""

@@ -8,6 +8,7 @@ from hypothesis import given
 from tests.property.coverage import COVERAGE, Coverage
 from tests.property.directed import DIRECTED
 from tests.property.harness import Options, World
+from tests.property.profiles import fewer
 from tests.property.strategies import DEEP, Case, cases
 
 WAYS = {
@@ -54,6 +55,14 @@ def test_maintained_naively_equals_recomputed(way: str, case: Case) -> None:
     check(case, WAYS[way], COVERAGE)
 
 
+@pytest.mark.parametrize("way", ["optimised", "naive", "unsplit"])
+@fewer
+@given(case=cases(batches=2, tested=True))
+def test_rows_that_depend_on_others(way: str, case: Case) -> None:
+    COVERAGE.cases += 1
+    check(case, WAYS[way], COVERAGE)
+
+
 @pytest.mark.parametrize("way", ADDITIVE)
 @given(case=cases(deepest=DEEP, additive=True))
 def test_additive_equals_recomputed(way: str, case: Case) -> None:
@@ -62,7 +71,7 @@ def test_additive_equals_recomputed(way: str, case: Case) -> None:
 
 
 # One random case in hundreds fires them.
-RARE = {"project_upd_bag", "aggregate_upd_unused", "project_upd_lookup", "select_upd"}
+RARE = {"project_upd_bag", "aggregate_upd_unused", "project_upd_lookup", "select_upd", "semijoin_right_upd"}
 
 
 def test_every_rule_and_shape_was_reached() -> None:

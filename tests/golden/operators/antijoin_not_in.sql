@@ -18,7 +18,7 @@ DELETE FROM t1;
 
 -- ids
 -- π a__k, a__y   [ID: a__k]
---   ▷ COALESCE(a__x = b__x, TRUE)   [ID: a__k]
+--   ▷ a__x = b__x OR (a__x = b__x) IS NULL   [ID: a__k]
 --     scan t0 as a   [ID: a__k]
 --     σ b__z > 0   [ID: b__k]
 --       scan t1 as b   [ID: b__k]
@@ -79,8 +79,8 @@ WHERE
         EXISTS(SELECT 1 FROM d_del__b WHERE d_del__b.b__z > 0 AND d_del__b.b__k IS NOT DISTINCT FROM b_2.b__k)
         AND b_2.b__z > 0
     ) AS keys
-    WHERE COALESCE(a.x = keys.b__x, TRUE))
-  AND NOT EXISTS(SELECT 1 FROM t1 AS b_3 WHERE b_3.z > 0 AND COALESCE(a.x = b_3.x, TRUE));
+    WHERE a.x = keys.b__x OR (a.x = keys.b__x) IS NULL)
+  AND NOT EXISTS(SELECT 1 FROM t1 AS b_3 WHERE b_3.z > 0 AND (a.x = b_3.x OR (a.x = b_3.x) IS NULL));
 -- i-diff 7: REC(a__k) from d_rec__b
 -- guard: d_rec__b has rows
 SELECT a.k AS a__k
@@ -101,14 +101,14 @@ WHERE
         EXISTS(SELECT 1 FROM d_rec__b WHERE d_rec__b.b__z > 0 AND d_rec__b.b__k IS NOT DISTINCT FROM b_2.b__k)
         AND b_2.b__z > 0
     ) AS keys
-    WHERE COALESCE(a.x = keys.b__x, TRUE));
+    WHERE a.x = keys.b__x OR (a.x = keys.b__x) IS NULL);
 
 -- Δ-script (optimised)
 -- i-diff 1: INS(a__k; assigns a__y) from d_ins__a
 -- guard: d_ins__a has rows
 SELECT d_ins__a.a__k, d_ins__a.a__y
 FROM d_ins__a
-WHERE NOT EXISTS(SELECT 1 FROM t1 AS b WHERE b.z > 0 AND COALESCE(d_ins__a.a__x = b.x, TRUE));
+WHERE NOT EXISTS(SELECT 1 FROM t1 AS b WHERE b.z > 0 AND (d_ins__a.a__x = b.x OR (d_ins__a.a__x = b.x) IS NULL));
 -- i-diff 2: DEL(a__k; knows a__y) from d_del__a
 -- guard: d_del__a has rows
 SELECT d_del__a.a__k, d_del__a.a__y FROM d_del__a;
@@ -123,7 +123,7 @@ WHERE
   EXISTS(
     SELECT 1
     FROM (SELECT DISTINCT d_ins__b.b__x FROM d_ins__b WHERE d_ins__b.b__z > 0) AS keys
-    WHERE COALESCE(a.x = keys.b__x, TRUE));
+    WHERE a.x = keys.b__x OR (a.x = keys.b__x) IS NULL);
 -- i-diff 5: INS(a__k; assigns a__y) from d_del__b
 -- guard: d_del__b has rows
 SELECT a.k AS a__k, a.y AS a__y
@@ -132,8 +132,8 @@ WHERE
   EXISTS(
     SELECT 1
     FROM (SELECT DISTINCT d_del__b.b__x FROM d_del__b WHERE d_del__b.b__z > 0) AS keys
-    WHERE COALESCE(a.x = keys.b__x, TRUE))
-  AND NOT EXISTS(SELECT 1 FROM t1 AS b WHERE b.z > 0 AND COALESCE(a.x = b.x, TRUE));
+    WHERE a.x = keys.b__x OR (a.x = keys.b__x) IS NULL)
+  AND NOT EXISTS(SELECT 1 FROM t1 AS b WHERE b.z > 0 AND (a.x = b.x OR (a.x = b.x) IS NULL));
 -- i-diff 6: REC(a__k) from d_rec__a+d_rec__b
 -- guard: d_rec__a has rows or d_rec__b has rows
 SELECT keys_2.a__k
@@ -149,6 +149,6 @@ FROM (
       EXISTS(
         SELECT 1
         FROM (SELECT DISTINCT d_rec__b.b__x FROM d_rec__b WHERE d_rec__b.b__z > 0) AS keys
-        WHERE COALESCE(a.x = keys.b__x, TRUE))
+        WHERE a.x = keys.b__x OR (a.x = keys.b__x) IS NULL)
   ) AS united
 ) AS keys_2;
