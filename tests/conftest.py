@@ -7,6 +7,10 @@ from pathlib import Path
 
 import pytest
 
+# fixtures and a hook
+from tests.tally import pytest_terminal_summary, tally  # noqa: F401
+from tests.thrift_server import thrift_server  # noqa: F401
+
 
 def pytest_addoption(parser: pytest.Parser) -> None:
     parser.addoption("--every-point", action="store_true", help="break refreshes off at each statement, not at writes only")

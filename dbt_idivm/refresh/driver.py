@@ -8,7 +8,8 @@ from __future__ import annotations
 from collections.abc import Generator
 
 from dbt_idivm.errors import Finding, IdivmError, finding
-from dbt_idivm.refresh.build import build, build_restricted, request_digest
+from dbt_idivm.refresh import leftovers
+from dbt_idivm.refresh.build import build, build_restricted, request_digest, show, visible_columns
 from dbt_idivm.refresh.config import model_config
 from dbt_idivm.refresh.incremental import incremental
 from dbt_idivm.refresh.inputs import look_up, qualified
@@ -35,21 +36,28 @@ def refresh(request: ModelRequest, invocation: Invocation) -> Generator[Statemen
     standing = Standing(model_name(request))
     try:
         job = Job(engine, invocation, request, model_config(request.config))
-        if request.restricted:
-            return (yield from build_restricted(job))
         standing = yield from read_standing(engine, invocation, request)
-        try:
-            return (yield from _refresh(job, standing))
-        except EngineFailure as failure:
-            if not failure.is_any(_TOO_OLD):
-                raise
-            # a pinned version that was superseded meanwhile cannot be read once it is old: pin anew, once
-            yield from _pin_anew(job)
-            return (yield from _refresh(job, standing))
+        if request.restricted:
+            done = yield from build_restricted(job, standing)
+        else:
+            done = yield from _refresh_or_pin_anew(job, standing)
+        yield from leftovers.clear(job, done)
+        return done
     except IdivmError as error:
         raise error.of_model(request.name) from error
     except EngineFailure as failure:
         raise IdivmError(_engine_finding(failure, standing)).of_model(request.name) from failure
+
+
+def _refresh_or_pin_anew(job: Job, standing: Standing) -> Steps[Outcome]:
+    try:
+        return (yield from _refresh(job, standing))
+    except EngineFailure as failure:
+        if not failure.is_any(_TOO_OLD):
+            raise
+        # a pinned version that was superseded meanwhile cannot be read once it is old: pin anew, once
+        yield from _pin_anew(job)
+        return (yield from _refresh(job, standing))
 
 
 def _refresh(job: Job, standing: Standing) -> Steps[Outcome]:
@@ -66,6 +74,8 @@ def _refresh(job: Job, standing: Standing) -> Steps[Outcome]:
         reason = finding(402, what="another set of stored columns")
     if reason is None and not planned.repeatable:
         reason = planned.refusal
+    if reason is None and not standing.shown and planned.plan is not None and standing.state is not None:
+        yield from show(job, planned.table, visible_columns(planned.plan), standing.state)
     if reason is None:
         done_or_reason = yield from incremental(job, standing, planned)
         if not isinstance(done_or_reason, Finding):
@@ -81,7 +91,8 @@ def _rebuild(job: Job, standing: Standing, planned: Planned, reason: Finding) ->
 def _nothing_new(job: Job, standing: Standing) -> Steps[Outcome | None]:
     """A no-op by version numbers alone: the same request, and no input has a newer version. None if that is not so."""
     state = standing.state
-    if state is None or standing.reason is not None or state.volatile or state.request != request_digest(job):
+    usable = standing.reason is None and standing.shown
+    if state is None or not usable or state.volatile or state.request != request_digest(job):
         return None
     for consumed in state.inputs.values():
         try:

@@ -62,7 +62,8 @@ class ModelRequest:
 
     `sql` is the compiled SELECT. `keys` maps a relation as it is written in `sql` (lower case, without quotes) to the
     keys declared for it; `input_names` maps the same relation to the name the user wrote in `ref` or `source`.
-    `existing` is what stands at the model's own name today. `restricted` says that the inputs are not whole
+    `existing` is what stands at the model's own name today, `beside` which of `leftovers.places` have a table or view.
+    `restricted` says that the inputs are not whole
     (`--empty`, `--sample`): then the view is built from what is given and its state must not be trusted later.
     """
 
@@ -78,6 +79,7 @@ class ModelRequest:
     restricted: bool = False
     run_id: str = ""
     session: Mapping[str, str] = field(default_factory=dict)  # "ansi", "time_zone": part of the fingerprint
+    beside: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True)

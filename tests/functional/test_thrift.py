@@ -2,24 +2,10 @@
 
 from __future__ import annotations
 
-import os
-import socket
-import subprocess
-import sys
-import time
-from collections.abc import Callable, Iterator
-from dataclasses import dataclass
-from pathlib import Path
+from collections.abc import Callable
 from typing import Any
 
-import pytest
-
-from dbt.adapters.idivm.embedded import SMALL_AND_LOCAL
-from dbt.adapters.idivm.jars import delta_jars
-from tests.functional.conftest import TINY_DATA
-
-SERVER = "org.apache.spark.sql.hive.thriftserver.HiveThriftServer2"
-START_SECONDS = 90
+from tests.thrift_server import ThriftServer
 
 SOURCES = (
     "create table {schema}.orders (id int, cust int, price decimal(10,2), at timestamp) using delta "
@@ -60,59 +46,6 @@ models:
 """
 
 
-@dataclass
-class Server:
-    """A Spark Thrift Server with Delta, in a process of its own, that forgets its tables when it ends."""
-
-    port: int
-
-    def execute(self, sql: str) -> list[Any]:
-        from pyhive import hive
-
-        zone = {"set:hiveconf:spark.sql.session.timeZone": "UTC"}
-        with hive.connect("127.0.0.1", self.port, configuration=zone) as connection, connection.cursor() as cursor:
-            cursor.execute(sql)
-            return list(cursor.fetchall()) if cursor.description else []
-
-
-@pytest.fixture(scope="module")
-def server(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Server]:
-    import pyspark
-
-    folder = tmp_path_factory.mktemp("server")
-    with socket.socket() as free:
-        free.bind(("127.0.0.1", 0))
-        port = free.getsockname()[1]
-    settings = {**SMALL_AND_LOCAL, **TINY_DATA, "spark.sql.catalogImplementation": "in-memory",
-                "spark.sql.warehouse.dir": str(folder / "warehouse"), "spark.driver.memory": "1g",
-                "spark.driver.extraClassPath": os.pathsep.join(delta_jars({}))}
-    command = [str(Path(pyspark.__file__).parent / "bin" / "spark-submit"), "--class", SERVER]
-    for key, value in settings.items():
-        command += ["--conf", f"{key}={value}"]
-    command += ["spark-internal", "--hiveconf", f"hive.server2.thrift.port={port}",
-                "--hiveconf", "hive.server2.thrift.bind.host=127.0.0.1"]
-    # another time zone than the profile's: what counts is the profile's
-    environment = {**os.environ, "PYSPARK_PYTHON": sys.executable, "TZ": "America/New_York"}
-    with open(folder / "server.log", "w") as log:
-        process = subprocess.Popen(command, stdout=log, stderr=subprocess.STDOUT, cwd=folder, env=environment)
-    try:
-        yield _ready(Server(port), process, folder / "server.log")
-    finally:
-        process.terminate()
-        process.wait(timeout=30)
-
-
-def _ready(server: Server, process: subprocess.Popen[bytes], log: Path) -> Server:
-    until = time.monotonic() + START_SECONDS
-    while process.poll() is None and time.monotonic() < until:
-        try:
-            server.execute("select 1")
-            return server
-        except Exception:
-            time.sleep(0.5)
-    raise RuntimeError(f"the Thrift Server did not start: {log.read_text()[-2000:]}")
-
-
 def played(project: Any, execute: Callable[[str], Any]) -> list[Any]:
     """All rounds: per model the mode, the counts and the Δ-script; at the end the rows."""
     models = PROPERTIES + "".join(f"  - {{name: {name}, data_tests: [idivm_equivalent]}}\n" for name in MODELS)
@@ -137,10 +70,10 @@ def played(project: Any, execute: Callable[[str], Any]) -> list[Any]:
     return seen
 
 
-def test_thrift_does_what_embedded_does(server: Server, new_project: Callable[[], Any]) -> None:
+def test_thrift_does_what_embedded_does(thrift_server: ThriftServer, new_project: Callable[[], Any]) -> None:
     there, here = new_project(), new_project()
-    there.profile(method="thrift", host="127.0.0.1", port=server.port)
-    remote = played(there, server.execute)
+    there.profile(method="thrift", host="127.0.0.1", port=thrift_server.port)
+    remote = played(there, thrift_server.execute)
     local = played(here, here.spark.sql)
     for one, other in zip(remote, local, strict=True):
         assert one == other, "a refresh's outcome, or a Δ-script"
@@ -148,4 +81,4 @@ def test_thrift_does_what_embedded_does(server: Server, new_project: Callable[[]
     for name in MODELS:
         # hashes, because clients show timestamps each in its own way
         hashes = f"select xxhash64(*) as h, count(*) as n from {{schema}}.{name} group by all order by h"
-        assert server.execute(hashes.replace("{schema}", there.schema)) == here.sql(hashes), name
+        assert thrift_server.execute(hashes.replace("{schema}", there.schema)) == here.sql(hashes), name
