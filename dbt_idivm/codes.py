@@ -299,4 +299,8 @@ CODES: tuple[ErrorCode, ...] = (
         "IDIVM-903", "engine", "another writer changed {view} during the refresh",
         "{message}. {state}",
         "let one run at a time refresh the model, then run again"),
+    ErrorCode(
+        "IDIVM-904", "engine", "a rebuild of {view} broke off",
+        "the view still shows the rows of its former definition, and the new definition cannot be compared with those",
+        "run the model: the view then shows its new rows"),
 )

@@ -53,6 +53,8 @@ def _equivalence(engine: Engine, relation: str, as_of: str) -> Steps[str]:
     standing = yield from read_standing(engine, Invocation(), request, whole=True)
     if definition is None or standing.state is None:
         raise IdivmError(standing.reason or finding(406, view=relation, message="it was not made by dbt-idivm"))
+    if not standing.shown:
+        raise IdivmError(finding(904, view=relation))
     query = yield from _definition(engine, definition, standing.state if as_of == "refresh" else None, standing)
     return DELTA.sql(_differences(relation, query, tuple(a.name for a in facts.columns)))
 

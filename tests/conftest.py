@@ -2,11 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
 import pytest
+
+# fixtures and a hook
+from tests.tally import pytest_terminal_summary, tally  # noqa: F401
+from tests.thrift_server import thrift_server  # noqa: F401
 
 
 def pytest_addoption(parser: pytest.Parser) -> None:
@@ -43,12 +47,3 @@ def spark(tmp_path_factory: pytest.TempPathFactory) -> Any:
     from tests.engines import embedded_spark
 
     return embedded_spark(tmp_path_factory.mktemp("spark"))
-
-
-@pytest.fixture(scope="session")
-def server(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Any]:
-    """One Spark Thrift Server for the whole process."""
-    from tests.engines import thrift_server
-
-    with thrift_server(tmp_path_factory.mktemp("server")) as server:
-        yield server

@@ -10,21 +10,24 @@ from sqlglot import exp
 
 from dbt_idivm.algebra.block import subquery
 from dbt_idivm.errors import Finding, IdivmError, finding, nearest
-from dbt_idivm.refresh import commands, history, keys, writing
+from dbt_idivm.refresh import commands, history, keys, state, writing
+from dbt_idivm.refresh.history import Commit
 from dbt_idivm.refresh.inputs import pinned_query
 from dbt_idivm.refresh.outcome import Account, Effect, named, outcome, summary
 from dbt_idivm.refresh.planning import Job, Planned
-from dbt_idivm.refresh.protocol import InputChange, Outcome, Statement
-from dbt_idivm.refresh.relations import BUILD, DEFINITION, IDS, INPUTS, OWNER, VIEW, Described, describe
-from dbt_idivm.refresh.standing import HIDDEN_SUFFIX, Standing, model_name
+from dbt_idivm.refresh.protocol import InputChange, Outcome, Rows
+from dbt_idivm.refresh.relations import BUILD, DEFINITION, IDS, INPUTS, OWNER, SHOWN, VIEW, Described, describe
+from dbt_idivm.refresh.standing import NEW_SUFFIX, Standing, model_name
 from dbt_idivm.refresh.state import Consumed, State, digest
-from dbt_idivm.refresh.steps import Steps
+from dbt_idivm.refresh.steps import EngineFailure, Steps
 from dbt_idivm.relation_name import with_suffix
 from dbt_idivm.script.bind import full_query
 from dbt_idivm.script.binding import Binding
-from dbt_idivm.script.dialect import verbatim
+from dbt_idivm.script.dialect import DELTA, verbatim
+from dbt_idivm.script.plan import Plan
 
-NEW_SUFFIX = "__idivm_new"  # a table that is built while something else still stands at its name
+# What lies where a table is to be is no table of the catalog: a CREATE or a DROP broke off between its files and its entry.
+_UNKNOWN_FILES = ("DELTA_CREATE_TABLE_WITH_NON_EMPTY_LOCATION", "LOCATION_ALREADY_EXISTS")
 
 
 @dataclass(frozen=True)
@@ -49,7 +52,7 @@ def build(job: Job, standing: Standing, planned: Planned, reason: Finding | None
         yield from keys.verify(job.engine, job.invocation, planned.inputs.tables[name], key)
     wanted = _with_plan(job, planned) if planned.plan else _without_plan(job, planned)
     yield from _verify_unique_key(job, planned, wanted)
-    written = yield from put(job, wanted)
+    written = yield from put(job, wanted, standing)
     inputs = all_inputs(job, standing, planned)
     # a first build that cannot be maintained says so at once
     why = summary(reason or planned.refusal)
@@ -71,7 +74,7 @@ def _verify_unique_key(job: Job, planned: Planned, wanted: Build) -> Steps[None]
     ids = {str(name).lower() for name in wanted.properties.get(IDS, ())}
     if not given or (ids and ids <= given):
         return
-    visible = [c.name for c in planned.plan.columns if not c.hidden] if planned.plan else _names(wanted.query)
+    visible = visible_columns(planned.plan) if planned.plan else _names(wanted.query)
     if unknown := given - {name.lower() for name in visible}:
         raise IdivmError(finding(304, column=sorted(unknown)[0], source=job.request.name, declared="`unique_key`",
                                  nearest=", ".join(f"`{each}`" for each in nearest(sorted(unknown)[0], visible))))
@@ -82,18 +85,22 @@ def _verify_unique_key(job: Job, planned: Planned, wanted: Build) -> Steps[None]
         raise keys.not_unique(job.request.name, key, broken)
 
 
-def _names(query: exp.Expr) -> list[str]:
-    return [str(each.alias_or_name) for each in query.selects] if isinstance(query, exp.Query) else []
+def visible_columns(plan: Plan) -> tuple[str, ...]:
+    return tuple(column.name for column in plan.columns if not column.hidden)
 
 
-def build_restricted(job: Job) -> Steps[Outcome]:
+def _names(query: exp.Expr) -> tuple[str, ...]:
+    return tuple(str(each.alias_or_name) for each in query.selects) if isinstance(query, exp.Query) else ()
+
+
+def build_restricted(job: Job, standing: Standing) -> Steps[Outcome]:
     """A plain table from what dbt gives under --empty or --sample; its state says that nothing may build upon it."""
     query = verbatim(job.request.sql)
     model = model_name(job.request)
     state = State({}, {}, run=job.request.run_id, trusted=False)
     properties = {VIEW: model, OWNER: job.request.owner, DEFINITION: job.request.sql}
     wanted = Build(model, query, (), None, properties, state)
-    written = yield from put(job, wanted)
+    written = yield from put(job, wanted, standing)
     effect, reason = Effect(inserted=written), finding(414).summary
     if job.request.existing is None:
         return outcome(job, Account("create", False, {}, effect, None, reason))
@@ -117,7 +124,7 @@ def _with_plan(job: Job, planned: Planned) -> Build:
     plan = planned.plan
     assert plan is not None
     versions = {found.table: found.version for found in planned.inputs.tables.values() if found.version is not None}
-    visible = tuple(c.name for c in plan.columns if not c.hidden)
+    visible = visible_columns(plan)
     properties = _properties(job, planned)
     if plan.root.unique:
         properties[IDS] = [plan.stored(name) for name in plan.root.ids]
@@ -141,34 +148,62 @@ def _consumed(planned: Planned) -> dict[str, Consumed]:
             for name, found in planned.inputs.tables.items() if found.commit is not None}
 
 
-def put(job: Job, wanted: Build) -> Steps[int]:
+def put(job: Job, wanted: Build, standing: Standing) -> Steps[int]:
     """Write the table and make the model's relation show it; the old one stays readable as long as possible."""
     engine, model = job.engine, model_name(job.request)
     there = yield from describe(engine, wanted.table)
     stands = there if wanted.table == model else (yield from describe(engine, model))
     in_the_way = there is not None and not there.is_delta
     place = with_suffix(model, NEW_SUFFIX) if in_the_way else wanted.table
-    fits = there is not None and not in_the_way and _is_same(wanted, there)
-    late_feed = job.config.column_mapping and not fits
+    late_feed = job.config.column_mapping and (there is None or in_the_way or not _is_same(wanted, there))
     # the state is good with the last commit: a build that breaks off before it is made again
-    state = replace(wanted.state, trusted=False) if late_feed else wanted.state
-    yield from writing.committed(engine, _statement(job, wanted, place, fits, there is not None), state)
+    first = replace(wanted, state=replace(wanted.state, trusted=False)) if late_feed else wanted
+    yield from _hold(job, wanted, stands, standing)
+    built = commit = yield from (_create(job, first, place) if there is None or in_the_way else
+                                 _replace(job, first, there, standing))
     if late_feed:
         yield from writing.committed(engine, writing.switch_feed_on(place), wanted.state)
-    if in_the_way and there is not None:
+    if there is not None and in_the_way:
         yield from engine.ask(commands.drop(there.kind or "view", wanted.table))
         yield from engine.ask(writing.rename_table(place, wanted.table))
     yield from _show(job, wanted, stands)
     job.invocation.forget(model, wanted.table)
-    commits = history.commits((yield from engine.ask(commands.history(wanted.table, 2 if late_feed else 1))))
-    job.invocation.pin(wanted.table, commits[0])
-    return commits[-1].rows_written
+    if late_feed or in_the_way:
+        commit = yield from history.latest(engine, wanted.table)
+    job.invocation.pin(wanted.table, commit)
+    return built.rows_written
 
 
-def _statement(job: Job, wanted: Build, place: str, fits: bool, replaces: bool) -> Statement:
-    if fits:
-        return writing.overwrite_table(wanted.table, wanted.query)
-    return writing.create_table(place, wanted.query, job.config, wanted.properties, replace=replaces)
+def _create(job: Job, wanted: Build, place: str) -> Steps[Commit]:
+    """Create the table. At its own name nothing stands; a draft elsewhere may have been left by a refresh that broke off."""
+
+    def created(replace: bool) -> Steps[Rows]:
+        statement = writing.create_table(place, wanted.query, job.config, wanted.properties, replace=replace)
+        return writing.committed(job.engine, statement, wanted.state)
+
+    try:
+        yield from created(replace=place != wanted.table)
+    except EngineFailure as failure:
+        if not failure.is_any(_UNKNOWN_FILES):
+            raise
+        yield from created(replace=True)
+    return (yield from history.latest(job.engine, place))
+
+
+def _replace(job: Job, wanted: Build, there: Described, standing: Standing) -> Steps[Commit]:
+    """Write the table anew. Raises IDIVM-903 if another refresh was faster."""
+    table = wanted.table
+    statement = (writing.overwrite_table(table, wanted.query) if _is_same(wanted, there) else
+                 writing.create_table(table, wanted.query, job.config, wanted.properties, replace=True))
+    latest = standing.latest if standing.table == table else None
+    if latest is None and not there.lost:
+        latest = yield from history.latest(job.engine, table)
+    guard = writing.Guard(f"idivm:{table}", latest.version) if latest is not None else None
+    yield from writing.committed(job.engine, statement, wanted.state, guard)
+    found = yield from history.latest(job.engine, table)
+    if state.read(found.user_metadata) != wanted.state:
+        raise IdivmError(finding(903, view=table, message="its rebuild was not applied", state=standing.sentence))
+    return found
 
 
 def _is_same(wanted: Build, there: Described) -> bool:
@@ -178,17 +213,33 @@ def _is_same(wanted: Build, there: Described) -> bool:
             and (not wanted.columns or names == wanted.columns))
 
 
+def _hold(job: Job, wanted: Build, stands: Described | None, standing: Standing) -> Steps[None]:
+    """Let the model's view stay at the rows that it shows, while its table gets those of another definition.
+
+    Their columns and types may differ from the view's, which would cast them, or fail.
+    """
+    shown = stands.properties.get(SHOWN) if stands is not None and stands.maintained == wanted.table else None
+    if stands is None or shown in (None, wanted.state.shown) or standing.latest is None:
+        return
+    columns = tuple(attribute.name for attribute in stands.columns)
+    rows = DELTA.table(wanted.table, standing.latest.version)
+    properties = {VIEW: wanted.table, OWNER: job.request.owner}
+    yield from job.engine.ask(writing.create_view(model_name(job.request), rows, columns, properties))
+
+
 def _show(job: Job, wanted: Build, stands: Described | None) -> Steps[None]:
-    """The model's relation: the table itself, or a view over it; what was there before goes."""
-    engine, model = job.engine, model_name(job.request)
+    """The model's relation, if it is a view over the table; a table that was there before goes."""
     if wanted.visible is None:
-        hidden = with_suffix(model, HIDDEN_SUFFIX)
-        if stands is not None and stands.kind == "view" and stands.maintained == hidden:
-            yield from engine.ask(commands.drop("table", hidden))
         return
     if stands is not None and stands.kind == "table":
-        yield from engine.ask(commands.drop("table", model))
-    shown = stands is not None and stands.kind == "view" and stands.maintained == wanted.table
-    if not shown or tuple(a.name for a in stands.columns) != wanted.visible:  # type: ignore[union-attr]
-        yield from engine.ask(writing.create_view(model, wanted.table, wanted.visible,
-                                                       {VIEW: wanted.table, OWNER: job.request.owner}))
+        yield from job.engine.ask(commands.drop("table", model_name(job.request)))
+    if stands is None or stands.maintained != wanted.table or stands.properties.get(SHOWN) != wanted.state.shown:
+        yield from show(job, wanted.table, wanted.visible, wanted.state)
+
+
+def show(job: Job, table: str, visible: tuple[str, ...], shown: State) -> Steps[None]:
+    """Make the model's relation a view over its table, as it is in that state."""
+    model = model_name(job.request)
+    properties = {VIEW: table, OWNER: job.request.owner, SHOWN: shown.shown}
+    yield from job.engine.ask(writing.create_view(model, DELTA.table(table, None), visible, properties))
+    job.invocation.forget(model)

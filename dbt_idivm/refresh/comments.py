@@ -10,8 +10,9 @@ from dataclasses import dataclass
 
 from dbt_idivm.refresh import commands, writing
 from dbt_idivm.refresh.protocol import Rows
-from dbt_idivm.refresh.relations import OWNER, VIEW, described
+from dbt_idivm.refresh.relations import described
 from dbt_idivm.refresh.steps import Engine, Steps
+from dbt_idivm.script.dialect import DELTA
 
 
 @dataclass(frozen=True)
@@ -33,9 +34,9 @@ def persist(engine: Engine, relation: str, wanted: Descriptions) -> Steps[None]:
     differ = {name: texts[name.lower()] for name, known in columns.items() if texts.get(name.lower(), known) != known}
     if differ and facts.maintained is not None and facts.kind == "view":
         # a view's columns get comments when it is created, and by no other statement
-        properties = {key: facts.properties[key] for key in (VIEW, OWNER) if key in facts.properties}
         comments = {name: differ.get(name, known) for name, known in columns.items()}
-        yield from engine.ask(writing.create_view(relation, facts.maintained, tuple(columns), properties, comments))
+        table = DELTA.table(facts.maintained, None)
+        yield from engine.ask(writing.create_view(relation, table, tuple(columns), facts.properties, comments))
         yield from _comment_on(engine, relation, "view", wanted.relation or comment, "")
         return
     if facts.kind == "table":

@@ -10,7 +10,8 @@ from collections.abc import Callable, Generator
 from dataclasses import dataclass, replace
 
 from dbt_idivm.errors import Finding, IdivmError, finding
-from dbt_idivm.refresh.build import all_inputs, build, build_restricted, request_digest
+from dbt_idivm.refresh import leftovers
+from dbt_idivm.refresh.build import all_inputs, build, build_restricted, request_digest, show, visible_columns
 from dbt_idivm.refresh.config import model_config
 from dbt_idivm.refresh.incremental import Ready, input_changes, lead_on, prepare, strategy
 from dbt_idivm.refresh.inputs import look_up, qualified
@@ -47,8 +48,7 @@ def _run(request: ModelRequest, invocation: Invocation, work: Callable[[Job, Sta
     standing = Standing(model_name(request))
     try:
         job = Job(engine, invocation, request, model_config(request.config))
-        if not request.restricted:
-            standing = yield from read_standing(engine, invocation, request)
+        standing = yield from read_standing(engine, invocation, request)
         try:
             return (yield from work(job, standing))
         except EngineFailure as failure:
@@ -72,13 +72,20 @@ class _Decision:
 
 
 def _refresh(job: Job, standing: Standing) -> Steps[Outcome]:
-    if job.request.restricted:
-        return (yield from build_restricted(job))
+    done = yield from build_restricted(job, standing) if job.request.restricted else _bring_up_to_date(job, standing)
+    yield from leftovers.clear(job, done)
+    return done
+
+
+def _bring_up_to_date(job: Job, standing: Standing) -> Steps[Outcome]:
     decided = yield from _decide(job, standing)
     if isinstance(decided, Outcome):
         return decided
     way: Outcome | Finding | Ready = decided.way
     if isinstance(way, Ready):
+        plan = decided.planned.plan
+        if not standing.shown and plan is not None and standing.state is not None:
+            yield from show(job, decided.planned.table, visible_columns(plan), standing.state)
         way = yield from lead_on(job, standing, decided.planned, way)
     return way if isinstance(way, Outcome) else (yield from _rebuild(job, standing, decided.planned, way))
 
@@ -125,7 +132,8 @@ def _rebuild(job: Job, standing: Standing, planned: Planned, reason: Finding) ->
 def _nothing_new(job: Job, standing: Standing) -> Steps[Outcome | None]:
     """A no-op by version numbers alone: the same request, and no input has a newer version. None if that is not so."""
     state = standing.state
-    if state is None or standing.reason is not None or state.volatile or state.request != request_digest(job):
+    usable = standing.reason is None and standing.shown
+    if state is None or not usable or state.volatile or state.request != request_digest(job):
         return None
     if state.plan.get(LAYOUT) != job.config.layout:
         return None

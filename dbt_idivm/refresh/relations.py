@@ -16,6 +16,7 @@ from dbt_idivm.relation_name import name_parts
 # Properties of ours, each a hex-encoded JSON value.
 VIEW = "idivm.view"  # on the user's relation: the table that is maintained for it
 OWNER = "idivm.owner"  # the model that made it
+SHOWN = "idivm.shown"  # on a model's view: what it shows the rows of, see `State.shown`
 DEFINITION = "idivm.definition"  # the user's compiled SQL
 IDS = "idivm.ids"  # stored columns that identify a row; none if rows are not unique
 INPUTS = "idivm.inputs"  # input → the columns that are used of it, with their types
@@ -27,11 +28,15 @@ _DETAILS = "# Detailed Table Information"
 _OURS = re.compile(r"(?:(?<=[\[,])|(?<=, ))(idivm\.\w+)=([0-9a-f]+)(?=[,\]])")
 _FEED_ON = re.compile(r"(?<=[\[,])delta\.enableChangeDataFeed=true(?=[,\]])", re.IGNORECASE)
 _MISSING = ("TABLE_OR_VIEW_NOT_FOUND", "SCHEMA_NOT_FOUND", "DELTA_TABLE_NOT_FOUND", "DELTA_MISSING_DELTA_TABLE")
+_LOST = ("DELTA_PATH_DOES_NOT_EXIST",)  # a DROP or a RENAME broke off between the files and the catalog
 
 
 @dataclass(frozen=True)
 class Described:
-    """A table or view. `text` is the SQL of a plain view, `namespace` the schema that its names are resolved in."""
+    """A table or view. `text` is the SQL of a plain view, `namespace` the schema that its names are resolved in.
+
+    A `lost` table is an entry of the catalog whose files are not there.
+    """
 
     columns: tuple[Attribute, ...]
     kind: str  # table, view, or "" for a temporary view
@@ -41,6 +46,7 @@ class Described:
     namespace: str = ""
     schema: str = ""  # of a Delta table
     properties: Mapping[str, Any] = field(default_factory=dict)
+    lost: bool = False
 
     @property
     def is_delta(self) -> bool:
@@ -60,6 +66,8 @@ def describe(engine: Engine, relation: str) -> Steps[Described | None]:
     except EngineFailure as failure:
         if failure.is_any(_MISSING):
             return None
+        if failure.is_any(_LOST):
+            return Described((), "table", "delta", lost=True)
         raise
     return described(rows)
 

@@ -9,22 +9,25 @@ from dbt_idivm.refresh import commands, history, state
 from dbt_idivm.refresh.history import Commit
 from dbt_idivm.refresh.invocation import Invocation
 from dbt_idivm.refresh.protocol import ModelRequest
-from dbt_idivm.refresh.relations import describe
+from dbt_idivm.refresh.relations import SHOWN, describe
 from dbt_idivm.refresh.state import State
 from dbt_idivm.refresh.steps import Engine, EngineFailure, Steps
 from dbt_idivm.relation_name import relation_name
 
 HIDDEN_SUFFIX = "__idivm"  # the ID-extended table of a model whose view needs hidden columns
+NEW_SUFFIX = "__idivm_new"  # a table that is built while something else still stands at its name
 _PAGES = (1, 20, 500)
 _ABSENT = ("TABLE_OR_VIEW_NOT_FOUND", "SCHEMA_NOT_FOUND", "DELTA_TABLE_NOT_FOUND", "DELTA_MISSING_DELTA_TABLE",
-           "DELTA_ONLY_OPERATION", "EXPECT_TABLE_NOT_VIEW*", "DELTA_NOT_A_DELTA_TABLE", "DELTA_PATH_DOES_NOT_EXIST")
+           "DELTA_ONLY_OPERATION", "DELTA_TABLE_ONLY_OPERATION", "EXPECT_TABLE_NOT_VIEW*", "DELTA_NOT_A_DELTA_TABLE",
+           "DELTA_PATH_DOES_NOT_EXIST")
 
 
 @dataclass(frozen=True)
 class Standing:
     """`table` holds the view's rows. `latest` is its newest commit, `state` what the view was built from.
 
-    `reason` says why the state cannot be used; None if it can.
+    `reason` says why the state cannot be used; None if it can. `shown`: the model's relation shows the table's rows as
+    they are; if not, a rebuild broke off before it did.
     """
 
     table: str
@@ -32,6 +35,7 @@ class Standing:
     committed: Commit | None = None
     state: State | None = None
     reason: Finding | None = None
+    shown: bool = True
 
     @property
     def sentence(self) -> str:
@@ -55,12 +59,12 @@ def read_standing(engine: Engine, invocation: Invocation, request: ModelRequest,
     `whole`: look for the state behind such changes as well, to compare the view with what it should be.
     """
     model = model_name(request)
-    table = model
+    table, shows = model, None
     if request.existing == "view":
         facts = yield from invocation.once(("facts", model), lambda: describe(engine, model))
         if facts is None or facts.maintained is None:
             return Standing(model, reason=finding(406, view=model, message="a plain view stands at its name"))
-        table = facts.maintained
+        table, shows = facts.maintained, facts.properties.get(SHOWN)
     if request.existing is None:
         return Standing(table, reason=finding(413, view=model))
     judged = Standing(table, reason=finding(413, view=model))
@@ -76,8 +80,8 @@ def read_standing(engine: Engine, invocation: Invocation, request: ModelRequest,
         if judged.state is not None or (judged.reason is not None and not whole) or len(commits) < limit:
             break
     if judged.state is None and judged.reason is None:
-        return replace(judged, reason=finding(406, view=table, message="no commit of its history has it"))
-    return judged
+        judged = replace(judged, reason=finding(406, view=table, message="no commit of its history has it"))
+    return replace(judged, shown=table == model or (judged.state is not None and judged.state.shown == shows))
 
 
 def _judge(table: str, commits: tuple[Commit, ...]) -> Standing:

@@ -46,6 +46,11 @@ class State:
         """Table → version."""
         return {consumed.table: consumed.version for consumed in self.inputs.values()}
 
+    @property
+    def shown(self) -> str:
+        """What these rows are the rows of: a view over the table shows them if it was made for the same."""
+        return digest(dict(self.plan))
+
     def json(self) -> str:
         """One line of ASCII without `$`: it travels in a SET command, whose text Spark may put variables into."""
         text = json.dumps({MARK: FORMAT, **asdict(self)}, ensure_ascii=True, separators=(",", ":"), sort_keys=True)

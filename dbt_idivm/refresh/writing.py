@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from contextlib import suppress
 from dataclasses import dataclass
 from typing import Any
 
@@ -41,7 +42,9 @@ def committed(engine: Engine, statement: Statement, state: State, guard: Guard |
             yield from engine.ask(commands.set_option(key, value))
         rows = yield from engine.ask(statement)
     except EngineFailure:
-        yield from _reset(engine, settings)
+        # should the session be gone, the settings are too, and what is to be told is why the write failed
+        with suppress(EngineFailure):
+            yield from _reset(engine, settings)
         raise
     yield from _reset(engine, settings)
     return rows
@@ -96,11 +99,11 @@ def overwrite_table(table: str, query: exp.Expr) -> Statement:
     return Statement(DELTA.sql(tree), "write", f"rebuild {table}", fetch=False)
 
 
-def create_view(view: str, table: str, columns: tuple[str, ...], properties: Mapping[str, Any],
+def create_view(view: str, rows: exp.Table, columns: tuple[str, ...], properties: Mapping[str, Any],
                 comments: Mapping[str, str] | None = None) -> Statement:
     """The user's relation over the ID-extended table: its columns, without the hidden ones. `comments` are on columns."""
     names = [exp.Column(this=identifier(name)) for name in columns]
-    query = exp.Select(expressions=names).from_(DELTA.table(table, None))
+    query = exp.Select(expressions=names).from_(rows)
     found = exp.Properties(expressions=_properties({key: encode(value) for key, value in properties.items()}))
     target: exp.Expr = DELTA.table(view, None)
     if comments:

@@ -2,20 +2,19 @@
 
 from __future__ import annotations
 
-import re
 from collections import Counter
 from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 from typing import Any
 
+from dbt.adapters.idivm.engine_errors import engine_error
 from dbt_idivm.refresh.commands import name_sql
 from dbt_idivm.refresh.driver import Refresh, refresh
 from dbt_idivm.refresh.invocation import Invocation
-from dbt_idivm.refresh.protocol import EngineError, KeyCandidate, ModelRequest, Outcome, Reply, Rows, Statement
+from dbt_idivm.refresh.leftovers import places
+from dbt_idivm.refresh.protocol import KeyCandidate, ModelRequest, Outcome, Reply, Rows, Statement
 from dbt_idivm.relation_name import relation_name
 from dbt_idivm.verify import equivalence
-
-_CONDITION = re.compile(r"\[([A-Z][A-Z0-9_]{3,}(?:\.[A-Z0-9_]+)?)\]")
 
 
 @dataclass
@@ -71,7 +70,10 @@ class Project:
 
     def request(self, model: ModelRequest, **changes: Any) -> ModelRequest:
         """The model as it is asked for now."""
-        return replace(model, existing=self.existing(model.identifier), run_id=f"run{self.runs}", **changes)
+        stands = self.relations()
+        beside = tuple(name for name in places(model.identifier) if name in stands)
+        return replace(model, **{"existing": stands.get(model.identifier), "beside": beside, "run_id": f"run{self.runs}",
+                                 **changes})
 
     def run(self, statement: Statement) -> Reply:
         self.executed.append(statement)
@@ -79,14 +81,16 @@ class Project:
             frame = self.spark.sql(statement.sql)
             return Rows(tuple(frame.columns), tuple(tuple(row) for row in frame.collect()))
         except Exception as error:
-            message = str(error)
-            condition = getattr(error, "getCondition", lambda: None)()
-            found = _CONDITION.search(message)
-            return EngineError(condition or (found[1] if found else ""), message.partition("\n\tat ")[0])
+            return engine_error(error)
+
+    def relations(self) -> dict[str, str]:
+        """What stands in the schema: name → table or view."""
+        found = {kind: [row[1] for row in self.spark.sql(f"show {kind}s in {self.schema}").collect() if row[0]]
+                 for kind in ("table", "view")}
+        return dict.fromkeys(found["table"], "table") | dict.fromkeys(found["view"], "view")
 
     def existing(self, identifier: str) -> str | None:
-        found = [t for t in self.spark.catalog.listTables(self.schema) if t.name == identifier.lower() and not t.isTemporary]
-        return None if not found else "view" if found[0].tableType == "VIEW" else "table"
+        return self.relations().get(identifier.lower())
 
     def model(self, name: str, sql: str, keys: Mapping[str, Any] | None = None, dbt: Mapping[str, Any] | None = None,
               **config: Any) -> ModelRequest:

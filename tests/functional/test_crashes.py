@@ -1,158 +1,172 @@
 """A refresh that breaks off anywhere leaves a view that equals its query at the vector it records, and the next one goes on.
 
-The points are counted, not listed: each shape is played once to the end, then again and again, given up before or after
-each of its statements as a process that dies gives it up, in a session that is gone afterwards. `make faults` tries every
-point; the default suite those around the statements that write.
+The points are counted, not listed: each shape is played once to the end, then again and again, given up after each number
+of its statements as a process that dies gives it up, in a session that is gone afterwards. `make faults` tries every
+point of every shape; the default suite those around the statements that change something, of a few shapes.
 """
 
 from __future__ import annotations
 
+import re
+import shutil
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass, field
+from contextlib import suppress
+from functools import partial
+from pathlib import Path
 from typing import Any
 
 import pytest
 
-from dbt_idivm.refresh.driver import Refresh, refresh
-from dbt_idivm.refresh.protocol import EngineError, ModelRequest, Statement
-from tests.functional.engine import Project
+from dbt_idivm.errors import IdivmError
+from tests.functional.shapes import OLD, SHAPES, SOURCES, Shape, Stage
+from tests.tally import Tally
 
-JOIN = "select o.note, c.name from $.orders o join $.cust c on o.cust = c.id where o.price > 1"
-GROUPS = "select cust, sum(price) as total, count(*) as n from $.orders group by cust"
-KEYS = {"orders": ["id"], "cust": ["id"]}
-
-
-@dataclass
-class Stage:
-    """A schema with two inputs and one model; `change` makes the next change to the inputs, a new one each time."""
-
-    project: Project
-    spark: Any
-    sql: str
-    options: dict[str, Any] = field(default_factory=dict)
-    number: int = 10
-
-    @property
-    def model(self) -> ModelRequest:
-        return self.project.model("v", self.sql, KEYS, **self.options)
-
-    def insert(self) -> None:
-        self.number += 1
-        self.project.sql(f"insert into $.orders values ({self.number}, {self.number % 3}, {self.number}, 'n')",
-                         f"update $.orders set price = price + 1, cust = 1 where id = {self.number - 1}")
-
-    def rename(self) -> None:
-        self.number += 1
-        self.project.sql(f"update $.cust set name = 'n{self.number}' where id = 1")
-
-    def many(self) -> None:
-        self.number += 2000
-        self.project.sql(f"insert into $.orders select id, id % 3, 2, 'm' from range({self.number - 1500}, {self.number})")
-
-    def drop(self) -> None:
-        for name in ("v", "v__idivm"):
-            kind = self.project.existing(name)
-            if kind:
-                self.project.sql(f"drop {kind} $.{name}")
-
-    def other_definition(self) -> None:
-        """The view is built under another SELECT, without hidden columns; the model's is a change of definition."""
-        self.project.refresh(self.project.model("v", "select id, note from $.orders", KEYS))
-
-    def again(self) -> None:
-        """A session of its own for the next run."""
-        self.project.spark = self.spark.newSession()
-        self.project.sql("use $")
-
-    def die(self, point: int, after: bool, **changes: Any) -> None:
-        """Refresh, and give up before or after the statement `point`."""
-        self.project.new_run()
-        steps = Refresh(refresh(self.project.request(self.model, **changes), self.project.invocation))
-        for _ in range(point):
-            assert steps.statement is not None
-            steps.answer(self.project.run(steps.statement))
-        if after and steps.statement is not None:
-            reply = self.project.run(steps.statement)
-            # a look-up may find that something is not there
-            assert steps.statement.kind == "metadata" or not isinstance(reply, EngineError)
-
-    def check(self, **changes: Any) -> None:
-        self.again()
-        if self.project.existing("v"):
-            built = self.project.spark.sql(f"show tblproperties {self.project.schema}.v").collect()
-            if any(row["key"].startswith("idivm") for row in built):
-                assert self.project.differences(self.model) == []
-        self.project.refresh(self.model, **changes)
-        assert self.project.is_exact(self.model)
-        assert self.project.refresh(self.model).mode == "noop"
-        names = {t.name for t in self.project.spark.catalog.listTables(self.project.schema) if not t.isTemporary}
-        assert names - {"orders", "cust"} in ({"v"}, {"v", "v__idivm"}), "nothing is left behind"
-
-
-@dataclass(frozen=True)
-class Shape:
-    """A way for a refresh to go: the model, how it is told to go that way, and what the mode is then."""
-
-    sql: str
-    before: Callable[[Stage], None]
-    mode: str
-    options: tuple[tuple[str, Any], ...] = ()
-    full_refresh: bool = False
-
-
-SHAPES = {
-    "create": Shape(JOIN, Stage.drop, "create"),
-    "direct": Shape(JOIN, Stage.rename, "incremental"),
-    "effective": Shape(JOIN, Stage.insert, "incremental"),
-    "additive": Shape(GROUPS, Stage.insert, "incremental"),
-    "staged": Shape(JOIN, Stage.many, "incremental"),
-    "full": Shape(JOIN, Stage.insert, "full", full_refresh=True),
-    "definition": Shape(JOIN, Stage.other_definition, "full"),
-}
-SHORT = ("create", "additive")  # in the default suite
+# of each test, what the default suite has
+SHORT = ("create", "additive", "columns", "shows")
+SHORT_LATE = ("full",)
+SHORT_TORN = ("create",)
+LATE = ("create", "create_table", "direct", "effective", "additive", "mark", "full", "definition", "columns", "hides", "shows",
+        "over_view", "empty", "empty_shows")
+OUTRUN = {"IDIVM-902", "IDIVM-903"}
 
 
 @pytest.fixture
 def stage(spark: Any, request: pytest.FixtureRequest) -> Iterator[Callable[[Shape], Stage]]:
-    schemas: list[str] = []
-
-    def make(shape: Shape) -> Stage:
-        schemas.append("crash_" + request.node.name.partition("[")[2].rstrip("]"))
-        project = Project(spark.newSession(), schemas[-1])
-        project.table("orders", "id int, cust int, price int, note string", "(1, 1, 5, 'a')", "(2, 1, 7, 'b')", "(3, 2, 1, null)")
-        project.table("cust", "id int, name string", "(0, 'z')", "(1, 'ann')", "(2, 'bob')")
-        return Stage(project, spark, shape.sql, dict(shape.options))
-
-    yield make
-    for schema in schemas:
-        spark.sql(f"drop schema {schema} cascade")
+    schema = "crash_" + request.node.name.partition("[")[2].rstrip("]")
+    warehouse = Path(spark.conf.get("spark.sql.warehouse.dir").removeprefix("file:"))
+    yield lambda shape: Stage.made(spark.newSession, schema, warehouse, shape)
+    spark.sql(f"drop schema if exists {schema} cascade")
 
 
 def pytest_generate_tests(metafunc: pytest.Metafunc) -> None:
-    metafunc.parametrize("name", list(SHAPES) if metafunc.config.getoption("--every-point") else SHORT)
+    every = bool(metafunc.config.getoption("--every-point"))
+    for argument, short, long in (("name", SHORT, tuple(SHAPES)), ("late", SHORT_LATE, LATE), ("torn", SHORT_TORN, tuple(TORN))):
+        if argument in metafunc.fixturenames:
+            metafunc.parametrize(argument, long if every else short)
 
 
-def test_a_refresh_that_breaks_off(name: str, stage: Callable[[Shape], Stage], pytestconfig: pytest.Config) -> None:
+def test_a_refresh_that_breaks_off(name: str, stage: Callable[[Shape], Stage], tally: Tally, pytestconfig: pytest.Config) -> None:
+    play = stage(SHAPES[name])
+    play.whole()
+    play.recover(thorough=True)
     every = bool(pytestconfig.getoption("--every-point"))
-    shape = SHAPES[name]
-    play = stage(shape)
-    play.project.refresh(play.model)
-    shape.before(play)
-    changes = {"full_refresh": True} if shape.full_refresh else {}
-    assert play.project.refresh(play.model, **changes).mode == shape.mode
-    statements, tried = list(play.project.executed), 0
-    for point, after in _points(statements, every):
-        shape.before(play)
-        play.die(point, after, **changes)
-        play.check(**changes)
-        tried += 1
-    assert tried
-    print(f"{name}: {len(statements)} statements, {tried} points tried, wrong views: 0")
+    points, seen, arrived = list(_points(play, every)), "", False
+    for number, statements in enumerate(points):
+        if not arrived:
+            play.arrive()
+        moment = play.moment(statements)
+        play.die(statements)
+        with tally.point(name, f"after {statements} of {len(play.reference)} statements"):
+            play.again()
+            assert play.sight() == play.expected(moment)
+            # until something changes, one refresh after the other may break off at the same place
+            arrived = moment == OLD and not play.changed(statements) and number + 1 < len(points)
+            if not arrived:
+                play.recover(thorough=moment != seen)
+        seen = moment
+    assert points
 
 
-def _points(statements: list[Statement], every: bool) -> Iterator[tuple[int, bool]]:
-    """(number of the statement, whether it was still run)"""
-    for number, statement in enumerate(statements):
-        if every or statement.kind == "write":
-            yield number, False
-            yield number, True
+def _points(play: Stage, every: bool) -> Iterator[int]:
+    """So many statements are run before the refresh is given up."""
+    for statements in range(len(play.reference) + 1):
+        if every or play.changed(statements) != play.changed(statements + 1) or play.changed(statements) != play.changed(
+                statements - 1):
+            yield statements
+
+
+def test_a_statement_that_is_done_late(late: str, stage: Callable[[Shape], Stage], tally: Tally) -> None:
+    """A client breaks off, and the server does what it was sent last while the next run is at work, or is done with it."""
+    play = stage(SHAPES[late])
+    play.whole()
+    play.recover(thorough=True)
+    for place in (number for number in range(len(play.reference)) if play.changed(number) != play.changed(number + 1)):
+        for wait in range(1000):
+            play.arrive()
+            with tally.point(late, f"statement {place} done late, after {wait} of the next run"):
+                done = _late(play, place, wait)
+            if done:
+                break
+
+
+def _late(play: Stage, place: int, wait: int) -> bool:
+    """The next run comes to `wait` statements that are about the model's own relations; then comes the late one. Whether the
+    next run was done by then."""
+    broken = play.begin()
+    play.go_on(broken, place)
+    late, elsewhere, first = broken.statement, play.project.spark, play.new
+    assert late is not None
+    play.shape.change(play)
+    play.new = play.wanted()
+    play.again()
+    steps = play.begin_asked()
+    try:
+        while steps.statement is not None and wait:
+            wait -= bool(re.search(r"\bv(__idivm\w*)?$", steps.statement.label))
+            play.go_on(steps, 1)
+        done = steps.statement is None
+        with suppress(Exception):  # it may come too late for the server to do it
+            elsewhere.sql(late.sql)
+        play.go_on(steps)
+    except IdivmError as error:
+        assert set(error.codes) <= OUTRUN, str(error)
+        assert not done, str(error)
+    play.again()
+    seen = play.sight()
+    assert seen.rows is None or seen.rows in (play.old.rows, first.rows, play.new.rows)
+    if "held" not in dict(play.shape.moments).values():
+        assert seen in (play.old, first, play.new) or play.shape.mode == "noop" or seen.rows is None
+    play.recover(thorough=False)
+    return done
+
+
+# What is on disk after a statement that a process did not survive, between the files and the catalog's entry.
+def _files_without_entry(play: Stage, *, log: bool) -> None:
+    play.whole()
+    aside = play.warehouse.with_suffix(".aside")
+    made = [path for path in play.warehouse.iterdir() if path.name not in SOURCES]
+    for path in made:
+        shutil.copytree(path, aside / path.name)
+    play.drop()
+    for path in made:
+        shutil.copytree(aside / path.name, path)
+        if not log:
+            shutil.rmtree(path / "_delta_log")
+    shutil.rmtree(aside)
+    _forget_logs(play)
+    play.arrive()
+
+
+def _half_renamed(play: Stage, *, entry: bool) -> None:
+    play.whole()
+    play.arrive()
+    renaming = play.reference.index("rename v__idivm_new")
+    play.die(renaming + entry)
+    old, new = play.warehouse / "v__idivm_new", play.warehouse / "v"
+    (new if entry else old).rename(old if entry else new)
+    _forget_logs(play)
+
+
+def _forget_logs(play: Stage) -> None:
+    """Delta knows the tables' logs by their folders; another process would not."""
+    play.project.spark._jvm.org.apache.spark.sql.delta.DeltaLog.clearCache()
+
+
+TORN: dict[str, tuple[str, Callable[[Stage], None]]] = {
+    "create": ("create", partial(_files_without_entry, log=True)),
+    "create_table": ("create_table", partial(_files_without_entry, log=True)),
+    "create_uncommitted": ("create", partial(_files_without_entry, log=False)),
+    "renamed_files": ("shows", partial(_half_renamed, entry=False)),
+    "renamed_entry": ("shows", partial(_half_renamed, entry=True)),
+}
+
+
+def test_a_statement_that_is_half_done(torn: str, stage: Callable[[Shape], Stage], tally: Tally) -> None:
+    """The catalog and the files are two things, and a process may die between them: the next run goes on nevertheless."""
+    shape, tear = TORN[torn]
+    play = stage(SHAPES[shape])
+    tear(play)
+    with tally.point(f"{shape}, half done", torn):
+        play.again()
+        # a folder that no table of the catalog has is not seen by SQL; it is used when a table comes there again
+        play.recover(thorough=True, files=torn != "renamed_entry")

@@ -6,7 +6,7 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
-from tests.engines import Server
+from tests.thrift_server import ThriftServer
 
 USER, SECRET = "somebody", "s3cr3t-0f-somebody"
 
@@ -73,12 +73,12 @@ def played(project: Any, execute: Callable[[str], Any]) -> list[Any]:
     return seen
 
 
-def test_thrift_does_what_embedded_does(server: Server, new_project: Callable[[], Any]) -> None:
+def test_thrift_does_what_embedded_does(thrift_server: ThriftServer, new_project: Callable[[], Any]) -> None:
     there, here = new_project(), new_project()
-    profile = {"method": "thrift", "host": "127.0.0.1", "port": server.port, "auth": "LDAP", "user": USER, "password": SECRET,
-               "server_side_parameters": {"spark.hadoop.fs.s3a.secret.key": SECRET}}
+    profile = {"method": "thrift", "host": "127.0.0.1", "port": thrift_server.port,
+               "auth": "LDAP", "user": USER, "password": SECRET, "server_side_parameters": {"spark.hadoop.fs.s3a.secret.key": SECRET}}
     there.profile(**profile)
-    remote = played(there, server.execute)
+    remote = played(there, thrift_server.execute)
     local = played(here, here.spark.sql)
     for one, other in zip(remote, local, strict=True):
         assert one == other, "a refresh's outcome, or a Δ-script"
@@ -86,13 +86,13 @@ def test_thrift_does_what_embedded_does(server: Server, new_project: Callable[[]
     for name in MODELS:
         # hashes, because clients show timestamps each in its own way
         hashes = f"select xxhash64(*) as h, count(*) as n from {{schema}}.{name} group by all order by h"
-        assert server.execute(hashes.replace("{schema}", there.schema)) == here.sql(hashes), name
+        assert thrift_server.execute(hashes.replace("{schema}", there.schema)) == here.sql(hashes), name
     there.profile(**profile, time_zone="Asia/Tokyo")
     again = there.results("run", "--select", "totals", "words", "--log-level-file", "debug")
     assert {result.adapter_response["reason"].partition(" ")[0] for result in again.values()} == {"IDIVM-409"}
     there.dbt("debug", "--log-level-file", "debug")
-    assert SECRET not in written_by(there.root) + repr(server.execute(f"describe history {there.schema}.totals"))
-    assert SECRET not in repr(server.execute(f"describe extended {there.schema}.totals"))
+    assert SECRET not in written_by(there.root) + repr(thrift_server.execute(f"describe history {there.schema}.totals"))
+    assert SECRET not in repr(thrift_server.execute(f"describe extended {there.schema}.totals"))
 
 
 def written_by(folder: Path) -> str:

@@ -7,8 +7,10 @@ from collections.abc import Callable, Generator
 from dataclasses import dataclass, field, replace
 from typing import Any
 
+from dbt_idivm.refresh import commands
 from dbt_idivm.refresh.driver import Refresh, refresh
 from dbt_idivm.refresh.invocation import Invocation
+from dbt_idivm.refresh.leftovers import places
 from dbt_idivm.refresh.protocol import EngineError, KeyCandidate, ModelRequest, Outcome, Reply, Rows, Statement
 
 HISTORY = ("version", "timestamp", "operation", "operationParameters", "operationMetrics", "userMetadata")
@@ -24,6 +26,7 @@ class Table:
     properties: dict[str, str] = field(default_factory=lambda: {"delta.enableChangeDataFeed": "true"})
     commits: list[tuple[Any, ...]] = field(default_factory=list)
     text: str = ""
+    transactions: dict[str, int] = field(default_factory=dict)
     epoch: str = "a"  # part of the timestamps: a table that is created again has others
 
     def commit(self, operation: str, metrics: dict[str, str] | None = None, note: str | None = None,
@@ -56,12 +59,22 @@ class FakeEngine:
         self.log = []
         name = f"main.{request.identifier}"
         existing = None if name not in self.tables else "view" if self.tables[name].kind == "VIEW" else "table"
-        steps = Refresh(refresh(replace(request, existing=existing), invocation or Invocation()))
+        beside = tuple(place for place in places(request.identifier) if f"main.{place}" in self.tables)
+        steps = Refresh(refresh(replace(request, existing=existing, beside=beside), invocation or Invocation()))
         while steps.statement is not None:
             self.log.append(steps.statement)
             steps.answer(self.answer(steps.statement))
         assert steps.outcome is not None
         return steps.outcome
+
+    def ask(self, steps: Generator[Statement, Reply, str]) -> str:
+        """The result of a question that takes statements."""
+        reply: Reply | None = None
+        try:
+            while True:
+                reply = self.answer(steps.send(reply) if reply is not None else next(steps))
+        except StopIteration as stop:
+            return str(stop.value)
 
     def labels(self, kind: str) -> list[str]:
         return [statement.label for statement in self.log if statement.kind == kind]
@@ -107,7 +120,7 @@ class FakeEngine:
         name = re.search(r"(?:TABLE|VIEW) (\S+)", statement.sql)[1]  # type: ignore[index]
         old = self.tables.get(name)
         table = Table({}, "VIEW" if " VIEW " in statement.sql else "MANAGED", properties=dict(_PROPERTY.findall(statement.sql)))
-        table.commits = old.commits if old else []
+        table.commits, table.transactions = (old.commits, old.transactions) if old else ([], {})
         self.tables[name] = table
         self._wrote(table, "CREATE TABLE AS SELECT")
         return Rows()
@@ -140,6 +153,10 @@ class FakeEngine:
     def _wrote(self, table: Table, operation: str) -> None:
         if self.on_write:
             self.on_write()
+        number, application = int(self.settings.get(commands.TXN_VERSION, -1)), self.settings.get(commands.TXN_APP, "")
+        if table.transactions.get(application, -2) >= number >= 0:
+            return  # skipped, as Delta does
+        table.transactions[application] = number
         table.commit(operation, {"numOutputRows": "5"}, self.settings.get("spark.databricks.delta.commitInfo.userMetadata"))
 
 

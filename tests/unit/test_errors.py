@@ -95,6 +95,7 @@ CASES: dict[int, dict[str, object]] = {
     901: {"message": "⋈ of inputs that share ['o__id']"},
     902: {"statement": "merge into marts.sales", "message": "[ARITHMETIC_OVERFLOW]", "state": "It is at version 7"},
     903: {"view": "marts.sales", "message": "[DELTA_CONCURRENT_APPEND]", "state": "It is at version 8"},
+    904: {"view": "marts.sales"},
 }
 
 

@@ -9,9 +9,12 @@ import pytest
 
 from dbt_idivm.errors import IdivmError
 from dbt_idivm.refresh import commands, state
-from dbt_idivm.refresh.driver import forecast
+from dbt_idivm.refresh.driver import Refresh, forecast, refresh
 from dbt_idivm.refresh.invocation import Invocation
+from dbt_idivm.refresh.leftovers import places
 from dbt_idivm.refresh.protocol import EngineError, Forecast, ModelRequest
+from dbt_idivm.refresh.relations import SHOWN
+from dbt_idivm.verify import equivalence
 from tests.unit.fake_engine import FakeEngine, drive, model
 
 SQL = "select id, name from main.o"
@@ -306,6 +309,94 @@ def test_a_merge_that_was_skipped(engine: FakeEngine) -> None:
     change(built(engine))
     engine.merged = None
     assert failing(engine).codes == ("IDIVM-903",)
+
+
+def test_a_rebuild_that_was_skipped(engine: FakeEngine) -> None:
+    """Another refresh wrote the view between the look at it and the rebuild, which is under the same number."""
+    view = built(engine).tables["main.v"]
+    view.transactions["idivm:main.v"] = 0
+    assert failing(engine, replace(MODEL, full_refresh=True, run_id="another")).codes == ("IDIVM-903",)
+    view.transactions.clear()
+    assert engine.drive(replace(MODEL, full_refresh=True)).mode == "full"
+    assert view.transactions == {"idivm:main.v": 0}
+
+
+def test_the_failure_of_a_write_is_told_not_that_of_the_clean_up(engine: FakeEngine) -> None:
+    change(built(engine))
+    engine.fail = {"merge": EngineError("", "the connection is gone"), "reset": EngineError("", "no session")}
+    with pytest.raises(IdivmError, match=r"the engine failed on: merge into main\.v"):
+        engine.drive(MODEL)
+
+
+GROUPS = model("select name, sum(id) as total from main.o group by name", {"o": "id"})  # a view over a table
+
+
+def test_tables_of_the_model_that_it_does_not_need_go(engine: FakeEngine) -> None:
+    """Whether the definition changed, or a refresh broke off and left them; others' tables stay."""
+    engine.drive(GROUPS)
+    assert code(engine, MODEL) == "IDIVM-402"
+    assert set(engine.tables) == {"main.o", "main.v"} and engine.labels("metadata")[-1] == "drop table main.v__idivm"
+    for place in places("v"):
+        engine.tables[f"main.{place}"] = replace(engine.tables["main.v"])
+    assert engine.drive(MODEL).mode == "noop"
+    assert set(engine.tables) == {"main.o", "main.v"}
+    engine.source("v__idivm", id="int")
+    engine.drive(MODEL)
+    assert "main.v__idivm" in engine.tables
+
+
+def test_a_view_keeps_its_rows_until_it_can_show_the_new_ones(engine: FakeEngine) -> None:
+    engine.drive(GROUPS)
+    engine.tables["main.v"].columns = {"name": "string", "total": "bigint"}
+    other = replace(GROUPS, sql=GROUPS.sql.replace("sum(id)", "sum(id + 1)"))
+    steps = Refresh(refresh(replace(other, existing="view"), Invocation()))
+    while steps.statement is not None and steps.statement.label != "build main.v__idivm":
+        engine.log.append(steps.statement)
+        steps.answer(engine.answer(steps.statement))
+    held = [s.sql for s in engine.log if s.label == "create view main.v"][-1]
+    assert "main.v__idivm VERSION AS OF 0" in held
+    # it breaks off; whatever the next definition is, the view is put in place again
+    assert engine.drive(GROUPS).mode == "noop"
+    assert "create view main.v" in engine.labels("metadata")
+    engine.drive(GROUPS)
+    assert engine.labels("metadata") == ["columns of main.v", "history of main.v__idivm", "history of main.o"]
+
+
+def test_a_rebuild_that_broke_off_before_its_view_is_finished(engine: FakeEngine) -> None:
+    engine.drive(GROUPS)
+    engine.tables["main.v"].properties.pop(SHOWN)
+    with pytest.raises(IdivmError, match="IDIVM-904"):
+        engine.ask(equivalence("main", "v"))
+    assert engine.drive(GROUPS).statements == 0
+    assert SHOWN in engine.tables["main.v"].properties
+    assert "main.v" in engine.ask(equivalence("main", "v"))
+
+
+def test_files_that_no_table_of_the_catalog_has(engine: FakeEngine) -> None:
+    """A CREATE that broke off left them: they are replaced."""
+    engine.fail["build"] = EngineError("DELTA_CREATE_TABLE_WITH_NON_EMPTY_LOCATION", "not empty")
+    answer, asked = engine.answer, []
+
+    def once(statement):  # type: ignore[no-untyped-def]
+        reply = answer(statement)
+        if statement.label.startswith("build"):
+            asked.append(statement.sql.split(" TABLE")[0])
+            engine.fail.clear()
+        return reply
+
+    engine.answer = once  # type: ignore[method-assign]
+    assert engine.drive(MODEL).mode == "create" and asked == ["CREATE", "CREATE OR REPLACE"]
+
+
+def test_an_entry_of_the_catalog_without_files(engine: FakeEngine) -> None:
+    """A DROP or a RENAME that broke off left it: the table is built, and what is of no use goes."""
+    lost = EngineError("DELTA_PATH_DOES_NOT_EXIST", "no files")
+    built(engine).tables["main.v__idivm_new"] = replace(engine.tables["main.o"])
+    engine.fail = {"columns of main.v__idivm_new": lost}
+    assert engine.drive(MODEL).mode == "noop" and "main.v__idivm_new" not in engine.tables
+    engine.fail = {"columns of main.v": lost, "history of main.v": EngineError("DELTA_TABLE_ONLY_OPERATION", "no table")}
+    engine.on_write = lambda: engine.fail.clear()
+    assert code(engine) == "IDIVM-406"
 
 
 def test_a_pinned_version_that_is_too_old_is_pinned_anew(engine: FakeEngine) -> None:

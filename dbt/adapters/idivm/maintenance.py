@@ -95,9 +95,18 @@ class MaintenanceMixin(metaclass=AdapterMeta):
 
         model = context["model"]
         invocation, keys = self._idivm_memory.of(context["run_id"], context["graph"])
-        request = model_request(context, keys, self.config.credentials)
+        beside = self._idivm_beside(context["relation"])
+        request = model_request({**context, "beside": beside}, keys, self.config.credentials)
         with planner_errors():
             return RefreshRun(model["name"], Refresh(refresh(request, invocation)), context["existing"])
+
+    def _idivm_beside(self, relation: Any) -> tuple[str, ...]:
+        """The names of a refresh's own tables at which something stands, as dbt's cache knows: this asks no engine."""
+        from dbt_idivm.refresh.leftovers import places
+
+        found = {name: self.get_relation(relation.database, relation.schema, name)  # type: ignore[attr-defined]
+                 for name in places(relation.identifier)}
+        return tuple(name for name, stands in found.items() if stands is not None)
 
     @available.parse_none
     def idivm_step(self, run: RefreshRun) -> None:
@@ -238,7 +247,7 @@ class MaintenanceMixin(metaclass=AdapterMeta):
             existing = self.get_relation(None, model["schema"], model["alias"])  # type: ignore[attr-defined]
             own = model["config"].get("full_refresh")
             context = {"model": model, "sql": sql, "relation": relation, "existing": existing, "restricted": False,
-                       "full_refresh": full_refresh if own is None else own, "run_id": run_id}
+                       "full_refresh": full_refresh if own is None else own, "run_id": run_id, "beside": ()}
             try:
                 with planner_errors():
                     request = model_request(context, keys, self.config.credentials)

@@ -37,6 +37,7 @@ def model_request(context: Mapping[str, Any], keys: KeyIndex, credentials: Any) 
         keys=keys.keys(model),
         input_names=keys.input_names(model),
         existing=None if existing is None else ("view" if existing.is_view else "table"),
+        beside=context["beside"],
         full_refresh=bool(context["full_refresh"]),
         restricted=bool(context["restricted"]),
         run_id=context["run_id"],

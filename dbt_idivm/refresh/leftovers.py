@@ -1,0 +1,30 @@
+"""The tables that stand beside a model's relation: what the refresh has no more use for, or left when it broke off, goes."""
+
+from __future__ import annotations
+
+from dbt_idivm.refresh import commands
+from dbt_idivm.refresh.planning import Job
+from dbt_idivm.refresh.protocol import Outcome
+from dbt_idivm.refresh.relations import OWNER, describe
+from dbt_idivm.refresh.standing import HIDDEN_SUFFIX, NEW_SUFFIX
+from dbt_idivm.refresh.steps import Steps
+from dbt_idivm.relation_name import relation_name
+
+
+def places(identifier: str) -> tuple[str, ...]:
+    """The names, beside the model's own, at which its refreshes make tables."""
+    return identifier + HIDDEN_SUFFIX, identifier + NEW_SUFFIX
+
+
+def clear(job: Job, done: Outcome) -> Steps[None]:
+    """Drop the model's tables that it does not consist of any more. What is somebody else's stays."""
+    request = job.request
+    used = {identifier.lower() for _, identifier, _ in done.relations}
+    for place in places(request.identifier):
+        if place.lower() in used or place not in request.beside:
+            continue
+        table = relation_name(request.schema, place)
+        found = yield from describe(job.engine, table)
+        if found is not None and (found.lost or found.properties.get(OWNER) == request.owner):
+            yield from job.engine.ask(commands.drop("table", table))
+            job.invocation.forget(table)

@@ -1,0 +1,334 @@
+"""The ways that a refresh can go, and what the model's relation shows after each statement on the way that changes something."""
+
+from __future__ import annotations
+
+import datetime as dt
+import re
+from collections import Counter
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+import sqlglot
+from sqlglot import exp
+
+from dbt_idivm.refresh import state
+from dbt_idivm.refresh.driver import Refresh, refresh
+from dbt_idivm.refresh.invocation import Invocation
+from dbt_idivm.refresh.protocol import ModelRequest, Outcome, Statement
+from dbt_idivm.refresh.relations import VIEW
+from tests.functional.engine import Project
+
+# What is seen at the model's name: the rows that were there and their vector; the new ones and theirs; nothing; or the rows
+# that were there although their table is further already.
+OLD, NEW, GONE, HELD = "old", "new", "gone", "held"
+
+KEYS = {"orders": ["id"], "cust": ["id"]}
+SOURCES = frozenset(KEYS)
+
+
+@dataclass(frozen=True)
+class Sight:
+    """The rows at the model's name as a bag, and the versions that their state records; no rows at all if nothing is there."""
+
+    rows: Counter[tuple[Any, ...]] | None
+    vector: Mapping[str, int] | None
+
+
+class LaterRun(Invocation):
+    """A run at another time."""
+
+    def __init__(self, later: dt.timedelta) -> None:
+        super().__init__()
+        self._later = later
+
+    def now(self) -> dt.datetime:
+        return super().now() + self._later
+
+
+@dataclass
+class Stage:
+    """A schema with two inputs and one model, refreshed in one session after the other.
+
+    `change` and what `stands` are functions on a stage that make the next change of the inputs, a new one each time, and
+    that bring to the model's name what is to stand there.
+    """
+
+    project: Project
+    new_session: Callable[[], Any]
+    warehouse: Path
+    shape: Shape
+    number: int = 10
+    reference: list[str] = field(default_factory=list)
+    old: Sight = Sight(None, None)
+    new: Sight = Sight(None, None)
+
+    @classmethod
+    def made(cls, new_session: Callable[[], Any], schema: str, warehouse: Path, shape: Shape) -> Stage:
+        project = Project(new_session(), schema)
+        project.table("orders", "id int, cust int, price int, note string", "(1, 1, 5, 'a')", "(2, 1, 7, 'b')", "(3, 2, 1, null)",
+                      "(10, 2, 3, 'd')")
+        project.table("cust", "id int, name string", "(0, 'z')", "(1, 'ann')", "(2, 'bob')")
+        return cls(project, new_session, warehouse / f"{schema}.db", shape)
+
+    @property
+    def model(self) -> ModelRequest:
+        return self.as_model(self.shape.sql)
+
+    def as_model(self, sql: str) -> ModelRequest:
+        return self.project.model("v", sql, KEYS, **self.shape.options)
+
+    # before a refresh
+
+    def arrive(self) -> None:
+        """The state from which the next refresh goes this way."""
+        self.shape.stands(self)
+        self.shape.change(self)
+        self.old, self.new = self.sight(), self.wanted(**self.shape.asked)
+
+    def wanted(self, sql: str | None = None, restricted: bool = False, **asked: Any) -> Sight:
+        """What a run that is asked so would make of the inputs as they are."""
+        query = sql or self.shape.sql
+        read = () if restricted else sorted(set(re.findall(r"\$\.(\w+)", query)))
+        return Sight(self.rows(f"({query})"), {f"{self.project.schema}.{name}": self.version(name) for name in read})
+
+    def drop(self) -> None:
+        """Nothing stands."""
+        for name, kind in self.project.relations().items():
+            if name not in SOURCES:
+                self.project.sql(f"drop {kind} $.{name}")
+
+    def current(self) -> None:
+        """The model stands, and is current."""
+        if "v" not in self.project.relations():
+            self.project.refresh(self.model)
+
+    def plain_view(self) -> None:
+        self.drop()
+        self.project.sql("create view $.v as select id, note from $.orders")
+
+    def parquet(self) -> None:
+        self.drop()
+        self.project.sql("create table $.v using parquet as select id, note from $.orders")
+
+    def insert(self) -> None:
+        self.number += 1
+        self.project.sql(f"insert into $.orders values ({self.number}, {self.number % 3}, {self.number}, 'n')",
+                         f"update $.orders set price = price + 1, cust = 1 where id = {self.number - 1}")
+
+    def rename(self) -> None:
+        self.number += 1
+        self.project.sql(f"update $.cust set name = 'n{self.number}' where id = 1")
+
+    def many(self) -> None:
+        self.number += 2000
+        self.project.sql(f"insert into $.orders select id, id % 3, 2, 'm' from range({self.number - 1500}, {self.number})")
+
+    def elsewhere(self) -> None:
+        """A change that the model may not see: of a column that it does not read."""
+        self.number += 1
+        self.project.sql(f"update $.orders set note = 'x{self.number}' where id = 3")
+
+    def unseen(self) -> None:
+        """A change whose feed cannot be read."""
+        switch = "alter table $.orders set tblproperties ('delta.enableChangeDataFeed' = '{}')"
+        self.project.sql(switch.format("false"))
+        self.insert()
+        self.project.sql(switch.format("true"))
+
+    # a refresh
+
+    def begin(self) -> Refresh:
+        """A run that goes this way."""
+        return self.begin_asked(**self.shape.asked)
+
+    def begin_asked(self, **asked: Any) -> Refresh:
+        self.project.new_run()
+        self.project.invocation = LaterRun(self.shape.later)
+        self.project.executed = []
+        if "sql" in asked:
+            asked["sql"] = asked["sql"].replace("$", self.project.schema)
+        return Refresh(refresh(self.project.request(self.model, **asked), self.project.invocation))
+
+    def go_on(self, steps: Refresh, statements: int | None = None) -> None:
+        """So many statements more; None: to the end."""
+        while steps.statement is not None and statements != 0:
+            steps.answer(self.project.run(steps.statement))
+            statements = None if statements is None else statements - 1
+
+    def whole(self) -> Outcome:
+        """A run that goes this way, to its end. It is what the break-offs are parts of."""
+        self.arrive()
+        steps = self.begin()
+        self.go_on(steps)
+        assert steps.outcome is not None
+        self.reference = [kind_of(statement) for statement in self.project.executed]
+        assert steps.outcome.mode == self.shape.mode, steps.outcome.message
+        assert acts(self.project.executed) == [act for act, _ in self.shape.moments]
+        merges = [statement.sql for statement in self.project.executed if statement.sql.startswith("MERGE")]
+        assert [found for found in map(applied, merges) if found] == ([self.shape.applied] if self.shape.applied else [])
+        return steps.outcome
+
+    def die(self, statements: int) -> None:
+        """Run so many statements, and be gone: nobody answers for the refresh any more."""
+        steps = self.begin()
+        self.go_on(steps, statements)
+        assert [kind_of(statement) for statement in self.project.executed] == self.reference[:statements]
+
+    def changed(self, statements: int) -> int:
+        """How many of so many statements change something."""
+        return sum(name in dict(self.shape.moments) for name in self.reference[:max(statements, 0)])
+
+    def moment(self, statements: int) -> str:
+        """What is seen after so many statements of a run that goes this way."""
+        changed = self.changed(statements)
+        return self.shape.moments[changed - 1][1] if changed else OLD
+
+    # afterwards
+
+    def again(self) -> None:
+        """A session of its own for what comes next."""
+        self.project.spark = self.new_session()
+        self.project.sql("use $")
+
+    def expected(self, moment: str) -> Sight:
+        return {OLD: self.old, NEW: self.new, GONE: Sight(None, None), HELD: Sight(self.old.rows, self.new.vector)}[moment]
+
+    def sight(self) -> Sight:
+        if "v" not in self.project.relations():
+            return Sight(None, None)
+        properties = {row[0]: row[1] for row in self.project.spark.sql(f"show tblproperties {self.project.schema}.v").collect()}
+        if VIEW not in properties:
+            return Sight(self.rows("$.v"), None)
+        table = state.decode(properties[VIEW])
+        history = self.project.spark.sql(f"describe history {table} limit 5")
+        metadata = list(history.columns).index("userMetadata")
+        found = [state.read(row[metadata]) for row in history.collect()]
+        return Sight(self.rows("$.v"), next(each.versions for each in found if each is not None))
+
+    def version(self, table: str) -> int:
+        return int(self.project.spark.sql(f"describe history {self.project.schema}.{table} limit 1").collect()[0][0])
+
+    def rows(self, source: str) -> Counter[tuple[Any, ...]]:
+        return self.project.rows(f"select * from {source}")
+
+    def recover(self, *, thorough: bool, files: bool = True) -> None:
+        """The next run, and that it loses nothing, does nothing twice and leaves nothing behind, no `files` either."""
+        steps = self.begin_asked()
+        self.go_on(steps)
+        assert steps.outcome is not None
+        newest = self.wanted() if "sql" in self.shape.asked else self.new
+        seen = self.sight()
+        assert seen.rows == newest.rows
+        assert seen.vector == newest.vector or steps.outcome.mode == "noop"
+        if thorough:
+            assert self.project.differences(self.model) == []
+            steps = self.begin_asked()
+            self.go_on(steps)
+            assert steps.outcome is not None and steps.outcome.mode == "noop"
+        made = {identifier: kind for _, identifier, kind in steps.outcome.relations}
+        assert self.project.relations() == dict.fromkeys(SOURCES, "table") | made, "nothing is left behind"
+        tables = SOURCES | {name for name, kind in made.items() if kind == "table"}
+        assert not files or {path.name for path in self.warehouse.iterdir()} == tables, "no files either"
+
+
+def acts(statements: list[Statement]) -> list[str]:
+    """The statements that change what others, or later statements, find."""
+    return [kind_of(s) for s in statements if s.kind == "write" or s.sql.split()[0] in ("CREATE", "DROP", "ALTER", "CACHE")]
+
+
+def kind_of(statement: Statement) -> str:
+    """A statement's label without schema and versions; staging is told from reading."""
+    label = re.sub(r"\bcrash\w*\.", "", statement.label)
+    return "stage" if statement.sql.startswith("CACHE") else re.sub(r" from version \d+ to \d+", "", label)
+
+
+def applied(merge: str) -> str | None:
+    """How a MERGE applies, from its text: what it adds to stored values, or whether it reads the view."""
+    tree = sqlglot.parse_one(merge, dialect="spark")
+    assert isinstance(tree, exp.Merge)
+    if tree.args["on"] == exp.false():
+        return None  # it only moves the mark
+    if any({"v", "d"} <= {column.table for column in each.find_all(exp.Column)} for each in tree.args["whens"].find_all(exp.Add)):
+        return "additive"
+    read = [table.name for table in tree.args["using"].find_all(exp.Table)]
+    return "effective" if tree.this.name in read else "direct"
+
+
+def under(sql: str) -> Callable[[Stage], None]:
+    """The model stands, built from another SELECT."""
+
+    def stands(stage: Stage) -> None:
+        stage.project.refresh(stage.as_model(sql))
+
+    return stands
+
+
+@dataclass(frozen=True)
+class Shape:
+    """A way for a refresh to go.
+
+    `sql` is the model's, `stands` and `change` make what the refresh starts from, `asked` is how it is asked for, `later`
+    its clock. `mode`, `moments` (the statements that change something, each with what is seen after it) and `applied`
+    (how the MERGE applies) are what makes it this way.
+    """
+
+    sql: str
+    mode: str
+    moments: tuple[tuple[str, str], ...]
+    stands: Callable[[Stage], None] = Stage.current
+    change: Callable[[Stage], None] = Stage.insert
+    applied: str | None = None
+    asked: Mapping[str, Any] = field(default_factory=dict)
+    later: dt.timedelta = dt.timedelta(0)
+    options: Mapping[str, Any] = field(default_factory=dict)
+
+
+JOIN = "select o.note, c.name from $.orders o join $.cust c on o.cust = c.id where o.price > 1"  # hides both keys
+WIDER = "select o.note, o.price as p, c.id as customer from $.orders o join $.cust c on o.cust = c.id"  # hides a key
+TYPED = "select o.note, o.price / 4 as p, c.id as customer from $.orders o join $.cust c on o.cust = c.id"  # no int any more
+PLAIN = "select id, note from $.orders where price > 1"  # hides nothing
+OTHER = "select id, note, price from $.orders"
+GROUPS = "select cust, sum(price) as total, count(*) as n from $.orders group by cust"
+RANKED = "select id, rank() over (order by price) as place from $.orders"  # no rules: rebuilt each time
+EMPTY = JOIN.replace("$.orders", "(select * from $.orders where false limit 0)")
+
+MERGED = (("merge into v__idivm", NEW),)
+REBUILT = (("rebuild v__idivm", NEW),)
+# another thing than a Delta table is in the way of one
+SWAPPED = (("build v__idivm_new", OLD), ("drop view v", GONE), ("rename v__idivm_new", NEW))
+SHOWN = (*SWAPPED, ("drop table v__idivm", NEW))
+DEFINED = (("create view v", OLD), ("build v__idivm", HELD), ("create view v", NEW))
+
+SHAPES = {
+    "create": Shape(JOIN, "create", (("build v__idivm", GONE), ("create view v", NEW)), Stage.drop),
+    "create_table": Shape(PLAIN, "create", (("build v", NEW),), Stage.drop),
+    "direct": Shape(JOIN, "incremental", MERGED, change=Stage.rename, applied="direct"),
+    "effective": Shape(JOIN, "incremental", MERGED, applied="effective"),
+    "additive": Shape(GROUPS, "incremental", MERGED, applied="additive"),
+    "staged": Shape(JOIN, "incremental", (("stage", OLD), ("merge into v__idivm", NEW), ("drop view idivm_net_1", NEW)),
+                    change=Stage.many, applied="effective"),
+    "full": Shape(JOIN, "full", REBUILT, asked={"full_refresh": True}),
+    "gap": Shape(JOIN, "full", REBUILT, change=Stage.unseen),
+    "refused": Shape(RANKED, "full", (("rebuild v", NEW),)),
+    "definition": Shape(OTHER, "full", (("build v", NEW),), under(PLAIN)),
+    "columns": Shape(JOIN, "full", DEFINED, under(WIDER)),
+    "types": Shape(TYPED, "full", DEFINED, under(WIDER)),
+    "hides": Shape(JOIN, "full", (("build v__idivm", OLD), ("drop table v", GONE), ("create view v", NEW)), under(PLAIN)),
+    "shows": Shape(PLAIN, "full", SHOWN, under(JOIN)),
+    "over_view": Shape(PLAIN, "full", SWAPPED, Stage.plain_view),
+    "over_view_hidden": Shape(JOIN, "full", (("build v__idivm", OLD), ("create view v", NEW)), Stage.plain_view),
+    "over_parquet": Shape(PLAIN, "full", (("build v__idivm_new", OLD), ("drop table v", GONE), ("rename v__idivm_new", NEW)),
+                          Stage.parquet),
+    "over_parquet_hidden": Shape(JOIN, "full", (("build v__idivm", OLD), ("drop table v", GONE), ("create view v", NEW)),
+                                 Stage.parquet),
+    "empty": Shape(PLAIN, "full", (("build v", NEW),), asked={"restricted": True, "sql": EMPTY}),
+    "empty_shows": Shape(JOIN, "full", SHOWN, asked={"restricted": True, "sql": EMPTY}),
+    "empty_create": Shape(JOIN, "create", (("build v", NEW),), Stage.drop, asked={"restricted": True, "sql": EMPTY}),
+    "noop": Shape(JOIN, "noop", (), change=lambda stage: None),
+    "looked": Shape(GROUPS, "noop", (), change=Stage.elsewhere),
+    "mark": Shape(GROUPS, "noop", (("move the mark of v__idivm", NEW),), change=Stage.elsewhere, later=dt.timedelta(days=4)),
+    "old_mark": Shape(JOIN, "noop", (("move the mark of v__idivm", NEW),), change=lambda stage: None,
+                      later=dt.timedelta(days=16)),
+}

@@ -1,0 +1,147 @@
+"""Break-offs over a Spark Thrift Server that lives on: the client is gone, and what it sent may be done or not.
+
+At each statement that changes something the client goes away in two ways: with its answer, saying goodbye; and right after it
+has sent the statement, without a word. Then a statement that a client sends again, because its answer was lost.
+"""
+
+from __future__ import annotations
+
+import re
+import time
+from collections.abc import Callable, Iterator
+
+import pytest
+
+from dbt_idivm.errors import IdivmError
+from dbt_idivm.refresh import commands
+from dbt_idivm.refresh.protocol import EngineError, Statement
+from tests.functional.shapes import SHAPES, Shape, Stage
+from tests.tally import Tally
+from tests.thrift_server import ThriftServer, ThriftSession
+
+SHORT = ("additive",)  # in the default suite
+RESENT = ("create", "create_table", "direct", "effective", "additive", "mark", "full", "definition")
+PATIENCE = 20  # runs that a server which is still busy with the former one may outrun
+OUTRUN = ("IDIVM-902", "IDIVM-903")
+
+
+@pytest.fixture
+def stage(thrift_server: ThriftServer, request: pytest.FixtureRequest) -> Iterator[Callable[[Shape], Stage]]:
+    schema = "crash_" + re.sub(r"\W", "_", request.node.name.partition("[")[2])
+    yield lambda shape: Stage.made(lambda: ThriftSession(thrift_server), schema, thrift_server.warehouse, shape)
+    thrift_server.execute(f"drop schema if exists {schema} cascade")
+
+
+def pytest_generate_tests(metafunc: pytest.Metafunc) -> None:
+    every = bool(metafunc.config.getoption("--every-point"))
+    if "name" in metafunc.fixturenames:
+        changing = [name for name, shape in SHAPES.items() if shape.moments]
+        metafunc.parametrize("name", changing if every else SHORT)
+    if "resent" in metafunc.fixturenames:
+        metafunc.parametrize("resent", RESENT if every else SHORT)
+
+
+def test_a_client_that_goes_away(name: str, stage: Callable[[Shape], Stage], tally: Tally) -> None:
+    play = stage(SHAPES[name])
+    play.whole()
+    play.recover(thorough=True)
+    for place, _ in _changes(play):
+        for word in (True, False):
+            play.arrive()
+            with tally.point(f"{name} over Thrift", f"at statement {place}"):
+                (_says_goodbye if word else _vanishes)(play, place)
+
+
+def _changes(play: Stage) -> list[tuple[int, str]]:
+    """The statements that change something: how many come before each."""
+    return [(place, name) for place, name in enumerate(play.reference) if play.changed(place) != play.changed(place + 1)]
+
+
+def _says_goodbye(play: Stage, place: int) -> None:
+    """It has the answer, and closes the session."""
+    play.die(place + 1)
+    play.project.spark.close()
+    play.again()
+    assert play.sight() == play.expected(play.moment(place + 1))
+    _no_settings(play)
+    play.recover(thorough=False)
+
+
+def _vanishes(play: Stage, place: int) -> None:
+    """It has sent the statement. The next run begins at once, perhaps while the server is still busy."""
+    steps = play.begin()
+    play.go_on(steps, place)
+    assert steps.statement is not None
+    play.project.spark.vanish(steps.statement.sql)
+    play.again()
+    seen = [play.expected(play.moment(number)) for number in (place, place + 1)]
+    assert play.sight() in seen
+    _no_settings(play)
+    for _ in range(PATIENCE):
+        try:
+            play.recover(thorough=False)
+            break
+        except IdivmError as error:
+            assert set(error.codes) <= set(OUTRUN), str(error)
+            time.sleep(0.5)
+            play.again()
+    else:
+        raise AssertionError("no later run gets through")
+
+
+def _no_settings(play: Stage) -> None:
+    for key in (commands.USER_METADATA, commands.TXN_APP, commands.TXN_VERSION):
+        value = play.project.spark.sql(f"set {key}").collect()[0][1]
+        assert value == "<undefined>", f"{key} is still set"
+
+
+@pytest.mark.parametrize("way", ["same session", "other session"])
+def test_a_statement_that_is_sent_again(resent: str, way: str, stage: Callable[[Shape], Stage], tally: Tally) -> None:
+    """The answer to a write is lost, and the client sends it again: it is done once, and the refresh goes on."""
+    play = stage(SHAPES[resent])
+    play.whole()
+    play.recover(thorough=True)
+    play.arrive()
+    with tally.point(f"{resent} over Thrift", f"sent again in the {way}"):
+        steps = play.begin()
+        while steps.statement is not None and steps.statement.kind != "write":
+            steps.answer(play.project.run(steps.statement))
+        assert steps.statement is not None
+        table = steps.statement.label.rpartition(" ")[2]
+        before = _version(play, table)
+        _loses_the_answer(play, steps.statement, way)
+        again = play.project.run(steps.statement)
+        if before is None:  # CREATE TABLE: the table is there, and says so
+            assert isinstance(again, EngineError) and again.error_class == "TABLE_OR_VIEW_ALREADY_EXISTS"
+            with pytest.raises(IdivmError, match="IDIVM-902"):
+                steps.answer(again)
+                play.go_on(steps)
+            assert _version(play, table) == 0
+        else:
+            try:
+                steps.answer(again)
+                play.go_on(steps)
+            except IdivmError as error:
+                # the server was still busy with the first one
+                assert way == "other session" and error.codes == ("IDIVM-903",), str(error)
+            assert _version(play, table) == before + 1, "one commit"
+            assert play.sight() == play.new
+        play.again()
+        play.recover(thorough=True)
+
+
+def _loses_the_answer(play: Stage, statement: Statement, way: str) -> None:
+    session: ThriftSession = play.project.spark
+    if way == "same session":
+        session.sql(statement.sql)
+        return
+    settings = [each for each in play.project.executed if each.kind == "setting"]
+    session.vanish(statement.sql)
+    play.again()
+    for each in settings:
+        play.project.spark.sql(each.sql)
+
+
+def _version(play: Stage, table: str) -> int | None:
+    name = table.rpartition(".")[2]
+    return play.version(name) if name in play.project.relations() else None
