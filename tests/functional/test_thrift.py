@@ -76,7 +76,8 @@ def played(project: Any, execute: Callable[[str], Any]) -> list[Any]:
 def test_thrift_does_what_embedded_does(thrift_server: ThriftServer, new_project: Callable[[], Any]) -> None:
     there, here = new_project(), new_project()
     profile = {"method": "thrift", "host": "127.0.0.1", "port": thrift_server.port,
-               "auth": "LDAP", "user": USER, "password": SECRET, "server_side_parameters": {"spark.hadoop.fs.s3a.secret.key": SECRET}}
+               "auth": "LDAP", "user": USER, "password": SECRET,
+               "server_side_parameters": {"spark.hadoop.fs.s3a.secret.key": SECRET}}
     there.profile(**profile)
     remote = played(there, thrift_server.execute)
     local = played(here, here.spark.sql)
