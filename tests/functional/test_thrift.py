@@ -140,6 +140,7 @@ def played(project: Any, execute: Callable[[str], Any]) -> list[Any]:
 def test_thrift_does_what_embedded_does(server: Server, new_project: Callable[[], Any]) -> None:
     there, here = new_project(), new_project()
     there.profile(method="thrift", host="127.0.0.1", port=server.port)
+    assert there.dbt("debug")
     remote = played(there, server.execute)
     local = played(here, here.spark.sql)
     for one, other in zip(remote, local, strict=True):
