@@ -79,6 +79,7 @@ def test_thrift_does_what_embedded_does(thrift_server: ThriftServer, new_project
                "auth": "LDAP", "user": USER, "password": SECRET,
                "server_side_parameters": {"spark.hadoop.fs.s3a.secret.key": SECRET}}
     there.profile(**profile)
+    assert there.dbt("debug")
     remote = played(there, thrift_server.execute)
     local = played(here, here.spark.sql)
     for one, other in zip(remote, local, strict=True):

@@ -10,6 +10,7 @@ import os
 import re
 import shutil
 import subprocess
+import sys
 import tempfile
 import threading
 from pathlib import Path
@@ -112,6 +113,8 @@ def _launch(credentials: IdivmCredentials) -> SparkSession:
 
     check_java()
     _quiet_pyspark()
+    # Spark's Python workers must be of this version; pyspark takes the first python3 on PATH.
+    os.environ.setdefault("PYSPARK_PYTHON", sys.executable)
     state_dir = Path(credentials.state_dir or ".idivm")
     state_dir.mkdir(parents=True, exist_ok=True)
     jars = resolve_jars(credentials)
