@@ -21,8 +21,8 @@ test: java $(VENV)/.dev $(VENV)/.jars ## lint, then the whole default test suite
 	  $(BIN)/python -m pytest tests/functional $(PYTEST_ARGS); spark=$$?; \
 	  wait $$planner; planner=$$?; sed '/^nanobind: /,$$d' $(VENV)/planner-tests.log; exit $$((spark + planner))
 
-faults: java $(VENV)/.dev $(VENV)/.jars ## break refreshes off before and after every statement of every plan shape
-	$(BIN)/python -m pytest tests/functional/test_crashes.py --every-point -s -q $(PYTEST_ARGS)
+faults: java $(VENV)/.dev $(VENV)/.jars ## break refreshes off at every statement, kill dbt twenty times, and count what came of it
+	$(BIN)/python -m pytest $(addprefix tests/functional/,test_crashes.py test_crashes_thrift.py test_kills.py) --every-point -q $(PYTEST_ARGS)
 
 wheel: java $(VENV)/.dev $(VENV)/.jars ## build the wheel into dist/; install it into empty environments with plain pip and use it
 	$(BIN)/python -m hatchling build -d dist
