@@ -146,6 +146,32 @@ def test_self_join_and_union(shop: Project) -> None:
     assert refreshed(shop, model).mode == "incremental"
 
 
+def test_semijoins_and_antijoins(shop: Project) -> None:
+    """Rows come and go with their partners, NULLs on either side among them; inlined, then staged."""
+    texts = {
+        "has": "select c.id, c.name from $.cust c where exists (select 1 from $.orders o where o.cust = c.id and o.price > 2)",
+        "lacks": "select c.id, c.name from $.cust c where not exists (select 1 from $.orders o where o.cust = c.id)",
+        "among": "select o.note from $.orders o where o.cust in (select id from $.cust where region = 'n')",
+        "outside": "select o.id, o.note from $.orders o where o.cust not in (select id from $.cust where region = 'n')",
+    }
+    models = [shop.model(name, sql, KEYS) for name, sql in texts.items()]
+
+    def check(mode: str) -> None:
+        for model in models:
+            assert refreshed(shop, model).mode in (mode, "noop") and shop.is_exact(model), model.name
+
+    check("create")
+    shop.sql("insert into $.orders values (5, 3, 9.00, 'e')", "delete from $.orders where id in (1, 2)",
+             "update $.cust set region = 'n', name = 'bo' where id = 2", "update $.orders set price = 3.00 where id = 3")
+    check("incremental")
+    shop.sql("insert into $.orders select id + 10, id % 4, 5.00, 'm' from range(1200)",
+             "insert into $.cust values (4, 'dan', 'n')", "delete from $.cust where id = 1")
+    check("incremental")
+    shop.sql("insert into $.cust values (null, 'nobody', 'n')")
+    check("incremental")
+    assert not shop.rows("select * from $.outside"), "nothing is known to be outside of what holds a NULL"
+
+
 def test_over_another_view(shop: Project) -> None:
     """A model over a model with hidden columns reads the table behind it, whose IDs need no check."""
     below = shop.model("below", SPJ, KEYS)
