@@ -22,7 +22,7 @@ from tests.functional.shapes import OLD, SHAPES, SOURCES, Shape, Stage
 from tests.tally import Tally
 
 # of each test, what the default suite has
-SHORT = ("create", "additive", "columns", "shows")
+SHORT = ("additive", "columns")
 SHORT_LATE = ("full",)
 SHORT_TORN = ("create",)
 LATE = ("create", "create_table", "direct", "effective", "additive", "mark", "full", "definition", "columns", "hides", "shows",
