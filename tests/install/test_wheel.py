@@ -70,7 +70,7 @@ def test_metadata(built: Any) -> None:
     entry_points = found[f"{INFO}/entry_points.txt"].decode().split("\n")
     assert [line for line in entry_points if line] == [
         "[console_scripts]", "idivm = dbt_idivm.cli:main",
-        "[idivm.commands]", "sql = dbt.adapters.idivm.shell:sql_command",
+        "[idivm.commands]", "plan = dbt.adapters.idivm.forecasts:plan_command", "sql = dbt.adapters.idivm.shell:sql_command",
     ]
 
 
