@@ -167,41 +167,6 @@ def test_bytes_that_are_no_text(lab: Project) -> None:
             assert staged(lab)
 
 
-def test_padded_strings(lab: Project) -> None:
-    """CHAR(n) can be read and compared; a view that holds such a column is rebuilt."""
-    lab.table("t", "id int, c char(3), n int", "(1, 'a', 1)", "(2, 'b', 2)")
-    texts = lab.model("texts", "select concat('<', c, '>') as t, sum(n) as n from $.t where c <> 'b' group by c", {"t": ["id"]})
-    kept = lab.model("kept", "select id, c from $.t", {"t": ["id"]})
-    for model in (texts, kept):
-        refreshed(lab, model, "create")
-    lab.sql("insert into $.t values (3, 'a', 5), (4, '', 1), (5, null, 1)")
-    refreshed(lab, texts)
-    assert "CHAR" in (refreshed(lab, kept, "full").reason or "")
-
-
-def test_nested_values(lab: Project) -> None:
-    """Arrays, structs with odd field names, maps: they go by the feed, and are compared by the engine."""
-    lab.sql("create table $.t (id int, a array<string>, s struct<x: double, `Y y`: string>, m map<string, int>, w struct<"
-            + ", ".join(f"f{n}: int" for n in range(30)) + ">) using delta tblproperties ('delta.enableChangeDataFeed' = 'true', "
-            "'delta.columnMapping.mode' = 'name')")
-    mapped = {"tblproperties": {"delta.columnMapping.mode": "name"}}
-    models = [lab.model("copy", "select id, a, s, w from $.t", {"t": ["id"]}, dbt=mapped),
-              lab.model("fields", "select id, s.`Y y` as y, w.f29 from $.t", {"t": ["id"]}),
-              lab.model("bag", "select a, s.x as x from $.t", dbt=mapped)]
-    for model in models:
-        refreshed(lab, model, "create")
-    wide = ", ".join(f"'f{n}', {n}" for n in range(30))
-    first = f"array('''', null, '${{x}}'), named_struct('x', 1, 'Y y', '--'), map('a', 1), named_struct({wide})"
-    for change in (f"insert into $.t values (1, {first}), (2, array(), null, null, null)",
-                   "insert into $.t values (3, null, named_struct('x', null, 'Y y', null), map(), null)",
-                   "update $.t set a = array(''), w = null where id = 1", "update $.t set s = null, m = map('b', 2) where id = 3",
-                   "delete from $.t where id = 2"):
-        lab.sql(change)
-        lab.new_run()
-        for model in models:
-            refreshed(lab, model)
-
-
 @seed(20260101)
 @settings(max_examples=1, deadline=None, phases=[Phase.generate], suppress_health_check=list(HealthCheck))
 @given(texts=st.lists(STRINGS, min_size=150, max_size=200))
