@@ -286,6 +286,10 @@ CODES: tuple[ErrorCode, ...] = (
         "IDIVM-415", "full refresh", "the table's configuration changed",
         "its layout or properties are set when it is created (`on_configuration_change: apply`)",
         "nothing: the next refresh is incremental again"),
+    ErrorCode(
+        "IDIVM-416", "full refresh", "{source} has texts that are not UTF-8",
+        "its change feed shows each byte that is not UTF-8 as U+FFFD, so it cannot tell such texts apart",
+        "store these values as BINARY, or repair them (`make_valid_utf8`); until then each change near them rebuilds the view"),
     # 9xx: our own failures
     ErrorCode(
         "IDIVM-901", "internal", "{message}",

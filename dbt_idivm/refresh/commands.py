@@ -35,6 +35,16 @@ def describe_query(sql: str) -> Statement:
     return Statement(f"DESCRIBE QUERY {sql.strip().rstrip(';')}", "metadata", "columns of the model's SELECT")
 
 
+def describe_column(table: str, column: str) -> Statement:
+    return Statement(f"DESCRIBE TABLE {name_sql(table)} {identifier(column).sql(DELTA.name)}", "metadata",
+                     f"column {column} of {table}")
+
+
+def explain(table: str) -> Statement:
+    """The plan that reads a table, before it is optimised to nothing."""
+    return Statement(f"EXPLAIN EXTENDED SELECT * FROM {name_sql(table)} WHERE FALSE", "metadata", f"plan of reading {table}")
+
+
 def set_option(key: str, value: str) -> Statement:
     """SET in its quoted form: the plain one refuses semicolons and would swallow a comment that dbt appends."""
     quoted = exp.to_identifier(value, quoted=True).sql(DELTA.name)

@@ -16,6 +16,7 @@ from dbt_idivm.refresh.protocol import InputChange, Outcome, Rows, Statement
 from dbt_idivm.refresh.standing import Standing
 from dbt_idivm.refresh.state import State
 from dbt_idivm.refresh.steps import EngineFailure, Steps
+from dbt_idivm.refresh.unreadable_text import unreadable_text
 from dbt_idivm.script.bind import BoundScript, bind
 from dbt_idivm.script.binding import Binding
 from dbt_idivm.script.dialect import DELTA
@@ -89,7 +90,23 @@ def _read_changes(job: Job, planned: Planned, moved: Mapping[str, Move]) -> Step
             if failure.is_any(GAP):
                 return gap(move, failure)
             raise
-    return Change(moved, diffs.for_plan(planned.plan, found, moved))
+    change = Change(moved, diffs.for_plan(planned.plan, found, moved))
+    return (yield from _unreadable(job, planned.plan, change)) or change
+
+
+def _unreadable(job: Job, plan: Plan, change: Change) -> Steps[Finding | None]:
+    for table, diff in change.diffs.items():
+        if not isinstance(diff, FeedDiff):
+            continue
+        try:
+            reason = yield from unreadable_text(job.engine, job.invocation, plan, diff)
+        except EngineFailure as failure:
+            if failure.is_any(GAP):
+                return gap(change.moves[table], failure)
+            raise
+        if reason is not None:
+            return reason
+    return None
 
 
 def gap(move: Move, failure: EngineFailure) -> Finding:

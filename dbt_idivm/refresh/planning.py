@@ -5,8 +5,6 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 
-from sqlglot import exp
-
 from dbt_idivm.compiler import compile_plan
 from dbt_idivm.context import Catalog, TableInfo
 from dbt_idivm.errors import Finding, IdivmError, finding, nearest
@@ -22,6 +20,7 @@ from dbt_idivm.refresh.relations import INPUTS, describe
 from dbt_idivm.refresh.standing import HIDDEN_SUFFIX, Standing, model_name
 from dbt_idivm.refresh.state import digest
 from dbt_idivm.refresh.steps import Engine, Steps
+from dbt_idivm.refresh.untold_types import untold_types
 from dbt_idivm.relation_name import with_suffix
 from dbt_idivm.script.plan import Plan
 
@@ -66,6 +65,9 @@ def plan_model(job: Job, standing: Standing) -> Steps[Planned]:
     keys = choose_keys(job.request, job.config, inputs)
     try:
         plan = _compile(job, inputs, keys)
+        untold = yield from untold_types(job.engine, job.invocation, plan)
+        if untold:
+            raise IdivmError(untold)
     except IdivmError as error:
         if _UNKNOWN_COLUMN in error.codes:
             yield from _renamed(job, standing, inputs)
@@ -76,16 +78,8 @@ def plan_model(job: Job, standing: Standing) -> Steps[Planned]:
 def _compile(job: Job, inputs: Inputs, keys: Mapping[str, Key]) -> Plan:
     tables = {name: _table_info(found, keys.get(name)) for name, found in inputs.tables.items()}
     lowered = lower(job.request.sql, Catalog(tables, inputs.views))
-    plan = compile_plan(lowered.root, lowered.output, recompute_only=job.config.recompute_only,
+    return compile_plan(lowered.root, lowered.output, recompute_only=job.config.recompute_only,
                         caches=job.config.caches != "none")
-    collated = [finding(228, what=f"column {a.name} of {scan.table} with a collation") for scan in plan.scans
-                for a in scan.base_columns if " collate " in a.type.lower()]
-    # Spark pads such a column when it is read, and then finds no way to merge a table into itself
-    padded = [finding(228, what=f"column {c.name} of type CHAR (cast it to a string)") for c in plan.columns
-              if plan.root.types[c.attribute].this == exp.DataType.Type.CHAR]
-    if collated or padded:
-        raise IdivmError([*collated, *padded])
-    return plan
 
 
 def _table_info(found: Input, key: Key | None) -> TableInfo:

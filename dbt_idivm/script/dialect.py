@@ -12,11 +12,12 @@ from functools import reduce
 from sqlglot import ErrorLevel, exp
 
 from dbt_idivm.algebra.expressions import column, identifier
-from dbt_idivm.algebra.types import is_float, told_apart, type_of
+from dbt_idivm.algebra.types import is_float, is_text, told_apart, type_of
 from dbt_idivm.relation_name import name_parts, with_suffix
 from dbt_idivm.script.diff import FeedDiff, Row, Value
 
 WEIGHT = "idivm_weight"
+REPLACEMENT = "\ufffd"  # what Java and Python show in place of bytes that are not UTF-8
 
 
 @dataclass(frozen=True)
@@ -61,14 +62,30 @@ class Dialect:
     def encoded_feed(self, feed: FeedDiff, columns: tuple[tuple[str, str], ...], limit: int) -> exp.Select:
         """N of a table with its cells as `decode` takes them: `columns` are (name, type). At most `limit` rows.
 
-        Grouped by what is encoded, so that 0.0 and -0.0, which GROUP BY takes for equal, stay two values.
+        Grouped by what is encoded, so that 0.0 and -0.0, which GROUP BY takes for equal, stay two values. Rows that
+        cancel are left out, but for those with U+FFFD: bytes that are no text may hide behind it.
         """
         cells = [encode(column(name), kind) for name, kind in columns]
         weight = exp.Sum(this=_sign_of_change())
         selected = [exp.alias_(cell, f"c{i}") for i, cell in enumerate(cells, 1)]
+        replaced = [_is_replaced(cell) for cell, (_, kind) in zip(cells, columns, strict=True) if may_hold_text(kind)]
         return (exp.Select(expressions=[*selected, exp.alias_(weight.copy(), WEIGHT)])
                 .from_(self._changes(feed)).group_by(*(cell.copy() for cell in cells))
-                .having(exp.NEQ(this=weight, expression=exp.Literal.number(0))).limit(limit))
+                .having(exp.or_(exp.NEQ(this=weight, expression=exp.Literal.number(0)), *replaced)).limit(limit))
+
+    def replaced_in_feed(self, feed: FeedDiff, texts: tuple[str, ...]) -> exp.Select:
+        """A row if the feed shows U+FFFD in one of these columns.
+
+        Not WHERE: the feed filters by every such condition itself as well, before anything is replaced.
+        """
+        replaced = exp.Max(this=exp.or_(*(_is_replaced(_text(name)) for name in texts)))
+        return exp.select(exp.Literal.number(1)).from_(self._changes(feed)).having(replaced)
+
+    def invalid_in_table(self, table: str, version: int, texts: tuple[str, ...]) -> exp.Select:
+        """A row if one of these columns holds bytes that are not UTF-8."""
+        valid = [exp.Anonymous(this="IS_VALID_UTF8", expressions=[_text(name)]) for name in texts]
+        invalid = exp.or_(*(exp.Not(this=each) for each in valid))
+        return exp.select(exp.Literal.number(1)).from_(self.table(table, version)).where(invalid).limit(1)
 
     def signed_feed(self, feed: FeedDiff, columns: tuple[tuple[str, str], ...], sign: str) -> exp.Select:
         """The feed's rows as they are, with their sign: equal rows are not cancelled, copies are kept."""
@@ -86,6 +103,15 @@ class Dialect:
         # indenting would change a text that is to stay as it is
         pretty = pretty and not any("\n" in var.name for var in tree.find_all(exp.Var))
         return tree.sql(dialect=self.name, pretty=pretty, comments=False, unsupported_level=ErrorLevel.IGNORE)
+
+
+def _text(name: str) -> exp.Expr:
+    return exp.Cast(this=column(name), to=exp.DataType(this=exp.DataType.Type.TEXT))
+
+
+def _is_replaced(text: exp.Expr) -> exp.Expr:
+    found = exp.Anonymous(this="INSTR", expressions=[text.copy(), exp.Literal.string(REPLACEMENT)])
+    return exp.GT(this=found, expression=exp.Literal.number(0))
 
 
 def _sign_of_change() -> exp.Expr:
@@ -124,6 +150,11 @@ def is_inlinable(kind: str) -> bool:
     """Whether values of this type can be fetched and inlined: scalars whose equality is that of their text."""
     name = kind.lower().partition("(")[0]
     return name in _AS_IS or name in _AS_TEXT or name in _ENCODERS
+
+
+def may_hold_text(kind: str) -> bool:
+    """Whether strings are stored in values of this type, itself or nested. A variant's are kept as bytes."""
+    return is_text(type_of(kind)) or not (is_inlinable(kind) or kind.lower() == "variant")
 
 
 def encode(cell: exp.Expr, kind: str) -> exp.Expr:

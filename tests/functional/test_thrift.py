@@ -17,7 +17,7 @@ SOURCES = (
     "create table {schema}.log (word string) using delta tblproperties ('delta.enableChangeDataFeed' = 'true')",
     "insert into {schema}.orders select id, id % 3, id * 1.25, timestamp'2024-10-27 00:30:00' + make_interval(0,0,0,0,id) "
     "from range(9)",
-    "insert into {schema}.cust values (0, 'ann'), (1, 'it''s'), (2, null)",
+    "insert into {schema}.cust values (0, 'ann'), (1, \"it's\"), (2, null)",
     "insert into {schema}.log values ('a'), ('a'), ('b')",
 )
 # after each: dbt run

@@ -46,7 +46,9 @@ class Round:
 
 
 def say(what: str, **more: Any) -> None:
-    print("@" + json.dumps({"what": what, **more}), flush=True)
+    # one write: two threads speak
+    sys.stdout.write("@" + json.dumps({"what": what, **more}) + "\n")
+    sys.stdout.flush()
 
 
 def session(given: Round) -> Any:

@@ -23,6 +23,9 @@ FIXED = {
     "spark.sql.parser.quotedRegexColumnNames": "false",
     "spark.sql.ansi.doubleQuotedIdentifiers": "false",
     "spark.sql.caseSensitive": "false",
+    "spark.sql.readSideCharPadding": "true",
+    # the change feed hands rows over as Java objects, and the old ones have no 10 October 1582
+    "spark.sql.datetime.java8API.enabled": "true",
 }
 # Without the change data feed a table cannot be the input of a maintained view, so new tables get it by default.
 CHANGE_FEED = "spark.databricks.delta.properties.defaults.enableChangeDataFeed"
