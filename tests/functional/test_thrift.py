@@ -93,7 +93,7 @@ def test_thrift_does_what_embedded_does(thrift_server: ThriftServer, new_project
     again = there.results("run", "--select", "totals", "words", "--log-level-file", "debug")
     assert {result.adapter_response["reason"].partition(" ")[0] for result in again.values()} == {"IDIVM-409"}
     there.dbt("debug", "--log-level-file", "debug")
-    assert SECRET not in written_by(there.root) + repr(thrift_server.execute(f"describe history {there.schema}.totals"))
+    assert SECRET not in written_by(there.root) + repr(thrift_server.execute(f"describe history {there.schema}.totals__idivm"))
     assert SECRET not in repr(thrift_server.execute(f"describe extended {there.schema}.totals"))
 
 
