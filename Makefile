@@ -13,13 +13,10 @@ INSTALL := $(BIN)/python -m pip install --quiet --disable-pip-version-check -c c
 help: ## what can be made
 	@sed -n 's/^\([a-z]*\):.*## /\1|/p' $(MAKEFILE_LIST) | while IFS='|' read name what; do printf '  make %-8s %s\n' "$$name" "$$what"; done
 
-# The log ends before DuckDB's binding lists what it does not free when Python ends.
+# Two processes, each with an embedded Spark of its own; the files that take longest come first.
 test: java $(VENV)/.dev $(VENV)/.jars ## lint, then the whole default test suite
 	$(BIN)/ruff check .
-	@echo "The planner's tests run beside those on Spark; their output follows at the end .."
-	@$(BIN)/python -m pytest tests/unit tests/golden tests/property tests/install $(PYTEST_ARGS) > $(VENV)/planner-tests.log 2>&1 & planner=$$!; \
-	  $(BIN)/python -m pytest tests/functional $(PYTEST_ARGS); spark=$$?; \
-	  wait $$planner; planner=$$?; sed '/^nanobind: /,$$d' $(VENV)/planner-tests.log; exit $$((spark + planner))
+	$(BIN)/python -m pytest -n 2 --dist loadfile --no-loadscope-reorder $(addprefix tests/,functional property install golden unit) $(PYTEST_ARGS)
 
 faults: java $(VENV)/.dev $(VENV)/.jars ## break refreshes off at every statement, kill dbt twenty times, and count what came of it
 	$(BIN)/python -m pytest $(addprefix tests/functional/,test_crashes.py test_crashes_thrift.py test_kills.py) --every-point -q $(PYTEST_ARGS)
