@@ -16,7 +16,7 @@ from dbt_idivm.errors import IdivmError
 from dbt_idivm.explain import delta_script, explain
 from dbt_idivm.frontend.lower import lower
 from dbt_idivm.schema_file import SchemaFileError, catalog_of, plain_sql
-from dbt_idivm.script.plan import Plan
+from dbt_idivm.script.plan import Plan, Strategy
 
 _FILE = click.Path(exists=True, dir_okay=False, path_type=Path)
 
@@ -53,9 +53,9 @@ def main() -> None:
               help="A dbt properties file with the inputs' columns, data types and keys. May be given several times.")
 @click.option("--script", type=click.Choice(["optimised", "naive", "both", "none"]), default="optimised", show_default=True,
               help="Which Δ-script to print below the plan.")
-@click.option("--strategy", type=click.Choice(["incremental", "recompute"]), default="incremental", show_default=True)
+@click.option("--strategy", type=click.Choice(["id", "recompute", "tuple"]), default="id", show_default=True)
 @click.option("--fail-on", type=click.Choice(["full"]), help="Exit with 1 if the model would be rebuilt on every run.")
-def explain_command(model: Path, schemas: tuple[Path, ...], script: str, strategy: str, fail_on: str | None) -> None:
+def explain_command(model: Path, schemas: tuple[Path, ...], script: str, strategy: Strategy, fail_on: str | None) -> None:
     """Print the plan and the Δ-script of MODEL, a file with a SELECT (ref and source are understood)."""
     try:
         plan = _plan(model, schemas, strategy)
@@ -72,11 +72,11 @@ def explain_command(model: Path, schemas: tuple[Path, ...], script: str, strateg
         click.echo(f"-- Δ-script ({name})\n{delta_script(plan, model.stem, optimised=name == 'optimised')}")
 
 
-def _plan(model: Path, schemas: tuple[Path, ...], strategy: str) -> Plan:
+def _plan(model: Path, schemas: tuple[Path, ...], strategy: Strategy) -> Plan:
     document: dict[str, list[object]] = {"sources": [], "models": []}
     for path in schemas:
         content = yaml.safe_load(path.read_text(encoding="utf-8")) or {}
         for part, items in document.items():
             items.extend(content.get(part) or ())
     lowered = lower(plain_sql(model.read_text(encoding="utf-8")), catalog_of(document))
-    return compile_plan(lowered.root, lowered.output, recompute_only=strategy == "recompute")
+    return compile_plan(lowered.root, lowered.output, strategy=strategy)

@@ -55,10 +55,6 @@ CODES: tuple[ErrorCode, ...] = (
         "{key} takes {accepted}",
         "give it one of these values, or leave the key out for its default"),
     ErrorCode(
-        "IDIVM-104", "not yet", "`strategy: {strategy}`",
-        "the rules for this strategy are not there yet",
-        "use `strategy: auto`, `incremental`, `id`, `recompute` or `full`", "counting algorithm"),
-    ErrorCode(
         "IDIVM-105", "not yet", "`{key}: {value}`",
         "the key is reserved for this value, but nothing acts on it yet",
         "leave the key out for its default", "reserved config"),

@@ -19,14 +19,19 @@ from dbt_idivm.script.symbolic import symbolic
 
 def explain(plan: Plan) -> str:
     """The operator tree with IDs, base i-diff schemas, rules in firing order, caches, and the i-diffs of the view."""
+    tuples = plan.strategy == "tuple"
+    carried = (("signed rows of the view (tuple-based)", relation_tree(plan.root.signed())),) if tuples else (
+        ("base i-diffs (per table occurrence)", _base_idiffs(plan)),
+        ("rules fired", _rules(plan)))
+    applied = (("applied", ["additive" if plan.additive else "tuples"]),) if tuples else (
+        ("i-diffs of the view", [str(diff) for diff in plan.idiffs]),
+        ("applied", _application(plan)))
     sections = (
         ("view (operator tree; ID of each node)", tree(plan.root)),
         ("stored columns", _columns(plan)),
-        ("base i-diffs (per table occurrence)", _base_idiffs(plan)),
-        ("rules fired", _rules(plan)),
+        *carried,
         ("operator caches", _caches(plan.additive)),
-        ("i-diffs of the view", [str(diff) for diff in plan.idiffs]),
-        ("applied", _application(plan)),
+        *applied,
     )
     return "\n".join(f"{title}\n" + "".join(f"  {line}\n" for line in lines) for title, lines in sections)
 
@@ -42,7 +47,8 @@ def delta_script(plan: Plan, target: str, *, optimised: bool = True) -> str:
         steps.append(f"-- i-diff {number}: {diff}\n-- guard: {_guard(diff)}\n{query};\n")
     bound = bind(plan, binding, target, optimised=optimised, additive=False)
     if bound is not None:
-        steps.append(f"-- apply, when no i-diff is empty: {bound.shape}\n{DELTA.sql(bound.merge)};\n")
+        when = ", when no i-diff is empty" if idiffs else ""
+        steps.append(f"-- apply{when}: {bound.shape}\n{DELTA.sql(bound.merge)};\n")
     if plan.additive is not None:
         added = bind(plan, binding, target)
         assert added is not None

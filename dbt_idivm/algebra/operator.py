@@ -6,7 +6,10 @@ from abc import abstractmethod
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, ClassVar, Literal, cast
 
-from dbt_idivm.algebra.relation import Relation
+from sqlglot import exp
+
+from dbt_idivm.algebra.expressions import column
+from dbt_idivm.algebra.relation import Compute, Relation
 
 if TYPE_CHECKING:
     from dbt_idivm.idiff.rule import IDiffRule
@@ -55,10 +58,11 @@ class Operator(Relation):
         """The same query over the tables in that state."""
         return self.with_children(*(child.in_state(state) for child in self.inputs))
 
+    @abstractmethod
     def signed(self) -> Relation:
-        """R⁺ − R⁻ as signed rows (columns and SIGN). Raises `NotSigned` where only a recomputation is exact."""
-        raise NotSigned(self)
+        """R⁺ − R⁻ as signed rows (columns and SIGN): the diffs of tuple-based maintenance. Rows of both signs may cancel."""
 
 
-class NotSigned(Exception):
-    """The operator has no additive form."""
+def with_sign(rows: Relation, sign: int) -> Relation:
+    """`rows` as signed rows that all came (1), or went (-1)."""
+    return Compute(rows, (*((name, column(name)) for name in rows.columns), (SIGN, exp.Literal.number(sign))))

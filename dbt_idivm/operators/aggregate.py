@@ -27,8 +27,8 @@ from sqlglot import exp
 
 from dbt_idivm.algebra.block import Binder, Block, isolate
 from dbt_idivm.algebra.expressions import alias, column
-from dbt_idivm.algebra.operator import Operator, State
-from dbt_idivm.algebra.relation import Concat, Relation, SemiJoin
+from dbt_idivm.algebra.operator import Operator, State, with_sign
+from dbt_idivm.algebra.relation import Concat, Relation, SemiJoin, project
 from dbt_idivm.algebra.types import infer_type
 from dbt_idivm.idiff.build import dropped, recompute, touched
 from dbt_idivm.idiff.idiff import DEL, INS, REC, UPD, IDiff
@@ -117,6 +117,12 @@ class Aggregate(Operator):
         if state == "any":
             return Concat((self.in_state("pre"), self.in_state("post")))
         return super().in_state(state)
+
+    def signed(self) -> Relation:
+        """The groups that ΔR touches, as they are in R⁺ and, with the other sign, as they were in R⁻."""
+        touched_groups = project(self.inputs[0].signed(), self.groups)
+        states = ((self, 1), (self.in_state("pre"), -1))
+        return Concat(tuple(with_sign(state.restrict(self.groups, touched_groups), sign) for state, sign in states))
 
     def block(self, binder: Binder) -> Block:
         rows = self.child.block(binder)

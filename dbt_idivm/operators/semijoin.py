@@ -40,11 +40,9 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from sqlglot import exp
-
-from dbt_idivm.algebra.expressions import attributes, column
-from dbt_idivm.algebra.operator import SIGN, Operator, State
-from dbt_idivm.algebra.relation import Compute, Concat, Probe, Relation, project
+from dbt_idivm.algebra.expressions import attributes
+from dbt_idivm.algebra.operator import SIGN, Operator, State, with_sign
+from dbt_idivm.algebra.relation import Concat, Probe, Relation, project
 from dbt_idivm.idiff.build import dropped, passed, recompute, touched
 from dbt_idivm.idiff.idiff import DEL, INS, REC, UPD, IDiff
 from dbt_idivm.idiff.rule import Guard, IDiffRule
@@ -88,14 +86,10 @@ class SemiAntiJoin(Probe, Operator):
         left, right = self.inputs
         pre = right.in_state("pre")
         rows = Probe(left, right.signed(), self.condition)
-        changed = (_with_sign(Probe(rows, right, self.condition, self.anti), exp.Literal.number(1)),
-                   _with_sign(Probe(rows, pre, self.condition, self.anti), exp.Neg(this=exp.Literal.number(1))))
+        changed = (with_sign(Probe(rows, right, self.condition, self.anti), 1),
+                   with_sign(Probe(rows, pre, self.condition, self.anti), -1))
         moved = Probe(left.signed(), pre, self.condition, self.anti)
         return Concat((project(moved, (*self.columns, SIGN)), *changed))
-
-
-def _with_sign(rows: Relation, sign: exp.Expr) -> Relation:
-    return Compute(rows, (*((name, column(name)) for name in rows.columns), (SIGN, sign)))
 
 
 def candidates(node: SemiAntiJoin, diff: IDiff) -> Relation:

@@ -11,7 +11,7 @@ from dataclasses import dataclass, replace
 from sqlglot import exp
 
 from dbt_idivm.algebra.expressions import column, substitute
-from dbt_idivm.algebra.operator import NotSigned, Operator
+from dbt_idivm.algebra.operator import Operator
 from dbt_idivm.algebra.types import is_integral, is_summable
 from dbt_idivm.operators.aggregate import Aggregate, Call
 from dbt_idivm.operators.project import Project
@@ -38,7 +38,7 @@ def place_operator_caches(root: Operator) -> Operator:
     """`root` with the state of its γ among its attributes; as it is where no additive form exists.
 
     The state is added if the root is γ under projections only, every aggregate is a sum, count or average without
-    DISTINCT over an exact type, and everything below γ has a signed form.
+    DISTINCT over an exact type, and there is no γ below it.
     """
     aggregate = _aggregate(root)
     if aggregate is None or not _is_additive(aggregate):
@@ -80,11 +80,12 @@ def _is_additive(aggregate: Aggregate) -> bool:
         # Integers: Spark divides DOUBLEs, exact below 2^53. A decimal quotient would be rounded twice (docs/adr/0004).
         if call.function == "avg" and not is_integral(types[call.argument or ""]):
             return False
-    try:
-        aggregate.inputs[0].signed()
-    except NotSigned:
-        return False
-    return bool(aggregate.calls)
+    return bool(aggregate.calls) and not _aggregates(aggregate.inputs[0])
+
+
+def _aggregates(node: Operator) -> bool:
+    """Whether there is a γ: its signed rows are two evaluations, where REC(G) takes one."""
+    return isinstance(node, Aggregate) or any(map(_aggregates, node.inputs))
 
 
 def _state_calls(aggregate: Aggregate) -> tuple[Call, ...]:

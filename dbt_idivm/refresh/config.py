@@ -8,6 +8,7 @@ from typing import Any
 
 from dbt_idivm.errors import Finding, IdivmError, finding, nearest
 from dbt_idivm.refresh.state import digest
+from dbt_idivm.script.plan import Strategy
 
 # key → values it takes; None: checked by a function of its own
 _CHOICES: Mapping[str, tuple[str, ...] | None] = {
@@ -48,8 +49,9 @@ class ModelConfig:
     tblproperties: Mapping[str, str] = field(default_factory=dict)
 
     @property
-    def recompute_only(self) -> bool:
-        return self.strategy == "recompute"
+    def planned_strategy(self) -> Strategy:
+        """How the planner is to carry changes on; `auto` and `incremental` are by i-diffs."""
+        return "tuple" if self.strategy == "tuple" else "recompute" if self.strategy == "recompute" else "id"
 
     @property
     def column_mapping(self) -> bool:
@@ -101,8 +103,6 @@ def _check(key: str, value: Any) -> list[Finding]:
     text = str(value).lower()
     if text not in accepted:
         return [_not_accepted(key, value, _listed(accepted))]
-    if key == "strategy" and text == "tuple":
-        return [finding(104, strategy=text)]
     return [finding(105, key=key, value=text)] if (key, text) in _NOT_YET else []
 
 

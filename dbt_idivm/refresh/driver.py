@@ -99,7 +99,7 @@ def _forecast(job: Job, standing: Standing) -> Steps[Forecast]:
         inputs = input_changes(job, decided.planned, change)
         if script is None:
             return Forecast("noop", None, None, inputs)
-        return Forecast("incremental", *strategy(script), inputs, script.shape, DELTA.sql(script.merge))
+        return Forecast("incremental", *strategy(decided.planned, script), inputs, script.shape, DELTA.sql(script.merge))
     mode: Mode = "create" if job.request.existing is None else "full"
     reason = decided.planned.refusal if mode == "create" else decided.way
     return Forecast(mode, "full", summary(reason), all_inputs(job, standing, decided.planned))

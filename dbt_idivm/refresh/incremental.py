@@ -116,8 +116,7 @@ def gap(move: Move, failure: EngineFailure) -> Finding:
 
 def _bind(job: Job, planned: Planned, plan: Plan, standing: Standing, change: Change) -> BoundScript | None:
     try:
-        return bind(plan, Binding(change.versions, change.diffs), standing.table,
-                    additive=not job.config.recompute_only)
+        return bind(plan, Binding(change.versions, change.diffs), standing.table)
     except KeyViolation as broken:
         for name, key in planned.keys.items():
             found = planned.inputs.tables[name]
@@ -141,12 +140,14 @@ def _apply(job: Job, standing: Standing, planned: Planned, work: tuple[Change, B
     effect = _effect(rows) or (yield from _skipped(job, standing, new))
     job.invocation.forget(standing.table)
     hidden = planned.plan is not None and planned.plan.hidden
-    account = Account("incremental", hidden, input_changes(job, planned, change), effect, *strategy(script))
+    account = Account("incremental", hidden, input_changes(job, planned, change), effect, *strategy(planned, script))
     return outcome(job, account, planned)
 
 
-def strategy(script: BoundScript) -> tuple[str, str | None]:
-    """By i-diffs alone, or with parts evaluated anew, and which."""
+def strategy(planned: Planned, script: BoundScript) -> tuple[str, str | None]:
+    """By tuples, by i-diffs alone, or with parts evaluated anew, and which."""
+    if planned.plan is not None and planned.plan.strategy == "tuple":
+        return "tuple", None
     if not script.recomputes:
         return "id", None
     parts = [f"{diff.name} by ({', '.join(diff.ids) or 'all'})" for diff in script.idiffs if diff.kind == "rec"]

@@ -78,7 +78,7 @@ def plan_model(job: Job, standing: Standing) -> Steps[Planned]:
 def _compile(job: Job, inputs: Inputs, keys: Mapping[str, Key]) -> Plan:
     tables = {name: _table_info(found, keys.get(name)) for name, found in inputs.tables.items()}
     lowered = lower(job.request.sql, Catalog(tables, inputs.views))
-    return compile_plan(lowered.root, lowered.output, recompute_only=job.config.recompute_only,
+    return compile_plan(lowered.root, lowered.output, strategy=job.config.planned_strategy,
                         caches=job.config.caches != "none")
 
 

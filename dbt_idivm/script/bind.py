@@ -1,4 +1,4 @@
-"""Choosing how one refresh is applied, and building its MERGE (design: direct, effective or additive)."""
+"""Choosing how one refresh is applied, and building its MERGE (design: direct, effective or additive; tuple-based)."""
 
 from __future__ import annotations
 
@@ -16,14 +16,15 @@ from dbt_idivm.script.effective import effective_merge
 from dbt_idivm.script.key_ranges import add_key_ranges
 from dbt_idivm.script.plan import Plan
 from dbt_idivm.script.prune_empty import non_empty
+from dbt_idivm.script.tuple_based import tuple_merge
 from dbt_idivm.script.value_range import TEXT
 
-Shape = Literal["direct", "effective", "additive"]
+Shape = Literal["direct", "effective", "additive", "tuple"]
 
 
 @dataclass(frozen=True)
 class BoundScript:
-    """The statement of one refresh, the way it applies, the i-diffs that it applies (none for additive), and what has
+    """The statement of one refresh, the way it applies, the i-diffs that it applies (none for additive and tuple), and what has
     to be staged for it."""
 
     merge: exp.Merge
@@ -53,6 +54,9 @@ def _script(plan: Plan, binding: Binding, target: str, optimised: bool, additive
     if additive and plan.additive is not None:
         merge = additive_merge(plan, plan.additive, binder, target)
         return BoundScript(merge, "additive", (), binder.staged) if merge is not None else None
+    if plan.strategy == "tuple":
+        merge = tuple_merge(plan, binder, target)
+        return BoundScript(merge, "tuple", (), binder.staged) if merge is not None else None
     idiffs = non_empty(plan.idiffs if optimised else plan.naive, binding.is_empty)
     if not idiffs:
         return None

@@ -21,12 +21,12 @@ from dbt_idivm.algebra.relation import exists, named_block, project, union_all
 from dbt_idivm.algebra.types import told_apart
 from dbt_idivm.idiff.idiff import INS, REC, UPD, IDiff
 from dbt_idivm.script.binding import StatementBinder
-from dbt_idivm.script.merge import OP, SOURCE, TARGET, Merge, source_query
+from dbt_idivm.script.copies import COPIES, replace_copies
+from dbt_idivm.script.merge import OP, SOURCE, TARGET, Merge, op_is, source_query
 from dbt_idivm.script.plan import Plan
 
-OLD, NEW, CHANGED = "old_rows", "new_rows", "changed"
+OLD, NEW = "old_rows", "new_rows"
 _HIT, _DEAD, _WEIGHT = "idivm_hit", "idivm_dead", "idivm_weight"
-_COPIES, _COPY = "idivm_copies", "idivm_copy"
 
 
 @dataclass(frozen=True)
@@ -184,10 +184,10 @@ def _by_id(work: _Work, merge: Merge) -> exp.Select:
 def _merge_by_id(plan: Plan, merge: Merge) -> None:
     ids = plan.root.ids
     merge.on(*(same(Merge.target(plan.stored(name)), column(name, SOURCE)) for name in ids))
-    merge.matched_delete(_op("D"))
+    merge.matched_delete(op_is("D"))
     values = {c.name: column(c.attribute, SOURCE) for c in plan.columns}
-    merge.matched_update(_op("U"), {c.name: values[c.name] for c in plan.columns if c.attribute not in ids})
-    merge.not_matched_insert(_op("I"), values)
+    merge.matched_update(op_is("U"), {c.name: values[c.name] for c in plan.columns if c.attribute not in ids})
+    merge.not_matched_insert(op_is("I"), values)
 
 
 def _case(*branches: tuple[exp.Expr, exp.Expr], default: exp.Expr) -> exp.Case:
@@ -206,16 +206,7 @@ def _by_copies(work: _Work, merge: Merge) -> exp.Select:
     if work.updates:
         parts.append(_updated_rows(work))
     work.binder.definitions[NEW] = union_all(parts) if parts else named_block(OLD, names, OLD).filter(exp.false()).select()
-    merge.on(_op("D"), *(same(Merge.target(work.plan.stored(n)), column(n, SOURCE)) for n in names))
-    merge.matched_delete(None)
-    merge.not_matched_insert(_op("I"), {c.name: column(c.attribute, SOURCE) for c in work.plan.columns})
-    # Spark does not resolve a MERGE whose source uses the grouped rows twice: each makes its D and its I rows itself
-    series = exp.GenerateSeries(start=exp.Literal.number(0), end=exp.column(_COPIES))
-    rows = exp.Select(expressions=[*(column(n) for n in names), exp.alias_(exp.Explode(this=series), _COPY)])
-    first = exp.EQ(this=exp.column(_COPY), expression=exp.Literal.number(0))
-    op = exp.Case(ifs=[exp.If(this=first, true=exp.Literal.string("D"))], default=exp.Literal.string("I"))
-    return (exp.Select(expressions=[alias(op, OP), *(column(n) for n in names)])
-            .from_(subquery(rows.from_(subquery(_changed(names), CHANGED)), "copies")))
+    return replace_copies(work.plan, _changed(names), merge)
 
 
 def _updated_rows(work: _Work) -> exp.Select:
@@ -231,14 +222,10 @@ def _changed(names: Sequence[str]) -> exp.Select:
     """The distinct rows whose number of copies differs between old_rows and new_rows, and their copies in new_rows."""
     columns = [column(name) for name in names]
     one, none, minus = exp.Literal.number(1), exp.Literal.number(0), exp.Neg(this=exp.Literal.number(1))
-    parts = [exp.Select(expressions=[*(c.copy() for c in columns), exp.alias_(weight, _WEIGHT), exp.alias_(new, _COPIES)])
+    parts = [exp.Select(expressions=[*(c.copy() for c in columns), exp.alias_(weight, _WEIGHT), exp.alias_(new, COPIES)])
              .from_(source) for source, weight, new in ((NEW, one, one.copy()), (OLD, minus, none))]
     total = exp.Sum(this=exp.column(_WEIGHT))
-    copies = exp.Cast(this=exp.Sum(this=exp.column(_COPIES)), to=exp.DataType.build("int"))
-    return (exp.Select(expressions=[*(c.copy() for c in columns), exp.alias_(copies, _COPIES)])
+    copies = exp.Cast(this=exp.Sum(this=exp.column(COPIES)), to=exp.DataType.build("int"))
+    return (exp.Select(expressions=[*(c.copy() for c in columns), exp.alias_(copies, COPIES)])
             .from_(subquery(union_all(parts), "counted")).group_by(*columns)
             .having(exp.NEQ(this=total, expression=exp.Literal.number(0))))
-
-
-def _op(value: str) -> exp.EQ:
-    return exp.EQ(this=column(OP, SOURCE), expression=exp.Literal.string(value))

@@ -21,6 +21,11 @@ def source_query(query: exp.Query, *, broadcast: bool) -> exp.Query:
     return hinted(exp.Select(expressions=[exp.Star()]).from_(subquery(query, "z")), ["z"])
 
 
+def op_is(value: str) -> exp.EQ:
+    """Whether the source row is to do that."""
+    return exp.EQ(this=column(OP, SOURCE), expression=exp.Literal.string(value))
+
+
 class Merge:
     """Collects the clauses of one MERGE INTO target."""
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass
+from typing import Literal
 
 from dbt_idivm.algebra.operator import Operator
 from dbt_idivm.idiff.idiff import IDiff
@@ -11,6 +12,9 @@ from dbt_idivm.operators.scan import Scan
 from dbt_idivm.passes.infer_ids import scans
 from dbt_idivm.passes.operator_caches import AdditiveState
 from dbt_idivm.passes.propagate import Firing
+
+# how changes are carried on: as i-diffs, as rows to be evaluated anew, or as whole tuples
+Strategy = Literal["id", "recompute", "tuple"]
 
 
 @dataclass(frozen=True)
@@ -26,7 +30,8 @@ class ViewColumn:
 class Plan:
     """An ID-extended view and its i-diffs, naive and optimised.
 
-    `additive` is there when the view is a γ whose aggregates can be maintained by adding (D4, third way).
+    A tuple-based plan has no i-diffs. `additive` is there when the view is a γ whose aggregates can be maintained by adding
+    (D4, third way).
     """
 
     root: Operator
@@ -36,6 +41,7 @@ class Plan:
     idiffs: tuple[IDiff, ...]
     firings: tuple[Firing, ...]
     additive: AdditiveState | None = None
+    strategy: Strategy = "id"
 
     @property
     def scans(self) -> tuple[Scan, ...]:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections import Counter
 from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
@@ -31,9 +32,13 @@ class Project:
         self.spark.sql(f"create schema if not exists {self.schema}")
         self.spark.sql(f"use {self.schema}")
 
+    def within(self, sql: str) -> str:
+        """`$` stands for the schema; `${` is text."""
+        return re.sub(r"\$(?!\{)", self.schema, sql)
+
     def sql(self, *statements: str) -> None:
         for statement in statements:
-            self.spark.sql(statement.replace("$", self.schema))
+            self.spark.sql(self.within(statement))
 
     def table(self, name: str, columns: str, *rows: str, feed: bool = True) -> None:
         """A Delta source with change data feed."""
@@ -97,12 +102,12 @@ class Project:
         """`keys` are declared ones: table → columns. `config` is the model's own."""
         declared = {f"{self.schema}.{table}": (KeyCandidate(tuple(columns), "primary key constraint"),)
                     for table, columns in (keys or {}).items()}
-        return ModelRequest(name, self.schema, name, sql.replace("$", self.schema),
+        return ModelRequest(name, self.schema, name, self.within(sql),
                             {"idivm": config, "dbt": dict(dbt or {})}, declared,
                             session={"ansi": "true", "time_zone": "UTC"})
 
     def rows(self, sql: str) -> Counter[tuple[Any, ...]]:
-        return Counter(tuple(row) for row in self.spark.sql(sql.replace("$", self.schema)).collect())
+        return Counter(tuple(row) for row in self.spark.sql(self.within(sql)).collect())
 
     def differences(self, model: ModelRequest, as_of: str = "refresh") -> list[Any]:
         """Rows in which the view and its recomputation differ, both ways, as the equivalence test asks."""

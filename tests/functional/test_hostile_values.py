@@ -15,7 +15,6 @@ import pytest
 from hypothesis import HealthCheck, Phase, given, seed, settings
 from hypothesis import strategies as st
 
-from dbt.adapters.idivm.credentials import FIXED
 from dbt_idivm.refresh.protocol import ModelRequest, Outcome
 from tests.functional.engine import Project
 from tests.property.values import STRINGS
@@ -52,10 +51,7 @@ ROWS = max(len(values) for values in VALUES.values()) + 1
 
 @pytest.fixture
 def lab(spark: Any, request: pytest.FixtureRequest) -> Iterator[Project]:
-    session = spark.newSession()
-    for key, value in FIXED.items():
-        session.conf.set(key, value)
-    project = Project(session, "hostile_" + re.sub(r"\W", "_", request.node.name.removeprefix("test_"))[:40])
+    project = Project(spark.newSession(), "hostile_" + re.sub(r"\W", "_", request.node.name.removeprefix("test_"))[:40])
     yield project
     project.sql("drop schema $ cascade", "use default")
 

@@ -2,7 +2,8 @@
 
     -- title         what the case shows
     -- schema        CREATE TABLE …, with the key as PRIMARY KEY
-    -- view          the SELECT; `-- view (no split)` makes operators convert every update (see World)
+    -- view          the SELECT; `-- view (no split)` makes operators convert every update (see World), `-- view (tuple)` is
+                     maintained tuple by tuple
     -- data          optional: start rows, then after each `-- then` a batch of changes
     -- ids           the operator tree with IDs
     -- base diffs, -- rules, -- Δ-script (naive), -- Δ-script (optimised), -- apply
@@ -24,15 +25,16 @@ from dbt_idivm.script.plan import Plan
 from tests.property.harness import Options, Table, plan_of
 
 TARGET = "maintained"
-NO_SPLIT = "view (no split)"
-INPUTS = ("title", "schema", "view", NO_SPLIT, "data")
+VIEWS = {"view": Options(), "view (no split)": Options(split=False), "view (tuple)": Options(strategy="tuple", additive=False)}
+INPUTS = ("title", "schema", *VIEWS, "data")
 # folder → what its files show
 SHOWN = {
     "operators": ("ids", "base diffs", "rules", "Δ-script (naive)", "Δ-script (optimised)"),
     "apply": ("ids", "rules", "apply"),
     "views": ("ids", "rules", "Δ-script (optimised)"),
 }
-_HEAD = re.compile(r"^-- (title|schema|view \(no split\)|view|data|ids|base diffs|rules|Δ-script \(\w+\)|apply)$", re.MULTILINE)
+_HEAD = re.compile(r"^-- (title|schema|view \(no split\)|view \(tuple\)|view|data|ids|base diffs|rules|Δ-script \(\w+\)|apply)$",
+                   re.MULTILINE)
 _APPLY = re.compile(r"^-- apply.*", re.MULTILINE | re.DOTALL)
 _WIDTH = 120
 
@@ -50,11 +52,15 @@ class Golden:
 
     @property
     def view(self) -> str:
-        return (self.sections.get("view") or self.sections[NO_SPLIT]).strip().rstrip(";")
+        return self.sections[self._kind].strip().rstrip(";")
 
     @property
     def options(self) -> Options:
-        return Options(split=NO_SPLIT not in self.sections)
+        return VIEWS[self._kind]
+
+    @property
+    def _kind(self) -> str:
+        return next(kind for kind in VIEWS if kind in self.sections)
 
     @property
     def data(self) -> list[list[str]]:

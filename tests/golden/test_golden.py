@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import replace
 from pathlib import Path
+from typing import Any
 
 import pytest
 import sqlglot
@@ -12,7 +13,7 @@ from sqlglot import exp
 
 from dbt_idivm.operators import OPERATORS
 from dbt_idivm.script.diff import Row
-from tests.golden.golden_file import SHOWN, read
+from tests.golden.golden_file import SHOWN, Golden, read
 from tests.property.harness import World
 
 HERE = Path(__file__).parent
@@ -41,9 +42,17 @@ def test_every_statement_is_sql(path: Path) -> None:
 @pytest.mark.parametrize("path", FILES, ids=NAMES)
 def test_data(path: Path, optimised: bool, additive: bool) -> None:
     """Start rows, then batches: after each the view equals its recomputation."""
-    file = read(path)
+    follow(read(path), optimised=optimised, additive=additive)
+
+
+@pytest.mark.parametrize("path", FILES, ids=NAMES)
+def test_data_by_tuples(path: Path) -> None:
+    follow(read(path), strategy="tuple", additive=False)
+
+
+def follow(file: Golden, **ways: Any) -> None:
     start, *batches = file.data
-    with World(file.tables, file.view, replace(file.options, optimised=optimised, additive=additive)) as world:
+    with World(file.tables, file.view, replace(file.options, **ways)) as world:
         world.load(contents(world, start))
         assert batches and world.maintained()
         for batch in batches:

@@ -15,7 +15,7 @@ from dbt_idivm.script.diff import InlineDiff
 from dbt_idivm.script.plan import Plan
 from dbt_idivm.script.prune_empty import non_empty
 
-SHAPES = ("direct", "effective", "additive", "none")
+SHAPES = ("direct", "effective", "additive", "tuple", "none")
 RULES = tuple(rule.name for operator in OPERATORS for rule in operator.RULES)
 
 
@@ -30,7 +30,7 @@ class Coverage:
     def refresh(self, plan: Plan, diffs: Mapping[str, InlineDiff], script: BoundScript | None) -> None:
         """Count one refresh. A rule counts if the base i-diff that it carries on has rows."""
         self.shapes[script.shape if script is not None else "none"] += 1
-        if script is not None and script.shape == "additive":
+        if plan.strategy == "tuple" or (script is not None and script.shape == "additive"):
             return
         binding = Binding(diffs=diffs, dialect=DUCKDB)
         base = {name: non_empty(found, binding.is_empty) for name, found in plan.base.items()}

@@ -24,7 +24,7 @@ from dbt_idivm.script.bind import BoundScript, bind, full_query
 from dbt_idivm.script.binding import Binding
 from dbt_idivm.script.dialect import DUCKDB
 from dbt_idivm.script.diff import FeedDiff, InlineDiff, NetDiff, Row
-from dbt_idivm.script.plan import Plan
+from dbt_idivm.script.plan import Plan, Strategy
 
 VIEW = "maintained"
 
@@ -51,7 +51,7 @@ class Options:
 
     optimised: bool = True
     additive: bool = True
-    recompute_only: bool = False
+    strategy: Strategy = "id"
     feed: bool = False  # the net diff stays a query over the change feed
     split: bool = True  # base i-diffs by conditional attributes; else operators convert updates of what they test
 
@@ -207,8 +207,8 @@ class World:
 
 def plan_of(tables: tuple[Table, ...], sql: str, options: Options) -> Plan:
     lowered = lower(sql, Catalog({table.name: table.info() for table in tables}))
-    plan = compile_plan(lowered.root, lowered.output, recompute_only=options.recompute_only, caches=options.additive)
-    return plan if options.split else without_split(plan)
+    plan = compile_plan(lowered.root, lowered.output, strategy=options.strategy, caches=options.additive)
+    return plan if options.split or options.strategy == "tuple" else without_split(plan)
 
 
 def without_split(plan: Plan) -> Plan:

@@ -14,12 +14,14 @@ from tests.property.strategies import DEEP, Case, cases
 WAYS = {
     "optimised": Options(additive=False),
     "naive": Options(optimised=False, additive=False),
-    "recompute": Options(recompute_only=True),
+    "recompute": Options(strategy="recompute"),
     "unsplit": Options(additive=False, split=False),
     "optimised-feed": Options(additive=False, feed=True),
     "naive-feed": Options(optimised=False, additive=False, feed=True),
+    "tuple": Options(optimised=False, additive=False, strategy="tuple"),
+    "tuple-feed": Options(optimised=False, additive=False, strategy="tuple", feed=True),
 }
-ADDITIVE = {"additive": Options(), "additive-feed": Options(feed=True)}
+ADDITIVE = {"additive": Options(), "additive-feed": Options(feed=True), "additive-tuple": Options(strategy="tuple")}
 
 
 def check(case: Case, options: Options, coverage: Coverage | None = None) -> None:
@@ -82,6 +84,6 @@ def test_every_rule_and_shape_was_reached() -> None:
 def test_hand_written_cases_reach_every_rule_and_shape() -> None:
     reached = Coverage()
     for case in DIRECTED.values():
-        for way in ("optimised", "unsplit", "additive"):
+        for way in ("optimised", "unsplit", "additive", "tuple"):
             check(case, (WAYS | ADDITIVE)[way], reached)
     assert not reached.missing()

@@ -15,7 +15,7 @@ from tests.property.profiles import fewer
 from tests.property.strategies import Case, cases
 
 PLANS = {"split": Options(additive=False), "unsplit": Options(additive=False, split=False),
-         "recompute": Options(recompute_only=True)}
+         "recompute": Options(strategy="recompute")}
 
 
 def check_nodes(case: Case, options: Options) -> None:

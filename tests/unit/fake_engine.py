@@ -102,6 +102,9 @@ class FakeEngine:
                  ("Table Properties", "[" + ",".join(f"{k}={v}" for k, v in table.properties.items()) + "]")]
         return Rows(("col_name", "data_type", "comment"), tuple((*line, None) for line in lines))
 
+    def _explain(self, statement: Statement) -> Reply:
+        return Rows(("plan",), (("== Physical Plan ==\nLocalTableScan <empty>",),))
+
     def _set(self, statement: Statement) -> Reply:
         key, value = re.fullmatch(r"SET `(.*?)`=`(.*)`", statement.sql).groups()  # type: ignore[union-attr]
         self.settings[key] = value

@@ -71,7 +71,6 @@ SQL = {
 CASES: dict[int, dict[str, object]] = {
     102: {"key": "uniqe_key", "nearest": "`unique_key`"},
     103: {"key": "verify", "value": "maybe", "accepted": "none, sample or always"},
-    104: {"strategy": "tuple"},
     105: {"key": "volatile", "value": "at_refresh"},
     106: {"view": "marts.sales"},
     107: {"view": "marts.sales", "before": "id int", "now": "id int, name string"},
@@ -91,7 +90,7 @@ CASES: dict[int, dict[str, object]] = {
     409: {"setting": "time zone", "before": "UTC", "now": "Europe/Berlin"},
     410: {}, 411: {"incremental": "40 s", "full": "12 s"},
     412: {"source": "raw.orders", "before": "id int", "now": "id bigint"}, 413: {"view": "marts.sales"}, 414: {},
-    415: {},
+    415: {}, 416: {"source": "raw.orders"},
     901: {"message": "⋈ of inputs that share ['o__id']"},
     902: {"statement": "merge into marts.sales", "message": "[ARITHMETIC_OVERFLOW]", "state": "It is at version 7"},
     903: {"view": "marts.sales", "message": "[DELTA_CONCURRENT_APPEND]", "state": "It is at version 8"},

@@ -110,8 +110,9 @@ def test_an_upstream_commit_without_rows_is_not_read(engine: FakeEngine) -> None
 def test_a_large_change_stays_in_the_engine(engine: FakeEngine) -> None:
     change(built(engine), rows=5000)
     outcome = engine.drive(MODEL)
-    assert engine.labels("read") == ["check new keys (id) of main.o", "net diff of main.o from version 1 to 2"]
-    assert outcome.inputs["orders"].rows is None and outcome.statements == 3
+    assert engine.labels("read") == ["check new keys (id) of main.o", "U+FFFD in the change feed of main.o",
+                                     "net diff of main.o from version 1 to 2"]
+    assert outcome.inputs["orders"].rows is None and outcome.statements == 4
     assert any("BROADCAST" in s.sql for s in engine.log) and not engine.staged, "what was staged goes"
 
 
@@ -141,6 +142,16 @@ def test_a_change_that_is_larger_than_its_metrics_say(engine: FakeEngine) -> Non
         engine.reads["net diff"] = rows
         assert engine.drive(MODEL).inputs["orders"].rows is None
         change(engine, rows=1)
+
+
+@pytest.mark.parametrize("rows", [((7, "\ufffd", 1),), ((7, "\ufffd", 0),)])  # the second: a row that cancels
+@pytest.mark.parametrize("invalid_at", [None, 1, 2])
+def test_texts_that_a_feed_cannot_show(engine: FakeEngine, rows: tuple[tuple[object, ...], ...], invalid_at: int | None) -> None:
+    """A real U+FFFD is a text; where the table has bytes that are not UTF-8, before or after, the view is rebuilt."""
+    change(built(engine), rows=1)
+    engine.reads |= {"net diff": rows, "U+FFFD": ((1,),), f"texts of main.o at version {invalid_at}": ((1,),)}
+    outcome = engine.drive(MODEL)
+    assert (outcome.mode, (outcome.reason or "")[:9]) == (("incremental", "") if invalid_at is None else ("full", "IDIVM-416"))
 
 
 class OnDay(Invocation):
