@@ -7,7 +7,7 @@ BIN     := $(VENV)/bin
 INSTALL := $(BIN)/python -m pip install --quiet --disable-pip-version-check -c constraints.txt
 
 .DEFAULT_GOAL := help
-.PHONY: help test faults wheel versions demo lint check docs clean java
+.PHONY: help test property faults wheel versions demo lint check docs clean java
 .NOTPARALLEL:
 
 help: ## what can be made
@@ -17,6 +17,9 @@ help: ## what can be made
 test: java $(VENV)/.dev $(VENV)/.jars ## lint, then the whole default test suite
 	$(BIN)/ruff check .
 	$(BIN)/python -m pytest -n 2 --dist loadfile --no-loadscope-reorder $(addprefix tests/,functional property install golden unit) $(PYTEST_ARGS)
+
+property: $(VENV)/.dev ## 20,000 random cases of maintenance against recomputation, and what they reached
+	$(BIN)/python -m pytest tests/property --hypothesis-profile=long -q $(PYTEST_ARGS)
 
 faults: java $(VENV)/.dev $(VENV)/.jars ## break refreshes off at every statement, kill dbt twenty times, and count what came of it
 	$(BIN)/python -m pytest $(addprefix tests/functional/,test_crashes.py test_crashes_thrift.py test_kills.py) --every-point -q $(PYTEST_ARGS)

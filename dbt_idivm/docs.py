@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from pathlib import Path
 
+from dbt_idivm import running_example
 from dbt_idivm.errors import CODES, ErrorCode, Finding
 from dbt_idivm.support import support_page, support_table
 
@@ -45,15 +46,21 @@ def _sentence(text: str) -> str:
 
 def pages(root: Path) -> Mapping[str, str]:
     """Path below the project → text, for every page that is made from the code, wholly or (the README) in part."""
-    readme = with_support_table((root / "README.md").read_text(encoding="utf-8"))
-    return {**error_pages(), "docs/support.md": support_page(), "README.md": readme}
+    readme = with_block((root / "README.md").read_text(encoding="utf-8"), "support", support_table())
+    onboarding = (root / "docs/onboarding.md").read_text(encoding="utf-8")
+    for name, block in running_example.blocks().items():
+        fence = "sql" if block.startswith(("SELECT", "MERGE")) else ""
+        onboarding = with_block(onboarding, name, f"```{fence}\n{block}\n```\n")
+    return {**error_pages(), "docs/support.md": support_page(), "README.md": readme, "docs/onboarding.md": onboarding}
 
 
-def with_support_table(readme: str) -> str:
-    """The README with the table of what is maintained between its two markers."""
-    begin, end = "<!-- support:begin -->\n", "<!-- support:end -->"
-    before, _, rest = readme.partition(begin)
-    return before + begin + support_table() + end + rest.partition(end)[2]
+def with_block(page: str, name: str, block: str) -> str:
+    """The page with `block` between the two markers of that name. Raises ValueError if they are not there."""
+    begin, end = f"<!-- {name}:begin -->\n", f"<!-- {name}:end -->"
+    if begin not in page or end not in page:
+        raise ValueError(f"the page has no place for '{name}'")
+    before, _, rest = page.partition(begin)
+    return before + begin + block + end + rest.partition(end)[2]
 
 
 def write(root: Path) -> None:

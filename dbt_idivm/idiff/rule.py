@@ -4,11 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
-from typing import Any, Literal
+from typing import Any
 
 from dbt_idivm.idiff.idiff import IDiff, Kind
 
-Side = Literal["only", "either"]  # "either": the rule is the same for each input of the operator
 # (operator, number of the input, incoming i-diff); the operator is of the class that holds the rule
 Guard = Callable[[Any, int, IDiff], bool]
 Builder = Callable[[Any, int, IDiff], tuple[IDiff, ...]]

@@ -1,0 +1,60 @@
+"""The running example of the idIVM paper (§2, Figure 1) for `docs/onboarding.md`: V, the parts of phones, and V', their cost."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+from dbt_idivm.compiler import compile_plan
+from dbt_idivm.context import Catalog, TableInfo
+from dbt_idivm.explain import tree
+from dbt_idivm.frontend.lower import lower
+from dbt_idivm.operators.scan import Attribute
+from dbt_idivm.script.bind import bind
+from dbt_idivm.script.binding import Binding
+from dbt_idivm.script.dialect import DELTA
+from dbt_idivm.script.diff import InlineDiff
+from dbt_idivm.script.plan import Plan, Strategy
+
+TABLES = (
+    TableInfo("devices", (Attribute("did", "int"), Attribute("category", "string")), ("did",), "primary key"),
+    TableInfo("parts", (Attribute("pid", "int"), Attribute("price", "int")), ("pid",), "primary key"),
+    TableInfo("devices_parts", (Attribute("did", "int"), Attribute("pid", "int")), ("did", "pid"), "primary key"),
+)
+_FROM = """FROM parts AS p
+JOIN devices_parts AS dp ON p.pid = dp.pid
+JOIN devices AS d ON dp.did = d.did
+WHERE d.category = 'phone'"""
+V = f"SELECT d.did, p.pid, p.price\n{_FROM}"
+COSTS = f"SELECT d.did, SUM(p.price) AS cost\n{_FROM}\nGROUP BY d.did"
+# the price of part 1 goes from 10 to 11
+PRICE_CHANGE = {"parts": InlineDiff(("pid", "price"), (((1, 10), -1), ((1, 11), 1)))}
+
+
+def plan_of(sql: str, strategy: Strategy = "id") -> Plan:
+    lowered = lower(sql, Catalog({table.name: table for table in TABLES}))
+    return compile_plan(lowered.root, lowered.output, strategy=strategy)
+
+
+def blocks() -> Mapping[str, str]:
+    """Name → text, for each block of the page."""
+    view, costs = plan_of(V), plan_of(COSTS)
+    return {
+        "V": V,
+        "V ids": "\n".join(tree(view.root)),
+        "V base": "\n".join(f"{occurrence}: {diff}" for occurrence, diffs in view.base.items() for diff in diffs),
+        "V rules": "\n".join(f"{firing.operator}: {firing.incoming} → {firing.rule}, {firing.outgoing} out"
+                             for firing in view.firings),
+        "V naive": "\n".join(map(str, view.naive)),
+        "V optimised": "\n".join(map(str, view.idiffs)),
+        "V price": _merge(view),
+        "V price by tuples": _merge(plan_of(V, "tuple")),
+        "costs": COSTS,
+        "costs ids": "\n".join(tree(costs.root)),
+        "costs price": _merge(costs),
+    }
+
+
+def _merge(plan: Plan) -> str:
+    script = bind(plan, Binding(diffs=PRICE_CHANGE), "v")
+    assert script is not None
+    return DELTA.sql(script.merge)

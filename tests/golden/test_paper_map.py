@@ -1,0 +1,65 @@
+"""docs/paper-map.md: each rule with its table row, a golden file that fires it, and one in which its guard keeps it back."""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from collections.abc import Callable, Iterator
+from pathlib import Path
+
+from dbt_idivm.idiff.rule import IDiffRule, always
+from dbt_idivm.operators import OPERATORS
+from tests.golden.golden_file import read
+from tests.golden.test_golden import FILES
+
+PAGE = Path(__file__).parents[2] / "docs" / "paper-map.md"
+BEGIN, END = "<!-- rules:begin -->\n", "<!-- rules:end -->"
+RULES = {rule.name: (operator, rule) for operator in OPERATORS for rule in operator.RULES}
+
+
+def goldens() -> tuple[dict[str, list[str]], dict[str, list[str]]]:
+    """Rule → the goldens that fire it, and those in which an i-diff of its kind takes another rule of its operator."""
+    fired: dict[str, list[str]] = defaultdict(list)
+    held: dict[str, list[str]] = defaultdict(list)
+    for path in FILES:
+        name = f"{path.parent.name}/{path.name}"
+        for rule in dict.fromkeys(firing.rule for firing in read(path).plan().firings):
+            fired[rule].append(name)
+            for other in rivals(rule):
+                if name not in held[other]:
+                    held[other].append(name)
+    return fired, held
+
+
+def rivals(name: str) -> Iterator[str]:
+    operator, rule = RULES[name]
+    return (other.name for other in operator.RULES if other.on is rule.on and other is not rule)
+
+
+def table() -> str:
+    fired, held = goldens()
+    lines = ["| table of the paper | rule | i-diff | out | fired in | held back in |", "|---|---|---|---|---|---|"]
+    for name, (_, rule) in RULES.items():
+        back = "always fires" if rule.when is always else _first(held[name], fired[name])
+        lines.append(f"| {rule.paper} | `{name}` | {str(rule.on).upper()} | {rule.emits} | `{fired[name][0]}` | {back} |")
+    return "\n".join(lines) + "\n"
+
+
+def _first(held: list[str], fired: list[str]) -> str:
+    """One that shows only the other side, if there is one."""
+    return f"`{next((name for name in held if name not in fired), held[0])}`"
+
+
+def test_each_rule_is_fired_and_held_back() -> None:
+    fired, held = goldens()
+    assert [name for name in RULES if not fired[name]] == []
+    assert [name for name, (_, rule) in RULES.items() if _has_guard(rule) and not held[name]] == []
+
+
+def _has_guard(rule: IDiffRule) -> bool:
+    return rule.when is not always
+
+
+def test_the_page_is_up_to_date(golden: Callable[[Path, str], None]) -> None:
+    text = PAGE.read_text(encoding="utf-8")
+    before, _, rest = text.partition(BEGIN)
+    golden(PAGE, before + BEGIN + table() + END + rest.partition(END)[2])
