@@ -76,8 +76,9 @@ class Project:
     def request(self, model: ModelRequest, **changes: Any) -> ModelRequest:
         """The model as it is asked for now."""
         stands = self.relations()
-        beside = tuple(name for name in places(model.identifier) if name in stands)
-        return replace(model, **{"existing": stands.get(model.identifier), "beside": beside, "run_id": f"run{self.runs}",
+        identifier = model.identifier.lower()  # the catalog knows no case
+        beside = tuple(name for name in places(identifier) if name in stands)
+        return replace(model, **{"existing": stands.get(identifier), "beside": beside, "run_id": f"run{self.runs}",
                                  **changes})
 
     def run(self, statement: Statement) -> Reply:
