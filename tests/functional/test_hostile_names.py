@@ -45,10 +45,9 @@ def names(spark: Any) -> Iterator[Project]:
 
 
 def follow(project: Project, models: list[ModelRequest], *changes: str) -> None:
-    """After each change every model is led on, and is what its query gives."""
-    for change in ("", *changes):
-        if change:
-            project.sql(change)
+    """After the changes every model is led on, and is what its query gives."""
+    for change in (False, True):
+        project.sql(*(changes if change else ()))
         project.new_run()
         for model in models:
             outcome = project.refresh_in_run(model)

@@ -84,7 +84,7 @@ def test_joins_of_two_to_six_tables(lab: Project) -> None:
     for number in range(1, len(JOINED) + 1):
         joins, columns = zip(*JOINED[:number], strict=True)
         sql = f"select {', '.join(columns)} from $.{' '.join(joins)} where t.stars < 9"
-        others = ("tuple",) if number % 2 else ("recompute",) if number == 2 else ()
+        others = {1: ("tuple",), 3: ("recompute",), 5: ("tuple",)}.get(number, ())
         views += models(lab, f"join{number + 1}", sql, ("id", *others))
     created(lab, views)
     lab.sql("update $.users set city = 'c' where uid = 1")
