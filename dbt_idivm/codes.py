@@ -141,7 +141,7 @@ CODES: tuple[ErrorCode, ...] = (
     ErrorCode(
         "IDIVM-218", "unsupported", "{column} of type {type} in {use}",
         "values of this type cannot be compared, so rows that carry it cannot be told apart",
-        "leave the column out, compare a value taken from it, or give the input a key"),
+        "leave the column out, or store what is needed of it in columns of its own"),
     ErrorCode(
         "IDIVM-219", "not yet", "{what}",
         "rows that come from no table have no input and no ID",

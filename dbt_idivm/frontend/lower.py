@@ -21,7 +21,7 @@ from dbt_idivm.frontend.refuse import refusals
 from dbt_idivm.frontend.scope import Entry, Scope
 from dbt_idivm.frontend.tables import relations, tables_in
 from dbt_idivm.frontend.text import Text
-from dbt_idivm.frontend.types import incomparable_rows
+from dbt_idivm.frontend.types import incomparable_outputs, incomparable_rows
 
 __all__ = ["Lowered", "lower", "tables_in"]
 
@@ -48,9 +48,23 @@ def lower(sql: str, catalog: Catalog) -> Lowered:
         raise IdivmError(finding(901, message=str(error))) from error
     output = tuple((entry.name, entry.attribute) for entry in rows.scope.entries)
     findings = [*lowering.findings, *_bad_names(tree, text, rows.scope)]
-    findings.extend(incomparable_rows(rows.root, tuple(a for _, a in output), lowering.places))
-    _raise(findings)
+    stored = tuple(attribute for _, attribute in output)
+    findings.extend(incomparable_rows(rows.root, stored, lowering.places))
+    findings.extend(incomparable_outputs(rows.root, stored))
+    _raise(_once_a_column(findings))
     return Lowered(rows.root, output)
+
+
+def _once_a_column(findings: list[Finding]) -> list[Finding]:
+    """A column that cannot be compared is told of once, at the place where that matters first."""
+    told: set[str] = set()
+    kept = []
+    for found in findings:
+        column = found.details["column"] if found.code == "IDIVM-218" else ""
+        if not column or column not in told:
+            kept.append(found)
+        told.add(column)
+    return kept
 
 
 def _parsed(text: Text) -> exp.Query:

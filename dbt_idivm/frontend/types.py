@@ -1,4 +1,8 @@
-"""Types that cannot be compared: MAP and VARIANT. Such values can be carried, but nothing may depend on their equality."""
+"""Types that cannot be compared: MAP and VARIANT.
+
+They cannot even be carried: a net diff groups whole rows, and an update is written where it differs from what is stored. A
+struct that DESCRIBE cuts short may hold one; it is carried, and an engine's error would tell, but nothing is compared by it.
+"""
 
 from __future__ import annotations
 
@@ -19,6 +23,10 @@ def is_incomparable(kind: exp.DataType) -> bool:
     return any(part.this in _INCOMPARABLE for part in kind.find_all(exp.DataType))
 
 
+def _cannot_be_carried(kind: exp.DataType) -> bool:
+    return is_incomparable(kind) and kind.this != exp.DataType.Type.OBJECT
+
+
 def incomparable_attributes(names: tuple[str, ...], root: Operator, place: Place | None, use: str) -> Iterator[Finding]:
     """Findings for attributes of `root` that are to be compared and cannot."""
     types = root.types
@@ -37,11 +45,22 @@ def incomparable_operands(condition: exp.Expr, types: Mapping[str, exp.DataType]
                 yield finding(218, place, column=short(side.sql("spark")), type=kind.sql("spark"), use="a comparison")
 
 
+def incomparable_outputs(root: Operator, output: tuple[str, ...]) -> Iterator[Finding]:
+    """Findings for what the view would store, read from a table or made by a function."""
+    types = root.types
+    for name in output:
+        if _cannot_be_carried(types[name]):
+            yield finding(218, column=short(name), type=types[name].sql("spark"), use="the view")
+
+
 def incomparable_rows(root: Operator, used: tuple[str, ...], places: Mapping[str, Place | None]) -> Iterator[Finding]:
-    """Findings for keyless scans of which such a column is used: there, rows are named by all their columns."""
+    """Findings for scans of which such a column is used; without a key, rows are named by all their columns."""
     if isinstance(root, Scan):
         place = places.get(root.occurrence)
+        types = root.types
         if root.key is not None:
+            carried = tuple(name for name in used if _cannot_be_carried(types[name]) and name not in root.ids)
+            yield from incomparable_attributes(carried, root, place, f"the rows of {root.table}")
             used = root.ids
         yield from incomparable_attributes(used, root, place, f"{root.table}, which has no key" if root.key is None
                                            else f"the key of {root.table}")

@@ -206,7 +206,8 @@ def test_nested_values(lab: Project) -> None:
     models = [lab.model("copy", "select id, a, s, w from $.t", {"t": ["id"]}, dbt=mapped),
               lab.model("fields", "select id, s.`Y y` as y, w.f29 from $.t", {"t": ["id"]}),
               lab.model("bag", "select a, s.x as x from $.t", dbt=mapped)]
-    for model in models:
+    rebuilt = lab.model("maps", "select id, m from $.t", {"t": ["id"]})
+    for model in (*models, rebuilt):
         refreshed(lab, model, "create")
     wide = ", ".join(f"'f{n}', {n}" for n in range(30))
     first = f"array('''', null, '${{x}}'), named_struct('x', 1, 'Y y', '--'), map('a', 1), named_struct({wide})"
@@ -218,6 +219,7 @@ def test_nested_values(lab: Project) -> None:
         lab.new_run()
         for model in models:
             refreshed(lab, model)
+    assert "of type MAP" in (refreshed(lab, rebuilt, "full").reason or "")
 
 
 @seed(20260101)
