@@ -13,10 +13,10 @@ INSTALL := $(BIN)/python -m pip install --quiet --disable-pip-version-check -c c
 help: ## what can be made
 	@sed -n 's/^\([a-z]*\):.*## /\1|/p' $(MAKEFILE_LIST) | while IFS='|' read name what; do printf '  make %-8s %s\n' "$$name" "$$what"; done
 
-# Two processes, each with an embedded Spark of its own; the files that take longest come first.
+# Two processes, each with an embedded Spark of its own; the file that takes longest comes first.
 test: java $(VENV)/.dev $(VENV)/.jars ## lint, then the whole default test suite
 	$(BIN)/ruff check .
-	$(BIN)/python -m pytest -n 2 --dist loadfile --no-loadscope-reorder $(addprefix tests/,functional property install golden unit) $(PYTEST_ARGS)
+	$(BIN)/python -m pytest -n 2 --dist loadfile --no-loadscope-reorder $(addprefix tests/,property functional install golden unit) $(PYTEST_ARGS)
 
 property: $(VENV)/.dev ## 20,000 random cases of maintenance against recomputation, and what they reached
 	$(BIN)/python -m pytest tests/property --hypothesis-profile=long -q $(PYTEST_ARGS)

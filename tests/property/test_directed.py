@@ -5,9 +5,7 @@ from __future__ import annotations
 import pytest
 
 from tests.property.directed import DIRECTED, FOUND
-from tests.property.test_equivalence import ADDITIVE, WAYS, check
-
-ALL_WAYS = WAYS | ADDITIVE
+from tests.property.test_equivalence import ALL_WAYS, check
 
 
 @pytest.mark.parametrize("way", ALL_WAYS)

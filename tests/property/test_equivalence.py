@@ -18,10 +18,13 @@ WAYS = {
     "unsplit": Options(additive=False, split=False),
     "optimised-feed": Options(additive=False, feed=True),
     "naive-feed": Options(optimised=False, additive=False, feed=True),
-    "tuple": Options(optimised=False, additive=False, strategy="tuple"),
-    "tuple-feed": Options(optimised=False, additive=False, strategy="tuple", feed=True),
 }
-ADDITIVE = {"additive": Options(), "additive-feed": Options(feed=True), "additive-tuple": Options(strategy="tuple")}
+ADDITIVE = {"additive": Options(), "additive-feed": Options(feed=True)}
+TUPLES = {
+    "tuple": Options(additive=False, strategy="tuple"),
+    "tuple-feed": Options(additive=False, strategy="tuple", feed=True),
+}
+ALL_WAYS = WAYS | ADDITIVE | TUPLES
 
 
 def check(case: Case, options: Options, coverage: Coverage | None = None) -> None:
@@ -72,6 +75,14 @@ def test_additive_equals_recomputed(way: str, case: Case) -> None:
     check(case, ADDITIVE[way], COVERAGE)
 
 
+@pytest.mark.parametrize("way", TUPLES)
+@fewer
+@given(case=cases())
+def test_tuple_based_equals_recomputed(way: str, case: Case) -> None:
+    COVERAGE.cases += 1
+    check(case, TUPLES[way], COVERAGE)
+
+
 # One random case in hundreds fires them.
 RARE = {"project_upd_bag", "aggregate_upd_unused", "project_upd_lookup", "select_upd", "semijoin_right_upd"}
 
@@ -85,5 +96,5 @@ def test_hand_written_cases_reach_every_rule_and_shape() -> None:
     reached = Coverage()
     for case in DIRECTED.values():
         for way in ("optimised", "unsplit", "additive", "tuple"):
-            check(case, (WAYS | ADDITIVE)[way], reached)
+            check(case, ALL_WAYS[way], reached)
     assert not reached.missing()

@@ -8,9 +8,7 @@ import pytest
 from tests.property.directed import DIRECTED
 from tests.property.harness import Collision, World
 from tests.property.mutations import CONSERVATIVE, MUTATIONS, Mutation
-from tests.property.test_equivalence import ADDITIVE, WAYS, check
-
-ALL_WAYS = WAYS | ADDITIVE
+from tests.property.test_equivalence import ALL_WAYS, check
 
 
 @pytest.mark.parametrize("mutation", MUTATIONS, ids=lambda mutation: mutation.guard)
