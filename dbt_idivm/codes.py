@@ -66,6 +66,19 @@ CODES: tuple[ErrorCode, ...] = (
         "IDIVM-107", "config", "the columns of {view} would change",
         "`on_schema_change: fail` keeps it as it is: it has {before}, and would have {now}",
         "take the change back, or run with --full-refresh"),
+    ErrorCode(
+        "IDIVM-108", "config", "`caches` names `{name}`, which the model does not read",
+        "a cache holds the rows of a CTE or of a derived table (`FROM (…) AS name`); the SELECT uses none of this name",
+        "did you mean {nearest}?"),
+    ErrorCode(
+        "IDIVM-109", "config", "`caches` names `{name}`, whose rows have no unique ID",
+        "a change of the cache is read by the IDs of its rows, and they are not unique because {tables} has no key",
+        "declare a key (config `keys`, or the tests `unique` and `not_null`), or take the name off the list"),
+    ErrorCode(
+        "IDIVM-110", "config", "`caches` names `{name}`, which joins on no key",
+        "rows have several partners on both sides (a multi-valued dependency): the cache would be larger than the tables that it "
+        "joins, and reading it slower than joining them",
+        "declare the key of one side, name a CTE below the join or one that aggregates it, or take the name off the list"),
     # 2xx: the model's SQL
     ErrorCode(
         "IDIVM-201", "not yet", "{join}",

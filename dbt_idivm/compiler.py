@@ -2,41 +2,63 @@
 
 from __future__ import annotations
 
-import re
-from itertools import count
+from collections.abc import Mapping
+from dataclasses import replace
+from typing import cast
 
-from dbt_idivm.algebra.expressions import column
+from dbt_idivm.algebra.expressions import column, short
 from dbt_idivm.algebra.operator import Operator
+from dbt_idivm.algebra.types import cannot_be_carried, name_of_type, type_of
+from dbt_idivm.context import AUTO, Caching
+from dbt_idivm.errors import IdivmError, finding
+from dbt_idivm.frontend.names import Names, names_of
 from dbt_idivm.operators.project import Project
+from dbt_idivm.operators.scan import Attribute, Scan
 from dbt_idivm.optimize import optimize
 from dbt_idivm.passes.attributes import prune_attributes
 from dbt_idivm.passes.base_idiffs import base_idiffs
-from dbt_idivm.passes.infer_ids import infer_ids
+from dbt_idivm.passes.canonical import canonical
+from dbt_idivm.passes.infer_ids import infer_ids, scans
 from dbt_idivm.passes.operator_caches import additive_state, place_operator_caches
+from dbt_idivm.passes.place_caches import CachePlace, Occurrence, place_caches
 from dbt_idivm.passes.propagate import propagate
-from dbt_idivm.script.plan import Plan, Strategy, ViewColumn
-
-HIDDEN = "idivm__"  # hidden columns of the stored view begin with this
-_REFUSED = re.compile(r"[ ,;{}()\n\t=]")  # what Delta takes in a column name only under column mapping
+from dbt_idivm.script.over_tables import expanded
+from dbt_idivm.script.plan import Cache, Plan, Strategy, ViewColumn
+from dbt_idivm.stored_names import cache_columns, cache_table, hidden_columns
 
 
 def compile_plan(root: Operator, output: tuple[tuple[str, str], ...], *, strategy: Strategy = "id",
-                 caches: bool = True) -> Plan:
+                 caching: Caching = AUTO) -> Plan:
     """The plan of the view `root` whose user columns are `output`: (name, attribute of root), in order.
 
-    prune attributes → place operator caches → infer IDs → base i-diffs → propagate → optimise; a tuple-based plan ends
-    with the IDs. Without `caches` no hidden state is added to the view.
+    place caches, and for each of them and for the view: prune attributes → place operator caches → infer IDs → base i-diffs →
+    propagate → optimise; a tuple-based plan ends with the IDs. Raises IdivmError where a cache that is asked for cannot be.
     """
     shown = tuple(dict.fromkeys(attribute for _, attribute in output))
-    view: Operator = root if isinstance(root, Project) else Project(root, tuple((name, column(name)) for name in shown))
-    view = prune_attributes(view, frozenset(shown))
-    caches = caches and strategy != "recompute"
-    if caches:
-        view = place_operator_caches(view)
-    view = infer_ids(view)
+    view, caches = _cut(_projected(root, shown), frozenset(shown), strategy, caching)
+    view = _extended(view, shown, strategy, caching)
     columns = tuple(ViewColumn(name, attribute) for name, attribute in output)
-    columns += _hidden([name for name, _ in output], [name for name in view.columns if name not in shown])
-    state = additive_state(view) if caches else None
+    columns += hidden_columns((name for name, _ in output), (name for name in view.columns if name not in shown))
+    return replace(_planned(view, columns, strategy, caching), caches=caches)
+
+
+def _projected(root: Operator, shown: tuple[str, ...]) -> Operator:
+    return root if isinstance(root, Project) else Project(root, tuple((name, column(name)) for name in shown))
+
+
+def _extended(root: Operator, shown: tuple[str, ...], strategy: Strategy, caching: Caching) -> Operator:
+    """The ID-extended view of the attributes `shown`, with its operator caches."""
+    view = prune_attributes(_projected(root, shown), frozenset(shown))
+    return infer_ids(place_operator_caches(view) if _has_state(strategy, caching) else view)
+
+
+def _has_state(strategy: Strategy, caching: Caching) -> bool:
+    return caching.policy != "none" and strategy != "recompute"
+
+
+def _planned(view: Operator, columns: tuple[ViewColumn, ...], strategy: Strategy, caching: Caching) -> Plan:
+    """The plan of an ID-extended view."""
+    state = additive_state(view) if _has_state(strategy, caching) else None
     if strategy == "tuple":
         return Plan(view, columns, {}, (), (), (), state, strategy)
     base = base_idiffs(view, strategy == "recompute")
@@ -44,14 +66,47 @@ def compile_plan(root: Operator, output: tuple[tuple[str, str], ...], *, strateg
     return Plan(view, columns, base, found.idiffs, optimize(found.idiffs), found.firings, state, strategy)
 
 
-def _hidden(shown: list[str], attributes: list[str]) -> tuple[ViewColumn, ...]:
-    """The hidden columns, under names that every Delta table can have and the user has not taken."""
-    taken = {name.lower() for name in shown}
-    found = []
-    for attribute in attributes:
-        base = HIDDEN + _REFUSED.sub("_", attribute)
-        tried = (base if number == 1 else f"{base}_{number}" for number in count(1))
-        name = next(each for each in tried if each.lower() not in taken)
-        taken.add(name.lower())
-        found.append(ViewColumn(name, attribute, hidden=True))
-    return tuple(found)
+def _cut(view: Operator, needed: frozenset[str], strategy: Strategy, caching: Caching) -> tuple[Operator, tuple[Cache, ...]]:
+    """The view over its caches, and these in the order in which they are maintained."""
+    names = names_of(view)
+    instead: dict[Operator, Scan] = {}
+    caches: dict[str, Cache] = {}
+    for number, place in enumerate(place_caches(view, needed, caching), 1):
+        root = _extended(_over(instead, place.root), place.needed, strategy, caching)
+        plan = _planned(root, cache_columns(root.columns), strategy, caching)
+        cache = _cache(number, place, plan, caches, caching)
+        caches[cache.table] = cache
+        instead |= {occurrence.node: _scan(cache, occurrence, names) for occurrence in place.occurrences}
+    return _over(instead, view), tuple(caches.values())
+
+
+def _over(instead: Mapping[Operator, Scan], node: Operator) -> Operator:
+    """The tree with a scan instead of each subtree that is cached, the outermost ones."""
+    if node in instead:
+        return instead[node]
+    return cast(Operator, node.with_children(*(_over(instead, child) for child in node.inputs)))
+
+
+def _cache(number: int, place: CachePlace, plan: Plan, before: dict[str, Cache], caching: Caching) -> Cache:
+    over = expanded(plan.root, before)
+    table = cache_table(caching.model, number, dict.fromkeys(scan.table for scan in scans(over)))
+    read = {*place.needed, *plan.root.ids}  # not the state of its groups
+    told = {name.lower(): kind for name, kind in caching.stored.get(table, {}).items()}
+    attributes = tuple(Attribute(each.name, told.get(each.name.lower()) or name_of_type(plan.root.types[each.attribute]))
+                       for each in plan.columns if each.attribute in read)
+    wrong = [finding(218, column=short(a.name), type=a.type, use=f"the cache {table}")
+             for a in attributes if cannot_be_carried(type_of(a.type))]
+    if wrong:
+        raise IdivmError(wrong)
+    times = f", {len(place.occurrences)} times in the query" if len(place.occurrences) > 1 else ""
+    return Cache(number, table, plan, attributes, tuple(plan.stored(name) for name in plan.root.ids), place.reason + times,
+                 canonical(over).digest)
+
+
+def _scan(cache: Cache, occurrence: Occurrence, names: Names) -> Scan:
+    """The cache in place of one of the subtrees that it stands for, under the attribute names of that one."""
+    theirs = dict(occurrence.names)
+    held = {each.name: each.attribute for each in cache.plan.columns}
+    known = tuple((a.name, theirs[held[a.name]]) for a in cache.attributes if held[a.name] in theirs)
+    alias = names.occurrence(f"cache_{cache.number}", (a.name for a in cache.attributes))
+    return Scan(cache.table, alias, cache.attributes, cache.key, names=known)

@@ -2,10 +2,26 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
+from typing import Literal, get_args
 
+from dbt_idivm.algebra.operator import Operator
+from dbt_idivm.errors import Place
 from dbt_idivm.operators.scan import Attribute
+
+# What to keep besides the view: `auto` operator caches in the view itself, `none` not even those, `all` intermediate caches
+# as the paper places them, or the CTEs and derived tables of these names. With `all` and names, operator caches as well.
+Word = Literal["auto", "none", "all"]
+Caches = Word | tuple[str, ...]
+WORDS: tuple[Word, ...] = get_args(Word)
+
+
+def caches_of(value: str | Iterable[str]) -> Caches:
+    """One of the words, or names."""
+    if not isinstance(value, str):
+        return tuple(value)
+    return next((word for word in WORDS if word == value.lower()), (value,))
 
 
 @dataclass(frozen=True)
@@ -34,3 +50,30 @@ class Catalog:
 
     tables: Mapping[str, TableInfo] = field(default_factory=dict)
     views: Mapping[str, str] = field(default_factory=dict)
+
+
+@dataclass(frozen=True)
+class Subview:
+    """A CTE or derived table of the model: its name, the operator that gives its rows, and where it is read."""
+
+    name: str
+    root: Operator
+    place: Place | None = None
+
+
+@dataclass(frozen=True)
+class Caching:
+    """What is to be cached for the model whose relation is `model`; `subviews` are those that its SELECT names.
+
+    `stored`: cache table → column → the Spark SQL type that it has there. What is not in it is inferred, which is good enough
+    to look at a plan, and for tables that nobody inlines rows of: whoever runs one asks the engine for the types of the first
+    cache that is not in it (`script/over_tables.py` has the query), and compiles again, until all are.
+    """
+
+    policy: Caches = "auto"
+    model: str = "model"
+    subviews: tuple[Subview, ...] = ()
+    stored: Mapping[str, Mapping[str, str]] = field(default_factory=dict)
+
+
+AUTO = Caching()

@@ -35,6 +35,11 @@ def attributes(expression: exp.Expr) -> tuple[str, ...]:
     return tuple(dict.fromkeys(found.name for found in expression.find_all(exp.Column)))
 
 
+def short(attribute: str) -> str:
+    """The attribute's name without its occurrence."""
+    return attribute.split("__", 1)[-1]
+
+
 def substitute(expression: exp.Expr, by: Mapping[str, exp.Expr]) -> exp.Expr:
     """`expression` with each attribute replaced by its definition in `by` (all must be there)."""
     if isinstance(expression, exp.Column) and not expression.table:

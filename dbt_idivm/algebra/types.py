@@ -15,6 +15,7 @@ Type = exp.DataType.Type
 DIGITS = {Type.TINYINT: 3, Type.SMALLINT: 5, Type.INT: 10, Type.BIGINT: 20}
 _NUMERIC = frozenset({*DIGITS, Type.DECIMAL, Type.FLOAT, Type.DOUBLE})
 _TEXT = frozenset({Type.TEXT, Type.VARCHAR, Type.CHAR})
+_INCOMPARABLE = frozenset({Type.MAP, Type.VARIANT, Type.OBJECT})
 # A sum of DECIMAL(p, s) is DECIMAL(p + 10, s), and adding two of them takes a digit more; past 38 Spark cuts the scale.
 _WIDEST_SUMMED = 27
 
@@ -107,3 +108,21 @@ def is_summable(kind: exp.DataType) -> bool:
         size = _size(kind)
         return size is not None and size[0] <= _WIDEST_SUMMED
     return is_integral(kind)
+
+
+def is_incomparable(kind: exp.DataType) -> bool:
+    """Whether the type is, or contains, a MAP or a VARIANT."""
+    return any(part.this in _INCOMPARABLE for part in kind.find_all(exp.DataType))
+
+
+def cannot_be_carried(kind: exp.DataType) -> bool:
+    """Whether no net diff can be told of values of this type; of a struct that DESCRIBE cuts short it is not known."""
+    return is_incomparable(kind) and kind.this != Type.OBJECT
+
+
+def name_of_type(kind: exp.DataType) -> str:
+    """The type's name in Spark SQL, as DESCRIBE writes it; "unknown" where it is not known with all its parts."""
+    if kind.this == Type.DECIMAL and not kind.expressions:
+        return "unknown"
+    text = kind.sql(DIALECT)
+    return text if kind.args.get("nested") else text.lower()

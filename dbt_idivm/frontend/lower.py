@@ -13,7 +13,7 @@ from dataclasses import dataclass
 from sqlglot import exp
 
 from dbt_idivm.algebra.operator import Operator
-from dbt_idivm.context import Catalog
+from dbt_idivm.context import Catalog, Subview
 from dbt_idivm.errors import Finding, IdivmError, Place, finding
 from dbt_idivm.frontend.env import Env
 from dbt_idivm.frontend.query import Lowering
@@ -28,10 +28,14 @@ __all__ = ["Lowered", "lower", "tables_in"]
 
 @dataclass(frozen=True)
 class Lowered:
-    """A model as operators. `output` pairs the user's columns, in order and spelling, with attributes of `root`."""
+    """A model as operators. `output` pairs the user's columns, in order and spelling, with attributes of `root`.
+
+    `subviews` are the CTEs, once for each use, and the derived tables: each one's operator is part of `root`.
+    """
 
     root: Operator
     output: tuple[tuple[str, str], ...]
+    subviews: tuple[Subview, ...] = ()
 
 
 def lower(sql: str, catalog: Catalog) -> Lowered:
@@ -52,7 +56,7 @@ def lower(sql: str, catalog: Catalog) -> Lowered:
     findings.extend(incomparable_rows(rows.root, stored, lowering.places))
     findings.extend(incomparable_outputs(rows.root, stored))
     _raise(_once_a_column(findings))
-    return Lowered(rows.root, output)
+    return Lowered(rows.root, output, tuple(lowering.subviews))
 
 
 def _once_a_column(findings: list[Finding]) -> list[Finding]:

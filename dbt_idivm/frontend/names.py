@@ -5,6 +5,9 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable
 
+from dbt_idivm.algebra.operator import Operator
+from dbt_idivm.operators import Scan, UnionAll
+
 _OTHER = re.compile(r"[^a-z0-9_]+")
 
 
@@ -43,8 +46,23 @@ class Names:
         """The name of a union: its branch attribute is `<name>__branch`."""
         return self.occurrence(scope, ("branch",))
 
+    def take(self, node: Operator) -> None:
+        """The names of a tree are in use."""
+        for child in node.inputs:
+            self.take(child)
+        self._attributes.update(name.lower() for name in node.columns)
+        if isinstance(node, Scan | UnionAll):
+            self._occurrences.add(node.occurrence if isinstance(node, Scan) else node.name)
+
     def _collide(self, name: str, columns: tuple[str, ...]) -> bool:
         return any(f"{name}__{column}".lower() in self._attributes for column in columns)
+
+
+def names_of(root: Operator) -> Names:
+    """The names of a plan, to hand out others."""
+    names = Names()
+    names.take(root)
+    return names
 
 
 def plain(text: str, default: str) -> str:

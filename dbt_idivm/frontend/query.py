@@ -10,7 +10,7 @@ from sqlglot import exp
 
 from dbt_idivm.algebra.expressions import column, conjunction
 from dbt_idivm.algebra.operator import Operator
-from dbt_idivm.context import Catalog, TableInfo
+from dbt_idivm.context import Catalog, Subview, TableInfo
 from dbt_idivm.errors import Finding, Place, finding, nearest
 from dbt_idivm.frontend.env import Env
 from dbt_idivm.frontend.names import Names
@@ -43,6 +43,7 @@ class Lowering:
     names: Names = field(default_factory=Names)
     findings: list[Finding] = field(default_factory=list)
     places: dict[str, Place | None] = field(default_factory=dict)  # by occurrence
+    subviews: list[Subview] = field(default_factory=list)
 
     def query(self, node: exp.Expr, env: Env, name: str) -> Rows:
         """Any query. Its computed columns are called `<name>__<column>`."""
@@ -123,6 +124,7 @@ class Lowering:
         else:
             rows = self.query(node, env, alias or "subquery")
             root, scope = rows.root, rows.scope
+            self._remember(alias, root, node.args.get("alias") or node, env)
         if alias:
             scope = self._aliased(scope, node, env)
         for join in node.args.get("joins") or ():
@@ -133,6 +135,7 @@ class Lowering:
         if len(node.parts) == 1 and node.name.lower() in env.ctes:
             cte, outside = env.ctes[node.name.lower()]
             rows = self.query(cte.this, outside, cte.alias)
+            self._remember(cte.alias, rows.root, node, env)
             return rows.root, self._aliased(rows.scope, cte, outside)
         name = name_of(node)
         if name in self.views:
@@ -140,6 +143,11 @@ class Lowering:
             rows = self.query(tree, Env(text), node.alias or node.name)
             return rows.root, self._view_columns(rows.scope, name, node, env)
         return self._scan(self.catalog.tables[name], node, env)
+
+    def _remember(self, name: str, root: Operator, node: exp.Expr, env: Env) -> None:
+        """A subview that the model's own SELECT names; those inside plain SQL views are nobody's to name."""
+        if name and env.text.view is None:
+            self.subviews.append(Subview(name, root, env.text.place(node)))
 
     def _scan(self, info: TableInfo, node: exp.Table, env: Env) -> tuple[Operator, Scope]:
         columns = tuple(attribute.name for attribute in info.columns)

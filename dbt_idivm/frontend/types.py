@@ -10,21 +10,11 @@ from collections.abc import Iterator, Mapping
 
 from sqlglot import exp
 
+from dbt_idivm.algebra.expressions import short as short
 from dbt_idivm.algebra.operator import Operator
-from dbt_idivm.algebra.types import infer_type
+from dbt_idivm.algebra.types import cannot_be_carried, infer_type, is_incomparable
 from dbt_idivm.errors import Finding, Place, finding
 from dbt_idivm.operators.scan import Scan
-
-_INCOMPARABLE = (exp.DataType.Type.MAP, exp.DataType.Type.VARIANT, exp.DataType.Type.OBJECT)
-
-
-def is_incomparable(kind: exp.DataType) -> bool:
-    """Whether the type is, or contains, a MAP or a VARIANT."""
-    return any(part.this in _INCOMPARABLE for part in kind.find_all(exp.DataType))
-
-
-def _cannot_be_carried(kind: exp.DataType) -> bool:
-    return is_incomparable(kind) and kind.this != exp.DataType.Type.OBJECT
 
 
 def incomparable_attributes(names: tuple[str, ...], root: Operator, place: Place | None, use: str) -> Iterator[Finding]:
@@ -49,7 +39,7 @@ def incomparable_outputs(root: Operator, output: tuple[str, ...]) -> Iterator[Fi
     """Findings for what the view would store, read from a table or made by a function."""
     types = root.types
     for name in output:
-        if _cannot_be_carried(types[name]):
+        if cannot_be_carried(types[name]):
             yield finding(218, column=short(name), type=types[name].sql("spark"), use="the view")
 
 
@@ -59,15 +49,10 @@ def incomparable_rows(root: Operator, used: tuple[str, ...], places: Mapping[str
         place = places.get(root.occurrence)
         types = root.types
         if root.key is not None:
-            carried = tuple(name for name in used if _cannot_be_carried(types[name]) and name not in root.ids)
+            carried = tuple(name for name in used if cannot_be_carried(types[name]) and name not in root.ids)
             yield from incomparable_attributes(carried, root, place, f"the rows of {root.table}")
             used = root.ids
         yield from incomparable_attributes(used, root, place, f"{root.table}, which has no key" if root.key is None
                                            else f"the key of {root.table}")
     for child, needed in zip(root.inputs, root.needed(frozenset(used)), strict=True):
         yield from incomparable_rows(child, tuple(name for name in child.columns if name in needed), places)
-
-
-def short(attribute: str) -> str:
-    """The attribute's name without its occurrence."""
-    return attribute.split("__", 1)[-1]

@@ -45,7 +45,10 @@ class Attribute:
 
 @dataclass(frozen=True)
 class Scan(Operator):
-    """One occurrence of `table`. Its attributes are called `<occurrence>__<column>`, unique in the whole plan."""
+    """One occurrence of `table`. Its attributes are called `<occurrence>__<column>`, unique in the whole plan.
+
+    `names` are (column, attribute) for those that have another name: a cache is read under the names of what it stands for.
+    """
 
     table: str
     occurrence: str
@@ -53,16 +56,17 @@ class Scan(Operator):
     key: tuple[str, ...] | None = None  # column names of the table
     used: tuple[str, ...] | None = None  # column names; None: all
     state: State = "post"
+    names: tuple[tuple[str, str], ...] = ()
 
     def __post_init__(self) -> None:
-        names = {attribute.name for attribute in self.attributes}
-        missing = [name for name in (*(self.key or ()), *(self.used or ())) if name not in names]
+        known = {attribute.name for attribute in self.attributes}
+        missing = [name for name in (*(self.key or ()), *(self.used or ())) if name not in known]
         if missing:
             raise ValueError(f"{self.table} has no column {missing}")
 
     def attribute(self, name: str) -> str:
         """The plan's name for the table's column `name`."""
-        return f"{self.occurrence}__{name}"
+        return dict(self.names).get(name, f"{self.occurrence}__{name}")
 
     @property
     def base_columns(self) -> tuple[Attribute, ...]:

@@ -21,6 +21,19 @@ def prune_attributes(root: Operator, needed: frozenset[str]) -> Operator:
     return _operator(node.with_children(*children))
 
 
+def needed_attributes(root: Operator, needed: frozenset[str]) -> dict[Operator, frozenset[str]]:
+    """Operator of the tree → those of its attributes that the output attributes `needed` depend on."""
+    found: dict[Operator, frozenset[str]] = {}
+
+    def walk(node: Operator, above: frozenset[str]) -> None:
+        found[node] = above & frozenset(node.columns)
+        for child, below in zip(node.inputs, node.pruned(above).needed(above), strict=True):
+            walk(child, below)
+
+    walk(root, needed)
+    return found
+
+
 def conditional_attributes(root: Operator) -> dict[str, frozenset[str]]:
     """Occurrence → its conditional attributes. At the root nothing is conditional yet."""
     found: dict[str, frozenset[str]] = {}

@@ -6,6 +6,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
+from dbt_idivm.context import WORDS, Caches, caches_of
 from dbt_idivm.errors import Finding, IdivmError, finding, nearest
 from dbt_idivm.refresh.state import digest
 from dbt_idivm.script.plan import Strategy
@@ -38,7 +39,7 @@ class ModelConfig:
     on_unsupported: str = "full"
     verify: str = "always"
     volatile: str = "error"
-    caches: str = "auto"
+    caches: Caches = "auto"
     keys: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
     unique_key: tuple[str, ...] = ()
     cluster_by: tuple[str, ...] = ()
@@ -72,10 +73,11 @@ def model_config(given: Mapping[str, Any]) -> ModelConfig:
                  if key in dbts and _word(dbts[key]) not in accepted]
     if findings:
         raise IdivmError(findings)
-    chosen = {key: str(ours[key]).lower() for key in ("strategy", "on_unsupported", "verify", "volatile", "caches")
+    chosen = {key: str(ours[key]).lower() for key in ("strategy", "on_unsupported", "verify", "volatile")
               if ours.get(key) is not None}
     return ModelConfig(
         **chosen, **{key: _word(dbts[key]) for key in _DBT_CHOICES if key in dbts},
+        caches=caches_of(ours.get("caches") or "auto"),
         keys={str(name): names(columns) for name, columns in (ours.get("keys") or {}).items()},
         unique_key=names(ours.get("unique_key") or dbts.get("unique_key")),
         cluster_by=names(ours.get("cluster_by")),
@@ -119,11 +121,9 @@ def _keys(key: str, value: Any) -> list[Finding]:
 
 
 def _caches(key: str, value: Any) -> list[Finding]:
-    if isinstance(value, str) and value.lower() in ("auto", "none"):
+    if (isinstance(value, str) and value.lower() in WORDS) or _is_list_of_names(value):
         return []
-    if isinstance(value, list | tuple):
-        return [finding(105, key=key, value=value)]
-    return [_not_accepted(key, value, "`auto`, `none`, or a list")]
+    return [_not_accepted(key, value, f"{_listed(WORDS)}, or a list of CTEs and derived tables")]
 
 
 def _reserved(key: str, value: Any) -> list[Finding]:

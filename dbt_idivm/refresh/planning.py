@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 
 from dbt_idivm.compiler import compile_plan
-from dbt_idivm.context import Catalog, TableInfo
+from dbt_idivm.context import Caching, Catalog, TableInfo
 from dbt_idivm.errors import Finding, IdivmError, finding, nearest
 from dbt_idivm.frontend.dialect import AsWritten
 from dbt_idivm.frontend.lower import lower
@@ -78,8 +78,11 @@ def plan_model(job: Job, standing: Standing) -> Steps[Planned]:
 def _compile(job: Job, inputs: Inputs, keys: Mapping[str, Key]) -> Plan:
     tables = {name: _table_info(found, keys.get(name)) for name, found in inputs.tables.items()}
     lowered = lower(job.request.sql, Catalog(tables, inputs.views))
-    return compile_plan(lowered.root, lowered.output, strategy=job.config.planned_strategy,
-                        caches=job.config.caches != "none")
+    caching = Caching(job.config.caches, model_name(job.request), lowered.subviews)
+    plan = compile_plan(lowered.root, lowered.output, strategy=job.config.planned_strategy, caching=caching)
+    if plan.caches:  # nothing refreshes them yet
+        raise IdivmError(finding(105, key="caches", value=job.config.caches))
+    return plan
 
 
 def _table_info(found: Input, key: Key | None) -> TableInfo:
@@ -126,7 +129,7 @@ def _planned(job: Job, inputs: Inputs, keys: Mapping[str, Key], plan: Plan | Non
 def _used(inputs: Inputs, plan: Plan | None) -> dict[str, dict[str, str]]:
     found: dict[str, dict[str, str]] = {}
     for name, each in inputs.tables.items():
-        names = None if plan is None else {a.name for scan in plan.scans if scan.table == each.table
+        names = None if plan is None else {a.name for scan in plan.base_scans if scan.table == each.table
                                            for a in scan.base_columns}
         found[name] = {a.name: a.type for a in each.facts.columns if names is None or a.name in names}
     return found

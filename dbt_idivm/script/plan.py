@@ -8,7 +8,7 @@ from typing import Literal
 
 from dbt_idivm.algebra.operator import Operator
 from dbt_idivm.idiff.idiff import IDiff
-from dbt_idivm.operators.scan import Scan
+from dbt_idivm.operators.scan import Attribute, Scan
 from dbt_idivm.passes.infer_ids import scans
 from dbt_idivm.passes.operator_caches import AdditiveState
 from dbt_idivm.passes.propagate import Firing
@@ -42,6 +42,7 @@ class Plan:
     firings: tuple[Firing, ...]
     additive: AdditiveState | None = None
     strategy: Strategy = "id"
+    caches: tuple[Cache, ...] = ()  # intermediate caches, in the order in which they are maintained; a cache's plan has none
 
     @property
     def scans(self) -> tuple[Scan, ...]:
@@ -49,8 +50,20 @@ class Plan:
 
     @property
     def tables(self) -> tuple[str, ...]:
-        """The input tables, each once, in reading order."""
+        """The input tables, each once, in reading order; caches that the view reads are among them."""
         return tuple(dict.fromkeys(scan.table for scan in self.scans))
+
+    @property
+    def base_scans(self) -> tuple[Scan, ...]:
+        """The table occurrences of the caches and of the view, without those of caches."""
+        known = {cache.table for cache in self.caches}
+        plans = (*(cache.plan for cache in self.caches), self)
+        return tuple(scan for plan in plans for scan in plan.scans if scan.table not in known)
+
+    @property
+    def base_tables(self) -> tuple[str, ...]:
+        """The tables, each once, that the caches and the view are computed from in the end."""
+        return tuple(dict.fromkeys(scan.table for scan in self.base_scans))
 
     @property
     def hidden(self) -> bool:
@@ -60,3 +73,20 @@ class Plan:
     def stored(self, attribute: str) -> str:
         """The first stored column that holds `attribute`."""
         return next(column.name for column in self.columns if column.attribute == attribute)
+
+
+@dataclass(frozen=True)
+class Cache:
+    """An intermediate cache: a subview that is kept as a maintained table of its own, equal to `plan`'s query at all times.
+
+    Its plan reads base tables and caches before it, and is bound and applied to `table` as a view's plan is to the view. Above
+    it the table is an input like any other, with the key `key`; its net diff there is what its own refresh changed.
+    """
+
+    number: int  # from 1, in the order of maintenance
+    table: str  # the relation's name
+    plan: Plan  # all its columns are stored; none is hidden
+    attributes: tuple[Attribute, ...]  # the columns that are read above, IDs included; "unknown" types are to be asked for
+    key: tuple[str, ...]  # columns; () for the one row of a γ without groups
+    reason: str  # one sentence without its end: why it is there
+    digest: str  # of the subview over base tables: equal for equal ones, whatever model they are in

@@ -9,13 +9,14 @@ from contextlib import suppress
 from dataclasses import dataclass, field, replace
 from functools import cached_property
 from itertools import count
+from types import MappingProxyType
 from typing import Any
 
 import duckdb
 import sqlglot
 
 from dbt_idivm.compiler import compile_plan
-from dbt_idivm.context import Catalog, TableInfo
+from dbt_idivm.context import Caches, Caching, Catalog, TableInfo
 from dbt_idivm.frontend.lower import lower
 from dbt_idivm.operators.scan import Attribute, base_idiffs
 from dbt_idivm.optimize import optimize
@@ -23,8 +24,9 @@ from dbt_idivm.passes.propagate import propagate
 from dbt_idivm.script.bind import BoundScript, bind, full_query
 from dbt_idivm.script.binding import Binding
 from dbt_idivm.script.dialect import DUCKDB
-from dbt_idivm.script.diff import FeedDiff, InlineDiff, NetDiff, Row
-from dbt_idivm.script.plan import Plan, Strategy
+from dbt_idivm.script.diff import FeedDiff, InlineDiff, NetDiff, Row, Value
+from dbt_idivm.script.over_tables import over_tables
+from dbt_idivm.script.plan import Cache, Plan, Strategy
 
 VIEW = "maintained"
 
@@ -54,6 +56,11 @@ class Options:
     strategy: Strategy = "id"
     feed: bool = False  # the net diff stays a query over the change feed
     split: bool = True  # base i-diffs by conditional attributes; else operators convert updates of what they test
+    caches: Caches | None = None  # None: operator caches if `additive`
+
+    @property
+    def policy(self) -> Caches:
+        return self.caches or ("auto" if self.additive else "none")
 
 
 # DuckDB 2.0.0 fails some joins of grouped rows with "INTERNAL Error: dict-surviving join" after this rewrite.
@@ -92,6 +99,7 @@ class World:
 
     def __post_init__(self) -> None:
         self.schema = f"world_{next(_NUMBERS)}"
+        self.touched: dict[str, int] = {}  # cache → rows that its last refresh touched
         self.connection = _cursor()
         self.connection.execute(f"CREATE SCHEMA {self.schema}; SET schema = '{self.schema}'")
         for table in self.tables:
@@ -100,7 +108,10 @@ class World:
             if self.options.feed:
                 self.connection.execute(f'CREATE TABLE "{table.name}__changes" ({columns}, _change_type VARCHAR)')
             self.content[table.name] = []
-        self.plan = plan_of(self.tables, self.sql, self.options)
+        self.plan = self._typed_plan()
+        for cache in self.plan.caches if self.options.feed else ():
+            self.connection.execute(f"CREATE TABLE {cache.table}__changes AS SELECT *, '' AS _change_type "
+                                    f"FROM ({self._query(cache.plan)})")
         self.oracle = sqlglot.transpile(self.sql, read="spark", write="duckdb")[0]
 
     def __enter__(self) -> World:
@@ -115,11 +126,14 @@ class World:
         """Fill the tables and build the view."""
         for name, content in rows.items():
             self._replace(name, content)
-        self.connection.execute(f"CREATE OR REPLACE TABLE {VIEW} AS " + self._extended)
+        for cache in self.plan.caches:
+            self.connection.execute(f"CREATE OR REPLACE TABLE {cache.table} AS " + self._read_query(cache.plan))
+            self.touched[cache.table] = 0
+        self.connection.execute(f"CREATE OR REPLACE TABLE {VIEW} AS " + self._read_query(self.plan))
 
     def change(self, post: Mapping[str, list[Row]]) -> dict[str, InlineDiff]:
-        """Replace the content of some tables; the net diffs."""
-        diffs = {}
+        """Replace the content of some tables and maintain the caches; the net diffs of both."""
+        diffs: dict[str, InlineDiff] = {}
         for name, content in post.items():
             table = next(t for t in self.tables if t.name == name)
             before, after = Counter(self.content[name]), Counter(content)
@@ -127,8 +141,24 @@ class World:
             rows = [(row, after[row] - before[row]) for row in sorted({*before, *after}, key=repr)]
             diffs[name] = InlineDiff(table.names, tuple((row, weight) for row, weight in rows if weight))
             if self.options.feed:
-                self._feed(table, before, after)
-        return {name: diff for name, diff in diffs.items() if diff.rows}
+                self._feed(table.name, before, after)
+        diffs = {name: diff for name, diff in diffs.items() if diff.rows}
+        for cache in self.plan.caches:
+            diff = self._maintain(cache, diffs)
+            diffs |= {cache.table: diff} if diff.rows else {}
+        return diffs
+
+    def _maintain(self, cache: Cache, diffs: Mapping[str, InlineDiff]) -> InlineDiff:
+        """Refresh a cache as a view is refreshed; what changed in it is what its readers see as the net diff of a table."""
+        before = self.rows_of(cache.table)
+        self.touched[cache.table] = self.apply(self.script(diffs, cache.plan, cache.table))
+        after = self.rows_of(cache.table)
+        names = tuple(column.name for column in cache.plan.columns)
+        if self.options.feed:
+            self._feed(cache.table, before, after)
+        cells = {row: tuple(map(_cell, row)) for row in {*before, *after}}
+        rows = [(cells[row], after[row] - before[row]) for row in sorted(cells, key=repr)]
+        return InlineDiff(names, tuple((row, weight) for row, weight in rows if weight))
 
     def refresh(self, post: Mapping[str, list[Row]]) -> BoundScript | None:
         """Change tables and maintain the view by one script; the script."""
@@ -136,12 +166,12 @@ class World:
         self.apply(script)
         return script
 
-    def script(self, diffs: Mapping[str, InlineDiff]) -> BoundScript | None:
-        """The refresh that these net diffs call for."""
+    def script(self, diffs: Mapping[str, InlineDiff], plan: Plan | None = None, target: str = VIEW) -> BoundScript | None:
+        """The refresh that these net diffs call for: of the view, unless another maintained table is meant."""
         bound: Mapping[str, NetDiff] = diffs
         if self.options.feed:
             bound = {name: FeedDiff(name, 0, 1) for name in diffs}
-        return bind(self.plan, Binding(diffs=bound, dialect=DUCKDB), VIEW, optimised=self.options.optimised,
+        return bind(plan or self.plan, Binding(diffs=bound, dialect=DUCKDB), target, optimised=self.options.optimised,
                     additive=self.options.additive)
 
     def apply(self, script: BoundScript | None) -> int:
@@ -168,7 +198,15 @@ class World:
 
     def stored(self) -> Counter[Row]:
         """The maintained view's rows, all stored columns."""
-        return Counter(self.connection.execute(f"SELECT * FROM {VIEW}").fetchall())
+        return self.rows_of(VIEW)
+
+    def rows_of(self, table: str) -> Counter[Row]:
+        return Counter(self.connection.execute(f"SELECT * FROM {table}").fetchall())
+
+    def wrong_caches(self) -> list[str]:
+        """The caches that are not equal to their subviews over base tables."""
+        return [cache.table for cache in self.plan.caches if self.rows_of(cache.table) != Counter(
+            self.connection.execute(self._query(cache.plan)).fetchall())]
 
     def maintained(self) -> Counter[Row]:
         """The maintained view as the user sees it."""
@@ -185,7 +223,26 @@ class World:
 
     @cached_property
     def _extended(self) -> str:
-        return DUCKDB.sql(full_query(self.plan, Binding(dialect=DUCKDB)), pretty=False)
+        return self._query(self.plan)
+
+    def _query(self, plan: Plan) -> str:
+        """A maintained table's rows over base tables."""
+        return self._read_query(over_tables(plan, self.plan.caches))
+
+    def _read_query(self, plan: Plan) -> str:
+        """The same over the caches that the plan reads."""
+        return DUCKDB.sql(full_query(plan, Binding(dialect=DUCKDB)), pretty=False)
+
+    def _typed_plan(self) -> Plan:
+        """The plan with the types that the engine gives the columns of each cache, asked for one cache after the other."""
+        stored: dict[str, dict[str, str]] = {}
+        while True:
+            self.plan = plan_of(self.tables, self.sql, self.options, stored)
+            untold = next((cache for cache in self.plan.caches if cache.table not in stored), None)
+            if untold is None:
+                return self.plan
+            described = self.connection.execute(f"DESCRIBE {self._query(untold.plan)}").fetchall()
+            stored[untold.table] = {name: _spark_type(kind) for name, kind, *_ in described}
 
     def _replace(self, name: str, rows: list[Row]) -> None:
         self.content[name] = list(rows)
@@ -198,17 +255,21 @@ class World:
             cells = [value for row in rows for value in row]
             self.connection.execute(f'INSERT INTO "{name}" VALUES {", ".join(marks for _ in rows)}', cells)
 
-    def _feed(self, table: Table, before: Counter[Row], after: Counter[Row]) -> None:
+    def _feed(self, table: str, before: Counter[Row], after: Counter[Row]) -> None:
         """A change feed that says more than the net diff: every row of the table goes and comes."""
-        self.connection.execute(f'DELETE FROM "{table.name}__changes"')
+        self.connection.execute(f'DELETE FROM "{table}__changes"')
         for rows, change in ((before, "delete"), (after, "insert")):
-            self._insert(f"{table.name}__changes", [(*row, change) for row in rows.elements()])
+            self._insert(f"{table}__changes", [(*row, change) for row in rows.elements()])
 
 
-def plan_of(tables: tuple[Table, ...], sql: str, options: Options) -> Plan:
+def plan_of(tables: tuple[Table, ...], sql: str, options: Options,
+            stored: Mapping[str, Mapping[str, str]] = MappingProxyType({})) -> Plan:
     lowered = lower(sql, Catalog({table.name: table.info() for table in tables}))
-    plan = compile_plan(lowered.root, lowered.output, strategy=options.strategy, caches=options.additive)
-    return plan if options.split or options.strategy == "tuple" else without_split(plan)
+    caching = Caching(options.policy, VIEW, lowered.subviews, stored)
+    plan = compile_plan(lowered.root, lowered.output, strategy=options.strategy, caching=caching)
+    if options.split or options.strategy == "tuple":
+        return plan
+    return replace(without_split(plan), caches=tuple(replace(c, plan=without_split(c.plan)) for c in plan.caches))
 
 
 def without_split(plan: Plan) -> Plan:
@@ -227,3 +288,13 @@ def _quoted(name: str) -> str:
 
 def _duck_type(kind: str) -> str:
     return sqlglot.exp.DataType.build(kind, dialect="spark").sql("duckdb")
+
+
+def _spark_type(kind: str) -> str:
+    """DuckDB's sums of integers are HUGEINT, Spark's BIGINT."""
+    return "bigint" if kind == "HUGEINT" else sqlglot.exp.DataType.build(kind, dialect="duckdb").sql("spark").lower()
+
+
+def _cell(value: Any) -> Value:
+    """A value that was read as one that is inlined."""
+    return value if value is None or isinstance(value, int | str) else repr(value) if isinstance(value, float) else str(value)

@@ -30,6 +30,13 @@ def test_values_are_taken_over() -> None:
     assert config.tblproperties == {"x": "true"}
 
 
+@pytest.mark.parametrize("value, caches", [
+    (None, "auto"), ("ALL", "all"), ("None", "none"), (["a", "B"], ("a", "B")), ([], "auto"),
+])
+def test_caches(value: Any, caches: Any) -> None:
+    assert model_config({"idivm": {"caches": value}}).caches == caches
+
+
 def test_an_unknown_key_names_the_nearest() -> None:
     with pytest.raises(IdivmError) as caught:
         model_config({"idivm": {"uniqe_key": "id"}})
@@ -43,7 +50,7 @@ def test_all_mistakes_are_told_at_once() -> None:
 @pytest.mark.parametrize("config, code", [
     ({"strategy": "fast"}, "IDIVM-103"),
     ({"volatile": "at_refresh"}, "IDIVM-105"), ({"aux_schema": "aux"}, "IDIVM-105"),
-    ({"caches": ["a"]}, "IDIVM-105"), ({"caches": 3}, "IDIVM-103"),
+    ({"caches": "some"}, "IDIVM-103"), ({"caches": 3}, "IDIVM-103"), ({"caches": [3]}, "IDIVM-103"),
     ({"unique_key": 3}, "IDIVM-103"), ({"keys": {"orders": 1}}, "IDIVM-103"), ({"on_unsupported": "skip"}, "IDIVM-103"),
 ])
 def test_refused(config: dict[str, Any], code: str) -> None:

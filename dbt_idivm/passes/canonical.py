@@ -1,0 +1,75 @@
+"""The canonical form of an operator tree: equal for trees that differ in the names of occurrences and attributes only.
+
+    p.price of `parts AS p`, q.price of `parts AS q`     both are `#1` of `Scan('parts', …)`
+
+An attribute is known by its number, in the order in which attributes come into being, inputs before what reads them.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, fields, is_dataclass
+from hashlib import sha256
+
+from sqlglot import exp
+
+from dbt_idivm.algebra.operator import Operator
+from dbt_idivm.algebra.relation import Relation
+from dbt_idivm.operators.scan import Scan
+from dbt_idivm.operators.union import UnionAll
+
+
+@dataclass(frozen=True)
+class Canonical:
+    """`text` has no name of an occurrence; `attributes` are the tree's own names by number."""
+
+    text: str
+    attributes: tuple[str, ...]
+
+    @property
+    def digest(self) -> str:
+        return sha256(self.text.encode()).hexdigest()
+
+    def names_for(self, other: Canonical) -> dict[str, str]:
+        """Attribute of this tree → the attribute of an equal one that has its number."""
+        return dict(zip(self.attributes, other.attributes, strict=True))
+
+
+def canonical(root: Operator) -> Canonical:
+    numbers: dict[str, str] = {}
+
+    def walk(node: Operator) -> str:
+        inputs = [walk(child) for child in node.inputs]
+        for name in node.columns:
+            numbers.setdefault(name, f"#{len(numbers)}")
+        return f"{type(node).__name__}({', '.join([*_content(node, numbers), *inputs])})"
+
+    return Canonical(walk(root), tuple(numbers))
+
+
+def _content(node: Operator, numbers: Mapping[str, str]) -> list[str]:
+    """What makes the node besides its inputs."""
+    if isinstance(node, Scan):
+        return [repr(part) for part in (node.table, [(a.name, a.type) for a in node.base_columns], node.key, node.state)]
+    assert is_dataclass(node)
+    values = {each.name: getattr(node, each.name) for each in fields(node)}
+    if isinstance(node, UnionAll):
+        values["name"] = node.branch  # the branch attribute, which is made of it
+    return [f"{name}={_numbered(value, numbers)}" for name, value in values.items() if not _is_input(value)]
+
+
+def _is_input(value: object) -> bool:
+    return isinstance(value, Relation) or (isinstance(value, tuple) and any(isinstance(each, Relation) for each in value))
+
+
+def _numbered(value: object, numbers: Mapping[str, str]) -> str:
+    """The value as text, its attributes by number. No function has the name of an attribute: those have two underscores."""
+    if isinstance(value, exp.Expr):
+        return repr(value.transform(lambda node: exp.column(numbers[node.name]) if isinstance(node, exp.Column) else node))
+    if isinstance(value, str):
+        return numbers.get(value, repr(value))
+    if isinstance(value, tuple):
+        return f"({', '.join(_numbered(each, numbers) for each in value)})"
+    if is_dataclass(value):
+        return _numbered(tuple(getattr(value, each.name) for each in fields(value)), numbers)
+    return repr(value)

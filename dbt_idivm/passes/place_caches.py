@@ -1,0 +1,149 @@
+"""Placing intermediate caches (idIVM §4): which subviews of a view are kept as maintained tables of their own.
+
+`all` places them as the paper does, before and after each γ, because its rules read both; not where the view itself is that
+subview. None is placed where a multi-valued dependency is expected (`multivalued.py`), where it would only copy a table, or
+where rows have no unique ID. A list of names places one at each CTE and derived table of these names, whatever it costs;
+where that cannot be, it is an error. Equal subviews share one (`canonical.py`).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, replace
+
+from dbt_idivm.algebra.expressions import short
+from dbt_idivm.algebra.operator import Operator
+from dbt_idivm.algebra.types import cannot_be_carried
+from dbt_idivm.context import Caching, Subview
+from dbt_idivm.errors import Finding, IdivmError, Place, finding, nearest
+from dbt_idivm.operators import Aggregate, Project, Scan, Select
+from dbt_idivm.passes.attributes import needed_attributes
+from dbt_idivm.passes.canonical import canonical
+from dbt_idivm.passes.infer_ids import infer_ids
+from dbt_idivm.passes.multivalued import is_multivalued
+
+Needed = Mapping[Operator, frozenset[str]]  # operator → those of its attributes that are read above
+
+
+@dataclass(frozen=True)
+class Occurrence:
+    """One subtree that a cache stands for: its node, and its attribute for each attribute of the cache's own tree."""
+
+    node: Operator
+    names: tuple[tuple[str, str], ...]
+
+
+@dataclass(frozen=True)
+class CachePlace:
+    """A subview that is to be cached: the first of its occurrences, the attributes of it that are read above, all of its
+    occurrences, and why it is cached."""
+
+    root: Operator
+    needed: tuple[str, ...]
+    occurrences: tuple[Occurrence, ...]
+    reason: str
+
+
+def place_caches(root: Operator, needed: frozenset[str], caching: Caching) -> tuple[CachePlace, ...]:
+    """The caches of `root`, of which `needed` is read, inner ones before those that read them.
+
+    `root` is as the query says it: not pruned, without IDs. Raises IdivmError with all that keeps a cache from being.
+    """
+    above = needed_attributes(root, needed)
+    reasons = choose_caches(root, above, caching)
+    found: dict[str, CachePlace] = {}
+    for node in (each for each in operators(root) if each in reasons):
+        form = canonical(node)
+        first = found.get(form.text)
+        if first is None:
+            own = tuple((name, name) for name in form.attributes)
+            found[form.text] = CachePlace(node, _ordered(node, above[node]), (Occurrence(node, own),), reasons[node])
+            continue
+        names = canonical(first.root).names_for(form)
+        read = {name for name, theirs in names.items() if theirs in above[node]} | set(first.needed)
+        occurrences = (*first.occurrences, Occurrence(node, tuple(names.items())))
+        found[form.text] = replace(first, needed=_ordered(first.root, read), occurrences=occurrences)
+    return tuple(found.values())
+
+
+def _ordered(node: Operator, names: frozenset[str] | set[str]) -> tuple[str, ...]:
+    """The names in the node's order; a table has at least one column."""
+    return tuple(name for name in node.columns if name in names) or node.columns[:1]
+
+
+def choose_caches(root: Operator, above: Needed, caching: Caching) -> dict[Operator, str]:
+    """The operators of `root` whose rows are to be cached, each with the reason. Raises IdivmError."""
+    if caching.policy == "all":
+        return _around_aggregates(root, above)
+    return _named(root, above, caching.policy, caching.subviews) if isinstance(caching.policy, tuple) else {}
+
+
+def operators(root: Operator) -> Iterator[Operator]:
+    """The operators of a tree, inputs before what reads them."""
+    for child in root.inputs:
+        yield from operators(child)
+    yield root
+
+
+def _around_aggregates(root: Operator, above: Needed) -> dict[Operator, str]:
+    """Before and after each γ; the γ below nothing but π is the view itself."""
+    chosen: dict[Operator, str] = {}
+    held = set(_held_by_view(root))
+    for node in (each for each in operators(root) if isinstance(each, Aggregate)):
+        groups = f"γ by {', '.join(node.groups)}" if node.groups else "γ over all rows"
+        below = node.inputs[0]
+        if not _is_copy(below, chosen) and not _obstacles(below, above[below]):
+            chosen[below] = f"the input of {groups}, which evaluates and changes its groups from it, without the tables below"
+        if node not in held and not _obstacles(node, above[node]):
+            chosen[node] = f"the output of {groups}, so that what is above it sees which groups changed, and how"
+    return chosen
+
+
+def _held_by_view(root: Operator) -> Iterator[Operator]:
+    """The operators whose rows the view holds one by one."""
+    yield root
+    while isinstance(root, Project):
+        (root,) = root.inputs
+        yield root
+
+
+def _is_copy(node: Operator, chosen: dict[Operator, str]) -> bool:
+    """Whether the rows are those of one table, or of a cache, under selections and projections."""
+    while isinstance(node, Project | Select) and node not in chosen:
+        (node,) = node.inputs
+    return isinstance(node, Scan) or node in chosen
+
+
+def _obstacles(node: Operator, needed: frozenset[str], name: str = "", place: Place | None = None) -> list[Finding]:
+    """What keeps `node`, of which `needed` is read, from being cached."""
+    extended = infer_ids(node)
+    types = node.types
+    found = [finding(218, place, column=short(each), type=types[each].sql("spark"), use=f"the cache `{name}`")
+             for each in sorted(needed) if cannot_be_carried(types[each])]
+    if not extended.unique:
+        keyless = dict.fromkeys(each.table for each in operators(node) if isinstance(each, Scan) and not each.unique)
+        found.append(finding(109, place, name=name, tables=", ".join(keyless)))
+    elif is_multivalued(extended):
+        found.append(finding(110, place, name=name))
+    return found
+
+
+def _named(root: Operator, above: Needed, names: tuple[str, ...], subviews: tuple[Subview, ...]) -> dict[Operator, str]:
+    """The subviews of these names. One whose rows are the view's needs no cache."""
+    chosen: dict[Operator, str] = {}
+    findings: list[Finding] = []
+    held = set(_held_by_view(root))
+    known = tuple(dict.fromkeys(each.name for each in subviews))
+    for name in dict.fromkeys(names):
+        meant = [each for each in subviews if each.name.lower() == name.lower()]
+        if not meant:
+            findings.append(finding(108, name=name, nearest=", ".join(f"`{each}`" for each in nearest(name, known)) or "none"))
+        for each in (each for each in meant if each.root not in held):
+            # a CTE that is used twice has the same fault twice
+            told = {(found.code, found.details["name"]) for found in findings if "name" in found.details}
+            findings += [found for found in _obstacles(each.root, above[each.root], each.name, each.place)
+                         if (found.code, each.name) not in told]
+            chosen.setdefault(each.root, f"`{each.name}` is named in the config `caches`")
+    if findings:
+        raise IdivmError(findings)
+    return chosen

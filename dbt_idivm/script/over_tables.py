@@ -1,0 +1,35 @@
+"""A plan over base tables alone: the caches that it reads replaced by what they stand for."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import replace
+from typing import cast
+
+from dbt_idivm.algebra.expressions import column
+from dbt_idivm.algebra.operator import Operator
+from dbt_idivm.algebra.relation import Relation, rewrite
+from dbt_idivm.operators import Project, Scan
+from dbt_idivm.script.plan import Cache, Plan
+
+
+def over_tables(plan: Plan, caches: Iterable[Cache]) -> Plan:
+    """The plan with each of `caches` expanded, for its query alone (`bind.full_query`): its i-diffs still read the caches.
+
+    That query needs no cache to exist: to ask for its types, or to compare a cache or view with what it should be.
+    """
+    return replace(plan, root=expanded(plan.root, {cache.table: cache for cache in caches}))
+
+
+def expanded(root: Operator, caches: dict[str, Cache]) -> Operator:
+    """`root` with each scan of one of `caches` (table → cache) replaced by the cache's own tree under the scan's names."""
+
+    def rule(node: Relation) -> Relation:
+        if not isinstance(node, Scan) or node.table not in caches:
+            return node
+        cache = caches[node.table]
+        held = {each.name: each.attribute for each in cache.plan.columns}
+        definitions = tuple((node.attribute(a.name), column(held[a.name])) for a in node.base_columns)
+        return Project(expanded(cache.plan.root, caches), definitions)
+
+    return cast(Operator, rewrite(root, rule))

@@ -1,0 +1,48 @@
+"""Names of what the planner adds to a schema: hidden columns of a view, columns of caches, the tables of caches."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable
+from itertools import count
+
+from dbt_idivm.relation_name import name_parts, with_suffix
+from dbt_idivm.script.plan import ViewColumn
+
+HIDDEN = "idivm__"  # hidden columns of the stored view begin with this
+_REFUSED = re.compile(r"[ ,;{}()\n\t=]")  # what Delta takes in a column name only under column mapping
+_OTHER = re.compile(r"[^a-z0-9_]+")
+_LONGEST = 128  # what a metastore takes
+
+
+def hidden_columns(shown: Iterable[str], attributes: Iterable[str]) -> tuple[ViewColumn, ...]:
+    """The hidden columns that hold `attributes`, under names that the user has not taken."""
+    taken = {name.lower() for name in shown}
+    return tuple(ViewColumn(_free(HIDDEN + name, taken), name, hidden=True) for name in attributes)
+
+
+def cache_columns(attributes: Iterable[str]) -> tuple[ViewColumn, ...]:
+    """The columns of a cache, called after their attributes."""
+    taken: set[str] = set()
+    return tuple(ViewColumn(_free(name, taken), name) for name in attributes)
+
+
+def _free(wanted: str, taken: set[str]) -> str:
+    """A name that every Delta table can have and that is not taken in any case; it is taken then."""
+    base = _REFUSED.sub("_", wanted)
+    tried = (base if number == 1 else f"{base}_{number}" for number in count(1))
+    name = next(each for each in tried if each.lower() not in taken)
+    taken.add(name.lower())
+    return name
+
+
+def cache_table(model: str, number: int, tables: Iterable[str]) -> str:
+    """`<model>__idivm_cache_<number>_<tables>`, the tables cut where the name would be too long.
+
+    >>> cache_table("main.costs", 1, ["shop.parts", "shop.`Device Parts`"])
+    'main.costs__idivm_cache_1_parts_device_parts'
+    """
+    head = f"__idivm_cache_{number}_"
+    words = "_".join(_OTHER.sub("_", name_parts(table)[-1].lower()).strip("_") for table in tables)
+    room = max(0, _LONGEST - len(name_parts(model)[-1]) - len(head))
+    return with_suffix(model, (head + words[:room]).rstrip("_"))
