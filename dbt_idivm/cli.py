@@ -12,9 +12,11 @@ import click
 import yaml
 
 from dbt_idivm.compiler import compile_plan
+from dbt_idivm.context import WORDS, Caching, caches_of
 from dbt_idivm.errors import IdivmError
 from dbt_idivm.explain import delta_script, explain
 from dbt_idivm.frontend.lower import lower
+from dbt_idivm.relation_name import relation_name
 from dbt_idivm.schema_file import SchemaFileError, catalog_of, plain_sql
 from dbt_idivm.script.plan import Plan, Strategy
 
@@ -54,11 +56,14 @@ def main() -> None:
 @click.option("--script", type=click.Choice(["optimised", "naive", "both", "none"]), default="optimised", show_default=True,
               help="Which Δ-script to print below the plan.")
 @click.option("--strategy", type=click.Choice(["id", "recompute", "tuple"]), default="id", show_default=True)
+@click.option("--caches", default="auto", show_default=True, metavar="[auto|none|all|NAME,…]",
+              help="Which caches to keep: none, or all that the paper places, or those of these CTEs and derived tables.")
 @click.option("--fail-on", type=click.Choice(["full"]), help="Exit with 1 if the model would be rebuilt on every run.")
-def explain_command(model: Path, schemas: tuple[Path, ...], script: str, strategy: Strategy, fail_on: str | None) -> None:
+def explain_command(model: Path, schemas: tuple[Path, ...], script: str, strategy: Strategy, caches: str,
+                    fail_on: str | None) -> None:
     """Print the plan and the Δ-script of MODEL, a file with a SELECT (ref and source are understood)."""
     try:
-        plan = _plan(model, schemas, strategy)
+        plan = _plan(model, schemas, strategy, caches)
     except SchemaFileError as error:
         raise click.ClickException(str(error)) from error
     except IdivmError as error:
@@ -72,11 +77,13 @@ def explain_command(model: Path, schemas: tuple[Path, ...], script: str, strateg
         click.echo(f"-- Δ-script ({name})\n{delta_script(plan, model.stem, optimised=name == 'optimised')}")
 
 
-def _plan(model: Path, schemas: tuple[Path, ...], strategy: Strategy) -> Plan:
+def _plan(model: Path, schemas: tuple[Path, ...], strategy: Strategy, caches: str) -> Plan:
     document: dict[str, list[object]] = {"sources": [], "models": []}
     for path in schemas:
         content = yaml.safe_load(path.read_text(encoding="utf-8")) or {}
         for part, items in document.items():
             items.extend(content.get(part) or ())
     lowered = lower(plain_sql(model.read_text(encoding="utf-8")), catalog_of(document))
-    return compile_plan(lowered.root, lowered.output, strategy=strategy)
+    policy = caches_of(caches if caches.lower() in WORDS else [name.strip() for name in caches.split(",")])
+    caching = Caching(policy, relation_name(model.stem), lowered.subviews)
+    return compile_plan(lowered.root, lowered.output, strategy=strategy, caching=caching)

@@ -79,6 +79,10 @@ CODES: tuple[ErrorCode, ...] = (
         "rows have several partners on both sides (a multi-valued dependency): the cache would be larger than the tables that it "
         "joins, and reading it slower than joining them",
         "declare the key of one side, name a CTE below the join or one that aggregates it, or take the name off the list"),
+    ErrorCode(
+        "IDIVM-111", "config", "the cache {name} would have the column {column} of type {type}",
+        "no Delta table has columns of this type",
+        "CAST it in the SELECT, or name other CTEs and derived tables in the config `caches`"),
     # 2xx: the model's SQL
     ErrorCode(
         "IDIVM-201", "not yet", "{join}",

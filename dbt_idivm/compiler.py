@@ -6,9 +6,11 @@ from collections.abc import Mapping
 from dataclasses import replace
 from typing import cast
 
+from sqlglot import exp
+
 from dbt_idivm.algebra.expressions import column, short
 from dbt_idivm.algebra.operator import Operator
-from dbt_idivm.algebra.types import cannot_be_carried, name_of_type, type_of
+from dbt_idivm.algebra.types import cannot_be_carried, is_storable, name_of_type, type_of
 from dbt_idivm.context import AUTO, Caching
 from dbt_idivm.errors import IdivmError, finding
 from dbt_idivm.frontend.names import Names, names_of
@@ -90,17 +92,24 @@ def _over(instead: Mapping[Operator, Scan], node: Operator) -> Operator:
 def _cache(number: int, place: CachePlace, plan: Plan, before: dict[str, Cache], caching: Caching) -> Cache:
     over = expanded(plan.root, before)
     table = cache_table(caching.model, number, dict.fromkeys(scan.table for scan in scans(over)))
-    read = {*place.needed, *plan.root.ids}  # not the state of its groups
-    told = {name.lower(): kind for name, kind in caching.stored.get(table, {}).items()}
-    attributes = tuple(Attribute(each.name, told.get(each.name.lower()) or name_of_type(plan.root.types[each.attribute]))
-                       for each in plan.columns if each.attribute in read)
+    read = tuple(each for each in plan.columns if each.attribute in {*place.needed, *plan.root.ids})  # not the groups' state
+    attributes = _attributes(read, plan.root.types, table, caching.stored.get(table, {}))
+    times = f", {len(place.occurrences)} times in the query" if len(place.occurrences) > 1 else ""
+    key = tuple(plan.stored(name) for name in plan.root.ids)
+    return Cache(number, table, plan, attributes, key, place.reason + times, canonical(over).digest)
+
+
+def _attributes(columns: tuple[ViewColumn, ...], inferred: Mapping[str, exp.DataType], table: str,
+                stored: Mapping[str, str]) -> tuple[Attribute, ...]:
+    """The columns of a cache with their types: those that are stored, else as inferred. Raises for types that it cannot have."""
+    told = {name.lower(): kind for name, kind in stored.items()}
+    found = tuple(Attribute(each.name, told.get(each.name.lower()) or name_of_type(inferred[each.attribute])) for each in columns)
     wrong = [finding(218, column=short(a.name), type=a.type, use=f"the cache {table}")
-             for a in attributes if cannot_be_carried(type_of(a.type))]
+             for a in found if cannot_be_carried(type_of(a.type))]
+    wrong += [finding(111, name=table, column=short(a.name), type=a.type) for a in found if not is_storable(a.type)]
     if wrong:
         raise IdivmError(wrong)
-    times = f", {len(place.occurrences)} times in the query" if len(place.occurrences) > 1 else ""
-    return Cache(number, table, plan, attributes, tuple(plan.stored(name) for name in plan.root.ids), place.reason + times,
-                 canonical(over).digest)
+    return found
 
 
 def _scan(cache: Cache, occurrence: Occurrence, names: Names) -> Scan:

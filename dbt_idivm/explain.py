@@ -12,22 +12,35 @@ from dbt_idivm.passes.operator_caches import AdditiveState
 from dbt_idivm.script.bind import bind
 from dbt_idivm.script.dialect import DELTA
 from dbt_idivm.script.direct import is_direct
-from dbt_idivm.script.plan import Plan
+from dbt_idivm.script.plan import Cache, Plan
 from dbt_idivm.script.prune_empty import non_empty
 from dbt_idivm.script.symbolic import symbolic
 
 
 def explain(plan: Plan) -> str:
-    """The operator tree with IDs, base i-diff schemas, rules in firing order, caches, and the i-diffs of the view."""
+    """The operator tree with IDs, base i-diff schemas, rules in firing order, caches, and the i-diffs of the view.
+
+    Intermediate caches come first, each with why it is there and what a view's plan shows.
+    """
+    caches = [f"cache {cache.number}: {cache.table}\n  {_reason(cache)}\n\n{_explained(cache.plan, f'cache {cache.number}')}"
+              for cache in plan.caches]
+    return "\n".join([*caches, _explained(plan, "view")])
+
+
+def _reason(cache: Cache) -> str:
+    return f"because {cache.reason}; its key is ({', '.join(cache.key)})"
+
+
+def _explained(plan: Plan, what: str) -> str:
     tuples = plan.strategy == "tuple"
-    carried = (("signed rows of the view (tuple-based)", relation_tree(plan.root.signed())),) if tuples else (
+    carried = ((f"signed rows of the {what} (tuple-based)", relation_tree(plan.root.signed())),) if tuples else (
         ("base i-diffs (per table occurrence)", _base_idiffs(plan)),
         ("rules fired", _rules(plan)))
     applied = (("applied", ["additive" if plan.additive else "tuples"]),) if tuples else (
-        ("i-diffs of the view", [str(diff) for diff in plan.idiffs]),
+        (f"i-diffs of the {what}", [str(diff) for diff in plan.idiffs]),
         ("applied", _application(plan)))
     sections = (
-        ("view (operator tree; ID of each node)", tree(plan.root)),
+        (f"{what} (operator tree; ID of each node)", tree(plan.root)),
         ("stored columns", _columns(plan)),
         *carried,
         ("operator caches", _caches(plan.additive)),
@@ -37,7 +50,16 @@ def explain(plan: Plan) -> str:
 
 
 def delta_script(plan: Plan, target: str, *, optimised: bool = True) -> str:
-    """The Δ-script: each i-diff of the view with its guard, then the MERGE that applies them when none is empty."""
+    """The Δ-script: each i-diff of the view with its guard, then the MERGE that applies them when none is empty.
+
+    With intermediate caches theirs come first, in the order in which they are run.
+    """
+    scripts = [f"-- cache {cache.number}: {cache.table}\n\n{_script(cache.plan, cache.table, optimised)}"
+               for cache in plan.caches]
+    return "\n".join([*scripts, *(["-- view\n"] if scripts else []), _script(plan, target, optimised)])
+
+
+def _script(plan: Plan, target: str, optimised: bool) -> str:
     binding = symbolic(plan)
     idiffs = plan.idiffs if optimised else plan.naive
     steps = []

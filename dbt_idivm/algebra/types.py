@@ -126,3 +126,10 @@ def name_of_type(kind: exp.DataType) -> str:
         return "unknown"
     text = kind.sql(DIALECT)
     return text if kind.args.get("nested") else text.lower()
+
+
+def is_storable(name: str) -> bool:
+    """Whether a Delta table has columns of the type of that name; what is not known is."""
+    parts = type_of(name).find_all(exp.DataType)
+    interval = any(part.this == Type.INTERVAL or isinstance(part.this, exp.Interval) for part in parts)
+    return not interval and name.lower() not in ("void", "null")

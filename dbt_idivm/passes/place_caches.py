@@ -13,7 +13,7 @@ from dataclasses import dataclass, replace
 
 from dbt_idivm.algebra.expressions import short
 from dbt_idivm.algebra.operator import Operator
-from dbt_idivm.algebra.types import cannot_be_carried
+from dbt_idivm.algebra.types import cannot_be_carried, is_storable, name_of_type
 from dbt_idivm.context import Caching, Subview
 from dbt_idivm.errors import Finding, IdivmError, Place, finding, nearest
 from dbt_idivm.operators import Aggregate, Project, Scan, Select
@@ -93,9 +93,9 @@ def _around_aggregates(root: Operator, above: Needed) -> dict[Operator, str]:
         groups = f"γ by {', '.join(node.groups)}" if node.groups else "γ over all rows"
         below = node.inputs[0]
         if not _is_copy(below, chosen) and not _obstacles(below, above[below]):
-            chosen[below] = f"the input of {groups}, which evaluates and changes its groups from it, without the tables below"
+            chosen[below] = f"it is the input of {groups}, which evaluates its groups from it, without the tables below"
         if node not in held and not _obstacles(node, above[node]):
-            chosen[node] = f"the output of {groups}, so that what is above it sees which groups changed, and how"
+            chosen[node] = f"it is the output of {groups}, so that what is above it sees which groups changed, and how"
     return chosen
 
 
@@ -120,6 +120,8 @@ def _obstacles(node: Operator, needed: frozenset[str], name: str = "", place: Pl
     types = node.types
     found = [finding(218, place, column=short(each), type=types[each].sql("spark"), use=f"the cache `{name}`")
              for each in sorted(needed) if cannot_be_carried(types[each])]
+    found += [finding(111, place, name=f"`{name}`", column=short(each), type=types[each].sql("spark"))
+              for each in sorted(needed) if not is_storable(name_of_type(types[each]))]
     if not extended.unique:
         keyless = dict.fromkeys(each.table for each in operators(node) if isinstance(each, Scan) and not each.unique)
         found.append(finding(109, place, name=name, tables=", ".join(keyless)))

@@ -88,5 +88,5 @@ class Cache:
     plan: Plan  # all its columns are stored; none is hidden
     attributes: tuple[Attribute, ...]  # the columns that are read above, IDs included; "unknown" types are to be asked for
     key: tuple[str, ...]  # columns; () for the one row of a γ without groups
-    reason: str  # one sentence without its end: why it is there
+    reason: str  # why it is there: what follows `because`
     digest: str  # of the subview over base tables: equal for equal ones, whatever model they are in

@@ -3,16 +3,17 @@
     -- title         what the case shows
     -- schema        CREATE TABLE …, with the key as PRIMARY KEY
     -- view          the SELECT; `-- view (no split)` makes operators convert every update (see World), `-- view (tuple)` is
-                     maintained tuple by tuple
+                     maintained tuple by tuple, `-- view (caches)` over the intermediate caches of the paper
     -- data          optional: start rows, then after each `-- then` a batch of changes
     -- ids           the operator tree with IDs
     -- base diffs, -- rules, -- Δ-script (naive), -- Δ-script (optimised), -- apply
+    -- apply (updates)   with caches: the MERGEs of a refresh in which rows only got other values
 """
 
 from __future__ import annotations
 
 import re
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import partial
 from itertools import takewhile
 from pathlib import Path
@@ -21,11 +22,17 @@ import sqlglot
 from sqlglot import exp
 
 from dbt_idivm.explain import delta_script, tree
+from dbt_idivm.operators.scan import DiffRows
+from dbt_idivm.script.bind import bind
+from dbt_idivm.script.dialect import DELTA
+from dbt_idivm.script.diff import FeedDiff, Row
 from dbt_idivm.script.plan import Plan
+from dbt_idivm.script.symbolic import SymbolicBinding
 from tests.property.harness import Options, Table, plan_of
 
 TARGET = "maintained"
-VIEWS = {"view": Options(), "view (no split)": Options(split=False), "view (tuple)": Options(strategy="tuple", additive=False)}
+VIEWS = {"view": Options(), "view (no split)": Options(split=False), "view (tuple)": Options(strategy="tuple", additive=False),
+         "view (caches)": Options(caches="all")}
 INPUTS = ("title", "schema", *VIEWS, "data")
 # folder → what its files show
 SHOWN = {
@@ -33,8 +40,9 @@ SHOWN = {
     "apply": ("ids", "rules", "apply"),
     "views": ("ids", "rules", "Δ-script (optimised)"),
 }
-_HEAD = re.compile(r"^-- (title|schema|view \(no split\)|view \(tuple\)|view|data|ids|base diffs|rules|Δ-script \(\w+\)|apply)$",
-                   re.MULTILINE)
+CACHED = ("ids", "rules", "apply (updates)")
+_HEAD = re.compile(r"^-- (title|schema|view(?: \((?:no split|tuple|caches)\))?|data|ids|base diffs|rules|Δ-script \(\w+\)|"
+                   r"apply(?: \(updates\))?)$", re.MULTILINE)
 _APPLY = re.compile(r"^-- apply.*", re.MULTILINE | re.DOTALL)
 _WIDTH = 120
 
@@ -74,7 +82,10 @@ class Golden:
     def rendered(self) -> str:
         """The file as it should be."""
         plan = self.plan()
-        shown = {name: text(name, plan) for name in SHOWN[self.path.parent.name]}
+        if plan.caches:
+            shown = {name: cached_text(name, plan) for name in CACHED}
+        else:
+            shown = {name: text(name, plan) for name in SHOWN[self.path.parent.name]}
         inputs = {name: self.sections[name] for name in INPUTS if name in self.sections}
         return "\n".join(f"-- {name}\n{body.strip()}\n" for name, body in (inputs | shown).items())
 
@@ -100,6 +111,32 @@ def text(name: str, plan: Plan) -> str:
         return "\n".join(_steps(optimised))
     naive, kept = _steps(delta_script(plan, TARGET, optimised=False)), {_unnumbered(step) for step in _steps(optimised)}
     return "\n".join(f"{step.splitlines()[0]}: see below" if _unnumbered(step) in kept else step for step in naive)
+
+
+class _Updates(SymbolicBinding):
+    """Rows of all tables changed, none came or went, none moved."""
+
+    def rows(self, leaf: DiffRows) -> tuple[Row, ...] | None:
+        return () if leaf.diff_class in ("ins", "del", "rec") else None
+
+
+def cached_text(name: str, plan: Plan) -> str:
+    """The body of one section for each cache, then for the view."""
+    bodies = []
+    for cache in plan.caches:
+        why = [f"because {cache.reason}"] if name == "ids" else []
+        bodies.append(_comments([f"cache {cache.number}", *why]) + "\n" + _part(name, cache.plan, cache.table))
+    return "\n".join([*bodies, "-- view over it\n" + _part(name, replace(plan, caches=()), TARGET)])
+
+
+def _part(name: str, plan: Plan, target: str) -> str:
+    return updates(plan, target) if name == "apply (updates)" else text(name, plan)
+
+
+def updates(plan: Plan, target: str) -> str:
+    """The MERGE of a refresh that has updates only (idIVM, Figure 7)."""
+    script = bind(plan, _Updates(diffs={table: FeedDiff(table, 0, 1) for table in plan.tables}), target)
+    return f"-- {script.shape}\n{compact(DELTA.sql(script.merge))};" if script else "-- nothing"
 
 
 def _steps(script: str) -> list[str]:

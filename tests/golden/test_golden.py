@@ -62,6 +62,7 @@ def follow(file: Golden, **ways: Any) -> None:
             world.refresh(after)
             assert world.maintained() == world.recomputed()
             assert world.stored() == world.extended()
+            assert not world.wrong_caches()
 
 
 def contents(world: World, statements: list[str]) -> dict[str, list[Row]]:

@@ -78,3 +78,29 @@ def test_wrong_input_is_told(explain, sql: str, schema: str, said: str) -> None:
     assert result.exit_code == 1
     assert said in result.output
     assert "Traceback" not in result.output
+
+
+GROUPED = """
+with spending as (select c.id, c.name, o.price
+  from {{ source('shop', 'orders') }} o join {{ ref('customers') }} c on o.cid = c.id)
+select id, name, sum(price) as spent from spending group by id, name
+"""
+
+
+@pytest.mark.parametrize("caches", ["all", "Spending"])
+def test_caches_come_first_with_their_reasons(explain, caches: str) -> None:  # type: ignore[no-untyped-def]
+    output = explain(GROUPED, "--caches", caches).output
+    assert output.startswith("cache 1: model__idivm_cache_1_orders_customers\n  because ")
+    assert output.index("i-diffs of the cache 1") < output.index("scan model__idivm_cache_1_orders_customers as cache_1")
+    assert output.index("MERGE INTO model__idivm_cache_1_orders_customers") < output.index("MERGE INTO model AS")
+
+
+@pytest.mark.parametrize("caches", ["auto", "none"])
+def test_no_caches(explain, caches: str) -> None:  # type: ignore[no-untyped-def]
+    output = explain(GROUPED, "--caches", caches).output
+    assert "idivm_cache" not in output and ("count__rows" in output) is (caches == "auto")
+
+
+def test_caches_that_cannot_be_are_told_at_once(explain) -> None:  # type: ignore[no-untyped-def]
+    result = explain(GROUPED, "--caches", "spendings, others")
+    assert result.exit_code == 1 and result.output.count("IDIVM-108 config") == 2 and "did you mean `spending`?" in result.output

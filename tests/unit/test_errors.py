@@ -77,6 +77,7 @@ CASES: dict[int, dict[str, object]] = {
     108: {"name": "costs", "nearest": "`cost`"},
     109: {"name": "clicks", "tables": "raw.log"},
     110: {"name": "pairs"},
+    111: {"name": "`waits`", "column": "wait", "type": "INTERVAL DAY TO SECOND"},
     302: {"source": "raw.events", "provider": "parquet"},
     303: {"source": "raw.orders"},
     304: {"source": "raw.orders", "column": "order_di", "declared": "the config `keys`", "nearest": "order_id"},
