@@ -69,7 +69,7 @@ CODES: tuple[ErrorCode, ...] = (
     ErrorCode(
         "IDIVM-108", "config", "`caches` names `{name}`, which the model does not read",
         "a cache holds the rows of a CTE or of a derived table (`FROM (…) AS name`); the SELECT uses none of this name",
-        "did you mean {nearest}?"),
+        "give the name of one that it uses; the nearest: {nearest}"),
     ErrorCode(
         "IDIVM-109", "config", "`caches` names `{name}`, whose rows have no unique ID",
         "a change of the cache is read by the IDs of its rows, and they are not unique because {tables} has no key",

@@ -103,4 +103,4 @@ def test_no_caches(explain, caches: str) -> None:  # type: ignore[no-untyped-def
 
 def test_caches_that_cannot_be_are_told_at_once(explain) -> None:  # type: ignore[no-untyped-def]
     result = explain(GROUPED, "--caches", "spendings, others")
-    assert result.exit_code == 1 and result.output.count("IDIVM-108 config") == 2 and "did you mean `spending`?" in result.output
+    assert result.exit_code == 1 and result.output.count("IDIVM-108 config") == 2 and "the nearest: `spending`" in result.output
