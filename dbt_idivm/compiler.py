@@ -74,19 +74,24 @@ def _cut(view: Operator, needed: frozenset[str], strategy: Strategy, caching: Ca
     instead: dict[Operator, Scan] = {}
     caches: dict[str, Cache] = {}
     for number, place in enumerate(place_caches(view, needed, caching), 1):
-        root = _extended(_over(instead, place.root), place.needed, strategy, caching)
+        root = _extended(_over(instead, place.root, frozenset(place.needed)), place.needed, strategy, caching)
         plan = _planned(root, cache_columns(root.columns), strategy, caching)
         cache = _cache(number, place, plan, caches, caching)
         caches[cache.table] = cache
         instead |= {occurrence.node: _scan(cache, occurrence, names) for occurrence in place.occurrences}
-    return _over(instead, view), tuple(caches.values())
+    return _over(instead, view, needed), tuple(caches.values())
 
 
-def _over(instead: Mapping[Operator, Scan], node: Operator) -> Operator:
-    """The tree with a scan instead of each subtree that is cached, the outermost ones."""
+def _over(instead: Mapping[Operator, Scan], node: Operator, needed: frozenset[str]) -> Operator:
+    """The tree with a scan instead of each subtree that is cached, the outermost ones.
+
+    What is not needed of the operators above goes: they may read attributes for it that no cache holds.
+    """
     if node in instead:
         return instead[node]
-    return cast(Operator, node.with_children(*(_over(instead, child) for child in node.inputs)))
+    pruned = node.pruned(needed)
+    children = [_over(instead, child, below) for child, below in zip(node.inputs, pruned.needed(needed), strict=True)]
+    return cast(Operator, pruned.with_children(*children))
 
 
 def _cache(number: int, place: CachePlace, plan: Plan, before: dict[str, Cache], caching: Caching) -> Cache:

@@ -8,7 +8,7 @@ where that cannot be, it is an error. Equal subviews share one (`canonical.py`).
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, replace
 
 from dbt_idivm.algebra.expressions import short
@@ -49,8 +49,9 @@ def place_caches(root: Operator, needed: frozenset[str], caching: Caching) -> tu
 
     `root` is as the query says it: not pruned, without IDs. Raises IdivmError with all that keeps a cache from being.
     """
-    above = needed_attributes(root, needed)
-    reasons = choose_caches(root, above, caching)
+    read = needed_attributes(root, needed)
+    reasons = choose_caches(root, read, caching)
+    above = _with_columns(root, read, reasons)
     found: dict[str, CachePlace] = {}
     for node in (each for each in operators(root) if each in reasons):
         form = canonical(node)
@@ -60,15 +61,25 @@ def place_caches(root: Operator, needed: frozenset[str], caching: Caching) -> tu
             found[form.text] = CachePlace(node, _ordered(node, above[node]), (Occurrence(node, own),), reasons[node])
             continue
         names = canonical(first.root).names_for(form)
-        read = {name for name, theirs in names.items() if theirs in above[node]} | set(first.needed)
+        both = {name for name, theirs in names.items() if theirs in above[node]} | set(first.needed)
         occurrences = (*first.occurrences, Occurrence(node, tuple(names.items())))
-        found[form.text] = replace(first, needed=_ordered(first.root, read), occurrences=occurrences)
+        found[form.text] = replace(first, needed=_ordered(first.root, both), occurrences=occurrences)
     return tuple(found.values())
 
 
+def _with_columns(root: Operator, above: Needed, chosen: Iterable[Operator]) -> Needed:
+    """`above` with an attribute for each cache that would have none: of a γ without groups perhaps only its row is needed."""
+    found = dict(above)
+    for node in (each for each in reversed([*operators(root)]) if each in chosen):
+        if not found[node] and not infer_ids(node).ids:
+            for each, needed in needed_attributes(node, frozenset(node.columns[:1])).items():
+                found[each] |= needed
+    return found
+
+
 def _ordered(node: Operator, names: frozenset[str] | set[str]) -> tuple[str, ...]:
-    """The names in the node's order; a table has at least one column."""
-    return tuple(name for name in node.columns if name in names) or node.columns[:1]
+    """The names in the node's order."""
+    return tuple(name for name in node.columns if name in names)
 
 
 def choose_caches(root: Operator, above: Needed, caching: Caching) -> dict[Operator, str]:

@@ -14,12 +14,16 @@ from typing import Any
 
 import duckdb
 import sqlglot
+from pytest import MonkeyPatch
 
+from dbt_idivm.algebra.operator import Operator
 from dbt_idivm.compiler import compile_plan
-from dbt_idivm.context import Caches, Caching, Catalog, TableInfo
+from dbt_idivm.context import Caches, Caching, Catalog, Subview, TableInfo
 from dbt_idivm.frontend.lower import lower
 from dbt_idivm.operators.scan import Attribute, base_idiffs
 from dbt_idivm.optimize import optimize
+from dbt_idivm.passes import place_caches
+from dbt_idivm.passes.infer_ids import infer_ids
 from dbt_idivm.passes.propagate import propagate
 from dbt_idivm.script.bind import BoundScript, bind, full_query
 from dbt_idivm.script.binding import Binding
@@ -57,6 +61,7 @@ class Options:
     feed: bool = False  # the net diff stays a query over the change feed
     split: bool = True  # base i-diffs by conditional attributes; else operators convert updates of what they test
     caches: Caches | None = None  # None: operator caches if `additive`
+    everywhere: bool = False  # an intermediate cache at every operator whose rows have unique IDs, whatever it costs
 
     @property
     def policy(self) -> Caches:
@@ -266,10 +271,20 @@ def plan_of(tables: tuple[Table, ...], sql: str, options: Options,
             stored: Mapping[str, Mapping[str, str]] = MappingProxyType({})) -> Plan:
     lowered = lower(sql, Catalog({table.name: table.info() for table in tables}))
     caching = Caching(options.policy, VIEW, lowered.subviews, stored)
-    plan = compile_plan(lowered.root, lowered.output, strategy=options.strategy, caching=caching)
+    with MonkeyPatch.context() as patch:
+        if options.everywhere:
+            patch.setattr(place_caches, "is_multivalued", lambda root: False)
+            caching = everywhere(lowered.root, caching)
+        plan = compile_plan(lowered.root, lowered.output, strategy=options.strategy, caching=caching)
     if options.split or options.strategy == "tuple":
         return plan
     return replace(without_split(plan), caches=tuple(replace(c, plan=without_split(c.plan)) for c in plan.caches))
+
+
+def everywhere(root: Operator, caching: Caching) -> Caching:
+    """Each operator as a subview that is named."""
+    found = tuple(Subview(f"n{n}", node) for n, node in enumerate(place_caches.operators(root)) if infer_ids(node).unique)
+    return replace(caching, policy=tuple(each.name for each in found), subviews=found)
 
 
 def without_split(plan: Plan) -> Plan:
