@@ -15,7 +15,7 @@ from dbt_idivm.refresh.planning import Job, Planned
 from dbt_idivm.refresh.protocol import InputChange, Outcome, Rows, Statement
 from dbt_idivm.refresh.standing import Standing
 from dbt_idivm.refresh.state import State
-from dbt_idivm.refresh.steps import EngineFailure, Steps
+from dbt_idivm.refresh.steps import EngineFailure, Steps, T
 from dbt_idivm.refresh.unreadable_text import unreadable_text
 from dbt_idivm.script.bind import BoundScript, bind
 from dbt_idivm.script.binding import Binding
@@ -82,31 +82,39 @@ def _read_changes(job: Job, planned: Planned, moved: Mapping[str, Move]) -> Step
         move = moved[each.table]
         if not move.moved or each.table not in planned.plan.tables:
             continue
-        try:
-            diff = found[each.table] = yield from diffs.net_diff(job.engine, job.invocation, each, move)
-            if name in planned.keys:
-                yield from verify_change(job.engine, job.invocation, job.config, each, planned.keys[name], move, diff)
-        except EngineFailure as failure:
-            if failure.is_any(GAP):
-                return gap(move, failure)
-            raise
+        diff = yield from _or_gap(move, _checked_diff(job, planned, name, move))
+        if isinstance(diff, Finding):
+            return diff
+        found[each.table] = diff
     change = Change(moved, diffs.for_plan(planned.plan, found, moved))
     return (yield from _unreadable(job, planned.plan, change)) or change
 
 
+def _checked_diff(job: Job, planned: Planned, name: str, move: Move) -> Steps[NetDiff]:
+    found = planned.inputs.tables[name]
+    diff = yield from diffs.net_diff(job.engine, job.invocation, found, move)
+    if name in planned.keys:
+        yield from verify_change(job.engine, job.invocation, job.config, found, planned.keys[name], move, diff)
+    return diff
+
+
 def _unreadable(job: Job, plan: Plan, change: Change) -> Steps[Finding | None]:
     for table, diff in change.diffs.items():
-        if not isinstance(diff, FeedDiff):
-            continue
-        try:
-            reason = yield from unreadable_text(job.engine, job.invocation, plan, diff)
-        except EngineFailure as failure:
-            if failure.is_any(GAP):
-                return gap(change.moves[table], failure)
-            raise
-        if reason is not None:
-            return reason
+        if isinstance(diff, FeedDiff):
+            reason = yield from _or_gap(change.moves[table], unreadable_text(job.engine, job.invocation, plan, diff))
+            if reason is not None:
+                return reason
     return None
+
+
+def _or_gap(move: Move, steps: Steps[T]) -> Steps[T | Finding]:
+    """What `steps` find, or that the feed they read is not there."""
+    try:
+        return (yield from steps)
+    except EngineFailure as failure:
+        if failure.is_any(GAP):
+            return gap(move, failure)
+        raise
 
 
 def gap(move: Move, failure: EngineFailure) -> Finding:

@@ -6,12 +6,13 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import reduce
 
 from sqlglot import ErrorLevel, exp
 
-from dbt_idivm.algebra.expressions import column, identifier
+from dbt_idivm.algebra.expressions import alias, column, identifier
 from dbt_idivm.algebra.types import is_float, is_text, told_apart, type_of
 from dbt_idivm.relation_name import name_parts, with_suffix
 from dbt_idivm.script.diff import FeedDiff, Row, Value
@@ -50,14 +51,7 @@ class Dialect:
 
     def net_feed(self, feed: FeedDiff, columns: tuple[tuple[str, str, str], ...]) -> exp.Select:
         """N of a table: `columns` as (name, alias, type), and each row's WEIGHT; rows that cancel are left out."""
-        groups = [told_apart(column(name), type_of(kind)) for name, _, kind in columns]
-        values = [decode(group.copy(), kind) if is_float(type_of(kind)) else group.copy()
-                  for group, (_, _, kind) in zip(groups, columns, strict=True)]
-        weight = exp.Sum(this=_sign_of_change())
-        selected = [exp.Alias(this=value, alias=identifier(alias)) for value, (_, alias, _) in zip(values, columns, strict=True)]
-        return (exp.Select(expressions=[*selected, exp.alias_(weight.copy(), WEIGHT)])
-                .from_(self._changes(feed)).group_by(*groups)
-                .having(exp.NEQ(this=weight, expression=exp.Literal.number(0))))
+        return net_rows(self._changes(feed), [(name, shown, type_of(kind)) for name, shown, kind in columns], _sign_of_change())
 
     def encoded_feed(self, feed: FeedDiff, columns: tuple[tuple[str, str], ...], limit: int) -> exp.Select:
         """N of a table with its cells as `decode` takes them: `columns` are (name, type). At most `limit` rows.
@@ -103,6 +97,21 @@ class Dialect:
         # indenting would change a text that is to stay as it is
         pretty = pretty and not any("\n" in var.name for var in tree.find_all(exp.Var))
         return tree.sql(dialect=self.name, pretty=pretty, comments=False, unsupported_level=ErrorLevel.IGNORE)
+
+
+def net_rows(source: exp.Expr, columns: Sequence[tuple[str, str, exp.DataType]], sign: exp.Expr) -> exp.Select:
+    """The distinct rows of `source`, columns as (name, alias, type), and each row's WEIGHT: the sum of its signs.
+
+    Rows that cancel are left out. 0.0 and -0.0, which GROUP BY takes for equal, stay two values.
+    """
+    groups = [told_apart(column(name), kind) for name, _, kind in columns]
+    selected = []
+    for group, (_, shown, kind) in zip(groups, columns, strict=True):
+        value = exp.Cast(this=group.copy(), to=kind.copy()) if is_float(kind) else group.copy()
+        selected.append(alias(value, shown))
+    weight = exp.Sum(this=sign)
+    return (exp.Select(expressions=[*selected, exp.alias_(weight.copy(), WEIGHT)]).from_(source).group_by(*groups)
+            .having(exp.NEQ(this=weight, expression=exp.Literal.number(0))))
 
 
 def _text(name: str) -> exp.Expr:
@@ -153,8 +162,8 @@ def is_inlinable(kind: str) -> bool:
 
 
 def may_hold_text(kind: str) -> bool:
-    """Whether strings are stored in values of this type, itself or nested. A variant's are kept as bytes."""
-    return is_text(type_of(kind)) or not (is_inlinable(kind) or kind.lower() == "variant")
+    """Whether strings can be stored in values of this type, itself or nested."""
+    return is_text(type_of(kind)) or not is_inlinable(kind)
 
 
 def encode(cell: exp.Expr, kind: str) -> exp.Expr:

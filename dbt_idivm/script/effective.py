@@ -15,15 +15,15 @@ from dataclasses import dataclass, replace
 
 from sqlglot import exp
 
-from dbt_idivm.algebra.block import Block, Source, hinted, subquery
+from dbt_idivm.algebra.block import Block, hinted, subquery
 from dbt_idivm.algebra.expressions import alias, column, conjunction, same
 from dbt_idivm.algebra.relation import exists, named_block, project, union_all
 from dbt_idivm.algebra.types import told_apart
 from dbt_idivm.idiff.idiff import INS, REC, UPD, IDiff
 from dbt_idivm.script.binding import StatementBinder
-from dbt_idivm.script.copies import COPIES, replace_copies
-from dbt_idivm.script.merge import OP, SOURCE, TARGET, Merge, op_is, source_query
+from dbt_idivm.script.merge import OP, Merge, source_query
 from dbt_idivm.script.plan import Plan
+from dbt_idivm.script.replace import COPIES, counted, replace_by_id, replace_copies, stored_rows
 
 OLD, NEW = "old_rows", "new_rows"
 _HIT, _DEAD, _WEIGHT = "idivm_hit", "idivm_dead", "idivm_weight"
@@ -74,9 +74,7 @@ def effective_merge(plan: Plan, idiffs: tuple[IDiff, ...], binder: StatementBind
 
 def _old_rows(work: _Work, target: str) -> exp.Select:
     """The view's rows that an i-diff names, in one read: i-diffs over the same IDs share one join."""
-    stored = work.binder.alias(TARGET)
-    table = exp.alias_(work.binder.binding.dialect.table(target, None), stored, table=True)
-    block = Block((Source(table),), {name: column(work.plan.stored(name), stored) for name in work.plan.root.columns})
+    block = stored_rows(work.plan, work.binder, target)
     groups: dict[tuple[str, ...], list[IDiff]] = {}
     for diff in work.naming:
         groups.setdefault(diff.ids, []).append(diff)
@@ -177,17 +175,8 @@ def _by_id(work: _Work, merge: Merge) -> exp.Select:
     equal = conjunction(same(told_apart(column(name, OLD), types[name]), told_apart(values[name].copy(), types[name]))
                         for name in rest) or exp.true()
     query = query.where(exp.or_(come, dead, exp.Not(this=exp.paren(equal))))
-    _merge_by_id(work.plan, merge)
+    replace_by_id(work.plan, merge, update="U")
     return query
-
-
-def _merge_by_id(plan: Plan, merge: Merge) -> None:
-    ids = plan.root.ids
-    merge.on(*(same(Merge.target(plan.stored(name)), column(name, SOURCE)) for name in ids))
-    merge.matched_delete(op_is("D"))
-    values = {c.name: column(c.attribute, SOURCE) for c in plan.columns}
-    merge.matched_update(op_is("U"), {c.name: values[c.name] for c in plan.columns if c.attribute not in ids})
-    merge.not_matched_insert(op_is("I"), values)
 
 
 def _case(*branches: tuple[exp.Expr, exp.Expr], default: exp.Expr) -> exp.Case:
@@ -220,12 +209,8 @@ def _updated_rows(work: _Work) -> exp.Select:
 
 def _changed(names: Sequence[str]) -> exp.Select:
     """The distinct rows whose number of copies differs between old_rows and new_rows, and their copies in new_rows."""
-    columns = [column(name) for name in names]
     one, none, minus = exp.Literal.number(1), exp.Literal.number(0), exp.Neg(this=exp.Literal.number(1))
-    parts = [exp.Select(expressions=[*(c.copy() for c in columns), exp.alias_(weight, _WEIGHT), exp.alias_(new, COPIES)])
+    parts = [exp.Select(expressions=[*(column(name) for name in names), exp.alias_(weight, _WEIGHT), exp.alias_(new, COPIES)])
              .from_(source) for source, weight, new in ((NEW, one, one.copy()), (OLD, minus, none))]
     total = exp.Sum(this=exp.column(_WEIGHT))
-    copies = exp.Cast(this=exp.Sum(this=exp.column(COPIES)), to=exp.DataType.build("int"))
-    return (exp.Select(expressions=[*(c.copy() for c in columns), exp.alias_(copies, COPIES)])
-            .from_(subquery(union_all(parts), "counted")).group_by(*columns)
-            .having(exp.NEQ(this=total, expression=exp.Literal.number(0))))
+    return counted(names, parts).having(exp.NEQ(this=total, expression=exp.Literal.number(0)))

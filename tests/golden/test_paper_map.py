@@ -6,13 +6,13 @@ from collections import defaultdict
 from collections.abc import Callable, Iterator
 from pathlib import Path
 
-from dbt_idivm.idiff.rule import IDiffRule, always
+from dbt_idivm.docs import with_block
+from dbt_idivm.idiff.rule import always
 from dbt_idivm.operators import OPERATORS
 from tests.golden.golden_file import read
 from tests.golden.test_golden import FILES
 
 PAGE = Path(__file__).parents[2] / "docs" / "paper-map.md"
-BEGIN, END = "<!-- rules:begin -->\n", "<!-- rules:end -->"
 RULES = {rule.name: (operator, rule) for operator in OPERATORS for rule in operator.RULES}
 
 
@@ -52,14 +52,8 @@ def _first(held: list[str], fired: list[str]) -> str:
 def test_each_rule_is_fired_and_held_back() -> None:
     fired, held = goldens()
     assert [name for name in RULES if not fired[name]] == []
-    assert [name for name, (_, rule) in RULES.items() if _has_guard(rule) and not held[name]] == []
-
-
-def _has_guard(rule: IDiffRule) -> bool:
-    return rule.when is not always
+    assert [name for name, (_, rule) in RULES.items() if rule.when is not always and not held[name]] == []
 
 
 def test_the_page_is_up_to_date(golden: Callable[[Path, str], None]) -> None:
-    text = PAGE.read_text(encoding="utf-8")
-    before, _, rest = text.partition(BEGIN)
-    golden(PAGE, before + BEGIN + table() + END + rest.partition(END)[2])
+    golden(PAGE, with_block(PAGE.read_text(encoding="utf-8"), "rules", table()))

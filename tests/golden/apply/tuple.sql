@@ -33,7 +33,7 @@ UPDATE orders SET cust = 2 WHERE id = 1;
 MERGE INTO maintained AS v
 USING (
   WITH net_rows AS (
-    SELECT o__id, o__price, c__name, c__id, SUM(idivm_sign) AS idivm_weight
+    SELECT o__id AS o__id, o__price AS o__price, c__name AS c__name, c__id AS c__id, SUM(idivm_sign) AS idivm_weight
     FROM (
       SELECT united.o__id, united.o__price, united.c__name, united.c__id, united.idivm_sign
       FROM (

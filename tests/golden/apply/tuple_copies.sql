@@ -27,7 +27,7 @@ INSERT INTO t0 VALUES (1, 1);
 MERGE INTO maintained AS v
 USING (
   WITH net_rows AS (
-    SELECT a__x, a__y, SUM(idivm_sign) AS idivm_weight
+    SELECT a__x AS a__x, a__y AS a__y, SUM(idivm_sign) AS idivm_weight
     FROM (SELECT d_signed__a.a__x, d_signed__a.a__y, d_signed__a.idivm_sign FROM d_signed__a) AS signed_rows
     GROUP BY a__x, a__y
     HAVING SUM(idivm_sign) <> 0)

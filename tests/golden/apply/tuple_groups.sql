@@ -28,7 +28,7 @@ UPDATE orders SET cust = 3 WHERE id = 1;
 MERGE INTO maintained AS v
 USING (
   WITH net_rows AS (
-    SELECT o__cust, v__highest, SUM(idivm_sign) AS idivm_weight
+    SELECT o__cust AS o__cust, v__highest AS v__highest, SUM(idivm_sign) AS idivm_weight
     FROM (
       SELECT united.o__cust, united.v__highest, united.idivm_sign
       FROM (

@@ -1,0 +1,60 @@
+"""Parts of a MERGE that replaces rows of the stored view: the rows that are there, and the clauses for those that are to be.
+
+Rows with an ID are replaced by it. Those without go by number of copies, since MERGE cannot take away one of several equal
+rows: a D row removes all copies of a changed row, and as many I rows as there are to be bring them back.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from sqlglot import exp
+
+from dbt_idivm.algebra.block import Block, Source, subquery
+from dbt_idivm.algebra.expressions import alias, column, same
+from dbt_idivm.algebra.relation import union_all
+from dbt_idivm.script.binding import StatementBinder
+from dbt_idivm.script.merge import OP, SOURCE, TARGET, Merge, op_is
+from dbt_idivm.script.plan import Plan
+
+COPIES = "idivm_copies"
+_COPY = "idivm_copy"
+
+
+def stored_rows(plan: Plan, binder: StatementBinder, target: str) -> Block:
+    """The rows of the stored view `target`, under the names of its attributes."""
+    stored = binder.alias(TARGET)
+    table = exp.alias_(binder.binding.dialect.table(target, None), stored, table=True)
+    return Block((Source(table),), {name: column(plan.stored(name), stored) for name in plan.root.columns})
+
+
+def replace_by_id(plan: Plan, merge: Merge, *, update: str) -> None:
+    """The clauses for source rows with an ID: D takes the row away, `update` assigns the rest of it, I brings a new one."""
+    ids = plan.root.ids
+    merge.on(*(same(Merge.target(plan.stored(name)), column(name, SOURCE)) for name in ids))
+    merge.matched_delete(op_is("D"))
+    values = {c.name: column(c.attribute, SOURCE) for c in plan.columns}
+    merge.matched_update(op_is(update), {c.name: values[c.name] for c in plan.columns if c.attribute not in ids})
+    merge.not_matched_insert(op_is("I"), values)
+
+
+def counted(names: Sequence[str], parts: Sequence[exp.Query]) -> exp.Select:
+    """The distinct rows of `parts` over `names`, and the sum of their COPIES."""
+    copies = exp.Cast(this=exp.Sum(this=exp.column(COPIES)), to=exp.DataType.build("int"))
+    return (exp.Select(expressions=[*(column(name) for name in names), alias(copies, COPIES)])
+            .from_(subquery(union_all(parts), "counted")).group_by(*(column(name) for name in names)))
+
+
+def replace_copies(plan: Plan, changed: exp.Select, merge: Merge) -> exp.Select:
+    """The source for `merge`, whose clauses are added. `changed`: distinct rows of the view, and how many COPIES are to be."""
+    names = plan.root.columns
+    merge.on(op_is("D"), *(same(Merge.target(plan.stored(n)), column(n, SOURCE)) for n in names))
+    merge.matched_delete(None)
+    merge.not_matched_insert(op_is("I"), {c.name: column(c.attribute, SOURCE) for c in plan.columns})
+    # Spark does not resolve a MERGE whose source uses the grouped rows twice: each makes its D and its I rows itself
+    series = exp.GenerateSeries(start=exp.Literal.number(0), end=exp.column(COPIES))
+    rows = exp.Select(expressions=[*(column(n) for n in names), exp.alias_(exp.Explode(this=series), _COPY)])
+    first = exp.EQ(this=exp.column(_COPY), expression=exp.Literal.number(0))
+    op = exp.Case(ifs=[exp.If(this=first, true=exp.Literal.string("D"))], default=exp.Literal.string("I"))
+    return (exp.Select(expressions=[alias(op, OP), *(column(n) for n in names)])
+            .from_(subquery(rows.from_(subquery(changed, "changed")), "copies")))
