@@ -125,18 +125,22 @@ def _is_copy(node: Operator, chosen: dict[Operator, str]) -> bool:
     return isinstance(node, Scan) or node in chosen
 
 
+# Wrong without it: a cache of a keyless table loses one of two equal rows, and above it DEL of their ID takes both away.
+def has_unique_ids(node: Operator) -> bool:
+    return infer_ids(node).unique
+
+
 def _obstacles(node: Operator, needed: frozenset[str], name: str = "", place: Place | None = None) -> list[Finding]:
     """What keeps `node`, of which `needed` is read, from being cached."""
-    extended = infer_ids(node)
     types = node.types
     found = [finding(218, place, column=short(each), type=types[each].sql("spark"), use=f"the cache `{name}`")
              for each in sorted(needed) if cannot_be_carried(types[each])]
     found += [finding(111, place, name=f"`{name}`", column=short(each), type=types[each].sql("spark"))
               for each in sorted(needed) if not is_storable(name_of_type(types[each]))]
-    if not extended.unique:
+    if not has_unique_ids(node):
         keyless = dict.fromkeys(each.table for each in operators(node) if isinstance(each, Scan) and not each.unique)
         found.append(finding(109, place, name=name, tables=", ".join(keyless)))
-    elif is_multivalued(extended):
+    elif is_multivalued(infer_ids(node)):
         found.append(finding(110, place, name=name))
     return found
 

@@ -28,7 +28,7 @@ from dbt_idivm.script.dialect import DELTA
 from dbt_idivm.script.diff import FeedDiff, Row
 from dbt_idivm.script.plan import Plan
 from dbt_idivm.script.symbolic import SymbolicBinding
-from tests.property.harness import Options, Table, plan_of
+from tests.property.plans import Options, Table, plan_of
 
 TARGET = "maintained"
 VIEWS = {"view": Options(), "view (no split)": Options(split=False), "view (tuple)": Options(strategy="tuple", additive=False),

@@ -5,7 +5,7 @@
 
 from __future__ import annotations
 
-from tests.property.harness import Table
+from tests.property.plans import Table
 from tests.property.strategies import Case, Content
 
 
@@ -62,6 +62,8 @@ _THREE = f"{_TWO}\nt2(k int, x int, w int; k)"
 _COUNT_LONELY = ("SELECT a.y AS c0, count(*) AS c1, sum(a.k) AS c2 FROM t0 AS a "
                  "WHERE NOT EXISTS (SELECT 1 FROM t1 AS b WHERE b.x = a.x) GROUP BY a.y")
 _KEYLESS_PARTNER = "SELECT a.y AS c0 FROM t0 AS a WHERE EXISTS (SELECT 1 FROM t1 AS b WHERE b.x = a.x)"
+_KEYED = "t0(k int, x int, y int; k)\nt1(k int, w int, z int; k)"
+_SUMS = "SELECT b.k AS x, count(*) AS n, sum(a.y + b.z) AS s FROM t0 AS a JOIN t1 AS b ON a.x = b.k GROUP BY b.k"
 _PAIR = {"t0": [(1, 1, 1), (2, 2, 2)], "t1": [(1, 1, 1), (2, 2, 2)]}
 
 DIRECTED = {
@@ -233,4 +235,42 @@ DIRECTED = {
         "WHERE NOT EXISTS (SELECT 1 FROM t2 AS c WHERE c.x = a.y AND c.w = b.z)", {**_PAIR, "t2": [(1, 1, 1)]},
         {"t2": [(1, 2, 2)]}, {"t0": [(1, 1, 2), (2, 2, 2)], "t2": [(1, 2, 2), (2, 2, 1)]},
         {"t1": [(1, 1, 1), (3, 2, 3)], "t2": []}),
+    "groups of groups over a join, both tables change": build(
+        _KEYED, f"SELECT g.s AS c0, count(*) AS c1, sum(g.x) AS c2 FROM ({_SUMS}) AS g GROUP BY g.s",
+        {"t0": [(1, 1, 1), (2, 1, 2), (3, 2, 3)], "t1": [(1, 1, 5), (2, None, 5)]}, {"t1": [(1, 1, 6), (2, None, 6)]},
+        {"t0": [(1, 2, 1), (2, 1, None), (4, 2, 4)], "t1": [(1, None, 5), (2, None, 5)]}, {"t0": []},
+        {"t0": [(1, 1, 1)], "t1": [(1, None, None)]}),
+    "HAVING over groups that are joined back": build(
+        _KEYED, "SELECT a.k AS c0, a.y AS c1, g.n AS c2 FROM t0 AS a JOIN (SELECT b.x AS x, count(*) AS n, sum(b.y) AS s "
+        "FROM t0 AS b GROUP BY b.x HAVING count(*) > 1) AS g ON g.x <=> a.x",
+        {"t0": [(1, 1, 1), (2, 1, 2), (3, None, 3)]}, {"t0": [(1, 1, 5), (2, 1, 6), (3, None, 3), (4, None, 0)]},
+        {"t0": [(1, None, 5), (3, None, 3), (4, None, 1)]}, {"t0": [(4, 1, 1)]}),
+    "a CTE is read twice": build(
+        _KEYED, f"WITH w AS ({_SUMS}) SELECT p.x AS c0, p.s AS c1, q.s AS c2, q.n AS c3 FROM w AS p JOIN w AS q ON p.n = q.x",
+        {"t0": [(1, 1, 1), (2, 1, 2), (3, 2, 3)], "t1": [(1, 1, 5), (2, 2, 5)]},
+        {"t0": [(1, 1, 1), (2, 2, 2), (3, 2, 3)]}, {"t1": [(1, 1, 7), (2, 1, 5)]}, {"t0": [], "t1": []},
+        {"t0": [(7, 1, None)], "t1": [(1, 1, 1)]}),
+    "two subviews differ in a constant": build(
+        _ONE, "SELECT p.x AS c0, p.n AS c1, q.n AS c2 "
+        "FROM (SELECT a.x AS x, count(*) AS n FROM t0 AS a WHERE a.y > 1 GROUP BY a.x) AS p "
+        "JOIN (SELECT b.x AS x, count(*) AS n FROM t0 AS b WHERE b.y > 0 GROUP BY b.x) AS q ON p.x = q.x",
+        {"t0": [(1, 1, 1), (2, 1, 2)]}, {"t0": [(1, 1, 1), (2, 1, 2), (3, 1, 1)]}, {"t0": [(1, 1, 2), (2, 1, 2)]}),
+    "two subviews differ in the column that they add up": build(
+        _ONE, "SELECT p.x AS c0, p.s AS c1, q.s AS c2 FROM (SELECT a.x AS x, sum(a.y) AS s FROM t0 AS a GROUP BY a.x) AS p "
+        "JOIN (SELECT b.x AS x, sum(b.k) AS s FROM t0 AS b GROUP BY b.x) AS q ON p.x <=> q.x",
+        {"t0": [(1, 1, 1), (2, 1, 2)]}, {"t0": [(1, None, 1), (2, 1, 1), (3, 2, None)]}, {"t0": [(2, 2, 1)]}),
+    "one row of all rows beside other rows": build(
+        _KEYED, "SELECT a.k AS c0, a.y AS c1, g.n AS c2, g.s AS c3 FROM t0 AS a CROSS JOIN "
+        "(SELECT count(*) AS n, sum(b.z) AS s FROM t1 AS b) AS g WHERE a.k <> g.n",
+        {"t0": [(1, 1, 1), (2, 2, 2)], "t1": []}, {"t1": [(1, 1, 1)]}, {"t1": [(1, 1, 2)], "t0": [(1, 1, 7), (3, 3, 3)]},
+        {"t1": [], "t0": []}, {"t0": [(5, 5, 5)]}),
+    "the one row of all rows is only there": build(
+        _KEYED, "SELECT a.k AS c0 FROM t0 AS a WHERE EXISTS (SELECT max(b.z) AS m FROM t1 AS b HAVING count(*) < 2)",
+        {"t0": [(1, 1, 1)], "t1": []}, {"t1": [(1, 1, 1), (2, 1, 1)]}, {"t0": [(2, 1, 1)], "t1": [(1, 1, 1)]}),
+    "groups of keyless rows under groups": build(
+        "t0(x int, y int)\nt1(k int, z int; k)",
+        "SELECT g.n AS c0, count(*) AS c1, max(b.z) AS c2 FROM (SELECT a.x AS x, count(*) AS n FROM t0 AS a GROUP BY a.x) AS g "
+        "JOIN t1 AS b ON b.k = g.x GROUP BY g.n",
+        {"t0": [(1, 5), (1, 5), (2, 5)], "t1": [(1, 1), (2, 2)]}, {"t0": [(1, 5), (2, 5)]},
+        {"t0": [(1, 5), (1, 5), (None, 5)], "t1": [(1, 7), (2, 2)]}, {"t0": []}),
 }

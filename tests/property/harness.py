@@ -6,67 +6,21 @@ import atexit
 from collections import Counter
 from collections.abc import Mapping
 from contextlib import suppress
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from functools import cached_property
 from itertools import count
-from types import MappingProxyType
 from typing import Any
 
 import duckdb
 import sqlglot
-from pytest import MonkeyPatch
 
-from dbt_idivm.algebra.operator import Operator
-from dbt_idivm.compiler import compile_plan
-from dbt_idivm.context import Caches, Caching, Catalog, Subview, TableInfo
-from dbt_idivm.frontend.lower import lower
-from dbt_idivm.operators.scan import Attribute, base_idiffs
-from dbt_idivm.optimize import optimize
-from dbt_idivm.passes import place_caches
-from dbt_idivm.passes.infer_ids import infer_ids
-from dbt_idivm.passes.propagate import propagate
 from dbt_idivm.script.bind import BoundScript, bind, full_query
 from dbt_idivm.script.binding import Binding
 from dbt_idivm.script.dialect import DUCKDB
 from dbt_idivm.script.diff import FeedDiff, InlineDiff, NetDiff, Row, Value
 from dbt_idivm.script.over_tables import over_tables
-from dbt_idivm.script.plan import Cache, Plan, Strategy
-
-VIEW = "maintained"
-
-
-@dataclass(frozen=True)
-class Table:
-    """A base table of a case: columns with Spark types, and its key or None."""
-
-    name: str
-    columns: tuple[tuple[str, str], ...]
-    key: tuple[str, ...] | None
-
-    @property
-    def names(self) -> tuple[str, ...]:
-        return tuple(name for name, _ in self.columns)
-
-    def info(self) -> TableInfo:
-        return TableInfo(self.name, tuple(Attribute(*column) for column in self.columns), self.key, "test")
-
-
-@dataclass(frozen=True)
-class Options:
-    """Which of the equivalent ways to maintain is on trial."""
-
-    optimised: bool = True
-    additive: bool = True
-    strategy: Strategy = "id"
-    feed: bool = False  # the net diff stays a query over the change feed
-    split: bool = True  # base i-diffs by conditional attributes; else operators convert updates of what they test
-    caches: Caches | None = None  # None: operator caches if `additive`
-    everywhere: bool = False  # an intermediate cache at every operator whose rows have unique IDs, whatever it costs
-
-    @property
-    def policy(self) -> Caches:
-        return self.caches or ("auto" if self.additive else "none")
-
+from dbt_idivm.script.plan import Cache, Plan
+from tests.property.plans import VIEW, Options, Table, plan_of
 
 # DuckDB 2.0.0 fails some joins of grouped rows with "INTERNAL Error: dict-surviving join" after this rewrite.
 _CONFIG: dict[str, Any] = {"threads": 1, "disabled_optimizers": "build_side_probe_side"}
@@ -201,6 +155,11 @@ class World:
         if self.connection.execute(DUCKDB.sql(matches, pretty=False)).fetchone():
             raise Collision
 
+    @property
+    def maintained_tables(self) -> dict[str, Plan]:
+        """The caches and the view."""
+        return {**{cache.table: cache.plan for cache in self.plan.caches}, VIEW: self.plan}
+
     def stored(self) -> Counter[Row]:
         """The maintained view's rows, all stored columns."""
         return self.rows_of(VIEW)
@@ -265,36 +224,6 @@ class World:
         self.connection.execute(f'DELETE FROM "{table}__changes"')
         for rows, change in ((before, "delete"), (after, "insert")):
             self._insert(f"{table}__changes", [(*row, change) for row in rows.elements()])
-
-
-def plan_of(tables: tuple[Table, ...], sql: str, options: Options,
-            stored: Mapping[str, Mapping[str, str]] = MappingProxyType({})) -> Plan:
-    lowered = lower(sql, Catalog({table.name: table.info() for table in tables}))
-    caching = Caching(options.policy, VIEW, lowered.subviews, stored)
-    with MonkeyPatch.context() as patch:
-        if options.everywhere:
-            patch.setattr(place_caches, "is_multivalued", lambda root: False)
-            caching = everywhere(lowered.root, caching)
-        plan = compile_plan(lowered.root, lowered.output, strategy=options.strategy, caching=caching)
-    if options.split or options.strategy == "tuple":
-        return plan
-    return replace(without_split(plan), caches=tuple(replace(c, plan=without_split(c.plan)) for c in plan.caches))
-
-
-def everywhere(root: Operator, caching: Caching) -> Caching:
-    """Each operator as a subview that is named."""
-    found = tuple(Subview(f"n{n}", node) for n, node in enumerate(place_caches.operators(root)) if infer_ids(node).unique)
-    return replace(caching, policy=tuple(each.name for each in found), subviews=found)
-
-
-def without_split(plan: Plan) -> Plan:
-    """The plan with every change of a row as UPD, so that each operator must convert what moves rows.
-
-    The compiler never makes it, because it recomputes rows that did not move; it fires the rules that guard conversions.
-    """
-    base = {scan.occurrence: base_idiffs(scan, frozenset()) for scan in plan.scans}
-    found = propagate(plan.root, base)
-    return replace(plan, base=base, naive=found.idiffs, idiffs=optimize(found.idiffs), firings=found.firings)
 
 
 def _quoted(name: str) -> str:

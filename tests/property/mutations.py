@@ -7,6 +7,7 @@ from dataclasses import dataclass, replace
 from typing import Any
 
 import pytest
+from sqlglot import exp
 
 from dbt_idivm.algebra.operator import Operator, State
 from dbt_idivm.algebra.relation import Concat, Distinct, Pair, Probe, Relation, Touched, project
@@ -15,6 +16,7 @@ from dbt_idivm.idiff.idiff import INS, REC, UPD, IDiff
 from dbt_idivm.operators import Aggregate, Join, Project, Scan, Select, SemiAntiJoin, UnionAll
 from dbt_idivm.operators import aggregate as aggregate_operator
 from dbt_idivm.operators import semijoin as semijoin_operator
+from dbt_idivm.passes import canonical, place_caches
 from dbt_idivm.script import binding, direct, effective
 
 Patch = pytest.MonkeyPatch
@@ -202,6 +204,23 @@ def unknown_is_no_match(patch: Patch) -> None:
     patch.setattr(subquery, "or_unknown", lambda test: test)
 
 
+def equal_but_for_expressions(patch: Patch) -> None:
+    """Subviews that differ in what they compute and test share a cache."""
+    numbered = canonical._numbered
+    patch.setattr(canonical, "_numbered", lambda value, numbers: "" if isinstance(value, exp.Expr) else numbered(value, numbers))
+
+
+def equal_but_for_attributes(patch: Patch) -> None:
+    """Subviews that differ in the attributes they use share a cache."""
+    numbered = canonical._numbered
+    patch.setattr(canonical, "_numbered", lambda value, numbers: numbered(value, dict.fromkeys(numbers, "#")))
+
+
+def any_ids_will_do(patch: Patch) -> None:
+    """Rows whose IDs are not unique are cached."""
+    patch.setattr(place_caches, "has_unique_ids", lambda node: True)
+
+
 MUTATIONS = (
     Mutation("scan: split by conditional attributes", no_leaf_split, "a conditional attribute is swapped"),
     Mutation("σ: update of its condition converted", without_rule_guard(Select, "select_upd_condition", "select_upd"),
@@ -250,6 +269,12 @@ MUTATIONS = (
              "additive"),
     Mutation("additive: the left changes of ▷ are tested against R⁻", signed_test_of_post_states,
              "rows of a group and their partners change at once", "additive"),
+    Mutation("caches: subviews with other conditions have their own", equal_but_for_expressions,
+             "two subviews differ in a constant", "caches"),
+    Mutation("caches: subviews over other attributes have their own", equal_but_for_attributes,
+             "two subviews differ in the column that they add up", "caches"),
+    Mutation("caches: not of rows without unique IDs", any_ids_will_do, "copies of a keyless row come and go",
+             "caches-everywhere"),
 )
 
 # Guards that no view needs: the applications keep the copies of an INS, and its rows hold all copies of each ID that they

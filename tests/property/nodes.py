@@ -14,6 +14,7 @@ from dbt_idivm.passes.propagate import matching_rule
 from dbt_idivm.script.binding import Binding
 from dbt_idivm.script.dialect import DUCKDB
 from dbt_idivm.script.diff import Row
+from dbt_idivm.script.plan import Plan
 from dbt_idivm.script.prune_empty import non_empty
 from tests.property.harness import World
 
@@ -59,8 +60,8 @@ def idiffs_at(node: Operator, base: Mapping[str, tuple[IDiff, ...]]) -> tuple[ID
                  for out in matching_rule(node, side, diff).build(node, side, diff))
 
 
-def non_empty_base(world: World, binding: Binding) -> dict[str, tuple[IDiff, ...]]:
-    return {name: non_empty(found, binding.is_empty) for name, found in world.plan.base.items()}
+def non_empty_base(plan: Plan, binding: Binding) -> dict[str, tuple[IDiff, ...]]:
+    return {name: non_empty(found, binding.is_empty) for name, found in plan.base.items()}
 
 
 @dataclass(frozen=True)

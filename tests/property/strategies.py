@@ -11,7 +11,7 @@ from dataclasses import dataclass, field
 from hypothesis import strategies as st
 
 from dbt_idivm.script.diff import Row, Value
-from tests.property.harness import Table
+from tests.property.plans import Table
 
 Draw = Callable[[st.SearchStrategy], object]
 Content = dict[str, list[Row]]

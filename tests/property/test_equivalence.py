@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import pytest
 from hypothesis import given
+from hypothesis import strategies as st
 
 from tests.property.coverage import COVERAGE, Coverage
 from tests.property.directed import DIRECTED
@@ -24,7 +25,18 @@ TUPLES = {
     "tuple": Options(additive=False, strategy="tuple"),
     "tuple-feed": Options(additive=False, strategy="tuple", feed=True),
 }
-ALL_WAYS = WAYS | ADDITIVE | TUPLES
+# over intermediate caches, as the paper places them or at every operator
+CACHED = {
+    "caches": Options(caches="all"),
+    "caches-everywhere": Options(everywhere=True),
+}
+MORE_CACHED = {
+    "caches-everywhere-naive": Options(everywhere=True, additive=False, optimised=False),
+    "caches-everywhere-feed": Options(everywhere=True, additive=False, feed=True),
+    "caches-everywhere-recompute": Options(everywhere=True, strategy="recompute"),
+    "caches-everywhere-tuple": Options(everywhere=True, strategy="tuple"),
+}
+ALL_WAYS = WAYS | ADDITIVE | TUPLES | CACHED
 
 
 def check(case: Case, options: Options, coverage: Coverage | None = None) -> None:
@@ -39,6 +51,7 @@ def check(case: Case, options: Options, coverage: Coverage | None = None) -> Non
             if coverage is not None:
                 coverage.refresh(world.plan, diffs, script)
             assert world.maintained() == world.recomputed()
+            assert not world.wrong_caches()
             if world.plan.hidden:
                 assert world.stored() == world.extended(), "hidden columns or operator caches differ"
 
@@ -81,6 +94,21 @@ def test_additive_equals_recomputed(way: str, case: Case) -> None:
 def test_tuple_based_equals_recomputed(way: str, case: Case) -> None:
     COVERAGE.cases += 1
     check(case, TUPLES[way], COVERAGE)
+
+
+@pytest.mark.parametrize("way", CACHED)
+@fewer
+@given(case=cases())
+def test_cached_equals_recomputed(way: str, case: Case) -> None:
+    COVERAGE.cases += 1
+    check(case, CACHED[way], COVERAGE)
+
+
+@fewer
+@given(case=cases(), way=st.sampled_from(sorted(MORE_CACHED)))
+def test_cached_otherwise_equals_recomputed(case: Case, way: str) -> None:
+    COVERAGE.cases += 1
+    check(case, MORE_CACHED[way], COVERAGE)
 
 
 # One random case in hundreds fires them.

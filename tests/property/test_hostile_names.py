@@ -10,7 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from sqlglot import exp
 
-from tests.property.harness import Options, Table
+from tests.property.plans import Options, Table
 from tests.property.profiles import fewer
 from tests.property.strategies import Case, cases
 from tests.property.test_equivalence import check
@@ -20,6 +20,7 @@ NAMES = (
     "count", "sum", "any_x", "any", "x", "count__rows", "sum__x__y", "rows", "any_x__k", "x__k", "t0__k", "a__k", "v", "v__x",
     "d", "r", "c1", "z", "net", "keys", "one", "old_rows", "new_rows", "changed", "named", "feed", "branch", "d_ins__a",
     "v_upd__a", "idivm_op", "idivm_sign", "idivm_weight", "idivm_class", "idivm_hit", "idivm__v__x", "idivm__count__rows",
+    "cache_1", "cache_1__k", "cache_2",
     "select", "order", "table", "null", "true", "end", "1st", "1e5", "MiXeD", "a.b", "a`b", 'a"b', "a'b", "--", "/*", "*/", ";",
     " ", "a b", "é", "e\u0301", "🎉", "#x", "${x}", "{{ x }}", "%s", "?", "\\", "a\nb", "a\tb", "(", "[a]", "x" * 255)
 
@@ -48,8 +49,8 @@ def _renamed(table: Table, names: dict[str, str]) -> Table:
     return Table(table.name, columns, table.key and tuple(names[name] for name in table.key))
 
 
-@pytest.mark.parametrize("options", [Options(), Options(feed=True), Options(optimised=False, additive=False)],
-                         ids=["optimised", "feed", "naive"])
+@pytest.mark.parametrize("options", [Options(), Options(feed=True), Options(optimised=False, additive=False),
+                                     Options(everywhere=True)], ids=["optimised", "feed", "naive", "caches"])
 @fewer
 @given(case=renamed(additive=False) | renamed(additive=True))
 def test_names_mean_nothing(options: Options, case: Case) -> None:

@@ -15,20 +15,20 @@ from tests.property.profiles import fewer
 from tests.property.strategies import Case, cases
 
 PLANS = {"split": Options(additive=False), "unsplit": Options(additive=False, split=False),
-         "recompute": Options(strategy="recompute")}
+         "recompute": Options(strategy="recompute"), "caches": Options(additive=False, everywhere=True)}
 
 
 def check_nodes(case: Case, options: Options) -> None:
     """Each node's IDs are unique where it says so, and its i-diffs keep their contract, batch by batch."""
     with World(case.tables, case.sql, options) as world:
         world.load(case.start)
-        found = tuple(nodes(world.plan.root))
-        before = [evaluate(world, node, Binding(dialect=DUCKDB)) for node in found]
+        found = tuple((plan, node) for plan in world.maintained_tables.values() for node in nodes(plan.root))
+        before = [evaluate(world, node, Binding(dialect=DUCKDB)) for _, node in found]
         for batch in case.batches:
             binding = Binding(diffs=world.change(batch), dialect=DUCKDB)
-            base = non_empty_base(world, binding)
-            after = [evaluate(world, node, Binding(dialect=DUCKDB)) for node in found]
-            for node, old, new in zip(found, before, after, strict=True):
+            after = [evaluate(world, node, Binding(dialect=DUCKDB)) for _, node in found]
+            for (plan, node), old, new in zip(found, before, after, strict=True):
+                base = non_empty_base(plan, binding)
                 ids = new.values(node.ids)
                 assert not node.unique or len(set(ids)) == len(ids), f"{node.label()}: ID {node.ids} is not a key"
                 idiffs = tuple((diff, evaluate(world, diff.relation, binding)) for diff in idiffs_at(node, base))

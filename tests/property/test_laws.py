@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import random
 from collections import Counter
+from dataclasses import replace
 
 from hypothesis import given
 from hypothesis import strategies as st
@@ -12,14 +13,16 @@ from dbt_idivm.idiff.idiff import DEL, INS, UPD, IDiff
 from dbt_idivm.script.binding import Binding
 from dbt_idivm.script.dialect import DUCKDB
 from dbt_idivm.script.diff import Row
+from dbt_idivm.script.plan import Plan
 from dbt_idivm.script.prune_empty import non_empty
 from tests.property.coverage import COVERAGE
-from tests.property.harness import Options, World
+from tests.property.harness import VIEW, Options, World
 from tests.property.nodes import Bag, evaluate
 from tests.property.profiles import fewer
 from tests.property.strategies import Case, Content, cases, value
 
-WAYS = st.builds(Options, optimised=st.booleans(), additive=st.booleans(), feed=st.booleans())
+WAYS = st.builds(Options, optimised=st.booleans(), additive=st.booleans(), feed=st.booleans(),
+                 caches=st.sampled_from((None, None, "all")))
 
 
 @fewer
@@ -30,16 +33,16 @@ def test_nothing_that_the_view_reads_changes(case: Case, options: Options, data:
     with World(case.tables, case.sql, options) as world:
         world.load(case.start)
         assert world.script({}) is None
-        world.options = Options(optimised=options.optimised, additive=options.additive)
+        world.options = replace(options, feed=False)
         diffs = world.change({name: irrelevant(world, name, rows, data) for name, rows in case.start.items()})
-        assert world.script(diffs) is None
+        assert world.script(diffs) is None and not any(world.touched.values())
         assert world.maintained() == world.recomputed()
 
 
 def irrelevant(world: World, name: str, rows: list[Row], data: st.DataObject) -> list[Row]:
     """The rows with other values in the columns that no occurrence of the table reads."""
     table = next(each for each in world.tables if each.name == name)
-    used = {a.name for scan in world.plan.scans if scan.table == name for a in scan.base_columns} | set(table.key or ())
+    used = {a.name for scan in world.plan.base_scans if scan.table == name for a in scan.base_columns} | set(table.key or ())
     return [tuple(old if column in used else data.draw(value(kind))
                   for (column, kind), old in zip(table.columns, row, strict=True)) for row in rows]
 
@@ -54,6 +57,7 @@ def test_a_batch_and_its_inverse_restore_the_view(case: Case, options: Options) 
         world.refresh(case.batches[0])
         world.refresh({name: case.start[name] for name in case.batches[0]})
         assert world.stored() == before
+        assert not world.wrong_caches()
 
 
 @fewer
@@ -99,16 +103,17 @@ def test_no_row_is_written_that_stays_the_same(case: Case, options: Options) -> 
     with World(case.tables, case.sql, options) as world:
         world.load(case.start)
         for batch in case.batches:
-            before = world.stored()
-            touched = world.apply(world.script(world.change(batch)))
-            assert touched == differing(world, before, world.stored())
+            before = {table: world.rows_of(table) for table in world.maintained_tables}
+            world.touched[VIEW] = world.apply(world.script(world.change(batch)))
+            assert world.touched == {table: differing(plan, before[table], world.rows_of(table))
+                                     for table, plan in world.maintained_tables.items()}
 
 
-def differing(world: World, before: Counter[Row], after: Counter[Row]) -> int:
+def differing(plan: Plan, before: Counter[Row], after: Counter[Row]) -> int:
     changed = {row for row in before | after if before[row] != after[row]}
-    if not world.plan.root.unique:
+    if not plan.root.unique:
         return sum(before[row] + after[row] for row in changed)
-    places = [i for i, column in enumerate(world.plan.columns) if column.attribute in world.plan.root.ids]
+    places = [i for i, column in enumerate(plan.columns) if column.attribute in plan.root.ids]
     return len({tuple(row[place] for place in places) for row in changed})
 
 

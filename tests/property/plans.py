@@ -1,0 +1,85 @@
+"""The planner's plan for a test case: tables, and the equivalent ways to maintain a view of them."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, replace
+from types import MappingProxyType
+
+from pytest import MonkeyPatch
+
+from dbt_idivm.algebra.operator import Operator
+from dbt_idivm.compiler import compile_plan
+from dbt_idivm.context import Caches, Caching, Catalog, Subview, TableInfo
+from dbt_idivm.frontend.lower import lower
+from dbt_idivm.operators.scan import Attribute, base_idiffs
+from dbt_idivm.optimize import optimize
+from dbt_idivm.passes import place_caches
+from dbt_idivm.passes.propagate import propagate
+from dbt_idivm.script.plan import Plan, Strategy
+
+VIEW = "maintained"
+
+
+@dataclass(frozen=True)
+class Table:
+    """A base table of a case: columns with Spark types, and its key or None."""
+
+    name: str
+    columns: tuple[tuple[str, str], ...]
+    key: tuple[str, ...] | None
+
+    @property
+    def names(self) -> tuple[str, ...]:
+        return tuple(name for name, _ in self.columns)
+
+    def info(self) -> TableInfo:
+        return TableInfo(self.name, tuple(Attribute(*column) for column in self.columns), self.key, "test")
+
+
+@dataclass(frozen=True)
+class Options:
+    """Which of the equivalent ways to maintain is on trial."""
+
+    optimised: bool = True
+    additive: bool = True
+    strategy: Strategy = "id"
+    feed: bool = False  # the net diff stays a query over the change feed
+    split: bool = True  # base i-diffs by conditional attributes; else operators convert updates of what they test
+    caches: Caches | None = None  # None: operator caches if `additive`
+    everywhere: bool = False  # an intermediate cache at every operator whose rows have unique IDs, whatever it costs
+
+    @property
+    def policy(self) -> Caches:
+        return self.caches or ("auto" if self.additive else "none")
+
+
+def plan_of(tables: tuple[Table, ...], sql: str, options: Options,
+            stored: Mapping[str, Mapping[str, str]] = MappingProxyType({})) -> Plan:
+    lowered = lower(sql, Catalog({table.name: table.info() for table in tables}))
+    caching = Caching(options.policy, VIEW, lowered.subviews, stored)
+    with MonkeyPatch.context() as patch:
+        if options.everywhere:
+            patch.setattr(place_caches, "is_multivalued", lambda root: False)
+            caching = everywhere(lowered.root, caching)
+        plan = compile_plan(lowered.root, lowered.output, strategy=options.strategy, caching=caching)
+    if options.split or options.strategy == "tuple":
+        return plan
+    return replace(without_split(plan), caches=tuple(replace(c, plan=without_split(c.plan)) for c in plan.caches))
+
+
+def everywhere(root: Operator, caching: Caching) -> Caching:
+    """Each operator as a subview that is named."""
+    nodes = filter(place_caches.has_unique_ids, place_caches.operators(root))
+    found = tuple(Subview(f"n{number}", node) for number, node in enumerate(nodes))
+    return replace(caching, policy=tuple(each.name for each in found), subviews=found)
+
+
+def without_split(plan: Plan) -> Plan:
+    """The plan with every change of a row as UPD, so that each operator must convert what moves rows.
+
+    The compiler never makes it, because it recomputes rows that did not move; it fires the rules that guard conversions.
+    """
+    base = {scan.occurrence: base_idiffs(scan, frozenset()) for scan in plan.scans}
+    found = propagate(plan.root, base)
+    return replace(plan, base=base, naive=found.idiffs, idiffs=optimize(found.idiffs), firings=found.firings)
