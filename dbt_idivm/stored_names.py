@@ -12,6 +12,7 @@ from dbt_idivm.script.plan import ViewColumn
 HIDDEN = "idivm__"  # hidden columns of the stored view begin with this
 _REFUSED = re.compile(r"[ ,;{}()\n\t=]")  # what Delta takes in a column name only under column mapping
 _OTHER = re.compile(r"[^a-z0-9_]+")
+CACHE = "__idivm_cache_"  # between a model's name and what tells its intermediate caches apart
 _LONGEST = 128  # what a metastore takes
 
 
@@ -42,7 +43,12 @@ def cache_table(model: str, number: int, tables: Iterable[str]) -> str:
     >>> cache_table("main.costs", 1, ["shop.parts", "shop.`Device Parts`"])
     'main.costs__idivm_cache_1_parts_device_parts'
     """
-    head = f"__idivm_cache_{number}_"
+    head = f"{CACHE}{number}_"
     words = "_".join(_OTHER.sub("_", name_parts(table)[-1].lower()).strip("_") for table in tables)
     room = max(0, _LONGEST - len(name_parts(model)[-1]) - len(head))
     return with_suffix(model, (head + words[:room]).rstrip("_"))
+
+
+def is_cache_of(identifier: str, name: str) -> bool:
+    """Whether a table `name` beside the model `identifier` is called as its caches are."""
+    return name.lower().startswith(f"{identifier}{CACHE}".lower())

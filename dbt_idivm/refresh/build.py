@@ -65,7 +65,7 @@ def all_inputs(job: Job, standing: Standing, planned: Planned) -> dict[str, Inpu
     """The inputs of a rebuild: it reads all their rows."""
     before = standing.state.inputs if standing.state else {}
     return {named(job, name): InputChange(before[name].version if name in before else None, found.version)
-            for name, found in planned.inputs.tables.items() if found.version is not None}
+            for name, found in planned.own_inputs.items() if found.version is not None}
 
 
 def _verify_unique_key(job: Job, planned: Planned, wanted: Build) -> Steps[None]:

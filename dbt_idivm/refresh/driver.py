@@ -10,7 +10,7 @@ from collections.abc import Callable, Generator
 from dataclasses import dataclass, replace
 
 from dbt_idivm.errors import Finding, IdivmError, finding
-from dbt_idivm.refresh import leftovers
+from dbt_idivm.refresh import caches, leftovers
 from dbt_idivm.refresh.build import all_inputs, build, build_restricted, request_digest, show, visible_columns
 from dbt_idivm.refresh.config import model_config
 from dbt_idivm.refresh.incremental import Ready, input_changes, lead_on, prepare, strategy
@@ -78,9 +78,21 @@ def _refresh(job: Job, standing: Standing) -> Steps[Outcome]:
 
 
 def _bring_up_to_date(job: Job, standing: Standing) -> Steps[Outcome]:
-    decided = yield from _decide(job, standing)
-    if isinstance(decided, Outcome):
-        return decided
+    done = yield from _nothing_new(job, standing)
+    if done is not None:
+        return done
+    planned = yield from plan_model(job, standing)
+    for cache in planned.caches:
+        work = caches.job_of(job, planned, cache)
+        stands = yield from read_standing(job.engine, job.invocation, work.request)
+        done = yield from _maintain(work, stands, caches.planned_of(work, planned, cache))
+        planned = yield from caches.read(job, planned, cache, stands, done.inputs)
+    return (yield from _maintain(job, standing, planned))
+
+
+def _maintain(job: Job, standing: Standing, planned: Planned) -> Steps[Outcome]:
+    """Lead the view, or a cache, on, or rebuild it. The caches that it reads are up to date."""
+    decided = yield from _decide(job, standing, planned)
     way: Outcome | Finding | Ready = decided.way
     if isinstance(way, Ready):
         plan = decided.planned.plan
@@ -91,29 +103,56 @@ def _bring_up_to_date(job: Job, standing: Standing) -> Steps[Outcome]:
 
 
 def _forecast(job: Job, standing: Standing) -> Steps[Forecast]:
-    decided = yield from _decide(job, standing)
-    if isinstance(decided, Outcome):
-        return Forecast("noop", None, None, decided.inputs)
+    done = yield from _nothing_new(job, standing)
+    if done is not None:
+        return Forecast("noop", None, None, done.inputs)
+    planned = yield from plan_model(job, standing)
+    for cache in planned.caches:
+        work = caches.job_of(job, planned, cache)
+        stands = yield from read_standing(job.engine, job.invocation, work.request)
+        first = yield from _decide(work, stands, caches.planned_of(work, planned, cache))
+        if not isinstance(first.way, Ready) or first.way.script is not None:
+            return (yield from _forecast_before(job, standing, planned, first))
+        inputs = input_changes(work, first.planned, first.way.change)
+        planned = yield from caches.read(job, planned, cache, stands, inputs)
+    decided = yield from _decide(job, standing, planned)
     if isinstance(decided.way, Ready):
         change, script = decided.way.change, decided.way.script
         inputs = input_changes(job, decided.planned, change)
         if script is None:
             return Forecast("noop", None, None, inputs)
         return Forecast("incremental", *strategy(decided.planned, script), inputs, script.shape, DELTA.sql(script.merge))
+    return _forecast_rebuild(job, standing, decided.planned, decided.way)
+
+
+def _forecast_rebuild(job: Job, standing: Standing, planned: Planned, why: Finding) -> Forecast:
     mode: Mode = "create" if job.request.existing is None else "full"
-    reason = decided.planned.refusal if mode == "create" else decided.way
-    return Forecast(mode, "full", summary(reason), all_inputs(job, standing, decided.planned))
+    reason = planned.refusal if mode == "create" else why
+    return Forecast(mode, "full", summary(reason), all_inputs(job, standing, planned))
 
 
-def _decide(job: Job, standing: Standing) -> Steps[_Decision | Outcome]:
-    """The outcome already, if there is nothing new."""
-    request = job.request
-    if not request.full_refresh:
-        done = yield from _nothing_new(job, standing)
-        if done is not None:
-            return done
-    planned = yield from plan_model(job, standing)
-    reason: Finding | None = finding(401) if request.full_refresh else standing.reason
+def _forecast_before(job: Job, standing: Standing, planned: Planned, first: _Decision) -> Steps[Forecast]:
+    """The forecast where a cache has something to do: what its refresh will change for the view is not known before."""
+    planned, why = yield from _why_rebuilt(job, standing, planned)
+    if why is not None:
+        return _forecast_rebuild(job, standing, planned, why)
+    table = first.planned.table
+    if not isinstance(first.way, Ready) or first.way.script is None:
+        return Forecast("incremental", None, f"its cache {table} is rebuilt first", {})
+    change, script = first.way.change, first.way.script
+    reason = f"its cache {table} is refreshed first, and its changes are those that the view gets"
+    return Forecast("incremental", strategy(first.planned, script)[0], reason, input_changes(job, first.planned, change),
+                    script.shape, DELTA.sql(script.merge))
+
+
+def _decide(job: Job, standing: Standing, planned: Planned) -> Steps[_Decision]:
+    planned, reason = yield from _why_rebuilt(job, standing, planned)
+    return _Decision(planned, reason or (yield from prepare(job, standing, planned)))
+
+
+def _why_rebuilt(job: Job, standing: Standing, planned: Planned) -> Steps[tuple[Planned, Finding | None]]:
+    """The plan to go by, and why what is stored cannot be led on by it; None if it can."""
+    reason: Finding | None = finding(401) if job.request.full_refresh else standing.reason
     if reason is None:
         planned = kept_layout(job, standing, planned)
         reason = yield from difference(job, standing, planned)
@@ -121,7 +160,7 @@ def _decide(job: Job, standing: Standing) -> Steps[_Decision | Outcome]:
         reason = finding(402, what="another set of stored columns")
     if reason is None and not planned.repeatable:
         reason = planned.refusal
-    return _Decision(planned, reason or (yield from prepare(job, standing, planned)))
+    return planned, reason
 
 
 def _rebuild(job: Job, standing: Standing, planned: Planned, reason: Finding) -> Steps[Outcome]:
@@ -132,7 +171,7 @@ def _rebuild(job: Job, standing: Standing, planned: Planned, reason: Finding) ->
 def _nothing_new(job: Job, standing: Standing) -> Steps[Outcome | None]:
     """A no-op by version numbers alone: the same request, and no input has a newer version. None if that is not so."""
     state = standing.state
-    usable = standing.reason is None and standing.shown
+    usable = standing.reason is None and standing.shown and not job.request.full_refresh
     if state is None or not usable or state.volatile or state.request != request_digest(job):
         return None
     if state.plan.get(LAYOUT) != job.config.layout:
@@ -152,9 +191,10 @@ def _nothing_new(job: Job, standing: Standing) -> Steps[Outcome | None]:
         return None
     assert standing.latest is not None
     job.invocation.pin(standing.table, standing.latest)
+    found = caches.caches_in(job, state)
     inputs = {named(job, name): InputChange(consumed.version, consumed.version, 0)
-              for name, consumed in state.inputs.items()}
-    return outcome(job, Account("noop", standing.table != model_name(job.request), inputs))
+              for name, consumed in state.inputs.items() if name not in found}
+    return outcome(job, Account("noop", standing.table != model_name(job.request), inputs, caches=found))
 
 
 def _pin_anew(job: Job) -> Steps[None]:

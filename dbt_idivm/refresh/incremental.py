@@ -194,9 +194,12 @@ def _failed(job: Job, planned: Planned, change: Change, failure: EngineFailure) 
 
 def input_changes(job: Job, planned: Planned, change: Change) -> dict[str, InputChange]:
     found = {}
-    for name, each in planned.inputs.tables.items():
+    for name, each in planned.own_inputs.items():
         move, diff = change.moves[each.table], change.diffs.get(each.table)
         rows = 0 if diff is None else sum(abs(w) for _, w in diff.rows) if isinstance(diff, InlineDiff) else None
+        through = planned.through.get(named(job, name))
+        if diff is None and through is not None and through.from_version == move.consumed.version:
+            rows = through.rows
         found[named(job, name)] = InputChange(move.consumed.version, move.to_version, rows)
     return found
 

@@ -9,20 +9,20 @@ from dbt_idivm.refresh.relations import OWNER, describe
 from dbt_idivm.refresh.standing import HIDDEN_SUFFIX, NEW_SUFFIX
 from dbt_idivm.refresh.steps import Steps
 from dbt_idivm.relation_name import relation_name
+from dbt_idivm.stored_names import is_cache_of
 
 
-def places(identifier: str) -> tuple[str, ...]:
-    """The names, beside the model's own, at which its refreshes make tables."""
-    return identifier + HIDDEN_SUFFIX, identifier + NEW_SUFFIX
+def is_beside(identifier: str, name: str) -> bool:
+    """Whether `name` is one of those, beside the model's own, at which its refreshes make tables."""
+    own = {(identifier + suffix).lower() for suffix in (HIDDEN_SUFFIX, NEW_SUFFIX)}
+    return name.lower() in own or is_cache_of(identifier, name)
 
 
 def clear(job: Job, done: Outcome) -> Steps[None]:
     """Drop the model's tables that it does not consist of any more. What is somebody else's stays."""
     request = job.request
     used = {identifier.lower() for _, identifier, _ in done.relations}
-    for place in places(request.identifier):
-        if place.lower() in used or place not in request.beside:
-            continue
+    for place in (name for name in request.beside if name.lower() not in used):
         table = relation_name(request.schema, place)
         found = yield from describe(job.engine, table)
         if found is not None and (found.lost or found.properties.get(OWNER) == request.owner):

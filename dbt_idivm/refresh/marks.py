@@ -38,7 +38,7 @@ def unchanged(job: Job, standing: Standing, planned: Planned, moved: Mapping[str
     else:
         job.invocation.pin(standing.table, standing.latest)
     inputs = {}
-    for name, each in planned.inputs.tables.items():
+    for name, each in planned.own_inputs.items():
         move = moved[each.table]
         inputs[named(job, name)] = InputChange(move.consumed.version, move.to_version, 0)
     hidden = planned.plan is not None and planned.plan.hidden

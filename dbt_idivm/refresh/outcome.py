@@ -10,6 +10,9 @@ from dbt_idivm.errors import Finding
 from dbt_idivm.refresh.planning import Job, Planned
 from dbt_idivm.refresh.protocol import InputChange, Mode, Outcome
 from dbt_idivm.refresh.standing import HIDDEN_SUFFIX
+from dbt_idivm.relation_name import name_parts
+
+Relation = tuple[str, str, Literal["table", "view"]]  # schema, identifier, type
 
 
 @dataclass(frozen=True)
@@ -31,15 +34,17 @@ class Account:
     effect: Effect = Effect()
     strategy: str | None = None
     reason: str | None = None
+    caches: tuple[str, ...] = ()  # relations
 
 
 def outcome(job: Job, account: Account, planned: Planned | None = None) -> Outcome:
     effect = account.effect
+    caches = tuple(cache.table for cache in planned.caches) if planned is not None else account.caches
     return Outcome(
         mode=account.mode, strategy=account.strategy, reason=account.reason,
         rows_inserted=effect.inserted, rows_updated=effect.updated, rows_deleted=effect.deleted,
         statements=job.engine.statements, inputs=account.inputs,
-        message=message(account, job.engine.statements), relations=relations(job, account.hidden),
+        message=message(account, job.engine.statements), relations=relations(job, account.hidden, caches),
         artifacts=artifacts(job, planned), warnings=tuple(job.warnings))
 
 
@@ -65,12 +70,13 @@ def _count(number: int, noun: str) -> str:
     return f"{number} {noun}{'' if number == 1 else 's'}"
 
 
-def relations(job: Job, hidden: bool) -> tuple[tuple[str, str, Literal["table", "view"]], ...]:
+def relations(job: Job, hidden: bool, caches: tuple[str, ...]) -> tuple[Relation, ...]:
     """The model's relation first, then what stands behind it."""
     schema, name = job.request.schema, job.request.identifier
+    beside: tuple[Relation, ...] = tuple((schema, name_parts(cache)[-1], "table") for cache in caches)
     if hidden:
-        return ((schema, name, "view"), (schema, name + HIDDEN_SUFFIX, "table"))
-    return ((schema, name, "table"),)
+        return ((schema, name, "view"), (schema, name + HIDDEN_SUFFIX, "table"), *beside)
+    return ((schema, name, "table"), *beside)
 
 
 def artifacts(job: Job, planned: Planned | None) -> dict[str, str]:

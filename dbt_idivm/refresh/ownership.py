@@ -6,10 +6,11 @@ from collections.abc import Collection, Iterable
 from dataclasses import dataclass
 
 from dbt_idivm.refresh import commands
+from dbt_idivm.refresh.leftovers import is_beside
 from dbt_idivm.refresh.relations import OWNER, Described, describe
-from dbt_idivm.refresh.standing import HIDDEN_SUFFIX
 from dbt_idivm.refresh.steps import Engine, Steps
-from dbt_idivm.relation_name import with_suffix
+from dbt_idivm.relation_name import name_parts
+from dbt_idivm.stored_names import is_cache_of
 
 
 @dataclass(frozen=True)
@@ -21,10 +22,23 @@ class Orphan:
     owner: str  # dbt's unique_id of the model
 
 
-def behind(engine: Engine, relation: str) -> Steps[str | None]:
-    """The table behind a view of ours; None for every other relation."""
+def behind(engine: Engine, relation: str, beside: Collection[str]) -> Steps[list[str]]:
+    """Those of `beside` that a relation of ours consists of: the table behind a view, and its caches."""
+    found: list[str] = []
+    if not beside:
+        return found
     facts = yield from describe(engine, relation)
-    return facts.maintained if facts is not None and facts.kind == "view" else None
+    table = facts.maintained if facts is not None else None
+    if facts is None or table is None:
+        return found
+    if facts.kind == "view" and table in beside:
+        found.append(table)
+    identifier = name_parts(relation)[-1]
+    for each in (name for name in beside if is_cache_of(identifier, name_parts(name)[-1])):
+        cache = yield from describe(engine, each)
+        if cache is not None and cache.maintained == each:
+            found.append(each)
+    return found
 
 
 def orphans(engine: Engine, found: Iterable[str], taken: Collection[str], packages: Collection[str]) -> Steps[list[Orphan]]:
@@ -33,7 +47,7 @@ def orphans(engine: Engine, found: Iterable[str], taken: Collection[str], packag
     `taken` are the relations of the project's nodes, and theirs stay: what is behind a view, too.
     """
     left: list[Orphan] = []
-    shown = {with_suffix(relation, HIDDEN_SUFFIX): relation for relation in taken}
+    found = tuple(found)
     for relation in found:
         if relation in taken:
             continue
@@ -41,7 +55,8 @@ def orphans(engine: Engine, found: Iterable[str], taken: Collection[str], packag
         owner = _owner(facts)
         if facts is None or owner is None or _package(owner) not in packages:
             continue
-        if relation in shown and relation == (yield from behind(engine, shown[relation])):
+        model = next((each for each in taken if _is_beside(each, relation)), None)
+        if model is not None and relation in (yield from behind(engine, model, (relation,))):
             continue
         left.append(Orphan(relation, facts.kind, owner))
     return left
@@ -52,6 +67,12 @@ def release(engine: Engine, relation: str) -> Steps[None]:
     facts = yield from describe(engine, relation)
     if facts is not None and facts.is_delta and facts.properties:
         yield from engine.ask(commands.unset_properties(relation, tuple(facts.properties)))
+
+
+def _is_beside(model: str, relation: str) -> bool:
+    *place, name = name_parts(relation)
+    *schema, identifier = name_parts(model)
+    return place == schema and is_beside(identifier, name)
 
 
 def _package(owner: str) -> str:

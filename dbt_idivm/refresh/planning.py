@@ -15,14 +15,18 @@ from dbt_idivm.refresh.config import ModelConfig
 from dbt_idivm.refresh.inputs import Input, Inputs, look_up
 from dbt_idivm.refresh.invocation import Invocation
 from dbt_idivm.refresh.keys import Key, choose_keys
-from dbt_idivm.refresh.protocol import ModelRequest
+from dbt_idivm.refresh.protocol import InputChange, ModelRequest
 from dbt_idivm.refresh.relations import INPUTS, describe
 from dbt_idivm.refresh.standing import HIDDEN_SUFFIX, Standing, model_name
 from dbt_idivm.refresh.state import digest
 from dbt_idivm.refresh.steps import Engine, Steps
 from dbt_idivm.refresh.untold_types import untold_types
 from dbt_idivm.relation_name import with_suffix
-from dbt_idivm.script.plan import Plan
+from dbt_idivm.script.bind import full_query
+from dbt_idivm.script.binding import Binding
+from dbt_idivm.script.dialect import DELTA
+from dbt_idivm.script.over_tables import over_tables
+from dbt_idivm.script.plan import Cache, Plan
 
 # A rebuild over unchanged inputs would give another result: sampling and drawing, the time, functions nobody knows.
 _UNREPEATABLE = frozenset({"IDIVM-204", "IDIVM-206", "IDIVM-213", "IDIVM-226"})
@@ -53,36 +57,57 @@ class Planned:
     repeatable: bool
     fingerprint: Mapping[str, str]
     used: Mapping[str, Mapping[str, str]]  # input → its columns that are used, with their types
+    through: Mapping[str, InputChange] = field(default_factory=dict)  # input, as the user wrote it → what caches read of it
+
+    @property
+    def caches(self) -> tuple[Cache, ...]:
+        return self.plan.caches if self.plan is not None else ()
+
+    @property
+    def own_inputs(self) -> dict[str, Input]:
+        """The inputs without the caches."""
+        caches = {cache.table for cache in self.caches}
+        return {name: found for name, found in self.inputs.tables.items() if name not in caches}
 
 
 def plan_model(job: Job, standing: Standing) -> Steps[Planned]:
     """Raises IdivmError for what is wrong, and for what has no rule if that is to be an error."""
     inputs = yield from look_up(job.engine, job.invocation, job.request.sql)
     if job.config.strategy == "full":
-        return _planned(job, inputs, {}, None, finding(407))
+        return planned(job, inputs, {}, None, finding(407))
     if inputs.findings:
         raise IdivmError(inputs.findings)
     keys = choose_keys(job.request, job.config, inputs)
     try:
-        plan = _compile(job, inputs, keys)
-        untold = yield from untold_types(job.engine, job.invocation, plan)
+        plan = yield from _compile(job, inputs, keys)
+        untold = yield from untold_types(job.engine, job.invocation, plan.base_scans)
         if untold:
             raise IdivmError(untold)
     except IdivmError as error:
         if _UNKNOWN_COLUMN in error.codes:
             yield from _renamed(job, standing, inputs)
-        return _planned(job, inputs, keys, None, _refusal(job.config, error), error.codes)
-    return _planned(job, inputs, keys, plan, None)
+        return planned(job, inputs, keys, None, _refusal(job.config, error), error.codes)
+    return planned(job, inputs, keys, plan, None)
 
 
-def _compile(job: Job, inputs: Inputs, keys: Mapping[str, Key]) -> Plan:
+def _compile(job: Job, inputs: Inputs, keys: Mapping[str, Key]) -> Steps[Plan]:
+    """The plan. The engine is asked for the types of each cache in turn, which those after it and the view depend on."""
     tables = {name: _table_info(found, keys.get(name)) for name, found in inputs.tables.items()}
     lowered = lower(job.request.sql, Catalog(tables, inputs.views))
-    caching = Caching(job.config.caches, model_name(job.request), lowered.subviews)
-    plan = compile_plan(lowered.root, lowered.output, strategy=job.config.planned_strategy, caching=caching)
-    if plan.caches:  # nothing refreshes them yet
-        raise IdivmError(finding(105, key="caches", value=job.config.caches))
-    return plan
+    stored: dict[str, Mapping[str, str]] = {}
+    while True:
+        caching = Caching(job.config.caches, model_name(job.request), lowered.subviews, stored)
+        plan = compile_plan(lowered.root, lowered.output, strategy=job.config.planned_strategy, caching=caching)
+        asked = next((cache for cache in plan.caches if cache.table not in stored), None)
+        if asked is None:
+            return plan
+        rows = yield from job.engine.ask(commands.describe_query(cache_sql(plan, asked)))
+        stored[asked.table] = {str(row[0]): str(row[1]) for row in rows.rows}
+
+
+def cache_sql(plan: Plan, cache: Cache) -> str:
+    """The query whose rows the cache holds, over base tables."""
+    return DELTA.sql(full_query(over_tables(cache.plan, plan.caches), Binding()))
 
 
 def _table_info(found: Input, key: Key | None) -> TableInfo:
@@ -117,8 +142,9 @@ def _renamed(job: Job, standing: Standing, inputs: Inputs) -> Steps[None]:
         raise IdivmError(gone)
 
 
-def _planned(job: Job, inputs: Inputs, keys: Mapping[str, Key], plan: Plan | None, refusal: Finding | None,
-             codes: tuple[str, ...] = ()) -> Planned:
+def planned(job: Job, inputs: Inputs, keys: Mapping[str, Key], plan: Plan | None, refusal: Finding | None,
+            codes: tuple[str, ...] = ()) -> Planned:
+    """`codes` are those of the errors that stand in the way of a plan."""
     model = model_name(job.request)
     used = _used(inputs, plan)
     fingerprint = _fingerprint(job, inputs, keys, plan) | {"inputs": digest(used), LAYOUT: job.config.layout}
@@ -138,6 +164,7 @@ def _used(inputs: Inputs, plan: Plan | None) -> dict[str, dict[str, str]]:
 def _fingerprint(job: Job, inputs: Inputs, keys: Mapping[str, Key], plan: Plan | None) -> dict[str, str]:
     """All that the stored rows depend on besides the inputs' rows and columns, in parts."""
     stored = [(c.name, c.attribute, c.hidden) for c in plan.columns] if plan else "the user's SELECT"
+    caches = {"caches": digest([(cache.table, cache.digest) for cache in plan.caches])} if plan and plan.caches else {}
     return {
         # the texts of plain views are part of the definition
         "sql": digest(canonical(job.request.sql), {name: canonical(text) for name, text in inputs.views.items()}),
@@ -145,6 +172,7 @@ def _fingerprint(job: Job, inputs: Inputs, keys: Mapping[str, Key], plan: Plan |
         "stored": digest(stored),
         "ansi": job.request.session.get("ansi", ""),
         "time_zone": job.request.session.get("time_zone", ""),
+        **caches,
     }
 
 
@@ -173,6 +201,8 @@ def difference(job: Job, standing: Standing, planned: Planned) -> Steps[Finding 
             return finding(409, setting=setting, before=before.get(setting, ""), now=now[setting])
     if "inputs" in changed:
         return (yield from _changed_columns(job, standing, planned))
+    if "caches" in changed:
+        return finding(402, what="other caches")
     return finding(402, what="other keys" if "keys" in changed else "another set of stored columns")
 
 

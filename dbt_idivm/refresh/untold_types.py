@@ -8,21 +8,22 @@ such a column of a Delta table a string.
 from __future__ import annotations
 
 import re
+from collections.abc import Iterable
 
 from dbt_idivm.errors import Finding, finding
+from dbt_idivm.operators.scan import Scan
 from dbt_idivm.refresh import commands
 from dbt_idivm.refresh.invocation import Invocation
 from dbt_idivm.refresh.steps import Engine, Steps
 from dbt_idivm.script.dialect import may_hold_text
-from dbt_idivm.script.plan import Plan
 
 _PADDING = "readSidePadding"  # in the plan of a query that reads such a column
 _CHAR = re.compile(r"\bchar\(", re.IGNORECASE)
 
 
-def untold_types(engine: Engine, invocation: Invocation, plan: Plan) -> Steps[list[Finding]]:
-    """Why the plan cannot be used; nothing if it can."""
-    read = sorted({(scan.table, a.name, a.type) for scan in plan.scans for a in scan.base_columns if may_hold_text(a.type)})
+def untold_types(engine: Engine, invocation: Invocation, scans: Iterable[Scan]) -> Steps[list[Finding]]:
+    """Why a plan that reads base tables by these scans cannot be used; nothing if it can."""
+    read = sorted({(scan.table, a.name, a.type) for scan in scans for a in scan.base_columns if may_hold_text(a.type)})
     found = [finding(228, what=f"column {name} of {table} with a collation")
              for table, name, kind in read if " collate " in kind.lower()]
     for table in sorted({table for table, _, _ in read}):

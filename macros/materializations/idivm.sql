@@ -37,7 +37,7 @@
     {% do adapter.idivm_persist_docs(target, model, config.persist_relation_docs(), config.persist_column_docs()) %}
   {% endif %}
   {% if config.get('contract').enforced %}
-    {% do adapter.idivm_persist_constraints(relations[-1], model) %}
+    {% do adapter.idivm_persist_constraints(relations[1] if target.is_view else target, model) %}
   {% endif %}
 
   {{ idivm_hooks(post_hooks) }}

@@ -5,12 +5,23 @@
 {% materialization view, adapter='idivm' %}
   {%- set behind = adapter.idivm_behind(load_cached_relation(this)) -%}
   {%- set result = create_or_replace_view() -%}
-  {%- if behind %}{% do adapter.drop_relation(behind) %}{% endif -%}
+  {%- for table in behind %}{% do adapter.drop_relation(table) %}{% endfor -%}
+  {{ return(result) }}
+{% endmaterialization %}
+
+
+{% materialization table, adapter='idivm', supported_languages=['sql', 'python'] %}
+  {%- set behind = adapter.idivm_behind(load_cached_relation(this)) -%}
+  {%- set result = materialization_table_spark() -%}
+  {%- for table in behind %}{% do adapter.drop_relation(table) %}{% endfor -%}
   {{ return(result) }}
 {% endmaterialization %}
 
 
 {% materialization incremental, adapter='idivm', supported_languages=['sql', 'python'] %}
+  {%- set behind = adapter.idivm_behind(load_cached_relation(this)) -%}
   {%- do adapter.idivm_release(load_cached_relation(this)) -%}
-  {{ return(materialization_incremental_spark()) }}
+  {%- set result = materialization_incremental_spark() -%}
+  {%- for table in behind %}{% do adapter.drop_relation(table) %}{% endfor -%}
+  {{ return(result) }}
 {% endmaterialization %}

@@ -12,7 +12,7 @@ from dbt.adapters.idivm.engine_errors import engine_error
 from dbt_idivm.refresh.commands import name_sql
 from dbt_idivm.refresh.driver import Refresh, refresh
 from dbt_idivm.refresh.invocation import Invocation
-from dbt_idivm.refresh.leftovers import places
+from dbt_idivm.refresh.leftovers import is_beside
 from dbt_idivm.refresh.protocol import KeyCandidate, ModelRequest, Outcome, Reply, Rows, Statement
 from dbt_idivm.relation_name import relation_name
 from dbt_idivm.verify import equivalence
@@ -77,7 +77,7 @@ class Project:
         """The model as it is asked for now."""
         stands = self.relations()
         identifier = model.identifier.lower()  # the catalog knows no case
-        beside = tuple(name for name in places(identifier) if name in stands)
+        beside = tuple(name for name in stands if is_beside(identifier, name))
         return replace(model, **{"existing": stands.get(identifier), "beside": beside, "run_id": f"run{self.runs}",
                                  **changes})
 

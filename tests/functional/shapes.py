@@ -167,7 +167,7 @@ class Stage:
         assert steps.outcome.mode == self.shape.mode, steps.outcome.message
         assert acts(self.project.executed) == [act for act, _ in self.shape.moments]
         merges = [statement.sql for statement in self.project.executed if statement.sql.startswith("MERGE")]
-        assert [found for found in map(applied, merges) if found] == ([self.shape.applied] if self.shape.applied else [])
+        assert tuple(found for found in map(applied, merges) if found) == self.shape.applied
         return steps.outcome
 
     def die(self, statements: int) -> None:
@@ -205,7 +205,9 @@ class Stage:
         history = self.project.spark.sql(f"describe history {table} limit 5")
         metadata = list(history.columns).index("userMetadata")
         found = [state.read(row[metadata]) for row in history.collect()]
-        return Sight(self.rows("$.v"), next(each.versions for each in found if each is not None))
+        versions = next(each.versions for each in found if each is not None)
+        sources = {f"{self.project.schema}.{name}" for name in SOURCES}
+        return Sight(self.rows("$.v"), {table: version for table, version in versions.items() if table in sources})
 
     def version(self, table: str) -> int:
         return int(self.project.spark.sql(f"describe history {self.project.schema}.{table} limit 1").collect()[0][0])
@@ -271,7 +273,7 @@ class Shape:
 
     `sql` is the model's, `stands` and `change` make what the refresh starts from, `asked` is how it is asked for, `later`
     its clock. `mode`, `moments` (the statements that change something, each with what is seen after it) and `applied`
-    (how the MERGE applies) are what makes it this way.
+    (how each MERGE applies) are what makes it this way.
     """
 
     sql: str
@@ -279,7 +281,7 @@ class Shape:
     moments: tuple[tuple[str, str], ...]
     stands: Callable[[Stage], None] = Stage.current
     change: Callable[[Stage], None] = Stage.insert
-    applied: str | None = None
+    applied: tuple[str, ...] = ()
     asked: Mapping[str, Any] = field(default_factory=dict)
     later: dt.timedelta = dt.timedelta(0)
     options: Mapping[str, Any] = field(default_factory=dict)
@@ -292,8 +294,11 @@ PLAIN = "select id, note from $.orders where price > 1"  # hides nothing
 OTHER = "select id, note, price from $.orders"
 GROUPS = "select cust, sum(price) as total, count(*) as n from $.orders group by cust"
 RANKED = "select id, rank() over (order by price) as place from $.orders"  # no rules: rebuilt each time
+ABOVE = """select c.name, t.total from (select cust, sum(price) as total from $.orders group by cust) t
+    join $.cust c on t.cust = c.id"""  # hides a key; the groups are cached
 EMPTY = JOIN.replace("$.orders", "(select * from $.orders where false limit 0)")
 
+CACHE = "v__idivm_cache_1_orders"
 MERGED = (("merge into v__idivm", NEW),)
 REBUILT = (("rebuild v__idivm", NEW),)
 # another thing than a Delta table is in the way of one
@@ -304,11 +309,19 @@ DEFINED = (("create view v", OLD), ("build v__idivm", HELD), ("create view v", N
 SHAPES = {
     "create": Shape(JOIN, "create", (("build v__idivm", GONE), ("create view v", NEW)), Stage.drop),
     "create_table": Shape(PLAIN, "create", (("build v", NEW),), Stage.drop),
-    "direct": Shape(JOIN, "incremental", MERGED, change=Stage.rename, applied="direct"),
-    "effective": Shape(JOIN, "incremental", MERGED, applied="effective"),
-    "additive": Shape(GROUPS, "incremental", MERGED, applied="additive"),
+    "direct": Shape(JOIN, "incremental", MERGED, change=Stage.rename, applied=("direct",)),
+    "effective": Shape(JOIN, "incremental", MERGED, applied=("effective",)),
+    "additive": Shape(GROUPS, "incremental", MERGED, applied=("additive",)),
     "staged": Shape(JOIN, "incremental", (("stage", OLD), ("merge into v__idivm", NEW), ("drop view idivm_net_1", NEW)),
-                    change=Stage.many, applied="effective"),
+                    change=Stage.many, applied=("effective",)),
+    "cached_create": Shape(ABOVE, "create", ((f"build {CACHE}", GONE), ("build v__idivm", GONE), ("create view v", NEW)),
+                           Stage.drop, options={"caches": "all"}),
+    "cached": Shape(ABOVE, "incremental", ((f"merge into {CACHE}", OLD), *MERGED), applied=("additive", "effective"),
+                    options={"caches": "all"}),
+    "cached_full": Shape(ABOVE, "full", ((f"rebuild {CACHE}", OLD), *REBUILT), asked={"full_refresh": True},
+                         options={"caches": "all"}),
+    "cached_gap": Shape(ABOVE, "incremental", ((f"rebuild {CACHE}", OLD), *MERGED), change=Stage.unseen, applied=("effective",),
+                        options={"caches": "all"}),
     "full": Shape(JOIN, "full", REBUILT, asked={"full_refresh": True}),
     "gap": Shape(JOIN, "full", REBUILT, change=Stage.unseen),
     "refused": Shape(RANKED, "full", (("rebuild v", NEW),)),

@@ -10,7 +10,7 @@ from typing import Any
 from dbt_idivm.refresh import commands
 from dbt_idivm.refresh.driver import Refresh, refresh
 from dbt_idivm.refresh.invocation import Invocation
-from dbt_idivm.refresh.leftovers import places
+from dbt_idivm.refresh.leftovers import is_beside
 from dbt_idivm.refresh.protocol import EngineError, KeyCandidate, ModelRequest, Outcome, Reply, Rows, Statement
 
 HISTORY = ("version", "timestamp", "operation", "operationParameters", "operationMetrics", "userMetadata")
@@ -59,7 +59,8 @@ class FakeEngine:
         self.log = []
         name = f"main.{request.identifier}"
         existing = None if name not in self.tables else "view" if self.tables[name].kind == "VIEW" else "table"
-        beside = tuple(place for place in places(request.identifier) if f"main.{place}" in self.tables)
+        names = (table.removeprefix("main.") for table in self.tables)
+        beside = tuple(each for each in names if is_beside(request.identifier, each))
         steps = Refresh(refresh(replace(request, existing=existing, beside=beside), invocation or Invocation()))
         while steps.statement is not None:
             self.log.append(steps.statement)

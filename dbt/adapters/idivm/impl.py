@@ -22,11 +22,11 @@ class IdivmAdapter(MaintenanceMixin, SparkAdapter):
             config.credentials.resolve_paths(getattr(config, "project_root", "."))
 
     def drop_relation(self, relation: Any) -> None:
-        """Drop a relation; with a view of ours the table behind it."""
+        """Drop a relation; with one of ours the tables behind it."""
         behind = self.idivm_behind(relation)
         super().drop_relation(relation)
-        if behind is not None:
-            super().drop_relation(behind)
+        for table in behind:
+            super().drop_relation(table)
 
     def pre_model_hook(self, config: Mapping[str, Any]) -> None:
         """Give a model the defaults of this type before its materialization reads them.

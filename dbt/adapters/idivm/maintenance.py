@@ -102,11 +102,10 @@ class MaintenanceMixin(metaclass=AdapterMeta):
 
     def _idivm_beside(self, relation: Any) -> tuple[str, ...]:
         """The names of a refresh's own tables at which something stands, as dbt's cache knows: this asks no engine."""
-        from dbt_idivm.refresh.leftovers import places
+        from dbt_idivm.refresh.leftovers import is_beside
 
-        found = {name: self.get_relation(relation.database, relation.schema, name)  # type: ignore[attr-defined]
-                 for name in places(relation.identifier)}
-        return tuple(name for name, stands in found.items() if stands is not None)
+        found = self.list_relations(relation.database, relation.schema)  # type: ignore[attr-defined]
+        return tuple(each.identifier for each in found if is_beside(relation.identifier, each.identifier))
 
     @available.parse_none
     def idivm_step(self, run: RefreshRun) -> None:
@@ -176,18 +175,17 @@ class MaintenanceMixin(metaclass=AdapterMeta):
         wanted = declared((model.get("columns") or {}).values(), model.get("constraints") or ())
         self._idivm_drive(persist(Engine(), name_of(table), wanted))
 
-    @available.parse_none
-    def idivm_behind(self, relation: Any) -> Any:
-        """The table behind a view of ours, None for every other relation: who replaces the view has to drop it."""
+    @available.parse_list
+    def idivm_behind(self, relation: Any) -> list[Any]:
+        """The tables that a relation of ours has beside it: who replaces or drops it has to drop them."""
+        from dbt_idivm.refresh.leftovers import is_beside
         from dbt_idivm.refresh.ownership import behind
-        from dbt_idivm.refresh.standing import HIDDEN_SUFFIX
 
-        if relation is None or not relation.is_view or not relation.schema:
-            return None
-        hidden = self.get_relation(relation.database, relation.schema, relation.identifier + HIDDEN_SUFFIX)  # type: ignore[attr-defined]
-        if hidden is None or self._idivm_drive(behind(Engine(), name_of(relation))) != name_of(hidden):
-            return None
-        return hidden
+        if relation is None or not relation.schema:
+            return []
+        beside = {name_of(each): each for each in self.list_relations(relation.database, relation.schema)  # type: ignore[attr-defined]
+                  if is_beside(relation.identifier, each.identifier)}
+        return [beside[name] for name in self._idivm_drive(behind(Engine(), name_of(relation), tuple(beside)))]
 
     @available.parse_none
     def idivm_release(self, relation: Any) -> None:
@@ -247,7 +245,8 @@ class MaintenanceMixin(metaclass=AdapterMeta):
             existing = self.get_relation(None, model["schema"], model["alias"])  # type: ignore[attr-defined]
             own = model["config"].get("full_refresh")
             context = {"model": model, "sql": sql, "relation": relation, "existing": existing, "restricted": False,
-                       "full_refresh": full_refresh if own is None else own, "run_id": run_id, "beside": ()}
+                       "full_refresh": full_refresh if own is None else own, "run_id": run_id,
+                       "beside": self._idivm_beside(relation)}
             try:
                 with planner_errors():
                     request = model_request(context, keys, self.config.credentials)

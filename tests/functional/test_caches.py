@@ -1,0 +1,157 @@
+"""Intermediate caches on Spark + Delta: tables of their own, current before the view that reads them, and gone with their use."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from typing import Any
+
+import pytest
+
+from dbt_idivm.refresh import state
+from dbt_idivm.refresh.driver import Refresh, forecast, refresh
+from dbt_idivm.refresh.protocol import Forecast, ModelRequest, Outcome
+from dbt_idivm.running_example import COSTS
+from tests.functional.engine import Project
+
+KEYS = {"devices": ["did"], "parts": ["pid"], "devices_parts": ["did", "pid"], "orders": ["id"], "customers": ["id"]}
+# the highest total of a city: a γ over a join with a γ
+HIGHEST = """with totals as (select cust, sum(price) as total, count(*) as n from $.orders group by cust)
+select c.city, max(t.total) as highest, sum(t.n) as orders from totals t join $.customers c on t.cust = c.id group by c.city"""
+
+
+@pytest.fixture
+def shop(spark: Any, request: pytest.FixtureRequest) -> Iterator[Project]:
+    project = Project(spark.newSession(), "caches_" + request.node.name.removeprefix("test_")[:20])
+    project.table("orders", "id int, cust int, price int", "(1, 1, 5)", "(2, 1, 7)", "(3, 2, 1)", "(4, null, 2)")
+    project.table("customers", "id int, city string", "(1, 'rome')", "(2, 'oslo')", "(3, 'rome')")
+    yield project
+    project.sql("drop schema $ cascade", "use default")
+
+
+def refreshed(project: Project, model: ModelRequest, mode: str = "incremental") -> Outcome:
+    """The refresh, by which the view and its caches are what their queries give."""
+    outcome = project.refresh(model)
+    assert outcome.mode == mode, outcome.message
+    assert project.is_exact(model)
+    for table in caches(project, model):
+        query = state.decode(properties(project, table)["idivm.definition"])
+        assert project.rows(f"select * from $.{table}") == project.rows(query), table
+    return outcome
+
+
+def caches(project: Project, model: ModelRequest) -> list[str]:
+    return sorted(name for name in project.relations() if name.startswith(f"{model.identifier}__idivm_cache_"))
+
+
+def properties(project: Project, table: str) -> dict[str, str]:
+    return {row[0]: row[1] for row in project.spark.sql(f"show tblproperties {project.schema}.{table}").collect()}
+
+
+def foreseen(project: Project, model: ModelRequest) -> Forecast:
+    project.new_run()
+    steps = forecast(project.request(model), project.invocation)
+    statement = next(steps)
+    try:
+        while True:
+            statement = steps.send(project.run(statement))
+    except StopIteration as stop:
+        return stop.value  # type: ignore[no-any-return]
+
+
+def test_running_example(shop: Project) -> None:
+    """Figure 7: a price goes into the cache of the join, and from there into the sums, without the other tables."""
+    shop.table("devices", "did int, category string", "(1, 'phone')", "(2, 'phone')", "(3, 'tablet')")
+    shop.table("parts", "pid int, price int", "(1, 10)", "(2, 20)", "(3, 30)")
+    shop.table("devices_parts", "did int, pid int", "(1, 1)", "(1, 2)", "(2, 1)", "(3, 3)")
+    model = shop.model("costs", re.sub(r"(FROM|JOIN) ", r"\1 $.", COSTS), KEYS, caches="all")
+    assert refreshed(shop, model, "create").relations[-1][1].startswith("costs__idivm_cache_1_")
+    shop.sql("update $.parts set price = price + 1 where pid = 1")
+    outcome = refreshed(shop, model)
+    assert outcome.inputs["caches_running_example.parts"].rows == 2
+    writes = [statement.sql for statement in shop.executed if statement.kind == "write"]
+    assert len(writes) == 2 and outcome.rows_updated == 2
+    assert not any(name in sql for sql in writes for name in ("`devices`", ".devices ", "devices_parts AS"))
+    shop.sql("insert into $.devices_parts values (3, 1)", "delete from $.devices where did = 2", "update $.parts set price = 0")
+    refreshed(shop, model)
+    assert refreshed(shop, model, "noop").statements == 0
+
+
+def test_groups_above_groups(shop: Project) -> None:
+    """Of a customer's orders those count that change the total; an order that changes nothing reaches no further than that."""
+    model = shop.model("highest", HIGHEST, KEYS, caches=["totals"])
+    refreshed(shop, model, "create")
+    assert caches(shop, model) == ["highest__idivm_cache_1_orders"]
+    shop.sql("insert into $.orders values (5, 2, 100), (6, 9, 1)", "update $.orders set cust = 3 where id = 2",
+             "delete from $.orders where id = 4", "update $.customers set city = 'bonn' where id = 1")
+    refreshed(shop, model)
+    shop.sql("update $.orders set price = 6 where id = 1", "update $.orders set price = 5 where id = 1")
+    assert refreshed(shop, model, "noop").message.startswith("noop")
+    shop.sql("delete from $.orders")
+    refreshed(shop, model)
+    shop.sql("insert into $.orders values (1, 1, 5)")
+    refreshed(shop, model)
+
+
+def test_caches_come_and_go_with_the_config(shop: Project) -> None:
+    cached, plain = (shop.model("highest", HIGHEST, KEYS, caches=value) for value in ("all", "auto"))
+    refreshed(shop, plain, "create")
+    assert caches(shop, plain) == []
+    assert "definition changed" in (refreshed(shop, cached, "full").reason or "")
+    assert len(caches(shop, cached)) == 2
+    shop.sql("insert into $.orders values (5, 2, 100)")
+    refreshed(shop, plain)
+    assert caches(shop, plain) == []
+
+
+@pytest.mark.parametrize("harm", ["update $.{} set totals__total = 0", "drop table $.{}", "delete from $.{}"])
+def test_a_harmed_cache_is_built_anew(shop: Project, harm: str) -> None:
+    model = shop.model("highest", HIGHEST, KEYS, caches=["totals"])
+    refreshed(shop, model, "create")
+    shop.sql(harm.format(caches(shop, model)[0]), "insert into $.orders values (5, 2, 100)")
+    refreshed(shop, model, "full" if "drop" in harm else "incremental")
+    shop.sql("insert into $.orders values (6, 3, 100)")
+    refreshed(shop, model)
+
+
+def test_a_forecast_says_that_caches_come_first(shop: Project) -> None:
+    model = shop.model("highest", HIGHEST, KEYS, caches=["totals"])
+    assert foreseen(shop, model).mode == "create"
+    refreshed(shop, model, "create")
+    assert foreseen(shop, model).mode == "noop"
+    shop.sql("insert into $.orders values (5, 2, 100)")
+    found = foreseen(shop, model)
+    assert found.mode == "incremental" and "is refreshed first" in (found.reason or "") and found.shape == "additive"
+    refreshed(shop, model)
+    shop.sql("insert into $.customers values (4, 'rome')")
+    assert "first" not in str(foreseen(shop, model).reason)
+
+
+def test_a_run_that_began_before_another_follows_its_caches(shop: Project) -> None:
+    """It pinned the orders before the other run led the cache, or both, further: the view never mixes the two."""
+    model = shop.model("highest", HIGHEST, KEYS, caches=["totals"])
+    refreshed(shop, model, "create")
+    other = shop.model("other", "select id, price from $.orders", KEYS)
+    shop.refresh_in_run(other)  # pins orders
+    late = shop.invocation
+    shop.sql("insert into $.orders values (5, 2, 100)", "insert into $.customers values (4, 'rome')")
+    refreshed(shop, model)
+    shop.invocation = late
+    assert shop.refresh_in_run(model).mode == "noop" and shop.is_exact(model)
+
+
+def test_a_run_pinned_before_its_caches_were_led_on(shop: Project) -> None:
+    """The other run broke off between its cache and its view."""
+    model = shop.model("highest", HIGHEST, KEYS, caches=["totals"])
+    refreshed(shop, model, "create")
+    shop.new_run()
+    shop.refresh_in_run(shop.model("other", "select o.id, c.city from $.orders o join $.customers c on o.cust = c.id", KEYS))
+    late = shop.invocation
+    shop.sql("insert into $.orders values (5, 2, 100)")
+    shop.new_run()
+    steps = Refresh(refresh(shop.request(model), shop.invocation))
+    while steps.statement is not None and steps.statement.label != f"merge into {shop.schema}.highest":
+        steps.answer(shop.run(steps.statement))
+    shop.invocation = late
+    assert shop.refresh_in_run(model).mode == "incremental"
+    assert shop.is_exact(model)
