@@ -240,6 +240,10 @@ DIRECTED = {
         {"t0": [(1, 1, 1), (2, 1, 2), (3, 2, 3)], "t1": [(1, 1, 5), (2, None, 5)]}, {"t1": [(1, 1, 6), (2, None, 6)]},
         {"t0": [(1, 2, 1), (2, 1, None), (4, 2, 4)], "t1": [(1, None, 5), (2, None, 5)]}, {"t0": []},
         {"t0": [(1, 1, 1)], "t1": [(1, None, None)]}),
+    "sums over a join by key, a row moves while its partner changes and another comes": build(
+        _KEYED, _SUMS, {"t0": [(1, 1, 1), (2, 1, None), (3, None, 3)], "t1": [(1, 1, 5)]},
+        {"t0": [(1, 2, 1), (2, 1, 4), (3, 2, 3)], "t1": [(1, 1, 6), (2, 2, None)]}, {"t1": [(2, 2, 2)]},
+        {"t0": [(3, 1, 3), (4, 2, 4)], "t1": [(1, 1, 1), (2, 2, 3)]}, {"t0": [], "t1": []}),
     "HAVING over groups that are joined back": build(
         _KEYED, "SELECT a.k AS c0, a.y AS c1, g.n AS c2 FROM t0 AS a JOIN (SELECT b.x AS x, count(*) AS n, sum(b.y) AS s "
         "FROM t0 AS b GROUP BY b.x HAVING count(*) > 1) AS g ON g.x <=> a.x",
