@@ -23,6 +23,11 @@ def build(tables: str, sql: str, start: Content, *batches: Content) -> Case:
 
 
 FOUND = {
+    "an alias that is called as the second use of another": build(
+        "t0(k int, x int, y int; k)\nt1(k int, x int, z int; k)",
+        "SELECT a.k AS c0, a_2.k AS c1, a.y + a_2.z AS c2 FROM t0 AS a JOIN t1 AS a_2 ON a.x = a_2.x WHERE a.y < a_2.z",
+        {"t0": [(1, 1, 1), (2, 2, 2)], "t1": [(1, 1, 2), (2, 2, 3)]},
+        {"t0": [(1, 1, 1), (2, 1, 2)], "t1": [(1, 1, 3), (3, 1, 5)]}, {"t0": [(3, 1, 1)], "t1": [(1, 1, 7), (3, 3, 5)]}),
     "alias of the stored view beside a union that is called v": build(
         "t0(k int; k)\nt1(k int, l int; k, l)",
         "SELECT a.k AS c0 FROM t0 AS a UNION SELECT b.k AS c0 FROM t1 AS b CROSS JOIN t0 AS c",
