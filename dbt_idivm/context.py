@@ -65,9 +65,10 @@ class Subview:
 class Caching:
     """What is to be cached for the model whose relation is `model`; `subviews` are those that its SELECT names.
 
-    `stored`: cache table → column → the Spark SQL type that it has there. What is not in it is inferred, which is good enough
-    to look at a plan, and for tables that nobody inlines rows of: whoever runs one asks the engine for the types of the first
-    cache that is not in it (`script/over_tables.py` has the query), and compiles again, until all are.
+    `stored`: cache table → column → the Spark SQL type that it has there. Types that are not in it are inferred, which will do to
+    look at a plan, but not to run one. Whoever runs it compiles, asks the engine for the types of the first cache that is not in
+    `stored` (of `full_query(over_tables(cache.plan, plan.caches), …)`, which reads base tables only), and compiles again, until
+    all are.
     """
 
     policy: Caches = "auto"

@@ -24,7 +24,7 @@ def explain(plan: Plan) -> str:
     """
     caches = [f"cache {cache.number}: {cache.table}\n  {_reason(cache)}\n\n{_explained(cache.plan, f'cache {cache.number}')}"
               for cache in plan.caches]
-    return "\n".join([*caches, _explained(plan, "view")])
+    return "\n".join([*caches, _explained(plan, "the view")])
 
 
 def _reason(cache: Cache) -> str:
@@ -33,14 +33,14 @@ def _reason(cache: Cache) -> str:
 
 def _explained(plan: Plan, what: str) -> str:
     tuples = plan.strategy == "tuple"
-    carried = ((f"signed rows of the {what} (tuple-based)", relation_tree(plan.root.signed())),) if tuples else (
+    carried = ((f"signed rows of {what} (tuple-based)", relation_tree(plan.root.signed())),) if tuples else (
         ("base i-diffs (per table occurrence)", _base_idiffs(plan)),
         ("rules fired", _rules(plan)))
     applied = (("applied", ["additive" if plan.additive else "tuples"]),) if tuples else (
-        (f"i-diffs of the {what}", [str(diff) for diff in plan.idiffs]),
+        (f"i-diffs of {what}", [str(diff) for diff in plan.idiffs]),
         ("applied", _application(plan)))
     sections = (
-        (f"{what} (operator tree; ID of each node)", tree(plan.root)),
+        (f"{what.removeprefix('the ')} (operator tree; ID of each node)", tree(plan.root)),
         ("stored columns", _columns(plan)),
         *carried,
         ("operator caches", _caches(plan.additive)),

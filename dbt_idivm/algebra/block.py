@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
+from itertools import count
 from typing import TYPE_CHECKING, Protocol
 
 from sqlglot import exp
@@ -113,9 +114,11 @@ def isolate(query: exp.Query, columns: tuple[str, ...], name: str) -> Block:
 class Aliases:
     """Hands out source aliases, each once per statement."""
 
-    taken: dict[str, int] = field(default_factory=dict)
+    taken: set[str] = field(default_factory=set)
 
     def alias(self, base: str) -> str:
-        count = self.taken[base] = self.taken.get(base, 0) + 1
-        name = base if count == 1 else f"{base}_{count}"
-        return name if count == 1 or name not in self.taken else self.alias(base)
+        """`base`, or with the first number that makes it new: `a_2` may be another source's own name, before or after this."""
+        tried = (base if number == 1 else f"{base}_{number}" for number in count(1))
+        name = next(each for each in tried if each not in self.taken)
+        self.taken.add(name)
+        return name

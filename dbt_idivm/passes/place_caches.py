@@ -104,9 +104,9 @@ def _around_aggregates(root: Operator, above: Needed) -> dict[Operator, str]:
         groups = f"γ by {', '.join(node.groups)}" if node.groups else "γ over all rows"
         below = node.inputs[0]
         if not _is_copy(below, chosen) and not _obstacles(below, above[below]):
-            chosen[below] = f"it is the input of {groups}, which evaluates its groups from it, without the tables below"
+            chosen[below] = f"it is the input of {groups}, which is evaluated from it, without the tables below"
         if node not in held and not _obstacles(node, above[node]):
-            chosen[node] = f"it is the output of {groups}, so that what is above it sees which groups changed, and how"
+            chosen[node] = f"it is the output of {groups}, so that what is above it sees which of its rows changed, and how"
     return chosen
 
 

@@ -86,7 +86,7 @@ class Cache:
     number: int  # from 1, in the order of maintenance
     table: str  # the relation's name
     plan: Plan  # all its columns are stored; none is hidden
-    attributes: tuple[Attribute, ...]  # the columns that are read above, IDs included; "unknown" types are to be asked for
+    attributes: tuple[Attribute, ...]  # the columns that are read above, IDs included; types as told, else inferred
     key: tuple[str, ...]  # columns; () for the one row of a γ without groups
     reason: str  # why it is there: what follows `because`
     digest: str  # of the subview over base tables: equal for equal ones, whatever model they are in

@@ -23,6 +23,11 @@ def build(tables: str, sql: str, start: Content, *batches: Content) -> Case:
 
 
 FOUND = {
+    "an alias that is called as the second use of another": build(
+        "t0(k int, x int, y int; k)\nt1(k int, x int, z int; k)",
+        "SELECT a.k AS c0, a_2.k AS c1, a.y + a_2.z AS c2 FROM t0 AS a JOIN t1 AS a_2 ON a.x = a_2.x WHERE a.y < a_2.z",
+        {"t0": [(1, 1, 1), (2, 2, 2)], "t1": [(1, 1, 2), (2, 2, 3)]},
+        {"t0": [(1, 1, 1), (2, 1, 2)], "t1": [(1, 1, 3), (3, 1, 5)]}, {"t0": [(3, 1, 1)], "t1": [(1, 1, 7), (3, 3, 5)]}),
     "alias of the stored view beside a union that is called v": build(
         "t0(k int; k)\nt1(k int, l int; k, l)",
         "SELECT a.k AS c0 FROM t0 AS a UNION SELECT b.k AS c0 FROM t1 AS b CROSS JOIN t0 AS c",
@@ -240,6 +245,10 @@ DIRECTED = {
         {"t0": [(1, 1, 1), (2, 1, 2), (3, 2, 3)], "t1": [(1, 1, 5), (2, None, 5)]}, {"t1": [(1, 1, 6), (2, None, 6)]},
         {"t0": [(1, 2, 1), (2, 1, None), (4, 2, 4)], "t1": [(1, None, 5), (2, None, 5)]}, {"t0": []},
         {"t0": [(1, 1, 1)], "t1": [(1, None, None)]}),
+    "sums over a join by key, a row moves while its partner changes and another comes": build(
+        _KEYED, _SUMS, {"t0": [(1, 1, 1), (2, 1, None), (3, None, 3)], "t1": [(1, 1, 5)]},
+        {"t0": [(1, 2, 1), (2, 1, 4), (3, 2, 3)], "t1": [(1, 1, 6), (2, 2, None)]}, {"t1": [(2, 2, 2)]},
+        {"t0": [(3, 1, 3), (4, 2, 4)], "t1": [(1, 1, 1), (2, 2, 3)]}, {"t0": [], "t1": []}),
     "HAVING over groups that are joined back": build(
         _KEYED, "SELECT a.k AS c0, a.y AS c1, g.n AS c2 FROM t0 AS a JOIN (SELECT b.x AS x, count(*) AS n, sum(b.y) AS s "
         "FROM t0 AS b GROUP BY b.x HAVING count(*) > 1) AS g ON g.x <=> a.x",

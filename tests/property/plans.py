@@ -47,7 +47,9 @@ class Options:
     feed: bool = False  # the net diff stays a query over the change feed
     split: bool = True  # base i-diffs by conditional attributes; else operators convert updates of what they test
     caches: Caches | None = None  # None: operator caches if `additive`
-    everywhere: bool = False  # an intermediate cache at every operator whose rows have unique IDs, whatever it costs
+    # whatever they cost, intermediate caches at every operator whose rows have unique IDs, or at each such CTE and derived table
+    everywhere: bool = False
+    by_name: bool = False
 
     @property
     def policy(self) -> Caches:
@@ -59,19 +61,23 @@ def plan_of(tables: tuple[Table, ...], sql: str, options: Options,
     lowered = lower(sql, Catalog({table.name: table.info() for table in tables}))
     caching = Caching(options.policy, VIEW, lowered.subviews, stored)
     with MonkeyPatch.context() as patch:
-        if options.everywhere:
+        if options.everywhere or options.by_name:
             patch.setattr(place_caches, "is_multivalued", lambda root: False)
-            caching = everywhere(lowered.root, caching)
+            caching = named(everywhere(lowered.root) if options.everywhere else lowered.subviews, caching)
         plan = compile_plan(lowered.root, lowered.output, strategy=options.strategy, caching=caching)
     if options.split or options.strategy == "tuple":
         return plan
     return replace(without_split(plan), caches=tuple(replace(c, plan=without_split(c.plan)) for c in plan.caches))
 
 
-def everywhere(root: Operator, caching: Caching) -> Caching:
-    """Each operator as a subview that is named."""
-    nodes = filter(place_caches.has_unique_ids, place_caches.operators(root))
-    found = tuple(Subview(f"n{number}", node) for number, node in enumerate(nodes))
+def everywhere(root: Operator) -> tuple[Subview, ...]:
+    """Each operator as a subview of its own name."""
+    return tuple(Subview(f"n{number}", node) for number, node in enumerate(place_caches.operators(root)))
+
+
+def named(subviews: tuple[Subview, ...], caching: Caching) -> Caching:
+    """All subviews that can be cached are named."""
+    found = tuple(each for each in subviews if place_caches.has_unique_ids(each.root))
     return replace(caching, policy=tuple(each.name for each in found), subviews=found)
 
 

@@ -30,6 +30,7 @@ CACHED = {
     "caches": Options(caches="all"),
     "caches-everywhere": Options(everywhere=True),
 }
+BY_NAME = {"caches-by-name": Options(by_name=True), "caches-by-name-feed": Options(by_name=True, additive=False, feed=True)}
 MORE_CACHED = {
     "caches-everywhere-naive": Options(everywhere=True, additive=False, optimised=False),
     "caches-everywhere-feed": Options(everywhere=True, additive=False, feed=True),
@@ -102,6 +103,13 @@ def test_tuple_based_equals_recomputed(way: str, case: Case) -> None:
 def test_cached_equals_recomputed(way: str, case: Case) -> None:
     COVERAGE.cases += 1
     check(case, CACHED[way], COVERAGE)
+
+
+@fewer
+@given(case=cases(deepest=DEEP), way=st.sampled_from(sorted(BY_NAME)))
+def test_cached_by_name_equals_recomputed(case: Case, way: str) -> None:
+    COVERAGE.cases += 1
+    check(case, BY_NAME[way], COVERAGE)
 
 
 @fewer

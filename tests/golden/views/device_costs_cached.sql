@@ -28,7 +28,7 @@ DELETE FROM devices_parts WHERE did = 1 AND pid = 1;
 
 -- ids
 -- cache 1
--- because it is the input of γ by dp__did, which evaluates its groups from it, without the tables below
+-- because it is the input of γ by dp__did, which is evaluated from it, without the tables below
 -- π p__price, dp__did, p__pid, dp__pid, d__did   [ID: p__pid, dp__did, dp__pid, d__did]
 --   σ d__category = 'phone'   [ID: p__pid, dp__did, dp__pid, d__did]
 --     ⋈ dp__did = d__did   [ID: p__pid, dp__did, dp__pid, d__did]
