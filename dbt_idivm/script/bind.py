@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Literal
 
 from sqlglot import exp
 
 from dbt_idivm.algebra.types import type_of
 from dbt_idivm.idiff.idiff import REC, IDiff
+from dbt_idivm.passes.screening import screens
 from dbt_idivm.script.additive import additive_merge
 from dbt_idivm.script.binding import Binding, Staged
 from dbt_idivm.script.direct import direct_merge, is_direct
@@ -41,9 +42,10 @@ class BoundScript:
 def bind(plan: Plan, binding: Binding, target: str, *, optimised: bool = True, additive: bool = True) -> BoundScript | None:
     """The Δ-script of one refresh as one MERGE into the table `target`; None if no i-diff has rows.
 
-    `optimised` chooses between the plan's two Δ-scripts. Raises KeyViolation where an inlined net diff shows one.
+    Inlined net diffs are screened first. `optimised` chooses between the plan's two Δ-scripts. Raises KeyViolation where an
+    inlined net diff shows one.
     """
-    script = _script(plan, binding, target, optimised, additive)
+    script = _script(plan, replace(binding, screens=screens(plan.root)), target, optimised, additive)
     if script is not None:
         add_key_ranges(script.merge, _texts(plan, target))
     return script

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field, replace
 from functools import cached_property
 from itertools import count
@@ -15,18 +15,24 @@ from dbt_idivm.algebra.operator import SIGN
 from dbt_idivm.algebra.relation import Named, Relation, exists, named_block, union_all
 from dbt_idivm.idiff.idiff import IDiff
 from dbt_idivm.operators.scan import DiffClass, DiffRows, Scan, diff_leaves
+from dbt_idivm.passes.screening import Conditions
 from dbt_idivm.script.dialect import DELTA, WEIGHT, Dialect
 from dbt_idivm.script.diff import FeedDiff, InlineDiff, NetDiff, Row, classify
 from dbt_idivm.script.net_classes import CLASS, class_tests, classified
+from dbt_idivm.script.screen import may_hold
 
 
 @dataclass(frozen=True)
 class Binding:
-    """One refresh as the planner sees it: the version of each table, and the net diff of those that changed."""
+    """One refresh as the planner sees it: the version of each table, and the net diff of those that changed.
+
+    `screens`: occurrence → conditions; inlined changes of rows that cannot satisfy them are left out.
+    """
 
     versions: Mapping[str, int] = field(default_factory=dict)
     diffs: Mapping[str, NetDiff] = field(default_factory=dict)
     dialect: Dialect = DELTA
+    screens: Mapping[str, Conditions] = field(default_factory=dict)
 
     def statement(self) -> StatementBinder:
         """A binder for one statement, with fresh aliases."""
@@ -49,8 +55,18 @@ class Binding:
         if known is None:
             diff = self.diffs[scan.table]
             assert isinstance(diff, InlineDiff)
-            known = self._cache[(scan, split)] = classify(scan, diff, split)
+            known = self._cache[(scan, split)] = classify(scan, diff, split, self._is_ignorable(scan))
         return known
+
+    def _is_ignorable(self, scan: Scan) -> Callable[[Row], bool]:
+        """Whether a row, over the scan's columns, surely fails the conditions."""
+        conditions = self.screens.get(scan.occurrence, ())
+        kinds = [(scan.attribute(a.name), a.type) for a in scan.base_columns]
+
+        def fails(row: Row) -> bool:
+            return not may_hold(conditions, {name: (value, kind) for (name, kind), value in zip(kinds, row, strict=True)})
+
+        return fails if conditions else lambda row: False
 
     @cached_property
     def _cache(self) -> dict[tuple[Scan, frozenset[str]], Mapping[DiffClass, tuple[Row, ...]]]:

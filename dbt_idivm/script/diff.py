@@ -7,7 +7,7 @@ table's change feed (`FeedDiff`).
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 
 from dbt_idivm.operators.scan import DiffClass, Scan
@@ -57,19 +57,27 @@ class FeedDiff:
 NetDiff = InlineDiff | FeedDiff
 
 
-def classify(scan: Scan, diff: InlineDiff, split: frozenset[str]) -> Mapping[DiffClass, tuple[Row, ...]]:
+def classify(scan: Scan, diff: InlineDiff, split: frozenset[str],
+             is_ignorable: Callable[[Row], bool] = lambda row: False) -> Mapping[DiffClass, tuple[Row, ...]]:
     """The rows of every class of `operators/scan.py` for one occurrence, over its columns.
 
-    `rec` lists both images; `signed` rows end with their sign, one row a copy. Raises KeyViolation.
+    `rec` lists both images; `signed` rows end with their sign, one row a copy. A key is left out if all its images are
+    ignorable: a row that comes into sight or goes out of it has one that is not. Raises KeyViolation.
     """
     netted = diff.over(tuple(a.name for a in scan.base_columns)).rows
+    if scan.key is not None:
+        new, old = _by_key(scan, netted, 1), _by_key(scan, netted, -1)
+        ignored = {key for key in {**new, **old} if all(is_ignorable(found[key]) for found in (new, old) if key in found)}
+        new, old = ({key: row for key, row in found.items() if key not in ignored} for found in (new, old))
+        netted = tuple((row, weight) for row, weight in netted if _key_of(scan, row) not in ignored)
+    else:
+        netted = tuple((row, weight) for row, weight in netted if not is_ignorable(row))
     plus = tuple(row for row, weight in netted if weight > 0)
     minus = tuple(row for row, weight in netted if weight < 0)
     signed = tuple((*row, 1 if weight > 0 else -1) for row, weight in netted for _ in range(abs(weight)))
     found: dict[DiffClass, tuple[Row, ...]] = {"plus": plus, "minus": minus, "signed": signed}
     if scan.key is None:
         return {**found, "rec": plus + minus, "ins": (), "del": (), "upd": ()}
-    new, old = _by_key(scan, netted, 1), _by_key(scan, netted, -1)
     places = [i for i, name in enumerate(scan.columns) if name in split and name not in scan.ids]
     both = [(old[key], new[key]) for key in new if key in old]
     moved = [pair for pair in both if any(pair[0][i] != pair[1][i] for i in places)]
@@ -83,12 +91,15 @@ def classify(scan: Scan, diff: InlineDiff, split: frozenset[str]) -> Mapping[Dif
 
 def _by_key(scan: Scan, netted: tuple[tuple[Row, int], ...], sign: int) -> dict[Row, Row]:
     assert scan.key is not None
-    places = [scan.columns.index(name) for name in scan.ids]
     found: dict[Row, Row] = {}
     for row, weight in netted:
         if weight * sign > 0:
-            key = tuple(row[place] for place in places)
+            key = _key_of(scan, row)
             if key in found or abs(weight) > 1:
                 raise KeyViolation(scan.table, scan.key, key)
             found[key] = row
     return found
+
+
+def _key_of(scan: Scan, row: Row) -> Row:
+    return tuple(row[scan.columns.index(name)] for name in scan.ids)

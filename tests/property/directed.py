@@ -169,6 +169,10 @@ DIRECTED = {
     "anti-joined rows and their partners change at once": build(
         _TWO, _NO_PARTNER, _PAIR, {"t0": [(1, 3, 1), (2, 2, 7)], "t1": [(1, 1, 1), (3, 3, 3)]},
         {"t0": [(1, 1, 1), (3, 3, 3)], "t1": [(3, 3, 3)]}, {"t0": [(1, 4, 1)], "t1": []}),
+    "rows that no partner can keep away": build(
+        _TWO, "SELECT a.k AS c0 FROM t0 AS a WHERE NOT EXISTS (SELECT 1 FROM t1 AS b WHERE b.x = a.x AND a.y > 1 AND b.z = 1)",
+        {"t0": [(1, 1, 0), (2, 2, 7)], "t1": [(1, 1, 1), (2, 2, 1)]}, {"t0": [(1, 1, 0), (2, 2, 1), (3, 1, 1), (4, 1, 2)]},
+        {"t1": [(1, 1, 5), (2, 2, 1)]}),
     "NULLs in NOT IN": build(
         _TWO, _NOT_IN, {"t0": [(1, 1, 1), (2, None, 2), (3, 3, 3)], "t1": []}, {"t1": [(1, 1, 1)]},
         {"t1": [(1, 1, 1), (2, None, 2)]}, {"t1": [(1, None, 1), (2, 3, 2)]},

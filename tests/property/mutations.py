@@ -16,7 +16,7 @@ from dbt_idivm.idiff.idiff import INS, REC, UPD, IDiff
 from dbt_idivm.operators import Aggregate, Join, Project, Scan, Select, SemiAntiJoin, UnionAll
 from dbt_idivm.operators import aggregate as aggregate_operator
 from dbt_idivm.operators import semijoin as semijoin_operator
-from dbt_idivm.passes import canonical, place_caches
+from dbt_idivm.passes import canonical, place_caches, screening
 from dbt_idivm.script import binding, direct, effective
 
 Patch = pytest.MonkeyPatch
@@ -64,13 +64,40 @@ def no_leaf_split(patch: Patch) -> None:
     """Every changed row is classified as an update, whatever attribute moved it."""
     classify = binding.classify
 
-    def unsplit(scan: Scan, diff: Any, split: frozenset[str]) -> Any:
-        found = dict(classify(scan, diff, split))
+    def unsplit(scan: Scan, diff: Any, split: frozenset[str], is_ignorable: Any) -> Any:
+        found = dict(classify(scan, diff, split, is_ignorable))
         if scan.unique:
             found |= {"upd": found["upd"] + found["rec"][1::2], "rec": ()}
         return found
 
     patch.setattr(binding, "classify", unsplit)
+
+
+def screened_by_one_image(patch: Patch) -> None:
+    """A changed row is ignored for what it is now, though it was in sight before."""
+    classify = binding.classify
+
+    def by_new_image(scan: Scan, diff: Any, split: frozenset[str], is_ignorable: Any) -> Any:
+        names = tuple(a.name for a in scan.base_columns)
+        gone = {tuple(row[names.index(name)] for name in scan.key or ()) for row, weight in diff.over(names).rows
+                if weight > 0 and is_ignorable(row)}
+        found = classify(scan, diff, split, is_ignorable)
+        places = [scan.columns.index(name) for name in scan.ids] if scan.key is not None else []
+        return {kind: tuple(row for row in rows if not places or tuple(row[place] for place in places) not in gone)
+                for kind, rows in found.items()}
+
+    patch.setattr(binding, "classify", by_new_image)
+
+
+def screened_below_an_anti_join(patch: Patch) -> None:
+    """The condition of an anti-join is asked of its left rows, too, which stay where it fails."""
+    below = screening._below
+
+    def both(node: Any, above: Any) -> Any:
+        found = below(node, above)
+        return ((*found[0], *found[1]), found[1]) if isinstance(node, SemiAntiJoin) else found
+
+    patch.setattr(screening, "_below", both)
 
 
 def post_state_keys(patch: Patch) -> None:
@@ -222,6 +249,8 @@ def any_ids_will_do(patch: Patch) -> None:
 
 
 MUTATIONS = (
+    Mutation("screening: all images of a key", screened_by_one_image, "a conditional attribute is swapped"),
+    Mutation("screening: not of the left rows of ▷", screened_below_an_anti_join, "rows that no partner can keep away"),
     Mutation("scan: split by conditional attributes", no_leaf_split, "a conditional attribute is swapped"),
     Mutation("σ: update of its condition converted", without_rule_guard(Select, "select_upd_condition", "select_upd"),
              "a conditional attribute is swapped", "unsplit"),

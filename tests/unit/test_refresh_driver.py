@@ -526,3 +526,13 @@ def test_a_forecast_raises_as_the_refresh_would(engine: FakeEngine) -> None:
     with pytest.raises(IdivmError) as caught:
         foreseen(engine, replace(MODEL, sql="select id from main.nowhere"))
     assert caught.value.codes == ("IDIVM-301",)
+
+
+def test_changes_that_the_condition_keeps_out_need_no_statement_but_their_own(engine: FakeEngine) -> None:
+    """Readily ignorable updates: the net diff is read, and neither the view nor a table."""
+    few = model("select id, name from main.o where id > 100", {"o": "id"})
+    engine.drive(few)
+    change(engine)
+    outcome = engine.drive(few)
+    assert (outcome.mode, outcome.inputs["orders"].rows) == ("noop", 0)
+    assert engine.labels("write") == []
