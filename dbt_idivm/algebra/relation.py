@@ -209,7 +209,7 @@ def exists(inner: Block, outer: Block, on: tuple[str, ...]) -> exp.Exists:
 def _exists(inner: Block, tests: tuple[exp.Expr, ...]) -> exp.Exists:
     """EXISTS (SELECT 1 FROM inner WHERE tests); the tests are over sources, also over those around it."""
     probe = replace(inner, where=inner.where + tests, output={}, broadcast=())
-    return exp.Exists(this=probe.select().select(exp.Literal.number(1), append=False))
+    return exp.Exists(this=probe.select().select(exp.Literal.number(1), append=False, copy=False))
 
 
 @dataclass(frozen=True)
