@@ -51,7 +51,9 @@ class Relation(ABC):
 def rewrite(relation: Relation, rule: Callable[[Relation], Relation]) -> Relation:
     """`relation` with `rule` applied to every node, children first."""
     children = tuple(rewrite(child, rule) for child in relation.children)
-    return rule(relation.with_children(*children) if children != relation.children else relation)
+    # by identity: comparing trees at each level would take quadratic time
+    changed = any(new is not old for new, old in zip(children, relation.children, strict=True))
+    return rule(relation.with_children(*children) if changed else relation)
 
 
 def project(relation: Relation, names: tuple[str, ...]) -> Relation:
@@ -376,8 +378,12 @@ class Touched(Relation):
         delta, source = children
         return replace(self, delta=delta, source=source)
 
+    def look_up(self) -> Relation:
+        """The query that it stands for."""
+        return project(self.source.restrict(self.on, self.delta), self.wanted)
+
     def block(self, binder: Binder) -> Block:
-        return project(self.source.restrict(self.on, self.delta), self.wanted).block(binder)
+        return self.look_up().block(binder)
 
     def label(self) -> str:
         return f"touched {', '.join(self.wanted) or '()'} by {', '.join(self.on) or '()'}"

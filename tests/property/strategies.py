@@ -30,7 +30,7 @@ VALUES: dict[str, tuple[Value, ...]] = {
 }
 MOST_BATCHES = 3
 # Queries in queries, and about how many occurrences of tables a view has when none is added any more. Each operator restricts,
-# probes and repeats its inputs, so the statement for fifteen occurrences takes seconds to plan, fifty times what one for five takes.
+# probes and repeats its inputs: the statement for fifteen occurrences takes seconds to plan, fifty times what one for five does.
 SHALLOW, DEEP = 1, 2
 MOST_OCCURRENCES = 7
 MOST_ROWS = 5

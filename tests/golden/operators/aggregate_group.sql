@@ -70,7 +70,7 @@ FROM (
 -- guard: d_del__a has rows or d_ins__a has rows or d_upd__a has rows
 SELECT keys_4.a__x
 FROM (
-  SELECT DISTINCT united.a__x
+  SELECT DISTINCT united_2.a__x
   FROM (
     SELECT keys.a__x
     FROM (SELECT DISTINCT d_ins__a.a__x FROM d_ins__a) AS keys
@@ -80,14 +80,14 @@ FROM (
     UNION ALL
     SELECT keys_3.a__x
     FROM (
-      SELECT DISTINCT a_2.a__x
+      SELECT DISTINCT united.a__x
       FROM (
-        SELECT a.k AS a__k, a.x AS a__x, a.y AS a__y
-        FROM t0 AS a
+        SELECT d_plus__a.a__k, d_plus__a.a__x, d_plus__a.a__y
+        FROM d_plus__a
         UNION ALL
         SELECT d_minus__a.a__k, d_minus__a.a__x, d_minus__a.a__y
         FROM d_minus__a
-      ) AS a_2
-      WHERE EXISTS(SELECT 1 FROM d_upd__a WHERE d_upd__a.a__k IS NOT DISTINCT FROM a_2.a__k)) AS keys_3
-  ) AS united
+      ) AS united
+      WHERE EXISTS(SELECT 1 FROM d_upd__a WHERE d_upd__a.a__k IS NOT DISTINCT FROM united.a__k)) AS keys_3
+  ) AS united_2
 ) AS keys_4;

@@ -183,21 +183,10 @@ FROM (
         SELECT d_minus__a.a__k, d_minus__a.a__x, d_minus__a.a__y
         FROM d_minus__a
       ) AS a_3
-      JOIN (
-        SELECT b_2.k AS b__k, b_2.x AS b__x, b_2.z AS b__z
-        FROM t1 AS b_2
-        UNION ALL
-        SELECT d_minus__b.b__k, d_minus__b.b__x, d_minus__b.b__z
-        FROM d_minus__b
-      ) AS b_3 ON a_3.a__x = b_3.b__x
-      WHERE EXISTS(SELECT 1 FROM d_del__b WHERE d_del__b.b__k IS NOT DISTINCT FROM b_3.b__k)) AS keys_5
+      JOIN d_del__b ON a_3.a__x = d_del__b.b__x) AS keys_5
     UNION ALL
     SELECT keys_6.a__y
-    FROM (
-      SELECT DISTINCT a_4.y AS a__y
-      FROM t0 AS a_4
-      JOIN t1 AS b_4 ON a_4.x = b_4.x
-      WHERE EXISTS(SELECT 1 FROM d_upd__b WHERE d_upd__b.b__k IS NOT DISTINCT FROM b_4.k)) AS keys_6
+    FROM (SELECT DISTINCT a_4.y AS a__y FROM t0 AS a_4 JOIN d_upd__b ON a_4.x = d_upd__b.b__x) AS keys_6
     UNION ALL
     SELECT keys_7.a__y
     FROM (
@@ -209,13 +198,6 @@ FROM (
         SELECT d_minus__a_2.a__k, d_minus__a_2.a__x, d_minus__a_2.a__y
         FROM d_minus__a AS d_minus__a_2
       ) AS a_6
-      JOIN (
-        SELECT b_5.k AS b__k, b_5.x AS b__x, b_5.z AS b__z
-        FROM t1 AS b_5
-        UNION ALL
-        SELECT d_minus__b_2.b__k, d_minus__b_2.b__x, d_minus__b_2.b__z
-        FROM d_minus__b AS d_minus__b_2
-      ) AS b_6 ON a_6.a__x = b_6.b__x
-      WHERE EXISTS(SELECT 1 FROM d_rec__b WHERE d_rec__b.b__k IS NOT DISTINCT FROM b_6.b__k)) AS keys_7
+      JOIN d_rec__b ON a_6.a__x = d_rec__b.b__x) AS keys_7
   ) AS united
 ) AS keys_8;
