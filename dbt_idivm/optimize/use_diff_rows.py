@@ -17,7 +17,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
-from dbt_idivm.algebra.relation import Concat, Filter, Named, Relation, SemiJoin, project
+from dbt_idivm.algebra.relation import Compute, Concat, Filter, Named, Relation, SemiJoin, project
 from dbt_idivm.operators.scan import DiffClass, DiffRows
 
 # the classes that are the images of the rows asked for
@@ -31,24 +31,23 @@ IMAGES: Mapping[tuple[DiffClass, ...], frozenset[DiffClass]] = {
 def use_diff_rows(relation: Relation) -> Relation:
     if not isinstance(relation, SemiJoin) or relation.anti:
         return relation
-    asked, held = _net_diff(relation.child), _selected(relation.keys)
-    if not asked or held is None or held.scan != asked[0].scan:
+    held = _selected(relation.keys, relation.columns)
+    if held is None or held.diff_class not in IMAGES.get(_asked(relation.child), ()):
         return relation
-    if held.diff_class not in IMAGES.get(tuple(rows.diff_class for rows in asked), ()):
-        return relation
-    columns = relation.columns
-    return project(relation.keys, columns) if set(columns) <= set(relation.keys.columns) else relation
+    return project(relation.keys, relation.columns)
 
 
-def _net_diff(relation: Relation) -> tuple[DiffRows, ...]:
+def _asked(relation: Relation) -> tuple[DiffClass, ...]:
     """The parts of a net diff that these rows are; none if they are something else."""
     parts = relation.parts if isinstance(relation, Concat) else (relation,)
-    found = tuple(part for part in parts if isinstance(part, DiffRows))
-    return found if len(found) == len(parts) else ()
+    classes = tuple(part.diff_class for part in parts if isinstance(part, DiffRows))
+    return classes if len(classes) == len(parts) else ()
 
 
-def _selected(relation: Relation) -> DiffRows | None:
-    """The base i-diff of which this is a selection, under its own names."""
-    while isinstance(relation, Filter | Named):
-        relation = relation.child if isinstance(relation, Filter) else relation.definition
-    return relation if isinstance(relation, DiffRows) else None
+def _selected(relation: Relation, columns: tuple[str, ...]) -> DiffRows | None:
+    """The base i-diff of which this is a selection that passes `columns`."""
+    while isinstance(relation, Filter | Compute | Named):
+        if isinstance(relation, Compute) and not set(columns) <= set(relation.passed):
+            return None
+        relation = relation.definition if isinstance(relation, Named) else relation.child
+    return relation if isinstance(relation, DiffRows) and set(columns) <= set(relation.columns) else None
