@@ -6,8 +6,12 @@ from collections import defaultdict
 from collections.abc import Callable, Iterator
 from pathlib import Path
 
+import pytest
+
+from dbt_idivm import optimize
 from dbt_idivm.idiff.rule import IDiffRule, always
 from dbt_idivm.operators import OPERATORS
+from dbt_idivm.optimize import REWRITES, Rewrite
 from tests.golden.golden_file import read
 from tests.golden.test_golden import FILES
 
@@ -63,3 +67,12 @@ def test_the_page_is_up_to_date(golden: Callable[[Path, str], None]) -> None:
     text = PAGE.read_text(encoding="utf-8")
     before, _, rest = text.partition(BEGIN)
     golden(PAGE, before + BEGIN + table() + END + rest.partition(END)[2])
+
+
+@pytest.mark.parametrize("rewrite", REWRITES, ids=lambda rewrite: rewrite.__name__)
+def test_each_rewrite_fires_in_a_golden(rewrite: Rewrite, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Without it some optimised Δ-script is another one; the page names the rewrite."""
+    assert f"`{rewrite.__name__}`" in PAGE.read_text(encoding="utf-8")
+    before = [read(path).plan().idiffs for path in FILES]
+    monkeypatch.setattr(optimize, "REWRITES", tuple(other for other in REWRITES if other is not rewrite))
+    assert [read(path).plan().idiffs for path in FILES] != before
