@@ -25,10 +25,9 @@ OPTIMIZATIONS: tuple[Optimization, ...] = (merge_recomputes,)
 
 def optimize(idiffs: tuple[IDiff, ...]) -> tuple[IDiff, ...]:
     """The optimised Δ-script's i-diffs: the same meaning, fewer reads and fewer i-diffs."""
-    idiffs = tuple(diff.over(optimize_rows(diff.relation)) for diff in idiffs)
     for optimization in OPTIMIZATIONS:
         idiffs = optimization(idiffs)
-    return idiffs
+    return tuple(diff.over(optimize_rows(diff.relation)) for diff in idiffs)
 
 
 def optimize_rows(relation: Relation) -> Relation:

@@ -3,7 +3,8 @@
     before   distinct(π n(distinct(π x, n(d_ins__orders))))
     after    distinct(π n(π x, n(d_ins__orders)))
 
-Sound because σ, π and ⊎ of a set and of a bag with the same rows have the same rows. A group over groups asks for it.
+Sound because σ, π and ⊎ of a set and of a bag with the same rows have the same rows. Merged recompute i-diffs ask for it,
+and groups over groups.
 """
 
 from __future__ import annotations
