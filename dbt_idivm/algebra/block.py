@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Protocol
 
 from sqlglot import exp
 
-from dbt_idivm.algebra.expressions import alias, column, conjunction, conjuncts, identifier, substitute
+from dbt_idivm.algebra.expressions import alias, column, conjunction, conjuncts, identifier, owned, substitute
 
 if TYPE_CHECKING:
     from dbt_idivm.algebra.relation import Relation
@@ -41,7 +41,7 @@ class Block:
         columns = [_named(definition, name) for name, definition in self.output.items()]
         query = exp.Select(expressions=columns or [alias(exp.Literal.number(1), "one")])
         first, *rest = self.sources
-        query = query.from_(first.item.copy())
+        query = query.from_(owned(first.item), copy=False)
         for source in rest:
             query = query.join(_join(source), copy=False)
         condition = conjunction(self.where)
@@ -89,8 +89,8 @@ def _named(definition: exp.Expr, name: str) -> exp.Expr:
 
 def _join(source: Source) -> exp.Join:
     if source.condition is None:
-        return exp.Join(this=source.item.copy(), kind="CROSS")
-    return exp.Join(this=source.item.copy(), on=source.condition.copy())
+        return exp.Join(this=owned(source.item), kind="CROSS")
+    return exp.Join(this=owned(source.item), on=owned(source.condition))
 
 
 def hinted(query: exp.Select, broadcast: Sequence[str]) -> exp.Select:

@@ -61,9 +61,17 @@ def operand(expression: exp.Expr) -> exp.Expr:
 _COMPOUND = (exp.Binary, exp.Not, exp.Neg, exp.BitwiseNot, exp.Between, exp.In)
 
 
+def owned(tree: exp.Expr) -> exp.Expr:
+    """`tree` to become part of a larger one: itself, or a copy if it is part of one already.
+
+    Copying always would copy a query once for each query around it.
+    """
+    return tree if tree.parent is None else tree.copy()
+
+
 def conjunction(conditions: Iterable[exp.Expr]) -> exp.Expr | None:
     """AND of the conditions; None if there are none."""
-    parts = [condition.copy() for condition in conditions]
+    parts = [owned(condition) for condition in conditions]
     return cast("exp.Expr | None", exp.and_(*parts, copy=False)) if parts else None
 
 

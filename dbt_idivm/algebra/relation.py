@@ -51,7 +51,9 @@ class Relation(ABC):
 def rewrite(relation: Relation, rule: Callable[[Relation], Relation]) -> Relation:
     """`relation` with `rule` applied to every node, children first."""
     children = tuple(rewrite(child, rule) for child in relation.children)
-    return rule(relation.with_children(*children) if children != relation.children else relation)
+    # by identity: comparing trees at each level would take quadratic time
+    changed = any(new is not old for new, old in zip(children, relation.children, strict=True))
+    return rule(relation.with_children(*children) if changed else relation)
 
 
 def project(relation: Relation, names: tuple[str, ...]) -> Relation:
@@ -209,7 +211,7 @@ def exists(inner: Block, outer: Block, on: tuple[str, ...]) -> exp.Exists:
 def _exists(inner: Block, tests: tuple[exp.Expr, ...]) -> exp.Exists:
     """EXISTS (SELECT 1 FROM inner WHERE tests); the tests are over sources, also over those around it."""
     probe = replace(inner, where=inner.where + tests, output={}, broadcast=())
-    return exp.Exists(this=probe.select().select(exp.Literal.number(1), append=False))
+    return exp.Exists(this=probe.select().select(exp.Literal.number(1), append=False, copy=False))
 
 
 @dataclass(frozen=True)
@@ -376,8 +378,12 @@ class Touched(Relation):
         delta, source = children
         return replace(self, delta=delta, source=source)
 
+    def look_up(self) -> Relation:
+        """The query that it stands for."""
+        return project(self.source.restrict(self.on, self.delta), self.wanted)
+
     def block(self, binder: Binder) -> Block:
-        return project(self.source.restrict(self.on, self.delta), self.wanted).block(binder)
+        return self.look_up().block(binder)
 
     def label(self) -> str:
         return f"touched {', '.join(self.wanted) or '()'} by {', '.join(self.on) or '()'}"

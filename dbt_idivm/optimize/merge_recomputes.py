@@ -11,7 +11,7 @@ from __future__ import annotations
 
 from dataclasses import replace
 
-from dbt_idivm.algebra.relation import Concat, Distinct, Relation, project
+from dbt_idivm.algebra.relation import Concat, Distinct, project
 from dbt_idivm.idiff.idiff import REC, IDiff
 
 
@@ -26,13 +26,7 @@ def merge_recomputes(idiffs: tuple[IDiff, ...]) -> tuple[IDiff, ...]:
 
 def _merged(group: list[IDiff]) -> IDiff:
     first = group[0]
-    parts = tuple(project(_inner(diff), first.ids) for diff in group)
-    relation = Distinct(Concat(parts))
+    relation = Distinct(Concat(tuple(project(diff.relation, first.ids) for diff in group)))
     origins = frozenset(origin for diff in group for origin in diff.origins)
     constants = first.constants if all(diff.constants == first.constants for diff in group) else ()
     return replace(first, known=(), relation=relation, origins=origins, constants=constants)
-
-
-def _inner(diff: IDiff) -> Relation:
-    """The rows before their own duplicate elimination, which the merged one repeats."""
-    return diff.relation.child if isinstance(diff.relation, Distinct) else diff.relation

@@ -9,15 +9,10 @@ count (idIVM Fig. 8, C1-C3, in the form that recompute i-diffs need).
 
 from __future__ import annotations
 
-from dbt_idivm.algebra.relation import Relation, Touched, project, rewrite
-from dbt_idivm.idiff.idiff import IDiff
+from dbt_idivm.algebra.relation import Relation, Touched, project
 
 
-def use_payload(idiffs: tuple[IDiff, ...]) -> tuple[IDiff, ...]:
-    return tuple(diff.over(rewrite(diff.relation, _rule)) for diff in idiffs)
-
-
-def _rule(relation: Relation) -> Relation:
+def use_payload(relation: Relation) -> Relation:
     if isinstance(relation, Touched) and set(relation.wanted) <= set(relation.delta.columns):
         return project(relation.delta, relation.wanted)
     return relation

@@ -65,7 +65,7 @@ def _script(plan: Plan, binding: Binding, target: str, optimised: bool, additive
     if is_direct(idiffs):
         merge = direct_merge(plan, idiffs, binder, target)
         return BoundScript(merge, "direct", idiffs, binder.staged)
-    merge = effective_merge(plan, idiffs, binder, target)
+    merge = effective_merge(plan, idiffs, binder, target, optimised=optimised)
     return BoundScript(merge, "effective", idiffs, binder.staged)
 
 

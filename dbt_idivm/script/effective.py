@@ -17,9 +17,10 @@ from sqlglot import exp
 
 from dbt_idivm.algebra.block import Block, hinted, subquery
 from dbt_idivm.algebra.expressions import alias, column, conjunction, same
-from dbt_idivm.algebra.relation import exists, named_block, project, union_all
+from dbt_idivm.algebra.relation import Relation, exists, named_block, project, union_all
 from dbt_idivm.algebra.types import told_apart
 from dbt_idivm.idiff.idiff import INS, REC, UPD, IDiff
+from dbt_idivm.optimize import optimize_rows
 from dbt_idivm.script.binding import StatementBinder
 from dbt_idivm.script.merge import OP, Merge, source_query
 from dbt_idivm.script.plan import Plan
@@ -37,6 +38,12 @@ class _Work:
     idiffs: tuple[IDiff, ...]
     binder: StatementBinder
     broadcast: bool
+    optimised: bool
+
+    def evaluated(self, diff: IDiff) -> Relation:
+        """The view's rows that a recompute i-diff asks for."""
+        rows = project(self.plan.root.restrict(diff.ids, diff.relation), self.plan.root.columns)
+        return optimize_rows(rows) if self.optimised else rows
 
     def of(self, kind: str) -> tuple[IDiff, ...]:
         return tuple(diff for diff in self.idiffs if diff.kind == kind)
@@ -62,10 +69,11 @@ class _Work:
         return bool(self.of(REC) or self.of(INS))
 
 
-def effective_merge(plan: Plan, idiffs: tuple[IDiff, ...], binder: StatementBinder, target: str) -> exp.Merge:
-    """The MERGE of the i-diffs' exact effect. `idiffs` are not empty."""
+def effective_merge(plan: Plan, idiffs: tuple[IDiff, ...], binder: StatementBinder, target: str, *,
+                    optimised: bool = True) -> exp.Merge:
+    """The MERGE of the i-diffs' exact effect. `idiffs` are not empty; `optimised`: recompute with fewer reads (pass 4)."""
     broadcast = binder.is_broadcast(*(diff.relation for diff in idiffs))
-    work = _Work(plan, tuple(binder.define(diff) for diff in idiffs), binder, broadcast)
+    work = _Work(plan, tuple(binder.define(diff) for diff in idiffs), binder, broadcast, optimised)
     binder.definitions[OLD] = _old_rows(work, target)
     merge = Merge(target, binder.binding.dialect)
     query = _by_id(work, merge) if plan.root.unique else _by_copies(work, merge)
@@ -129,7 +137,7 @@ def _new_rows(work: _Work) -> list[exp.Query]:
     recs, inserts, columns = work.of(REC), work.of(INS), work.plan.root.columns
     parts: list[exp.Query] = []
     for number, diff in enumerate(recs):
-        rows = project(work.plan.root.restrict(diff.ids, diff.relation), columns).block(work.binder)
+        rows = work.evaluated(diff).block(work.binder)
         parts.append(_without(rows, recs[:number], work.binder).select())
     for number, diff in enumerate(inserts):
         rows = project(diff.relation, columns).block(work.binder)

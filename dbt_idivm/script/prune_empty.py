@@ -18,7 +18,8 @@ def prune_empty(relation: Relation, is_empty: Callable[[DiffRows], bool]) -> Rel
     children = [prune_empty(child, is_empty) for child in relation.children]
     left = tuple(child for child in children if child is not None)
     if len(left) == len(children):
-        return relation.with_children(*left) if left != relation.children else relation
+        changed = any(new is not old for new, old in zip(left, relation.children, strict=True))
+        return relation.with_children(*left) if changed else relation
     if isinstance(relation, Concat):
         return left[0] if len(left) == 1 else relation.with_children(*left) if left else None
     if isinstance(relation, UnionAll) and left:

@@ -6,9 +6,13 @@ from collections import defaultdict
 from collections.abc import Callable, Iterator
 from pathlib import Path
 
+import pytest
+
+from dbt_idivm import optimize
 from dbt_idivm.docs import with_block
 from dbt_idivm.idiff.rule import always
 from dbt_idivm.operators import OPERATORS
+from dbt_idivm.optimize import REWRITES, Rewrite
 from tests.golden.golden_file import read
 from tests.golden.test_golden import FILES
 
@@ -57,3 +61,12 @@ def test_each_rule_is_fired_and_held_back() -> None:
 
 def test_the_page_is_up_to_date(golden: Callable[[Path, str], None]) -> None:
     golden(PAGE, with_block(PAGE.read_text(encoding="utf-8"), "rules", table()))
+
+
+@pytest.mark.parametrize("rewrite", REWRITES, ids=lambda rewrite: rewrite.__name__)
+def test_each_rewrite_fires_in_a_golden(rewrite: Rewrite, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Without it some optimised Δ-script is another one; the page names the rewrite."""
+    assert f"`{rewrite.__name__}`" in PAGE.read_text(encoding="utf-8")
+    before = [read(path).plan().idiffs for path in FILES]
+    monkeypatch.setattr(optimize, "REWRITES", tuple(other for other in REWRITES if other is not rewrite))
+    assert [read(path).plan().idiffs for path in FILES] != before

@@ -97,6 +97,16 @@ DIRECTED = {
     "columns of both tables in one computed column": build(
         _TWO, _SUM_OF_BOTH, _PAIR, {"t0": [(1, 1, 9), (2, 2, 2)], "t1": [(1, 1, 9), (2, 2, None)]},
         {"t0": [(1, 1, 8), (2, 2, 2)]}),
+    "a row that moves within the condition, with all its columns": build(
+        _ONE, "SELECT a.k AS c0, a.x AS c1, a.y AS c2 FROM t0 AS a WHERE a.x > 0", {"t0": [(1, 1, 0), (2, 2, 0)]},
+        {"t0": [(1, 2, 0), (2, 0, 0)]}, {"t0": [(1, 3, 5), (2, 1, 0)]}),
+    "groups by a part of a key": build(
+        "t0(k int, l int, y int; k, l)", "SELECT a.k AS c0, sum(a.y) AS c1, max(a.y) AS c2 FROM t0 AS a GROUP BY a.k",
+        {"t0": [(1, 1, 5), (1, 2, 6), (2, 1, 1)]}, {"t0": [(1, 1, 7), (1, 2, 6), (2, 1, 1)]}, {"t0": [(1, 2, 6), (2, 2, 1)]}),
+    "groups by a key, grouped again": build(
+        _TWO, "SELECT g.n AS c0, count(*) AS c1 FROM (SELECT a.k AS k, a.x AS x, count(*) AS n FROM t0 AS a JOIN t1 AS b "
+        "ON a.x = b.x GROUP BY a.k, a.x) AS g GROUP BY g.n", _PAIR, {"t0": [(1, 2, 1), (2, 2, 2)]}, {"t0": [(2, 1, 2)]},
+        {"t0": [(1, 1, 1), (2, 1, 2)], "t1": [(1, 1, 1), (2, 1, 2)]}, {"t1": []}),
     "a key is deleted and inserted again": build(_TWO, _PAIRS, _PAIR, {"t0": [(2, 2, 2)]}, {"t0": [(1, 2, 5), (2, 2, 2)]},
                                                  {"t0": [(2, 1, 1), (1, 1, 6)]}),
     "a group moves to NULL": build(_ONE, _GROUPS, {"t0": [(1, 2, 5), (2, 3, 5)]}, {"t0": [(1, None, 5), (2, 3, 5)]},

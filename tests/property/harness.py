@@ -22,8 +22,9 @@ from dbt_idivm.script.over_tables import over_tables
 from dbt_idivm.script.plan import Cache, Plan
 from tests.property.plans import VIEW, Options, Table, plan_of
 
-# DuckDB 2.0.0 fails some joins of grouped rows with "INTERNAL Error: dict-surviving join" after this rewrite.
-_CONFIG: dict[str, Any] = {"threads": 1, "disabled_optimizers": "build_side_probe_side"}
+# DuckDB 2.0.0 fails some joins of grouped rows with "INTERNAL Error: dict-surviving join" after the first of these rewrites, and
+# waits for itself for ever after the second, on some statements with nested tests.
+_CONFIG: dict[str, Any] = {"threads": 1, "disabled_optimizers": "build_side_probe_side,common_subplan"}
 _DATABASES = [duckdb.connect(":memory:", config=_CONFIG)]
 _NUMBERS = count()
 

@@ -4,21 +4,27 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass, replace
+from importlib import import_module
 from typing import Any
 
 import pytest
 from sqlglot import exp
 
 from dbt_idivm.algebra.operator import Operator, State
-from dbt_idivm.algebra.relation import Concat, Distinct, Pair, Probe, Relation, Touched, project
+from dbt_idivm.algebra.relation import Concat, Distinct, Pair, Probe, Relation, SemiJoin, Touched, project
 from dbt_idivm.frontend import subquery
 from dbt_idivm.idiff.idiff import INS, REC, UPD, IDiff
 from dbt_idivm.operators import Aggregate, Join, Project, Scan, Select, SemiAntiJoin, UnionAll
 from dbt_idivm.operators import aggregate as aggregate_operator
 from dbt_idivm.operators import semijoin as semijoin_operator
+from dbt_idivm.operators.scan import DiffClass
+from dbt_idivm.optimize.lineage import leaves
 from dbt_idivm.passes import canonical, place_caches, screening
 from dbt_idivm.script import binding, direct, effective
 
+# the packages hold functions of the same names
+use_net_diff, use_diff_rows, merge_recomputes = (import_module(f"dbt_idivm.optimize.{name}")
+                                                 for name in ("use_net_diff", "use_diff_rows", "merge_recomputes"))
 Patch = pytest.MonkeyPatch
 
 
@@ -248,6 +254,50 @@ def any_ids_will_do(patch: Patch) -> None:
     patch.setattr(place_caches, "has_unique_ids", lambda node: True)
 
 
+def any_key_counts_as_changed(patch: Patch) -> None:
+    """A key found for a partner's change is taken for one of the table's own changed keys."""
+    patch.setattr(use_net_diff, "leaves", lambda relation, names: ())
+
+
+def changed_rows_of(state: State, *classes: DiffClass) -> Callable[[Patch], None]:
+    """In that state a table has other rows of its net diff."""
+    return lambda patch: patch.setattr(use_net_diff, "CHANGED", {**use_net_diff.CHANGED, state: classes})
+
+
+def a_part_of_a_key_is_enough(patch: Patch) -> None:
+    """Keys that hold one attribute of a table's key name changed rows only."""
+
+    def names_changed_keys(rows: SemiJoin, scan: Scan) -> bool:
+        names = tuple(name for name in scan.ids if name in rows.on)
+        return scan.unique and bool(names) and leaves(rows.keys, names) is not None
+
+    patch.setattr(use_net_diff, "_names_changed_keys", names_changed_keys)
+
+
+def all_columns_are_a_key(patch: Patch) -> None:
+    """A row without a key that changed has no copies."""
+
+    def names_changed_keys(rows: SemiJoin, scan: Scan) -> bool:
+        return set(scan.ids) <= set(rows.on) and leaves(rows.keys, scan.ids) is not None
+
+    patch.setattr(use_net_diff, "_names_changed_keys", names_changed_keys)
+
+
+def a_recompute_holds_new_rows_only(patch: Patch) -> None:
+    """N⁺ ⋉ REC → REC, whose rows are both images."""
+    patch.setattr(use_diff_rows, "IMAGES", {**use_diff_rows.IMAGES, ("plus",): frozenset({"ins", "upd", "rec"})})
+
+
+def one_recompute_for_all(patch: Patch) -> None:
+    """Recompute i-diffs are merged whatever attributes they name rows by."""
+    merge = merge_recomputes._merged
+
+    def merged(group: list[IDiff]) -> IDiff:
+        return group[0] if len(group) == 1 else merge(group[:1])
+
+    patch.setattr(merge_recomputes, "_merged", merged)
+
+
 MUTATIONS = (
     Mutation("screening: all images of a key", screened_by_one_image, "a conditional attribute is swapped"),
     Mutation("screening: not of the left rows of ▷", screened_below_an_anti_join, "rows that no partner can keep away"),
@@ -294,6 +344,16 @@ MUTATIONS = (
     Mutation("⋉: no DEL where IDs repeat", without_rule_guard(SemiAntiJoin, "semijoin_right_del_bag", "semijoin_right_del"),
              "copies of a keyless row get a second partner"),
     Mutation("NOT IN: what is unknown counts as a match", unknown_is_no_match, "NULLs in NOT IN"),
+    Mutation("net diff: for the table's own changed keys only", any_key_counts_as_changed, "a partner moves to another row"),
+    Mutation("net diff: the post-state has none of the old rows", changed_rows_of("post", "plus", "minus"),
+             "a row that moves within the condition, with all its columns"),
+    Mutation("net diff: the any-state has the old rows as well", changed_rows_of("any", "plus"),
+             "the group is known to the other table only"),
+    Mutation("net diff: by the whole key", a_part_of_a_key_is_enough, "groups by a part of a key"),
+    Mutation("net diff: not for copies", all_columns_are_a_key, "copies of a keyless row come and go"),
+    Mutation("diff rows: a recompute i-diff holds old rows as well", a_recompute_holds_new_rows_only,
+             "a row that moves within the condition, with all its columns"),
+    Mutation("merged recomputes: the values of all of them", one_recompute_for_all, "a partner moves to another row"),
     Mutation("additive: rows whose partners changed", signed_test_of_the_left_alone, "the only row of a group gets a partner",
              "additive"),
     Mutation("additive: the left changes of ▷ are tested against R⁻", signed_test_of_post_states,

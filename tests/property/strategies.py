@@ -29,8 +29,10 @@ VALUES: dict[str, tuple[Value, ...]] = {
     DOUBLE: (None, "0.0", "0.5", "-1.0"),  # sums of these are exact in binary
 }
 MOST_BATCHES = 3
-# Queries in queries. The naive script of a deep one has hundreds of look-ups, which the engine plans for seconds.
+# Queries in queries, and about how many occurrences of tables a view has when none is added any more. Each operator restricts,
+# probes and repeats its inputs: the statement for fifteen occurrences takes seconds to plan, fifty times what one for five does.
 SHALLOW, DEEP = 1, 2
+MOST_OCCURRENCES = 7
 MOST_ROWS = 5
 
 
@@ -162,13 +164,19 @@ def swapped(table: Table, content: list[Row]) -> list[Row]:
 
 @dataclass
 class Grammar:
-    """What one view is drawn from: its tables, and the names handed out. `ctes` are (name, columns, text)."""
+    """What one view is drawn from: its tables, and the names handed out. `ctes` are (name, columns, text, occurrences)."""
 
     draw: Draw
     tables: tuple[Table, ...]
-    ctes: list[tuple[str, tuple[Column, ...], str]] = field(default_factory=list)
+    ctes: list[tuple[str, tuple[Column, ...], str, int]] = field(default_factory=list)
     aliases: int = 0
     least_tests: int = 0
+    occurrences: int = 0
+
+    @property
+    def room(self) -> int:
+        """How many more occurrences of tables the view may have."""
+        return max(0, MOST_OCCURRENCES - self.occurrences)
 
     def one_of(self, *options: object) -> object:
         return self.draw(st.sampled_from(options))
@@ -182,8 +190,9 @@ class Grammar:
         """One item of FROM and its columns, qualified: a table, a CTE (the same one more than once), a derived table."""
         name = f"a{self.aliases}"
         self.aliases += 1
-        kind = self.one_of("table", "derived", "cte") if depth > 0 else "table"
+        kind = self.one_of("table", "derived", "cte") if depth > 0 and self.room else "table"
         if kind == "table":
+            self.occurrences += 1
             table = self.one_of(*self.tables)
             text, columns = table.name, table.columns
         elif kind == "cte":
@@ -195,17 +204,19 @@ class Grammar:
 
     def cte(self, depth: int) -> tuple[str, tuple[Column, ...]]:
         if self.ctes and self.one_of(True, True, False):
-            name, columns, _ = self.one_of(*self.ctes)
+            name, columns, _, occurrences = self.one_of(*self.ctes)
+            self.occurrences += occurrences
             return name, columns
+        before = self.occurrences
         query, columns = self.query(depth)
         name = f"w{len(self.ctes)}"
-        self.ctes.append((name, columns, query))
+        self.ctes.append((name, columns, query, self.occurrences - before))
         return name, columns
 
     def source(self, depth: int) -> tuple[str, list[Column]]:
         """FROM: one to three relations under all kinds of inner join, sometimes a semi or anti join among them."""
         text, columns = self.relation(depth)
-        joins = self.one_of(0, 0, 1, 1, 1, 2)
+        joins = min(self.one_of(0, 0, 1, 1, 1, 2), self.room)
         for number in range(joins):
             other, others = self.relation(depth - 1)
             half = self.one_of(*[""] * 10, "LEFT SEMI", "LEFT ANTI")
@@ -270,7 +281,7 @@ class Grammar:
 
     def where(self, depth: int, columns: list[Column], simple: bool) -> str:
         """A condition if `simple`, and now and then tests of other rows."""
-        number, self.least_tests = max(self.least_tests, self.one_of(0, 0, 0, 0, 0, 0, 0, 1, 1, 2)), 0
+        number, self.least_tests = max(self.least_tests, min(self.one_of(0, 0, 0, 0, 0, 0, 0, 1, 1, 2), self.room)), 0
         tests = [self.test(depth, columns) for _ in range(number)]
         parts = [self.condition(columns), *tests] if simple else tests
         return f" WHERE {' AND '.join(parts)}" if parts else ""
@@ -399,5 +410,5 @@ def views(draw: Draw, tables: tuple[Table, ...], deepest: int, *, additive: bool
     grammar = Grammar(draw, tables, least_tests=1 if tested else 0)
     depth = 0 if tested else grammar.one_of(0, 1, 1, 1, 1, deepest)
     query, _ = grammar.grouped(depth, additive=True) if additive else grammar.query(depth)
-    defined = ", ".join(f"{name} AS ({text})" for name, _, text in grammar.ctes)
+    defined = ", ".join(f"{name} AS ({text})" for name, _, text, _ in grammar.ctes)
     return f"WITH {defined} {query}" if defined else query

@@ -36,23 +36,23 @@ INSERT INTO t0 VALUES (4, 4, 4);
 MERGE INTO maintained AS v
 USING (
   WITH v_rec__a AS (
-    SELECT keys_5.a__x
+    SELECT keys.a__x
     FROM (
       SELECT DISTINCT united.a__x
       FROM (
-        SELECT keys.a__x
-        FROM (SELECT DISTINCT d_ins__a.a__x FROM d_ins__a) AS keys
+        SELECT d_ins__a.a__x
+        FROM d_ins__a
         UNION ALL
-        SELECT keys_2.a__x
-        FROM (SELECT DISTINCT d_del__a.a__x FROM d_del__a) AS keys_2
+        SELECT d_del__a.a__x
+        FROM d_del__a
         UNION ALL
-        SELECT keys_3.a__x
-        FROM (SELECT DISTINCT d_upd__a.a__x FROM d_upd__a) AS keys_3
+        SELECT d_upd__a.a__x
+        FROM d_upd__a
         UNION ALL
-        SELECT keys_4.a__x
-        FROM (SELECT DISTINCT d_rec__a.a__x FROM d_rec__a) AS keys_4
+        SELECT d_rec__a.a__x
+        FROM d_rec__a
       ) AS united
-    ) AS keys_5
+    ) AS keys
   ), old_rows AS (
     SELECT
       v.x AS a__x,

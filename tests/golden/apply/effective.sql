@@ -62,9 +62,11 @@ USING (
       GROUP BY a__k) AS named
       ON v.k IS NOT DISTINCT FROM named.a__k
   ), new_rows AS (
-    SELECT a.k AS a__k, a.y AS a__y
-    FROM t0 AS a
-    WHERE EXISTS(SELECT 1 FROM v_rec__a AS v_rec__a_2 WHERE v_rec__a_2.a__k IS NOT DISTINCT FROM a.k) AND a.x > 1
+    SELECT d_plus__a.a__k, d_plus__a.a__y
+    FROM d_plus__a
+    WHERE
+      EXISTS(SELECT 1 FROM v_rec__a AS v_rec__a_2 WHERE v_rec__a_2.a__k IS NOT DISTINCT FROM d_plus__a.a__k)
+      AND d_plus__a.a__x > 1
     UNION ALL
     SELECT v_ins__a.a__k, v_ins__a.a__y
     FROM v_ins__a

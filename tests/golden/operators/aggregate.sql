@@ -78,20 +78,20 @@ FROM (
 -- Δ-script (optimised)
 -- i-diff 1: REC(a__x) from d_del__a+d_ins__a+d_rec__a+d_upd__a
 -- guard: d_del__a has rows or d_ins__a has rows or d_rec__a has rows or d_upd__a has rows
-SELECT keys_5.a__x
+SELECT keys.a__x
 FROM (
   SELECT DISTINCT united.a__x
   FROM (
-    SELECT keys.a__x
-    FROM (SELECT DISTINCT d_ins__a.a__x FROM d_ins__a) AS keys
+    SELECT d_ins__a.a__x
+    FROM d_ins__a
     UNION ALL
-    SELECT keys_2.a__x
-    FROM (SELECT DISTINCT d_del__a.a__x FROM d_del__a) AS keys_2
+    SELECT d_del__a.a__x
+    FROM d_del__a
     UNION ALL
-    SELECT keys_3.a__x
-    FROM (SELECT DISTINCT d_upd__a.a__x FROM d_upd__a) AS keys_3
+    SELECT d_upd__a.a__x
+    FROM d_upd__a
     UNION ALL
-    SELECT keys_4.a__x
-    FROM (SELECT DISTINCT d_rec__a.a__x FROM d_rec__a) AS keys_4
+    SELECT d_rec__a.a__x
+    FROM d_rec__a
   ) AS united
-) AS keys_5;
+) AS keys;

@@ -68,26 +68,23 @@ FROM (
 -- Δ-script (optimised)
 -- i-diff 1: REC(a__x) from d_del__a+d_ins__a+d_upd__a
 -- guard: d_del__a has rows or d_ins__a has rows or d_upd__a has rows
-SELECT keys_4.a__x
+SELECT keys.a__x
 FROM (
-  SELECT DISTINCT united.a__x
+  SELECT DISTINCT united_2.a__x
   FROM (
-    SELECT keys.a__x
-    FROM (SELECT DISTINCT d_ins__a.a__x FROM d_ins__a) AS keys
+    SELECT d_ins__a.a__x
+    FROM d_ins__a
     UNION ALL
-    SELECT keys_2.a__x
-    FROM (SELECT DISTINCT d_del__a.a__x FROM d_del__a) AS keys_2
+    SELECT d_del__a.a__x
+    FROM d_del__a
     UNION ALL
-    SELECT keys_3.a__x
+    SELECT united.a__x
     FROM (
-      SELECT DISTINCT a_2.a__x
-      FROM (
-        SELECT a.k AS a__k, a.x AS a__x, a.y AS a__y
-        FROM t0 AS a
-        UNION ALL
-        SELECT d_minus__a.a__k, d_minus__a.a__x, d_minus__a.a__y
-        FROM d_minus__a
-      ) AS a_2
-      WHERE EXISTS(SELECT 1 FROM d_upd__a WHERE d_upd__a.a__k IS NOT DISTINCT FROM a_2.a__k)) AS keys_3
-  ) AS united
-) AS keys_4;
+      SELECT d_plus__a.a__k, d_plus__a.a__x, d_plus__a.a__y
+      FROM d_plus__a
+      UNION ALL
+      SELECT d_minus__a.a__k, d_minus__a.a__x, d_minus__a.a__y
+      FROM d_minus__a
+    ) AS united
+    WHERE EXISTS(SELECT 1 FROM d_upd__a WHERE d_upd__a.a__k IS NOT DISTINCT FROM united.a__k)) AS united_2
+) AS keys;

@@ -157,65 +157,45 @@ FROM (
 -- Δ-script (optimised)
 -- i-diff 1: REC(a__y) from d_del__a+d_ins__a+d_rec__a+d_del__b+d_ins__b+d_rec__b+d_upd__b
 -- guard: d_del__a has rows or d_ins__a has rows or d_rec__a has rows or d_del__b has rows or d_ins__b has rows or d_rec__b has rows or d_upd__b has rows
-SELECT keys_8.a__y
+SELECT keys.a__y
 FROM (
   SELECT DISTINCT united.a__y
   FROM (
-    SELECT keys.a__y
-    FROM (SELECT DISTINCT d_ins__a.a__y FROM d_ins__a JOIN t1 AS b ON d_ins__a.a__x = b.x) AS keys
+    SELECT d_ins__a.a__y
+    FROM d_ins__a
+    JOIN t1 AS b ON d_ins__a.a__x = b.x
     UNION ALL
-    SELECT keys_2.a__y
-    FROM (SELECT DISTINCT d_del__a.a__y FROM d_del__a) AS keys_2
+    SELECT d_del__a.a__y
+    FROM d_del__a
     UNION ALL
-    SELECT keys_3.a__y
-    FROM (SELECT DISTINCT d_rec__a.a__y FROM d_rec__a) AS keys_3
+    SELECT d_rec__a.a__y
+    FROM d_rec__a
     UNION ALL
-    SELECT keys_4.a__y
-    FROM (SELECT DISTINCT a.y AS a__y FROM d_ins__b JOIN t0 AS a ON a.x = d_ins__b.b__x) AS keys_4
+    SELECT a.y AS a__y
+    FROM d_ins__b
+    JOIN t0 AS a ON a.x = d_ins__b.b__x
     UNION ALL
-    SELECT keys_5.a__y
+    SELECT a_3.a__y
     FROM (
-      SELECT DISTINCT a_3.a__y
-      FROM (
-        SELECT a_2.k AS a__k, a_2.x AS a__x, a_2.y AS a__y
-        FROM t0 AS a_2
-        UNION ALL
-        SELECT d_minus__a.a__k, d_minus__a.a__x, d_minus__a.a__y
-        FROM d_minus__a
-      ) AS a_3
-      JOIN (
-        SELECT b_2.k AS b__k, b_2.x AS b__x, b_2.z AS b__z
-        FROM t1 AS b_2
-        UNION ALL
-        SELECT d_minus__b.b__k, d_minus__b.b__x, d_minus__b.b__z
-        FROM d_minus__b
-      ) AS b_3 ON a_3.a__x = b_3.b__x
-      WHERE EXISTS(SELECT 1 FROM d_del__b WHERE d_del__b.b__k IS NOT DISTINCT FROM b_3.b__k)) AS keys_5
+      SELECT a_2.k AS a__k, a_2.x AS a__x, a_2.y AS a__y
+      FROM t0 AS a_2
+      UNION ALL
+      SELECT d_minus__a.a__k, d_minus__a.a__x, d_minus__a.a__y
+      FROM d_minus__a
+    ) AS a_3
+    JOIN d_del__b ON a_3.a__x = d_del__b.b__x
     UNION ALL
-    SELECT keys_6.a__y
-    FROM (
-      SELECT DISTINCT a_4.y AS a__y
-      FROM t0 AS a_4
-      JOIN t1 AS b_4 ON a_4.x = b_4.x
-      WHERE EXISTS(SELECT 1 FROM d_upd__b WHERE d_upd__b.b__k IS NOT DISTINCT FROM b_4.k)) AS keys_6
+    SELECT a_4.y AS a__y
+    FROM t0 AS a_4
+    JOIN d_upd__b ON a_4.x = d_upd__b.b__x
     UNION ALL
-    SELECT keys_7.a__y
+    SELECT a_6.a__y
     FROM (
-      SELECT DISTINCT a_6.a__y
-      FROM (
-        SELECT a_5.k AS a__k, a_5.x AS a__x, a_5.y AS a__y
-        FROM t0 AS a_5
-        UNION ALL
-        SELECT d_minus__a_2.a__k, d_minus__a_2.a__x, d_minus__a_2.a__y
-        FROM d_minus__a AS d_minus__a_2
-      ) AS a_6
-      JOIN (
-        SELECT b_5.k AS b__k, b_5.x AS b__x, b_5.z AS b__z
-        FROM t1 AS b_5
-        UNION ALL
-        SELECT d_minus__b_2.b__k, d_minus__b_2.b__x, d_minus__b_2.b__z
-        FROM d_minus__b AS d_minus__b_2
-      ) AS b_6 ON a_6.a__x = b_6.b__x
-      WHERE EXISTS(SELECT 1 FROM d_rec__b WHERE d_rec__b.b__k IS NOT DISTINCT FROM b_6.b__k)) AS keys_7
-  ) AS united
-) AS keys_8;
+      SELECT a_5.k AS a__k, a_5.x AS a__x, a_5.y AS a__y
+      FROM t0 AS a_5
+      UNION ALL
+      SELECT d_minus__a_2.a__k, d_minus__a_2.a__x, d_minus__a_2.a__y
+      FROM d_minus__a AS d_minus__a_2
+    ) AS a_6
+    JOIN d_rec__b ON a_6.a__x = d_rec__b.b__x) AS united
+) AS keys;

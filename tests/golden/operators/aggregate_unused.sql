@@ -55,11 +55,5 @@ FROM (
 SELECT 1 AS one
 FROM (
   SELECT DISTINCT 1 AS one
-  FROM (
-    SELECT 1 AS one
-    FROM (SELECT DISTINCT 1 AS one FROM d_ins__a) AS keys
-    UNION ALL
-    SELECT 1 AS one
-    FROM (SELECT DISTINCT 1 AS one FROM d_del__a) AS keys_2
-  ) AS united
-) AS keys_3;
+  FROM (SELECT 1 AS one FROM d_ins__a UNION ALL SELECT 1 AS one FROM d_del__a) AS united
+) AS keys;

@@ -56,11 +56,21 @@ INSERT INTO t1 VALUES (4, 2, 4);
 -- Δ-script (naive)
 -- i-diff 1: INS(a__k, b__k; assigns v__c) from d_ins__a: see below
 -- i-diff 2: DEL(a__k) from d_del__a: see below
--- i-diff 3: UPD(a__k, b__k; assigns v__c) from d_upd__a: see below
+-- i-diff 3: UPD(a__k, b__k; assigns v__c) from d_upd__a
+-- guard: d_upd__a has rows
+SELECT a.k AS a__k, b.k AS b__k, a.y + b.z AS v__c
+FROM t0 AS a
+JOIN t1 AS b ON a.x = b.x
+WHERE EXISTS(SELECT 1 FROM d_upd__a WHERE d_upd__a.a__k IS NOT DISTINCT FROM a.k);
 -- i-diff 4: REC(a__k) from d_rec__a: see below
 -- i-diff 5: INS(a__k, b__k; assigns v__c) from d_ins__b: see below
 -- i-diff 6: DEL(b__k) from d_del__b: see below
--- i-diff 7: UPD(a__k, b__k; assigns v__c) from d_upd__b: see below
+-- i-diff 7: UPD(a__k, b__k; assigns v__c) from d_upd__b
+-- guard: d_upd__b has rows
+SELECT a.k AS a__k, b.k AS b__k, a.y + b.z AS v__c
+FROM t0 AS a
+JOIN t1 AS b ON a.x = b.x
+WHERE EXISTS(SELECT 1 FROM d_upd__b WHERE d_upd__b.b__k IS NOT DISTINCT FROM b.k);
 -- i-diff 8: REC(b__k) from d_rec__b: see below
 
 -- Δ-script (optimised)
@@ -72,10 +82,7 @@ SELECT d_ins__a.a__k, b.k AS b__k, d_ins__a.a__y + b.z AS v__c FROM d_ins__a JOI
 SELECT d_del__a.a__k FROM d_del__a;
 -- i-diff 3: UPD(a__k, b__k; assigns v__c) from d_upd__a
 -- guard: d_upd__a has rows
-SELECT a.k AS a__k, b.k AS b__k, a.y + b.z AS v__c
-FROM t0 AS a
-JOIN t1 AS b ON a.x = b.x
-WHERE EXISTS(SELECT 1 FROM d_upd__a WHERE d_upd__a.a__k IS NOT DISTINCT FROM a.k);
+SELECT d_upd__a.a__k, b.k AS b__k, d_upd__a.a__y + b.z AS v__c FROM d_upd__a JOIN t1 AS b ON d_upd__a.a__x = b.x;
 -- i-diff 4: INS(a__k, b__k; assigns v__c) from d_ins__b
 -- guard: d_ins__b has rows
 SELECT a.k AS a__k, d_ins__b.b__k, a.y + d_ins__b.b__z AS v__c FROM d_ins__b JOIN t0 AS a ON a.x = d_ins__b.b__x;
@@ -84,10 +91,7 @@ SELECT a.k AS a__k, d_ins__b.b__k, a.y + d_ins__b.b__z AS v__c FROM d_ins__b JOI
 SELECT d_del__b.b__k FROM d_del__b;
 -- i-diff 6: UPD(a__k, b__k; assigns v__c) from d_upd__b
 -- guard: d_upd__b has rows
-SELECT a.k AS a__k, b.k AS b__k, a.y + b.z AS v__c
-FROM t0 AS a
-JOIN t1 AS b ON a.x = b.x
-WHERE EXISTS(SELECT 1 FROM d_upd__b WHERE d_upd__b.b__k IS NOT DISTINCT FROM b.k);
+SELECT a.k AS a__k, d_upd__b.b__k, a.y + d_upd__b.b__z AS v__c FROM t0 AS a JOIN d_upd__b ON a.x = d_upd__b.b__x;
 -- i-diff 7: REC(a__k) from d_rec__a
 -- guard: d_rec__a has rows
 SELECT d_rec__a.a__k FROM d_rec__a;

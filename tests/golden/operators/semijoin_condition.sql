@@ -112,7 +112,7 @@ WHERE
 -- guard: d_upd__a has rows or d_upd__b has rows
 SELECT keys_2.a__k
 FROM (
-  SELECT DISTINCT united.a__k
+  SELECT DISTINCT united_2.a__k
   FROM (
     SELECT d_upd__a.a__k
     FROM d_upd__a
@@ -123,15 +123,15 @@ FROM (
       EXISTS(
         SELECT 1
         FROM (
-          SELECT DISTINCT b_2.b__x
+          SELECT DISTINCT united.b__x
           FROM (
-            SELECT b.k AS b__k, b.x AS b__x
-            FROM t1 AS b
+            SELECT d_plus__b.b__k, d_plus__b.b__x
+            FROM d_plus__b
             UNION ALL
             SELECT d_minus__b.b__k, d_minus__b.b__x
             FROM d_minus__b
-          ) AS b_2
-          WHERE EXISTS(SELECT 1 FROM d_upd__b WHERE d_upd__b.b__k IS NOT DISTINCT FROM b_2.b__k)) AS keys
+          ) AS united
+          WHERE EXISTS(SELECT 1 FROM d_upd__b WHERE d_upd__b.b__k IS NOT DISTINCT FROM united.b__k)) AS keys
         WHERE a.x = keys.b__x)
-  ) AS united
+  ) AS united_2
 ) AS keys_2;

@@ -78,139 +78,88 @@ DELETE FROM devices_parts WHERE did = 1 AND pid = 1;
 -- Δ-script (optimised)
 -- i-diff 1: REC(dp__did) from d_del__d+d_ins__d+d_rec__d+d_del__dp+d_ins__dp+d_del__p+d_ins__p+d_upd__p
 -- guard: d_del__d has rows or d_ins__d has rows or d_rec__d has rows or d_del__dp has rows or d_ins__dp has rows or d_del__p has rows or d_ins__p has rows or d_upd__p has rows
-SELECT keys_9.dp__did
+SELECT keys.dp__did
 FROM (
   SELECT DISTINCT united.dp__did
   FROM (
-    SELECT keys.dp__did
-    FROM (
-      SELECT DISTINCT dp.did AS dp__did
-      FROM d_ins__p
-      JOIN devices_parts AS dp ON d_ins__p.p__pid = dp.pid
-      JOIN devices AS d ON dp.did = d.did
-      WHERE d.category = 'phone') AS keys
+    SELECT dp.did AS dp__did
+    FROM d_ins__p
+    JOIN devices_parts AS dp ON d_ins__p.p__pid = dp.pid
+    JOIN devices AS d ON dp.did = d.did
+    WHERE d.category = 'phone'
     UNION ALL
-    SELECT keys_2.dp__did
-    FROM (
-      SELECT DISTINCT dp_3.dp__did
-      FROM (
-        SELECT p.pid AS p__pid, p.price AS p__price
-        FROM parts AS p
-        UNION ALL
-        SELECT d_minus__p.p__pid, d_minus__p.p__price
-        FROM d_minus__p
-      ) AS p_2
-      JOIN (
-        SELECT dp_2.did AS dp__did, dp_2.pid AS dp__pid
-        FROM devices_parts AS dp_2
-        UNION ALL
-        SELECT d_minus__dp.dp__did, d_minus__dp.dp__pid
-        FROM d_minus__dp
-      ) AS dp_3 ON p_2.p__pid = dp_3.dp__pid
-      JOIN (
-        SELECT d_2.did AS d__did, d_2.category AS d__category
-        FROM devices AS d_2
-        UNION ALL
-        SELECT d_minus__d.d__did, d_minus__d.d__category
-        FROM d_minus__d
-      ) AS d_3 ON dp_3.dp__did = d_3.d__did
-      WHERE
-        EXISTS(SELECT 1 FROM d_del__p WHERE d_del__p.p__pid IS NOT DISTINCT FROM p_2.p__pid)
-        AND d_3.d__category = 'phone'
-    ) AS keys_2
+    SELECT dp_3.dp__did
+    FROM d_del__p
+    JOIN (
+      SELECT dp_2.did AS dp__did, dp_2.pid AS dp__pid
+      FROM devices_parts AS dp_2
+      UNION ALL
+      SELECT d_minus__dp.dp__did, d_minus__dp.dp__pid
+      FROM d_minus__dp
+    ) AS dp_3 ON d_del__p.p__pid = dp_3.dp__pid
+    JOIN (
+      SELECT d_2.did AS d__did, d_2.category AS d__category
+      FROM devices AS d_2
+      UNION ALL
+      SELECT d_minus__d.d__did, d_minus__d.d__category
+      FROM d_minus__d
+    ) AS d_3 ON dp_3.dp__did = d_3.d__did
+    WHERE d_3.d__category = 'phone'
     UNION ALL
-    SELECT keys_3.dp__did
+    SELECT dp_4.did AS dp__did
+    FROM d_upd__p
+    JOIN devices_parts AS dp_4 ON d_upd__p.p__pid = dp_4.pid
+    JOIN devices AS d_4 ON dp_4.did = d_4.did
+    WHERE d_4.category = 'phone'
+    UNION ALL
+    SELECT d_ins__dp.dp__did
+    FROM d_ins__dp
+    JOIN parts AS p ON p.pid = d_ins__dp.dp__pid
+    JOIN devices AS d_5 ON d_ins__dp.dp__did = d_5.did
+    WHERE d_5.category = 'phone'
+    UNION ALL
+    SELECT d_del__dp.dp__did
+    FROM d_del__dp
+    UNION ALL
+    SELECT dp_5.did AS dp__did
+    FROM d_ins__d
+    CROSS JOIN parts AS p_2
+    JOIN devices_parts AS dp_5 ON p_2.pid = dp_5.pid AND dp_5.did = d_ins__d.d__did
+    WHERE d_ins__d.d__category = 'phone'
+    UNION ALL
+    SELECT dp_7.dp__did
     FROM (
-      SELECT DISTINCT dp_4.did AS dp__did
+      SELECT p_3.pid AS p__pid, p_3.price AS p__price
       FROM parts AS p_3
-      JOIN devices_parts AS dp_4 ON p_3.pid = dp_4.pid
-      JOIN devices AS d_4 ON dp_4.did = d_4.did
-      WHERE
-        EXISTS(SELECT 1 FROM d_upd__p WHERE d_upd__p.p__pid IS NOT DISTINCT FROM p_3.pid)
-        AND d_4.category = 'phone'
-    ) AS keys_3
+      UNION ALL
+      SELECT d_minus__p.p__pid, d_minus__p.p__price
+      FROM d_minus__p
+    ) AS p_4
+    JOIN (
+      SELECT dp_6.did AS dp__did, dp_6.pid AS dp__pid
+      FROM devices_parts AS dp_6
+      UNION ALL
+      SELECT d_minus__dp_2.dp__did, d_minus__dp_2.dp__pid
+      FROM d_minus__dp AS d_minus__dp_2
+    ) AS dp_7 ON p_4.p__pid = dp_7.dp__pid
+    JOIN d_del__d ON dp_7.dp__did = d_del__d.d__did
+    WHERE d_del__d.d__category = 'phone' AND d_del__d.d__category = 'phone'
     UNION ALL
-    SELECT keys_4.dp__did
+    SELECT dp_9.dp__did
     FROM (
-      SELECT DISTINCT d_ins__dp.dp__did
-      FROM d_ins__dp
-      JOIN parts AS p_4 ON p_4.pid = d_ins__dp.dp__pid
-      JOIN devices AS d_5 ON d_ins__dp.dp__did = d_5.did
-      WHERE d_5.category = 'phone') AS keys_4
-    UNION ALL
-    SELECT keys_5.dp__did
-    FROM (SELECT DISTINCT d_del__dp.dp__did FROM d_del__dp) AS keys_5
-    UNION ALL
-    SELECT keys_6.dp__did
-    FROM (
-      SELECT DISTINCT dp_5.did AS dp__did
-      FROM d_ins__d
-      CROSS JOIN parts AS p_5
-      JOIN devices_parts AS dp_5 ON p_5.pid = dp_5.pid AND dp_5.did = d_ins__d.d__did
-      WHERE d_ins__d.d__category = 'phone') AS keys_6
-    UNION ALL
-    SELECT keys_7.dp__did
-    FROM (
-      SELECT DISTINCT dp_7.dp__did
-      FROM (
-        SELECT p_6.pid AS p__pid, p_6.price AS p__price
-        FROM parts AS p_6
-        UNION ALL
-        SELECT d_minus__p_2.p__pid, d_minus__p_2.p__price
-        FROM d_minus__p AS d_minus__p_2
-      ) AS p_7
-      JOIN (
-        SELECT dp_6.did AS dp__did, dp_6.pid AS dp__pid
-        FROM devices_parts AS dp_6
-        UNION ALL
-        SELECT d_minus__dp_2.dp__did, d_minus__dp_2.dp__pid
-        FROM d_minus__dp AS d_minus__dp_2
-      ) AS dp_7 ON p_7.p__pid = dp_7.dp__pid
-      JOIN (
-        SELECT d_6.did AS d__did, d_6.category AS d__category
-        FROM devices AS d_6
-        UNION ALL
-        SELECT d_minus__d_2.d__did, d_minus__d_2.d__category
-        FROM d_minus__d AS d_minus__d_2
-      ) AS d_7 ON dp_7.dp__did = d_7.d__did
-      WHERE
-        EXISTS(
-          SELECT 1
-          FROM d_del__d
-          WHERE d_del__d.d__category = 'phone' AND d_del__d.d__did IS NOT DISTINCT FROM d_7.d__did)
-        AND d_7.d__category = 'phone'
-    ) AS keys_7
-    UNION ALL
-    SELECT keys_8.dp__did
-    FROM (
-      SELECT DISTINCT dp_9.dp__did
-      FROM (
-        SELECT p_8.pid AS p__pid, p_8.price AS p__price
-        FROM parts AS p_8
-        UNION ALL
-        SELECT d_minus__p_3.p__pid, d_minus__p_3.p__price
-        FROM d_minus__p AS d_minus__p_3
-      ) AS p_9
-      JOIN (
-        SELECT dp_8.did AS dp__did, dp_8.pid AS dp__pid
-        FROM devices_parts AS dp_8
-        UNION ALL
-        SELECT d_minus__dp_3.dp__did, d_minus__dp_3.dp__pid
-        FROM d_minus__dp AS d_minus__dp_3
-      ) AS dp_9 ON p_9.p__pid = dp_9.dp__pid
-      JOIN (
-        SELECT d_8.did AS d__did, d_8.category AS d__category
-        FROM devices AS d_8
-        UNION ALL
-        SELECT d_minus__d_3.d__did, d_minus__d_3.d__category
-        FROM d_minus__d AS d_minus__d_3
-      ) AS d_9 ON dp_9.dp__did = d_9.d__did
-      WHERE
-        EXISTS(
-          SELECT 1
-          FROM d_rec__d
-          WHERE d_rec__d.d__category = 'phone' AND d_rec__d.d__did IS NOT DISTINCT FROM d_9.d__did)
-        AND d_9.d__category = 'phone'
-    ) AS keys_8
-  ) AS united
-) AS keys_9;
+      SELECT p_5.pid AS p__pid, p_5.price AS p__price
+      FROM parts AS p_5
+      UNION ALL
+      SELECT d_minus__p_2.p__pid, d_minus__p_2.p__price
+      FROM d_minus__p AS d_minus__p_2
+    ) AS p_6
+    JOIN (
+      SELECT dp_8.did AS dp__did, dp_8.pid AS dp__pid
+      FROM devices_parts AS dp_8
+      UNION ALL
+      SELECT d_minus__dp_3.dp__did, d_minus__dp_3.dp__pid
+      FROM d_minus__dp AS d_minus__dp_3
+    ) AS dp_9 ON p_6.p__pid = dp_9.dp__pid
+    JOIN d_rec__d ON dp_9.dp__did = d_rec__d.d__did
+    WHERE d_rec__d.d__category = 'phone' AND d_rec__d.d__category = 'phone') AS united
+) AS keys;

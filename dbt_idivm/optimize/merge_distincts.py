@@ -1,0 +1,26 @@
+"""δ(f(δ(R))) → δ(f(R)) for f of σ, π and ⊎: keys are made distinct once.
+
+    before   distinct(π n(distinct(π x, n(d_ins__orders))))
+    after    distinct(π n(π x, n(d_ins__orders)))
+
+Sound because σ, π and ⊎ of a set and of a bag with the same rows have the same rows. Merged recompute i-diffs ask for it,
+and groups over groups.
+"""
+
+from __future__ import annotations
+
+from dbt_idivm.algebra.relation import Compute, Concat, Distinct, Filter, Relation
+
+
+def merge_distincts(relation: Relation) -> Relation:
+    return Distinct(_inner(relation.child)) if isinstance(relation, Distinct) else relation
+
+
+def _inner(relation: Relation) -> Relation:
+    """The same rows, perhaps more often."""
+    if isinstance(relation, Distinct):
+        return _inner(relation.child)
+    # not their subclasses: an operator of the view stays what it is
+    if type(relation) in (Compute, Filter, Concat):
+        return relation.with_children(*map(_inner, relation.children))
+    return relation

@@ -1,0 +1,49 @@
+"""R ⋉_K Δ → N ⋉_K Δ where Δ names rows of R by R's own changed keys: the table need not be read for them.
+
+    before   π price, rate((scan orders ⋉ oid d_upd__orders) ⋈ scan currencies)
+    after    π price, rate((d_plus__orders ⋉ oid d_upd__orders) ⋈ scan currencies)
+
+N⁺ and N⁻ are the new and the old rows of R's net diff. A key that the net diff names has no other row than these:
+
+| state of R | rows under a changed key | because (constraints of idIVM, Fig. 8)
+|------------|--------------------------|------------------------------------------------------------
+| post       | N⁺                       | C1: ∆+ ⊆ R⁺; C2: R⁺ has none of ∆-; C3: R⁺ has the values of ∆u
+| pre        | N⁻                       | what was there under a changed key went
+| any        | N⁺ ⊎ N⁻                  | it is R⁺ ⊎ N⁻
+
+Sound only if each key that Δ holds is known to be one that changed, if it is the whole key, and if R has one: the other
+rows of a group, the other copies of a row without a key, a row found for a partner that changed, are in R alone.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import replace
+
+from dbt_idivm.algebra.operator import State
+from dbt_idivm.algebra.relation import Concat, Relation, SemiJoin, Touched, rewrite
+from dbt_idivm.operators.scan import DiffClass, DiffRows, Scan
+from dbt_idivm.optimize.lineage import leaves
+
+CHANGED: Mapping[State, tuple[DiffClass, ...]] = {"post": ("plus",), "pre": ("minus",), "any": ("plus", "minus")}
+
+
+def use_net_diff(relation: Relation) -> Relation:
+    if isinstance(relation, Touched):
+        return rewrite(relation.look_up(), use_net_diff)
+    if isinstance(relation, SemiJoin) and isinstance(relation.child, Scan) and _names_changed_keys(relation, relation.child):
+        return replace(relation, child=changed_rows(relation.child))
+    return relation
+
+
+def _names_changed_keys(rows: SemiJoin, scan: Scan) -> bool:
+    if rows.anti or not scan.unique or not set(scan.ids) <= set(rows.on):
+        return False
+    found = leaves(rows.keys, scan.ids)
+    return found is not None and all(leaf.scan == replace(scan, state="post") and names == scan.ids for leaf, names in found)
+
+
+def changed_rows(scan: Scan) -> Relation:
+    """What the net diff of the table holds of it in the scan's state."""
+    rows = tuple(DiffRows(replace(scan, state="post"), each, scan.columns) for each in CHANGED[scan.state])
+    return rows[0] if len(rows) == 1 else Concat(rows)
