@@ -23,6 +23,7 @@ from typing import Any
 
 import pytest
 
+from tests.engines import TINY_DATA
 from tests.functional.victim import SCHEMA, Round
 from tests.tally import Tally
 
@@ -153,8 +154,8 @@ class Play:
         return "embedded" if self.port is None else "Thrift"
 
     def write(self) -> None:
-        embedded = {"driver_memory": "1g"}
-        target = embedded if self.port is None else {"method": "thrift", "host": "127.0.0.1", "port": self.port}
+        embedded = {"driver_memory": "1g", "server_side_parameters": TINY_DATA}
+        target: dict[str, Any] = embedded if self.port is None else {"method": "thrift", "host": "127.0.0.1", "port": self.port}
         target |= {"type": "idivm", "schema": SCHEMA, "threads": 2}
         self._write("dbt_project.yml", f"name: {SCHEMA}\nversion: 1.0.0\nconfig-version: 2\nprofile: {SCHEMA}\n")
         self._write("profiles.yml", json.dumps({SCHEMA: {"target": "dev", "outputs": {"dev": target}}}))
