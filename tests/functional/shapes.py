@@ -121,6 +121,11 @@ class Stage:
         self.number += 1
         self.project.sql(f"update $.cust set name = 'n{self.number}' where id = 1")
 
+    def reprice(self) -> None:
+        """A change of what is summed up, and of nothing else."""
+        self.number += 1
+        self.project.sql(f"update $.orders set price = {self.number} where id in (1, 3)")
+
     def many(self) -> None:
         self.number += 2000
         self.project.sql(f"insert into $.orders select id, id % 3, 2, 'm' from range({self.number - 1500}, {self.number})")
@@ -132,9 +137,15 @@ class Stage:
 
     def unseen(self) -> None:
         """A change whose feed cannot be read."""
+        self.behind_the_feed(self.insert)
+
+    def unseen_price(self) -> None:
+        self.behind_the_feed(self.reprice)
+
+    def behind_the_feed(self, change: Callable[[], None]) -> None:
         switch = "alter table $.orders set tblproperties ('delta.enableChangeDataFeed' = '{}')"
         self.project.sql(switch.format("false"))
-        self.insert()
+        change()
         self.project.sql(switch.format("true"))
 
     # a refresh
@@ -316,12 +327,12 @@ SHAPES = {
                     change=Stage.many, applied=("effective",)),
     "cached_create": Shape(ABOVE, "create", ((f"build {CACHE}", GONE), ("build v__idivm", GONE), ("create view v", NEW)),
                            Stage.drop, options={"caches": "all"}),
-    "cached": Shape(ABOVE, "incremental", ((f"merge into {CACHE}", OLD), *MERGED), applied=("additive", "effective"),
-                    options={"caches": "all"}),
+    "cached": Shape(ABOVE, "incremental", ((f"merge into {CACHE}", OLD), *MERGED), change=Stage.reprice,
+                    applied=("additive", "direct"), options={"caches": "all"}),
     "cached_full": Shape(ABOVE, "full", ((f"rebuild {CACHE}", OLD), *REBUILT), asked={"full_refresh": True},
                          options={"caches": "all"}),
-    "cached_gap": Shape(ABOVE, "incremental", ((f"rebuild {CACHE}", OLD), *MERGED), change=Stage.unseen, applied=("effective",),
-                        options={"caches": "all"}),
+    "cached_gap": Shape(ABOVE, "incremental", ((f"rebuild {CACHE}", OLD), *MERGED), change=Stage.unseen_price,
+                        applied=("direct",), options={"caches": "all"}),
     "full": Shape(JOIN, "full", REBUILT, asked={"full_refresh": True}),
     "gap": Shape(JOIN, "full", REBUILT, change=Stage.unseen),
     "refused": Shape(RANKED, "full", (("rebuild v", NEW),)),
