@@ -131,8 +131,8 @@ class TestDocsGenReferences(DocsOnSpark, BaseDocsGenReferences):
         catalog = expected_references_catalog(project, role=None, bigint_type="bigint", view_type=self.view_type,
                                               table_type="table", model_stats=no_stats(), **self.types)
         for node in self.nodes(catalog):
-            for column in node["columns"].values():
-                column["index"] -= 1
+            # nodes of equal columns share them in the base's
+            node["columns"] = {name: {**column, "index": column["index"] - 1} for name, column in node["columns"].items()}
         return catalog
 
 

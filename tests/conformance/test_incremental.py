@@ -10,7 +10,6 @@ from dbt.tests.adapter.incremental.test_incremental_predicates import BaseIncrem
 from dbt.tests.adapter.incremental.test_incremental_unique_id import BaseIncrementalUniqueKey
 from dbt.tests.util import check_relations_equal, run_dbt
 
-from tests.conformance.maintained import Maintained
 from tests.conformance.spark_sql import SparkSql
 
 
@@ -172,36 +171,3 @@ class TestStrategyUnknown:
     def test_compilation_error(self, project):
         results = run_dbt(["run"], expect_pass=False)
         assert "Compilation Error in model" in results[0].message
-
-
-
-class TestUniqueKeyMaintained(Maintained, SparkSql, BaseIncrementalUniqueKey):
-    """A maintained model follows its query, so a second row for a key is an error instead of an overwritten row."""
-
-    def refused(self, project, model):
-        run_dbt(["seed", "--select", "seed", "--full-refresh"])
-        run_dbt(["run", "--select", model, "--full-refresh"])
-        project.run_sql(f"insert into {project.test_schema}.seed (state, county, city, last_visit_date) "
-                        "values ('CT', 'Hartford', 'Hartford', date'2022-02-14')")
-        before = project.run_sql(f"select count(*) from {project.test_schema}.{model}", fetch="one")[0]
-        result = run_dbt(["run", "--select", model], expect_pass=False).results[0]
-        assert "IDIVM-" in result.message, result.message
-        assert project.run_sql(f"select count(*) from {project.test_schema}.{model}", fetch="one")[0] == before
-
-    def test__one_unique_key(self, project):
-        self.refused(project, "str_unique_key")
-
-    def test__unary_unique_key_list(self, project):
-        self.refused(project, "unary_unique_key_list")
-
-    def test__duplicated_unary_unique_key_list(self, project):
-        self.refused(project, "duplicated_unary_unique_key_list")
-
-    def test__trinary_unique_key_list(self, project):
-        self.refused(project, "trinary_unique_key_list")
-
-    def fail_to_build_inc_missing_unique_key_column(self, incremental_model_name):
-        """It fails at once, not only on the second run."""
-        run_dbt(["seed", "--select", "seed", "--full-refresh"])
-        result = run_dbt(["run", "--select", incremental_model_name, "--full-refresh"], expect_pass=False).results[0]
-        return result.status, result.message

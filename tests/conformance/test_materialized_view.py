@@ -23,8 +23,8 @@ class InTheirPlace(Maintained):
             found = project.adapter.get_relation(project.database, project.test_schema, relation.identifier)
         if found is None or found.type == RelationType.View:
             return None if found is None else "view"
-        last = project.run_sql(f"select userMetadata from (describe history {relation} limit 1)", fetch="one")
-        return "materialized_view" if "idivm" in (last[0] or "") else "table"
+        *_, metadata, _ = project.run_sql(f"describe history {relation} limit 1", fetch="one")
+        return "materialized_view" if "idivm" in (metadata or "") else "table"
 
 
 class TestMaterializedViewBasicMaintained(InTheirPlace, MaterializedViewBasic):

@@ -4,8 +4,9 @@ from dbt.tests.adapter.persist_docs.test_persist_docs import (
     BasePersistDocsColumnMissing,
     BasePersistDocsCommentOnQuotedColumn,
     BasePersistDocsQuotedColumnCaseSensitive,
+    BasePersistDocsQuotedDescriptionNotAppliedOnMismatch,
 )
-from dbt.tests.util import run_dbt
+from dbt.tests.util import run_dbt, run_dbt_and_capture
 
 from tests.conformance.maintained import Maintained
 
@@ -56,6 +57,19 @@ class TestPersistDocsQuotedColumnCaseSensitive(BasePersistDocsQuotedColumnCaseSe
 
 
 class TestPersistDocsQuotedColumnCaseSensitiveMaintained(Maintained, BasePersistDocsQuotedColumnCaseSensitive):
+    pass
+
+
+class TestPersistDocsQuotedDescriptionNotAppliedOnMismatch(BasePersistDocsQuotedDescriptionNotAppliedOnMismatch):
+    def test_quoted_description_not_applied_on_case_mismatch(self, project):
+        _, logs = run_dbt_and_capture(["run"])
+        assert "specified in the schema but are not present in the database: mycol" in logs
+        assert described(project, "quoted_physical_case_mismatch")["columns"] == {"MyCol": {"comment": None}}
+
+
+class TestPersistDocsQuotedDescriptionNotAppliedOnMismatchMaintained(
+    Maintained, TestPersistDocsQuotedDescriptionNotAppliedOnMismatch
+):
     pass
 
 

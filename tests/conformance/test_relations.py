@@ -3,8 +3,6 @@
 import pytest
 from dbt.adapters.contracts.relation import RelationType
 from dbt.tests.adapter.catalog.relation_types import CatalogRelationTypes
-from dbt.tests.adapter.column_types import fixtures as column_types
-from dbt.tests.adapter.column_types.test_column_types import BaseColumnTypes, BasePostgresColumnTypes
 from dbt.tests.adapter.relations.test_changing_relation_type import BaseChangeRelationTypeValidator
 from dbt.tests.adapter.relations.test_dropping_schema_named import BaseDropSchemaNamed
 from dbt.tests.adapter.simple_copy.test_copy_uppercase import BaseSimpleCopyUppercase
@@ -22,7 +20,7 @@ class TestChangeRelationTypes(BaseChangeRelationTypeValidator):
 class TestChangeRelationTypesMaintained(Maintained, BaseChangeRelationTypeValidator):
     @pytest.fixture(scope="class")
     def models(self):
-        return {"model_mc_modelface.sql": "{{ config(materialized=var('materialized')) }}"
+        return {"model_mc_modelface.sql": "{{ config(materialized=var('materialized', 'idivm')) }}"
                                           "select distinct '{{ var(\"materialized\") }}' as materialization from " + ONE_ROW}
 
     def test_changing_materialization_changes_relation_type(self, project):
@@ -43,26 +41,6 @@ class TestDropSchemaNamed(BaseDropSchemaNamed):
 
 
 class TestDropSchemaNamedMaintained(Maintained, BaseDropSchemaNamed):
-    pass
-
-
-class SparksColumnTypes:
-    @pytest.fixture(scope="class")
-    def models(self):
-        types = {"smallint_col": "smallint", "int_col": "int", "bigint_col": "bigint", "real_col": "float",
-                 "double_col": "double", "numeric_col": "decimal(3, 1)", "text_col": "string", "varchar_col": "varchar(20)"}
-        model = "select " + ", ".join(f"cast(1 as {kind}) as {name}" for name, kind in types.items())
-        return {"model.sql": model, "schema.yml": column_types.schema_yml}
-
-
-class TestColumnTypes(SparksColumnTypes, BaseColumnTypes):
-    conforms_to = BasePostgresColumnTypes
-
-    def test_run_and_test(self, project):
-        self.run_and_test()
-
-
-class TestColumnTypesMaintained(Maintained, TestColumnTypes):
     pass
 
 
