@@ -98,17 +98,22 @@ class TestValidateConnection(BaseValidateConnection):
 
 
 class DocsOnSpark:
-    """Spark counts columns from 0, has other names for types, and no statistics of a Delta table in its catalog. One in
-    memory has no owners either, which dbt-spark writes as a text for a table."""
+    """Spark counts columns from 0, has other names for types (another one for a view's BIGINT), and no statistics of a Delta
+    table in its catalog. One in memory has no owners either, which dbt-spark writes as a text for a table."""
 
     types: ClassVar = {"id_type": "bigint", "text_type": "string", "time_type": "timestamp"}
     view_type = "view"
 
-    def nodes(self, catalog):
-        nodes = [*catalog["nodes"].values(), *catalog["sources"].values()]
-        for node in nodes:
-            node["metadata"]["owner"] = "None" if node["metadata"]["type"] == "table" else None
-        return nodes
+    def as_spark_has_them(self, catalog):
+        for node in (*catalog["nodes"].values(), *catalog["sources"].values()):
+            is_table = node["metadata"]["type"] == "table"
+            node["metadata"]["owner"] = "None" if is_table else None
+            # nodes of equal columns share them in the base's
+            node["columns"] = {name: {**column, "index": index, "type": self.kind(column["type"], is_table)}
+                               for index, (name, column) in enumerate(node["columns"].items())}
+
+    def kind(self, kind, is_table):
+        return kind if is_table else kind.replace("bigint", "long")
 
 
 class TestDocsGenerate(DocsOnSpark, BaseDocsGenerate):
@@ -116,7 +121,7 @@ class TestDocsGenerate(DocsOnSpark, BaseDocsGenerate):
     def expected_catalog(self, project):
         catalog = base_expected_catalog(project, role=None, view_type=self.view_type, table_type="table",
                                         model_stats=no_stats(), **self.types)
-        self.nodes(catalog)
+        self.as_spark_has_them(catalog)
         return catalog
 
 
@@ -130,9 +135,7 @@ class TestDocsGenReferences(DocsOnSpark, BaseDocsGenReferences):
     def expected_catalog(self, project):
         catalog = expected_references_catalog(project, role=None, bigint_type="bigint", view_type=self.view_type,
                                               table_type="table", model_stats=no_stats(), **self.types)
-        for node in self.nodes(catalog):
-            # nodes of equal columns share them in the base's
-            node["columns"] = {name: {**column, "index": column["index"] - 1} for name, column in node["columns"].items()}
+        self.as_spark_has_them(catalog)
         return catalog
 
 
