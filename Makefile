@@ -7,11 +7,11 @@ BIN     := $(VENV)/bin
 INSTALL := $(BIN)/python -m pip install --quiet --disable-pip-version-check -c constraints.txt
 
 .DEFAULT_GOAL := help
-.PHONY: help test property faults wheel versions demo lint check docs clean java
+.PHONY: help test property faults conformance wheel versions demo lint check docs clean java
 .NOTPARALLEL:
 
 help: ## what can be made
-	@sed -n 's/^\([a-z]*\):.*## /\1|/p' $(MAKEFILE_LIST) | while IFS='|' read name what; do printf '  make %-8s %s\n' "$$name" "$$what"; done
+	@sed -n 's/^\([a-z]*\):.*## /\1|/p' $(MAKEFILE_LIST) | while IFS='|' read name what; do printf '  make %-12s %s\n' "$$name" "$$what"; done
 
 # Two processes, each with an embedded Spark of its own; the file that takes longest comes first.
 test: java $(VENV)/.dev $(VENV)/.jars ## lint, then the whole default test suite
@@ -23,6 +23,10 @@ property: $(VENV)/.dev ## 20,000 random cases of maintenance against recomputati
 
 faults: java $(VENV)/.dev $(VENV)/.jars ## break refreshes off at every statement, kill dbt twenty times, and count what came of it
 	$(BIN)/python -m pytest $(addprefix tests/functional/,test_crashes.py test_crashes_thrift.py test_kills.py) --every-point -q $(PYTEST_ARGS)
+
+conformance: java $(VENV)/.dev $(VENV)/.jars ## dbt's own tests of adapters, embedded and over a Spark Thrift Server
+	@$(BIN)/python -m pytest tests/conformance -n 2 --dist loadscope -q $(PYTEST_ARGS); embedded=$$?; \
+	  $(BIN)/python -m pytest tests/conformance -q --thrift $(PYTEST_ARGS); thrift=$$?; exit $$((embedded + thrift))
 
 wheel: java $(VENV)/.dev $(VENV)/.jars ## build the wheel into dist/; install it into empty environments with plain pip and use it
 	$(BIN)/python -m hatchling build -d dist
@@ -42,8 +46,9 @@ lint: $(VENV)/.dev ## ruff
 check: $(VENV)/.dev ## types
 	$(BIN)/mypy
 
-docs: $(VENV)/.dev ## the pages that are made from the code: support matrix, error codes
+docs: $(VENV)/.dev ## the pages that are made from the code: support matrix, error codes, conformance
 	$(BIN)/python -m dbt_idivm.docs
+	$(BIN)/python -m tests.conformance.table
 
 clean: ## remove the environment and everything that tools left here
 	rm -rf $(VENV) build dist *.egg-info .pytest_cache .mypy_cache .ruff_cache .hypothesis

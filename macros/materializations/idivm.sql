@@ -34,7 +34,12 @@
 
   {% do apply_grants(target, grant_config, should_revoke(existing, full_refresh_mode=(run.mode == 'create'))) %}
   {% if config.persist_relation_docs() or config.persist_column_docs() %}
-    {% do adapter.idivm_persist_docs(target, model, config.persist_relation_docs(), config.persist_column_docs()) %}
+    {% set missing = adapter.idivm_persist_docs(target, model, config.persist_relation_docs(), config.persist_column_docs()) %}
+    {% if missing %}
+      {#- in the words that dbt has for tables -#}
+      {% do exceptions.warn('In relation ' ~ target.render() ~ ': The following columns are specified in the schema but are'
+                            ~ ' not present in the database: ' ~ missing | join(', ')) %}
+    {% endif %}
   {% endif %}
   {% if config.get('contract').enforced %}
     {% do adapter.idivm_persist_constraints(relations[1] if target.is_view else target, model) %}

@@ -151,6 +151,18 @@ def test_floats_as_groups_keys_and_partners(lab: Project) -> None:
             assert lab.rows(f"select {texts} from $.{model.name}") == lab.rows(f"select {texts} from ({model.sql})"), model.name
 
 
+def test_first_and_last_day(lab: Project) -> None:
+    """Delta would answer from its log, and fail: without a group or a condition nothing but the log is needed."""
+    lab.table("t", "id int, d date", "(1, date'1582-10-10')", "(2, date'2024-02-29')")
+    days = lab.model("days", "select min(d) as first, max(d) as last from $.t", {"t": ["id"]})
+    assert lab.refresh(days).mode == "create"
+    lab.sql("insert into $.t values (3, date'9999-12-31')")
+    lab.refresh(days)
+    assert lab.is_exact(days)
+    assert [str(day) for row in lab.rows("select string(first), string(last) from $.days") for day in row] == [
+        "1582-10-10", "9999-12-31"]
+
+
 def test_bytes_that_are_no_text(lab: Project, monkeypatch: pytest.MonkeyPatch) -> None:
     """A change feed shows them all as U+FFFD, so the view is rebuilt; a real U+FFFD is a text like any other."""
     lab.sql("create table $.t (id int, s string, a array<string>) using delta tblproperties "

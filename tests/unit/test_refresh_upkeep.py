@@ -45,6 +45,14 @@ def test_only_comments_that_differ() -> None:
     assert drive(comments.persist(Engine(), "main.t", Descriptions(None, None)), table)[1] == []
 
 
+def test_described_columns_that_are_not_there() -> None:
+    table = ("DESCRIBE", described("MANAGED", ID, NAME))
+    wanted = Descriptions(None, {"ID": "the key", "gone": "x", "lost": "", "name": "not Name"}, frozenset({"name"}))
+    missing, done = drive(comments.persist(Engine(), "main.t", wanted), table)
+    assert missing == ("gone", "lost", "name") and done == [], "a quoted name means a column in its own case only"
+    assert drive(comments.persist(Engine(), "main.t", Descriptions("old", None)), table)[0] == ()
+
+
 def test_comments_of_a_view_s_columns_are_given_at_its_creation() -> None:
     view = ("DESCRIBE", described("VIEW", ID, NAME, comment="old", view="main.t__idivm", owner="model.shop.t"))
     _, done = drive(comments.persist(Engine(), "main.t", Descriptions(None, {"name": "it's"})), view)

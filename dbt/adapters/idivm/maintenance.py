@@ -158,14 +158,18 @@ class MaintenanceMixin(metaclass=AdapterMeta):
         for file_name, text in artifacts.items():
             (folder / file_name).write_text(text, encoding="utf-8")
 
-    @available.parse_none
-    def idivm_persist_docs(self, relation: Any, model: Mapping[str, Any], for_relation: bool, for_columns: bool) -> None:
-        """Bring a relation's comments up to the model's descriptions."""
+    @available.parse_list
+    def idivm_persist_docs(
+        self, relation: Any, model: Mapping[str, Any], for_relation: bool, for_columns: bool
+    ) -> tuple[str, ...]:
+        """Bring a relation's comments up to the model's descriptions. Returns the described columns that it does not have."""
         from dbt_idivm.refresh.comments import Descriptions, persist
 
-        columns = {name: column.get("description") or "" for name, column in (model.get("columns") or {}).items()}
-        wanted = Descriptions(model.get("description") if for_relation else None, columns if for_columns else None)
-        self._idivm_drive(persist(Engine(), name_of(relation), wanted))
+        columns = model.get("columns") or {}
+        texts = {name: column.get("description") or "" for name, column in columns.items()}
+        quoted = frozenset(name for name, column in columns.items() if column.get("quote"))
+        wanted = Descriptions(model.get("description") if for_relation else None, texts if for_columns else None, quoted)
+        return self._idivm_drive(persist(Engine(), name_of(relation), wanted))
 
     @available.parse_none
     def idivm_persist_constraints(self, table: Any, model: Mapping[str, Any]) -> None:

@@ -1,0 +1,66 @@
+"""dbt's own fixtures for adapter tests, on this adapter's profile: embedded, or over Thrift with `--thrift`."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+from dbt.tests.fixtures.project import *  # noqa: F403
+
+from tests.conformance.maintained import ONE_ROW, Maintained, maintain
+
+
+@pytest.hookimpl(tryfirst=True)
+def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+    for item in items:
+        if item.path.is_relative_to(Path(__file__).parent):
+            item.add_marker("conformance")
+
+
+@pytest.fixture(scope="session")
+def engine(request: pytest.FixtureRequest) -> tuple[dict[str, Any], Callable[[str], Any]]:
+    """The part of the profile that says where, and a function that runs a statement there and returns its rows."""
+    if request.config.getoption("--thrift"):
+        server = request.getfixturevalue("thrift_server")
+        return {"method": "thrift", "host": "127.0.0.1", "port": server.port}, server.execute
+    spark = request.getfixturevalue("spark")
+    return {"catalog": "in-memory", "driver_memory": "2g"}, lambda sql: spark.sql(sql).collect()
+
+
+@pytest.fixture(scope="session")
+def one_row(engine: Any) -> None:
+    """What a maintained model reads when dbt's own reads nothing."""
+    engine[1](f"create schema {ONE_ROW.partition('.')[0]}")
+    engine[1](f"create table {ONE_ROW} using delta tblproperties ('delta.enableChangeDataFeed' = 'true') as select 1 as n")
+
+
+@pytest.fixture(scope="class")
+def spark_settings() -> dict[str, str]:
+    """Overridden by classes whose own SQL needs another dialect of Spark."""
+    return {}
+
+
+@pytest.fixture(scope="class")
+def dbt_profile_target(engine: Any, spark_settings: dict[str, str]) -> dict[str, Any]:
+    return {"type": "idivm", "threads": 4, **engine[0], "server_side_parameters": spark_settings}
+
+
+@pytest.fixture(scope="class")
+def logs_dir(tmp_path_factory: pytest.TempPathFactory, prefix: str) -> Iterator[str]:
+    """dbt's own is `logs/` beside the tests."""
+    folder = tmp_path_factory.mktemp("logs") / prefix
+    os.environ["DBT_LOG_PATH"] = str(folder)
+    yield str(folder)
+    del os.environ["DBT_LOG_PATH"]
+
+
+@pytest.fixture(scope="class")
+def project(request: pytest.FixtureRequest, project_setup: Any, project_files: None) -> Any:
+    """dbt's, and the models of a `Maintained` class are maintained ones."""
+    if request.cls is not None and issubclass(request.cls, Maintained):
+        request.getfixturevalue("one_row")
+        maintain(Path(project_setup.project_root), request.cls.materializations, request.cls.inputs)
+    return project_setup
