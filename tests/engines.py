@@ -11,7 +11,7 @@ from dbt.adapters.idivm.embedded import start
 # When tables have ten rows, most of the time goes into compilers: Spark's adapting of plans and its Java code for them, and the
 # JVM's second compiler, which alone takes more than planning does.
 TINY_DATA = {"spark.sql.codegen.wholeStage": "false", "spark.sql.adaptive.enabled": "false",
-             "spark.driver.extraJavaOptions": "-XX:TieredStopAtLevel=1"}
+             "spark.driver.extraJavaOptions": "-XX:TieredStopAtLevel=1 -XX:ReservedCodeCacheSize=256m"}
 # Expressions are interpreted, too. The Thrift Server and the dbt processes of other tests compile them, as Spark does by default.
 INTERPRETED = {"spark.sql.codegen.factoryMode": "NO_CODEGEN"}
 
