@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable
-from itertools import count
 
+from dbt_idivm.fresh_name import fresh_name
 from dbt_idivm.relation_name import name_parts, with_suffix
 from dbt_idivm.script.plan import ViewColumn
 
@@ -30,9 +30,7 @@ def cache_columns(attributes: Iterable[str]) -> tuple[ViewColumn, ...]:
 
 def _free(wanted: str, taken: set[str]) -> str:
     """A name that every Delta table can have and that is not taken in any case; it is taken then."""
-    base = _REFUSED.sub("_", wanted)
-    tried = (base if number == 1 else f"{base}_{number}" for number in count(1))
-    name = next(each for each in tried if each.lower() not in taken)
+    name = fresh_name(_REFUSED.sub("_", wanted), lambda tried: tried.lower() in taken)
     taken.add(name.lower())
     return name
 

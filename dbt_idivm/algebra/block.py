@@ -8,12 +8,12 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from itertools import count
 from typing import TYPE_CHECKING, Protocol
 
 from sqlglot import exp
 
 from dbt_idivm.algebra.expressions import alias, column, conjunction, conjuncts, identifier, owned, substitute
+from dbt_idivm.fresh_name import fresh_name
 
 if TYPE_CHECKING:
     from dbt_idivm.algebra.relation import Relation
@@ -118,7 +118,6 @@ class Aliases:
 
     def alias(self, base: str) -> str:
         """`base`, or with the first number that makes it new: `a_2` may be another source's own name, before or after this."""
-        tried = (base if number == 1 else f"{base}_{number}" for number in count(1))
-        name = next(each for each in tried if each not in self.taken)
+        name = fresh_name(base, self.taken.__contains__)
         self.taken.add(name)
         return name

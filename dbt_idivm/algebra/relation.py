@@ -50,10 +50,13 @@ class Relation(ABC):
 
 def rewrite(relation: Relation, rule: Callable[[Relation], Relation]) -> Relation:
     """`relation` with `rule` applied to every node, children first."""
-    children = tuple(rewrite(child, rule) for child in relation.children)
-    # by identity: comparing trees at each level would take quadratic time
-    changed = any(new is not old for new, old in zip(children, relation.children, strict=True))
-    return rule(relation.with_children(*children) if changed else relation)
+    return rule(over(relation, tuple(rewrite(child, rule) for child in relation.children)))
+
+
+def over(relation: Relation, children: Sequence[Relation]) -> Relation:
+    """`relation` with these children; itself if they are its own, told by identity: comparing trees would take quadratic time."""
+    same = all(new is old for new, old in zip(children, relation.children, strict=True))
+    return relation if same else relation.with_children(*children)
 
 
 def project(relation: Relation, names: tuple[str, ...]) -> Relation:

@@ -8,13 +8,13 @@ from typing import TYPE_CHECKING, Protocol
 
 from sqlglot import exp
 
-from dbt_idivm.algebra.expressions import DIALECT, column
+from dbt_idivm.algebra.expressions import DIALECT, column, short
 from dbt_idivm.algebra.operator import Operator
 from dbt_idivm.errors import finding
 from dbt_idivm.frontend.env import Env
 from dbt_idivm.frontend.resolve import Resolver, bare, canonical
 from dbt_idivm.frontend.scope import Entry, Scope
-from dbt_idivm.frontend.types import incomparable_attributes, short
+from dbt_idivm.frontend.types import incomparable_attributes
 from dbt_idivm.operators import Aggregate, Project, Select
 from dbt_idivm.operators.aggregate import FUNCTIONS, Call
 

@@ -6,6 +6,7 @@ import re
 from collections.abc import Iterable
 
 from dbt_idivm.algebra.operator import Operator
+from dbt_idivm.fresh_name import fresh_name
 from dbt_idivm.operators import Scan, UnionAll
 
 _OTHER = re.compile(r"[^a-z0-9_]+")
@@ -22,11 +23,7 @@ class Names:
         """The name of one occurrence of a table, such that its attributes collide with no other's."""
         base = _not_ours(plain(alias, "table"))
         columns = tuple(columns)
-        name = base
-        number = 1
-        while name in self._occurrences or self._collide(name, columns):
-            number += 1
-            name = f"{base}_{number}"
+        name = fresh_name(base, lambda tried: tried in self._occurrences or self._collide(tried, columns))
         self._occurrences.add(name)
         self._attributes.update(f"{name}__{column}".lower() for column in columns)
         return name
@@ -34,11 +31,7 @@ class Names:
     def attribute(self, scope: str, column: str) -> str:
         """The name of a computed column: `<scope>__<column>`."""
         base = f"{_not_ours(plain(scope, 'v'))}__{plain(column, 'column')}"
-        name = base
-        number = 1
-        while name in self._attributes:
-            number += 1
-            name = f"{base}_{number}"
+        name = fresh_name(base, self._attributes.__contains__)
         self._attributes.add(name)
         return name
 

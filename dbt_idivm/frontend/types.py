@@ -10,7 +10,7 @@ from collections.abc import Iterator, Mapping
 
 from sqlglot import exp
 
-from dbt_idivm.algebra.expressions import short as short
+from dbt_idivm.algebra.expressions import short
 from dbt_idivm.algebra.operator import Operator
 from dbt_idivm.algebra.types import cannot_be_carried, infer_type, is_incomparable
 from dbt_idivm.errors import Finding, Place, finding

@@ -16,12 +16,19 @@ from dbt_idivm.refresh.outcome import named
 from dbt_idivm.refresh.planning import Job, Planned, cache_sql, planned
 from dbt_idivm.refresh.protocol import InputChange
 from dbt_idivm.refresh.relations import describe
-from dbt_idivm.refresh.standing import Standing, model_name
+from dbt_idivm.refresh.standing import Standing, model_name, read_standing
 from dbt_idivm.refresh.state import State
 from dbt_idivm.refresh.steps import Steps
 from dbt_idivm.relation_name import name_parts
 from dbt_idivm.script.plan import Cache
 from dbt_idivm.stored_names import is_cache_of
+
+
+def work_on(job: Job, above: Planned, cache: Cache) -> Steps[tuple[Job, Standing, Planned]]:
+    """The refresh of `cache`, what stands at its name, and the plan that the refresh goes by."""
+    work = job_of(job, above, cache)
+    standing = yield from read_standing(job.engine, job.invocation, work.request)
+    return work, standing, planned_of(work, above, cache)
 
 
 def job_of(job: Job, above: Planned, cache: Cache) -> Job:

@@ -83,10 +83,9 @@ def _bring_up_to_date(job: Job, standing: Standing) -> Steps[Outcome]:
         return done
     planned = yield from plan_model(job, standing)
     for cache in planned.caches:
-        work = caches.job_of(job, planned, cache)
-        stands = yield from read_standing(job.engine, job.invocation, work.request)
-        done = yield from _maintain(work, stands, caches.planned_of(work, planned, cache))
-        planned = yield from caches.read(job, planned, cache, stands, done.inputs)
+        work = yield from caches.work_on(job, planned, cache)
+        done = yield from _maintain(*work)
+        planned = yield from caches.read(job, planned, cache, work[1], done.inputs)
     return (yield from _maintain(job, standing, planned))
 
 
@@ -108,9 +107,8 @@ def _forecast(job: Job, standing: Standing) -> Steps[Forecast]:
         return Forecast("noop", None, None, done.inputs)
     planned = yield from plan_model(job, standing)
     for cache in planned.caches:
-        work = caches.job_of(job, planned, cache)
-        stands = yield from read_standing(job.engine, job.invocation, work.request)
-        first = yield from _decide(work, stands, caches.planned_of(work, planned, cache))
+        work, stands, plan = yield from caches.work_on(job, planned, cache)
+        first = yield from _decide(work, stands, plan)
         if not isinstance(first.way, Ready) or first.way.script is not None:
             return (yield from _forecast_before(job, standing, planned, first))
         inputs = input_changes(work, first.planned, first.way.change)

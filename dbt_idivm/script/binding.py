@@ -5,14 +5,14 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field, replace
 from functools import cached_property
-from itertools import count
 
 from sqlglot import exp
 
 from dbt_idivm.algebra.block import Aliases, Block, Source, isolate
-from dbt_idivm.algebra.expressions import column
+from dbt_idivm.algebra.expressions import attributes, column
 from dbt_idivm.algebra.operator import SIGN
 from dbt_idivm.algebra.relation import Named, Relation, exists, named_block, union_all
+from dbt_idivm.fresh_name import fresh_name
 from dbt_idivm.idiff.idiff import IDiff
 from dbt_idivm.operators.scan import DiffClass, DiffRows, Scan, diff_leaves
 from dbt_idivm.passes.screening import Conditions
@@ -61,10 +61,12 @@ class Binding:
     def _is_ignorable(self, scan: Scan) -> Callable[[Row], bool]:
         """Whether a row, over the scan's columns, surely fails the conditions."""
         conditions = self.screens.get(scan.occurrence, ())
-        kinds = [(scan.attribute(a.name), a.type) for a in scan.base_columns]
+        tested = {name for condition in conditions for name in attributes(condition)}
+        places = [(place, name, a.type) for place, (name, a) in enumerate(zip(scan.columns, scan.base_columns, strict=True))
+                  if name in tested]
 
         def fails(row: Row) -> bool:
-            return not may_hold(conditions, {name: (value, kind) for (name, kind), value in zip(kinds, row, strict=True)})
+            return not may_hold(conditions, {name: (row[place], kind) for place, name, kind in places})
 
         return fails if conditions else lambda row: False
 
@@ -97,7 +99,7 @@ class StatementBinder(Aliases):
     def define(self, diff: IDiff) -> IDiff:
         """`diff` with its rows defined once, under a name, however often the statement uses them."""
         occurrences = dict.fromkeys(origin.occurrence for origin in sorted(diff.origins))
-        name = self._name(f"v_{diff.kind}__{'_'.join(occurrences)}")
+        name = fresh_name(f"v_{diff.kind}__{'_'.join(occurrences)}", self.definitions.__contains__)
         self.definitions[name] = diff.relation.block(self).select()
         return diff.over(Named(name, diff.relation, broadcast=self.is_broadcast(diff.relation)))
 
@@ -106,11 +108,6 @@ class StatementBinder(Aliases):
         diffs = [self.binding.diffs.get(leaf.scan.table) for relation in relations for leaf in diff_leaves(relation)]
         feeds = [diff for diff in diffs if isinstance(diff, FeedDiff)]
         return bool(feeds) and all(feed.broadcast for feed in feeds)
-
-    def _name(self, base: str) -> str:
-        """A name for the WITH clause that is not taken yet."""
-        tried = (base if number == 1 else f"{base}_{number}" for number in count(1))
-        return next(name for name in tried if name not in self.definitions)
 
     def attach(self, query: exp.Query) -> exp.Query:
         """`query` under the WITH clause of everything that was defined while it was built."""

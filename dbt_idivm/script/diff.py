@@ -66,10 +66,11 @@ def classify(scan: Scan, diff: InlineDiff, split: frozenset[str],
     """
     netted = diff.over(tuple(a.name for a in scan.base_columns)).rows
     if scan.key is not None:
+        key_of = _key_of(scan)
         new, old = _by_key(scan, netted, 1), _by_key(scan, netted, -1)
         ignored = {key for key in {**new, **old} if all(is_ignorable(found[key]) for found in (new, old) if key in found)}
         new, old = ({key: row for key, row in found.items() if key not in ignored} for found in (new, old))
-        netted = tuple((row, weight) for row, weight in netted if _key_of(scan, row) not in ignored)
+        netted = tuple((row, weight) for row, weight in netted if key_of(row) not in ignored)
     else:
         netted = tuple((row, weight) for row, weight in netted if not is_ignorable(row))
     plus = tuple(row for row, weight in netted if weight > 0)
@@ -91,15 +92,17 @@ def classify(scan: Scan, diff: InlineDiff, split: frozenset[str],
 
 def _by_key(scan: Scan, netted: tuple[tuple[Row, int], ...], sign: int) -> dict[Row, Row]:
     assert scan.key is not None
+    key_of = _key_of(scan)
     found: dict[Row, Row] = {}
     for row, weight in netted:
         if weight * sign > 0:
-            key = _key_of(scan, row)
+            key = key_of(row)
             if key in found or abs(weight) > 1:
                 raise KeyViolation(scan.table, scan.key, key)
             found[key] = row
     return found
 
 
-def _key_of(scan: Scan, row: Row) -> Row:
-    return tuple(row[scan.columns.index(name)] for name in scan.ids)
+def _key_of(scan: Scan) -> Callable[[Row], Row]:
+    places = tuple(scan.columns.index(name) for name in scan.ids)
+    return lambda row: tuple(row[place] for place in places)

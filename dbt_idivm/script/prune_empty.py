@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
-from dbt_idivm.algebra.relation import Concat, Probe, Relation, SemiJoin
+from dbt_idivm.algebra.relation import Concat, Probe, Relation, SemiJoin, over
 from dbt_idivm.idiff.idiff import IDiff
 from dbt_idivm.operators.aggregate import Aggregate
 from dbt_idivm.operators.scan import DiffRows
@@ -18,8 +18,7 @@ def prune_empty(relation: Relation, is_empty: Callable[[DiffRows], bool]) -> Rel
     children = [prune_empty(child, is_empty) for child in relation.children]
     left = tuple(child for child in children if child is not None)
     if len(left) == len(children):
-        changed = any(new is not old for new, old in zip(left, relation.children, strict=True))
-        return relation.with_children(*left) if changed else relation
+        return over(relation, left)
     if isinstance(relation, Concat):
         return left[0] if len(left) == 1 else relation.with_children(*left) if left else None
     if isinstance(relation, UnionAll) and left:

@@ -20,6 +20,8 @@ from dbt_idivm.script.diff import Value
 Truth = bool | None | Literal["unknown"]  # None: NULL
 
 _INTEGERS = (exp.DataType.Type.TINYINT, exp.DataType.Type.SMALLINT, exp.DataType.Type.INT, exp.DataType.Type.BIGINT)
+_FAMILIES = {**dict.fromkeys(_INTEGERS, "integer"), exp.DataType.Type.BOOLEAN: "boolean", exp.DataType.Type.DATE: "day",
+             exp.DataType.Type.TEXT: "string"}
 _COMPARISONS: Mapping[type[exp.Expr], Callable[[Any, Any], bool]] = {
     exp.EQ: operator.eq, exp.NEQ: operator.ne, exp.LT: operator.lt, exp.LTE: operator.le, exp.GT: operator.gt,
     exp.GTE: operator.ge}
@@ -42,8 +44,7 @@ def may_hold(conditions: Iterable[exp.Expr], row: Mapping[str, tuple[Value, str]
 
 
 def _stored(value: Value, kind: str) -> _Known | None:
-    family = {**dict.fromkeys(_INTEGERS, "integer"), exp.DataType.Type.BOOLEAN: "boolean", exp.DataType.Type.DATE: "day",
-              exp.DataType.Type.TEXT: "string"}.get(type_of(kind).this)
+    family = _FAMILIES.get(type_of(kind).this)
     if family is None or " collate " in kind.lower():
         return None
     if family == "day" and value is not None and not _DAY.fullmatch(str(value)):

@@ -5,7 +5,7 @@
 {% materialization view, adapter='idivm' %}
   {%- set behind = adapter.idivm_behind(load_cached_relation(this)) -%}
   {%- set result = create_or_replace_view() -%}
-  {%- for table in behind %}{% do adapter.drop_relation(table) %}{% endfor -%}
+  {%- do idivm_drop_all(behind) -%}
   {{ return(result) }}
 {% endmaterialization %}
 
@@ -13,7 +13,7 @@
 {% materialization table, adapter='idivm', supported_languages=['sql', 'python'] %}
   {%- set behind = adapter.idivm_behind(load_cached_relation(this)) -%}
   {%- set result = materialization_table_spark() -%}
-  {%- for table in behind %}{% do adapter.drop_relation(table) %}{% endfor -%}
+  {%- do idivm_drop_all(behind) -%}
   {{ return(result) }}
 {% endmaterialization %}
 
@@ -22,6 +22,11 @@
   {%- set behind = adapter.idivm_behind(load_cached_relation(this)) -%}
   {%- do adapter.idivm_release(load_cached_relation(this)) -%}
   {%- set result = materialization_incremental_spark() -%}
-  {%- for table in behind %}{% do adapter.drop_relation(table) %}{% endfor -%}
+  {%- do idivm_drop_all(behind) -%}
   {{ return(result) }}
 {% endmaterialization %}
+
+
+{% macro idivm_drop_all(relations) %}
+  {%- for relation in relations %}{% do adapter.drop_relation(relation) %}{% endfor -%}
+{% endmacro %}

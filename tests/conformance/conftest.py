@@ -13,13 +13,6 @@ from dbt.tests.fixtures.project import *  # noqa: F403
 from tests.conformance.maintained import ONE_ROW, Maintained, maintain
 
 
-@pytest.hookimpl(tryfirst=True)
-def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
-    for item in items:
-        if item.path.is_relative_to(Path(__file__).parent):
-            item.add_marker("conformance")
-
-
 @pytest.fixture(scope="session")
 def engine(request: pytest.FixtureRequest) -> tuple[dict[str, Any], Callable[[str], Any]]:
     """The part of the profile that says where, and a function that runs a statement there and returns its rows."""

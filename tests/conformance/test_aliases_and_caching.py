@@ -23,7 +23,6 @@ class TestAliases(SparkText, BaseAliases):
     pass
 
 
-@pytest.mark.telling
 class TestAliasesMaintained(Maintained, TestAliases):
     pass
 

@@ -23,7 +23,6 @@ class TestSimpleMaterializations(BaseSimpleMaterializations):
     pass
 
 
-@pytest.mark.telling
 class TestSimpleMaterializationsMaintained(Maintained, BaseSimpleMaterializations):
     pass
 
@@ -56,7 +55,6 @@ class TestIncremental(BaseIncremental):
     pass
 
 
-@pytest.mark.telling
 class TestIncrementalMaintained(Maintained, BaseIncremental):
     pass
 

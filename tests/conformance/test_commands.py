@@ -96,7 +96,6 @@ class TestEmpty(BaseTestEmpty):
     pass
 
 
-@pytest.mark.telling
 class TestEmptyMaintained(Maintained, BaseTestEmpty):
     pass
 

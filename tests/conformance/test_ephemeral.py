@@ -1,7 +1,6 @@
 import re
 from pathlib import Path
 
-import pytest
 from dbt.tests.adapter.ephemeral.test_ephemeral import BaseEphemeralErrorHandling, BaseEphemeralMulti, BaseEphemeralNested
 from dbt.tests.util import check_relations_equal, run_dbt
 
@@ -52,7 +51,6 @@ class TestEphemeralMulti(BaseEphemeralMulti):
         assert_sql(project, "double_dependent", DOUBLE_DEPENDENT, self.view)
 
 
-@pytest.mark.telling
 class TestEphemeralMultiMaintained(Maintained, TestEphemeralMulti):
     view = False
 

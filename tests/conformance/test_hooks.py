@@ -71,7 +71,6 @@ class TestPrePostModelHooks(ModelHooks, BasePrePostModelHooks):
     pass
 
 
-@pytest.mark.telling
 class TestPrePostModelHooksMaintained(Maintained, TestPrePostModelHooks):
     pass
 

@@ -1,4 +1,3 @@
-import pytest
 from dbt.tests.adapter.query_comment.test_query_comment import (
     BaseEmptyQueryComments,
     BaseMacroArgsQueryComments,
@@ -15,7 +14,6 @@ class TestQueryComments(BaseQueryComments):
     pass
 
 
-@pytest.mark.telling
 class TestQueryCommentsMaintained(Maintained, BaseQueryComments):
     pass
 

@@ -33,7 +33,6 @@ class TestUnitTestCaseInsensivity(BaseUnitTestCaseInsensivity):
     pass
 
 
-@pytest.mark.telling
 class TestUnitTestCaseInsensivityMaintained(Maintained, BaseUnitTestCaseInsensivity):
     pass
 

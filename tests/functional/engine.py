@@ -10,10 +10,11 @@ from typing import Any
 
 from dbt.adapters.idivm.engine_errors import engine_error
 from dbt_idivm.refresh.commands import name_sql
-from dbt_idivm.refresh.driver import Refresh, refresh
+from dbt_idivm.refresh.driver import Refresh, forecast, refresh
 from dbt_idivm.refresh.invocation import Invocation
 from dbt_idivm.refresh.leftovers import is_beside
-from dbt_idivm.refresh.protocol import KeyCandidate, ModelRequest, Outcome, Reply, Rows, Statement
+from dbt_idivm.refresh.protocol import Forecast, KeyCandidate, ModelRequest, Outcome, Reply, Rows, Statement
+from dbt_idivm.refresh.steps import Steps, T
 from dbt_idivm.relation_name import relation_name
 from dbt_idivm.verify import equivalence
 
@@ -112,13 +113,21 @@ class Project:
 
     def differences(self, model: ModelRequest, as_of: str = "refresh") -> list[Any]:
         """Rows in which the view and its recomputation differ, both ways, as the equivalence test asks."""
-        steps = equivalence(model.schema, model.identifier, as_of)
+        return list(self.spark.sql(self.drive(equivalence(model.schema, model.identifier, as_of))).collect())
+
+    def forecast(self, model: ModelRequest) -> Forecast:
+        """What `idivm plan` says of one model."""
+        self.new_run()
+        return self.drive(forecast(self.request(model), self.invocation))
+
+    def drive(self, steps: Steps[T]) -> T:
+        """Run what the steps ask for; their result."""
         try:
             statement = next(steps)
             while True:
                 statement = steps.send(self.run(statement))
         except StopIteration as stop:
-            return list(self.spark.sql(stop.value).collect())
+            return stop.value  # type: ignore[no-any-return]
 
     def is_exact(self, model: ModelRequest) -> bool:
         """The view equals its SELECT as it would be now, as bags; compared here, because EXCEPT ALL costs seconds."""

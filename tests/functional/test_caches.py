@@ -9,8 +9,8 @@ from typing import Any
 import pytest
 
 from dbt_idivm.refresh import state
-from dbt_idivm.refresh.driver import Refresh, forecast, refresh
-from dbt_idivm.refresh.protocol import Forecast, ModelRequest, Outcome
+from dbt_idivm.refresh.driver import Refresh, refresh
+from dbt_idivm.refresh.protocol import ModelRequest, Outcome
 from dbt_idivm.running_example import COSTS
 from tests.functional.engine import Project
 
@@ -46,17 +46,6 @@ def caches(project: Project, model: ModelRequest) -> list[str]:
 
 def properties(project: Project, table: str) -> dict[str, str]:
     return {row[0]: row[1] for row in project.spark.sql(f"show tblproperties {project.schema}.{table}").collect()}
-
-
-def foreseen(project: Project, model: ModelRequest) -> Forecast:
-    project.new_run()
-    steps = forecast(project.request(model), project.invocation)
-    statement = next(steps)
-    try:
-        while True:
-            statement = steps.send(project.run(statement))
-    except StopIteration as stop:
-        return stop.value  # type: ignore[no-any-return]
 
 
 def test_running_example(shop: Project) -> None:
@@ -116,15 +105,15 @@ def test_a_harmed_cache_is_built_anew(shop: Project, harm: str) -> None:
 
 def test_a_forecast_says_that_caches_come_first(shop: Project) -> None:
     model = shop.model("highest", HIGHEST, KEYS, caches=["totals"])
-    assert foreseen(shop, model).mode == "create"
+    assert shop.forecast(model).mode == "create"
     refreshed(shop, model, "create")
-    assert foreseen(shop, model).mode == "noop"
+    assert shop.forecast(model).mode == "noop"
     shop.sql("insert into $.orders values (5, 2, 100)")
-    found = foreseen(shop, model)
+    found = shop.forecast(model)
     assert found.mode == "incremental" and "is refreshed first" in (found.reason or "") and found.shape == "additive"
     refreshed(shop, model)
     shop.sql("insert into $.customers values (4, 'rome')")
-    assert "first" not in str(foreseen(shop, model).reason)
+    assert "first" not in str(shop.forecast(model).reason)
 
 
 def test_a_run_that_began_before_another_follows_its_caches(shop: Project) -> None:

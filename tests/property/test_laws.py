@@ -22,8 +22,8 @@ from tests.property.profiles import fewer
 from tests.property.strategies import Case, Content, cases, value
 
 BY_IDIFFS = st.builds(Options, optimised=st.booleans(), additive=st.just(False), feed=st.booleans(),
-                      strategy=st.sampled_from(("id", "id", "recompute")))
-ADDITIVE = st.builds(Options, feed=st.booleans())
+                      strategy=st.sampled_from(("id", "id", "recompute")), caches=st.sampled_from((None, None, "all")))
+ADDITIVE = st.builds(Options, feed=st.booleans(), caches=st.sampled_from((None, "all")))
 TUPLES = st.builds(Options, additive=st.just(False), feed=st.booleans(), strategy=st.just("tuple"))
 WAYS = BY_IDIFFS | BY_IDIFFS | ADDITIVE | TUPLES
 # Each test of a row repeats its inputs in several states: the tuple-based statement for seven occurrences can have a megabyte.

@@ -91,7 +91,7 @@ select id, name, sum(price) as spent from spending group by id, name
 def test_caches_come_first_with_their_reasons(explain, caches: str) -> None:  # type: ignore[no-untyped-def]
     output = explain(GROUPED, "--caches", caches).output
     assert output.startswith("cache 1: model__idivm_cache_1_orders_customers\n  because ")
-    assert output.index("i-diffs of cache 1") < output.index("scan model__idivm_cache_1_orders_customers as cache_1")
+    assert output.index("i-diffs of the cache") < output.index("scan model__idivm_cache_1_orders_customers as cache_1")
     assert output.index("MERGE INTO model__idivm_cache_1_orders_customers") < output.index("MERGE INTO model AS")
 
 
