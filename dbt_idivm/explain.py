@@ -7,7 +7,6 @@ from itertools import groupby
 from dbt_idivm.algebra.operator import Operator
 from dbt_idivm.algebra.relation import Relation
 from dbt_idivm.idiff.idiff import IDiff
-from dbt_idivm.operators.scan import Scan
 from dbt_idivm.passes.operator_caches import AdditiveState
 from dbt_idivm.script.bind import bind
 from dbt_idivm.script.dialect import DELTA
@@ -22,9 +21,9 @@ def explain(plan: Plan) -> str:
 
     Intermediate caches come first, each with why it is there and what a view's plan shows.
     """
-    caches = [f"cache {cache.number}: {cache.table}\n  {_reason(cache)}\n\n{_explained(cache.plan, f'cache {cache.number}')}"
+    caches = [f"cache {cache.number}: {cache.table}\n  {_reason(cache)}\n\n{_explained(cache.plan, 'cache')}"
               for cache in plan.caches]
-    return "\n".join([*caches, _explained(plan, "the view")])
+    return "\n".join([*caches, _explained(plan, "view")])
 
 
 def _reason(cache: Cache) -> str:
@@ -33,14 +32,14 @@ def _reason(cache: Cache) -> str:
 
 def _explained(plan: Plan, what: str) -> str:
     tuples = plan.strategy == "tuple"
-    carried = ((f"signed rows of {what} (tuple-based)", relation_tree(plan.root.signed())),) if tuples else (
+    carried = ((f"signed rows of the {what} (tuple-based)", relation_tree(plan.root.signed())),) if tuples else (
         ("base i-diffs (per table occurrence)", _base_idiffs(plan)),
         ("rules fired", _rules(plan)))
     applied = (("applied", ["additive" if plan.additive else "tuples"]),) if tuples else (
-        (f"i-diffs of {what}", [str(diff) for diff in plan.idiffs]),
+        (f"i-diffs of the {what}", [str(diff) for diff in plan.idiffs]),
         ("applied", _application(plan)))
     sections = (
-        (f"{what.removeprefix('the ')} (operator tree; ID of each node)", tree(plan.root)),
+        (f"{what} (operator tree; ID of each node)", tree(plan.root)),
         ("stored columns", _columns(plan)),
         *carried,
         ("operator caches", _caches(plan.additive)),
@@ -121,9 +120,7 @@ def _rules(plan: Plan) -> list[str]:
 def _caches(state: AdditiveState | None) -> list[str]:
     if state is None:
         return ["none"]
-    held = [f"count(*) in {state.rows}", *(f"sum({a}) in {name}" for a, name in state.sums),
-            *(f"count({a}) in {name}" for a, name in state.counts)]
-    return [f"{line}, because a group is maintained by adding" for line in held]
+    return [f"{call}, led on by {rule.name}: {rule.emits}" for rule, call in state.calls]
 
 
 def _application(plan: Plan) -> list[str]:
@@ -137,9 +134,3 @@ def _application(plan: Plan) -> list[str]:
 
 def _guard(diff: IDiff) -> str:
     return " or ".join(f"{origin} has rows" for origin in sorted(diff.origins))
-
-
-def input_lines(plan: Plan) -> list[str]:
-    """The inputs with their keys."""
-    by_table: dict[str, Scan] = {scan.table: scan for scan in plan.scans}
-    return [f"{name}: key {', '.join(scan.key) if scan.key else 'none, all columns'}" for name, scan in by_table.items()]

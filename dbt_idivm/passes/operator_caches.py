@@ -1,8 +1,4 @@
-"""Operator caches of γ, held in the view itself: what sums, counts and averages need to be maintained by adding.
-
-Per group n = count(*), and for each argument its sum and count(x) (idIVM Tables 9, 11, 12; Table 12 keeps AVG's sum and
-count as caches). Only over exact types: a float sum depends on the order of its rows, so its groups are recomputed.
-"""
+"""Operator caches of γ, held in the view itself: what its additive rules need (idIVM Tables 9, 11, 12)."""
 
 from __future__ import annotations
 
@@ -12,56 +8,49 @@ from sqlglot import exp
 
 from dbt_idivm.algebra.expressions import column, substitute
 from dbt_idivm.algebra.operator import Operator
-from dbt_idivm.algebra.types import is_integral, is_summable
+from dbt_idivm.operators.additive import ADDITIVE, AdditiveRule, additive_rule
 from dbt_idivm.operators.aggregate import Aggregate, Call
 from dbt_idivm.operators.project import Project
-
-_ADDITIVE = frozenset({"sum", "count", "avg"})
 
 
 @dataclass(frozen=True)
 class AdditiveState:
-    """The γ at the root of a view, with its state among its calls.
+    """The γ at the root of a view, with its operator caches among its calls.
 
-    `rows` is the attribute of count(*); `sums` and `counts` map an argument to the attributes of sum(x) and count(x).
-    `outputs` defines each attribute of the view over the attributes of γ.
+    `calls` are its calls with their rules, such that a call comes after those that it follows from; `rows` is the attribute of
+    count(*). `outputs` defines each attribute of the view over the attributes of γ.
     """
 
     aggregate: Aggregate
+    calls: tuple[tuple[AdditiveRule, Call], ...]
     rows: str
-    sums: tuple[tuple[str, str], ...]
-    counts: tuple[tuple[str, str], ...]
     outputs: tuple[tuple[str, exp.Expr], ...]
 
 
 def place_operator_caches(root: Operator) -> Operator:
-    """`root` with the state of its γ among its attributes; as it is where no additive form exists.
+    """`root` with the operator caches of its γ among its attributes; as it is where no additive form exists.
 
-    The state is added if the root is γ under projections only, every aggregate is a sum, count or average without
-    DISTINCT over an exact type, and there is no γ below it.
+    They are added if the root is γ under projections only, each of its calls has an additive rule, and there is no γ below it.
     """
     aggregate = _aggregate(root)
     if aggregate is None or not _is_additive(aggregate):
         return root
-    state = _state_calls(aggregate)
-    return _with_calls(root, state, tuple(call.name for call in state))
+    caches = _caches(aggregate)
+    return _with_calls(root, caches, tuple(call.name for call in caches))
 
 
 def additive_state(root: Operator) -> AdditiveState | None:
-    """The additive state of an ID-extended root that has it; None where a state attribute or the form is missing."""
+    """The additive state of an ID-extended root that has it; None where a cache or the form is missing."""
     aggregate = _aggregate(root)
-    if aggregate is None or not _is_additive(aggregate):
-        return None
-    found = {(call.function, call.argument): call.name for call in aggregate.calls if not call.distinct}
-    if any((call.function, call.argument) not in found for call in _state_calls(aggregate)):
+    if aggregate is None or not _is_additive(aggregate) or not set(_caches(aggregate)) <= set(aggregate.calls):
         return None
     outputs = _outputs(root)
     held = {definition.name for _, definition in outputs if isinstance(definition, exp.Column)}
-    if not held >= {call.name for call in aggregate.calls if call.function != "avg"}:
+    ruled = [(rule, call) for rule in ADDITIVE for call in aggregate.calls if additive_rule(aggregate, call) is rule]
+    if not held >= {call.name for rule, call in ruled if rule.delta is not None}:
         return None
-    by_function = {function: tuple((argument, name) for (f, argument), name in found.items()
-                                   if f == function and argument is not None) for function in ("sum", "count")}
-    return AdditiveState(aggregate, found["count", None], by_function["sum"], by_function["count"], outputs)
+    rows = next(call.name for call in aggregate.calls if call.function == "count" and call.argument is None)
+    return AdditiveState(aggregate, tuple(ruled), rows, outputs)
 
 
 def _aggregate(root: Operator) -> Aggregate | None:
@@ -71,15 +60,8 @@ def _aggregate(root: Operator) -> Aggregate | None:
 
 
 def _is_additive(aggregate: Aggregate) -> bool:
-    types = aggregate.child.types
-    for call in aggregate.calls:
-        if call.function not in _ADDITIVE or call.distinct:
-            return False
-        if call.function == "sum" and not is_summable(types[call.argument or ""]):
-            return False
-        # Integers: Spark divides DOUBLEs, exact below 2^53. A decimal quotient would be rounded twice (docs/adr/0004).
-        if call.function == "avg" and not is_integral(types[call.argument or ""]):
-            return False
+    if any(additive_rule(aggregate, call) is None for call in aggregate.calls):
+        return False
     return bool(aggregate.calls) and not _aggregates(aggregate.inputs[0])
 
 
@@ -88,14 +70,13 @@ def _aggregates(node: Operator) -> bool:
     return isinstance(node, Aggregate) or any(map(_aggregates, node.inputs))
 
 
-def _state_calls(aggregate: Aggregate) -> tuple[Call, ...]:
-    """The calls that the state needs, with the names of those that the view has already."""
+def _caches(aggregate: Aggregate) -> tuple[Call, ...]:
+    """The calls that the rules need stored, under the names of those that the view has already."""
     wanted: list[tuple[str, str | None]] = [("count", None)]
     for call in aggregate.calls:
-        if call.function in ("sum", "avg"):
-            wanted += [("sum", call.argument), ("count", call.argument)]
-        elif call.argument is not None:
-            wanted.append(("count", call.argument))
+        rule = additive_rule(aggregate, call)
+        assert rule is not None
+        wanted += [(function, call.argument) for function in rule.caches]
     have = {(call.function, call.argument): call for call in aggregate.calls}
     return tuple(have.get(key) or Call(_name(*key), *key) for key in dict.fromkeys(wanted))
 

@@ -1,18 +1,18 @@
-"""The additive application: signed sums and counts added to the stored groups in one MERGE (idIVM Tables 9, 11, 12).
+"""The additive application: what the signed rows of γ's input add to the stored groups, in one MERGE (`operators/additive.py`).
 
-The signed rows of γ's input are complete over all changed tables; a group whose row count reaches zero is deleted, one
-that is not there is inserted. A sum over no values is NULL, so each sum goes with its count.
+The signed rows are complete over all changed tables; a group whose row count reaches zero is deleted, one that is not there is
+inserted.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from dataclasses import replace
 
 from sqlglot import exp
 
 from dbt_idivm.algebra.block import Block, isolate
-from dbt_idivm.algebra.expressions import alias, column, operand, same, substitute
+from dbt_idivm.algebra.expressions import alias, column, same, substitute
 from dbt_idivm.algebra.operator import SIGN
 from dbt_idivm.algebra.relation import Relation
 from dbt_idivm.passes.operator_caches import AdditiveState
@@ -48,14 +48,8 @@ def signed_input(state: AdditiveState) -> Relation:
 def _delta_groups(state: AdditiveState, rows: Block) -> Block:
     """γ over signed rows: per group Δn, Δsum and Δcount; groups in which all are zero are left out."""
     rows = _isolate_constants(state, rows)
-    sign = rows.output[SIGN]
-    deltas: dict[str, exp.Expr] = {state.rows: exp.Sum(this=sign.copy())}
-    for argument, name in state.counts:
-        absent = exp.Is(this=operand(rows.output[argument]), expression=exp.null())
-        deltas[name] = exp.Sum(this=exp.Case(ifs=[exp.If(this=absent, true=exp.Literal.number(0))], default=sign.copy()))
-    for argument, name in state.sums:
-        deltas[name] = exp.Coalesce(this=exp.Sum(this=_signed(rows.output[argument], sign)),
-                                    expressions=[exp.Literal.number(0)])
+    deltas = {call.name: rule.delta(rows.output[call.argument] if call.argument else None, rows.output[SIGN])
+              for rule, call in state.calls if rule.delta is not None}
     groups = {name: rows.output[name] for name in state.aggregate.groups}
     query = replace(rows, output=groups).select()
     query = query.select(*(alias(delta, name) for name, delta in deltas.items()), append=bool(groups), copy=False)
@@ -72,12 +66,6 @@ def _isolate_constants(state: AdditiveState, rows: Block) -> Block:
     return isolate(rows.select(), tuple(rows.output), "signed_rows")
 
 
-def _signed(value: exp.Expr, sign: exp.Expr) -> exp.Expr:
-    """±x without a product: multiplying would change the scale of a wide decimal."""
-    positive = exp.GT(this=sign.copy(), expression=exp.Literal.number(0))
-    return exp.Case(ifs=[exp.If(this=positive, true=value.copy())], default=exp.Neg(this=exp.paren(value.copy())))
-
-
 def _group_columns(plan: Plan, state: AdditiveState) -> frozenset[str]:
     return frozenset(c.name for c in plan.columns if c.attribute in state.aggregate.groups)
 
@@ -88,35 +76,11 @@ def _sum_of(attribute: str, plan: Plan) -> exp.Expr:
 
 def _values(plan: Plan, state: AdditiveState, *, merged: bool) -> Mapping[str, exp.Expr]:
     """Stored column → its new value, from the stored group and the change (`merged`) or from the change alone."""
-    attributes = _new_attributes(state, (lambda name: _sum_of(name, plan)) if merged
-                                 else (lambda name: column(name, SOURCE)),
-                                 (lambda name: column(plan.stored(name), TARGET)) if merged else None)
+    attributes: dict[str, exp.Expr] = {name: column(name, SOURCE) for name in state.aggregate.groups}
+    new: dict[tuple[str, str | None], exp.Expr] = {}
+    for rule, call in state.calls:
+        old = column(plan.stored(call.name), TARGET) if merged and rule.delta is not None else None
+        caches = {function: new[function, call.argument] for function in rule.caches}
+        attributes[call.name] = new[call.function, call.argument] = rule.value(old, column(call.name, SOURCE), caches)
     outputs = dict(state.outputs)
     return {c.name: substitute(outputs[c.attribute], attributes) for c in plan.columns}
-
-
-def _new_attributes(state: AdditiveState, count: Callable[[str], exp.Expr],
-                    old: Callable[[str], exp.Expr] | None) -> dict[str, exp.Expr]:
-    """The attributes of γ after the change."""
-    values: dict[str, exp.Expr] = {name: column(name, SOURCE) for name in state.aggregate.groups}
-    values[state.rows] = count(state.rows)
-    counts, sums = dict(state.counts), dict(state.sums)
-    for name in counts.values():
-        values[name] = count(name)
-    for argument, name in sums.items():
-        total: exp.Expr = column(name, SOURCE)
-        if old is not None:
-            before = exp.Coalesce(this=old(name), expressions=[exp.Literal.number(0)])
-            total = exp.Add(this=before, expression=total)
-        values[name] = _null_if_empty(values[counts[argument]], total)
-    for call in state.aggregate.calls:
-        if call.function == "avg" and call.argument is not None:
-            dividend = exp.Cast(this=values[sums[call.argument]].copy(), to=exp.DataType.build("double"))
-            quotient = exp.Div(this=dividend, expression=exp.paren(values[counts[call.argument]].copy()))
-            values[call.name] = _null_if_empty(values[counts[call.argument]], quotient)
-    return values
-
-
-def _null_if_empty(count: exp.Expr, value: exp.Expr) -> exp.Expr:
-    empty = exp.EQ(this=exp.paren(count.copy()), expression=exp.Literal.number(0))
-    return exp.Case(ifs=[exp.If(this=empty, true=exp.null())], default=value.copy())

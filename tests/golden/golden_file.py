@@ -22,6 +22,8 @@ import sqlglot
 from sqlglot import exp
 
 from dbt_idivm.explain import delta_script, tree
+from dbt_idivm.operators.additive import AdditiveRule
+from dbt_idivm.operators.aggregate import Call
 from dbt_idivm.operators.scan import DiffRows
 from dbt_idivm.script.bind import bind
 from dbt_idivm.script.dialect import DELTA
@@ -102,7 +104,8 @@ def text(name: str, plan: Plan) -> str:
     if name == "base diffs":
         return _comments([str(diff) for diffs in plan.base.values() for diff in diffs])
     if name == "rules":
-        return _comments([f"{firing.rule}  ({firing.incoming} → {firing.outgoing})" for firing in plan.firings])
+        lines = [f"{firing.rule}  ({firing.incoming} → {firing.outgoing})" for firing in plan.firings]
+        return _comments([*lines, *(f"{rule.name}  ({call})" for rule, call in additive_calls(plan))])
     optimised = delta_script(plan, TARGET)
     if name == "apply":
         found = _APPLY.search(optimised)
@@ -111,6 +114,10 @@ def text(name: str, plan: Plan) -> str:
         return "\n".join(_steps(optimised))
     naive, kept = _steps(delta_script(plan, TARGET, optimised=False)), {_unnumbered(step) for step in _steps(optimised)}
     return "\n".join(f"{step.splitlines()[0]}: see below" if _unnumbered(step) in kept else step for step in naive)
+
+
+def additive_calls(plan: Plan) -> tuple[tuple[AdditiveRule, Call], ...]:
+    return plan.additive.calls if plan.additive is not None else ()
 
 
 class _Updates(SymbolicBinding):

@@ -9,11 +9,14 @@ from pathlib import Path
 import pytest
 
 from dbt_idivm import optimize
+from dbt_idivm.algebra.operator import Operator
 from dbt_idivm.docs import with_block
 from dbt_idivm.idiff.rule import always
-from dbt_idivm.operators import OPERATORS
+from dbt_idivm.operators import OPERATORS, Aggregate
+from dbt_idivm.operators.additive import ADDITIVE, additive_rule
+from dbt_idivm.operators.aggregate import Call
 from dbt_idivm.optimize import REWRITES, Rewrite
-from tests.golden.golden_file import read
+from tests.golden.golden_file import additive_calls, read
 from tests.golden.test_golden import FILES
 
 PAGE = Path(__file__).parents[2] / "docs" / "paper-map.md"
@@ -34,6 +37,27 @@ def goldens() -> tuple[dict[str, list[str]], dict[str, list[str]]]:
     return fired, held
 
 
+def additive_goldens() -> tuple[dict[str, list[str]], dict[str, list[str]]]:
+    """Additive rule → the goldens in which it leads a call on, and those with a call of its function that it does not take."""
+    fired: dict[str, list[str]] = defaultdict(list)
+    held: dict[str, list[str]] = defaultdict(list)
+    for path in FILES:
+        name, plan = f"{path.parent.name}/{path.name}", read(path).plan()
+        for rule in ADDITIVE:
+            if any(taken is rule for taken, _ in additive_calls(plan)):
+                fired[rule.name].append(name)
+            if any(call.function == rule.function and additive_rule(node, call) is not rule for node, call in calls(plan.root)):
+                held[rule.name].append(name)
+    return fired, held
+
+
+def calls(node: Operator) -> Iterator[tuple[Aggregate, Call]]:
+    if isinstance(node, Aggregate):
+        yield from ((node, call) for call in node.calls)
+    for child in node.inputs:
+        yield from calls(child)
+
+
 def rivals(name: str) -> Iterator[str]:
     operator, rule = RULES[name]
     return (other.name for other in operator.RULES if other.on is rule.on and other is not rule)
@@ -45,6 +69,9 @@ def table() -> str:
     for name, (_, rule) in RULES.items():
         back = "always fires" if rule.when is always else _first(held[name], fired[name])
         lines.append(f"| {rule.paper} | `{name}` | {str(rule.on).upper()} | {rule.emits} | `{fired[name][0]}` | {back} |")
+    fired, held = additive_goldens()
+    lines += [f"| {rule.paper} | `{rule.name}` | signed rows | {rule.emits} | `{fired[rule.name][0]}` | "
+              f"{_first(held[rule.name], fired[rule.name])} |" for rule in ADDITIVE]
     return "\n".join(lines) + "\n"
 
 
@@ -57,6 +84,10 @@ def test_each_rule_is_fired_and_held_back() -> None:
     fired, held = goldens()
     assert [name for name in RULES if not fired[name]] == []
     assert [name for name, (_, rule) in RULES.items() if rule.when is not always and not held[name]] == []
+
+
+def test_each_additive_rule_is_fired_and_held_back() -> None:
+    assert [{rule.name for rule in ADDITIVE} - found.keys() for found in additive_goldens()] == [set(), set()]
 
 
 def test_the_page_is_up_to_date(golden: Callable[[Path, str], None]) -> None:

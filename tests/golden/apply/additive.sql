@@ -30,6 +30,10 @@ INSERT INTO t0 VALUES (4, 4, 4);
 -- project_rec  (rec → 1)
 -- project_rec  (rec → 1)
 -- project_rec  (rec → 1)
+-- additive_rows  (COUNT(*) → count__rows)
+-- additive_count  (COUNT(a__y) → count__a__y)
+-- additive_sum  (SUM(a__y) → v__s)
+-- additive_avg  (AVG(a__y) → v__m)
 
 -- apply
 -- apply, when no i-diff is empty: effective

@@ -30,6 +30,7 @@ DELETE FROM t0;
 -- aggregate_upd_unused  (upd → 0)
 -- project_rec  (rec → 1)
 -- project_rec  (rec → 1)
+-- additive_rows  (COUNT(*) → v__n)
 
 -- Δ-script (naive)
 -- i-diff 1: REC(()) from d_ins__a

@@ -74,6 +74,9 @@ DELETE FROM devices_parts WHERE did = 1 AND pid = 1;
 -- project_rec  (rec → 1)
 -- project_rec  (rec → 1)
 -- project_rec  (rec → 1)
+-- additive_rows  (COUNT(*) → count__rows)
+-- additive_count  (COUNT(p__price) → count__p__price)
+-- additive_sum  (SUM(p__price) → v__cost)
 
 -- Δ-script (optimised)
 -- i-diff 1: REC(dp__did) from d_del__d+d_ins__d+d_rec__d+d_del__dp+d_ins__dp+d_del__p+d_ins__p+d_upd__p

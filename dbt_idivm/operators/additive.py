@@ -1,0 +1,116 @@
+"""Additive rules of γ: how sums, counts and averages are led on from signed rows and operator caches (idIVM Tables 9, 11, 12).
+
+| rule           | call     | when                    | operator caches  | Δ, added to it | new value
+|----------------|----------|-------------------------|------------------|----------------|-----------------------------------
+| additive_rows  | count(*) |                         | itself           | Σ ±1           | c + Δ
+| additive_count | count(x) | not DISTINCT            | itself           | Σ ±1, x known  | c + Δ
+| additive_sum   | sum(x)   | not DISTINCT, exact     | itself, count(x) | Σ ±x           | c + Δ, NULL if count(x) = 0
+| additive_avg   | avg(x)   | not DISTINCT, integers  | sum(x), count(x) |                | sum / count, NULL if count(x) = 0
+
+A signed row is a row of γ's input that came (+) or went (-); an updated one is both, so ∆u adds x_post - x_pre. The tables
+take them from i-diffs; ours come from the net diffs, because an i-diff may name rows that do not change: to evaluate a row
+again does no harm, to add it again would.
+
+count(*) is a cache of every additive γ: a group without rows leaves, which the tables leave open ("do not handle group
+creation/deletion"). Only exact types: a sum of floats depends on the order of its rows, so its groups are recomputed.
+
+Example, γ_{cid; sum(price)}(orders), order 7 of customer 1 goes from 5 to 8: the signed rows are (1, 5, -) and (1, 8, +), Δ is 3.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+
+from sqlglot import exp
+
+from dbt_idivm.algebra.expressions import operand
+from dbt_idivm.algebra.types import is_integral, is_summable
+from dbt_idivm.operators.aggregate import Aggregate, Call
+
+# (defining expression of the argument, sign) → what the signed rows of a group add
+Delta = Callable[[exp.Expr | None, exp.Expr], exp.Expr]
+# (stored value, None for a new group; Δ; function → new value of the caches over the same argument) → new value
+Value = Callable[[exp.Expr | None, exp.Expr, Mapping[str, exp.Expr]], exp.Expr]
+
+
+@dataclass(frozen=True)
+class AdditiveRule:
+    """How calls of one function are maintained by adding. Without `delta` nothing is added: the value follows from the caches."""
+
+    name: str
+    function: str
+    when: Callable[[Aggregate, Call], bool]
+    caches: tuple[str, ...]  # functions over the same argument that have to be stored for it
+    delta: Delta | None
+    value: Value
+    emits: str  # the new value, for people
+    paper: str
+
+
+def additive_rule(aggregate: Aggregate, call: Call) -> AdditiveRule | None:
+    """The rule for the call; None if its groups have to be recomputed."""
+    return next((rule for rule in ADDITIVE if rule.function == call.function and rule.when(aggregate, call)), None)
+
+
+def counts_rows(node: Aggregate, call: Call) -> bool:
+    return call.argument is None
+
+
+def counts_values(node: Aggregate, call: Call) -> bool:
+    return call.argument is not None and not call.distinct
+
+
+def sums_exactly(node: Aggregate, call: Call) -> bool:
+    return not call.distinct and is_summable(node.child.types[call.argument or ""])
+
+
+# Integers: Spark divides DOUBLEs, exact below 2^53. A decimal quotient would be rounded twice (docs/adr/0004).
+def averages_integers(node: Aggregate, call: Call) -> bool:
+    return not call.distinct and is_integral(node.child.types[call.argument or ""])
+
+
+def rows_delta(argument: exp.Expr | None, sign: exp.Expr) -> exp.Expr:
+    return exp.Sum(this=sign.copy())
+
+
+def count_delta(argument: exp.Expr | None, sign: exp.Expr) -> exp.Expr:
+    assert argument is not None
+    absent = exp.Is(this=operand(argument), expression=exp.null())
+    return exp.Sum(this=exp.Case(ifs=[exp.If(this=absent, true=exp.Literal.number(0))], default=sign.copy()))
+
+
+def sum_delta(argument: exp.Expr | None, sign: exp.Expr) -> exp.Expr:
+    """Σ ±x without a product: multiplying would change the scale of a wide decimal."""
+    assert argument is not None
+    positive = exp.GT(this=sign.copy(), expression=exp.Literal.number(0))
+    signed = exp.Case(ifs=[exp.If(this=positive, true=argument.copy())], default=exp.Neg(this=exp.paren(argument.copy())))
+    return exp.Coalesce(this=exp.Sum(this=signed), expressions=[exp.Literal.number(0)])
+
+
+def added(old: exp.Expr | None, delta: exp.Expr, caches: Mapping[str, exp.Expr]) -> exp.Expr:
+    return delta if old is None else exp.Add(this=old, expression=delta)
+
+
+def summed(old: exp.Expr | None, delta: exp.Expr, caches: Mapping[str, exp.Expr]) -> exp.Expr:
+    before = None if old is None else exp.Coalesce(this=old, expressions=[exp.Literal.number(0)])
+    return _null_if_empty(caches["count"], added(before, delta, caches))
+
+
+def divided(old: exp.Expr | None, delta: exp.Expr, caches: Mapping[str, exp.Expr]) -> exp.Expr:
+    dividend = exp.Cast(this=caches["sum"].copy(), to=exp.DataType.build("double"))
+    return _null_if_empty(caches["count"], exp.Div(this=dividend, expression=exp.paren(caches["count"].copy())))
+
+
+def _null_if_empty(count: exp.Expr, value: exp.Expr) -> exp.Expr:
+    empty = exp.EQ(this=exp.paren(count.copy()), expression=exp.Literal.number(0))
+    return exp.Case(ifs=[exp.If(this=empty, true=exp.null())], default=value.copy())
+
+
+# In this order a rule's caches come before it.
+ADDITIVE = (
+    AdditiveRule("additive_rows",  "count", counts_rows,       (),               rows_delta,  added,   "c + Σ ±1",    "Table 11"),
+    AdditiveRule("additive_count", "count", counts_values,     (),               count_delta, added,   "c + Σ ±1",    "Table 11"),
+    AdditiveRule("additive_sum",   "sum",   sums_exactly,      ("count",),       sum_delta,   summed,  "c + Σ ±x",    "Table 9"),
+    AdditiveRule("additive_avg",   "avg",   averages_integers, ("sum", "count"), None,        divided, "sum / count", "Table 12"),
+)
