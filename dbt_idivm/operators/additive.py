@@ -53,6 +53,11 @@ def additive_rule(aggregate: Aggregate, call: Call) -> AdditiveRule | None:
     return next((rule for rule in ADDITIVE if rule.function == call.function and rule.when(aggregate, call)), None)
 
 
+def additive_calls(aggregate: Aggregate) -> tuple[tuple[AdditiveRule, Call], ...]:
+    """The calls that have a rule, each after those that it follows from."""
+    return tuple((rule, call) for rule in ADDITIVE for call in aggregate.calls if additive_rule(aggregate, call) is rule)
+
+
 def counts_rows(node: Aggregate, call: Call) -> bool:
     return call.argument is None
 

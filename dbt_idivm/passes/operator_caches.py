@@ -8,7 +8,7 @@ from sqlglot import exp
 
 from dbt_idivm.algebra.expressions import column, substitute
 from dbt_idivm.algebra.operator import Operator
-from dbt_idivm.operators.additive import ADDITIVE, AdditiveRule, additive_rule
+from dbt_idivm.operators.additive import AdditiveRule, additive_calls, additive_rule
 from dbt_idivm.operators.aggregate import Aggregate, Call
 from dbt_idivm.operators.project import Project
 
@@ -46,11 +46,11 @@ def additive_state(root: Operator) -> AdditiveState | None:
         return None
     outputs = _outputs(root)
     held = {definition.name for _, definition in outputs if isinstance(definition, exp.Column)}
-    ruled = [(rule, call) for rule in ADDITIVE for call in aggregate.calls if additive_rule(aggregate, call) is rule]
-    if not held >= {call.name for rule, call in ruled if rule.delta is not None}:
+    calls = additive_calls(aggregate)
+    if not held >= {call.name for rule, call in calls if rule.delta is not None}:
         return None
     rows = next(call.name for call in aggregate.calls if call.function == "count" and call.argument is None)
-    return AdditiveState(aggregate, tuple(ruled), rows, outputs)
+    return AdditiveState(aggregate, calls, rows, outputs)
 
 
 def _aggregate(root: Operator) -> Aggregate | None:

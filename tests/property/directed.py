@@ -72,6 +72,17 @@ _SUMS = "SELECT b.k AS x, count(*) AS n, sum(a.y + b.z) AS s FROM t0 AS a JOIN t
 _PAIR = {"t0": [(1, 1, 1), (2, 2, 2)], "t1": [(1, 1, 1), (2, 2, 2)]}
 
 DIRECTED = {
+    "the values of a group become NULL, one after the other": build(
+        _ONE, _GROUPS, {"t0": [(1, 1, 5), (2, 1, 3), (3, 2, None)]},
+        {"t0": [(1, 1, None), (2, 1, 3), (3, 2, 7)]}, {"t0": [(1, 1, None), (2, 1, None), (3, 2, None)]}),
+    "the last row of a group goes": build(
+        _ONE, _GROUPS, {"t0": [(1, 1, 5), (2, 2, 3)]}, {"t0": [(1, 1, 5)]}, {"t0": [(1, 2, 5)]}),
+    "one of two equal values goes": build(
+        _ONE, "SELECT a.x AS c0, count(DISTINCT a.y) AS c1 FROM t0 AS a GROUP BY a.x", {"t0": [(1, 1, 5), (2, 1, 5), (3, 1, 6)]},
+        {"t0": [(2, 1, 5), (3, 1, 6)]}, {"t0": [(3, 1, 6)]}),
+    "a float that swallows the others comes and goes": build(
+        "t0(k int, x int, y double; k)", "SELECT a.x AS c0, sum(a.y) AS c1 FROM t0 AS a GROUP BY a.x",
+        {"t0": [(1, 1, 1.0)]}, {"t0": [(1, 1, 1.0), (2, 1, 1e16)]}, {"t0": [(1, 1, 1.0)]}),
     "copies of a keyless row meet a new partner": build(
         _KEYLESS, _COPIES, {"t0": [(1, 5), (1, 5), (2, 5)], "t1": []}, {"t1": [(7, 1, 0)]}),
     "copies of a keyless row meet a changed partner": build(

@@ -14,13 +14,14 @@ from dbt_idivm.algebra.operator import Operator, State
 from dbt_idivm.algebra.relation import Concat, Distinct, Pair, Probe, Relation, SemiJoin, Touched, project
 from dbt_idivm.frontend import subquery
 from dbt_idivm.idiff.idiff import INS, REC, UPD, IDiff
-from dbt_idivm.operators import Aggregate, Join, Project, Scan, Select, SemiAntiJoin, UnionAll
+from dbt_idivm.operators import Aggregate, Join, Project, Scan, Select, SemiAntiJoin, UnionAll, additive
 from dbt_idivm.operators import aggregate as aggregate_operator
 from dbt_idivm.operators import semijoin as semijoin_operator
 from dbt_idivm.operators.scan import DiffClass
 from dbt_idivm.optimize.lineage import leaves
 from dbt_idivm.passes import canonical, place_caches, screening
 from dbt_idivm.script import binding, direct, effective
+from dbt_idivm.script.merge import Merge
 
 # the packages hold functions of the same names
 use_net_diff, use_diff_rows, merge_recomputes = (import_module(f"dbt_idivm.optimize.{name}")
@@ -298,7 +299,31 @@ def one_recompute_for_all(patch: Patch) -> None:
     patch.setattr(merge_recomputes, "_merged", merged)
 
 
+def with_additive_rule(name: str, **changes: Any) -> Callable[[Patch], None]:
+    """The additive rule with other parts."""
+
+    def switch_off(patch: Patch) -> None:
+        patch.setattr(additive, "ADDITIVE", tuple(replace(rule, **changes) if rule.name == name else rule
+                                                  for rule in additive.ADDITIVE))
+
+    return switch_off
+
+
+def groups_stay(patch: Patch) -> None:
+    patch.setattr(Merge, "matched_delete", lambda merge, condition: merge)
+
+
 MUTATIONS = (
+    Mutation("additive: a group without rows leaves", groups_stay, "the last row of a group goes", "additive"),
+    Mutation("additive: a sum over no values is NULL", with_additive_rule("additive_sum", value=additive.added),
+             "the values of a group become NULL, one after the other", "additive"),
+    Mutation("additive: NULL is not counted", with_additive_rule("additive_count", delta=additive.rows_delta),
+             "the values of a group become NULL, one after the other", "additive"),
+    Mutation("additive: not with DISTINCT",
+             with_additive_rule("additive_count", when=lambda node, call: call.argument is not None),
+             "one of two equal values goes", "additive"),
+    Mutation("additive: not over floats", with_additive_rule("additive_sum", when=lambda node, call: True),
+             "a float that swallows the others comes and goes", "additive"),
     Mutation("screening: all images of a key", screened_by_one_image, "a conditional attribute is swapped"),
     Mutation("screening: not of the left rows of ▷", screened_below_an_anti_join, "rows that no partner can keep away"),
     Mutation("scan: split by conditional attributes", no_leaf_split, "a conditional attribute is swapped"),
