@@ -8,9 +8,10 @@ from typing import Any
 from dbt.adapters.idivm.credentials import IdivmCredentials
 from dbt.adapters.idivm.embedded import start
 
-# When tables have ten rows, most of the time goes into compilers: Spark's adapting of plans and its Java code for whole stages,
-# and the JVM's second compiler, which alone takes more than planning does.
-TINY_DATA = {"spark.sql.codegen.wholeStage": "false", "spark.sql.adaptive.enabled": "false",
+# When tables have ten rows, most of the time goes into compilers: Spark's adapting of plans and its Java code for stages and
+# expressions, and the JVM's second compiler, which alone takes more than planning does.
+TINY_DATA = {"spark.sql.codegen.wholeStage": "false", "spark.sql.codegen.factoryMode": "NO_CODEGEN",
+             "spark.sql.adaptive.enabled": "false",
              "spark.driver.extraJavaOptions": "-XX:TieredStopAtLevel=1 -XX:ReservedCodeCacheSize=256m"}
 
 
@@ -20,3 +21,9 @@ def embedded_spark(folder: Path) -> Any:
                                    server_side_parameters=TINY_DATA)
     credentials.resolve_paths(folder)
     return start(credentials)
+
+
+def relations(spark: Any, schema: str) -> dict[str, str]:
+    """What stands in the schema: name → table or view."""
+    found = {kind: [row[1] for row in spark.sql(f"show {kind}s in {schema}").collect() if row[0]] for kind in ("table", "view")}
+    return dict.fromkeys(found["table"], "table") | dict.fromkeys(found["view"], "view")

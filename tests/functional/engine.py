@@ -17,6 +17,7 @@ from dbt_idivm.refresh.protocol import Forecast, KeyCandidate, ModelRequest, Out
 from dbt_idivm.refresh.steps import Steps, T
 from dbt_idivm.relation_name import relation_name
 from dbt_idivm.verify import equivalence
+from tests.engines import relations
 
 
 @dataclass
@@ -92,9 +93,7 @@ class Project:
 
     def relations(self) -> dict[str, str]:
         """What stands in the schema: name → table or view."""
-        found = {kind: [row[1] for row in self.spark.sql(f"show {kind}s in {self.schema}").collect() if row[0]]
-                 for kind in ("table", "view")}
-        return dict.fromkeys(found["table"], "table") | dict.fromkeys(found["view"], "view")
+        return relations(self.spark, self.schema)
 
     def existing(self, identifier: str) -> str | None:
         return self.relations().get(identifier.lower())

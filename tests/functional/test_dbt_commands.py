@@ -12,6 +12,7 @@ import pytest
 from click.testing import CliRunner
 
 from dbt_idivm.cli import main
+from tests.engines import relations
 
 MODELS = {
     # a table of its own
@@ -173,8 +174,8 @@ def test_clones_have_no_state_and_are_rebuilt_at_their_first_refresh(own: Any, n
     other, state = production(own, new_project)
     own.dbt("clone", "--state", str(state))
     assert totals(own, other.schema) == [(1, 30), (2, 30)]
-    kinds = {t.name: t.tableType for t in own.spark.catalog.listTables(other.schema) if not t.isTemporary}
-    assert (kinds["cheap"], kinds["totals"]) == ("MANAGED", "VIEW")
+    kinds = relations(own.spark, other.schema)
+    assert (kinds["cheap"], kinds["totals"]) == ("table", "view")
     own.sql(f"update {other.schema}.orders set price = 40 where id = 3")
     assert modes(own.results("run")) == {"cheap": "full", "totals": "full"}
     assert totals(own, other.schema) == [(1, 30), (2, 40)] and totals(own) == [(1, 30), (2, 30)]

@@ -6,6 +6,8 @@ from typing import Any
 
 import pytest
 
+from tests.engines import relations
+
 ORDERS = "id,cust,price\n1,1,10\n2,1,20\n3,2,30\n"
 PLAIN = "select id, cust, price from {{ ref('orders') }} where price > 5"
 # the group's number of rows is hidden
@@ -27,9 +29,7 @@ def shop(project: Any) -> Any:
 
 
 def kinds(shop: Any) -> dict[str, str]:
-    """Name → table or view, of what is in the project's schema."""
-    found = shop.spark.catalog.listTables(shop.schema)
-    return {t.name: "view" if t.tableType == "VIEW" else "table" for t in found if not t.isTemporary}
+    return relations(shop.spark, shop.schema)
 
 
 WAYS = {
@@ -108,7 +108,7 @@ def test_custom_schema_alias_and_clean_up_by_dbt_itself(shop: Any) -> None:
     hook = "{{ config(materialized='table', pre_hook='{{ away() }}') }}"
     shop.write("models/user.sql", f"-- depends_on: {{{{ ref('m') }}}}\n{hook} select 1 as a")
     shop.dbt("run", "--select", "user")
-    assert shop.spark.catalog.listTables(marts) == []
+    assert relations(shop.spark, marts) == {}
 
 
 def test_descriptions_reach_table_view_and_columns(shop: Any) -> None:

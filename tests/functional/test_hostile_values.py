@@ -52,6 +52,7 @@ ROWS = max(len(values) for values in VALUES.values()) + 1
 @pytest.fixture
 def lab(spark: Any, request: pytest.FixtureRequest) -> Iterator[Project]:
     project = Project(spark.newSession(), "hostile_" + re.sub(r"\W", "_", request.node.name.removeprefix("test_"))[:40])
+    project.spark.conf.set("spark.sql.codegen.factoryMode", "FALLBACK")  # values as the users' Spark treats them
     yield project
     project.sql("drop schema $ cascade", "use default")
 
