@@ -7,6 +7,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 
 from dbt_idivm.operators import OPERATORS
+from dbt_idivm.operators.additive import ADDITIVE
 from dbt_idivm.passes.propagate import propagate
 from dbt_idivm.script.bind import BoundScript
 from dbt_idivm.script.binding import Binding
@@ -16,7 +17,7 @@ from dbt_idivm.script.plan import Plan
 from dbt_idivm.script.prune_empty import non_empty
 
 SHAPES = ("direct", "effective", "additive", "tuple", "none")
-RULES = tuple(rule.name for operator in OPERATORS for rule in operator.RULES)
+RULES = (*(rule.name for operator in OPERATORS for rule in operator.RULES), *(rule.name for rule in ADDITIVE))
 
 
 @dataclass
@@ -30,7 +31,10 @@ class Coverage:
     def refresh(self, plan: Plan, diffs: Mapping[str, InlineDiff], script: BoundScript | None) -> None:
         """Count one refresh. A rule counts if the base i-diff that it carries on has rows."""
         self.shapes[script.shape if script is not None else "none"] += 1
-        if plan.strategy == "tuple" or (script is not None and script.shape == "additive"):
+        if script is not None and script.shape == "additive" and plan.additive is not None:
+            self.rules.update(rule.name for rule, _ in plan.additive.calls)
+            return
+        if plan.strategy == "tuple":
             return
         binding = Binding(diffs=diffs, dialect=DUCKDB)
         base = {name: non_empty(found, binding.is_empty) for name, found in plan.base.items()}

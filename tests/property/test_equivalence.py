@@ -7,7 +7,6 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from tests.property.coverage import COVERAGE, Coverage
-from tests.property.directed import DIRECTED
 from tests.property.harness import Options, World
 from tests.property.profiles import fewer
 from tests.property.strategies import DEEP, Case, cases
@@ -126,11 +125,3 @@ RARE = {"project_upd_bag", "aggregate_upd_unused", "project_upd_lookup", "select
 def test_every_rule_and_shape_was_reached() -> None:
     """Needs the random cases of this whole file before it: a rule that none of them fires proves nothing."""
     assert set(COVERAGE.missing()) <= RARE
-
-
-def test_hand_written_cases_reach_every_rule_and_shape() -> None:
-    reached = Coverage()
-    for case in DIRECTED.values():
-        for way in ("optimised", "unsplit", "additive", "tuple"):
-            check(case, ALL_WAYS[way], reached)
-    assert not reached.missing()
