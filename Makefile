@@ -7,16 +7,20 @@ BIN     := $(VENV)/bin
 INSTALL := $(BIN)/python -m pip install --quiet --disable-pip-version-check -c constraints.txt
 
 .DEFAULT_GOAL := help
-.PHONY: help test property faults conformance wheel versions demo lint check docs clean java
+.PHONY: help test spark property faults conformance wheel versions demo lint check docs clean java
 .NOTPARALLEL:
 
 help: ## what can be made
 	@sed -n 's/^\([a-z]*\):.*## /\1|/p' $(MAKEFILE_LIST) | while IFS='|' read name what; do printf '  make %-12s %s\n' "$$name" "$$what"; done
 
 # Two processes, each with an embedded Spark of its own; the file that takes longest comes first.
-test: java $(VENV)/.dev $(VENV)/.jars ## lint, then the whole default test suite
+test: java $(VENV)/.dev $(VENV)/.jars ## lint, then the default test suite
 	$(BIN)/ruff check .
-	$(BIN)/python -m pytest -n 2 --dist loadfile --no-loadscope-reorder $(addprefix tests/,property functional install golden unit) $(PYTEST_ARGS)
+	$(BIN)/python -m pytest -n 2 --dist loadfile --no-loadscope-reorder -m "not long" \
+	  $(addprefix tests/,property functional install golden unit) $(PYTEST_ARGS)
+
+spark: java $(VENV)/.dev $(VENV)/.jars ## every test on Spark + Delta, of which the default suite has a part: about an hour
+	$(BIN)/python -m pytest -n 2 --dist loadfile --no-loadscope-reorder $(addprefix tests/,functional install) $(PYTEST_ARGS)
 
 property: $(VENV)/.dev ## 20,000 random cases of maintenance against recomputation, and what they reached
 	$(BIN)/python -m pytest tests/property --hypothesis-profile=long -q $(PYTEST_ARGS)

@@ -82,6 +82,7 @@ def test_groups_above_groups(shop: Project) -> None:
     refreshed(shop, model)
 
 
+@pytest.mark.long
 def test_caches_come_and_go_with_the_config(shop: Project) -> None:
     cached, plain = (shop.model("highest", HIGHEST, KEYS, caches=value) for value in ("all", "auto"))
     refreshed(shop, plain, "create")
@@ -93,6 +94,7 @@ def test_caches_come_and_go_with_the_config(shop: Project) -> None:
     assert caches(shop, plain) == []
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("harm", ["update $.{} set totals__total = 0", "drop table $.{}", "delete from $.{}"])
 def test_a_harmed_cache_is_built_anew(shop: Project, harm: str) -> None:
     model = shop.model("highest", HIGHEST, KEYS, caches=["totals"])
@@ -116,6 +118,7 @@ def test_a_forecast_says_that_caches_come_first(shop: Project) -> None:
     assert "first" not in str(shop.forecast(model).reason)
 
 
+@pytest.mark.long
 def test_a_run_that_began_before_another_follows_its_caches(shop: Project) -> None:
     """It pinned the orders before the other run led the cache, or both, further: the view never mixes the two."""
     model = shop.model("highest", HIGHEST, KEYS, caches=["totals"])
@@ -129,6 +132,7 @@ def test_a_run_that_began_before_another_follows_its_caches(shop: Project) -> No
     assert shop.refresh_in_run(model).mode == "noop" and shop.is_exact(model)
 
 
+@pytest.mark.long
 def test_a_run_pinned_before_its_caches_were_led_on(shop: Project) -> None:
     """The other run broke off between its cache and its view."""
     model = shop.model("highest", HIGHEST, KEYS, caches=["totals"])

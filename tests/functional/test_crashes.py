@@ -22,7 +22,7 @@ from tests.functional.shapes import OLD, SHAPES, SOURCES, Shape, Stage
 from tests.tally import Tally
 
 # of each test, what the default suite has
-SHORT = ("additive", "columns")
+SHORT = ("additive",)
 SHORT_LATE = ("full",)
 SHORT_TORN = ("create",)
 LATE = ("create", "create_table", "direct", "effective", "additive", "mark", "full", "definition", "columns", "hides", "shows",
@@ -75,6 +75,7 @@ def _points(play: Stage, every: bool) -> Iterator[int]:
             yield statements
 
 
+@pytest.mark.long
 def test_a_statement_that_is_done_late(late: str, stage: Callable[[Shape], Stage], tally: Tally) -> None:
     """A client breaks off, and the server does what it was sent last while the next run is at work, or is done with it."""
     play = stage(SHAPES[late])

@@ -19,6 +19,8 @@ from tests.functional.shapes import SHAPES, Shape, Stage
 from tests.tally import Tally
 from tests.thrift_server import ThriftServer, ThriftSession
 
+pytestmark = pytest.mark.long
+
 SHORT = ("additive",)  # in the default suite
 RESENT = ("create", "create_table", "direct", "effective", "additive", "mark", "full", "definition")
 PATIENCE = 20  # runs that a server which is still busy with the former one may outrun

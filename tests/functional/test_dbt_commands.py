@@ -96,6 +96,7 @@ def test_build_runs_a_model_and_its_test(own: Any) -> None:
     assert results["idivm_equivalent_totals_"].status == "pass" and totals(own) == [(1, 31), (2, 30)]
 
 
+@pytest.mark.long
 def test_retry_goes_on_where_a_run_failed(own: Any) -> None:
     def write(divisor: str) -> None:
         own.write("models/totals.sql", idivm(MODELS["totals"].replace("sum(price)", f"sum(100 div ({divisor}))")))
@@ -155,6 +156,7 @@ def production(own: Any, new_project: Callable[[], Any], **more: Any) -> tuple[A
     return other, state
 
 
+@pytest.mark.long
 def test_defer_builds_over_the_other_target_s_inputs(own: Any, new_project: Callable[[], Any]) -> None:
     other, state = production(own, new_project)
     defer = ("--defer", "--state", str(state), "--select", "totals")
@@ -170,6 +172,7 @@ def test_defer_builds_over_the_other_target_s_inputs(own: Any, new_project: Call
     assert modes(results) == {"totals": "full"} and "IDIVM-402" in results["totals"].message
 
 
+@pytest.mark.long
 def test_clones_have_no_state_and_are_rebuilt_at_their_first_refresh(own: Any, new_project: Callable[[], Any]) -> None:
     other, state = production(own, new_project)
     own.dbt("clone", "--state", str(state))
@@ -193,6 +196,7 @@ def test_state_modified_sees_a_model_s_own_config(own: Any) -> None:
     assert own.dbt(*modified) == ["functional.totals"]
 
 
+@pytest.mark.long
 def test_query_comments_and_hooks_are_sent_with_a_refresh(own: Any) -> None:
     config = (own.root / "dbt_project.yml").read_text()
     own.write("dbt_project.yml", config + """query-comment: {comment: "by {{ node.name }}; 'quoted'", append: true}\n""")

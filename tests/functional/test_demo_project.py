@@ -19,6 +19,8 @@ sys.path.insert(0, str(EXAMPLE))
 from nycflights_demo import acts, data  # noqa: E402
 from nycflights_demo.runs import TEST, Dbt, Round  # noqa: E402
 
+pytestmark = pytest.mark.long
+
 ONE_IN = 40
 PROFILE = """
 nycflights:

@@ -114,6 +114,7 @@ def test_columns_that_differ_by_case(names: Project) -> None:
     assert names.existing("twice") is None
 
 
+@pytest.mark.long
 def test_tables_and_models(names: Project, tmp_path: Any) -> None:
     """Reserved words, digits, mixed case, long names, paths; the model reads and is read under each."""
     path = tmp_path / "My Tab.le's ${env:HOME} --x"
@@ -152,6 +153,7 @@ def test_a_model_whose_hidden_table_has_too_long_a_name(names: Project) -> None:
 EVIL = "'; drop table victim; -- \" ` */ ${env:HOME} {{ 1 }} \\' %s :x ?\n; drop table victim;"
 
 
+@pytest.mark.long
 def test_nothing_is_run_that_is_a_text(new_project: Callable[[], Any]) -> None:
     """A dbt project whose descriptions, tags, meta, aliases, keys, column names and query comment try to be SQL."""
     project = new_project()

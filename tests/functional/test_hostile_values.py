@@ -101,6 +101,7 @@ def staged(project: Project) -> bool:
     return any(s.sql.startswith("CACHE TABLE") for s in project.executed)
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("transport", ["inlined", "staged"])
 def test_every_type(lab: Project, transport: str, monkeypatch: pytest.MonkeyPatch) -> None:
     """Inserts, updates from each value to the next one of its type, and deletes: keyed, without a key, and as text."""
@@ -128,6 +129,7 @@ def test_every_type(lab: Project, transport: str, monkeypatch: pytest.MonkeyPatc
             assert staged(lab) is (transport == "staged")
 
 
+@pytest.mark.long
 def test_floats_as_groups_keys_and_partners(lab: Project) -> None:
     """Spark makes one group of 0.0 and -0.0, and one of all NaN; a key of such a type is none."""
     for name in ("l", "r"):
@@ -164,6 +166,7 @@ def test_first_and_last_day(lab: Project) -> None:
         "1582-10-10", "9999-12-31"]
 
 
+@pytest.mark.long
 def test_bytes_that_are_no_text(lab: Project, monkeypatch: pytest.MonkeyPatch) -> None:
     """A change feed shows them all as U+FFFD, so the view is rebuilt; a real U+FFFD is a text like any other."""
     lab.sql("create table $.t (id int, s string, a array<string>) using delta tblproperties "
@@ -210,6 +213,7 @@ def test_padded_strings(lab: Project) -> None:
         refreshed(lab, model)
 
 
+@pytest.mark.long
 def test_nested_values(lab: Project) -> None:
     """Arrays, structs with odd field names, maps: they go by the feed, and are compared by the engine."""
     lab.sql("create table $.t (id int, a array<string>, s struct<x: double, `Y y`: string>, m map<string, int>, w struct<"

@@ -27,6 +27,8 @@ from tests.engines import TINY_DATA
 from tests.functional.victim import SCHEMA, Round
 from tests.tally import Tally
 
+pytestmark = pytest.mark.long
+
 SEED = 20211
 LONG, SHORT = 10, 1  # kills, on each engine; the default suite has one embedded
 LIMIT = 600.0  # seconds for one step of a process

@@ -38,6 +38,7 @@ def dbt(folder: Path, *args: str, **env: str) -> Any:
     )
 
 
+@pytest.mark.long
 def test_console_is_dbt_s_alone_and_tables_outlive_the_process(alone: Path) -> None:
     first = dbt(alone, "run")
     second = dbt(alone, "show", "--select", "b")

@@ -146,6 +146,7 @@ def test_self_join_and_union(shop: Project) -> None:
     assert refreshed(shop, model).mode == "incremental"
 
 
+@pytest.mark.long
 def test_semijoins_and_antijoins(shop: Project) -> None:
     """Rows come and go with their partners, NULLs on either side among them; inlined, then staged."""
     texts = {
@@ -172,6 +173,7 @@ def test_semijoins_and_antijoins(shop: Project) -> None:
     assert not shop.rows("select * from $.outside"), "nothing is known to be outside of what holds a NULL"
 
 
+@pytest.mark.long
 def test_over_another_view(shop: Project) -> None:
     """A model over a model with hidden columns reads the table behind it, whose IDs need no check."""
     below = shop.model("below", SPJ, KEYS)
@@ -190,6 +192,7 @@ def test_over_another_view(shop: Project) -> None:
     assert shop.is_exact(above)
 
 
+@pytest.mark.long
 def test_medium_diff_stays_in_the_engine(shop: Project) -> None:
     add_log(shop)
     spj, groups, bag = (shop.model("spj", SPJ, KEYS), shop.model("groups", GROUPS, KEYS),

@@ -27,6 +27,8 @@ JOINED = (
 # a chain, each step to one row: what the paper would cache
 SPREAD = """select u.city, g.tag, max(t.stars) as most, count(*) as tweets
 from $.tags g join $.tweets t on g.tid = t.tid join $.users u on t.uid = u.uid group by u.city, g.tag"""
+
+pytestmark = pytest.mark.long
 KEYS = {"users": ["uid"], "tweets": ["tid"], "retweets": ["rid"], "mentions": ["tid", "uid"], "tags": ["tid", "tag"],
         "follows": ["uid", "who"], "devices": ["did"], "parts": ["pid"], "devices_parts": ["did", "pid"]}
 
