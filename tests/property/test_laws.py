@@ -115,23 +115,26 @@ def test_a_refresh_twice_is_a_refresh_once(case: Case, options: Options) -> None
 @fewer
 @given(case=cases(), options=WAYS)
 def test_no_row_is_written_that_stays_the_same(case: Case, options: Options) -> None:
-    """The MERGE touches as many rows as differ: by ID, or in a view with copies all copies of the rows whose number differs."""
+    """The MERGE touches as many rows as differ: by ID, with copies at most all of the rows whose number differs."""
     COVERAGE.cases += 1
     with world_of(case, options) as world:
         world.load(case.start)
         for batch in case.batches:
             before = {table: world.rows_of(table) for table in world.maintained_tables}
             world.touched[VIEW] = world.apply(world.script(world.change(batch)))
-            assert world.touched == {table: differing(plan, before[table], world.rows_of(table))
-                                     for table, plan in world.maintained_tables.items()}
+            for table, plan in world.maintained_tables.items():
+                assert world.touched[table] in differing(plan, before[table], world.rows_of(table))
 
 
-def differing(plan: Plan, before: Counter[Row], after: Counter[Row]) -> int:
+def differing(plan: Plan, before: Counter[Row], after: Counter[Row]) -> range:
+    """How many rows a refresh may touch. Copies are updated where they are, or go and come with all that equal them."""
     changed = {row for row in before | after if before[row] != after[row]}
     if not plan.root.unique:
-        return sum(before[row] + after[row] for row in changed)
+        least = max((before - after).total(), (after - before).total())
+        return range(least, sum(before[row] + after[row] for row in changed) + 1)
     places = [i for i, column in enumerate(plan.columns) if column.attribute in plan.root.ids]
-    return len({tuple(row[place] for place in places) for row in changed})
+    least = len({tuple(row[place] for place in places) for row in changed})
+    return range(least, least + 1)
 
 
 @fewer
