@@ -66,6 +66,7 @@ def test_running_example(shop: Project) -> None:
     assert refreshed(shop, model, "noop").statements == 0
 
 
+@pytest.mark.long
 def test_groups_above_groups(shop: Project) -> None:
     """Of a customer's orders those count that change the total; an order that changes nothing reaches no further than that."""
     model = shop.model("highest", HIGHEST, KEYS, caches=["totals"])

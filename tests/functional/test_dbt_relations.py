@@ -42,6 +42,7 @@ WAYS = {
 SWAPS = [(before, after) for before in WAYS for after in WAYS if before != after and {"plain", "hidden"} & {before, after}]
 
 
+@pytest.mark.long
 def test_a_name_changes_hands_in_all_directions(shop: Any) -> None:
     """One model for each pair. Whoever takes over has the rows of its query, and nothing else is left."""
 
@@ -131,6 +132,7 @@ def test_descriptions_reach_table_view_and_columns(shop: Any) -> None:
     assert len(shop.sql("describe history {schema}.plain")) == commits
 
 
+@pytest.mark.long
 def test_constraints_of_a_contract_hold_in_every_refresh(shop: Any) -> None:
     contract = """
         models:

@@ -57,6 +57,7 @@ def follow(project: Project, models: list[ModelRequest], *changes: str) -> None:
         assert project.differences(model) == [], model.name
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("transport", ["inlined", "staged"])
 def test_columns(names: Project, transport: str, monkeypatch: pytest.MonkeyPatch) -> None:
     """As values, keys, groups, conditions and aliases; hidden columns need no column mapping."""

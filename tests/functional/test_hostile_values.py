@@ -154,6 +154,7 @@ def test_floats_as_groups_keys_and_partners(lab: Project) -> None:
             assert lab.rows(f"select {texts} from $.{model.name}") == lab.rows(f"select {texts} from ({model.sql})"), model.name
 
 
+@pytest.mark.long
 def test_first_and_last_day(lab: Project) -> None:
     """Delta would answer from its log, and fail: without a group or a condition nothing but the log is needed."""
     lab.table("t", "id int, d date", "(1, date'1582-10-10')", "(2, date'2024-02-29')")
@@ -194,6 +195,7 @@ def test_bytes_that_are_no_text(lab: Project, monkeypatch: pytest.MonkeyPatch) -
             assert outcome.mode != "full" or (outcome.reason or "").startswith("IDIVM-416"), change
 
 
+@pytest.mark.long
 def test_padded_strings(lab: Project) -> None:
     """CHAR(n) is compared with blanks added, which literal rows would not be: a view that reads such a column is rebuilt."""
     lab.sql("create table $.t (id int, c char(3), v varchar(3), n int) using delta tblproperties "
@@ -239,6 +241,7 @@ def test_nested_values(lab: Project) -> None:
     assert "of type MAP" in (refreshed(lab, rebuilt, "full").reason or "")
 
 
+@pytest.mark.long
 @seed(20260101)
 @settings(max_examples=1, deadline=None, phases=[Phase.generate], suppress_health_check=list(HealthCheck))
 @given(texts=st.lists(STRINGS, min_size=150, max_size=200))

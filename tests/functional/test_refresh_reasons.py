@@ -72,6 +72,7 @@ def test_foreign_write(shop: Project) -> None:
     assert code(refreshed(shop, model)) == "IDIVM-405"
 
 
+@pytest.mark.long
 def test_replaced_input(shop: Project) -> None:
     model = shop.model("names", "select id, name from $.cust", KEYS)
     refreshed(shop, model)

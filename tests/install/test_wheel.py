@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import shutil
 import subprocess
 import tarfile
 import zipfile
@@ -41,8 +42,7 @@ def test_wheel_holds_the_package_and_nothing_else(built: Any) -> None:
 
 
 def test_wheel_of_the_sdist_is_the_same(built: Any, tmp_path: Path) -> None:
-    with tarfile.open(built.sdist) as archive:
-        archive.extractall(tmp_path, filter="data")
+    shutil.unpack_archive(built.sdist, tmp_path)
     (source,) = tmp_path.iterdir()
     assert contents(build(source, tmp_path / "dist", "wheel")) == contents(built.wheel)
 

@@ -26,7 +26,7 @@ def in_ways(cases: Mapping[str, Case], ways: Mapping[str, Options]) -> Iterator[
                     if (plan.additive is not None or way not in ADDITIVE) and (grouped or way != "caches"))
 
 
-@pytest.mark.parametrize(("name", "way"), in_ways(DIRECTED, ALL_WAYS))
+@pytest.mark.parametrize(("name", "way"), list(in_ways(DIRECTED, ALL_WAYS)))
 def test_directed(name: str, way: str) -> None:
     check(DIRECTED[name], ALL_WAYS[way], REACHED)
 
@@ -42,6 +42,6 @@ def test_subviews_that_are_named(name: str, way: str) -> None:
     check(DIRECTED[name], BY_NAME[way])
 
 
-@pytest.mark.parametrize(("name", "way"), in_ways(FOUND, ALL_WAYS))
+@pytest.mark.parametrize(("name", "way"), list(in_ways(FOUND, ALL_WAYS)))
 def test_counter_example_stays_right(name: str, way: str) -> None:
     check(FOUND[name], ALL_WAYS[way])
