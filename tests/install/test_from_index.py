@@ -5,8 +5,8 @@ from __future__ import annotations
 import json
 import os
 import re
+import shutil
 import subprocess
-import tarfile
 import venv
 from pathlib import Path
 from typing import Any
@@ -92,8 +92,7 @@ def play(environment: Environment, folder: Path) -> None:
 def embedded(built: Any, tmp_path_factory: pytest.TempPathFactory) -> Environment:
     """By the README's lines, in the tree that the sdist unpacks to."""
     folder = tmp_path_factory.mktemp("embedded")
-    with tarfile.open(built.sdist) as archive:
-        archive.extractall(folder / "source", filter="data")
+    shutil.unpack_archive(built.sdist, folder / "source")
     environment = empty(folder / "environment")
     install(environment, *readme_lines(), cwd=next((folder / "source").iterdir()))
     return environment
