@@ -7,7 +7,9 @@ from itertools import groupby
 from dbt_idivm.algebra.operator import Operator
 from dbt_idivm.algebra.relation import Relation
 from dbt_idivm.idiff.idiff import IDiff
-from dbt_idivm.passes.operator_caches import AdditiveState
+from dbt_idivm.operators.additive import additive_rule
+from dbt_idivm.operators.aggregate import Aggregate
+from dbt_idivm.passes.place_caches import operators
 from dbt_idivm.script.bind import bind
 from dbt_idivm.script.dialect import DELTA
 from dbt_idivm.script.direct import is_direct
@@ -42,7 +44,7 @@ def _explained(plan: Plan, what: str) -> str:
         (f"{what} (operator tree; ID of each node)", tree(plan.root)),
         ("stored columns", _columns(plan)),
         *carried,
-        ("operator caches", _caches(plan.additive)),
+        ("operator caches", _operator_caches(plan)),
         *applied,
     )
     return "\n".join(f"{title}\n" + "".join(f"  {line}\n" for line in lines) for title, lines in sections)
@@ -117,10 +119,12 @@ def _rules(plan: Plan) -> list[str]:
     return lines
 
 
-def _caches(state: AdditiveState | None) -> list[str]:
-    if state is None:
-        return ["none"]
-    return [f"{call}, led on by {rule.name}: {rule.emits}" for rule, call in state.calls]
+def _operator_caches(plan: Plan) -> list[str]:
+    if plan.additive is not None:
+        return [f"{call}, led on by {rule.name}: {rule.emits}" for rule, call in plan.additive.calls]
+    refused = [call for node in operators(plan.root) if isinstance(node, Aggregate)
+               for call in node.calls if additive_rule(node, call) is None]
+    return [f"none: no additive rule for {call}" for call in refused] or ["none"]
 
 
 def _application(plan: Plan) -> list[str]:

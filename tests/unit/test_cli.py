@@ -101,6 +101,12 @@ def test_no_caches(explain, caches: str) -> None:  # type: ignore[no-untyped-def
     assert "idivm_cache" not in output and ("count__rows" in output) is (caches == "auto")
 
 
+def test_calls_without_an_additive_rule_are_named(explain) -> None:  # type: ignore[no-untyped-def]
+    output = explain(GROUPED.replace("sum(price) as spent", "max(price) as most, sum(price) as spent")).output
+    assert "none: no additive rule for MAX(o__price) → v__most\n\n" in output
+    assert "SUM(o__price) → v__spent, led on by additive_sum" in explain(GROUPED).output
+
+
 def test_caches_that_cannot_be_are_told_at_once(explain) -> None:  # type: ignore[no-untyped-def]
     result = explain(GROUPED, "--caches", "spendings, others")
     assert result.exit_code == 1 and result.output.count("IDIVM-108 config") == 2 and "the nearest: `spending`" in result.output
