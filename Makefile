@@ -16,14 +16,14 @@ help: ## what can be made
 # Two processes, each with an embedded Spark of its own; the file that takes longest comes first.
 test: java $(VENV)/.dev $(VENV)/.jars ## lint, then the default test suite
 	$(BIN)/ruff check .
-	$(BIN)/python -m pytest -n 2 --dist loadfile --no-loadscope-reorder -m "not long" \
+	$(BIN)/python -m pytest -n 2 --dist loadfile --no-loadscope-reorder -m "not long" --every-rule \
 	  $(addprefix tests/,property functional install golden unit) $(PYTEST_ARGS)
 
 spark: java $(VENV)/.dev $(VENV)/.jars ## every test on Spark + Delta, of which the default suite has a part: about an hour
 	$(BIN)/python -m pytest -n 2 --dist loadfile --no-loadscope-reorder $(addprefix tests/,functional install) $(PYTEST_ARGS)
 
 property: $(VENV)/.dev ## 20,000 random cases of maintenance against recomputation, and what they reached
-	$(BIN)/python -m pytest tests/property --hypothesis-profile=long -q $(PYTEST_ARGS)
+	$(BIN)/python -m pytest -n 2 --dist worksteal tests/property --hypothesis-profile=long --every-rule -q $(PYTEST_ARGS)
 
 faults: java $(VENV)/.dev $(VENV)/.jars ## break refreshes off at every statement, kill dbt twenty times, and count what came of it
 	$(BIN)/python -m pytest $(addprefix tests/functional/,test_crashes.py test_crashes_thrift.py test_kills.py) --every-point -q $(PYTEST_ARGS)

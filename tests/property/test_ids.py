@@ -7,7 +7,7 @@ from hypothesis import given
 
 from dbt_idivm.script.binding import Binding
 from dbt_idivm.script.dialect import DUCKDB
-from tests.property.coverage import COVERAGE
+from tests.property.coverage import RANDOM
 from tests.property.directed import DIRECTED
 from tests.property.harness import Options, World
 from tests.property.nodes import Change, evaluate, idiffs_at, nodes, non_empty_base
@@ -40,7 +40,7 @@ def check_nodes(case: Case, options: Options) -> None:
 @fewer
 @given(case=cases(batches=2))
 def test_every_node(name: str, case: Case) -> None:
-    COVERAGE.cases += 1
+    RANDOM.cases += 1
     check_nodes(case, PLANS[name])
 
 

@@ -15,7 +15,7 @@ from dbt_idivm.script.dialect import DUCKDB
 from dbt_idivm.script.diff import Row
 from dbt_idivm.script.plan import Plan
 from dbt_idivm.script.prune_empty import non_empty
-from tests.property.coverage import COVERAGE
+from tests.property.coverage import RANDOM
 from tests.property.harness import VIEW, Options, World
 from tests.property.nodes import Bag, evaluate
 from tests.property.profiles import fewer
@@ -43,7 +43,7 @@ def world_of(case: Case, options: Options) -> World:
 @given(case=cases(), options=WAYS, data=st.data())
 def test_nothing_that_the_view_reads_changes(case: Case, options: Options, data: st.DataObject) -> None:
     """No statement: for no change, and for changes of columns that the view does not depend on."""
-    COVERAGE.cases += 1
+    RANDOM.cases += 1
     with world_of(case, options) as world:
         world.load(case.start)
         assert world.script({}) is None
@@ -64,7 +64,7 @@ def irrelevant(world: World, name: str, rows: list[Row], data: st.DataObject) ->
 @fewer
 @given(case=cases(), options=WAYS)
 def test_a_batch_and_its_inverse_restore_the_view(case: Case, options: Options) -> None:
-    COVERAGE.cases += 1
+    RANDOM.cases += 1
     with world_of(case, options) as world:
         world.load(case.start)
         before = world.stored()
@@ -77,7 +77,7 @@ def test_a_batch_and_its_inverse_restore_the_view(case: Case, options: Options) 
 @fewer
 @given(case=cases(), options=WAYS)
 def test_batches_one_by_one_or_at_once(case: Case, options: Options) -> None:
-    COVERAGE.cases += 1
+    RANDOM.cases += 1
     with world_of(case, options) as world:
         world.load(case.start)
         for batch in case.batches:
@@ -101,7 +101,7 @@ def test_a_refresh_twice_is_a_refresh_once(case: Case, options: Options) -> None
     Tuples by ID, and in a view with copies the rows of a fresh INS, are written again in place of themselves: neither reads the
     view.
     """
-    COVERAGE.cases += 1
+    RANDOM.cases += 1
     with world_of(case, options) as world:
         assume(options.strategy != "tuple" or world.plan.root.unique)
         world.load(case.start)
@@ -116,7 +116,7 @@ def test_a_refresh_twice_is_a_refresh_once(case: Case, options: Options) -> None
 @given(case=cases(), options=WAYS)
 def test_no_row_is_written_that_stays_the_same(case: Case, options: Options) -> None:
     """The MERGE touches as many rows as differ: by ID, with copies at most all of the rows whose number differs."""
-    COVERAGE.cases += 1
+    RANDOM.cases += 1
     with world_of(case, options) as world:
         world.load(case.start)
         for batch in case.batches:
@@ -141,7 +141,7 @@ def differing(plan: Plan, before: Counter[Row], after: Counter[Row]) -> range:
 @given(case=cases(), options=BY_IDIFFS, split=st.booleans(), seed=st.integers(0, 999))
 def test_idiffs_in_any_order_any_number_of_times(case: Case, options: Options, split: bool, seed: int) -> None:
     """Each i-diff on its own, by what its kind means, shuffled and all of them twice."""
-    COVERAGE.cases += 1
+    RANDOM.cases += 1
     with World(case.tables, case.sql, replace(options, feed=False, split=split or options.strategy == "recompute")) as world:
         world.load(case.start)
         root, now = world.plan.root, Binding(dialect=DUCKDB)
