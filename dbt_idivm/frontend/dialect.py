@@ -1,67 +1,93 @@
 """Spark SQL, read so that every function is written back as the user wrote it.
 
 sqlglot's own reader normalises functions across dialects, and some come back as something else: log10(x) as LOG(10, x),
-which differs in the last digit; date_trunc(unit, t) with a column `unit` as DATE_TRUNC('UNIT', t). Here a function stays
+which differs in the last digit; date_trunc(unit, t) with a column `unit` as DATE_TRUNC('UNIT', t). Here a function becomes
 a typed node only where its text stays the same; otherwise it is a call by name.
+
+So the reader gets the names of functions with a mark before them, which makes each a function that it does not know, and
+the typed nodes are built afterwards. It is not a parser of our own: sqlglot's compiled build, which is used wherever it is
+installed, lets none be derived from its own.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from typing import Any, ClassVar
+from typing import Any
 
-from sqlglot import ErrorLevel, exp
+from sqlglot import ErrorLevel, Token, TokenType, exp
 from sqlglot.dialects.spark import Spark
+from sqlglot.errors import ParseError
 
 Builder = Callable[..., exp.Expr]
 
 # Other names for the same function, and forms with their own syntax that are written back in full.
-_SAME = frozenset({"NVL", "IFNULL", "MEAN", "STRUCT", "INT", "BIGINT", "SMALLINT", "TINYINT", "DOUBLE", "FLOAT", "STRING",
+_SAME = frozenset({"NVL", "IFNULL", "MEAN", "INT", "BIGINT", "SMALLINT", "TINYINT", "DOUBLE", "FLOAT", "STRING",
                    "BOOLEAN", "DATE", "TIMESTAMP", "BINARY", "DECIMAL", "SUBSTR", "CEILING", "LCASE", "UCASE", "POW"})
 # f(unit, x, y): the unit is a word, not a column.
 _UNIT_FIRST = frozenset({"DATEADD", "DATE_ADD", "DATEDIFF", "DATE_DIFF", "TIMESTAMPADD", "TIMESTAMPDIFF"})
+# Read by sqlglot: their arguments are more than expressions with commas between.
 _OWN_SYNTAX = frozenset({"CAST", "TRY_CAST", "EXTRACT", "TRIM", "OVERLAY", "POSITION", "SUBSTRING", "SUBSTR", "LISTAGG",
-                         "STRING_AGG", "PERCENTILE", "PERCENTILE_APPROX", "APPROX_PERCENTILE", "MAX_BY", "MIN_BY"})
+                         "STRING_AGG", "PERCENTILE", "PERCENTILE_APPROX", "APPROX_PERCENTILE", "MAX_BY", "MIN_BY", "STRUCT"})
+
+_PARSER: Any = Spark.parser_class
+_BUILDERS: dict[str, Builder] = {**dict.fromkeys(_UNIT_FIRST, exp.Anonymous.from_arg_list), **_PARSER.FUNCTIONS}
+_MARKED = frozenset({*_BUILDERS, *_PARSER.FUNCTION_PARSERS}) - _OWN_SYNTAX
 
 
-def as_written(name: str, builder: Builder) -> Builder:
-    """`builder`, unless what it builds would be written back differently."""
-
-    def build(args: Sequence[exp.Expr], dialect: Any = None) -> exp.Expr:
-        plain = exp.Anonymous(this=name.lower(), expressions=[arg.copy() for arg in args])
-        if name in _UNIT_FIRST and len(args) == 3:
-            plain.expressions[0].replace(exp.Var(this=args[0].name.upper()))
-        try:
-            node = _built(builder, args, dialect or Spark())
-            same = name in _SAME or _text(node) == _text(plain)
-        except (AttributeError, IndexError, KeyError, ValueError):  # not the arguments that it expects
-            same = False
-        return node if same else plain
-
-    return build
+def tokens_of(sql: str) -> list[Token]:
+    """The tokens of a text. Raises `sqlglot.errors.TokenError`."""
+    return Spark().tokenize(sql)
 
 
-def _built(builder: Builder, args: Sequence[exp.Expr], dialect: Any) -> exp.Expr:
+def parse(sql: str) -> list[exp.Expr]:
+    """The statements of a text. Raises `sqlglot.errors.ParseError` and `TokenError`."""
+    mark = next(char for char in map(chr, range(0xE000, 0xF900)) if char not in sql)  # characters for private use
+    tokens = tokens_of(sql)
+    for before, token, after in zip((None, *tokens), tokens, tokens[1:], strict=False):
+        qualified = before is not None and before.token_type == TokenType.DOT
+        if after.token_type == TokenType.L_PAREN and token.text.upper() in _MARKED and not qualified:
+            token.text = mark + token.text
+    return [_without(mark, tree) for tree in Spark().parser().parse(tokens, sql) if tree is not None]
+
+
+def _without(mark: str, tree: exp.Expr) -> exp.Expr:
+    """The tree with functions where marked ones are called. What else got a mark, as t in `AS t (a, b)`, just loses it."""
+    nodes = list(tree.walk())
+    calls = [node for node in nodes if isinstance(node, exp.Anonymous) and node.name.startswith(mark)]
+    for node in nodes:
+        if isinstance(node.this, str):
+            node.set("this", node.this.removeprefix(mark))
+    for call in reversed(calls):  # a function stands below those that it is an argument of
+        call.replace(_function(call))
+    return tree
+
+
+def _function(call: exp.Anonymous) -> exp.Expr:
+    """What sqlglot makes of a call, unless that would be written back differently."""
+    name, args = call.name.upper(), call.expressions
+    plain = exp.Anonymous(this=call.name.lower(), expressions=[arg.copy() for arg in args])
+    if name in _UNIT_FIRST and len(args) == 3:
+        plain.expressions[0].replace(exp.Var(this=args[0].name.upper()))
+    try:
+        node = _built(_BUILDERS[name], args)
+        found = node if name in _SAME or _text(node) == _text(plain) else plain
+    except (AttributeError, IndexError, KeyError, TypeError, ValueError):  # not its function, or not the arguments for it
+        found = plain
+    wrong = ["Expected )"] if any(isinstance(arg, exp.Alias) for arg in args) else found.error_messages(args)
+    for message in wrong:
+        raise ParseError.new(message, line=call.meta.get("line"), col=call.meta.get("col"), highlight=call.name)
+    found.meta.update(call.meta)
+    found.add_comments(call.comments)
+    return found
+
+
+def _built(builder: Builder, args: Sequence[exp.Expr]) -> exp.Expr:
     """Builders take the dialect or do not; sqlglot finds out in the same way."""
     try:
         return builder(args)
     except TypeError:
-        return builder(args, dialect=dialect)
+        return builder(args, dialect=Spark())
 
 
 def _text(node: exp.Expr) -> str:
     return node.sql(Spark, unsupported_level=ErrorLevel.IGNORE)
-
-
-_SPARK: Any = Spark.parser_class
-
-
-class AsWritten(Spark):
-    """The dialect that models are read in."""
-
-    class Parser(_SPARK):  # type: ignore[misc]
-        FUNCTIONS: ClassVar[dict[str, Builder]] = {
-            name: as_written(name, _SPARK.FUNCTIONS.get(name, exp.Anonymous.from_arg_list))
-            for name in (*_SPARK.FUNCTIONS, *sorted(_UNIT_FIRST))}
-        FUNCTION_PARSERS: ClassVar[dict[str, Builder]] = {
-            name: parse for name, parse in _SPARK.FUNCTION_PARSERS.items() if name in _OWN_SYNTAX}

@@ -6,13 +6,12 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from functools import cached_property
 
-import sqlglot
 from sqlglot import Token, TokenType, exp
 from sqlglot.errors import ParseError, TokenError
 
 from dbt_idivm.algebra.expressions import DIALECT
 from dbt_idivm.errors import Finding, Place, finding
-from dbt_idivm.frontend.dialect import AsWritten
+from dbt_idivm.frontend.dialect import parse, tokens_of
 
 Span = tuple[int, int]  # first character, one past the last
 
@@ -27,7 +26,7 @@ class Text:
     def parse(self) -> exp.Query | Finding:
         """The text as one query, or what keeps it from being one."""
         try:
-            trees = [tree for tree in sqlglot.parse(self.sql, dialect=AsWritten) if tree is not None]
+            trees = parse(self.sql)
         except ParseError as error:
             return self._parse_failure(error)
         except TokenError as error:
@@ -78,7 +77,7 @@ class Text:
 
     @cached_property
     def tokens(self) -> list[Token]:
-        return list(sqlglot.tokenize(self.sql, read=DIALECT))
+        return tokens_of(self.sql)
 
     def _close(self, start: int, end: int) -> int:
         """`end` moved behind the brackets that are opened after `start` and close right there."""
@@ -123,7 +122,7 @@ class Text:
 def statements(sql: str) -> Iterator[str]:
     """The statements of a text as they are written, without the semicolons between them. Raises TokenError."""
     tokens: list[Token] = []
-    for token in (*AsWritten().tokenize(sql), None):
+    for token in (*tokens_of(sql), None):
         if token is not None and token.token_type != TokenType.SEMICOLON:
             tokens.append(token)
         elif tokens:

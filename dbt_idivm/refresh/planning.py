@@ -8,7 +8,7 @@ from dataclasses import dataclass, field, replace
 from dbt_idivm.compiler import compile_plan
 from dbt_idivm.context import Caching, Catalog, TableInfo
 from dbt_idivm.errors import Finding, IdivmError, finding, nearest
-from dbt_idivm.frontend.dialect import AsWritten
+from dbt_idivm.frontend.dialect import tokens_of
 from dbt_idivm.frontend.lower import lower
 from dbt_idivm.refresh import commands
 from dbt_idivm.refresh.config import ModelConfig
@@ -178,7 +178,7 @@ def _fingerprint(job: Job, inputs: Inputs, keys: Mapping[str, Key], plan: Plan |
 
 def canonical(sql: str) -> str:
     """The SQL without comments and layout: its tokens as they are written, since printing may make two texts one."""
-    return " ".join(sql[token.start:token.end + 1] for token in AsWritten().tokenize(sql))
+    return " ".join(sql[token.start:token.end + 1] for token in tokens_of(sql))
 
 
 def difference(job: Job, standing: Standing, planned: Planned) -> Steps[Finding | None]:

@@ -2,7 +2,8 @@
 
     lowest    each lower bound of pyproject.toml, exactly
     plain     what plain pip chooses for `dbt-idivm[embedded,thrift]`
-    newest    the same with the newest declared dbt-core, whose download from GitHub is left out: dbt never imports it
+    newest    the same with the newest declared dbt-core, whose download from GitHub is left out: dbt never imports it;
+              and with sqlglot's compiled build, which other packages bring along and which no class can be derived from
 
 Writes what was tried, and what came of it, to docs/versions.md.
 """
@@ -82,7 +83,7 @@ def newest(environment: Environment) -> None:
     (core,) = (each for each in declared() if each.startswith("dbt-core"))
     environment.pip("--no-deps", "--upgrade", core)
     needed = environment.ask("from importlib.metadata import requires; print(*requires('dbt-core'), sep='\\n')").splitlines()
-    environment.pip(*(each for each in needed if not each.startswith(FROM_GITHUB)))
+    environment.pip("sqlglot[c]", *(each for each in needed if not each.startswith(FROM_GITHUB)))
 
 
 def made(name: str, python: str, folder: Path) -> Environment:
