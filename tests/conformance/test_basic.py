@@ -1,3 +1,4 @@
+import getpass
 from typing import ClassVar
 
 import pytest
@@ -97,15 +98,21 @@ class TestValidateConnection(BaseValidateConnection):
 
 class DocsOnSpark:
     """Spark counts columns from 0, has other names for types (another one for a view's BIGINT), and no statistics of a Delta
-    table in its catalog. One in memory has no owners either, which dbt-spark writes as a text for a table."""
+    table in its catalog. The owner is who connects; embedded there is none, which dbt-spark writes as a text for a table."""
 
     types: ClassVar = {"id_type": "bigint", "text_type": "string", "time_type": "timestamp"}
     view_type = "view"
 
-    def as_spark_has_them(self, catalog):
+    @pytest.fixture(scope="class")
+    def owners(self, request):
+        """Of tables and of views."""
+        user = getpass.getuser()
+        return {True: user, False: user} if request.config.getoption("--thrift") else {True: "None", False: None}
+
+    def as_spark_has_them(self, catalog, owners):
         for node in (*catalog["nodes"].values(), *catalog["sources"].values()):
             is_table = node["metadata"]["type"] == "table"
-            node["metadata"]["owner"] = "None" if is_table else None
+            node["metadata"]["owner"] = owners[is_table]
             # nodes of equal columns share them in the base's
             node["columns"] = {name: {**column, "index": index, "type": self.kind(column["type"], is_table)}
                                for index, (name, column) in enumerate(node["columns"].items())}
@@ -116,10 +123,10 @@ class DocsOnSpark:
 
 class TestDocsGenerate(DocsOnSpark, BaseDocsGenerate):
     @pytest.fixture(scope="class")
-    def expected_catalog(self, project):
+    def expected_catalog(self, project, owners):
         catalog = base_expected_catalog(project, role=None, view_type=self.view_type, table_type="table",
                                         model_stats=no_stats(), **self.types)
-        self.as_spark_has_them(catalog)
+        self.as_spark_has_them(catalog, owners)
         return catalog
 
 
@@ -130,10 +137,10 @@ class TestDocsGenerateMaintained(Maintained, TestDocsGenerate):
 
 class TestDocsGenReferences(DocsOnSpark, BaseDocsGenReferences):
     @pytest.fixture(scope="class")
-    def expected_catalog(self, project):
+    def expected_catalog(self, project, owners):
         catalog = expected_references_catalog(project, role=None, bigint_type="bigint", view_type=self.view_type,
                                               table_type="table", model_stats=no_stats(), **self.types)
-        self.as_spark_has_them(catalog)
+        self.as_spark_has_them(catalog, owners)
         return catalog
 
 

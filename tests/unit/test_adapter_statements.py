@@ -8,6 +8,7 @@ from typing import Any
 from zoneinfo import ZoneInfo
 
 import pytest
+from dbt_common.exceptions import DbtDatabaseError, DbtRuntimeError
 
 from dbt.adapters.idivm.connections import IdivmConnectionManager
 from dbt.adapters.idivm.engine_errors import engine_error, engine_message
@@ -65,9 +66,25 @@ def test_error_class_from_the_cause() -> None:
     assert (told.error_class, told.message) == ("A_CONDITION", "said by Spark")
 
 
-def test_stack_trace_is_left_out() -> None:
-    text = "org.apache.spark.SparkException: [X_Y_Z] no\n\tat org.apache.spark.A.b(A.scala:1)\n\tat c"
-    assert engine_message(Exception(text)) == "[X_Y_Z] no"
+TRACE = "\n\tat org.apache.spark.A$.b(A.scala:1)\n\tat c"
+
+
+@pytest.mark.parametrize("before", ["", "org.apache.spark.SparkException: ", "Error running query: [X_Y.Z] a.b.CException: ",
+                                    "a.b.HiveSQLException: Error running query: [X_Y.Z] a.b.CException: \n"])
+def test_stack_trace_and_java_classes_are_left_out(before: str) -> None:
+    """Embedded, and over Thrift where they are longer."""
+    assert engine_message(Exception(f"{before}[X_Y.Z] look\n  at it{TRACE}")) == "[X_Y.Z] look\n  at it"
+    assert engine_message(DbtDatabaseError(f"{before}[X_Y.Z] no{TRACE}")) == "[X_Y.Z] no"
+
+
+def test_dbt_shows_errors_of_a_server_without_stack_trace() -> None:
+    """dbt-spark makes a runtime error of a database error, indented and with its heading."""
+    manager = IdivmConnectionManager.__new__(IdivmConnectionManager)
+    with pytest.raises(DbtDatabaseError) as told, manager.exception_handler("select"):
+        raise DbtDatabaseError(f"a.b.CException: Error running query: [X_Y.Z] a.b.CException: [X_Y.Z] no{TRACE}")
+    assert told.value.msg == "[X_Y.Z] no"
+    with pytest.raises(DbtRuntimeError, match="the profile is wrong"), manager.exception_handler("select"):
+        raise DbtRuntimeError("the profile is wrong")
 
 
 def test_defaults_leave_the_user_s_choice() -> None:

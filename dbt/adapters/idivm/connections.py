@@ -13,7 +13,7 @@ from dbt.adapters.spark.connections import SparkConnectionManager
 from dbt_common.exceptions import DbtDatabaseError
 
 from dbt.adapters.idivm.embedded import new_session
-from dbt.adapters.idivm.engine_errors import engine_message, is_engine_exception
+from dbt.adapters.idivm.engine_errors import engine_message, has_stack_trace, is_engine_exception
 from dbt.adapters.idivm.session import EmbeddedConnection
 
 if TYPE_CHECKING:
@@ -48,8 +48,9 @@ class IdivmConnectionManager(SparkConnectionManager):
             with super().exception_handler(sql):
                 yield
         except Exception as error:
-            cause = error.__context__ if is_engine_exception(error.__context__) else error
-            if not is_engine_exception(cause):
+            before = error.__context__  # what dbt-spark made another one of
+            cause = before if is_engine_exception(before) or isinstance(before, DbtDatabaseError) else error
+            if not is_engine_exception(cause) and not has_stack_trace(cause):
                 raise
             raise DbtDatabaseError(engine_message(cause)) from cause
 

@@ -11,7 +11,10 @@ from dbt_idivm.refresh.protocol import EngineError
 # `[DELTA_MISSING_CHANGE_DATA] Error getting change data ..`, `[A.B] ..`, also behind a Java class name.
 BRACKETED = re.compile(r"\[([A-Z][A-Z0-9_]{3,}(?:\.[A-Z0-9_]+)?)\]")
 
-JAVA_CLASS = re.compile(r"^(?:\w+\.)+\w+(?:Exception|Error): (?=\[)")
+# Before the message: a Java class, and over Thrift two of them, with the error class between.
+JAVA_CLASSES = re.compile(r"^(?:(?:[\w.]+Exception: )?Error running query: \[[A-Z0-9_.]+\] )?"
+                          r"(?:\w+\.)+\w+(?:Exception|Error):\s+(?=\[)")
+STACK_TRACE = re.compile(r"\n\s*at \w+(?:\.\w+)+[.$]|\nJVM stacktrace:")
 
 
 def is_engine_exception(error: BaseException | None) -> bool:
@@ -20,13 +23,18 @@ def is_engine_exception(error: BaseException | None) -> bool:
 
 
 def engine_message(error: BaseException | None) -> str:
-    """The message, without the name of the Java class before it and the stack trace after it."""
-    text = str(error)
+    """The message, without the names of Java classes before it and the stack trace after it."""
+    return JAVA_CLASSES.sub("", STACK_TRACE.split(_text(error), maxsplit=1)[0].strip())
+
+
+def has_stack_trace(error: BaseException | None) -> bool:
+    return STACK_TRACE.search(_text(error)) is not None
+
+
+def _text(error: Any) -> str:
+    """All that it says; a dbt exception has it in `msg`, without indentation."""
     java = getattr(error, "java_exception", None)
-    if java is not None:
-        text = str(java.toString())
-    text = text.partition("\n\tat ")[0].partition("\nJVM stacktrace:")[0].strip()
-    return JAVA_CLASS.sub("", text)
+    return str(java.toString() if java is not None else getattr(error, "msg", None) or error)
 
 
 def engine_error(error: BaseException) -> EngineError:
