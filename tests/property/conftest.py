@@ -37,9 +37,9 @@ def pytest_sessionfinish(session: pytest.Session) -> None:
 
 
 def pytest_terminal_summary(terminalreporter: pytest.TerminalReporter, config: pytest.Config) -> None:
-    terminalreporter.section("property tests")
     for each in ALL:
         if each.cases:
+            terminalreporter.section(f"{each.kind} cases")
             terminalreporter.write_line(each.report())
         if checked(config) and each.missing():
             terminalreporter.write_line(f"ERROR: no {each.kind} case reached {', '.join(each.missing())}", red=True)

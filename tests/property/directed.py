@@ -72,6 +72,11 @@ _SUMS = "SELECT b.k AS x, count(*) AS n, sum(a.y + b.z) AS s FROM t0 AS a JOIN t
 _PAIR = {"t0": [(1, 1, 1), (2, 2, 2)], "t1": [(1, 1, 1), (2, 2, 2)]}
 
 DIRECTED = {
+    "a parent comes after its children": build(
+        "t0(k int, x int; k)\nt1(k int, t0_k int, z int; k)",
+        "SELECT a.k AS c0, b.k AS c1, a.x AS c2, b.z AS c3 FROM t0 AS a JOIN t1 AS b ON a.k = b.t0_k",
+        {"t0": [], "t1": [(1, 1, 5), (2, 1, 6), (3, 2, 7)]},
+        {"t0": [(1, 10)]}, {"t0": [(1, 10), (2, 20)], "t1": [(2, 2, 6), (3, 2, 7), (4, 3, 8)]}, {"t0": [(2, 20), (3, 30)]}),
     "the values of a group become NULL, one after the other": build(
         _ONE, _GROUPS, {"t0": [(1, 1, 5), (2, 1, 3), (3, 2, None)]},
         {"t0": [(1, 1, None), (2, 1, 3), (3, 2, 7)]}, {"t0": [(1, 1, None), (2, 1, None), (3, 2, None)]}),
