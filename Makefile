@@ -29,8 +29,8 @@ faults: java $(VENV)/.dev $(VENV)/.jars ## break refreshes off at every statemen
 	$(BIN)/python -m pytest $(addprefix tests/functional/,test_crashes.py test_crashes_thrift.py test_kills.py) --every-point -q $(PYTEST_ARGS)
 
 conformance: java $(VENV)/.dev $(VENV)/.jars ## dbt's own tests of adapters, embedded and over a Spark Thrift Server
-	@$(BIN)/python -m pytest tests/conformance -n 2 --dist loadscope -q $(PYTEST_ARGS); embedded=$$?; \
-	  $(BIN)/python -m pytest tests/conformance -q --thrift $(PYTEST_ARGS); thrift=$$?; exit $$((embedded + thrift))
+	@$(BIN)/python -m pytest tests/conformance -n 2 --dist loadscope -q --disable-warnings $(PYTEST_ARGS); embedded=$$?; \
+	  $(BIN)/python -m pytest tests/conformance -q --disable-warnings --thrift $(PYTEST_ARGS); thrift=$$?; exit $$((embedded + thrift))
 
 wheel: java $(VENV)/.dev $(VENV)/.jars ## build the wheel into dist/; install it into empty environments with plain pip and use it
 	$(BIN)/python -m hatchling build -d dist

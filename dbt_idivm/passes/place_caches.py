@@ -22,6 +22,7 @@ from dbt_idivm.passes.canonical import canonical
 from dbt_idivm.passes.infer_ids import infer_ids
 from dbt_idivm.passes.multivalued import is_multivalued
 
+_NO_SUBVIEW = "it has none yet, so write what is to be kept as a CTE"
 Needed = Mapping[Operator, frozenset[str]]  # operator → those of its attributes that are read above
 
 
@@ -154,7 +155,8 @@ def _named(root: Operator, above: Needed, names: tuple[str, ...], subviews: tupl
     for name in dict.fromkeys(names):
         meant = [each for each in subviews if each.name.lower() == name.lower()]
         if not meant:
-            findings.append(finding(108, name=name, nearest=", ".join(f"`{each}`" for each in nearest(name, known)) or "none"))
+            near = ", ".join(f"`{each}`" for each in nearest(name, known))
+            findings.append(finding(108, name=name, nearest=near or _NO_SUBVIEW))
         for each in (each for each in meant if each.root not in held):
             # a CTE that is used twice has the same fault twice
             told = {(found.code, found.details["name"]) for found in findings if "name" in found.details}

@@ -139,7 +139,7 @@ def test_all_that_is_wrong_with_names() -> None:
 
 
 def test_a_name_where_there_are_none() -> None:
-    assert "the nearest: none" in str(refused("SELECT id FROM orders", "a"))
+    assert "the nearest: it has none yet" in str(refused("SELECT id FROM orders", "a"))
 
 
 def test_types_that_a_cache_cannot_hold() -> None:
