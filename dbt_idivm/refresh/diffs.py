@@ -7,7 +7,6 @@ from dataclasses import dataclass
 from typing import Any
 
 from dbt_idivm.errors import Finding, finding
-from dbt_idivm.refresh import history
 from dbt_idivm.refresh.history import Commit
 from dbt_idivm.refresh.inputs import Input, Inputs
 from dbt_idivm.refresh.invocation import Invocation
@@ -67,9 +66,7 @@ def _move(engine: Engine, invocation: Invocation, consumed: Consumed, found: Inp
     assert pinned is not None
     if pinned.version == consumed.version:
         return Move(found.table, consumed, consumed.version, consumed.at) if pinned.at == consumed.at else None
-    question = ("since", found.table, consumed.version)
-    commits = yield from invocation.once(
-        question, lambda: history.since(engine, found.table, consumed.version, pinned.version))
+    commits = yield from invocation.since(engine, found.table, consumed.version, pinned.version)
     if not any(commit.version == consumed.version and commit.at == consumed.at for commit in commits):
         return None
     if pinned.version < consumed.version:

@@ -75,18 +75,21 @@ def commits(rows: Rows) -> tuple[Commit, ...]:
     return tuple(sorted(found, key=lambda commit: -commit.version))
 
 
+def newest(engine: Engine, table: str, limit: int) -> Steps[tuple[Commit, ...]]:
+    """The newest commits of a table, `limit` at most, newest first."""
+    return commits((yield from engine.ask(commands.history(table, limit))))
+
+
 def latest(engine: Engine, table: str) -> Steps[Commit]:
     """The newest commit of a table."""
-    rows = yield from engine.ask(commands.history(table, 1))
-    return commits(rows)[0]
+    return (yield from newest(engine, table, 1))[0]
 
 
 def since(engine: Engine, table: str, version: int, known: int) -> Steps[tuple[Commit, ...]]:
     """The commits from `version` (if it is still there) on, newest first. `known` is a version that exists."""
     limit = max(known - version, 0) + 1
     while True:
-        rows = yield from engine.ask(commands.history(table, limit))
-        found = commits(rows)
+        found = yield from newest(engine, table, limit)
         # others may commit meanwhile, so that the page ends too early
         if len(found) < limit or found[-1].version <= version:
             return tuple(commit for commit in found if commit.version >= version)

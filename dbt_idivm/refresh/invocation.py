@@ -16,6 +16,8 @@ from dbt_idivm.refresh import history
 from dbt_idivm.refresh.history import Commit
 from dbt_idivm.refresh.steps import Engine, Steps, T
 
+_PAGE = 10  # commits; one takes as long as twenty
+
 
 @dataclass
 class _Slot:
@@ -47,7 +49,20 @@ class Invocation:
 
     def pinned(self, engine: Engine, table: str) -> Steps[Commit]:
         """The commit of `table` that every model of this invocation reads: the newest one at the first question."""
-        return (yield from self.once(("pin", table), lambda: history.latest(engine, table)))
+        return (yield from self.once(("pin", table), lambda: self._newest(engine, table)))
+
+    def _newest(self, engine: Engine, table: str) -> Steps[Commit]:
+        """The newest commit. Those before it come along: they cost nothing, and who has read one of them asks for those since."""
+        found = yield from history.newest(engine, table, _PAGE)
+        self._slot(("page", table)).value = found
+        return found[0]
+
+    def since(self, engine: Engine, table: str, version: int, known: int) -> Steps[tuple[Commit, ...]]:
+        """As `history.since`, of what was looked up for `pinned` if that reaches from `version` to `known`."""
+        page = self._slot(("page", table)).value or ()
+        if page and page[-1].version <= version and max(version, known) <= page[0].version:
+            return tuple(commit for commit in page if commit.version >= version)
+        return (yield from self.once(("since", table, version), lambda: history.since(engine, table, version, known)))
 
     def pin(self, table: str, commit: Commit) -> None:
         """A commit of `table` that is known to be the newest: a refreshed view's own."""

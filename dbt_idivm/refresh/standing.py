@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass, replace
 
 from dbt_idivm.errors import Finding, finding
-from dbt_idivm.refresh import commands, history, state
+from dbt_idivm.refresh import history, state
 from dbt_idivm.refresh.history import Commit
 from dbt_idivm.refresh.invocation import Invocation
 from dbt_idivm.refresh.protocol import ModelRequest
@@ -70,7 +70,7 @@ def read_standing(engine: Engine, invocation: Invocation, request: ModelRequest,
     judged = Standing(table, reason=finding(413, view=model))
     for limit in _PAGES:
         try:
-            commits = history.commits((yield from engine.ask(commands.history(table, limit))))
+            commits = yield from history.newest(engine, table, limit)
         except EngineFailure as failure:
             if not failure.is_any(_ABSENT):
                 raise

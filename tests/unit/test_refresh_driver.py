@@ -8,11 +8,12 @@ from dataclasses import replace
 import pytest
 
 from dbt_idivm.errors import IdivmError
-from dbt_idivm.refresh import commands, state
+from dbt_idivm.refresh import commands, history, state
 from dbt_idivm.refresh.driver import Refresh, forecast, refresh
 from dbt_idivm.refresh.invocation import Invocation
 from dbt_idivm.refresh.protocol import EngineError, Forecast, ModelRequest
 from dbt_idivm.refresh.relations import SHOWN
+from dbt_idivm.refresh.steps import Engine
 from dbt_idivm.verify import equivalence
 from tests.unit.fake_engine import FakeEngine, drive, model
 
@@ -98,6 +99,32 @@ def test_incremental(engine: FakeEngine) -> None:
     assert outcome.inputs["orders"].rows == 1
     assert len(engine.labels("setting")) == 6 and not engine.settings
     assert engine.drive(MODEL).mode == "noop"
+
+
+def test_the_look_up_of_a_version_tells_what_led_to_it(engine: FakeEngine) -> None:
+    change(built(engine))
+    engine.drive(MODEL)
+    assert [label for label in engine.labels("metadata") if "history" in label] == ["history of main.v", "history of main.o"]
+
+
+def test_a_view_that_is_many_commits_behind(engine: FakeEngine) -> None:
+    """One look-up is not enough then."""
+    built(engine)
+    for _ in range(30):
+        change(engine)
+    outcome = engine.drive(MODEL)
+    assert (outcome.inputs["orders"].from_version, outcome.inputs["orders"].to_version) == (1, 31)
+    assert engine.labels("metadata").count("history of main.o") == 2
+
+
+def test_what_was_looked_up_before_a_table_was_pinned_anew_is_not_enough(engine: FakeEngine) -> None:
+    """Version 2, without new rows, was looked up; then version 3 was pinned, as that of a view that this run refreshed."""
+    built(engine).tables["main.o"].commit("OPTIMIZE")
+    run = Invocation()
+    drive(engine, run.pinned(Engine(), "main.o"))
+    change(engine)
+    run.pin("main.o", drive(engine, history.latest(Engine(), "main.o")))
+    assert engine.drive(MODEL, run).mode == "incremental"
 
 
 def test_an_upstream_commit_without_rows_is_not_read(engine: FakeEngine) -> None:
