@@ -66,7 +66,7 @@ def _command(server: ThriftServer) -> list[str]:
     from tests.engines import TINY_DATA
 
     settings = {**SMALL_AND_LOCAL, **TINY_DATA, **OTHERWISE, "spark.sql.catalogImplementation": "in-memory",
-                "spark.sql.warehouse.dir": str(server.warehouse), "spark.driver.memory": "1g",
+                "spark.sql.warehouse.dir": str(server.warehouse), "spark.driver.memory": "2g",
                 "spark.driver.extraClassPath": os.pathsep.join(delta_jars({}))}
     command = [str(Path(pyspark.__file__).parent / "bin" / "spark-submit"), "--class", SERVER]
     for key, value in settings.items():
