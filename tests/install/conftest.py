@@ -19,9 +19,12 @@ import pytest
 ROOT = Path(__file__).parents[2]
 
 
-def pytest_ignore_collect(collection_path: Path, config: pytest.Config) -> bool | None:
-    """Minutes and downloads only on request: `make wheel`."""
-    return True if collection_path.name == "test_from_index.py" and not config.getoption("--from-index") else None
+def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
+    """Minutes and downloads only on request: `make wheel`. They are imported all the same."""
+    if not config.getoption("--from-index"):
+        left_out = [item for item in items if item.path.name == "test_from_index.py"]
+        config.hook.pytest_deselected(items=left_out)
+        items[:] = [item for item in items if item not in left_out]
 
 
 @dataclass

@@ -13,7 +13,6 @@ from typing import Any
 
 import pytest
 
-from tests.functional.test_thrift import server  # noqa: F401  # a fixture
 from tests.install.conftest import ROOT, Environment
 
 ORDERS = ("create table orders (id int, price int) using delta tblproperties ('delta.enableChangeDataFeed' = 'true'); "
@@ -113,8 +112,8 @@ def test_embedded(embedded: Environment, tmp_path: Path) -> None:
     play(embedded, tmp_path)
 
 
-def test_thrift(thrift: Environment, server: Any, tmp_path: Path) -> None:  # noqa: F811
+def test_thrift(thrift: Environment, thrift_server: Any, tmp_path: Path) -> None:
     assert thrift.run("python", "-c", "import pyspark").returncode == 1
-    asked = thrift.init(tmp_path, "2", "127.0.0.1", str(server.port), "over_thrift", "")
+    asked = thrift.init(tmp_path, "2", "127.0.0.1", str(thrift_server.port), "over_thrift", "")
     assert asked.returncode == 0, asked.stdout + asked.stderr
     play(thrift, tmp_path)
