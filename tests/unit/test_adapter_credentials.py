@@ -22,7 +22,8 @@ def test_schema_is_enough() -> None:
     profile = credentials()
     IdivmCredentials.validate({"schema": "main", "database": None})
     assert profile.type == "idivm" and profile.is_embedded
-    assert profile.query_retries == 0
+    assert profile.query_retries == 0 and profile.poll_interval == 1
+    assert credentials(poll_interval=9).poll_interval == 9
 
 
 def test_ansi_and_what_text_means_cannot_be_changed() -> None:

@@ -65,6 +65,8 @@ class IdivmCredentials(SparkCredentials):
     driver_memory: str = "3g"
     # A statement that is sent twice could apply a MERGE twice.
     query_retries: int = 0
+    # Seconds to sleep; before it says that a statement still runs, a server waits five seconds by itself.
+    poll_interval: int = 1
 
     def __post_init__(self) -> None:
         if self.is_embedded and self.host is None:
