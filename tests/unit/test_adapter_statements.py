@@ -8,8 +8,10 @@ from typing import Any
 from zoneinfo import ZoneInfo
 
 import pytest
+from click.testing import CliRunner
 from dbt_common.exceptions import DbtDatabaseError, DbtRuntimeError
 
+from dbt.adapters.idivm import shell
 from dbt.adapters.idivm.connections import IdivmConnectionManager
 from dbt.adapters.idivm.engine_errors import engine_error, engine_message
 from dbt.adapters.idivm.impl import default_to_delta
@@ -85,6 +87,16 @@ def test_dbt_shows_errors_of_a_server_without_stack_trace() -> None:
     assert told.value.msg == "[X_Y.Z] no"
     with pytest.raises(DbtRuntimeError, match="the profile is wrong"), manager.exception_handler("select"):
         raise DbtRuntimeError("the profile is wrong")
+
+
+def test_the_shell_shows_errors_of_a_server_without_stack_trace(monkeypatch: pytest.MonkeyPatch) -> None:
+    def refused(_: object) -> None:
+        raise DbtDatabaseError(f"a.b.CException: Error running query: [X_Y.Z] a.b.CException: [X_Y.Z] no{TRACE}")
+
+    monkeypatch.setattr(shell, "_credentials", lambda *_: None)
+    monkeypatch.setattr(shell, "_open", refused)
+    found = CliRunner().invoke(shell.sql_command, ["select 1"])
+    assert (found.exit_code, found.output) == (1, "Error: [X_Y.Z] no\n")
 
 
 def test_defaults_leave_the_user_s_choice() -> None:

@@ -48,12 +48,10 @@ def sql_command(text: str | None, file: Path | None, limit: int, project_dir: Pa
         handle = _open(_credentials(project_dir, profiles_dir, target))
         for statement in found:
             _show(console, *_run(handle, statement, limit))
-    except DbtBaseException as problem:
-        raise click.ClickException(str(problem.msg if hasattr(problem, "msg") else problem)) from problem
-    except Exception as error:
-        if not is_engine_exception(error):
+    except Exception as problem:
+        if not isinstance(problem, DbtBaseException) and not is_engine_exception(problem):
             raise
-        raise click.ClickException(engine_message(error)) from error
+        raise click.ClickException(engine_message(problem)) from problem
 
 
 def _statements(text: str) -> list[str]:
