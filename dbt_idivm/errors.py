@@ -12,7 +12,7 @@ from difflib import get_close_matches
 
 from dbt_idivm.codes import CODES, ErrorCode
 
-__all__ = ["CODES", "ErrorCode", "Finding", "IdivmError", "Place", "finding", "nearest"]
+__all__ = ["CODES", "ErrorCode", "Finding", "IdivmError", "Place", "finding", "listed", "nearest"]
 
 _BY_CODE = {entry.code: entry for entry in CODES}
 _FIELD = "  {:<6} {}"
@@ -129,6 +129,11 @@ def nearest(word: str, words: Iterable[str], count: int = 3) -> tuple[str, ...]:
     known = {each.lower(): each for each in words}
     found = get_close_matches(word.lower(), known, n=count, cutoff=0.5) or list(known)[:count]
     return tuple(known[each] for each in found)
+
+
+def listed(words: Iterable[str]) -> str:
+    """The words in a message, in backticks."""
+    return ", ".join(f"`{word}`" for word in words)
 
 
 class _Details(dict[str, str]):

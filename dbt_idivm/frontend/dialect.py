@@ -22,7 +22,7 @@ Builder = Callable[..., exp.Expr]
 
 # Other names for the same function, and forms with their own syntax that are written back in full.
 _SAME = frozenset({"NVL", "IFNULL", "MEAN", "INT", "BIGINT", "SMALLINT", "TINYINT", "DOUBLE", "FLOAT", "STRING",
-                   "BOOLEAN", "DATE", "TIMESTAMP", "BINARY", "DECIMAL", "SUBSTR", "CEILING", "LCASE", "UCASE", "POW"})
+                   "BOOLEAN", "DATE", "TIMESTAMP", "BINARY", "DECIMAL", "CEILING", "LCASE", "UCASE", "POW"})
 # f(unit, x, y): the unit is a word, not a column.
 _UNIT_FIRST = frozenset({"DATEADD", "DATE_ADD", "DATEDIFF", "DATE_DIFF", "TIMESTAMPADD", "TIMESTAMPDIFF"})
 # Read by sqlglot: their arguments are more than expressions with commas between.
@@ -74,8 +74,8 @@ def _function(call: exp.Anonymous) -> exp.Expr:
     except (AttributeError, IndexError, KeyError, TypeError, ValueError):  # not its function, or not the arguments for it
         found = plain
     wrong = ["Expected )"] if any(isinstance(arg, exp.Alias) for arg in args) else found.error_messages(args)
-    for message in wrong:
-        raise ParseError.new(message, line=call.meta.get("line"), col=call.meta.get("col"), highlight=call.name)
+    if wrong:
+        raise ParseError.new(wrong[0], line=call.meta.get("line"), col=call.meta.get("col"), highlight=call.name)
     found.meta.update(call.meta)
     found.add_comments(call.comments)
     return found

@@ -9,12 +9,12 @@ from collections import Counter
 from collections.abc import Callable, Iterator
 from itertools import pairwise
 
-import sqlglot
 from sqlglot import TokenType, exp
 
 from dbt_idivm.algebra.expressions import DIALECT
 from dbt_idivm.errors import Finding, finding
 from dbt_idivm.frontend import functions
+from dbt_idivm.frontend.dialect import tokens_of
 from dbt_idivm.frontend.subquery import is_conjunct, is_existence
 from dbt_idivm.frontend.text import Text
 from dbt_idivm.operators.aggregate import FUNCTIONS
@@ -194,7 +194,7 @@ def own_functions(node: exp.Expr) -> tuple[str, ...]:
 
 def _functions(sql: str) -> Iterator[str]:
     """Each word before an opening bracket; bare words such as CURRENT_DATE; `?` for a name with a qualifier."""
-    tokens = list(sqlglot.tokenize(sql, read=DIALECT))
+    tokens = tokens_of(sql)
     for before, token, after in zip([None, *tokens], tokens, [*tokens[1:], None], strict=False):
         name = token.text.lower()
         if token.token_type in (TokenType.STRING, TokenType.NUMBER) or name in functions.SYNTAX:

@@ -15,7 +15,7 @@ from dbt_idivm.algebra.expressions import short
 from dbt_idivm.algebra.operator import Operator
 from dbt_idivm.algebra.types import cannot_be_carried, is_storable, name_of_type
 from dbt_idivm.context import Caching, Subview
-from dbt_idivm.errors import Finding, IdivmError, Place, finding, nearest
+from dbt_idivm.errors import Finding, IdivmError, Place, finding, listed, nearest
 from dbt_idivm.operators import Aggregate, Project, Scan, Select
 from dbt_idivm.passes.attributes import needed_attributes
 from dbt_idivm.passes.canonical import canonical
@@ -155,8 +155,7 @@ def _named(root: Operator, above: Needed, names: tuple[str, ...], subviews: tupl
     for name in dict.fromkeys(names):
         meant = [each for each in subviews if each.name.lower() == name.lower()]
         if not meant:
-            near = ", ".join(f"`{each}`" for each in nearest(name, known))
-            findings.append(finding(108, name=name, nearest=near or _NO_SUBVIEW))
+            findings.append(finding(108, name=name, nearest=listed(nearest(name, known)) or _NO_SUBVIEW))
         for each in (each for each in meant if each.root not in held):
             # a CTE that is used twice has the same fault twice
             told = {(found.code, found.details["name"]) for found in findings if "name" in found.details}

@@ -9,7 +9,7 @@ from typing import Any
 from sqlglot import exp
 
 from dbt_idivm.algebra.block import subquery
-from dbt_idivm.errors import Finding, IdivmError, finding, nearest
+from dbt_idivm.errors import Finding, IdivmError, finding, listed, nearest
 from dbt_idivm.refresh import commands, history, keys, state, writing
 from dbt_idivm.refresh.history import Commit
 from dbt_idivm.refresh.inputs import pinned_query
@@ -77,7 +77,7 @@ def _verify_unique_key(job: Job, planned: Planned, wanted: Build) -> Steps[None]
     visible = visible_columns(planned.plan) if planned.plan else _names(wanted.query)
     if unknown := given - {name.lower() for name in visible}:
         raise IdivmError(finding(304, column=sorted(unknown)[0], source=job.request.name, declared="`unique_key`",
-                                 nearest=", ".join(f"`{each}`" for each in nearest(sorted(unknown)[0], visible))))
+                                 nearest=listed(nearest(sorted(unknown)[0], visible))))
     key = keys.Key(job.config.unique_key, "`unique_key`")
     rows = subquery(wanted.query, "definition")
     broken = yield from keys.repeated(job.engine, rows, key, f"check unique_key of {job.request.name}")

@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from dbt_idivm.context import WORDS, Caches, caches_of
-from dbt_idivm.errors import Finding, IdivmError, finding, nearest
+from dbt_idivm.errors import Finding, IdivmError, finding, listed, nearest
 from dbt_idivm.refresh.state import digest
 from dbt_idivm.script.plan import Strategy
 
@@ -69,7 +69,7 @@ def model_config(given: Mapping[str, Any]) -> ModelConfig:
     """The config under `idivm`, and dbt's own settings under `dbt`. Raises IdivmError with all that is wrong."""
     ours, dbts = dict(given.get("idivm") or {}), dict(given.get("dbt") or {})
     findings = [found for key, value in ours.items() for found in _check(key, value)]
-    findings += [_not_accepted(key, dbts[key], _listed(accepted)) for key, accepted in _DBT_CHOICES.items()
+    findings += [_not_accepted(key, dbts[key], listed(accepted)) for key, accepted in _DBT_CHOICES.items()
                  if key in dbts and _word(dbts[key]) not in accepted]
     if findings:
         raise IdivmError(findings)
@@ -96,7 +96,7 @@ def names(value: Any) -> tuple[str, ...]:
 
 def _check(key: str, value: Any) -> list[Finding]:
     if key not in _CHOICES:
-        return [finding(102, key=key, nearest=_listed(nearest(key, _CHOICES)))]
+        return [finding(102, key=key, nearest=listed(nearest(key, _CHOICES)))]
     if value is None:
         return []
     accepted = _CHOICES[key]
@@ -104,7 +104,7 @@ def _check(key: str, value: Any) -> list[Finding]:
         return _CHECKS[key](key, value)
     text = str(value).lower()
     if text not in accepted:
-        return [_not_accepted(key, value, _listed(accepted))]
+        return [_not_accepted(key, value, listed(accepted))]
     return [finding(105, key=key, value=text)] if (key, text) in _NOT_YET else []
 
 
@@ -123,7 +123,7 @@ def _keys(key: str, value: Any) -> list[Finding]:
 def _caches(key: str, value: Any) -> list[Finding]:
     if (isinstance(value, str) and value.lower() in WORDS) or _is_list_of_names(value):
         return []
-    return [_not_accepted(key, value, f"{_listed(WORDS)}, or a list of CTEs and derived tables")]
+    return [_not_accepted(key, value, f"{listed(WORDS)}, or a list of CTEs and derived tables")]
 
 
 def _reserved(key: str, value: Any) -> list[Finding]:
@@ -144,10 +144,6 @@ def _word(value: Any) -> str:
 
 def _not_accepted(key: str, value: Any, accepted: str) -> Finding:
     return finding(103, key=key, value=value, accepted=accepted)
-
-
-def _listed(words: tuple[str, ...]) -> str:
-    return ", ".join(f"`{word}`" for word in words)
 
 
 def _property(value: Any) -> str:

@@ -49,18 +49,12 @@ class Invocation:
 
     def pinned(self, engine: Engine, table: str) -> Steps[Commit]:
         """The commit of `table` that every model of this invocation reads: the newest one at the first question."""
-        return (yield from self.once(("pin", table), lambda: self._newest(engine, table)))
-
-    def _newest(self, engine: Engine, table: str) -> Steps[Commit]:
-        """The newest commit. Those before it come along: they cost nothing, and who has read one of them asks for those since."""
-        found = yield from history.newest(engine, table, _PAGE)
-        self._slot(("page", table)).value = found
-        return found[0]
+        return (yield from self._page(engine, table))[0]
 
     def since(self, engine: Engine, table: str, version: int, known: int) -> Steps[tuple[Commit, ...]]:
         """As `history.since`, of what was looked up for `pinned` if that reaches from `version` to `known`."""
-        page = self._slot(("page", table)).value or ()
-        if page and page[-1].version <= version and max(version, known) <= page[0].version:
+        page = yield from self._page(engine, table)
+        if page[-1].version <= version and max(version, known) <= page[0].version:
             return tuple(commit for commit in page if commit.version >= version)
         return (yield from self.once(("since", table, version), lambda: history.since(engine, table, version, known)))
 
@@ -68,7 +62,11 @@ class Invocation:
         """A commit of `table` that is known to be the newest: a refreshed view's own."""
         slot = self._slot(("pin", table))
         with slot.lock:
-            slot.known, slot.value = True, commit
+            slot.known, slot.value = True, (commit,)
+
+    def _page(self, engine: Engine, table: str) -> Steps[tuple[Commit, ...]]:
+        """The pinned commit and some before it: they cost nothing, and who has read one of them asks for those since."""
+        return (yield from self.once(("pin", table), lambda: history.newest(engine, table, _PAGE)))
 
     def forget(self, *tables: str) -> None:
         """Ask anew for these tables: they were written, or their pinned version cannot be read any more."""

@@ -14,7 +14,7 @@ from sqlglot import exp
 
 from dbt_idivm.algebra.expressions import column
 from dbt_idivm.algebra.types import is_float, type_of
-from dbt_idivm.errors import Finding, IdivmError, finding, nearest
+from dbt_idivm.errors import Finding, IdivmError, finding, listed, nearest
 from dbt_idivm.refresh import state
 from dbt_idivm.refresh.config import ModelConfig
 from dbt_idivm.refresh.inputs import Input, Inputs
@@ -141,7 +141,7 @@ def _missing_columns(found: Input, key: Key) -> list[Finding]:
     names = [attribute.name for attribute in found.facts.columns]
     known = {name.lower() for name in names}
     return [finding(304, column=name, source=found.name, declared=key.declared,
-                    nearest=", ".join(f"`{each}`" for each in nearest(name, names)))
+                    nearest=listed(nearest(name, names)))
             for name in key.columns if name.lower() not in known]
 
 

@@ -19,7 +19,7 @@ def pytest_configure(config: pytest.Config) -> None:
 
 def checked(config: pytest.Config) -> bool:
     """Whether the run has to reach every rule: it was asked to, and has all its tests."""
-    return config.getoption("--every-rule") and not config.getoption("keyword") and not hasattr(config, "workerinput")
+    return config.getoption("--every-rule") and not config.getoption("keyword")
 
 
 @pytest.hookimpl(optionalhook=True)
