@@ -303,9 +303,18 @@ DIRECTED = {
         "(SELECT count(*) AS n, sum(b.z) AS s FROM t1 AS b) AS g WHERE a.k <> g.n",
         {"t0": [(1, 1, 1), (2, 2, 2)], "t1": []}, {"t1": [(1, 1, 1)]}, {"t1": [(1, 1, 2)], "t0": [(1, 1, 7), (3, 3, 3)]},
         {"t1": [], "t0": []}, {"t0": [(5, 5, 5)]}),
+    "one row of all rows beside copies, which a change does not reach": build(
+        "t0(x int, y int)\nt1(k int, x int; k)\nt2(k int, x int; k)",
+        "SELECT a.y AS c0, g.n AS c1 FROM (SELECT count(*) AS n FROM t1 AS b JOIN t2 AS c ON b.x = c.x) AS g CROSS JOIN t0 AS a",
+        {"t0": [(1, 5), (1, 5)], "t1": [(1, 1)], "t2": [(1, 1)]}, {"t1": [(1, 1), (2, 2)]}, {"t2": [(1, 2)]}),
     "the one row of all rows is only there": build(
         _KEYED, "SELECT a.k AS c0 FROM t0 AS a WHERE EXISTS (SELECT max(b.z) AS m FROM t1 AS b HAVING count(*) < 2)",
         {"t0": [(1, 1, 1)], "t1": []}, {"t1": [(1, 1, 1), (2, 1, 1)]}, {"t0": [(2, 1, 1)], "t1": [(1, 1, 1)]}),
+    "both partners of a keyless pair change": build(
+        "t0(x int, y int)\nt1(x int, z int)",
+        "SELECT a.x AS c0, count(*) AS c1, sum(b.z) AS c2 FROM t0 AS a JOIN t1 AS b ON a.x = b.x GROUP BY a.x",
+        {"t0": [(1, 5), (1, 5), (2, 5)], "t1": [(1, 1), (2, 2)]}, {"t0": [(1, 5), (2, 5)], "t1": [(1, 2), (1, 2)]},
+        {"t0": [], "t1": [(1, 2)]}),
     "groups of keyless rows under groups": build(
         "t0(x int, y int)\nt1(k int, z int; k)",
         "SELECT g.n AS c0, count(*) AS c1, max(b.z) AS c2 FROM (SELECT a.x AS x, count(*) AS n FROM t0 AS a GROUP BY a.x) AS g "

@@ -221,10 +221,11 @@ class World:
             self.connection.execute(f'INSERT INTO "{name}" VALUES {", ".join(marks for _ in rows)}', cells)
 
     def _feed(self, table: str, before: Counter[Row], after: Counter[Row]) -> None:
-        """A change feed that says more than the net diff: every row of the table goes and comes."""
+        """A change feed that says more than the net diff: every row of the table goes and comes, and one more comes and goes."""
         self.connection.execute(f'DELETE FROM "{table}__changes"')
+        passing = [*after, *before][:1]
         for rows, change in ((before, "delete"), (after, "insert")):
-            self._insert(f"{table}__changes", [(*row, change) for row in rows.elements()])
+            self._insert(f"{table}__changes", [(*row, change) for row in (*rows.elements(), *passing)])
 
 
 def _quoted(name: str) -> str:

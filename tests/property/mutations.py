@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, replace
 from importlib import import_module
 from typing import Any
@@ -10,9 +10,10 @@ from typing import Any
 import pytest
 from sqlglot import exp
 
+from dbt_idivm.algebra.block import Block, isolate, subquery
 from dbt_idivm.algebra.operator import Operator, State
-from dbt_idivm.algebra.relation import Concat, Distinct, Pair, Probe, Relation, SemiJoin, Touched, project
-from dbt_idivm.frontend import subquery
+from dbt_idivm.algebra.relation import Concat, Distinct, Pair, Probe, Relation, SemiJoin, Touched, project, union_all
+from dbt_idivm.frontend import subquery as subquery_frontend
 from dbt_idivm.idiff.idiff import INS, REC, UPD, IDiff
 from dbt_idivm.operators import Aggregate, Join, Project, Scan, Select, SemiAntiJoin, UnionAll, additive
 from dbt_idivm.operators import aggregate as aggregate_operator
@@ -21,12 +22,14 @@ from dbt_idivm.operators.scan import DiffClass
 from dbt_idivm.optimize.lineage import leaves
 from dbt_idivm.passes import canonical, place_caches, screening
 from dbt_idivm.script import binding, direct, effective
+from dbt_idivm.script.binding import StatementBinder
 from dbt_idivm.script.merge import Merge
 
 # the packages hold functions of the same names
 use_net_diff, use_diff_rows, merge_recomputes = (import_module(f"dbt_idivm.optimize.{name}")
                                                  for name in ("use_net_diff", "use_diff_rows", "merge_recomputes"))
 Patch = pytest.MonkeyPatch
+Classes = Mapping[DiffClass, tuple[tuple[Any, ...], ...]]
 
 
 @dataclass(frozen=True)
@@ -78,6 +81,90 @@ def no_leaf_split(patch: Patch) -> None:
         return found
 
     patch.setattr(binding, "classify", unsplit)
+
+
+def reclassified(change: Callable[[Scan, Classes], Classes]) -> Callable[[Patch], None]:
+    """The rows of a keyed table's net diff, put into other classes."""
+
+    def switch_off(patch: Patch) -> None:
+        classify = binding.classify
+
+        def other(scan: Scan, *given: Any) -> Classes:
+            found = classify(scan, *given)
+            return change(scan, found) if scan.unique else found
+
+        patch.setattr(binding, "classify", other)
+
+    return switch_off
+
+
+def updates_come_and_go(scan: Scan, found: Classes) -> Classes:
+    """A key with two images is deleted and inserted."""
+    places = [scan.columns.index(name) for name in scan.ids]
+
+    def key(row: tuple[Any, ...]) -> tuple[Any, ...]:
+        return tuple(row[place] for place in places)
+
+    updated = {key(row) for row in found["upd"]}
+    old = tuple(row for row in found["minus"] if key(row) in updated)
+    return {**found, "ins": found["ins"] + found["upd"], "del": found["del"] + old, "upd": ()}
+
+
+def recomputes_know_the_new_image(scan: Scan, found: Classes) -> Classes:
+    return {**found, "rec": found["rec"][1::2]}
+
+
+def copies_are_no_matter(patch: Patch) -> None:
+    """All columns are a key of a table that has none."""
+    patch.setattr(Scan, "unique", property(lambda scan: True))
+
+
+def applied_by_id(patch: Patch) -> None:
+    """Rows of the view are told by their IDs, though these repeat."""
+    patch.setattr(effective, "_by_copies", effective._by_id)
+
+
+def null_is_unequal(patch: Patch) -> None:
+    """IDs, groups and keys are compared by =."""
+    patch.setattr(exp, "NullSafeEQ", exp.EQ)
+
+
+def any_branch_by_its_part(patch: Patch) -> None:
+    """Of each branch the rows that the keys name, whatever b they name."""
+    restrict = UnionAll.restrict
+
+    def untested(node: UnionAll, on: tuple[str, ...], keys: Relation) -> Relation:
+        rows = restrict(node, on, keys)
+        assert isinstance(rows, SemiJoin)
+        return rows.child
+
+    patch.setattr(UnionAll, "restrict", untested)
+
+
+def restricted_below_one_group(patch: Patch) -> None:
+    """The one group of all rows is evaluated over rows that keys name, which may be none."""
+
+    def restrict(node: Aggregate, on: tuple[str, ...], keys: Relation) -> Relation:
+        if not set(on) <= set(node.groups):
+            return SemiJoin(node, on, keys)
+        return replace(node, child=node.child.restrict(on, keys))
+
+    patch.setattr(Aggregate, "restrict", restrict)
+
+
+def taken_away_before_it_is_added(patch: Patch) -> None:
+    """R⁻ = (R⁺ − N⁺) ⊎ N⁻ for rows without a key, too."""
+    pre_state = StatementBinder._pre_state
+
+    def other(binder: StatementBinder, scan: Scan, kept: Block, minus: Block) -> Block:
+        if scan.unique:
+            return pre_state(binder, scan, kept, minus)
+        plus, old = (binder._copies(scan, sign).select() for sign in (exp.GT, exp.LT))
+        rest = subquery(exp.Except(this=kept.select(), expression=plus, distinct=False), "rest")
+        rows = union_all([exp.Select(expressions=[exp.Star()]).from_(rest), old])
+        return isolate(rows, scan.columns, binder.alias(scan.occurrence))
+
+    patch.setattr(StatementBinder, "_pre_state", other)
 
 
 def screened_by_one_image(patch: Patch) -> None:
@@ -235,7 +322,7 @@ def signed_test_of_post_states(patch: Patch) -> None:
 
 def unknown_is_no_match(patch: Patch) -> None:
     """NOT IN whose condition is the equality alone."""
-    patch.setattr(subquery, "or_unknown", lambda test: test)
+    patch.setattr(subquery_frontend, "or_unknown", lambda test: test)
 
 
 def equal_but_for_expressions(patch: Patch) -> None:
@@ -327,10 +414,20 @@ MUTATIONS = (
     Mutation("screening: all images of a key", screened_by_one_image, "a conditional attribute is swapped"),
     Mutation("screening: not of the left rows of ▷", screened_below_an_anti_join, "rows that no partner can keep away"),
     Mutation("scan: split by conditional attributes", no_leaf_split, "a conditional attribute is swapped"),
+    Mutation("scan: a key with two images is updated", reclassified(updates_come_and_go),
+             "a second partner comes while the row is updated"),
+    Mutation("scan: a recompute i-diff knows both images", reclassified(recomputes_know_the_new_image),
+             "a conditional attribute is swapped"),
+    Mutation("scan: rows without a key are recomputed", copies_are_no_matter, "copies of a keyless row come and go"),
+    Mutation("NULL-safe IDs and groups", null_is_unequal, "a group moves to NULL"),
     Mutation("σ: update of its condition converted", without_rule_guard(Select, "select_upd_condition", "select_upd"),
              "a conditional attribute is swapped", "unsplit"),
     Mutation("⋈: update of its condition converted", without_rule_guard(Join, "join_upd_condition", "join_upd"),
              "a join attribute changes while the partner is inserted", "unsplit"),
+    Mutation("γ: update of an argument recomputes its group",
+             without_rule_guard(Aggregate, "aggregate_upd_argument", "aggregate_upd_unused"), "a sum loses its last value"),
+    Mutation("γ: the group of all rows is evaluated whole", restricted_below_one_group,
+             "one row of all rows beside copies, which a change does not reach"),
     Mutation("γ: update of a group converted", with_builder(Aggregate, "aggregate_upd_group", groups_by_post_state),
              "a group moves to NULL", "unsplit"),
     Mutation("γ: a converted update drops its payload", payload_of_updates, "a group moves to NULL", "unsplit"),
@@ -339,6 +436,8 @@ MUTATIONS = (
              "an inner group's count goes from one to two by three changes", "naive"),
     Mutation("π: no look-up by full ID where IDs repeat", without_rule_guard(Project, "project_upd_bag", "project_upd_lookup"),
              "computed column over a keyless table and a changed partner"),
+    Mutation("∪: rows to be recomputed are tested for b", any_branch_by_its_part,
+             "a union of a keyless branch and a join with two new rows"),
     Mutation("∪: b in P", no_branch_in_ids, "branches of a union have equal keys"),
     Mutation("direct: not for updates and deletions with different P", any_pair_is_disjoint,
              "one partner is updated, the other deleted"),
@@ -347,6 +446,9 @@ MUTATIONS = (
     Mutation("direct: inserts are deduplicated", inserts_not_deduplicated, "both partners of a pair are new"),
     Mutation("effective: united by exclusion of P", union_without_exclusion,
              "a union of a keyless branch and a join with two new rows"),
+    Mutation("effective: copies are counted", applied_by_id, "copies of a keyless row come and go"),
+    Mutation("additive: pre-states of rows without a key", taken_away_before_it_is_added,
+             "both partners of a keyless pair change", "additive-feed"),
     Mutation("additive: pre-states", pre_state_is_post_state, "both partners of a group's pair change", "additive"),
     Mutation("additive: the right side of ΔL ⋈ R is R⁻", signed_join_over_post_states,
              "both partners of a group's pair change", "additive"),
