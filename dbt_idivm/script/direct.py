@@ -69,7 +69,8 @@ def _tagged(block: Block, diff: IDiff, tag: str | None, columns: tuple[str, ...]
     output |= {f"any_{name}": exp.Boolean(this=name not in diff.ids) for name in partial}
     named = {**({OP: exp.Literal.string(tag)} if tag else {}), **output}
     query = Block(block.sources, {}, block.where, block.broadcast).select()
-    return query.select(*(alias(value, name) for name, value in named.items()), append=False, copy=False)
+    # DEL(()), of the one row that a view without IDs has, carries nothing
+    return query.select(*(alias(value, name) for name, value in named.items()), append=not named, copy=False)
 
 
 def _match(plan: Plan, name: str, partial: bool) -> exp.Expr:

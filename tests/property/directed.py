@@ -310,6 +310,10 @@ DIRECTED = {
     "the one row of all rows is only there": build(
         _KEYED, "SELECT a.k AS c0 FROM t0 AS a WHERE EXISTS (SELECT max(b.z) AS m FROM t1 AS b HAVING count(*) < 2)",
         {"t0": [(1, 1, 1)], "t1": []}, {"t1": [(1, 1, 1), (2, 1, 1)]}, {"t0": [(2, 1, 1)], "t1": [(1, 1, 1)]}),
+    "a test alone decides about the one row of all rows": build(
+        _KEYED, "SELECT g.n AS c0 FROM (SELECT count(*) AS n FROM t0 AS a) AS g "
+        "WHERE NOT EXISTS (SELECT * FROM t1 AS b WHERE b.z > 1)",
+        {"t0": [(1, 1, 1)], "t1": []}, {"t1": [(1, 1, 1), (2, 1, 2)]}, {"t1": [(1, 1, 1), (2, 1, 3)]}, {"t1": [(1, 1, 1)]}),
     "both partners of a keyless pair change": build(
         "t0(x int, y int)\nt1(x int, z int)",
         "SELECT a.x AS c0, count(*) AS c1, sum(b.z) AS c2 FROM t0 AS a JOIN t1 AS b ON a.x = b.x GROUP BY a.x",
