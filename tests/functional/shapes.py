@@ -213,6 +213,8 @@ class Stage:
         if VIEW not in properties:
             return Sight(self.rows("$.v"), None)
         table = state.decode(properties[VIEW])
+        if table.rpartition(".")[2] not in self.project.relations():
+            return Sight(None, {})  # a view of nothing: it is there and cannot be read
         history = self.project.spark.sql(f"describe history {table} limit 5")
         metadata = list(history.columns).index("userMetadata")
         found = [state.read(row[metadata]) for row in history.collect()]
