@@ -114,10 +114,14 @@ def test_a_statement_that_is_sent_again(resent: str, way: str, stage: Callable[[
         _loses_the_answer(play, steps.statement, way)
         again = play.project.run(steps.statement)
         if before is None:  # CREATE TABLE: the table is there, and says so
-            assert isinstance(again, EngineError) and again.error_class == "TABLE_OR_VIEW_ALREADY_EXISTS"
-            with pytest.raises(IdivmError, match="IDIVM-902"):
+            try:
                 steps.answer(again)
                 play.go_on(steps)
+            except IdivmError as error:
+                assert error.codes == ("IDIVM-902",), str(error)
+                assert isinstance(again, EngineError) and again.error_class == "TABLE_OR_VIEW_ALREADY_EXISTS"
+            else:
+                assert way == "other session", "only here the second one may be faster"
             assert _version(play, table) == 0
         else:
             try:
