@@ -88,7 +88,7 @@ def look_at_what_is_there(given: Round, project: Project) -> None:
         try:
             wrong = settled(lambda name=name: project.differences(project.model(name, "")))  # type: ignore[misc]
         except IdivmError as error:
-            dropped = {*given.absent} & {*given.models} - {name, "flip"}  # before the run that was killed, which may have built them
+            dropped = {*given.absent} & {*given.models} - {name, "flip"}  # the killed run may have built them
             assert error.codes == (BROKE_OFF,) or (set(error.codes) <= NO_INPUT and dropped), str(error)
             say("held", model=name)
         else:
