@@ -30,7 +30,8 @@ SOURCES = frozenset(KEYS)
 
 @dataclass(frozen=True)
 class Sight:
-    """The rows at the model's name as a bag, and the versions that their state records; no rows at all if nothing is there."""
+    """The rows at the model's name as a bag, and the versions that their state records; no rows at all if nothing is there
+    (no versions either) or it cannot be read (none of them)."""
 
     rows: Counter[tuple[Any, ...]] | None
     vector: Mapping[str, int] | None

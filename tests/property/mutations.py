@@ -21,7 +21,7 @@ from dbt_idivm.operators import semijoin as semijoin_operator
 from dbt_idivm.operators.scan import DiffClass
 from dbt_idivm.optimize.lineage import leaves
 from dbt_idivm.passes import canonical, place_caches, screening
-from dbt_idivm.script import binding, direct, effective
+from dbt_idivm.script import binding, diff, direct, effective
 from dbt_idivm.script.binding import StatementBinder
 from dbt_idivm.script.merge import Merge
 
@@ -70,19 +70,6 @@ def with_builder(operator: type[Operator], name: str,
 # --- the guards, switched off
 
 
-def no_leaf_split(patch: Patch) -> None:
-    """Every changed row is classified as an update, whatever attribute moved it."""
-    classify = binding.classify
-
-    def unsplit(scan: Scan, diff: Any, split: frozenset[str], is_ignorable: Any) -> Any:
-        found = dict(classify(scan, diff, split, is_ignorable))
-        if scan.unique:
-            found |= {"upd": found["upd"] + found["rec"][1::2], "rec": ()}
-        return found
-
-    patch.setattr(binding, "classify", unsplit)
-
-
 def reclassified(change: Callable[[Scan, Classes], Classes]) -> Callable[[Patch], None]:
     """The rows of a keyed table's net diff, put into other classes."""
 
@@ -98,15 +85,16 @@ def reclassified(change: Callable[[Scan, Classes], Classes]) -> Callable[[Patch]
     return switch_off
 
 
+def updates_without_split(scan: Scan, found: Classes) -> Classes:
+    """Every changed row is classified as an update, whatever attribute moved it."""
+    return {**found, "upd": found["upd"] + found["rec"][1::2], "rec": ()}
+
+
 def updates_come_and_go(scan: Scan, found: Classes) -> Classes:
     """A key with two images is deleted and inserted."""
-    places = [scan.columns.index(name) for name in scan.ids]
-
-    def key(row: tuple[Any, ...]) -> tuple[Any, ...]:
-        return tuple(row[place] for place in places)
-
-    updated = {key(row) for row in found["upd"]}
-    old = tuple(row for row in found["minus"] if key(row) in updated)
+    key_of = diff._key_of(scan)
+    updated = {key_of(row) for row in found["upd"]}
+    old = tuple(row for row in found["minus"] if key_of(row) in updated)
     return {**found, "ins": found["ins"] + found["upd"], "del": found["del"] + old, "upd": ()}
 
 
@@ -143,13 +131,12 @@ def any_branch_by_its_part(patch: Patch) -> None:
 
 def restricted_below_one_group(patch: Patch) -> None:
     """The one group of all rows is evaluated over rows that keys name, which may be none."""
+    restrict = Aggregate.restrict
 
-    def restrict(node: Aggregate, on: tuple[str, ...], keys: Relation) -> Relation:
-        if not set(on) <= set(node.groups):
-            return SemiJoin(node, on, keys)
-        return replace(node, child=node.child.restrict(on, keys))
+    def below(node: Aggregate, on: tuple[str, ...], keys: Relation) -> Relation:
+        return restrict(node, on, keys) if on else replace(node, child=node.child.restrict(on, keys))
 
-    patch.setattr(Aggregate, "restrict", restrict)
+    patch.setattr(Aggregate, "restrict", below)
 
 
 def taken_away_before_it_is_added(patch: Patch) -> None:
@@ -413,7 +400,7 @@ MUTATIONS = (
              "a float that swallows the others comes and goes", "additive"),
     Mutation("screening: all images of a key", screened_by_one_image, "a conditional attribute is swapped"),
     Mutation("screening: not of the left rows of ▷", screened_below_an_anti_join, "rows that no partner can keep away"),
-    Mutation("scan: split by conditional attributes", no_leaf_split, "a conditional attribute is swapped"),
+    Mutation("scan: split by conditional attributes", reclassified(updates_without_split), "a conditional attribute is swapped"),
     Mutation("scan: a key with two images is updated", reclassified(updates_come_and_go),
              "a second partner comes while the row is updated"),
     Mutation("scan: a recompute i-diff knows both images", reclassified(recomputes_know_the_new_image),
