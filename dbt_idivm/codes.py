@@ -243,6 +243,10 @@ CODES: tuple[ErrorCode, ...] = (
         "the view was built from that version, and it is past the retention period: {message}",
         "compare with the present state (`as_of: now`) after a refresh, or lengthen "
         "`delta.deletedFileRetentionDuration` of {source}"),
+    ErrorCode(
+        "IDIVM-310", "source", "{source} does not show version {version} any more, which the view was built from",
+        "it was dropped and made again since, or its history was cleaned up; so there is nothing to compare the view with",
+        "refresh the view, which rebuilds it, or compare with the present state (`as_of: now`)"),
     # 4xx: why a refresh was full
     ErrorCode(
         "IDIVM-401", "full refresh", "--full-refresh was asked for",

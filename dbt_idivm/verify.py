@@ -11,12 +11,13 @@ from sqlglot import exp
 from dbt_idivm.algebra.block import subquery
 from dbt_idivm.algebra.relation import union_all
 from dbt_idivm.errors import IdivmError, finding
+from dbt_idivm.refresh.diffs import commits_since
 from dbt_idivm.refresh.history import Commit
 from dbt_idivm.refresh.inputs import Input, Inputs, look_up, pinned_query
 from dbt_idivm.refresh.invocation import Invocation
 from dbt_idivm.refresh.protocol import ModelRequest, Reply, Statement
 from dbt_idivm.refresh.relations import DEFINITION, describe
-from dbt_idivm.refresh.standing import Standing, read_standing
+from dbt_idivm.refresh.standing import read_standing
 from dbt_idivm.refresh.state import State
 from dbt_idivm.refresh.steps import Engine, EngineFailure, Steps
 from dbt_idivm.relation_name import name_parts, relation_name
@@ -55,23 +56,29 @@ def _equivalence(engine: Engine, relation: str, as_of: str) -> Steps[str]:
         raise IdivmError(standing.reason or finding(406, view=relation, message="it was not made by dbt-idivm"))
     if not standing.shown:
         raise IdivmError(finding(904, view=relation))
-    query = yield from _definition(engine, definition, standing.state if as_of == "refresh" else None, standing)
+    query = yield from _definition(engine, definition, standing.state if as_of == "refresh" else None)
     return DELTA.sql(_differences(relation, query, tuple(a.name for a in facts.columns)))
 
 
-def _definition(engine: Engine, sql: str, state: State | None, standing: Standing) -> Steps[exp.Expr]:
+def _definition(engine: Engine, sql: str, state: State | None) -> Steps[exp.Expr]:
     """The user's SELECT over the recorded versions, or over the newest ones."""
-    inputs = yield from look_up(engine, Invocation(), sql)
+    invocation = Invocation()
+    inputs = yield from look_up(engine, invocation, sql)
     if state is None or not state.trusted:
         return pinned_query(sql, inputs)
     tables: dict[str, Input] = {}
     for name, found in inputs.tables.items():
         tables[name] = found
         consumed = state.inputs.get(name)
-        if consumed is not None and found.commit is not None:
-            tables[name] = replace(found, table=consumed.table, commit=_at(found.commit, consumed.version))
-            if consumed.version != found.commit.version:
-                yield from _probe(engine, tables[name])
+        if consumed is None or found.commit is None:
+            continue
+        tables[name] = replace(found, table=consumed.table, commit=_at(found.commit, consumed.version))
+        if consumed.table == found.table:
+            shown = yield from commits_since(engine, invocation, consumed, found.commit)
+            if shown is None:
+                raise IdivmError(finding(310, source=found.table, version=consumed.version))
+        if consumed.version != found.commit.version:
+            yield from _probe(engine, tables[name])
     return pinned_query(sql, Inputs(tables, inputs.views))
 
 

@@ -61,19 +61,27 @@ def moves(engine: Engine, invocation: Invocation, state: State, inputs: Inputs) 
 
 
 def _move(engine: Engine, invocation: Invocation, consumed: Consumed, found: Input) -> Steps[Move | None]:
-    """None if the table is another one than was consumed: its versions tell (ADR 0002)."""
+    """None if the table is another one than was consumed."""
     pinned = found.commit
     assert pinned is not None
-    if pinned.version == consumed.version:
-        return Move(found.table, consumed, consumed.version, consumed.at) if pinned.at == consumed.at else None
-    commits = yield from invocation.since(engine, found.table, consumed.version, pinned.version)
-    if not any(commit.version == consumed.version and commit.at == consumed.at for commit in commits):
+    commits = yield from commits_since(engine, invocation, consumed, pinned)
+    if commits is None:
         return None
-    if pinned.version < consumed.version:
-        # another run led the view further than the version that this invocation pinned: nothing to do for this input
+    if pinned.version <= consumed.version:
+        # lower: another run led the view further than the version that this invocation pinned. Nothing to do for this input
         return Move(found.table, consumed, consumed.version, consumed.at)
     between = tuple(commit for commit in commits if consumed.version < commit.version <= pinned.version)
     return Move(found.table, consumed, pinned.version, pinned.at, between)
+
+
+def commits_since(engine: Engine, invocation: Invocation, consumed: Consumed, pinned: Commit) -> Steps[tuple[Commit, ...] | None]:
+    """The commits of a table from the consumed one on; None if the table does not show that one: it is another table
+    than was consumed, or its history is gone (ADR 0002)."""
+    if pinned.version == consumed.version:
+        commits: tuple[Commit, ...] = (pinned,)
+    else:
+        commits = yield from invocation.since(engine, consumed.table, consumed.version, pinned.version)
+    return commits if any(commit.version == consumed.version and commit.at == consumed.at for commit in commits) else None
 
 
 def net_diff(engine: Engine, invocation: Invocation, found: Input, move: Move) -> Steps[NetDiff]:

@@ -81,6 +81,8 @@ def test_replaced_input(shop: Project) -> None:
     assert refreshed(shop, model).mode == "incremental", "versions go on, and the feed shows what differs"
     shop.sql("drop table $.cust")
     shop.table("cust", "id int, name string, region string", "(1, 'a', 'n')", "(5, 'e', 'n')")
+    with pytest.raises(IdivmError, match="IDIVM-310"):
+        shop.differences(model)
     assert code(refreshed(shop, model)) == "IDIVM-404"
     for _ in range(3):
         shop.sql("insert into $.cust select max(id) + 1, 'x', 'y' from $.cust")
@@ -89,6 +91,8 @@ def test_replaced_input(shop: Project) -> None:
     shop.table("cust", "id int, name string, region string", "(1, 'other', 'n')")
     for i in range(6):
         shop.sql(f"insert into $.cust values ({i + 2}, 'x', 'y')")
+    with pytest.raises(IdivmError, match="IDIVM-310"):
+        shop.differences(model)
     assert code(refreshed(shop, model)) == "IDIVM-404", "the new table has gone beyond the old version number"
 
 

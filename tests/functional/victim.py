@@ -20,7 +20,7 @@ from tests.functional.engine import Project
 
 SCHEMA = "kills"
 BROKE_OFF = "IDIVM-904"
-NO_INPUT = {"IDIVM-301", "IDIVM-309"}  # an input is not there, or is another table by now
+NO_INPUT = {"IDIVM-301", "IDIVM-310"}  # an input is not there, or is another table by now
 OUTRUN = "IDIVM-903"
 PATIENCE = 5  # tries, a few seconds apart, while a server may still be busy with what it was sent
 

@@ -85,6 +85,7 @@ CASES: dict[int, dict[str, object]] = {
     306: {"source": "raw.orders", "key": "order_id", "declared": "the config", "version": 12, "example": "(17)"},
     308: {"source": "raw.orders", "column": "price", "nearest": "unit_price"},
     309: {"source": "raw.orders", "version": 4, "message": "version 4 is older than 7 days"},
+    310: {"source": "raw.orders", "version": 4},
     401: {}, 402: {"what": "other SQL"},
     403: {"source": "raw.orders", "from_version": 4, "to_version": 90, "message": "version 4 is past retention"},
     404: {"source": "raw.orders"},
