@@ -94,6 +94,11 @@ def is_integral(kind: exp.DataType) -> bool:
     return kind.this in DIGITS
 
 
+def is_small_integer(kind: exp.DataType) -> bool:
+    """Whether millions of such values add up to less than 2^53, so that a DOUBLE holds each of their sums exactly."""
+    return is_integral(kind) and kind.this != Type.BIGINT
+
+
 def is_numeric(kind: exp.DataType) -> bool:
     return kind.this in _NUMERIC
 

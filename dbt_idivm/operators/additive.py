@@ -5,7 +5,7 @@
 | additive_rows  | count(*) |                         | itself           | Σ ±1           | c + Δ
 | additive_count | count(x) | not DISTINCT            | itself           | Σ ±1, x known  | c + Δ
 | additive_sum   | sum(x)   | not DISTINCT, exact     | itself, count(x) | Σ ±x           | c + Δ, NULL if count(x) = 0
-| additive_avg   | avg(x)   | not DISTINCT, integers  | sum(x), count(x) |                | sum / count, NULL if count(x) = 0
+| additive_avg   | avg(x)   | not DISTINCT, up to INT | sum(x), count(x) |                | sum / count, NULL if count(x) = 0
 
 A signed row is a row of γ's input that came (+) or went (-); an updated one is both, so ∆u adds x_post - x_pre. The tables
 take them from i-diffs; ours come from the net diffs, because an i-diff may name rows that do not change: to evaluate a row
@@ -25,7 +25,7 @@ from dataclasses import dataclass
 from sqlglot import exp
 
 from dbt_idivm.algebra.expressions import operand
-from dbt_idivm.algebra.types import is_integral, is_summable
+from dbt_idivm.algebra.types import is_small_integer, is_summable
 from dbt_idivm.operators.aggregate import Aggregate, Call
 
 # (defining expression of the argument, sign) → what the signed rows of a group add
@@ -70,9 +70,9 @@ def sums_exactly(node: Aggregate, call: Call) -> bool:
     return not call.distinct and is_summable(node.child.types[call.argument or ""])
 
 
-# Integers: Spark divides DOUBLEs, exact below 2^53. A decimal quotient would be rounded twice (docs/adr/0004).
+# Up to INT: Spark sums and divides DOUBLEs, exact below 2^53. A decimal quotient would be rounded twice (docs/adr/0004).
 def averages_integers(node: Aggregate, call: Call) -> bool:
-    return not call.distinct and is_integral(node.child.types[call.argument or ""])
+    return not call.distinct and is_small_integer(node.child.types[call.argument or ""])
 
 
 def rows_delta(argument: exp.Expr | None, sign: exp.Expr) -> exp.Expr:

@@ -154,6 +154,16 @@ def test_floats_as_groups_keys_and_partners(lab: Project) -> None:
             assert lab.rows(f"select {texts} from $.{model.name}") == lab.rows(f"select {texts} from ({model.sql})"), model.name
 
 
+def test_averages_of_big_integers(lab: Project) -> None:
+    """Spark adds them up as DOUBLEs: what a BIGINT cannot hold is no error, and what a DOUBLE cannot hold is lost."""
+    lab.table("t", "id int, g int, n bigint", "(1, 1, 9007199254740992)", "(2, 1, 1)", f"(3, 2, {2**62})", f"(4, 2, {2**62})")
+    means = lab.model("means", "select g, avg(n) as mean, count(*) as rows from $.t group by g", {"t": ["id"]})
+    refreshed(lab, means, "create")
+    lab.sql(f"insert into $.t values (5, 1, 1), (6, 2, {2**62})")
+    refreshed(lab, means)
+    assert set(lab.rows("select g, mean from $.means")) == {(1, 2.0**53 / 3), (2, 2.0**62)}
+
+
 @pytest.mark.long
 def test_first_and_last_day(lab: Project) -> None:
     """Delta would answer from its log, and fail: without a group or a condition nothing but the log is needed."""
