@@ -201,6 +201,12 @@ CODES: tuple[ErrorCode, ...] = (
         "IDIVM-229", "model", "{what}",
         "Spark does not accept this either",
         _FIX),
+    ErrorCode(
+        "IDIVM-230", "unsupported", "{expression} may mean the day of the query",
+        "where a date or timestamp is meant, Spark reads 'now', 'today' and their like, and takes the current day for a text "
+        "that holds a time alone, so rows that no change touches would have to change",
+        "write the date out, convert with a format (`to_timestamp(…, 'yyyy-MM-dd HH:mm:ss')`) or to a type without a time "
+        "zone (TIMESTAMP_NTZ), " + _REBUILD),
     # 3xx: sources and keys
     ErrorCode(
         "IDIVM-301", "source", "there is no relation {source}",

@@ -62,6 +62,12 @@ VOLATILE = _words("""
     current_timezone current_user getdate localtimestamp now session_user user version
 """)
 
+# Those that need no brackets, where no column has the name.
+BARE = _words("current_date current_time current_timestamp current_user session_user user")
+
+# A struct that every table of files has besides its columns: where a row is stored.
+HIDDEN_COLUMN = "_metadata"
+
 # Aggregates whose result depends on the order of rows or on how ties are broken: Spark does not flag them.
 ORDERED = _words("""
     any_value approx_percentile approx_top_k approx_top_k_accumulate approx_top_k_combine array_agg
@@ -86,9 +92,43 @@ GENERATOR = _words("""
     range session_window sql_keywords stack variant_explode variant_explode_outer window
 """)
 
+# Functions of times: of TIMESTAMP, of DATE or TIMESTAMP_NTZ, and those that are of TIMESTAMP where a unit is given. They
+# convert texts, but for a format, a unit or a zone.
+OF_TIMESTAMP = _words("""
+    date_format date_part date_trunc datepart extract hour minute months_between second timestampadd timestampdiff
+    unix_micros unix_millis unix_seconds
+""")
+OF_TIMESTAMP_AND_ZONE = _words("from_utc_timestamp to_utc_timestamp")
+OF_DATE = _words("""
+    add_months convert_timezone date date_sub day dayname dayofmonth dayofweek dayofyear last_day make_timestamp
+    make_timestamp_ltz make_timestamp_ntz month monthname next_day quarter trunc try_make_timestamp try_make_timestamp_ltz
+    try_make_timestamp_ntz unix_date weekday weekofyear year
+""")
+OF_DATE_OR_UNIT = _words("date_add date_diff dateadd datediff")
+
+# From texts to times, without a format as CAST does it; and by a schema that is a text.
+PARSE_TIMESTAMP = _words("timestamp to_timestamp to_timestamp_ltz try_to_timestamp")
+PARSE_DATE = _words("to_date to_timestamp_ntz try_to_date")
+BY_SCHEMA = _words("from_csv from_json from_xml try_variant_get variant_get")
+
+# Functions that make their arguments, or the elements of these, one type.
+UNIFYING = _words("""
+    aggregate array array_append array_contains array_except array_insert array_intersect array_position array_prepend
+    array_remove array_union arrays_overlap coalesce decode equal_null greatest ifnull least map map_concat
+    map_contains_key nullif nvl reduce sequence
+""")
+
+# Functions that always give times.
+TIMESTAMPS = _words("""
+    convert_timezone date_trunc dateadd from_utc_timestamp make_timestamp make_timestamp_ltz make_timestamp_ntz
+    timestamp_micros timestamp_millis timestamp_seconds timestampadd to_timestamp to_timestamp_ltz to_timestamp_ntz
+    to_utc_timestamp try_make_timestamp try_make_timestamp_ltz try_make_timestamp_ntz try_to_timestamp
+""")
+DATES = _words("date_from_unix_date make_date next_day try_to_date")
+
 # Words that may stand before a bracket without being functions.
 SYNTAX = _words("""
     ! all and any as between bigint binary boolean case char decimal distinct div double else end escape except
-    from ilike in int integer interval is like not numeric on or some string then timestamp using varchar when
+    from ilike in int integer interval is like not numeric on or string then timestamp using varchar when
     where || + - * / % & | ^ ~ < > <= >= <> != = == <=> ( , [ -> => :
 """)

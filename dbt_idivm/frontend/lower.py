@@ -15,6 +15,7 @@ from sqlglot import exp
 from dbt_idivm.algebra.operator import Operator
 from dbt_idivm.context import Catalog, Subview
 from dbt_idivm.errors import Finding, IdivmError, Place, finding
+from dbt_idivm.frontend.clock import clock_texts
 from dbt_idivm.frontend.env import Env
 from dbt_idivm.frontend.query import Lowering
 from dbt_idivm.frontend.refuse import refusals
@@ -55,6 +56,7 @@ def lower(sql: str, catalog: Catalog) -> Lowered:
     stored = tuple(attribute for _, attribute in output)
     findings.extend(incomparable_rows(rows.root, stored, lowering.places))
     findings.extend(incomparable_outputs(rows.root, stored))
+    findings.extend(clock_texts(rows.root, text))
     _raise(_once_a_column(findings))
     return Lowered(rows.root, output, tuple(lowering.subviews))
 

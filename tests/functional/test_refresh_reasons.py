@@ -196,6 +196,19 @@ def test_volatile(shop: Project) -> None:
     assert [shop.refresh(model).mode for _ in range(2)] == ["create", "full"]
 
 
+def test_texts_that_mean_the_moment(shop: Project) -> None:
+    """Rebuilt each time: the same inputs would give another view tomorrow. That Spark does read them so is tried, too."""
+    (seen,) = shop.rows("select cast('now' as timestamp) >= current_date() as a, date '2020-01-01' < 'today' as b, "
+                        "cast(word as timestamp) >= current_date() as c, to_timestamp(word, 'HH:mm') < '2000-01-01' as d "
+                        "from values ('10:15') as t(word)")
+    assert tuple(seen) == (True, True, True, True)
+    for number, condition in enumerate(("'2020-01-01' < date 'today'", "cast(concat(id, ':00') as timestamp) > '2020-01-01'")):
+        model = shop.model(f"m{number}", f"select id, name from $.cust where {condition}", KEYS)
+        outcomes = [shop.refresh(model) for _ in range(2)]
+        assert [(each.mode, code(each)) for each in outcomes] == [("create", "IDIVM-408"), ("full", "IDIVM-408")]
+        assert "IDIVM-230" in (outcomes[1].reason or "")
+
+
 def test_plain_views_are_read_through(shop: Project) -> None:
     shop.sql("create view $.rich as select id, cust, price from $.orders where price > 2")
     model = shop.model("m", "select r.id, c.name from $.rich r join $.cust c on r.cust = c.id", KEYS)

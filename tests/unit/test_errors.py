@@ -63,6 +63,7 @@ SQL = {
     227: "SELECT cid, name FROM main.customers\nUNION ALL\nSELECT cid FROM main.orders",
     228: "SELECT count(DISTINCT cid, price) AS n\nFROM main.orders",
     229: "SELECT cid\nFROM main.orders\nWHERE sum(price) > 1",
+    230: "SELECT id\nFROM main.orders\nWHERE placed >= 'today'",
     301: "SELECT id\nFROM main.ordres",
     307: "SELECT *\nFROM main.broken",
 }

@@ -1,0 +1,268 @@
+"""Texts that mean the moment at which they are read: an expression over one of them is not maintained.
+
+Spark reads 'now', 'today', 'yesterday' and 'tomorrow' as what they say where a constant text is converted into a date or
+timestamp, and takes the current day for a text that holds a time alone, constant or not, where it becomes a TIMESTAMP.
+Nobody needs to write the conversion: `d > 'today'`, CASE and functions of dates make it too. A text with a format
+(`to_timestamp(s, 'HH:mm')`) means the same at any time.
+
+Where a type is not known, and where a constant is computed, the worst is assumed.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Mapping, Sequence
+from itertools import chain
+from typing import Literal
+
+from sqlglot import exp
+
+from dbt_idivm.algebra.expressions import DIALECT, attributes, column, short, substitute
+from dbt_idivm.algebra.operator import Operator
+from dbt_idivm.algebra.types import infer_type
+from dbt_idivm.errors import Finding, finding
+from dbt_idivm.frontend import functions
+from dbt_idivm.frontend.refuse import own_functions
+from dbt_idivm.frontend.text import Text
+from dbt_idivm.operators import Join, Project, Select, SemiAntiJoin, UnionAll
+
+# What a value may be: a text, a TIMESTAMP, a DATE or TIMESTAMP_NTZ; all of them, of a value that has parts.
+Family = Literal["text", "timestamp", "date"]
+Types = Mapping[str, exp.DataType]
+Conversion = tuple[exp.Expr, frozenset[Family]]  # an operand, and what it may become
+
+_MOMENT = re.compile(r"\s*((now|today|tomorrow|yesterday)(?![a-z])|t|\d+\s*:)", re.IGNORECASE)
+_SCHEMA = re.compile(r"timestamp(?!_ntz)", re.IGNORECASE)
+_SHOWN = 60  # characters
+
+_Type = exp.DataType.Type
+_FAMILIES: Mapping[object, Family] = {
+    **dict.fromkeys((_Type.TEXT, _Type.VARCHAR, _Type.CHAR, _Type.VARIANT), "text"),
+    **dict.fromkeys((_Type.TIMESTAMP, _Type.TIMESTAMPTZ, _Type.TIMESTAMPLTZ, _Type.DATETIME), "timestamp"),
+    **dict.fromkeys((_Type.DATE, _Type.TIMESTAMPNTZ), "date"),
+}
+_UNTOLD = frozenset({_Type.UNKNOWN, _Type.OBJECT})
+_TIMES: frozenset[Family] = frozenset({"timestamp", "date"})
+_ANY: frozenset[Family] = frozenset({"text", "timestamp", "date"})
+
+_WITHOUT_FORMAT: Mapping[str, Family] = {
+    **dict.fromkeys(functions.PARSE_TIMESTAMP, "timestamp"), **dict.fromkeys(functions.PARSE_DATE, "date")}
+_CONVERTING = functions.OF_TIMESTAMP.union(
+    functions.OF_TIMESTAMP_AND_ZONE, functions.OF_DATE, functions.OF_DATE_OR_UNIT, _WITHOUT_FORMAT, functions.BY_SCHEMA,
+    functions.UNIFYING, ("concat",))
+_COMPARISONS = (exp.EQ, exp.NEQ, exp.NullSafeEQ, exp.NullSafeNEQ, exp.GT, exp.GTE, exp.LT, exp.LTE)
+
+
+def clock_texts(root: Operator, text: Text) -> Iterator[Finding]:
+    """IDIVM-230 for each expression of the plan that may mean the moment at which it is evaluated.
+
+    A constant that a subquery gives a name is looked through: the plan may put it where the name was.
+    """
+    for shown, operand in _moving(root, {}):
+        source = short_text(shown)
+        words = operand.name if isinstance(operand, exp.Literal) else None
+        token = next((token for token in text.tokens if words is not None and token.text == words), None)
+        yield finding(230, text.place_at(token.start, token.end + 1) if token else None, expression=source)
+
+
+def short_text(expression: exp.Expr) -> str:
+    """The expression with the user's names of columns, cut short."""
+    named = expression.transform(lambda node: column(short(node.name)) if isinstance(node, exp.Column) else node)
+    shown = named.sql(DIALECT)
+    return shown if len(shown) <= _SHOWN else f"{shown[:_SHOWN]}…"
+
+
+def _moving(root: Operator, constants: dict[str, exp.Expr]) -> Iterator[tuple[exp.Expr, exp.Expr]]:
+    """Expressions with the operand that is at fault; `constants` takes up what attributes are known to be."""
+    for child in root.inputs:
+        yield from _moving(child, constants)
+    types = {name: kind for child in root.inputs for name, kind in child.types.items()}
+    for expression in _expressions(root):
+        whole = substitute(expression, {name: constants.get(name, column(name)) for name in attributes(expression)})
+        for node in whole.walk():
+            fault = next((operand for operand, becomes in _conversions(node, types) if _moves(operand, becomes, types)), None)
+            if fault is not None:
+                yield node, fault
+    if isinstance(root, Project):
+        constants.update((name, made) for name, made in root.definitions if _means_a_moment(made, types))
+    if isinstance(root, UnionAll):
+        for output, sources in zip(root.outputs, zip(*root.sources, strict=True), strict=True):
+            operands = [constants.get(name, column(name)) for name in sources if name is not None]
+            yield from ((operand, operand) for operand, becomes in _unified(operands, types) if _moves(operand, becomes, types))
+            constants.update((output, operand) for operand in operands if _means_a_moment(operand, types))
+
+
+def _expressions(root: Operator) -> tuple[exp.Expr, ...]:
+    """γ has none: its groups and arguments are attributes."""
+    if isinstance(root, Select | Join | SemiAntiJoin):
+        return (root.condition,)
+    return tuple(made for _, made in root.definitions) if isinstance(root, Project) else ()
+
+
+def _conversions(node: exp.Expr, types: Types) -> Iterator[Conversion]:
+    """The operands of `node` itself that it may convert."""
+    if isinstance(node, exp.Cast):
+        yield node.this, _of_type(node.to) & _TIMES
+    elif isinstance(node, (*_COMPARISONS, exp.Add, exp.Sub)):
+        sides = [node.this.unnest(), node.expression.unnest()]
+        pairs = zip(*(s.expressions for s in sides), strict=False) if all(isinstance(s, exp.Tuple) for s in sides) else [sides]
+        for pair in pairs:
+            yield from _unified(list(pair), types)
+    elif isinstance(node, exp.Between):
+        yield from _unified([node.this, node.args["low"], node.args["high"]], types)
+    elif isinstance(node, exp.In):
+        tested = node.this.unnest()
+        rows = [tested, *(each.unnest() for each in node.expressions)]
+        for operands in zip(*(row.expressions for row in rows), strict=False) if isinstance(tested, exp.Tuple) else [rows]:
+            yield from _unified(list(operands), types)
+    elif isinstance(node, exp.Case):
+        yield from _unified(_results(node), types)
+        if node.this is not None:
+            yield from _unified([node.this, *(branch.this for branch in node.args["ifs"])], types)
+    elif isinstance(node, exp.Func):
+        yield from _by_function(node, types)
+
+
+def _by_function(node: exp.Func, types: Types) -> Iterator[Conversion]:
+    """What a call converts."""
+    if isinstance(node, exp.If | exp.Nvl2):
+        yield from _unified(_results(node), types)
+        return
+    for name in own_functions(node):
+        if name not in _CONVERTING:
+            continue
+        operands = [_written(each) for each in node.iter_expressions() if not isinstance(each, exp.Var | exp.DataType)]
+        if name in functions.OF_TIMESTAMP_AND_ZONE:
+            yield from _all_become("timestamp", operands[:1])
+        elif name in functions.OF_TIMESTAMP:
+            yield from _all_become("timestamp", operands)
+        elif name in functions.OF_DATE:
+            yield from _all_become("date", operands)
+        elif name in functions.OF_DATE_OR_UNIT:
+            yield from _all_become("timestamp" if _has_unit(node) else "date", operands)
+        elif name in _WITHOUT_FORMAT and len(operands) == 1:
+            yield from _all_become(_WITHOUT_FORMAT[name], operands)
+        elif name in functions.BY_SCHEMA and any(_SCHEMA.search(each.name) for each in node.find_all(exp.Literal)):
+            yield from _all_become("timestamp", operands[:1])
+        elif name in functions.UNIFYING or (name == "concat" and not any(_is_scalar(each, types) for each in operands)):
+            yield from _unified(operands, types)
+
+
+def _written(operand: exp.Expr) -> exp.Expr:
+    """The argument of a call without the conversions that sqlglot puts around it and does not write."""
+    parent, inner = operand.parent, list(operand.iter_expressions())
+    if not isinstance(operand, exp.Func) or len(inner) != 1 or parent is None or operand.arg_key is None:
+        return operand
+    without = parent.copy()
+    place = without.args[operand.arg_key]
+    argument = place if operand.index is None else place[operand.index]
+    argument.replace(inner[0].copy())
+    return _written(inner[0]) if without.sql(DIALECT) == parent.sql(DIALECT) else operand
+
+
+def _all_become(family: Family, operands: Sequence[exp.Expr]) -> Iterator[Conversion]:
+    for operand in operands:
+        yield operand, frozenset({family})
+
+
+def _has_unit(node: exp.Func) -> bool:
+    return node.args.get("unit") is not None or len(node.expressions) == 3
+
+
+def _results(node: exp.Expr) -> list[exp.Expr]:
+    """The operands of which a CASE, IF or NVL2 gives one."""
+    if isinstance(node, exp.Case):
+        found = [*(branch.args["true"] for branch in node.args["ifs"]), node.args.get("default")]
+    else:
+        found = [node.args.get("true"), node.args.get("false")]
+    return [each for each in found if each is not None]
+
+
+def _unified(operands: Sequence[exp.Expr], types: Types) -> Iterator[Conversion]:
+    """Operands that become one type: each may become what another is. An interval is added to a TIMESTAMP."""
+    stored = all(isinstance(each, exp.Column) for each in operands)
+    if stored and len({infer_type(each, types) for each in operands}) == 1:
+        return
+    families = [_families(each, types) for each in operands]
+    interval = any(infer_type(each, types).this == _Type.INTERVAL for each in operands)
+    for number, operand in enumerate(operands):
+        others: frozenset[Family] = frozenset(chain.from_iterable(families[:number] + families[number + 1:]))
+        yield operand, (others & _TIMES) | (frozenset({"timestamp"}) if interval else frozenset())
+
+
+def _moves(operand: exp.Expr, becomes: frozenset[Family], types: Types) -> bool:
+    """Whether the operand may be a text that means the moment once it becomes that."""
+    if not becomes or "text" not in _families(operand, types):
+        return False
+    return _means_a_moment(operand, types) or ("timestamp" in becomes and not _is_constant(operand))
+
+
+def _means_a_moment(operand: exp.Expr, types: Types) -> bool:
+    """Whether it is a constant text that may mean the moment wherever it becomes a time."""
+    if not _is_constant(operand) or "text" not in _families(operand, types):
+        return False
+    words = _folded(operand)
+    return words is None or _MOMENT.match(words) is not None
+
+
+def _is_constant(operand: exp.Expr) -> bool:
+    """Whether no column, and no variable of a lambda, is in it."""
+    return operand.find(exp.Column, exp.Identifier) is None
+
+
+def _folded(operand: exp.Expr) -> str | None:
+    """The text that a constant is, None if that takes more than joining literals."""
+    operand = operand.unnest()
+    if isinstance(operand, exp.Literal):
+        return operand.name
+    parts = operand.expressions if isinstance(operand, exp.Concat) else (
+        [operand.this, operand.expression] if isinstance(operand, exp.DPipe) else None)
+    texts = [_folded(each) for each in parts or (None,) if each is not None]
+    return None if parts is None or None in texts else "".join(each for each in texts if each is not None)
+
+
+def _families(operand: exp.Expr, types: Types) -> frozenset[Family]:
+    """What the value, or a part of it, may be."""
+    operand = operand.unnest()
+    if isinstance(operand, exp.Case | exp.If | exp.Nvl2):
+        return _all_of(_results(operand), types)
+    if isinstance(operand, exp.Coalesce | exp.Nullif | exp.Greatest | exp.Least | exp.Add | exp.Sub | exp.Array | exp.Map):
+        return _all_of(list(operand.iter_expressions()), types)
+    kind = infer_type(operand, types)
+    if kind.this not in _UNTOLD:
+        return _of_type(kind)
+    if not isinstance(operand, exp.Func):
+        return _ANY
+    text: frozenset[Family] = frozenset({"text"})
+    return _given(operand) or text.union(*(_leaf(node, types) for node in operand.walk()))
+
+
+def _given(call: exp.Func) -> frozenset[Family]:
+    """What a function gives that always gives times."""
+    names = set(own_functions(call))
+    found: set[Family] = {"timestamp"} if names & functions.TIMESTAMPS else {"date"} if names & functions.DATES else set()
+    return frozenset(found)
+
+
+def _leaf(node: exp.Expr, types: Types) -> frozenset[Family]:
+    """What a node that has no value below it brings into an expression: times come from a column or from a function of times."""
+    if isinstance(node, exp.Column | exp.Cast):
+        return _of_type(infer_type(node, types))
+    if isinstance(node, exp.Func):
+        return _given(node)
+    variable = isinstance(node, exp.Identifier) and not isinstance(node.parent, exp.Column | exp.Dot)
+    return _ANY if variable else frozenset()
+
+
+def _all_of(operands: Sequence[exp.Expr], types: Types) -> frozenset[Family]:
+    return frozenset(chain.from_iterable(_families(each, types) for each in operands))
+
+
+def _of_type(kind: exp.DataType) -> frozenset[Family]:
+    """The families of a type and its parts; all of them where it is not known."""
+    parts = {part.this for part in kind.find_all(exp.DataType)}
+    return _ANY if parts & _UNTOLD else frozenset(_FAMILIES[part] for part in parts if part in _FAMILIES)
+
+
+def _is_scalar(operand: exp.Expr, types: Types) -> bool:
+    return infer_type(operand, types).this not in {*_UNTOLD, _Type.ARRAY}

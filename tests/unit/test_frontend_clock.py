@@ -1,0 +1,114 @@
+"""Texts that Spark reads as the moment of the query, and those that only look like them."""
+
+from __future__ import annotations
+
+import pytest
+
+from dbt_idivm.context import Catalog, TableInfo
+from dbt_idivm.errors import IdivmError
+from dbt_idivm.frontend.lower import lower
+from dbt_idivm.operators.scan import Attribute
+
+COLUMNS = tuple(Attribute(*pair) for pair in (
+    ("id", "bigint"), ("s", "string"), ("d", "date"), ("ts", "timestamp"), ("n", "timestamp_ntz"), ("f", "double"),
+    ("texts", "array<string>"), ("times", "array<timestamp>"), ("v", "struct<at:timestamp,name:string>")))
+CATALOG = Catalog({name: TableInfo(name, COLUMNS, ("id",), "test") for name in ("t", "u")})
+
+MOVING = (
+    # a constant that becomes a date or a timestamp
+    "d > 'today'", "d > date 'today'", "cast('now' as timestamp)", "timestamp_ntz 'now'", "d in ('2020-01-01', ' TODAY ')",
+    "d between 'yesterday' and '2020-01-01'", "n < 'tomorrow'", "d <=> 'today'", "d - 'today'", "ts > 'today Europe/Berlin'",
+    "case when id = 1 then 'today' else d end", "case d when 'today' then 1 end", "if(id = 1, ts, 'now')", "coalesce(d, 'today')",
+    "nvl2(s, d, 'today')", "greatest(d, 'today')", "(id, d) in ((1, 'today'))", "date_add('today', 1)", "year('today')",
+    "date_diff('today', d)", "sequence(d, 'today')", "to_date('today')", "date('today')",
+    # of which nobody knows what it is
+    "cast(reverse('yadot') as date)", "to_date('to' || 'day')", "date(concat('to', 'day'))",
+    # a time alone
+    "timestamp '10:15'", "ts > '10:15:00'", "cast('T10:15' as timestamp)",
+    # any text that becomes a TIMESTAMP, whatever way
+    "cast(s as timestamp)", "s::timestamp", "timestamp(s)", "to_timestamp(s)", "to_timestamp_ltz(s)", "s > ts", "ts - s",
+    "s + interval 1 day", "date_trunc('month', s)", "hour(s)", "extract(hour from s)", "dateadd(day, 1, s)",
+    "timestampdiff(day, s, ts)", "datediff(day, s, d)", "date_format(s, 'yyyy')", "dateadd(day, 1, ts) = s",
+    "from_utc_timestamp(s, 'UTC')", "months_between(s, d)", "from_json(s, 'at timestamp')",
+    "cast(texts as array<timestamp>)", "cast(split(s, ',') as array<timestamp>)", "array_contains(times, s)",
+    "exists(texts, x -> x > ts)", "times[0] = s", "element_at(times, 1) < s", "v.at = v.name", "s > to_timestamp(s, 'yyyy')",
+    "s = date_trunc('month', ts)", "s > coalesce(ts, '2020-01-01')", "regexp_extract(s, 'a', 1) < ts",
+)
+STILL = (
+    "d > '2020-01-01'", "ts > '2020-01-01 10:00:00'", "ts between '2020-01-01' and ts", "d = date 'epoch'", "n = 'epoch'",
+    # texts
+    "'today'", "s = 'today'", "s in ('now', 'later')", "s like 'now%'", "upper(s) = 'TODAY'", "concat_ws(' ', 'today', s)",
+    "case when id = 1 then 'today' else 'x' end", "case s when 'now' then 1 end", "if(s = 'now', 1, 2)", "coalesce(s, 'now')",
+    "decode(s, 'today', 1, 2)", "v.name = 'today'", "texts[0] = 'now'", "get(texts, 0) = s", "id = hash('today')",
+    "regexp_extract(s, 'a', 1) = 'today'",
+    # conversions that do not look at the clock
+    "cast(s as date)", "to_date(s)", "year(s)", "s > d", "datediff(d, s)", "date_format(to_date(s), 'yyyy')",
+    "from_utc_timestamp(ts, s)",
+    "datediff(day, to_date(s), d)", "last_day(s)", "cast(s as timestamp_ntz)", "s > n",
+    "to_timestamp(s, 'HH:mm')", "unix_timestamp(s)", "from_json(s, 'a int, b date, c timestamp_ntz')",
+    "cast(concat('2020', '-01-01') as date)", "coalesce(ts, '2020-01-01')",
+    # of times, to texts
+    "concat(s, ts)", "s || ts", "to_json(struct(ts, s))", "named_struct('a', ts, 'b', s)", "date_format(ts, 'yyyy')",
+    "string(ts)",
+    # of times
+    "date_trunc('month', ts)", "ts > date_trunc('month', ts)", "d >= date_add(d, -3)", "ts + interval 1 day", "ts - ts",
+    "hour(ts)",
+    "cast(id as timestamp)", "cast(d as timestamp)", "cast(null as timestamp)", "ts = timestamp_seconds(id)", "array(ts, ts)",
+    "months_between(d, ts)", "greatest(d, date '2020-01-01')", "v = v", "times = times", "ts is null", "trunc(d, 'MM')",
+    # neither
+    "id > 1", "f + 1", "filter(texts, x -> length(x) > id)", "transform(texts, x -> upper(x))",
+)
+
+
+def codes(sql: str) -> set[str]:
+    try:
+        lower(sql, CATALOG)
+    except IdivmError as error:
+        assert error.is_refusal
+        return set(error.codes)
+    return set()
+
+
+@pytest.mark.parametrize("expression", MOVING)
+def test_moving(expression: str) -> None:
+    assert codes(f"select id, {expression} as x from t") == {"IDIVM-230"}
+
+
+@pytest.mark.parametrize("expression", STILL)
+def test_still(expression: str) -> None:
+    assert codes(f"select id, {expression} as x from t") == set()
+
+
+@pytest.mark.parametrize("sql", [
+    "select id from t where d > 'today'",
+    "select t.id from t join u on t.d = u.d and t.d < 'today'",
+    "select id from t where exists (select 1 from u where u.ts > t.s)",
+    "select t.id from t left anti join u on t.ts = u.s",
+    "select max(cast(s as timestamp)) as m from t",
+    "select count(*) as n from t group by to_timestamp(s)",
+    "select id, ts as x from t union all select id, s from u",
+    "select id, d as x from t union all select id, 'today' from u",
+    "select id from (select 'today' as word, id, d from t) where word < d",
+    "select id from (select word, id, d from (select 'now' as word, * from t) union all select s, id, d from u) where word < d",
+])
+def test_anywhere_in_a_query(sql: str) -> None:
+    """A constant with a name counts, too: where the name stood, the plan may put the constant."""
+    assert codes(sql) == {"IDIVM-230"}
+
+
+@pytest.mark.parametrize("sql", [
+    "select id, 'today' as x from t union all select id, 'yesterday' from u",
+    "select word, count(*) as n from (select 'today' as word, id from t) group by word",
+    "select t.id from t join u on t.s = u.d",
+    "select id, ts as x from t union all select id, ts from u",
+])
+def test_texts_of_a_query(sql: str) -> None:
+    assert codes(sql) == set()
+
+
+def test_the_text_is_pointed_at() -> None:
+    with pytest.raises(IdivmError) as error:
+        lower("select id\nfrom t\nwhere d > 'today'", CATALOG)
+    (found,) = error.value.findings
+    assert found.place is not None and found.place.line == 3
+    assert "d > 'today' may mean the day" in found.title
