@@ -67,9 +67,10 @@ def explain_command(model: Path, schemas: tuple[Path, ...], script: str, strateg
     except SchemaFileError as error:
         raise click.ClickException(str(error)) from error
     except IdivmError as error:
-        click.echo(f"{model.stem}: a full refresh on every run, because\n")
+        what = "a full refresh on every run" if error.is_refusal else "an error on every run"
+        click.echo(f"{model.stem}: {what}, because\n")
         click.echo(str(error))
-        if fail_on == "full" or not all(finding.is_refusal for finding in error.findings):
+        if fail_on == "full" or not error.is_refusal:
             raise SystemExit(1) from error
         return
     click.echo(explain(plan))

@@ -140,6 +140,8 @@ def subquery(node: exp.Expr, text: Text) -> Finding | None:
         return None if is_conjunct(node) else finding(208, text.place(node, "EXISTS"), what=what)
     if isinstance(node, exp.Any | exp.All) and isinstance(node.this, exp.Query | exp.Paren):
         word = type(node).__name__.upper()
+        if not isinstance(node.this.unnest(), exp.Query):  # an aggregate of conditions
+            return finding(216, text.place(node), function=f"{word.lower()}({text.source(node.this)})")
         return finding(208, text.place(node, word), what=word)
     if isinstance(node, exp.Query) and not isinstance(node.parent, _HOMES):
         return finding(208, text.place(node, "SELECT"), what="a scalar subquery")
@@ -172,7 +174,7 @@ def _named(name: str, node: exp.Expr, text: Text) -> Finding | None:
     place, source = text.place(node), text.source(node)
     if name == "unix_timestamp" and not any(node.iter_expressions()):
         return finding(206, place, function=source)
-    if name in functions.SCALAR or name in FUNCTIONS or name == "mean":
+    if name in functions.SCALAR or name in FUNCTIONS:
         return None
     if name in functions.AGGREGATE:
         return finding(216, place, function=source)

@@ -9,6 +9,7 @@ from sqlglot import exp
 
 from dbt_idivm.algebra.expressions import DIALECT, column
 from dbt_idivm.errors import Finding, finding, nearest
+from dbt_idivm.frontend import functions
 from dbt_idivm.frontend.env import Env
 from dbt_idivm.frontend.scope import Ambiguous, Entry, Scope, Unknown
 
@@ -51,7 +52,7 @@ class Resolver:
             return self._ambiguous(node, error)
         if alias is not None and self.yields(entry, node):
             return _spliced(alias)
-        return _field(entry, fields)
+        return field_of(entry, fields)
 
     def _around(self, node: exp.Column, parts: tuple[str, ...]) -> exp.Expr:
         """A name that FROM has not: of the nearest query around that has it, if it may be correlated."""
@@ -63,7 +64,7 @@ class Resolver:
             except Ambiguous as error:
                 return self._ambiguous(node, error)
             if self.correlate and number == 0:
-                return _field(entry, fields)
+                return field_of(entry, fields)
             self.findings.append(finding(208, self.env.text.place(node), what=f"the outer column {_dotted(node)} at this place"))
             return exp.null()
         return self._unknown(node)
@@ -73,6 +74,10 @@ class Resolver:
         return exp.null()
 
     def _unknown(self, node: exp.Column) -> exp.Expr:
+        hidden = functions.HIDDEN_COLUMN in (part.name.lower() for part in node.parts)
+        if hidden or (len(node.parts) == 1 and node.name.lower() in functions.BARE):
+            self.findings.append(finding(204 if hidden else 206, self.env.text.place(node), function=_dotted(node)))
+            return exp.null()
         known = [entry.name for entry in self.scope.visible]
         if len(node.parts) > 1:
             known = [str(entry) for entry in self.scope.entries]
@@ -83,7 +88,7 @@ class Resolver:
         self.findings.append(finding(code, self.env.text.place(node), column=_dotted(node), **details))
 
 
-def _field(entry: Entry, fields: tuple[str, ...]) -> exp.Expr:
+def field_of(entry: Entry, fields: tuple[str, ...]) -> exp.Expr:
     """The column, or the struct field inside it."""
     result: exp.Expr = column(entry.attribute)
     for name in fields:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
@@ -10,11 +10,12 @@ from sqlglot import exp
 
 from dbt_idivm.algebra.expressions import DIALECT, column
 from dbt_idivm.algebra.operator import Operator
+from dbt_idivm.algebra.types import infer_type
 from dbt_idivm.errors import finding
 from dbt_idivm.frontend.aggregate import Grouping, is_aggregated
 from dbt_idivm.frontend.env import Env
-from dbt_idivm.frontend.resolve import Resolver, bare
-from dbt_idivm.frontend.scope import Entry, Scope, Unknown
+from dbt_idivm.frontend.resolve import Resolver, bare, field_of
+from dbt_idivm.frontend.scope import Ambiguous, Entry, Scope, Unknown
 from dbt_idivm.frontend.text import Text
 from dbt_idivm.frontend.types import incomparable_attributes
 from dbt_idivm.operators import Aggregate, Project
@@ -37,7 +38,7 @@ def select(lowering: Lowering, node: exp.Select, env: Env, root: Operator, scope
            name: str) -> tuple[Operator, Scope]:
     """γ, σ, π, γ above the rows that WHERE leaves, each only where the query has it."""
     text = env.text
-    selected = tuple(items(lowering, node, env, scope))
+    selected = tuple(items(lowering, node, env, scope, root.types))
     if is_aggregated(node):
         grouping = Grouping(lowering, node, env, scope, name)
         root, expressions = grouping.apply(root, selected)
@@ -51,13 +52,16 @@ def select(lowering: Lowering, node: exp.Select, env: Env, root: Operator, scope
     return root, scope
 
 
-def items(lowering: Lowering, node: exp.Select, env: Env, scope: Scope) -> Iterator[Item]:
-    """The select list, stars expanded. An item may use the aliases before it, where FROM has no such column."""
+def items(lowering: Lowering, node: exp.Select, env: Env, scope: Scope, types: Mapping[str, exp.DataType]) -> Iterator[Item]:
+    """The select list, stars expanded. An item may use the aliases before it, where FROM has no such column.
+
+    `types` are those of the attributes in scope.
+    """
     aliases: dict[str, exp.Expr] = {}
     resolver, text = Resolver(scope, env, lowering.findings, aliases), env.text
     for raw in node.expressions:
         if raw.is_star and not isinstance(raw, exp.Count):
-            yield from _star(lowering, raw, text, scope)
+            yield from _star(lowering, raw, text, scope, types)
             continue
         inner = raw.this if isinstance(raw, exp.Alias) else raw
         item = Item(_name(raw), resolver.resolve(inner), inner, bool(_name(raw)))
@@ -66,23 +70,35 @@ def items(lowering: Lowering, node: exp.Select, env: Env, scope: Scope) -> Itera
         yield item if item.named else Item(text.source(raw), item.expression, inner, named=False)
 
 
-def _star(lowering: Lowering, raw: exp.Expr, text: Text, scope: Scope) -> Iterator[Item]:
-    """The columns of `*` or `t.*`, without those after EXCEPT."""
+def _star(lowering: Lowering, raw: exp.Expr, text: Text, scope: Scope, types: Mapping[str, exp.DataType]) -> Iterator[Item]:
+    """The columns of `*` or `t.*`, or the fields of a struct, without those after EXCEPT."""
     qualifier = tuple(part.name for part in raw.parts[:-1]) if isinstance(raw, exp.Column) else ()
     star = raw.this if isinstance(raw, exp.Column) else raw
     left_out = {each.name.lower() for each in star.args.get("except_") or ()}
     try:
-        entries = scope.star(qualifier)
+        found = [Item(entry.name, column(entry.attribute), raw, entry.named) for entry in scope.star(qualifier)]
     except Unknown:
+        found = _fields(qualifier, raw, scope, types)
+    if not found:
         known = sorted({".".join(entry.qualifier) for entry in scope.entries if entry.qualifier})
         lowering.findings.append(finding(221, text.place(raw), column=raw.sql(DIALECT), nearest=", ".join(known)))
         return
-    for name in left_out - {entry.name.lower() for entry in entries}:
-        near = ", ".join(entry.name for entry in entries)
+    for name in left_out - {item.name.lower() for item in found}:
+        near = ", ".join(item.name for item in found)
         lowering.findings.append(finding(221, text.place(raw), column=name, nearest=near))
-    for entry in entries:
-        if entry.name.lower() not in left_out:
-            yield Item(entry.name, column(entry.attribute), raw, entry.named)
+    yield from (item for item in found if item.name.lower() not in left_out)
+
+
+def _fields(name: tuple[str, ...], raw: exp.Expr, scope: Scope, types: Mapping[str, exp.DataType]) -> list[Item]:
+    """The fields of the struct that a dotted name means, none if it means no struct."""
+    try:
+        entry, path = scope.resolve(name)
+    except (Unknown, Ambiguous):
+        return []
+    struct = field_of(entry, path)
+    kind = infer_type(struct, types)
+    fields = kind.expressions if kind.this == exp.DataType.Type.STRUCT else []
+    return [Item(each.name, exp.Dot(this=struct.copy(), expression=exp.to_identifier(each.name)), raw) for each in fields]
 
 
 def _name(raw: exp.Expr) -> str:

@@ -136,7 +136,7 @@ def rows_of(lowering: Lowering, test: Existence, env: Env) -> tuple[Operator, li
     env = env.within(node)
     root, scope = lowering.source(node, env)
     root, conditions = filtered(lowering, node, env, root, scope, correlate=True)
-    return root, conditions, [item.expression for item in items(lowering, node, env, scope)]
+    return root, conditions, [item.expression for item in items(lowering, node, env, scope, root.types)]
 
 
 def membership(lowering: Lowering, test: Existence, env: Env, scope: Scope, columns: list[exp.Expr],

@@ -125,6 +125,25 @@ def test_dotted_name_may_be_a_field() -> None:
     assert printed("SELECT s.f, n.s.t.g FROM s.n")[0] == "π n__s.f → v__f, n__s.t.g → v__g"
 
 
+def test_star_may_be_of_a_struct() -> None:
+    assert [name for name, _ in lowered("SELECT s.*, s.t.*, n.s FROM s.n").output] == ["f", "t", "g", "s"]
+    assert printed("SELECT s.* EXCEPT (t) FROM s.n")[0] == "π n__s.f → v__f"
+    for none in ("SELECT s.f.* FROM s.n", "SELECT x.* FROM s.t", "SELECT s.* EXCEPT (x) FROM s.n"):
+        assert codes(none) == ("IDIVM-221",)
+
+
+def test_words_that_are_functions_where_no_column_has_the_name() -> None:
+    assert codes("SELECT user AS u FROM s.t") == codes("SELECT x FROM s.t WHERE current_time > '10:00'") == ("IDIVM-206",)
+    assert codes("SELECT _metadata.file_name AS f FROM s.t") == codes("SELECT t._metadata AS m FROM s.t") == ("IDIVM-204",)
+    assert lowered("SELECT user FROM (SELECT x AS user FROM s.t) q").output == (("user", "t__x"),)
+
+
+def test_aggregates_by_their_other_names() -> None:
+    assert printed("SELECT mean(x) AS m FROM s.t") == printed("SELECT avg(x) AS m FROM s.t")
+    assert codes("SELECT some(x > 1) AS b FROM s.t") == codes("SELECT any(x > 1) AS b FROM s.t") == ("IDIVM-216",)
+    assert codes("SELECT x FROM s.t WHERE x = SOME (SELECT k FROM s.u)") == ("IDIVM-208",)
+
+
 def test_functions_are_written_back_as_the_user_wrote_them() -> None:
     # sqlglot alone: LOG(10, x), DATE_TRUNC('G', x), CAST(x AS STRING), DATE_ADD(x, y * -1), the argument of parse_json
     for call in ("LOG10(x)", "DATE_TRUNC(g, x)", "TO_CHAR(x, '99')", "DATE_SUB(x, y)", "PARSE_JSON(x)", "UNIX_DATE(x)",
