@@ -50,6 +50,8 @@ _WITHOUT_FORMAT: Mapping[str, Family] = {
 _CONVERTING = functions.OF_TIMESTAMP.union(
     functions.OF_TIMESTAMP_AND_ZONE, functions.OF_DATE, functions.OF_DATE_OR_UNIT, _WITHOUT_FORMAT, functions.BY_SCHEMA,
     functions.UNIFYING, ("concat",))
+# What these give may be of the type of any operand; sqlglot says of which, and not always as Spark does.
+_MIXING = (exp.Coalesce, exp.Nullif, exp.Greatest, exp.Least, exp.Add, exp.Sub, exp.Array, exp.Map, exp.GenerateSeries)
 _COMPARISONS = (exp.EQ, exp.NEQ, exp.NullSafeEQ, exp.NullSafeNEQ, exp.GT, exp.GTE, exp.LT, exp.LTE)
 
 
@@ -226,8 +228,10 @@ def _families(operand: exp.Expr, types: Types) -> frozenset[Family]:
     operand = operand.unnest()
     if isinstance(operand, exp.Case | exp.If | exp.Nvl2):
         return _all_of(_results(operand), types)
-    if isinstance(operand, exp.Coalesce | exp.Nullif | exp.Greatest | exp.Least | exp.Add | exp.Sub | exp.Array | exp.Map):
+    if isinstance(operand, _MIXING):
         return _all_of(list(operand.iter_expressions()), types)
+    if isinstance(operand, exp.Bracket):
+        return _families(operand.this, types)
     kind = infer_type(operand, types)
     if kind.this not in _UNTOLD:
         return _of_type(kind)

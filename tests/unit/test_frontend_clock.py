@@ -32,7 +32,8 @@ MOVING = (
     "from_utc_timestamp(s, 'UTC')", "months_between(s, d)", "from_json(s, 'at timestamp')",
     "cast(texts as array<timestamp>)", "cast(split(s, ',') as array<timestamp>)", "array_contains(times, s)",
     "exists(texts, x -> x > ts)", "times[0] = s", "element_at(times, 1) < s", "v.at = v.name", "s > to_timestamp(s, 'yyyy')",
-    "s = date_trunc('month', ts)", "s > coalesce(ts, '2020-01-01')", "regexp_extract(s, 'a', 1) < ts",
+    "s = sequence('2020-01-01', ts)[0]", "array('2020-01-01', ts)[0] > s", "s = date_trunc('month', ts)",
+    "s > coalesce(ts, '2020-01-01')", "regexp_extract(s, 'a', 1) < ts",
 )
 STILL = (
     "d > '2020-01-01'", "ts > '2020-01-01 10:00:00'", "ts between '2020-01-01' and ts", "d = date 'epoch'", "n = 'epoch'",
