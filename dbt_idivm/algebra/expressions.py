@@ -95,3 +95,8 @@ def all_same(names: Iterable[str], left: Callable[[str], exp.Expr],
 def render(expression: exp.Expr) -> str:
     """The expression as text, for printed trees."""
     return expression.sql(dialect=DIALECT)
+
+
+def as_written(expression: exp.Expr) -> str:
+    """The expression as text, with attributes by their short names, as the user may have written it."""
+    return render(expression.transform(lambda node: column(short(node.name)) if isinstance(node, exp.Column) else node))

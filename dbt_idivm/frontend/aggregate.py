@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Protocol
 
 from sqlglot import exp
 
-from dbt_idivm.algebra.expressions import DIALECT, column, short
+from dbt_idivm.algebra.expressions import DIALECT, as_written, column, short
 from dbt_idivm.algebra.operator import Operator
 from dbt_idivm.errors import finding
 from dbt_idivm.frontend.env import Env
@@ -196,5 +196,4 @@ def _alias(items: Sequence[SelectItem], expression: exp.Expr) -> str:
 
 def _described(expression: exp.Expr) -> str:
     """A name made from the expression's text."""
-    text = expression.transform(lambda node: column(short(node.name)) if isinstance(node, exp.Column) else node)
-    return text.sql(DIALECT)[:_LONGEST]
+    return as_written(expression)[:_LONGEST]

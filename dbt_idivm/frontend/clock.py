@@ -17,7 +17,7 @@ from typing import Literal
 
 from sqlglot import exp
 
-from dbt_idivm.algebra.expressions import DIALECT, attributes, column, short, substitute
+from dbt_idivm.algebra.expressions import DIALECT, as_written, attributes, column, substitute
 from dbt_idivm.algebra.operator import Operator
 from dbt_idivm.algebra.types import infer_type
 from dbt_idivm.errors import Finding, finding
@@ -61,17 +61,13 @@ def clock_texts(root: Operator, text: Text) -> Iterator[Finding]:
     A constant that a subquery gives a name is looked through: the plan may put it where the name was.
     """
     for shown, operand in _moving(root, {}):
-        source = short_text(shown)
         words = operand.name if isinstance(operand, exp.Literal) else None
         token = next((token for token in text.tokens if words is not None and token.text == words), None)
-        yield finding(230, text.place_at(token.start, token.end + 1) if token else None, expression=source)
+        yield finding(230, text.place_at(token.start, token.end + 1) if token else None, expression=_cut(as_written(shown)))
 
 
-def short_text(expression: exp.Expr) -> str:
-    """The expression with the user's names of columns, cut short."""
-    named = expression.transform(lambda node: column(short(node.name)) if isinstance(node, exp.Column) else node)
-    shown = named.sql(DIALECT)
-    return shown if len(shown) <= _SHOWN else f"{shown[:_SHOWN]}…"
+def _cut(source: str) -> str:
+    return source if len(source) <= _SHOWN else f"{source[:_SHOWN]}…"
 
 
 def _moving(root: Operator, constants: dict[str, exp.Expr]) -> Iterator[tuple[exp.Expr, exp.Expr]]:
