@@ -4,12 +4,11 @@ from __future__ import annotations
 
 from itertools import groupby
 
-from dbt_idivm.algebra.operator import Operator
+from dbt_idivm.algebra.operator import Operator, operators
 from dbt_idivm.algebra.relation import Relation
 from dbt_idivm.idiff.idiff import IDiff
 from dbt_idivm.operators.additive import additive_rule
 from dbt_idivm.operators.aggregate import Aggregate
-from dbt_idivm.passes.place_caches import operators
 from dbt_idivm.script.bind import bind
 from dbt_idivm.script.dialect import DELTA
 from dbt_idivm.script.direct import is_direct

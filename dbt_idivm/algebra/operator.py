@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from abc import abstractmethod
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from typing import TYPE_CHECKING, ClassVar, Literal, cast
 
 from sqlglot import exp
@@ -66,3 +66,10 @@ class Operator(Relation):
 def with_sign(rows: Relation, sign: int) -> Relation:
     """`rows` as signed rows that all came (1), or went (-1)."""
     return Compute(rows, (*((name, column(name)) for name in rows.columns), (SIGN, exp.Literal.number(sign))))
+
+
+def operators(root: Operator) -> Iterator[Operator]:
+    """The operators of a tree, inputs before what reads them."""
+    for child in root.inputs:
+        yield from operators(child)
+    yield root

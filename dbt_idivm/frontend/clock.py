@@ -18,12 +18,13 @@ from typing import Literal
 from sqlglot import exp
 
 from dbt_idivm.algebra.expressions import DIALECT, as_written, attributes, column, substitute
-from dbt_idivm.algebra.operator import Operator
+from dbt_idivm.algebra.operator import Operator, operators
 from dbt_idivm.algebra.types import infer_type
 from dbt_idivm.errors import Finding, finding
 from dbt_idivm.frontend import functions
 from dbt_idivm.frontend.refuse import own_functions
 from dbt_idivm.frontend.text import Text
+from dbt_idivm.frontend.types import COMPARISONS
 from dbt_idivm.operators import Join, Project, Select, SemiAntiJoin, UnionAll
 
 # What a value may be: a text, a TIMESTAMP, a DATE or TIMESTAMP_NTZ; all of them, of a value that has parts.
@@ -52,7 +53,6 @@ _CONVERTING = functions.OF_TIMESTAMP.union(
     functions.UNIFYING, ("concat",))
 # What these give may be of the type of any operand; sqlglot says of which, and not always as Spark does.
 _MIXING = (exp.Coalesce, exp.Nullif, exp.Greatest, exp.Least, exp.Add, exp.Sub, exp.Array, exp.Map, exp.GenerateSeries)
-_COMPARISONS = (exp.EQ, exp.NEQ, exp.NullSafeEQ, exp.NullSafeNEQ, exp.GT, exp.GTE, exp.LT, exp.LTE)
 
 
 def clock_texts(root: Operator, text: Text) -> Iterator[Finding]:
@@ -60,7 +60,7 @@ def clock_texts(root: Operator, text: Text) -> Iterator[Finding]:
 
     A constant that a subquery gives a name is looked through: the plan may put it where the name was.
     """
-    for shown, operand in _moving(root, {}):
+    for shown, operand in _moving(root):
         words = operand.name if isinstance(operand, exp.Literal) else None
         token = next((token for token in text.tokens if words is not None and token.text == words), None)
         yield finding(230, text.place_at(token.start, token.end + 1) if token else None, expression=_cut(as_written(shown)))
@@ -70,24 +70,25 @@ def _cut(source: str) -> str:
     return source if len(source) <= _SHOWN else f"{source[:_SHOWN]}…"
 
 
-def _moving(root: Operator, constants: dict[str, exp.Expr]) -> Iterator[tuple[exp.Expr, exp.Expr]]:
-    """Expressions with the operand that is at fault; `constants` takes up what attributes are known to be."""
-    for child in root.inputs:
-        yield from _moving(child, constants)
-    types = {name: kind for child in root.inputs for name, kind in child.types.items()}
-    for expression in _expressions(root):
-        whole = substitute(expression, {name: constants.get(name, column(name)) for name in attributes(expression)})
-        for node in whole.walk():
-            fault = next((operand for operand, becomes in _conversions(node, types) if _moves(operand, becomes, types)), None)
-            if fault is not None:
-                yield node, fault
-    if isinstance(root, Project):
-        constants.update((name, made) for name, made in root.definitions if _means_a_moment(made, types))
-    if isinstance(root, UnionAll):
-        for output, sources in zip(root.outputs, zip(*root.sources, strict=True), strict=True):
-            operands = [constants.get(name, column(name)) for name in sources if name is not None]
-            yield from ((operand, operand) for operand, becomes in _unified(operands, types) if _moves(operand, becomes, types))
-            constants.update((output, operand) for operand in operands if _means_a_moment(operand, types))
+def _moving(root: Operator) -> Iterator[tuple[exp.Expr, exp.Expr]]:
+    """Expressions with the operand that is at fault."""
+    constants: dict[str, exp.Expr] = {}  # attributes that are known to be one that may mean the moment
+    for each in operators(root):
+        types = {name: kind for child in each.inputs for name, kind in child.types.items()}
+        for expression in _expressions(each):
+            whole = substitute(expression, {name: constants.get(name, column(name)) for name in attributes(expression)})
+            for node in whole.walk():
+                fault = next((operand for operand, becomes in _conversions(node, types) if _moves(operand, becomes, types)), None)
+                if fault is not None:
+                    yield node, fault
+        if isinstance(each, Project):
+            constants.update((name, made) for name, made in each.definitions if _means_a_moment(made, types))
+        if isinstance(each, UnionAll):
+            for output, sources in zip(each.outputs, zip(*each.sources, strict=True), strict=True):
+                operands = [constants.get(name, column(name)) for name in sources if name is not None]
+                unified = _unified(operands, types)
+                yield from ((operand, operand) for operand, becomes in unified if _moves(operand, becomes, types))
+                constants.update((output, operand) for operand in operands if _means_a_moment(operand, types))
 
 
 def _expressions(root: Operator) -> tuple[exp.Expr, ...]:
@@ -101,7 +102,7 @@ def _conversions(node: exp.Expr, types: Types) -> Iterator[Conversion]:
     """The operands of `node` itself that it may convert."""
     if isinstance(node, exp.Cast):
         yield node.this, _of_type(node.to) & _TIMES
-    elif isinstance(node, (*_COMPARISONS, exp.Add, exp.Sub)):
+    elif isinstance(node, (*COMPARISONS, exp.Add, exp.Sub)):
         sides = [node.this.unnest(), node.expression.unnest()]
         pairs = zip(*(s.expressions for s in sides), strict=False) if all(isinstance(s, exp.Tuple) for s in sides) else [sides]
         for pair in pairs:
@@ -117,7 +118,7 @@ def _conversions(node: exp.Expr, types: Types) -> Iterator[Conversion]:
         yield from _unified(_results(node), types)
         if node.this is not None:
             yield from _unified([node.this, *(branch.this for branch in node.args["ifs"])], types)
-    elif isinstance(node, exp.Func):
+    elif isinstance(node, exp.Func) and not isinstance(node, exp.Connector):
         yield from _by_function(node, types)
 
 
@@ -190,17 +191,19 @@ def _unified(operands: Sequence[exp.Expr], types: Types) -> Iterator[Conversion]
 
 def _moves(operand: exp.Expr, becomes: frozenset[Family], types: Types) -> bool:
     """Whether the operand may be a text that means the moment once it becomes that."""
-    if not becomes or "text" not in _families(operand, types):
+    if not becomes:
         return False
-    return _means_a_moment(operand, types) or ("timestamp" in becomes and not _is_constant(operand))
+    if _is_constant(operand):
+        return _means_a_moment(operand, types)
+    return "timestamp" in becomes and "text" in _families(operand, types)
 
 
 def _means_a_moment(operand: exp.Expr, types: Types) -> bool:
     """Whether it is a constant text that may mean the moment wherever it becomes a time."""
-    if not _is_constant(operand) or "text" not in _families(operand, types):
+    if not _is_constant(operand):
         return False
     words = _folded(operand)
-    return words is None or _MOMENT.match(words) is not None
+    return (words is None or _MOMENT.match(words) is not None) and "text" in _families(operand, types)
 
 
 def _is_constant(operand: exp.Expr) -> bool:

@@ -79,10 +79,10 @@ def _star(lowering: Lowering, raw: exp.Expr, text: Text, scope: Scope, types: Ma
         found = [Item(entry.name, column(entry.attribute), raw, entry.named) for entry in scope.star(qualifier)]
     except Unknown:
         found = _fields(qualifier, raw, scope, types)
-    if not found:
-        known = sorted({".".join(entry.qualifier) for entry in scope.entries if entry.qualifier})
-        lowering.findings.append(finding(221, text.place(raw), column=raw.sql(DIALECT), nearest=", ".join(known)))
-        return
+        if not found:
+            known = sorted({".".join(entry.qualifier) for entry in scope.entries if entry.qualifier})
+            lowering.findings.append(finding(221, text.place(raw), column=raw.sql(DIALECT), nearest=", ".join(known)))
+            return
     for name in left_out - {item.name.lower() for item in found}:
         near = ", ".join(item.name for item in found)
         lowering.findings.append(finding(221, text.place(raw), column=name, nearest=near))
@@ -95,10 +95,9 @@ def _fields(name: tuple[str, ...], raw: exp.Expr, scope: Scope, types: Mapping[s
         entry, path = scope.resolve(name)
     except (Unknown, Ambiguous):
         return []
-    struct = field_of(entry, path)
-    kind = infer_type(struct, types)
+    kind = infer_type(field_of(entry, path), types)
     fields = kind.expressions if kind.this == exp.DataType.Type.STRUCT else []
-    return [Item(each.name, exp.Dot(this=struct.copy(), expression=exp.to_identifier(each.name)), raw) for each in fields]
+    return [Item(each.name, field_of(entry, (*path, each.name)), raw) for each in fields]
 
 
 def _name(raw: exp.Expr) -> str:

@@ -16,6 +16,8 @@ from dbt_idivm.algebra.types import cannot_be_carried, infer_type, is_incomparab
 from dbt_idivm.errors import Finding, Place, finding
 from dbt_idivm.operators.scan import Scan
 
+COMPARISONS = (exp.EQ, exp.NullSafeEQ, exp.NEQ, exp.NullSafeNEQ, exp.LT, exp.GT, exp.LTE, exp.GTE)
+
 
 def incomparable_attributes(names: tuple[str, ...], root: Operator, place: Place | None, use: str) -> Iterator[Finding]:
     """Findings for attributes of `root` that are to be compared and cannot."""
@@ -28,7 +30,7 @@ def incomparable_attributes(names: tuple[str, ...], root: Operator, place: Place
 def incomparable_operands(condition: exp.Expr, types: Mapping[str, exp.DataType],
                           place: Place | None) -> Iterator[Finding]:
     """Findings for comparisons inside `condition`."""
-    for node in condition.find_all(exp.EQ, exp.NullSafeEQ, exp.NEQ, exp.NullSafeNEQ, exp.LT, exp.GT, exp.LTE, exp.GTE):
+    for node in condition.find_all(*COMPARISONS):
         for side in (node.this, node.expression):
             kind = infer_type(side, types)
             if is_incomparable(kind):

@@ -12,7 +12,7 @@ from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, replace
 
 from dbt_idivm.algebra.expressions import short
-from dbt_idivm.algebra.operator import Operator
+from dbt_idivm.algebra.operator import Operator, operators
 from dbt_idivm.algebra.types import cannot_be_carried, is_storable, name_of_type
 from dbt_idivm.context import Caching, Subview
 from dbt_idivm.errors import Finding, IdivmError, Place, finding, listed, nearest
@@ -88,13 +88,6 @@ def choose_caches(root: Operator, above: Needed, caching: Caching) -> dict[Opera
     if caching.policy == "all":
         return _around_aggregates(root, above)
     return _named(root, above, caching.policy, caching.subviews) if isinstance(caching.policy, tuple) else {}
-
-
-def operators(root: Operator) -> Iterator[Operator]:
-    """The operators of a tree, inputs before what reads them."""
-    for child in root.inputs:
-        yield from operators(child)
-    yield root
 
 
 def _around_aggregates(root: Operator, above: Needed) -> dict[Operator, str]:

@@ -8,7 +8,7 @@ from types import MappingProxyType
 
 from pytest import MonkeyPatch
 
-from dbt_idivm.algebra.operator import Operator
+from dbt_idivm.algebra.operator import Operator, operators
 from dbt_idivm.compiler import compile_plan
 from dbt_idivm.context import Caches, Caching, Catalog, Subview, TableInfo
 from dbt_idivm.frontend.lower import lower
@@ -72,7 +72,7 @@ def plan_of(tables: tuple[Table, ...], sql: str, options: Options,
 
 def everywhere(root: Operator) -> tuple[Subview, ...]:
     """Each operator as a subview of its own name."""
-    return tuple(Subview(f"n{number}", node) for number, node in enumerate(place_caches.operators(root)))
+    return tuple(Subview(f"n{number}", node) for number, node in enumerate(operators(root)))
 
 
 def named(subviews: tuple[Subview, ...], caching: Caching) -> Caching:

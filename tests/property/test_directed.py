@@ -6,8 +6,8 @@ from collections.abc import Iterator, Mapping
 
 import pytest
 
+from dbt_idivm.algebra.operator import operators
 from dbt_idivm.operators import Aggregate
-from dbt_idivm.passes.place_caches import operators
 from tests.property.coverage import DIRECTED as REACHED
 from tests.property.directed import DIRECTED, FOUND
 from tests.property.plans import Options, plan_of
