@@ -13,7 +13,7 @@ import yaml
 
 from dbt_idivm.compiler import compile_plan
 from dbt_idivm.context import WORDS, Caching, caches_of
-from dbt_idivm.errors import IdivmError
+from dbt_idivm.errors import IdivmError, finding, listed
 from dbt_idivm.explain import delta_script, explain
 from dbt_idivm.frontend.lower import lower
 from dbt_idivm.relation_name import relation_name
@@ -63,7 +63,7 @@ def explain_command(model: Path, schemas: tuple[Path, ...], script: str, strateg
                     fail_on: str | None) -> None:
     """Print the plan and the Δ-script of MODEL, a file with a SELECT (ref and source are understood)."""
     try:
-        plan = _plan(model, schemas, strategy, caches)
+        plan, is_typed = _plan(model, schemas, strategy, caches)
     except SchemaFileError as error:
         raise click.ClickException(str(error)) from error
     except IdivmError as error:
@@ -74,17 +74,34 @@ def explain_command(model: Path, schemas: tuple[Path, ...], script: str, strateg
             raise SystemExit(1) from error
         return
     click.echo(explain(plan))
+    click.echo("meaning\n  to be judged by Spark when the view is built\n")
+    if not is_typed:
+        click.echo("types\n  Spark will be asked for those of UNION, and cast branches to them; here they are as written\n")
     for name in {"both": ("naive", "optimised"), "none": ()}.get(script, (script,)):
         click.echo(f"-- Δ-script ({name})\n{delta_script(plan, model.stem, optimised=name == 'optimised')}")
 
 
-def _plan(model: Path, schemas: tuple[Path, ...], strategy: Strategy, caches: str) -> Plan:
+def _properties(path: Path) -> dict[str, list[object]]:
+    """The lists of a properties file. Raises SchemaFileError where it is no YAML, IDIVM-113 where it has none of them."""
+    try:
+        content = yaml.safe_load(path.read_text(encoding="utf-8"))
+    except yaml.YAMLError as error:
+        raise SchemaFileError(f"{path} is not YAML: {error}") from error
+    names = content if isinstance(content, dict) else {}
+    if not any(isinstance(names.get(part), list) for part in ("sources", "models")):
+        found = listed(map(str, names)) or ("nothing" if content is None else f"no keys, but {str(content)[:40]!r}")
+        raise IdivmError(finding(113, file=path, found=found))
+    return {part: items for part, items in names.items() if isinstance(items, list)}
+
+
+def _plan(model: Path, schemas: tuple[Path, ...], strategy: Strategy, caches: str) -> tuple[Plan, bool]:
+    """The plan, and whether its types are known as far as it depends on them."""
     document: dict[str, list[object]] = {"sources": [], "models": []}
     for path in schemas:
-        content = yaml.safe_load(path.read_text(encoding="utf-8")) or {}
+        content = _properties(path)
         for part, items in document.items():
             items.extend(content.get(part) or ())
     lowered = lower(plain_sql(model.read_text(encoding="utf-8")), catalog_of(document))
     policy = caches_of(caches if caches.lower() in WORDS else [name.strip() for name in caches.split(",")])
     caching = Caching(policy, relation_name(model.stem), lowered.subviews)
-    return compile_plan(lowered.root, lowered.output, strategy=strategy, caching=caching)
+    return compile_plan(lowered.root, lowered.output, strategy=strategy, caching=caching), not lowered.untold

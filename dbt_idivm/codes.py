@@ -83,6 +83,11 @@ CODES: tuple[ErrorCode, ...] = (
         "IDIVM-111", "config", "the cache {name} would have the column {column} of type {type}",
         "no Delta table has columns of this type",
         "CAST it in the SELECT, or name other CTEs and derived tables in the config `caches`"),
+    ErrorCode(
+        "IDIVM-113", "config", "{file} says nothing of sources or models",
+        "the planner takes the columns, data types and keys of the inputs from the lists `sources` and `models`; "
+        "at its top level the file has {found}",
+        "give a dbt properties file, or one that lists the inputs under these names"),
     # 2xx: the model's SQL
     ErrorCode(
         "IDIVM-201", "not yet", "{join}",
@@ -207,6 +212,16 @@ CODES: tuple[ErrorCode, ...] = (
         "that holds a time alone, so rows that no change touches would have to change",
         "write the date out, convert with a format (`to_timestamp(…, 'yyyy-MM-dd HH:mm:ss')`) or to a type without a time "
         "zone (TIMESTAMP_NTZ), " + _REBUILD),
+    ErrorCode(
+        "IDIVM-231", "not yet", "the expression is nested too deeply",
+        "the planner follows some 200 brackets, calls and CASEs within each other, and some thousand operands in a row; "
+        "Spark itself gives up at about as many",
+        "give parts of it names in a CTE, or use `materialized='table'`", "SQL coverage"),
+    ErrorCode(
+        "IDIVM-232", "not yet", "the Δ-script would name tables {mentions} times",
+        "the changed rows of each table are joined with all others: {tables} tables that are joined in one view make one "
+        "statement that takes longer to be read than the view takes to be rebuilt",
+        "keep a part of it as a model of its own and join that, " + _REBUILD, "larger views"),
     # 3xx: sources and keys
     ErrorCode(
         "IDIVM-301", "source", "there is no relation {source}",
@@ -253,6 +268,18 @@ CODES: tuple[ErrorCode, ...] = (
         "IDIVM-310", "source", "{source} does not show version {version} any more, which the view was built from",
         "it was dropped and made again since, or its history was cleaned up; so there is nothing to compare the view with",
         "refresh the view, which rebuilds it, or compare with the present state (`as_of: now`)"),
+    ErrorCode(
+        "IDIVM-311", "unsupported", "the view {source} was created with other settings than this session has",
+        "{setting} is {theirs} for the view and {ours} for the model. A view has no change data feed, so its definition is "
+        "read in its place, which would mean something else here",
+        "create the view anew with the settings of the profile, or make it a table; until then the model is rebuilt from "
+        "the view itself (`on_unsupported: full`, the default)"),
+    ErrorCode(
+        "IDIVM-312", "unsupported", "the settings that the view {source} was created with cannot be read",
+        "a view has no change data feed, so its definition is read in its place; which day or number that gives depends on the "
+        "time zone and the ANSI mode it was created with, and DESCRIBE TABLE EXTENDED .. AS JSON does not tell them",
+        "make it a table, or use Spark 4.1 or later; until then the model is rebuilt from the view itself "
+        "(`on_unsupported: full`, the default)"),
     # 4xx: why a refresh was full
     ErrorCode(
         "IDIVM-401", "full refresh", "--full-refresh was asked for",
@@ -313,6 +340,12 @@ CODES: tuple[ErrorCode, ...] = (
         "IDIVM-416", "full refresh", "{source} has texts that are not UTF-8",
         "its change feed shows each byte that is not UTF-8 as U+FFFD, so it cannot tell such texts apart",
         "store these values as BINARY, or repair them (`make_valid_utf8`); until then each change near them rebuilds the view"),
+    ErrorCode(
+        "IDIVM-417", "full refresh", "the refresh failed on values that the query may not meet: {message}",
+        "under ANSI mode a division, a cast or an index fails on some values; a refresh that names changed rows can meet values "
+        "that a condition or a join keeps away from the query itself",
+        "nothing: the rebuild shows whether the query fails, too. Where this happens often, write `try_divide`, `try_cast` and "
+        "the like, which fail on no value"),
     # 9xx: our own failures
     ErrorCode(
         "IDIVM-901", "internal", "{message}",
@@ -330,4 +363,14 @@ CODES: tuple[ErrorCode, ...] = (
         "IDIVM-904", "engine", "a rebuild of {view} broke off",
         "the view still shows the rows of its former definition, and the new definition cannot be compared with those",
         "run the model: the view then shows its new rows"),
+    ErrorCode(
+        "IDIVM-905", "internal", "the plan does not mean what the SELECT means: {difference}",
+        "Spark reads the SELECT otherwise than dbt-idivm does: a bug of dbt-idivm. The view is built from your own text instead, "
+        "each time anew, until the SELECT or the version of dbt-idivm is another one",
+        "report it with the model's SQL and `proof.txt` in `target/idivm/`, where the run that found it left both queries and "
+        "their plans; --full-refresh tries again"),
+    ErrorCode(
+        "IDIVM-906", "internal", "Spark accepts the SELECT, and dbt-idivm does not understand it: {message}",
+        "a bug of dbt-idivm, which takes something in it for wrong. The view is built from your own text instead, each time anew",
+        "report it with the model's SQL"),
 )

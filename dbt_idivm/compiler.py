@@ -12,6 +12,7 @@ from dbt_idivm.algebra.expressions import column, short
 from dbt_idivm.algebra.operator import Operator
 from dbt_idivm.algebra.types import cannot_be_carried, is_storable, name_of_type, type_of
 from dbt_idivm.context import AUTO, Caching
+from dbt_idivm.deep import deep_recursion
 from dbt_idivm.errors import IdivmError, finding
 from dbt_idivm.frontend.names import Names, names_of
 from dbt_idivm.operators.project import Project
@@ -24,11 +25,13 @@ from dbt_idivm.passes.infer_ids import infer_ids, scans
 from dbt_idivm.passes.operator_caches import additive_state, place_operator_caches
 from dbt_idivm.passes.place_caches import CachePlace, Occurrence, place_caches
 from dbt_idivm.passes.propagate import propagate
+from dbt_idivm.passes.script_size import check_script_size
 from dbt_idivm.script.over_tables import expanded
 from dbt_idivm.script.plan import Cache, Plan, Strategy, ViewColumn
 from dbt_idivm.stored_names import cache_columns, cache_table, hidden_columns
 
 
+@deep_recursion()
 def compile_plan(root: Operator, output: tuple[tuple[str, str], ...], *, strategy: Strategy = "id",
                  caching: Caching = AUTO) -> Plan:
     """The plan of the view `root` whose user columns are `output`: (name, attribute of root), in order.
@@ -37,6 +40,7 @@ def compile_plan(root: Operator, output: tuple[tuple[str, str], ...], *, strateg
     propagate → optimise; a tuple-based plan ends with the IDs. Raises IdivmError where a cache that is asked for cannot be.
     """
     shown = tuple(dict.fromkeys(attribute for _, attribute in output))
+    check_script_size(root)
     view, caches = _cut(_projected(root, shown), frozenset(shown), strategy, caching)
     view = _extended(view, shown, strategy, caching)
     columns = tuple(ViewColumn(name, attribute) for name, attribute in output)

@@ -4,9 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
+from itertools import pairwise
 from typing import Literal, get_args
 
 from dbt_idivm.algebra.operator import Operator
+from dbt_idivm.algebra.types import Type, type_of
 from dbt_idivm.errors import Place
 from dbt_idivm.operators.scan import Attribute
 
@@ -45,11 +47,38 @@ class TableInfo:
 
 
 @dataclass(frozen=True)
+class UnionTypes:
+    """What Spark says of one UNION: for each branch, and of the whole, the type names of the columns in order.
+
+    `steps`: of its first two branches together, the first three, and so on, without the whole.
+    """
+
+    branches: tuple[tuple[str, ...], ...]
+    whole: tuple[str, ...]
+    steps: tuple[tuple[str, ...], ...] = ()
+
+    def casts(self, branch: int) -> tuple[tuple[str, ...], ...]:
+        """For each column of a branch, what it is cast to, one after the other."""
+        stages = (self.branches[branch], *self.steps[max(branch - 1, 0):], self.whole)
+        return tuple(tuple(new for old, new in pairwise(kinds) if old != new) for kinds in zip(*stages, strict=True))
+
+    @property
+    def unreadable(self) -> tuple[str, ...]:
+        """Types that a branch is to be cast to and no CAST can name: long structs are cut short where they are told."""
+        casts = dict.fromkeys(kind for branch in range(len(self.branches)) for kinds in self.casts(branch) for kind in kinds)
+        return tuple(kind for kind in casts if type_of(kind).this in (Type.OBJECT, Type.UNKNOWN))
+
+
+@dataclass(frozen=True)
 class Catalog:
-    """Relation name → facts. `views` holds the definitions of plain SQL views among the inputs; they are expanded."""
+    """Relation name → facts. `views` holds the definitions of plain SQL views among the inputs; they are expanded.
+
+    `unions`: the number of a UNION in the model → its types, as far as they were asked for (`Lowered.untold`).
+    """
 
     tables: Mapping[str, TableInfo] = field(default_factory=dict)
     views: Mapping[str, str] = field(default_factory=dict)
+    unions: Mapping[int, UnionTypes] = field(default_factory=dict)
 
 
 @dataclass(frozen=True)

@@ -6,6 +6,7 @@ from itertools import groupby
 
 from dbt_idivm.algebra.operator import Operator, operators
 from dbt_idivm.algebra.relation import Relation
+from dbt_idivm.deep import deep_recursion
 from dbt_idivm.idiff.idiff import IDiff
 from dbt_idivm.operators.additive import additive_rule
 from dbt_idivm.operators.aggregate import Aggregate
@@ -17,6 +18,7 @@ from dbt_idivm.script.prune_empty import non_empty
 from dbt_idivm.script.symbolic import symbolic
 
 
+@deep_recursion()
 def explain(plan: Plan) -> str:
     """The operator tree with IDs, base i-diff schemas, rules in firing order, caches, and the i-diffs of the view.
 
@@ -49,6 +51,7 @@ def _explained(plan: Plan, what: str) -> str:
     return "\n".join(f"{title}\n" + "".join(f"  {line}\n" for line in lines) for title, lines in sections)
 
 
+@deep_recursion()
 def delta_script(plan: Plan, target: str, *, optimised: bool = True) -> str:
     """The Δ-script: each i-diff of the view with its guard, then the MERGE that applies them when none is empty.
 

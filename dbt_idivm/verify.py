@@ -4,13 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Generator
 from dataclasses import replace
-from itertools import count
 
 from sqlglot import exp
 
 from dbt_idivm.algebra.block import subquery
-from dbt_idivm.algebra.relation import union_all
 from dbt_idivm.errors import IdivmError, finding
+from dbt_idivm.refresh.bags import DIFFERENCE, differences
 from dbt_idivm.refresh.diffs import commits_since
 from dbt_idivm.refresh.history import Commit
 from dbt_idivm.refresh.inputs import Input, Inputs, look_up, pinned_query
@@ -22,8 +21,6 @@ from dbt_idivm.refresh.state import State
 from dbt_idivm.refresh.steps import Engine, EngineFailure, Steps
 from dbt_idivm.relation_name import name_parts, relation_name
 from dbt_idivm.script.dialect import DELTA
-
-DIFFERENCE = "idivm_difference"
 
 
 def equivalence(schema: str, identifier: str, as_of: str = "refresh") -> Generator[Statement, Reply, str]:
@@ -57,7 +54,8 @@ def _equivalence(engine: Engine, relation: str, as_of: str) -> Steps[str]:
     if not standing.shown:
         raise IdivmError(finding(904, view=relation))
     query = yield from _definition(engine, definition, standing.state if as_of == "refresh" else None)
-    return DELTA.sql(_differences(relation, query, tuple(a.name for a in facts.columns)))
+    columns = tuple(a.name for a in facts.columns)
+    return DELTA.sql(differences(DELTA.table(relation, None), subquery(query, "definition"), columns))
 
 
 def _definition(engine: Engine, sql: str, state: State | None) -> Steps[exp.Expr]:
@@ -94,26 +92,6 @@ def _probe(engine: Engine, found: Input) -> Steps[None]:
     except EngineFailure as failure:
         first = failure.error.message.splitlines()[0]
         raise IdivmError(finding(309, source=found.table, version=found.version, message=first)) from failure
-
-
-def _differences(relation: str, query: exp.Expr, columns: tuple[str, ...]) -> exp.Query:
-    """Rows whose number of copies differs, and by how many the view has too many (negative: too few).
-
-    One pass over both sides; EXCEPT ALL in both directions would evaluate the definition twice.
-    """
-    names = [exp.column(exp.to_identifier(name, quoted=True)) for name in columns]
-    known = {name.lower() for name in columns}
-    difference = next(name for name in (f"{DIFFERENCE}{'_' * more}" for more in count()) if name not in known)
-
-    def side(rows: exp.Expr, weight: exp.Expr) -> exp.Select:
-        return exp.Select(expressions=[*(n.copy() for n in names), exp.alias_(weight, difference)]).from_(rows)
-
-    view = side(DELTA.table(relation, None), exp.Literal.number(1))
-    wanted = side(subquery(query, "definition"), exp.Neg(this=exp.Literal.number(1)))
-    total = exp.Sum(this=exp.column(difference))
-    return (exp.Select(expressions=[*(n.copy() for n in names), exp.alias_(total.copy(), difference)])
-            .from_(subquery(union_all([view, wanted]), "both")).group_by(*names)
-            .having(exp.NEQ(this=total, expression=exp.Literal.number(0))))
 
 
 __all__ = ["DIFFERENCE", "equivalence"]

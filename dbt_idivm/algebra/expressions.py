@@ -7,17 +7,16 @@ from collections.abc import Callable, Iterable, Mapping
 from typing import cast
 
 from sqlglot import exp
-from sqlglot.tokens import Tokenizer
 
+from dbt_idivm.algebra.keywords import KEYWORDS
 from dbt_idivm.algebra.types import DIALECT as DIALECT
 
 _PLAIN = re.compile(r"[a-z_][a-z0-9_]*\Z")
-_KEYWORDS = {word.lower() for word in Tokenizer.KEYWORDS}
 
 
 def identifier(name: str) -> exp.Identifier:
-    """An identifier, quoted unless it is a plain lower-case word that no dialect reserves."""
-    quoted = not _PLAIN.match(name) or name in _KEYWORDS
+    """An identifier, quoted unless it is a plain lower-case word that means nothing else in SQL."""
+    quoted = not _PLAIN.match(name) or name in KEYWORDS
     return exp.Identifier(this=name, quoted=quoted)
 
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from abc import abstractmethod
 from collections.abc import Iterator, Sequence
+from functools import cached_property
 from typing import TYPE_CHECKING, ClassVar, Literal, cast
 
 from sqlglot import exp
@@ -28,12 +29,12 @@ class Operator(Relation):
     def inputs(self) -> tuple[Operator, ...]:
         return cast("tuple[Operator, ...]", self.children)
 
-    @property
+    @cached_property
     def ids(self) -> tuple[str, ...]:
         """ID(R): attributes that identify a row, if `unique`. Table 1."""
         return self.inputs[0].ids
 
-    @property
+    @cached_property
     def unique(self) -> bool:
         """Whether no two rows share an ID. False above an input without a key."""
         return all(child.unique for child in self.inputs)
@@ -53,6 +54,13 @@ class Operator(Relation):
     @abstractmethod
     def conditional(self, above: frozenset[str]) -> tuple[frozenset[str], ...]:
         """Per input, the attributes whose change may move rows: those that conditions here or above depend on."""
+
+    def carried(self, occurrence: str) -> frozenset[str] | None:
+        """What an i-diff of that table occurrence carries up to here, if it names rows of this relation only; None if not.
+
+        A join may find no partner for a row, so what comes out of it names rows that are perhaps not there.
+        """
+        return None
 
     def in_state(self, state: State) -> Relation:
         """The same query over the tables in that state."""

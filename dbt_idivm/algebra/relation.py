@@ -9,6 +9,7 @@ from __future__ import annotations
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
+from functools import cached_property
 
 from sqlglot import exp
 
@@ -68,11 +69,11 @@ def project(relation: Relation, names: tuple[str, ...]) -> Relation:
 class _Unary(Relation):
     child: Relation
 
-    @property
+    @cached_property
     def columns(self) -> tuple[str, ...]:
         return self.child.columns
 
-    @property
+    @cached_property
     def types(self) -> Mapping[str, exp.DataType]:
         return self.child.types
 
@@ -91,11 +92,11 @@ class Compute(_Unary):
 
     definitions: tuple[tuple[str, exp.Expr], ...]
 
-    @property
+    @cached_property
     def columns(self) -> tuple[str, ...]:
         return tuple(name for name, _ in self.definitions)
 
-    @property
+    @cached_property
     def types(self) -> Mapping[str, exp.DataType]:
         return {name: infer_type(definition, self.child.types) for name, definition in self.definitions}
 
@@ -150,11 +151,11 @@ class Pair(Relation):
     right: Relation
     condition: exp.Expr
 
-    @property
+    @cached_property
     def columns(self) -> tuple[str, ...]:
         return self.left.columns + self.right.columns
 
-    @property
+    @cached_property
     def types(self) -> Mapping[str, exp.DataType]:
         return {**self.left.types, **self.right.types}
 
@@ -226,11 +227,11 @@ class Probe(Relation):
     condition: exp.Expr
     anti: bool = False
 
-    @property
+    @cached_property
     def columns(self) -> tuple[str, ...]:
         return self.left.columns
 
-    @property
+    @cached_property
     def types(self) -> Mapping[str, exp.DataType]:
         return self.left.types
 
@@ -277,11 +278,11 @@ class Concat(Relation):
 
     parts: tuple[Relation, ...]
 
-    @property
+    @cached_property
     def columns(self) -> tuple[str, ...]:
         return self.parts[0].columns
 
-    @property
+    @cached_property
     def types(self) -> Mapping[str, exp.DataType]:
         return self.parts[0].types
 
@@ -323,11 +324,11 @@ class Named(Relation):
     definition: Relation
     broadcast: bool = False
 
-    @property
+    @cached_property
     def columns(self) -> tuple[str, ...]:
         return self.definition.columns
 
-    @property
+    @cached_property
     def types(self) -> Mapping[str, exp.DataType]:
         return self.definition.types
 
@@ -348,7 +349,7 @@ class Named(Relation):
 def named_block(name: str, columns: tuple[str, ...], alias: str, broadcast: bool = False) -> Block:
     """The block of a name that the WITH clause defines."""
     table = exp.Table(this=identifier(name))
-    source = Source(table if alias == name else exp.alias_(table, alias, table=True))
+    source = Source(table if alias == name else exp.alias_(table, identifier(alias), table=True))
     return Block((source,), {each: column(each, alias) for each in columns}, broadcast=(alias,) if broadcast else ())
 
 
@@ -365,11 +366,11 @@ class Touched(Relation):
     wanted: tuple[str, ...]
     source: Relation
 
-    @property
+    @cached_property
     def columns(self) -> tuple[str, ...]:
         return self.wanted
 
-    @property
+    @cached_property
     def types(self) -> Mapping[str, exp.DataType]:
         return self.source.types
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from functools import cache
 
 from sqlglot import exp
@@ -37,6 +37,8 @@ def infer_type(expression: exp.Expr, types: Mapping[str, exp.DataType]) -> exp.D
 
     Decimals follow Spark's own arithmetic where it is simple (+, -, *, CAST); otherwise they come without precision.
     """
+    if isinstance(expression, exp.Anonymous) and expression.name.lower() == "named_struct":
+        return _struct(expression.expressions, types)
     typed = expression.transform(
         lambda node: exp.Cast(this=exp.null(), to=types[node.name].copy())
         if isinstance(node, exp.Column) and node.name in types else node)
@@ -47,6 +49,16 @@ def infer_type(expression: exp.Expr, types: Mapping[str, exp.DataType]) -> exp.D
         return annotated
     size = decimal_size(expression, types)
     return exp.DataType.build(f"decimal({size[0]},{size[1]})" if size else "decimal")
+
+
+def _struct(arguments: Sequence[exp.Expr], types: Mapping[str, exp.DataType]) -> exp.DataType:
+    """What NAMED_STRUCT gives: names and values in turn."""
+    names, values = arguments[::2], arguments[1::2]
+    if len(names) != len(values) or not all(isinstance(name, exp.Literal) and name.is_string for name in names):
+        return exp.DataType.build("unknown")
+    fields = [exp.ColumnDef(this=exp.to_identifier(name.name, quoted=True), kind=infer_type(value, types))
+              for name, value in zip(names, values, strict=True)]
+    return exp.DataType(this=Type.STRUCT, expressions=fields, nested=True)
 
 
 def decimal_size(expression: exp.Expr, types: Mapping[str, exp.DataType]) -> tuple[int, int] | None:
@@ -113,6 +125,12 @@ def is_summable(kind: exp.DataType) -> bool:
         size = _size(kind)
         return size is not None and size[0] <= _WIDEST_SUMMED
     return is_integral(kind)
+
+
+def sum_type(kind: exp.DataType) -> str:
+    """The name of the type that Spark gives to a sum over a summable type."""
+    size = _size(kind) if kind.this == Type.DECIMAL else None
+    return f"decimal({size[0] + 10},{size[1]})" if size else "bigint"
 
 
 def is_incomparable(kind: exp.DataType) -> bool:

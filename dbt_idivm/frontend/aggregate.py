@@ -2,18 +2,19 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
+from functools import cached_property
 from typing import TYPE_CHECKING, Protocol
 
 from sqlglot import exp
 
 from dbt_idivm.algebra.expressions import DIALECT, as_written, column, short
 from dbt_idivm.algebra.operator import Operator
-from dbt_idivm.errors import finding
+from dbt_idivm.errors import Finding, finding
 from dbt_idivm.frontend.env import Env
-from dbt_idivm.frontend.resolve import Resolver, bare, canonical
-from dbt_idivm.frontend.scope import Entry, Scope
+from dbt_idivm.frontend.resolve import Aliases, Canonical, Resolver, bare, canonical, rebuilt
+from dbt_idivm.frontend.scope import Scope
 from dbt_idivm.frontend.types import incomparable_attributes
 from dbt_idivm.operators import Aggregate, Project, Select
 from dbt_idivm.operators.aggregate import FUNCTIONS, Call
@@ -47,24 +48,27 @@ def is_aggregated(node: exp.Select) -> bool:
 
 @dataclass
 class Grouping:
-    """The γ of one SELECT, while it is put together. `groups` and `computed` go by the canonical text of expressions."""
+    """The γ of one SELECT over `rows`, while it is put together. `groups` and `computed` go by the structure of expressions."""
 
     lowering: Lowering
     node: exp.Select
     env: Env
+    rows: Operator
     scope: Scope
     name: str
-    groups: dict[str, str] = field(default_factory=dict)  # expression → attribute
-    computed: dict[str, tuple[str, exp.Expr]] = field(default_factory=dict)  # expression → attribute, definition
+    groups: dict[Canonical, str] = field(default_factory=dict)  # expression → attribute
+    computed: dict[Canonical, tuple[str, exp.Expr]] = field(default_factory=dict)  # expression → attribute, definition
     calls: dict[tuple[str, str | None, bool], Call] = field(default_factory=dict)
 
-    def apply(self, root: Operator, items: Sequence[SelectItem]) -> tuple[Operator, tuple[exp.Expr, ...]]:
+    def apply(self, items: Sequence[SelectItem]) -> tuple[Operator, tuple[exp.Expr, ...]]:
         """γ and the HAVING above it; with each item's expression over γ's attributes."""
-        for expression in self._group_expressions(items):
-            self.groups.setdefault(canonical(expression), self._attribute(expression, _alias(items, expression)))
+        for expression in _telling(self._group_expressions(items)):
+            self.groups.setdefault(self._known(expression), self._attribute(expression, self._alias(items, expression)))
         expressions = tuple(self._over_groups(i.expression, i.raw, i.name if i.named else "") for i in items)
         having = self._having(items)
-        below = self._below(root)
+        if not self.groups and not self.calls:
+            self._call(exp.Count(this=exp.Star()), self.node, "")  # HAVING alone makes one group of all rows
+        below = self._below()
         groups = tuple(dict.fromkeys(self.groups.values()))
         place = self.env.text.place(self.node.args.get("group") or self.node, "GROUP")
         self.lowering.findings += incomparable_attributes(groups, below, place, "GROUP BY")
@@ -72,31 +76,37 @@ class Grouping:
         result: Operator = Aggregate(below, groups, tuple(self.calls.values()))
         return (result if having is None else Select(result, having)), expressions
 
+    @cached_property
+    def _types(self) -> Mapping[str, exp.DataType]:
+        return self.rows.types
+
+    def _known(self, expression: exp.Expr) -> Canonical:
+        return canonical(expression, self._types)
+
     def _group_expressions(self, items: Sequence[SelectItem]) -> list[exp.Expr]:
         """What GROUP BY means: positions, expressions, aliases, ALL."""
         clause = self.node.args.get("group")
         if clause is None:
-            if self.node.args.get("having") and not any(part.find(exp.AggFunc) for part in self._parts()):
-                self._report(229, self.node.args["having"], what="HAVING without GROUP BY or an aggregate")
             return []
+        resolver = Resolver(self.scope, self.env, self.lowering.findings, aliases_of(items))
+        written = clause.expressions
         if clause.args.get("all"):
-            return [bare(item.expression) for item in items if not item.expression.find(exp.AggFunc)]
-        aliases: dict[str, exp.Expr] = {}
-        for item in items:
-            aliases.setdefault(item.name.lower(), item.expression)
-        resolver = Resolver(self.scope, self.env, self.lowering.findings, aliases)
-        found = [self._grouped(raw, items, resolver) for raw in clause.expressions]
+            if not self._names_a_column("all", resolver):
+                return [bare(item.expression) for item in items if not item.expression.find(exp.AggFunc)]
+            written = [exp.column("all"), *written]
+        found = [self._grouped(raw, items, resolver) for raw in written]
         return [expression for expression in found if expression is not None]
 
-    def _parts(self) -> list[exp.Expr]:
-        return [*self.node.expressions, self.node.args["having"]]
+    def _names_a_column(self, name: str, resolver: Resolver) -> bool:
+        return name in resolver.aliases or any(entry.name.lower() == name for entry in self.scope.visible)
 
     def _grouped(self, raw: exp.Expr, items: Sequence[SelectItem], resolver: Resolver) -> exp.Expr | None:
         """One expression of GROUP BY; None if it cannot be one."""
         if isinstance(raw, exp.Tuple):
             self._report(228, raw, what="a tuple in GROUP BY")
             return None
-        position = int(raw.name) if isinstance(raw, exp.Literal) and raw.is_int else None
+        literal = bare(raw)
+        position = int(literal.name) if isinstance(literal, exp.Literal) and literal.is_int else None
         if position is not None and not 1 <= position <= len(items):
             self._report(229, raw, what=f"GROUP BY {position} with {len(items)} columns")
             return None
@@ -107,27 +117,41 @@ class Grouping:
         return bare(expression)
 
     def _having(self, items: Sequence[SelectItem]) -> exp.Expr | None:
-        """The condition over γ's attributes. A column of FROM goes before an alias if it is grouped or aggregated."""
+        """The condition over γ's attributes."""
         clause = self.node.args.get("having")
-        if clause is None:
-            return None
-        aliases: dict[str, exp.Expr] = {}
-        for item in items:
-            aliases.setdefault(item.name.lower(), item.expression)
-        grouped = set(self.groups.values())
+        return None if clause is None else bare(self._in_having(clause.this, aliases_of(items)))
 
-        def yields(entry: Entry, node: exp.Column) -> bool:
-            return entry.attribute not in grouped and node.find_ancestor(exp.AggFunc, exp.Having) is clause
+    def _in_having(self, node: exp.Expr, aliases: Aliases) -> exp.Expr:
+        """A part of HAVING over γ's attributes, as Spark reads it.
 
-        resolver = Resolver(self.scope, self.env, self.lowering.findings, aliases, yields)
-        return self._over_groups(resolver.resolve(clause.this), clause.this, "")
+        Aggregates are over the rows of FROM. Elsewhere a whole grouping expression goes before the names in it, and a grouped
+        column before an alias: `SELECT a + 1 AS a … GROUP BY a + 1 HAVING a + 1 > 2` adds one once.
+        """
+        if isinstance(node, exp.AggFunc):
+            return self._over_groups(Resolver(self.scope, self.env, self.lowering.findings).resolve(node), node, "")
+        group = self._group(node)
+        if group is not None:
+            return column(group)
+        if not isinstance(node, exp.Column):
+            return rebuilt(node, lambda part: self._in_having(part, aliases))
+        resolver = Resolver(self.scope, self.env, self.lowering.findings, aliases)
+        alias = resolver.alias(node)
+        return self._over_groups(resolver.resolve(node) if alias is None else alias, node, "")
+
+    def _group(self, node: exp.Expr) -> str | None:
+        """The group that an expression over FROM is, None if it is none or no such expression."""
+        if isinstance(bare(node), exp.Connector) and not any(known[0] == type(bare(node)).__name__ for known in self.groups):
+            return None  # said at once: each level of a long chain of conditions would be resolved again
+        problems: list[Finding] = []
+        resolved = Resolver(self.scope, self.env, problems).resolve(node)
+        return None if problems else self.groups.get(self._known(resolved))
 
     def _over_groups(self, expression: exp.Expr, raw: exp.Expr, name: str) -> exp.Expr:
         """The expression with groups and aggregates replaced by γ's attributes."""
         whole = bare(expression).copy()
 
         def replace(node: exp.Expr) -> exp.Expr:
-            group = self.groups.get(canonical(node))
+            group = self.groups.get(self._known(node))
             if group is not None:
                 return column(group)
             if isinstance(node, exp.AggFunc):
@@ -162,11 +186,16 @@ class Grouping:
         """The attribute below γ that holds the expression."""
         if isinstance(expression, exp.Column):
             return expression.name
-        key = canonical(expression)
+        key = self._known(expression)
         if key not in self.computed:
             name = self.lowering.names.attribute(self.name, alias or _described(expression))
             self.computed[key] = (name, expression)
         return self.computed[key][0]
+
+    def _alias(self, items: Sequence[SelectItem], expression: exp.Expr) -> str:
+        """The alias of the item that is this expression, if there is one."""
+        wanted = self._known(expression)
+        return next((item.name for item in items if item.named and self._known(item.expression) == wanted), "")
 
     def _refuse_incomparable(self, below: Operator) -> None:
         """MIN, MAX and DISTINCT compare their argument."""
@@ -176,22 +205,33 @@ class Grouping:
                 use = f"{call.function}{' DISTINCT' if call.distinct else ''}"
                 self.lowering.findings += incomparable_attributes((call.argument,), below, place, use)
 
-    def _below(self, root: Operator) -> Operator:
+    def _below(self) -> Operator:
         """π of what γ reads, if something of it is computed."""
         if not self.computed:
-            return root
+            return self.rows
         used = [*self.groups.values(), *(call.argument for call in self.calls.values() if call.argument)]
         new = dict(self.computed.values())
-        return Project(root, tuple((name, new.get(name, column(name))) for name in dict.fromkeys(used)))
+        return Project(self.rows, tuple((name, new.get(name, column(name))) for name in dict.fromkeys(used)))
 
     def _report(self, code: int, node: exp.Expr, **details: str) -> None:
         self.lowering.findings.append(finding(code, self.env.text.place(node), **details))
 
 
-def _alias(items: Sequence[SelectItem], expression: exp.Expr) -> str:
-    """The alias of the item that is this expression, if there is one."""
-    wanted = canonical(expression)
-    return next((item.name for item in items if item.named and canonical(item.expression) == wanted), "")
+def _telling(groups: list[exp.Expr]) -> list[exp.Expr]:
+    """The groups without constants, which tell no rows apart; a constant if there is nothing else.
+
+    Not the one that the user wrote: NULL has a type that no table can store.
+    """
+    varying = [group for group in groups if group.find(exp.Column)]
+    return varying if varying or not groups else [exp.Literal.number(1)]
+
+
+def aliases_of(items: Sequence[SelectItem]) -> Aliases:
+    """The expressions that an alias, or the name of a column that is selected, stands for."""
+    found: dict[str, list[exp.Expr]] = {}
+    for item in items:
+        found.setdefault(item.name.lower(), []).append(item.expression)
+    return found
 
 
 def _described(expression: exp.Expr) -> str:

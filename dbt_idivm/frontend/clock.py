@@ -22,6 +22,7 @@ from dbt_idivm.algebra.operator import Operator, operators
 from dbt_idivm.algebra.types import infer_type
 from dbt_idivm.errors import Finding, finding
 from dbt_idivm.frontend import functions
+from dbt_idivm.frontend.lambdas import with_typed_variables
 from dbt_idivm.frontend.refuse import own_functions
 from dbt_idivm.frontend.text import Text
 from dbt_idivm.frontend.types import COMPARISONS
@@ -77,8 +78,10 @@ def _moving(root: Operator) -> Iterator[tuple[exp.Expr, exp.Expr]]:
         types = {name: kind for child in each.inputs for name, kind in child.types.items()}
         for expression in _expressions(each):
             whole = substitute(expression, {name: constants.get(name, column(name)) for name in attributes(expression)})
+            whole, variables = with_typed_variables(whole, types)
+            known = {**types, **variables}
             for node in whole.walk():
-                fault = next((operand for operand, becomes in _conversions(node, types) if _moves(operand, becomes, types)), None)
+                fault = next((operand for operand, becomes in _conversions(node, known) if _moves(operand, becomes, known)), None)
                 if fault is not None:
                     yield node, fault
         if isinstance(each, Project):
@@ -229,7 +232,7 @@ def _families(operand: exp.Expr, types: Types) -> frozenset[Family]:
         return _all_of(_results(operand), types)
     if isinstance(operand, _MIXING):
         return _all_of(list(operand.iter_expressions()), types)
-    if isinstance(operand, exp.Bracket):
+    if isinstance(operand, exp.Bracket | exp.Lambda):
         return _families(operand.this, types)
     kind = infer_type(operand, types)
     if kind.this not in _UNTOLD:

@@ -18,6 +18,8 @@ from sqlglot import ErrorLevel, Token, TokenType, exp
 from sqlglot.dialects.spark import Spark
 from sqlglot.errors import ParseError
 
+from dbt_idivm.frontend.precedence import bind_as_spark, with_unsigned_shifts
+
 Builder = Callable[..., exp.Expr]
 
 # Other names for the same function, and forms with their own syntax that are written back in full.
@@ -25,14 +27,20 @@ _SAME = frozenset({"NVL", "IFNULL", "MEAN", "INT", "BIGINT", "SMALLINT", "TINYIN
                    "BOOLEAN", "DATE", "TIMESTAMP", "BINARY", "DECIMAL", "CEILING", "LCASE", "UCASE", "POW"})
 # f(unit, x, y): the unit is a word, not a column.
 _UNIT_FIRST = frozenset({"DATEADD", "DATE_ADD", "DATEDIFF", "DATE_DIFF", "TIMESTAMPADD", "TIMESTAMPDIFF"})
+# Read by sqlglot as more than a call: the path in get_json_object becomes a tree of its own.
+_BY_NAME = frozenset({"GET_JSON_OBJECT"})
 # Read by sqlglot: their arguments are more than expressions with commas between.
 _OWN_SYNTAX = frozenset({"CAST", "TRY_CAST", "EXTRACT", "TRIM", "OVERLAY", "POSITION", "SUBSTRING", "SUBSTR", "LISTAGG",
                          "STRING_AGG", "PERCENTILE", "PERCENTILE_APPROX", "APPROX_PERCENTILE", "MAX_BY", "MIN_BY", "STRUCT"})
 
 _PARSER: Any = Spark.parser_class
 _BUILDERS: dict[str, Builder] = {**dict.fromkeys(_UNIT_FIRST, exp.Anonymous.from_arg_list), **_PARSER.FUNCTIONS,
-                                 "MEAN": exp.Avg.from_arg_list}
+                                 **dict.fromkeys(_BY_NAME, exp.Anonymous.from_arg_list), "MEAN": exp.Avg.from_arg_list}
 _MARKED = frozenset({*_BUILDERS, *_PARSER.FUNCTION_PARSERS}) - _OWN_SYNTAX
+# A comma stands before none of these, and after none of those.
+_AFTER_LIST = frozenset({TokenType.COMMA, TokenType.R_PAREN, TokenType.R_BRACKET, TokenType.FROM, TokenType.WHERE,
+                         TokenType.HAVING, TokenType.GROUP_BY, TokenType.ORDER_BY, TokenType.SEMICOLON})
+_BEFORE_LIST = frozenset({TokenType.L_PAREN, TokenType.L_BRACKET, TokenType.SELECT, TokenType.FROM})
 
 
 def tokens_of(sql: str) -> list[Token]:
@@ -43,16 +51,52 @@ def tokens_of(sql: str) -> list[Token]:
 def parse(sql: str) -> list[exp.Expr]:
     """The statements of a text. Raises `sqlglot.errors.ParseError` and `TokenError`."""
     mark = next(char for char in map(chr, range(0xE000, 0xF900)) if char not in sql)  # characters for private use
-    tokens = tokens_of(sql)
+    tokens = _with_hex_strings(tokens_of(sql))
+    _refuse_commas(tokens)
     for before, token, after in zip((None, *tokens), tokens, tokens[1:], strict=False):
         qualified = before is not None and before.token_type == TokenType.DOT
         if after.token_type == TokenType.L_PAREN and token.text.upper() in _MARKED and not qualified:
             token.text = mark + token.text
-    return [_without(mark, tree) for tree in Spark().parser().parse(tokens, sql) if tree is not None]
+        if before is not None and before.token_type == TokenType.SELECT and _is_column_all(token, after):
+            token.token_type = TokenType.VAR
+    return [_without(mark, tree) for tree in Spark().parser().parse(with_unsigned_shifts(tokens), sql) if tree is not None]
+
+
+def _with_hex_strings(tokens: list[Token]) -> list[Token]:
+    """X 'FF' is one token to Spark, as X'FF' is to both."""
+    found: list[Token] = []
+    for token in tokens:
+        before = found[-1] if found else None
+        if before is not None and token.token_type == TokenType.STRING and before.token_type == TokenType.VAR \
+                and before.text.upper() == "X":
+            token.token_type = TokenType.HEX_STRING
+            found.pop()
+        found.append(token)
+    return found
+
+
+def _is_column_all(token: Token, after: Token) -> bool:
+    """Whether ALL behind SELECT is a column: nothing to select follows."""
+    return token.token_type == TokenType.ALL and after.token_type in (TokenType.COMMA, TokenType.FROM, TokenType.ALIAS)
+
+
+def _refuse_commas(tokens: Sequence[Token]) -> None:
+    """sqlglot passes over a comma with nothing before or after it, and reads `??` where Spark does not."""
+    for token, after in zip(tokens, (*tokens[1:], None), strict=False):
+        loose = token.token_type == TokenType.COMMA and (after is None or after.token_type in _AFTER_LIST)
+        empty = token.token_type in _BEFORE_LIST and after is not None and after.token_type == TokenType.COMMA
+        if loose or empty or token.token_type == TokenType.DQMARK:
+            wrong = after if empty and after is not None else token
+            raise ParseError.new(f"nothing goes with this {wrong.text}", line=wrong.line, col=wrong.col, highlight=wrong.text)
 
 
 def _without(mark: str, tree: exp.Expr) -> exp.Expr:
     """The tree with functions where marked ones are called. What else got a mark, as t in `AS t (a, b)`, just loses it."""
+    tree = bind_as_spark(tree)
+    for raw in list(tree.find_all(exp.RawString)):
+        text = exp.Literal.string(raw.name)
+        text.meta.update(raw.meta)
+        raw.replace(text)
     nodes = list(tree.walk())
     calls = [node for node in nodes if isinstance(node, exp.Anonymous) and node.name.startswith(mark)]
     for node in nodes:

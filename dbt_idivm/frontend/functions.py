@@ -39,7 +39,7 @@ SCALAR = _words("""
     time time_diff time_trunc timestamp timestamp_micros timestampadd timestampdiff timestamp_millis timestamp_seconds tinyint
     to_binary to_char to_csv to_date to_json to_number to_time to_timestamp to_timestamp_ltz
     to_timestamp_ntz to_unix_timestamp to_utc_timestamp to_varchar to_variant_object to_xml transform
-    transform_keys transform_values translate trim trunc try_add try_aes_decrypt try_divide
+    transform_keys transform_values translate trim trunc try_add try_aes_decrypt try_cast try_divide
     try_element_at try_make_interval try_make_timestamp try_make_timestamp_ltz try_make_timestamp_ntz
     try_mod try_multiply try_parse_json try_parse_url try_subtract try_to_binary try_to_date
     try_to_number try_to_time try_to_timestamp try_url_decode try_validate_utf8 try_variant_get typeof

@@ -7,13 +7,14 @@ than Spark in several places (`tests/unit/test_frontend_names.py` has them).
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
-from dataclasses import dataclass
+from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import dataclass, field
 
 from sqlglot import exp
 
 from dbt_idivm.algebra.operator import Operator
 from dbt_idivm.context import Catalog, Subview
+from dbt_idivm.deep import deep_recursion
 from dbt_idivm.errors import Finding, IdivmError, Place, finding
 from dbt_idivm.frontend.clock import clock_texts
 from dbt_idivm.frontend.env import Env
@@ -23,6 +24,7 @@ from dbt_idivm.frontend.scope import Entry, Scope
 from dbt_idivm.frontend.tables import relations, tables_in
 from dbt_idivm.frontend.text import Text
 from dbt_idivm.frontend.types import incomparable_outputs, incomparable_rows
+from dbt_idivm.operators import UnionAll
 
 __all__ = ["Lowered", "lower", "tables_in"]
 
@@ -31,14 +33,18 @@ __all__ = ["Lowered", "lower", "tables_in"]
 class Lowered:
     """A model as operators. `output` pairs the user's columns, in order and spelling, with attributes of `root`.
 
-    `subviews` are the CTEs, once for each use, and the derived tables: each one's operator is part of `root`.
+    `subviews` are the CTEs, once for each use, and the derived tables: each one's operator is part of `root`. `untold` are
+    UNIONs by their number whose branches may have different types: whoever means to run the plan asks the engine for those of
+    `coercion.question` and lowers again with `Catalog.unions`, or the plan is not the query.
     """
 
     root: Operator
     output: tuple[tuple[str, str], ...]
     subviews: tuple[Subview, ...] = ()
+    untold: Mapping[int, UnionAll] = field(default_factory=dict)
 
 
+@deep_recursion()
 def lower(sql: str, catalog: Catalog) -> Lowered:
     """The plan of a model's SELECT. Raises IdivmError with all that stands in the way."""
     text = Text(sql)
@@ -58,7 +64,7 @@ def lower(sql: str, catalog: Catalog) -> Lowered:
     findings.extend(incomparable_outputs(rows.root, stored))
     findings.extend(clock_texts(rows.root, text))
     _raise(_once_a_column(findings))
-    return Lowered(rows.root, output, tuple(lowering.subviews))
+    return Lowered(rows.root, output, tuple(lowering.subviews), lowering.untold)
 
 
 def _once_a_column(findings: list[Finding]) -> list[Finding]:

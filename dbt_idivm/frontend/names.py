@@ -64,5 +64,5 @@ def plain(text: str, default: str) -> str:
 
 
 def _not_ours(base: str) -> str:
-    """The planner's own attributes are called `count__…`, `sum__…` and `any_…`."""
-    return f"t_{base}" if base in ("count", "sum") or base.startswith("any_") else base
+    """The planner's own attributes are called `count__…`, `sum__…`, `any_…`, `idivm_…` and `one`."""
+    return f"t_{base}" if base in ("count", "sum", "one") or base.startswith(("any_", "idivm_")) else base

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import cast
 
@@ -12,10 +12,11 @@ from dbt_idivm.algebra.expressions import column, conjunction
 from dbt_idivm.algebra.operator import Operator
 from dbt_idivm.context import Catalog, Subview, TableInfo
 from dbt_idivm.errors import Finding, Place, finding, nearest
+from dbt_idivm.frontend.coercion import check, coerced, is_untold
 from dbt_idivm.frontend.env import Env
 from dbt_idivm.frontend.names import Names
 from dbt_idivm.frontend.resolve import Resolver, bare
-from dbt_idivm.frontend.scope import Ambiguous, Entry, Scope, Unknown
+from dbt_idivm.frontend.scope import Entry, Scope, Unknown
 from dbt_idivm.frontend.select import select
 from dbt_idivm.frontend.subquery import where
 from dbt_idivm.frontend.tables import name_of
@@ -44,6 +45,8 @@ class Lowering:
     findings: list[Finding] = field(default_factory=list)
     places: dict[str, Place | None] = field(default_factory=dict)  # by occurrence
     subviews: list[Subview] = field(default_factory=list)
+    unions: int = 0  # handed out so far
+    untold: dict[int, UnionAll] = field(default_factory=dict)
 
     def query(self, node: exp.Expr, env: Env, name: str) -> Rows:
         """Any query. Its computed columns are called `<name>__<column>`."""
@@ -64,29 +67,38 @@ class Lowering:
             if len(branch.scope.entries) != len(first.scope.entries):
                 self._uneven(node, env, first, branch)
                 return first
-        attributes = [tuple(entry.attribute for entry in branch.scope.entries) for branch in branches]
-        union = self.names.union(name)
-        outputs = tuple(self.names.attribute(union, entry.name) for entry in first.scope.entries)
-        root: Operator = UnionAll(tuple(b.root for b in branches), union, outputs, tuple(attributes))
+        root, outputs = self._all(branches, node, env, name)
         if node.args.get("distinct"):
             self.findings += incomparable_attributes(outputs, root, env.text.place(node.expression, "UNION"), "UNION")
             root = Aggregate(root, outputs, ())
         entries = zip(first.scope.entries, outputs, strict=True)
         return Rows(root, Scope(tuple(replace(entry, attribute=output) for entry, output in entries)))
 
+    def _all(self, branches: Sequence[Rows], node: exp.Union, env: Env, name: str) -> tuple[Operator, tuple[str, ...]]:
+        """∪ of branches of one width, each cast to its types if these are told, and its outputs."""
+        entries = branches[0].scope.entries
+        union = self.names.union(name)
+        outputs = tuple(self.names.attribute(union, entry.name) for entry in entries)
+        parts = [(branch.root, tuple(entry.attribute for entry in branch.scope.entries)) for branch in branches]
+        number = self.unions = self.unions + 1
+        told = self.catalog.unions.get(number)
+        if told is not None:
+            self.findings += [finding(228, env.text.place(node.expression, "UNION"), what=f"a UNION of different types: {kind}")
+                              for kind in told.unreadable]
+            parts = [coerced(root, sources, told.casts(number), union, self.names)
+                     for number, (root, sources) in enumerate(parts)]
+        root = UnionAll(tuple(part for part, _ in parts), union, outputs, tuple(sources for _, sources in parts))
+        if told is not None:
+            check(root, told)
+        if told is None and is_untold(root):
+            self.untold[number] = root
+        return root, outputs
+
     def source(self, node: exp.Expr, env: Env) -> tuple[Operator, Scope]:
-        """FROM with its joins. A comma binds weaker than JOIN: `a, b JOIN c` is `a, (b JOIN c)`."""
-        groups = [self.relation(node.args["from_"].this, env)]
-        before: exp.Expr = node.args["from_"]
+        """FROM with its joins, from left to right. A comma is one of them: `a, b JOIN c` is `(a CROSS JOIN b) JOIN c`."""
+        root, scope = self.relation(node.args["from_"].this, env)
         for join in node.args.get("joins") or ():
-            if _is_comma(env.text, before, join):
-                groups.append(self.relation(join.this, env))
-            else:
-                groups[-1] = self.join(*groups[-1], join, env)
-            before = join
-        root, scope = groups[0]
-        for other, columns in groups[1:]:
-            root, scope = Join(root, other, exp.true()), scope.plus(columns)
+            root, scope = self.join(root, scope, join, env)
         return root, scope
 
     def join(self, left: Operator, names: Scope, node: exp.Join, env: Env) -> tuple[Operator, Scope]:
@@ -94,12 +106,11 @@ class Lowering:
         right, others = self.relation(node.this, env)
         shared = tuple(identifier.name for identifier in node.args.get("using") or ())
         if node.method == "NATURAL":
-            known = {entry.name.lower() for entry in others.visible}
-            shared = tuple(entry.name for entry in names.visible if entry.name.lower() in known)
+            shared = names.shared_with(others)
         try:
             scope, pairs = names.using(others, shared)
-        except (Unknown, Ambiguous) as error:
-            self._not_shared(error, node, env, names)
+        except Unknown as error:
+            self._not_shared(str(error), node, env, names)
             scope, pairs = names.plus(others), ()
         equal: list[exp.Expr] = [
             exp.EQ(this=column(one.attribute), expression=column(other.attribute)) for one, other in pairs]
@@ -190,14 +201,9 @@ class Lowering:
         place = env.text.place(node.expression, "UNION")
         self.findings.append(finding(227, place, operation="UNION", left=widths[0], right=widths[1]))
 
-    def _not_shared(self, error: Exception, node: exp.Join, env: Env, names: Scope) -> None:
-        place, word = env.text.place(node, "USING"), str(error)
-        if isinstance(error, Ambiguous):
-            name = error.entries[0].name
-            self.findings.append(finding(222, place, column=name, candidates=word))
-        else:
-            near = ", ".join(nearest(word, [entry.name for entry in names.visible]))
-            self.findings.append(finding(221, place, column=word, nearest=near))
+    def _not_shared(self, word: str, node: exp.Join, env: Env, names: Scope) -> None:
+        near = ", ".join(nearest(word, [entry.name for entry in names.visible]))
+        self.findings.append(finding(221, env.text.place(node, "USING"), column=word, nearest=near))
 
 
 def _qualifier(relation: str) -> tuple[str, ...]:
@@ -211,12 +217,3 @@ def _branches(node: exp.Union) -> list[exp.Expr]:
     if chained and not node.args.get("distinct"):
         return [*_branches(left), node.expression]
     return [left, node.expression]
-
-
-def _is_comma(text: Text, before: exp.Expr, join: exp.Join) -> bool:
-    """Whether `join` is a comma: the tree shows a CROSS JOIN for both."""
-    if join.kind != "CROSS" or join.args.get("on") or join.args.get("using"):
-        return False
-    last, first = text.span(before), text.span(join.this)
-    words = {t.text.upper() for t in text.tokens if last and first and last[1] <= t.start < first[0]}
-    return "," in words and "JOIN" not in words

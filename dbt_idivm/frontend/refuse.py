@@ -15,6 +15,7 @@ from dbt_idivm.algebra.expressions import DIALECT
 from dbt_idivm.errors import Finding, finding
 from dbt_idivm.frontend import functions
 from dbt_idivm.frontend.dialect import tokens_of
+from dbt_idivm.frontend.invalid import arguments, branches, double_name, symmetric
 from dbt_idivm.frontend.subquery import is_conjunct, is_existence
 from dbt_idivm.frontend.text import Text
 from dbt_idivm.operators.aggregate import FUNCTIONS
@@ -140,6 +141,8 @@ def subquery(node: exp.Expr, text: Text) -> Finding | None:
         return None if is_conjunct(node) else finding(208, text.place(node, "EXISTS"), what=what)
     if isinstance(node, exp.Any | exp.All) and isinstance(node.this, exp.Query | exp.Paren):
         word = type(node).__name__.upper()
+        if isinstance(node.parent, exp.Like | exp.ILike) and not isinstance(node.this.unnest(), exp.Query):
+            return None  # s LIKE ANY ('a%')
         if not isinstance(node.this.unnest(), exp.Query):  # an aggregate of conditions
             return finding(216, text.place(node), function=f"{word.lower()}({text.source(node.this)})")
         return finding(208, text.place(node, word), what=word)
@@ -213,6 +216,8 @@ def aggregate_shape(node: exp.Expr, text: Text) -> Finding | None:
     if not isinstance(node, tuple(FUNCTIONS.values())):
         return None
     operand = node.this
+    if operand is None:
+        return finding(229, text.place(node), what=f"{text.source(node)} without an argument")
     several = bool(node.expressions) or (isinstance(operand, exp.Distinct) and len(operand.expressions) != 1)
     operands = operand.expressions if isinstance(operand, exp.Distinct) else [operand]
     star = any(part.is_star and not isinstance(part, exp.Star) for part in operands)
@@ -220,6 +225,15 @@ def aggregate_shape(node: exp.Expr, text: Text) -> Finding | None:
     if not several and not star:
         return None
     return finding(228, text.place(node), what=f"{text.source(node)}: an aggregate of several columns")
+
+
+def table_function(node: exp.Expr, text: Text) -> Finding | None:
+    """A function in FROM that gives no rows."""
+    if not isinstance(node, exp.Table) or not isinstance(node.this, exp.Func):
+        return None
+    names = set(own_functions(node.this))
+    known = names & (functions.SCALAR | functions.AGGREGATE | functions.ORDERED | functions.VOLATILE | FUNCTIONS.keys())
+    return finding(229, text.place(node.this), what=f"{text.source(node.this)} in FROM") if known else None
 
 
 def rewritten(node: exp.Expr, text: Text) -> Finding | None:
@@ -233,7 +247,7 @@ def doubled_quote(node: exp.Expr, text: Text) -> Finding | None:
     """'it''s' is one quote inside a string since Spark 4, and two strings in a row for sqlglot and earlier versions."""
     if not isinstance(node, exp.Query) or node.parent is not None:
         return None
-    strings = [token for token in text.tokens if token.token_type == TokenType.STRING]
+    strings = [token for token in text.tokens if token.token_type in (TokenType.STRING, TokenType.RAW_STRING)]
     for first, second in pairwise(strings):
         if first.end + 1 == second.start:
             place = text.place_at(first.start, second.end + 1)
@@ -277,10 +291,10 @@ _KNOWN: frozenset[type[exp.Expr]] = frozenset({
     exp.Paren, exp.Not, exp.Neg, exp.BitwiseNot, exp.Add, exp.Sub, exp.Mul, exp.Div, exp.IntDiv, exp.Mod, exp.DPipe,
     exp.BitwiseAnd, exp.BitwiseOr, exp.BitwiseXor, exp.BitwiseLeftShift, exp.BitwiseRightShift, exp.And, exp.Or,
     exp.EQ, exp.NEQ, exp.NullSafeEQ, exp.NullSafeNEQ, exp.GT, exp.GTE, exp.LT, exp.LTE, exp.Is, exp.Between, exp.In,
-    exp.Like, exp.ILike, exp.Escape, exp.Dot, exp.Bracket,
+    exp.Like, exp.ILike, exp.Escape, exp.Any, exp.All, exp.Dot, exp.Bracket, exp.HexString,
 })
 
 CHECKS: tuple[Check, ...] = (
-    join, window, limit, recursion, set_operation, grouping, lateral, pivot, sample, time_travel, no_table, subquery,
-    filtered, aggregate_shape, rewritten, function, doubled_quote, inner_star, unknown,
-)
+    join, window, limit, recursion, double_name, branches, set_operation, grouping, lateral, pivot, sample, time_travel,
+    no_table, subquery, filtered, aggregate_shape, arguments, table_function, symmetric, rewritten, function, doubled_quote,
+    inner_star, unknown)

@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 
 from sqlglot import exp
 
-from dbt_idivm.algebra.expressions import DIALECT, column
+from dbt_idivm.algebra.expressions import column, identifier
+from dbt_idivm.algebra.types import infer_type, is_integral
 from dbt_idivm.errors import Finding, finding, nearest
 from dbt_idivm.frontend import functions
 from dbt_idivm.frontend.env import Env
@@ -16,42 +17,47 @@ from dbt_idivm.frontend.scope import Ambiguous, Entry, Scope, Unknown
 _TIGHT = (exp.Binary, exp.Unary, exp.Between, exp.In)
 
 
-def never(entry: Entry, node: exp.Column) -> bool:
-    return False
+# Lower-case alias → the expressions of the select items that have it. A name that two items have means neither.
+Aliases = Mapping[str, list[exp.Expr]]
 
 
 @dataclass
 class Resolver:
-    """Names of one place. A name that the scope has not may be one of `aliases` (lower-case alias → expression).
+    """Names of one place. A name that the scope has not may be one of `aliases`, or of a field of one.
 
-    `yields(entry, node)` says where an alias of that name goes before the column that was found. `correlate`: whether a
-    name may be a column of the query around.
+    `correlate`: whether a name may be a column of the query around.
     """
 
     scope: Scope
     env: Env
     findings: list[Finding]
-    aliases: Mapping[str, exp.Expr] = field(default_factory=dict)
-    yields: Callable[[Entry, exp.Column], bool] = never
+    aliases: Aliases = field(default_factory=dict)
     correlate: bool = False
 
     def resolve(self, expression: exp.Expr) -> exp.Expr:
         """A copy of `expression` in which each column is an attribute of the plan; NULL where there is none."""
-        # `yields` looks at parents, so columns are looked up in the original and put into the copy
         found = {id(node): self._column(node) for node in expression.find_all(exp.Column)}
         return _substituted(expression, found)
 
+    def alias(self, node: exp.Column) -> exp.Expr | None:
+        """What the name means as an alias, or as a field of one; None if it is no alias, or that of several items."""
+        name, *fields = (part.name for part in node.parts)
+        found = self.aliases.get(name.lower(), [])
+        if len(found) != 1:
+            return None
+        if not fields or isinstance(found[0], exp.Column):
+            return with_fields(_spliced(found[0]), fields)
+        return with_fields(exp.paren(found[0]), fields)
+
     def _column(self, node: exp.Column) -> exp.Expr:
         parts = tuple(part.name for part in node.parts)
-        alias = self.aliases.get(parts[0].lower()) if len(parts) == 1 else None
         try:
             entry, fields = self.scope.resolve(parts)
         except Unknown:
-            return _spliced(alias) if alias is not None else self._around(node, parts)
+            alias = self.alias(node)
+            return self._around(node, parts) if alias is None else alias
         except Ambiguous as error:
             return self._ambiguous(node, error)
-        if alias is not None and self.yields(entry, node):
-            return _spliced(alias)
         return field_of(entry, fields)
 
     def _around(self, node: exp.Column, parts: tuple[str, ...]) -> exp.Expr:
@@ -90,10 +96,14 @@ class Resolver:
 
 def field_of(entry: Entry, fields: tuple[str, ...]) -> exp.Expr:
     """The column, or the struct field inside it."""
-    result: exp.Expr = column(entry.attribute)
+    return with_fields(column(entry.attribute), fields)
+
+
+def with_fields(value: exp.Expr, fields: Iterable[str]) -> exp.Expr:
+    """The struct field that is reached from the value by these names."""
     for name in fields:
-        result = exp.Dot(this=result, expression=exp.to_identifier(name))
-    return result
+        value = exp.Dot(this=value, expression=identifier(name))
+    return value
 
 
 def _dotted(node: exp.Column) -> str:
@@ -108,10 +118,12 @@ def _spliced(expression: exp.Expr) -> exp.Expr:
 
 def _substituted(node: exp.Expr, found: Mapping[int, exp.Expr]) -> exp.Expr:
     """A copy of `node` with the nodes in `found` (by identity) replaced, and without positions or comments."""
-    if id(node) in found:
-        return found[id(node)].copy()
-    arguments = {key: _mapped(value, lambda each: _substituted(each, found)) for key, value in node.args.items()}
-    return node.__class__(**arguments)
+    return found[id(node)].copy() if id(node) in found else rebuilt(node, lambda each: _substituted(each, found))
+
+
+def rebuilt(node: exp.Expr, change: Callable[[exp.Expr], exp.Expr]) -> exp.Expr:
+    """A copy of `node` with each of its arguments changed."""
+    return node.__class__(**{key: _mapped(value, change) for key, value in node.args.items()})
 
 
 def _mapped(value: object, change: Callable[[exp.Expr], exp.Expr]) -> object:
@@ -126,24 +138,86 @@ def bare(expression: exp.Expr) -> exp.Expr:
     return expression.unnest()
 
 
-def canonical(expression: exp.Expr) -> str:
-    """A text that is equal for expressions that Spark takes as equal in GROUP BY: a + b and (b + a)."""
-    return _text(_sorted(expression))
+# The structure of an expression: equal for expressions that Spark takes as equal, and for no others.
+Canonical = tuple[object, ...]
+Types = Mapping[str, exp.DataType]
 
 
-def _sorted(node: exp.Expr) -> exp.Expr:
-    """A copy without brackets, the operands of commutative operators in order."""
-    node = bare(node)
-    copy = node.__class__(**{key: _mapped(value, _sorted) for key, value in node.args.items()})
-    if isinstance(copy, _COMMUTATIVE):
-        first, second = sorted((copy.this, copy.expression), key=_text)
-        copy.set("this", first)
-        copy.set("expression", second)
-    return copy
+def canonical(expression: exp.Expr, types: Types) -> Canonical:
+    """The structure by which Spark knows an expression again, in GROUP BY and among aggregates.
+
+    The operands of commutative operators have no order, nor has what follows IN; a > b is b < a, and NOT a > b is a <= b. Else
+    brackets count: they are part of the tree, though not of its text, so that a - (b - c) is not a - b - c.
+    """
+    node = _negated(bare(expression))
+    if isinstance(node, exp.Identifier):
+        return ("Identifier", node.name)
+    if isinstance(node, exp.Greatest | exp.Least):
+        return (type(node).__name__, *_unordered(node.iter_expressions(), types))
+    if isinstance(node, exp.In) and node.args.get("expressions") and not node.args.get("query"):
+        return ("In", canonical(node.this, types), *_unordered(node.expressions, types))
+    if isinstance(node, _CHAINED):
+        return (type(node).__name__, *_unordered(_chain(node, types), types))
+    if isinstance(node, _SYMMETRIC):
+        return (type(node).__name__, *_unordered((node.this, node.expression), types))
+    if type(node) in _FLIPPED:
+        node = _FLIPPED[type(node)](this=node.expression.copy(), expression=node.this.copy())
+    arguments = {key: _structure(value, types) for key, value in node.args.items() if not _is_absent(value)}
+    if isinstance(node, exp.Anonymous):
+        arguments["this"] = node.name.lower()
+    if isinstance(node, exp.Dot) and isinstance(node.expression, exp.Identifier):
+        arguments["expression"] = node.expression.name.lower()  # a struct field, in any case
+    return (type(node).__name__, *sorted(arguments.items()))
 
 
-_COMMUTATIVE = (exp.Add, exp.Mul, exp.And, exp.Or, exp.EQ, exp.NullSafeEQ)
+_CHAINED = (exp.Add, exp.Mul, exp.And, exp.Or, exp.BitwiseAnd, exp.BitwiseOr, exp.BitwiseXor)
+_SYMMETRIC = (exp.EQ, exp.NullSafeEQ)
+_FLIPPED: Mapping[type[exp.Expr], type[exp.Expr]] = {exp.GT: exp.LT, exp.GTE: exp.LTE}
+
+_NEGATED: Mapping[type[exp.Expr], type[exp.Expr]] = {exp.GT: exp.LTE, exp.GTE: exp.LT, exp.LT: exp.GTE, exp.LTE: exp.GT}
+_NOTS: Mapping[type[exp.Expr], type[exp.Expr]] = {exp.NEQ: exp.EQ, exp.NullSafeNEQ: exp.NullSafeEQ}
 
 
-def _text(node: exp.Expr) -> str:
-    return node.sql(DIALECT)
+def _negated(node: exp.Expr) -> exp.Expr:
+    """NOT a > b as a <= b, and a <> b as NOT a = b, which it is short for."""
+    if type(node) in _NOTS:
+        return exp.Not(this=_NOTS[type(node)](this=node.this.copy(), expression=node.expression.copy()))
+    inner = bare(node.this) if isinstance(node, exp.Not) else node
+    if isinstance(node, exp.Not) and type(inner) in _NEGATED:
+        return _NEGATED[type(inner)](this=inner.this.copy(), expression=inner.expression.copy())
+    return node
+
+
+def _unordered(operands: Iterable[exp.Expr], types: Types) -> list[Canonical]:
+    return sorted((canonical(each, types) for each in operands), key=repr)
+
+
+def _chain(node: exp.Expr, types: Types) -> tuple[exp.Expr, ...]:
+    """The operands of a chain of one operator across brackets; of other than conditions only where all have one integral type.
+
+    Wrong without the guard: in (a + b) + c with a and b INT and c BIGINT, Spark casts a + b, which may overflow before.
+    """
+    operands = tuple(_flat(node, type(node)))
+    if len(operands) == 2 or isinstance(node, exp.Connector):
+        return operands
+    kinds = {infer_type(each, types) for each in operands}
+    return operands if len(kinds) == 1 and is_integral(kinds.pop()) else (node.this, node.expression)
+
+
+def _flat(node: exp.Expr, kind: type[exp.Expr]) -> Iterator[exp.Expr]:
+    inner = bare(node)
+    if type(inner) is kind:
+        yield from _flat(inner.this, kind)
+        yield from _flat(inner.expression, kind)
+    else:
+        yield inner
+
+
+def _is_absent(value: object) -> bool:
+    return value is None or value is False or value == []
+
+
+def _structure(value: object, types: Types) -> object:
+    if isinstance(value, exp.Expr):
+        return canonical(value, types)
+    return tuple(_structure(each, types) for each in value) if isinstance(value, list) else value

@@ -6,6 +6,7 @@ field of a struct; columns joined by USING appear once, first, and the right one
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Iterable
 from dataclasses import dataclass, replace
 
@@ -92,9 +93,26 @@ class Scope:
     def plus(self, other: Scope) -> Scope:
         return Scope(self.entries + other.entries)
 
+    def first(self, name: str) -> Entry:
+        """The column of that name that USING means: the first one. Raises Unknown."""
+        found = next((entry for entry in self.visible if entry.name.lower() == name.lower()), None)
+        if found is None:
+            raise Unknown(name)
+        return found
+
+    def shared_with(self, other: Scope) -> tuple[str, ...]:
+        """The columns that NATURAL JOIN joins. Unlike everywhere else, case matters: `Id` and `id` are two names."""
+        left = Counter(entry.name for entry in other.visible)
+        shared = []
+        for name in (entry.name for entry in self.visible):
+            if left[name]:
+                shared.append(name)
+                left[name] -= 1
+        return tuple(shared)
+
     def using(self, other: Scope, names: tuple[str, ...]) -> tuple[Scope, tuple[tuple[Entry, Entry], ...]]:
         """The scope of `self JOIN other USING (names)`, and the pairs of columns that it joins."""
-        pairs = tuple((self.find(name), other.find(name)) for name in names)
+        pairs = tuple((self.first(name), other.first(name)) for name in names)
         lefts, rights = {left for left, _ in pairs}, {right for _, right in pairs}
         first = tuple(left for left, _ in pairs)
         rest = tuple(entry for entry in self.entries if entry not in lefts)

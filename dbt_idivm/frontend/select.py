@@ -40,8 +40,7 @@ def select(lowering: Lowering, node: exp.Select, env: Env, root: Operator, scope
     text = env.text
     selected = tuple(items(lowering, node, env, scope, root.types))
     if is_aggregated(node):
-        grouping = Grouping(lowering, node, env, scope, name)
-        root, expressions = grouping.apply(root, selected)
+        root, expressions = Grouping(lowering, node, env, root, scope, name).apply(selected)
         selected = tuple(Item(i.name, e, i.raw, i.named) for i, e in zip(selected, expressions, strict=True))
     root, scope = _project(lowering, root, selected, name)
     if node.args.get("distinct"):
@@ -57,7 +56,7 @@ def items(lowering: Lowering, node: exp.Select, env: Env, scope: Scope, types: M
 
     `types` are those of the attributes in scope.
     """
-    aliases: dict[str, exp.Expr] = {}
+    aliases: dict[str, list[exp.Expr]] = {}
     resolver, text = Resolver(scope, env, lowering.findings, aliases), env.text
     for raw in node.expressions:
         if raw.is_star and not isinstance(raw, exp.Count):
@@ -66,7 +65,7 @@ def items(lowering: Lowering, node: exp.Select, env: Env, scope: Scope, types: M
         inner = raw.this if isinstance(raw, exp.Alias) else raw
         item = Item(_name(raw), resolver.resolve(inner), inner, bool(_name(raw)))
         if isinstance(raw, exp.Alias):
-            aliases.setdefault(item.name.lower(), item.expression)
+            aliases.setdefault(item.name.lower(), []).append(item.expression)
         yield item if item.named else Item(text.source(raw), item.expression, inner, named=False)
 
 
@@ -75,10 +74,14 @@ def _star(lowering: Lowering, raw: exp.Expr, text: Text, scope: Scope, types: Ma
     qualifier = tuple(part.name for part in raw.parts[:-1]) if isinstance(raw, exp.Column) else ()
     star = raw.this if isinstance(raw, exp.Column) else raw
     left_out = {each.name.lower() for each in star.args.get("except_") or ()}
+    found: list[Item] | None
     try:
         found = [Item(entry.name, column(entry.attribute), raw, entry.named) for entry in scope.star(qualifier)]
     except Unknown:
         found = _fields(qualifier, raw, scope, types)
+        if found is None:
+            lowering.findings.append(finding(228, text.place(raw), what="a star over a struct whose fields are not known"))
+            return
         if not found:
             known = sorted({".".join(entry.qualifier) for entry in scope.entries if entry.qualifier})
             lowering.findings.append(finding(221, text.place(raw), column=raw.sql(DIALECT), nearest=", ".join(known)))
@@ -89,13 +92,15 @@ def _star(lowering: Lowering, raw: exp.Expr, text: Text, scope: Scope, types: Ma
     yield from (item for item in found if item.name.lower() not in left_out)
 
 
-def _fields(name: tuple[str, ...], raw: exp.Expr, scope: Scope, types: Mapping[str, exp.DataType]) -> list[Item]:
-    """The fields of the struct that a dotted name means, none if it means no struct."""
+def _fields(name: tuple[str, ...], raw: exp.Expr, scope: Scope, types: Mapping[str, exp.DataType]) -> list[Item] | None:
+    """The fields of the struct that a dotted name means, none if it means no struct; None if that cannot be told."""
     try:
         entry, path = scope.resolve(name)
     except (Unknown, Ambiguous):
         return []
     kind = infer_type(field_of(entry, path), types)
+    if kind.this in (exp.DataType.Type.UNKNOWN, exp.DataType.Type.OBJECT):
+        return None
     fields = kind.expressions if kind.this == exp.DataType.Type.STRUCT else []
     return [Item(each.name, field_of(entry, (*path, each.name)), raw) for each in fields]
 

@@ -6,11 +6,13 @@ from collections.abc import Iterator
 
 from sqlglot import exp
 
+from dbt_idivm.deep import deep_recursion
 from dbt_idivm.errors import Finding, IdivmError, finding
 from dbt_idivm.frontend.text import Text
 from dbt_idivm.relation_name import relation_name
 
 
+@deep_recursion()
 def tables_in(sql: str) -> tuple[str, ...]:
     """The names of the relations that `sql` reads, each once, in reading order; CTE names are none.
 

@@ -10,6 +10,7 @@ from sqlglot import Token, TokenType, exp
 from sqlglot.errors import ParseError, TokenError
 
 from dbt_idivm.algebra.expressions import DIALECT
+from dbt_idivm.deep import too_deep
 from dbt_idivm.errors import Finding, Place, finding
 from dbt_idivm.frontend.dialect import parse, tokens_of
 
@@ -26,6 +27,9 @@ class Text:
     def parse(self) -> exp.Query | Finding:
         """The text as one query, or what keeps it from being one."""
         try:
+            deepest = too_deep(self.tokens)
+            if deepest is not None:
+                return finding(231, self.place_at(deepest.start, deepest.end + 1))
             trees = parse(self.sql)
         except ParseError as error:
             return self._parse_failure(error)

@@ -1,11 +1,13 @@
 """Additive rules of γ: how sums, counts and averages are led on from signed rows and operator caches (idIVM Tables 9, 11, 12).
 
-| rule           | call     | when                    | operator caches  | Δ, added to it | new value
-|----------------|----------|-------------------------|------------------|----------------|-----------------------------------
-| additive_rows  | count(*) |                         | itself           | Σ ±1           | c + Δ
-| additive_count | count(x) | not DISTINCT            | itself           | Σ ±1, x known  | c + Δ
-| additive_sum   | sum(x)   | not DISTINCT, exact     | itself, count(x) | Σ ±x           | c + Δ, NULL if count(x) = 0
-| additive_avg   | avg(x)   | not DISTINCT, up to INT | sum(x), count(x) |                | sum / count, NULL if count(x) = 0
+| rule                 | call     | when                    | operator caches  | Δ, added to it | new value
+|----------------------|----------|-------------------------|------------------|----------------|------------------------------
+| additive_rows        | count(*) |                         | itself           | Σ ±1           | c + Δ
+| additive_count       | count(x) | not DISTINCT            | itself           | Σ ±1, x known  | c + Δ
+| additive_sum         | sum(x)   | not DISTINCT, up to INT | itself, count(x) | Σ ±x, wider    | c + Δ, NULL if count(x) = 0
+| additive_sum_bigint  | sum(x)   | not DISTINCT, BIGINT    | itself, count(x) | Σ ±x, wider    | the same, cast back
+| additive_sum_decimal | sum(x)   | not DISTINCT, DECIMAL   | itself, count(x) | Σ ±x           | c + Δ, NULL if count(x) = 0
+| additive_avg         | avg(x)   | not DISTINCT, up to INT | sum(x), count(x) |                | sum / count, NULL if count = 0
 
 A signed row is a row of γ's input that came (+) or went (-); an updated one is both, so ∆u adds x_post - x_pre. The tables
 take them from i-diffs; ours come from the net diffs, because an i-diff may name rows that do not change: to evaluate a row
@@ -13,6 +15,10 @@ again does no harm, to add it again would.
 
 count(*) is a cache of every additive γ: a group without rows leaves, which the tables leave open ("do not handle group
 creation/deletion"). Only exact types: a sum of floats depends on the order of its rows, so its groups are recomputed.
+
+Every integer type has a minimum whose negation it cannot hold: -(-128) as TINYINT is an error, and without ANSI mode -128. So
+a value is given a type that holds it before it is negated. What is added to a sum of BIGINTs may pass through sums that no
+BIGINT holds, though the new value is one; its cast back keeps the low 64 bits without ANSI mode, as Spark's own sum does.
 
 Example, γ_{cid; sum(price)}(orders), order 7 of customer 1 goes from 5 to 8: the signed rows are (1, 5, -) and (1, 8, +), Δ is 3.
 """
@@ -24,8 +30,8 @@ from dataclasses import dataclass
 
 from sqlglot import exp
 
-from dbt_idivm.algebra.expressions import operand
-from dbt_idivm.algebra.types import is_small_integer, is_summable
+from dbt_idivm.algebra.expressions import DIALECT, operand
+from dbt_idivm.algebra.types import is_integral, is_small_integer, is_summable
 from dbt_idivm.operators.aggregate import Aggregate, Call
 
 # (defining expression of the argument, sign) → what the signed rows of a group add
@@ -66,8 +72,18 @@ def counts_values(node: Aggregate, call: Call) -> bool:
     return call.argument is not None and not call.distinct
 
 
-def sums_exactly(node: Aggregate, call: Call) -> bool:
-    return not call.distinct and is_summable(node.child.types[call.argument or ""])
+def sums_small_integers(node: Aggregate, call: Call) -> bool:
+    return not call.distinct and is_small_integer(node.child.types[call.argument or ""])
+
+
+def sums_bigints(node: Aggregate, call: Call) -> bool:
+    kind = node.child.types[call.argument or ""]
+    return not call.distinct and is_integral(kind) and not is_small_integer(kind)
+
+
+def sums_decimals(node: Aggregate, call: Call) -> bool:
+    kind = node.child.types[call.argument or ""]
+    return not call.distinct and is_summable(kind) and not is_integral(kind)
 
 
 # Up to INT: Spark sums and divides DOUBLEs, exact below 2^53. A decimal quotient would be rounded twice (docs/adr/0004).
@@ -89,8 +105,23 @@ def sum_delta(argument: exp.Expr | None, sign: exp.Expr) -> exp.Expr:
     """Σ ±x without a product: multiplying would change the scale of a wide decimal."""
     assert argument is not None
     positive = exp.GT(this=sign.copy(), expression=exp.Literal.number(0))
-    signed = exp.Case(ifs=[exp.If(this=positive, true=argument.copy())], default=exp.Neg(this=exp.paren(argument.copy())))
+    signed = exp.Case(ifs=[exp.If(this=positive, true=argument.copy())], default=exp.Neg(this=operand(argument)))
     return exp.Coalesce(this=exp.Sum(this=signed), expressions=[exp.Literal.number(0)])
+
+
+# Without the cast -128 as TINYINT goes as -128, or not at all: its negation is 128.
+def small_sum_delta(argument: exp.Expr | None, sign: exp.Expr) -> exp.Expr:
+    return sum_delta(_cast(argument, "bigint"), sign)
+
+
+# Without the cast -2^63 goes as itself; and 2^63 - 1 and 1 that come while 1 and 2^63 - 1 go, are no sum on the way to nothing.
+def bigint_sum_delta(argument: exp.Expr | None, sign: exp.Expr) -> exp.Expr:
+    return sum_delta(_cast(argument, "decimal(20, 0)"), sign)
+
+
+def _cast(value: exp.Expr | None, kind: str) -> exp.Expr:
+    assert value is not None
+    return exp.Cast(this=value.copy(), to=exp.DataType.build(kind, dialect=DIALECT))
 
 
 def added(old: exp.Expr | None, delta: exp.Expr, caches: Mapping[str, exp.Expr]) -> exp.Expr:
@@ -102,8 +133,13 @@ def summed(old: exp.Expr | None, delta: exp.Expr, caches: Mapping[str, exp.Expr]
     return _null_if_empty(caches["count"], added(before, delta, caches))
 
 
+def summed_bigints(old: exp.Expr | None, delta: exp.Expr, caches: Mapping[str, exp.Expr]) -> exp.Expr:
+    before = None if old is None else exp.Coalesce(this=old, expressions=[exp.Literal.number(0)])
+    return _null_if_empty(caches["count"], _cast(added(before, delta, caches), "bigint"))
+
+
 def divided(old: exp.Expr | None, delta: exp.Expr, caches: Mapping[str, exp.Expr]) -> exp.Expr:
-    dividend = exp.Cast(this=caches["sum"].copy(), to=exp.DataType.build("double"))
+    dividend = _cast(caches["sum"], "double")
     return _null_if_empty(caches["count"], exp.Div(this=dividend, expression=exp.paren(caches["count"].copy())))
 
 
@@ -114,8 +150,10 @@ def _null_if_empty(count: exp.Expr, value: exp.Expr) -> exp.Expr:
 
 # In this order a rule's caches come before it.
 ADDITIVE = (
-    AdditiveRule("additive_rows",  "count", counts_rows,       (),               rows_delta,  added,   "c + Σ ±1",    "Table 11"),
-    AdditiveRule("additive_count", "count", counts_values,     (),               count_delta, added,   "c + Σ ±1",    "Table 11"),
-    AdditiveRule("additive_sum",   "sum",   sums_exactly,      ("count",),       sum_delta,   summed,  "c + Σ ±x",    "Table 9"),
-    AdditiveRule("additive_avg",   "avg",   averages_integers, ("sum", "count"), None,        divided, "sum / count", "Table 12"),
+    AdditiveRule("additive_rows", "count", counts_rows, (), rows_delta, added, "c + Σ ±1", "Table 11"),
+    AdditiveRule("additive_count", "count", counts_values, (), count_delta, added, "c + Σ ±1", "Table 11"),
+    AdditiveRule("additive_sum", "sum", sums_small_integers, ("count",), small_sum_delta, summed, "c + Σ ±x", "Table 9"),
+    AdditiveRule("additive_sum_bigint", "sum", sums_bigints, ("count",), bigint_sum_delta, summed_bigints, "c + Σ ±x", "Table 9"),
+    AdditiveRule("additive_sum_decimal", "sum", sums_decimals, ("count",), sum_delta, summed, "c + Σ ±x", "Table 9"),
+    AdditiveRule("additive_avg", "avg", averages_integers, ("sum", "count"), None, divided, "sum / count", "Table 12"),
 )

@@ -22,6 +22,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
+from functools import cached_property
 
 from sqlglot import exp
 
@@ -74,11 +75,11 @@ class Aggregate(Operator):
     def arguments(self) -> tuple[str, ...]:
         return tuple(dict.fromkeys(call.argument for call in self.calls if call.argument is not None))
 
-    @property
+    @cached_property
     def columns(self) -> tuple[str, ...]:
         return (*self.groups, *(call.name for call in self.calls))
 
-    @property
+    @cached_property
     def types(self) -> Mapping[str, exp.DataType]:
         below = self.child.types
         results = {call.name: infer_type(call.expression(column(call.argument) if call.argument else None), below)
@@ -93,11 +94,11 @@ class Aggregate(Operator):
         (child,) = children
         return replace(self, child=child)
 
-    @property
+    @cached_property
     def ids(self) -> tuple[str, ...]:
         return self.groups
 
-    @property
+    @cached_property
     def unique(self) -> bool:
         return True
 

@@ -21,6 +21,7 @@ Example, orders ⋈ customers on cid: UPD of customers.name names one customer I
 from __future__ import annotations
 
 from dataclasses import dataclass
+from functools import cached_property
 
 from dbt_idivm.algebra.expressions import attributes
 from dbt_idivm.algebra.operator import SIGN, Operator
@@ -40,12 +41,12 @@ class Join(Pair, Operator):
         if missing := set(attributes(self.condition)) - set(self.columns):
             raise ValueError(f"⋈ uses {sorted(missing)}, which its inputs lack")
 
-    @property
+    @cached_property
     def used(self) -> frozenset[str]:
         """X, the attributes of the condition."""
         return frozenset(attributes(self.condition))
 
-    @property
+    @cached_property
     def ids(self) -> tuple[str, ...]:
         left, right = self.inputs
         return left.ids + right.ids

@@ -6,8 +6,12 @@
 | project_del         | DEL    |                                         | DEL, knows f(Y) where Y ⊆ P ∪ K
 | project_upd         | UPD    | each f(Y): Y ∩ A = ∅ or Y ⊆ P ∪ A ∪ K   | UPD, assigns f(Y) where Y ∩ A ≠ ∅; or none
 | project_upd_lookup  | UPD    | some f(Y) needs a look-up, ID unique    | the same, and UPD(I; f(Y)) over R⁺ ⋉_P Δ
+| project_upd_again   | UPD    | the same, where Δ was looked up already | REC(P)
 | project_upd_bag     | UPD    | some f(Y) needs a look-up, ID not unique| REC(P)
 | project_rec         | REC    |                                         | REC, knows f(Y) where Y ⊆ P ∪ K
+
+An f(Y) that may fail, such as a / b, is evaluated for rows of R only, as the query does: where an i-diff may name others, because
+a condition or a join below has not been seen to, it is looked up (UPD) or not carried (DEL, REC).
 
 Example, π price * rate → cost, price of `orders`, rate of `currencies`: an update of price does not know the rate, so
 cost is looked up for the rows with that order; an update of orders.note assigns nothing that passes and is dropped.
@@ -21,10 +25,12 @@ from sqlglot import exp
 
 from dbt_idivm.algebra.expressions import attributes, column
 from dbt_idivm.algebra.operator import SIGN, Operator
+from dbt_idivm.algebra.raising import may_raise
 from dbt_idivm.algebra.relation import Compute, Relation, project
 from dbt_idivm.idiff.build import recompute
 from dbt_idivm.idiff.idiff import DEL, INS, REC, UPD, IDiff
 from dbt_idivm.idiff.rule import IDiffRule, always
+from dbt_idivm.operators.scan import reads_tables
 
 
 @dataclass(frozen=True)
@@ -54,19 +60,37 @@ class Project(Compute, Operator):
     def conditional(self, above: frozenset[str]) -> tuple[frozenset[str], ...]:
         return (self.lineage(above),)
 
+    def carried(self, occurrence: str) -> frozenset[str] | None:
+        known = self.inputs[0].carried(occurrence)
+        return None if known is None else frozenset(name for name, e in self.definitions if set(attributes(e)) <= known)
+
     def signed(self) -> Relation:
         (child,) = self.inputs
         return Compute(child.signed(), (*self.definitions, (SIGN, column(SIGN))))
 
 
-def known(node: Project, have: frozenset[str]) -> tuple[tuple[str, exp.Expr], ...]:
-    """The definitions that can be evaluated from the attributes `have`."""
-    return tuple((name, e) for name, e in node.definitions if set(attributes(e)) <= have)
+def known(node: Project, diff: IDiff) -> tuple[tuple[str, exp.Expr], ...]:
+    """The definitions that can be evaluated from the i-diff's own attributes."""
+    unsafe = unguarded(node, diff)
+    return tuple((name, e) for name, e in node.definitions if set(attributes(e)) <= diff.attributes and name not in unsafe)
+
+
+# Wrong without it: π amount / qty above σ qty <> 0 ∧ active, with `active` of another table. An update of `amount` that goes
+# on as UPD(id; amount / qty) fails on rows with qty = 0, which the query never divides.
+def unguarded(node: Project, diff: IDiff) -> frozenset[str]:
+    """The computed attributes that may fail on a row that the i-diff names and the query never evaluates them for.
+
+    Rows that are inserted are rows of R⁺. Others may name rows that no condition and no join below let through.
+    """
+    (child,) = node.inputs
+    if diff.kind is INS or all(child.carried(origin.occurrence) is not None for origin in diff.origins):
+        return frozenset()
+    return frozenset(name for name, e in node.computed if may_raise(e, child.types))
 
 
 def mapped(node: Project, diff: IDiff) -> IDiff:
     """The i-diff's attributes as the output calls them; computed ones that its own attributes suffice for are added."""
-    definitions = known(node, diff.attributes)
+    definitions = known(node, diff)
     changed = {name for name, e in definitions if diff.kind is INS or not set(attributes(e)).isdisjoint(diff.assigned)}
     names = tuple(name for name, _ in definitions)
     ids = node.ids if diff.kind is INS else diff.ids
@@ -78,9 +102,10 @@ def mapped(node: Project, diff: IDiff) -> IDiff:
 
 
 def lookups(node: Project, diff: IDiff) -> tuple[str, ...]:
-    """The computed attributes that an update changes without knowing all they are computed from."""
+    """The computed attributes that an update changes and that cannot be evaluated from what it carries."""
+    found = {name for name, _ in known(node, diff)}
     return tuple(name for name, e in node.definitions
-                 if not set(attributes(e)).isdisjoint(diff.assigned) and not set(attributes(e)) <= diff.attributes)
+                 if name not in found and not set(attributes(e)).isdisjoint(diff.assigned))
 
 
 def project_map(node: Project, side: int, diff: IDiff) -> tuple[IDiff, ...]:
@@ -93,7 +118,13 @@ def project_upd(node: Project, side: int, diff: IDiff) -> tuple[IDiff, ...]:
 
 
 def needs_lookup(node: Project, side: int, diff: IDiff) -> bool:
-    return bool(lookups(node, diff)) and node.unique
+    return bool(lookups(node, diff)) and node.unique and not reads_tables(diff.relation)
+
+
+# Not wrong without it, but endless: restricting rows by rows that were looked up themselves repeats these wherever the keys go,
+# and the next look-up repeats all of that. A chain of five joins, each with a computed column, would be a script of gigabytes.
+def needs_second_lookup(node: Project, side: int, diff: IDiff) -> bool:
+    return bool(lookups(node, diff)) and node.unique and reads_tables(diff.relation)
 
 
 def needs_lookup_in_bag(node: Project, side: int, diff: IDiff) -> bool:
@@ -113,7 +144,7 @@ def project_upd_lookup(node: Project, side: int, diff: IDiff) -> tuple[IDiff, ..
     return (*project_upd(node, side, diff), extra)
 
 
-# The looked-up rows would repeat an ID, and an update's IDs must be a key of it: rows of a bag are evaluated anew.
+# The looked-up rows of a bag would repeat an ID, and an update's IDs must be a key of it: such rows are evaluated anew.
 def project_upd_bag(node: Project, side: int, diff: IDiff) -> tuple[IDiff, ...]:
     return (recompute(diff),)
 
@@ -123,6 +154,7 @@ Project.RULES = (
     IDiffRule("project_del",        DEL, always,              "DEL",                  project_map,        "Table 8, ∆-"),
     IDiffRule("project_upd",        UPD, needs_none,          "UPD",                  project_upd,        "Table 8, ∆u, if"),
     IDiffRule("project_upd_lookup", UPD, needs_lookup,        "UPD, UPD(I; f(Y))",    project_upd_lookup, "Table 8, ∆u, else"),
+    IDiffRule("project_upd_again",  UPD, needs_second_lookup, "REC(P)",               project_upd_bag,    "ours"),
     IDiffRule("project_upd_bag",    UPD, needs_lookup_in_bag, "REC(P)",               project_upd_bag,    "ours"),
     IDiffRule("project_rec",        REC, always,              "REC",                  project_map,        "ours"),
 )

@@ -23,6 +23,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
+from functools import cached_property
 from typing import Literal
 
 from sqlglot import exp
@@ -73,11 +74,11 @@ class Scan(Operator):
         """The columns of the table that the plan uses, in the table's order."""
         return tuple(a for a in self.attributes if self.used is None or a.name in self.used)
 
-    @property
+    @cached_property
     def columns(self) -> tuple[str, ...]:
         return tuple(self.attribute(a.name) for a in self.base_columns)
 
-    @property
+    @cached_property
     def types(self) -> Mapping[str, exp.DataType]:
         return {self.attribute(a.name): type_of(a.type) for a in self.base_columns}
 
@@ -88,11 +89,11 @@ class Scan(Operator):
     def with_children(self, *children: Relation) -> Relation:
         return self
 
-    @property
+    @cached_property
     def ids(self) -> tuple[str, ...]:
         return self.columns if self.key is None else tuple(self.attribute(name) for name in self.key)
 
-    @property
+    @cached_property
     def unique(self) -> bool:
         return self.key is not None
 
@@ -111,6 +112,9 @@ class Scan(Operator):
 
     def conditional(self, above: frozenset[str]) -> tuple[frozenset[str], ...]:
         return ()
+
+    def carried(self, occurrence: str) -> frozenset[str] | None:
+        return frozenset(self.columns) if occurrence == self.occurrence else None
 
     def in_state(self, state: State) -> Relation:
         return replace(self, state=state)
@@ -143,11 +147,11 @@ class DiffRows(Relation):
     names: tuple[str, ...]
     split: frozenset[str] = frozenset()
 
-    @property
+    @cached_property
     def columns(self) -> tuple[str, ...]:
         return self.names
 
-    @property
+    @cached_property
     def types(self) -> Mapping[str, exp.DataType]:
         return {**self.scan.types, SIGN: exp.DataType.build("int")}
 
@@ -175,6 +179,11 @@ def diff_leaves(relation: Relation) -> tuple[DiffRows, ...]:
     if isinstance(relation, DiffRows):
         return (relation,)
     return tuple(leaf for child in relation.children for leaf in diff_leaves(child))
+
+
+def reads_tables(relation: Relation) -> bool:
+    """Whether a relation of a Δ-script reads more than base i-diffs."""
+    return isinstance(relation, Scan) or any(map(reads_tables, relation.children))
 
 
 def base_idiffs(scan: Scan, conditional: frozenset[str], recompute_only: bool = False) -> tuple[IDiff, ...]:

@@ -3,13 +3,16 @@
 | rule                  | i-diff | when           | out (idIVM Table 6)
 |-----------------------|--------|----------------|--------------------------------------------------
 | select_ins            | INS    |                | INS(σ_φ Δ)
-| select_del_known      | DEL    | X ⊆ P ∪ K      | DEL(σ_φ Δ): its pre-state says that it never was in the view
+| select_del_known      | DEL    | X' ⊆ P ∪ K     | DEL(σ_φ' Δ): its pre-state says that it never was in the view
 | select_del            | DEL    | else           | as it is (naming absent IDs is harmless)
 | select_upd_condition  | UPD    | A ∩ X ≠ ∅      | REC(P): rows may come in or leave
-| select_upd_known      | UPD    | X ⊆ P ∪ K      | UPD(σ_φ Δ)
+| select_upd_known      | UPD    | X' ⊆ P ∪ K     | UPD(σ_φ' Δ)
 | select_upd            | UPD    | else           | as it is
-| select_rec_known      | REC    | X ⊆ P ∪ K      | REC(σ_φ Δ): kept if one of its images satisfies φ
+| select_rec_known      | REC    | X' ⊆ P ∪ K     | REC(σ_φ' Δ): kept if one of its images satisfies φ'
 | select_rec            | REC    | else           | as it is
+
+φ' are the AND-ed parts of φ that the i-diff knows all attributes of (in the table it is φ as a whole). They keep away rows that
+are not in the view, for which what is computed above may not even be defined.
 
 The paper splits an update of a conditional attribute into ∆u, ∆+ and ∆- by φ(pre) and φ(post). Here the base i-diffs are
 split by attribute already, so what arrives as UPD with A ∩ X ≠ ∅ assigns a *computed* attribute; REC covers the three.
@@ -20,8 +23,11 @@ Example, σ x > 1: DEL(1; knows x = 0) is dropped; DEL(2; knows x = 5) goes on; 
 from __future__ import annotations
 
 from dataclasses import dataclass
+from functools import cached_property
 
-from dbt_idivm.algebra.expressions import attributes
+from sqlglot import exp
+
+from dbt_idivm.algebra.expressions import attributes, conjunction, conjuncts
 from dbt_idivm.algebra.operator import Operator
 from dbt_idivm.algebra.relation import Filter, Relation
 from dbt_idivm.idiff.build import passed, recompute
@@ -38,7 +44,7 @@ class Select(Filter, Operator):
         if missing:
             raise ValueError(f"σ uses {sorted(missing)}, which its input lacks")
 
-    @property
+    @cached_property
     def used(self) -> frozenset[str]:
         """X, the attributes of the condition."""
         return frozenset(attributes(self.condition))
@@ -49,17 +55,26 @@ class Select(Filter, Operator):
     def conditional(self, above: frozenset[str]) -> tuple[frozenset[str], ...]:
         return (above | self.used,)
 
+    def carried(self, occurrence: str) -> frozenset[str] | None:
+        known = self.inputs[0].carried(occurrence)
+        return known if known is not None and self.used <= known else None
+
     def signed(self) -> Relation:
         (child,) = self.inputs
         return Filter(child.signed(), self.condition)
 
 
+def known_part(node: Select, diff: IDiff) -> tuple[exp.Expr, ...]:
+    """φ', in the order of φ: a part may guard those behind it."""
+    return tuple(part for part in conjuncts(node.condition) if set(attributes(part)) <= diff.attributes)
+
+
 def is_known(node: Select, side: int, diff: IDiff) -> bool:
-    return node.used <= diff.attributes and not diff.assigns(node.used)
+    return bool(known_part(node, diff)) and not diff.assigns(node.used)
 
 
 def is_unknown(node: Select, side: int, diff: IDiff) -> bool:
-    return not node.used <= diff.attributes and not diff.assigns(node.used)
+    return not known_part(node, diff) and not diff.assigns(node.used)
 
 
 def is_condition(node: Select, side: int, diff: IDiff) -> bool:
@@ -67,7 +82,8 @@ def is_condition(node: Select, side: int, diff: IDiff) -> bool:
 
 
 def filtered(node: Select, side: int, diff: IDiff) -> tuple[IDiff, ...]:
-    return (diff.over(Filter(diff.relation, node.condition)),)
+    condition = conjunction(part.copy() for part in known_part(node, diff))
+    return (diff if condition is None else diff.over(Filter(diff.relation, condition)),)
 
 
 def select_pass(node: Select, side: int, diff: IDiff) -> tuple[IDiff, ...]:
@@ -81,12 +97,12 @@ def select_recompute(node: Select, side: int, diff: IDiff) -> tuple[IDiff, ...]:
 
 
 Select.RULES = (
-    IDiffRule("select_ins",           INS, always,       "INS(σ_φ Δ)", filtered,         "Table 6, ∆+"),
-    IDiffRule("select_del_known",     DEL, is_known,     "DEL(σ_φ Δ)", filtered,         "Table 6, ∆- with pre-state"),
-    IDiffRule("select_del",           DEL, is_unknown,   "DEL",        select_pass,      "Table 6, ∆-"),
-    IDiffRule("select_upd_condition", UPD, is_condition, "REC(P)",     select_recompute, "Table 6, ∆u → ∆u, ∆+, ∆-"),
-    IDiffRule("select_upd_known",     UPD, is_known,     "UPD(σ_φ Δ)", filtered,         "Table 6, ∆u, X ∩ A = ∅"),
-    IDiffRule("select_upd",           UPD, is_unknown,   "UPD",        select_pass,      "Table 6, ∆u, else"),
-    IDiffRule("select_rec_known",     REC, is_known,     "REC(σ_φ Δ)", filtered,         "ours"),
-    IDiffRule("select_rec",           REC, is_unknown,   "REC",        select_pass,      "ours"),
+    IDiffRule("select_ins",           INS, always,       "INS(σ_φ Δ)",  filtered,         "Table 6, ∆+"),
+    IDiffRule("select_del_known",     DEL, is_known,     "DEL(σ_φ' Δ)", filtered,         "Table 6, ∆- with pre-state"),
+    IDiffRule("select_del",           DEL, is_unknown,   "DEL",         select_pass,      "Table 6, ∆-"),
+    IDiffRule("select_upd_condition", UPD, is_condition, "REC(P)",      select_recompute, "Table 6, ∆u → ∆u, ∆+, ∆-"),
+    IDiffRule("select_upd_known",     UPD, is_known,     "UPD(σ_φ' Δ)", filtered,         "Table 6, ∆u, X ∩ A = ∅"),
+    IDiffRule("select_upd",           UPD, is_unknown,   "UPD",         select_pass,      "Table 6, ∆u, else"),
+    IDiffRule("select_rec_known",     REC, is_known,     "REC(σ_φ' Δ)", filtered,         "ours"),
+    IDiffRule("select_rec",           REC, is_unknown,   "REC",         select_pass,      "ours"),
 )

@@ -39,6 +39,7 @@ Where φ does not bind the left row (NOT IN over a NULL, EXISTS without correlat
 from __future__ import annotations
 
 from dataclasses import dataclass
+from functools import cached_property
 
 from dbt_idivm.algebra.expressions import attributes
 from dbt_idivm.algebra.operator import SIGN, Operator, State, with_sign
@@ -59,12 +60,12 @@ class SemiAntiJoin(Probe, Operator):
         if missing := self.used - {*left.columns, *right.columns}:
             raise ValueError(f"⋉ uses {sorted(missing)}, which its inputs lack")
 
-    @property
+    @cached_property
     def used(self) -> frozenset[str]:
         """X, the attributes of the condition."""
         return frozenset(attributes(self.condition))
 
-    @property
+    @cached_property
     def unique(self) -> bool:
         return self.inputs[0].unique
 

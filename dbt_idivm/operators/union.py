@@ -20,6 +20,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
+from functools import cached_property
 
 from sqlglot import exp
 
@@ -52,11 +53,11 @@ class UnionAll(Operator):
         """b, the branch attribute."""
         return f"{self.name}__branch"
 
-    @property
+    @cached_property
     def columns(self) -> tuple[str, ...]:
         return (*self.outputs, self.branch)
 
-    @property
+    @cached_property
     def types(self) -> Mapping[str, exp.DataType]:
         found: dict[str, exp.DataType] = {self.branch: exp.DataType.build("int")}
         for part, sources in zip(self.parts, self.sources, strict=True):
@@ -74,7 +75,7 @@ class UnionAll(Operator):
     def with_children(self, *children: Relation) -> Relation:
         return replace(self, parts=children)
 
-    @property
+    @cached_property
     def id_outputs(self) -> tuple[str, ...]:
         """The outputs that hold an ID attribute, or nothing, in every branch."""
         found = []
@@ -84,7 +85,7 @@ class UnionAll(Operator):
                 found.append(output)
         return tuple(found)
 
-    @property
+    @cached_property
     def ids(self) -> tuple[str, ...]:
         return (self.branch, *self.id_outputs)
 
@@ -113,6 +114,13 @@ class UnionAll(Operator):
 
     def conditional(self, above: frozenset[str]) -> tuple[frozenset[str], ...]:
         return self.needed(above)
+
+    def carried(self, occurrence: str) -> frozenset[str] | None:
+        for number, part in enumerate(self.inputs):
+            known = part.carried(occurrence)
+            if known is not None:
+                return frozenset(output for output, source in self.pairs(number) if source in known)
+        return None
 
     def branch_of(self, number: int, relation: Relation, *, sign: bool = False) -> Relation:
         """Rows of one branch under the output's names, with b."""

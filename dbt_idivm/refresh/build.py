@@ -12,9 +12,10 @@ from dbt_idivm.algebra.block import subquery
 from dbt_idivm.errors import Finding, IdivmError, finding, listed, nearest
 from dbt_idivm.refresh import commands, history, keys, state, writing
 from dbt_idivm.refresh.history import Commit
-from dbt_idivm.refresh.inputs import pinned_query
+from dbt_idivm.refresh.inputs import pinned_query, view_digest
 from dbt_idivm.refresh.outcome import Account, Effect, named, outcome, summary
-from dbt_idivm.refresh.planning import Job, Planned
+from dbt_idivm.refresh.planning import Job, Planned, known_proof, proof_key, question, without_plan
+from dbt_idivm.refresh.proof import judge
 from dbt_idivm.refresh.protocol import InputChange, Outcome, Rows
 from dbt_idivm.refresh.relations import BUILD, DEFINITION, IDS, INPUTS, OWNER, SHOWN, VIEW, Described, describe
 from dbt_idivm.refresh.standing import NEW_SUFFIX, Standing, model_name
@@ -50,15 +51,27 @@ def build(job: Job, standing: Standing, planned: Planned, reason: Finding | None
     """Create the view (`reason` is None) or rebuild it."""
     for name, key in planned.keys.items():
         yield from keys.verify(job.engine, job.invocation, planned.inputs.tables[name], key)
+    planned = yield from _judged(job, standing, planned)
     wanted = _with_plan(job, planned) if planned.plan else _without_plan(job, planned)
     yield from _verify_unique_key(job, planned, wanted)
     written = yield from put(job, wanted, standing)
     inputs = all_inputs(job, standing, planned)
     # a first build that cannot be maintained says so at once
-    why = summary(reason or planned.refusal)
+    why = summary(planned.refusal if planned.is_misread else reason or planned.refusal)
     account = Account("create" if reason is None else "full", wanted.hidden, inputs, Effect(inserted=written),
                       None if reason is None else "full", why)
     return outcome(job, account, planned)
+
+
+def _judged(job: Job, standing: Standing, planned: Planned) -> Steps[Planned]:
+    """The model with its plan if that means what the SELECT means, else without. Once for each definition: its state says so."""
+    if planned.plan is None or planned.proof is not None:
+        return planned
+    key, known = proof_key(job, planned), known_proof(job, standing)
+    if known is not None and known.key == key and known.how in ("plans", "rows"):
+        return replace(planned, proof=known)
+    found = yield from judge(job.engine, question(job, planned), key, job.config.verify_build)
+    return replace(planned, proof=found) if found.difference is None else without_plan(job, planned, found)
 
 
 def all_inputs(job: Job, standing: Standing, planned: Planned) -> dict[str, InputChange]:
@@ -108,9 +121,9 @@ def build_restricted(job: Job, standing: Standing) -> Steps[Outcome]:
 
 
 def new_state(job: Job, planned: Planned, inputs: Mapping[str, Consumed]) -> State:
-    views = {name: digest(text) for name, text in planned.inputs.views.items()}
+    views = {name: view_digest(text, planned.inputs.settings.get(name)) for name, text in planned.inputs.views.items()}
     return State(inputs, planned.fingerprint, request_digest(job), views, job.request.run_id,
-                 volatile=not planned.repeatable)
+                 volatile=not planned.repeatable, proof=str(planned.proof or ""))
 
 
 def request_digest(job: Job) -> str:

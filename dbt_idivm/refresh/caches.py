@@ -14,6 +14,7 @@ from dbt_idivm.errors import IdivmError, finding
 from dbt_idivm.refresh.inputs import Input, Inputs
 from dbt_idivm.refresh.outcome import named
 from dbt_idivm.refresh.planning import Job, Planned, cache_sql, planned
+from dbt_idivm.refresh.proof import Proof
 from dbt_idivm.refresh.protocol import InputChange
 from dbt_idivm.refresh.relations import describe
 from dbt_idivm.refresh.standing import Standing, model_name, read_standing
@@ -47,7 +48,7 @@ def planned_of(job: Job, above: Planned, cache: Cache) -> Planned:
     """The plan of the cache whose job that is, over those inputs of the view that it reads; caches before it are among them."""
     tables = {name: found for name, found in above.inputs.tables.items() if found.table in cache.plan.tables}
     keys = {name: key for name, key in above.keys.items() if name in tables}
-    return planned(job, Inputs(tables, {}), keys, cache.plan, None)
+    return replace(planned(job, Inputs(tables, {}), keys, cache.plan, None), proof=Proof("part", ""))
 
 
 def read(job: Job, above: Planned, cache: Cache, before: Standing, inputs: Mapping[str, InputChange]) -> Steps[Planned]:

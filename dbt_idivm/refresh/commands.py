@@ -30,9 +30,23 @@ def describe(table: str) -> Statement:
     return Statement(f"DESCRIBE TABLE EXTENDED {name_sql(table)}", "metadata", f"columns of {table}")
 
 
-def describe_query(sql: str) -> Statement:
+def describe_as_json(relation: str) -> Statement:
+    return Statement(f"DESCRIBE TABLE EXTENDED {name_sql(relation)} AS JSON", "metadata", f"settings of {relation}")
+
+
+def describe_query(sql: str, what: str = "the model's SELECT") -> Statement:
     """The columns of a SELECT, with their types, without running it."""
-    return Statement(f"DESCRIBE QUERY {sql.strip().rstrip(';')}", "metadata", "columns of the model's SELECT")
+    return Statement(f"DESCRIBE QUERY {sql.strip().rstrip(';')}", "metadata", f"columns of {what}")
+
+
+def explain_query(sql: str, what: str) -> Statement:
+    """The plans of a SELECT, without running it."""
+    return Statement(f"EXPLAIN EXTENDED {sql.strip().rstrip(';')}", "metadata", f"plan of {what}")
+
+
+def detail(table: str) -> Statement:
+    """One row of facts about a Delta table, its size among them."""
+    return Statement(f"DESCRIBE DETAIL {name_sql(table)}", "metadata", f"size of {table}")
 
 
 def describe_column(table: str, column: str) -> Statement:
@@ -49,6 +63,10 @@ def set_option(key: str, value: str) -> Statement:
     """SET in its quoted form: the plain one refuses semicolons and would swallow a comment that dbt appends."""
     quoted = exp.to_identifier(value, quoted=True).sql(DELTA.name)
     return Statement(f"SET `{key}`={quoted}", "setting", f"set {key}", fetch=False)
+
+
+def read_option(key: str) -> Statement:
+    return Statement(f"SET `{key}`", "metadata", f"read {key}")
 
 
 def reset_option(key: str) -> Statement:

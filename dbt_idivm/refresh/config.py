@@ -16,6 +16,7 @@ _CHOICES: Mapping[str, tuple[str, ...] | None] = {
     "strategy": ("auto", "incremental", "id", "tuple", "recompute", "full"),
     "on_unsupported": ("full", "error"),
     "verify": ("always", "sample", "none"),
+    "verify_build": ("auto", "always", "never"),
     "volatile": ("error", "full", "at_refresh"),
     "caches": None,
     "keys": None,
@@ -38,6 +39,7 @@ class ModelConfig:
     strategy: str = "auto"
     on_unsupported: str = "full"
     verify: str = "always"
+    verify_build: str = "auto"
     volatile: str = "error"
     caches: Caches = "auto"
     keys: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
@@ -73,7 +75,7 @@ def model_config(given: Mapping[str, Any]) -> ModelConfig:
                  if key in dbts and _word(dbts[key]) not in accepted]
     if findings:
         raise IdivmError(findings)
-    chosen = {key: str(ours[key]).lower() for key in ("strategy", "on_unsupported", "verify", "volatile")
+    chosen = {key: str(ours[key]).lower() for key in ("strategy", "on_unsupported", "verify", "verify_build", "volatile")
               if ours.get(key) is not None}
     return ModelConfig(
         **chosen, **{key: _word(dbts[key]) for key in _DBT_CHOICES if key in dbts},

@@ -10,11 +10,11 @@ from collections.abc import Callable, Generator
 from dataclasses import dataclass, replace
 
 from dbt_idivm.errors import Finding, IdivmError, finding
-from dbt_idivm.refresh import caches, leftovers
+from dbt_idivm.refresh import caches, leftovers, proof
 from dbt_idivm.refresh.build import all_inputs, build, build_restricted, request_digest, show, visible_columns
 from dbt_idivm.refresh.config import model_config
 from dbt_idivm.refresh.incremental import Ready, input_changes, lead_on, prepare, strategy
-from dbt_idivm.refresh.inputs import look_up, qualified
+from dbt_idivm.refresh.inputs import look_up, qualified, view_digest
 from dbt_idivm.refresh.invocation import Invocation
 from dbt_idivm.refresh.marks import is_due
 from dbt_idivm.refresh.outcome import Account, named, outcome, summary
@@ -22,7 +22,6 @@ from dbt_idivm.refresh.planning import LAYOUT, Job, Planned, difference, kept_la
 from dbt_idivm.refresh.protocol import Forecast, InputChange, Mode, ModelRequest, Outcome, Refresh, Reply, Statement
 from dbt_idivm.refresh.relations import describe
 from dbt_idivm.refresh.standing import Standing, model_name, read_standing
-from dbt_idivm.refresh.state import digest
 from dbt_idivm.refresh.steps import Engine, EngineFailure, Steps, T
 from dbt_idivm.script.dialect import DELTA
 
@@ -94,10 +93,11 @@ def _maintain(job: Job, standing: Standing, planned: Planned) -> Steps[Outcome]:
     decided = yield from _decide(job, standing, planned)
     way: Outcome | Finding | Ready = decided.way
     if isinstance(way, Ready):
-        plan = decided.planned.plan
-        if not standing.shown and plan is not None and standing.state is not None:
-            yield from show(job, decided.planned.table, visible_columns(plan), standing.state)
-        way = yield from lead_on(job, standing, decided.planned, way)
+        plan, state = decided.planned.plan, standing.state
+        assert state is not None
+        if not standing.shown and plan is not None:
+            yield from show(job, decided.planned.table, visible_columns(plan), state)
+        way = yield from lead_on(job, standing, replace(decided.planned, proof=proof.read(state.proof)), way)
     return way if isinstance(way, Outcome) else (yield from _rebuild(job, standing, decided.planned, way))
 
 
@@ -183,7 +183,8 @@ def _nothing_new(job: Job, standing: Standing) -> Steps[Outcome | None]:
             return None
     for name, text in state.views.items():
         facts = yield from job.invocation.once(("facts", name), lambda name=name: describe(job.engine, name))  # type: ignore[misc]
-        if facts is None or facts.text is None or digest(qualified(facts.text, facts.namespace)) != text:
+        if facts is None or facts.text is None or text != view_digest(
+                qualified(facts.text, facts.namespace), facts.settings):
             return None
     if is_due(job, standing, {}):
         return None
@@ -205,7 +206,7 @@ def _pin_anew(job: Job) -> Steps[None]:
 
 def _engine_finding(failure: EngineFailure, standing: Standing) -> Finding:
     # what follows is the whole query plan
-    lines = failure.error.message.strip().splitlines()[:_LINES] or [failure.error.error_class]
+    lines = [line for line in failure.error.message.splitlines() if line.strip()][:_LINES] or [failure.error.error_class]
     message = "\n".join(lines).rstrip(".")
     if failure.is_any(_CONCURRENT):
         return finding(903, view=standing.table, message=message, state=standing.sentence)

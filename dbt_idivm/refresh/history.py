@@ -32,8 +32,12 @@ _COUNTED: Mapping[str, tuple[tuple[str, int], ...]] = {
 }
 
 
-# A map through Thrift is text that looks like JSON, but quotes in its values are not escaped.
-_OVERWRITE = re.compile(r'"mode":\s*"+Overwrite')
+# Writes of these say by a parameter what becomes of the rows that are there.
+_WRITES: Mapping[str, str] = {"WRITE": "mode", "STREAMING UPDATE": "outputMode"}
+_ADDS = frozenset({"Append", "ErrorIfExists"})  # nothing becomes of them
+_REPLACES = frozenset({"Overwrite", "Complete"})  # they go, or a part of them
+# Files that went, though no row is counted: rows may have gone with them that Delta did not count.
+_REMOVED = ("numRemovedFiles", "numTargetFilesRemoved", "numDeletedFiles")
 
 
 @dataclass(frozen=True)
@@ -43,7 +47,7 @@ class Commit:
     version: int
     at: str
     operation: str
-    overwrites: bool
+    modes: frozenset[str]  # of a write; more than one where a text does not tell which is meant
     metrics: Mapping[str, Any]
     user_metadata: str | None
 
@@ -57,12 +61,17 @@ class Commit:
         if self.is_quiet or self.operation in _SCHEMA:
             return 0
         counted = _COUNTED.get(self.operation)
-        if counted is None or self.overwrites:
+        if counted is None or not _REPLACES.isdisjoint(self.modes):
             return None
         found = [(self.metrics.get(metric), times) for metric, times in counted]
         if any(value is None or int(value) < 0 for value, _ in found):
             return None
-        return sum(int(value) * times for value, times in found if value is not None)
+        return sum(int(value) * times for value, times in found if value is not None) or self._none_for_certain()
+
+    def _none_for_certain(self) -> int | None:
+        """0 if no row went uncounted: what is taken for unchanged is never read, and a count taken for too few costs a read."""
+        adds = self.operation not in _WRITES or (self.modes and self.modes <= _ADDS)
+        return 0 if adds and not any(int(self.metrics.get(metric) or 0) for metric in _REMOVED) else None
 
     @property
     def rows_written(self) -> int:
@@ -99,14 +108,19 @@ def since(engine: Engine, table: str, version: int, known: int) -> Steps[tuple[C
 def _commit(row: Mapping[str, Any]) -> Commit:
     at = row["timestamp"]
     return Commit(int(row["version"]), at.isoformat() if isinstance(at, dt.datetime) else str(at), row["operation"],
-                  _overwrites(row.get("operationParameters")), _metrics(row.get("operationMetrics")), row.get("userMetadata"))
+                  _modes(row["operation"], row.get("operationParameters")), _metrics(row.get("operationMetrics")),
+                  row.get("userMetadata"))
 
 
-def _overwrites(parameters: Any) -> bool:
-    """Whether a write replaced the rows that were there. Text that only looks so costs a read, no row."""
+def _modes(operation: str, parameters: Any) -> frozenset[str]:
+    """What a write says of the rows that were there. Text that only looks so costs a read, no row."""
+    key = _WRITES.get(operation)
+    if key is None:
+        return frozenset()
     if isinstance(parameters, str):
-        return _OVERWRITE.search(parameters) is not None
-    return str((parameters or {}).get("mode", "")).strip('"') == "Overwrite"
+        # a map through Thrift is text that looks like JSON, but quotes in its values are not escaped
+        return frozenset(re.findall(rf'"{key}":\s*"+(\w+)', parameters))
+    return frozenset({str((parameters or {}).get(key, "")).strip('"')})
 
 
 def _metrics(value: Any) -> Mapping[str, Any]:

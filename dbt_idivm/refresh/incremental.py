@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Mapping
 from dataclasses import dataclass
 
@@ -29,6 +30,8 @@ GAP = ("DELTA_MISSING_CHANGE_DATA", "DELTA_CHANGE_DATA_FEED_INCOMPATIBLE_*", "DE
        "DELTA_UNSUPPORTED_TIME_TRAVEL_BEYOND_DELETED_FILE_RETENTION_DURATION", "DELTA_VERSION_NOT_FOUND",
        "DELTA_TRUNCATED_TRANSACTION_LOG", "DELTA_LOG_FILE_NOT_FOUND*", "DELTA_VERSIONS_NOT_CONTIGUOUS",
        "FAILED_READ_FILE", "DELTA_CHANGE_TABLE_FEED_DISABLED", "DELTA_FILE_NOT_FOUND*")
+# Class 22 of SQL's states: a value for which an expression is not defined.
+DATA_EXCEPTION = re.compile(r"SQLSTATE: 22")
 _AMBIGUOUS = ("DELTA_MULTIPLE_SOURCE_ROW_MATCHING_TARGET_ROW_IN_MERGE",)
 
 
@@ -118,8 +121,12 @@ def _or_gap(move: Move, steps: Steps[T]) -> Steps[T | Finding]:
 
 
 def gap(move: Move, failure: EngineFailure) -> Finding:
-    first = failure.error.message.splitlines()[0] if failure.error.message else failure.error.error_class
-    return finding(403, source=move.table, from_version=move.consumed.version, to_version=move.to_version, message=first)
+    return finding(403, source=move.table, from_version=move.consumed.version, to_version=move.to_version,
+                   message=_first_line(failure))
+
+
+def _first_line(failure: EngineFailure) -> str:
+    return failure.error.message.splitlines()[0] if failure.error.message else failure.error.error_class
 
 
 def _bind(job: Job, planned: Planned, plan: Plan, standing: Standing, change: Change) -> BoundScript | None:
@@ -186,6 +193,9 @@ def _failed(job: Job, planned: Planned, change: Change, failure: EngineFailure) 
         moved = [change.moves[table] for table in feeds]
         named_in = [move for move in moved if move.table in failure.error.message]
         return gap((named_in or moved)[0], failure)
+    if DATA_EXCEPTION.search(failure.error.message):
+        # nothing is committed, and the query may evaluate for fewer rows what has failed; if not, the rebuild says so
+        return finding(417, message=_first_line(failure))
     if failure.is_any(_AMBIGUOUS):
         for name, key in planned.keys.items():
             yield from keys.verify(job.engine, job.invocation, planned.inputs.tables[name], key)
@@ -204,4 +214,4 @@ def input_changes(job: Job, planned: Planned, change: Change) -> dict[str, Input
     return found
 
 
-__all__ = ["GAP", "Change", "Ready", "input_changes", "lead_on", "prepare", "strategy"]
+__all__ = ["DATA_EXCEPTION", "GAP", "Change", "Ready", "input_changes", "lead_on", "prepare", "strategy"]

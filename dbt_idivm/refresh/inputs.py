@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
 from sqlglot import exp
 
@@ -13,7 +13,9 @@ from dbt_idivm.frontend.replace_tables import replace_tables
 from dbt_idivm.refresh.history import Commit
 from dbt_idivm.refresh.invocation import Invocation
 from dbt_idivm.refresh.relations import Described, describe
+from dbt_idivm.refresh.state import digest
 from dbt_idivm.refresh.steps import Engine, Steps
+from dbt_idivm.refresh.view_settings import disagreement
 from dbt_idivm.relation_name import name_parts, relation_name
 from dbt_idivm.script.dialect import DELTA, verbatim
 
@@ -36,11 +38,16 @@ class Input:
 
 @dataclass(frozen=True)
 class Inputs:
-    """All that a model reads, by the names in its SQL. `views` are the texts of plain views, their names qualified."""
+    """All that a model reads, by the names in its SQL. `views` are the texts of plain views, their names qualified.
+
+    `unfollowed`: why a view is read as it is, though it has no versions.
+    """
 
     tables: Mapping[str, Input]
     views: Mapping[str, str]
     findings: tuple[Finding, ...] = ()
+    unfollowed: tuple[Finding, ...] = ()
+    settings: Mapping[str, Mapping[str, str] | None] = field(default_factory=dict)  # of the views
 
     @property
     def is_versioned(self) -> bool:
@@ -54,25 +61,32 @@ def look_up(engine: Engine, invocation: Invocation, sql: str) -> Steps[Inputs]:
     views: dict[str, str] = {}
     missing: list[Finding] = []
     findings: list[Finding] = []
+    unfollowed: list[Finding] = []
+    settings: dict[str, Mapping[str, str] | None] = {}
     names = list(tables_in(sql))
     for name in names:
         facts = yield from invocation.once(("facts", name), lambda name=name: describe(engine, name))  # type: ignore[misc]
         if facts is None:
             missing.append(finding(301, source=name))
-        elif facts.kind == "view" and facts.maintained is None and facts.text:
-            found = qualified(facts.text, facts.namespace)
+        elif facts.is_plain_view:
+            other = yield from disagreement(engine, invocation, name, facts.settings)
+            if other is not None:
+                unfollowed.append(other)
+                tables[name] = Input(name, name, facts)
+                continue
+            found = qualified(facts.text or "", facts.namespace)
             if isinstance(found, Finding):
                 findings.append(finding(307, source=name, message=found.title))
                 tables[name] = Input(name, name, facts)
                 continue
-            views[name] = found
+            views[name], settings[name] = found, facts.settings
             names.extend(each for each in tables_in(found) if each not in names)
         else:
             tables[name] = yield from _table(engine, invocation, name, facts)
             findings.extend(_unfit(tables[name]))
     if missing:
         raise IdivmError(missing)
-    return Inputs(tables, views, tuple(findings))
+    return Inputs(tables, views, tuple(findings), tuple(unfollowed), settings)
 
 
 def _table(engine: Engine, invocation: Invocation, name: str, facts: Described) -> Steps[Input]:
@@ -96,6 +110,11 @@ def _unfit(found: Input) -> list[Finding]:
         provider = found.facts.provider or ("a view" if found.facts.kind == "view" else "a temporary view")
         return [finding(302, source=found.name, provider=provider)]
     return [] if found.facts.has_feed else [finding(303, source=found.table)]
+
+
+def view_digest(text: str | Finding, settings: Mapping[str, str] | None) -> str:
+    """By which a view is known again: the same text under other settings is another view."""
+    return digest(str(text), settings)
 
 
 def qualified(text: str, namespace: str) -> str | Finding:

@@ -12,6 +12,7 @@ from dbt_idivm.refresh.protocol import InputChange, Mode, Outcome
 from dbt_idivm.refresh.standing import HIDDEN_SUFFIX
 from dbt_idivm.relation_name import name_parts
 
+MEANING = "meaning"  # of the plan: the heading under which an artifact says how it was judged
 Relation = tuple[str, str, Literal["table", "view"]]  # schema, identifier, type
 
 
@@ -83,12 +84,15 @@ def artifacts(job: Job, planned: Planned | None) -> dict[str, str]:
     """The plan and its Δ-script as text: deterministic, so that a pull request can show how they differ."""
     if planned is None:
         return {}
+    proof = planned.proof
+    evidence = {"proof.txt": proof.evidence} if proof is not None and proof.evidence else {}
     if planned.plan is None:
         reason = planned.refusal
-        return {"plan.txt": f"full refresh each time\n{reason}\n" if reason else ""}
+        return {"plan.txt": f"full refresh each time\n{reason}\n" if reason else "", **evidence}
     from dbt_idivm.explain import delta_script, explain
 
-    return {"plan.txt": explain(planned.plan), "delta_script.sql": delta_script(planned.plan, planned.table)}
+    text = explain(planned.plan) + (f"\n{MEANING}\n  {proof.sentence}\n" if proof is not None else "")
+    return {"plan.txt": text, "delta_script.sql": delta_script(planned.plan, planned.table), **evidence}
 
 
 def named(job: Job, relation: str) -> str:

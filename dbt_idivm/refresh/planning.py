@@ -8,18 +8,21 @@ from dataclasses import dataclass, field, replace
 from dbt_idivm.compiler import compile_plan
 from dbt_idivm.context import Caching, Catalog, TableInfo
 from dbt_idivm.errors import Finding, IdivmError, finding, nearest
+from dbt_idivm.frontend.coercion import answers
 from dbt_idivm.frontend.dialect import tokens_of
 from dbt_idivm.frontend.lower import lower
-from dbt_idivm.refresh import commands
+from dbt_idivm.refresh import commands, proof
 from dbt_idivm.refresh.config import ModelConfig
 from dbt_idivm.refresh.inputs import Input, Inputs, look_up
 from dbt_idivm.refresh.invocation import Invocation
 from dbt_idivm.refresh.keys import Key, choose_keys
+from dbt_idivm.refresh.proof import Proof, Question
 from dbt_idivm.refresh.protocol import InputChange, ModelRequest
 from dbt_idivm.refresh.relations import INPUTS, describe
 from dbt_idivm.refresh.standing import HIDDEN_SUFFIX, Standing, model_name
 from dbt_idivm.refresh.state import digest
-from dbt_idivm.refresh.steps import Engine, Steps
+from dbt_idivm.refresh.steps import Engine, EngineFailure, Steps
+from dbt_idivm.refresh.union_types import ask_types
 from dbt_idivm.refresh.untold_types import untold_types
 from dbt_idivm.relation_name import with_suffix
 from dbt_idivm.script.bind import full_query
@@ -31,6 +34,9 @@ from dbt_idivm.script.plan import Cache, Plan
 # A rebuild over unchanged inputs would give another result: sampling and drawing, the time, functions nobody knows.
 _UNREPEATABLE = frozenset({"IDIVM-204", "IDIVM-206", "IDIVM-213", "IDIVM-226", "IDIVM-230"})
 LAYOUT = "layout"  # the part of the fingerprint that says nothing about rows
+# What is found by reading the SELECT, where the last word is Spark's; and what Spark runs and no table can hold.
+_OUR_READING = frozenset({"model", "internal", "unsupported", "not yet"})
+_NO_COLUMN = frozenset({"IDIVM-224", "IDIVM-225"})
 _VOLATILE, _UNKNOWN_COLUMN = "IDIVM-206", "IDIVM-221"
 
 
@@ -58,6 +64,7 @@ class Planned:
     fingerprint: Mapping[str, str]
     used: Mapping[str, Mapping[str, str]]  # input → its columns that are used, with their types
     through: Mapping[str, InputChange] = field(default_factory=dict)  # input, as the user wrote it → what caches read of it
+    proof: Proof | None = None
 
     @property
     def caches(self) -> tuple[Cache, ...]:
@@ -69,6 +76,11 @@ class Planned:
         caches = {cache.table for cache in self.caches}
         return {name: found for name, found in self.inputs.tables.items() if name not in caches}
 
+    @property
+    def is_misread(self) -> bool:
+        """Whether there was a plan that means something else than the SELECT."""
+        return self.proof is not None and self.proof.how == "differs"
+
 
 def plan_model(job: Job, standing: Standing) -> Steps[Planned]:
     """Raises IdivmError for what is wrong, and for what has no rule if that is to be an error."""
@@ -78,6 +90,9 @@ def plan_model(job: Job, standing: Standing) -> Steps[Planned]:
     if inputs.findings:
         raise IdivmError(inputs.findings)
     keys = choose_keys(job.request, job.config, inputs)
+    if inputs.unfollowed:
+        unfollowed = yield from _refusal(job, IdivmError(inputs.unfollowed))
+        return planned(job, inputs, keys, None, unfollowed)
     try:
         plan = yield from _compile(job, inputs, keys)
         untold = yield from untold_types(job.engine, job.invocation, plan.base_scans)
@@ -86,18 +101,52 @@ def plan_model(job: Job, standing: Standing) -> Steps[Planned]:
     except IdivmError as error:
         if _UNKNOWN_COLUMN in error.codes:
             yield from _renamed(job, standing, inputs)
-        return planned(job, inputs, keys, None, _refusal(job.config, error), error.codes)
-    return planned(job, inputs, keys, plan, None)
+        refusal = yield from _refusal(job, error)
+        return planned(job, inputs, keys, None, refusal, error.codes)
+    found = planned(job, inputs, keys, plan, None)
+    known = known_proof(job, standing)
+    return without_plan(job, found, known) if known and known.how == "differs" and known.key == proof_key(job, found) else found
+
+
+def known_proof(job: Job, standing: Standing) -> Proof | None:
+    """What the stored view's plan was found to be, unless the user wants to start anew."""
+    return proof.read(standing.state.proof) if standing.state is not None and not job.request.full_refresh else None
+
+
+def question(job: Job, found: Planned) -> Question:
+    assert found.plan is not None
+    return Question(job.request.sql, found.plan, replace(found.inputs, tables=found.own_inputs))
+
+
+def proof_key(job: Job, found: Planned) -> str:
+    return question(job, found).key({part: value for part, value in found.fingerprint.items() if part != LAYOUT})
+
+
+def without_plan(job: Job, found: Planned, misread: Proof) -> Planned:
+    """The model without the plan that was found to mean something else. Raises where that is to be an error."""
+    refusal = misread.difference or finding(905, difference="this was found when the view was built")
+    if job.config.on_unsupported == "error":
+        raise IdivmError(refusal)
+    inputs = replace(found.inputs, tables=found.own_inputs)
+    return replace(planned(job, inputs, found.keys, None, refusal), proof=misread)
 
 
 def _compile(job: Job, inputs: Inputs, keys: Mapping[str, Key]) -> Steps[Plan]:
-    """The plan. The engine is asked for the types of each cache in turn, which those after it and the view depend on."""
+    """The plan. The engine is asked for the types of UNIONs, and of each cache in turn: what comes after depends on them."""
     tables = {name: _table_info(found, keys.get(name)) for name, found in inputs.tables.items()}
-    lowered = lower(job.request.sql, Catalog(tables, inputs.views))
+    catalog = Catalog(tables, inputs.views)
+    lowered = lower(job.request.sql, catalog)
+    if lowered.untold:
+        unions = tuple(lowered.untold.values())
+        told = answers(unions, (yield from ask_types(job.engine, unions, {})))
+        lowered = lower(job.request.sql, replace(catalog, unions=dict(zip(lowered.untold, told, strict=True))))
     stored: dict[str, Mapping[str, str]] = {}
     while True:
         caching = Caching(job.config.caches, model_name(job.request), lowered.subviews, stored)
-        plan = compile_plan(lowered.root, lowered.output, strategy=job.config.planned_strategy, caching=caching)
+        try:
+            plan = compile_plan(lowered.root, lowered.output, strategy=job.config.planned_strategy, caching=caching)
+        except ValueError as error:
+            raise IdivmError(finding(901, message=str(error))) from error
         asked = next((cache for cache in plan.caches if cache.table not in stored), None)
         if asked is None:
             return plan
@@ -115,14 +164,29 @@ def _table_info(found: Input, key: Key | None) -> TableInfo:
                      found.table if found.table != found.name else None, found.visible)
 
 
-def _refusal(config: ModelConfig, error: IdivmError) -> Finding:
+def _refusal(job: Job, error: IdivmError) -> Steps[Finding]:
     """The reason to rebuild; raises if the error is none, or is to be one."""
     volatile = [each for each in error.findings if each.code == _VOLATILE]
-    if volatile and config.volatile == "error":
+    if volatile and job.config.volatile == "error":
         raise IdivmError(volatile) from error
-    if not error.is_refusal or config.on_unsupported == "error":
+    if job.config.on_unsupported == "error":
         raise error
-    return finding(408, reason=error.findings[0].summary, codes=", ".join(dict.fromkeys(error.codes)))
+    if error.is_refusal:
+        return finding(408, reason=error.findings[0].summary, codes=", ".join(dict.fromkeys(error.codes)))
+    blamed = next(each for each in error.findings if not each.is_refusal)
+    doubtful = {each.kind for each in error.findings} <= _OUR_READING and _NO_COLUMN.isdisjoint(error.codes)
+    if doubtful and (yield from _is_valid(job)):
+        return finding(906, message=blamed.summary)
+    raise error
+
+
+def _is_valid(job: Job) -> Steps[bool]:
+    """Whether Spark has nothing against the SELECT."""
+    try:
+        yield from job.engine.ask(commands.describe_query(job.request.sql))
+    except EngineFailure:
+        return False
+    return True
 
 
 def _renamed(job: Job, standing: Standing, inputs: Inputs) -> Steps[None]:

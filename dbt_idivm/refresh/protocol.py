@@ -11,6 +11,8 @@ from collections.abc import Generator, Mapping
 from dataclasses import dataclass, field
 from typing import Any, Literal
 
+from dbt_idivm.deep import deep_recursion
+
 # A *statement* in the user's sense reads or writes table data; look-ups of metadata and session settings are apart.
 StatementKind = Literal["read", "write", "metadata", "setting"]
 Mode = Literal["create", "incremental", "full", "noop"]
@@ -143,6 +145,7 @@ class Refresh:
 
     def _advance(self, reply: Reply | None) -> None:
         try:
-            self.statement = self._steps.send(reply) if reply is not None else next(self._steps)
+            with deep_recursion():
+                self.statement = self._steps.send(reply) if reply is not None else next(self._steps)
         except StopIteration as stop:
             self.statement, self.outcome = None, stop.value

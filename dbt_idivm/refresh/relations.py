@@ -4,13 +4,14 @@ from __future__ import annotations
 
 import re
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 from dbt_idivm.operators.scan import Attribute
 from dbt_idivm.refresh import commands, state
 from dbt_idivm.refresh.protocol import Rows
 from dbt_idivm.refresh.steps import Engine, EngineFailure, Steps
+from dbt_idivm.refresh.view_settings import stored_settings
 from dbt_idivm.relation_name import name_parts
 
 # Properties of ours, each a hex-encoded JSON value.
@@ -47,6 +48,11 @@ class Described:
     schema: str = ""  # of a Delta table
     properties: Mapping[str, Any] = field(default_factory=dict)
     lost: bool = False
+    settings: Mapping[str, str] | None = None  # of a plain view, see `view_settings.py`
+
+    @property
+    def is_plain_view(self) -> bool:
+        return self.kind == "view" and self.maintained is None and bool(self.text)
 
     @property
     def is_delta(self) -> bool:
@@ -69,7 +75,10 @@ def describe(engine: Engine, relation: str) -> Steps[Described | None]:
         if failure.is_any(_LOST):
             return Described((), "table", "delta", lost=True)
         raise
-    return described(rows)
+    facts = described(rows)
+    if not facts.is_plain_view:
+        return facts
+    return replace(facts, settings=(yield from stored_settings(engine, relation)))
 
 
 def described(rows: Rows) -> Described:

@@ -30,7 +30,8 @@ class State:
 
     `plan` are the parts of the fingerprint, so that a difference can be named; `request` is a hash over all that the
     refresh was asked with, before any look-up. An untrusted state was built from a part of the inputs; a
-    volatile one would come out otherwise if it were built again.
+    volatile one would come out otherwise if it were built again. `proof`: how the plan was found to mean what the SELECT
+    means, or that it does not (`proof.py`).
     """
 
     inputs: Mapping[str, Consumed]
@@ -40,6 +41,7 @@ class State:
     run: str = ""
     trusted: bool = True
     volatile: bool = False
+    proof: str = ""
 
     @property
     def versions(self) -> dict[str, int]:

@@ -15,7 +15,7 @@ from dbt_idivm.refresh.config import ModelConfig
 from dbt_idivm.refresh.protocol import Rows, Statement
 from dbt_idivm.refresh.relations import FEED
 from dbt_idivm.refresh.state import State, encode
-from dbt_idivm.refresh.steps import Engine, EngineFailure, Steps
+from dbt_idivm.refresh.steps import Engine, EngineFailure, Steps, T
 from dbt_idivm.relation_name import name_parts
 from dbt_idivm.script.dialect import DELTA
 from dbt_idivm.script.merge import SOURCE, TARGET
@@ -37,17 +37,22 @@ def committed(engine: Engine, statement: Statement, state: State, guard: Guard |
     settings = {commands.USER_METADATA: state.json()}
     if guard is not None:
         settings |= {commands.TXN_APP: guard.application, commands.TXN_VERSION: str(guard.number)}
+    return (yield from under(engine, settings, engine.ask(statement)))
+
+
+def under(engine: Engine, settings: Mapping[str, str], steps: Steps[T]) -> Steps[T]:
+    """Run steps under settings of the session."""
     try:
         for key, value in settings.items():
             yield from engine.ask(commands.set_option(key, value))
-        rows = yield from engine.ask(statement)
+        found = yield from steps
     except EngineFailure:
-        # should the session be gone, the settings are too, and what is to be told is why the write failed
+        # should the session be gone, the settings are too, and what is to be told is why the steps failed
         with suppress(EngineFailure):
             yield from _reset(engine, settings)
         raise
     yield from _reset(engine, settings)
-    return rows
+    return found
 
 
 def _reset(engine: Engine, settings: Mapping[str, str]) -> Steps[None]:

@@ -7,6 +7,7 @@ from typing import Literal
 
 from sqlglot import exp
 
+from dbt_idivm.algebra.relation import Relation
 from dbt_idivm.algebra.types import type_of
 from dbt_idivm.idiff.idiff import REC, IDiff
 from dbt_idivm.passes.screening import screens
@@ -45,7 +46,7 @@ def bind(plan: Plan, binding: Binding, target: str, *, optimised: bool = True, a
     Inlined net diffs are screened first. `optimised` chooses between the plan's two Δ-scripts. Raises KeyViolation where an
     inlined net diff shows one.
     """
-    script = _script(plan, replace(binding, screens=screens(plan.root)), target, optimised, additive)
+    script = _script(plan, replace(binding, screens=screens(plan.root), columns=plan.column_names), target, optimised, additive)
     if script is not None:
         add_key_ranges(script.merge, _texts(plan, target))
     return script
@@ -79,6 +80,11 @@ def _texts(plan: Plan, target: str) -> frozenset[tuple[str, str]]:
 
 def full_query(plan: Plan, binding: Binding) -> exp.Select:
     """The ID-extended view as a SELECT of its stored columns over the tables at their versions."""
-    block = plan.root.block(binding.statement())
-    block = type(block)(block.sources, {c.name: block.output[c.attribute] for c in plan.columns}, block.where, block.broadcast)
-    return block.select()
+    block = plan.root.block(replace(binding, columns=plan.column_names).statement())
+    return replace(block, output={c.name: block.output[c.attribute] for c in plan.columns}).select()
+
+
+def relation_query(relation: Relation, binding: Binding) -> exp.Query:
+    """A relation as a SELECT of its attributes."""
+    binder = binding.statement()
+    return binder.attach(relation.block(binder).select())

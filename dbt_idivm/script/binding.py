@@ -9,7 +9,7 @@ from functools import cached_property
 from sqlglot import exp
 
 from dbt_idivm.algebra.block import Aliases, Block, Source, isolate
-from dbt_idivm.algebra.expressions import attributes, column
+from dbt_idivm.algebra.expressions import attributes, column, identifier
 from dbt_idivm.algebra.operator import SIGN
 from dbt_idivm.algebra.relation import Named, Relation, exists, named_block, union_all
 from dbt_idivm.fresh_name import fresh_name
@@ -26,13 +26,16 @@ from dbt_idivm.script.screen import may_hold
 class Binding:
     """One refresh as the planner sees it: the version of each table, and the net diff of those that changed.
 
-    `screens`: occurrence → conditions; inlined changes of rows that cannot satisfy them are left out.
+    `screens`: occurrence → conditions; inlined changes of rows that cannot satisfy them are left out. `columns`: all that a
+    column of a relation in a statement may be called, lower case. No source gets such an alias: in a subquery over a table
+    with a column `account`, `account.id` means a field of that column, and not the table `account` around it.
     """
 
     versions: Mapping[str, int] = field(default_factory=dict)
     diffs: Mapping[str, NetDiff] = field(default_factory=dict)
     dialect: Dialect = DELTA
     screens: Mapping[str, Conditions] = field(default_factory=dict)
+    columns: frozenset[str] = frozenset()
 
     def statement(self) -> StatementBinder:
         """A binder for one statement, with fresh aliases."""
@@ -91,7 +94,7 @@ class StatementBinder(Aliases):
     """The leaves of one statement, and what has to be staged for it."""
 
     def __init__(self, binding: Binding) -> None:
-        super().__init__()
+        super().__init__(set(binding.columns))
         self.binding = binding
         self.definitions: dict[str, exp.Query] = {}  # the WITH clause, in order
         self._staged: dict[tuple[str, str], tuple[int, DiffRows]] = {}  # (form, occurrence) → its number, the leaf
@@ -137,7 +140,7 @@ class StatementBinder(Aliases):
         """R⁺: the table at its pinned version."""
         name = self.alias(scan.occurrence)
         table = self.binding.dialect.table(scan.table, self.binding.versions.get(scan.table))
-        item = exp.alias_(table, name, table=True)
+        item = exp.alias_(table, identifier(name), table=True)
         output = {scan.attribute(a.name): column(a.name, name) for a in scan.base_columns}
         return Block((Source(item),), output)
 

@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Literal
 
-from dbt_idivm.algebra.operator import Operator
+from dbt_idivm.algebra.operator import Operator, operators
 from dbt_idivm.idiff.idiff import IDiff
 from dbt_idivm.operators.scan import Attribute, Scan
 from dbt_idivm.passes.infer_ids import scans
@@ -69,6 +69,14 @@ class Plan:
     def hidden(self) -> bool:
         """Whether the stored table has columns that the user's relation has not."""
         return any(column.hidden for column in self.columns)
+
+    @property
+    def column_names(self) -> frozenset[str]:
+        """All that columns are called in the plan's statements, lower case: attributes, and columns of tables and of the view."""
+        names = {name for node in operators(self.root) for name in node.columns}
+        names.update(attribute.name for scan in self.scans for attribute in scan.attributes)
+        names.update(column.name for column in self.columns)
+        return frozenset(name.lower() for name in names)
 
     def stored(self, attribute: str) -> str:
         """The first stored column that holds `attribute`."""

@@ -33,4 +33,4 @@ class _SymbolicBinder(StatementBinder):
 
 def symbolic(plan: Plan) -> SymbolicBinding:
     """The binding of a refresh in which every input of `plan` changed."""
-    return SymbolicBinding(diffs={table: FeedDiff(table, 0, 1) for table in plan.tables})
+    return SymbolicBinding(diffs={table: FeedDiff(table, 0, 1) for table in plan.tables}, columns=plan.column_names)

@@ -68,8 +68,8 @@ def follow(file: Golden, **ways: Any) -> None:
 def contents(world: World, statements: list[str]) -> dict[str, list[Row]]:
     """The rows of every table after the statements."""
     for statement in statements:
-        world.connection.execute(statement)
-    return {table.name: world.connection.execute(f'SELECT * FROM "{table.name}"').fetchall() for table in world.tables}
+        world.engine.connection.execute(statement)
+    return {table.name: world.engine.connection.execute(f'SELECT * FROM "{table.name}"').fetchall() for table in world.tables}
 
 
 def test_every_rule_has_a_golden_that_fires_it() -> None:

@@ -2,20 +2,34 @@
 
 from __future__ import annotations
 
+import json
 import re
 from collections.abc import Callable, Generator
 from dataclasses import dataclass, field, replace
 from typing import Any
 
-from dbt_idivm.refresh import commands
+from dbt_idivm.algebra.operator import operators
+from dbt_idivm.algebra.types import name_of_type
+from dbt_idivm.context import Catalog, TableInfo
+from dbt_idivm.errors import IdivmError
+from dbt_idivm.frontend.lower import lower
+from dbt_idivm.operators import Aggregate
+from dbt_idivm.operators.scan import Attribute
+from dbt_idivm.refresh import commands, view_settings
 from dbt_idivm.refresh.driver import Refresh, refresh
 from dbt_idivm.refresh.invocation import Invocation
 from dbt_idivm.refresh.leftovers import is_beside
 from dbt_idivm.refresh.protocol import EngineError, KeyCandidate, ModelRequest, Outcome, Reply, Rows, Statement
 
+DEFAULTS = view_settings._NEEDED
 HISTORY = ("version", "timestamp", "operation", "operationParameters", "operationMetrics", "userMetadata")
 MERGED = ("num_affected_rows", "num_updated_rows", "num_deleted_rows", "num_inserted_rows")
+CONFIGURATION = view_settings.CONFIGURATION
+_VERSION = re.compile(r" VERSION AS OF \d+")
 _PROPERTY = re.compile(r"'([\w.]+)'='([^']*)'")
+
+
+SETTINGS = {"spark.sql.ansi.enabled": "true", "spark.sql.session.timeZone": "UTC"}
 
 
 @dataclass
@@ -27,6 +41,7 @@ class Table:
     commits: list[tuple[Any, ...]] = field(default_factory=list)
     text: str = ""
     transactions: dict[str, int] = field(default_factory=dict)
+    settings: dict[str, str] | None = field(default_factory=lambda: dict(SETTINGS))  # of a view
     epoch: str = "a"  # part of the timestamps: a table that is created again has others
 
     def commit(self, operation: str, metrics: dict[str, str] | None = None, note: str | None = None,
@@ -46,7 +61,10 @@ class FakeEngine:
     settings: dict[str, str] = field(default_factory=dict)
     log: list[Statement] = field(default_factory=list)
     on_write: Callable[[], None] | None = None
-    query_columns: dict[str, str] = field(default_factory=dict)  # of any SELECT that is asked about
+    query_columns: dict[str, str] = field(default_factory=dict)  # of any SELECT that is asked about; else as inferred
+    columns_of: dict[str, dict[str, str]] = field(default_factory=dict)  # of a SELECT, by the beginning of the question's label
+    plans: dict[str, str] = field(default_factory=dict)  # EXPLAIN, by the beginning of the label; else all are one
+    size: int = 1000  # bytes of each table
     staged: set[str] = field(default_factory=set)  # temporary views
 
     def source(self, table_name: str, **columns: str) -> Table:
@@ -89,9 +107,19 @@ class FakeEngine:
 
     def _describe(self, statement: Statement) -> Reply:
         if "QUERY" in statement.sql:
-            return Rows(("col_name", "data_type", "comment"), tuple((*column, None) for column in self.query_columns.items()))
+            told = next((found for label, found in self.columns_of.items() if statement.label.startswith(label)), None)
+            try:
+                columns = told or self.query_columns or self._columns(statement.sql.removeprefix("DESCRIBE QUERY "))
+            except IdivmError as error:
+                return EngineError("ANALYSIS", str(error))
+            return Rows(("col_name", "data_type", "comment"), tuple((*column, None) for column in columns.items()))
+        if statement.sql.endswith("AS JSON"):
+            found = self.tables[statement.sql.split()[3]].settings
+            return Rows(("json_metadata",), ((json.dumps({CONFIGURATION: found} if found is not None else {}),),))
         name = statement.sql.split()[3 if "EXTENDED" in statement.sql else 2]
         table = self.tables.get(name)
+        if "DETAIL" in statement.sql:
+            return Rows(("format", "sizeInBytes"), (("delta", self.size),))
         if table is None:
             return EngineError("TABLE_OR_VIEW_NOT_FOUND", f"{name} cannot be found")
         if "HISTORY" in statement.sql and (table.kind == "VIEW" or table.provider != "delta"):
@@ -104,9 +132,26 @@ class FakeEngine:
         return Rows(("col_name", "data_type", "comment"), tuple((*line, None) for line in lines))
 
     def _explain(self, statement: Statement) -> Reply:
-        return Rows(("plan",), (("== Physical Plan ==\nLocalTableScan <empty>",),))
+        usual = "Relation main.t[a#1] parquet"
+        found = next((text for label, text in self.plans.items() if statement.label.startswith(label)), usual)
+        return Rows(("plan",), ((f"== Optimized Logical Plan ==\n{found}\n\n== Physical Plan ==\nLocalTableScan <empty>",),))
+
+    def _columns(self, sql: str) -> dict[str, str]:
+        """The columns of a SELECT with the types that the planner infers; what it cannot tell is a BIGINT."""
+        tables = {name: TableInfo(name, tuple(Attribute(*column) for column in table.columns.items()))
+                  for name, table in self.tables.items()}
+        lowered = lower(_VERSION.sub("", sql), Catalog(tables))
+        groups = [node for node in operators(lowered.root) if isinstance(node, Aggregate)]
+        calls = {call.name: call.function for node in groups for call in node.calls}
+        spark = {"count": "bigint", "avg": "double"}  # sqlglot has others
+        kinds = {name: spark.get(calls.get(attribute, "")) or name_of_type(lowered.root.types[attribute])
+                 for name, attribute in lowered.output}
+        return {name: "bigint" if "unknown" in kind or kind == "null" else kind for name, kind in kinds.items()}
 
     def _set(self, statement: Statement) -> Reply:
+        if statement.kind == "metadata":
+            key = statement.sql.split("`")[1]
+            return Rows(("key", "value"), ((key, SETTINGS.get(key) or DEFAULTS.get(key) or "<undefined>"),))
         key, value = re.fullmatch(r"SET `(.*?)`=`(.*)`", statement.sql).groups()  # type: ignore[union-attr]
         self.settings[key] = value
         return Rows()

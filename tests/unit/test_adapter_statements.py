@@ -16,6 +16,7 @@ from dbt.adapters.idivm.connections import IdivmConnectionManager
 from dbt.adapters.idivm.engine_errors import engine_error, engine_message
 from dbt.adapters.idivm.impl import default_to_delta
 from dbt.adapters.idivm.session import in_zone, literal
+from dbt_idivm.refresh.protocol import EngineError
 
 
 @pytest.mark.parametrize(
@@ -77,6 +78,59 @@ def test_stack_trace_and_java_classes_are_left_out(before: str) -> None:
     """Embedded, and over Thrift where they are longer."""
     assert engine_message(Exception(f"{before}[X_Y.Z] look\n  at it{TRACE}")) == "[X_Y.Z] look\n  at it"
     assert engine_message(DbtDatabaseError(f"{before}[X_Y.Z] no{TRACE}")) == "[X_Y.Z] no"
+
+
+class Java:
+    """An exception of the JVM, as py4j gives it."""
+
+    def __init__(self, message: str, condition: str | None = None, cause: Java | None = None) -> None:
+        self.message, self.condition, self.cause = message, condition, cause
+
+    def toString(self) -> str:
+        return f"org.apache.spark.SparkException: {self.message}"
+
+    def getMessage(self) -> str:
+        return self.message
+
+    def getCause(self) -> Java | None:
+        return self.cause
+
+    def getCondition(self) -> str:
+        if self.condition is None:
+            raise AttributeError("getCondition")  # py4j's own error there
+        return self.condition
+
+
+FAILED = "[TASK_WRITE_FAILED] Task failed while writing rows to file:/x. SQLSTATE: 58030"
+DIVIDED = "[DIVIDE_BY_ZERO] Division by zero. SQLSTATE: 22012"
+
+
+def test_the_cause_of_a_failed_task_is_told_by_the_jvm() -> None:
+    class Py4JJavaError(Exception):
+        java_exception = Java(FAILED, "TASK_WRITE_FAILED", Java("wrapped", None, Java(DIVIDED, "DIVIDE_BY_ZERO", Java("end"))))
+
+    Py4JJavaError.__module__ = "py4j.protocol"
+    told = engine_error(Py4JJavaError())
+    assert (told.error_class, told.message) == ("DIVIDE_BY_ZERO", f"{DIVIDED}\n{FAILED}")
+    Py4JJavaError.java_exception = Java(FAILED, "TASK_WRITE_FAILED")
+    assert engine_error(Py4JJavaError()) == EngineError("TASK_WRITE_FAILED", FAILED)
+
+
+def test_the_cause_of_a_failed_task_is_told_by_a_server_s_text() -> None:
+    text = (f"a.b.HiveSQLException: Error running query: [TASK_WRITE_FAILED] org.apache.spark.SparkException: {FAILED}{TRACE}\n"
+            f"Caused by: java.lang.RuntimeException: no class{TRACE}\n"
+            f"Caused by: org.apache.spark.SparkArithmeticException: {DIVIDED}\n== SQL (line 2) ==\na / b\n{TRACE}\n\t... 3 more")
+    told = engine_error(DbtDatabaseError(text))
+    assert told.error_class == "DIVIDE_BY_ZERO"
+    assert told.message == f"{DIVIDED}\n== SQL (line 2) ==\na / b\n{FAILED}"
+    plain = f"org.apache.spark.SparkException: [CAST_OVERFLOW] look{TRACE}\nCaused by: a.b.CException: {DIVIDED}{TRACE}"
+    assert engine_error(DbtDatabaseError(plain)) == EngineError("CAST_OVERFLOW", "[CAST_OVERFLOW] look"), "it says why"
+
+
+def test_the_query_comment_is_left_out() -> None:
+    text = '[PARSE_SYNTAX_ERROR] Syntax error at or near \'x\'. SQLSTATE: 42601 (line 3, pos 1)\n\n== SQL ==\n' \
+           '/* {"app": "dbt", "node_id": "model.a.b"} */\nselect\n x x x\n-^^^'
+    assert "app" not in engine_message(Exception(text)) and engine_message(Exception(text)).endswith("select\n x x x\n-^^^")
 
 
 def test_dbt_shows_errors_of_a_server_without_stack_trace() -> None:

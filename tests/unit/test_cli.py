@@ -110,3 +110,22 @@ def test_calls_without_an_additive_rule_are_named(explain) -> None:  # type: ign
 def test_caches_that_cannot_be_are_told_at_once(explain) -> None:  # type: ignore[no-untyped-def]
     result = explain(GROUPED, "--caches", "spendings, others")
     assert result.exit_code == 1 and result.output.count("IDIVM-108 config") == 2 and "the nearest: `spending`" in result.output
+
+
+@pytest.mark.parametrize(("schema", "found"), [
+    ("version: 2\nmodel: []\n", "`version`, `model`"), ("", "nothing"), ("- a\n", "no keys")])
+def test_a_schema_file_that_says_nothing_is_an_error(explain, schema: str, found: str) -> None:  # type: ignore[no-untyped-def]
+    result = explain(JOIN, schema=schema)
+    assert result.exit_code == 1
+    assert "IDIVM-113" in result.output and found in result.output
+
+
+def test_a_schema_file_that_is_no_yaml(explain) -> None:  # type: ignore[no-untyped-def]
+    result = explain(JOIN, schema="a: [")
+    assert result.exit_code == 1 and "is not YAML" in result.output
+
+
+def test_types_that_only_spark_knows_are_said_to_be_open(explain) -> None:  # type: ignore[no-untyped-def]
+    union = "select id as x from {{ source('shop', 'orders') }} union all select {} from {{ ref('customers') }}"
+    assert "types\n  Spark will be asked" in explain(union.replace("{}", "name")).output
+    assert "Spark will be asked" not in explain(union.replace("{}", "id")).output

@@ -78,6 +78,9 @@ CASES: dict[int, dict[str, object]] = {
     108: {"name": "costs", "nearest": "`cost`"},
     109: {"name": "clicks", "tables": "raw.log"},
     110: {"name": "pairs"},
+    113: {"file": "models/schema.yml", "found": "`version`"},
+    231: {},
+    232: {"mentions": 1024, "tables": 32},
     111: {"name": "`waits`", "column": "wait", "type": "INTERVAL DAY TO SECOND"},
     302: {"source": "raw.events", "provider": "parquet"},
     303: {"source": "raw.orders"},
@@ -87,6 +90,8 @@ CASES: dict[int, dict[str, object]] = {
     308: {"source": "raw.orders", "column": "price", "nearest": "unit_price"},
     309: {"source": "raw.orders", "version": 4, "message": "version 4 is older than 7 days"},
     310: {"source": "raw.orders", "version": 4},
+    311: {"source": "main.days", "setting": "spark.sql.session.timeZone", "theirs": "Asia/Tokyo", "ours": "UTC"},
+    312: {"source": "main.days"},
     401: {}, 402: {"what": "other SQL"},
     403: {"source": "raw.orders", "from_version": 4, "to_version": 90, "message": "version 4 is past retention"},
     404: {"source": "raw.orders"},
@@ -96,11 +101,12 @@ CASES: dict[int, dict[str, object]] = {
     409: {"setting": "time zone", "before": "UTC", "now": "Europe/Berlin"},
     410: {}, 411: {"incremental": "40 s", "full": "12 s"},
     412: {"source": "raw.orders", "before": "id int", "now": "id bigint"}, 413: {"view": "marts.sales"}, 414: {},
-    415: {}, 416: {"source": "raw.orders"},
+    415: {}, 416: {"source": "raw.orders"}, 417: {"message": "[DIVIDE_BY_ZERO] Division by zero"},
     901: {"message": "⋈ of inputs that share ['o__id']"},
     902: {"statement": "merge into marts.sales", "message": "[ARITHMETIC_OVERFLOW]", "state": "It is at version 7"},
     903: {"view": "marts.sales", "message": "[DELTA_CONCURRENT_APPEND]", "state": "It is at version 8"},
-    904: {"view": "marts.sales"},
+    904: {"view": "marts.sales"}, 905: {"difference": "of the row (s1=5, s2=5) it gives 1 too many"},
+    906: {"message": "IDIVM-221 unknown column a"},
 }
 
 
@@ -245,7 +251,7 @@ REFUSED = {
     "SELECT id FROM main.orders UNION ALL BY NAME SELECT id FROM main.orders": "228",
     "SELECT id FROM main.orders GROUP BY 2": "229",
     "SELECT sum(sum(price)) AS s FROM main.orders": "229",
-    "SELECT id FROM main.orders HAVING id > 1": "229",
+    "SELECT id FROM main.orders HAVING id > 1": "223",
     "SELECT count(*) AS n FROM main.orders GROUP BY sum(price)": "229",
     "SELECT t.a FROM (SELECT id, cid FROM main.orders) AS t(a)": "229",
 }

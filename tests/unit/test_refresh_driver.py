@@ -15,7 +15,7 @@ from dbt_idivm.refresh.protocol import EngineError, Forecast, ModelRequest
 from dbt_idivm.refresh.relations import SHOWN
 from dbt_idivm.refresh.steps import Engine
 from dbt_idivm.verify import equivalence
-from tests.unit.fake_engine import FakeEngine, drive, model
+from tests.unit.fake_engine import FakeEngine, Table, drive, model
 
 SQL = "select id, name from main.o"
 MODEL = model(SQL, {"o": "id"})
@@ -262,6 +262,7 @@ def test_other_columns_can_be_an_error(engine: FakeEngine) -> None:
     assert failing(engine, request).codes == ("IDIVM-107",)
     assert engine.labels("write") == []
     engine.query_columns = {"id": "int", "name": "string"}
+    request = replace(request, sql="select id, name from main.o where id > 1")
     assert code(engine, request) == "IDIVM-402", "another SELECT with the same columns"
 
 
@@ -563,3 +564,46 @@ def test_changes_that_the_condition_keeps_out_need_no_statement_but_their_own(en
     outcome = engine.drive(few)
     assert (outcome.mode, outcome.inputs["orders"].rows) == ("noop", 0)
     assert engine.labels("write") == []
+
+
+def over_a_view(engine: FakeEngine) -> ModelRequest:
+    engine.tables["main.p"] = Table({"id": "int", "name": "string"}, "VIEW", "", {}, text="select id, name from main.o")
+    return model("select id, name from main.p", {"o": "id"})
+
+
+def test_a_view_made_under_the_session_s_settings_is_followed(engine: FakeEngine) -> None:
+    request = over_a_view(engine)
+    built(engine, request)
+    assert engine.drive(request).mode == "noop"
+    change(engine)
+    assert engine.drive(request).mode == "incremental"
+
+
+@pytest.mark.parametrize("settings, expected", [
+    ({"spark.sql.ansi.enabled": "true", "spark.sql.session.timeZone": "Asia/Tokyo"}, "IDIVM-311"),
+    ({"spark.sql.ansi.enabled": "false", "spark.sql.session.timeZone": "UTC"}, "IDIVM-311"),
+    ({"spark.sql.session.timeZone": "UTC"}, "IDIVM-311"),
+    ({"spark.sql.ansi.enabled": "true"}, "IDIVM-311"),
+    ({"spark.sql.ansi.enabled": "true", "spark.sql.session.timeZone": "UTC", "spark.sql.a.setting": "1"}, "IDIVM-311"),
+    ({"spark.sql.ansi.enabled": "true", "spark.sql.session.timeZone": "UTC", "spark.sql.timestampType": "TIMESTAMP_NTZ"},
+     "IDIVM-311"),
+    ({"spark.sql.ansi.enabled": "TRUE", "spark.sql.session.timeZone": "UTC", "spark.sql.shuffle.partitions": "7"}, None),
+    (None, "IDIVM-312"),
+])
+def test_a_view_made_under_other_settings_is_read_as_it_is(engine: FakeEngine, settings: dict[str, str] | None,
+                                                           expected: str | None) -> None:
+    request = over_a_view(engine)
+    engine.tables["main.p"].settings = settings
+    outcome = engine.drive(request)
+    create = next(s.sql for s in engine.log if s.label == "build main.v")
+    assert (outcome.reason is None) if expected is None else (expected in str(outcome.reason))
+    assert ("FROM main.o" in create) is (expected is None)
+    assert engine.drive(request).mode == ("noop" if expected is None else "full")
+
+
+def test_a_view_made_anew_under_other_settings_is_another_one(engine: FakeEngine) -> None:
+    request = over_a_view(engine)
+    built(engine, request)
+    view_settings = {"spark.sql.ansi.enabled": "true", "spark.sql.session.timeZone": "Asia/Tokyo"}
+    engine.tables["main.p"].settings = view_settings
+    assert engine.drive(request).mode == "full"

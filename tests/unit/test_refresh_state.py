@@ -41,12 +41,36 @@ def test_properties_are_hex() -> None:
 
 
 def commit(operation: str, metrics: dict[str, Any] | None = None, **parameters: Any) -> Commit:
-    return Commit(3, "t", operation, parameters.get("mode") == "Overwrite", metrics or {}, None)
+    columns = ("version", "timestamp", "operation", "operationParameters", "operationMetrics", "userMetadata")
+    (made,) = history.commits(Rows(columns, ((3, "t", operation, parameters, metrics, None),)))
+    return made
 
 
 @pytest.mark.parametrize("made, rows", [
     (commit("WRITE", {"numOutputRows": "12"}, mode="Append"), 12),
     (commit("WRITE", {"numOutputRows": "12"}, mode="Overwrite"), None),
+    # nothing written, and yet rows may be gone
+    (commit("WRITE", {"numOutputRows": "0"}, mode="Append"), 0),
+    (commit("WRITE", {"numOutputRows": "0"}, mode="Overwrite"), None),
+    (commit("WRITE", {"numOutputRows": "0"}, mode="Overwrite", predicate='["(g#1 = 1)"]'), None),
+    (commit("WRITE", {"numOutputRows": "0"}, mode="A mode of the future"), None),
+    (commit("WRITE", {"numOutputRows": "0"}), None),
+    (commit("STREAMING UPDATE", {"numOutputRows": "0", "numRemovedFiles": "1"}, outputMode="Complete"), None),
+    (commit("STREAMING UPDATE", {"numOutputRows": "0"}, outputMode="Complete"), None),
+    (commit("STREAMING UPDATE", {"numOutputRows": "0"}), None),
+    (commit("STREAMING UPDATE", {"numOutputRows": "0", "numRemovedFiles": "0"}, outputMode="Append"), 0),
+    (commit("STREAMING UPDATE", {"numOutputRows": "3"}, outputMode="Append"), 3),
+    (commit("STREAMING UPDATE", {"numOutputRows": "3"}, outputMode="Complete"), None),
+    (commit("DELETE", {"numDeletedRows": "0", "numRemovedFiles": "2"}), None),
+    (commit("DELETE", {"numDeletedRows": "0", "numRemovedFiles": "0"}), 0),
+    (commit("UPDATE", {"numUpdatedRows": "0", "numRemovedFiles": "0"}), 0),
+    (commit("MERGE", {"numTargetRowsInserted": "0", "numTargetRowsUpdated": "0", "numTargetRowsDeleted": "0"}), 0),
+    (commit("MERGE", {"numTargetRowsInserted": "0", "numTargetRowsUpdated": "0"}), None),
+    (commit("MERGE", {"numTargetRowsInserted": "0", "numTargetRowsUpdated": "0", "numTargetRowsDeleted": "0",
+                      "numTargetFilesRemoved": "1"}), None),
+    (commit("TRUNCATE"), None),
+    (commit("CLONE"), None),
+    (commit("REPLACE TABLE"), None),
     (commit("UPDATE", {"numUpdatedRows": "3"}), 6),
     (commit("DELETE", {"numDeletedRows": "3"}), 3),
     (commit("DELETE", {}), None),
@@ -81,7 +105,17 @@ def test_history_rows() -> None:
 def test_overwriting_is_seen_on_every_connection(parameters: object, overwrites: bool) -> None:
     columns = ("version", "timestamp", "operation", "operationParameters", "operationMetrics", "userMetadata")
     (found,) = history.commits(Rows(columns, ((1, "t", "WRITE", parameters, '{"numOutputRows":"12"}', None),)))
-    assert found.overwrites is overwrites and found.feed_rows == (None if overwrites else 12)
+    assert found.feed_rows == (None if overwrites else 12)
+
+
+@pytest.mark.parametrize("parameters, rows", [
+    ('{"outputMode":"Complete","queryId":"1","epochId":"0"}', None), ('{"outputMode":""Append"","queryId":"1"}', 0),
+    ('{"queryId":"1"}', None), ('{"queryId":""outputMode":"Append"","outputMode":"Complete"}', None),
+])
+def test_a_stream_that_wrote_nothing_may_have_removed_rows(parameters: str, rows: int | None) -> None:
+    columns = ("version", "timestamp", "operation", "operationParameters", "operationMetrics", "userMetadata")
+    (found,) = history.commits(Rows(columns, ((1, "t", "STREAMING UPDATE", parameters, '{"numOutputRows":"0"}', None),)))
+    assert found.feed_rows == rows
 
 
 def test_described_table() -> None:

@@ -13,7 +13,7 @@ def described(*columns: str) -> Described:
 
 
 def at(version: int) -> Commit:
-    return Commit(version, "2026-01-01 00:00:00", "WRITE", False, {}, None)
+    return Commit(version, "2026-01-01 00:00:00", "WRITE", frozenset(), {}, None)
 
 
 TABLE = Input("s.t", "s.t", described("x"), at(3))

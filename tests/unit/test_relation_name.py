@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 import sqlglot
-from hypothesis import example, given
+from hypothesis import example, given, settings
 from hypothesis import strategies as st
 from sqlglot import exp
 
@@ -21,6 +21,7 @@ def folded(part: str) -> str:
     return part if "/" in part else part.lower()
 
 
+@settings(deadline=None)  # of a loaded machine
 @given(st.lists(PART, min_size=1, max_size=3))
 @example(["main", "orders"])
 def test_a_name_comes_apart_again(parts: list[str]) -> None:
@@ -30,6 +31,7 @@ def test_a_name_comes_apart_again(parts: list[str]) -> None:
     assert name_parts(with_suffix(name, "__x"))[-1] == folded(parts[-1]) + "__x"
 
 
+@settings(deadline=None)  # of a loaded machine
 @given(st.lists(PART, min_size=1, max_size=3))
 def test_a_name_survives_sql(parts: list[str]) -> None:
     """Written into SQL and read again it is the same relation, and nothing but a relation."""
@@ -39,6 +41,7 @@ def test_a_name_survives_sql(parts: list[str]) -> None:
     assert len(list(query.find_all(exp.Table))) == 1 and len(query.args) >= 2
 
 
+@settings(deadline=None)  # of a loaded machine
 @given(st.lists(PART, min_size=1, max_size=3), st.text())
 def test_a_name_survives_the_state(parts: list[str], run: str) -> None:
     name = relation_name(*parts)

@@ -22,6 +22,7 @@ FIXED = {
     "spark.sql.parser.escapedStringLiterals": "false",
     "spark.sql.parser.quotedRegexColumnNames": "false",
     "spark.sql.ansi.doubleQuotedIdentifiers": "false",
+    "spark.sql.ansi.relationPrecedence": "false",  # a comma in FROM binds like a JOIN
     "spark.sql.caseSensitive": "false",
     "spark.sql.readSideCharPadding": "true",
     # the change feed hands rows over as Java objects, and the old ones have no 10 October 1582

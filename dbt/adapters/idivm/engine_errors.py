@@ -14,6 +14,13 @@ BRACKETED = re.compile(r"\[([A-Z][A-Z0-9_]{3,}(?:\.[A-Z0-9_]+)?)\]")
 # Before the message: a Java class, and over Thrift two of them, with the error class between.
 JAVA_CLASSES = re.compile(r"^(?:(?:[\w.]+Exception: )?Error running query: \[[A-Z0-9_.]+\] )?"
                           r"(?:\w+\.)+\w+(?:Exception|Error):\s+(?=\[)")
+# Below the stack trace: what an error was made of, as text.
+CAUSED_BY = re.compile(r"^Caused by: (?:\w+\.)+[\w$]+: (?=\[)(.*?)(?=\n\s*at \w|\n\s*\.\.\. |\nCaused by: |\Z)",
+                       re.MULTILINE | re.DOTALL)
+# An error in the text of a statement shows it from its beginning, where dbt puts its comment.
+QUERY_COMMENT = re.compile(r"(== SQL[^\n]*==\s*)/\*.*?\*/\s*", re.DOTALL)
+# Errors that say where a statement failed, and not why.
+_WRAPPERS = ("", "TASK_WRITE_FAILED")
 STACK_TRACE = re.compile(r"\n\s*at \w+(?:\.\w+)+[.$]|\nJVM stacktrace:")
 
 
@@ -23,17 +30,49 @@ def is_engine_exception(error: BaseException | None) -> bool:
 
 
 def engine_message(error: BaseException | None) -> str:
-    """The message, without the names of Java classes before it and the stack trace after it."""
-    return JAVA_CLASSES.sub("", STACK_TRACE.split(_text(error), maxsplit=1)[0].strip())
+    """The message, without the names of Java classes before it and the stack trace after it, and dbt's comment within it.
+
+    Where it only says that a task failed, what that one says comes first.
+    """
+    message = _plain(_text(error))
+    found = BRACKETED.match(message)
+    cause = _cause(error) if (found[1] if found else "") in _WRAPPERS else None
+    return message if cause is None else f"{cause[1]}\n{message}"
+
+
+def _plain(text: str) -> str:
+    return QUERY_COMMENT.sub(r"\1", JAVA_CLASSES.sub("", STACK_TRACE.split(text, maxsplit=1)[0].strip()))
+
+
+def _cause(error: Any) -> tuple[str, str] | None:
+    """Class and message of the innermost error of Spark below this one: from the JVM where that is near, else from the text."""
+    found = None
+    java = getattr(getattr(error, "java_exception", None), "getCause", lambda: None)()
+    while java is not None:
+        condition = _java_condition(java)
+        found = (condition, _plain(str(java.getMessage()))) if condition else found
+        java = java.getCause()
+    texts = CAUSED_BY.findall(_text(error, whole=True)) if found is None else ()
+    for text in texts:
+        bracketed = BRACKETED.match(text)
+        found = (bracketed[1], _plain(text)) if bracketed else found
+    return found
+
+
+def _java_condition(java: Any) -> str:
+    try:
+        return java.getCondition() or ""
+    except Exception:  # py4j's, for an exception that is none of Spark's and has no such method
+        return ""
 
 
 def has_stack_trace(error: BaseException | None) -> bool:
     return STACK_TRACE.search(_text(error)) is not None
 
 
-def _text(error: Any) -> str:
-    """All that it says; a dbt exception has it in `msg`, without indentation."""
-    java = getattr(error, "java_exception", None)
+def _text(error: Any, whole: bool = False) -> str:
+    """All that it says; a dbt exception has it in `msg`, without indentation. `whole`: with the stack trace of the JVM."""
+    java = None if whole else getattr(error, "java_exception", None)
     return str(java.toString() if java is not None else getattr(error, "msg", None) or error)
 
 
@@ -41,9 +80,10 @@ def engine_error(error: BaseException) -> EngineError:
     """An exception, or anything that it was raised from, as a coded error for the refresh driver."""
     for cause in _chain(error):
         condition = _condition(cause)
-        if condition:
+        if condition and condition not in _WRAPPERS:
             return EngineError(condition, engine_message(cause))
-    message = engine_message(error)
+    causes = [cause for cause in _chain(error) if is_engine_exception(cause)]
+    message = engine_message(causes[0] if causes else error)
     found = BRACKETED.search(message)
     return EngineError(found[1] if found else "", message)
 

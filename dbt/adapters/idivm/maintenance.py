@@ -261,10 +261,14 @@ class MaintenanceMixin(metaclass=AdapterMeta):
 
     def _idivm_drive(self, steps: Generator[Statement, Reply, T]) -> T:
         """Run a generator of statements to its end and return its result. An engine's error is the user's to see."""
+        from dbt_idivm.deep import deep_recursion
+
+        reply: Reply | None = None
         try:
-            statement = next(steps)
             while True:
-                statement = steps.send(self._idivm_reply(statement))
+                with deep_recursion():
+                    statement = steps.send(reply) if reply is not None else next(steps)
+                reply = self._idivm_reply(statement)
         except StopIteration as stop:
             return cast("T", stop.value)
         except EngineFailure as failure:

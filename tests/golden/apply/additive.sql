@@ -122,13 +122,31 @@ USING (
       d_signed__a.a__x,
       SUM(d_signed__a.idivm_sign) AS count__rows,
       SUM(CASE WHEN d_signed__a.a__y IS NULL THEN 0 ELSE d_signed__a.idivm_sign END) AS count__a__y,
-      COALESCE(SUM(CASE WHEN d_signed__a.idivm_sign > 0 THEN d_signed__a.a__y ELSE -(d_signed__a.a__y) END), 0) AS v__s
+      COALESCE(
+        SUM(
+          CASE
+            WHEN d_signed__a.idivm_sign > 0
+            THEN CAST(d_signed__a.a__y AS BIGINT)
+            ELSE -CAST(d_signed__a.a__y AS BIGINT)
+          END
+        ),
+        0
+      ) AS v__s
     FROM d_signed__a
     GROUP BY d_signed__a.a__x
     HAVING
       SUM(d_signed__a.idivm_sign) <> 0
       OR SUM(CASE WHEN d_signed__a.a__y IS NULL THEN 0 ELSE d_signed__a.idivm_sign END) <> 0
-      OR COALESCE(SUM(CASE WHEN d_signed__a.idivm_sign > 0 THEN d_signed__a.a__y ELSE -(d_signed__a.a__y) END), 0) <> 0
+      OR COALESCE(
+        SUM(
+          CASE
+            WHEN d_signed__a.idivm_sign > 0
+            THEN CAST(d_signed__a.a__y AS BIGINT)
+            ELSE -CAST(d_signed__a.a__y AS BIGINT)
+          END
+        ),
+        0
+      ) <> 0
   ) AS change
 ) AS d
 ON v.x IS NOT DISTINCT FROM d.a__x

@@ -103,7 +103,10 @@ USING (
       SUM(CASE WHEN d_signed__cache_1.p__price IS NULL THEN 0 ELSE d_signed__cache_1.idivm_sign END) AS count__p__price,
       COALESCE(
         SUM(
-          CASE WHEN d_signed__cache_1.idivm_sign > 0 THEN d_signed__cache_1.p__price ELSE -(d_signed__cache_1.p__price)
+          CASE
+            WHEN d_signed__cache_1.idivm_sign > 0
+            THEN CAST(d_signed__cache_1.p__price AS BIGINT)
+            ELSE -CAST(d_signed__cache_1.p__price AS BIGINT)
           END
         ),
         0
@@ -115,7 +118,10 @@ USING (
       OR SUM(CASE WHEN d_signed__cache_1.p__price IS NULL THEN 0 ELSE d_signed__cache_1.idivm_sign END) <> 0
       OR COALESCE(
         SUM(
-          CASE WHEN d_signed__cache_1.idivm_sign > 0 THEN d_signed__cache_1.p__price ELSE -(d_signed__cache_1.p__price)
+          CASE
+            WHEN d_signed__cache_1.idivm_sign > 0
+            THEN CAST(d_signed__cache_1.p__price AS BIGINT)
+            ELSE -CAST(d_signed__cache_1.p__price AS BIGINT)
           END
         ),
         0

@@ -1,0 +1,73 @@
+"""How deep expressions may nest: sqlglot and the planner walk trees by recursion, and Python's own limit is for shallower ones.
+
+Spark's own parser gives up at some 200 to 400 nested calls, and at some 500 operands of `+`. Up to that nothing here may be in
+the way: a level costs up to 25 calls in sqlglot's parser, and an operand of a chain five in the planner.
+"""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Iterator
+from contextlib import contextmanager
+from threading import Lock
+
+from sqlglot import Token, TokenType
+
+from dbt_idivm.errors import IdivmError, finding
+
+# Brackets, CASEs and prefixes within each other. Looked at before anything recurses, because sqlglot's compiled build would end
+# the process where its own parser would raise RecursionError.
+DEEPEST = 200
+# Python's own calls take no place on the C stack; 10,000 of those that do, through C, fit into the 8 MB of a thread.
+_CALLS = 10_000
+
+_OPENS = frozenset({TokenType.L_PAREN, TokenType.L_BRACKET, TokenType.CASE})
+_CLOSES = frozenset({TokenType.R_PAREN, TokenType.R_BRACKET, TokenType.END})
+_PREFIXES = frozenset({TokenType.NOT, TokenType.DASH, TokenType.PLUS, TokenType.TILDE})
+
+_lock = Lock()
+_inside = 0
+_before = 0
+
+
+@contextmanager
+def deep_recursion() -> Iterator[None]:
+    """Room for deep trees. Where even that is not enough, IDIVM-231.
+
+    The limit is the process's: it is raised while anybody is inside, and put back by the last one to leave.
+    """
+    _enter()
+    try:
+        yield
+    except RecursionError as error:
+        raise IdivmError(finding(231)) from error
+    finally:
+        _leave()
+
+
+def too_deep(tokens: list[Token]) -> Token | None:
+    """The first token that is nested too deeply."""
+    depth = prefixes = 0
+    for token in tokens:
+        prefixes = prefixes + 1 if token.token_type in _PREFIXES else 0
+        depth = max(0, depth + (token.token_type in _OPENS) - (token.token_type in _CLOSES))
+        if depth + prefixes > DEEPEST:
+            return token
+    return None
+
+
+def _enter() -> None:
+    global _inside, _before
+    with _lock:
+        if _inside == 0:
+            _before = sys.getrecursionlimit()
+            sys.setrecursionlimit(max(_before, _CALLS))
+        _inside += 1
+
+
+def _leave() -> None:
+    global _inside
+    with _lock:
+        _inside -= 1
+        if _inside == 0:
+            sys.setrecursionlimit(_before)

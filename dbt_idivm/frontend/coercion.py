@@ -1,0 +1,151 @@
+"""The branches of UNION get the types of its columns before any rule sees them, as Spark casts them first.
+
+    SELECT k, q AS x FROM a        q INT              π CAST(q AS DECIMAL(12,2))
+    UNION ALL                                    →       ∪
+    SELECT k, p FROM b             p DECIMAL(10,2)    π CAST(p AS DECIMAL(12,2))
+
+Else an i-diff would carry a branch's own value, '7' where the view has '7.00', and a restriction of the output would be
+pushed down as one of the branch's column: '7' and '07' are one INT and two STRINGs.
+
+Of several UNION ALLs in a row the left one is cast first: 1 of (INT ∪ DECIMAL) ∪ STRING is '1.0' where that has a type at all.
+
+Which type that is, is Spark's word. Where the types of all branches are beyond doubt and the same, nobody needs to be asked.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import replace
+from functools import reduce
+
+from sqlglot import exp
+
+from dbt_idivm.algebra.expressions import column
+from dbt_idivm.algebra.operator import Operator
+from dbt_idivm.algebra.relation import Compute, Pair, Relation
+from dbt_idivm.algebra.types import is_integral, is_text, type_of
+from dbt_idivm.context import UnionTypes
+from dbt_idivm.frontend.names import Names
+from dbt_idivm.operators import Aggregate, Project, Scan, SemiAntiJoin, UnionAll
+
+_VOID = exp.DataType(this=exp.DataType.Type.NULL)
+_TEXT = exp.DataType.build("string", dialect="spark")
+
+
+def is_untold(union: UnionAll) -> bool:
+    """Whether a branch may have to be cast: its types are not known beyond doubt, or not the same."""
+    return any(None in kinds or len(set(kinds)) > 1 for kinds in zip(*_certain_sources(union), strict=True))
+
+
+def _certain_sources(union: UnionAll) -> list[tuple[exp.DataType | None, ...]]:
+    """Per branch, the certain types of what it gives for the outputs."""
+    found = []
+    for part, sources in zip(union.inputs, union.sources, strict=True):
+        known = certain_types(part)
+        found.append(tuple(known.get(name) if name is not None else _VOID for name in sources))
+    return found
+
+
+def question(unions: Sequence[UnionAll]) -> Relation:
+    """A relation whose columns have the types that are asked for: of each union the branches' columns, then its own.
+
+    Before these, those of its first two branches, its first three, and so on.
+    """
+    parts: list[Relation] = []
+    for union in unions:
+        wholes = [replace(union, parts=union.parts[:n], sources=union.sources[:n]) for n in range(2, len(union.parts) + 1)]
+        rows = [*zip(union.parts, union.sources, strict=True), *((whole, whole.outputs) for whole in wholes)]
+        for part, names in rows:
+            columns = (exp.null() if name is None else column(name) for name in names)
+            parts.append(Compute(part, tuple((f"c{len(parts)}_{i}", each) for i, each in enumerate(columns))))
+    return reduce(lambda left, right: Pair(left, right, exp.true()), parts)
+
+
+def answers(unions: Sequence[UnionAll], types: Sequence[str]) -> list[UnionTypes]:
+    """The types of `question`'s columns, by union."""
+    rest, found = list(types), []
+    for union in unions:
+        width, branches = len(union.outputs), len(union.parts)
+        rows = [tuple(rest[i * width:(i + 1) * width]) for i in range(2 * branches - 1)]
+        rest = rest[width * len(rows):]
+        found.append(UnionTypes(tuple(rows[:branches]), rows[-1], tuple(rows[branches:-1])))
+    return found
+
+
+def coerced(part: Operator, sources: tuple[str, ...], casts: tuple[tuple[str, ...], ...], name: str,
+            names: Names) -> tuple[Operator, tuple[str, ...]]:
+    """The branch with what it gives in the types of the whole, and the attributes that hold that.
+
+    An attribute that is cast is another one: an ID stays what it is, and goes on as a hidden column.
+    """
+    definitions: dict[str, exp.Expr] = {each: column(each) for each in part.columns}
+    outputs = []
+    for source, kinds in zip(sources, casts, strict=True):
+        output = source
+        if kinds:
+            output = names.attribute(name, f"{source}_as_{kinds[-1]}")
+            definitions[output] = reduce(_cast, kinds, definitions[source])
+        outputs.append(output)
+    same = tuple(outputs) == sources
+    return part if same else Project(part, tuple(definitions.items())), tuple(outputs)
+
+
+def _cast(value: exp.Expr, kind: str) -> exp.Expr:
+    return exp.Cast(this=value, to=type_of(kind).copy())
+
+
+def check(union: UnionAll, told: UnionTypes) -> None:
+    """Raises ValueError if a branch gives something of another type than the union's column."""
+    for part, sources, have in zip(union.inputs, union.sources, told.branches, strict=True):
+        known = certain_types(part)
+        for source, old, new in zip(sources, have, told.whole, strict=True):
+            if old != new and (source is None or known.get(source) != _read(type_of(new))):
+                raise ValueError(f"∪ has {source} of {old} in a column of {new}")
+
+
+def certain_types(root: Operator) -> Mapping[str, exp.DataType]:
+    """Attribute → type, where that is beyond doubt: stored columns, casts, constants, counts; no inference by functions."""
+    if isinstance(root, Scan):
+        return {name: _read(kind) for name, kind in root.types.items()}
+    below = {name: kind for child in root.inputs for name, kind in certain_types(child).items()}
+    if isinstance(root, Project):
+        return _known((name, _certain(made, below)) for name, made in root.definitions)
+    if isinstance(root, Aggregate):
+        calls = {call.name: _of_call(call.function, below.get(call.argument or "")) for call in root.calls}
+        return _known((*((name, below.get(name)) for name in root.groups), *calls.items()))
+    if isinstance(root, UnionAll):
+        columns = zip(root.outputs, zip(*_certain_sources(root), strict=True), strict=True)
+        return _known((name, kinds[0] if len(set(kinds)) == 1 else None) for name, kinds in columns)
+    return certain_types(root.inputs[0]) if isinstance(root, SemiAntiJoin) else below
+
+
+def _known(found: Iterable[tuple[str, exp.DataType | None]]) -> dict[str, exp.DataType]:
+    return {name: kind for name, kind in found if kind is not None}
+
+
+def _read(kind: exp.DataType) -> exp.DataType:
+    """What a query sees of a stored column: VARCHAR(n) is read as STRING."""
+    return _TEXT if is_text(kind) else kind
+
+
+def _certain(expression: exp.Expr, below: Mapping[str, exp.DataType]) -> exp.DataType | None:
+    if isinstance(expression, exp.Column):
+        return below.get(expression.name)
+    if isinstance(expression, exp.Paren):
+        return _certain(expression.this, below)
+    if isinstance(expression, exp.Cast):
+        return _read(expression.to)
+    if isinstance(expression, exp.Literal):
+        small = expression.is_int and abs(int(expression.name)) < 2**31
+        return _TEXT if expression.is_string else exp.DataType.build("int") if small else None
+    if isinstance(expression, exp.Boolean):
+        return exp.DataType.build("boolean")
+    return _VOID if isinstance(expression, exp.Null) else None
+
+
+def _of_call(function: str, argument: exp.DataType | None) -> exp.DataType | None:
+    if function == "count":
+        return exp.DataType.build("bigint")
+    if function in ("min", "max"):
+        return argument
+    return exp.DataType.build("bigint") if function == "sum" and argument is not None and is_integral(argument) else None

@@ -1,0 +1,90 @@
+"""What the variables of lambdas are: elements of the arrays and maps that the function is given.
+
+They become columns of their own names and types, so that what is said of columns is said of them. Where the type is not
+known, they stay what they are.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+
+from sqlglot import exp
+
+from dbt_idivm.algebra.expressions import column
+from dbt_idivm.algebra.types import infer_type
+
+Types = Mapping[str, exp.DataType]
+_Type = exp.DataType.Type
+_INT = exp.DataType(this=_Type.INT)
+
+_OF_ELEMENT = frozenset({"exists", "filter", "forall", "transform", "any_match", "all_match"})
+_OF_ENTRY = frozenset({"map_filter", "transform_keys", "transform_values"})
+
+
+def with_typed_variables(expression: exp.Expr, types: Types) -> tuple[exp.Expr, dict[str, exp.DataType]]:
+    """A copy of `expression` with columns for variables, and their types."""
+    whole = expression.copy()
+    known: dict[str, exp.DataType] = {}
+    # a lambda inside another one may be over the variables of this
+    for call in [node for node in whole.walk() if isinstance(node, exp.Func) and not isinstance(node, exp.Lambda)]:
+        for function, kinds in _lambdas(call, {**types, **known}):
+            for variable, kind in zip(function.expressions, kinds, strict=False):
+                if kind is not None and isinstance(variable, exp.Identifier):
+                    name = f"lambda_{len(known)}__{variable.name}"
+                    known[name] = kind
+                    _put(function, variable.name, name)
+    return whole, known
+
+
+def _lambdas(call: exp.Func, types: Types) -> Iterator[tuple[exp.Lambda, list[exp.DataType | None]]]:
+    """The lambdas that `call` is given, each with the types of its variables in order."""
+    given = list(call.iter_expressions())
+    functions = [each for each in given if isinstance(each, exp.Lambda)]
+    if not functions:
+        return
+    name = call.sql("spark").partition("(")[0].lower()
+    values = [infer_type(each, types) for each in given if not isinstance(each, exp.Lambda)]
+    if name in ("aggregate", "reduce") and len(values) == 2:
+        kinds = [_settled(values[1]), _part(values[0], _Type.ARRAY, 0)]
+        yield functions[0], kinds
+        yield from ((finish, kinds[:1]) for finish in functions[1:])
+    elif name in _OF_ELEMENT and values:
+        yield functions[0], [_part(values[0], _Type.ARRAY, 0), _INT]
+    elif name == "array_sort" and values:
+        yield functions[0], [_part(values[0], _Type.ARRAY, 0)] * 2
+    elif name == "zip_with" and len(values) == 2:
+        yield functions[0], [_part(each, _Type.ARRAY, 0) for each in values]
+    elif name in _OF_ENTRY and values:
+        yield functions[0], [_part(values[0], _Type.MAP, number) for number in (0, 1)]
+    elif name == "map_zip_with" and len(values) == 2:
+        yield functions[0], [_part(values[0], _Type.MAP, 0), *(_part(each, _Type.MAP, 1) for each in values)]
+
+
+def _part(kind: exp.DataType, nested: object, number: int) -> exp.DataType | None:
+    """The element, key or value type of an array or map."""
+    parts = kind.expressions if kind.this == nested else []
+    return _settled(parts[number]) if len(parts) > number and isinstance(parts[number], exp.DataType) else None
+
+
+def _settled(kind: exp.DataType) -> exp.DataType | None:
+    return None if kind.this in (_Type.UNKNOWN, _Type.NULL, _Type.OBJECT) else kind
+
+
+def _put(function: exp.Lambda, variable: str, name: str) -> None:
+    """The column in place of the variable, but where a lambda inside has a variable of that name."""
+    wanted = variable.lower()
+    for node in [each for each in function.this.walk() if isinstance(each, exp.Identifier) and each.name.lower() == wanted]:
+        parent = node.parent
+        field = isinstance(parent, exp.Dot) and parent.expression is node
+        hidden = any(part.name.lower() == wanted for inner in _between(node, function) for part in inner.expressions)
+        if not field and not hidden and not isinstance(parent, exp.Column | exp.PropertyEQ):
+            node.replace(column(name))
+
+
+def _between(node: exp.Expr, function: exp.Lambda) -> Iterator[exp.Lambda]:
+    """The lambdas around `node` inside `function`."""
+    at = node.parent
+    while at is not None and at is not function:
+        if isinstance(at, exp.Lambda):
+            yield at
+        at = at.parent

@@ -1,0 +1,115 @@
+"""Expressions as a plan prints them: lists and conditions in their parts, and what a condition says of NULLs."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from itertools import pairwise
+
+_BINARY = re.compile(r" (<=>|<=|>=|=|<|>|AND|OR|\+|-|\*|/|%) ")
+# Operators that are printed without brackets around them.
+_LOOSE = re.compile(r" (?:IN|INSET|LIKE|RLIKE|\+) |\[|\.(?=\D)")
+_IN = re.compile(r" IN \(")
+_OPEN, _CLOSE = "([‹", ")]›"
+_COMPARISONS, _ARITHMETIC = {"=", "<", ">", "<=", ">="}, {"+", "-", "*", "/", "%"}
+
+
+class Unreadable(Exception):
+    """The text may hide something, or has what is not known here."""
+
+
+def listed(text: str) -> list[str]:
+    """The parts between commas that are in no brackets."""
+    depths = list(_depths(text))
+    at = [-2, *(i for i, char in enumerate(text) if char == "," and not depths[i] and text[i:i + 2] == ", "), len(text)]
+    return [text[start + 2:end] for start, end in pairwise(at)] if text else []
+
+
+def _depths(text: str) -> Iterator[int]:
+    """In how many brackets each character is; the brackets themselves are in theirs."""
+    depth = 0
+    for char in text:
+        depth += char in _OPEN
+        if depth < 0:
+            raise Unreadable(text)
+        yield depth
+        depth -= char in _CLOSE
+    if depth:
+        raise Unreadable(text)
+
+
+def _binary(text: str) -> tuple[str, str, str] | None:
+    """`(left operator right)` in its parts."""
+    if not text.startswith("(") or not text.endswith(")"):
+        return None
+    depths = list(_depths(text))
+    if 0 in depths:  # the first bracket ends before the last
+        return None
+    for found in _BINARY.finditer(text):
+        if depths[found.start()] == 1:
+            return text[1:found.start()], found[1], text[found.end():-1]
+    return None
+
+
+def conjuncts(text: str) -> Iterator[str]:
+    found = _binary(text)
+    if found is None or found[1] != "AND":
+        yield text
+        return
+    yield from conjuncts(found[0])
+    yield from conjuncts(found[2])
+
+
+def check_brackets(expression: str) -> None:
+    """Raises Unreadable where brackets that are not printed make a difference.
+
+    NOT p IN (q, r) may be (NOT p) IN (q, r); and in `if (p) a else b + INTERVAL …`, the interval may be added to both.
+    """
+    for found in re.finditer(r"\belse ", expression):
+        if _LOOSE.search(_same_level(expression[found.end():])):
+            raise Unreadable(expression)
+    for found in _IN.finditer(expression):
+        negated = "NOT " in _same_level(expression[:found.start()][::-1].translate(_MIRRORED))[::-1]
+        values = _same_level(expression[found.end():]).split(",")
+        if negated and all("#" in value or value.strip() in ("true", "false", "null") for value in values):
+            raise Unreadable(expression)
+
+
+_MIRRORED = str.maketrans("()[]‹›", ")(][›‹")
+
+
+def _same_level(text: str) -> str:
+    """The text up to the bracket that ends what it is in, without what is in brackets of its own."""
+    found, depth = [], 0
+    for char in text:
+        depth -= char in _CLOSE
+        if depth < 0:
+            break
+        if not depth:
+            found.append(char)
+        depth += char in _OPEN
+    return "".join(found)
+
+
+def not_null(condition: str) -> frozenset[str]:
+    """What surely is not NULL where the condition is true."""
+    found = _binary(condition)
+    if found is None or found[1] not in _COMPARISONS:
+        return frozenset()
+    return frozenset({*_operands(found[0]), *_operands(found[2])})
+
+
+def _operands(expression: str) -> Iterator[str]:
+    """The expression, and what it is NULL without."""
+    yield expression
+    found = _binary(expression)
+    if found is not None and found[1] in _ARITHMETIC:
+        yield from _operands(found[0])
+        yield from _operands(found[2])
+    elif expression.startswith("cast(") and expression.endswith(")"):
+        yield from _operands(expression[len("cast("):].rpartition(" as ")[0])
+
+
+def is_odd(name: str) -> bool:
+    """Whether a name could be taken for more, or for something else, in the text of a plan."""
+    return not name or bool(set(name) & set("#,()[]‹›\n\r")) or " AS " in name

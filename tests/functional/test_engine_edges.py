@@ -1,0 +1,68 @@
+"""Edges of what the engine does: least values, streams that write nothing, errors of tasks."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from dbt_idivm.errors import IdivmError
+from tests.functional.engine import Project
+
+KEYS = {"t": ["k"]}
+
+
+@pytest.fixture
+def edges(spark: Any) -> Iterator[Project]:
+    project = Project(spark.newSession(), "engine_edges")
+    yield project
+    project.sql("drop schema $ cascade", "use default")
+
+
+@pytest.mark.parametrize("ansi", ["true", "false"])
+def test_least_values_come_and_go(edges: Project, ansi: str) -> None:
+    """Without ANSI mode the sum of BIGINTs is one that wraps around, on the way and in the end."""
+    edges.spark.conf.set("spark.sql.ansi.enabled", ansi)
+    least = {"b": ("tinyint", -2**7), "s": ("smallint", -2**15), "i": ("int", -2**31), "l": ("bigint", -2**63)}
+    columns = ", ".join(f"{name} {kind}" for name, (kind, _) in least.items())
+    edges.sql(f"create table $.t (k int, {columns}) using delta tblproperties ('delta.enableChangeDataFeed' = 'true')")
+
+    def row(key: int, of: int = 1, more: int = 0) -> str:
+        cells = (f"cast({value // of + more} as {kind})" for kind, value in least.values())
+        return f"({key}, {', '.join(cells)})"
+
+    edges.sql(f"insert into $.t values {row(1)}, {row(2, 2, 1)}, {row(13, 4)}" if ansi == "false" else
+              f"insert into $.t values {row(1)}, (2, 5, 5, 5, 5)")
+    sums = ", ".join(f"sum({name}) as {name}" for name in least)
+    model = edges.model("m", f"select k % 10 as g, {sums} from $.t group by k % 10", KEYS)
+    total = edges.model("n", f"select {sums} from $.t", KEYS)
+    for number, change in enumerate(("", "delete from $.t where k = 1", f"insert into $.t values {row(11)}, {row(3)}",
+                                     "update $.t set b = 1, s = 1, i = 1, l = 1 where k = 11")):
+        if number == 2 and ansi == "true":
+            change = f"insert into $.t values {row(11)}"  # two of the least bigint are no bigint
+        edges.sql(*filter(None, [change]))
+        for each in (model, total):
+            assert edges.refresh(each).mode == ("incremental" if number else "create")
+            assert edges.is_exact(each) and edges.differences(each) == [], (number, each.name)
+
+
+def test_a_stream_in_complete_mode_that_writes_nothing(edges: Project, tmp_path: Path) -> None:
+    """It removes all rows, and its commit counts none."""
+    edges.table("source", "g int", "(1)", "(2)")
+    edges.table("t", "k int, n bigint", "(1, 1)")
+    model = edges.model("m", "select k, n from $.t", KEYS)
+    assert edges.refresh(model).mode == "create"
+    found = edges.spark.readStream.table("source").groupBy("g").count().where("count > 5").selectExpr("g as k", "count as n")
+    writer = found.writeStream.format("delta").outputMode("complete").option("checkpointLocation", str(tmp_path))
+    writer.trigger(availableNow=True).toTable(f"{edges.schema}.t").awaitTermination()
+    assert edges.rows("select * from $.t") == {}
+    assert edges.refresh(model).mode == "incremental"
+    assert edges.is_exact(model)
+
+
+def test_an_error_while_rows_are_written_is_named(edges: Project) -> None:
+    edges.table("t", "k int, a int, b int", "(1, 1, 0)")
+    with pytest.raises(IdivmError, match=r"(?s)IDIVM-902.*why    \[DIVIDE_BY_ZERO\].*a / "):
+        edges.refresh(edges.model("m", "select k, a / b as x from $.t", KEYS))
