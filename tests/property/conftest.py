@@ -2,15 +2,18 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from typing import Any
 
 import pytest
 from hypothesis import settings
 
-from tests.property.coverage import DIRECTED, RANDOM
+from tests.property.coverage import DIRECTED, DIRECTED_AND_MEANT, MEANT, RANDOM, by_engine
 from tests.property.profiles import DEFAULT
 
-ALL = (RANDOM, DIRECTED)
+COMPLETE = (RANDOM, DIRECTED)  # those that have to reach every rule
+ALL = (*COMPLETE, MEANT, DIRECTED_AND_MEANT)
+MOST_DISCARDED = 0.2
 
 
 def pytest_configure(config: pytest.Config) -> None:
@@ -32,14 +35,24 @@ def pytest_testnodedown(node: Any, error: object) -> None:
 def pytest_sessionfinish(session: pytest.Session) -> None:
     if hasattr(session.config, "workeroutput"):
         session.config.workeroutput["coverage"] = [each.counts() for each in ALL]
-    elif checked(session.config) and any(each.missing() for each in ALL):
+    elif checked(session.config) and list(shortcomings()):
         session.exitstatus = pytest.ExitCode.TESTS_FAILED
+
+
+def shortcomings() -> Iterator[str]:
+    """What the run did not look at as it should have."""
+    yield from (f"no {each.kind} case reached {', '.join(each.missing())}" for each in COMPLETE if each.missing())
+    yield from (f"{each.share_discarded:.0%} of the {each.kind} cases on {each.engine} are discarded" for each in ALL
+                if each.share_discarded > MOST_DISCARDED)
 
 
 def pytest_terminal_summary(terminalreporter: pytest.TerminalReporter, config: pytest.Config) -> None:
     for each in ALL:
         if each.cases:
-            terminalreporter.section(f"{each.kind} cases")
+            terminalreporter.section(f"{each.kind} cases on {each.engine}")
             terminalreporter.write_line(each.report())
-        if checked(config) and each.missing():
-            terminalreporter.write_line(f"ERROR: no {each.kind} case reached {', '.join(each.missing())}", red=True)
+    if any(each.cases for each in ALL):
+        terminalreporter.section("cases by engine")
+        terminalreporter.write_line(", ".join(f"{engine}: {cases}" for engine, cases in by_engine(ALL).items()))
+    for shortcoming in shortcomings() if checked(config) else ():
+        terminalreporter.write_line(f"ERROR: {shortcoming}", red=True)

@@ -1,9 +1,9 @@
-"""What the cases of a run reached: how many, the shapes of their refreshes, and each rule that fired on changed rows."""
+"""What the cases of a run reached: how many on each engine, the shapes of their refreshes, each rule that fired on changes."""
 
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 
 from dbt_idivm.operators import OPERATORS
@@ -28,7 +28,9 @@ class Coverage:
 
     kind: str
     rare: frozenset[str] = frozenset()
+    engine: str = "DuckDB"
     cases: int = 0
+    discarded: Counter[str] = field(default_factory=Counter)  # drawn, but not to be judged → why
     shapes: Counter[str] = field(default_factory=Counter)
     rules: Counter[str] = field(default_factory=Counter)
 
@@ -44,14 +46,20 @@ class Coverage:
         base = {name: non_empty(found, binding.is_empty) for name, found in plan.base.items()}
         self.rules.update(firing.rule for firing in propagate(plan.root, base).firings)
 
-    def counts(self) -> tuple[int, dict[str, int], dict[str, int]]:
+    def counts(self) -> tuple[int, dict[str, int], dict[str, int], dict[str, int]]:
         """What `add` takes in another process."""
-        return self.cases, dict(self.shapes), dict(self.rules)
+        return self.cases, dict(self.discarded), dict(self.shapes), dict(self.rules)
 
-    def add(self, cases: int, shapes: dict[str, int], rules: dict[str, int]) -> None:
+    def add(self, cases: int, discarded: dict[str, int], shapes: dict[str, int], rules: dict[str, int]) -> None:
         self.cases += cases
+        self.discarded.update(discarded)
         self.shapes.update(shapes)
         self.rules.update(rules)
+
+    @property
+    def share_discarded(self) -> float:
+        """Of the cases that were drawn. A strategy that draws too many of them looks at less than it seems to."""
+        return self.discarded.total() / max(1, self.cases + self.discarded.total())
 
     def missing(self) -> list[str]:
         """Shapes and rules that no case reached."""
@@ -61,8 +69,22 @@ class Coverage:
     def report(self) -> str:
         shapes = ", ".join(f"{name} {self.shapes[name]}" for name in SHAPES)
         rules = ", ".join(f"{name} {self.rules[name]}" for name in RULES)
-        return f"{self.cases} {self.kind} cases; refreshes: {shapes}\nrules fired: {rules}"
+        shapes += f", rebuilt {self.shapes['rebuilt']}" if self.shapes["rebuilt"] else ""
+        why = "".join(f"\n  {count} {reason}" for reason, count in self.discarded.most_common())
+        discarded = f"\ndiscarded, {self.share_discarded:.0%} of what was drawn:{why}" if why else ""
+        return f"{self.cases} {self.kind} cases on {self.engine}; refreshes: {shapes}\nrules fired: {rules}{discarded}"
 
 
 RANDOM = Coverage("random", RARE)
 DIRECTED = Coverage("directed")
+# What they are to reach are meanings, not rules.
+MEANT = Coverage("random", engine="Spark's meaning")
+DIRECTED_AND_MEANT = Coverage("directed", engine="Spark's meaning")
+
+
+def by_engine(found: Iterable[Coverage]) -> dict[str, int]:
+    """Engine → cases."""
+    cases: Counter[str] = Counter()
+    for each in found:
+        cases[each.engine] += each.cases
+    return dict(cases)

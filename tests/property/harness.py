@@ -1,106 +1,85 @@
-"""A view, its tables and their changes on DuckDB: maintain it by the planner's MERGE and compare with recomputation."""
+"""A view, its tables and their changes on one engine: maintain it by the planner's MERGE and compare with recomputation."""
 
 from __future__ import annotations
 
-import atexit
 from collections import Counter
-from collections.abc import Mapping
-from contextlib import suppress
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
-from itertools import count
-from typing import Any
 
-import duckdb
-import sqlglot
+from sqlglot import exp
 
-from dbt_idivm.script.bind import BoundScript, bind, full_query
+from dbt_idivm.algebra.expressions import column
+from dbt_idivm.algebra.relation import Relation
+from dbt_idivm.script.bind import BoundScript, bind, full_query, relation_query
 from dbt_idivm.script.binding import Binding
-from dbt_idivm.script.dialect import DUCKDB
-from dbt_idivm.script.diff import FeedDiff, InlineDiff, NetDiff, Row, Value
+from dbt_idivm.script.dialect import is_inlinable
+from dbt_idivm.script.diff import FeedDiff, InlineDiff, NetDiff, Row
 from dbt_idivm.script.over_tables import over_tables
 from dbt_idivm.script.plan import Cache, Plan
+from tests.property.duck import OnDuckDB
+from tests.property.engine import Collision, Columns, Engine
 from tests.property.plans import VIEW, Options, Table, plan_of
 
-# DuckDB 2.0.0 fails some joins of grouped rows with "INTERNAL Error: dict-surviving join" after the first of these rewrites, and
-# waits for itself for ever after the second, on some statements with nested tests.
-_CONFIG: dict[str, Any] = {"threads": 1, "disabled_optimizers": "build_side_probe_side,common_subplan"}
-_DATABASES = [duckdb.connect(":memory:", config=_CONFIG)]
-_NUMBERS = count()
-
-
-def _cursor() -> duckdb.DuckDBPyConnection:
-    """A connection to the one database; to a new one if an internal error of the engine ended the last."""
-    try:
-        _DATABASES[-1].execute("SELECT 1")
-    except duckdb.FatalException:
-        _DATABASES.append(duckdb.connect(":memory:", config=_CONFIG))
-    return _DATABASES[-1].cursor()
-
-
-@atexit.register
-def _close() -> None:
-    for database in _DATABASES:
-        database.close()
-
-
-class Collision(Exception):
-    """A MERGE with two source rows for one target row."""
+__all__ = ["VIEW", "Collision", "Options", "World"]
+_CHANGE = ("_change_type", "string")
 
 
 @dataclass
 class World:
-    """A schema of one DuckDB database with the tables, the maintained view and the oracle. A context manager."""
+    """The tables, the maintained view and the oracle on an engine. A context manager."""
 
     tables: tuple[Table, ...]
     sql: str
     options: Options = field(default_factory=Options)
+    engine_of: Callable[[], Engine] = OnDuckDB
     content: dict[str, list[Row]] = field(default_factory=dict)
 
     def __post_init__(self) -> None:
-        self.schema = f"world_{next(_NUMBERS)}"
         self.touched: dict[str, int] = {}  # cache → rows that its last refresh touched
-        self.connection = _cursor()
-        self.connection.execute(f"CREATE SCHEMA {self.schema}; SET schema = '{self.schema}'")
+        self.feeds: dict[str, Columns] = {}  # table with a change feed → the feed's columns
+        self.engine = self.engine_of()
         for table in self.tables:
-            columns = ", ".join(f"{_quoted(name)} {_duck_type(kind)}" for name, kind in table.columns)
-            self.connection.execute(f'CREATE TABLE "{table.name}" ({columns})')
-            if self.options.feed:
-                self.connection.execute(f'CREATE TABLE "{table.name}__changes" ({columns}, _change_type VARCHAR)')
+            self.engine.create(table.name, table.columns)
+            if self.options.feed or not _is_inlinable(table):
+                self._create_feed(table.name, table.columns)
             self.content[table.name] = []
         self.plan = self._typed_plan()
         for cache in self.plan.caches if self.options.feed else ():
-            self.connection.execute(f"CREATE TABLE {cache.table}__changes AS SELECT *, '' AS _change_type "
-                                    f"FROM ({self._query(cache.plan)})")
-        self.oracle = sqlglot.transpile(self.sql, read="spark", write="duckdb")[0]
+            self._create_feed(cache.table, tuple(self.engine.types(self._query(cache.plan)).items()))
 
     def __enter__(self) -> World:
         return self
 
     def __exit__(self, *_: object) -> None:
-        with suppress(duckdb.FatalException):
-            self.connection.execute(f"SET schema = 'main'; DROP SCHEMA {self.schema} CASCADE")
-        self.connection.close()
+        self.engine.close()
 
     def load(self, rows: Mapping[str, list[Row]]) -> None:
         """Fill the tables and build the view."""
+        self.fill(rows)
+        self.build()
+
+    def fill(self, rows: Mapping[str, list[Row]]) -> None:
         for name, content in rows.items():
             self._replace(name, content)
+
+    def build(self) -> None:
+        """The caches and the view by their queries."""
         for cache in self.plan.caches:
-            self.connection.execute(f"CREATE OR REPLACE TABLE {cache.table} AS " + self._read_query(cache.plan))
+            self.engine.store(cache.table, self._read_query(cache.plan))
             self.touched[cache.table] = 0
-        self.connection.execute(f"CREATE OR REPLACE TABLE {VIEW} AS " + self._read_query(self.plan))
+        self.engine.store(VIEW, self._read_query(self.plan))
 
     def change(self, post: Mapping[str, list[Row]]) -> dict[str, InlineDiff]:
         """Replace the content of some tables and maintain the caches; the net diffs of both."""
         diffs: dict[str, InlineDiff] = {}
         for name, content in post.items():
-            table = next(t for t in self.tables if t.name == name)
+            table = self._table(name)
             before, after = Counter(self.content[name]), Counter(content)
             self._replace(name, content)
             rows = [(row, after[row] - before[row]) for row in sorted({*before, *after}, key=repr)]
             diffs[name] = InlineDiff(table.names, tuple((row, weight) for row, weight in rows if weight))
-            if self.options.feed:
+            if name in self.feeds:
                 self._feed(table.name, before, after)
         diffs = {name: diff for name, diff in diffs.items() if diff.rows}
         for cache in self.plan.caches:
@@ -116,7 +95,7 @@ class World:
         names = tuple(column.name for column in cache.plan.columns)
         if self.options.feed:
             self._feed(cache.table, before, after)
-        cells = {row: tuple(map(_cell, row)) for row in {*before, *after}}
+        cells = {row: tuple(map(self.engine.cell, row)) for row in {*before, *after}}
         rows = [(cells[row], after[row] - before[row]) for row in sorted(cells, key=repr)]
         return InlineDiff(names, tuple((row, weight) for row, weight in rows if weight))
 
@@ -128,33 +107,13 @@ class World:
 
     def script(self, diffs: Mapping[str, InlineDiff], plan: Plan | None = None, target: str = VIEW) -> BoundScript | None:
         """The refresh that these net diffs call for: of the view, unless another maintained table is meant."""
-        bound: Mapping[str, NetDiff] = diffs
-        if self.options.feed:
-            bound = {name: FeedDiff(name, 0, 1) for name in diffs}
-        return bind(plan or self.plan, Binding(diffs=bound, dialect=DUCKDB), target, optimised=self.options.optimised,
-                    additive=self.options.additive)
+        bound: dict[str, NetDiff] = {name: FeedDiff(name, 0, 1) if name in self.feeds else diff for name, diff in diffs.items()}
+        return bind(plan or self.plan, Binding(diffs=bound, dialect=self.engine.dialect), target,
+                    optimised=self.options.optimised, additive=self.options.additive)
 
     def apply(self, script: BoundScript | None) -> int:
         """Run the MERGE; how many view rows it touched. Raises `Collision` where Delta would refuse it."""
-        if script is None:
-            return 0
-        for each in script.staged:
-            self.connection.execute(f"CREATE OR REPLACE TEMP TABLE {each.name} AS {DUCKDB.sql(each.query, pretty=False)}")
-        if script.shape == "direct":
-            self._refuse_collisions(script)
-        found = self.connection.execute(DUCKDB.sql(script.merge, pretty=False)).fetchone()
-        return int(found[0]) if found else 0
-
-    def _refuse_collisions(self, script: BoundScript) -> None:
-        """Delta refuses two source rows for one target row whatever its clauses say; DuckDB only where both would change it."""
-        whens = script.merge.args["whens"].expressions
-        if len(whens) == 1 and isinstance(whens[0].args["then"], sqlglot.exp.Var) and not whens[0].args.get("condition"):
-            return  # deleting a row twice is allowed
-        target, source, on = (script.merge.args[part].copy() for part in ("this", "using", "on"))
-        matches = sqlglot.exp.Select(expressions=[sqlglot.exp.column("rowid", target.alias)]).from_(target)
-        matches = matches.join(sqlglot.exp.Join(this=source, on=on)).group_by("1").having("count(*) > 1")
-        if self.connection.execute(DUCKDB.sql(matches, pretty=False)).fetchone():
-            raise Collision
+        return self.engine.merge(script) if script is not None else 0
 
     @property
     def maintained_tables(self) -> dict[str, Plan]:
@@ -166,81 +125,80 @@ class World:
         return self.rows_of(VIEW)
 
     def rows_of(self, table: str) -> Counter[Row]:
-        return Counter(self.connection.execute(f"SELECT * FROM {table}").fetchall())
+        return Counter(self.engine.rows(self._select([exp.Star()], table)))
 
     def wrong_caches(self) -> list[str]:
         """The caches that are not equal to their subviews over base tables."""
-        return [cache.table for cache in self.plan.caches if self.rows_of(cache.table) != Counter(
-            self.connection.execute(self._query(cache.plan)).fetchall())]
+        return [cache.table for cache in self.plan.caches
+                if self.rows_of(cache.table) != Counter(self.engine.rows(self._query(cache.plan)))]
 
     def maintained(self) -> Counter[Row]:
         """The maintained view as the user sees it."""
-        names = ", ".join(_quoted(column.name) for column in self.plan.columns if not column.hidden)
-        return Counter(self.connection.execute(f"SELECT {names} FROM {VIEW}").fetchall())
+        return Counter(self.engine.rows(self._select(self._shown, VIEW)))
 
     def recomputed(self) -> Counter[Row]:
         """The user's own SQL, run now."""
-        return Counter(self.connection.execute(self.oracle).fetchall())
+        return Counter(self.engine.oracle(self.sql))
 
     def extended(self) -> Counter[Row]:
         """The ID-extended view, run now: hidden columns and operator caches included."""
-        return Counter(self.connection.execute(self._extended).fetchall())
+        return Counter(self.engine.rows(self._extended))
+
+    def types(self) -> list[tuple[str, str]]:
+        """The columns that the user sees, and their types as they are stored."""
+        return list(self.engine.types(self._select(self._shown, VIEW)).items())
 
     @cached_property
-    def _extended(self) -> str:
+    def _extended(self) -> exp.Select:
         return self._query(self.plan)
 
-    def _query(self, plan: Plan) -> str:
+    @property
+    def _shown(self) -> list[exp.Expr]:
+        return [column(each.name) for each in self.plan.columns if not each.hidden]
+
+    def _select(self, columns: list[exp.Expr], table: str) -> exp.Select:
+        return exp.Select(expressions=columns).from_(self.engine.dialect.table(table, None))
+
+    def _query(self, plan: Plan) -> exp.Select:
         """A maintained table's rows over base tables."""
         return self._read_query(over_tables(plan, self.plan.caches))
 
-    def _read_query(self, plan: Plan) -> str:
+    def _read_query(self, plan: Plan) -> exp.Select:
         """The same over the caches that the plan reads."""
-        return DUCKDB.sql(full_query(plan, Binding(dialect=DUCKDB)), pretty=False)
+        return full_query(plan, Binding(dialect=self.engine.dialect))
 
     def _typed_plan(self) -> Plan:
-        """The plan with the types that the engine gives the columns of each cache, asked for one cache after the other."""
-        stored: dict[str, dict[str, str]] = {}
+        """The plan with the types that the engine gives UNIONs and the columns of each cache, one cache after the other."""
+        stored: dict[str, Mapping[str, str]] = {}
         while True:
-            self.plan = plan_of(self.tables, self.sql, self.options, stored)
+            self.plan = plan_of(self.tables, self.sql, self.options, stored, self._ask)
             untold = next((cache for cache in self.plan.caches if cache.table not in stored), None)
             if untold is None:
                 return self.plan
-            described = self.connection.execute(f"DESCRIBE {self._query(untold.plan)}").fetchall()
-            stored[untold.table] = {name: _spark_type(kind) for name, kind, *_ in described}
+            stored[untold.table] = self.engine.types(self._query(untold.plan))
+
+    def _ask(self, relation: Relation) -> list[str]:
+        return list(self.engine.types(relation_query(relation, Binding(dialect=self.engine.dialect))).values())
+
+    def _table(self, name: str) -> Table:
+        return next(table for table in self.tables if table.name == name)
 
     def _replace(self, name: str, rows: list[Row]) -> None:
         self.content[name] = list(rows)
-        self.connection.execute(f'DELETE FROM "{name}"')
-        self._insert(name, rows)
+        self.engine.fill(name, self._table(name).columns, rows)
 
-    def _insert(self, name: str, rows: list[Row]) -> None:
-        if rows:
-            marks = f"({', '.join('?' for _ in rows[0])})"
-            cells = [value for row in rows for value in row]
-            self.connection.execute(f'INSERT INTO "{name}" VALUES {", ".join(marks for _ in rows)}', cells)
+    def _create_feed(self, table: str, columns: Columns) -> None:
+        self.feeds[table] = (*columns, _CHANGE)
+        self.engine.create(f"{table}__changes", self.feeds[table])
 
     def _feed(self, table: str, before: Counter[Row], after: Counter[Row]) -> None:
         """A change feed that says more than the net diff: every row of the table goes and comes, and one more comes and goes."""
-        self.connection.execute(f'DELETE FROM "{table}__changes"')
         passing = [*after, *before][:1]
-        for rows, change in ((before, "delete"), (after, "insert")):
-            self._insert(f"{table}__changes", [(*row, change) for row in (*rows.elements(), *passing)])
+        rows: Sequence[Row] = [(*row, change) for rows, change in ((before, "delete"), (after, "insert"))
+                               for row in (*rows.elements(), *passing)]
+        self.engine.fill(f"{table}__changes", self.feeds[table], rows)
 
 
-def _quoted(name: str) -> str:
-    return '"' + name.replace('"', '""') + '"'
-
-
-def _duck_type(kind: str) -> str:
-    return sqlglot.exp.DataType.build(kind, dialect="spark").sql("duckdb")
-
-
-def _spark_type(kind: str) -> str:
-    """DuckDB's sums of integers are HUGEINT, Spark's BIGINT."""
-    return "bigint" if kind == "HUGEINT" else sqlglot.exp.DataType.build(kind, dialect="duckdb").sql("spark").lower()
-
-
-def _cell(value: Any) -> Value:
-    """A value that was read as one that is inlined."""
-    return value if value is None or isinstance(value, int | str) else repr(value) if isinstance(value, float) else str(value)
+def _is_inlinable(table: Table) -> bool:
+    """Whether the net diff of the table can be put into a statement; else it stays in the engine."""
+    return all(is_inlinable(kind) for _, kind in table.columns)

@@ -12,7 +12,6 @@ from dbt_idivm.idiff.idiff import DEL, INS, REC, UPD, IDiff
 from dbt_idivm.operators.scan import Scan
 from dbt_idivm.passes.propagate import matching_rule
 from dbt_idivm.script.binding import Binding
-from dbt_idivm.script.dialect import DUCKDB
 from dbt_idivm.script.diff import Row
 from dbt_idivm.script.plan import Plan
 from dbt_idivm.script.prune_empty import non_empty
@@ -42,7 +41,7 @@ def evaluate(world: World, relation: Relation, binding: Binding) -> Bag:
     """The relation's rows now."""
     binder = binding.statement()
     query = binder.attach(relation.block(binder).select())
-    rows = world.connection.execute(DUCKDB.sql(query, pretty=False)).fetchall()
+    rows = world.engine.rows(query)
     return Bag(relation.columns, tuple(rows) if relation.columns else tuple(() for _ in rows))
 
 

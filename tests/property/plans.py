@@ -2,16 +2,18 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from types import MappingProxyType
 
 from pytest import MonkeyPatch
 
 from dbt_idivm.algebra.operator import Operator, operators
+from dbt_idivm.algebra.relation import Relation
 from dbt_idivm.compiler import compile_plan
 from dbt_idivm.context import Caches, Caching, Catalog, Subview, TableInfo
-from dbt_idivm.frontend.lower import lower
+from dbt_idivm.frontend.coercion import answers, question
+from dbt_idivm.frontend.lower import Lowered, lower
 from dbt_idivm.operators.scan import Attribute, base_idiffs
 from dbt_idivm.optimize import optimize
 from dbt_idivm.passes import place_caches
@@ -56,9 +58,14 @@ class Options:
         return self.caches or ("auto" if self.additive else "none")
 
 
+# A relation → the types of its columns, as an engine tells them.
+Ask = Callable[[Relation], Sequence[str]]
+
+
 def plan_of(tables: tuple[Table, ...], sql: str, options: Options,
-            stored: Mapping[str, Mapping[str, str]] = MappingProxyType({})) -> Plan:
-    lowered = lower(sql, Catalog({table.name: table.info() for table in tables}))
+            stored: Mapping[str, Mapping[str, str]] = MappingProxyType({}), ask: Ask | None = None) -> Plan:
+    """`ask` is for a plan that is to be run: without it, branches of UNIONs keep their types."""
+    lowered = lowered_of(tables, sql, ask)
     caching = Caching(options.policy, VIEW, lowered.subviews, stored)
     with MonkeyPatch.context() as patch:
         if options.everywhere or options.by_name:
@@ -68,6 +75,16 @@ def plan_of(tables: tuple[Table, ...], sql: str, options: Options,
     if options.split or options.strategy == "tuple":
         return plan
     return replace(without_split(plan), caches=tuple(replace(c, plan=without_split(c.plan)) for c in plan.caches))
+
+
+def lowered_of(tables: tuple[Table, ...], sql: str, ask: Ask | None) -> Lowered:
+    catalog = Catalog({table.name: table.info() for table in tables})
+    lowered = lower(sql, catalog)
+    if not lowered.untold or ask is None:
+        return lowered
+    unions = tuple(lowered.untold.values())
+    told = answers(unions, ask(question(unions)))
+    return lower(sql, replace(catalog, unions=dict(zip(lowered.untold, told, strict=True))))
 
 
 def everywhere(root: Operator) -> tuple[Subview, ...]:

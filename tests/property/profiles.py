@@ -1,4 +1,4 @@
-"""How many cases: profiles dev, ci (the default, 2,000 in all), long (20,000 in all) and debug.
+"""How many cases: profiles dev, ci (the default, 1,000 on each engine), long (20,000 on each) and debug.
 
 `pytest --hypothesis-profile=debug` from this folder.
 """
@@ -12,13 +12,29 @@ from hypothesis import HealthCheck, settings
 
 Test = TypeVar("Test", bound=Callable[..., object])
 DEFAULT = "ci"
+LONG = "long"
 _CHECKS = (HealthCheck.too_slow, HealthCheck.data_too_large, HealthCheck.large_base_example)
 
-for name, examples in (("dev", 50), (DEFAULT, 141), ("long", 1400), ("debug", 10)):
+for name, examples in (("dev", 50), (DEFAULT, 71), (LONG, 1400), ("debug", 10)):
     settings.register_profile(name, max_examples=examples, deadline=None, suppress_health_check=_CHECKS,
                               derandomize=name == DEFAULT, print_blob=True)
+
+
+# There are eleven tests of that many cases.
+_ON_SPARK = {DEFAULT: 94, LONG: 1850}
+
+
+def is_long() -> bool:
+    """Whether the run may take hours."""
+    return settings().max_examples >= settings.get_profile(LONG).max_examples
 
 
 def fewer(test: Test) -> Test:
     """A third of the profile's cases, for a property that looks at each case in more detail."""
     return settings(max_examples=max(5, settings().max_examples // 3))(test)
+
+
+def on_spark(test: Test) -> Test:
+    """As many of the profile's cases as there is time for on Spark's meaning."""
+    known = {settings.get_profile(name).max_examples: cases for name, cases in _ON_SPARK.items()}
+    return settings(max_examples=known.get(settings().max_examples, settings().max_examples))(test)

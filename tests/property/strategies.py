@@ -5,7 +5,7 @@ Everything small, so that rows meet: integers are NULL or 0..3, tables hold at m
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 
 from hypothesis import strategies as st
@@ -16,10 +16,11 @@ from tests.property.plans import Table
 Draw = Callable[[st.SearchStrategy], object]
 Content = dict[str, list[Row]]
 Column = tuple[str, str]  # name or expression, type
+Pool = Mapping[str, tuple[Value, ...]]  # type → its values, NULL first
 
 INT, BIGINT, STRING, DECIMAL, BOOLEAN, DATE, DOUBLE = "int", "bigint", "string", "decimal(10,2)", "boolean", "date", "double"
 TYPES = (INT, INT, INT, INT, BIGINT, BIGINT, STRING, STRING, DECIMAL, BOOLEAN, DATE, DOUBLE)
-VALUES: dict[str, tuple[Value, ...]] = {
+VALUES: Pool = {
     INT: (None, 0, 1, 2, 3),
     BIGINT: (None, 0, 1, 2, 3),
     STRING: (None, "", "a", "b"),
@@ -83,19 +84,19 @@ def table(draw: Draw, name: str) -> Table:
     return Table(name, columns, key)
 
 
-def value(kind: str, *, null: bool = True) -> st.SearchStrategy[Value]:
-    return st.sampled_from(VALUES[kind] if null else VALUES[kind][1:])
+def value(kind: str, *, null: bool = True, pool: Pool = VALUES) -> st.SearchStrategy[Value]:
+    return st.sampled_from(pool[kind] if null else pool[kind][1:])
 
 
 @st.composite
-def row(draw: Draw, table: Table) -> Row:
-    return tuple(draw(value(kind, null=name not in (table.key or ()))) for name, kind in table.columns)
+def row(draw: Draw, table: Table, pool: Pool) -> Row:
+    return tuple(draw(value(kind, null=name not in (table.key or ()), pool=pool)) for name, kind in table.columns)
 
 
 @st.composite
-def rows(draw: Draw, table: Table, least: int = 0, most: int = MOST_ROWS) -> list[Row]:
+def rows(draw: Draw, table: Table, least: int = 0, most: int = MOST_ROWS, pool: Pool = VALUES) -> list[Row]:
     """Up to `most` rows, each key once; without a key, copies as they come."""
-    found = draw(st.lists(row(table), min_size=least, max_size=most))
+    found = draw(st.lists(row(table, pool), min_size=least, max_size=most))
     return distinct_keys(table, found)
 
 
@@ -112,24 +113,24 @@ def distinct_keys(table: Table, content: list[Row]) -> list[Row]:
 
 
 @st.composite
-def batch(draw: Draw, tables: tuple[Table, ...], now: Content) -> Content:
+def batch(draw: Draw, tables: tuple[Table, ...], now: Content, pool: Pool = VALUES) -> Content:
     """The new content of some tables: mostly of several at once."""
     changed = draw(st.lists(st.sampled_from(tables), min_size=1, max_size=len(tables), unique=True))
-    return {table.name: draw(change(table, now[table.name])) for table in changed}
+    return {table.name: draw(change(table, now[table.name], pool)) for table in changed}
 
 
 @st.composite
-def change(draw: Draw, table: Table, content: list[Row]) -> list[Row]:
+def change(draw: Draw, table: Table, content: list[Row], pool: Pool) -> list[Row]:
     """none, few, many, all, clear; a key that is deleted and inserted again is an update."""
     size = draw(st.sampled_from(("few", "few", "few", "few", "few", "many", "many", "swap", "swap", "all", "clear", "none")))
     if size == "none":
         return list(content)
     if size in ("all", "clear"):
-        return draw(rows(table)) if size == "all" else []
+        return draw(rows(table, pool=pool)) if size == "all" else []
     if size == "swap" and table.key and len(content) > 1:
         return swapped(table, content)
-    kept = [draw(changed_row(table, each)) if draw(touches(size)) else each for each in content]
-    new = draw(rows(table, least=draw(st.sampled_from((0, 1))), most=2))
+    kept = [draw(changed_row(table, each, pool)) if draw(touches(size)) else each for each in content]
+    new = draw(rows(table, least=draw(st.sampled_from((0, 1))), most=2, pool=pool))
     return distinct_keys(table, [each for each in kept if each is not None] + new)
 
 
@@ -138,13 +139,13 @@ def touches(size: str) -> st.SearchStrategy[bool]:
 
 
 @st.composite
-def changed_row(draw: Draw, table: Table, content: Row) -> Row | None:
+def changed_row(draw: Draw, table: Table, content: Row, pool: Pool) -> Row | None:
     """The row deleted (None) or with another value, perhaps the same one, in one or more of its columns."""
     if draw(st.sampled_from((False, False, True))):
         return None
     free = [name for name in table.names if name not in (table.key or ())]
     names = draw(st.lists(st.sampled_from(free), min_size=1, max_size=len(free), unique=True))
-    return tuple(draw(value(kind)) if name in names else old
+    return tuple(draw(value(kind, pool=pool)) if name in names else old
                  for (name, kind), old in zip(table.columns, content, strict=True))
 
 

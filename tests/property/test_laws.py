@@ -44,10 +44,9 @@ def world_of(case: Case, options: Options) -> World:
 def test_nothing_that_the_view_reads_changes(case: Case, options: Options, data: st.DataObject) -> None:
     """No statement: for no change, and for changes of columns that the view does not depend on."""
     RANDOM.cases += 1
-    with world_of(case, options) as world:
+    with world_of(case, replace(options, feed=False)) as world:
         world.load(case.start)
         assert world.script({}) is None
-        world.options = replace(options, feed=False)
         diffs = world.change({name: irrelevant(world, name, rows, data) for name, rows in case.start.items()})
         assert world.script(diffs) is None and not any(world.touched.values())
         assert world.maintained() == world.recomputed()

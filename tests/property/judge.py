@@ -1,0 +1,123 @@
+"""Cases on Spark's meaning: what Spark says about the user's own text, and whether the maintained view is that."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Callable
+
+from dbt_idivm.errors import IdivmError
+from dbt_idivm.refresh.incremental import DATA_EXCEPTION
+from dbt_idivm.script.diff import Row
+from tests.meaning.spark_meaning import SparkRefuses, spark_meaning
+from tests.property.coverage import Coverage
+from tests.property.engine import Engine
+from tests.property.harness import Options, World
+from tests.property.meaning import OnSpark
+from tests.property.strategies import Case, Content
+
+# Spark runs these queries; it is a table with such columns that cannot be.
+NO_TABLE = frozenset({"IDIVM-224", "IDIVM-225"})
+
+
+class Discarded(Exception):
+    """There is nothing to be said about the case: Spark refuses it, the planner has no rule for it yet, it ends in an error."""
+
+
+class WronglyRefused(AssertionError):
+    """The user is told that the query is wrong, and Spark runs it."""
+
+
+class WronglyRaises(AssertionError):
+    """A build or refresh ends in an error of the engine's on rows on which the query has none."""
+
+
+def judge(case: Case, options: Options, coverage: Coverage, engine: Callable[[], Engine] = OnSpark) -> None:
+    """Maintain the view of `case`; as bags and with its columns and types it is what Spark makes of its text.
+
+    Raises `Discarded` where there is nothing to be said. Where the query itself ends in an error on the rows, the refresh may,
+    too. Where only the refresh does, on a value, the view is rebuilt, as the product does (IDIVM-417), and that is counted.
+    """
+    try:
+        world = World(case.tables, case.sql, options, engine)
+    except IdivmError as refusal:
+        raise Discarded(_justified(case, refusal, engine)) from refusal
+    with world:
+        world.fill(case.start)
+        try:
+            columns = spark_meaning().schema(case.sql)
+        except SparkRefuses as error:
+            raise Discarded(f"Spark says {error.error_class}, the planner nothing") from error
+        if _expected(world) is None:
+            raise Discarded("the query ends in an error on the first rows")
+        _unraised(case, world.build)
+        assert world.types() == columns, "other columns or types"
+        coverage.cases += 1
+        _compare(world)
+        for batch in case.batches:
+            if not _refreshed(case, world, batch, coverage):
+                return
+            _compare(world)
+
+
+def _refreshed(case: Case, world: World, batch: Content, coverage: Coverage) -> bool:
+    """Whether the view was refreshed. It may not be where the query itself ends in an error on the new rows."""
+    failure = None
+    try:
+        diffs = world.change(batch)
+        script = world.script(diffs)
+        world.apply(script)
+        coverage.refresh(world.plan, diffs, script)
+    except SparkRefuses as error:
+        failure = _own(error)
+    if _expected(world) is None:
+        return False
+    if failure is not None:
+        if not DATA_EXCEPTION.search(str(failure)):
+            raise WronglyRaises(case.sql) from failure
+        _unraised(case, world.build)
+        coverage.shapes["rebuilt"] += 1
+    return True
+
+
+def _justified(case: Case, refusal: IdivmError, engine: Callable[[], Engine]) -> str:
+    """Why nothing is to be said about a refused case. Fails if the user is blamed and Spark has nothing against the text."""
+    codes = ", ".join(sorted(set(refusal.codes)))
+    world = engine()
+    for table in case.tables:
+        world.create(table.name, table.columns)
+    try:
+        spark_meaning().schema(case.sql)
+    except SparkRefuses as error:
+        return f"Spark says {_own(error).error_class}, the planner {codes}"
+    if refusal.is_refusal or set(refusal.codes) <= NO_TABLE:
+        return f"the planner says {codes}"
+    raise WronglyRefused(f"{case.sql}\n{refusal}")
+
+
+def _expected(world: World) -> Counter[Row] | None:
+    try:
+        return world.recomputed()
+    except SparkRefuses as error:
+        _own(error)
+        return None
+
+
+def _unraised(case: Case, step: Callable[[], None]) -> None:
+    try:
+        step()
+    except SparkRefuses as error:
+        raise WronglyRaises(case.sql) from error
+
+
+def _own(error: SparkRefuses) -> SparkRefuses:
+    """The error, if it is one of Spark's; what fails inside the engine says nothing about the case."""
+    if not error.own:
+        raise error
+    return error
+
+
+def _compare(world: World) -> None:
+    assert world.maintained() == world.recomputed()
+    assert not world.wrong_caches()
+    if world.plan.hidden:
+        assert world.stored() == world.extended(), "hidden columns or operator caches differ"

@@ -1,0 +1,209 @@
+"""Texts that Spark reads otherwise than other engines, or than a reader who does not look twice; each with rows that show it.
+
+The oracle is Spark's own parser and analyzer.
+"""
+
+from __future__ import annotations
+
+from tests.property.directed import build
+
+_T = "t(k int, a int, b int, c int; k)"
+_AB = "a(k int, q int; k)\nb(k int, p decimal(10,2); k)"
+_UNITED = "(SELECT k, q AS x FROM a UNION ALL SELECT k, p FROM b) AS u"
+_START = {"a": [(1, 7)], "b": [(1, "7.50")]}
+_MORE = {"a": [(1, 7), (2, 7)]}
+_TEXTS = "a(k int, x int; k)\nb(k int, x string; k)"
+_WORDS = {"a": [(1, 7)], "b": [(1, "7"), (2, "07")]}
+_WITHOUT_07 = {"b": [(1, "7")]}
+_HAVING = {"t": [(1, 0, 5, 1), (2, 1, 6, 2), (3, 2, 7, 3)]}
+_MORE_GROUPS = {"t": [(1, 0, 5, 1), (2, 1, 6, 2), (3, 2, 7, 3), (4, 2, 7, 3), (5, 9, 1, 1)]}
+_ABC = "a(id int, x int; id)\nb(id int, y int; id)\nc(id int, z int; id)"
+_ROWS_ABC = {"a": [(1, 10), (2, 20)], "b": [(1, 11), (2, 21)], "c": [(1, 12), (3, 32)]}
+_NEW_C = {"c": [(1, 12), (2, 22), (3, 33)]}
+_PAYMENTS = "account(id int; id)\npayment(pid int, account int; pid)"
+_PAID = {"account": [(1,), (2,)], "payment": [(5, 1), (6, 3)]}
+_PAID_MORE = {"payment": [(5, 1), (6, 3), (7, 2)]}
+_O = "o(id int, pid int, amount int, qty int, code string; id)\np(pid int, active boolean; pid)"
+_ORDERS = {"o": [(1, 1, 10, 2, "5"), (2, 1, 7, 0, "x"), (3, 2, 8, 0, "y")], "p": [(1, True), (2, False)]}
+_AMOUNT = {"o": [(1, 1, 12, 2, "5"), (2, 1, 9, 0, "x"), (3, 2, 9, 0, "z")]}
+_ACTIVE = {"p": [(1, False), (2, True)], "o": [(1, 1, 12, 3, "6"), (2, 1, 9, 0, "x"), (3, 2, 9, 4, "7")]}
+_G = "t(k int, a int; k)"
+
+MISREADINGS = {
+    # brackets are part of an expression
+    "brackets: two sums": build(
+        _T, "SELECT sum(a-(b-c)) AS s1, sum(a-b-c) AS s2 FROM t", {"t": [(1, 1, 2, 3), (2, 2, 3, 4)]},
+        {"t": [(1, 1, 2, 3), (2, 2, 3, 4), (3, 5, 0, 2)]}),
+    "brackets: two products": build(
+        _T, "SELECT max((a+b)*c) AS m, max(a+b*c) AS n FROM t GROUP BY k % 2", {"t": [(1, 1, 2, 3), (2, 2, 3, 4)]},
+        {"t": [(1, 1, 2, 5), (3, 2, 3, 4)]}),
+    "brackets: two groups": build(
+        _T, "SELECT a-(b-c) AS g, a-b-c AS h, count(*) AS n FROM t GROUP BY a-(b-c), a-b-c", {"t": [(1, 1, 2, 3), (2, 2, 3, 0)]},
+        {"t": [(1, 1, 2, 1), (2, 2, 3, 0), (3, 1, 2, 1)]}),
+    "brackets: a negated AND": build(
+        "t(k int, a boolean, b boolean; k)",
+        "SELECT NOT (a AND b) AS g, NOT a AND b AS h, count(*) AS n FROM t GROUP BY NOT (a AND b), NOT a AND b",
+        {"t": [(1, True, False), (2, False, False)]}, {"t": [(1, True, True), (2, False, False), (3, None, False)]}),
+    "brackets: bits": build(
+        _T, "SELECT sum((a|b)&c) AS s, sum(a|b&c) AS u FROM t", {"t": [(1, 4, 2, 2)]}, {"t": [(1, 4, 2, 2), (2, 8, 1, 1)]}),
+    # what Spark takes for the same in GROUP BY
+    "group: NOT a > 1 is a <= 1": build(
+        _T, "SELECT NOT a > 1 AS g, a = 2 AS e, count(*) AS n FROM t GROUP BY a <= 1, NOT (a <> 2), a = 2", {"t": [(1, 1, 2, 3)]},
+        {"t": [(1, 2, 2, 3), (2, 1, 0, 0), (3, None, 0, 0)]}),
+    "group: a <> 1 is NOT a = 1": build(
+        _T, "SELECT NOT (a = 1) AS g, count(*) AS n FROM t GROUP BY a <> 1", {"t": [(1, 1, 2, 3)]},
+        {"t": [(1, 2, 2, 3), (2, 1, 0, 0), (3, None, 0, 0)]}),
+    "group: the order in greatest, least and IN": build(
+        _T, "SELECT greatest(a, b) AS g, least(a, c, b) AS h, a IN (1, 2) AS i, count(*) AS n FROM t "
+        "GROUP BY greatest(b, a), least(c, b, a), a IN (2, 1)", {"t": [(1, 1, 2, 3)]},
+        {"t": [(1, 2, 2, 3), (2, 1, 0, 0), (3, None, 0, 0)]}),
+    # branches of a set operation have the common type before anything is done with them
+    "union: the text of INT and DECIMAL": build(
+        _AB, f"SELECT u.k, CAST(u.x AS STRING) AS s FROM {_UNITED}", _START, _MORE),
+    "union: INT and DECIMAL put together with a text": build(_AB, f"SELECT u.k, u.x || '!' AS s FROM {_UNITED}", _START, _MORE),
+    "union: the type of INT and DECIMAL": build(_AB, f"SELECT u.k, typeof(u.x) AS s FROM {_UNITED}", _START, _MORE),
+    "union: groups of a text of INT and DECIMAL": build(
+        _AB, f"SELECT CAST(u.x AS STRING) AS s, count(*) AS n FROM {_UNITED} GROUP BY CAST(u.x AS STRING)", _START, _MORE),
+    "union: decimals of two scales": build(
+        "a(k int, q decimal(5,1); k)\nb(k int, p decimal(10,3); k)", f"SELECT u.k, CAST(u.x AS STRING) AS s FROM {_UNITED}",
+        {"a": [(1, "7.5")], "b": [(1, "7.500")]}, {"a": [(1, "7.5"), (2, "1.0")]}),
+    "union: DATE and TIMESTAMP": build(
+        "a(k int, q date; k)\nb(k int, p timestamp; k)", f"SELECT u.k, CAST(u.x AS STRING) AS s FROM {_UNITED}",
+        {"a": [(1, "2024-01-01")], "b": [(1, 1704067200000000)]}, {"a": [(1, "2024-01-01"), (2, "2024-02-29")]}),
+    "union: an INT that is too small for what is done": build(
+        "a(k int, q int; k)\nb(k int, p bigint; k)", f"SELECT u.k, u.x * 1000000 AS m FROM {_UNITED}",
+        {"a": [(1, 7)], "b": [(1, 7)]}, {"a": [(1, 7), (2, 70000)]}),
+    "union: groups of INT and STRING": build(
+        _TEXTS, "SELECT u.x, count(*) AS n FROM (SELECT k, x FROM a UNION ALL SELECT k, x FROM b) AS u GROUP BY u.x", _WORDS,
+        _WITHOUT_07),
+    "union: keys of INT and STRING": build(
+        "a(x int; x)\nb(x string; x)", "SELECT x FROM a UNION ALL SELECT x FROM b", {"a": [(7,)], "b": [("7",), ("07",)]},
+        {"b": [("7",)]}),
+    "union: keys of DATE and STRING": build(
+        "a(x date; x)\nb(x string; x)", "SELECT x FROM a UNION ALL SELECT x FROM b",
+        {"a": [("2024-01-01",)], "b": [("2024-01-01",), ("2024-1-1",)]}, {"b": [("2024-01-01",)]}),
+    "union: distinct INT and STRING": build(
+        _TEXTS, "SELECT x FROM a UNION SELECT x FROM b", _WORDS, _WITHOUT_07, {"a": [], "b": [(1, "7"), (2, "07")]}, _WITHOUT_07,
+        {"b": []}),
+    "union: three types, of which the first two meet before the third": build(
+        "a(k int, q int; k)\nb(k int, q decimal(5,2); k)\nd(k int, q string; k)",
+        "SELECT k, q FROM a UNION ALL SELECT k, q FROM b UNION ALL SELECT k, q FROM d",
+        {"a": [(1, 7)], "b": [(1, "7.50")], "d": [(1, "3")]}, {"a": [(1, 7), (2, 8)], "d": [(1, "4")]}),
+    # HAVING matches whole grouping expressions before it looks at aliases
+    "having: the alias is a column of the group": build(
+        _T, "SELECT a+1 AS a, count(*) AS n FROM t GROUP BY a+1 HAVING a+1 > 2", _HAVING, _MORE_GROUPS),
+    "having: a negated column under its own name": build(
+        _T, "SELECT -a AS a, count(*) AS n FROM t GROUP BY -a HAVING -a < -1", _HAVING, _MORE_GROUPS),
+    "having: an argument under the name of a group": build(
+        _T, "SELECT b AS a, sum(c) AS n FROM t GROUP BY b HAVING max(a) > 0", _HAVING, _MORE_GROUPS),
+    "having: an alias that two tables have as a column": build(
+        _ABC, "SELECT a.x AS id, count(*) AS n FROM a JOIN b ON a.id = b.id GROUP BY a.x HAVING id > 10", _ROWS_ABC,
+        {"a": [(1, 10), (2, 30)]}),
+    # a comma binds like a JOIN
+    "comma: USING after it joins the first table that has the name": build(
+        _ABC, "SELECT x, y, z FROM a, b JOIN c USING (id)", _ROWS_ABC, _NEW_C),
+    "comma: NATURAL JOIN after it joins the first table that has the name": build(
+        _ABC, "SELECT x, y, z FROM a, b NATURAL JOIN c", _ROWS_ABC, _NEW_C),
+    "comma: a condition on the table before it": build(
+        _ABC, "SELECT a.x, b.y, c.z FROM a, b JOIN c ON a.id = c.id", _ROWS_ABC, _NEW_C),
+    "comma: a condition on the first table and the last": build(
+        _ABC, "SELECT a.x AS p, b.y AS q, c.z AS r FROM b, a JOIN c ON b.id = c.id AND a.x > 5", _ROWS_ABC, _NEW_C),
+    "comma: USING names the united column": build(
+        "a(id int, x int; id)\nb(bid int, y int; bid)\nc(id int, z int; id)", "SELECT id, x, y, z FROM a, b JOIN c USING (id)",
+        _ROWS_ABC, _NEW_C),
+    "comma: NATURAL JOIN after it": build(
+        "a(id int, x int; id)\nb(bid int, y int; bid)\nc(id int, z int; id)", "SELECT * FROM a, b NATURAL JOIN c", _ROWS_ABC,
+        _NEW_C),
+    # NATURAL JOIN matches names letter by letter, USING does not
+    "natural: names in different case are different": build(
+        "a(Id int, x int; Id)\nb(id int, y int; id)", "SELECT x, y FROM a NATURAL JOIN b", {"a": [(1, 10)], "b": [(1, 11), (2,
+                                                                                                                            22)]},
+        {"b": [(2, 22), (3, 33)]}),
+    "natural: the case that a derived table gives": build(
+        "a(id int, x int; id)\nb(id int, y int; id)", "SELECT p.x, q.y FROM (SELECT ID, x FROM a) AS p NATURAL JOIN b AS q",
+        {"a": [(1, 10)], "b": [(1, 11), (2, 22)]}, {"b": [(1, 12), (3, 33)]}),
+    "using: names in different case are the same": build(
+        "a(Id int, x int; Id)\nb(ID int, y int; ID)", "SELECT id, x, y FROM a JOIN b USING (iD)", {"a": [(1, 10)], "b": [(1, 11),
+                                                                                                                         (2,
+                                                                                                                          22)]},
+        {"b": [(1, 22), (3, 33)]}),
+    "using: both sides of a join have the name": build(
+        _ABC, "SELECT a.x, b.y, c.z FROM a JOIN b ON a.id = b.id JOIN c ON c.id = b.id", _ROWS_ABC, _NEW_C),
+    # the inner relation's columns come first
+    "inner: a column that is called like the outer table": build(
+        _PAYMENTS, "SELECT id FROM account WHERE id IN (SELECT account FROM payment)", _PAID, _PAID_MORE),
+    "inner: a column that is called like the outer alias": build(
+        _PAYMENTS, "SELECT pid FROM payment AS id WHERE account IN (SELECT id FROM account)", _PAID, _PAID_MORE),
+    "inner: a struct that is called like the outer table": build(
+        "account(id int, x int; id)\npayment(pid int, account struct<id:int,x:int>; pid)",
+        "SELECT id, x FROM account WHERE EXISTS (SELECT 1 FROM payment WHERE account.x > 5)",
+        {"account": [(1, 1), (2, 9)], "payment": [(5, (1, 1))]}, {"account": [(1, 1), (2, 9), (3, 8)]}),
+    "inner: a field of a struct that is called like the outer table, in a test of it": build(
+        "account(id int, x int; id)\npayment(pid int, p int, account struct<id:int,x:int>; pid)",
+        "SELECT id, x FROM account WHERE x IN (SELECT p FROM payment)",
+        {"account": [(1, 1), (2, 9)], "payment": [(5, 9, (1, 1)), (6, 4, (1, 4))]}, {"account": [(1, 1), (2, 9), (3, 4)]}),
+    "inner: a join of tables that are called like columns": build(
+        _PAYMENTS, "SELECT pid, id FROM payment JOIN account ON account.id = payment.account", _PAID, _PAID_MORE,
+        {"account": [(1,), (3,)]}),
+    # GROUP BY ALL is a word only where no column is called so
+    "group by all: a column of that name": build(
+        "t(k int, all int, b int; k)", "SELECT all, sum(b) AS s FROM t GROUP BY all", {"t": [(1, 1, 5), (2, 2, 6)]},
+        {"t": [(1, 1, 5), (2, 2, 6), (3, 2, 1)]}),
+    "group by all: another column under an aggregate's name": build(
+        "t(k int, all int, b int; k)", "SELECT max(b) AS m, count(*) AS n FROM t GROUP BY all", {"t": [(1, 1, 5), (2, 2, 6)]},
+        {"t": [(1, 1, 5), (2, 2, 6), (3, 2, 1)]}),
+    # what may raise is evaluated for the rows that reach it
+    "raise: a division behind its guard, with a join": build(
+        _O, "SELECT o.id, o.amount / o.qty AS u FROM o JOIN p ON o.pid = p.pid WHERE o.qty <> 0 AND p.active", _ORDERS, _AMOUNT,
+        _ACTIVE),
+    "raise: a cast that only the join guards": build(
+        _O, "SELECT o.id, CAST(o.code AS INT) AS u FROM o JOIN p ON o.pid = p.pid AND o.qty > 0", _ORDERS, _AMOUNT, _ACTIVE),
+    "raise: a cast of rows that have a partner": build(
+        "o(id int, pid int, code string; id)\np(pid int; pid)",
+        "SELECT o.id, CAST(o.code AS INT) AS u FROM o JOIN p ON o.pid = p.pid",
+        {"o": [(1, 1, "5"), (2, 9, "x")], "p": [(1,)]}, {"o": [(1, 1, "6"), (2, 9, "y")]}),
+    "raise: texts that are cast where they stand": build(
+        _O, "SELECT o.id, o.code + 1 AS u, o.code = 5 AS v, coalesce(o.code, 3) AS w FROM o JOIN p USING (pid) WHERE p.active",
+        {"o": [(1, 1, 10, 2, "5"), (2, 2, 7, 0, "x")], "p": [(1, True), (2, False)]},
+        {"o": [(1, 1, 10, 2, "6"), (2, 2, 7, 0, "y")]}),
+    "raise: groups by a division": build(
+        _O, "SELECT o.amount / o.qty AS g, count(*) AS n FROM o JOIN p ON o.pid = p.pid WHERE o.qty <> 0 AND p.active "
+        "GROUP BY o.amount / o.qty", _ORDERS, _AMOUNT, _ACTIVE),
+    "raise: decimals": build(
+        _O.replace("amount int, qty int", "amount decimal(10,2), qty decimal(10,2)"),
+        "SELECT o.id, o.amount / o.qty AS u FROM o WHERE o.qty <> 0",
+        {"o": [(1, 1, "10.00", "2.00", "5"), (2, 1, "7.00", "0.00", "x")], "p": []},
+        {"o": [(1, 1, "12.00", "2.00", "5"), (2, 1, "9.00", "0.00", "x")]}),
+    # the negation of a minimum
+    "extreme: the least TINYINT leaves a sum": build(
+        "t(k int, a tinyint; k)", "SELECT sum(a) AS s, count(*) AS n FROM t", {"t": [(1, -128), (2, 5)]}, {"t": [(2, 5)]}),
+    "extreme: the least INT leaves a sum": build(
+        "t(k int, g int, a int; k)", "SELECT g, sum(a) AS s, avg(a) AS m FROM t GROUP BY g", {"t": [(1, 1, -2147483648), (2, 1,
+                                                                                                                          5)]},
+        {"t": [(2, 1, 5)]}, {"t": [(2, 1, 5), (3, 1, -2147483648)]}),
+    # groups that are constants
+    "constant: a text under an alias": build(
+        _G, "SELECT 'x' AS c, count(*) AS n FROM t GROUP BY c", {"t": [(1, 1)]}, {"t": [(1, 1), (2, 2)]}, {"t": []}, {"t": [(3,
+                                                                                                                             1)]}),
+    "constant: a text in GROUP BY": build(
+        _G, "SELECT count(*) AS n, sum(a) AS s FROM t GROUP BY 'a'", {"t": [(1, 1)]}, {"t": [(1, 1), (2, 2)]}, {"t": []},
+        {"t": [(3, 1)]}),
+    "constant: NULL in GROUP BY": build(
+        _G, "SELECT count(*) AS n FROM t GROUP BY NULL", {"t": [(1, 1)]}, {"t": [(1, 1), (2, 2)]}, {"t": []}, {"t": [(3, 1)]}),
+    "constant: beside a column": build(
+        _G, "SELECT 'x' AS c, a, max(k) AS m FROM t GROUP BY 'x', a", {"t": [(1, 1)]}, {"t": [(1, 1), (2, 2)]}, {"t": []}),
+    # names that Spark finds
+    "name: a field of a struct's alias in HAVING": build(
+        _G, "SELECT s.a AS f, count(*) AS n FROM (SELECT named_struct('a', a) AS s FROM t) AS q GROUP BY s.a", {"t": [(1, 1)]},
+        {"t": [(1, 1), (2, 2)]}),
+    "name: a star over a struct": build(
+        _G, "SELECT q.k, q.s.* FROM (SELECT k, named_struct('p', a, 'q', a + 1) AS s FROM t) AS q",
+        {"t": [(1, 1)]}, {"t": [(1, 2), (2, 2)]}),
+    "name: USING after a join that has the name twice": build(
+        _ABC, "SELECT a.x, b.y, c.z FROM a JOIN b ON a.x < b.y JOIN c USING (id)", _ROWS_ABC, _NEW_C),
+    "name: a number in brackets is an ordinal, too": build(
+        _G, "SELECT a, count(*) AS n FROM t GROUP BY (1)", {"t": [(1, 1)]}, {"t": [(1, 1), (2, 2)]}),
+    "name: HAVING without a group": build(
+        _G, "SELECT 1 AS c FROM t HAVING 1 = 1", {"t": [(1, 1)]}, {"t": [(1, 1), (2, 2)]}, {"t": []}),
+    "name: a shift without sign": build(_G, "SELECT k, a >>> 1 AS s FROM t", {"t": [(1, -8)]}, {"t": [(1, -8), (2, 9)]}),
+}

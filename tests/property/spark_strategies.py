@@ -1,0 +1,269 @@
+"""Random cases for Spark's meaning: texts that engines read differently, values at the ends of types, errors that must not be.
+
+One theme a case: names in HAVING, in joins and in subqueries, brackets, branches of different types, keys of each type,
+expressions
+that may raise. Queries are small, because it is their words that matter.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+from hypothesis import strategies as st
+
+from tests.property import spark_types as types
+from tests.property.plans import Table
+from tests.property.strategies import Case, Draw, batch, rows
+
+Query = tuple[tuple[Table, ...], str]
+KEYED = ("k",)
+MOST_BATCHES = 2
+
+
+class Drawn:
+    """Choices of one case."""
+
+    def __init__(self, draw: Draw) -> None:
+        self.draw = draw
+
+    def of(self, *options: str) -> str:
+        return str(self.draw(st.sampled_from(options)))
+
+    def some(self, options: tuple[str, ...], least: int, most: int) -> list[str]:
+        return list(self.draw(st.lists(st.sampled_from(options), min_size=least, max_size=most)))
+
+    def different(self, options: tuple[str, ...], number: int) -> list[str]:
+        return list(self.draw(st.permutations(options)))[:number]
+
+    def chance(self, one_in: int) -> bool:
+        return int(self.draw(st.integers(1, one_in))) == 1
+
+    def cased(self, name: str) -> str:
+        """The name as it is, or in capitals."""
+        return self.of(name, name, name.upper())
+
+    def where(self, columns: tuple[str, ...], one_in: int = 2) -> str:
+        if not self.chance(one_in):
+            return ""
+        return f" WHERE {self.of(*columns)} {self.of('>', '<=', '<>', '=')} {self.of('0', '1', '2')}"
+
+
+# --- names
+
+
+def having(d: Drawn) -> Query:
+    """HAVING over groups and aggregates whose aliases are columns of the table."""
+    expression = d.of("a + 1", "-a", "a % 2", "a", "a + b", "abs(b)", "coalesce(a, b)")
+    name, count = d.of("a", "b", "g", "A"), d.of("n", "b", "c", "k", "s")
+    call = d.of("count(*)", "sum(b)", "max(c)", "count(DISTINCT b)", "sum(a)", "min(a + 1)")
+    tested = d.of(expression, expression, call, name, count, f"{expression} + 1", f"({expression}) * 2", f"t.{name}", "sum(b)",
+                  "max(a)")
+    test = f"{tested} {d.of('>', '<', '=', '<>', '<=')} {d.of('-1', '0', '1', '2', '3')}"
+    test += d.of("", "", f" AND {count} > 0", f" OR {name} = 1", f" AND {call} IS NOT NULL")
+    by = d.of(expression, expression, expression, name, "1")
+    table = Table("t", (("k", "int"), ("a", "int"), ("b", "int"), ("c", "int")), KEYED)
+    where = d.where(("a", "b", "c"), 3)
+    return (table,), f"SELECT {expression} AS {name}, {call} AS {count} FROM t{where} GROUP BY {by} HAVING {test}"
+
+
+def joins(d: Drawn) -> Query:
+    """Commas, JOIN, NATURAL JOIN and USING in any order, over names that several tables have, in different case."""
+    tables = tuple(Table(name, columns, (columns[0][0],)) for name, columns in (
+        ("a", (("id", "int"), (d.of("x", "X"), "int"), ("ay", "int"))),
+        ("b", ((d.of("id", "id", "ID", "Id"), "int"), (d.of("x", "bx"), "int"), ("bz", "int"))),
+        ("c", ((d.of("id", "id", "ID"), "int"), (d.of("z", "bz", "cx"), "int")))))
+    order = d.different(("a", "b", "c"), int(d.of("2", "3", "3")))
+    text, seen = order[0], order[:1]
+    for name in order[1:]:
+        left = d.of(*seen)
+        test = f"{left}.{d.cased('id')} = {name}.{d.cased('id')}"
+        more = d.of(f", {name}", f" JOIN {name} ON {test}", f" JOIN {name} USING ({d.cased('id')})", f" NATURAL JOIN {name}",
+                     f" CROSS JOIN {name}", f" LEFT SEMI JOIN {name} ON {test}", f" LEFT ANTI JOIN {name} USING (id)")
+        text, seen = text + more, seen if more.startswith(" LEFT") else [*seen, name]
+    known = [f"{t.name}.{column}" for t in tables if t.name in seen for column in t.names]
+    shown = [d.cased(each) for each in d.different(tuple(known), 3)] + (["id"] if d.chance(6) else [])
+    if d.chance(5):
+        return tables, f"SELECT count(*) AS n, sum({shown[0]}) AS s FROM {text}"
+    items = ", ".join(f"{each} AS c{number}" for number, each in enumerate(shown))
+    return tables, f"SELECT {items} FROM {text}{d.where(tuple(known), 3)}"
+
+
+def natural(d: Drawn) -> Query:
+    """SELECT * over NATURAL JOIN and USING, perhaps of derived tables that rename columns."""
+    first, second = (f"(SELECT {d.cased('id')}, {d.cased(other)} FROM {name})" if d.chance(2) else name
+                     for name, other in (("a", "x"), ("b", "y")))
+    tables = (Table("a", ((d.of("id", "Id"), "int"), ("x", "int")), ("id",)),
+              Table("b", ((d.of("id", "ID"), "int"), ("y", "int")), None))
+    tables = tuple(Table(t.name, t.columns, t.key and t.names[:1]) for t in tables)
+    word = d.of(f"NATURAL JOIN {second} AS q", f"JOIN {second} AS q USING ({d.cased('id')})")
+    return tables, f"SELECT {d.of('*', 'p.x', 'p.id AS i, x', 'x, id')} FROM {first} AS p {word}"
+
+
+def inner_names(d: Drawn) -> Query:
+    """Aliases and tables that are called like columns, within subqueries too."""
+    name = d.of("id", "account", "pid", "amount", "p")
+    # under its own name `account.id` is a field of the inner column, which is refused where that is no struct
+    outer = d.of("account", "owner", "owner", "amount2")
+    tables = (Table("account", (("id", "int"), ("pid", "int"), ("p", d.of("int", "struct<id:int,amount:int>"))), ("id",)),
+              Table("payment", (("pid", "int"), ("account", "int"), ("amount", "int")), ("pid",)))
+    test = d.of(f"id {d.of('IN', 'NOT IN')} (SELECT account FROM payment AS {name})",
+                f"EXISTS (SELECT 1 FROM payment AS {name} WHERE account = id)",
+                f"NOT EXISTS (SELECT 1 FROM payment WHERE {outer}.id = payment.account)",
+                f"EXISTS (SELECT 1 FROM payment WHERE payment.account = {outer}.id AND payment.pid = pid)",
+                f"EXISTS (SELECT 1 FROM payment AS {name} WHERE {name}.account = {outer}.id AND amount > 0)",
+                f"id IN (SELECT {name}.{d.of('account', 'pid')} FROM payment AS {name})",
+                f"id IN (SELECT pid FROM payment WHERE pid = {outer}.pid)",
+                "id IN (SELECT account AS id FROM payment GROUP BY account HAVING count(*) > 0)")
+    if d.chance(3):
+        return tables, (f"SELECT {name}.pid AS {d.of('id', 'account', 'n')}, sum(amount) AS {d.of('amount', 'pid2')} "
+                        f"FROM payment AS {name} JOIN account AS q ON q.id = {name}.account GROUP BY {name}.pid")
+    return tables, f"SELECT id, pid AS {d.of('account', 'p2', 'payment')} FROM account AS {outer} WHERE {test}"
+
+
+# --- expressions
+
+
+def nested(d: Drawn, depth: int) -> str:
+    """Arithmetic with brackets that count."""
+    if depth == 0 or d.chance(4):
+        return d.of("a", "b", "c", "2")
+    left, right = nested(d, depth - 1), nested(d, depth - 1)
+    operator = d.of("-", "-", "-", "+", "*", "&", "|", "^")
+    return d.of(f"({left} {operator} {right})", f"{left} {operator} ({right})", f"{left} {operator} {right}")
+
+
+def brackets(d: Drawn) -> Query:
+    """Expressions that differ in nothing but their brackets, as groups, in aggregates and in conditions."""
+    first, second = nested(d, 2), nested(d, 2)
+    if d.chance(2):
+        first, second = d.of("a-(b-c) ; a-b-c", "(a+b)*c ; a+b*c", "a-(b+c) ; a-b+c", "(a|b)&c ; a|b&c", "a%(b*b+1) ; a%b*b+1",
+                             "-(a+b) ; -a+b").split(" ; ")
+    table = Table("t", (("k", "int"), ("a", "int"), ("b", "int"), ("c", "int")), d.draw(st.sampled_from((KEYED, None))))
+    truth = d.of("NOT (a > 1 AND b > 1)|NOT a > 1 AND b > 1", "(a = 1 OR b = 1) AND c = 1|a = 1 OR b = 1 AND c = 1").split("|")
+    sql = d.of(f"SELECT sum({first}) AS s, sum({second}) AS u FROM t",
+               f"SELECT {first} AS g, count(*) AS n FROM t GROUP BY {first}",
+               f"SELECT {first} AS g, {second} AS h, count(*) AS n FROM t GROUP BY {first}, {second}",
+               f"SELECT a, max({first}) AS m, min({second}) AS i FROM t GROUP BY a",
+               f"SELECT {truth[0]} AS g, {truth[1]} AS h, count(*) AS n FROM t GROUP BY {truth[0]}, {truth[1]}",
+               f"SELECT k, {first} AS x FROM t WHERE {second} > {d.of('0', '-1', '1')}",
+               f"SELECT {first} AS g, count(*) AS n FROM t GROUP BY {second}",
+               f"SELECT a, count(*) AS n FROM t GROUP BY a HAVING sum({first}) > sum({second})")
+    return (table,), sql
+
+
+def constants(d: Drawn) -> Query:
+    """Groups and columns that are constants."""
+    value = d.of("'x'", "1", "NULL", "CAST(NULL AS INT)", "DATE '2024-01-01'", "1.50", "true")
+    table = Table("t", (("k", "int"), ("a", "int"), ("b", "int")), KEYED)
+    sql = d.of(f"SELECT {value} AS c, count(*) AS n FROM t GROUP BY c",
+               f"SELECT {value} AS c, a, sum(b) AS s FROM t GROUP BY {value}, a",
+               "SELECT count(*) AS n FROM t GROUP BY 'a'", f"SELECT DISTINCT {value} AS c FROM t",
+               f"SELECT max(b) AS m FROM t GROUP BY {d.of('NULL', 'true', 'a, NULL')}",
+               f"SELECT g.c, count(*) AS n FROM (SELECT {value} AS c, a FROM t) AS g GROUP BY g.c",
+               f"SELECT {value} AS c, k FROM t UNION ALL SELECT {value} AS c, a FROM t")
+    return (table,), sql
+
+
+# An expression that may raise, and a condition under which it does not.
+_RAISING = (
+    *[("o.a / o.q", "o.q <> 0"), ("CAST(o.code AS INT)", "o.code RLIKE '^[0-9]+$'")] * 3,
+    ("o.a % o.q", "o.q <> 0 AND o.a > 0"), ("o.a div o.q", "o.q > 0"), ("o.q + 2147483647", "o.q <= 0"),
+    ("split(o.code, ',')[1]", "o.code LIKE '%,%'"), ("element_at(split(o.code, ','), 2)", "size(split(o.code, ',')) > 1"),
+    ("CAST(o.code AS DATE)", "o.code LIKE '____-__-__'"))
+
+
+def guarded(d: Drawn) -> Query:
+    """Expressions that raise for rows that a condition or a join keeps away."""
+    tables = (Table("o", (("id", "int"), ("pid", "int"), ("a", d.of("int", "decimal(10,2)", "bigint")), ("q", "int"), ("code",
+                                                                                                                       "string")),
+                    d.draw(st.sampled_from((("id",), None)))),
+              Table("p", (("pid", "int"), ("active", "boolean"), ("least", "int")), ("pid",)))
+    expression, guard = d.draw(st.sampled_from(_RAISING))
+    joined = d.of("o JOIN p ON o.pid = p.pid", "o JOIN p ON o.pid = p.pid AND p.active", "o, p")
+    after = d.of("", " AND p.active", " AND p.active", " AND o.pid = p.pid", " AND o.q > p.least")
+    alone = d.chance(6)
+    source = f"o WHERE {guard}" if alone else f"{joined} WHERE {guard}{after}"
+    if d.chance(5):
+        source = source.replace(f"WHERE {guard}",
+                                f"WHERE EXISTS (SELECT 1 FROM p AS g WHERE g.pid = o.pid AND g.active) AND {guard}")
+    value = expression if not d.chance(5) else f"CASE WHEN {guard} THEN {expression} END"
+    form = d.of(*["SELECT o.id, {0} AS u FROM {1}"] * 4, "SELECT {0} AS g, count(*) AS n FROM {1} GROUP BY {0}",
+                "SELECT o.pid, max({0}) AS m FROM {1} GROUP BY o.pid", "SELECT o.id FROM {1} AND {0} IS NOT NULL",
+                "SELECT d.u, d.id FROM (SELECT {0} AS u, o.id, o.pid FROM {1}) AS d JOIN p AS e ON d.pid = e.pid")
+    return tables, form.format(value, source)
+
+
+# --- types
+
+
+def unions(d: Drawn) -> Query:
+    """UNION [ALL] of branches of different types, and what is done with the united column."""
+    first, second = d.draw(st.sampled_from(types.UNITED))
+    tables = (Table("a", (("k", "int"), ("x", first)), KEYED), Table("b", (("k", "int"), ("y", second)),
+                                                                     d.draw(st.sampled_from((KEYED, None)))),
+              Table("c", (("k", "int"), ("z", d.of(first, second))), KEYED))
+    left, right = f"SELECT k, x FROM a{d.where(('k',), 4)}", f"SELECT k, y FROM b{d.where(('k',), 4)}"
+    united = f"{left} UNION{d.of(' ALL', ' ALL', '')} {right}"
+    if d.chance(2):
+        united = f"{right} UNION ALL {left}".replace("SELECT k, y", "SELECT k, y AS x")
+    form = d.of("SELECT u.k, u.x FROM ({0}) AS u", *["SELECT u.k, CAST(u.x AS STRING) AS s FROM ({0}) AS u"] * 3,
+                "SELECT u.x || '!' AS s, u.k FROM ({0}) AS u", *["SELECT u.x, count(*) AS n FROM ({0}) AS u GROUP BY u.x"] * 3,
+                "SELECT CAST(u.x AS STRING) AS s, count(*) AS n FROM ({0}) AS u GROUP BY CAST(u.x AS STRING)",
+                "SELECT u.k, u.x FROM ({0}) AS u JOIN c ON c.z = u.x", "SELECT DISTINCT u.x FROM ({0}) AS u",
+                "SELECT u.k, typeof(u.x) AS t FROM ({0}) AS u",
+                "SELECT max(u.x) AS m, min(u.x) AS i, u.k FROM ({0}) AS u GROUP BY u.k",
+                "SELECT u.k FROM ({0}) AS u WHERE u.x IN (SELECT z FROM c)", "{0}", "{0}")
+    return tables, form.format(united)
+
+
+def typed(d: Drawn) -> Query:
+    """Each type as key, group, join column and payload."""
+    kind, key = d.of(*types.COMPARED), d.of(*types.KEYS)
+    payload = d.of(*types.COMPARED, *types.PAYLOADS)
+    tables = (Table("a", (("k", key), ("x", kind), ("p", payload)), d.draw(st.sampled_from((KEYED, KEYED, None)))),
+              Table("b", (("k", key), ("x", kind), ("n", "int")), d.draw(st.sampled_from((KEYED, ("k", "n"), None)))))
+    call = d.of("count(*)", "max(a.x)", "min(a.x)", "count(a.p)", "count(DISTINCT a.x)")
+    sql = d.of("SELECT a.k, a.x, a.p FROM a", "SELECT a.x, b.n, a.p FROM a JOIN b ON a.x = b.x",
+               "SELECT a.k AS i, b.x, a.p FROM a JOIN b ON a.k = b.k",
+               f"SELECT a.x, {call} AS m FROM a GROUP BY a.x", f"SELECT a.k, {call} AS m FROM a GROUP BY a.k",
+               f"SELECT b.n, {call} AS m FROM a JOIN b ON a.k <=> b.k GROUP BY b.n", "SELECT DISTINCT a.x FROM a",
+               "SELECT a.k, a.p FROM a WHERE a.x IN (SELECT b.x FROM b)",
+               "SELECT a.k, a.p FROM a WHERE a.x NOT IN (SELECT b.x FROM b)",
+               "SELECT a.k, a.p FROM a WHERE EXISTS (SELECT 1 FROM b WHERE b.k = a.k AND b.n > 0)",
+               "SELECT a.x, a.k FROM a UNION SELECT b.x, b.k FROM b",
+               "SELECT CAST(a.x AS STRING) AS s, a.k FROM a WHERE a.x IS NOT NULL",
+               "SELECT b.k, b.n, g.m FROM b JOIN (SELECT a.x, count(*) AS m FROM a GROUP BY a.x) AS g ON g.x = b.x")
+    return tables, sql
+
+
+def sums(d: Drawn) -> Query:
+    """Sums and averages over values at the ends of each type."""
+    kind = d.of(*types.SUMMED)
+    table = Table("t", (("k", "int"), ("g", "int"), ("x", kind), ("y", kind)), d.draw(st.sampled_from((KEYED, None))))
+    calls = ", ".join(f"{call} AS c{number}" for number, call in enumerate(d.some(
+        ("sum(x)", "avg(x)", "min(x)", "max(y)", "count(y)", "sum(-y)", "sum(x - y)", "sum(CAST(x AS DECIMAL(38,2)))", "sum(y)"),
+        1, 3)))
+    return (table,), d.of(f"SELECT g, {calls} FROM t GROUP BY g", f"SELECT {calls} FROM t",
+                          f"SELECT g, {calls} FROM t WHERE k > 0 GROUP BY g",
+                          f"SELECT y AS g, {calls} FROM t GROUP BY y")
+
+
+Theme = Callable[[Drawn], Query]
+NAMES: tuple[Theme, ...] = (having, joins, natural, inner_names, brackets, constants)
+TYPES: tuple[Theme, ...] = (guarded, unions, typed, sums)
+POOLS = {guarded: (types.GUARDED,), unions: (types.NUMBERS,), typed: (types.TAME, types.EXTREME), sums: (types.TAME,
+                                                                                                         types.EXTREME)}
+
+
+@st.composite
+def meant(draw: Draw, theme: Theme) -> Case:
+    """A case of that theme, its values tame or at the ends of their types."""
+    tables, sql = theme(Drawn(draw))
+    pool = draw(st.sampled_from(POOLS.get(theme, (types.TAME,))))
+    now = start = {table.name: draw(rows(table, least=draw(st.sampled_from((0, 2, 3, 3))), pool=pool)) for table in tables}
+    changes = []
+    for _ in range(draw(st.integers(1, MOST_BATCHES))):
+        changed = draw(batch(tables, now, pool))
+        changes.append(changed)
+        now = {**now, **changed}
+    return Case(tables, sql, start, tuple(changes))

@@ -1,0 +1,32 @@
+"""The hand-written cases on Spark's meaning, and what was misread once."""
+
+from __future__ import annotations
+
+import pytest
+
+from tests.property.coverage import DIRECTED_AND_MEANT
+from tests.property.directed import DIRECTED, FOUND
+from tests.property.judge import judge
+from tests.property.judged import ENGINES
+from tests.property.misreadings import MISREADINGS
+from tests.property.profiles import is_long
+from tests.property.test_directed import in_ways, spread
+from tests.property.test_equivalence import ALL_WAYS
+
+CASES = {**DIRECTED, **FOUND}
+EACH = tuple(ALL_WAYS) if is_long() else ("additive", "optimised", "recompute", "tuple-feed")
+
+
+@pytest.mark.parametrize(("name", "way"), spread(in_ways(CASES, ALL_WAYS)))
+def test_directed(name: str, way: str) -> None:
+    judge(CASES[name], ALL_WAYS[way], DIRECTED_AND_MEANT)
+
+
+@pytest.mark.parametrize("name", MISREADINGS)
+def test_misreading(name: str) -> None:
+    """In each way to maintain it under ANSI mode, and in the usual one without. Incrementally, but for whole tuples."""
+    for way in EACH:
+        rebuilt = DIRECTED_AND_MEANT.shapes["rebuilt"]
+        judge(MISREADINGS[name], ALL_WAYS[way], DIRECTED_AND_MEANT)
+        assert DIRECTED_AND_MEANT.shapes["rebuilt"] == rebuilt or way.startswith("tuple"), way
+    judge(MISREADINGS[name], ALL_WAYS["additive"], DIRECTED_AND_MEANT, ENGINES["not ANSI"])

@@ -1,0 +1,18 @@
+"""Random texts whose words engines read differently: the maintained view is what Spark itself makes of the user's text."""
+
+from __future__ import annotations
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from tests.property.judged import SETTINGS, WAYS, judged
+from tests.property.profiles import on_spark
+from tests.property.spark_strategies import NAMES, Theme, meant
+
+
+@pytest.mark.parametrize("theme", NAMES, ids=lambda theme: theme.__name__)
+@on_spark
+@given(data=st.data(), way=WAYS, setting=SETTINGS)
+def test_words(theme: Theme, data: st.DataObject, way: str, setting: str) -> None:
+    judged(data.draw(meant(theme)), way, setting)

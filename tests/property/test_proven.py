@@ -1,0 +1,35 @@
+"""How many SELECTs are proven by plans alone, without that their rows have to be compared."""
+
+from __future__ import annotations
+
+from collections import Counter
+
+from dbt_idivm.errors import IdivmError
+from tests.proof.corpus import CORPUS, Select, create
+from tests.proof.judged import judged, meant
+
+# Not proven: IN over groups, which one of the two plans pushes to both sides of a join; groups that are a constant, which is
+# another one in the plan; >>>, which is a call in the plan.
+LEAST = 0.9
+
+
+def how(select: Select) -> str | None:
+    """How the plan of a SELECT is found to be right; None if there is no plan."""
+    try:
+        return judged(meant(), select.tables, select.sql).how
+    except IdivmError as error:
+        assert error.is_refusal, select.name
+        return None
+
+
+def test_share_of_plans() -> None:
+    found: Counter[tuple[str, str]] = Counter()
+    for source, selects in CORPUS.items():
+        for select in selects():
+            create(select.tables, select.rows)
+            found[source, how(select) or "refused"] += 1
+    planned = {key: number for key, number in found.items() if key[1] != "refused"}
+    print(*(f"{source}: {planned.get((source, 'plans'), 0)} of {sum(n for (s, _), n in planned.items() if s == source)} proven"
+            for source in CORPUS), sep="\n")
+    assert {proof for _, proof in planned} == {"plans", "rows"}
+    assert sum(n for (_, proof), n in planned.items() if proof == "plans") >= LEAST * sum(planned.values())
