@@ -18,7 +18,8 @@ from dbt_idivm.explain import delta_script, explain
 from dbt_idivm.frontend.lower import lower
 from dbt_idivm.relation_name import relation_name
 from dbt_idivm.schema_file import SchemaFileError, catalog_of, plain_sql
-from dbt_idivm.script.plan import Plan, Strategy
+from dbt_idivm.script.plan import Plan
+from dbt_idivm.script.ways import ALL_WAYS, STRATEGIES, Strategy
 
 _FILE = click.Path(exists=True, dir_okay=False, path_type=Path)
 
@@ -55,7 +56,8 @@ def main() -> None:
               help="A dbt properties file with the inputs' columns, data types and keys. May be given several times.")
 @click.option("--script", type=click.Choice(["optimised", "naive", "both", "none"]), default="optimised", show_default=True,
               help="Which Δ-script to print below the plan.")
-@click.option("--strategy", type=click.Choice(["id", "recompute", "tuple"]), default="id", show_default=True)
+@click.option("--strategy", type=click.Choice(list(STRATEGIES)), default="id", show_default=True,
+              help="Which ways come first; the Δ-script is theirs.")
 @click.option("--caches", default="auto", show_default=True, metavar="[auto|none|all|NAME,…]",
               help="Which caches to keep: none, or all that the paper places, or those of these CTEs and derived tables.")
 @click.option("--fail-on", type=click.Choice(["full"]), help="Exit with 1 if the model would be rebuilt on every run.")
@@ -78,7 +80,7 @@ def explain_command(model: Path, schemas: tuple[Path, ...], script: str, strateg
     if not is_typed:
         click.echo("types\n  Spark will be asked for those of UNION, and cast branches to them; here they are as written\n")
     for name in {"both": ("naive", "optimised"), "none": ()}.get(script, (script,)):
-        click.echo(f"-- Δ-script ({name})\n{delta_script(plan, model.stem, optimised=name == 'optimised')}")
+        click.echo(f"-- Δ-script ({name})\n{delta_script(plan, model.stem, STRATEGIES[strategy], optimised=name == 'optimised')}")
 
 
 def _properties(path: Path) -> dict[str, list[object]]:
@@ -95,7 +97,7 @@ def _properties(path: Path) -> dict[str, list[object]]:
 
 
 def _plan(model: Path, schemas: tuple[Path, ...], strategy: Strategy, caches: str) -> tuple[Plan, bool]:
-    """The plan, and whether its types are known as far as it depends on them."""
+    """The plan with all ways, those of the strategy first, and whether its types are known as far as it depends on them."""
     document: dict[str, list[object]] = {"sources": [], "models": []}
     for path in schemas:
         content = _properties(path)
@@ -104,4 +106,5 @@ def _plan(model: Path, schemas: tuple[Path, ...], strategy: Strategy, caches: st
     lowered = lower(plain_sql(model.read_text(encoding="utf-8")), catalog_of(document))
     policy = caches_of(caches if caches.lower() in WORDS else [name.strip() for name in caches.split(",")])
     caching = Caching(policy, relation_name(model.stem), lowered.subviews)
-    return compile_plan(lowered.root, lowered.output, strategy=strategy, caching=caching), not lowered.untold
+    ways = dict.fromkeys((*STRATEGIES[strategy], *ALL_WAYS))
+    return compile_plan(lowered.root, lowered.output, ways=tuple(ways), caching=caching), not lowered.untold

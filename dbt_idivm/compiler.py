@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from dataclasses import replace
+from collections.abc import Mapping, Sequence
 from typing import cast
 
 from sqlglot import exp
@@ -17,69 +16,73 @@ from dbt_idivm.errors import IdivmError, finding
 from dbt_idivm.frontend.names import Names, names_of
 from dbt_idivm.operators.project import Project
 from dbt_idivm.operators.scan import Attribute, Scan
-from dbt_idivm.optimize import optimize
 from dbt_idivm.passes.attributes import prune_attributes
-from dbt_idivm.passes.base_idiffs import base_idiffs
 from dbt_idivm.passes.canonical import canonical
 from dbt_idivm.passes.infer_ids import infer_ids, scans
 from dbt_idivm.passes.operator_caches import additive_state, place_operator_caches
 from dbt_idivm.passes.place_caches import CachePlace, Occurrence, place_caches
-from dbt_idivm.passes.propagate import propagate
 from dbt_idivm.passes.script_size import check_script_size
+from dbt_idivm.script.additive import Additive
+from dbt_idivm.script.by_idiffs import by_idiffs
 from dbt_idivm.script.over_tables import expanded
-from dbt_idivm.script.plan import Cache, Plan, Strategy, ViewColumn
+from dbt_idivm.script.plan import Cache, Plan, ViewColumn
+from dbt_idivm.script.tuple_based import TupleBased
+from dbt_idivm.script.ways import STRATEGIES, Way, WayName
 from dbt_idivm.stored_names import cache_columns, cache_table, hidden_columns
 
 
 @deep_recursion()
-def compile_plan(root: Operator, output: tuple[tuple[str, str], ...], *, strategy: Strategy = "id",
+def compile_plan(root: Operator, output: tuple[tuple[str, str], ...], *, ways: Sequence[WayName] = STRATEGIES["id"],
                  caching: Caching = AUTO) -> Plan:
     """The plan of the view `root` whose user columns are `output`: (name, attribute of root), in order.
 
-    place caches, and for each of them and for the view: prune attributes → place operator caches → infer IDs → base i-diffs →
-    propagate → optimise; a tuple-based plan ends with the IDs. Raises IdivmError where a cache that is asked for cannot be.
+    It has those of `ways` that exist for the view, in their order; the stored columns depend on none of them. Place caches, and
+    for each of them and for the view: prune attributes → place operator caches → infer IDs; for a way by i-diffs: base i-diffs →
+    propagate → optimise. Raises IdivmError where a cache that is asked for cannot be.
     """
     shown = tuple(dict.fromkeys(attribute for _, attribute in output))
     check_script_size(root)
-    view, caches = _cut(_projected(root, shown), frozenset(shown), strategy, caching)
-    view = _extended(view, shown, strategy, caching)
+    view, caches = _cut(_projected(root, shown), frozenset(shown), ways, caching)
+    view = _extended(view, shown, caching)
     columns = tuple(ViewColumn(name, attribute) for name, attribute in output)
     columns += hidden_columns((name for name, _ in output), (name for name in view.columns if name not in shown))
-    return replace(_planned(view, columns, strategy, caching), caches=caches)
+    return Plan(view, columns, _ways(view, ways, caching), caches)
 
 
 def _projected(root: Operator, shown: tuple[str, ...]) -> Operator:
     return root if isinstance(root, Project) else Project(root, tuple((name, column(name)) for name in shown))
 
 
-def _extended(root: Operator, shown: tuple[str, ...], strategy: Strategy, caching: Caching) -> Operator:
+def _extended(root: Operator, shown: tuple[str, ...], caching: Caching) -> Operator:
     """The ID-extended view of the attributes `shown`, with its operator caches."""
     view = prune_attributes(_projected(root, shown), frozenset(shown))
-    return infer_ids(place_operator_caches(view) if _has_state(strategy, caching) else view)
+    return infer_ids(place_operator_caches(view) if _has_state(caching) else view)
 
 
-def _has_state(strategy: Strategy, caching: Caching) -> bool:
-    return caching.policy != "none" and strategy != "recompute"
+def _has_state(caching: Caching) -> bool:
+    return caching.policy != "none"
 
 
-def _planned(view: Operator, columns: tuple[ViewColumn, ...], strategy: Strategy, caching: Caching) -> Plan:
-    """The plan of an ID-extended view."""
-    state = additive_state(view) if _has_state(strategy, caching) else None
-    if strategy == "tuple":
-        return Plan(view, columns, {}, (), (), (), state, strategy)
-    base = base_idiffs(view, strategy == "recompute")
-    found = propagate(view, base)
-    return Plan(view, columns, base, found.idiffs, optimize(found.idiffs), found.firings, state, strategy)
+def _ways(view: Operator, names: Sequence[WayName], caching: Caching) -> tuple[Way, ...]:
+    """Those of the ways that an ID-extended view has."""
+    return tuple(way for name in names if (way := _way(view, name, caching)) is not None)
 
 
-def _cut(view: Operator, needed: frozenset[str], strategy: Strategy, caching: Caching) -> tuple[Operator, tuple[Cache, ...]]:
+def _way(view: Operator, name: WayName, caching: Caching) -> Way | None:
+    if name == "additive":
+        state = additive_state(view) if _has_state(caching) else None
+        return None if state is None else Additive(name, state)
+    return TupleBased(name, view) if name == "tuple" else by_idiffs(name, view)
+
+
+def _cut(view: Operator, needed: frozenset[str], ways: Sequence[WayName], caching: Caching) -> tuple[Operator, tuple[Cache, ...]]:
     """The view over its caches, and these in the order in which they are maintained."""
     names = names_of(view)
     instead: dict[Operator, Scan] = {}
     caches: dict[str, Cache] = {}
     for number, place in enumerate(place_caches(view, needed, caching), 1):
-        root = _extended(_over(instead, place.root, frozenset(place.needed)), place.needed, strategy, caching)
-        plan = _planned(root, cache_columns(root.columns), strategy, caching)
+        root = _extended(_over(instead, place.root, frozenset(place.needed)), place.needed, caching)
+        plan = Plan(root, cache_columns(root.columns), _ways(root, ways, caching))
         cache = _cache(number, place, plan, caches, caching)
         caches[cache.table] = cache
         instead |= {occurrence.node: _scan(cache, occurrence, names) for occurrence in place.occurrences}

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from itertools import groupby
 
 from dbt_idivm.algebra.operator import Operator, operators
@@ -10,12 +11,13 @@ from dbt_idivm.deep import deep_recursion
 from dbt_idivm.idiff.idiff import IDiff
 from dbt_idivm.operators.additive import additive_rule
 from dbt_idivm.operators.aggregate import Aggregate
-from dbt_idivm.script.bind import bind
+from dbt_idivm.script.additive import Additive
+from dbt_idivm.script.bind import render
+from dbt_idivm.script.by_idiffs import ByIDiffs
 from dbt_idivm.script.dialect import DELTA
-from dbt_idivm.script.direct import is_direct
 from dbt_idivm.script.plan import Cache, Plan
-from dbt_idivm.script.prune_empty import non_empty
 from dbt_idivm.script.symbolic import symbolic
+from dbt_idivm.script.ways import ALL_WAYS, Application, Way, WayName
 
 
 @deep_recursion()
@@ -34,50 +36,74 @@ def _reason(cache: Cache) -> str:
 
 
 def _explained(plan: Plan, what: str) -> str:
-    tuples = plan.strategy == "tuple"
-    carried = ((f"signed rows of the {what} (tuple-based)", relation_tree(plan.root.signed())),) if tuples else (
-        ("base i-diffs (per table occurrence)", _base_idiffs(plan)),
-        ("rules fired", _rules(plan)))
-    applied = (("applied", ["additive" if plan.additive else "tuples"]),) if tuples else (
-        (f"i-diffs of the {what}", [str(diff) for diff in plan.idiffs]),
-        ("applied", _application(plan)))
     sections = (
         (f"{what} (operator tree; ID of each node)", tree(plan.root)),
         ("stored columns", _columns(plan)),
-        *carried,
         ("operator caches", _operator_caches(plan)),
-        *applied,
+        *(section for way in plan.ways for section in _way(plan, way, what)),
     )
     return "\n".join(f"{title}\n" + "".join(f"  {line}\n" for line in lines) for title, lines in sections)
 
 
+def _way(plan: Plan, way: Way, what: str) -> list[tuple[str, list[str]]]:
+    """What is propagated, and how it is applied."""
+    title = f"way {way.name}" + (" (preferred)" if way is plan.ways[0] else "")
+    if isinstance(way, ByIDiffs):
+        propagated = [(f"{title}: base i-diffs (per table occurrence)", [str(d) for diffs in way.base.values() for d in diffs]),
+                      (f"way {way.name}: rules fired", _rules(way)),
+                      (f"way {way.name}: i-diffs of the {what}", [str(diff) for diff in way.idiffs])]
+    else:
+        rows = way.application(lambda leaf: False)
+        assert rows is not None
+        signed = "the rows to add" if way.name == "additive" else f"the {what}"
+        propagated = [(f"{title}: signed rows of {signed}", relation_tree(rows.relations[0]))]
+    return [*propagated, (f"way {way.name}: applied", _applied(plan, way))]
+
+
+def _applied(plan: Plan, way: Way) -> list[str]:
+    """How, and what is read, for changes of each occurrence alone."""
+    lines = []
+    for occurrence in (scan.occurrence for scan in plan.scans):
+        done = way.application(lambda leaf, only=occurrence: leaf.scan.occurrence != only)  # type: ignore[misc]
+        lines.append(f"when only {occurrence} changed, in every way: {_application(done)}")
+    return lines
+
+
+def _application(done: Application | None) -> str:
+    if done is None:
+        return "nothing to do"
+    read = [*done.tables, *(["the stored view"] if done.reads_view else [])]
+    keys = ", ".join(f"by ({', '.join(diff.ids) or 'all'})" for diff in done.recomputed)
+    return f"{done.shape}; reads {', '.join(read) or 'the net diff alone'}{f'; recomputes {keys}' if keys else ''}"
+
+
 @deep_recursion()
-def delta_script(plan: Plan, target: str, *, optimised: bool = True) -> str:
-    """The Δ-script: each i-diff of the view with its guard, then the MERGE that applies them when none is empty.
+def delta_script(plan: Plan, target: str, ways: Sequence[WayName] = ALL_WAYS, *, optimised: bool = True) -> str:
+    """The Δ-script of those `ways` that the plan has: each i-diff of the view with its guard, then the MERGE that applies them
+    when none is empty; the additive form last.
 
     With intermediate caches theirs come first, in the order in which they are run.
     """
-    scripts = [f"-- cache {cache.number}: {cache.table}\n\n{_script(cache.plan, cache.table, optimised)}"
+    scripts = [f"-- cache {cache.number}: {cache.table}\n\n{_script(cache.plan, cache.table, ways, optimised)}"
                for cache in plan.caches]
-    return "\n".join([*scripts, *(["-- view\n"] if scripts else []), _script(plan, target, optimised)])
+    return "\n".join([*scripts, *(["-- view\n"] if scripts else []), _script(plan, target, ways, optimised)])
 
 
-def _script(plan: Plan, target: str, optimised: bool) -> str:
+def _script(plan: Plan, target: str, ways: Sequence[WayName], optimised: bool) -> str:
     binding = symbolic(plan)
-    idiffs = plan.idiffs if optimised else plan.naive
     steps = []
-    for number, diff in enumerate(idiffs, 1):
-        binder = binding.statement()
-        query = DELTA.sql(binder.attach(diff.relation.block(binder).select()))
-        steps.append(f"-- i-diff {number}: {diff}\n-- guard: {_guard(diff)}\n{query};\n")
-    bound = bind(plan, binding, target, optimised=optimised, additive=False)
-    if bound is not None:
+    for way in sorted((way for way in plan.ways if way.name in ways), key=lambda way: way.name == "additive"):
+        idiffs = (way.idiffs if optimised else way.naive) if isinstance(way, ByIDiffs) else ()
+        for number, diff in enumerate(idiffs, 1):
+            binder = binding.statement()
+            query = DELTA.sql(binder.attach(diff.relation.block(binder).select()))
+            steps.append(f"-- i-diff {number}: {diff}\n-- guard: {_guard(diff)}\n{query};\n")
+        done = way.application(binding.is_empty, optimised=optimised)
+        assert done is not None
         when = ", when no i-diff is empty" if idiffs else ""
-        steps.append(f"-- apply{when}: {bound.shape}\n{DELTA.sql(bound.merge)};\n")
-    if plan.additive is not None:
-        added = bind(plan, binding, target)
-        assert added is not None
-        steps.append(f"-- apply, additive form over all changed inputs\n{DELTA.sql(added.merge)};\n")
+        how = "additive form over all changed inputs" if way.name == "additive" else None
+        bound = DELTA.sql(render(plan, done, binding, target).merge)
+        steps.append(f"-- apply, {how}\n{bound};\n" if how else f"-- apply{when}: {done.shape}\n{bound};\n")
     return "\n".join(steps)
 
 
@@ -109,33 +135,21 @@ def _columns(plan: Plan) -> list[str]:
     return [f"{c.name} ← {c.attribute}{' (hidden)' if c.hidden else ''}" for c in plan.columns]
 
 
-def _base_idiffs(plan: Plan) -> list[str]:
-    return [str(diff) for diffs in plan.base.values() for diff in diffs]
-
-
-def _rules(plan: Plan) -> list[str]:
+def _rules(way: ByIDiffs) -> list[str]:
     lines = []
-    for operator, firings in groupby(plan.firings, key=lambda firing: firing.operator):
+    for operator, firings in groupby(way.firings, key=lambda firing: firing.operator):
         names = [firing.rule for firing in firings]
         lines.append(f"{operator}: {', '.join(dict.fromkeys(names))}")
     return lines
 
 
 def _operator_caches(plan: Plan) -> list[str]:
-    if plan.additive is not None:
-        return [f"{call}, led on by {rule.name}: {rule.emits}" for rule, call in plan.additive.calls]
+    additive = plan.way("additive")
+    if isinstance(additive, Additive):
+        return [f"{call}, maintained by {rule.name}: {rule.emits}" for rule, call in additive.state.calls]
     refused = [call for node in operators(plan.root) if isinstance(node, Aggregate)
                for call in node.calls if additive_rule(node, call) is None]
     return [f"none: no additive rule for {call}" for call in refused] or ["none"]
-
-
-def _application(plan: Plan) -> list[str]:
-    lines = []
-    for occurrence in (scan.occurrence for scan in plan.scans):
-        diffs = non_empty(plan.idiffs, lambda leaf, only=occurrence: leaf.scan.occurrence != only)  # type: ignore[misc]
-        how = "nothing to do" if not diffs else "direct" if is_direct(diffs) else "effective"
-        lines.append(f"when only {occurrence} changed, in every way: {'additive' if plan.additive else how}")
-    return lines
 
 
 def _guard(diff: IDiff) -> str:

@@ -11,9 +11,11 @@ from dbt_idivm.frontend.lower import lower
 from dbt_idivm.operators.scan import Attribute
 from dbt_idivm.script.bind import bind
 from dbt_idivm.script.binding import Binding
+from dbt_idivm.script.by_idiffs import ByIDiffs
 from dbt_idivm.script.dialect import DELTA
 from dbt_idivm.script.diff import InlineDiff
-from dbt_idivm.script.plan import Plan, Strategy
+from dbt_idivm.script.plan import Plan
+from dbt_idivm.script.ways import STRATEGIES, Strategy
 
 TABLES = (
     TableInfo("devices", (Attribute("did", "int"), Attribute("category", "string")), ("did",), "primary key"),
@@ -32,20 +34,22 @@ PRICE_CHANGE = {"parts": InlineDiff(("pid", "price"), (((1, 10), -1), ((1, 11), 
 
 def plan_of(sql: str, strategy: Strategy = "id") -> Plan:
     lowered = lower(sql, Catalog({table.name: table for table in TABLES}))
-    return compile_plan(lowered.root, lowered.output, strategy=strategy)
+    return compile_plan(lowered.root, lowered.output, ways=STRATEGIES[strategy])
 
 
 def blocks() -> Mapping[str, str]:
     """Name → text, for each block of the page."""
     view, costs = plan_of(V), plan_of(COSTS)
+    way = view.way("id")
+    assert isinstance(way, ByIDiffs)
     return {
         "V": V,
         "V ids": "\n".join(tree(view.root)),
-        "V base": "\n".join(f"{occurrence}: {diff}" for occurrence, diffs in view.base.items() for diff in diffs),
+        "V base": "\n".join(f"{occurrence}: {diff}" for occurrence, diffs in way.base.items() for diff in diffs),
         "V rules": "\n".join(f"{firing.operator}: {firing.incoming} → {firing.rule}, {firing.outgoing} out"
-                             for firing in view.firings),
-        "V naive": "\n".join(map(str, view.naive)),
-        "V optimised": "\n".join(map(str, view.idiffs)),
+                             for firing in way.firings),
+        "V naive": "\n".join(map(str, way.naive)),
+        "V optimised": "\n".join(map(str, way.idiffs)),
         "V price": _merge(view),
         "V price by tuples": _merge(plan_of(V, "tuple")),
         "costs": COSTS,

@@ -12,6 +12,7 @@ from dbt_idivm.errors import Finding
 from dbt_idivm.frontend.lower import lower
 from dbt_idivm.idiff.idiff import REC
 from dbt_idivm.operators.scan import Attribute
+from dbt_idivm.script.by_idiffs import ByIDiffs
 from dbt_idivm.script.plan import Plan
 
 
@@ -70,10 +71,11 @@ def plan_of(construct: Construct) -> Plan:
 
 def maintained(plan: Plan) -> str:
     """How changes reach the view, in a few words."""
-    if plan.additive is not None:
+    way = plan.ways[0]
+    if not isinstance(way, ByIDiffs):
         return "by adding (additive)"
-    recomputed = [diff for diff in plan.idiffs if diff.kind is REC]
-    if len(recomputed) == len(plan.idiffs):
+    recomputed = [diff for diff in way.idiffs if diff.kind is REC]
+    if len(recomputed) == len(way.idiffs):
         what = {"the whole row" if not diff.ids else "the touched rows" if not plan.root.unique else "the touched groups"
                 for diff in recomputed}
         return "by evaluating " + " and ".join(sorted(what)) + " anew"

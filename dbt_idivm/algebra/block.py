@@ -80,6 +80,10 @@ class Binder(Protocol):
         """The block of a leaf (a scan, a base i-diff, the stored view)."""
         ...
 
+    def is_broadcast(self, *relations: Relation) -> bool:
+        """Whether what is read of these relations is to be sent to every task as a whole."""
+        ...
+
 
 def _named(definition: exp.Expr, name: str) -> exp.Expr:
     if isinstance(definition, exp.Column) and definition.name == name:

@@ -322,7 +322,6 @@ class Named(Relation):
 
     name: str
     definition: Relation
-    broadcast: bool = False
 
     @cached_property
     def columns(self) -> tuple[str, ...]:
@@ -340,7 +339,7 @@ class Named(Relation):
         return self
 
     def block(self, binder: Binder) -> Block:
-        return named_block(self.name, self.columns, binder.alias(self.name), self.broadcast)
+        return named_block(self.name, self.columns, binder.alias(self.name), binder.is_broadcast(self.definition))
 
     def label(self) -> str:
         return self.name

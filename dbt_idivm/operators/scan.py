@@ -174,13 +174,6 @@ class DiffRows(Relation):
         return self.name
 
 
-def diff_leaves(relation: Relation) -> tuple[DiffRows, ...]:
-    """The base i-diffs that a relation reads."""
-    if isinstance(relation, DiffRows):
-        return (relation,)
-    return tuple(leaf for child in relation.children for leaf in diff_leaves(child))
-
-
 def reads_tables(relation: Relation) -> bool:
     """Whether a relation of a Δ-script reads more than base i-diffs."""
     return isinstance(relation, Scan) or any(map(reads_tables, relation.children))

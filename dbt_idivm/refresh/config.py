@@ -9,7 +9,7 @@ from typing import Any
 from dbt_idivm.context import WORDS, Caches, caches_of
 from dbt_idivm.errors import Finding, IdivmError, finding, listed, nearest
 from dbt_idivm.refresh.state import digest
-from dbt_idivm.script.plan import Strategy
+from dbt_idivm.script.ways import STRATEGIES, WayName
 
 # key → values it takes; None: checked by a function of its own
 _CHOICES: Mapping[str, tuple[str, ...] | None] = {
@@ -52,9 +52,9 @@ class ModelConfig:
     tblproperties: Mapping[str, str] = field(default_factory=dict)
 
     @property
-    def planned_strategy(self) -> Strategy:
-        """How the planner is to carry changes on; `auto` and `incremental` are by i-diffs."""
-        return "tuple" if self.strategy == "tuple" else "recompute" if self.strategy == "recompute" else "id"
+    def ways(self) -> tuple[WayName, ...]:
+        """The ways that the strategy names, in order of preference; `auto` and `incremental` are by i-diffs."""
+        return STRATEGIES[self.strategy if self.strategy in STRATEGIES else "id"]  # type: ignore[index]
 
     @property
     def column_mapping(self) -> bool:

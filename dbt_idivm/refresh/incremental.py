@@ -161,11 +161,11 @@ def _apply(job: Job, standing: Standing, planned: Planned, work: tuple[Change, B
 
 def strategy(planned: Planned, script: BoundScript) -> tuple[str, str | None]:
     """By tuples, by i-diffs alone, or with parts evaluated anew, and which."""
-    if planned.plan is not None and planned.plan.strategy == "tuple":
+    if planned.plan is not None and planned.plan.way("tuple") is not None:
         return "tuple", None
-    if not script.recomputes:
+    if not script.application.recomputed:
         return "id", None
-    parts = [f"{diff.name} by ({', '.join(diff.ids) or 'all'})" for diff in script.idiffs if diff.kind == "rec"]
+    parts = [f"{diff.name} by ({', '.join(diff.ids) or 'all'})" for diff in script.application.recomputed]
     return "recompute", "part of the view was evaluated anew: " + "; ".join(parts)
 
 

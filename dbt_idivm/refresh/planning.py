@@ -144,7 +144,7 @@ def _compile(job: Job, inputs: Inputs, keys: Mapping[str, Key]) -> Steps[Plan]:
     while True:
         caching = Caching(job.config.caches, model_name(job.request), lowered.subviews, stored)
         try:
-            plan = compile_plan(lowered.root, lowered.output, strategy=job.config.planned_strategy, caching=caching)
+            plan = compile_plan(lowered.root, lowered.output, ways=job.config.ways, caching=caching)
         except ValueError as error:
             raise IdivmError(finding(901, message=str(error))) from error
         asked = next((cache for cache in plan.caches if cache.table not in stored), None)

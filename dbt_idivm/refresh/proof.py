@@ -28,6 +28,7 @@ from dbt_idivm.refresh.protocol import Statement
 from dbt_idivm.refresh.state import digest
 from dbt_idivm.refresh.steps import Engine, EngineFailure, Steps
 from dbt_idivm.refresh.union_types import differing_branches
+from dbt_idivm.script.additive import Additive
 from dbt_idivm.script.bind import full_query
 from dbt_idivm.script.binding import Binding
 from dbt_idivm.script.dialect import DELTA
@@ -203,11 +204,12 @@ def _misread(question: Question, wanted: list[tuple[str, str]], stored: list[tup
 
 def _relied_upon(plan: Plan) -> dict[str, str]:
     """The types of stored columns that are led on by adding, which is exact only for these. Nothing depends on other types."""
-    if plan.additive is None:
+    additive = plan.way("additive")
+    if not isinstance(additive, Additive):
         return {}
-    arguments = plan.additive.aggregate.child.types
+    arguments = additive.state.aggregate.child.types
     results = {call.name: "bigint" if call.function == "count" else "double" if call.function == "avg" else
-               sum_type(arguments[call.argument or ""]) for _, call in plan.additive.calls}
+               sum_type(arguments[call.argument or ""]) for _, call in additive.state.calls}
     return {each.name: results[each.attribute] for each in plan.columns if each.attribute in results}
 
 

@@ -7,7 +7,8 @@ inserted.
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import replace
+from dataclasses import dataclass, replace
+from typing import Literal
 
 from sqlglot import exp
 
@@ -17,16 +18,57 @@ from dbt_idivm.algebra.operator import SIGN
 from dbt_idivm.algebra.relation import Relation
 from dbt_idivm.passes.operator_caches import AdditiveState
 from dbt_idivm.script.binding import StatementBinder
+from dbt_idivm.script.diff import NetDiff
 from dbt_idivm.script.merge import SOURCE, TARGET, Merge, source_query
 from dbt_idivm.script.plan import Plan
 from dbt_idivm.script.prune_empty import prune_empty
+from dbt_idivm.script.ways import Application, IsEmpty, Way
 
 
-def additive_merge(plan: Plan, state: AdditiveState, binder: StatementBinder, target: str) -> exp.Merge | None:
-    """The MERGE that adds the change to the view; None if nothing can have changed."""
-    rows = prune_empty(signed_input(state), binder.binding.is_empty)
-    if rows is None:
-        return None
+@dataclass(frozen=True)
+class Additive(Way):
+    """Adding to the groups of `state`."""
+
+    state: AdditiveState
+
+    def holds(self, diffs: Mapping[str, NetDiff]) -> bool:
+        """Always: all that γ has here can be subtracted as well."""
+        return True
+
+    def application(self, is_empty: IsEmpty, *, optimised: bool = True) -> Adding | None:
+        rows = prune_empty(signed_input(self.state), is_empty)
+        return None if rows is None else Adding(self.name, state=self.state, rows=rows)
+
+
+@dataclass(frozen=True, kw_only=True)
+class Adding(Application):
+    """`rows`: the signed rows of γ's input that can have rows."""
+
+    state: AdditiveState
+    rows: Relation
+
+    @property
+    def shape(self) -> Literal["additive"]:
+        return "additive"
+
+    @property
+    def relations(self) -> tuple[Relation, ...]:
+        return (self.rows,)
+
+    @property
+    def reads_view(self) -> bool:
+        return False
+
+    @property
+    def assigned(self) -> frozenset[str]:
+        return frozenset(name for name, _ in self.state.outputs) - set(self.state.aggregate.groups)
+
+    def merge(self, plan: Plan, binder: StatementBinder, target: str) -> exp.Merge:
+        return additive_merge(plan, self.state, self.rows, binder, target)
+
+
+def additive_merge(plan: Plan, state: AdditiveState, rows: Relation, binder: StatementBinder, target: str) -> exp.Merge:
+    """The MERGE that adds the signed `rows` of γ's input to the view."""
     block = _delta_groups(state, rows.block(binder))
     new, fresh = _values(plan, state, merged=True), _values(plan, state, merged=False)
     count = _sum_of(state.rows, plan)

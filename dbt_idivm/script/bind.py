@@ -1,73 +1,56 @@
-"""Choosing how one refresh is applied, and building its MERGE (design: direct, effective or additive; tuple-based)."""
+"""From a plan to one refresh: the way that is chosen, what it does about the net diffs, and its MERGE."""
 
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
-from typing import Literal
 
 from sqlglot import exp
 
 from dbt_idivm.algebra.relation import Relation
 from dbt_idivm.algebra.types import type_of
-from dbt_idivm.idiff.idiff import REC, IDiff
-from dbt_idivm.passes.screening import screens
-from dbt_idivm.script.additive import additive_merge
 from dbt_idivm.script.binding import Binding, Staged
-from dbt_idivm.script.direct import direct_merge, is_direct
-from dbt_idivm.script.effective import effective_merge
 from dbt_idivm.script.key_ranges import add_key_ranges
 from dbt_idivm.script.plan import Plan
-from dbt_idivm.script.prune_empty import non_empty
-from dbt_idivm.script.tuple_based import tuple_merge
 from dbt_idivm.script.value_range import TEXT
-
-Shape = Literal["direct", "effective", "additive", "tuple"]
+from dbt_idivm.script.ways import Application, Shape
 
 
 @dataclass(frozen=True)
 class BoundScript:
-    """The statement of one refresh, the way it applies, the i-diffs that it applies (none for additive and tuple), and what has
-    to be staged for it."""
+    """The statement of one refresh, what it applies, and what has to be staged for it."""
 
     merge: exp.Merge
-    shape: Shape
-    idiffs: tuple[IDiff, ...]
+    application: Application
     staged: tuple[Staged, ...]
 
     @property
-    def recomputes(self) -> bool:
-        """Whether part of the view is evaluated anew."""
-        return any(diff.kind is REC for diff in self.idiffs)
+    def shape(self) -> Shape:
+        return self.application.shape
 
 
-def bind(plan: Plan, binding: Binding, target: str, *, optimised: bool = True, additive: bool = True) -> BoundScript | None:
-    """The Δ-script of one refresh as one MERGE into the table `target`; None if no i-diff has rows.
+def bind(plan: Plan, binding: Binding, target: str, *, optimised: bool = True) -> BoundScript | None:
+    """The Δ-script of one refresh as one MERGE into the table `target`, by the preferred way; None if no i-diff has rows.
 
-    Inlined net diffs are screened first. `optimised` chooses between the plan's two Δ-scripts. Raises KeyViolation where an
+    Inlined net diffs are screened first. `optimised` chooses between a way's two Δ-scripts. Raises KeyViolation where an
     inlined net diff shows one.
     """
-    script = _script(plan, replace(binding, screens=screens(plan.root), columns=plan.column_names), target, optimised, additive)
-    if script is not None:
-        add_key_ranges(script.merge, _texts(plan, target))
-    return script
+    binding = replace(binding, screens=plan.screens, columns=plan.column_names)
+    chosen = choose(plan, binding, optimised=optimised)
+    return None if chosen is None else render(plan, chosen, binding, target)
 
 
-def _script(plan: Plan, binding: Binding, target: str, optimised: bool, additive: bool) -> BoundScript | None:
+def choose(plan: Plan, binding: Binding, *, optimised: bool = True) -> Application | None:
+    """What the first way whose guard holds does about these net diffs; None if the view does not change."""
+    way = next(way for way in plan.ways if way.holds(binding.diffs))
+    return way.application(binding.is_empty, optimised=optimised)
+
+
+def render(plan: Plan, application: Application, binding: Binding, target: str) -> BoundScript:
+    """The application as a statement."""
     binder = binding.statement()
-    if additive and plan.additive is not None:
-        merge = additive_merge(plan, plan.additive, binder, target)
-        return BoundScript(merge, "additive", (), binder.staged) if merge is not None else None
-    if plan.strategy == "tuple":
-        merge = tuple_merge(plan, binder, target)
-        return BoundScript(merge, "tuple", (), binder.staged) if merge is not None else None
-    idiffs = non_empty(plan.idiffs if optimised else plan.naive, binding.is_empty)
-    if not idiffs:
-        return None
-    if is_direct(idiffs):
-        merge = direct_merge(plan, idiffs, binder, target)
-        return BoundScript(merge, "direct", idiffs, binder.staged)
-    merge = effective_merge(plan, idiffs, binder, target, optimised=optimised)
-    return BoundScript(merge, "effective", idiffs, binder.staged)
+    merge = application.merge(plan, binder, target)
+    add_key_ranges(merge, _texts(plan, target))
+    return BoundScript(merge, application, binder.staged)
 
 
 def _texts(plan: Plan, target: str) -> frozenset[tuple[str, str]]:

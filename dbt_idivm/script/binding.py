@@ -12,14 +12,13 @@ from dbt_idivm.algebra.block import Aliases, Block, Source, isolate
 from dbt_idivm.algebra.expressions import attributes, column, identifier
 from dbt_idivm.algebra.operator import SIGN
 from dbt_idivm.algebra.relation import Named, Relation, exists, named_block, union_all
-from dbt_idivm.fresh_name import fresh_name
-from dbt_idivm.idiff.idiff import IDiff
-from dbt_idivm.operators.scan import DiffClass, DiffRows, Scan, diff_leaves
+from dbt_idivm.operators.scan import DiffClass, DiffRows, Scan
 from dbt_idivm.passes.screening import Conditions
 from dbt_idivm.script.dialect import DELTA, WEIGHT, Dialect
 from dbt_idivm.script.diff import FeedDiff, InlineDiff, NetDiff, Row, classify
 from dbt_idivm.script.net_classes import CLASS, class_tests, classified
 from dbt_idivm.script.screen import may_hold
+from dbt_idivm.script.ways import leaves
 
 
 @dataclass(frozen=True)
@@ -99,16 +98,14 @@ class StatementBinder(Aliases):
         self.definitions: dict[str, exp.Query] = {}  # the WITH clause, in order
         self._staged: dict[tuple[str, str], tuple[int, DiffRows]] = {}  # (form, occurrence) → its number, the leaf
 
-    def define(self, diff: IDiff) -> IDiff:
-        """`diff` with its rows defined once, under a name, however often the statement uses them."""
-        occurrences = dict.fromkeys(origin.occurrence for origin in sorted(diff.origins))
-        name = fresh_name(f"v_{diff.kind}__{'_'.join(occurrences)}", self.definitions.__contains__)
-        self.definitions[name] = diff.relation.block(self).select()
-        return diff.over(Named(name, diff.relation, broadcast=self.is_broadcast(diff.relation)))
+    def define(self, relation: Named) -> None:
+        """Put what the name stands for into the WITH clause."""
+        self.definitions[relation.name] = relation.definition.block(self).select()
 
     def is_broadcast(self, *relations: Relation) -> bool:
         """Whether to hint: rows that come from a feed have no known size, and Spark would shuffle what they are joined with."""
-        diffs = [self.binding.diffs.get(leaf.scan.table) for relation in relations for leaf in diff_leaves(relation)]
+        read = (leaf for relation in relations for leaf in leaves(relation))
+        diffs = [self.binding.diffs.get(leaf.scan.table) for leaf in read if isinstance(leaf, DiffRows)]
         feeds = [diff for diff in diffs if isinstance(diff, FeedDiff)]
         return bool(feeds) and all(feed.broadcast for feed in feeds)
 

@@ -2,18 +2,45 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from itertools import combinations
+from typing import Literal
 
 from sqlglot import exp
 
 from dbt_idivm.algebra.block import Block
 from dbt_idivm.algebra.expressions import alias, column, same
-from dbt_idivm.algebra.relation import exists, union_all
+from dbt_idivm.algebra.relation import Relation, exists, union_all
 from dbt_idivm.algebra.types import told_apart
 from dbt_idivm.idiff.idiff import DEL, INS, REC, UPD, IDiff
 from dbt_idivm.script.binding import StatementBinder
 from dbt_idivm.script.merge import OP, SOURCE, Merge, source_query
 from dbt_idivm.script.plan import Plan
+from dbt_idivm.script.ways import Application
+
+
+@dataclass(frozen=True)
+class Direct(Application):
+    """I-diffs that pass `is_direct`, at least one."""
+
+    @property
+    def shape(self) -> Literal["direct"]:
+        return "direct"
+
+    @property
+    def relations(self) -> tuple[Relation, ...]:
+        return tuple(diff.relation for diff in self.idiffs)
+
+    @property
+    def reads_view(self) -> bool:
+        return False
+
+    @property
+    def assigned(self) -> frozenset[str]:
+        return frozenset(name for diff in self.idiffs for name in diff.assigned if diff.kind is UPD or not diff.fresh)
+
+    def merge(self, plan: Plan, binder: StatementBinder, target: str) -> exp.Merge:
+        return direct_merge(plan, self.idiffs, binder, target)
 
 
 def is_direct(idiffs: tuple[IDiff, ...]) -> bool:

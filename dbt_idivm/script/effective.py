@@ -12,22 +12,70 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
+from typing import Literal
 
 from sqlglot import exp
 
 from dbt_idivm.algebra.block import Block, hinted, subquery
 from dbt_idivm.algebra.expressions import alias, column, conjunction, same
-from dbt_idivm.algebra.relation import Relation, exists, named_block, project, union_all
+from dbt_idivm.algebra.operator import Operator
+from dbt_idivm.algebra.relation import Named, Relation, exists, named_block, project, union_all
 from dbt_idivm.algebra.types import told_apart
+from dbt_idivm.fresh_name import fresh_name
 from dbt_idivm.idiff.idiff import INS, REC, UPD, IDiff
 from dbt_idivm.optimize import optimize_rows
 from dbt_idivm.script.binding import StatementBinder
 from dbt_idivm.script.merge import OP, Merge, source_query
 from dbt_idivm.script.plan import Plan
 from dbt_idivm.script.replace import COPIES, counted, replace_by_id, replace_copies, stored_rows
+from dbt_idivm.script.ways import Application, WayName
 
 OLD, NEW = "old_rows", "new_rows"
 _HIT, _DEAD, _WEIGHT = "idivm_hit", "idivm_dead", "idivm_weight"
+
+
+@dataclass(frozen=True, kw_only=True)
+class Effective(Application):
+    """I-diffs, each defined once under a name, and for each that recomputes, in order, the view restricted to its values."""
+
+    evaluated: tuple[Relation, ...]
+
+    @property
+    def shape(self) -> Literal["effective"]:
+        return "effective"
+
+    @property
+    def relations(self) -> tuple[Relation, ...]:
+        return (*(diff.relation for diff in self.idiffs), *self.evaluated)
+
+    @property
+    def reads_view(self) -> bool:
+        return True
+
+    @property
+    def assigned(self) -> frozenset[str]:
+        found = {name for diff in self.idiffs for name in diff.assigned}
+        return frozenset(found.union(*(set(rows.columns) for rows in self.evaluated)))
+
+    def merge(self, plan: Plan, binder: StatementBinder, target: str) -> exp.Merge:
+        return effective_merge(plan, self, binder, target)
+
+
+def effective(way: WayName, root: Operator, idiffs: tuple[IDiff, ...], *, optimised: bool = True) -> Effective:
+    """The exact effect on `root` of `idiffs`, which are not empty; `optimised`: recompute with fewer reads (pass 4)."""
+    named = _named_once(idiffs)
+    rows = (project(root.restrict(diff.ids, diff.relation), root.columns) for diff in named if diff.kind is REC)
+    return Effective(way, named, evaluated=tuple(optimize_rows(each) if optimised else each for each in rows))
+
+
+def _named_once(idiffs: tuple[IDiff, ...]) -> tuple[IDiff, ...]:
+    """The i-diffs with their rows under a name, however often the statement uses them."""
+    found: dict[str, IDiff] = {}
+    for diff in idiffs:
+        occurrences = dict.fromkeys(origin.occurrence for origin in sorted(diff.origins))
+        name = fresh_name(f"v_{diff.kind}__{'_'.join(occurrences)}", found.__contains__)
+        found[name] = diff.over(Named(name, diff.relation))
+    return tuple(found.values())
 
 
 @dataclass(frozen=True)
@@ -35,15 +83,13 @@ class _Work:
     """The i-diffs of one statement by what they do to the view's rows."""
 
     plan: Plan
-    idiffs: tuple[IDiff, ...]
+    application: Effective
     binder: StatementBinder
     broadcast: bool
-    optimised: bool
 
-    def evaluated(self, diff: IDiff) -> Relation:
-        """The view's rows that a recompute i-diff asks for."""
-        rows = project(self.plan.root.restrict(diff.ids, diff.relation), self.plan.root.columns)
-        return optimize_rows(rows) if self.optimised else rows
+    @property
+    def idiffs(self) -> tuple[IDiff, ...]:
+        return self.application.idiffs
 
     def of(self, kind: str) -> tuple[IDiff, ...]:
         return tuple(diff for diff in self.idiffs if diff.kind == kind)
@@ -69,15 +115,16 @@ class _Work:
         return bool(self.of(REC) or self.of(INS))
 
 
-def effective_merge(plan: Plan, idiffs: tuple[IDiff, ...], binder: StatementBinder, target: str, *,
-                    optimised: bool = True) -> exp.Merge:
-    """The MERGE of the i-diffs' exact effect. `idiffs` are not empty; `optimised`: recompute with fewer reads (pass 4)."""
-    broadcast = binder.is_broadcast(*(diff.relation for diff in idiffs))
-    work = _Work(plan, tuple(binder.define(diff) for diff in idiffs), binder, broadcast, optimised)
+def effective_merge(plan: Plan, application: Effective, binder: StatementBinder, target: str) -> exp.Merge:
+    """The MERGE of the i-diffs' exact effect."""
+    for diff in application.idiffs:
+        assert isinstance(diff.relation, Named)
+        binder.define(diff.relation)
+    work = _Work(plan, application, binder, binder.is_broadcast(*(diff.relation for diff in application.idiffs)))
     binder.definitions[OLD] = _old_rows(work, target)
     merge = Merge(target, binder.binding.dialect)
     query = _by_id(work, merge) if plan.root.unique else _by_copies(work, merge)
-    return merge.build(source_query(binder.attach(query), broadcast=broadcast))
+    return merge.build(source_query(binder.attach(query), broadcast=work.broadcast))
 
 
 def _old_rows(work: _Work, target: str) -> exp.Select:
@@ -136,8 +183,8 @@ def _new_rows(work: _Work) -> list[exp.Query]:
     """The rows that recompute and insert i-diffs bring, each row by one of them."""
     recs, inserts, columns = work.of(REC), work.of(INS), work.plan.root.columns
     parts: list[exp.Query] = []
-    for number, diff in enumerate(recs):
-        rows = work.evaluated(diff).block(work.binder)
+    for number, evaluated in enumerate(work.application.evaluated):
+        rows = evaluated.block(work.binder)
         parts.append(_without(rows, recs[:number], work.binder).select())
     for number, diff in enumerate(inserts):
         rows = project(diff.relation, columns).block(work.binder)

@@ -4,17 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import Literal
+from functools import cached_property
 
 from dbt_idivm.algebra.operator import Operator, operators
-from dbt_idivm.idiff.idiff import IDiff
 from dbt_idivm.operators.scan import Attribute, Scan
 from dbt_idivm.passes.infer_ids import scans
-from dbt_idivm.passes.operator_caches import AdditiveState
-from dbt_idivm.passes.propagate import Firing
-
-# how changes are carried on: as i-diffs, as rows to be evaluated anew, or as whole tuples
-Strategy = Literal["id", "recompute", "tuple"]
+from dbt_idivm.passes.screening import Conditions, screens
+from dbt_idivm.script.ways import Way, WayName
 
 
 @dataclass(frozen=True)
@@ -28,21 +24,24 @@ class ViewColumn:
 
 @dataclass(frozen=True)
 class Plan:
-    """An ID-extended view and its i-diffs, naive and optimised.
+    """An ID-extended view, its stored columns, and the ways to maintain it in order of preference.
 
-    A tuple-based plan has no i-diffs. `additive` is there when the view is a γ whose aggregates can be maintained by adding
-    (D4, third way).
+    What is stored depends on no way: any of them may do the next refresh, whichever did the last.
     """
 
     root: Operator
     columns: tuple[ViewColumn, ...]
-    base: Mapping[str, tuple[IDiff, ...]]  # occurrence → its base i-diffs
-    naive: tuple[IDiff, ...]
-    idiffs: tuple[IDiff, ...]
-    firings: tuple[Firing, ...]
-    additive: AdditiveState | None = None
-    strategy: Strategy = "id"
+    ways: tuple[Way, ...]
     caches: tuple[Cache, ...] = ()  # intermediate caches, in the order in which they are maintained; a cache's plan has none
+
+    def way(self, name: WayName) -> Way | None:
+        """The way of that name, if the view has it."""
+        return next((way for way in self.ways if way.name == name), None)
+
+    @cached_property
+    def screens(self) -> Mapping[str, Conditions]:
+        """Occurrence → the conditions without which a row of it does not matter to the view."""
+        return screens(self.root)
 
     @property
     def scans(self) -> tuple[Scan, ...]:

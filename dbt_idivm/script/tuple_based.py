@@ -7,28 +7,74 @@ goes and one that comes. Where i-diffs name rows by a part of their ID, every tu
 
 from __future__ import annotations
 
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Literal
+
 from sqlglot import exp
 
 from dbt_idivm.algebra.block import subquery
 from dbt_idivm.algebra.expressions import alias, column
-from dbt_idivm.algebra.operator import SIGN
-from dbt_idivm.algebra.relation import exists, named_block
+from dbt_idivm.algebra.operator import SIGN, Operator
+from dbt_idivm.algebra.relation import Relation, exists, named_block
 from dbt_idivm.script.binding import StatementBinder
 from dbt_idivm.script.dialect import WEIGHT, net_rows
+from dbt_idivm.script.diff import NetDiff
 from dbt_idivm.script.merge import OP, Merge, source_query
 from dbt_idivm.script.plan import Plan
 from dbt_idivm.script.prune_empty import prune_empty
 from dbt_idivm.script.replace import COPIES, counted, replace_by_id, replace_copies, stored_rows
+from dbt_idivm.script.ways import Application, IsEmpty, Way
 
 NET = "net_rows"
 _LAST = "idivm_last"
 
 
-def tuple_merge(plan: Plan, binder: StatementBinder, target: str) -> exp.Merge | None:
-    """The MERGE of the view's net tuples; None if nothing can have changed."""
-    rows = prune_empty(plan.root.signed(), binder.binding.is_empty)
-    if rows is None:
-        return None
+@dataclass(frozen=True)
+class TupleBased(Way):
+    """The signed rows of the view `root`."""
+
+    root: Operator
+
+    def holds(self, diffs: Mapping[str, NetDiff]) -> bool:
+        """Always: every operator has signed rows."""
+        return True
+
+    def application(self, is_empty: IsEmpty, *, optimised: bool = True) -> Tuples | None:
+        rows = prune_empty(self.root.signed(), is_empty)
+        return None if rows is None else Tuples(self.name, root=self.root, rows=rows)
+
+
+@dataclass(frozen=True, kw_only=True)
+class Tuples(Application):
+    """`rows`: the signed rows of the view `root` that can be there."""
+
+    root: Operator
+    rows: Relation
+
+    @property
+    def shape(self) -> Literal["tuple"]:
+        return "tuple"
+
+    @property
+    def relations(self) -> tuple[Relation, ...]:
+        return (self.rows,)
+
+    @property
+    def reads_view(self) -> bool:
+        """Copies are counted, rows with an ID are matched."""
+        return not self.root.unique
+
+    @property
+    def assigned(self) -> frozenset[str]:
+        return frozenset(self.root.columns) - set(self.root.ids if self.root.unique else self.root.columns)
+
+    def merge(self, plan: Plan, binder: StatementBinder, target: str) -> exp.Merge:
+        return tuple_merge(plan, self.rows, binder, target)
+
+
+def tuple_merge(plan: Plan, rows: Relation, binder: StatementBinder, target: str) -> exp.Merge:
+    """The MERGE of the view's net tuples, which its signed `rows` add up to."""
     signed = subquery(rows.block(binder).select(), "signed_rows")
     binder.definitions[NET] = net_rows(signed, [(name, name, plan.root.types[name]) for name in plan.root.columns], column(SIGN))
     merge = Merge(target, binder.binding.dialect)

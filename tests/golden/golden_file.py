@@ -25,12 +25,13 @@ from dbt_idivm.explain import delta_script, tree
 from dbt_idivm.operators.additive import AdditiveRule
 from dbt_idivm.operators.aggregate import Call
 from dbt_idivm.operators.scan import DiffRows
+from dbt_idivm.script.additive import Additive
 from dbt_idivm.script.bind import bind
 from dbt_idivm.script.dialect import DELTA
 from dbt_idivm.script.diff import FeedDiff, Row
 from dbt_idivm.script.plan import Plan
 from dbt_idivm.script.symbolic import SymbolicBinding
-from tests.property.plans import Options, Table, plan_of
+from tests.property.plans import Options, Table, idiff_way, plan_of
 
 TARGET = "maintained"
 VIEWS = {"view": Options(), "view (no split)": Options(split=False), "view (tuple)": Options(strategy="tuple", additive=False),
@@ -102,9 +103,9 @@ def text(name: str, plan: Plan) -> str:
     if name == "ids":
         return _comments(tree(plan.root))
     if name == "base diffs":
-        return _comments([str(diff) for diffs in plan.base.values() for diff in diffs])
+        return _comments([str(diff) for diffs in idiff_way(plan).base.values() for diff in diffs])
     if name == "rules":
-        lines = [f"{firing.rule}  ({firing.incoming} → {firing.outgoing})" for firing in plan.firings]
+        lines = [f"{firing.rule}  ({firing.incoming} → {firing.outgoing})" for firing in idiff_way(plan).firings]
         return _comments([*lines, *(f"{rule.name}  ({call})" for rule, call in additive_calls(plan))])
     optimised = delta_script(plan, TARGET)
     if name == "apply":
@@ -117,7 +118,8 @@ def text(name: str, plan: Plan) -> str:
 
 
 def additive_calls(plan: Plan) -> tuple[tuple[AdditiveRule, Call], ...]:
-    return plan.additive.calls if plan.additive is not None else ()
+    additive = plan.way("additive")
+    return additive.state.calls if isinstance(additive, Additive) else ()
 
 
 class _Updates(SymbolicBinding):

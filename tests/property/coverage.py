@@ -9,12 +9,14 @@ from dataclasses import dataclass, field
 from dbt_idivm.operators import OPERATORS
 from dbt_idivm.operators.additive import ADDITIVE
 from dbt_idivm.passes.propagate import propagate
+from dbt_idivm.script.additive import Adding
 from dbt_idivm.script.bind import BoundScript
 from dbt_idivm.script.binding import Binding
 from dbt_idivm.script.dialect import DUCKDB
 from dbt_idivm.script.diff import InlineDiff
 from dbt_idivm.script.plan import Plan
 from dbt_idivm.script.prune_empty import non_empty
+from tests.property.plans import idiff_way
 
 # Of random cases, one in hundreds fires them.
 RARE = frozenset({"project_upd_bag", "aggregate_upd_unused", "project_upd_lookup", "select_upd", "semijoin_right_upd"})
@@ -37,14 +39,13 @@ class Coverage:
     def refresh(self, plan: Plan, diffs: Mapping[str, InlineDiff], script: BoundScript | None) -> None:
         """Count one refresh. A rule counts if the base i-diff that it carries on has rows."""
         self.shapes[script.shape if script is not None else "none"] += 1
-        if script is not None and script.shape == "additive" and plan.additive is not None:
-            self.rules.update(rule.name for rule, _ in plan.additive.calls)
-            return
-        if plan.strategy == "tuple":
+        if script is not None and isinstance(script.application, Adding):
+            self.rules.update(rule.name for rule, _ in script.application.state.calls)
             return
         binding = Binding(diffs=diffs, dialect=DUCKDB)
-        base = {name: non_empty(found, binding.is_empty) for name, found in plan.base.items()}
-        self.rules.update(firing.rule for firing in propagate(plan.root, base).firings)
+        base = {name: non_empty(found, binding.is_empty) for name, found in idiff_way(plan).base.items()}
+        if base:
+            self.rules.update(firing.rule for firing in propagate(plan.root, base).firings)
 
     def counts(self) -> tuple[int, dict[str, int], dict[str, int], dict[str, int]]:
         """What `add` takes in another process."""

@@ -108,8 +108,8 @@ class World:
     def script(self, diffs: Mapping[str, InlineDiff], plan: Plan | None = None, target: str = VIEW) -> BoundScript | None:
         """The refresh that these net diffs call for: of the view, unless another maintained table is meant."""
         bound: dict[str, NetDiff] = {name: FeedDiff(name, 0, 1) if name in self.feeds else diff for name, diff in diffs.items()}
-        return bind(plan or self.plan, Binding(diffs=bound, dialect=self.engine.dialect), target,
-                    optimised=self.options.optimised, additive=self.options.additive)
+        binding = Binding(diffs=bound, dialect=self.engine.dialect)
+        return bind(plan or self.plan, binding, target, optimised=self.options.optimised)
 
     def apply(self, script: BoundScript | None) -> int:
         """Run the MERGE; how many view rows it touched. Raises `Collision` where Delta would refuse it."""

@@ -16,6 +16,7 @@ from dbt_idivm.script.diff import Row
 from dbt_idivm.script.plan import Plan
 from dbt_idivm.script.prune_empty import non_empty
 from tests.property.harness import World
+from tests.property.plans import idiff_way
 
 
 @dataclass(frozen=True)
@@ -60,7 +61,7 @@ def idiffs_at(node: Operator, base: Mapping[str, tuple[IDiff, ...]]) -> tuple[ID
 
 
 def non_empty_base(plan: Plan, binding: Binding) -> dict[str, tuple[IDiff, ...]]:
-    return {name: non_empty(found, binding.is_empty) for name, found in plan.base.items()}
+    return {name: non_empty(found, binding.is_empty) for name, found in idiff_way(plan).base.items()}
 
 
 @dataclass(frozen=True)

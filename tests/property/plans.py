@@ -15,10 +15,10 @@ from dbt_idivm.context import Caches, Caching, Catalog, Subview, TableInfo
 from dbt_idivm.frontend.coercion import answers, question
 from dbt_idivm.frontend.lower import Lowered, lower
 from dbt_idivm.operators.scan import Attribute, base_idiffs
-from dbt_idivm.optimize import optimize
 from dbt_idivm.passes import place_caches
-from dbt_idivm.passes.propagate import propagate
-from dbt_idivm.script.plan import Plan, Strategy
+from dbt_idivm.script.by_idiffs import ByIDiffs, by_idiffs
+from dbt_idivm.script.plan import Plan
+from dbt_idivm.script.ways import ALL_WAYS, STRATEGIES, Strategy, WayName
 
 VIEW = "maintained"
 
@@ -57,6 +57,14 @@ class Options:
     def policy(self) -> Caches:
         return self.caches or ("auto" if self.additive else "none")
 
+    every_way: bool = False  # the plan has all that the view has, in the order of `ALL_WAYS`
+
+    @property
+    def ways(self) -> tuple[WayName, ...]:
+        if self.every_way:
+            return ALL_WAYS
+        return tuple(way for way in STRATEGIES[self.strategy] if self.additive or way != "additive")
+
 
 # A relation → the types of its columns, as an engine tells them.
 Ask = Callable[[Relation], Sequence[str]]
@@ -71,7 +79,7 @@ def plan_of(tables: tuple[Table, ...], sql: str, options: Options,
         if options.everywhere or options.by_name:
             patch.setattr(place_caches, "is_multivalued", lambda root: False)
             caching = named(everywhere(lowered.root) if options.everywhere else lowered.subviews, caching)
-        plan = compile_plan(lowered.root, lowered.output, strategy=options.strategy, caching=caching)
+        plan = compile_plan(lowered.root, lowered.output, ways=options.ways, caching=caching)
     if options.split or options.strategy == "tuple":
         return plan
     return replace(without_split(plan), caches=tuple(replace(c, plan=without_split(c.plan)) for c in plan.caches))
@@ -104,5 +112,11 @@ def without_split(plan: Plan) -> Plan:
     The compiler never makes it, because it recomputes rows that did not move; it fires the rules that guard conversions.
     """
     base = {scan.occurrence: base_idiffs(scan, frozenset()) for scan in plan.scans}
-    found = propagate(plan.root, base)
-    return replace(plan, base=base, naive=found.idiffs, idiffs=optimize(found.idiffs), firings=found.firings)
+    ways = (by_idiffs(way.name, plan.root, base) if isinstance(way, ByIDiffs) else way for way in plan.ways)
+    return replace(plan, ways=tuple(ways))
+
+
+def idiff_way(plan: Plan) -> ByIDiffs:
+    """The way of a plan that goes by i-diffs; one without any if none does."""
+    found = next((way for way in plan.ways if isinstance(way, ByIDiffs)), None)
+    return ByIDiffs("id", plan.root, {}, (), (), ()) if found is None else found

@@ -22,7 +22,7 @@ def in_ways(cases: Mapping[str, Case], ways: Mapping[str, Options]) -> Iterator[
         plan = plan_of(case.tables, case.sql, Options())
         grouped = any(isinstance(node, Aggregate) for node in operators(plan.root))
         yield from ((name, way) for way in ways
-                    if (plan.additive is not None or way not in ADDITIVE) and (grouped or way != "caches"))
+                    if (plan.way("additive") is not None or way not in ADDITIVE) and (grouped or way != "caches"))
 
 
 def spread(pairs: Iterable[tuple[str, str]], always: tuple[str, ...] = ()) -> list[tuple[str, str]]:

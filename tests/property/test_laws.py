@@ -18,6 +18,7 @@ from dbt_idivm.script.prune_empty import non_empty
 from tests.property.coverage import RANDOM
 from tests.property.harness import VIEW, Options, World
 from tests.property.nodes import Bag, evaluate
+from tests.property.plans import idiff_way
 from tests.property.profiles import fewer
 from tests.property.strategies import Case, Content, cases, value
 
@@ -137,17 +138,31 @@ def differing(plan: Plan, before: Counter[Row], after: Counter[Row]) -> range:
 
 
 @fewer
+@given(case=cases() | cases(additive=True), feed=st.booleans(), data=st.data())
+def test_ways_take_turns(case: Case, feed: bool, data: st.DataObject) -> None:
+    """Each batch by another way: what is stored does not depend on which one did the last."""
+    RANDOM.cases += 1
+    with World(case.tables, case.sql, Options(feed=feed, every_way=True)) as world:
+        world.load(case.start)
+        ways = world.plan.ways if len(world.plan.scans) <= MOST_OF_TUPLES else world.plan.ways[:-1]
+        for batch in case.batches:
+            world.plan = replace(world.plan, ways=(data.draw(st.sampled_from(ways)),))
+            world.refresh(batch)
+            assert world.stored() == world.extended()
+
+
+@fewer
 @given(case=cases(), options=BY_IDIFFS, split=st.booleans(), seed=st.integers(0, 999))
 def test_idiffs_in_any_order_any_number_of_times(case: Case, options: Options, split: bool, seed: int) -> None:
     """Each i-diff on its own, by what its kind means, shuffled and all of them twice."""
     RANDOM.cases += 1
     with World(case.tables, case.sql, replace(options, feed=False, split=split or options.strategy == "recompute")) as world:
         world.load(case.start)
-        root, now = world.plan.root, Binding(dialect=DUCKDB)
+        root, now, way = world.plan.root, Binding(dialect=DUCKDB), idiff_way(world.plan)
         for batch in case.batches:
             view = evaluate(world, root, now)
             binding = Binding(diffs=world.change(batch), dialect=DUCKDB)
-            idiffs = non_empty(world.plan.idiffs if options.optimised else world.plan.naive, binding.is_empty)
+            idiffs = non_empty(way.idiffs if options.optimised else way.naive, binding.is_empty)
             steps = [(diff, evaluate(world, diff.relation, binding)) for diff in idiffs] * 2
             random.Random(seed).shuffle(steps)
             post = evaluate(world, root, now)

@@ -160,9 +160,9 @@ def test_types_that_the_engine_tells() -> None:
     inferred = plan(SUM)
     assert [[a.type for a in cache.attributes] for cache in inferred.caches] == [
         ["decimal(10, 2)", "string", "int", "int"], ["unknown", "string"]]
-    assert inferred.additive is None
+    assert inferred.way("additive") is None
     told = plan(SUM, **{"2_orders_customers": {"G__S": "decimal(20,2)", "c__name": "string"}})
-    assert [a.type for a in told.caches[1].attributes] == ["decimal(20,2)", "string"] and told.additive is not None
+    assert [a.type for a in told.caches[1].attributes] == ["decimal(20,2)", "string"] and told.way("additive") is not None
     for kind, code in (("map<string,int>", "IDIVM-218"), ("interval day to second", "IDIVM-111")):
         with pytest.raises(IdivmError) as error:
             plan(SUM, **{"2_orders_customers": {"g__s": kind}})
@@ -171,7 +171,7 @@ def test_types_that_the_engine_tells() -> None:
 
 def test_state_of_an_additive_cache_is_stored_and_not_read() -> None:
     _, second = plan(SUM).caches
-    assert second.plan.additive is not None and not second.plan.hidden
+    assert second.plan.way("additive") is not None and not second.plan.hidden
     assert {c.name for c in second.plan.columns} > {a.name for a in second.attributes} == {"c__name", *second.key, "g__s"}
 
 

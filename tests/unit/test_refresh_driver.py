@@ -266,6 +266,17 @@ def test_other_columns_can_be_an_error(engine: FakeEngine) -> None:
     assert code(engine, request) == "IDIVM-402", "another SELECT with the same columns"
 
 
+def test_another_strategy_is_no_other_definition(engine: FakeEngine) -> None:
+    """What is stored depends on none, so that each may do the refresh after another."""
+    totals = {each: model("select name, sum(id) as total from main.o group by name", {"o": "id"}, strategy=each)
+              for each in ("auto", "recompute", "tuple", "id", "incremental")}
+    built(engine, totals["auto"])
+    for each in ("recompute", "tuple", "id", "recompute", "incremental"):
+        change(engine)
+        outcome = engine.drive(totals[each])
+        assert (outcome.mode, outcome.strategy) == ("incremental", each if each in ("recompute", "tuple") else "id")
+
+
 def test_caches_are_a_choice(engine: FakeEngine) -> None:
     """Without them a sum needs no hidden columns; choosing otherwise is another definition."""
     groups = model("select name, sum(id) as total from main.o group by name", {"o": "id"})

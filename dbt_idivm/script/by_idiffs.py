@@ -1,0 +1,50 @@
+"""Maintenance by i-diffs (idIVM §4): base i-diffs propagated to the view, applied directly or by their exact effect.
+
+`id` propagates each class of a net diff as the i-diff that it is; `recompute` takes every change of a row as REC of its key.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+
+from dbt_idivm.algebra.operator import Operator
+from dbt_idivm.idiff.idiff import IDiff
+from dbt_idivm.optimize import optimize
+from dbt_idivm.passes.base_idiffs import base_idiffs
+from dbt_idivm.passes.propagate import Firing, propagate
+from dbt_idivm.script.diff import NetDiff
+from dbt_idivm.script.direct import Direct, is_direct
+from dbt_idivm.script.effective import effective
+from dbt_idivm.script.prune_empty import non_empty
+from dbt_idivm.script.ways import Application, IsEmpty, Way, WayName
+
+
+@dataclass(frozen=True)
+class ByIDiffs(Way):
+    """The i-diffs of the view `root`, naive and optimised, with the rules that fired on the way to them."""
+
+    root: Operator
+    base: Mapping[str, tuple[IDiff, ...]]  # occurrence → its base i-diffs
+    naive: tuple[IDiff, ...]
+    idiffs: tuple[IDiff, ...]
+    firings: tuple[Firing, ...]
+
+    def holds(self, diffs: Mapping[str, NetDiff]) -> bool:
+        """Always: i-diffs are complete for every change."""
+        return True
+
+    def application(self, is_empty: IsEmpty, *, optimised: bool = True) -> Application | None:
+        idiffs = non_empty(self.idiffs if optimised else self.naive, is_empty)
+        if not idiffs:
+            return None
+        if is_direct(idiffs):
+            return Direct(self.name, idiffs)
+        return effective(self.name, self.root, idiffs, optimised=optimised)
+
+
+def by_idiffs(name: WayName, root: Operator, base: Mapping[str, tuple[IDiff, ...]] | None = None) -> ByIDiffs:
+    """Propagate and optimise the base i-diffs of `root`, an ID-extended view: those of the way, if no others are given."""
+    given = base_idiffs(root, name == "recompute") if base is None else base
+    found = propagate(root, given)
+    return ByIDiffs(name, root, given, found.idiffs, optimize(found.idiffs), found.firings)

@@ -1,0 +1,112 @@
+"""The ways to maintain a view: each by itself keeps the same stored columns equal to the query.
+
+A way is what is known before any change: its i-diffs or signed rows. An *application* is what it does about one refresh, in which
+some base i-diffs are empty: which relations are evaluated, in which shape they are applied, what is read and written. Both exist
+before any SQL does, so that they can be printed, compared and chosen between; rendering adds nothing to them.
+"""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from collections.abc import Callable, Iterator, Mapping
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Literal
+
+from sqlglot import exp
+
+from dbt_idivm.algebra.relation import Named, Relation
+from dbt_idivm.idiff.idiff import REC, IDiff
+from dbt_idivm.operators.scan import DiffRows, Scan
+
+if TYPE_CHECKING:
+    from dbt_idivm.script.binding import StatementBinder
+    from dbt_idivm.script.diff import NetDiff
+    from dbt_idivm.script.plan import Plan
+
+WayName = Literal["additive", "id", "recompute", "tuple"]
+Shape = Literal["direct", "effective", "additive", "tuple"]
+# how changes are propagated: as i-diffs, as rows to recompute, or as whole tuples
+Strategy = Literal["id", "recompute", "tuple"]
+IsEmpty = Callable[[DiffRows], bool]
+
+# The ways that a strategy names, in order of preference.
+STRATEGIES: Mapping[Strategy, tuple[WayName, ...]] = {
+    "id": ("additive", "id"),
+    "recompute": ("recompute",),
+    "tuple": ("additive", "tuple"),
+}
+ALL_WAYS: tuple[WayName, ...] = ("additive", "id", "recompute", "tuple")
+
+
+@dataclass(frozen=True)
+class Application(ABC):
+    """What a way does in one refresh. `idiffs` are those that it applies; additive and tuple-based ways apply none."""
+
+    way: WayName
+    idiffs: tuple[IDiff, ...] = ()
+
+    @property
+    @abstractmethod
+    def shape(self) -> Shape:
+        """How the rows meet the stored view."""
+
+    @property
+    @abstractmethod
+    def relations(self) -> tuple[Relation, ...]:
+        """What is evaluated over the inputs."""
+
+    @property
+    @abstractmethod
+    def reads_view(self) -> bool:
+        """Whether stored rows are read besides those that MERGE matches."""
+
+    @property
+    @abstractmethod
+    def assigned(self) -> frozenset[str]:
+        """The attributes of the view whose stored values it may change in rows that stay."""
+
+    @abstractmethod
+    def merge(self, plan: Plan, binder: StatementBinder, target: str) -> exp.Merge:
+        """The MERGE into `target`."""
+
+    @property
+    def recomputed(self) -> tuple[IDiff, ...]:
+        """The i-diffs by which a part of the view is recomputed."""
+        return tuple(diff for diff in self.idiffs if diff.kind is REC)
+
+    @property
+    def tables(self) -> tuple[str, ...]:
+        """The tables whose rows are read, each once."""
+        return tuple(dict.fromkeys(leaf.table for each in self.relations for leaf in leaves(each) if isinstance(leaf, Scan)))
+
+    @property
+    def net_diffs(self) -> tuple[str, ...]:
+        """The base i-diffs that are read, each once."""
+        return tuple(dict.fromkeys(leaf.name for each in self.relations for leaf in leaves(each) if isinstance(leaf, DiffRows)))
+
+
+@dataclass(frozen=True)
+class Way(ABC):
+    """One way to maintain a view."""
+
+    name: WayName
+
+    @abstractmethod
+    def holds(self, diffs: Mapping[str, NetDiff]) -> bool:
+        """The guard: whether the way is exact for these net diffs."""
+
+    @abstractmethod
+    def application(self, is_empty: IsEmpty, *, optimised: bool = True) -> Application | None:
+        """What is to be done where these base i-diffs are empty; None if the view does not change.
+
+        `optimised` chooses between the Δ-script as propagated and the one after semantic optimisation.
+        """
+
+
+def leaves(relation: Relation) -> Iterator[Relation]:
+    """The scans and base i-diffs that a relation reads, through names as well."""
+    below = (relation.definition,) if isinstance(relation, Named) else relation.children
+    if not below:
+        yield relation
+    for child in below:
+        yield from leaves(child)

@@ -1,0 +1,74 @@
+"""Ways: any of them keeps the same stored columns, and what one does is known before there is SQL."""
+
+from __future__ import annotations
+
+import pytest
+
+from dbt_idivm.compiler import compile_plan
+from dbt_idivm.explain import explain
+from dbt_idivm.frontend.lower import lower
+from dbt_idivm.operators.scan import DiffRows
+from dbt_idivm.script.plan import Plan
+from dbt_idivm.script.ways import ALL_WAYS, STRATEGIES, Application, Strategy, WayName
+from dbt_idivm.support import CATALOG, CONSTRUCTS, Construct
+
+TOTALS = "select cid, sum(price) as s from orders group by cid"
+JOIN = "select o.id, o.price, c.name from orders o join customers c on o.cid = c.id"
+BAG = "select page, at from clicks"
+
+
+def plan(sql: str, ways: tuple[WayName, ...] = ALL_WAYS) -> Plan:
+    lowered = lower(sql, CATALOG)
+    return compile_plan(lowered.root, lowered.output, ways=ways)
+
+
+def done(sql: str, way: WayName, *changed: str) -> Application:
+    """What the way does where the base i-diffs of these names have rows."""
+    def is_empty(leaf: DiffRows) -> bool:
+        return leaf.name not in changed
+
+    found = plan(sql).way(way)
+    assert found is not None and found.holds({})
+    application = found.application(is_empty if changed else lambda leaf: False)
+    assert application is not None and application.way == way
+    return application
+
+
+@pytest.mark.parametrize("construct", CONSTRUCTS, ids=lambda each: each.name)
+def test_stored_columns_depend_on_no_way(construct: Construct) -> None:
+    plans = [plan(construct.sql, ways) for ways in STRATEGIES.values()]
+    assert all((each.root, each.columns) == (plans[0].root, plans[0].columns) for each in plans)
+    assert all(each.ways for each in plans)
+
+
+@pytest.mark.parametrize(("strategy", "ways"), [("id", ["additive", "id"]), ("recompute", ["recompute"]),
+                                                ("tuple", ["additive", "tuple"])])
+def test_a_strategy_names_ways(strategy: Strategy, ways: list[WayName]) -> None:
+    assert [way.name for way in plan(TOTALS, STRATEGIES[strategy]).ways] == ways
+    assert [way.name for way in plan(JOIN, STRATEGIES[strategy]).ways] == [way for way in ways if way != "additive"]
+
+
+def test_nothing_changed() -> None:
+    assert [way.application(lambda leaf: True) for way in plan(TOTALS).ways] == [None] * len(ALL_WAYS)
+
+
+def test_what_is_read_and_assigned() -> None:
+    update = done(JOIN, "id", "d_upd__c")
+    assert (update.shape, update.tables, update.net_diffs) == ("direct", (), ("d_upd__c",))
+    assert update.assigned == {"c__name"} and not update.reads_view and not update.recomputed
+    moved = done(JOIN, "id", "d_rec__o")
+    assert (moved.shape, moved.tables) == ("effective", ("customers",)) and moved.reads_view
+    assert [diff.ids for diff in moved.recomputed] == [("o__id",)]
+    tuples = done(JOIN, "tuple")
+    assert (tuples.shape, tuples.tables) == ("tuple", ("customers", "orders")) and not tuples.reads_view
+    assert done(BAG, "tuple").reads_view, "copies are counted"
+    added = done(TOTALS, "additive")
+    assert (added.shape, added.tables, added.reads_view) == ("additive", (), False)
+    assert added.assigned == set(plan(TOTALS).root.columns) - {"orders__cid"}
+
+
+def test_explain_prints_every_way() -> None:
+    text = explain(plan(TOTALS))
+    assert "way additive (preferred): signed rows of the rows to add\n" in text
+    assert all(f"way {name}: applied\n" in text for name in ALL_WAYS)
+    assert "when only orders changed, in every way: effective; reads orders, the stored view; recomputes by (orders__cid)" in text
