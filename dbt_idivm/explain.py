@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from itertools import groupby
 
-from dbt_idivm.algebra.operator import Operator, operators
+from dbt_idivm.algebra.operator import Operator, operators_of
 from dbt_idivm.algebra.relation import Relation
 from dbt_idivm.deep import deep_recursion
 from dbt_idivm.idiff.idiff import IDiff
@@ -124,8 +124,7 @@ def _rules(plan: Plan) -> list[str]:
 def _operator_caches(plan: Plan) -> list[str]:
     if plan.additive is not None:
         return [f"{call}, led on by {rule.name}: {rule.emits}" for rule, call in plan.additive.calls]
-    refused = [call for node in operators(plan.root) if isinstance(node, Aggregate)
-               for call in node.calls if additive_rule(node, call) is None]
+    refused = [call for node in operators_of(plan.root, Aggregate) for call in node.calls if additive_rule(node, call) is None]
     return [f"none: no additive rule for {call}" for call in refused] or ["none"]
 
 

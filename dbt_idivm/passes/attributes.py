@@ -16,9 +16,7 @@ def prune_attributes(root: Operator, needed: frozenset[str]) -> Operator:
     A change of any other column then nets to nothing: it is screened before anything is computed.
     """
     node = root.pruned(needed)
-    children = [prune_attributes(child, below)
-                for child, below in zip(node.inputs, node.needed(needed), strict=True)]
-    return _operator(node.with_children(*children))
+    return node.with_inputs(*map(prune_attributes, node.inputs, node.needed(needed)))
 
 
 def needed_attributes(root: Operator, needed: frozenset[str]) -> dict[Operator, frozenset[str]]:
@@ -46,8 +44,3 @@ def conditional_attributes(root: Operator) -> dict[str, frozenset[str]]:
 
     walk(root, frozenset())
     return found
-
-
-def _operator(node: object) -> Operator:
-    assert isinstance(node, Operator)
-    return node

@@ -7,10 +7,10 @@ from dataclasses import dataclass, replace
 from sqlglot import exp
 
 from dbt_idivm.algebra.expressions import column, substitute
-from dbt_idivm.algebra.operator import Operator
+from dbt_idivm.algebra.operator import Operator, operators_of
 from dbt_idivm.operators.additive import AdditiveRule, additive_calls, additive_rule
 from dbt_idivm.operators.aggregate import Aggregate, Call
-from dbt_idivm.operators.project import Project
+from dbt_idivm.operators.project import Project, under_projections
 
 
 @dataclass(frozen=True)
@@ -54,20 +54,15 @@ def additive_state(root: Operator) -> AdditiveState | None:
 
 
 def _aggregate(root: Operator) -> Aggregate | None:
-    while isinstance(root, Project):
-        (root,) = root.inputs
-    return root if isinstance(root, Aggregate) else None
+    *_, last = under_projections(root)
+    return last if isinstance(last, Aggregate) else None
 
 
 def _is_additive(aggregate: Aggregate) -> bool:
     if any(additive_rule(aggregate, call) is None for call in aggregate.calls):
         return False
-    return bool(aggregate.calls) and not _aggregates(aggregate.inputs[0])
-
-
-def _aggregates(node: Operator) -> bool:
-    """Whether there is a γ: its signed rows are two evaluations, where REC(G) takes one."""
-    return isinstance(node, Aggregate) or any(map(_aggregates, node.inputs))
+    # the signed rows of a γ below would be two evaluations, where REC(G) takes one
+    return bool(aggregate.calls) and not any(operators_of(aggregate.child, Aggregate))
 
 
 def _caches(aggregate: Aggregate) -> tuple[Call, ...]:

@@ -15,9 +15,12 @@ from dataclasses import dataclass, replace
 
 from sqlglot import exp
 
+from dbt_idivm.algebra.bags import union_all
 from dbt_idivm.algebra.block import Block, hinted, subquery
+from dbt_idivm.algebra.core import exists, project
 from dbt_idivm.algebra.expressions import alias, column, conjunction, same
-from dbt_idivm.algebra.relation import Relation, exists, named_block, project, union_all
+from dbt_idivm.algebra.lookups import named_block
+from dbt_idivm.algebra.relation import Relation
 from dbt_idivm.algebra.types import told_apart
 from dbt_idivm.idiff.idiff import INS, REC, UPD, IDiff
 from dbt_idivm.optimize import optimize_rows

@@ -8,8 +8,7 @@ from typing import Literal
 
 from dbt_idivm.algebra.operator import Operator, operators
 from dbt_idivm.idiff.idiff import IDiff
-from dbt_idivm.operators.scan import Attribute, Scan
-from dbt_idivm.passes.infer_ids import scans
+from dbt_idivm.operators.scan import Attribute, Scan, scans
 from dbt_idivm.passes.operator_caches import AdditiveState
 from dbt_idivm.passes.propagate import Firing
 

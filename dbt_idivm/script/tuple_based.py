@@ -10,9 +10,10 @@ from __future__ import annotations
 from sqlglot import exp
 
 from dbt_idivm.algebra.block import subquery
+from dbt_idivm.algebra.core import exists
 from dbt_idivm.algebra.expressions import alias, column
+from dbt_idivm.algebra.lookups import named_block
 from dbt_idivm.algebra.operator import SIGN
-from dbt_idivm.algebra.relation import exists, named_block
 from dbt_idivm.script.binding import StatementBinder
 from dbt_idivm.script.dialect import WEIGHT, net_rows
 from dbt_idivm.script.merge import OP, Merge, source_query
