@@ -8,7 +8,7 @@ are plain relations.
 from __future__ import annotations
 
 from abc import abstractmethod
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING, ClassVar, Literal, TypeVar
 
 from sqlglot import exp
@@ -106,6 +106,11 @@ class Operator(Relation):
 
     @property
     @abstractmethod
+    def defined(self) -> tuple[tuple[str, exp.Expr], ...]:
+        """The attributes that an expression over the inputs' attributes defines."""
+
+    @property
+    @abstractmethod
     def united(self) -> tuple[tuple[str, tuple[str | None, ...]], ...]:
         """The attributes whose values come from several inputs, each with the attribute of each input; None where it is NULL."""
 
@@ -147,8 +152,18 @@ def operators(root: Operator) -> Iterator[Operator]:
 
 
 Kind = TypeVar("Kind", bound=Operator)
+Handed = TypeVar("Handed")
 
 
 def operators_of(root: Operator, kind: type[Kind]) -> Iterator[Kind]:
     """Those that are of one class, in the same order."""
     return (node for node in operators(root) if isinstance(node, kind))
+
+
+def handed_down(root: Operator, first: Handed, step: Callable[[Operator, Handed], Sequence[Handed]],
+                kind: type[Kind]) -> Iterator[tuple[Kind, Handed]]:
+    """What arrives at the operators of one class, left to right: `first` at the root, below a node what `step` says per input."""
+    if isinstance(root, kind):
+        yield root, first
+    for child, below in zip(root.inputs, step(root, first), strict=True):
+        yield from handed_down(child, below, step, kind)

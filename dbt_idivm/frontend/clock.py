@@ -26,7 +26,6 @@ from dbt_idivm.frontend.lambdas import with_typed_variables
 from dbt_idivm.frontend.refuse import own_functions
 from dbt_idivm.frontend.text import Text
 from dbt_idivm.frontend.types import COMPARISONS
-from dbt_idivm.operators import Project
 
 # What a value may be: a text, a TIMESTAMP, a DATE or TIMESTAMP_NTZ; all of them, of a value that has parts.
 Family = Literal["text", "timestamp", "date"]
@@ -84,8 +83,7 @@ def _moving(root: Operator) -> Iterator[tuple[exp.Expr, exp.Expr]]:
                 fault = next((operand for operand, becomes in _conversions(node, known) if _moves(operand, becomes, known)), None)
                 if fault is not None:
                     yield node, fault
-        if isinstance(each, Project):
-            constants.update((name, made) for name, made in each.definitions if _means_a_moment(made, types))
+        constants.update((name, made) for name, made in each.defined if _means_a_moment(made, types))
         for output, sources in each.united:
             operands = [constants.get(name, column(name)) for name in sources if name is not None]
             unified = _unified(operands, types)

@@ -205,6 +205,10 @@ class Aggregate(Grouped, Operator):
         return ()
 
     @property
+    def defined(self) -> tuple[tuple[str, exp.Expr], ...]:
+        return ()
+
+    @property
     def united(self) -> tuple[tuple[str, tuple[str | None, ...]], ...]:
         return ()
 

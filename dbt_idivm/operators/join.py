@@ -21,7 +21,7 @@ Example, orders ⋈ customers on cid: UPD of customers.name names one customer I
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 
 from sqlglot import exp
@@ -61,7 +61,7 @@ class Join(Pair, Operator):
 
     def with_inputs(self, *inputs: Operator) -> Operator:
         left, right = inputs
-        return Join(left, right, self.condition)
+        return replace(self, left=left, right=right)
 
     @property
     def scope(self) -> str | None:
@@ -106,6 +106,10 @@ class Join(Pair, Operator):
     @cached_property
     def dependencies(self) -> tuple[Dependency, ...]:
         return tuple(equalities(self.condition))
+
+    @property
+    def defined(self) -> tuple[tuple[str, exp.Expr], ...]:
+        return ()
 
     @property
     def united(self) -> tuple[tuple[str, tuple[str | None, ...]], ...]:

@@ -19,7 +19,7 @@ cost is looked up for the rows with that order; an update of orders.note assigns
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from functools import cached_property
 
@@ -54,7 +54,7 @@ class Project(Compute, Operator):
 
     def with_inputs(self, *inputs: Operator) -> Operator:
         (child,) = inputs
-        return Project(child, self.definitions)
+        return replace(self, child=child)
 
     @property
     def scope(self) -> str | None:
@@ -108,6 +108,10 @@ class Project(Compute, Operator):
         return tuple((frozenset(attributes(definition)), frozenset({name})) for name, definition in self.computed)
 
     @property
+    def defined(self) -> tuple[tuple[str, exp.Expr], ...]:
+        return self.definitions
+
+    @property
     def united(self) -> tuple[tuple[str, tuple[str | None, ...]], ...]:
         return ()
 
@@ -126,12 +130,13 @@ class Project(Compute, Operator):
         return Compute(self.child.signed(), (*self.definitions, (SIGN, column(SIGN))))
 
 
-def under_projections(root: Operator) -> Iterator[Operator]:
-    """`root`, and while these are projections what they are over."""
-    yield root
+def split_projections(root: Operator) -> tuple[tuple[Project, ...], Operator]:
+    """The projections at the top, from the root down, and the operator below them."""
+    found = []
     while isinstance(root, Project):
+        found.append(root)
         root = root.child
-        yield root
+    return tuple(found), root
 
 
 def known(node: Project, diff: IDiff) -> tuple[tuple[str, exp.Expr], ...]:

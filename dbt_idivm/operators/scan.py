@@ -152,6 +152,10 @@ class Scan(Operator):
         return ()
 
     @property
+    def defined(self) -> tuple[tuple[str, exp.Expr], ...]:
+        return ()
+
+    @property
     def united(self) -> tuple[tuple[str, tuple[str | None, ...]], ...]:
         return ()
 

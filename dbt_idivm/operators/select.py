@@ -23,7 +23,7 @@ Example, σ x > 1: DEL(1; knows x = 0) is dropped; DEL(2; knows x = 5) goes on; 
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 
 from sqlglot import exp
@@ -60,7 +60,7 @@ class Select(Filter, Operator):
 
     def with_inputs(self, *inputs: Operator) -> Operator:
         (child,) = inputs
-        return Select(child, self.condition)
+        return replace(self, child=child)
 
     @property
     def scope(self) -> str | None:
@@ -105,6 +105,10 @@ class Select(Filter, Operator):
     @cached_property
     def dependencies(self) -> tuple[Dependency, ...]:
         return tuple(equalities(self.condition))
+
+    @property
+    def defined(self) -> tuple[tuple[str, exp.Expr], ...]:
+        return ()
 
     @property
     def united(self) -> tuple[tuple[str, tuple[str | None, ...]], ...]:

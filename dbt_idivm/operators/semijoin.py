@@ -39,7 +39,7 @@ Where φ does not bind the left row (NOT IN over a NULL, EXISTS without correlat
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 
 from sqlglot import exp
@@ -80,7 +80,7 @@ class SemiAntiJoin(Probe, Operator):
 
     def with_inputs(self, *inputs: Operator) -> Operator:
         left, right = inputs
-        return SemiAntiJoin(left, right, self.condition, self.anti)
+        return replace(self, left=left, right=right)
 
     @property
     def scope(self) -> str | None:
@@ -125,6 +125,10 @@ class SemiAntiJoin(Probe, Operator):
 
     @property
     def dependencies(self) -> tuple[Dependency, ...]:
+        return ()
+
+    @property
+    def defined(self) -> tuple[tuple[str, exp.Expr], ...]:
         return ()
 
     @property

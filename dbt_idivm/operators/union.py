@@ -223,6 +223,10 @@ class UnionAll(Branches, Operator):
     def dependencies(self) -> tuple[Dependency, ...]:
         return ()
 
+    @property
+    def defined(self) -> tuple[tuple[str, exp.Expr], ...]:
+        return ()
+
     @cached_property
     def united(self) -> tuple[tuple[str, tuple[str | None, ...]], ...]:
         return tuple(zip(self.outputs, zip(*self.sources, strict=True), strict=True))

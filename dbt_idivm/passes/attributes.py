@@ -6,7 +6,7 @@ rows; only the others may be maintained as updates (idIVM §4, base table i-diff
 
 from __future__ import annotations
 
-from dbt_idivm.algebra.operator import Operator
+from dbt_idivm.algebra.operator import Operator, handed_down
 from dbt_idivm.operators.scan import Scan
 
 
@@ -21,26 +21,11 @@ def prune_attributes(root: Operator, needed: frozenset[str]) -> Operator:
 
 def needed_attributes(root: Operator, needed: frozenset[str]) -> dict[Operator, frozenset[str]]:
     """Operator of the tree → those of its attributes that the output attributes `needed` depend on."""
-    found: dict[Operator, frozenset[str]] = {}
-
-    def walk(node: Operator, above: frozenset[str]) -> None:
-        found[node] = above & frozenset(node.columns)
-        for child, below in zip(node.inputs, node.pruned(above).needed(above), strict=True):
-            walk(child, below)
-
-    walk(root, needed)
-    return found
+    found = handed_down(root, needed, lambda node, above: node.pruned(above).needed(above), Operator)  # type: ignore[type-abstract]
+    return {node: above & frozenset(node.columns) for node, above in found}
 
 
 def conditional_attributes(root: Operator) -> dict[str, frozenset[str]]:
     """Occurrence → its conditional attributes. At the root nothing is conditional yet."""
-    found: dict[str, frozenset[str]] = {}
-
-    def walk(node: Operator, above: frozenset[str]) -> None:
-        if isinstance(node, Scan):
-            found[node.occurrence] = above & frozenset(node.columns)
-        for child, below in zip(node.inputs, node.conditional(above), strict=True):
-            walk(child, below)
-
-    walk(root, frozenset())
-    return found
+    found = handed_down(root, frozenset[str](), lambda node, above: node.conditional(above), Scan)
+    return {scan.occurrence: above & frozenset(scan.columns) for scan, above in found}

@@ -16,8 +16,8 @@ from dbt_idivm.algebra.operator import Operator, operators, operators_of
 from dbt_idivm.algebra.types import cannot_be_carried, is_storable, name_of_type
 from dbt_idivm.context import Caching, Subview
 from dbt_idivm.errors import Finding, IdivmError, Place, finding, listed, nearest
-from dbt_idivm.operators import Aggregate, Project, Scan, Select
-from dbt_idivm.operators.project import under_projections
+from dbt_idivm.operators import Aggregate
+from dbt_idivm.operators.project import split_projections
 from dbt_idivm.operators.scan import scans
 from dbt_idivm.passes.attributes import needed_attributes
 from dbt_idivm.passes.canonical import canonical
@@ -95,7 +95,7 @@ def choose_caches(root: Operator, above: Needed, caching: Caching) -> dict[Opera
 def _around_aggregates(root: Operator, above: Needed) -> dict[Operator, str]:
     """Before and after each γ; the γ below nothing but π is the view itself."""
     chosen: dict[Operator, str] = {}
-    held = set(under_projections(root))  # whose rows the view holds one by one
+    held = _held_by_view(root)
     for node in operators_of(root, Aggregate):
         groups = f"γ by {', '.join(node.groups)}" if node.groups else "γ over all rows"
         below = node.child
@@ -106,11 +106,17 @@ def _around_aggregates(root: Operator, above: Needed) -> dict[Operator, str]:
     return chosen
 
 
+def _held_by_view(root: Operator) -> set[Operator]:
+    """The operators whose rows the view holds one by one."""
+    projections, below = split_projections(root)
+    return {*projections, below}
+
+
 def _is_copy(node: Operator, chosen: dict[Operator, str]) -> bool:
     """Whether the rows are those of one table, or of a cache, under selections and projections."""
-    while isinstance(node, Project | Select) and node not in chosen:
+    while node not in chosen and node.combined == node.inputs and len(node.inputs) == 1:
         (node,) = node.inputs
-    return isinstance(node, Scan) or node in chosen
+    return node in chosen or not node.inputs
 
 
 # Wrong without it: a cache of a keyless table loses one of two equal rows, and above it DEL of their ID takes both away.
@@ -137,7 +143,7 @@ def _named(root: Operator, above: Needed, names: tuple[str, ...], subviews: tupl
     """The subviews of these names. One whose rows are the view's needs no cache."""
     chosen: dict[Operator, str] = {}
     findings: list[Finding] = []
-    held = set(under_projections(root))
+    held = _held_by_view(root)
     known = tuple(dict.fromkeys(each.name for each in subviews))
     for name in dict.fromkeys(names):
         meant = [each for each in subviews if each.name.lower() == name.lower()]

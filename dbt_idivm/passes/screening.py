@@ -9,21 +9,12 @@ from __future__ import annotations
 from collections.abc import Mapping
 
 from dbt_idivm.algebra.expressions import attributes
-from dbt_idivm.algebra.operator import Conditions, Operator
+from dbt_idivm.algebra.operator import Conditions, Operator, handed_down
 from dbt_idivm.operators.scan import Scan
 
 
 def screens(root: Operator) -> Mapping[str, Conditions]:
     """Occurrence → the conditions over its own attributes without which no row of the view comes of a row of it."""
-    found: dict[str, Conditions] = {}
-    _collect(root, (), found)
-    return found
-
-
-def _collect(node: Operator, above: Conditions, found: dict[str, Conditions]) -> None:
-    if isinstance(node, Scan):
-        own = frozenset(node.columns)
-        found[node.occurrence] = tuple(each for each in above if attributes(each) and own.issuperset(attributes(each)))
-        return
-    for child, conditions in zip(node.inputs, node.screened(above), strict=True):
-        _collect(child, conditions, found)
+    nothing: Conditions = ()
+    return {scan.occurrence: tuple(each for each in above if attributes(each) and {*scan.columns} >= {*attributes(each)})
+            for scan, above in handed_down(root, nothing, lambda node, above: node.screened(above), Scan)}

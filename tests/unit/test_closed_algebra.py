@@ -116,6 +116,8 @@ def test_answers_of_operators_fit_together(node: Operator) -> None:
     assert node.nullable <= columns
     assert {*node.combined} <= {*node.inputs}
     assert all(len(sources) == len(node.inputs) for _, sources in node.united)
+    assert {name for name, _ in (*node.defined, *node.united)} <= columns
+    assert {definition for _, definition in node.defined} <= {*node.expressions}
     for answer in (node.needed(frozenset(columns)), node.conditional(frozenset()), node.screened(())):
         assert len(answer) == len(node.inputs)
     for state in ("pre", "post", "any"):
