@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from typing import cast
 
 from sqlglot import exp
 
@@ -15,10 +14,10 @@ from dbt_idivm.deep import deep_recursion
 from dbt_idivm.errors import IdivmError, finding
 from dbt_idivm.frontend.names import Names, names_of
 from dbt_idivm.operators.project import Project
-from dbt_idivm.operators.scan import Attribute, Scan
+from dbt_idivm.operators.scan import Attribute, Scan, scans
 from dbt_idivm.passes.attributes import prune_attributes
 from dbt_idivm.passes.canonical import canonical
-from dbt_idivm.passes.infer_ids import infer_ids, scans
+from dbt_idivm.passes.infer_ids import infer_ids
 from dbt_idivm.passes.operator_caches import additive_state, place_operator_caches
 from dbt_idivm.passes.place_caches import CachePlace, Occurrence, place_caches
 from dbt_idivm.passes.script_size import check_script_size
@@ -98,7 +97,7 @@ def _over(instead: Mapping[Operator, Scan], node: Operator, needed: frozenset[st
         return instead[node]
     pruned = node.pruned(needed)
     children = [_over(instead, child, below) for child, below in zip(node.inputs, pruned.needed(needed), strict=True)]
-    return cast(Operator, pruned.with_children(*children))
+    return pruned.with_inputs(*children)
 
 
 def _cache(number: int, place: CachePlace, plan: Plan, before: dict[str, Cache], caching: Caching) -> Cache:

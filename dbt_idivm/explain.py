@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from itertools import groupby
 
-from dbt_idivm.algebra.operator import Operator, operators
+from dbt_idivm.algebra.operator import Operator, operators_of
 from dbt_idivm.algebra.relation import Relation
 from dbt_idivm.deep import deep_recursion
 from dbt_idivm.idiff.idiff import IDiff
@@ -147,8 +147,7 @@ def _operator_caches(plan: Plan) -> list[str]:
     additive = plan.way("additive")
     if isinstance(additive, Additive):
         return [f"{call}, maintained by {rule.name}: {rule.emits}" for rule, call in additive.state.calls]
-    refused = [call for node in operators(plan.root) if isinstance(node, Aggregate)
-               for call in node.calls if additive_rule(node, call) is None]
+    refused = [call for node in operators_of(plan.root, Aggregate) for call in node.calls if additive_rule(node, call) is None]
     return [f"none: no additive rule for {call}" for call in refused] or ["none"]
 
 

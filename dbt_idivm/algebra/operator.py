@@ -1,23 +1,30 @@
-"""The operator of a view: a relation with IDs (idIVM, Table 1) and rules (Tables 4-13)."""
+"""The operator of a view: a relation with IDs (idIVM, Table 1) and rules (Tables 4-13).
+
+Nothing has a default but RULES, which a leaf has none of (`tests/unit/test_rules_tables.py`): an operator that does not answer
+one of these questions cannot be made. Its inputs are operators; what `restrict`, `in_state`, `with_children` and `signed` give
+are plain relations.
+"""
 
 from __future__ import annotations
 
 from abc import abstractmethod
-from collections.abc import Iterator, Sequence
-from functools import cached_property
-from typing import TYPE_CHECKING, ClassVar, Literal, cast
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from typing import TYPE_CHECKING, ClassVar, Literal, TypeVar
 
 from sqlglot import exp
 
+from dbt_idivm.algebra.core import Compute
 from dbt_idivm.algebra.expressions import column
-from dbt_idivm.algebra.relation import Compute, Relation
+from dbt_idivm.algebra.inference import Dependency
+from dbt_idivm.algebra.relation import Relation
 
 if TYPE_CHECKING:
     from dbt_idivm.idiff.rule import IDiffRule
 
 # pre: before the refresh's changes; post: after them; any: a superset of both, for look-ups of what was touched
 State = Literal["pre", "post", "any"]
-SIGN = "idivm_sign"  # +1 for a row that came, -1 for one that went, in signed relations
+SIGN = "idivm_sign"  # +1 for a row that was inserted, -1 for one that was deleted, in signed relations
+Conditions = tuple[exp.Expr, ...]  # AND-ed, over attribute names
 
 
 class Operator(Relation):
@@ -26,45 +33,106 @@ class Operator(Relation):
     RULES: ClassVar[Sequence[IDiffRule]] = ()
 
     @property
+    @abstractmethod
     def inputs(self) -> tuple[Operator, ...]:
-        return cast("tuple[Operator, ...]", self.children)
+        """The children, which are operators."""
 
-    @cached_property
+    @abstractmethod
+    def with_inputs(self, *inputs: Operator) -> Operator:
+        """The same operator over these inputs."""
+
+    @property
+    @abstractmethod
+    def scope(self) -> str | None:
+        """The name that the operator's own attributes begin with, unique in the plan; None if it has no such name."""
+
+    # --- pass 1: IDs and attributes ---
+
+    @property
+    @abstractmethod
     def ids(self) -> tuple[str, ...]:
         """ID(R): attributes that identify a row, if `unique`. Table 1."""
-        return self.inputs[0].ids
 
-    @cached_property
+    @property
+    @abstractmethod
     def unique(self) -> bool:
         """Whether no two rows share an ID. False above an input without a key."""
-        return all(child.unique for child in self.inputs)
 
+    @property
+    @abstractmethod
+    def recomputed_by(self) -> tuple[str, ...]:
+        """The attributes that are no IDs by which recompute i-diffs that come out of here may name rows.
+
+        Everything above passes them, as hidden columns if need be.
+        """
+
+    @abstractmethod
     def with_ids(self) -> Operator:
-        """The operator with the IDs of its inputs in its output (pass 1)."""
-        return self
+        """The operator with the IDs of its inputs, and what they are recomputed by, in its output."""
 
     @abstractmethod
     def needed(self, above: frozenset[str]) -> tuple[frozenset[str], ...]:
         """Per input, the attributes that must be there when `above` are needed of the output."""
 
+    @abstractmethod
     def pruned(self, above: frozenset[str]) -> Operator:
         """The operator without the output attributes that are not in `above`, where it can drop them."""
-        return self
 
     @abstractmethod
     def conditional(self, above: frozenset[str]) -> tuple[frozenset[str], ...]:
         """Per input, the attributes whose change may move rows: those that conditions here or above depend on."""
 
+    # --- what holds of its rows ---
+
+    @property
+    @abstractmethod
+    def certain_types(self) -> Mapping[str, exp.DataType]:
+        """Attribute → type, where that is beyond doubt: stored columns, casts, constants, counts; no inference by functions."""
+
+    @property
+    @abstractmethod
+    def nullable(self) -> frozenset[str]:
+        """The attributes that may be NULL, a superset."""
+
+    @property
+    @abstractmethod
+    def combined(self) -> tuple[Operator, ...]:
+        """The inputs from one row of each of which a row is made; () where rows are made in another way, such as groups."""
+
+    @property
+    @abstractmethod
+    def dependencies(self) -> tuple[Dependency, ...]:
+        """The functional dependencies that the operator adds to those of `combined`, keys apart."""
+
+    @property
+    @abstractmethod
+    def defined(self) -> tuple[tuple[str, exp.Expr], ...]:
+        """The attributes that an expression over the inputs' attributes defines."""
+
+    @property
+    @abstractmethod
+    def united(self) -> tuple[tuple[str, tuple[str | None, ...]], ...]:
+        """The attributes whose values come from several inputs, each with the attribute of each input; None where it is NULL."""
+
+    # --- changes ---
+
+    @abstractmethod
     def carried(self, occurrence: str) -> frozenset[str] | None:
         """What an i-diff of that table occurrence carries up to here, if it names rows of this relation only; None if not.
 
         A join may find no partner for a row, so what comes out of it names rows that are perhaps not there.
         """
-        return None
 
+    @abstractmethod
+    def screened(self, above: Conditions) -> tuple[Conditions, ...]:
+        """Per input, what its rows have to satisfy to matter, if those of the output have to satisfy `above`.
+
+        A condition that keeps rows of one input only, as ON of an outer join does, is none of the other.
+        """
+
+    @abstractmethod
     def in_state(self, state: State) -> Relation:
         """The same query over the tables in that state."""
-        return self.with_children(*(child.in_state(state) for child in self.inputs))
 
     @abstractmethod
     def signed(self) -> Relation:
@@ -72,7 +140,7 @@ class Operator(Relation):
 
 
 def with_sign(rows: Relation, sign: int) -> Relation:
-    """`rows` as signed rows that all came (1), or went (-1)."""
+    """`rows` as signed rows that were all inserted (1), or deleted (-1)."""
     return Compute(rows, (*((name, column(name)) for name in rows.columns), (SIGN, exp.Literal.number(sign))))
 
 
@@ -81,3 +149,21 @@ def operators(root: Operator) -> Iterator[Operator]:
     for child in root.inputs:
         yield from operators(child)
     yield root
+
+
+Kind = TypeVar("Kind", bound=Operator)
+Handed = TypeVar("Handed")
+
+
+def operators_of(root: Operator, kind: type[Kind]) -> Iterator[Kind]:
+    """Those that are of one class, in the same order."""
+    return (node for node in operators(root) if isinstance(node, kind))
+
+
+def handed_down(root: Operator, first: Handed, step: Callable[[Operator, Handed], Sequence[Handed]],
+                kind: type[Kind]) -> Iterator[tuple[Kind, Handed]]:
+    """What arrives at the operators of one class, left to right: `first` at the root, below a node what `step` says per input."""
+    if isinstance(root, kind):
+        yield root, first
+    for child, below in zip(root.inputs, step(root, first), strict=True):
+        yield from handed_down(child, below, step, kind)

@@ -26,7 +26,6 @@ from dbt_idivm.frontend.lambdas import with_typed_variables
 from dbt_idivm.frontend.refuse import own_functions
 from dbt_idivm.frontend.text import Text
 from dbt_idivm.frontend.types import COMPARISONS
-from dbt_idivm.operators import Join, Project, Select, SemiAntiJoin, UnionAll
 
 # What a value may be: a text, a TIMESTAMP, a DATE or TIMESTAMP_NTZ; all of them, of a value that has parts.
 Family = Literal["text", "timestamp", "date"]
@@ -76,7 +75,7 @@ def _moving(root: Operator) -> Iterator[tuple[exp.Expr, exp.Expr]]:
     constants: dict[str, exp.Expr] = {}  # attributes that are known to be one that may mean the moment
     for each in operators(root):
         types = {name: kind for child in each.inputs for name, kind in child.types.items()}
-        for expression in _expressions(each):
+        for expression in each.expressions:
             whole = substitute(expression, {name: constants.get(name, column(name)) for name in attributes(expression)})
             whole, variables = with_typed_variables(whole, types)
             known = {**types, **variables}
@@ -84,21 +83,12 @@ def _moving(root: Operator) -> Iterator[tuple[exp.Expr, exp.Expr]]:
                 fault = next((operand for operand, becomes in _conversions(node, known) if _moves(operand, becomes, known)), None)
                 if fault is not None:
                     yield node, fault
-        if isinstance(each, Project):
-            constants.update((name, made) for name, made in each.definitions if _means_a_moment(made, types))
-        if isinstance(each, UnionAll):
-            for output, sources in zip(each.outputs, zip(*each.sources, strict=True), strict=True):
-                operands = [constants.get(name, column(name)) for name in sources if name is not None]
-                unified = _unified(operands, types)
-                yield from ((operand, operand) for operand, becomes in unified if _moves(operand, becomes, types))
-                constants.update((output, operand) for operand in operands if _means_a_moment(operand, types))
-
-
-def _expressions(root: Operator) -> tuple[exp.Expr, ...]:
-    """γ has none: its groups and arguments are attributes."""
-    if isinstance(root, Select | Join | SemiAntiJoin):
-        return (root.condition,)
-    return tuple(made for _, made in root.definitions) if isinstance(root, Project) else ()
+        constants.update((name, made) for name, made in each.defined if _means_a_moment(made, types))
+        for output, sources in each.united:
+            operands = [constants.get(name, column(name)) for name in sources if name is not None]
+            unified = _unified(operands, types)
+            yield from ((operand, operand) for operand, becomes in unified if _moves(operand, becomes, types))
+            constants.update((output, operand) for operand in operands if _means_a_moment(operand, types))
 
 
 def _conversions(node: exp.Expr, types: Types) -> Iterator[Conversion]:

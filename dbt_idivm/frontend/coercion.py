@@ -14,22 +14,21 @@ Which type that is, is Spark's word. Where the types of all branches are beyond 
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import replace
 from functools import reduce
 
 from sqlglot import exp
 
+from dbt_idivm.algebra.core import Compute, Pair
 from dbt_idivm.algebra.expressions import column
+from dbt_idivm.algebra.inference import VOID, stored_type
 from dbt_idivm.algebra.operator import Operator
-from dbt_idivm.algebra.relation import Compute, Pair, Relation
-from dbt_idivm.algebra.types import is_integral, is_text, type_of
+from dbt_idivm.algebra.relation import Relation
+from dbt_idivm.algebra.types import type_of
 from dbt_idivm.context import UnionTypes
 from dbt_idivm.frontend.names import Names
-from dbt_idivm.operators import Aggregate, Project, Scan, SemiAntiJoin, UnionAll
-
-_VOID = exp.DataType(this=exp.DataType.Type.NULL)
-_TEXT = exp.DataType.build("string", dialect="spark")
+from dbt_idivm.operators import Project, UnionAll
 
 
 def is_untold(union: UnionAll) -> bool:
@@ -41,8 +40,8 @@ def _certain_sources(union: UnionAll) -> list[tuple[exp.DataType | None, ...]]:
     """Per branch, the certain types of what it gives for the outputs."""
     found = []
     for part, sources in zip(union.inputs, union.sources, strict=True):
-        known = certain_types(part)
-        found.append(tuple(known.get(name) if name is not None else _VOID for name in sources))
+        known = part.certain_types
+        found.append(tuple(known.get(name) if name is not None else VOID for name in sources))
     return found
 
 
@@ -97,55 +96,7 @@ def _cast(value: exp.Expr, kind: str) -> exp.Expr:
 def check(union: UnionAll, told: UnionTypes) -> None:
     """Raises ValueError if a branch gives something of another type than the union's column."""
     for part, sources, have in zip(union.inputs, union.sources, told.branches, strict=True):
-        known = certain_types(part)
+        known = part.certain_types
         for source, old, new in zip(sources, have, told.whole, strict=True):
-            if old != new and (source is None or known.get(source) != _read(type_of(new))):
+            if old != new and (source is None or known.get(source) != stored_type(type_of(new))):
                 raise ValueError(f"∪ has {source} of {old} in a column of {new}")
-
-
-def certain_types(root: Operator) -> Mapping[str, exp.DataType]:
-    """Attribute → type, where that is beyond doubt: stored columns, casts, constants, counts; no inference by functions."""
-    if isinstance(root, Scan):
-        return {name: _read(kind) for name, kind in root.types.items()}
-    below = {name: kind for child in root.inputs for name, kind in certain_types(child).items()}
-    if isinstance(root, Project):
-        return _known((name, _certain(made, below)) for name, made in root.definitions)
-    if isinstance(root, Aggregate):
-        calls = {call.name: _of_call(call.function, below.get(call.argument or "")) for call in root.calls}
-        return _known((*((name, below.get(name)) for name in root.groups), *calls.items()))
-    if isinstance(root, UnionAll):
-        columns = zip(root.outputs, zip(*_certain_sources(root), strict=True), strict=True)
-        return _known((name, kinds[0] if len(set(kinds)) == 1 else None) for name, kinds in columns)
-    return certain_types(root.inputs[0]) if isinstance(root, SemiAntiJoin) else below
-
-
-def _known(found: Iterable[tuple[str, exp.DataType | None]]) -> dict[str, exp.DataType]:
-    return {name: kind for name, kind in found if kind is not None}
-
-
-def _read(kind: exp.DataType) -> exp.DataType:
-    """What a query sees of a stored column: VARCHAR(n) is read as STRING."""
-    return _TEXT if is_text(kind) else kind
-
-
-def _certain(expression: exp.Expr, below: Mapping[str, exp.DataType]) -> exp.DataType | None:
-    if isinstance(expression, exp.Column):
-        return below.get(expression.name)
-    if isinstance(expression, exp.Paren):
-        return _certain(expression.this, below)
-    if isinstance(expression, exp.Cast):
-        return _read(expression.to)
-    if isinstance(expression, exp.Literal):
-        small = expression.is_int and abs(int(expression.name)) < 2**31
-        return _TEXT if expression.is_string else exp.DataType.build("int") if small else None
-    if isinstance(expression, exp.Boolean):
-        return exp.DataType.build("boolean")
-    return _VOID if isinstance(expression, exp.Null) else None
-
-
-def _of_call(function: str, argument: exp.DataType | None) -> exp.DataType | None:
-    if function == "count":
-        return exp.DataType.build("bigint")
-    if function in ("min", "max"):
-        return argument
-    return exp.DataType.build("bigint") if function == "sum" and argument is not None and is_integral(argument) else None

@@ -5,9 +5,8 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable
 
-from dbt_idivm.algebra.operator import Operator
+from dbt_idivm.algebra.operator import Operator, operators
 from dbt_idivm.fresh_name import fresh_name
-from dbt_idivm.operators import Scan, UnionAll
 
 _OTHER = re.compile(r"[^a-z0-9_]+")
 
@@ -39,13 +38,12 @@ class Names:
         """The name of a union: its branch attribute is `<name>__branch`."""
         return self.occurrence(scope, ("branch",))
 
-    def take(self, node: Operator) -> None:
+    def take(self, root: Operator) -> None:
         """The names of a tree are in use."""
-        for child in node.inputs:
-            self.take(child)
-        self._attributes.update(name.lower() for name in node.columns)
-        if isinstance(node, Scan | UnionAll):
-            self._occurrences.add(node.occurrence if isinstance(node, Scan) else node.name)
+        for node in operators(root):
+            self._attributes.update(name.lower() for name in node.columns)
+            if node.scope is not None:
+                self._occurrences.add(node.scope)
 
     def _collide(self, name: str, columns: tuple[str, ...]) -> bool:
         return any(f"{name}__{column}".lower() in self._attributes for column in columns)

@@ -11,7 +11,7 @@ from collections.abc import Iterator, Mapping
 from sqlglot import exp
 
 from dbt_idivm.algebra.expressions import short
-from dbt_idivm.algebra.operator import Operator
+from dbt_idivm.algebra.operator import Operator, handed_down
 from dbt_idivm.algebra.types import cannot_be_carried, infer_type, is_incomparable
 from dbt_idivm.errors import Finding, Place, finding
 from dbt_idivm.operators.scan import Scan
@@ -47,14 +47,15 @@ def incomparable_outputs(root: Operator, output: tuple[str, ...]) -> Iterator[Fi
 
 def incomparable_rows(root: Operator, used: tuple[str, ...], places: Mapping[str, Place | None]) -> Iterator[Finding]:
     """Findings for scans of which such a column is used; without a key, rows are named by all their columns."""
-    if isinstance(root, Scan):
-        place = places.get(root.occurrence)
-        types = root.types
-        if root.key is not None:
-            carried = tuple(name for name in used if cannot_be_carried(types[name]) and name not in root.ids)
-            yield from incomparable_attributes(carried, root, place, f"the rows of {root.table}")
-            used = root.ids
-        yield from incomparable_attributes(used, root, place, f"{root.table}, which has no key" if root.key is None
-                                           else f"the key of {root.table}")
-    for child, needed in zip(root.inputs, root.needed(frozenset(used)), strict=True):
-        yield from incomparable_rows(child, tuple(name for name in child.columns if name in needed), places)
+    for scan, needed in handed_down(root, frozenset(used), lambda node, above: node.needed(above), Scan):
+        yield from _incomparable_values(scan, tuple(name for name in scan.columns if name in needed), places.get(scan.occurrence))
+
+
+def _incomparable_values(scan: Scan, used: tuple[str, ...], place: Place | None) -> Iterator[Finding]:
+    types = scan.types
+    if scan.key is None:
+        yield from incomparable_attributes(used, scan, place, f"{scan.table}, which has no key")
+        return
+    carried = tuple(name for name in used if cannot_be_carried(types[name]) and name not in scan.ids)
+    yield from incomparable_attributes(carried, scan, place, f"the rows of {scan.table}")
+    yield from incomparable_attributes(scan.ids, scan, place, f"the key of {scan.table}")

@@ -5,7 +5,10 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
-from dbt_idivm.algebra.relation import Distinct, Relation, Touched, project
+from dbt_idivm.algebra.bags import Distinct
+from dbt_idivm.algebra.core import project
+from dbt_idivm.algebra.lookups import Touched
+from dbt_idivm.algebra.relation import Relation
 from dbt_idivm.idiff.idiff import DEL, INS, REC, UPD, IDiff
 
 if TYPE_CHECKING:

@@ -20,17 +20,20 @@ G = ∅ is one group that always has a row: any change recomputes it, REC(()).
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
 
 from sqlglot import exp
 
+from dbt_idivm.algebra.bags import Concat
 from dbt_idivm.algebra.block import Binder, Block, isolate
-from dbt_idivm.algebra.expressions import alias, column
-from dbt_idivm.algebra.operator import Operator, State, with_sign
-from dbt_idivm.algebra.relation import Concat, Relation, SemiJoin, project
-from dbt_idivm.algebra.types import infer_type
+from dbt_idivm.algebra.core import SemiJoin, project
+from dbt_idivm.algebra.expressions import alias, attributes, column
+from dbt_idivm.algebra.inference import Dependency
+from dbt_idivm.algebra.operator import Conditions, Operator, State, with_sign
+from dbt_idivm.algebra.relation import Provenance, Relation
+from dbt_idivm.algebra.types import infer_type, is_integral
 from dbt_idivm.idiff.build import dropped, recompute, touched
 from dbt_idivm.idiff.idiff import DEL, INS, REC, UPD, IDiff
 from dbt_idivm.idiff.rule import IDiffRule, always
@@ -55,25 +58,24 @@ class Call:
         operand = exp.Star() if argument is None else argument.copy()
         return FUNCTIONS[self.function](this=exp.Distinct(expressions=[operand]) if self.distinct else operand)
 
+    def certain_type(self, below: Mapping[str, exp.DataType]) -> exp.DataType | None:
+        """The type of the result where that is beyond doubt. `below`: attribute → certain type."""
+        kind = below.get(self.argument or "")
+        if self.function == "count" or (self.function == "sum" and kind is not None and is_integral(kind)):
+            return exp.DataType.build("bigint")
+        return kind if self.function in ("min", "max") else None
+
     def __str__(self) -> str:
         return f"{self.expression(column(self.argument) if self.argument else None).sql('spark')} → {self.name}"
 
 
 @dataclass(frozen=True)
-class Aggregate(Operator):
-    """γ. `groups` and the arguments of `calls` are attributes of the child (a π below computes them)."""
+class Grouped(Relation):
+    """γ over any relation. `groups` and the arguments of `calls` are attributes of the child (a π below computes them)."""
 
     child: Relation
     groups: tuple[str, ...]
     calls: tuple[Call, ...]
-
-    def __post_init__(self) -> None:
-        if missing := {*self.groups, *self.arguments} - set(self.child.columns):
-            raise ValueError(f"γ uses {sorted(missing)}, which its input lacks")
-
-    @property
-    def arguments(self) -> tuple[str, ...]:
-        return tuple(dict.fromkeys(call.argument for call in self.calls if call.argument is not None))
 
     @cached_property
     def columns(self) -> tuple[str, ...]:
@@ -92,38 +94,12 @@ class Aggregate(Operator):
 
     def with_children(self, *children: Relation) -> Relation:
         (child,) = children
-        return replace(self, child=child)
+        return Grouped(child, self.groups, self.calls)
 
-    @cached_property
-    def ids(self) -> tuple[str, ...]:
-        return self.groups
-
-    @cached_property
-    def unique(self) -> bool:
-        return True
-
-    def needed(self, above: frozenset[str]) -> tuple[frozenset[str], ...]:
-        return (frozenset(self.groups) | frozenset(self.arguments),)
-
-    def pruned(self, above: frozenset[str]) -> Operator:
-        calls = tuple(call for call in self.calls if call.name in above)
-        # a global aggregate without calls would lose its one row
-        return replace(self, calls=calls if calls or self.groups else self.calls[:1])
-
-    def conditional(self, above: frozenset[str]) -> tuple[frozenset[str], ...]:
-        return (frozenset(self.groups),)
-
-    def in_state(self, state: State) -> Relation:
-        """γ is not monotone: γ of a superset holds neither state's rows, so the any-state is both, one after the other."""
-        if state == "any":
-            return Concat((self.in_state("pre"), self.in_state("post")))
-        return super().in_state(state)
-
-    def signed(self) -> Relation:
-        """The groups that ΔR touches, as they are in R⁺ and, with the other sign, as they were in R⁻."""
-        touched_groups = project(self.inputs[0].signed(), self.groups)
-        states = ((self, 1), (self.in_state("pre"), -1))
-        return Concat(tuple(with_sign(state.restrict(self.groups, touched_groups), sign) for state, sign in states))
+    @property
+    def expressions(self) -> tuple[exp.Expr, ...]:
+        """None: its groups and arguments are attributes."""
+        return ()
 
     def block(self, binder: Binder) -> Block:
         rows = self.child.block(binder)
@@ -143,10 +119,117 @@ class Aggregate(Operator):
         """Whole groups: only a restriction on G goes below γ, and none below a global aggregate, which keeps its row."""
         if not self.groups or not set(on) <= set(self.groups):
             return SemiJoin(self, on, keys)
-        return replace(self, child=self.child.restrict(on, keys))
+        return Grouped(self.child.restrict(on, keys), self.groups, self.calls)
+
+    def without_empty(self, children: Sequence[Relation | None]) -> Relation | None:
+        """A global aggregate has its row over no rows, too."""
+        return None if self.groups else self
+
+    def provenance(self, names: tuple[str, ...]) -> Provenance | None:
+        return ((self.child, names),) if set(names) <= set(self.groups) else None
 
     def label(self) -> str:
         return f"γ {', '.join(self.groups) or '()'}; {', '.join(str(call) for call in self.calls)}"
+
+
+@dataclass(frozen=True)
+class Aggregate(Grouped, Operator):
+    """γ of a view."""
+
+    child: Operator
+
+    def __post_init__(self) -> None:
+        if missing := {*self.groups, *self.arguments} - set(self.child.columns):
+            raise ValueError(f"γ uses {sorted(missing)}, which its input lacks")
+
+    @property
+    def arguments(self) -> tuple[str, ...]:
+        return tuple(dict.fromkeys(call.argument for call in self.calls if call.argument is not None))
+
+    @property
+    def inputs(self) -> tuple[Operator, ...]:
+        return (self.child,)
+
+    def with_inputs(self, *inputs: Operator) -> Operator:
+        (child,) = inputs
+        return replace(self, child=child)
+
+    @property
+    def scope(self) -> str | None:
+        return None
+
+    @property
+    def ids(self) -> tuple[str, ...]:
+        return self.groups
+
+    @property
+    def unique(self) -> bool:
+        return True
+
+    @property
+    def recomputed_by(self) -> tuple[str, ...]:
+        return ()
+
+    def with_ids(self) -> Operator:
+        return self
+
+    def needed(self, above: frozenset[str]) -> tuple[frozenset[str], ...]:
+        return (frozenset(self.groups) | frozenset(self.arguments),)
+
+    def pruned(self, above: frozenset[str]) -> Operator:
+        calls = tuple(call for call in self.calls if call.name in above)
+        # a global aggregate without calls would lose its one row
+        return replace(self, calls=calls if calls or self.groups else self.calls[:1])
+
+    def conditional(self, above: frozenset[str]) -> tuple[frozenset[str], ...]:
+        return (frozenset(self.groups),)
+
+    @cached_property
+    def certain_types(self) -> Mapping[str, exp.DataType]:
+        below = self.child.certain_types
+        found = {**{name: below.get(name) for name in self.groups},
+                 **{call.name: call.certain_type(below) for call in self.calls}}
+        return {name: kind for name, kind in found.items() if kind is not None}
+
+    @cached_property
+    def nullable(self) -> frozenset[str]:
+        results = {call.name for call in self.calls if call.function != "count"}
+        return (self.child.nullable & set(self.groups)) | results
+
+    @property
+    def combined(self) -> tuple[Operator, ...]:
+        return ()
+
+    @property
+    def dependencies(self) -> tuple[Dependency, ...]:
+        return ()
+
+    @property
+    def defined(self) -> tuple[tuple[str, exp.Expr], ...]:
+        return ()
+
+    @property
+    def united(self) -> tuple[tuple[str, tuple[str | None, ...]], ...]:
+        return ()
+
+    def carried(self, occurrence: str) -> frozenset[str] | None:
+        return None
+
+    def screened(self, above: Conditions) -> tuple[Conditions, ...]:
+        """A condition on G keeps whole groups away; one on a result says nothing of a row."""
+        return (tuple(each for each in above if set(attributes(each)) <= set(self.groups)),)
+
+    def in_state(self, state: State) -> Relation:
+        """γ is not monotone: γ of a superset holds neither state's rows, so the any-state is both, one after the other."""
+        if state == "any":
+            return Concat((self.in_state("pre"), self.in_state("post")))
+        return self.with_children(self.child.in_state(state))
+
+    def signed(self) -> Relation:
+        """The groups that ΔR touches, as they are in R⁺ and, with the other sign, as they were in R⁻."""
+        touched_groups = project(self.child.signed(), self.groups)
+        states = ((self, 1), (self.in_state("pre"), -1))
+        return Concat(tuple(with_sign(state.restrict(self.groups, touched_groups), sign) for state, sign in states))
 
 
 def is_unused(node: Aggregate, side: int, diff: IDiff) -> bool:

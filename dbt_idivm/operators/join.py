@@ -20,12 +20,18 @@ Example, orders ⋈ customers on cid: UPD of customers.name names one customer I
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from collections.abc import Mapping
+from dataclasses import dataclass, replace
 from functools import cached_property
 
-from dbt_idivm.algebra.expressions import attributes
-from dbt_idivm.algebra.operator import SIGN, Operator
-from dbt_idivm.algebra.relation import Concat, Pair, Relation, project
+from sqlglot import exp
+
+from dbt_idivm.algebra.bags import Concat
+from dbt_idivm.algebra.core import Pair, project
+from dbt_idivm.algebra.expressions import attributes, conjuncts
+from dbt_idivm.algebra.inference import Dependency, equalities, rejects_null
+from dbt_idivm.algebra.operator import SIGN, Conditions, Operator, State
+from dbt_idivm.algebra.relation import Relation
 from dbt_idivm.idiff.build import passed, recompute
 from dbt_idivm.idiff.idiff import DEL, INS, REC, UPD, IDiff
 from dbt_idivm.idiff.rule import IDiffRule, always
@@ -34,6 +40,9 @@ from dbt_idivm.idiff.rule import IDiffRule, always
 @dataclass(frozen=True)
 class Join(Pair, Operator):
     """left ⋈_condition right. The attribute names of the two are disjoint."""
+
+    left: Operator
+    right: Operator
 
     def __post_init__(self) -> None:
         if both := set(self.left.columns) & set(self.right.columns):
@@ -46,16 +55,74 @@ class Join(Pair, Operator):
         """X, the attributes of the condition."""
         return frozenset(attributes(self.condition))
 
+    @property
+    def inputs(self) -> tuple[Operator, ...]:
+        return (self.left, self.right)
+
+    def with_inputs(self, *inputs: Operator) -> Operator:
+        left, right = inputs
+        return replace(self, left=left, right=right)
+
+    @property
+    def scope(self) -> str | None:
+        return None
+
     @cached_property
     def ids(self) -> tuple[str, ...]:
-        left, right = self.inputs
-        return left.ids + right.ids
+        return self.left.ids + self.right.ids
+
+    @cached_property
+    def unique(self) -> bool:
+        return self.left.unique and self.right.unique
+
+    @cached_property
+    def recomputed_by(self) -> tuple[str, ...]:
+        return self.left.recomputed_by + self.right.recomputed_by
+
+    def with_ids(self) -> Operator:
+        return self
 
     def needed(self, above: frozenset[str]) -> tuple[frozenset[str], ...]:
         return tuple((above | self.used) & set(child.columns) for child in self.inputs)
 
+    def pruned(self, above: frozenset[str]) -> Operator:
+        return self
+
     def conditional(self, above: frozenset[str]) -> tuple[frozenset[str], ...]:
         return self.needed(above)
+
+    @cached_property
+    def certain_types(self) -> Mapping[str, exp.DataType]:
+        return {**self.left.certain_types, **self.right.certain_types}
+
+    @cached_property
+    def nullable(self) -> frozenset[str]:
+        return (self.left.nullable | self.right.nullable) - rejects_null(self.condition)
+
+    @property
+    def combined(self) -> tuple[Operator, ...]:
+        return self.inputs
+
+    @cached_property
+    def dependencies(self) -> tuple[Dependency, ...]:
+        return tuple(equalities(self.condition))
+
+    @property
+    def defined(self) -> tuple[tuple[str, exp.Expr], ...]:
+        return ()
+
+    @property
+    def united(self) -> tuple[tuple[str, tuple[str | None, ...]], ...]:
+        return ()
+
+    def carried(self, occurrence: str) -> frozenset[str] | None:
+        return None
+
+    def screened(self, above: Conditions) -> tuple[Conditions, ...]:
+        return ((*above, *conjuncts(self.condition)),) * 2
+
+    def in_state(self, state: State) -> Relation:
+        return Pair(self.left.in_state(state), self.right.in_state(state), self.condition)
 
     def signed(self) -> Relation:
         """ΔL ⋈ R⁻ ⊎ L⁺ ⋈ ΔR."""

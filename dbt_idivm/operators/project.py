@@ -19,14 +19,18 @@ cost is looked up for the rows with that order; an update of orders.note assigns
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass, replace
+from functools import cached_property
 
 from sqlglot import exp
 
-from dbt_idivm.algebra.expressions import attributes, column
-from dbt_idivm.algebra.operator import SIGN, Operator
+from dbt_idivm.algebra.core import Compute, project
+from dbt_idivm.algebra.expressions import attributes, column, substitute
+from dbt_idivm.algebra.inference import Dependency, certain_type, may_be_null
+from dbt_idivm.algebra.operator import SIGN, Conditions, Operator, State
 from dbt_idivm.algebra.raising import may_raise
-from dbt_idivm.algebra.relation import Compute, Relation, project
+from dbt_idivm.algebra.relation import Relation
 from dbt_idivm.idiff.build import recompute
 from dbt_idivm.idiff.idiff import DEL, INS, REC, UPD, IDiff
 from dbt_idivm.idiff.rule import IDiffRule, always
@@ -37,14 +41,40 @@ from dbt_idivm.operators.scan import reads_tables
 class Project(Compute, Operator):
     """π over `child`; `definitions` maps each output attribute to an expression over the child's attributes."""
 
+    child: Operator
+
     def __post_init__(self) -> None:
         missing = {name for _, e in self.definitions for name in attributes(e)} - set(self.child.columns)
         if missing:
             raise ValueError(f"π uses {sorted(missing)}, which its input lacks")
 
+    @property
+    def inputs(self) -> tuple[Operator, ...]:
+        return (self.child,)
+
+    def with_inputs(self, *inputs: Operator) -> Operator:
+        (child,) = inputs
+        return replace(self, child=child)
+
+    @property
+    def scope(self) -> str | None:
+        return None
+
+    @cached_property
+    def ids(self) -> tuple[str, ...]:
+        return self.child.ids
+
+    @cached_property
+    def unique(self) -> bool:
+        return self.child.unique
+
+    @cached_property
+    def recomputed_by(self) -> tuple[str, ...]:
+        return self.child.recomputed_by
+
     def with_ids(self) -> Operator:
-        (child,) = self.inputs
-        added = tuple((name, column(name)) for name in child.ids if name not in self.columns)
+        passed = dict.fromkeys((*self.child.ids, *self.child.recomputed_by))
+        added = tuple((name, column(name)) for name in passed if name not in self.columns)
         return replace(self, definitions=self.definitions + added)
 
     def lineage(self, names: frozenset[str]) -> frozenset[str]:
@@ -60,13 +90,53 @@ class Project(Compute, Operator):
     def conditional(self, above: frozenset[str]) -> tuple[frozenset[str], ...]:
         return (self.lineage(above),)
 
+    @cached_property
+    def certain_types(self) -> Mapping[str, exp.DataType]:
+        found = ((name, certain_type(definition, self.child.certain_types)) for name, definition in self.definitions)
+        return {name: kind for name, kind in found if kind is not None}
+
+    @cached_property
+    def nullable(self) -> frozenset[str]:
+        return frozenset(name for name, definition in self.definitions if may_be_null(definition, self.child.nullable))
+
+    @property
+    def combined(self) -> tuple[Operator, ...]:
+        return (self.child,)
+
+    @cached_property
+    def dependencies(self) -> tuple[Dependency, ...]:
+        return tuple((frozenset(attributes(definition)), frozenset({name})) for name, definition in self.computed)
+
+    @property
+    def defined(self) -> tuple[tuple[str, exp.Expr], ...]:
+        return self.definitions
+
+    @property
+    def united(self) -> tuple[tuple[str, tuple[str | None, ...]], ...]:
+        return ()
+
     def carried(self, occurrence: str) -> frozenset[str] | None:
-        known = self.inputs[0].carried(occurrence)
+        known = self.child.carried(occurrence)
         return None if known is None else frozenset(name for name, e in self.definitions if set(attributes(e)) <= known)
 
+    def screened(self, above: Conditions) -> tuple[Conditions, ...]:
+        passed = {name: definition for name, definition in self.definitions if isinstance(definition, exp.Column)}
+        return (tuple(substitute(each, passed) for each in above if passed.keys() >= set(attributes(each))),)
+
+    def in_state(self, state: State) -> Relation:
+        return Compute(self.child.in_state(state), self.definitions)
+
     def signed(self) -> Relation:
-        (child,) = self.inputs
-        return Compute(child.signed(), (*self.definitions, (SIGN, column(SIGN))))
+        return Compute(self.child.signed(), (*self.definitions, (SIGN, column(SIGN))))
+
+
+def split_projections(root: Operator) -> tuple[tuple[Project, ...], Operator]:
+    """The projections at the top, from the root down, and the operator below them."""
+    found = []
+    while isinstance(root, Project):
+        found.append(root)
+        root = root.child
+    return tuple(found), root
 
 
 def known(node: Project, diff: IDiff) -> tuple[tuple[str, exp.Expr], ...]:

@@ -21,7 +21,7 @@ leaves it would stay.
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import Literal
@@ -29,8 +29,10 @@ from typing import Literal
 from sqlglot import exp
 
 from dbt_idivm.algebra.block import Binder, Block
-from dbt_idivm.algebra.operator import SIGN, Operator, State
-from dbt_idivm.algebra.relation import Relation
+from dbt_idivm.algebra.core import SemiJoin
+from dbt_idivm.algebra.inference import Dependency, stored_type
+from dbt_idivm.algebra.operator import SIGN, Conditions, Operator, State, operators_of
+from dbt_idivm.algebra.relation import Provenance, Relation
 from dbt_idivm.algebra.types import type_of
 from dbt_idivm.idiff.idiff import DEL, INS, REC, UPD, IDiff, Origin
 from dbt_idivm.relation_name import name_parts
@@ -89,6 +91,21 @@ class Scan(Operator):
     def with_children(self, *children: Relation) -> Relation:
         return self
 
+    @property
+    def inputs(self) -> tuple[Operator, ...]:
+        return ()
+
+    def with_inputs(self, *inputs: Operator) -> Operator:
+        return self
+
+    @property
+    def expressions(self) -> tuple[exp.Expr, ...]:
+        return ()
+
+    @property
+    def scope(self) -> str | None:
+        return self.occurrence
+
     @cached_property
     def ids(self) -> tuple[str, ...]:
         return self.columns if self.key is None else tuple(self.attribute(name) for name in self.key)
@@ -96,6 +113,10 @@ class Scan(Operator):
     @cached_property
     def unique(self) -> bool:
         return self.key is not None
+
+    @property
+    def recomputed_by(self) -> tuple[str, ...]:
+        return ()
 
     def with_ids(self) -> Operator:
         if self.key is None or self.used is None:
@@ -113,8 +134,36 @@ class Scan(Operator):
     def conditional(self, above: frozenset[str]) -> tuple[frozenset[str], ...]:
         return ()
 
+    @cached_property
+    def certain_types(self) -> Mapping[str, exp.DataType]:
+        return {name: stored_type(kind) for name, kind in self.types.items()}
+
+    @cached_property
+    def nullable(self) -> frozenset[str]:
+        """All: IDs are compared NULL-safely, so nobody has to say that a key has no NULL."""
+        return frozenset(self.columns)
+
+    @property
+    def combined(self) -> tuple[Operator, ...]:
+        return ()
+
+    @property
+    def dependencies(self) -> tuple[Dependency, ...]:
+        return ()
+
+    @property
+    def defined(self) -> tuple[tuple[str, exp.Expr], ...]:
+        return ()
+
+    @property
+    def united(self) -> tuple[tuple[str, tuple[str | None, ...]], ...]:
+        return ()
+
     def carried(self, occurrence: str) -> frozenset[str] | None:
         return frozenset(self.columns) if occurrence == self.occurrence else None
+
+    def screened(self, above: Conditions) -> tuple[Conditions, ...]:
+        return ()
 
     def in_state(self, state: State) -> Relation:
         return replace(self, state=state)
@@ -124,6 +173,15 @@ class Scan(Operator):
 
     def block(self, binder: Binder) -> Block:
         return binder.leaf(self)
+
+    def restrict(self, on: tuple[str, ...], keys: Relation) -> Relation:
+        return SemiJoin(self, on, keys)
+
+    def without_empty(self, children: Sequence[Relation | None]) -> Relation | None:
+        return self
+
+    def provenance(self, names: tuple[str, ...]) -> Provenance | None:
+        return ()
 
     def label(self) -> str:
         state = "" if self.state == "post" else f" ({self.state}-state)"
@@ -162,8 +220,21 @@ class DiffRows(Relation):
     def with_children(self, *children: Relation) -> Relation:
         return self
 
+    @property
+    def expressions(self) -> tuple[exp.Expr, ...]:
+        return ()
+
     def block(self, binder: Binder) -> Block:
         return binder.leaf(self)
+
+    def restrict(self, on: tuple[str, ...], keys: Relation) -> Relation:
+        return SemiJoin(self, on, keys)
+
+    def without_empty(self, children: Sequence[Relation | None]) -> Relation | None:
+        return self
+
+    def provenance(self, names: tuple[str, ...]) -> Provenance | None:
+        return ()
 
     @property
     def name(self) -> str:
@@ -172,6 +243,11 @@ class DiffRows(Relation):
 
     def label(self) -> str:
         return self.name
+
+
+def scans(root: Operator) -> tuple[Scan, ...]:
+    """The table occurrences of a plan, left to right."""
+    return tuple(operators_of(root, Scan))
 
 
 def reads_tables(relation: Relation) -> bool:

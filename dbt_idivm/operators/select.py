@@ -22,14 +22,17 @@ Example, σ x > 1: DEL(1; knows x = 0) is dropped; DEL(2; knows x = 5) goes on; 
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from collections.abc import Mapping
+from dataclasses import dataclass, replace
 from functools import cached_property
 
 from sqlglot import exp
 
+from dbt_idivm.algebra.core import Filter
 from dbt_idivm.algebra.expressions import attributes, conjunction, conjuncts
-from dbt_idivm.algebra.operator import Operator
-from dbt_idivm.algebra.relation import Filter, Relation
+from dbt_idivm.algebra.inference import Dependency, equalities, rejects_null
+from dbt_idivm.algebra.operator import Conditions, Operator, State
+from dbt_idivm.algebra.relation import Relation
 from dbt_idivm.idiff.build import passed, recompute
 from dbt_idivm.idiff.idiff import DEL, INS, REC, UPD, IDiff
 from dbt_idivm.idiff.rule import IDiffRule, always
@@ -38,6 +41,8 @@ from dbt_idivm.idiff.rule import IDiffRule, always
 @dataclass(frozen=True)
 class Select(Filter, Operator):
     """σ_condition(child)."""
+
+    child: Operator
 
     def __post_init__(self) -> None:
         missing = set(attributes(self.condition)) - set(self.child.columns)
@@ -49,19 +54,78 @@ class Select(Filter, Operator):
         """X, the attributes of the condition."""
         return frozenset(attributes(self.condition))
 
+    @property
+    def inputs(self) -> tuple[Operator, ...]:
+        return (self.child,)
+
+    def with_inputs(self, *inputs: Operator) -> Operator:
+        (child,) = inputs
+        return replace(self, child=child)
+
+    @property
+    def scope(self) -> str | None:
+        return None
+
+    @cached_property
+    def ids(self) -> tuple[str, ...]:
+        return self.child.ids
+
+    @cached_property
+    def unique(self) -> bool:
+        return self.child.unique
+
+    @cached_property
+    def recomputed_by(self) -> tuple[str, ...]:
+        return self.child.recomputed_by
+
+    def with_ids(self) -> Operator:
+        return self
+
     def needed(self, above: frozenset[str]) -> tuple[frozenset[str], ...]:
         return (above | self.used,)
+
+    def pruned(self, above: frozenset[str]) -> Operator:
+        return self
 
     def conditional(self, above: frozenset[str]) -> tuple[frozenset[str], ...]:
         return (above | self.used,)
 
+    @cached_property
+    def certain_types(self) -> Mapping[str, exp.DataType]:
+        return self.child.certain_types
+
+    @cached_property
+    def nullable(self) -> frozenset[str]:
+        return self.child.nullable - rejects_null(self.condition)
+
+    @property
+    def combined(self) -> tuple[Operator, ...]:
+        return (self.child,)
+
+    @cached_property
+    def dependencies(self) -> tuple[Dependency, ...]:
+        return tuple(equalities(self.condition))
+
+    @property
+    def defined(self) -> tuple[tuple[str, exp.Expr], ...]:
+        return ()
+
+    @property
+    def united(self) -> tuple[tuple[str, tuple[str | None, ...]], ...]:
+        return ()
+
     def carried(self, occurrence: str) -> frozenset[str] | None:
-        known = self.inputs[0].carried(occurrence)
+        known = self.child.carried(occurrence)
         return known if known is not None and self.used <= known else None
 
+    def screened(self, above: Conditions) -> tuple[Conditions, ...]:
+        return ((*above, *conjuncts(self.condition)),)
+
+    def in_state(self, state: State) -> Relation:
+        return Filter(self.child.in_state(state), self.condition)
+
     def signed(self) -> Relation:
-        (child,) = self.inputs
-        return Filter(child.signed(), self.condition)
+        return Filter(self.child.signed(), self.condition)
 
 
 def known_part(node: Select, diff: IDiff) -> tuple[exp.Expr, ...]:

@@ -38,12 +38,18 @@ Where φ does not bind the left row (NOT IN over a NULL, EXISTS without correlat
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from collections.abc import Mapping
+from dataclasses import dataclass, replace
 from functools import cached_property
 
-from dbt_idivm.algebra.expressions import attributes
-from dbt_idivm.algebra.operator import SIGN, Operator, State, with_sign
-from dbt_idivm.algebra.relation import Concat, Probe, Relation, project
+from sqlglot import exp
+
+from dbt_idivm.algebra.bags import Concat
+from dbt_idivm.algebra.core import Probe, project
+from dbt_idivm.algebra.expressions import attributes, conjuncts
+from dbt_idivm.algebra.inference import Dependency, rejects_null
+from dbt_idivm.algebra.operator import SIGN, Conditions, Operator, State, with_sign
+from dbt_idivm.algebra.relation import Relation
 from dbt_idivm.idiff.build import dropped, passed, recompute, touched
 from dbt_idivm.idiff.idiff import DEL, INS, REC, UPD, IDiff
 from dbt_idivm.idiff.rule import Guard, IDiffRule
@@ -53,8 +59,11 @@ from dbt_idivm.idiff.rule import Guard, IDiffRule
 class SemiAntiJoin(Probe, Operator):
     """left ⋉_condition right, or ▷ when `anti`. The attribute names of the two are disjoint."""
 
+    left: Operator
+    right: Operator
+
     def __post_init__(self) -> None:
-        left, right = self.children
+        left, right = self.inputs
         if both := set(left.columns) & set(right.columns):
             raise ValueError(f"⋉ of inputs that share {sorted(both)}")
         if missing := self.used - {*left.columns, *right.columns}:
@@ -65,22 +74,81 @@ class SemiAntiJoin(Probe, Operator):
         """X, the attributes of the condition."""
         return frozenset(attributes(self.condition))
 
+    @property
+    def inputs(self) -> tuple[Operator, ...]:
+        return (self.left, self.right)
+
+    def with_inputs(self, *inputs: Operator) -> Operator:
+        left, right = inputs
+        return replace(self, left=left, right=right)
+
+    @property
+    def scope(self) -> str | None:
+        return None
+
+    @cached_property
+    def ids(self) -> tuple[str, ...]:
+        return self.left.ids
+
     @cached_property
     def unique(self) -> bool:
-        return self.inputs[0].unique
+        return self.left.unique
+
+    @cached_property
+    def recomputed_by(self) -> tuple[str, ...]:
+        return self.left.recomputed_by
+
+    def with_ids(self) -> Operator:
+        return self
 
     def needed(self, above: frozenset[str]) -> tuple[frozenset[str], ...]:
         left, right = self.inputs
         return (above | self.used) & set(left.columns), self.used & set(right.columns)
 
+    def pruned(self, above: frozenset[str]) -> Operator:
+        return self
+
     def conditional(self, above: frozenset[str]) -> tuple[frozenset[str], ...]:
         return self.needed(above)
 
+    @cached_property
+    def certain_types(self) -> Mapping[str, exp.DataType]:
+        return self.left.certain_types
+
+    @cached_property
+    def nullable(self) -> frozenset[str]:
+        return self.left.nullable if self.anti else self.left.nullable - rejects_null(self.condition)
+
+    @property
+    def combined(self) -> tuple[Operator, ...]:
+        return (self.left,)
+
+    @property
+    def dependencies(self) -> tuple[Dependency, ...]:
+        return ()
+
+    @property
+    def defined(self) -> tuple[tuple[str, exp.Expr], ...]:
+        return ()
+
+    @property
+    def united(self) -> tuple[tuple[str, tuple[str | None, ...]], ...]:
+        return ()
+
+    def carried(self, occurrence: str) -> frozenset[str] | None:
+        return None
+
+    def screened(self, above: Conditions) -> tuple[Conditions, ...]:
+        """The left rows of ▷ stay where the condition fails."""
+        own = conjuncts(self.condition)
+        return (above if self.anti else (*above, *own), own)
+
     def in_state(self, state: State) -> Relation:
         """▷ is not monotone in R: the any-state of R may hold a partner that neither state has. L's holds all rows."""
+        left = self.left.in_state(state)
         if state == "any" and self.anti:
-            return self.inputs[0].in_state("any")
-        return super().in_state(state)
+            return left
+        return Probe(left, self.right.in_state(state), self.condition, self.anti)
 
     def signed(self) -> Relation:
         """ΔL ▷ R⁻ ⊎ (C ▷ R⁺) − (C ▷ R⁻) with C = L⁺ ⋉ ΔR, all copies of the rows whose partners changed; ⋉ alike."""

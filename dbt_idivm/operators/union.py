@@ -18,35 +18,31 @@ Example: branches `store` and `web`, both with key id: row (7, b = 0) and row (7
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
 
 from sqlglot import exp
 
+from dbt_idivm.algebra.bags import Concat
 from dbt_idivm.algebra.block import Binder, Block, isolate
+from dbt_idivm.algebra.core import Compute, Filter, SemiJoin
 from dbt_idivm.algebra.expressions import column
-from dbt_idivm.algebra.operator import SIGN, Operator
-from dbt_idivm.algebra.relation import Compute, Concat, Filter, Relation, SemiJoin
+from dbt_idivm.algebra.inference import VOID, Dependency
+from dbt_idivm.algebra.operator import SIGN, Conditions, Operator, State
+from dbt_idivm.algebra.relation import Provenance, Relation
 from dbt_idivm.idiff.idiff import DEL, INS, REC, UPD, IDiff
 from dbt_idivm.idiff.rule import IDiffRule, always
 
 
 @dataclass(frozen=True)
-class UnionAll(Operator):
-    """∪ of `parts`. `sources[i]` names the attribute of part i for each of `outputs`, None where it is NULL."""
+class Branches(Relation):
+    """∪ over any relations. `sources[i]` names the attribute of part i for each of `outputs`, None where it is NULL."""
 
     parts: tuple[Relation, ...]
     name: str
     outputs: tuple[str, ...]
     sources: tuple[tuple[str | None, ...], ...]
-
-    def __post_init__(self) -> None:
-        for part, sources in zip(self.parts, self.sources, strict=True):
-            if len(sources) != len(self.outputs):
-                raise ValueError("branches of ∪ differ in width")
-            if missing := {name for name in sources if name is not None} - set(part.columns):
-                raise ValueError(f"∪ uses {sorted(missing)}, which its input lacks")
 
     @property
     def branch(self) -> str:
@@ -73,54 +69,15 @@ class UnionAll(Operator):
         return self.parts
 
     def with_children(self, *children: Relation) -> Relation:
-        return replace(self, parts=children)
+        return Branches(children, self.name, self.outputs, self.sources)
 
-    @cached_property
-    def id_outputs(self) -> tuple[str, ...]:
-        """The outputs that hold an ID attribute, or nothing, in every branch."""
-        found = []
-        for position, output in enumerate(self.outputs):
-            held = [(part, sources[position]) for part, sources in zip(self.inputs, self.sources, strict=True)]
-            if all(source is None or source in part.ids for part, source in held):
-                found.append(output)
-        return tuple(found)
-
-    @cached_property
-    def ids(self) -> tuple[str, ...]:
-        return (self.branch, *self.id_outputs)
-
-    def with_ids(self) -> Operator:
-        outputs, sources = list(self.outputs), [list(s) for s in self.sources]
-        for number, part in enumerate(self.inputs):
-            held = {source for output, source in self.pairs(number) if output in self.id_outputs}
-            for missing in (name for name in part.ids if name not in held):
-                outputs.append(f"{self.name}__{number}__{missing}")
-                for other, row in enumerate(sources):
-                    row.append(missing if other == number else None)
-        return replace(self, outputs=tuple(outputs), sources=tuple(tuple(row) for row in sources))
+    @property
+    def expressions(self) -> tuple[exp.Expr, ...]:
+        return ()
 
     def pairs(self, number: int) -> tuple[tuple[str, str | None], ...]:
         """(output attribute, attribute of that branch) for one branch."""
         return tuple(zip(self.outputs, self.sources[number], strict=True))
-
-    def needed(self, above: frozenset[str]) -> tuple[frozenset[str], ...]:
-        return tuple(frozenset(s for o, s in self.pairs(i) if o in above and s is not None)
-                     for i in range(len(self.parts)))
-
-    def pruned(self, above: frozenset[str]) -> Operator:
-        kept = [i for i, output in enumerate(self.outputs) if output in above]
-        return replace(self, outputs=tuple(self.outputs[i] for i in kept),
-                       sources=tuple(tuple(row[i] for i in kept) for row in self.sources))
-
-    def conditional(self, above: frozenset[str]) -> tuple[frozenset[str], ...]:
-        return self.needed(above)
-
-    def carried(self, occurrence: str) -> frozenset[str] | None:
-        for number, part in enumerate(self.inputs):
-            known = part.carried(occurrence)
-            if known is not None:
-                return frozenset(output for output, source in self.pairs(number) if source in known)
-        return None
 
     def branch_of(self, number: int, relation: Relation, *, sign: bool = False) -> Relation:
         """Rows of one branch under the output's names, with b."""
@@ -136,8 +93,8 @@ class UnionAll(Operator):
 
     def restrict(self, on: tuple[str, ...], keys: Relation) -> Relation:
         """Each branch by its own part of the keys; the test on top is needed for b and for NULLs."""
-        parts = [self._restrict_part(number, on, keys) for number in range(len(self.parts))]
-        return SemiJoin(replace(self, parts=tuple(parts)), on, keys)
+        parts = tuple(self._restrict_part(number, on, keys) for number in range(len(self.parts)))
+        return SemiJoin(Branches(parts, self.name, self.outputs, self.sources), on, keys)
 
     def _restrict_part(self, number: int, on: tuple[str, ...], keys: Relation) -> Relation:
         if self.branch in on:
@@ -148,11 +105,147 @@ class UnionAll(Operator):
         renamed = Compute(keys, tuple((source, column(output)) for source, output in names.items()))
         return self.parts[number].restrict(tuple(names), renamed)
 
-    def signed(self) -> Relation:
-        return Concat(tuple(self.branch_of(i, part.signed(), sign=True) for i, part in enumerate(self.inputs)))
+    def without_empty(self, children: Sequence[Relation | None]) -> Relation | None:
+        """The branches keep their numbers: an empty one stays where another has rows."""
+        if all(child is None for child in children):
+            return None
+        return self.with_children(*(new or old for new, old in zip(children, self.parts, strict=True)))
+
+    def provenance(self, names: tuple[str, ...]) -> Provenance | None:
+        found = []
+        for number, part in enumerate(self.parts):
+            known = dict(self.pairs(number))
+            sources = tuple(source for source in map(known.get, names) if source is not None)
+            if len(sources) < len(names):
+                return None
+            found.append((part, sources))
+        return tuple(found)
 
     def label(self) -> str:
         return f"∪ {self.name} of {len(self.parts)} branches"
+
+
+@dataclass(frozen=True)
+class UnionAll(Branches, Operator):
+    """∪ of a view."""
+
+    parts: tuple[Operator, ...]
+
+    def __post_init__(self) -> None:
+        for part, sources in zip(self.parts, self.sources, strict=True):
+            if len(sources) != len(self.outputs):
+                raise ValueError("branches of ∪ differ in width")
+            if missing := {name for name in sources if name is not None} - set(part.columns):
+                raise ValueError(f"∪ uses {sorted(missing)}, which its input lacks")
+
+    @property
+    def inputs(self) -> tuple[Operator, ...]:
+        return self.parts
+
+    def with_inputs(self, *inputs: Operator) -> Operator:
+        return replace(self, parts=inputs)
+
+    @property
+    def scope(self) -> str | None:
+        return self.name
+
+    @cached_property
+    def id_outputs(self) -> tuple[str, ...]:
+        """The outputs that hold an ID attribute, or nothing, in every branch."""
+        found = []
+        for position, output in enumerate(self.outputs):
+            held = [(part, sources[position]) for part, sources in zip(self.parts, self.sources, strict=True)]
+            if all(source is None or source in part.ids for part, source in held):
+                found.append(output)
+        return tuple(found)
+
+    @cached_property
+    def ids(self) -> tuple[str, ...]:
+        return (self.branch, *self.id_outputs)
+
+    @cached_property
+    def unique(self) -> bool:
+        return all(part.unique for part in self.parts)
+
+    @cached_property
+    def recomputed_by(self) -> tuple[str, ...]:
+        names = (self.names_in(number) for number in range(len(self.parts)))
+        found = (known[name] for part, known in zip(self.parts, names, strict=True) for name in part.recomputed_by)
+        return tuple(dict.fromkeys(name for name in found if name not in self.ids))
+
+    def names_in(self, number: int) -> Mapping[str, str]:
+        """Attribute of one branch → an output that holds it, one of the ID where there is one, the first of several."""
+        pairs = [(source, output) for output, source in reversed(self.pairs(number)) if source is not None]
+        return dict(sorted(pairs, key=lambda pair: pair[1] in self.id_outputs))
+
+    def with_ids(self) -> Operator:
+        outputs, sources = list(self.outputs), [list(s) for s in self.sources]
+        for number, part in enumerate(self.parts):
+            held = {source for output, source in self.pairs(number) if output in self.id_outputs}
+            passed = {*held, *self.names_in(number)}
+            missing = [name for name in part.ids if name not in held]
+            missing += [name for name in part.recomputed_by if name not in passed and name not in part.ids]
+            for each in missing:
+                outputs.append(f"{self.name}__{number}__{each}")
+                for other, row in enumerate(sources):
+                    row.append(each if other == number else None)
+        return replace(self, outputs=tuple(outputs), sources=tuple(tuple(row) for row in sources))
+
+    def needed(self, above: frozenset[str]) -> tuple[frozenset[str], ...]:
+        return tuple(frozenset(s for o, s in self.pairs(i) if o in above and s is not None)
+                     for i in range(len(self.parts)))
+
+    def pruned(self, above: frozenset[str]) -> Operator:
+        kept = [i for i, output in enumerate(self.outputs) if output in above]
+        return replace(self, outputs=tuple(self.outputs[i] for i in kept),
+                       sources=tuple(tuple(row[i] for i in kept) for row in self.sources))
+
+    def conditional(self, above: frozenset[str]) -> tuple[frozenset[str], ...]:
+        return self.needed(above)
+
+    @cached_property
+    def certain_types(self) -> Mapping[str, exp.DataType]:
+        below = [part.certain_types for part in self.parts]
+        found = {output: {VOID if name is None else types.get(name) for types, name in zip(below, names, strict=True)}
+                 for output, names in self.united}
+        return {output: kind for output, kinds in found.items() if len(kinds) == 1 for kind in kinds if kind is not None}
+
+    @cached_property
+    def nullable(self) -> frozenset[str]:
+        return frozenset(output for output, names in self.united
+                         if any(name is None or name in part.nullable for part, name in zip(self.parts, names, strict=True)))
+
+    @property
+    def combined(self) -> tuple[Operator, ...]:
+        return ()
+
+    @property
+    def dependencies(self) -> tuple[Dependency, ...]:
+        return ()
+
+    @property
+    def defined(self) -> tuple[tuple[str, exp.Expr], ...]:
+        return ()
+
+    @cached_property
+    def united(self) -> tuple[tuple[str, tuple[str | None, ...]], ...]:
+        return tuple(zip(self.outputs, zip(*self.sources, strict=True), strict=True))
+
+    def carried(self, occurrence: str) -> frozenset[str] | None:
+        for number, part in enumerate(self.parts):
+            known = part.carried(occurrence)
+            if known is not None:
+                return frozenset(output for output, source in self.pairs(number) if source in known)
+        return None
+
+    def screened(self, above: Conditions) -> tuple[Conditions, ...]:
+        return ((),) * len(self.parts)
+
+    def in_state(self, state: State) -> Relation:
+        return self.with_children(*(part.in_state(state) for part in self.parts))
+
+    def signed(self) -> Relation:
+        return Concat(tuple(self.branch_of(i, part.signed(), sign=True) for i, part in enumerate(self.parts)))
 
 
 def _source(source: str | None) -> exp.Expr:
@@ -162,7 +255,7 @@ def _source(source: str | None) -> exp.Expr:
 def mapped(node: UnionAll, side: int, diff: IDiff) -> IDiff:
     """The i-diff under the output's names, with b in P."""
     pairs = node.pairs(side)
-    by_source = {source: output for output, source in reversed(pairs) if output in node.id_outputs}
+    by_source = node.names_in(side)
     ids = (node.branch, *(by_source[name] for name in diff.ids))
     if diff.kind is INS:
         ids = node.ids

@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from sqlglot import exp
+from itertools import chain
 
-from dbt_idivm.algebra.relation import Compute, Concat, Distinct, Filter, Named, Pair, Probe, Relation, SemiJoin
+from dbt_idivm.algebra.relation import Relation
 from dbt_idivm.operators.scan import DiffRows
 
 Leaf = tuple[DiffRows, tuple[str, ...]]
@@ -17,22 +17,6 @@ def leaves(relation: Relation, names: tuple[str, ...]) -> tuple[Leaf, ...] | Non
     """
     if isinstance(relation, DiffRows):
         return ((relation, names),)
-    if isinstance(relation, Compute):
-        definitions = dict(relation.definitions)
-        sources = [definitions[name] for name in names]
-        if not all(isinstance(source, exp.Column) for source in sources):
-            return None
-        return leaves(relation.child, tuple(source.name for source in sources))
-    if isinstance(relation, Filter | Distinct | SemiJoin):
-        return leaves(relation.child, names)
-    if isinstance(relation, Probe):
-        return leaves(relation.left, names)
-    if isinstance(relation, Named):
-        return leaves(relation.definition, names)
-    if isinstance(relation, Pair):
-        sides = [side for side in relation.children if set(names) <= set(side.columns)]
-        return leaves(sides[0], names) if sides else None
-    if isinstance(relation, Concat):
-        parts = [leaves(part, names) for part in relation.parts]
-        return None if None in parts else tuple(leaf for part in parts if part is not None for leaf in part)
-    return None
+    found = [leaves(below, theirs) for below, theirs in relation.provenance(names) or ()]
+    known = [each for each in found if each is not None]
+    return tuple(chain.from_iterable(known)) if known and len(known) == len(found) else None

@@ -9,7 +9,9 @@ and groups over groups.
 
 from __future__ import annotations
 
-from dbt_idivm.algebra.relation import Compute, Concat, Distinct, Filter, Relation
+from dbt_idivm.algebra.bags import Concat, Distinct
+from dbt_idivm.algebra.core import Compute, Filter
+from dbt_idivm.algebra.relation import Relation, over
 
 
 def merge_distincts(relation: Relation) -> Relation:
@@ -20,7 +22,6 @@ def _inner(relation: Relation) -> Relation:
     """The same rows, perhaps more often."""
     if isinstance(relation, Distinct):
         return _inner(relation.child)
-    # not their subclasses: an operator of the view stays what it is
-    if type(relation) in (Compute, Filter, Concat):
-        return relation.with_children(*map(_inner, relation.children))
+    if isinstance(relation, Compute | Filter | Concat):
+        return over(relation, [*map(_inner, relation.children)])
     return relation

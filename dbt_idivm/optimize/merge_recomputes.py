@@ -11,7 +11,8 @@ from __future__ import annotations
 
 from dataclasses import replace
 
-from dbt_idivm.algebra.relation import Concat, Distinct, project
+from dbt_idivm.algebra.bags import Concat, Distinct
+from dbt_idivm.algebra.core import project
 from dbt_idivm.idiff.idiff import REC, IDiff
 
 

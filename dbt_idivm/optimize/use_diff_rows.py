@@ -17,7 +17,10 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
-from dbt_idivm.algebra.relation import Compute, Concat, Filter, Named, Relation, SemiJoin, project
+from dbt_idivm.algebra.bags import Concat
+from dbt_idivm.algebra.core import Compute, Filter, SemiJoin, project
+from dbt_idivm.algebra.lookups import Named
+from dbt_idivm.algebra.relation import Relation
 from dbt_idivm.operators.scan import DiffClass, DiffRows
 
 # the classes that are the images of the rows asked for

@@ -20,8 +20,11 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import replace
 
+from dbt_idivm.algebra.bags import Concat
+from dbt_idivm.algebra.core import SemiJoin
+from dbt_idivm.algebra.lookups import Touched
 from dbt_idivm.algebra.operator import State
-from dbt_idivm.algebra.relation import Concat, Relation, SemiJoin, Touched, rewrite
+from dbt_idivm.algebra.relation import Relation, rewrite
 from dbt_idivm.operators.scan import DiffClass, DiffRows, Scan
 from dbt_idivm.optimize.lineage import leaves
 

@@ -9,7 +9,9 @@ count (idIVM Fig. 8, C1-C3, in the form that recompute i-diffs need).
 
 from __future__ import annotations
 
-from dbt_idivm.algebra.relation import Relation, Touched, project
+from dbt_idivm.algebra.core import project
+from dbt_idivm.algebra.lookups import Touched
+from dbt_idivm.algebra.relation import Relation
 
 
 def use_payload(relation: Relation) -> Relation:

@@ -6,7 +6,7 @@ rows; only the others may be maintained as updates (idIVM §4, base table i-diff
 
 from __future__ import annotations
 
-from dbt_idivm.algebra.operator import Operator
+from dbt_idivm.algebra.operator import Operator, handed_down
 from dbt_idivm.operators.scan import Scan
 
 
@@ -16,38 +16,16 @@ def prune_attributes(root: Operator, needed: frozenset[str]) -> Operator:
     A change of any other column then nets to nothing: it is screened before anything is computed.
     """
     node = root.pruned(needed)
-    children = [prune_attributes(child, below)
-                for child, below in zip(node.inputs, node.needed(needed), strict=True)]
-    return _operator(node.with_children(*children))
+    return node.with_inputs(*map(prune_attributes, node.inputs, node.needed(needed)))
 
 
 def needed_attributes(root: Operator, needed: frozenset[str]) -> dict[Operator, frozenset[str]]:
     """Operator of the tree → those of its attributes that the output attributes `needed` depend on."""
-    found: dict[Operator, frozenset[str]] = {}
-
-    def walk(node: Operator, above: frozenset[str]) -> None:
-        found[node] = above & frozenset(node.columns)
-        for child, below in zip(node.inputs, node.pruned(above).needed(above), strict=True):
-            walk(child, below)
-
-    walk(root, needed)
-    return found
+    found = handed_down(root, needed, lambda node, above: node.pruned(above).needed(above), Operator)  # type: ignore[type-abstract]
+    return {node: above & frozenset(node.columns) for node, above in found}
 
 
 def conditional_attributes(root: Operator) -> dict[str, frozenset[str]]:
     """Occurrence → its conditional attributes. At the root nothing is conditional yet."""
-    found: dict[str, frozenset[str]] = {}
-
-    def walk(node: Operator, above: frozenset[str]) -> None:
-        if isinstance(node, Scan):
-            found[node.occurrence] = above & frozenset(node.columns)
-        for child, below in zip(node.inputs, node.conditional(above), strict=True):
-            walk(child, below)
-
-    walk(root, frozenset())
-    return found
-
-
-def _operator(node: object) -> Operator:
-    assert isinstance(node, Operator)
-    return node
+    found = handed_down(root, frozenset[str](), lambda node, above: node.conditional(above), Scan)
+    return {scan.occurrence: above & frozenset(scan.columns) for scan, above in found}

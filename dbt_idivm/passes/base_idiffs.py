@@ -5,8 +5,8 @@ from __future__ import annotations
 from dbt_idivm.algebra.operator import Operator
 from dbt_idivm.idiff.idiff import IDiff
 from dbt_idivm.operators import scan as scan_operator
+from dbt_idivm.operators.scan import scans
 from dbt_idivm.passes.attributes import conditional_attributes
-from dbt_idivm.passes.infer_ids import scans
 
 
 def base_idiffs(root: Operator, recompute_only: bool = False) -> dict[str, tuple[IDiff, ...]]:

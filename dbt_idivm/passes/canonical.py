@@ -14,7 +14,6 @@ from hashlib import sha256
 from sqlglot import exp
 
 from dbt_idivm.algebra.operator import Operator
-from dbt_idivm.algebra.relation import Relation
 from dbt_idivm.operators.scan import Scan
 from dbt_idivm.operators.union import UnionAll
 
@@ -55,11 +54,11 @@ def _content(node: Operator, numbers: Mapping[str, str]) -> list[str]:
     values = {each.name: getattr(node, each.name) for each in fields(node)}
     if isinstance(node, UnionAll):
         values["name"] = node.branch  # the branch attribute, which is made of it
-    return [f"{name}={_numbered(value, numbers)}" for name, value in values.items() if not _is_input(value)]
+    return [f"{name}={_numbered(value, numbers)}" for name, value in values.items() if not _is_input(value, node)]
 
 
-def _is_input(value: object) -> bool:
-    return isinstance(value, Relation) or (isinstance(value, tuple) and any(isinstance(each, Relation) for each in value))
+def _is_input(value: object, node: Operator) -> bool:
+    return value is node.inputs or any(value is each for each in node.inputs)
 
 
 def _numbered(value: object, numbers: Mapping[str, str]) -> str:

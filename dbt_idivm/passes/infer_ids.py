@@ -3,21 +3,12 @@
 from __future__ import annotations
 
 from dbt_idivm.algebra.operator import Operator
-from dbt_idivm.operators.scan import Scan
 
 
 def infer_ids(root: Operator) -> Operator:
-    """The ID-extended plan, children first. It has the rows of `root`, with the ID attributes that were missing."""
-    node = root.with_children(*(infer_ids(child) for child in root.inputs))
-    assert isinstance(node, Operator)
-    extended = node.with_ids()
-    if missing := set(extended.ids) - set(extended.columns):
-        raise AssertionError(f"{extended.label()} lacks its IDs {sorted(missing)}")
+    """The ID-extended plan, children first: the rows of `root`, with the ID attributes that were missing, and those by which
+    recompute i-diffs may name its rows. Raises AssertionError for an operator that does not pass them."""
+    extended = root.with_inputs(*map(infer_ids, root.inputs)).with_ids()
+    if missing := {*extended.ids, *extended.recomputed_by} - set(extended.columns):
+        raise AssertionError(f"{extended.label()} lacks {sorted(missing)}, by which its rows are named")
     return extended
-
-
-def scans(root: Operator) -> tuple[Scan, ...]:
-    """The table occurrences of a plan, left to right."""
-    if isinstance(root, Scan):
-        return (root,)
-    return tuple(scan for child in root.inputs for scan in scans(child))

@@ -7,10 +7,10 @@ from dataclasses import dataclass, replace
 from sqlglot import exp
 
 from dbt_idivm.algebra.expressions import column, substitute
-from dbt_idivm.algebra.operator import Operator
+from dbt_idivm.algebra.operator import Operator, operators_of
 from dbt_idivm.operators.additive import AdditiveRule, additive_calls, additive_rule
 from dbt_idivm.operators.aggregate import Aggregate, Call
-from dbt_idivm.operators.project import Project
+from dbt_idivm.operators.project import split_projections
 
 
 @dataclass(frozen=True)
@@ -36,7 +36,7 @@ def place_operator_caches(root: Operator) -> Operator:
     if aggregate is None or not _is_additive(aggregate):
         return root
     caches = _caches(aggregate)
-    return _with_calls(root, caches, tuple(call.name for call in caches))
+    return _with_calls(root, aggregate, caches)
 
 
 def additive_state(root: Operator) -> AdditiveState | None:
@@ -54,20 +54,15 @@ def additive_state(root: Operator) -> AdditiveState | None:
 
 
 def _aggregate(root: Operator) -> Aggregate | None:
-    while isinstance(root, Project):
-        (root,) = root.inputs
-    return root if isinstance(root, Aggregate) else None
+    _, below = split_projections(root)
+    return below if isinstance(below, Aggregate) else None
 
 
 def _is_additive(aggregate: Aggregate) -> bool:
     if any(additive_rule(aggregate, call) is None for call in aggregate.calls):
         return False
-    return bool(aggregate.calls) and not _aggregates(aggregate.inputs[0])
-
-
-def _aggregates(node: Operator) -> bool:
-    """Whether there is a γ: its signed rows are two evaluations, where REC(G) takes one."""
-    return isinstance(node, Aggregate) or any(map(_aggregates, node.inputs))
+    # the signed rows of a γ below would be two evaluations, where REC(G) takes one
+    return bool(aggregate.calls) and not any(operators_of(aggregate.child, Aggregate))
 
 
 def _caches(aggregate: Aggregate) -> tuple[Call, ...]:
@@ -85,20 +80,21 @@ def _name(function: str, argument: str | None) -> str:
     return f"{function}__{argument}" if argument else "count__rows"
 
 
-def _with_calls(node: Operator, calls: tuple[Call, ...], names: tuple[str, ...]) -> Operator:
+def _with_calls(root: Operator, aggregate: Aggregate, calls: tuple[Call, ...]) -> Operator:
     """γ with the calls added, and each π above it passing them."""
-    if isinstance(node, Aggregate):
-        have = {call.name for call in node.calls}
-        return replace(node, calls=node.calls + tuple(call for call in calls if call.name not in have))
-    assert isinstance(node, Project)
-    child = _with_calls(node.inputs[0], calls, names)
-    added = tuple((name, column(name)) for name in names if name not in node.columns)
-    return replace(node, child=child, definitions=node.definitions + added)
+    have = {call.name for call in aggregate.calls}
+    node: Operator = replace(aggregate, calls=aggregate.calls + tuple(call for call in calls if call.name not in have))
+    for each in reversed(split_projections(root)[0]):
+        added = tuple((call.name, column(call.name)) for call in calls if call.name not in each.columns)
+        node = replace(each, child=node, definitions=each.definitions + added)
+    return node
 
 
 def _outputs(root: Operator) -> tuple[tuple[str, exp.Expr], ...]:
     """Each attribute of the root over the attributes of γ."""
-    if not isinstance(root, Project):
-        return tuple((name, column(name)) for name in root.columns)
-    below = dict(_outputs(root.inputs[0]))
-    return tuple((name, substitute(definition, below)) for name, definition in root.definitions)
+    projections, below = split_projections(root)
+    found: tuple[tuple[str, exp.Expr], ...] = tuple((name, column(name)) for name in below.columns)
+    for each in reversed(projections):
+        known = dict(found)
+        found = tuple((name, substitute(definition, known)) for name, definition in each.definitions)
+    return found

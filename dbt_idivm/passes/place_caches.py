@@ -8,15 +8,17 @@ where that cannot be, it is an error. Equal subviews share one (`canonical.py`).
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, replace
 
 from dbt_idivm.algebra.expressions import short
-from dbt_idivm.algebra.operator import Operator, operators
+from dbt_idivm.algebra.operator import Operator, operators, operators_of
 from dbt_idivm.algebra.types import cannot_be_carried, is_storable, name_of_type
 from dbt_idivm.context import Caching, Subview
 from dbt_idivm.errors import Finding, IdivmError, Place, finding, listed, nearest
-from dbt_idivm.operators import Aggregate, Project, Scan, Select
+from dbt_idivm.operators import Aggregate
+from dbt_idivm.operators.project import split_projections
+from dbt_idivm.operators.scan import scans
 from dbt_idivm.passes.attributes import needed_attributes
 from dbt_idivm.passes.canonical import canonical
 from dbt_idivm.passes.infer_ids import infer_ids
@@ -93,10 +95,10 @@ def choose_caches(root: Operator, above: Needed, caching: Caching) -> dict[Opera
 def _around_aggregates(root: Operator, above: Needed) -> dict[Operator, str]:
     """Before and after each γ; the γ below nothing but π is the view itself."""
     chosen: dict[Operator, str] = {}
-    held = set(_held_by_view(root))
-    for node in (each for each in operators(root) if isinstance(each, Aggregate)):
+    held = _held_by_view(root)
+    for node in operators_of(root, Aggregate):
         groups = f"γ by {', '.join(node.groups)}" if node.groups else "γ over all rows"
-        below = node.inputs[0]
+        below = node.child
         if not _is_copy(below, chosen) and not _obstacles(below, above[below]):
             chosen[below] = f"it is the input of {groups}, which is evaluated from it, without the tables below"
         if node not in held and not _obstacles(node, above[node]):
@@ -104,19 +106,17 @@ def _around_aggregates(root: Operator, above: Needed) -> dict[Operator, str]:
     return chosen
 
 
-def _held_by_view(root: Operator) -> Iterator[Operator]:
+def _held_by_view(root: Operator) -> set[Operator]:
     """The operators whose rows the view holds one by one."""
-    yield root
-    while isinstance(root, Project):
-        (root,) = root.inputs
-        yield root
+    projections, below = split_projections(root)
+    return {*projections, below}
 
 
 def _is_copy(node: Operator, chosen: dict[Operator, str]) -> bool:
     """Whether the rows are those of one table, or of a cache, under selections and projections."""
-    while isinstance(node, Project | Select) and node not in chosen:
+    while node not in chosen and node.combined == node.inputs and len(node.inputs) == 1:
         (node,) = node.inputs
-    return isinstance(node, Scan) or node in chosen
+    return node in chosen or not node.inputs
 
 
 # Wrong without it: a cache of a keyless table loses one of two equal rows, and above it DEL of their ID takes both away.
@@ -132,7 +132,7 @@ def _obstacles(node: Operator, needed: frozenset[str], name: str = "", place: Pl
     found += [finding(111, place, name=f"`{name}`", column=short(each), type=types[each].sql("spark"))
               for each in sorted(needed) if not is_storable(name_of_type(types[each]))]
     if not has_unique_ids(node):
-        keyless = dict.fromkeys(each.table for each in operators(node) if isinstance(each, Scan) and not each.unique)
+        keyless = dict.fromkeys(each.table for each in scans(node) if not each.unique)
         found.append(finding(109, place, name=name, tables=", ".join(keyless)))
     elif is_multivalued(infer_ids(node)):
         found.append(finding(110, place, name=name))
@@ -143,7 +143,7 @@ def _named(root: Operator, above: Needed, names: tuple[str, ...], subviews: tupl
     """The subviews of these names. One whose rows are the view's needs no cache."""
     chosen: dict[Operator, str] = {}
     findings: list[Finding] = []
-    held = set(_held_by_view(root))
+    held = _held_by_view(root)
     known = tuple(dict.fromkeys(each.name for each in subviews))
     for name in dict.fromkeys(names):
         meant = [each for each in subviews if each.name.lower() == name.lower()]

@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 
 from dbt_idivm.algebra.operator import Operator
-from dbt_idivm.idiff.idiff import IDiff
+from dbt_idivm.idiff.idiff import REC, IDiff
 from dbt_idivm.idiff.rule import IDiffRule
 from dbt_idivm.operators.scan import Scan
 
@@ -43,11 +43,24 @@ def propagate(root: Operator, base: Mapping[str, tuple[IDiff, ...]]) -> Propagat
 
 
 def apply_rule(node: Operator, side: int, diff: IDiff, firings: list[Firing]) -> tuple[IDiff, ...]:
-    """The outgoing i-diffs of the one rule of `node` that takes `diff`, which came from input `side`."""
+    """The outgoing i-diffs of the one rule of `node` that takes `diff`, which came from input `side`.
+
+    Raises AssertionError for an i-diff that names rows by what operators above need not pass.
+    """
     rule = matching_rule(node, side, diff)
     result = rule.build(node, side, diff)
     firings.append(Firing(rule.name, node.label(), str(diff.kind), len(result)))
+    for each in result:
+        _check_names(node, each)
     return result
+
+
+# Without it a π above that does not pass the attribute fails with a KeyError, or a view is asked for a column that it lacks.
+def _check_names(node: Operator, diff: IDiff) -> None:
+    """Rows are named by IDs; those to be recomputed also by what the operator announces."""
+    named = {*node.ids, *node.recomputed_by} if diff.kind is REC else {*node.ids}
+    if unknown := set(diff.ids) - named:
+        raise AssertionError(f"{node.label()} names rows by {sorted(unknown)}, no IDs and not in its recomputed_by: {diff}")
 
 
 def matching_rule(node: Operator, side: int, diff: IDiff) -> IDiffRule:

@@ -8,44 +8,13 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
-from sqlglot import exp
-
-from dbt_idivm.algebra.expressions import attributes, conjuncts, substitute
-from dbt_idivm.algebra.operator import Operator
-from dbt_idivm.operators import Aggregate, Join, Project, Scan, Select, SemiAntiJoin
-
-Conditions = tuple[exp.Expr, ...]
+from dbt_idivm.algebra.expressions import attributes
+from dbt_idivm.algebra.operator import Conditions, Operator, handed_down
+from dbt_idivm.operators.scan import Scan
 
 
 def screens(root: Operator) -> Mapping[str, Conditions]:
     """Occurrence → the conditions over its own attributes without which no row of the view comes of a row of it."""
-    found: dict[str, Conditions] = {}
-    _collect(root, (), found)
-    return found
-
-
-def _collect(node: Operator, above: Conditions, found: dict[str, Conditions]) -> None:
-    if isinstance(node, Scan):
-        own = frozenset(node.columns)
-        found[node.occurrence] = tuple(each for each in above if attributes(each) and own.issuperset(attributes(each)))
-        return
-    for child, conditions in zip(node.inputs, _below(node, above), strict=True):
-        _collect(child, conditions, found)
-
-
-def _below(node: Operator, above: Conditions) -> tuple[Conditions, ...]:
-    """For each input, what its rows have to satisfy if those of `node` have to satisfy `above`."""
-    if isinstance(node, Select):
-        return ((*above, *conjuncts(node.condition)),)
-    if isinstance(node, Project):
-        passed = {name: definition for name, definition in node.definitions if isinstance(definition, exp.Column)}
-        return (tuple(substitute(each, passed) for each in above if passed.keys() >= set(attributes(each))),)
-    if isinstance(node, Join):
-        return ((*above, *conjuncts(node.condition)),) * 2
-    if isinstance(node, SemiAntiJoin):
-        # the left rows of an anti-join stay where the condition fails
-        own = conjuncts(node.condition)
-        return (above if node.anti else (*above, *own), own)
-    if isinstance(node, Aggregate):
-        return (tuple(each for each in above if set(attributes(each)) <= set(node.groups)),)
-    return ((),) * len(node.inputs)
+    nothing: Conditions = ()
+    return {scan.occurrence: tuple(each for each in above if attributes(each) and {*scan.columns} >= {*attributes(each)})
+            for scan, above in handed_down(root, nothing, lambda node, above: node.screened(above), Scan)}

@@ -8,8 +8,7 @@ from __future__ import annotations
 
 from dbt_idivm.algebra.operator import Operator
 from dbt_idivm.errors import IdivmError, finding
-from dbt_idivm.operators import Join, SemiAntiJoin
-from dbt_idivm.passes.infer_ids import scans
+from dbt_idivm.operators.scan import scans
 
 MOST_MENTIONS = 700
 
@@ -24,7 +23,7 @@ def check_script_size(root: Operator) -> None:
 def count_mentions(root: Operator) -> int:
     """Each table once, and once more for each that it is joined with, at every join above it."""
     own = 0
-    if isinstance(root, Join | SemiAntiJoin):
+    if root.expressions and len(root.inputs) == 2:  # a condition tests their rows in pairs
         left, right = (len(scans(side)) for side in root.inputs)
         own = 2 * left * right
     return own + (sum(map(count_mentions, root.inputs)) if root.inputs else 1)

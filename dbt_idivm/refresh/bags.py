@@ -7,8 +7,8 @@ from itertools import count
 
 from sqlglot import exp
 
+from dbt_idivm.algebra.bags import union_all
 from dbt_idivm.algebra.block import subquery
-from dbt_idivm.algebra.relation import union_all
 
 DIFFERENCE = "idivm_difference"
 

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 
-from dbt_idivm.algebra.operator import operators
+from dbt_idivm.algebra.operator import operators_of
 from dbt_idivm.frontend.coercion import answers, question
 from dbt_idivm.operators import UnionAll
 from dbt_idivm.refresh import commands
@@ -30,7 +30,7 @@ def ask_types(engine: Engine, unions: Sequence[UnionAll], versions: Mapping[str,
 
 def differing_branches(engine: Engine, plan: Plan, versions: Mapping[str, int]) -> Steps[str | None]:
     """A column that two branches have in different types; None if there is none. `plan` is over tables."""
-    unions = tuple(node for node in operators(plan.root) if isinstance(node, UnionAll))
+    unions = tuple(operators_of(plan.root, UnionAll))
     types_of = answers(unions, (yield from ask_types(engine, unions, versions))) if unions else []
     for union, types in zip(unions, types_of, strict=True):
         for output, *kinds in zip(union.outputs, *types.branches, strict=True):

@@ -8,12 +8,14 @@ from functools import cached_property
 
 from sqlglot import exp
 
+from dbt_idivm.algebra.bags import union_all
 from dbt_idivm.algebra.block import Aliases, Block, Source, isolate
+from dbt_idivm.algebra.core import exists
 from dbt_idivm.algebra.expressions import attributes, column, identifier
-from dbt_idivm.algebra.operator import SIGN
-from dbt_idivm.algebra.relation import Named, Relation, exists, named_block, union_all
+from dbt_idivm.algebra.lookups import Named, named_block
+from dbt_idivm.algebra.operator import SIGN, Conditions
+from dbt_idivm.algebra.relation import Relation
 from dbt_idivm.operators.scan import DiffClass, DiffRows, Scan
-from dbt_idivm.passes.screening import Conditions
 from dbt_idivm.script.dialect import DELTA, WEIGHT, Dialect
 from dbt_idivm.script.diff import FeedDiff, InlineDiff, NetDiff, Row, classify
 from dbt_idivm.script.net_classes import CLASS, class_tests, classified

@@ -8,9 +8,11 @@ from typing import Literal
 
 from sqlglot import exp
 
+from dbt_idivm.algebra.bags import union_all
 from dbt_idivm.algebra.block import Block
+from dbt_idivm.algebra.core import exists
 from dbt_idivm.algebra.expressions import alias, column, same
-from dbt_idivm.algebra.relation import Relation, exists, union_all
+from dbt_idivm.algebra.relation import Relation
 from dbt_idivm.algebra.types import told_apart
 from dbt_idivm.idiff.idiff import DEL, INS, REC, UPD, IDiff
 from dbt_idivm.script.binding import StatementBinder

@@ -16,10 +16,13 @@ from typing import Literal
 
 from sqlglot import exp
 
+from dbt_idivm.algebra.bags import union_all
 from dbt_idivm.algebra.block import Block, hinted, subquery
+from dbt_idivm.algebra.core import exists, project
 from dbt_idivm.algebra.expressions import alias, column, conjunction, same
+from dbt_idivm.algebra.lookups import Named, named_block
 from dbt_idivm.algebra.operator import Operator
-from dbt_idivm.algebra.relation import Named, Relation, exists, named_block, project, union_all
+from dbt_idivm.algebra.relation import Relation
 from dbt_idivm.algebra.types import told_apart
 from dbt_idivm.fresh_name import fresh_name
 from dbt_idivm.idiff.idiff import INS, REC, UPD, IDiff

@@ -4,11 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 from dataclasses import replace
-from typing import cast
 
 from dbt_idivm.algebra.expressions import column
 from dbt_idivm.algebra.operator import Operator
-from dbt_idivm.algebra.relation import Relation, rewrite
 from dbt_idivm.operators import Project, Scan
 from dbt_idivm.script.plan import Cache, Plan
 
@@ -23,13 +21,9 @@ def over_tables(plan: Plan, caches: Iterable[Cache]) -> Plan:
 
 def expanded(root: Operator, caches: dict[str, Cache]) -> Operator:
     """`root` with each scan of one of `caches` (table → cache) replaced by the cache's own tree under the scan's names."""
-
-    def rule(node: Relation) -> Relation:
-        if not isinstance(node, Scan) or node.table not in caches:
-            return node
-        cache = caches[node.table]
-        held = {each.name: each.attribute for each in cache.plan.columns}
-        definitions = tuple((node.attribute(a.name), column(held[a.name])) for a in node.base_columns)
-        return Project(expanded(cache.plan.root, caches), definitions)
-
-    return cast(Operator, rewrite(root, rule))
+    if not isinstance(root, Scan) or root.table not in caches:
+        return root.with_inputs(*(expanded(child, caches) for child in root.inputs))
+    cache = caches[root.table]
+    held = {each.name: each.attribute for each in cache.plan.columns}
+    definitions = tuple((root.attribute(a.name), column(held[a.name])) for a in root.base_columns)
+    return Project(expanded(cache.plan.root, caches), definitions)

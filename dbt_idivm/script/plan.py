@@ -6,10 +6,9 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from functools import cached_property
 
-from dbt_idivm.algebra.operator import Operator, operators
-from dbt_idivm.operators.scan import Attribute, Scan
-from dbt_idivm.passes.infer_ids import scans
-from dbt_idivm.passes.screening import Conditions, screens
+from dbt_idivm.algebra.operator import Conditions, Operator, operators
+from dbt_idivm.operators.scan import Attribute, Scan, scans
+from dbt_idivm.passes.screening import screens
 from dbt_idivm.script.ways import Way, WayName
 
 

@@ -4,11 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
-from dbt_idivm.algebra.relation import Concat, Probe, Relation, SemiJoin, over
+from dbt_idivm.algebra.relation import Relation, over
 from dbt_idivm.idiff.idiff import IDiff
-from dbt_idivm.operators.aggregate import Aggregate
 from dbt_idivm.operators.scan import DiffRows
-from dbt_idivm.operators.union import UnionAll
 
 
 def prune_empty(relation: Relation, is_empty: Callable[[DiffRows], bool]) -> Relation | None:
@@ -16,19 +14,8 @@ def prune_empty(relation: Relation, is_empty: Callable[[DiffRows], bool]) -> Rel
     if isinstance(relation, DiffRows):
         return None if is_empty(relation) else relation
     children = [prune_empty(child, is_empty) for child in relation.children]
-    left = tuple(child for child in children if child is not None)
-    if len(left) == len(children):
-        return over(relation, left)
-    if isinstance(relation, Concat):
-        return left[0] if len(left) == 1 else relation.with_children(*left) if left else None
-    if isinstance(relation, UnionAll) and left:
-        # the branches keep their numbers
-        return relation.with_children(*(new or old for new, old in zip(children, relation.children, strict=True)))
-    if isinstance(relation, Aggregate) and not relation.groups:
-        return relation
-    if isinstance(relation, Probe | SemiJoin) and relation.anti and children[0] is not None:
-        return children[0]
-    return None
+    kept = [child for child in children if child is not None]
+    return over(relation, kept) if len(kept) == len(children) else relation.without_empty(children)
 
 
 def non_empty(idiffs: tuple[IDiff, ...], is_empty: Callable[[DiffRows], bool]) -> tuple[IDiff, ...]:

@@ -10,9 +10,9 @@ from collections.abc import Sequence
 
 from sqlglot import exp
 
+from dbt_idivm.algebra.bags import union_all
 from dbt_idivm.algebra.block import Block, Source, subquery
 from dbt_idivm.algebra.expressions import alias, column, same
-from dbt_idivm.algebra.relation import union_all
 from dbt_idivm.script.binding import StatementBinder
 from dbt_idivm.script.merge import OP, SOURCE, TARGET, Merge, op_is
 from dbt_idivm.script.plan import Plan

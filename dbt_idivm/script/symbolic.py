@@ -5,7 +5,8 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from dbt_idivm.algebra.block import Block
-from dbt_idivm.algebra.relation import Relation, named_block
+from dbt_idivm.algebra.lookups import named_block
+from dbt_idivm.algebra.relation import Relation
 from dbt_idivm.operators.scan import DiffRows
 from dbt_idivm.script.binding import Binding, StatementBinder
 from dbt_idivm.script.diff import FeedDiff, Row

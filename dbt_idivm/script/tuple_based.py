@@ -14,9 +14,11 @@ from typing import Literal
 from sqlglot import exp
 
 from dbt_idivm.algebra.block import subquery
+from dbt_idivm.algebra.core import exists
 from dbt_idivm.algebra.expressions import alias, column
+from dbt_idivm.algebra.lookups import named_block
 from dbt_idivm.algebra.operator import SIGN, Operator
-from dbt_idivm.algebra.relation import Relation, exists, named_block
+from dbt_idivm.algebra.relation import Relation
 from dbt_idivm.script.binding import StatementBinder
 from dbt_idivm.script.dialect import WEIGHT, net_rows
 from dbt_idivm.script.diff import NetDiff

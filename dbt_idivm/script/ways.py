@@ -14,7 +14,8 @@ from typing import TYPE_CHECKING, Literal
 
 from sqlglot import exp
 
-from dbt_idivm.algebra.relation import Named, Relation
+from dbt_idivm.algebra.lookups import Named
+from dbt_idivm.algebra.relation import Relation
 from dbt_idivm.idiff.idiff import REC, IDiff
 from dbt_idivm.operators.scan import DiffRows, Scan
 

@@ -10,9 +10,12 @@ from typing import Any
 import pytest
 from sqlglot import exp
 
+from dbt_idivm.algebra.bags import Concat, Distinct, union_all
 from dbt_idivm.algebra.block import Block, isolate, subquery
+from dbt_idivm.algebra.core import Pair, Probe, SemiJoin, project
+from dbt_idivm.algebra.lookups import Touched
 from dbt_idivm.algebra.operator import Operator, State
-from dbt_idivm.algebra.relation import Concat, Distinct, Pair, Probe, Relation, SemiJoin, Touched, project, union_all
+from dbt_idivm.algebra.relation import Relation
 from dbt_idivm.frontend import subquery as subquery_frontend
 from dbt_idivm.idiff.idiff import INS, REC, UPD, IDiff
 from dbt_idivm.operators import Aggregate, Join, Project, Scan, Select, SemiAntiJoin, UnionAll, additive
@@ -20,7 +23,7 @@ from dbt_idivm.operators import aggregate as aggregate_operator
 from dbt_idivm.operators import semijoin as semijoin_operator
 from dbt_idivm.operators.scan import DiffClass
 from dbt_idivm.optimize.lineage import leaves
-from dbt_idivm.passes import canonical, place_caches, screening
+from dbt_idivm.passes import canonical, place_caches
 from dbt_idivm.script import binding, diff, direct, effective
 from dbt_idivm.script.binding import StatementBinder
 from dbt_idivm.script.merge import Merge
@@ -172,13 +175,13 @@ def screened_by_one_image(patch: Patch) -> None:
 
 def screened_below_an_anti_join(patch: Patch) -> None:
     """The condition of an anti-join is asked of its left rows, too, which stay where it fails."""
-    below = screening._below
+    screened = SemiAntiJoin.screened
 
-    def both(node: Any, above: Any) -> Any:
-        found = below(node, above)
-        return ((*found[0], *found[1]), found[1]) if isinstance(node, SemiAntiJoin) else found
+    def both(self: SemiAntiJoin, above: Any) -> Any:
+        left, right = screened(self, above)
+        return ((*left, *right), right)
 
-    patch.setattr(screening, "_below", both)
+    patch.setattr(SemiAntiJoin, "screened", both)
 
 
 def post_state_keys(patch: Patch) -> None:
@@ -216,7 +219,7 @@ def payload_of_updates(patch: Patch) -> None:
 
 def groups_of_a_superset(patch: Patch) -> None:
     """The any-state of γ is γ over the any-state of its input."""
-    patch.setattr(Aggregate, "in_state", Operator.in_state)
+    patch.setattr(Aggregate, "in_state", lambda self, state: self.with_children(self.child.in_state(state)))
 
 
 def no_branch_in_ids(patch: Patch) -> None:
@@ -280,7 +283,7 @@ def no_other_partners(patch: Patch) -> None:
 
 def lonely_of_a_superset(patch: Patch) -> None:
     """The any-state of L ▷ R is that of L without partners in that of R."""
-    patch.setattr(SemiAntiJoin, "in_state", Operator.in_state)
+    patch.setattr(SemiAntiJoin, "in_state", lambda self, state: self.with_children(*(e.in_state(state) for e in self.inputs)))
 
 
 def signed_test_of_the_left_alone(patch: Patch) -> None:

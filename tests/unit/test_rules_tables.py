@@ -10,9 +10,9 @@ from itertools import chain, combinations
 import pytest
 from sqlglot import exp
 
+from dbt_idivm.algebra.bags import Concat
 from dbt_idivm.algebra.expressions import column
 from dbt_idivm.algebra.operator import Operator
-from dbt_idivm.algebra.relation import Concat
 from dbt_idivm.idiff.idiff import DEL, INS, REC, UPD, IDiff, Kind, Origin
 from dbt_idivm.operators import OPERATORS, Aggregate, Join, Project, Scan, Select, SemiAntiJoin, UnionAll
 from dbt_idivm.operators.aggregate import Call

@@ -1,0 +1,266 @@
+"""The core of the algebra: π, σ, ⋈, and ⋉ with equal keys or with a condition. The operators of a view derive from them."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
+from functools import cached_property
+
+from sqlglot import exp
+
+from dbt_idivm.algebra.block import Binder, Block
+from dbt_idivm.algebra.expressions import all_same, column, conjuncts, render, substitute
+from dbt_idivm.algebra.relation import Provenance, Relation
+from dbt_idivm.algebra.types import infer_type
+
+
+def project(relation: Relation, names: tuple[str, ...]) -> Relation:
+    """π on attributes only; the relation itself if nothing changes."""
+    return relation if relation.columns == names else Compute(relation, tuple((n, column(n)) for n in names))
+
+
+@dataclass(frozen=True)
+class Unary(Relation):
+    """A relation over one child, whose attributes pass unless the class says otherwise."""
+
+    child: Relation
+
+    @cached_property
+    def columns(self) -> tuple[str, ...]:
+        return self.child.columns
+
+    @cached_property
+    def types(self) -> Mapping[str, exp.DataType]:
+        return self.child.types
+
+    @property
+    def children(self) -> tuple[Relation, ...]:
+        return (self.child,)
+
+    def without_empty(self, children: Sequence[Relation | None]) -> Relation | None:
+        return None
+
+    def provenance(self, names: tuple[str, ...]) -> Provenance | None:
+        return ((self.child, names),)
+
+
+@dataclass(frozen=True)
+class Compute(Unary):
+    """π: each attribute and the expression over the child's attributes that defines it. Duplicates stay."""
+
+    definitions: tuple[tuple[str, exp.Expr], ...]
+
+    @cached_property
+    def columns(self) -> tuple[str, ...]:
+        return tuple(name for name, _ in self.definitions)
+
+    @cached_property
+    def types(self) -> Mapping[str, exp.DataType]:
+        return {name: infer_type(definition, self.child.types) for name, definition in self.definitions}
+
+    @property
+    def passed(self) -> tuple[str, ...]:
+        """The attributes that go through unchanged, under their own name."""
+        return tuple(name for name, definition in self.definitions if _is_attribute(definition, name))
+
+    @property
+    def computed(self) -> tuple[tuple[str, exp.Expr], ...]:
+        return tuple((name, definition) for name, definition in self.definitions
+                     if not _is_attribute(definition, name))
+
+    def with_children(self, *children: Relation) -> Relation:
+        (child,) = children
+        return Compute(child, self.definitions)
+
+    @property
+    def expressions(self) -> tuple[exp.Expr, ...]:
+        return tuple(definition for _, definition in self.definitions)
+
+    def block(self, binder: Binder) -> Block:
+        return self.child.block(binder).project(dict(self.definitions))
+
+    def restrict(self, on: tuple[str, ...], keys: Relation) -> Relation:
+        if not set(on) <= set(self.passed):
+            return SemiJoin(self, on, keys)
+        return Compute(self.child.restrict(on, keys), self.definitions)
+
+    def provenance(self, names: tuple[str, ...]) -> Provenance | None:
+        definitions = dict(self.definitions)
+        sources = tuple(each.name for each in map(definitions.__getitem__, names) if isinstance(each, exp.Column))
+        return ((self.child, sources),) if len(sources) == len(names) else None
+
+    def label(self) -> str:
+        parts = [f"{render(definition)} → {name}" for name, definition in self.computed]
+        return f"π {', '.join((*self.passed, *parts)) or '()'}"
+
+
+def _is_attribute(definition: exp.Expr, name: str) -> bool:
+    return isinstance(definition, exp.Column) and definition.name == name
+
+
+@dataclass(frozen=True)
+class Filter(Unary):
+    """σ: the rows for which the condition is true."""
+
+    condition: exp.Expr
+
+    def with_children(self, *children: Relation) -> Relation:
+        (child,) = children
+        return Filter(child, self.condition)
+
+    @property
+    def expressions(self) -> tuple[exp.Expr, ...]:
+        return (self.condition,)
+
+    def block(self, binder: Binder) -> Block:
+        return self.child.block(binder).filter(self.condition)
+
+    def restrict(self, on: tuple[str, ...], keys: Relation) -> Relation:
+        return Filter(self.child.restrict(on, keys), self.condition)
+
+    def label(self) -> str:
+        return f"σ {render(self.condition)}"
+
+
+@dataclass(frozen=True)
+class Pair(Relation):
+    """⋈: all pairs of rows for which the condition is true."""
+
+    left: Relation
+    right: Relation
+    condition: exp.Expr
+
+    @cached_property
+    def columns(self) -> tuple[str, ...]:
+        return self.left.columns + self.right.columns
+
+    @cached_property
+    def types(self) -> Mapping[str, exp.DataType]:
+        return {**self.left.types, **self.right.types}
+
+    @property
+    def children(self) -> tuple[Relation, ...]:
+        return (self.left, self.right)
+
+    def with_children(self, *children: Relation) -> Relation:
+        left, right = children
+        return Pair(left, right, self.condition)
+
+    @property
+    def expressions(self) -> tuple[exp.Expr, ...]:
+        return (self.condition,)
+
+    def block(self, binder: Binder) -> Block:
+        return self.left.block(binder).join(self.right.block(binder), self.condition)
+
+    def restrict(self, on: tuple[str, ...], keys: Relation) -> Relation:
+        """Each side by its own part of `on`; keys that span both sides are tested on the pairs as well."""
+        lefts, rights = (tuple(name for name in on if name in side.columns) for side in self.children)
+        left = self.left.restrict(lefts, keys) if lefts or not on else self.left
+        right = self.right.restrict(rights, keys) if rights else self.right
+        narrowed = Pair(left, right, self.condition)
+        return SemiJoin(narrowed, on, keys) if lefts and rights else narrowed
+
+    def without_empty(self, children: Sequence[Relation | None]) -> Relation | None:
+        return None
+
+    def provenance(self, names: tuple[str, ...]) -> Provenance | None:
+        return next((((side, names),) for side in self.children if set(names) <= set(side.columns)), None)
+
+    def label(self) -> str:
+        return f"⋈ {render(self.condition)}"
+
+
+@dataclass(frozen=True)
+class SemiJoin(Unary):
+    """child ⋉ keys, or ▷ when `anti`, on equal `on` attributes (NULL-safe). With no attributes: is there any key."""
+
+    on: tuple[str, ...]
+    keys: Relation
+    anti: bool = False
+
+    @property
+    def children(self) -> tuple[Relation, ...]:
+        return (self.child, self.keys)
+
+    def with_children(self, *children: Relation) -> Relation:
+        child, keys = children
+        return SemiJoin(child, self.on, keys, self.anti)
+
+    @property
+    def expressions(self) -> tuple[exp.Expr, ...]:
+        return ()
+
+    def restrict(self, on: tuple[str, ...], keys: Relation) -> Relation:
+        return SemiJoin(self, on, keys)
+
+    def without_empty(self, children: Sequence[Relation | None]) -> Relation | None:
+        return children[0] if self.anti else None
+
+    def block(self, binder: Binder) -> Block:
+        outer = self.child.block(binder)
+        test = exists(self.keys.block(binder), outer, self.on)
+        return replace(outer, where=(*outer.where, exp.Not(this=test) if self.anti else test))
+
+    def label(self) -> str:
+        return f"{'▷' if self.anti else '⋉'} {', '.join(self.on) or '()'}"
+
+
+def exists(inner: Block, outer: Block, on: tuple[str, ...]) -> exp.Exists:
+    """EXISTS (SELECT 1 FROM inner WHERE inner.on <=> outer.on)."""
+    return _exists(inner, all_same(on, inner.output.__getitem__, outer.output.__getitem__))
+
+
+def _exists(inner: Block, tests: tuple[exp.Expr, ...]) -> exp.Exists:
+    """EXISTS (SELECT 1 FROM inner WHERE tests); the tests are over sources, also over those around it."""
+    probe = replace(inner, where=inner.where + tests, output={}, broadcast=())
+    return exp.Exists(this=probe.select().select(exp.Literal.number(1), append=False, copy=False))
+
+
+@dataclass(frozen=True)
+class Probe(Relation):
+    """left ⋉ right, or ▷ when `anti`: the left rows for which the condition is true with some, or with no, right row."""
+
+    left: Relation
+    right: Relation
+    condition: exp.Expr
+    anti: bool = False
+
+    @cached_property
+    def columns(self) -> tuple[str, ...]:
+        return self.left.columns
+
+    @cached_property
+    def types(self) -> Mapping[str, exp.DataType]:
+        return self.left.types
+
+    @property
+    def children(self) -> tuple[Relation, ...]:
+        return (self.left, self.right)
+
+    def with_children(self, *children: Relation) -> Relation:
+        left, right = children
+        return Probe(left, right, self.condition, self.anti)
+
+    @property
+    def expressions(self) -> tuple[exp.Expr, ...]:
+        return (self.condition,)
+
+    def block(self, binder: Binder) -> Block:
+        outer, inner = self.left.block(binder), self.right.block(binder)
+        output = {**inner.output, **outer.output}
+        parts = tuple(substitute(part, output) for part in conjuncts(self.condition))
+        test = _exists(inner, parts)
+        return replace(outer, where=(*outer.where, exp.Not(this=test) if self.anti else test))
+
+    def restrict(self, on: tuple[str, ...], keys: Relation) -> Relation:
+        return Probe(self.left.restrict(on, keys), self.right, self.condition, self.anti)
+
+    def without_empty(self, children: Sequence[Relation | None]) -> Relation | None:
+        return children[0] if self.anti else None
+
+    def provenance(self, names: tuple[str, ...]) -> Provenance | None:
+        return ((self.left, names),)
+
+    def label(self) -> str:
+        return f"{'▷' if self.anti else '⋉'} {render(self.condition)}"

@@ -1,0 +1,116 @@
+"""What a Δ-script reads besides tables and base i-diffs: rows that its statement defines once, and what an i-diff touched."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from functools import cached_property
+
+from sqlglot import exp
+
+from dbt_idivm.algebra.block import Binder, Block, Source
+from dbt_idivm.algebra.core import SemiJoin, project
+from dbt_idivm.algebra.expressions import column, identifier
+from dbt_idivm.algebra.relation import Provenance, Relation
+
+
+@dataclass(frozen=True)
+class Named(Relation):
+    """A relation that the statement defines once, under a name, in its WITH clause."""
+
+    name: str
+    definition: Relation
+
+    @cached_property
+    def columns(self) -> tuple[str, ...]:
+        return self.definition.columns
+
+    @cached_property
+    def types(self) -> Mapping[str, exp.DataType]:
+        return self.definition.types
+
+    @property
+    def children(self) -> tuple[Relation, ...]:
+        return ()
+
+    def with_children(self, *children: Relation) -> Relation:
+        return self
+
+    @property
+    def expressions(self) -> tuple[exp.Expr, ...]:
+        return ()
+
+    def block(self, binder: Binder) -> Block:
+        return named_block(self.name, self.columns, binder.alias(self.name), binder.is_broadcast(self.definition))
+
+    def restrict(self, on: tuple[str, ...], keys: Relation) -> Relation:
+        return SemiJoin(self, on, keys)
+
+    def without_empty(self, children: Sequence[Relation | None]) -> Relation | None:
+        return self
+
+    def provenance(self, names: tuple[str, ...]) -> Provenance | None:
+        return ((self.definition, names),)
+
+    def label(self) -> str:
+        return self.name
+
+
+def named_block(name: str, columns: tuple[str, ...], alias: str, broadcast: bool = False) -> Block:
+    """The block of a name that the WITH clause defines."""
+    table = exp.Table(this=identifier(name))
+    source = Source(table if alias == name else exp.alias_(table, identifier(alias), table=True))
+    return Block((source,), {each: column(each, alias) for each in columns}, broadcast=(alias,) if broadcast else ())
+
+
+@dataclass(frozen=True)
+class Touched(Relation):
+    """touched(Δ, W): a superset of the W-values of the rows that an i-diff's rows name by `on`.
+
+    Read naively it looks the rows up in `source`. The optimisation `use_payload` replaces it by π_W(Δ) where the
+    i-diff's own columns hold W.
+    """
+
+    delta: Relation
+    on: tuple[str, ...]
+    wanted: tuple[str, ...]
+    source: Relation
+
+    @cached_property
+    def columns(self) -> tuple[str, ...]:
+        return self.wanted
+
+    @cached_property
+    def types(self) -> Mapping[str, exp.DataType]:
+        return self.source.types
+
+    @property
+    def children(self) -> tuple[Relation, ...]:
+        return (self.delta, self.source)
+
+    def with_children(self, *children: Relation) -> Relation:
+        delta, source = children
+        return Touched(delta, self.on, self.wanted, source)
+
+    @property
+    def expressions(self) -> tuple[exp.Expr, ...]:
+        return ()
+
+    def restrict(self, on: tuple[str, ...], keys: Relation) -> Relation:
+        return SemiJoin(self, on, keys)
+
+    def without_empty(self, children: Sequence[Relation | None]) -> Relation | None:
+        return None
+
+    def provenance(self, names: tuple[str, ...]) -> Provenance | None:
+        return ((self.source, names),)
+
+    def look_up(self) -> Relation:
+        """The query that it stands for."""
+        return project(self.source.restrict(self.on, self.delta), self.wanted)
+
+    def block(self, binder: Binder) -> Block:
+        return self.look_up().block(binder)
+
+    def label(self) -> str:
+        return f"touched {', '.join(self.wanted) or '()'} by {', '.join(self.on) or '()'}"
