@@ -9,16 +9,16 @@ from sqlglot import exp
 
 from dbt_idivm.algebra.block import subquery
 from dbt_idivm.errors import IdivmError, finding
-from dbt_idivm.refresh.bags import DIFFERENCE, differences
-from dbt_idivm.refresh.diffs import commits_since
-from dbt_idivm.refresh.history import Commit
-from dbt_idivm.refresh.inputs import Input, Inputs, look_up, pinned_query
-from dbt_idivm.refresh.invocation import Invocation
+from dbt_idivm.refresh.catalog.history import Commit
+from dbt_idivm.refresh.catalog.inputs import Input, Inputs, look_up, pinned_query
+from dbt_idivm.refresh.catalog.invocation import Invocation
+from dbt_idivm.refresh.catalog.relations import DEFINITION, describe
+from dbt_idivm.refresh.catalog.state import State
+from dbt_idivm.refresh.catalog.stored_view import read_stored_view
+from dbt_idivm.refresh.changes.net_diffs import commits_since
+from dbt_idivm.refresh.checks.bag_difference import DIFFERENCE, differences
+from dbt_idivm.refresh.engine.client import Engine, EngineFailure, Steps
 from dbt_idivm.refresh.protocol import ModelRequest, Reply, Statement
-from dbt_idivm.refresh.relations import DEFINITION, describe
-from dbt_idivm.refresh.standing import read_standing
-from dbt_idivm.refresh.state import State
-from dbt_idivm.refresh.steps import Engine, EngineFailure, Steps
 from dbt_idivm.relation_name import name_parts, relation_name
 from dbt_idivm.script.dialect import DELTA
 
@@ -48,12 +48,12 @@ def _equivalence(engine: Engine, relation: str, as_of: str) -> Steps[str]:
         definition = behind.properties.get(DEFINITION) if behind else None
     schema, identifier = name_parts(relation)
     request = ModelRequest(identifier, schema, identifier, "", existing="view" if facts.kind == "view" else "table")
-    standing = yield from read_standing(engine, Invocation(), request, whole=True)
-    if definition is None or standing.state is None:
-        raise IdivmError(standing.reason or finding(406, view=relation, message="it was not made by dbt-idivm"))
-    if not standing.shown:
+    stored = yield from read_stored_view(engine, Invocation(), request, whole=True)
+    if definition is None or stored.state is None:
+        raise IdivmError(stored.reason or finding(406, view=relation, message="it was not made by dbt-idivm"))
+    if not stored.shown:
         raise IdivmError(finding(904, view=relation))
-    query = yield from _definition(engine, definition, standing.state if as_of == "refresh" else None)
+    query = yield from _definition(engine, definition, stored.state if as_of == "refresh" else None)
     columns = tuple(a.name for a in facts.columns)
     return DELTA.sql(differences(DELTA.table(relation, None), subquery(query, "definition"), columns))
 

@@ -64,9 +64,9 @@ class ModelRequest:
 
     `sql` is the compiled SELECT, `owner` dbt's unique_id of the model. `keys` maps the name of a relation in `sql`
     (`relation_name.py`) to the keys declared for it; `input_names` maps the same relation to the name the user wrote in
-    `ref` or `source`. `existing` is what stands at the model's own name today, `beside` which names of `leftovers.is_beside`
-    have a table or view. `restricted` says that the inputs are not whole (`--empty`, `--sample`): then the view is built from
-    what is given and its state must not be trusted later.
+    `ref` or `source`. `existing` is what has the model's own name today, `beside` the names of its auxiliary tables that
+    exist (`auxiliary_tables.py`). `restricted` says that the inputs are not whole (`--empty`, `--sample`): then the view is built
+    from what is given and its state must not be trusted later.
     """
 
     name: str

@@ -9,12 +9,12 @@ from dataclasses import dataclass, field, replace
 from typing import Any
 
 from dbt.adapters.idivm.engine_errors import engine_error
-from dbt_idivm.refresh.commands import name_sql
+from dbt_idivm.refresh.catalog.invocation import Invocation
 from dbt_idivm.refresh.driver import Refresh, forecast, refresh
-from dbt_idivm.refresh.invocation import Invocation
-from dbt_idivm.refresh.leftovers import is_beside
+from dbt_idivm.refresh.engine.client import Steps, T
+from dbt_idivm.refresh.engine.commands import name_sql
 from dbt_idivm.refresh.protocol import Forecast, KeyCandidate, ModelRequest, Outcome, Reply, Rows, Statement
-from dbt_idivm.refresh.steps import Steps, T
+from dbt_idivm.refresh.upkeep.auxiliary_tables import is_auxiliary
 from dbt_idivm.relation_name import relation_name
 from dbt_idivm.verify import equivalence
 from tests.engines import relations
@@ -79,7 +79,7 @@ class Project:
         """The model as it is asked for now."""
         stands = self.relations()
         identifier = model.identifier.lower()  # the catalog knows no case
-        beside = tuple(name for name in stands if is_beside(identifier, name))
+        beside = tuple(name for name in stands if is_auxiliary(identifier, name))
         return replace(model, **{"existing": stands.get(identifier), "beside": beside, "run_id": f"run{self.runs}",
                                  **changes})
 

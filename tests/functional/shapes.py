@@ -13,11 +13,11 @@ from typing import Any
 import sqlglot
 from sqlglot import exp
 
-from dbt_idivm.refresh import state
+from dbt_idivm.refresh.catalog import state
+from dbt_idivm.refresh.catalog.invocation import Invocation
+from dbt_idivm.refresh.catalog.relations import VIEW
 from dbt_idivm.refresh.driver import Refresh, refresh
-from dbt_idivm.refresh.invocation import Invocation
 from dbt_idivm.refresh.protocol import ModelRequest, Outcome, Statement
-from dbt_idivm.refresh.relations import VIEW
 from tests.functional.engine import Project
 
 # What is seen at the model's name: the rows that were there and their vector; the new ones and theirs; nothing; or the rows

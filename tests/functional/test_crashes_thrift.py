@@ -13,7 +13,7 @@ from collections.abc import Callable, Iterator
 import pytest
 
 from dbt_idivm.errors import IdivmError
-from dbt_idivm.refresh import commands
+from dbt_idivm.refresh.engine import commands
 from dbt_idivm.refresh.protocol import EngineError, Statement
 from tests.functional.shapes import SHAPES, Shape, Stage
 from tests.tally import Tally

@@ -16,10 +16,11 @@ import pytest
 
 from dbt_idivm.algebra import keywords
 from dbt_idivm.algebra.expressions import identifier
-from dbt_idivm.refresh import commands, writing
-from dbt_idivm.refresh.config import ModelConfig
+from dbt_idivm.refresh.apply import statements
+from dbt_idivm.refresh.catalog.invocation import Invocation
+from dbt_idivm.refresh.decide.config import ModelConfig
 from dbt_idivm.refresh.driver import Refresh, refresh
-from dbt_idivm.refresh.invocation import Invocation
+from dbt_idivm.refresh.engine import commands
 from dbt_idivm.refresh.protocol import KeyCandidate, ModelRequest, Reply, Statement
 from dbt_idivm.script.dialect import DELTA, verbatim
 from dbt_idivm.verify import equivalence
@@ -99,10 +100,10 @@ def single_statements(word: str) -> Iterator[str]:
         commands.properties(table), commands.unset_properties(table, ("a b",)), commands.comment_relation("table", table, word),
         commands.comment_relation("view", table, word), commands.comment_column(table, word, word),
         commands.add_check(table, word, f"`{word}` > 0"), commands.drop_check(table, word), commands.drop("view", table),
-        commands.drop("table", table), writing.mark_only(table), writing.switch_feed_on(table),
-        writing.overwrite_table(table, rows), writing.rename_table(table, table),
-        writing.create_view(table, DELTA.table(table, None), (word,), {"idivm.x": 1}, {word: word}),
-        *(writing.create_table(table, rows, config, {"idivm.x": 1}, replace=True) for config in layout),
+        commands.drop("table", table), statements.empty_merge(table), statements.switch_feed_on(table),
+        statements.overwrite_table(table, rows), statements.rename_table(table, table),
+        statements.create_view(table, DELTA.table(table, None), (word,), {"idivm.x": 1}, {word: word}),
+        *(statements.create_table(table, rows, config, {"idivm.x": 1}, replace=True) for config in layout),
     ]
     yield from (statement.sql for statement in made)
 

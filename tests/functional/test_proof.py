@@ -9,8 +9,8 @@ import pytest
 
 from dbt_idivm.algebra.expressions import DIALECT, identifier
 from dbt_idivm.errors import IdivmError
-from dbt_idivm.refresh import state
-from dbt_idivm.refresh.commands import string_sql
+from dbt_idivm.refresh.catalog import state
+from dbt_idivm.refresh.engine.commands import string_sql
 from dbt_idivm.script.diff import Row, Value
 from tests.functional.engine import Project
 from tests.proof import tpch

@@ -11,11 +11,11 @@ from dataclasses import dataclass
 from typing import Any
 
 from dbt_idivm.algebra.relation import Relation
-from dbt_idivm.refresh.inputs import Input, Inputs
-from dbt_idivm.refresh.proof import Proof, Question, judge
+from dbt_idivm.refresh.catalog.inputs import Input, Inputs
+from dbt_idivm.refresh.catalog.relations import Described
+from dbt_idivm.refresh.checks.proof import Proof, Question, judge
+from dbt_idivm.refresh.engine.client import Engine
 from dbt_idivm.refresh.protocol import EngineError, Reply, Rows, Statement
-from dbt_idivm.refresh.relations import Described
-from dbt_idivm.refresh.steps import Engine
 from dbt_idivm.script.bind import relation_query
 from dbt_idivm.script.binding import Binding
 from dbt_idivm.script.dialect import DELTA

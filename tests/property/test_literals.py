@@ -12,7 +12,7 @@ from hypothesis import example, given
 from hypothesis import strategies as st
 
 from dbt_idivm.algebra.expressions import identifier
-from dbt_idivm.refresh.commands import set_option
+from dbt_idivm.refresh.engine.commands import set_option
 from dbt_idivm.script.dialect import DELTA, DUCKDB, literal
 from dbt_idivm.script.diff import Value
 from tests.property.values import CHARACTERS, STRINGS

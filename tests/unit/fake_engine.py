@@ -15,11 +15,12 @@ from dbt_idivm.errors import IdivmError
 from dbt_idivm.frontend.lower import lower
 from dbt_idivm.operators import Aggregate
 from dbt_idivm.operators.scan import Attribute
-from dbt_idivm.refresh import commands, view_settings
+from dbt_idivm.refresh.catalog import view_settings
+from dbt_idivm.refresh.catalog.invocation import Invocation
 from dbt_idivm.refresh.driver import Refresh, refresh
-from dbt_idivm.refresh.invocation import Invocation
-from dbt_idivm.refresh.leftovers import is_beside
+from dbt_idivm.refresh.engine import commands
 from dbt_idivm.refresh.protocol import EngineError, KeyCandidate, ModelRequest, Outcome, Reply, Rows, Statement
+from dbt_idivm.refresh.upkeep.auxiliary_tables import is_auxiliary
 
 DEFAULTS = view_settings._NEEDED
 HISTORY = ("version", "timestamp", "operation", "operationParameters", "operationMetrics", "userMetadata")
@@ -78,7 +79,7 @@ class FakeEngine:
         name = f"main.{request.identifier}"
         existing = None if name not in self.tables else "view" if self.tables[name].kind == "VIEW" else "table"
         names = (table.removeprefix("main.") for table in self.tables)
-        beside = tuple(each for each in names if is_beside(request.identifier, each))
+        beside = tuple(each for each in names if is_auxiliary(request.identifier, each))
         steps = Refresh(refresh(replace(request, existing=existing, beside=beside), invocation or Invocation()))
         while steps.statement is not None:
             self.log.append(steps.statement)

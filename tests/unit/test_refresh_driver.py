@@ -8,12 +8,13 @@ from dataclasses import replace
 import pytest
 
 from dbt_idivm.errors import IdivmError
-from dbt_idivm.refresh import commands, history, state
+from dbt_idivm.refresh.catalog import history, state
+from dbt_idivm.refresh.catalog.invocation import Invocation
+from dbt_idivm.refresh.catalog.relations import SHOWN
 from dbt_idivm.refresh.driver import Refresh, forecast, refresh
-from dbt_idivm.refresh.invocation import Invocation
+from dbt_idivm.refresh.engine import commands
+from dbt_idivm.refresh.engine.client import Engine
 from dbt_idivm.refresh.protocol import EngineError, Forecast, ModelRequest
-from dbt_idivm.refresh.relations import SHOWN
-from dbt_idivm.refresh.steps import Engine
 from dbt_idivm.verify import equivalence
 from tests.unit.fake_engine import FakeEngine, Table, drive, model
 

@@ -7,11 +7,12 @@ from typing import Any
 
 import pytest
 
-from dbt_idivm.refresh import commands, history, state
-from dbt_idivm.refresh.history import Commit
+from dbt_idivm.refresh.catalog import history, state
+from dbt_idivm.refresh.catalog.history import Commit
+from dbt_idivm.refresh.catalog.relations import described
+from dbt_idivm.refresh.catalog.state import Consumed, State
+from dbt_idivm.refresh.engine import commands
 from dbt_idivm.refresh.protocol import Rows
-from dbt_idivm.refresh.relations import described
-from dbt_idivm.refresh.state import Consumed, State
 
 STATE = State({"main.o": Consumed("main.o__idivm", 7, "2026-01-01T00:00:00.000001")}, {"sql": "ab", "keys": ""}, "req",
               {"main.v": "cd"}, "run-1")

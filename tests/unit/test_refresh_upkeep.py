@@ -5,10 +5,11 @@ from __future__ import annotations
 from collections.abc import Generator
 from typing import Any
 
-from dbt_idivm.refresh import comments, constraints, ownership, state
-from dbt_idivm.refresh.comments import Descriptions
+from dbt_idivm.refresh.catalog import state
+from dbt_idivm.refresh.engine.client import Engine
 from dbt_idivm.refresh.protocol import EngineError, Reply, Rows, Statement
-from dbt_idivm.refresh.steps import Engine
+from dbt_idivm.refresh.upkeep import comments, constraints, ownership
+from dbt_idivm.refresh.upkeep.comments import Descriptions
 
 
 def drive(steps: Generator[Statement, Reply, Any], *replies: tuple[str, Reply]) -> tuple[Any, list[str]]:

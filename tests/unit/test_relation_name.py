@@ -9,8 +9,8 @@ from hypothesis import strategies as st
 from sqlglot import exp
 
 from dbt_idivm.frontend.tables import tables_in
-from dbt_idivm.refresh.commands import name_sql
-from dbt_idivm.refresh.state import Consumed, State, read
+from dbt_idivm.refresh.catalog.state import Consumed, State, read
+from dbt_idivm.refresh.engine.commands import name_sql
 from dbt_idivm.relation_name import as_named, name_parts, relation_name, with_suffix
 
 PART = st.text(st.characters(exclude_categories=["Cs"]), min_size=1, max_size=12) | st.sampled_from(

@@ -23,8 +23,8 @@ from dbt.adapters.idivm.forecasts import Foreseen, compiled_models, table
 from dbt.adapters.idivm.keys import KeyIndex
 from dbt.adapters.idivm.request import model_request, relation_under_test
 from dbt.adapters.idivm.response import MaintenanceResponse, maintenance_response
+from dbt_idivm.refresh.engine.client import Engine, EngineFailure
 from dbt_idivm.refresh.protocol import Outcome, Refresh, Reply, Rows, Statement
-from dbt_idivm.refresh.steps import Engine, EngineFailure
 from dbt_idivm.relation_name import relation_name
 
 logger = AdapterLogger("Idivm")
@@ -69,7 +69,7 @@ class InvocationMemory:
         self._keys: KeyIndex | None = None
 
     def of(self, invocation_id: str, graph: Mapping[str, Any]) -> tuple[Any, KeyIndex]:
-        from dbt_idivm.refresh.invocation import Invocation
+        from dbt_idivm.refresh.catalog.invocation import Invocation
 
         with self._lock:
             if self._keys is None or self._id != invocation_id:
@@ -102,10 +102,10 @@ class MaintenanceMixin(metaclass=AdapterMeta):
 
     def _idivm_beside(self, relation: Any) -> tuple[str, ...]:
         """The names of a refresh's own tables at which something stands, as dbt's cache knows: this asks no engine."""
-        from dbt_idivm.refresh.leftovers import is_beside
+        from dbt_idivm.refresh.upkeep.auxiliary_tables import is_auxiliary
 
         found = self.list_relations(relation.database, relation.schema)  # type: ignore[attr-defined]
-        return tuple(each.identifier for each in found if is_beside(relation.identifier, each.identifier))
+        return tuple(each.identifier for each in found if is_auxiliary(relation.identifier, each.identifier))
 
     @available.parse_none
     def idivm_step(self, run: RefreshRun) -> None:
@@ -163,7 +163,7 @@ class MaintenanceMixin(metaclass=AdapterMeta):
         self, relation: Any, model: Mapping[str, Any], for_relation: bool, for_columns: bool
     ) -> tuple[str, ...]:
         """Bring a relation's comments up to the model's descriptions. Returns the described columns that it does not have."""
-        from dbt_idivm.refresh.comments import Descriptions, persist
+        from dbt_idivm.refresh.upkeep.comments import Descriptions, persist
 
         columns = model.get("columns") or {}
         texts = {name: column.get("description") or "" for name, column in columns.items()}
@@ -174,7 +174,7 @@ class MaintenanceMixin(metaclass=AdapterMeta):
     @available.parse_none
     def idivm_persist_constraints(self, table: Any, model: Mapping[str, Any]) -> None:
         """Bring the constraints of the table that holds a model's rows up to its contract."""
-        from dbt_idivm.refresh.constraints import declared, persist
+        from dbt_idivm.refresh.upkeep.constraints import declared, persist
 
         wanted = declared((model.get("columns") or {}).values(), model.get("constraints") or ())
         self._idivm_drive(persist(Engine(), name_of(table), wanted))
@@ -182,19 +182,19 @@ class MaintenanceMixin(metaclass=AdapterMeta):
     @available.parse_list
     def idivm_behind(self, relation: Any) -> list[Any]:
         """The tables that a relation of ours has beside it: who replaces or drops it has to drop them."""
-        from dbt_idivm.refresh.leftovers import is_beside
-        from dbt_idivm.refresh.ownership import behind
+        from dbt_idivm.refresh.upkeep.auxiliary_tables import is_auxiliary
+        from dbt_idivm.refresh.upkeep.ownership import behind
 
         if relation is None or not relation.schema:
             return []
         beside = {name_of(each): each for each in self.list_relations(relation.database, relation.schema)  # type: ignore[attr-defined]
-                  if is_beside(relation.identifier, each.identifier)}
+                  if is_auxiliary(relation.identifier, each.identifier)}
         return [beside[name] for name in self._idivm_drive(behind(Engine(), name_of(relation), tuple(beside)))]
 
     @available.parse_none
     def idivm_release(self, relation: Any) -> None:
         """Before another materialization goes on with a table of ours."""
-        from dbt_idivm.refresh.ownership import release
+        from dbt_idivm.refresh.upkeep.ownership import release
 
         if relation is not None and relation.is_table and relation.is_delta:
             self._idivm_drive(release(Engine(), name_of(relation)))
@@ -205,7 +205,7 @@ class MaintenanceMixin(metaclass=AdapterMeta):
 
         `drop`: drop them.
         """
-        from dbt_idivm.refresh.ownership import orphans
+        from dbt_idivm.refresh.upkeep.ownership import orphans
 
         nodes = [node for node in graph["nodes"].values() if node["resource_type"] in ("model", "seed", "snapshot")]
         schemas = sorted({self.config.credentials.schema, *(node["schema"] for node in nodes)})

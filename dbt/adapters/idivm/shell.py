@@ -18,7 +18,7 @@ from dbt.adapters.idivm.connections import IdivmConnectionManager
 from dbt.adapters.idivm.credentials import IdivmCredentials
 from dbt.adapters.idivm.engine_errors import engine_message, is_engine_exception
 from dbt_idivm.frontend.text import statements
-from dbt_idivm.refresh.commands import name_sql
+from dbt_idivm.refresh.engine.commands import name_sql
 from dbt_idivm.relation_name import relation_name
 
 _FOLDER = click.Path(exists=True, file_okay=False, path_type=Path)

@@ -1,0 +1,105 @@
+"""What a refresh says it did: the record, and the console line in few words."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Literal
+
+from dbt_idivm.errors import Finding
+from dbt_idivm.refresh.catalog.stored_view import HIDDEN_SUFFIX
+from dbt_idivm.refresh.decide.planning import Job, Planned
+from dbt_idivm.refresh.protocol import InputChange, Mode, Outcome
+from dbt_idivm.relation_name import name_parts
+
+MEANING = "meaning"  # of the plan: the heading under which an artifact says how it was judged
+Relation = tuple[str, str, Literal["table", "view"]]  # schema, identifier, type
+
+
+@dataclass(frozen=True)
+class Effect:
+    """Rows that a refresh changed in the view."""
+
+    inserted: int = 0
+    updated: int = 0
+    deleted: int = 0
+
+
+@dataclass(frozen=True)
+class Result:
+    """One refresh in the terms of the outcome. `hidden`: the model is a view over its ID-extended table."""
+
+    mode: Mode
+    hidden: bool
+    inputs: Mapping[str, InputChange]
+    effect: Effect = Effect()
+    strategy: str | None = None
+    reason: str | None = None
+    caches: tuple[str, ...] = ()  # relations
+
+
+def outcome(job: Job, result: Result, planned: Planned | None = None) -> Outcome:
+    effect = result.effect
+    caches = tuple(cache.table for cache in planned.caches) if planned is not None else result.caches
+    return Outcome(
+        mode=result.mode, strategy=result.strategy, reason=result.reason,
+        rows_inserted=effect.inserted, rows_updated=effect.updated, rows_deleted=effect.deleted,
+        statements=job.engine.statements, inputs=result.inputs,
+        message=message(result, job.engine.statements), relations=relations(job, result.hidden, caches),
+        artifacts=artifacts(job, planned), warnings=tuple(job.warnings))
+
+
+def message(result: Result, statements: int) -> str:
+    """One line: `incremental: +12 ~200 -3, 2 inputs changed, 1 statement`."""
+    effect = result.effect
+    parts = []
+    if result.mode in ("create", "full"):
+        parts.append(_count(effect.inserted, "row"))
+    if result.mode == "incremental":
+        changed = sum(1 for change in result.inputs.values() if change.rows != 0
+                      and change.from_version != change.to_version)
+        parts += [f"+{effect.inserted} ~{effect.updated} -{effect.deleted}", f"{_count(changed, 'input')} changed"]
+    if result.mode == "noop":
+        parts.append("nothing changed")
+    if result.reason and result.mode in ("create", "full"):
+        parts.append(result.reason)
+    parts.append(_count(statements, "statement"))
+    return f"{result.mode}: {', '.join(parts)}"
+
+
+def _count(number: int, noun: str) -> str:
+    return f"{number} {noun}{'' if number == 1 else 's'}"
+
+
+def relations(job: Job, hidden: bool, caches: tuple[str, ...]) -> tuple[Relation, ...]:
+    """The model's relation first, then what stands behind it."""
+    schema, name = job.request.schema, job.request.identifier
+    beside: tuple[Relation, ...] = tuple((schema, name_parts(cache)[-1], "table") for cache in caches)
+    if hidden:
+        return ((schema, name, "view"), (schema, name + HIDDEN_SUFFIX, "table"), *beside)
+    return ((schema, name, "table"), *beside)
+
+
+def artifacts(job: Job, planned: Planned | None) -> dict[str, str]:
+    """The plan and its Δ-script as text: deterministic, so that a pull request can show how they differ."""
+    if planned is None:
+        return {}
+    proof = planned.proof
+    evidence = {"proof.txt": proof.evidence} if proof is not None and proof.evidence else {}
+    if planned.plan is None:
+        reason = planned.refusal
+        return {"plan.txt": f"full refresh each time\n{reason}\n" if reason else "", **evidence}
+    from dbt_idivm.explain import delta_script, explain
+
+    text = explain(planned.plan) + (f"\n{MEANING}\n  {proof.sentence}\n" if proof is not None else "")
+    return {"plan.txt": text, "delta_script.sql": delta_script(planned.plan, planned.table), **evidence}
+
+
+def named(job: Job, relation: str) -> str:
+    """An input as the user wrote it."""
+    return job.request.input_names.get(relation, relation)
+
+
+def summary(reason: Finding | None) -> str | None:
+    return reason.summary if reason else None
+
