@@ -12,6 +12,7 @@ from dataclasses import dataclass, field
 from typing import Any, Literal
 
 from dbt_idivm.deep import deep_recursion
+from dbt_idivm.relation_name import relation_name
 
 # A *statement* in the user's sense reads or writes table data; look-ups of metadata and session settings are apart.
 StatementKind = Literal["read", "write", "metadata", "setting"]
@@ -83,6 +84,16 @@ class ModelRequest:
     session: Mapping[str, str] = field(default_factory=dict)  # "ansi", "time_zone": part of the fingerprint
     owner: str = ""
     beside: tuple[str, ...] = ()
+    database: str = ""  # where relations have a catalog
+
+    @property
+    def relation(self) -> str:
+        """The model's relation, named as inputs are."""
+        return self.relation_beside(self.identifier)
+
+    def relation_beside(self, identifier: str) -> str:
+        """The relation of that name in the model's schema."""
+        return relation_name(*(part for part in (self.database, self.schema, identifier) if part))
 
 
 @dataclass(frozen=True)

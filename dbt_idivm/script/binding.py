@@ -89,6 +89,10 @@ class Staged:
     feed: FeedDiff
     query: exp.Select
 
+    @property
+    def label(self) -> str:
+        return f"net diff of {self.feed.table} from version {self.feed.from_version} to {self.feed.to_version}"
+
 
 class StatementBinder(Aliases):
     """The leaves of one statement, and what has to be staged for it."""

@@ -17,11 +17,11 @@ import pytest
 from dbt_idivm.algebra import keywords
 from dbt_idivm.algebra.expressions import identifier
 from dbt_idivm.refresh.apply import statements
-from dbt_idivm.refresh.catalog.invocation import Invocation
 from dbt_idivm.refresh.decide.config import ModelConfig
-from dbt_idivm.refresh.driver import Refresh, refresh
-from dbt_idivm.refresh.engine import commands
-from dbt_idivm.refresh.protocol import KeyCandidate, ModelRequest, Reply, Statement
+from dbt_idivm.refresh.driver import refresh
+from dbt_idivm.refresh.engine.engine import SPARK_DELTA
+from dbt_idivm.refresh.engine.invocation import Invocation
+from dbt_idivm.refresh.protocol import KeyCandidate, ModelRequest, Refresh, Reply, Statement
 from dbt_idivm.script.dialect import DELTA, verbatim
 from dbt_idivm.verify import equivalence
 from tests.functional.engine import Project
@@ -92,6 +92,7 @@ def _driven(engine: Unquoted, request: ModelRequest) -> list[str]:
 def single_statements(word: str) -> Iterator[str]:
     """Each kind of statement that takes a name, with the word as schema, table and column."""
     layout = ModelConfig(partition_by=(word,)), ModelConfig(cluster_by=(word,))
+    commands = SPARK_DELTA.commands
     rows = verbatim(f"SELECT 1 AS {identifier(word).sql(DELTA.name)}")
     table = f"{word}.{word}"
     made = [
@@ -100,10 +101,10 @@ def single_statements(word: str) -> Iterator[str]:
         commands.properties(table), commands.unset_properties(table, ("a b",)), commands.comment_relation("table", table, word),
         commands.comment_relation("view", table, word), commands.comment_column(table, word, word),
         commands.add_check(table, word, f"`{word}` > 0"), commands.drop_check(table, word), commands.drop("view", table),
-        commands.drop("table", table), statements.empty_merge(table), statements.switch_feed_on(table),
-        statements.overwrite_table(table, rows), statements.rename_table(table, table),
-        statements.create_view(table, DELTA.table(table, None), (word,), {"idivm.x": 1}, {word: word}),
-        *(statements.create_table(table, rows, config, {"idivm.x": 1}, replace=True) for config in layout),
+        commands.drop("table", table), statements.empty_merge(DELTA, table), statements.switch_feed_on(DELTA, table),
+        statements.overwrite_table(DELTA, table, rows), statements.rename_table(DELTA, table, table),
+        statements.create_view(DELTA, table, DELTA.table(table, None), (word,), {"idivm.x": 1}, {word: word}),
+        *(statements.create_table(DELTA, table, rows, config, {"idivm.x": 1}, replace=True) for config in layout),
     ]
     yield from (statement.sql for statement in made)
 

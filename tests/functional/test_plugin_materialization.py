@@ -61,7 +61,7 @@ def driver(monkeypatch: pytest.MonkeyPatch) -> FakeDriver:
     fake = FakeDriver()
     modules = {
         "dbt_idivm.refresh.driver": {"refresh": fake.refresh},
-        "dbt_idivm.refresh.catalog.invocation": {"Invocation": type("Invocation", (), {})},
+        "dbt_idivm.refresh.engine.invocation": {"Invocation": type("Invocation", (), {})},
         "dbt_idivm.verify": {"equivalence": fake.equivalence},
     }
     for name, contents in modules.items():

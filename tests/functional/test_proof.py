@@ -10,7 +10,7 @@ import pytest
 from dbt_idivm.algebra.expressions import DIALECT, identifier
 from dbt_idivm.errors import IdivmError
 from dbt_idivm.refresh.catalog import state
-from dbt_idivm.refresh.engine.commands import string_sql
+from dbt_idivm.script.dialect import DELTA
 from dbt_idivm.script.diff import Row, Value
 from tests.functional.engine import Project
 from tests.proof import tpch
@@ -50,7 +50,7 @@ def create(session: Any, tables: tuple[Table, ...], rows: Mapping[str, list[Row]
 
 
 def _cell(value: Value, column: tuple[str, str]) -> str:
-    return "null" if value is None else f"cast({string_sql(str(value))} as {column[1]})"
+    return "null" if value is None else f"cast({DELTA.string_sql(str(value))} as {column[1]})"
 
 
 @pytest.mark.long

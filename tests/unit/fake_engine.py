@@ -16,10 +16,10 @@ from dbt_idivm.frontend.lower import lower
 from dbt_idivm.operators import Aggregate
 from dbt_idivm.operators.scan import Attribute
 from dbt_idivm.refresh.catalog import view_settings
-from dbt_idivm.refresh.catalog.invocation import Invocation
-from dbt_idivm.refresh.driver import Refresh, refresh
-from dbt_idivm.refresh.engine import commands
-from dbt_idivm.refresh.protocol import EngineError, KeyCandidate, ModelRequest, Outcome, Reply, Rows, Statement
+from dbt_idivm.refresh.driver import refresh
+from dbt_idivm.refresh.engine import commits
+from dbt_idivm.refresh.engine.invocation import Invocation
+from dbt_idivm.refresh.protocol import EngineError, KeyCandidate, ModelRequest, Outcome, Refresh, Reply, Rows, Statement
 from dbt_idivm.refresh.upkeep.auxiliary_tables import is_auxiliary
 
 DEFAULTS = view_settings._NEEDED
@@ -203,7 +203,7 @@ class FakeEngine:
     def _wrote(self, table: Table, operation: str) -> None:
         if self.on_write:
             self.on_write()
-        number, application = int(self.settings.get(commands.TXN_VERSION, -1)), self.settings.get(commands.TXN_APP, "")
+        number, application = int(self.settings.get(commits.TXN_VERSION, -1)), self.settings.get(commits.TXN_APP, "")
         if table.transactions.get(application, -2) >= number >= 0:
             return  # skipped, as Delta does
         table.transactions[application] = number

@@ -24,7 +24,7 @@ def test_values_are_taken_over() -> None:
     config = model_config({
         "idivm": {"strategy": "recompute", "keys": {"orders": "id", "shop.log": []}, "cluster_by": ["a", "b"]},
         "dbt": {"unique_key": "id", "partition_by": "day", "tblproperties": {"x": True}}})
-    assert config.planned_strategy == "recompute"
+    assert config.plan_strategy == "recompute"
     assert config.keys == {"orders": ("id",), "shop.log": ()}
     assert (config.unique_key, config.cluster_by, config.partition_by) == (("id",), ("a", "b"), ("day",))
     assert config.tblproperties == {"x": "true"}

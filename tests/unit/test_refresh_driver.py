@@ -9,12 +9,12 @@ import pytest
 
 from dbt_idivm.errors import IdivmError
 from dbt_idivm.refresh.catalog import history, state
-from dbt_idivm.refresh.catalog.invocation import Invocation
 from dbt_idivm.refresh.catalog.relations import SHOWN
-from dbt_idivm.refresh.driver import Refresh, forecast, refresh
-from dbt_idivm.refresh.engine import commands
-from dbt_idivm.refresh.engine.client import Engine
-from dbt_idivm.refresh.protocol import EngineError, Forecast, ModelRequest
+from dbt_idivm.refresh.driver import forecast, refresh
+from dbt_idivm.refresh.engine import commits
+from dbt_idivm.refresh.engine.client import Client
+from dbt_idivm.refresh.engine.invocation import Invocation
+from dbt_idivm.refresh.protocol import EngineError, Forecast, ModelRequest, Refresh
 from dbt_idivm.verify import equivalence
 from tests.unit.fake_engine import FakeEngine, Table, drive, model
 
@@ -122,9 +122,9 @@ def test_what_was_looked_up_before_a_table_was_pinned_anew_is_not_enough(engine:
     """Version 2, without new rows, was looked up; then version 3 was pinned, as that of a view that this run refreshed."""
     built(engine).tables["main.o"].commit("OPTIMIZE")
     run = Invocation()
-    drive(engine, run.pinned(Engine(), "main.o"))
+    drive(engine, history.pinned(Client(invocation=run), "main.o"))
     change(engine)
-    run.pin("main.o", drive(engine, history.latest(Engine(), "main.o")))
+    history.pin(Client(invocation=run), "main.o", drive(engine, history.latest(Client(), "main.o")))
     assert engine.drive(MODEL, run).mode == "incremental"
 
 
@@ -487,7 +487,7 @@ def test_no_trust_after_a_partial_build(engine: FakeEngine) -> None:
 
 def test_user_metadata_is_ascii_and_set_for_the_write_only(engine: FakeEngine) -> None:
     seen: list[str] = []
-    engine.on_write = lambda: seen.append(engine.settings[commands.USER_METADATA])
+    engine.on_write = lambda: seen.append(engine.settings[commits.USER_METADATA])
     engine.drive(MODEL)
     assert len(seen) == 1 and seen[0].isascii() and not engine.settings
 

@@ -23,7 +23,7 @@ from dbt.adapters.idivm.forecasts import Foreseen, compiled_models, table
 from dbt.adapters.idivm.keys import KeyIndex
 from dbt.adapters.idivm.request import model_request, relation_under_test
 from dbt.adapters.idivm.response import MaintenanceResponse, maintenance_response
-from dbt_idivm.refresh.engine.client import Engine, EngineFailure
+from dbt_idivm.refresh.engine.steps import EngineFailure
 from dbt_idivm.refresh.protocol import Outcome, Refresh, Reply, Rows, Statement
 from dbt_idivm.relation_name import relation_name
 
@@ -69,7 +69,7 @@ class InvocationMemory:
         self._keys: KeyIndex | None = None
 
     def of(self, invocation_id: str, graph: Mapping[str, Any]) -> tuple[Any, KeyIndex]:
-        from dbt_idivm.refresh.catalog.invocation import Invocation
+        from dbt_idivm.refresh.engine.invocation import Invocation
 
         with self._lock:
             if self._keys is None or self._id != invocation_id:
@@ -169,15 +169,16 @@ class MaintenanceMixin(metaclass=AdapterMeta):
         texts = {name: column.get("description") or "" for name, column in columns.items()}
         quoted = frozenset(name for name, column in columns.items() if column.get("quote"))
         wanted = Descriptions(model.get("description") if for_relation else None, texts if for_columns else None, quoted)
-        return self._idivm_drive(persist(Engine(), name_of(relation), wanted))
+        return self._idivm_drive(persist(_client(), name_of(relation), wanted))
 
     @available.parse_none
     def idivm_persist_constraints(self, table: Any, model: Mapping[str, Any]) -> None:
         """Bring the constraints of the table that holds a model's rows up to its contract."""
         from dbt_idivm.refresh.upkeep.constraints import declared, persist
 
-        wanted = declared((model.get("columns") or {}).values(), model.get("constraints") or ())
-        self._idivm_drive(persist(Engine(), name_of(table), wanted))
+        client = _client()
+        wanted = declared(client.dialect, (model.get("columns") or {}).values(), model.get("constraints") or ())
+        self._idivm_drive(persist(client, name_of(table), wanted))
 
     @available.parse_list
     def idivm_behind(self, relation: Any) -> list[Any]:
@@ -189,7 +190,7 @@ class MaintenanceMixin(metaclass=AdapterMeta):
             return []
         beside = {name_of(each): each for each in self.list_relations(relation.database, relation.schema)  # type: ignore[attr-defined]
                   if is_auxiliary(relation.identifier, each.identifier)}
-        return [beside[name] for name in self._idivm_drive(behind(Engine(), name_of(relation), tuple(beside)))]
+        return [beside[name] for name in self._idivm_drive(behind(_client(), name_of(relation), tuple(beside)))]
 
     @available.parse_none
     def idivm_release(self, relation: Any) -> None:
@@ -197,7 +198,7 @@ class MaintenanceMixin(metaclass=AdapterMeta):
         from dbt_idivm.refresh.upkeep.ownership import release
 
         if relation is not None and relation.is_table and relation.is_delta:
-            self._idivm_drive(release(Engine(), name_of(relation)))
+            self._idivm_drive(release(_client(), name_of(relation)))
 
     @available.parse_list
     def idivm_orphans(self, graph: Mapping[str, Any], drop: bool) -> list[str]:
@@ -213,7 +214,7 @@ class MaintenanceMixin(metaclass=AdapterMeta):
                  for relation in self.list_relations(None, schema)}  # type: ignore[attr-defined]
         taken = {relation_name(node["schema"], node["alias"]) for node in nodes}
         packages = {self.config.project_name, *(node["package_name"] for node in nodes)}
-        left = self._idivm_drive(orphans(Engine(), sorted(there), taken, packages))
+        left = self._idivm_drive(orphans(_client(), sorted(there), taken, packages))
         for orphan in left if drop else ():
             self.drop_relation(there[orphan.relation])  # type: ignore[attr-defined]
         return [f"{orphan.kind} {orphan.relation} of {orphan.owner}" for orphan in left]
@@ -273,6 +274,13 @@ class MaintenanceMixin(metaclass=AdapterMeta):
             return cast("T", stop.value)
         except EngineFailure as failure:
             raise DbtRuntimeError(str(failure)) from failure
+
+
+def _client() -> Any:
+    """Asks the engine, for work that is no refresh. The planner is imported when it is used, not when dbt starts."""
+    from dbt_idivm.refresh.engine.client import Client
+
+    return Client()
 
 
 def name_of(relation: Any) -> str:

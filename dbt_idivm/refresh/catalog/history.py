@@ -9,8 +9,9 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
-from dbt_idivm.refresh.engine import commands
-from dbt_idivm.refresh.engine.client import Engine, Steps
+from dbt_idivm.refresh.engine.client import Client
+from dbt_idivm.refresh.engine.commits import CommitProtocol
+from dbt_idivm.refresh.engine.steps import Steps
 from dbt_idivm.refresh.protocol import Rows
 
 # Commits that change no row: the feed has nothing for them.
@@ -78,38 +79,64 @@ class Commit:
         return int(self.metrics.get("numOutputRows") or 0)
 
 
-def commits(rows: Rows) -> tuple[Commit, ...]:
+_PAGE = 10  # commits; one takes as long as twenty
+
+
+def commits(rows: Rows, protocol: CommitProtocol) -> tuple[Commit, ...]:
     """DESCRIBE HISTORY as commits, newest first."""
-    found = (_commit(row) for row in rows.dicts())
+    found = (_commit(row, protocol) for row in rows.dicts())
     return tuple(sorted(found, key=lambda commit: -commit.version))
 
 
-def newest(engine: Engine, table: str, limit: int) -> Steps[tuple[Commit, ...]]:
+def newest(client: Client, table: str, limit: int) -> Steps[tuple[Commit, ...]]:
     """The newest commits of a table, `limit` at most, newest first."""
-    return commits((yield from engine.ask(commands.history(table, limit))))
+    return commits((yield from client.ask(client.commands.history(table, limit))), client.engine.commits)
 
 
-def latest(engine: Engine, table: str) -> Steps[Commit]:
+def latest(client: Client, table: str) -> Steps[Commit]:
     """The newest commit of a table."""
-    return (yield from newest(engine, table, 1))[0]
+    return (yield from newest(client, table, 1))[0]
 
 
-def since(engine: Engine, table: str, version: int, known: int) -> Steps[tuple[Commit, ...]]:
+def since(client: Client, table: str, version: int, known: int) -> Steps[tuple[Commit, ...]]:
     """The commits from `version` (if it is still there) on, newest first. `known` is a version that exists."""
     limit = max(known - version, 0) + 1
     while True:
-        found = yield from newest(engine, table, limit)
+        found = yield from newest(client, table, limit)
         # others may commit meanwhile, so that the page ends too early
         if len(found) < limit or found[-1].version <= version:
             return tuple(commit for commit in found if commit.version >= version)
         limit += found[-1].version - version
 
 
-def _commit(row: Mapping[str, Any]) -> Commit:
+def pinned(client: Client, table: str) -> Steps[Commit]:
+    """The commit of `table` that every model of this invocation reads: the newest one at the first question."""
+    return (yield from _page(client, table))[0]
+
+
+def pin(client: Client, table: str, commit: Commit) -> None:
+    """A commit of `table` that is known to be the newest: a refreshed view's own."""
+    client.invocation.remember(("pin", table), (commit,))
+
+
+def since_known(client: Client, table: str, version: int, known: int) -> Steps[tuple[Commit, ...]]:
+    """As `since`, of what was looked up for `pinned` if that reaches from `version` to `known`; else asked once."""
+    page = yield from _page(client, table)
+    if page[-1].version <= version and max(version, known) <= page[0].version:
+        return tuple(commit for commit in page if commit.version >= version)
+    return (yield from client.once(("since", table, version), lambda: since(client, table, version, known)))
+
+
+def _page(client: Client, table: str) -> Steps[tuple[Commit, ...]]:
+    """The pinned commit and some before it: they cost nothing, and who has read one of them asks for those since."""
+    return (yield from client.once(("pin", table), lambda: newest(client, table, _PAGE)))
+
+
+def _commit(row: Mapping[str, Any], protocol: CommitProtocol) -> Commit:
     at = row["timestamp"]
     return Commit(int(row["version"]), at.isoformat() if isinstance(at, dt.datetime) else str(at), row["operation"],
                   _modes(row["operation"], row.get("operationParameters")), _metrics(row.get("operationMetrics")),
-                  row.get("userMetadata"))
+                  protocol.metadata(row))
 
 
 def _modes(operation: str, parameters: Any) -> frozenset[str]:

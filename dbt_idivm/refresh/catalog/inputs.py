@@ -10,14 +10,16 @@ from sqlglot import exp
 from dbt_idivm.errors import Finding, IdivmError, finding
 from dbt_idivm.frontend.lower import tables_in
 from dbt_idivm.frontend.replace_tables import replace_tables
+from dbt_idivm.refresh.catalog import history
 from dbt_idivm.refresh.catalog.history import Commit
-from dbt_idivm.refresh.catalog.invocation import Invocation
 from dbt_idivm.refresh.catalog.relations import Described, describe
 from dbt_idivm.refresh.catalog.state import digest
 from dbt_idivm.refresh.catalog.view_settings import disagreement
-from dbt_idivm.refresh.engine.client import Engine, Steps
+from dbt_idivm.refresh.engine.client import Client
+from dbt_idivm.refresh.engine.engine import Engine
+from dbt_idivm.refresh.engine.steps import Steps
 from dbt_idivm.relation_name import name_parts, relation_name
-from dbt_idivm.script.dialect import DELTA, verbatim
+from dbt_idivm.script.dialect import Dialect, verbatim
 
 
 @dataclass(frozen=True)
@@ -55,7 +57,7 @@ class Inputs:
         return all(found.commit is not None for found in self.tables.values())
 
 
-def look_up(engine: Engine, invocation: Invocation, sql: str) -> Steps[Inputs]:
+def look_up(client: Client, sql: str) -> Steps[Inputs]:
     """The inputs of `sql`. Raises where one does not exist; what only incremental work minds goes to `findings`."""
     tables: dict[str, Input] = {}
     views: dict[str, str] = {}
@@ -65,16 +67,16 @@ def look_up(engine: Engine, invocation: Invocation, sql: str) -> Steps[Inputs]:
     settings: dict[str, Mapping[str, str] | None] = {}
     names = list(tables_in(sql))
     for name in names:
-        facts = yield from invocation.once(("facts", name), lambda name=name: describe(engine, name))  # type: ignore[misc]
+        facts = yield from client.once(("facts", name), lambda name=name: describe(client, name))  # type: ignore[misc]
         if facts is None:
             missing.append(finding(301, source=name))
         elif facts.is_plain_view:
-            other = yield from disagreement(engine, invocation, name, facts.settings)
+            other = yield from disagreement(client, name, facts.settings)
             if other is not None:
                 unfollowed.append(other)
                 tables[name] = Input(name, name, facts)
                 continue
-            found = qualified(facts.text or "", facts.namespace)
+            found = qualified(client.engine, facts.text or "", facts.namespace)
             if isinstance(found, Finding):
                 findings.append(finding(307, source=name, message=found.title))
                 tables[name] = Input(name, name, facts)
@@ -82,26 +84,26 @@ def look_up(engine: Engine, invocation: Invocation, sql: str) -> Steps[Inputs]:
             views[name], settings[name] = found, facts.settings
             names.extend(each for each in tables_in(found) if each not in names)
         else:
-            tables[name] = yield from _table(engine, invocation, name, facts)
+            tables[name] = yield from _table(client, name, facts)
             findings.extend(_unfit(tables[name]))
     if missing:
         raise IdivmError(missing)
     return Inputs(tables, views, tuple(findings), tuple(unfollowed), settings)
 
 
-def _table(engine: Engine, invocation: Invocation, name: str, facts: Described) -> Steps[Input]:
+def _table(client: Client, name: str, facts: Described) -> Steps[Input]:
     table, visible = name, None
     if facts.kind == "view" and facts.maintained is not None:
         table = facts.maintained
         visible = tuple(column.name for column in facts.columns)
-        behind = yield from invocation.once(("facts", table), lambda: describe(engine, table))
+        behind = yield from client.once(("facts", table), lambda: describe(client, table))
         if behind is None:
             raise IdivmError(finding(301, source=table))
         facts = behind
     elif facts.is_delta and facts.schema and len(name_parts(name)) == 1:
         # a name alone could be that of something in the Δ-script
-        table = relation_name(facts.schema, *name_parts(name))
-    commit = (yield from invocation.pinned(engine, table)) if facts.is_delta else None
+        table = relation_name(*facts.schema, *name_parts(name))
+    commit = (yield from history.pinned(client, table)) if facts.is_delta else None
     return Input(name, table, facts, commit, visible)
 
 
@@ -117,13 +119,15 @@ def view_digest(text: str | Finding, settings: Mapping[str, str] | None) -> str:
     return digest(str(text), settings)
 
 
-def qualified(text: str, namespace: str) -> str | Finding:
-    """A view's SQL with its one-part names resolved as Spark resolves them: in the schema the view was created in."""
+def qualified(engine: Engine, text: str, namespace: tuple[str, ...]) -> str | Finding:
+    """A view's SQL with its incomplete names resolved as the engine resolves them: in the namespace the view was created in."""
 
     def replacement(name: str, table: exp.Table) -> str | None:
-        if len(table.parts) > 1 or not namespace:
+        missing = engine.depth - len(table.parts)
+        if missing <= 0 or not namespace:
             return None
-        return DELTA.sql(exp.Table(this=_quoted(table.name), db=_quoted(namespace)))
+        parts = [_quoted(part) for part in (*namespace[:missing], *(part.name for part in table.parts))]
+        return engine.dialect.sql(exp.Table(**dict(zip(("this", "db", "catalog"), reversed(parts), strict=False))))
 
     try:
         sql = replace_tables(text, replacement)
@@ -133,29 +137,29 @@ def qualified(text: str, namespace: str) -> str | Finding:
     return sql
 
 
-def pinned_query(sql: str, inputs: Inputs) -> exp.Expr:
+def pinned_query(dialect: Dialect, sql: str, inputs: Inputs) -> exp.Expr:
     """The user's SELECT itself, its tables at their pinned versions and its views expanded: for views without a plan.
 
     Everything but the tables stays as the user wrote it: what has no plan may be beyond the parser's understanding.
     """
-    return verbatim(_pinned_text(sql, inputs))
+    return verbatim(_pinned_text(dialect, sql, inputs))
 
 
-def _pinned_text(sql: str, inputs: Inputs) -> str:
+def _pinned_text(dialect: Dialect, sql: str, inputs: Inputs) -> str:
     def replacement(name: str, table: exp.Table) -> str | None:
         alias = None if table.alias else exp.TableAlias(this=_quoted(table.name))
         if name in inputs.views:
-            return DELTA.sql(exp.Subquery(this=verbatim(_pinned_text(inputs.views[name], inputs)), alias=alias))
+            return dialect.sql(exp.Subquery(this=verbatim(_pinned_text(dialect, inputs.views[name], inputs)), alias=alias))
         if name in inputs.tables and not table.args.get("version"):
-            return DELTA.sql(_pinned(inputs.tables[name], alias), pretty=False)
+            return dialect.sql(_pinned(dialect, inputs.tables[name], alias), pretty=False)
         return None
 
     return replace_tables(sql, replacement)
 
 
-def _pinned(found: Input, alias: exp.TableAlias | None) -> exp.Expr:
+def _pinned(dialect: Dialect, found: Input, alias: exp.TableAlias | None) -> exp.Expr:
     """`t VERSION AS OF n`; a hidden column of the table behind an upstream view stays hidden."""
-    table = DELTA.table(found.table, found.version)
+    table = dialect.table(found.table, found.version)
     if found.visible is None:
         return table if alias is None or found.table == found.name else exp.alias_(table, alias.this, table=True)
     shown = [exp.Column(this=_quoted(name)) for name in found.visible]

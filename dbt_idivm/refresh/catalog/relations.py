@@ -10,10 +10,10 @@ from typing import Any
 from dbt_idivm.operators.scan import Attribute
 from dbt_idivm.refresh.catalog import state
 from dbt_idivm.refresh.catalog.view_settings import stored_settings
-from dbt_idivm.refresh.engine import commands
-from dbt_idivm.refresh.engine.client import Engine, EngineFailure, Steps
+from dbt_idivm.refresh.engine.client import Client
+from dbt_idivm.refresh.engine.engine import Engine
+from dbt_idivm.refresh.engine.steps import EngineFailure, Steps
 from dbt_idivm.refresh.protocol import Rows
-from dbt_idivm.relation_name import name_parts
 
 # Properties of ours, each a hex-encoded JSON value.
 VIEW = "idivm.view"  # on the user's relation: the table that is maintained for it
@@ -35,9 +35,10 @@ _LOST = ("DELTA_PATH_DOES_NOT_EXIST",)  # a DROP or a RENAME broke off between t
 
 @dataclass(frozen=True)
 class Described:
-    """A table or view. `text` is the SQL of a plain view, `namespace` the schema that its names are resolved in.
+    """A table or view. `text` is the SQL of a plain view, `namespace` what its names are resolved in.
 
-    A `lost` table is an entry of the catalog whose files are not there.
+    `schema` and `namespace` are the parts of a name that stand before the last one. A `lost` table is an entry of the catalog
+    whose files are not there.
     """
 
     columns: tuple[Attribute, ...]
@@ -45,8 +46,8 @@ class Described:
     provider: str
     has_feed: bool = False
     text: str | None = None
-    namespace: str = ""
-    schema: str = ""  # of a Delta table
+    namespace: tuple[str, ...] = ()
+    schema: tuple[str, ...] = ()
     properties: Mapping[str, Any] = field(default_factory=dict)
     lost: bool = False
     settings: Mapping[str, str] | None = None  # of a plain view, see `view_settings.py`
@@ -66,23 +67,24 @@ class Described:
         return str(found) if found is not None else None
 
 
-def describe(engine: Engine, relation: str) -> Steps[Described | None]:
+def describe(client: Client, relation: str) -> Steps[Described | None]:
     """What stands under that name; None if nothing does."""
     try:
-        rows = yield from engine.ask(commands.describe(relation))
+        rows = yield from client.ask(client.commands.describe(relation))
     except EngineFailure as failure:
         if failure.is_any(_MISSING):
             return None
         if failure.is_any(_LOST):
             return Described((), "table", "delta", lost=True)
         raise
-    facts = described(rows)
+    facts = described(rows, client.engine)
     if not facts.is_plain_view:
         return facts
-    return replace(facts, settings=(yield from stored_settings(engine, relation)))
+    return replace(facts, settings=(yield from stored_settings(client, relation)))
 
 
-def described(rows: Rows) -> Described:
+def described(rows: Rows, engine: Engine) -> Described:
+    """The relation that a DESCRIBE TABLE EXTENDED of this engine shows."""
     lines = [(str(row[0] or ""), str(row[1] or "")) for row in rows.rows]
     columns = []
     for name, kind in lines:
@@ -96,5 +98,5 @@ def described(rows: Rows) -> Described:
     found = {key: state.decode(value) for key, value in _OURS.findall(text)}
     return Described(tuple(columns), "view" if "view" in kind else "table" if kind else "",
                      details.get("Provider", "").lower(), bool(_FEED_ON.search(text)), details.get("View Text"),
-                     (name_parts(details.get("View Catalog and Namespace", "")) or ("",))[-1],
-                     next(iter(name_parts(details.get("Name", ""))[-2:-1]), ""), found)
+                     engine.namespace(details.get("View Catalog and Namespace", "")),
+                     engine.namespace_of(details.get("Name", "")), found)

@@ -7,12 +7,11 @@ from dataclasses import dataclass, replace
 from dbt_idivm.errors import Finding, finding
 from dbt_idivm.refresh.catalog import history, state
 from dbt_idivm.refresh.catalog.history import Commit
-from dbt_idivm.refresh.catalog.invocation import Invocation
 from dbt_idivm.refresh.catalog.relations import SHOWN, describe
 from dbt_idivm.refresh.catalog.state import State
-from dbt_idivm.refresh.engine.client import Engine, EngineFailure, Steps
+from dbt_idivm.refresh.engine.client import Client
+from dbt_idivm.refresh.engine.steps import EngineFailure, Steps
 from dbt_idivm.refresh.protocol import ModelRequest
-from dbt_idivm.relation_name import relation_name
 
 HIDDEN_SUFFIX = "__idivm"  # the ID-extended table of a model whose view needs hidden columns
 NEW_SUFFIX = "__idivm_new"  # a table that is built while something else still stands at its name
@@ -48,20 +47,15 @@ class StoredView:
         return f"{stands}, built from {built}" if built else stands
 
 
-def model_name(request: ModelRequest) -> str:
-    """The model's relation, named as inputs are."""
-    return relation_name(request.schema, request.identifier)
-
-
-def read_stored_view(engine: Engine, invocation: Invocation, request: ModelRequest, *, whole: bool = False) -> Steps[StoredView]:
+def read_stored_view(client: Client, request: ModelRequest, *, whole: bool = False) -> Steps[StoredView]:
     """The state in the newest commit of a refresh, unless somebody else changed rows after it.
 
     `whole`: look for the state behind such changes as well, to compare the view with what it should be.
     """
-    model = model_name(request)
+    model = request.relation
     table, shows = model, None
     if request.existing == "view":
-        facts = yield from invocation.once(("facts", model), lambda: describe(engine, model))
+        facts = yield from client.once(("facts", model), lambda: describe(client, model))
         if facts is None or facts.maintained is None:
             return StoredView(model, reason=finding(406, view=model, message="a plain view stands at its name"))
         table, shows = facts.maintained, facts.properties.get(SHOWN)
@@ -70,7 +64,7 @@ def read_stored_view(engine: Engine, invocation: Invocation, request: ModelReque
     judged = StoredView(table, reason=finding(413, view=model))
     for limit in _PAGES:
         try:
-            commits = yield from history.newest(engine, table, limit)
+            commits = yield from history.newest(client, table, limit)
         except EngineFailure as failure:
             if not failure.is_any(_ABSENT):
                 raise

@@ -12,9 +12,8 @@ from collections.abc import Mapping
 from typing import Any
 
 from dbt_idivm.errors import Finding, finding
-from dbt_idivm.refresh.catalog.invocation import Invocation
-from dbt_idivm.refresh.engine import commands
-from dbt_idivm.refresh.engine.client import Engine, EngineFailure, Steps
+from dbt_idivm.refresh.engine.client import Client
+from dbt_idivm.refresh.engine.steps import EngineFailure, Steps
 
 CONFIGURATION = "view_creation_spark_configuration"
 _OURS_FOR_ALL = "spark.sql.legacy.useCurrentConfigsForView"
@@ -41,25 +40,25 @@ _NEEDED: Mapping[str, str | None] = {
 }
 
 
-def stored_settings(engine: Engine, view: str) -> Steps[Mapping[str, str] | None]:
+def stored_settings(client: Client, view: str) -> Steps[Mapping[str, str] | None]:
     """Those that a query's meaning may depend on; None if the engine does not tell."""
     try:
-        rows = yield from engine.ask(commands.describe_as_json(view))
+        rows = yield from client.ask(client.commands.describe_as_json(view))
         found: Any = json.loads(str(rows.rows[0][0]))[CONFIGURATION]
         return {str(key): str(value) for key, value in found.items() if _has_meaning(str(key))}
     except (EngineFailure, IndexError, KeyError, ValueError, TypeError, AttributeError):
         return None
 
 
-def disagreement(engine: Engine, invocation: Invocation, view: str, stored: Mapping[str, str] | None) -> Steps[Finding | None]:
+def disagreement(client: Client, view: str, stored: Mapping[str, str] | None) -> Steps[Finding | None]:
     """Why the view's text may mean something else in this session; None if it does not."""
-    if (yield from _setting(engine, invocation, _OURS_FOR_ALL)).lower() == "true":
+    if (yield from _setting(client, _OURS_FOR_ALL)).lower() == "true":
         return None
     if stored is None:
         return finding(312, source=view)
     for key in sorted({*_NEEDED, *stored}):
         theirs = stored.get(key, _NEEDED.get(key))
-        ours = yield from _setting(engine, invocation, key)
+        ours = yield from _setting(client, key)
         if theirs is None or theirs.lower() != ours.lower():
             return finding(311, source=view, setting=key, theirs=theirs or "not known", ours=ours)
     return None
@@ -69,6 +68,6 @@ def _has_meaning(key: str) -> bool:
     return key.startswith("spark.sql.") and not key.startswith(_HARMLESS)
 
 
-def _setting(engine: Engine, invocation: Invocation, key: str) -> Steps[str]:
-    rows = yield from invocation.once(("setting", key), lambda: engine.ask(commands.read_option(key)))
+def _setting(client: Client, key: str) -> Steps[str]:
+    rows = yield from client.once(("setting", key), lambda: client.ask(client.commands.read_option(key)))
     return str(rows.rows[0][1]) if rows.rows else ""

@@ -1,6 +1,6 @@
 """Keys against a net diff: a change that breaks a declared key is an error, never a wrong view (ADR 0001).
 
-Two post-state rows of one key in the diff itself cost nothing to see. Whether a row that came meets one that was there
+Two post-state rows of one key in the diff itself cost nothing to see. Whether an inserted row has the key of one that was there
 already is a read of the table at its new version, restricted to these keys.
 """
 
@@ -17,32 +17,31 @@ from dbt_idivm.algebra.operator import SIGN
 from dbt_idivm.algebra.types import type_of
 from dbt_idivm.errors import IdivmError, finding
 from dbt_idivm.refresh.catalog.inputs import Input
-from dbt_idivm.refresh.catalog.invocation import Invocation
-from dbt_idivm.refresh.changes.net_diffs import Move, feed_of
-from dbt_idivm.refresh.checks.keys import Key
-from dbt_idivm.refresh.decide.config import ModelConfig
-from dbt_idivm.refresh.engine.client import Engine, Steps
-from dbt_idivm.refresh.protocol import Statement
-from dbt_idivm.script.dialect import DELTA
+from dbt_idivm.refresh.changes.moves import Move
+from dbt_idivm.refresh.changes.net_diffs import feed_of
+from dbt_idivm.refresh.checks.keys import Key, KeyedInput
+from dbt_idivm.refresh.engine.client import Client
+from dbt_idivm.refresh.engine.steps import Steps
+from dbt_idivm.script.dialect import Dialect
 from dbt_idivm.script.diff import FeedDiff, InlineDiff, NetDiff, Row
 from dbt_idivm.script.key_ranges import add_key_ranges
 from dbt_idivm.script.value_range import TEXT
 
-SAMPLE = 100  # so many of the keys that came are looked up under `verify: sample`
-_STORED, _CAME = "stored", "came"
+SAMPLE = 100  # so many of the new keys are looked up under `verify: sample`
+_STORED, _NEW = "stored", "came"
 
 
-def verify_change(engine: Engine, invocation: Invocation, config: ModelConfig, found: Input, key: Key, move: Move,
-                  diff: NetDiff) -> Steps[None]:
-    """Check a key against the net diff of its table. Raises IDIVM-306."""
-    if key.trusted:
+def verify_change(client: Client, keyed: KeyedInput, move: Move, diff: NetDiff, verify: str) -> Steps[None]:
+    """Check an input's key against the net diff of its table. `verify` is the model's setting. Raises IDIVM-306."""
+    found, key = keyed.found, keyed.key
+    if key is None or key.trusted:
         return
-    limit = SAMPLE if config.verify == "sample" else None
-    came = _came(found, key, move, diff)
-    if config.verify == "none" or came == ():
+    limit = SAMPLE if verify == "sample" else None
+    new = _new_keys(found, key, move, diff)
+    if verify == "none" or new == ():
         return
     question = ("key change", move.table, key.columns, move.consumed.version, move.to_version, limit)
-    broken = yield from invocation.once(question, lambda: _repeated(engine, found, key, move, (came, limit)))
+    broken = yield from client.once(question, lambda: _repeated(client, found, key, move, (new, limit)))
     if broken is not None:
         raise violation(found, key, move.to_version, broken)
 
@@ -53,7 +52,7 @@ def violation(found: Input, key: Key, version: int, values: tuple[Any, ...]) -> 
                               version=version, example=example))
 
 
-def _came(found: Input, key: Key, move: Move, diff: NetDiff) -> tuple[Row, ...] | None:
+def _new_keys(found: Input, key: Key, move: Move, diff: NetDiff) -> tuple[Row, ...] | None:
     """The keys that only post-state rows carry; None if they are in the feed only. Raises where one occurs twice."""
     if isinstance(diff, FeedDiff) or not set(key.columns) <= set(diff.columns):
         return None
@@ -73,27 +72,27 @@ def _by_key(diff: InlineDiff, key: Key, sign: int) -> Counter[Row]:
     return counts
 
 
-def _repeated(engine: Engine, found: Input, key: Key, move: Move,
-              came: tuple[tuple[Row, ...] | None, int | None]) -> Steps[tuple[Any, ...] | None]:
-    """A key that came and occurs more than once in the table at its new version."""
-    rows, limit = came
-    keys = _changed_keys(key, move) if rows is None else _literal_keys(found, key, rows[:limit])
+def _repeated(client: Client, found: Input, key: Key, move: Move,
+              new: tuple[tuple[Row, ...] | None, int | None]) -> Steps[tuple[Any, ...] | None]:
+    """A new key that occurs more than once in the table at its new version."""
+    rows, limit = new
+    keys = _feed_keys(client.dialect, key, move) if rows is None else _literal_keys(client.dialect, found, key, rows[:limit])
     if rows is None and limit is not None:
         keys = keys.limit(limit)
     names = [column(name, _STORED) for name in key.columns]
-    on = conjunction(same(name, column(alias, _CAME)) for name, alias in zip(names, _aliases(key), strict=True))
-    table = exp.alias_(DELTA.table(move.table, move.to_version), _STORED, table=True)
+    on = conjunction(same(name, column(alias, _NEW)) for name, alias in zip(names, _aliases(key), strict=True))
+    table = exp.alias_(client.dialect.table(move.table, move.to_version), _STORED, table=True)
     query = (exp.Select(expressions=names).from_(table)
-             .join(exp.Join(this=subquery(keys, _CAME), on=on)).group_by(*(name.copy() for name in names))
+             .join(exp.Join(this=subquery(keys, _NEW), on=on)).group_by(*(name.copy() for name in names))
              .having(exp.GT(this=exp.Count(this=exp.Star()), expression=exp.Literal.number(1))).limit(1))
-    query = hinted(query, [_CAME] if rows is not None or feed_of(move).broadcast else [])
+    query = hinted(query, [_NEW] if rows is not None or feed_of(move).broadcast else [])
     label = f"check new keys ({', '.join(key.columns)}) of {move.table}"
-    answer = yield from engine.ask(Statement(DELTA.sql(add_key_ranges(query, _texts(found, key))), "read", label))
+    answer = yield from client.read(add_key_ranges(query, _texts(found, key)), label)
     return tuple(answer.rows[0]) if answer.rows else None
 
 
 def _aliases(key: Key) -> list[str]:
-    """Names for the key's columns among those that came: the columns' own may be anything."""
+    """Names for the columns of the new keys: the columns' own may be anything."""
     return [f"k{number}" for number in range(1, len(key.columns) + 1)]
 
 
@@ -102,13 +101,13 @@ def _texts(found: Input, key: Key) -> frozenset[tuple[str, str]]:
                      if a.name in key.columns and type_of(a.type).this in TEXT)
 
 
-def _literal_keys(found: Input, key: Key, rows: tuple[Row, ...]) -> exp.Select:
+def _literal_keys(dialect: Dialect, found: Input, key: Key, rows: tuple[Row, ...]) -> exp.Select:
     types = {attribute.name: attribute.type for attribute in found.facts.columns}
-    return DELTA.rows(tuple(zip(_aliases(key), (types[name] for name in key.columns), strict=True)), rows, "rows")
+    return dialect.rows(tuple(zip(_aliases(key), (types[name] for name in key.columns), strict=True)), rows, "rows")
 
 
-def _changed_keys(key: Key, move: Move) -> exp.Select:
-    signed = DELTA.signed_feed(feed_of(move), tuple(zip(key.columns, _aliases(key), strict=True)), SIGN)
-    came = exp.GT(this=column(SIGN), expression=exp.Literal.number(0))
+def _feed_keys(dialect: Dialect, key: Key, move: Move) -> exp.Select:
+    signed = dialect.signed_feed(feed_of(move), tuple(zip(key.columns, _aliases(key), strict=True)), SIGN)
+    inserted = exp.GT(this=column(SIGN), expression=exp.Literal.number(0))
     return (exp.Select(expressions=[column(name) for name in _aliases(key)])
-            .from_(subquery(signed, "changes")).where(came).distinct())
+            .from_(subquery(signed, "changes")).where(inserted).distinct())

@@ -1,19 +1,15 @@
-"""How far each input moved, and its net diff: read once for all models, in the form that fits its size."""
+"""The net diff of an input between two versions: read once for all models, in the form that fits its size."""
 
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
 from typing import Any
 
-from dbt_idivm.errors import Finding, finding
-from dbt_idivm.refresh.catalog.history import Commit
-from dbt_idivm.refresh.catalog.inputs import Input, Inputs
-from dbt_idivm.refresh.catalog.invocation import Invocation
-from dbt_idivm.refresh.catalog.state import Consumed, State
-from dbt_idivm.refresh.engine.client import Engine, Steps
-from dbt_idivm.refresh.protocol import Statement
-from dbt_idivm.script.dialect import DELTA, REPLACEMENT, is_inlinable
+from dbt_idivm.refresh.catalog.inputs import Input
+from dbt_idivm.refresh.changes.moves import Move
+from dbt_idivm.refresh.engine.client import Client
+from dbt_idivm.refresh.engine.steps import Steps
+from dbt_idivm.script.dialect import REPLACEMENT, is_inlinable
 from dbt_idivm.script.diff import FeedDiff, InlineDiff, NetDiff, Row, Value
 from dbt_idivm.script.plan import Plan
 
@@ -24,73 +20,13 @@ INLINE_CHARACTERS = 1_000_000
 BROADCAST_ROWS = 1_000_000
 
 
-@dataclass(frozen=True)
-class Move:
-    """One input table from the version that the view was built from to the pinned one, and the commits in between."""
-
-    table: str
-    consumed: Consumed
-    to_version: int
-    to_at: str
-    commits: tuple[Commit, ...] = ()
-
-    @property
-    def moved(self) -> bool:
-        return self.to_version != self.consumed.version
-
-    @property
-    def feed_rows(self) -> int | None:
-        """How many rows the feed shows, None if a commit does not say."""
-        counts = [commit.feed_rows for commit in self.commits]
-        return None if None in counts else sum(count for count in counts if count is not None)
-
-
-def moves(engine: Engine, invocation: Invocation, state: State, inputs: Inputs) -> Steps[dict[str, Move] | Finding]:
-    """Table → move; or why the view cannot be led on from what it was built from."""
-    found: dict[str, Move] = {}
-    for name, each in inputs.tables.items():
-        consumed = state.inputs.get(name)
-        if consumed is None or consumed.table != each.table:
-            return finding(404, source=name)
-        if each.table not in found:
-            move = yield from _move(engine, invocation, consumed, each)
-            if move is None:
-                return finding(404, source=name)
-            found[each.table] = move
-    return found
-
-
-def _move(engine: Engine, invocation: Invocation, consumed: Consumed, found: Input) -> Steps[Move | None]:
-    """None if the table is another one than was consumed."""
-    pinned = found.commit
-    assert pinned is not None
-    commits = yield from commits_since(engine, invocation, consumed, pinned)
-    if commits is None:
-        return None
-    if pinned.version <= consumed.version:
-        # lower: another run led the view further than the version that this invocation pinned. Nothing to do for this input
-        return Move(found.table, consumed, consumed.version, consumed.at)
-    between = tuple(commit for commit in commits if consumed.version < commit.version <= pinned.version)
-    return Move(found.table, consumed, pinned.version, pinned.at, between)
-
-
-def commits_since(engine: Engine, invocation: Invocation, consumed: Consumed, pinned: Commit) -> Steps[tuple[Commit, ...] | None]:
-    """The commits of a table from the consumed one on; None if the table does not show that one: it is another table
-    than was consumed, or its history is gone (ADR 0002)."""
-    if pinned.version == consumed.version:
-        commits: tuple[Commit, ...] = (pinned,)
-    else:
-        commits = yield from invocation.since(engine, consumed.table, consumed.version, pinned.version)
-    return commits if any(commit.version == consumed.version and commit.at == consumed.at for commit in commits) else None
-
-
-def net_diff(engine: Engine, invocation: Invocation, found: Input, move: Move) -> Steps[NetDiff]:
+def net_diff(client: Client, found: Input, move: Move) -> Steps[NetDiff]:
     """The net diff of a move over all columns that can be inlined, or the feed where it is too large."""
     question = ("diff", move.table, move.consumed.version, move.to_version)
-    return (yield from invocation.once(question, lambda: _read(engine, found, move)))
+    return (yield from client.once(question, lambda: _read(client, found, move)))
 
 
-def _read(engine: Engine, found: Input, move: Move) -> Steps[NetDiff]:
+def _read(client: Client, found: Input, move: Move) -> Steps[NetDiff]:
     columns = tuple((a.name, a.type) for a in found.facts.columns if is_inlinable(a.type))
     names = tuple(name for name, _ in columns)
     if move.feed_rows == 0:
@@ -99,9 +35,9 @@ def _read(engine: Engine, found: Input, move: Move) -> Steps[NetDiff]:
     # a rewrite of the whole table does not say how little it changed: worth a look
     if not columns or (move.feed_rows or 0) > INLINE_ROWS:
         return feed
-    query = DELTA.encoded_feed(feed, columns, INLINE_ROWS + 1)
+    query = client.dialect.encoded_feed(feed, columns, INLINE_ROWS + 1)
     label = f"net diff of {move.table} from version {feed.from_version} to {feed.to_version}"
-    rows = yield from engine.ask(Statement(DELTA.sql(query), "read", label))
+    rows = yield from client.read(query, label)
     kinds = [kind for _, kind in columns]
     netted = tuple((_row(kinds, row[:-1]), int(row[-1])) for row in rows.rows)
     # perhaps another text than is stored: to be looked into, as with every feed

@@ -8,35 +8,34 @@ where a text was spoilt before it was stored; these are shown as they are.
 from __future__ import annotations
 
 from dbt_idivm.errors import Finding, finding
-from dbt_idivm.refresh.catalog.invocation import Invocation
-from dbt_idivm.refresh.engine.client import Engine, Steps
-from dbt_idivm.refresh.protocol import Statement
-from dbt_idivm.script.dialect import DELTA, may_hold_text
+from dbt_idivm.refresh.engine.client import Client
+from dbt_idivm.refresh.engine.steps import Steps
+from dbt_idivm.script.dialect import may_hold_text
 from dbt_idivm.script.diff import FeedDiff
 from dbt_idivm.script.plan import Plan
 
 
-def unreadable_text(engine: Engine, invocation: Invocation, plan: Plan, feed: FeedDiff) -> Steps[Finding | None]:
+def unreadable_text(client: Client, plan: Plan, feed: FeedDiff) -> Steps[Finding | None]:
     """The reason to rebuild if the feed shows a text that the plan reads as another one."""
     texts = tuple(sorted({a.name for scan in plan.scans if scan.table == feed.table
                           for a in scan.base_columns if may_hold_text(a.type)}))
     if not texts:
         return None
     question = ("unreadable text", feed.table, feed.from_version, feed.to_version, texts)
-    found = yield from invocation.once(question, lambda: _look(engine, feed, texts))
+    found = yield from client.once(question, lambda: _look(client, feed, texts))
     return finding(416, source=feed.table) if found else None
 
 
-def _look(engine: Engine, feed: FeedDiff, texts: tuple[str, ...]) -> Steps[bool]:
+def _look(client: Client, feed: FeedDiff, texts: tuple[str, ...]) -> Steps[bool]:
     """Only a feed that shows U+FFFD is suspect; then the table itself tells, where the move began and where it ended.
 
     What came and went in between cancels, however it is shown.
     """
-    shown = Statement(DELTA.sql(DELTA.replaced_in_feed(feed, texts)), "read", f"U+FFFD in the change feed of {feed.table}")
-    if not (yield from engine.ask(shown)).rows:
+    shown = client.dialect.replaced_in_feed(feed, texts)
+    if not (yield from client.read(shown, f"U+FFFD in the change feed of {feed.table}")).rows:
         return False
     for version in (feed.to_version, feed.from_version):
         label = f"texts of {feed.table} at version {version} that are not UTF-8"
-        if (yield from engine.ask(Statement(DELTA.sql(DELTA.invalid_in_table(feed.table, version, texts)), "read", label))).rows:
+        if (yield from client.read(client.dialect.invalid_in_table(feed.table, version, texts), label)).rows:
             return True
     return False

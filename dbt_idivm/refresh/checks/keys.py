@@ -17,13 +17,11 @@ from dbt_idivm.algebra.types import is_float, type_of
 from dbt_idivm.errors import Finding, IdivmError, finding, listed, nearest
 from dbt_idivm.refresh.catalog import state
 from dbt_idivm.refresh.catalog.inputs import Input, Inputs
-from dbt_idivm.refresh.catalog.invocation import Invocation
 from dbt_idivm.refresh.catalog.relations import IDS
-from dbt_idivm.refresh.decide.config import ModelConfig
-from dbt_idivm.refresh.engine.client import Engine, Steps
-from dbt_idivm.refresh.protocol import ModelRequest, Statement
+from dbt_idivm.refresh.engine.client import Client
+from dbt_idivm.refresh.engine.steps import Steps
+from dbt_idivm.refresh.protocol import ModelRequest
 from dbt_idivm.relation_name import as_named, name_parts, relation_name
-from dbt_idivm.script.dialect import DELTA
 
 COUNT = "idivm_count"
 
@@ -37,12 +35,23 @@ class Key:
     trusted: bool = False
 
 
-def choose_keys(request: ModelRequest, config: ModelConfig, inputs: Inputs) -> dict[str, Key]:
-    """Relation name → key, for the inputs that have one. Raises for a configured key that names no column or input."""
-    findings = list(_unknown_names(request, config, inputs))
+@dataclass(frozen=True)
+class KeyedInput:
+    """An input and the key that its rows are maintained by, if it has one."""
+
+    found: Input
+    key: Key | None = None
+
+
+def choose_keys(request: ModelRequest, configured: Mapping[str, tuple[str, ...]], inputs: Inputs) -> dict[str, Key]:
+    """Relation name → key, for the inputs that have one. `configured`: the `keys` of the model's config.
+
+    Raises IDIVM-103 and IDIVM-304 for a configured key that names no input or column.
+    """
+    findings = list(_unknown_names(request, configured, inputs))
     keys: dict[str, Key] = {}
     for name, found in inputs.tables.items():
-        chosen = _configured(request, config, name)
+        chosen = _configured(request, configured, name)
         if chosen is None:
             chosen = _declared(request, found) or _upstream(found)
         else:
@@ -54,14 +63,14 @@ def choose_keys(request: ModelRequest, config: ModelConfig, inputs: Inputs) -> d
     return keys
 
 
-def verify(engine: Engine, invocation: Invocation, found: Input, key: Key) -> Steps[None]:
+def verify(client: Client, found: Input, key: Key) -> Steps[None]:
     """Check a key over the whole table at its pinned version, once an invocation. Raises IDIVM-305."""
     if key.trusted or found.version is None:
         return
     question = ("key", found.table, key.columns, found.version)
     label = f"check key ({', '.join(key.columns)}) of {found.table}"
-    rows = DELTA.table(found.table, found.version)
-    broken = yield from invocation.once(question, lambda: repeated(engine, rows, key, label))
+    rows = client.dialect.table(found.table, found.version)
+    broken = yield from client.once(question, lambda: repeated(client, rows, key, label))
     if broken is not None:
         raise not_unique(found.name, key, broken)
 
@@ -72,7 +81,7 @@ def not_unique(relation: str, key: Key, broken: tuple[int, tuple[Any, ...]]) -> 
                               example=_example(key, values)))
 
 
-def repeated(engine: Engine, rows: exp.Expr, key: Key, label: str) -> Steps[tuple[int, tuple[Any, ...]] | None]:
+def repeated(client: Client, rows: exp.Expr, key: Key, label: str) -> Steps[tuple[int, tuple[Any, ...]] | None]:
     """How many values of the key occur more than once in `rows`, and one of them; None if the key holds."""
     names = [column(name) for name in key.columns]
     groups = (exp.Select(expressions=[*names, exp.alias_(exp.Count(this=exp.Star()), COUNT)])
@@ -82,7 +91,7 @@ def repeated(engine: Engine, rows: exp.Expr, key: Key, label: str) -> Steps[tupl
     total = exp.Window(this=exp.Count(this=exp.Star()))
     query = (exp.Select(expressions=[exp.alias_(total, "idivm_total"), exp.Star()])
              .from_(groups.subquery("repeated")).limit(1))
-    found = yield from engine.ask(Statement(DELTA.sql(query), "read", label))
+    found = yield from client.read(query, label)
     return (int(found.rows[0][0]), tuple(found.rows[0][1:-1])) if found.rows else None
 
 
@@ -90,8 +99,8 @@ def _example(key: Key, values: tuple[Any, ...]) -> str:
     return ", ".join(f"{name} = {value}" for name, value in zip(key.columns, values, strict=True))
 
 
-def _configured(request: ModelRequest, config: ModelConfig, relation: str) -> Key | None:
-    for written, columns in config.keys.items():
+def _configured(request: ModelRequest, configured: Mapping[str, tuple[str, ...]], relation: str) -> Key | None:
+    for written, columns in configured.items():
         if _means(request, written, relation):
             return Key(columns, f"`keys` of model {request.name}")
     return None
@@ -131,10 +140,10 @@ def _is_blurred(found: Input, key: Key) -> bool:
     return not key.trusted and any(is_float(type_of(a.type)) for a in found.facts.columns if a.name.lower() in names)
 
 
-def _unknown_names(request: ModelRequest, config: ModelConfig, inputs: Inputs) -> list[Finding]:
+def _unknown_names(request: ModelRequest, configured: Mapping[str, tuple[str, ...]], inputs: Inputs) -> list[Finding]:
     written = {name: request.input_names.get(name, name) for name in (*inputs.tables, *inputs.views)}
     return [finding(103, key="keys", value=name, accepted="the inputs " + ", ".join(f"`{w}`" for w in written.values()))
-            for name in config.keys if not any(_means(request, name, relation) for relation in written)]
+            for name in configured if not any(_means(request, name, relation) for relation in written)]
 
 
 def _missing_columns(found: Input, key: Key) -> list[Finding]:

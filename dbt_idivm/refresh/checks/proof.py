@@ -18,7 +18,6 @@ from dbt_idivm.algebra.block import subquery
 from dbt_idivm.algebra.expressions import column
 from dbt_idivm.algebra.types import is_float, sum_type, type_of
 from dbt_idivm.errors import Finding, finding
-from dbt_idivm.refresh.apply import statements
 from dbt_idivm.refresh.catalog.inputs import Input, Inputs, pinned_query
 from dbt_idivm.refresh.catalog.state import digest
 from dbt_idivm.refresh.checks.ambiguous_literals import numbers_in_literals
@@ -26,12 +25,13 @@ from dbt_idivm.refresh.checks.bag_difference import differences
 from dbt_idivm.refresh.checks.plan_expressions import Unreadable
 from dbt_idivm.refresh.checks.plan_text import normal_form
 from dbt_idivm.refresh.checks.union_types import differing_branches
-from dbt_idivm.refresh.engine import commands
-from dbt_idivm.refresh.engine.client import Engine, EngineFailure, Steps
+from dbt_idivm.refresh.engine.client import Client
+from dbt_idivm.refresh.engine.scoped import under
+from dbt_idivm.refresh.engine.steps import EngineFailure, Steps
 from dbt_idivm.refresh.protocol import Statement
 from dbt_idivm.script.bind import full_query
 from dbt_idivm.script.binding import Binding
-from dbt_idivm.script.dialect import DELTA
+from dbt_idivm.script.dialect import Dialect
 from dbt_idivm.script.over_tables import over_tables
 from dbt_idivm.script.plan import Plan
 
@@ -83,6 +83,7 @@ class Question:
     sql: str
     plan: Plan
     inputs: Inputs
+    dialect: Dialect
 
     @property
     def columns(self) -> tuple[str, ...]:
@@ -95,7 +96,7 @@ class Question:
 
     def stored(self, versions: Mapping[str, int]) -> exp.Select:
         """The query whose rows are stored."""
-        return full_query(self.over_tables, Binding(versions))
+        return full_query(self.over_tables, Binding(versions, dialect=self.dialect))
 
     @property
     def versions(self) -> dict[str, int]:
@@ -110,11 +111,11 @@ class Question:
     @property
     def theirs(self) -> exp.Expr:
         """What the user wrote."""
-        return pinned_query(self.sql, self.inputs)
+        return pinned_query(self.dialect, self.sql, self.inputs)
 
     def key(self, fingerprint: Mapping[str, str]) -> str:
         """The same for the same SELECT read in the same way by the same version of the planner."""
-        return digest(_version(), DELTA.sql(self.stored({})), dict(fingerprint))
+        return digest(_version(), self.dialect.sql(self.stored({})), dict(fingerprint))
 
 
 @cache
@@ -125,16 +126,16 @@ def _version() -> str:
         return ""
 
 
-def judge(engine: Engine, question: Question, key: str, verify_build: str) -> Steps[Proof]:
+def judge(client: Client, question: Question, key: str, verify_build: str) -> Steps[Proof]:
     """Whether the plan means what the SELECT means. Raises EngineFailure where Spark refuses the SELECT itself."""
-    difference, evidence = yield from statements.under(engine, _WHOLE, _told(engine, question))
+    difference, evidence = yield from under(client, _WHOLE, _difference(client, question))
     if difference is None and not evidence:
         return Proof("plans", key)
     if difference is None and verify_build != "never":
-        if verify_build == "auto" and (yield from _size(engine, question.inputs.tables)) > LARGEST_CHECKED:
+        if verify_build == "auto" and (yield from _size(client, question.inputs.tables)) > LARGEST_CHECKED:
             return Proof("unchecked", key, None, evidence)
         try:
-            difference = yield from _rows_differ(engine, question)
+            difference = yield from _rows_differ(client, question)
         except EngineFailure as failure:
             if verify_build == "always":
                 raise
@@ -146,34 +147,35 @@ def judge(engine: Engine, question: Question, key: str, verify_build: str) -> St
     return Proof("differs", key, finding(905, difference=difference), evidence)
 
 
-def _told(engine: Engine, question: Question) -> Steps[tuple[str | None, str]]:
-    """What differs by names and types, and the evidence if the plans differ or tell nothing."""
-    theirs, ours = DELTA.sql(question.theirs), DELTA.sql(question.ours)
-    wanted = yield from _columns(engine, commands.describe_query(theirs, _THEIRS))
+def _difference(client: Client, question: Question) -> Steps[tuple[str | None, str]]:
+    """What differs by names and types, and the evidence if the plans differ or prove nothing."""
+    theirs, ours = client.dialect.sql(question.theirs), client.dialect.sql(question.ours)
+    stored_sql = client.dialect.sql(question.stored(question.versions))
+    wanted = yield from _columns(client, client.commands.describe_query(theirs, _THEIRS))
     try:
-        stored = yield from _columns(engine, commands.describe_query(DELTA.sql(question.stored(question.versions)), _OURS))
+        stored = yield from _columns(client, client.commands.describe_query(stored_sql, _OURS))
     except EngineFailure as failure:
-        return f"Spark refuses it: {_first_line(failure)}", _evidence((_THEIRS, theirs), (_OURS, ours))
+        return f"Spark refuses it: {failure.first_line}", _evidence((_THEIRS, theirs), (_OURS, ours))
     difference = _misread(question, wanted, stored)
     if difference is None:
-        difference = yield from differing_branches(engine, question.over_tables, question.versions)
-    first = yield from _explained(engine, commands.explain_query(theirs, _THEIRS))
-    second = yield from _explained(engine, commands.explain_query(ours, _OURS))
+        difference = yield from differing_branches(client, question.over_tables, question.versions)
+    first = yield from _explained(client, client.commands.explain_query(theirs, _THEIRS))
+    second = yield from _explained(client, client.commands.explain_query(ours, _OURS))
     if difference is None and _are_equal((first, second), (theirs, ours)):
         return None, ""
     return difference, _evidence((_THEIRS, theirs), (_OURS, ours), (f"Spark's plans of {_THEIRS}", first),
                                  (f"Spark's plans of {_OURS}", second))
 
 
-def _columns(engine: Engine, statement: Statement) -> Steps[list[tuple[str, str]]]:
-    rows = yield from engine.ask(statement)
+def _columns(client: Client, statement: Statement) -> Steps[list[tuple[str, str]]]:
+    rows = yield from client.ask(statement)
     return [(str(row[0]), str(row[1])) for row in rows.rows]
 
 
-def _explained(engine: Engine, statement: Statement) -> Steps[str]:
+def _explained(client: Client, statement: Statement) -> Steps[str]:
     """Spark's plans; what stands in their place proves nothing."""
     try:
-        rows = yield from engine.ask(statement)
+        rows = yield from client.ask(statement)
     except EngineFailure as failure:
         return failure.error.message
     return "\n".join(str(row[0]) for row in rows.rows)
@@ -212,41 +214,37 @@ def _relied_upon(plan: Plan) -> dict[str, str]:
     return {each.name: results[each.attribute] for each in plan.columns if each.attribute in results}
 
 
-def _size(engine: Engine, tables: Mapping[str, Input]) -> Steps[int]:
+def _size(client: Client, tables: Mapping[str, Input]) -> Steps[int]:
     """Bytes of the inputs, as their logs say."""
     total = 0
     for name in sorted({found.table for found in tables.values()}):
-        rows = yield from engine.ask(commands.detail(name))
+        rows = yield from client.ask(client.commands.detail(name))
         total += sum(int(row.get("sizeInBytes") or 0) for row in rows.dicts())
     return total
 
 
-def _rows_differ(engine: Engine, question: Question) -> Steps[str | None]:
+def _rows_differ(client: Client, question: Question) -> Steps[str | None]:
     """A row of which the two queries give different numbers of copies.
 
     Two evaluations of one sum of floats may differ in the last digits, so these are then compared with less of them.
     """
-    found = yield from _compared(engine, question, {})
+    found = yield from _compared(client, question, {})
     if found is None:
         return None
-    types = dict((yield from _columns(engine, commands.describe_query(DELTA.sql(question.theirs), _THEIRS))))
+    types = dict((yield from _columns(client, client.commands.describe_query(client.dialect.sql(question.theirs), _THEIRS))))
     floats = {name: kind for name, kind in types.items() if is_float(type_of(kind))}
-    return (yield from _compared(engine, question, floats)) if floats else found
+    return (yield from _compared(client, question, floats)) if floats else found
 
 
-def _compared(engine: Engine, question: Question, rounded: Mapping[str, str]) -> Steps[str | None]:
+def _compared(client: Client, question: Question, rounded: Mapping[str, str]) -> Steps[str | None]:
     cells = [exp.cast(column(name), "float") if name in rounded else column(name) for name in question.columns]
     query = differences(subquery(question.ours, "ours"), subquery(question.theirs, "theirs"), question.columns, cells)
-    rows = yield from engine.ask(Statement(DELTA.sql(query.limit(1)), "read", "compare the plan's rows with the SELECT's"))
+    rows = yield from client.read(query.limit(1), "compare the plan's rows with the SELECT's")
     if not rows.rows:
         return None
     *row, copies = rows.rows[0]
     values = ", ".join(f"{name}={value}" for name, value in zip(question.columns, row, strict=True))
     return f"of the row ({values}) it gives {abs(int(copies))} too {'many' if int(copies) > 0 else 'few'}"
-
-
-def _first_line(failure: EngineFailure) -> str:
-    return (failure.error.message.strip().splitlines() or [failure.error.error_class])[0]
 
 
 def _listed(columns: list[tuple[str, str]]) -> str:

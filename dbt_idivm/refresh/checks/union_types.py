@@ -11,27 +11,26 @@ from collections.abc import Mapping, Sequence
 from dbt_idivm.algebra.operator import operators
 from dbt_idivm.frontend.coercion import answers, question
 from dbt_idivm.operators import UnionAll
-from dbt_idivm.refresh.engine import commands
-from dbt_idivm.refresh.engine.client import Engine, Steps
+from dbt_idivm.refresh.engine.client import Client
+from dbt_idivm.refresh.engine.steps import Steps
 from dbt_idivm.script.bind import relation_query
 from dbt_idivm.script.binding import Binding
-from dbt_idivm.script.dialect import DELTA
 from dbt_idivm.script.plan import Plan
 
 _NULL = "void"  # the type of NULL, which takes the type of the other branches
 
 
-def ask_types(engine: Engine, unions: Sequence[UnionAll], versions: Mapping[str, int]) -> Steps[list[str]]:
+def ask_types(client: Client, unions: Sequence[UnionAll], versions: Mapping[str, int]) -> Steps[list[str]]:
     """The types of `coercion.question`'s columns over the tables at these versions, the newest ones if none is given."""
-    query = DELTA.sql(relation_query(question(unions), Binding(versions)))
-    rows = yield from engine.ask(commands.describe_query(query, "UNIONs and their branches"))
+    query = client.dialect.sql(relation_query(question(unions), Binding(versions, dialect=client.dialect)))
+    rows = yield from client.ask(client.commands.describe_query(query, "UNIONs and their branches"))
     return [str(row[1]) for row in rows.rows]
 
 
-def differing_branches(engine: Engine, plan: Plan, versions: Mapping[str, int]) -> Steps[str | None]:
+def differing_branches(client: Client, plan: Plan, versions: Mapping[str, int]) -> Steps[str | None]:
     """A column that two branches have in different types; None if there is none. `plan` is over tables."""
     unions = tuple(node for node in operators(plan.root) if isinstance(node, UnionAll))
-    types_of = answers(unions, (yield from ask_types(engine, unions, versions))) if unions else []
+    types_of = answers(unions, (yield from ask_types(client, unions, versions))) if unions else []
     for union, types in zip(unions, types_of, strict=True):
         for output, *kinds in zip(union.outputs, *types.branches, strict=True):
             found = sorted({*kinds} - {_NULL})

@@ -52,8 +52,8 @@ class ModelConfig:
     tblproperties: Mapping[str, str] = field(default_factory=dict)
 
     @property
-    def planned_strategy(self) -> Strategy:
-        """How the planner is to carry changes on; `auto` and `incremental` are by i-diffs."""
+    def plan_strategy(self) -> Strategy:
+        """How the planner is to propagate changes; `auto` and `incremental` are by i-diffs."""
         return "tuple" if self.strategy == "tuple" else "recompute" if self.strategy == "recompute" else "id"
 
     @property

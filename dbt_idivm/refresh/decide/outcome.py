@@ -1,4 +1,4 @@
-"""What a refresh says it did: the record, and the console line in few words."""
+"""What a refresh reports: the record for dbt, and the console line."""
 
 from __future__ import annotations
 
@@ -8,8 +8,9 @@ from typing import Literal
 
 from dbt_idivm.errors import Finding
 from dbt_idivm.refresh.catalog.stored_view import HIDDEN_SUFFIX
-from dbt_idivm.refresh.decide.planning import Job, Planned
-from dbt_idivm.refresh.protocol import InputChange, Mode, Outcome
+from dbt_idivm.refresh.decide.job import Job
+from dbt_idivm.refresh.decide.planned import Planned
+from dbt_idivm.refresh.protocol import InputChange, Mode, ModelRequest, Outcome
 from dbt_idivm.relation_name import name_parts
 
 MEANING = "meaning"  # of the plan: the heading under which an artifact says how it was judged
@@ -27,7 +28,7 @@ class Effect:
 
 @dataclass(frozen=True)
 class Result:
-    """One refresh in the terms of the outcome. `hidden`: the model is a view over its ID-extended table."""
+    """What one refresh did. `hidden`: the model is a view over its ID-extended table."""
 
     mode: Mode
     hidden: bool
@@ -44,9 +45,9 @@ def outcome(job: Job, result: Result, planned: Planned | None = None) -> Outcome
     return Outcome(
         mode=result.mode, strategy=result.strategy, reason=result.reason,
         rows_inserted=effect.inserted, rows_updated=effect.updated, rows_deleted=effect.deleted,
-        statements=job.engine.statements, inputs=result.inputs,
-        message=message(result, job.engine.statements), relations=relations(job, result.hidden, caches),
-        artifacts=artifacts(job, planned), warnings=tuple(job.warnings))
+        statements=job.client.statements, inputs=result.inputs,
+        message=message(result, job.client.statements), relations=relations(job.request, result.hidden, caches),
+        artifacts=artifacts(planned), warnings=tuple(job.warnings))
 
 
 def message(result: Result, statements: int) -> str:
@@ -71,16 +72,16 @@ def _count(number: int, noun: str) -> str:
     return f"{number} {noun}{'' if number == 1 else 's'}"
 
 
-def relations(job: Job, hidden: bool, caches: tuple[str, ...]) -> tuple[Relation, ...]:
+def relations(request: ModelRequest, hidden: bool, caches: tuple[str, ...]) -> tuple[Relation, ...]:
     """The model's relation first, then what stands behind it."""
-    schema, name = job.request.schema, job.request.identifier
+    schema, name = request.schema, request.identifier
     beside: tuple[Relation, ...] = tuple((schema, name_parts(cache)[-1], "table") for cache in caches)
     if hidden:
         return ((schema, name, "view"), (schema, name + HIDDEN_SUFFIX, "table"), *beside)
     return ((schema, name, "table"), *beside)
 
 
-def artifacts(job: Job, planned: Planned | None) -> dict[str, str]:
+def artifacts(planned: Planned | None) -> dict[str, str]:
     """The plan and its Δ-script as text: deterministic, so that a pull request can show how they differ."""
     if planned is None:
         return {}
@@ -95,11 +96,10 @@ def artifacts(job: Job, planned: Planned | None) -> dict[str, str]:
     return {"plan.txt": text, "delta_script.sql": delta_script(planned.plan, planned.table), **evidence}
 
 
-def named(job: Job, relation: str) -> str:
+def named(request: ModelRequest, relation: str) -> str:
     """An input as the user wrote it."""
-    return job.request.input_names.get(relation, relation)
+    return request.input_names.get(relation, relation)
 
 
 def summary(reason: Finding | None) -> str | None:
     return reason.summary if reason else None
-

@@ -1,36 +1,38 @@
-"""The vocabulary of the refresh's generators: asking the engine, and what a refused statement raises."""
+"""One refresh's side of the conversation with the engine."""
 
 from __future__ import annotations
 
-from collections.abc import Generator, Iterable
+from collections.abc import Callable, Hashable
 from dataclasses import dataclass, field
-from typing import TypeAlias, TypeVar
 
-from dbt_idivm.refresh.protocol import EngineError, Reply, Rows, Statement
+from sqlglot import exp
 
-T = TypeVar("T")
-Steps: TypeAlias = Generator[Statement, Reply, T]
-
-
-class EngineFailure(Exception):
-    """The engine refused a statement."""
-
-    def __init__(self, statement: Statement, error: EngineError) -> None:
-        super().__init__(f"{statement.label}: {error.message}")
-        self.statement, self.error = statement, error
-
-    def is_any(self, classes: Iterable[str]) -> bool:
-        """Whether the error is of one of `classes`; a name ending in `*` stands for all that begin with it."""
-        found = self.error.error_class
-        return any(found.startswith(each[:-1]) if each.endswith("*") else found == each or found.startswith(each + ".")
-                   for each in classes)
+from dbt_idivm.refresh.engine.commands import Commands
+from dbt_idivm.refresh.engine.engine import SPARK_DELTA, Engine
+from dbt_idivm.refresh.engine.invocation import Invocation
+from dbt_idivm.refresh.engine.steps import EngineFailure, Steps, T
+from dbt_idivm.refresh.protocol import EngineError, Rows, Statement
+from dbt_idivm.script.dialect import Dialect
 
 
 @dataclass
-class Engine:
-    """Asks for one refresh, and counts the statements that read or write table data."""
+class Client:
+    """Asks the engine for one refresh, and counts the statements that read or write table data.
 
-    statements: int = field(default=0)
+    `invocation`: what the refreshes of one `dbt run` share.
+    """
+
+    engine: Engine = SPARK_DELTA
+    invocation: Invocation = field(default_factory=Invocation)
+    statements: int = 0
+
+    @property
+    def dialect(self) -> Dialect:
+        return self.engine.dialect
+
+    @property
+    def commands(self) -> Commands:
+        return self.engine.commands
 
     def ask(self, statement: Statement) -> Steps[Rows]:
         """The rows of a statement. Raises EngineFailure."""
@@ -40,3 +42,11 @@ class Engine:
         if isinstance(reply, EngineError):
             raise EngineFailure(statement, reply)
         return reply
+
+    def read(self, query: exp.Expr, label: str) -> Steps[Rows]:
+        """The rows of a query over table data. Raises EngineFailure."""
+        return self.ask(Statement(self.dialect.sql(query), "read", label))
+
+    def once(self, key: Hashable, steps: Callable[[], Steps[T]]) -> Steps[T]:
+        """The result of `steps`, which run the first time only in this invocation. A failure is not remembered."""
+        return self.invocation.once(key, steps)

@@ -10,10 +10,9 @@ from dataclasses import dataclass
 
 from dbt_idivm.refresh.apply import statements
 from dbt_idivm.refresh.catalog.relations import described
-from dbt_idivm.refresh.engine import commands
-from dbt_idivm.refresh.engine.client import Engine, Steps
+from dbt_idivm.refresh.engine.client import Client
+from dbt_idivm.refresh.engine.steps import Steps
 from dbt_idivm.refresh.protocol import Rows
-from dbt_idivm.script.dialect import DELTA
 
 
 @dataclass(frozen=True)
@@ -36,32 +35,32 @@ class Descriptions:
         return texts, tuple(name for name, column in meant.items() if column is None)
 
 
-def persist(engine: Engine, relation: str, wanted: Descriptions) -> Steps[tuple[str, ...]]:
+def persist(client: Client, relation: str, wanted: Descriptions) -> Steps[tuple[str, ...]]:
     """Bring the comments of a table, or of a view over the table behind it, up to the descriptions.
 
     An empty description leaves the comment that is there. Returns the described columns that the relation does not have.
     """
-    rows = yield from engine.ask(commands.describe(relation))
-    facts, columns, comment = described(rows), _column_comments(rows), _comment(rows)
+    rows = yield from client.ask(client.commands.describe(relation))
+    facts, columns, comment = described(rows, client.engine), _column_comments(rows), _comment(rows)
     texts, missing = wanted.of_columns(columns)
     differ = {name: text for name, text in texts.items() if text != columns[name]}
     if differ and facts.maintained is not None and facts.kind == "view":
         # a view's columns get comments when it is created, and by no other statement
         comments = {name: differ.get(name, known) for name, known in columns.items()}
-        table = DELTA.table(facts.maintained, None)
-        yield from engine.ask(statements.create_view(relation, table, tuple(columns), facts.properties, comments))
-        yield from _comment_on(engine, relation, "view", wanted.relation or comment, "")
+        table = client.dialect.table(facts.maintained, None)
+        yield from client.ask(statements.create_view(client.dialect, relation, table, tuple(columns), facts.properties, comments))
+        yield from _comment_on(client, relation, "view", wanted.relation or comment, "")
         return missing
     if facts.kind == "table":
         for name, text in differ.items():
-            yield from engine.ask(commands.comment_column(relation, name, text))
-    yield from _comment_on(engine, relation, facts.kind, wanted.relation, comment)
+            yield from client.ask(client.commands.comment_column(relation, name, text))
+    yield from _comment_on(client, relation, facts.kind, wanted.relation, comment)
     return missing
 
 
-def _comment_on(engine: Engine, relation: str, kind: str, wanted: str | None, known: str) -> Steps[None]:
+def _comment_on(client: Client, relation: str, kind: str, wanted: str | None, known: str) -> Steps[None]:
     if wanted and wanted != known:
-        yield from engine.ask(commands.comment_relation(kind, relation, wanted))
+        yield from client.ask(client.commands.comment_relation(kind, relation, wanted))
 
 
 def _column_comments(rows: Rows) -> dict[str, str]:

@@ -1,4 +1,4 @@
-"""What all models of one invocation share: pinned versions, facts of inputs, net diffs, checked keys.
+"""What all models of one invocation share: look-ups that are made once.
 
 The first model that needs something looks it up; others wait for it. dbt runs models in threads, so each look-up has a
 lock of its own, held while its statement runs. Look-ups nest only from a model to its inputs, never back.
@@ -12,11 +12,7 @@ from collections.abc import Callable, Hashable
 from dataclasses import dataclass, field
 from typing import Any, cast
 
-from dbt_idivm.refresh.catalog import history
-from dbt_idivm.refresh.catalog.history import Commit
-from dbt_idivm.refresh.engine.client import Engine, Steps, T
-
-_PAGE = 10  # commits; one takes as long as twenty
+from dbt_idivm.refresh.engine.steps import Steps, T
 
 
 @dataclass
@@ -27,7 +23,7 @@ class _Slot:
 
 
 class Invocation:
-    """The memory of one `dbt run`."""
+    """The memory of one `dbt run`. Keys are tuples whose second part is the table that they are about."""
 
     def __init__(self) -> None:
         self._guard = threading.Lock()
@@ -47,26 +43,11 @@ class Invocation:
                 slot.known = True
             return cast(T, slot.value)
 
-    def pinned(self, engine: Engine, table: str) -> Steps[Commit]:
-        """The commit of `table` that every model of this invocation reads: the newest one at the first question."""
-        return (yield from self._page(engine, table))[0]
-
-    def since(self, engine: Engine, table: str, version: int, known: int) -> Steps[tuple[Commit, ...]]:
-        """As `history.since`, of what was looked up for `pinned` if that reaches from `version` to `known`."""
-        page = yield from self._page(engine, table)
-        if page[-1].version <= version and max(version, known) <= page[0].version:
-            return tuple(commit for commit in page if commit.version >= version)
-        return (yield from self.once(("since", table, version), lambda: history.since(engine, table, version, known)))
-
-    def pin(self, table: str, commit: Commit) -> None:
-        """A commit of `table` that is known to be the newest: a refreshed view's own."""
-        slot = self._slot(("pin", table))
+    def remember(self, key: Hashable, value: Any) -> None:
+        """What `once` would look up is known already."""
+        slot = self._slot(key)
         with slot.lock:
-            slot.known, slot.value = True, (commit,)
-
-    def _page(self, engine: Engine, table: str) -> Steps[tuple[Commit, ...]]:
-        """The pinned commit and some before it: they cost nothing, and who has read one of them asks for those since."""
-        return (yield from self.once(("pin", table), lambda: history.newest(engine, table, _PAGE)))
+            slot.known, slot.value = True, value
 
     def forget(self, *tables: str) -> None:
         """Ask anew for these tables: they were written, or their pinned version cannot be read any more."""
