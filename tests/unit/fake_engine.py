@@ -41,6 +41,7 @@ class Table:
     properties: dict[str, str] = field(default_factory=lambda: {"delta.enableChangeDataFeed": "true"})
     commits: list[tuple[Any, ...]] = field(default_factory=list)
     text: str = ""
+    namespace: str = ""  # of a view
     transactions: dict[str, int] = field(default_factory=dict)
     settings: dict[str, str] | None = field(default_factory=lambda: dict(SETTINGS))  # of a view
     epoch: str = "a"  # part of the timestamps: a table that is created again has others
@@ -129,6 +130,7 @@ class FakeEngine:
             return Rows(HISTORY, tuple(reversed(table.commits))[:int(statement.sql.split()[-1])])
         lines = [*table.columns.items(), ("", ""), ("# Detailed Table Information", ""), ("Type", table.kind),
                  ("Provider", table.provider), ("View Text", table.text),
+                 ("View Catalog and Namespace", table.namespace),
                  ("Table Properties", "[" + ",".join(f"{k}={v}" for k, v in table.properties.items()) + "]")]
         return Rows(("col_name", "data_type", "comment"), tuple((*line, None) for line in lines))
 
