@@ -10,7 +10,6 @@ from sqlglot import exp
 from dbt_idivm.algebra.relation import Relation
 from dbt_idivm.algebra.types import type_of
 from dbt_idivm.idiff.idiff import REC, IDiff
-from dbt_idivm.passes.screening import screens
 from dbt_idivm.script.additive import additive_merge
 from dbt_idivm.script.binding import Binding, Staged
 from dbt_idivm.script.direct import direct_merge, is_direct
@@ -36,17 +35,16 @@ class BoundScript:
 
     @property
     def recomputes(self) -> bool:
-        """Whether part of the view is evaluated anew."""
+        """Whether part of the view is recomputed."""
         return any(diff.kind is REC for diff in self.idiffs)
 
 
 def bind(plan: Plan, binding: Binding, target: str, *, optimised: bool = True, additive: bool = True) -> BoundScript | None:
     """The Δ-script of one refresh as one MERGE into the table `target`; None if no i-diff has rows.
 
-    Inlined net diffs are screened first. `optimised` chooses between the plan's two Δ-scripts. Raises KeyViolation where an
-    inlined net diff shows one.
+    `binding` has the changes of this plan (`net_changes.py`). `optimised` chooses between the plan's two Δ-scripts.
     """
-    script = _script(plan, replace(binding, screens=screens(plan.root), columns=plan.column_names), target, optimised, additive)
+    script = _script(plan, replace(binding, columns=plan.column_names), target, optimised, additive)
     if script is not None:
         add_key_ranges(script.merge, _texts(plan, target))
     return script

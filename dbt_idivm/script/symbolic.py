@@ -9,6 +9,7 @@ from dbt_idivm.algebra.relation import Relation, named_block
 from dbt_idivm.operators.scan import DiffRows
 from dbt_idivm.script.binding import Binding, StatementBinder
 from dbt_idivm.script.diff import FeedDiff, Row
+from dbt_idivm.script.net_changes import NetChanges
 from dbt_idivm.script.plan import Plan
 
 
@@ -33,4 +34,4 @@ class _SymbolicBinder(StatementBinder):
 
 def symbolic(plan: Plan) -> SymbolicBinding:
     """The binding of a refresh in which every input of `plan` changed."""
-    return SymbolicBinding(diffs={table: FeedDiff(table, 0, 1) for table in plan.tables}, columns=plan.column_names)
+    return SymbolicBinding(changes=NetChanges({table: FeedDiff(table, 0, 1) for table in plan.tables}), columns=plan.column_names)

@@ -13,6 +13,7 @@ from dbt_idivm.script.bind import BoundScript
 from dbt_idivm.script.binding import Binding
 from dbt_idivm.script.dialect import DUCKDB
 from dbt_idivm.script.diff import InlineDiff
+from dbt_idivm.script.net_changes import net_changes
 from dbt_idivm.script.plan import Plan
 from dbt_idivm.script.prune_empty import non_empty
 
@@ -42,7 +43,7 @@ class Coverage:
             return
         if plan.strategy == "tuple":
             return
-        binding = Binding(diffs=diffs, dialect=DUCKDB)
+        binding = Binding(changes=net_changes(plan, diffs, screened=False), dialect=DUCKDB)
         base = {name: non_empty(found, binding.is_empty) for name, found in plan.base.items()}
         self.rules.update(firing.rule for firing in propagate(plan.root, base).firings)
 

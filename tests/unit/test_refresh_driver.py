@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import datetime as dt
 from dataclasses import replace
+from typing import Any
 
 import pytest
 
@@ -608,3 +609,15 @@ def test_a_view_made_anew_under_other_settings_is_another_one(engine: FakeEngine
     view_settings = {"spark.sql.ansi.enabled": "true", "spark.sql.session.timeZone": "Asia/Tokyo"}
     engine.tables["main.p"].settings = view_settings
     assert engine.drive(request).mode == "full"
+
+
+@pytest.mark.parametrize("rows", [((7, "a", 1), (7, "b", 1)), ((7, "a", -1), (7, "b", -1))])
+def test_a_violated_key_is_found_when_the_net_diff_is_read(engine: FakeEngine, rows: tuple[tuple[Any, ...], ...],
+                                                          monkeypatch: pytest.MonkeyPatch) -> None:
+    """Also where nobody looks it up in the input, and whatever image shows it: no statement is built from such rows."""
+    request = replace(MODEL, config={"idivm": {"verify": "none"}})
+    built(engine, request)
+    change(engine, 2)
+    engine.reads["net diff"] = rows
+    monkeypatch.setattr("dbt_idivm.refresh.decide.decision.bind", None)
+    assert failing(engine, request).codes == ("IDIVM-306",)

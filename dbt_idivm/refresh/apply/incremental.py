@@ -76,7 +76,7 @@ def _skipped(client: Client, stored: StoredView, new: State) -> Steps[Effect]:
 
 def _failed(client: Client, planned: Planned, changes: Changes, failure: EngineFailure) -> Steps[Finding]:
     """The reason to rebuild that an engine's error is; raises what is none."""
-    feeds = [table for table, diff in changes.diffs.items() if isinstance(diff, FeedDiff)]
+    feeds = [table for table, diff in changes.net.diffs.items() if isinstance(diff, FeedDiff)]
     if failure.is_any(GAP) and feeds:
         moved = [changes.moves[table] for table in feeds]
         named_in = [move for move in moved if move.table in failure.error.message]
@@ -94,7 +94,7 @@ def input_changes(request: ModelRequest, planned: Planned, changes: Changes) -> 
     """Input, as the user wrote it → how far it moved, and how many rows of it changed."""
     found = {}
     for name, each in planned.own_inputs.items():
-        move, diff = changes.moves[each.table], changes.diffs.get(each.table)
+        move, diff = changes.moves[each.table], changes.net.diffs.get(each.table)
         rows = 0 if diff is None else sum(abs(w) for _, w in diff.rows) if isinstance(diff, InlineDiff) else None
         through = planned.through.get(named(request, name))
         if diff is None and through is not None and through.from_version == move.consumed.version:

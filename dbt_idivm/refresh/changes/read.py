@@ -8,15 +8,16 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
-from dbt_idivm.errors import Finding, finding
-from dbt_idivm.refresh.changes.changed_keys import verify_change
+from dbt_idivm.errors import Finding, IdivmError, finding
+from dbt_idivm.refresh.changes.changed_keys import verify_change, violation
 from dbt_idivm.refresh.changes.moves import Move
 from dbt_idivm.refresh.changes.net_diffs import for_plan, net_diff
 from dbt_idivm.refresh.changes.unreadable_text import unreadable_text
 from dbt_idivm.refresh.checks.keys import KeyedInput
 from dbt_idivm.refresh.engine.client import Client
 from dbt_idivm.refresh.engine.steps import EngineFailure, Steps, T
-from dbt_idivm.script.diff import FeedDiff, NetDiff
+from dbt_idivm.script.diff import FeedDiff, KeyViolation, NetDiff
+from dbt_idivm.script.net_changes import NetChanges, net_changes
 from dbt_idivm.script.plan import Plan
 
 # The feed between two versions is not there: switched off in between, past its retention, cleaned up, or its columns
@@ -29,10 +30,10 @@ GAP = ("DELTA_MISSING_CHANGE_DATA", "DELTA_CHANGE_DATA_FEED_INCOMPATIBLE_*", "DE
 
 @dataclass(frozen=True)
 class Changes:
-    """How the inputs moved, and the net diffs of those that changed."""
+    """How the inputs moved, and the net diffs of those that changed, classified."""
 
     moves: Mapping[str, Move]
-    diffs: Mapping[str, NetDiff]
+    net: NetChanges = NetChanges()
 
     @property
     def versions(self) -> dict[str, int]:
@@ -54,8 +55,8 @@ def read_changes(client: Client, plan: Plan, inputs: Sequence[KeyedInput], verif
         if isinstance(diff, Finding):
             return diff
         found[move.table] = diff
-    changes = Changes(moves, for_plan(plan, found, moves))
-    return (yield from _unreadable(client, plan, changes)) or changes
+    diffs = for_plan(plan, found, moves)
+    return (yield from _unreadable(client, plan, diffs, moves)) or Changes(moves, _classified(plan, diffs, inputs, moves))
 
 
 def _checked_diff(client: Client, keyed: KeyedInput, move: Move, verify: str) -> Steps[NetDiff]:
@@ -64,10 +65,20 @@ def _checked_diff(client: Client, keyed: KeyedInput, move: Move, verify: str) ->
     return diff
 
 
-def _unreadable(client: Client, plan: Plan, changes: Changes) -> Steps[Finding | None]:
-    for table, diff in changes.diffs.items():
+def _classified(plan: Plan, diffs: Mapping[str, NetDiff], inputs: Sequence[KeyedInput], moves: Mapping[str, Move]) -> NetChanges:
+    try:
+        return net_changes(plan, diffs)
+    except KeyViolation as broken:
+        for each in inputs:
+            if each.found.table == broken.table and each.key is not None and each.key.columns == broken.key:
+                raise violation(each.found, each.key, moves[broken.table].to_version, broken.value) from broken
+        raise IdivmError(finding(901, message=str(broken))) from broken
+
+
+def _unreadable(client: Client, plan: Plan, diffs: Mapping[str, NetDiff], moves: Mapping[str, Move]) -> Steps[Finding | None]:
+    for table, diff in diffs.items():
         if isinstance(diff, FeedDiff):
-            reason = yield from _or_gap(changes.moves[table], unreadable_text(client, plan, diff))
+            reason = yield from _or_gap(moves[table], unreadable_text(client, plan, diff))
             if reason is not None:
                 return reason
     return None

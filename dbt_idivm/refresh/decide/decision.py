@@ -58,11 +58,11 @@ def _prepared(job: Job, stored: StoredView, planned: Planned) -> Steps[Ready | F
     if isinstance(moved, Finding):
         return moved
     if not any(move.moved for move in moved.values()):
-        return Ready(Changes(moved, {}), None)
+        return Ready(Changes(moved), None)
     if planned.plan is None:
         assert planned.refusal is not None
         return planned.refusal
     changes = yield from read_changes(job.client, planned.plan, planned.keyed_inputs, job.config.verify, moved)
     if isinstance(changes, Finding):
         return changes
-    return Ready(changes, bind(planned.plan, Binding(changes.versions, changes.diffs, job.dialect), stored.table))
+    return Ready(changes, bind(planned.plan, Binding(changes.versions, changes.net, job.dialect), stored.table))
