@@ -11,7 +11,7 @@ from dbt_idivm.idiff.idiff import IDiff
 from dbt_idivm.operators.additive import additive_rule
 from dbt_idivm.operators.aggregate import Aggregate
 from dbt_idivm.script.bind import bind
-from dbt_idivm.script.dialect import DELTA
+from dbt_idivm.script.dialect import DELTA, Dialect
 from dbt_idivm.script.direct import is_direct
 from dbt_idivm.script.plan import Cache, Plan
 from dbt_idivm.script.prune_empty import non_empty
@@ -52,32 +52,32 @@ def _explained(plan: Plan, what: str) -> str:
 
 
 @deep_recursion()
-def delta_script(plan: Plan, target: str, *, optimised: bool = True) -> str:
+def delta_script(plan: Plan, target: str, *, optimised: bool = True, dialect: Dialect = DELTA) -> str:
     """The Δ-script: each i-diff of the view with its guard, then the MERGE that applies them when none is empty.
 
     With intermediate caches theirs come first, in the order in which they are run.
     """
-    scripts = [f"-- cache {cache.number}: {cache.table}\n\n{_script(cache.plan, cache.table, optimised)}"
+    scripts = [f"-- cache {cache.number}: {cache.table}\n\n{_script(cache.plan, cache.table, optimised, dialect)}"
                for cache in plan.caches]
-    return "\n".join([*scripts, *(["-- view\n"] if scripts else []), _script(plan, target, optimised)])
+    return "\n".join([*scripts, *(["-- view\n"] if scripts else []), _script(plan, target, optimised, dialect)])
 
 
-def _script(plan: Plan, target: str, optimised: bool) -> str:
-    binding = symbolic(plan)
+def _script(plan: Plan, target: str, optimised: bool, dialect: Dialect) -> str:
+    binding = symbolic(plan, dialect)
     idiffs = plan.idiffs if optimised else plan.naive
     steps = []
     for number, diff in enumerate(idiffs, 1):
         binder = binding.statement()
-        query = DELTA.sql(binder.attach(diff.relation.block(binder).select()))
+        query = dialect.sql(binder.attach(diff.relation.block(binder).select()))
         steps.append(f"-- i-diff {number}: {diff}\n-- guard: {_guard(diff)}\n{query};\n")
     bound = bind(plan, binding, target, optimised=optimised, additive=False)
     if bound is not None:
         when = ", when no i-diff is empty" if idiffs else ""
-        steps.append(f"-- apply{when}: {bound.shape}\n{DELTA.sql(bound.merge)};\n")
+        steps.append(f"-- apply{when}: {bound.shape}\n{dialect.sql(bound.merge)};\n")
     if plan.additive is not None:
         added = bind(plan, binding, target)
         assert added is not None
-        steps.append(f"-- apply, additive form over all changed inputs\n{DELTA.sql(added.merge)};\n")
+        steps.append(f"-- apply, additive form over all changed inputs\n{dialect.sql(added.merge)};\n")
     return "\n".join(steps)
 
 

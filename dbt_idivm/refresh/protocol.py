@@ -7,7 +7,7 @@ the generator so that a Jinja loop can drive it, because Jinja can neither send 
 
 from __future__ import annotations
 
-from collections.abc import Generator, Mapping
+from collections.abc import Callable, Generator, Mapping
 from dataclasses import dataclass, field
 from typing import Any, Literal
 
@@ -105,6 +105,21 @@ class InputChange:
     rows: int | None = None
 
 
+def _no_texts() -> Mapping[str, str]:
+    return {}
+
+
+@dataclass(frozen=True)
+class Artifacts:
+    """Files for people to read. `texts` renders them (file name → text), which takes longer than planning for large plans.
+
+    `made_from` is equal for equal texts; "" if there are none.
+    """
+
+    made_from: str = ""
+    texts: Callable[[], Mapping[str, str]] = _no_texts
+
+
 @dataclass(frozen=True)
 class Outcome:
     """What a refresh did: the content of dbt's `adapter_response`, and the artifacts to write."""
@@ -119,7 +134,7 @@ class Outcome:
     inputs: Mapping[str, InputChange]
     message: str
     relations: tuple[tuple[str, str, Literal["table", "view"]], ...]  # schema, identifier, type; the model first
-    artifacts: Mapping[str, str] = field(default_factory=dict)  # file name -> text
+    artifacts: Artifacts = Artifacts()
     warnings: tuple[str, ...] = ()
 
 

@@ -60,7 +60,7 @@ def test_create(engine: FakeEngine) -> None:
     assert outcome.message == "create: 5 rows, 2 statements", "the key check and the build"
     assert outcome.relations == (("main", "v", "table"),)
     assert outcome.inputs["orders"].to_version == 1 and outcome.inputs["orders"].from_version is None
-    assert set(outcome.artifacts) == {"plan.txt", "delta_script.sql"}
+    assert set(outcome.artifacts.texts()) == {"plan.txt", "delta_script.sql"}
     create = next(s.sql for s in engine.log if s.label == "build main.v")
     assert "VERSION AS OF 1" in create and "'delta.enableChangeDataFeed'='true'" in create
     found = state.read(engine.tables["main.v"].commits[-1][-1])
@@ -621,3 +621,14 @@ def test_a_violated_key_is_found_when_the_net_diff_is_read(engine: FakeEngine, r
     engine.reads["net diff"] = rows
     monkeypatch.setattr("dbt_idivm.refresh.decide.decision.bind", None)
     assert failing(engine, request).codes == ("IDIVM-306",)
+
+
+def test_artifacts_are_rendered_only_when_they_are_read(engine: FakeEngine, monkeypatch: pytest.MonkeyPatch) -> None:
+    """And what they are made from says whether others would come out."""
+    monkeypatch.setattr("dbt_idivm.refresh.decide.artifacts.delta_script", None)
+    first = engine.drive(MODEL).artifacts.made_from
+    change(engine)
+    second = engine.drive(MODEL)
+    assert second.mode == "incremental" and second.artifacts.made_from == first
+    change(engine)
+    assert engine.drive(replace(MODEL, sql=MODEL.sql + " where id > 1")).artifacts.made_from != first

@@ -138,7 +138,7 @@ class MaintenanceMixin(metaclass=AdapterMeta):
     def idivm_finish(self, run: RefreshRun) -> list[Any]:
         """Write the artifacts, keep dbt's cache true, and return the relations, the model first."""
         outcome = run.outcome
-        self._write_artifacts(run.name, outcome.artifacts)
+        self._write_artifacts(run.name, outcome)
         relations = [self._relation(*relation) for relation in outcome.relations]
         if run.existing is not None and relations and run.existing.type != relations[0].type:
             # The cache keeps the first entry of a name, so the old one must go for the new type to be seen.
@@ -150,13 +150,19 @@ class MaintenanceMixin(metaclass=AdapterMeta):
             schema=schema, identifier=identifier, type=RelationType(kind), is_delta=kind == "table"
         )
 
-    def _write_artifacts(self, name: str, artifacts: Mapping[str, str]) -> None:
-        if not artifacts:
-            return
+    def _write_artifacts(self, name: str, outcome: Outcome) -> None:
+        """Write the files about a model if they are not those of an earlier refresh: a build always writes them."""
+        artifacts = outcome.artifacts
         folder = Path(self.config.project_root, self.config.target_path, "idivm", name)
+        stamp = folder / ".made_from"
+        if not artifacts.made_from or (outcome.mode in ("incremental", "noop") and (folder / "plan.txt").exists()
+                                       and stamp.exists() and stamp.read_text(encoding="utf-8") == artifacts.made_from):
+            return
         folder.mkdir(parents=True, exist_ok=True)
-        for file_name, text in artifacts.items():
+        stamp.unlink(missing_ok=True)  # it is written last, so that it stands for all files
+        for file_name, text in artifacts.texts().items():
             (folder / file_name).write_text(text, encoding="utf-8")
+        stamp.write_text(artifacts.made_from, encoding="utf-8")
 
     @available.parse_list
     def idivm_persist_docs(

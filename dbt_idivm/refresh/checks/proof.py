@@ -115,11 +115,12 @@ class Question:
 
     def key(self, fingerprint: Mapping[str, str]) -> str:
         """The same for the same SELECT read in the same way by the same version of the planner."""
-        return digest(_version(), self.dialect.sql(self.stored({})), dict(fingerprint))
+        return digest(planner_version(), self.dialect.sql(self.stored({})), dict(fingerprint))
 
 
 @cache
-def _version() -> str:
+def planner_version() -> str:
+    """The version of this package; "" where it is not installed."""
     try:
         return version("dbt-idivm")
     except PackageNotFoundError:  # run from its sources

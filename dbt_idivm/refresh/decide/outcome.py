@@ -8,12 +8,12 @@ from typing import Literal
 
 from dbt_idivm.errors import Finding
 from dbt_idivm.refresh.catalog.stored_view import HIDDEN_SUFFIX
+from dbt_idivm.refresh.decide.artifacts import artifacts
 from dbt_idivm.refresh.decide.job import Job
 from dbt_idivm.refresh.decide.planned import Planned
-from dbt_idivm.refresh.protocol import InputChange, Mode, ModelRequest, Outcome
+from dbt_idivm.refresh.protocol import Artifacts, InputChange, Mode, ModelRequest, Outcome
 from dbt_idivm.relation_name import name_parts
 
-MEANING = "meaning"  # of the plan: the heading under which an artifact says how it was judged
 Relation = tuple[str, str, Literal["table", "view"]]  # schema, identifier, type
 
 
@@ -47,7 +47,7 @@ def outcome(job: Job, result: Result, planned: Planned | None = None) -> Outcome
         rows_inserted=effect.inserted, rows_updated=effect.updated, rows_deleted=effect.deleted,
         statements=job.client.statements, inputs=result.inputs,
         message=message(result, job.client.statements), relations=relations(job.request, result.hidden, caches),
-        artifacts=artifacts(planned), warnings=tuple(job.warnings))
+        artifacts=artifacts(job, planned) if planned is not None else Artifacts(), warnings=tuple(job.warnings))
 
 
 def message(result: Result, statements: int) -> str:
@@ -79,21 +79,6 @@ def relations(request: ModelRequest, hidden: bool, caches: tuple[str, ...]) -> t
     if hidden:
         return ((schema, name, "view"), (schema, name + HIDDEN_SUFFIX, "table"), *beside)
     return ((schema, name, "table"), *beside)
-
-
-def artifacts(planned: Planned | None) -> dict[str, str]:
-    """The plan and its Δ-script as text: deterministic, so that a pull request can show how they differ."""
-    if planned is None:
-        return {}
-    proof = planned.proof
-    evidence = {"proof.txt": proof.evidence} if proof is not None and proof.evidence else {}
-    if planned.plan is None:
-        reason = planned.refusal
-        return {"plan.txt": f"full refresh each time\n{reason}\n" if reason else "", **evidence}
-    from dbt_idivm.explain import delta_script, explain
-
-    text = explain(planned.plan) + (f"\n{MEANING}\n  {proof.sentence}\n" if proof is not None else "")
-    return {"plan.txt": text, "delta_script.sql": delta_script(planned.plan, planned.table), **evidence}
 
 
 def named(request: ModelRequest, relation: str) -> str:
