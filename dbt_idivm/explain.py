@@ -14,7 +14,7 @@ from dbt_idivm.operators.aggregate import Aggregate
 from dbt_idivm.script.additive import Additive
 from dbt_idivm.script.bind import render
 from dbt_idivm.script.by_idiffs import ByIDiffs
-from dbt_idivm.script.dialect import DELTA
+from dbt_idivm.script.dialect import DELTA, Dialect
 from dbt_idivm.script.plan import Cache, Plan
 from dbt_idivm.script.symbolic import symbolic
 from dbt_idivm.script.ways import ALL_WAYS, Application, Way, WayName
@@ -78,31 +78,32 @@ def _application(done: Application | None) -> str:
 
 
 @deep_recursion()
-def delta_script(plan: Plan, target: str, ways: Sequence[WayName] = ALL_WAYS, *, optimised: bool = True) -> str:
+def delta_script(plan: Plan, target: str, ways: Sequence[WayName] = ALL_WAYS, *, optimised: bool = True,
+                 dialect: Dialect = DELTA) -> str:
     """The Δ-script of those `ways` that the plan has: each i-diff of the view with its guard, then the MERGE that applies them
     when none is empty; the additive form last.
 
     With intermediate caches theirs come first, in the order in which they are run.
     """
-    scripts = [f"-- cache {cache.number}: {cache.table}\n\n{_script(cache.plan, cache.table, ways, optimised)}"
+    scripts = [f"-- cache {cache.number}: {cache.table}\n\n{_script(cache.plan, cache.table, ways, optimised, dialect)}"
                for cache in plan.caches]
-    return "\n".join([*scripts, *(["-- view\n"] if scripts else []), _script(plan, target, ways, optimised)])
+    return "\n".join([*scripts, *(["-- view\n"] if scripts else []), _script(plan, target, ways, optimised, dialect)])
 
 
-def _script(plan: Plan, target: str, ways: Sequence[WayName], optimised: bool) -> str:
-    binding = symbolic(plan)
+def _script(plan: Plan, target: str, ways: Sequence[WayName], optimised: bool, dialect: Dialect) -> str:
+    binding = symbolic(plan, dialect)
     steps = []
     for way in sorted((way for way in plan.ways if way.name in ways), key=lambda way: way.name == "additive"):
         idiffs = (way.idiffs if optimised else way.naive) if isinstance(way, ByIDiffs) else ()
         for number, diff in enumerate(idiffs, 1):
             binder = binding.statement()
-            query = DELTA.sql(binder.attach(diff.relation.block(binder).select()))
+            query = dialect.sql(binder.attach(diff.relation.block(binder).select()))
             steps.append(f"-- i-diff {number}: {diff}\n-- guard: {_guard(diff)}\n{query};\n")
         done = way.application(binding.is_empty, optimised=optimised)
         assert done is not None
         when = ", when no i-diff is empty" if idiffs else ""
         how = "additive form over all changed inputs" if way.name == "additive" else None
-        bound = DELTA.sql(render(plan, done, binding, target).merge)
+        bound = dialect.sql(render(plan, done, binding, target).merge)
         steps.append(f"-- apply, {how}\n{bound};\n" if how else f"-- apply{when}: {done.shape}\n{bound};\n")
     return "\n".join(steps)
 

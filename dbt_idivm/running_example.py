@@ -14,6 +14,7 @@ from dbt_idivm.script.binding import Binding
 from dbt_idivm.script.by_idiffs import ByIDiffs
 from dbt_idivm.script.dialect import DELTA
 from dbt_idivm.script.diff import InlineDiff
+from dbt_idivm.script.net_changes import net_changes
 from dbt_idivm.script.plan import Plan
 from dbt_idivm.script.ways import STRATEGIES, Strategy
 
@@ -59,6 +60,6 @@ def blocks() -> Mapping[str, str]:
 
 
 def _merge(plan: Plan) -> str:
-    script = bind(plan, Binding(diffs=PRICE_CHANGE), "v")
+    script = bind(plan, Binding(changes=net_changes(plan, PRICE_CHANGE)), "v")
     assert script is not None
     return DELTA.sql(script.merge)

@@ -4,23 +4,22 @@ from __future__ import annotations
 
 from collections.abc import Generator
 from dataclasses import replace
+from typing import Literal
 
 from sqlglot import exp
 
 from dbt_idivm.algebra.block import subquery
 from dbt_idivm.errors import IdivmError, finding
-from dbt_idivm.refresh.bags import DIFFERENCE, differences
-from dbt_idivm.refresh.diffs import commits_since
-from dbt_idivm.refresh.history import Commit
-from dbt_idivm.refresh.inputs import Input, Inputs, look_up, pinned_query
-from dbt_idivm.refresh.invocation import Invocation
+from dbt_idivm.refresh.catalog.history import Commit
+from dbt_idivm.refresh.catalog.inputs import Input, Inputs, look_up, pinned_query
+from dbt_idivm.refresh.catalog.relations import DEFINITION, describe
+from dbt_idivm.refresh.catalog.state import State
+from dbt_idivm.refresh.catalog.stored_view import read_stored_view
+from dbt_idivm.refresh.changes.moves import commits_since
+from dbt_idivm.refresh.checks.bag_difference import DIFFERENCE, differences
+from dbt_idivm.refresh.engine.client import Client
+from dbt_idivm.refresh.engine.steps import EngineFailure, Steps
 from dbt_idivm.refresh.protocol import ModelRequest, Reply, Statement
-from dbt_idivm.refresh.relations import DEFINITION, describe
-from dbt_idivm.refresh.standing import read_standing
-from dbt_idivm.refresh.state import State
-from dbt_idivm.refresh.steps import Engine, EngineFailure, Steps
-from dbt_idivm.relation_name import name_parts, relation_name
-from dbt_idivm.script.dialect import DELTA
 
 
 def equivalence(schema: str, identifier: str, as_of: str = "refresh") -> Generator[Statement, Reply, str]:
@@ -29,41 +28,40 @@ def equivalence(schema: str, identifier: str, as_of: str = "refresh") -> Generat
     `as_of` is "refresh" (the definition over the versions that the view was built from) or "now". Raises IdivmError
     where that cannot be asked.
     """
-    engine, relation = Engine(), relation_name(schema, identifier)
+    client, request = Client(), ModelRequest(identifier, schema, identifier, "")
     try:
-        return (yield from _equivalence(engine, relation, as_of))
+        return (yield from _equivalence(client, request, as_of))
     except EngineFailure as failure:
         raise IdivmError(finding(902, statement=failure.statement.label, message=failure.error.message,
                                  state="Nothing was compared")).of_model(identifier) from failure
 
 
-def _equivalence(engine: Engine, relation: str, as_of: str) -> Steps[str]:
-    facts = yield from describe(engine, relation)
+def _equivalence(client: Client, request: ModelRequest, as_of: str) -> Steps[str]:
+    relation = request.relation
+    facts = yield from describe(client, relation)
     if facts is None:
         raise IdivmError(finding(301, source=relation))
     definition = facts.properties.get(DEFINITION)
     table = facts.maintained or relation
     if definition is None and facts.maintained is not None:
-        behind = yield from describe(engine, table)
+        behind = yield from describe(client, table)
         definition = behind.properties.get(DEFINITION) if behind else None
-    schema, identifier = name_parts(relation)
-    request = ModelRequest(identifier, schema, identifier, "", existing="view" if facts.kind == "view" else "table")
-    standing = yield from read_standing(engine, Invocation(), request, whole=True)
-    if definition is None or standing.state is None:
-        raise IdivmError(standing.reason or finding(406, view=relation, message="it was not made by dbt-idivm"))
-    if not standing.shown:
+    existing: Literal["view", "table"] = "view" if facts.kind == "view" else "table"
+    stored = yield from read_stored_view(client, replace(request, existing=existing), whole=True)
+    if definition is None or stored.state is None:
+        raise IdivmError(stored.reason or finding(406, view=relation, message="it was not made by dbt-idivm"))
+    if not stored.shown:
         raise IdivmError(finding(904, view=relation))
-    query = yield from _definition(engine, definition, standing.state if as_of == "refresh" else None)
+    query = yield from _definition(client, definition, stored.state if as_of == "refresh" else None)
     columns = tuple(a.name for a in facts.columns)
-    return DELTA.sql(differences(DELTA.table(relation, None), subquery(query, "definition"), columns))
+    return client.dialect.sql(differences(client.dialect.table(relation, None), subquery(query, "definition"), columns))
 
 
-def _definition(engine: Engine, sql: str, state: State | None) -> Steps[exp.Expr]:
+def _definition(client: Client, sql: str, state: State | None) -> Steps[exp.Expr]:
     """The user's SELECT over the recorded versions, or over the newest ones."""
-    invocation = Invocation()
-    inputs = yield from look_up(engine, invocation, sql)
+    inputs = yield from look_up(client, sql)
     if state is None or not state.trusted:
-        return pinned_query(sql, inputs)
+        return pinned_query(client.dialect, sql, inputs)
     tables: dict[str, Input] = {}
     for name, found in inputs.tables.items():
         tables[name] = found
@@ -72,23 +70,23 @@ def _definition(engine: Engine, sql: str, state: State | None) -> Steps[exp.Expr
             continue
         tables[name] = replace(found, table=consumed.table, commit=_at(found.commit, consumed.version))
         if consumed.table == found.table:
-            shown = yield from commits_since(engine, invocation, consumed, found.commit)
+            shown = yield from commits_since(client, consumed, found.commit)
             if shown is None:
                 raise IdivmError(finding(310, source=found.table, version=consumed.version))
         if consumed.version != found.commit.version:
-            yield from _probe(engine, tables[name])
-    return pinned_query(sql, Inputs(tables, inputs.views))
+            yield from _probe(client, tables[name])
+    return pinned_query(client.dialect, sql, Inputs(tables, inputs.views))
 
 
 def _at(commit: Commit, version: int) -> Commit:
     return replace(commit, version=version)
 
 
-def _probe(engine: Engine, found: Input) -> Steps[None]:
+def _probe(client: Client, found: Input) -> Steps[None]:
     """Ask whether the recorded version can still be read: it cannot once it is older than the retention period."""
-    query = exp.Select(expressions=[exp.Literal.number(1)]).from_(DELTA.table(found.table, found.version)).limit(0)
+    query = exp.Select(expressions=[exp.Literal.number(1)]).from_(client.dialect.table(found.table, found.version)).limit(0)
     try:
-        yield from engine.ask(Statement(DELTA.sql(query), "metadata", f"{found.table} at version {found.version}"))
+        yield from client.ask(Statement(client.dialect.sql(query), "metadata", f"{found.table} at version {found.version}"))
     except EngineFailure as failure:
         first = failure.error.message.splitlines()[0]
         raise IdivmError(finding(309, source=found.table, version=found.version, message=first)) from failure

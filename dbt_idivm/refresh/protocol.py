@@ -7,11 +7,12 @@ the generator so that a Jinja loop can drive it, because Jinja can neither send 
 
 from __future__ import annotations
 
-from collections.abc import Generator, Mapping
+from collections.abc import Callable, Generator, Mapping
 from dataclasses import dataclass, field
 from typing import Any, Literal
 
 from dbt_idivm.deep import deep_recursion
+from dbt_idivm.relation_name import relation_name
 
 # A *statement* in the user's sense reads or writes table data; look-ups of metadata and session settings are apart.
 StatementKind = Literal["read", "write", "metadata", "setting"]
@@ -64,9 +65,9 @@ class ModelRequest:
 
     `sql` is the compiled SELECT, `owner` dbt's unique_id of the model. `keys` maps the name of a relation in `sql`
     (`relation_name.py`) to the keys declared for it; `input_names` maps the same relation to the name the user wrote in
-    `ref` or `source`. `existing` is what stands at the model's own name today, `beside` which names of `leftovers.is_beside`
-    have a table or view. `restricted` says that the inputs are not whole (`--empty`, `--sample`): then the view is built from
-    what is given and its state must not be trusted later.
+    `ref` or `source`. `existing` is what has the model's own name today, `beside` the names of its auxiliary tables that
+    exist (`auxiliary_tables.py`). `restricted` says that the inputs are not whole (`--empty`, `--sample`): then the view is built
+    from what is given and its state must not be trusted later.
     """
 
     name: str
@@ -83,6 +84,16 @@ class ModelRequest:
     session: Mapping[str, str] = field(default_factory=dict)  # "ansi", "time_zone": part of the fingerprint
     owner: str = ""
     beside: tuple[str, ...] = ()
+    database: str = ""  # where relations have a catalog
+
+    @property
+    def relation(self) -> str:
+        """The model's relation, named as inputs are."""
+        return self.relation_beside(self.identifier)
+
+    def relation_beside(self, identifier: str) -> str:
+        """The relation of that name in the model's schema."""
+        return relation_name(*(part for part in (self.database, self.schema, identifier) if part))
 
 
 @dataclass(frozen=True)
@@ -92,6 +103,21 @@ class InputChange:
     from_version: int | None
     to_version: int
     rows: int | None = None
+
+
+def _no_texts() -> Mapping[str, str]:
+    return {}
+
+
+@dataclass(frozen=True)
+class Artifacts:
+    """Files for people to read. `texts` renders them (file name → text), which takes longer than planning for large plans.
+
+    `made_from` is equal for equal texts; "" if there are none.
+    """
+
+    made_from: str = ""
+    texts: Callable[[], Mapping[str, str]] = _no_texts
 
 
 @dataclass(frozen=True)
@@ -108,7 +134,7 @@ class Outcome:
     inputs: Mapping[str, InputChange]
     message: str
     relations: tuple[tuple[str, str, Literal["table", "view"]], ...]  # schema, identifier, type; the model first
-    artifacts: Mapping[str, str] = field(default_factory=dict)  # file name -> text
+    artifacts: Artifacts = Artifacts()
     warnings: tuple[str, ...] = ()
 
 

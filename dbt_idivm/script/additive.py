@@ -16,13 +16,14 @@ from dbt_idivm.algebra.block import Block, isolate
 from dbt_idivm.algebra.expressions import alias, column, same, substitute
 from dbt_idivm.algebra.operator import SIGN
 from dbt_idivm.algebra.relation import Relation
+from dbt_idivm.operators.scan import DiffRows
 from dbt_idivm.passes.operator_caches import AdditiveState
 from dbt_idivm.script.binding import StatementBinder
 from dbt_idivm.script.diff import NetDiff
 from dbt_idivm.script.merge import SOURCE, TARGET, Merge, source_query
 from dbt_idivm.script.plan import Plan
 from dbt_idivm.script.prune_empty import prune_empty
-from dbt_idivm.script.ways import Application, IsEmpty, Way
+from dbt_idivm.script.ways import Application, IsEmpty, Way, diff_leaves
 
 
 @dataclass(frozen=True)
@@ -30,6 +31,10 @@ class Additive(Way):
     """Adding to the groups of `state`."""
 
     state: AdditiveState
+
+    @property
+    def base_idiffs(self) -> tuple[DiffRows, ...]:
+        return diff_leaves(signed_input(self.state))
 
     def holds(self, diffs: Mapping[str, NetDiff]) -> bool:
         """Always: all that γ has here can be subtracted as well."""

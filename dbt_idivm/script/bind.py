@@ -31,23 +31,21 @@ class BoundScript:
 def bind(plan: Plan, binding: Binding, target: str, *, optimised: bool = True) -> BoundScript | None:
     """The Δ-script of one refresh as one MERGE into the table `target`, by the preferred way; None if no i-diff has rows.
 
-    Inlined net diffs are screened first. `optimised` chooses between a way's two Δ-scripts. Raises KeyViolation where an
-    inlined net diff shows one.
+    `binding` has the changes of this plan (`net_changes.py`). `optimised` chooses between a way's two Δ-scripts.
     """
-    binding = replace(binding, screens=plan.screens, columns=plan.column_names)
     chosen = choose(plan, binding, optimised=optimised)
     return None if chosen is None else render(plan, chosen, binding, target)
 
 
 def choose(plan: Plan, binding: Binding, *, optimised: bool = True) -> Application | None:
     """What the first way whose guard holds does about these net diffs; None if the view does not change."""
-    way = next(way for way in plan.ways if way.holds(binding.diffs))
+    way = next(way for way in plan.ways if way.holds(binding.changes.diffs))
     return way.application(binding.is_empty, optimised=optimised)
 
 
 def render(plan: Plan, application: Application, binding: Binding, target: str) -> BoundScript:
     """The application as a statement."""
-    binder = binding.statement()
+    binder = replace(binding, columns=plan.column_names).statement()
     merge = application.merge(plan, binder, target)
     add_key_ranges(merge, _texts(plan, target))
     return BoundScript(merge, application, binder.staged)

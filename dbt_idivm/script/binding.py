@@ -2,40 +2,38 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
-from functools import cached_property
 
 from sqlglot import exp
 
 from dbt_idivm.algebra.bags import union_all
 from dbt_idivm.algebra.block import Aliases, Block, Source, isolate
 from dbt_idivm.algebra.core import exists
-from dbt_idivm.algebra.expressions import attributes, column, identifier
+from dbt_idivm.algebra.expressions import column, identifier
 from dbt_idivm.algebra.lookups import Named, named_block
-from dbt_idivm.algebra.operator import SIGN, Conditions
+from dbt_idivm.algebra.operator import SIGN
 from dbt_idivm.algebra.relation import Relation
-from dbt_idivm.operators.scan import DiffClass, DiffRows, Scan
+from dbt_idivm.operators.scan import DiffRows, Scan
 from dbt_idivm.script.dialect import DELTA, WEIGHT, Dialect
-from dbt_idivm.script.diff import FeedDiff, InlineDiff, NetDiff, Row, classify
+from dbt_idivm.script.diff import FeedDiff, Row
+from dbt_idivm.script.net_changes import NetChanges
 from dbt_idivm.script.net_classes import CLASS, class_tests, classified
-from dbt_idivm.script.screen import may_hold
-from dbt_idivm.script.ways import leaves
+from dbt_idivm.script.ways import diff_leaves
 
 
 @dataclass(frozen=True)
 class Binding:
-    """One refresh as the planner sees it: the version of each table, and the net diff of those that changed.
+    """One refresh as the planner sees it: the version of each table, and what changed.
 
-    `screens`: occurrence → conditions; inlined changes of rows that cannot satisfy them are left out. `columns`: all that a
-    column of a relation in a statement may be called, lower case. No source gets such an alias: in a subquery over a table
-    with a column `account`, `account.id` means a field of that column, and not the table `account` around it.
+    `columns`: all that a column of a relation in a statement may be called, lower case. No source gets such an alias: in a
+    subquery over a table with a column `account`, `account.id` means a field of that column, and not the table `account`
+    around it.
     """
 
     versions: Mapping[str, int] = field(default_factory=dict)
-    diffs: Mapping[str, NetDiff] = field(default_factory=dict)
+    changes: NetChanges = field(default_factory=NetChanges)
     dialect: Dialect = DELTA
-    screens: Mapping[str, Conditions] = field(default_factory=dict)
     columns: frozenset[str] = frozenset()
 
     def statement(self) -> StatementBinder:
@@ -44,39 +42,10 @@ class Binding:
 
     def rows(self, leaf: DiffRows) -> tuple[Row, ...] | None:
         """The rows of a base i-diff, over its scan's columns; None if they are not known before the statement runs."""
-        diff = self.diffs.get(leaf.scan.table)
-        if diff is None:
-            return ()
-        if isinstance(diff, FeedDiff):
-            return None
-        return self._classified(leaf.scan, leaf.split)[leaf.diff_class]
+        return self.changes.rows(leaf)
 
     def is_empty(self, leaf: DiffRows) -> bool:
         return self.rows(leaf) == ()
-
-    def _classified(self, scan: Scan, split: frozenset[str]) -> Mapping[DiffClass, tuple[Row, ...]]:
-        known = self._cache.get((scan, split))
-        if known is None:
-            diff = self.diffs[scan.table]
-            assert isinstance(diff, InlineDiff)
-            known = self._cache[(scan, split)] = classify(scan, diff, split, self._is_ignorable(scan))
-        return known
-
-    def _is_ignorable(self, scan: Scan) -> Callable[[Row], bool]:
-        """Whether a row, over the scan's columns, surely fails the conditions."""
-        conditions = self.screens.get(scan.occurrence, ())
-        tested = {name for condition in conditions for name in attributes(condition)}
-        places = [(place, name, a.type) for place, (name, a) in enumerate(zip(scan.columns, scan.base_columns, strict=True))
-                  if name in tested]
-
-        def fails(row: Row) -> bool:
-            return not may_hold(conditions, {name: (row[place], kind) for place, name, kind in places})
-
-        return fails if conditions else lambda row: False
-
-    @cached_property
-    def _cache(self) -> dict[tuple[Scan, frozenset[str]], Mapping[DiffClass, tuple[Row, ...]]]:
-        return {}
 
 
 @dataclass(frozen=True)
@@ -89,6 +58,10 @@ class Staged:
     name: str
     feed: FeedDiff
     query: exp.Select
+
+    @property
+    def label(self) -> str:
+        return f"net diff of {self.feed.table} from version {self.feed.from_version} to {self.feed.to_version}"
 
 
 class StatementBinder(Aliases):
@@ -106,8 +79,7 @@ class StatementBinder(Aliases):
 
     def is_broadcast(self, *relations: Relation) -> bool:
         """Whether to hint: rows that come from a feed have no known size, and Spark would shuffle what they are joined with."""
-        read = (leaf for relation in relations for leaf in leaves(relation))
-        diffs = [self.binding.diffs.get(leaf.scan.table) for leaf in read if isinstance(leaf, DiffRows)]
+        diffs = [self.binding.changes.diffs.get(leaf.scan.table) for leaf in diff_leaves(*relations)]
         feeds = [diff for diff in diffs if isinstance(diff, FeedDiff)]
         return bool(feeds) and all(feed.broadcast for feed in feeds)
 
@@ -127,7 +99,7 @@ class StatementBinder(Aliases):
         return self._diff(relation)
 
     def _scan(self, scan: Scan) -> Block:
-        if scan.state == "post" or scan.table not in self.binding.diffs:
+        if scan.state == "post" or scan.table not in self.binding.changes.diffs:
             return self._table(scan)
         minus = self._diff(DiffRows(scan, "minus", scan.columns))
         kept = self._table(scan)
@@ -197,7 +169,7 @@ class StatementBinder(Aliases):
                      for (form, _), (number, leaf) in self._staged.items())
 
     def _changes(self, leaf: DiffRows) -> FeedDiff:
-        feed = self.binding.diffs[leaf.scan.table]
+        feed = self.binding.changes.diffs[leaf.scan.table]
         assert isinstance(feed, FeedDiff)
         return feed
 

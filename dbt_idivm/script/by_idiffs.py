@@ -10,6 +10,7 @@ from dataclasses import dataclass
 
 from dbt_idivm.algebra.operator import Operator
 from dbt_idivm.idiff.idiff import IDiff
+from dbt_idivm.operators.scan import DiffRows
 from dbt_idivm.optimize import optimize
 from dbt_idivm.passes.base_idiffs import base_idiffs
 from dbt_idivm.passes.propagate import Firing, propagate
@@ -17,7 +18,7 @@ from dbt_idivm.script.diff import NetDiff
 from dbt_idivm.script.direct import Direct, is_direct
 from dbt_idivm.script.effective import effective
 from dbt_idivm.script.prune_empty import non_empty
-from dbt_idivm.script.ways import Application, IsEmpty, Way, WayName
+from dbt_idivm.script.ways import Application, IsEmpty, Way, WayName, diff_leaves
 
 
 @dataclass(frozen=True)
@@ -29,6 +30,10 @@ class ByIDiffs(Way):
     naive: tuple[IDiff, ...]
     idiffs: tuple[IDiff, ...]
     firings: tuple[Firing, ...]
+
+    @property
+    def base_idiffs(self) -> tuple[DiffRows, ...]:
+        return diff_leaves(*(diff.relation for diffs in self.base.values() for diff in diffs))
 
     def holds(self, diffs: Mapping[str, NetDiff]) -> bool:
         """Always: i-diffs are complete for every change."""

@@ -37,6 +37,16 @@ class Dialect:
             table.set("version", exp.Version(this="VERSION", kind="AS OF", expression=exp.Literal.number(version)))
         return table
 
+    def relation_sql(self, name: str) -> str:
+        """A relation's name as SQL, its parts quoted where they must be."""
+        return self.table(name, None).sql(self.name)
+
+    def identifier_sql(self, name: str) -> str:
+        return identifier(name).sql(self.name)
+
+    def string_sql(self, text: str) -> str:
+        return exp.Literal.string(text).sql(self.name)
+
     def rows(self, columns: tuple[tuple[str, str], ...], rows: tuple[Row, ...], name: str) -> exp.Select:
         """SELECT of literal rows: `columns` are (name, type), each cell cast to its type."""
         cells = [f"c{i}" for i in range(1, len(columns) + 1)]

@@ -27,12 +27,12 @@ class KeyViolation(Exception):
 
 @dataclass(frozen=True)
 class InlineDiff:
-    """The rows of a net diff with their weights (copies that came, negative: that went)."""
+    """The rows of a net diff with their weights (copies inserted, negative: deleted)."""
 
     columns: tuple[str, ...]
     rows: tuple[tuple[Row, int], ...]
 
-    def over(self, columns: tuple[str, ...]) -> InlineDiff:
+    def projected(self, columns: tuple[str, ...]) -> InlineDiff:
         """The net diff of the table reduced to `columns`: rows that differ elsewhere only cancel."""
         places = [self.columns.index(name) for name in columns]
         netted: Counter[Row] = Counter()
@@ -62,9 +62,9 @@ def classify(scan: Scan, diff: InlineDiff, split: frozenset[str],
     """The rows of every class of `operators/scan.py` for one occurrence, over its columns.
 
     `rec` lists both images; `signed` rows end with their sign, one row a copy. A key is left out if all its images are
-    ignorable: a row that comes into sight or goes out of it has one that is not. Raises KeyViolation.
+    ignorable: a row that enters or leaves the view has one that is not. Raises KeyViolation.
     """
-    netted = diff.over(tuple(a.name for a in scan.base_columns)).rows
+    netted = diff.projected(tuple(a.name for a in scan.base_columns)).rows
     if scan.key is not None:
         key_of = _key_of(scan)
         new, old = _by_key(scan, netted, 1), _by_key(scan, netted, -1)

@@ -9,7 +9,9 @@ from dbt_idivm.algebra.lookups import named_block
 from dbt_idivm.algebra.relation import Relation
 from dbt_idivm.operators.scan import DiffRows
 from dbt_idivm.script.binding import Binding, StatementBinder
+from dbt_idivm.script.dialect import DELTA, Dialect
 from dbt_idivm.script.diff import FeedDiff, Row
+from dbt_idivm.script.net_changes import NetChanges
 from dbt_idivm.script.plan import Plan
 
 
@@ -32,6 +34,7 @@ class _SymbolicBinder(StatementBinder):
         return False
 
 
-def symbolic(plan: Plan) -> SymbolicBinding:
+def symbolic(plan: Plan, dialect: Dialect = DELTA) -> SymbolicBinding:
     """The binding of a refresh in which every input of `plan` changed."""
-    return SymbolicBinding(diffs={table: FeedDiff(table, 0, 1) for table in plan.tables}, columns=plan.column_names)
+    return SymbolicBinding(changes=NetChanges({table: FeedDiff(table, 0, 1) for table in plan.tables}), dialect=dialect,
+                           columns=plan.column_names)

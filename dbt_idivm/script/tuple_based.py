@@ -19,6 +19,7 @@ from dbt_idivm.algebra.expressions import alias, column
 from dbt_idivm.algebra.lookups import named_block
 from dbt_idivm.algebra.operator import SIGN, Operator
 from dbt_idivm.algebra.relation import Relation
+from dbt_idivm.operators.scan import DiffRows
 from dbt_idivm.script.binding import StatementBinder
 from dbt_idivm.script.dialect import WEIGHT, net_rows
 from dbt_idivm.script.diff import NetDiff
@@ -26,7 +27,7 @@ from dbt_idivm.script.merge import OP, Merge, source_query
 from dbt_idivm.script.plan import Plan
 from dbt_idivm.script.prune_empty import prune_empty
 from dbt_idivm.script.replace import COPIES, counted, replace_by_id, replace_copies, stored_rows
-from dbt_idivm.script.ways import Application, IsEmpty, Way
+from dbt_idivm.script.ways import Application, IsEmpty, Way, diff_leaves
 
 NET = "net_rows"
 _LAST = "idivm_last"
@@ -37,6 +38,10 @@ class TupleBased(Way):
     """The signed rows of the view `root`."""
 
     root: Operator
+
+    @property
+    def base_idiffs(self) -> tuple[DiffRows, ...]:
+        return diff_leaves(self.root.signed())
 
     def holds(self, diffs: Mapping[str, NetDiff]) -> bool:
         """Always: every operator has signed rows."""

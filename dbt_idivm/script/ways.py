@@ -83,7 +83,7 @@ class Application(ABC):
     @property
     def net_diffs(self) -> tuple[str, ...]:
         """The base i-diffs that are read, each once."""
-        return tuple(dict.fromkeys(leaf.name for each in self.relations for leaf in leaves(each) if isinstance(leaf, DiffRows)))
+        return tuple(dict.fromkeys(leaf.name for leaf in diff_leaves(*self.relations)))
 
 
 @dataclass(frozen=True)
@@ -91,6 +91,11 @@ class Way(ABC):
     """One way to maintain a view."""
 
     name: WayName
+
+    @property
+    @abstractmethod
+    def base_idiffs(self) -> tuple[DiffRows, ...]:
+        """The classes of net diffs that it starts from."""
 
     @abstractmethod
     def holds(self, diffs: Mapping[str, NetDiff]) -> bool:
@@ -102,6 +107,11 @@ class Way(ABC):
 
         `optimised` chooses between the Δ-script as propagated and the one after semantic optimisation.
         """
+
+
+def diff_leaves(*relations: Relation) -> tuple[DiffRows, ...]:
+    """The base i-diffs that relations read."""
+    return tuple(leaf for each in relations for leaf in leaves(each) if isinstance(leaf, DiffRows))
 
 
 def leaves(relation: Relation) -> Iterator[Relation]:

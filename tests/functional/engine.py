@@ -9,13 +9,13 @@ from dataclasses import dataclass, field, replace
 from typing import Any
 
 from dbt.adapters.idivm.engine_errors import engine_error
-from dbt_idivm.refresh.commands import name_sql
-from dbt_idivm.refresh.driver import Refresh, forecast, refresh
-from dbt_idivm.refresh.invocation import Invocation
-from dbt_idivm.refresh.leftovers import is_beside
-from dbt_idivm.refresh.protocol import Forecast, KeyCandidate, ModelRequest, Outcome, Reply, Rows, Statement
-from dbt_idivm.refresh.steps import Steps, T
+from dbt_idivm.refresh.driver import forecast, refresh
+from dbt_idivm.refresh.engine.invocation import Invocation
+from dbt_idivm.refresh.engine.steps import Steps, T
+from dbt_idivm.refresh.protocol import Forecast, KeyCandidate, ModelRequest, Outcome, Refresh, Reply, Rows, Statement
+from dbt_idivm.refresh.upkeep.auxiliary_tables import is_auxiliary
 from dbt_idivm.relation_name import relation_name
+from dbt_idivm.script.dialect import DELTA
 from dbt_idivm.verify import equivalence
 from tests.engines import relations
 
@@ -79,7 +79,7 @@ class Project:
         """The model as it is asked for now."""
         stands = self.relations()
         identifier = model.identifier.lower()  # the catalog knows no case
-        beside = tuple(name for name in stands if is_beside(identifier, name))
+        beside = tuple(name for name in stands if is_auxiliary(identifier, name))
         return replace(model, **{"existing": stands.get(identifier), "beside": beside, "run_id": f"run{self.runs}",
                                  **changes})
 
@@ -130,7 +130,7 @@ class Project:
 
     def is_exact(self, model: ModelRequest) -> bool:
         """The view equals its SELECT as it would be now, as bags; compared here, because EXCEPT ALL costs seconds."""
-        view = f"select * from {name_sql(relation_name(model.schema, model.identifier))}"
+        view = f"select * from {DELTA.relation_sql(relation_name(model.schema, model.identifier))}"
         return self._bag(view) == self._bag(model.sql)
 
     def _bag(self, sql: str) -> Counter[str]:

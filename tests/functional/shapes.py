@@ -13,11 +13,11 @@ from typing import Any
 import sqlglot
 from sqlglot import exp
 
-from dbt_idivm.refresh import state
-from dbt_idivm.refresh.driver import Refresh, refresh
-from dbt_idivm.refresh.invocation import Invocation
-from dbt_idivm.refresh.protocol import ModelRequest, Outcome, Statement
-from dbt_idivm.refresh.relations import VIEW
+from dbt_idivm.refresh.catalog import state
+from dbt_idivm.refresh.catalog.relations import VIEW
+from dbt_idivm.refresh.driver import refresh
+from dbt_idivm.refresh.engine.invocation import Invocation
+from dbt_idivm.refresh.protocol import ModelRequest, Outcome, Refresh, Statement
 from tests.functional.engine import Project
 
 # What is seen at the model's name: the rows that were there and their vector; the new ones and theirs; nothing; or the rows
@@ -355,7 +355,7 @@ SHAPES = {
     "empty_create": Shape(JOIN, "create", (("build v", NEW),), Stage.drop, asked={"restricted": True, "sql": EMPTY}),
     "noop": Shape(JOIN, "noop", (), change=lambda stage: None),
     "looked": Shape(GROUPS, "noop", (), change=Stage.elsewhere),
-    "mark": Shape(GROUPS, "noop", (("move the mark of v__idivm", NEW),), change=Stage.elsewhere, later=dt.timedelta(days=4)),
-    "old_mark": Shape(JOIN, "noop", (("move the mark of v__idivm", NEW),), change=lambda stage: None,
+    "mark": Shape(GROUPS, "noop", (("move the watermark of v__idivm", NEW),), change=Stage.elsewhere, later=dt.timedelta(days=4)),
+    "old_mark": Shape(JOIN, "noop", (("move the watermark of v__idivm", NEW),), change=lambda stage: None,
                       later=dt.timedelta(days=16)),
 }

@@ -8,9 +8,9 @@ from typing import Any
 
 import pytest
 
-from dbt_idivm.refresh import state
-from dbt_idivm.refresh.driver import Refresh, refresh
-from dbt_idivm.refresh.protocol import ModelRequest, Outcome
+from dbt_idivm.refresh.catalog import state
+from dbt_idivm.refresh.driver import refresh
+from dbt_idivm.refresh.protocol import ModelRequest, Outcome, Refresh
 from dbt_idivm.running_example import COSTS
 from tests.functional.engine import Project
 

@@ -13,7 +13,7 @@ from collections.abc import Callable, Iterator
 import pytest
 
 from dbt_idivm.errors import IdivmError
-from dbt_idivm.refresh import commands
+from dbt_idivm.refresh.engine import commits
 from dbt_idivm.refresh.protocol import EngineError, Statement
 from tests.functional.shapes import SHAPES, Shape, Stage
 from tests.tally import Tally
@@ -92,7 +92,7 @@ def _vanishes(play: Stage, place: int) -> None:
 
 
 def _no_settings(play: Stage) -> None:
-    for key in (commands.USER_METADATA, commands.TXN_APP, commands.TXN_VERSION):
+    for key in (commits.USER_METADATA, commits.TXN_APP, commits.TXN_VERSION):
         value = play.project.spark.sql(f"set {key}").collect()[0][1]
         assert value == "<undefined>", f"{key} is still set"
 

@@ -62,7 +62,7 @@ def follow(project: Project, models: list[ModelRequest], *changes: str) -> None:
 def test_columns(names: Project, transport: str, monkeypatch: pytest.MonkeyPatch) -> None:
     """As values, keys, groups, conditions and aliases; hidden columns need no column mapping."""
     if transport == "staged":
-        monkeypatch.setattr("dbt_idivm.refresh.diffs.INLINE_ROWS", 0)
+        monkeypatch.setattr("dbt_idivm.refresh.changes.net_diffs.INLINE_ROWS", 0)
     t, u = f"t_{transport}", f"u_{transport}"
     every = [*PLAIN, *MAPPED]
     columns = ", ".join(f"{quoted(name)} int" for name in ["id", *every])

@@ -106,7 +106,7 @@ def staged(project: Project) -> bool:
 def test_every_type(lab: Project, transport: str, monkeypatch: pytest.MonkeyPatch) -> None:
     """Inserts, updates from each value to the next one of its type, and deletes: keyed, without a key, and as text."""
     if transport == "staged":
-        monkeypatch.setattr("dbt_idivm.refresh.diffs.INLINE_ROWS", 0)
+        monkeypatch.setattr("dbt_idivm.refresh.changes.net_diffs.INLINE_ROWS", 0)
     columns = ", ".join(f"{name} {kind}" for kind, name in COLUMNS.items())
     lab.sql(f"create table $.t (id int, {columns}) using delta tblproperties ('delta.enableChangeDataFeed' = 'true')")
     give(lab, "first", 0)
@@ -197,7 +197,7 @@ def test_bytes_that_are_no_text(lab: Project, monkeypatch: pytest.MonkeyPatch) -
             ("delete from $.t where id = 3", "full", (groups,)),
             ("update $.t set a = array(cast(X'FF' as string)) where id = 4", "full", (copy,))):
         if "FD" in change:
-            monkeypatch.setattr("dbt_idivm.refresh.diffs.INLINE_ROWS", 0)
+            monkeypatch.setattr("dbt_idivm.refresh.changes.net_diffs.INLINE_ROWS", 0)
         lab.sql(change)
         lab.new_run()
         for model in models:

@@ -16,11 +16,12 @@ import pytest
 
 from dbt_idivm.algebra import keywords
 from dbt_idivm.algebra.expressions import identifier
-from dbt_idivm.refresh import commands, writing
-from dbt_idivm.refresh.config import ModelConfig
-from dbt_idivm.refresh.driver import Refresh, refresh
-from dbt_idivm.refresh.invocation import Invocation
-from dbt_idivm.refresh.protocol import KeyCandidate, ModelRequest, Reply, Statement
+from dbt_idivm.refresh.apply import statements
+from dbt_idivm.refresh.decide.config import ModelConfig
+from dbt_idivm.refresh.driver import refresh
+from dbt_idivm.refresh.engine.engine import SPARK_DELTA
+from dbt_idivm.refresh.engine.invocation import Invocation
+from dbt_idivm.refresh.protocol import KeyCandidate, ModelRequest, Refresh, Reply, Statement
 from dbt_idivm.script.dialect import DELTA, verbatim
 from dbt_idivm.verify import equivalence
 from tests.functional.engine import Project
@@ -91,6 +92,7 @@ def _driven(engine: Unquoted, request: ModelRequest) -> list[str]:
 def single_statements(word: str) -> Iterator[str]:
     """Each kind of statement that takes a name, with the word as schema, table and column."""
     layout = ModelConfig(partition_by=(word,)), ModelConfig(cluster_by=(word,))
+    commands = SPARK_DELTA.commands
     rows = verbatim(f"SELECT 1 AS {identifier(word).sql(DELTA.name)}")
     table = f"{word}.{word}"
     made = [
@@ -99,10 +101,10 @@ def single_statements(word: str) -> Iterator[str]:
         commands.properties(table), commands.unset_properties(table, ("a b",)), commands.comment_relation("table", table, word),
         commands.comment_relation("view", table, word), commands.comment_column(table, word, word),
         commands.add_check(table, word, f"`{word}` > 0"), commands.drop_check(table, word), commands.drop("view", table),
-        commands.drop("table", table), writing.mark_only(table), writing.switch_feed_on(table),
-        writing.overwrite_table(table, rows), writing.rename_table(table, table),
-        writing.create_view(table, DELTA.table(table, None), (word,), {"idivm.x": 1}, {word: word}),
-        *(writing.create_table(table, rows, config, {"idivm.x": 1}, replace=True) for config in layout),
+        commands.drop("table", table), statements.empty_merge(DELTA, table), statements.switch_feed_on(DELTA, table),
+        statements.overwrite_table(DELTA, table, rows), statements.rename_table(DELTA, table, table),
+        statements.create_view(DELTA, table, DELTA.table(table, None), (word,), {"idivm.x": 1}, {word: word}),
+        *(statements.create_table(DELTA, table, rows, config, {"idivm.x": 1}, replace=True) for config in layout),
     ]
     yield from (statement.sql for statement in made)
 

@@ -11,7 +11,7 @@ from typing import Any
 
 import pytest
 
-from dbt_idivm.refresh.protocol import EngineError, InputChange, ModelRequest, Outcome, Reply, Rows, Statement
+from dbt_idivm.refresh.protocol import Artifacts, EngineError, InputChange, ModelRequest, Outcome, Reply, Rows, Statement
 
 Steps = Generator[Statement, Reply, Outcome]
 
@@ -48,7 +48,7 @@ class FakeDriver:
         relations = ((request.schema, request.identifier, self.kind),)
         files = {"plan.txt": "σ a plan\n", "delta_script.sql": "-- steps\n"}
         message = "incremental: +1 ~2 -3"
-        return self.change(Outcome(mode, "id", None, 1, 2, 3, 1, inputs, message, relations, files))
+        return self.change(Outcome(mode, "id", None, 1, 2, 3, 1, inputs, message, relations, Artifacts("1", lambda: files)))
 
     def equivalence(self, schema: str, identifier: str, as_of: str) -> Generator[Statement, Reply, str]:
         reply = yield Statement(f"select count(*) as n from {schema}.{identifier}", "read", "count")
@@ -61,7 +61,7 @@ def driver(monkeypatch: pytest.MonkeyPatch) -> FakeDriver:
     fake = FakeDriver()
     modules = {
         "dbt_idivm.refresh.driver": {"refresh": fake.refresh},
-        "dbt_idivm.refresh.invocation": {"Invocation": type("Invocation", (), {})},
+        "dbt_idivm.refresh.engine.invocation": {"Invocation": type("Invocation", (), {})},
         "dbt_idivm.verify": {"equivalence": fake.equivalence},
     }
     for name, contents in modules.items():

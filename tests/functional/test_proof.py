@@ -9,8 +9,8 @@ import pytest
 
 from dbt_idivm.algebra.expressions import DIALECT, identifier
 from dbt_idivm.errors import IdivmError
-from dbt_idivm.refresh import state
-from dbt_idivm.refresh.commands import string_sql
+from dbt_idivm.refresh.catalog import state
+from dbt_idivm.script.dialect import DELTA
 from dbt_idivm.script.diff import Row, Value
 from tests.functional.engine import Project
 from tests.proof import tpch
@@ -50,7 +50,7 @@ def create(session: Any, tables: tuple[Table, ...], rows: Mapping[str, list[Row]
 
 
 def _cell(value: Value, column: tuple[str, str]) -> str:
-    return "null" if value is None else f"cast({string_sql(str(value))} as {column[1]})"
+    return "null" if value is None else f"cast({DELTA.string_sql(str(value))} as {column[1]})"
 
 
 @pytest.mark.long
@@ -96,7 +96,7 @@ def test_a_planner_that_loses_brackets(shop: Project, monkeypatch: pytest.Monkey
         brackets_are_lost(patch)
         first = shop.refresh(model)
         assert first.mode == "create" and (first.reason or "").startswith("IDIVM-905") and shop.is_exact(model)
-        assert "Optimized Logical Plan" in first.artifacts["proof.txt"]
+        assert "Optimized Logical Plan" in first.artifacts.texts()["proof.txt"]
         shop.sql("update $.orders set fee = 7 where id = 1")
         for mode in ("full", "noop"):
             again = shop.refresh(model)
@@ -114,11 +114,11 @@ def test_a_planner_that_loses_brackets(shop: Project, monkeypatch: pytest.Monkey
 def test_how_a_plan_was_judged_is_kept_with_the_rows(shop: Project) -> None:
     model = shop.model("v", "select id, price - (rebate - fee) as net from $.orders", {"orders": ["id"]})
     created = shop.refresh(model)
-    assert created.mode == "create" and "proven: " in created.artifacts["plan.txt"] and created.statements == 2
+    assert created.mode == "create" and "proven: " in created.artifacts.texts()["plan.txt"] and created.statements == 2
     settings = [statement.sql for statement in shop.executed if statement.kind == "setting"]
     assert sum(sql.startswith("SET ") for sql in settings) == sum(sql.startswith("RESET ") for sql in settings)
     shop.sql("update $.orders set fee = 9 where id = 1")
-    assert "proven: " in shop.refresh(model).artifacts["plan.txt"]
+    assert "proven: " in shop.refresh(model).artifacts.texts()["plan.txt"]
     commits = shop.spark.sql(shop.within("describe history $.v")).collect()
     kept = [state.read(commit["userMetadata"]) for commit in commits]
     assert [found.proof.partition(":")[0] for found in kept if found is not None] == ["plans", "plans"]

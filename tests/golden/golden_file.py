@@ -29,6 +29,7 @@ from dbt_idivm.script.additive import Additive
 from dbt_idivm.script.bind import bind
 from dbt_idivm.script.dialect import DELTA
 from dbt_idivm.script.diff import FeedDiff, Row
+from dbt_idivm.script.net_changes import NetChanges
 from dbt_idivm.script.plan import Plan
 from dbt_idivm.script.symbolic import SymbolicBinding
 from tests.property.plans import Options, Table, idiff_way, plan_of
@@ -144,7 +145,7 @@ def _part(name: str, plan: Plan, target: str) -> str:
 
 def updates(plan: Plan, target: str) -> str:
     """The MERGE of a refresh that has updates only (idIVM, Figure 7)."""
-    script = bind(plan, _Updates(diffs={table: FeedDiff(table, 0, 1) for table in plan.tables}), target)
+    script = bind(plan, _Updates(changes=NetChanges({table: FeedDiff(table, 0, 1) for table in plan.tables})), target)
     return f"-- {script.shape}\n{compact(DELTA.sql(script.merge))};" if script else "-- nothing"
 
 

@@ -11,11 +11,11 @@ from dataclasses import dataclass
 from typing import Any
 
 from dbt_idivm.algebra.relation import Relation
-from dbt_idivm.refresh.inputs import Input, Inputs
-from dbt_idivm.refresh.proof import Proof, Question, judge
+from dbt_idivm.refresh.catalog.inputs import Input, Inputs
+from dbt_idivm.refresh.catalog.relations import Described
+from dbt_idivm.refresh.checks.proof import Proof, Question, judge
+from dbt_idivm.refresh.engine.client import Client
 from dbt_idivm.refresh.protocol import EngineError, Reply, Rows, Statement
-from dbt_idivm.refresh.relations import Described
-from dbt_idivm.refresh.steps import Engine
 from dbt_idivm.script.bind import relation_query
 from dbt_idivm.script.binding import Binding
 from dbt_idivm.script.dialect import DELTA
@@ -75,7 +75,7 @@ def judged(word: Word, tables: tuple[Table, ...], sql: str, read_as: str | None 
     """The judgement on the plan of `sql`; of another text, `read_as`, where the planner is to misread it."""
     plan = plan_of(tables, read_as or sql, Options(), ask=word.types)
     found = {table.name: Input(table.name, table.name, Described(table.info().columns, "table", "delta")) for table in tables}
-    steps = judge(Engine(), Question(sql, plan, Inputs(found, {})), "", "auto")
+    steps = judge(Client(), Question(sql, plan, Inputs(found, {}), DELTA), "", "auto")
     reply: Reply | None = None
     try:
         while True:

@@ -14,6 +14,7 @@ from dbt_idivm.script.bind import BoundScript
 from dbt_idivm.script.binding import Binding
 from dbt_idivm.script.dialect import DUCKDB
 from dbt_idivm.script.diff import InlineDiff
+from dbt_idivm.script.net_changes import net_changes
 from dbt_idivm.script.plan import Plan
 from dbt_idivm.script.prune_empty import non_empty
 from tests.property.plans import idiff_way
@@ -42,7 +43,7 @@ class Coverage:
         if script is not None and isinstance(script.application, Adding):
             self.rules.update(rule.name for rule, _ in script.application.state.calls)
             return
-        binding = Binding(diffs=diffs, dialect=DUCKDB)
+        binding = Binding(changes=net_changes(plan, diffs, screened=False), dialect=DUCKDB)
         base = {name: non_empty(found, binding.is_empty) for name, found in idiff_way(plan).base.items()}
         if base:
             self.rules.update(firing.rule for firing in propagate(plan.root, base).firings)

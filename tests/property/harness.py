@@ -15,6 +15,7 @@ from dbt_idivm.script.bind import BoundScript, bind, full_query, relation_query
 from dbt_idivm.script.binding import Binding
 from dbt_idivm.script.dialect import is_inlinable
 from dbt_idivm.script.diff import FeedDiff, InlineDiff, NetDiff, Row
+from dbt_idivm.script.net_changes import net_changes
 from dbt_idivm.script.over_tables import over_tables
 from dbt_idivm.script.plan import Cache, Plan
 from tests.property.duck import OnDuckDB
@@ -108,8 +109,9 @@ class World:
     def script(self, diffs: Mapping[str, InlineDiff], plan: Plan | None = None, target: str = VIEW) -> BoundScript | None:
         """The refresh that these net diffs call for: of the view, unless another maintained table is meant."""
         bound: dict[str, NetDiff] = {name: FeedDiff(name, 0, 1) if name in self.feeds else diff for name, diff in diffs.items()}
-        binding = Binding(diffs=bound, dialect=self.engine.dialect)
-        return bind(plan or self.plan, binding, target, optimised=self.options.optimised)
+        plan = plan or self.plan
+        binding = Binding(changes=net_changes(plan, bound), dialect=self.engine.dialect)
+        return bind(plan, binding, target, optimised=self.options.optimised)
 
     def apply(self, script: BoundScript | None) -> int:
         """Run the MERGE; how many view rows it touched. Raises `Collision` where Delta would refuse it."""

@@ -24,7 +24,7 @@ from dbt_idivm.operators import semijoin as semijoin_operator
 from dbt_idivm.operators.scan import DiffClass
 from dbt_idivm.optimize.lineage import leaves
 from dbt_idivm.passes import canonical, place_caches
-from dbt_idivm.script import binding, diff, direct, effective
+from dbt_idivm.script import diff, direct, effective, net_changes
 from dbt_idivm.script.binding import StatementBinder
 from dbt_idivm.script.merge import Merge
 
@@ -77,13 +77,13 @@ def reclassified(change: Callable[[Scan, Classes], Classes]) -> Callable[[Patch]
     """The rows of a keyed table's net diff, put into other classes."""
 
     def switch_off(patch: Patch) -> None:
-        classify = binding.classify
+        classify = net_changes.classify
 
         def other(scan: Scan, *given: Any) -> Classes:
             found = classify(scan, *given)
             return change(scan, found) if scan.unique else found
 
-        patch.setattr(binding, "classify", other)
+        patch.setattr(net_changes, "classify", other)
 
     return switch_off
 
@@ -159,18 +159,18 @@ def taken_away_before_it_is_added(patch: Patch) -> None:
 
 def screened_by_one_image(patch: Patch) -> None:
     """A changed row is ignored for what it is now, though it was in sight before."""
-    classify = binding.classify
+    classify = net_changes.classify
 
     def by_new_image(scan: Scan, diff: Any, split: frozenset[str], is_ignorable: Any) -> Any:
         names = tuple(a.name for a in scan.base_columns)
-        gone = {tuple(row[names.index(name)] for name in scan.key or ()) for row, weight in diff.over(names).rows
+        gone = {tuple(row[names.index(name)] for name in scan.key or ()) for row, weight in diff.projected(names).rows
                 if weight > 0 and is_ignorable(row)}
         found = classify(scan, diff, split, is_ignorable)
         places = [scan.columns.index(name) for name in scan.ids] if scan.key is not None else []
         return {kind: tuple(row for row in rows if not places or tuple(row[place] for place in places) not in gone)
                 for kind, rows in found.items()}
 
-    patch.setattr(binding, "classify", by_new_image)
+    patch.setattr(net_changes, "classify", by_new_image)
 
 
 def screened_below_an_anti_join(patch: Patch) -> None:

@@ -7,6 +7,7 @@ from hypothesis import given
 
 from dbt_idivm.script.binding import Binding
 from dbt_idivm.script.dialect import DUCKDB
+from dbt_idivm.script.net_changes import net_changes
 from tests.property.coverage import RANDOM
 from tests.property.directed import DIRECTED
 from tests.property.harness import Options, World
@@ -25,9 +26,10 @@ def check_nodes(case: Case, options: Options) -> None:
         found = tuple((plan, node) for plan in world.maintained_tables.values() for node in nodes(plan.root))
         before = [evaluate(world, node, Binding(dialect=DUCKDB)) for _, node in found]
         for batch in case.batches:
-            binding = Binding(diffs=world.change(batch), dialect=DUCKDB)
+            diffs = world.change(batch)
             after = [evaluate(world, node, Binding(dialect=DUCKDB)) for _, node in found]
             for (plan, node), old, new in zip(found, before, after, strict=True):
+                binding = Binding(changes=net_changes(plan, diffs, screened=False), dialect=DUCKDB)
                 base = non_empty_base(plan, binding)
                 ids = new.values(node.ids)
                 assert not node.unique or len(set(ids)) == len(ids), f"{node.label()}: ID {node.ids} is not a key"

@@ -13,6 +13,7 @@ from dbt_idivm.idiff.idiff import DEL, INS, UPD, IDiff
 from dbt_idivm.script.binding import Binding
 from dbt_idivm.script.dialect import DUCKDB
 from dbt_idivm.script.diff import Row
+from dbt_idivm.script.net_changes import net_changes
 from dbt_idivm.script.plan import Plan
 from dbt_idivm.script.prune_empty import non_empty
 from tests.property.coverage import RANDOM
@@ -161,7 +162,7 @@ def test_idiffs_in_any_order_any_number_of_times(case: Case, options: Options, s
         root, now, way = world.plan.root, Binding(dialect=DUCKDB), idiff_way(world.plan)
         for batch in case.batches:
             view = evaluate(world, root, now)
-            binding = Binding(diffs=world.change(batch), dialect=DUCKDB)
+            binding = Binding(changes=net_changes(world.plan, world.change(batch), screened=False), dialect=DUCKDB)
             idiffs = non_empty(way.idiffs if options.optimised else way.naive, binding.is_empty)
             steps = [(diff, evaluate(world, diff.relation, binding)) for diff in idiffs] * 2
             random.Random(seed).shuffle(steps)

@@ -12,7 +12,7 @@ from hypothesis import example, given
 from hypothesis import strategies as st
 
 from dbt_idivm.algebra.expressions import identifier
-from dbt_idivm.refresh.commands import set_option
+from dbt_idivm.refresh.engine.engine import SPARK_DELTA
 from dbt_idivm.script.dialect import DELTA, DUCKDB, literal
 from dbt_idivm.script.diff import Value
 from tests.property.values import CHARACTERS, STRINGS
@@ -60,7 +60,7 @@ def test_names(name: str) -> None:
         assert re.fullmatch(r"`(?:[^`]|``)*`", sql, re.DOTALL) and sql[1:-1].replace("``", "`") == name
     else:
         assert re.fullmatch(r"[a-z_][a-z0-9_]*", name)
-    option = set_option("k", name or "x").sql
+    option = SPARK_DELTA.commands.set_option("k", name or "x").sql
     assert option.startswith("SET `k`=`") and option[9:-1].replace("``", "`") == (name or "x")
 
 

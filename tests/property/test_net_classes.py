@@ -12,6 +12,7 @@ from dbt_idivm.operators.scan import Attribute, DiffClass, DiffRows, Scan
 from dbt_idivm.script.binding import Binding
 from dbt_idivm.script.dialect import DUCKDB
 from dbt_idivm.script.diff import FeedDiff, InlineDiff, Row, classify
+from dbt_idivm.script.net_changes import NetChanges
 
 # `signed` is the feed as it is: there more rows may cancel
 CLASSES: tuple[DiffClass, ...] = ("ins", "del", "upd", "rec", "plus", "minus")
@@ -39,7 +40,7 @@ def in_engine(scan: Scan, split: frozenset[str], rows: list[tuple[Row, int]]) ->
     DATABASE.execute("CREATE OR REPLACE TABLE t__changes (k INT, moves INT, stays INT, _change_type VARCHAR)")
     for row, sign in rows:
         DATABASE.execute("INSERT INTO t__changes VALUES (?, ?, ?, ?)", [*row, "insert" if sign > 0 else "delete"])
-    binder = Binding(diffs={"t": FeedDiff("t", 0, 1)}, dialect=DUCKDB).statement()
+    binder = Binding(changes=NetChanges({"t": FeedDiff("t", 0, 1)}), dialect=DUCKDB).statement()
     queries = {name: DiffRows(scan, name, scan.columns, split).block(binder).select() for name in CLASSES}
     for each in binder.staged:
         DATABASE.execute(f"CREATE OR REPLACE TABLE {each.name} AS {DUCKDB.sql(each.query)}")

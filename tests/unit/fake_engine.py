@@ -15,11 +15,12 @@ from dbt_idivm.errors import IdivmError
 from dbt_idivm.frontend.lower import lower
 from dbt_idivm.operators import Aggregate
 from dbt_idivm.operators.scan import Attribute
-from dbt_idivm.refresh import commands, view_settings
-from dbt_idivm.refresh.driver import Refresh, refresh
-from dbt_idivm.refresh.invocation import Invocation
-from dbt_idivm.refresh.leftovers import is_beside
-from dbt_idivm.refresh.protocol import EngineError, KeyCandidate, ModelRequest, Outcome, Reply, Rows, Statement
+from dbt_idivm.refresh.catalog import view_settings
+from dbt_idivm.refresh.driver import refresh
+from dbt_idivm.refresh.engine import commits
+from dbt_idivm.refresh.engine.invocation import Invocation
+from dbt_idivm.refresh.protocol import EngineError, KeyCandidate, ModelRequest, Outcome, Refresh, Reply, Rows, Statement
+from dbt_idivm.refresh.upkeep.auxiliary_tables import is_auxiliary
 
 DEFAULTS = view_settings._NEEDED
 HISTORY = ("version", "timestamp", "operation", "operationParameters", "operationMetrics", "userMetadata")
@@ -40,6 +41,7 @@ class Table:
     properties: dict[str, str] = field(default_factory=lambda: {"delta.enableChangeDataFeed": "true"})
     commits: list[tuple[Any, ...]] = field(default_factory=list)
     text: str = ""
+    namespace: str = ""  # of a view
     transactions: dict[str, int] = field(default_factory=dict)
     settings: dict[str, str] | None = field(default_factory=lambda: dict(SETTINGS))  # of a view
     epoch: str = "a"  # part of the timestamps: a table that is created again has others
@@ -78,7 +80,7 @@ class FakeEngine:
         name = f"main.{request.identifier}"
         existing = None if name not in self.tables else "view" if self.tables[name].kind == "VIEW" else "table"
         names = (table.removeprefix("main.") for table in self.tables)
-        beside = tuple(each for each in names if is_beside(request.identifier, each))
+        beside = tuple(each for each in names if is_auxiliary(request.identifier, each))
         steps = Refresh(refresh(replace(request, existing=existing, beside=beside), invocation or Invocation()))
         while steps.statement is not None:
             self.log.append(steps.statement)
@@ -128,6 +130,7 @@ class FakeEngine:
             return Rows(HISTORY, tuple(reversed(table.commits))[:int(statement.sql.split()[-1])])
         lines = [*table.columns.items(), ("", ""), ("# Detailed Table Information", ""), ("Type", table.kind),
                  ("Provider", table.provider), ("View Text", table.text),
+                 ("View Catalog and Namespace", table.namespace),
                  ("Table Properties", "[" + ",".join(f"{k}={v}" for k, v in table.properties.items()) + "]")]
         return Rows(("col_name", "data_type", "comment"), tuple((*line, None) for line in lines))
 
@@ -202,7 +205,7 @@ class FakeEngine:
     def _wrote(self, table: Table, operation: str) -> None:
         if self.on_write:
             self.on_write()
-        number, application = int(self.settings.get(commands.TXN_VERSION, -1)), self.settings.get(commands.TXN_APP, "")
+        number, application = int(self.settings.get(commits.TXN_VERSION, -1)), self.settings.get(commits.TXN_APP, "")
         if table.transactions.get(application, -2) >= number >= 0:
             return  # skipped, as Delta does
         table.transactions[application] = number

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import pytest
 
-from dbt_idivm.refresh.look_alikes import numbers_in_literals
-from dbt_idivm.refresh.plan_expressions import Unreadable
-from dbt_idivm.refresh.plan_text import normal_form
+from dbt_idivm.refresh.checks.ambiguous_literals import numbers_in_literals
+from dbt_idivm.refresh.checks.plan_expressions import Unreadable
+from dbt_idivm.refresh.checks.plan_text import normal_form
 
 
 def t(*numbers: int) -> str:

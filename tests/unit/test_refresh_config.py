@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 
 from dbt_idivm.errors import IdivmError
-from dbt_idivm.refresh.config import ModelConfig, model_config
+from dbt_idivm.refresh.decide.config import ModelConfig, model_config
 
 
 def codes(**config: Any) -> tuple[str, ...]:

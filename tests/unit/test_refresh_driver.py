@@ -4,16 +4,18 @@ from __future__ import annotations
 
 import datetime as dt
 from dataclasses import replace
+from typing import Any
 
 import pytest
 
 from dbt_idivm.errors import IdivmError
-from dbt_idivm.refresh import commands, history, state
-from dbt_idivm.refresh.driver import Refresh, forecast, refresh
-from dbt_idivm.refresh.invocation import Invocation
-from dbt_idivm.refresh.protocol import EngineError, Forecast, ModelRequest
-from dbt_idivm.refresh.relations import SHOWN
-from dbt_idivm.refresh.steps import Engine
+from dbt_idivm.refresh.catalog import history, state
+from dbt_idivm.refresh.catalog.relations import SHOWN
+from dbt_idivm.refresh.driver import forecast, refresh
+from dbt_idivm.refresh.engine import commits
+from dbt_idivm.refresh.engine.client import Client
+from dbt_idivm.refresh.engine.invocation import Invocation
+from dbt_idivm.refresh.protocol import EngineError, Forecast, ModelRequest, Refresh
 from dbt_idivm.verify import equivalence
 from tests.unit.fake_engine import FakeEngine, Table, drive, model
 
@@ -58,7 +60,7 @@ def test_create(engine: FakeEngine) -> None:
     assert outcome.message == "create: 5 rows, 2 statements", "the key check and the build"
     assert outcome.relations == (("main", "v", "table"),)
     assert outcome.inputs["orders"].to_version == 1 and outcome.inputs["orders"].from_version is None
-    assert set(outcome.artifacts) == {"plan.txt", "delta_script.sql"}
+    assert set(outcome.artifacts.texts()) == {"plan.txt", "delta_script.sql"}
     create = next(s.sql for s in engine.log if s.label == "build main.v")
     assert "VERSION AS OF 1" in create and "'delta.enableChangeDataFeed'='true'" in create
     found = state.read(engine.tables["main.v"].commits[-1][-1])
@@ -121,9 +123,9 @@ def test_what_was_looked_up_before_a_table_was_pinned_anew_is_not_enough(engine:
     """Version 2, without new rows, was looked up; then version 3 was pinned, as that of a view that this run refreshed."""
     built(engine).tables["main.o"].commit("OPTIMIZE")
     run = Invocation()
-    drive(engine, run.pinned(Engine(), "main.o"))
+    drive(engine, history.pinned(Client(invocation=run), "main.o"))
     change(engine)
-    run.pin("main.o", drive(engine, history.latest(Engine(), "main.o")))
+    history.pin(Client(invocation=run), "main.o", drive(engine, history.latest(Client(), "main.o")))
     assert engine.drive(MODEL, run).mode == "incremental"
 
 
@@ -497,7 +499,7 @@ def test_no_trust_after_a_partial_build(engine: FakeEngine) -> None:
 
 def test_user_metadata_is_ascii_and_set_for_the_write_only(engine: FakeEngine) -> None:
     seen: list[str] = []
-    engine.on_write = lambda: seen.append(engine.settings[commands.USER_METADATA])
+    engine.on_write = lambda: seen.append(engine.settings[commits.USER_METADATA])
     engine.drive(MODEL)
     assert len(seen) == 1 and seen[0].isascii() and not engine.settings
 
@@ -618,3 +620,26 @@ def test_a_view_made_anew_under_other_settings_is_another_one(engine: FakeEngine
     view_settings = {"spark.sql.ansi.enabled": "true", "spark.sql.session.timeZone": "Asia/Tokyo"}
     engine.tables["main.p"].settings = view_settings
     assert engine.drive(request).mode == "full"
+
+
+@pytest.mark.parametrize("rows", [((7, "a", 1), (7, "b", 1)), ((7, "a", -1), (7, "b", -1))])
+def test_a_violated_key_is_found_when_the_net_diff_is_read(engine: FakeEngine, rows: tuple[tuple[Any, ...], ...],
+                                                          monkeypatch: pytest.MonkeyPatch) -> None:
+    """Also where nobody looks it up in the input, and whatever image shows it: no statement is built from such rows."""
+    request = replace(MODEL, config={"idivm": {"verify": "none"}})
+    built(engine, request)
+    change(engine, 2)
+    engine.reads["net diff"] = rows
+    monkeypatch.setattr("dbt_idivm.refresh.decide.decision.bind", None)
+    assert failing(engine, request).codes == ("IDIVM-306",)
+
+
+def test_artifacts_are_rendered_only_when_they_are_read(engine: FakeEngine, monkeypatch: pytest.MonkeyPatch) -> None:
+    """And what they are made from says whether others would come out."""
+    monkeypatch.setattr("dbt_idivm.refresh.decide.artifacts.delta_script", None)
+    first = engine.drive(MODEL).artifacts.made_from
+    change(engine)
+    second = engine.drive(MODEL)
+    assert second.mode == "incremental" and second.artifacts.made_from == first
+    change(engine)
+    assert engine.drive(replace(MODEL, sql=MODEL.sql + " where id > 1")).artifacts.made_from != first

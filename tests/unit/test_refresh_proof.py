@@ -7,11 +7,12 @@ from dataclasses import replace
 import pytest
 
 from dbt_idivm.errors import IdivmError
-from dbt_idivm.refresh import proof, state
+from dbt_idivm.refresh.catalog import state
+from dbt_idivm.refresh.catalog.state import State
+from dbt_idivm.refresh.checks import proof
 from dbt_idivm.refresh.driver import forecast
-from dbt_idivm.refresh.invocation import Invocation
+from dbt_idivm.refresh.engine.invocation import Invocation
 from dbt_idivm.refresh.protocol import EngineError, ModelRequest
-from dbt_idivm.refresh.state import State
 from tests.unit.fake_engine import FakeEngine, drive, model
 
 KEY = {"o": "id"}
@@ -53,7 +54,7 @@ def refused(engine: FakeEngine, request: ModelRequest = MODEL) -> str:
     assert outcome.reason in outcome.message
     written = next(s.sql for s in engine.log if s.label in ("build main.v", "rebuild main.v"))
     assert request.sql.split(" from ")[0] in written, "as the user wrote it"
-    assert outcome.artifacts["plan.txt"].startswith("full refresh each time\nIDIVM-905")
+    assert outcome.artifacts.texts()["plan.txt"].startswith("full refresh each time\nIDIVM-905")
     return outcome.reason
 
 
@@ -64,8 +65,8 @@ def test_equal_plans_are_proof(engine: FakeEngine) -> None:
     asked = [label for label in engine.labels("metadata") if label.startswith(("columns of the", "plan of the"))]
     both = ("the model's SELECT", "the planned query")
     assert asked == [f"{what} of {query}" for what in ("columns", "plan") for query in both]
-    assert how(engine) == "plans" and "proven: Spark's optimised plans" in outcome.artifacts["plan.txt"]
-    assert "proof.txt" not in outcome.artifacts
+    assert how(engine) == "plans" and "proven: Spark's optimised plans" in outcome.artifacts.texts()["plan.txt"]
+    assert "proof.txt" not in outcome.artifacts.texts()
     assert not engine.settings, "what keeps plans whole is taken back"
 
 
@@ -81,9 +82,9 @@ def test_rows_decide_where_plans_differ(engine: FakeEngine) -> None:
     outcome = engine.drive(MODEL)
     assert outcome.mode == "create" and outcome.reason is None
     assert engine.labels("read").count(COMPARED) == 1 and how(engine) == "rows"
-    assert "checked: " in outcome.artifacts["plan.txt"]
-    assert "-- the model's SELECT\nselect id, name" in outcome.artifacts["proof.txt"]
-    assert "Filter (a#1 > 1)" in outcome.artifacts["proof.txt"]
+    assert "checked: " in outcome.artifacts.texts()["plan.txt"]
+    assert "-- the model's SELECT\nselect id, name" in outcome.artifacts.texts()["proof.txt"]
+    assert "Filter (a#1 > 1)" in outcome.artifacts.texts()["proof.txt"]
 
 
 def test_rows_are_compared_before_anything_is_written(engine: FakeEngine) -> None:
@@ -130,7 +131,7 @@ def test_it_is_tried_again(engine: FakeEngine, again: str, monkeypatch: pytest.M
     change(engine)
     request = MODEL
     if again == "another version":
-        monkeypatch.setattr(proof, "_version", lambda: "99")
+        monkeypatch.setattr(proof, "planner_version", lambda: "99")
     if again == "another SELECT":
         request = model("select id, name from main.o where id > 0", KEY)
     assert engine.drive(replace(request, full_refresh=again == "a full refresh")).mode == "full"
@@ -153,7 +154,7 @@ def test_how_much_is_compared_is_a_choice(engine: FakeEngine, config: str, size:
     engine.plans, engine.size = OTHER_PLAN, size
     outcome = engine.drive(model(MODEL.sql, KEY, verify_build=config))
     assert how(engine) == expected and (COMPARED in engine.labels("read")) == (expected == "rows")
-    assert ("not checked: " in outcome.artifacts["plan.txt"]) == (expected == "unchecked")
+    assert ("not checked: " in outcome.artifacts.texts()["plan.txt"]) == (expected == "unchecked")
     assert ("size of main.o" in engine.labels("metadata")) == (config == "auto")
 
 
@@ -255,7 +256,7 @@ def test_a_comparison_that_fails(engine: FakeEngine, config: str) -> None:
             engine.drive(request)
         return
     outcome = engine.drive(request)
-    assert how(engine) == "unchecked" and "out of memory" in outcome.artifacts["proof.txt"]
+    assert how(engine) == "unchecked" and "out of memory" in outcome.artifacts.texts()["proof.txt"]
 
 
 def test_a_model_without_a_plan_is_asked_nothing(engine: FakeEngine) -> None:
@@ -300,6 +301,6 @@ def test_a_failure_of_the_planner_itself_does_not_keep_the_user_from_the_view(
     def fails(*_: object, **__: object) -> None:
         raise ValueError("an invariant")
 
-    monkeypatch.setattr("dbt_idivm.refresh.planning.compile_plan", fails)
+    monkeypatch.setattr("dbt_idivm.refresh.decide.planning.compile_plan", fails)
     outcome = engine.drive(MODEL)
     assert outcome.mode == "create" and outcome.reason is not None and "IDIVM-901 an invariant" in outcome.reason

@@ -7,11 +7,12 @@ from typing import Any
 
 import pytest
 
-from dbt_idivm.refresh import commands, history, state
-from dbt_idivm.refresh.history import Commit
+from dbt_idivm.refresh.catalog import history, state
+from dbt_idivm.refresh.catalog.history import Commit
+from dbt_idivm.refresh.catalog.relations import described
+from dbt_idivm.refresh.catalog.state import Consumed, State
+from dbt_idivm.refresh.engine.engine import SPARK_DELTA
 from dbt_idivm.refresh.protocol import Rows
-from dbt_idivm.refresh.relations import described
-from dbt_idivm.refresh.state import Consumed, State
 
 STATE = State({"main.o": Consumed("main.o__idivm", 7, "2026-01-01T00:00:00.000001")}, {"sql": "ab", "keys": ""}, "req",
               {"main.v": "cd"}, "run-1")
@@ -31,7 +32,7 @@ def test_what_is_not_our_state(text: str | None) -> None:
 
 
 def test_settings_are_quoted() -> None:
-    assert commands.set_option("k", "a`b;c").sql == "SET `k`=`a``b;c`"
+    assert SPARK_DELTA.commands.set_option("k", "a`b;c").sql == "SET `k`=`a``b;c`"
 
 
 def test_properties_are_hex() -> None:
@@ -39,10 +40,12 @@ def test_properties_are_hex() -> None:
     assert set(text) <= set("0123456789abcdef")
     assert state.decode(text) == {"sql": "select url, secret from t where s = 'é'"}
 
+COMMITS = SPARK_DELTA.commits
+
 
 def commit(operation: str, metrics: dict[str, Any] | None = None, **parameters: Any) -> Commit:
     columns = ("version", "timestamp", "operation", "operationParameters", "operationMetrics", "userMetadata")
-    (made,) = history.commits(Rows(columns, ((3, "t", operation, parameters, metrics, None),)))
+    (made,) = history.commits(Rows(columns, ((3, "t", operation, parameters, metrics, None),)), COMMITS)
     return made
 
 
@@ -90,7 +93,7 @@ def test_history_rows() -> None:
     columns = ("version", "timestamp", "operation", "operationParameters", "operationMetrics", "userMetadata")
     at = dt.datetime(2026, 1, 1, 12, 0, 0, 250000)
     found = history.commits(Rows(columns, ((1, at, "WRITE", {"mode": "Append"}, {"numOutputRows": "1"}, None),
-                                           (2, "2026", "UPDATE", None, None, "note"))))
+                                           (2, "2026", "UPDATE", None, None, "note"))), COMMITS)
     assert [c.version for c in found] == [2, 1], "newest first"
     assert found[0].metrics == {} and found[1].metrics == {"numOutputRows": "1"}
     assert found[1].at == "2026-01-01T12:00:00.250000"
@@ -104,7 +107,7 @@ def test_history_rows() -> None:
 ])
 def test_overwriting_is_seen_on_every_connection(parameters: object, overwrites: bool) -> None:
     columns = ("version", "timestamp", "operation", "operationParameters", "operationMetrics", "userMetadata")
-    (found,) = history.commits(Rows(columns, ((1, "t", "WRITE", parameters, '{"numOutputRows":"12"}', None),)))
+    (found,) = history.commits(Rows(columns, ((1, "t", "WRITE", parameters, '{"numOutputRows":"12"}', None),)), COMMITS)
     assert found.feed_rows == (None if overwrites else 12)
 
 
@@ -114,7 +117,7 @@ def test_overwriting_is_seen_on_every_connection(parameters: object, overwrites:
 ])
 def test_a_stream_that_wrote_nothing_may_have_removed_rows(parameters: str, rows: int | None) -> None:
     columns = ("version", "timestamp", "operation", "operationParameters", "operationMetrics", "userMetadata")
-    (found,) = history.commits(Rows(columns, ((1, "t", "STREAMING UPDATE", parameters, '{"numOutputRows":"0"}', None),)))
+    (found,) = history.commits(Rows(columns, ((1, "t", "STREAMING UPDATE", parameters, '{"numOutputRows":"0"}', None),)), COMMITS)
     assert found.feed_rows == rows
 
 
@@ -123,7 +126,7 @@ def test_described_table() -> None:
         ("id", "int", None), ("Mixed", "struct<a:int>", None), ("# Partitioning", "", ""), ("Part 0", "id", ""), ("", "", ""),
         ("# Detailed Table Information", "", ""), ("Type", "MANAGED", ""), ("Provider", "delta", ""),
         ("Table Properties", f"[delta.enableChangeDataFeed=true,idivm.ids={state.encode(['id'])},other=a,b]", "")))
-    found = described(rows)
+    found = described(rows, SPARK_DELTA)
     assert [c.name for c in found.columns] == ["id", "Mixed"]
     assert found.is_delta and found.has_feed and found.properties == {"idivm.ids": ["id"]}
     assert found.maintained is None
@@ -134,5 +137,5 @@ def test_described_view_with_several_properties() -> None:
     ours = f"[idivm.owner={state.encode('model.shop.v')}, idivm.view={state.encode('main.v__idivm')}]"
     found = described(Rows(("col_name", "data_type", "comment"), (
         ("id", "int", None), ("", "", ""), ("# Detailed Table Information", "", ""), ("Type", "VIEW", ""),
-        ("Table Properties", ours, ""))))
+        ("Table Properties", ours, ""))), SPARK_DELTA)
     assert found.maintained == "main.v__idivm" and found.properties["idivm.owner"] == "model.shop.v"

@@ -1,10 +1,11 @@
 """Texts without a plan are run as the user wrote them: only the tables are exchanged."""
 
 from dbt_idivm.operators.scan import Attribute
-from dbt_idivm.refresh.history import Commit
-from dbt_idivm.refresh.inputs import Input, Inputs, pinned_query, qualified
-from dbt_idivm.refresh.planning import canonical
-from dbt_idivm.refresh.relations import Described
+from dbt_idivm.refresh.catalog.history import Commit
+from dbt_idivm.refresh.catalog.inputs import Input, Inputs, pinned_query, qualified
+from dbt_idivm.refresh.catalog.relations import Described
+from dbt_idivm.refresh.decide.fingerprint import code_of
+from dbt_idivm.refresh.engine.engine import SPARK_DELTA
 from dbt_idivm.script.dialect import DELTA
 
 
@@ -21,7 +22,7 @@ UPSTREAM = Input("s.m", "s.m__idivm", described("a", "idivm__id"), at(5), visibl
 
 
 def pinned(sql: str, inputs: Inputs) -> str:
-    return DELTA.sql(pinned_query(sql, inputs)).rstrip("\n")
+    return DELTA.sql(pinned_query(DELTA, sql, inputs)).rstrip("\n")
 
 
 def test_text_stays_but_for_the_tables() -> None:
@@ -42,9 +43,9 @@ def test_view_is_expanded() -> None:
 
 
 def test_view_names_are_qualified_in_place() -> None:
-    assert qualified("select 'it''s' as t from t", "s") == "select 'it''s' as t from `s`.`t`"
+    assert qualified(SPARK_DELTA, "select \'it\'\'s\' as t from t", ("s",)) == "select 'it''s' as t from `s`.`t`"
 
 
 def test_canonical_keeps_every_token() -> None:
-    assert canonical("select 1 -- one\n  from s.t") == canonical("select 1 from s.t")
-    assert canonical("select 'it''s' from s.t") != canonical("select 'its' from s.t")
+    assert code_of("select 1 -- one\n  from s.t") == code_of("select 1 from s.t")
+    assert code_of("select 'it''s' from s.t") != code_of("select 'its' from s.t")

@@ -9,9 +9,9 @@ from hypothesis import strategies as st
 from sqlglot import exp
 
 from dbt_idivm.frontend.tables import tables_in
-from dbt_idivm.refresh.commands import name_sql
-from dbt_idivm.refresh.state import Consumed, State, read
+from dbt_idivm.refresh.catalog.state import Consumed, State, read
 from dbt_idivm.relation_name import as_named, name_parts, relation_name, with_suffix
+from dbt_idivm.script.dialect import DELTA
 
 PART = st.text(st.characters(exclude_categories=["Cs"]), min_size=1, max_size=12) | st.sampled_from(
     ["`", "``", ".", "a.b", "a`b", " ", "select", "1e5", "a;b", "--", "/*", "{{ x }}", "${x}", "/p/My Tab", "É", "e\u0301", "🎉"])
@@ -36,8 +36,8 @@ def test_a_name_comes_apart_again(parts: list[str]) -> None:
 def test_a_name_survives_sql(parts: list[str]) -> None:
     """Written into SQL and read again it is the same relation, and nothing but a relation."""
     name = relation_name(*parts)
-    query = sqlglot.parse_one(f"SELECT 1 FROM {name_sql(name)}", read="spark")
-    assert tables_in(f"select 1 from {name_sql(name)}") == (name,)
+    query = sqlglot.parse_one(f"SELECT 1 FROM {DELTA.relation_sql(name)}", read="spark")
+    assert tables_in(f"select 1 from {DELTA.relation_sql(name)}") == (name,)
     assert len(list(query.find_all(exp.Table))) == 1 and len(query.args) >= 2
 
 

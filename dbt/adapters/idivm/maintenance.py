@@ -23,8 +23,8 @@ from dbt.adapters.idivm.forecasts import Foreseen, compiled_models, table
 from dbt.adapters.idivm.keys import KeyIndex
 from dbt.adapters.idivm.request import model_request, relation_under_test
 from dbt.adapters.idivm.response import MaintenanceResponse, maintenance_response
+from dbt_idivm.refresh.engine.steps import EngineFailure
 from dbt_idivm.refresh.protocol import Outcome, Refresh, Reply, Rows, Statement
-from dbt_idivm.refresh.steps import Engine, EngineFailure
 from dbt_idivm.relation_name import relation_name
 
 logger = AdapterLogger("Idivm")
@@ -69,7 +69,7 @@ class InvocationMemory:
         self._keys: KeyIndex | None = None
 
     def of(self, invocation_id: str, graph: Mapping[str, Any]) -> tuple[Any, KeyIndex]:
-        from dbt_idivm.refresh.invocation import Invocation
+        from dbt_idivm.refresh.engine.invocation import Invocation
 
         with self._lock:
             if self._keys is None or self._id != invocation_id:
@@ -102,10 +102,10 @@ class MaintenanceMixin(metaclass=AdapterMeta):
 
     def _idivm_beside(self, relation: Any) -> tuple[str, ...]:
         """The names of a refresh's own tables at which something stands, as dbt's cache knows: this asks no engine."""
-        from dbt_idivm.refresh.leftovers import is_beside
+        from dbt_idivm.refresh.upkeep.auxiliary_tables import is_auxiliary
 
         found = self.list_relations(relation.database, relation.schema)  # type: ignore[attr-defined]
-        return tuple(each.identifier for each in found if is_beside(relation.identifier, each.identifier))
+        return tuple(each.identifier for each in found if is_auxiliary(relation.identifier, each.identifier))
 
     @available.parse_none
     def idivm_step(self, run: RefreshRun) -> None:
@@ -138,7 +138,7 @@ class MaintenanceMixin(metaclass=AdapterMeta):
     def idivm_finish(self, run: RefreshRun) -> list[Any]:
         """Write the artifacts, keep dbt's cache true, and return the relations, the model first."""
         outcome = run.outcome
-        self._write_artifacts(run.name, outcome.artifacts)
+        self._write_artifacts(run.name, outcome)
         relations = [self._relation(*relation) for relation in outcome.relations]
         if run.existing is not None and relations and run.existing.type != relations[0].type:
             # The cache keeps the first entry of a name, so the old one must go for the new type to be seen.
@@ -150,54 +150,61 @@ class MaintenanceMixin(metaclass=AdapterMeta):
             schema=schema, identifier=identifier, type=RelationType(kind), is_delta=kind == "table"
         )
 
-    def _write_artifacts(self, name: str, artifacts: Mapping[str, str]) -> None:
-        if not artifacts:
-            return
+    def _write_artifacts(self, name: str, outcome: Outcome) -> None:
+        """Write the files about a model if they are not those of an earlier refresh: a build always writes them."""
+        artifacts = outcome.artifacts
         folder = Path(self.config.project_root, self.config.target_path, "idivm", name)
+        stamp = folder / ".made_from"
+        if not artifacts.made_from or (outcome.mode in ("incremental", "noop") and (folder / "plan.txt").exists()
+                                       and stamp.exists() and stamp.read_text(encoding="utf-8") == artifacts.made_from):
+            return
         folder.mkdir(parents=True, exist_ok=True)
-        for file_name, text in artifacts.items():
+        stamp.unlink(missing_ok=True)  # it is written last, so that it stands for all files
+        for file_name, text in artifacts.texts().items():
             (folder / file_name).write_text(text, encoding="utf-8")
+        stamp.write_text(artifacts.made_from, encoding="utf-8")
 
     @available.parse_list
     def idivm_persist_docs(
         self, relation: Any, model: Mapping[str, Any], for_relation: bool, for_columns: bool
     ) -> tuple[str, ...]:
         """Bring a relation's comments up to the model's descriptions. Returns the described columns that it does not have."""
-        from dbt_idivm.refresh.comments import Descriptions, persist
+        from dbt_idivm.refresh.upkeep.comments import Descriptions, persist
 
         columns = model.get("columns") or {}
         texts = {name: column.get("description") or "" for name, column in columns.items()}
         quoted = frozenset(name for name, column in columns.items() if column.get("quote"))
         wanted = Descriptions(model.get("description") if for_relation else None, texts if for_columns else None, quoted)
-        return self._idivm_drive(persist(Engine(), name_of(relation), wanted))
+        return self._idivm_drive(persist(_client(), name_of(relation), wanted))
 
     @available.parse_none
     def idivm_persist_constraints(self, table: Any, model: Mapping[str, Any]) -> None:
         """Bring the constraints of the table that holds a model's rows up to its contract."""
-        from dbt_idivm.refresh.constraints import declared, persist
+        from dbt_idivm.refresh.upkeep.constraints import declared, persist
 
-        wanted = declared((model.get("columns") or {}).values(), model.get("constraints") or ())
-        self._idivm_drive(persist(Engine(), name_of(table), wanted))
+        client = _client()
+        wanted = declared(client.dialect, (model.get("columns") or {}).values(), model.get("constraints") or ())
+        self._idivm_drive(persist(client, name_of(table), wanted))
 
     @available.parse_list
     def idivm_behind(self, relation: Any) -> list[Any]:
         """The tables that a relation of ours has beside it: who replaces or drops it has to drop them."""
-        from dbt_idivm.refresh.leftovers import is_beside
-        from dbt_idivm.refresh.ownership import behind
+        from dbt_idivm.refresh.upkeep.auxiliary_tables import is_auxiliary
+        from dbt_idivm.refresh.upkeep.ownership import behind
 
         if relation is None or not relation.schema:
             return []
         beside = {name_of(each): each for each in self.list_relations(relation.database, relation.schema)  # type: ignore[attr-defined]
-                  if is_beside(relation.identifier, each.identifier)}
-        return [beside[name] for name in self._idivm_drive(behind(Engine(), name_of(relation), tuple(beside)))]
+                  if is_auxiliary(relation.identifier, each.identifier)}
+        return [beside[name] for name in self._idivm_drive(behind(_client(), name_of(relation), tuple(beside)))]
 
     @available.parse_none
     def idivm_release(self, relation: Any) -> None:
         """Before another materialization goes on with a table of ours."""
-        from dbt_idivm.refresh.ownership import release
+        from dbt_idivm.refresh.upkeep.ownership import release
 
         if relation is not None and relation.is_table and relation.is_delta:
-            self._idivm_drive(release(Engine(), name_of(relation)))
+            self._idivm_drive(release(_client(), name_of(relation)))
 
     @available.parse_list
     def idivm_orphans(self, graph: Mapping[str, Any], drop: bool) -> list[str]:
@@ -205,7 +212,7 @@ class MaintenanceMixin(metaclass=AdapterMeta):
 
         `drop`: drop them.
         """
-        from dbt_idivm.refresh.ownership import orphans
+        from dbt_idivm.refresh.upkeep.ownership import orphans
 
         nodes = [node for node in graph["nodes"].values() if node["resource_type"] in ("model", "seed", "snapshot")]
         schemas = sorted({self.config.credentials.schema, *(node["schema"] for node in nodes)})
@@ -213,7 +220,7 @@ class MaintenanceMixin(metaclass=AdapterMeta):
                  for relation in self.list_relations(None, schema)}  # type: ignore[attr-defined]
         taken = {relation_name(node["schema"], node["alias"]) for node in nodes}
         packages = {self.config.project_name, *(node["package_name"] for node in nodes)}
-        left = self._idivm_drive(orphans(Engine(), sorted(there), taken, packages))
+        left = self._idivm_drive(orphans(_client(), sorted(there), taken, packages))
         for orphan in left if drop else ():
             self.drop_relation(there[orphan.relation])  # type: ignore[attr-defined]
         return [f"{orphan.kind} {orphan.relation} of {orphan.owner}" for orphan in left]
@@ -273,6 +280,13 @@ class MaintenanceMixin(metaclass=AdapterMeta):
             return cast("T", stop.value)
         except EngineFailure as failure:
             raise DbtRuntimeError(str(failure)) from failure
+
+
+def _client() -> Any:
+    """Asks the engine, for work that is no refresh. The planner is imported when it is used, not when dbt starts."""
+    from dbt_idivm.refresh.engine.client import Client
+
+    return Client()
 
 
 def name_of(relation: Any) -> str:

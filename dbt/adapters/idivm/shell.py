@@ -18,8 +18,8 @@ from dbt.adapters.idivm.connections import IdivmConnectionManager
 from dbt.adapters.idivm.credentials import IdivmCredentials
 from dbt.adapters.idivm.engine_errors import engine_message, is_engine_exception
 from dbt_idivm.frontend.text import statements
-from dbt_idivm.refresh.commands import name_sql
 from dbt_idivm.relation_name import relation_name
+from dbt_idivm.script.dialect import DELTA
 
 _FOLDER = click.Path(exists=True, file_okay=False, path_type=Path)
 _FILE = click.Path(exists=True, dir_okay=False, path_type=Path)
@@ -79,7 +79,7 @@ def _credentials(project_dir: Path, profiles_dir: Path | None, target: str | Non
 def _open(credentials: IdivmCredentials) -> Any:
     connection = Connection(type="idivm", name="idivm sql", state=ConnectionState.INIT, handle=None, credentials=credentials)
     handle = IdivmConnectionManager.open(connection).handle
-    schema = name_sql(relation_name(credentials.schema))
+    schema = DELTA.relation_sql(relation_name(credentials.schema))
     _execute(handle, f"create schema if not exists {schema}")
     _execute(handle, f"use {schema}")
     return handle

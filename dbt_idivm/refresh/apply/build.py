@@ -1,0 +1,121 @@
+"""Building a view by running its query: the first time, and whenever an incremental refresh would be wrong."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import Any
+
+from sqlglot import exp
+
+from dbt_idivm.algebra.block import subquery
+from dbt_idivm.errors import Finding, IdivmError, finding, listed, nearest
+from dbt_idivm.refresh.apply.publish import Build, publish
+from dbt_idivm.refresh.apply.watermark import consumed_at_build, new_state
+from dbt_idivm.refresh.catalog.inputs import pinned_query
+from dbt_idivm.refresh.catalog.relations import BUILD, DEFINITION, IDS, INPUTS, OWNER, VIEW
+from dbt_idivm.refresh.catalog.state import State, digest
+from dbt_idivm.refresh.catalog.stored_view import StoredView
+from dbt_idivm.refresh.checks import keys
+from dbt_idivm.refresh.checks.proof import judge
+from dbt_idivm.refresh.decide.job import Job
+from dbt_idivm.refresh.decide.outcome import Effect, Result, named, outcome, summary
+from dbt_idivm.refresh.decide.planned import Planned, proof_key, question
+from dbt_idivm.refresh.decide.planning import known_proof, without_plan
+from dbt_idivm.refresh.engine.steps import Steps
+from dbt_idivm.refresh.protocol import InputChange, ModelRequest, Outcome
+from dbt_idivm.script.bind import full_query
+from dbt_idivm.script.binding import Binding
+from dbt_idivm.script.dialect import verbatim
+from dbt_idivm.script.plan import Plan
+
+
+def build(job: Job, stored: StoredView, planned: Planned, reason: Finding | None) -> Steps[Outcome]:
+    """Create the view (`reason` is None) or rebuild it."""
+    for name, key in planned.keys.items():
+        yield from keys.verify(job.client, planned.inputs.tables[name], key)
+    planned = yield from _judged(job, stored, planned)
+    wanted = _build(job, planned)
+    yield from _verify_unique_key(job, planned, wanted)
+    written = yield from publish(job, wanted, stored)
+    inputs = all_inputs(job.request, stored, planned)
+    # a first build that cannot be maintained says so at once
+    why = summary(planned.refusal if planned.is_misread else reason or planned.refusal)
+    result = Result("create" if reason is None else "full", wanted.hidden, inputs, Effect(inserted=written),
+                      None if reason is None else "full", why)
+    return outcome(job, result, planned)
+
+
+def _judged(job: Job, stored: StoredView, planned: Planned) -> Steps[Planned]:
+    """The model with its plan if that means what the SELECT means, else without. Once for each definition: its state says so."""
+    if planned.plan is None or planned.proof is not None:
+        return planned
+    key, known = proof_key(job, planned), known_proof(stored, anew=job.request.full_refresh)
+    if known is not None and known.key == key and known.how in ("plans", "rows"):
+        return replace(planned, proof=known)
+    found = yield from judge(job.client, question(job, planned), key, job.config.verify_build)
+    return replace(planned, proof=found) if found.difference is None else without_plan(job, planned, found)
+
+
+def all_inputs(request: ModelRequest, stored: StoredView, planned: Planned) -> dict[str, InputChange]:
+    """The inputs of a rebuild: it reads all their rows."""
+    before = stored.state.inputs if stored.state else {}
+    return {named(request, name): InputChange(before[name].version if name in before else None, found.version)
+            for name, found in planned.own_inputs.items() if found.version is not None}
+
+
+def _verify_unique_key(job: Job, planned: Planned, wanted: Build) -> Steps[None]:
+    """The user's `unique_key` names output columns; no plan is made from it, but it has to hold. Raises IDIVM-305."""
+    given = {name.lower() for name in job.config.unique_key}
+    ids = {str(name).lower() for name in wanted.properties.get(IDS, ())}
+    if not given or (ids and ids <= given):
+        return
+    visible = visible_columns(planned.plan) if planned.plan else _names(wanted.query)
+    if unknown := given - {name.lower() for name in visible}:
+        raise IdivmError(finding(304, column=sorted(unknown)[0], source=job.request.name, declared="`unique_key`",
+                                 nearest=listed(nearest(sorted(unknown)[0], visible))))
+    key = keys.Key(job.config.unique_key, "`unique_key`")
+    rows = subquery(wanted.query, "definition")
+    broken = yield from keys.repeated(job.client, rows, key, f"check unique_key of {job.request.name}")
+    if broken is not None:
+        raise keys.not_unique(job.request.name, key, broken)
+
+
+def visible_columns(plan: Plan) -> tuple[str, ...]:
+    return tuple(column.name for column in plan.columns if not column.hidden)
+
+
+def _names(query: exp.Expr) -> tuple[str, ...]:
+    return tuple(str(each.alias_or_name) for each in query.selects) if isinstance(query, exp.Query) else ()
+
+
+def build_restricted(job: Job, stored: StoredView) -> Steps[Outcome]:
+    """A plain table from what dbt gives under --empty or --sample; its state says that nothing may build upon it."""
+    query = verbatim(job.request.sql)
+    model = job.request.relation
+    state = State({}, {}, run=job.request.run_id, trusted=False)
+    properties = {VIEW: model, OWNER: job.request.owner, DEFINITION: job.request.sql}
+    wanted = Build(model, query, (), None, properties, state)
+    written = yield from publish(job, wanted, stored)
+    effect, reason = Effect(inserted=written), finding(414).summary
+    if job.request.existing is None:
+        return outcome(job, Result("create", False, {}, effect, None, reason))
+    return outcome(job, Result("full", False, {}, effect, "full", reason))
+
+
+def _build(job: Job, planned: Planned) -> Build:
+    """What is to be built: by the plan if there is one, else by the user's SELECT as it is written."""
+    plan, properties = planned.plan, _properties(job.request, planned)
+    state = new_state(job, planned, consumed_at_build(planned))
+    if plan is None:
+        query = pinned_query(job.dialect, job.request.sql, planned.inputs)
+        return Build(planned.table, query, (), None, properties, state)
+    versions = {found.table: found.version for found in planned.inputs.tables.values() if found.version is not None}
+    if plan.root.unique:
+        properties[IDS] = [plan.stored(name) for name in plan.root.ids]
+    return Build(planned.table, full_query(plan, Binding(versions, dialect=job.dialect)), tuple(c.name for c in plan.columns),
+                 visible_columns(plan) if plan.hidden else None, properties, state)
+
+
+def _properties(request: ModelRequest, planned: Planned) -> dict[str, Any]:
+    return {VIEW: planned.table, OWNER: request.owner, DEFINITION: request.sql, INPUTS: planned.used,
+            BUILD: digest(dict(planned.fingerprint))}

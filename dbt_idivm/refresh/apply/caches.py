@@ -1,0 +1,85 @@
+"""Intermediate caches at refresh time: each is a maintained table like a view, with its own state, that the view then reads.
+
+A cache is brought up to date before whatever reads it, in a commit of its own. Its state says which versions of the inputs
+its rows stand for, and the view's vector has the cache's version beside theirs: a run that breaks off in between leaves each
+table consistent with its own vector, and the next one goes on from there.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import replace
+
+from dbt_idivm.errors import IdivmError, finding
+from dbt_idivm.refresh.catalog import history
+from dbt_idivm.refresh.catalog.inputs import Input, Inputs
+from dbt_idivm.refresh.catalog.relations import describe
+from dbt_idivm.refresh.catalog.state import State
+from dbt_idivm.refresh.catalog.stored_view import StoredView, read_stored_view
+from dbt_idivm.refresh.checks.proof import Proof
+from dbt_idivm.refresh.decide.job import Job
+from dbt_idivm.refresh.decide.outcome import named
+from dbt_idivm.refresh.decide.planned import Planned, planned_model
+from dbt_idivm.refresh.decide.planning import cache_sql
+from dbt_idivm.refresh.engine.steps import Steps
+from dbt_idivm.refresh.protocol import InputChange, ModelRequest
+from dbt_idivm.relation_name import name_parts
+from dbt_idivm.script.plan import Cache
+from dbt_idivm.stored_names import is_cache_of
+
+
+def work_on(job: Job, above: Planned, cache: Cache) -> Steps[tuple[Job, StoredView, Planned]]:
+    """The refresh of `cache`, what is stored at its name, and its plan."""
+    work = _job(job, above, cache)
+    stored = yield from read_stored_view(job.client, work.request)
+    return work, stored, _planned(work, above, cache)
+
+
+def _job(job: Job, above: Planned, cache: Cache) -> Job:
+    """The refresh of `cache` as that of a model. What the user says of the view's columns and layout is not meant for it."""
+    assert above.plan is not None
+    name = name_parts(cache.table)[-1]
+    there = name.lower() in {each.lower() for each in job.request.beside}
+    request = replace(job.request, identifier=name, sql=cache_sql(job.dialect, above.plan, cache), beside=(),
+                      existing="table" if there else None)
+    config = replace(job.config, unique_key=(), partition_by=(), cluster_by=(), on_configuration_change="apply",
+                     on_schema_change="ignore")
+    return replace(job, request=request, config=config)
+
+
+def _planned(job: Job, above: Planned, cache: Cache) -> Planned:
+    """The plan of the cache whose job that is, over those inputs of the view that it reads; caches before it are among them."""
+    tables = {name: found for name, found in above.inputs.tables.items() if found.table in cache.plan.tables}
+    keys = {name: key for name, key in above.keys.items() if name in tables}
+    return replace(planned_model(job, Inputs(tables, {}), keys, cache.plan, None), proof=Proof("part", ""))
+
+
+def read(job: Job, above: Planned, cache: Cache, before: StoredView, inputs: Mapping[str, InputChange]) -> Steps[Planned]:
+    """`above` with the cache among its inputs, at its newest version. `inputs` are what the cache's rows stand for now.
+
+    Where another run refreshed the cache from newer versions than this one pinned (`before`), the view follows. Raises
+    IDIVM-903 if caches cannot be brought to one state because of that.
+    """
+    table = cache.table
+    facts = yield from job.client.once(("facts", table), lambda: describe(job.client, table))
+    if facts is None:
+        raise IdivmError(finding(301, source=table))
+    commit = yield from history.pinned(job.client, table)
+    tables = dict(above.inputs.tables)
+    for name, found in above.inputs.tables.items():
+        now = inputs.get(named(job.request, name))
+        if now is None or found.commit is None or now.to_version <= found.commit.version:
+            continue
+        if named(job.request, name) in above.through or before.state is None:
+            raise IdivmError(finding(903, view=table, message="another run refreshed it meanwhile", state=before.sentence))
+        ahead = before.state.inputs[name]
+        tables[name] = replace(found, commit=replace(found.commit, version=ahead.version, at=ahead.at))
+    tables[table] = Input(table, table, facts, commit)
+    return replace(above, inputs=replace(above.inputs, tables=tables), through={**inputs, **above.through})
+
+
+def caches_in(request: ModelRequest, state: State) -> tuple[str, ...]:
+    """The caches among what the model was built from."""
+    *schema, identifier = name_parts(request.relation)
+    return tuple(name for name in state.inputs
+                 if [*name_parts(name)[:-1]] == schema and is_cache_of(identifier, name_parts(name)[-1]))

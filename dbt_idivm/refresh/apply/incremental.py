@@ -1,0 +1,103 @@
+"""Applying an incremental refresh: one MERGE whose commit carries the view's rows and its state."""
+
+from __future__ import annotations
+
+import re
+
+from dbt_idivm.errors import Finding, IdivmError, finding
+from dbt_idivm.refresh.apply.watermark import consumed, new_state, unchanged
+from dbt_idivm.refresh.catalog import history, state
+from dbt_idivm.refresh.catalog.state import State
+from dbt_idivm.refresh.catalog.stored_view import StoredView
+from dbt_idivm.refresh.changes.read import GAP, Changes, gap
+from dbt_idivm.refresh.checks import keys
+from dbt_idivm.refresh.decide.decision import Ready
+from dbt_idivm.refresh.decide.job import Job
+from dbt_idivm.refresh.decide.outcome import Effect, Result, named, outcome
+from dbt_idivm.refresh.decide.planned import Planned
+from dbt_idivm.refresh.engine.client import Client
+from dbt_idivm.refresh.engine.commits import Guard
+from dbt_idivm.refresh.engine.scoped import committed, staged
+from dbt_idivm.refresh.engine.steps import EngineFailure, Steps
+from dbt_idivm.refresh.protocol import InputChange, ModelRequest, Outcome, Rows, Statement
+from dbt_idivm.script.bind import BoundScript
+from dbt_idivm.script.diff import FeedDiff, InlineDiff
+
+# Class 22 of SQL's states: a value for which an expression is not defined.
+DATA_EXCEPTION = re.compile(r"SQLSTATE: 22")
+_AMBIGUOUS = ("DELTA_MULTIPLE_SOURCE_ROW_MATCHING_TARGET_ROW_IN_MERGE",)
+
+
+def apply_changes(job: Job, stored: StoredView, planned: Planned, ready: Ready) -> Steps[Outcome | Finding]:
+    """The outcome of the incremental refresh, or why it has to be a rebuild all the same. Raises IDIVM-305 and 903."""
+    changes, script = ready.changes, ready.script
+    if script is None:
+        return (yield from unchanged(job, stored, planned, changes.moves))
+    assert stored.latest is not None
+    new = new_state(job, planned, consumed(planned, changes.moves))
+    statement = Statement(job.dialect.sql(script.merge), "write", f"merge into {stored.table}")
+    write = committed(job.client, statement, new.json(), Guard(f"idivm:{stored.table}", stored.latest.version))
+    try:
+        rows = yield from staged(job.client, script.staged, write)
+    except EngineFailure as failure:
+        return (yield from _failed(job.client, planned, changes, failure))
+    effect = _effect(rows) or (yield from _skipped(job.client, stored, new))
+    job.client.invocation.forget(stored.table)
+    inputs = input_changes(job.request, planned, changes)
+    return outcome(job, Result("incremental", planned.hidden, inputs, effect, *strategy(planned, script)), planned)
+
+
+def strategy(planned: Planned, script: BoundScript) -> tuple[str, str | None]:
+    """By tuples, by i-diffs alone, or with parts recomputed, and which."""
+    if planned.plan is not None and planned.plan.way("tuple") is not None:
+        return "tuple", None
+    if not script.application.recomputed:
+        return "id", None
+    parts = [f"{diff.name} by ({', '.join(diff.ids) or 'all'})" for diff in script.application.recomputed]
+    return "recompute", "part of the view was recomputed: " + "; ".join(parts)
+
+
+def _effect(rows: Rows) -> Effect | None:
+    """What the MERGE did; None if Delta skipped it because its number was used already."""
+    if not rows.rows:
+        return None
+    found = rows.dicts()[0]
+    return Effect(int(found["num_inserted_rows"]), int(found["num_updated_rows"]), int(found["num_deleted_rows"]))
+
+
+def _skipped(client: Client, stored: StoredView, new: State) -> Steps[Effect]:
+    """A skipped MERGE was either sent twice by the connection, and then its commit is there, or another run was faster."""
+    commit = yield from history.latest(client, stored.table)
+    if state.read(commit.user_metadata) != new:
+        raise IdivmError(finding(903, view=stored.table, message="its MERGE was not applied", state=stored.sentence))
+    metrics = {name: int(commit.metrics.get(f"numTargetRows{name}") or 0) for name in ("Inserted", "Updated", "Deleted")}
+    return Effect(metrics["Inserted"], metrics["Updated"], metrics["Deleted"])
+
+
+def _failed(client: Client, planned: Planned, changes: Changes, failure: EngineFailure) -> Steps[Finding]:
+    """The reason to rebuild that an engine's error is; raises what is none."""
+    feeds = [table for table, diff in changes.net.diffs.items() if isinstance(diff, FeedDiff)]
+    if failure.is_any(GAP) and feeds:
+        moved = [changes.moves[table] for table in feeds]
+        named_in = [move for move in moved if move.table in failure.error.message]
+        return gap((named_in or moved)[0], failure)
+    if DATA_EXCEPTION.search(failure.error.message):
+        # nothing is committed, and the query may evaluate for fewer rows what has failed; if not, the rebuild says so
+        return finding(417, message=failure.first_line)
+    if failure.is_any(_AMBIGUOUS):
+        for name, key in planned.keys.items():
+            yield from keys.verify(client, planned.inputs.tables[name], key)
+    raise failure
+
+
+def input_changes(request: ModelRequest, planned: Planned, changes: Changes) -> dict[str, InputChange]:
+    """Input, as the user wrote it → how far it moved, and how many rows of it changed."""
+    found = {}
+    for name, each in planned.own_inputs.items():
+        move, diff = changes.moves[each.table], changes.net.diffs.get(each.table)
+        rows = 0 if diff is None else sum(abs(w) for _, w in diff.rows) if isinstance(diff, InlineDiff) else None
+        through = planned.through.get(named(request, name))
+        if diff is None and through is not None and through.from_version == move.consumed.version:
+            rows = through.rows
+        found[named(request, name)] = InputChange(move.consumed.version, move.to_version, rows)
+    return found

@@ -1,0 +1,139 @@
+"""Writing a view's table, and making the model's relation show it."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, replace
+from typing import Any
+
+from sqlglot import exp
+
+from dbt_idivm.errors import IdivmError, finding
+from dbt_idivm.refresh.apply import statements
+from dbt_idivm.refresh.catalog import history, state
+from dbt_idivm.refresh.catalog.history import Commit
+from dbt_idivm.refresh.catalog.relations import BUILD, OWNER, SHOWN, VIEW, Described, describe
+from dbt_idivm.refresh.catalog.state import State
+from dbt_idivm.refresh.catalog.stored_view import NEW_SUFFIX, StoredView
+from dbt_idivm.refresh.decide.job import Job
+from dbt_idivm.refresh.engine.commits import Guard
+from dbt_idivm.refresh.engine.scoped import committed
+from dbt_idivm.refresh.engine.steps import EngineFailure, Steps
+from dbt_idivm.refresh.protocol import Rows
+from dbt_idivm.relation_name import with_suffix
+
+# What lies where a table is to be is no table of the catalog: a CREATE or a DROP broke off between its files and its entry.
+_UNKNOWN_FILES = ("DELTA_CREATE_TABLE_WITH_NON_EMPTY_LOCATION", "LOCATION_ALREADY_EXISTS")
+
+
+@dataclass(frozen=True)
+class Build:
+    """What is to be built: the query, the table that holds its rows, our properties, and the state of its commit."""
+
+    table: str
+    query: exp.Expr
+    columns: tuple[str, ...]
+    visible: tuple[str, ...] | None  # the user's columns, if the model is to be a view over the table
+    properties: Mapping[str, Any]
+    state: State
+
+    @property
+    def hidden(self) -> bool:
+        return self.visible is not None
+
+
+def publish(job: Job, wanted: Build, stored: StoredView) -> Steps[int]:
+    """Write the table and make the model's relation show it; the old one stays readable as long as possible."""
+    client, model = job.client, job.request.relation
+    there = yield from describe(client, wanted.table)
+    stands = there if wanted.table == model else (yield from describe(client, model))
+    in_the_way = there is not None and not there.is_delta
+    place = with_suffix(model, NEW_SUFFIX) if in_the_way else wanted.table
+    late_feed = job.config.column_mapping and (there is None or in_the_way or not _is_same(wanted, there))
+    # the state is good with the last commit: a build that breaks off before it is made again
+    first = replace(wanted, state=replace(wanted.state, trusted=False)) if late_feed else wanted
+    yield from _hold(job, wanted, stands, stored)
+    built = commit = yield from (_create(job, first, place) if there is None or in_the_way else
+                                 _replace(job, first, there, stored))
+    if late_feed:
+        yield from committed(client, statements.switch_feed_on(job.dialect, place), wanted.state.json())
+    if there is not None and in_the_way:
+        yield from client.ask(client.commands.drop(there.kind or "view", wanted.table))
+        yield from client.ask(statements.rename_table(job.dialect, place, wanted.table))
+    yield from _show(job, wanted, stands)
+    client.invocation.forget(model, wanted.table)
+    if late_feed or in_the_way:
+        commit = yield from history.latest(client, wanted.table)
+    history.pin(client, wanted.table, commit)
+    return built.rows_written
+
+
+def _create(job: Job, wanted: Build, place: str) -> Steps[Commit]:
+    """Create the table. At its own name nothing stands; a draft elsewhere may have been left by a refresh that broke off."""
+
+    def created(replace: bool) -> Steps[Rows]:
+        statement = statements.create_table(job.dialect, place, wanted.query, job.config, wanted.properties, replace=replace)
+        return committed(job.client, statement, wanted.state.json())
+
+    try:
+        yield from created(replace=place != wanted.table)
+    except EngineFailure as failure:
+        if not failure.is_any(_UNKNOWN_FILES):
+            raise
+        yield from created(replace=True)
+    return (yield from history.latest(job.client, place))
+
+
+def _replace(job: Job, wanted: Build, there: Described, stored: StoredView) -> Steps[Commit]:
+    """Replace the table's rows. Raises IDIVM-903 if another refresh was faster."""
+    table = wanted.table
+    statement = (statements.overwrite_table(job.dialect, table, wanted.query) if _is_same(wanted, there) else
+                 statements.create_table(job.dialect, table, wanted.query, job.config, wanted.properties, replace=True))
+    latest = stored.latest if stored.table == table else None
+    if latest is None and not there.lost:
+        latest = yield from history.latest(job.client, table)
+    guard = Guard(f"idivm:{table}", latest.version) if latest is not None else None
+    yield from committed(job.client, statement, wanted.state.json(), guard)
+    found = yield from history.latest(job.client, table)
+    if state.read(found.user_metadata) != wanted.state:
+        raise IdivmError(finding(903, view=table, message="its rebuild was not applied", state=stored.sentence))
+    return found
+
+
+def _is_same(wanted: Build, there: Described) -> bool:
+    """Whether the stored table was created by the same build: then new rows fit into it as it is."""
+    names = tuple(attribute.name for attribute in there.columns)
+    return (there.properties.get(BUILD) is not None and there.properties.get(BUILD) == wanted.properties.get(BUILD)
+            and (not wanted.columns or names == wanted.columns))
+
+
+def _hold(job: Job, wanted: Build, stands: Described | None, stored: StoredView) -> Steps[None]:
+    """Let the model's view stay at the rows that it shows, while its table gets those of another definition.
+
+    Their columns and types may differ from the view's, which would cast them, or fail.
+    """
+    shown = stands.properties.get(SHOWN) if stands is not None and stands.maintained == wanted.table else None
+    if stands is None or shown in (None, wanted.state.shown) or stored.latest is None:
+        return
+    columns = tuple(attribute.name for attribute in stands.columns)
+    rows = job.dialect.table(wanted.table, stored.latest.version)
+    properties = {VIEW: wanted.table, OWNER: job.request.owner}
+    yield from job.client.ask(statements.create_view(job.dialect, job.request.relation, rows, columns, properties))
+
+
+def _show(job: Job, wanted: Build, stands: Described | None) -> Steps[None]:
+    """The model's relation, if it is a view over the table; a table that was there before goes."""
+    if wanted.visible is None:
+        return
+    if stands is not None and stands.kind == "table":
+        yield from job.client.ask(job.client.commands.drop("table", job.request.relation))
+    if stands is None or stands.maintained != wanted.table or stands.properties.get(SHOWN) != wanted.state.shown:
+        yield from show(job, wanted.table, wanted.visible, wanted.state)
+
+
+def show(job: Job, table: str, visible: tuple[str, ...], shown: State) -> Steps[None]:
+    """Make the model's relation a view over its table, as it is in that state."""
+    model = job.request.relation
+    properties = {VIEW: table, OWNER: job.request.owner, SHOWN: shown.shown}
+    yield from job.client.ask(statements.create_view(job.dialect, model, job.dialect.table(table, None), visible, properties))
+    job.client.invocation.forget(model)

@@ -1,0 +1,93 @@
+"""The watermark: the state that a commit of the view carries, and when it moves though nothing in the view changes.
+
+Then it is left where it is, or moved by a commit without data. The range that was read is read again next time; so the
+watermark moves once that range is long or has used half of the retention period, and before the commit that holds the state
+can expire from the view's own log.
+"""
+
+from __future__ import annotations
+
+import datetime as dt
+from collections.abc import Mapping
+from zoneinfo import ZoneInfo
+
+from dbt_idivm.refresh.apply.statements import empty_merge
+from dbt_idivm.refresh.catalog import history
+from dbt_idivm.refresh.catalog.history import Commit
+from dbt_idivm.refresh.catalog.inputs import view_digest
+from dbt_idivm.refresh.catalog.state import Consumed, State
+from dbt_idivm.refresh.catalog.stored_view import StoredView
+from dbt_idivm.refresh.changes.moves import Move
+from dbt_idivm.refresh.decide.fingerprint import request_digest
+from dbt_idivm.refresh.decide.job import Job
+from dbt_idivm.refresh.decide.outcome import Result, named, outcome
+from dbt_idivm.refresh.decide.planned import Planned
+from dbt_idivm.refresh.engine.commits import Guard
+from dbt_idivm.refresh.engine.scoped import committed
+from dbt_idivm.refresh.engine.steps import Steps
+from dbt_idivm.refresh.protocol import InputChange, Outcome
+
+UNREAD_VERSIONS = 20
+# Halves of Delta's defaults: deleted files are kept for 7 days, log entries for 30.
+UNREAD_AGE = dt.timedelta(days=3.5)
+STATE_AGE = dt.timedelta(days=15)
+
+
+def new_state(job: Job, planned: Planned, inputs: Mapping[str, Consumed]) -> State:
+    """The state of a commit after which the view is what the planned model gives over `inputs`."""
+    views = {name: view_digest(text, planned.inputs.settings.get(name)) for name, text in planned.inputs.views.items()}
+    return State(inputs, planned.fingerprint, request_digest(job), views, job.request.run_id,
+                 volatile=not planned.repeatable, proof=str(planned.proof or ""))
+
+
+def consumed_at_build(planned: Planned) -> dict[str, Consumed]:
+    """The pinned versions of the inputs, which a build reads."""
+    return {name: Consumed(found.table, found.commit.version, found.commit.at)
+            for name, found in planned.inputs.tables.items() if found.commit is not None}
+
+
+def unchanged(job: Job, stored: StoredView, planned: Planned, moved: Mapping[str, Move]) -> Steps[Outcome]:
+    """A no-op; with a commit that moves the watermark if it has fallen behind."""
+    assert stored.latest is not None
+    if is_due(job, stored, moved):
+        state = new_state(job, planned, consumed(planned, moved))
+        guard = Guard(f"idivm:{stored.table}", stored.latest.version)
+        yield from committed(job.client, empty_merge(job.dialect, stored.table), state.json(), guard)
+        job.client.invocation.forget(stored.table)
+    else:
+        history.pin(job.client, stored.table, stored.latest)
+    inputs = {}
+    for name, each in planned.own_inputs.items():
+        move = moved[each.table]
+        inputs[named(job.request, name)] = InputChange(move.consumed.version, move.to_version, 0)
+    return outcome(job, Result("noop", planned.hidden, inputs), planned)
+
+
+def is_due(job: Job, stored: StoredView, moved: Mapping[str, Move]) -> bool:
+    """Whether the watermark is to be moved, if the inputs moved so."""
+    now = job.client.invocation.now()
+    zone = job.request.session.get("time_zone", "UTC")
+    if any(len(move.commits) > UNREAD_VERSIONS for move in moved.values()):
+        return True
+    oldest = [move.commits[-1] for move in moved.values() if move.commits]
+    if any(_age(commit, now, zone) > UNREAD_AGE for commit in oldest):
+        return True
+    return stored.committed is not None and _age(stored.committed, now, zone) > STATE_AGE
+
+
+def consumed(planned: Planned, moved: Mapping[str, Move]) -> dict[str, Consumed]:
+    """The versions up to which the moves were read."""
+    found = {}
+    for name, each in planned.inputs.tables.items():
+        move = moved[each.table]
+        found[name] = Consumed(each.table, move.to_version, move.to_at)
+    return found
+
+
+def _age(commit: Commit, now: dt.datetime, zone: str) -> dt.timedelta:
+    """Commits show their time in the session's zone, without naming it."""
+    try:
+        at = dt.datetime.fromisoformat(commit.at)
+    except ValueError:
+        return dt.timedelta(0)
+    return now - (at if at.tzinfo else at.replace(tzinfo=ZoneInfo(zone)))

@@ -1,0 +1,157 @@
+"""A table's history: its commits, what each did to the rows, and the commit whose rows a refresh reads."""
+
+from __future__ import annotations
+
+import datetime as dt
+import json
+import re
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any
+
+from dbt_idivm.refresh.engine.client import Client
+from dbt_idivm.refresh.engine.commits import CommitProtocol
+from dbt_idivm.refresh.engine.steps import Steps
+from dbt_idivm.refresh.protocol import Rows
+
+# Commits that change no row: the feed has nothing for them.
+QUIET = frozenset({
+    "OPTIMIZE", "VACUUM START", "VACUUM END", "SET TBLPROPERTIES", "UNSET TBLPROPERTIES", "CHANGE COLUMN",
+    "CHANGE COLUMNS", "ADD CONSTRAINT", "DROP CONSTRAINT", "CLUSTER BY", "UPGRADE PROTOCOL", "COMPUTE STATS", "REORG",
+    "ROW TRACKING BACKFILL", "ADD DELETION VECTORS TOMBSTONES", "DOMAIN METADATA CLEANUP", "DROP FEATURE",
+})
+# These change no row either, but what a reader sees.
+_SCHEMA = frozenset({"CREATE TABLE", "ADD COLUMNS", "DROP COLUMNS", "RENAME COLUMN", "REPLACE COLUMNS"})
+# For these the metrics count the rows that the feed shows: operation → (metric, feed rows each).
+_COUNTED: Mapping[str, tuple[tuple[str, int], ...]] = {
+    "WRITE": (("numOutputRows", 1),),
+    "STREAMING UPDATE": (("numOutputRows", 1),),
+    "CREATE TABLE AS SELECT": (("numOutputRows", 1),),
+    "DELETE": (("numDeletedRows", 1),),
+    "UPDATE": (("numUpdatedRows", 2),),
+    "MERGE": (("numTargetRowsInserted", 1), ("numTargetRowsDeleted", 1), ("numTargetRowsUpdated", 2)),
+}
+
+
+# Writes of these say by a parameter what becomes of the rows that are there.
+_WRITES: Mapping[str, str] = {"WRITE": "mode", "STREAMING UPDATE": "outputMode"}
+_ADDS = frozenset({"Append", "ErrorIfExists"})  # nothing becomes of them
+_REPLACES = frozenset({"Overwrite", "Complete"})  # they go, or a part of them
+# Files that went, though no row is counted: rows may have gone with them that Delta did not count.
+_REMOVED = ("numRemovedFiles", "numTargetFilesRemoved", "numDeletedFiles")
+
+
+@dataclass(frozen=True)
+class Commit:
+    """One version of a table. `at` is the commit's timestamp as exact text: with the version it tells tables apart."""
+
+    version: int
+    at: str
+    operation: str
+    modes: frozenset[str]  # of a write; more than one where a text does not tell which is meant
+    metrics: Mapping[str, Any]
+    user_metadata: str | None
+
+    @property
+    def is_quiet(self) -> bool:
+        return self.operation in QUIET
+
+    @property
+    def feed_rows(self) -> int | None:
+        """How many rows the change feed shows for this commit, None if unknown or a rewrite of the whole table."""
+        if self.is_quiet or self.operation in _SCHEMA:
+            return 0
+        counted = _COUNTED.get(self.operation)
+        if counted is None or not _REPLACES.isdisjoint(self.modes):
+            return None
+        found = [(self.metrics.get(metric), times) for metric, times in counted]
+        if any(value is None or int(value) < 0 for value, _ in found):
+            return None
+        return sum(int(value) * times for value, times in found if value is not None) or self._none_for_certain()
+
+    def _none_for_certain(self) -> int | None:
+        """0 if no row went uncounted: what is taken for unchanged is never read, and a count taken for too few costs a read."""
+        adds = self.operation not in _WRITES or (self.modes and self.modes <= _ADDS)
+        return 0 if adds and not any(int(self.metrics.get(metric) or 0) for metric in _REMOVED) else None
+
+    @property
+    def rows_written(self) -> int:
+        return int(self.metrics.get("numOutputRows") or 0)
+
+
+_PAGE = 10  # commits; one takes as long as twenty
+
+
+def commits(rows: Rows, protocol: CommitProtocol) -> tuple[Commit, ...]:
+    """DESCRIBE HISTORY as commits, newest first."""
+    found = (_commit(row, protocol) for row in rows.dicts())
+    return tuple(sorted(found, key=lambda commit: -commit.version))
+
+
+def newest(client: Client, table: str, limit: int) -> Steps[tuple[Commit, ...]]:
+    """The newest commits of a table, `limit` at most, newest first."""
+    return commits((yield from client.ask(client.commands.history(table, limit))), client.engine.commits)
+
+
+def latest(client: Client, table: str) -> Steps[Commit]:
+    """The newest commit of a table."""
+    return (yield from newest(client, table, 1))[0]
+
+
+def since(client: Client, table: str, version: int, known: int) -> Steps[tuple[Commit, ...]]:
+    """The commits from `version` (if it is still there) on, newest first. `known` is a version that exists."""
+    limit = max(known - version, 0) + 1
+    while True:
+        found = yield from newest(client, table, limit)
+        # others may commit meanwhile, so that the page ends too early
+        if len(found) < limit or found[-1].version <= version:
+            return tuple(commit for commit in found if commit.version >= version)
+        limit += found[-1].version - version
+
+
+def pinned(client: Client, table: str) -> Steps[Commit]:
+    """The commit of `table` that every model of this invocation reads: the newest one at the first question."""
+    return (yield from _page(client, table))[0]
+
+
+def pin(client: Client, table: str, commit: Commit) -> None:
+    """A commit of `table` that is known to be the newest: a refreshed view's own."""
+    client.invocation.remember(("pin", table), (commit,))
+
+
+def since_known(client: Client, table: str, version: int, known: int) -> Steps[tuple[Commit, ...]]:
+    """As `since`, of what was looked up for `pinned` if that reaches from `version` to `known`; else asked once."""
+    page = yield from _page(client, table)
+    if page[-1].version <= version and max(version, known) <= page[0].version:
+        return tuple(commit for commit in page if commit.version >= version)
+    return (yield from client.once(("since", table, version), lambda: since(client, table, version, known)))
+
+
+def _page(client: Client, table: str) -> Steps[tuple[Commit, ...]]:
+    """The pinned commit and some before it: they cost nothing, and who has read one of them asks for those since."""
+    return (yield from client.once(("pin", table), lambda: newest(client, table, _PAGE)))
+
+
+def _commit(row: Mapping[str, Any], protocol: CommitProtocol) -> Commit:
+    at = row["timestamp"]
+    return Commit(int(row["version"]), at.isoformat() if isinstance(at, dt.datetime) else str(at), row["operation"],
+                  _modes(row["operation"], row.get("operationParameters")), _metrics(row.get("operationMetrics")),
+                  protocol.metadata(row))
+
+
+def _modes(operation: str, parameters: Any) -> frozenset[str]:
+    """What a write says of the rows that were there. Text that only looks so costs a read, no row."""
+    key = _WRITES.get(operation)
+    if key is None:
+        return frozenset()
+    if isinstance(parameters, str):
+        # a map through Thrift is text that looks like JSON, but quotes in its values are not escaped
+        return frozenset(re.findall(rf'"{key}":\s*"+(\w+)', parameters))
+    return frozenset({str((parameters or {}).get(key, "")).strip('"')})
+
+
+def _metrics(value: Any) -> Mapping[str, Any]:
+    """A map of numbers as the driver of the connection returns it: a dict, or text through Thrift."""
+    if isinstance(value, str):
+        value = json.loads(value)
+    return value or {}

@@ -1,0 +1,170 @@
+"""Looking up what a model reads: each table's columns, feed and pinned version; views are followed to their tables."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+
+from sqlglot import exp
+
+from dbt_idivm.errors import Finding, IdivmError, finding
+from dbt_idivm.frontend.lower import tables_in
+from dbt_idivm.frontend.replace_tables import replace_tables
+from dbt_idivm.refresh.catalog import history
+from dbt_idivm.refresh.catalog.history import Commit
+from dbt_idivm.refresh.catalog.relations import Described, describe
+from dbt_idivm.refresh.catalog.state import digest
+from dbt_idivm.refresh.catalog.view_settings import disagreement
+from dbt_idivm.refresh.engine.client import Client
+from dbt_idivm.refresh.engine.engine import Engine
+from dbt_idivm.refresh.engine.steps import Steps
+from dbt_idivm.relation_name import name_parts, relation_name
+from dbt_idivm.script.dialect import Dialect, verbatim
+
+
+@dataclass(frozen=True)
+class Input:
+    """One relation that a model reads. `table` is the table whose rows are meant: behind an upstream model's view it
+    is the ID-extended one. `commit` is the pinned version; None for what has no versions."""
+
+    name: str
+    table: str
+    facts: Described
+    commit: Commit | None = None
+    visible: tuple[str, ...] | None = None
+
+    @property
+    def version(self) -> int | None:
+        return self.commit.version if self.commit else None
+
+
+@dataclass(frozen=True)
+class Inputs:
+    """All that a model reads, by the names in its SQL. `views` are the texts of plain views, their names qualified.
+
+    `unfollowed`: why a view is read as it is, though it has no versions.
+    """
+
+    tables: Mapping[str, Input]
+    views: Mapping[str, str]
+    findings: tuple[Finding, ...] = ()
+    unfollowed: tuple[Finding, ...] = ()
+    settings: Mapping[str, Mapping[str, str] | None] = field(default_factory=dict)  # of the views
+
+    @property
+    def is_versioned(self) -> bool:
+        """Whether every table has versions, so that a vector stands for all that was read."""
+        return all(found.commit is not None for found in self.tables.values())
+
+
+def look_up(client: Client, sql: str) -> Steps[Inputs]:
+    """The inputs of `sql`. Raises where one does not exist; what only incremental work minds goes to `findings`."""
+    tables: dict[str, Input] = {}
+    views: dict[str, str] = {}
+    missing: list[Finding] = []
+    findings: list[Finding] = []
+    unfollowed: list[Finding] = []
+    settings: dict[str, Mapping[str, str] | None] = {}
+    names = list(tables_in(sql))
+    for name in names:
+        facts = yield from client.once(("facts", name), lambda name=name: describe(client, name))  # type: ignore[misc]
+        if facts is None:
+            missing.append(finding(301, source=name))
+        elif facts.is_plain_view:
+            other = yield from disagreement(client, name, facts.settings)
+            if other is not None:
+                unfollowed.append(other)
+                tables[name] = Input(name, name, facts)
+                continue
+            found = qualified(client.engine, facts.text or "", facts.namespace)
+            if isinstance(found, Finding):
+                findings.append(finding(307, source=name, message=found.title))
+                tables[name] = Input(name, name, facts)
+                continue
+            views[name], settings[name] = found, facts.settings
+            names.extend(each for each in tables_in(found) if each not in names)
+        else:
+            tables[name] = yield from _table(client, name, facts)
+            findings.extend(_unfit(tables[name]))
+    if missing:
+        raise IdivmError(missing)
+    return Inputs(tables, views, tuple(findings), tuple(unfollowed), settings)
+
+
+def _table(client: Client, name: str, facts: Described) -> Steps[Input]:
+    table, visible = name, None
+    if facts.kind == "view" and facts.maintained is not None:
+        table = facts.maintained
+        visible = tuple(column.name for column in facts.columns)
+        behind = yield from client.once(("facts", table), lambda: describe(client, table))
+        if behind is None:
+            raise IdivmError(finding(301, source=table))
+        facts = behind
+    elif facts.is_delta and facts.schema and len(name_parts(name)) == 1:
+        # a name alone could be that of something in the Δ-script
+        table = relation_name(*facts.schema, *name_parts(name))
+    commit = (yield from history.pinned(client, table)) if facts.is_delta else None
+    return Input(name, table, facts, commit, visible)
+
+
+def _unfit(found: Input) -> list[Finding]:
+    if not found.facts.is_delta:
+        provider = found.facts.provider or ("a view" if found.facts.kind == "view" else "a temporary view")
+        return [finding(302, source=found.name, provider=provider)]
+    return [] if found.facts.has_feed else [finding(303, source=found.table)]
+
+
+def view_digest(text: str | Finding, settings: Mapping[str, str] | None) -> str:
+    """By which a view is known again: the same text under other settings is another view."""
+    return digest(str(text), settings)
+
+
+def qualified(engine: Engine, text: str, namespace: tuple[str, ...]) -> str | Finding:
+    """A view's SQL with its incomplete names resolved as the engine resolves them: in the namespace the view was created in."""
+
+    def replacement(name: str, table: exp.Table) -> str | None:
+        missing = engine.depth - len(table.parts)
+        if missing <= 0 or not namespace:
+            return None
+        parts = [_quoted(part) for part in (*namespace[:missing], *(part.name for part in table.parts))]
+        return engine.dialect.sql(exp.Table(**dict(zip(("this", "db", "catalog"), reversed(parts), strict=False))))
+
+    try:
+        sql = replace_tables(text, replacement)
+        tables_in(sql)
+    except IdivmError as error:
+        return error.findings[0]
+    return sql
+
+
+def pinned_query(dialect: Dialect, sql: str, inputs: Inputs) -> exp.Expr:
+    """The user's SELECT itself, its tables at their pinned versions and its views expanded: for views without a plan.
+
+    Everything but the tables stays as the user wrote it: what has no plan may be beyond the parser's understanding.
+    """
+    return verbatim(_pinned_text(dialect, sql, inputs))
+
+
+def _pinned_text(dialect: Dialect, sql: str, inputs: Inputs) -> str:
+    def replacement(name: str, table: exp.Table) -> str | None:
+        alias = None if table.alias else exp.TableAlias(this=_quoted(table.name))
+        if name in inputs.views:
+            return dialect.sql(exp.Subquery(this=verbatim(_pinned_text(dialect, inputs.views[name], inputs)), alias=alias))
+        if name in inputs.tables and not table.args.get("version"):
+            return dialect.sql(_pinned(dialect, inputs.tables[name], alias), pretty=False)
+        return None
+
+    return replace_tables(sql, replacement)
+
+
+def _pinned(dialect: Dialect, found: Input, alias: exp.TableAlias | None) -> exp.Expr:
+    """`t VERSION AS OF n`; a hidden column of the table behind an upstream view stays hidden."""
+    table = dialect.table(found.table, found.version)
+    if found.visible is None:
+        return table if alias is None or found.table == found.name else exp.alias_(table, alias.this, table=True)
+    shown = [exp.Column(this=_quoted(name)) for name in found.visible]
+    return exp.Subquery(this=exp.Select(expressions=shown).from_(table), alias=alias)
+
+
+def _quoted(name: str) -> exp.Identifier:
+    return exp.to_identifier(name, quoted=True)

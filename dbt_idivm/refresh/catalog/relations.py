@@ -1,0 +1,102 @@
+"""What a relation of the catalog is: its columns and properties, from one DESCRIBE."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping
+from dataclasses import dataclass, field, replace
+from typing import Any
+
+from dbt_idivm.operators.scan import Attribute
+from dbt_idivm.refresh.catalog import state
+from dbt_idivm.refresh.catalog.view_settings import stored_settings
+from dbt_idivm.refresh.engine.client import Client
+from dbt_idivm.refresh.engine.engine import Engine
+from dbt_idivm.refresh.engine.steps import EngineFailure, Steps
+from dbt_idivm.refresh.protocol import Rows
+
+# Properties of ours, each a hex-encoded JSON value.
+VIEW = "idivm.view"  # on the user's relation: the table that is maintained for it
+OWNER = "idivm.owner"  # the model that made it
+SHOWN = "idivm.shown"  # on a model's view: what it shows the rows of, see `State.shown`
+DEFINITION = "idivm.definition"  # the user's compiled SQL
+IDS = "idivm.ids"  # stored columns that identify a row; none if rows are not unique
+INPUTS = "idivm.inputs"  # input → the columns that are used of it, with their types
+BUILD = "idivm.build"  # hash over all that the table was created by
+FEED = "delta.enableChangeDataFeed"
+
+_DETAILS = "# Detailed Table Information"
+# Properties stand in one line, after a comma, and those of a view after a space, too.
+_OURS = re.compile(r"(?:(?<=[\[,])|(?<=, ))(idivm\.\w+)=([0-9a-f]+)(?=[,\]])")
+_FEED_ON = re.compile(r"(?<=[\[,])delta\.enableChangeDataFeed=true(?=[,\]])", re.IGNORECASE)
+_MISSING = ("TABLE_OR_VIEW_NOT_FOUND", "SCHEMA_NOT_FOUND", "DELTA_TABLE_NOT_FOUND", "DELTA_MISSING_DELTA_TABLE")
+_LOST = ("DELTA_PATH_DOES_NOT_EXIST",)  # a DROP or a RENAME broke off between the files and the catalog
+
+
+@dataclass(frozen=True)
+class Described:
+    """A table or view. `text` is the SQL of a plain view, `namespace` what its names are resolved in.
+
+    `schema` and `namespace` are the parts of a name that stand before the last one. A `lost` table is an entry of the catalog
+    whose files are not there.
+    """
+
+    columns: tuple[Attribute, ...]
+    kind: str  # table, view, or "" for a temporary view
+    provider: str
+    has_feed: bool = False
+    text: str | None = None
+    namespace: tuple[str, ...] = ()
+    schema: tuple[str, ...] = ()
+    properties: Mapping[str, Any] = field(default_factory=dict)
+    lost: bool = False
+    settings: Mapping[str, str] | None = None  # of a plain view, see `view_settings.py`
+
+    @property
+    def is_plain_view(self) -> bool:
+        return self.kind == "view" and self.maintained is None and bool(self.text)
+
+    @property
+    def is_delta(self) -> bool:
+        return self.kind == "table" and self.provider == "delta"
+
+    @property
+    def maintained(self) -> str | None:
+        """The table behind a view of ours; the table itself if it is one."""
+        found = self.properties.get(VIEW)
+        return str(found) if found is not None else None
+
+
+def describe(client: Client, relation: str) -> Steps[Described | None]:
+    """What stands under that name; None if nothing does."""
+    try:
+        rows = yield from client.ask(client.commands.describe(relation))
+    except EngineFailure as failure:
+        if failure.is_any(_MISSING):
+            return None
+        if failure.is_any(_LOST):
+            return Described((), "table", "delta", lost=True)
+        raise
+    facts = described(rows, client.engine)
+    if not facts.is_plain_view:
+        return facts
+    return replace(facts, settings=(yield from stored_settings(client, relation)))
+
+
+def described(rows: Rows, engine: Engine) -> Described:
+    """The relation that a DESCRIBE TABLE EXTENDED of this engine shows."""
+    lines = [(str(row[0] or ""), str(row[1] or "")) for row in rows.rows]
+    columns = []
+    for name, kind in lines:
+        if not kind:  # a heading; a column may be called like one
+            break
+        columns.append(Attribute(name, kind))
+    at = next((i for i, line in enumerate(lines) if line == (_DETAILS, "")), len(lines))
+    details = dict(reversed(lines[at:]))  # what comes first counts: names that users gave stand behind it
+    kind = details.get("Type", "").lower()
+    text = details.get("Table Properties", "")
+    found = {key: state.decode(value) for key, value in _OURS.findall(text)}
+    return Described(tuple(columns), "view" if "view" in kind else "table" if kind else "",
+                     details.get("Provider", "").lower(), bool(_FEED_ON.search(text)), details.get("View Text"),
+                     engine.namespace(details.get("View Catalog and Namespace", "")),
+                     engine.namespace_of(details.get("Name", "")), found)

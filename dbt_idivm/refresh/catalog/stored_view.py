@@ -1,0 +1,95 @@
+"""Where a view stands: its table, the commit that its state is in, and why that state may not be built upon."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+
+from dbt_idivm.errors import Finding, finding
+from dbt_idivm.refresh.catalog import history, state
+from dbt_idivm.refresh.catalog.history import Commit
+from dbt_idivm.refresh.catalog.relations import SHOWN, describe
+from dbt_idivm.refresh.catalog.state import State
+from dbt_idivm.refresh.engine.client import Client
+from dbt_idivm.refresh.engine.steps import EngineFailure, Steps
+from dbt_idivm.refresh.protocol import ModelRequest
+
+HIDDEN_SUFFIX = "__idivm"  # the ID-extended table of a model whose view needs hidden columns
+NEW_SUFFIX = "__idivm_new"  # a table that is built while something else still stands at its name
+_PAGES = (1, 20, 500)
+_ABSENT = ("TABLE_OR_VIEW_NOT_FOUND", "SCHEMA_NOT_FOUND", "DELTA_TABLE_NOT_FOUND", "DELTA_MISSING_DELTA_TABLE",
+           "DELTA_ONLY_OPERATION", "DELTA_TABLE_ONLY_OPERATION", "EXPECT_TABLE_NOT_VIEW*", "DELTA_NOT_A_DELTA_TABLE",
+           "DELTA_PATH_DOES_NOT_EXIST")
+
+
+@dataclass(frozen=True)
+class StoredView:
+    """`table` holds the view's rows. `latest` is its newest commit, `state` what the view was built from.
+
+    `reason` says why the state cannot be used; None if it can. `shown`: the model's relation shows the table's rows as
+    they are; if not, a rebuild broke off before it did.
+    """
+
+    table: str
+    latest: Commit | None = None
+    committed: Commit | None = None
+    state: State | None = None
+    reason: Finding | None = None
+    shown: bool = True
+
+    @property
+    def sentence(self) -> str:
+        """For messages: which committed state the view is at."""
+        if self.latest is None:
+            return "The view does not exist yet"
+        inputs = self.state.versions.items() if self.state else ()
+        built = ", ".join(f"{table} at version {version}" for table, version in inputs)
+        stands = f"The view stays at its version {self.latest.version}"
+        return f"{stands}, built from {built}" if built else stands
+
+
+def read_stored_view(client: Client, request: ModelRequest, *, whole: bool = False) -> Steps[StoredView]:
+    """The state in the newest commit of a refresh, unless somebody else changed rows after it.
+
+    `whole`: look for the state behind such changes as well, to compare the view with what it should be.
+    """
+    model = request.relation
+    table, shows = model, None
+    if request.existing == "view":
+        facts = yield from client.once(("facts", model), lambda: describe(client, model))
+        if facts is None or facts.maintained is None:
+            return StoredView(model, reason=finding(406, view=model, message="a plain view stands at its name"))
+        table, shows = facts.maintained, facts.properties.get(SHOWN)
+    if request.existing is None:
+        return StoredView(table, reason=finding(413, view=model))
+    judged = StoredView(table, reason=finding(413, view=model))
+    for limit in _PAGES:
+        try:
+            commits = yield from history.newest(client, table, limit)
+        except EngineFailure as failure:
+            if not failure.is_any(_ABSENT):
+                raise
+            plain = finding(406, view=model, message="it is not a Delta table")
+            return judged if request.existing == "view" else StoredView(table, reason=plain)
+        judged = _judge(table, commits)
+        if judged.state is not None or (judged.reason is not None and not whole) or len(commits) < limit:
+            break
+    if judged.state is None and judged.reason is None:
+        judged = replace(judged, reason=finding(406, view=table, message="no commit of its history has it"))
+    return replace(judged, shown=table == model or (judged.state is not None and judged.state.shown == shows))
+
+
+def _judge(table: str, commits: tuple[Commit, ...]) -> StoredView:
+    """What these newest commits show. Neither state nor reason: they are all quiet ones."""
+    reason: Finding | None = None
+    for commit in commits:
+        found = state.read(commit.user_metadata)
+        if found is not None:
+            reason = reason or (None if found.trusted else finding(410))
+            return StoredView(table, commits[0], commit, found, reason)
+        if reason is not None or commit.is_quiet:
+            continue
+        if commit.operation.startswith(("CREATE", "REPLACE")):
+            reason = finding(406, view=table, message="dbt-idivm did not create it")
+        else:
+            reason = finding(405, view=table, version=commit.version, operation=commit.operation)
+    return StoredView(table, commits[0], reason=reason)

@@ -1,0 +1,73 @@
+"""The settings that a plain view was created with, under which Spark evaluates its text whatever the session has.
+
+Its text may be read in the view's place only where the session has the same ones: another time zone makes another day of a
+TIMESTAMP, and without ANSI mode a cast that fails is NULL. Spark keeps all that were set when the view was made, and the time
+zone in any case; DESCRIBE tells them as JSON only.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping
+from typing import Any
+
+from dbt_idivm.errors import Finding, finding
+from dbt_idivm.refresh.engine.client import Client
+from dbt_idivm.refresh.engine.steps import EngineFailure, Steps
+
+CONFIGURATION = "view_creation_spark_configuration"
+_OURS_FOR_ALL = "spark.sql.legacy.useCurrentConfigsForView"
+# How a query is run and files are read, not what it means.
+_HARMLESS = tuple(f"spark.sql.{each}" for each in (
+    "adaptive.", "artifact.", "autoBroadcastJoinThreshold", "broadcastTimeout", "catalog.", "cbo.", "codegen.",
+    "datetime.java8API.", "debug.", "event.", "execution.", "files.", "hive.", "inMemoryColumnarStorage.", "maxPlanStringLength",
+    "optimizer.", "orc.", "parquet.", "repl.", "shuffle.", "sources.", "statistics.", "streaming.", "thriftServer.",
+    "ui.", "warehouse.",
+))
+# Always asked for: without a value in the view it has Spark's own; None where a view has to say what it was.
+_NEEDED: Mapping[str, str | None] = {
+    "spark.sql.ansi.enabled": None,
+    "spark.sql.session.timeZone": None,
+    "spark.sql.ansi.doubleQuotedIdentifiers": "false",
+    "spark.sql.ansi.relationPrecedence": "false",
+    "spark.sql.caseSensitive": "false",
+    "spark.sql.decimalOperations.allowPrecisionLoss": "true",
+    "spark.sql.legacy.timeParserPolicy": "corrected",
+    "spark.sql.mapKeyDedupPolicy": "exception",
+    "spark.sql.parser.escapedStringLiterals": "false",
+    "spark.sql.parser.quotedRegexColumnNames": "false",
+    "spark.sql.timestampType": "timestamp_ltz",
+}
+
+
+def stored_settings(client: Client, view: str) -> Steps[Mapping[str, str] | None]:
+    """Those that a query's meaning may depend on; None if the engine does not tell."""
+    try:
+        rows = yield from client.ask(client.commands.describe_as_json(view))
+        found: Any = json.loads(str(rows.rows[0][0]))[CONFIGURATION]
+        return {str(key): str(value) for key, value in found.items() if _has_meaning(str(key))}
+    except (EngineFailure, IndexError, KeyError, ValueError, TypeError, AttributeError):
+        return None
+
+
+def disagreement(client: Client, view: str, stored: Mapping[str, str] | None) -> Steps[Finding | None]:
+    """Why the view's text may mean something else in this session; None if it does not."""
+    if (yield from _setting(client, _OURS_FOR_ALL)).lower() == "true":
+        return None
+    if stored is None:
+        return finding(312, source=view)
+    for key in sorted({*_NEEDED, *stored}):
+        theirs = stored.get(key, _NEEDED.get(key))
+        ours = yield from _setting(client, key)
+        if theirs is None or theirs.lower() != ours.lower():
+            return finding(311, source=view, setting=key, theirs=theirs or "not known", ours=ours)
+    return None
+
+
+def _has_meaning(key: str) -> bool:
+    return key.startswith("spark.sql.") and not key.startswith(_HARMLESS)
+
+
+def _setting(client: Client, key: str) -> Steps[str]:
+    rows = yield from client.once(("setting", key), lambda: client.ask(client.commands.read_option(key)))
+    return str(rows.rows[0][1]) if rows.rows else ""

@@ -1,0 +1,113 @@
+"""Keys against a net diff: a change that breaks a declared key is an error, never a wrong view (ADR 0001).
+
+Two post-state rows of one key in the diff itself cost nothing to see. Whether an inserted row has the key of one that was there
+already is a read of the table at its new version, restricted to these keys.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from typing import Any
+
+from sqlglot import exp
+
+from dbt_idivm.algebra.block import hinted, subquery
+from dbt_idivm.algebra.expressions import column, conjunction, same
+from dbt_idivm.algebra.operator import SIGN
+from dbt_idivm.algebra.types import type_of
+from dbt_idivm.errors import IdivmError, finding
+from dbt_idivm.refresh.catalog.inputs import Input
+from dbt_idivm.refresh.changes.moves import Move
+from dbt_idivm.refresh.changes.net_diffs import feed_of
+from dbt_idivm.refresh.checks.keys import Key, KeyedInput
+from dbt_idivm.refresh.engine.client import Client
+from dbt_idivm.refresh.engine.steps import Steps
+from dbt_idivm.script.dialect import Dialect
+from dbt_idivm.script.diff import FeedDiff, InlineDiff, NetDiff, Row
+from dbt_idivm.script.key_ranges import add_key_ranges
+from dbt_idivm.script.value_range import TEXT
+
+SAMPLE = 100  # so many of the new keys are looked up under `verify: sample`
+_STORED, _NEW = "stored", "came"
+
+
+def verify_change(client: Client, keyed: KeyedInput, move: Move, diff: NetDiff, verify: str) -> Steps[None]:
+    """Check an input's key against the net diff of its table. `verify` is the model's setting. Raises IDIVM-306."""
+    found, key = keyed.found, keyed.key
+    if key is None or key.trusted:
+        return
+    limit = SAMPLE if verify == "sample" else None
+    new = _new_keys(found, key, move, diff)
+    if verify == "none" or new == ():
+        return
+    question = ("key change", move.table, key.columns, move.consumed.version, move.to_version, limit)
+    broken = yield from client.once(question, lambda: _repeated(client, found, key, move, (new, limit)))
+    if broken is not None:
+        raise violation(found, key, move.to_version, broken)
+
+
+def violation(found: Input, key: Key, version: int, values: tuple[Any, ...]) -> IdivmError:
+    example = ", ".join(f"{name} = {value}" for name, value in zip(key.columns, values, strict=True))
+    return IdivmError(finding(306, source=found.name, key=", ".join(key.columns), declared=key.declared,
+                              version=version, example=example))
+
+
+def _new_keys(found: Input, key: Key, move: Move, diff: NetDiff) -> tuple[Row, ...] | None:
+    """The keys that only post-state rows carry; None if they are in the feed only. Raises where one occurs twice."""
+    if isinstance(diff, FeedDiff) or not set(key.columns) <= set(diff.columns):
+        return None
+    plus, minus = _by_key(diff, key, 1), _by_key(diff, key, -1)
+    for values, count in plus.items():
+        if count > 1:
+            raise violation(found, key, move.to_version, values)
+    return tuple(values for values in plus if values not in minus)
+
+
+def _by_key(diff: InlineDiff, key: Key, sign: int) -> Counter[Row]:
+    places = [diff.columns.index(name) for name in key.columns]
+    counts: Counter[Row] = Counter()
+    for row, weight in diff.rows:
+        if weight * sign > 0:
+            counts[tuple(row[place] for place in places)] += abs(weight)
+    return counts
+
+
+def _repeated(client: Client, found: Input, key: Key, move: Move,
+              new: tuple[tuple[Row, ...] | None, int | None]) -> Steps[tuple[Any, ...] | None]:
+    """A new key that occurs more than once in the table at its new version."""
+    rows, limit = new
+    keys = _feed_keys(client.dialect, key, move) if rows is None else _literal_keys(client.dialect, found, key, rows[:limit])
+    if rows is None and limit is not None:
+        keys = keys.limit(limit)
+    names = [column(name, _STORED) for name in key.columns]
+    on = conjunction(same(name, column(alias, _NEW)) for name, alias in zip(names, _aliases(key), strict=True))
+    table = exp.alias_(client.dialect.table(move.table, move.to_version), _STORED, table=True)
+    query = (exp.Select(expressions=names).from_(table)
+             .join(exp.Join(this=subquery(keys, _NEW), on=on)).group_by(*(name.copy() for name in names))
+             .having(exp.GT(this=exp.Count(this=exp.Star()), expression=exp.Literal.number(1))).limit(1))
+    query = hinted(query, [_NEW] if rows is not None or feed_of(move).broadcast else [])
+    label = f"check new keys ({', '.join(key.columns)}) of {move.table}"
+    answer = yield from client.read(add_key_ranges(query, _texts(found, key)), label)
+    return tuple(answer.rows[0]) if answer.rows else None
+
+
+def _aliases(key: Key) -> list[str]:
+    """Names for the columns of the new keys: the columns' own may be anything."""
+    return [f"k{number}" for number in range(1, len(key.columns) + 1)]
+
+
+def _texts(found: Input, key: Key) -> frozenset[tuple[str, str]]:
+    return frozenset((found.table, a.name) for a in found.facts.columns
+                     if a.name in key.columns and type_of(a.type).this in TEXT)
+
+
+def _literal_keys(dialect: Dialect, found: Input, key: Key, rows: tuple[Row, ...]) -> exp.Select:
+    types = {attribute.name: attribute.type for attribute in found.facts.columns}
+    return dialect.rows(tuple(zip(_aliases(key), (types[name] for name in key.columns), strict=True)), rows, "rows")
+
+
+def _feed_keys(dialect: Dialect, key: Key, move: Move) -> exp.Select:
+    signed = dialect.signed_feed(feed_of(move), tuple(zip(key.columns, _aliases(key), strict=True)), SIGN)
+    inserted = exp.GT(this=column(SIGN), expression=exp.Literal.number(0))
+    return (exp.Select(expressions=[column(name) for name in _aliases(key)])
+            .from_(subquery(signed, "changes")).where(inserted).distinct())

@@ -1,0 +1,73 @@
+"""How far each input moved since the view's state: the versions and commits between."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from dbt_idivm.errors import Finding, finding
+from dbt_idivm.refresh.catalog import history
+from dbt_idivm.refresh.catalog.history import Commit
+from dbt_idivm.refresh.catalog.inputs import Input, Inputs
+from dbt_idivm.refresh.catalog.state import Consumed, State
+from dbt_idivm.refresh.engine.client import Client
+from dbt_idivm.refresh.engine.steps import Steps
+
+
+@dataclass(frozen=True)
+class Move:
+    """One input table from the version that the view was built from to the pinned one, and the commits in between."""
+
+    table: str
+    consumed: Consumed
+    to_version: int
+    to_at: str
+    commits: tuple[Commit, ...] = ()
+
+    @property
+    def moved(self) -> bool:
+        return self.to_version != self.consumed.version
+
+    @property
+    def feed_rows(self) -> int | None:
+        """How many rows the feed shows, None if a commit does not say."""
+        counts = [commit.feed_rows for commit in self.commits]
+        return None if None in counts else sum(count for count in counts if count is not None)
+
+
+def moves(client: Client, state: State, inputs: Inputs) -> Steps[dict[str, Move] | Finding]:
+    """Table → move; or why the view cannot be refreshed incrementally from what it was built from."""
+    found: dict[str, Move] = {}
+    for name, each in inputs.tables.items():
+        consumed = state.inputs.get(name)
+        if consumed is None or consumed.table != each.table:
+            return finding(404, source=name)
+        if each.table not in found:
+            move = yield from _move(client, consumed, each)
+            if move is None:
+                return finding(404, source=name)
+            found[each.table] = move
+    return found
+
+
+def _move(client: Client, consumed: Consumed, found: Input) -> Steps[Move | None]:
+    """None if the table is another one than was consumed."""
+    pinned = found.commit
+    assert pinned is not None
+    commits = yield from commits_since(client, consumed, pinned)
+    if commits is None:
+        return None
+    if pinned.version <= consumed.version:
+        # lower: another run refreshed the view from a newer version than this invocation pinned. Nothing to do for this input
+        return Move(found.table, consumed, consumed.version, consumed.at)
+    between = tuple(commit for commit in commits if consumed.version < commit.version <= pinned.version)
+    return Move(found.table, consumed, pinned.version, pinned.at, between)
+
+
+def commits_since(client: Client, consumed: Consumed, pinned: Commit) -> Steps[tuple[Commit, ...] | None]:
+    """The commits of a table from the consumed one on; None if the table does not show that one: it is another table
+    than was consumed, or its history is gone (ADR 0002)."""
+    if pinned.version == consumed.version:
+        commits: tuple[Commit, ...] = (pinned,)
+    else:
+        commits = yield from history.since_known(client, consumed.table, consumed.version, pinned.version)
+    return commits if any(commit.version == consumed.version and commit.at == consumed.at for commit in commits) else None

@@ -1,0 +1,100 @@
+"""Reading what changed: the net diffs of the inputs that moved, each key and text checked.
+
+Everything that can be wrong with changed data is found here, before a statement is built from it.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+
+from dbt_idivm.errors import Finding, IdivmError, finding
+from dbt_idivm.refresh.changes.changed_keys import verify_change, violation
+from dbt_idivm.refresh.changes.moves import Move
+from dbt_idivm.refresh.changes.net_diffs import for_plan, net_diff
+from dbt_idivm.refresh.changes.unreadable_text import unreadable_text
+from dbt_idivm.refresh.checks.keys import KeyedInput
+from dbt_idivm.refresh.engine.client import Client
+from dbt_idivm.refresh.engine.steps import EngineFailure, Steps, T
+from dbt_idivm.script.diff import FeedDiff, KeyViolation, NetDiff
+from dbt_idivm.script.net_changes import NetChanges, net_changes
+from dbt_idivm.script.plan import Plan
+
+# The feed between two versions is not there: switched off in between, past its retention, cleaned up, or its columns
+# changed on the way.
+GAP = ("DELTA_MISSING_CHANGE_DATA", "DELTA_CHANGE_DATA_FEED_INCOMPATIBLE_*", "DELTA_CDC_START_VERSION_AFTER_LATEST",
+       "DELTA_UNSUPPORTED_TIME_TRAVEL_BEYOND_DELETED_FILE_RETENTION_DURATION", "DELTA_VERSION_NOT_FOUND",
+       "DELTA_TRUNCATED_TRANSACTION_LOG", "DELTA_LOG_FILE_NOT_FOUND*", "DELTA_VERSIONS_NOT_CONTIGUOUS",
+       "FAILED_READ_FILE", "DELTA_CHANGE_TABLE_FEED_DISABLED", "DELTA_FILE_NOT_FOUND*")
+
+
+@dataclass(frozen=True)
+class Changes:
+    """How the inputs moved, and the net diffs of those that changed, classified."""
+
+    moves: Mapping[str, Move]
+    net: NetChanges = field(default_factory=NetChanges)
+
+    @property
+    def versions(self) -> dict[str, int]:
+        return {table: move.to_version for table, move in self.moves.items()}
+
+
+def read_changes(client: Client, plan: Plan, inputs: Sequence[KeyedInput], verify: str,
+                 moves: Mapping[str, Move]) -> Steps[Changes | Finding]:
+    """The net diffs that `plan` is refreshed from; or why they cannot be used, a reason to rebuild.
+
+    `verify` is the model's setting. Raises IDIVM-306 where a net diff violates a key.
+    """
+    found: dict[str, NetDiff] = {}
+    for each in inputs:
+        move = moves[each.found.table]
+        if not move.moved or move.table not in plan.tables:
+            continue
+        diff = yield from _or_gap(move, _checked_diff(client, each, move, verify))
+        if isinstance(diff, Finding):
+            return diff
+        found[move.table] = diff
+    diffs = for_plan(plan, found, moves)
+    return (yield from _unreadable(client, plan, diffs, moves)) or Changes(moves, _classified(plan, diffs, inputs, moves))
+
+
+def _checked_diff(client: Client, keyed: KeyedInput, move: Move, verify: str) -> Steps[NetDiff]:
+    diff = yield from net_diff(client, keyed.found, move)
+    yield from verify_change(client, keyed, move, diff, verify)
+    return diff
+
+
+def _classified(plan: Plan, diffs: Mapping[str, NetDiff], inputs: Sequence[KeyedInput], moves: Mapping[str, Move]) -> NetChanges:
+    try:
+        return net_changes(plan, diffs)
+    except KeyViolation as broken:
+        for each in inputs:
+            if each.found.table == broken.table and each.key is not None and each.key.columns == broken.key:
+                raise violation(each.found, each.key, moves[broken.table].to_version, broken.value) from broken
+        raise IdivmError(finding(901, message=str(broken))) from broken
+
+
+def _unreadable(client: Client, plan: Plan, diffs: Mapping[str, NetDiff], moves: Mapping[str, Move]) -> Steps[Finding | None]:
+    for table, diff in diffs.items():
+        if isinstance(diff, FeedDiff):
+            reason = yield from _or_gap(moves[table], unreadable_text(client, plan, diff))
+            if reason is not None:
+                return reason
+    return None
+
+
+def _or_gap(move: Move, steps: Steps[T]) -> Steps[T | Finding]:
+    """What `steps` find, or that the feed they read is not there."""
+    try:
+        return (yield from steps)
+    except EngineFailure as failure:
+        if failure.is_any(GAP):
+            return gap(move, failure)
+        raise
+
+
+def gap(move: Move, failure: EngineFailure) -> Finding:
+    """The reason to rebuild where the change feed of a move is not there."""
+    return finding(403, source=move.table, from_version=move.consumed.version, to_version=move.to_version,
+                   message=failure.first_line)

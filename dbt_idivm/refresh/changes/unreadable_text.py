@@ -1,0 +1,41 @@
+"""Texts that a change feed cannot show: no view can be led on over them.
+
+Delta's feed hands its rows over as Java objects, and a Java string has no place for bytes that are not UTF-8: each shows as
+U+FFFD. Two different values then look alike, and an update from one to the other looks like none. Real U+FFFD occur too,
+where a text was spoilt before it was stored; these are shown as they are.
+"""
+
+from __future__ import annotations
+
+from dbt_idivm.errors import Finding, finding
+from dbt_idivm.refresh.engine.client import Client
+from dbt_idivm.refresh.engine.steps import Steps
+from dbt_idivm.script.dialect import may_hold_text
+from dbt_idivm.script.diff import FeedDiff
+from dbt_idivm.script.plan import Plan
+
+
+def unreadable_text(client: Client, plan: Plan, feed: FeedDiff) -> Steps[Finding | None]:
+    """The reason to rebuild if the feed shows a text that the plan reads as another one."""
+    texts = tuple(sorted({a.name for scan in plan.scans if scan.table == feed.table
+                          for a in scan.base_columns if may_hold_text(a.type)}))
+    if not texts:
+        return None
+    question = ("unreadable text", feed.table, feed.from_version, feed.to_version, texts)
+    found = yield from client.once(question, lambda: _look(client, feed, texts))
+    return finding(416, source=feed.table) if found else None
+
+
+def _look(client: Client, feed: FeedDiff, texts: tuple[str, ...]) -> Steps[bool]:
+    """Only a feed that shows U+FFFD is suspect; then the table itself tells, where the move began and where it ended.
+
+    What came and went in between cancels, however it is shown.
+    """
+    shown = client.dialect.replaced_in_feed(feed, texts)
+    if not (yield from client.read(shown, f"U+FFFD in the change feed of {feed.table}")).rows:
+        return False
+    for version in (feed.to_version, feed.from_version):
+        label = f"texts of {feed.table} at version {version} that are not UTF-8"
+        if (yield from client.read(client.dialect.invalid_in_table(feed.table, version, texts), label)).rows:
+            return True
+    return False

@@ -1,0 +1,80 @@
+"""What the text of a plan cannot show: it prints literals without quotes and types, and names as they are.
+
+Where two literals would look the same, or a literal or a name like a part of a plan, equal texts prove nothing.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Sequence
+from itertools import zip_longest
+
+from sqlglot import Token, TokenType
+from sqlglot.errors import SqlglotError
+
+from dbt_idivm.frontend.dialect import tokens_of
+from dbt_idivm.refresh.checks.plan_expressions import Unreadable, is_odd
+
+_STRINGS = frozenset({TokenType.STRING, TokenType.RAW_STRING, TokenType.NATIONAL_STRING, TokenType.UNICODE_STRING,
+                      TokenType.HEREDOC_STRING})
+_WORDS = frozenset({"null", "true", "false"})
+_STRUCTURE = re.compile(r"[()\[\]‹›\r\n]| AS | AND | WHEN | THEN | ELSE | else | END|lambda |dynamicpruning|\.\.\.")
+# Functions that are printed as what they give NULL in place of: the operators, and other functions.
+_QUIET = {"try_add": "+", "try_subtract": "-", "try_multiply": "*", "try_divide": "/", "try_mod": "%", "get": "["}
+_TELLING = frozenset({"try_cast", "try_sum", "try_avg", "try_element_at"})  # printed as what they are
+_SUFFIX = re.compile(r"(?:[a-z]{2,}|[lsydf])$")
+_NUMBERED = re.compile(r"#(\d+)L?")
+
+
+def numbers_in_literals(*texts: str) -> frozenset[str]:
+    """The numbers behind a # in the string literals of these queries. Raises Unreadable where plans of them could look alike."""
+    try:
+        tokens = [token for text in texts for token in tokens_of(text)]
+    except SqlglotError as error:
+        raise Unreadable(str(error)) from error
+    if any(token.token_type == TokenType.IDENTIFIER and is_odd(token.text) for token in tokens):
+        raise Unreadable("a name that may be a part of a plan")
+    # what follows INTERVAL is read as part of its type, and printed in quotes
+    strings = {token.text for before, token in zip([None, *tokens], tokens, strict=False)
+               if token.token_type in _STRINGS and (before is None or before.text.upper() != "INTERVAL")}
+    _check_quiet({token.text.lower() for token in tokens})
+    _check(strings, _printed_numbers(tokens))
+    return frozenset(number for text in strings for number in _NUMBERED.findall(text))
+
+
+def _check(strings: Iterable[str], numbers: frozenset[str]) -> None:
+    parts = {text: {part.strip() for part in text.split(",")} for text in strings}
+    for text in strings:
+        if _STRUCTURE.search(text) or parts[text] & numbers or {part.lower() for part in parts[text]} & _WORDS:
+            raise Unreadable("a literal that may be a part of a plan")
+        # 'a,b' and 'c' in a list are 'a' and 'b,c'
+        if "," in text and any(parts[text] & parts[other] for other in strings if other != text):
+            raise Unreadable("a literal that may be several")
+
+
+def _check_quiet(words: set[str]) -> None:
+    """try_add(a, b) is printed as (a + b), which fails where the other is NULL."""
+    for word in words:
+        loud = _QUIET.get(word, word.removeprefix("try_"))
+        if (word in _QUIET and loud in words) or (word.startswith("try_") and word not in {*_QUIET, *_TELLING}):
+            raise Unreadable("a function that is printed as another")
+
+
+def _printed_numbers(tokens: Sequence[Token]) -> frozenset[str]:
+    found: dict[str, str] = {}
+    for token, after, kind in zip_longest(tokens, tokens[1:], tokens[2:]):
+        if token.token_type == TokenType.NUMBER:
+            # 1L comes as 1::BIGINT
+            written = token.text.lower() + (kind.text.lower() if after and kind and after.token_type == TokenType.DCOLON else "")
+            if found.setdefault(_printed(written), written) != written:
+                raise Unreadable("two numbers that are printed alike")
+    return frozenset(found)
+
+
+def _printed(number: str) -> str:
+    """As a plan shows it: without the type."""
+    plain = _SUFFIX.sub("", number)
+    try:
+        return str(float(plain)) if "e" in plain or number.endswith(("d", "f", "double", "float")) else plain
+    except ValueError:
+        return plain

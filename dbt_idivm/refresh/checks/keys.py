@@ -1,0 +1,161 @@
+"""Which key identifies the rows of an input, and whether it really does (no trust without a check).
+
+In order: the model's config, what dbt declares (constraints, tests), the IDs of an upstream view of ours. Only the
+last needs no check, as long as nobody else wrote to that view: they are unique by construction.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any
+
+from sqlglot import exp
+
+from dbt_idivm.algebra.expressions import column
+from dbt_idivm.algebra.types import is_float, type_of
+from dbt_idivm.errors import Finding, IdivmError, finding, listed, nearest
+from dbt_idivm.refresh.catalog import state
+from dbt_idivm.refresh.catalog.inputs import Input, Inputs
+from dbt_idivm.refresh.catalog.relations import IDS
+from dbt_idivm.refresh.engine.client import Client
+from dbt_idivm.refresh.engine.steps import Steps
+from dbt_idivm.refresh.protocol import ModelRequest
+from dbt_idivm.relation_name import as_named, name_parts, relation_name
+
+COUNT = "idivm_count"
+
+
+@dataclass(frozen=True)
+class Key:
+    """A key of one input. `declared` says by whom; a trusted one is not checked."""
+
+    columns: tuple[str, ...]
+    declared: str
+    trusted: bool = False
+
+
+@dataclass(frozen=True)
+class KeyedInput:
+    """An input and the key that its rows are maintained by, if it has one."""
+
+    found: Input
+    key: Key | None = None
+
+
+def choose_keys(request: ModelRequest, configured: Mapping[str, tuple[str, ...]], inputs: Inputs) -> dict[str, Key]:
+    """Relation name → key, for the inputs that have one. `configured`: the `keys` of the model's config.
+
+    Raises IDIVM-103 and IDIVM-304 for a configured key that names no input or column.
+    """
+    findings = list(_unknown_names(request, configured, inputs))
+    keys: dict[str, Key] = {}
+    for name, found in inputs.tables.items():
+        chosen = _configured(request, configured, name)
+        if chosen is None:
+            chosen = _declared(request, found) or _upstream(found)
+        else:
+            findings.extend(_missing_columns(found, chosen))
+        if chosen is not None and chosen.columns and not _is_blurred(found, chosen):
+            keys[name] = _spelt(found, chosen)
+    if findings:
+        raise IdivmError(findings)
+    return keys
+
+
+def verify(client: Client, found: Input, key: Key) -> Steps[None]:
+    """Check a key over the whole table at its pinned version, once an invocation. Raises IDIVM-305."""
+    if key.trusted or found.version is None:
+        return
+    question = ("key", found.table, key.columns, found.version)
+    label = f"check key ({', '.join(key.columns)}) of {found.table}"
+    rows = client.dialect.table(found.table, found.version)
+    broken = yield from client.once(question, lambda: repeated(client, rows, key, label))
+    if broken is not None:
+        raise not_unique(found.name, key, broken)
+
+
+def not_unique(relation: str, key: Key, broken: tuple[int, tuple[Any, ...]]) -> IdivmError:
+    count, values = broken
+    return IdivmError(finding(305, key=", ".join(key.columns), source=relation, declared=key.declared, count=count,
+                              example=_example(key, values)))
+
+
+def repeated(client: Client, rows: exp.Expr, key: Key, label: str) -> Steps[tuple[int, tuple[Any, ...]] | None]:
+    """How many values of the key occur more than once in `rows`, and one of them; None if the key holds."""
+    names = [column(name) for name in key.columns]
+    groups = (exp.Select(expressions=[*names, exp.alias_(exp.Count(this=exp.Star()), COUNT)])
+              .from_(rows).group_by(*(name.copy() for name in names))
+              .having(exp.GT(this=exp.Count(this=exp.Star()), expression=exp.Literal.number(1))))
+    # the window counts the groups before LIMIT cuts them
+    total = exp.Window(this=exp.Count(this=exp.Star()))
+    query = (exp.Select(expressions=[exp.alias_(total, "idivm_total"), exp.Star()])
+             .from_(groups.subquery("repeated")).limit(1))
+    found = yield from client.read(query, label)
+    return (int(found.rows[0][0]), tuple(found.rows[0][1:-1])) if found.rows else None
+
+
+def _example(key: Key, values: tuple[Any, ...]) -> str:
+    return ", ".join(f"{name} = {value}" for name, value in zip(key.columns, values, strict=True))
+
+
+def _configured(request: ModelRequest, configured: Mapping[str, tuple[str, ...]], relation: str) -> Key | None:
+    for written, columns in configured.items():
+        if _means(request, written, relation):
+            return Key(columns, f"`keys` of model {request.name}")
+    return None
+
+
+def _means(request: ModelRequest, written: str, relation: str) -> bool:
+    known = as_named(request.input_names.get(relation, relation))
+    return as_named(written) in {each for name in (known, relation) for each in (name, relation_name(name_parts(name)[-1]))}
+
+
+def _declared(request: ModelRequest, found: Input) -> Key | None:
+    """The first declared key whose columns are there; a trusted one if it is what the upstream view is identified by."""
+    columns = {attribute.name.lower() for attribute in found.facts.columns}
+    for candidate in request.keys.get(found.name, ()):
+        if all(name.lower() in columns for name in candidate.columns):
+            upstream = _upstream(found)
+            same = upstream is not None and {n.lower() for n in upstream.columns} == {n.lower() for n in candidate.columns}
+            return Key(candidate.columns, candidate.source, trusted=upstream is not None and upstream.trusted and same)
+    return None
+
+
+def _upstream(found: Input) -> Key | None:
+    ids = found.facts.properties.get(IDS) or ()
+    if not ids or not set(ids) <= {attribute.name for attribute in found.facts.columns}:
+        return None
+    # a clone has the property too, and so has a view whose last commit is somebody else's
+    last = state.read(found.commit.user_metadata) if found.commit else None
+    return Key(tuple(ids), "the IDs of an upstream view", trusted=last is not None and last.trusted)
+
+
+def _is_blurred(found: Input, key: Key) -> bool:
+    """Whether equal values of the key can differ, as 0.0 and -0.0 do: its rows are maintained as if it had no key then.
+
+    The IDs of an upstream view are values of groups, in which Spark makes one zero of both.
+    """
+    names = {name.lower() for name in key.columns}
+    return not key.trusted and any(is_float(type_of(a.type)) for a in found.facts.columns if a.name.lower() in names)
+
+
+def _unknown_names(request: ModelRequest, configured: Mapping[str, tuple[str, ...]], inputs: Inputs) -> list[Finding]:
+    written = {name: request.input_names.get(name, name) for name in (*inputs.tables, *inputs.views)}
+    return [finding(103, key="keys", value=name, accepted="the inputs " + ", ".join(f"`{w}`" for w in written.values()))
+            for name in configured if not any(_means(request, name, relation) for relation in written)]
+
+
+def _missing_columns(found: Input, key: Key) -> list[Finding]:
+    names = [attribute.name for attribute in found.facts.columns]
+    known = {name.lower() for name in names}
+    return [finding(304, column=name, source=found.name, declared=key.declared,
+                    nearest=listed(nearest(name, names)))
+            for name in key.columns if name.lower() not in known]
+
+
+def _spelt(found: Input, key: Key) -> Key:
+    """The key with its columns as the table spells them."""
+    spelling: Mapping[str, str] = {attribute.name.lower(): attribute.name for attribute in found.facts.columns}
+    columns = tuple(spelling.get(name.lower(), name) for name in key.columns)
+    return Key(tuple(dict.fromkeys(columns)), key.declared, key.trusted)

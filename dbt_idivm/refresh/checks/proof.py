@@ -1,0 +1,258 @@
+"""What a SELECT means is Spark's word: the query that the plan builds is compared with the user's own text before it is run.
+
+Names and types always. Then Spark's optimised plans of both: equal ones are proof. If they differ, the rows of both queries, as
+bags, before anything is written (`verify_build`). A plan that means something else is not used.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from functools import cache
+from importlib.metadata import PackageNotFoundError, version
+from typing import Literal, cast, get_args
+
+from sqlglot import exp
+
+from dbt_idivm.algebra.block import subquery
+from dbt_idivm.algebra.expressions import column
+from dbt_idivm.algebra.types import is_float, sum_type, type_of
+from dbt_idivm.errors import Finding, finding
+from dbt_idivm.refresh.catalog.inputs import Input, Inputs, pinned_query
+from dbt_idivm.refresh.catalog.state import digest
+from dbt_idivm.refresh.checks.ambiguous_literals import numbers_in_literals
+from dbt_idivm.refresh.checks.bag_difference import differences
+from dbt_idivm.refresh.checks.plan_expressions import Unreadable
+from dbt_idivm.refresh.checks.plan_text import normal_form
+from dbt_idivm.refresh.checks.union_types import differing_branches
+from dbt_idivm.refresh.engine.client import Client
+from dbt_idivm.refresh.engine.scoped import under
+from dbt_idivm.refresh.engine.steps import EngineFailure, Steps
+from dbt_idivm.refresh.protocol import Statement
+from dbt_idivm.script.additive import Additive
+from dbt_idivm.script.bind import full_query
+from dbt_idivm.script.binding import Binding
+from dbt_idivm.script.dialect import Dialect
+from dbt_idivm.script.over_tables import over_tables
+from dbt_idivm.script.plan import Plan
+
+# equal plans; equal rows; nobody looked; they differ; a cache, which is judged with the view
+How = Literal["plans", "rows", "unchecked", "differs", "part"]
+LARGEST_CHECKED = 1 << 30  # bytes of the inputs, under `verify_build: auto`
+# Else Spark cuts long lists of columns, the types of wide structs, and long plans.
+_WHOLE = {"spark.sql.debug.maxToStringFields": "100000", "spark.sql.maxPlanStringLength": "100000000"}
+_OURS, _THEIRS = "the planned query", "the model's SELECT"
+_SENTENCES: Mapping[How, str] = {
+    "plans": "proven: Spark's optimised plans of the SELECT and of this plan are equal",
+    "rows": "checked: the SELECT and this plan gave the same rows when the view was built",
+    "unchecked": "not checked: Spark's optimised plans of the SELECT and of this plan differ, and their rows were not compared",
+    "differs": "this plan does not mean what the SELECT means, and is not used",
+    "part": "judged with the view that reads it",
+}
+
+
+@dataclass(frozen=True)
+class Proof:
+    """How it was found that a plan means what the user's SELECT means. `key` stands for both.
+
+    `difference`: why it does not. `evidence` is for people, where the plans are not equal.
+    """
+
+    how: How
+    key: str
+    difference: Finding | None = None
+    evidence: str = ""
+
+    def __str__(self) -> str:
+        return f"{self.how}:{self.key}"
+
+    @property
+    def sentence(self) -> str:
+        return _SENTENCES[self.how]
+
+
+def read(text: str) -> Proof | None:
+    """The proof in a state."""
+    how, _, key = text.partition(":")
+    return Proof(cast(How, how), key) if how in get_args(How) else None
+
+
+@dataclass(frozen=True)
+class Question:
+    """A plan and the SELECT that it was made from, over the same versions of the inputs."""
+
+    sql: str
+    plan: Plan
+    inputs: Inputs
+    dialect: Dialect
+
+    @property
+    def columns(self) -> tuple[str, ...]:
+        return tuple(each.name for each in self.plan.columns if not each.hidden)
+
+    @property
+    def over_tables(self) -> Plan:
+        """The plan with its caches read as what they stand for."""
+        return over_tables(self.plan, self.plan.caches)
+
+    def stored(self, versions: Mapping[str, int]) -> exp.Select:
+        """The query whose rows are stored."""
+        return full_query(self.over_tables, Binding(versions, dialect=self.dialect))
+
+    @property
+    def versions(self) -> dict[str, int]:
+        return {found.table: found.version for found in self.inputs.tables.values() if found.version is not None}
+
+    @property
+    def ours(self) -> exp.Select:
+        """What the planner reads: the user's columns of the stored rows."""
+        shown = [column(name, "v") for name in self.columns]
+        return exp.Select(expressions=shown).from_(subquery(self.stored(self.versions), "v"))
+
+    @property
+    def theirs(self) -> exp.Expr:
+        """What the user wrote."""
+        return pinned_query(self.dialect, self.sql, self.inputs)
+
+    def key(self, fingerprint: Mapping[str, str]) -> str:
+        """The same for the same SELECT read in the same way by the same version of the planner."""
+        return digest(planner_version(), self.dialect.sql(self.stored({})), dict(fingerprint))
+
+
+@cache
+def planner_version() -> str:
+    """The version of this package; "" where it is not installed."""
+    try:
+        return version("dbt-idivm")
+    except PackageNotFoundError:  # run from its sources
+        return ""
+
+
+def judge(client: Client, question: Question, key: str, verify_build: str) -> Steps[Proof]:
+    """Whether the plan means what the SELECT means. Raises EngineFailure where Spark refuses the SELECT itself."""
+    difference, evidence = yield from under(client, _WHOLE, _difference(client, question))
+    if difference is None and not evidence:
+        return Proof("plans", key)
+    if difference is None and verify_build != "never":
+        if verify_build == "auto" and (yield from _size(client, question.inputs.tables)) > LARGEST_CHECKED:
+            return Proof("unchecked", key, None, evidence)
+        try:
+            difference = yield from _rows_differ(client, question)
+        except EngineFailure as failure:
+            if verify_build == "always":
+                raise
+            return Proof("unchecked", key, None, evidence + _evidence(("Comparing their rows failed", failure.error.message)))
+        if difference is None:
+            return Proof("rows", key, None, evidence)
+    if difference is None:
+        return Proof("unchecked", key, None, evidence)
+    return Proof("differs", key, finding(905, difference=difference), evidence)
+
+
+def _difference(client: Client, question: Question) -> Steps[tuple[str | None, str]]:
+    """What differs by names and types, and the evidence if the plans differ or prove nothing."""
+    theirs, ours = client.dialect.sql(question.theirs), client.dialect.sql(question.ours)
+    stored_sql = client.dialect.sql(question.stored(question.versions))
+    wanted = yield from _columns(client, client.commands.describe_query(theirs, _THEIRS))
+    try:
+        stored = yield from _columns(client, client.commands.describe_query(stored_sql, _OURS))
+    except EngineFailure as failure:
+        return f"Spark refuses it: {failure.first_line}", _evidence((_THEIRS, theirs), (_OURS, ours))
+    difference = _misread(question, wanted, stored)
+    if difference is None:
+        difference = yield from differing_branches(client, question.over_tables, question.versions)
+    first = yield from _explained(client, client.commands.explain_query(theirs, _THEIRS))
+    second = yield from _explained(client, client.commands.explain_query(ours, _OURS))
+    if difference is None and _are_equal((first, second), (theirs, ours)):
+        return None, ""
+    return difference, _evidence((_THEIRS, theirs), (_OURS, ours), (f"Spark's plans of {_THEIRS}", first),
+                                 (f"Spark's plans of {_OURS}", second))
+
+
+def _columns(client: Client, statement: Statement) -> Steps[list[tuple[str, str]]]:
+    rows = yield from client.ask(statement)
+    return [(str(row[0]), str(row[1])) for row in rows.rows]
+
+
+def _explained(client: Client, statement: Statement) -> Steps[str]:
+    """Spark's plans; what stands in their place proves nothing."""
+    try:
+        rows = yield from client.ask(statement)
+    except EngineFailure as failure:
+        return failure.error.message
+    return "\n".join(str(row[0]) for row in rows.rows)
+
+
+def _are_equal(plans: tuple[str, str], texts: tuple[str, str]) -> bool:
+    try:
+        literal = numbers_in_literals(*texts)
+        first, second = (normal_form(plan, literal) for plan in plans)
+    except Unreadable:
+        return False
+    return first == second
+
+
+def _misread(question: Question, wanted: list[tuple[str, str]], stored: list[tuple[str, str]]) -> str | None:
+    """What the planner takes the columns for and they are not."""
+    told = dict(stored)
+    ours = [(name, told.get(name, "none")) for name in question.columns]
+    if ours != wanted:
+        return f"it has the columns {_listed(ours)} instead of {_listed(wanted)}"
+    for name, relied_upon in _relied_upon(question.plan).items():
+        actual = told.get(name, "none")
+        # what sqlglot takes for an integer may be a decimal without a fraction, as ceil(x) is, which is as exact
+        if actual != relied_upon and not (relied_upon == "bigint" and actual.startswith("decimal(")):
+            return f"it takes {name} for {relied_upon}, and it is {actual}"
+    return None
+
+
+def _relied_upon(plan: Plan) -> dict[str, str]:
+    """The types of stored columns that are led on by adding, which is exact only for these. Nothing depends on other types."""
+    additive = plan.way("additive")
+    if not isinstance(additive, Additive):
+        return {}
+    arguments = additive.state.aggregate.child.types
+    results = {call.name: "bigint" if call.function == "count" else "double" if call.function == "avg" else
+               sum_type(arguments[call.argument or ""]) for _, call in additive.state.calls}
+    return {each.name: results[each.attribute] for each in plan.columns if each.attribute in results}
+
+
+def _size(client: Client, tables: Mapping[str, Input]) -> Steps[int]:
+    """Bytes of the inputs, as their logs say."""
+    total = 0
+    for name in sorted({found.table for found in tables.values()}):
+        rows = yield from client.ask(client.commands.detail(name))
+        total += sum(int(row.get("sizeInBytes") or 0) for row in rows.dicts())
+    return total
+
+
+def _rows_differ(client: Client, question: Question) -> Steps[str | None]:
+    """A row of which the two queries give different numbers of copies.
+
+    Two evaluations of one sum of floats may differ in the last digits, so these are then compared with less of them.
+    """
+    found = yield from _compared(client, question, {})
+    if found is None:
+        return None
+    types = dict((yield from _columns(client, client.commands.describe_query(client.dialect.sql(question.theirs), _THEIRS))))
+    floats = {name: kind for name, kind in types.items() if is_float(type_of(kind))}
+    return (yield from _compared(client, question, floats)) if floats else found
+
+
+def _compared(client: Client, question: Question, rounded: Mapping[str, str]) -> Steps[str | None]:
+    cells = [exp.cast(column(name), "float") if name in rounded else column(name) for name in question.columns]
+    query = differences(subquery(question.ours, "ours"), subquery(question.theirs, "theirs"), question.columns, cells)
+    rows = yield from client.read(query.limit(1), "compare the plan's rows with the SELECT's")
+    if not rows.rows:
+        return None
+    *row, copies = rows.rows[0]
+    values = ", ".join(f"{name}={value}" for name, value in zip(question.columns, row, strict=True))
+    return f"of the row ({values}) it gives {abs(int(copies))} too {'many' if int(copies) > 0 else 'few'}"
+
+
+def _listed(columns: list[tuple[str, str]]) -> str:
+    return ", ".join(f"{name} {kind}" for name, kind in columns) or "none"
+
+
+def _evidence(*parts: tuple[str, str]) -> str:
+    return "\n".join(f"-- {title}\n{text.strip()}\n" for title, text in parts)

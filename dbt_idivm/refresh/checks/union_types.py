@@ -1,0 +1,39 @@
+"""The types of UNIONs and of their branches, by the engine's word.
+
+What a rule carries up from one branch has the branch's type: 7 of an INT branch is '7' as a text, and '7.00' after a union with
+DECIMAL(10, 2). The front end casts the branches to the union's types; whether they then are the same is asked again.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+
+from dbt_idivm.algebra.operator import operators_of
+from dbt_idivm.frontend.coercion import answers, question
+from dbt_idivm.operators import UnionAll
+from dbt_idivm.refresh.engine.client import Client
+from dbt_idivm.refresh.engine.steps import Steps
+from dbt_idivm.script.bind import relation_query
+from dbt_idivm.script.binding import Binding
+from dbt_idivm.script.plan import Plan
+
+_NULL = "void"  # the type of NULL, which takes the type of the other branches
+
+
+def ask_types(client: Client, unions: Sequence[UnionAll], versions: Mapping[str, int]) -> Steps[list[str]]:
+    """The types of `coercion.question`'s columns over the tables at these versions, the newest ones if none is given."""
+    query = client.dialect.sql(relation_query(question(unions), Binding(versions, dialect=client.dialect)))
+    rows = yield from client.ask(client.commands.describe_query(query, "UNIONs and their branches"))
+    return [str(row[1]) for row in rows.rows]
+
+
+def differing_branches(client: Client, plan: Plan, versions: Mapping[str, int]) -> Steps[str | None]:
+    """A column that two branches have in different types; None if there is none. `plan` is over tables."""
+    unions = tuple(operators_of(plan.root, UnionAll))
+    types_of = answers(unions, (yield from ask_types(client, unions, versions))) if unions else []
+    for union, types in zip(unions, types_of, strict=True):
+        for output, *kinds in zip(union.outputs, *types.branches, strict=True):
+            found = sorted({*kinds} - {_NULL})
+            if len(found) > 1:
+                return f"the branches of ∪ have {' and '.join(found)} for {output}"
+    return None

@@ -1,0 +1,37 @@
+"""The files about a model for people to read, such as its Δ-script: texts that are rendered only where somebody reads them."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from functools import partial
+
+from dbt_idivm.explain import delta_script, explain
+from dbt_idivm.refresh.catalog.state import digest
+from dbt_idivm.refresh.checks.proof import planner_version
+from dbt_idivm.refresh.decide.fingerprint import request_digest
+from dbt_idivm.refresh.decide.job import Job
+from dbt_idivm.refresh.decide.planned import Planned
+from dbt_idivm.refresh.protocol import Artifacts
+from dbt_idivm.script.dialect import Dialect
+
+MEANING = "meaning"  # of the plan: the heading under which an artifact says how it was judged
+
+
+def artifacts(job: Job, planned: Planned) -> Artifacts:
+    """The plan and its Δ-script: deterministic, so that a pull request can show how they differ."""
+    proof = planned.proof
+    judged = (proof.how, proof.evidence) if proof is not None else None
+    tables = [planned.table, *(found.table for found in planned.inputs.tables.values())]
+    made_from = digest(planner_version(), request_digest(job), dict(planned.fingerprint), tables, str(planned.refusal), judged)
+    return Artifacts(made_from, partial(_texts, job.dialect, planned))
+
+
+def _texts(dialect: Dialect, planned: Planned) -> Mapping[str, str]:
+    """File name → text."""
+    proof = planned.proof
+    evidence = {"proof.txt": proof.evidence} if proof is not None and proof.evidence else {}
+    if planned.plan is None:
+        reason = planned.refusal
+        return {"plan.txt": f"full refresh each time\n{reason}\n" if reason else "", **evidence}
+    text = explain(planned.plan) + (f"\n{MEANING}\n  {proof.sentence}\n" if proof is not None else "")
+    return {"plan.txt": text, "delta_script.sql": delta_script(planned.plan, planned.table, dialect=dialect), **evidence}

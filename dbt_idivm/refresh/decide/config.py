@@ -1,0 +1,152 @@
+"""The model's config, validated: an unknown key or value is an error that names the nearest one."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import Any
+
+from dbt_idivm.context import WORDS, Caches, caches_of
+from dbt_idivm.errors import Finding, IdivmError, finding, listed, nearest
+from dbt_idivm.refresh.catalog.state import digest
+from dbt_idivm.script.ways import STRATEGIES, WayName
+
+# key → values it takes; None: checked by a function of its own
+_CHOICES: Mapping[str, tuple[str, ...] | None] = {
+    "strategy": ("auto", "incremental", "id", "tuple", "recompute", "full"),
+    "on_unsupported": ("full", "error"),
+    "verify": ("always", "sample", "none"),
+    "verify_build": ("auto", "always", "never"),
+    "volatile": ("error", "full", "at_refresh"),
+    "caches": None,
+    "keys": None,
+    "unique_key": None,
+    "cluster_by": None,
+    "aux_schema": None,
+}
+# dbt's own; the schema always follows the SELECT, unless it is not to change
+_DBT_CHOICES: Mapping[str, tuple[str, ...]] = {
+    "on_configuration_change": ("apply", "continue", "fail"),
+    "on_schema_change": ("ignore", "append_new_columns", "sync_all_columns", "fail"),
+}
+_NOT_YET = {("volatile", "at_refresh")}
+
+
+@dataclass(frozen=True)
+class ModelConfig:
+    """How the user wants the model. `keys` names inputs as the user writes them in `ref` and `source`."""
+
+    strategy: str = "auto"
+    on_unsupported: str = "full"
+    verify: str = "always"
+    verify_build: str = "auto"
+    volatile: str = "error"
+    caches: Caches = "auto"
+    keys: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
+    unique_key: tuple[str, ...] = ()
+    cluster_by: tuple[str, ...] = ()
+    on_configuration_change: str = "apply"
+    on_schema_change: str = "ignore"
+    partition_by: tuple[str, ...] = ()
+    location_root: str | None = None
+    tblproperties: Mapping[str, str] = field(default_factory=dict)
+
+    @property
+    def ways(self) -> tuple[WayName, ...]:
+        """The ways that the strategy names, in order of preference; `auto` and `incremental` are by i-diffs."""
+        return STRATEGIES[self.strategy if self.strategy in STRATEGIES else "id"]  # type: ignore[index]
+
+    @property
+    def column_mapping(self) -> bool:
+        """Whether the table's columns may have any name."""
+        return self.tblproperties.get("delta.columnMapping.mode", "none").lower() != "none"
+
+    @property
+    def layout(self) -> str:
+        """What a table must be created anew for, besides its definition."""
+        return digest(self.cluster_by, self.partition_by, self.location_root, dict(self.tblproperties))
+
+
+def model_config(given: Mapping[str, Any]) -> ModelConfig:
+    """The config under `idivm`, and dbt's own settings under `dbt`. Raises IdivmError with all that is wrong."""
+    ours, dbts = dict(given.get("idivm") or {}), dict(given.get("dbt") or {})
+    findings = [found for key, value in ours.items() for found in _check(key, value)]
+    findings += [_not_accepted(key, dbts[key], listed(accepted)) for key, accepted in _DBT_CHOICES.items()
+                 if key in dbts and _word(dbts[key]) not in accepted]
+    if findings:
+        raise IdivmError(findings)
+    chosen = {key: str(ours[key]).lower() for key in ("strategy", "on_unsupported", "verify", "verify_build", "volatile")
+              if ours.get(key) is not None}
+    return ModelConfig(
+        **chosen, **{key: _word(dbts[key]) for key in _DBT_CHOICES if key in dbts},
+        caches=caches_of(ours.get("caches") or "auto"),
+        keys={str(name): names(columns) for name, columns in (ours.get("keys") or {}).items()},
+        unique_key=names(ours.get("unique_key") or dbts.get("unique_key")),
+        cluster_by=names(ours.get("cluster_by")),
+        partition_by=names(dbts.get("partition_by")),
+        location_root=dbts.get("location_root"),
+        tblproperties={str(k): _property(v) for k, v in (dbts.get("tblproperties") or {}).items()},
+    )
+
+
+def names(value: Any) -> tuple[str, ...]:
+    """One column name, or a list of them."""
+    if value is None:
+        return ()
+    return (value,) if isinstance(value, str) else tuple(str(each) for each in value)
+
+
+def _check(key: str, value: Any) -> list[Finding]:
+    if key not in _CHOICES:
+        return [finding(102, key=key, nearest=listed(nearest(key, _CHOICES)))]
+    if value is None:
+        return []
+    accepted = _CHOICES[key]
+    if accepted is None:
+        return _CHECKS[key](key, value)
+    text = str(value).lower()
+    if text not in accepted:
+        return [_not_accepted(key, value, listed(accepted))]
+    return [finding(105, key=key, value=text)] if (key, text) in _NOT_YET else []
+
+
+def _columns(key: str, value: Any) -> list[Finding]:
+    if isinstance(value, str) or _is_list_of_names(value):
+        return []
+    return [_not_accepted(key, value, "a column or a list of columns")]
+
+
+def _keys(key: str, value: Any) -> list[Finding]:
+    if isinstance(value, Mapping) and all(isinstance(v, str) or _is_list_of_names(v) for v in value.values()):
+        return []
+    return [_not_accepted(key, value, "a mapping from an input, as in `ref` or `source`, to a list of columns")]
+
+
+def _caches(key: str, value: Any) -> list[Finding]:
+    if (isinstance(value, str) and value.lower() in WORDS) or _is_list_of_names(value):
+        return []
+    return [_not_accepted(key, value, f"{listed(WORDS)}, or a list of CTEs and derived tables")]
+
+
+def _reserved(key: str, value: Any) -> list[Finding]:
+    return [finding(105, key=key, value=value)]
+
+
+_CHECKS = {"keys": _keys, "unique_key": _columns, "cluster_by": _columns, "caches": _caches, "aux_schema": _reserved}
+
+
+def _is_list_of_names(value: Any) -> bool:
+    return isinstance(value, list | tuple) and all(isinstance(each, str) for each in value)
+
+
+def _word(value: Any) -> str:
+    """A choice, from YAML or as a member of one of dbt's enumerations."""
+    return str(getattr(value, "value", value)).lower()
+
+
+def _not_accepted(key: str, value: Any, accepted: str) -> Finding:
+    return finding(103, key=key, value=value, accepted=accepted)
+
+
+def _property(value: Any) -> str:
+    return str(value).lower() if isinstance(value, bool) else str(value)

@@ -1,0 +1,116 @@
+"""By what a stored view is recognised: the parts that its rows depend on, and why they differ from the planned ones."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+from dbt_idivm.errors import Finding, IdivmError, finding
+from dbt_idivm.frontend.dialect import tokens_of
+from dbt_idivm.refresh.catalog.inputs import Inputs
+from dbt_idivm.refresh.catalog.relations import INPUTS, describe
+from dbt_idivm.refresh.catalog.state import digest
+from dbt_idivm.refresh.catalog.stored_view import StoredView
+from dbt_idivm.refresh.checks.keys import Key
+from dbt_idivm.refresh.decide.job import Job
+from dbt_idivm.refresh.engine.client import Client
+from dbt_idivm.refresh.engine.steps import Steps
+from dbt_idivm.script.plan import Plan
+
+LAYOUT = "layout"  # the part of the fingerprint that says nothing about rows
+
+
+def request_digest(job: Job) -> str:
+    """A hash over all that the refresh is asked with. While it and the inputs stay the same, there is nothing to plan."""
+    request, config = job.request, job.config
+    declared = {name: [(key.columns, key.source) for key in found] for name, found in request.keys.items()}
+    return digest(request.sql, declared, dict(request.input_names), dict(request.session), repr(config))
+
+
+def used_columns(inputs: Inputs, plan: Plan | None) -> dict[str, dict[str, str]]:
+    """Input → its columns that the plan reads, all without one, with their types."""
+    found: dict[str, dict[str, str]] = {}
+    for name, each in inputs.tables.items():
+        names = None if plan is None else {a.name for scan in plan.base_scans if scan.table == each.table
+                                           for a in scan.base_columns}
+        found[name] = {a.name: a.type for a in each.facts.columns if names is None or a.name in names}
+    return found
+
+
+def fingerprint(job: Job, inputs: Inputs, keys: Mapping[str, Key], plan: Plan | None) -> dict[str, str]:
+    """All that the stored rows depend on besides the inputs' rows, in parts."""
+    columns = [(c.name, c.attribute, c.hidden) for c in plan.columns] if plan else "the user's SELECT"
+    caches = {"caches": digest([(cache.table, cache.digest) for cache in plan.caches])} if plan and plan.caches else {}
+    return {
+        # the texts of plain views are part of the definition
+        "sql": digest(code_of(job.request.sql), {name: code_of(text) for name, text in inputs.views.items()}),
+        "keys": digest({name: key.columns for name, key in keys.items()}) if plan else "",
+        "stored": digest(columns),
+        "ansi": job.request.session.get("ansi", ""),
+        "time_zone": job.request.session.get("time_zone", ""),
+        **caches,
+        "inputs": digest(used_columns(inputs, plan)),
+        LAYOUT: job.config.layout,
+    }
+
+
+def code_of(sql: str) -> str:
+    """The SQL without comments and layout: its tokens as they are written, since printing may make two texts one."""
+    return " ".join(sql[token.start:token.end + 1] for token in tokens_of(sql))
+
+
+def difference(job: Job, stored: StoredView, now: Mapping[str, str],
+               used: Mapping[str, Mapping[str, str]]) -> Steps[Finding | None]:
+    """Why the stored view is not the one with the fingerprint `now`; None if it is. `used`: the columns of its inputs."""
+    before = stored.state.plan if stored.state else {}
+    changed = [part for part in now if before.get(part) != now[part]]
+    if not changed:
+        return None
+    if changed == [LAYOUT]:
+        if job.config.on_configuration_change == "fail":
+            raise IdivmError(finding(106, view=job.request.relation))
+        return finding(415)
+    if job.config.on_schema_change == "fail":
+        yield from _same_columns(job)
+    if "sql" in changed:
+        return finding(402, what="another SELECT")
+    for setting in ("ansi", "time_zone"):
+        if setting in changed:
+            return finding(409, setting=setting, before=before.get(setting, ""), now=now[setting])
+    if "inputs" in changed:
+        return (yield from _changed_columns(job.client, stored.table, used))
+    if "caches" in changed:
+        return finding(402, what="other caches")
+    return finding(402, what="other keys" if "keys" in changed else "another set of stored columns")
+
+
+def kept_layout(job: Job, stored: StoredView, now: Mapping[str, str]) -> Mapping[str, str]:
+    """`on_configuration_change: continue`: the table stays laid out as it is, and its state says so."""
+    before = (stored.state.plan if stored.state else {}).get(LAYOUT)
+    if job.config.on_configuration_change != "continue" or before in (None, now[LAYOUT]):
+        return now
+    job.warnings.append(f"{job.request.name}: the table's configuration changed; the table stays as it was created "
+                        "(`on_configuration_change: continue`) until it is rebuilt")
+    return {**now, LAYOUT: before}
+
+
+def _same_columns(job: Job) -> Steps[None]:
+    """Raises IDIVM-107 if the SELECT no longer has the columns that its relation has, in names, order and types."""
+    stored = yield from describe(job.client, job.request.relation)
+    wanted = yield from job.client.ask(job.client.commands.describe_query(job.request.sql))
+    before = {a.name: a.type for a in stored.columns} if stored else {}
+    now = {str(row[0]): str(row[1]) for row in wanted.rows}
+    if list(before.items()) != list(now.items()):
+        raise IdivmError(finding(107, view=job.request.relation, before=_listed(before), now=_listed(now)))
+
+
+def _changed_columns(client: Client, table: str, used: Mapping[str, Mapping[str, str]]) -> Steps[Finding]:
+    facts = yield from describe(client, table)
+    before = facts.properties.get(INPUTS, {}) if facts else {}
+    for name, columns in used.items():
+        if before.get(name) != columns:
+            return finding(412, source=name, before=_listed(before.get(name, {})), now=_listed(columns))
+    return finding(402, what="other inputs")
+
+
+def _listed(columns: Mapping[str, str]) -> str:
+    return ", ".join(f"{name} {kind}" for name, kind in columns.items()) or "none"

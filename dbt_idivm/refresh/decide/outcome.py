@@ -1,0 +1,90 @@
+"""What a refresh reports: the record for dbt, and the console line."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Literal
+
+from dbt_idivm.errors import Finding
+from dbt_idivm.refresh.catalog.stored_view import HIDDEN_SUFFIX
+from dbt_idivm.refresh.decide.artifacts import artifacts
+from dbt_idivm.refresh.decide.job import Job
+from dbt_idivm.refresh.decide.planned import Planned
+from dbt_idivm.refresh.protocol import Artifacts, InputChange, Mode, ModelRequest, Outcome
+from dbt_idivm.relation_name import name_parts
+
+Relation = tuple[str, str, Literal["table", "view"]]  # schema, identifier, type
+
+
+@dataclass(frozen=True)
+class Effect:
+    """Rows that a refresh changed in the view."""
+
+    inserted: int = 0
+    updated: int = 0
+    deleted: int = 0
+
+
+@dataclass(frozen=True)
+class Result:
+    """What one refresh did. `hidden`: the model is a view over its ID-extended table."""
+
+    mode: Mode
+    hidden: bool
+    inputs: Mapping[str, InputChange]
+    effect: Effect = Effect()
+    strategy: str | None = None
+    reason: str | None = None
+    caches: tuple[str, ...] = ()  # relations
+
+
+def outcome(job: Job, result: Result, planned: Planned | None = None) -> Outcome:
+    effect = result.effect
+    caches = tuple(cache.table for cache in planned.caches) if planned is not None else result.caches
+    return Outcome(
+        mode=result.mode, strategy=result.strategy, reason=result.reason,
+        rows_inserted=effect.inserted, rows_updated=effect.updated, rows_deleted=effect.deleted,
+        statements=job.client.statements, inputs=result.inputs,
+        message=message(result, job.client.statements), relations=relations(job.request, result.hidden, caches),
+        artifacts=artifacts(job, planned) if planned is not None else Artifacts(), warnings=tuple(job.warnings))
+
+
+def message(result: Result, statements: int) -> str:
+    """One line: `incremental: +12 ~200 -3, 2 inputs changed, 1 statement`."""
+    effect = result.effect
+    parts = []
+    if result.mode in ("create", "full"):
+        parts.append(_count(effect.inserted, "row"))
+    if result.mode == "incremental":
+        changed = sum(1 for change in result.inputs.values() if change.rows != 0
+                      and change.from_version != change.to_version)
+        parts += [f"+{effect.inserted} ~{effect.updated} -{effect.deleted}", f"{_count(changed, 'input')} changed"]
+    if result.mode == "noop":
+        parts.append("nothing changed")
+    if result.reason and result.mode in ("create", "full"):
+        parts.append(result.reason)
+    parts.append(_count(statements, "statement"))
+    return f"{result.mode}: {', '.join(parts)}"
+
+
+def _count(number: int, noun: str) -> str:
+    return f"{number} {noun}{'' if number == 1 else 's'}"
+
+
+def relations(request: ModelRequest, hidden: bool, caches: tuple[str, ...]) -> tuple[Relation, ...]:
+    """The model's relation first, then what stands behind it."""
+    schema, name = request.schema, request.identifier
+    beside: tuple[Relation, ...] = tuple((schema, name_parts(cache)[-1], "table") for cache in caches)
+    if hidden:
+        return ((schema, name, "view"), (schema, name + HIDDEN_SUFFIX, "table"), *beside)
+    return ((schema, name, "table"), *beside)
+
+
+def named(request: ModelRequest, relation: str) -> str:
+    """An input as the user wrote it."""
+    return request.input_names.get(relation, relation)
+
+
+def summary(reason: Finding | None) -> str | None:
+    return reason.summary if reason else None

@@ -1,0 +1,80 @@
+"""The model as it is to be maintained."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field, replace
+
+from dbt_idivm.errors import Finding
+from dbt_idivm.refresh.catalog.inputs import Input, Inputs
+from dbt_idivm.refresh.catalog.stored_view import HIDDEN_SUFFIX
+from dbt_idivm.refresh.checks.keys import Key, KeyedInput
+from dbt_idivm.refresh.checks.proof import Proof, Question
+from dbt_idivm.refresh.decide.fingerprint import LAYOUT, fingerprint, used_columns
+from dbt_idivm.refresh.decide.job import Job
+from dbt_idivm.refresh.protocol import InputChange
+from dbt_idivm.relation_name import with_suffix
+from dbt_idivm.script.plan import Cache, Plan
+
+# A rebuild over unchanged inputs would give another result: sampling and drawing, the time, functions nobody knows.
+_UNREPEATABLE = frozenset({"IDIVM-204", "IDIVM-206", "IDIVM-213", "IDIVM-226", "IDIVM-230"})
+
+
+@dataclass(frozen=True)
+class Planned:
+    """The model as it is to be maintained. Without a plan it is rebuilt, and `refusal` says why."""
+
+    inputs: Inputs
+    keys: Mapping[str, Key]
+    plan: Plan | None
+    refusal: Finding | None
+    table: str
+    repeatable: bool
+    fingerprint: Mapping[str, str]
+    used: Mapping[str, Mapping[str, str]]  # input → its columns that are used, with their types
+    through: Mapping[str, InputChange] = field(default_factory=dict)  # input, as the user wrote it → what caches read of it
+    proof: Proof | None = None
+
+    @property
+    def caches(self) -> tuple[Cache, ...]:
+        return self.plan.caches if self.plan is not None else ()
+
+    @property
+    def hidden(self) -> bool:
+        """Whether the model's relation is a view over its ID-extended table."""
+        return self.plan is not None and self.plan.hidden
+
+    @property
+    def own_inputs(self) -> dict[str, Input]:
+        """The inputs without the caches."""
+        caches = {cache.table for cache in self.caches}
+        return {name: found for name, found in self.inputs.tables.items() if name not in caches}
+
+    @property
+    def keyed_inputs(self) -> tuple[KeyedInput, ...]:
+        return tuple(KeyedInput(found, self.keys.get(name)) for name, found in self.inputs.tables.items())
+
+    @property
+    def is_misread(self) -> bool:
+        """Whether there was a plan that means something else than the SELECT."""
+        return self.proof is not None and self.proof.how == "differs"
+
+
+def planned_model(job: Job, inputs: Inputs, keys: Mapping[str, Key], plan: Plan | None, refusal: Finding | None,
+                  codes: tuple[str, ...] = ()) -> Planned:
+    """The parts put together. `codes` are those of the errors that stand in the way of a plan."""
+    relation = job.request.relation
+    return Planned(inputs, keys, plan, refusal, with_suffix(relation, HIDDEN_SUFFIX) if plan and plan.hidden else relation,
+                   inputs.is_versioned and _UNREPEATABLE.isdisjoint(codes), fingerprint(job, inputs, keys, plan),
+                   used_columns(inputs, plan))
+
+
+def question(job: Job, planned: Planned) -> Question:
+    """Whether the plan means what the SELECT means, as Spark is asked."""
+    assert planned.plan is not None
+    return Question(job.request.sql, planned.plan, replace(planned.inputs, tables=planned.own_inputs), job.dialect)
+
+
+def proof_key(job: Job, planned: Planned) -> str:
+    """By which a proof is recognised: the same for the same SELECT and plan."""
+    return question(job, planned).key({part: value for part, value in planned.fingerprint.items() if part != LAYOUT})

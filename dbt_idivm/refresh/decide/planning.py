@@ -1,0 +1,152 @@
+"""From the request to a plan: look-ups, keys, the planner; or the reason why there is none."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import replace
+
+from dbt_idivm.compiler import compile_plan
+from dbt_idivm.context import Caching, Catalog, TableInfo
+from dbt_idivm.errors import Finding, IdivmError, finding, nearest
+from dbt_idivm.frontend.coercion import answers
+from dbt_idivm.frontend.lower import lower
+from dbt_idivm.refresh.catalog.inputs import Input, Inputs, look_up
+from dbt_idivm.refresh.catalog.relations import INPUTS, describe
+from dbt_idivm.refresh.catalog.stored_view import StoredView
+from dbt_idivm.refresh.checks import proof
+from dbt_idivm.refresh.checks.keys import Key, choose_keys
+from dbt_idivm.refresh.checks.proof import Proof
+from dbt_idivm.refresh.checks.union_types import ask_types
+from dbt_idivm.refresh.checks.unsupported_types import unsupported_types
+from dbt_idivm.refresh.decide.job import Job
+from dbt_idivm.refresh.decide.planned import Planned, planned_model, proof_key
+from dbt_idivm.refresh.engine.client import Client
+from dbt_idivm.refresh.engine.steps import EngineFailure, Steps
+from dbt_idivm.script.bind import full_query
+from dbt_idivm.script.binding import Binding
+from dbt_idivm.script.dialect import Dialect
+from dbt_idivm.script.over_tables import over_tables
+from dbt_idivm.script.plan import Cache, Plan
+
+# What is found by reading the SELECT, where the last word is Spark's; and what Spark runs and no table can hold.
+_OUR_READING = frozenset({"model", "internal", "unsupported", "not yet"})
+_NO_COLUMN = frozenset({"IDIVM-224", "IDIVM-225"})
+_VOLATILE, _UNKNOWN_COLUMN = "IDIVM-206", "IDIVM-221"
+
+
+def plan_model(job: Job, stored: StoredView) -> Steps[Planned]:
+    """Raises IdivmError for what is wrong, and for what has no rule if that is to be an error."""
+    inputs = yield from look_up(job.client, job.request.sql)
+    if job.config.strategy == "full":
+        return planned_model(job, inputs, {}, None, finding(407))
+    if inputs.findings:
+        raise IdivmError(inputs.findings)
+    keys = choose_keys(job.request, job.config.keys, inputs)
+    if inputs.unfollowed:
+        unfollowed = yield from _refusal(job, IdivmError(inputs.unfollowed))
+        return planned_model(job, inputs, keys, None, unfollowed)
+    try:
+        plan = yield from _compile(job, inputs, keys)
+        unsupported = yield from unsupported_types(job.client, plan.base_scans)
+        if unsupported:
+            raise IdivmError(unsupported)
+    except IdivmError as error:
+        if _UNKNOWN_COLUMN in error.codes:
+            yield from _renamed(job.client, stored, inputs)
+        refusal = yield from _refusal(job, error)
+        return planned_model(job, inputs, keys, None, refusal, error.codes)
+    planned = planned_model(job, inputs, keys, plan, None)
+    known = known_proof(stored, anew=job.request.full_refresh)
+    is_misread = known is not None and known.how == "differs" and known.key == proof_key(job, planned)
+    return without_plan(job, planned, known) if known is not None and is_misread else planned
+
+
+def known_proof(stored: StoredView, *, anew: bool) -> Proof | None:
+    """The proof in the stored view's state; None if it is to be made `anew`."""
+    return proof.read(stored.state.proof) if stored.state is not None and not anew else None
+
+
+def without_plan(job: Job, planned: Planned, misread: Proof) -> Planned:
+    """The model without the plan that was found to mean something else. Raises where that is to be an error."""
+    refusal = misread.difference or finding(905, difference="this was found when the view was built")
+    if job.config.on_unsupported == "error":
+        raise IdivmError(refusal)
+    inputs = replace(planned.inputs, tables=planned.own_inputs)
+    return replace(planned_model(job, inputs, planned.keys, None, refusal), proof=misread)
+
+
+def _compile(job: Job, inputs: Inputs, keys: Mapping[str, Key]) -> Steps[Plan]:
+    """The plan. The engine is asked for the types of UNIONs, and of each cache in turn: what comes after depends on them."""
+    tables = {name: _table_info(found, keys.get(name)) for name, found in inputs.tables.items()}
+    catalog = Catalog(tables, inputs.views)
+    lowered = lower(job.request.sql, catalog)
+    if lowered.untold:
+        unions = tuple(lowered.untold.values())
+        types = answers(unions, (yield from ask_types(job.client, unions, {})))
+        lowered = lower(job.request.sql, replace(catalog, unions=dict(zip(lowered.untold, types, strict=True))))
+    stored: dict[str, Mapping[str, str]] = {}
+    while True:
+        caching = Caching(job.config.caches, job.request.relation, lowered.subviews, stored)
+        try:
+            plan = compile_plan(lowered.root, lowered.output, ways=job.config.ways, caching=caching)
+        except ValueError as error:
+            raise IdivmError(finding(901, message=str(error))) from error
+        asked = next((cache for cache in plan.caches if cache.table not in stored), None)
+        if asked is None:
+            return plan
+        rows = yield from job.client.ask(job.client.commands.describe_query(cache_sql(job.dialect, plan, asked)))
+        stored[asked.table] = {str(row[0]): str(row[1]) for row in rows.rows}
+
+
+def cache_sql(dialect: Dialect, plan: Plan, cache: Cache) -> str:
+    """The query whose rows the cache holds, over base tables."""
+    return dialect.sql(full_query(over_tables(cache.plan, plan.caches), Binding(dialect=dialect)))
+
+
+def _table_info(found: Input, key: Key | None) -> TableInfo:
+    return TableInfo(found.name, found.facts.columns, key.columns if key else None, key.declared if key else "",
+                     found.table if found.table != found.name else None, found.visible)
+
+
+def _refusal(job: Job, error: IdivmError) -> Steps[Finding]:
+    """The reason to rebuild; raises if the error is none, or is to be one."""
+    volatile = [each for each in error.findings if each.code == _VOLATILE]
+    if volatile and job.config.volatile == "error":
+        raise IdivmError(volatile) from error
+    if job.config.on_unsupported == "error":
+        raise error
+    if error.is_refusal:
+        return finding(408, reason=error.findings[0].summary, codes=", ".join(dict.fromkeys(error.codes)))
+    blamed = next(each for each in error.findings if not each.is_refusal)
+    doubtful = {each.kind for each in error.findings} <= _OUR_READING and _NO_COLUMN.isdisjoint(error.codes)
+    if doubtful and (yield from _is_valid(job.client, job.request.sql)):
+        return finding(906, message=blamed.summary)
+    raise error
+
+
+def _is_valid(client: Client, sql: str) -> Steps[bool]:
+    """Whether Spark has nothing against the SELECT."""
+    try:
+        yield from client.ask(client.commands.describe_query(sql))
+    except EngineFailure:
+        return False
+    return True
+
+
+def _renamed(client: Client, stored: StoredView, inputs: Inputs) -> Steps[None]:
+    """Raise IDIVM-308 if columns that the view was built from are gone: that says more than `unknown column`."""
+    if stored.latest is None:
+        return
+    facts = yield from describe(client, stored.table)
+    used = facts.properties.get(INPUTS, {}) if facts else {}
+    gone = []
+    for name, columns in used.items():
+        if name in inputs.tables:
+            now = [a.name for a in inputs.tables[name].facts.columns]
+            known = {each.lower() for each in now}
+            gone += [finding(308, source=name, column=column, nearest=", ".join(nearest(column, now)))
+                     for column in columns if column.lower() not in known]
+    if gone:
+        raise IdivmError(gone)
+
+

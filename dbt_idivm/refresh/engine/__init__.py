@@ -1,0 +1,1 @@
+"""Talking to the engine: what it can do, the statements it is asked, and their replies."""

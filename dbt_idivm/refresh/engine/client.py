@@ -1,0 +1,52 @@
+"""One refresh's side of the conversation with the engine."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Hashable
+from dataclasses import dataclass, field
+
+from sqlglot import exp
+
+from dbt_idivm.refresh.engine.commands import Commands
+from dbt_idivm.refresh.engine.engine import SPARK_DELTA, Engine
+from dbt_idivm.refresh.engine.invocation import Invocation
+from dbt_idivm.refresh.engine.steps import EngineFailure, Steps, T
+from dbt_idivm.refresh.protocol import EngineError, Rows, Statement
+from dbt_idivm.script.dialect import Dialect
+
+
+@dataclass
+class Client:
+    """Asks the engine for one refresh, and counts the statements that read or write table data.
+
+    `invocation`: what the refreshes of one `dbt run` share.
+    """
+
+    engine: Engine = SPARK_DELTA
+    invocation: Invocation = field(default_factory=Invocation)
+    statements: int = 0
+
+    @property
+    def dialect(self) -> Dialect:
+        return self.engine.dialect
+
+    @property
+    def commands(self) -> Commands:
+        return self.engine.commands
+
+    def ask(self, statement: Statement) -> Steps[Rows]:
+        """The rows of a statement. Raises EngineFailure."""
+        if statement.kind in ("read", "write"):
+            self.statements += 1
+        reply = yield statement
+        if isinstance(reply, EngineError):
+            raise EngineFailure(statement, reply)
+        return reply
+
+    def read(self, query: exp.Expr, label: str) -> Steps[Rows]:
+        """The rows of a query over table data. Raises EngineFailure."""
+        return self.ask(Statement(self.dialect.sql(query), "read", label))
+
+    def once(self, key: Hashable, steps: Callable[[], Steps[T]]) -> Steps[T]:
+        """The result of `steps`, which run the first time only in this invocation. A failure is not remembered."""
+        return self.invocation.once(key, steps)

@@ -1,0 +1,94 @@
+"""Commands that sqlglot has no trees for: look-ups, settings and clean-up. Names and values are quoted by sqlglot."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from sqlglot import exp
+
+from dbt_idivm.refresh.protocol import Statement
+from dbt_idivm.script.dialect import Dialect
+
+
+@dataclass(frozen=True)
+class Commands:
+    """The commands of Spark and Delta, as an engine of this dialect writes them."""
+
+    dialect: Dialect
+
+    def _name(self, relation: str) -> str:
+        return self.dialect.relation_sql(relation)
+
+    def history(self, table: str, limit: int) -> Statement:
+        return Statement(f"DESCRIBE HISTORY {self._name(table)} LIMIT {limit}", "metadata", f"history of {table}")
+
+    def describe(self, table: str) -> Statement:
+        return Statement(f"DESCRIBE TABLE EXTENDED {self._name(table)}", "metadata", f"columns of {table}")
+
+    def describe_as_json(self, relation: str) -> Statement:
+        return Statement(f"DESCRIBE TABLE EXTENDED {self._name(relation)} AS JSON", "metadata", f"settings of {relation}")
+
+    def describe_query(self, sql: str, what: str = "the model's SELECT") -> Statement:
+        """The columns of a SELECT, with their types, without running it."""
+        return Statement(f"DESCRIBE QUERY {sql.strip().rstrip(';')}", "metadata", f"columns of {what}")
+
+    def explain_query(self, sql: str, what: str) -> Statement:
+        """The plans of a SELECT, without running it."""
+        return Statement(f"EXPLAIN EXTENDED {sql.strip().rstrip(';')}", "metadata", f"plan of {what}")
+
+    def detail(self, table: str) -> Statement:
+        """One row of facts about a Delta table, its size among them."""
+        return Statement(f"DESCRIBE DETAIL {self._name(table)}", "metadata", f"size of {table}")
+
+    def describe_column(self, table: str, column: str) -> Statement:
+        return Statement(f"DESCRIBE TABLE {self._name(table)} {self.dialect.identifier_sql(column)}", "metadata",
+                         f"column {column} of {table}")
+
+    def explain(self, table: str) -> Statement:
+        """The plan that reads a table, before it is optimised to nothing."""
+        sql = f"EXPLAIN EXTENDED SELECT * FROM {self._name(table)} WHERE FALSE"
+        return Statement(sql, "metadata", f"plan of reading {table}")
+
+    def set_option(self, key: str, value: str) -> Statement:
+        """SET in its quoted form: the plain one refuses semicolons and would swallow a comment that dbt appends."""
+        quoted = exp.to_identifier(value, quoted=True).sql(self.dialect.name)
+        return Statement(f"SET `{key}`={quoted}", "setting", f"set {key}", fetch=False)
+
+    def read_option(self, key: str) -> Statement:
+        return Statement(f"SET `{key}`", "metadata", f"read {key}")
+
+    def reset_option(self, key: str) -> Statement:
+        # quoted for the sake of a comment that dbt appends
+        return Statement(f"RESET `{key}`", "setting", f"reset {key}", fetch=False)
+
+    def properties(self, table: str) -> Statement:
+        return Statement(f"SHOW TBLPROPERTIES {self._name(table)}", "metadata", f"properties of {table}")
+
+    def unset_properties(self, table: str, keys: tuple[str, ...]) -> Statement:
+        listed = ", ".join(self.dialect.string_sql(key) for key in keys)
+        return Statement(f"ALTER TABLE {self._name(table)} UNSET TBLPROPERTIES IF EXISTS ({listed})", "metadata",
+                         f"release {table}", fetch=False)
+
+    def comment_relation(self, kind: str, relation: str, text: str) -> Statement:
+        """`kind` is table or view. An empty text takes the comment away."""
+        sql = f"ALTER {kind.upper()} {self._name(relation)} SET TBLPROPERTIES ('comment' = {self.dialect.string_sql(text)})"
+        return Statement(sql, "metadata", f"describe {relation}", fetch=False)
+
+    def comment_column(self, table: str, column: str, text: str) -> Statement:
+        comment = self.dialect.string_sql(text)
+        sql = f"ALTER TABLE {self._name(table)} ALTER COLUMN {self.dialect.identifier_sql(column)} COMMENT {comment}"
+        return Statement(sql, "metadata", f"describe column {column} of {table}", fetch=False)
+
+    def add_check(self, table: str, name: str, expression: str) -> Statement:
+        """`expression` is the user's SQL as it is."""
+        sql = f"ALTER TABLE {self._name(table)} ADD CONSTRAINT {self.dialect.identifier_sql(name)} CHECK ({expression})"
+        return Statement(sql, "metadata", f"constrain {table}", fetch=False)
+
+    def drop_check(self, table: str, name: str) -> Statement:
+        sql = f"ALTER TABLE {self._name(table)} DROP CONSTRAINT {self.dialect.identifier_sql(name)}"
+        return Statement(sql, "metadata", f"release {table} from a constraint", fetch=False)
+
+    def drop(self, kind: str, table: str) -> Statement:
+        """DROP TABLE or DROP VIEW, if it is there."""
+        return Statement(f"DROP {kind.upper()} IF EXISTS {self._name(table)}", "metadata", f"drop {kind} {table}",
+                         fetch=False)

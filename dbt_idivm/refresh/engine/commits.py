@@ -1,0 +1,60 @@
+"""How metadata is written in the same commit as rows, and how it is read back from a table's history."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any, Protocol
+
+from dbt_idivm.refresh.engine.commands import Commands
+from dbt_idivm.refresh.protocol import Statement
+
+USER_METADATA = "spark.databricks.delta.commitInfo.userMetadata"
+TXN_APP = "spark.databricks.delta.write.txnAppId"
+TXN_VERSION = "spark.databricks.delta.write.txnVersion"
+
+
+@dataclass(frozen=True)
+class Guard:
+    """A guard against a statement that is sent twice: a write under the same (application, number) is skipped.
+
+    The number is the version of the view that the refresh started from, so that it grows with every commit.
+    """
+
+    application: str
+    number: int
+
+
+class CommitProtocol(Protocol):
+    """The statements around a write whose commit is to carry metadata, and where the metadata is in the history."""
+
+    def before(self, metadata: str, guard: Guard | None) -> tuple[Statement, ...]: ...
+
+    def after(self, guard: Guard | None) -> tuple[Statement, ...]:
+        """They are run whether the write succeeded or failed."""
+        ...
+
+    def metadata(self, commit: Mapping[str, Any]) -> str | None:
+        """The metadata in a row of the table's history."""
+        ...
+
+
+@dataclass(frozen=True)
+class UserMetadata:
+    """Delta's way: settings of the session that the next commit takes its `userMetadata` and its transaction number from."""
+
+    commands: Commands
+
+    def before(self, metadata: str, guard: Guard | None) -> tuple[Statement, ...]:
+        settings = {USER_METADATA: metadata}
+        if guard is not None:
+            settings |= {TXN_APP: guard.application, TXN_VERSION: str(guard.number)}
+        return tuple(self.commands.set_option(key, value) for key, value in settings.items())
+
+    def after(self, guard: Guard | None) -> tuple[Statement, ...]:
+        keys = (USER_METADATA,) if guard is None else (USER_METADATA, TXN_APP, TXN_VERSION)
+        return tuple(self.commands.reset_option(key) for key in keys)
+
+    def metadata(self, commit: Mapping[str, Any]) -> str | None:
+        found = commit.get("userMetadata")
+        return None if found is None else str(found)

@@ -1,0 +1,39 @@
+"""What the refresh takes an engine for: how SQL is written, how a commit carries metadata, how rows are staged, how names are.
+
+Nothing else in the refresh assumes an engine. `SPARK_DELTA` is Spark with Delta tables, embedded or behind a Thrift Server.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from dbt_idivm.refresh.engine.commands import Commands
+from dbt_idivm.refresh.engine.commits import CommitProtocol, UserMetadata
+from dbt_idivm.refresh.engine.staging import CachedViews, Staging
+from dbt_idivm.relation_name import name_parts
+from dbt_idivm.script.dialect import DELTA, Dialect
+
+
+@dataclass(frozen=True)
+class Engine:
+    """One kind of engine. `depth` is the number of parts that a relation's name has: 1 table, 2 schema.table, 3
+    catalog.schema.table."""
+
+    dialect: Dialect
+    commands: Commands
+    commits: CommitProtocol
+    staging: Staging
+    depth: int
+
+    def namespace(self, reported: str) -> tuple[str, ...]:
+        """A catalog and schema as the engine reports them → the parts that stand before a table's name here."""
+        parts = name_parts(reported)
+        return parts[len(parts) - min(self.depth - 1, len(parts)):]
+
+    def namespace_of(self, reported: str) -> tuple[str, ...]:
+        """The same of a relation's full name."""
+        return self.namespace(".".join(f"`{part.replace('`', '``')}`" for part in name_parts(reported)[:-1]))
+
+
+_COMMANDS = Commands(DELTA)
+SPARK_DELTA = Engine(DELTA, _COMMANDS, UserMetadata(_COMMANDS), CachedViews(_COMMANDS), depth=2)

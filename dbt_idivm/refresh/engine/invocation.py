@@ -1,0 +1,60 @@
+"""What all models of one invocation share: look-ups that are made once.
+
+The first model that needs something looks it up; others wait for it. dbt runs models in threads, so each look-up has a
+lock of its own, held while its statement runs. Look-ups nest only from a model to its inputs, never back.
+"""
+
+from __future__ import annotations
+
+import datetime as dt
+import threading
+from collections.abc import Callable, Hashable
+from dataclasses import dataclass, field
+from typing import Any, cast
+
+from dbt_idivm.refresh.engine.steps import Steps, T
+
+
+@dataclass
+class _Slot:
+    lock: threading.Lock = field(default_factory=threading.Lock)
+    known: bool = False
+    value: Any = None
+
+
+class Invocation:
+    """The memory of one `dbt run`. Keys are tuples whose second part is the table that they are about."""
+
+    def __init__(self) -> None:
+        self._guard = threading.Lock()
+        self._slots: dict[Hashable, _Slot] = {}
+
+    def now(self) -> dt.datetime:
+        """The time, for the age of commits; tests put another clock here."""
+        return dt.datetime.now(dt.UTC)
+
+    def once(self, key: Hashable, steps: Callable[[], Steps[T]]) -> Steps[T]:
+        """The result of `steps`, which run the first time only. A failure is not remembered."""
+        slot = self._slot(key)
+        # closing the generator releases the lock, should the runner give up in between
+        with slot.lock:
+            if not slot.known:
+                slot.value = yield from steps()
+                slot.known = True
+            return cast(T, slot.value)
+
+    def remember(self, key: Hashable, value: Any) -> None:
+        """What `once` would look up is known already."""
+        slot = self._slot(key)
+        with slot.lock:
+            slot.known, slot.value = True, value
+
+    def forget(self, *tables: str) -> None:
+        """Ask anew for these tables: they were written, or their pinned version cannot be read any more."""
+        with self._guard:
+            for key in [key for key in self._slots if isinstance(key, tuple) and key[1] in tables]:
+                del self._slots[key]
+
+    def _slot(self, key: Hashable) -> _Slot:
+        with self._guard:
+            return self._slots.setdefault(key, _Slot())

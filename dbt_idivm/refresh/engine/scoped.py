@@ -1,0 +1,62 @@
+"""Work with something before and after it: settings of the session, metadata of a commit, staged relations."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from contextlib import suppress
+
+from dbt_idivm.refresh.engine.client import Client
+from dbt_idivm.refresh.engine.commits import Guard
+from dbt_idivm.refresh.engine.steps import EngineFailure, Steps, T
+from dbt_idivm.refresh.protocol import Rows, Statement
+from dbt_idivm.script.binding import Staged
+
+
+def committed(client: Client, statement: Statement, metadata: str, guard: Guard | None = None) -> Steps[Rows]:
+    """Run a write whose commit carries the metadata."""
+    commits = client.engine.commits
+    return (yield from _enclosed(client, commits.before(metadata, guard), client.ask(statement), commits.after(guard)))
+
+
+def under(client: Client, settings: Mapping[str, str], steps: Steps[T]) -> Steps[T]:
+    """Run steps under settings of the session."""
+    before = [client.commands.set_option(key, value) for key, value in settings.items()]
+    after = [client.commands.reset_option(key) for key in settings]
+    return (yield from _enclosed(client, before, steps, after))
+
+
+def _enclosed(client: Client, before: Sequence[Statement], steps: Steps[T], after: Sequence[Statement]) -> Steps[T]:
+    try:
+        yield from _all(client, before)
+        found = yield from steps
+    except EngineFailure:
+        # should the session be gone, its settings are too, and the error to report is that of the steps
+        with suppress(EngineFailure):
+            yield from _all(client, after)
+        raise
+    yield from _all(client, after)
+    return found
+
+
+def _all(client: Client, statements: Sequence[Statement]) -> Steps[None]:
+    for each in statements:
+        yield from client.ask(each)
+
+
+def staged(client: Client, relations: Sequence[Staged], work: Steps[T]) -> Steps[T]:
+    """The result of `work`, for which the relations are there: each is evaluated once, however often it is read."""
+    try:
+        for each in relations:
+            yield from client.ask(client.engine.staging.stage(each.name, each.query, each.label))
+        result = yield from work
+    except EngineFailure:
+        yield from _drop(client, relations)
+        raise
+    yield from _drop(client, relations)
+    return result
+
+
+def _drop(client: Client, relations: Sequence[Staged]) -> Steps[None]:
+    for each in relations:
+        with suppress(EngineFailure):  # the session is gone, and the relation with it
+            yield from client.ask(client.engine.staging.drop(each.name))

@@ -1,0 +1,30 @@
+"""The vocabulary of the refresh's generators: what they yield, are sent and return, and what a refused statement raises."""
+
+from __future__ import annotations
+
+from collections.abc import Generator, Iterable
+from typing import TypeAlias, TypeVar
+
+from dbt_idivm.refresh.protocol import EngineError, Reply, Statement
+
+T = TypeVar("T")
+Steps: TypeAlias = Generator[Statement, Reply, T]
+
+
+class EngineFailure(Exception):
+    """The engine refused a statement."""
+
+    def __init__(self, statement: Statement, error: EngineError) -> None:
+        super().__init__(f"{statement.label}: {error.message}")
+        self.statement, self.error = statement, error
+
+    @property
+    def first_line(self) -> str:
+        """The first line of the engine's message; what follows may be a whole query plan."""
+        return (self.error.message.strip().splitlines() or [self.error.error_class])[0]
+
+    def is_any(self, classes: Iterable[str]) -> bool:
+        """Whether the error is of one of `classes`; a name ending in `*` stands for all that begin with it."""
+        found = self.error.error_class
+        return any(found.startswith(each[:-1]) if each.endswith("*") else found == each or found.startswith(each + ".")
+                   for each in classes)

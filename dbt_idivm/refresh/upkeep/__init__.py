@@ -1,0 +1,1 @@
+"""Keeping what surrounds a view in order: auxiliary tables, ownership, comments, constraints."""

@@ -1,0 +1,27 @@
+"""A model's auxiliary tables, beside its relation: its ID-extended table, its caches, and drafts of rebuilds."""
+
+from __future__ import annotations
+
+from dbt_idivm.refresh.catalog.relations import OWNER, describe
+from dbt_idivm.refresh.catalog.stored_view import HIDDEN_SUFFIX, NEW_SUFFIX
+from dbt_idivm.refresh.engine.client import Client
+from dbt_idivm.refresh.engine.steps import Steps
+from dbt_idivm.refresh.protocol import ModelRequest, Outcome
+from dbt_idivm.stored_names import is_cache_of
+
+
+def is_auxiliary(identifier: str, name: str) -> bool:
+    """Whether `name` is one of the names at which refreshes of the model `identifier` make tables."""
+    own = {(identifier + suffix).lower() for suffix in (HIDDEN_SUFFIX, NEW_SUFFIX)}
+    return name.lower() in own or is_cache_of(identifier, name)
+
+
+def drop_obsolete(client: Client, request: ModelRequest, done: Outcome) -> Steps[None]:
+    """Drop the model's tables that it does not consist of any more. Tables of others stay."""
+    used = {identifier.lower() for _, identifier, _ in done.relations}
+    for identifier in (name for name in request.beside if name.lower() not in used):
+        table = request.relation_beside(identifier)
+        found = yield from describe(client, table)
+        if found is not None and (found.lost or found.properties.get(OWNER) == request.owner):
+            yield from client.ask(client.commands.drop("table", table))
+            client.invocation.forget(table)

@@ -1,0 +1,69 @@
+"""The constraints of a model's contract, as CHECK constraints of the table that holds its rows.
+
+They are compared with what the table has each time, because a table that is created anew has none.
+A column's `not_null` is a CHECK too: Delta cannot forbid NULLs in a column that allowed them, and a CTAS allows them.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Mapping
+from typing import Any
+
+from dbt_idivm.refresh.catalog.state import digest
+from dbt_idivm.refresh.engine.client import Client
+from dbt_idivm.refresh.engine.steps import Steps
+from dbt_idivm.script.dialect import Dialect
+
+_STORED = "delta.constraints."
+_OURS = "idivm_"  # begins the names of those that the user gave none
+
+
+def persist(client: Client, table: str, wanted: Mapping[str, str]) -> Steps[None]:
+    """Add and drop what differs. `wanted`: name → expression. The rows that are there are checked by the engine."""
+    rows = yield from client.ask(client.commands.properties(table))
+    stored = {str(key).removeprefix(_STORED): str(value) for key, value in rows.rows if str(key).startswith(_STORED)}
+    for name, expression in stored.items():
+        if wanted.get(name) != expression and (name in wanted or name.startswith(_OURS)):
+            yield from client.ask(client.commands.drop_check(table, name))
+    for name, expression in wanted.items():
+        if stored.get(name) != expression:
+            yield from client.ask(client.commands.add_check(table, name, expression))
+
+
+def declared(dialect: Dialect, columns: Iterable[Mapping[str, Any]],
+             constraints: Iterable[Mapping[str, Any]]) -> dict[str, str]:
+    """Name → expression of what dbt declares and an engine can check. Keys are no constraints here: refreshes check them.
+
+    `columns` and `constraints` are a model's, as in dbt's manifest. Names are lower case, as Delta stores them.
+    """
+    found: dict[str, str] = {}
+    for name, expression in (*_of_model(dialect, constraints), *_of_columns(dialect, columns)):
+        found[(name or _OURS + digest(expression)).lower()] = expression
+    return found
+
+
+def _of_model(dialect: Dialect, constraints: Iterable[Mapping[str, Any]]) -> Iterator[tuple[str | None, str]]:
+    for constraint in constraints:
+        if _kind(constraint) == "check" and constraint.get("expression"):
+            yield constraint.get("name"), str(constraint["expression"])
+        if _kind(constraint) == "not_null":
+            for column in constraint.get("columns") or ():
+                yield None, _is_not_null(dialect, column)
+
+
+def _of_columns(dialect: Dialect, columns: Iterable[Mapping[str, Any]]) -> Iterator[tuple[str | None, str]]:
+    for column in columns:
+        for constraint in column.get("constraints") or ():
+            if _kind(constraint) == "not_null":
+                yield constraint.get("name"), _is_not_null(dialect, column["name"])
+            if _kind(constraint) == "check" and constraint.get("expression"):
+                yield constraint.get("name"), str(constraint["expression"])
+
+
+def _is_not_null(dialect: Dialect, column: str) -> str:
+    return f"{dialect.identifier_sql(column)} IS NOT NULL"
+
+
+def _kind(constraint: Mapping[str, Any]) -> str:
+    kind = constraint.get("type")
+    return str(getattr(kind, "value", kind))

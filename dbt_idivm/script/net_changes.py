@@ -1,0 +1,66 @@
+"""What one refresh of a plan starts from: the net diffs of its tables, inlined ones screened and classified when they are read.
+
+All that can be wrong with changed rows is found here; what is built from a `NetChanges` never fails because of data.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
+
+from dbt_idivm.algebra.expressions import attributes
+from dbt_idivm.algebra.operator import Conditions
+from dbt_idivm.operators.scan import DiffClass, DiffRows, Scan
+from dbt_idivm.script.diff import FeedDiff, InlineDiff, NetDiff, Row, classify
+from dbt_idivm.script.plan import Plan
+from dbt_idivm.script.screen import may_hold
+
+
+@dataclass(frozen=True)
+class NetChanges:
+    """`diffs`: table → net diff, of the tables that changed.
+
+    `classes`: occurrence and the attributes whose change moves a row → the rows of each class of an inlined net diff.
+    """
+
+    diffs: Mapping[str, NetDiff] = field(default_factory=dict)
+    classes: Mapping[tuple[str, frozenset[str]], Mapping[DiffClass, tuple[Row, ...]]] = field(default_factory=dict)
+
+    def rows(self, leaf: DiffRows) -> tuple[Row, ...] | None:
+        """The rows of a base i-diff, over its scan's columns; None if they are not known before the statement runs."""
+        diff = self.diffs.get(leaf.scan.table)
+        if diff is None:
+            return ()
+        return None if isinstance(diff, FeedDiff) else self.classes[leaf.scan.occurrence, leaf.split][leaf.diff_class]
+
+
+def net_changes(plan: Plan, diffs: Mapping[str, NetDiff], *, screened: bool = True) -> NetChanges:
+    """The net diffs as `plan` takes them. Raises KeyViolation where an inlined one violates the key of its table.
+
+    `screened`: changes of rows that cannot satisfy the conditions between their table and the view are left out (readily
+    ignorable updates).
+    """
+    conditions = plan.screens if screened else {}
+    # without a split: the changed rows of either image, by which a state is put together
+    splits = {(leaf.scan.occurrence, leaf.split) for way in plan.ways for leaf in way.base_idiffs}
+    splits |= {(scan.occurrence, frozenset()) for scan in plan.scans}
+    classes: dict[tuple[str, frozenset[str]], Mapping[DiffClass, tuple[Row, ...]]] = {}
+    for scan in plan.scans:
+        diff = diffs.get(scan.table)
+        if isinstance(diff, InlineDiff):
+            ignorable = _is_ignorable(scan, conditions.get(scan.occurrence, ()))
+            classes |= {(occurrence, split): classify(scan, diff, split, ignorable) for occurrence, split in splits
+                        if occurrence == scan.occurrence}
+    return NetChanges(diffs, classes)
+
+
+def _is_ignorable(scan: Scan, conditions: Conditions) -> Callable[[Row], bool]:
+    """Whether a row, over the scan's columns, surely fails the conditions."""
+    tested = {name for condition in conditions for name in attributes(condition)}
+    places = [(place, name, a.type) for place, (name, a) in enumerate(zip(scan.columns, scan.base_columns, strict=True))
+              if name in tested]
+
+    def fails(row: Row) -> bool:
+        return not may_hold(conditions, {name: (row[place], kind) for place, name, kind in places})
+
+    return fails if conditions else lambda row: False

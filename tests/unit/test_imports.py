@@ -1,0 +1,101 @@
+"""Imports point one way: between the packages of dbt_idivm, and between the rooms of the refresh, as docs/design.md says."""
+
+from __future__ import annotations
+
+import ast
+import re
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+ROOT = Path(__file__).parents[2]
+PACKAGE = ROOT / "dbt_idivm"
+DESIGN = (ROOT / "docs" / "design.md").read_text(encoding="utf-8")
+ENTRY_POINTS = {"cli", "verify", "docs", "support", "running_example"}
+Order = list[set[str]]  # from those that import to those that are imported; members of one set may import each other
+
+
+def declared(after: str) -> Order:
+    """The order that design.md declares behind these words: `a` → `b`, `c` → `d`."""
+    text = " ".join(DESIGN.split()).partition(after)[2]
+    found = re.match(r"(?: (?:`[\w/]+`,?|→))+", text)
+    assert found, after
+    return [set(re.findall(r"`([\w/]+)`", part)) for part in found[0].split("→")]
+
+
+PACKAGES = declared("Dependencies point one way:")[1:]
+ROOMS = declared("whose dependencies point one way, too:")
+
+
+def modules() -> Iterator[tuple[tuple[str, ...], Path]]:
+    for path in sorted(PACKAGE.rglob("*.py")):
+        yield path.relative_to(PACKAGE).with_suffix("").parts, path
+
+
+def imported(path: Path) -> Iterator[tuple[str, ...]]:
+    """What a module imports of dbt_idivm to run, at any depth of its code, without the package's own name."""
+    nodes: list[ast.AST] = [ast.parse(path.read_text(encoding="utf-8"))]
+    while nodes:
+        node = nodes.pop()
+        if isinstance(node, ast.If) and ast.unparse(node.test) == "TYPE_CHECKING":
+            continue
+        nodes.extend(ast.iter_child_nodes(node))
+        names = [alias.name for alias in node.names] if isinstance(node, ast.Import) else []
+        if isinstance(node, ast.ImportFrom) and node.module:
+            names = [f"{node.module}.{alias.name}" for alias in node.names]
+        yield from (tuple(name.split(".")[1:]) for name in names if name.startswith("dbt_idivm."))
+
+
+def against(order: Order, depth: int, within: tuple[str, ...] = ()) -> list[str]:
+    """The imports against an order of packages, which are the parts of a module's name at `depth`."""
+    place = {name: number for number, names in enumerate(order) for name in names}
+    return [f"{'.'.join(name)} imports {'.'.join(other)}" for name, path in modules() for other in imported(path)
+            if name[:depth] == other[:depth] == within and name[depth] in place and other[depth] in place
+            and place[other[depth]] < place[name[depth]]]
+
+
+def test_packages() -> None:
+    assert against(PACKAGES, 0) == []
+    assert {path.parent.name for path in PACKAGE.glob("*/__init__.py")} == set().union(*PACKAGES)
+
+
+def test_rooms_of_the_refresh() -> None:
+    assert against(ROOMS, 1, ("refresh",)) == []
+    assert {name[1] for name, _ in modules() if name[0] == "refresh"} == set().union(*ROOMS, {"__init__"})
+
+
+def test_nothing_imports_an_entry_point() -> None:
+    found = [f"{'.'.join(name)} imports {other[0]}" for name, path in modules() for other in imported(path)
+             if name[0] not in ENTRY_POINTS and other[0] in ENTRY_POINTS]
+    assert found == []
+
+
+def test_the_planner_knows_no_refresh() -> None:
+    found = [".".join(name) for name, path in modules() for other in imported(path)
+             if name[0] not in {"refresh", "verify"} and other[0] == "refresh"]
+    assert found == []
+
+
+def test_there_are_no_cycles() -> None:
+    """Within a room or package, too: each module can be read after those that it imports."""
+    known = {name: path for name, path in modules()}
+    edges = {name: {other[:end] for other in imported(path) for end in range(1, len(other) + 1) if other[:end] in known}
+             for name, path in known.items()}
+    done: set[tuple[str, ...]] = set()
+
+    def visit(name: tuple[str, ...], above: tuple[tuple[str, ...], ...]) -> None:
+        assert name not in above, " → ".join(".".join(each) for each in (*above, name))
+        if name not in done:
+            for other in edges[name]:
+                visit(other, (*above, name))
+            done.add(name)
+
+    for name in known:
+        visit(name, ())
+
+
+@pytest.mark.parametrize("room", [path.parent.name for path in (PACKAGE / "refresh").glob("*/__init__.py")])
+def test_a_room_says_what_it_is_for(room: str) -> None:
+    tree = ast.parse((PACKAGE / "refresh" / room / "__init__.py").read_text(encoding="utf-8"))
+    assert ast.get_docstring(tree) and len(tree.body) == 1
