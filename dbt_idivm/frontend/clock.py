@@ -86,8 +86,10 @@ def _moving(root: Operator) -> Iterator[tuple[exp.Expr, exp.Expr]]:
         constants.update((name, made) for name, made in each.defined if _means_a_moment(made, types))
         for output, sources in each.united:
             operands = [constants.get(name, column(name)) for name in sources if name is not None]
-            unified = _unified(operands, types)
-            yield from ((operand, operand) for operand, becomes in unified if _moves(operand, becomes, types))
+            # types that are not known here the engine is asked for, and what it converts is then a cast below ∪
+            if not any(infer_type(operand, types).this in _UNTOLD for operand in operands):
+                unified = _unified(operands, types)
+                yield from ((operand, operand) for operand, becomes in unified if _moves(operand, becomes, types))
             constants.update((output, operand) for operand in operands if _means_a_moment(operand, types))
 
 

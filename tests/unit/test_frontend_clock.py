@@ -102,6 +102,7 @@ def test_anywhere_in_a_query(sql: str) -> None:
     "select word, count(*) as n from (select 'today' as word, id from t) group by word",
     "select t.id from t join u on t.s = u.d",
     "select id, ts as x from t union all select id, ts from u",
+    "select coalesce(s, s) as x from t union all select 'a' from t union all select 'now' from u",
 ])
 def test_texts_of_a_query(sql: str) -> None:
     assert codes(sql) == set()
