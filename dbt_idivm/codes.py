@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from string import Formatter
 from typing import Literal
 
-# unsupported: its semantics forbid it; not yet: a rule is missing; the others say whose turn it is
+# unsupported: its semantics forbid it; not yet: a rule is missing; the others name what has to be changed
 Kind = Literal["unsupported", "not yet", "config", "model", "source", "key", "full refresh", "engine",
                "internal"]
 
@@ -38,18 +38,18 @@ class ErrorCode:
 
 
 _REBUILD = "or let this model be rebuilt each time (`on_unsupported: full`, the default)"
-_FIX = "correct the SQL of the model; `dbt compile` shows it as it is read here"
+_FIX = "correct the SQL of the model; `dbt compile` shows the compiled text that the line numbers refer to"
 
 CODES: tuple[ErrorCode, ...] = (
     # 1xx: config and project
     ErrorCode(
         "IDIVM-101", "model", "the model reads no table",
-        "without a FROM there is no input whose changes could be followed",
+        "without a FROM there is no input whose changes could be propagated",
         "select from a source or another model, or use `materialized='table'`"),
     ErrorCode(
         "IDIVM-102", "config", "unknown config key `{key}`",
-        "a misspelt key would be without effect and without notice",
-        "did you mean {nearest}? The keys are listed in the user guide"),
+        "a misspelt key would have no effect, and nobody would notice",
+        "did you mean {nearest}? README.md lists the keys under Configuration"),
     ErrorCode(
         "IDIVM-103", "config", "`{key}: {value}` is not a value of that key",
         "{key} takes {accepted}",
@@ -60,101 +60,98 @@ CODES: tuple[ErrorCode, ...] = (
         "leave the key out for its default", "reserved config"),
     ErrorCode(
         "IDIVM-106", "config", "the table's configuration changed",
-        "`on_configuration_change: fail` keeps {view} from being created anew under another layout or other table properties",
-        "take the change back, run with --full-refresh, or set `on_configuration_change: apply`"),
+        "`on_configuration_change: fail` forbids to create {view} again with another layout or other table properties",
+        "revert the change, run with --full-refresh, or set `on_configuration_change: apply`"),
     ErrorCode(
         "IDIVM-107", "config", "the columns of {view} would change",
-        "`on_schema_change: fail` keeps it as it is: it has {before}, and would have {now}",
-        "take the change back, or run with --full-refresh"),
+        "`on_schema_change: fail` forbids this: the table has {before}, and would have {now}",
+        "revert the change, or run with --full-refresh"),
     ErrorCode(
         "IDIVM-108", "config", "`caches` names `{name}`, which the model does not read",
         "a cache holds the rows of a CTE or of a derived table (`FROM (…) AS name`); the SELECT uses none of this name",
         "give the name of one that it uses; the nearest: {nearest}"),
     ErrorCode(
         "IDIVM-109", "config", "`caches` names `{name}`, whose rows have no unique ID",
-        "a change of the cache is read by the IDs of its rows, and they are not unique because {tables} has no key",
-        "declare a key (config `keys`, or the tests `unique` and `not_null`), or take the name off the list"),
+        "changes of a cache are identified by the IDs of its rows, and these are not unique because {tables} has no key",
+        "declare a key (config `keys`, or the tests `unique` and `not_null`), or remove the name from the list"),
     ErrorCode(
         "IDIVM-110", "config", "`caches` names `{name}`, which joins on no key",
-        "rows have several partners on both sides (a multi-valued dependency): the cache would be larger than the tables that it "
-        "joins, and reading it slower than joining them",
-        "declare the key of one side, name a CTE below the join or one that aggregates it, or take the name off the list"),
+        "rows of either side join several rows of the other (a multi-valued dependency): the cache would be larger than the "
+        "tables that it joins, and reading it slower than joining them",
+        "declare the key of one side, name a CTE below the join or one that aggregates it, or remove the name from the list"),
     ErrorCode(
         "IDIVM-111", "config", "the cache {name} would have the column {column} of type {type}",
         "no Delta table has columns of this type",
         "CAST it in the SELECT, or name other CTEs and derived tables in the config `caches`"),
     ErrorCode(
-        "IDIVM-113", "config", "{file} says nothing of sources or models",
+        "IDIVM-113", "config", "{file} lists no sources or models",
         "the planner takes the columns, data types and keys of the inputs from the lists `sources` and `models`; "
         "at its top level the file has {found}",
-        "give a dbt properties file, or one that lists the inputs under these names"),
+        "pass a dbt properties file, or another file that lists the inputs under these names"),
     # 2xx: the model's SQL
     ErrorCode(
         "IDIVM-201", "not yet", "{join}",
-        "a row of the one side appears padded with NULLs as long as the other side has no partner; "
-        "the rules that follow partners coming and going are not there yet",
+        "a row is padded with NULLs as long as it has no partner on the other side; there are no rules yet for rows that gain "
+        "or lose their partners",
         "use an inner join if each row has a partner, " + _REBUILD, "outer joins"),
     ErrorCode(
         "IDIVM-203", "not yet", "window function {what}",
-        "a change of one row may change the value of every row of its partition; the rules for that "
-        "are not there yet",
+        "a change of one row may change the value of every row of its partition; there are no rules for that yet",
         "compute it in a downstream model, " + _REBUILD, "windows"),
     ErrorCode(
         "IDIVM-204", "unsupported", "{function} inside a maintained view",
-        "each evaluation draws anew, so no post-state is defined that a refresh could reach",
+        "each evaluation may give another value, so there is no defined result that a refresh could compute",
         "move it to a downstream model, " + _REBUILD),
     ErrorCode(
         "IDIVM-205", "unsupported", "{clause}",
-        "which rows are inside depends on an order over the whole result, and ties are broken at will",
-        "drop it, or move it to a downstream view, " + _REBUILD),
+        "which rows it keeps depends on the order of the whole result, and ties are broken arbitrarily",
+        "remove it, or move it to a downstream view, " + _REBUILD),
     ErrorCode(
         "IDIVM-206", "unsupported", "{function} inside a maintained view",
-        "its value depends on when or by whom it is asked, so rows that no change touches would have "
-        "to change",
-        "take the time from the data, or set `volatile: full` to rebuild this model each time"),
+        "its value depends on when, or by which user, it is evaluated, so view rows would change although no input changed",
+        "take the value from a column of the data, or set `volatile: full` to rebuild this model each time"),
     ErrorCode(
         "IDIVM-207", "unsupported", "{function} depends on the order of rows",
         "a table has no order, so two evaluations over the same rows may differ",
-        "use min, max or another aggregate whose result the rows alone decide, " + _REBUILD),
+        "use min, max or another aggregate whose result does not depend on the order, " + _REBUILD),
     ErrorCode(
         "IDIVM-208", "not yet", "subquery in an expression: {what}",
-        "EXISTS and IN are followed where they decide on a row alone: as AND-ed conditions of WHERE, tied to the query around "
-        "by conditions of their own WHERE; the rules for the rest are not there yet",
+        "EXISTS and IN are maintained only as AND-ed conditions of WHERE that are correlated by conditions of their own WHERE; "
+        "there are no rules for other subqueries yet",
         "write it as such an EXISTS, as an inner join on a unique key, or with an aggregated derived table, " + _REBUILD,
         "subqueries"),
     ErrorCode(
         "IDIVM-209", "not yet", "{operation}",
-        "how often a row appears depends on how often it appears on both sides; the rules for that "
-        "are not there yet",
+        "how often a row appears depends on how often it appears on both sides; there are no rules for that yet",
         "write it as a join where rows are unique, " + _REBUILD, "set operations"),
     ErrorCode(
         "IDIVM-210", "not yet", "{what}",
-        "each row belongs to several groups at once; the rules for that are not there yet",
+        "each row belongs to several groups at once; there are no rules for that yet",
         "write one GROUP BY per grouping and combine them with UNION ALL, " + _REBUILD, "grouping sets"),
     ErrorCode(
         "IDIVM-211", "not yet", "{what}",
-        "one row becomes several, which have no ID of their own yet",
-        "explode in an upstream table that stores the position beside the value, " + _REBUILD, "generators"),
+        "one row becomes several, and no ID is inferred for these yet",
+        "explode in an upstream table that also stores the position of each value, " + _REBUILD, "generators"),
     ErrorCode(
         "IDIVM-212", "not yet", "{what}",
-        "the columns are made from values of the rows; there is no operator for that yet",
+        "values of the rows become columns; there is no operator for that yet",
         "write one aggregate over CASE per column, " + _REBUILD, "pivot"),
     ErrorCode(
         "IDIVM-213", "unsupported", "TABLESAMPLE",
-        "each evaluation draws anew, so no post-state is defined that a refresh could reach",
+        "each evaluation chooses other rows, so there is no defined result that a refresh could compute",
         "sample in a downstream model, or filter on a hash of the key, " + _REBUILD),
     ErrorCode(
         "IDIVM-214", "unsupported", "recursive query {name}",
-        "a row may be supported by rows of its own result, so that a deletion cannot be followed row by row",
-        "build the closure in a table, " + _REBUILD),
+        "a row may be derived from rows of the result itself, so deletions cannot be propagated row by row",
+        "compute the closure in a table, " + _REBUILD),
     ErrorCode(
         "IDIVM-215", "unsupported", "reading {table} at a fixed version or time",
-        "a refresh chooses the versions of its inputs itself, and old ones vanish after the retention period",
-        "read the table as it is, or keep the old state in a table of its own"),
+        "a refresh chooses the versions of its inputs itself, and old versions are deleted after the retention period",
+        "read the current version, or keep the old rows in a separate table"),
     ErrorCode(
         "IDIVM-216", "not yet", "aggregate {function}",
         "the aggregates with rules are sum, count, avg, min and max",
-        "express it by these, " + _REBUILD, "aggregates"),
+        "compute the value with these, " + _REBUILD, "aggregates"),
     ErrorCode(
         "IDIVM-217", "not yet", "{function} with FILTER",
         "there is no rule for filtered aggregates yet",
@@ -162,15 +159,15 @@ CODES: tuple[ErrorCode, ...] = (
         "aggregates"),
     ErrorCode(
         "IDIVM-218", "unsupported", "{column} of type {type} in {use}",
-        "values of this type cannot be compared, so rows that carry it cannot be told apart",
-        "leave the column out, or store what is needed of it in columns of its own"),
+        "values of this type cannot be compared, so a refresh cannot see whether a row has changed",
+        "leave the column out, or store the parts that you need in columns of other types"),
     ErrorCode(
         "IDIVM-219", "not yet", "{what}",
-        "rows that come from no table have no input and no ID",
+        "its rows are not read from a table, so they have no ID",
         "put the rows into a seed and read that, " + _REBUILD, "constant relations"),
     ErrorCode(
         "IDIVM-220", "model", "the SQL does not parse: {message}",
-        "the text is not one SELECT of Spark SQL as the planner reads it",
+        "the planner cannot read the text as one SELECT of Spark SQL",
         _FIX),
     ErrorCode(
         "IDIVM-221", "model", "unknown column {column}",
@@ -192,11 +189,11 @@ CODES: tuple[ErrorCode, ...] = (
         "give it an alias: {column} AS name"),
     ErrorCode(
         "IDIVM-226", "not yet", "function {function}",
-        "it is not on the list of functions whose result their arguments alone decide",
+        "it is not on the list of functions whose result depends on their arguments alone",
         "use a built-in function, or compute the column upstream, " + _REBUILD, "functions"),
     ErrorCode(
         "IDIVM-227", "model", "branches of {operation} with {left} and {right} columns",
-        "the branches of a set operation have the same number of columns",
+        "all branches of a set operation must have the same number of columns",
         _FIX),
     ErrorCode(
         "IDIVM-228", "not yet", "{what}",
@@ -207,34 +204,34 @@ CODES: tuple[ErrorCode, ...] = (
         "Spark does not accept this either",
         _FIX),
     ErrorCode(
-        "IDIVM-230", "unsupported", "{expression} may mean the day of the query",
-        "where a date or timestamp is meant, Spark reads 'now', 'today' and their like, and takes the current day for a text "
-        "that holds a time alone, so rows that no change touches would have to change",
-        "write the date out, convert with a format (`to_timestamp(…, 'yyyy-MM-dd HH:mm:ss')`) or to a type without a time "
+        "IDIVM-230", "unsupported", "{expression} may depend on the day of the query",
+        "where a date or timestamp is expected, Spark takes the value of 'now', 'today' and similar words from the clock, and adds "
+        "the current day to a text that holds only a time, so view rows would change although no input changed",
+        "write the date as a literal, convert with a format (`to_timestamp(…, 'yyyy-MM-dd HH:mm:ss')`) or to a type without a time "
         "zone (TIMESTAMP_NTZ), " + _REBUILD),
     ErrorCode(
         "IDIVM-231", "not yet", "the expression is nested too deeply",
-        "the planner follows some 200 brackets, calls and CASEs within each other, and some thousand operands in a row; "
-        "Spark itself gives up at about as many",
-        "give parts of it names in a CTE, or use `materialized='table'`", "SQL coverage"),
+        "the planner accepts about 200 nested brackets, calls and CASEs, and about a thousand operands in a row; Spark's own "
+        "limits are similar",
+        "compute parts of it in a CTE, or use `materialized='table'`", "SQL coverage"),
     ErrorCode(
-        "IDIVM-232", "not yet", "the Δ-script would name tables {mentions} times",
-        "the changed rows of each table are joined with all others: {tables} tables that are joined in one view make one "
-        "statement that takes longer to be read than the view takes to be rebuilt",
-        "keep a part of it as a model of its own and join that, " + _REBUILD, "larger views"),
+        "IDIVM-232", "not yet", "the Δ-script would read tables {mentions} times",
+        "the changed rows of each table are joined with all other tables; for {tables} joined tables Spark would need more time "
+        "to parse the statement than to rebuild the view",
+        "make a part of the join a separate model and join that, " + _REBUILD, "larger views"),
     # 3xx: sources and keys
     ErrorCode(
         "IDIVM-301", "source", "there is no relation {source}",
-        "the model's SQL names it, but the catalog does not have it",
+        "the model's SQL reads it, but the catalog does not have it",
         "check its name and schema, and that it is built before this model (`ref` and `source` see to that)"),
     ErrorCode(
         "IDIVM-302", "source", "{source} is not a Delta table but {provider}",
-        "only Delta tables keep the versions and the change data feed that a refresh reads",
+        "only Delta tables have the versions and the change data feed that a refresh reads",
         "convert it (`CONVERT TO DELTA`), or load it into a Delta table, or set `strategy: full`"),
     ErrorCode(
         "IDIVM-303", "source", "{source} has no change data feed",
-        "without the feed nobody knows which rows changed between two versions",
-        "ALTER TABLE {source} SET TBLPROPERTIES (delta.enableChangeDataFeed = true)"),
+        "without the feed a refresh cannot know which rows changed between two versions",
+        "run ALTER TABLE {source} SET TBLPROPERTIES (delta.enableChangeDataFeed = true)"),
     ErrorCode(
         "IDIVM-304", "key", "key column {column} is not in {source}",
         "the key declared by {declared} names a column that the relation does not have",
@@ -242,7 +239,7 @@ CODES: tuple[ErrorCode, ...] = (
     ErrorCode(
         "IDIVM-305", "key", "the key ({key}) of {source} is not unique",
         "{declared} declares it, but {count} of its values occur more than once, for example "
-        "{example}; a view maintained by it would be wrong, so it was not built",
+        "{example}; a view maintained by this key would be wrong, so it was not built",
         "correct the data, or declare another key, or none (`keys: {{{source}: []}}`)"),
     ErrorCode(
         "IDIVM-306", "key", "a change of {source} breaks its key ({key})",
@@ -251,101 +248,101 @@ CODES: tuple[ErrorCode, ...] = (
         "correct the data and run again, or declare another key, or none, and run with --full-refresh"),
     ErrorCode(
         "IDIVM-307", "source", "the view {source} cannot be expanded",
-        "{message}; a view has no change data feed, so its definition is read in its place",
+        "{message}. A view has no change data feed, so the model reads the tables of its definition instead",
         "make it a table, or set `strategy: full`"),
     ErrorCode(
         "IDIVM-308", "source", "{source} has no column {column} any more",
         "the model was built when {source} had it; it was renamed or dropped. The view stays at its "
         "last committed state",
-        "follow the change in the model's SQL (columns now near that name: {nearest}), or restore the"
-        " column"),
+        "adapt the model's SQL (columns with a similar name: {nearest}), or restore the column"),
     ErrorCode(
         "IDIVM-309", "source", "{source} cannot be read at version {version} any more",
-        "the view was built from that version, and it is past the retention period: {message}",
-        "compare with the present state (`as_of: now`) after a refresh, or lengthen "
+        "the view was built from that version, which is older than the retention period: {message}",
+        "compare with the current rows (`as_of: now`) after a refresh, or lengthen "
         "`delta.deletedFileRetentionDuration` of {source}"),
     ErrorCode(
-        "IDIVM-310", "source", "{source} does not show version {version} any more, which the view was built from",
-        "it was dropped and made again since, or its history was cleaned up; so there is nothing to compare the view with",
-        "refresh the view, which rebuilds it, or compare with the present state (`as_of: now`)"),
+        "IDIVM-310", "source", "{source} no longer has version {version}, which the view was built from",
+        "it was dropped and created again, or its history was cleaned up, so there is nothing to compare the view with",
+        "refresh the view, which rebuilds it, or compare with the current rows (`as_of: now`)"),
     ErrorCode(
         "IDIVM-311", "unsupported", "the view {source} was created with other settings than this session has",
-        "{setting} is {theirs} for the view and {ours} for the model. A view has no change data feed, so its definition is "
-        "read in its place, which would mean something else here",
-        "create the view anew with the settings of the profile, or make it a table; until then the model is rebuilt from "
+        "{setting} is {theirs} for the view and {ours} for the model. A view has no change data feed, so the model "
+        "would read the tables of its definition instead, and under these settings the definition may give other rows",
+        "create the view again with the settings of the profile, or make it a table; until then the model is rebuilt from "
         "the view itself (`on_unsupported: full`, the default)"),
     ErrorCode(
         "IDIVM-312", "unsupported", "the settings that the view {source} was created with cannot be read",
-        "a view has no change data feed, so its definition is read in its place; which day or number that gives depends on the "
-        "time zone and the ANSI mode it was created with, and DESCRIBE TABLE EXTENDED .. AS JSON does not tell them",
+        "a view has no change data feed, so the model would read the tables of its definition instead. What the definition gives "
+        "depends on the time zone and the ANSI mode it was created with, and DESCRIBE TABLE EXTENDED .. AS JSON does not show them",
         "make it a table, or use Spark 4.1 or later; until then the model is rebuilt from the view itself "
         "(`on_unsupported: full`, the default)"),
     # 4xx: why a refresh was full
     ErrorCode(
-        "IDIVM-401", "full refresh", "--full-refresh was asked for",
-        "the flag, or `full_refresh: true` in the model's config, wants a rebuild", "leave it out for an incremental refresh"),
+        "IDIVM-401", "full refresh", "a full refresh was requested",
+        "by the flag --full-refresh, or by `full_refresh: true` in the model's config", "leave it out for an incremental refresh"),
     ErrorCode(
         "IDIVM-402", "full refresh", "the model's definition changed",
-        "the view was built from {what}, so no change of its inputs leads to the new result",
+        "the view was built from {what}, so changes of its inputs cannot give the new result",
         "nothing: the next refresh is incremental again"),
     ErrorCode(
         "IDIVM-403", "full refresh", "the change data feed of {source} has a gap",
         "the feed does not reach from version {from_version} to {to_version}: {message}",
-        "refresh more often than the retention period, or lengthen `delta.logRetentionDuration` and "
+        "refresh more often than once per retention period, or lengthen `delta.logRetentionDuration` and "
         "`delta.deletedFileRetentionDuration` of {source}"),
     ErrorCode(
         "IDIVM-404", "full refresh", "{source} was replaced",
-        "it is another table than the one that the view was built from, and its versions start again",
+        "it is not the table that the view was built from, and its versions start again",
         "nothing: the next refresh is incremental again"),
     ErrorCode(
         "IDIVM-405", "full refresh", "the view was changed by someone else",
         "version {version} of {view} ({operation}) is not a commit of a refresh, so the view may "
         "differ from its state", "let nobody else write to the view"),
     ErrorCode(
-        "IDIVM-406", "full refresh", "{view} holds no state of a refresh",
+        "IDIVM-406", "full refresh", "{view} has no stored state of a refresh",
         "the record of what it was built from is missing: {message}", "nothing: the next refresh is incremental again"),
     ErrorCode(
         "IDIVM-407", "full refresh", "`strategy: full` is configured",
-        "the model's config wants a rebuild each time", "remove the setting to maintain the view incrementally"),
+        "the model's config requests a rebuild on each run", "remove the setting to maintain the view incrementally"),
     ErrorCode(
         "IDIVM-408", "full refresh", "no incremental rules: {reason}",
-        "the model uses what cannot be maintained incrementally ({codes})",
-        "rewrite these parts, or set `on_unsupported: error` to be told instead"),
+        "the model uses constructs that cannot be maintained incrementally ({codes})",
+        "rewrite these parts, or set `on_unsupported: error` to get an error instead"),
     ErrorCode(
         "IDIVM-409", "full refresh", "the session setting {setting} changed",
-        "the view was built with {before}, now it is {now}; expressions may give other values",
+        "the view was built with {before}, now it is {now}; expressions may have other values",
         "keep the setting the same for all runs"),
     ErrorCode(
-        "IDIVM-410", "full refresh", "the last build saw only part of its inputs",
-        "it ran with --empty or --sample, or broke off before its last commit", "nothing: the next refresh is incremental again"),
+        "IDIVM-410", "full refresh", "the last build read only a part of its inputs",
+        "it ran with --empty or --sample, or stopped before its last commit", "nothing: the next refresh is incremental again"),
     ErrorCode(
         "IDIVM-411", "full refresh", "a rebuild is cheaper",
         "the estimate for an incremental refresh is {incremental}, for a rebuild {full}",
-        "nothing, or set `strategy: incremental` to rule rebuilds out"),
+        "nothing, or set `strategy: incremental` to exclude rebuilds"),
     ErrorCode(
         "IDIVM-412", "full refresh", "the columns of {source} changed",
-        "it was built with {before}, now it has {now}", "nothing: the next refresh is incremental again"),
+        "the view was built when they were {before}; now they are {now}", "nothing: the next refresh is incremental again"),
     ErrorCode(
         "IDIVM-413", "full refresh", "the view is missing",
         "{view} does not exist, so it is built", "nothing: the next refresh is incremental"),
     ErrorCode(
-        "IDIVM-414", "full refresh", "only part of the inputs is read",
-        "--empty or --sample gives the model other inputs than the real ones, so its state is not kept",
-        "run without the flag: the view is then built from its whole inputs"),
+        "IDIVM-414", "full refresh", "only a part of the inputs is read",
+        "--empty and --sample hide rows of the inputs, so no state is kept",
+        "run without the flag: the view is then built from all rows of its inputs"),
     ErrorCode(
         "IDIVM-415", "full refresh", "the table's configuration changed",
         "its layout or properties are set when it is created (`on_configuration_change: apply`)",
         "nothing: the next refresh is incremental again"),
     ErrorCode(
-        "IDIVM-416", "full refresh", "{source} has texts that are not UTF-8",
-        "its change feed shows each byte that is not UTF-8 as U+FFFD, so it cannot tell such texts apart",
-        "store these values as BINARY, or repair them (`make_valid_utf8`); until then each change near them rebuilds the view"),
+        "IDIVM-416", "full refresh", "{source} has strings that are not UTF-8",
+        "its change feed shows each byte that is not UTF-8 as U+FFFD, so different strings may look equal",
+        "store these values as BINARY, or repair them (`make_valid_utf8`); until then each change of rows that show U+FFFD rebuilds "
+        "the view"),
     ErrorCode(
         "IDIVM-417", "full refresh", "the refresh failed on values that the query may not meet: {message}",
-        "under ANSI mode a division, a cast or an index fails on some values; a refresh that names changed rows can meet values "
-        "that a condition or a join keeps away from the query itself",
-        "nothing: the rebuild shows whether the query fails, too. Where this happens often, write `try_divide`, `try_cast` and "
-        "the like, which fail on no value"),
+        "under ANSI mode a division, a cast or an index fails on some values, and a refresh may evaluate it for rows that a "
+        "condition or a join of the query excludes",
+        "nothing: the rebuild shows whether the query itself fails. If this happens often, use `try_divide`, `try_cast` and "
+        "similar functions, which fail on no value"),
     # 9xx: our own failures
     ErrorCode(
         "IDIVM-901", "internal", "{message}",
@@ -354,23 +351,23 @@ CODES: tuple[ErrorCode, ...] = (
     ErrorCode(
         "IDIVM-902", "engine", "the engine failed on: {statement}",
         "{message}. {state}",
-        "see the engine's message; run again when its cause is gone"),
+        "remove the cause that the engine's message names, then run again"),
     ErrorCode(
         "IDIVM-903", "engine", "another writer changed {view} during the refresh",
         "{message}. {state}",
-        "let one run at a time refresh the model, then run again"),
+        "let only one run at a time refresh the model, and run again"),
     ErrorCode(
-        "IDIVM-904", "engine", "a rebuild of {view} broke off",
-        "the view still shows the rows of its former definition, and the new definition cannot be compared with those",
+        "IDIVM-904", "engine", "a rebuild of {view} was interrupted",
+        "the view still shows the rows of its former definition, which cannot be compared with the new one",
         "run the model: the view then shows its new rows"),
     ErrorCode(
         "IDIVM-905", "internal", "the plan does not mean what the SELECT means: {difference}",
-        "Spark reads the SELECT otherwise than dbt-idivm does: a bug of dbt-idivm. The view is built from your own text instead, "
-        "each time anew, until the SELECT or the version of dbt-idivm is another one",
-        "report it with the model's SQL and `proof.txt` in `target/idivm/`, where the run that found it left both queries and "
-        "their plans; --full-refresh tries again"),
+        "Spark reads the SELECT differently from dbt-idivm: a bug of dbt-idivm. Each run rebuilds the view from your own text "
+        "instead, until the SELECT or the version of dbt-idivm changes",
+        "report it with the model's SQL and `proof.txt` in `target/idivm/`, which has both queries and their plans, from the run "
+        "that found it; --full-refresh tries again"),
     ErrorCode(
         "IDIVM-906", "internal", "Spark accepts the SELECT, and dbt-idivm does not understand it: {message}",
-        "a bug of dbt-idivm, which takes something in it for wrong. The view is built from your own text instead, each time anew",
+        "a bug of dbt-idivm, which takes a valid part of it for an error. Each run rebuilds the view from your own text instead",
         "report it with the model's SQL"),
 )

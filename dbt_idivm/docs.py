@@ -14,7 +14,7 @@ _KINDS = {
     "not yet": "It can be maintained, but a rule is missing.",
     "config": "The model's config is wrong.",
     "model": "The model's SQL is wrong.",
-    "source": "An input of the model is not there, or not fit.",
+    "source": "An input of the model is missing, or cannot be used.",
     "key": "A declared key does not hold.",
     "full refresh": "Not an error: the reason why a refresh rebuilt the view.",
     "engine": "The engine failed.",

@@ -1,4 +1,4 @@
-"""What is maintained today, by example: each construct is compiled, and the table says what the planner makes of it."""
+"""What is maintained today, by example: each construct is compiled, and the table shows how the planner maintains it."""
 
 from __future__ import annotations
 
@@ -78,8 +78,8 @@ def maintained(plan: Plan) -> str:
     if len(recomputed) == len(way.idiffs):
         what = {"the whole row" if not diff.ids else "the touched rows" if not plan.root.unique else "the touched groups"
                 for diff in recomputed}
-        return "by evaluating " + " and ".join(sorted(what)) + " anew"
-    return "by i-diffs" + ("; updates of a condition's columns by evaluating the rows anew" if recomputed else "")
+        return "by recomputing " + " and ".join(sorted(what))
+    return "by i-diffs" + ("; updates of a condition's columns by recomputing the rows" if recomputed else "")
 
 
 def supported_rows() -> Iterator[str]:
@@ -91,7 +91,7 @@ def supported_rows() -> Iterator[str]:
 
 
 def refused_rows() -> Iterator[str]:
-    """The rows of the table of what is rebuilt: `not yet` could be maintained, `never` is forbidden by its semantics."""
+    """The rows of the table of what is rebuilt: `not yet` lacks a rule, `never` is forbidden by the semantics of SQL."""
     for entry in CODES:
         if entry.code.startswith("IDIVM-2") and entry.kind in ("not yet", "unsupported"):
             word = "not yet" if entry.kind == "not yet" else "never"
@@ -108,7 +108,7 @@ def support_page() -> str:
     """The text of `docs/support.md`."""
     return "\n".join((
         "# What is maintained today", "",
-        "Made from the code by `make docs`: each row is compiled, and says what the planner makes of it.", "",
+        "Made from the code by `make docs`: the example of each row is compiled, and the row shows how it is maintained.", "",
         support_table(),
-        "Everything else is rebuilt by a full refresh, with its code, or an error under `on_unsupported: error`.", "",
+        "Everything else is rebuilt by a full refresh, which reports the code; under `on_unsupported: error` it is an error.", "",
         "| construct | | why | code |", "|---|---|---|---|", *refused_rows(), ""))

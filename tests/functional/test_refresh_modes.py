@@ -84,7 +84,7 @@ def test_equivalence_query(shop: Project) -> None:
 
 
 def test_several_inputs_at_once(shop: Project) -> None:
-    """Partners that come, go and change together, NULLs and moved rows."""
+    """Partners that are inserted, deleted and updated together, NULLs and moved rows."""
     model = shop.model("spj", SPJ, KEYS)
     refreshed(shop, model)
     shop.rewrite("orders", "(1, 2, 5.00, 'a')", "(3, 2, 1.00, null)", "(4, 3, 2.00, 'd')", "(5, 3, 9.99, null)",
@@ -92,7 +92,7 @@ def test_several_inputs_at_once(shop: Project) -> None:
     shop.rewrite("cust", "(1, 'ann', 'n')", "(3, 'cy', 'n')", "(9, 'new', 'w')")
     outcome = refreshed(shop, model)
     assert outcome.mode == "incremental" and outcome.strategy == "recompute"
-    assert outcome.reason is not None and "evaluated anew" in outcome.reason
+    assert outcome.reason is not None and "recomputed" in outcome.reason
     shop.rewrite("cust", "(1, 'ann', 'n')", "(2, 'bob again', 'n')", "(3, 'cy', 'n')", "(9, 'new', 'w')")
     shop.sql("update $.orders set id = 7 where id = 1")
     assert refreshed(shop, model).mode == "incremental"

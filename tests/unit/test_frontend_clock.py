@@ -113,4 +113,4 @@ def test_the_text_is_pointed_at() -> None:
         lower("select id\nfrom t\nwhere d > 'today'", CATALOG)
     (found,) = error.value.findings
     assert found.place is not None and found.place.line == 3
-    assert "d > 'today' may mean the day" in found.title
+    assert "d > 'today' may depend on the day" in found.title

@@ -558,7 +558,7 @@ def test_a_forecast_is_what_the_refresh_does(engine: FakeEngine) -> None:
     assert told.sql is not None and told.sql.startswith("MERGE INTO main.v")
     change(engine, 5000)
     assert agree().inputs["orders"].rows is None
-    assert agree(replace(MODEL, full_refresh=True)).reason == "IDIVM-401 --full-refresh was asked for"
+    assert agree(replace(MODEL, full_refresh=True)).reason == "IDIVM-401 a full refresh was requested"
     engine.tables["main.v"].commit("DELETE")
     assert agree().mode == "full"
 
