@@ -205,10 +205,10 @@ CODES: tuple[ErrorCode, ...] = (
         _FIX),
     ErrorCode(
         "IDIVM-230", "unsupported", "{expression} may depend on the day of the query",
-        "where a date or timestamp is expected, Spark takes the value of 'now', 'today' and similar words from the clock, and adds "
-        "the current day to a text that holds only a time, so view rows would change although no input changed",
-        "write the date as a literal, convert with a format (`to_timestamp(…, 'yyyy-MM-dd HH:mm:ss')`) or to a type without a time "
-        "zone (TIMESTAMP_NTZ), " + _REBUILD),
+        "where a date or timestamp is expected, Spark takes the value of 'now', 'today' and similar words from the clock, and "
+        "adds the current day to a text that holds only a time, so view rows would change although no input changed",
+        "write the date as a literal, convert with a format (`to_timestamp(…, 'yyyy-MM-dd HH:mm:ss')`) or to a type without a "
+        "time zone (TIMESTAMP_NTZ), " + _REBUILD),
     ErrorCode(
         "IDIVM-231", "not yet", "the expression is nested too deeply",
         "the planner accepts about 200 nested brackets, calls and CASEs, and about a thousand operands in a row; Spark's own "
@@ -273,13 +273,14 @@ CODES: tuple[ErrorCode, ...] = (
     ErrorCode(
         "IDIVM-312", "unsupported", "the settings that the view {source} was created with cannot be read",
         "a view has no change data feed, so the model would read the tables of its definition instead. What the definition gives "
-        "depends on the time zone and the ANSI mode it was created with, and DESCRIBE TABLE EXTENDED .. AS JSON does not show them",
+        "depends on the time zone and the ANSI mode it was created with, which DESCRIBE TABLE EXTENDED .. AS JSON does not show",
         "make it a table, or use Spark 4.1 or later; until then the model is rebuilt from the view itself "
         "(`on_unsupported: full`, the default)"),
     # 4xx: why a refresh was full
     ErrorCode(
         "IDIVM-401", "full refresh", "a full refresh was requested",
-        "by the flag --full-refresh, or by `full_refresh: true` in the model's config", "leave it out for an incremental refresh"),
+        "by the flag --full-refresh, or by `full_refresh: true` in the model's config",
+        "leave it out for an incremental refresh"),
     ErrorCode(
         "IDIVM-402", "full refresh", "the model's definition changed",
         "the view was built from {what}, so changes of its inputs cannot give the new result",
@@ -335,8 +336,8 @@ CODES: tuple[ErrorCode, ...] = (
     ErrorCode(
         "IDIVM-416", "full refresh", "{source} has strings that are not UTF-8",
         "its change feed shows each byte that is not UTF-8 as U+FFFD, so different strings may look equal",
-        "store these values as BINARY, or repair them (`make_valid_utf8`); until then each change of rows that show U+FFFD rebuilds "
-        "the view"),
+        "store these values as BINARY, or repair them (`make_valid_utf8`); until then each change of rows that show U+FFFD "
+        "rebuilds the view"),
     ErrorCode(
         "IDIVM-417", "full refresh", "the refresh failed on values that the query may not meet: {message}",
         "under ANSI mode a division, a cast or an index fails on some values, and a refresh may evaluate it for rows that a "

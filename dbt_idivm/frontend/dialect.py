@@ -87,7 +87,7 @@ def _refuse_commas(tokens: Sequence[Token]) -> None:
         empty = token.token_type in _BEFORE_LIST and after is not None and after.token_type == TokenType.COMMA
         if loose or empty or token.token_type == TokenType.DQMARK:
             wrong = after if empty and after is not None else token
-            raise ParseError.new(f"nothing goes with this {wrong.text}", line=wrong.line, col=wrong.col, highlight=wrong.text)
+            raise ParseError.new(f"unexpected {wrong.text}", line=wrong.line, col=wrong.col, highlight=wrong.text)
 
 
 def _without(mark: str, tree: exp.Expr) -> exp.Expr:

@@ -98,7 +98,7 @@ def _right(operation: exp.Expr) -> exp.Expr:
     """The right operand. Raises ParseError for `>>>` without one."""
     operands = operation.expressions if isinstance(operation, exp.Coalesce) else [operation.args["expression"]]
     if not operands:
-        raise ParseError.new("nothing comes after >>>")
+        raise ParseError.new(">>> without a right operand")
     found: exp.Expr = operands[0]
     return found
 
