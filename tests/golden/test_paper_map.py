@@ -66,7 +66,7 @@ def rivals(name: str) -> Iterator[str]:
 
 def table() -> str:
     fired, held = goldens()
-    lines = ["| table of the paper | rule | i-diff | out | fired in | held back in |", "|---|---|---|---|---|---|"]
+    lines = ["| table of the paper | rule | i-diff | out | fires in | does not fire in |", "|---|---|---|---|---|---|"]
     for name, (_, rule) in RULES.items():
         back = "always fires" if rule.when is always else _first(held[name], fired[name])
         lines.append(f"| {rule.paper} | `{name}` | {str(rule.on).upper()} | {rule.emits} | `{fired[name][0]}` | {back} |")

@@ -1,0 +1,102 @@
+"""What documents and docstrings refer to exists: files, modules, decisions, error codes, tests, methods of an operator."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+from dbt_idivm.algebra.operator import Operator
+from dbt_idivm.codes import CODES
+
+ROOT = Path(__file__).parents[2]
+# Those that are made from the code are left out.
+PAGES = sorted(path for pages in ("*.md", "docs/*.md", "docs/adr/*.md", "examples/*/*.md") for path in ROOT.glob(pages)
+               if path.name not in ("conformance.md", "support.md"))
+CODE = sorted(path for folder in ("dbt_idivm", "dbt", "tests", "macros", "examples") for kind in ("*.py", "*.sql", "*.scala")
+              for path in (ROOT / folder).rglob(kind) if "golden" not in path.parts)
+# Where a file may be that is named without its folder.
+FOLDERS = ("", "dbt_idivm", "dbt_idivm/refresh", "docs", "tests/functional", "tests/golden")
+# Files that dbt, a refresh or the reader makes.
+MADE = ("plan.txt", "delta_script.sql", "proof.txt", "run_results.json", "dbt_project.yml", "profiles.yml", "schema.yml",
+        "model.sql", "sources.sql", "order_names.sql")
+FILE = re.compile(r"`([\w./*-]+\.(?:py|md|sql|yml|txt|toml|json|scala))(?:::(\w+))?`")
+LINK = re.compile(r"\]\(([^)#:\s]+)(?:#([\w-]+))?\)")
+DECISION = re.compile(r"(?:ADR|adr/|decision) ?\[?(\d{4})")
+IDIVM = re.compile(r"IDIVM-(\d{3})")
+
+
+def names(path: Path) -> str:
+    return str(path.relative_to(ROOT))
+
+
+def mentions(paths: list[Path], pattern: re.Pattern[str]) -> Iterator[tuple[Path, tuple[str, ...]]]:
+    for path in paths:
+        yield from ((path, found.groups()) for found in pattern.finditer(path.read_text(encoding="utf-8")))
+
+
+def candidates(page: Path, file: str) -> Iterator[Path]:
+    """The files that a name without its folder may mean: a pattern, or a path below one of the folders or beside the page."""
+    for folder in (page.parent, *(ROOT / name for name in FOLDERS)):
+        yield from folder.glob(file)
+
+
+@pytest.mark.parametrize("page", PAGES, ids=names)
+def test_named_files_exist(page: Path) -> None:
+    for _, (file, test) in mentions([page], FILE):
+        if Path(file).name in MADE:
+            continue
+        found = [path for path in candidates(page, file) if path.exists()]
+        assert found, f"{names(page)} names {file}"
+        text = "".join(path.read_text(encoding="utf-8") for path in found)
+        assert not test or f"def {test}(" in text, f"{names(page)} names {file}::{test}"
+
+
+@pytest.mark.parametrize("page", PAGES, ids=names)
+def test_links_lead_somewhere(page: Path) -> None:
+    for _, (file, anchor) in mentions([page], LINK):
+        target = page.parent / file
+        assert target.exists(), f"{names(page)} links to {file}"
+        if anchor:
+            headings = re.findall(r"^#+ (.*)$", target.read_text(encoding="utf-8").lower(), re.MULTILINE)
+            assert anchor in {re.sub(r"[^\w -]", "", heading).replace(" ", "-") for heading in headings}, f"{file}#{anchor}"
+
+
+def test_cited_decisions_exist() -> None:
+    found = {path.name[:4] for path in (ROOT / "docs" / "adr").glob("*.md")}
+    assert [(names(path), number) for path, (number,) in mentions([*PAGES, *CODE], DECISION) if number not in found] == []
+
+
+def test_cited_codes_exist() -> None:
+    found = {entry.code for entry in CODES}
+    cited = [(names(path), f"IDIVM-{number}") for path, (number,) in mentions([*PAGES, *CODE], IDIVM)]
+    assert [(path, code) for path, code in cited if code not in found and code != "IDIVM-999"] == [], "999 is the tests' own"
+
+
+def test_docstrings_name_modules_that_exist() -> None:
+    """`aggregate.py`, or `operators/aggregate.py`, in a docstring or comment of the planner."""
+    for path, (file, _) in mentions([path for path in CODE if "tests" not in path.relative_to(ROOT).parts], FILE):
+        name = Path(file).name
+        assert name in MADE or any(candidates(path, file)) or any((ROOT / "dbt_idivm").rglob(name)), f"{names(path)} names {file}"
+
+
+def test_each_question_to_an_operator_is_in_the_checklist() -> None:
+    page = (ROOT / "CONTRIBUTING.md").read_text(encoding="utf-8")
+    checklist = page.partition("## Add an operator\n")[2].partition("\n## ")[0]
+    assert sorted(Operator.__abstractmethods__ - set(re.findall(r"`(\w+)`", checklist))) == []
+
+
+def test_the_way_of_one_changed_row() -> None:
+    """Ten stations at most, each with files and functions that exist."""
+    page = (ROOT / "docs" / "design.md").read_text(encoding="utf-8")
+    section = page.partition("## The way of one changed row\n")[2].partition("\n## ")[0]
+    stations = re.split(r"^\d+\. ", section, flags=re.MULTILINE)[1:]
+    assert 5 < len(stations) <= 10
+    for station in stations:
+        named = re.findall(r"`([\w/]+\.py)` \(`(\w+)`\)", station)
+        assert named, station
+        for file, name in named:
+            code = (ROOT / "dbt_idivm" / file).read_text(encoding="utf-8")
+            assert re.search(rf"^(?:def|class) {name}\b", code, re.MULTILINE), f"{file} has no {name}"
