@@ -1,4 +1,4 @@
-"""The console script `idivm`: what the planner makes of a model, without Spark and without a dbt project.
+"""The console script `idivm`: prints the plan of a model, without Spark and without a dbt project.
 
 Commands that need dbt or Spark are registered from outside, under the entry point group `idivm.commands`.
 """
@@ -47,7 +47,7 @@ def _registered() -> dict[str, EntryPoint]:
 @click.group(cls=_Commands)
 @click.version_option(package_name="dbt-idivm")
 def main() -> None:
-    """ID-based incremental view maintenance for dbt: look at what a model's refresh would do."""
+    """ID-based incremental view maintenance for dbt: shows what a model's refresh would do."""
 
 
 @main.command("explain")
@@ -57,7 +57,7 @@ def main() -> None:
 @click.option("--script", type=click.Choice(["optimised", "naive", "both", "none"]), default="optimised", show_default=True,
               help="Which Δ-script to print below the plan.")
 @click.option("--strategy", type=click.Choice(list(STRATEGIES)), default="id", show_default=True,
-              help="Which ways come first; the Δ-script is theirs.")
+              help="The strategy whose ways are preferred; the Δ-script is that of the first of them.")
 @click.option("--caches", default="auto", show_default=True, metavar="[auto|none|all|NAME,…]",
               help="Which caches to keep: none, or all that the paper places, or those of these CTEs and derived tables.")
 @click.option("--fail-on", type=click.Choice(["full"]), help="Exit with 1 if the model would be rebuilt on every run.")
@@ -76,9 +76,9 @@ def explain_command(model: Path, schemas: tuple[Path, ...], script: str, strateg
             raise SystemExit(1) from error
         return
     click.echo(explain(plan))
-    click.echo("meaning\n  to be judged by Spark when the view is built\n")
+    click.echo("meaning\n  Spark checks it when the view is built\n")
     if not is_typed:
-        click.echo("types\n  Spark will be asked for those of UNION, and cast branches to them; here they are as written\n")
+        click.echo("types\n  of UNION: Spark is asked when the view is built, and branches are cast to them; here they are not\n")
     for name in {"both": ("naive", "optimised"), "none": ()}.get(script, (script,)):
         click.echo(f"-- Δ-script ({name})\n{delta_script(plan, model.stem, STRATEGIES[strategy], optimised=name == 'optimised')}")
 
@@ -107,4 +107,4 @@ def _plan(model: Path, schemas: tuple[Path, ...], strategy: Strategy, caches: st
     policy = caches_of(caches if caches.lower() in WORDS else [name.strip() for name in caches.split(",")])
     caching = Caching(policy, relation_name(model.stem), lowered.subviews)
     ways = dict.fromkeys((*STRATEGIES[strategy], *ALL_WAYS))
-    return compile_plan(lowered.root, lowered.output, ways=tuple(ways), caching=caching), not lowered.untold
+    return compile_plan(lowered.root, lowered.output, ways=tuple(ways), caching=caching), not lowered.untyped_unions

@@ -1,4 +1,4 @@
-"""What the planner is told about the world: tables with their columns and keys, and how the user wants the model."""
+"""The facts that the planner gets: tables with their columns and keys, types of UNIONs, and which caches the user wants."""
 
 from __future__ import annotations
 
@@ -48,7 +48,7 @@ class TableInfo:
 
 @dataclass(frozen=True)
 class UnionTypes:
-    """What Spark says of one UNION: for each branch, and of the whole, the type names of the columns in order.
+    """The types that Spark reports for one UNION: for each branch, and for the whole, the type names of the columns in order.
 
     `steps`: of its first two branches together, the first three, and so on, without the whole.
     """
@@ -64,7 +64,7 @@ class UnionTypes:
 
     @property
     def unreadable(self) -> tuple[str, ...]:
-        """Types that a branch is to be cast to and no CAST can name: long structs are cut short where they are told."""
+        """Types that a branch is to be cast to and no CAST can name: DESCRIBE truncates long structs."""
         casts = dict.fromkeys(kind for branch in range(len(self.branches)) for kinds in self.casts(branch) for kind in kinds)
         return tuple(kind for kind in casts if type_of(kind).this in (Type.OBJECT, Type.UNKNOWN))
 
@@ -73,7 +73,7 @@ class UnionTypes:
 class Catalog:
     """Relation name → facts. `views` holds the definitions of plain SQL views among the inputs; they are expanded.
 
-    `unions`: the number of a UNION in the model → its types, as far as they were asked for (`Lowered.untold`).
+    `unions`: the number of a UNION in the model → its types, as far as they were asked for (`Lowered.untyped_unions`).
     """
 
     tables: Mapping[str, TableInfo] = field(default_factory=dict)
@@ -94,10 +94,10 @@ class Subview:
 class Caching:
     """What is to be cached for the model whose relation is `model`; `subviews` are those that its SELECT names.
 
-    `stored`: cache table → column → the Spark SQL type that it has there. Types that are not in it are inferred, which will do to
-    look at a plan, but not to run one. Whoever runs it compiles, asks the engine for the types of the first cache that is not in
-    `stored` (of `full_query(over_tables(cache.plan, plan.caches), …)`, which reads base tables only), and compiles again, until
-    all are.
+    `stored`: cache table → column → the Spark SQL type that it has there. Other types are inferred, which is enough to print a
+    plan, but not to run one. To run one, compile, ask the engine for the types of the first cache that is not in `stored` (those
+    of `full_query(over_tables(cache.plan, plan.caches), …)`, which reads base tables only), and compile again, until all are in
+    it.
     """
 
     policy: Caches = "auto"

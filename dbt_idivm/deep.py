@@ -1,7 +1,7 @@
 """How deep expressions may nest: sqlglot and the planner walk trees by recursion, and Python's own limit is for shallower ones.
 
-Spark's own parser gives up at some 200 to 400 nested calls, and at some 500 operands of `+`. Up to that nothing here may be in
-the way: a level costs up to 25 calls in sqlglot's parser, and an operand of a chain five in the planner.
+Spark's own parser fails at some 200 to 400 nested calls, and at some 500 operands of `+`. Up to there nothing may fail here: a
+level costs up to 25 calls in sqlglot's parser, and an operand of a chain five in the planner.
 """
 
 from __future__ import annotations
@@ -15,10 +15,10 @@ from sqlglot import Token, TokenType
 
 from dbt_idivm.errors import IdivmError, finding
 
-# Brackets, CASEs and prefixes within each other. Looked at before anything recurses, because sqlglot's compiled build would end
+# Nested brackets, CASEs and prefixes. Checked before anything recurses, because sqlglot's compiled build would end
 # the process where its own parser would raise RecursionError.
 DEEPEST = 200
-# Python's own calls take no place on the C stack; 10,000 of those that do, through C, fit into the 8 MB of a thread.
+# Calls of Python functions by Python use no C stack; 10,000 calls through C, which do, fit into the 8 MB of a thread.
 _CALLS = 10_000
 
 _OPENS = frozenset({TokenType.L_PAREN, TokenType.L_BRACKET, TokenType.CASE})
@@ -32,9 +32,9 @@ _before = 0
 
 @contextmanager
 def deep_recursion() -> Iterator[None]:
-    """Room for deep trees. Where even that is not enough, IDIVM-231.
+    """Raises the recursion limit while the block runs. Raises IDIVM-231 if even that limit is exceeded.
 
-    The limit is the process's: it is raised while anybody is inside, and put back by the last one to leave.
+    The limit belongs to the process: it is raised while any thread is inside, and reset by the last one to leave.
     """
     _enter()
     try:

@@ -1,4 +1,4 @@
-"""What dbt-idivm says when it cannot do what was asked: findings with a code, a place, a reason, a way out.
+"""Errors and reasons of dbt-idivm: findings with a code, a place, a reason, a way out.
 
 `codes.py` holds the table of codes. All findings about one model are collected, then raised once, as one error.
 The fourth group of codes is not failures: its findings are the reasons why a refresh rebuilt the view.

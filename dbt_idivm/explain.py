@@ -24,7 +24,7 @@ from dbt_idivm.script.ways import ALL_WAYS, Application, Way, WayName
 def explain(plan: Plan) -> str:
     """The operator tree with IDs, base i-diff schemas, rules in firing order, caches, and the i-diffs of the view.
 
-    Intermediate caches come first, each with why it is there and what a view's plan shows.
+    Intermediate caches come first, each with the reason why it is kept and the same sections as the view.
     """
     caches = [f"cache {cache.number}: {cache.table}\n  {_reason(cache)}\n\n{_explained(cache.plan, 'cache')}"
               for cache in plan.caches]

@@ -1,6 +1,6 @@
-"""Names of relations as one text each: what dicts, states and messages know a relation by, and what comes apart again.
+"""Names of relations as one text each, which identifies a relation in dicts, states and messages and can be split into its parts.
 
-The parts are joined by dots, lower case, because Spark's names have no case; a part that is not a plain word stands in
+The parts are joined by dots, lower case, because Spark's names have no case; a part that is not a plain word is in
 back quotes. A part with a slash is a path, whose case counts.
 
     Main.Orders, `main`.`orders`    main.orders

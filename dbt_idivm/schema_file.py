@@ -29,7 +29,7 @@ Node = Mapping[str, Any]
 
 
 class SchemaFileError(Exception):
-    """The properties file does not say what is needed; the message names the place."""
+    """Something that the planner needs is missing in the properties file; the message names the place."""
 
 
 def catalog_of(document: Node) -> Catalog:

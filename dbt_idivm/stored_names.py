@@ -12,7 +12,7 @@ from dbt_idivm.script.plan import ViewColumn
 HIDDEN = "idivm__"  # hidden columns of the stored view begin with this
 _REFUSED = re.compile(r"[ ,;{}()\n\t=]")  # what Delta takes in a column name only under column mapping
 _OTHER = re.compile(r"[^a-z0-9_]+")
-CACHE = "__idivm_cache_"  # between a model's name and what tells its intermediate caches apart
+CACHE = "__idivm_cache_"  # between a model's name and what distinguishes its intermediate caches
 _LONGEST = 128  # what a metastore takes
 
 
@@ -29,7 +29,7 @@ def cache_columns(attributes: Iterable[str]) -> tuple[ViewColumn, ...]:
 
 
 def _free(wanted: str, taken: set[str]) -> str:
-    """A name that every Delta table can have and that is not taken in any case; it is taken then."""
+    """A name that every Delta table can have and that is not `taken`, whatever its case; it is added to `taken`."""
     name = fresh_name(_REFUSED.sub("_", wanted), lambda tried: tried.lower() in taken)
     taken.add(name.lower())
     return name

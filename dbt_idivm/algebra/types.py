@@ -97,7 +97,7 @@ def is_float(kind: exp.DataType) -> bool:
     return kind.this in (Type.FLOAT, Type.DOUBLE)
 
 
-def told_apart(value: exp.Expr, kind: exp.DataType) -> exp.Expr:
+def distinguishable(value: exp.Expr, kind: exp.DataType) -> exp.Expr:
     """The value in a form in which equal means identical: 0.0 equals -0.0, but their texts differ."""
     return exp.Cast(this=value, to=exp.DataType(this=Type.TEXT)) if is_float(kind) else value
 

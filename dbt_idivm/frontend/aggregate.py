@@ -62,7 +62,7 @@ class Grouping:
 
     def apply(self, items: Sequence[SelectItem]) -> tuple[Operator, tuple[exp.Expr, ...]]:
         """γ and the HAVING above it; with each item's expression over γ's attributes."""
-        for expression in _telling(self._group_expressions(items)):
+        for expression in _without_constants(self._group_expressions(items)):
             self.groups.setdefault(self._known(expression), self._attribute(expression, self._alias(items, expression)))
         expressions = tuple(self._over_groups(i.expression, i.raw, i.name if i.named else "") for i in items)
         having = self._having(items)
@@ -124,8 +124,8 @@ class Grouping:
     def _in_having(self, node: exp.Expr, aliases: Aliases) -> exp.Expr:
         """A part of HAVING over γ's attributes, as Spark reads it.
 
-        Aggregates are over the rows of FROM. Elsewhere a whole grouping expression goes before the names in it, and a grouped
-        column before an alias: `SELECT a + 1 AS a … GROUP BY a + 1 HAVING a + 1 > 2` adds one once.
+        Aggregates are over the rows of FROM. Elsewhere a whole grouping expression has precedence over the names in it, and a
+        grouped column over an alias: `SELECT a + 1 AS a … GROUP BY a + 1 HAVING a + 1 > 2` adds one once.
         """
         if isinstance(node, exp.AggFunc):
             return self._over_groups(Resolver(self.scope, self.env, self.lowering.findings).resolve(node), node, "")
@@ -139,9 +139,9 @@ class Grouping:
         return self._over_groups(resolver.resolve(node) if alias is None else alias, node, "")
 
     def _group(self, node: exp.Expr) -> str | None:
-        """The group that an expression over FROM is, None if it is none or no such expression."""
+        """The attribute of the group that equals an expression over FROM; None if there is none."""
         if isinstance(bare(node), exp.Connector) and not any(known[0] == type(bare(node)).__name__ for known in self.groups):
-            return None  # said at once: each level of a long chain of conditions would be resolved again
+            return None  # without a look inside: each level of a long chain of conditions would be resolved again
         problems: list[Finding] = []
         resolved = Resolver(self.scope, self.env, problems).resolve(node)
         return None if problems else self.groups.get(self._known(resolved))
@@ -164,7 +164,7 @@ class Grouping:
         return whole.transform(replace, copy=False)
 
     def _call(self, node: exp.AggFunc, raw: exp.Expr, alias: str) -> str:
-        """The attribute of one aggregate; equal ones are one."""
+        """The attribute of one aggregate; equal aggregates share one."""
         distinct = isinstance(node.this, exp.Distinct)
         operand = bare(node.this.expressions[0] if distinct else node.this)
         if operand.find(exp.AggFunc):
@@ -217,17 +217,17 @@ class Grouping:
         self.lowering.findings.append(finding(code, self.env.text.place(node), **details))
 
 
-def _telling(groups: list[exp.Expr]) -> list[exp.Expr]:
-    """The groups without constants, which tell no rows apart; a constant if there is nothing else.
+def _without_constants(groups: list[exp.Expr]) -> list[exp.Expr]:
+    """The groups without constants, which distinguish no rows; a constant of our own if there is no other group.
 
-    Not the one that the user wrote: NULL has a type that no table can store.
+    Not the user's constant: NULL has a type that no table can store.
     """
     varying = [group for group in groups if group.find(exp.Column)]
     return varying if varying or not groups else [exp.Literal.number(1)]
 
 
 def aliases_of(items: Sequence[SelectItem]) -> Aliases:
-    """The expressions that an alias, or the name of a column that is selected, stands for."""
+    """Alias, or name of a selected column, in lower case → the expressions of the items that have it."""
     found: dict[str, list[exp.Expr]] = {}
     for item in items:
         found.setdefault(item.name.lower(), []).append(item.expression)

@@ -1,11 +1,11 @@
-"""Texts that mean the moment at which they are read: an expression over one of them is not maintained.
+"""Texts whose value Spark takes from the clock: an expression over one of them is not maintained (ADR 0011).
 
-Spark reads 'now', 'today', 'yesterday' and 'tomorrow' as what they say where a constant text is converted into a date or
-timestamp, and takes the current day for a text that holds a time alone, constant or not, where it becomes a TIMESTAMP.
-Nobody needs to write the conversion: `d > 'today'`, CASE and functions of dates make it too. A text with a format
-(`to_timestamp(s, 'HH:mm')`) means the same at any time.
+Where a constant text is converted into a date or timestamp, Spark reads 'now', 'today', 'yesterday' and 'tomorrow' as times
+relative to the clock. Where any text becomes a TIMESTAMP, and holds only a time, Spark adds the current day.
+The conversion may be implicit: `d > 'today'`, CASE and functions of dates convert too. A text with a format
+(`to_timestamp(s, 'HH:mm')`) has the same value at any time.
 
-Where a type is not known, and where a constant is computed, the worst is assumed.
+Where a type is unknown, and where a constant is computed, the worst case is assumed.
 """
 
 from __future__ import annotations
@@ -42,7 +42,7 @@ _FAMILIES: Mapping[object, Family] = {
     **dict.fromkeys((_Type.TIMESTAMP, _Type.TIMESTAMPTZ, _Type.TIMESTAMPLTZ, _Type.DATETIME), "timestamp"),
     **dict.fromkeys((_Type.DATE, _Type.TIMESTAMPNTZ), "date"),
 }
-_UNTOLD = frozenset({_Type.UNKNOWN, _Type.OBJECT})
+_UNKNOWN = frozenset({_Type.UNKNOWN, _Type.OBJECT})
 _TIMES: frozenset[Family] = frozenset({"timestamp", "date"})
 _ANY: frozenset[Family] = frozenset({"text", "timestamp", "date"})
 
@@ -51,16 +51,16 @@ _WITHOUT_FORMAT: Mapping[str, Family] = {
 _CONVERTING = functions.OF_TIMESTAMP.union(
     functions.OF_TIMESTAMP_AND_ZONE, functions.OF_DATE, functions.OF_DATE_OR_UNIT, _WITHOUT_FORMAT, functions.BY_SCHEMA,
     functions.UNIFYING, ("concat",))
-# What these give may be of the type of any operand; sqlglot says of which, and not always as Spark does.
+# Their result may have the type of any operand; sqlglot infers of which, and not always as Spark does.
 _MIXING = (exp.Coalesce, exp.Nullif, exp.Greatest, exp.Least, exp.Add, exp.Sub, exp.Array, exp.Map, exp.GenerateSeries)
 
 
 def clock_texts(root: Operator, text: Text) -> Iterator[Finding]:
-    """IDIVM-230 for each expression of the plan that may mean the moment at which it is evaluated.
+    """IDIVM-230 for each expression of the plan whose value may depend on the time of its evaluation.
 
-    A constant that a subquery gives a name is looked through: the plan may put it where the name was.
+    A constant that a subquery gives a name counts wherever the name is used, because the plan may put it there.
     """
-    for shown, operand in _moving(root):
+    for shown, operand in _clock_dependent(root):
         words = operand.name if isinstance(operand, exp.Literal) else None
         token = next((token for token in text.tokens if words is not None and token.text == words), None)
         yield finding(230, text.place_at(token.start, token.end + 1) if token else None, expression=_cut(as_written(shown)))
@@ -70,9 +70,9 @@ def _cut(source: str) -> str:
     return source if len(source) <= _SHOWN else f"{source[:_SHOWN]}…"
 
 
-def _moving(root: Operator) -> Iterator[tuple[exp.Expr, exp.Expr]]:
-    """Expressions with the operand that is at fault."""
-    constants: dict[str, exp.Expr] = {}  # attributes that are known to be one that may mean the moment
+def _clock_dependent(root: Operator) -> Iterator[tuple[exp.Expr, exp.Expr]]:
+    """Expressions that depend on the clock, each with the operand that causes it."""
+    constants: dict[str, exp.Expr] = {}  # attribute → the constant that it is, where Spark may take its value from the clock
     for each in operators(root):
         types = {name: kind for child in each.inputs for name, kind in child.types.items()}
         for expression in each.expressions:
@@ -80,17 +80,18 @@ def _moving(root: Operator) -> Iterator[tuple[exp.Expr, exp.Expr]]:
             whole, variables = with_typed_variables(whole, types)
             known = {**types, **variables}
             for node in whole.walk():
-                fault = next((operand for operand, becomes in _conversions(node, known) if _moves(operand, becomes, known)), None)
-                if fault is not None:
-                    yield node, fault
-        constants.update((name, made) for name, made in each.defined if _means_a_moment(made, types))
+                found = (operand for operand, becomes in _conversions(node, known) if _depends_on_clock(operand, becomes, known))
+                cause = next(found, None)
+                if cause is not None:
+                    yield node, cause
+        constants.update((name, made) for name, made in each.defined if _reads_the_clock(made, types))
         for output, sources in each.united:
             operands = [constants.get(name, column(name)) for name in sources if name is not None]
-            # types that are not known here the engine is asked for, and what it converts is then a cast below ∪
-            if not any(infer_type(operand, types).this in _UNTOLD for operand in operands):
+            # unknown types are asked of the engine, and what it converts is then a cast below ∪
+            if not any(infer_type(operand, types).this in _UNKNOWN for operand in operands):
                 unified = _unified(operands, types)
-                yield from ((operand, operand) for operand, becomes in unified if _moves(operand, becomes, types))
-            constants.update((output, operand) for operand in operands if _means_a_moment(operand, types))
+                yield from ((operand, operand) for operand, becomes in unified if _depends_on_clock(operand, becomes, types))
+            constants.update((output, operand) for operand in operands if _reads_the_clock(operand, types))
 
 
 def _conversions(node: exp.Expr, types: Types) -> Iterator[Conversion]:
@@ -173,7 +174,7 @@ def _results(node: exp.Expr) -> list[exp.Expr]:
 
 
 def _unified(operands: Sequence[exp.Expr], types: Types) -> Iterator[Conversion]:
-    """Operands that become one type: each may become what another is. An interval is added to a TIMESTAMP."""
+    """Operands that are converted to one type: each to that of another operand. An interval is added to a TIMESTAMP."""
     stored = all(isinstance(each, exp.Column) for each in operands)
     if stored and len({infer_type(each, types) for each in operands}) == 1:
         return
@@ -184,17 +185,17 @@ def _unified(operands: Sequence[exp.Expr], types: Types) -> Iterator[Conversion]
         yield operand, (others & _TIMES) | (frozenset({"timestamp"}) if interval else frozenset())
 
 
-def _moves(operand: exp.Expr, becomes: frozenset[Family], types: Types) -> bool:
-    """Whether the operand may be a text that means the moment once it becomes that."""
+def _depends_on_clock(operand: exp.Expr, becomes: frozenset[Family], types: Types) -> bool:
+    """Whether the operand may be a text whose value Spark takes from the clock when it is converted to one of these."""
     if not becomes:
         return False
     if _is_constant(operand):
-        return _means_a_moment(operand, types)
+        return _reads_the_clock(operand, types)
     return "timestamp" in becomes and "text" in _families(operand, types)
 
 
-def _means_a_moment(operand: exp.Expr, types: Types) -> bool:
-    """Whether it is a constant text that may mean the moment wherever it becomes a time."""
+def _reads_the_clock(operand: exp.Expr, types: Types) -> bool:
+    """Whether it is a constant text whose value Spark may take from the clock where it is converted to a time."""
     if not _is_constant(operand):
         return False
     words = _folded(operand)
@@ -207,7 +208,7 @@ def _is_constant(operand: exp.Expr) -> bool:
 
 
 def _folded(operand: exp.Expr) -> str | None:
-    """The text that a constant is, None if that takes more than joining literals."""
+    """The text of a constant; None if it is more than a concatenation of literals."""
     operand = operand.unnest()
     if isinstance(operand, exp.Literal):
         return operand.name
@@ -227,7 +228,7 @@ def _families(operand: exp.Expr, types: Types) -> frozenset[Family]:
     if isinstance(operand, exp.Bracket | exp.Lambda):
         return _families(operand.this, types)
     kind = infer_type(operand, types)
-    if kind.this not in _UNTOLD:
+    if kind.this not in _UNKNOWN:
         return _of_type(kind)
     if not isinstance(operand, exp.Func):
         return _ANY
@@ -243,7 +244,7 @@ def _given(call: exp.Func) -> frozenset[Family]:
 
 
 def _leaf(node: exp.Expr, types: Types) -> frozenset[Family]:
-    """What a node that has no value below it brings into an expression: times come from a column or from a function of times."""
+    """The families of a node without operands that have values: a column, a literal or a function of times."""
     if isinstance(node, exp.Column | exp.Cast):
         return _of_type(infer_type(node, types))
     if isinstance(node, exp.Func):
@@ -257,10 +258,10 @@ def _all_of(operands: Sequence[exp.Expr], types: Types) -> frozenset[Family]:
 
 
 def _of_type(kind: exp.DataType) -> frozenset[Family]:
-    """The families of a type and its parts; all of them where it is not known."""
+    """The families of a type and its parts; all of them if it is unknown."""
     parts = {part.this for part in kind.find_all(exp.DataType)}
-    return _ANY if parts & _UNTOLD else frozenset(_FAMILIES[part] for part in parts if part in _FAMILIES)
+    return _ANY if parts & _UNKNOWN else frozenset(_FAMILIES[part] for part in parts if part in _FAMILIES)
 
 
 def _is_scalar(operand: exp.Expr, types: Types) -> bool:
-    return infer_type(operand, types).this not in {*_UNTOLD, _Type.ARRAY}
+    return infer_type(operand, types).this not in {*_UNKNOWN, _Type.ARRAY}

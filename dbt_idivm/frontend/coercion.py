@@ -9,7 +9,7 @@ pushed down as one of the branch's column: '7' and '07' are one INT and two STRI
 
 Of several UNION ALLs in a row the left one is cast first: 1 of (INT ∪ DECIMAL) ∪ STRING is '1.0' where that has a type at all.
 
-Which type that is, is Spark's word. Where the types of all branches are beyond doubt and the same, nobody needs to be asked.
+Spark decides which type that is. Where the types of all branches are certain and the same, it need not be asked.
 """
 
 from __future__ import annotations
@@ -31,13 +31,13 @@ from dbt_idivm.frontend.names import Names
 from dbt_idivm.operators import Project, UnionAll
 
 
-def is_untold(union: UnionAll) -> bool:
-    """Whether a branch may have to be cast: its types are not known beyond doubt, or not the same."""
+def needs_types(union: UnionAll) -> bool:
+    """Whether the engine has to be asked for the union's types: those of a branch are not certain, or differ."""
     return any(None in kinds or len(set(kinds)) > 1 for kinds in zip(*_certain_sources(union), strict=True))
 
 
 def _certain_sources(union: UnionAll) -> list[tuple[exp.DataType | None, ...]]:
-    """Per branch, the certain types of what it gives for the outputs."""
+    """Per branch, the certain types of its columns, in the order of the outputs; None for one that is not certain."""
     found = []
     for part, sources in zip(union.inputs, union.sources, strict=True):
         known = part.certain_types
@@ -73,9 +73,9 @@ def answers(unions: Sequence[UnionAll], types: Sequence[str]) -> list[UnionTypes
 
 def coerced(part: Operator, sources: tuple[str, ...], casts: tuple[tuple[str, ...], ...], name: str,
             names: Names) -> tuple[Operator, tuple[str, ...]]:
-    """The branch with what it gives in the types of the whole, and the attributes that hold that.
+    """The branch with its columns cast to the types of the union, and the attributes that hold them.
 
-    An attribute that is cast is another one: an ID stays what it is, and goes on as a hidden column.
+    A cast makes another attribute: an ID is passed on unchanged, as a hidden column.
     """
     definitions: dict[str, exp.Expr] = {each: column(each) for each in part.columns}
     outputs = []
@@ -93,10 +93,10 @@ def _cast(value: exp.Expr, kind: str) -> exp.Expr:
     return exp.Cast(this=value, to=type_of(kind).copy())
 
 
-def check(union: UnionAll, told: UnionTypes) -> None:
-    """Raises ValueError if a branch gives something of another type than the union's column."""
-    for part, sources, have in zip(union.inputs, union.sources, told.branches, strict=True):
+def check(union: UnionAll, types: UnionTypes) -> None:
+    """Raises ValueError if a column of a branch has another type than the union's column."""
+    for part, sources, have in zip(union.inputs, union.sources, types.branches, strict=True):
         known = part.certain_types
-        for source, old, new in zip(sources, have, told.whole, strict=True):
+        for source, old, new in zip(sources, have, types.whole, strict=True):
             if old != new and (source is None or known.get(source) != stored_type(type_of(new))):
                 raise ValueError(f"∪ has {source} of {old} in a column of {new}")

@@ -37,7 +37,7 @@ _PARSER: Any = Spark.parser_class
 _BUILDERS: dict[str, Builder] = {**dict.fromkeys(_UNIT_FIRST, exp.Anonymous.from_arg_list), **_PARSER.FUNCTIONS,
                                  **dict.fromkeys(_BY_NAME, exp.Anonymous.from_arg_list), "MEAN": exp.Avg.from_arg_list}
 _MARKED = frozenset({*_BUILDERS, *_PARSER.FUNCTION_PARSERS}) - _OWN_SYNTAX
-# A comma stands before none of these, and after none of those.
+# No comma may be before one of these, and none after one of those.
 _AFTER_LIST = frozenset({TokenType.COMMA, TokenType.R_PAREN, TokenType.R_BRACKET, TokenType.FROM, TokenType.WHERE,
                          TokenType.HAVING, TokenType.GROUP_BY, TokenType.ORDER_BY, TokenType.SEMICOLON})
 _BEFORE_LIST = frozenset({TokenType.L_PAREN, TokenType.L_BRACKET, TokenType.SELECT, TokenType.FROM})
@@ -63,7 +63,7 @@ def parse(sql: str) -> list[exp.Expr]:
 
 
 def _with_hex_strings(tokens: list[Token]) -> list[Token]:
-    """X 'FF' is one token to Spark, as X'FF' is to both."""
+    """The tokens with X 'FF' as one token, as in Spark; both read X'FF' as one."""
     found: list[Token] = []
     for token in tokens:
         before = found[-1] if found else None
@@ -81,7 +81,7 @@ def _is_column_all(token: Token, after: Token) -> bool:
 
 
 def _refuse_commas(tokens: Sequence[Token]) -> None:
-    """sqlglot passes over a comma with nothing before or after it, and reads `??` where Spark does not."""
+    """Raises ParseError for what sqlglot accepts and Spark does not: a comma with nothing before or after it, and `??`."""
     for token, after in zip(tokens, (*tokens[1:], None), strict=False):
         loose = token.token_type == TokenType.COMMA and (after is None or after.token_type in _AFTER_LIST)
         empty = token.token_type in _BEFORE_LIST and after is not None and after.token_type == TokenType.COMMA
@@ -102,13 +102,13 @@ def _without(mark: str, tree: exp.Expr) -> exp.Expr:
     for node in nodes:
         if isinstance(node.this, str):
             node.set("this", node.this.removeprefix(mark))
-    for call in reversed(calls):  # a function stands below those that it is an argument of
+    for call in reversed(calls):  # arguments first
         call.replace(_function(call))
     return tree
 
 
 def _function(call: exp.Anonymous) -> exp.Expr:
-    """What sqlglot makes of a call, unless that would be written back differently."""
+    """sqlglot's typed node for a call, or the call by name if the node would be written back differently."""
     name, args = call.name.upper(), call.expressions
     plain = exp.Anonymous(this=call.name.lower(), expressions=[arg.copy() for arg in args])
     if name in _UNIT_FIRST and len(args) == 3:
@@ -127,7 +127,7 @@ def _function(call: exp.Anonymous) -> exp.Expr:
 
 
 def _built(builder: Builder, args: Sequence[exp.Expr]) -> exp.Expr:
-    """Builders take the dialect or do not; sqlglot finds out in the same way."""
+    """The node of a builder, which takes the dialect or does not; sqlglot finds out in the same way."""
     try:
         return builder(args)
     except TypeError:

@@ -1,4 +1,4 @@
-"""Where a query stands: its text, the CTEs that it sees, and the queries around it."""
+"""The surroundings of a query: its text, the CTEs that it sees, and the queries around it."""
 
 from __future__ import annotations
 

@@ -1,6 +1,6 @@
-"""The built-in functions of Spark SQL by what they mean for maintenance.
+"""The built-in functions of Spark SQL, classified by how they can be maintained.
 
-A function that is on no list is refused: whether it is deterministic, or an aggregate, cannot be told.
+A function that is on no list is refused, because it is unknown whether it is deterministic, or an aggregate.
 """
 
 from __future__ import annotations
@@ -49,7 +49,7 @@ SCALAR = _words("""
     zeroifnull zip_with
 """)
 
-# Each evaluation draws anew, or the answer depends on files and partitions. Spark flags most of these, not all.
+# Each evaluation may give another value, or the value depends on files and partitions. Spark flags most of these, not all.
 RANDOM = _words("""
     aes_encrypt input_file_block_length input_file_block_start input_file_name java_method
     monotonically_increasing_id rand randn random randstr reflect shuffle spark_partition_id try_reflect uniform
@@ -93,7 +93,7 @@ GENERATOR = _words("""
 """)
 
 # Functions of times: of TIMESTAMP, of DATE or TIMESTAMP_NTZ, and those that are of TIMESTAMP where a unit is given. They
-# convert texts, but for a format, a unit or a zone.
+# convert text arguments, except a format, a unit or a zone.
 OF_TIMESTAMP = _words("""
     date_format date_part date_trunc datepart extract hour minute months_between second timestampadd timestampdiff
     unix_micros unix_millis unix_seconds
@@ -126,7 +126,7 @@ TIMESTAMPS = _words("""
 """)
 DATES = _words("date_from_unix_date make_date next_day try_to_date")
 
-# Words that may stand before a bracket without being functions.
+# Words that may precede a bracket without being functions.
 SYNTAX = _words("""
     ! all and any as between bigint binary boolean case char decimal distinct div double else end escape except
     from ilike in int integer interval is like not numeric on or string then timestamp using varchar when

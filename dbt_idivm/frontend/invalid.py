@@ -33,7 +33,7 @@ def symmetric(node: exp.Expr, text: Text) -> Finding | None:
 
 
 def branches(node: exp.Expr, text: Text) -> Finding | None:
-    """A set operation of what is no query, as a table's bare name."""
+    """A set operation with a branch that is not a query, such as a table's bare name."""
     sides = [node.this, node.args.get("expression")] if isinstance(node, exp.SetOperation) else []
     wrong = next((side for side in sides if not isinstance(side, exp.Query)), None)
     return None if wrong is None else finding(220, text.place(wrong), message="a branch of a set operation is not a query")

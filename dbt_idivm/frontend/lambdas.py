@@ -1,7 +1,7 @@
-"""What the variables of lambdas are: elements of the arrays and maps that the function is given.
+"""The variables of lambdas: elements of the arrays and maps that are arguments of the function.
 
-They become columns of their own names and types, so that what is said of columns is said of them. Where the type is not
-known, they stay what they are.
+They are replaced by columns with names and types, so that what is inferred for columns is inferred for them. A variable of
+unknown type is not replaced.
 """
 
 from __future__ import annotations
@@ -71,7 +71,7 @@ def _settled(kind: exp.DataType) -> exp.DataType | None:
 
 
 def _put(function: exp.Lambda, variable: str, name: str) -> None:
-    """The column in place of the variable, but where a lambda inside has a variable of that name."""
+    """Put the column in place of the variable, except inside a nested lambda that has a variable of the same name."""
     wanted = variable.lower()
     for node in [each for each in function.this.walk() if isinstance(each, exp.Identifier) and each.name.lower() == wanted]:
         parent = node.parent

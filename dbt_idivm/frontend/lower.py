@@ -1,8 +1,8 @@
 """SQL text → operators: the whole of the front end in one call.
 
 parse → refuse what has no rule → find the tables → lower, resolving names as Spark does (`scope.py`). sqlglot's own
-`qualify` is not used: it lower-cases what the user spelt, stops at the first error, and resolves aliases otherwise
-than Spark in several places (`tests/unit/test_frontend_names.py` has them).
+`qualify` is not used: it lower-cases the user's names, stops at the first error, and resolves aliases differently
+from Spark in several places (`tests/unit/test_frontend_names.py` has them).
 """
 
 from __future__ import annotations
@@ -33,20 +33,21 @@ __all__ = ["Lowered", "lower", "tables_in"]
 class Lowered:
     """A model as operators. `output` pairs the user's columns, in order and spelling, with attributes of `root`.
 
-    `subviews` are the CTEs, once for each use, and the derived tables: each one's operator is part of `root`. `untold` are
-    UNIONs by their number whose branches may have different types: whoever means to run the plan asks the engine for those of
-    `coercion.question` and lowers again with `Catalog.unions`, or the plan is not the query.
+    `subviews` are the CTEs, once for each use, and the derived tables: each one's operator is part of `root`. `untyped_unions`
+    are UNIONs, by number, whose types the engine still has to be asked for, because their branches may have different ones.
+    Before the plan is run, ask for the types of `coercion.question` and lower again with `Catalog.unions`: otherwise the plan
+    may not mean what the query means.
     """
 
     root: Operator
     output: tuple[tuple[str, str], ...]
     subviews: tuple[Subview, ...] = ()
-    untold: Mapping[int, UnionAll] = field(default_factory=dict)
+    untyped_unions: Mapping[int, UnionAll] = field(default_factory=dict)
 
 
 @deep_recursion()
 def lower(sql: str, catalog: Catalog) -> Lowered:
-    """The plan of a model's SELECT. Raises IdivmError with all that stands in the way."""
+    """The plan of a model's SELECT. Raises IdivmError with all findings: what Spark would not accept, and what has no rule."""
     text = Text(sql)
     names = tables_in(sql)  # raises where nothing is read
     views = _views(names, catalog)
@@ -64,23 +65,23 @@ def lower(sql: str, catalog: Catalog) -> Lowered:
     findings.extend(incomparable_outputs(rows.root, stored))
     findings.extend(clock_texts(rows.root, text))
     _raise(_once_a_column(findings))
-    return Lowered(rows.root, output, tuple(lowering.subviews), lowering.untold)
+    return Lowered(rows.root, output, tuple(lowering.subviews), lowering.untyped_unions)
 
 
 def _once_a_column(findings: list[Finding]) -> list[Finding]:
-    """A column that cannot be compared is told of once, at the place where that matters first."""
-    told: set[str] = set()
+    """The findings with one IDIVM-218 per column: a column that cannot be compared is reported once, at its first use."""
+    reported: set[str] = set()
     kept = []
     for found in findings:
         column = found.details["column"] if found.code == "IDIVM-218" else ""
-        if not column or column not in told:
+        if not column or column not in reported:
             kept.append(found)
-        told.add(column)
+        reported.add(column)
     return kept
 
 
 def _parsed(text: Text) -> exp.Query:
-    """The text as one query without what has no meaning in a table: order and hints."""
+    """The text as one query, without ORDER BY and hints, which do not affect the rows of a table."""
     tree = text.parse()
     if isinstance(tree, Finding):
         raise IdivmError(tree)
@@ -136,10 +137,10 @@ def _item_place(tree: exp.Query, text: Text, entry: Entry, last: bool = False) -
 
 
 def _raise(findings: Iterable[Finding]) -> None:
-    """All findings as one error, if there are any; each is told once."""
-    told: list[Finding] = []
+    """All findings as one error, if there are any; each is reported once."""
+    reported: list[Finding] = []
     for each in findings:
-        if each not in told:
-            told.append(each)
-    if told:
-        raise IdivmError(told)
+        if each not in reported:
+            reported.append(each)
+    if reported:
+        raise IdivmError(reported)

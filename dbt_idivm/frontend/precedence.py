@@ -5,7 +5,7 @@
     a = b < c       (a = b) < c         not a = (b < c)
     a = b IN (1)    (a = b) IN (1)      not a = (b IN (1))
 
-Printing hides it, because the text comes back as it was; who compares or evaluates the tree would be misled.
+Printing hides the difference, because the text is the same; comparing or evaluating the tree would be wrong.
 """
 
 from __future__ import annotations
@@ -15,8 +15,8 @@ from collections.abc import Iterator
 from sqlglot import Token, TokenType, exp
 from sqlglot.errors import ParseError
 
-# Spark's grammar (valueExpression): a higher level binds tighter, operators of one level from left to right. COALESCE stands
-# for >>>, before the calls of a text become functions.
+# Spark's grammar (valueExpression): a higher level binds tighter, operators of one level from left to right. COALESCE represents
+# >>>, before the calls of a text become functions.
 _LEVELS: dict[type[exp.Expr], int] = {
     **dict.fromkeys((exp.Mul, exp.Div, exp.IntDiv, exp.Mod), 7),
     **dict.fromkeys((exp.Add, exp.Sub, exp.DPipe), 6),
@@ -68,13 +68,13 @@ def _is_predicate(node: exp.Expr) -> bool:
 
 
 def _is_inside_chain(node: exp.Expr) -> bool:
-    """Whether a chain above reaches it: as an operand of an operator, or as what a predicate is said of."""
+    """Whether it belongs to a chain above: as an operand of an operator, or as the subject of a predicate."""
     above = node.parent
     return above is not None and _is_operation(above) and (type(above) in _LEVELS or node.arg_key == "this")
 
 
 def _parts(node: exp.Expr) -> Iterator[exp.Expr]:
-    """The chain in the order of the text: operands, and the operations themselves where their sign stands."""
+    """The chain in the order of the text: operands, and each operation at the place of its sign."""
     behind: list[exp.Expr] = []
     while _is_operation(node):
         behind.append(node)
@@ -142,7 +142,7 @@ def _reduce(operands: list[exp.Expr], pending: list[exp.Expr]) -> None:
 
 
 def _over(predicate: exp.Expr, subject: exp.Expr) -> exp.Expr:
-    """The predicate said of another subject."""
+    """The predicate with another subject."""
     below = predicate.this if isinstance(predicate, exp.Not | exp.Escape) else None
     return _like(predicate, this=subject if below is None else _over(below, subject))
 

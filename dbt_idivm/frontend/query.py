@@ -12,7 +12,7 @@ from dbt_idivm.algebra.expressions import column, conjunction
 from dbt_idivm.algebra.operator import Operator
 from dbt_idivm.context import Catalog, Subview, TableInfo
 from dbt_idivm.errors import Finding, Place, finding, nearest
-from dbt_idivm.frontend.coercion import check, coerced, is_untold
+from dbt_idivm.frontend.coercion import check, coerced, needs_types
 from dbt_idivm.frontend.env import Env
 from dbt_idivm.frontend.names import Names
 from dbt_idivm.frontend.resolve import Resolver, bare
@@ -37,7 +37,7 @@ class Rows:
 
 @dataclass
 class Lowering:
-    """The lowering of one model: what is handed out and collected on the way. `views` are parsed definitions."""
+    """The state of lowering one model: names and numbers in use, findings so far. `views` are parsed definitions."""
 
     catalog: Catalog
     views: Mapping[str, tuple[Text, exp.Query]]
@@ -45,8 +45,8 @@ class Lowering:
     findings: list[Finding] = field(default_factory=list)
     places: dict[str, Place | None] = field(default_factory=dict)  # by occurrence
     subviews: list[Subview] = field(default_factory=list)
-    unions: int = 0  # handed out so far
-    untold: dict[int, UnionAll] = field(default_factory=dict)
+    unions: int = 0  # so many have a number
+    untyped_unions: dict[int, UnionAll] = field(default_factory=dict)
 
     def query(self, node: exp.Expr, env: Env, name: str) -> Rows:
         """Any query. Its computed columns are called `<name>__<column>`."""
@@ -75,23 +75,23 @@ class Lowering:
         return Rows(root, Scope(tuple(replace(entry, attribute=output) for entry, output in entries)))
 
     def _all(self, branches: Sequence[Rows], node: exp.Union, env: Env, name: str) -> tuple[Operator, tuple[str, ...]]:
-        """∪ of branches of one width, each cast to its types if these are told, and its outputs."""
+        """∪ of branches of one width, each cast to the union's types if these are known, and its outputs."""
         entries = branches[0].scope.entries
         union = self.names.union(name)
         outputs = tuple(self.names.attribute(union, entry.name) for entry in entries)
         parts = [(branch.root, tuple(entry.attribute for entry in branch.scope.entries)) for branch in branches]
         number = self.unions = self.unions + 1
-        told = self.catalog.unions.get(number)
-        if told is not None:
+        types = self.catalog.unions.get(number)
+        if types is not None:
             self.findings += [finding(228, env.text.place(node.expression, "UNION"), what=f"a UNION of different types: {kind}")
-                              for kind in told.unreadable]
-            parts = [coerced(root, sources, told.casts(number), union, self.names)
+                              for kind in types.unreadable]
+            parts = [coerced(root, sources, types.casts(number), union, self.names)
                      for number, (root, sources) in enumerate(parts)]
         root = UnionAll(tuple(part for part, _ in parts), union, outputs, tuple(sources for _, sources in parts))
-        if told is not None:
-            check(root, told)
-        if told is None and is_untold(root):
-            self.untold[number] = root
+        if types is not None:
+            check(root, types)
+        elif needs_types(root):
+            self.untyped_unions[number] = root
         return root, outputs
 
     def source(self, node: exp.Expr, env: Env) -> tuple[Operator, Scope]:
@@ -156,7 +156,7 @@ class Lowering:
         return self._scan(self.catalog.tables[name], node, env)
 
     def _remember(self, name: str, root: Operator, node: exp.Expr, env: Env) -> None:
-        """A subview that the model's own SELECT names; those inside plain SQL views are nobody's to name."""
+        """Record a subview that the model's own SELECT names; those inside plain SQL views cannot be named by a config."""
         if name and env.text.view is None:
             self.subviews.append(Subview(name, root, env.text.place(node)))
 
@@ -172,7 +172,7 @@ class Lowering:
         return scan, Scope(shown)
 
     def _view_columns(self, scope: Scope, name: str, node: exp.Table, env: Env) -> Scope:
-        """The view's columns under the names that the catalog has for them, when it has."""
+        """The view's columns under their names in the catalog, if it has any."""
         renamed = scope.aliased(name)
         info = self.catalog.tables.get(name)
         if info is not None and len(info.columns) != len(scope.visible):

@@ -64,7 +64,7 @@ def limit(node: exp.Expr, text: Text) -> Finding | None:
 
 
 def _is_harmless(node: exp.Limit) -> bool:
-    """Under EXISTS, with at least one row: some row is there with it as without it."""
+    """Whether the LIMIT is under EXISTS and allows at least one row: then it does not change the result."""
     query, number = node.parent, node.expression
     positive = isinstance(number, exp.Literal) and number.is_int and int(number.name) > 0
     return positive and query is not None and isinstance(query.parent, exp.Exists)
@@ -228,7 +228,7 @@ def aggregate_shape(node: exp.Expr, text: Text) -> Finding | None:
 
 
 def table_function(node: exp.Expr, text: Text) -> Finding | None:
-    """A function in FROM that gives no rows."""
+    """A function in FROM that is not a table function."""
     if not isinstance(node, exp.Table) or not isinstance(node.this, exp.Func):
         return None
     names = set(own_functions(node.this))
@@ -237,7 +237,7 @@ def table_function(node: exp.Expr, text: Text) -> Finding | None:
 
 
 def rewritten(node: exp.Expr, text: Text) -> Finding | None:
-    """What sqlglot writes back with another meaning than Spark gives to what was read: TIME becomes TIMESTAMP."""
+    """What sqlglot writes back with another meaning in Spark: TIME becomes TIMESTAMP."""
     if isinstance(node, exp.DataType) and node.this in (exp.DataType.Type.TIME, exp.DataType.Type.TIMETZ):
         return finding(228, text.place(node), what="type TIME")
     return None

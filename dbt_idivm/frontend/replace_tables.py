@@ -1,7 +1,7 @@
-"""A user's SQL with its tables replaced and every other character as it was.
+"""A user's SQL with its tables replaced and every other character unchanged.
 
-Reading and printing SQL is only as faithful as the parser: for text that nobody needs to understand, only to run, the
-names of the tables are exchanged in place.
+Reading and printing SQL is only as faithful as the parser: in text that is only run, and not planned, the names of the tables are
+replaced in place.
 """
 
 from __future__ import annotations
@@ -16,9 +16,9 @@ from dbt_idivm.frontend.text import Text
 
 
 def replace_tables(sql: str, replacement: Callable[[str, exp.Table], str | None]) -> str:
-    """`sql` with each reference to a relation of the catalog replaced by what `replacement` says; None leaves it.
+    """`sql` with each reference to a relation of the catalog replaced by what `replacement` returns; None leaves it unchanged.
 
-    `replacement` is given the relation's name and its node. Raises IdivmError if `sql` does not parse.
+    `replacement` takes the relation's name and its node. Raises IdivmError if `sql` does not parse.
     """
     tree = Text(sql).parse()
     if isinstance(tree, Finding):

@@ -23,7 +23,7 @@ Aliases = Mapping[str, list[exp.Expr]]
 
 @dataclass
 class Resolver:
-    """Names of one place. A name that the scope has not may be one of `aliases`, or of a field of one.
+    """The names at one place of a query. A name that is not in the scope may be one of `aliases`, or a field of one.
 
     `correlate`: whether a name may be a column of the query around.
     """
@@ -61,7 +61,7 @@ class Resolver:
         return field_of(entry, fields)
 
     def _around(self, node: exp.Column, parts: tuple[str, ...]) -> exp.Expr:
-        """A name that FROM has not: of the nearest query around that has it, if it may be correlated."""
+        """A name that is not in FROM: the column of the nearest outer query that has it, if it may be correlated."""
         for number, scope in enumerate(reversed(self.env.outer)):
             try:
                 entry, fields = scope.resolve(parts)
@@ -144,7 +144,7 @@ Types = Mapping[str, exp.DataType]
 
 
 def canonical(expression: exp.Expr, types: Types) -> Canonical:
-    """The structure by which Spark knows an expression again, in GROUP BY and among aggregates.
+    """The structure by which Spark recognises equal expressions, in GROUP BY and among aggregates.
 
     The operands of commutative operators have no order, nor has what follows IN; a > b is b < a, and NOT a > b is a <= b. Else
     brackets count: they are part of the tree, though not of its text, so that a - (b - c) is not a - b - c.

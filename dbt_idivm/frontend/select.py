@@ -36,7 +36,7 @@ class Item:
 
 def select(lowering: Lowering, node: exp.Select, env: Env, root: Operator, scope: Scope,
            name: str) -> tuple[Operator, Scope]:
-    """γ, σ, π, γ above the rows that WHERE leaves, each only where the query has it."""
+    """γ, σ, π, γ above the rows that satisfy WHERE, each only where the query has it."""
     text = env.text
     selected = tuple(items(lowering, node, env, scope, root.types))
     if is_aggregated(node):
@@ -93,7 +93,7 @@ def _star(lowering: Lowering, raw: exp.Expr, text: Text, scope: Scope, types: Ma
 
 
 def _fields(name: tuple[str, ...], raw: exp.Expr, scope: Scope, types: Mapping[str, exp.DataType]) -> list[Item] | None:
-    """The fields of the struct that a dotted name means, none if it means no struct; None if that cannot be told."""
+    """The fields of the struct that a dotted name refers to, an empty list if it is not a struct; None if its type is unknown."""
     try:
         entry, path = scope.resolve(name)
     except (Unknown, Ambiguous):

@@ -3,8 +3,8 @@
     WHERE a AND EXISTS (SELECT … FROM r WHERE p(r) AND q(r, l))     σ_a(l) ⋉_q σ_p(r)
     WHERE x NOT IN (SELECT y FROM r)                                l ▷_{x = y OR (x = y) IS NULL} r
 
-A name means a column of the subquery's own FROM, else one of the query around it. Such correlated names may stand in the
-AND-ed parts of the subquery's WHERE; anywhere else, or two queries further out, they are refused.
+A name refers to a column of the subquery's own FROM, otherwise to one of the outer query. Such correlated names are allowed in
+the AND-ed parts of the subquery's WHERE; anywhere else, or if they refer to a query further out, they are refused.
 """
 
 from __future__ import annotations
@@ -89,7 +89,7 @@ def where(lowering: Lowering, node: exp.Select, env: Env, root: Operator, scope:
 
 def filtered(lowering: Lowering, node: exp.Select, env: Env, root: Operator, scope: Scope, *,
              correlate: bool) -> tuple[Operator, list[exp.Expr]]:
-    """The rows that WHERE leaves, and with `correlate` its conditions that also name the query around, over attributes."""
+    """The rows that satisfy WHERE, and with `correlate` its conditions that also refer to the outer query, over attributes."""
     clause = node.args.get("where")
     if clause is None:
         return root, []
@@ -127,7 +127,7 @@ def tested(lowering: Lowering, test: Existence, env: Env, root: Operator, scope:
 def rows_of(lowering: Lowering, test: Existence, env: Env) -> tuple[Operator, list[exp.Expr], list[exp.Expr]]:
     """The rows of a subquery, its correlated conditions, and its columns over its attributes.
 
-    DISTINCT does not matter, nor does a LIMIT of at least one row in EXISTS (`refuse.py` lets no other through).
+    DISTINCT does not matter, nor does a LIMIT of at least one row in EXISTS (`frontend/refuse.py` refuses any other).
     """
     node = test.query
     if not isinstance(node, exp.Select) or is_aggregated(node):
@@ -161,7 +161,7 @@ def membership(lowering: Lowering, test: Existence, env: Env, scope: Scope, colu
 
 
 def or_unknown(test: exp.Expr) -> exp.Expr:
-    """True also where `test` is NULL; in the form by which Spark knows a NOT IN that it can hash."""
+    """True also where `test` is NULL; in the form in which Spark recognises a NOT IN that it can hash."""
     return exp.or_(test, exp.Is(this=operand(test), expression=exp.null()))
 
 

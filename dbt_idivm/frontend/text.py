@@ -25,7 +25,7 @@ class Text:
     view: str | None = None
 
     def parse(self) -> exp.Query | Finding:
-        """The text as one query, or what keeps it from being one."""
+        """The text as one query, or a finding if it is not one."""
         try:
             deepest = too_deep(self.tokens)
             if deepest is not None:
@@ -43,7 +43,7 @@ class Text:
         return finding(220, self._line_place(1), message="it is not a query")
 
     def place(self, node: exp.Expr, *words: str) -> Place | None:
-        """Where `node` stands; with `words`, from the nearest of these keywords before it."""
+        """The place of `node` in the text; with `words`, from the nearest of these keywords before it."""
         span = self.span(node) or self._word(node, words)
         if span is None:
             return self.place(node.parent, *words) if node.parent else None
@@ -124,7 +124,7 @@ class Text:
 
 
 def statements(sql: str) -> Iterator[str]:
-    """The statements of a text as they are written, without the semicolons between them. Raises TokenError."""
+    """The statements of a text, unchanged, without the semicolons between them. Raises TokenError."""
     tokens: list[Token] = []
     for token in (*tokens_of(sql), None):
         if token is not None and token.token_type != TokenType.SEMICOLON:

@@ -1,7 +1,7 @@
 """Types that cannot be compared: MAP and VARIANT.
 
-They cannot even be carried: a net diff groups whole rows, and an update is written where it differs from what is stored. A
-struct that DESCRIBE cuts short may hold one; it is carried, and an engine's error would tell, but nothing is compared by it.
+No plan can read them: a net diff groups whole rows, and an update is written where it differs from the stored value. A struct
+that DESCRIBE truncates may contain one; it is read, and the engine would then raise an error, but nothing is compared by it.
 """
 
 from __future__ import annotations

@@ -13,7 +13,7 @@ from functools import reduce
 from sqlglot import ErrorLevel, exp
 
 from dbt_idivm.algebra.expressions import alias, column, identifier
-from dbt_idivm.algebra.types import is_float, is_text, told_apart, type_of
+from dbt_idivm.algebra.types import distinguishable, is_float, is_text, type_of
 from dbt_idivm.relation_name import name_parts, with_suffix
 from dbt_idivm.script.diff import FeedDiff, Row, Value
 
@@ -114,7 +114,7 @@ def net_rows(source: exp.Expr, columns: Sequence[tuple[str, str, exp.DataType]],
 
     Rows that cancel are left out. 0.0 and -0.0, which GROUP BY takes for equal, stay two values.
     """
-    groups = [told_apart(column(name), kind) for name, _, kind in columns]
+    groups = [distinguishable(column(name), kind) for name, _, kind in columns]
     selected = []
     for group, (_, shown, kind) in zip(groups, columns, strict=True):
         value = exp.Cast(this=group.copy(), to=kind.copy()) if is_float(kind) else group.copy()

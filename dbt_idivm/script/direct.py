@@ -13,7 +13,7 @@ from dbt_idivm.algebra.block import Block
 from dbt_idivm.algebra.core import exists
 from dbt_idivm.algebra.expressions import alias, column, same
 from dbt_idivm.algebra.relation import Relation
-from dbt_idivm.algebra.types import told_apart
+from dbt_idivm.algebra.types import distinguishable
 from dbt_idivm.idiff.idiff import DEL, INS, REC, UPD, IDiff
 from dbt_idivm.script.binding import StatementBinder
 from dbt_idivm.script.merge import OP, SOURCE, Merge, source_query
@@ -115,7 +115,7 @@ def _clauses(plan: Plan, merge: Merge, diff: IDiff, tag: str | None) -> None:
     assigned = {c.name: column(c.attribute, SOURCE) for c in plan.columns if c.attribute in diff.assigned}
     if assigned and not diff.fresh:  # a row that is there already, by INS with nothing but its ID, stays as it is
         types = {c.name: plan.root.types[c.attribute] for c in plan.columns}
-        equal = exp.and_(*(same(told_apart(Merge.target(name), types[name]), told_apart(value.copy(), types[name]))
+        equal = exp.and_(*(same(distinguishable(Merge.target(name), types[name]), distinguishable(value.copy(), types[name]))
                            for name, value in assigned.items()))
         changed: exp.Expr = exp.Not(this=exp.paren(equal))
         merge.matched_update(exp.and_(tagged, changed) if tagged else changed, assigned)

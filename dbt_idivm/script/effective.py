@@ -23,7 +23,7 @@ from dbt_idivm.algebra.expressions import alias, column, conjunction, same
 from dbt_idivm.algebra.lookups import Named, named_block
 from dbt_idivm.algebra.operator import Operator
 from dbt_idivm.algebra.relation import Relation
-from dbt_idivm.algebra.types import told_apart
+from dbt_idivm.algebra.types import distinguishable
 from dbt_idivm.fresh_name import fresh_name
 from dbt_idivm.idiff.idiff import INS, REC, UPD, IDiff
 from dbt_idivm.optimize import optimize_rows
@@ -230,7 +230,7 @@ def _by_id(work: _Work, merge: Merge) -> exp.Select:
         query = query.join(join, copy=False)
     rest = [name for name in values if name not in ids]
     types = work.plan.root.types
-    equal = conjunction(same(told_apart(column(name, OLD), types[name]), told_apart(values[name].copy(), types[name]))
+    equal = conjunction(same(distinguishable(column(name, OLD), types[name]), distinguishable(values[name].copy(), types[name]))
                         for name in rest) or exp.true()
     query = query.where(exp.or_(come, dead, exp.Not(this=exp.paren(equal))))
     replace_by_id(work.plan, merge, update="U")

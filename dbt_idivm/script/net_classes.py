@@ -12,7 +12,7 @@ from sqlglot import exp
 
 from dbt_idivm.algebra.block import subquery
 from dbt_idivm.algebra.expressions import alias, column
-from dbt_idivm.algebra.types import told_apart
+from dbt_idivm.algebra.types import distinguishable
 from dbt_idivm.operators.scan import DiffRows, Scan
 from dbt_idivm.script.dialect import WEIGHT
 
@@ -26,7 +26,7 @@ def classified(net: exp.Select, scan: Scan, split: frozenset[str]) -> exp.Select
     if not scan.unique:
         return exp.Select(expressions=[*columns, exp.alias_(exp.Literal.string("rec"), CLASS)]).from_(subquery(net, _NET))
     keys = [column(name) for name in scan.ids]
-    moves = [told_apart(column(name), scan.types[name]) for name in scan.columns if name in split and name not in scan.ids]
+    moves = [distinguishable(column(name), scan.types[name]) for name in scan.columns if name in split and name not in scan.ids]
     rank = exp.Window(this=exp.Anonymous(this="DENSE_RANK"), partition_by=keys,
                       order=exp.Order(expressions=[exp.Ordered(this=name) for name in moves])) if moves else exp.Literal.number(1)
     ranked = exp.Select(expressions=[*columns, alias(rank, _RANK)]).from_(subquery(net, _NET))

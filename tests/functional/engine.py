@@ -53,7 +53,7 @@ class Project:
                  f"create table $.{name} ({columns}) using delta {properties}")
 
     def rewrite(self, name: str, *rows: str) -> None:
-        """New contents in one commit: what was there goes, what is given comes, and the net diff is what differs."""
+        """New contents in one commit: all old rows are deleted, the given ones inserted, and the net diff is what differs."""
         source = f"values {', '.join(rows)}" if rows else f"select * from $.{name} where false"
         self.sql(f"insert overwrite table $.{name} {source}")
 
@@ -76,11 +76,11 @@ class Project:
         return steps.outcome
 
     def request(self, model: ModelRequest, **changes: Any) -> ModelRequest:
-        """The model as it is asked for now."""
-        stands = self.relations()
+        """The request for the model, with what exists now."""
+        relations = self.relations()
         identifier = model.identifier.lower()  # the catalog knows no case
-        beside = tuple(name for name in stands if is_auxiliary(identifier, name))
-        return replace(model, **{"existing": stands.get(identifier), "beside": beside, "run_id": f"run{self.runs}",
+        beside = tuple(name for name in relations if is_auxiliary(identifier, name))
+        return replace(model, **{"existing": relations.get(identifier), "beside": beside, "run_id": f"run{self.runs}",
                                  **changes})
 
     def run(self, statement: Statement) -> Reply:
@@ -92,7 +92,7 @@ class Project:
             return engine_error(error)
 
     def relations(self) -> dict[str, str]:
-        """What stands in the schema: name → table or view."""
+        """The relations of the schema: name → table or view."""
         return relations(self.spark, self.schema)
 
     def existing(self, identifier: str) -> str | None:

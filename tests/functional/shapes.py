@@ -1,4 +1,4 @@
-"""The ways that a refresh can go, and what the model's relation shows after each statement on the way that changes something."""
+"""The kinds of refresh, and what the model's relation shows after each of their statements that changes something."""
 
 from __future__ import annotations
 
@@ -20,8 +20,8 @@ from dbt_idivm.refresh.engine.invocation import Invocation
 from dbt_idivm.refresh.protocol import ModelRequest, Outcome, Refresh, Statement
 from tests.functional.engine import Project
 
-# What is seen at the model's name: the rows that were there and their vector; the new ones and theirs; nothing; or the rows
-# that were there although their table is further already.
+# What is seen at the model's name: the old rows and their vector; the new ones and theirs; nothing; or the old rows although
+# their table is newer already.
 OLD, NEW, GONE, HELD = "old", "new", "gone", "held"
 
 KEYS = {"orders": ["id"], "cust": ["id"]}
@@ -52,8 +52,8 @@ class LaterRun(Invocation):
 class Stage:
     """A schema with two inputs and one model, refreshed in one session after the other.
 
-    `change` and what `stands` are functions on a stage that make the next change of the inputs, a new one each time, and
-    that bring to the model's name what is to stand there.
+    A shape's `change` and `initial` are functions on a stage: the former makes the next change of the inputs, a new one each
+    time, the latter creates what the model's name has before the refresh.
     """
 
     project: Project
@@ -83,25 +83,25 @@ class Stage:
     # before a refresh
 
     def arrive(self) -> None:
-        """The state from which the next refresh goes this way."""
-        self.shape.stands(self)
+        """The state from which the next refresh is of this kind."""
+        self.shape.initial(self)
         self.shape.change(self)
         self.old, self.new = self.sight(), self.wanted(**self.shape.asked)
 
     def wanted(self, sql: str | None = None, restricted: bool = False, **asked: Any) -> Sight:
-        """What a run that is asked so would make of the inputs as they are."""
+        """What a run with these arguments would make of the current inputs."""
         query = sql or self.shape.sql
         read = () if restricted else sorted(set(re.findall(r"\$\.(\w+)", query)))
         return Sight(self.rows(f"({query})"), {f"{self.project.schema}.{name}": self.version(name) for name in read})
 
     def drop(self) -> None:
-        """Nothing stands."""
+        """The model does not exist."""
         for name, kind in self.project.relations().items():
             if name not in SOURCES:
                 self.project.sql(f"drop {kind} $.{name}")
 
     def current(self) -> None:
-        """The model stands, and is current."""
+        """The model exists, and is current."""
         if "v" not in self.project.relations():
             self.project.refresh(self.model)
 
@@ -177,7 +177,7 @@ class Stage:
         assert steps.outcome is not None
         self.reference = [kind_of(statement) for statement in self.project.executed]
         assert steps.outcome.mode == self.shape.mode, steps.outcome.message
-        assert acts(self.project.executed) == [act for act, _ in self.shape.moments]
+        assert acts(self.project.executed) == [act for act, _ in self.shape.effects]
         merges = [statement.sql for statement in self.project.executed if statement.sql.startswith("MERGE")]
         assert tuple(found for found in map(applied, merges) if found) == self.shape.applied
         return steps.outcome
@@ -190,12 +190,12 @@ class Stage:
 
     def changed(self, statements: int) -> int:
         """How many of so many statements change something."""
-        return sum(name in dict(self.shape.moments) for name in self.reference[:max(statements, 0)])
+        return sum(name in dict(self.shape.effects) for name in self.reference[:max(statements, 0)])
 
-    def moment(self, statements: int) -> str:
+    def effect(self, statements: int) -> str:
         """What is seen after so many statements of a run that goes this way."""
         changed = self.changed(statements)
-        return self.shape.moments[changed - 1][1] if changed else OLD
+        return self.shape.effects[changed - 1][1] if changed else OLD
 
     # afterwards
 
@@ -204,8 +204,8 @@ class Stage:
         self.project.spark = self.new_session()
         self.project.sql("use $")
 
-    def expected(self, moment: str) -> Sight:
-        return {OLD: self.old, NEW: self.new, GONE: Sight(None, None), HELD: Sight(self.old.rows, self.new.vector)}[moment]
+    def expected(self, effect: str) -> Sight:
+        return {OLD: self.old, NEW: self.new, GONE: Sight(None, None), HELD: Sight(self.old.rows, self.new.vector)}[effect]
 
     def sight(self) -> Sight:
         if "v" not in self.project.relations():
@@ -273,27 +273,27 @@ def applied(merge: str) -> str | None:
 
 
 def under(sql: str) -> Callable[[Stage], None]:
-    """The model stands, built from another SELECT."""
+    """The model exists, built from another SELECT."""
 
-    def stands(stage: Stage) -> None:
+    def initial(stage: Stage) -> None:
         stage.project.refresh(stage.as_model(sql))
 
-    return stands
+    return initial
 
 
 @dataclass(frozen=True)
 class Shape:
-    """A way for a refresh to go.
+    """A kind of refresh.
 
-    `sql` is the model's, `stands` and `change` make what the refresh starts from, `asked` is how it is asked for, `later`
-    its clock. `mode`, `moments` (the statements that change something, each with what is seen after it) and `applied`
-    (how each MERGE applies) are what makes it this way.
+    `sql` is the model's, `initial` and `change` make the state that the refresh starts from, `asked` are the arguments of the
+    run, `later` its clock. `mode`, `effects` (the statements that change something, each with what is seen after it) and
+    `applied` (how each MERGE applies) are what is expected of it.
     """
 
     sql: str
     mode: str
-    moments: tuple[tuple[str, str], ...]
-    stands: Callable[[Stage], None] = Stage.current
+    effects: tuple[tuple[str, str], ...]
+    initial: Callable[[Stage], None] = Stage.current
     change: Callable[[Stage], None] = Stage.insert
     applied: tuple[str, ...] = ()
     asked: Mapping[str, Any] = field(default_factory=dict)
@@ -315,7 +315,7 @@ EMPTY = JOIN.replace("$.orders", "(select * from $.orders where false limit 0)")
 CACHE = "v__idivm_cache_1_orders"
 MERGED = (("merge into v__idivm", NEW),)
 REBUILT = (("rebuild v__idivm", NEW),)
-# another thing than a Delta table is in the way of one
+# the name belongs to something that is not a Delta table
 SWAPPED = (("build v__idivm_new", OLD), ("drop view v", GONE), ("rename v__idivm_new", NEW))
 SHOWN = (*SWAPPED, ("drop table v__idivm", NEW))
 DEFINED = (("create view v", OLD), ("build v__idivm", HELD), ("create view v", NEW))

@@ -54,16 +54,16 @@ def test_a_refresh_that_breaks_off(name: str, stage: Callable[[Shape], Stage], t
     for number, statements in enumerate(points):
         if not arrived:
             play.arrive()
-        moment = play.moment(statements)
+        effect = play.effect(statements)
         play.die(statements)
         with tally.point(name, f"after {statements} of {len(play.reference)} statements"):
             play.again()
-            assert play.sight() == play.expected(moment)
+            assert play.sight() == play.expected(effect)
             # until something changes, one refresh after the other may break off at the same place
-            arrived = moment == OLD and not play.changed(statements) and number + 1 < len(points)
+            arrived = effect == OLD and not play.changed(statements) and number + 1 < len(points)
             if not arrived:
-                play.recover(thorough=moment != seen)
-        seen = moment
+                play.recover(thorough=effect != seen)
+        seen = effect
     assert points
 
 
@@ -115,7 +115,7 @@ def _late(play: Stage, place: int, wait: int) -> bool:
     play.again()
     seen = play.sight()
     assert seen.rows is None or seen.rows in (play.old.rows, first.rows, play.new.rows)
-    if "held" not in dict(play.shape.moments).values():
+    if "held" not in dict(play.shape.effects).values():
         assert seen in (play.old, first, play.new) or play.shape.mode == "noop" or seen.rows is None
     play.recover(thorough=False)
     return done

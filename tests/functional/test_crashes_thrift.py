@@ -37,7 +37,7 @@ def stage(thrift_server: ThriftServer, request: pytest.FixtureRequest) -> Iterat
 def pytest_generate_tests(metafunc: pytest.Metafunc) -> None:
     every = bool(metafunc.config.getoption("--every-point"))
     if "name" in metafunc.fixturenames:
-        changing = [name for name, shape in SHAPES.items() if shape.moments]
+        changing = [name for name, shape in SHAPES.items() if shape.effects]
         metafunc.parametrize("name", changing if every else SHORT)
     if "resent" in metafunc.fixturenames:
         metafunc.parametrize("resent", RESENT if every else SHORT)
@@ -64,7 +64,7 @@ def _says_goodbye(play: Stage, place: int) -> None:
     play.die(place + 1)
     play.project.spark.close()
     play.again()
-    assert play.sight() == play.expected(play.moment(place + 1))
+    assert play.sight() == play.expected(play.effect(place + 1))
     _no_settings(play)
     play.recover(thorough=False)
 
@@ -76,7 +76,7 @@ def _vanishes(play: Stage, place: int) -> None:
     assert steps.statement is not None
     play.project.spark.vanish(steps.statement.sql)
     play.again()
-    seen = [play.expected(play.moment(number)) for number in (place, place + 1)]
+    seen = [play.expected(play.effect(number)) for number in (place, place + 1)]
     assert play.sight() in seen
     _no_settings(play)
     for _ in range(PATIENCE):

@@ -79,9 +79,9 @@ def dbt(given: Round, command: list[str], watch: Callable[[Any], None] | None = 
 
 def look_at_what_is_there(given: Round, project: Project) -> None:
     """Each view equals its query at the versions that it records, or is in the middle of a rebuild, or an input of it is."""
-    stands = project.relations()
+    existing = project.relations()
     for name in given.models:
-        if name not in stands:
+        if name not in existing:
             assert name in given.absent, f"{name} is gone"
             say("gone", model=name)
             continue
@@ -127,9 +127,9 @@ def look_at_what_was_recovered(given: Round, project: Project) -> None:
     for name in given.models:
         found = project.differences(project.model(name, ""), "now")
         assert not found, f"{name} is not current: {found[:5]}"
-    stands = project.relations()
-    hidden = {f"{name}__idivm" for name in given.models if stands[name] == "view"}
-    assert set(stands) == {*given.sources, *given.models, *hidden}, f"left behind: {sorted(stands)}"
+    existing = project.relations()
+    hidden = {f"{name}__idivm" for name in given.models if existing[name] == "view"}
+    assert set(existing) == {*given.sources, *given.models, *hidden}, f"left behind: {sorted(existing)}"
 
 
 def watch(event: Any) -> None:

@@ -174,10 +174,10 @@ class World:
         stored: dict[str, Mapping[str, str]] = {}
         while True:
             self.plan = plan_of(self.tables, self.sql, self.options, stored, self._ask)
-            untold = next((cache for cache in self.plan.caches if cache.table not in stored), None)
-            if untold is None:
+            missing = next((cache for cache in self.plan.caches if cache.table not in stored), None)
+            if missing is None:
                 return self.plan
-            stored[untold.table] = self.engine.types(self._query(untold.plan))
+            stored[missing.table] = self.engine.types(self._query(missing.plan))
 
     def _ask(self, relation: Relation) -> list[str]:
         return list(self.engine.types(relation_query(relation, Binding(dialect=self.engine.dialect))).values())

@@ -113,7 +113,7 @@ def all_is_a_word(patch: Patch) -> None:
 
 
 def constants_are_groups(patch: Patch) -> None:
-    patch.setattr(aggregate, "_telling", lambda groups: groups)
+    patch.setattr(aggregate, "_without_constants", lambda groups: groups)
 
 
 def nothing_is_unguarded(patch: Patch) -> None:

@@ -88,11 +88,11 @@ def plan_of(tables: tuple[Table, ...], sql: str, options: Options,
 def lowered_of(tables: tuple[Table, ...], sql: str, ask: Ask | None) -> Lowered:
     catalog = Catalog({table.name: table.info() for table in tables})
     lowered = lower(sql, catalog)
-    if not lowered.untold or ask is None:
+    if not lowered.untyped_unions or ask is None:
         return lowered
-    unions = tuple(lowered.untold.values())
+    unions = tuple(lowered.untyped_unions.values())
     told = answers(unions, ask(question(unions)))
-    return lower(sql, replace(catalog, unions=dict(zip(lowered.untold, told, strict=True))))
+    return lower(sql, replace(catalog, unions=dict(zip(lowered.untyped_unions, told, strict=True))))
 
 
 def everywhere(root: Operator) -> tuple[Subview, ...]:

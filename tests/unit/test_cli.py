@@ -125,7 +125,7 @@ def test_a_schema_file_that_is_no_yaml(explain) -> None:  # type: ignore[no-unty
     assert result.exit_code == 1 and "is not YAML" in result.output
 
 
-def test_types_that_only_spark_knows_are_said_to_be_open(explain) -> None:  # type: ignore[no-untyped-def]
+def test_types_that_only_spark_knows_are_reported_as_open(explain) -> None:  # type: ignore[no-untyped-def]
     union = "select id as x from {{ source('shop', 'orders') }} union all select {} from {{ ref('customers') }}"
-    assert "types\n  Spark will be asked" in explain(union.replace("{}", "name")).output
+    assert "types\n  of UNION: Spark is asked" in explain(union.replace("{}", "name")).output
     assert "Spark will be asked" not in explain(union.replace("{}", "id")).output

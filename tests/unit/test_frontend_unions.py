@@ -33,7 +33,7 @@ def told(sql: str, *unions: UnionTypes) -> Lowered:
     "SELECT 1 AS x, NULL AS y, true AS z FROM s.a UNION SELECT 2, NULL, false FROM s.b",
 ])
 def test_nobody_is_asked_where_the_types_are_beyond_doubt_and_the_same(sql: str) -> None:
-    assert not lower(sql, CATALOG).untold
+    assert not lower(sql, CATALOG).untyped_unions
 
 
 @pytest.mark.parametrize("sql", [
@@ -45,12 +45,12 @@ def test_nobody_is_asked_where_the_types_are_beyond_doubt_and_the_same(sql: str)
     "SELECT sum(p) AS x FROM s.b UNION ALL SELECT sum(p) FROM s.c",
 ])
 def test_else_the_types_are_asked_for(sql: str) -> None:
-    assert list(lower(sql, CATALOG).untold) == [1]
+    assert list(lower(sql, CATALOG).untyped_unions) == [1]
 
 
 def test_the_types_of_all_unions_are_one_question() -> None:
     sql = f"SELECT x FROM ({MIXED}) AS u UNION ALL SELECT p FROM s.c"
-    unions = tuple(lower(sql, CATALOG).untold.values())
+    unions = tuple(lower(sql, CATALOG).untyped_unions.values())
     width = len(question(unions).columns)
     assert width == 2 * 3 + 1 * 3
     found = answers(unions, [str(number) for number in range(width)])
