@@ -13,7 +13,7 @@ INSTALL := $(BIN)/python -m pip install --quiet --disable-pip-version-check -c c
 help: ## what can be made
 	@sed -n 's/^\([a-z]*\):.*## /\1|/p' $(MAKEFILE_LIST) | while IFS='|' read name what; do printf '  make %-12s %s\n' "$$name" "$$what"; done
 
-# Two processes, each with an embedded Spark of its own; the file that takes longest comes first.
+# Two processes, each with its own embedded Spark; the file that takes longest comes first.
 test: java $(VENV)/.dev $(VENV)/.jars ## lint, then the default test suite
 	$(BIN)/ruff check .
 	$(BIN)/python -m pytest -n 2 --dist loadfile --no-loadscope-reorder -m "not long" --every-rule \
@@ -25,7 +25,7 @@ spark: java $(VENV)/.dev $(VENV)/.jars ## every test on Spark + Delta, of which 
 property: java $(VENV)/.dev ## 20,000 random cases of maintenance against recomputation on each of two engines, and what they reached
 	$(BIN)/python -m pytest -n 2 --dist worksteal tests/property --hypothesis-profile=long --every-rule -q $(PYTEST_ARGS)
 
-faults: java $(VENV)/.dev $(VENV)/.jars ## break refreshes off at every statement, kill dbt twenty times, and count what came of it
+faults: java $(VENV)/.dev $(VENV)/.jars ## interrupt refreshes at every statement, kill dbt twenty times, and count the results
 	$(BIN)/python -m pytest $(addprefix tests/functional/,test_crashes.py test_crashes_thrift.py test_kills.py) --every-point -q $(PYTEST_ARGS)
 
 conformance: java $(VENV)/.dev $(VENV)/.jars ## dbt's own tests of adapters, embedded and over a Spark Thrift Server
@@ -39,7 +39,7 @@ wheel: java $(VENV)/.dev $(VENV)/.jars ## build the wheel into dist/; install it
 versions: java $(VENV)/.dev $(VENV)/.jars ## the tests with the lowest and the highest declared versions, in new environments
 	$(BIN)/python tests/install/versions.py $(VENV)/versions $(PYTHON) $(PYTHON_NEWEST)
 
-demo: java $(VENV)/.demo $(VENV)/.jars ## the main job on real data: three rounds of changes, incrementally
+demo: java $(VENV)/.demo $(VENV)/.jars ## six maintained models over real data, three rounds of changes
 	@$(BIN)/python examples/nycflights/demo.py
 	@echo "Last, and once: a class archive, so that Spark starts faster from now on (a minute; Ctrl-C leaves it out) .."
 	@$(BIN)/python -m dbt.adapters.idivm.prepare --fast-start
@@ -58,7 +58,7 @@ clean: ## remove the environment and everything that tools left here
 	rm -rf $(VENV) build dist *.egg-info .pytest_cache .mypy_cache .ruff_cache .hypothesis
 	find . -name __pycache__ -type d -prune -exec rm -rf {} +
 
-# Before anything is installed: `prepare` below looks closer, at the version too.
+# Before anything is installed; `prepare` below also checks the version.
 java:
 	@test -x "$${JAVA_HOME:-/nowhere}/bin/java" || command -v java > /dev/null || \
 	  { echo "Java 17 or 21 is needed and none was found: install it (Debian, Ubuntu: openjdk-17-jre-headless) or set JAVA_HOME."; exit 1; }

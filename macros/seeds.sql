@@ -1,5 +1,5 @@
 {#-
-  A seed is replaced, not dropped: its versions go on, and views over it stay incremental.
+  A seed is replaced, not dropped: its versions continue, and views over it stay incremental.
   dbt-spark's own macro has no table properties and creates a plain table.
 -#}
 {% macro idivm__create_csv_table(model, agate_table) %}

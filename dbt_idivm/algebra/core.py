@@ -21,7 +21,7 @@ def project(relation: Relation, names: tuple[str, ...]) -> Relation:
 
 @dataclass(frozen=True)
 class Unary(Relation):
-    """A relation over one child, whose attributes pass unless the class says otherwise."""
+    """A relation over one child, which passes the child's attributes unless the class overrides that."""
 
     child: Relation
 
@@ -173,7 +173,7 @@ class Pair(Relation):
 
 @dataclass(frozen=True)
 class SemiJoin(Unary):
-    """child ⋉ keys, or ▷ when `anti`, on equal `on` attributes (NULL-safe). With no attributes: is there any key."""
+    """child ⋉ keys, or ▷ when `anti`, on equal `on` attributes (NULL-safe). Without attributes: whether there is any key."""
 
     on: tuple[str, ...]
     keys: Relation

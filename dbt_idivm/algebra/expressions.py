@@ -40,7 +40,7 @@ def short(attribute: str) -> str:
 
 
 def substitute(expression: exp.Expr, by: Mapping[str, exp.Expr]) -> exp.Expr:
-    """`expression` with each attribute replaced by its definition in `by` (all must be there)."""
+    """`expression` with each attribute replaced by its definition in `by`, which must have all of them."""
     if isinstance(expression, exp.Column) and not expression.table:
         return by[expression.name].copy()
 
@@ -53,7 +53,7 @@ def substitute(expression: exp.Expr, by: Mapping[str, exp.Expr]) -> exp.Expr:
 
 
 def operand(expression: exp.Expr) -> exp.Expr:
-    """A copy of `expression` to stand in another one: in brackets where it would lose its own precedence."""
+    """A copy of `expression` for use inside another one: in brackets where the precedence of operators would change it."""
     return exp.Paren(this=expression.copy()) if isinstance(expression, _COMPOUND) else expression.copy()
 
 

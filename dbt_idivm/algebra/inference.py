@@ -1,4 +1,4 @@
-"""What an expression or a condition says of attributes: certain types, NULLs, and what determines what."""
+"""What follows from an expression or a condition for attributes: certain types, NULLs, functional dependencies."""
 
 from __future__ import annotations
 
@@ -18,12 +18,12 @@ _REJECTING = (exp.EQ, exp.NEQ, exp.LT, exp.LTE, exp.GT, exp.GTE)
 
 
 def stored_type(kind: exp.DataType) -> exp.DataType:
-    """What a query sees of a stored column: VARCHAR(n) is read as STRING."""
+    """The type that a stored column has in a query: VARCHAR(n) is read as STRING."""
     return _TEXT if is_text(kind) else kind
 
 
 def certain_type(expression: exp.Expr, below: Mapping[str, exp.DataType]) -> exp.DataType | None:
-    """The type of an expression where that is beyond doubt, without inference by functions. `below`: attribute → certain type."""
+    """The type of an expression where it is certain, without inference by functions. `below`: attribute → certain type."""
     if isinstance(expression, exp.Column):
         return below.get(expression.name)
     if isinstance(expression, exp.Paren):
@@ -39,7 +39,7 @@ def certain_type(expression: exp.Expr, below: Mapping[str, exp.DataType]) -> exp
 
 
 def may_be_null(expression: exp.Expr, nullable: frozenset[str]) -> bool:
-    """Whether an expression may be NULL when of the attributes only `nullable` may. True where it is not known."""
+    """Whether an expression may be NULL if, of the attributes, only `nullable` may. True if that is unknown."""
     whole = expression.unnest()
     if isinstance(whole, exp.Column):
         return whole.name in nullable

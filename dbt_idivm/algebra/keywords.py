@@ -1,8 +1,8 @@
 """Words of the grammars that read our SQL: a name that is one of them is quoted.
 
 Which words an engine reserves depends on the place, on settings and on its version, and Delta's parser, which reads every
-statement before Spark's, has words of its own: DESCRIBE HISTORY shop.history LIMIT 1 does not parse. So all words count, but for
-a few that people call columns and that mean nothing special in any place where a name stands. Both is tried with the parsers.
+statement before Spark's, has its own words: DESCRIBE HISTORY shop.history LIMIT 1 does not parse. So all words are quoted, except
+a few that are common names of columns and have no special meaning where a name is expected. Both are tested with the parsers.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""What a Δ-script reads besides tables and base i-diffs: rows that its statement defines once, and what an i-diff touched."""
+"""What a Δ-script reads besides tables and base i-diffs: rows that a statement defines once, rows that an i-diff touches."""
 
 from __future__ import annotations
 
@@ -106,7 +106,7 @@ class Touched(Relation):
         return ((self.source, names),)
 
     def look_up(self) -> Relation:
-        """The query that it stands for."""
+        """The query that looks the values up in `source`."""
         return project(self.source.restrict(self.on, self.delta), self.wanted)
 
     def block(self, binder: Binder) -> Block:

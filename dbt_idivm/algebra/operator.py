@@ -1,6 +1,6 @@
 """The operator of a view: a relation with IDs (idIVM, Table 1) and rules (Tables 4-13).
 
-Nothing has a default but RULES, which a leaf has none of (`tests/unit/test_rules_tables.py`): an operator that does not answer
+Nothing has a default but RULES, which are empty for a leaf (`tests/unit/test_rules_tables.py`): an operator that does not answer
 one of these questions cannot be made. Its inputs are operators; what `restrict`, `in_state`, `with_children` and `signed` give
 are plain relations.
 """
@@ -61,9 +61,9 @@ class Operator(Relation):
     @property
     @abstractmethod
     def recomputed_by(self) -> tuple[str, ...]:
-        """The attributes that are no IDs by which recompute i-diffs that come out of here may name rows.
+        """The attributes, other than IDs, by which recompute i-diffs of this operator may name rows.
 
-        Everything above passes them, as hidden columns if need be.
+        The operators above pass them on, as hidden columns if necessary.
         """
 
     @abstractmethod
@@ -72,7 +72,7 @@ class Operator(Relation):
 
     @abstractmethod
     def needed(self, above: frozenset[str]) -> tuple[frozenset[str], ...]:
-        """Per input, the attributes that must be there when `above` are needed of the output."""
+        """Per input, the attributes that are needed if `above` are needed of the output."""
 
     @abstractmethod
     def pruned(self, above: frozenset[str]) -> Operator:
@@ -87,7 +87,7 @@ class Operator(Relation):
     @property
     @abstractmethod
     def certain_types(self) -> Mapping[str, exp.DataType]:
-        """Attribute → type, where that is beyond doubt: stored columns, casts, constants, counts; no inference by functions."""
+        """Attribute → type, where it is certain: stored columns, casts, constants, counts; no inference by functions."""
 
     @property
     @abstractmethod
@@ -97,7 +97,7 @@ class Operator(Relation):
     @property
     @abstractmethod
     def combined(self) -> tuple[Operator, ...]:
-        """The inputs from one row of each of which a row is made; () where rows are made in another way, such as groups."""
+        """The inputs, if each row is made of one row of each of them; () if rows are made in another way, such as groups."""
 
     @property
     @abstractmethod
@@ -120,14 +120,14 @@ class Operator(Relation):
     def carried(self, occurrence: str) -> frozenset[str] | None:
         """What an i-diff of that table occurrence carries up to here, if it names rows of this relation only; None if not.
 
-        A join may find no partner for a row, so what comes out of it names rows that are perhaps not there.
+        A join may find no partner for a row, so its i-diffs may name rows that do not exist.
         """
 
     @abstractmethod
     def screened(self, above: Conditions) -> tuple[Conditions, ...]:
-        """Per input, what its rows have to satisfy to matter, if those of the output have to satisfy `above`.
+        """Per input, the conditions that its rows have to satisfy to matter, if those of the output have to satisfy `above`.
 
-        A condition that keeps rows of one input only, as ON of an outer join does, is none of the other.
+        A condition that removes rows of one input only, as ON of an outer join does, does not apply to the other.
         """
 
     @abstractmethod
@@ -156,13 +156,13 @@ Handed = TypeVar("Handed")
 
 
 def operators_of(root: Operator, kind: type[Kind]) -> Iterator[Kind]:
-    """Those that are of one class, in the same order."""
+    """The operators of one class, in the same order."""
     return (node for node in operators(root) if isinstance(node, kind))
 
 
 def handed_down(root: Operator, first: Handed, step: Callable[[Operator, Handed], Sequence[Handed]],
                 kind: type[Kind]) -> Iterator[tuple[Kind, Handed]]:
-    """What arrives at the operators of one class, left to right: `first` at the root, below a node what `step` says per input."""
+    """What is passed down to the operators of one class, left to right: `first` to the root, `step` of a node to its inputs."""
     if isinstance(root, kind):
         yield root, first
     for child, below in zip(root.inputs, step(root, first), strict=True):

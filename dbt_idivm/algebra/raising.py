@@ -3,8 +3,8 @@
 A query guards them by its conditions and joins: `WHERE qty <> 0`, or a join with the rows whose texts are numbers. A row that
 never reaches such an expression in the query must not reach it in a refresh either.
 
-Spark casts a text where it stands with a number, a date or a condition: code + 1, code = 5, coalesce(code, 0). A constant text
-is the same for all rows.
+Spark casts a text that is an operand together with a number, a date or a condition: code + 1, code = 5, coalesce(code, 0). A
+constant text is the same for all rows.
 
 Overflow is left out, of arithmetic and of casts between numbers: nobody writes a condition against it, and
 every sum of two columns would have to be looked up.
@@ -38,13 +38,13 @@ _FUNCTION_NAMES = """
     try_element_at try_mod try_multiply try_subtract try_to_date try_to_number try_to_timestamp typeof zeroifnull
 """
 _FUNCTIONS = frozenset(_FUNCTION_NAMES.split())
-# What takes no text, and casts one that it is given.
+# They take no texts, and cast a text argument.
 _NO_TEXTS = (
     exp.Add, exp.Sub, exp.Mul, exp.Div, exp.Mod, exp.IntDiv, exp.Neg, exp.BitwiseAnd, exp.BitwiseOr, exp.BitwiseXor,
     exp.BitwiseNot, exp.Abs, exp.Round, exp.Floor, exp.Ceil, exp.SafeAdd, exp.SafeSubtract, exp.SafeMultiply,
     exp.SafeDivide, exp.And, exp.Or, exp.Not,
 )
-# What takes operands of one type, and casts texts among others.
+# They take operands of one type, and cast texts among others.
 _OF_ONE_TYPE = (exp.EQ, exp.NEQ, exp.NullSafeEQ, exp.NullSafeNEQ, exp.LT, exp.LTE, exp.GT, exp.GTE, exp.Between, exp.In,
                 exp.Coalesce, exp.Nullif, exp.Greatest, exp.Least)
 _FUNCTIONS_OF_ONE_TYPE = frozenset({"ifnull", "nvl", "nvl2", "nullifzero", "zeroifnull"})
@@ -52,7 +52,7 @@ _NUMBERS_BEHIND_TEXT = (exp.Substring, exp.Left, exp.Right)
 
 
 def may_raise(expression: exp.Expr, types: Mapping[str, exp.DataType]) -> bool:
-    """Whether the expression, over attributes of these types, may fail on some row; what is not known may."""
+    """Whether the expression, over attributes of these types, may fail on some row; an unknown function may."""
     return any(_raises(node, types) for node in expression.walk())
 
 
@@ -69,7 +69,7 @@ def _raises(node: exp.Expr, types: Mapping[str, exp.DataType]) -> bool:
 
 
 def _casts_texts(node: exp.Expr, types: Mapping[str, exp.DataType]) -> bool:
-    """Whether Spark has to make something else of a text here, which may not be one."""
+    """Whether Spark has to cast a text here, to a type that it may not be valid for."""
     if isinstance(node, _NO_TEXTS):
         return any(is_text(kind) for kind in _kinds(node.iter_expressions(), types))
     if isinstance(node, _NUMBERS_BEHIND_TEXT):

@@ -30,7 +30,7 @@ class Relation(ABC):
     @property
     @abstractmethod
     def types(self) -> Mapping[str, exp.DataType]:
-        """Attribute name → type, UNKNOWN where it cannot be told."""
+        """Attribute name → type, UNKNOWN where it cannot be inferred."""
 
     @property
     @abstractmethod
@@ -58,7 +58,7 @@ class Relation(ABC):
 
     @abstractmethod
     def without_empty(self, children: Sequence[Relation | None]) -> Relation | None:
-        """What the relation is when those of its children that are None, one at least, have no rows; None: it has none either."""
+        """The relation if those of its children that are None, at least one, have no rows; None if it then has no rows either."""
 
     @abstractmethod
     def provenance(self, names: tuple[str, ...]) -> Provenance | None:
@@ -74,6 +74,6 @@ def rewrite(relation: Relation, rule: Callable[[Relation], Relation]) -> Relatio
 
 
 def over(relation: Relation, children: Sequence[Relation]) -> Relation:
-    """`relation` with these children; itself if they are its own, told by identity: comparing trees would take quadratic time."""
+    """`relation` with these children; itself if they are identical to its own: comparing trees would take quadratic time."""
     same = all(new is old for new, old in zip(children, relation.children, strict=True))
     return relation if same else relation.with_children(*children)

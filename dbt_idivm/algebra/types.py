@@ -24,7 +24,7 @@ _WIDEST_SUMMED = 27
 def type_of(name: str) -> exp.DataType:
     """A Spark SQL type by its name. To be copied before it becomes part of a tree.
 
-    DESCRIBE cuts long structs short and does not quote their fields: what cannot be read counts as incomparable.
+    DESCRIBE truncates long structs and does not quote their fields: a type that cannot be read counts as incomparable.
     """
     try:
         return exp.DataType.build(name if " more field" not in name else "?", dialect=DIALECT)
@@ -33,7 +33,7 @@ def type_of(name: str) -> exp.DataType:
 
 
 def infer_type(expression: exp.Expr, types: Mapping[str, exp.DataType]) -> exp.DataType:
-    """The type of `expression` when each attribute has the type given; UNKNOWN where it cannot be told.
+    """The type of `expression` if each attribute has the type given; UNKNOWN where it cannot be inferred.
 
     Decimals follow Spark's own arithmetic where it is simple (+, -, *, CAST); otherwise they come without precision.
     """
@@ -139,7 +139,7 @@ def is_incomparable(kind: exp.DataType) -> bool:
 
 
 def cannot_be_carried(kind: exp.DataType) -> bool:
-    """Whether no net diff can be told of values of this type; of a struct that DESCRIBE cuts short it is not known."""
+    """Whether no net diff can be computed for values of this type; False for a struct that DESCRIBE truncates."""
     return is_incomparable(kind) and kind.this != Type.OBJECT
 
 

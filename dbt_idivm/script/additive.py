@@ -1,7 +1,7 @@
 """The additive application: what the signed rows of γ's input add to the stored groups, in one MERGE (`operators/additive.py`).
 
-The signed rows are complete over all changed tables; a group whose row count reaches zero is deleted, one that is not there is
-inserted.
+The signed rows are complete over all changed tables; a group whose row count reaches zero is deleted, one that is not stored yet
+is inserted.
 """
 
 from __future__ import annotations
@@ -37,7 +37,7 @@ class Additive(Way):
         return diff_leaves(signed_input(self.state))
 
     def holds(self, diffs: Mapping[str, NetDiff]) -> bool:
-        """Always: all that γ has here can be subtracted as well."""
+        """Always: every aggregate with an additive rule can be subtracted as well."""
         return True
 
     def application(self, is_empty: IsEmpty, *, optimised: bool = True) -> Adding | None:

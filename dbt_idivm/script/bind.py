@@ -1,4 +1,4 @@
-"""From a plan to one refresh: the way that is chosen, what it does about the net diffs, and its MERGE."""
+"""From a plan to one refresh: the way that is chosen, its application for the net diffs, and the MERGE."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ from dbt_idivm.script.ways import Application, Shape
 
 @dataclass(frozen=True)
 class BoundScript:
-    """The statement of one refresh, what it applies, and what has to be staged for it."""
+    """The statement of one refresh, the application that it renders, and what has to be staged for it."""
 
     merge: exp.Merge
     application: Application
@@ -38,7 +38,7 @@ def bind(plan: Plan, binding: Binding, target: str, *, optimised: bool = True) -
 
 
 def choose(plan: Plan, binding: Binding, *, optimised: bool = True) -> Application | None:
-    """What the first way whose guard holds does about these net diffs; None if the view does not change."""
+    """The application of the first way whose guard holds for these net diffs; None if the view does not change."""
     way = next(way for way in plan.ways if way.holds(binding.changes.diffs))
     return way.application(binding.is_empty, optimised=optimised)
 

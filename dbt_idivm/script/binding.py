@@ -26,7 +26,7 @@ from dbt_idivm.script.ways import diff_leaves
 class Binding:
     """One refresh as the planner sees it: the version of each table, and what changed.
 
-    `columns`: all that a column of a relation in a statement may be called, lower case. No source gets such an alias: in a
+    `columns`: the names of all columns of relations in a statement, lower case. No source gets such an alias: in a
     subquery over a table with a column `account`, `account.id` means a field of that column, and not the table `account`
     around it.
     """
@@ -50,9 +50,9 @@ class Binding:
 
 @dataclass(frozen=True)
 class Staged:
-    """A relation that a statement needs beforehand: the net diff of a table whose rows stay in the engine.
+    """A relation that must exist before the statement runs: the net diff of a table whose rows stay in the engine.
 
-    It is staged because Spark would plan and read the change feed again at each mention (decision 0006).
+    It is staged because Spark would plan and read the change feed again at each mention (ADR 0006).
     """
 
     name: str
@@ -74,7 +74,7 @@ class StatementBinder(Aliases):
         self._staged: dict[tuple[str, str], tuple[int, DiffRows]] = {}  # (form, occurrence) → its number, the leaf
 
     def define(self, relation: Named) -> None:
-        """Put what the name stands for into the WITH clause."""
+        """Add the definition of the name to the WITH clause."""
         self.definitions[relation.name] = relation.definition.block(self).select()
 
     def is_broadcast(self, *relations: Relation) -> bool:
@@ -122,7 +122,7 @@ class StatementBinder(Aliases):
             test = exp.Not(this=exists(plus, kept, scan.ids))
             rest: exp.Query = replace(kept, where=(*kept.where, test)).select()
             return isolate(union_all([rest, minus.select()]), scan.columns, self.alias(scan.occurrence))
-        # copies count, and a feed that is not netted may hold a row that came and went: first add, then take away
+        # copies count, and a feed that is not netted may have a row that was inserted and deleted: first add, then subtract
         both = union_all([kept.select(), self._copies(scan, exp.LT).select()])
         query = exp.Except(this=both, expression=self._copies(scan, exp.GT).select(), distinct=False)
         return isolate(query, scan.columns, self.alias(scan.occurrence))
@@ -146,7 +146,7 @@ class StatementBinder(Aliases):
         return self.binding.dialect.rows(tuple(types), rows, "r")
 
     def _feed(self, leaf: DiffRows) -> Block:
-        """A class of a net diff that stays in the engine, as a selection of its staged rows."""
+        """One class of a net diff that stays in the engine, as a selection from its staged rows."""
         if leaf.diff_class == "signed":
             name = self._stage("feed", leaf)
             return named_block(name, leaf.columns, self.alias(name), broadcast=self.is_broadcast(leaf))
@@ -176,14 +176,14 @@ class StatementBinder(Aliases):
     def _staging(self, leaf: DiffRows) -> exp.Select:
         scan, dialect = leaf.scan, self.binding.dialect
         if leaf.diff_class == "signed":
-            # one row a copy: the feed as it is, because sums do not mind rows that cancel
+            # one row per copy: the unchanged feed, because rows that cancel do not affect sums
             return dialect.signed_feed(self._changes(leaf), tuple((name, alias) for name, alias, _ in _names(scan)), SIGN)
         net = dialect.net_feed(self._changes(leaf), _names(scan))
         return classified(net, scan, leaf.split)
 
 
 def _staged_name(form: str, number: int) -> str:
-    # a number: the occurrence may be called anything, what a temporary view may be called is the engine's business
+    # a number, because an occurrence may have any name, and a temporary view only those that the engine accepts
     return f"idivm_{form}_{number}"
 
 

@@ -1,6 +1,6 @@
 """Maintenance by i-diffs (idIVM §4): base i-diffs propagated to the view, applied directly or by their exact effect.
 
-`id` propagates each class of a net diff as the i-diff that it is; `recompute` takes every change of a row as REC of its key.
+`id` propagates each class of a net diff as an i-diff of its kind; `recompute` takes every change of a row as REC of its key.
 """
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ from dbt_idivm.script.ways import Application, IsEmpty, Way, WayName, diff_leave
 
 @dataclass(frozen=True)
 class ByIDiffs(Way):
-    """The i-diffs of the view `root`, naive and optimised, with the rules that fired on the way to them."""
+    """The i-diffs of the view `root`, naive and optimised, with the rules that fired."""
 
     root: Operator
     base: Mapping[str, tuple[IDiff, ...]]  # occurrence → its base i-diffs

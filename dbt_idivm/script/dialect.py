@@ -23,7 +23,7 @@ REPLACEMENT = "\ufffd"  # what Java and Python show in place of bytes that are n
 
 @dataclass(frozen=True)
 class Dialect:
-    """How one engine writes what the trees leave open. `name` is sqlglot's name for its SQL."""
+    """The SQL of one engine, where engines differ. `name` is sqlglot's name for the dialect."""
 
     name: str
     time_travel: bool
@@ -66,8 +66,8 @@ class Dialect:
     def encoded_feed(self, feed: FeedDiff, columns: tuple[tuple[str, str], ...], limit: int) -> exp.Select:
         """N of a table with its cells as `decode` takes them: `columns` are (name, type). At most `limit` rows.
 
-        Grouped by what is encoded, so that 0.0 and -0.0, which GROUP BY takes for equal, stay two values. Rows that
-        cancel are left out, but for those with U+FFFD: bytes that are no text may hide behind it.
+        Grouped by the encoded values, so that 0.0 and -0.0, which GROUP BY takes as equal, stay two values. Rows that
+        cancel are left out, except those with U+FFFD, which may replace bytes that are not UTF-8.
         """
         cells = [encode(column(name), kind) for name, kind in columns]
         weight = exp.Sum(this=_sign_of_change())
@@ -92,7 +92,7 @@ class Dialect:
         return exp.select(exp.Literal.number(1)).from_(self.table(table, version)).where(invalid).limit(1)
 
     def signed_feed(self, feed: FeedDiff, columns: tuple[tuple[str, str], ...], sign: str) -> exp.Select:
-        """The feed's rows as they are, with their sign: equal rows are not cancelled, copies are kept."""
+        """The unchanged rows of the feed, with their sign: equal rows are not cancelled, copies are kept."""
         selected = [exp.Alias(this=column(name), alias=identifier(alias)) for name, alias in columns]
         return exp.Select(expressions=[*selected, exp.alias_(_sign_of_change(), sign)]).from_(self._changes(feed))
 
@@ -104,7 +104,7 @@ class Dialect:
         return exp.Table(this=exp.Anonymous(this="TABLE_CHANGES", expressions=[exp.Literal.string(name), *bounds]))
 
     def sql(self, tree: exp.Expr, pretty: bool = True) -> str:
-        # indenting would change a text that is to stay as it is
+        # indenting would change the user's text
         pretty = pretty and not any("\n" in var.name for var in tree.find_all(exp.Var))
         return tree.sql(dialect=self.name, pretty=pretty, comments=False, unsupported_level=ErrorLevel.IGNORE)
 
@@ -112,7 +112,7 @@ class Dialect:
 def net_rows(source: exp.Expr, columns: Sequence[tuple[str, str, exp.DataType]], sign: exp.Expr) -> exp.Select:
     """The distinct rows of `source`, columns as (name, alias, type), and each row's WEIGHT: the sum of its signs.
 
-    Rows that cancel are left out. 0.0 and -0.0, which GROUP BY takes for equal, stay two values.
+    Rows that cancel are left out. 0.0 and -0.0, which GROUP BY takes as equal, stay two values.
     """
     groups = [distinguishable(column(name), kind) for name, _, kind in columns]
     selected = []
@@ -140,15 +140,15 @@ def _sign_of_change() -> exp.Expr:
 
 
 def verbatim(sql: str) -> exp.Var:
-    """A user's query as it is, to be put where a query goes. The line break ends a comment that it may end with."""
+    """A user's query, unchanged, as a node of a tree. The line break ends a comment that it may end with."""
     return exp.Var(this=f"{sql}\n")
 
 
 DELTA = Dialect("spark", time_travel=True)
 DUCKDB = Dialect("duckdb", time_travel=False)
 
-# Types whose values cross as something else than the text of a CAST, and the function that brings them back. The text
-# of a timestamp would depend on the session's zone and be ambiguous when clocks are put back.
+# Types whose values are not fetched and inlined as the text of a CAST, and the function that decodes them. The text
+# of a timestamp would depend on the session's zone and be ambiguous when clocks are set back.
 _DECODERS = {"timestamp": "TIMESTAMP_MICROS", "binary": "UNHEX"}
 
 
@@ -177,7 +177,7 @@ def may_hold_text(kind: str) -> bool:
 
 
 def encode(cell: exp.Expr, kind: str) -> exp.Expr:
-    """The cell in the form in which it crosses: integers and booleans as they are, the rest as text or microseconds."""
+    """The cell in the form in which it is fetched: integers and booleans unchanged, the rest as text or microseconds."""
     name = kind.lower().partition("(")[0]
     if name in _ENCODERS:
         return exp.Anonymous(this=_ENCODERS[name], expressions=[cell])

@@ -12,7 +12,7 @@ from dataclasses import dataclass
 
 from dbt_idivm.operators.scan import DiffClass, Scan
 
-# int and bool as they are; everything else as the text that CAST turns back into the column's type
+# int and bool unchanged; everything else as the text that CAST converts back to the column's type
 Value = int | bool | str | None
 Row = tuple[Value, ...]
 
@@ -27,7 +27,7 @@ class KeyViolation(Exception):
 
 @dataclass(frozen=True)
 class InlineDiff:
-    """The rows of a net diff with their weights (copies inserted, negative: deleted)."""
+    """The rows of a net diff with their weights: the number of inserted copies, negative for deleted ones."""
 
     columns: tuple[str, ...]
     rows: tuple[tuple[Row, int], ...]
@@ -61,8 +61,8 @@ def classify(scan: Scan, diff: InlineDiff, split: frozenset[str],
              is_ignorable: Callable[[Row], bool] = lambda row: False) -> Mapping[DiffClass, tuple[Row, ...]]:
     """The rows of every class of `operators/scan.py` for one occurrence, over its columns.
 
-    `rec` lists both images; `signed` rows end with their sign, one row a copy. A key is left out if all its images are
-    ignorable: a row that enters or leaves the view has one that is not. Raises KeyViolation.
+    `rec` lists both images; `signed` rows end with their sign, one row per copy. A key is left out if all its images are
+    ignorable: a row that enters or leaves the view has an image that is not. Raises KeyViolation.
     """
     netted = diff.projected(tuple(a.name for a in scan.base_columns)).rows
     if scan.key is not None:

@@ -1,4 +1,4 @@
-"""The direct application: i-diffs stacked as they are, where no view row can be hit by two of them. No read of the view."""
+"""The direct application: the i-diffs themselves are the source, where no view row can be hit by two. The view is not read."""
 
 from __future__ import annotations
 
@@ -51,7 +51,7 @@ def is_direct(idiffs: tuple[IDiff, ...]) -> bool:
 
 
 def are_disjoint(one: IDiff, other: IDiff) -> bool:
-    """Whether two i-diffs never name the same view row. Two INS may: they bring equal rows, which are deduplicated."""
+    """Whether two i-diffs never name the same view row. Two INS may: they insert equal rows, which are deduplicated."""
     fixed = dict(one.constants)
     if any(fixed.get(name, value) != value for name, value in other.constants):
         return True
@@ -83,7 +83,7 @@ def direct_merge(plan: Plan, idiffs: tuple[IDiff, ...], binder: StatementBinder,
 
 
 def _rows(plan: Plan, earlier: tuple[IDiff, ...], diff: IDiff, binder: StatementBinder) -> Block:
-    """The rows of an i-diff; an INS leaves out the rows that an earlier INS brings as well."""
+    """The rows of an i-diff; an INS leaves out the rows that an earlier INS has as well."""
     block = diff.relation.block(binder)
     if diff.kind is not INS:
         return block
@@ -113,7 +113,7 @@ def _clauses(plan: Plan, merge: Merge, diff: IDiff, tag: str | None) -> None:
         merge.matched_delete(tagged)
         return
     assigned = {c.name: column(c.attribute, SOURCE) for c in plan.columns if c.attribute in diff.assigned}
-    if assigned and not diff.fresh:  # a row that is there already, by INS with nothing but its ID, stays as it is
+    if assigned and not diff.fresh:  # an INS that has only IDs does not change a stored row
         types = {c.name: plan.root.types[c.attribute] for c in plan.columns}
         equal = exp.and_(*(same(distinguishable(Merge.target(name), types[name]), distinguishable(value.copy(), types[name]))
                            for name, value in assigned.items()))

@@ -1,11 +1,11 @@
-"""The effective application: the exact net change of the view, one source row a view row, unchanged rows left out.
+"""The effective application: the exact net change of the view, one source row per view row, unchanged rows left out.
 
-    old_rows  the view's rows that some i-diff names, each with whether one takes it away (`idivm_dead`)
-    new_rows  the rows that i-diffs bring: recomputed and inserted ones
-    source    old_rows ⟗ new_rows by full ID, the rest of old_rows with what updates assign; equal rows left out
+    old_rows  the stored rows that some i-diff names, each with a mark whether one removes it (`idivm_dead`)
+    new_rows  the recomputed and the inserted rows
+    source    old_rows ⟗ new_rows by full ID, the other old_rows with the values that updates assign; equal rows left out
 
 The view is read once. Rows of a view whose IDs are not unique (inputs without a key) are compared by number of copies;
-one D row removes all copies of a changed row, and as many I rows as there are to be bring them back.
+one D row removes all copies of a changed row, and one I row for each copy of the post-state inserts them again.
 """
 
 from __future__ import annotations
@@ -83,7 +83,7 @@ def _named_once(idiffs: tuple[IDiff, ...]) -> tuple[IDiff, ...]:
 
 @dataclass(frozen=True)
 class _Work:
-    """The i-diffs of one statement by what they do to the view's rows."""
+    """The i-diffs of one statement, grouped by their effect on the view's rows."""
 
     plan: Plan
     application: Effective
@@ -103,12 +103,12 @@ class _Work:
 
     @property
     def covering(self) -> tuple[IDiff, ...]:
-        """Those that take away the old rows they name. A fresh INS names none."""
+        """Those that remove the old rows they name. A fresh INS names none."""
         return tuple(diff for diff in self.idiffs if diff.kind is not UPD and not diff.fresh)
 
     @property
     def naming(self) -> tuple[IDiff, ...]:
-        """Those that must be asked for the old rows. An update that was looked up for an update names no others."""
+        """Those by which old rows are looked up. An update that was looked up for an update names no other rows."""
         return self.covering + tuple(diff for diff in self.updates if not any(
             set(other.ids) < set(diff.ids) and other.origins == diff.origins for other in self.updates))
 
@@ -151,7 +151,7 @@ def _old_rows(work: _Work, target: str) -> exp.Select:
 
 
 def _named(work: _Work, ids: tuple[str, ...], diffs: Sequence[IDiff]) -> exp.Select:
-    """The distinct values of `ids` that some of `diffs` name, and whether one of these takes the rows away."""
+    """The distinct values of `ids` that some of `diffs` name, and whether one of these removes the rows."""
     parts = []
     for diff in diffs:
         dead = exp.Boolean(this=diff.kind is not UPD)
@@ -162,7 +162,7 @@ def _named(work: _Work, ids: tuple[str, ...], diffs: Sequence[IDiff]) -> exp.Sel
     query = exp.Select(expressions=[*(key.copy() for key in keys), mark]).from_(subquery(union_all(parts), "keys"))
     if keys:
         return query.group_by(*keys, copy=False)
-    # without groups there is a row even where there is no key
+    # without groups there is a row even if there is no key
     return query.having(exp.GT(this=exp.Count(this=exp.Star()), expression=exp.Literal.number(0)), copy=False)
 
 
@@ -173,7 +173,7 @@ def _left(rows: exp.Select, name: str, on: Sequence[exp.Expr]) -> exp.Join:
 
 
 def _named_by(idiffs: Sequence[IDiff], block: Block, binder: StatementBinder) -> list[exp.Expr]:
-    """For each i-diff: does it name the row of `block`?"""
+    """For each i-diff, the condition that it names the row of `block`."""
     return [exists(project(diff.relation, diff.ids).block(binder), block, diff.ids) for diff in idiffs]
 
 
@@ -183,7 +183,7 @@ def _without(block: Block, idiffs: Sequence[IDiff], binder: StatementBinder) -> 
 
 
 def _new_rows(work: _Work) -> list[exp.Query]:
-    """The rows that recompute and insert i-diffs bring, each row by one of them."""
+    """The rows of recompute and insert i-diffs, each row from one of them."""
     recs, inserts, columns = work.of(REC), work.of(INS), work.plan.root.columns
     parts: list[exp.Query] = []
     for number, evaluated in enumerate(work.application.evaluated):
@@ -210,7 +210,7 @@ def _updating(work: _Work) -> tuple[list[exp.Join], dict[str, exp.Expr]]:
 
 
 def _by_id(work: _Work, merge: Merge) -> exp.Select:
-    """One source row for each view row that differs; tells the merge what to do with it."""
+    """One source row for each view row that differs; adds the clauses that apply it to `merge`."""
     ids = work.plan.root.ids
     joins, values = _updating(work)
     dead: exp.Expr = column(_DEAD, OLD)
@@ -247,7 +247,7 @@ def _marked(name: str) -> exp.Subquery:
 
 
 def _by_copies(work: _Work, merge: Merge) -> exp.Select:
-    """A D row for each distinct row whose number of copies differs, and an I row for each copy that is to be."""
+    """A D row for each distinct row whose number of copies differs, and an I row for each copy of the post-state."""
     names = work.plan.root.columns
     parts = _new_rows(work)
     if work.updates:
@@ -257,7 +257,7 @@ def _by_copies(work: _Work, merge: Merge) -> exp.Select:
 
 
 def _updated_rows(work: _Work) -> exp.Select:
-    """The old rows that stay, with what the updates assign."""
+    """The old rows that are not removed, with the values that updates assign."""
     joins, values = _updating(work)
     query = exp.Select(expressions=[alias(value, name) for name, value in values.items()]).from_(OLD)
     for join in joins:

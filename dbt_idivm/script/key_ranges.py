@@ -1,4 +1,4 @@
-"""Literal key ranges, so that Delta skips files: a join with inlined rows says nothing to the scan, a range does.
+"""Literal key ranges, so that Delta skips files: a scan makes no use of a join with inlined rows, but of a range.
 
     FROM orders AS o JOIN d_upd__parts AS d ON o.pid <=> d.pid      d holds pid 7, 9, 12
     … WHERE o.pid BETWEEN 7 AND 12
@@ -37,7 +37,7 @@ def add_key_ranges(tree: exp.Expression, texts: frozenset[tuple[str, str]] = fro
 
 @dataclass(frozen=True)
 class _Scope:
-    """Where a SELECT stands: its sources by alias, the WITH names it sees, the query around it."""
+    """The scope of a SELECT: its sources by alias, the WITH names it sees, the outer query."""
 
     sources: Mapping[str, exp.Expression] = field(default_factory=dict)
     nullable: frozenset[str] = frozenset()  # aliases that an outer join pads with NULLs
@@ -132,7 +132,7 @@ class _Ranges:
     def _exists(self, query: exp.Select, outer: _Scope) -> Columns:
         """What the existence of a row implies for the columns of the queries around it."""
         if not query.args.get("group") and any(each.find(exp.AggFunc) for each in query.expressions):
-            return {}  # an aggregate without groups has a row always
+            return {}  # an aggregate without groups always has a row
         scope = _inside(query, self._with(query, _Scope(ctes=outer.ctes, parent=outer)))
         return {key: found for key, found in self._select_bounds(query, scope).items() if key[0] not in scope.sources}
 
@@ -245,7 +245,7 @@ def _inside(query: exp.Select, outer: _Scope) -> _Scope:
 
 
 def _nested(query: exp.Select) -> Iterator[exp.Query]:
-    """The queries directly inside a SELECT, but for its WITH clause: derived tables and subqueries of its conditions."""
+    """The queries directly inside a SELECT, without its WITH clause: derived tables and subqueries of its conditions."""
     parts = [part for key, part in query.args.items() if key != "with_" and part is not None]
     stack = [each for part in parts for each in (part if isinstance(part, list) else [part])]
     while stack:
@@ -262,7 +262,7 @@ def _is_table(source: exp.Expression, scope: _Scope) -> bool:
 
 
 def _column(query: exp.Expression, alias: str, name: str) -> exp.Column:
-    """The column as the statement writes it already, so that its quotes are kept."""
+    """The column as the statement has it already, so that its quotes are kept."""
     return next(found.copy() for found in query.find_all(exp.Column) if found.table == alias and found.name == name)
 
 

@@ -22,7 +22,7 @@ def source_query(query: exp.Query, *, broadcast: bool) -> exp.Query:
 
 
 def op_is(value: str) -> exp.EQ:
-    """Whether the source row is to do that."""
+    """The condition that the source row has this operation."""
     return exp.EQ(this=column(OP, SOURCE), expression=exp.Literal.string(value))
 
 

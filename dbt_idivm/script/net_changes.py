@@ -1,6 +1,6 @@
-"""What one refresh of a plan starts from: the net diffs of its tables, inlined ones screened and classified when they are read.
+"""The input of one refresh of a plan: the net diffs of its tables; inlined ones are screened and classified when they are read.
 
-All that can be wrong with changed rows is found here; what is built from a `NetChanges` never fails because of data.
+All errors of changed rows are found here; what is built from a `NetChanges` never fails because of data.
 """
 
 from __future__ import annotations
@@ -35,13 +35,12 @@ class NetChanges:
 
 
 def net_changes(plan: Plan, diffs: Mapping[str, NetDiff], *, screened: bool = True) -> NetChanges:
-    """The net diffs as `plan` takes them. Raises KeyViolation where an inlined one violates the key of its table.
+    """The net diffs, classified for `plan`. Raises KeyViolation where an inlined one violates the key of its table.
 
-    `screened`: changes of rows that cannot satisfy the conditions between their table and the view are left out (readily
-    ignorable updates).
+    `screened`: changes of rows that cannot satisfy the conditions between their table and the view are left out.
     """
     conditions = plan.screens if screened else {}
-    # without a split: the changed rows of either image, by which a state is put together
+    # the empty split gives the changed rows of either image, from which a state of the table is computed
     splits = {(leaf.scan.occurrence, leaf.split) for way in plan.ways for leaf in way.base_idiffs}
     splits |= {(scan.occurrence, frozenset()) for scan in plan.scans}
     classes: dict[tuple[str, frozenset[str]], Mapping[DiffClass, tuple[Row, ...]]] = {}
@@ -55,7 +54,7 @@ def net_changes(plan: Plan, diffs: Mapping[str, NetDiff], *, screened: bool = Tr
 
 
 def _is_ignorable(scan: Scan, conditions: Conditions) -> Callable[[Row], bool]:
-    """Whether a row, over the scan's columns, surely fails the conditions."""
+    """Whether a row, over the scan's columns, certainly fails the conditions."""
     tested = {name for condition in conditions for name in attributes(condition)}
     places = [(place, name, a.type) for place, (name, a) in enumerate(zip(scan.columns, scan.base_columns, strict=True))
               if name in tested]

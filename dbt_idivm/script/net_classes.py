@@ -1,7 +1,7 @@
 """The classes of a net diff whose rows stay in the engine: what `diff.classify` does with rows, as a query.
 
-One pass over the net diff: its rows are ranked within their key by the attributes that split, so two images with one
-rank are an update, with two ranks a row that moved.
+One pass over the net diff: its rows are ranked within their key by the attributes that split. Two images with the same
+rank are an update; with different ranks the row may move in the view.
 """
 
 from __future__ import annotations
@@ -45,7 +45,7 @@ def classified(net: exp.Select, scan: Scan, split: frozenset[str]) -> exp.Select
 
 
 def class_tests(leaf: DiffRows) -> Iterable[exp.Expr]:
-    """The conditions on WEIGHT and CLASS that choose a base i-diff's rows. An update is told by its new image."""
+    """The conditions on WEIGHT and CLASS that select a base i-diff's rows. Of an update it is the post-image."""
     if leaf.diff_class in ("plus", "minus", "upd"):
         sign = exp.LT if leaf.diff_class == "minus" else exp.GT
         yield sign(this=column(WEIGHT), expression=exp.Literal.number(0))

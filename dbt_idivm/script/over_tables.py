@@ -1,4 +1,4 @@
-"""A plan over base tables alone: the caches that it reads replaced by what they stand for."""
+"""A plan over base tables alone: the caches that it reads are replaced by their definitions."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from dbt_idivm.script.plan import Cache, Plan
 def over_tables(plan: Plan, caches: Iterable[Cache]) -> Plan:
     """The plan with each of `caches` expanded, for its query alone (`bind.full_query`): its i-diffs still read the caches.
 
-    That query needs no cache to exist: to ask for its types, or to compare a cache or view with what it should be.
+    That query needs no cache to exist: it serves to ask for types, and to compare a cache or view with its definition.
     """
     return replace(plan, root=expanded(plan.root, {cache.table: cache for cache in caches}))
 

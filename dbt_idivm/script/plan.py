@@ -65,12 +65,12 @@ class Plan:
 
     @property
     def hidden(self) -> bool:
-        """Whether the stored table has columns that the user's relation has not."""
+        """Whether the stored table has columns that the user's relation lacks."""
         return any(column.hidden for column in self.columns)
 
     @property
     def column_names(self) -> frozenset[str]:
-        """All that columns are called in the plan's statements, lower case: attributes, and columns of tables and of the view."""
+        """All names of columns in the plan's statements, lower case: attributes, and columns of tables and of the view."""
         names = {name for node in operators(self.root) for name in node.columns}
         names.update(attribute.name for scan in self.scans for attribute in scan.attributes)
         names.update(column.name for column in self.columns)
@@ -83,16 +83,16 @@ class Plan:
 
 @dataclass(frozen=True)
 class Cache:
-    """An intermediate cache: a subview that is kept as a maintained table of its own, equal to `plan`'s query at all times.
+    """An intermediate cache: a subview that is kept as a separate maintained table, equal to `plan`'s query after each refresh.
 
-    Its plan reads base tables and caches before it, and is bound and applied to `table` as a view's plan is to the view. Above
-    it the table is an input like any other, with the key `key`; its net diff there is what its own refresh changed.
+    Its plan reads base tables and caches before it, and is bound and applied to `table` as a view's plan is to the view. The plan
+    above reads the table like any other input, with the key `key`; its net diff is what the refresh of the cache changed.
     """
 
     number: int  # from 1, in the order of maintenance
     table: str  # the relation's name
     plan: Plan  # all its columns are stored; none is hidden
-    attributes: tuple[Attribute, ...]  # the columns that are read above, IDs included; types as told, else inferred
+    attributes: tuple[Attribute, ...]  # the columns that are read above, IDs included; types from the engine, else inferred
     key: tuple[str, ...]  # columns; () for the one row of a γ without groups
-    reason: str  # why it is there: what follows `because`
+    reason: str  # why it is kept: what follows `because`
     digest: str  # of the subview over base tables: equal for equal ones, whatever model they are in

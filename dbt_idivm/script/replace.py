@@ -1,7 +1,7 @@
-"""Parts of a MERGE that replaces rows of the stored view: the rows that are there, and the clauses for those that are to be.
+"""Parts of a MERGE that replaces rows of the stored view: the stored rows, and the clauses for their post-images.
 
-Rows with an ID are replaced by it. Those without go by number of copies, since MERGE cannot take away one of several equal
-rows: a D row removes all copies of a changed row, and as many I rows as there are to be bring them back.
+Rows with an ID are replaced by ID. Rows without an ID are replaced by number of copies, because MERGE cannot delete one of
+several equal rows: a D row removes all copies of a changed row, and one I row for each copy of the post-state inserts them again.
 """
 
 from __future__ import annotations
@@ -29,7 +29,7 @@ def stored_rows(plan: Plan, binder: StatementBinder, target: str) -> Block:
 
 
 def replace_by_id(plan: Plan, merge: Merge, *, update: str) -> None:
-    """The clauses for source rows with an ID: D takes the row away, `update` assigns the rest of it, I brings a new one."""
+    """The clauses for source rows with an ID: D deletes the row, `update` assigns its other columns, I inserts a new row."""
     ids = plan.root.ids
     merge.on(*(same(Merge.target(plan.stored(name)), column(name, SOURCE)) for name in ids))
     merge.matched_delete(op_is("D"))
@@ -46,7 +46,7 @@ def counted(names: Sequence[str], parts: Sequence[exp.Query]) -> exp.Select:
 
 
 def replace_copies(plan: Plan, changed: exp.Select, merge: Merge) -> exp.Select:
-    """The source for `merge`, whose clauses are added. `changed`: distinct rows of the view, and how many COPIES are to be."""
+    """The source for `merge`, whose clauses are added. `changed`: distinct view rows, and their COPIES in the post-state."""
     names = plan.root.columns
     merge.on(op_is("D"), *(same(Merge.target(plan.stored(n)), column(n, SOURCE)) for n in names))
     merge.matched_delete(None)

@@ -1,7 +1,7 @@
 """Whether a row can satisfy a condition, judged from its inlined values: SQL's three-valued logic, and *unknown*.
 
-Only what surely means the same here and in the engine is judged: comparisons of integers, booleans, days and strings with
-literals and with each other. Everything else is unknown, and a row of which too little is known is kept.
+Only conditions that certainly mean the same here and in the engine are evaluated: comparisons of integers, booleans, days and
+strings with literals and with each other. Everything else is unknown, and a row for which the result is unknown is kept.
 """
 
 from __future__ import annotations
@@ -38,7 +38,7 @@ class _Known:
 
 
 def may_hold(conditions: Iterable[exp.Expr], row: Mapping[str, tuple[Value, str]]) -> bool:
-    """False only if some condition is surely not true of the row: attribute → (value, Spark SQL type)."""
+    """False only if some condition is certainly not true of the row: attribute → (value, Spark SQL type)."""
     known = {name: found for name, (value, kind) in row.items() if (found := _stored(value, kind)) is not None}
     return all(_truth(condition, known) not in (False, None) for condition in conditions)
 

@@ -1,8 +1,8 @@
 """The tuple-based application: the view's signed rows, netted, in one MERGE. The baseline that idIVM compares itself with.
 
-Classic tuple-based maintenance (idIVM §1 and §7, the counting algorithm for bags): a change is a set of whole view tuples
-that came or went, each operator computes its own from those of its inputs (`Operator.signed`), and an update is a tuple that
-goes and one that comes. Where i-diffs name rows by a part of their ID, every tuple is joined out to the view's width.
+Classic tuple-based maintenance (idIVM §1 and §7, the counting algorithm for bags): a change is a set of whole view tuples,
+inserted or deleted; each operator computes its own from those of its inputs (`Operator.signed`), and an update is a deleted
+and an inserted tuple. Where an i-diff names rows by a part of their ID, a tuple is joined with all other tables of the view.
 """
 
 from __future__ import annotations
@@ -54,7 +54,7 @@ class TupleBased(Way):
 
 @dataclass(frozen=True, kw_only=True)
 class Tuples(Application):
-    """`rows`: the signed rows of the view `root` that can be there."""
+    """`rows`: the signed rows of the view `root`, without the empty branches."""
 
     root: Operator
     rows: Relation
@@ -90,7 +90,7 @@ def tuple_merge(plan: Plan, rows: Relation, binder: StatementBinder, target: str
 
 
 def _by_id(plan: Plan, merge: Merge) -> exp.Select:
-    """A D row for each ID that went, an I row for each that came; of the two tuples of an update the new one, as I."""
+    """A D row for each deleted ID, an I row for each inserted one; of the two tuples of an update the new one, as I."""
     ids, names = plan.root.ids, plan.root.columns
     last = exp.Window(this=exp.Max(this=column(WEIGHT)), partition_by=[column(name) for name in ids])
     ranked = exp.Select(expressions=[*(column(name) for name in (*names, WEIGHT)), alias(last, _LAST)]).from_(NET)
@@ -102,7 +102,7 @@ def _by_id(plan: Plan, merge: Merge) -> exp.Select:
 
 
 def _by_copies(plan: Plan, binder: StatementBinder, target: str, merge: Merge) -> exp.Select:
-    """The view is read for the rows that changed: what is stored and what came make up the new number of copies."""
+    """The view is read for the rows that changed: the new number of copies is the stored number plus the net weight."""
     names = plan.root.columns
     old = stored_rows(plan, binder, target)
     old = old.filter(exists(named_block(NET, names, binder.alias(NET)), old, names))

@@ -1,8 +1,8 @@
 """The ways to maintain a view: each by itself keeps the same stored columns equal to the query.
 
-A way is what is known before any change: its i-diffs or signed rows. An *application* is what it does about one refresh, in which
-some base i-diffs are empty: which relations are evaluated, in which shape they are applied, what is read and written. Both exist
-before any SQL does, so that they can be printed, compared and chosen between; rendering adds nothing to them.
+A way contains what is known before any change: its i-diffs or signed rows. An *application* is what it does in one refresh, in
+which some base i-diffs are empty: which relations are evaluated, in which shape they are applied, what is read and written. Both
+exist before the SQL, so that they can be printed, compared and chosen; rendering adds nothing to them (ADR 0015).
 """
 
 from __future__ import annotations
@@ -64,7 +64,7 @@ class Application(ABC):
     @property
     @abstractmethod
     def assigned(self) -> frozenset[str]:
-        """The attributes of the view whose stored values it may change in rows that stay."""
+        """The attributes of the view whose stored values it may update."""
 
     @abstractmethod
     def merge(self, plan: Plan, binder: StatementBinder, target: str) -> exp.Merge:

@@ -1,7 +1,7 @@
 """The demo: maintained models over 336,776 flights, three rounds of changes, and what each refresh did.
 
 `make demo` runs it. It starts an embedded Spark, loads the data, and runs dbt in this process, so that one Spark
-serves all. What it makes lies in `.idivm/` and `target/` beside this file and is made anew each time.
+serves all. What it makes is in `.idivm/` and `target/` beside this file and is made again at each run.
 """
 
 from __future__ import annotations
@@ -50,7 +50,7 @@ def _options(arguments: list[str]) -> argparse.Namespace:
 
 
 def _fail(console: Console, demo: Demo, message: str) -> int:
-    """What was reached, and why it went no further."""
+    """Print the results so far, and why the demo stopped."""
     if demo.rounds:
         console.print(show.results_table(demo.rounds))
     console.print(message, style="red", markup=False, highlight=False, soft_wrap=True)

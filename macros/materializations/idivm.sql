@@ -1,4 +1,4 @@
-{#- The loop around the refresh driver. It runs what the driver asks for and builds no SQL of its own. -#}
+{#- The loop around the refresh driver. It runs the driver's statements and builds no SQL itself. -#}
 {% materialization idivm, default, supported_languages=['sql'] %}
   {%- set existing = load_cached_relation(this) -%}
   {%- set grant_config = config.get('grants') -%}
@@ -36,7 +36,7 @@
   {% if config.persist_relation_docs() or config.persist_column_docs() %}
     {% set missing = adapter.idivm_persist_docs(target, model, config.persist_relation_docs(), config.persist_column_docs()) %}
     {% if missing %}
-      {#- in the words that dbt has for tables -#}
+      {#- the text of dbt's own warning for tables -#}
       {% do exceptions.warn('In relation ' ~ target.render() ~ ': The following columns are specified in the schema but are'
                             ~ ' not present in the database: ' ~ missing | join(', ')) %}
     {% endif %}

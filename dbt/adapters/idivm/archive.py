@@ -17,7 +17,7 @@ from pathlib import Path
 
 from dbt.adapters.idivm.java import find_java
 
-# What a refresh does, so that its classes are in the archive.
+# Statements like those of a refresh, so that their classes are in the archive.
 TRAINING = (
     "create schema if not exists main",
     "create table main.t using delta tblproperties ('delta.enableChangeDataFeed' = 'true') as select id, 'a' as s from range(9)",
@@ -34,7 +34,7 @@ TRAINING = (
 
 
 def class_archive(jars: Sequence[str]) -> Path:
-    """Where the archive for this Java, this pyspark and these JARs lies, whether it exists or not."""
+    """The path of the archive for this Java, this pyspark and these JARs, whether it exists or not."""
     import pyspark
 
     java = os.path.realpath(find_java() or "java")
@@ -45,7 +45,7 @@ def class_archive(jars: Sequence[str]) -> Path:
 
 
 def make_archive(jars: Sequence[str]) -> Path | None:
-    """Make the archive in a process of its own, unless there is one; None when the JVM did not write it."""
+    """Make the archive in a separate process, unless it exists; None if the JVM did not write it."""
     archive = class_archive(jars)
     if archive.exists():
         return archive

@@ -57,7 +57,7 @@ class IdivmConnectionManager(SparkConnectionManager):
     def execute(
         self, sql: str, auto_begin: bool = False, fetch: bool = False, limit: int | None = None
     ) -> tuple[AdapterResponse, agate.Table]:
-        """As dbt's own, but a query whose rows are not wanted is executed all the same, and fetching is guarded."""
+        """Like dbt's own, but a query whose rows are not wanted is executed too, and errors while fetching are handled."""
         from dbt_common.clients.agate_helper import empty_table
 
         sql = self._add_query_comment(sql)

@@ -1,4 +1,4 @@
-"""What a profile of `type: idivm` may say. `type` and `schema` are enough: everything else has a default."""
+"""The settings of a profile of `type: idivm`. `type` and `schema` are enough: everything else has a default."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from dbt.adapters.idivm.extras import install_advice, missing_module
 
 ANSI = "spark.sql.ansi.enabled"
 TIME_ZONE = "spark.sql.session.timeZone"
-# What the text of a statement means is the same on every server, whatever the server's own settings are.
+# With these the text of a statement means the same on every server, whatever the server's own settings are.
 FIXED = {
     ANSI: "true",  # dbt-spark forces it off
     "spark.sql.variable.substitute": "false",  # ${..} would be replaced, in names, in literals, in the state
@@ -25,7 +25,7 @@ FIXED = {
     "spark.sql.ansi.relationPrecedence": "false",  # a comma in FROM binds like a JOIN
     "spark.sql.caseSensitive": "false",
     "spark.sql.readSideCharPadding": "true",
-    # the change feed hands rows over as Java objects, and the old ones have no 10 October 1582
+    # the change feed passes rows as Java objects, and the old classes have no 10 October 1582
     "spark.sql.datetime.java8API.enabled": "true",
     # with the new ones Delta cannot answer MIN and MAX of a DATE column from its log, and fails: ClassCastException
     "spark.databricks.delta.optimizeMetadataQuery.enabled": "false",
@@ -44,8 +44,8 @@ class ConnectionMethod(StrEnum):
     ODBC = "odbc"
 
 
-# Looked for before dbt-spark does, which would ask for its own extras. Without Spark one can still parse and list, so
-# `embedded` is not among these; dbt-spark looks for pyspark when the method is `session`.
+# Checked before dbt-spark does, whose message would name its own extras. Parsing and listing work without Spark, so
+# `embedded` is not among these; dbt-spark checks for pyspark when the method is `session`.
 NEEDED = {
     ConnectionMethod.SESSION: "pyspark",
     ConnectionMethod.THRIFT: "pyhive",
@@ -66,7 +66,7 @@ class IdivmCredentials(SparkCredentials):
     driver_memory: str = "3g"
     # A statement that is sent twice could apply a MERGE twice.
     query_retries: int = 0
-    # Seconds to sleep; before it says that a statement still runs, a server waits five seconds by itself.
+    # Seconds to sleep; a server itself waits five seconds before it reports that a statement still runs.
     poll_interval: int = 1
 
     def __post_init__(self) -> None:
@@ -100,7 +100,7 @@ class IdivmCredentials(SparkCredentials):
             self.warehouse_dir = str(Path(project_root, self.warehouse_dir).expanduser())
 
     def __repr__(self) -> str:
-        """What `dbt debug` shows: passwords, tokens and server settings are nobody else's business."""
+        """What `dbt debug` shows: without passwords, tokens and server settings."""
         return f"{type(self).__name__}({', '.join(f'{key}={value!r}' for key, value in self.connection_info())})"
 
     def _connection_keys(self) -> tuple[str, ...]:

@@ -1,6 +1,6 @@
-"""The embedded Spark: one JVM per process, started at the first statement, with a session of its own per connection.
+"""The embedded Spark: one JVM per process, started at the first statement, with one session per connection.
 
-Nothing that Spark, Hive, Derby or the JVM have to say reaches the console: it goes to files in the state folder.
+No output of Spark, Hive, Derby or the JVM reaches the console: it is written to files in the state folder.
 """
 
 from __future__ import annotations
@@ -73,7 +73,7 @@ def new_session(credentials: IdivmCredentials) -> SparkSession:
     """A session that shares catalog and engine with the others, but neither settings nor temporary views."""
     session = start(credentials).newSession()
     for key, value in credentials.server_side_parameters.items():
-        # A session that somebody else started was not given these; static ones cannot be changed any more.
+        # A session that somebody else started lacks these; static ones cannot be changed any more.
         if session.conf.isModifiable(key) and session.conf.get(key, None) != value:
             session.conf.set(key, value)
     return session
@@ -123,7 +123,7 @@ def _launch(credentials: IdivmCredentials) -> SparkSession:
     try:
         with open(state_dir / "jvm.log", "w") as log:
             inherited = {"stdout": log, "stderr": subprocess.STDOUT}
-            # The JVM holds the lock as well: it outlives this process by a moment.
+            # The JVM holds the lock as well: it ends a little later than this process.
             gateway = launch_gateway(_shown(conf), {**inherited, "pass_fds": [lock] if lock is not None else []})
             SparkContext._ensure_initialized(gateway=gateway, conf=conf)
         return SparkSession.builder.config(conf=conf).getOrCreate()
@@ -162,7 +162,7 @@ def _spark_conf(credentials: IdivmCredentials, state_dir: Path, jars: list[str])
 
 
 def _shown(conf: SparkConf) -> SparkConf:
-    """The settings for the JVM's command line, which everybody can see: the context gets the secret ones later."""
+    """The settings for the JVM's command line, which everybody can read: the context gets the secret ones later."""
     from pyspark import SparkConf
 
     return SparkConf(loadDefaults=False).setAll([(key, value) for key, value in conf.getAll() if not SECRET.search(key)])
@@ -177,7 +177,7 @@ def _metastore_url(state_dir: Path) -> str:
 
 
 def _warehouse(credentials: IdivmCredentials, state_dir: Path) -> str:
-    """Where tables lie. The in-memory catalog forgets them, so theirs is a folder that goes with the process."""
+    """The folder of tables. The in-memory catalog loses them when the process ends, so there it is a temporary folder."""
     if credentials.warehouse_dir:
         return credentials.warehouse_dir
     if credentials.catalog == "hive":
@@ -193,7 +193,7 @@ def _java_options(credentials: IdivmCredentials, state_dir: Path, jars: list[str
     archive = class_archive(jars)
     return [
         *([f"-XX:SharedArchiveFile={archive}"] if archive.exists() else []),
-        # The default heap starts small and grows late, and its collector works beside the program: a fifth of all time.
+        # The default heap starts small and grows late, and its collector runs concurrently with the program: a fifth of all time.
         "-XX:+UseParallelGC",
         f"-Xms{credentials.driver_memory}",
         f"-Dlog4j2.configurationFile=file:{log4j}",

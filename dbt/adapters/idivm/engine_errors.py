@@ -1,4 +1,4 @@
-"""What the engine's exceptions say: Spark's error class and its message."""
+"""The contents of the engine's exceptions: Spark's error class and its message."""
 
 from __future__ import annotations
 
@@ -14,25 +14,25 @@ BRACKETED = re.compile(r"\[([A-Z][A-Z0-9_]{3,}(?:\.[A-Z0-9_]+)?)\]")
 # Before the message: a Java class, and over Thrift two of them, with the error class between.
 JAVA_CLASSES = re.compile(r"^(?:(?:[\w.]+Exception: )?Error running query: \[[A-Z0-9_.]+\] )?"
                           r"(?:\w+\.)+\w+(?:Exception|Error):\s+(?=\[)")
-# Below the stack trace: what an error was made of, as text.
+# Below the stack trace: the causes of an error, as text.
 CAUSED_BY = re.compile(r"^Caused by: (?:\w+\.)+[\w$]+: (?=\[)(.*?)(?=\n\s*at \w|\n\s*\.\.\. |\nCaused by: |\Z)",
                        re.MULTILINE | re.DOTALL)
 # An error in the text of a statement shows it from its beginning, where dbt puts its comment.
 QUERY_COMMENT = re.compile(r"(== SQL[^\n]*==\s*)/\*.*?\*/\s*", re.DOTALL)
-# Errors that say where a statement failed, and not why.
+# Errors that name the place where a statement failed, and not the cause.
 _WRAPPERS = ("", "TASK_WRITE_FAILED")
 STACK_TRACE = re.compile(r"\n\s*at \w+(?:\.\w+)+[.$]|\nJVM stacktrace:")
 
 
 def is_engine_exception(error: BaseException | None) -> bool:
-    """Does it come from pyspark or py4j? Told by the module, because neither need be installed."""
+    """Whether it is an exception of pyspark or py4j, by the name of its module, because neither need be installed."""
     return error is not None and type(error).__module__.partition(".")[0] in ("pyspark", "py4j")
 
 
 def engine_message(error: BaseException | None) -> str:
     """The message, without the names of Java classes before it and the stack trace after it, and dbt's comment within it.
 
-    Where it only says that a task failed, what that one says comes first.
+    If it reports only that a task failed, the message of the task comes first.
     """
     message = _plain(_text(error))
     found = BRACKETED.match(message)
@@ -45,7 +45,7 @@ def _plain(text: str) -> str:
 
 
 def _cause(error: Any) -> tuple[str, str] | None:
-    """Class and message of the innermost error of Spark below this one: from the JVM where that is near, else from the text."""
+    """Class and message of the innermost error of Spark that caused this one: from the JVM if it is local, else from the text."""
     found = None
     java = getattr(getattr(error, "java_exception", None), "getCause", lambda: None)()
     while java is not None:
@@ -71,7 +71,7 @@ def has_stack_trace(error: BaseException | None) -> bool:
 
 
 def _text(error: Any, whole: bool = False) -> str:
-    """All that it says; a dbt exception has it in `msg`, without indentation. `whole`: with the stack trace of the JVM."""
+    """Its whole message; a dbt exception has it in `msg`, without indentation. `whole`: with the stack trace of the JVM."""
     java = None if whole else getattr(error, "java_exception", None)
     return str(java.toString() if java is not None else getattr(error, "msg", None) or error)
 

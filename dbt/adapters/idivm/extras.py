@@ -1,11 +1,11 @@
-"""What to install when a package is missing that only one way of connecting needs."""
+"""What to install when a package is missing that only one connection method needs."""
 
 from __future__ import annotations
 
 from importlib.metadata import requires
 from importlib.util import find_spec
 
-# extra -> the modules that must be there. PyHive alone does not bring what it needs to talk to a server.
+# extra -> the modules that it needs. PyHive alone does not install what it needs to connect to a server.
 MODULES = {"pyspark": ("pyspark",), "pyhive": ("pyhive", "thrift", "thrift_sasl")}
 
 
@@ -15,7 +15,7 @@ def missing_module(extra: str) -> str | None:
 
 
 def install_advice(extra: str) -> str:
-    """How to install an extra's packages: by their own names, whatever index or file this package came from."""
+    """How to install an extra's packages: by their own names, whatever index or file this package was installed from."""
     declared = (text.partition(";") for text in requires("dbt-idivm") or ())
     packages = [name.strip() for name, _, marker in declared if marker.replace('"', "'").strip() == f"extra == '{extra}'"]
     return "Install with: pip install " + " ".join(f"'{package}'" for package in packages)

@@ -33,7 +33,7 @@ class Foreseen:
 @click.command("plan")
 @click.option("--select", "-s", multiple=True, help="The models, in dbt's selection syntax; default: all.")
 @click.option("--exclude", multiple=True, help="Models to leave out.")
-@click.option("--full-refresh", is_flag=True, help="As if dbt run were told --full-refresh.")
+@click.option("--full-refresh", is_flag=True, help="As for dbt run --full-refresh.")
 @click.option("--sql", is_flag=True, help="Print the MERGE of each model, too.")
 @click.option("--vars", "variables", help="As dbt's --vars.")
 @click.option("--project-dir", type=_FOLDER, help="The folder of dbt_project.yml; default: this one.")
@@ -43,7 +43,7 @@ def plan_command(select: tuple[str, ...], exclude: tuple[str, ...], full_refresh
                  project_dir: Path | None, profiles_dir: Path | None, target: str | None) -> None:
     """Show what the next refresh of each idivm model would do, why, and how much has changed. Nothing is written.
 
-    Inputs are taken as they stand: what a model further up will change shows once that model has run.
+    Inputs are read in their current state: changes of an upstream model are shown only after that model has run.
     """
     common = [part for option, value in (("--vars", variables), ("--project-dir", project_dir), ("--target", target),
                                          ("--profiles-dir", profiles_dir)) if value for part in (option, str(value))]
@@ -55,7 +55,7 @@ def plan_command(select: tuple[str, ...], exclude: tuple[str, ...], full_refresh
 
 
 def _dbt(*args: str) -> None:
-    """Run a dbt command that only says what goes wrong."""
+    """Run a dbt command that prints errors only."""
     from dbt.cli.main import dbtRunner
 
     outcome = dbtRunner().invoke(list(args))
@@ -64,7 +64,7 @@ def _dbt(*args: str) -> None:
     if outcome.exception is not None:
         raise outcome.exception
     if not outcome.success:
-        sys.exit(1)  # dbt has said why
+        sys.exit(1)  # dbt has printed why
 
 
 def compiled_models(target: Path) -> Iterator[tuple[str, str]]:

@@ -39,7 +39,7 @@ class IdivmAdapter(MaintenanceMixin, SparkAdapter):
 
 
 def default_to_delta(config: Any) -> None:
-    """Delta with change data feed, unless the user said otherwise. `config` is a node's, changed in place."""
+    """Delta with change data feed, unless the user configured something else. `config` is a node's, changed in place."""
     if config.get("file_format") is None:
         config["file_format"] = "delta"
     if config["file_format"] == "delta":

@@ -1,7 +1,7 @@
 """The Delta JARs that fit the installed pyspark: resolved once through Spark's own resolver, then passed as files.
 
 Resolving costs a second or two and eighty console lines at every start, and needs the network at the first one; so
-it is done in a process of its own with its output caught, and the answer is remembered in the user's cache folder.
+it is done in a separate process with captured output, and the result is kept in the user's cache folder.
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ from dbt_common.exceptions import DbtRuntimeError
 from dbt.adapters.idivm.extras import install_advice
 
 SCALA = "2.13"
-# What decides where Spark's resolver looks; passed on when the profile sets it.
+# Settings for the repositories that Spark's resolver uses; passed on when the profile sets them.
 RESOLVER_CONFS = ("spark.jars.ivySettings", "spark.jars.repositories", "spark.jars.ivy")
 
 # Starts no Spark, only the gateway: spark-submit resolves the packages first and leaves the files in `spark.jars`.
@@ -66,7 +66,7 @@ def _memory_file(coordinates: str) -> Path:
 
 
 def _remembered(memory: Path) -> list[str] | None:
-    """The remembered paths, or None when nothing is remembered or a file has gone since."""
+    """The remembered paths, or None if nothing is remembered or a file no longer exists."""
     try:
         jars = json.loads(memory.read_text())
     except (OSError, ValueError):
@@ -96,7 +96,7 @@ def _no_jars(coordinates: str, output: str) -> str:
 
 
 def _without_shipped(jars: Iterable[str]) -> list[str]:
-    """Leave out what pyspark brings along (hadoop-client, jackson, ..): twice is slower, and the wrong one may win."""
+    """Leave out what pyspark installs itself (hadoop-client, jackson, ..): duplicates are slower, and the wrong one may win."""
     import pyspark
 
     shipped = {_artifact(jar.name) for jar in Path(pyspark.__file__).parent.joinpath("jars").glob("*.jar")}

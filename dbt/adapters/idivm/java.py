@@ -1,4 +1,4 @@
-"""Is there a Java that Spark can run on? Asked before Spark is started, because Spark's own answer is a stack trace."""
+"""Checks for a Java that Spark can run on, before Spark is started, because Spark's own error is a stack trace."""
 
 from __future__ import annotations
 
@@ -36,7 +36,7 @@ def java_major(version_text: str) -> int | None:
 
 
 def check_java() -> int:
-    """The major version of the Java to be used; a DbtRuntimeError that says what to do when it will not do."""
+    """The major version of the Java to be used. Raises a DbtRuntimeError that says what to do if there is none, or an old one."""
     java = find_java()
     if java is None:
         home = os.environ.get("JAVA_HOME")
@@ -45,7 +45,7 @@ def check_java() -> int:
     answer = subprocess.run([java, "-version"], capture_output=True, text=True, check=False)
     major = java_major(answer.stderr + answer.stdout)
     if major is None:
-        raise DbtRuntimeError(f"`{java} -version` did not say which Java it is. {ADVICE}")
+        raise DbtRuntimeError(f"`{java} -version` did not print a version. {ADVICE}")
     if major < OLDEST:
         raise DbtRuntimeError(
             f"The embedded Spark needs Java {OLDEST} or newer, but {java} is Java {major}. {ADVICE}"

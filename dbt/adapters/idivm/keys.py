@@ -18,7 +18,7 @@ IDENTIFIER = re.compile(r"(\w+)|`((?:[^`]|``)+)`|\"(\w+)\"")
 
 @dataclass
 class Declared:
-    """What is declared for one node: keys as they are, and the two halves that make a key together."""
+    """What is declared for one node: keys, and the two halves (unique, not null) that together make a key."""
 
     keys: list[KeyCandidate] = field(default_factory=list)
     unique: dict[tuple[str, ...], str] = field(default_factory=dict)  # columns -> where it is declared
@@ -45,7 +45,7 @@ class KeyIndex:
                 self._add_test(node)
 
     def inputs(self, model: Node) -> dict[str, Node]:
-        """Relation name as it stands in the compiled SQL -> node, for all that the model reads."""
+        """Relation name as in the compiled SQL -> node, for all that the model reads."""
         return {name: node for node in self._read_by(model, set()) for name in relation_names(node)}
 
     def keys(self, model: Node) -> dict[str, tuple[KeyCandidate, ...]]:

@@ -1,4 +1,4 @@
-"""One process at a time may use a Derby metastore: the first holds this lock, the second is told who holds it."""
+"""One process at a time may use a Derby metastore: the first holds this lock, the second gets an error that names the first."""
 
 from __future__ import annotations
 
@@ -9,14 +9,14 @@ from pathlib import Path
 
 from dbt_common.exceptions import DbtRuntimeError
 
-# The JVM of a process that has just ended needs a moment to go away, and holds the lock until then.
+# The JVM of a process that has just ended needs a short time to end, and holds the lock until then.
 PATIENCE = 10.0
 
 
 def hold_lock(state_dir: Path) -> int:
-    """Take the lock of a state folder and return its file descriptor, to be handed on to the JVM.
+    """Take the lock of a state folder and return its file descriptor, to be passed to the JVM.
 
-    The kernel drops the lock when the last process that holds the descriptor ends, so no lock is ever stale.
+    The kernel releases the lock when the last process that holds the descriptor ends, so no lock is ever stale.
     """
     descriptor = os.open(state_dir / "lock", os.O_RDWR | os.O_CREAT, 0o644)
     deadline = time.monotonic() + PATIENCE

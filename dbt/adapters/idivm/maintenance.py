@@ -1,7 +1,7 @@
 """The methods that the materialization and the generic test call. A mixin, so that a second adapter type can have it.
 
-Jinja can neither catch an error nor send to a generator: it loops, and each turn of the loop is one call of
-`idivm_step`, which runs one statement and hands the planner's driver the rows, or the engine's coded error.
+Jinja can neither catch an error nor send to a generator: it loops, and each iteration is one call of
+`idivm_step`, which runs one statement and sends the planner's driver the rows, or the engine's coded error.
 """
 
 from __future__ import annotations
@@ -47,7 +47,7 @@ class RefreshRun:
     @property
     def outcome(self) -> Outcome:
         if self.refresh.outcome is None:
-            raise DbtRuntimeError(f"the refresh of {self.name} did not come to an end")
+            raise DbtRuntimeError(f"the refresh of {self.name} did not end")
         return self.refresh.outcome
 
     @property
@@ -101,7 +101,7 @@ class MaintenanceMixin(metaclass=AdapterMeta):
             return RefreshRun(model["name"], Refresh(refresh(request, invocation)), context["existing"])
 
     def _idivm_beside(self, relation: Any) -> tuple[str, ...]:
-        """The names of a refresh's own tables at which something stands, as dbt's cache knows: this asks no engine."""
+        """The names of a refresh's own tables that are in use, from dbt's cache of relations, without a query."""
         from dbt_idivm.refresh.upkeep.auxiliary_tables import is_auxiliary
 
         found = self.list_relations(relation.database, relation.schema)  # type: ignore[attr-defined]
@@ -109,7 +109,7 @@ class MaintenanceMixin(metaclass=AdapterMeta):
 
     @available.parse_none
     def idivm_step(self, run: RefreshRun) -> None:
-        """Run the statement that the refresh waits for, and tell it what came of it."""
+        """Run the statement that the refresh waits for, and send it the result."""
         statement = run.refresh.statement
         if statement is None:
             return
@@ -136,12 +136,12 @@ class MaintenanceMixin(metaclass=AdapterMeta):
 
     @available.parse_list
     def idivm_finish(self, run: RefreshRun) -> list[Any]:
-        """Write the artifacts, keep dbt's cache true, and return the relations, the model first."""
+        """Write the artifacts, update dbt's cache of relations, and return the relations, the model first."""
         outcome = run.outcome
         self._write_artifacts(run.name, outcome)
         relations = [self._relation(*relation) for relation in outcome.relations]
         if run.existing is not None and relations and run.existing.type != relations[0].type:
-            # The cache keeps the first entry of a name, so the old one must go for the new type to be seen.
+            # The cache keeps the first entry of a name, so the old one must be removed for the new type to be seen.
             self.cache_dropped(run.existing)  # type: ignore[attr-defined]
         return relations
 
@@ -151,7 +151,7 @@ class MaintenanceMixin(metaclass=AdapterMeta):
         )
 
     def _write_artifacts(self, name: str, outcome: Outcome) -> None:
-        """Write the files about a model if they are not those of an earlier refresh: a build always writes them."""
+        """Write the files about a model, unless those of an earlier refresh are current: a build always writes them."""
         artifacts = outcome.artifacts
         folder = Path(self.config.project_root, self.config.target_path, "idivm", name)
         stamp = folder / ".made_from"
@@ -159,7 +159,7 @@ class MaintenanceMixin(metaclass=AdapterMeta):
                                        and stamp.exists() and stamp.read_text(encoding="utf-8") == artifacts.made_from):
             return
         folder.mkdir(parents=True, exist_ok=True)
-        stamp.unlink(missing_ok=True)  # it is written last, so that it stands for all files
+        stamp.unlink(missing_ok=True)  # it is written last, so that it is valid for all files
         for file_name, text in artifacts.texts().items():
             (folder / file_name).write_text(text, encoding="utf-8")
         stamp.write_text(artifacts.made_from, encoding="utf-8")
@@ -188,7 +188,7 @@ class MaintenanceMixin(metaclass=AdapterMeta):
 
     @available.parse_list
     def idivm_behind(self, relation: Any) -> list[Any]:
-        """The tables that a relation of ours has beside it: who replaces or drops it has to drop them."""
+        """The tables that belong to an idivm relation: they have to be dropped when it is replaced or dropped."""
         from dbt_idivm.refresh.upkeep.auxiliary_tables import is_auxiliary
         from dbt_idivm.refresh.upkeep.ownership import behind
 
@@ -200,7 +200,7 @@ class MaintenanceMixin(metaclass=AdapterMeta):
 
     @available.parse_none
     def idivm_release(self, relation: Any) -> None:
-        """Before another materialization goes on with a table of ours."""
+        """Release a table of an idivm model before another materialization uses it."""
         from dbt_idivm.refresh.upkeep.ownership import release
 
         if relation is not None and relation.is_table and relation.is_delta:
@@ -208,7 +208,7 @@ class MaintenanceMixin(metaclass=AdapterMeta):
 
     @available.parse_list
     def idivm_orphans(self, graph: Mapping[str, Any], drop: bool) -> list[str]:
-        """What models that are gone, or that have another name now, left in the project's schemas; one line each.
+        """What deleted or renamed models left behind in the project's schemas; one line each.
 
         `drop`: drop them.
         """
@@ -296,7 +296,7 @@ def name_of(relation: Any) -> str:
 
 @contextmanager
 def planner_errors() -> Iterator[None]:
-    """The planner's coded errors are whole texts for the user: show them as they are."""
+    """The planner's coded errors are complete texts for the user: they are shown unchanged."""
     from dbt_idivm.errors import IdivmError
 
     try:

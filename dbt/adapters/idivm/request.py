@@ -1,4 +1,4 @@
-"""What dbt knows about a model, in the planner's words."""
+"""What dbt knows about a model, as a request to the planner."""
 
 from __future__ import annotations
 
@@ -57,7 +57,7 @@ def idivm_config(config: Mapping[str, Any]) -> dict[str, Any]:
 
 
 def dbt_config(config: Mapping[str, Any]) -> dict[str, Any]:
-    """dbt's own settings that were given."""
+    """dbt's own settings, as far as they are set."""
     return {key: config[key] for key in DBT_KEYS if config.get(key) not in (None, {}, [])}
 
 

@@ -1,4 +1,4 @@
-"""`idivm sql`: run statements where the project's models live, embedded or on a server, and show what comes back."""
+"""`idivm sql`: run statements in the catalog of the project's models, embedded or on a server, and show the results."""
 
 from __future__ import annotations
 
@@ -62,7 +62,7 @@ def _statements(text: str) -> list[str]:
 
 
 def _credentials(project_dir: Path, profiles_dir: Path | None, target: str | None) -> IdivmCredentials:
-    """What dbt would connect with. Raises dbt's own errors, and one for a profile of another type."""
+    """The credentials that dbt would use. Raises dbt's own errors, and one for a profile of another type."""
     from dbt.cli.resolvers import default_profiles_dir
     from dbt.config.runtime import load_profile
     from dbt.flags import set_from_args

@@ -88,7 +88,7 @@ def prepare(project: Path) -> Any:
 
 
 def credentials_of(project: Path) -> Any:
-    """What dbt will read from profiles.yml, so that the Spark started here is the one that it wants."""
+    """What dbt will read from profiles.yml, so that the Spark started here has the settings that dbt needs."""
     from dbt.adapters.idivm.credentials import IdivmCredentials
 
     profiles = yaml.safe_load((project / "profiles.yml").read_text(encoding="utf-8"))

@@ -1,4 +1,4 @@
-"""Runs dbt in this process, without a line of log, and keeps what the models and their tests say."""
+"""Runs dbt in this process, without log output, and keeps the results of the models and their tests."""
 
 from __future__ import annotations
 
@@ -14,12 +14,12 @@ LONGEST, MOST = 400, 12  # characters of a line, lines of a message
 TWO_THREADS = ("--threads", "2")
 FAILED = ("error", "fail", "runtime error")
 
-# Told the name of each node when dbt has finished it.
+# Called with the name of each node when dbt has finished it.
 Progress = Callable[[str], None]
 
 
 class DbtFailed(Exception):
-    """A dbt command failed: what it said about the nodes, or about itself."""
+    """A dbt command failed: its messages about the nodes, or about itself."""
 
 
 @dataclass
@@ -106,7 +106,7 @@ class Dbt:
             self.session.sql(statement)
 
     def measure_full_refresh(self, model: ModelRun, schema: str) -> None:
-        """The time of building the same SELECT anew, into a table that is dropped afterwards."""
+        """The time of a build of the same SELECT, into a table that is dropped afterwards."""
         table = f"{schema}.{SCRATCH}"
         self.session.sql(f"drop table if exists {table}")
         began = time.monotonic()
@@ -122,7 +122,7 @@ def _is_equivalence(result: Any) -> bool:
 
 
 def _messages(failed: list[Any]) -> str:
-    """Each node's message; Spark's may go on for pages, which are in dbt's log."""
+    """Each node's message, shortened: Spark's may be pages long, and are complete in dbt's log."""
     return "\n\n".join(f"{result.node.name}: {_short(str(result.message))}" for result in failed)
 
 

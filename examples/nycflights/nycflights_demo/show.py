@@ -80,8 +80,8 @@ def remarks(rounds: Sequence[Round]) -> list[str]:
         names.extend([model.name] if model.name not in names else [])
     return [
         "exact: the test idivm_equivalent compared view and query as bags of rows after each round.",
-        "full refresh: seconds to build the same SELECT anew. On tables as small as these a rebuild may be as fast or",
-        "faster; the models say `strategy: incremental`, so that the maintenance can be seen.",
+        "full refresh: seconds to rebuild from the same SELECT. On tables as small as these a rebuild may be as fast or",
+        "faster; the models set `strategy: incremental`, so that they are maintained nevertheless.",
         *(f"{', '.join(names)}: {reason}" for reason, names in found.items()),
     ]
 
@@ -115,6 +115,6 @@ def what_next(project: Path, seconds: float) -> str:
 
 
 def near(path: Path) -> str:
-    """The path from where the user stands, if that is shorter."""
+    """The path relative to the current folder, if that is shorter."""
     relative = os.path.relpath(path)
     return relative if len(relative) < len(str(path)) else str(path)
