@@ -24,6 +24,6 @@ def embedded_spark(folder: Path) -> Any:
 
 
 def relations(spark: Any, schema: str) -> dict[str, str]:
-    """What stands in the schema: name → table or view."""
+    """The relations of the schema: name → table or view."""
     found = {kind: [row[1] for row in spark.sql(f"show {kind}s in {schema}").collect() if row[0]] for kind in ("table", "view")}
     return dict.fromkeys(found["table"], "table") | dict.fromkeys(found["view"], "view")

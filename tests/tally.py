@@ -20,7 +20,7 @@ class Tally:
 
     @contextmanager
     def point(self, shape: str, where: str) -> Iterator[None]:
-        """A break-off, and what is asserted after it."""
+        """An interruption, and what is asserted after it."""
         with self._looked_at(f"{shape}, {where}"):
             yield
         self.points[shape] += 1

@@ -94,8 +94,8 @@ def _by_id(plan: Plan, merge: Merge) -> exp.Select:
     ids, names = plan.root.ids, plan.root.columns
     last = exp.Window(this=exp.Max(this=column(WEIGHT)), partition_by=[column(name) for name in ids])
     ranked = exp.Select(expressions=[*(column(name) for name in (*names, WEIGHT)), alias(last, _LAST)]).from_(NET)
-    came = exp.GT(this=column(WEIGHT), expression=exp.Literal.number(0))
-    op = exp.Case(ifs=[exp.If(this=came, true=exp.Literal.string("I"))], default=exp.Literal.string("D"))
+    inserted = exp.GT(this=column(WEIGHT), expression=exp.Literal.number(0))
+    op = exp.Case(ifs=[exp.If(this=inserted, true=exp.Literal.string("I"))], default=exp.Literal.string("D"))
     replace_by_id(plan, merge, update="I")
     return (exp.Select(expressions=[alias(op, OP), *(column(name) for name in names)]).from_(subquery(ranked, "ranked"))
             .where(exp.EQ(this=column(WEIGHT), expression=column(_LAST))))

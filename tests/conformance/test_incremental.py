@@ -23,7 +23,7 @@ class TestIncrementalUniqueKey(SparkSql, BaseIncrementalUniqueKey):
         return {"models": {"+incremental_strategy": "merge"}}
 
     def fail_to_build_inc_missing_unique_key_column(self, incremental_model_name):
-        """Delta 4.4 does not find its own text for this error, which would name the column: its code stands for it."""
+        """Delta 4.4 does not find its own text for this error, which would name the column: its code is expected instead."""
         status, message = super().fail_to_build_inc_missing_unique_key_column(incremental_model_name)
         return status, message.replace("DELTA_MERGE_UNRESOLVED_EXPRESSION", "thisisnotacolumn")
 

@@ -23,7 +23,7 @@ from tests.conformance.spark_sql import SparkSql
 
 
 class NothingCascades(SparkSql):
-    """A view stays when its seed is made anew; Postgres drops it along."""
+    """A view remains when its seed is created again; Postgres drops the view with the seed."""
 
     def _check_relation_end_state(self, run_result, project, exists):
         super()._check_relation_end_state(run_result, project, exists=True)

@@ -46,7 +46,7 @@ class DbtProject:
         return {result.node.name: result for result in self.dbt(*args, fails=fails)}
 
     def sql(self, *texts: str) -> list[tuple[Any, ...]]:
-        """Rows of the last statement; `{schema}` stands for the project's."""
+        """Rows of the last statement; `{schema}` is replaced by the project's."""
         rows = [self.spark.sql(text.replace("{schema}", self.schema)).collect() for text in texts]
         return [tuple(row) for row in rows[-1]]
 

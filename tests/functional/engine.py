@@ -35,7 +35,7 @@ class Project:
         self.spark.sql(f"use {self.schema}")
 
     def within(self, sql: str) -> str:
-        """`$` stands for the schema; `${` is text."""
+        """`$` is replaced by the schema; `${` is text."""
         return re.sub(r"\$(?!\{)", self.schema, sql)
 
     def sql(self, *statements: str) -> None:

@@ -152,7 +152,7 @@ class Stage:
     # a refresh
 
     def begin(self) -> Refresh:
-        """A run that goes this way."""
+        """A run of this kind."""
         return self.begin_asked(**self.shape.asked)
 
     def begin_asked(self, **asked: Any) -> Refresh:
@@ -170,7 +170,7 @@ class Stage:
             statements = None if statements is None else statements - 1
 
     def whole(self) -> Outcome:
-        """A run that goes this way, to its end. It is what the break-offs are parts of."""
+        """A complete run of this kind, of which interrupted runs are a part."""
         self.arrive()
         steps = self.begin()
         self.go_on(steps)
@@ -183,7 +183,7 @@ class Stage:
         return steps.outcome
 
     def die(self, statements: int) -> None:
-        """Run so many statements, and be gone: nobody answers for the refresh any more."""
+        """Run so many statements, then stop without closing the refresh, as a process that dies."""
         steps = self.begin()
         self.go_on(steps, statements)
         assert [kind_of(statement) for statement in self.project.executed] == self.reference[:statements]
@@ -193,7 +193,7 @@ class Stage:
         return sum(name in dict(self.shape.effects) for name in self.reference[:max(statements, 0)])
 
     def effect(self, statements: int) -> str:
-        """What is seen after so many statements of a run that goes this way."""
+        """What is seen after so many statements of a run of this kind."""
         changed = self.changed(statements)
         return self.shape.effects[changed - 1][1] if changed else OLD
 
@@ -255,7 +255,7 @@ def acts(statements: list[Statement]) -> list[str]:
 
 
 def kind_of(statement: Statement) -> str:
-    """A statement's label without schema and versions; staging is told from reading."""
+    """A statement's label without schema and versions; staging has another label than reading."""
     label = re.sub(r"\bcrash\w*\.", "", statement.label)
     return "stage" if statement.sql.startswith("CACHE") else re.sub(r" from version \d+ to \d+", "", label)
 

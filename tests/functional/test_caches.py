@@ -1,4 +1,4 @@
-"""Intermediate caches on Spark + Delta: tables of their own, current before the view that reads them, and gone with their use."""
+"""Intermediate caches on Spark + Delta: separate tables, current before the view that reads them, dropped when no longer used."""
 
 from __future__ import annotations
 
@@ -49,7 +49,7 @@ def properties(project: Project, table: str) -> dict[str, str]:
 
 
 def test_running_example(shop: Project) -> None:
-    """Figure 7: a price goes into the cache of the join, and from there into the sums, without the other tables."""
+    """Figure 7: a new price updates the cache of the join, and through it the sums, without reading the other tables."""
     shop.table("devices", "did int, category string", "(1, 'phone')", "(2, 'phone')", "(3, 'tablet')")
     shop.table("parts", "pid int, price int", "(1, 10)", "(2, 20)", "(3, 30)")
     shop.table("devices_parts", "did int, pid int", "(1, 1)", "(1, 2)", "(2, 1)", "(3, 3)")
@@ -121,7 +121,7 @@ def test_a_forecast_says_that_caches_come_first(shop: Project) -> None:
 
 @pytest.mark.long
 def test_a_run_that_began_before_another_follows_its_caches(shop: Project) -> None:
-    """It pinned the orders before the other run led the cache, or both, further: the view never mixes the two."""
+    """It pinned the orders before the other run refreshed the cache, or both, further: the view never mixes the two."""
     model = shop.model("highest", HIGHEST, KEYS, caches=["totals"])
     refreshed(shop, model, "create")
     other = shop.model("other", "select id, price from $.orders", KEYS)
@@ -135,7 +135,7 @@ def test_a_run_that_began_before_another_follows_its_caches(shop: Project) -> No
 
 @pytest.mark.long
 def test_a_run_pinned_before_its_caches_were_led_on(shop: Project) -> None:
-    """The other run broke off between its cache and its view."""
+    """The other run was interrupted between its cache and its view."""
     model = shop.model("highest", HIGHEST, KEYS, caches=["totals"])
     refreshed(shop, model, "create")
     shop.new_run()

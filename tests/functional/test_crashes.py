@@ -1,4 +1,4 @@
-"""A refresh that breaks off anywhere leaves a view that equals its query at the vector it records, and the next one goes on.
+"""A refresh that is interrupted anywhere leaves a view that equals its query at the vector it records; the next one continues.
 
 The points are counted, not listed: each shape is played once to the end, then again and again, given up after each number
 of its statements as a process that dies gives it up, in a session that is gone afterwards. `make faults` tries every
@@ -59,7 +59,7 @@ def test_a_refresh_that_breaks_off(name: str, stage: Callable[[Shape], Stage], t
         with tally.point(name, f"after {statements} of {len(play.reference)} statements"):
             play.again()
             assert play.sight() == play.expected(effect)
-            # until something changes, one refresh after the other may break off at the same place
+            # until something changes, one refresh after the other may be interrupted at the same place
             arrived = effect == OLD and not play.changed(statements) and number + 1 < len(points)
             if not arrived:
                 play.recover(thorough=effect != seen)
@@ -77,7 +77,7 @@ def _points(play: Stage, every: bool) -> Iterator[int]:
 
 @pytest.mark.long
 def test_a_statement_that_is_done_late(late: str, stage: Callable[[Shape], Stage], tally: Tally) -> None:
-    """A client breaks off, and the server does what it was sent last while the next run is at work, or is done with it."""
+    """A client disappears, and the server executes its last statement during the next run, or after it."""
     play = stage(SHAPES[late])
     play.whole()
     play.recover(thorough=True)
@@ -91,7 +91,7 @@ def test_a_statement_that_is_done_late(late: str, stage: Callable[[Shape], Stage
 
 
 def _late(play: Stage, place: int, wait: int) -> bool:
-    """The next run comes to `wait` statements that are about the model's own relations; then comes the late one. Whether the
+    """The next run executes `wait` statements about the model's own relations; then the server executes the late one. Whether the
     next run was done by then."""
     broken = play.begin()
     play.go_on(broken, place)
@@ -163,7 +163,7 @@ TORN: dict[str, tuple[str, Callable[[Stage], None]]] = {
 
 
 def test_a_statement_that_is_half_done(torn: str, stage: Callable[[Shape], Stage], tally: Tally) -> None:
-    """The catalog and the files are two things, and a process may die between them: the next run goes on nevertheless."""
+    """Catalog and files are not changed in one step, and a process may die in between: the next run continues nevertheless."""
     shape, tear = TORN[torn]
     play = stage(SHAPES[shape])
     tear(play)

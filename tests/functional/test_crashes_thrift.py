@@ -1,4 +1,4 @@
-"""Break-offs over a Spark Thrift Server that lives on: the client is gone, and what it sent may be done or not.
+"""Interruptions over a Spark Thrift Server that continues: the client is gone, and its last statement may be executed or not.
 
 At each statement that changes something the client goes away in two ways: with its answer, saying goodbye; and right after it
 has sent the statement, without a word. Then a statement that a client sends again, because its answer was lost.
@@ -99,7 +99,7 @@ def _no_settings(play: Stage) -> None:
 
 @pytest.mark.parametrize("way", ["same session", "other session"])
 def test_a_statement_that_is_sent_again(resent: str, way: str, stage: Callable[[Shape], Stage], tally: Tally) -> None:
-    """The answer to a write is lost, and the client sends it again: it is done once, and the refresh goes on."""
+    """The answer to a write is lost, and the client sends it again: it is executed once, and the refresh continues."""
     play = stage(SHAPES[resent])
     play.whole()
     play.recover(thorough=True)

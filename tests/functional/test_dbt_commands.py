@@ -163,7 +163,7 @@ def test_defer_builds_over_the_other_target_s_inputs(own: Any, new_project: Call
     assert modes(own.results("run", *defer)) == {"totals": "create"}
     assert totals(own, other.schema) == [(1, 30), (2, 30)]
     own.sql("insert into {schema}.cheap values (9, 9, 9)")
-    assert modes(own.results("run", *defer)) == {"totals": "incremental"}, "the same inputs again: led on"
+    assert modes(own.results("run", *defer)) == {"totals": "incremental"}, "the same inputs again: incremental"
     assert (9, 9) in totals(own, other.schema)
     own.dbt("seed")
     assert modes(own.results("run")) == {"cheap": "create", "totals": "full"}, "other inputs: another definition"
@@ -221,9 +221,9 @@ def test_plan_says_what_a_run_would_do(own: Any) -> None:
     assert nothing.exit_code == 0 and nothing.output.count("noop") == 2, nothing.output
     own.sql("update {schema}.orders set price = 11 where id = 1", "update {schema}.orders set price = 12 where id = 2")
     before = own.sql("describe history {schema}.cheap")
-    told = plan(own, "--sql", "--select", "cheap").output
-    assert "incremental, " in told and "4 changes" in told
-    assert told.count("MERGE INTO") == 1 and "totals" not in told
+    found = plan(own, "--sql", "--select", "cheap").output
+    assert "incremental, " in found and "4 changes" in found
+    assert found.count("MERGE INTO") == 1 and "totals" not in found
     assert "IDIVM-401" in plan(own, "--full-refresh").output
     assert own.sql("describe history {schema}.cheap") == before, "nothing was written"
     own.dbt("compile")

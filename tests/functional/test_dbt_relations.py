@@ -1,4 +1,4 @@
-"""What stands at a model's name: how it changes hands, what is left behind, how it is described and constrained."""
+"""The relation of a model: changes of materialization, what is left behind, comments and constraints."""
 
 from __future__ import annotations
 
@@ -152,7 +152,7 @@ def test_constraints_of_a_contract_hold_in_every_refresh(shop: Any) -> None:
     shop.write("models/grouped.sql", model(GROUPED + " -- again", materialized="idivm", tblproperties={"a": "b"}))
     assert "IDIVM-415" in shop.results("run")["grouped"].message
     again = {key: value for key, value in shop.properties("grouped__idivm").items() if key.startswith("delta.constraints.")}
-    assert again == held, "also of a table that was created anew"
+    assert again == held, "also of a table that was created again"
     shop.sql("insert into {schema}.orders values (4, 2, 500)")
     failed = shop.results("run", fails=True)["grouped"]
     assert "IDIVM-902" in failed.message and "small" in failed.message

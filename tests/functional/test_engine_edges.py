@@ -22,8 +22,8 @@ def edges(spark: Any) -> Iterator[Project]:
 
 
 @pytest.mark.parametrize("ansi", ["true", "false"])
-def test_least_values_come_and_go(edges: Project, ansi: str) -> None:
-    """Without ANSI mode the sum of BIGINTs is one that wraps around, on the way and in the end."""
+def test_minimum_values_are_inserted_and_deleted(edges: Project, ansi: str) -> None:
+    """Without ANSI mode sums of BIGINTs wrap around, intermediate ones and the result."""
     edges.spark.conf.set("spark.sql.ansi.enabled", ansi)
     least = {"b": ("tinyint", -2**7), "s": ("smallint", -2**15), "i": ("int", -2**31), "l": ("bigint", -2**63)}
     columns = ", ".join(f"{name} {kind}" for name, (kind, _) in least.items())

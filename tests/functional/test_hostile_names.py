@@ -45,7 +45,7 @@ def names(spark: Any) -> Iterator[Project]:
 
 
 def follow(project: Project, models: list[ModelRequest], *changes: str) -> None:
-    """After the changes every model is led on, and is what its query gives."""
+    """After the changes every model is refreshed incrementally, and equals its query."""
     for change in (False, True):
         project.sql(*(changes if change else ()))
         project.new_run()
@@ -97,7 +97,7 @@ def test_columns(names: Project, transport: str, monkeypatch: pytest.MonkeyPatch
 
 
 def test_columns_that_need_mapping_are_refused_without_it(names: Project) -> None:
-    """By Delta, with its own words; the view that was there stays."""
+    """By Delta, with its own words; the existing view stays."""
     names.table("good", "id int, x int", "(1, 2)")
     model = names.model("spaced", "select id, x from $.good", {"good": ["id"]})
     names.refresh(model)
@@ -138,7 +138,7 @@ def test_tables_and_models(names: Project, tmp_path: Any) -> None:
 
 
 def test_a_model_whose_hidden_table_has_too_long_a_name(names: Project) -> None:
-    """The file system takes 255 characters. The model is refused, and what was there stays."""
+    """The file system takes 255 characters. The model is refused, and the existing relations stay."""
     names.table("small", "id int, x int", "(1, 2)")
     name = "m" * 255
     plain = names.model(name, "select id, x from $.small", {"small": ["id"]})

@@ -1,6 +1,6 @@
 """Values of every type, the odd ones of each, through both transports of a net diff: inlined as literals and left in the engine.
 
-Many values stand in one table and cross in one refresh. A view that was led on holds what its query gives, to the bit:
+Many values are in one table and are read in one refresh. A maintained view has the values of its query, to the bit:
 values are compared by their text, so that 0.0 is not -0.0, and strings by their bytes.
 """
 

@@ -42,7 +42,7 @@ _MODELS = (
      "cast(`{w}`.st as struct<`{w}`: bigint>) as e from s.`{w}`", "id"),
     ("select `{w}` as `{w}` from s.`{w}` as `a b` union all select `{w}` from `{w}`.t", "recompute"),
 )
-_UNREAD = ("SET ", "RESET ")  # their text is no expression, and names stand in quotes there
+_UNREAD = ("SET ", "RESET ")  # their text is no expression, and names are quoted there
 
 
 class Unquoted(FakeEngine):
@@ -54,7 +54,7 @@ class Unquoted(FakeEngine):
 
 
 def statements_of_models(word: str) -> Iterator[str]:
-    """What is sent for models over tables called by the word: built, led on, compared, read anew."""
+    """What is sent for models over tables called by the word: built, refreshed, compared, read again."""
     for sql, strategy in _MODELS:
         engine = Unquoted()
         names = (f"s.{word}", f"{word}.t")
@@ -161,7 +161,7 @@ def _vocabulary(spark: Any, lexer: str) -> set[str]:
 
 WORDS = sorted(keywords.SPARK | keywords.DELTA | keywords.KEYWORDS)
 WORDS = [word for word in WORDS if re.fullmatch(r"[a-z_]\w*", word)]
-# Which once came out bare where they must not, and those that are left bare.
+# Words that were once printed without quotes by mistake, and those that are not quoted.
 SOME = ["history", "full", "cross", "anti", "semi", "using", "lateral", "minus", "user", "interval", "detail", "optimize",
         *sorted((keywords.SPARK | keywords.DELTA) - keywords.KEYWORDS)]
 

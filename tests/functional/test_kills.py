@@ -1,7 +1,7 @@
-"""dbt runs that are killed at random moments: nothing is lost, and the next run goes on as if nothing had been.
+"""dbt runs that are killed at random times: nothing is lost, and the next run continues as if nothing had happened.
 
 Embedded, Python and the JVM die together, or one of them alone; over a Thrift Server only the client dies, and the server
-may go on with what it was sent. The moments are spread over the refresh of a project's models, not over Spark's start.
+may go on with what it was sent. The times are spread over the refresh of a project's models, not over Spark's start.
 """
 
 from __future__ import annotations
@@ -197,7 +197,7 @@ class Play:
                 "insert into $.log values (1, 'a'), (1, 'a'), (2, 'b')"]
 
     def _changes(self) -> list[str]:
-        """Rows that come, change and go, each time others."""
+        """Rows that are inserted, updated and deleted, each time others."""
         rng, self.rows = self.rng, self.rows + 2000
         some = rng.choice((1, 3, 5, 1500))  # the last are too many to be inlined
         return [
@@ -211,7 +211,7 @@ class Play:
         ]
 
     def kill(self, process: Process) -> str | None:
-        """Kill it at a random moment of its run; where that was, None if the run was faster."""
+        """Kill it at a random time of its run; returns the place of the interruption, None if the run was faster."""
         who = self.rng.choice(("both", "client", "jvm")) if self.port is None else "client"
         process.until("statement")
         limit = time.monotonic() + self.rng.uniform(0, self.seconds)

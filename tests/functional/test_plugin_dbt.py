@@ -1,4 +1,4 @@
-"""What users of dbt-spark know goes on working under `type: idivm`, with Delta tables and change data feed by default."""
+"""The features of dbt-spark work under `type: idivm`, with Delta tables and change data feed by default."""
 
 from __future__ import annotations
 
@@ -137,7 +137,7 @@ def test_ansi_and_time_zone_are_the_profile_s(project: Any) -> None:
 
 
 def test_another_time_zone_rebuilds(project: Any) -> None:
-    """Rows that were computed in one zone are not led on in another."""
+    """Rows that were computed in one zone are not maintained in another."""
     feed = "tblproperties ('delta.enableChangeDataFeed' = 'true')"
     project.sql(f"create table {{schema}}.t (id int, at timestamp) using delta {feed}")
     project.sql("insert into {schema}.t values (1, timestamp'2024-06-01 12:00:00 UTC')")

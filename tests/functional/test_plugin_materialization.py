@@ -156,14 +156,14 @@ def test_rows_and_errors_reach_the_driver(models: Any, driver: FakeDriver) -> No
 def test_planner_s_error_is_shown_whole(models: Any, driver: FakeDriver) -> None:
     from dbt_idivm.errors import IdivmError
 
-    class Told(IdivmError):
+    class Coded(IdivmError):
         def __init__(self) -> None:
             Exception.__init__(self, "IDIVM-999 unsupported: a thing\n  why  because")
 
         def __str__(self) -> str:
             return str(self.args[0])
 
-    driver.error = Told()
+    driver.error = Coded()
     message = models.results("run", fails=True)["v"].message
     assert "IDIVM-999 unsupported: a thing" in message and "why  because" in message
     assert not (models.root / "target" / "idivm" / "v").exists()

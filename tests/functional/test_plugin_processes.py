@@ -58,7 +58,7 @@ def test_console_is_dbt_s_alone_and_tables_outlive_the_process(alone: Path) -> N
     assert SECRET not in first.stdout + dbt(alone, "debug").stdout
 
 
-def test_second_process_is_told_who_is_first(alone: Path) -> None:
+def test_second_process_gets_an_error_that_names_the_first(alone: Path) -> None:
     (alone / ".idivm").mkdir()
     lock = hold_lock(alone / ".idivm")
     try:

@@ -97,9 +97,9 @@ def test_timestamps_are_shown_in_the_session_s_zone(spark: Any) -> None:
 def test_error_classes(spark: Any, sql: str, error_class: str) -> None:
     with pytest.raises(Exception) as raised:
         one(connection(), sql)
-    told = engine_error(raised.value)
-    assert told.error_class == error_class
-    assert "\n\tat " not in told.message
+    found = engine_error(raised.value)
+    assert found.error_class == error_class
+    assert "\n\tat " not in found.message
 
 
 def test_delta_s_own_error_class(spark: Any) -> None:

@@ -99,7 +99,7 @@ def test_several_inputs_at_once(shop: Project) -> None:
 
 
 def test_groups(shop: Project) -> None:
-    """Sums and counts by adding; groups that come, go, and lose their last value."""
+    """Sums and counts by adding; groups that are created, deleted, and lose their last value."""
     model = shop.model("groups", GROUPS, KEYS)
     refreshed(shop, model)
     shop.sql("insert into $.orders values (5, 3, 1.25, 'x')", "update $.orders set note = null where id = 1",
@@ -148,7 +148,7 @@ def test_self_join_and_union(shop: Project) -> None:
 
 @pytest.mark.long
 def test_semijoins_and_antijoins(shop: Project) -> None:
-    """Rows come and go with their partners, NULLs on either side among them; inlined, then staged."""
+    """Rows are inserted and deleted with their partners, NULLs on either side among them; inlined, then staged."""
     texts = {
         "has": "select c.id, c.name from $.cust c where exists (select 1 from $.orders o where o.cust = c.id and o.price > 2)",
         "lacks": "select c.id, c.name from $.cust c where not exists (select 1 from $.orders o where o.cust = c.id)",
@@ -204,7 +204,7 @@ def test_medium_diff_stays_in_the_engine(shop: Project) -> None:
     for model in (spj, groups, bag):
         outcome = refreshed(shop, model)
         assert outcome.mode == "incremental" and staged(shop) and "TABLE_CHANGES" not in written(shop)
-        assert shop.spark.sql("show views").where("isTemporary").count() == 0, "what was staged goes"
+        assert shop.spark.sql("show views").where("isTemporary").count() == 0, "staged rows are dropped"
     shop.sql("delete from $.orders where id > 50")
     shop.rewrite("log", "(1, 1)")
     for model in (spj, groups, bag):
@@ -216,7 +216,7 @@ HELL = ["it's", "\\", "\\'", "a\nb\r\tc", "${env:HOME}", "$${x}", "\0", "\0" + "
 
 
 def test_values_survive_inlining(shop: Project) -> None:
-    """Each type and each nasty string comes back from the literals as it was."""
+    """Each type and each nasty string is unchanged after it was inlined as a literal."""
     columns = """id int, s string, d double, f float, n decimal(20,5), b boolean, t timestamp, tn timestamp_ntz, dt date,
                  bin binary, big bigint, tiny tinyint"""
     shop.table("odd", columns)

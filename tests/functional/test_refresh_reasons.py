@@ -1,4 +1,4 @@
-"""Rebuilds and refusals on Spark + Delta: each says why, and a failed refresh leaves the view as it was."""
+"""Rebuilds and refusals on Spark + Delta: each reports its reason, and a failed refresh leaves the view unchanged."""
 
 from __future__ import annotations
 
@@ -133,7 +133,7 @@ def test_key_that_is_not_unique_at_build(shop: Project) -> None:
 
 @pytest.mark.parametrize("rows", [1, 1500])
 def test_key_broken_by_a_later_change(shop: Project, rows: int) -> None:
-    """An insert that meets a stored key; then two new rows of one key. The view stays and says where it stands."""
+    """An insert that meets a stored key; then two new rows of one key. The view stays, and the error names its state."""
     model = shop.model("names", "select id, name from $.cust", KEYS)
     refreshed(shop, model)
     before = shop.rows("select * from $.names")
@@ -196,7 +196,7 @@ def test_volatile(shop: Project) -> None:
     assert [shop.refresh(model).mode for _ in range(2)] == ["create", "full"]
 
 
-def test_texts_that_mean_the_moment(shop: Project) -> None:
+def test_texts_read_as_the_current_time(shop: Project) -> None:
     """Rebuilt each time: the same inputs would give another view tomorrow. That Spark does read them so is tried, too."""
     (seen,) = shop.rows("select cast('now' as timestamp) >= current_date() as a, date '2020-01-01' < 'today' as b, "
                         "cast(word as timestamp) >= current_date() as c, to_timestamp(word, 'HH:mm') < '2000-01-01' as d "

@@ -1,6 +1,6 @@
 """Strategies side by side on Spark + Delta: the running example, and joins of two to six tables of a microblog, as in BSMA.
 
-By i-diffs, by tuples, by recomputation, over caches: one view each over the same inputs, led on by the same changes.
+By i-diffs, by tuples, by recomputation, over caches: one view each over the same inputs, maintained for the same changes.
 """
 
 from __future__ import annotations

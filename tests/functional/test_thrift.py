@@ -28,7 +28,7 @@ CHANGES = (
      "insert into {schema}.orders values (20, 0, 7, timestamp'1969-12-31 23:59:59.123456')",
      # too many to be inlined
      "insert into {schema}.orders select id, id % 3, 1, null from range(100, 1300)",
-     # a rewrite, which the history has to tell
+     # a rewrite, which only the history shows
      "insert overwrite {schema}.log values ('c'), (null)"),
 )
 MODELS = {

@@ -124,7 +124,7 @@ def additive_calls(plan: Plan) -> tuple[tuple[AdditiveRule, Call], ...]:
 
 
 class _Updates(SymbolicBinding):
-    """Rows of all tables changed, none came or went, none moved."""
+    """Rows of all tables changed, none inserted or deleted, none moved."""
 
     def rows(self, leaf: DiffRows) -> tuple[Row, ...] | None:
         return () if leaf.diff_class in ("ins", "del", "rec") else None

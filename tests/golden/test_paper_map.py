@@ -39,7 +39,7 @@ def goldens() -> tuple[dict[str, list[str]], dict[str, list[str]]]:
 
 
 def additive_goldens() -> tuple[dict[str, list[str]], dict[str, list[str]]]:
-    """Additive rule → the goldens in which it leads a call on, and those with a call of its function that it does not take."""
+    """Additive rule → the goldens in which it maintains a call, and those with a call of its function that it does not take."""
     fired: dict[str, list[str]] = defaultdict(list)
     held: dict[str, list[str]] = defaultdict(list)
     for path in FILES:

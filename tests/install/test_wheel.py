@@ -92,8 +92,8 @@ for package in (dbt.adapters.idivm, dbt.include.idivm, dbt_idivm):
 
 
 def test_commands_are_there(environment: Any) -> None:
-    said = environment.run("idivm", "--version")
-    assert said.stdout == f"idivm, version {version}\n", said.stderr
+    found = environment.run("idivm", "--version")
+    assert found.stdout == f"idivm, version {version}\n", found.stderr
     # a command of the planner's own, and one that is found by its entry point
     offered = environment.run("idivm", "--help").stdout
     assert "Print the plan" in offered and "Run TEXT, one or more SQL statements" in offered

@@ -5,7 +5,7 @@
     newest    the same with the newest declared dbt-core, whose download from GitHub is left out: dbt never imports it;
               and with sqlglot's compiled build, which other packages bring along and which no class can be derived from
 
-Writes what was tried, and what came of it, to docs/versions.md.
+Writes the versions and the results to docs/versions.md.
 """
 
 from __future__ import annotations

@@ -60,7 +60,7 @@ class Word:
 
 
 def meant() -> Word:
-    """Spark's meaning of SELECTs over the tables that it has. What it was told about printing plans it goes on doing."""
+    """Spark's meaning of SELECTs over the tables that it has. Its settings for printing plans stay in force."""
     spark = spark_meaning()
 
     def run(sql: str) -> None:

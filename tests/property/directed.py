@@ -45,7 +45,7 @@ FOUND = {
         "t0(k int, x boolean, y boolean; k)",
         "SELECT g.b AS c0, count(g.c) AS c1 FROM (SELECT a.x AS b, a.x AND a.y AS c FROM t0 AS a) AS g GROUP BY g.b",
         {"t0": [(1, True, None), (2, False, None)]}, {"t0": [(1, True, True), (2, False, None), (3, None, True)]}),
-    "a second partner comes for a row that is nothing but its ID": build(
+    "a second partner is inserted for a row that is nothing but its ID": build(
         "t0(k int; k)\nt1(k int, x int; k)", "SELECT a.k AS c0 FROM t0 AS a WHERE a.k IN (SELECT b.x FROM t1 AS b)",
         {"t0": [(1,), (2,)], "t1": [(1, 1)]}, {"t1": [(1, 1), (2, 1), (3, 2)]}),
 }
@@ -75,7 +75,7 @@ _SUMS = "SELECT b.k AS x, count(*) AS n, sum(a.y + b.z) AS s FROM t0 AS a JOIN t
 _PAIR = {"t0": [(1, 1, 1), (2, 2, 2)], "t1": [(1, 1, 1), (2, 2, 2)]}
 
 DIRECTED = {
-    "a parent comes after its children": build(
+    "a parent is inserted after its children": build(
         "t0(k int, x int; k)\nt1(k int, t0_k int, z int; k)",
         "SELECT a.k AS c0, b.k AS c1, a.x AS c2, b.z AS c3 FROM t0 AS a JOIN t1 AS b ON a.k = b.t0_k",
         {"t0": [], "t1": [(1, 1, 5), (2, 1, 6), (3, 2, 7)]},
@@ -83,25 +83,25 @@ DIRECTED = {
     "the values of a group become NULL, one after the other": build(
         _ONE, _GROUPS, {"t0": [(1, 1, 5), (2, 1, 3), (3, 2, None)]},
         {"t0": [(1, 1, None), (2, 1, 3), (3, 2, 7)]}, {"t0": [(1, 1, None), (2, 1, None), (3, 2, None)]}),
-    "the last row of a group goes": build(
+    "the last row of a group is deleted": build(
         _ONE, _GROUPS, {"t0": [(1, 1, 5), (2, 2, 3)]}, {"t0": [(1, 1, 5)]}, {"t0": [(1, 2, 5)]}),
-    "one of two equal values goes": build(
+    "one of two equal values is deleted": build(
         _ONE, "SELECT a.x AS c0, count(DISTINCT a.y) AS c1 FROM t0 AS a GROUP BY a.x", {"t0": [(1, 1, 5), (2, 1, 5), (3, 1, 6)]},
         {"t0": [(2, 1, 5), (3, 1, 6)]}, {"t0": [(3, 1, 6)]}),
-    "a float that swallows the others comes and goes": build(
+    "a float that swallows the others is inserted and deleted": build(
         "t0(k int, x int, y double; k)", "SELECT a.x AS c0, sum(a.y) AS c1 FROM t0 AS a GROUP BY a.x",
         {"t0": [(1, 1, 1.0)]}, {"t0": [(1, 1, 1.0), (2, 1, 1e16)]}, {"t0": [(1, 1, 1.0)]}),
-    **{f"the least {kind} comes and goes": build(
+    **{f"the least {kind} is inserted and deleted": build(
         f"t0(k int, x int, y {kind}; k)", "SELECT a.x AS c0, sum(a.y) AS c1, count(*) AS c2 FROM t0 AS a GROUP BY a.x",
         # DuckDB evaluates the values of an INSERT for groups that are there, too: what a group gets added is to be a bigint
         {"t0": [(1, 1, least), (2, 1, 5), (3, 1, 3), (4, 2, least)]},
         {"t0": [(2, 1, 0), (3, 1, 3), (4, 2, least + 7), (5, 3, least)]},
         {"t0": [(2, 1, least), (3, 1, 3), (5, 3, least + 1)]})
        for kind, least in (("tinyint", -2**7), ("smallint", -2**15), ("int", -2**31), ("bigint", -2**63))},
-    "sums on the way that no bigint holds": build(
+    "intermediate sums that exceed bigint": build(
         "t0(k int, x int, y bigint; k)", "SELECT a.x AS c0, sum(a.y) AS c1 FROM t0 AS a GROUP BY a.x",
         {"t0": [(1, 1, 2**63 - 1), (2, 1, -2**63), (3, 1, 7)]}, {"t0": [(1, 1, -2**63), (2, 1, 2**63 - 1), (3, 1, 9)]}),
-    "the widest decimals come and go": build(
+    "the widest decimals are inserted and deleted": build(
         "t0(k int, x int, y decimal(27); k)", "SELECT a.x AS c0, sum(a.y) AS c1 FROM t0 AS a GROUP BY a.x",
         {"t0": [(1, 1, Decimal(1 - 10**27)), (2, 1, Decimal(10**27 - 1))]},
         {"t0": [(2, 1, Decimal(10**27 - 1)), (3, 1, Decimal(1))]}),
@@ -109,7 +109,7 @@ DIRECTED = {
         _KEYLESS, _COPIES, {"t0": [(1, 5), (1, 5), (2, 5)], "t1": []}, {"t1": [(7, 1, 0)]}),
     "copies of a keyless row meet a changed partner": build(
         _KEYLESS, _COPIES, {"t0": [(1, 5), (1, 5)], "t1": [(7, 1, 0)]}, {"t1": [(7, 1, 1)]}, {"t1": [(7, 2, 1)]}),
-    "copies of a keyless row come and go": build(
+    "copies of a keyless row are inserted and deleted": build(
         _KEYLESS, _COPIES, {"t0": [(1, 5), (1, 5)], "t1": [(7, 1, 0)]}, {"t0": [(1, 5)]}, {"t0": [(1, 5)] * 3}, {"t0": []}),
     "computed column over a keyless table and a changed partner": build(
         _KEYLESS, "SELECT a.y + b.z AS c0, b.k AS c1 FROM t0 AS a JOIN t1 AS b ON a.x = b.x",
@@ -152,14 +152,15 @@ DIRECTED = {
                                                         {"t0": [(1, 1, 3), (2, 2, 2)], "t1": [(1, 1, 1), (2, 1, 2)]}),
     "both partners of a group's pair change": build(
         _TWO, _JOIN_GROUPS, _PAIR, {"t0": [(1, 1, 1), (3, 3, 3)], "t1": [(1, 1, 5), (3, 3, 3)]}, {"t0": [], "t1": []}),
-    "the only row of a nested group goes": build(_ONE, _NESTED, {"t0": [(1, 1, 0)]}, {"t0": []}, {"t0": [(1, 1, 0), (2, 1, 0)]}),
+    "the only row of a nested group is deleted": build(
+        _ONE, _NESTED, {"t0": [(1, 1, 0)]}, {"t0": []}, {"t0": [(1, 1, 0), (2, 1, 0)]}),
     "an inner group's count goes from one to two by three changes": build(
         _ONE, _NESTED, {"t0": [(1, 1, 0)]}, {"t0": [(2, 1, 0), (3, 1, 0)]}),
     "both occurrences of a self-join change": build(
         _ONE, _SELF, {"t0": [(1, 1, 1), (2, 2, 1)]}, {"t0": [(1, 2, 2), (2, 1, 2)]}, {"t0": [(1, 2, 2), (3, 2, 2)]}),
     "branches of a union have equal keys": build(_TWO, _UNION, _PAIR, {"t0": [(2, 2, 2)]}, {"t0": [(2, 2, 7)]},
                                                  {"t1": [(1, 1, 5)]}),
-    "keys stand at different positions in a union": build(
+    "keys are at different positions in a union": build(
         _TWO, _CROSSED, {"t0": [(1, 0, None), (2, 0, 1)], "t1": [(1, 0, None), (2, 0, 1)]}, {"t0": [(2, 0, 1)]},
         {"t0": [(2, 0, None)], "t1": [(2, 0, 2)]}),
     "a union of a keyless branch and a join with two new rows": build(
@@ -189,13 +190,13 @@ DIRECTED = {
         {"t0": [(1, 2, 1), (2, 2, 2)]}, {"t0": [], "t1": [(1, 1, 4)]}),
     "only a column that no rule needs changes, in a table whose key comes last": build(
         "t0(x int, k int; k)", "SELECT count(*) AS c0 FROM t0 AS a", {"t0": [(1, 1)]}, {"t0": [(2, 1)]}, {"t0": []}),
-    "a second partner comes while the row is updated": build(
+    "a second partner is inserted while the row is updated": build(
         _TWO, _PARTNER, {"t0": [(1, 1, 0), (2, 2, 0)], "t1": [(1, 1, 1)]},
         {"t0": [(1, 1, 9), (2, 2, 0)], "t1": [(1, 1, 1), (2, 1, 2)]}, {"t1": [(2, 1, 2), (3, 2, 3)]}),
-    "one of two partners goes": build(
+    "one of two partners is deleted": build(
         _TWO, _PARTNER, {"t0": [(1, 1, 0), (2, 2, 0)], "t1": [(1, 1, 1), (2, 1, 2), (3, 2, 3)]}, {"t1": [(2, 1, 2), (3, 2, 3)]},
         {"t1": [(3, 2, 3)]}),
-    "one of two partners of an anti-joined row goes": build(
+    "one of two partners of an anti-joined row is deleted": build(
         _TWO, _NO_PARTNER, {"t0": [(1, 1, 0), (2, 2, 0)], "t1": [(1, 1, 1), (2, 1, 2)]}, {"t1": [(2, 1, 2)]}, {"t1": []},
         {"t1": [(4, 2, 0)]}),
     "a tested attribute changes": build(
@@ -243,7 +244,7 @@ DIRECTED = {
     "rows of a group and their partners change at once": build(
         _TWO, _COUNT_LONELY, {"t0": [(1, 1, 7), (2, 2, 8)], "t1": [(1, 1, 1)]}, {"t0": [(1, 2, 7), (2, 2, 7)], "t1": [(1, 2, 1)]},
         {"t0": [(2, 2, 7), (3, 2, 7)], "t1": []}, {"t0": [(2, 2, 8), (3, 3, 7)], "t1": [(4, 3, 4), (5, 3, 5)]}),
-    "groups over partners come and go": build(
+    "groups over partners are inserted and deleted": build(
         _TWO, "SELECT a.y AS c0, count(*) AS c1 FROM t0 AS a LEFT SEMI JOIN t1 AS b ON b.x = a.x GROUP BY a.y",
         {"t0": [(1, 1, 7), (2, 1, 7)], "t1": [(1, 1, 1), (2, 1, 2)]}, {"t1": [(2, 1, 2)], "t0": [(1, 1, 7), (2, 1, 8)]},
         {"t1": [(2, 2, 2)]}, {"t1": [(2, 1, 2), (3, 1, 3)], "t0": [(1, 1, 7), (3, 1, 7)]}),

@@ -194,7 +194,7 @@ class World:
         self.engine.create(f"{table}__changes", self.feeds[table])
 
     def _feed(self, table: str, before: Counter[Row], after: Counter[Row]) -> None:
-        """A change feed that says more than the net diff: every row of the table goes and comes, and one more comes and goes."""
+        """A change feed larger than the net diff: every row is deleted and inserted, and one more inserted and deleted."""
         passing = [*after, *before][:1]
         rows: Sequence[Row] = [(*row, change) for rows, change in ((before, "delete"), (after, "insert"))
                                for row in (*rows.elements(), *passing)]

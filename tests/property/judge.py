@@ -24,7 +24,7 @@ class Discarded(Exception):
 
 
 class WronglyRefused(AssertionError):
-    """The user is told that the query is wrong, and Spark runs it."""
+    """The planner reports an error of the user's query, and Spark runs it."""
 
 
 class WronglyRaises(AssertionError):

@@ -69,7 +69,7 @@ def operators_have_the_levels_of_sqlglot(patch: Patch) -> None:
 def branches_keep_their_types(patch: Patch) -> None:
     """Nothing is cast below ∪, and nobody looks."""
     patch.setattr(query, "coerced", lambda part, sources, *rest: (part, sources))
-    patch.setattr(query, "check", lambda union, told: None)
+    patch.setattr(query, "check", lambda union, types: None)
 
 
 def aliases_before_groups(patch: Patch) -> None:

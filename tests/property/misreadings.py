@@ -162,7 +162,7 @@ MISREADINGS = {
         "o(id int, pid int, code string; id)\np(pid int; pid)",
         "SELECT o.id, CAST(o.code AS INT) AS u FROM o JOIN p ON o.pid = p.pid",
         {"o": [(1, 1, "5"), (2, 9, "x")], "p": [(1,)]}, {"o": [(1, 1, "6"), (2, 9, "y")]}),
-    "raise: texts that are cast where they stand": build(
+    "raise: texts that are cast implicitly": build(
         _O, "SELECT o.id, o.code + 1 AS u, o.code = 5 AS v, coalesce(o.code, 3) AS w FROM o JOIN p USING (pid) WHERE p.active",
         {"o": [(1, 1, 10, 2, "5"), (2, 2, 7, 0, "x")], "p": [(1, True), (2, False)]},
         {"o": [(1, 1, 10, 2, "6"), (2, 2, 7, 0, "y")]}),

@@ -111,7 +111,7 @@ def copies_are_no_matter(patch: Patch) -> None:
 
 
 def applied_by_id(patch: Patch) -> None:
-    """Rows of the view are told by their IDs, though these repeat."""
+    """Rows of the view are identified by their IDs, though these repeat."""
     patch.setattr(effective, "_by_copies", effective._by_id)
 
 
@@ -158,7 +158,7 @@ def taken_away_before_it_is_added(patch: Patch) -> None:
 
 
 def screened_by_one_image(patch: Patch) -> None:
-    """A changed row is ignored for what it is now, though it was in sight before."""
+    """A changed row is ignored because of its post-image, though its pre-image was in the view."""
     classify = net_changes.classify
 
     def by_new_image(scan: Scan, diff: Any, split: frozenset[str], is_ignorable: Any) -> Any:
@@ -277,7 +277,7 @@ def every_insert_is_fresh(patch: Patch) -> None:
 
 
 def no_other_partners(patch: Patch) -> None:
-    """A partner that goes was the only one."""
+    """A deleted partner is taken for the only one."""
     patch.setattr(semijoin_operator, "lonely", semijoin_operator.candidates)
 
 
@@ -297,7 +297,7 @@ def signed_test_of_the_left_alone(patch: Patch) -> None:
 
 
 def signed_test_of_post_states(patch: Patch) -> None:
-    """ΔL is tested against R⁺, and then what R changed is added for the rows that came as well."""
+    """ΔL is tested against R⁺, and then the change of R is added for inserted rows as well."""
     in_state = SemiAntiJoin.signed
 
     def signed(self: SemiAntiJoin) -> Relation:
@@ -391,31 +391,31 @@ def groups_stay(patch: Patch) -> None:
 
 
 MUTATIONS = (
-    Mutation("additive: a group without rows leaves", groups_stay, "the last row of a group goes", "additive"),
+    Mutation("additive: a group without rows leaves", groups_stay, "the last row of a group is deleted", "additive"),
     Mutation("additive: a sum over no values is NULL", with_additive_rule("additive_sum", value=additive.added),
              "the values of a group become NULL, one after the other", "additive"),
     Mutation("additive: NULL is not counted", with_additive_rule("additive_count", delta=additive.rows_delta),
              "the values of a group become NULL, one after the other", "additive"),
     Mutation("additive: not with DISTINCT",
              with_additive_rule("additive_count", when=lambda node, call: call.argument is not None),
-             "one of two equal values goes", "additive"),
+             "one of two equal values is deleted", "additive"),
     *(Mutation(f"additive: a {kind} is negated as a {wider}", with_additive_rule(rule, delta=additive.sum_delta),
-               f"the least {kind} comes and goes", "additive")
+               f"the least {kind} is inserted and deleted", "additive")
       for kind, wider, rule in (("tinyint", "bigint", "additive_sum"), ("smallint", "bigint", "additive_sum"),
                                 ("int", "bigint", "additive_sum"), ("bigint", "decimal", "additive_sum_bigint"))),
-    Mutation("additive: the sum of what comes and goes need not be a bigint",
+    Mutation("additive: the sum of inserted and deleted values need not be a bigint",
              with_additive_rule("additive_sum_bigint", delta=additive.small_sum_delta),
-             "sums on the way that no bigint holds", "additive"),
+             "intermediate sums that exceed bigint", "additive"),
     Mutation("additive: not over floats", with_additive_rule("additive_sum_decimal", when=lambda node, call: True),
-             "a float that swallows the others comes and goes", "additive"),
+             "a float that swallows the others is inserted and deleted", "additive"),
     Mutation("screening: all images of a key", screened_by_one_image, "a conditional attribute is swapped"),
     Mutation("screening: not of the left rows of ▷", screened_below_an_anti_join, "rows that no partner can keep away"),
     Mutation("scan: split by conditional attributes", reclassified(updates_without_split), "a conditional attribute is swapped"),
     Mutation("scan: a key with two images is updated", reclassified(updates_come_and_go),
-             "a second partner comes while the row is updated"),
+             "a second partner is inserted while the row is updated"),
     Mutation("scan: a recompute i-diff knows both images", reclassified(recomputes_know_the_new_image),
              "a conditional attribute is swapped"),
-    Mutation("scan: rows without a key are recomputed", copies_are_no_matter, "copies of a keyless row come and go"),
+    Mutation("scan: rows without a key are recomputed", copies_are_no_matter, "copies of a keyless row are inserted and deleted"),
     Mutation("NULL-safe IDs and groups", null_is_unequal, "a group moves to NULL"),
     Mutation("σ: update of its condition converted", without_rule_guard(Select, "select_upd_condition", "select_upd"),
              "a conditional attribute is swapped", "unsplit"),
@@ -443,7 +443,7 @@ MUTATIONS = (
     Mutation("direct: inserts are deduplicated", inserts_not_deduplicated, "both partners of a pair are new"),
     Mutation("effective: united by exclusion of P", union_without_exclusion,
              "a union of a keyless branch and a join with two new rows"),
-    Mutation("effective: copies are counted", applied_by_id, "copies of a keyless row come and go"),
+    Mutation("effective: copies are counted", applied_by_id, "copies of a keyless row are inserted and deleted"),
     Mutation("additive: pre-states of rows without a key", taken_away_before_it_is_added,
              "both partners of a keyless pair change", "additive-feed"),
     Mutation("additive: pre-states", pre_state_is_post_state, "both partners of a group's pair change", "additive"),
@@ -457,9 +457,10 @@ MUTATIONS = (
              "a partner moves to another row", "unsplit"),
     Mutation("⋉: a converted update drops its payload", payload_of_updates, "a partner moves to another row", "unsplit"),
     Mutation("direct: not for updates and inserts that are not fresh", every_insert_is_fresh,
-             "a second partner comes while the row is updated"),
-    Mutation("⋉: a row with another partner stays", no_other_partners, "one of two partners goes"),
-    Mutation("▷: a row with another partner stays away", no_other_partners, "one of two partners of an anti-joined row goes"),
+             "a second partner is inserted while the row is updated"),
+    Mutation("⋉: a row with another partner stays", no_other_partners, "one of two partners is deleted"),
+    Mutation("▷: a row with another partner stays away", no_other_partners,
+             "one of two partners of an anti-joined row is deleted"),
     Mutation("▷: its any-state is that of its left input", lonely_of_a_superset, "the only row of a group gets a partner"),
     Mutation("⋉: touched looks up in both states", partners_by_post_state,
              "the partner's condition is known to the other table only"),
@@ -474,7 +475,7 @@ MUTATIONS = (
     Mutation("net diff: the any-state has the old rows as well", changed_rows_of("any", "plus"),
              "the group is known to the other table only"),
     Mutation("net diff: by the whole key", a_part_of_a_key_is_enough, "groups by a part of a key"),
-    Mutation("net diff: not for copies", all_columns_are_a_key, "copies of a keyless row come and go"),
+    Mutation("net diff: not for copies", all_columns_are_a_key, "copies of a keyless row are inserted and deleted"),
     Mutation("diff rows: a recompute i-diff holds old rows as well", a_recompute_holds_new_rows_only,
              "a row that moves within the condition, with all its columns"),
     Mutation("merged recomputes: the values of all of them", one_recompute_for_all, "a partner moves to another row"),
@@ -486,7 +487,7 @@ MUTATIONS = (
              "two subviews differ in a constant", "caches"),
     Mutation("caches: subviews over other attributes have their own", equal_but_for_attributes,
              "two subviews differ in the column that they add up", "caches"),
-    Mutation("caches: not of rows without unique IDs", any_ids_will_do, "copies of a keyless row come and go",
+    Mutation("caches: not of rows without unique IDs", any_ids_will_do, "copies of a keyless row are inserted and deleted",
              "caches-everywhere"),
 )
 

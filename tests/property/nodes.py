@@ -103,7 +103,7 @@ class Change:
         return set(diff.ids) <= set(self.node.columns)
 
     def _uncovered(self) -> Iterator[str]:
-        """Rows that vanished, came or changed and that no i-diff stands for."""
+        """Deleted, inserted or updated rows that no i-diff covers."""
         for text, bag, other in (("gone", self.before.minus(self.after), self.after),
                                  ("new", self.after.minus(self.before), self.before)):
             for row in set(bag.rows):

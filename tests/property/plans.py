@@ -66,7 +66,7 @@ class Options:
         return tuple(way for way in STRATEGIES[self.strategy] if self.additive or way != "additive")
 
 
-# A relation → the types of its columns, as an engine tells them.
+# A relation → the types of its columns, as an engine reports them.
 Ask = Callable[[Relation], Sequence[str]]
 
 
@@ -91,8 +91,8 @@ def lowered_of(tables: tuple[Table, ...], sql: str, ask: Ask | None) -> Lowered:
     if not lowered.untyped_unions or ask is None:
         return lowered
     unions = tuple(lowered.untyped_unions.values())
-    told = answers(unions, ask(question(unions)))
-    return lower(sql, replace(catalog, unions=dict(zip(lowered.untyped_unions, told, strict=True))))
+    types = answers(unions, ask(question(unions)))
+    return lower(sql, replace(catalog, unions=dict(zip(lowered.untyped_unions, types, strict=True))))
 
 
 def everywhere(root: Operator) -> tuple[Subview, ...]:
@@ -117,6 +117,6 @@ def without_split(plan: Plan) -> Plan:
 
 
 def idiff_way(plan: Plan) -> ByIDiffs:
-    """The way of a plan that goes by i-diffs; one without any if none does."""
+    """The way of a plan that uses i-diffs; one without i-diffs if none does."""
     found = next((way for way in plan.ways if isinstance(way, ByIDiffs)), None)
     return ByIDiffs("id", plan.root, {}, (), (), ()) if found is None else found

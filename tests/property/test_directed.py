@@ -1,4 +1,4 @@
-"""The hand-written cases: in the ways that differ most and another one in turn; where there is time, in every way."""
+"""The hand-written cases: in the ways that differ most and one other in turn; under long profiles in every way."""
 
 from __future__ import annotations
 

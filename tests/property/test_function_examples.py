@@ -33,7 +33,7 @@ def test_examples_mean_what_spark_says() -> None:
 
 
 def compared(text: str) -> tuple[str, str]:
-    """What came of an example, and what there is to say about it."""
+    """The result of an example, and a comment on it."""
     spark = spark_meaning()
     spark.reset()
     table, sql = as_view(text)

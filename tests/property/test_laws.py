@@ -173,7 +173,7 @@ def test_idiffs_in_any_order_any_number_of_times(case: Case, options: Options, s
 
 
 def applied(view: Bag, diff: IDiff, rows: Bag, post: Bag) -> Bag:
-    """The view after one i-diff. DEL takes rows away, UPD assigns, INS replaces by full ID, REC evaluates anew by P."""
+    """The view after one i-diff. DEL deletes rows, UPD assigns, INS replaces by full ID, REC recomputes by P."""
     keys = rows.values(diff.ids)
     if diff.kind is UPD:
         assigned = dict(zip(keys, rows.values(diff.assigned), strict=True))

@@ -109,9 +109,9 @@ class FakeEngine:
 
     def _describe(self, statement: Statement) -> Reply:
         if "QUERY" in statement.sql:
-            told = next((found for label, found in self.columns_of.items() if statement.label.startswith(label)), None)
+            known = next((found for label, found in self.columns_of.items() if statement.label.startswith(label)), None)
             try:
-                columns = told or self.query_columns or self._columns(statement.sql.removeprefix("DESCRIBE QUERY "))
+                columns = known or self.query_columns or self._columns(statement.sql.removeprefix("DESCRIBE QUERY "))
             except IdivmError as error:
                 return EngineError("ANALYSIS", str(error))
             return Rows(("col_name", "data_type", "comment"), tuple((*column, None) for column in columns.items()))
@@ -140,7 +140,7 @@ class FakeEngine:
         return Rows(("plan",), ((f"== Optimized Logical Plan ==\n{found}\n\n== Physical Plan ==\nLocalTableScan <empty>",),))
 
     def _columns(self, sql: str) -> dict[str, str]:
-        """The columns of a SELECT with the types that the planner infers; what it cannot tell is a BIGINT."""
+        """The columns of a SELECT with the types that the planner infers; where that is unknown, BIGINT."""
         tables = {name: TableInfo(name, tuple(Attribute(*column) for column in table.columns.items()))
                   for name, table in self.tables.items()}
         lowered = lower(_VERSION.sub("", sql), Catalog(tables))

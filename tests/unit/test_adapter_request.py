@@ -1,4 +1,4 @@
-"""What the adapter tells the planner about a model: keys, input names, config."""
+"""What the adapter passes to the planner about a model: keys, input names, config."""
 
 from __future__ import annotations
 
@@ -36,7 +36,7 @@ def generic(name: str, column: str | None = "id", *, about: str = "model.p.t", *
 
 
 def keys(*nodes: dict[str, Any], reads: str = "model.p.t") -> list[tuple[str, ...]]:
-    """The keys that a model reading `reads` is told about main.t."""
+    """The keys of main.t that a model reading `reads` gets."""
     index = KeyIndex({"nodes": {n["unique_id"]: n for n in nodes}, "sources": {}})
     found = index.keys({"depends_on": {"nodes": [reads]}})
     return [key.columns for key in found.get("main.t", ())]

@@ -65,8 +65,8 @@ def test_error_class_from_the_cause() -> None:
         except Spark as cause:
             raise RuntimeError("said by dbt") from cause
     except RuntimeError as error:
-        told = engine_error(error)
-    assert (told.error_class, told.message) == ("A_CONDITION", "said by Spark")
+        found = engine_error(error)
+    assert (found.error_class, found.message) == ("A_CONDITION", "said by Spark")
 
 
 TRACE = "\n\tat org.apache.spark.A$.b(A.scala:1)\n\tat c"
@@ -105,24 +105,24 @@ FAILED = "[TASK_WRITE_FAILED] Task failed while writing rows to file:/x. SQLSTAT
 DIVIDED = "[DIVIDE_BY_ZERO] Division by zero. SQLSTATE: 22012"
 
 
-def test_the_cause_of_a_failed_task_is_told_by_the_jvm() -> None:
+def test_the_cause_of_a_failed_task_is_read_from_the_jvm() -> None:
     class Py4JJavaError(Exception):
         java_exception = Java(FAILED, "TASK_WRITE_FAILED", Java("wrapped", None, Java(DIVIDED, "DIVIDE_BY_ZERO", Java("end"))))
 
     Py4JJavaError.__module__ = "py4j.protocol"
-    told = engine_error(Py4JJavaError())
-    assert (told.error_class, told.message) == ("DIVIDE_BY_ZERO", f"{DIVIDED}\n{FAILED}")
+    found = engine_error(Py4JJavaError())
+    assert (found.error_class, found.message) == ("DIVIDE_BY_ZERO", f"{DIVIDED}\n{FAILED}")
     Py4JJavaError.java_exception = Java(FAILED, "TASK_WRITE_FAILED")
     assert engine_error(Py4JJavaError()) == EngineError("TASK_WRITE_FAILED", FAILED)
 
 
-def test_the_cause_of_a_failed_task_is_told_by_a_server_s_text() -> None:
+def test_the_cause_of_a_failed_task_is_read_from_a_server_s_text() -> None:
     text = (f"a.b.HiveSQLException: Error running query: [TASK_WRITE_FAILED] org.apache.spark.SparkException: {FAILED}{TRACE}\n"
             f"Caused by: java.lang.RuntimeException: no class{TRACE}\n"
             f"Caused by: org.apache.spark.SparkArithmeticException: {DIVIDED}\n== SQL (line 2) ==\na / b\n{TRACE}\n\t... 3 more")
-    told = engine_error(DbtDatabaseError(text))
-    assert told.error_class == "DIVIDE_BY_ZERO"
-    assert told.message == f"{DIVIDED}\n== SQL (line 2) ==\na / b\n{FAILED}"
+    found = engine_error(DbtDatabaseError(text))
+    assert found.error_class == "DIVIDE_BY_ZERO"
+    assert found.message == f"{DIVIDED}\n== SQL (line 2) ==\na / b\n{FAILED}"
     plain = f"org.apache.spark.SparkException: [CAST_OVERFLOW] look{TRACE}\nCaused by: a.b.CException: {DIVIDED}{TRACE}"
     assert engine_error(DbtDatabaseError(plain)) == EngineError("CAST_OVERFLOW", "[CAST_OVERFLOW] look"), "it says why"
 
@@ -136,9 +136,9 @@ def test_the_query_comment_is_left_out() -> None:
 def test_dbt_shows_errors_of_a_server_without_stack_trace() -> None:
     """dbt-spark makes a runtime error of a database error, indented and with its heading."""
     manager = IdivmConnectionManager.__new__(IdivmConnectionManager)
-    with pytest.raises(DbtDatabaseError) as told, manager.exception_handler("select"):
+    with pytest.raises(DbtDatabaseError) as found, manager.exception_handler("select"):
         raise DbtDatabaseError(f"a.b.CException: Error running query: [X_Y.Z] a.b.CException: [X_Y.Z] no{TRACE}")
-    assert told.value.msg == "[X_Y.Z] no"
+    assert found.value.msg == "[X_Y.Z] no"
     with pytest.raises(DbtRuntimeError, match="the profile is wrong"), manager.exception_handler("select"):
         raise DbtRuntimeError("the profile is wrong")
 

@@ -66,17 +66,17 @@ def test_refusal_says_why_and_fails_on_request(explain) -> None:  # type: ignore
     assert "IDIVM-201" in result.output and "^^^" in result.output
 
 
-@pytest.mark.parametrize("sql, schema, said", [
+@pytest.mark.parametrize("sql, schema, expected", [
     ("select nme from {{ ref('customers') }}", SCHEMA, "IDIVM-221"),
     ("select 1 as one", SCHEMA, "IDIVM-101"),
     ("select * from {{ my_macro() }}", SCHEMA, "dbt compile"),
     ("select id from {{ ref('customers') }}", "models: [{name: customers}]", "lists no columns"),
     ("select id from {{ ref('customers') }}", "models: [{name: customers, columns: [{name: id}]}]", "no data_type"),
 ])
-def test_wrong_input_is_told(explain, sql: str, schema: str, said: str) -> None:  # type: ignore[no-untyped-def]
+def test_wrong_input_is_reported(explain, sql: str, schema: str, expected: str) -> None:  # type: ignore[no-untyped-def]
     result = explain(sql, schema=schema)
     assert result.exit_code == 1
-    assert said in result.output
+    assert expected in result.output
     assert "Traceback" not in result.output
 
 
@@ -107,7 +107,7 @@ def test_calls_without_an_additive_rule_are_named(explain) -> None:  # type: ign
     assert "SUM(o__price) → v__spent, maintained by additive_sum" in explain(GROUPED).output
 
 
-def test_caches_that_cannot_be_are_told_at_once(explain) -> None:  # type: ignore[no-untyped-def]
+def test_impossible_caches_are_reported_at_once(explain) -> None:  # type: ignore[no-untyped-def]
     result = explain(GROUPED, "--caches", "spendings, others")
     assert result.exit_code == 1 and result.output.count("IDIVM-108 config") == 2 and "the nearest: `spending`" in result.output
 

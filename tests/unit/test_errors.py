@@ -147,7 +147,7 @@ def test_only_missing_rules_are_on_the_roadmap() -> None:
     assert all((entry.roadmap is not None) == (entry.kind == "not yet") for entry in CODES)
 
 
-def test_all_findings_are_told_at_once() -> None:
+def test_all_findings_are_reported_at_once() -> None:
     error = raised("SELECT rand() AS r, o.id FROM main.orders AS o LEFT JOIN main.ordres AS p ON o.id = p.id LIMIT 3")
     assert sorted(error.codes) == ["IDIVM-201", "IDIVM-204", "IDIVM-205", "IDIVM-301"]
     assert sorted(raised("SELECT idd, prise AS p, cid AS P FROM main.orders").codes) == [

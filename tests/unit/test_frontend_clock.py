@@ -1,4 +1,4 @@
-"""Texts that Spark reads as the moment of the query, and those that only look like them."""
+"""Texts whose value Spark takes from the clock, and those that only look like them."""
 
 from __future__ import annotations
 
@@ -93,7 +93,7 @@ def test_still(expression: str) -> None:
     "select id from (select word, id, d from (select 'now' as word, * from t) union all select s, id, d from u) where word < d",
 ])
 def test_anywhere_in_a_query(sql: str) -> None:
-    """A constant with a name counts, too: where the name stood, the plan may put the constant."""
+    """A constant with a name counts, too: the plan may replace the name by the constant."""
     assert codes(sql) == {"IDIVM-230"}
 
 

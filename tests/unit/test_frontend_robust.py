@@ -102,7 +102,7 @@ def test_refused_with_its_place(sql: str, code: int, place: str) -> None:
 
 @pytest.mark.parametrize("sql", [
     "", ";", "SELECT id >>>", "SELECT id, a >>> FROM t", "(", "SELECT id FROM t WHERE a >>> >>> b"])
-def test_what_is_no_query_is_told(sql: str) -> None:
+def test_what_is_no_query_is_reported(sql: str) -> None:
     with pytest.raises(IdivmError) as raised:
         plan(sql)
     assert raised.value.codes == ("IDIVM-220",)
@@ -133,7 +133,7 @@ def test_lambdas_that_may_read_the_clock_are_not(expression: str) -> None:
     assert "IDIVM-230" in raised.value.codes
 
 
-def test_a_branch_that_is_no_query_is_told() -> None:
+def test_a_branch_that_is_no_query_is_reported() -> None:
     tree = exp.Union(this=exp.select("a").from_("t"), expression=exp.to_table("t"), distinct=True)
     found = branches(tree, Text("SELECT a FROM t UNION t"))
     assert found is not None and found.code == "IDIVM-220"
@@ -164,11 +164,11 @@ def test_deep_expressions_are_planned(sql: str) -> None:
     ("SELECT id FROM t WHERE " + "NOT " * 5000 + "ok", "NOT"),
     ("SELECT id, " + "CASE WHEN ok THEN " * 300 + "1" + " END" * 300 + " AS x FROM t", "CASE"),
 ])
-def test_too_deep_is_told_with_its_place(sql: str, place: str) -> None:
+def test_too_deep_is_reported_with_its_place(sql: str, place: str) -> None:
     assert refusal(sql) == ("IDIVM-231", place)
 
 
-def test_too_many_operands_are_told() -> None:
+def test_too_many_operands_are_reported() -> None:
     with pytest.raises(IdivmError) as raised:
         plan("SELECT id FROM t WHERE a = " + " + ".join(["b"] * 20_000))
     assert raised.value.codes == ("IDIVM-231",)
@@ -196,7 +196,7 @@ def test_look_ups_are_not_nested() -> None:
     assert len(script) < 100_000  # it was 203,622 characters, and 5,480,212 for one level more
 
 
-def test_a_chain_too_long_for_a_statement_is_told_at_once() -> None:
+def test_a_chain_too_long_for_a_statement_is_reported_at_once() -> None:
     started = time.process_time()
     with pytest.raises(IdivmError) as raised:
         plan(chain(6))

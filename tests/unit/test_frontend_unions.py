@@ -1,4 +1,4 @@
-"""The branches of UNION are cast to its types, which are Spark's to tell, before any rule sees them."""
+"""The branches of UNION are cast to its types, which Spark is asked for, before any rule sees them."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ CATALOG = Catalog({name: TableInfo(name, tuple(Attribute(*column) for column in 
 MIXED = "SELECT k, q AS x FROM s.a UNION ALL SELECT k, p FROM s.b"
 
 
-def told(sql: str, *unions: UnionTypes) -> Lowered:
+def typed(sql: str, *unions: UnionTypes) -> Lowered:
     return lower(sql, replace(CATALOG, unions=dict(enumerate(unions, 1))))
 
 
@@ -58,14 +58,14 @@ def test_the_types_of_all_unions_are_one_question() -> None:
 
 
 def test_a_branch_of_another_type_is_cast_below_the_union() -> None:
-    found = told(MIXED, UnionTypes((("int", "int"), ("int", "decimal(10,2)")), ("int", "decimal(12,2)")))
+    found = typed(MIXED, UnionTypes((("int", "int"), ("int", "decimal(10,2)")), ("int", "decimal(12,2)")))
     assert [part.label() for part in found.root.inputs] == [
         "π a__k, a__q, a__t, CAST(a__q AS DECIMAL(12, 2)) → v__a__q_as_decimal_12_2",
         "π b__k, b__p, b__t, CAST(b__p AS DECIMAL(12, 2)) → v__b__p_as_decimal_12_2"]
 
 
 def test_an_id_that_is_cast_goes_on_as_it_is() -> None:
-    found = told("SELECT k FROM s.a UNION ALL SELECT k FROM s.c", UnionTypes((("int",), ("string",)), ("bigint",)))
+    found = typed("SELECT k FROM s.a UNION ALL SELECT k FROM s.c", UnionTypes((("int",), ("string",)), ("bigint",)))
     plan = compile_plan(found.root, found.output)
     assert plan.root.ids == ("v__branch", "v__0__a__k", "v__1__c__k")
 
@@ -73,5 +73,5 @@ def test_an_id_that_is_cast_goes_on_as_it_is() -> None:
 def test_a_type_that_no_cast_can_name_is_refused() -> None:
     long = "struct<a:int,... 30 more fields>"
     with pytest.raises(IdivmError) as error:
-        told("SELECT q AS x FROM s.a UNION ALL SELECT p FROM s.b", UnionTypes((("int",), (long,)), (long,)))
+        typed("SELECT q AS x FROM s.a UNION ALL SELECT p FROM s.b", UnionTypes((("int",), (long,)), (long,)))
     assert error.value.codes == ("IDIVM-228",)

@@ -20,7 +20,7 @@ TABLES = (table("o(id int, pid int, amount int, qty int, code string; id)"), tab
     ("coalesce(upper(s), 'x') || a", False), ("CASE WHEN a > 1 THEN b ELSE 0 END", False), ("CAST(d AS TIMESTAMP)", False),
     ("try_cast(s AS INT)", False), ("try_divide(a, b)", False),
     ("a / b", True), ("x / a", True), ("a / 0", True), ("a DIV b", True), ("CAST(s AS INT)", True), ("CAST(s AS DATE)", True),
-    # a text that is cast where it stands, unless it is the same in all rows
+    # a text that is cast implicitly, unless it is the same in all rows
     ("s + 1", True), ("-s", True), ("s * a", True), ("s = 5", True), ("a > s", True), ("s BETWEEN 1 AND 7", True),
     ("s IN (5, 6)", True), ("coalesce(s, 3)", True), ("nvl(s, 3)", True), ("nullif(s, 3)", True), ("if(a > 1, s, 3)", True),
     ("CASE WHEN a > 1 THEN s ELSE 3 END", True), ("CASE s WHEN 5 THEN 1 END", True), ("abs(s)", True), ("NOT s", True),

@@ -1,4 +1,4 @@
-"""Which subviews are cached, what a cache holds, and what is told where one cannot be."""
+"""Which subviews are cached, what a cache holds, and the findings where one is impossible."""
 
 from __future__ import annotations
 
@@ -155,14 +155,14 @@ SUM = ("SELECT g.s, count(*) AS n, sum(g.s) AS t "
        f"FROM (SELECT c.name, sum(o.price) AS s FROM {SPJ} GROUP BY c.name) AS g GROUP BY g.s")
 
 
-def test_types_that_the_engine_tells() -> None:
-    """Inferred types may be no more than `unknown`; then the view above is not additive. Told ones are taken as they are."""
+def test_types_that_the_engine_reports() -> None:
+    """An inferred type may be `unknown`; then the view above is not additive. The engine's types are used unchanged."""
     inferred = plan(SUM)
     assert [[a.type for a in cache.attributes] for cache in inferred.caches] == [
         ["decimal(10, 2)", "string", "int", "int"], ["unknown", "string"]]
     assert inferred.way("additive") is None
-    told = plan(SUM, **{"2_orders_customers": {"G__S": "decimal(20,2)", "c__name": "string"}})
-    assert [a.type for a in told.caches[1].attributes] == ["decimal(20,2)", "string"] and told.way("additive") is not None
+    typed = plan(SUM, **{"2_orders_customers": {"G__S": "decimal(20,2)", "c__name": "string"}})
+    assert [a.type for a in typed.caches[1].attributes] == ["decimal(20,2)", "string"] and typed.way("additive") is not None
     for kind, code in (("map<string,int>", "IDIVM-218"), ("interval day to second", "IDIVM-111")):
         with pytest.raises(IdivmError) as error:
             plan(SUM, **{"2_orders_customers": {"g__s": kind}})

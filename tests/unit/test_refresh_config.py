@@ -1,4 +1,4 @@
-"""The model's config: what is accepted, and what a mistake is told."""
+"""The model's config: what is accepted, and the errors of mistakes."""
 
 from __future__ import annotations
 
@@ -43,7 +43,7 @@ def test_an_unknown_key_names_the_nearest() -> None:
     assert caught.value.codes == ("IDIVM-102",) and "did you mean `unique_key`" in str(caught.value)
 
 
-def test_all_mistakes_are_told_at_once() -> None:
+def test_all_mistakes_are_reported_at_once() -> None:
     assert codes(stategy="full", verify="maybe", keys=["id"]) == ("IDIVM-102", "IDIVM-103", "IDIVM-103")
 
 

@@ -141,7 +141,7 @@ def test_a_large_change_stays_in_the_engine(engine: FakeEngine) -> None:
     assert engine.labels("read") == ["check new keys (id) of main.o", "U+FFFD in the change feed of main.o",
                                      "net diff of main.o from version 1 to 2"]
     assert outcome.inputs["orders"].rows is None and outcome.statements == 4
-    assert any("BROADCAST" in s.sql for s in engine.log) and not engine.staged, "what was staged goes"
+    assert any("BROADCAST" in s.sql for s in engine.log) and not engine.staged, "staged rows are dropped"
 
 
 @pytest.mark.parametrize("failing_step", ["net diff", "merge"])
@@ -372,7 +372,7 @@ def test_a_rebuild_that_was_skipped(engine: FakeEngine) -> None:
     assert view.transactions == {"idivm:main.v": 0}
 
 
-def test_the_failure_of_a_write_is_told_not_that_of_the_clean_up(engine: FakeEngine) -> None:
+def test_the_failure_of_a_write_is_reported_not_that_of_the_clean_up(engine: FakeEngine) -> None:
     change(built(engine))
     engine.fail = {"merge": EngineError("", "the connection is gone"), "reset": EngineError("", "no session")}
     with pytest.raises(IdivmError, match=r"the engine failed on: merge into main\.v"):
@@ -383,7 +383,7 @@ GROUPS = model("select name, sum(id) as total from main.o group by name", {"o": 
 
 
 def test_tables_of_the_model_that_it_does_not_need_go(engine: FakeEngine) -> None:
-    """Whether the definition changed, or a refresh broke off and left them; others' tables stay."""
+    """Whether the definition changed, or an interrupted refresh left them; others' tables stay."""
     engine.drive(GROUPS)
     assert code(engine, MODEL) == "IDIVM-402"
     assert set(engine.tables) == {"main.o", "main.v"} and engine.labels("metadata")[-1] == "drop table main.v__idivm"
@@ -406,7 +406,7 @@ def test_a_view_keeps_its_rows_until_it_can_show_the_new_ones(engine: FakeEngine
         steps.answer(engine.answer(steps.statement))
     held = [s.sql for s in engine.log if s.label == "create view main.v"][-1]
     assert "main.v__idivm VERSION AS OF 0" in held
-    # it breaks off; whatever the next definition is, the view is put in place again
+    # it is interrupted; whatever the next definition is, the view is created again
     assert engine.drive(GROUPS).mode == "noop"
     assert "create view main.v" in engine.labels("metadata")
     engine.drive(GROUPS)
@@ -424,7 +424,7 @@ def test_a_rebuild_that_broke_off_before_its_view_is_finished(engine: FakeEngine
 
 
 def test_files_that_no_table_of_the_catalog_has(engine: FakeEngine) -> None:
-    """A CREATE that broke off left them: they are replaced."""
+    """An interrupted CREATE left them: they are replaced."""
     engine.fail["build"] = EngineError("DELTA_CREATE_TABLE_WITH_NON_EMPTY_LOCATION", "not empty")
     answer, asked = engine.answer, []
 
@@ -440,7 +440,7 @@ def test_files_that_no_table_of_the_catalog_has(engine: FakeEngine) -> None:
 
 
 def test_an_entry_of_the_catalog_without_files(engine: FakeEngine) -> None:
-    """A DROP or a RENAME that broke off left it: the table is built, and what is of no use goes."""
+    """An interrupted DROP or RENAME left it: the table is built, and what is not needed is dropped."""
     lost = EngineError("DELTA_PATH_DOES_NOT_EXIST", "no files")
     built(engine).tables["main.v__idivm_new"] = replace(engine.tables["main.o"])
     engine.fail = {"columns of main.v__idivm_new": lost}
@@ -536,26 +536,26 @@ def test_ids_of_an_upstream_view_are_checked_after_a_write_by_others(engine: Fak
 def foreseen(engine: FakeEngine, request: ModelRequest = MODEL) -> Forecast:
     """The forecast; nothing may be written or set for it."""
     engine.log = []
-    standing = replace(request, existing="table" if "main.v" in engine.tables else None)
-    result: Forecast = drive(engine, forecast(standing, Invocation()))
+    present = replace(request, existing="table" if "main.v" in engine.tables else None)
+    result: Forecast = drive(engine, forecast(present, Invocation()))
     assert not engine.labels("write") and not engine.labels("setting")
     return result
 
 
 def test_a_forecast_is_what_the_refresh_does(engine: FakeEngine) -> None:
     def agree(request: ModelRequest = MODEL) -> Forecast:
-        told = foreseen(engine, request)
+        expected = foreseen(engine, request)
         done = engine.drive(request)
-        assert (told.mode, told.reason, told.inputs) == (done.mode, done.reason, done.inputs)
-        assert done.mode in ("noop", "create") or told.strategy == done.strategy
-        return told
+        assert (expected.mode, expected.reason, expected.inputs) == (done.mode, done.reason, done.inputs)
+        assert done.mode in ("noop", "create") or expected.strategy == done.strategy
+        return expected
 
     assert agree().mode == "create"
     assert agree().mode == "noop"
     change(engine)
-    told = agree()
-    assert (told.mode, told.shape, told.inputs["orders"].rows) == ("incremental", "direct", 1)
-    assert told.sql is not None and told.sql.startswith("MERGE INTO main.v")
+    expected = agree()
+    assert (expected.mode, expected.shape, expected.inputs["orders"].rows) == ("incremental", "direct", 1)
+    assert expected.sql is not None and expected.sql.startswith("MERGE INTO main.v")
     change(engine, 5000)
     assert agree().inputs["orders"].rows is None
     assert agree(replace(MODEL, full_refresh=True)).reason == "IDIVM-401 a full refresh was requested"

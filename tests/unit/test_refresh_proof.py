@@ -279,7 +279,7 @@ def test_a_view_whose_meaning_is_refused_reads_no_caches(engine: FakeEngine) -> 
     assert outcome.relations == (("main", "v", "table"),) and set(kept(engine).inputs) == {"main.o"}
     change(engine)
     assert engine.drive(CACHED).mode == "full"
-    assert not [name for name in engine.tables if "_cache_" in name], "what was built before the view was judged goes"
+    assert not [name for name in engine.tables if "_cache_" in name], "what was built before the view was checked is dropped"
 
 
 def test_a_select_that_only_the_planner_refuses_is_built_as_it_is(engine: FakeEngine) -> None:

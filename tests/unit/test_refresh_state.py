@@ -1,4 +1,4 @@
-"""State in a commit's metadata, the history it is read from, and what is told from the history of an input."""
+"""State in a commit's metadata, the history it is read from, and what the history of an input shows."""
 
 from __future__ import annotations
 

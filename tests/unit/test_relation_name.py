@@ -1,4 +1,4 @@
-"""Names of relations: one text each, that comes apart again, whatever the parts are."""
+"""Names of relations: one text each, which can be split again, whatever the parts are."""
 
 from __future__ import annotations
 

@@ -24,7 +24,7 @@ HERE = "lake.main."
 
 
 class Notes:
-    """Metadata that is told to the engine before a commit, and stands in a column `note` of the history."""
+    """Metadata that is sent to the engine before a commit, and is in a column `note` of the history."""
 
     def before(self, metadata: str, guard: Guard | None) -> tuple[Statement, ...]:
         return (Statement(f"NOTE {metadata}", "setting", "note", fetch=False),)
