@@ -339,7 +339,7 @@ CODES: tuple[ErrorCode, ...] = (
         "store these values as BINARY, or repair them (`make_valid_utf8`); until then each change of rows that show U+FFFD "
         "rebuilds the view"),
     ErrorCode(
-        "IDIVM-417", "full refresh", "the refresh failed on values that the query may not meet: {message}",
+        "IDIVM-417", "full refresh", "the refresh failed on values that the query itself may not evaluate: {message}",
         "under ANSI mode a division, a cast or an index fails on some values, and a refresh may evaluate it for rows that a "
         "condition or a join of the query excludes",
         "nothing: the rebuild shows whether the query itself fails. If this happens often, use `try_divide`, `try_cast` and "

@@ -29,7 +29,7 @@ JOIN devices AS d ON dp.did = d.did
 WHERE d.category = 'phone'"""
 V = f"SELECT d.did, p.pid, p.price\n{_FROM}"
 COSTS = f"SELECT d.did, SUM(p.price) AS cost\n{_FROM}\nGROUP BY d.did"
-# the price of part 1 goes from 10 to 11
+# the price of part 1 changes from 10 to 11
 PRICE_CHANGE = {"parts": InlineDiff(("pid", "price"), (((1, 10), -1), ((1, 11), 1)))}
 
 

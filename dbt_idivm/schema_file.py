@@ -12,7 +12,7 @@
         columns: ...
 
 A key is declared as dbt users declare one: `unique` and `not_null` on a column, a `primary_key` constraint, or
-`dbt_utils.unique_combination_of_columns`. A source is `shop.orders` in SQL, a model goes by its name.
+`dbt_utils.unique_combination_of_columns`. A source is `shop.orders` in SQL, a model has its name.
 """
 
 from __future__ import annotations

@@ -16,7 +16,7 @@ TINY_DATA = {"spark.sql.codegen.wholeStage": "false", "spark.sql.codegen.factory
 
 
 def embedded_spark(folder: Path) -> Any:
-    """The session that dbt finds active when it connects. The catalog is in memory and goes with the process."""
+    """The session that dbt finds active when it connects. The catalog is in memory and ends with the process."""
     credentials = IdivmCredentials(database=None, schema="main", catalog="in-memory", driver_memory="2g",
                                    server_side_parameters=TINY_DATA)
     credentials.resolve_paths(folder)

@@ -1,7 +1,7 @@
 """From relations to readable SQL: a `Block` is one SELECT … FROM … JOIN … WHERE that can still be added to.
 
 Selections, projections and joins of blocks stay one flat SELECT; what cannot (GROUP BY, UNION ALL) becomes a subquery
-and starts a new block. Every source of a statement has an alias of its own, so blocks merge without renaming.
+and starts a new block. Every source of a statement has its own alias, so blocks merge without renaming.
 """
 
 from __future__ import annotations

@@ -82,7 +82,7 @@ class Operator(Relation):
     def conditional(self, above: frozenset[str]) -> tuple[frozenset[str], ...]:
         """Per input, the attributes whose change may move rows: those that conditions here or above depend on."""
 
-    # --- what holds of its rows ---
+    # --- facts about its rows ---
 
     @property
     @abstractmethod

@@ -64,7 +64,7 @@ class Relation(ABC):
     def provenance(self, names: tuple[str, ...]) -> Provenance | None:
         """From which relations each row takes its values of `names`, together and unchanged: all from one of those returned.
 
-        () for a leaf, whose values are its own; None where one is computed, or where they come from several at once.
+        () for a leaf, which stores its values; None where one is computed, or where they are taken from several at once.
         """
 
 

@@ -32,7 +32,7 @@ Family = Literal["text", "timestamp", "date"]
 Types = Mapping[str, exp.DataType]
 Conversion = tuple[exp.Expr, frozenset[Family]]  # an operand, and what it may become
 
-_MOMENT = re.compile(r"\s*((now|today|tomorrow|yesterday)(?![a-z])|t|\d+\s*:)", re.IGNORECASE)
+_CLOCK_WORD = re.compile(r"\s*((now|today|tomorrow|yesterday)(?![a-z])|t|\d+\s*:)", re.IGNORECASE)
 _SCHEMA = re.compile(r"timestamp(?!_ntz)", re.IGNORECASE)
 _SHOWN = 60  # characters
 
@@ -199,7 +199,7 @@ def _reads_the_clock(operand: exp.Expr, types: Types) -> bool:
     if not _is_constant(operand):
         return False
     words = _folded(operand)
-    return (words is None or _MOMENT.match(words) is not None) and "text" in _families(operand, types)
+    return (words is None or _CLOCK_WORD.match(words) is not None) and "text" in _families(operand, types)
 
 
 def _is_constant(operand: exp.Expr) -> bool:

@@ -1,6 +1,6 @@
 """Spark SQL, read so that every function is written back as the user wrote it.
 
-sqlglot's own reader normalises functions across dialects, and some come back as something else: log10(x) as LOG(10, x),
+sqlglot's own reader normalises functions across dialects, and prints some as other functions: log10(x) as LOG(10, x),
 which differs in the last digit; date_trunc(unit, t) with a column `unit` as DATE_TRUNC('UNIT', t). Here a function becomes
 a typed node only where its text stays the same; otherwise it is a call by name.
 
@@ -27,7 +27,7 @@ _SAME = frozenset({"NVL", "IFNULL", "MEAN", "INT", "BIGINT", "SMALLINT", "TINYIN
                    "BOOLEAN", "DATE", "TIMESTAMP", "BINARY", "DECIMAL", "CEILING", "LCASE", "UCASE", "POW"})
 # f(unit, x, y): the unit is a word, not a column.
 _UNIT_FIRST = frozenset({"DATEADD", "DATE_ADD", "DATEDIFF", "DATE_DIFF", "TIMESTAMPADD", "TIMESTAMPDIFF"})
-# Read by sqlglot as more than a call: the path in get_json_object becomes a tree of its own.
+# Read by sqlglot as more than a call: the path in get_json_object becomes a separate tree.
 _BY_NAME = frozenset({"GET_JSON_OBJECT"})
 # Read by sqlglot: their arguments are more than expressions with commas between.
 _OWN_SYNTAX = frozenset({"CAST", "TRY_CAST", "EXTRACT", "TRIM", "OVERLAY", "POSITION", "SUBSTRING", "SUBSTR", "LISTAGG",

@@ -212,7 +212,7 @@ def _functions(sql: str) -> Iterator[str]:
 
 
 def aggregate_shape(node: exp.Expr, text: Text) -> Finding | None:
-    """An aggregate with several arguments, or with an order of its own."""
+    """An aggregate with several arguments, or with its own ORDER BY."""
     if not isinstance(node, tuple(FUNCTIONS.values())):
         return None
     operand = node.this

@@ -214,16 +214,16 @@ def _by_id(work: _Work, merge: Merge) -> exp.Select:
     ids = work.plan.root.ids
     joins, values = _updating(work)
     dead: exp.Expr = column(_DEAD, OLD)
-    come: exp.Expr = exp.false()
+    inserted: exp.Expr = exp.false()
     if work.brings:
         work.binder.definitions[NEW] = union_all(_new_rows(work))
         arrived = column(_HIT, NEW)
-        come = exp.Is(this=column(_HIT, OLD), expression=exp.null())
+        inserted = exp.Is(this=column(_HIT, OLD), expression=exp.null())
         dead = exp.and_(dead, exp.Is(this=arrived.copy(), expression=exp.null()))
         values = {name: _case((arrived, column(name, NEW)), default=value) for name, value in values.items()}
         on = conjunction(same(column(name, OLD), column(name, NEW)) for name in ids) or exp.true()
         joins.insert(0, exp.Join(this=_marked(NEW), side="FULL", kind="OUTER", on=on))
-    op = _case((come, exp.Literal.string("I")), (dead, exp.Literal.string("D")), default=exp.Literal.string("U"))
+    op = _case((inserted, exp.Literal.string("I")), (dead, exp.Literal.string("D")), default=exp.Literal.string("U"))
     query = exp.Select(expressions=[alias(op, OP), *(alias(value, name) for name, value in values.items())])
     query = query.from_(_marked(OLD))
     for join in joins:
@@ -232,7 +232,7 @@ def _by_id(work: _Work, merge: Merge) -> exp.Select:
     types = work.plan.root.types
     equal = conjunction(same(distinguishable(column(name, OLD), types[name]), distinguishable(values[name].copy(), types[name]))
                         for name in rest) or exp.true()
-    query = query.where(exp.or_(come, dead, exp.Not(this=exp.paren(equal))))
+    query = query.where(exp.or_(inserted, dead, exp.Not(this=exp.paren(equal))))
     replace_by_id(work.plan, merge, update="U")
     return query
 

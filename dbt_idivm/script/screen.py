@@ -1,4 +1,4 @@
-"""Whether a row can satisfy a condition, judged from its inlined values: SQL's three-valued logic, and *unknown*.
+"""Whether a row can satisfy a condition, by its inlined values: SQL's three-valued logic, and *unknown*.
 
 Only conditions that certainly mean the same here and in the engine are evaluated: comparisons of integers, booleans, days and
 strings with literals and with each other. Everything else is unknown, and a row for which the result is unknown is kept.

@@ -33,7 +33,7 @@ class DbtProject:
         file.write_text(dedent(text))
 
     def dbt(self, *args: str, fails: bool = False) -> Any:
-        """Run a dbt command here and return dbt's result; whether it succeeds must be as the test says."""
+        """Run a dbt command here and return dbt's result; whether it succeeds must be as the test expects."""
         from dbt.cli.main import dbtRunner
 
         folders = ["--project-dir", str(self.root), "--profiles-dir", str(self.root)]

@@ -115,7 +115,7 @@ class Project:
         return list(self.spark.sql(self.drive(equivalence(model.schema, model.identifier, as_of))).collect())
 
     def forecast(self, model: ModelRequest) -> Forecast:
-        """What `idivm plan` says of one model."""
+        """What `idivm plan` shows for one model."""
         self.new_run()
         return self.drive(forecast(self.request(model), self.invocation))
 

@@ -30,7 +30,7 @@ SOURCES = frozenset(KEYS)
 
 @dataclass(frozen=True)
 class Sight:
-    """The rows at the model's name as a bag, and the versions that their state records; no rows at all if nothing is there
+    """The rows at the model's name as a bag, and the versions that their state records; no rows at all if nothing exists
     (no versions either) or it cannot be read (none of them)."""
 
     rows: Counter[tuple[Any, ...]] | None
@@ -215,7 +215,7 @@ class Stage:
             return Sight(self.rows("$.v"), None)
         table = state.decode(properties[VIEW])
         if table.rpartition(".")[2] not in self.project.relations():
-            return Sight(None, {})  # a view of nothing: it is there and cannot be read
+            return Sight(None, {})  # a view of a missing table: it exists and cannot be read
         history = self.project.spark.sql(f"describe history {table} limit 5")
         metadata = list(history.columns).index("userMetadata")
         found = [state.read(row[metadata]) for row in history.collect()]

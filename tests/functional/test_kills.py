@@ -73,7 +73,7 @@ sources:
 
 @dataclass
 class Process:
-    """A victim, and what it has said so far."""
+    """A victim, and its messages so far."""
 
     process: subprocess.Popen[str]
     log: Path
@@ -103,7 +103,7 @@ class Process:
         self.said.put(None)
 
     def hear(self, seconds: float) -> dict[str, Any] | None:
-        """The next thing that it says in that time."""
+        """Its next message within that time."""
         try:
             heard = self.said.get(timeout=max(seconds, 0))
         except queue.Empty:

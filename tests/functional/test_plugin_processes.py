@@ -1,4 +1,4 @@
-"""dbt as users start it, in processes of its own: the console, the catalog on disk, and what is said when Spark cannot run."""
+"""dbt as users start it, in processes of its own: the console, the catalog on disk, and the errors when Spark cannot run."""
 
 from __future__ import annotations
 

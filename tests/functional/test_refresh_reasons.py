@@ -44,7 +44,7 @@ def test_changed_definition(shop: Project) -> None:
     refreshed(shop, shop.model("m", SPJ, KEYS))
     outcome = refreshed(shop, shop.model("m", PLAIN, KEYS))
     assert (code(outcome), outcome.relations) == ("IDIVM-402", ((shop.schema, "m", "table"),))
-    assert shop.existing("m__idivm") is None, "the table behind the former view goes"
+    assert shop.existing("m__idivm") is None, "the table behind the former view is dropped"
     assert refreshed(shop, shop.model("m", PLAIN + " -- a comment", KEYS)).mode == "noop"
     assert [kind for _, _, kind in refreshed(shop, shop.model("m", SPJ, KEYS)).relations] == ["view", "table"]
 
@@ -78,7 +78,7 @@ def test_replaced_input(shop: Project) -> None:
     refreshed(shop, model)
     shop.sql("create or replace table $.cust using delta tblproperties ('delta.enableChangeDataFeed' = 'true') "
              "as select id, upper(name) as name, region from $.cust version as of 0")
-    assert refreshed(shop, model).mode == "incremental", "versions go on, and the feed shows what differs"
+    assert refreshed(shop, model).mode == "incremental", "versions continue, and the feed shows what differs"
     shop.sql("drop table $.cust")
     shop.table("cust", "id int, name string, region string", "(1, 'a', 'n')", "(5, 'e', 'n')")
     with pytest.raises(IdivmError, match="IDIVM-310"):

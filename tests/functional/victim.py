@@ -123,7 +123,7 @@ def recover(given: Round) -> None:
 
 
 def look_at_what_was_recovered(given: Round, project: Project) -> None:
-    """Every view equals its query now, and nothing is there beside sources and models."""
+    """Every view equals its query now, and nothing exists beside sources and models."""
     for name in given.models:
         found = project.differences(project.model(name, ""), "now")
         assert not found, f"{name} is not current: {found[:5]}"
@@ -133,7 +133,7 @@ def look_at_what_was_recovered(given: Round, project: Project) -> None:
 
 
 def watch(event: Any) -> None:
-    """dbt's events: what is said of a refresh before each statement."""
+    """dbt's events: the message of a refresh before each statement."""
     message = str(getattr(event.data, "base_msg", ""))
     if message.startswith("idivm "):
         say("statement", label=message.removeprefix("idivm "))

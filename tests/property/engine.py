@@ -48,4 +48,4 @@ class Engine(Protocol):
         """Run the MERGE; how many rows it touched. Raises `Collision` where Delta would refuse it."""
 
     def close(self) -> None:
-        """All that was created goes."""
+        """Drop all that was created."""

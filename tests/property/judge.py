@@ -1,4 +1,4 @@
-"""Cases on Spark's meaning: what Spark says about the user's own text, and whether the maintained view is that."""
+"""Cases on Spark's meaning: Spark's result for the user's own text, and whether the maintained view equals it."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ NO_TABLE = frozenset({"IDIVM-224", "IDIVM-225"})
 
 
 class Discarded(Exception):
-    """There is nothing to be said about the case: Spark refuses it, the planner has no rule for it yet, it ends in an error."""
+    """The case cannot be checked: Spark refuses it, the planner has no rule for it yet, or it ends in an error."""
 
 
 class WronglyRefused(AssertionError):
@@ -34,7 +34,7 @@ class WronglyRaises(AssertionError):
 def judge(case: Case, options: Options, coverage: Coverage, engine: Callable[[], Engine] = OnSpark) -> None:
     """Maintain the view of `case`; as bags and with its columns and types it is what Spark makes of its text.
 
-    Raises `Discarded` where there is nothing to be said. Where the query itself ends in an error on the rows, the refresh may,
+    Raises `Discarded` where the case cannot be checked. Where the query itself ends in an error on the rows, the refresh may,
     too. Where only the refresh does, on a value, the view is rebuilt, as the product does (IDIVM-417), and that is counted.
     """
     try:
@@ -80,7 +80,7 @@ def _refreshed(case: Case, world: World, batch: Content, coverage: Coverage) -> 
 
 
 def _justified(case: Case, refusal: IdivmError, engine: Callable[[], Engine]) -> str:
-    """Why nothing is to be said about a refused case. Fails if the user is blamed and Spark has nothing against the text."""
+    """Why a refused case cannot be checked. Fails if the planner reports an error of the user and Spark accepts the text."""
     codes = ", ".join(sorted(set(refusal.codes)))
     world = engine()
     for table in case.tables:
@@ -110,7 +110,7 @@ def _unraised(case: Case, step: Callable[[], None]) -> None:
 
 
 def _own(error: SparkRefuses) -> SparkRefuses:
-    """The error, if it is one of Spark's; what fails inside the engine says nothing about the case."""
+    """The error, if it is one of Spark's; what fails inside the engine is no result for the case."""
     if not error.own:
         raise error
     return error

@@ -19,7 +19,7 @@ SETTINGS = st.sampled_from(("ANSI", "ANSI", "not ANSI"))
 
 
 def judged(case: Case, way: str, setting: str) -> None:
-    """The case, unless there is nothing to be said about it."""
+    """The case, unless it cannot be checked."""
     try:
         judge(case, ALL_WAYS[way], MEANT, ENGINES[setting])
     except Discarded as why:

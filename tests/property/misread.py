@@ -1,4 +1,4 @@
-"""What the planner once took for something else: its own code as it was then, and the cases of `misreadings.py` that show it."""
+"""Former errors of the planner: its own code as it was then, and the cases of `misreadings.py` that show the error."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What the i-diffs of every operator of a view say, against what changed there: the contract of each kind, checked on rows."""
+"""The i-diffs of every operator of a view, compared with what changed there: the contract of each kind, checked on rows."""
 
 from __future__ import annotations
 
@@ -74,7 +74,7 @@ class Change:
     idiffs: tuple[tuple[IDiff, Bag], ...]
 
     def violations(self) -> list[str]:
-        """What the i-diffs say that is not so, and what they do not say."""
+        """Wrong statements of the i-diffs, and changes that they do not cover."""
         return [f"{self.node.label()}: {text}" for text in (*self._contracts(), *self._uncovered())]
 
     def _contracts(self) -> Iterator[str]:

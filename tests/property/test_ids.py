@@ -20,7 +20,7 @@ PLANS = {"split": Options(additive=False), "unsplit": Options(additive=False, sp
 
 
 def check_nodes(case: Case, options: Options) -> None:
-    """Each node's IDs are unique where it says so, and its i-diffs keep their contract, batch by batch."""
+    """Each node's IDs are unique where `unique` holds, and its i-diffs keep their contract, batch by batch."""
     with World(case.tables, case.sql, options) as world:
         world.load(case.start)
         found = tuple((plan, node) for plan in world.maintained_tables.values() for node in nodes(plan.root))

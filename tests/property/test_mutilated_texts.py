@@ -1,4 +1,4 @@
-"""Texts with tokens lost, doubled, swapped or replaced: what the planner says of them is a finding, never a traceback."""
+"""Texts with tokens lost, doubled, swapped or replaced: the planner reports findings, never a traceback."""
 
 from __future__ import annotations
 
@@ -49,7 +49,7 @@ def mutilated(draw: st.DrawFn) -> tuple[Case, str]:
 
 
 def verdict(case: Case, sql: str) -> str:
-    """What the planner says: accepted, refused, or the user's fault."""
+    """The planner's result: accepted, refused, or an error of the user."""
     try:
         lowered = lower(sql, Catalog({table.name: table.info() for table in case.tables}))
         compile_plan(lowered.root, lowered.output)

@@ -22,7 +22,7 @@ from dbt_idivm.operators.aggregate import Call, Grouped
 from dbt_idivm.operators.scan import Attribute, DiffRows
 from dbt_idivm.operators.union import Branches
 
-# Nodes of Δ-scripts. A rewrite that does not know one of them leaves it as it is.
+# Nodes of Δ-scripts. A rewrite leaves nodes unchanged that it has no case for.
 PLAIN = (Compute, Filter, Pair, SemiJoin, Probe, Distinct, Concat, Named, Touched, Grouped, Branches, DiffRows)
 ABSTRACT = (Unary, Operator)
 

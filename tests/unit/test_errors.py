@@ -1,4 +1,4 @@
-"""Each code says what it should: golden texts, pages, and the shape of a finding."""
+"""The texts of each code: golden files, pages, and the shape of a finding."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Imports point one way: between the packages of dbt_idivm, and between the rooms of the refresh, as docs/design.md says."""
+"""Imports point one way: between the packages of dbt_idivm, and between the rooms of the refresh, as docs/design.md declares."""
 
 from __future__ import annotations
 

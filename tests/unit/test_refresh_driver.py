@@ -635,7 +635,7 @@ def test_a_violated_key_is_found_when_the_net_diff_is_read(engine: FakeEngine, r
 
 
 def test_artifacts_are_rendered_only_when_they_are_read(engine: FakeEngine, monkeypatch: pytest.MonkeyPatch) -> None:
-    """And what they are made from says whether others would come out."""
+    """And their digest changes if and only if their texts would."""
     monkeypatch.setattr("dbt_idivm.refresh.decide.artifacts.delta_script", None)
     first = engine.drive(MODEL).artifacts.made_from
     change(engine)

@@ -1,4 +1,4 @@
-"""A plan is used only if Spark says that it means what the SELECT means: which questions are asked, and what follows."""
+"""A plan is used only if Spark confirms that it means what the SELECT means: which statements are run, and what follows."""
 
 from __future__ import annotations
 

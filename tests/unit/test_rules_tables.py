@@ -76,7 +76,7 @@ def idiff(child: Operator, kind: Kind, ids: tuple[str, ...], assigned: tuple[str
 
 @pytest.mark.parametrize("node", tuple(examples()), ids=lambda node: node.label())
 def test_one_rule_for_every_idiff(node: Operator) -> None:
-    """Guards of one kind are exclusive and exhaustive, and what a rule builds says only what the operator has."""
+    """Guards of one kind are exclusive and exhaustive, and the i-diffs of a rule have only attributes of the operator."""
     node = infer_ids(node)
     seen = 0
     for side, child in enumerate(node.inputs):

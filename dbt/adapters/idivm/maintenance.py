@@ -179,7 +179,7 @@ class MaintenanceMixin(metaclass=AdapterMeta):
 
     @available.parse_none
     def idivm_persist_constraints(self, table: Any, model: Mapping[str, Any]) -> None:
-        """Bring the constraints of the table that holds a model's rows up to its contract."""
+        """Set the constraints of the table that stores a model's rows to those of its contract."""
         from dbt_idivm.refresh.upkeep.constraints import declared, persist
 
         client = _client()

@@ -36,7 +36,7 @@ def sql_command(text: str | None, file: Path | None, limit: int, project_dir: Pa
                 target: str | None) -> None:
     """Run TEXT, one or more SQL statements, in the catalog of a dbt project, under the project's schema.
 
-    Look at what the models hold, or make sources for them: idivm sql "create table orders (id int) using delta".
+    Show the rows of models, or create sources for them: idivm sql "create table orders (id int) using delta".
     """
     if (text is None) == (file is None):
         raise click.UsageError("give the statements as text, or a --file with them")
