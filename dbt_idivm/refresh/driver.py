@@ -107,12 +107,12 @@ def _forecast(job: Job, stored: StoredView) -> Steps[Forecast]:
         return Forecast("noop", None, None, done.inputs)
     planned = yield from plan_model(job, stored)
     for cache in planned.caches:
-        work, stands, plan = yield from caches.work_on(job, planned, cache)
-        first = yield from decide(work, stands, plan)
+        work, before, plan = yield from caches.work_on(job, planned, cache)
+        first = yield from decide(work, before, plan)
         if not isinstance(first.way, Ready) or first.way.script is not None:
             return (yield from _forecast_before(job, stored, planned, first))
         inputs = input_changes(work.request, first.planned, first.way.changes)
-        planned = yield from caches.read(job, planned, cache, stands, inputs)
+        planned = yield from caches.read(job, planned, cache, before, inputs)
     decided = yield from decide(job, stored, planned)
     if isinstance(decided.way, Ready):
         changes, script = decided.way.changes, decided.way.script

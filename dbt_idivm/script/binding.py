@@ -30,7 +30,7 @@ class Binding:
     """
 
     versions: Mapping[str, int] = field(default_factory=dict)
-    changes: NetChanges = NetChanges()
+    changes: NetChanges = field(default_factory=NetChanges)
     dialect: Dialect = DELTA
     columns: frozenset[str] = frozenset()
 
@@ -123,7 +123,7 @@ class StatementBinder(Aliases):
             test = exp.Not(this=exists(plus, kept, scan.ids))
             rest: exp.Query = replace(kept, where=(*kept.where, test)).select()
             return isolate(union_all([rest, minus.select()]), scan.columns, self.alias(scan.occurrence))
-        # copies count, and a feed that is not netted may hold a row that came and went: first add, then take away
+        # copies count, and a feed that is not netted may hold a row that was inserted and deleted: first add, then subtract
         both = union_all([kept.select(), self._copies(scan, exp.LT).select()])
         query = exp.Except(this=both, expression=self._copies(scan, exp.GT).select(), distinct=False)
         return isolate(query, scan.columns, self.alias(scan.occurrence))

@@ -49,7 +49,7 @@ def _judged(job: Job, stored: StoredView, planned: Planned) -> Steps[Planned]:
     """The model with its plan if that means what the SELECT means, else without. Once for each definition: its state says so."""
     if planned.plan is None or planned.proof is not None:
         return planned
-    key, known = proof_key(job, planned), known_proof(stored, anew=job.request.full_refresh)
+    key, known = proof_key(job, planned), known_proof(stored, ignored=job.request.full_refresh)
     if known is not None and known.key == key and known.how in ("plans", "rows"):
         return replace(planned, proof=known)
     found = yield from judge(job.client, question(job, planned), key, job.config.verify_build)

@@ -1,8 +1,8 @@
 """Intermediate caches at refresh time: each is a maintained table like a view, with its own state, that the view then reads.
 
 A cache is brought up to date before whatever reads it, in a commit of its own. Its state says which versions of the inputs
-its rows stand for, and the view's vector has the cache's version beside theirs: a run that breaks off in between leaves each
-table consistent with its own vector, and the next one goes on from there.
+its rows were computed from, and the view's vector has the cache's version beside theirs: a run that breaks off in between
+leaves each table consistent with its own vector, and the next one continues from there.
 """
 
 from __future__ import annotations
@@ -55,7 +55,7 @@ def _planned(job: Job, above: Planned, cache: Cache) -> Planned:
 
 
 def read(job: Job, above: Planned, cache: Cache, before: StoredView, inputs: Mapping[str, InputChange]) -> Steps[Planned]:
-    """`above` with the cache among its inputs, at its newest version. `inputs` are what the cache's rows stand for now.
+    """`above` with the cache among its inputs, at its newest version. `inputs` are what the cache's rows are computed from now.
 
     Where another run refreshed the cache from newer versions than this one pinned (`before`), the view follows. Raises
     IDIVM-903 if caches cannot be brought to one state because of that.

@@ -6,7 +6,7 @@ Everything that can be wrong with changed data is found here, before a statement
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
 from dbt_idivm.errors import Finding, IdivmError, finding
 from dbt_idivm.refresh.changes.changed_keys import verify_change, violation
@@ -33,7 +33,7 @@ class Changes:
     """How the inputs moved, and the net diffs of those that changed, classified."""
 
     moves: Mapping[str, Move]
-    net: NetChanges = NetChanges()
+    net: NetChanges = field(default_factory=NetChanges)
 
     @property
     def versions(self) -> dict[str, int]:

@@ -26,7 +26,7 @@ class Engine:
     depth: int
 
     def namespace(self, reported: str) -> tuple[str, ...]:
-        """A catalog and schema as the engine reports them → the parts that stand before a table's name here."""
+        """A catalog and schema as the engine reports them → the parts before a table's name here."""
         parts = name_parts(reported)
         return parts[len(parts) - min(self.depth - 1, len(parts)):]
 
