@@ -14,6 +14,7 @@ from dbt_idivm.refresh.engine.client import Client
 from dbt_idivm.refresh.engine.engine import Engine
 from dbt_idivm.refresh.engine.steps import EngineFailure, Steps
 from dbt_idivm.refresh.protocol import Rows
+from dbt_idivm.relation_name import name_parts
 
 # Properties of ours, each a hex-encoded JSON value.
 VIEW = "idivm.view"  # on the user's relation: the table that is maintained for it
@@ -98,5 +99,5 @@ def described(rows: Rows, engine: Engine) -> Described:
     found = {key: state.decode(value) for key, value in _OURS.findall(text)}
     return Described(tuple(columns), "view" if "view" in kind else "table" if kind else "",
                      details.get("Provider", "").lower(), bool(_FEED_ON.search(text)), details.get("View Text"),
-                     engine.namespace(details.get("View Catalog and Namespace", "")),
-                     engine.namespace_of(details.get("Name", "")), found)
+                     engine.namespace(name_parts(details.get("View Catalog and Namespace", ""))),
+                     engine.namespace(name_parts(details.get("Name", ""))[:-1]), found)
