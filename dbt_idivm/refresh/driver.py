@@ -25,8 +25,8 @@ from dbt_idivm.refresh.decide.decision import Decision, Ready, decide, why_rebui
 from dbt_idivm.refresh.decide.fingerprint import LAYOUT, request_digest
 from dbt_idivm.refresh.decide.job import Job
 from dbt_idivm.refresh.decide.outcome import Result, named, outcome, summary
-from dbt_idivm.refresh.decide.planned import Planned
 from dbt_idivm.refresh.decide.planning import plan_model
+from dbt_idivm.refresh.decide.work import Work
 from dbt_idivm.refresh.engine.client import Client
 from dbt_idivm.refresh.engine.engine import SPARK_DELTA, Engine
 from dbt_idivm.refresh.engine.invocation import Invocation
@@ -83,22 +83,29 @@ def _bring_up_to_date(job: Job, stored: StoredView) -> Steps[Outcome]:
     planned = yield from plan_model(job, stored)
     for cache in planned.caches:
         work = yield from caches.work_on(job, planned, cache)
-        done = yield from _maintain(*work)
-        planned = yield from caches.read(job, planned, cache, work[1], done.inputs)
-    return (yield from _maintain(job, stored, planned))
+        done = yield from _maintain(work)
+        planned = yield from caches.read(job, planned, cache, work.stored, done.inputs)
+    return (yield from _maintain(Work(job, stored, planned)))
 
 
-def _maintain(job: Job, stored: StoredView, planned: Planned) -> Steps[Outcome]:
+def _maintain(work: Work) -> Steps[Outcome]:
     """Refresh the view, or a cache, incrementally, or rebuild it. The caches that it reads are up to date."""
-    decided = yield from decide(job, stored, planned)
+    decided = yield from decide(work)
+    work = decided.work
     way: Outcome | Finding | Ready = decided.way
     if isinstance(way, Ready):
-        plan, state = decided.planned.plan, stored.state
+        plan, state = work.planned.plan, work.stored.state
         assert state is not None
-        if not stored.shown and plan is not None:
-            yield from show(job, decided.planned.table, visible_columns(plan), state)
-        way = yield from apply_changes(job, stored, replace(decided.planned, proof=proof.read(state.proof)), way)
-    return way if isinstance(way, Outcome) else (yield from _rebuild(job, stored, decided.planned, way))
+        if not work.stored.shown and plan is not None:
+            yield from show(work.job, work.planned.table, visible_columns(plan), state)
+        way = yield from apply_changes(replace(work, planned=replace(work.planned, proof=proof.read(state.proof))), way)
+    return way if isinstance(way, Outcome) else (yield from _rebuild(work, way))
+
+
+def _rebuild(work: Work, reason: Finding) -> Steps[Outcome]:
+    job, planned = work.job, work.planned
+    planned = replace(planned, fingerprint={**planned.fingerprint, LAYOUT: job.config.layout})
+    return (yield from build(replace(work, planned=planned), None if job.request.existing is None else reason))
 
 
 def _forecast(job: Job, stored: StoredView) -> Steps[Forecast]:
@@ -107,45 +114,41 @@ def _forecast(job: Job, stored: StoredView) -> Steps[Forecast]:
         return Forecast("noop", None, None, done.inputs)
     planned = yield from plan_model(job, stored)
     for cache in planned.caches:
-        work, stands, plan = yield from caches.work_on(job, planned, cache)
-        first = yield from decide(work, stands, plan)
+        first = yield from decide((yield from caches.work_on(job, planned, cache)))
         if not isinstance(first.way, Ready) or first.way.script is not None:
-            return (yield from _forecast_before(job, stored, planned, first))
-        inputs = input_changes(work.request, first.planned, first.way.changes)
-        planned = yield from caches.read(job, planned, cache, stands, inputs)
-    decided = yield from decide(job, stored, planned)
-    if isinstance(decided.way, Ready):
-        changes, script = decided.way.changes, decided.way.script
-        inputs = input_changes(job.request, decided.planned, changes)
-        if script is None:
-            return Forecast("noop", None, None, inputs)
-        return Forecast("incremental", *strategy(decided.planned, script), inputs, script.shape, job.dialect.sql(script.merge))
-    return _forecast_rebuild(job, stored, decided.planned, decided.way)
+            return (yield from _forecast_before(Work(job, stored, planned), first))
+        planned = yield from caches.read(job, planned, cache, first.work.stored, _input_changes(first.work, first.way))
+    decided = yield from decide(Work(job, stored, planned))
+    if not isinstance(decided.way, Ready):
+        return _forecast_rebuild(decided.work, decided.way)
+    inputs, script = _input_changes(decided.work, decided.way), decided.way.script
+    if script is None:
+        return Forecast("noop", None, None, inputs)
+    how = strategy(decided.work.planned, script)
+    return Forecast("incremental", *how, inputs, script.shape, job.dialect.sql(script.merge))
 
 
-def _forecast_rebuild(job: Job, stored: StoredView, planned: Planned, why: Finding) -> Forecast:
-    mode: Mode = "create" if job.request.existing is None else "full"
-    reason = planned.refusal if mode == "create" else why
-    return Forecast(mode, "full", summary(reason), all_inputs(job.request, stored, planned))
+def _forecast_rebuild(work: Work, why: Finding) -> Forecast:
+    mode: Mode = "create" if work.job.request.existing is None else "full"
+    reason = work.planned.refusal if mode == "create" else why
+    return Forecast(mode, "full", summary(reason), all_inputs(work))
 
 
-def _forecast_before(job: Job, stored: StoredView, planned: Planned, first: Decision) -> Steps[Forecast]:
+def _forecast_before(work: Work, first: Decision) -> Steps[Forecast]:
     """The forecast where a cache has something to do: what its refresh will change for the view is not known before."""
-    planned, why = yield from why_rebuilt(job, stored, planned)
+    work, why = yield from why_rebuilt(work)
     if why is not None:
-        return _forecast_rebuild(job, stored, planned, why)
-    table = first.planned.table
-    if not isinstance(first.way, Ready) or first.way.script is None:
-        return Forecast("incremental", None, f"its cache {table} is rebuilt first", {})
-    changes, script = first.way.changes, first.way.script
-    reason = f"its cache {table} is refreshed first, and its changes are those that the view gets"
-    return Forecast("incremental", strategy(first.planned, script)[0], reason, input_changes(job.request, first.planned, changes),
-                    script.shape, job.dialect.sql(script.merge))
+        return _forecast_rebuild(work, why)
+    planned, way = first.work.planned, first.way
+    if not isinstance(way, Ready) or way.script is None:
+        return Forecast("incremental", None, f"its cache {planned.table} is rebuilt first", {})
+    reason = f"its cache {planned.table} is refreshed first, and its changes are those that the view gets"
+    return Forecast("incremental", strategy(planned, way.script)[0], reason, _input_changes(first.work, way),
+                    way.script.shape, work.job.dialect.sql(way.script.merge))
 
 
-def _rebuild(job: Job, stored: StoredView, planned: Planned, reason: Finding) -> Steps[Outcome]:
-    planned = replace(planned, fingerprint={**planned.fingerprint, LAYOUT: job.config.layout})
-    return (yield from build(job, stored, planned, None if job.request.existing is None else reason))
+def _input_changes(work: Work, ready: Ready) -> dict[str, InputChange]:
+    return input_changes(work.job.request, work.planned, ready.changes)
 
 
 def _nothing_new(job: Job, stored: StoredView) -> Steps[Outcome | None]:

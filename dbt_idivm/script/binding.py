@@ -122,7 +122,7 @@ class StatementBinder(Aliases):
             test = exp.Not(this=exists(plus, kept, scan.ids))
             rest: exp.Query = replace(kept, where=(*kept.where, test)).select()
             return isolate(union_all([rest, minus.select()]), scan.columns, self.alias(scan.occurrence))
-        # copies count, and a feed that is not netted may hold a row that came and went: first add, then take away
+        # copies count, and a feed that is not netted may hold a row that was inserted and deleted: first add, then subtract
         both = union_all([kept.select(), self._copies(scan, exp.LT).select()])
         query = exp.Except(this=both, expression=self._copies(scan, exp.GT).select(), distinct=False)
         return isolate(query, scan.columns, self.alias(scan.occurrence))

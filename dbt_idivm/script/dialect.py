@@ -134,9 +134,9 @@ def _is_replaced(text: exp.Expr) -> exp.Expr:
 
 
 def _sign_of_change() -> exp.Expr:
-    came = exp.In(this=exp.column("_change_type"),
+    inserted = exp.In(this=exp.column("_change_type"),
                   expressions=[exp.Literal.string(change) for change in ("insert", "update_postimage")])
-    return exp.Case(ifs=[exp.If(this=came, true=exp.Literal.number(1))], default=literal(-1))
+    return exp.Case(ifs=[exp.If(this=inserted, true=exp.Literal.number(1))], default=literal(-1))
 
 
 def verbatim(sql: str) -> exp.Var:

@@ -45,7 +45,7 @@ def classified(net: exp.Select, scan: Scan, split: frozenset[str]) -> exp.Select
 
 
 def class_tests(leaf: DiffRows) -> Iterable[exp.Expr]:
-    """The conditions on WEIGHT and CLASS that choose a base i-diff's rows. An update is told by its new image."""
+    """The conditions on WEIGHT and CLASS that choose a base i-diff's rows. An update is known by its post-image."""
     if leaf.diff_class in ("plus", "minus", "upd"):
         sign = exp.LT if leaf.diff_class == "minus" else exp.GT
         yield sign(this=column(WEIGHT), expression=exp.Literal.number(0))

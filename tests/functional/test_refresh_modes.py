@@ -92,7 +92,7 @@ def test_several_inputs_at_once(shop: Project) -> None:
     shop.rewrite("cust", "(1, 'ann', 'n')", "(3, 'cy', 'n')", "(9, 'new', 'w')")
     outcome = refreshed(shop, model)
     assert outcome.mode == "incremental" and outcome.strategy == "recompute"
-    assert outcome.reason is not None and "evaluated anew" in outcome.reason
+    assert outcome.reason is not None and "recomputed" in outcome.reason
     shop.rewrite("cust", "(1, 'ann', 'n')", "(2, 'bob again', 'n')", "(3, 'cy', 'n')", "(9, 'new', 'w')")
     shop.sql("update $.orders set id = 7 where id = 1")
     assert refreshed(shop, model).mode == "incremental"

@@ -101,7 +101,7 @@ class MaintenanceMixin(metaclass=AdapterMeta):
             return RefreshRun(model["name"], Refresh(refresh(request, invocation)), context["existing"])
 
     def _idivm_beside(self, relation: Any) -> tuple[str, ...]:
-        """The names of a refresh's own tables at which something stands, as dbt's cache knows: this asks no engine."""
+        """The names of a model's auxiliary tables that exist, as dbt's cache knows: this asks no engine."""
         from dbt_idivm.refresh.upkeep.auxiliary_tables import is_auxiliary
 
         found = self.list_relations(relation.database, relation.schema)  # type: ignore[attr-defined]
@@ -109,7 +109,7 @@ class MaintenanceMixin(metaclass=AdapterMeta):
 
     @available.parse_none
     def idivm_step(self, run: RefreshRun) -> None:
-        """Run the statement that the refresh waits for, and tell it what came of it."""
+        """Run the statement that the refresh waits for, and send it the reply."""
         statement = run.refresh.statement
         if statement is None:
             return
@@ -159,7 +159,7 @@ class MaintenanceMixin(metaclass=AdapterMeta):
                                        and stamp.exists() and stamp.read_text(encoding="utf-8") == artifacts.made_from):
             return
         folder.mkdir(parents=True, exist_ok=True)
-        stamp.unlink(missing_ok=True)  # it is written last, so that it stands for all files
+        stamp.unlink(missing_ok=True)  # it is written last, so that it is there only with all files
         for file_name, text in artifacts.texts().items():
             (folder / file_name).write_text(text, encoding="utf-8")
         stamp.write_text(artifacts.made_from, encoding="utf-8")
@@ -200,7 +200,7 @@ class MaintenanceMixin(metaclass=AdapterMeta):
 
     @available.parse_none
     def idivm_release(self, relation: Any) -> None:
-        """Before another materialization goes on with a table of ours."""
+        """Before another materialization takes over a table of ours."""
         from dbt_idivm.refresh.upkeep.ownership import release
 
         if relation is not None and relation.is_table and relation.is_delta:

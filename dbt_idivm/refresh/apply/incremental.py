@@ -12,9 +12,9 @@ from dbt_idivm.refresh.catalog.stored_view import StoredView
 from dbt_idivm.refresh.changes.read import GAP, Changes, gap
 from dbt_idivm.refresh.checks import keys
 from dbt_idivm.refresh.decide.decision import Ready
-from dbt_idivm.refresh.decide.job import Job
 from dbt_idivm.refresh.decide.outcome import Effect, Result, named, outcome
 from dbt_idivm.refresh.decide.planned import Planned
+from dbt_idivm.refresh.decide.work import Work
 from dbt_idivm.refresh.engine.client import Client
 from dbt_idivm.refresh.engine.commits import Guard
 from dbt_idivm.refresh.engine.scoped import committed, staged
@@ -28,11 +28,12 @@ DATA_EXCEPTION = re.compile(r"SQLSTATE: 22")
 _AMBIGUOUS = ("DELTA_MULTIPLE_SOURCE_ROW_MATCHING_TARGET_ROW_IN_MERGE",)
 
 
-def apply_changes(job: Job, stored: StoredView, planned: Planned, ready: Ready) -> Steps[Outcome | Finding]:
+def apply_changes(work: Work, ready: Ready) -> Steps[Outcome | Finding]:
     """The outcome of the incremental refresh, or why it has to be a rebuild all the same. Raises IDIVM-305 and 903."""
     changes, script = ready.changes, ready.script
     if script is None:
-        return (yield from unchanged(job, stored, planned, changes.moves))
+        return (yield from unchanged(work, changes.moves))
+    job, stored, planned = work.job, work.stored, work.planned
     assert stored.latest is not None
     new = new_state(job, planned, consumed(planned, changes.moves))
     statement = Statement(job.dialect.sql(script.merge), "write", f"merge into {stored.table}")

@@ -5,12 +5,10 @@ from __future__ import annotations
 from dataclasses import dataclass, replace
 
 from dbt_idivm.errors import Finding, finding
-from dbt_idivm.refresh.catalog.stored_view import StoredView
 from dbt_idivm.refresh.changes.moves import moves
 from dbt_idivm.refresh.changes.read import Changes, read_changes
 from dbt_idivm.refresh.decide.fingerprint import difference, kept_layout
-from dbt_idivm.refresh.decide.job import Job
-from dbt_idivm.refresh.decide.planned import Planned
+from dbt_idivm.refresh.decide.work import Work
 from dbt_idivm.refresh.engine.steps import Steps
 from dbt_idivm.script.bind import BoundScript, bind
 from dbt_idivm.script.binding import Binding
@@ -26,20 +24,21 @@ class Ready:
 
 @dataclass(frozen=True)
 class Decision:
-    """How the view is to be brought up to date: incrementally, or by a rebuild for the reason."""
+    """How a view or cache is to be brought up to date: incrementally, or by a rebuild for the reason."""
 
-    planned: Planned
+    work: Work
     way: Ready | Finding
 
 
-def decide(job: Job, stored: StoredView, planned: Planned) -> Steps[Decision]:
+def decide(work: Work) -> Steps[Decision]:
     """The decision for a view or cache. The caches that it reads are up to date. Raises IDIVM-106, 107 and 306."""
-    planned, reason = yield from why_rebuilt(job, stored, planned)
-    return Decision(planned, reason or (yield from _prepared(job, stored, planned)))
+    work, reason = yield from why_rebuilt(work)
+    return Decision(work, reason or (yield from _prepared(work)))
 
 
-def why_rebuilt(job: Job, stored: StoredView, planned: Planned) -> Steps[tuple[Planned, Finding | None]]:
-    """The plan to use, and why what is stored cannot be refreshed by it; None if it can."""
+def why_rebuilt(work: Work) -> Steps[tuple[Work, Finding | None]]:
+    """The work with the fingerprint to use, and why what is stored cannot be refreshed incrementally; None if it can."""
+    job, stored, planned = work.job, work.stored, work.planned
     reason: Finding | None = finding(401) if job.request.full_refresh else stored.reason
     if reason is None:
         planned = replace(planned, fingerprint=kept_layout(job, stored, planned.fingerprint))
@@ -48,13 +47,14 @@ def why_rebuilt(job: Job, stored: StoredView, planned: Planned) -> Steps[tuple[P
         reason = finding(402, what="another set of stored columns")
     if reason is None and not planned.repeatable:
         reason = planned.refusal
-    return planned, reason
+    return replace(work, planned=planned), reason
 
 
-def _prepared(job: Job, stored: StoredView, planned: Planned) -> Steps[Ready | Finding]:
+def _prepared(work: Work) -> Steps[Ready | Finding]:
     """Read what changed and bind the Δ-script to it; or why it has to be a rebuild."""
+    client, stored, planned = work.job.client, work.stored, work.planned
     assert stored.state is not None and stored.latest is not None
-    moved = yield from moves(job.client, stored.state, planned.inputs)
+    moved = yield from moves(client, stored.state, planned.inputs)
     if isinstance(moved, Finding):
         return moved
     if not any(move.moved for move in moved.values()):
@@ -62,7 +62,7 @@ def _prepared(job: Job, stored: StoredView, planned: Planned) -> Steps[Ready | F
     if planned.plan is None:
         assert planned.refusal is not None
         return planned.refusal
-    changes = yield from read_changes(job.client, planned.plan, planned.keyed_inputs, job.config.verify, moved)
+    changes = yield from read_changes(client, planned.plan, planned.keyed_inputs, work.job.config.verify, moved)
     if isinstance(changes, Finding):
         return changes
-    return Ready(changes, bind(planned.plan, Binding(changes.versions, changes.net, job.dialect), stored.table))
+    return Ready(changes, bind(planned.plan, Binding(changes.versions, changes.net, client.dialect), stored.table))
