@@ -33,6 +33,10 @@ class NetChanges:
             return ()
         return None if isinstance(diff, FeedDiff) else self.classes[leaf.scan.occurrence, leaf.split][leaf.diff_class]
 
+    def is_empty(self, leaf: DiffRows) -> bool:
+        """Whether a base i-diff surely has no rows."""
+        return self.rows(leaf) == ()
+
 
 def net_changes(plan: Plan, diffs: Mapping[str, NetDiff], *, screened: bool = True) -> NetChanges:
     """The net diffs as `plan` takes them. Raises KeyViolation where an inlined one violates the key of its table.
