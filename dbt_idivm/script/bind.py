@@ -10,7 +10,6 @@ from sqlglot import exp
 from dbt_idivm.algebra.relation import Relation
 from dbt_idivm.algebra.types import type_of
 from dbt_idivm.idiff.idiff import REC, IDiff
-from dbt_idivm.passes.screening import screens
 from dbt_idivm.script.additive import additive_merge
 from dbt_idivm.script.binding import Binding, Staged
 from dbt_idivm.script.direct import direct_merge, is_direct
@@ -46,7 +45,8 @@ def bind(plan: Plan, binding: Binding, target: str, *, optimised: bool = True, a
     Inlined net diffs are screened first. `optimised` chooses between the plan's two Δ-scripts. Raises KeyViolation where an
     inlined net diff shows one.
     """
-    script = _script(plan, replace(binding, screens=screens(plan.root), columns=plan.column_names), target, optimised, additive)
+    binding = replace(binding, screens=plan.annotated.screens, columns=plan.column_names)
+    script = _script(plan, binding, target, optimised, additive)
     if script is not None:
         add_key_ranges(script.merge, _texts(plan, target))
     return script

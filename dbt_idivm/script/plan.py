@@ -4,11 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass
+from functools import cached_property
 from typing import Literal
 
 from dbt_idivm.algebra.operator import Operator, operators
 from dbt_idivm.idiff.idiff import IDiff
 from dbt_idivm.operators.scan import Attribute, Scan, scans
+from dbt_idivm.passes.annotate import Annotated, annotate
 from dbt_idivm.passes.operator_caches import AdditiveState
 from dbt_idivm.passes.propagate import Firing
 
@@ -42,6 +44,11 @@ class Plan:
     additive: AdditiveState | None = None
     strategy: Strategy = "id"
     caches: tuple[Cache, ...] = ()  # intermediate caches, in the order in which they are maintained; a cache's plan has none
+
+    @cached_property
+    def annotated(self) -> Annotated:
+        """What is known of each operator: keys, dependencies, provenance, screens."""
+        return annotate(self.root)
 
     @property
     def scans(self) -> tuple[Scan, ...]:
