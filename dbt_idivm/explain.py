@@ -99,7 +99,7 @@ def _script(plan: Plan, target: str, ways: Sequence[WayName], optimised: bool, d
             binder = binding.statement()
             query = dialect.sql(binder.attach(diff.relation.block(binder).select()))
             steps.append(f"-- i-diff {number}: {diff}\n-- guard: {_guard(diff)}\n{query};\n")
-        done = way.application(binding.is_empty, optimised=optimised)
+        done = way.application(binding.changes.is_empty, optimised=optimised)
         assert done is not None
         when = ", when no i-diff is empty" if idiffs else ""
         how = "additive form over all changed inputs" if way.name == "additive" else None

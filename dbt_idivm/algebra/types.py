@@ -37,6 +37,8 @@ def infer_type(expression: exp.Expr, types: Mapping[str, exp.DataType]) -> exp.D
 
     Decimals follow Spark's own arithmetic where it is simple (+, -, *, CAST); otherwise they come without precision.
     """
+    if isinstance(expression, exp.Column) and expression.name in types and types[expression.name].this != Type.DECIMAL:
+        return types[expression.name]  # most are, and annotating takes long
     if isinstance(expression, exp.Anonymous) and expression.name.lower() == "named_struct":
         return _struct(expression.expressions, types)
     typed = expression.transform(

@@ -31,13 +31,12 @@ IMAGES: Mapping[tuple[DiffClass, ...], frozenset[DiffClass]] = {
 }
 
 
-def use_diff_rows(relation: Relation) -> Relation:
-    if not isinstance(relation, SemiJoin) or relation.anti:
-        return relation
-    held = _selected(relation.keys, relation.columns)
-    if held is None or held.diff_class not in IMAGES.get(_asked(relation.child), ()):
-        return relation
-    return project(relation.keys, relation.columns)
+def use_diff_rows(node: SemiJoin) -> Relation:
+    """Δ if it holds the rows that are asked for, else the node itself."""
+    held = None if node.anti else _selected(node.keys, node.columns)
+    if held is None or held.diff_class not in IMAGES.get(_asked(node.child), ()):
+        return node
+    return project(node.keys, node.columns)
 
 
 def _asked(relation: Relation) -> tuple[DiffClass, ...]:

@@ -22,21 +22,19 @@ from dataclasses import replace
 
 from dbt_idivm.algebra.bags import Concat
 from dbt_idivm.algebra.core import SemiJoin
-from dbt_idivm.algebra.lookups import Touched
 from dbt_idivm.algebra.operator import State
-from dbt_idivm.algebra.relation import Relation, rewrite
+from dbt_idivm.algebra.relation import Relation
 from dbt_idivm.operators.scan import DiffClass, DiffRows, Scan
 from dbt_idivm.optimize.lineage import leaves
 
 CHANGED: Mapping[State, tuple[DiffClass, ...]] = {"post": ("plus",), "pre": ("minus",), "any": ("plus", "minus")}
 
 
-def use_net_diff(relation: Relation) -> Relation:
-    if isinstance(relation, Touched):
-        return rewrite(relation.look_up(), use_net_diff)
-    if isinstance(relation, SemiJoin) and isinstance(relation.child, Scan) and _names_changed_keys(relation, relation.child):
-        return replace(relation, child=changed_rows(relation.child))
-    return relation
+def use_net_diff(node: SemiJoin) -> Relation:
+    """N ⋉_K Δ if all of the above holds, else the node itself."""
+    if isinstance(node.child, Scan) and _names_changed_keys(node, node.child):
+        return replace(node, child=changed_rows(node.child))
+    return node
 
 
 def _names_changed_keys(rows: SemiJoin, scan: Scan) -> bool:

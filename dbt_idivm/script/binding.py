@@ -40,13 +40,6 @@ class Binding:
         """A binder for one statement, with fresh aliases."""
         return StatementBinder(self)
 
-    def rows(self, leaf: DiffRows) -> tuple[Row, ...] | None:
-        """The rows of a base i-diff, over its scan's columns; None if they are not known before the statement runs."""
-        return self.changes.rows(leaf)
-
-    def is_empty(self, leaf: DiffRows) -> bool:
-        return self.rows(leaf) == ()
-
 
 @dataclass(frozen=True)
 class Staged:
@@ -134,7 +127,7 @@ class StatementBinder(Aliases):
 
     def _diff(self, leaf: DiffRows) -> Block:
         """A base i-diff, defined once in the WITH clause."""
-        rows = self.binding.rows(leaf)
+        rows = self.binding.changes.rows(leaf)
         if leaf.name not in self.definitions:
             self.definitions[leaf.name] = self._feed(leaf).select() if rows is None else self._literals(leaf, rows)
         return named_block(leaf.name, leaf.columns, self.alias(leaf.name), broadcast=self.is_broadcast(leaf))

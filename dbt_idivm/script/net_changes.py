@@ -44,7 +44,7 @@ def net_changes(plan: Plan, diffs: Mapping[str, NetDiff], *, screened: bool = Tr
     `screened`: changes of rows that cannot satisfy the conditions between their table and the view are left out (readily
     ignorable updates).
     """
-    conditions = plan.screens if screened else {}
+    conditions = plan.annotated.screens if screened else {}
     # without a split: the changed rows of either image, by which a state is put together
     splits = {(leaf.scan.occurrence, leaf.split) for way in plan.ways for leaf in way.base_idiffs}
     splits |= {(scan.occurrence, frozenset()) for scan in plan.scans}

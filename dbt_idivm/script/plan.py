@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from dataclasses import dataclass
 from functools import cached_property
 
-from dbt_idivm.algebra.operator import Conditions, Operator, operators
+from dbt_idivm.algebra.operator import Operator, operators
 from dbt_idivm.operators.scan import Attribute, Scan, scans
-from dbt_idivm.passes.screening import screens
+from dbt_idivm.passes.annotate import Annotated, annotate
 from dbt_idivm.script.ways import Way, WayName
 
 
@@ -38,9 +37,9 @@ class Plan:
         return next((way for way in self.ways if way.name == name), None)
 
     @cached_property
-    def screens(self) -> Mapping[str, Conditions]:
-        """Occurrence → the conditions without which a row of it does not matter to the view."""
-        return screens(self.root)
+    def annotated(self) -> Annotated:
+        """What is known of each operator: keys, dependencies, provenance, screens."""
+        return annotate(self.root)
 
     @property
     def scans(self) -> tuple[Scan, ...]:
