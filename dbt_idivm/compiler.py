@@ -7,21 +7,19 @@ from dataclasses import replace
 
 from sqlglot import exp
 
-from dbt_idivm.algebra.expressions import column, short
+from dbt_idivm.algebra.expressions import short
 from dbt_idivm.algebra.operator import Operator
 from dbt_idivm.algebra.types import cannot_be_carried, is_storable, name_of_type, type_of
 from dbt_idivm.context import AUTO, Caching
 from dbt_idivm.deep import deep_recursion
 from dbt_idivm.errors import IdivmError, finding
 from dbt_idivm.frontend.names import Names, names_of
-from dbt_idivm.operators.project import Project
 from dbt_idivm.operators.scan import Attribute, Scan, scans
-from dbt_idivm.optimize import optimize
-from dbt_idivm.passes.attributes import prune_attributes
+from dbt_idivm.optimize import optimizations
 from dbt_idivm.passes.base_idiffs import base_idiffs
 from dbt_idivm.passes.canonical import canonical
-from dbt_idivm.passes.infer_ids import infer_ids
-from dbt_idivm.passes.operator_caches import additive_state, place_operator_caches
+from dbt_idivm.passes.operator_caches import additive_state
+from dbt_idivm.passes.pipeline import Request, Step, run_passes, show_output
 from dbt_idivm.passes.place_caches import CachePlace, Occurrence, place_caches
 from dbt_idivm.passes.propagate import propagate
 from dbt_idivm.passes.script_size import check_script_size
@@ -35,40 +33,34 @@ def compile_plan(root: Operator, output: tuple[tuple[str, str], ...], *, strateg
                  caching: Caching = AUTO) -> Plan:
     """The plan of the view `root` whose user columns are `output`: (name, attribute of root), in order.
 
-    place caches, and for each of them and for the view: prune attributes → place operator caches → infer IDs → base i-diffs →
-    propagate → optimise; a tuple-based plan ends with the IDs. Raises IdivmError where a cache that is asked for cannot be.
+    place caches, and for each of them and for the view: `PASSES` → base i-diffs → propagate → `OPTIMIZATIONS`; a tuple-based plan
+    ends with the passes. Raises IdivmError where a cache that is asked for cannot be.
     """
-    shown = tuple(dict.fromkeys(attribute for _, attribute in output))
+    request = Request(tuple(dict.fromkeys(attribute for _, attribute in output)), _has_state(strategy, caching))
     check_script_size(root)
-    view, caches = _cut(_projected(root, shown), frozenset(shown), strategy, caching)
-    view = _extended(view, shown, strategy, caching)
+    cut, caches = _cut(show_output(root, request), frozenset(request.shown), strategy, caching)
+    steps = (Step("lower", root), *((Step("place_caches", cut),) if caches else ()), *run_passes(cut, request))
     columns = tuple(ViewColumn(name, attribute) for name, attribute in output)
-    columns += hidden_columns((name for name, _ in output), (name for name in view.columns if name not in shown))
-    return replace(_planned(view, columns, strategy, caching), caches=caches)
-
-
-def _projected(root: Operator, shown: tuple[str, ...]) -> Operator:
-    return root if isinstance(root, Project) else Project(root, tuple((name, column(name)) for name in shown))
-
-
-def _extended(root: Operator, shown: tuple[str, ...], strategy: Strategy, caching: Caching) -> Operator:
-    """The ID-extended view of the attributes `shown`, with its operator caches."""
-    view = prune_attributes(_projected(root, shown), frozenset(shown))
-    return infer_ids(place_operator_caches(view) if _has_state(strategy, caching) else view)
+    hidden = (name for name in steps[-1].root.columns if name not in request.shown)
+    columns += hidden_columns((name for name, _ in output), hidden)
+    return replace(_planned(steps, columns, strategy, caching), caches=caches)
 
 
 def _has_state(strategy: Strategy, caching: Caching) -> bool:
     return caching.policy != "none" and strategy != "recompute"
 
 
-def _planned(view: Operator, columns: tuple[ViewColumn, ...], strategy: Strategy, caching: Caching) -> Plan:
-    """The plan of an ID-extended view."""
+def _planned(steps: tuple[Step, ...], columns: tuple[ViewColumn, ...], strategy: Strategy, caching: Caching) -> Plan:
+    """The plan of the ID-extended view that the last of `steps` is."""
+    view = steps[-1].root
     state = additive_state(view) if _has_state(strategy, caching) else None
     if strategy == "tuple":
-        return Plan(view, columns, {}, (), (), (), state, strategy)
+        return Plan(view, columns, {}, (), (), (), state, strategy, passes=steps)
     base = base_idiffs(view, strategy == "recompute")
     found = propagate(view, base)
-    return Plan(view, columns, base, found.idiffs, optimize(found.idiffs), found.firings, state, strategy)
+    optimized = optimizations(found.idiffs)
+    return Plan(view, columns, base, found.idiffs, optimized[-1][1], found.firings, state, strategy,
+                passes=steps, optimizations=optimized)
 
 
 def _cut(view: Operator, needed: frozenset[str], strategy: Strategy, caching: Caching) -> tuple[Operator, tuple[Cache, ...]]:
@@ -77,8 +69,9 @@ def _cut(view: Operator, needed: frozenset[str], strategy: Strategy, caching: Ca
     instead: dict[Operator, Scan] = {}
     caches: dict[str, Cache] = {}
     for number, place in enumerate(place_caches(view, needed, caching), 1):
-        root = _extended(_over(instead, place.root, frozenset(place.needed)), place.needed, strategy, caching)
-        plan = _planned(root, cache_columns(root.columns), strategy, caching)
+        start = _over(instead, place.root, frozenset(place.needed))
+        steps = (Step("place_caches", start), *run_passes(start, Request(place.needed, _has_state(strategy, caching))))
+        plan = _planned(steps, cache_columns(steps[-1].root.columns), strategy, caching)
         cache = _cache(number, place, plan, caches, caching)
         caches[cache.table] = cache
         instead |= {occurrence.node: _scan(cache, occurrence, names) for occurrence in place.occurrences}

@@ -29,6 +29,32 @@ def explain(plan: Plan) -> str:
     return "\n".join([*caches, _explained(plan, "view")])
 
 
+@deep_recursion()
+def explain_passes(plan: Plan) -> str:
+    """The operator tree after each pass, and the i-diffs with their rows after each optimisation ("as before" if the same).
+
+    Intermediate caches come first, as in `explain`.
+    """
+    parts = [(f"cache {cache.number}: {cache.table}", cache.plan) for cache in plan.caches]
+    return "\n".join(f"{title}\n\n{_stages(each)}" for title, each in [*parts, ("view", plan)])
+
+
+def _stages(plan: Plan) -> str:
+    trees = [(f"after {step.name}", relation_tree(step.root)) for step in plan.passes]
+    steps = (("propagate", plan.naive), *plan.optimizations)
+    scripts = [(f"after {name}", [line for diff in idiffs for line in (str(diff), *_rows(diff))]) for name, idiffs in steps]
+    before: list[str] | None = None
+    lines = []
+    for title, text in [*trees, *scripts]:
+        lines += [title, *(f"  {line}" for line in (["as before"] if text == before else text)), ""]
+        before = text
+    return "\n".join(lines)
+
+
+def _rows(diff: IDiff) -> list[str]:
+    return [f"  {line}" for line in relation_tree(diff.relation)]
+
+
 def _reason(cache: Cache) -> str:
     return f"because {cache.reason}; its key is ({', '.join(cache.key)})"
 

@@ -12,6 +12,7 @@ from dbt_idivm.idiff.idiff import IDiff
 from dbt_idivm.operators.scan import Attribute, Scan, scans
 from dbt_idivm.passes.annotate import Annotated, annotate
 from dbt_idivm.passes.operator_caches import AdditiveState
+from dbt_idivm.passes.pipeline import Step
 from dbt_idivm.passes.propagate import Firing
 
 # how changes are carried on: as i-diffs, as rows to be evaluated anew, or as whole tuples
@@ -43,6 +44,8 @@ class Plan:
     firings: tuple[Firing, ...]
     additive: AdditiveState | None = None
     strategy: Strategy = "id"
+    passes: tuple[Step, ...] = ()  # the trees on the way to `root`
+    optimizations: tuple[tuple[str, tuple[IDiff, ...]], ...] = ()  # name → the i-diffs after it
     caches: tuple[Cache, ...] = ()  # intermediate caches, in the order in which they are maintained; a cache's plan has none
 
     @cached_property
