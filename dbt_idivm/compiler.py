@@ -6,19 +6,17 @@ from collections.abc import Mapping, Sequence
 
 from sqlglot import exp
 
-from dbt_idivm.algebra.expressions import column, short
+from dbt_idivm.algebra.expressions import short
 from dbt_idivm.algebra.operator import Operator
 from dbt_idivm.algebra.types import cannot_be_carried, is_storable, name_of_type, type_of
 from dbt_idivm.context import AUTO, Caching
 from dbt_idivm.deep import deep_recursion
 from dbt_idivm.errors import IdivmError, finding
 from dbt_idivm.frontend.names import Names, names_of
-from dbt_idivm.operators.project import Project
 from dbt_idivm.operators.scan import Attribute, Scan, scans
-from dbt_idivm.passes.attributes import prune_attributes
 from dbt_idivm.passes.canonical import canonical
-from dbt_idivm.passes.infer_ids import infer_ids
-from dbt_idivm.passes.operator_caches import additive_state, place_operator_caches
+from dbt_idivm.passes.operator_caches import additive_state
+from dbt_idivm.passes.pipeline import Request, Step, run_passes, show_output
 from dbt_idivm.passes.place_caches import CachePlace, Occurrence, place_caches
 from dbt_idivm.passes.script_size import check_script_size
 from dbt_idivm.script.additive import Additive
@@ -36,26 +34,17 @@ def compile_plan(root: Operator, output: tuple[tuple[str, str], ...], *, ways: S
     """The plan of the view `root` whose user columns are `output`: (name, attribute of root), in order.
 
     It has those of `ways` that exist for the view, in their order; the stored columns depend on none of them. Place caches, and
-    for each of them and for the view: prune attributes → place operator caches → infer IDs; for a way by i-diffs: base i-diffs →
-    propagate → optimise. Raises IdivmError where a cache that is asked for cannot be.
+    for each of them and for the view: `PASSES`; for a way by i-diffs: base i-diffs → propagate → `OPTIMIZATIONS`. Raises
+    IdivmError where a cache that is asked for cannot be.
     """
-    shown = tuple(dict.fromkeys(attribute for _, attribute in output))
+    request = Request(tuple(dict.fromkeys(attribute for _, attribute in output)), _has_state(caching))
     check_script_size(root)
-    view, caches = _cut(_projected(root, shown), frozenset(shown), ways, caching)
-    view = _extended(view, shown, caching)
+    cut, caches = _cut(show_output(root, request), frozenset(request.shown), ways, caching)
+    steps = (Step("lower", root), *((Step("place_caches", cut),) if caches else ()), *run_passes(cut, request))
+    view = steps[-1].root
     columns = tuple(ViewColumn(name, attribute) for name, attribute in output)
-    columns += hidden_columns((name for name, _ in output), (name for name in view.columns if name not in shown))
-    return Plan(view, columns, _ways(view, ways, caching), caches)
-
-
-def _projected(root: Operator, shown: tuple[str, ...]) -> Operator:
-    return root if isinstance(root, Project) else Project(root, tuple((name, column(name)) for name in shown))
-
-
-def _extended(root: Operator, shown: tuple[str, ...], caching: Caching) -> Operator:
-    """The ID-extended view of the attributes `shown`, with its operator caches."""
-    view = prune_attributes(_projected(root, shown), frozenset(shown))
-    return infer_ids(place_operator_caches(view) if _has_state(caching) else view)
+    columns += hidden_columns((name for name, _ in output), (name for name in view.columns if name not in request.shown))
+    return Plan(view, columns, _ways(view, ways, caching), steps, caches)
 
 
 def _has_state(caching: Caching) -> bool:
@@ -80,8 +69,10 @@ def _cut(view: Operator, needed: frozenset[str], ways: Sequence[WayName], cachin
     instead: dict[Operator, Scan] = {}
     caches: dict[str, Cache] = {}
     for number, place in enumerate(place_caches(view, needed, caching), 1):
-        root = _extended(_over(instead, place.root, frozenset(place.needed)), place.needed, caching)
-        plan = Plan(root, cache_columns(root.columns), _ways(root, ways, caching))
+        start = _over(instead, place.root, frozenset(place.needed))
+        steps = (Step("place_caches", start), *run_passes(start, Request(place.needed, _has_state(caching))))
+        root = steps[-1].root
+        plan = Plan(root, cache_columns(root.columns), _ways(root, ways, caching), steps)
         cache = _cache(number, place, plan, caches, caching)
         caches[cache.table] = cache
         instead |= {occurrence.node: _scan(cache, occurrence, names) for occurrence in place.occurrences}

@@ -31,6 +31,35 @@ def explain(plan: Plan) -> str:
     return "\n".join([*caches, _explained(plan, "view")])
 
 
+@deep_recursion()
+def explain_passes(plan: Plan) -> str:
+    """The operator tree after each pass, and, for each way by i-diffs, the i-diffs with their rows after each optimisation.
+
+    "As before" says that nothing changed.
+
+    Intermediate caches come first, as in `explain`.
+    """
+    parts = [(f"cache {cache.number}: {cache.table}", cache.plan) for cache in plan.caches]
+    return "\n".join(f"{title}\n\n{_stages(each)}" for title, each in [*parts, ("view", plan)])
+
+
+def _stages(plan: Plan) -> str:
+    trees = [(f"after {step.name}", relation_tree(step.root)) for step in plan.passes]
+    steps = [(f"after {name}, way {way.name}", idiffs) for way in plan.ways if isinstance(way, ByIDiffs)
+             for name, idiffs in (("propagate", way.naive), *way.optimizations)]
+    scripts = [(title, [line for diff in idiffs for line in (str(diff), *_rows(diff))]) for title, idiffs in steps]
+    before: list[str] | None = None
+    lines = []
+    for title, text in [*trees, *scripts]:
+        lines += [title, *(f"  {line}" for line in (["as before"] if text == before else text)), ""]
+        before = text
+    return "\n".join(lines)
+
+
+def _rows(diff: IDiff) -> list[str]:
+    return [f"  {line}" for line in relation_tree(diff.relation)]
+
+
 def _reason(cache: Cache) -> str:
     return f"because {cache.reason}; its key is ({', '.join(cache.key)})"
 

@@ -95,6 +95,11 @@ def _size(kind: exp.DataType) -> tuple[int, int] | None:
     return (sizes[0], sizes[1] if len(sizes) > 1 else 0) if sizes else None
 
 
+def may_be_same(one: exp.DataType, other: exp.DataType) -> bool:
+    """Whether two inferred types may be the same: of the same kind, sizes apart, or one of them is not known."""
+    return one.this == other.this or not {Type.UNKNOWN, Type.NULL}.isdisjoint((one.this, other.this))
+
+
 def is_float(kind: exp.DataType) -> bool:
     return kind.this in (Type.FLOAT, Type.DOUBLE)
 

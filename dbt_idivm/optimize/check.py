@@ -2,14 +2,10 @@
 
 from __future__ import annotations
 
-from sqlglot import exp
-
 from dbt_idivm.algebra.lookups import Touched
 from dbt_idivm.algebra.relation import Relation
-from dbt_idivm.algebra.types import Type
+from dbt_idivm.algebra.types import may_be_same
 from dbt_idivm.idiff.idiff import IDiff
-
-_UNKNOWN = frozenset({Type.UNKNOWN, Type.NULL})  # of NULL, and of what types are not inferred for
 
 
 def check_same(name: str, before: tuple[IDiff, ...], after: tuple[IDiff, ...]) -> None:
@@ -33,11 +29,7 @@ def _have_same_types(one: IDiff, other: IDiff) -> bool:
     if one.relation is other.relation:
         return True
     types, others = one.relation.types, other.relation.types
-    return all(_agree(types[name], others[name]) for name in (*one.ids, *one.assigned))
-
-
-def _agree(one: exp.DataType, other: exp.DataType) -> bool:
-    return one.this == other.this or not _UNKNOWN.isdisjoint((one.this, other.this))
+    return all(may_be_same(types[name], others[name]) for name in (*one.ids, *one.assigned))
 
 
 def check_naive(relation: Relation) -> None:

@@ -8,6 +8,7 @@ from functools import cached_property
 from dbt_idivm.algebra.operator import Operator, operators
 from dbt_idivm.operators.scan import Attribute, Scan, scans
 from dbt_idivm.passes.annotate import Annotated, annotate
+from dbt_idivm.passes.pipeline import Step
 from dbt_idivm.script.ways import Way, WayName
 
 
@@ -30,6 +31,7 @@ class Plan:
     root: Operator
     columns: tuple[ViewColumn, ...]
     ways: tuple[Way, ...]
+    passes: tuple[Step, ...] = ()  # the trees on the way to `root`
     caches: tuple[Cache, ...] = ()  # intermediate caches, in the order in which they are maintained; a cache's plan has none
 
     def way(self, name: WayName) -> Way | None:
