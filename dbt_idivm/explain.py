@@ -123,7 +123,7 @@ def _rules(plan: Plan) -> list[str]:
 
 def _operator_caches(plan: Plan) -> list[str]:
     if plan.additive is not None:
-        return [f"{call}, led on by {rule.name}: {rule.emits}" for rule, call in plan.additive.calls]
+        return [f"{call}, maintained by {rule.name}: {rule.emits}" for rule, call in plan.additive.calls]
     refused = [call for node in operators(plan.root) if isinstance(node, Aggregate)
                for call in node.calls if additive_rule(node, call) is None]
     return [f"none: no additive rule for {call}" for call in refused] or ["none"]
