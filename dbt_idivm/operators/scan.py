@@ -172,7 +172,7 @@ class Scan(Operator):
         return DiffRows(self, "signed", (*self.columns, SIGN))
 
     def block(self, binder: Binder) -> Block:
-        return binder.leaf(self)
+        return binder.table(self)
 
     def restrict(self, on: tuple[str, ...], keys: Relation) -> Relation:
         return SemiJoin(self, on, keys)
@@ -225,7 +225,7 @@ class DiffRows(Relation):
         return ()
 
     def block(self, binder: Binder) -> Block:
-        return binder.leaf(self)
+        return binder.diff(self)
 
     def restrict(self, on: tuple[str, ...], keys: Relation) -> Relation:
         return SemiJoin(self, on, keys)

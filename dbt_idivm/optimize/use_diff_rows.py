@@ -48,8 +48,11 @@ def _asked(relation: Relation) -> tuple[DiffClass, ...]:
 
 def _selected(relation: Relation, columns: tuple[str, ...]) -> DiffRows | None:
     """The base i-diff of which this is a selection that passes `columns`."""
+    if not set(columns) <= set(relation.columns):
+        return None
     while isinstance(relation, Filter | Compute | Named):
-        if isinstance(relation, Compute) and not set(columns) <= set(relation.passed):
+        below = relation.provenance(columns)
+        if below is None or below[0][1] != columns:
             return None
-        relation = relation.definition if isinstance(relation, Named) else relation.child
-    return relation if isinstance(relation, DiffRows) and set(columns) <= set(relation.columns) else None
+        relation = below[0][0]
+    return relation if isinstance(relation, DiffRows) else None

@@ -24,7 +24,7 @@ class SymbolicBinding(Binding):
 
 
 class _SymbolicBinder(StatementBinder):
-    def _diff(self, leaf: DiffRows) -> Block:
+    def diff(self, leaf: DiffRows) -> Block:
         return named_block(leaf.name, leaf.columns, self.alias(leaf.name))
 
     def is_broadcast(self, *relations: Relation) -> bool:

@@ -367,11 +367,12 @@ def a_recompute_holds_new_rows_only(patch: Patch) -> None:
 
 
 def one_recompute_for_all(patch: Patch) -> None:
-    """Recompute i-diffs are merged whatever attributes they name rows by."""
+    """Of merged recompute i-diffs the values of the first are kept."""
     merge = merge_recomputes._merged
 
     def merged(group: list[IDiff]) -> IDiff:
-        return group[0] if len(group) == 1 else merge(group[:1])
+        # with all origins: that some are lost is noticed when the plan is made
+        return group[0] if len(group) == 1 else replace(merge(group), relation=merge(group[:1]).relation)
 
     patch.setattr(merge_recomputes, "_merged", merged)
 

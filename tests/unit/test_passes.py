@@ -81,6 +81,8 @@ def test_explained() -> None:
     assert "touched orders__cid by orders__id" in text.split("after use_payload")[0]
     assert "touched" not in text.split("after look_up")[1]
     assert "  as before" in text
+    assert "scan orders (orders__id, orders__cid, orders__status, orders__price)" in text.split("after drop_unused")[1]
+    assert "[key: orders__cid; not NULL: count__rows, count__orders__price; of orders.cid]" in text.split("annotated")[1]
 
 
 def test_explained_with_caches() -> None:
