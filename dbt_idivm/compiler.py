@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 
 from sqlglot import exp
 
@@ -41,10 +42,16 @@ def compile_plan(root: Operator, output: tuple[tuple[str, str], ...], *, ways: S
     check_script_size(root)
     cut, caches = _cut(show_output(root, request), frozenset(request.shown), ways, caching)
     steps = (Step("lower", root), *((Step("place_caches", cut),) if caches else ()), *run_passes(cut, request))
-    view = steps[-1].root
     columns = tuple(ViewColumn(name, attribute) for name, attribute in output)
+    view = steps[-1].root
     columns += hidden_columns((name for name, _ in output), (name for name in view.columns if name not in request.shown))
-    return Plan(view, columns, _ways(view, ways, caching), steps, caches)
+    return _plan(steps, columns, _ways(view, ways, caching), caches)
+
+
+def _plan(steps: tuple[Step, ...], columns: tuple[ViewColumn, ...], ways: tuple[Way, ...], caches: Sequence[Cache]) -> Plan:
+    """The plan of the view or cache that the last of `steps` is, over `caches`."""
+    root = steps[-1].root
+    return Plan(root, columns, ways, canonical(expanded(root, caches)).digest, steps, tuple(caches))
 
 
 def _has_state(caching: Caching) -> bool:
@@ -72,8 +79,8 @@ def _cut(view: Operator, needed: frozenset[str], ways: Sequence[WayName], cachin
         start = _over(instead, place.root, frozenset(place.needed))
         steps = (Step("place_caches", start), *run_passes(start, Request(place.needed, _has_state(caching))))
         root = steps[-1].root
-        plan = Plan(root, cache_columns(root.columns), _ways(root, ways, caching), steps)
-        cache = _cache(number, place, plan, caches, caching)
+        plan = _plan(steps, cache_columns(root.columns), _ways(root, ways, caching), tuple(caches.values()))
+        cache = _cache(number, place, plan, caching)
         caches[cache.table] = cache
         instead |= {occurrence.node: _scan(cache, occurrence, names) for occurrence in place.occurrences}
     return _over(instead, view, needed), tuple(caches.values())
@@ -91,14 +98,14 @@ def _over(instead: Mapping[Operator, Scan], node: Operator, needed: frozenset[st
     return pruned.with_inputs(*children)
 
 
-def _cache(number: int, place: CachePlace, plan: Plan, before: dict[str, Cache], caching: Caching) -> Cache:
-    over = expanded(plan.root, before)
-    table = cache_table(caching.model, number, dict.fromkeys(scan.table for scan in scans(over)))
+def _cache(number: int, place: CachePlace, plan: Plan, caching: Caching) -> Cache:
+    tables = dict.fromkeys(scan.table for scan in scans(expanded(plan.root, plan.caches)))
+    table = cache_table(caching.model, number, tables)
     read = tuple(each for each in plan.columns if each.attribute in {*place.needed, *plan.root.ids})  # not the groups' state
     attributes = _attributes(read, plan.root.types, table, caching.stored.get(table, {}))
     times = f", {len(place.occurrences)} times in the query" if len(place.occurrences) > 1 else ""
     key = tuple(plan.stored(name) for name in plan.root.ids)
-    return Cache(number, table, plan, attributes, key, place.reason + times, canonical(over).digest)
+    return Cache(number, table, replace(plan, caches=()), attributes, key, place.reason + times)
 
 
 def _attributes(columns: tuple[ViewColumn, ...], inferred: Mapping[str, exp.DataType], table: str,

@@ -31,6 +31,7 @@ class Plan:
     root: Operator
     columns: tuple[ViewColumn, ...]
     ways: tuple[Way, ...]
+    digest: str  # of the tree over base tables: equal for equal ones, whatever model they are in
     passes: tuple[Step, ...] = ()  # the trees on the way to `root`
     caches: tuple[Cache, ...] = ()  # intermediate caches, in the order in which they are maintained; a cache's plan has none
 
@@ -96,4 +97,3 @@ class Cache:
     attributes: tuple[Attribute, ...]  # the columns that are read above, IDs included; types as told, else inferred
     key: tuple[str, ...]  # columns; () for the one row of a γ without groups
     reason: str  # why it is there: what follows `because`
-    digest: str  # of the subview over base tables: equal for equal ones, whatever model they are in
