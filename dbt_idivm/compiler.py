@@ -15,6 +15,7 @@ from dbt_idivm.deep import deep_recursion
 from dbt_idivm.errors import IdivmError, finding
 from dbt_idivm.frontend.names import Names, names_of
 from dbt_idivm.operators.scan import Attribute, Scan, scans
+from dbt_idivm.passes.annotate import facts_of, shared_ids
 from dbt_idivm.passes.canonical import canonical
 from dbt_idivm.passes.operator_caches import additive_state
 from dbt_idivm.passes.pipeline import Request, Step, run_passes, show_output
@@ -44,14 +45,16 @@ def compile_plan(root: Operator, output: tuple[tuple[str, str], ...], *, ways: S
     steps = (Step("lower", root), *((Step("place_caches", cut),) if caches else ()), *run_passes(cut, request))
     columns = tuple(ViewColumn(name, attribute) for name, attribute in output)
     view = steps[-1].root
-    columns += hidden_columns((name for name, _ in output), (name for name in view.columns if name not in request.shown))
-    return _plan(steps, columns, _ways(view, ways, caching), caches)
+    shared = shared_ids(facts_of(view), request.shown)
+    hidden = (name for name in view.columns if name not in request.shown and name not in dict(shared))
+    columns += hidden_columns((name for name, _ in output), hidden)
+    return replace(_plan(steps, columns, _ways(view, ways, caching), caches), shared=shared)
 
 
 def _plan(steps: tuple[Step, ...], columns: tuple[ViewColumn, ...], ways: tuple[Way, ...], caches: Sequence[Cache]) -> Plan:
     """The plan of the view or cache that the last of `steps` is, over `caches`."""
     root = steps[-1].root
-    return Plan(root, columns, ways, canonical(expanded(root, caches)).digest, steps, tuple(caches))
+    return Plan(root, columns, ways, canonical(expanded(root, caches)).digest, steps, caches=tuple(caches))
 
 
 def _has_state(caching: Caching) -> bool:

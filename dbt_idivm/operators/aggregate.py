@@ -205,6 +205,10 @@ class Aggregate(Grouped, Operator):
         return ()
 
     @property
+    def equal(self) -> tuple[tuple[str, str], ...]:
+        return ()
+
+    @property
     def defined(self) -> tuple[tuple[str, exp.Expr], ...]:
         return ()
 

@@ -108,6 +108,10 @@ class Project(Compute, Operator):
         return tuple((frozenset(attributes(definition)), frozenset({name})) for name, definition in self.computed)
 
     @property
+    def equal(self) -> tuple[tuple[str, str], ...]:
+        return ()
+
+    @property
     def defined(self) -> tuple[tuple[str, exp.Expr], ...]:
         return self.definitions
 

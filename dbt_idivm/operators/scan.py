@@ -152,6 +152,10 @@ class Scan(Operator):
         return ()
 
     @property
+    def equal(self) -> tuple[tuple[str, str], ...]:
+        return ()
+
+    @property
     def defined(self) -> tuple[tuple[str, exp.Expr], ...]:
         return ()
 

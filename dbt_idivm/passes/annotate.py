@@ -15,8 +15,12 @@ from functools import cached_property
 
 from dbt_idivm.algebra.inference import Dependency, determined_by
 from dbt_idivm.algebra.operator import Conditions, Operator
+from dbt_idivm.algebra.types import Type
 from dbt_idivm.operators.scan import scans
 from dbt_idivm.passes.screening import screens
+
+# Types of which equal values are the same value.
+_ONE_VALUE = frozenset({Type.TINYINT, Type.SMALLINT, Type.INT, Type.BIGINT, Type.BOOLEAN, Type.DATE, Type.TEXT})
 
 
 @dataclass(frozen=True, order=True)
@@ -35,13 +39,14 @@ class BaseColumn:
 class Facts:
     """What holds of the rows of one operator, and of those of its inputs.
 
-    `dependencies` are all that its rows meet, keys included. `provenance`: attribute → the base columns from one of which each
-    value comes unchanged; () where it is computed.
+    `dependencies` are all that its rows meet, keys included. `equal`: pairs of attributes with one value. `provenance`:
+    attribute → the base columns from one of which each value comes unchanged; () where it is computed.
     """
 
     node: Operator
     inputs: tuple[Facts, ...]
     dependencies: tuple[Dependency, ...]
+    equal: tuple[tuple[str, str], ...]
     provenance: Mapping[str, tuple[BaseColumn, ...]]
 
     @property
@@ -91,6 +96,32 @@ class Facts:
         yield self
 
 
+def shared_ids(facts: Facts, shown: tuple[str, ...]) -> tuple[tuple[str, str], ...]:
+    """IDs that are not shown and always equal an attribute with a column of its own, each with that one (ADR 0016).
+
+    Both are columns of tables, unchanged, of one type in which equal values are the same value.
+    """
+    types, held, found = facts.node.types, list(shown), []
+    for name in facts.ids:
+        if name in held:
+            continue
+        same = _equal_to(name, facts.equal)
+        other = next((each for each in held if each in same and types[each] == types[name] and facts.provenance[each]), None)
+        if other is None or not facts.provenance[name] or types[name].this not in _ONE_VALUE:
+            held.append(name)
+        else:
+            found.append((name, other))
+    return tuple(found)
+
+
+def _equal_to(name: str, pairs: tuple[tuple[str, str], ...]) -> frozenset[str]:
+    """All attributes that equal one, itself among them."""
+    known = frozenset({name})
+    while more := [each for pair in pairs if not known.isdisjoint(pair) for each in pair if each not in known]:
+        known = known.union(more)
+    return known
+
+
 @dataclass(frozen=True)
 class Annotated:
     """The facts of a plan's operators, and per occurrence what screens its changes (`screening.py`)."""
@@ -112,7 +143,7 @@ def facts_of(root: Operator) -> Facts:
     def walk(node: Operator) -> Facts:
         inputs = tuple(map(walk, node.inputs))
         provenance = {name: _provenance(node, name, inputs, base) for name in node.columns}
-        return Facts(node, inputs, _dependencies(node, inputs), provenance)
+        return Facts(node, inputs, _dependencies(node, inputs), _equal(node, inputs), provenance)
 
     return walk(root)
 
@@ -126,6 +157,10 @@ def _dependencies(node: Operator, inputs: tuple[Facts, ...]) -> tuple[Dependency
     below = tuple(each for facts in combined for each in facts.dependencies)
     key = ((frozenset(node.ids), frozenset(node.columns)),) if node.unique and not combined else ()
     return (*node.dependencies, *key, *below)
+
+
+def _equal(node: Operator, inputs: tuple[Facts, ...]) -> tuple[tuple[str, str], ...]:
+    return (*node.equal, *(pair for facts in _combined(node, inputs) for pair in facts.equal))
 
 
 def _provenance(node: Operator, name: str, inputs: tuple[Facts, ...], base: Mapping[str, BaseColumn]) -> tuple[BaseColumn, ...]:

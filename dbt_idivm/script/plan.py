@@ -33,6 +33,7 @@ class Plan:
     ways: tuple[Way, ...]
     digest: str  # of the tree over base tables: equal for equal ones, whatever model they are in
     passes: tuple[Step, ...] = ()  # the trees on the way to `root`
+    shared: tuple[tuple[str, str], ...] = ()  # ID without a column of its own → the attribute whose column has its value
     caches: tuple[Cache, ...] = ()  # intermediate caches, in the order in which they are maintained; a cache's plan has none
 
     def way(self, name: WayName) -> Way | None:
@@ -80,7 +81,8 @@ class Plan:
 
     def stored(self, attribute: str) -> str:
         """The first stored column that holds `attribute`."""
-        return next(column.name for column in self.columns if column.attribute == attribute)
+        held = dict(self.shared).get(attribute, attribute)
+        return next(column.name for column in self.columns if column.attribute == held)
 
 
 @dataclass(frozen=True)
