@@ -14,7 +14,7 @@ import yaml
 from dbt_idivm.compiler import compile_plan
 from dbt_idivm.context import WORDS, Caching, caches_of
 from dbt_idivm.errors import IdivmError, finding, listed
-from dbt_idivm.explain import delta_script, explain
+from dbt_idivm.explain import delta_script, explain, explain_passes
 from dbt_idivm.frontend.lower import lower
 from dbt_idivm.relation_name import relation_name
 from dbt_idivm.schema_file import SchemaFileError, catalog_of, plain_sql
@@ -60,9 +60,10 @@ def main() -> None:
               help="The strategy whose ways are preferred; the Δ-script is that of the first of them.")
 @click.option("--caches", default="auto", show_default=True, metavar="[auto|none|all|NAME,…]",
               help="Which caches to keep: none, or all that the paper places, or those of these CTEs and derived tables.")
+@click.option("--passes", is_flag=True, help="Print the tree after each pass and the i-diffs after each optimisation first.")
 @click.option("--fail-on", type=click.Choice(["full"]), help="Exit with 1 if the model would be rebuilt on every run.")
 def explain_command(model: Path, schemas: tuple[Path, ...], script: str, strategy: Strategy, caches: str,
-                    fail_on: str | None) -> None:
+                    passes: bool, fail_on: str | None) -> None:
     """Print the plan and the Δ-script of MODEL, a file with a SELECT (ref and source are understood)."""
     try:
         plan, is_typed = _plan(model, schemas, strategy, caches)
@@ -75,6 +76,8 @@ def explain_command(model: Path, schemas: tuple[Path, ...], script: str, strateg
         if fail_on == "full" or not error.is_refusal:
             raise SystemExit(1) from error
         return
+    if passes:
+        click.echo(explain_passes(plan))
     click.echo(explain(plan))
     click.echo("meaning\n  Spark checks it when the view is built\n")
     if not is_typed:

@@ -3,22 +3,22 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 
 from sqlglot import exp
 
-from dbt_idivm.algebra.expressions import column, short
+from dbt_idivm.algebra.expressions import short
 from dbt_idivm.algebra.operator import Operator
 from dbt_idivm.algebra.types import cannot_be_carried, is_storable, name_of_type, type_of
 from dbt_idivm.context import AUTO, Caching
 from dbt_idivm.deep import deep_recursion
 from dbt_idivm.errors import IdivmError, finding
 from dbt_idivm.frontend.names import Names, names_of
-from dbt_idivm.operators.project import Project
 from dbt_idivm.operators.scan import Attribute, Scan, scans
-from dbt_idivm.passes.attributes import prune_attributes
+from dbt_idivm.passes.annotate import facts_of, shared_ids
 from dbt_idivm.passes.canonical import canonical
-from dbt_idivm.passes.infer_ids import infer_ids
-from dbt_idivm.passes.operator_caches import additive_state, place_operator_caches
+from dbt_idivm.passes.operator_caches import additive_state
+from dbt_idivm.passes.pipeline import Request, Step, run_passes, show_output
 from dbt_idivm.passes.place_caches import CachePlace, Occurrence, place_caches
 from dbt_idivm.passes.script_size import check_script_size
 from dbt_idivm.script.additive import Additive
@@ -36,26 +36,25 @@ def compile_plan(root: Operator, output: tuple[tuple[str, str], ...], *, ways: S
     """The plan of the view `root` whose user columns are `output`: (name, attribute of root), in order.
 
     It has those of `ways` that exist for the view, in their order; the stored columns depend on none of them. Place caches, and
-    for each of them and for the view: prune attributes → place operator caches → infer IDs; for a way by i-diffs: base i-diffs →
-    propagate → optimise. Raises IdivmError where a cache that is asked for cannot be.
+    for each of them and for the view: `PASSES`; for a way by i-diffs: base i-diffs → propagate → `OPTIMIZATIONS`. Raises
+    IdivmError where a cache that is asked for cannot be.
     """
-    shown = tuple(dict.fromkeys(attribute for _, attribute in output))
+    request = Request(tuple(dict.fromkeys(attribute for _, attribute in output)), _has_state(caching))
     check_script_size(root)
-    view, caches = _cut(_projected(root, shown), frozenset(shown), ways, caching)
-    view = _extended(view, shown, caching)
+    cut, caches = _cut(show_output(root, request), frozenset(request.shown), ways, caching)
+    steps = (Step("lower", root), *((Step("place_caches", cut),) if caches else ()), *run_passes(cut, request))
     columns = tuple(ViewColumn(name, attribute) for name, attribute in output)
-    columns += hidden_columns((name for name, _ in output), (name for name in view.columns if name not in shown))
-    return Plan(view, columns, _ways(view, ways, caching), caches)
+    view = steps[-1].root
+    shared = shared_ids(facts_of(view), request.shown)
+    hidden = (name for name in view.columns if name not in request.shown and name not in dict(shared))
+    columns += hidden_columns((name for name, _ in output), hidden)
+    return replace(_plan(steps, columns, _ways(view, ways, caching), caches), shared=shared)
 
 
-def _projected(root: Operator, shown: tuple[str, ...]) -> Operator:
-    return root if isinstance(root, Project) else Project(root, tuple((name, column(name)) for name in shown))
-
-
-def _extended(root: Operator, shown: tuple[str, ...], caching: Caching) -> Operator:
-    """The ID-extended view of the attributes `shown`, with its operator caches."""
-    view = prune_attributes(_projected(root, shown), frozenset(shown))
-    return infer_ids(place_operator_caches(view) if _has_state(caching) else view)
+def _plan(steps: tuple[Step, ...], columns: tuple[ViewColumn, ...], ways: tuple[Way, ...], caches: Sequence[Cache]) -> Plan:
+    """The plan of the view or cache that the last of `steps` is, over `caches`."""
+    root = steps[-1].root
+    return Plan(root, columns, ways, canonical(expanded(root, caches)).digest, steps, caches=tuple(caches))
 
 
 def _has_state(caching: Caching) -> bool:
@@ -80,9 +79,11 @@ def _cut(view: Operator, needed: frozenset[str], ways: Sequence[WayName], cachin
     instead: dict[Operator, Scan] = {}
     caches: dict[str, Cache] = {}
     for number, place in enumerate(place_caches(view, needed, caching), 1):
-        root = _extended(_over(instead, place.root, frozenset(place.needed)), place.needed, caching)
-        plan = Plan(root, cache_columns(root.columns), _ways(root, ways, caching))
-        cache = _cache(number, place, plan, caches, caching)
+        start = _over(instead, place.root, frozenset(place.needed))
+        steps = (Step("place_caches", start), *run_passes(start, Request(place.needed, _has_state(caching))))
+        root = steps[-1].root
+        plan = _plan(steps, cache_columns(root.columns), _ways(root, ways, caching), tuple(caches.values()))
+        cache = _cache(number, place, plan, caching)
         caches[cache.table] = cache
         instead |= {occurrence.node: _scan(cache, occurrence, names) for occurrence in place.occurrences}
     return _over(instead, view, needed), tuple(caches.values())
@@ -100,21 +101,22 @@ def _over(instead: Mapping[Operator, Scan], node: Operator, needed: frozenset[st
     return pruned.with_inputs(*children)
 
 
-def _cache(number: int, place: CachePlace, plan: Plan, before: dict[str, Cache], caching: Caching) -> Cache:
-    over = expanded(plan.root, before)
-    table = cache_table(caching.model, number, dict.fromkeys(scan.table for scan in scans(over)))
+def _cache(number: int, place: CachePlace, plan: Plan, caching: Caching) -> Cache:
+    tables = dict.fromkeys(scan.table for scan in scans(expanded(plan.root, plan.caches)))
+    table = cache_table(caching.model, number, tables)
     read = tuple(each for each in plan.columns if each.attribute in {*place.needed, *plan.root.ids})  # not the groups' state
     attributes = _attributes(read, plan.root.types, table, caching.stored.get(table, {}))
     times = f", {len(place.occurrences)} times in the query" if len(place.occurrences) > 1 else ""
     key = tuple(plan.stored(name) for name in plan.root.ids)
-    return Cache(number, table, plan, attributes, key, place.reason + times, canonical(over).digest)
+    return Cache(number, table, replace(plan, caches=()), attributes, key, place.reason + times)
 
 
 def _attributes(columns: tuple[ViewColumn, ...], inferred: Mapping[str, exp.DataType], table: str,
                 stored: Mapping[str, str]) -> tuple[Attribute, ...]:
     """The columns of a cache with their types: those that are stored, else as inferred. Raises for types that it cannot have."""
-    told = {name.lower(): kind for name, kind in stored.items()}
-    found = tuple(Attribute(each.name, told.get(each.name.lower()) or name_of_type(inferred[each.attribute])) for each in columns)
+    types = {name.lower(): kind for name, kind in stored.items()}
+    found = tuple(Attribute(each.name, types.get(each.name.lower()) or name_of_type(inferred[each.attribute]))
+                  for each in columns)
     wrong = [finding(218, column=short(a.name), type=a.type, use=f"the cache {table}")
              for a in found if cannot_be_carried(type_of(a.type))]
     wrong += [finding(111, name=table, column=short(a.name), type=a.type) for a in found if not is_storable(a.type)]

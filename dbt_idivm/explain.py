@@ -11,6 +11,7 @@ from dbt_idivm.deep import deep_recursion
 from dbt_idivm.idiff.idiff import IDiff
 from dbt_idivm.operators.additive import additive_rule
 from dbt_idivm.operators.aggregate import Aggregate
+from dbt_idivm.passes.annotate import Facts
 from dbt_idivm.script.additive import Additive
 from dbt_idivm.script.bind import render
 from dbt_idivm.script.by_idiffs import ByIDiffs
@@ -29,6 +30,51 @@ def explain(plan: Plan) -> str:
     caches = [f"cache {cache.number}: {cache.table}\n  {_reason(cache)}\n\n{_explained(cache.plan, 'cache')}"
               for cache in plan.caches]
     return "\n".join([*caches, _explained(plan, "view")])
+
+
+@deep_recursion()
+def explain_passes(plan: Plan) -> str:
+    """The operator tree after each pass, and, for each way by i-diffs, the i-diffs with their rows after each optimisation.
+
+    "As before" says that nothing changed.
+
+    Intermediate caches come first, as in `explain`.
+    """
+    parts = [(f"cache {cache.number}: {cache.table}", cache.plan) for cache in plan.caches]
+    return "\n".join(f"{title}\n\n{_stages(each)}" for title, each in [*parts, ("view", plan)])
+
+
+def _stages(plan: Plan) -> str:
+    trees = [(f"after {step.name}", _with_columns(step.root)) for step in plan.passes]
+    steps = [(f"after {name}, way {way.name}", idiffs) for way in plan.ways if isinstance(way, ByIDiffs)
+             for name, idiffs in (("propagate", way.naive), *way.optimizations)]
+    scripts = [(title, [line for diff in idiffs for line in (str(diff), *_rows(diff))]) for title, idiffs in steps]
+    before: list[str] | None = None
+    lines = []
+    for title, text in [*trees, ("annotated", _annotated(plan.annotated.facts)), *scripts]:
+        lines += [title, *(f"  {line}" for line in (["as before"] if text == before else text)), ""]
+        before = text
+    return "\n".join(lines)
+
+
+def _with_columns(node: Operator) -> list[str]:
+    """The tree with the attributes of its tables, which their labels do not name."""
+    below = [f"  {line}" for child in node.inputs for line in _with_columns(child)]
+    return [node.label() if below else f"{node.label()} ({', '.join(node.columns)})", *below]
+
+
+def _annotated(facts: Facts) -> list[str]:
+    """The tree with the key of each operator and where its attributes come from."""
+    key = "no key" if facts.key is None else f"key: {', '.join(facts.key) or '()'}"
+    never_null = ", ".join(name for name in facts.node.columns if name not in facts.nullable)
+    read = sorted({str(column) for columns in facts.provenance.values() for column in columns})
+    notes = [key, *([f"not NULL: {never_null}"] if never_null else []), *([f"of {', '.join(read)}"] if read else [])]
+    below = [f"  {line}" for each in facts.inputs for line in _annotated(each)]
+    return [f"{facts.node.label()}   [{'; '.join(notes)}]", *below]
+
+
+def _rows(diff: IDiff) -> list[str]:
+    return [f"  {line}" for line in relation_tree(diff.relation)]
 
 
 def _reason(cache: Cache) -> str:
@@ -99,7 +145,7 @@ def _script(plan: Plan, target: str, ways: Sequence[WayName], optimised: bool, d
             binder = binding.statement()
             query = dialect.sql(binder.attach(diff.relation.block(binder).select()))
             steps.append(f"-- i-diff {number}: {diff}\n-- guard: {_guard(diff)}\n{query};\n")
-        done = way.application(binding.is_empty, optimised=optimised)
+        done = way.application(binding.changes.is_empty, optimised=optimised)
         assert done is not None
         when = ", when no i-diff is empty" if idiffs else ""
         how = "additive form over all changed inputs" if way.name == "additive" else None

@@ -17,6 +17,7 @@ from dbt_idivm.fresh_name import fresh_name
 
 if TYPE_CHECKING:
     from dbt_idivm.algebra.relation import Relation
+    from dbt_idivm.operators.scan import DiffRows, Scan
 
 
 @dataclass(frozen=True)
@@ -76,8 +77,12 @@ class Binder(Protocol):
         """A source alias that this statement has not used yet, as near to `base` as possible."""
         ...
 
-    def leaf(self, relation: Relation) -> Block:
-        """The block of a leaf (a scan, a base i-diff, the stored view)."""
+    def table(self, scan: Scan) -> Block:
+        """The block of a table in the scan's state."""
+        ...
+
+    def diff(self, rows: DiffRows) -> Block:
+        """The block of a base i-diff."""
         ...
 
     def is_broadcast(self, *relations: Relation) -> bool:

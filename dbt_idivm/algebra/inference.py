@@ -68,6 +68,13 @@ def equalities(condition: exp.Expr) -> Iterator[Dependency]:
                     yield frozenset(attributes(other)), frozenset({one.name})
 
 
+def equal_attributes(condition: exp.Expr) -> Iterator[tuple[str, str]]:
+    """`a = b`: pairs of attributes that are equal where the condition is true."""
+    for part in (each.unnest() for each in conjuncts(condition.unnest())):
+        if isinstance(part, exp.EQ | exp.NullSafeEQ) and isinstance(part.left, exp.Column) and isinstance(part.right, exp.Column):
+            yield part.left.name, part.right.name
+
+
 def determined_by(known: frozenset[str], dependencies: tuple[Dependency, ...]) -> frozenset[str]:
     """The closure: all attributes that `known` determine."""
     while True:

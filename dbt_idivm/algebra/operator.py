@@ -106,6 +106,11 @@ class Operator(Relation):
 
     @property
     @abstractmethod
+    def equal(self) -> tuple[tuple[str, str], ...]:
+        """Pairs of attributes that have one value in each row of the output, besides those of `combined`."""
+
+    @property
+    @abstractmethod
     def defined(self) -> tuple[tuple[str, exp.Expr], ...]:
         """The attributes that an expression over the inputs' attributes defines."""
 

@@ -62,7 +62,7 @@ class Relation(ABC):
 
     @abstractmethod
     def provenance(self, names: tuple[str, ...]) -> Provenance | None:
-        """From which relations each row takes its values of `names`, together and unchanged: all from one of those returned.
+        """From which relations each row takes its values of `names`, attributes of it, together and unchanged: all from one.
 
         () for a leaf, which stores its values; None where one is computed, or where they are taken from several at once.
         """

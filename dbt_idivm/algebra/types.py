@@ -37,6 +37,8 @@ def infer_type(expression: exp.Expr, types: Mapping[str, exp.DataType]) -> exp.D
 
     Decimals follow Spark's own arithmetic where it is simple (+, -, *, CAST); otherwise they come without precision.
     """
+    if isinstance(expression, exp.Column) and expression.name in types and types[expression.name].this != Type.DECIMAL:
+        return types[expression.name]  # most are, and annotating takes long
     if isinstance(expression, exp.Anonymous) and expression.name.lower() == "named_struct":
         return _struct(expression.expressions, types)
     typed = expression.transform(
@@ -91,6 +93,11 @@ def _size(kind: exp.DataType) -> tuple[int, int] | None:
         return DIGITS[kind.this], 0
     sizes = [int(part.name) for part in kind.expressions] if kind.this == Type.DECIMAL else []
     return (sizes[0], sizes[1] if len(sizes) > 1 else 0) if sizes else None
+
+
+def may_be_same(one: exp.DataType, other: exp.DataType) -> bool:
+    """Whether two inferred types may be the same: of the same kind, sizes apart, or one of them is not known."""
+    return one.this == other.this or not {Type.UNKNOWN, Type.NULL}.isdisjoint((one.this, other.this))
 
 
 def is_float(kind: exp.DataType) -> bool:

@@ -1,4 +1,4 @@
-"""Additive rules of γ: how sums, counts and averages are led on from signed rows and operator caches (idIVM Tables 9, 11, 12).
+"""Additive rules of γ: how sums, counts and averages are maintained by signed rows and operator caches (idIVM Tables 9, 11, 12).
 
 | rule                 | call     | when                    | operator caches  | Δ, added to it | new value
 |----------------------|----------|-------------------------|------------------|----------------|------------------------------
@@ -9,9 +9,9 @@
 | additive_sum_decimal | sum(x)   | not DISTINCT, DECIMAL   | itself, count(x) | Σ ±x           | c + Δ, NULL if count(x) = 0
 | additive_avg         | avg(x)   | not DISTINCT, up to INT | sum(x), count(x) |                | sum / count, NULL if count = 0
 
-A signed row is a row of γ's input that came (+) or went (-); an updated one is both, so ∆u adds x_post - x_pre. The tables
-take them from i-diffs; ours come from the net diffs, because an i-diff may name rows that do not change: to evaluate a row
-again does no harm, to add it again would.
+A signed row is a row of γ's input that was inserted (+) or deleted (-); an updated one is both, so ∆u adds x_post - x_pre. The
+tables take them from i-diffs; ours are from the net diffs, because an i-diff may name rows that do not change: recomputing a row
+does no harm, adding it again would.
 
 count(*) is a cache of every additive γ: a group without rows leaves, which the tables leave open ("do not handle group
 creation/deletion"). Only exact types: a sum of floats depends on the order of its rows, so its groups are recomputed.

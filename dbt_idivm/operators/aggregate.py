@@ -9,10 +9,10 @@
 | aggregate_upd_group     | UPD           | A ∩ G ≠ ∅             | REC(P) first, then REC(G): the old group counts too
 | aggregate_rec           | REC           |                       | REC(G) over touched(Δ, G)
 
-REC(G) evaluates whole groups on the post-state, so it handles groups that come and go, NULLs, and any deterministic f.
-Sums, counts and averages over exact types also have the additive form (Tables 9, 11, 12): see `script/additive.py`.
+REC(G) evaluates whole groups on the post-state, so it handles new and deleted groups, NULLs, and any deterministic f.
+Sums, counts and averages over exact types also have the additive form (Tables 9, 11, 12): see `operators/additive.py`.
 
-Example, γ_{cid; sum(price)}(orders), order (7, cid 1, 5) deleted: the i-diff knows cid = 1, so group 1 is evaluated anew
+Example, γ_{cid; sum(price)}(orders), order (7, cid 1, 5) deleted: the i-diff knows cid = 1, so group 1 is recomputed
 without a look-up; if it has no rows left, it leaves the view.
 
 G = ∅ is one group that always has a row: any change recomputes it, REC(()).
@@ -202,6 +202,10 @@ class Aggregate(Grouped, Operator):
 
     @property
     def dependencies(self) -> tuple[Dependency, ...]:
+        return ()
+
+    @property
+    def equal(self) -> tuple[tuple[str, str], ...]:
         return ()
 
     @property

@@ -29,7 +29,7 @@ from sqlglot import exp
 from dbt_idivm.algebra.bags import Concat
 from dbt_idivm.algebra.core import Pair, project
 from dbt_idivm.algebra.expressions import attributes, conjuncts
-from dbt_idivm.algebra.inference import Dependency, equalities, rejects_null
+from dbt_idivm.algebra.inference import Dependency, equal_attributes, equalities, rejects_null
 from dbt_idivm.algebra.operator import SIGN, Conditions, Operator, State
 from dbt_idivm.algebra.relation import Relation
 from dbt_idivm.idiff.build import passed, recompute
@@ -106,6 +106,10 @@ class Join(Pair, Operator):
     @cached_property
     def dependencies(self) -> tuple[Dependency, ...]:
         return tuple(equalities(self.condition))
+
+    @property
+    def equal(self) -> tuple[tuple[str, str], ...]:
+        return tuple(equal_attributes(self.condition))
 
     @property
     def defined(self) -> tuple[tuple[str, exp.Expr], ...]:

@@ -108,6 +108,10 @@ class Project(Compute, Operator):
         return tuple((frozenset(attributes(definition)), frozenset({name})) for name, definition in self.computed)
 
     @property
+    def equal(self) -> tuple[tuple[str, str], ...]:
+        return ()
+
+    @property
     def defined(self) -> tuple[tuple[str, exp.Expr], ...]:
         return self.definitions
 
@@ -214,7 +218,7 @@ def project_upd_lookup(node: Project, side: int, diff: IDiff) -> tuple[IDiff, ..
     return (*project_upd(node, side, diff), extra)
 
 
-# The looked-up rows of a bag would repeat an ID, and an update's IDs must be a key of it: such rows are evaluated anew.
+# The looked-up rows of a bag would repeat an ID, and an update's IDs must be a key of it: such rows are recomputed.
 def project_upd_bag(node: Project, side: int, diff: IDiff) -> tuple[IDiff, ...]:
     return (recompute(diff),)
 

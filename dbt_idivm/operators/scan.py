@@ -152,6 +152,10 @@ class Scan(Operator):
         return ()
 
     @property
+    def equal(self) -> tuple[tuple[str, str], ...]:
+        return ()
+
+    @property
     def defined(self) -> tuple[tuple[str, exp.Expr], ...]:
         return ()
 
@@ -172,7 +176,7 @@ class Scan(Operator):
         return DiffRows(self, "signed", (*self.columns, SIGN))
 
     def block(self, binder: Binder) -> Block:
-        return binder.leaf(self)
+        return binder.table(self)
 
     def restrict(self, on: tuple[str, ...], keys: Relation) -> Relation:
         return SemiJoin(self, on, keys)
@@ -225,7 +229,7 @@ class DiffRows(Relation):
         return ()
 
     def block(self, binder: Binder) -> Block:
-        return binder.leaf(self)
+        return binder.diff(self)
 
     def restrict(self, on: tuple[str, ...], keys: Relation) -> Relation:
         return SemiJoin(self, on, keys)

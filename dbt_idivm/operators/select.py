@@ -30,7 +30,7 @@ from sqlglot import exp
 
 from dbt_idivm.algebra.core import Filter
 from dbt_idivm.algebra.expressions import attributes, conjunction, conjuncts
-from dbt_idivm.algebra.inference import Dependency, equalities, rejects_null
+from dbt_idivm.algebra.inference import Dependency, equal_attributes, equalities, rejects_null
 from dbt_idivm.algebra.operator import Conditions, Operator, State
 from dbt_idivm.algebra.relation import Relation
 from dbt_idivm.idiff.build import passed, recompute
@@ -105,6 +105,10 @@ class Select(Filter, Operator):
     @cached_property
     def dependencies(self) -> tuple[Dependency, ...]:
         return tuple(equalities(self.condition))
+
+    @property
+    def equal(self) -> tuple[tuple[str, str], ...]:
+        return tuple(equal_attributes(self.condition))
 
     @property
     def defined(self) -> tuple[tuple[str, exp.Expr], ...]:

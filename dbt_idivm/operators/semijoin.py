@@ -128,6 +128,10 @@ class SemiAntiJoin(Probe, Operator):
         return ()
 
     @property
+    def equal(self) -> tuple[tuple[str, str], ...]:
+        return ()
+
+    @property
     def defined(self) -> tuple[tuple[str, exp.Expr], ...]:
         return ()
 

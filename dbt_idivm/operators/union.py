@@ -224,6 +224,10 @@ class UnionAll(Branches, Operator):
         return ()
 
     @property
+    def equal(self) -> tuple[tuple[str, str], ...]:
+        return ()
+
+    @property
     def defined(self) -> tuple[tuple[str, exp.Expr], ...]:
         return ()
 

@@ -14,8 +14,10 @@ from dbt_idivm.algebra.core import Compute, Filter
 from dbt_idivm.algebra.relation import Relation, over
 
 
-def merge_distincts(relation: Relation) -> Relation:
-    return Distinct(_inner(relation.child)) if isinstance(relation, Distinct) else relation
+def merge_distincts(node: Distinct) -> Relation:
+    """δ over the child without the δs that σ, π and ⊎ alone separate from it; the node itself if there is none."""
+    child = _inner(node.child)
+    return node if child is node.child else Distinct(child)
 
 
 def _inner(relation: Relation) -> Relation:

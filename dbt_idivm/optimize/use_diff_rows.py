@@ -31,13 +31,12 @@ IMAGES: Mapping[tuple[DiffClass, ...], frozenset[DiffClass]] = {
 }
 
 
-def use_diff_rows(relation: Relation) -> Relation:
-    if not isinstance(relation, SemiJoin) or relation.anti:
-        return relation
-    held = _selected(relation.keys, relation.columns)
-    if held is None or held.diff_class not in IMAGES.get(_asked(relation.child), ()):
-        return relation
-    return project(relation.keys, relation.columns)
+def use_diff_rows(node: SemiJoin) -> Relation:
+    """Δ if it holds the rows that are asked for, else the node itself."""
+    held = None if node.anti else _selected(node.keys, node.columns)
+    if held is None or held.diff_class not in IMAGES.get(_asked(node.child), ()):
+        return node
+    return project(node.keys, node.columns)
 
 
 def _asked(relation: Relation) -> tuple[DiffClass, ...]:
@@ -49,8 +48,11 @@ def _asked(relation: Relation) -> tuple[DiffClass, ...]:
 
 def _selected(relation: Relation, columns: tuple[str, ...]) -> DiffRows | None:
     """The base i-diff of which this is a selection that passes `columns`."""
+    if not set(columns) <= set(relation.columns):
+        return None
     while isinstance(relation, Filter | Compute | Named):
-        if isinstance(relation, Compute) and not set(columns) <= set(relation.passed):
+        below = relation.provenance(columns)
+        if below is None or below[0][1] != columns:
             return None
-        relation = relation.definition if isinstance(relation, Named) else relation.child
-    return relation if isinstance(relation, DiffRows) and set(columns) <= set(relation.columns) else None
+        relation = below[0][0]
+    return relation if isinstance(relation, DiffRows) else None

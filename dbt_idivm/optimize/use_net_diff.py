@@ -8,7 +8,7 @@ N⁺ and N⁻ are the new and the old rows of R's net diff. A key that the net d
 | state of R | rows under a changed key | because (constraints of idIVM, Fig. 8)
 |------------|--------------------------|------------------------------------------------------------
 | post       | N⁺                       | C1: ∆+ ⊆ R⁺; C2: R⁺ has none of ∆-; C3: R⁺ has the values of ∆u
-| pre        | N⁻                       | what was there under a changed key went
+| pre        | N⁻                       | the rows under a changed key were deleted
 | any        | N⁺ ⊎ N⁻                  | it is R⁺ ⊎ N⁻
 
 Sound only if each key that Δ holds is known to be one that changed, if it is the whole key, and if R has one: the other
@@ -22,21 +22,19 @@ from dataclasses import replace
 
 from dbt_idivm.algebra.bags import Concat
 from dbt_idivm.algebra.core import SemiJoin
-from dbt_idivm.algebra.lookups import Touched
 from dbt_idivm.algebra.operator import State
-from dbt_idivm.algebra.relation import Relation, rewrite
+from dbt_idivm.algebra.relation import Relation
 from dbt_idivm.operators.scan import DiffClass, DiffRows, Scan
 from dbt_idivm.optimize.lineage import leaves
 
 CHANGED: Mapping[State, tuple[DiffClass, ...]] = {"post": ("plus",), "pre": ("minus",), "any": ("plus", "minus")}
 
 
-def use_net_diff(relation: Relation) -> Relation:
-    if isinstance(relation, Touched):
-        return rewrite(relation.look_up(), use_net_diff)
-    if isinstance(relation, SemiJoin) and isinstance(relation.child, Scan) and _names_changed_keys(relation, relation.child):
-        return replace(relation, child=changed_rows(relation.child))
-    return relation
+def use_net_diff(node: SemiJoin) -> Relation:
+    """N ⋉_K Δ if all of the above holds, else the node itself."""
+    if isinstance(node.child, Scan) and _names_changed_keys(node, node.child):
+        return replace(node, child=changed_rows(node.child))
+    return node
 
 
 def _names_changed_keys(rows: SemiJoin, scan: Scan) -> bool:

@@ -14,7 +14,6 @@ from dbt_idivm.algebra.lookups import Touched
 from dbt_idivm.algebra.relation import Relation
 
 
-def use_payload(relation: Relation) -> Relation:
-    if isinstance(relation, Touched) and set(relation.wanted) <= set(relation.delta.columns):
-        return project(relation.delta, relation.wanted)
-    return relation
+def use_payload(node: Touched) -> Relation:
+    """π_W(Δ) if it holds W, else the node itself."""
+    return project(node.delta, node.wanted) if set(node.wanted) <= set(node.delta.columns) else node

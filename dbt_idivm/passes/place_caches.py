@@ -151,9 +151,9 @@ def _named(root: Operator, above: Needed, names: tuple[str, ...], subviews: tupl
             findings.append(finding(108, name=name, nearest=listed(nearest(name, known)) or _NO_SUBVIEW))
         for each in (each for each in meant if each.root not in held):
             # a CTE that is used twice has the same fault twice
-            told = {(found.code, found.details["name"]) for found in findings if "name" in found.details}
+            reported = {(found.code, found.details["name"]) for found in findings if "name" in found.details}
             findings += [found for found in _obstacles(each.root, above[each.root], each.name, each.place)
-                         if (found.code, each.name) not in told]
+                         if (found.code, each.name) not in reported]
             chosen.setdefault(each.root, f"`{each.name}` is named in the config `caches`")
     if findings:
         raise IdivmError(findings)

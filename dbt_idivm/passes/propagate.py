@@ -13,7 +13,7 @@ from dbt_idivm.operators.scan import Scan
 
 @dataclass(frozen=True)
 class Firing:
-    """A rule that fired: its name, the operator, what came in and how many i-diffs went out."""
+    """A rule that fired: its name, the operator, the kind of the incoming i-diff, and the number of outgoing ones."""
 
     rule: str
     operator: str

@@ -1,7 +1,7 @@
 """Screening conditions: for each table occurrence what a row has to satisfy to matter to the view at all.
 
-A change of rows that cannot satisfy them, before and after, is a readily ignorable update (Hanson 1986, after Buneman and
-Clemons): it is told from the net diff alone, before any table or the view is read.
+A change of rows that cannot satisfy them, before and after, is screened out (Hanson 1986, after Buneman and Clemons) from the
+net diff alone, before any table or the view is read.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""How long the Δ-script of a view will be, told before it is made: the mentions of tables in it.
+"""How long the Δ-script of a view will be, estimated before it is made: the mentions of tables in it.
 
 The i-diffs of each table are joined with all tables that it is joined with, so n tables in one join are mentioned n² times, and
 what the statement leaves out twice grows faster still. 26 tables make a statement of a megabyte.

@@ -6,13 +6,13 @@ with a reason. A forecast decides as the refresh would, and stops before anythin
 
 from __future__ import annotations
 
-from collections.abc import Callable, Generator
+from collections.abc import Callable, Generator, Mapping
 from dataclasses import replace
 
 from dbt_idivm.errors import Finding, IdivmError, finding
 from dbt_idivm.refresh.apply import caches
 from dbt_idivm.refresh.apply.build import all_inputs, build, build_restricted, visible_columns
-from dbt_idivm.refresh.apply.incremental import apply_changes, input_changes, strategy
+from dbt_idivm.refresh.apply.incremental import apply_changes, input_changes, rendered, strategy
 from dbt_idivm.refresh.apply.publish import show
 from dbt_idivm.refresh.apply.watermark import is_due
 from dbt_idivm.refresh.catalog import history
@@ -20,19 +20,21 @@ from dbt_idivm.refresh.catalog.inputs import look_up, qualified, view_digest
 from dbt_idivm.refresh.catalog.relations import describe
 from dbt_idivm.refresh.catalog.stored_view import StoredView, read_stored_view
 from dbt_idivm.refresh.checks import proof
+from dbt_idivm.refresh.decide.choose import Decision, Ready, decide
 from dbt_idivm.refresh.decide.config import model_config
-from dbt_idivm.refresh.decide.decision import Decision, Ready, decide, why_rebuilt
 from dbt_idivm.refresh.decide.fingerprint import LAYOUT, request_digest
 from dbt_idivm.refresh.decide.job import Job
+from dbt_idivm.refresh.decide.observe import Observed, observe_stored
 from dbt_idivm.refresh.decide.outcome import Result, named, outcome, summary
-from dbt_idivm.refresh.decide.planned import Planned
 from dbt_idivm.refresh.decide.planning import plan_model
+from dbt_idivm.refresh.decide.work import Work
 from dbt_idivm.refresh.engine.client import Client
 from dbt_idivm.refresh.engine.engine import SPARK_DELTA, Engine
 from dbt_idivm.refresh.engine.invocation import Invocation
 from dbt_idivm.refresh.engine.steps import EngineFailure, Steps, T
 from dbt_idivm.refresh.protocol import Forecast, InputChange, Mode, ModelRequest, Outcome, Reply, Statement
 from dbt_idivm.refresh.upkeep.auxiliary_tables import drop_obsolete
+from dbt_idivm.script.plan import Cache
 
 _LINES = 4  # of an engine's message
 _TOO_OLD = ("DELTA_UNSUPPORTED_TIME_TRAVEL_BEYOND_DELETED_FILE_RETENTION_DURATION",)
@@ -77,75 +79,93 @@ def _refresh(job: Job, stored: StoredView) -> Steps[Outcome]:
 
 
 def _bring_up_to_date(job: Job, stored: StoredView) -> Steps[Outcome]:
+    """Observe the view, then for its caches and for itself: observe the inputs, choose, apply."""
     done = yield from _nothing_new(job, stored)
     if done is not None:
         return done
+    view = yield from _observed(job, stored)
+    for cache in view.work.planned.caches:
+        seen = yield from observe_stored((yield from caches.work_on(job, view.work.planned, cache)))
+        done = yield from _maintain(seen)
+        view = yield from _reading(view, cache, seen.work.stored, done.inputs)
+    return (yield from _maintain(view))
+
+
+def _observed(job: Job, stored: StoredView) -> Steps[Observed]:
     planned = yield from plan_model(job, stored)
-    for cache in planned.caches:
-        work = yield from caches.work_on(job, planned, cache)
-        done = yield from _maintain(*work)
-        planned = yield from caches.read(job, planned, cache, work[1], done.inputs)
-    return (yield from _maintain(job, stored, planned))
+    return (yield from observe_stored(Work(job, stored, planned)))
 
 
-def _maintain(job: Job, stored: StoredView, planned: Planned) -> Steps[Outcome]:
+def _reading(view: Observed, cache: Cache, before: StoredView, inputs: Mapping[str, InputChange]) -> Steps[Observed]:
+    """The view with a refreshed cache among its inputs; `before` is what was stored of the cache."""
+    planned = yield from caches.read(view.work.job, view.work.planned, cache, before, inputs)
+    return replace(view, work=replace(view.work, planned=planned))
+
+
+def _maintain(seen: Observed) -> Steps[Outcome]:
     """Refresh the view, or a cache, incrementally, or rebuild it. The caches that it reads are up to date."""
-    decided = yield from decide(job, stored, planned)
+    decided = yield from decide(seen)
+    work = decided.work
     way: Outcome | Finding | Ready = decided.way
     if isinstance(way, Ready):
-        plan, state = decided.planned.plan, stored.state
+        plan, state = work.planned.plan, work.stored.state
         assert state is not None
-        if not stored.shown and plan is not None:
-            yield from show(job, decided.planned.table, visible_columns(plan), state)
-        way = yield from apply_changes(job, stored, replace(decided.planned, proof=proof.read(state.proof)), way)
-    return way if isinstance(way, Outcome) else (yield from _rebuild(job, stored, decided.planned, way))
+        if not work.stored.shown and plan is not None:
+            yield from show(work.job, work.planned.table, visible_columns(plan), state)
+        way = yield from apply_changes(replace(work, planned=replace(work.planned, proof=proof.read(state.proof))), way)
+    return way if isinstance(way, Outcome) else (yield from _rebuild(work, way))
+
+
+def _rebuild(work: Work, reason: Finding) -> Steps[Outcome]:
+    job, planned = work.job, work.planned
+    planned = replace(planned, fingerprint={**planned.fingerprint, LAYOUT: job.config.layout})
+    return (yield from build(replace(work, planned=planned), None if job.request.existing is None else reason))
 
 
 def _forecast(job: Job, stored: StoredView) -> Steps[Forecast]:
+    """The walk of a refresh, up to where it would write first."""
     done = yield from _nothing_new(job, stored)
     if done is not None:
         return Forecast("noop", None, None, done.inputs)
-    planned = yield from plan_model(job, stored)
-    for cache in planned.caches:
-        work, stands, plan = yield from caches.work_on(job, planned, cache)
-        first = yield from decide(work, stands, plan)
-        if not isinstance(first.way, Ready) or first.way.script is not None:
-            return (yield from _forecast_before(job, stored, planned, first))
-        inputs = input_changes(work.request, first.planned, first.way.changes)
-        planned = yield from caches.read(job, planned, cache, stands, inputs)
-    decided = yield from decide(job, stored, planned)
-    if isinstance(decided.way, Ready):
-        changes, script = decided.way.changes, decided.way.script
-        inputs = input_changes(job.request, decided.planned, changes)
-        if script is None:
-            return Forecast("noop", None, None, inputs)
-        return Forecast("incremental", *strategy(decided.planned, script), inputs, script.shape, job.dialect.sql(script.merge))
-    return _forecast_rebuild(job, stored, decided.planned, decided.way)
+    view = yield from _observed(job, stored)
+    for cache in view.work.planned.caches:
+        work = yield from caches.work_on(job, view.work.planned, cache)
+        first = yield from decide((yield from observe_stored(work)))
+        if not isinstance(first.way, Ready) or first.way.application is not None:
+            return _forecast_before(view, first)
+        view = yield from _reading(view, cache, work.stored, _input_changes(first.work, first.way))
+    decided = yield from decide(view)
+    if not isinstance(decided.way, Ready):
+        return _forecast_rebuild(decided.work, decided.way)
+    inputs, script = _input_changes(decided.work, decided.way), rendered(decided.work, decided.way)
+    if script is None:
+        return Forecast("noop", None, None, inputs)
+    how = strategy(decided.work.planned, script.application)
+    return Forecast("incremental", *how, inputs, script.shape, job.dialect.sql(script.merge))
 
 
-def _forecast_rebuild(job: Job, stored: StoredView, planned: Planned, why: Finding) -> Forecast:
-    mode: Mode = "create" if job.request.existing is None else "full"
-    reason = planned.refusal if mode == "create" else why
-    return Forecast(mode, "full", summary(reason), all_inputs(job.request, stored, planned))
+def _forecast_rebuild(work: Work, why: Finding) -> Forecast:
+    mode: Mode = "create" if work.job.request.existing is None else "full"
+    reason = work.planned.refusal if mode == "create" else why
+    return Forecast(mode, "full", summary(reason), all_inputs(work))
 
 
-def _forecast_before(job: Job, stored: StoredView, planned: Planned, first: Decision) -> Steps[Forecast]:
+def _forecast_before(view: Observed, first: Decision) -> Forecast:
     """The forecast where a cache has something to do: what its refresh will change for the view is not known before."""
-    planned, why = yield from why_rebuilt(job, stored, planned)
-    if why is not None:
-        return _forecast_rebuild(job, stored, planned, why)
-    table = first.planned.table
-    if not isinstance(first.way, Ready) or first.way.script is None:
-        return Forecast("incremental", None, f"its cache {table} is rebuilt first", {})
-    changes, script = first.way.changes, first.way.script
-    reason = f"its cache {table} is refreshed first, and its changes are those that the view gets"
-    return Forecast("incremental", strategy(first.planned, script)[0], reason, input_changes(job.request, first.planned, changes),
-                    script.shape, job.dialect.sql(script.merge))
+    if view.reason is not None:
+        return _forecast_rebuild(view.work, view.reason)
+    planned, way = first.work.planned, first.way
+    script = rendered(first.work, way) if isinstance(way, Ready) else None
+    if not isinstance(way, Ready) or script is None:
+        return Forecast("incremental", None, f"its cache {planned.table} is rebuilt first", {})
+    reason = f"its cache {planned.table} is refreshed first, and its changes are those that the view gets"
+    how, _ = strategy(planned, script.application)
+    return Forecast("incremental", how, reason, _input_changes(first.work, way), script.shape,
+                    first.work.job.dialect.sql(script.merge))
 
 
-def _rebuild(job: Job, stored: StoredView, planned: Planned, reason: Finding) -> Steps[Outcome]:
-    planned = replace(planned, fingerprint={**planned.fingerprint, LAYOUT: job.config.layout})
-    return (yield from build(job, stored, planned, None if job.request.existing is None else reason))
+def _input_changes(work: Work, ready: Ready) -> dict[str, InputChange]:
+    return input_changes(work.job.request, work.planned, ready.changes)
 
 
 def _nothing_new(job: Job, stored: StoredView) -> Steps[Outcome | None]:

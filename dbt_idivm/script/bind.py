@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
 from sqlglot import exp
@@ -10,9 +11,10 @@ from dbt_idivm.algebra.relation import Relation
 from dbt_idivm.algebra.types import type_of
 from dbt_idivm.script.binding import Binding, Staged
 from dbt_idivm.script.key_ranges import add_key_ranges
+from dbt_idivm.script.net_changes import NetChanges
 from dbt_idivm.script.plan import Plan
 from dbt_idivm.script.value_range import TEXT
-from dbt_idivm.script.ways import Application, Shape
+from dbt_idivm.script.ways import Application, Shape, Way
 
 
 @dataclass(frozen=True)
@@ -33,14 +35,14 @@ def bind(plan: Plan, binding: Binding, target: str, *, optimised: bool = True) -
 
     `binding` has the changes of this plan (`net_changes.py`). `optimised` chooses between a way's two Δ-scripts.
     """
-    chosen = choose(plan, binding, optimised=optimised)
+    chosen = choose_application(plan.ways, binding.changes, optimised=optimised)
     return None if chosen is None else render(plan, chosen, binding, target)
 
 
-def choose(plan: Plan, binding: Binding, *, optimised: bool = True) -> Application | None:
-    """The application of the first way whose guard holds for these net diffs; None if the view does not change."""
-    way = next(way for way in plan.ways if way.holds(binding.changes.diffs))
-    return way.application(binding.is_empty, optimised=optimised)
+def choose_application(ways: Sequence[Way], changes: NetChanges, *, optimised: bool = True) -> Application | None:
+    """The application of the first of `ways` whose guard holds for these net diffs; None if the view does not change."""
+    way = next(way for way in ways if way.holds(changes.diffs))
+    return way.application(changes.is_empty, optimised=optimised)
 
 
 def render(plan: Plan, application: Application, binding: Binding, target: str) -> BoundScript:

@@ -40,13 +40,6 @@ class Binding:
         """A binder for one statement, with fresh aliases."""
         return StatementBinder(self)
 
-    def rows(self, leaf: DiffRows) -> tuple[Row, ...] | None:
-        """The rows of a base i-diff, over its scan's columns; None if they are not known before the statement runs."""
-        return self.changes.rows(leaf)
-
-    def is_empty(self, leaf: DiffRows) -> bool:
-        return self.rows(leaf) == ()
-
 
 @dataclass(frozen=True)
 class Staged:
@@ -92,22 +85,16 @@ class StatementBinder(Aliases):
             query = query.with_(cte.alias, as_=cte.this, copy=False)
         return query
 
-    def leaf(self, relation: Relation) -> Block:
-        if isinstance(relation, Scan):
-            return self._scan(relation)
-        assert isinstance(relation, DiffRows)
-        return self._diff(relation)
-
-    def _scan(self, scan: Scan) -> Block:
+    def table(self, scan: Scan) -> Block:
         if scan.state == "post" or scan.table not in self.binding.changes.diffs:
-            return self._table(scan)
-        minus = self._diff(DiffRows(scan, "minus", scan.columns))
-        kept = self._table(scan)
+            return self._post_state(scan)
+        minus = self.diff(DiffRows(scan, "minus", scan.columns))
+        kept = self._post_state(scan)
         if scan.state == "pre":
             return self._pre_state(scan, kept, minus)
         return isolate(union_all([kept.select(), minus.select()]), scan.columns, self.alias(scan.occurrence))
 
-    def _table(self, scan: Scan) -> Block:
+    def _post_state(self, scan: Scan) -> Block:
         """R⁺: the table at its pinned version."""
         name = self.alias(scan.occurrence)
         table = self.binding.dialect.table(scan.table, self.binding.versions.get(scan.table))
@@ -118,7 +105,7 @@ class StatementBinder(Aliases):
     def _pre_state(self, scan: Scan, kept: Block, minus: Block) -> Block:
         """R⁻ = (R⁺ − N⁺) ⊎ N⁻: the net diff taken back, because a refresh never reads an old version."""
         if scan.unique:
-            plus = self._diff(DiffRows(scan, "plus", scan.columns))
+            plus = self.diff(DiffRows(scan, "plus", scan.columns))
             test = exp.Not(this=exists(plus, kept, scan.ids))
             rest: exp.Query = replace(kept, where=(*kept.where, test)).select()
             return isolate(union_all([rest, minus.select()]), scan.columns, self.alias(scan.occurrence))
@@ -128,13 +115,13 @@ class StatementBinder(Aliases):
         return isolate(query, scan.columns, self.alias(scan.occurrence))
 
     def _copies(self, scan: Scan, sign: type[exp.Binary]) -> Block:
-        rows = self._diff(DiffRows(scan, "signed", (*scan.columns, SIGN)))
+        rows = self.diff(DiffRows(scan, "signed", (*scan.columns, SIGN)))
         rows = rows.filter(sign(this=column(SIGN), expression=exp.Literal.number(0)))
         return replace(rows, output={name: rows.output[name] for name in scan.columns})
 
-    def _diff(self, leaf: DiffRows) -> Block:
+    def diff(self, leaf: DiffRows) -> Block:
         """A base i-diff, defined once in the WITH clause."""
-        rows = self.binding.rows(leaf)
+        rows = self.binding.changes.rows(leaf)
         if leaf.name not in self.definitions:
             self.definitions[leaf.name] = self._feed(leaf).select() if rows is None else self._literals(leaf, rows)
         return named_block(leaf.name, leaf.columns, self.alias(leaf.name), broadcast=self.is_broadcast(leaf))

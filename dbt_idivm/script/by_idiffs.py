@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from dbt_idivm.algebra.operator import Operator
 from dbt_idivm.idiff.idiff import IDiff
 from dbt_idivm.operators.scan import DiffRows
-from dbt_idivm.optimize import optimize
+from dbt_idivm.optimize import optimizations
 from dbt_idivm.passes.base_idiffs import base_idiffs
 from dbt_idivm.passes.propagate import Firing, propagate
 from dbt_idivm.script.diff import NetDiff
@@ -28,8 +28,13 @@ class ByIDiffs(Way):
     root: Operator
     base: Mapping[str, tuple[IDiff, ...]]  # occurrence → its base i-diffs
     naive: tuple[IDiff, ...]
-    idiffs: tuple[IDiff, ...]
+    optimizations: tuple[tuple[str, tuple[IDiff, ...]], ...]  # name → the i-diffs after it
     firings: tuple[Firing, ...]
+
+    @property
+    def idiffs(self) -> tuple[IDiff, ...]:
+        """The optimised ones."""
+        return self.optimizations[-1][1] if self.optimizations else self.naive
 
     @property
     def base_idiffs(self) -> tuple[DiffRows, ...]:
@@ -52,4 +57,4 @@ def by_idiffs(name: WayName, root: Operator, base: Mapping[str, tuple[IDiff, ...
     """Propagate and optimise the base i-diffs of `root`, an ID-extended view: those of the way, if no others are given."""
     given = base_idiffs(root, name == "recompute") if base is None else base
     found = propagate(root, given)
-    return ByIDiffs(name, root, given, found.idiffs, optimize(found.idiffs), found.firings)
+    return ByIDiffs(name, root, given, found.idiffs, optimizations(found.idiffs), found.firings)

@@ -33,13 +33,17 @@ class NetChanges:
             return ()
         return None if isinstance(diff, FeedDiff) else self.classes[leaf.scan.occurrence, leaf.split][leaf.diff_class]
 
+    def is_empty(self, leaf: DiffRows) -> bool:
+        """Whether a base i-diff surely has no rows."""
+        return self.rows(leaf) == ()
+
 
 def net_changes(plan: Plan, diffs: Mapping[str, NetDiff], *, screened: bool = True) -> NetChanges:
     """The net diffs, classified for `plan`. Raises KeyViolation where an inlined one violates the key of its table.
 
     `screened`: changes of rows that cannot satisfy the conditions between their table and the view are left out.
     """
-    conditions = plan.screens if screened else {}
+    conditions = plan.annotated.screens if screened else {}
     # the empty split gives the changed rows of either image, from which a state of the table is computed
     splits = {(leaf.scan.occurrence, leaf.split) for way in plan.ways for leaf in way.base_idiffs}
     splits |= {(scan.occurrence, frozenset()) for scan in plan.scans}

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from dataclasses import replace
 
 from dbt_idivm.algebra.expressions import column
@@ -16,14 +16,14 @@ def over_tables(plan: Plan, caches: Iterable[Cache]) -> Plan:
 
     That query needs no cache to exist: it serves to ask for types, and to compare a cache or view with its definition.
     """
-    return replace(plan, root=expanded(plan.root, {cache.table: cache for cache in caches}))
+    return replace(plan, root=expanded(plan.root, tuple(caches)))
 
 
-def expanded(root: Operator, caches: dict[str, Cache]) -> Operator:
-    """`root` with each scan of one of `caches` (table → cache) replaced by the cache's own tree under the scan's names."""
-    if not isinstance(root, Scan) or root.table not in caches:
+def expanded(root: Operator, caches: Sequence[Cache]) -> Operator:
+    """`root` with each scan of one of `caches` replaced by the cache's own tree under the scan's names."""
+    cache = next((each for each in caches if isinstance(root, Scan) and each.table == root.table), None)
+    if not isinstance(root, Scan) or cache is None:
         return root.with_inputs(*(expanded(child, caches) for child in root.inputs))
-    cache = caches[root.table]
     held = {each.name: each.attribute for each in cache.plan.columns}
     definitions = tuple((root.attribute(a.name), column(held[a.name])) for a in root.base_columns)
     return Project(expanded(cache.plan.root, caches), definitions)

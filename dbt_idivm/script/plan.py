@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from dataclasses import dataclass
 from functools import cached_property
 
-from dbt_idivm.algebra.operator import Conditions, Operator, operators
+from dbt_idivm.algebra.operator import Operator, operators
 from dbt_idivm.operators.scan import Attribute, Scan, scans
-from dbt_idivm.passes.screening import screens
+from dbt_idivm.passes.annotate import Annotated, annotate
+from dbt_idivm.passes.pipeline import Step
 from dbt_idivm.script.ways import Way, WayName
 
 
@@ -31,6 +31,9 @@ class Plan:
     root: Operator
     columns: tuple[ViewColumn, ...]
     ways: tuple[Way, ...]
+    digest: str  # of the tree over base tables: equal for equal ones, whatever model they are in
+    passes: tuple[Step, ...] = ()  # the trees on the way to `root`
+    shared: tuple[tuple[str, str], ...] = ()  # ID without a column of its own → the attribute whose column has its value
     caches: tuple[Cache, ...] = ()  # intermediate caches, in the order in which they are maintained; a cache's plan has none
 
     def way(self, name: WayName) -> Way | None:
@@ -38,9 +41,9 @@ class Plan:
         return next((way for way in self.ways if way.name == name), None)
 
     @cached_property
-    def screens(self) -> Mapping[str, Conditions]:
-        """Occurrence → the conditions without which a row of it does not matter to the view."""
-        return screens(self.root)
+    def annotated(self) -> Annotated:
+        """What is known of each operator: keys, dependencies, provenance, screens."""
+        return annotate(self.root)
 
     @property
     def scans(self) -> tuple[Scan, ...]:
@@ -78,7 +81,8 @@ class Plan:
 
     def stored(self, attribute: str) -> str:
         """The first stored column that holds `attribute`."""
-        return next(column.name for column in self.columns if column.attribute == attribute)
+        held = dict(self.shared).get(attribute, attribute)
+        return next(column.name for column in self.columns if column.attribute == held)
 
 
 @dataclass(frozen=True)
@@ -95,4 +99,3 @@ class Cache:
     attributes: tuple[Attribute, ...]  # the columns that are read above, IDs included; types from the engine, else inferred
     key: tuple[str, ...]  # columns; () for the one row of a γ without groups
     reason: str  # why it is kept: what follows `because`
-    digest: str  # of the subview over base tables: equal for equal ones, whatever model they are in

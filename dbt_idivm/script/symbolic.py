@@ -10,7 +10,7 @@ from dbt_idivm.algebra.relation import Relation
 from dbt_idivm.operators.scan import DiffRows
 from dbt_idivm.script.binding import Binding, StatementBinder
 from dbt_idivm.script.dialect import DELTA, Dialect
-from dbt_idivm.script.diff import FeedDiff, Row
+from dbt_idivm.script.diff import FeedDiff
 from dbt_idivm.script.net_changes import NetChanges
 from dbt_idivm.script.plan import Plan
 
@@ -22,12 +22,9 @@ class SymbolicBinding(Binding):
     def statement(self) -> StatementBinder:
         return _SymbolicBinder(self)
 
-    def rows(self, leaf: DiffRows) -> tuple[Row, ...] | None:
-        return None
-
 
 class _SymbolicBinder(StatementBinder):
-    def _diff(self, leaf: DiffRows) -> Block:
+    def diff(self, leaf: DiffRows) -> Block:
         return named_block(leaf.name, leaf.columns, self.alias(leaf.name))
 
     def is_broadcast(self, *relations: Relation) -> bool:

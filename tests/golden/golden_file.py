@@ -31,7 +31,7 @@ from dbt_idivm.script.dialect import DELTA
 from dbt_idivm.script.diff import FeedDiff, Row
 from dbt_idivm.script.net_changes import NetChanges
 from dbt_idivm.script.plan import Plan
-from dbt_idivm.script.symbolic import SymbolicBinding
+from dbt_idivm.script.symbolic import symbolic
 from tests.property.plans import Options, Table, idiff_way, plan_of
 
 TARGET = "maintained"
@@ -123,8 +123,8 @@ def additive_calls(plan: Plan) -> tuple[tuple[AdditiveRule, Call], ...]:
     return additive.state.calls if isinstance(additive, Additive) else ()
 
 
-class _Updates(SymbolicBinding):
-    """Rows of all tables changed, none inserted or deleted, none moved."""
+class _Updates(NetChanges):
+    """Rows of all tables changed, none was inserted or deleted, none moved."""
 
     def rows(self, leaf: DiffRows) -> tuple[Row, ...] | None:
         return () if leaf.diff_class in ("ins", "del", "rec") else None
@@ -145,7 +145,8 @@ def _part(name: str, plan: Plan, target: str) -> str:
 
 def updates(plan: Plan, target: str) -> str:
     """The MERGE of a refresh that has updates only (idIVM, Figure 7)."""
-    script = bind(plan, _Updates(changes=NetChanges({table: FeedDiff(table, 0, 1) for table in plan.tables})), target)
+    changes = _Updates({table: FeedDiff(table, 0, 1) for table in plan.tables})
+    script = bind(plan, replace(symbolic(plan), changes=changes), target)
     return f"-- {script.shape}\n{compact(DELTA.sql(script.merge))};" if script else "-- nothing"
 
 

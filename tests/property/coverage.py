@@ -44,7 +44,7 @@ class Coverage:
             self.rules.update(rule.name for rule, _ in script.application.state.calls)
             return
         binding = Binding(changes=net_changes(plan, diffs, screened=False), dialect=DUCKDB)
-        base = {name: non_empty(found, binding.is_empty) for name, found in idiff_way(plan).base.items()}
+        base = {name: non_empty(found, binding.changes.is_empty) for name, found in idiff_way(plan).base.items()}
         if base:
             self.rules.update(firing.rule for firing in propagate(plan.root, base).firings)
 

@@ -23,7 +23,7 @@ from dbt_idivm.operators import aggregate as aggregate_operator
 from dbt_idivm.operators import semijoin as semijoin_operator
 from dbt_idivm.operators.scan import DiffClass
 from dbt_idivm.optimize.lineage import leaves
-from dbt_idivm.passes import canonical, place_caches
+from dbt_idivm.passes import annotate, canonical, place_caches
 from dbt_idivm.script import diff, direct, effective, net_changes
 from dbt_idivm.script.binding import StatementBinder
 from dbt_idivm.script.merge import Merge
@@ -366,12 +366,22 @@ def a_recompute_holds_new_rows_only(patch: Patch) -> None:
     patch.setattr(use_diff_rows, "IMAGES", {**use_diff_rows.IMAGES, ("plus",): frozenset({"ins", "upd", "rec"})})
 
 
+class _Everything(frozenset[str]):
+    def __contains__(self, name: object) -> bool:
+        return True
+
+
+def every_id_is_shared(patch: Patch) -> None:
+    patch.setattr(annotate, "_equal_to", lambda name, pairs: _Everything())
+
+
 def one_recompute_for_all(patch: Patch) -> None:
-    """Recompute i-diffs are merged whatever attributes they name rows by."""
+    """Of merged recompute i-diffs the values of the first are kept."""
     merge = merge_recomputes._merged
 
     def merged(group: list[IDiff]) -> IDiff:
-        return group[0] if len(group) == 1 else merge(group[:1])
+        # with all origins: that some are lost is noticed when the plan is made
+        return group[0] if len(group) == 1 else replace(merge(group), relation=merge(group[:1]).relation)
 
     patch.setattr(merge_recomputes, "_merged", merged)
 
@@ -476,6 +486,7 @@ MUTATIONS = (
              "the group is known to the other table only"),
     Mutation("net diff: by the whole key", a_part_of_a_key_is_enough, "groups by a part of a key"),
     Mutation("net diff: not for copies", all_columns_are_a_key, "copies of a keyless row are inserted and deleted"),
+    Mutation("stored columns: shared by IDs that are equal", every_id_is_shared, "a computed join attribute changes"),
     Mutation("diff rows: a recompute i-diff holds old rows as well", a_recompute_holds_new_rows_only,
              "a row that moves within the condition, with all its columns"),
     Mutation("merged recomputes: the values of all of them", one_recompute_for_all, "a partner moves to another row"),

@@ -61,7 +61,7 @@ def idiffs_at(node: Operator, base: Mapping[str, tuple[IDiff, ...]]) -> tuple[ID
 
 
 def non_empty_base(plan: Plan, binding: Binding) -> dict[str, tuple[IDiff, ...]]:
-    return {name: non_empty(found, binding.is_empty) for name, found in idiff_way(plan).base.items()}
+    return {name: non_empty(found, binding.changes.is_empty) for name, found in idiff_way(plan).base.items()}
 
 
 @dataclass(frozen=True)

@@ -163,7 +163,7 @@ def test_idiffs_in_any_order_any_number_of_times(case: Case, options: Options, s
         for batch in case.batches:
             view = evaluate(world, root, now)
             binding = Binding(changes=net_changes(world.plan, world.change(batch), screened=False), dialect=DUCKDB)
-            idiffs = non_empty(way.idiffs if options.optimised else way.naive, binding.is_empty)
+            idiffs = non_empty(way.idiffs if options.optimised else way.naive, binding.changes.is_empty)
             steps = [(diff, evaluate(world, diff.relation, binding)) for diff in idiffs] * 2
             random.Random(seed).shuffle(steps)
             post = evaluate(world, root, now)

@@ -129,3 +129,10 @@ def test_types_that_only_spark_knows_are_reported_as_open(explain) -> None:  # t
     union = "select id as x from {{ source('shop', 'orders') }} union all select {} from {{ ref('customers') }}"
     assert "types\n  of UNION: Spark is asked" in explain(union.replace("{}", "name")).output
     assert "Spark will be asked" not in explain(union.replace("{}", "id")).output
+
+
+def test_passes(explain) -> None:  # type: ignore[no-untyped-def]
+    text = explain(JOIN, "--passes").output
+    places = [text.index(each) for each in ("after lower", "after extend_by_ids", "after merge_distincts", "MERGE")]
+    assert places == sorted(places)
+    assert "after lower" not in explain(JOIN).output

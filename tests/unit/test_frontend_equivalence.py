@@ -15,7 +15,7 @@ from dbt_idivm.algebra.expressions import column
 from dbt_idivm.algebra.relation import Relation
 from dbt_idivm.context import Catalog, TableInfo
 from dbt_idivm.frontend.lower import lower
-from dbt_idivm.operators.scan import Attribute, Scan
+from dbt_idivm.operators.scan import Attribute, DiffRows, Scan
 
 TABLES = {
     "main.orders": "id int, cid int, Price int, status string, day date",
@@ -52,12 +52,14 @@ def catalog() -> Catalog:
 class Tables(Aliases):
     """Leaves of a plan as plain tables."""
 
-    def leaf(self, relation: Relation) -> Block:
-        assert isinstance(relation, Scan)
-        name = self.alias(relation.occurrence)
-        item = exp.alias_(exp.to_table(relation.table), name, table=True)
-        output = {relation.attribute(a.name): column(a.name, name) for a in relation.base_columns}
+    def table(self, scan: Scan) -> Block:
+        name = self.alias(scan.occurrence)
+        item = exp.alias_(exp.to_table(scan.table), name, table=True)
+        output = {scan.attribute(a.name): column(a.name, name) for a in scan.base_columns}
         return Block((Source(item),), output)
+
+    def diff(self, rows: DiffRows) -> Block:
+        raise NotImplementedError
 
 
 @pytest.fixture(scope="module")

@@ -630,7 +630,7 @@ def test_a_violated_key_is_found_when_the_net_diff_is_read(engine: FakeEngine, r
     built(engine, request)
     change(engine, 2)
     engine.reads["net diff"] = rows
-    monkeypatch.setattr("dbt_idivm.refresh.decide.decision.bind", None)
+    monkeypatch.setattr("dbt_idivm.refresh.decide.choose.choose_application", None)
     assert failing(engine, request).codes == ("IDIVM-306",)
 
 

@@ -41,6 +41,11 @@ def test_stored_columns_depend_on_no_way(construct: Construct) -> None:
     assert all(each.ways for each in plans)
 
 
+def test_a_digest_depends_on_the_view_alone() -> None:
+    one, other = plan("select x.id from orders x where x.price > 1"), plan("select id from orders where price > 1", ("tuple",))
+    assert one.digest == other.digest != plan("select id from orders where price > 2").digest
+
+
 @pytest.mark.parametrize(("strategy", "ways"), [("id", ["additive", "id"]), ("recompute", ["recompute"]),
                                                 ("tuple", ["additive", "tuple"])])
 def test_a_strategy_names_ways(strategy: Strategy, ways: list[WayName]) -> None:

@@ -21,6 +21,7 @@ from dbt_idivm.refresh.decide.job import Job
 from dbt_idivm.refresh.decide.outcome import Effect, Result, named, outcome, summary
 from dbt_idivm.refresh.decide.planned import Planned, proof_key, question
 from dbt_idivm.refresh.decide.planning import known_proof, without_plan
+from dbt_idivm.refresh.decide.work import Work
 from dbt_idivm.refresh.engine.steps import Steps
 from dbt_idivm.refresh.protocol import InputChange, ModelRequest, Outcome
 from dbt_idivm.script.bind import full_query
@@ -29,38 +30,40 @@ from dbt_idivm.script.dialect import verbatim
 from dbt_idivm.script.plan import Plan
 
 
-def build(job: Job, stored: StoredView, planned: Planned, reason: Finding | None) -> Steps[Outcome]:
-    """Create the view (`reason` is None) or rebuild it."""
-    for name, key in planned.keys.items():
-        yield from keys.verify(job.client, planned.inputs.tables[name], key)
-    planned = yield from _judged(job, stored, planned)
+def build(work: Work, reason: Finding | None) -> Steps[Outcome]:
+    """Create the view (`reason` is None) or rebuild it. Raises IDIVM-304, 305 and 903."""
+    job, stored = work.job, work.stored
+    for name, key in work.planned.keys.items():
+        yield from keys.verify(job.client, work.planned.inputs.tables[name], key)
+    planned = yield from _judged(work)
     wanted = _build(job, planned)
     yield from _verify_unique_key(job, planned, wanted)
     written = yield from publish(job, wanted, stored)
-    inputs = all_inputs(job.request, stored, planned)
+    inputs = all_inputs(replace(work, planned=planned))
     # a first build that cannot be maintained says so at once
     why = summary(planned.refusal if planned.is_misread else reason or planned.refusal)
     result = Result("create" if reason is None else "full", wanted.hidden, inputs, Effect(inserted=written),
-                      None if reason is None else "full", why)
+                    None if reason is None else "full", why)
     return outcome(job, result, planned)
 
 
-def _judged(job: Job, stored: StoredView, planned: Planned) -> Steps[Planned]:
+def _judged(work: Work) -> Steps[Planned]:
     """The model with its plan if that means what the SELECT means, else without. Once for each definition: its state says so."""
+    job, planned = work.job, work.planned
     if planned.plan is None or planned.proof is not None:
         return planned
-    key, known = proof_key(job, planned), known_proof(stored, anew=job.request.full_refresh)
+    key, known = proof_key(job, planned), known_proof(work.stored, ignored=job.request.full_refresh)
     if known is not None and known.key == key and known.how in ("plans", "rows"):
         return replace(planned, proof=known)
     found = yield from judge(job.client, question(job, planned), key, job.config.verify_build)
     return replace(planned, proof=found) if found.difference is None else without_plan(job, planned, found)
 
 
-def all_inputs(request: ModelRequest, stored: StoredView, planned: Planned) -> dict[str, InputChange]:
+def all_inputs(work: Work) -> dict[str, InputChange]:
     """The inputs of a rebuild: it reads all their rows."""
-    before = stored.state.inputs if stored.state else {}
-    return {named(request, name): InputChange(before[name].version if name in before else None, found.version)
-            for name, found in planned.own_inputs.items() if found.version is not None}
+    before = work.stored.state.inputs if work.stored.state else {}
+    return {named(work.job.request, name): InputChange(before[name].version if name in before else None, found.version)
+            for name, found in work.planned.own_inputs.items() if found.version is not None}
 
 
 def _verify_unique_key(job: Job, planned: Planned, wanted: Build) -> Steps[None]:

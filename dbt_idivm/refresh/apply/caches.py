@@ -1,8 +1,8 @@
 """Intermediate caches at refresh time: each is a maintained table like a view, with its own state, that the view then reads.
 
 A cache is brought up to date before whatever reads it, in a commit of its own. Its state says which versions of the inputs
-its rows stand for, and the view's vector has the cache's version beside theirs: a run that breaks off in between leaves each
-table consistent with its own vector, and the next one goes on from there.
+its rows were computed from, and the view's vector has the cache's version beside theirs: a run that breaks off in between
+leaves each table consistent with its own vector, and the next one continues from there.
 """
 
 from __future__ import annotations
@@ -21,6 +21,7 @@ from dbt_idivm.refresh.decide.job import Job
 from dbt_idivm.refresh.decide.outcome import named
 from dbt_idivm.refresh.decide.planned import Planned, planned_model
 from dbt_idivm.refresh.decide.planning import cache_sql
+from dbt_idivm.refresh.decide.work import Work
 from dbt_idivm.refresh.engine.steps import Steps
 from dbt_idivm.refresh.protocol import InputChange, ModelRequest
 from dbt_idivm.relation_name import name_parts
@@ -28,15 +29,15 @@ from dbt_idivm.script.plan import Cache
 from dbt_idivm.stored_names import is_cache_of
 
 
-def work_on(job: Job, above: Planned, cache: Cache) -> Steps[tuple[Job, StoredView, Planned]]:
-    """The refresh of `cache`, what is stored at its name, and its plan."""
-    work = _job(job, above, cache)
-    stored = yield from read_stored_view(job.client, work.request)
-    return work, stored, _planned(work, above, cache)
+def work_on(job: Job, above: Planned, cache: Cache) -> Steps[Work]:
+    """The refresh of `cache`, on which `above` depends, as that of a model."""
+    own = _job(job, above, cache)
+    stored = yield from read_stored_view(job.client, own.request)
+    return Work(own, stored, _planned(own, above, cache))
 
 
 def _job(job: Job, above: Planned, cache: Cache) -> Job:
-    """The refresh of `cache` as that of a model. What the user says of the view's columns and layout is not meant for it."""
+    """How the refresh of `cache` is asked for. What the user says of the view's columns and layout is not meant for it."""
     assert above.plan is not None
     name = name_parts(cache.table)[-1]
     there = name.lower() in {each.lower() for each in job.request.beside}
@@ -55,7 +56,7 @@ def _planned(job: Job, above: Planned, cache: Cache) -> Planned:
 
 
 def read(job: Job, above: Planned, cache: Cache, before: StoredView, inputs: Mapping[str, InputChange]) -> Steps[Planned]:
-    """`above` with the cache among its inputs, at its newest version. `inputs` are what the cache's rows stand for now.
+    """`above` with the cache among its inputs, at its newest version. `inputs` are what the cache's rows are computed from now.
 
     Where another run refreshed the cache from newer versions than this one pinned (`before`), the view follows. Raises
     IDIVM-903 if caches cannot be brought to one state because of that.

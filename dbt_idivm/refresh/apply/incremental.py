@@ -11,28 +11,31 @@ from dbt_idivm.refresh.catalog.state import State
 from dbt_idivm.refresh.catalog.stored_view import StoredView
 from dbt_idivm.refresh.changes.read import GAP, Changes, gap
 from dbt_idivm.refresh.checks import keys
-from dbt_idivm.refresh.decide.decision import Ready
-from dbt_idivm.refresh.decide.job import Job
+from dbt_idivm.refresh.decide.choose import Ready
 from dbt_idivm.refresh.decide.outcome import Effect, Result, named, outcome
 from dbt_idivm.refresh.decide.planned import Planned
+from dbt_idivm.refresh.decide.work import Work
 from dbt_idivm.refresh.engine.client import Client
 from dbt_idivm.refresh.engine.commits import Guard
 from dbt_idivm.refresh.engine.scoped import committed, staged
 from dbt_idivm.refresh.engine.steps import EngineFailure, Steps
 from dbt_idivm.refresh.protocol import InputChange, ModelRequest, Outcome, Rows, Statement
-from dbt_idivm.script.bind import BoundScript
+from dbt_idivm.script.bind import BoundScript, render
+from dbt_idivm.script.binding import Binding
 from dbt_idivm.script.diff import FeedDiff, InlineDiff
+from dbt_idivm.script.ways import Application
 
 # Class 22 of SQL's states: a value for which an expression is not defined.
 DATA_EXCEPTION = re.compile(r"SQLSTATE: 22")
 _AMBIGUOUS = ("DELTA_MULTIPLE_SOURCE_ROW_MATCHING_TARGET_ROW_IN_MERGE",)
 
 
-def apply_changes(job: Job, stored: StoredView, planned: Planned, ready: Ready) -> Steps[Outcome | Finding]:
+def apply_changes(work: Work, ready: Ready) -> Steps[Outcome | Finding]:
     """The outcome of the incremental refresh, or why it has to be a rebuild all the same. Raises IDIVM-305 and 903."""
-    changes, script = ready.changes, ready.script
+    changes, script = ready.changes, rendered(work, ready)
     if script is None:
-        return (yield from unchanged(job, stored, planned, changes.moves))
+        return (yield from unchanged(work, changes.moves))
+    job, stored, planned = work.job, work.stored, work.planned
     assert stored.latest is not None
     new = new_state(job, planned, consumed(planned, changes.moves))
     statement = Statement(job.dialect.sql(script.merge), "write", f"merge into {stored.table}")
@@ -44,16 +47,25 @@ def apply_changes(job: Job, stored: StoredView, planned: Planned, ready: Ready) 
     effect = _effect(rows) or (yield from _skipped(job.client, stored, new))
     job.client.invocation.forget(stored.table)
     inputs = input_changes(job.request, planned, changes)
-    return outcome(job, Result("incremental", planned.hidden, inputs, effect, *strategy(planned, script)), planned)
+    return outcome(job, Result("incremental", planned.hidden, inputs, effect, *strategy(planned, script.application)), planned)
 
 
-def strategy(planned: Planned, script: BoundScript) -> tuple[str, str | None]:
+def rendered(work: Work, ready: Ready) -> BoundScript | None:
+    """The statement of the refresh; None if nothing in the view changes."""
+    if ready.application is None:
+        return None
+    assert work.planned.plan is not None
+    binding = Binding(ready.changes.versions, ready.changes.net, work.job.dialect)
+    return render(work.planned.plan, ready.application, binding, work.stored.table)
+
+
+def strategy(planned: Planned, application: Application) -> tuple[str, str | None]:
     """By tuples, by i-diffs alone, or with parts recomputed, and which."""
     if planned.plan is not None and planned.plan.way("tuple") is not None:
         return "tuple", None
-    if not script.application.recomputed:
+    if not application.recomputed:
         return "id", None
-    parts = [f"{diff.name} by ({', '.join(diff.ids) or 'all'})" for diff in script.application.recomputed]
+    parts = [f"{diff.name} by ({', '.join(diff.ids) or 'all'})" for diff in application.recomputed]
     return "recompute", "part of the view was recomputed: " + "; ".join(parts)
 
 

@@ -46,13 +46,13 @@ def publish(job: Job, wanted: Build, stored: StoredView) -> Steps[int]:
     """Write the table and make the model's relation show it; the old one stays readable as long as possible."""
     client, model = job.client, job.request.relation
     there = yield from describe(client, wanted.table)
-    stands = there if wanted.table == model else (yield from describe(client, model))
+    shown = there if wanted.table == model else (yield from describe(client, model))
     in_the_way = there is not None and not there.is_delta
     place = with_suffix(model, NEW_SUFFIX) if in_the_way else wanted.table
     late_feed = job.config.column_mapping and (there is None or in_the_way or not _is_same(wanted, there))
     # the state is good with the last commit: a build that breaks off before it is made again
     first = replace(wanted, state=replace(wanted.state, trusted=False)) if late_feed else wanted
-    yield from _hold(job, wanted, stands, stored)
+    yield from _hold(job, wanted, shown, stored)
     built = commit = yield from (_create(job, first, place) if there is None or in_the_way else
                                  _replace(job, first, there, stored))
     if late_feed:
@@ -60,7 +60,7 @@ def publish(job: Job, wanted: Build, stored: StoredView) -> Steps[int]:
     if there is not None and in_the_way:
         yield from client.ask(client.commands.drop(there.kind or "view", wanted.table))
         yield from client.ask(statements.rename_table(job.dialect, place, wanted.table))
-    yield from _show(job, wanted, stands)
+    yield from _show(job, wanted, shown)
     client.invocation.forget(model, wanted.table)
     if late_feed or in_the_way:
         commit = yield from history.latest(client, wanted.table)
@@ -69,7 +69,7 @@ def publish(job: Job, wanted: Build, stored: StoredView) -> Steps[int]:
 
 
 def _create(job: Job, wanted: Build, place: str) -> Steps[Commit]:
-    """Create the table. At its own name nothing stands; a draft elsewhere may have been left by a refresh that broke off."""
+    """Create the table. Nothing has its own name; a draft elsewhere may have been left by a refresh that broke off."""
 
     def created(replace: bool) -> Steps[Rows]:
         statement = statements.create_table(job.dialect, place, wanted.query, job.config, wanted.properties, replace=replace)
@@ -107,27 +107,27 @@ def _is_same(wanted: Build, there: Described) -> bool:
             and (not wanted.columns or names == wanted.columns))
 
 
-def _hold(job: Job, wanted: Build, stands: Described | None, stored: StoredView) -> Steps[None]:
+def _hold(job: Job, wanted: Build, relation: Described | None, stored: StoredView) -> Steps[None]:
     """Let the model's view stay at the rows that it shows, while its table gets those of another definition.
 
     Their columns and types may differ from the view's, which would cast them, or fail.
     """
-    shown = stands.properties.get(SHOWN) if stands is not None and stands.maintained == wanted.table else None
-    if stands is None or shown in (None, wanted.state.shown) or stored.latest is None:
+    shown = relation.properties.get(SHOWN) if relation is not None and relation.maintained == wanted.table else None
+    if relation is None or shown in (None, wanted.state.shown) or stored.latest is None:
         return
-    columns = tuple(attribute.name for attribute in stands.columns)
+    columns = tuple(attribute.name for attribute in relation.columns)
     rows = job.dialect.table(wanted.table, stored.latest.version)
     properties = {VIEW: wanted.table, OWNER: job.request.owner}
     yield from job.client.ask(statements.create_view(job.dialect, job.request.relation, rows, columns, properties))
 
 
-def _show(job: Job, wanted: Build, stands: Described | None) -> Steps[None]:
-    """The model's relation, if it is a view over the table; a table that was there before goes."""
+def _show(job: Job, wanted: Build, relation: Described | None) -> Steps[None]:
+    """The model's relation, if it is a view over the table; a table that had its name is dropped."""
     if wanted.visible is None:
         return
-    if stands is not None and stands.kind == "table":
+    if relation is not None and relation.kind == "table":
         yield from job.client.ask(job.client.commands.drop("table", job.request.relation))
-    if stands is None or stands.maintained != wanted.table or stands.properties.get(SHOWN) != wanted.state.shown:
+    if relation is None or relation.maintained != wanted.table or relation.properties.get(SHOWN) != wanted.state.shown:
         yield from show(job, wanted.table, wanted.visible, wanted.state)
 
 

@@ -22,6 +22,7 @@ from dbt_idivm.refresh.decide.fingerprint import request_digest
 from dbt_idivm.refresh.decide.job import Job
 from dbt_idivm.refresh.decide.outcome import Result, named, outcome
 from dbt_idivm.refresh.decide.planned import Planned
+from dbt_idivm.refresh.decide.work import Work
 from dbt_idivm.refresh.engine.commits import Guard
 from dbt_idivm.refresh.engine.scoped import committed
 from dbt_idivm.refresh.engine.steps import Steps
@@ -46,8 +47,9 @@ def consumed_at_build(planned: Planned) -> dict[str, Consumed]:
             for name, found in planned.inputs.tables.items() if found.commit is not None}
 
 
-def unchanged(job: Job, stored: StoredView, planned: Planned, moved: Mapping[str, Move]) -> Steps[Outcome]:
+def unchanged(work: Work, moved: Mapping[str, Move]) -> Steps[Outcome]:
     """A no-op; with a commit that moves the watermark if it has fallen behind."""
+    job, stored, planned = work.job, work.stored, work.planned
     assert stored.latest is not None
     if is_due(job, stored, moved):
         state = new_state(job, planned, consumed(planned, moved))

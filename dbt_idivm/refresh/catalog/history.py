@@ -37,18 +37,18 @@ _COUNTED: Mapping[str, tuple[tuple[str, int], ...]] = {
 _WRITES: Mapping[str, str] = {"WRITE": "mode", "STREAMING UPDATE": "outputMode"}
 _ADDS = frozenset({"Append", "ErrorIfExists"})  # nothing becomes of them
 _REPLACES = frozenset({"Overwrite", "Complete"})  # they go, or a part of them
-# Files that went, though no row is counted: rows may have gone with them that Delta did not count.
+# Files that were removed, though no row is counted: rows may have been deleted with them that Delta did not count.
 _REMOVED = ("numRemovedFiles", "numTargetFilesRemoved", "numDeletedFiles")
 
 
 @dataclass(frozen=True)
 class Commit:
-    """One version of a table. `at` is the commit's timestamp as exact text: with the version it tells tables apart."""
+    """One version of a table. `at` is the commit's timestamp as exact text: with the version it distinguishes tables."""
 
     version: int
     at: str
     operation: str
-    modes: frozenset[str]  # of a write; more than one where a text does not tell which is meant
+    modes: frozenset[str]  # of a write; more than one where a text does not say which is meant
     metrics: Mapping[str, Any]
     user_metadata: str | None
 

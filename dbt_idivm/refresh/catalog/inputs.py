@@ -53,12 +53,12 @@ class Inputs:
 
     @property
     def is_versioned(self) -> bool:
-        """Whether every table has versions, so that a vector stands for all that was read."""
+        """Whether every table has versions, so that a version vector describes all that was read."""
         return all(found.commit is not None for found in self.tables.values())
 
 
 def look_up(client: Client, sql: str) -> Steps[Inputs]:
-    """The inputs of `sql`. Raises where one does not exist; what only incremental work minds goes to `findings`."""
+    """The inputs of `sql`. Raises where one does not exist; what only an incremental refresh cannot use is in `findings`."""
     tables: dict[str, Input] = {}
     views: dict[str, str] = {}
     missing: list[Finding] = []

@@ -14,6 +14,7 @@ from dbt_idivm.refresh.engine.client import Client
 from dbt_idivm.refresh.engine.engine import Engine
 from dbt_idivm.refresh.engine.steps import EngineFailure, Steps
 from dbt_idivm.refresh.protocol import Rows
+from dbt_idivm.relation_name import name_parts
 
 # Properties of ours, each a hex-encoded JSON value.
 VIEW = "idivm.view"  # on the user's relation: the table that is maintained for it
@@ -26,7 +27,7 @@ BUILD = "idivm.build"  # hash over all that the table was created by
 FEED = "delta.enableChangeDataFeed"
 
 _DETAILS = "# Detailed Table Information"
-# Properties stand in one line, after a comma, and those of a view after a space, too.
+# Properties are in one line, after a comma, and those of a view after a space, too.
 _OURS = re.compile(r"(?:(?<=[\[,])|(?<=, ))(idivm\.\w+)=([0-9a-f]+)(?=[,\]])")
 _FEED_ON = re.compile(r"(?<=[\[,])delta\.enableChangeDataFeed=true(?=[,\]])", re.IGNORECASE)
 _MISSING = ("TABLE_OR_VIEW_NOT_FOUND", "SCHEMA_NOT_FOUND", "DELTA_TABLE_NOT_FOUND", "DELTA_MISSING_DELTA_TABLE")
@@ -37,7 +38,7 @@ _LOST = ("DELTA_PATH_DOES_NOT_EXIST",)  # a DROP or a RENAME broke off between t
 class Described:
     """A table or view. `text` is the SQL of a plain view, `namespace` what its names are resolved in.
 
-    `schema` and `namespace` are the parts of a name that stand before the last one. A `lost` table is an entry of the catalog
+    `schema` and `namespace` are the parts of a name before the last one. A `lost` table is an entry of the catalog
     whose files are not there.
     """
 
@@ -68,7 +69,7 @@ class Described:
 
 
 def describe(client: Client, relation: str) -> Steps[Described | None]:
-    """What stands under that name; None if nothing does."""
+    """The relation of that name; None if there is none."""
     try:
         rows = yield from client.ask(client.commands.describe(relation))
     except EngineFailure as failure:
@@ -92,11 +93,11 @@ def described(rows: Rows, engine: Engine) -> Described:
             break
         columns.append(Attribute(name, kind))
     at = next((i for i, line in enumerate(lines) if line == (_DETAILS, "")), len(lines))
-    details = dict(reversed(lines[at:]))  # what comes first counts: names that users gave stand behind it
+    details = dict(reversed(lines[at:]))  # the first one counts: names that users gave come after it
     kind = details.get("Type", "").lower()
     text = details.get("Table Properties", "")
     found = {key: state.decode(value) for key, value in _OURS.findall(text)}
     return Described(tuple(columns), "view" if "view" in kind else "table" if kind else "",
                      details.get("Provider", "").lower(), bool(_FEED_ON.search(text)), details.get("View Text"),
-                     engine.namespace(details.get("View Catalog and Namespace", "")),
-                     engine.namespace_of(details.get("Name", "")), found)
+                     engine.namespace(name_parts(details.get("View Catalog and Namespace", ""))),
+                     engine.namespace(name_parts(details.get("Name", ""))[:-1]), found)

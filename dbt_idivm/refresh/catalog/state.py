@@ -17,7 +17,7 @@ MARK = "idivm"
 
 @dataclass(frozen=True)
 class Consumed:
-    """The state of one input that the view stands for. `table` is the Delta table that is read for the name."""
+    """The state of one input that the view was computed from. `table` is the Delta table that is read for the name."""
 
     table: str
     version: int

@@ -1,4 +1,4 @@
-"""Where a view stands: its table, the commit that its state is in, and why that state may not be built upon."""
+"""A view as it is stored: its table, the commit that holds its state, and why that state cannot be used."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from dbt_idivm.refresh.engine.steps import EngineFailure, Steps
 from dbt_idivm.refresh.protocol import ModelRequest
 
 HIDDEN_SUFFIX = "__idivm"  # the ID-extended table of a model whose view needs hidden columns
-NEW_SUFFIX = "__idivm_new"  # a table that is built while something else still stands at its name
+NEW_SUFFIX = "__idivm_new"  # a table that is built while another relation still has its name
 _PAGES = (1, 20, 500)
 _ABSENT = ("TABLE_OR_VIEW_NOT_FOUND", "SCHEMA_NOT_FOUND", "DELTA_TABLE_NOT_FOUND", "DELTA_MISSING_DELTA_TABLE",
            "DELTA_ONLY_OPERATION", "DELTA_TABLE_ONLY_OPERATION", "EXPECT_TABLE_NOT_VIEW*", "DELTA_NOT_A_DELTA_TABLE",
@@ -43,8 +43,8 @@ class StoredView:
             return "The view does not exist yet"
         inputs = self.state.versions.items() if self.state else ()
         built = ", ".join(f"{table} at version {version}" for table, version in inputs)
-        stands = f"The view stays at its version {self.latest.version}"
-        return f"{stands}, built from {built}" if built else stands
+        sentence = f"The view stays at its version {self.latest.version}"
+        return f"{sentence}, built from {built}" if built else sentence
 
 
 def read_stored_view(client: Client, request: ModelRequest, *, whole: bool = False) -> Steps[StoredView]:
@@ -57,7 +57,7 @@ def read_stored_view(client: Client, request: ModelRequest, *, whole: bool = Fal
     if request.existing == "view":
         facts = yield from client.once(("facts", model), lambda: describe(client, model))
         if facts is None or facts.maintained is None:
-            return StoredView(model, reason=finding(406, view=model, message="a plain view stands at its name"))
+            return StoredView(model, reason=finding(406, view=model, message="a plain view has its name"))
         table, shows = facts.maintained, facts.properties.get(SHOWN)
     if request.existing is None:
         return StoredView(table, reason=finding(413, view=model))

@@ -2,7 +2,7 @@
 
 Its text may be read in the view's place only where the session has the same ones: another time zone makes another day of a
 TIMESTAMP, and without ANSI mode a cast that fails is NULL. Spark keeps all that were set when the view was made, and the time
-zone in any case; DESCRIBE tells them as JSON only.
+zone in any case; DESCRIBE shows them as JSON only.
 """
 
 from __future__ import annotations
@@ -41,7 +41,7 @@ _NEEDED: Mapping[str, str | None] = {
 
 
 def stored_settings(client: Client, view: str) -> Steps[Mapping[str, str] | None]:
-    """Those that a query's meaning may depend on; None if the engine does not tell."""
+    """Those that a query's meaning may depend on; None if the engine does not say."""
     try:
         rows = yield from client.ask(client.commands.describe_as_json(view))
         found: Any = json.loads(str(rows.rows[0][0]))[CONFIGURATION]

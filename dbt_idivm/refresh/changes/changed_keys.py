@@ -28,7 +28,7 @@ from dbt_idivm.script.key_ranges import add_key_ranges
 from dbt_idivm.script.value_range import TEXT
 
 SAMPLE = 100  # so many of the new keys are looked up under `verify: sample`
-_STORED, _NEW = "stored", "came"
+_STORED, _NEW = "stored", "new_keys"
 
 
 def verify_change(client: Client, keyed: KeyedInput, move: Move, diff: NetDiff, verify: str) -> Steps[None]:

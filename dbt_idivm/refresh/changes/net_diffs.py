@@ -1,4 +1,4 @@
-"""The net diff of an input between two versions: read once for all models, in the form that fits its size."""
+"""The net diff of an input between two versions: read once for all models if it is small, else left in the engine."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Texts that a change feed cannot show: no view can be led on over them.
+"""Texts that a change feed cannot show: no view can be refreshed incrementally from them.
 
 Delta's feed hands its rows over as Java objects, and a Java string has no place for bytes that are not UTF-8: each shows as
 U+FFFD. Two different values then look alike, and an update from one to the other looks like none. Real U+FFFD occur too,
@@ -27,9 +27,9 @@ def unreadable_text(client: Client, plan: Plan, feed: FeedDiff) -> Steps[Finding
 
 
 def _look(client: Client, feed: FeedDiff, texts: tuple[str, ...]) -> Steps[bool]:
-    """Only a feed that shows U+FFFD is suspect; then the table itself tells, where the move began and where it ended.
+    """Only a feed that shows U+FFFD is suspect; then the table itself is read at its old and its new version.
 
-    What came and went in between cancels, however it is shown.
+    What was inserted and deleted in between cancels, however it is shown.
     """
     shown = client.dialect.replaced_in_feed(feed, texts)
     if not (yield from client.read(shown, f"U+FFFD in the change feed of {feed.table}")).rows:

@@ -68,7 +68,7 @@ class _Block:
 def normal_form(explained: str, literal: frozenset[str] = frozenset()) -> str:
     """The form of the optimised plan in the reply of EXPLAIN EXTENDED. Raises Unreadable.
 
-    `literal`: numbers that stand behind a # in literals of the query.
+    `literal`: numbers after a # in literals of the query.
     """
     _, heading, rest = explained.partition(_HEADING)
     plan = rest.partition("\n== ")[0].strip()
@@ -161,7 +161,7 @@ class _Normal:
             raise Unreadable(node.text)
         left, right = (self.block(child) for child in node.children)
         if {column.number for column in left.output} & {column.number for column in right.output}:
-            raise Unreadable(node.text)  # whose they are is not to be told
+            raise Unreadable(node.text)  # whose they are is not known
         kind, _, condition = rest.partition(", ")
         both = _Block((*left.sources, *right.sources), {**left.conditions, **right.conditions}, left.output + right.output)
         conditions = list(conjuncts(self._resolved(condition, both, node))) if condition else []

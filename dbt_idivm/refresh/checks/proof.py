@@ -1,4 +1,4 @@
-"""What a SELECT means is Spark's word: the query that the plan builds is compared with the user's own text before it is run.
+"""Spark decides what a SELECT means: the query that the plan builds is compared with the user's own text before it is run.
 
 Names and types always. Then Spark's optimised plans of both: equal ones are proof. If they differ, the rows of both queries, as
 bags, before anything is written (`verify_build`). A plan that means something else is not used.
@@ -53,7 +53,7 @@ _SENTENCES: Mapping[How, str] = {
 
 @dataclass(frozen=True)
 class Proof:
-    """How it was found that a plan means what the user's SELECT means. `key` stands for both.
+    """How it was found that a plan means what the user's SELECT means. `key` identifies both.
 
     `difference`: why it does not. `evidence` is for people, where the plans are not equal.
     """
@@ -92,7 +92,7 @@ class Question:
 
     @property
     def over_tables(self) -> Plan:
-        """The plan with its caches read as what they stand for."""
+        """The plan with its caches replaced by their queries."""
         return over_tables(self.plan, self.plan.caches)
 
     def stored(self, versions: Mapping[str, int]) -> exp.Select:
@@ -175,7 +175,7 @@ def _columns(client: Client, statement: Statement) -> Steps[list[tuple[str, str]
 
 
 def _explained(client: Client, statement: Statement) -> Steps[str]:
-    """Spark's plans; what stands in their place proves nothing."""
+    """Spark's plans; an error instead proves nothing."""
     try:
         rows = yield from client.ask(statement)
     except EngineFailure as failure:
@@ -194,12 +194,12 @@ def _are_equal(plans: tuple[str, str], texts: tuple[str, str]) -> bool:
 
 def _misread(question: Question, wanted: list[tuple[str, str]], stored: list[tuple[str, str]]) -> str | None:
     """What the planner takes the columns for and they are not."""
-    told = dict(stored)
-    ours = [(name, told.get(name, "none")) for name in question.columns]
+    types = dict(stored)
+    ours = [(name, types.get(name, "none")) for name in question.columns]
     if ours != wanted:
         return f"it has the columns {_listed(ours)} instead of {_listed(wanted)}"
     for name, relied_upon in _relied_upon(question.plan).items():
-        actual = told.get(name, "none")
+        actual = types.get(name, "none")
         # what sqlglot takes for an integer may be a decimal without a fraction, as ceil(x) is, which is as exact
         if actual != relied_upon and not (relied_upon == "bigint" and actual.startswith("decimal(")):
             return f"it takes {name} for {relied_upon}, and it is {actual}"
@@ -207,7 +207,7 @@ def _misread(question: Question, wanted: list[tuple[str, str]], stored: list[tup
 
 
 def _relied_upon(plan: Plan) -> dict[str, str]:
-    """The types of stored columns that are led on by adding, which is exact only for these. Nothing depends on other types."""
+    """The types of stored columns maintained by adding, which is exact only for these. Nothing depends on other types."""
     additive = plan.way("additive")
     if not isinstance(additive, Additive):
         return {}

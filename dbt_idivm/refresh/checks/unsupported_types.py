@@ -1,4 +1,4 @@
-"""Types whose values are not equal as their texts are, so that no net diff of them can be told: a plan may not read them.
+"""Types whose values are not equal as their texts are, so that they have no net diff: a plan may not read them.
 
 A collation makes texts equal that differ. CHAR(n) is read with blanks up to its length, and what it is compared with gets
 them too, but only where the engine knows the column: rows inlined as literals would be compared without. DESCRIBE calls

@@ -63,7 +63,7 @@ class ModelConfig:
 
     @property
     def layout(self) -> str:
-        """What a table must be created anew for, besides its definition."""
+        """What a table must be created again for, besides its definition."""
         return digest(self.cluster_by, self.partition_by, self.location_root, dict(self.tblproperties))
 
 

@@ -39,7 +39,7 @@ def used_columns(inputs: Inputs, plan: Plan | None) -> dict[str, dict[str, str]]
 def fingerprint(job: Job, inputs: Inputs, keys: Mapping[str, Key], plan: Plan | None) -> dict[str, str]:
     """All that the stored rows depend on besides the inputs' rows, in parts."""
     columns = [(c.name, c.attribute, c.hidden) for c in plan.columns] if plan else "the user's SELECT"
-    caches = {"caches": digest([(cache.table, cache.digest) for cache in plan.caches])} if plan and plan.caches else {}
+    caches = {"caches": digest([(cache.table, cache.plan.digest) for cache in plan.caches])} if plan and plan.caches else {}
     return {
         # the texts of plain views are part of the definition
         "sql": digest(code_of(job.request.sql), {name: code_of(text) for name, text in inputs.views.items()}),

@@ -73,7 +73,7 @@ def _count(number: int, noun: str) -> str:
 
 
 def relations(request: ModelRequest, hidden: bool, caches: tuple[str, ...]) -> tuple[Relation, ...]:
-    """The model's relation first, then what stands behind it."""
+    """The model's relation first, then its auxiliary tables."""
     schema, name = request.schema, request.identifier
     beside: tuple[Relation, ...] = tuple((schema, name_parts(cache)[-1], "table") for cache in caches)
     if hidden:

@@ -62,7 +62,7 @@ class Planned:
 
 def planned_model(job: Job, inputs: Inputs, keys: Mapping[str, Key], plan: Plan | None, refusal: Finding | None,
                   codes: tuple[str, ...] = ()) -> Planned:
-    """The parts put together. `codes` are those of the errors that stand in the way of a plan."""
+    """The parts put together. `codes` are those of the errors that prevent a plan."""
     relation = job.request.relation
     return Planned(inputs, keys, plan, refusal, with_suffix(relation, HIDDEN_SUFFIX) if plan and plan.hidden else relation,
                    inputs.is_versioned and _UNREPEATABLE.isdisjoint(codes), fingerprint(job, inputs, keys, plan),

@@ -56,14 +56,14 @@ def plan_model(job: Job, stored: StoredView) -> Steps[Planned]:
         refusal = yield from _refusal(job, error)
         return planned_model(job, inputs, keys, None, refusal, error.codes)
     planned = planned_model(job, inputs, keys, plan, None)
-    known = known_proof(stored, anew=job.request.full_refresh)
+    known = known_proof(stored, ignored=job.request.full_refresh)
     is_misread = known is not None and known.how == "differs" and known.key == proof_key(job, planned)
     return without_plan(job, planned, known) if known is not None and is_misread else planned
 
 
-def known_proof(stored: StoredView, *, anew: bool) -> Proof | None:
-    """The proof in the stored view's state; None if it is to be made `anew`."""
-    return proof.read(stored.state.proof) if stored.state is not None and not anew else None
+def known_proof(stored: StoredView, *, ignored: bool) -> Proof | None:
+    """The proof in the stored view's state; None if it is to be `ignored`."""
+    return proof.read(stored.state.proof) if stored.state is not None and not ignored else None
 
 
 def without_plan(job: Job, planned: Planned, misread: Proof) -> Planned:

@@ -10,7 +10,6 @@ from dataclasses import dataclass
 from dbt_idivm.refresh.engine.commands import Commands
 from dbt_idivm.refresh.engine.commits import CommitProtocol, UserMetadata
 from dbt_idivm.refresh.engine.staging import CachedViews, Staging
-from dbt_idivm.relation_name import name_parts
 from dbt_idivm.script.dialect import DELTA, Dialect
 
 
@@ -25,14 +24,9 @@ class Engine:
     staging: Staging
     depth: int
 
-    def namespace(self, reported: str) -> tuple[str, ...]:
-        """A catalog and schema as the engine reports them → the parts that stand before a table's name here."""
-        parts = name_parts(reported)
-        return parts[len(parts) - min(self.depth - 1, len(parts)):]
-
-    def namespace_of(self, reported: str) -> tuple[str, ...]:
-        """The same of a relation's full name."""
-        return self.namespace(".".join(f"`{part.replace('`', '``')}`" for part in name_parts(reported)[:-1]))
+    def namespace(self, reported: tuple[str, ...]) -> tuple[str, ...]:
+        """The parts of a catalog and schema as the engine reports them → those that are before a table's name here."""
+        return reported[max(0, len(reported) - (self.depth - 1)):]
 
 
 _COMMANDS = Commands(DELTA)

@@ -50,7 +50,7 @@ class Invocation:
             slot.known, slot.value = True, value
 
     def forget(self, *tables: str) -> None:
-        """Ask anew for these tables: they were written, or their pinned version cannot be read any more."""
+        """Ask again for these tables: they were written, or their pinned version cannot be read any more."""
         with self._guard:
             for key in [key for key in self._slots if isinstance(key, tuple) and key[1] in tables]:
                 del self._slots[key]

@@ -24,7 +24,7 @@ class EngineFailure(Exception):
         return (self.error.message.strip().splitlines() or [self.error.error_class])[0]
 
     def is_any(self, classes: Iterable[str]) -> bool:
-        """Whether the error is of one of `classes`; a name ending in `*` stands for all that begin with it."""
+        """Whether the error is of one of `classes`; a name ending in `*` matches all that begin with it."""
         found = self.error.error_class
         return any(found.startswith(each[:-1]) if each.endswith("*") else found == each or found.startswith(each + ".")
                    for each in classes)

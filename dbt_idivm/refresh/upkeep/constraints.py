@@ -1,6 +1,6 @@
 """The constraints of a model's contract, as CHECK constraints of the table that holds its rows.
 
-They are compared with what the table has each time, because a table that is created anew has none.
+They are compared with what the table has each time, because a table that is created again has none.
 A column's `not_null` is a CHECK too: Delta cannot forbid NULLs in a column that allowed them, and a CTAS allows them.
 """
 

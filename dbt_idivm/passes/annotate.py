@@ -1,0 +1,171 @@
+"""What is known of every operator of a final plan, found in one walk: everybody reads it here, nobody infers it again.
+
+    ⋈ o.cid = c.id           IDs: o.id, c.id   key: o.id, which determines o.cid, that c.id, and this its customer
+      scan orders as o       IDs: o.id         key: o.id
+      scan customers as c    IDs: c.id         key: c.id
+
+All of it is conservative: what is not known to be determined, or not NULL, is not.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from functools import cached_property
+
+from dbt_idivm.algebra.inference import Dependency, determined_by
+from dbt_idivm.algebra.operator import Conditions, Operator
+from dbt_idivm.algebra.types import Type
+from dbt_idivm.operators.scan import scans
+from dbt_idivm.passes.screening import screens
+
+# Types of which equal values are the same value.
+_ONE_VALUE = frozenset({Type.TINYINT, Type.SMALLINT, Type.INT, Type.BIGINT, Type.BOOLEAN, Type.DATE, Type.TEXT})
+
+
+@dataclass(frozen=True, order=True)
+class BaseColumn:
+    """A column of one occurrence of a table."""
+
+    occurrence: str
+    table: str
+    name: str
+
+    def __str__(self) -> str:
+        return f"{self.occurrence}.{self.name}"
+
+
+@dataclass(frozen=True)
+class Facts:
+    """What holds of the rows of one operator, and of those of its inputs.
+
+    `dependencies` are all that its rows meet, keys included. `equal`: pairs of attributes with one value. `provenance`:
+    attribute → the base columns from one of which each value comes unchanged; () where it is computed.
+    """
+
+    node: Operator
+    inputs: tuple[Facts, ...]
+    dependencies: tuple[Dependency, ...]
+    equal: tuple[tuple[str, str], ...]
+    provenance: Mapping[str, tuple[BaseColumn, ...]]
+
+    @property
+    def ids(self) -> tuple[str, ...]:
+        return self.node.ids
+
+    @property
+    def unique(self) -> bool:
+        return self.node.unique
+
+    @property
+    def nullable(self) -> frozenset[str]:
+        return self.node.nullable
+
+    @property
+    def recompute(self) -> tuple[str, ...]:
+        """The columns by which recompute i-diffs may name its rows; all of them are in its output."""
+        return tuple(dict.fromkeys((*self.node.ids, *self.node.recomputed_by)))
+
+    @cached_property
+    def joined(self) -> tuple[Facts, ...]:
+        """From one row of each of which a row is made, looking through σ, π, ⋈ and ⋉; itself where no row is."""
+        combined = _combined(self.node, self.inputs)
+        return tuple(each for facts in combined for each in facts.joined) if combined else (self,)
+
+    @cached_property
+    def key(self) -> tuple[str, ...] | None:
+        """The IDs without those that the others determine; None where no IDs are a key."""
+        if not self.unique:
+            return None
+        kept = self.ids
+        for name in reversed(self.ids):
+            rest = tuple(each for each in kept if each != name)
+            if name in determined_by(frozenset(rest), self.dependencies):
+                kept = rest
+        return kept
+
+    def determines_all(self, start: Facts) -> bool:
+        """Whether each row of `start`, one of `joined`, is in one row at most."""
+        known = determined_by(frozenset(start.node.columns), self.dependencies)
+        return all(each is start or (each.unique and known >= frozenset(each.ids)) for each in self.joined)
+
+    def __iter__(self) -> Iterator[Facts]:
+        """The facts of all operators below, inputs before what reads them, and these."""
+        for each in self.inputs:
+            yield from each
+        yield self
+
+
+def shared_ids(facts: Facts, shown: tuple[str, ...]) -> tuple[tuple[str, str], ...]:
+    """IDs that are not shown and always equal an attribute with a column of its own, each with that one (ADR 0016).
+
+    Both are columns of tables, unchanged, of one type in which equal values are the same value.
+    """
+    types, held, found = facts.node.types, list(shown), []
+    for name in facts.ids:
+        if name in held:
+            continue
+        same = _equal_to(name, facts.equal)
+        other = next((each for each in held if each in same and types[each] == types[name] and facts.provenance[each]), None)
+        if other is None or not facts.provenance[name] or types[name].this not in _ONE_VALUE:
+            held.append(name)
+        else:
+            found.append((name, other))
+    return tuple(found)
+
+
+def _equal_to(name: str, pairs: tuple[tuple[str, str], ...]) -> frozenset[str]:
+    """All attributes that equal one, itself among them."""
+    known = frozenset({name})
+    while more := [each for pair in pairs if not known.isdisjoint(pair) for each in pair if each not in known]:
+        known = known.union(more)
+    return known
+
+
+@dataclass(frozen=True)
+class Annotated:
+    """The facts of a plan's operators, and per occurrence what screens its changes (`screening.py`)."""
+
+    facts: Facts
+    screens: Mapping[str, Conditions]
+
+
+def annotate(root: Operator) -> Annotated:
+    """The facts of an ID-extended tree."""
+    return Annotated(facts_of(root), screens(root))
+
+
+def facts_of(root: Operator) -> Facts:
+    """The facts of an ID-extended tree and of all operators in it."""
+    base = {scan.attribute(a.name): BaseColumn(scan.occurrence, scan.table, a.name)
+            for scan in scans(root) for a in scan.base_columns}
+
+    def walk(node: Operator) -> Facts:
+        inputs = tuple(map(walk, node.inputs))
+        provenance = {name: _provenance(node, name, inputs, base) for name in node.columns}
+        return Facts(node, inputs, _dependencies(node, inputs), _equal(node, inputs), provenance)
+
+    return walk(root)
+
+
+def _combined(node: Operator, inputs: tuple[Facts, ...]) -> tuple[Facts, ...]:
+    return tuple(each for each in inputs if any(each.node is child for child in node.combined))
+
+
+def _dependencies(node: Operator, inputs: tuple[Facts, ...]) -> tuple[Dependency, ...]:
+    combined = _combined(node, inputs)
+    below = tuple(each for facts in combined for each in facts.dependencies)
+    key = ((frozenset(node.ids), frozenset(node.columns)),) if node.unique and not combined else ()
+    return (*node.dependencies, *key, *below)
+
+
+def _equal(node: Operator, inputs: tuple[Facts, ...]) -> tuple[tuple[str, str], ...]:
+    return (*node.equal, *(pair for facts in _combined(node, inputs) for pair in facts.equal))
+
+
+def _provenance(node: Operator, name: str, inputs: tuple[Facts, ...], base: Mapping[str, BaseColumn]) -> tuple[BaseColumn, ...]:
+    sources = node.provenance((name,))
+    if sources == ():
+        return (base[name],)
+    found = [each.provenance[theirs] for source, (theirs,) in sources or () for each in inputs if each.node is source]
+    return tuple(sorted({column for columns in found for column in columns})) if all(found) else ()

@@ -1,0 +1,63 @@
+"""Choosing: a pure function of what was observed and of the ways; what is wrong is found before anything is written."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from types import SimpleNamespace
+from typing import Any, cast
+
+import pytest
+
+from dbt_idivm.errors import IdivmError, finding
+from dbt_idivm.refresh.decide.choose import choose_ways
+from dbt_idivm.refresh.decide.observe import Observed
+from dbt_idivm.refresh.decide.work import Work
+from dbt_idivm.script.bind import choose_application
+from dbt_idivm.script.diff import InlineDiff
+from dbt_idivm.script.net_changes import net_changes
+from dbt_idivm.script.ways import STRATEGIES, Strategy
+from tests.unit.fake_engine import FakeEngine, model
+from tests.unit.test_script_ways import TOTALS, plan
+
+REBUILD, REFUSAL = finding(401), finding(407)
+MOVED, STAYED = SimpleNamespace(moved=True), SimpleNamespace(moved=False)
+
+
+def observed(ways: Any, *moves: Any, reason: Any = None) -> Observed:
+    planned = SimpleNamespace(plan=ways and SimpleNamespace(ways=ways), refusal=None if ways else REFUSAL)
+    work = cast(Work, SimpleNamespace(planned=planned))
+    return Observed(work, reason, {str(number): move for number, move in enumerate(moves)})
+
+
+def test_before_net_diffs_are_read() -> None:
+    ways = plan(TOTALS).ways
+    assert choose_ways(observed(ways, MOVED, reason=REBUILD)) is REBUILD
+    assert choose_ways(observed(ways, STAYED, MOVED)) == ways
+    assert choose_ways(observed(ways, STAYED)) == choose_ways(observed(None, STAYED)) == ()
+    assert choose_ways(observed(None, MOVED)) is REFUSAL
+
+
+@pytest.mark.parametrize(("strategy", "shape"), [("id", "additive"), ("recompute", "effective"), ("tuple", "additive")])
+def test_after_net_diffs_are_read(strategy: Strategy, shape: str) -> None:
+    view = plan(TOTALS, STRATEGIES[strategy])
+    row = InlineDiff(("id", "cid", "price"), (((1, 7, "3.00"), 1),))
+    chosen = choose_application(view.ways, net_changes(view, {"orders": row}))
+    assert chosen is not None and chosen.shape == shape
+    assert choose_application(view.ways, net_changes(view, {"orders": InlineDiff(row.columns, ())})) is None
+
+
+def test_a_view_is_judged_before_its_caches_are_refreshed() -> None:
+    """A changed configuration that is to be an error is one before anything is written."""
+    engine = FakeEngine()
+    engine.source("o", id="int", name="string")
+    engine.source("p", id="int", oid="int")
+    sql = "select o.name, sum(p.id) as total from main.o join main.p on p.oid = o.id group by o.name"
+    request = replace(model(sql, {"o": "id", "p": "id"}, caches="all"), beside=("v__idivm", "v__idivm_cache_1_o_p"))
+    assert [table for _, table, _ in engine.drive(request).relations] == ["v", *request.beside]
+    engine.tables["main.p"].commit("WRITE", {"numOutputRows": "1"})
+    engine.log.clear()
+    later = replace(request, existing="view", config={**request.config, "dbt": {
+        "tblproperties": {"a": "b"}, "on_configuration_change": "fail"}})
+    with pytest.raises(IdivmError, match="IDIVM-106"):
+        engine.drive(later)
+    assert engine.labels("read") == engine.labels("write") == []
