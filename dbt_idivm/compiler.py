@@ -24,7 +24,8 @@ from dbt_idivm.passes.script_size import check_script_size
 from dbt_idivm.script.additive import Additive
 from dbt_idivm.script.by_idiffs import by_idiffs
 from dbt_idivm.script.over_tables import expanded
-from dbt_idivm.script.plan import Cache, Plan, ViewColumn
+from dbt_idivm.script.plan import Cache, Plan
+from dbt_idivm.script.stored import ViewColumn
 from dbt_idivm.script.tuple_based import TupleBased
 from dbt_idivm.script.ways import STRATEGIES, Way, WayName
 from dbt_idivm.stored_names import cache_columns, cache_table, hidden_columns
@@ -48,13 +49,14 @@ def compile_plan(root: Operator, output: tuple[tuple[str, str], ...], *, ways: S
     shared = shared_ids(facts_of(view), request.shown)
     hidden = (name for name in view.columns if name not in request.shown and name not in dict(shared))
     columns += hidden_columns((name for name, _ in output), hidden)
-    return replace(_plan(steps, columns, _ways(view, ways, caching), caches), shared=shared)
+    return _plan(steps, columns, shared, _ways(view, ways, caching), caches)
 
 
-def _plan(steps: tuple[Step, ...], columns: tuple[ViewColumn, ...], ways: tuple[Way, ...], caches: Sequence[Cache]) -> Plan:
+def _plan(steps: tuple[Step, ...], columns: tuple[ViewColumn, ...], shared: tuple[tuple[str, str], ...], ways: tuple[Way, ...],
+          caches: Sequence[Cache]) -> Plan:
     """The plan of the view or cache that the last of `steps` is, over `caches`."""
     root = steps[-1].root
-    return Plan(root, columns, ways, canonical(expanded(root, caches)).digest, steps, caches=tuple(caches))
+    return Plan(root, columns, shared, ways, canonical(expanded(root, caches)).digest, steps, caches=tuple(caches))
 
 
 def _has_state(caching: Caching) -> bool:
@@ -82,7 +84,7 @@ def _cut(view: Operator, needed: frozenset[str], ways: Sequence[WayName], cachin
         start = _over(instead, place.root, frozenset(place.needed))
         steps = (Step("place_caches", start), *run_passes(start, Request(place.needed, _has_state(caching))))
         root = steps[-1].root
-        plan = _plan(steps, cache_columns(root.columns), _ways(root, ways, caching), tuple(caches.values()))
+        plan = _plan(steps, cache_columns(root.columns), (), _ways(root, ways, caching), tuple(caches.values()))
         cache = _cache(number, place, plan, caching)
         caches[cache.table] = cache
         instead |= {occurrence.node: _scan(cache, occurrence, names) for occurrence in place.occurrences}

@@ -7,7 +7,7 @@ from collections.abc import Iterable
 
 from dbt_idivm.fresh_name import fresh_name
 from dbt_idivm.relation_name import name_parts, with_suffix
-from dbt_idivm.script.plan import ViewColumn
+from dbt_idivm.script.stored import ViewColumn
 
 HIDDEN = "idivm__"  # hidden columns of the stored view begin with this
 _REFUSED = re.compile(r"[ ,;{}()\n\t=]")  # what Delta takes in a column name only under column mapping

@@ -20,10 +20,11 @@ from dbt_idivm.operators.scan import DiffRows
 from dbt_idivm.passes.operator_caches import AdditiveState
 from dbt_idivm.script.binding import StatementBinder
 from dbt_idivm.script.diff import NetDiff
+from dbt_idivm.script.leaves import diff_leaves
 from dbt_idivm.script.merge import SOURCE, TARGET, Merge, source_query
-from dbt_idivm.script.plan import Plan
 from dbt_idivm.script.prune_empty import prune_empty
-from dbt_idivm.script.ways import Application, IsEmpty, Way, diff_leaves
+from dbt_idivm.script.stored import Stored
+from dbt_idivm.script.ways import Application, IsEmpty, Way
 
 
 @dataclass(frozen=True)
@@ -68,20 +69,20 @@ class Adding(Application):
     def assigned(self) -> frozenset[str]:
         return frozenset(name for name, _ in self.state.outputs) - set(self.state.aggregate.groups)
 
-    def merge(self, plan: Plan, binder: StatementBinder, target: str) -> exp.Merge:
-        return additive_merge(plan, self.state, self.rows, binder, target)
+    def merge(self, view: Stored, binder: StatementBinder, target: str) -> exp.Merge:
+        return additive_merge(view, self.state, self.rows, binder, target)
 
 
-def additive_merge(plan: Plan, state: AdditiveState, rows: Relation, binder: StatementBinder, target: str) -> exp.Merge:
+def additive_merge(view: Stored, state: AdditiveState, rows: Relation, binder: StatementBinder, target: str) -> exp.Merge:
     """The MERGE that adds the signed `rows` of γ's input to the view."""
     block = _delta_groups(state, rows.block(binder))
-    new, fresh = _values(plan, state, merged=True), _values(plan, state, merged=False)
-    count = _sum_of(state.rows, plan)
+    new, fresh = _values(view, state, merged=True), _values(view, state, merged=False)
+    count = _sum_of(state.rows, view)
     merge = Merge(target, binder.binding.dialect)
-    merge.on(*(same(merge.target(plan.stored(group)), column(group, SOURCE)) for group in state.aggregate.groups))
+    merge.on(*(same(merge.target(view.stored(group)), column(group, SOURCE)) for group in state.aggregate.groups))
     if state.aggregate.groups:
         merge.matched_delete(exp.EQ(this=count, expression=exp.Literal.number(0)))
-    kept = {name: value for name, value in new.items() if name not in _group_columns(plan, state)}
+    kept = {name: value for name, value in new.items() if name not in _group_columns(view, state)}
     merge.matched_update(None, kept)
     merge.not_matched_insert(exp.GT(this=column(state.rows, SOURCE), expression=exp.Literal.number(0)), fresh)
     return merge.build(source_query(binder.attach(block.select()), broadcast=binder.is_broadcast(rows)))
@@ -113,21 +114,21 @@ def _isolate_constants(state: AdditiveState, rows: Block) -> Block:
     return isolate(rows.select(), tuple(rows.output), "signed_rows")
 
 
-def _group_columns(plan: Plan, state: AdditiveState) -> frozenset[str]:
-    return frozenset(c.name for c in plan.columns if c.attribute in state.aggregate.groups)
+def _group_columns(view: Stored, state: AdditiveState) -> frozenset[str]:
+    return frozenset(c.name for c in view.columns if c.attribute in state.aggregate.groups)
 
 
-def _sum_of(attribute: str, plan: Plan) -> exp.Expr:
-    return exp.Add(this=column(plan.stored(attribute), TARGET), expression=column(attribute, SOURCE))
+def _sum_of(attribute: str, view: Stored) -> exp.Expr:
+    return exp.Add(this=column(view.stored(attribute), TARGET), expression=column(attribute, SOURCE))
 
 
-def _values(plan: Plan, state: AdditiveState, *, merged: bool) -> Mapping[str, exp.Expr]:
+def _values(view: Stored, state: AdditiveState, *, merged: bool) -> Mapping[str, exp.Expr]:
     """Stored column → its new value, from the stored group and the change (`merged`) or from the change alone."""
     attributes: dict[str, exp.Expr] = {name: column(name, SOURCE) for name in state.aggregate.groups}
     new: dict[tuple[str, str | None], exp.Expr] = {}
     for rule, call in state.calls:
-        old = column(plan.stored(call.name), TARGET) if merged and rule.delta is not None else None
+        old = column(view.stored(call.name), TARGET) if merged and rule.delta is not None else None
         caches = {function: new[function, call.argument] for function in rule.caches}
         attributes[call.name] = new[call.function, call.argument] = rule.value(old, column(call.name, SOURCE), caches)
     outputs = dict(state.outputs)
-    return {c.name: substitute(outputs[c.attribute], attributes) for c in plan.columns}
+    return {c.name: substitute(outputs[c.attribute], attributes) for c in view.columns}

@@ -10,8 +10,8 @@ from sqlglot import exp
 from dbt_idivm.algebra.relation import Relation
 from dbt_idivm.algebra.types import type_of
 from dbt_idivm.script.binding import Binding, Staged
+from dbt_idivm.script.diff import NetChanges
 from dbt_idivm.script.key_ranges import add_key_ranges
-from dbt_idivm.script.net_changes import NetChanges
 from dbt_idivm.script.plan import Plan
 from dbt_idivm.script.value_range import TEXT
 from dbt_idivm.script.ways import Application, Shape, Way

@@ -16,10 +16,9 @@ from dbt_idivm.algebra.operator import SIGN
 from dbt_idivm.algebra.relation import Relation
 from dbt_idivm.operators.scan import DiffRows, Scan
 from dbt_idivm.script.dialect import DELTA, WEIGHT, Dialect
-from dbt_idivm.script.diff import FeedDiff, Row
-from dbt_idivm.script.net_changes import NetChanges
+from dbt_idivm.script.diff import FeedDiff, NetChanges, Row
+from dbt_idivm.script.leaves import diff_leaves
 from dbt_idivm.script.net_classes import CLASS, class_tests, classified
-from dbt_idivm.script.ways import diff_leaves
 
 
 @dataclass(frozen=True)

@@ -17,8 +17,9 @@ from dbt_idivm.passes.propagate import Firing, propagate
 from dbt_idivm.script.diff import NetDiff
 from dbt_idivm.script.direct import Direct, is_direct
 from dbt_idivm.script.effective import effective
+from dbt_idivm.script.leaves import diff_leaves
 from dbt_idivm.script.prune_empty import non_empty
-from dbt_idivm.script.ways import Application, IsEmpty, Way, WayName, diff_leaves
+from dbt_idivm.script.ways import Application, IsEmpty, Way, WayName
 
 
 @dataclass(frozen=True)

@@ -8,9 +8,9 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
-from dbt_idivm.operators.scan import DiffClass, Scan
+from dbt_idivm.operators.scan import DiffClass, DiffRows, Scan
 
 # int and bool unchanged; everything else as the text that CAST converts back to the column's type
 Value = int | bool | str | None
@@ -55,6 +55,28 @@ class FeedDiff:
 
 
 NetDiff = InlineDiff | FeedDiff
+
+
+@dataclass(frozen=True)
+class NetChanges:
+    """`diffs`: table → net diff, of the tables that changed.
+
+    `classes`: occurrence and the attributes whose change moves a row → the rows of each class of an inlined net diff.
+    """
+
+    diffs: Mapping[str, NetDiff] = field(default_factory=dict)
+    classes: Mapping[tuple[str, frozenset[str]], Mapping[DiffClass, tuple[Row, ...]]] = field(default_factory=dict)
+
+    def rows(self, leaf: DiffRows) -> tuple[Row, ...] | None:
+        """The rows of a base i-diff, over its scan's columns; None if they are not known before the statement runs."""
+        diff = self.diffs.get(leaf.scan.table)
+        if diff is None:
+            return ()
+        return None if isinstance(diff, FeedDiff) else self.classes[leaf.scan.occurrence, leaf.split][leaf.diff_class]
+
+    def is_empty(self, leaf: DiffRows) -> bool:
+        """Whether a base i-diff surely has no rows."""
+        return self.rows(leaf) == ()
 
 
 def classify(scan: Scan, diff: InlineDiff, split: frozenset[str],

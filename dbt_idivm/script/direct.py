@@ -17,7 +17,7 @@ from dbt_idivm.algebra.types import distinguishable
 from dbt_idivm.idiff.idiff import DEL, INS, REC, UPD, IDiff
 from dbt_idivm.script.binding import StatementBinder
 from dbt_idivm.script.merge import OP, SOURCE, Merge, source_query
-from dbt_idivm.script.plan import Plan
+from dbt_idivm.script.stored import Stored
 from dbt_idivm.script.ways import Application
 
 
@@ -41,8 +41,8 @@ class Direct(Application):
     def assigned(self) -> frozenset[str]:
         return frozenset(name for diff in self.idiffs for name in diff.assigned if diff.kind is UPD or not diff.fresh)
 
-    def merge(self, plan: Plan, binder: StatementBinder, target: str) -> exp.Merge:
-        return direct_merge(plan, self.idiffs, binder, target)
+    def merge(self, view: Stored, binder: StatementBinder, target: str) -> exp.Merge:
+        return direct_merge(view, self.idiffs, binder, target)
 
 
 def is_direct(idiffs: tuple[IDiff, ...]) -> bool:
@@ -65,29 +65,29 @@ def are_disjoint(one: IDiff, other: IDiff) -> bool:
             and {o.occurrence for o in one.origins} == {o.occurrence for o in other.origins} and len(one.origins) == 1)
 
 
-def direct_merge(plan: Plan, idiffs: tuple[IDiff, ...], binder: StatementBinder, target: str) -> exp.Merge:
+def direct_merge(view: Stored, idiffs: tuple[IDiff, ...], binder: StatementBinder, target: str) -> exp.Merge:
     """The MERGE of the i-diffs. `idiffs` are not empty and pass `is_direct`."""
     tags = [f"{diff.kind}_{number}" if len(idiffs) > 1 else None for number, diff in enumerate(idiffs, 1)]
-    partial = tuple(name for name in plan.root.ids if any(name not in d.ids for d in idiffs)
+    partial = tuple(name for name in view.root.ids if any(name not in d.ids for d in idiffs)
                     and any(name in d.ids for d in idiffs))
-    columns = tuple(name for name in plan.root.columns if any(name in diff.attributes for diff in idiffs))
-    parts = [_tagged(_rows(plan, idiffs[:number], diff, binder), diff, tag, columns, partial)
+    columns = tuple(name for name in view.root.columns if any(name in diff.attributes for diff in idiffs))
+    parts = [_tagged(_rows(view, idiffs[:number], diff, binder), diff, tag, columns, partial)
              for number, (diff, tag) in enumerate(zip(idiffs, tags, strict=True))]
     broadcast = binder.is_broadcast(*(diff.relation for diff in idiffs))
     merge = Merge(target, binder.binding.dialect)
-    merge.on(*(_match(plan, name, name in partial) for name in plan.root.ids if name in columns
+    merge.on(*(_match(view, name, name in partial) for name in view.root.ids if name in columns
                and any(name in d.ids for d in idiffs)))
     for diff, tag in zip(idiffs, tags, strict=True):
-        _clauses(plan, merge, diff, tag)
+        _clauses(view, merge, diff, tag)
     return merge.build(source_query(binder.attach(union_all(parts)), broadcast=broadcast))
 
 
-def _rows(plan: Plan, earlier: tuple[IDiff, ...], diff: IDiff, binder: StatementBinder) -> Block:
+def _rows(view: Stored, earlier: tuple[IDiff, ...], diff: IDiff, binder: StatementBinder) -> Block:
     """The rows of an i-diff; an INS leaves out the rows that an earlier INS has as well."""
     block = diff.relation.block(binder)
     if diff.kind is not INS:
         return block
-    tests = tuple(exp.Not(this=exists(other.relation.block(binder), block, plan.root.ids))
+    tests = tuple(exp.Not(this=exists(other.relation.block(binder), block, view.root.ids))
                   for other in earlier if other.kind is INS)
     return Block(block.sources, block.output, block.where + tests, block.broadcast)
 
@@ -102,22 +102,22 @@ def _tagged(block: Block, diff: IDiff, tag: str | None, columns: tuple[str, ...]
     return query.select(*(alias(value, name) for name, value in named.items()), append=not named, copy=False)
 
 
-def _match(plan: Plan, name: str, partial: bool) -> exp.Expr:
-    test = same(Merge.target(plan.stored(name)), column(name, SOURCE))
+def _match(view: Stored, name: str, partial: bool) -> exp.Expr:
+    test = same(Merge.target(view.stored(name)), column(name, SOURCE))
     return exp.paren(exp.or_(column(f"any_{name}", SOURCE), test)) if partial else test
 
 
-def _clauses(plan: Plan, merge: Merge, diff: IDiff, tag: str | None) -> None:
+def _clauses(view: Stored, merge: Merge, diff: IDiff, tag: str | None) -> None:
     tagged = exp.EQ(this=column(OP, SOURCE), expression=exp.Literal.string(tag)) if tag else None
     if diff.kind is DEL:
         merge.matched_delete(tagged)
         return
-    assigned = {c.name: column(c.attribute, SOURCE) for c in plan.columns if c.attribute in diff.assigned}
+    assigned = {c.name: column(c.attribute, SOURCE) for c in view.columns if c.attribute in diff.assigned}
     if assigned and not diff.fresh:  # an INS that has only IDs does not change a stored row
-        types = {c.name: plan.root.types[c.attribute] for c in plan.columns}
+        types = {c.name: view.root.types[c.attribute] for c in view.columns}
         equal = exp.and_(*(same(distinguishable(Merge.target(name), types[name]), distinguishable(value.copy(), types[name]))
                            for name, value in assigned.items()))
         changed: exp.Expr = exp.Not(this=exp.paren(equal))
         merge.matched_update(exp.and_(tagged, changed) if tagged else changed, assigned)
     if diff.kind is INS:
-        merge.not_matched_insert(tagged, {c.name: column(c.attribute, SOURCE) for c in plan.columns})
+        merge.not_matched_insert(tagged, {c.name: column(c.attribute, SOURCE) for c in view.columns})

@@ -29,8 +29,8 @@ from dbt_idivm.idiff.idiff import INS, REC, UPD, IDiff
 from dbt_idivm.optimize import optimize_rows
 from dbt_idivm.script.binding import StatementBinder
 from dbt_idivm.script.merge import OP, Merge, source_query
-from dbt_idivm.script.plan import Plan
 from dbt_idivm.script.replace import COPIES, counted, replace_by_id, replace_copies, stored_rows
+from dbt_idivm.script.stored import Stored
 from dbt_idivm.script.ways import Application, WayName
 
 OLD, NEW = "old_rows", "new_rows"
@@ -60,8 +60,8 @@ class Effective(Application):
         found = {name for diff in self.idiffs for name in diff.assigned}
         return frozenset(found.union(*(set(rows.columns) for rows in self.evaluated)))
 
-    def merge(self, plan: Plan, binder: StatementBinder, target: str) -> exp.Merge:
-        return effective_merge(plan, self, binder, target)
+    def merge(self, view: Stored, binder: StatementBinder, target: str) -> exp.Merge:
+        return effective_merge(view, self, binder, target)
 
 
 def effective(way: WayName, root: Operator, idiffs: tuple[IDiff, ...], *, optimised: bool = True) -> Effective:
@@ -85,7 +85,7 @@ def _named_once(idiffs: tuple[IDiff, ...]) -> tuple[IDiff, ...]:
 class _Work:
     """The i-diffs of one statement, grouped by their effect on the view's rows."""
 
-    plan: Plan
+    view: Stored
     application: Effective
     binder: StatementBinder
     broadcast: bool
@@ -118,21 +118,21 @@ class _Work:
         return bool(self.of(REC) or self.of(INS))
 
 
-def effective_merge(plan: Plan, application: Effective, binder: StatementBinder, target: str) -> exp.Merge:
+def effective_merge(view: Stored, application: Effective, binder: StatementBinder, target: str) -> exp.Merge:
     """The MERGE of the i-diffs' exact effect."""
     for diff in application.idiffs:
         assert isinstance(diff.relation, Named)
         binder.define(diff.relation)
-    work = _Work(plan, application, binder, binder.is_broadcast(*(diff.relation for diff in application.idiffs)))
+    work = _Work(view, application, binder, binder.is_broadcast(*(diff.relation for diff in application.idiffs)))
     binder.definitions[OLD] = _old_rows(work, target)
     merge = Merge(target, binder.binding.dialect)
-    query = _by_id(work, merge) if plan.root.unique else _by_copies(work, merge)
+    query = _by_id(work, merge) if view.root.unique else _by_copies(work, merge)
     return merge.build(source_query(binder.attach(query), broadcast=work.broadcast))
 
 
 def _old_rows(work: _Work, target: str) -> exp.Select:
     """The view's rows that an i-diff names, in one read: i-diffs over the same IDs share one join."""
-    block = stored_rows(work.plan, work.binder, target)
+    block = stored_rows(work.view, work.binder, target)
     groups: dict[tuple[str, ...], list[IDiff]] = {}
     for diff in work.naming:
         groups.setdefault(diff.ids, []).append(diff)
@@ -184,7 +184,7 @@ def _without(block: Block, idiffs: Sequence[IDiff], binder: StatementBinder) -> 
 
 def _new_rows(work: _Work) -> list[exp.Query]:
     """The rows of recompute and insert i-diffs, each row from one of them."""
-    recs, inserts, columns = work.of(REC), work.of(INS), work.plan.root.columns
+    recs, inserts, columns = work.of(REC), work.of(INS), work.view.root.columns
     parts: list[exp.Query] = []
     for number, evaluated in enumerate(work.application.evaluated):
         rows = evaluated.block(work.binder)
@@ -202,7 +202,7 @@ def _updating(work: _Work) -> tuple[list[exp.Join], dict[str, exp.Expr]]:
     joins = [_left(diff.relation.block(work.binder).select(), name,
                    [same(column(i, OLD), column(i, name)) for i in diff.ids]) for name, diff in pairs]
     values: dict[str, exp.Expr] = {}
-    for attribute in work.plan.root.columns:
+    for attribute in work.view.root.columns:
         hits = [exp.If(this=column(_HIT, name), true=column(attribute, name))
                 for name, diff in pairs if attribute in diff.assigned]
         values[attribute] = exp.Case(ifs=hits, default=column(attribute, OLD)) if hits else column(attribute, OLD)
@@ -211,7 +211,7 @@ def _updating(work: _Work) -> tuple[list[exp.Join], dict[str, exp.Expr]]:
 
 def _by_id(work: _Work, merge: Merge) -> exp.Select:
     """One source row for each view row that differs; adds the clauses that apply it to `merge`."""
-    ids = work.plan.root.ids
+    ids = work.view.root.ids
     joins, values = _updating(work)
     dead: exp.Expr = column(_DEAD, OLD)
     inserted: exp.Expr = exp.false()
@@ -229,11 +229,11 @@ def _by_id(work: _Work, merge: Merge) -> exp.Select:
     for join in joins:
         query = query.join(join, copy=False)
     rest = [name for name in values if name not in ids]
-    types = work.plan.root.types
+    types = work.view.root.types
     equal = conjunction(same(distinguishable(column(name, OLD), types[name]), distinguishable(values[name].copy(), types[name]))
                         for name in rest) or exp.true()
     query = query.where(exp.or_(inserted, dead, exp.Not(this=exp.paren(equal))))
-    replace_by_id(work.plan, merge, update="U")
+    replace_by_id(work.view, merge, update="U")
     return query
 
 
@@ -248,12 +248,12 @@ def _marked(name: str) -> exp.Subquery:
 
 def _by_copies(work: _Work, merge: Merge) -> exp.Select:
     """A D row for each distinct row whose number of copies differs, and an I row for each copy of the post-state."""
-    names = work.plan.root.columns
+    names = work.view.root.columns
     parts = _new_rows(work)
     if work.updates:
         parts.append(_updated_rows(work))
     work.binder.definitions[NEW] = union_all(parts) if parts else named_block(OLD, names, OLD).filter(exp.false()).select()
-    return replace_copies(work.plan, _changed(names), merge)
+    return replace_copies(work.view, _changed(names), merge)
 
 
 def _updated_rows(work: _Work) -> exp.Select:

@@ -6,36 +6,13 @@ All errors of changed rows are found here; what is built from a `NetChanges` nev
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass, field
 
 from dbt_idivm.algebra.expressions import attributes
 from dbt_idivm.algebra.operator import Conditions
-from dbt_idivm.operators.scan import DiffClass, DiffRows, Scan
-from dbt_idivm.script.diff import FeedDiff, InlineDiff, NetDiff, Row, classify
+from dbt_idivm.operators.scan import DiffClass, Scan
+from dbt_idivm.script.diff import InlineDiff, NetChanges, NetDiff, Row, classify
 from dbt_idivm.script.plan import Plan
 from dbt_idivm.script.screen import may_hold
-
-
-@dataclass(frozen=True)
-class NetChanges:
-    """`diffs`: table → net diff, of the tables that changed.
-
-    `classes`: occurrence and the attributes whose change moves a row → the rows of each class of an inlined net diff.
-    """
-
-    diffs: Mapping[str, NetDiff] = field(default_factory=dict)
-    classes: Mapping[tuple[str, frozenset[str]], Mapping[DiffClass, tuple[Row, ...]]] = field(default_factory=dict)
-
-    def rows(self, leaf: DiffRows) -> tuple[Row, ...] | None:
-        """The rows of a base i-diff, over its scan's columns; None if they are not known before the statement runs."""
-        diff = self.diffs.get(leaf.scan.table)
-        if diff is None:
-            return ()
-        return None if isinstance(diff, FeedDiff) else self.classes[leaf.scan.occurrence, leaf.split][leaf.diff_class]
-
-    def is_empty(self, leaf: DiffRows) -> bool:
-        """Whether a base i-diff surely has no rows."""
-        return self.rows(leaf) == ()
 
 
 def net_changes(plan: Plan, diffs: Mapping[str, NetDiff], *, screened: bool = True) -> NetChanges:

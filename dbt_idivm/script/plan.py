@@ -5,35 +5,24 @@ from __future__ import annotations
 from dataclasses import dataclass
 from functools import cached_property
 
-from dbt_idivm.algebra.operator import Operator, operators
+from dbt_idivm.algebra.operator import operators
 from dbt_idivm.operators.scan import Attribute, Scan, scans
 from dbt_idivm.passes.annotate import Annotated, annotate
 from dbt_idivm.passes.pipeline import Step
+from dbt_idivm.script.stored import Stored
 from dbt_idivm.script.ways import Way, WayName
 
 
 @dataclass(frozen=True)
-class ViewColumn:
-    """A column of the stored ID-extended view and the attribute it holds. Hidden ones are not in the user's SELECT."""
-
-    name: str
-    attribute: str
-    hidden: bool = False
-
-
-@dataclass(frozen=True)
-class Plan:
+class Plan(Stored):
     """An ID-extended view, its stored columns, and the ways to maintain it in order of preference.
 
     What is stored depends on no way: any of them may do the next refresh, whichever did the last.
     """
 
-    root: Operator
-    columns: tuple[ViewColumn, ...]
     ways: tuple[Way, ...]
     digest: str  # of the tree over base tables: equal for equal ones, whatever model they are in
     passes: tuple[Step, ...] = ()  # the trees on the way to `root`
-    shared: tuple[tuple[str, str], ...] = ()  # ID without a column of its own → the attribute whose column has its value
     caches: tuple[Cache, ...] = ()  # intermediate caches, in the order in which they are maintained; a cache's plan has none
 
     def way(self, name: WayName) -> Way | None:
@@ -67,22 +56,12 @@ class Plan:
         return tuple(dict.fromkeys(scan.table for scan in self.base_scans))
 
     @property
-    def hidden(self) -> bool:
-        """Whether the stored table has columns that the user's relation lacks."""
-        return any(column.hidden for column in self.columns)
-
-    @property
     def column_names(self) -> frozenset[str]:
         """All names of columns in the plan's statements, lower case: attributes, and columns of tables and of the view."""
         names = {name for node in operators(self.root) for name in node.columns}
         names.update(attribute.name for scan in self.scans for attribute in scan.attributes)
         names.update(column.name for column in self.columns)
         return frozenset(name.lower() for name in names)
-
-    def stored(self, attribute: str) -> str:
-        """The first stored column that holds `attribute`."""
-        held = dict(self.shared).get(attribute, attribute)
-        return next(column.name for column in self.columns if column.attribute == held)
 
 
 @dataclass(frozen=True)

@@ -15,26 +15,26 @@ from dbt_idivm.algebra.block import Block, Source, subquery
 from dbt_idivm.algebra.expressions import alias, column, same
 from dbt_idivm.script.binding import StatementBinder
 from dbt_idivm.script.merge import OP, SOURCE, TARGET, Merge, op_is
-from dbt_idivm.script.plan import Plan
+from dbt_idivm.script.stored import Stored
 
 COPIES = "idivm_copies"
 _COPY = "idivm_copy"
 
 
-def stored_rows(plan: Plan, binder: StatementBinder, target: str) -> Block:
+def stored_rows(view: Stored, binder: StatementBinder, target: str) -> Block:
     """The rows of the stored view `target`, under the names of its attributes."""
     stored = binder.alias(TARGET)
     table = exp.alias_(binder.binding.dialect.table(target, None), stored, table=True)
-    return Block((Source(table),), {name: column(plan.stored(name), stored) for name in plan.root.columns})
+    return Block((Source(table),), {name: column(view.stored(name), stored) for name in view.root.columns})
 
 
-def replace_by_id(plan: Plan, merge: Merge, *, update: str) -> None:
+def replace_by_id(view: Stored, merge: Merge, *, update: str) -> None:
     """The clauses for source rows with an ID: D deletes the row, `update` assigns its other columns, I inserts a new row."""
-    ids = plan.root.ids
-    merge.on(*(same(Merge.target(plan.stored(name)), column(name, SOURCE)) for name in ids))
+    ids = view.root.ids
+    merge.on(*(same(Merge.target(view.stored(name)), column(name, SOURCE)) for name in ids))
     merge.matched_delete(op_is("D"))
-    values = {c.name: column(c.attribute, SOURCE) for c in plan.columns}
-    merge.matched_update(op_is(update), {c.name: values[c.name] for c in plan.columns if c.attribute not in ids})
+    values = {c.name: column(c.attribute, SOURCE) for c in view.columns}
+    merge.matched_update(op_is(update), {c.name: values[c.name] for c in view.columns if c.attribute not in ids})
     merge.not_matched_insert(op_is("I"), values)
 
 
@@ -45,12 +45,12 @@ def counted(names: Sequence[str], parts: Sequence[exp.Query]) -> exp.Select:
             .from_(subquery(union_all(parts), "counted")).group_by(*(column(name) for name in names)))
 
 
-def replace_copies(plan: Plan, changed: exp.Select, merge: Merge) -> exp.Select:
+def replace_copies(view: Stored, changed: exp.Select, merge: Merge) -> exp.Select:
     """The source for `merge`, whose clauses are added. `changed`: distinct view rows, and their COPIES in the post-state."""
-    names = plan.root.columns
-    merge.on(op_is("D"), *(same(Merge.target(plan.stored(n)), column(n, SOURCE)) for n in names))
+    names = view.root.columns
+    merge.on(op_is("D"), *(same(Merge.target(view.stored(n)), column(n, SOURCE)) for n in names))
     merge.matched_delete(None)
-    merge.not_matched_insert(op_is("I"), {c.name: column(c.attribute, SOURCE) for c in plan.columns})
+    merge.not_matched_insert(op_is("I"), {c.name: column(c.attribute, SOURCE) for c in view.columns})
     # Spark does not resolve a MERGE whose source uses the grouped rows twice: each makes its D and its I rows itself
     series = exp.GenerateSeries(start=exp.Literal.number(0), end=exp.column(COPIES))
     rows = exp.Select(expressions=[*(column(n) for n in names), exp.alias_(exp.Explode(this=series), _COPY)])

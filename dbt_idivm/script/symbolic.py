@@ -10,8 +10,7 @@ from dbt_idivm.algebra.relation import Relation
 from dbt_idivm.operators.scan import DiffRows
 from dbt_idivm.script.binding import Binding, StatementBinder
 from dbt_idivm.script.dialect import DELTA, Dialect
-from dbt_idivm.script.diff import FeedDiff
-from dbt_idivm.script.net_changes import NetChanges
+from dbt_idivm.script.diff import FeedDiff, NetChanges
 from dbt_idivm.script.plan import Plan
 
 

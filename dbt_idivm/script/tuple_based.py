@@ -23,11 +23,12 @@ from dbt_idivm.operators.scan import DiffRows
 from dbt_idivm.script.binding import StatementBinder
 from dbt_idivm.script.dialect import WEIGHT, net_rows
 from dbt_idivm.script.diff import NetDiff
+from dbt_idivm.script.leaves import diff_leaves
 from dbt_idivm.script.merge import OP, Merge, source_query
-from dbt_idivm.script.plan import Plan
 from dbt_idivm.script.prune_empty import prune_empty
 from dbt_idivm.script.replace import COPIES, counted, replace_by_id, replace_copies, stored_rows
-from dbt_idivm.script.ways import Application, IsEmpty, Way, diff_leaves
+from dbt_idivm.script.stored import Stored
+from dbt_idivm.script.ways import Application, IsEmpty, Way
 
 NET = "net_rows"
 _LAST = "idivm_last"
@@ -76,36 +77,36 @@ class Tuples(Application):
     def assigned(self) -> frozenset[str]:
         return frozenset(self.root.columns) - set(self.root.ids if self.root.unique else self.root.columns)
 
-    def merge(self, plan: Plan, binder: StatementBinder, target: str) -> exp.Merge:
-        return tuple_merge(plan, self.rows, binder, target)
+    def merge(self, view: Stored, binder: StatementBinder, target: str) -> exp.Merge:
+        return tuple_merge(view, self.rows, binder, target)
 
 
-def tuple_merge(plan: Plan, rows: Relation, binder: StatementBinder, target: str) -> exp.Merge:
+def tuple_merge(view: Stored, rows: Relation, binder: StatementBinder, target: str) -> exp.Merge:
     """The MERGE of the view's net tuples, which its signed `rows` add up to."""
     signed = subquery(rows.block(binder).select(), "signed_rows")
-    binder.definitions[NET] = net_rows(signed, [(name, name, plan.root.types[name]) for name in plan.root.columns], column(SIGN))
+    binder.definitions[NET] = net_rows(signed, [(name, name, view.root.types[name]) for name in view.root.columns], column(SIGN))
     merge = Merge(target, binder.binding.dialect)
-    query = _by_id(plan, merge) if plan.root.unique else _by_copies(plan, binder, target, merge)
+    query = _by_id(view, merge) if view.root.unique else _by_copies(view, binder, target, merge)
     return merge.build(source_query(binder.attach(query), broadcast=binder.is_broadcast(rows)))
 
 
-def _by_id(plan: Plan, merge: Merge) -> exp.Select:
+def _by_id(view: Stored, merge: Merge) -> exp.Select:
     """A D row for each deleted ID, an I row for each inserted one; of the two tuples of an update the new one, as I."""
-    ids, names = plan.root.ids, plan.root.columns
+    ids, names = view.root.ids, view.root.columns
     last = exp.Window(this=exp.Max(this=column(WEIGHT)), partition_by=[column(name) for name in ids])
     ranked = exp.Select(expressions=[*(column(name) for name in (*names, WEIGHT)), alias(last, _LAST)]).from_(NET)
     inserted = exp.GT(this=column(WEIGHT), expression=exp.Literal.number(0))
     op = exp.Case(ifs=[exp.If(this=inserted, true=exp.Literal.string("I"))], default=exp.Literal.string("D"))
-    replace_by_id(plan, merge, update="I")
+    replace_by_id(view, merge, update="I")
     return (exp.Select(expressions=[alias(op, OP), *(column(name) for name in names)]).from_(subquery(ranked, "ranked"))
             .where(exp.EQ(this=column(WEIGHT), expression=column(_LAST))))
 
 
-def _by_copies(plan: Plan, binder: StatementBinder, target: str, merge: Merge) -> exp.Select:
+def _by_copies(view: Stored, binder: StatementBinder, target: str, merge: Merge) -> exp.Select:
     """The view is read for the rows that changed: the new number of copies is the stored number plus the net weight."""
-    names = plan.root.columns
-    old = stored_rows(plan, binder, target)
+    names = view.root.columns
+    old = stored_rows(view, binder, target)
     old = old.filter(exists(named_block(NET, names, binder.alias(NET)), old, names))
     parts = [exp.Select(expressions=[*(column(name) for name in names), alias(column(WEIGHT), COPIES)]).from_(NET),
              old.select().select(alias(exp.Literal.number(1), COPIES), copy=False)]
-    return replace_copies(plan, counted(names, parts), merge)
+    return replace_copies(view, counted(names, parts), merge)

@@ -8,21 +8,19 @@ exist before the SQL, so that they can be printed, compared and chosen; renderin
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Literal
+from typing import Literal
 
 from sqlglot import exp
 
-from dbt_idivm.algebra.lookups import Named
 from dbt_idivm.algebra.relation import Relation
 from dbt_idivm.idiff.idiff import REC, IDiff
 from dbt_idivm.operators.scan import DiffRows, Scan
-
-if TYPE_CHECKING:
-    from dbt_idivm.script.binding import StatementBinder
-    from dbt_idivm.script.diff import NetDiff
-    from dbt_idivm.script.plan import Plan
+from dbt_idivm.script.binding import StatementBinder
+from dbt_idivm.script.diff import NetDiff
+from dbt_idivm.script.leaves import diff_leaves, leaves
+from dbt_idivm.script.stored import Stored
 
 WayName = Literal["additive", "id", "recompute", "tuple"]
 Shape = Literal["direct", "effective", "additive", "tuple"]
@@ -67,7 +65,7 @@ class Application(ABC):
         """The attributes of the view whose stored values it may update."""
 
     @abstractmethod
-    def merge(self, plan: Plan, binder: StatementBinder, target: str) -> exp.Merge:
+    def merge(self, view: Stored, binder: StatementBinder, target: str) -> exp.Merge:
         """The MERGE into `target`."""
 
     @property
@@ -107,17 +105,3 @@ class Way(ABC):
 
         `optimised` chooses between the Δ-script as propagated and the one after semantic optimisation.
         """
-
-
-def diff_leaves(*relations: Relation) -> tuple[DiffRows, ...]:
-    """The base i-diffs that relations read."""
-    return tuple(leaf for each in relations for leaf in leaves(each) if isinstance(leaf, DiffRows))
-
-
-def leaves(relation: Relation) -> Iterator[Relation]:
-    """The scans and base i-diffs that a relation reads, through names as well."""
-    below = (relation.definition,) if isinstance(relation, Named) else relation.children
-    if not below:
-        yield relation
-    for child in below:
-        yield from leaves(child)

@@ -28,8 +28,7 @@ from dbt_idivm.operators.scan import DiffRows
 from dbt_idivm.script.additive import Additive
 from dbt_idivm.script.bind import bind
 from dbt_idivm.script.dialect import DELTA
-from dbt_idivm.script.diff import FeedDiff, Row
-from dbt_idivm.script.net_changes import NetChanges
+from dbt_idivm.script.diff import FeedDiff, NetChanges, Row
 from dbt_idivm.script.plan import Plan
 from dbt_idivm.script.symbolic import symbolic
 from tests.property.plans import Options, Table, idiff_way, plan_of

@@ -11,8 +11,7 @@ from hypothesis import strategies as st
 from dbt_idivm.operators.scan import Attribute, DiffClass, DiffRows, Scan
 from dbt_idivm.script.binding import Binding
 from dbt_idivm.script.dialect import DUCKDB
-from dbt_idivm.script.diff import FeedDiff, InlineDiff, Row, classify
-from dbt_idivm.script.net_changes import NetChanges
+from dbt_idivm.script.diff import FeedDiff, InlineDiff, NetChanges, Row, classify
 
 # `signed` is the feed as it is: there more rows may cancel
 CLASSES: tuple[DiffClass, ...] = ("ins", "del", "upd", "rec", "plus", "minus")

@@ -16,8 +16,8 @@ from dbt_idivm.refresh.changes.unreadable_text import unreadable_text
 from dbt_idivm.refresh.checks.keys import KeyedInput
 from dbt_idivm.refresh.engine.client import Client
 from dbt_idivm.refresh.engine.steps import EngineFailure, Steps, T
-from dbt_idivm.script.diff import FeedDiff, KeyViolation, NetDiff
-from dbt_idivm.script.net_changes import NetChanges, net_changes
+from dbt_idivm.script.diff import FeedDiff, KeyViolation, NetChanges, NetDiff
+from dbt_idivm.script.net_changes import net_changes
 from dbt_idivm.script.plan import Plan
 
 # The feed between two versions is not there: switched off in between, past its retention, cleaned up, or its columns
