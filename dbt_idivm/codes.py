@@ -43,10 +43,6 @@ _FIX = "correct the SQL of the model; `dbt compile` shows it as it is read here"
 CODES: tuple[ErrorCode, ...] = (
     # 1xx: config and project
     ErrorCode(
-        "IDIVM-101", "model", "the model reads no table",
-        "without a FROM there is no input whose changes could be followed",
-        "select from a source or another model, or use `materialized='table'`"),
-    ErrorCode(
         "IDIVM-102", "config", "unknown config key `{key}`",
         "a misspelt key would be without effect and without notice",
         "did you mean {nearest}? The keys are listed in the user guide"),
@@ -164,10 +160,6 @@ CODES: tuple[ErrorCode, ...] = (
         "IDIVM-218", "unsupported", "{column} of type {type} in {use}",
         "values of this type cannot be compared, so rows that carry it cannot be told apart",
         "leave the column out, or store what is needed of it in columns of its own"),
-    ErrorCode(
-        "IDIVM-219", "not yet", "{what}",
-        "rows that come from no table have no input and no ID",
-        "put the rows into a seed and read that, " + _REBUILD, "constant relations"),
     ErrorCode(
         "IDIVM-220", "model", "the SQL does not parse: {message}",
         "the text is not one SELECT of Spark SQL as the planner reads it",

@@ -8,6 +8,7 @@ Else an i-diff would carry a branch's own value, '7' where the view has '7.00', 
 pushed down as one of the branch's column: '7' and '07' are one INT and two STRINGs.
 
 Of several UNION ALLs in a row the left one is cast first: 1 of (INT ∪ DECIMAL) ∪ STRING is '1.0' where that has a type at all.
+The rows of VALUES are branches, too; Spark casts each to the type of all at once.
 
 Which type that is, is Spark's word. Where the types of all branches are beyond doubt and the same, nobody needs to be asked.
 """
@@ -15,7 +16,7 @@ Which type that is, is Spark's word. Where the types of all branches are beyond 
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from functools import reduce
 
 from sqlglot import exp
@@ -45,27 +46,43 @@ def _certain_sources(union: UnionAll) -> list[tuple[exp.DataType | None, ...]]:
     return found
 
 
-def question(unions: Sequence[UnionAll]) -> Relation:
+@dataclass(frozen=True)
+class Untold:
+    """A ∪ whose types are to be asked for. `at_once`: its branches are the rows of VALUES, which Spark casts to the type of all
+    in one step; of several UNION ALLs in a row the left one is cast first."""
+
+    union: UnionAll
+    at_once: bool = False
+
+    @property
+    def steps(self) -> range:
+        """How many branches from the left each make a union whose types are asked for, all of them last."""
+        number = len(self.union.parts)
+        return range(number if self.at_once else 2, number + 1)
+
+
+def question(untold: Sequence[Untold]) -> Relation:
     """A relation whose columns have the types that are asked for: of each union the branches' columns, then its own.
 
-    Before these, those of its first two branches, its first three, and so on.
+    Before these, those of its first two branches, its first three, and so on, if it is cast in steps.
     """
     parts: list[Relation] = []
-    for union in unions:
-        wholes = [replace(union, parts=union.parts[:n], sources=union.sources[:n]) for n in range(2, len(union.parts) + 1)]
+    for each in untold:
+        union = each.union
+        wholes = [replace(union, parts=union.parts[:n], sources=union.sources[:n]) for n in each.steps]
         rows = [*zip(union.parts, union.sources, strict=True), *((whole, whole.outputs) for whole in wholes)]
         for part, names in rows:
             columns = (exp.null() if name is None else column(name) for name in names)
-            parts.append(Compute(part, tuple((f"c{len(parts)}_{i}", each) for i, each in enumerate(columns))))
+            parts.append(Compute(part, tuple((f"c{len(parts)}_{i}", value) for i, value in enumerate(columns))))
     return reduce(lambda left, right: Pair(left, right, exp.true()), parts)
 
 
-def answers(unions: Sequence[UnionAll], types: Sequence[str]) -> list[UnionTypes]:
+def answers(untold: Sequence[Untold], types: Sequence[str]) -> list[UnionTypes]:
     """The types of `question`'s columns, by union."""
     rest, found = list(types), []
-    for union in unions:
-        width, branches = len(union.outputs), len(union.parts)
-        rows = [tuple(rest[i * width:(i + 1) * width]) for i in range(2 * branches - 1)]
+    for each in untold:
+        width, branches = len(each.union.outputs), len(each.union.parts)
+        rows = [tuple(rest[i * width:(i + 1) * width]) for i in range(branches + len(each.steps))]
         rest = rest[width * len(rows):]
         found.append(UnionTypes(tuple(rows[:branches]), rows[-1], tuple(rows[branches:-1])))
     return found
