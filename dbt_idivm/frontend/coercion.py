@@ -15,7 +15,7 @@ Which type that is, is Spark's word. Where the types of all branches are beyond 
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from functools import reduce
 
@@ -55,10 +55,10 @@ class Untold:
     at_once: bool = False
 
     @property
-    def steps(self) -> range:
-        """How many branches from the left each make a union whose types are asked for, all of them last."""
-        number = len(self.union.parts)
-        return range(number if self.at_once else 2, number + 1)
+    def rows(self) -> int:
+        """How many rows of types are asked for: of each branch, and of the first two, three, … branches up to all."""
+        branches = len(self.union.parts)
+        return branches + (1 if self.at_once else branches - 1)
 
 
 def question(untold: Sequence[Untold]) -> Relation:
@@ -67,14 +67,27 @@ def question(untold: Sequence[Untold]) -> Relation:
     Before these, those of its first two branches, its first three, and so on, if it is cast in steps.
     """
     parts: list[Relation] = []
+    asked: list[tuple[str, exp.Expr]] = []
     for each in untold:
-        union = each.union
-        wholes = [replace(union, parts=union.parts[:n], sources=union.sources[:n]) for n in each.steps]
-        rows = [*zip(union.parts, union.sources, strict=True), *((whole, whole.outputs) for whole in wholes)]
+        union, first = each.union, len(parts)
+        rows: list[tuple[Relation, Sequence[str | None]]] = [*zip(union.parts, union.sources, strict=True)]
+        for n in () if each.at_once else range(2, len(union.parts) + 1):
+            whole = replace(union, parts=union.parts[:n], sources=union.sources[:n])
+            rows.append((whole, whole.outputs))
         for part, names in rows:
             columns = (exp.null() if name is None else column(name) for name in names)
             parts.append(Compute(part, tuple((f"c{len(parts)}_{i}", value) for i, value in enumerate(columns))))
-    return reduce(lambda left, right: Pair(left, right, exp.true()), parts)
+        asked += [(name, column(name)) for part in parts[first:] for name in part.columns]
+        if each.at_once:
+            asked += _unified(parts[first:])
+    return Compute(reduce(lambda left, right: Pair(left, right, exp.true()), parts), tuple(asked))
+
+
+def _unified(rows: Sequence[Relation]) -> Iterator[tuple[str, exp.Expr]]:
+    """The columns of VALUES. UNION would not do: it takes fewer structs than VALUES, whose common types are those of COALESCE."""
+    for names in zip(*(row.columns for row in rows), strict=True):
+        first, *others = (column(name) for name in names)
+        yield f"{names[-1]}_of_all", exp.Coalesce(this=first, expressions=others)
 
 
 def answers(untold: Sequence[Untold], types: Sequence[str]) -> list[UnionTypes]:
@@ -82,7 +95,7 @@ def answers(untold: Sequence[Untold], types: Sequence[str]) -> list[UnionTypes]:
     rest, found = list(types), []
     for each in untold:
         width, branches = len(each.union.outputs), len(each.union.parts)
-        rows = [tuple(rest[i * width:(i + 1) * width]) for i in range(branches + len(each.steps))]
+        rows = [tuple(rest[i * width:(i + 1) * width]) for i in range(each.rows)]
         rest = rest[width * len(rows):]
         found.append(UnionTypes(tuple(rows[:branches]), rows[-1], tuple(rows[branches:-1])))
     return found

@@ -108,7 +108,10 @@ def _without(mark: str, tree: exp.Expr) -> exp.Expr:
 
 
 def _with_queries_of_values(tree: exp.Expr) -> exp.Expr:
-    """VALUES where Spark reads a query, and sqlglot no SELECT: the whole text, in brackets, as an operand of IN and EXISTS."""
+    """VALUES where Spark reads a query, and sqlglot no SELECT: the whole text, in brackets, as an operand of IN and EXISTS.
+
+    Spark has the last word: after IN it reads `(VALUES (1))` as the call of a function, and `(VALUES 1)` as a query.
+    """
     for node in list(tree.find_all(exp.Values)):
         above = node.parent
         if isinstance(above, exp.In) and above.expressions == [node]:

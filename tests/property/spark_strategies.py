@@ -221,7 +221,8 @@ _CELLS = (("1", "2", "-1", "3000000000", "NULL"), ("1", "1.50", "2.255", "NULL")
           ("1", "CAST(2 AS DECIMAL(38,0))", "0.0000000001"), ("DATE '2024-01-01'", "TIMESTAMP_NTZ '2024-02-29 12:00:00'", "NULL"),
           ("DATE '2024-01-01'", "TIMESTAMP '2024-02-29 12:00:00'"), ("1Y", "2S", "3", "4L"), ("1", "'7'"),
           ("true", "false", "NULL"), ("array(1)", "array(1.5)", "NULL"),
-          ("struct(1 AS p, 'a' AS q)", "struct(2, 'b')", "named_struct('p', 3, 'q', NULL)"),
+          ("struct(1 AS p, 'a' AS q)", "struct(2 AS p, NULL AS q)", "named_struct('p', 3, 'q', 'b')"),
+          ("struct(2, 'b')", "(1, NULL)"),
           ("1 + 1", "abs(-2)", "CAST('3' AS INT)", "-(2 - 5)", "-2147483648"), ("1BD", "1.5", "CAST(1 AS FLOAT)"))
 
 
@@ -231,13 +232,14 @@ def inlined(d: Drawn) -> Query:
     table = Table("a", (("k", "int"), ("x", d.of("int", "bigint", "decimal(10,2)")), ("s", "string")),
                   d.draw(st.sampled_from((KEYED, KEYED, None))))
     wide = d.chance(2) or d.chance(2)
-    column = [d.of(*cells) for _ in range(int(d.of("1", "2", "3", "4")))]
+    column = [*(d.of(*cells) for _ in range(int(d.of("0", "1", "2", "3")))), cells[0]]
     rows = ", ".join(f"({number % 3}, {cell})" if wide else d.of(f"({cell})", cell) for number, cell in enumerate(column))
     alias = d.of("t", "AS t", "t(p, q)", "AS T(P, Q)") if wide else d.of("t", "AS t", "t(q)", "AS t(Q)")
     first, last = ("col1", "col2" if wide else "col1") if "(" not in alias else ("p" if wide else "q", "q")
-    constant = f"SELECT {d.of(*cells)} AS v"
+    constant = f"SELECT {d.of(*cells[:2])} AS v"
     source = d.of(f"VALUES {rows} {alias}", f"(VALUES {rows}) {alias}", f"(VALUES {rows} {alias})")
     integers = d.of("(1), (2), (2)", "1, 2", "(1), (NULL)", "(0), (1L)")
+    listed = d.of("1, 2", "2, (1)", "NULL, 0", "1L")  # Spark reads IN (VALUES (1)) as a call
     whole = f"VALUES {rows}" if "(" not in alias else f"VALUES {rows} {alias}"
     return (table,), d.of(
         f"SELECT * FROM {source}", f"SELECT {last} AS v, typeof({last}) AS u FROM {source}", whole, constant,
@@ -249,7 +251,7 @@ def inlined(d: Drawn) -> Query:
         f"SELECT k, s FROM a UNION ALL {d.of('VALUES', 'SELECT * FROM VALUES')} (-1, 'unknown'){d.of('', ', (-2, NULL)')}",
         "SELECT k, x, s FROM a UNION SELECT -1, 0, 'unknown'",
         f"SELECT k, x FROM a UNION ALL SELECT {d.of('-1, NULL', '1, 1', '0, 1.5')}",
-        f"SELECT a.k, a.x FROM a WHERE a.k {d.of('IN', 'NOT IN')} (VALUES {integers})",
+        f"SELECT a.k, a.x FROM a WHERE a.k {d.of('IN', 'NOT IN')} (VALUES {listed})",
         f"SELECT a.k FROM a WHERE {d.of('EXISTS', 'NOT EXISTS')} (SELECT 1 FROM VALUES {integers} AS w(i) WHERE w.i = a.k)",
         f"SELECT a.k FROM a WHERE EXISTS (SELECT 1{d.of('', ' WHERE a.k > 1', ' WHERE false')})",
         f"SELECT a.k, c.one FROM a CROSS JOIN ({d.of('SELECT 1 AS one', constant + ', 1 AS one')}) AS c",
