@@ -11,7 +11,7 @@ from sqlglot import exp
 from dbt_idivm.algebra.expressions import column, conjunction
 from dbt_idivm.algebra.operator import Operator
 from dbt_idivm.context import Catalog, Subview, TableInfo
-from dbt_idivm.errors import Finding, Place, finding, nearest
+from dbt_idivm.errors import Finding, IdivmError, Place, finding, nearest
 from dbt_idivm.frontend.coercion import Untold, check, coerced, is_untold
 from dbt_idivm.frontend.env import Env
 from dbt_idivm.frontend.names import Names
@@ -167,6 +167,8 @@ class Lowering:
             rows = self.query(cte.this, outside, cte.alias)
             self._remember(cte.alias, rows.root, node, env)
             return rows.root, self._aliased(rows.scope, cte, outside)
+        if isinstance(node.this, exp.Func):
+            raise IdivmError(finding(228, env.text.place(node), what=f"{env.text.source(node.this)} in FROM"))
         name = name_of(node)
         if name in self.views:
             text, tree = self.views[name]

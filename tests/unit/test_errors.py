@@ -237,6 +237,7 @@ REFUSED = {
     "SELECT v.a FROM VALUES (sum(1)) AS v(a)": "229",
     "SELECT v.a FROM VALUES (1) AS v(a, b)": "229",
     "SELECT *": "229",
+    "FROM all (a, b) AS s SELECT t": "228",
     "SELECT a": "221",
     "SELECT v.a FROM main.orders, VALUES (id) AS v(a)": "221",
     "SELECT current_date() AS a": "206",
