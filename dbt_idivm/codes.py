@@ -43,10 +43,6 @@ _FIX = "correct the SQL of the model; `dbt compile` shows the compiled text that
 CODES: tuple[ErrorCode, ...] = (
     # 1xx: config and project
     ErrorCode(
-        "IDIVM-101", "model", "the model reads no table",
-        "without a FROM there is no input whose changes could be propagated",
-        "select from a source or another model, or use `materialized='table'`"),
-    ErrorCode(
         "IDIVM-102", "config", "unknown config key `{key}`",
         "a misspelt key would have no effect, and nobody would notice",
         "did you mean {nearest}? README.md lists the keys under Configuration"),
@@ -161,10 +157,6 @@ CODES: tuple[ErrorCode, ...] = (
         "IDIVM-218", "unsupported", "{column} of type {type} in {use}",
         "values of this type cannot be compared, so a refresh cannot see whether a row has changed",
         "leave the column out, or store the parts that you need in columns of other types"),
-    ErrorCode(
-        "IDIVM-219", "not yet", "{what}",
-        "its rows are not read from a table, so they have no ID",
-        "put the rows into a seed and read that, " + _REBUILD, "constant relations"),
     ErrorCode(
         "IDIVM-220", "model", "the SQL does not parse: {message}",
         "the planner cannot read the text as one SELECT of Spark SQL",

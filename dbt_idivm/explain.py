@@ -57,6 +57,9 @@ def _stages(plan: Plan) -> str:
     return "\n".join(lines)
 
 
+_CONSTANT = "nothing, because no table is read"
+
+
 def _with_columns(node: Operator) -> list[str]:
     """The tree with the attributes of its tables, which their labels do not name."""
     below = [f"  {line}" for child in node.inputs for line in _with_columns(child)]
@@ -100,9 +103,8 @@ def _way(plan: Plan, way: Way, what: str) -> list[tuple[str, list[str]]]:
                       (f"way {way.name}: i-diffs of the {what}", [str(diff) for diff in way.idiffs])]
     else:
         rows = way.application(lambda leaf: False)
-        assert rows is not None
         signed = "the rows to add" if way.name == "additive" else f"the {what}"
-        propagated = [(f"{title}: signed rows of {signed}", relation_tree(rows.relations[0]))]
+        propagated = [(f"{title}: signed rows of {signed}", relation_tree(rows.relations[0]) if rows else [_CONSTANT])]
     return [*propagated, (f"way {way.name}: applied", _applied(plan, way))]
 
 
@@ -146,7 +148,9 @@ def _script(plan: Plan, target: str, ways: Sequence[WayName], optimised: bool, d
             query = dialect.sql(binder.attach(diff.relation.block(binder).select()))
             steps.append(f"-- i-diff {number}: {diff}\n-- guard: {_guard(diff)}\n{query};\n")
         done = way.application(binding.changes.is_empty, optimised=optimised)
-        assert done is not None
+        if done is None:
+            steps.append(f"-- apply: {_CONSTANT}\n")
+            continue
         when = ", when no i-diff is empty" if idiffs else ""
         how = "additive form over all changed inputs" if way.name == "additive" else None
         bound = dialect.sql(render(plan, done, binding, target).merge)

@@ -34,6 +34,7 @@ CONSTRUCTS: tuple[Construct, ...] = (
     Construct("NOT EXISTS, LEFT ANTI JOIN", "select c.id, c.name from customers c left anti join orders o on o.cid = c.id"),
     Construct("NOT IN", "select id, name from customers where id not in (select cid from orders)"),
     Construct("UNION ALL", "select id, price from orders union all select id, credit from customers"),
+    Construct("SELECT without FROM, VALUES", "select id, name from customers union all values (-1, 'unknown')"),
     Construct("UNION", "select cid from orders union select id from customers"),
     Construct("SELECT DISTINCT", "select distinct status from orders"),
     Construct("GROUP BY with sum, count", "select cid, sum(price) as s, count(*) as n from orders group by cid"),

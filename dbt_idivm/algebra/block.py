@@ -30,7 +30,7 @@ class Source:
 
 @dataclass(frozen=True)
 class Block:
-    """One SELECT: sources, conditions, and for each output attribute its defining expression."""
+    """One SELECT: sources, conditions, and for each output attribute its defining expression. One row if it has no sources."""
 
     sources: tuple[Source, ...]
     output: Mapping[str, exp.Expr]
@@ -41,9 +41,9 @@ class Block:
         """The block as a SELECT whose columns carry the attribute names, in order."""
         columns = [_named(definition, name) for name, definition in self.output.items()]
         query = exp.Select(expressions=columns or [alias(exp.Literal.number(1), "one")])
-        first, *rest = self.sources
-        query = query.from_(owned(first.item), copy=False)
-        for source in rest:
+        for source in self.sources[:1]:
+            query = query.from_(owned(source.item), copy=False)
+        for source in self.sources[1:]:
             query = query.join(_join(source), copy=False)
         condition = conjunction(self.where)
         if condition is not None:
@@ -62,12 +62,16 @@ class Block:
     def join(self, other: Block, condition: exp.Expr) -> Block:
         """⋈ with `other` on a condition over both outputs (TRUE for the product)."""
         output = {**self.output, **other.output}
-        *before, last = other.sources
         parts = [substitute(part, output) for part in conjuncts(condition)]
+        where, broadcast = self.where + other.where, self.broadcast + other.broadcast
+        if not self.sources or not other.sources:
+            # no JOIN is written for the condition to stand in
+            return Block(self.sources + other.sources, output, (*where, *parts), broadcast)
+        *before, last = other.sources
         if last.condition is not None:
             parts.insert(0, last.condition)
         sources = (*self.sources, *before, Source(last.item, conjunction(parts)))
-        return Block(sources, output, self.where + other.where, self.broadcast + other.broadcast)
+        return Block(sources, output, where, broadcast)
 
 
 class Binder(Protocol):

@@ -8,14 +8,15 @@ Else an i-diff would carry a branch's own value, '7' where the view has '7.00', 
 pushed down as one of the branch's column: '7' and '07' are one INT and two STRINGs.
 
 Of several UNION ALLs in a row the left one is cast first: 1 of (INT ∪ DECIMAL) ∪ STRING is '1.0' where that has a type at all.
+The rows of VALUES are branches, too; Spark casts each to the type of all at once.
 
 Spark decides which type that is. Where the types of all branches are certain and the same, it need not be asked.
 """
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from dataclasses import replace
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, replace
 from functools import reduce
 
 from sqlglot import exp
@@ -45,27 +46,56 @@ def _certain_sources(union: UnionAll) -> list[tuple[exp.DataType | None, ...]]:
     return found
 
 
-def question(unions: Sequence[UnionAll]) -> Relation:
+@dataclass(frozen=True)
+class UntypedUnion:
+    """A ∪ whose types are to be asked for. `at_once`: its branches are the rows of VALUES, which Spark casts to the type of all
+    in one step; of several UNION ALLs in a row the left one is cast first."""
+
+    union: UnionAll
+    at_once: bool = False
+
+    @property
+    def rows(self) -> int:
+        """How many rows of types are asked for: of each branch, and of the first two, three, … branches up to all."""
+        branches = len(self.union.parts)
+        return branches + (1 if self.at_once else branches - 1)
+
+
+def question(unions: Sequence[UntypedUnion]) -> Relation:
     """A relation whose columns have the types that are asked for: of each union the branches' columns, then its own.
 
-    Before these, those of its first two branches, its first three, and so on.
+    Before these, those of its first two branches, its first three, and so on, if it is cast in steps.
     """
     parts: list[Relation] = []
-    for union in unions:
-        wholes = [replace(union, parts=union.parts[:n], sources=union.sources[:n]) for n in range(2, len(union.parts) + 1)]
-        rows = [*zip(union.parts, union.sources, strict=True), *((whole, whole.outputs) for whole in wholes)]
+    asked: list[tuple[str, exp.Expr]] = []
+    for each in unions:
+        union, first = each.union, len(parts)
+        rows: list[tuple[Relation, Sequence[str | None]]] = [*zip(union.parts, union.sources, strict=True)]
+        for n in () if each.at_once else range(2, len(union.parts) + 1):
+            whole = replace(union, parts=union.parts[:n], sources=union.sources[:n])
+            rows.append((whole, whole.outputs))
         for part, names in rows:
             columns = (exp.null() if name is None else column(name) for name in names)
-            parts.append(Compute(part, tuple((f"c{len(parts)}_{i}", each) for i, each in enumerate(columns))))
-    return reduce(lambda left, right: Pair(left, right, exp.true()), parts)
+            parts.append(Compute(part, tuple((f"c{len(parts)}_{i}", value) for i, value in enumerate(columns))))
+        asked += [(name, column(name)) for part in parts[first:] for name in part.columns]
+        if each.at_once:
+            asked += _unified(parts[first:])
+    return Compute(reduce(lambda left, right: Pair(left, right, exp.true()), parts), tuple(asked))
 
 
-def answers(unions: Sequence[UnionAll], types: Sequence[str]) -> list[UnionTypes]:
+def _unified(rows: Sequence[Relation]) -> Iterator[tuple[str, exp.Expr]]:
+    """The columns of VALUES. UNION would not do: it takes fewer structs than VALUES, whose common types are those of COALESCE."""
+    for names in zip(*(row.columns for row in rows), strict=True):
+        first, *others = (column(name) for name in names)
+        yield f"{names[-1]}_of_all", exp.Coalesce(this=first, expressions=others)
+
+
+def answers(unions: Sequence[UntypedUnion], types: Sequence[str]) -> list[UnionTypes]:
     """The types of `question`'s columns, by union."""
     rest, found = list(types), []
-    for union in unions:
-        width, branches = len(union.outputs), len(union.parts)
-        rows = [tuple(rest[i * width:(i + 1) * width]) for i in range(2 * branches - 1)]
+    for each in unions:
+        width, branches = len(each.union.outputs), len(each.union.parts)
+        rows = [tuple(rest[i * width:(i + 1) * width]) for i in range(each.rows)]
         rest = rest[width * len(rows):]
         found.append(UnionTypes(tuple(rows[:branches]), rows[-1], tuple(rows[branches:-1])))
     return found

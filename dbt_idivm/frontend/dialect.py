@@ -104,7 +104,26 @@ def _without(mark: str, tree: exp.Expr) -> exp.Expr:
             node.set("this", node.this.removeprefix(mark))
     for call in reversed(calls):  # arguments first
         call.replace(_function(call))
-    return tree
+    return _with_queries_of_values(tree)
+
+
+def _with_queries_of_values(tree: exp.Expr) -> exp.Expr:
+    """VALUES where Spark reads a query, and sqlglot no SELECT: the whole text, in brackets, as an operand of IN and EXISTS.
+
+    Spark has the last word: after IN it reads `(VALUES (1))` as the call of a function, and `(VALUES 1)` as a query.
+    """
+    for node in list(tree.find_all(exp.Values)):
+        above = node.parent
+        if isinstance(above, exp.In) and above.expressions == [node]:
+            above.set("query", exp.Subquery(this=_select(node)))
+            above.set("expressions", None)
+        elif isinstance(above, exp.Exists | exp.Subquery):
+            above.set("this", _select(node))
+    return _select(tree) if isinstance(tree, exp.Values) else tree
+
+
+def _select(rows: exp.Values) -> exp.Select:
+    return exp.Select(expressions=[exp.Star()], from_=exp.From(this=rows.copy()))
 
 
 def _function(call: exp.Anonymous) -> exp.Expr:

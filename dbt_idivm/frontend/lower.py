@@ -17,6 +17,7 @@ from dbt_idivm.context import Catalog, Subview
 from dbt_idivm.deep import deep_recursion
 from dbt_idivm.errors import Finding, IdivmError, Place, finding
 from dbt_idivm.frontend.clock import clock_texts
+from dbt_idivm.frontend.coercion import UntypedUnion
 from dbt_idivm.frontend.env import Env
 from dbt_idivm.frontend.query import Lowering
 from dbt_idivm.frontend.refuse import refusals
@@ -24,7 +25,6 @@ from dbt_idivm.frontend.scope import Entry, Scope
 from dbt_idivm.frontend.tables import relations, tables_in
 from dbt_idivm.frontend.text import Text
 from dbt_idivm.frontend.types import incomparable_outputs, incomparable_rows
-from dbt_idivm.operators import UnionAll
 
 __all__ = ["Lowered", "lower", "tables_in"]
 
@@ -42,14 +42,14 @@ class Lowered:
     root: Operator
     output: tuple[tuple[str, str], ...]
     subviews: tuple[Subview, ...] = ()
-    untyped_unions: Mapping[int, UnionAll] = field(default_factory=dict)
+    untyped_unions: Mapping[int, UntypedUnion] = field(default_factory=dict)
 
 
 @deep_recursion()
 def lower(sql: str, catalog: Catalog) -> Lowered:
     """The plan of a model's SELECT. Raises IdivmError with all findings: what Spark would not accept, and what has no rule."""
     text = Text(sql)
-    names = tables_in(sql)  # raises where nothing is read
+    names = tables_in(sql)
     views = _views(names, catalog)
     tree = _parsed(text)
     _raise([found for each in ((text, tree), *views.values()) for found in _obstacles(*each, catalog)])

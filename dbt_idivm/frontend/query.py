@@ -11,8 +11,8 @@ from sqlglot import exp
 from dbt_idivm.algebra.expressions import column, conjunction
 from dbt_idivm.algebra.operator import Operator
 from dbt_idivm.context import Catalog, Subview, TableInfo
-from dbt_idivm.errors import Finding, Place, finding, nearest
-from dbt_idivm.frontend.coercion import check, coerced, needs_types
+from dbt_idivm.errors import Finding, IdivmError, Place, finding, nearest
+from dbt_idivm.frontend.coercion import UntypedUnion, check, coerced, needs_types
 from dbt_idivm.frontend.env import Env
 from dbt_idivm.frontend.names import Names
 from dbt_idivm.frontend.resolve import Resolver, bare
@@ -22,7 +22,8 @@ from dbt_idivm.frontend.subquery import where
 from dbt_idivm.frontend.tables import name_of
 from dbt_idivm.frontend.text import Text
 from dbt_idivm.frontend.types import incomparable_attributes, incomparable_operands
-from dbt_idivm.operators import Aggregate, Join, Scan, SemiAntiJoin, UnionAll
+from dbt_idivm.frontend.values import rows_of
+from dbt_idivm.operators import Aggregate, Join, OneRow, Scan, SemiAntiJoin, UnionAll
 from dbt_idivm.operators.aggregate import FUNCTIONS
 from dbt_idivm.relation_name import name_parts
 
@@ -46,7 +47,7 @@ class Lowering:
     places: dict[str, Place | None] = field(default_factory=dict)  # by occurrence
     subviews: list[Subview] = field(default_factory=list)
     unions: int = 0  # so many have a number
-    untyped_unions: dict[int, UnionAll] = field(default_factory=dict)
+    untyped_unions: dict[int, UntypedUnion] = field(default_factory=dict)
 
     def query(self, node: exp.Expr, env: Env, name: str) -> Rows:
         """Any query. Its computed columns are called `<name>__<column>`."""
@@ -67,15 +68,17 @@ class Lowering:
             if len(branch.scope.entries) != len(first.scope.entries):
                 self._uneven(node, env, first, branch)
                 return first
-        root, outputs = self._all(branches, node, env, name)
+        place = env.text.place(node.expression, "UNION")
+        root, outputs = self._all(branches, place, name)
         if node.args.get("distinct"):
-            self.findings += incomparable_attributes(outputs, root, env.text.place(node.expression, "UNION"), "UNION")
+            self.findings += incomparable_attributes(outputs, root, place, "UNION")
             root = Aggregate(root, outputs, ())
         entries = zip(first.scope.entries, outputs, strict=True)
         return Rows(root, Scope(tuple(replace(entry, attribute=output) for entry, output in entries)))
 
-    def _all(self, branches: Sequence[Rows], node: exp.Union, env: Env, name: str) -> tuple[Operator, tuple[str, ...]]:
-        """∪ of branches of one width, each cast to the union's types if these are known, and its outputs."""
+    def _all(self, branches: Sequence[Rows], place: Place | None, name: str, *,
+             at_once: bool = False) -> tuple[Operator, tuple[str, ...]]:
+        """∪ of branches of one width, each cast to its types if these are known, and its outputs. `at_once`: rows of VALUES."""
         entries = branches[0].scope.entries
         union = self.names.union(name)
         outputs = tuple(self.names.attribute(union, entry.name) for entry in entries)
@@ -83,19 +86,21 @@ class Lowering:
         number = self.unions = self.unions + 1
         types = self.catalog.unions.get(number)
         if types is not None:
-            self.findings += [finding(228, env.text.place(node.expression, "UNION"), what=f"a UNION of different types: {kind}")
-                              for kind in types.unreadable]
+            word = "VALUES" if at_once else "a UNION"
+            self.findings += [finding(228, place, what=f"{word} of different types: {kind}") for kind in types.unreadable]
             parts = [coerced(root, sources, types.casts(number), union, self.names)
                      for number, (root, sources) in enumerate(parts)]
         root = UnionAll(tuple(part for part, _ in parts), union, outputs, tuple(sources for _, sources in parts))
         if types is not None:
             check(root, types)
         elif needs_types(root):
-            self.untyped_unions[number] = root
+            self.untyped_unions[number] = UntypedUnion(root, at_once)
         return root, outputs
 
     def source(self, node: exp.Expr, env: Env) -> tuple[Operator, Scope]:
         """FROM with its joins, from left to right. A comma is one of them: `a, b JOIN c` is `(a CROSS JOIN b) JOIN c`."""
+        if not node.args.get("from_"):
+            return OneRow(), Scope()
         root, scope = self.relation(node.args["from_"].this, env)
         for join in node.args.get("joins") or ():
             root, scope = self.join(root, scope, join, env)
@@ -130,6 +135,8 @@ class Lowering:
         alias = node.alias
         if isinstance(node, exp.Table):
             root, scope = self._table(node, env)
+        elif isinstance(node, exp.Values):
+            root, scope = self._values(node, env)
         elif isinstance(node.this, exp.Table):
             root, scope = self.relation(node.this, env)
         else:
@@ -142,12 +149,25 @@ class Lowering:
             root, scope = self.join(root, scope, join, env)
         return root, scope
 
+    def _values(self, node: exp.Values, env: Env) -> tuple[Operator, Scope]:
+        """∪ of its rows. Their types are found as those of UNION ALL are."""
+        name = node.alias or "values"
+        branches = [Rows(root, scope) for root, scope in rows_of(self, node, env, name)]
+        first = branches[0]
+        if len(branches) == 1:
+            return first.root, first.scope
+        root, outputs = self._all(branches, env.text.place(node, "VALUES"), name, at_once=True)
+        return root, Scope(tuple(replace(entry, attribute=output)
+                                 for entry, output in zip(first.scope.entries, outputs, strict=True)))
+
     def _table(self, node: exp.Table, env: Env) -> tuple[Operator, Scope]:
         if len(node.parts) == 1 and node.name.lower() in env.ctes:
             cte, outside = env.ctes[node.name.lower()]
             rows = self.query(cte.this, outside, cte.alias)
             self._remember(cte.alias, rows.root, node, env)
             return rows.root, self._aliased(rows.scope, cte, outside)
+        if isinstance(node.this, exp.Func):
+            raise IdivmError(finding(228, env.text.place(node), what=f"{env.text.source(node.this)} in FROM"))
         name = name_of(node)
         if name in self.views:
             text, tree = self.views[name]

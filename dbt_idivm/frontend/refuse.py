@@ -18,6 +18,7 @@ from dbt_idivm.frontend.dialect import tokens_of
 from dbt_idivm.frontend.invalid import arguments, branches, double_name, symmetric
 from dbt_idivm.frontend.subquery import is_conjunct, is_existence
 from dbt_idivm.frontend.text import Text
+from dbt_idivm.frontend.values import constant_rows
 from dbt_idivm.operators.aggregate import FUNCTIONS
 
 Check = Callable[[exp.Expr, Text], Finding | None]
@@ -122,14 +123,6 @@ def time_travel(node: exp.Expr, text: Text) -> Finding | None:
     at_version = isinstance(alias, exp.TableAlias) and isinstance(alias.this, exp.Parameter)
     if at_version or node.args.get("version") or node.args.get("when"):
         return finding(215, text.place(node), table=".".join(part.name for part in node.parts))
-    return None
-
-
-def no_table(node: exp.Expr, text: Text) -> Finding | None:
-    if isinstance(node, exp.Values):
-        return finding(219, text.place(node, "VALUES"), what="VALUES")
-    if isinstance(node, exp.Select) and not node.args.get("from_"):
-        return finding(219, text.place(node, "SELECT"), what="SELECT without FROM")
     return None
 
 
@@ -282,7 +275,7 @@ _CLAUSES = frozenset({"with_", "expressions", "from_", "joins", "where", "group"
                       "expression", "alias", "laterals", "limit", "offset", "qualify", "windows", "pivots", "sample", "kind"})
 _KNOWN: frozenset[type[exp.Expr]] = frozenset({
     # queries
-    exp.Select, exp.Union, exp.Subquery, exp.With, exp.CTE, exp.From, exp.Join, exp.Table, exp.TableAlias, exp.Where,
+    exp.Select, exp.Union, exp.Subquery, exp.With, exp.CTE, exp.From, exp.Join, exp.Table, exp.Values, exp.TableAlias, exp.Where,
     exp.Group, exp.Having, exp.Distinct, exp.Star, exp.Alias, exp.Limit,
     # names and values
     exp.Column, exp.Identifier, exp.Literal, exp.Null, exp.Boolean, exp.Var, exp.DataType, exp.DataTypeParam,
@@ -296,5 +289,5 @@ _KNOWN: frozenset[type[exp.Expr]] = frozenset({
 
 CHECKS: tuple[Check, ...] = (
     join, window, limit, recursion, double_name, branches, set_operation, grouping, lateral, pivot, sample, time_travel,
-    no_table, subquery, filtered, aggregate_shape, arguments, table_function, symmetric, rewritten, function, doubled_quote,
+    constant_rows, subquery, filtered, aggregate_shape, arguments, table_function, symmetric, rewritten, function, doubled_quote,
     inner_star, unknown)

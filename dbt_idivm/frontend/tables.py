@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from sqlglot import exp
 
 from dbt_idivm.deep import deep_recursion
-from dbt_idivm.errors import Finding, IdivmError, finding
+from dbt_idivm.errors import Finding, IdivmError
 from dbt_idivm.frontend.text import Text
 from dbt_idivm.relation_name import relation_name
 
@@ -16,16 +16,13 @@ from dbt_idivm.relation_name import relation_name
 def tables_in(sql: str) -> tuple[str, ...]:
     """The names of the relations that `sql` reads, each once, in reading order; CTE names are none.
 
-    Raises IDIVM-220 for what does not parse, IDIVM-101 where there is no relation at all.
+    Raises IDIVM-220 for what does not parse.
     """
     text = Text(sql)
     tree = text.parse()
     if isinstance(tree, Finding):
         raise IdivmError(tree)
-    names = tuple(dict.fromkeys(name for name, _ in relations(tree)))
-    if not names:
-        raise IdivmError(finding(101, text.place(tree)))
-    return names
+    return tuple(dict.fromkeys(name for name, _ in relations(tree)))
 
 
 def relations(tree: exp.Expr) -> Iterator[tuple[str, exp.Table]]:

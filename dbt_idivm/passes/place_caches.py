@@ -93,7 +93,7 @@ def choose_caches(root: Operator, above: Needed, caching: Caching) -> dict[Opera
 
 
 def _around_aggregates(root: Operator, above: Needed) -> dict[Operator, str]:
-    """Before and after each γ; the γ below nothing but π is the view itself."""
+    """Before and after each γ; the γ below nothing but π is the view itself. One over constants is as soon evaluated."""
     chosen: dict[Operator, str] = {}
     held = _held_by_view(root)
     for node in operators_of(root, Aggregate):
@@ -101,7 +101,7 @@ def _around_aggregates(root: Operator, above: Needed) -> dict[Operator, str]:
         below = node.child
         if not _is_copy(below, chosen) and not _obstacles(below, above[below]):
             chosen[below] = f"it is the input of {groups}, which is evaluated from it, without the tables below"
-        if node not in held and not _obstacles(node, above[node]):
+        if node not in held and scans(node) and not _obstacles(node, above[node]):
             chosen[node] = f"it is the output of {groups}, so that what is above it sees which of its rows changed, and how"
     return chosen
 
@@ -113,7 +113,9 @@ def _held_by_view(root: Operator) -> set[Operator]:
 
 
 def _is_copy(node: Operator, chosen: dict[Operator, str]) -> bool:
-    """Whether the rows are those of one table, or of a cache, under selections and projections."""
+    """Whether the rows are those of one table, or of a cache, under selections and projections, or constants."""
+    if not scans(node):
+        return True
     while node not in chosen and node.combined == node.inputs and len(node.inputs) == 1:
         (node,) = node.inputs
     return node in chosen or not node.inputs
@@ -140,7 +142,7 @@ def _obstacles(node: Operator, needed: frozenset[str], name: str = "", place: Pl
 
 
 def _named(root: Operator, above: Needed, names: tuple[str, ...], subviews: tuple[Subview, ...]) -> dict[Operator, str]:
-    """The subviews of these names. One whose rows are the view's needs no cache."""
+    """The subviews of these names. One whose rows are the view's needs no cache, nor does one that reads no table."""
     chosen: dict[Operator, str] = {}
     findings: list[Finding] = []
     held = _held_by_view(root)
@@ -149,7 +151,7 @@ def _named(root: Operator, above: Needed, names: tuple[str, ...], subviews: tupl
         meant = [each for each in subviews if each.name.lower() == name.lower()]
         if not meant:
             findings.append(finding(108, name=name, nearest=listed(nearest(name, known)) or _NO_SUBVIEW))
-        for each in (each for each in meant if each.root not in held):
+        for each in (each for each in meant if each.root not in held and scans(each.root)):
             # a CTE that is used twice has the same fault twice
             reported = {(found.code, found.details["name"]) for found in findings if "name" in found.details}
             findings += [found for found in _obstacles(each.root, above[each.root], each.name, each.place)

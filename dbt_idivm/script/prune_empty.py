@@ -6,6 +6,7 @@ from collections.abc import Callable
 
 from dbt_idivm.algebra.relation import Relation, over
 from dbt_idivm.idiff.idiff import IDiff
+from dbt_idivm.operators.one_row import NoRows
 from dbt_idivm.operators.scan import DiffRows
 
 
@@ -13,6 +14,8 @@ def prune_empty(relation: Relation, is_empty: Callable[[DiffRows], bool]) -> Rel
     """`relation` without the branches that have no rows; None if it has none itself."""
     if isinstance(relation, DiffRows):
         return None if is_empty(relation) else relation
+    if isinstance(relation, NoRows):
+        return None
     children = [prune_empty(child, is_empty) for child in relation.children]
     kept = [child for child in children if child is not None]
     return over(relation, kept) if len(kept) == len(children) else relation.without_empty(children)

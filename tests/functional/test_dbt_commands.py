@@ -231,3 +231,23 @@ def test_plan_says_what_a_run_would_do(own: Any) -> None:
     own.write("models/cheap.sql", idivm("select id, cust, price from {{ ref('orders') }} where prise < 100"))
     failing = plan(own).output
     assert "fails" in failing and "IDIVM-221" in failing and "did you mean" in failing
+
+
+def test_a_model_that_reads_no_table_is_built_once(project: Any) -> None:
+    """One row, VALUES, and a model over one of them; the commands that show plans have nothing to compare."""
+    project.write("models/one.sql", idivm("select 1 as a, 'x' as b"))
+    project.write("models/several.sql", idivm("values (1, 1.5), (2, null), (2, null)"))
+    project.write("models/above.sql", idivm("select a, b from {{ ref('one') }} union all select -1, 'unknown'"))
+    assert {name: message(result) for name, result in project.results("run").items()} == dict.fromkeys(
+        ("one", "several", "above"), "create")
+    assert project.sql("select a, b from {schema}.above order by a") == [(-1, "unknown"), (1, "x")]
+    assert {message(result) for result in project.results("run").values()} == {"noop"}
+    assert "one row" in (project.root / "target/idivm/one/plan.txt").read_text()
+    project.write("schema.yml", "models: [{name: x, columns: [{name: id, data_type: int}]}]")
+    files = [str(project.root / name) for name in ("models/one.sql", "schema.yml")]
+    told = CliRunner().invoke(main, ["explain", files[0], "--schema", files[1]])
+    assert told.exit_code == 0 and "no table is read" in told.output, told.output
+
+
+def message(result: Any) -> str:
+    return str(result.message).partition(":")[0]

@@ -59,6 +59,28 @@ def test_direct(shop: Project) -> None:
     assert refreshed(shop, model).mode == "noop"
 
 
+def test_rows_that_no_table_has(shop: Project) -> None:
+    """A query of constants is built once; constants beside the rows of a table are not touched."""
+    alone = shop.model("alone", "select * from values (1, 'a', 1.5), (2, null, 22.25) as t(x, y, z) "
+                       "union all select 3, 'c', null")
+    assert refreshed(shop, alone).mode == "create"
+    assert refreshed(shop, alone).message == "noop: nothing changed, 0 statements"
+    assert shop.forecast(alone).mode == "noop"
+    member = shop.model("member", "select id, name from $.cust union all select -1, 'unknown'", KEYS)
+    joined = shop.model("joined", "select c.region, v.q, count(*) as n from $.cust c join values ('n', 1), ('n', 1), ('s', 2) "
+                       "as v(region, q) on v.region = c.region where c.id in (values 1, 2, 3) group by c.region, v.q", KEYS)
+    for model in (member, joined):
+        assert refreshed(shop, model).mode == "create"
+    shop.sql("update $.cust set name = 'ANN' where id = 1", "update $.cust set region = 's' where id = 3",
+             "insert into $.cust values (-1, 'unknown', 'n')", "delete from $.cust where id = 2")
+    outcome = refreshed(shop, member)
+    assert (outcome.mode, counts(outcome)) == ("incremental", (1, 1, 1))
+    outcome = refreshed(shop, joined)
+    assert (outcome.mode, counts(outcome)) == ("incremental", (1, 1, 0))
+    assert refreshed(shop, alone, full_refresh=True).mode == "full"
+    assert refreshed(shop, alone).mode == "noop"
+
+
 def written(shop: Project) -> str:
     """The SQL of the last refresh's MERGE."""
     return [s.sql for s in shop.executed if s.label.startswith("merge")][-1]

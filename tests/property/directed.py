@@ -343,4 +343,33 @@ DIRECTED = {
         "JOIN t1 AS b ON b.k = g.x GROUP BY g.n",
         {"t0": [(1, 5), (1, 5), (2, 5)], "t1": [(1, 1), (2, 2)]}, {"t0": [(1, 5), (2, 5)]},
         {"t0": [(1, 5), (1, 5), (None, 5)], "t1": [(1, 7), (2, 2)]}, {"t0": []}),
+    "a constant row beside equal rows of a table": build(
+        _ONE, "SELECT a.x AS c0, a.y AS c1 FROM t0 AS a UNION ALL SELECT 1, 5", {"t0": [(1, 1, 5), (2, 2, 5)]},
+        {"t0": [(1, 1, 6), (2, 1, 5)]}, {"t0": []}, {"t0": [(1, 1, 5), (3, 1, 5)]}),
+    "a constant row keeps a group": build(
+        _ONE, "SELECT g.x AS c0, count(*) AS c1, sum(g.y) AS c2 FROM (SELECT a.x AS x, a.y AS y FROM t0 AS a "
+        "UNION ALL SELECT 1, 5) AS g GROUP BY g.x",
+        {"t0": [(1, 1, 5), (2, 2, 3)]}, {"t0": []}, {"t0": [(1, 2, 5)]}, {"t0": [(1, 1, None), (2, 2, 1)]}),
+    "a join with one row has a condition": build(
+        _ONE, "SELECT c.n AS c0, a.k AS c1, a.y AS c2 FROM (SELECT 1 AS n) AS c JOIN t0 AS a ON a.x > c.n",
+        {"t0": [(1, 1, 1), (2, 2, 2)]}, {"t0": [(1, 2, 1), (2, 2, 3), (3, 1, 1), (4, 4, 4)]}, {"t0": [(1, 1, 1), (4, 1, 4)]}),
+    "VALUES with equal rows, joined": build(
+        _ONE, "SELECT a.k AS c0, v.q AS c1, a.y AS c2 FROM t0 AS a JOIN "
+        "(VALUES (1, 'p'), (1, 'p'), (2, 'q'), (NULL, 'n')) AS v(x, q) "
+        "ON v.x <=> a.x", {"t0": [(1, 1, 1), (2, 2, 2), (3, 3, 3)]},
+        {"t0": [(1, 2, 1), (2, 2, 3), (3, 1, 3)]}, {"t0": [(1, None, 1), (2, 2, 4)]}, {"t0": []}),
+    "VALUES as the rows that are tested for": build(
+        _ONE, "SELECT a.k AS c0, a.y AS c1 FROM t0 AS a WHERE a.x IN (SELECT v.c FROM (VALUES (1), (2)) AS v(c)) "
+        "AND NOT EXISTS (SELECT 1 FROM (VALUES (5), (6)) AS w(c) WHERE w.c = a.y)",
+        {"t0": [(1, 1, 1), (2, 3, 2), (3, 2, 5)]}, {"t0": [(1, 1, 5), (2, 2, 2), (3, 2, 7)]}, {"t0": [(1, 1, 1), (2, 3, 2)]}),
+    "one row is there while a table has rows": build(
+        _ONE, "SELECT 1 AS c0, 'x' AS c1 WHERE EXISTS (SELECT 1 FROM t0 AS a WHERE a.x > 1)",
+        {"t0": []}, {"t0": [(1, 1, 1), (2, 2, 2)]}, {"t0": [(2, 2, 2), (3, 3, 3)]}, {"t0": [(2, 1, 2)]}),
+    "each row meets its values": build(
+        "t0(x int, y int)", "SELECT a.x AS c0, v.c AS c1, count(*) AS c2 FROM t0 AS a CROSS JOIN (VALUES (1), (2)) AS v(c) "
+        "WHERE a.y >= v.c GROUP BY a.x, v.c",
+        {"t0": [(1, 1), (1, 1), (2, 5)]}, {"t0": [(1, 1), (2, 5), (2, 5)]}, {"t0": [(1, 2)]}),
+    "constants alone, through a CTE that is read twice": build(
+        _ONE, "WITH w AS (SELECT v.c AS c, count(*) AS n FROM (VALUES (1), (1), (2)) AS v(c) GROUP BY v.c) "
+        "SELECT p.c AS c0, q.n AS c1 FROM w AS p JOIN w AS q ON p.n = q.c", {"t0": []}, {"t0": [(1, 1, 1)]}),
 }

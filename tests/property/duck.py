@@ -121,5 +121,6 @@ def _duck_type(kind: str) -> str:
 
 
 def _spark_type(kind: str) -> str:
-    """DuckDB's sums of integers are HUGEINT, Spark's BIGINT."""
-    return "bigint" if kind == "HUGEINT" else exp.DataType.build(kind, dialect="duckdb").sql("spark").lower()
+    """DuckDB's sums of integers are HUGEINT, Spark's BIGINT; its NULL is `"NULL"`, Spark's void."""
+    known = {"HUGEINT": "bigint", '"NULL"': "void"}
+    return known[kind] if kind in known else exp.DataType.build(kind, dialect="duckdb").sql("spark").lower()

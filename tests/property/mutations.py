@@ -14,11 +14,11 @@ from dbt_idivm.algebra.bags import Concat, Distinct, union_all
 from dbt_idivm.algebra.block import Block, isolate, subquery
 from dbt_idivm.algebra.core import Pair, Probe, SemiJoin, project
 from dbt_idivm.algebra.lookups import Touched
-from dbt_idivm.algebra.operator import Operator, State
+from dbt_idivm.algebra.operator import Operator, State, with_sign
 from dbt_idivm.algebra.relation import Relation
 from dbt_idivm.frontend import subquery as subquery_frontend
 from dbt_idivm.idiff.idiff import INS, REC, UPD, IDiff
-from dbt_idivm.operators import Aggregate, Join, Project, Scan, Select, SemiAntiJoin, UnionAll, additive
+from dbt_idivm.operators import Aggregate, Join, OneRow, Project, Scan, Select, SemiAntiJoin, UnionAll, additive
 from dbt_idivm.operators import aggregate as aggregate_operator
 from dbt_idivm.operators import semijoin as semijoin_operator
 from dbt_idivm.operators.scan import DiffClass
@@ -113,6 +113,21 @@ def copies_are_no_matter(patch: Patch) -> None:
 def applied_by_id(patch: Patch) -> None:
     """Rows of the view are identified by their IDs, though these repeat."""
     patch.setattr(effective, "_by_copies", effective._by_id)
+
+
+def one_row_is_inserted(patch: Patch) -> None:
+    """The row of SELECT without FROM counts as inserted by each refresh."""
+    patch.setattr(OneRow, "signed", lambda node: with_sign(node, 1))
+
+
+def joined_with_one_row_untested(patch: Patch) -> None:
+    """A condition goes with the JOIN that is not written."""
+    join = Block.join
+
+    def untested(left: Block, right: Block, condition: exp.Expr) -> Block:
+        return join(left, right, condition if left.sources and right.sources else exp.true())
+
+    patch.setattr(Block, "join", untested)
 
 
 def null_is_unequal(patch: Patch) -> None:
@@ -494,6 +509,8 @@ MUTATIONS = (
              "additive"),
     Mutation("additive: the left changes of ▷ are tested against R⁻", signed_test_of_post_states,
              "rows of a group and their partners change at once", "additive"),
+    Mutation("1: no row of it is ever inserted", one_row_is_inserted, "a constant row keeps a group", "additive"),
+    Mutation("⋈ with 1: its condition is tested", joined_with_one_row_untested, "a join with one row has a condition"),
     Mutation("caches: subviews with other conditions have their own", equal_but_for_expressions,
              "two subviews differ in a constant", "caches"),
     Mutation("caches: subviews over other attributes have their own", equal_but_for_attributes,

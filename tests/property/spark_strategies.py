@@ -216,6 +216,50 @@ def unions(d: Drawn) -> Query:
     return tables, form.format(united)
 
 
+# Values that meet in one column of VALUES, and the type of a stored column that they are compared with.
+_CELLS = (("1", "2", "-1", "3000000000", "NULL"), ("1", "1.50", "2.255", "NULL"), ("1", "0.5D", "1.5"), ("'a'", "'1'", "NULL"),
+          ("1", "CAST(2 AS DECIMAL(38,0))", "0.0000000001"), ("DATE '2024-01-01'", "TIMESTAMP_NTZ '2024-02-29 12:00:00'", "NULL"),
+          ("DATE '2024-01-01'", "TIMESTAMP '2024-02-29 12:00:00'"), ("1Y", "2S", "3", "4L"), ("1", "'7'"),
+          ("true", "false", "NULL"), ("array(1)", "array(1.5)", "NULL"),
+          ("struct(1 AS p, 'a' AS q)", "struct(2 AS p, NULL AS q)", "named_struct('p', 3, 'q', 'b')"),
+          ("struct(2, 'b')", "(1, NULL)"),
+          ("1 + 1", "abs(-2)", "CAST('3' AS INT)", "-(2 - 5)", "-2147483648"), ("1BD", "1.5", "CAST(1 AS FLOAT)"))
+
+
+def inlined(d: Drawn) -> Query:
+    """VALUES and SELECT without FROM: types of mixed rows, names, equal rows; alone, joined, united and tested for."""
+    cells = d.draw(st.sampled_from(_CELLS))
+    table = Table("a", (("k", "int"), ("x", d.of("int", "bigint", "decimal(10,2)")), ("s", "string")),
+                  d.draw(st.sampled_from((KEYED, KEYED, None))))
+    wide = d.chance(2) or d.chance(2)
+    column = [*(d.of(*cells) for _ in range(int(d.of("0", "1", "2", "3")))), cells[0]]
+    rows = ", ".join(f"({number % 3}, {cell})" if wide else d.of(f"({cell})", cell) for number, cell in enumerate(column))
+    alias = d.of("t", "AS t", "t(p, q)", "AS T(P, Q)") if wide else d.of("t", "AS t", "t(q)", "AS t(Q)")
+    first, last = ("col1", "col2" if wide else "col1") if "(" not in alias else ("p" if wide else "q", "q")
+    constant = f"SELECT {d.of(*cells[:2])} AS v"
+    source = d.of(f"VALUES {rows} {alias}", f"(VALUES {rows}) {alias}", f"(VALUES {rows} {alias})")
+    integers = d.of("(1), (2), (2)", "1, 2", "(1), (NULL)", "(0), (1L)")
+    listed = d.of("1, 2", "2, (1)", "NULL, 0", "1L")  # Spark reads IN (VALUES (1)) as a call
+    whole = f"VALUES {rows}" if "(" not in alias else f"VALUES {rows} {alias}"
+    return (table,), d.of(
+        f"SELECT * FROM {source}", f"SELECT {last} AS v, typeof({last}) AS u FROM {source}", whole, constant,
+        f"SELECT {last} AS v, count(*) AS n FROM {source} GROUP BY {last}", f"SELECT count(*) AS n FROM {source}",
+        f"SELECT a.k, t.{last} AS v FROM a, {source}", f"SELECT a.k, t.{last} AS v FROM a JOIN {source} ON a.k > 0",
+        f"SELECT a.k, t.{last} AS v FROM a JOIN {source} ON {f't.{first} = a.k' if wide else 'a.k < 2'}",
+        "SELECT u.v, count(*) AS n FROM (SELECT x AS v FROM a UNION ALL "
+        f"{d.of('SELECT -1', 'VALUES (1), (2)', 'SELECT 1.5')}) AS u GROUP BY u.v",
+        f"SELECT k, s FROM a UNION ALL {d.of('VALUES', 'SELECT * FROM VALUES')} (-1, 'unknown'){d.of('', ', (-2, NULL)')}",
+        "SELECT k, x, s FROM a UNION SELECT -1, 0, 'unknown'",
+        f"SELECT k, x FROM a UNION ALL SELECT {d.of('-1, NULL', '1, 1', '0, 1.5')}",
+        f"SELECT a.k, a.x FROM a WHERE a.k {d.of('IN', 'NOT IN')} (VALUES {listed})",
+        f"SELECT a.k FROM a WHERE {d.of('EXISTS', 'NOT EXISTS')} (SELECT 1 FROM VALUES {integers} AS w(i) WHERE w.i = a.k)",
+        f"SELECT a.k FROM a WHERE EXISTS (SELECT 1{d.of('', ' WHERE a.k > 1', ' WHERE false')})",
+        f"SELECT a.k, c.one FROM a CROSS JOIN ({d.of('SELECT 1 AS one', constant + ', 1 AS one')}) AS c",
+        f"SELECT g.n, c.v FROM ({constant}) AS c LEFT {d.of('SEMI', 'ANTI')} JOIN a ON a.k > 1, "
+        "(SELECT count(*) AS n FROM a) AS g",
+        f"WITH w(i) AS (VALUES {integers}) SELECT w.i, count(*) AS n FROM w JOIN w AS z ON w.i = z.i GROUP BY w.i")
+
+
 def typed(d: Drawn) -> Query:
     """Each type as key, group, join column and payload."""
     kind, key = d.of(*types.COMPARED), d.of(*types.KEYS)
@@ -250,7 +294,7 @@ def sums(d: Drawn) -> Query:
 
 Theme = Callable[[Drawn], Query]
 NAMES: tuple[Theme, ...] = (having, joins, natural, inner_names, brackets, constants)
-TYPES: tuple[Theme, ...] = (guarded, unions, typed, sums)
+TYPES: tuple[Theme, ...] = (guarded, unions, inlined, typed, sums)
 POOLS = {guarded: (types.GUARDED,), unions: (types.NUMBERS,), typed: (types.TAME, types.EXTREME), sums: (types.TAME,
                                                                                                          types.EXTREME)}
 

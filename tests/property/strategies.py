@@ -57,7 +57,7 @@ def cases(draw: Draw, batches: int = MOST_BATCHES, *, deepest: int = SHALLOW, ad
     found = draw(schemas())
     sql = draw(views(found, deepest, additive=additive, tested=tested))
     now = start = {table.name: draw(rows(table, least=draw(st.sampled_from((2, 2, 2, 2, 2, 2, 0))))) for table in found}
-    used = tuple(table for table in found if f"{table.name} AS" in sql)
+    used = tuple(table for table in found if f"{table.name} AS" in sql) or found[:1]  # a view of constants reads none
     changes = []
     for _ in range(draw(st.integers(1, batches))):
         changed = draw(batch(used, now))
@@ -188,10 +188,12 @@ class Grammar:
     # relations
 
     def relation(self, depth: int) -> tuple[str, list[Column]]:
-        """One item of FROM and its columns, qualified: a table, a CTE (the same one more than once), a derived table."""
+        """One item of FROM and its columns, qualified: a table, a CTE (the same one more than once), a derived table, VALUES."""
         name = f"a{self.aliases}"
         self.aliases += 1
         kind = self.one_of("table", "derived", "cte") if depth > 0 and self.room else "table"
+        if self.one_of(*[False] * 11, True):
+            return self.values(name)
         if kind == "table":
             self.occurrences += 1
             table = self.one_of(*self.tables)
@@ -202,6 +204,21 @@ class Grammar:
             query, columns = self.query(depth - 1)
             text = f"({query})"
         return f"{text} AS {name}", [(f"{name}.{column}", kind) for column, kind in columns]
+
+    def values(self, name: str) -> tuple[str, list[Column]]:
+        """VALUES of one to three rows, equal ones among them, or SELECT without FROM."""
+        types = [self.one_of(*TYPES) for _ in range(self.number(1, 2))]
+        rows = [[self.constant(kind) for kind in types] for _ in range(self.one_of(1, 2, 2, 3))]
+        columns = [(f"{name}.c{number}", kind) for number, kind in enumerate(types)]
+        if self.one_of(True, False, False):
+            items = ", ".join(f"{value} AS c{number}" for number, value in enumerate(rows[0]))
+            return f"(SELECT {items}) AS {name}", columns
+        # two brackets: DuckDB takes VALUES in FROM with them only
+        text = ", ".join(f"({', '.join(row)})" for row in rows)
+        return f"(VALUES {text}) AS {name}({', '.join(f'c{number}' for number in range(len(types)))})", columns
+
+    def constant(self, kind: str) -> str:
+        return literal(kind, self.number(0, 1)) if self.one_of(True, True, True, False) else f"CAST(NULL AS {kind})"
 
     def cte(self, depth: int) -> tuple[str, tuple[Column, ...]]:
         if self.ctes and self.one_of(True, True, False):
@@ -254,6 +271,10 @@ class Grammar:
         if depth > 0:
             forms += [self.union, self.distinct]
         return self.one_of(*forms)(depth)
+
+    def one_row(self, wanted: tuple[str, ...]) -> str:
+        """SELECT without FROM."""
+        return "SELECT " + ", ".join(f"{self.constant(kind)} AS c{number}" for number, kind in enumerate(wanted))
 
     def plain(self, depth: int, wanted: tuple[str, ...] = ()) -> tuple[str, tuple[Column, ...]]:
         """SELECT … FROM … WHERE; `wanted` gives the types of the columns."""
@@ -349,7 +370,8 @@ class Grammar:
         """Two or three branches of the same types; now and then without ALL."""
         first, columns = self.plain(depth - 1)
         types = tuple(kind for _, kind in columns)
-        others = [self.plain(depth - 1, types)[0] for _ in range(self.one_of(1, 1, 2))]
+        others = [self.plain(depth - 1, types)[0] if self.one_of(True, True, True, False) else self.one_row(types)
+                  for _ in range(self.one_of(1, 1, 2))]
         word = self.one_of(" UNION ALL ", " UNION ALL ", " UNION ALL ", " UNION ")
         return str(word).join([first, *others]), columns
 

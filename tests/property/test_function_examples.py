@@ -45,7 +45,7 @@ def compared(text: str) -> tuple[str, str]:
         lowered = lower(sql, Catalog({table.name: table.info()}))
         plan = compile_plan(lowered.root, lowered.output, caching=Caching("none", "v", (), {}))
     except IdivmError as error:
-        blamed = not error.is_refusal and not {*NO_TABLE, "IDIVM-101"} >= set(error.codes)
+        blamed = not error.is_refusal and not set(error.codes) <= NO_TABLE
         return "wrong" if blamed and columns is not None else "refused", "; ".join(each.summary for each in error.findings)
     if columns is None:
         return "Spark refuses", ""

@@ -57,6 +57,23 @@ def test_the_types_of_all_unions_are_one_question() -> None:
     assert found == [UnionTypes((("0", "1"), ("2", "3")), ("4", "5")), UnionTypes((("6",), ("7",)), ("8",))]
 
 
+@pytest.mark.parametrize("sql", ["VALUES (1, 'a'), (2, 'b')", "SELECT * FROM VALUES (1), (2) AS t(x)", "VALUES (-1)"])
+def test_nobody_is_asked_for_rows_of_the_same_types(sql: str) -> None:
+    assert not lower(sql, CATALOG).untyped_unions
+
+
+def test_rows_of_values_are_cast_at_once() -> None:
+    """Of UNIONs in a row the left one is cast first, to a type that not all of its values need to survive."""
+    sql = "VALUES (1), (1.5), (2.5D)"
+    unions = tuple(lower(sql, CATALOG).untyped_unions.values())
+    width = len(question(unions).columns)
+    assert width == 3 + 1
+    (types,) = answers(unions, ["int", "decimal(2,1)", "double", "double"])
+    assert types == UnionTypes((("int",), ("decimal(2,1)",), ("double",)), ("double",))
+    assert [part.label().split(" → ")[-2].split(", ")[-1] for part in typed(sql, types).root.inputs][:2] == [
+        "CAST(values_0__col1 AS DOUBLE)", "CAST(values_1__col1 AS DOUBLE)"]
+
+
 def test_a_branch_of_another_type_is_cast_below_the_union() -> None:
     found = typed(MIXED, UnionTypes((("int", "int"), ("int", "decimal(10,2)")), ("int", "decimal(12,2)")))
     assert [part.label() for part in found.root.inputs] == [

@@ -14,7 +14,7 @@ from dbt_idivm.algebra.bags import Concat
 from dbt_idivm.algebra.expressions import column
 from dbt_idivm.algebra.operator import Operator
 from dbt_idivm.idiff.idiff import DEL, INS, REC, UPD, IDiff, Kind, Origin
-from dbt_idivm.operators import OPERATORS, Aggregate, Join, Project, Scan, Select, SemiAntiJoin, UnionAll
+from dbt_idivm.operators import OPERATORS, Aggregate, Join, OneRow, Project, Scan, Select, SemiAntiJoin, UnionAll
 from dbt_idivm.operators.aggregate import Call
 from dbt_idivm.operators.scan import Attribute
 from dbt_idivm.passes.infer_ids import infer_ids
@@ -49,6 +49,7 @@ def examples() -> Iterator[Operator]:
     yield UnionAll((KEYED, OTHER), "u", ("u__k", "u__y"), (("a__k", "a__y"), ("b__k", "b__y")))
     yield Aggregate(KEYED, ("a__x",), (Call("n", "count"), Call("s", "sum", "a__y")))
     yield Aggregate(KEYED, (), (Call("n", "count"),))
+    yield Join(KEYED, OneRow(), exp.true())
 
 
 def subsets(names: tuple[str, ...]) -> Iterator[tuple[str, ...]]:
@@ -100,7 +101,7 @@ def test_rule_names_are_unique() -> None:
     assert len(set(names)) == len(names)
 
 
-def test_every_operator_but_the_leaf_has_a_rule_for_each_kind() -> None:
+def test_every_operator_but_the_leaves_has_a_rule_for_each_kind() -> None:
     missing = {operator.__name__: set(Kind) - {rule.on for rule in operator.RULES} for operator in WITH_RULES}
-    assert set(OPERATORS) - set(WITH_RULES) == {Scan}
+    assert set(OPERATORS) - set(WITH_RULES) == {Scan, OneRow}
     assert not any(missing.values()), missing

@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 
 from dbt_idivm.algebra.operator import operators_of
-from dbt_idivm.frontend.coercion import answers, question
+from dbt_idivm.frontend.coercion import UntypedUnion, answers, question
 from dbt_idivm.operators import UnionAll
 from dbt_idivm.refresh.engine.client import Client
 from dbt_idivm.refresh.engine.steps import Steps
@@ -20,7 +20,7 @@ from dbt_idivm.script.plan import Plan
 _NULL = "void"  # the type of NULL, which takes the type of the other branches
 
 
-def ask_types(client: Client, unions: Sequence[UnionAll], versions: Mapping[str, int]) -> Steps[list[str]]:
+def ask_types(client: Client, unions: Sequence[UntypedUnion], versions: Mapping[str, int]) -> Steps[list[str]]:
     """The types of `coercion.question`'s columns over the tables at these versions, the newest ones if none is given."""
     query = client.dialect.sql(relation_query(question(unions), Binding(versions, dialect=client.dialect)))
     rows = yield from client.ask(client.commands.describe_query(query, "UNIONs and their branches"))
@@ -30,7 +30,8 @@ def ask_types(client: Client, unions: Sequence[UnionAll], versions: Mapping[str,
 def differing_branches(client: Client, plan: Plan, versions: Mapping[str, int]) -> Steps[str | None]:
     """A column that two branches have in different types; None if there is none. `plan` is over tables."""
     unions = tuple(operators_of(plan.root, UnionAll))
-    types_of = answers(unions, (yield from ask_types(client, unions, versions))) if unions else []
+    asked = tuple(UntypedUnion(union, at_once=True) for union in unions)  # the branches are of one type, or something is wrong
+    types_of = answers(asked, (yield from ask_types(client, asked, versions))) if asked else []
     for union, types in zip(unions, types_of, strict=True):
         for output, *kinds in zip(union.outputs, *types.branches, strict=True):
             found = sorted({*kinds} - {_NULL})
