@@ -21,6 +21,7 @@ from dbt_idivm.passes.operator_caches import additive_state
 from dbt_idivm.passes.pipeline import Request, Step, run_passes, show_output
 from dbt_idivm.passes.place_caches import CachePlace, Occurrence, place_caches
 from dbt_idivm.passes.script_size import check_script_size
+from dbt_idivm.passes.void_keys import void_keys
 from dbt_idivm.script.additive import Additive
 from dbt_idivm.script.by_idiffs import by_idiffs
 from dbt_idivm.script.over_tables import expanded
@@ -54,8 +55,10 @@ def compile_plan(root: Operator, output: tuple[tuple[str, str], ...], *, ways: S
 
 def _plan(steps: tuple[Step, ...], columns: tuple[ViewColumn, ...], shared: tuple[tuple[str, str], ...], ways: tuple[Way, ...],
           caches: Sequence[Cache]) -> Plan:
-    """The plan of the view or cache that the last of `steps` is, over `caches`."""
+    """The plan of the view or cache that the last of `steps` is, over `caches`. Raises IDIVM-218 for VOID keys."""
     root = steps[-1].root
+    if refused := list(void_keys(root)):
+        raise IdivmError(refused)
     return Plan(root, columns, shared, ways, canonical(expanded(root, caches)).digest, steps, caches=tuple(caches))
 
 

@@ -44,13 +44,67 @@ def infer_type(expression: exp.Expr, types: Mapping[str, exp.DataType]) -> exp.D
     typed = expression.transform(
         lambda node: exp.Cast(this=exp.null(), to=types[node.name].copy())
         if isinstance(node, exp.Column) and node.name in types else node)
-    annotated = annotate_types(typed, dialect=DIALECT).type
+    annotated = _annotated(typed).type
     if not isinstance(annotated, exp.DataType):
         return exp.DataType.build("unknown")
     if annotated.this != Type.DECIMAL:
         return annotated
     size = decimal_size(expression, types)
     return exp.DataType.build(f"decimal({size[0]},{size[1]})" if size else "decimal")
+
+
+def _annotated(expression: exp.Expr) -> exp.Expr:
+    """The expression with the types of its nodes. It is changed: a NULL of the right type replaces a node with a wrong one."""
+    while True:
+        expression = annotate_types(expression, dialect=DIALECT)
+        node = next((each for each in reversed(list(expression.walk())) if _corrected(each) is not None), None)
+        if node is None:
+            return expression
+        known = exp.Cast(this=exp.null(), to=_corrected(node))
+        if node is expression:
+            return annotate_types(known, dialect=DIALECT)
+        node.replace(known)
+
+
+def _corrected(node: exp.Expr) -> exp.DataType | None:
+    """The type that Spark gives to what annotate_types takes for the type of an operand; None for everything else.
+
+    A part of a BIGINT or a TIMESTAMP is a text, one operand of a floating-point type makes the result floating-point, and what a
+    text becomes in arithmetic depends on ANSI mode.
+    """
+    if isinstance(node, _PARTS_OF_TEXTS):
+        whole = _type(node.this)
+        return whole if whole.this in _HAVE_PARTS else exp.DataType.build("string", dialect=DIALECT)
+    if isinstance(node, _ALTERNATIVES):
+        kinds = [_type(each) for each in _alternatives(node)]
+        if any(map(is_float, kinds)):
+            return exp.DataType(this=Type.DOUBLE)
+        mixed = any(map(is_text, kinds)) and not all(is_text(kind) or kind.this == Type.NULL for kind in kinds)
+        return exp.DataType(this=Type.UNKNOWN) if mixed else None
+    if isinstance(node, _ARITHMETIC) and any(is_text(_type(each)) for each in node.iter_expressions()):
+        return exp.DataType(this=Type.UNKNOWN)
+    return None
+
+
+def _type(node: exp.Expr) -> exp.DataType:
+    return node.type if isinstance(node.type, exp.DataType) else exp.DataType(this=Type.UNKNOWN)
+
+
+_PARTS_OF_TEXTS = (exp.Left, exp.Right, exp.Substring, exp.Overlay, exp.Reverse)
+_HAVE_PARTS = frozenset({Type.BINARY, Type.VARBINARY, Type.ARRAY, Type.UNKNOWN, Type.OBJECT, Type.NULL})
+_ALTERNATIVES = (exp.Coalesce, exp.Case, exp.If, exp.Nvl2, exp.Greatest, exp.Least, exp.Nullif)
+_ARITHMETIC = (exp.Add, exp.Sub, exp.Mul, exp.Div, exp.IntDiv, exp.Mod, exp.Neg)
+
+
+def _alternatives(node: exp.Expr) -> list[exp.Expr]:
+    """The operands of which one is the value."""
+    if isinstance(node, exp.Case):
+        found = [*(branch.args.get("true") for branch in node.args["ifs"]), node.args.get("default")]
+    elif isinstance(node, exp.If | exp.Nvl2):
+        found = [node.args.get("true"), node.args.get("false")]
+    else:
+        found = [node.this, *node.expressions]
+    return [each for each in found if each is not None]
 
 
 def _struct(arguments: Sequence[exp.Expr], types: Mapping[str, exp.DataType]) -> exp.DataType:
@@ -105,8 +159,12 @@ def is_float(kind: exp.DataType) -> bool:
 
 
 def distinguishable(value: exp.Expr, kind: exp.DataType) -> exp.Expr:
-    """The value in a form in which equal means identical: 0.0 equals -0.0, but their texts differ."""
-    return exp.Cast(this=value, to=exp.DataType(this=Type.TEXT)) if is_float(kind) else value
+    """The value in a form in which equal means identical: 0.0 equals -0.0, but their texts differ.
+
+    What is not known may be floating-point.
+    """
+    floating = is_float(kind) or kind.this == Type.UNKNOWN
+    return exp.Cast(this=value, to=exp.DataType(this=Type.TEXT)) if floating else value
 
 
 def is_integral(kind: exp.DataType) -> bool:

@@ -204,7 +204,13 @@ def _reads_the_clock(operand: exp.Expr, types: Types) -> bool:
 
 def _is_constant(operand: exp.Expr) -> bool:
     """Whether no column, and no variable of a lambda, is in it."""
-    return operand.find(exp.Column, exp.Identifier) is None
+    return not any(isinstance(node, exp.Column) or _is_variable(node) for node in operand.walk())
+
+
+def _is_variable(node: exp.Expr) -> bool:
+    """Whether it is a variable of a lambda, and not the name of a column, of a field, or of what struct('today' AS q) makes."""
+    return isinstance(node, exp.Identifier) and not isinstance(
+        node.parent, exp.Column | exp.Dot | exp.Alias | exp.PropertyEQ | exp.ColumnDef | exp.Cast)
 
 
 def _folded(operand: exp.Expr) -> str | None:
@@ -249,8 +255,7 @@ def _leaf(node: exp.Expr, types: Types) -> frozenset[Family]:
         return _of_type(infer_type(node, types))
     if isinstance(node, exp.Func):
         return _given(node)
-    variable = isinstance(node, exp.Identifier) and not isinstance(node.parent, exp.Column | exp.Dot)
-    return _ANY if variable else frozenset()
+    return _ANY if _is_variable(node) else frozenset()
 
 
 def _all_of(operands: Sequence[exp.Expr], types: Types) -> frozenset[Family]:

@@ -116,8 +116,12 @@ def net_rows(source: exp.Expr, columns: Sequence[tuple[str, str, exp.DataType]],
     """
     groups = [distinguishable(column(name), kind) for name, _, kind in columns]
     selected = []
-    for group, (_, shown, kind) in zip(groups, columns, strict=True):
-        value = exp.Cast(this=group.copy(), to=kind.copy()) if is_float(kind) else group.copy()
+    for group, (name, shown, kind) in zip(groups, columns, strict=True):
+        value: exp.Expr = group.copy()
+        if is_float(kind):
+            value = exp.Cast(this=value, to=kind.copy())
+        elif isinstance(group, exp.Cast):  # of an unknown type: any value with that text
+            value = exp.AnyValue(this=column(name))
         selected.append(alias(value, shown))
     weight = exp.Sum(this=sign)
     return (exp.Select(expressions=[*selected, exp.alias_(weight.copy(), WEIGHT)]).from_(source).group_by(*groups)

@@ -82,6 +82,9 @@ def test_still(expression: str) -> None:
 
 @pytest.mark.parametrize("sql", [
     "select id from t where d > 'today'",
+    "select id, cast(named_struct('q', 'today').q as date) as x from t",
+    "select id from t where d < struct('today' as q).q",
+    "select id, cast(substring(ts, 12, 5) as timestamp) as x from t",
     "select t.id from t join u on t.d = u.d and t.d < 'today'",
     "select id from t where exists (select 1 from u where u.ts > t.s)",
     "select t.id from t left anti join u on t.ts = u.s",

@@ -18,6 +18,7 @@ from dbt_idivm.algebra.block import subquery
 from dbt_idivm.algebra.expressions import column
 from dbt_idivm.algebra.types import is_float, sum_type, type_of
 from dbt_idivm.errors import Finding, finding
+from dbt_idivm.passes.void_keys import compared
 from dbt_idivm.refresh.catalog.inputs import Input, Inputs, pinned_query
 from dbt_idivm.refresh.catalog.state import digest
 from dbt_idivm.refresh.checks.ambiguous_literals import numbers_in_literals
@@ -198,6 +199,9 @@ def _misread(question: Question, wanted: list[tuple[str, str]], stored: list[tup
     ours = [(name, types.get(name, "none")) for name in question.columns]
     if ours != wanted:
         return f"it has the columns {_listed(ours)} instead of {_listed(wanted)}"
+    for attribute in compared(question.plan.root):
+        if types.get(question.plan.stored(attribute)) == "void":
+            return f"it compares rows by {question.plan.stored(attribute)}, of type void, of which no two NULLs match"
     for name, relied_upon in _relied_upon(question.plan).items():
         actual = types.get(name, "none")
         # what sqlglot takes for an integer may be a decimal without a fraction, as ceil(x) is, which is as exact
