@@ -75,7 +75,7 @@ def _corrected(node: exp.Expr) -> exp.DataType | None:
     if isinstance(node, _PARTS_OF_TEXTS):
         whole = _type(node.this)
         return whole if whole.this in _HAVE_PARTS else exp.DataType.build("string", dialect=DIALECT)
-    if isinstance(node, _ALTERNATIVES):
+    if isinstance(node, _ALTERNATIVES) and node.arg_key != "ifs":  # a branch of CASE is an IF without a value of its own
         kinds = [_type(each) for each in _alternatives(node)]
         if any(map(is_float, kinds)):
             return exp.DataType(this=Type.DOUBLE)

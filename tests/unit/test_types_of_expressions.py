@@ -20,7 +20,7 @@ TYPES = {name: type_of(kind) for name, kind in {
     ("left(x, 20)", "string"), ("substring(ts, 12, 5)", "string"), ("reverse(x)", "string"), ("right(s, 2)", "string"),
     ("substring(b, 1)", "binary"), ("reverse(a)", "array<int>"),
     ("coalesce(p, d)", "double"), ("if(x > 1, p, d)", "double"), ("greatest(p, d)", "double"),
-    ("case when x > 1 then p else d end", "double"),
+    ("case when x > 1 then p else d end", "double"), ("case when x > 1 then d else 1 end + 1", "double"),
     ("coalesce(x, s)", "unknown"), ("-s", "unknown"), ("x + s", "unknown"), ("x * '1'", "unknown"), ("-left(x, 2)", "unknown"),
     ("coalesce(x, 1)", "bigint"), ("x + 1", "bigint"), ("coalesce(s, null)", "string"), ("-x", "bigint"),
 ])
