@@ -61,3 +61,19 @@ def test_a_view_is_judged_before_its_caches_are_refreshed() -> None:
     with pytest.raises(IdivmError, match="IDIVM-106"):
         engine.drive(later)
     assert engine.labels("read") == engine.labels("write") == []
+
+
+def test_caches_keep_their_layout_with_the_view() -> None:
+    """`on_configuration_change: continue`: nothing is rebuilt, and the user is warned once."""
+    engine = FakeEngine()
+    engine.source("o", id="int", name="string")
+    engine.source("p", id="int", oid="int")
+    sql = "select o.name, sum(p.id) as total from main.o join main.p on p.oid = o.id group by o.name"
+    request = replace(model(sql, {"o": "id", "p": "id"}, caches="all"), beside=("v__idivm", "v__idivm_cache_1_o_p"))
+    engine.drive(request)
+    engine.log.clear()
+    later = replace(request, existing="view", config={**request.config, "dbt": {
+        "tblproperties": {"a": "b"}, "on_configuration_change": "continue"}})
+    outcome = engine.drive(later)
+    assert outcome.mode == "noop" and len(outcome.warnings) == 1
+    assert not [label for label in engine.labels("write") if label.startswith("build")]

@@ -88,8 +88,10 @@ def kept_layout(job: Job, stored: StoredView, now: Mapping[str, str]) -> Mapping
     before = (stored.state.plan if stored.state else {}).get(LAYOUT)
     if job.config.on_configuration_change != "continue" or before in (None, now[LAYOUT]):
         return now
-    job.warnings.append(f"{job.request.name}: the table's configuration changed; the table stays as it was created "
-                        "(`on_configuration_change: continue`) until it is rebuilt")
+    warning = (f"{job.request.name}: the table's configuration changed; the table stays as it was created "
+               "(`on_configuration_change: continue`) until it is rebuilt")
+    if warning not in job.warnings:  # once for the view and its caches
+        job.warnings.append(warning)
     return {**now, LAYOUT: before}
 
 
