@@ -57,10 +57,11 @@ def _annotated(expression: exp.Expr) -> exp.Expr:
     """The expression with the types of its nodes. It is changed: a NULL of the right type replaces a node with a wrong one."""
     while True:
         expression = annotate_types(expression, dialect=DIALECT)
-        node = next((each for each in reversed(list(expression.walk())) if _corrected(each) is not None), None)
+        corrections = ((each, kind) for each in reversed(list(expression.walk())) if (kind := _corrected(each)) is not None)
+        node, kind = next(corrections, (None, None))
         if node is None:
             return expression
-        known = exp.Cast(this=exp.null(), to=_corrected(node))
+        known = exp.Cast(this=exp.null(), to=kind)
         if node is expression:
             return annotate_types(known, dialect=DIALECT)
         node.replace(known)
@@ -76,7 +77,7 @@ def _corrected(node: exp.Expr) -> exp.DataType | None:
         whole = _type(node.this)
         return whole if whole.this in _HAVE_PARTS else exp.DataType.build("string", dialect=DIALECT)
     if isinstance(node, _ALTERNATIVES) and node.arg_key != "ifs":  # a branch of CASE is an IF without a value of its own
-        kinds = [_type(each) for each in _alternatives(node)]
+        kinds = [_type(each) for each in alternatives(node)]
         if any(map(is_float, kinds)):
             return exp.DataType(this=Type.DOUBLE)
         mixed = any(map(is_text, kinds)) and not all(is_text(kind) or kind.this == Type.NULL for kind in kinds)
@@ -96,8 +97,8 @@ _ALTERNATIVES = (exp.Coalesce, exp.Case, exp.If, exp.Nvl2, exp.Greatest, exp.Lea
 _ARITHMETIC = (exp.Add, exp.Sub, exp.Mul, exp.Div, exp.IntDiv, exp.Mod, exp.Neg)
 
 
-def _alternatives(node: exp.Expr) -> list[exp.Expr]:
-    """The operands of which one is the value."""
+def alternatives(node: exp.Expr) -> list[exp.Expr]:
+    """The operands of which CASE, IF, NVL2 or COALESCE and its like give one."""
     if isinstance(node, exp.Case):
         found = [*(branch.args.get("true") for branch in node.args["ifs"]), node.args.get("default")]
     elif isinstance(node, exp.If | exp.Nvl2):

@@ -19,7 +19,7 @@ from sqlglot import exp
 
 from dbt_idivm.algebra.expressions import DIALECT, as_written, attributes, column, substitute
 from dbt_idivm.algebra.operator import Operator, operators
-from dbt_idivm.algebra.types import infer_type
+from dbt_idivm.algebra.types import alternatives, infer_type
 from dbt_idivm.errors import Finding, finding
 from dbt_idivm.frontend import functions
 from dbt_idivm.frontend.lambdas import with_typed_variables
@@ -111,7 +111,7 @@ def _conversions(node: exp.Expr, types: Types) -> Iterator[Conversion]:
         for operands in zip(*(row.expressions for row in rows), strict=False) if isinstance(tested, exp.Tuple) else [rows]:
             yield from _unified(list(operands), types)
     elif isinstance(node, exp.Case):
-        yield from _unified(_results(node), types)
+        yield from _unified(alternatives(node), types)
         if node.this is not None:
             yield from _unified([node.this, *(branch.this for branch in node.args["ifs"])], types)
     elif isinstance(node, exp.Func) and not isinstance(node, exp.Connector):
@@ -121,7 +121,7 @@ def _conversions(node: exp.Expr, types: Types) -> Iterator[Conversion]:
 def _by_function(node: exp.Func, types: Types) -> Iterator[Conversion]:
     """What a call converts."""
     if isinstance(node, exp.If | exp.Nvl2):
-        yield from _unified(_results(node), types)
+        yield from _unified(alternatives(node), types)
         return
     for name in own_functions(node):
         if name not in _CONVERTING:
@@ -162,15 +162,6 @@ def _all_become(family: Family, operands: Sequence[exp.Expr]) -> Iterator[Conver
 
 def _has_unit(node: exp.Func) -> bool:
     return node.args.get("unit") is not None or len(node.expressions) == 3
-
-
-def _results(node: exp.Expr) -> list[exp.Expr]:
-    """The operands of which a CASE, IF or NVL2 gives one."""
-    if isinstance(node, exp.Case):
-        found = [*(branch.args["true"] for branch in node.args["ifs"]), node.args.get("default")]
-    else:
-        found = [node.args.get("true"), node.args.get("false")]
-    return [each for each in found if each is not None]
 
 
 def _unified(operands: Sequence[exp.Expr], types: Types) -> Iterator[Conversion]:
@@ -228,7 +219,7 @@ def _families(operand: exp.Expr, types: Types) -> frozenset[Family]:
     """What the value, or a part of it, may be."""
     operand = operand.unnest()
     if isinstance(operand, exp.Case | exp.If | exp.Nvl2):
-        return _all_of(_results(operand), types)
+        return _all_of(alternatives(operand), types)
     if isinstance(operand, _MIXING):
         return _all_of(list(operand.iter_expressions()), types)
     if isinstance(operand, exp.Bracket | exp.Lambda):
