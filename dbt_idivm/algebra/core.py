@@ -20,6 +20,28 @@ def project(relation: Relation, names: tuple[str, ...]) -> Relation:
 
 
 @dataclass(frozen=True)
+class Leaf(Relation):
+    """A relation without children and expressions: restricting it is a semijoin over it."""
+
+    @property
+    def children(self) -> tuple[Relation, ...]:
+        return ()
+
+    def with_children(self, *children: Relation) -> Relation:
+        return self
+
+    @property
+    def expressions(self) -> tuple[exp.Expr, ...]:
+        return ()
+
+    def restrict(self, on: tuple[str, ...], keys: Relation) -> Relation:
+        return SemiJoin(self, on, keys)
+
+    def without_empty(self, children: Sequence[Relation | None]) -> Relation | None:
+        return self
+
+
+@dataclass(frozen=True)
 class Unary(Relation):
     """A relation over one child, which passes the child's attributes unless the class overrides that."""
 

@@ -9,13 +9,13 @@ from functools import cached_property
 from sqlglot import exp
 
 from dbt_idivm.algebra.block import Binder, Block, Source
-from dbt_idivm.algebra.core import SemiJoin, project
+from dbt_idivm.algebra.core import Leaf, SemiJoin, project
 from dbt_idivm.algebra.expressions import column, identifier
 from dbt_idivm.algebra.relation import Provenance, Relation
 
 
 @dataclass(frozen=True)
-class Named(Relation):
+class Named(Leaf):
     """A relation that the statement defines once, under a name, in its WITH clause."""
 
     name: str
@@ -29,25 +29,8 @@ class Named(Relation):
     def types(self) -> Mapping[str, exp.DataType]:
         return self.definition.types
 
-    @property
-    def children(self) -> tuple[Relation, ...]:
-        return ()
-
-    def with_children(self, *children: Relation) -> Relation:
-        return self
-
-    @property
-    def expressions(self) -> tuple[exp.Expr, ...]:
-        return ()
-
     def block(self, binder: Binder) -> Block:
         return named_block(self.name, self.columns, binder.alias(self.name), binder.is_broadcast(self.definition))
-
-    def restrict(self, on: tuple[str, ...], keys: Relation) -> Relation:
-        return SemiJoin(self, on, keys)
-
-    def without_empty(self, children: Sequence[Relation | None]) -> Relation | None:
-        return self
 
     def provenance(self, names: tuple[str, ...]) -> Provenance | None:
         return ((self.definition, names),)

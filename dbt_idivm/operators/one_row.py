@@ -18,14 +18,14 @@ from dataclasses import dataclass
 from sqlglot import exp
 
 from dbt_idivm.algebra.block import Binder, Block
-from dbt_idivm.algebra.core import SemiJoin
+from dbt_idivm.algebra.core import Leaf
 from dbt_idivm.algebra.inference import Dependency
 from dbt_idivm.algebra.operator import SIGN, Conditions, Operator, State
 from dbt_idivm.algebra.relation import Provenance, Relation
 
 
 @dataclass(frozen=True)
-class OneRow(Operator):
+class OneRow(Leaf, Operator):
     """1, a leaf. As it has no state to be in, it is its own plain node."""
 
     @property
@@ -37,22 +37,11 @@ class OneRow(Operator):
         return {}
 
     @property
-    def children(self) -> tuple[Relation, ...]:
-        return ()
-
-    def with_children(self, *children: Relation) -> Relation:
-        return self
-
-    @property
     def inputs(self) -> tuple[Operator, ...]:
         return ()
 
     def with_inputs(self, *inputs: Operator) -> Operator:
         return self
-
-    @property
-    def expressions(self) -> tuple[exp.Expr, ...]:
-        return ()
 
     @property
     def scope(self) -> str | None:
@@ -125,12 +114,6 @@ class OneRow(Operator):
     def block(self, binder: Binder) -> Block:
         return Block((), {})
 
-    def restrict(self, on: tuple[str, ...], keys: Relation) -> Relation:
-        return SemiJoin(self, on, keys)
-
-    def without_empty(self, children: Sequence[Relation | None]) -> Relation | None:
-        return self
-
     def provenance(self, names: tuple[str, ...]) -> Provenance | None:
         return ()
 
@@ -139,7 +122,7 @@ class OneRow(Operator):
 
 
 @dataclass(frozen=True)
-class NoRows(Relation):
+class NoRows(Leaf):
     """The signed rows of what never changes: none. `script/prune_empty.py` drops them with all that depends on them."""
 
     @property
@@ -149,17 +132,6 @@ class NoRows(Relation):
     @property
     def types(self) -> Mapping[str, exp.DataType]:
         return {SIGN: exp.DataType.build("int")}
-
-    @property
-    def children(self) -> tuple[Relation, ...]:
-        return ()
-
-    def with_children(self, *children: Relation) -> Relation:
-        return self
-
-    @property
-    def expressions(self) -> tuple[exp.Expr, ...]:
-        return ()
 
     def block(self, binder: Binder) -> Block:
         return Block((), {SIGN: exp.Literal.number(1)}, (exp.false(),))

@@ -21,7 +21,7 @@ leaves it would stay.
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import Literal
@@ -29,7 +29,7 @@ from typing import Literal
 from sqlglot import exp
 
 from dbt_idivm.algebra.block import Binder, Block
-from dbt_idivm.algebra.core import SemiJoin
+from dbt_idivm.algebra.core import Leaf
 from dbt_idivm.algebra.inference import Dependency, stored_type
 from dbt_idivm.algebra.operator import SIGN, Conditions, Operator, State, operators_of
 from dbt_idivm.algebra.relation import Provenance, Relation
@@ -47,7 +47,7 @@ class Attribute:
 
 
 @dataclass(frozen=True)
-class Scan(Operator):
+class Scan(Leaf, Operator):
     """One occurrence of `table`. Its attributes are called `<occurrence>__<column>`, unique in the whole plan.
 
     `names` are (column, attribute) for those that have another name: a cache is read under the names of what it stands for.
@@ -85,22 +85,11 @@ class Scan(Operator):
         return {self.attribute(a.name): type_of(a.type) for a in self.base_columns}
 
     @property
-    def children(self) -> tuple[Relation, ...]:
-        return ()
-
-    def with_children(self, *children: Relation) -> Relation:
-        return self
-
-    @property
     def inputs(self) -> tuple[Operator, ...]:
         return ()
 
     def with_inputs(self, *inputs: Operator) -> Operator:
         return self
-
-    @property
-    def expressions(self) -> tuple[exp.Expr, ...]:
-        return ()
 
     @property
     def scope(self) -> str | None:
@@ -178,12 +167,6 @@ class Scan(Operator):
     def block(self, binder: Binder) -> Block:
         return binder.table(self)
 
-    def restrict(self, on: tuple[str, ...], keys: Relation) -> Relation:
-        return SemiJoin(self, on, keys)
-
-    def without_empty(self, children: Sequence[Relation | None]) -> Relation | None:
-        return self
-
     def provenance(self, names: tuple[str, ...]) -> Provenance | None:
         return ()
 
@@ -197,7 +180,7 @@ DiffClass = Literal["ins", "del", "upd", "rec", "plus", "minus", "signed"]
 
 
 @dataclass(frozen=True)
-class DiffRows(Relation):
+class DiffRows(Leaf):
     """The rows of one class of a table's net diff, for one occurrence: where every i-diff begins.
 
     `split` are the attributes whose difference makes REC out of UPD. `plus` and `minus` are N⁺ and N⁻ whole,
@@ -217,25 +200,8 @@ class DiffRows(Relation):
     def types(self) -> Mapping[str, exp.DataType]:
         return {**self.scan.types, SIGN: exp.DataType.build("int")}
 
-    @property
-    def children(self) -> tuple[Relation, ...]:
-        return ()
-
-    def with_children(self, *children: Relation) -> Relation:
-        return self
-
-    @property
-    def expressions(self) -> tuple[exp.Expr, ...]:
-        return ()
-
     def block(self, binder: Binder) -> Block:
         return binder.diff(self)
-
-    def restrict(self, on: tuple[str, ...], keys: Relation) -> Relation:
-        return SemiJoin(self, on, keys)
-
-    def without_empty(self, children: Sequence[Relation | None]) -> Relation | None:
-        return self
 
     def provenance(self, names: tuple[str, ...]) -> Provenance | None:
         return ()

@@ -12,7 +12,7 @@ from sqlglot import exp
 
 from dbt_idivm import algebra, operators
 from dbt_idivm.algebra.bags import Concat, Distinct
-from dbt_idivm.algebra.core import Compute, Filter, Pair, Probe, SemiJoin, Unary
+from dbt_idivm.algebra.core import Compute, Filter, Leaf, Pair, Probe, SemiJoin, Unary
 from dbt_idivm.algebra.expressions import column
 from dbt_idivm.algebra.lookups import Named, Touched
 from dbt_idivm.algebra.operator import Operator
@@ -25,7 +25,7 @@ from dbt_idivm.operators.union import Branches
 
 # Nodes of Δ-scripts. A rewrite leaves nodes unchanged that it has no case for.
 PLAIN = (Compute, Filter, Pair, SemiJoin, Probe, Distinct, Concat, Named, Touched, Grouped, Branches, DiffRows, NoRows)
-ABSTRACT = (Unary, Operator)
+ABSTRACT = (Leaf, Unary, Operator)
 
 COLUMNS = tuple(Attribute(name, "int") for name in ("k", "x"))
 A, B = Scan("a", "a", COLUMNS, ("k",)), Scan("b", "b", COLUMNS, ("k",))
