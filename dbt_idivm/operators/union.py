@@ -31,6 +31,7 @@ from dbt_idivm.algebra.expressions import column
 from dbt_idivm.algebra.inference import VOID, Dependency
 from dbt_idivm.algebra.operator import SIGN, Conditions, Operator, State
 from dbt_idivm.algebra.relation import Provenance, Relation
+from dbt_idivm.algebra.types import is_text
 from dbt_idivm.idiff.idiff import DEL, INS, REC, UPD, IDiff
 from dbt_idivm.idiff.rule import IDiffRule, always
 
@@ -60,8 +61,9 @@ class Branches(Relation):
             below = part.types  # walks the whole branch
             for output, source in zip(self.outputs, sources, strict=True):
                 kind = below[source] if source is not None else None
-                if kind is not None and found.setdefault(output, kind) != kind:
-                    found[output] = exp.DataType.build("unknown")
+                if kind is not None and (other := found.setdefault(output, kind)) != kind:
+                    texts = is_text(other) and is_text(kind)  # a literal is VARCHAR for sqlglot
+                    found[output] = exp.DataType.build("text" if texts else "unknown")
         return found
 
     @property

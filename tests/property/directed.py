@@ -278,6 +278,12 @@ DIRECTED = {
         _TWO, f"SELECT v.c0, v.c1, v.c2 FROM ({_SUM_OF_BOTH}) AS v "
         "WHERE v.c2 NOT IN (SELECT d.z + d.x FROM t1 AS d WHERE d.k > 1)", _PAIR, {"t0": [(1, 1, 3), (2, 2, 0)]},
         {"t0": [(1, 1, 1), (2, 2, 2)], "t1": [(1, 1, 3), (2, 2, 1)]}),
+    "a computed column of what was looked up for another": build(
+        "t0(k int, y int; k)\nt1(k int, z int; k)\nt2(k int, w int; k)",
+        "SELECT p.k AS c0, p.l AS c1, c.k AS c2, p.s + c.w AS c3 FROM "
+        "(SELECT a.k, b.k AS l, a.y + b.z AS s FROM t0 AS a JOIN t1 AS b ON a.k = b.k) AS p JOIN t2 AS c ON p.k = c.k",
+        {"t0": [(1, 1), (2, 2)], "t1": [(1, 1), (2, 2), (3, 3)], "t2": [(1, 5), (2, 6), (3, 7)]}, {"t0": [(1, 9), (2, 2)]},
+        {"t0": [(1, 9), (2, 2), (3, 3)], "t1": [(1, 1), (2, 8), (3, 3)], "t2": [(1, 8), (2, 6), (3, 7)]}),
     "a union of a keyless branch and a semi-join with two new rows": build(
         "t0(x int)\nt1(k int, x int; k)",
         "SELECT a.x AS c0 FROM t0 AS a UNION ALL SELECT b.x AS c0 FROM t1 AS b "

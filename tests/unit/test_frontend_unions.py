@@ -57,6 +57,12 @@ def test_the_types_of_all_unions_are_one_question() -> None:
     assert found == [UnionTypes((("0", "1"), ("2", "3")), ("4", "5")), UnionTypes((("6",), ("7",)), ("8",))]
 
 
+def test_texts_are_one_type_before_anybody_is_asked() -> None:
+    """IN takes no unknown type: a literal and a cast are both texts."""
+    sql = "SELECT v.s FROM VALUES ('a'), (CAST(NULL AS STRING)) AS v(s) WHERE v.s IN (SELECT t FROM s.b)"
+    assert lower(sql, CATALOG).output == (("s", "v__col1"),)
+
+
 @pytest.mark.parametrize("sql", ["VALUES (1, 'a'), (2, 'b')", "SELECT * FROM VALUES (1), (2) AS t(x)", "VALUES (-1)"])
 def test_nobody_is_asked_for_rows_of_the_same_types(sql: str) -> None:
     assert not lower(sql, CATALOG).untyped_unions
