@@ -192,7 +192,7 @@ class Grammar:
         name = f"a{self.aliases}"
         self.aliases += 1
         kind = self.one_of("table", "derived", "cte") if depth > 0 and self.room else "table"
-        if self.one_of(*[False] * 11, True):
+        if not self.least_tests and self.one_of(*[False] * 15, True):  # rows that depend on others depend on tables
             return self.values(name)
         if kind == "table":
             self.occurrences += 1
