@@ -4,13 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from functools import cached_property
 
 from sqlglot import exp
 
 from dbt_idivm.algebra.block import Binder, Block, isolate
 from dbt_idivm.algebra.core import Unary, project
 from dbt_idivm.algebra.relation import Provenance, Relation
+from dbt_idivm.cached import cached_property
 
 
 @dataclass(frozen=True)
