@@ -17,6 +17,12 @@ from dbt_idivm.script.dialect import Dialect
 from dbt_idivm.script.merge import SOURCE, TARGET
 
 
+# A refresh changes few rows of many files: it marks the old ones as deleted and does not write these files anew (ADR 0018).
+DELETION_VECTORS = "delta.enableDeletionVectors"
+# Tables that are Iceberg's as well cannot have them.
+_OTHER_FORMATS = ("delta.enableicebergcompat", "delta.universalformat")
+
+
 def empty_merge(dialect: Dialect, table: str) -> Statement:
     """A MERGE that can change nothing; under a guard it writes a commit nevertheless."""
     source = exp.Select(expressions=[exp.alias_(exp.Literal.number(1), "one")]).subquery(SOURCE)
@@ -42,11 +48,19 @@ def create_table(dialect: Dialect, table: str, query: exp.Expr, config: ModelCon
         place = f"{config.location_root.rstrip('/')}/{name_parts(table)[-1]}"
         parts.append(exp.LocationProperty(this=exp.Literal.string(place)))
     feed = "false" if config.column_mapping else "true"
-    texts = {**config.tblproperties, FEED: feed, **{key: encode(value) for key, value in properties.items()}}
+    texts = {**_chosen(config), **config.tblproperties, FEED: feed, **{key: encode(value) for key, value in properties.items()}}
     parts += _properties(texts)
     tree = exp.Create(this=dialect.table(table, None), kind="TABLE", replace=replace, expression=query,
                       properties=exp.Properties(expressions=parts))
     return Statement(dialect.sql(tree), "write", f"build {table}", fetch=False)
+
+
+def _chosen(config: ModelConfig) -> dict[str, str]:
+    """The properties that a table gets unless the user has set them."""
+    given = [key.lower() for key in config.tblproperties]
+    if DELETION_VECTORS.lower() in given or any(key.startswith(_OTHER_FORMATS) for key in given):
+        return {}
+    return {DELETION_VECTORS: "true"}
 
 
 def switch_feed_on(dialect: Dialect, table: str) -> Statement:
