@@ -10,17 +10,11 @@ from sqlglot import exp
 from dbt_idivm.algebra.expressions import identifier
 from dbt_idivm.refresh.catalog.relations import FEED
 from dbt_idivm.refresh.catalog.state import encode
-from dbt_idivm.refresh.decide.config import ModelConfig
+from dbt_idivm.refresh.decide.config import DELETION_VECTORS, ModelConfig
 from dbt_idivm.refresh.protocol import Statement
 from dbt_idivm.relation_name import name_parts
 from dbt_idivm.script.dialect import Dialect
 from dbt_idivm.script.merge import SOURCE, TARGET
-
-
-# A refresh changes few rows of many files: it marks the old ones as deleted and does not write these files anew (ADR 0018).
-DELETION_VECTORS = "delta.enableDeletionVectors"
-# Tables that are Iceberg's as well cannot have them.
-_OTHER_FORMATS = ("delta.enableicebergcompat", "delta.universalformat")
 
 
 def empty_merge(dialect: Dialect, table: str) -> Statement:
@@ -48,19 +42,13 @@ def create_table(dialect: Dialect, table: str, query: exp.Expr, config: ModelCon
         place = f"{config.location_root.rstrip('/')}/{name_parts(table)[-1]}"
         parts.append(exp.LocationProperty(this=exp.Literal.string(place)))
     feed = "false" if config.column_mapping else "true"
-    texts = {**_chosen(config), **config.tblproperties, FEED: feed, **{key: encode(value) for key, value in properties.items()}}
+    is_given = DELETION_VECTORS.lower() in map(str.lower, config.tblproperties)
+    chosen = {DELETION_VECTORS: "true"} if config.deletion_vectors and not is_given else {}
+    texts = {**chosen, **config.tblproperties, FEED: feed, **{key: encode(value) for key, value in properties.items()}}
     parts += _properties(texts)
     tree = exp.Create(this=dialect.table(table, None), kind="TABLE", replace=replace, expression=query,
                       properties=exp.Properties(expressions=parts))
     return Statement(dialect.sql(tree), "write", f"build {table}", fetch=False)
-
-
-def _chosen(config: ModelConfig) -> dict[str, str]:
-    """The properties that a table gets unless the user has set them."""
-    given = [key.lower() for key in config.tblproperties]
-    if DELETION_VECTORS.lower() in given or any(key.startswith(_OTHER_FORMATS) for key in given):
-        return {}
-    return {DELETION_VECTORS: "true"}
 
 
 def switch_feed_on(dialect: Dialect, table: str) -> Statement:

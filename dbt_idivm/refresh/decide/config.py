@@ -32,6 +32,10 @@ _DBT_CHOICES: Mapping[str, tuple[str, ...]] = {
 _NOT_YET = {("volatile", "at_refresh")}
 
 
+DELETION_VECTORS = "delta.enableDeletionVectors"
+_ICEBERG = ("delta.enableicebergcompat", "delta.universalformat")
+
+
 @dataclass(frozen=True)
 class ModelConfig:
     """How the user wants the model. `keys` names inputs as the user writes them in `ref` and `source`."""
@@ -55,6 +59,14 @@ class ModelConfig:
     def ways(self) -> tuple[WayName, ...]:
         """The ways that the strategy names, in order of preference; `auto` and `incremental` are by i-diffs."""
         return STRATEGIES[self.strategy if self.strategy in STRATEGIES else "id"]  # type: ignore[index]
+
+    @property
+    def deletion_vectors(self) -> bool:
+        """Whether the view's table has them: unless the user says otherwise, or the table is to be Iceberg's as well, which
+        cannot have them. A refresh then marks rows of many files as deleted, and writes no file again (ADR 0018)."""
+        given = {key.lower(): value for key, value in self.tblproperties.items()}
+        default = str(not any(key.startswith(_ICEBERG) for key in given))
+        return given.get(DELETION_VECTORS.lower(), default).lower() == "true"
 
     @property
     def column_mapping(self) -> bool:
