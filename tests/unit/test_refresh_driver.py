@@ -15,9 +15,10 @@ from dbt_idivm.refresh.driver import forecast, refresh
 from dbt_idivm.refresh.engine import commits
 from dbt_idivm.refresh.engine.client import Client
 from dbt_idivm.refresh.engine.invocation import Invocation
-from dbt_idivm.refresh.protocol import EngineError, Forecast, ModelRequest, Refresh
+from dbt_idivm.refresh.engine.scoped import OVERWRITE_MODE
+from dbt_idivm.refresh.protocol import EngineError, Forecast, ModelRequest, Refresh, Reply, Statement
 from dbt_idivm.verify import equivalence
-from tests.unit.fake_engine import FakeEngine, Table, drive, model
+from tests.unit.fake_engine import SETTINGS, FakeEngine, Table, drive, model
 
 SQL = "select id, name from main.o"
 MODEL = model(SQL, {"o": "id"})
@@ -361,6 +362,40 @@ def test_a_merge_that_was_skipped(engine: FakeEngine) -> None:
     change(built(engine))
     engine.merged = None
     assert failing(engine).codes == ("IDIVM-903",)
+
+
+@pytest.mark.parametrize("carries_state", [True, False])
+def test_a_commit_right_after_an_append(engine: FakeEngine, carries_state: bool) -> None:
+    """Auto compaction follows an INSERT within its statement, other commits may follow it, too: the append is applied all the same."""
+    view = built(engine).tables["main.v"]
+    change(engine)
+    engine.reads["net diff"] = INSERTED
+    insert = engine._insert
+
+    def followed(statement: Statement) -> Reply:
+        reply = insert(statement)
+        view.commit("OPTIMIZE", {"numRemovedFiles": "3"}, view.commits[-1][-1] if carries_state else None)
+        return reply
+
+    engine._insert = followed  # type: ignore[method-assign]
+    outcome = engine.drive(MODEL)
+    assert (outcome.mode, outcome.rows_inserted) == ("incremental", engine.written)
+    assert engine.drive(MODEL).mode == "noop"
+
+
+@pytest.mark.parametrize(("mode", "around"), [("DYNAMIC", ["static", "DYNAMIC"]), ("static", []), ("<undefined>", [])])
+def test_a_rebuild_replaces_the_rows_of_all_partitions(engine: FakeEngine, monkeypatch: pytest.MonkeyPatch, mode: str,
+                                                       around: list[str]) -> None:
+    """A session may be set to replace only partitions that get rows; dbt-spark's `insert_overwrite` leaves it so."""
+    view = built(engine).tables["main.v"]
+    view.columns = {"id": "int", "name": "string", "# Partition Information": ""}
+    monkeypatch.setitem(SETTINGS, OVERWRITE_MODE, mode)
+    engine.drive(replace(MODEL, full_refresh=True))
+    assert engine.labels("write") == ["rebuild main.v"]
+    at = [s.sql for s in engine.log].index(next(s.sql for s in engine.log if s.kind == "write"))
+    sets = [(i < at, s.sql.rpartition("=")[2].strip("`")) for i, s in enumerate(engine.log)
+            if s.kind == "setting" and OVERWRITE_MODE in s.sql]
+    assert [value for _, value in sets] == around and [first for first, _ in sets] == [True, False][:len(around)]
 
 
 def test_a_rebuild_that_was_skipped(engine: FakeEngine) -> None:

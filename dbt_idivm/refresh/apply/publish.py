@@ -17,7 +17,7 @@ from dbt_idivm.refresh.catalog.state import State
 from dbt_idivm.refresh.catalog.stored_view import NEW_SUFFIX, StoredView
 from dbt_idivm.refresh.decide.job import Job
 from dbt_idivm.refresh.engine.commits import Guard
-from dbt_idivm.refresh.engine.scoped import committed
+from dbt_idivm.refresh.engine.scoped import all_partitions, committed
 from dbt_idivm.refresh.engine.steps import EngineFailure, Steps
 from dbt_idivm.refresh.protocol import Rows
 from dbt_idivm.relation_name import with_suffix
@@ -93,7 +93,8 @@ def _replace(job: Job, wanted: Build, there: Described, stored: StoredView) -> S
     if latest is None and not there.lost:
         latest = yield from history.latest(job.client, table)
     guard = Guard(f"idivm:{table}", latest.version) if latest is not None else None
-    yield from committed(job.client, statement, wanted.state.json(), guard)
+    write = committed(job.client, statement, wanted.state.json(), guard)
+    yield from all_partitions(job.client, write) if there.is_partitioned else write
     found = yield from history.latest(job.client, table)
     if state.read(found.user_metadata) != wanted.state:
         raise IdivmError(finding(903, view=table, message="its rebuild was not applied", state=stored.sentence))

@@ -27,6 +27,7 @@ BUILD = "idivm.build"  # hash over all that the table was created by
 FEED = "delta.enableChangeDataFeed"
 
 _DETAILS = "# Detailed Table Information"
+_PARTITIONS = "# Partition Information"
 # Properties are in one line, after a comma, and those of a view after a space, too.
 _OURS = re.compile(r"(?:(?<=[\[,])|(?<=, ))(idivm\.\w+)=([0-9a-f]+)(?=[,\]])")
 _FEED_ON = re.compile(r"(?<=[\[,])delta\.enableChangeDataFeed=true(?=[,\]])", re.IGNORECASE)
@@ -52,6 +53,7 @@ class Described:
     properties: Mapping[str, Any] = field(default_factory=dict)
     lost: bool = False
     settings: Mapping[str, str] | None = None  # of a plain view, see `view_settings.py`
+    is_partitioned: bool = False
 
     @property
     def is_plain_view(self) -> bool:
@@ -100,4 +102,5 @@ def described(rows: Rows, engine: Engine) -> Described:
     return Described(tuple(columns), "view" if "view" in kind else "table" if kind else "",
                      details.get("Provider", "").lower(), bool(_FEED_ON.search(text)), details.get("View Text"),
                      engine.namespace(name_parts(details.get("View Catalog and Namespace", ""))),
-                     engine.namespace(name_parts(details.get("Name", ""))[:-1]), found)
+                     engine.namespace(name_parts(details.get("Name", ""))[:-1]), found,
+                     is_partitioned=(_PARTITIONS, "") in lines)

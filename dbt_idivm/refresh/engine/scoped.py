@@ -11,6 +11,9 @@ from dbt_idivm.refresh.engine.steps import EngineFailure, Steps, T
 from dbt_idivm.refresh.protocol import Rows, Statement
 from dbt_idivm.script.binding import Staged
 
+# `dynamic` keeps the partitions that get no row; dbt-spark's `insert_overwrite` leaves the session so.
+OVERWRITE_MODE = "spark.sql.sources.partitionOverwriteMode"
+
 
 def committed(client: Client, statement: Statement, metadata: str, guard: Guard | None = None) -> Steps[Rows]:
     """Run a write whose commit carries the metadata."""
@@ -23,6 +26,17 @@ def under(client: Client, settings: Mapping[str, str], steps: Steps[T]) -> Steps
     before = [client.commands.set_option(key, value) for key, value in settings.items()]
     after = [client.commands.reset_option(key) for key in settings]
     return (yield from _enclosed(client, before, steps, after))
+
+
+def all_partitions(client: Client, overwrite: Steps[T]) -> Steps[T]:
+    """Run an INSERT OVERWRITE of a partitioned table so that it replaces every row, whatever the session is set to."""
+    found = yield from client.ask(client.commands.read_option(OVERWRITE_MODE))
+    mode = str(found.rows[0][1]) if found.rows else ""
+    if mode.lower() != "dynamic":
+        return (yield from overwrite)
+    # the session's own value again, and no RESET: it may be the profile's, or what a model of another materialization needs
+    before, after = (client.commands.set_option(OVERWRITE_MODE, value) for value in ("static", mode))
+    return (yield from _enclosed(client, [before], overwrite, [after]))
 
 
 def _enclosed(client: Client, before: Sequence[Statement], steps: Steps[T], after: Sequence[Statement]) -> Steps[T]:
