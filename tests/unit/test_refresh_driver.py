@@ -366,7 +366,7 @@ def test_a_merge_that_was_skipped(engine: FakeEngine) -> None:
 
 @pytest.mark.parametrize("carries_state", [True, False])
 def test_a_commit_right_after_an_append(engine: FakeEngine, carries_state: bool) -> None:
-    """Auto compaction follows an INSERT within its statement, other commits may follow it, too: the append is applied all the same."""
+    """Auto compaction follows an INSERT within its statement, and so may others: the append is applied all the same."""
     view = built(engine).tables["main.v"]
     change(engine)
     engine.reads["net diff"] = INSERTED
@@ -380,6 +380,21 @@ def test_a_commit_right_after_an_append(engine: FakeEngine, carries_state: bool)
     engine._insert = followed  # type: ignore[method-assign]
     outcome = engine.drive(MODEL)
     assert (outcome.mode, outcome.rows_inserted) == ("incremental", engine.written)
+    assert engine.drive(MODEL).mode == "noop"
+
+
+@pytest.mark.parametrize("rows", [INSERTED, MOVED])
+@pytest.mark.parametrize(("operation", "reason"), [("WRITE", "IDIVM-405"), ("DELETE", "IDIVM-405"), ("OPTIMIZE", None)])
+def test_a_write_of_others_during_a_refresh(engine: FakeEngine, rows: tuple[tuple[Any, ...], ...], operation: str,
+                                            reason: str | None) -> None:
+    """Rows that came between the look at the view and its change: the next refresh rebuilds the view."""
+    view = built(engine).tables["main.v"]
+    change(engine)
+    engine.reads["net diff"] = rows
+    engine.on_write = lambda: view.commit(operation, {"numOutputRows": "1"})
+    assert engine.drive(MODEL).mode == "incremental"
+    engine.on_write = None
+    assert code(engine) == reason
     assert engine.drive(MODEL).mode == "noop"
 
 

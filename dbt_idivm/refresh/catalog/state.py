@@ -31,7 +31,8 @@ class State:
     `plan` are the parts of the fingerprint, so that a difference can be named; `request` is a hash over all that the
     refresh was asked with, before any look-up. An untrusted state was built from a part of the inputs; a
     volatile one would come out otherwise if it were built again. `proof`: how the plan was found to mean what the SELECT
-    means, or that it does not (`proof.py`).
+    means, or that it does not (`proof.py`). `base`: the version of the view that the commit changed rows of; None if it replaced
+    all of them.
     """
 
     inputs: Mapping[str, Consumed]
@@ -42,6 +43,7 @@ class State:
     trusted: bool = True
     volatile: bool = False
     proof: str = ""
+    base: int | None = None
 
     @property
     def versions(self) -> dict[str, int]:

@@ -78,12 +78,27 @@ def read_stored_view(client: Client, request: ModelRequest, *, whole: bool = Fal
     return replace(judged, shown=table == model or (judged.state is not None and judged.state.shown == shows))
 
 
+def _between(found: State, commit: Commit, older: tuple[Commit, ...]) -> tuple[Commit, ...] | None:
+    """What was committed between the rows that a refresh changed and its commit: Delta lets an INSERT pass beside the writes of
+    others. None if the older commits that were read do not say."""
+    if found.base is None or found.base + 1 >= commit.version:
+        return ()
+    between = tuple(each for each in older if each.version > found.base)
+    return between if len(between) == commit.version - found.base - 1 else None
+
+
 def _judge(table: str, commits: tuple[Commit, ...]) -> StoredView:
-    """What these newest commits show. Neither state nor reason: they are all quiet ones."""
+    """What these newest commits show. Neither state nor reason: older ones are needed."""
     reason: Finding | None = None
-    for commit in commits:
+    for at, commit in enumerate(commits):
         found = state.read(commit.user_metadata)
         if found is not None:
+            between = _between(found, commit, commits[at + 1:])
+            if between is None:
+                return StoredView(table, commits[0], reason=reason)
+            other = next((each for each in between if not each.is_quiet and state.read(each.user_metadata) != found), None)
+            if reason is None and other is not None:
+                reason = finding(405, view=table, version=other.version, operation=other.operation)
             reason = reason or (None if found.trusted else finding(410))
             return StoredView(table, commits[0], commit, found, reason)
         if reason is not None or commit.is_quiet:
