@@ -1,0 +1,171 @@
+"""Runs one experiment: loads the tables, builds every lane's views, and refreshes them all after each change."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field
+from functools import partial
+from typing import Any
+
+from benchmarks.bags import fingerprint
+from benchmarks.engine import Engine
+from benchmarks.lanes import Lane, Sample, lane
+from benchmarks.meter import Meter, Work
+from benchmarks.results import BUILD, Record, summary
+from benchmarks.workload import NOTHING, Amount, Change, Query, Step, Workload
+from benchmarks.workloads import WORKLOADS
+
+Samples = dict[tuple[str, str], list[tuple[Sample, Work]]]  # of (query, lane)
+Say = Callable[[str], None]
+
+
+@dataclass(frozen=True)
+class Experiment:
+    """What is to be measured. `changes` are applied one after the other to the same tables, each `warmups` + `rounds` times.
+
+    `queries` is empty for all of the workload. `parameters` are the workload's own; `purpose` is the plot that it is for.
+    """
+
+    workload: str
+    scale: float
+    changes: tuple[tuple[str, Amount], ...]
+    lanes: tuple[str, ...] = ("full", "dbt_incremental", "tuple", "id", "floor")
+    queries: tuple[str, ...] = ()
+    rounds: int = 3
+    warmups: int = 1
+    parameters: Mapping[str, Any] = field(default_factory=dict)
+    purpose: str = "queries"
+
+
+class Inexact(Exception):
+    """A lane's view differs from its query: the run is void."""
+
+
+def run(experiment: Experiment, engine: Engine, say: Say) -> list[Record]:
+    """The records of an experiment. Raises Inexact, and whatever the engine or a refresh raises."""
+    workload = WORKLOADS[experiment.workload](experiment.scale, **experiment.parameters)
+    done = _Run(experiment, workload, engine, say)
+    try:
+        done.load()
+        records = done.build()
+        for name, amount in experiment.changes:
+            records += done.measure(workload.change(name), amount)
+        return records
+    finally:
+        done.drop()
+
+
+class _Run:
+    """One experiment on one engine."""
+
+    def __init__(self, experiment: Experiment, workload: Workload, engine: Engine, say: Say) -> None:
+        self.experiment, self.workload, self.engine, self.say = experiment, workload, engine, say
+        self.base = engine.session()
+        self.meter = Meter(self.base.spark)
+        names = experiment.queries or tuple(query.name for query in workload.queries)
+        self.queries = workload.with_upstream(names)
+        self.lanes = [lane(name, engine.session(), workload) for name in experiment.lanes]
+        self.totals: dict[str, int] = {}
+        self.number = 0  # of steps so far
+        self.view_rows: dict[str, int] = {}
+
+    def load(self) -> None:
+        """Create and fill the base tables that are used."""
+        schema = self.workload.name
+        self.base.run(f"create schema if not exists {schema}")
+        self.workload.prepare(self.base.spark, self.engine.folder)
+        changes = [self.workload.change(name) for name, _ in self.experiment.changes]
+        for table in self.workload.tables_of(self.queries, [each for each in changes if each is not NOTHING]):
+            self.say(f"loading {schema}.{table.name}")
+            self.base.run(f"create or replace table {schema}.{table.name} using delta "
+                          f"tblproperties ('delta.enableChangeDataFeed' = 'true') as {table.rows}")
+            self.totals[table.name] = self.base.rows(f"select count(*) from {schema}.{table.name}")[0][0]
+
+    def build(self) -> list[Record]:
+        """Every lane's views, for the first time: measured once, in a JVM that has only loaded tables so far."""
+        self.say("building the views")
+        found: Samples = {}
+        for each in self.lanes:
+            each.new_run(0)
+        for turn, query in enumerate(self.queries):
+            for each in rotated(self._lanes_for(query, ()), turn):
+                found[query.name, each.name] = [self._timed(partial(each.build, query))]
+            self._check(query, self._lanes_for(query, ()))
+        return self._records(BUILD, Amount(), found)
+
+    def measure(self, change: Change, amount: Amount) -> list[Record]:
+        """Apply the change again and again, and refresh all views after each time."""
+        found: Samples = {}
+        for turn in range(self.experiment.warmups + self.experiment.rounds):
+            warm = turn >= self.experiment.warmups
+            self.say(f"{change.name} {'' if change.fixed else amount}, "
+                     f"{f'round {turn - self.experiment.warmups + 1}' if warm else 'warm-up'}")
+            self._apply(change, amount)
+            for each in self.lanes:
+                each.new_run(self.number)
+            for query in self.queries:
+                for name, sample in self._refreshed(query, change, turn).items():
+                    found.setdefault((query.name, name), []).extend([sample] if warm else [])
+        return self._records(change.name, Amount() if change.fixed else amount, found)
+
+    def drop(self) -> None:
+        for schema in (self.workload.name, *(each.schema for each in self.lanes)):
+            self.base.run(f"drop schema if exists {schema} cascade")
+
+    def _apply(self, change: Change, amount: Amount) -> None:
+        self.number += 1
+        if change is NOTHING:
+            return
+        total = self.totals[change.table]
+        self.base.run(*change.statements(Step(self.number, amount.of(total), total)))
+
+    def _refreshed(self, query: Query, change: Change, turn: int) -> dict[str, tuple[Sample, Work]]:
+        """One refresh of the query's view in each lane, in another order each time; the floor last: it needs the new rows."""
+        lanes = self._lanes_for(query, (change.name,))
+        floor = [each for each in lanes if each.name == "floor"]
+        found = {}
+        for each in [*rotated([each for each in lanes if each not in floor], turn), *floor]:
+            each.prepare(query, self._wanted(query, each))
+            found[each.name] = self._timed(partial(each.refresh, query))
+        self._check(query, lanes)
+        return found
+
+    def _lanes_for(self, query: Query, changes: Sequence[str]) -> list[Lane]:
+        """Without those that the query leaves out, or that have no exact MERGE for the change."""
+        by_hand = query.merge is not None and all(name in (*query.merge_for, NOTHING.name) for name in changes)
+        return [each for each in self.lanes
+                if each.name not in query.without and (by_hand or each.name != "dbt_incremental")]
+
+    def _timed(self, work: Callable[[], Sample]) -> tuple[Sample, Work]:
+        self.meter.start()
+        sample = work()
+        return sample, self.meter.stop()
+
+    def _wanted(self, query: Query, of: Lane) -> str:
+        """An item of FROM with the rows that the view is to have: the table of the lane `full` if there is one."""
+        full = next((each for each in self.lanes if each.name == "full"), None)
+        return full.table(query) if full else f"({query.in_lane(of.schema)})"
+
+    def _check(self, query: Query, lanes: Sequence[Lane]) -> None:
+        columns = self.base.columns(f"select * from ({query.in_lane(lanes[0].schema)})")
+        wanted = fingerprint(self.base, self._wanted(query, lanes[0]), columns)
+        self.view_rows[query.name] = int(wanted[0])
+        for each in lanes:
+            if fingerprint(self.base, each.table(query), columns) != wanted:
+                raise Inexact(f"{self.workload.name}.{query.name} in lane {each.name} differs from its query "
+                              f"after step {self.number}")
+
+    def _records(self, change: str, amount: Amount, found: Samples) -> list[Record]:
+        about = self.experiment
+        return [Record(workload=about.workload, query=query, scale=about.scale, change=change, lane=name, exact=True,
+                       percent=amount.percent, rows=amount.rows, view_rows=self.view_rows[query],
+                       parameters=about.parameters, purpose=about.purpose, **summary(samples))
+                for (query, name), samples in found.items() if samples]
+
+
+def rotated(found: Sequence[Any], by: int) -> list[Any]:
+    """The same things, beginning with another one each time."""
+    by = by % len(found) if found else 0
+    return [*found[by:], *found[:by]]
+
+
