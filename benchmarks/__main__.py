@@ -5,16 +5,18 @@ from __future__ import annotations
 import sys
 import time
 from collections.abc import Sequence
+from importlib.util import find_spec
 from pathlib import Path
 
 import click
 from rich.console import Console
 
-from benchmarks import report, results
+from benchmarks import dbt_graph, plots, report, results
 from benchmarks.engine import engine
+from benchmarks.experiment import Experiment, Inexact
 from benchmarks.lanes import LANES
 from benchmarks.results import Record
-from benchmarks.runner import Experiment, Inexact, run
+from benchmarks.runner import run
 from benchmarks.suites import SUITES
 from benchmarks.workload import Amount
 from benchmarks.workloads import WORKLOADS
@@ -24,7 +26,7 @@ OUT = Path(__file__).resolve().parent / "out"
 
 @click.command(help=__doc__)
 @click.option("--suite", type=click.Choice(list(SUITES)), help="A set of experiments; the options below make one.")
-@click.option("--workload", type=click.Choice(list(WORKLOADS)))
+@click.option("--workload", type=click.Choice([*WORKLOADS, dbt_graph.NAME]))
 @click.option("--scale", type=float, default=1.0, show_default=True, help="1: the sizes of the workload's paper.")
 @click.option("--query", "queries", multiple=True, help="A query of the workload; all if none is given.")
 @click.option("--lane", "lanes", multiple=True, type=click.Choice(LANES), help="Those of every experiment if none is given.")
@@ -48,7 +50,7 @@ def main(suite: str | None, workload: str | None, scale: float, queries: tuple[s
     else:
         assert workload is not None
         given = {key: int(value) for key, value in (each.split("=", 1) for each in parameters)}
-        first = WORKLOADS[workload](scale, **given).changes[0].name
+        first = next((each.name for each in WORKLOADS[workload](scale, **given).changes), "") if workload in WORKLOADS else ""
         amounts = [*(Amount(percent=each) for each in percents), *(Amount(rows=each) for each in numbers)]
         experiments = [Experiment(
             workload, scale, tuple((change or first, amount) for amount in amounts or [Amount(percent=0.1)]),
@@ -68,13 +70,15 @@ def measure(experiments: Sequence[Experiment], memory: str, within: Path | None,
         for experiment in experiments:
             say(f"[bold]{experiment.workload}[/bold] at scale {experiment.scale:g}")
             try:
-                records += run(experiment, started, say)
+                records += (dbt_graph.run if experiment.workload == dbt_graph.NAME else run)(experiment, started, say)
             except Inexact as difference:
                 console.print(f"The run is void: {difference}", style="bold red")
                 return 1
             results.write(out / f"{name}.json", about, records)
     (out / f"{name}.md").write_text(report.markdown(about, records), encoding="utf-8")
     say(f"{len(records)} records in {out}/{name}.json, {name}.md")
+    if find_spec("matplotlib"):
+        say(f"plots: {', '.join(file.name for file in plots.draw(records, out))}")
     return 0
 
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 from benchmarks.engine import Session
@@ -10,9 +10,10 @@ from benchmarks.engine import Session
 SEEDS = (1, 2)
 
 
-def fingerprint(session: Session, rows: str, columns: Sequence[str]) -> tuple[Any, ...]:
-    """The number of rows of `rows`, an item of FROM, and two sums of 64-bit hashes of its rows."""
+def fingerprints(session: Session, bags: Mapping[str, str], columns: Sequence[str]) -> dict[str, tuple[Any, ...]]:
+    """For each of `bags` (a name → an item of FROM): the number of rows, and two sums of 64-bit hashes of rows."""
     # xxhash64 skips NULLs, so that (1, NULL) and (NULL, 1) are equal without the second item
     cells = ", ".join(f"`{name}`, `{name}` is null" for name in columns)
     sums = ", ".join(f"sum(cast(xxhash64({seed}, {cells}) as decimal(20, 0)))" for seed in SEEDS)
-    return session.rows(f"select count(*), {sums} from {rows}")[0]
+    found = session.rows(" union all ".join(f"select '{name}', count(*), {sums} from {rows}" for name, rows in bags.items()))
+    return {name: tuple(figures) for name, *figures in found}

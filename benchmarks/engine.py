@@ -16,8 +16,10 @@ from dbt.adapters.idivm.engine_errors import engine_error
 from dbt.adapters.idivm.session import EmbeddedCursor
 from dbt_idivm.refresh.protocol import Reply, Rows, Statement
 
-# Parquet's vectored reads run in threads whose bytes Spark does not count. On local files they are no faster.
-COUNTED = {"spark.hadoop.parquet.hadoop.vectored.io.enabled": "false"}
+# Parquet's vectored reads run in threads whose bytes Spark does not count; on local files they are no faster. The store of
+# jobs and stages must not drop any that is still to be counted: skipped stages are dropped first.
+COUNTED = {"spark.hadoop.parquet.hadoop.vectored.io.enabled": "false", "spark.ui.retainedJobs": "10000",
+           "spark.ui.retainedStages": "10000", "spark.ui.retainedTasks": "10"}
 
 
 @dataclass(frozen=True)

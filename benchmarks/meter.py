@@ -24,23 +24,22 @@ class Meter:
     def __init__(self, spark: Any) -> None:
         self._context = spark.sparkContext._jsc.sc()
         self._store = self._context.statusStore()
-        self._last = -1
+        self._first = 0  # number of the next job
 
     def start(self) -> None:
-        self._last = max((job.jobId() for job in self._jobs()), default=self._last)
+        self._first = self._next_job()
 
     def stop(self) -> Work:
         """The work since `start`."""
-        jobs = list(self._jobs())
+        self._context.listenerBus().waitUntilEmpty()
+        jobs = [self._store.job(number) for number in range(self._first, self._next_job())]
         stages = {int(number) for job in jobs for number in _each(job.stageIds())}
         done = [self._store.lastStageAttempt(number) for number in stages]
         return Work(len(jobs), *(sum(int(getattr(stage, name)()) for stage in done)
                                  for name in ("inputBytes", "inputRecords", "outputBytes", "outputRecords")))
 
-    def _jobs(self) -> Iterator[Any]:
-        """The jobs after the last one that is known. The store keeps the newest thousand, more than one refresh has."""
-        self._context.listenerBus().waitUntilEmpty()
-        return (job for job in _each(self._store.jobsList(None)) if job.jobId() > self._last)
+    def _next_job(self) -> int:
+        return int(self._context.dagScheduler().numTotalJobs())
 
 
 def _each(sequence: Any) -> Iterator[Any]:

@@ -118,12 +118,14 @@ def _draw_bars(plot: Bars, folder: Path) -> Path:
     figure, axes = pyplot.subplots(figsize=(max(6, 1.6 * len(plot.ratios)), 4.5), layout="constrained")
     for turn, lane in enumerate(lanes):
         places = [place for place, ratios in enumerate(plot.ratios.values()) if lane in ratios]
-        heights = [ratios[lane] for ratios in plot.ratios.values() if lane in ratios]
-        axes.bar([place + turn * width for place in places], heights, width, label=lane, color=COLOURS[lane])
+        heights = [ratios[lane] - 1 for ratios in plot.ratios.values() if lane in ratios]
+        axes.bar([place + turn * width for place in places], heights, width, bottom=1, label=lane, color=COLOURS[lane])
     axes.axhline(1, color=COLOURS["full"], linewidth=1)
     axes.set_yscale("log")
+    axes.yaxis.set_major_formatter("{x:g}")
+    axes.yaxis.set_minor_formatter("{x:g}")
     axes.set_xticks([place + width * (len(lanes) - 1) / 2 for place in range(len(plot.ratios))], list(plot.ratios), fontsize=7)
-    axes.set(title=plot.title, ylabel="time of a refresh, of a rebuild's")
+    axes.set(title=plot.title, ylabel="seconds of a refresh / of a rebuild")
     axes.legend()
     return _saved(figure, folder / f"{plot.name}.png")
 

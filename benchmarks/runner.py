@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, field
+from collections.abc import Callable, Sequence
 from functools import partial
 from typing import Any
 
-from benchmarks.bags import fingerprint
+from benchmarks.bags import fingerprints
 from benchmarks.engine import Engine
+from benchmarks.experiment import Experiment, Inexact
 from benchmarks.lanes import Lane, Sample, lane
 from benchmarks.meter import Meter, Work
 from benchmarks.results import BUILD, Record, summary
@@ -16,29 +16,8 @@ from benchmarks.workload import NOTHING, Amount, Change, Query, Step, Workload
 from benchmarks.workloads import WORKLOADS
 
 Samples = dict[tuple[str, str], list[tuple[Sample, Work]]]  # of (query, lane)
+QUERY = "query"
 Say = Callable[[str], None]
-
-
-@dataclass(frozen=True)
-class Experiment:
-    """What is to be measured. `changes` are applied one after the other to the same tables, each `warmups` + `rounds` times.
-
-    `queries` is empty for all of the workload. `parameters` are the workload's own; `purpose` is the plot that it is for.
-    """
-
-    workload: str
-    scale: float
-    changes: tuple[tuple[str, Amount], ...]
-    lanes: tuple[str, ...] = ("full", "dbt_incremental", "tuple", "id", "floor")
-    queries: tuple[str, ...] = ()
-    rounds: int = 3
-    warmups: int = 1
-    parameters: Mapping[str, Any] = field(default_factory=dict)
-    purpose: str = "queries"
-
-
-class Inexact(Exception):
-    """A lane's view differs from its query: the run is void."""
 
 
 def run(experiment: Experiment, engine: Engine, say: Say) -> list[Record]:
@@ -148,11 +127,12 @@ class _Run:
 
     def _check(self, query: Query, lanes: Sequence[Lane]) -> None:
         columns = self.base.columns(f"select * from ({query.in_lane(lanes[0].schema)})")
-        wanted = fingerprint(self.base, self._wanted(query, lanes[0]), columns)
-        self.view_rows[query.name] = int(wanted[0])
-        for each in lanes:
-            if fingerprint(self.base, each.table(query), columns) != wanted:
-                raise Inexact(f"{self.workload.name}.{query.name} in lane {each.name} differs from its query "
+        found = fingerprints(self.base, {each.name: each.table(query) for each in lanes} |
+                             {QUERY: self._wanted(query, lanes[0])}, columns)
+        self.view_rows[query.name] = int(found[QUERY][0])
+        for name, figures in found.items():
+            if figures != found[QUERY]:
+                raise Inexact(f"{self.workload.name}.{query.name} in lane {name} differs from its query "
                               f"after step {self.number}")
 
     def _records(self, change: str, amount: Amount, found: Samples) -> list[Record]:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
-from benchmarks.runner import Experiment
+from benchmarks.experiment import Experiment
 from benchmarks.workload import Amount
 
 BENCH = (

@@ -50,7 +50,7 @@ def workload(scale: float = 1.0) -> Workload:
 def generate(session: Any, folder: Path, scale: float) -> None:
     """Write the tables as Parquet files and make a temporary view `tpch_<table>` of each."""
     program = shutil.which("tpchgen-cli", path=str(Path(sys.executable).parent)) or "tpchgen-cli"
-    subprocess.run([program, "--scale-factor", f"{scale:g}", "--format", "parquet", "--output-dir", str(folder)], check=True,
+    subprocess.run([program, "parquet", "--scale-factor", f"{scale:g}", "--overwrite", "--output-dir", str(folder)], check=True,
                    capture_output=True)
     for name in NAMES:
         session.read.parquet(str(folder / f"{name}.parquet")).createOrReplaceTempView(f"tpch_{name}")
