@@ -4,9 +4,10 @@ from __future__ import annotations
 
 import sys
 import time
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from importlib.util import find_spec
 from pathlib import Path
+from typing import Any
 
 import click
 from rich.console import Console
@@ -59,13 +60,13 @@ def main(suite: str | None, workload: str | None, scale: float, queries: tuple[s
 
 
 def measure(experiments: Sequence[Experiment], memory: str, within: Path | None, out: Path, name: str) -> int:
-    """Run the experiments and write their results after each one. The exit status: 1 if a view was wrong."""
+    """Run the experiments and write all results after each one. The exit status: 1 if a view was wrong, or anything failed."""
     console, began = Console(stderr=True), time.monotonic()
 
     def say(text: str) -> None:
         console.print(f"{time.monotonic() - began:5.0f} s  {text}", highlight=False)
 
-    about, records = results.header(" ".join(["python -m benchmarks", *sys.argv[1:]])), list[Record]()
+    about, records, failed = results.header(" ".join(["python -m benchmarks", *sys.argv[1:]])), list[Record](), 0
     with engine(memory, within) as started:
         for experiment in experiments:
             say(f"[bold]{experiment.workload}[/bold] at scale {experiment.scale:g}")
@@ -74,12 +75,20 @@ def measure(experiments: Sequence[Experiment], memory: str, within: Path | None,
             except Inexact as difference:
                 console.print(f"The run is void: {difference}", style="bold red")
                 return 1
-            results.write(out / f"{name}.json", about, records)
+            except Exception:  # the experiments after it can be measured all the same
+                console.print_exception(max_frames=10)
+                failed += 1
+            publish(out, name, about, records)
+    say(f"{len(records)} records in {out}/{name}.json" + (f"; {failed} experiments failed" if failed else ""))
+    return 1 if failed else 0
+
+
+def publish(out: Path, name: str, about: Mapping[str, Any], records: Sequence[Record]) -> None:
+    """Write the records, the table and, where matplotlib is installed, the plots."""
+    results.write(out / f"{name}.json", about, records)
     (out / f"{name}.md").write_text(report.markdown(about, records), encoding="utf-8")
-    say(f"{len(records)} records in {out}/{name}.json, {name}.md")
     if find_spec("matplotlib"):
-        say(f"plots: {', '.join(file.name for file in plots.draw(records, out))}")
-    return 0
+        plots.draw(records, out / name)
 
 
 if __name__ == "__main__":

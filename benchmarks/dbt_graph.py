@@ -17,7 +17,7 @@ from benchmarks.engine import Engine, Session
 from benchmarks.experiment import Experiment, Inexact
 from benchmarks.lanes import Sample
 from benchmarks.meter import Meter, Work
-from benchmarks.results import Record, summary
+from benchmarks.results import BUILD, Record, summary
 
 NAME = "dbt_graph"
 SOURCES_IN = "shop"
@@ -108,16 +108,16 @@ def run(experiment: Experiment, engine: Engine, say: Callable[[str], None]) -> l
     _load(session, experiment.scale, say)
     project = write_project(engine.folder / NAME, engine.credentials.driver_memory)
     records = []
-    for change in ("build", *CHANGES):
+    for change in (BUILD, *([name for name, _ in experiment.changes if name] or CHANGES)):
         found: dict[str, list[tuple[Sample, Work]]] = {lane: [] for lane in lanes}
-        for turn in range(1 if change == "build" else experiment.warmups + experiment.rounds):
+        for turn in range(1 if change == BUILD else experiment.warmups + experiment.rounds):
             number += 1
             say(f"{NAME}: {change}, run {turn + 1}")
             session.run(*(CHANGES[change](number) if change in CHANGES else ()))
             for lane in (lanes if turn % 2 else tuple(reversed(lanes))):
                 meter.start()
                 sample = _dbt_run(project, lane)
-                if change == "build" or turn >= experiment.warmups:
+                if change == BUILD or turn >= experiment.warmups:
                     found[lane].append((sample, meter.stop()))
             _compare(session, lanes)
         records += [Record(workload=NAME, query=f"{len(MODELS)} models", scale=experiment.scale, change=change, lane=lane,
