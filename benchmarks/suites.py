@@ -67,9 +67,9 @@ FULL = tuple(chain(
                 parameters={"fanout": 5}),
      Experiment("graph", 0.01, rows("followers", 500), WAYS, tuple(f"retweets_{n}" for n in range(1, 5)), purpose="joins",
                 parameters={"fanout": 5})],
-    [Experiment("tpch", 10, (*percents("refresh", 0.1), *percents("dimensions", 0.1)), ("full", "auto"), MAINTAINED),
-     Experiment("tpch", 1, (*percents("refresh", 0.1), *percents("dimensions", 0.1)), ("full", "tuple", "id", "auto"), MAINTAINED),
-     *(Experiment("tpch", scale, percents("everything", 0.1), ("full", "incremental"), LARGEST) for scale in (0.01, 1))],
+    [Experiment("tpch", scale, (*percents("refresh", 0.1), *percents("dimensions", 0.1)), lanes, MAINTAINED)
+     for scale, lanes in ((1, ("full", "tuple", "id", "auto")), (10, ("full", "auto")))],
+    [Experiment("tpch", scale, percents("everything", 0.1), ("full", "incremental"), LARGEST) for scale in (0.01, 1)],
     [Experiment("flights", scale, (("day", Amount()), *percents("delays", 0.1), NOTHING), ("full", "id", "auto", "floor"))
      for scale in (1, 10, 100)],
     [Experiment("append_only", 1, (*percents("appends", 0.1), *percents("late", 0.1)), ALL)],

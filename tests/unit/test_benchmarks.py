@@ -14,6 +14,7 @@ from click.testing import CliRunner
 
 from benchmarks import dbt_graph, plots, report, results
 from benchmarks.__main__ import main
+from benchmarks.floor import Floor
 from benchmarks.lanes import LANES, STRATEGIES, Sample
 from benchmarks.meter import Work
 from benchmarks.results import Record
@@ -139,6 +140,57 @@ def test_the_lanes_by_strategy_are_strategies_of_the_config() -> None:
 def test_lanes_begin_with_another_one_each_round() -> None:
     assert [rotated("abc", turn)[0] for turn in range(4)] == ["a", "b", "c", "a"]
     assert rotated("abc", 1) == ["b", "c", "a"] and rotated("", 5) == []
+
+
+class Canned:
+    """A session that knows one staged net diff: rows, keys, deleted and known rows, then ranges, then the rows themselves."""
+
+    def __init__(self, counts: tuple[int, ...], ranges: tuple[Any, ...] = (), rows: tuple[tuple[Any, ...], ...] = ()) -> None:
+        self.answers = [[counts], [ranges], list(rows)] if len(rows) == counts[0] else [[counts], [ranges]]
+        self.ran: list[str] = []
+        self.spark = self
+
+    def columns(self, sql: str) -> list[str]:
+        return ["id", "name"]
+
+    def table(self, name: str) -> Canned:
+        return self
+
+    dtypes = (("id", "bigint"), ("name", "string"), ("floor_known", "boolean"), ("floor_gone", "boolean"))
+
+    def run(self, *statements: str) -> None:
+        self.ran += statements
+
+    def rows(self, sql: str) -> list[tuple[Any, ...]]:
+        return self.answers.pop(0)
+
+
+def test_the_floor_is_one_merge_of_what_differs() -> None:
+    session: Any = Canned((2, 2, 1, 1), ("3", "7", 0), (("3", "it's", True, False), ("7", None, True, True)))
+    found = Floor.of(session, "lane_floor.v", "lane_full.v", ["id"])
+    assert not found.staged
+    assert found.statements == (
+        "merge into lane_floor.v v using (select cast(c0 as bigint) as `id`, cast(c1 as string) as `name`, "
+        "floor_known, floor_gone from values ('3', 'it\\'s', true, false), ('7', null, true, true) as r(c0, c1, floor_known, floor_gone)) d "
+        "on v.`id` <=> d.`id` and v.`id` between 3L and 7L "
+        "when matched and d.floor_gone then delete when matched then update set v.`name` = d.`name`",)
+
+
+def test_a_large_diff_stays_in_memory_until_the_floor_is_released() -> None:
+    session: Any = Canned((5000, 5000, 0, 0), ("1", "9", 2))
+    found = Floor.of(session, "lane_floor.v", "lane_full.v", ["id"])
+    assert found.staged and "using floor_net_diff d on v.`id` <=> d.`id` when not matched then insert" in found.statements[0]
+    assert "drop view floor_net_diff" not in session.ran
+    found.release(session)
+    assert session.ran[-1] == "drop view floor_net_diff"
+
+
+def test_the_floor_has_nothing_to_do_or_no_key() -> None:
+    session: Any = Canned((0, 0, 0, 0))
+    assert Floor.of(session, "lane_floor.v", "lane_full.v", ["id"]).statements == ()
+    twice: Any = Canned((2, 1, 0, 2))
+    with pytest.raises(ValueError, match=r"\(id\) is no key"):
+        Floor.of(twice, "lane_floor.v", "lane_full.v", ["id"])
 
 
 # -- results
