@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import signal
 import sys
 import time
 from collections.abc import Mapping, Sequence
@@ -56,11 +57,12 @@ def main(suite: str | None, workload: str | None, scale: float, queries: tuple[s
         experiments = [Experiment(
             workload, scale, tuple((change or first, amount) for amount in amounts or [Amount(percent=0.1)]),
             lanes or Experiment.lanes, queries, rounds, warmups, given)]
+    signal.signal(signal.SIGTERM, lambda *_: sys.exit("terminated"))  # tables and Spark are removed then as well
     sys.exit(measure(experiments, memory, within, out, name))
 
 
 def measure(experiments: Sequence[Experiment], memory: str, within: Path | None, out: Path, name: str) -> int:
-    """Run the experiments and write all results after each one. The exit status: 1 if a view was wrong, or anything failed."""
+    """Run the experiments and write all results after each change. The exit status: 1 if a view was wrong, or anything failed."""
     console, began = Console(stderr=True), time.monotonic()
 
     def say(text: str) -> None:
@@ -71,14 +73,15 @@ def measure(experiments: Sequence[Experiment], memory: str, within: Path | None,
         for experiment in experiments:
             say(f"[bold]{experiment.workload}[/bold] at scale {experiment.scale:g}")
             try:
-                records += (dbt_graph.run if experiment.workload == dbt_graph.NAME else run)(experiment, started, say)
+                for found in (dbt_graph.run if experiment.workload == dbt_graph.NAME else run)(experiment, started, say):
+                    records += found
+                    publish(out, name, about, records)
             except Inexact as difference:
                 console.print(f"The run is void: {difference}", style="bold red")
                 return 1
             except Exception:  # the experiments after it can be measured all the same
                 console.print_exception(max_frames=10)
                 failed += 1
-            publish(out, name, about, records)
     say(f"{len(records)} records in {out}/{name}.json" + (f"; {failed} experiments failed" if failed else ""))
     return 1 if failed else 0
 

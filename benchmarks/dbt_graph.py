@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import json
 import time
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -101,13 +101,12 @@ class DbtFailed(Exception):
     """A dbt run failed."""
 
 
-def run(experiment: Experiment, engine: Engine, say: Callable[[str], None]) -> list[Record]:
-    """The records of all changes. Raises DbtFailed, and Inexact if a model differs between the lanes."""
+def run(experiment: Experiment, engine: Engine, say: Callable[[str], None]) -> Iterator[list[Record]]:
+    """The records of each change. Raises DbtFailed, and Inexact if a model differs between the lanes."""
     session = engine.session()
     meter, number, lanes = Meter(session.spark), 0, tuple(LANES)
     _load(session, experiment.scale, say)
     project = write_project(engine.folder / NAME, engine.credentials.driver_memory)
-    records = []
     for change in (BUILD, *([name for name, _ in experiment.changes if name] or CHANGES)):
         found: dict[str, list[tuple[Sample, Work]]] = {lane: [] for lane in lanes}
         for turn in range(1 if change == BUILD else experiment.warmups + experiment.rounds):
@@ -120,9 +119,8 @@ def run(experiment: Experiment, engine: Engine, say: Callable[[str], None]) -> l
                 if change == BUILD or turn >= experiment.warmups:
                     found[lane].append((sample, meter.stop()))
             _compare(session, lanes)
-        records += [Record(workload=NAME, query=f"{len(MODELS)} models", scale=experiment.scale, change=change, lane=lane,
-                           exact=True, purpose=experiment.purpose, **summary(samples)) for lane, samples in found.items()]
-    return records
+        yield [Record(workload=NAME, query=f"{len(MODELS)} models", scale=experiment.scale, change=change, lane=lane,
+                      exact=True, purpose=experiment.purpose, **summary(samples)) for lane, samples in found.items()]
 
 
 def _load(session: Session, scale: float, say: Callable[[str], None]) -> None:

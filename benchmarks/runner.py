@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from functools import partial
 from typing import Any
 
@@ -20,16 +20,15 @@ QUERY = "query"
 Say = Callable[[str], None]
 
 
-def run(experiment: Experiment, engine: Engine, say: Say) -> list[Record]:
-    """The records of an experiment. Raises Inexact, and whatever the engine or a refresh raises."""
+def run(experiment: Experiment, engine: Engine, say: Say) -> Iterator[list[Record]]:
+    """The records of an experiment, change by change. Raises Inexact, and whatever the engine or a refresh raises."""
     workload = WORKLOADS[experiment.workload](experiment.scale, **experiment.parameters)
     done = _Run(experiment, workload, engine, say)
     try:
         done.load()
-        records = done.build()
+        yield done.build()
         for name, amount in experiment.changes:
-            records += done.measure(workload.change(name), amount)
-        return records
+            yield done.measure(workload.change(name), amount)
     finally:
         done.drop()
 

@@ -171,8 +171,8 @@ def test_the_floor_is_one_merge_of_what_differs() -> None:
     assert not found.staged
     assert found.statements == (
         "merge into lane_floor.v v using (select cast(c0 as bigint) as `id`, cast(c1 as string) as `name`, "
-        "floor_known, floor_gone from values ('3', 'it\\'s', true, false), ('7', null, true, true) as r(c0, c1, floor_known, floor_gone)) d "
-        "on v.`id` <=> d.`id` and v.`id` between 3L and 7L "
+        "floor_known, floor_gone from values ('3', 'it\\'s', true, false), ('7', null, true, true) "
+        "as r(c0, c1, floor_known, floor_gone)) d on v.`id` <=> d.`id` and v.`id` between 3L and 7L "
         "when matched and d.floor_gone then delete when matched then update set v.`name` = d.`name`",)
 
 
