@@ -104,6 +104,15 @@ class DbtFailed(Exception):
 def run(experiment: Experiment, engine: Engine, say: Callable[[str], None]) -> Iterator[list[Record]]:
     """The records of each change. Raises DbtFailed, and Inexact if a model differs between the lanes."""
     session = engine.session()
+    try:
+        yield from _measured(experiment, engine, session, say)
+    finally:
+        for schema in (SOURCES_IN, *(f"{NAME}_{lane}" for lane in LANES)):
+            session.run(f"drop schema if exists {schema} cascade")
+
+
+def _measured(experiment: Experiment, engine: Engine, session: Session, say: Callable[[str], None]) -> Iterator[list[Record]]:
+    """Load the sources, build all models in each lane, and run dbt after each change."""
     meter, number, lanes = Meter(session.spark), 0, tuple(LANES)
     _load(session, experiment.scale, say)
     project = write_project(engine.folder / NAME, engine.credentials.driver_memory)

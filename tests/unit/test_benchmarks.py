@@ -19,7 +19,7 @@ from benchmarks.lanes import LANES, STRATEGIES, Sample
 from benchmarks.meter import Work
 from benchmarks.results import Record
 from benchmarks.runner import rotated
-from benchmarks.suites import SUITES
+from benchmarks.suites import MAINTAINED, SUITES
 from benchmarks.workload import NOTHING, Amount, Query, Step, Workload
 from benchmarks.workloads import WORKLOADS
 from dbt_idivm.refresh.decide.config import model_config
@@ -269,6 +269,26 @@ def test_experiments_of_the_suites_name_what_exists(suite: str) -> None:
         changes = [workload.change(name) for name, _ in experiment.changes]
         assert changes and all(change.fixed == (str(amount) == "") for change, (_, amount)
                                in zip(changes, experiment.changes, strict=True)), queries
+
+
+def test_the_queries_of_tpch_that_the_suites_have_are_those_that_are_maintained() -> None:
+    from dbt_idivm.context import Catalog, TableInfo
+    from dbt_idivm.errors import IdivmError
+    from dbt_idivm.frontend.lower import lower
+    from dbt_idivm.operators.scan import Attribute
+    from tests.proof.tpch import TABLES
+
+    catalog = Catalog({f"tpch.{table.name}": TableInfo(f"tpch.{table.name}", tuple(Attribute(*each) for each in table.columns),
+                                                       table.key, "test") for table in TABLES})
+
+    def is_maintained(query: Query) -> bool:
+        try:
+            lower(query.sql, catalog)
+        except IdivmError:
+            return False
+        return True
+
+    assert tuple(query.name for query in SMALL["tpch"].queries if is_maintained(query)) == MAINTAINED
 
 
 def test_either_a_suite_or_a_workload_is_to_be_given() -> None:
