@@ -17,7 +17,8 @@ from dbt_idivm.relation_name import relation_name
 
 # Lanes that are a `strategy` of the config.
 STRATEGIES = ("auto", "incremental", "id", "tuple", "recompute")
-LANES = ("full", "dbt_incremental", *STRATEGIES, "floor")
+FLOORS = ("floor", "floor_dv")
+LANES = ("full", "dbt_incremental", *STRATEGIES, *FLOORS)
 
 
 @dataclass(frozen=True)
@@ -80,10 +81,12 @@ class ByHandLane(Lane):
 
 
 class FloorLane(Lane):
-    """One MERGE of the exact net diff of the view, which is computed before the time is taken."""
+    """One MERGE of the exact net diff of the view, computed before the time is taken. `floor_dv`: with deletion vectors."""
 
     def build(self, query: Query) -> Sample:
-        return self._timed(f"create or replace table {self.table(query)} using delta as {self._query(query)}")
+        vectors = str(self.name == "floor_dv").lower()
+        return self._timed(f"create or replace table {self.table(query)} using delta "
+                           f"tblproperties ('delta.enableDeletionVectors' = '{vectors}') as {self._query(query)}")
 
     def prepare(self, query: Query, rows: str) -> None:
         new = f"({self._query(query)})" if query.extended else rows
@@ -160,5 +163,5 @@ def _strategy(done: Outcome) -> str:
 
 
 def lane(name: str, session: Session, workload: Workload) -> Lane:
-    kinds: dict[str, type[Lane]] = {"full": FullLane, "dbt_incremental": ByHandLane, "floor": FloorLane}
+    kinds: dict[str, type[Lane]] = {"full": FullLane, "dbt_incremental": ByHandLane, **dict.fromkeys(FLOORS, FloorLane)}
     return kinds.get(name, RefreshLane)(name, session, workload)

@@ -9,7 +9,7 @@ from typing import Any
 from benchmarks.bags import fingerprints
 from benchmarks.engine import Engine
 from benchmarks.experiment import Experiment, Inexact
-from benchmarks.lanes import Lane, Sample, lane
+from benchmarks.lanes import FLOORS, Lane, Sample, lane
 from benchmarks.meter import Meter, Work
 from benchmarks.results import BUILD, Record, summary
 from benchmarks.workload import NOTHING, Amount, Change, Query, Step, Workload
@@ -98,11 +98,11 @@ class _Run:
         self.base.run(*change.statements(Step(self.number, amount.of(total), total)))
 
     def _refreshed(self, query: Query, change: Change, turn: int) -> dict[str, tuple[Sample, Work]]:
-        """One refresh of the query's view in each lane, in another order each time; the floor last: it needs the new rows."""
+        """One refresh of the query's view in each lane, in another order each time; floors last: they need the new rows."""
         lanes = self._lanes_for(query, (change.name,))
-        floor = [each for each in lanes if each.name == "floor"]
+        floors = [each for each in lanes if each.name in FLOORS]
         found = {}
-        for each in [*rotated([each for each in lanes if each not in floor], turn), *floor]:
+        for each in [*rotated([each for each in lanes if each not in floors], turn), *floors]:
             each.prepare(query, self._wanted(query, each))
             found[each.name] = self._timed(partial(each.refresh, query))
         self._check(query, lanes)
