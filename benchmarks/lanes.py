@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import time
 from abc import ABC, abstractmethod
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, replace
 from string import Template
 
 from benchmarks.engine import Session
@@ -38,6 +38,7 @@ class Lane(ABC):
     def __init__(self, name: str, session: Session, workload: Workload) -> None:
         self.name, self.session, self.workload = name, session, workload
         self.schema = f"lane_{name}"
+        self.number = 0  # of the last change
         session.run(f"create schema if not exists {self.schema}")
 
     def table(self, query: Query) -> str:
@@ -101,30 +102,17 @@ class FloorLane(Lane):
         return Template(query.extended or query.sql).substitute(lane=self.schema)
 
 
-@dataclass
-class _Model:
-    """What dbt's cache of relations knows of a model."""
-
-    relations: tuple[tuple[str, str, str], ...] = ()
-
-
-@dataclass
-class _Run:
-    invocation: Invocation = field(default_factory=Invocation)
-    number: int = 0
-
-
 class RefreshLane(Lane):
     """dbt-idivm under one strategy: the refresh's generator, driven without dbt. All models of a step share one invocation."""
 
     def __init__(self, name: str, session: Session, workload: Workload) -> None:
         super().__init__(name, session, workload)
-        self._models: dict[str, _Model] = {}
-        self._run = _Run()
+        self._relations: dict[str, tuple[tuple[str, str, str], ...]] = {}  # of each model, as dbt's cache of relations has them
+        self._invocation = Invocation()
 
     def new_run(self, number: int) -> None:
         super().new_run(number)
-        self._run = _Run(number=number)
+        self._invocation = Invocation()
 
     def build(self, query: Query) -> Sample:
         return self.refresh(query)
@@ -133,7 +121,7 @@ class RefreshLane(Lane):
         request = self._request(query)
         began = time.perf_counter()
         engine, statements = 0.0, 0
-        steps = Refresh(refresh(request, self._run.invocation))
+        steps = Refresh(refresh(request, self._invocation))
         while steps.statement is not None:
             sent = time.perf_counter()
             reply = self.session.reply(steps.statement)
@@ -142,18 +130,18 @@ class RefreshLane(Lane):
         seconds = time.perf_counter() - began
         done = steps.outcome
         assert done is not None
-        self._models[query.name] = _Model(done.relations)
+        self._relations[query.name] = done.relations
         return Sample(seconds, seconds - engine, statements, done.mode, _strategy(done))
 
     def _request(self, query: Query) -> ModelRequest:
         """As the adapter makes it from what dbt knows."""
-        (_, _, kind), *beside = self._models.get(query.name, _Model((("", "", ""),))).relations
+        (_, _, kind), *beside = self._relations.get(query.name, (("", "", ""),))
         keys = {relation_name(self.workload.name, table.name): (KeyCandidate(table.key, "primary key constraint"),)
                 for table in self.workload.tables if table.key}
         return ModelRequest(
             query.name, self.schema, query.name, query.in_lane(self.schema), {"idivm": {"strategy": self.name}}, keys,
             existing=kind or None,  # type: ignore[arg-type]
-            beside=tuple(identifier for _, identifier, _ in beside), run_id=f"run{self._run.number}",
+            beside=tuple(identifier for _, identifier, _ in beside), run_id=f"run{self.number}",
             session={"ansi": "true", "time_zone": "UTC"}, owner=f"model.bench.{query.name}")
 
 
