@@ -1,12 +1,14 @@
-"""The results as a Markdown table: a row for each query and change, a column for each lane."""
+"""The results as Markdown tables: the lanes against `full`, and a row for each query and change with a column for each lane."""
 
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
+from statistics import geometric_mean
 from typing import Any
 
 from benchmarks.lanes import LANES
-from benchmarks.results import Record
+from benchmarks.results import BUILD, Record
 
 Key = tuple[Any, ...]
 
@@ -20,10 +22,14 @@ def markdown(about: Mapping[str, Any], records: Sequence[Record]) -> str:
         f"Python {about['python']}, {versions}.",
         f"Command: `{about['command']}`",
         "",
+        "Seconds of a refresh over those of `full`, over all queries and changes; first builds are left out.",
+        "",
+        *table(["lane", "refreshes", "geometric mean", "best", "worst"], _ratio_rows(records, lanes)),
+        "",
         "Seconds of a refresh, medians; in brackets the ratio to `full`. `*`: the lane rebuilt the view.",
         "",
         *table(["workload", "query", "scale", "view rows", "change", *lanes],
-               [_seconds_row(key, group, lanes) for key, group in grouped(records).items()]),
+               [_seconds_row(key, group, lanes) for key, group in [*grouped(records).items(), *together(records).items()]]),
         "",
         "Megabytes read; in brackets Spark jobs, statements and seconds of the planner.",
         "",
@@ -44,6 +50,30 @@ def grouped(records: Sequence[Record]) -> dict[Key, dict[str, Record]]:
 def _key(record: Record) -> Key:
     parameters = ", ".join(f"{name} {value}" for name, value in record.parameters.items())
     return record.workload, record.query, record.scale, parameters, change_text(record)
+
+
+def together(records: Sequence[Record]) -> dict[Key, dict[str, Record]]:
+    """All queries of a workload after one change, as one: the sums of each lane that has all of them."""
+    queries: dict[Key, dict[str, dict[str, Record]]] = {}
+    for (workload, query, *rest), group in grouped(records).items():
+        queries.setdefault((workload, *rest), {})[query] = group
+    found: dict[Key, dict[str, Record]] = {}
+    for (workload, *rest), groups in queries.items():
+        lanes = set.intersection(*(set(group) for group in groups.values()))
+        if len(groups) > 1 and len(lanes) > 1:
+            found[workload, f"all {len(groups)} together", *rest] = {
+                lane: replace(first, mode="", seconds=sum(group[lane].seconds for group in groups.values()),
+                              view_rows=sum(group[lane].view_rows for group in groups.values()))
+                for lane, first in next(iter(groups.values())).items() if lane in lanes}
+    return found
+
+
+def _ratio_rows(records: Sequence[Record], lanes: Sequence[str]) -> list[list[str]]:
+    groups = grouped([record for record in records if record.change != BUILD]).values()
+    found = {lane: [known for group in groups if lane in group and (known := ratio(group[lane], group))]
+             for lane in lanes if lane != "full"}
+    return [[lane, str(len(ratios)), *(f"{each:.2f}" for each in (geometric_mean(ratios), min(ratios), max(ratios)))]
+            for lane, ratios in found.items() if ratios]
 
 
 def change_text(record: Record) -> str:

@@ -223,6 +223,14 @@ def test_the_table_has_ratios_to_full_and_marks_rebuilds() -> None:
     assert "1.5 (3, 4, 0.10)" in text
 
 
+def test_the_queries_of_a_workload_are_summed_for_lanes_that_have_them_all() -> None:
+    records = [record(), record(lane="id", seconds=1.0), record(lane="tuple"), record(query="p", seconds=6.0),
+               record(query="p", lane="id", seconds=1.0), record(change="build", lane="id", seconds=100.0)]
+    text = report.markdown(results.header(""), records)
+    assert "| w | all 2 together | 1 | 0 | c | 8.00 | 2.00 (0.25) |  |" in text
+    assert "| id | 2 | 0.29 | 0.17 | 0.50 |" in text and "| tuple | 1 | 1.00 | 1.00 | 1.00 |" in text
+
+
 def test_lanes_that_a_query_leaves_out_are_empty() -> None:
     records = [record(), record(lane="id"), record(query="p"), record(query="p", lane="tuple", percent=0.1)]
     assert "| w | p | 1 | 0 | c | 2.00 |  |  |" in report.markdown(results.header(""), records)
