@@ -30,11 +30,11 @@ def rows(change: str, *numbers: int) -> tuple[tuple[str, Amount], ...]:
 # About ten minutes on two cores: small sizes, where a refresh is mostly what it costs however little has changed.
 BENCH = (
     Experiment("devices_parts", 0.04, percents("prices", 0.1), queries=("view", "total")),
-    Experiment("devices_parts", 0.02, percents("prices", 0.01, 1, 50), AGAINST_FULL, ("view",), purpose="changed"),
+    Experiment("flights", 1, (("day", Amount()),), ("full", "auto")),
     Experiment("append_only", 0.05, percents("appends", 0.1), ("full", "dbt_incremental", "auto", "floor")),
     Experiment("bsma", 0.005, rows("users", 100), ("full", "tuple", "id"), ("q7", "qs2"), parameters={"friends": 10}),
     Experiment("tpch", 0.05, percents("refresh", 0.1), ("full", "tuple", "id"), ("q3", "q6")),
-    Experiment("flights", 1, (("day", Amount()),), ("full", "auto")),
+    Experiment("devices_parts", 0.02, percents("prices", 0.01, 1, 50), AGAINST_FULL, ("view",), purpose="changed"),
 )
 
 
