@@ -5,7 +5,7 @@ from __future__ import annotations
 import shutil
 import tempfile
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -44,15 +44,20 @@ def engine(memory: str, within: Path | None = None) -> Iterator[Engine]:
     try:
         yield Engine(credentials, folder)
     finally:
-        _stop()
-        shutil.rmtree(folder, ignore_errors=True)
+        try:
+            _stop()
+        finally:
+            shutil.rmtree(folder, ignore_errors=True)
 
 
 def _stop() -> None:
+    """Stop Spark, before its folder is removed. It may have ended by itself."""
+    from py4j.protocol import Py4JError
     from pyspark import SparkContext
 
     if SparkContext._active_spark_context is not None:
-        SparkContext._active_spark_context.stop()
+        with suppress(Py4JError, OSError):
+            SparkContext._active_spark_context.stop()
 
 
 @dataclass(frozen=True)

@@ -3,8 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
+from contextlib import suppress
 from functools import partial
 from typing import Any
+
+from py4j.protocol import Py4JError
 
 from benchmarks.bags import fingerprints
 from benchmarks.engine import Engine
@@ -30,7 +33,8 @@ def run(experiment: Experiment, engine: Engine, say: Say) -> Iterator[list[Recor
         for name, amount in experiment.changes:
             yield done.measure(workload.change(name), amount)
     finally:
-        done.drop()
+        with suppress(Py4JError, OSError):  # Spark may have ended, and that error is the one to report
+            done.drop()
 
 
 class _Run:
