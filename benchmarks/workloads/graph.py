@@ -63,7 +63,7 @@ def workload(scale: float = 1.0, fanout: int = FOLLOWERS_EACH) -> Workload:
         ),
         changes=(Change("tweets", "tweet", lambda step: tweets_inserted(step, users)),
                  Change("retweets", "retweet", lambda step: retweets_inserted(step, users, tweets)),
-                 Change("followers", "follower", followers_inserted)),
+                 Change("followers", "follower", lambda step: followers_inserted(step, users))),
     )
 
 
@@ -107,8 +107,8 @@ def retweets_inserted(step: Step, users: int, tweets: int) -> Sequence[str]:
     return (f"insert into graph.retweet {_retweet(number, users, tweets)} from range({step.rows})",)
 
 
-def followers_inserted(step: Step) -> Sequence[str]:
-    """New followers, each of one user who has others."""
+def followers_inserted(step: Step, users: int) -> Sequence[str]:
+    """New followers, spread over the users."""
     return (f"""insert into graph.follower
-                select user_id, {step.number} * 1000000000000 + user_id
-                from (select distinct user_id from graph.follower where pmod(user_id, {step.every}) = 0)""",)
+                select pmod(id * 31, {users}) as user_id, {step.number} * 1000000000000 + id as follower_id
+                from range({step.rows})""",)
