@@ -51,12 +51,11 @@ def engine(memory: str, within: Path | None = None) -> Iterator[Engine]:
 
 
 def _stop() -> None:
-    """Stop Spark, before its folder is removed. It may have ended by itself."""
-    from py4j.protocol import Py4JError
+    """Stop Spark, before its folder is removed. It may have ended already, by an error that is reported."""
     from pyspark import SparkContext
 
     if SparkContext._active_spark_context is not None:
-        with suppress(Py4JError, OSError):
+        with suppress(Exception):
             SparkContext._active_spark_context.stop()
 
 

@@ -7,8 +7,6 @@ from contextlib import suppress
 from functools import partial
 from typing import Any
 
-from py4j.protocol import Py4JError
-
 from benchmarks.bags import fingerprints
 from benchmarks.engine import Engine
 from benchmarks.experiment import Experiment, Inexact
@@ -33,7 +31,7 @@ def run(experiment: Experiment, engine: Engine, say: Say) -> Iterator[list[Recor
         for name, amount in experiment.changes:
             yield done.measure(workload.change(name), amount)
     finally:
-        with suppress(Py4JError, OSError):  # Spark may have ended, and that error is the one to report
+        with suppress(Exception):  # Spark may have ended already, by an error that is reported
             done.drop()
 
 
