@@ -50,7 +50,7 @@ class Query:
 
 @dataclass(frozen=True)
 class Step:
-    """One application of a change: the how-manieth since the tables were loaded (from 1), to how many of how many rows."""
+    """One application of a change: its number since the tables were loaded, from 1, and how many of how many rows it is about."""
 
     number: int
     rows: int

@@ -117,7 +117,7 @@ def categories(step: Step) -> Sequence[str]:
 
 
 def links_moved(step: Step) -> Sequence[str]:
-    """Half of the rows are links that go, half are links of new devices to old parts."""
+    """Half of the rows are deleted links, half are inserted links of new devices to old parts."""
     half = max(1, step.rows // 2)
     first = 10 ** 12 * step.number
     return (f"delete from devices_parts.devices_parts where pmod(xxhash64(did, pid, {step.number}), {2 * step.every}) = 0",
