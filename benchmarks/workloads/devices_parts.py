@@ -54,7 +54,7 @@ when matched then update set cost = n.cost"""
 def workload(scale: float = 1.0, fanout: int = 10, selectivity: int = 20) -> Workload:
     size = round(SIZE * scale)
     links = Table("devices_parts", f"""
-        select id div {fanout} as did, pmod(xxhash64(id div {fanout}) + id % {fanout} * {STRIDE}, {size}) as pid
+        select id div {fanout} as did, pmod(pmod(xxhash64(id div {fanout}), {size}) + id % {fanout} * {STRIDE}, {size}) as pid
         from range(0, {size * fanout}, 1, {_files(size * fanout)})""", ("did", "pid"))
     return Workload(
         name="devices_parts",
