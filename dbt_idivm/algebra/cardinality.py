@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import Protocol
+from typing import Any, Protocol
 
 from sqlglot import exp
 
@@ -28,12 +28,13 @@ class Sizes(Protocol):
 
     def table(self, name: str) -> float: ...
 
-    def changes(self, occurrence: str, diff_class: str, split: frozenset[str]) -> float: ...
+    def changes(self, occurrence: str, diff_class: Any, split: frozenset[str]) -> float: ...
 
 
 @dataclass(frozen=True)
 class Domain:
-    """How many values an attribute set can have, whether these occur in the rows or not, and the attributes that it determines."""
+    """How many values an attribute set can have, whether these occur in the rows or not, and the attributes that it
+    determines."""
 
     size: float
     determined: frozenset[str]
@@ -165,7 +166,7 @@ def drawn(values: float, rows: float) -> float:
     """How many of `values` are among `rows` random ones: D·(1 − (1 − 1/D)^n) (Cardenas 1975)."""
     if values <= 1:
         return min(rows, max(values, 0.0))
-    return min(values * (1 - (1 - 1 / values) ** rows), rows)
+    return min(values * (1 - float((1 - 1 / values) ** rows)), rows)
 
 
 def united(parts: Iterable[Cardinality]) -> Cardinality:
