@@ -76,3 +76,8 @@ def speedup_of_spj(a: float, p: float) -> float:
 def speedup_of_aggregate(a: float, p: float, g: float) -> float:
     """(a + 2pg) / (1 + p + 2pg) (idIVM, equation 2)."""
     return (a + 2 * p * g) / (1 + p + 2 * p * g)
+
+
+def loop_accesses(joins: int, p: float) -> float:
+    """a: at least an index look-up and p accesses for each other table that a changed row is joined with (idIVM, A.2.1)."""
+    return joins * (1 + p)

@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Callable, Generator, Mapping
 from dataclasses import replace
 
-from dbt_idivm.cost.choice import Choice
+from dbt_idivm.cost.choice import REBUILD, Choice
 from dbt_idivm.errors import Finding, IdivmError, finding
 from dbt_idivm.refresh.apply import caches
 from dbt_idivm.refresh.apply.build import all_inputs, build, build_restricted, visible_columns
@@ -23,6 +23,7 @@ from dbt_idivm.refresh.catalog.stored_view import StoredView, read_stored_view
 from dbt_idivm.refresh.checks import proof
 from dbt_idivm.refresh.decide.choose import Decision, Ready, decide
 from dbt_idivm.refresh.decide.config import model_config
+from dbt_idivm.refresh.decide.costs import build_measure
 from dbt_idivm.refresh.decide.fingerprint import LAYOUT, request_digest
 from dbt_idivm.refresh.decide.job import Job
 from dbt_idivm.refresh.decide.observe import Observed, observe_sizes, observe_stored
@@ -116,7 +117,7 @@ def _maintain(seen: Observed) -> Steps[Outcome]:
             yield from show(work.job, work.planned.table, visible_columns(plan), state)
         way = yield from apply_changes(replace(work, planned=replace(work.planned, proof=proof.read(state.proof))), way)
     if way is decided.way:
-        done = yield from _rebuild(seen, work, way)
+        done = yield from _rebuild(seen, work, way, decided.choice)
     elif isinstance(way, Outcome):
         done = way
     else:  # the chosen way failed
@@ -133,12 +134,17 @@ def _accounted(invocation: Invocation, view: str, choice: Choice | None, done: O
     return replace(done, cost=cost_of(choice, now - choice.started))
 
 
-def _rebuild(seen: Observed, work: Work, reason: Finding) -> Steps[Outcome]:
+def _rebuild(seen: Observed, work: Work, reason: Finding, choice: Choice | None = None) -> Steps[Outcome]:
+    """`choice`: by which it is rebuilt; without one the duration of its writes is what is learned."""
     job, planned = work.job, work.planned
     if not planned.sizes:
         planned = (yield from observe_sizes(replace(seen, work=work))).work.planned
     planned = replace(planned, fingerprint={**planned.fingerprint, LAYOUT: job.config.layout})
-    return (yield from build(replace(work, planned=planned), None if job.request.existing is None else reason))
+    before = job.client.writing
+    done = yield from build(replace(work, planned=planned), None if job.request.existing is None else reason)
+    if choice is None and (measure := build_measure(planned, done.rows_inserted)) is not None:
+        job.client.invocation.learn(planned.table, REBUILD, measure, job.client.writing - before)
+    return done
 
 
 def _forecast(job: Job, stored: StoredView) -> Steps[Forecast]:

@@ -9,7 +9,6 @@ import json
 import os
 import platform
 import tempfile
-import threading
 from pathlib import Path
 from typing import Any
 
@@ -27,11 +26,10 @@ def engine_identity(credentials: Any) -> str:
 
 
 class CostsFile:
-    """The file of one project, for one engine. Threads may save at the same time."""
+    """The file of one project, for one engine."""
 
     def __init__(self, path: Path, engine: str) -> None:
         self.path, self.engine = path, engine
-        self._lock = threading.Lock()
 
     def load(self) -> tuple[Experience, str | None]:
         """The experience with this engine, and a warning if there is something that cannot be used."""
@@ -42,8 +40,8 @@ class CostsFile:
         except (OSError, ValueError, RecursionError) as error:
             return Experience(), f"{self.path} cannot be read ({error}), so what refreshes cost is estimated without experience"
         if found.get("version") != VERSION:
-            return Experience(), (f"{self.path} is of another version ({found.get('version')!r}), so what refreshes cost is estimated "
-                                  "without experience")
+            return Experience(), (f"{self.path} is of another version ({found.get('version')!r}), so what refreshes cost is "
+                                  "estimated without experience")
         engines = found.get("engines")
         if not isinstance(engines, dict) or self.engine not in engines:
             return Experience(), f"{self.path} has no durations of this engine ({self.engine}) yet" if engines else None
@@ -59,21 +57,20 @@ class CostsFile:
 
     def save(self, experience: Experience) -> None:
         """Replace the file in one step, with what it has of other engines. Raises OSError."""
-        with self._lock:
-            try:
-                found = self._content()
-            except (OSError, ValueError, RecursionError):
-                found = {}
-            others = found.get("engines") if found.get("version") == VERSION else None
-            kept = {name: each for name, each in others.items() if name != self.engine} if isinstance(others, dict) else {}
-            engines = dict(list(kept.items())[-(_MOST_ENGINES - 1):])
-            text = json.dumps({"version": VERSION, "engines": {**engines, self.engine: experience.json()}}, indent=1)
-            self.path.parent.mkdir(parents=True, exist_ok=True)
-            descriptor, draft = tempfile.mkstemp(dir=self.path.parent, prefix=f".{NAME}.")
-            try:
-                with os.fdopen(descriptor, "w", encoding="utf-8") as file:
-                    file.write(text)
-                os.replace(draft, self.path)
-            except BaseException:
-                Path(draft).unlink(missing_ok=True)
-                raise
+        try:
+            found = self._content()
+        except (OSError, ValueError, RecursionError):
+            found = {}
+        others = found.get("engines") if found.get("version") == VERSION else None
+        kept = {name: each for name, each in others.items() if name != self.engine} if isinstance(others, dict) else {}
+        engines = dict(list(kept.items())[-(_MOST_ENGINES - 1):])
+        text = json.dumps({"version": VERSION, "engines": {**engines, self.engine: experience.json()}}, indent=1)
+        self.path.parent.mkdir(parents=True, exist_ok=True)
+        descriptor, draft = tempfile.mkstemp(dir=self.path.parent, prefix=f".{NAME}.")
+        try:
+            with os.fdopen(descriptor, "w", encoding="utf-8") as file:
+                file.write(text)
+            os.replace(draft, self.path)
+        except BaseException:
+            Path(draft).unlink(missing_ok=True)
+            raise

@@ -8,7 +8,7 @@ from functools import cached_property
 
 from dbt_idivm.cost.choice import REBUILD, Alternative, Choice, crossover, rounded, shrinking
 from dbt_idivm.cost.measure import Measure, total
-from dbt_idivm.cost.sizes import Size, width
+from dbt_idivm.cost.sizes import Size, of_rows, width
 from dbt_idivm.cost.work import Changes, Situation, TableChanges, expected, incremental, rebuild
 from dbt_idivm.errors import Finding, finding
 from dbt_idivm.operators.scan import DiffClass
@@ -18,6 +18,7 @@ from dbt_idivm.refresh.changes.net_diffs import INLINE_ROWS
 from dbt_idivm.refresh.checks.keys import KeyedInput
 from dbt_idivm.refresh.decide.observe import Observed
 from dbt_idivm.refresh.decide.outcome import named
+from dbt_idivm.refresh.decide.planned import Planned
 from dbt_idivm.script.diff import FeedDiff, NetChanges
 from dbt_idivm.script.plan import Plan
 from dbt_idivm.script.ways import Application
@@ -207,3 +208,12 @@ def _at_best(move: Move, found: TableChanges) -> TableChanges:
     """Where commits do not count, one row was updated."""
     return TableChanges(updated=1.0) if move.feed_rows is None else found
 
+
+def build_measure(planned: Planned, rows: int) -> Measure | None:
+    """The work of writing a view that now has so many rows; None without a plan, or where the size of an input is not known."""
+    plan = planned.plan
+    if plan is None or any(table not in planned.sizes for table in plan.tables):
+        return None
+    types = plan.root.types
+    view = of_rows(rows, (types[each.attribute] for each in plan.columns))
+    return rebuild(Situation(plan, planned.sizes, view, lambda *leaf: 0.0))
