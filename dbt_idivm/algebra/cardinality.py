@@ -107,10 +107,11 @@ class Cardinality:
         limits = {name: self.limits[source] for name, source in sources.items() if source in self.limits}
         return Cardinality(self.rows, kept, limits)
 
-    def paired(self, other: Cardinality, condition: exp.Expr, mine: Iterable[str], theirs: Iterable[str]) -> Cardinality:
-        """⋈. `mine` and `theirs`: the attributes of the two sides."""
+    def paired(self, other: Cardinality, conditions: Iterable[exp.Expr], mine: Iterable[str],
+               theirs: Iterable[str]) -> Cardinality:
+        """⋈ on AND-ed conditions. `mine` and `theirs`: the attributes of the two sides."""
         left, right = frozenset(mine), frozenset(theirs)
-        pairs, rest = _split(condition, left, right)
+        pairs, rest = _split(conditions, left, right)
         domains = {**self.domains, **other.domains}
         rows = self.rows * other.rows
         if pairs:
@@ -138,7 +139,7 @@ class Cardinality:
     def probed(self, other: Cardinality, condition: exp.Expr, mine: Iterable[str], theirs: Iterable[str], *,
                anti: bool = False) -> Cardinality:
         """⋉ or ▷ on a condition: a row has a partner if it has at least one expected partner, else in proportion."""
-        partners = self.paired(other, condition, mine, theirs).rows
+        partners = self.paired(other, conjuncts(condition.unnest()), mine, theirs).rows
         part = min(partners / self.rows, 1.0) if self.rows else 0.0
         return self.with_rows(self.rows * (1 - part if anti else part))
 
@@ -180,10 +181,11 @@ def united(parts: Iterable[Cardinality]) -> Cardinality:
     return Cardinality(sum(each.rows for each in found), domains, limits)
 
 
-def _split(condition: exp.Expr, left: frozenset[str], right: frozenset[str]) -> tuple[list[tuple[str, str]], list[exp.Expr]]:
-    """The pairs of attributes that a condition equates, of the left side and of the right, and its other parts."""
+def _split(conditions: Iterable[exp.Expr], left: frozenset[str],
+           right: frozenset[str]) -> tuple[list[tuple[str, str]], list[exp.Expr]]:
+    """The pairs of attributes that conditions equate, of the left side and of the right, and the other conditions."""
     pairs, rest = [], []
-    for part in conjuncts(condition.unnest()):
+    for part in conditions:
         node = part.unnest()
         if isinstance(node, _EQUALITIES):
             one, two = node.left.unnest(), node.right.unnest()

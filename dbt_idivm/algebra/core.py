@@ -197,7 +197,7 @@ class Pair(Relation):
         return next((((side, names),) for side in self.children if set(names) <= set(side.columns)), None)
 
     def cardinality(self, inputs: Sequence[Cardinality], sizes: Sizes) -> Cardinality:
-        return inputs[0].paired(inputs[1], self.condition, self.left.columns, self.right.columns)
+        return inputs[0].paired(inputs[1], conjuncts(self.condition.unnest()), self.left.columns, self.right.columns)
 
     def label(self) -> str:
         return f"⋈ {render(self.condition)}"

@@ -10,12 +10,14 @@ from dbt_idivm.cost.measure import Measure
 from dbt_idivm.cost.papers import compression, loop_accesses, speedup_of_spj
 from dbt_idivm.cost.sizes import Size, of_rows
 from dbt_idivm.cost.work import Situation, TableChanges, application_of, expected, incremental, rebuild
+from dbt_idivm.deep import deep_recursion
 from dbt_idivm.script.plan import Plan
 
 PARTS = (0.0001, 0.01, 0.5)  # of a table's rows
 _READ = Measure(queries=1, nodes=6)
 
 
+@deep_recursion()
 def cost_table(plan: Plan, rows: Mapping[str, int], experience: Experience) -> str:
     """A line for one updated row of each table, and for some parts of its rows. `rows`: table → its number of rows.
 
@@ -41,7 +43,7 @@ def _of_plan(plan: Plan, sizes: Mapping[str, Size], experience: Experience) -> l
         counts = dict.fromkeys(max(1, round(sizes[table].rows * part)) for part in (0.0, *PARTS))
         found += [_line(plan, sizes, view, table, count, experience) for count in counts]
     widths = [max(len(line[place]) for line in found) for place in range(len(found[0]))]
-    title = f"cost, in seconds; the view has about {view.rows:,} rows"
+    title = f"cost, in seconds on a small machine; the view has about {view.rows:,} rows"
     legend = "p: view rows for each updated row; (1): what idIVM's equation 1 promises of i-diffs against tuples"
     return [title, *("  " + "  ".join(_aligned(line, widths)).rstrip() for line in found), f"  {legend}"]
 

@@ -14,6 +14,7 @@ from dataclasses import dataclass, field
 from dbt_idivm.algebra.cardinality import Cardinality, drawn
 from dbt_idivm.algebra.lookups import Named
 from dbt_idivm.algebra.relation import Relation
+from dbt_idivm.cost.joins import taken_apart
 from dbt_idivm.cost.measure import Measure, total
 from dbt_idivm.cost.papers import compression, yao
 from dbt_idivm.cost.sizes import Size, width
@@ -73,6 +74,11 @@ class Situation:
     def evaluated(self, relation: Relation) -> tuple[Cardinality, Measure]:
         """A relation's rows, and the work of evaluating it. A name is evaluated at each mention."""
         known = self._known.get(id(relation))
+        if known is None and (tree := taken_apart(relation)) is not None:
+            leaves = [self.evaluated(leaf) for leaf in tree.leaves]
+            rows, tuples = tree.rows([each for each, _ in leaves])
+            work = total((Measure(nodes=tree.nodes, tuples=tuples), *(each for _, each in leaves)))
+            known = self._known[id(relation)] = (relation, rows, work)
         if known is None:
             below = (relation.definition,) if isinstance(relation, Named) else relation.children
             inputs = [self.evaluated(child) for child in below]

@@ -1,4 +1,4 @@
-"""The choice by cost never makes a view wrong: with any statistics, for the ways and the rebuild, chosen by estimate or at random."""
+"""The choice by cost never makes a view wrong: any statistics, any of the ways or the rebuild, by estimate or at random."""
 
 from __future__ import annotations
 
@@ -29,7 +29,8 @@ def alternatives(world: World, ways: tuple[Way, ...], sizes: Mapping[str, Size],
     """The ways and the rebuild with their estimates, which are positive numbers whatever the statistics say."""
     counts = {name: TableChanges(len(diff.rows), len(diff.rows), 1) for name, diff in diffs.items()}
     now = Situation(world.plan, sizes, view, expected(world.plan, counts, hopeful=False))
-    found = [(REBUILD, rebuild(now)), *((way.name, incremental(done, now)) for way in ways if (done := application_of(way, now)))]
+    done = [(way.name, application_of(way, now)) for way in ways]
+    found = [(REBUILD, rebuild(now)), *((name, incremental(each, now)) for name, each in done if each is not None)]
     priced = [Alternative(name, measure, Experience().seconds("v", name, measure)) for name, measure in found]
     assert all(0 < each.seconds < 1e30 for each in priced)
     return priced

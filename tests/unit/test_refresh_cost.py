@@ -297,7 +297,8 @@ def test_caches_choose_for_themselves(engine: FakeEngine) -> None:
 
 
 def commit(operation: str, version: int = 0, modes: Sequence[str] = (), **metrics: Any) -> Commit:
-    return Commit(version, f"t{version}", operation, frozenset(modes), {name: str(value) for name, value in metrics.items()}, None)
+    texts = {name: str(value) for name, value in metrics.items()}
+    return Commit(version, f"t{version}", operation, frozenset(modes), texts, None)
 
 
 def test_sizes_by_commits() -> None:

@@ -181,11 +181,13 @@ class MaintenanceMixin(metaclass=AdapterMeta):
         )
 
     def _write_artifacts(self, name: str, outcome: Outcome) -> None:
-        """Write the files about a model, unless those of an earlier refresh are current: a build always writes them."""
+        """Write the files about a model, unless those of an earlier refresh are current. A build always writes them, except one
+        that was chosen by cost: rendering would be a part of its cost."""
         artifacts = outcome.artifacts
         folder = Path(self.config.project_root, self.config.target_path, "idivm", name)
         stamp = folder / ".made_from"
-        if not artifacts.made_from or (outcome.mode in ("incremental", "noop") and (folder / "plan.txt").exists()
+        is_build = outcome.mode in ("create", "full") and outcome.cost is None
+        if not artifacts.made_from or (not is_build and (folder / "plan.txt").exists()
                                        and stamp.exists() and stamp.read_text(encoding="utf-8") == artifacts.made_from):
             return
         folder.mkdir(parents=True, exist_ok=True)
