@@ -153,7 +153,7 @@ def _script(plan: Plan, target: str, ways: Sequence[WayName], optimised: bool, d
             continue
         when = ", when no i-diff is empty" if idiffs else ""
         how = "additive form over all changed inputs" if way.name == "additive" else None
-        bound = dialect.sql(render(plan, done, binding, target).merge)
+        bound = dialect.sql(render(plan, done, binding, target).statement)
         steps.append(f"-- apply, {how}\n{bound};\n" if how else f"-- apply{when}: {done.shape}\n{bound};\n")
     return "\n".join(steps)
 

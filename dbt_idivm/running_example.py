@@ -62,4 +62,4 @@ def blocks() -> Mapping[str, str]:
 def _merge(plan: Plan) -> str:
     script = bind(plan, Binding(changes=net_changes(plan, PRICE_CHANGE)), "v")
     assert script is not None
-    return DELTA.sql(script.merge)
+    return DELTA.sql(script.statement)

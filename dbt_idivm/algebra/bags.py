@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from functools import cached_property
 
 from sqlglot import exp
 
@@ -12,6 +11,7 @@ from dbt_idivm.algebra.block import Binder, Block, isolate
 from dbt_idivm.algebra.cardinality import Cardinality, Sizes, united
 from dbt_idivm.algebra.core import Unary, project
 from dbt_idivm.algebra.relation import Provenance, Relation
+from dbt_idivm.cached import cached_property
 
 
 @dataclass(frozen=True)

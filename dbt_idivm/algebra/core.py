@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
-from functools import cached_property
 
 from sqlglot import exp
 
@@ -13,6 +12,7 @@ from dbt_idivm.algebra.cardinality import Cardinality, Sizes
 from dbt_idivm.algebra.expressions import all_same, column, conjuncts, render, substitute
 from dbt_idivm.algebra.relation import Provenance, Relation
 from dbt_idivm.algebra.types import infer_type
+from dbt_idivm.cached import cached_property
 
 
 def project(relation: Relation, names: tuple[str, ...]) -> Relation:

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from functools import cached_property
 
 from sqlglot import exp
 
@@ -13,6 +12,7 @@ from dbt_idivm.algebra.cardinality import Cardinality, Sizes
 from dbt_idivm.algebra.core import Leaf, SemiJoin, project
 from dbt_idivm.algebra.expressions import column, identifier
 from dbt_idivm.algebra.relation import Provenance, Relation
+from dbt_idivm.cached import cached_property
 
 
 @dataclass(frozen=True)

@@ -4,13 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
-from functools import cached_property
 from typing import TYPE_CHECKING, Protocol
 
 from sqlglot import exp
 
 from dbt_idivm.algebra.expressions import DIALECT, as_written, column, short
 from dbt_idivm.algebra.operator import Operator
+from dbt_idivm.cached import cached_property
 from dbt_idivm.errors import Finding, finding
 from dbt_idivm.frontend.env import Env
 from dbt_idivm.frontend.resolve import Aliases, Canonical, Resolver, bare, canonical, rebuilt

@@ -4,12 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import dataclass
-from functools import cached_property
 
 from sqlglot import Token, TokenType, exp
 from sqlglot.errors import ParseError, TokenError
 
 from dbt_idivm.algebra.expressions import DIALECT
+from dbt_idivm.cached import cached_property
 from dbt_idivm.deep import too_deep
 from dbt_idivm.errors import Finding, Place, finding
 from dbt_idivm.frontend.dialect import parse, tokens_of

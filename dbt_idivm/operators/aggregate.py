@@ -22,7 +22,6 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
-from functools import cached_property
 
 from sqlglot import exp
 
@@ -35,6 +34,7 @@ from dbt_idivm.algebra.inference import Dependency
 from dbt_idivm.algebra.operator import Conditions, Operator, State, with_sign
 from dbt_idivm.algebra.relation import Provenance, Relation
 from dbt_idivm.algebra.types import infer_type, is_integral
+from dbt_idivm.cached import cached_property
 from dbt_idivm.idiff.build import dropped, recompute, touched
 from dbt_idivm.idiff.idiff import DEL, INS, REC, UPD, IDiff
 from dbt_idivm.idiff.rule import IDiffRule, always

@@ -22,7 +22,6 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
-from functools import cached_property
 
 from sqlglot import exp
 
@@ -32,6 +31,7 @@ from dbt_idivm.algebra.expressions import attributes, conjuncts
 from dbt_idivm.algebra.inference import Dependency, equal_attributes, equalities, rejects_null
 from dbt_idivm.algebra.operator import SIGN, Conditions, Operator, State
 from dbt_idivm.algebra.relation import Relation
+from dbt_idivm.cached import cached_property
 from dbt_idivm.idiff.build import passed, recompute
 from dbt_idivm.idiff.idiff import DEL, INS, REC, UPD, IDiff
 from dbt_idivm.idiff.rule import IDiffRule, always

@@ -21,7 +21,6 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
-from functools import cached_property
 
 from sqlglot import exp
 
@@ -31,6 +30,7 @@ from dbt_idivm.algebra.inference import Dependency, certain_type, may_be_null
 from dbt_idivm.algebra.operator import SIGN, Conditions, Operator, State
 from dbt_idivm.algebra.raising import may_raise
 from dbt_idivm.algebra.relation import Relation
+from dbt_idivm.cached import cached_property
 from dbt_idivm.idiff.build import recompute
 from dbt_idivm.idiff.idiff import DEL, INS, REC, UPD, IDiff
 from dbt_idivm.idiff.rule import IDiffRule, always

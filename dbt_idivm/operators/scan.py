@@ -23,7 +23,6 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
-from functools import cached_property
 from typing import Literal
 
 from sqlglot import exp
@@ -35,6 +34,7 @@ from dbt_idivm.algebra.inference import Dependency, stored_type
 from dbt_idivm.algebra.operator import SIGN, Conditions, Operator, State, operators_of
 from dbt_idivm.algebra.relation import Provenance, Relation
 from dbt_idivm.algebra.types import type_of
+from dbt_idivm.cached import cached_property
 from dbt_idivm.idiff.idiff import DEL, INS, REC, UPD, IDiff, Origin
 from dbt_idivm.relation_name import name_parts
 

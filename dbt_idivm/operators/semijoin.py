@@ -40,7 +40,6 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
-from functools import cached_property
 
 from sqlglot import exp
 
@@ -50,6 +49,7 @@ from dbt_idivm.algebra.expressions import attributes, conjuncts
 from dbt_idivm.algebra.inference import Dependency, rejects_null
 from dbt_idivm.algebra.operator import SIGN, Conditions, Operator, State, with_sign
 from dbt_idivm.algebra.relation import Relation
+from dbt_idivm.cached import cached_property
 from dbt_idivm.idiff.build import dropped, passed, recompute, touched
 from dbt_idivm.idiff.idiff import DEL, INS, REC, UPD, IDiff
 from dbt_idivm.idiff.rule import Guard, IDiffRule

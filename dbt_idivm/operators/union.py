@@ -20,7 +20,6 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
-from functools import cached_property
 
 from sqlglot import exp
 
@@ -33,6 +32,7 @@ from dbt_idivm.algebra.inference import VOID, Dependency
 from dbt_idivm.algebra.operator import SIGN, Conditions, Operator, State
 from dbt_idivm.algebra.relation import Provenance, Relation
 from dbt_idivm.algebra.types import is_text
+from dbt_idivm.cached import cached_property
 from dbt_idivm.idiff.idiff import DEL, INS, REC, UPD, IDiff
 from dbt_idivm.idiff.rule import IDiffRule, always
 

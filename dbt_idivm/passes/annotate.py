@@ -11,11 +11,11 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
-from functools import cached_property
 
 from dbt_idivm.algebra.inference import Dependency, determined_by
 from dbt_idivm.algebra.operator import Conditions, Operator
 from dbt_idivm.algebra.types import Type
+from dbt_idivm.cached import cached_property
 from dbt_idivm.operators.scan import scans
 from dbt_idivm.passes.screening import screens
 

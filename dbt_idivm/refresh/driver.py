@@ -166,7 +166,7 @@ def _forecast(job: Job, stored: StoredView) -> Steps[Forecast]:
     if script is None:
         return Forecast("noop", None, None, inputs)
     how = strategy(decided.work.planned, script.application)
-    return Forecast("incremental", *how, inputs, script.shape, job.dialect.sql(script.merge), _forecast_cost(decided))
+    return Forecast("incremental", *how, inputs, script.shape, job.dialect.sql(script.statement), _forecast_cost(decided))
 
 
 def _forecast_cost(decided: Decision) -> Cost | None:
@@ -190,7 +190,7 @@ def _forecast_before(view: Observed, first: Decision) -> Forecast:
     reason = f"its cache {planned.table} is refreshed first, and its changes are those that the view gets"
     how, _ = strategy(planned, script.application)
     return Forecast("incremental", how, reason, _input_changes(first.work, way), script.shape,
-                    first.work.job.dialect.sql(script.merge))
+                    first.work.job.dialect.sql(script.statement))
 
 
 def _input_changes(work: Work, ready: Ready) -> dict[str, InputChange]:

@@ -69,7 +69,7 @@ class Adding(Application):
     def assigned(self) -> frozenset[str]:
         return frozenset(name for name, _ in self.state.outputs) - set(self.state.aggregate.groups)
 
-    def merge(self, view: Stored, binder: StatementBinder, target: str) -> exp.Merge:
+    def statement(self, view: Stored, binder: StatementBinder, target: str) -> exp.Merge:
         return additive_merge(view, self.state, self.rows, binder, target)
 
 

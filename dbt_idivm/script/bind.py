@@ -14,14 +14,14 @@ from dbt_idivm.script.diff import NetChanges
 from dbt_idivm.script.key_ranges import add_key_ranges
 from dbt_idivm.script.plan import Plan
 from dbt_idivm.script.value_range import TEXT
-from dbt_idivm.script.ways import Application, Shape, Way
+from dbt_idivm.script.ways import Application, Shape, Way, Write
 
 
 @dataclass(frozen=True)
 class BoundScript:
     """The statement of one refresh, the application that it renders, and what has to be staged for it."""
 
-    merge: exp.Merge
+    statement: Write
     application: Application
     staged: tuple[Staged, ...]
 
@@ -31,7 +31,7 @@ class BoundScript:
 
 
 def bind(plan: Plan, binding: Binding, target: str, *, optimised: bool = True) -> BoundScript | None:
-    """The Δ-script of one refresh as one MERGE into the table `target`, by the preferred way; None if no i-diff has rows.
+    """The Δ-script of one refresh by the preferred way, as one statement that changes `target`; None if no i-diff has rows.
 
     `binding` has the changes of this plan (`net_changes.py`). `optimised` chooses between a way's two Δ-scripts.
     """
@@ -48,9 +48,9 @@ def choose_application(ways: Sequence[Way], changes: NetChanges, *, optimised: b
 def render(plan: Plan, application: Application, binding: Binding, target: str) -> BoundScript:
     """The application as a statement."""
     binder = replace(binding, columns=plan.column_names).statement()
-    merge = application.merge(plan, binder, target)
-    add_key_ranges(merge, _texts(plan, target))
-    return BoundScript(merge, application, binder.staged)
+    statement = application.statement(plan, binder, target)
+    add_key_ranges(statement, _texts(plan, target))
+    return BoundScript(statement, application, binder.staged)
 
 
 def _texts(plan: Plan, target: str) -> frozenset[tuple[str, str]]:

@@ -14,6 +14,7 @@ from dbt_idivm.operators.scan import DiffRows
 from dbt_idivm.optimize import optimizations
 from dbt_idivm.passes.base_idiffs import base_idiffs
 from dbt_idivm.passes.propagate import Firing, propagate
+from dbt_idivm.script.append import Append, is_append
 from dbt_idivm.script.diff import NetDiff
 from dbt_idivm.script.direct import Direct, is_direct
 from dbt_idivm.script.effective import effective
@@ -49,6 +50,8 @@ class ByIDiffs(Way):
         idiffs = non_empty(self.idiffs if optimised else self.naive, is_empty)
         if not idiffs:
             return None
+        if is_append(idiffs):
+            return Append(self.name, idiffs)
         if is_direct(idiffs):
             return Direct(self.name, idiffs)
         return effective(self.name, self.root, idiffs, optimised=optimised)

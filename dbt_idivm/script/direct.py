@@ -41,7 +41,7 @@ class Direct(Application):
     def assigned(self) -> frozenset[str]:
         return frozenset(name for diff in self.idiffs for name in diff.assigned if diff.kind is UPD or not diff.fresh)
 
-    def merge(self, view: Stored, binder: StatementBinder, target: str) -> exp.Merge:
+    def statement(self, view: Stored, binder: StatementBinder, target: str) -> exp.Merge:
         return direct_merge(view, self.idiffs, binder, target)
 
 
@@ -71,7 +71,7 @@ def direct_merge(view: Stored, idiffs: tuple[IDiff, ...], binder: StatementBinde
     partial = tuple(name for name in view.root.ids if any(name not in d.ids for d in idiffs)
                     and any(name in d.ids for d in idiffs))
     columns = tuple(name for name in view.root.columns if any(name in diff.attributes for diff in idiffs))
-    parts = [_tagged(_rows(view, idiffs[:number], diff, binder), diff, tag, columns, partial)
+    parts = [_tagged(rows_of(view, idiffs[:number], diff, binder), diff, tag, columns, partial)
              for number, (diff, tag) in enumerate(zip(idiffs, tags, strict=True))]
     broadcast = binder.is_broadcast(*(diff.relation for diff in idiffs))
     merge = Merge(target, binder.binding.dialect)
@@ -82,7 +82,7 @@ def direct_merge(view: Stored, idiffs: tuple[IDiff, ...], binder: StatementBinde
     return merge.build(source_query(binder.attach(union_all(parts)), broadcast=broadcast))
 
 
-def _rows(view: Stored, earlier: tuple[IDiff, ...], diff: IDiff, binder: StatementBinder) -> Block:
+def rows_of(view: Stored, earlier: tuple[IDiff, ...], diff: IDiff, binder: StatementBinder) -> Block:
     """The rows of an i-diff; an INS leaves out the rows that an earlier INS has as well."""
     block = diff.relation.block(binder)
     if diff.kind is not INS:

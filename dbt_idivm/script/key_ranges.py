@@ -30,6 +30,8 @@ def add_key_ranges(tree: exp.Expression, texts: frozenset[tuple[str, str]] = fro
     """
     if isinstance(tree, exp.Merge):
         _Ranges(texts).merge(tree)
+    elif isinstance(tree, exp.Insert):
+        _Ranges(texts).query(tree.expression)
     elif isinstance(tree, exp.Query):
         _Ranges(texts).query(tree)
     return tree

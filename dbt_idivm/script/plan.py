@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from functools import cached_property
 
 from dbt_idivm.algebra.operator import operators
+from dbt_idivm.cached import cached_property
 from dbt_idivm.operators.scan import Attribute, Scan, scans
 from dbt_idivm.passes.annotate import Annotated, annotate
 from dbt_idivm.passes.pipeline import Step

@@ -77,7 +77,7 @@ class Tuples(Application):
     def assigned(self) -> frozenset[str]:
         return frozenset(self.root.columns) - set(self.root.ids if self.root.unique else self.root.columns)
 
-    def merge(self, view: Stored, binder: StatementBinder, target: str) -> exp.Merge:
+    def statement(self, view: Stored, binder: StatementBinder, target: str) -> exp.Merge:
         return tuple_merge(view, self.rows, binder, target)
 
 

@@ -10,7 +10,7 @@ from __future__ import annotations
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
-from typing import Literal
+from typing import Literal, TypeAlias
 
 from sqlglot import exp
 
@@ -23,10 +23,11 @@ from dbt_idivm.script.leaves import diff_leaves, leaves
 from dbt_idivm.script.stored import Stored
 
 WayName = Literal["additive", "id", "recompute", "tuple"]
-Shape = Literal["direct", "effective", "additive", "tuple"]
+Shape = Literal["append", "direct", "effective", "additive", "tuple"]
 # how changes are propagated: as i-diffs, as rows to recompute, or as whole tuples
 Strategy = Literal["id", "recompute", "tuple"]
 IsEmpty = Callable[[DiffRows], bool]
+Write: TypeAlias = exp.Merge | exp.Insert
 
 # The ways that a strategy names, in order of preference.
 STRATEGIES: Mapping[Strategy, tuple[WayName, ...]] = {
@@ -65,8 +66,8 @@ class Application(ABC):
         """The attributes of the view whose stored values it may update."""
 
     @abstractmethod
-    def merge(self, view: Stored, binder: StatementBinder, target: str) -> exp.Merge:
-        """The MERGE into `target`."""
+    def statement(self, view: Stored, binder: StatementBinder, target: str) -> Write:
+        """The MERGE into `target`, or the INSERT if rows are only appended."""
 
     @property
     def recomputed(self) -> tuple[IDiff, ...]:

@@ -263,6 +263,8 @@ def kind_of(statement: Statement) -> str:
 def applied(merge: str) -> str | None:
     """How a MERGE applies, from its text: what it adds to stored values, or whether it reads the view."""
     tree = sqlglot.parse_one(merge, dialect="spark")
+    if isinstance(tree, exp.Insert):
+        return "append"
     assert isinstance(tree, exp.Merge)
     if tree.args["on"] == exp.false():
         return None  # it only moves the mark

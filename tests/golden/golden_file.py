@@ -146,7 +146,7 @@ def updates(plan: Plan, target: str) -> str:
     """The MERGE of a refresh that has updates only (idIVM, Figure 7)."""
     changes = _Updates({table: FeedDiff(table, 0, 1) for table in plan.tables})
     script = bind(plan, replace(symbolic(plan), changes=changes), target)
-    return f"-- {script.shape}\n{compact(DELTA.sql(script.merge))};" if script else "-- nothing"
+    return f"-- {script.shape}\n{compact(DELTA.sql(script.statement))};" if script else "-- nothing"
 
 
 def _steps(script: str) -> list[str]:

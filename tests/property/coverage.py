@@ -22,7 +22,7 @@ from tests.property.plans import idiff_way
 # Of random cases, one in hundreds fires them.
 RARE = frozenset({"project_upd_bag", "project_upd_lookup", "project_upd_again", "aggregate_upd_unused", "select_upd",
                   "semijoin_right_upd"})
-SHAPES = ("direct", "effective", "additive", "tuple", "none")
+SHAPES = ("append", "direct", "effective", "additive", "tuple", "none")
 RULES = (*(rule.name for operator in OPERATORS for rule in operator.RULES), *(rule.name for rule in ADDITIVE))
 
 

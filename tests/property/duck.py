@@ -83,15 +83,15 @@ class OnDuckDB:
             self.connection.execute(f"CREATE OR REPLACE TEMP TABLE {each.name} AS {_sql(each.query)}")
         if script.shape == "direct":
             self._refuse_collisions(script)
-        found = self.connection.execute(_sql(script.merge)).fetchone()
+        found = self.connection.execute(_sql(script.statement)).fetchone()
         return int(found[0]) if found else 0
 
     def _refuse_collisions(self, script: BoundScript) -> None:
         """Delta refuses two source rows for one target row whatever its clauses say; DuckDB only where both would change it."""
-        whens = script.merge.args["whens"].expressions
+        whens = script.statement.args["whens"].expressions
         if len(whens) == 1 and isinstance(whens[0].args["then"], exp.Var) and not whens[0].args.get("condition"):
             return  # deleting a row twice is allowed
-        target, source, on = (script.merge.args[part].copy() for part in ("this", "using", "on"))
+        target, source, on = (script.statement.args[part].copy() for part in ("this", "using", "on"))
         matches = exp.Select(expressions=[exp.column("rowid", target.alias)]).from_(target)
         matches = matches.join(exp.Join(this=source, on=on)).group_by("1").having("count(*) > 1")
         if self.rows(matches):

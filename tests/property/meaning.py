@@ -6,6 +6,8 @@ from collections.abc import Mapping, Sequence
 
 from sqlglot import exp
 
+from dbt_idivm.algebra.bags import union_all
+from dbt_idivm.algebra.block import subquery
 from dbt_idivm.script.bind import BoundScript
 from dbt_idivm.script.dialect import Dialect
 from dbt_idivm.script.diff import Row, Value
@@ -51,11 +53,23 @@ class OnSpark:
         for each in script.staged:
             self.store(each.name, each.query)
         try:
-            return self.spark.merge(_sql(script.merge))
+            return self._append(script.statement) if isinstance(script.statement, exp.Insert) else self.spark.merge(
+                _sql(script.statement))
         except SparkRefuses as error:
             if error.is_collision:
                 raise Collision from error
             raise
+
+    def _append(self, insert: exp.Insert) -> int:
+        """The table with the rows of the query behind its own; their types have to be the columns' own, or that of NULL."""
+        target, query = insert.this.this, insert.expression
+        columns = [name.copy() for name in insert.this.expressions]
+        before = self.types(exp.Select(expressions=columns).from_(target.copy()))
+        assert all(kind in (before[name], "void") for name, kind in self.types(query).items())
+        number = len(self.rows(query))
+        own, new = (exp.Select(expressions=[exp.Star()]).from_(rows) for rows in (target.copy(), subquery(query, "new_rows")))
+        self.store(target.name, union_all([own, new]))
+        return number
 
     def close(self) -> None:
         self.spark.reset()

@@ -24,7 +24,7 @@ from dbt_idivm.operators import semijoin as semijoin_operator
 from dbt_idivm.operators.scan import DiffClass
 from dbt_idivm.optimize.lineage import leaves
 from dbt_idivm.passes import annotate, canonical, place_caches
-from dbt_idivm.script import diff, direct, effective, net_changes
+from dbt_idivm.script import append, diff, direct, effective, net_changes
 from dbt_idivm.script.binding import StatementBinder
 from dbt_idivm.script.merge import Merge
 
@@ -261,8 +261,9 @@ def union_without_exclusion(patch: Patch) -> None:
 
 
 def inserts_not_deduplicated(patch: Patch) -> None:
-    rows = direct._rows
-    patch.setattr(direct, "_rows", lambda plan, earlier, diff, binder: rows(plan, (), diff, binder))
+    rows = direct.rows_of
+    for shape in (direct, append):
+        patch.setattr(shape, "rows_of", lambda plan, earlier, diff, binder: rows(plan, (), diff, binder))
 
 
 def pre_state_is_post_state(patch: Patch) -> None:

@@ -59,6 +59,7 @@ class FakeEngine:
     tables: dict[str, Table] = field(default_factory=dict)
     reads: dict[str, tuple[tuple[Any, ...], ...]] = field(default_factory=dict)
     fail: dict[str, EngineError] = field(default_factory=dict)
+    written: int = 5
     merged: tuple[int, int, int, int] | None = (3, 1, 1, 1)
     settings: dict[str, str] = field(default_factory=dict)
     log: list[Statement] = field(default_factory=list)
@@ -166,7 +167,8 @@ class FakeEngine:
     def _select(self, statement: Statement) -> Reply:
         return Rows(("c",), next((rows for label, rows in self.reads.items() if statement.label.startswith(label)), ()))
 
-    _with = _select
+    def _with(self, statement: Statement) -> Reply:
+        return self._insert(statement) if "INSERT INTO" in statement.sql else self._select(statement)
 
     def _create(self, statement: Statement) -> Reply:
         name = re.search(r"(?:TABLE|VIEW) (\S+)", statement.sql)[1]  # type: ignore[index]
@@ -178,7 +180,9 @@ class FakeEngine:
         return Rows()
 
     def _insert(self, statement: Statement) -> Reply:
-        self._wrote(self.tables[statement.sql.split()[3]], "WRITE")
+        name = re.search(r"INSERT (?:OVERWRITE TABLE|INTO) (\S+)", statement.sql)[1]  # type: ignore[index]
+        if self.merged is not None:
+            self._wrote(self.tables[name], "WRITE")
         return Rows()
 
     def _merge(self, statement: Statement) -> Reply:
@@ -209,7 +213,8 @@ class FakeEngine:
         if table.transactions.get(application, -2) >= number >= 0:
             return  # skipped, as Delta does
         table.transactions[application] = number
-        table.commit(operation, {"numOutputRows": "5"}, self.settings.get("spark.databricks.delta.commitInfo.userMetadata"))
+        metrics = {"numOutputRows": str(self.written)}
+        table.commit(operation, metrics, self.settings.get("spark.databricks.delta.commitInfo.userMetadata"))
 
 
 def drive(engine: FakeEngine, steps: Generator[Statement, Reply, Any]) -> Any:

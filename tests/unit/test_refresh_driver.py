@@ -22,6 +22,7 @@ from tests.unit.fake_engine import FakeEngine, Table, drive, model
 SQL = "select id, name from main.o"
 MODEL = model(SQL, {"o": "id"})
 INSERTED = ((7, "seven", 1),)  # one row of a net diff: the cells, the weight
+MOVED = (*INSERTED, (8, "eight", -1))
 
 
 @pytest.fixture
@@ -38,7 +39,7 @@ def built(engine: FakeEngine, request: ModelRequest = MODEL) -> FakeEngine:
 
 def change(engine: FakeEngine, rows: int = 1) -> None:
     engine.tables["main.o"].commit("WRITE", {"numOutputRows": str(rows)})
-    engine.reads["net diff"] = INSERTED
+    engine.reads["net diff"] = MOVED
 
 
 def code(engine: FakeEngine, request: ModelRequest = MODEL) -> str | None:
@@ -98,7 +99,7 @@ def test_incremental(engine: FakeEngine) -> None:
     outcome = engine.drive(MODEL)
     assert outcome.message == "incremental: +1 ~1 -1, 1 input changed, 3 statements"
     assert engine.labels("read") == ["net diff of main.o from version 1 to 2", "check new keys (id) of main.o"]
-    assert outcome.inputs["orders"].rows == 1
+    assert outcome.inputs["orders"].rows == 2
     assert len(engine.labels("setting")) == 6 and not engine.settings
     assert engine.drive(MODEL).mode == "noop"
 
@@ -554,7 +555,7 @@ def test_a_forecast_is_what_the_refresh_does(engine: FakeEngine) -> None:
     assert agree().mode == "noop"
     change(engine)
     expected = agree()
-    assert (expected.mode, expected.shape, expected.inputs["orders"].rows) == ("incremental", "direct", 1)
+    assert (expected.mode, expected.shape, expected.inputs["orders"].rows) == ("incremental", "direct", 2)
     assert expected.sql is not None and expected.sql.startswith("MERGE INTO main.v")
     change(engine, 5000)
     assert agree().inputs["orders"].rows is None

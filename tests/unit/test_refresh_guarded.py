@@ -19,7 +19,7 @@ def engine() -> FakeEngine:
     engine.source("o", id="int", name="string")
     engine.drive(MODEL)
     engine.tables["main.o"].commit("WRITE", {"numOutputRows": "1"})
-    engine.reads["net diff"] = ((7, "n", 1),)
+    engine.reads["net diff"] = ((7, "n", 1), (8, "m", -1))
     return engine
 
 

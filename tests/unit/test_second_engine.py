@@ -115,7 +115,7 @@ def test_build_and_refresh(engine: OtherFake) -> None:
     assert engine.tables["lake.main.v"].kind == "VIEW"
     assert engine.run(MODEL).mode == "noop"
     engine.tables[HERE + "c"].commit("WRITE", {"numOutputRows": "1"})
-    engine.reads["net diff"] = ((7, "seven", 1),)
+    engine.reads["net diff"] = ((7, "seven", 1), (8, "eight", -1))
     outcome = engine.run(MODEL)
     assert (outcome.mode, outcome.rows_inserted) == ("incremental", 1)
     assert state.read(table.commits[-1][-1]).inputs[HERE + "c"].version == 2  # type: ignore[union-attr]

@@ -1,4 +1,4 @@
-"""Applying an incremental refresh: one MERGE whose commit carries the view's rows and its state."""
+"""Applying an incremental refresh: one MERGE, or one INSERT, whose commit carries the view's rows and its state."""
 
 from __future__ import annotations
 
@@ -38,13 +38,14 @@ def apply_changes(work: Work, ready: Ready) -> Steps[Outcome | Finding]:
     job, stored, planned = work.job, work.stored, work.planned
     assert stored.latest is not None
     new = new_state(job, planned, consumed(planned, changes.moves))
-    statement = Statement(job.dialect.sql(script.merge), "write", f"merge into {stored.table}")
+    verb = "append to" if script.shape == "append" else "merge into"
+    statement = Statement(job.dialect.sql(script.statement), "write", f"{verb} {stored.table}")
     write = committed(job.client, statement, new.json(), Guard(f"idivm:{stored.table}", stored.latest.version))
     try:
         rows = yield from staged(job.client, script.staged, write)
     except EngineFailure as failure:
         return (yield from _failed(job.client, planned, changes, failure))
-    effect = _effect(rows) or (yield from _skipped(job.client, stored, new))
+    effect = _effect(rows) or (yield from _committed(job.client, stored, new))
     job.client.invocation.forget(stored.table)
     inputs = input_changes(job.request, planned, changes)
     return outcome(job, Result("incremental", planned.hidden, inputs, effect, *strategy(planned, script.application)), planned)
@@ -71,18 +72,23 @@ def strategy(planned: Planned, application: Application) -> tuple[str, str | Non
 
 
 def _effect(rows: Rows) -> Effect | None:
-    """What the MERGE did; None if Delta skipped it because its number was used already."""
-    if not rows.rows:
+    """What the MERGE did; None if Delta skipped it because its number was used already, and for an INSERT."""
+    if "num_inserted_rows" not in rows.columns or not rows.rows:
         return None
     found = rows.dicts()[0]
     return Effect(int(found["num_inserted_rows"]), int(found["num_updated_rows"]), int(found["num_deleted_rows"]))
 
 
-def _skipped(client: Client, stored: StoredView, new: State) -> Steps[Effect]:
-    """A skipped MERGE was either sent twice by the connection, and then its commit is there, or another run was faster."""
+def _committed(client: Client, stored: StoredView, new: State) -> Steps[Effect]:
+    """What the view's own commit says, where the statement says nothing.
+
+    A skipped write was either sent twice by the connection, and then its commit is there, or another run was faster.
+    """
     commit = yield from history.latest(client, stored.table)
     if state.read(commit.user_metadata) != new:
-        raise IdivmError(finding(903, view=stored.table, message="its MERGE was not applied", state=stored.sentence))
+        raise IdivmError(finding(903, view=stored.table, message="its change was not applied", state=stored.sentence))
+    if commit.operation == "WRITE":  # of an INSERT
+        return Effect(commit.rows_written)
     metrics = {name: int(commit.metrics.get(f"numTargetRows{name}") or 0) for name in ("Inserted", "Updated", "Deleted")}
     return Effect(metrics["Inserted"], metrics["Updated"], metrics["Deleted"])
 

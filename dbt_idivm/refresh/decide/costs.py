@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
-from functools import cached_property
 
+from dbt_idivm.cached import cached_property
 from dbt_idivm.cost.choice import REBUILD, Alternative, Choice, crossover, rounded, shrinking
 from dbt_idivm.cost.measure import Measure, total
 from dbt_idivm.cost.sizes import Size, of_rows, width

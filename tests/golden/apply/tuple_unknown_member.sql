@@ -29,12 +29,7 @@ INSERT INTO t0 VALUES (-1, 'd');
 MERGE INTO maintained AS v
 USING (
   WITH net_rows AS (
-    SELECT
-      v__k AS v__k,
-      ANY_VALUE(v__y) AS v__y,
-      v__branch AS v__branch,
-      v__0__a__k AS v__0__a__k,
-      SUM(idivm_sign) AS idivm_weight
+    SELECT v__k AS v__k, v__y AS v__y, v__branch AS v__branch, v__0__a__k AS v__0__a__k, SUM(idivm_sign) AS idivm_weight
     FROM (
       SELECT
         d_signed__a.a__k AS v__k,
@@ -44,7 +39,7 @@ USING (
         d_signed__a.idivm_sign
       FROM d_signed__a
     ) AS signed_rows
-    GROUP BY v__k, CAST(v__y AS STRING), v__branch, v__0__a__k
+    GROUP BY v__k, v__y, v__branch, v__0__a__k
     HAVING SUM(idivm_sign) <> 0)
   SELECT CASE WHEN idivm_weight > 0 THEN 'I' ELSE 'D' END AS idivm_op, v__k, v__y, v__branch, v__0__a__k
   FROM (

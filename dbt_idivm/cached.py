@@ -1,0 +1,40 @@
+"""`cached_property` as Python 3.12 and later have it, without a lock.
+
+That of Python 3.11 holds one lock for all objects of a class while a value is worked out. Facts about a tree are found by going
+down it, from class to class; two threads that plan at once, as dbt's do, then wait for each other's classes for ever.
+Without the lock a value may be worked out twice, which does no harm: nodes are frozen, and equal.
+"""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Callable
+from typing import Any, Generic, TypeVar, overload
+
+if sys.version_info >= (3, 12):
+    from functools import cached_property as cached_property
+else:
+    T = TypeVar("T")
+
+    class cached_property(Generic[T]):  # the library's name
+        """A method whose value is kept in the object, in place of the method, when it is first asked for."""
+
+        def __init__(self, function: Callable[[Any], T]) -> None:
+            self._function = function
+            self.__doc__ = function.__doc__
+            self.__isabstractmethod__ = getattr(function, "__isabstractmethod__", False)
+
+        def __set_name__(self, owner: type[Any], name: str) -> None:
+            self._name = name
+
+        @overload
+        def __get__(self, instance: None, owner: type[Any] | None = None) -> cached_property[T]: ...
+
+        @overload
+        def __get__(self, instance: object, owner: type[Any] | None = None) -> T: ...
+
+        def __get__(self, instance: object | None, owner: type[Any] | None = None) -> cached_property[T] | T:
+            if instance is None:
+                return self
+            found = instance.__dict__[self._name] = self._function(instance)
+            return found

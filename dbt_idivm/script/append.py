@@ -1,0 +1,53 @@
+"""The append: where i-diffs only insert rows that are new for certain, they are added without reading or rewriting the view."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Literal
+
+from sqlglot import exp
+
+from dbt_idivm.algebra.bags import union_all
+from dbt_idivm.algebra.expressions import alias, identifier
+from dbt_idivm.algebra.relation import Relation
+from dbt_idivm.idiff.idiff import INS, IDiff
+from dbt_idivm.script.binding import StatementBinder
+from dbt_idivm.script.direct import rows_of
+from dbt_idivm.script.stored import Stored
+from dbt_idivm.script.ways import Application
+
+
+@dataclass(frozen=True)
+class Append(Application):
+    """I-diffs that pass `is_append`, at least one."""
+
+    @property
+    def shape(self) -> Literal["append"]:
+        return "append"
+
+    @property
+    def relations(self) -> tuple[Relation, ...]:
+        return tuple(diff.relation for diff in self.idiffs)
+
+    @property
+    def reads_view(self) -> bool:
+        return False
+
+    @property
+    def assigned(self) -> frozenset[str]:
+        return frozenset()
+
+    def statement(self, view: Stored, binder: StatementBinder, target: str) -> exp.Insert:
+        parts = []
+        for number, diff in enumerate(self.idiffs):
+            block = rows_of(view, self.idiffs[:number], diff, binder)
+            names = [alias(block.output[column.attribute], column.name) for column in view.columns]
+            parts.append(block.select().select(*names, append=False, copy=False))
+        table = binder.binding.dialect.table(target, None)
+        columns = exp.Schema(this=table, expressions=[identifier(column.name) for column in view.columns])
+        return exp.Insert(this=columns, expression=binder.attach(union_all(parts)))
+
+
+def is_append(idiffs: tuple[IDiff, ...]) -> bool:
+    """Whether every i-diff inserts, and no row of its IDs is in the view."""
+    return all(diff.kind is INS and diff.fresh for diff in idiffs)
