@@ -17,6 +17,7 @@ _WIDTHS: Mapping[object, float] = {
     _Type.DOUBLE: 6, _Type.DECIMAL: 4, _Type.TIMESTAMP: 5, _Type.TIMESTAMPTZ: 5, _Type.TIMESTAMPNTZ: 5}
 _OTHER = 10.0
 _FILE = 128 << 20  # bytes
+LARGEST = (1 << 62) - 1  # of any count: beyond it a log lies
 
 
 def width(types: Iterable[exp.DataType | str]) -> float:
@@ -38,6 +39,10 @@ class Size:
         now = max(round(rows), 0)
         each = self.bytes / self.rows if self.rows else 1.0
         return Size(now, round(now * each), self.files)
+
+    def bounded(self) -> Size:
+        """Within what can be written into a state and read back."""
+        return Size(*(min(max(each, 0), LARGEST) for each in (self.rows, self.bytes, self.files)))
 
     def times(self, factor: float) -> Size:
         """A table that is larger by that factor, in files of a usual size."""
@@ -61,5 +66,5 @@ def read(found: Any) -> Size | None:
     if not isinstance(found, dict):
         return None
     values = [found.get(name) for name in ("rows", "bytes", "files")]
-    counts = [each for each in values if isinstance(each, int) and not isinstance(each, bool) and 0 <= each < 1 << 62]
+    counts = [each for each in values if isinstance(each, int) and not isinstance(each, bool) and 0 <= each <= LARGEST]
     return Size(*counts) if len(counts) == len(values) else None

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Iterator
 from typing import Any
 
@@ -70,6 +71,25 @@ def test_a_large_view_is_maintained(shop: Project) -> None:
     assert_accounted(outcome, "additive")
     assert outcome.cost is not None and outcome.cost.alternatives["rebuild"] > outcome.cost.estimate
     assert shop.is_exact(view)
+
+
+def test_dbt_reports_what_was_chosen_and_keeps_what_it_took(project: Any) -> None:
+    """Three models, because nothing is learned from the first two of a process that has just started its Spark."""
+    project.write("dbt_project.yml", "name: functional\nversion: 1.0.0\nconfig-version: 2\nprofile: functional\n")
+    project.sql("create table {schema}.t using delta tblproperties ('delta.enableChangeDataFeed' = 'true') as "
+                "select id, id % 3 as g from range(9)")
+    for number in range(3):
+        sql = f"select g, count(*) + {number} as n from {project.schema}.t group by g"
+        project.write(f"models/m{number}.sql", "{{ config(materialized='idivm') }} " + sql)
+    assert {found.adapter_response["cost"] for found in project.results("run").values()} == {None}
+    project.sql("insert into {schema}.t values (9, 0)")
+    results = project.results("run", "--threads", "1")
+    assert {found.adapter_response["cost"]["chosen"] for found in results.values()} == {"rebuild"}
+    assert all("IDIVM-411 a rebuild takes about " in found.message for found in results.values())
+    assert project.sql("select g, n from {schema}.m1 order by g") == [(0, 5), (1, 4), (2, 4)]
+    kept = json.loads((project.root / ".idivm" / "costs.json").read_text())
+    (engine,) = kept["engines"].values()
+    assert [name.partition(".")[2] for name in engine["ratios"]] == ["m2"]
 
 
 def assert_accounted(outcome: Outcome, chosen: str) -> None:

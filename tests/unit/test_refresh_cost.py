@@ -311,9 +311,14 @@ def test_sizes_by_commits() -> None:
     assert sizes.from_commits(history_[:3], types) is None, "it does not reach back to all rows"
     overwritten = (commit("WRITE", 9, ["Overwrite"], numOutputRows=7, numOutputBytes=70, numFiles=1), *history_)
     assert sizes.from_commits(overwritten, types) == Size(7, 70, 1)
+    partition = (commit("WRITE", 9, ["Overwrite"], numOutputRows=7, numOutputBytes=70, numFiles=1, numRemovedFiles=1), *history_)
+    assert sizes.from_commits(partition, types) == Size(116 + 7, 1082 + 70, 4), "one of four files was replaced"
     assert sizes.from_commits((commit("CREATE TABLE", 0),), types) == Size(0, 0, 0)
     assert sizes.from_commits((commit("CREATE TABLE AS SELECT", 0),), types) is None
     assert sizes.moved(Size(5, 50, 1), [commit("DELETE", numDeletedRows=99), commit("RESTORE")], types).rows == 0
+    for lie in (1 << 62, (1 << 62) - 1):
+        lied = sizes.moved(Size(5, 1 << 61, 1), [commit("WRITE", 1, ["Append"], numOutputRows=lie)], types)
+        assert state.read(state.State({}, {}, sizes={"t": lied}).json()) == state.State({}, {}, sizes={"t": lied})
     for nonsense in ("", "x", "-5", "1e9", str(1 << 70)):
         assert sizes.moved(Size(5, 50, 1), [commit("WRITE", 1, ["Append"], numOutputRows=nonsense)], types).rows == 5
 

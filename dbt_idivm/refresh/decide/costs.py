@@ -13,6 +13,7 @@ from dbt_idivm.cost.work import Changes, Situation, TableChanges, expected, incr
 from dbt_idivm.errors import Finding, finding
 from dbt_idivm.operators.scan import DiffClass
 from dbt_idivm.refresh.catalog.history import Commit
+from dbt_idivm.refresh.catalog.sizes import number
 from dbt_idivm.refresh.changes.moves import Move
 from dbt_idivm.refresh.changes.net_diffs import INLINE_ROWS
 from dbt_idivm.refresh.checks.keys import KeyedInput
@@ -201,7 +202,7 @@ def _metric(commit: Commit, names: Sequence[str]) -> int:
     """The rows of one kind in a commit; a write adds all that it writes."""
     if names[0] == "numTargetRowsInserted" and commit.operation in ("WRITE", "STREAMING UPDATE", "CREATE TABLE AS SELECT"):
         names = ("numOutputRows",)
-    return next((int(commit.metrics[name]) for name in names if commit.metrics.get(name) is not None), 0)
+    return next((found for name in names if (found := number(commit.metrics, name)) is not None), 0)
 
 
 def _at_best(move: Move, found: TableChanges) -> TableChanges:

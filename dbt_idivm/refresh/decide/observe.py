@@ -72,6 +72,7 @@ def observe_sizes(seen: Observed) -> Steps[Observed]:
     if view is None and seen.reason is None and work.job.config.chooses and planned.plan is not None:
         view = yield from sizes.detail(client, work.stored.table, _stored_types(planned))
     known = {**found, **({work.stored.table: view} if view is not None and seen.reason is None else {})}
+    known = {table: size.bounded() for table, size in known.items()}
     return replace(seen, work=replace(work, planned=replace(planned, sizes=known)), view=view)
 
 
