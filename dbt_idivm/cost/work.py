@@ -27,6 +27,8 @@ from dbt_idivm.script.ways import Application, Way
 Changes = Callable[[str, DiffClass, frozenset[str]], float]
 # What a plan has besides its relations: the join of MERGE with its target and the writing; old_rows with its joins.
 _MERGE_NODES, _OLD_ROWS_NODES, _PER_NAMED = 8, 6, 4
+# A row of a file that is written again is read, joined with the source, given its values, its place, and its row in the feed.
+_REWRITING = 5
 # A state that is not the newest one is computed: the rows of the net diff are taken out or united.
 _STATE_NODES = 4
 
@@ -134,9 +136,10 @@ def merge(now: Situation, touched: float, inserted: float) -> Measure:
     """MERGE into the stored view of N rows on b files: the files are found by a join with all of it, those of the touched
     rows are X = y(N, b, touched) (Hanson's X_1), and are read and written again."""
     view = now.stored
-    rewritten = yao(view.rows, view.files, touched) / view.files if view.files else 0.0
+    rewritten = yao(view.rows, view.files, touched) / view.files if view.files and now.rewrites else 0.0
     written = rewritten * view.bytes if now.rewrites else min(touched, view.rows) * now.view_width
-    return Measure(merges=1, nodes=_MERGE_NODES, tuples=view.rows * (1 + rewritten) + touched + inserted,
+    tuples = view.rows * (1 + _REWRITING * rewritten) + touched + inserted
+    return Measure(merges=1, nodes=_MERGE_NODES, tuples=tuples,
                    bytes_read=view.bytes * (_key_part(now) + rewritten), bytes_written=written + inserted * now.view_width)
 
 
