@@ -29,6 +29,8 @@ Changes = Callable[[str, DiffClass, frozenset[str]], float]
 _MERGE_NODES, _OLD_ROWS_NODES, _PER_NAMED = 8, 6, 4
 # A row of a file that is written again is read, joined with the source, given its values, its place, and its row in the feed.
 _REWRITING = 5
+# With deletion vectors the files are only read, and joined with the source.
+_READING = 2
 # A state that is not the newest one is computed: the rows of the net diff are taken out or united.
 _STATE_NODES = 4
 
@@ -136,11 +138,11 @@ def merge(now: Situation, touched: float, inserted: float) -> Measure:
     """MERGE into the stored view of N rows on b files: the files are found by a join with all of it, those of the touched
     rows are X = y(N, b, touched) (Hanson's X_1), and are read and written again."""
     view = now.stored
-    rewritten = yao(view.rows, view.files, touched) / view.files if view.files and now.rewrites else 0.0
-    written = rewritten * view.bytes if now.rewrites else min(touched, view.rows) * now.view_width
-    tuples = view.rows * (1 + _REWRITING * rewritten) + touched + inserted
+    found = yao(view.rows, view.files, touched) / view.files if view.files else 0.0
+    written = found * view.bytes if now.rewrites else min(touched, view.rows) * now.view_width
+    tuples = view.rows * (1 + (_REWRITING if now.rewrites else _READING) * found) + touched + inserted
     return Measure(merges=1, nodes=_MERGE_NODES, tuples=tuples,
-                   bytes_read=view.bytes * (_key_part(now) + rewritten), bytes_written=written + inserted * now.view_width)
+                   bytes_read=view.bytes * (_key_part(now) + found), bytes_written=written + inserted * now.view_width)
 
 
 def _key_part(now: Situation) -> float:
