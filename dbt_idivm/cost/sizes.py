@@ -17,7 +17,7 @@ _WIDTHS: Mapping[object, float] = {
     _Type.DOUBLE: 6, _Type.DECIMAL: 4, _Type.TIMESTAMP: 5, _Type.TIMESTAMPTZ: 5, _Type.TIMESTAMPNTZ: 5}
 _OTHER = 10.0
 _FILE = 128 << 20  # bytes
-LARGEST = (1 << 62) - 1  # of any count: beyond it a log lies
+LARGEST = (1 << 62) - 1  # of any count; a larger one is an error of the log
 
 
 def width(types: Iterable[exp.DataType | str]) -> float:

@@ -42,7 +42,7 @@ def test_a_view_has_its_own_correction() -> None:
 
 
 def test_the_last_rebuild_is_the_best_estimate_of_the_next() -> None:
-    """Statistics that lie by a factor of 1,000 cost one refresh."""
+    """Statistics that are wrong by a factor of 1,000 cost one refresh."""
     found = Experience().learned("main.v", "rebuild", FULL, 1000 * FULL.seconds(SAFE))
     assert found.seconds("main.v", "rebuild", FULL) > 500 * FULL.seconds(SAFE)
     assert found.seconds("main.w", "rebuild", FULL) < 3 * FULL.seconds(SAFE), "another view has hardly noticed"

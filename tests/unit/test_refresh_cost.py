@@ -215,7 +215,7 @@ def test_without_sizes_few_changes_are_applied_and_others_rebuild(engine: FakeEn
 
 
 @pytest.mark.parametrize("factor", [0.001, 1000])
-def test_statistics_that_lie(engine: FakeEngine, factor: float) -> None:
+def test_wrong_statistics(engine: FakeEngine, factor: float) -> None:
     built(grown(engine, "3000000"))
     table = engine.tables["main.v__idivm"]
     *rest, note = table.commits[-1]
@@ -316,9 +316,9 @@ def test_sizes_by_commits() -> None:
     assert sizes.from_commits((commit("CREATE TABLE", 0),), types) == Size(0, 0, 0)
     assert sizes.from_commits((commit("CREATE TABLE AS SELECT", 0),), types) is None
     assert sizes.moved(Size(5, 50, 1), [commit("DELETE", numDeletedRows=99), commit("RESTORE")], types).rows == 0
-    for lie in (1 << 62, (1 << 62) - 1):
-        lied = sizes.moved(Size(5, 1 << 61, 1), [commit("WRITE", 1, ["Append"], numOutputRows=lie)], types)
-        assert state.read(state.State({}, {}, sizes={"t": lied}).json()) == state.State({}, {}, sizes={"t": lied})
+    for rows in (1 << 62, (1 << 62) - 1):
+        large = sizes.moved(Size(5, 1 << 61, 1), [commit("WRITE", 1, ["Append"], numOutputRows=rows)], types)
+        assert state.read(state.State({}, {}, sizes={"t": large}).json()) == state.State({}, {}, sizes={"t": large})
     for nonsense in ("", "x", "-5", "1e9", str(1 << 70)):
         assert sizes.moved(Size(5, 50, 1), [commit("WRITE", 1, ["Append"], numOutputRows=nonsense)], types).rows == 5
 

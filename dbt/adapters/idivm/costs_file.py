@@ -1,6 +1,6 @@
 """What refreshes took, kept in the project's `.idivm/costs.json` between runs, for each engine apart.
 
-Losing the file costs speed, not truth: what cannot be read is ignored, which is said once, and written anew.
+Losing the file costs speed, not truth: what cannot be read is ignored, reported once, and replaced.
 """
 
 from __future__ import annotations

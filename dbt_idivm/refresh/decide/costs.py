@@ -75,7 +75,7 @@ class Costs:
                          rewrites=properties.get(DELETION_VECTORS, "").lower() != "true")
 
     def expected(self) -> Situation:
-        """Before net diffs are read: at best, so that what is dearer than a rebuild then is so for certain."""
+        """Before net diffs are read: at best, so that what costs more than a rebuild even then does so for certain."""
         return self.situation(expected(self.plan, {table: _at_best(self.seen.moves[table], found)
                                                    for table, found in self.counts.items()}, hopeful=True))
 
