@@ -1,8 +1,8 @@
 """What refreshes really took: prices of an engine, and corrections for each view and way. Losing it costs speed, not truth.
 
 All of it is frozen values: a refresh that is done makes a new experience out of the old one. Wrong figures do not last: what no
-duration can be is ignored, prices move by a part of the error and stay within bounds, of three durations the middle one counts, and
-the correction of a way that is not used returns to 1.
+duration can be is ignored, prices move by a part of the error and stay within bounds, of three durations the middle one
+counts, and the correction of a way that is not used returns to 1.
 """
 
 from __future__ import annotations
