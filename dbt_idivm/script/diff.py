@@ -45,13 +45,15 @@ class InlineDiff:
 class FeedDiff:
     """A net diff too large to inline: the table's change feed after `from_version`, up to and with `to_version`.
 
-    `broadcast`: whether it is small enough to be sent to every task as a whole.
+    `broadcast`: whether it is small enough to be sent to every task as a whole. `appended`: rows were added, and no other
+    row was touched.
     """
 
     table: str
     from_version: int
     to_version: int
     broadcast: bool = True
+    appended: bool = False
 
 
 NetDiff = InlineDiff | FeedDiff
@@ -72,11 +74,18 @@ class NetChanges:
         diff = self.diffs.get(leaf.scan.table)
         if diff is None:
             return ()
-        return None if isinstance(diff, FeedDiff) else self.classes[leaf.scan.occurrence, leaf.split][leaf.diff_class]
+        if isinstance(diff, FeedDiff):
+            return () if diff.appended and leaf.diff_class in _none_if_appended(leaf.scan) else None
+        return self.classes[leaf.scan.occurrence, leaf.split][leaf.diff_class]
 
     def is_empty(self, leaf: DiffRows) -> bool:
         """Whether a base i-diff surely has no rows."""
         return self.rows(leaf) == ()
+
+
+def _none_if_appended(scan: Scan) -> frozenset[DiffClass]:
+    """The classes that have no rows where rows were only added. Without a key what is added is to be recomputed."""
+    return frozenset({"minus", "del", "upd", "rec"}) if scan.unique else frozenset({"minus"})
 
 
 def classify(scan: Scan, diff: InlineDiff, split: frozenset[str],

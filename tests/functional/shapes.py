@@ -122,6 +122,11 @@ class Stage:
         self.number += 1
         self.project.sql(f"update $.cust set name = 'n{self.number}' where id = 1")
 
+    def grow(self) -> None:
+        """Rows that are new for certain."""
+        self.number += 10
+        self.project.sql(f"insert into $.orders select {self.number}, id, 5, 'g' from $.cust where id = 1")
+
     def reprice(self) -> None:
         """A change of what is summed up, and of nothing else."""
         self.number += 1
@@ -325,11 +330,12 @@ DEFINED = (("create view v", OLD), ("build v__idivm", HELD), ("create view v", N
 SHAPES = {
     "create": Shape(JOIN, "create", (("build v__idivm", GONE), ("create view v", NEW)), Stage.drop),
     "create_table": Shape(PLAIN, "create", (("build v", NEW),), Stage.drop),
+    "append": Shape(JOIN, "incremental", (("append to v__idivm", NEW),), change=Stage.grow, applied=("append",)),
     "direct": Shape(JOIN, "incremental", MERGED, change=Stage.rename, applied=("direct",)),
     "effective": Shape(JOIN, "incremental", MERGED, applied=("effective",)),
     "additive": Shape(GROUPS, "incremental", MERGED, applied=("additive",)),
-    "staged": Shape(JOIN, "incremental", (("stage", OLD), ("merge into v__idivm", NEW), ("drop view idivm_net_1", NEW)),
-                    change=Stage.many, applied=("effective",)),
+    "staged": Shape(JOIN, "incremental", (("stage", OLD), ("append to v__idivm", NEW), ("drop view idivm_net_1", NEW)),
+                    change=Stage.many, applied=("append",)),
     "cached_create": Shape(ABOVE, "create", ((f"build {CACHE}", GONE), ("build v__idivm", GONE), ("create view v", NEW)),
                            Stage.drop, options={"caches": "all"}),
     "cached": Shape(ABOVE, "incremental", ((f"merge into {CACHE}", OLD), *MERGED), change=Stage.reprice,

@@ -59,6 +59,38 @@ def test_direct(shop: Project) -> None:
     assert refreshed(shop, model).mode == "noop"
 
 
+def test_append(shop: Project) -> None:
+    """New rows of a table are new rows of the view: an INSERT, which reads the view as little as it reads other orders."""
+    model = shop.model("spj", SPJ, KEYS)
+    refreshed(shop, model)
+    shop.sql("insert into $.orders values (10, 1, 9, 'n'), (11, 3, 8, null), (12, 7, 8, null)")
+    outcome = refreshed(shop, model)
+    assert (outcome.mode, outcome.strategy, counts(outcome)) == ("incremental", "id", (2, 0, 0))
+    insert, = (s for s in shop.executed if s.kind == "write")
+    assert insert.label == f"append to {shop.schema}.spj__idivm" and "INSERT INTO" in insert.sql and "MERGE" not in insert.sql
+    assert refreshed(shop, model).mode == "noop"
+    shop.sql("insert into $.cust values (7, 'new', null)", "insert into $.orders values (13, 7, 8, null)")
+    assert counts(refreshed(shop, model)) == (2, 0, 0), "a pair of which both are new is one row"
+    shop.sql("insert into $.orders values (14, 99, 8, null)")
+    assert refreshed(shop, model).mode in ("noop", "incremental"), "no partner: nothing is inserted"
+
+
+def test_deletion_vectors(shop: Project) -> None:
+    """Tables of views have them unless the user says otherwise, and the change feed of such a view is what another one reads."""
+    for name, properties, expected in (("dv", {}, "true"), ("own", {"DELTA.enabledeletionvectors": "false"}, None)):
+        model = shop.model(name, "select id, name from $.cust where region is null or region <> 'z'", KEYS,
+                           {"tblproperties": properties})
+        above = shop.model(f"above_{name}", f"select c.name, o.price from $.{name} c join $.orders o on o.cust = c.id", KEYS)
+        for each in (model, above):
+            refreshed(shop, each)
+        given = {row[0]: row[1] for row in shop.spark.sql(f"show tblproperties {shop.schema}.{name}").collect()}
+        assert given.get("delta.enableDeletionVectors") == expected or expected is None
+        shop.sql("update $.cust set name = 'x' where id = 2", "delete from $.cust where id = 3", "update $.cust set region = 'y'")
+        for each in (model, above):
+            assert refreshed(shop, each).mode == "incremental"
+        shop.sql("delete from $.cust", "insert into $.cust values (1, 'ann', 'n'), (2, 'bob', null), (3, 'cy', 'n')")
+
+
 def test_rows_that_no_table_has(shop: Project) -> None:
     """A query of constants is built once; constants beside the rows of a table are not touched."""
     alone = shop.model("alone", "select * from values (1, 'a', 1.5), (2, null, 22.25) as t(x, y, z) "

@@ -108,7 +108,7 @@ class World:
 
     def script(self, diffs: Mapping[str, InlineDiff], plan: Plan | None = None, target: str = VIEW) -> BoundScript | None:
         """The refresh that these net diffs call for: of the view, unless another maintained table is meant."""
-        bound: dict[str, NetDiff] = {name: FeedDiff(name, 0, 1) if name in self.feeds else diff for name, diff in diffs.items()}
+        bound: dict[str, NetDiff] = {name: _in_engine(name, diff) if name in self.feeds else diff for name, diff in diffs.items()}
         plan = plan or self.plan
         binding = Binding(changes=net_changes(plan, bound), dialect=self.engine.dialect)
         return bind(plan, binding, target, optimised=self.options.optimised)
@@ -204,3 +204,8 @@ class World:
 def _is_inlinable(table: Table) -> bool:
     """Whether the net diff of the table can be put into a statement; else it stays in the engine."""
     return all(is_inlinable(kind) for _, kind in table.columns)
+
+
+def _in_engine(name: str, diff: InlineDiff) -> FeedDiff:
+    """The feed with that net diff; commits would say if rows were only added."""
+    return FeedDiff(name, 0, 1, appended=all(weight > 0 for _, weight in diff.rows))

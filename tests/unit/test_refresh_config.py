@@ -5,9 +5,12 @@ from __future__ import annotations
 from typing import Any
 
 import pytest
+from sqlglot import parse_one
 
 from dbt_idivm.errors import IdivmError
+from dbt_idivm.refresh.apply.statements import create_table
 from dbt_idivm.refresh.decide.config import ModelConfig, model_config
+from dbt_idivm.script.dialect import DELTA
 
 
 def codes(**config: Any) -> tuple[str, ...]:
@@ -28,6 +31,18 @@ def test_values_are_taken_over() -> None:
     assert config.keys == {"orders": ("id",), "shop.log": ()}
     assert (config.unique_key, config.cluster_by, config.partition_by) == (("id",), ("a", "b"), ("day",))
     assert config.tblproperties == {"x": "true"}
+
+
+@pytest.mark.parametrize(("properties", "expected"), [
+    ({}, True), ({"delta.enableDeletionVectors": False}, False), ({"DELTA.ENABLEDELETIONVECTORS": "TRUE"}, True),
+    ({"delta.universalFormat.enabledFormats": "iceberg"}, False), ({"delta.enableIcebergCompatV2": "true"}, False),
+])
+def test_deletion_vectors(properties: dict[str, Any], expected: bool) -> None:
+    config = model_config({"dbt": {"tblproperties": properties}})
+    assert config.deletion_vectors is expected
+    text = create_table(DELTA, "main.v", parse_one("SELECT 1 AS a"), config, {}, replace=False).sql
+    ours = "'delta.enableDeletionVectors'='true'"
+    assert (ours in text.replace(" = ", "=")) is (expected and not properties)
 
 
 @pytest.mark.parametrize("value, caches", [

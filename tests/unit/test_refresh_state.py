@@ -89,6 +89,30 @@ def test_feed_rows_are_estimated_from_metrics(made: Commit, rows: int | None) ->
     assert made.feed_rows == rows
 
 
+@pytest.mark.parametrize(("made", "only_adds"), [
+    (commit("WRITE", {"numOutputRows": "3"}, mode="Append"), True),
+    (commit("STREAMING UPDATE", {"numOutputRows": "3"}, outputMode="Append"), True),
+    (commit("OPTIMIZE", {"numRemovedFiles": "3"}), True),
+    (commit("MERGE", {"numTargetRowsInserted": "3", "numTargetRowsUpdated": "0", "numTargetRowsDeleted": "0"}), True),
+    (commit("DELETE", {"numDeletedRows": "0", "numRemovedFiles": "0"}), True),
+    (commit("WRITE", {"numOutputRows": "3"}), False),
+    (commit("WRITE", {"numOutputRows": "3"}, mode="Overwrite"), False),
+    (commit("WRITE", {"numOutputRows": "3", "numRemovedFiles": "1"}, mode="Append"), False),
+    (commit("STREAMING UPDATE", {"numOutputRows": "3"}, outputMode="Complete"), False),
+    (commit("MERGE", {"numTargetRowsInserted": "3", "numTargetRowsUpdated": "1", "numTargetRowsDeleted": "0"}), False),
+    (commit("MERGE", {"numTargetRowsInserted": "3"}), False),
+    (commit("MERGE", {"numTargetRowsInserted": "3", "numTargetRowsUpdated": "0", "numTargetRowsDeleted": "0",
+                      "numTargetFilesRemoved": "1"}), False),
+    (commit("DELETE", {"numDeletedRows": "1"}), False),
+    (commit("CREATE TABLE AS SELECT", {"numOutputRows": "3"}), False),
+    (commit("CREATE OR REPLACE TABLE AS SELECT", {"numOutputRows": "5"}), False),
+    (commit("RESTORE"), False),
+    (commit("AN OPERATION OF THE FUTURE", {"numOutputRows": "3"}), False),
+])
+def test_only_adds(made: Commit, only_adds: bool) -> None:
+    assert made.only_adds is only_adds
+
+
 def test_history_rows() -> None:
     columns = ("version", "timestamp", "operation", "operationParameters", "operationMetrics", "userMetadata")
     at = dt.datetime(2026, 1, 1, 12, 0, 0, 250000)

@@ -8,6 +8,9 @@ from dbt_idivm.compiler import compile_plan
 from dbt_idivm.explain import explain
 from dbt_idivm.frontend.lower import lower
 from dbt_idivm.operators.scan import DiffRows
+from dbt_idivm.script.bind import choose_application, render
+from dbt_idivm.script.binding import Binding
+from dbt_idivm.script.diff import FeedDiff, NetChanges
 from dbt_idivm.script.plan import Plan
 from dbt_idivm.script.ways import ALL_WAYS, STRATEGIES, Application, Strategy, WayName
 from dbt_idivm.support import CATALOG, CONSTRUCTS, Construct
@@ -70,6 +73,23 @@ def test_what_is_read_and_assigned() -> None:
     added = done(TOTALS, "additive")
     assert (added.shape, added.tables, added.reads_view) == ("additive", (), False)
     assert added.assigned == set(plan(TOTALS).root.columns) - {"orders__cid"}
+
+
+def test_only_new_rows_are_appended() -> None:
+    """INS of rows that may be there already, as after a row of a semi-join's right side came, is matched with the view."""
+    added = done(JOIN, "id", "d_ins__o", "d_ins__c")
+    assert (added.shape, added.tables, added.reads_view) == ("append", ("customers", "orders"), False) and not added.assigned
+    changes = NetChanges({"orders": FeedDiff("orders", 0, 1)})
+    view = plan(JOIN)
+    sql = render(view, done(JOIN, "id", "d_ins__o"), Binding(changes=changes), "main.v").statement.sql("spark")
+    assert "INSERT INTO main.v (id, price, name, idivm__c__id) SELECT " in sql and "MERGE" not in sql and "main.v AS" not in sql
+    appended = NetChanges({"orders": FeedDiff("orders", 0, 1, appended=True)})
+    chosen = choose_application(view.ways, appended)
+    assert chosen is not None and chosen.shape == "append", "whatever stays in the engine, commits say that rows were only added"
+    assert choose_application(plan(BAG).ways, NetChanges({"clicks": FeedDiff("clicks", 0, 1, appended=True)})) is not None
+    assert done(JOIN, "id", "d_ins__o", "d_del__c").shape == "direct"
+    some = "select o.id from orders o where exists (select 1 from customers c where c.id = o.cid)"
+    assert done(some, "id", "d_ins__o").shape == "append" and done(some, "id", "d_ins__c").shape == "direct"
 
 
 def test_explain_prints_every_way() -> None:

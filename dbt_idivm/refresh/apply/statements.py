@@ -10,7 +10,7 @@ from sqlglot import exp
 from dbt_idivm.algebra.expressions import identifier
 from dbt_idivm.refresh.catalog.relations import FEED
 from dbt_idivm.refresh.catalog.state import encode
-from dbt_idivm.refresh.decide.config import ModelConfig
+from dbt_idivm.refresh.decide.config import DELETION_VECTORS, ModelConfig
 from dbt_idivm.refresh.protocol import Statement
 from dbt_idivm.relation_name import name_parts
 from dbt_idivm.script.dialect import Dialect
@@ -42,7 +42,9 @@ def create_table(dialect: Dialect, table: str, query: exp.Expr, config: ModelCon
         place = f"{config.location_root.rstrip('/')}/{name_parts(table)[-1]}"
         parts.append(exp.LocationProperty(this=exp.Literal.string(place)))
     feed = "false" if config.column_mapping else "true"
-    texts = {**config.tblproperties, FEED: feed, **{key: encode(value) for key, value in properties.items()}}
+    is_given = DELETION_VECTORS.lower() in map(str.lower, config.tblproperties)
+    chosen = {DELETION_VECTORS: "true"} if config.deletion_vectors and not is_given else {}
+    texts = {**chosen, **config.tblproperties, FEED: feed, **{key: encode(value) for key, value in properties.items()}}
     parts += _properties(texts)
     tree = exp.Create(this=dialect.table(table, None), kind="TABLE", replace=replace, expression=query,
                       properties=exp.Properties(expressions=parts))

@@ -69,6 +69,17 @@ class Commit:
             return None
         return sum(int(value) * times for value, times in found if value is not None) or self._none_for_certain()
 
+    @property
+    def only_adds(self) -> bool:
+        """Whether it certainly touched no row that was there before."""
+        if self.feed_rows == 0:
+            return True
+        if any(int(self.metrics.get(metric) or 0) for metric in _REMOVED):
+            return False
+        if self.operation == "MERGE":
+            return self.feed_rows is not None and self.feed_rows == int(self.metrics.get("numTargetRowsInserted") or 0)
+        return self.operation in _WRITES and bool(self.modes) and self.modes <= _ADDS
+
     def _none_for_certain(self) -> int | None:
         """0 if no row went uncounted: what is taken for unchanged is never read, and a count taken for too few costs a read."""
         adds = self.operation not in _WRITES or (self.modes and self.modes <= _ADDS)

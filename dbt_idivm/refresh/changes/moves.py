@@ -34,6 +34,12 @@ class Move:
         return None if None in counts else sum(count for count in counts if count is not None)
 
 
+    @property
+    def only_adds(self) -> bool:
+        """Whether the commits certainly touched no row that was there before."""
+        return all(commit.only_adds for commit in self.commits)
+
+
 def moves(client: Client, state: State, inputs: Inputs) -> Steps[dict[str, Move] | Finding]:
     """Table → move; or why the view cannot be refreshed incrementally from what it was built from."""
     found: dict[str, Move] = {}

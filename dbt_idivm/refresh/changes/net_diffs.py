@@ -52,7 +52,7 @@ def _read(client: Client, found: Input, move: Move) -> Steps[NetDiff]:
 def feed_of(move: Move) -> FeedDiff:
     """The diff left in the engine. Rows in unknown number are not broadcast: the driver has to hold what is."""
     small = move.feed_rows is not None and move.feed_rows <= BROADCAST_ROWS
-    return FeedDiff(move.table, move.consumed.version, move.to_version, small)
+    return FeedDiff(move.table, move.consumed.version, move.to_version, small, move.only_adds)
 
 
 def _size(row: tuple[Row, int]) -> int:

@@ -32,6 +32,10 @@ _DBT_CHOICES: Mapping[str, tuple[str, ...]] = {
 _NOT_YET = {("volatile", "at_refresh")}
 
 
+DELETION_VECTORS = "delta.enableDeletionVectors"
+_ICEBERG = ("delta.enableicebergcompat", "delta.universalformat")
+
+
 @dataclass(frozen=True)
 class ModelConfig:
     """How the user wants the model. `keys` names inputs as the user writes them in `ref` and `source`."""
@@ -65,6 +69,14 @@ class ModelConfig:
     def may_rebuild(self) -> bool:
         """Whether a rebuild is among what is chosen from."""
         return self.strategy == "auto"
+
+    @property
+    def deletion_vectors(self) -> bool:
+        """Whether the view's table has them: unless the user says otherwise, or the table is to be Iceberg's as well, which
+        cannot have them. A refresh then marks rows of many files as deleted, and writes no file again (ADR 0018)."""
+        given = {key.lower(): value for key, value in self.tblproperties.items()}
+        default = str(not any(key.startswith(_ICEBERG) for key in given))
+        return given.get(DELETION_VECTORS.lower(), default).lower() == "true"
 
     @property
     def column_mapping(self) -> bool:
