@@ -24,7 +24,6 @@ from dbt_idivm.script.diff import FeedDiff, NetChanges
 from dbt_idivm.script.plan import Plan
 from dbt_idivm.script.ways import Application
 
-DELETION_VECTORS = "delta.enableDeletionVectors"
 _CLASSES = (("inserted", ("numTargetRowsInserted",)), ("deleted", ("numTargetRowsDeleted", "numDeletedRows")),
             ("updated", ("numTargetRowsUpdated", "numUpdatedRows")))
 
@@ -70,9 +69,8 @@ class Costs:
         return {move.table: _counts(move, sizes.get(move.table)) for move in self._moved}
 
     def situation(self, changes: Changes) -> Situation:
-        properties = self.seen.work.job.config.tblproperties
-        return Situation(self.plan, self.seen.work.planned.sizes, self.seen.view, changes,
-                         rewrites=properties.get(DELETION_VECTORS, "").lower() != "true")
+        work = self.seen.work
+        return Situation(self.plan, work.planned.sizes, self.seen.view, changes, rewrites=not work.job.config.deletion_vectors)
 
     def expected(self) -> Situation:
         """Before net diffs are read: at best, so that what costs more than a rebuild even then does so for certain."""
@@ -89,7 +87,7 @@ class Costs:
             if diff is None:
                 return 0.0
             if isinstance(diff, FeedDiff):
-                return max(estimated(occurrence, diff_class, split), 1.0)
+                return max(estimated(occurrence, diff_class, split), 0.0 if diff.appended else 1.0)
             return float(len(net.classes[occurrence, split][diff_class])) if (occurrence, split) in net.classes else 0.0
 
         return self.situation(changed)
