@@ -38,7 +38,7 @@ def new_state(job: Job, planned: Planned, inputs: Mapping[str, Consumed]) -> Sta
     """The state of a commit after which the view is what the planned model gives over `inputs`."""
     views = {name: view_digest(text, planned.inputs.settings.get(name)) for name, text in planned.inputs.views.items()}
     return State(inputs, planned.fingerprint, request_digest(job), views, job.request.run_id,
-                 volatile=not planned.repeatable, proof=str(planned.proof or ""))
+                 volatile=not planned.repeatable, proof=str(planned.proof or ""), sizes=planned.sizes)
 
 
 def consumed_at_build(planned: Planned) -> dict[str, Consumed]:

@@ -11,6 +11,9 @@ from collections.abc import Mapping
 from dataclasses import asdict, dataclass, field
 from typing import Any
 
+from dbt_idivm.cost import sizes
+from dbt_idivm.cost.sizes import Size
+
 FORMAT = 1
 MARK = "idivm"
 
@@ -31,7 +34,8 @@ class State:
     `plan` are the parts of the fingerprint, so that a difference can be named; `request` is a hash over all that the
     refresh was asked with, before any look-up. An untrusted state was built from a part of the inputs; a
     volatile one would come out otherwise if it were built again. `proof`: how the plan was found to mean what the SELECT
-    means, or that it does not (`proof.py`).
+    means, or that it does not (`proof.py`). `sizes`: table → its size at that version, for estimates only, as far as they are
+    known; the view's own, before the commit, is among them.
     """
 
     inputs: Mapping[str, Consumed]
@@ -42,6 +46,7 @@ class State:
     trusted: bool = True
     volatile: bool = False
     proof: str = ""
+    sizes: Mapping[str, Size] = field(default_factory=dict)
 
     @property
     def versions(self) -> dict[str, int]:
@@ -74,7 +79,9 @@ def read(text: str | None) -> State | None:
 def _state(found: dict[str, Any]) -> State | None:
     try:
         inputs = {name: Consumed(**consumed) for name, consumed in found.pop("inputs").items()}
-        return State(inputs=inputs, **found)
+        known = found.pop("sizes", None)
+        read = {name: sizes.read(each) for name, each in known.items()} if isinstance(known, dict) else {}
+        return State(inputs=inputs, sizes={name: size for name, size in read.items() if size is not None}, **found)
     except (KeyError, TypeError):
         return None
 
