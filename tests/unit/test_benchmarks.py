@@ -257,7 +257,6 @@ def test_bars_are_ratios_to_full() -> None:
 
 
 def test_plots_are_drawn(tmp_path: Path) -> None:
-    pytest.importorskip("matplotlib")
     files = plots.draw([record(), record(lane="id"), replace(record(), purpose="fanout", parameters={"fanout": 5})], tmp_path)
     assert [file.name for file in files] == ["fanout_w_q.png", "queries_w_1.png"]
     assert all(file.read_bytes().startswith(b"\x89PNG") for file in files)
