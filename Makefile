@@ -7,11 +7,11 @@ BIN     := $(VENV)/bin
 INSTALL := $(BIN)/python -m pip install --quiet --disable-pip-version-check -c constraints.txt
 
 .DEFAULT_GOAL := help
-.PHONY: help test spark property faults conformance wheel versions demo lint check docs clean java
+.PHONY: help test spark property faults conformance wheel versions demo bench bench-full lint check docs clean java
 .NOTPARALLEL:
 
 help: ## what can be made
-	@sed -n 's/^\([a-z]*\):.*## /\1|/p' $(MAKEFILE_LIST) | while IFS='|' read name what; do printf '  make %-12s %s\n' "$$name" "$$what"; done
+	@sed -n 's/^\([a-z-]*\):.*## /\1|/p' $(MAKEFILE_LIST) | while IFS='|' read name what; do printf '  make %-12s %s\n' "$$name" "$$what"; done
 
 # Two processes, each with its own embedded Spark; the file that takes longest comes first.
 test: java $(VENV)/.dev $(VENV)/.jars ## lint, then the default test suite
@@ -43,6 +43,12 @@ demo: java $(VENV)/.demo $(VENV)/.jars ## six maintained models over real data, 
 	@$(BIN)/python examples/nycflights/demo.py
 	@echo "Last, and once: a class archive, so that Spark starts faster from now on (a minute; Ctrl-C leaves it out) .."
 	@$(BIN)/python -m dbt.adapters.idivm.prepare --fast-start
+
+bench: java $(VENV)/.bench $(VENV)/.jars ## refreshes timed beside rebuilds and beside the cheapest possible MERGE: ten minutes
+	$(BIN)/python -m benchmarks --suite bench $(BENCH_ARGS)
+
+bench-full: java $(VENV)/.bench $(VENV)/.jars ## the same at the sizes of the papers: hours, and 100 GB of disk
+	$(BIN)/python -m benchmarks --suite full --memory 8g $(BENCH_ARGS)
 
 lint: $(VENV)/.dev ## ruff
 	$(BIN)/ruff check .
@@ -80,7 +86,12 @@ $(VENV)/.demo: $(BIN)/python pyproject.toml constraints.txt
 	@$(INSTALL) -e '.[pyspark,demo]'
 	@touch $@
 
-# Needs one of the two installs, whichever the target above asked for first; so it has no prerequisite of its own.
+$(VENV)/.bench: $(BIN)/python pyproject.toml constraints.txt
+	@echo "Installing the project with the tools of its benchmarks (once) .."
+	@$(INSTALL) -e '.[bench]'
+	@touch $@
+
+# Needs one of these installs, whichever the target above asked for first; so it has no prerequisite of its own.
 $(VENV)/.jars:
 	@echo "Looking for Java and for the Delta JARs that fit the installed Spark (downloaded once) .."
 	@$(BIN)/python -m dbt.adapters.idivm.prepare

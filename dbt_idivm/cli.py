@@ -13,10 +13,12 @@ import yaml
 
 from dbt_idivm.compiler import compile_plan
 from dbt_idivm.context import WORDS, Caching, caches_of
+from dbt_idivm.cost.experience import Experience
+from dbt_idivm.cost.table import cost_table
 from dbt_idivm.errors import IdivmError, finding, listed
 from dbt_idivm.explain import delta_script, explain, explain_passes
 from dbt_idivm.frontend.lower import lower
-from dbt_idivm.relation_name import relation_name
+from dbt_idivm.relation_name import name_parts, relation_name
 from dbt_idivm.schema_file import SchemaFileError, catalog_of, plain_sql
 from dbt_idivm.script.plan import Plan
 from dbt_idivm.script.ways import ALL_WAYS, STRATEGIES, Strategy
@@ -61,9 +63,11 @@ def main() -> None:
 @click.option("--caches", default="auto", show_default=True, metavar="[auto|none|all|NAME,…]",
               help="Which caches to keep: none, or all that the paper places, or those of these CTEs and derived tables.")
 @click.option("--passes", is_flag=True, help="Print the tree after each pass and the i-diffs after each optimisation first.")
+@click.option("--cost", is_flag=True, help="Print what a refresh is estimated to cost by each way; needs --rows for each table.")
+@click.option("--rows", multiple=True, metavar="TABLE=N", help="The number of rows of a table. May be given several times.")
 @click.option("--fail-on", type=click.Choice(["full"]), help="Exit with 1 if the model would be rebuilt on every run.")
 def explain_command(model: Path, schemas: tuple[Path, ...], script: str, strategy: Strategy, caches: str,
-                    passes: bool, fail_on: str | None) -> None:
+                    passes: bool, cost: bool, rows: tuple[str, ...], fail_on: str | None) -> None:
     """Print the plan and the Δ-script of MODEL, a file with a SELECT (ref and source are understood)."""
     try:
         plan, is_typed = _plan(model, schemas, strategy, caches)
@@ -76,6 +80,8 @@ def explain_command(model: Path, schemas: tuple[Path, ...], script: str, strateg
         if fail_on == "full" or not error.is_refusal:
             raise SystemExit(1) from error
         return
+    if cost:
+        click.echo(_costs(plan, rows))
     if passes:
         click.echo(explain_passes(plan))
     click.echo(explain(plan))
@@ -84,6 +90,21 @@ def explain_command(model: Path, schemas: tuple[Path, ...], script: str, strateg
         click.echo("types\n  of UNION: Spark is asked when the view is built, and branches are cast to them; here they are not\n")
     for name in {"both": ("naive", "optimised"), "none": ()}.get(script, (script,)):
         click.echo(f"-- Δ-script ({name})\n{delta_script(plan, model.stem, STRATEGIES[strategy], optimised=name == 'optimised')}")
+
+
+def _costs(plan: Plan, rows: tuple[str, ...]) -> str:
+    """The estimates for tables of so many rows, given as `table=number`; a table by its last name is enough."""
+    given = {}
+    for each in rows:
+        name, _, count = each.partition("=")
+        if not name or not count.replace("_", "").isdigit():
+            raise click.BadParameter(f"'{each}' is not TABLE=N", param_hint="--rows")
+        given[name.lower()] = int(count)
+    tables = {table: given.get(table.lower(), given.get(name_parts(table)[-1].lower())) for table in plan.base_tables}
+    try:
+        return cost_table(plan, {table: count for table, count in tables.items() if count is not None}, Experience())
+    except ValueError as error:
+        raise click.UsageError(str(error)) from error
 
 
 def _properties(path: Path) -> dict[str, list[object]]:

@@ -308,9 +308,10 @@ CODES: tuple[ErrorCode, ...] = (
         "IDIVM-410", "full refresh", "the last build read only a part of its inputs",
         "it ran with --empty or --sample, or stopped before its last commit", "nothing: the next refresh is incremental again"),
     ErrorCode(
-        "IDIVM-411", "full refresh", "a rebuild is cheaper",
-        "the estimate for an incremental refresh is {incremental}, for a rebuild {full}",
-        "nothing, or set `strategy: incremental` to exclude rebuilds"),
+        "IDIVM-411", "full refresh", "a rebuild takes about {full}, an incremental refresh {incremental}; {pays}",
+        "`strategy: auto` takes what is estimated to be quicker, from the sizes of the tables, the changes, and the durations of "
+        "earlier refreshes. Both give the same rows",
+        "nothing, or set `strategy: incremental` to exclude rebuilds; `idivm plan` shows all estimates"),
     ErrorCode(
         "IDIVM-412", "full refresh", "the columns of {source} changed",
         "the view was built when they were {before}; now they are {now}", "nothing: the next refresh is incremental again"),
@@ -336,6 +337,11 @@ CODES: tuple[ErrorCode, ...] = (
         "condition or a join of the query excludes",
         "nothing: the rebuild shows whether the query itself fails. If this happens often, use `try_divide`, `try_cast` and "
         "similar functions, which fail on no value"),
+    ErrorCode(
+        "IDIVM-418", "full refresh", "the size of {source} is not known, nor that few rows changed",
+        "the log of the table shows neither rows nor bytes, so nothing says that an incremental refresh would be quicker, and "
+        "`strategy: auto` does what a plain table would do",
+        "nothing, or set `strategy: incremental` to exclude rebuilds"),
     # 9xx: our own failures
     ErrorCode(
         "IDIVM-901", "internal", "{message}",

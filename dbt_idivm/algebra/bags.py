@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from sqlglot import exp
 
 from dbt_idivm.algebra.block import Binder, Block, isolate
+from dbt_idivm.algebra.cardinality import Cardinality, Sizes, united
 from dbt_idivm.algebra.core import Unary, project
 from dbt_idivm.algebra.relation import Provenance, Relation
 from dbt_idivm.cached import cached_property
@@ -31,6 +32,9 @@ class Distinct(Unary):
 
     def restrict(self, on: tuple[str, ...], keys: Relation) -> Relation:
         return Distinct(self.child.restrict(on, keys))
+
+    def cardinality(self, inputs: Sequence[Cardinality], sizes: Sizes) -> Cardinality:
+        return inputs[0].with_rows(inputs[0].values(self.columns))
 
     def label(self) -> str:
         return "distinct"
@@ -78,6 +82,9 @@ class Concat(Relation):
 
     def provenance(self, names: tuple[str, ...]) -> Provenance | None:
         return tuple((part, names) for part in self.parts)
+
+    def cardinality(self, inputs: Sequence[Cardinality], sizes: Sizes) -> Cardinality:
+        return united(inputs)
 
     def label(self) -> str:
         return "⊎"

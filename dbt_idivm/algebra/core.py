@@ -8,6 +8,7 @@ from dataclasses import dataclass, replace
 from sqlglot import exp
 
 from dbt_idivm.algebra.block import Binder, Block
+from dbt_idivm.algebra.cardinality import Cardinality, Sizes
 from dbt_idivm.algebra.expressions import all_same, column, conjuncts, render, substitute
 from dbt_idivm.algebra.relation import Provenance, Relation
 from dbt_idivm.algebra.types import infer_type
@@ -111,6 +112,9 @@ class Compute(Unary):
         sources = tuple(each.name for each in map(definitions.__getitem__, names) if isinstance(each, exp.Column))
         return ((self.child, sources),) if len(sources) == len(names) else None
 
+    def cardinality(self, inputs: Sequence[Cardinality], sizes: Sizes) -> Cardinality:
+        return inputs[0].computed({name: each.name for name, each in self.definitions if isinstance(each, exp.Column)})
+
     def label(self) -> str:
         parts = [f"{render(definition)} → {name}" for name, definition in self.computed]
         return f"π {', '.join((*self.passed, *parts)) or '()'}"
@@ -139,6 +143,9 @@ class Filter(Unary):
 
     def restrict(self, on: tuple[str, ...], keys: Relation) -> Relation:
         return Filter(self.child.restrict(on, keys), self.condition)
+
+    def cardinality(self, inputs: Sequence[Cardinality], sizes: Sizes) -> Cardinality:
+        return inputs[0].filtered(self.condition)
 
     def label(self) -> str:
         return f"σ {render(self.condition)}"
@@ -189,6 +196,9 @@ class Pair(Relation):
     def provenance(self, names: tuple[str, ...]) -> Provenance | None:
         return next((((side, names),) for side in self.children if set(names) <= set(side.columns)), None)
 
+    def cardinality(self, inputs: Sequence[Cardinality], sizes: Sizes) -> Cardinality:
+        return inputs[0].paired(inputs[1], conjuncts(self.condition.unnest()), self.left.columns, self.right.columns)
+
     def label(self) -> str:
         return f"⋈ {render(self.condition)}"
 
@@ -218,6 +228,9 @@ class SemiJoin(Unary):
 
     def without_empty(self, children: Sequence[Relation | None]) -> Relation | None:
         return children[0] if self.anti else None
+
+    def cardinality(self, inputs: Sequence[Cardinality], sizes: Sizes) -> Cardinality:
+        return inputs[0].kept(inputs[1], self.on, anti=self.anti)
 
     def block(self, binder: Binder) -> Block:
         outer = self.child.block(binder)
@@ -283,6 +296,9 @@ class Probe(Relation):
 
     def provenance(self, names: tuple[str, ...]) -> Provenance | None:
         return ((self.left, names),)
+
+    def cardinality(self, inputs: Sequence[Cardinality], sizes: Sizes) -> Cardinality:
+        return inputs[0].probed(inputs[1], self.condition, self.left.columns, self.right.columns, anti=self.anti)
 
     def label(self) -> str:
         return f"{'▷' if self.anti else '⋉'} {render(self.condition)}"

@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from sqlglot import exp
 
 from dbt_idivm.algebra.block import Binder, Block, Source
+from dbt_idivm.algebra.cardinality import Cardinality, Sizes
 from dbt_idivm.algebra.core import Leaf, SemiJoin, project
 from dbt_idivm.algebra.expressions import column, identifier
 from dbt_idivm.algebra.relation import Provenance, Relation
@@ -34,6 +35,9 @@ class Named(Leaf):
 
     def provenance(self, names: tuple[str, ...]) -> Provenance | None:
         return ((self.definition, names),)
+
+    def cardinality(self, inputs: Sequence[Cardinality], sizes: Sizes) -> Cardinality:
+        return inputs[0]
 
     def label(self) -> str:
         return self.name
@@ -87,6 +91,10 @@ class Touched(Relation):
 
     def provenance(self, names: tuple[str, ...]) -> Provenance | None:
         return ((self.source, names),)
+
+    def cardinality(self, inputs: Sequence[Cardinality], sizes: Sizes) -> Cardinality:
+        delta, source = inputs
+        return source.kept(delta, self.on).computed({name: name for name in self.wanted})
 
     def look_up(self) -> Relation:
         """The query that looks the values up in `source`."""

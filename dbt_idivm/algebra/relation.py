@@ -12,6 +12,7 @@ from collections.abc import Callable, Mapping, Sequence
 from sqlglot import exp
 
 from dbt_idivm.algebra.block import Binder, Block
+from dbt_idivm.algebra.cardinality import Cardinality, Sizes
 
 # relations, each with its own names for the attributes that were asked for
 Provenance = tuple[tuple["Relation", tuple[str, ...]], ...]
@@ -66,6 +67,10 @@ class Relation(ABC):
 
         () for a leaf, which stores its values; None where one is computed, or where they are taken from several at once.
         """
+
+    @abstractmethod
+    def cardinality(self, inputs: Sequence[Cardinality], sizes: Sizes) -> Cardinality:
+        """How many rows it is estimated to have, if its children (of a name, its definition) have `inputs`."""
 
 
 def rewrite(relation: Relation, rule: Callable[[Relation], Relation]) -> Relation:

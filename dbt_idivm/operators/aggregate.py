@@ -27,6 +27,7 @@ from sqlglot import exp
 
 from dbt_idivm.algebra.bags import Concat
 from dbt_idivm.algebra.block import Binder, Block, isolate
+from dbt_idivm.algebra.cardinality import Cardinality, Sizes
 from dbt_idivm.algebra.core import SemiJoin, project
 from dbt_idivm.algebra.expressions import alias, attributes, column
 from dbt_idivm.algebra.inference import Dependency
@@ -127,6 +128,9 @@ class Grouped(Relation):
 
     def provenance(self, names: tuple[str, ...]) -> Provenance | None:
         return ((self.child, names),) if set(names) <= set(self.groups) else None
+
+    def cardinality(self, inputs: Sequence[Cardinality], sizes: Sizes) -> Cardinality:
+        return inputs[0].grouped(self.groups)
 
     def label(self) -> str:
         return f"γ {', '.join(self.groups) or '()'}; {', '.join(str(call) for call in self.calls)}"

@@ -18,6 +18,7 @@ from dataclasses import dataclass
 from sqlglot import exp
 
 from dbt_idivm.algebra.block import Binder, Block
+from dbt_idivm.algebra.cardinality import Cardinality, Sizes
 from dbt_idivm.algebra.core import Leaf
 from dbt_idivm.algebra.inference import Dependency
 from dbt_idivm.algebra.operator import SIGN, Conditions, Operator, State
@@ -117,6 +118,9 @@ class OneRow(Leaf, Operator):
     def provenance(self, names: tuple[str, ...]) -> Provenance | None:
         return ()
 
+    def cardinality(self, inputs: Sequence[Cardinality], sizes: Sizes) -> Cardinality:
+        return Cardinality(1.0)
+
     def label(self) -> str:
         return "one row"
 
@@ -144,6 +148,9 @@ class NoRows(Leaf):
 
     def provenance(self, names: tuple[str, ...]) -> Provenance | None:
         return ()
+
+    def cardinality(self, inputs: Sequence[Cardinality], sizes: Sizes) -> Cardinality:
+        return Cardinality(0.0)
 
     def label(self) -> str:
         return "no rows"

@@ -21,13 +21,14 @@ leaves it would stay.
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Literal
 
 from sqlglot import exp
 
 from dbt_idivm.algebra.block import Binder, Block
+from dbt_idivm.algebra.cardinality import Cardinality, Domain, Sizes
 from dbt_idivm.algebra.core import Leaf
 from dbt_idivm.algebra.inference import Dependency, stored_type
 from dbt_idivm.algebra.operator import SIGN, Conditions, Operator, State, operators_of
@@ -170,6 +171,15 @@ class Scan(Leaf, Operator):
     def provenance(self, names: tuple[str, ...]) -> Provenance | None:
         return ()
 
+    def cardinality(self, inputs: Sequence[Cardinality], sizes: Sizes) -> Cardinality:
+        return self.drawn_from(sizes.table(self.table), sizes)
+
+    def drawn_from(self, rows: float, sizes: Sizes) -> Cardinality:
+        """So many rows with values of this table."""
+        whole = sizes.table(self.table)
+        key = {frozenset(self.ids): Domain(whole, frozenset(self.columns))} if self.unique else {}
+        return Cardinality(rows, key, dict.fromkeys(self.columns, whole))
+
     def label(self) -> str:
         state = "" if self.state == "post" else f" ({self.state}-state)"
         name = self.table if name_parts(self.table)[-1] == self.occurrence else f"{self.table} as {self.occurrence}"
@@ -205,6 +215,9 @@ class DiffRows(Leaf):
 
     def provenance(self, names: tuple[str, ...]) -> Provenance | None:
         return ()
+
+    def cardinality(self, inputs: Sequence[Cardinality], sizes: Sizes) -> Cardinality:
+        return self.scan.drawn_from(sizes.changes(self.scan.occurrence, self.diff_class, self.split), sizes)
 
     @property
     def name(self) -> str:

@@ -25,6 +25,7 @@ from sqlglot import exp
 
 from dbt_idivm.algebra.bags import Concat
 from dbt_idivm.algebra.block import Binder, Block, isolate
+from dbt_idivm.algebra.cardinality import Cardinality, Sizes, united
 from dbt_idivm.algebra.core import Compute, Filter, SemiJoin
 from dbt_idivm.algebra.expressions import column
 from dbt_idivm.algebra.inference import VOID, Dependency
@@ -122,6 +123,10 @@ class Branches(Relation):
                 return None
             found.append((part, sources))
         return tuple(found)
+
+    def cardinality(self, inputs: Sequence[Cardinality], sizes: Sizes) -> Cardinality:
+        named = [{output: source for output, source in self.pairs(number) if source is not None} for number in range(len(inputs))]
+        return united(each.computed(names) for each, names in zip(inputs, named, strict=True))
 
     def label(self) -> str:
         return f"∪ {self.name} of {len(self.parts)} branches"

@@ -9,6 +9,7 @@ from __future__ import annotations
 from collections.abc import Callable, Generator, Mapping
 from dataclasses import replace
 
+from dbt_idivm.cost.choice import REBUILD, Choice
 from dbt_idivm.errors import Finding, IdivmError, finding
 from dbt_idivm.refresh.apply import caches
 from dbt_idivm.refresh.apply.build import all_inputs, build, build_restricted, visible_columns
@@ -22,17 +23,18 @@ from dbt_idivm.refresh.catalog.stored_view import StoredView, read_stored_view
 from dbt_idivm.refresh.checks import proof
 from dbt_idivm.refresh.decide.choose import Decision, Ready, decide
 from dbt_idivm.refresh.decide.config import model_config
+from dbt_idivm.refresh.decide.costs import build_measure
 from dbt_idivm.refresh.decide.fingerprint import LAYOUT, request_digest
 from dbt_idivm.refresh.decide.job import Job
-from dbt_idivm.refresh.decide.observe import Observed, observe_stored
-from dbt_idivm.refresh.decide.outcome import Result, named, outcome, summary
+from dbt_idivm.refresh.decide.observe import Observed, observe_sizes, observe_stored
+from dbt_idivm.refresh.decide.outcome import Result, cost_of, named, outcome, summary
 from dbt_idivm.refresh.decide.planning import plan_model
 from dbt_idivm.refresh.decide.work import Work
 from dbt_idivm.refresh.engine.client import Client
 from dbt_idivm.refresh.engine.engine import SPARK_DELTA, Engine
 from dbt_idivm.refresh.engine.invocation import Invocation
 from dbt_idivm.refresh.engine.steps import EngineFailure, Steps, T
-from dbt_idivm.refresh.protocol import Forecast, InputChange, Mode, ModelRequest, Outcome, Reply, Statement
+from dbt_idivm.refresh.protocol import Cost, Forecast, InputChange, Mode, ModelRequest, Outcome, Reply, Statement
 from dbt_idivm.refresh.upkeep.auxiliary_tables import drop_obsolete
 from dbt_idivm.script.plan import Cache
 
@@ -107,19 +109,42 @@ def _maintain(seen: Observed) -> Steps[Outcome]:
     decided = yield from decide(seen)
     work = decided.work
     way: Outcome | Finding | Ready = decided.way
+    name = work.stored.table
     if isinstance(way, Ready):
         plan, state = work.planned.plan, work.stored.state
         assert state is not None
         if not work.stored.shown and plan is not None:
             yield from show(work.job, work.planned.table, visible_columns(plan), state)
         way = yield from apply_changes(replace(work, planned=replace(work.planned, proof=proof.read(state.proof))), way)
-    return way if isinstance(way, Outcome) else (yield from _rebuild(work, way))
+    if way is decided.way:
+        done = yield from _rebuild(seen, work, way, decided.choice)
+    elif isinstance(way, Outcome):
+        done = way
+    else:  # the chosen way failed
+        return (yield from _rebuild(seen, work, way))
+    return _accounted(work.job.client.invocation, name, decided.choice, done)
 
 
-def _rebuild(work: Work, reason: Finding) -> Steps[Outcome]:
+def _accounted(invocation: Invocation, view: str, choice: Choice | None, done: Outcome) -> Outcome:
+    """The outcome with what it cost, from which the invocation learns."""
+    if choice is None or done.mode == "noop":
+        return done
+    now = invocation.seconds()
+    invocation.learn(view, choice.chosen.name, choice.chosen.measure, now - choice.decided)
+    return replace(done, cost=cost_of(choice, now - choice.started))
+
+
+def _rebuild(seen: Observed, work: Work, reason: Finding, choice: Choice | None = None) -> Steps[Outcome]:
+    """`choice`: by which it is rebuilt; without one the duration of its writes is what is learned."""
     job, planned = work.job, work.planned
+    if not planned.sizes:
+        planned = (yield from observe_sizes(replace(seen, work=work))).work.planned
     planned = replace(planned, fingerprint={**planned.fingerprint, LAYOUT: job.config.layout})
-    return (yield from build(replace(work, planned=planned), None if job.request.existing is None else reason))
+    before = job.client.writing
+    done = yield from build(replace(work, planned=planned), None if job.request.existing is None else reason)
+    if choice is None and (measure := build_measure(planned, done.rows_inserted)) is not None:
+        job.client.invocation.learn(planned.table, REBUILD, measure, job.client.writing - before)
+    return done
 
 
 def _forecast(job: Job, stored: StoredView) -> Steps[Forecast]:
@@ -136,12 +161,16 @@ def _forecast(job: Job, stored: StoredView) -> Steps[Forecast]:
         view = yield from _reading(view, cache, work.stored, _input_changes(first.work, first.way))
     decided = yield from decide(view)
     if not isinstance(decided.way, Ready):
-        return _forecast_rebuild(decided.work, decided.way)
+        return replace(_forecast_rebuild(decided.work, decided.way), cost=_forecast_cost(decided))
     inputs, script = _input_changes(decided.work, decided.way), rendered(decided.work, decided.way)
     if script is None:
         return Forecast("noop", None, None, inputs)
     how = strategy(decided.work.planned, script.application)
-    return Forecast("incremental", *how, inputs, script.shape, job.dialect.sql(script.statement))
+    return Forecast("incremental", *how, inputs, script.shape, job.dialect.sql(script.statement), _forecast_cost(decided))
+
+
+def _forecast_cost(decided: Decision) -> Cost | None:
+    return None if decided.choice is None else cost_of(decided.choice, None)
 
 
 def _forecast_rebuild(work: Work, why: Finding) -> Forecast:

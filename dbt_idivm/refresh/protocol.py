@@ -105,6 +105,17 @@ class InputChange:
     rows: int | None = None
 
 
+@dataclass(frozen=True)
+class Cost:
+    """Seconds of what was `chosen` (a way, or `rebuild`), as estimated and as it took (None: nothing was done); way →
+    estimate."""
+
+    chosen: str
+    estimate: float
+    actual: float | None
+    alternatives: Mapping[str, float]
+
+
 def _no_texts() -> Mapping[str, str]:
     return {}
 
@@ -136,6 +147,7 @@ class Outcome:
     relations: tuple[tuple[str, str, Literal["table", "view"]], ...]  # schema, identifier, type; the model first
     artifacts: Artifacts = Artifacts()
     warnings: tuple[str, ...] = ()
+    cost: Cost | None = None  # of the view's own refresh; None if there was no choice, or the sizes are not known
 
 
 @dataclass(frozen=True)
@@ -148,6 +160,7 @@ class Forecast:
     inputs: Mapping[str, InputChange]
     shape: str | None = None
     sql: str | None = None
+    cost: Cost | None = None
 
 
 class Refresh:

@@ -31,7 +31,8 @@ def maintain(root: Path, materializations: tuple[str, ...], inputs: tuple[str, .
     for file in [root / "dbt_project.yml", *(root / "models").rglob("*.yml")]:
         file.write_text(_as_idivm(file.read_text(), materializations))
     project = yaml.safe_load((root / "dbt_project.yml").read_text())
-    models_config = {"+materialized": "idivm", **project.get("models", {})}
+    # small as their tables are, `auto` would rebuild them
+    models_config = {"+materialized": "idivm", "+meta": {"idivm": {"strategy": "id"}}, **project.get("models", {})}
     for name in inputs:
         models_config.setdefault(project["name"], {}).setdefault(name.removesuffix(".sql"), {"+materialized": "table"})
     (root / "dbt_project.yml").write_text(yaml.safe_dump({**project, "models": models_config}, sort_keys=False))

@@ -35,7 +35,7 @@ class TestMaterializedViewBasicMaintained(InTheirPlace, MaterializedViewBasic):
     @staticmethod
     def refresh_materialized_view(project, materialized_view):
         result = run_dbt(["run", "--select", materialized_view.identifier]).results[0]
-        assert result.adapter_response["mode"] == "incremental"
+        assert result.adapter_response["mode"] in ("incremental", "full")  # `auto` takes what is cheaper
 
     @staticmethod
     def query_row_count(project, relation):

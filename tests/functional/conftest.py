@@ -10,6 +10,7 @@ from textwrap import dedent
 from typing import Any
 
 import pytest
+import yaml
 
 PROFILE = "functional"
 
@@ -19,7 +20,10 @@ class DbtProject:
 
     def __init__(self, root: Path, schema: str, spark: Any) -> None:
         self.root, self.schema, self.spark = root, schema, spark
-        self.write("dbt_project.yml", f"name: {PROFILE}\nversion: 1.0.0\nconfig-version: 2\nprofile: {PROFILE}\n")
+        # tables of tests are so small that `auto` would rebuild them
+        config = {"name": PROFILE, "version": "1.0.0", "config-version": 2, "profile": PROFILE,
+                  "models": {"+meta": {"idivm": {"strategy": "id"}}}}
+        self.write("dbt_project.yml", yaml.safe_dump(config))
         self.profile(catalog="in-memory", driver_memory="2g")
         spark.sql(f"create schema if not exists {schema}")
 

@@ -100,11 +100,12 @@ class Project:
 
     def model(self, name: str, sql: str, keys: Mapping[str, Any] | None = None, dbt: Mapping[str, Any] | None = None,
               **config: Any) -> ModelRequest:
-        """`keys` are declared ones: table → columns. `config` is the model's own."""
+        """`keys` are declared ones: table → columns. `config` is the model's own; without a strategy it is `id`, by which tables
+        are maintained however small they are."""
         declared = {f"{self.schema}.{table}": (KeyCandidate(tuple(columns), "primary key constraint"),)
                     for table, columns in (keys or {}).items()}
         return ModelRequest(name, self.schema, name, self.within(sql),
-                            {"idivm": config, "dbt": dict(dbt or {})}, declared,
+                            {"idivm": {"strategy": "id", **config}, "dbt": dict(dbt or {})}, declared,
                             session={"ansi": "true", "time_zone": "UTC"})
 
     def rows(self, sql: str) -> Counter[tuple[Any, ...]]:

@@ -162,7 +162,7 @@ def test_nothing_is_run_that_is_a_text(new_project: Callable[[], Any]) -> None:
     victim = f"{project.schema}.victim"
     config = {"name": "functional", "version": "1.0.0", "config-version": 2, "profile": "functional",
               "query-comment": {"comment": evil.replace("*/", "* /").replace("\n", " "), "append": True},
-              "quoting": {"identifier": True, "schema": True}}
+              "quoting": {"identifier": True, "schema": True}, "models": {"+meta": {"idivm": {"strategy": "id"}}}}
     project.write("dbt_project.yml", json.dumps(config))
     project.spark.sql(f"create table {victim} (id int, `order id` int, `a;b--` int, v int) "
                       f"using delta {properties(**FEED, **MAPPING)}")
@@ -182,7 +182,7 @@ def test_nothing_is_run_that_is_a_text(new_project: Callable[[], Any]) -> None:
     project.write("models/evil.sql", f"""{{{{ config(materialized='idivm', alias='1e5') }}}}
         select v * 2 as Twice, '*/ drop table victim' as c from {source}""")
     project.write("models/order.sql", f"""{{{{ config(materialized='idivm', alias='order', tblproperties={MAPPING},
-        idivm={{'keys': {{'s.we;ird--source': ['order id']}}}}) }}}}
+        meta={{'idivm': {{'strategy': 'id', 'keys': {{'s.we;ird--source': ['order id']}}}}}}) }}}}
         select `order id`, `a;b--`, v as `v'x` from {source}""")
     project.write("models/above.sql", """{{ config(materialized='idivm') }}
         select a.Twice, count(*) as n from {{ ref('evil') }} a group by a.Twice""")

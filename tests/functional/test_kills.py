@@ -59,7 +59,7 @@ FLIP = (
     "select o.note, o.price / 4 as p, c.name from {{ source('s', 'orders') }} o "
     "join {{ source('s', 'cust') }} c on o.cust = c.id",
 )
-HEAD = "{{ config(materialized='idivm') }}\n"
+HEAD = "{{ config(materialized='idivm', meta={'idivm': {'strategy': 'id'}}) }}\n"
 PROPERTIES = """
 sources:
   - name: s

@@ -56,12 +56,17 @@ class FakeDriver:
         return f"select '{as_of}' as difference where {'true' if as_of == 'now' else 'false'}"
 
 
+def _no_memory(invocation: Any, *given: Any) -> None:
+    """The driver here needs none."""
+
+
 @pytest.fixture
 def driver(monkeypatch: pytest.MonkeyPatch) -> FakeDriver:
     fake = FakeDriver()
     modules = {
         "dbt_idivm.refresh.driver": {"refresh": fake.refresh},
-        "dbt_idivm.refresh.engine.invocation": {"Invocation": type("Invocation", (), {})},
+        "dbt_idivm.refresh.engine.invocation": {
+            "Invocation": type("Invocation", (), {"__init__": _no_memory, "has_learned": False})},
         "dbt_idivm.verify": {"equivalence": fake.equivalence},
     }
     for name, contents in modules.items():

@@ -17,7 +17,7 @@ from tests.install.conftest import ROOT, Environment
 
 ORDERS = ("create table orders (id int, price int) using delta tblproperties ('delta.enableChangeDataFeed' = 'true'); "
           "insert into orders values (1, 10), (2, 20)")
-MODEL = """{{ config(materialized='idivm') }}
+MODEL = """{{ config(materialized='idivm', meta={'idivm': {'strategy': 'id'}}) }}
 select id, price * 2 as doubled from {{ source('shop', 'orders') }}
 """
 SOURCES = """

@@ -229,6 +229,7 @@ def drive(engine: FakeEngine, steps: Generator[Statement, Reply, Any]) -> Any:
 
 
 def model(sql: str, unique: dict[str, str] | None = None, **config: Any) -> ModelRequest:
+    """`config`: without a strategy it is `id`, by which the tables of tests are maintained however small they are."""
     declared = {f"main.{table}": (KeyCandidate((column,), "test unique"),) for table, column in (unique or {}).items()}
-    return ModelRequest("v", "main", "v", sql, {"idivm": config}, declared, {"main.o": "orders"},
+    return ModelRequest("v", "main", "v", sql, {"idivm": {"strategy": "id", **config}}, declared, {"main.o": "orders"},
                         session={"ansi": "true", "time_zone": "UTC"})

@@ -10,7 +10,7 @@ from typing import Any
 import pytest
 
 from dbt.adapters.idivm.maintenance import MaintenanceMixin
-from dbt_idivm.refresh.protocol import Artifacts, Outcome
+from dbt_idivm.refresh.protocol import Artifacts, Cost, Outcome
 
 
 class Target:
@@ -21,11 +21,11 @@ class Target:
         self.folder = root / "target" / "idivm" / "v"
         self.rendered = 0
 
-    def refresh(self, mode: Any, made_from: str = "one") -> int:
+    def refresh(self, mode: Any, made_from: str = "one", cost: Cost | None = None) -> int:
         """How many times the texts of this refresh were rendered."""
         before = self.rendered
         artifacts = Artifacts(made_from, self._texts) if made_from else Artifacts()
-        outcome = Outcome(mode, None, None, 0, 0, 0, 0, {}, "", (), artifacts)
+        outcome = Outcome(mode, None, None, 0, 0, 0, 0, {}, "", (), artifacts, cost=cost)
         MaintenanceMixin._write_artifacts(self.adapter, "v", outcome)
         return self.rendered - before
 
@@ -42,6 +42,12 @@ def target(tmp_path: Path) -> Target:
 def test_what_is_there_is_not_rendered_again(target: Target) -> None:
     assert [target.refresh(mode) for mode in ("create", "incremental", "noop", "full")] == [1, 0, 0, 1]
     assert (target.folder / "plan.txt").read_text() == "plan 2"
+
+
+def test_a_rebuild_by_cost_renders_nothing_that_is_current(target: Target) -> None:
+    """Rendering may take as long as the rebuild that was chosen for being quick."""
+    cost = Cost("rebuild", 1.0, 1.1, {"rebuild": 1.0, "id": 2.0})
+    assert [target.refresh("create"), target.refresh("full", cost=cost), target.refresh("full", "two", cost)] == [1, 0, 1]
 
 
 def test_other_texts_are_written(target: Target) -> None:

@@ -135,3 +135,24 @@ def test_passes(explain) -> None:  # type: ignore[no-untyped-def]
     places = [text.index(each) for each in ("after lower", "after extend_by_ids", "after merge_distincts", "MERGE")]
     assert places == sorted(places)
     assert "after lower" not in explain(JOIN).output
+
+
+def test_costs(explain) -> None:  # type: ignore[no-untyped-def]
+    shown = explain(JOIN, "--cost", "--rows", "orders=5_000_000", "--rows", "customers=100000", "--script", "none")
+    assert shown.exit_code == 0, shown.output
+    lines = [line.split() for line in shown.output.splitlines()]
+    assert lines[1] == ["updated", "p", "(1)", "rebuild", "id", "recompute", "tuple", "cheapest"]
+    one = next(line for line in lines if line[:2] == ["customers:", "1"])
+    assert one[2] == "50.0" and one[-1] in ("rebuild", "id")
+    missing = explain(JOIN, "--cost", "--rows", "orders=5")
+    assert missing.exit_code == 2 and "customers has no number of rows: add --rows customers=…" in missing.output
+    for wrong in ("orders", "orders=many", "=5", "orders=-1"):
+        assert "is not TABLE=N" in explain(JOIN, "--cost", "--rows", wrong).output
+
+
+def test_costs_of_caches(explain) -> None:  # type: ignore[no-untyped-def]
+    grouped = ("select c.name, max(o.price) as most from {{ source('shop', 'orders') }} o join {{ ref('customers') }} c "
+               "on o.cid = c.id group by c.name")
+    shown = explain(grouped, "--caches", "all", "--cost", "--rows", "orders=1000", "--rows", "customers=10", "--script", "none")
+    assert shown.exit_code == 0, shown.output
+    assert shown.output.startswith("cache 1: ") and "\nview\ncost, in seconds" in shown.output

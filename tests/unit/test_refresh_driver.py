@@ -228,7 +228,7 @@ def test_reasons_in_the_request(engine: FakeEngine, request_: ModelRequest, expe
 
 
 def configured(**dbt: object) -> ModelRequest:
-    return replace(MODEL, config={"idivm": {}, "dbt": dbt})
+    return replace(MODEL, config={"idivm": {"strategy": "id"}, "dbt": dbt})
 
 
 def test_another_layout_is_applied_by_a_rebuild(engine: FakeEngine) -> None:
@@ -528,7 +528,7 @@ def test_broken_keys(engine: FakeEngine) -> None:
     engine.reads["check new keys"] = ((7,),)
     assert "id = 7" in str(failing(engine))
     engine.reads = {"net diff": ((7, "a", 1), (7, "b", 1))}
-    assert failing(engine, replace(MODEL, config={"idivm": {"verify": "none"}})).codes == ("IDIVM-306",)
+    assert failing(engine, replace(MODEL, config={"idivm": {"strategy": "id", "verify": "none"}})).codes == ("IDIVM-306",)
 
 
 def test_keys_of_the_config_come_first(engine: FakeEngine) -> None:
@@ -677,11 +677,11 @@ def test_a_view_made_anew_under_other_settings_is_another_one(engine: FakeEngine
 def test_a_violated_key_is_found_when_the_net_diff_is_read(engine: FakeEngine, rows: tuple[tuple[Any, ...], ...],
                                                           monkeypatch: pytest.MonkeyPatch) -> None:
     """Also where nobody looks it up in the input, and whatever image shows it: no statement is built from such rows."""
-    request = replace(MODEL, config={"idivm": {"verify": "none"}})
+    request = replace(MODEL, config={"idivm": {"strategy": "id", "verify": "none"}})
     built(engine, request)
     change(engine, 2)
     engine.reads["net diff"] = rows
-    monkeypatch.setattr("dbt_idivm.refresh.decide.choose.choose_application", None)
+    monkeypatch.setattr("dbt_idivm.refresh.decide.choose.choose_late", None)
     assert failing(engine, request).codes == ("IDIVM-306",)
 
 

@@ -102,7 +102,8 @@ def engine() -> OtherFake:
 
 
 KEYS = {HERE + name: (KeyCandidate(("id",), "test unique"),) for name in "oc"}
-MODEL = ModelRequest("v", "main", "v", "select o.id, c.name from lake.main.o o join lake.main.c c on o.cid = c.id", keys=KEYS,
+MODEL = ModelRequest("v", "main", "v", "select o.id, c.name from lake.main.o o join lake.main.c c on o.cid = c.id",
+                     {"idivm": {"strategy": "id"}}, KEYS,
                      session={"ansi": "true", "time_zone": "UTC"}, database="lake")
 
 

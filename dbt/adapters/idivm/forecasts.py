@@ -16,7 +16,7 @@ from rich.console import Console
 from rich.markup import escape
 from rich.table import Table
 
-from dbt_idivm.refresh.protocol import Forecast, InputChange
+from dbt_idivm.refresh.protocol import Cost, Forecast, InputChange
 
 _FOLDER = click.Path(exists=True, file_okay=False, path_type=Path)
 
@@ -83,13 +83,14 @@ def table(found: Iterable[Foreseen], sql: bool, width: int | None = None) -> str
     if not found:
         return "There is no idivm model among those that were compiled."
     console = Console(file=StringIO(), width=width, highlight=False, soft_wrap=False)
-    shown = Table("model", "next refresh", "inputs", "why", show_edge=False)
+    shown = Table("model", "next refresh", "inputs", "estimates", "why", show_edge=False)
     for each in found:
         if each.forecast is None:
-            shown.add_row(each.model, "fails", "", escape((each.error or "").strip().splitlines()[0]))
+            shown.add_row(each.model, "fails", "", "", escape((each.error or "").strip().splitlines()[0]))
         else:
             forecast = each.forecast
-            shown.add_row(each.model, _way(forecast), escape(_inputs(forecast.inputs)), escape(forecast.reason or ""))
+            shown.add_row(each.model, _way(forecast), escape(_inputs(forecast.inputs)), _estimates(forecast.cost),
+                          escape(forecast.reason or ""))
     console.print(shown)
     for each in found:
         if each.error:
@@ -105,6 +106,12 @@ def _way(forecast: Forecast) -> str:
     if forecast.mode == "incremental":
         words += [forecast.strategy or "", f"{forecast.shape} MERGE"]
     return ", ".join(words)
+
+
+def _estimates(cost: Cost | None) -> str:
+    """The seconds of the ways and of the rebuild, the smallest first."""
+    found = sorted(cost.alternatives.items(), key=lambda item: item[1]) if cost is not None else ()
+    return "\n".join(f"{name} {seconds:.1f} s" for name, seconds in found)
 
 
 def _inputs(inputs: Mapping[str, InputChange]) -> str:

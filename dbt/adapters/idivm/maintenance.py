@@ -29,6 +29,8 @@ from dbt_idivm.relation_name import relation_name
 
 logger = AdapterLogger("Idivm")
 T = TypeVar("T")
+# The first refreshes of a JVM take several times as long as later ones: nothing is learned from them.
+COLD_REFRESHES = 2
 
 
 @dataclass
@@ -60,21 +62,45 @@ class RefreshRun:
 
 
 class InvocationMemory:
-    """What belongs to one dbt invocation: the driver's memory of versions and diffs, and the index of keys."""
+    """What belongs to one dbt invocation: the driver's memory of versions, diffs and durations, and the index of keys."""
 
-    def __init__(self) -> None:
+    def __init__(self, credentials: Any, project_root: str) -> None:
         self._lock = threading.Lock()
         self._id = ""
         self._invocation: Any = None
         self._keys: KeyIndex | None = None
+        self._credentials, self._root = credentials, Path(project_root)
+        self._cold = COLD_REFRESHES if credentials.is_embedded else 0
+        self._is_warned = False
 
     def of(self, invocation_id: str, graph: Mapping[str, Any]) -> tuple[Any, KeyIndex]:
         from dbt_idivm.refresh.engine.invocation import Invocation
 
         with self._lock:
             if self._keys is None or self._id != invocation_id:
-                self._id, self._invocation, self._keys = invocation_id, Invocation(), KeyIndex(graph)
+                experience, warning = self._costs().load()
+                if warning is not None and not self._is_warned:
+                    logger.warning(warning)
+                    self._is_warned = True
+                self._id, self._invocation, self._keys = invocation_id, Invocation(experience, self._cold), KeyIndex(graph)
             return self._invocation, self._keys
+
+    def _costs(self) -> Any:
+        from dbt.adapters.idivm.costs_file import NAME, CostsFile, engine_identity
+
+        return CostsFile(Path(self._root, self._credentials.state_dir or ".idivm", NAME), engine_identity(self._credentials))
+
+    def save(self) -> None:
+        """Keep what the refreshes so far have taken. What cannot be kept is lost, which costs speed at most."""
+        with self._lock:
+            if self._invocation is None or not self._invocation.has_learned:
+                return
+            try:
+                self._costs().save(self._invocation.experience)
+            except OSError as error:
+                if not self._is_warned:
+                    logger.warning(f"the durations of refreshes cannot be kept: {error}")
+                    self._is_warned = True
 
 
 class MaintenanceMixin(metaclass=AdapterMeta):
@@ -85,7 +111,10 @@ class MaintenanceMixin(metaclass=AdapterMeta):
     @property
     def _idivm_memory(self) -> InvocationMemory:
         # dbt makes one adapter for an invocation, and its threads share it; setdefault is atomic.
-        memory: InvocationMemory = self.__dict__.setdefault("_idivm_invocations", InvocationMemory())
+        memory: InvocationMemory | None = self.__dict__.get("_idivm_invocations")
+        if memory is None:
+            made = InvocationMemory(self.config.credentials, getattr(self.config, "project_root", "."))
+            memory = self.__dict__.setdefault("_idivm_invocations", made)
         return memory
 
     @available.parse_none
@@ -139,6 +168,7 @@ class MaintenanceMixin(metaclass=AdapterMeta):
         """Write the artifacts, update dbt's cache of relations, and return the relations, the model first."""
         outcome = run.outcome
         self._write_artifacts(run.name, outcome)
+        self._idivm_memory.save()
         relations = [self._relation(*relation) for relation in outcome.relations]
         if run.existing is not None and relations and run.existing.type != relations[0].type:
             # The cache keeps the first entry of a name, so the old one must be removed for the new type to be seen.
@@ -151,11 +181,13 @@ class MaintenanceMixin(metaclass=AdapterMeta):
         )
 
     def _write_artifacts(self, name: str, outcome: Outcome) -> None:
-        """Write the files about a model, unless those of an earlier refresh are current: a build always writes them."""
+        """Write the files about a model, unless those of an earlier refresh are current. A build always writes them, except one
+        that was chosen by cost: rendering would be a part of its cost."""
         artifacts = outcome.artifacts
         folder = Path(self.config.project_root, self.config.target_path, "idivm", name)
         stamp = folder / ".made_from"
-        if not artifacts.made_from or (outcome.mode in ("incremental", "noop") and (folder / "plan.txt").exists()
+        is_build = outcome.mode in ("create", "full") and outcome.cost is None
+        if not artifacts.made_from or (not is_build and (folder / "plan.txt").exists()
                                        and stamp.exists() and stamp.read_text(encoding="utf-8") == artifacts.made_from):
             return
         folder.mkdir(parents=True, exist_ok=True)

@@ -20,10 +20,11 @@ class MaintenanceResponse(AdapterResponse):
     rows_deleted: int = 0
     statements: int = 0
     inputs: dict[str, dict[str, Any]] = field(default_factory=dict)
+    cost: dict[str, Any] | None = None
 
     def __post_serialize__(self, data: dict[str, Any], context: dict[str, Any] | None) -> dict[str, Any]:
-        """dbt leaves out what is None; `reason` and `strategy` stay: every response has the same fields."""
-        return {**data, "reason": self.reason, "strategy": self.strategy}
+        """dbt leaves out what is None; `reason`, `strategy` and `cost` stay: every response has the same fields."""
+        return {**data, "reason": self.reason, "strategy": self.strategy, "cost": self.cost}
 
 
 def maintenance_response(outcome: Outcome) -> MaintenanceResponse:
@@ -42,4 +43,7 @@ def maintenance_response(outcome: Outcome) -> MaintenanceResponse:
             name: {"from": change.from_version, "to": change.to_version, "rows": change.rows}
             for name, change in outcome.inputs.items()
         },
+        cost=None if outcome.cost is None else {
+            "chosen": outcome.cost.chosen, "estimate": outcome.cost.estimate, "actual": outcome.cost.actual,
+            "alternatives": dict(outcome.cost.alternatives)},
     )

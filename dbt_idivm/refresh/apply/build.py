@@ -34,7 +34,8 @@ def build(work: Work, reason: Finding | None) -> Steps[Outcome]:
     """Create the view (`reason` is None) or rebuild it. Raises IDIVM-304, 305 and 903."""
     job, stored = work.job, work.stored
     for name, key in work.planned.keys.items():
-        yield from keys.verify(job.client, work.planned.inputs.tables[name], key)
+        if name not in work.verified:
+            yield from keys.verify(job.client, work.planned.inputs.tables[name], key)
     planned = yield from _judged(work)
     wanted = _build(job, planned)
     yield from _verify_unique_key(job, planned, wanted)

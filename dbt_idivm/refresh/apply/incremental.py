@@ -62,7 +62,8 @@ def rendered(work: Work, ready: Ready) -> BoundScript | None:
 
 def strategy(planned: Planned, application: Application) -> tuple[str, str | None]:
     """By tuples, by i-diffs alone, or with parts recomputed, and which."""
-    if planned.plan is not None and planned.plan.way("tuple") is not None:
+    by_tuples = planned.plan is not None and planned.plan.way("id") is None and planned.plan.way("tuple") is not None
+    if application.way == "tuple" or by_tuples:
         return "tuple", None
     if not application.recomputed:
         return "id", None

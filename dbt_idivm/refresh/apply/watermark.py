@@ -39,7 +39,8 @@ def new_state(job: Job, planned: Planned, inputs: Mapping[str, Consumed], base: 
     commit before it, unless all rows are replaced."""
     views = {name: view_digest(text, planned.inputs.settings.get(name)) for name, text in planned.inputs.views.items()}
     return State(inputs, planned.fingerprint, request_digest(job), views, job.request.run_id,
-                 volatile=not planned.repeatable, proof=str(planned.proof or ""), base=None if base is None else base.version)
+                 volatile=not planned.repeatable, proof=str(planned.proof or ""), sizes=planned.sizes,
+                 base=None if base is None else base.version)
 
 
 def consumed_at_build(planned: Planned) -> dict[str, Consumed]:

@@ -122,7 +122,7 @@ def since(client: Client, table: str, version: int, known: int) -> Steps[tuple[C
 
 def pinned(client: Client, table: str) -> Steps[Commit]:
     """The commit of `table` that every model of this invocation reads: the newest one at the first question."""
-    return (yield from _page(client, table))[0]
+    return (yield from page(client, table))[0]
 
 
 def pin(client: Client, table: str, commit: Commit) -> None:
@@ -132,13 +132,13 @@ def pin(client: Client, table: str, commit: Commit) -> None:
 
 def since_known(client: Client, table: str, version: int, known: int) -> Steps[tuple[Commit, ...]]:
     """As `since`, of what was looked up for `pinned` if that reaches from `version` to `known`; else asked once."""
-    page = yield from _page(client, table)
-    if page[-1].version <= version and max(version, known) <= page[0].version:
-        return tuple(commit for commit in page if commit.version >= version)
+    found = yield from page(client, table)
+    if found[-1].version <= version and max(version, known) <= found[0].version:
+        return tuple(commit for commit in found if commit.version >= version)
     return (yield from client.once(("since", table, version), lambda: since(client, table, version, known)))
 
 
-def _page(client: Client, table: str) -> Steps[tuple[Commit, ...]]:
+def page(client: Client, table: str) -> Steps[tuple[Commit, ...]]:
     """The pinned commit and some before it: they cost nothing, and who has read one of them asks for those since."""
     return (yield from client.once(("pin", table), lambda: newest(client, table, _PAGE)))
 

@@ -11,6 +11,9 @@ from collections.abc import Mapping
 from dataclasses import asdict, dataclass, field
 from typing import Any
 
+from dbt_idivm.cost import sizes
+from dbt_idivm.cost.sizes import Size
+
 FORMAT = 1
 MARK = "idivm"
 
@@ -31,8 +34,9 @@ class State:
     `plan` are the parts of the fingerprint, so that a difference can be named; `request` is a hash over all that the
     refresh was asked with, before any look-up. An untrusted state was built from a part of the inputs; a
     volatile one would come out otherwise if it were built again. `proof`: how the plan was found to mean what the SELECT
-    means, or that it does not (`proof.py`). `base`: the version of the view that the commit changed rows of; None if it replaced
-    all of them.
+    means, or that it does not (`proof.py`). `sizes`: table → its size at that version, for estimates only, as far as they are
+    known; the view's own, before the commit, is among them. `base`: the version of the view that the commit changed rows of;
+    None if it replaced all of them.
     """
 
     inputs: Mapping[str, Consumed]
@@ -43,6 +47,7 @@ class State:
     trusted: bool = True
     volatile: bool = False
     proof: str = ""
+    sizes: Mapping[str, Size] = field(default_factory=dict)
     base: int | None = None
 
     @property
@@ -76,7 +81,9 @@ def read(text: str | None) -> State | None:
 def _state(found: dict[str, Any]) -> State | None:
     try:
         inputs = {name: Consumed(**consumed) for name, consumed in found.pop("inputs").items()}
-        return State(inputs=inputs, **found)
+        known = found.pop("sizes", None)
+        read = {name: sizes.read(each) for name, each in known.items()} if isinstance(known, dict) else {}
+        return State(inputs=inputs, sizes={name: size for name, size in read.items() if size is not None}, **found)
     except (KeyError, TypeError):
         return None
 

@@ -13,6 +13,7 @@ from dbt_idivm.refresh.decide.job import Job
 from dbt_idivm.refresh.decide.planned import Planned
 from dbt_idivm.refresh.protocol import Artifacts
 from dbt_idivm.script.dialect import Dialect
+from dbt_idivm.script.ways import STRATEGIES, WayName
 
 MEANING = "meaning"  # of the plan: the heading under which an artifact says how it was judged
 
@@ -23,15 +24,17 @@ def artifacts(job: Job, planned: Planned) -> Artifacts:
     judged = (proof.how, proof.evidence) if proof is not None else None
     tables = [planned.table, *(found.table for found in planned.inputs.tables.values())]
     made_from = digest(planner_version(), request_digest(job), dict(planned.fingerprint), tables, str(planned.refusal), judged)
-    return Artifacts(made_from, partial(_texts, job.dialect, planned))
+    # of all ways, among which it is chosen for each refresh, the script has those that are preferred
+    shown = STRATEGIES["id"] if job.config.chooses else job.config.ways
+    return Artifacts(made_from, partial(_texts, job.dialect, planned, shown))
 
 
-def _texts(dialect: Dialect, planned: Planned) -> Mapping[str, str]:
-    """File name → text."""
+def _texts(dialect: Dialect, planned: Planned, shown: tuple[WayName, ...]) -> Mapping[str, str]:
+    """File name → text. `shown`: the ways in the Δ-script."""
     proof = planned.proof
     evidence = {"proof.txt": proof.evidence} if proof is not None and proof.evidence else {}
     if planned.plan is None:
         reason = planned.refusal
         return {"plan.txt": f"full refresh each time\n{reason}\n" if reason else "", **evidence}
     text = explain(planned.plan) + (f"\n{MEANING}\n  {proof.sentence}\n" if proof is not None else "")
-    return {"plan.txt": text, "delta_script.sql": delta_script(planned.plan, planned.table, dialect=dialect), **evidence}
+    return {"plan.txt": text, "delta_script.sql": delta_script(planned.plan, planned.table, shown, dialect=dialect), **evidence}

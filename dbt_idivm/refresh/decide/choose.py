@@ -1,19 +1,23 @@
 """Choosing how a maintained relation is brought up to date: by which way, or by a rebuild, and why. Nothing is written here.
 
-It is chosen twice. Before net diffs are read: what may be used at all, a pure function of what was observed. After: what is done
-about these net diffs. Today the order of preference is fixed by the strategy; a cost model takes its place here.
+It is chosen twice. Before net diffs are read: what may be used at all, and whether a rebuild is cheaper however few rows are
+behind the changes. After: the cheapest of the ways whose guard holds for these net diffs and, under `strategy: auto`, the
+rebuild. Other strategies take the first way of those that they name (ADR 0017).
 """
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass, replace
 
-from dbt_idivm.errors import Finding
+from dbt_idivm.cost.choice import REBUILD, Choice
+from dbt_idivm.cost.work import Situation, application_of
+from dbt_idivm.errors import Finding, finding
 from dbt_idivm.refresh.changes.read import Changes, read_changes
-from dbt_idivm.refresh.decide.observe import Observed, observe_inputs
+from dbt_idivm.refresh.decide.costs import Costs
+from dbt_idivm.refresh.decide.observe import Observed, observe_inputs, observe_sizes
 from dbt_idivm.refresh.decide.work import Work
 from dbt_idivm.refresh.engine.steps import Steps
-from dbt_idivm.script.bind import choose_application
 from dbt_idivm.script.ways import Application, Way
 
 
@@ -27,10 +31,12 @@ class Ready:
 
 @dataclass(frozen=True)
 class Decision:
-    """How a view or cache is to be brought up to date: incrementally, or by a rebuild for the reason."""
+    """How a view or cache is to be brought up to date: incrementally, or by a rebuild for the reason. `choice`: among what,
+    where there was one and the sizes are known."""
 
     work: Work
     way: Ready | Finding
+    choice: Choice | None = None
 
 
 def decide(seen: Observed) -> Steps[Decision]:
@@ -41,12 +47,22 @@ def decide(seen: Observed) -> Steps[Decision]:
         return Decision(seen.work, ways)
     if not ways:
         return Decision(seen.work, Ready(Changes(seen.moves), None))
-    job, planned = seen.work.job, seen.work.planned
+    seen = yield from observe_sizes(seen)
+    job, planned, costs = seen.work.job, seen.work.planned, Costs(seen)
     assert planned.plan is not None
+    started = job.client.invocation.seconds()
+    early = choose_early(costs, ways)
+    if early is not None:
+        return _timed(early, started, started)
     changes = yield from read_changes(job.client, planned.plan, planned.keyed_inputs, job.config.verify, seen.moves)
     if isinstance(changes, Finding):
         return Decision(seen.work, changes)
-    return Decision(seen.work, Ready(changes, choose_application(ways, changes.net)))
+    return _timed(choose_late(costs, changes, ways), started, job.client.invocation.seconds())
+
+
+def _timed(decision: Decision, started: float, decided: float) -> Decision:
+    choice = decision.choice
+    return decision if choice is None else replace(decision, choice=replace(choice, started=started, decided=decided))
 
 
 def choose_ways(seen: Observed) -> tuple[Way, ...] | Finding:
@@ -60,3 +76,65 @@ def choose_ways(seen: Observed) -> tuple[Way, ...] | Finding:
         assert planned.refusal is not None
         return planned.refusal
     return planned.plan.ways
+
+
+def may_rebuild(seen: Observed) -> bool:
+    """Whether a rebuild is among the alternatives: not where this run pinned an older version of an input than the view has."""
+    inputs, moves = seen.work.planned.inputs.tables.values(), seen.moves
+    return seen.work.job.config.may_rebuild and all(
+        each.version is None or each.version >= moves[each.table].consumed.version for each in inputs)
+
+
+def choose_early(costs: Costs, ways: Sequence[Way]) -> Decision | None:
+    """A rebuild, if it is cheaper than every way at its best; None if the net diffs are to be read first."""
+    seen = costs.seen
+    if not may_rebuild(seen):
+        return None
+    if costs.unknown is not None:
+        return None if costs.are_few else Decision(seen.work, finding(418, source=costs.unknown))
+    situation = costs.expected()
+    found = _alternatives(ways, (application_of(way, situation) for way in ways))
+    if found is None:
+        return None
+    decision = _decision(costs, found, situation, is_read=False)
+    return decision if isinstance(decision.way, Finding) else None
+
+
+def choose_late(costs: Costs, changes: Changes, ways: Sequence[Way]) -> Decision:
+    """What is done about net diffs by those `ways` whose guard holds, or by a rebuild."""
+    able = [way for way in ways if way.holds(changes.net.diffs)]
+    found = _alternatives(able, (way.application(changes.net.is_empty) for way in able))
+    if found is None:
+        return Decision(costs.seen.work, Ready(changes, None))
+    if costs.unknown is not None:
+        return Decision(costs.seen.work, Ready(changes, found[0]))
+    return _decision(costs, found, costs.read(changes.net), is_read=True, changes=changes)
+
+
+def _alternatives(ways: Sequence[Way], done: Iterable[Application | None]) -> tuple[Application, ...] | None:
+    """What the ways would do; None if there is nothing to do: each way is exact, so what one of them finds unchanged is."""
+    found = tuple(each for _, each in zip(ways, done, strict=True))
+    return None if any(each is None for each in found) else tuple(each for each in found if each is not None)
+
+
+def _decision(costs: Costs, found: Sequence[Application], situation: Situation, *, is_read: bool,
+              changes: Changes | None = None) -> Decision:
+    """The chosen one of the applications and the rebuild."""
+    seen, invocation, config = costs.seen, costs.seen.work.job.client.invocation, costs.seen.work.job.config
+    verified, reading = costs.verified(read=is_read), 0.0 if is_read else costs.reading_seconds
+    ways = [costs.way(each, situation) for each in found]
+    full = [costs.rebuild(situation, verified)] if may_rebuild(seen) else []
+    now = [*(replace(each, seconds=each.seconds + reading) for each in ways), *full]
+    name = invocation.choose(now).name if config.chooses else now[0].name
+    alternatives = (*ways, *full)
+    chosen = next(each for each in alternatives if each.name == name)
+    choice = Choice(chosen, alternatives, costs.reading_seconds, is_read)
+    if name != REBUILD:
+        return Decision(seen.work, Ready(changes or Changes(seen.moves), _of(found, name)), choice)
+    best = choice.best_way
+    pays = costs.pays(situation, _of(found, best.name), verified, reading) if best is not None else ""
+    return Decision(replace(seen.work, verified=verified), costs.reason(choice, pays), choice)
+
+
+def _of(found: Sequence[Application], name: str) -> Application:
+    return next(each for each in found if each.way == name)

@@ -9,7 +9,7 @@ from typing import Any
 from dbt_idivm.context import WORDS, Caches, caches_of
 from dbt_idivm.errors import Finding, IdivmError, finding, listed, nearest
 from dbt_idivm.refresh.catalog.state import digest
-from dbt_idivm.script.ways import STRATEGIES, WayName
+from dbt_idivm.script.ways import ALL_WAYS, STRATEGIES, WayName
 
 # key → values it takes; None: checked by a function of its own
 _CHOICES: Mapping[str, tuple[str, ...] | None] = {
@@ -57,8 +57,18 @@ class ModelConfig:
 
     @property
     def ways(self) -> tuple[WayName, ...]:
-        """The ways that the strategy names, in order of preference; `auto` and `incremental` are by i-diffs."""
-        return STRATEGIES[self.strategy if self.strategy in STRATEGIES else "id"]  # type: ignore[index]
+        """The ways that the strategy names, in order of preference; all of them where the cheapest is chosen."""
+        return ALL_WAYS if self.chooses else STRATEGIES[self.strategy if self.strategy in STRATEGIES else "id"]  # type: ignore[index]
+
+    @property
+    def chooses(self) -> bool:
+        """Whether the cheapest way is chosen for each refresh, instead of the first one whose guard holds."""
+        return self.strategy in ("auto", "incremental")
+
+    @property
+    def may_rebuild(self) -> bool:
+        """Whether a rebuild is among what is chosen from."""
+        return self.strategy == "auto"
 
     @property
     def deletion_vectors(self) -> bool:

@@ -5,9 +5,14 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 
+from sqlglot import exp
+
+from dbt_idivm.cost.sizes import Size
 from dbt_idivm.errors import Finding, finding
+from dbt_idivm.refresh.catalog import sizes
 from dbt_idivm.refresh.changes.moves import Move, moves
 from dbt_idivm.refresh.decide.fingerprint import difference, kept_layout
+from dbt_idivm.refresh.decide.planned import Planned
 from dbt_idivm.refresh.decide.work import Work
 from dbt_idivm.refresh.engine.steps import Steps
 
@@ -16,12 +21,14 @@ from dbt_idivm.refresh.engine.steps import Steps
 class Observed:
     """`reason`: why what is stored cannot be refreshed incrementally; None if nothing speaks against it.
 
-    `moves`: table → how far it moved since the state, with what its commits say of the number of changed rows.
+    `moves`: table → how far it moved since the state, with what its commits say of the number of changed rows. `view`: the
+    size of the stored view, None if it is not known; the sizes of its inputs are in `work.planned`.
     """
 
     work: Work
     reason: Finding | None
     moves: Mapping[str, Move] = field(default_factory=dict)
+    view: Size | None = None
 
 
 def observe_stored(work: Work) -> Steps[Observed]:
@@ -46,3 +53,39 @@ def observe_inputs(seen: Observed) -> Steps[Observed]:
     assert work.stored.state is not None
     found = yield from moves(work.job.client, work.stored.state, work.planned.inputs)
     return replace(seen, reason=found) if isinstance(found, Finding) else replace(seen, moves=found)
+
+
+def observe_sizes(seen: Observed) -> Steps[Observed]:
+    """The sizes of the tables, moved on from those in the state by what commits say, and of the view. Only where the cheapest
+    way is chosen are those that are missing asked for: of states of former versions, of tables whose log says nothing."""
+    work, state = seen.work, seen.work.stored.state
+    client, planned = work.job.client, work.planned
+    found: dict[str, Size] = {}
+    for each in planned.inputs.tables.values():
+        before, move = (state.sizes.get(each.table) if state else None), seen.moves.get(each.table)
+        types = tuple(column.type for column in each.facts.columns)
+        if before is not None and move is not None:
+            found[each.table] = sizes.moved(before, reversed(move.commits), types)
+        elif work.job.config.chooses and (size := (yield from sizes.size_of(client, each))) is not None:
+            found[each.table] = size
+    view = _view_size(work)
+    if view is None and seen.reason is None and work.job.config.chooses and planned.plan is not None:
+        view = yield from sizes.detail(client, work.stored.table, _stored_types(planned))
+    known = {**found, **({work.stored.table: view} if view is not None and seen.reason is None else {})}
+    known = {table: size.bounded() for table, size in known.items()}
+    return replace(seen, work=replace(work, planned=replace(planned, sizes=known)), view=view)
+
+
+def _view_size(work: Work) -> Size | None:
+    """The size of the stored view, by the commit that has its state and by that state."""
+    stored = work.stored
+    if stored.state is None or stored.committed is None:
+        return None
+    types = _stored_types(work.planned)
+    before = stored.state.sizes.get(stored.table)
+    return sizes.written(stored.committed, types) or (None if before is None else sizes.moved(before, (stored.committed,), types))
+
+
+def _stored_types(planned: Planned) -> tuple[exp.DataType, ...]:
+    types = planned.plan.root.types if planned.plan is not None else {}
+    return tuple(types[each.attribute] for each in planned.plan.columns) if planned.plan is not None else ()

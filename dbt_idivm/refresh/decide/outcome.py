@@ -6,12 +6,13 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Literal
 
+from dbt_idivm.cost.choice import Choice
 from dbt_idivm.errors import Finding
 from dbt_idivm.refresh.catalog.stored_view import HIDDEN_SUFFIX
 from dbt_idivm.refresh.decide.artifacts import artifacts
 from dbt_idivm.refresh.decide.job import Job
 from dbt_idivm.refresh.decide.planned import Planned
-from dbt_idivm.refresh.protocol import Artifacts, InputChange, Mode, ModelRequest, Outcome
+from dbt_idivm.refresh.protocol import Artifacts, Cost, InputChange, Mode, ModelRequest, Outcome
 from dbt_idivm.relation_name import name_parts
 
 Relation = tuple[str, str, Literal["table", "view"]]  # schema, identifier, type
@@ -84,6 +85,12 @@ def relations(request: ModelRequest, hidden: bool, caches: tuple[str, ...]) -> t
 def named(request: ModelRequest, relation: str) -> str:
     """An input as the user wrote it."""
     return request.input_names.get(relation, relation)
+
+
+def cost_of(choice: Choice, actual: float | None) -> Cost:
+    """What was chosen, and among what, in seconds to the hundredth."""
+    return Cost(choice.chosen.name, round(choice.estimate, 2), None if actual is None else round(actual, 2),
+                {name: round(seconds, 2) for name, seconds in choice.estimates.items()})
 
 
 def summary(reason: Finding | None) -> str | None:

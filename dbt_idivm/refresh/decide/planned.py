@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 
+from dbt_idivm.cost.sizes import Size
 from dbt_idivm.errors import Finding
 from dbt_idivm.refresh.catalog.inputs import Input, Inputs
 from dbt_idivm.refresh.catalog.stored_view import HIDDEN_SUFFIX
@@ -34,6 +35,7 @@ class Planned:
     used: Mapping[str, Mapping[str, str]]  # input → its columns that are used, with their types
     through: Mapping[str, InputChange] = field(default_factory=dict)  # input, as the user wrote it → what caches read of it
     proof: Proof | None = None
+    sizes: Mapping[str, Size] = field(default_factory=dict)  # table → its size, as far as it is known; for estimates only
 
     @property
     def caches(self) -> tuple[Cache, ...]:

@@ -25,6 +25,7 @@ class Client:
     engine: Engine = SPARK_DELTA
     invocation: Invocation = field(default_factory=Invocation)
     statements: int = 0
+    writing: float = 0.0  # seconds that statements took which write table data
 
     @property
     def dialect(self) -> Dialect:
@@ -38,7 +39,10 @@ class Client:
         """The rows of a statement. Raises EngineFailure."""
         if statement.kind in ("read", "write"):
             self.statements += 1
+        started = self.invocation.seconds()
         reply = yield statement
+        if statement.kind == "write":
+            self.writing += self.invocation.seconds() - started
         if isinstance(reply, EngineError):
             raise EngineFailure(statement, reply)
         return reply

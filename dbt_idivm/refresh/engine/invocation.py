@@ -8,10 +8,14 @@ from __future__ import annotations
 
 import datetime as dt
 import threading
+import time
 from collections.abc import Callable, Hashable
 from dataclasses import dataclass, field
 from typing import Any, cast
 
+from dbt_idivm.cost.choice import Chooser, cheapest
+from dbt_idivm.cost.experience import Experience
+from dbt_idivm.cost.measure import Measure
 from dbt_idivm.refresh.engine.steps import Steps, T
 
 
@@ -23,11 +27,42 @@ class _Slot:
 
 
 class Invocation:
-    """The memory of one `dbt run`. Keys are tuples whose second part is the table that they are about."""
+    """The memory of one `dbt run`. Keys are tuples whose second part is the table that they are about.
 
-    def __init__(self) -> None:
+    `experience`: what earlier refreshes took; `learn` adds to it, except for the first `warm_up` refreshes: an engine that
+    was just started is slower than ever after. `choose` takes one of the ways of a refresh and the rebuild.
+    """
+
+    def __init__(self, experience: Experience | None = None, warm_up: int = 2, choose: Chooser = cheapest) -> None:
         self._guard = threading.Lock()
         self._slots: dict[Hashable, _Slot] = {}
+        self._colder = warm_up
+        self.has_learned = False
+        self.experience = experience or Experience()
+        self.choose = choose
+
+    def seconds(self) -> float:
+        """A clock for durations; tests put another one here."""
+        return time.monotonic()
+
+    def learn(self, view: str, way: str, measure: Measure, seconds: float) -> None:
+        """A refresh of `view` by `way` took so long."""
+        with self._guard:
+            self._colder -= 1
+            if self._colder < 0:
+                self.experience = self.experience.learned(view, way, measure, seconds)
+                self.has_learned = True
+
+    def learn_reading(self, measure: Measure, seconds: float) -> None:
+        """Reading what changed took so long."""
+        with self._guard:
+            if self._colder <= 0:
+                self.experience = self.experience.priced(measure, seconds)
+
+    def knows(self, key: Hashable) -> bool:
+        """Whether `once` would run nothing."""
+        with self._guard:
+            return key in self._slots and self._slots[key].known
 
     def now(self) -> dt.datetime:
         """The time, for the age of commits; tests put another clock here."""

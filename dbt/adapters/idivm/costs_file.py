@@ -1,0 +1,76 @@
+"""What refreshes took, kept in the project's `.idivm/costs.json` between runs, for each engine apart.
+
+Losing the file costs speed, not truth: what cannot be read is ignored, reported once, and replaced.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import platform
+import tempfile
+from pathlib import Path
+from typing import Any
+
+from dbt_idivm.cost.experience import VERSION, Experience, read
+
+NAME = "costs.json"
+_MOST_ENGINES = 20
+
+
+def engine_identity(credentials: Any) -> str:
+    """By which an engine is recognised: durations of another one say nothing. A server has its own machine."""
+    if credentials.is_embedded:
+        return f"embedded {platform.node()} {os.cpu_count() or 0} cores"
+    return f"{credentials.method} {credentials.host}:{getattr(credentials, 'port', '')}"
+
+
+class CostsFile:
+    """The file of one project, for one engine."""
+
+    def __init__(self, path: Path, engine: str) -> None:
+        self.path, self.engine = path, engine
+
+    def load(self) -> tuple[Experience, str | None]:
+        """The experience with this engine, and a warning if there is something that cannot be used."""
+        try:
+            found = self._content()
+        except FileNotFoundError:
+            return Experience(), None
+        except (OSError, ValueError, RecursionError) as error:
+            return Experience(), f"{self.path} cannot be read ({error}), so what refreshes cost is estimated without experience"
+        if found.get("version") != VERSION:
+            return Experience(), (f"{self.path} is of another version ({found.get('version')!r}), so what refreshes cost is "
+                                  "estimated without experience")
+        engines = found.get("engines")
+        if not isinstance(engines, dict) or self.engine not in engines:
+            return Experience(), f"{self.path} has no durations of this engine ({self.engine}) yet" if engines else None
+        experience, is_whole = read(engines[self.engine])
+        return experience, None if is_whole else f"{self.path} has figures that are no durations or prices; they are ignored"
+
+    def _content(self) -> dict[str, Any]:
+        """Raises OSError, ValueError."""
+        found = json.loads(self.path.read_text(encoding="utf-8"))
+        if not isinstance(found, dict):
+            raise ValueError("it holds no object")
+        return found
+
+    def save(self, experience: Experience) -> None:
+        """Replace the file in one step, with what it has of other engines. Raises OSError."""
+        try:
+            found = self._content()
+        except (OSError, ValueError, RecursionError):
+            found = {}
+        others = found.get("engines") if found.get("version") == VERSION else None
+        kept = {name: each for name, each in others.items() if name != self.engine} if isinstance(others, dict) else {}
+        engines = dict(list(kept.items())[-(_MOST_ENGINES - 1):])
+        text = json.dumps({"version": VERSION, "engines": {**engines, self.engine: experience.json()}}, indent=1)
+        self.path.parent.mkdir(parents=True, exist_ok=True)
+        descriptor, draft = tempfile.mkstemp(dir=self.path.parent, prefix=f".{NAME}.")
+        try:
+            with os.fdopen(descriptor, "w", encoding="utf-8") as file:
+                file.write(text)
+            os.replace(draft, self.path)
+        except BaseException:
+            Path(draft).unlink(missing_ok=True)
+            raise

@@ -1,0 +1,199 @@
+"""The rows and the work of a tree of joins, conditions and unions, in the order of an engine and not in that of the text.
+
+`FROM a, b, c WHERE ..` is a condition over products in the plan, and none of these products is ever made: engines apply a
+condition as soon as its attributes are there, and join next what a condition connects. So the tree is taken apart into
+products of leaves, one for each branch of its unions, and each product is put together greedily.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+
+from sqlglot import exp
+
+from dbt_idivm.algebra.bags import Concat
+from dbt_idivm.algebra.cardinality import Cardinality, united
+from dbt_idivm.algebra.core import Compute, Filter, Pair, Probe, SemiJoin
+from dbt_idivm.algebra.expressions import attributes, column, conjuncts
+from dbt_idivm.algebra.lookups import Touched
+from dbt_idivm.algebra.relation import Relation
+
+_TAKEN_APART = (Compute, Concat, Filter, Pair, Probe, SemiJoin, Touched)
+_MOST = 64  # products; a tree that has more is not taken apart below its joins
+Names = Mapping[str, str | None]  # attribute of a node → the leaf's attribute that it is; None where it is computed
+Test = tuple[exp.Expr, frozenset[str]]  # a condition over leaves' attributes, and these
+
+
+@dataclass(frozen=True)
+class _Product:
+    """Leaves by their number, what holds of their pairs, ⋉ and ▷ as functions of their rows, and the names of the result."""
+
+    leaves: tuple[int, ...]
+    tests: tuple[Test, ...]
+    steps: tuple[_Step, ...]
+    names: Names
+
+
+@dataclass(frozen=True)
+class _Step:
+    """⋉ or ▷ with a leaf: on equal attributes `on`, or by a `condition`."""
+
+    leaf: int
+    on: tuple[str, ...] | None
+    condition: exp.Expr
+    anti: bool
+
+    def applied(self, rows: Cardinality, columns: frozenset[str], keys: Cardinality, theirs: Sequence[str]) -> Cardinality:
+        if self.on is not None:
+            return rows.kept(keys, self.on, anti=self.anti)
+        return rows.probed(keys, self.condition, columns, theirs, anti=self.anti)
+
+
+@dataclass
+class Tree:
+    """A tree that was taken apart: its leaves in order, how many nodes are above them, and the products of which it is the
+    union."""
+
+    leaves: list[Relation] = field(default_factory=list)
+    nodes: int = 0
+    products: list[_Product] = field(default_factory=list)
+
+    def rows(self, known: Sequence[Cardinality]) -> tuple[Cardinality, float]:
+        """The rows of the whole, and the tuples that its operators take in; `known`: the rows of each leaf."""
+        found = [self._product(each, known) for each in self.products]
+        return united(rows for rows, _ in found), sum(tuples for _, tuples in found)
+
+    def _product(self, product: _Product, known: Sequence[Cardinality]) -> tuple[Cardinality, float]:
+        tests, steps = list(product.tests), list(product.steps)
+        tuples = 0.0
+        parts = []
+        for number in product.leaves:
+            part = _Part(known[number], frozenset(self.leaves[number].columns))
+            own, mine = _taken(tests, part.columns), [step for step in steps if step.on and part.columns.issuperset(step.on)]
+            tuples += part.rows.rows if own else 0.0
+            for condition in own:
+                part = _Part(part.rows.filtered(condition), part.columns)
+            for step in mine:
+                tuples += part.rows.rows + known[step.leaf].rows
+                part = _Part(part.rows.kept(known[step.leaf], step.on or (), anti=step.anti), part.columns)
+                steps.remove(step)
+            parts.append(part)
+        now, joining = _joined(parts, tests)
+        tuples += joining
+        for step in steps:
+            tuples += now.rows.rows + known[step.leaf].rows
+            rows = step.applied(now.rows, now.columns, known[step.leaf], self.leaves[step.leaf].columns)
+            now = _Part(rows, now.columns)
+        sources = {name: leaf for name, leaf in product.names.items() if leaf is not None}
+        return now.rows.computed(sources), tuples + now.rows.rows
+
+
+def taken_apart(relation: Relation) -> Tree | None:
+    """The tree below a join, condition, projection or union down to what is none of them; None for anything else."""
+    if not isinstance(relation, _TAKEN_APART):
+        return None
+    tree = Tree()
+    tree.products = _products(relation, tree)
+    return tree
+
+
+def _products(node: Relation, tree: Tree) -> list[_Product]:
+    if isinstance(node, Touched):
+        return _products(node.look_up(), tree)
+    if not isinstance(node, _TAKEN_APART):
+        return [_leaf(node, tree)]
+    tree.nodes += 1
+    if isinstance(node, Concat):
+        return [each for part in node.parts for each in _products(part, tree)]
+    if isinstance(node, Pair):
+        left, right = (_products(side, tree) for side in node.children)
+        if len(left) * len(right) > _MOST:
+            return [_leaf(node, tree)]
+        return [_tested(_times(one, other), node.condition) for one in left for other in right]
+    found = _products(node.children[0], tree)
+    if isinstance(node, Filter):
+        return [_tested(each, node.condition) for each in found]
+    if isinstance(node, Compute):
+        return [_Product(each.leaves, each.tests, each.steps, {
+            name: each.names.get(source.name) if isinstance(source, exp.Column) else None for name, source in node.definitions})
+            for each in found]
+    return [_with_step(each, node, tree) for each in found]
+
+
+def _leaf(node: Relation, tree: Tree) -> _Product:
+    tree.leaves.append(node)
+    return _Product((len(tree.leaves) - 1,), (), (), {name: name for name in node.columns})
+
+
+def _times(one: _Product, other: _Product) -> _Product:
+    return _Product(one.leaves + other.leaves, one.tests + other.tests, one.steps + other.steps, {**one.names, **other.names})
+
+
+def _tested(product: _Product, condition: exp.Expr) -> _Product:
+    """With a condition. What it says of computed attributes is no more than that it is one."""
+    tests = [_over_leaves(part, product.names) for part in conjuncts(condition.unnest())]
+    return _Product(product.leaves, (*product.tests, *tests), product.steps, product.names)
+
+
+def _over_leaves(condition: exp.Expr, names: Names) -> Test:
+    used = attributes(condition)
+    leaves = [names.get(name) for name in used]
+    if any(leaf is None for leaf in leaves):
+        everything = frozenset(leaf for leaf in names.values() if leaf is not None)
+        return exp.Is(this=exp.null(), expression=exp.null()), everything
+    if list(used) != leaves:
+        condition = condition.transform(lambda node: column(names[node.name] or "") if isinstance(node, exp.Column) else node)
+    return condition, frozenset(leaf for leaf in leaves if leaf is not None)
+
+
+def _with_step(product: _Product, node: Relation, tree: Tree) -> _Product:
+    """⋉ or ▷ of a product."""
+    assert isinstance(node, SemiJoin | Probe)
+    keys = node.keys if isinstance(node, SemiJoin) else node.right
+    number = _leaf(keys, tree).leaves[0]
+    if isinstance(node, SemiJoin):
+        on = tuple(product.names.get(name) or name for name in node.on)
+        step = _Step(number, on, exp.true(), node.anti)
+    else:
+        names = {**{name: name for name in keys.columns}, **product.names}
+        step = _Step(number, None, _over_leaves(node.condition, names)[0], node.anti)
+    return _Product(product.leaves, product.tests, (*product.steps, step), product.names)
+
+
+@dataclass(frozen=True)
+class _Part:
+    rows: Cardinality
+    columns: frozenset[str]
+
+
+def _joined(parts: list[_Part], tests: list[Test]) -> tuple[_Part, float]:
+    """The join of all parts: the smallest one first, then what a condition connects with the fewest rows; and the tuples
+    taken in."""
+    now = min(parts, key=lambda part: part.rows.rows)
+    parts.remove(now)
+    tuples = 0.0
+    while parts:
+        pairs = [(part, _pair(tests, now, part)) for part in parts]
+        part, pair = min(pairs, key=lambda each: (not each[1][1], each[1][0].rows.rows))
+        parts.remove(part)
+        tuples += now.rows.rows + part.rows.rows
+        now = pair[0]
+        _taken(tests, now.columns)
+    for condition in [test for test, _ in tests]:
+        now = _Part(now.rows.filtered(condition), now.columns)
+    return now, tuples
+
+
+def _pair(tests: Sequence[Test], one: _Part, other: _Part) -> tuple[_Part, bool]:
+    """The join on all conditions over the two, and whether there is any."""
+    both = one.columns | other.columns
+    found = [test for test, names in tests if names <= both]
+    return _Part(one.rows.paired(other.rows, found, one.columns, other.columns), both), bool(found)
+
+
+def _taken(tests: list[Test], columns: frozenset[str]) -> list[exp.Expr]:
+    """The conditions over these columns, which are removed from the list."""
+    found = [test for test, names in tests if names <= columns]
+    tests[:] = [each for each in tests if not each[1] <= columns]
+    return found

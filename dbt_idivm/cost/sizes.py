@@ -1,0 +1,70 @@
+"""How large tables are: rows, bytes and files, as their logs say or as their columns let expect."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
+from typing import Any
+
+from sqlglot import exp
+
+from dbt_idivm.algebra.types import type_of
+
+_Type = exp.DataType.Type
+# Bytes of one value in a compressed Parquet file, roughly.
+_WIDTHS: Mapping[object, float] = {
+    _Type.BOOLEAN: 0.2, _Type.TINYINT: 1, _Type.SMALLINT: 1.5, _Type.INT: 2, _Type.DATE: 1.5, _Type.BIGINT: 4, _Type.FLOAT: 4,
+    _Type.DOUBLE: 6, _Type.DECIMAL: 4, _Type.TIMESTAMP: 5, _Type.TIMESTAMPTZ: 5, _Type.TIMESTAMPNTZ: 5}
+_OTHER = 10.0
+_FILE = 128 << 20  # bytes
+LARGEST = (1 << 62) - 1  # of any count; a larger one is an error of the log
+
+
+def width(types: Iterable[exp.DataType | str]) -> float:
+    """Bytes of a row of columns of these types, at least 1."""
+    kinds = (type_of(each) if isinstance(each, str) else each for each in types)
+    return max(sum(_WIDTHS.get(kind.this, _OTHER) for kind in kinds), 1.0)
+
+
+@dataclass(frozen=True)
+class Size:
+    """Of one version of a table. Whole numbers, so that a state reads back as it was written."""
+
+    rows: int
+    bytes: int
+    files: int = 1
+
+    def with_rows(self, rows: float) -> Size:
+        """After rows were inserted and deleted: as wide as before."""
+        now = max(round(rows), 0)
+        each = self.bytes / self.rows if self.rows else 1.0
+        return Size(now, round(now * each), self.files)
+
+    def bounded(self) -> Size:
+        """Within what can be written into a state and read back."""
+        return Size(*(min(max(each, 0), LARGEST) for each in (self.rows, self.bytes, self.files)))
+
+    def times(self, factor: float) -> Size:
+        """A table that is larger by that factor, in files of a usual size."""
+        size = round(self.bytes * factor)
+        return Size(round(self.rows * factor), size, max(self.files, round(size / _FILE)))
+
+
+def of_rows(rows: float, types: Iterable[exp.DataType | str]) -> Size:
+    """A table of which the rows are known."""
+    size = round(rows * width(types))
+    return Size(round(rows), size, max(1, round(size / _FILE)))
+
+
+def of_bytes(size: int, files: int, types: Iterable[exp.DataType | str]) -> Size:
+    """A table of which the bytes are known."""
+    return Size(round(size / width(types)), size, max(1, files))
+
+
+def read(found: Any) -> Size | None:
+    """A size out of JSON; None if it is none."""
+    if not isinstance(found, dict):
+        return None
+    values = [found.get(name) for name in ("rows", "bytes", "files")]
+    counts = [each for each in values if isinstance(each, int) and not isinstance(each, bool) and 0 <= each <= LARGEST]
+    return Size(*counts) if len(counts) == len(values) else None

@@ -1,0 +1,214 @@
+"""The work of a refresh: what a rebuild does, and what the application of a way does, as measures.
+
+    rebuild      the view's query, evaluated and written whole
+    application  its relations, evaluated; then a MERGE, which finds the files of the touched rows and writes these files again
+
+How many view rows an i-diff touches, and how many files these are in, are the papers' formulas (`papers.py`).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field
+
+from dbt_idivm.algebra.cardinality import Cardinality, drawn
+from dbt_idivm.algebra.lookups import Named
+from dbt_idivm.algebra.relation import Relation
+from dbt_idivm.cost.joins import taken_apart
+from dbt_idivm.cost.measure import Measure, total
+from dbt_idivm.cost.papers import compression, yao
+from dbt_idivm.cost.sizes import Size, width
+from dbt_idivm.idiff.idiff import INS, IDiff
+from dbt_idivm.operators.scan import DiffClass, DiffRows, Scan
+from dbt_idivm.script.plan import Plan
+from dbt_idivm.script.ways import Application, Way
+
+# rows of one class of an occurrence's net diff: (occurrence, class, the attributes that split updates) → rows
+Changes = Callable[[str, DiffClass, frozenset[str]], float]
+# What a plan has besides its relations: the join of MERGE with its target and the writing; old_rows with its joins.
+_MERGE_NODES, _OLD_ROWS_NODES, _PER_NAMED = 8, 6, 4
+# A row of a file that is written again is read, joined with the source, given its values, its place, and its row in the feed.
+_REWRITING = 5
+# With deletion vectors the files are only read, and joined with the source.
+_READING = 2
+# A state that is not the newest one is computed: the rows of the net diff are taken out or united.
+_STATE_NODES = 4
+
+
+@dataclass(frozen=True)
+class Situation:
+    """What a refresh of `plan` starts from: the sizes of its tables and of the stored view (None: not known, then as estimated),
+    and how many rows changed. `rewrites`: MERGE writes whole files again, because the view has no deletion vectors."""
+
+    plan: Plan
+    tables: Mapping[str, Size]
+    view: Size | None
+    changed: Changes
+    rewrites: bool = True
+    _known: dict[int, tuple[Relation, Cardinality, Measure]] = field(default_factory=dict, compare=False, repr=False)
+
+    def table(self, name: str) -> float:
+        """`Sizes`: rows of a table; 1 where nothing is known of it."""
+        return float(self.tables[name].rows) if name in self.tables else 1.0
+
+    def changes(self, occurrence: str, diff_class: DiffClass, split: frozenset[str]) -> float:
+        """`Sizes`: rows of a class of a net diff."""
+        return self.changed(occurrence, diff_class, split)
+
+    def is_empty(self, leaf: DiffRows) -> bool:
+        """Whether no row of that class is expected."""
+        return self.changes(leaf.scan.occurrence, leaf.diff_class, leaf.split) == 0
+
+    @property
+    def stored(self) -> Size:
+        """The view as it is stored, or as large as its query is estimated."""
+        if self.view is not None:
+            return self.view
+        rows = self.evaluated(self.plan.root)[0].rows
+        return Size(round(rows), round(rows * self.view_width))
+
+    @property
+    def view_width(self) -> float:
+        """Bytes of a stored row."""
+        if self.view is not None and self.view.rows:
+            return self.view.bytes / self.view.rows
+        types = self.plan.root.types
+        return width(types[each.attribute] for each in self.plan.columns)
+
+    def evaluated(self, relation: Relation) -> tuple[Cardinality, Measure]:
+        """A relation's rows, and the work of evaluating it. A name is evaluated at each mention."""
+        known = self._known.get(id(relation))
+        if known is None and (tree := taken_apart(relation)) is not None:
+            leaves = [self.evaluated(leaf) for leaf in tree.leaves]
+            rows, tuples = tree.rows([each for each, _ in leaves])
+            work = total((Measure(nodes=tree.nodes, tuples=tuples), *(each for _, each in leaves)))
+            known = self._known[id(relation)] = (relation, rows, work)
+        if known is None:
+            below = (relation.definition,) if isinstance(relation, Named) else relation.children
+            inputs = [self.evaluated(child) for child in below]
+            rows = relation.cardinality([each for each, _ in inputs], self)
+            own = self._read(relation) if isinstance(relation, Scan) else _taken_in(relation, rows, [each for each, _ in inputs])
+            # kept with the relation, whose id is then its own
+            known = self._known[id(relation)] = (relation, rows, total((own, *(work for _, work in inputs))))
+        return known[1], known[2]
+
+    def _read(self, scan: Scan) -> Measure:
+        """Reading the used columns of a table."""
+        size = self.tables.get(scan.table, Size(1, 1))
+        part = min(width(a.type for a in scan.base_columns) / width(a.type for a in scan.attributes), 1.0)
+        is_newest = scan.state == "post" or not (
+            self.changes(scan.occurrence, "plus", frozenset()) or self.changes(scan.occurrence, "minus", frozenset()))
+        return Measure(nodes=1 if is_newest else 1 + _STATE_NODES, tuples=size.rows * (1 if is_newest else 2),
+                       bytes_read=size.bytes * part)
+
+
+def _taken_in(relation: Relation, rows: Cardinality, inputs: Sequence[Cardinality]) -> Measure:
+    """The work of one operator; a name is none."""
+    if isinstance(relation, Named):
+        return Measure()
+    return Measure(nodes=1, tuples=sum(each.rows for each in inputs) if inputs else rows.rows)
+
+
+def rebuild(now: Situation) -> Measure:
+    """Evaluating the view's query over its tables and writing all of it."""
+    view = now.stored
+    return now.evaluated(now.plan.root)[1] + Measure(overwrites=1, nodes=1, tuples=view.rows, bytes_written=view.bytes)
+
+
+def application_of(way: Way, now: Situation) -> Application | None:
+    """What the way is expected to do; None if the view does not change."""
+    return way.application(now.is_empty)
+
+
+def incremental(done: Application, now: Situation) -> Measure:
+    """The one statement of an application."""
+    source = total(now.evaluated(relation)[1] for relation in done.relations)
+    touched, inserted = effect(done, now)
+    if done.shape == "append":  # an INSERT, which reads nothing of the view
+        return source + Measure(overwrites=1, nodes=1, tuples=inserted, bytes_written=inserted * now.view_width)
+    again = Measure()
+    if done.reads_view:
+        # old_rows is defined once, and read again with what it is compared with
+        nodes = _OLD_ROWS_NODES + _PER_NAMED * len(done.idiffs)
+        again = Measure(nodes=nodes, tuples=2 * now.stored.rows, bytes_read=now.stored.bytes)
+    return source + again + merge(now, touched, inserted)
+
+
+def merge(now: Situation, touched: float, inserted: float) -> Measure:
+    """MERGE into the stored view of N rows on b files: the files are found by a join with all of it, those of the touched
+    rows are X = y(N, b, touched) (Hanson's X_1), and are read and written again."""
+    view = now.stored
+    found = yao(view.rows, view.files, touched) / view.files if view.files else 0.0
+    written = found * view.bytes if now.rewrites else min(touched, view.rows) * now.view_width
+    tuples = view.rows * (1 + (_REWRITING if now.rewrites else _READING) * found) + touched + inserted
+    return Measure(merges=1, nodes=_MERGE_NODES, tuples=tuples,
+                   bytes_read=view.bytes * (_key_part(now) + found), bytes_written=written + inserted * now.view_width)
+
+
+def _key_part(now: Situation) -> float:
+    """The part of a stored row's width that its IDs have: what MERGE reads to find files."""
+    root = now.plan.root
+    return min(width(root.types[name] for name in root.ids) / width(root.types[name] for name in root.columns), 1.0)
+
+
+def effect(done: Application, now: Situation) -> tuple[float, float]:
+    """How many stored rows an application touches, and how many it inserts."""
+    view = now.stored
+    if not done.idiffs:
+        rows = sum(now.evaluated(relation)[0].rows for relation in done.relations)
+        if done.shape == "additive":  # g: the groups among so many rows
+            return drawn(view.rows, rows), 0.0
+        return min(rows, float(view.rows)), 0.0
+    touched = inserted = 0.0
+    for diff in done.idiffs:
+        rows = now.evaluated(diff.relation)[0].rows
+        if diff.kind is INS:
+            inserted += rows
+            touched += 0.0 if diff.fresh else rows
+        else:
+            touched += rows * named_rows(diff, now)
+    return min(touched, float(view.rows)), inserted
+
+
+def named_rows(diff: IDiff, now: Situation) -> float:
+    """p: the view rows that one row of an i-diff names."""
+    view = now.stored
+    if not diff.ids:
+        return float(view.rows)
+    values = now.evaluated(now.plan.root)[0].with_rows(float(view.rows)).values(diff.ids)
+    return compression(view.rows, values)
+
+
+@dataclass(frozen=True)
+class TableChanges:
+    """What is known of one table's changes from its commits: rows inserted, deleted and updated."""
+
+    inserted: float = 0.0
+    deleted: float = 0.0
+    updated: float = 0.0
+
+    def of_class(self, diff_class: DiffClass, *, keyed: bool, splits: float) -> float:
+        """Rows of a class. `splits`: the part of the updates that change a conditional attribute, from 0 to 1."""
+        both = self.inserted + self.deleted + 2 * self.updated
+        if not keyed:
+            return {"plus": self.inserted + self.updated, "minus": self.deleted + self.updated, "ins": 0.0, "del": 0.0,
+                    "upd": 0.0}.get(diff_class, both)
+        return {"ins": self.inserted, "del": self.deleted, "upd": self.updated * (1 - splits), "rec": 2 * self.updated * splits,
+                "plus": self.inserted + self.updated, "minus": self.deleted + self.updated}.get(diff_class, both)
+
+
+def expected(plan: Plan, counts: Mapping[str, TableChanges], *, hopeful: bool) -> Changes:
+    """The rows of each class, from what commits say. `hopeful`: no update changes a conditional attribute, where some are
+    none."""
+    scans = {scan.occurrence: scan for scan in plan.scans}
+
+    def changed(occurrence: str, diff_class: DiffClass, split: frozenset[str]) -> float:
+        scan = scans[occurrence]
+        found = counts.get(scan.table)
+        if found is None:
+            return 0.0
+        rest = frozenset(scan.columns) - frozenset(scan.ids)
+        some = 0.0 if hopeful or rest.isdisjoint(split) else 0.5
+        return found.of_class(diff_class, keyed=scan.unique, splits=1.0 if rest <= split else some)
+
+    return changed

@@ -1,0 +1,121 @@
+"""Sizes of tables from their logs: commit metrics where they reach back to all rows, else DESCRIBE DETAIL, once an invocation.
+
+They are for estimates only. Nothing is read of the data, and what is not known is left out.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from typing import Any
+
+from sqlglot import exp
+
+from dbt_idivm.cost.sizes import LARGEST, Size, of_bytes, of_rows
+from dbt_idivm.refresh.catalog import history
+from dbt_idivm.refresh.catalog.history import Commit
+from dbt_idivm.refresh.catalog.inputs import Input
+from dbt_idivm.refresh.catalog.relations import Described
+from dbt_idivm.refresh.engine.client import Client
+from dbt_idivm.refresh.engine.steps import EngineFailure, Steps
+
+Types = tuple[str | exp.DataType, ...]  # of the columns
+_EMPTY = frozenset({"CREATE TABLE", "CREATE OR REPLACE TABLE", "REPLACE TABLE"})
+_WHOLE = frozenset({"CREATE TABLE AS SELECT", "CREATE OR REPLACE TABLE AS SELECT", "REPLACE TABLE AS SELECT"})
+_REPLACES = frozenset({"Overwrite", "Complete"})
+_CREATES = _EMPTY | _WHOLE
+_APPENDS = frozenset({"WRITE", "STREAMING UPDATE"})
+
+
+def size_of(client: Client, found: Input) -> Steps[Size | None]:
+    """The size of an input at its pinned version; None if its log does not say."""
+    if found.commit is None:
+        return None
+    page = yield from history.page(client, found.table)
+    known = from_commits((commit for commit in page if commit.version <= found.commit.version), _types(found.facts))
+    if known is not None:
+        return known
+    return (yield from client.once(("size", found.table), lambda: detail(client, found.table, _types(found.facts))))
+
+
+def detail(client: Client, table: str, types: Types) -> Steps[Size | None]:
+    """The size of a table as it is now, by its files; None if the engine does not say."""
+    try:
+        rows = yield from client.ask(client.commands.detail(table))
+    except EngineFailure:
+        return None
+    facts = rows.dicts()[0] if rows.rows else {}
+    size, files = number(facts, "sizeInBytes"), number(facts, "numFiles")
+    return None if size is None else of_bytes(size, files or 1, types).bounded()
+
+
+def _types(facts: Described) -> Types:
+    return tuple(each.type for each in facts.columns)
+
+
+def from_commits(commits: Iterable[Commit], types: Types) -> Size | None:
+    """The size after these commits, newest first, if one of them created the table and the later ones are counted."""
+    later: list[Commit] = []
+    for commit in commits:
+        start = written(commit, types) if commit.operation in _CREATES else None
+        if start is not None:
+            return moved(start, reversed(later), types)
+        later.append(commit)
+    return None
+
+
+def written(commit: Commit, types: Types) -> Size | None:
+    """The size of the table after a commit that wrote the whole of it; None if it did not, or does not say."""
+    if commit.operation in _EMPTY:
+        return Size(0, 0, 0)
+    if commit.operation not in _WHOLE and _REPLACES.isdisjoint(commit.modes):
+        return None
+    rows, size = number(commit.metrics, "numOutputRows"), number(commit.metrics, "numOutputBytes")
+    if rows is None:
+        return None
+    known = of_rows(rows, types)
+    return Size(rows, size if size is not None else known.bytes, number(commit.metrics, "numFiles") or known.files)
+
+
+def moved(before: Size, commits: Iterable[Commit], types: Types) -> Size:
+    """The size after these commits, oldest first. One that does not say what it changed changes nothing."""
+    now = before
+    for commit in commits:
+        start = written(commit, types)
+        now = _added_to(now, commit, types) if start is None else _replaced(now, commit, start)
+    return now.bounded()
+
+
+def _replaced(before: Size, commit: Commit, written_rows: Size) -> Size:
+    """After a write over a table, or over some of its partitions: it says how many files it removed."""
+    removed = number(commit.metrics, "numRemovedFiles")
+    if commit.operation in _CREATES or removed is None or removed >= before.files:
+        return written_rows
+    kept = before.with_rows(before.rows * (1 - removed / before.files))
+    return Size(kept.rows + written_rows.rows, kept.bytes + written_rows.bytes, before.files - removed + written_rows.files)
+
+
+def _added_to(before: Size, commit: Commit, types: Types) -> Size:
+    plus = _sum(commit, "numTargetRowsInserted", "numOutputRows")
+    minus = _sum(commit, "numTargetRowsDeleted", "numDeletedRows")
+    size = number(commit.metrics, "numOutputBytes") if commit.operation in _APPENDS else None
+    rows = max(before.rows + plus - minus, 0)
+    files = before.files + _sum(commit, "numTargetFilesAdded", "numAddedFiles", "numFiles") - _sum(
+        commit, "numTargetFilesRemoved", "numRemovedFiles")
+    grown = before.with_rows(rows) if before.rows else of_rows(rows, types)
+    return Size(rows, before.bytes + size if size is not None else grown.bytes, max(files, 1))
+
+
+def _sum(commit: Commit, *names: str) -> int:
+    """The first of these metrics that the commit has. MERGE and UPDATE count as output what they copy: not meant here."""
+    if commit.operation not in _APPENDS:
+        names = tuple(name for name in names if name not in ("numOutputRows", "numFiles"))
+    return next((found for name in names if (found := number(commit.metrics, name)) is not None), 0)
+
+
+def number(facts: Mapping[str, Any], name: str) -> int | None:
+    """A count of the log, however the driver returns it; None if it is none."""
+    try:
+        found = int(facts.get(name))  # type: ignore[arg-type]
+    except (TypeError, ValueError, OverflowError):
+        return None
+    return found if 0 <= found <= LARGEST else None

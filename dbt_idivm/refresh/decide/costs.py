@@ -1,0 +1,218 @@
+"""What the alternatives of one refresh cost: from what was observed to the situation that `dbt_idivm/cost/` estimates."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, replace
+
+from dbt_idivm.cached import cached_property
+from dbt_idivm.cost.choice import REBUILD, Alternative, Choice, crossover, rounded, shrinking
+from dbt_idivm.cost.measure import Measure, total
+from dbt_idivm.cost.sizes import Size, of_rows, width
+from dbt_idivm.cost.work import Changes, Situation, TableChanges, expected, incremental, rebuild
+from dbt_idivm.errors import Finding, finding
+from dbt_idivm.operators.scan import DiffClass
+from dbt_idivm.refresh.catalog.history import Commit
+from dbt_idivm.refresh.catalog.sizes import number
+from dbt_idivm.refresh.changes.moves import Move
+from dbt_idivm.refresh.changes.net_diffs import INLINE_ROWS
+from dbt_idivm.refresh.checks.keys import KeyedInput
+from dbt_idivm.refresh.decide.observe import Observed
+from dbt_idivm.refresh.decide.outcome import named
+from dbt_idivm.refresh.decide.planned import Planned
+from dbt_idivm.script.diff import FeedDiff, NetChanges
+from dbt_idivm.script.plan import Plan
+from dbt_idivm.script.ways import Application
+
+_CLASSES = (("inserted", ("numTargetRowsInserted",)), ("deleted", ("numTargetRowsDeleted", "numDeletedRows")),
+            ("updated", ("numTargetRowsUpdated", "numUpdatedRows")))
+
+
+@dataclass(frozen=True)
+class Costs:
+    """The costs of one view's, or cache's, refresh. Its sizes were observed, and it has a plan."""
+
+    seen: Observed
+
+    @property
+    def plan(self) -> Plan:
+        plan = self.seen.work.planned.plan
+        assert plan is not None
+        return plan
+
+    @property
+    def view(self) -> str:
+        """By which experience knows it."""
+        return self.seen.work.stored.table
+
+    @cached_property
+    def unknown(self) -> str | None:
+        """An input, as the user wrote it, whose size is not known; None if all are."""
+        work = self.seen.work
+        return next((named(work.job.request, name) for name, each in work.planned.inputs.tables.items()
+                     if each.table in self.plan.tables and each.table not in work.planned.sizes), None)
+
+    @cached_property
+    def are_few(self) -> bool:
+        """Whether commits say of all changes that they are few rows."""
+        counts = [move.feed_rows for move in self._moved]
+        return None not in counts and sum(count or 0 for count in counts) <= INLINE_ROWS
+
+    @property
+    def _moved(self) -> list[Move]:
+        return [move for table, move in self.seen.moves.items() if move.moved and table in self.plan.tables]
+
+    @cached_property
+    def counts(self) -> Mapping[str, TableChanges]:
+        """Table → its changes as its commits count them; all of its rows where one does not."""
+        sizes = self.seen.work.planned.sizes
+        return {move.table: _counts(move, sizes.get(move.table)) for move in self._moved}
+
+    def situation(self, changes: Changes) -> Situation:
+        work = self.seen.work
+        return Situation(self.plan, work.planned.sizes, self.seen.view, changes, rewrites=not work.job.config.deletion_vectors)
+
+    def expected(self) -> Situation:
+        """Before net diffs are read: at best, so that what costs more than a rebuild even then does so for certain."""
+        return self.situation(expected(self.plan, {table: _at_best(self.seen.moves[table], found)
+                                                   for table, found in self.counts.items()}, hopeful=True))
+
+    def read(self, net: NetChanges) -> Situation:
+        """After that: as the rows are classified, or as the commits say for those that stay in the engine."""
+        estimated = expected(self.plan, self.counts, hopeful=False)
+        tables = {scan.occurrence: scan.table for scan in self.plan.scans}
+
+        def changed(occurrence: str, diff_class: DiffClass, split: frozenset[str]) -> float:
+            diff = net.diffs.get(tables[occurrence])
+            if diff is None:
+                return 0.0
+            if isinstance(diff, FeedDiff):
+                return max(estimated(occurrence, diff_class, split), 0.0 if diff.appended else 1.0)
+            return float(len(net.classes[occurrence, split][diff_class])) if (occurrence, split) in net.classes else 0.0
+
+        return self.situation(changed)
+
+    def priced(self, name: str, measure: Measure) -> Alternative:
+        return Alternative(name, measure, self.seen.work.job.client.invocation.experience.seconds(self.view, name, measure))
+
+    def rebuild(self, situation: Situation, verified: frozenset[str]) -> Alternative:
+        """`verified`: the inputs whose keys need no check."""
+        return self.priced(REBUILD, rebuild(situation) + self._checks(verified))
+
+    def way(self, done: Application, situation: Situation) -> Alternative:
+        return self.priced(done.way, incremental(done, situation))
+
+    @cached_property
+    def reading(self) -> Measure:
+        """Reading the net diffs, and looking new keys up. What another model of this run has read already costs nothing."""
+        return total(self._reading(move) for move in self._moved)
+
+    @property
+    def reading_seconds(self) -> float:
+        return self.reading.seconds(self.seen.work.job.client.invocation.experience.prices)
+
+    def _reading(self, move: Move) -> Measure:
+        invocation, size = self.seen.work.job.client.invocation, self.seen.work.planned.sizes.get(move.table, Size(0, 0))
+        if invocation.knows(("diff", move.table, move.consumed.version, move.to_version)) or move.feed_rows == 0:
+            return Measure()
+        unsaid = move.feed_rows is None  # then it shows the whole table twice
+        read = Measure(queries=1, nodes=6, tuples=2 * size.rows if unsaid else float(move.feed_rows or 0),
+                       bytes_read=2 * size.bytes if unsaid else 0)
+        checked = [each for each in self._keyed if each.found.table == move.table]
+        return read + total(self._key_check(each) for each in checked if self.counts[move.table].inserted)
+
+    def verified(self, *, read: bool) -> frozenset[str]:
+        """The inputs whose keys hold at the versions that a rebuild would read: where nothing moved since they were checked,
+        and once the changes have been `read`, where new keys were looked up."""
+        if self.seen.work.job.config.verify != "always":
+            return frozenset()
+        inputs, moves = self.seen.work.planned.inputs.tables, self.seen.moves
+        return frozenset(name for name, each in inputs.items() if each.table in self.plan.tables
+                         and (not moves[each.table].moved or read))
+
+    @property
+    def _keyed(self) -> list[KeyedInput]:
+        return [each for each in self.seen.work.planned.keyed_inputs if each.key is not None and not each.key.trusted]
+
+    def _checks(self, verified: frozenset[str]) -> Measure:
+        invocation = self.seen.work.job.client.invocation
+        return total(self._key_check(each) for each in self._keyed if each.key is not None and each.found.name not in verified
+                     and not invocation.knows(("key", each.found.table, each.key.columns, each.found.version)))
+
+    def _key_check(self, keyed: KeyedInput) -> Measure:
+        """A query over the key's columns of the whole table."""
+        assert keyed.key is not None
+        size = self.seen.work.planned.sizes.get(keyed.found.table, Size(0, 0))
+        types = {each.name: each.type for each in keyed.found.facts.columns}
+        part = width(types[name] for name in keyed.key.columns) / width(types.values())
+        return Measure(queries=1, nodes=3, tuples=2 * size.rows, bytes_read=size.bytes * min(part, 1.0))
+
+    def reason(self, choice: Choice, pays: str) -> Finding:
+        """Why a rebuild was chosen."""
+        best = choice.best_way
+        seconds = (best.seconds if best else 0.0) + (0.0 if choice.is_read else self.reading_seconds)
+        return finding(411, full=f"{choice.chosen.seconds:.1f} s", incremental=f"{seconds:.1f} s", pays=pays)
+
+    def pays(self, situation: Situation, done: Application, verified: frozenset[str], reading: float) -> str:
+        """At what size of the tables, or for how few changes, the way would be as quick as the rebuild."""
+        if (factor := crossover(*self._of_size(situation, done, verified, reading))) is not None:
+            rows = sum(self.seen.work.planned.sizes[table].rows for table in self.plan.tables)
+            return f"incremental pays from about {rounded(rows * factor)} rows in its inputs"
+        changed = sum(each.inserted + each.deleted + each.updated for each in self.counts.values())
+        part = shrinking(self.rebuild(situation, verified).seconds - reading,
+                         lambda part: self.way(done, self._changed(situation, part)).seconds)
+        if part is not None and changed * part >= 1:
+            return f"incremental pays if fewer than about {rounded(changed * part)} rows change"
+        return "incremental would not pay for larger tables or fewer changes either"
+
+    def _of_size(self, situation: Situation, done: Application, verified: frozenset[str],
+                 reading: float) -> tuple[Callable[[float], float], Callable[[float], float]]:
+        def scaled(factor: float) -> tuple[Costs, Situation]:
+            sizes = {table: size.times(factor) for table, size in situation.tables.items()}
+            work = replace(self.seen.work, planned=replace(self.seen.work.planned, sizes=sizes))
+            view = situation.view.times(factor) if situation.view is not None else None
+            return Costs(replace(self.seen, work=work)), replace(situation, tables=sizes, view=view, _known={})
+
+        def full(factor: float) -> float:
+            costs, now = scaled(factor)
+            return costs.rebuild(now, verified).seconds
+
+        def way(factor: float) -> float:
+            costs, now = scaled(factor)
+            return costs.way(done, now).seconds + reading
+
+        return full, way
+
+    @staticmethod
+    def _changed(situation: Situation, part: float) -> Situation:
+        return replace(situation, changed=lambda *leaf: situation.changed(*leaf) * part, _known={})
+
+
+def _counts(move: Move, size: Size | None) -> TableChanges:
+    """What the commits count. One that says nothing may have changed any row."""
+    if move.feed_rows is None:
+        rows = float(size.rows) if size is not None else 0.0
+        return TableChanges(rows, rows, 0.0)
+    return TableChanges(**{name: float(sum(_metric(commit, metrics) for commit in move.commits)) for name, metrics in _CLASSES})
+
+
+def _metric(commit: Commit, names: Sequence[str]) -> int:
+    """The rows of one kind in a commit; a write adds all that it writes."""
+    if names[0] == "numTargetRowsInserted" and commit.operation in ("WRITE", "STREAMING UPDATE", "CREATE TABLE AS SELECT"):
+        names = ("numOutputRows",)
+    return next((found for name in names if (found := number(commit.metrics, name)) is not None), 0)
+
+
+def _at_best(move: Move, found: TableChanges) -> TableChanges:
+    """Where commits do not count, one row was updated."""
+    return TableChanges(updated=1.0) if move.feed_rows is None else found
+
+
+def build_measure(planned: Planned, rows: int) -> Measure | None:
+    """The work of writing a view that now has so many rows; None without a plan, or where the size of an input is not known."""
+    plan = planned.plan
+    if plan is None or any(table not in planned.sizes for table in plan.tables):
+        return None
+    types = plan.root.types
+    view = of_rows(rows, (types[each.attribute] for each in plan.columns))
+    return rebuild(Situation(plan, planned.sizes, view, lambda *leaf: 0.0))

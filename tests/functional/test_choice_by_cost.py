@@ -1,0 +1,100 @@
+"""`strategy: auto` on Spark + Delta: what is small is rebuilt, what is large is maintained, and both stay exact."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator
+from typing import Any
+
+import pytest
+
+from dbt_idivm.refresh.protocol import Outcome
+from tests.functional.engine import Project
+
+KEYS = {"o": ["id"], "c": ["id"]}
+JOIN = "select o.id, o.price, c.name from $.o o join $.c c on o.cid = c.id"
+
+
+@pytest.fixture
+def shop(spark: Any, request: pytest.FixtureRequest) -> Iterator[Project]:
+    project = Project(spark.newSession(), "cost_" + request.node.name.removeprefix("test_")[:20])
+    project.table("o", "id int, cid int, price int", "(1, 1, 10)", "(2, 1, 20)", "(3, 2, 30)")
+    project.table("c", "id int, name string", "(1, 'one')", "(2, 'two')")
+    yield project
+    project.sql("drop schema $ cascade", "use default")
+
+
+def identity(shop: Project, table: str) -> str:
+    return str(shop.spark.sql(shop.within(f"describe detail $.{table}")).first()["id"])
+
+
+def test_a_tiny_view_is_rebuilt_and_what_reads_it_is_maintained(shop: Project) -> None:
+    view = shop.model("v", JOIN, KEYS, strategy="auto")
+    above = shop.model("sums", "select name, sum(price) as total from $.v group by name", strategy="incremental")
+    created = [shop.refresh(view), shop.refresh(above)]
+    assert [each.mode for each in created] == ["create", "create"]
+    before = identity(shop, "v__idivm")
+    shop.sql("update $.o set price = 11 where id = 1", "insert into $.c values (3, 'three')")
+    shop.new_run()
+    rebuilt = shop.refresh_in_run(view)
+    assert rebuilt.mode == "full" and (rebuilt.reason or "").startswith("IDIVM-411 a rebuild takes about "), rebuilt.message
+    assert "; incremental pays from about " in (rebuilt.reason or "")
+    assert_accounted(rebuilt, "rebuild")
+    assert shop.is_exact(view) and identity(shop, "v__idivm") == before
+    outcome = shop.refresh_in_run(above)
+    assert (outcome.mode, outcome.rows_updated) == ("incremental", 1), "of an overwritten table only what differs"
+    assert next(change.rows for name, change in outcome.inputs.items()) == 2
+    assert shop.is_exact(above)
+
+
+def test_incremental_never_rebuilds(shop: Project) -> None:
+    view = shop.model("v", JOIN, KEYS, strategy="incremental")
+    assert shop.refresh(view).mode == "create"
+    shop.sql("update $.c set name = 'ONE' where id = 1")
+    outcome = shop.refresh(view)
+    assert (outcome.mode, outcome.rows_updated) == ("incremental", 2)
+    assert_accounted(outcome, outcome.cost.chosen if outcome.cost else "")
+    assert outcome.cost is not None and "rebuild" not in outcome.cost.alternatives
+    assert shop.is_exact(view)
+
+
+@pytest.mark.long
+def test_a_large_view_is_maintained(shop: Project) -> None:
+    shop.sql("create table $.big using delta tblproperties ('delta.enableChangeDataFeed' = 'true') as "
+             "select id, id % 1000 as cid, id % 7 as price from range(6000000)")
+    view = shop.model("v", "select cid, sum(price) as total, count(*) as n from $.big group by cid", {"big": ["id"]},
+                      strategy="auto", verify="none")
+    assert shop.refresh(view).mode == "create"
+    shop.sql("insert into $.big values (6000000, 1, 2)")
+    outcome = shop.refresh(view)
+    assert (outcome.mode, outcome.rows_updated) == ("incremental", 1), outcome.message
+    assert_accounted(outcome, "additive")
+    assert outcome.cost is not None and outcome.cost.alternatives["rebuild"] > outcome.cost.estimate
+    assert shop.is_exact(view)
+
+
+def test_dbt_reports_what_was_chosen_and_keeps_what_it_took(project: Any) -> None:
+    """Three models, because nothing is learned from the first two of a process that has just started its Spark."""
+    project.write("dbt_project.yml", "name: functional\nversion: 1.0.0\nconfig-version: 2\nprofile: functional\n")
+    project.sql("create table {schema}.t using delta tblproperties ('delta.enableChangeDataFeed' = 'true') as "
+                "select id, id % 3 as g from range(9)")
+    for number in range(3):
+        sql = f"select g, count(*) + {number} as n from {project.schema}.t group by g"
+        project.write(f"models/m{number}.sql", "{{ config(materialized='idivm') }} " + sql)
+    assert {found.adapter_response["cost"] for found in project.results("run").values()} == {None}
+    project.sql("insert into {schema}.t values (9, 0)")
+    results = project.results("run", "--threads", "1")
+    assert {found.adapter_response["cost"]["chosen"] for found in results.values()} == {"rebuild"}
+    assert all("IDIVM-411 a rebuild takes about " in found.message for found in results.values())
+    assert project.sql("select g, n from {schema}.m1 order by g") == [(0, 5), (1, 4), (2, 4)]
+    kept = json.loads((project.root / ".idivm" / "costs.json").read_text())
+    (engine,) = kept["engines"].values()
+    assert [name.partition(".")[2].removesuffix("__idivm") for name in engine["ratios"]] == ["m2"]
+
+
+def assert_accounted(outcome: Outcome, chosen: str) -> None:
+    """What it cost is reported, and what the alternatives would have."""
+    cost = outcome.cost
+    assert cost is not None and cost.chosen == chosen
+    assert set(cost.alternatives) >= {chosen} and all(seconds > 0 for seconds in cost.alternatives.values())
+    assert cost.estimate > 0 and cost.actual is not None and cost.actual > 0

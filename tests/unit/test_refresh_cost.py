@@ -1,0 +1,325 @@
+"""The choice by cost in whole refreshes, against an engine that is a script: what is chosen, from which facts, and what it
+asks for."""
+
+from __future__ import annotations
+
+import json
+import random
+from collections.abc import Sequence
+from dataclasses import replace
+from typing import Any
+
+import pytest
+
+from dbt.adapters.idivm.response import maintenance_response
+from dbt_idivm.cost.choice import REBUILD, Alternative
+from dbt_idivm.cost.sizes import Size
+from dbt_idivm.refresh.catalog import sizes, state
+from dbt_idivm.refresh.catalog.history import Commit
+from dbt_idivm.refresh.driver import forecast
+from dbt_idivm.refresh.engine.invocation import Invocation
+from dbt_idivm.refresh.protocol import EngineError, ModelRequest
+from tests.unit.fake_engine import FakeEngine, drive, model
+
+KEYS = {"o": "id", "c": "id"}
+JOIN = "select o.id, o.price, c.name from main.o join main.c on o.cid = c.id"
+LARGE = 500_000_000
+BIG = "500000000"
+
+
+def request(sql: str = JOIN, **config: Any) -> ModelRequest:
+    return model(sql, KEYS, **{"strategy": "auto", **config})
+
+
+class Clock(Invocation):
+    """A write takes so many seconds."""
+
+    def __init__(self, engine: FakeEngine, seconds: dict[str, float], **given: Any) -> None:
+        super().__init__(warm_up=0, **given)
+        self.now_ = 0.0
+        engine.on_write = lambda: self.spend(engine.log[-1].label, seconds)
+
+    def spend(self, label: str, seconds: dict[str, float]) -> None:
+        self.now_ += next((each for start, each in seconds.items() if label.startswith(start)), 0.0)
+
+    def seconds(self) -> float:
+        return self.now_
+
+
+@pytest.fixture
+def engine() -> FakeEngine:
+    fake = FakeEngine()
+    fake.source("o", id="int", cid="int", price="int")
+    fake.source("c", id="int", name="string")
+    return fake
+
+
+def grown(engine: FakeEngine, rows: str = BIG) -> FakeEngine:
+    engine.tables["main.o"].commit("WRITE", {"numOutputRows": rows}, parameters={"mode": "Append"})
+    return engine
+
+
+def built(engine: FakeEngine, asked: ModelRequest | None = None) -> FakeEngine:
+    assert engine.drive(asked or request()).mode == "create"
+    return engine
+
+
+def renamed(engine: FakeEngine, customers: int = 1) -> None:
+    engine.tables["main.c"].commit("UPDATE", {"numUpdatedRows": str(customers)})
+    engine.reads["net diff of main.c"] = ((7, "old", -1), (7, "new", 1))
+
+
+def stored(engine: FakeEngine) -> state.State:
+    found = state.read(engine.tables["main.v__idivm"].commits[-1][-1])
+    assert found is not None
+    return found
+
+
+def test_a_tiny_view_is_rebuilt_before_anything_is_read(engine: FakeEngine) -> None:
+    built(engine)
+    renamed(engine)
+    outcome = engine.drive(request())
+    assert outcome.mode == "full" and outcome.message.startswith("full: 5 rows, IDIVM-411 a rebuild takes about ")
+    assert "; incremental pays from about " in outcome.message
+    assert engine.labels("read") == ["check key (id) of main.c"], "of what moved only: nothing else can have broken its key"
+    assert [label.removeprefix("re") for label in engine.labels("write")] == ["build main.v__idivm"]
+    assert outcome.cost is not None and outcome.cost.chosen == REBUILD
+    assert outcome.cost.alternatives[REBUILD] == min(outcome.cost.alternatives.values())
+
+
+@pytest.mark.parametrize("verify", ["none", "sample"])
+def test_where_changed_keys_were_not_all_checked_a_rebuild_checks_all(engine: FakeEngine, verify: str) -> None:
+    built(engine, request(verify=verify))
+    renamed(engine)
+    assert engine.drive(request(verify=verify)).mode == "full"
+    assert sorted(engine.labels("read")) == ["check key (id) of main.c", "check key (id) of main.o"]
+
+
+def test_a_large_view_is_maintained(engine: FakeEngine) -> None:
+    built(grown(engine))
+    renamed(engine)
+    outcome = engine.drive(request())
+    assert outcome.mode == "incremental" and outcome.reason is None, outcome.message
+    assert outcome.cost is not None and outcome.cost.chosen == "id"
+    assert outcome.cost.alternatives[REBUILD] > outcome.cost.estimate
+    assert not [label for label in engine.labels("metadata") if label.startswith("size of")]
+
+
+def test_incremental_and_fixed_strategies_never_rebuild(engine: FakeEngine) -> None:
+    for strategy in ("incremental", "id", "tuple", "recompute"):
+        fake = FakeEngine()
+        for table in ("o", "c"):
+            fake.source(table, **engine.tables[f"main.{table}"].columns)
+        built(fake, request(strategy=strategy))
+        renamed(fake)
+        outcome = fake.drive(request(strategy=strategy))
+        assert outcome.mode == "incremental"
+        expected = {"id", "recompute", "tuple"} if strategy == "incremental" else {strategy}
+        if outcome.cost is not None:
+            assert set(outcome.cost.alternatives) == expected
+
+
+def test_incremental_takes_the_cheapest_way(engine: FakeEngine) -> None:
+    built(grown(engine))
+    renamed(engine)
+    outcome = engine.drive(request(strategy="incremental"))
+    assert outcome.cost is not None
+    assert outcome.cost.alternatives[outcome.cost.chosen] == min(outcome.cost.alternatives.values())
+
+
+def test_a_no_op_asks_for_nothing_more(engine: FakeEngine) -> None:
+    logs = []
+    for strategy in ("id", "auto"):
+        built(engine, request(strategy=strategy))
+        assert engine.drive(request(strategy=strategy)).mode == "noop"
+        logs.append([statement.label for statement in engine.log])
+        for name in ("main.v", "main.v__idivm"):
+            engine.tables.pop(name)
+    assert logs[0] == logs[1]
+
+
+def test_many_changes_of_a_large_view_rebuild_it(engine: FakeEngine) -> None:
+    built(grown(engine, "5000000"))
+    engine.tables["main.o"].commit("UPDATE", {"numUpdatedRows": "5000000"})
+    outcome = engine.drive(request())
+    assert outcome.mode == "full"
+    assert "incremental pays if fewer than about " in outcome.message or "incremental pays from about " in outcome.message
+    assert not [label for label in engine.labels("read") if label.startswith("net diff")]
+
+
+def test_what_is_only_seen_in_the_net_diff_is_chosen_after_it(engine: FakeEngine) -> None:
+    """An overwritten input does not say how little of it changed: it is looked at; then keys need no other check."""
+    built(grown(engine, "20000000"))
+    engine.tables["main.o"].commit("WRITE", {"numOutputRows": "20000005"}, parameters={"mode": "Overwrite"})
+    engine.reads["net diff"] = tuple((number, 1, 2, 1) for number in range(1001))
+    outcome = engine.drive(request())
+    assert outcome.mode == "full" and "IDIVM-411" in outcome.message
+    assert [label.partition(" of ")[0] for label in engine.labels("read")] == ["net diff", "check new keys (id)"]
+    few = FakeEngine()
+    for table in ("o", "c"):
+        few.source(table, **engine.tables[f"main.{table}"].columns)
+    built(grown(few, "200000000"))
+    few.tables["main.o"].commit("WRITE", {"numOutputRows": "200000005"}, parameters={"mode": "Overwrite"})
+    few.reads["net diff"] = ((7, 1, 2, 1),)
+    assert few.drive(request()).mode == "incremental"
+
+
+def test_the_state_carries_the_sizes(engine: FakeEngine) -> None:
+    built(grown(engine))
+    assert {name: size.rows for name, size in stored(engine).sizes.items()} == {"main.o": LARGE + 5, "main.c": 5}
+    renamed(engine)
+    engine.tables["main.o"].commit("DELETE", {"numDeletedRows": "7"})
+    engine.drive(request(strategy="incremental"))
+    now = stored(engine).sizes
+    assert {name: size.rows for name, size in now.items()} == {"main.o": LARGE - 2, "main.c": 5, "main.v__idivm": 5}
+
+
+def without_sizes(engine: FakeEngine) -> None:
+    """The state as former versions wrote it."""
+    table = engine.tables["main.v__idivm"]
+    *rest, note = table.commits[-1]
+    table.commits[-1] = (*rest, json.dumps({key: value for key, value in json.loads(note).items() if key != "sizes"}))
+
+
+def old_history(engine: FakeEngine) -> None:
+    """The newest commits do not reach back to all rows."""
+    for table in ("main.o", "main.c"):
+        for _ in range(12):
+            engine.tables[table].commit("OPTIMIZE")
+
+
+def test_states_of_former_versions_are_completed_once(engine: FakeEngine) -> None:
+    engine.size = 10_000_000_000
+    built(engine, request(strategy="id"))
+    without_sizes(engine)
+    old_history(engine)
+    renamed(engine)
+    assert engine.drive(request()).mode == "incremental"
+    asked = sorted(label for label in engine.labels("metadata") if label.startswith("size of"))
+    assert asked == ["size of main.c", "size of main.o"]
+    renamed(engine)
+    assert engine.drive(request()).mode == "incremental"
+    assert not [label for label in engine.labels("metadata") if label.startswith("size of")]
+
+
+def test_without_sizes_few_changes_are_applied_and_others_rebuild(engine: FakeEngine) -> None:
+    engine.fail["size of"] = EngineError("", "no such command")
+    old_history(engine)
+    built(engine)
+    renamed(engine)
+    outcome = engine.drive(request())
+    assert (outcome.mode, outcome.cost) == ("incremental", None), "it reads no more than a rebuild would"
+    renamed(engine, 5_000)
+    outcome = engine.drive(request())
+    assert outcome.mode == "full" and "IDIVM-418 the size of " in outcome.message and outcome.cost is None
+
+
+@pytest.mark.parametrize("factor", [0.001, 1000])
+def test_wrong_statistics(engine: FakeEngine, factor: float) -> None:
+    built(grown(engine, "3000000"))
+    table = engine.tables["main.v__idivm"]
+    *rest, note = table.commits[-1]
+    found = json.loads(note)
+    for size in found["sizes"].values():
+        size |= {"rows": round(size["rows"] * factor), "bytes": round(size["bytes"] * factor)}
+    table.commits[-1] = (*rest, json.dumps(found))
+    renamed(engine)
+    assert engine.drive(request()).mode == ("full" if factor < 1 else "incremental")
+
+
+def test_nonsense_in_a_state_counts_as_unknown(engine: FakeEngine) -> None:
+    built(engine)
+    note = json.loads(engine.tables["main.v__idivm"].commits[-1][-1])
+    for given in (5, [], {"main.o": 7}, {"main.o": {"rows": -1, "bytes": 1, "files": 1}}, None):
+        found = state.read(json.dumps({**note, "sizes": given}))
+        assert found is not None and found.sizes == {} and found.inputs
+
+
+def test_experience_decides(engine: FakeEngine) -> None:
+    """A rebuild that took a minute is not repeated for one row; a MERGE that takes two is not, either."""
+    memory = Clock(engine, {"build": 60.0, "merge": 120.0})
+    assert engine.drive(request(), memory).mode == "create"
+    renamed(engine)
+    memory.forget("main.c", "main.v", "main.v__idivm")
+    first = engine.drive(request(), memory)
+    assert first.mode == "incremental" and first.cost is not None and first.cost.actual == 120.0
+    for _ in range(3):
+        renamed(engine)
+        memory.forget("main.c", "main.v", "main.v__idivm")
+        outcome = engine.drive(request(), memory)
+    assert outcome.mode == "full" and "IDIVM-411" in outcome.message
+
+
+def test_a_choice_at_random_is_carried_out(engine: FakeEngine) -> None:
+    """Whatever is chosen, before or after net diffs are read, is done, and the next refresh goes on from it."""
+    drawn, seen = random.Random(7), set()
+
+    def any_of(alternatives: Sequence[Alternative]) -> Alternative:
+        return drawn.choice(list(alternatives))
+
+    engine.drive(request(), Invocation(choose=any_of))
+    for _ in range(40):
+        renamed(engine)
+        outcome = engine.drive(request(), Invocation(choose=any_of))
+        assert outcome.cost is not None
+        seen.add((outcome.mode, outcome.cost.chosen))
+        assert engine.drive(request(), Invocation(choose=any_of)).mode == "noop"
+    assert seen == {("full", REBUILD), ("incremental", "id"), ("incremental", "recompute"), ("incremental", "tuple")}
+
+
+def test_the_response_has_the_cost(engine: FakeEngine) -> None:
+    created = maintenance_response(engine.drive(request())).to_dict()
+    assert created["cost"] is None
+    renamed(engine)
+    response = maintenance_response(engine.drive(request())).to_dict()
+    assert set(response["cost"]) == {"chosen", "estimate", "actual", "alternatives"}
+    assert set(response["cost"]["alternatives"]) == {"id", "recompute", "tuple", REBUILD}
+
+
+def test_a_forecast_shows_the_estimates(engine: FakeEngine) -> None:
+    built(engine)
+    renamed(engine)
+    existing = replace(request(), existing="view", beside=("v__idivm",))
+    found = drive(engine, forecast(existing, Invocation()))
+    assert found.mode == "full" and found.reason.startswith("IDIVM-411")
+    assert found.cost.chosen == REBUILD and found.cost.actual is None and len(found.cost.alternatives) == 4
+
+
+def test_caches_choose_for_themselves(engine: FakeEngine) -> None:
+    sql = "select c.name, max(o.price) as most from main.o join main.c on o.cid = c.id group by c.name"
+    asked = request(sql, caches="all")
+    built(engine, asked)
+    renamed(engine)
+    outcome = engine.drive(asked)
+    written = [label.removeprefix("re") for label in engine.labels("write")]
+    assert written == ["build main.v__idivm_cache_1_o_c", "build main.v"], outcome.message
+    assert outcome.cost is not None and outcome.cost.chosen == REBUILD
+
+
+def commit(operation: str, version: int = 0, modes: Sequence[str] = (), **metrics: Any) -> Commit:
+    texts = {name: str(value) for name, value in metrics.items()}
+    return Commit(version, f"t{version}", operation, frozenset(modes), texts, None)
+
+
+def test_sizes_by_commits() -> None:
+    types = ("bigint", "bigint")
+    history_ = (commit("MERGE", 3, numTargetRowsInserted=5, numTargetRowsDeleted=1, numTargetRowsUpdated=9, numOutputRows=900,
+                       numTargetFilesAdded=2, numTargetFilesRemoved=1), commit("OPTIMIZE", 2),
+                commit("WRITE", 1, ["Append"], numOutputRows=50, numOutputBytes=400, numFiles=1),
+                commit("CREATE TABLE AS SELECT", 0, numOutputRows=100, numOutputBytes=1000, numFiles=2))
+    assert sizes.from_commits(history_, types) == Size(154, round(154 * 1400 / 150), 4)
+    assert sizes.from_commits(history_[:3], types) is None, "it does not reach back to all rows"
+    overwritten = (commit("WRITE", 9, ["Overwrite"], numOutputRows=7, numOutputBytes=70, numFiles=1), *history_)
+    assert sizes.from_commits(overwritten, types) == Size(7, 70, 1)
+    partition = (commit("WRITE", 9, ["Overwrite"], numOutputRows=7, numOutputBytes=70, numFiles=1, numRemovedFiles=1), *history_)
+    assert sizes.from_commits(partition, types) == Size(116 + 7, 1082 + 70, 4), "one of four files was replaced"
+    assert sizes.from_commits((commit("CREATE TABLE", 0),), types) == Size(0, 0, 0)
+    assert sizes.from_commits((commit("CREATE TABLE AS SELECT", 0),), types) is None
+    assert sizes.moved(Size(5, 50, 1), [commit("DELETE", numDeletedRows=99), commit("RESTORE")], types).rows == 0
+    for rows in (1 << 62, (1 << 62) - 1):
+        large = sizes.moved(Size(5, 1 << 61, 1), [commit("WRITE", 1, ["Append"], numOutputRows=rows)], types)
+        assert state.read(state.State({}, {}, sizes={"t": large}).json()) == state.State({}, {}, sizes={"t": large})
+    for nonsense in ("", "x", "-5", "1e9", str(1 << 70)):
+        assert sizes.moved(Size(5, 50, 1), [commit("WRITE", 1, ["Append"], numOutputRows=nonsense)], types).rows == 5
+
+
