@@ -95,6 +95,23 @@ def test_where_changed_keys_were_not_all_checked_a_rebuild_checks_all(engine: Fa
     assert sorted(engine.labels("read")) == ["check key (id) of main.c", "check key (id) of main.o"]
 
 
+def test_a_key_that_was_once_not_checked_is_checked_by_the_next_rebuild(engine: FakeEngine) -> None:
+    """A duplicate that came under `verify: none` is found when the view is rebuilt under `always`, though its table rests."""
+    built(engine)
+    assert stored(engine).checked
+    engine.tables["main.c"].commit("WRITE", {"numOutputRows": "1"}, parameters={"mode": "Append"})
+    engine.reads["net diff of main.c"] = ((7, "again", 1),)
+    maintained = Invocation(choose=lambda found: next(each for each in found if each.name != REBUILD))
+    assert engine.drive(request(verify="none"), maintained).mode == "incremental" and not stored(engine).checked
+    checks = []
+    for _ in range(2):
+        engine.tables["main.o"].commit("WRITE", {"numOutputRows": "1"}, parameters={"mode": "Append"})
+        rebuilt = Invocation(choose=lambda found: next(each for each in found if each.name == REBUILD))
+        assert engine.drive(request(), rebuilt).mode == "full" and stored(engine).checked
+        checks.append(sorted(label for label in engine.labels("read") if label.startswith("check key")))
+    assert checks == [["check key (id) of main.c", "check key (id) of main.o"], ["check key (id) of main.o"]]
+
+
 def test_a_large_view_is_maintained(engine: FakeEngine) -> None:
     built(grown(engine))
     renamed(engine)

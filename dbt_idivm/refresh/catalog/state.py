@@ -36,7 +36,7 @@ class State:
     volatile one would come out otherwise if it were built again. `proof`: how the plan was found to mean what the SELECT
     means, or that it does not (`proof.py`). `sizes`: table → its size at that version, for estimates only, as far as they are
     known; the view's own, before the commit, is among them. `base`: the version of the view that the commit changed rows of;
-    None if it replaced all of them.
+    None if it replaced all of them. `checked`: every key was looked up when the view was built, and by each refresh since.
     """
 
     inputs: Mapping[str, Consumed]
@@ -49,6 +49,7 @@ class State:
     proof: str = ""
     sizes: Mapping[str, Size] = field(default_factory=dict)
     base: int | None = None
+    checked: bool = False
 
     @property
     def versions(self) -> dict[str, int]:

@@ -124,7 +124,9 @@ class Costs:
     def verified(self, *, read: bool) -> frozenset[str]:
         """The inputs whose keys hold at the versions that a rebuild would read: where nothing moved since they were checked,
         and once the changes have been `read`, where new keys were looked up."""
-        if self.seen.work.job.config.verify != "always":
+        state = self.seen.work.stored.state
+        # a key that was not checked for a while, under another `verify`, may be broken by a row that came then
+        if self.seen.work.job.config.verify != "always" or state is None or not state.checked:
             return frozenset()
         inputs, moves = self.seen.work.planned.inputs.tables, self.seen.moves
         return frozenset(name for name, each in inputs.items() if each.table in self.plan.tables
