@@ -48,6 +48,7 @@ def properties(project: Project, table: str) -> dict[str, str]:
     return {row[0]: row[1] for row in project.spark.sql(f"show tblproperties {project.schema}.{table}").collect()}
 
 
+@pytest.mark.long
 def test_running_example(shop: Project) -> None:
     """Figure 7: a new price updates the cache of the join, and through it the sums, without reading the other tables."""
     shop.table("devices", "did int, category string", "(1, 'phone')", "(2, 'phone')", "(3, 'tablet')")

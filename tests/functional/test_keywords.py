@@ -66,10 +66,12 @@ def statements_of_models(word: str) -> Iterator[str]:
         request = ModelRequest(word, word, word, sql.replace("{w}", word), {"idivm": {"strategy": strategy}}, keys,
                                session={"ansi": "true", "time_zone": "UTC"})
         log = _driven(engine, request)
-        for name in names:
-            engine.tables[name].commit("WRITE", {"numOutputRows": "2"})
-        engine.reads["net diff"] = ((7, 1, 1),)  # what is inlined: the key, v, and the weight
-        log += _driven(engine, request)
+        # what is inlined: the key, v, and the weight
+        for changes in (((7, 1, 1), (8, 1, -1)), ((9, 1, 1),)):
+            for name in names:
+                engine.tables[name].commit("WRITE", {"numOutputRows": "2"})
+            engine.reads["net diff"] = changes
+            log += _driven(engine, request)
         assert any(text.startswith("MERGE") for text in log), sql
         engine.tables[f"{word}.{word}"].columns = {word: "int", "v": "int"}
         yield from log

@@ -5,8 +5,7 @@ from __future__ import annotations
 import re
 
 from dbt_idivm.errors import Finding, IdivmError, finding
-from dbt_idivm.refresh.apply.watermark import consumed, new_state, unchanged
-from dbt_idivm.refresh.catalog import history, state
+from dbt_idivm.refresh.apply.watermark import consumed, new_state, own_commit, unchanged
 from dbt_idivm.refresh.catalog.state import State
 from dbt_idivm.refresh.catalog.stored_view import StoredView
 from dbt_idivm.refresh.changes.read import GAP, Changes, gap
@@ -82,13 +81,10 @@ def _effect(rows: Rows) -> Effect | None:
 def _committed(client: Client, stored: StoredView, new: State) -> Steps[Effect]:
     """What the view's own commit says, where the statement says nothing.
 
-    A skipped write was either sent twice by the connection, and then its commit is there, or another run was faster. Commits of
-    others may follow it already; one that Delta's auto compaction adds has the same state.
+    A skipped write was either sent twice by the connection, and then its commit is there, or another run was faster.
     """
     assert stored.latest is not None
-    start = stored.latest.version + 1
-    found = yield from history.since(client, stored.table, start, start)
-    commit = next((each for each in reversed(found) if state.read(each.user_metadata) == new), None)
+    commit = yield from own_commit(client, stored.table, stored.latest, new)
     if commit is None:
         raise IdivmError(finding(903, view=stored.table, message="its change was not applied", state=stored.sentence))
     if commit.operation == "WRITE":  # of an INSERT

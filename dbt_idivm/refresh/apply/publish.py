@@ -10,7 +10,8 @@ from sqlglot import exp
 
 from dbt_idivm.errors import IdivmError, finding
 from dbt_idivm.refresh.apply import statements
-from dbt_idivm.refresh.catalog import history, state
+from dbt_idivm.refresh.apply.watermark import own_commit
+from dbt_idivm.refresh.catalog import history
 from dbt_idivm.refresh.catalog.history import Commit
 from dbt_idivm.refresh.catalog.relations import BUILD, OWNER, SHOWN, VIEW, Described, describe
 from dbt_idivm.refresh.catalog.state import State
@@ -95,8 +96,8 @@ def _replace(job: Job, wanted: Build, there: Described, stored: StoredView) -> S
     guard = Guard(f"idivm:{table}", latest.version) if latest is not None else None
     write = committed(job.client, statement, wanted.state.json(), guard)
     yield from all_partitions(job.client, write) if there.is_partitioned else write
-    found = yield from history.latest(job.client, table)
-    if state.read(found.user_metadata) != wanted.state:
+    found = yield from own_commit(job.client, table, latest, wanted.state)
+    if found is None:
         raise IdivmError(finding(903, view=table, message="its rebuild was not applied", state=stored.sentence))
     return found
 

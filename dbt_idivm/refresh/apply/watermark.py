@@ -15,7 +15,7 @@ from dbt_idivm.refresh.apply.statements import empty_merge
 from dbt_idivm.refresh.catalog import history
 from dbt_idivm.refresh.catalog.history import Commit
 from dbt_idivm.refresh.catalog.inputs import view_digest
-from dbt_idivm.refresh.catalog.state import Consumed, State
+from dbt_idivm.refresh.catalog.state import Consumed, State, read
 from dbt_idivm.refresh.catalog.stored_view import StoredView
 from dbt_idivm.refresh.changes.moves import Move
 from dbt_idivm.refresh.decide.fingerprint import request_digest
@@ -23,6 +23,7 @@ from dbt_idivm.refresh.decide.job import Job
 from dbt_idivm.refresh.decide.outcome import Result, named, outcome
 from dbt_idivm.refresh.decide.planned import Planned
 from dbt_idivm.refresh.decide.work import Work
+from dbt_idivm.refresh.engine.client import Client
 from dbt_idivm.refresh.engine.commits import Guard
 from dbt_idivm.refresh.engine.scoped import committed
 from dbt_idivm.refresh.engine.steps import Steps
@@ -50,6 +51,16 @@ def consumed_at_build(planned: Planned) -> dict[str, Consumed]:
     """The pinned versions of the inputs, which a build reads."""
     return {name: Consumed(found.table, found.commit.version, found.commit.at)
             for name, found in planned.inputs.tables.items() if found.commit is not None}
+
+
+def own_commit(client: Client, table: str, before: Commit | None, written: State) -> Steps[Commit | None]:
+    """The commit with that state after `before`, None if there is none: the write was skipped. If `before` is None, the newest.
+
+    Commits of others may follow it already; one that Delta's auto compaction adds has the same state.
+    """
+    start = before.version + 1 if before is not None else None
+    found = yield from history.newest(client, table, 1) if start is None else history.since(client, table, start, start)
+    return next((each for each in reversed(found) if read(each.user_metadata) == written), None)
 
 
 def unchanged(work: Work, moved: Mapping[str, Move]) -> Steps[Outcome]:

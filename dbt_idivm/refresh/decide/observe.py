@@ -40,6 +40,10 @@ def observe_stored(work: Work) -> Steps[Observed]:
         reason = yield from difference(job, stored, planned.fingerprint, planned.used)
     if reason is None and planned.table != stored.table:
         reason = finding(402, what="another set of stored columns")
+    is_unchecked = stored.state is not None and not stored.state.checked
+    if reason is None and is_unchecked and job.config.verify == "always" and planned.keys:
+        # two rows with one key may have come then, and be one again by now: the view has what both gave
+        reason = finding(402, what="changes whose keys were not checked (`verify`)")
     if reason is None and not planned.repeatable:
         reason = planned.refusal
     return Observed(replace(work, planned=planned), reason)
