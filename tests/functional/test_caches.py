@@ -107,6 +107,7 @@ def test_a_harmed_cache_is_built_anew(shop: Project, harm: str) -> None:
     refreshed(shop, model)
 
 
+@pytest.mark.long
 def test_a_forecast_says_that_caches_come_first(shop: Project) -> None:
     model = shop.model("highest", HIGHEST, KEYS, caches=["totals"])
     assert shop.forecast(model).mode == "create"

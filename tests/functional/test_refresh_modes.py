@@ -77,18 +77,19 @@ def test_append(shop: Project) -> None:
 
 def test_deletion_vectors(shop: Project) -> None:
     """Tables of views have them unless the user says otherwise, and the change feed of such a view is what another one reads."""
-    for name, properties, expected in (("dv", {}, "true"), ("own", {"DELTA.enabledeletionvectors": "false"}, None)):
-        model = shop.model(name, "select id, name from $.cust where region is null or region <> 'z'", KEYS,
-                           {"tblproperties": properties})
-        above = shop.model(f"above_{name}", f"select c.name, o.price from $.{name} c join $.orders o on o.cust = c.id", KEYS)
-        for each in (model, above):
-            refreshed(shop, each)
-        given = {row[0]: row[1] for row in shop.spark.sql(f"show tblproperties {shop.schema}.{name}").collect()}
-        assert given.get("delta.enableDeletionVectors") == expected or expected is None
-        shop.sql("update $.cust set name = 'x' where id = 2", "delete from $.cust where id = 3", "update $.cust set region = 'y'")
-        for each in (model, above):
-            assert refreshed(shop, each).mode == "incremental"
-        shop.sql("delete from $.cust", "insert into $.cust values (1, 'ann', 'n'), (2, 'bob', null), (3, 'cy', 'n')")
+    model = shop.model("v", "select id, name from $.cust where region is null or region <> 'z'", KEYS)
+    above = shop.model("above", "select c.name, o.price from $.v c join $.orders o on o.cust = c.id", KEYS)
+    for each in (model, above):
+        refreshed(shop, each)
+    given = {row[0]: row[1] for row in shop.spark.sql(f"show tblproperties {shop.schema}.v").collect()}
+    assert given["delta.enableDeletionVectors"] == "true"
+    shop.sql("update $.cust set name = 'x' where id = 2", "delete from $.cust where id = 3", "update $.cust set region = 'y'")
+    for each in (model, above):
+        assert refreshed(shop, each).mode == "incremental"
+    own = shop.model("own", "select id from $.cust", KEYS, {"tblproperties": {"delta.enableDeletionVectors": "false"}})
+    refreshed(shop, own)
+    given = {row[0]: row[1] for row in shop.spark.sql(f"show tblproperties {shop.schema}.own").collect()}
+    assert given["delta.enableDeletionVectors"] == "false"
 
 
 def test_rows_that_no_table_has(shop: Project) -> None:
