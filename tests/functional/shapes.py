@@ -183,8 +183,8 @@ class Stage:
         self.reference = [kind_of(statement) for statement in self.project.executed]
         assert steps.outcome.mode == self.shape.mode, steps.outcome.message
         assert acts(self.project.executed) == [act for act, _ in self.shape.effects]
-        merges = [statement.sql for statement in self.project.executed if statement.sql.startswith("MERGE")]
-        assert tuple(found for found in map(applied, merges) if found) == self.shape.applied
+        changes = [each.sql for each in self.project.executed if each.label.startswith(("merge", "append", "move"))]
+        assert tuple(found for found in map(applied, changes) if found) == self.shape.applied
         return steps.outcome
 
     def die(self, statements: int) -> None:
@@ -265,9 +265,9 @@ def kind_of(statement: Statement) -> str:
     return "stage" if statement.sql.startswith("CACHE") else re.sub(r" from version \d+ to \d+", "", label)
 
 
-def applied(merge: str) -> str | None:
-    """How a MERGE applies, from its text: what it adds to stored values, or whether it reads the view."""
-    tree = sqlglot.parse_one(merge, dialect="spark")
+def applied(change: str) -> str | None:
+    """How an INSERT or MERGE applies, from its text: what it adds to stored values, or whether it reads the view."""
+    tree = sqlglot.parse_one(change, dialect="spark")
     if isinstance(tree, exp.Insert):
         return "append"
     assert isinstance(tree, exp.Merge)
