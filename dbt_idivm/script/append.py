@@ -3,39 +3,25 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Literal
 
 from sqlglot import exp
 
 from dbt_idivm.algebra.bags import union_all
 from dbt_idivm.algebra.expressions import alias, identifier
-from dbt_idivm.algebra.relation import Relation
 from dbt_idivm.idiff.idiff import INS, IDiff
 from dbt_idivm.script.binding import StatementBinder
-from dbt_idivm.script.direct import rows_of
+from dbt_idivm.script.direct import Direct, rows_of
 from dbt_idivm.script.stored import Stored
-from dbt_idivm.script.ways import Application
+from dbt_idivm.script.ways import Shape
 
 
 @dataclass(frozen=True)
-class Append(Application):
-    """I-diffs that pass `is_append`, at least one."""
+class Append(Direct):
+    """I-diffs that pass `is_append`, at least one. They pass `is_direct` as well, and assign nothing to stored rows."""
 
     @property
-    def shape(self) -> Literal["append"]:
+    def shape(self) -> Shape:
         return "append"
-
-    @property
-    def relations(self) -> tuple[Relation, ...]:
-        return tuple(diff.relation for diff in self.idiffs)
-
-    @property
-    def reads_view(self) -> bool:
-        return False
-
-    @property
-    def assigned(self) -> frozenset[str]:
-        return frozenset()
 
     def statement(self, view: Stored, binder: StatementBinder, target: str) -> exp.Insert:
         parts = []

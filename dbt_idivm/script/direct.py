@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from itertools import combinations
-from typing import Literal
 
 from sqlglot import exp
 
@@ -18,7 +17,7 @@ from dbt_idivm.idiff.idiff import DEL, INS, REC, UPD, IDiff
 from dbt_idivm.script.binding import StatementBinder
 from dbt_idivm.script.merge import OP, SOURCE, Merge, source_query
 from dbt_idivm.script.stored import Stored
-from dbt_idivm.script.ways import Application
+from dbt_idivm.script.ways import Application, Shape, Write
 
 
 @dataclass(frozen=True)
@@ -26,7 +25,7 @@ class Direct(Application):
     """I-diffs that pass `is_direct`, at least one."""
 
     @property
-    def shape(self) -> Literal["direct"]:
+    def shape(self) -> Shape:
         return "direct"
 
     @property
@@ -41,7 +40,7 @@ class Direct(Application):
     def assigned(self) -> frozenset[str]:
         return frozenset(name for diff in self.idiffs for name in diff.assigned if diff.kind is UPD or not diff.fresh)
 
-    def statement(self, view: Stored, binder: StatementBinder, target: str) -> exp.Merge:
+    def statement(self, view: Stored, binder: StatementBinder, target: str) -> Write:
         return direct_merge(view, self.idiffs, binder, target)
 
 
