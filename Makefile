@@ -44,7 +44,7 @@ demo: java $(VENV)/.demo $(VENV)/.jars ## six maintained models over real data, 
 	@echo "Last, and once: a class archive, so that Spark starts faster from now on (a minute; Ctrl-C leaves it out) .."
 	@$(BIN)/python -m dbt.adapters.idivm.prepare --fast-start
 
-bench: java $(VENV)/.bench $(VENV)/.jars ## refreshes timed beside rebuilds and beside the cheapest possible MERGE: ten minutes
+bench: java $(VENV)/.bench $(VENV)/.jars ## refreshes timed beside rebuilds and beside the cheapest possible MERGE: about twenty minutes
 	$(BIN)/python -m benchmarks --suite bench $(BENCH_ARGS)
 
 bench-full: java $(VENV)/.bench $(VENV)/.jars ## the same at the sizes of the papers: hours, and 100 GB of disk

@@ -27,7 +27,7 @@ def rows(change: str, *numbers: int) -> tuple[tuple[str, Amount], ...]:
     return tuple((change, Amount(rows=each)) for each in numbers)
 
 
-# About ten minutes on two cores: small sizes, where a refresh is mostly what it costs however little has changed.
+# About twenty minutes on two cores: small sizes, where a refresh is mostly what it costs however little has changed.
 BENCH = (
     Experiment("devices_parts", 0.04, percents("prices", 0.1), queries=("view", "total")),
     Experiment("flights", 1, (("day", Amount()),), ("full", "auto")),
