@@ -31,9 +31,8 @@ def cheapest(alternatives: Sequence[Alternative]) -> Alternative:
 class Choice:
     """The chosen alternative, and all that there were, in order of preference.
 
-    `reading`: what changed, of which a rebuild needs nothing; `is_read`: it was read before this was chosen. `started`,
-    `decided`:
-    when, by the clock of the invocation.
+    `reading`: seconds of reading what changed, which a rebuild does not need; `is_read`: it was read before this was chosen.
+    `started`, `decided`: when, by the clock of the invocation.
     """
 
     chosen: Alternative
@@ -46,7 +45,8 @@ class Choice:
     @property
     def best_way(self) -> Alternative | None:
         """The cheapest one that is no rebuild."""
-        return min((each for each in self.alternatives if each.name != REBUILD), key=lambda each: each.seconds, default=None)
+        ways = [each for each in self.alternatives if each.name != REBUILD]
+        return cheapest(ways) if ways else None
 
     @property
     def estimate(self) -> float:

@@ -107,22 +107,19 @@ def _reading(view: Observed, cache: Cache, before: StoredView, inputs: Mapping[s
 def _maintain(seen: Observed) -> Steps[Outcome]:
     """Refresh the view, or a cache, incrementally, or rebuild it. The caches that it reads are up to date."""
     decided = yield from decide(seen)
-    work = decided.work
-    way: Outcome | Finding | Ready = decided.way
-    name = work.stored.table
-    if isinstance(way, Ready):
+    work, way = decided.work, decided.way
+    done: Outcome | Finding
+    if isinstance(way, Finding):
+        done = yield from _rebuild(seen, work, way, decided.choice)
+    else:
         plan, state = work.planned.plan, work.stored.state
         assert state is not None
         if not work.stored.shown and plan is not None:
             yield from show(work.job, work.planned.table, visible_columns(plan), state)
-        way = yield from apply_changes(replace(work, planned=replace(work.planned, proof=proof.read(state.proof))), way)
-    if way is decided.way:
-        done = yield from _rebuild(seen, work, way, decided.choice)
-    elif isinstance(way, Outcome):
-        done = way
-    else:  # the chosen way failed
-        return (yield from _rebuild(seen, work, way))
-    return _accounted(work.job.client.invocation, name, decided.choice, done)
+        done = yield from apply_changes(replace(work, planned=replace(work.planned, proof=proof.read(state.proof))), way)
+    if isinstance(done, Finding):  # the chosen way failed
+        return (yield from _rebuild(seen, work, done))
+    return _accounted(work.job.client.invocation, work.stored.table, decided.choice, done)
 
 
 def _accounted(invocation: Invocation, view: str, choice: Choice | None, done: Outcome) -> Outcome:

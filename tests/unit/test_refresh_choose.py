@@ -12,6 +12,7 @@ from dbt_idivm.errors import IdivmError, finding
 from dbt_idivm.refresh.decide.choose import choose_ways
 from dbt_idivm.refresh.decide.observe import Observed
 from dbt_idivm.refresh.decide.work import Work
+from dbt_idivm.refresh.protocol import ModelRequest
 from dbt_idivm.script.bind import choose_application
 from dbt_idivm.script.diff import InlineDiff
 from dbt_idivm.script.net_changes import net_changes
@@ -46,13 +47,18 @@ def test_after_net_diffs_are_read(strategy: Strategy, shape: str) -> None:
     assert choose_application(view.ways, net_changes(view, {"orders": InlineDiff(row.columns, ())})) is None
 
 
-def test_a_view_is_judged_before_its_caches_are_refreshed() -> None:
-    """A changed configuration that is to be an error is one before anything is written."""
+def over_a_cache() -> tuple[FakeEngine, ModelRequest]:
+    """An engine, and a view with a cache of a join, not built yet."""
     engine = FakeEngine()
     engine.source("o", id="int", name="string")
     engine.source("p", id="int", oid="int")
     sql = "select o.name, sum(p.id) as total from main.o join main.p on p.oid = o.id group by o.name"
-    request = replace(model(sql, {"o": "id", "p": "id"}, caches="all"), beside=("v__idivm", "v__idivm_cache_1_o_p"))
+    return engine, replace(model(sql, {"o": "id", "p": "id"}, caches="all"), beside=("v__idivm", "v__idivm_cache_1_o_p"))
+
+
+def test_a_view_is_judged_before_its_caches_are_refreshed() -> None:
+    """A changed configuration that is to be an error is one before anything is written."""
+    engine, request = over_a_cache()
     assert [table for _, table, _ in engine.drive(request).relations] == ["v", *request.beside]
     engine.tables["main.p"].commit("WRITE", {"numOutputRows": "1"})
     engine.log.clear()
@@ -65,11 +71,7 @@ def test_a_view_is_judged_before_its_caches_are_refreshed() -> None:
 
 def test_caches_keep_their_layout_with_the_view() -> None:
     """`on_configuration_change: continue`: nothing is rebuilt, and the user is warned once."""
-    engine = FakeEngine()
-    engine.source("o", id="int", name="string")
-    engine.source("p", id="int", oid="int")
-    sql = "select o.name, sum(p.id) as total from main.o join main.p on p.oid = o.id group by o.name"
-    request = replace(model(sql, {"o": "id", "p": "id"}, caches="all"), beside=("v__idivm", "v__idivm_cache_1_o_p"))
+    engine, request = over_a_cache()
     engine.drive(request)
     engine.log.clear()
     later = replace(request, existing="view", config={**request.config, "dbt": {

@@ -87,10 +87,7 @@ def _committed(client: Client, stored: StoredView, new: State) -> Steps[Effect]:
     commit = yield from own_commit(client, stored.table, stored.latest, new)
     if commit is None:
         raise IdivmError(finding(903, view=stored.table, message="its change was not applied", state=stored.sentence))
-    if commit.operation == "WRITE":  # of an INSERT
-        return Effect(commit.rows_written)
-    metrics = {name: int(commit.metrics.get(f"numTargetRows{name}") or 0) for name in ("Inserted", "Updated", "Deleted")}
-    return Effect(metrics["Inserted"], metrics["Updated"], metrics["Deleted"])
+    return Effect(**commit.counts)
 
 
 def _failed(client: Client, planned: Planned, changes: Changes, failure: EngineFailure) -> Steps[Finding]:

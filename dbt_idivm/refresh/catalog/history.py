@@ -9,6 +9,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
+from dbt_idivm.cost.sizes import LARGEST
 from dbt_idivm.refresh.engine.client import Client
 from dbt_idivm.refresh.engine.commits import CommitProtocol
 from dbt_idivm.refresh.engine.steps import Steps
@@ -22,15 +23,16 @@ QUIET = frozenset({
 })
 # These change no row either, but what a reader sees.
 _SCHEMA = frozenset({"CREATE TABLE", "ADD COLUMNS", "DROP COLUMNS", "RENAME COLUMN", "REPLACE COLUMNS"})
-# For these the metrics count the rows that the feed shows: operation → (metric, feed rows each).
-_COUNTED: Mapping[str, tuple[tuple[str, int], ...]] = {
-    "WRITE": (("numOutputRows", 1),),
-    "STREAMING UPDATE": (("numOutputRows", 1),),
-    "CREATE TABLE AS SELECT": (("numOutputRows", 1),),
-    "DELETE": (("numDeletedRows", 1),),
-    "UPDATE": (("numUpdatedRows", 2),),
-    "MERGE": (("numTargetRowsInserted", 1), ("numTargetRowsDeleted", 1), ("numTargetRowsUpdated", 2)),
+# For these the metrics count the rows that the feed shows: operation → (metric, what was done to the rows).
+_COUNTED: Mapping[str, tuple[tuple[str, str], ...]] = {
+    "WRITE": (("numOutputRows", "inserted"),),
+    "STREAMING UPDATE": (("numOutputRows", "inserted"),),
+    "CREATE TABLE AS SELECT": (("numOutputRows", "inserted"),),
+    "DELETE": (("numDeletedRows", "deleted"),),
+    "UPDATE": (("numUpdatedRows", "updated"),),
+    "MERGE": (("numTargetRowsInserted", "inserted"), ("numTargetRowsDeleted", "deleted"), ("numTargetRowsUpdated", "updated")),
 }
+_IMAGES: Mapping[str, int] = {"inserted": 1, "deleted": 1, "updated": 2}  # rows of the feed for each
 
 
 # Writes of these say by a parameter what becomes of the rows that are there.
@@ -62,9 +64,9 @@ class Commit:
         if self.is_quiet or self.operation in _SCHEMA:
             return 0
         counted = _COUNTED.get(self.operation)
-        if counted is None or not _REPLACES.isdisjoint(self.modes):
+        if counted is None or self.replaces:
             return None
-        found = [(self.metrics.get(metric), times) for metric, times in counted]
+        found = [(self.metrics.get(metric), _IMAGES[done]) for metric, done in counted]
         if any(value is None or int(value) < 0 for value, _ in found):
             return None
         return sum(int(value) * times for value, times in found if value is not None) or self._none_for_certain()
@@ -72,22 +74,52 @@ class Commit:
     @property
     def only_adds(self) -> bool:
         """Whether it certainly touched no row that was there before."""
-        if self.feed_rows == 0:
-            return True
-        if any(int(self.metrics.get(metric) or 0) for metric in _REMOVED):
-            return False
-        if self.operation == "MERGE":
-            return self.feed_rows is not None and self.feed_rows == int(self.metrics.get("numTargetRowsInserted") or 0)
-        return self.operation in _WRITES and bool(self.modes) and self.modes <= _ADDS
+        if self.feed_rows == 0 or self._removes_files:
+            return self.feed_rows == 0
+        if self.is_write:
+            return self._appends
+        return self.operation == "MERGE" and self.feed_rows == self.counts["inserted"]
 
     def _none_for_certain(self) -> int | None:
         """0 if no row went uncounted: what is taken for unchanged is never read, and a count taken for too few costs a read."""
-        adds = self.operation not in _WRITES or (self.modes and self.modes <= _ADDS)
-        return 0 if adds and not any(int(self.metrics.get(metric) or 0) for metric in _REMOVED) else None
+        return 0 if (self._appends or not self.is_write) and not self._removes_files else None
+
+    @property
+    def counts(self) -> Mapping[str, int]:
+        """The rows `inserted`, `deleted` and `updated`, as far as the metrics count them; 0 where they do not."""
+        counted = _COUNTED.get(self.operation, ())
+        return dict.fromkeys(_IMAGES, 0) | {done: number(self.metrics, metric) or 0 for metric, done in counted}
+
+    @property
+    def is_write(self) -> bool:
+        """Whether rows were written by INSERT, a data frame or a stream: its metrics count these rows, files and bytes."""
+        return self.operation in _WRITES
+
+    @property
+    def replaces(self) -> bool:
+        """Whether a write replaced the rows of the table, or of some of its partitions."""
+        return not _REPLACES.isdisjoint(self.modes)
+
+    @property
+    def _appends(self) -> bool:
+        return self.is_write and bool(self.modes) and self.modes <= _ADDS
+
+    @property
+    def _removes_files(self) -> bool:
+        return any(int(self.metrics.get(metric) or 0) for metric in _REMOVED)
 
     @property
     def rows_written(self) -> int:
         return int(self.metrics.get("numOutputRows") or 0)
+
+
+def number(facts: Mapping[str, Any], name: str) -> int | None:
+    """A count of the log, however the driver returns it; None if it is none."""
+    try:
+        found = int(facts.get(name))  # type: ignore[arg-type]
+    except (TypeError, ValueError, OverflowError):
+        return None
+    return found if 0 <= found <= LARGEST else None
 
 
 _PAGE = 10  # commits; one takes as long as twenty

@@ -5,14 +5,13 @@ They are for estimates only. Nothing is read of the data, and what is not known 
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
-from typing import Any
+from collections.abc import Iterable
 
 from sqlglot import exp
 
-from dbt_idivm.cost.sizes import LARGEST, Size, of_bytes, of_rows
+from dbt_idivm.cost.sizes import Size, of_bytes, of_rows
 from dbt_idivm.refresh.catalog import history
-from dbt_idivm.refresh.catalog.history import Commit
+from dbt_idivm.refresh.catalog.history import Commit, number
 from dbt_idivm.refresh.catalog.inputs import Input
 from dbt_idivm.refresh.catalog.relations import Described
 from dbt_idivm.refresh.engine.client import Client
@@ -21,9 +20,7 @@ from dbt_idivm.refresh.engine.steps import EngineFailure, Steps
 Types = tuple[str | exp.DataType, ...]  # of the columns
 _EMPTY = frozenset({"CREATE TABLE", "CREATE OR REPLACE TABLE", "REPLACE TABLE"})
 _WHOLE = frozenset({"CREATE TABLE AS SELECT", "CREATE OR REPLACE TABLE AS SELECT", "REPLACE TABLE AS SELECT"})
-_REPLACES = frozenset({"Overwrite", "Complete"})
 _CREATES = _EMPTY | _WHOLE
-_APPENDS = frozenset({"WRITE", "STREAMING UPDATE"})
 
 
 def size_of(client: Client, found: Input) -> Steps[Size | None]:
@@ -67,7 +64,7 @@ def written(commit: Commit, types: Types) -> Size | None:
     """The size of the table after a commit that wrote the whole of it; None if it did not, or does not say."""
     if commit.operation in _EMPTY:
         return Size(0, 0, 0)
-    if commit.operation not in _WHOLE and _REPLACES.isdisjoint(commit.modes):
+    if commit.operation not in _WHOLE and not commit.replaces:
         return None
     rows, size = number(commit.metrics, "numOutputRows"), number(commit.metrics, "numOutputBytes")
     if rows is None:
@@ -95,27 +92,16 @@ def _replaced(before: Size, commit: Commit, written_rows: Size) -> Size:
 
 
 def _added_to(before: Size, commit: Commit, types: Types) -> Size:
-    plus = _sum(commit, "numTargetRowsInserted", "numOutputRows")
-    minus = _sum(commit, "numTargetRowsDeleted", "numDeletedRows")
-    size = number(commit.metrics, "numOutputBytes") if commit.operation in _APPENDS else None
-    rows = max(before.rows + plus - minus, 0)
-    files = before.files + _sum(commit, "numTargetFilesAdded", "numAddedFiles", "numFiles") - _sum(
-        commit, "numTargetFilesRemoved", "numRemovedFiles")
+    # MERGE and UPDATE count as output what they copy: not meant here
+    size = number(commit.metrics, "numOutputBytes") if commit.is_write else None
+    rows = max(before.rows + commit.counts["inserted"] - commit.counts["deleted"], 0)
+    added = ("numTargetFilesAdded", "numAddedFiles", *(("numFiles",) if commit.is_write else ()))
+    files = before.files + _first(commit, *added) - _first(commit, "numTargetFilesRemoved", "numRemovedFiles")
     grown = before.with_rows(rows) if before.rows else of_rows(rows, types)
     return Size(rows, before.bytes + size if size is not None else grown.bytes, max(files, 1))
 
 
-def _sum(commit: Commit, *names: str) -> int:
-    """The first of these metrics that the commit has. MERGE and UPDATE count as output what they copy: not meant here."""
-    if commit.operation not in _APPENDS:
-        names = tuple(name for name in names if name not in ("numOutputRows", "numFiles"))
+def _first(commit: Commit, *names: str) -> int:
+    """The first of these metrics that the commit has."""
     return next((found for name in names if (found := number(commit.metrics, name)) is not None), 0)
 
-
-def number(facts: Mapping[str, Any], name: str) -> int | None:
-    """A count of the log, however the driver returns it; None if it is none."""
-    try:
-        found = int(facts.get(name))  # type: ignore[arg-type]
-    except (TypeError, ValueError, OverflowError):
-        return None
-    return found if 0 <= found <= LARGEST else None

@@ -22,8 +22,12 @@ BROADCAST_ROWS = 1_000_000
 
 def net_diff(client: Client, found: Input, move: Move) -> Steps[NetDiff]:
     """The net diff of a move over all columns that can be inlined, or the feed where it is too large."""
-    question = ("diff", move.table, move.consumed.version, move.to_version)
-    return (yield from client.once(question, lambda: _read(client, found, move)))
+    return (yield from client.once(question(move), lambda: _read(client, found, move)))
+
+
+def question(move: Move) -> tuple[str, str, int, int]:
+    """Under which an invocation remembers the net diff of a move."""
+    return "diff", move.table, move.consumed.version, move.to_version
 
 
 def _read(client: Client, found: Input, move: Move) -> Steps[NetDiff]:

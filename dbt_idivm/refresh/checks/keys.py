@@ -63,14 +63,18 @@ def choose_keys(request: ModelRequest, configured: Mapping[str, tuple[str, ...]]
     return keys
 
 
+def question(found: Input, key: Key) -> tuple[str, str, tuple[str, ...], int | None]:
+    """Under which an invocation remembers that a key was checked."""
+    return "key", found.table, key.columns, found.version
+
+
 def verify(client: Client, found: Input, key: Key) -> Steps[None]:
     """Check a key over the whole table at its pinned version, once an invocation. Raises IDIVM-305."""
     if key.trusted or found.version is None:
         return
-    question = ("key", found.table, key.columns, found.version)
     label = f"check key ({', '.join(key.columns)}) of {found.table}"
     rows = client.dialect.table(found.table, found.version)
-    broken = yield from client.once(question, lambda: repeated(client, rows, key, label))
+    broken = yield from client.once(question(found, key), lambda: repeated(client, rows, key, label))
     if broken is not None:
         raise not_unique(found.name, key, broken)
 

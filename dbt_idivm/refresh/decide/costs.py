@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, replace
 
 from dbt_idivm.cached import cached_property
@@ -12,10 +12,10 @@ from dbt_idivm.cost.sizes import Size, of_rows, width
 from dbt_idivm.cost.work import Changes, Situation, TableChanges, expected, incremental, rebuild
 from dbt_idivm.errors import Finding, finding
 from dbt_idivm.operators.scan import DiffClass
-from dbt_idivm.refresh.catalog.history import Commit
-from dbt_idivm.refresh.catalog.sizes import number
+from dbt_idivm.refresh.changes import net_diffs
 from dbt_idivm.refresh.changes.moves import Move
 from dbt_idivm.refresh.changes.net_diffs import INLINE_ROWS
+from dbt_idivm.refresh.checks import keys
 from dbt_idivm.refresh.checks.keys import KeyedInput
 from dbt_idivm.refresh.decide.observe import Observed
 from dbt_idivm.refresh.decide.outcome import named
@@ -23,9 +23,6 @@ from dbt_idivm.refresh.decide.planned import Planned
 from dbt_idivm.script.diff import FeedDiff, NetChanges
 from dbt_idivm.script.plan import Plan
 from dbt_idivm.script.ways import Application
-
-_CLASSES = (("inserted", ("numTargetRowsInserted",)), ("deleted", ("numTargetRowsDeleted", "numDeletedRows")),
-            ("updated", ("numTargetRowsUpdated", "numUpdatedRows")))
 
 
 @dataclass(frozen=True)
@@ -113,7 +110,7 @@ class Costs:
 
     def _reading(self, move: Move) -> Measure:
         invocation, size = self.seen.work.job.client.invocation, self.seen.work.planned.sizes.get(move.table, Size(0, 0))
-        if invocation.knows(("diff", move.table, move.consumed.version, move.to_version)) or move.feed_rows == 0:
+        if invocation.knows(net_diffs.question(move)) or move.feed_rows == 0:
             return Measure()
         unsaid = move.feed_rows is None  # then it shows the whole table twice
         read = Measure(queries=1, nodes=6, tuples=2 * size.rows if unsaid else float(move.feed_rows or 0),
@@ -139,7 +136,7 @@ class Costs:
     def _checks(self, verified: frozenset[str]) -> Measure:
         invocation = self.seen.work.job.client.invocation
         return total(self._key_check(each) for each in self._keyed if each.key is not None and each.found.name not in verified
-                     and not invocation.knows(("key", each.found.table, each.key.columns, each.found.version)))
+                     and not invocation.knows(keys.question(each.found, each.key)))
 
     def _key_check(self, keyed: KeyedInput) -> Measure:
         """A query over the key's columns of the whole table."""
@@ -195,14 +192,8 @@ def _counts(move: Move, size: Size | None) -> TableChanges:
     if move.feed_rows is None:
         rows = float(size.rows) if size is not None else 0.0
         return TableChanges(rows, rows, 0.0)
-    return TableChanges(**{name: float(sum(_metric(commit, metrics) for commit in move.commits)) for name, metrics in _CLASSES})
-
-
-def _metric(commit: Commit, names: Sequence[str]) -> int:
-    """The rows of one kind in a commit; a write adds all that it writes."""
-    if names[0] == "numTargetRowsInserted" and commit.operation in ("WRITE", "STREAMING UPDATE", "CREATE TABLE AS SELECT"):
-        names = ("numOutputRows",)
-    return next((found for name in names if (found := number(commit.metrics, name)) is not None), 0)
+    counts = [commit.counts for commit in move.commits]
+    return TableChanges(*(float(sum(each[done] for each in counts)) for done in ("inserted", "deleted", "updated")))
 
 
 def _at_best(move: Move, found: TableChanges) -> TableChanges:
