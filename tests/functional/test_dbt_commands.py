@@ -76,7 +76,7 @@ def test_full_refresh_and_its_refusal(shop: Any) -> None:
 
 
 @pytest.mark.parametrize("flags, partial", [
-    (["--empty"], []),
+    pytest.param(["--empty"], [], marks=pytest.mark.long),
     # of the seed: the rows of one day
     (["--sample", "{'start': '2020-01-02', 'end': '2020-01-03'}"], [(1, 20)]),
 ])
@@ -185,6 +185,7 @@ def test_clones_have_no_state_and_are_rebuilt_at_their_first_refresh(own: Any, n
     assert modes(own.results("run")) == {"cheap": "noop", "totals": "noop"}
 
 
+@pytest.mark.long
 def test_state_modified_sees_a_model_s_own_config(own: Any) -> None:
     state = own.root / "state"
     own.dbt("compile", "--target-path", str(state))

@@ -161,6 +161,7 @@ def test_constraints_of_a_contract_hold_in_every_refresh(shop: Any) -> None:
     shop.dbt("run")
 
 
+@pytest.mark.long
 def test_layout_and_what_a_change_of_it_does(shop: Any) -> None:
     def write(**config: Any) -> None:
         shop.write("models/m.sql", model(PLAIN, materialized="idivm", **config))
@@ -183,6 +184,7 @@ def test_layout_and_what_a_change_of_it_does(shop: Any) -> None:
     assert shop.sql("select count(*) from {schema}.m") == [(3,)]
 
 
+@pytest.mark.long
 def test_another_set_of_columns(shop: Any) -> None:
     def write(choice: str, columns: str) -> None:
         sql = f"select {columns}, price from {{{{ ref('orders') }}}}"

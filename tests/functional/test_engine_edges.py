@@ -21,7 +21,8 @@ def edges(spark: Any) -> Iterator[Project]:
     project.sql("drop schema $ cascade", "use default")
 
 
-@pytest.mark.parametrize("ansi", ["true", pytest.param("false", marks=pytest.mark.long)])
+@pytest.mark.long
+@pytest.mark.parametrize("ansi", ["true", "false"])
 def test_minimum_values_are_inserted_and_deleted(edges: Project, ansi: str) -> None:
     """Without ANSI mode sums of BIGINTs wrap around, intermediate ones and the result."""
     edges.spark.conf.set("spark.sql.ansi.enabled", ansi)

@@ -154,6 +154,7 @@ def test_floats_as_groups_keys_and_partners(lab: Project) -> None:
             assert lab.rows(f"select {texts} from $.{model.name}") == lab.rows(f"select {texts} from ({model.sql})"), model.name
 
 
+@pytest.mark.long
 def test_averages_of_big_integers(lab: Project) -> None:
     """Spark adds them up as DOUBLEs: what a BIGINT cannot hold is no error, and what a DOUBLE cannot hold is lost."""
     lab.table("t", "id int, g int, n bigint", "(1, 1, 9007199254740992)", "(2, 1, 1)", f"(3, 2, {2**62})", f"(4, 2, {2**62})")

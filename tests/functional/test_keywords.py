@@ -188,7 +188,8 @@ def test_models_over_relations_called_by_any_word(spark: Any, reserving: Any) ->
     compare(reserving, SOME, statements_of_models)
 
 
-@pytest.mark.parametrize("word", ["history", *(pytest.param(word, marks=pytest.mark.long) for word in ("using", "full"))])
+@pytest.mark.long
+@pytest.mark.parametrize("word", ["history", "using", "full"])
 def test_maintained_on_delta(spark: Any, word: str) -> None:
     """Schema, table, key, alias and model have one name, which is a word of the grammars."""
     project = Project(spark.newSession(), f"`{word}`")

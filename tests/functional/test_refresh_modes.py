@@ -92,6 +92,7 @@ def test_deletion_vectors(shop: Project) -> None:
     assert given["delta.enableDeletionVectors"] == "false"
 
 
+@pytest.mark.long
 def test_rows_that_no_table_has(shop: Project) -> None:
     """A query of constants is built once; constants beside the rows of a table are not touched."""
     alone = shop.model("alone", "select * from values (1, 'a', 1.5), (2, null, 22.25) as t(x, y, z) "
@@ -270,6 +271,7 @@ HELL = ["it's", "\\", "\\'", "a\nb\r\tc", "${env:HOME}", "$${x}", "\0", "\0" + "
         "%_", "\"`", "\\u0041", "null", "", " ", "\u2028", "{{ x }}"]
 
 
+@pytest.mark.long
 def test_values_survive_inlining(shop: Project) -> None:
     """Each type and each nasty string is unchanged after it was inlined as a literal."""
     columns = """id int, s string, d double, f float, n decimal(20,5), b boolean, t timestamp, tn timestamp_ntz, dt date,
@@ -318,6 +320,7 @@ def test_strategies(shop: Project, strategy: str) -> None:
     assert strategy != "recompute" or outcome.strategy == "recompute"
 
 
+@pytest.mark.long
 def test_net_diffs_are_read_once_a_run(shop: Project) -> None:
     models = [shop.model(f"m{i}", SPJ, KEYS) for i in range(3)]
     for model in models:
@@ -332,6 +335,7 @@ def test_net_diffs_are_read_once_a_run(shop: Project) -> None:
     assert all(shop.is_exact(model) for model in models)
 
 
+@pytest.mark.long
 def test_marks_move_when_the_range_grows_long(shop: Project) -> None:
     """Commits that change nothing in the view are read again, but not for ever."""
     model = shop.model("names", "select id, name from $.cust", KEYS)

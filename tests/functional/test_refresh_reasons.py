@@ -49,8 +49,9 @@ def test_changed_definition(shop: Project) -> None:
     assert [kind for _, _, kind in refreshed(shop, shop.model("m", SPJ, KEYS)).relations] == ["view", "table"]
 
 
-@pytest.mark.parametrize("before", ["create table $.m using parquet as select 1 as x", "create view $.m as select 1 as x",
-                                    "create table $.m using delta as select 1 as x"])
+@pytest.mark.parametrize("before", [
+    "create view $.m as select 1 as x",
+    *(pytest.param(f"create table $.m using {kind} as select 1 as x", marks=pytest.mark.long) for kind in ("parquet", "delta"))])
 def test_in_the_place_of_somebody_elses(shop: Project, before: str) -> None:
     for sql in (PLAIN, SPJ):
         shop.sql(before)
@@ -130,7 +131,7 @@ def test_key_that_is_not_unique_at_build(shop: Project) -> None:
     assert shop.existing("m") is None
 
 
-@pytest.mark.parametrize("rows", [1, 1500])
+@pytest.mark.parametrize("rows", [1, pytest.param(1500, marks=pytest.mark.long)])
 def test_key_broken_by_a_later_change(shop: Project, rows: int) -> None:
     """An insert that meets a stored key; then two new rows of one key. The view stays, and the error names its state."""
     model = shop.model("names", "select id, name from $.cust", KEYS)
@@ -166,6 +167,7 @@ def test_renamed_column(shop: Project) -> None:
     assert shop.rows("select * from $.names") == before
 
 
+@pytest.mark.long
 def test_new_column_under_select_star(shop: Project) -> None:
     model = shop.model("copy", "select * from $.cust", KEYS)
     refreshed(shop, model)
@@ -195,6 +197,7 @@ def test_volatile(shop: Project) -> None:
     assert [shop.refresh(model).mode for _ in range(2)] == ["create", "full"]
 
 
+@pytest.mark.long
 def test_texts_read_as_the_current_time(shop: Project) -> None:
     """Rebuilt each time: the same inputs would give another view tomorrow. That Spark does read them so is tried, too."""
     (seen,) = shop.rows("select cast('now' as timestamp) >= current_date() as a, date '2020-01-01' < 'today' as b, "

@@ -65,6 +65,7 @@ def test_a_view_of_another_time_zone_or_without_ansi_is_read_as_it_is(shop: Proj
         shop.refresh(shop.model("e", queries["d"], KEYS, on_unsupported="error"))
 
 
+@pytest.mark.long
 def test_views_of_the_same_settings_are_followed(shop: Project) -> None:
     Elsewhere(shop).sql(DAYS)
     Elsewhere(shop, **{"spark.sql.shuffle.partitions": "3"}).sql("create view $.above as select day, id from $.days where id > 0")

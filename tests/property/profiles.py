@@ -15,7 +15,7 @@ DEFAULT = "ci"
 LONG = "long"
 _CHECKS = (HealthCheck.too_slow, HealthCheck.data_too_large, HealthCheck.large_base_example)
 
-for name, examples in (("dev", 50), (DEFAULT, 71), (LONG, 1400), ("debug", 10)):
+for name, examples in (("dev", 50), (DEFAULT, 76), (LONG, 1400), ("debug", 10)):
     settings.register_profile(name, max_examples=examples, deadline=None, suppress_health_check=_CHECKS,
                               derandomize=name == DEFAULT, print_blob=True)
 

@@ -66,7 +66,7 @@ def test_maintained_equals_recomputed(way: str, case: Case) -> None:
     check(case, WAYS[way], RANDOM)
 
 
-@pytest.mark.parametrize("way", NAIVE)
+@pytest.mark.parametrize("way", [pytest.param(way, marks=pytest.mark.long) if way.endswith("feed") else way for way in NAIVE])
 @given(case=cases())
 def test_maintained_naively_equals_recomputed(way: str, case: Case) -> None:
     RANDOM.cases += 1

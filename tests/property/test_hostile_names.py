@@ -49,8 +49,9 @@ def _renamed(table: Table, names: dict[str, str]) -> Table:
     return Table(table.name, columns, table.key and tuple(names[name] for name in table.key))
 
 
-@pytest.mark.parametrize("options", [Options(), Options(feed=True), Options(optimised=False, additive=False),
-                                     Options(everywhere=True)], ids=["optimised", "feed", "naive", "caches"])
+@pytest.mark.parametrize("options", [
+    Options(), Options(feed=True), Options(optimised=False, additive=False),
+    pytest.param(Options(everywhere=True), marks=pytest.mark.long)], ids=["optimised", "feed", "naive", "caches"])
 @fewer
 @given(case=renamed(additive=False) | renamed(additive=True))
 def test_names_mean_nothing(options: Options, case: Case) -> None:
