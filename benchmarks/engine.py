@@ -13,7 +13,7 @@ from typing import Any
 from dbt.adapters.idivm.credentials import IdivmCredentials
 from dbt.adapters.idivm.embedded import new_session
 from dbt.adapters.idivm.engine_errors import engine_error
-from dbt.adapters.idivm.session import EmbeddedCursor
+from dbt.adapters.idivm.session import EmbeddedConnection, EmbeddedCursor
 from dbt_idivm.refresh.protocol import Reply, Rows, Statement
 
 # Parquet's vectored reads run in threads whose bytes Spark does not count; on local files they are no faster. The store of
@@ -82,6 +82,9 @@ class Session:
         """The answer to a statement of a refresh."""
         cursor = EmbeddedCursor(self.spark)
         try:
+            if statement.setting is not None:
+                EmbeddedConnection(self.spark).configure(*statement.setting)
+                return Rows()
             cursor.execute(statement.sql)
             if not statement.fetch:
                 cursor.finish()

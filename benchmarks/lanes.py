@@ -112,7 +112,8 @@ class RefreshLane(Lane):
 
     def new_run(self, number: int) -> None:
         super().new_run(number)
-        self._invocation = Invocation()
+        # what was learned is kept from run to run, as dbt's adapter does
+        self._invocation = Invocation(self._invocation.experience, self._invocation.colder)
 
     def build(self, query: Query) -> Sample:
         return self.refresh(query)

@@ -21,12 +21,17 @@ Mode = Literal["create", "incremental", "full", "noop"]
 
 @dataclass(frozen=True)
 class Statement:
-    """One SQL statement for the engine, and whether its rows are wanted."""
+    """One SQL statement for the engine, and whether its rows are wanted.
+
+    `setting`: the key and the value (None: as the session began) that a SET or RESET has, for a connection that can do the same
+    without SQL: in a session of the same process that takes no time, as a statement a hundredth of a second.
+    """
 
     sql: str
     kind: StatementKind
     label: str  # a few words for logs, such as "merge into main.v"
     fetch: bool = True
+    setting: tuple[str, str | None] | None = None
 
 
 @dataclass(frozen=True)

@@ -8,6 +8,7 @@ from typing import Any
 
 import pytest
 
+from dbt.adapters.idivm.maintenance import COLD_REFRESHES, InvocationMemory
 from dbt_idivm.refresh.protocol import Outcome
 from tests.functional.engine import Project
 
@@ -28,6 +29,7 @@ def identity(shop: Project, table: str) -> str:
     return str(shop.spark.sql(shop.within(f"describe detail $.{table}")).first()["id"])
 
 
+@pytest.mark.long
 def test_a_tiny_view_is_rebuilt_and_what_reads_it_is_maintained(shop: Project) -> None:
     view = shop.model("v", JOIN, KEYS, strategy="auto")
     above = shop.model("sums", "select name, sum(price) as total from $.v group by name", strategy="incremental")
@@ -73,8 +75,9 @@ def test_a_large_view_is_maintained(shop: Project) -> None:
     assert shop.is_exact(view)
 
 
-def test_dbt_reports_what_was_chosen_and_keeps_what_it_took(project: Any) -> None:
+def test_dbt_reports_what_was_chosen_and_keeps_what_it_took(project: Any, monkeypatch: pytest.MonkeyPatch) -> None:
     """Three models, because nothing is learned from the first two of a process that has just started its Spark."""
+    monkeypatch.setattr(InvocationMemory, "cold", COLD_REFRESHES)
     project.write("dbt_project.yml", "name: functional\nversion: 1.0.0\nconfig-version: 2\nprofile: functional\n")
     project.sql("create table {schema}.t using delta tblproperties ('delta.enableChangeDataFeed' = 'true') as "
                 "select id, id % 3 as g from range(9)")

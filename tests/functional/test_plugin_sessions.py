@@ -11,6 +11,8 @@ from dbt.adapters.idivm.credentials import IdivmCredentials
 from dbt.adapters.idivm.embedded import new_session
 from dbt.adapters.idivm.engine_errors import engine_error
 from dbt.adapters.idivm.session import EmbeddedConnection
+from dbt_idivm.refresh.engine import commits
+from dbt_idivm.refresh.engine.engine import SPARK_DELTA
 
 
 def connection(zone: str = "UTC") -> EmbeddedConnection:
@@ -32,6 +34,18 @@ def test_settings_and_temporary_views_stay_apart(spark: Any) -> None:
     with pytest.raises(Exception) as missing:
         second.execute("select * from mine")
     assert engine_error(missing.value).error_class == "TABLE_OR_VIEW_NOT_FOUND"
+
+
+@pytest.mark.parametrize("key", [commits.USER_METADATA, "spark.sql.shuffle.partitions"])
+def test_a_setting_needs_no_statement(spark: Any, key: str) -> None:
+    """What SET and RESET do, a value that SparkConf begins with among them, is done without them."""
+    by_hand, by_sql = connection(), connection()
+    for value in ("7", None) if key != commits.USER_METADATA else ("a `b`; 'c' \\ -- d", None):
+        by_hand.configure(key, value)
+        commands = SPARK_DELTA.commands
+        by_sql.execute((commands.reset_option(key) if value is None else commands.set_option(key, value)).sql)
+        found = [each.session.conf.get(key, None) for each in (by_hand, by_sql)]
+        assert found[0] == found[1] == (value or spark.sparkContext.getConf().get(key))
 
 
 def test_two_threads_of_one_run_stay_apart(project: Any) -> None:

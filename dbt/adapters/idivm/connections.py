@@ -79,6 +79,14 @@ class IdivmConnectionManager(SparkConnectionManager):
             names = tuple(column[0] for column in cursor.description or ())
             return names, [tuple(row) for row in cursor.fetchall() or ()] if names else []
 
+    def configure(self, key: str, value: str | None) -> bool:
+        """Set a key of the session, or reset it, without a statement; False if the connection can only do it with one."""
+        handle = self.get_thread_connection().handle
+        if not isinstance(handle, EmbeddedConnection):
+            return False
+        handle.configure(key, value)
+        return True
+
 
 def finish(cursor: Any) -> None:
     """Only the embedded cursor is lazy; the others have executed the statement by now."""

@@ -11,7 +11,7 @@ from collections.abc import Generator, Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any, TypeVar, cast
+from typing import Any, ClassVar, TypeVar, cast
 
 from dbt.adapters.base.meta import AdapterMeta, available
 from dbt.adapters.contracts.relation import RelationType
@@ -62,7 +62,12 @@ class RefreshRun:
 
 
 class InvocationMemory:
-    """What belongs to one dbt invocation: the driver's memory of versions, diffs and durations, and the index of keys."""
+    """What belongs to one dbt invocation: the driver's memory of versions, diffs and durations, and the index of keys.
+
+    `cold`: how many refreshes of this process, whose invocations share one Spark, are still not learned from.
+    """
+
+    cold: ClassVar[int] = COLD_REFRESHES
 
     def __init__(self, credentials: Any, project_root: str) -> None:
         self._lock = threading.Lock()
@@ -70,7 +75,6 @@ class InvocationMemory:
         self._invocation: Any = None
         self._keys: KeyIndex | None = None
         self._credentials, self._root = credentials, Path(project_root)
-        self._cold = COLD_REFRESHES if credentials.is_embedded else 0
         self._is_warned = False
 
     def of(self, invocation_id: str, graph: Mapping[str, Any]) -> tuple[Any, KeyIndex]:
@@ -82,7 +86,8 @@ class InvocationMemory:
                 if warning is not None and not self._is_warned:
                     logger.warning(warning)
                     self._is_warned = True
-                self._id, self._invocation, self._keys = invocation_id, Invocation(experience, self._cold), KeyIndex(graph)
+                cold = self.cold if self._credentials.is_embedded else 0
+                self._id, self._invocation, self._keys = invocation_id, Invocation(experience, cold), KeyIndex(graph)
             return self._invocation, self._keys
 
     def _costs(self) -> Any:
@@ -93,7 +98,11 @@ class InvocationMemory:
     def save(self) -> None:
         """Keep what the refreshes so far have taken. What cannot be kept is lost, which costs speed at most."""
         with self._lock:
-            if self._invocation is None or not self._invocation.has_learned:
+            if self._invocation is None:
+                return
+            if self._credentials.is_embedded:
+                InvocationMemory.cold = max(0, self._invocation.colder)
+            if not self._invocation.has_learned:
                 return
             try:
                 self._costs().save(self._invocation.experience)
@@ -149,6 +158,8 @@ class MaintenanceMixin(metaclass=AdapterMeta):
     def _idivm_reply(self, statement: Statement) -> Reply:
         logger.debug(f"idivm {statement.kind}: {statement.label}")
         try:
+            if statement.setting is not None and self.connections.configure(*statement.setting):
+                return Rows()
             columns, rows = self.connections.run(statement.sql, statement.fetch)
         except Exception as error:
             return engine_error(error)

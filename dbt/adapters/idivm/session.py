@@ -31,6 +31,14 @@ class EmbeddedConnection(SparkConnectionWrapper):
         self._cursor = EmbeddedCursor(self.session)
         return self._cursor
 
+    def configure(self, key: str, value: str | None) -> None:
+        """What SET does with a value, and RESET without one."""
+        initial = self.session.sparkContext._conf.get(key) if value is None else value
+        if initial is None:
+            self.session.conf.unset(key)
+        else:
+            self.session.conf.set(key, initial)
+
     def cancel(self) -> None:
         self.session.sparkContext.cancelAllJobs()
 

@@ -52,14 +52,14 @@ class Commands:
     def set_option(self, key: str, value: str) -> Statement:
         """SET in its quoted form: the plain one refuses semicolons and would swallow a comment that dbt appends."""
         quoted = exp.to_identifier(value, quoted=True).sql(self.dialect.name)
-        return Statement(f"SET `{key}`={quoted}", "setting", f"set {key}", fetch=False)
+        return Statement(f"SET `{key}`={quoted}", "setting", f"set {key}", fetch=False, setting=(key, value))
 
     def read_option(self, key: str) -> Statement:
         return Statement(f"SET `{key}`", "metadata", f"read {key}")
 
     def reset_option(self, key: str) -> Statement:
         # quoted for the sake of a comment that dbt appends
-        return Statement(f"RESET `{key}`", "setting", f"reset {key}", fetch=False)
+        return Statement(f"RESET `{key}`", "setting", f"reset {key}", fetch=False, setting=(key, None))
 
     def properties(self, table: str) -> Statement:
         return Statement(f"SHOW TBLPROPERTIES {self._name(table)}", "metadata", f"properties of {table}")
