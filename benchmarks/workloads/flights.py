@@ -1,4 +1,4 @@
-"""The demo: five tables of flights, its six models, and its second round of changes, all read from the demo's own files.
+"""The demo: five tables of flights, its six models, and two of its rounds of changes in one, read from the demo's own files.
 
 Scale 1 is the year 2013, 336,776 flights. At scale 10 or 100 the same flights left in each of so many years up to 2013, in the
 same weather; below 1 it is a sample of them.
@@ -38,11 +38,11 @@ def workload(scale: float = 1.0) -> Workload:
     return Workload(
         name=data.SCHEMA,
         tables=(
-            Table("flights", f"select * from ({_over_years('flights', years)}) {sampled}", FLIGHT),
+            Table("flights", f"select * from ({data.over_years('flights', years)}) {sampled}", FLIGHT),
             Table("airlines", "select * from csv_airlines", ("carrier",)),
             Table("airports", "select * from csv_airports", ("faa",)),
             Table("planes", "select * from csv_planes", ("tailnum",)),
-            Table("weather", _over_years("weather", years)),
+            Table("weather", data.over_years("weather", years)),
         ),
         queries=tuple(_query(name, key) for name, key in KEYS.items()),
         changes=(Change("day", "flights", day, fixed=True), Change("delays", "flights", delays)),
@@ -58,14 +58,6 @@ def read_files(session: Any, folder: Path) -> None:
         rows.createOrReplaceTempView(f"csv_{table}")
 
 
-def _over_years(table: str, years: int) -> str:
-    """The rows of 2013, in each of the last `years` years."""
-    moved = {"year": "year - back as year", "time_hour": "time_hour - make_interval(back) as time_hour"}
-    columns = [column.strip().split(" ")[0] for column in data.TABLES[table].split(",")]
-    shown = ", ".join(moved.get(name, name) for name in columns)
-    return f"select {shown} from csv_{table} cross join (select cast(id as int) as back from range({years}))"
-
-
 def _query(name: str, key: tuple[str, ...]) -> Query:
     (file,) = (EXAMPLE / "models").rglob(f"{name}.sql")
     sql = re.sub(r"{{ source\('(\w+)', '(\w+)'\) }}", r"\1.\2", file.read_text(encoding="utf-8"))
@@ -77,9 +69,11 @@ def _query(name: str, key: tuple[str, ...]) -> Query:
 
 
 def day(step: Step) -> Sequence[str]:
-    """The demo's second round, with each step a day later: flights of a new day, corrections of an old one, airports, weather."""
+    """The demo's second and third round, with each step a day later: flights of a new day, corrections of an old one, airports,
+    weather."""
     number = step.number
-    statements = data.statements(EXAMPLE / "changes" / "2_a_day_of_flights.sql")
+    files = ("2_a_new_day_of_flights.sql", "3_corrections.sql")
+    statements = [each for file in files for each in data.statements(EXAMPLE / "changes" / file)]
     later = {
         "2014, 1, 1,": f"2014, 1, {number},",
         "interval 34 days": f"interval {33 + number} days",

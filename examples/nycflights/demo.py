@@ -1,4 +1,4 @@
-"""The demo: maintained models over 336,776 flights, three rounds of changes, and what each refresh did.
+"""The demo: maintained models over ten years of flights, four rounds of changes, and what each refresh did.
 
 `make demo` runs it. It starts an embedded Spark, loads the data, and runs dbt in this process, so that one Spark
 serves all. What it makes is in `.idivm/` and `target/` beside this file and is made again at each run.
@@ -65,6 +65,8 @@ def _epilogue(console: Console, demo: Demo, seconds: float) -> None:
     script = HERE / "target" / "idivm" / SHOWN_MODEL / "delta_script.sql"
     console.print(show.script_panel(script, HERE, console.width - PANEL_BORDER))
     console.print(show.what_next(HERE, seconds), highlight=False)
+    console.print()
+    console.print(show.final_table(demo.rounds))
 
 
 if __name__ == "__main__":

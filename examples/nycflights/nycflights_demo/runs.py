@@ -8,6 +8,8 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
+from sqlglot import exp, parse_one
+
 SCRATCH = "idivm_demo_full_refresh"
 TEST = "idivm_equivalent"
 LONGEST, MOST = 400, 12  # characters of a line, lines of a message
@@ -44,10 +46,28 @@ class Round:
 
     title: str
     models: list[ModelRun] = field(default_factory=list)
+    changed_rows: int = 0  # of the tables that the models read, before the round
+    tested: bool = True
 
     @property
     def is_exact(self) -> bool:
-        return all(model.equivalent for model in self.models)
+        return all(model.equivalent for model in self.models) or not self.tested
+
+    @property
+    def seconds(self) -> float:
+        return sum(model.seconds for model in self.models)
+
+    @property
+    def full_seconds(self) -> float | None:
+        """Those of six rebuilds; None if they were not measured."""
+        found = [model.full_seconds for model in self.models]
+        return sum(each for each in found if each is not None) if found and None not in found else None
+
+    def take_full_refreshes_of(self, earlier: Round) -> None:
+        """Instead of measuring them again."""
+        seconds = {model.name: model.full_seconds for model in earlier.models}
+        for model in self.models:
+            model.full_seconds = seconds.get(model.name)
 
 
 @dataclass
@@ -59,15 +79,16 @@ class Dbt:
     on_node: Progress = lambda name: None
 
     def build(self, title: str) -> Round:
-        """Everything for the first time: models and tests, two at a time."""
-        return self._round(title, self.invoke("build", *TWO_THREADS))
+        """The models for the first time, two at a time."""
+        return self._round(title, self.invoke("run", *TWO_THREADS), tested=False)
 
-    def run_and_test(self, title: str, *select: str) -> Round:
-        """One model after the other, so that each one's seconds are its own; then the tests."""
-        return self._round(title, [*self.invoke("run"), *self.invoke("test", *TWO_THREADS, *select)])
+    def run_and_test(self, title: str) -> Round:
+        """One model after the other, so that each one's seconds are its own; then each is compared with its query."""
+        done = self.invoke("run")
+        return self._round(title, [*done, *self.invoke("test", *TWO_THREADS, "--select", f"test_name:{TEST}")])
 
     def run(self, title: str) -> Round:
-        return self._round(title, self.invoke("run"))
+        return self._round(title, self.invoke("run"), tested=False)
 
     def invoke(self, command: str, *args: str) -> list[Any]:
         """The results of a dbt command. Raises DbtFailed with the messages of what failed."""
@@ -87,7 +108,7 @@ class Dbt:
         if event.info.name == "NodeFinished":
             self.on_node(event.data.node_info.node_name)
 
-    def _round(self, title: str, results: list[Any]) -> Round:
+    def _round(self, title: str, results: list[Any], tested: bool = True) -> Round:
         models = {
             result.node.unique_id: ModelRun(
                 result.node.name, result.execution_time, dict(result.adapter_response), result.node.compiled_code
@@ -99,11 +120,19 @@ class Dbt:
             model = models.get(getattr(result.node, "attached_node", None) or "")
             if model is not None and _is_equivalence(result):
                 model.equivalent = result.status == "pass"
-        return Round(title, list(models.values()))
+        return Round(title, list(models.values()), tested=tested)
 
-    def apply(self, statements: list[str]) -> None:
-        for statement in statements:
-            self.session.sql(statement)
+    def apply(self, statements: list[str]) -> int:
+        """Run statements that change tables, and return how many rows they changed."""
+        return sum(self._changed_by(statement) for statement in statements)
+
+    def _changed_by(self, statement: str) -> int:
+        self.session.sql(statement)
+        table = parse_one(statement, read="databricks").find(exp.Table)
+        assert table is not None
+        metrics = self.session.sql(f"describe history {table.sql('databricks')} limit 1").first().operationMetrics
+        counts = (metrics.get(name) for name in ("numUpdatedRows", "numDeletedRows", "numOutputRows"))
+        return int(next((each for each in counts if each is not None), 0))
 
     def measure_full_refresh(self, model: ModelRun, schema: str) -> None:
         """The time of a build of the same SELECT, into a table that is dropped afterwards."""

@@ -1,12 +1,4 @@
--- The flights of a new day, New Year's Day: the schedule of another holiday, Thanksgiving.
-insert into nycflights.flights
-select
-    2014, 1, 1, dep_time, sched_dep_time, dep_delay, arr_time, sched_arr_time, arr_delay, carrier, flight, tailnum,
-    origin, dest, air_time, distance, hour, minute, time_hour + interval 34 days
-from nycflights.flights
-where year = 2013 and month = 11 and day = 28;
-
--- Of the day before, some were later than reported, some were flown by another plane, some had not left at all.
+-- Of the last day of the year some were later than reported, some were flown by another plane, some had not left at all.
 update nycflights.flights set dep_delay = dep_delay + 5, arr_delay = arr_delay + 7
 where year = 2013 and month = 12 and day = 31 and flight % 20 = 5;
 
@@ -27,11 +19,5 @@ insert into nycflights.airports values
 update nycflights.airports set name = 'Norman Y. Mineta San Jose' where faa = 'SJC';
 delete from nycflights.airports where faa = '04G';
 
--- New Year's Day is foggy, and six observations of last year's storms are put right.
-insert into nycflights.weather
-select
-    origin, 2014, 1, 1, hour, temp, dewp, humid, wind_dir, wind_speed, wind_gust, precip, pressure, visib,
-    time_hour + interval 353 days
-from nycflights.weather
-where year = 2013 and month = 1 and day = 13;
+-- Observations of last year's storms are put right.
 update nycflights.weather set wind_speed = wind_speed - 1 where wind_speed > 38;
