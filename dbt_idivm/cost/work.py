@@ -18,7 +18,7 @@ from dbt_idivm.cost.joins import taken_apart
 from dbt_idivm.cost.measure import Measure, total
 from dbt_idivm.cost.papers import compression, yao
 from dbt_idivm.cost.sizes import Size, width
-from dbt_idivm.idiff.idiff import INS, IDiff
+from dbt_idivm.idiff.idiff import INS, REC, IDiff
 from dbt_idivm.operators.scan import DiffClass, DiffRows, Scan
 from dbt_idivm.script.plan import Plan
 from dbt_idivm.script.ways import Application, Way
@@ -31,6 +31,10 @@ _MERGE_NODES, _OLD_ROWS_NODES, _PER_NAMED = 8, 6, 4
 _REWRITING = 5
 # With deletion vectors the files are only read, and joined with the source.
 _READING = 2
+# Where rows may be inserted, MERGE joins the source with these files' rows by an outer join, which keeps the rows of the source:
+# so it is the files' rows that are sent to every task, or shuffled and sorted. Up to 20 for wide rows; the figure is a low one,
+# because what is estimated too low is tried, and learned, and what is estimated too high never is.
+_OUTER = 5
 # A state that is not the newest one is computed: the rows of the net diff are taken out or united.
 _STATE_NODES = 4
 
@@ -69,9 +73,8 @@ class Situation:
 
     @property
     def view_width(self) -> float:
-        """Bytes of a stored row."""
-        if self.view is not None and self.view.rows:
-            return self.view.bytes / self.view.rows
+        """Bytes of a row that is written, as its types let expect: the values that are encoded cost time, not what is left of
+        them in a file that compresses well."""
         types = self.plan.root.types
         return width(types[each.attribute] for each in self.plan.columns)
 
@@ -112,7 +115,8 @@ def _taken_in(relation: Relation, rows: Cardinality, inputs: Sequence[Cardinalit
 def rebuild(now: Situation) -> Measure:
     """Evaluating the view's query over its tables and writing all of it."""
     view = now.stored
-    return now.evaluated(now.plan.root)[1] + Measure(overwrites=1, nodes=1, tuples=view.rows, bytes_written=view.bytes)
+    written = view.rows * now.view_width
+    return now.evaluated(now.plan.root)[1] + Measure(overwrites=1, nodes=1, tuples=view.rows, bytes_written=written)
 
 
 def application_of(way: Way, now: Situation) -> Application | None:
@@ -131,16 +135,22 @@ def incremental(done: Application, now: Situation) -> Measure:
         # old_rows is defined once, and read again with what it is compared with
         nodes = _OLD_ROWS_NODES + _PER_NAMED * len(done.idiffs)
         again = Measure(nodes=nodes, tuples=2 * now.stored.rows, bytes_read=now.stored.bytes)
-    return source + again + merge(now, touched, inserted)
+    return source + again + merge(now, touched, inserted, inserts=may_insert(done))
 
 
-def merge(now: Situation, touched: float, inserted: float) -> Measure:
+def may_insert(done: Application) -> bool:
+    """Whether the MERGE has a clause for rows of the source that match none of the view."""
+    return not done.idiffs or any(diff.kind in (INS, REC) for diff in done.idiffs)
+
+
+def merge(now: Situation, touched: float, inserted: float, *, inserts: bool = False) -> Measure:
     """MERGE into the stored view of N rows on b files: the files are found by a join with all of it, those of the touched
-    rows are X = y(N, b, touched) (Hanson's X_1), and are read and written again."""
+    rows are X = y(N, b, touched) (Hanson's X_1), and are read and written again. `inserts`: it has a clause for new rows."""
     view = now.stored
     found = yao(view.rows, view.files, touched) / view.files if view.files else 0.0
-    written = found * view.bytes if now.rewrites else min(touched, view.rows) * now.view_width
-    tuples = view.rows * (1 + (_REWRITING if now.rewrites else _READING) * found) + touched + inserted
+    written = (found * view.rows if now.rewrites else min(touched, view.rows)) * now.view_width
+    passes = (_REWRITING if now.rewrites else _READING) + (_OUTER if inserts else 0)
+    tuples = view.rows * (1 + passes * found) + touched + inserted
     return Measure(merges=1, nodes=_MERGE_NODES, tuples=tuples,
                    bytes_read=view.bytes * (_key_part(now) + found), bytes_written=written + inserted * now.view_width)
 
@@ -168,6 +178,13 @@ def effect(done: Application, now: Situation) -> tuple[float, float]:
         else:
             touched += rows * named_rows(diff, now)
     return min(touched, float(view.rows)), inserted
+
+
+def source_rows(done: Application, now: Situation) -> float:
+    """How many rows the source of the application's statement has."""
+    if done.shape == "direct":  # the i-diffs themselves
+        return sum(now.evaluated(diff.relation)[0].rows for diff in done.idiffs)
+    return sum(effect(done, now))
 
 
 def named_rows(diff: IDiff, now: Situation) -> float:

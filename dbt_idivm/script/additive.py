@@ -85,7 +85,7 @@ def additive_merge(view: Stored, state: AdditiveState, rows: Relation, binder: S
     kept = {name: value for name, value in new.items() if name not in _group_columns(view, state)}
     merge.matched_update(None, kept)
     merge.not_matched_insert(exp.GT(this=column(state.rows, SOURCE), expression=exp.Literal.number(0)), fresh)
-    return merge.build(source_query(binder.attach(block.select()), broadcast=binder.is_broadcast(rows)))
+    return merge.build(source_query(binder.attach(block.select()), broadcast=binder.is_source_broadcast(rows)))
 
 
 def signed_input(state: AdditiveState) -> Relation:

@@ -27,13 +27,14 @@ class Binding:
 
     `columns`: the names of all columns of relations in a statement, lower case. No source gets such an alias: in a
     subquery over a table with a column `account`, `account.id` means a field of that column, and not the table `account`
-    around it.
+    around it. `few`: whether the rows of a statement's source are few enough to be sent to every task; None if that is not known.
     """
 
     versions: Mapping[str, int] = field(default_factory=dict)
     changes: NetChanges = field(default_factory=NetChanges)
     dialect: Dialect = DELTA
     columns: frozenset[str] = frozenset()
+    few: bool | None = None
 
     def statement(self) -> StatementBinder:
         """A binder for one statement, with fresh aliases."""
@@ -74,6 +75,12 @@ class StatementBinder(Aliases):
         diffs = [self.binding.changes.diffs.get(leaf.scan.table) for leaf in diff_leaves(*relations)]
         feeds = [diff for diff in diffs if isinstance(diff, FeedDiff)]
         return bool(feeds) and all(feed.broadcast for feed in feeds)
+
+    def is_source_broadcast(self, *relations: Relation) -> bool:
+        """Whether to hint at the source of a MERGE, which `relations` make. Spark takes its size for unknown, and where files are
+        small it would send the whole target to every task instead (ADR 0020)."""
+        few = self.binding.few
+        return self.is_broadcast(*relations) if few is None else few
 
     def attach(self, query: exp.Query) -> exp.Query:
         """`query` under the WITH clause of everything that was defined while it was built."""

@@ -72,7 +72,7 @@ def direct_merge(view: Stored, idiffs: tuple[IDiff, ...], binder: StatementBinde
     columns = tuple(name for name in view.root.columns if any(name in diff.attributes for diff in idiffs))
     parts = [_tagged(rows_of(view, idiffs[:number], diff, binder), diff, tag, columns, partial)
              for number, (diff, tag) in enumerate(zip(idiffs, tags, strict=True))]
-    broadcast = binder.is_broadcast(*(diff.relation for diff in idiffs))
+    broadcast = binder.is_source_broadcast(*(diff.relation for diff in idiffs))
     merge = Merge(target, binder.binding.dialect)
     merge.on(*(_match(view, name, name in partial) for name in view.root.ids if name in columns
                and any(name in d.ids for d in idiffs)))

@@ -83,12 +83,12 @@ def _named_once(idiffs: tuple[IDiff, ...]) -> tuple[IDiff, ...]:
 
 @dataclass(frozen=True)
 class _Work:
-    """The i-diffs of one statement, grouped by their effect on the view's rows."""
+    """The i-diffs of one statement, grouped by their effect on the view's rows. `few`: whether the source has few rows."""
 
     view: Stored
     application: Effective
     binder: StatementBinder
-    broadcast: bool
+    few: bool
 
     @property
     def idiffs(self) -> tuple[IDiff, ...]:
@@ -123,11 +123,11 @@ def effective_merge(view: Stored, application: Effective, binder: StatementBinde
     for diff in application.idiffs:
         assert isinstance(diff.relation, Named)
         binder.define(diff.relation)
-    work = _Work(view, application, binder, binder.is_broadcast(*(diff.relation for diff in application.idiffs)))
+    work = _Work(view, application, binder, binder.is_source_broadcast(*(diff.relation for diff in application.idiffs)))
     binder.definitions[OLD] = _old_rows(work, target)
     merge = Merge(target, binder.binding.dialect)
     query = _by_id(work, merge) if view.root.unique else _by_copies(work, merge)
-    return merge.build(source_query(binder.attach(query), broadcast=work.broadcast))
+    return merge.build(source_query(binder.attach(query), broadcast=work.few))
 
 
 def _old_rows(work: _Work, target: str) -> exp.Select:
@@ -146,7 +146,7 @@ def _old_rows(work: _Work, target: str) -> exp.Select:
         on = conjunction(same(block.output[i], column(i, name)) for i in ids) or exp.true()
         side = None if len(groups) == 1 else "LEFT"
         query = query.join(exp.Join(this=subquery(_named(work, ids, diffs), name), side=side, on=on), copy=False)
-    query = hinted(query, names if work.broadcast else [])
+    query = hinted(query, names if work.few or work.binder.is_broadcast(*(diff.relation for diff in work.naming)) else [])
     return query if len(groups) == 1 else query.where(hit, copy=False)
 
 

@@ -87,7 +87,7 @@ def tuple_merge(view: Stored, rows: Relation, binder: StatementBinder, target: s
     binder.definitions[NET] = net_rows(signed, [(name, name, view.root.types[name]) for name in view.root.columns], column(SIGN))
     merge = Merge(target, binder.binding.dialect)
     query = _by_id(view, merge) if view.root.unique else _by_copies(view, binder, target, merge)
-    return merge.build(source_query(binder.attach(query), broadcast=binder.is_broadcast(rows)))
+    return merge.build(source_query(binder.attach(query), broadcast=binder.is_source_broadcast(rows)))
 
 
 def _by_id(view: Stored, merge: Merge) -> exp.Select:

@@ -72,16 +72,18 @@ def test_a_merge_writes_the_files_that_yao_says() -> None:
     stored = Size(MILLION, 100 * MILLION, 40)
     now = situation(plan(JOIN), MILLION, stored)
     none, few, all_of_it = (merge(now, touched, 0).bytes_written for touched in (0, 10, MILLION))
-    assert none == 0 and all_of_it == pytest.approx(100 * MILLION)
-    assert few == pytest.approx(yao(MILLION, 40, 10) / 40 * 100 * MILLION)
+    whole = MILLION * now.view_width
+    assert none == 0 and all_of_it == pytest.approx(whole)
+    assert few == pytest.approx(yao(MILLION, 40, 10) / 40 * whole)
     vectors = merge(replace(now, rewrites=False, _known={}), 10, 5)
-    assert vectors.bytes_written == pytest.approx(15 * 100), "rows, not files"
+    assert vectors.bytes_written == pytest.approx(15 * now.view_width), "rows, not files"
 
 
 def test_a_rebuild_writes_the_view_and_reads_used_columns() -> None:
     stored = Size(500, 12_345)
     work = rebuild(situation(plan(TOTALS), 1000, stored))
-    assert (work.overwrites, work.merges, work.bytes_written) == (1, 0, 12_345)
+    assert (work.overwrites, work.merges) == (1, 0)
+    assert work.bytes_written == 500 * width(("bigint", "decimal(20,2)", "bigint")), "however well it compresses"
     assert 0 < work.bytes_read < of_rows(1000, ("bigint", "bigint", "decimal(10,2)")).bytes, "the id is not read"
 
 

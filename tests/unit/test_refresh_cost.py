@@ -87,6 +87,16 @@ def test_a_tiny_view_is_rebuilt_before_anything_is_read(engine: FakeEngine) -> N
     assert outcome.cost.alternatives[REBUILD] == min(outcome.cost.alternatives.values())
 
 
+def test_keys_are_verified_by_what_changed_where_that_is_cheaper(engine: FakeEngine) -> None:
+    """Grouping the keys of all rows takes longer than reading one changed row: the view is rebuilt after that."""
+    engine.tables["main.c"].commit("WRITE", {"numOutputRows": "400000"}, parameters={"mode": "Append"})
+    built(engine)
+    renamed(engine)
+    rebuilt = Invocation(choose=lambda found: next(each for each in found if each.name == REBUILD))
+    assert engine.drive(request(), rebuilt).mode == "full"
+    assert engine.labels("read") == ["net diff of main.c from version 2 to 3"]
+
+
 @pytest.mark.parametrize("verify", ["none", "sample"])
 def test_where_changed_keys_were_not_all_checked_a_rebuild_checks_all(engine: FakeEngine, verify: str) -> None:
     built(engine, request(verify=verify))
@@ -120,6 +130,40 @@ def test_a_large_view_is_maintained(engine: FakeEngine) -> None:
     assert outcome.cost is not None and outcome.cost.chosen == "id"
     assert outcome.cost.alternatives[REBUILD] > outcome.cost.estimate
     assert not [label for label in engine.labels("metadata") if label.startswith("size of")]
+
+
+@pytest.mark.parametrize(("orders", "customers", "hint", "large"), [
+    ("5", "5", True, False),
+    ("1000000", "1000000", True, True),
+    (BIG, "5", False, True),  # a hundred million orders of one customer are recomputed
+])
+def test_a_merge_sends_a_small_source_to_every_task_and_not_a_large_target(
+        engine: FakeEngine, orders: str, customers: str, hint: bool, large: bool) -> None:
+    """ADR 0020. After the statement the settings are the session's again."""
+    engine.tables["main.c"].commit("WRITE", {"numOutputRows": customers}, parameters={"mode": "Append"})
+    engine.written = int(orders)
+    built(grown(engine, orders), request(strategy="incremental"))
+    renamed(engine)
+    recomputed = Invocation(choose=lambda found: next(each for each in found if each.name == "recompute"))
+    assert engine.drive(request(strategy="incremental"), recomputed).mode == "incremental"
+    (write,) = (each for each in engine.log if each.kind == "write")
+    assert ("BROADCAST(z)" in write.sql) is hint
+    keys = ("spark.sql.autoBroadcastJoinThreshold", "spark.sql.adaptive.autoBroadcastJoinThreshold")
+    around = [(engine.log.index(each) < engine.log.index(write), each.setting) for each in engine.log
+              if each.setting is not None and each.setting[0] in keys]
+    before = [(True, (key, value)) for key, value in zip(keys, ("1048576", "10485760"), strict=True)]
+    assert around == ([*before, *((False, (key, None)) for key in keys)] if large else [])
+
+
+def test_a_source_that_is_too_large_after_all_is_not_sent(engine: FakeEngine, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Statistics may be wrong by any factor: the statement is tried without the hint."""
+    built(engine, request(strategy="incremental"))
+    renamed(engine)
+    answer, refused = engine.answer, EngineError("", "Cannot broadcast the table that is larger than 8.0 GiB: 20 GiB.")
+    monkeypatch.setattr(engine, "answer", lambda each: refused if "BROADCAST(z)" in each.sql else answer(each))
+    assert engine.drive(request(strategy="incremental")).mode == "incremental"
+    assert ["BROADCAST(z)" in each.sql for each in engine.log if each.kind == "write"] == [True, False]
+    assert not engine.settings
 
 
 def test_incremental_and_fixed_strategies_never_rebuild(engine: FakeEngine) -> None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from dataclasses import replace
 
 from dbt_idivm.errors import Finding, IdivmError, finding
 from dbt_idivm.refresh.apply.watermark import consumed, new_state, own_commit, unchanged
@@ -16,7 +17,7 @@ from dbt_idivm.refresh.decide.planned import Planned
 from dbt_idivm.refresh.decide.work import Work
 from dbt_idivm.refresh.engine.client import Client
 from dbt_idivm.refresh.engine.commits import Guard
-from dbt_idivm.refresh.engine.scoped import committed, staged
+from dbt_idivm.refresh.engine.scoped import committed, staged, temporarily
 from dbt_idivm.refresh.engine.steps import EngineFailure, Steps
 from dbt_idivm.refresh.protocol import InputChange, ModelRequest, Outcome, Rows, Statement
 from dbt_idivm.script.bind import BoundScript, render
@@ -26,6 +27,9 @@ from dbt_idivm.script.ways import Application
 
 # Class 22 of SQL's states: a value for which an expression is not defined.
 DATA_EXCEPTION = re.compile(r"SQLSTATE: 22")
+LARGE = 300_000  # rows of a view
+# What was estimated to be few rows is too much for the driver, or took too long to be sent.
+_TOO_LARGE = re.compile(r"broadcast|maxResultSize", re.IGNORECASE)
 _AMBIGUOUS = ("DELTA_MULTIPLE_SOURCE_ROW_MATCHING_TARGET_ROW_IN_MERGE",)
 
 
@@ -40,9 +44,14 @@ def apply_changes(work: Work, ready: Ready) -> Steps[Outcome | Finding]:
     verb = "append to" if script.shape == "append" else "merge into"
     statement = Statement(job.dialect.sql(script.statement), "write", f"{verb} {stored.table}")
     write = committed(job.client, statement, new.json(), Guard(f"idivm:{stored.table}", stored.latest.version))
+    size = planned.sizes.get(stored.table)
+    if script.shape != "append" and size is not None and size.rows >= LARGE:
+        write = temporarily(job.client, job.client.engine.large_merge, write)
     try:
         rows = yield from staged(job.client, script.staged, write)
     except EngineFailure as failure:
+        if ready.few and _TOO_LARGE.search(failure.error.message):
+            return (yield from apply_changes(work, replace(ready, few=False)))
         return (yield from _failed(job.client, planned, changes, failure))
     effect = _effect(rows) or (yield from _committed(job.client, stored, new))
     job.client.invocation.forget(stored.table)
@@ -55,7 +64,7 @@ def rendered(work: Work, ready: Ready) -> BoundScript | None:
     if ready.application is None:
         return None
     assert work.planned.plan is not None
-    binding = Binding(ready.changes.versions, ready.changes.net, work.job.dialect)
+    binding = Binding(ready.changes.versions, ready.changes.net, work.job.dialect, few=ready.few)
     return render(work.planned.plan, ready.application, binding, work.stored.table)
 
 

@@ -23,10 +23,12 @@ from dbt_idivm.script.ways import Application, Way
 
 @dataclass(frozen=True)
 class Ready:
-    """All that an incremental refresh takes; without an application nothing in the view changes."""
+    """All that an incremental refresh takes; without an application nothing in the view changes. `few`: whether its statement
+    has a source of few rows, None if that is not known."""
 
     changes: Changes
     application: Application | None
+    few: bool | None = None
 
 
 @dataclass(frozen=True)
@@ -86,7 +88,8 @@ def may_rebuild(seen: Observed) -> bool:
 
 
 def choose_early(costs: Costs, ways: Sequence[Way]) -> Decision | None:
-    """A rebuild, if it is cheaper than every way at its best; None if the net diffs are to be read first."""
+    """A rebuild, if it is cheaper than every way at its best; None if the net diffs are to be read first, or to verify keys by
+    them."""
     seen = costs.seen
     if not may_rebuild(seen):
         return None
@@ -97,7 +100,7 @@ def choose_early(costs: Costs, ways: Sequence[Way]) -> Decision | None:
     if found is None:
         return None
     decision = _decision(costs, found, situation, is_read=False)
-    return decision if isinstance(decision.way, Finding) else None
+    return decision if isinstance(decision.way, Finding) and not costs.is_cheaper_read else None
 
 
 def choose_late(costs: Costs, changes: Changes, ways: Sequence[Way]) -> Decision:
@@ -130,7 +133,8 @@ def _decision(costs: Costs, found: Sequence[Application], situation: Situation, 
     chosen = next(each for each in alternatives if each.name == name)
     choice = Choice(chosen, alternatives, costs.reading_seconds, is_read)
     if name != REBUILD:
-        return Decision(seen.work, Ready(changes or Changes(seen.moves), _of(found, name)), choice)
+        done = _of(found, name)
+        return Decision(seen.work, Ready(changes or Changes(seen.moves), done, costs.is_few(done, situation)), choice)
     best = choice.best_way
     pays = costs.pays(situation, _of(found, best.name), verified, reading) if best is not None else ""
     return Decision(replace(seen.work, verified=verified), costs.reason(choice, pays), choice)

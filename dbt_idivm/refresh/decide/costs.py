@@ -9,7 +9,7 @@ from dbt_idivm.cached import cached_property
 from dbt_idivm.cost.choice import REBUILD, Alternative, Choice, crossover, rounded, shrinking
 from dbt_idivm.cost.measure import Measure, total
 from dbt_idivm.cost.sizes import Size, of_rows, width
-from dbt_idivm.cost.work import Changes, Situation, TableChanges, expected, incremental, rebuild
+from dbt_idivm.cost.work import Changes, Situation, TableChanges, expected, incremental, rebuild, source_rows
 from dbt_idivm.errors import Finding, finding
 from dbt_idivm.operators.scan import DiffClass
 from dbt_idivm.refresh.changes import net_diffs
@@ -23,6 +23,12 @@ from dbt_idivm.refresh.decide.planned import Planned
 from dbt_idivm.script.diff import FeedDiff, NetChanges
 from dbt_idivm.script.plan import Plan
 from dbt_idivm.script.ways import Application
+
+# Operators that take in each row of a table: to look new keys up, and to group all keys, of which each is written, sorted into
+# partitions, read again and hashed twice.
+_LOOKED_UP, _GROUPED = 2, 8
+# Of a source that is sent to every task: the driver holds it as well.
+_BROADCAST_BYTES = 32 << 20
 
 
 @dataclass(frozen=True)
@@ -99,6 +105,12 @@ class Costs:
     def way(self, done: Application, situation: Situation) -> Alternative:
         return self.priced(done.way, incremental(done, situation))
 
+    @staticmethod
+    def is_few(done: Application, situation: Situation) -> bool:
+        """Whether the source of the application's statement is small enough to be sent to every task."""
+        rows = source_rows(done, situation)
+        return rows <= net_diffs.BROADCAST_ROWS and rows * situation.view_width <= _BROADCAST_BYTES
+
     @cached_property
     def reading(self) -> Measure:
         """Reading the net diffs, and looking new keys up. What another model of this run has read already costs nothing."""
@@ -116,7 +128,7 @@ class Costs:
         read = Measure(queries=1, nodes=6, tuples=2 * size.rows if unsaid else float(move.feed_rows or 0),
                        bytes_read=2 * size.bytes if unsaid else 0)
         checked = [each for each in self._keyed if each.found.table == move.table]
-        return read + total(self._key_check(each) for each in checked if self.counts[move.table].inserted)
+        return read + total(self._key_query(each, _LOOKED_UP) for each in checked if self.counts[move.table].inserted)
 
     def verified(self, *, read: bool) -> frozenset[str]:
         """The inputs whose keys hold at the versions that a rebuild would read: where nothing moved since they were checked,
@@ -133,18 +145,25 @@ class Costs:
     def _keyed(self) -> list[KeyedInput]:
         return [each for each in self.seen.work.planned.keyed_inputs if each.key is not None and not each.key.trusted]
 
+    @property
+    def is_cheaper_read(self) -> bool:
+        """Whether reading the changes costs less than the checks that a rebuild then does not need."""
+        prices = self.seen.work.job.client.invocation.experience.prices
+        before, after = (self._checks(self.verified(read=read)).seconds(prices) for read in (False, True))
+        return self.reading_seconds + after < before
+
     def _checks(self, verified: frozenset[str]) -> Measure:
         invocation = self.seen.work.job.client.invocation
-        return total(self._key_check(each) for each in self._keyed if each.key is not None and each.found.name not in verified
-                     and not invocation.knows(keys.question(each.found, each.key)))
+        return total(self._key_query(each, _GROUPED) for each in self._keyed if each.key is not None
+                     and each.found.name not in verified and not invocation.knows(keys.question(each.found, each.key)))
 
-    def _key_check(self, keyed: KeyedInput) -> Measure:
-        """A query over the key's columns of the whole table."""
+    def _key_query(self, keyed: KeyedInput, operators: int) -> Measure:
+        """A query over the key's columns of the whole table, which takes each row into so many operators."""
         assert keyed.key is not None
         size = self.seen.work.planned.sizes.get(keyed.found.table, Size(0, 0))
         types = {each.name: each.type for each in keyed.found.facts.columns}
         part = width(types[name] for name in keyed.key.columns) / width(types.values())
-        return Measure(queries=1, nodes=3, tuples=2 * size.rows, bytes_read=size.bytes * min(part, 1.0))
+        return Measure(queries=1, nodes=3, tuples=operators * size.rows, bytes_read=size.bytes * min(part, 1.0))
 
     def reason(self, choice: Choice, pays: str) -> Finding:
         """Why a rebuild was chosen."""

@@ -5,7 +5,8 @@ Nothing else in the refresh assumes an engine. `SPARK_DELTA` is Spark with Delta
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from collections.abc import Mapping
+from dataclasses import dataclass, field
 
 from dbt_idivm.refresh.engine.commands import Commands
 from dbt_idivm.refresh.engine.commits import CommitProtocol, UserMetadata
@@ -16,13 +17,14 @@ from dbt_idivm.script.dialect import DELTA, Dialect
 @dataclass(frozen=True)
 class Engine:
     """One kind of engine. `depth` is the number of parts that a relation's name has: 1 table, 2 schema.table, 3
-    catalog.schema.table."""
+    catalog.schema.table. `large_merge`: settings of the session under which a MERGE into a large table runs."""
 
     dialect: Dialect
     commands: Commands
     commits: CommitProtocol
     staging: Staging
     depth: int
+    large_merge: Mapping[str, str] = field(default_factory=dict)
 
     def namespace(self, reported: tuple[str, ...]) -> tuple[str, ...]:
         """The parts of a catalog and schema as the engine reports them → those that are before a table's name here."""
@@ -30,4 +32,8 @@ class Engine:
 
 
 _COMMANDS = Commands(DELTA)
-SPARK_DELTA = Engine(DELTA, _COMMANDS, UserMetadata(_COMMANDS), CachedViews(_COMMANDS), depth=2)
+# Spark takes a table for as large as its files. Below 10 MB, which may be millions of rows, it would collect the target and send
+# it to every task (ADR 0020); by sizes that are measured while it runs it still does so with what is small.
+_LARGE_MERGE = {"spark.sql.autoBroadcastJoinThreshold": str(1 << 20),
+                "spark.sql.adaptive.autoBroadcastJoinThreshold": str(10 << 20)}
+SPARK_DELTA = Engine(DELTA, _COMMANDS, UserMetadata(_COMMANDS), CachedViews(_COMMANDS), depth=2, large_merge=_LARGE_MERGE)

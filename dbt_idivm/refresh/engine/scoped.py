@@ -13,12 +13,27 @@ from dbt_idivm.script.binding import Staged
 
 # `dynamic` keeps the partitions that get no row; dbt-spark's `insert_overwrite` leaves the session so.
 OVERWRITE_MODE = "spark.sql.sources.partitionOverwriteMode"
+_UNDEFINED = "<undefined>"  # what Spark shows of a setting that has neither a value nor a default
 
 
 def committed(client: Client, statement: Statement, metadata: str, guard: Guard | None = None) -> Steps[Rows]:
     """Run a write whose commit carries the metadata."""
     commits = client.engine.commits
     return (yield from _enclosed(client, commits.before(metadata, guard), client.ask(statement), commits.after(guard)))
+
+
+def temporarily(client: Client, settings: Mapping[str, str], steps: Steps[T]) -> Steps[T]:
+    """Run steps under settings of the session that the profile or a model may have set as well: they get their values again."""
+    before: list[Statement] = []
+    after: list[Statement] = []
+    for key, value in settings.items():
+        found = yield from client.ask(client.commands.read_option(key))
+        old = str(found.rows[0][1]) if found.rows else _UNDEFINED
+        if old.lower() == value.lower():
+            continue
+        before.append(client.commands.set_option(key, value))
+        after.append(client.commands.reset_option(key) if old == _UNDEFINED else client.commands.set_option(key, old))
+    return (yield from _enclosed(client, before, steps, after))
 
 
 def under(client: Client, settings: Mapping[str, str], steps: Steps[T]) -> Steps[T]:
@@ -30,13 +45,7 @@ def under(client: Client, settings: Mapping[str, str], steps: Steps[T]) -> Steps
 
 def all_partitions(client: Client, overwrite: Steps[T]) -> Steps[T]:
     """Run an INSERT OVERWRITE of a partitioned table so that it replaces every row, whatever the session is set to."""
-    found = yield from client.ask(client.commands.read_option(OVERWRITE_MODE))
-    mode = str(found.rows[0][1]) if found.rows else ""
-    if mode.lower() != "dynamic":
-        return (yield from overwrite)
-    # the session's own value again, and no RESET: it may be the profile's, or what a model of another materialization needs
-    before, after = (client.commands.set_option(OVERWRITE_MODE, value) for value in ("static", mode))
-    return (yield from _enclosed(client, [before], overwrite, [after]))
+    return (yield from temporarily(client, {OVERWRITE_MODE: "static"}, overwrite))
 
 
 def _enclosed(client: Client, before: Sequence[Statement], steps: Steps[T], after: Sequence[Statement]) -> Steps[T]:
