@@ -9,6 +9,9 @@ from typing import Any
 import pytest
 
 from dbt.adapters.idivm.maintenance import COLD_REFRESHES, InvocationMemory
+from dbt_idivm.errors import IdivmError
+from dbt_idivm.refresh.apply import incremental
+from dbt_idivm.refresh.engine.engine import SPARK_DELTA
 from dbt_idivm.refresh.protocol import Outcome
 from tests.functional.engine import Project
 
@@ -58,6 +61,26 @@ def test_incremental_never_rebuilds(shop: Project) -> None:
     assert_accounted(outcome, outcome.cost.chosen if outcome.cost else "")
     assert outcome.cost is not None and "rebuild" not in outcome.cost.alternatives
     assert shop.is_exact(view)
+
+
+def test_the_settings_of_a_large_merge_are_the_session_s_again(shop: Project, monkeypatch: pytest.MonkeyPatch) -> None:
+    """One of them was set for the session, the other one was not; also after a statement that failed."""
+    monkeypatch.setattr(incremental, "LARGE", 0)
+    given, other = SPARK_DELTA.large_merge
+    view = shop.model("v", JOIN, KEYS, strategy="incremental")
+    assert shop.refresh(view).mode == "create"
+    shop.spark.conf.set(given, "5000000")
+    for price, failing in ((12, False), (13, True)):
+        shop.sql(f"update $.o set price = {price} where id = 1")
+        if failing:
+            shop.sql("alter table $.v__idivm add constraint low check (price <> 13)")
+            with pytest.raises(IdivmError):
+                shop.refresh(view)
+        else:
+            assert shop.refresh(view).mode == "incremental" and shop.is_exact(view)
+        (write,) = (each for each in shop.executed if each.kind == "write")
+        assert "BROADCAST(z)" in write.sql and f"SET `{given}`=`1048576`" in [each.sql for each in shop.executed]
+        assert (shop.spark.conf.get(given), shop.spark.conf.get(other, None)) == ("5000000", None)
 
 
 @pytest.mark.long

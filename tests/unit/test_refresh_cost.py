@@ -155,6 +155,16 @@ def test_a_merge_sends_a_small_source_to_every_task_and_not_a_large_target(
     assert around == ([*before, *((False, (key, None)) for key in keys)] if large else [])
 
 
+def test_a_server_may_refuse_the_settings_of_a_large_merge(engine: FakeEngine) -> None:
+    engine.written = LARGE
+    built(grown(engine), request(strategy="incremental"))
+    renamed(engine)
+    engine.fail["set spark.sql.autoBroadcastJoinThreshold"] = EngineError("", "Cannot set a restricted property")
+    assert engine.drive(request(strategy="incremental")).mode == "incremental"
+    set_, reset = ([label for label in engine.labels("setting") if label.startswith(verb)] for verb in ("set", "reset"))
+    assert "set spark.sql.adaptive.autoBroadcastJoinThreshold" in set_ and len(reset) == len(set_) - 1 and not engine.settings
+
+
 def test_a_source_that_is_too_large_after_all_is_not_sent(engine: FakeEngine, monkeypatch: pytest.MonkeyPatch) -> None:
     """Statistics may be wrong by any factor: the statement is tried without the hint."""
     built(engine, request(strategy="incremental"))

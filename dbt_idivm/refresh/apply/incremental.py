@@ -46,7 +46,7 @@ def apply_changes(work: Work, ready: Ready) -> Steps[Outcome | Finding]:
     write = committed(job.client, statement, new.json(), Guard(f"idivm:{stored.table}", stored.latest.version))
     size = planned.sizes.get(stored.table)
     if script.shape != "append" and size is not None and size.rows >= LARGE:
-        write = temporarily(job.client, job.client.engine.large_merge, write)
+        write = temporarily(job.client, job.client.engine.large_merge, write, needed=False)
     try:
         rows = yield from staged(job.client, script.staged, write)
     except EngineFailure as failure:

@@ -22,18 +22,36 @@ def committed(client: Client, statement: Statement, metadata: str, guard: Guard 
     return (yield from _enclosed(client, commits.before(metadata, guard), client.ask(statement), commits.after(guard)))
 
 
-def temporarily(client: Client, settings: Mapping[str, str], steps: Steps[T]) -> Steps[T]:
-    """Run steps under settings of the session that the profile or a model may have set as well: they get their values again."""
-    before: list[Statement] = []
+def temporarily(client: Client, settings: Mapping[str, str], steps: Steps[T], *, needed: bool = True) -> Steps[T]:
+    """Run steps under settings of the session that the profile or a model may have set as well: they get their values again.
+
+    `needed`: whether the steps depend on them. If not, a setting that the server refuses is left out.
+    """
     after: list[Statement] = []
-    for key, value in settings.items():
-        found = yield from client.ask(client.commands.read_option(key))
-        old = str(found.rows[0][1]) if found.rows else _UNDEFINED
-        if old.lower() == value.lower():
-            continue
-        before.append(client.commands.set_option(key, value))
-        after.append(client.commands.reset_option(key) if old == _UNDEFINED else client.commands.set_option(key, old))
-    return (yield from _enclosed(client, before, steps, after))
+    try:
+        for key, value in settings.items():
+            try:
+                after += yield from _changed(client, key, value)
+            except EngineFailure:
+                if needed:
+                    raise
+        found = yield from steps
+    except EngineFailure:
+        with suppress(EngineFailure):
+            yield from _all(client, after)
+        raise
+    yield from _all(client, after)
+    return found
+
+
+def _changed(client: Client, key: str, value: str) -> Steps[list[Statement]]:
+    """Set it, unless it is so; the statement that gives it its value again."""
+    found = yield from client.ask(client.commands.read_option(key))
+    old = str(found.rows[0][1]) if found.rows else _UNDEFINED
+    if old.lower() == value.lower():
+        return []
+    yield from client.ask(client.commands.set_option(key, value))
+    return [client.commands.reset_option(key) if old == _UNDEFINED else client.commands.set_option(key, old)]
 
 
 def under(client: Client, settings: Mapping[str, str], steps: Steps[T]) -> Steps[T]:
