@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from contextlib import suppress
+from typing import TypeAlias
 
 from dbt_idivm.refresh.engine.client import Client
 from dbt_idivm.refresh.engine.commits import Guard
@@ -13,13 +14,15 @@ from dbt_idivm.script.binding import Staged
 
 # `dynamic` keeps the partitions that get no row; dbt-spark's `insert_overwrite` leaves the session so.
 OVERWRITE_MODE = "spark.sql.sources.partitionOverwriteMode"
+Undo: TypeAlias = list[Statement]
 _UNDEFINED = "<undefined>"  # what Spark shows of a setting that has neither a value nor a default
 
 
 def committed(client: Client, statement: Statement, metadata: str, guard: Guard | None = None) -> Steps[Rows]:
     """Run a write whose commit carries the metadata."""
     commits = client.engine.commits
-    return (yield from _enclosed(client, commits.before(metadata, guard), client.ask(statement), commits.after(guard)))
+    before, after = commits.before(metadata, guard), commits.after(guard)
+    return (yield from _enclosed(client, lambda undo: _entered(client, before, after, undo), client.ask(statement)))
 
 
 def temporarily(client: Client, settings: Mapping[str, str], steps: Steps[T], *, needed: bool = True) -> Steps[T]:
@@ -27,21 +30,15 @@ def temporarily(client: Client, settings: Mapping[str, str], steps: Steps[T], *,
 
     `needed`: whether the steps depend on them. If not, a setting that the server refuses is left out.
     """
-    after: list[Statement] = []
-    try:
+    def enter(undo: Undo) -> Steps[None]:
         for key, value in settings.items():
             try:
-                after += yield from _changed(client, key, value)
+                undo += yield from _changed(client, key, value)
             except EngineFailure:
                 if needed:
                     raise
-        found = yield from steps
-    except EngineFailure:
-        with suppress(EngineFailure):
-            yield from _all(client, after)
-        raise
-    yield from _all(client, after)
-    return found
+
+    return (yield from _enclosed(client, enter, steps))
 
 
 def _changed(client: Client, key: str, value: str) -> Steps[list[Statement]]:
@@ -58,7 +55,7 @@ def under(client: Client, settings: Mapping[str, str], steps: Steps[T]) -> Steps
     """Run steps under settings of the session."""
     before = [client.commands.set_option(key, value) for key, value in settings.items()]
     after = [client.commands.reset_option(key) for key in settings]
-    return (yield from _enclosed(client, before, steps, after))
+    return (yield from _enclosed(client, lambda undo: _entered(client, before, after, undo), steps))
 
 
 def all_partitions(client: Client, overwrite: Steps[T]) -> Steps[T]:
@@ -66,17 +63,24 @@ def all_partitions(client: Client, overwrite: Steps[T]) -> Steps[T]:
     return (yield from temporarily(client, {OVERWRITE_MODE: "static"}, overwrite))
 
 
-def _enclosed(client: Client, before: Sequence[Statement], steps: Steps[T], after: Sequence[Statement]) -> Steps[T]:
+def _enclosed(client: Client, enter: Callable[[Undo], Steps[None]], steps: Steps[T]) -> Steps[T]:
+    """Run steps after `enter`, which adds to a list the statements to be run after them, whether they succeed or fail."""
+    undo: Undo = []
     try:
-        yield from _all(client, before)
+        yield from enter(undo)
         found = yield from steps
     except EngineFailure:
         # should the session be gone, its settings are too, and the error to report is that of the steps
         with suppress(EngineFailure):
-            yield from _all(client, after)
+            yield from _all(client, undo)
         raise
-    yield from _all(client, after)
+    yield from _all(client, undo)
     return found
+
+
+def _entered(client: Client, before: Sequence[Statement], after: Sequence[Statement], undo: Undo) -> Steps[None]:
+    undo += after
+    yield from _all(client, before)
 
 
 def _all(client: Client, statements: Sequence[Statement]) -> Steps[None]:
