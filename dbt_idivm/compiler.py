@@ -29,6 +29,7 @@ from dbt_idivm.script.plan import Cache, Plan
 from dbt_idivm.script.stored import ViewColumn
 from dbt_idivm.script.tuple_based import TupleBased
 from dbt_idivm.script.ways import STRATEGIES, Way, WayName
+from dbt_idivm.script.whole import Whole
 from dbt_idivm.stored_names import cache_columns, cache_table, hidden_columns
 
 
@@ -75,7 +76,9 @@ def _way(view: Operator, name: WayName, caching: Caching) -> Way | None:
     if name == "additive":
         state = additive_state(view) if _has_state(caching) else None
         return None if state is None else Additive(name, state)
-    return TupleBased(name, view) if name == "tuple" else by_idiffs(name, view)
+    if name == "tuple":
+        return TupleBased(name, view)
+    return Whole(name, view) if name == "whole" else by_idiffs(name, view)
 
 
 def _cut(view: Operator, needed: frozenset[str], ways: Sequence[WayName], caching: Caching) -> tuple[Operator, tuple[Cache, ...]]:

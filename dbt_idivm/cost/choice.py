@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from dbt_idivm.cost.measure import Measure
 
 REBUILD = "rebuild"
+WHOLE = "whole"  # the way that runs the query as well, and a MERGE
 
 
 @dataclass(frozen=True)
@@ -44,8 +45,8 @@ class Choice:
 
     @property
     def best_way(self) -> Alternative | None:
-        """The cheapest one that is no rebuild."""
-        ways = [each for each in self.alternatives if each.name != REBUILD]
+        """The cheapest one that is no rebuild, and may cost less than one."""
+        ways = [each for each in self.alternatives if each.name not in (REBUILD, WHOLE)]
         return cheapest(ways) if ways else None
 
     @property

@@ -171,6 +171,9 @@ def effect(done: Application, now: Situation) -> tuple[float, float]:
         return min(rows, float(view.rows)), 0.0
     touched = inserted = 0.0
     for diff in done.idiffs:
+        if not diff.ids:
+            touched += differing(now)
+            continue
         rows = now.evaluated(diff.relation)[0].rows
         if diff.kind is INS:
             inserted += rows
@@ -178,6 +181,14 @@ def effect(done: Application, now: Situation) -> tuple[float, float]:
         else:
             touched += rows * named_rows(diff, now)
     return min(touched, float(view.rows)), inserted
+
+
+def differing(now: Situation) -> float:
+    """How many view rows the changes may make differ: each changed row of a table stands for p of them."""
+    plan, rows = now.plan, float(now.stored.rows)
+    found = (now.changes(scan.occurrence, side, frozenset()) * compression(rows, now.table(scan.table))
+             for scan in plan.scans for side in ("plus", "minus"))
+    return min(sum(found), rows)
 
 
 def source_rows(done: Application, now: Situation) -> float:

@@ -22,7 +22,7 @@ from dbt_idivm.script.diff import NetDiff
 from dbt_idivm.script.leaves import diff_leaves, leaves
 from dbt_idivm.script.stored import Stored
 
-WayName = Literal["additive", "id", "recompute", "tuple"]
+WayName = Literal["additive", "id", "recompute", "tuple", "whole"]
 Shape = Literal["append", "direct", "effective", "additive", "tuple"]
 # how changes are propagated: as i-diffs, as rows to recompute, or as whole tuples
 Strategy = Literal["id", "recompute", "tuple"]
@@ -35,7 +35,7 @@ STRATEGIES: Mapping[Strategy, tuple[WayName, ...]] = {
     "recompute": ("recompute",),
     "tuple": ("additive", "tuple"),
 }
-ALL_WAYS: tuple[WayName, ...] = ("additive", "id", "recompute", "tuple")
+ALL_WAYS: tuple[WayName, ...] = ("additive", "id", "recompute", "tuple", "whole")
 
 
 @dataclass(frozen=True)

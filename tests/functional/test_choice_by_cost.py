@@ -63,6 +63,24 @@ def test_incremental_never_rebuilds(shop: Project) -> None:
     assert shop.is_exact(view)
 
 
+def test_the_whole_view_recomputed_writes_what_differs(shop: Project) -> None:
+    shop.table("log", "word string, n int", "('a', 1)", "('a', 1)", "('b', 2)")
+    queries = {"v": JOIN, "bag": "select word from $.log",
+               "sums": "select cid, sum(price) as s, min(price) as m from $.o group by cid"}
+    views = [shop.model(name, sql, KEYS, strategy="incremental") for name, sql in queries.items()]
+    assert [shop.refresh(view).mode for view in views] == ["create"] * 3
+    shop.sql("update $.o set price = 31 where id = 3", "insert into $.o values (4, 2, 40)", "delete from $.c where id = 1",
+             "insert into $.log values ('a', 3)", "delete from $.log where word = 'b'")
+    for view, rows in zip(views, ((1, 1, 2), (3, 0, 3), (0, 1, 0)), strict=True):
+        shop.new_run()
+        shop.invocation.choose = lambda found: next(each for each in found if each.name == "whole")
+        outcome = shop.refresh_in_run(view)
+        assert (outcome.mode, outcome.strategy) == ("incremental", "recompute"), outcome.message
+        assert (outcome.reason or "").startswith("the whole view was recomputed")
+        assert (outcome.rows_inserted, outcome.rows_updated, outcome.rows_deleted) == rows
+        assert shop.is_exact(view)
+
+
 def test_the_settings_of_a_large_merge_are_the_session_s_again(shop: Project, monkeypatch: pytest.MonkeyPatch) -> None:
     """One of them was set for the session, the other one was not; also after a statement that failed."""
     monkeypatch.setattr(incremental, "LARGE", 0)

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from types import MappingProxyType
+from typing import Literal
 
 from pytest import MonkeyPatch
 
@@ -45,7 +46,7 @@ class Options:
 
     optimised: bool = True
     additive: bool = True
-    strategy: Strategy = "id"
+    strategy: Strategy | Literal["whole"] = "id"
     feed: bool = False  # the net diff stays a query over the change feed
     split: bool = True  # base i-diffs by conditional attributes; else operators convert updates of what they test
     caches: Caches | None = None  # None: operator caches if `additive`
@@ -63,7 +64,8 @@ class Options:
     def ways(self) -> tuple[WayName, ...]:
         if self.every_way:
             return ALL_WAYS
-        return tuple(way for way in STRATEGIES[self.strategy] if self.additive or way != "additive")
+        named = STRATEGIES[self.strategy] if self.strategy != "whole" else ("whole",)
+        return tuple(way for way in named if self.additive or way != "additive")
 
 
 # A relation → the types of its columns, as an engine reports them.

@@ -15,6 +15,7 @@ WAYS = {
     "optimised": Options(additive=False),
     "naive": Options(optimised=False, additive=False),
     "recompute": Options(strategy="recompute"),
+    "whole": Options(strategy="whole"),
     "unsplit": Options(additive=False, split=False),
     "optimised-feed": Options(additive=False, feed=True),
     "naive-feed": Options(optimised=False, additive=False, feed=True),

@@ -141,7 +141,7 @@ def test_costs(explain) -> None:  # type: ignore[no-untyped-def]
     shown = explain(JOIN, "--cost", "--rows", "orders=5_000_000", "--rows", "customers=100000", "--script", "none")
     assert shown.exit_code == 0, shown.output
     lines = [line.split() for line in shown.output.splitlines()]
-    assert lines[1] == ["updated", "p", "(1)", "rebuild", "id", "recompute", "tuple", "cheapest"]
+    assert lines[1] == ["updated", "p", "(1)", "rebuild", "id", "recompute", "tuple", "whole", "cheapest"]
     one = next(line for line in lines if line[:2] == ["customers:", "1"])
     assert one[2] == "50.0" and one[-1] in ("rebuild", "id")
     missing = explain(JOIN, "--cost", "--rows", "orders=5")

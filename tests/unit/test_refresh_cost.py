@@ -185,7 +185,7 @@ def test_incremental_and_fixed_strategies_never_rebuild(engine: FakeEngine) -> N
         renamed(fake)
         outcome = fake.drive(request(strategy=strategy))
         assert outcome.mode == "incremental"
-        expected = {"id", "recompute", "tuple"} if strategy == "incremental" else {strategy}
+        expected = {"id", "recompute", "tuple", "whole"} if strategy == "incremental" else {strategy}
         if outcome.cost is not None:
             assert set(outcome.cost.alternatives) == expected
 
@@ -314,7 +314,7 @@ def test_experience_decides(engine: FakeEngine) -> None:
     memory.forget("main.c", "main.v", "main.v__idivm")
     first = engine.drive(request(), memory)
     assert first.mode == "incremental" and first.cost is not None and first.cost.actual == 120.0
-    for _ in range(3):
+    for _ in range(4):  # each way is tried once
         renamed(engine)
         memory.forget("main.c", "main.v", "main.v__idivm")
         outcome = engine.drive(request(), memory)
@@ -335,7 +335,7 @@ def test_a_choice_at_random_is_carried_out(engine: FakeEngine) -> None:
         assert outcome.cost is not None
         seen.add((outcome.mode, outcome.cost.chosen))
         assert engine.drive(request(), Invocation(choose=any_of)).mode == "noop"
-    assert seen == {("full", REBUILD), ("incremental", "id"), ("incremental", "recompute"), ("incremental", "tuple")}
+    assert seen == {("full", REBUILD), *(("incremental", way) for way in ("id", "recompute", "tuple", "whole"))}
 
 
 def test_the_response_has_the_cost(engine: FakeEngine) -> None:
@@ -344,7 +344,7 @@ def test_the_response_has_the_cost(engine: FakeEngine) -> None:
     renamed(engine)
     response = maintenance_response(engine.drive(request())).to_dict()
     assert set(response["cost"]) == {"chosen", "estimate", "actual", "alternatives"}
-    assert set(response["cost"]["alternatives"]) == {"id", "recompute", "tuple", REBUILD}
+    assert set(response["cost"]["alternatives"]) == {"id", "recompute", "tuple", "whole", REBUILD}
 
 
 def test_a_forecast_shows_the_estimates(engine: FakeEngine) -> None:
@@ -353,7 +353,7 @@ def test_a_forecast_shows_the_estimates(engine: FakeEngine) -> None:
     existing = replace(request(), existing="view", beside=("v__idivm",))
     found = drive(engine, forecast(existing, Invocation()))
     assert found.mode == "full" and found.reason.startswith("IDIVM-411")
-    assert found.cost.chosen == REBUILD and found.cost.actual is None and len(found.cost.alternatives) == 4
+    assert found.cost.chosen == REBUILD and found.cost.actual is None and len(found.cost.alternatives) == 5
 
 
 def test_caches_choose_for_themselves(engine: FakeEngine) -> None:
