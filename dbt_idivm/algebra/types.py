@@ -151,8 +151,12 @@ def _size(kind: exp.DataType) -> tuple[int, int] | None:
 
 
 def may_be_same(one: exp.DataType, other: exp.DataType) -> bool:
-    """Whether two inferred types may be the same: of the same kind, sizes apart, or one of them is not known."""
-    return one.this == other.this or not {Type.UNKNOWN, Type.NULL}.isdisjoint((one.this, other.this))
+    """Whether two inferred types may be the same: of the same kind, sizes apart, or one of them is not known.
+
+    A string is TEXT or, as a literal, VARCHAR.
+    """
+    kinds = {one.this, other.this}
+    return len(kinds) == 1 or kinds <= _TEXT or not kinds.isdisjoint({Type.UNKNOWN, Type.NULL})
 
 
 def is_float(kind: exp.DataType) -> bool:

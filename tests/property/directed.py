@@ -48,6 +48,11 @@ FOUND = {
     "a second partner is inserted for a row that is nothing but its ID": build(
         "t0(k int; k)\nt1(k int, x int; k)", "SELECT a.k AS c0 FROM t0 AS a WHERE a.k IN (SELECT b.x FROM t1 AS b)",
         {"t0": [(1,), (2,)], "t1": [(1, 1)]}, {"t1": [(1, 1), (2, 1), (3, 2)]}),
+    "a text that equals a literal": build(
+        "t0(x string)\nt1(k int, y int; k)\nt2(k int, x string; k)", "SELECT a.x AS c0, upper(a.x) AS c1 FROM t0 AS a UNION "
+        "SELECT coalesce(b.x, 'b') AS c0, b.x AS c1 FROM t2 AS b WHERE b.x IN (SELECT 'b' FROM t1 AS c WHERE c.y = b.k)",
+        {"t0": [("b",), ("c",)], "t1": [(1, 1)], "t2": [(1, "b"), (2, "c")]}, {"t1": [(1, 2)], "t2": [(1, "b"), (2, "b")]},
+        {"t2": [(1, "b")]}),
 }
 
 _TWO = "t0(k int, x int, y int; k)\nt1(k int, x int, z int; k)"
