@@ -29,7 +29,7 @@ from dbt_idivm.idiff.idiff import INS, REC, UPD, IDiff
 from dbt_idivm.optimize import optimize_rows
 from dbt_idivm.script.binding import StatementBinder
 from dbt_idivm.script.merge import OP, Merge, source_query
-from dbt_idivm.script.replace import COPIES, counted, replace_by_id, replace_copies, stored_rows
+from dbt_idivm.script.replace import COPIES, STORED, counted, replace_by_id, replace_copies, stored_rows
 from dbt_idivm.script.stored import Stored
 from dbt_idivm.script.ways import Application, WayName
 
@@ -267,8 +267,8 @@ def _updated_rows(work: _Work) -> exp.Select:
 
 def _changed(names: Sequence[str]) -> exp.Select:
     """The distinct rows whose number of copies differs between old_rows and new_rows, and their copies in new_rows."""
-    one, none, minus = exp.Literal.number(1), exp.Literal.number(0), exp.Neg(this=exp.Literal.number(1))
-    parts = [exp.Select(expressions=[*(column(name) for name in names), exp.alias_(weight, _WEIGHT), exp.alias_(new, COPIES)])
-             .from_(source) for source, weight, new in ((NEW, one, one.copy()), (OLD, minus, none))]
+    parts = [exp.Select(expressions=[*(column(name) for name in names), *(
+                 exp.alias_(exp.convert(value), name) for value, name in zip(values, (_WEIGHT, COPIES, STORED), strict=True))])
+             .from_(source) for source, values in ((NEW, (1, 1, 0)), (OLD, (-1, 0, 1)))]
     total = exp.Sum(this=exp.column(_WEIGHT))
     return counted(names, parts).having(exp.NEQ(this=total, expression=exp.Literal.number(0)))

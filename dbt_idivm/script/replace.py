@@ -2,6 +2,8 @@
 
 Rows with an ID are replaced by ID. Rows without an ID are replaced by number of copies, because MERGE cannot delete one of
 several equal rows: a D row removes all copies of a changed row, and one I row for each copy of the post-state inserts them again.
+There is no D row for a row that is not stored: if its columns are all NULL, Delta with deletion vectors takes the condition for
+true, since it is NULL-safe and the columns of a missing target row are NULL, and fails because no clause is for it (ADR 0018).
 """
 
 from __future__ import annotations
@@ -17,7 +19,7 @@ from dbt_idivm.script.binding import StatementBinder
 from dbt_idivm.script.merge import OP, SOURCE, TARGET, Merge, op_is
 from dbt_idivm.script.stored import Stored
 
-COPIES = "idivm_copies"
+COPIES, STORED = "idivm_copies", "idivm_stored"
 _COPY = "idivm_copy"
 
 
@@ -39,20 +41,22 @@ def replace_by_id(view: Stored, merge: Merge, *, update: str) -> None:
 
 
 def counted(names: Sequence[str], parts: Sequence[exp.Query]) -> exp.Select:
-    """The distinct rows of `parts` over `names`, and the sum of their COPIES."""
-    copies = exp.Cast(this=exp.Sum(this=exp.column(COPIES)), to=exp.DataType.build("int"))
-    return (exp.Select(expressions=[*(column(name) for name in names), alias(copies, COPIES)])
+    """The distinct rows of `parts` over `names`, the sum of their COPIES, and the largest STORED, 1 if the view has the row."""
+    copies, stored = (exp.Cast(this=each, to=exp.DataType.build("int"))
+                      for each in (exp.Sum(this=exp.column(COPIES)), exp.Max(this=exp.column(STORED))))
+    return (exp.Select(expressions=[*(column(name) for name in names), alias(copies, COPIES), alias(stored, STORED)])
             .from_(subquery(union_all(parts), "counted")).group_by(*(column(name) for name in names)))
 
 
 def replace_copies(view: Stored, changed: exp.Select, merge: Merge) -> exp.Select:
-    """The source for `merge`, whose clauses are added. `changed`: distinct view rows, and their COPIES in the post-state."""
+    """The source for `merge`, whose clauses are added. `changed`: distinct view rows, COPIES in the post-state, and STORED."""
     names = view.root.columns
     merge.on(op_is("D"), *(same(Merge.target(view.stored(n)), column(n, SOURCE)) for n in names))
     merge.matched_delete(None)
     merge.not_matched_insert(op_is("I"), {c.name: column(c.attribute, SOURCE) for c in view.columns})
     # Spark does not resolve a MERGE whose source uses the grouped rows twice: each makes its D and its I rows itself
-    series = exp.GenerateSeries(start=exp.Literal.number(0), end=exp.column(COPIES))
+    first_copy = exp.Sub(this=exp.Literal.number(1), expression=exp.column(STORED))
+    series = exp.GenerateSeries(start=first_copy, end=exp.column(COPIES), step=exp.Literal.number(1))
     rows = exp.Select(expressions=[*(column(n) for n in names), exp.alias_(exp.Explode(this=series), _COPY)])
     first = exp.EQ(this=exp.column(_COPY), expression=exp.Literal.number(0))
     op = exp.Case(ifs=[exp.If(this=first, true=exp.Literal.string("D"))], default=exp.Literal.string("I"))

@@ -26,7 +26,7 @@ from dbt_idivm.script.diff import NetDiff
 from dbt_idivm.script.leaves import diff_leaves
 from dbt_idivm.script.merge import OP, Merge, source_query
 from dbt_idivm.script.prune_empty import prune_empty
-from dbt_idivm.script.replace import COPIES, counted, replace_by_id, replace_copies, stored_rows
+from dbt_idivm.script.replace import COPIES, STORED, counted, replace_by_id, replace_copies, stored_rows
 from dbt_idivm.script.stored import Stored
 from dbt_idivm.script.ways import Application, IsEmpty, Way
 
@@ -107,6 +107,7 @@ def _by_copies(view: Stored, binder: StatementBinder, target: str, merge: Merge)
     names = view.root.columns
     old = stored_rows(view, binder, target)
     old = old.filter(exists(named_block(NET, names, binder.alias(NET)), old, names))
-    parts = [exp.Select(expressions=[*(column(name) for name in names), alias(column(WEIGHT), COPIES)]).from_(NET),
-             old.select().select(alias(exp.Literal.number(1), COPIES), copy=False)]
+    parts = [exp.Select(expressions=[*(column(name) for name in names), alias(column(WEIGHT), COPIES),
+                                     alias(exp.Literal.number(0), STORED)]).from_(NET),
+             old.select().select(alias(exp.Literal.number(1), COPIES), alias(exp.Literal.number(1), STORED), copy=False)]
     return replace_copies(view, counted(names, parts), merge)

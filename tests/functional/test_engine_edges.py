@@ -68,3 +68,17 @@ def test_an_error_while_rows_are_written_is_named(edges: Project) -> None:
     edges.table("t", "k int, a int, b int", "(1, 1, 0)")
     with pytest.raises(IdivmError, match=r"(?s)IDIVM-902.*why    \[DIVIDE_BY_ZERO\].*a / "):
         edges.refresh(edges.model("m", "select k, a / b as x from $.t", KEYS))
+
+
+def test_rows_of_nothing_but_null(edges: Project) -> None:
+    """Delta with deletion vectors takes a missing target row for a match of such a row (ADR 0018)."""
+    edges.table("log", "a int, s string", "(1, 'x')", "(2, 'y')")
+    model = edges.model("bag", "select a from $.log")
+    assert edges.refresh(model).mode == "create"
+    changes = {"insert into $.log values (null, 'z')": (1, 0), "insert into $.log values (null, 'z'), (3, 'z')": (3, 1),
+               "delete from $.log where s = 'z'": (0, 3)}
+    for change, rows in changes.items():
+        edges.sql(change)
+        outcome = edges.refresh(model)
+        assert (outcome.mode, outcome.rows_inserted, outcome.rows_deleted) == ("incremental", *rows), outcome.message
+        assert edges.is_exact(model)

@@ -16,6 +16,7 @@ import pytest
 
 from dbt_idivm.algebra import keywords
 from dbt_idivm.algebra.expressions import identifier
+from dbt_idivm.frontend.names import Names
 from dbt_idivm.refresh.apply import statements
 from dbt_idivm.refresh.decide.config import ModelConfig
 from dbt_idivm.refresh.driver import refresh
@@ -184,7 +185,8 @@ def test_statements_about_relations_called_by_any_word(spark: Any) -> None:
 
 @pytest.mark.long
 def test_models_over_relations_called_by_any_word(spark: Any, reserving: Any) -> None:
-    compare(spark, WORDS, statements_of_models)
+    # an occurrence that is called as the planner calls its own attributes gets another name: its statements differ from others
+    compare(spark, [word for word in WORDS if Names().occurrence(word, ()) == word], statements_of_models)
     compare(reserving, SOME, statements_of_models)
 
 

@@ -11,6 +11,8 @@ from tests.unit.fake_engine import FakeEngine, model
 MODEL = model("select id, name from main.o", {"o": "id"})
 FAILURE = EngineError("DIVIDE_BY_ZERO", "[DIVIDE_BY_ZERO] Division by zero. SQLSTATE: 22012")
 
+UNMATCHED = EngineError("USER_RAISED_EXCEPTION", "Unexpected row: did not match any merge clause SQLSTATE: P0001")
+
 
 @pytest.fixture
 def engine() -> FakeEngine:
@@ -23,8 +25,9 @@ def engine() -> FakeEngine:
     return engine
 
 
-def test_the_view_is_rebuilt(engine: FakeEngine) -> None:
-    engine.fail["merge"] = FAILURE
+@pytest.mark.parametrize("failure", [FAILURE, UNMATCHED])
+def test_the_view_is_rebuilt(engine: FakeEngine, failure: EngineError) -> None:
+    engine.fail["merge"] = failure
     done = engine.drive(MODEL)
     assert done.mode == "full" and done.reason is not None and done.reason.startswith("IDIVM-417")
     assert engine.drive(MODEL).mode == "noop"

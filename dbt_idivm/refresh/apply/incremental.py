@@ -25,8 +25,9 @@ from dbt_idivm.script.binding import Binding
 from dbt_idivm.script.diff import FeedDiff, InlineDiff
 from dbt_idivm.script.ways import Application
 
-# Class 22 of SQL's states: a value for which an expression is not defined.
-DATA_EXCEPTION = re.compile(r"SQLSTATE: 22")
+# Class 22 of SQL's states: a value for which an expression is not defined; and what Delta with deletion vectors says of a row
+# that matches nothing, has no clause, and all its IDs are NULL (ADR 0018).
+DATA_EXCEPTION = re.compile(r"SQLSTATE: 22|did not match any merge clause")
 LARGE = 300_000  # rows of a view
 # What was estimated to be few rows is too much for the driver, or took too long to be sent.
 _TOO_LARGE = re.compile(r"broadcast|maxResultSize", re.IGNORECASE)

@@ -44,14 +44,14 @@ USING (
   )
   SELECT CASE WHEN idivm_copy = 0 THEN 'D' ELSE 'I' END AS idivm_op, a__x, a__y
   FROM (
-    SELECT a__x, a__y, EXPLODE(SEQUENCE(0, idivm_copies)) AS idivm_copy
+    SELECT a__x, a__y, EXPLODE(SEQUENCE(1 - idivm_stored, idivm_copies, 1)) AS idivm_copy
     FROM (
-      SELECT a__x, a__y, CAST(SUM(idivm_copies) AS INT) AS idivm_copies
+      SELECT a__x, a__y, CAST(SUM(idivm_copies) AS INT) AS idivm_copies, CAST(MAX(idivm_stored) AS INT) AS idivm_stored
       FROM (
-        SELECT a__x, a__y, 1 AS idivm_weight, 1 AS idivm_copies
+        SELECT a__x, a__y, 1 AS idivm_weight, 1 AS idivm_copies, 0 AS idivm_stored
         FROM new_rows
         UNION ALL
-        SELECT a__x, a__y, -1 AS idivm_weight, 0 AS idivm_copies
+        SELECT a__x, a__y, -1 AS idivm_weight, 0 AS idivm_copies, 1 AS idivm_stored
         FROM old_rows
       ) AS counted
       GROUP BY a__x, a__y
