@@ -132,7 +132,7 @@ def _parsed(parser: Any, text: str) -> str:
 
 
 # a source of ours that would be called like a column of the user's: `keys_2`
-_ANOTHER = re.compile(r"(?<=[a-z])_\d+\b")
+_ANOTHER = re.compile(r"(?<=[a-z0-9])_\d+\b")
 _FAILED = "does not parse:"
 _COUNTED = re.compile(r"#\d+L?|\b[0-9a-f]{8,}\b|plan_id=\d+")
 
