@@ -39,7 +39,7 @@ wheel: java $(VENV)/.dev $(VENV)/.jars ## build the wheel into dist/; install it
 versions: java $(VENV)/.dev $(VENV)/.jars ## the tests with the lowest and the highest declared versions, in new environments
 	$(BIN)/python tests/install/versions.py $(VENV)/versions $(PYTHON) $(PYTHON_NEWEST)
 
-demo: java $(VENV)/.demo $(VENV)/.jars ## six maintained models over ten years of flights, four rounds of changes
+demo: java $(VENV)/.demo $(VENV)/.jars ## six maintained models over three years of flights, four rounds of changes
 	@$(BIN)/python examples/nycflights/demo.py
 	@echo "Last, and once: a class archive, so that Spark starts faster from now on (a minute; Ctrl-C leaves it out) .."
 	@$(BIN)/python -m dbt.adapters.idivm.prepare --fast-start

@@ -1,4 +1,4 @@
-"""The demo: maintained models over ten years of flights, four rounds of changes, and what each refresh did.
+"""The demo: maintained models over three years of flights, four rounds of changes, and what each refresh did.
 
 `make demo` runs it. It starts an embedded Spark, loads the data, and runs dbt in this process, so that one Spark
 serves all. What it makes is in `.idivm/` and `target/` beside this file and is made again at each run.
