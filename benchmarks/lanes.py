@@ -113,7 +113,7 @@ class RefreshLane(Lane):
     def new_run(self, number: int) -> None:
         super().new_run(number)
         # what was learned is kept from run to run, as dbt's adapter does
-        self._invocation = Invocation(self._invocation.experience, self._invocation.colder)
+        self._invocation = Invocation(self._invocation.experience, self._invocation.warm_up)
 
     def build(self, query: Query) -> Sample:
         return self.refresh(query)

@@ -12,6 +12,7 @@ from dataclasses import dataclass
 
 from dbt_idivm.algebra.lookups import Named
 from dbt_idivm.algebra.operator import Operator
+from dbt_idivm.cached import cached_property
 from dbt_idivm.idiff.idiff import REC, IDiff
 from dbt_idivm.operators.one_row import OneRow
 from dbt_idivm.operators.scan import DiffRows
@@ -28,7 +29,7 @@ class Whole(Way):
 
     root: Operator
 
-    @property
+    @cached_property
     def _changes(self) -> tuple[IDiff, ...]:
         return tuple(diff for diffs in base_idiffs(self.root, recompute_only=True).values() for diff in diffs)
 

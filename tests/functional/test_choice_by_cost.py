@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 
-from dbt.adapters.idivm.maintenance import COLD_REFRESHES, InvocationMemory
+from dbt.adapters.idivm.maintenance import WARM_UP, InvocationMemory
 from dbt_idivm.errors import IdivmError
 from dbt_idivm.refresh.apply import incremental
 from dbt_idivm.refresh.engine.engine import SPARK_DELTA
@@ -118,7 +118,7 @@ def test_a_large_view_is_maintained(shop: Project) -> None:
 
 def test_dbt_reports_what_was_chosen_and_keeps_what_it_took(project: Any, monkeypatch: pytest.MonkeyPatch) -> None:
     """Nothing is learned from the first two refreshes of a process that has just started its Spark: those are builds here."""
-    monkeypatch.setattr(InvocationMemory, "cold", COLD_REFRESHES)
+    monkeypatch.setattr(InvocationMemory, "warm_up", WARM_UP)
     project.write("dbt_project.yml", "name: functional\nversion: 1.0.0\nconfig-version: 2\nprofile: functional\n")
     project.sql("create table {schema}.t using delta tblproperties ('delta.enableChangeDataFeed' = 'true') as "
                 "select id, id % 3 as g from range(9)")
@@ -134,6 +134,7 @@ def test_dbt_reports_what_was_chosen_and_keeps_what_it_took(project: Any, monkey
     kept = json.loads((project.root / ".idivm" / "costs.json").read_text())
     (engine,) = kept["engines"].values()
     assert {name.partition(".")[2].removesuffix("__idivm") for name in engine["ratios"]} == {"m0", "m1", "m2"}
+    assert sorted(len(ways["rebuild"]) for ways in engine["ratios"].values()) == [1, 1, 2], "of the builds, the third"
 
 
 def assert_accounted(outcome: Outcome, chosen: str) -> None:

@@ -66,7 +66,7 @@ def driver(monkeypatch: pytest.MonkeyPatch) -> FakeDriver:
     modules = {
         "dbt_idivm.refresh.driver": {"refresh": fake.refresh},
         "dbt_idivm.refresh.engine.invocation": {
-            "Invocation": type("Invocation", (), {"__init__": _no_memory, "has_learned": False, "colder": 2,
+            "Invocation": type("Invocation", (), {"__init__": _no_memory, "has_learned": False, "warm_up": 2,
                                                "seconds": lambda self: 0.0})},
         "dbt_idivm.verify": {"equivalence": fake.equivalence},
     }

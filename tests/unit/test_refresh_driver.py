@@ -398,7 +398,8 @@ def test_a_write_of_others_during_a_refresh(engine: FakeEngine, rows: tuple[tupl
     assert engine.drive(MODEL).mode == "noop"
 
 
-@pytest.mark.parametrize(("mode", "around"), [("DYNAMIC", ["static", "DYNAMIC"]), ("STATIC", [])])
+@pytest.mark.parametrize(("mode", "around"), [("DYNAMIC", ["static", "DYNAMIC"]), ("STATIC", []),
+                                              ("<undefined>", ["static", f"RESET `{OVERWRITE_MODE}"])])
 def test_a_rebuild_replaces_the_rows_of_all_partitions(engine: FakeEngine, monkeypatch: pytest.MonkeyPatch, mode: str,
                                                        around: list[str]) -> None:
     """A session may be set to replace only partitions that get rows; dbt-spark's `insert_overwrite` leaves it so."""

@@ -30,7 +30,7 @@ from dbt_idivm.relation_name import relation_name
 logger = AdapterLogger("Idivm")
 T = TypeVar("T")
 # The first refreshes of a JVM take several times as long as later ones: nothing is learned from them.
-COLD_REFRESHES = 2
+WARM_UP = 2
 
 
 @dataclass
@@ -64,10 +64,10 @@ class RefreshRun:
 class InvocationMemory:
     """What belongs to one dbt invocation: the driver's memory of versions, diffs and durations, and the index of keys.
 
-    `cold`: how many refreshes of this process, whose invocations share one Spark, are still not learned from.
+    `warm_up`: from how many refreshes of this process, whose invocations share one Spark, nothing is learned yet.
     """
 
-    cold: ClassVar[int] = COLD_REFRESHES
+    warm_up: ClassVar[int] = WARM_UP
 
     def __init__(self, credentials: Any, project_root: str) -> None:
         self._lock = threading.Lock()
@@ -86,8 +86,8 @@ class InvocationMemory:
                 if warning is not None and not self._is_warned:
                     logger.warning(warning)
                     self._is_warned = True
-                cold = self.cold if self._credentials.is_embedded else 0
-                self._id, self._invocation, self._keys = invocation_id, Invocation(experience, cold), KeyIndex(graph)
+                warm_up = self.warm_up if self._credentials.is_embedded else 0
+                self._id, self._invocation, self._keys = invocation_id, Invocation(experience, warm_up), KeyIndex(graph)
             return self._invocation, self._keys
 
     def _costs(self) -> Any:
@@ -101,7 +101,7 @@ class InvocationMemory:
             if self._invocation is None:
                 return
             if self._credentials.is_embedded:
-                InvocationMemory.cold = max(0, self._invocation.colder)
+                InvocationMemory.warm_up = max(0, self._invocation.warm_up)
             if not self._invocation.has_learned:
                 return
             try:

@@ -95,12 +95,14 @@ def choose_early(costs: Costs, ways: Sequence[Way]) -> Decision | None:
         return None
     if costs.unknown is not None:
         return None if costs.are_few else Decision(seen.work, finding(418, source=costs.unknown))
+    if costs.is_cheaper_read:
+        return None
     situation = costs.expected()
     found = _alternatives(ways, (application_of(way, situation) for way in ways))
     if found is None:
         return None
     decision = _decision(costs, found, situation, is_read=False)
-    return decision if isinstance(decision.way, Finding) and not costs.is_cheaper_read else None
+    return decision if isinstance(decision.way, Finding) else None
 
 
 def choose_late(costs: Costs, changes: Changes, ways: Sequence[Way]) -> Decision:

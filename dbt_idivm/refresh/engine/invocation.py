@@ -30,14 +30,14 @@ class Invocation:
     """The memory of one `dbt run`. Keys are tuples whose second part is the table that they are about.
 
     `experience`: what earlier refreshes took; `learn` adds to it, except for the first `warm_up` refreshes: an engine that
-    was just started is slower than ever after. `colder`: how many of these are to come. `choose` takes one of the ways of a
+    was just started is slower than ever after. `warm_up` counts those that are to come. `choose` takes one of the ways of a
     refresh and the rebuild.
     """
 
     def __init__(self, experience: Experience | None = None, warm_up: int = 2, choose: Chooser = cheapest) -> None:
         self._guard = threading.Lock()
         self._slots: dict[Hashable, _Slot] = {}
-        self.colder = warm_up
+        self.warm_up = warm_up
         self.has_learned = False
         self.experience = experience or Experience()
         self.choose = choose
@@ -49,15 +49,15 @@ class Invocation:
     def learn(self, view: str, way: str, measure: Measure, seconds: float) -> None:
         """A refresh of `view` by `way` took so long."""
         with self._guard:
-            self.colder -= 1
-            if self.colder < 0:
+            self.warm_up -= 1
+            if self.warm_up < 0:
                 self.experience = self.experience.learned(view, way, measure, seconds)
                 self.has_learned = True
 
     def learn_reading(self, measure: Measure, seconds: float) -> None:
         """Reading what changed took so long."""
         with self._guard:
-            if self.colder <= 0:
+            if self.warm_up <= 0:
                 self.experience = self.experience.priced(measure, seconds)
 
     def knows(self, key: Hashable) -> bool:

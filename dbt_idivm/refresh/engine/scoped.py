@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from contextlib import suppress
-from typing import TypeAlias
 
 from dbt_idivm.refresh.engine.client import Client
 from dbt_idivm.refresh.engine.commits import Guard
@@ -14,15 +13,14 @@ from dbt_idivm.script.binding import Staged
 
 # `dynamic` keeps the partitions that get no row; dbt-spark's `insert_overwrite` leaves the session so.
 OVERWRITE_MODE = "spark.sql.sources.partitionOverwriteMode"
-Undo: TypeAlias = list[Statement]
 _UNDEFINED = "<undefined>"  # what Spark shows of a setting that has neither a value nor a default
 
 
 def committed(client: Client, statement: Statement, metadata: str, guard: Guard | None = None) -> Steps[Rows]:
     """Run a write whose commit carries the metadata."""
     commits = client.engine.commits
-    before, after = commits.before(metadata, guard), commits.after(guard)
-    return (yield from _enclosed(client, lambda undo: _entered(client, before, after, undo), client.ask(statement)))
+    before = _all(client, commits.before(metadata, guard))
+    return (yield from _enclosed(client, before, client.ask(statement), commits.after(guard)))
 
 
 def temporarily(client: Client, settings: Mapping[str, str], steps: Steps[T], *, needed: bool = True) -> Steps[T]:
@@ -30,32 +28,31 @@ def temporarily(client: Client, settings: Mapping[str, str], steps: Steps[T], *,
 
     `needed`: whether the steps depend on them. If not, a setting that the server refuses is left out.
     """
-    def enter(undo: Undo) -> Steps[None]:
-        for key, value in settings.items():
-            try:
-                undo += yield from _changed(client, key, value)
-            except EngineFailure:
-                if needed:
-                    raise
-
-    return (yield from _enclosed(client, enter, steps))
+    after: list[Statement] = []
+    return (yield from _enclosed(client, _changed(client, settings, needed, after), steps, after))
 
 
-def _changed(client: Client, key: str, value: str) -> Steps[list[Statement]]:
-    """Set it, unless it is so; the statement that gives it its value again."""
-    found = yield from client.ask(client.commands.read_option(key))
-    old = str(found.rows[0][1]) if found.rows else _UNDEFINED
-    if old.lower() == value.lower():
-        return []
-    yield from client.ask(client.commands.set_option(key, value))
-    return [client.commands.reset_option(key) if old == _UNDEFINED else client.commands.set_option(key, old)]
+def _changed(client: Client, settings: Mapping[str, str], needed: bool, after: list[Statement]) -> Steps[None]:
+    """Set them. The statements that set the former values again are added to `after`, each as soon as it is needed."""
+    for key, value in settings.items():
+        try:
+            found = yield from client.ask(client.commands.read_option(key))
+            old = str(found.rows[0][1]) if found.rows else _UNDEFINED
+            if old.lower() == value.lower():
+                continue
+            yield from client.ask(client.commands.set_option(key, value))
+        except EngineFailure:
+            if needed:
+                raise
+            continue
+        after.append(client.commands.reset_option(key) if old == _UNDEFINED else client.commands.set_option(key, old))
 
 
 def under(client: Client, settings: Mapping[str, str], steps: Steps[T]) -> Steps[T]:
     """Run steps under settings of the session."""
     before = [client.commands.set_option(key, value) for key, value in settings.items()]
     after = [client.commands.reset_option(key) for key in settings]
-    return (yield from _enclosed(client, lambda undo: _entered(client, before, after, undo), steps))
+    return (yield from _enclosed(client, _all(client, before), steps, after))
 
 
 def all_partitions(client: Client, overwrite: Steps[T]) -> Steps[T]:
@@ -63,24 +60,18 @@ def all_partitions(client: Client, overwrite: Steps[T]) -> Steps[T]:
     return (yield from temporarily(client, {OVERWRITE_MODE: "static"}, overwrite))
 
 
-def _enclosed(client: Client, enter: Callable[[Undo], Steps[None]], steps: Steps[T]) -> Steps[T]:
-    """Run steps after `enter`, which adds to a list the statements to be run after them, whether they succeed or fail."""
-    undo: Undo = []
+def _enclosed(client: Client, before: Steps[None], steps: Steps[T], after: Sequence[Statement]) -> Steps[T]:
+    """Run `before`, the steps, and the statements of `after`, whether the others succeed or fail; `before` may add to them."""
     try:
-        yield from enter(undo)
+        yield from before
         found = yield from steps
     except EngineFailure:
         # should the session be gone, its settings are too, and the error to report is that of the steps
         with suppress(EngineFailure):
-            yield from _all(client, undo)
+            yield from _all(client, after)
         raise
-    yield from _all(client, undo)
+    yield from _all(client, after)
     return found
-
-
-def _entered(client: Client, before: Sequence[Statement], after: Sequence[Statement], undo: Undo) -> Steps[None]:
-    undo += after
-    yield from _all(client, before)
 
 
 def _all(client: Client, statements: Sequence[Statement]) -> Steps[None]:
