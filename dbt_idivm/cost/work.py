@@ -32,7 +32,7 @@ _REWRITING = 5
 # With deletion vectors the files are only read, and joined with the source.
 _READING = 2
 # Where rows may be inserted, MERGE joins the source with these files' rows by an outer join, which keeps the rows of the source:
-# so it is the files' rows that are sent to every task, or shuffled and sorted. Up to 20 for wide rows; the figure is a low one,
+# so it is the files' rows that are broadcast, or shuffled and sorted. Up to 20 for wide rows; the figure is a low one,
 # because what is estimated too low is tried, and learned, and what is estimated too high never is.
 _OUTER = 5
 # A state that is not the newest one is computed: the rows of the net diff are taken out or united.

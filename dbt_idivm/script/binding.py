@@ -27,7 +27,7 @@ class Binding:
 
     `columns`: the names of all columns of relations in a statement, lower case. No source gets such an alias: in a
     subquery over a table with a column `account`, `account.id` means a field of that column, and not the table `account`
-    around it. `few`: whether the rows of a statement's source are few enough to be sent to every task; None if that is not known.
+    around it. `few`: whether the source of the statement has so few rows that it is broadcast; None if that is not known.
     """
 
     versions: Mapping[str, int] = field(default_factory=dict)
@@ -77,8 +77,8 @@ class StatementBinder(Aliases):
         return bool(feeds) and all(feed.broadcast for feed in feeds)
 
     def is_source_broadcast(self, *relations: Relation) -> bool:
-        """Whether to hint at the source of a MERGE, which `relations` make. Spark takes its size for unknown, and where files are
-        small it would send the whole target to every task instead (ADR 0020)."""
+        """Whether the source of a MERGE, made of `relations`, gets a broadcast hint. Its size is unknown to Spark, which would
+        broadcast the target if its files are small (ADR 0020)."""
         few = self.binding.few
         return self.is_broadcast(*relations) if few is None else few
 

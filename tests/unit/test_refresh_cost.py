@@ -137,7 +137,7 @@ def test_a_large_view_is_maintained(engine: FakeEngine) -> None:
     ("1000000", "1000000", True, True),
     (BIG, "5", False, True),  # a hundred million orders of one customer are recomputed
 ])
-def test_a_merge_sends_a_small_source_to_every_task_and_not_a_large_target(
+def test_a_merge_broadcasts_a_small_source_and_not_a_large_target(
         engine: FakeEngine, orders: str, customers: str, hint: bool, large: bool) -> None:
     """ADR 0020. After the statement the settings are the session's again."""
     engine.tables["main.c"].commit("WRITE", {"numOutputRows": customers}, parameters={"mode": "Append"})
@@ -165,7 +165,7 @@ def test_a_server_may_refuse_the_settings_of_a_large_merge(engine: FakeEngine) -
     assert "set spark.sql.adaptive.autoBroadcastJoinThreshold" in set_ and len(reset) == len(set_) - 1 and not engine.settings
 
 
-def test_a_source_that_is_too_large_after_all_is_not_sent(engine: FakeEngine, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_source_that_is_too_large_after_all_is_not_broadcast(engine: FakeEngine, monkeypatch: pytest.MonkeyPatch) -> None:
     """Statistics may be wrong by any factor: the statement is tried without the hint."""
     built(engine, request(strategy="incremental"))
     renamed(engine)

@@ -387,7 +387,7 @@ def test_a_commit_right_after_an_append(engine: FakeEngine, carries_state: bool)
 @pytest.mark.parametrize(("operation", "reason"), [("WRITE", "IDIVM-405"), ("DELETE", "IDIVM-405"), ("OPTIMIZE", None)])
 def test_a_write_of_others_during_a_refresh(engine: FakeEngine, rows: tuple[tuple[Any, ...], ...], operation: str,
                                             reason: str | None) -> None:
-    """Rows that came between the look at the view and its change: the next refresh rebuilds the view."""
+    """Rows that were written between the look at the view and its change: the next refresh rebuilds the view."""
     view = built(engine).tables["main.v"]
     change(engine)
     engine.reads["net diff"] = rows

@@ -30,7 +30,7 @@ DATA_EXCEPTION = re.compile(r"SQLSTATE: 22")
 # What Delta with deletion vectors reports of a row that matches nothing, has no clause, and all its IDs are NULL (ADR 0018).
 _UNMATCHED = "did not match any merge clause"
 LARGE = 300_000  # rows of a view
-# What was estimated to be few rows is too much for the driver, or took too long to be sent.
+# A source that was estimated to be small is too large for a broadcast, or the broadcast timed out.
 _TOO_LARGE = re.compile(r"broadcast|maxResultSize", re.IGNORECASE)
 _AMBIGUOUS = ("DELTA_MULTIPLE_SOURCE_ROW_MATCHING_TARGET_ROW_IN_MERGE",)
 

@@ -35,7 +35,7 @@ _COUNTED: Mapping[str, tuple[tuple[str, str], ...]] = {
 _IMAGES: Mapping[str, int] = {"inserted": 1, "deleted": 1, "updated": 2}  # rows of the feed for each
 
 
-# Writes of these say by a parameter what becomes of the rows that are there.
+# Writes of these have a parameter that says whether existing rows are kept or replaced.
 _WRITES: Mapping[str, str] = {"WRITE": "mode", "STREAMING UPDATE": "outputMode"}
 _ADDS = frozenset({"Append", "ErrorIfExists"})  # nothing becomes of them
 _REPLACES = frozenset({"Overwrite", "Complete"})  # they go, or a part of them

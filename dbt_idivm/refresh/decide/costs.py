@@ -27,7 +27,7 @@ from dbt_idivm.script.ways import Application
 # Operators that take in each row of a table: to look new keys up, and to group all keys, of which each is written, sorted into
 # partitions, read again and hashed twice.
 _LOOKED_UP, _GROUPED = 2, 8
-# Of a source that is sent to every task: the driver holds it as well.
+# The largest source that is broadcast: the driver holds it as well.
 _BROADCAST_BYTES = 32 << 20
 
 
@@ -107,7 +107,7 @@ class Costs:
 
     @staticmethod
     def is_few(done: Application, situation: Situation) -> bool:
-        """Whether the source of the application's statement is small enough to be sent to every task."""
+        """Whether the source of the application's statement is small enough to be broadcast."""
         rows = source_rows(done, situation)
         return rows <= net_diffs.BROADCAST_ROWS and rows * situation.view_width <= _BROADCAST_BYTES
 

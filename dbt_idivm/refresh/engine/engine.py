@@ -32,8 +32,8 @@ class Engine:
 
 
 _COMMANDS = Commands(DELTA)
-# Spark takes a table for as large as its files. Below 10 MB, which may be millions of rows, it would collect the target and send
-# it to every task (ADR 0020); by sizes that are measured while it runs it still does so with what is small.
+# Spark takes a table for as large as its files. Below 10 MB, which may be millions of rows, it would broadcast the target
+# (ADR 0020). What it measures to be small while the statement runs is still broadcast.
 _LARGE_MERGE = {"spark.sql.autoBroadcastJoinThreshold": str(1 << 20),
                 "spark.sql.adaptive.autoBroadcastJoinThreshold": str(10 << 20)}
 SPARK_DELTA = Engine(DELTA, _COMMANDS, UserMetadata(_COMMANDS), CachedViews(_COMMANDS), depth=2, large_merge=_LARGE_MERGE)

@@ -13,13 +13,13 @@ import yaml
 from rich.console import Console
 
 from nycflights_demo import data, show
-from nycflights_demo.runs import Dbt, Round
+from nycflights_demo.runs import TWO_THREADS, Dbt, Round
 
 # What was changed, and the file that changes it.
 CHANGES = (
     ("planes and airlines", "1_planes_and_airlines.sql"),
-    ("a new day of flights", "2_a_new_day_of_flights.sql"),
-    ("corrections of an old one", "3_corrections.sql"),
+    ("a day of flights", "2_a_new_day_of_flights.sql"),
+    ("corrections", "3_corrections.sql"),
     ("nothing at all", None),
 )
 
@@ -52,7 +52,7 @@ class Demo:
             self._step(f"Loading {table}", lambda table=table: data.load(session, table, scratch, YEARS))
 
     def _play_rounds(self, dbt: Dbt, schema: str) -> None:
-        self._step("dbt run, for the first time", lambda: self.rounds.append(dbt.build("built from nothing")))
+        self._step("dbt run, for the first time", lambda: self.rounds.append(dbt.run("built from nothing", *TWO_THREADS)))
         for number, (title, file) in enumerate(CHANGES, 1):
             changed = 0
             if file:

@@ -78,17 +78,13 @@ class Dbt:
     session: Any
     on_node: Progress = lambda name: None
 
-    def build(self, title: str) -> Round:
-        """The models for the first time, two at a time."""
-        return self._round(title, self.invoke("run", *TWO_THREADS), tested=False)
-
     def run_and_test(self, title: str) -> Round:
         """One model after the other, so that each one's seconds are its own; then each is compared with its query."""
         done = self.invoke("run")
         return self._round(title, [*done, *self.invoke("test", *TWO_THREADS, "--select", f"test_name:{TEST}")])
 
-    def run(self, title: str) -> Round:
-        return self._round(title, self.invoke("run"), tested=False)
+    def run(self, title: str, *options: str) -> Round:
+        return self._round(title, self.invoke("run", *options), tested=False)
 
     def invoke(self, command: str, *args: str) -> list[Any]:
         """The results of a dbt command. Raises DbtFailed with the messages of what failed."""

@@ -1,5 +1,5 @@
 -- title
--- γ: groups that some i-diff touches are evaluated anew
+-- γ: groups that some i-diff touches are recomputed
 
 -- schema
 CREATE TABLE t0 (k INT, x INT, y INT, PRIMARY KEY (k));

@@ -1,5 +1,5 @@
 -- title
--- π over two tables, one of them without a key: rows named by the update are evaluated anew
+-- π over two tables, one of them without a key: rows named by the update are recomputed
 
 -- schema
 CREATE TABLE t0 (x INT, y INT);

@@ -1,5 +1,5 @@
 -- title
--- π over a look-up: what it brought is not looked up with again, the rows that it names are evaluated anew
+-- π over a look-up: what it brought is not looked up with again, the rows that it names are recomputed
 
 -- schema
 CREATE TABLE t0 (k INT, y INT, PRIMARY KEY (k));

@@ -1,5 +1,5 @@
 -- title
--- A table without a key: both images of a changed row are evaluated anew, copies are kept
+-- A table without a key: both images of a changed row are recomputed, copies are kept
 
 -- schema
 CREATE TABLE t0 (x INT, y INT);

@@ -1,5 +1,5 @@
 -- title
--- ⋉ of a table without a key: IDs repeat, so rows whose partners come or go are evaluated anew
+-- ⋉ of a table without a key: IDs repeat, so rows whose partners are inserted or deleted are recomputed
 
 -- schema
 CREATE TABLE t0 (x INT, y INT);
