@@ -16,6 +16,7 @@ from tests.thrift_server import thrift_server  # noqa: F401
 def pytest_addoption(parser: pytest.Parser) -> None:
     parser.addoption("--every-point", action="store_true", help="interrupt refreshes at each statement, not at writes only")
     parser.addoption("--every-rule", action="store_true", help="fail if the property tests do not fire each rule; not with -k")
+    parser.addoption("--any-way", type=int, metavar="SEED", help="conformance, each refresh by a way or rebuild drawn at random")
     parser.addoption("--thrift", action="store_true", help="conformance over a Spark Thrift Server instead of embedded")
     parser.addoption("--from-index", action="store_true", help="install the wheel with pip from the package index, and use it")
     parser.addoption("--update-golden", action="store_true", help="rewrite the golden files, for review in the diff")

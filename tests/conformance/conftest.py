@@ -4,12 +4,15 @@ from __future__ import annotations
 
 import os
 from collections.abc import Callable, Iterator
+from functools import partial
 from pathlib import Path
+from random import Random
 from typing import Any
 
 import pytest
 from dbt.tests.fixtures.project import *  # noqa: F403
 
+from dbt_idivm.refresh.engine import invocation
 from tests.conformance.maintained import ONE_ROW, Maintained, maintain
 
 
@@ -21,6 +24,18 @@ def engine(request: pytest.FixtureRequest) -> tuple[dict[str, Any], Callable[[st
         return {"method": "thrift", "host": "127.0.0.1", "port": server.port}, server.execute
     spark = request.getfixturevalue("spark")
     return {"catalog": "in-memory", "driver_memory": "2g"}, lambda sql: spark.sql(sql).collect()
+
+
+@pytest.fixture(scope="session")
+def strategy(pytestconfig: pytest.Config) -> Iterator[str]:
+    """Of the maintained models. Small as their tables are, `auto` would rebuild them all; so it is for `--any-way` alone."""
+    seed = pytestconfig.getoption("--any-way")
+    if seed is None:
+        yield "id"
+        return
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(invocation, "Invocation", partial(invocation.Invocation, choose=Random(seed).choice))
+        yield "auto"
 
 
 @pytest.fixture(scope="session")
@@ -51,9 +66,9 @@ def logs_dir(tmp_path_factory: pytest.TempPathFactory, prefix: str) -> Iterator[
 
 
 @pytest.fixture(scope="class")
-def project(request: pytest.FixtureRequest, project_setup: Any, project_files: None) -> Any:
+def project(request: pytest.FixtureRequest, project_setup: Any, project_files: None, strategy: str) -> Any:
     """dbt's, and the models of a `Maintained` class are maintained ones."""
     if request.cls is not None and issubclass(request.cls, Maintained):
         request.getfixturevalue("one_row")
-        maintain(Path(project_setup.project_root), request.cls.materializations, request.cls.inputs)
+        maintain(Path(project_setup.project_root), request.cls.materializations, request.cls.inputs, strategy)
     return project_setup

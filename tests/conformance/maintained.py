@@ -21,7 +21,7 @@ class Maintained:
     inputs: tuple[str, ...] = ()
 
 
-def maintain(root: Path, materializations: tuple[str, ...], inputs: tuple[str, ...]) -> None:
+def maintain(root: Path, materializations: tuple[str, ...], inputs: tuple[str, ...], strategy: str) -> None:
     """Rewrite a dbt project on disk. It is an error if there is nothing in it to rewrite."""
     models = [file for file in (root / "models").rglob("*.sql") if file.name not in inputs]
     before = {file: file.read_text() for file in models}
@@ -31,8 +31,7 @@ def maintain(root: Path, materializations: tuple[str, ...], inputs: tuple[str, .
     for file in [root / "dbt_project.yml", *(root / "models").rglob("*.yml")]:
         file.write_text(_as_idivm(file.read_text(), materializations))
     project = yaml.safe_load((root / "dbt_project.yml").read_text())
-    # small as their tables are, `auto` would rebuild them
-    models_config = {"+materialized": "idivm", "+meta": {"idivm": {"strategy": "id"}}, **project.get("models", {})}
+    models_config = {"+materialized": "idivm", "+meta": {"idivm": {"strategy": strategy}}, **project.get("models", {})}
     for name in inputs:
         models_config.setdefault(project["name"], {}).setdefault(name.removesuffix(".sql"), {"+materialized": "table"})
     (root / "dbt_project.yml").write_text(yaml.safe_dump({**project, "models": models_config}, sort_keys=False))

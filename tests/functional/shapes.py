@@ -5,7 +5,7 @@ from __future__ import annotations
 import datetime as dt
 import re
 from collections import Counter
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
@@ -13,6 +13,7 @@ from typing import Any
 import sqlglot
 from sqlglot import exp
 
+from dbt_idivm.cost.choice import Alternative, cheapest
 from dbt_idivm.refresh.catalog import state
 from dbt_idivm.refresh.catalog.relations import VIEW
 from dbt_idivm.refresh.driver import refresh
@@ -38,14 +39,18 @@ class Sight:
 
 
 class LaterRun(Invocation):
-    """A run at another time."""
+    """A run at another time, in which `forced` is chosen wherever it is among the alternatives."""
 
-    def __init__(self, later: dt.timedelta) -> None:
-        super().__init__()
+    def __init__(self, later: dt.timedelta, forced: str) -> None:
+        super().__init__(choose=lambda found: _named(found, forced))
         self._later = later
 
     def now(self) -> dt.datetime:
         return super().now() + self._later
+
+
+def _named(found: Sequence[Alternative], name: str) -> Alternative:
+    return next((each for each in found if each.name == name), cheapest(found))
 
 
 @dataclass
@@ -162,7 +167,7 @@ class Stage:
 
     def begin_asked(self, **asked: Any) -> Refresh:
         self.project.new_run()
-        self.project.invocation = LaterRun(self.shape.later)
+        self.project.invocation = LaterRun(self.shape.later, self.shape.forced)
         self.project.executed = []
         if "sql" in asked:
             asked["sql"] = asked["sql"].replace("$", self.project.schema)
@@ -293,8 +298,8 @@ class Shape:
     """A kind of refresh.
 
     `sql` is the model's, `initial` and `change` make the state that the refresh starts from, `asked` are the arguments of the
-    run, `later` its clock. `mode`, `effects` (the statements that change something, each with what is seen after it) and
-    `applied` (how each MERGE applies) are what is expected of it.
+    run, `later` its clock, `forced` what is chosen where the strategy chooses. `mode`, `effects` (the statements that change
+    something, each with what is seen after it) and `applied` (how each MERGE applies) are what is expected of it.
     """
 
     sql: str
@@ -305,6 +310,7 @@ class Shape:
     applied: tuple[str, ...] = ()
     asked: Mapping[str, Any] = field(default_factory=dict)
     later: dt.timedelta = dt.timedelta(0)
+    forced: str = ""
     options: Mapping[str, Any] = field(default_factory=dict)
 
 
@@ -322,6 +328,7 @@ EMPTY = JOIN.replace("$.orders", "(select * from $.orders where false limit 0)")
 CACHE = "v__idivm_cache_1_orders"
 MERGED = (("merge into v__idivm", NEW),)
 REBUILT = (("rebuild v__idivm", NEW),)
+CHOSEN = {"strategy": "incremental"}
 # the name belongs to something that is not a Delta table
 SWAPPED = (("build v__idivm_new", OLD), ("drop view v", GONE), ("rename v__idivm_new", NEW))
 SHOWN = (*SWAPPED, ("drop table v__idivm", NEW))
@@ -334,6 +341,11 @@ SHAPES = {
     "direct": Shape(JOIN, "incremental", MERGED, change=Stage.rename, applied=("direct",)),
     "effective": Shape(JOIN, "incremental", MERGED, applied=("effective",)),
     "additive": Shape(GROUPS, "incremental", MERGED, applied=("additive",)),
+    # the ways that are not the first of strategy `id`, and the rebuild, each chosen by force
+    "recomputed": Shape(GROUPS, "incremental", MERGED, applied=("effective",), forced="recompute", options=CHOSEN),
+    "tuples": Shape(JOIN, "incremental", MERGED, applied=("direct",), forced="tuple", options=CHOSEN),
+    "whole": Shape(JOIN, "incremental", MERGED, applied=("effective",), forced="whole", options=CHOSEN),
+    "rebuilt": Shape(JOIN, "full", REBUILT, forced="rebuild", options={"strategy": "auto"}),
     "staged": Shape(JOIN, "incremental", (("stage", OLD), ("append to v__idivm", NEW), ("drop view idivm_net_1", NEW)),
                     change=Stage.many, applied=("append",)),
     "cached_create": Shape(ABOVE, "create", ((f"build {CACHE}", GONE), ("build v__idivm", GONE), ("create view v", NEW)),

@@ -25,8 +25,8 @@ from tests.tally import Tally
 SHORT = ("additive",)
 SHORT_LATE = ("full",)
 SHORT_TORN = ("create",)
-LATE = ("create", "create_table", "append", "direct", "effective", "additive", "mark", "full", "definition", "columns", "hides",
-        "shows", "over_view", "empty", "empty_shows")
+LATE = ("create", "create_table", "append", "direct", "effective", "additive", "recomputed", "tuples", "whole", "rebuilt", "mark",
+        "full", "definition", "columns", "hides", "shows", "over_view", "empty", "empty_shows")
 OUTRUN = {"IDIVM-902", "IDIVM-903"}
 
 
