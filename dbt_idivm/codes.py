@@ -342,6 +342,11 @@ CODES: tuple[ErrorCode, ...] = (
         "the log of the table shows neither rows nor bytes, so nothing says that an incremental refresh would be quicker, and "
         "`strategy: auto` does what a plain table would do",
         "nothing, or set `strategy: incremental` to exclude rebuilds"),
+    ErrorCode(
+        "IDIVM-419", "full refresh", "the key ({key}) of {source} did not hold when the view was rebuilt",
+        "a rebuild that is chosen by cost leaves keys unverified, and at version {version} more than one row had {example}: an "
+        "incremental refresh would take them for one row",
+        "nothing: the rebuild verifies all keys, and is an error if this one does not hold now either"),
     # 9xx: our own failures
     ErrorCode(
         "IDIVM-901", "internal", "{message}",

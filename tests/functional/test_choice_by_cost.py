@@ -81,6 +81,37 @@ def test_the_whole_view_recomputed_writes_what_differs(shop: Project) -> None:
         assert shop.is_exact(view)
 
 
+def chosen(shop: Project, model: Any, name: str) -> Outcome:
+    """A run in which the alternative of that name is chosen."""
+    shop.new_run()
+    shop.invocation.choose = lambda found: next(each for each in found if each.name == name)
+    return shop.refresh_in_run(model)
+
+
+def test_a_rebuild_leaves_keys_to_the_refresh_that_relies_on_them(shop: Project) -> None:
+    """ADR 0022. A row with the key of another one comes, is in the view that is rebuilt, and goes: as an i-diff it would take
+    both away."""
+    view = shop.model("v", "select id, name from $.c", KEYS, strategy="auto")
+    above = shop.model("above", "select id, upper(name) as name from $.v", strategy="incremental")
+    assert [shop.refresh(view).mode, shop.refresh(above).mode] == ["create", "create"]
+    shop.sql("insert into $.c values (1, 'twin')")
+    assert chosen(shop, view, "rebuild").rows_inserted == 3 and shop.is_exact(view)
+    with pytest.raises(IdivmError) as failed:  # the IDs of the view are not unique now
+        shop.refresh(above)
+    assert failed.value.codes == ("IDIVM-306",)
+    shop.sql("delete from $.c where name = 'one'")
+    outcome = chosen(shop, view, "id")
+    assert outcome.mode == "full" and (outcome.reason or "").startswith("IDIVM-419 the key (id) of "), outcome.message
+    assert shop.is_exact(view) and shop.rows("select * from $.v") == {(1, "twin"): 1, (2, "two"): 1}
+    assert shop.refresh(above).mode == "incremental" and shop.is_exact(above)
+    shop.sql("insert into $.c values (3, 'three')")
+    assert chosen(shop, view, "rebuild").mode == "full"
+    shop.sql("insert into $.c values (4, 'four')")
+    assert (chosen(shop, view, "id").mode, shop.is_exact(view)) == ("incremental", True)
+    assert len([each for each in shop.executed if each.label.startswith("check new keys")]) == 2, "of both changes"
+    assert shop.refresh(above).mode == "incremental" and shop.is_exact(above)
+
+
 def test_the_settings_of_a_large_merge_are_the_session_s_again(shop: Project, monkeypatch: pytest.MonkeyPatch) -> None:
     """One of them was set for the session, the other one was not; also after a statement that failed."""
     monkeypatch.setattr(incremental, "LARGE", 0)

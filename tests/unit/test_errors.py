@@ -100,7 +100,7 @@ CASES: dict[int, dict[str, object]] = {
     410: {}, 411: {"incremental": "2.4 s", "full": "1.1 s", "pays": "incremental pays from about 3 million rows in its inputs"},
     412: {"source": "raw.orders", "before": "id int", "now": "id bigint"}, 413: {"view": "marts.sales"}, 414: {},
     415: {}, 416: {"source": "raw.orders"}, 417: {"message": "[DIVIDE_BY_ZERO] Division by zero"},
-    418: {"source": "raw.orders"},
+    418: {"source": "raw.orders"}, 419: {"source": "raw.orders", "key": "id", "version": 7, "example": "id = 3"},
     901: {"message": "⋈ of inputs that share ['o__id']"},
     902: {"statement": "merge into marts.sales", "message": "[ARITHMETIC_OVERFLOW]", "state": "It is at version 7"},
     903: {"view": "marts.sales", "message": "[DELTA_CONCURRENT_APPEND]", "state": "It is at version 8"},

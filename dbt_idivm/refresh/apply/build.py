@@ -33,11 +33,11 @@ from dbt_idivm.script.plan import Plan
 def build(work: Work, reason: Finding | None) -> Steps[Outcome]:
     """Create the view (`reason` is None) or rebuild it. Raises IDIVM-304, 305 and 903."""
     job, stored = work.job, work.stored
-    for name, key in work.planned.keys.items():
-        if name not in work.verified:
+    if work.unverified is None:
+        for name, key in work.planned.keys.items():
             yield from keys.verify(job.client, work.planned.inputs.tables[name], key)
     planned = yield from _judged(work)
-    wanted = _build(job, planned)
+    wanted = _build(replace(work, planned=planned))
     yield from _verify_unique_key(job, planned, wanted)
     written = yield from publish(job, wanted, stored)
     inputs = all_inputs(replace(work, planned=planned))
@@ -106,10 +106,11 @@ def build_restricted(job: Job, stored: StoredView) -> Steps[Outcome]:
     return outcome(job, Result("full", False, {}, effect, "full", reason))
 
 
-def _build(job: Job, planned: Planned) -> Build:
+def _build(work: Work) -> Build:
     """What is to be built: by the plan if there is one, else by the user's SELECT as it is written."""
+    job, planned = work.job, work.planned
     plan, properties = planned.plan, _properties(job.request, planned)
-    state = new_state(job, planned, consumed_at_build(planned))
+    state = new_state(work, consumed_at_build(planned))
     if plan is None:
         query = pinned_query(job.dialect, job.request.sql, planned.inputs)
         return Build(planned.table, query, (), None, properties, state)

@@ -42,7 +42,7 @@ def apply_changes(work: Work, ready: Ready) -> Steps[Outcome | Finding]:
         return (yield from unchanged(work, changes.moves))
     job, stored, planned = work.job, work.stored, work.planned
     assert stored.latest is not None
-    new = new_state(job, planned, consumed(planned, changes.moves), stored)
+    new = new_state(work, consumed(planned, changes.moves), stored)
     verb = "append to" if script.shape == "append" else "merge into"
     statement = Statement(job.dialect.sql(script.statement), "write", f"{verb} {stored.table}")
     write = committed(job.client, statement, new.json(), Guard(f"idivm:{stored.table}", stored.latest.version))

@@ -35,16 +35,17 @@ UNREAD_AGE = dt.timedelta(days=3.5)
 STATE_AGE = dt.timedelta(days=15)
 
 
-def new_state(job: Job, planned: Planned, inputs: Mapping[str, Consumed], before: StoredView | None = None) -> State:
+def new_state(work: Work, inputs: Mapping[str, Consumed], before: StoredView | None = None) -> State:
     """The state of a commit after which the view is what the planned model gives over `inputs`; `before` is what was stored,
     unless all rows are replaced."""
+    job, planned = work.job, work.planned
     latest, state = (before.latest, before.state) if before is not None else (None, None)
     # a build checks what is not checked already
     checked = before is None or (job.config.verify == "always" and state is not None and state.checked)
     views = {name: view_digest(text, planned.inputs.settings.get(name)) for name, text in planned.inputs.views.items()}
     return State(inputs, planned.fingerprint, request_digest(job), views, job.request.run_id,
                  volatile=not planned.repeatable, proof=str(planned.proof or ""), sizes=planned.sizes,
-                 base=None if latest is None else latest.version, checked=checked)
+                 base=None if latest is None else latest.version, checked=checked, unverified=work.unverified or {})
 
 
 def consumed_at_build(planned: Planned) -> dict[str, Consumed]:
@@ -68,7 +69,7 @@ def unchanged(work: Work, moved: Mapping[str, Move]) -> Steps[Outcome]:
     job, stored, planned = work.job, work.stored, work.planned
     assert stored.latest is not None
     if is_due(job, stored, moved):
-        state = new_state(job, planned, consumed(planned, moved), stored)
+        state = new_state(work, consumed(planned, moved), stored)
         guard = Guard(f"idivm:{stored.table}", stored.latest.version)
         yield from committed(job.client, empty_merge(job.dialect, stored.table), state.json(), guard)
         job.client.invocation.forget(stored.table)

@@ -36,7 +36,8 @@ class State:
     volatile one would come out otherwise if it were built again. `proof`: how the plan was found to mean what the SELECT
     means, or that it does not (`proof.py`). `sizes`: table → its size at that version, for estimates only, as far as they are
     known; the view's own, before the commit, is among them. `base`: the version of the view that the commit changed rows of;
-    None if it replaced all of them. `checked`: every key was looked up when the view was built, and by each refresh since.
+    None if it replaced all of them. `checked`: every key was looked up when the view was built, and by each refresh since,
+    except those of `unverified`: input → its state at which its key was looked up last, where rebuilds have not since (ADR 0022).
     """
 
     inputs: Mapping[str, Consumed]
@@ -50,6 +51,7 @@ class State:
     sizes: Mapping[str, Size] = field(default_factory=dict)
     base: int | None = None
     checked: bool = False
+    unverified: Mapping[str, Consumed] = field(default_factory=dict)
 
     @property
     def versions(self) -> dict[str, int]:
@@ -81,11 +83,13 @@ def read(text: str | None) -> State | None:
 
 def _state(found: dict[str, Any]) -> State | None:
     try:
-        inputs = {name: Consumed(**consumed) for name, consumed in found.pop("inputs").items()}
+        inputs, unverified = ({name: Consumed(**consumed) for name, consumed in found.pop(part, default).items()}
+                              for part, default in (("inputs", None), ("unverified", {})))
         known = found.pop("sizes", None)
         read = {name: sizes.read(each) for name, each in known.items()} if isinstance(known, dict) else {}
-        return State(inputs=inputs, sizes={name: size for name, size in read.items() if size is not None}, **found)
-    except (KeyError, TypeError):
+        return State(inputs=inputs, unverified=unverified,
+                     sizes={name: size for name, size in read.items() if size is not None}, **found)
+    except (AttributeError, TypeError):
         return None
 
 

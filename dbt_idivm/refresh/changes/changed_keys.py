@@ -19,7 +19,7 @@ from dbt_idivm.errors import IdivmError, finding
 from dbt_idivm.refresh.catalog.inputs import Input
 from dbt_idivm.refresh.changes.moves import Move
 from dbt_idivm.refresh.changes.net_diffs import feed_of
-from dbt_idivm.refresh.checks.keys import Key, KeyedInput
+from dbt_idivm.refresh.checks.keys import Key, KeyedInput, example
 from dbt_idivm.refresh.engine.client import Client
 from dbt_idivm.refresh.engine.steps import Steps
 from dbt_idivm.script.dialect import Dialect
@@ -40,16 +40,24 @@ def verify_change(client: Client, keyed: KeyedInput, move: Move, diff: NetDiff, 
     new = _new_keys(found, key, move, diff)
     if verify == "none" or new == ():
         return
-    question = ("key change", move.table, key.columns, move.consumed.version, move.to_version, limit)
-    broken = yield from client.once(question, lambda: _repeated(client, found, key, move, (new, limit)))
+    broken = yield from repeated_new_key(client, found, key, move, new, limit)
     if broken is not None:
         raise violation(found, key, move.to_version, broken)
 
 
+def repeated_new_key(client: Client, found: Input, key: Key, move: Move, new: tuple[Row, ...] | None = None,
+                     limit: int | None = None) -> Steps[tuple[Any, ...] | None]:
+    """A key that a move inserted and that occurs more than once in the table afterwards; None if there is none. Asked once.
+
+    `new`: the inserted keys, if they were read; `limit`: look up no more of them.
+    """
+    question = ("key change", move.table, key.columns, move.consumed.version, move.to_version, limit)
+    return (yield from client.once(question, lambda: _repeated(client, found, key, move, (new, limit))))
+
+
 def violation(found: Input, key: Key, version: int, values: tuple[Any, ...]) -> IdivmError:
-    example = ", ".join(f"{name} = {value}" for name, value in zip(key.columns, values, strict=True))
     return IdivmError(finding(306, source=found.name, key=", ".join(key.columns), declared=key.declared,
-                              version=version, example=example))
+                              version=version, example=example(key, values)))
 
 
 def _new_keys(found: Input, key: Key, move: Move, diff: NetDiff) -> tuple[Row, ...] | None:

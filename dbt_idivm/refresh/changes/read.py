@@ -51,7 +51,7 @@ def read_changes(client: Client, plan: Plan, inputs: Sequence[KeyedInput], verif
         move = moves[each.found.table]
         if not move.moved or move.table not in plan.tables:
             continue
-        diff = yield from _or_gap(move, _checked_diff(client, each, move, verify))
+        diff = yield from or_gap(move, _checked_diff(client, each, move, verify))
         if isinstance(diff, Finding):
             return diff
         found[move.table] = diff
@@ -78,13 +78,13 @@ def _classified(plan: Plan, diffs: Mapping[str, NetDiff], inputs: Sequence[Keyed
 def _unreadable(client: Client, plan: Plan, diffs: Mapping[str, NetDiff], moves: Mapping[str, Move]) -> Steps[Finding | None]:
     for table, diff in diffs.items():
         if isinstance(diff, FeedDiff):
-            reason = yield from _or_gap(moves[table], unreadable_text(client, plan, diff))
+            reason = yield from or_gap(moves[table], unreadable_text(client, plan, diff))
             if reason is not None:
                 return reason
     return None
 
 
-def _or_gap(move: Move, steps: Steps[T]) -> Steps[T | Finding]:
+def or_gap(move: Move, steps: Steps[T]) -> Steps[T | Finding]:
     """What `steps` find, or that the feed they read is not there."""
     try:
         return (yield from steps)

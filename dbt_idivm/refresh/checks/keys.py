@@ -82,7 +82,7 @@ def verify(client: Client, found: Input, key: Key) -> Steps[None]:
 def not_unique(relation: str, key: Key, broken: tuple[int, tuple[Any, ...]]) -> IdivmError:
     count, values = broken
     return IdivmError(finding(305, key=", ".join(key.columns), source=relation, declared=key.declared, count=count,
-                              example=_example(key, values)))
+                              example=example(key, values)))
 
 
 def repeated(client: Client, rows: exp.Expr, key: Key, label: str) -> Steps[tuple[int, tuple[Any, ...]] | None]:
@@ -99,7 +99,8 @@ def repeated(client: Client, rows: exp.Expr, key: Key, label: str) -> Steps[tupl
     return (int(found.rows[0][0]), tuple(found.rows[0][1:-1])) if found.rows else None
 
 
-def _example(key: Key, values: tuple[Any, ...]) -> str:
+def example(key: Key, values: tuple[Any, ...]) -> str:
+    """One value of a key, for a message."""
     return ", ".join(f"{name} = {value}" for name, value in zip(key.columns, values, strict=True))
 
 
@@ -132,7 +133,12 @@ def _upstream(found: Input) -> Key | None:
         return None
     # a clone has the property too, and so has a view whose last commit is somebody else's
     last = state.read(found.commit.user_metadata) if found.commit else None
-    return Key(tuple(ids), "the IDs of an upstream view", trusted=last is not None and last.trusted)
+    return Key(tuple(ids), "the IDs of an upstream view", trusted=last is not None and has_unique_ids(last))
+
+
+def has_unique_ids(last: state.State) -> bool:
+    """Whether the IDs of a view whose newest commit has that state are unique by construction."""
+    return last.trusted and not last.unverified
 
 
 def _is_blurred(found: Input, key: Key) -> bool:

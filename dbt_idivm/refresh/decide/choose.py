@@ -13,6 +13,7 @@ from dataclasses import dataclass, replace
 from dbt_idivm.cost.choice import REBUILD, Choice
 from dbt_idivm.cost.work import Situation, application_of
 from dbt_idivm.errors import Finding, finding
+from dbt_idivm.refresh.changes.left_keys import verify_left
 from dbt_idivm.refresh.changes.read import Changes, read_changes
 from dbt_idivm.refresh.decide.costs import Costs
 from dbt_idivm.refresh.decide.observe import Observed, observe_inputs, observe_sizes
@@ -47,8 +48,10 @@ def decide(seen: Observed) -> Steps[Decision]:
     ways = choose_ways(seen)
     if isinstance(ways, Finding):
         return Decision(seen.work, ways)
+    state = seen.work.stored.state
+    assert state is not None
     if not ways:
-        return Decision(seen.work, Ready(Changes(seen.moves), None))
+        return Decision(replace(seen.work, unverified=state.unverified), Ready(Changes(seen.moves), None))
     seen = yield from observe_sizes(seen)
     job, planned, costs = seen.work.job, seen.work.planned, Costs(seen)
     assert planned.plan is not None
@@ -59,7 +62,12 @@ def decide(seen: Observed) -> Steps[Decision]:
     changes = yield from read_changes(job.client, planned.plan, planned.keyed_inputs, job.config.verify, seen.moves)
     if isinstance(changes, Finding):
         return Decision(seen.work, changes)
-    return _timed(choose_late(costs, changes, ways), started, job.client.invocation.seconds())
+    decision = _timed(choose_late(costs, changes, ways), started, job.client.invocation.seconds())
+    if isinstance(decision.way, Ready):
+        broken = yield from verify_left(job.client, planned.keyed_inputs, state, job.config.verify)
+        if broken is not None:
+            return Decision(seen.work, broken)
+    return decision
 
 
 def _timed(decision: Decision, started: float, decided: float) -> Decision:
@@ -88,15 +96,12 @@ def may_rebuild(seen: Observed) -> bool:
 
 
 def choose_early(costs: Costs, ways: Sequence[Way]) -> Decision | None:
-    """A rebuild, if it is cheaper than every way at its best; None if the net diffs are to be read first, or to verify keys by
-    them."""
+    """A rebuild, if it is cheaper than every way at its best; None if the net diffs are to be read first."""
     seen = costs.seen
     if not may_rebuild(seen):
         return None
     if costs.unknown is not None:
         return None if costs.are_few else Decision(seen.work, finding(418, source=costs.unknown))
-    if costs.is_cheaper_read:
-        return None
     situation = costs.expected()
     found = _alternatives(ways, (application_of(way, situation) for way in ways))
     if found is None:
@@ -126,9 +131,9 @@ def _decision(costs: Costs, found: Sequence[Application], situation: Situation, 
               changes: Changes | None = None) -> Decision:
     """The chosen one of the applications and the rebuild."""
     seen, invocation, config = costs.seen, costs.seen.work.job.client.invocation, costs.seen.work.job.config
-    verified, reading = costs.verified(read=is_read), 0.0 if is_read else costs.reading_seconds
+    reading = 0.0 if is_read else costs.reading_seconds
     ways = [costs.way(each, situation) for each in found]
-    full = [costs.rebuild(situation, verified)] if may_rebuild(seen) else []
+    full = [costs.rebuild(situation)] if may_rebuild(seen) else []
     now = [*(replace(each, seconds=each.seconds + reading) for each in ways), *full]
     name = invocation.choose(now).name if config.chooses else now[0].name
     alternatives = (*ways, *full)
@@ -138,8 +143,8 @@ def _decision(costs: Costs, found: Sequence[Application], situation: Situation, 
         done = _of(found, name)
         return Decision(seen.work, Ready(changes or Changes(seen.moves), done, costs.is_few(done, situation)), choice)
     best = choice.best_way
-    pays = costs.pays(situation, _of(found, best.name), verified, reading) if best is not None else ""
-    return Decision(replace(seen.work, verified=verified), costs.reason(choice, pays), choice)
+    pays = costs.pays(situation, _of(found, best.name), reading) if best is not None else ""
+    return Decision(replace(seen.work, unverified=costs.unverified), costs.reason(choice, pays), choice)
 
 
 def _of(found: Sequence[Application], name: str) -> Application:

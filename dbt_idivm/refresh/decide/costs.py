@@ -12,10 +12,10 @@ from dbt_idivm.cost.sizes import Size, of_rows, width
 from dbt_idivm.cost.work import Changes, Situation, TableChanges, expected, incremental, rebuild, source_rows
 from dbt_idivm.errors import Finding, finding
 from dbt_idivm.operators.scan import DiffClass
+from dbt_idivm.refresh.catalog.state import Consumed
 from dbt_idivm.refresh.changes import net_diffs
 from dbt_idivm.refresh.changes.moves import Move
 from dbt_idivm.refresh.changes.net_diffs import INLINE_ROWS
-from dbt_idivm.refresh.checks import keys
 from dbt_idivm.refresh.checks.keys import KeyedInput
 from dbt_idivm.refresh.decide.observe import Observed
 from dbt_idivm.refresh.decide.outcome import named
@@ -24,9 +24,6 @@ from dbt_idivm.script.diff import FeedDiff, NetChanges
 from dbt_idivm.script.plan import Plan
 from dbt_idivm.script.ways import Application
 
-# Operators that take in each row of a table: to look new keys up, and to group all keys, of which each is written, sorted into
-# partitions, read again and hashed twice.
-_LOOKED_UP, _GROUPED = 2, 8
 # The largest source that is broadcast: the driver holds it as well.
 _BROADCAST_BYTES = 32 << 20
 
@@ -98,12 +95,14 @@ class Costs:
     def priced(self, name: str, measure: Measure) -> Alternative:
         return Alternative(name, measure, self.seen.work.job.client.invocation.experience.seconds(self.view, name, measure))
 
-    def rebuild(self, situation: Situation, verified: frozenset[str]) -> Alternative:
-        """`verified`: the inputs whose keys need no check."""
-        return self.priced(REBUILD, rebuild(situation) + self._checks(verified))
+    def rebuild(self, situation: Situation) -> Alternative:
+        return self.priced(REBUILD, rebuild(situation))
 
     def way(self, done: Application, situation: Situation) -> Alternative:
-        return self.priced(done.way, incremental(done, situation))
+        """With the look-up of keys that rebuilds have left to it."""
+        left = self._left if self.seen.work.job.config.verify != "none" else {}
+        looked_up = total(self._key_query(each) for each in self._keyed if each.found.name in left)
+        return self.priced(done.way, incremental(done, situation) + looked_up)
 
     @staticmethod
     def is_few(done: Application, situation: Situation) -> bool:
@@ -127,43 +126,39 @@ class Costs:
         unsaid = move.feed_rows is None  # then it shows the whole table twice
         read = Measure(queries=1, nodes=6, tuples=2 * size.rows if unsaid else float(move.feed_rows or 0),
                        bytes_read=2 * size.bytes if unsaid else 0)
-        checked = [each for each in self._keyed if each.found.table == move.table]
-        return read + total(self._key_query(each, _LOOKED_UP) for each in checked if self.counts[move.table].inserted)
+        if not self.counts[move.table].inserted or self.seen.work.job.config.verify == "none":
+            return read
+        checked = (each for each in self._keyed if each.found.table == move.table and each.key and not each.key.trusted)
+        return read + total(self._key_query(each) for each in checked)
 
-    def verified(self, *, read: bool) -> frozenset[str]:
-        """The inputs whose keys hold at the versions that a rebuild would read: where nothing moved since they were checked,
-        and once the changes have been `read`, where new keys were looked up."""
+    @property
+    def unverified(self) -> Mapping[str, Consumed] | None:
+        """What a rebuild leaves unverified, for `Work.unverified`: the keys of inputs that moved since they were looked up."""
         state = self.seen.work.stored.state
         # a key that was not checked for a while, under another `verify`, may be broken by a row that came then
         if self.seen.work.job.config.verify != "always" or state is None or not state.checked:
-            return frozenset()
-        inputs, moves = self.seen.work.planned.inputs.tables, self.seen.moves
-        return frozenset(name for name, each in inputs.items() if each.table in self.plan.tables
-                         and (not moves[each.table].moved or read))
+            return None
+        left = {**state.inputs, **state.unverified}
+        return {each.found.name: left[each.found.name] for each in self._keyed if each.key is not None and not each.key.trusted
+                and (self.seen.moves[each.found.table].moved or each.found.name in state.unverified)}
+
+    @property
+    def _left(self) -> Mapping[str, Consumed]:
+        state = self.seen.work.stored.state
+        return state.unverified if state is not None else {}
 
     @property
     def _keyed(self) -> list[KeyedInput]:
-        return [each for each in self.seen.work.planned.keyed_inputs if each.key is not None and not each.key.trusted]
+        found = self.seen.work.planned.keyed_inputs
+        return [each for each in found if each.key is not None and each.found.table in self.plan.tables]
 
-    @property
-    def is_cheaper_read(self) -> bool:
-        """Whether reading the changes costs less than the checks that a rebuild then does not need."""
-        prices = self.seen.work.job.client.invocation.experience.prices
-        before, after = (self._checks(self.verified(read=read)).seconds(prices) for read in (False, True))
-        return self.reading_seconds + after < before
-
-    def _checks(self, verified: frozenset[str]) -> Measure:
-        invocation = self.seen.work.job.client.invocation
-        return total(self._key_query(each, _GROUPED) for each in self._keyed if each.key is not None
-                     and each.found.name not in verified and not invocation.knows(keys.question(each.found, each.key)))
-
-    def _key_query(self, keyed: KeyedInput, operators: int) -> Measure:
-        """A query over the key's columns of the whole table, which takes each row into so many operators."""
+    def _key_query(self, keyed: KeyedInput) -> Measure:
+        """Looking new keys up in the key's columns of the whole table, of which each row is taken in once."""
         assert keyed.key is not None
         size = self.seen.work.planned.sizes.get(keyed.found.table, Size(0, 0))
         types = {each.name: each.type for each in keyed.found.facts.columns}
         part = width(types[name] for name in keyed.key.columns) / width(types.values())
-        return Measure(queries=1, nodes=3, tuples=operators * size.rows, bytes_read=size.bytes * min(part, 1.0))
+        return Measure(queries=1, nodes=3, tuples=size.rows, bytes_read=size.bytes * min(part, 1.0))
 
     def reason(self, choice: Choice, pays: str) -> Finding:
         """Why a rebuild was chosen."""
@@ -171,19 +166,19 @@ class Costs:
         seconds = (best.seconds if best else 0.0) + (0.0 if choice.is_read else self.reading_seconds)
         return finding(411, full=f"{choice.chosen.seconds:.1f} s", incremental=f"{seconds:.1f} s", pays=pays)
 
-    def pays(self, situation: Situation, done: Application, verified: frozenset[str], reading: float) -> str:
+    def pays(self, situation: Situation, done: Application, reading: float) -> str:
         """At what size of the tables, or for how few changes, the way would be as quick as the rebuild."""
-        if (factor := crossover(*self._of_size(situation, done, verified, reading))) is not None:
+        if (factor := crossover(*self._of_size(situation, done, reading))) is not None:
             rows = sum(self.seen.work.planned.sizes[table].rows for table in self.plan.tables)
             return f"incremental pays from about {rounded(rows * factor)} rows in its inputs"
         changed = sum(each.inserted + each.deleted + each.updated for each in self.counts.values())
-        part = shrinking(self.rebuild(situation, verified).seconds - reading,
+        part = shrinking(self.rebuild(situation).seconds - reading,
                          lambda part: self.way(done, self._changed(situation, part)).seconds)
         if part is not None and changed * part >= 1:
             return f"incremental pays if fewer than about {rounded(changed * part)} rows change"
         return "incremental would not pay for larger tables or fewer changes either"
 
-    def _of_size(self, situation: Situation, done: Application, verified: frozenset[str],
+    def _of_size(self, situation: Situation, done: Application,
                  reading: float) -> tuple[Callable[[float], float], Callable[[float], float]]:
         def scaled(factor: float) -> tuple[Costs, Situation]:
             sizes = {table: size.times(factor) for table, size in situation.tables.items()}
@@ -193,7 +188,7 @@ class Costs:
 
         def full(factor: float) -> float:
             costs, now = scaled(factor)
-            return costs.rebuild(now, verified).seconds
+            return costs.rebuild(now).seconds
 
         def way(factor: float) -> float:
             costs, now = scaled(factor)

@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass
 
+from dbt_idivm.refresh.catalog.state import Consumed
 from dbt_idivm.refresh.catalog.stored_view import StoredView
 from dbt_idivm.refresh.decide.job import Job
 from dbt_idivm.refresh.decide.planned import Planned
@@ -13,10 +15,11 @@ from dbt_idivm.refresh.decide.planned import Planned
 class Work:
     """How its refresh was asked for, what is stored of it, and as what it is to be maintained.
 
-    `verified`: the inputs whose keys are known to hold at the versions that are read.
+    `unverified`: input → its state at which its key was looked up last, where that is not the one that is read, and nobody looks
+    it up (ADR 0022). None: a rebuild looks all keys up.
     """
 
     job: Job
     stored: StoredView
     planned: Planned
-    verified: frozenset[str] = frozenset()
+    unverified: Mapping[str, Consumed] | None = None

@@ -1,0 +1,51 @@
+"""Keys that rebuilds have left unverified: they are looked up before a refresh relies on them (ADR 0022).
+
+A rebuild needs no key. The next incremental refresh does, at the versions that the rebuild read: a row that had the key of
+another one then may be gone by now, and its deletion would delete both from the view.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from dbt_idivm.errors import Finding, finding
+from dbt_idivm.refresh.catalog import history
+from dbt_idivm.refresh.catalog.state import Consumed, State
+from dbt_idivm.refresh.changes.changed_keys import SAMPLE, repeated_new_key
+from dbt_idivm.refresh.changes.moves import Move
+from dbt_idivm.refresh.changes.read import or_gap
+from dbt_idivm.refresh.checks.keys import Key, KeyedInput, example
+from dbt_idivm.refresh.engine.client import Client
+from dbt_idivm.refresh.engine.steps import Steps
+
+
+def verify_left(client: Client, inputs: Sequence[KeyedInput], state: State, verify: str) -> Steps[Finding | None]:
+    """Look up the keys that came between the state that is `unverified` and the one that the view was built from.
+
+    `verify` is the model's setting. Returns the reason for a rebuild that verifies all keys, where one did not hold or the
+    changes cannot be read any more.
+    """
+    for each in inputs:
+        name = each.found.name
+        if each.key is None or name not in state.unverified or verify == "none":
+            continue
+        known, read = state.unverified[name], state.inputs[name]
+        move = yield from _between(client, known, read)
+        broken = yield from or_gap(move, _repeated(client, each, each.key, move, SAMPLE if verify == "sample" else None))
+        if broken is not None:
+            return broken
+    return None
+
+
+def _between(client: Client, known: Consumed, read: Consumed) -> Steps[Move]:
+    commits = yield from history.since_known(client, known.table, known.version, read.version)
+    between = tuple(commit for commit in commits if known.version < commit.version <= read.version)
+    return Move(known.table, known, read.version, read.at, between)
+
+
+def _repeated(client: Client, keyed: KeyedInput, key: Key, move: Move, limit: int | None) -> Steps[Finding | None]:
+    values = yield from repeated_new_key(client, keyed.found, key, move, limit=limit)
+    if values is None:
+        return None
+    return finding(419, key=", ".join(key.columns), source=keyed.found.name, version=move.to_version,
+                   example=example(key, values))
