@@ -33,7 +33,8 @@ OUT = Path(__file__).resolve().parent / "out"
 @click.option("--query", "queries", multiple=True, help="A query of the workload; all if none is given.")
 @click.option("--lane", "lanes", multiple=True, type=click.Choice(LANES), help="Those of every experiment if none is given.")
 @click.option("--change", default=None, help="A change of the workload, or `nothing`; its first if none is given.")
-@click.option("--percent", "percents", multiple=True, type=float, help="How much is changed, in percent of the rows.")
+@click.option("--percent", "percents", multiple=True, type=float,
+              help="How much is changed, in percent of the rows; several make a plot.")
 @click.option("--rows", "numbers", multiple=True, type=int, help="How much is changed, in rows.")
 @click.option("--set", "parameters", multiple=True, metavar="NAME=NUMBER", help="A parameter of the workload.")
 @click.option("--rounds", type=click.IntRange(1), default=3, show_default=True)
@@ -56,7 +57,7 @@ def main(suite: str | None, workload: str | None, scale: float, queries: tuple[s
         amounts = [*(Amount(percent=each) for each in percents), *(Amount(rows=each) for each in numbers)]
         experiments = [Experiment(
             workload, scale, tuple((change or first, amount) for amount in amounts or [Amount(percent=0.1)]),
-            lanes or Experiment.lanes, queries, rounds, warmups, given)]
+            lanes or Experiment.lanes, queries, rounds, warmups, given, "changed" if len(percents) > 1 else Experiment.purpose)]
     signal.signal(signal.SIGTERM, lambda *_: sys.exit("terminated"))  # tables and Spark are removed then as well
     sys.exit(measure(experiments, memory, within, out, name))
 

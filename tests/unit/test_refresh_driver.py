@@ -85,6 +85,23 @@ def test_histories_of_inputs_are_shared_by_a_run(engine: FakeEngine) -> None:
     assert [s.label for s in engine.log] == ["history of main.w"]
 
 
+def test_a_hundred_models_on_ten_inputs_look_up_ten_histories_of_inputs() -> None:
+    """And one of each model, if nothing changed; no rows are read."""
+    engine = FakeEngine()
+    for number in range(10):
+        engine.source(f"i{number}", id="int", name="string")
+    models = [replace(model(f"select * from main.i{number % 10}"), name=f"m{number}", identifier=f"m{number}")
+              for number in range(100)]
+    for each in models:
+        engine.drive(each)
+    run, statements = Invocation(), []
+    for each in models:
+        assert engine.drive(each, run).mode == "noop"
+        statements += [statement.label for statement in engine.log]
+    assert sorted(statements) == sorted(f"history of main.{name}" for name in (
+        *(f"i{number}" for number in range(10)), *(f"m{number}" for number in range(100))))
+
+
 def test_a_view_that_did_not_change_is_pinned_for_its_readers(engine: FakeEngine) -> None:
     above = replace(model("select id from main.v"), name="w", identifier="w")
     built(engine).tables["main.v"].columns = {"id": "int", "name": "string"}
