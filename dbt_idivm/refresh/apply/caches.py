@@ -56,7 +56,9 @@ def _planned(job: Job, above: Planned, cache: Cache) -> Planned:
     """The plan of the cache whose job that is, over those inputs of the view that it reads; caches before it are among them."""
     tables = {name: found for name, found in above.inputs.tables.items() if found.table in cache.plan.tables}
     keys = {name: key for name, key in above.keys.items() if name in tables}
-    return replace(planned_model(job, Inputs(tables, {}), keys, cache.plan, None), proof=Proof("part", ""))
+    caches = {each.table for each in above.caches}
+    declared = {name: key for name, key in keys.items() if name not in caches}
+    return replace(planned_model(job, Inputs(tables, {}), declared, cache.plan, None), keys=keys, proof=Proof("part", ""))
 
 
 def read(job: Job, above: Planned, cache: Cache, before: StoredView, inputs: Mapping[str, InputChange]) -> Steps[Planned]:
@@ -70,7 +72,7 @@ def read(job: Job, above: Planned, cache: Cache, before: StoredView, inputs: Map
     if facts is None:
         raise IdivmError(finding(301, source=table))
     commit = yield from history.pinned(job.client, table)
-    tables = dict(above.inputs.tables)
+    tables, keys = dict(above.inputs.tables), dict(above.keys)
     for name, found in above.inputs.tables.items():
         now = inputs.get(named(job.request, name))
         if now is None or found.commit is None or now.to_version <= found.commit.version:
@@ -79,8 +81,11 @@ def read(job: Job, above: Planned, cache: Cache, before: StoredView, inputs: Map
             raise IdivmError(finding(903, view=table, message="another run refreshed it meanwhile", state=before.sentence))
         ahead = before.state.inputs[name]
         tables[name] = replace(found, commit=replace(found.commit, version=ahead.version, at=ahead.at))
+        if name in keys:  # it was trusted, if at all, for the commit that was pinned
+            keys[name] = replace(keys[name], trusted=False)
     tables[table] = Input(table, table, facts, commit)
-    keys = {**above.keys, table: _key(cache, commit)} if cache.key else above.keys
+    if cache.key:
+        keys[table] = _key(cache, commit)
     return replace(above, inputs=replace(above.inputs, tables=tables), keys=keys, through={**inputs, **above.through})
 
 

@@ -7,6 +7,7 @@ another one then may be gone by now, and its deletion would delete both from the
 from __future__ import annotations
 
 from collections.abc import Sequence
+from typing import Any
 
 from dbt_idivm.errors import Finding, finding
 from dbt_idivm.refresh.catalog import history
@@ -14,7 +15,7 @@ from dbt_idivm.refresh.catalog.state import Consumed, State
 from dbt_idivm.refresh.changes.changed_keys import SAMPLE, repeated_new_key
 from dbt_idivm.refresh.changes.moves import Move
 from dbt_idivm.refresh.changes.read import or_gap
-from dbt_idivm.refresh.checks.keys import Key, KeyedInput, example
+from dbt_idivm.refresh.checks.keys import Key, KeyedInput, example, repeated_at
 from dbt_idivm.refresh.engine.client import Client
 from dbt_idivm.refresh.engine.steps import Steps
 
@@ -31,9 +32,13 @@ def verify_left(client: Client, inputs: Sequence[KeyedInput], state: State, veri
             continue
         known, read = state.unverified[name], state.inputs[name]
         move = yield from _between(client, known, read)
-        broken = yield from or_gap(move, _repeated(client, each, each.key, move, SAMPLE if verify == "sample" else None))
-        if broken is not None:
-            return broken
+        rows = state.sizes[known.table].rows if known.table in state.sizes else 0
+        values = yield from or_gap(move, _repeated(client, each, each.key, move, rows, SAMPLE if verify == "sample" else None))
+        if isinstance(values, Finding):
+            return values
+        if values is not None:
+            return finding(419, key=", ".join(each.key.columns), source=name, version=move.to_version,
+                           example=example(each.key, values))
     return None
 
 
@@ -43,9 +48,10 @@ def _between(client: Client, known: Consumed, read: Consumed) -> Steps[Move]:
     return Move(known.table, known, read.version, read.at, between)
 
 
-def _repeated(client: Client, keyed: KeyedInput, key: Key, move: Move, limit: int | None) -> Steps[Finding | None]:
-    values = yield from repeated_new_key(client, keyed.found, key, move, limit=limit)
-    if values is None:
-        return None
-    return finding(419, key=", ".join(key.columns), source=keyed.found.name, version=move.to_version,
-                   example=example(key, values))
+def _repeated(client: Client, keyed: KeyedInput, key: Key, move: Move, rows: int,
+              limit: int | None) -> Steps[tuple[Any, ...] | None]:
+    """A key that occurs more than once after the move: of those that came, or of all if the feed has more rows than the table."""
+    if move.feed_rows is not None and move.feed_rows <= rows:
+        return (yield from repeated_new_key(client, keyed.found, key, move, limit=limit))
+    broken = yield from repeated_at(client, move.table, move.to_version, key)
+    return broken[1] if broken is not None else None

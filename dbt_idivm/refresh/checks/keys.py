@@ -63,20 +63,19 @@ def choose_keys(request: ModelRequest, configured: Mapping[str, tuple[str, ...]]
     return keys
 
 
-def question(found: Input, key: Key) -> tuple[str, str, tuple[str, ...], int | None]:
-    """Under which an invocation remembers that a key was checked."""
-    return "key", found.table, key.columns, found.version
-
-
 def verify(client: Client, found: Input, key: Key) -> Steps[None]:
     """Check a key over the whole table at its pinned version, once an invocation. Raises IDIVM-305."""
     if key.trusted or found.version is None:
         return
-    label = f"check key ({', '.join(key.columns)}) of {found.table}"
-    rows = client.dialect.table(found.table, found.version)
-    broken = yield from client.once(question(found, key), lambda: repeated(client, rows, key, label))
+    broken = yield from repeated_at(client, found.table, found.version, key)
     if broken is not None:
         raise not_unique(found.name, key, broken)
+
+
+def repeated_at(client: Client, table: str, version: int, key: Key) -> Steps[tuple[int, tuple[Any, ...]] | None]:
+    """What `repeated` finds in a version of a table. Asked once."""
+    rows, label = client.dialect.table(table, version), f"check key ({', '.join(key.columns)}) of {table}"
+    return (yield from client.once(("key", table, key.columns, version), lambda: repeated(client, rows, key, label)))
 
 
 def not_unique(relation: str, key: Key, broken: tuple[int, tuple[Any, ...]]) -> IdivmError:
@@ -132,8 +131,13 @@ def _upstream(found: Input) -> Key | None:
     if not ids or not set(ids) <= {attribute.name for attribute in found.facts.columns}:
         return None
     # a clone has the property too, and so has a view whose last commit is somebody else's
-    last = state.read(found.commit.user_metadata) if found.commit else None
+    last = _last(found)
     return Key(tuple(ids), "the IDs of an upstream view", trusted=last is not None and has_unique_ids(last))
+
+
+def _last(found: Input) -> state.State | None:
+    """What its newest commit says, if it is one of ours."""
+    return state.read(found.commit.user_metadata) if found.commit else None
 
 
 def has_unique_ids(last: state.State) -> bool:
@@ -146,8 +150,10 @@ def _is_blurred(found: Input, key: Key) -> bool:
 
     The IDs of an upstream view are values of groups, in which Spark makes one zero of both.
     """
-    names = {name.lower() for name in key.columns}
-    return not key.trusted and any(is_float(type_of(a.type)) for a in found.facts.columns if a.name.lower() in names)
+    names, last = {name.lower() for name in key.columns}, _last(found)
+    if last is not None and last.trusted and names == {name.lower() for name in found.facts.properties.get(IDS) or ()}:
+        return False
+    return any(is_float(type_of(a.type)) for a in found.facts.columns if a.name.lower() in names)
 
 
 def _unknown_names(request: ModelRequest, configured: Mapping[str, tuple[str, ...]], inputs: Inputs) -> list[Finding]:

@@ -9,10 +9,11 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
+from functools import partial
 
 from dbt_idivm.cost.choice import REBUILD, Choice
 from dbt_idivm.cost.work import Situation, application_of
-from dbt_idivm.errors import Finding, finding
+from dbt_idivm.errors import Finding, IdivmError, finding
 from dbt_idivm.refresh.changes.left_keys import verify_left
 from dbt_idivm.refresh.changes.read import Changes, read_changes
 from dbt_idivm.refresh.decide.costs import Costs
@@ -59,15 +60,25 @@ def decide(seen: Observed) -> Steps[Decision]:
     early = choose_early(costs, ways)
     if early is not None:
         return _timed(early, started, started)
-    changes = yield from read_changes(job.client, planned.plan, planned.keyed_inputs, job.config.verify, seen.moves)
+    look_up = partial(verify_left, job.client, planned.keyed_inputs, state, job.config.verify)
+    try:
+        changes = yield from read_changes(job.client, planned.plan, planned.keyed_inputs, job.config.verify, seen.moves)
+    except IdivmError:
+        # what looks like a broken key may be one that was broken when a rebuild read it, and holds now
+        broken = yield from look_up()
+        if broken is None:
+            raise
+        return Decision(seen.work, broken)
     if isinstance(changes, Finding):
         return Decision(seen.work, changes)
-    decision = _timed(choose_late(costs, changes, ways), started, job.client.invocation.seconds())
+    decision = choose_late(costs, changes, ways)
     if isinstance(decision.way, Ready):
-        broken = yield from verify_left(job.client, planned.keyed_inputs, state, job.config.verify)
+        broken = yield from look_up()
         if broken is not None:
             return Decision(seen.work, broken)
-    return decision
+        left = {} if job.config.verify == "always" else state.unverified
+        decision = replace(decision, work=replace(decision.work, unverified=left))
+    return _timed(decision, started, job.client.invocation.seconds())
 
 
 def _timed(decision: Decision, started: float, decided: float) -> Decision:

@@ -99,10 +99,7 @@ class Costs:
         return self.priced(REBUILD, rebuild(situation))
 
     def way(self, done: Application, situation: Situation) -> Alternative:
-        """With the look-up of keys that rebuilds have left to it."""
-        left = self._left if self.seen.work.job.config.verify != "none" else {}
-        looked_up = total(self._key_query(each) for each in self._keyed if each.found.name in left)
-        return self.priced(done.way, incremental(done, situation) + looked_up)
+        return self.priced(done.way, incremental(done, situation))
 
     @staticmethod
     def is_few(done: Application, situation: Situation) -> bool:
@@ -134,18 +131,14 @@ class Costs:
     @property
     def unverified(self) -> Mapping[str, Consumed] | None:
         """What a rebuild leaves unverified, for `Work.unverified`: the keys of inputs that moved since they were looked up."""
-        state = self.seen.work.stored.state
-        # a key that was not checked for a while, under another `verify`, may be broken by a row that came then
-        if self.seen.work.job.config.verify != "always" or state is None or not state.checked:
+        state, config = self.seen.work.stored.state, self.seen.work.job.config
+        # a key that was not checked for a while, under another `verify`, may be broken by a row that came then; a `unique_key`
+        # that contains the IDs holds where keys do
+        if config.verify != "always" or config.unique_key or state is None or not state.checked:
             return None
         left = {**state.inputs, **state.unverified}
         return {each.found.name: left[each.found.name] for each in self._keyed if each.key is not None and not each.key.trusted
                 and (self.seen.moves[each.found.table].moved or each.found.name in state.unverified)}
-
-    @property
-    def _left(self) -> Mapping[str, Consumed]:
-        state = self.seen.work.stored.state
-        return state.unverified if state is not None else {}
 
     @property
     def _keyed(self) -> list[KeyedInput]:
