@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 
 from dbt_idivm.operators.scan import DiffClass, DiffRows, Scan
 
@@ -41,12 +41,16 @@ class InlineDiff:
         return InlineDiff(columns, tuple((row, weight) for row, weight in netted.items() if weight))
 
 
+# The classes without rows where rows were only added. Without a key what is added is to be recomputed.
+_NOT_ADDED: frozenset[DiffClass] = frozenset({"minus", "del", "upd", "rec"})
+
+
 @dataclass(frozen=True)
 class FeedDiff:
     """A net diff too large to inline: the table's change feed after `from_version`, up to and with `to_version`.
 
     `broadcast`: whether it is small enough to be sent to every task as a whole. `appended`: rows were added, and no other
-    row was touched.
+    row was touched. `empty`: the classes that have no rows, as far as that is known, where the table has a key.
     """
 
     table: str
@@ -54,6 +58,21 @@ class FeedDiff:
     to_version: int
     broadcast: bool = True
     appended: bool = False
+    empty: frozenset[DiffClass] = frozenset()
+
+    def with_keys(self, *, inserted: bool, deleted: bool, kept: bool) -> FeedDiff:
+        """What follows for its classes from whether there are keys of the table that only the new version has, only the old one,
+        or both."""
+        some: dict[DiffClass, bool] = {"ins": inserted, "del": deleted, "upd": kept, "rec": kept, "plus": inserted or kept,
+                                       "minus": deleted or kept}
+        return replace(self, empty=frozenset(name for name, has_rows in some.items() if not has_rows))
+
+    def has_none(self, leaf: DiffRows) -> bool:
+        """Whether a base i-diff surely has no rows."""
+        unique = leaf.scan.unique
+        if self.appended and leaf.diff_class in (_NOT_ADDED if unique else {"minus"}):
+            return True
+        return unique and leaf.diff_class in self.empty
 
 
 NetDiff = InlineDiff | FeedDiff
@@ -75,17 +94,12 @@ class NetChanges:
         if diff is None:
             return ()
         if isinstance(diff, FeedDiff):
-            return () if diff.appended and leaf.diff_class in _none_if_appended(leaf.scan) else None
+            return () if diff.has_none(leaf) else None
         return self.classes[leaf.scan.occurrence, leaf.split][leaf.diff_class]
 
     def is_empty(self, leaf: DiffRows) -> bool:
         """Whether a base i-diff surely has no rows."""
         return self.rows(leaf) == ()
-
-
-def _none_if_appended(scan: Scan) -> frozenset[DiffClass]:
-    """The classes that have no rows where rows were only added. Without a key what is added is to be recomputed."""
-    return frozenset({"minus", "del", "upd", "rec"}) if scan.unique else frozenset({"minus"})
 
 
 def classify(scan: Scan, diff: InlineDiff, split: frozenset[str],

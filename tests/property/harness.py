@@ -108,8 +108,10 @@ class World:
 
     def script(self, diffs: Mapping[str, InlineDiff], plan: Plan | None = None, target: str = VIEW) -> BoundScript | None:
         """The refresh that these net diffs call for: of the view, unless another maintained table is meant."""
-        bound: dict[str, NetDiff] = {name: _in_engine(name, diff) if name in self.feeds else diff for name, diff in diffs.items()}
         plan = plan or self.plan
+        keys = {scan.table: scan.key for scan in plan.scans}
+        bound: dict[str, NetDiff] = {name: _in_engine(name, diff, keys.get(name)) if name in self.feeds else diff
+                                     for name, diff in diffs.items()}
         binding = Binding(changes=net_changes(plan, bound), dialect=self.engine.dialect)
         return bind(plan, binding, target, optimised=self.options.optimised)
 
@@ -206,6 +208,14 @@ def _is_inlinable(table: Table) -> bool:
     return all(is_inlinable(kind) for _, kind in table.columns)
 
 
-def _in_engine(name: str, diff: InlineDiff) -> FeedDiff:
-    """The feed with that net diff; commits would say if rows were only added."""
-    return FeedDiff(name, 0, 1, appended=all(weight > 0 for _, weight in diff.rows))
+def _in_engine(name: str, diff: InlineDiff, key: tuple[str, ...] | None) -> FeedDiff:
+    """The feed with that net diff; commits would say if rows were only added. Half of the feeds have been asked for the keys that
+    came and went."""
+    feed = FeedDiff(name, 0, 1, appended=all(weight > 0 for _, weight in diff.rows))
+    if key is None or len(diff.rows) % 2:
+        return feed
+    sums: Counter[Row] = Counter()
+    for row, weight in diff.rows:
+        sums[tuple(row[diff.columns.index(each)] for each in key)] += weight
+    signs = [(total > 0) - (total < 0) for total in sums.values()]
+    return feed.with_keys(inserted=1 in signs, deleted=-1 in signs, kept=0 in signs)

@@ -9,6 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from dbt_idivm.operators.scan import Attribute, DiffClass, DiffRows, Scan
+from dbt_idivm.refresh.changes.net_diffs import changed_keys
 from dbt_idivm.script.binding import Binding
 from dbt_idivm.script.dialect import DUCKDB
 from dbt_idivm.script.diff import FeedDiff, InlineDiff, NetChanges, Row, classify
@@ -32,6 +33,18 @@ def test_classes(before: dict[int, tuple[int, int]], after: dict[int, tuple[int,
     net = InlineDiff(("k", "moves", "stays"), tuple((row, weight) for row, weight in weights.items() if weight))
     expected = classify(scan, net, split)
     assert in_engine(scan, split, rows) == {name: Counter(expected[name]) for name in CLASSES}
+    if keyed:
+        empty = known_empty(("k",))
+        assert not any(expected[name] for name in empty), "what is called empty is"
+        same = any(before[key] == after[key] for key in before if key in after)  # in the feed, and no change
+        assert same or empty >= {name for name in ("ins", "del", "plus", "minus") if not expected[name]}, "and is found"
+
+
+def known_empty(key: tuple[str, ...]) -> frozenset[DiffClass]:
+    feed = FeedDiff("t", 0, 1)
+    found = DATABASE.execute(DUCKDB.sql(changed_keys(DUCKDB, feed, key))).fetchall()[0]
+    inserted, deleted, kept = map(bool, found)
+    return feed.with_keys(inserted=inserted, deleted=deleted, kept=kept).empty
 
 
 def in_engine(scan: Scan, split: frozenset[str], rows: list[tuple[Row, int]]) -> dict[DiffClass, Counter[Row]]:

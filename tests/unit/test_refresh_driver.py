@@ -157,10 +157,28 @@ def test_an_upstream_commit_without_rows_is_not_read(engine: FakeEngine) -> None
 def test_a_large_change_stays_in_the_engine(engine: FakeEngine) -> None:
     change(built(engine), rows=5000)
     outcome = engine.drive(MODEL)
-    assert engine.labels("read") == ["check new keys (id) of main.o", "U+FFFD in the change feed of main.o",
-                                     "net diff of main.o from version 1 to 2"]
-    assert outcome.inputs["orders"].rows is None and outcome.statements == 4
+    assert engine.labels("read") == ["check new keys (id) of main.o", "changed keys of main.o from version 1 to 2",
+                                     "U+FFFD in the change feed of main.o", "net diff of main.o from version 1 to 2"]
+    assert outcome.inputs["orders"].rows is None and outcome.statements == 5
     assert any("BROADCAST" in s.sql for s in engine.log) and not engine.staged, "staged rows are dropped"
+
+
+def test_a_large_change_of_few_classes(engine: FakeEngine) -> None:
+    """The statement has nothing for those that are empty. Two models ask once."""
+    other = replace(MODEL, name="w", identifier="w")
+    built(engine)
+    change(built(engine, other), rows=5000)
+    engine.reads["changed keys"] = ((0, 0, 5000),)
+    run = Invocation()
+    for each, asked in ((MODEL, True), (other, False)):
+        engine.drive(each, run)
+        assert (sum(label.startswith("changed keys") for label in engine.labels("read")) == 1) is asked
+        (merge,) = (statement.sql for statement in engine.log if statement.kind == "write")
+        assert "THEN UPDATE" in merge and "NOT MATCHED" not in merge and "DELETE" not in merge
+    change(engine, rows=5000)
+    engine.reads["changed keys"] = ((5000, 0, 0),)
+    engine.drive(MODEL)
+    assert engine.labels("write") == ["append to main.v"]
 
 
 @pytest.mark.parametrize("failing_step", ["net diff", "merge"])

@@ -5,11 +5,17 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
+from sqlglot import exp
+
+from dbt_idivm.algebra.block import subquery
+from dbt_idivm.algebra.expressions import column
+from dbt_idivm.algebra.operator import SIGN
 from dbt_idivm.refresh.catalog.inputs import Input
 from dbt_idivm.refresh.changes.moves import Move
+from dbt_idivm.refresh.checks.keys import Key
 from dbt_idivm.refresh.engine.client import Client
 from dbt_idivm.refresh.engine.steps import Steps
-from dbt_idivm.script.dialect import REPLACEMENT, is_inlinable
+from dbt_idivm.script.dialect import REPLACEMENT, Dialect, is_inlinable
 from dbt_idivm.script.diff import FeedDiff, InlineDiff, NetDiff, Row, Value
 from dbt_idivm.script.plan import Plan
 
@@ -57,6 +63,33 @@ def feed_of(move: Move) -> FeedDiff:
     """The diff left in the engine. Rows in unknown number are not broadcast: the driver has to hold what is."""
     small = move.feed_rows is not None and move.feed_rows <= BROADCAST_ROWS
     return FeedDiff(move.table, move.consumed.version, move.to_version, small, move.only_adds)
+
+
+def with_classes(client: Client, key: Key | None, move: Move, diff: NetDiff) -> Steps[NetDiff]:
+    """A diff that stays in the engine, with the classes that have no rows: the statement that is made from it leaves out what
+    would be evaluated for them. Asked where the feed is not long; `key`: that of the table, which holds."""
+    if not isinstance(diff, FeedDiff) or not diff.broadcast or diff.appended or key is None:
+        return diff
+    question = ("classes", move.table, key.columns, move.consumed.version, move.to_version)
+    return (yield from client.once(question, lambda: _classes(client, key, move, diff)))
+
+
+def _classes(client: Client, key: Key, move: Move, diff: FeedDiff) -> Steps[FeedDiff]:
+    label = f"changed keys of {move.table} from version {diff.from_version} to {diff.to_version}"
+    answer = yield from client.read(changed_keys(client.dialect, diff, key.columns), label)
+    inserted, deleted, kept = map(bool, answer.rows[0])
+    return diff.with_keys(inserted=inserted, deleted=deleted, kept=kept)
+
+
+def changed_keys(dialect: Dialect, diff: FeedDiff, key: tuple[str, ...]) -> exp.Select:
+    """How many keys in the feed only the new version has, only the old one, and both."""
+    names = [f"k{number}" for number in range(1, len(key) + 1)]
+    signed = dialect.signed_feed(diff, tuple(zip(key, names, strict=True)), SIGN)
+    # the copies that came, less those that went: 1, -1, or 0 where both versions have the key
+    sums = (exp.Select(expressions=[exp.alias_(exp.Sum(this=column(SIGN)), SIGN)]).from_(subquery(signed, "changes"))
+            .group_by(*(column(name) for name in names)))
+    tests = (kind(this=column(SIGN), expression=exp.Literal.number(0)) for kind in (exp.GT, exp.LT, exp.EQ))
+    return exp.Select(expressions=[exp.CountIf(this=test) for test in tests]).from_(subquery(sums, "sums"))
 
 
 def _size(row: tuple[Row, int]) -> int:

@@ -11,7 +11,7 @@ from dataclasses import dataclass, field
 from dbt_idivm.errors import Finding, IdivmError, finding
 from dbt_idivm.refresh.changes.changed_keys import verify_change, violation
 from dbt_idivm.refresh.changes.moves import Move
-from dbt_idivm.refresh.changes.net_diffs import for_plan, net_diff
+from dbt_idivm.refresh.changes.net_diffs import for_plan, net_diff, with_classes
 from dbt_idivm.refresh.changes.unreadable_text import unreadable_text
 from dbt_idivm.refresh.checks.keys import KeyedInput
 from dbt_idivm.refresh.engine.client import Client
@@ -62,7 +62,7 @@ def read_changes(client: Client, plan: Plan, inputs: Sequence[KeyedInput], verif
 def _checked_diff(client: Client, keyed: KeyedInput, move: Move, verify: str) -> Steps[NetDiff]:
     diff = yield from net_diff(client, keyed.found, move)
     yield from verify_change(client, keyed, move, diff, verify)
-    return diff
+    return (yield from with_classes(client, keyed.key, move, diff))
 
 
 def _classified(plan: Plan, diffs: Mapping[str, NetDiff], inputs: Sequence[KeyedInput], moves: Mapping[str, Move]) -> NetChanges:

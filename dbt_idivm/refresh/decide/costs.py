@@ -87,7 +87,7 @@ class Costs:
             if diff is None:
                 return 0.0
             if isinstance(diff, FeedDiff):
-                return max(estimated(occurrence, diff_class, split), 0.0 if diff.appended else 1.0)
+                return max(estimated(occurrence, diff_class, split), 0.0 if diff.appended or diff_class in diff.empty else 1.0)
             return float(len(net.classes[occurrence, split][diff_class])) if (occurrence, split) in net.classes else 0.0
 
         return self.situation(changed)
