@@ -50,7 +50,7 @@ class FeedDiff:
     """A net diff too large to inline: the table's change feed after `from_version`, up to and with `to_version`.
 
     `broadcast`: whether it is small enough to be sent to every task as a whole. `appended`: rows were added, and no other
-    row was touched. `empty`: the classes that have no rows, as far as that is known, where the table has a key.
+    row was touched. `empty`: the classes that have no rows where the table's rows are identified by `key`.
     """
 
     table: str
@@ -58,21 +58,22 @@ class FeedDiff:
     to_version: int
     broadcast: bool = True
     appended: bool = False
+    key: tuple[str, ...] = ()
     empty: frozenset[DiffClass] = frozenset()
 
-    def with_keys(self, *, inserted: bool, deleted: bool, kept: bool) -> FeedDiff:
-        """What follows for its classes from whether there are keys of the table that only the new version has, only the old one,
+    def with_keys(self, key: tuple[str, ...], *, inserted: bool, deleted: bool, kept: bool) -> FeedDiff:
+        """What follows for its classes from whether there are values of the key that only the new version has, only the old one,
         or both."""
         some: dict[DiffClass, bool] = {"ins": inserted, "del": deleted, "upd": kept, "rec": kept, "plus": inserted or kept,
                                        "minus": deleted or kept}
-        return replace(self, empty=frozenset(name for name, has_rows in some.items() if not has_rows))
+        return replace(self, key=key, empty=frozenset(name for name, has_rows in some.items() if not has_rows))
 
     def has_none(self, leaf: DiffRows) -> bool:
         """Whether a base i-diff surely has no rows."""
         unique = leaf.scan.unique
         if self.appended and leaf.diff_class in (_NOT_ADDED if unique else {"minus"}):
             return True
-        return unique and leaf.diff_class in self.empty
+        return unique and leaf.scan.key == self.key and leaf.diff_class in self.empty
 
 
 NetDiff = InlineDiff | FeedDiff

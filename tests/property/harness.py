@@ -218,4 +218,4 @@ def _in_engine(name: str, diff: InlineDiff, key: tuple[str, ...] | None) -> Feed
     for row, weight in diff.rows:
         sums[tuple(row[diff.columns.index(each)] for each in key)] += weight
     signs = [(total > 0) - (total < 0) for total in sums.values()]
-    return feed.with_keys(inserted=1 in signs, deleted=-1 in signs, kept=0 in signs)
+    return feed.with_keys(key, inserted=1 in signs, deleted=-1 in signs, kept=0 in signs)

@@ -44,7 +44,7 @@ def known_empty(key: tuple[str, ...]) -> frozenset[DiffClass]:
     feed = FeedDiff("t", 0, 1)
     found = DATABASE.execute(DUCKDB.sql(changed_keys(DUCKDB, feed, key))).fetchall()[0]
     inserted, deleted, kept = map(bool, found)
-    return feed.with_keys(inserted=inserted, deleted=deleted, kept=kept).empty
+    return feed.with_keys(key, inserted=inserted, deleted=deleted, kept=kept).empty
 
 
 def in_engine(scan: Scan, split: frozenset[str], rows: list[tuple[Row, int]]) -> dict[DiffClass, Counter[Row]]:

@@ -97,3 +97,14 @@ def test_explain_prints_every_way() -> None:
     assert "way additive (preferred): signed rows of the rows to add\n" in text
     assert all(f"way {name}: applied\n" in text for name in ALL_WAYS)
     assert "when only orders changed, in every way: effective; reads orders, the stored view; recomputes by (orders__cid)" in text
+
+
+def test_classes_are_empty_for_the_key_by_which_they_were_counted() -> None:
+    """One table can be read under two names, by two keys: an update of the one key is an insert and a delete of the other."""
+    orders = plan(JOIN).way("id")
+    assert orders is not None
+    leaf = next(leaf for leaf in orders.base_idiffs if leaf.scan.table == "orders" and leaf.diff_class == "ins")
+    assert leaf.scan.key == ("id",)
+    for key, known in ((("id",), True), (("code",), False)):
+        diff = FeedDiff("orders", 0, 1).with_keys(key, inserted=False, deleted=False, kept=True)
+        assert NetChanges({"orders": diff}).is_empty(leaf) is known

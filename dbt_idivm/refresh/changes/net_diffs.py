@@ -78,7 +78,7 @@ def _classes(client: Client, key: Key, move: Move, diff: FeedDiff) -> Steps[Feed
     label = f"changed keys of {move.table} from version {diff.from_version} to {diff.to_version}"
     answer = yield from client.read(changed_keys(client.dialect, diff, key.columns), label)
     inserted, deleted, kept = map(bool, answer.rows[0])
-    return diff.with_keys(inserted=inserted, deleted=deleted, kept=kept)
+    return diff.with_keys(key.columns, inserted=inserted, deleted=deleted, kept=kept)
 
 
 def changed_keys(dialect: Dialect, diff: FeedDiff, key: tuple[str, ...]) -> exp.Select:
