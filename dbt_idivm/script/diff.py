@@ -68,12 +68,11 @@ class FeedDiff:
                                        "minus": deleted or kept}
         return replace(self, key=key, empty=frozenset(name for name, has_rows in some.items() if not has_rows))
 
-    def has_none(self, leaf: DiffRows) -> bool:
-        """Whether a base i-diff surely has no rows."""
-        unique = leaf.scan.unique
-        if self.appended and leaf.diff_class in (_NOT_ADDED if unique else {"minus"}):
+    def has_none(self, scan: Scan, diff_class: DiffClass) -> bool:
+        """Whether a class of an occurrence surely has no rows."""
+        if self.appended and diff_class in (_NOT_ADDED if scan.unique else {"minus"}):
             return True
-        return unique and leaf.scan.key == self.key and leaf.diff_class in self.empty
+        return scan.unique and scan.key == self.key and diff_class in self.empty
 
 
 NetDiff = InlineDiff | FeedDiff
@@ -95,7 +94,7 @@ class NetChanges:
         if diff is None:
             return ()
         if isinstance(diff, FeedDiff):
-            return () if diff.has_none(leaf) else None
+            return () if diff.has_none(leaf.scan, leaf.diff_class) else None
         return self.classes[leaf.scan.occurrence, leaf.split][leaf.diff_class]
 
     def is_empty(self, leaf: DiffRows) -> bool:

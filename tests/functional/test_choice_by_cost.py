@@ -32,6 +32,13 @@ def identity(shop: Project, table: str) -> str:
     return str(shop.spark.sql(shop.within(f"describe detail $.{table}")).first()["id"])
 
 
+def chosen(shop: Project, model: Any, name: str) -> Outcome:
+    """A run in which the alternative of that name is chosen."""
+    shop.new_run()
+    shop.invocation.choose = lambda found: next(each for each in found if each.name == name)
+    return shop.refresh_in_run(model)
+
+
 @pytest.mark.long
 def test_a_tiny_view_is_rebuilt_and_what_reads_it_is_maintained(shop: Project) -> None:
     view = shop.model("v", JOIN, KEYS, strategy="auto")
@@ -72,20 +79,11 @@ def test_the_whole_view_recomputed_writes_what_differs(shop: Project) -> None:
     shop.sql("update $.o set price = 31 where id = 3", "insert into $.o values (4, 2, 40)", "delete from $.c where id = 1",
              "insert into $.log values ('a', 3)", "delete from $.log where word = 'b'")
     for view, rows in zip(views, ((1, 1, 2), (3, 0, 3), (0, 1, 0)), strict=True):
-        shop.new_run()
-        shop.invocation.choose = lambda found: next(each for each in found if each.name == "whole")
-        outcome = shop.refresh_in_run(view)
+        outcome = chosen(shop, view, "whole")
         assert (outcome.mode, outcome.strategy) == ("incremental", "recompute"), outcome.message
         assert (outcome.reason or "").startswith("the whole view was recomputed")
         assert (outcome.rows_inserted, outcome.rows_updated, outcome.rows_deleted) == rows
         assert shop.is_exact(view)
-
-
-def chosen(shop: Project, model: Any, name: str) -> Outcome:
-    """A run in which the alternative of that name is chosen."""
-    shop.new_run()
-    shop.invocation.choose = lambda found: next(each for each in found if each.name == name)
-    return shop.refresh_in_run(model)
 
 
 def test_a_rebuild_leaves_keys_to_the_refresh_that_relies_on_them(shop: Project) -> None:

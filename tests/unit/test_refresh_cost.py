@@ -281,12 +281,12 @@ def test_a_key_that_was_once_not_checked_is_checked_by_the_next_rebuild(engine: 
     assert stored(engine).checked
     engine.tables["main.c"].commit("WRITE", {"numOutputRows": "1"}, parameters={"mode": "Append"})
     engine.reads["net diff of main.c"] = ((7, "again", 1),)
-    maintained = Invocation(choose=lambda found: next(each for each in found if each.name != REBUILD))
+    maintained = forced()
     assert engine.drive(request(verify="none"), maintained).mode == "incremental" and not stored(engine).checked
     checks = []
     for reason in ("IDIVM-402 ", "IDIVM-411 "):
         engine.tables["main.o"].commit("WRITE", {"numOutputRows": "1"}, parameters={"mode": "Append"})
-        rebuilt = Invocation(choose=lambda found: next(each for each in found if each.name == REBUILD))
+        rebuilt = forced(REBUILD)
         assert (engine.drive(request(), rebuilt).reason or "").startswith(reason) and stored(engine).checked
         checks.append(sorted(label for label in engine.labels("read") if label.startswith("check key")))
     assert checks == [["check key (id) of main.c", "check key (id) of main.o"], []]
@@ -314,7 +314,7 @@ def test_a_merge_broadcasts_a_small_source_and_not_a_large_target(
     engine.written = int(orders)
     built(grown(engine, orders), request(strategy="incremental"))
     renamed(engine)
-    recomputed = Invocation(choose=lambda found: next(each for each in found if each.name == "recompute"))
+    recomputed = forced("recompute")
     assert engine.drive(request(strategy="incremental"), recomputed).mode == "incremental"
     (write,) = (each for each in engine.log if each.kind == "write")
     assert ("BROADCAST(z)" in write.sql) is hint

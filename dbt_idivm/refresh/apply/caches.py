@@ -12,13 +12,11 @@ from dataclasses import replace
 
 from dbt_idivm.errors import IdivmError, finding
 from dbt_idivm.refresh.catalog import history
-from dbt_idivm.refresh.catalog.history import Commit
 from dbt_idivm.refresh.catalog.inputs import Input, Inputs
 from dbt_idivm.refresh.catalog.relations import describe
 from dbt_idivm.refresh.catalog.state import State
-from dbt_idivm.refresh.catalog.state import read as read_state
 from dbt_idivm.refresh.catalog.stored_view import StoredView, read_stored_view
-from dbt_idivm.refresh.checks.keys import Key, has_unique_ids
+from dbt_idivm.refresh.checks.keys import key_of_ids
 from dbt_idivm.refresh.checks.proof import Proof
 from dbt_idivm.refresh.decide.job import Job
 from dbt_idivm.refresh.decide.outcome import named
@@ -85,14 +83,8 @@ def read(job: Job, above: Planned, cache: Cache, before: StoredView, inputs: Map
             keys[name] = replace(keys[name], trusted=False)
     tables[table] = Input(table, table, facts, commit)
     if cache.key:
-        keys[table] = _key(cache, commit)
+        keys[table] = key_of_ids(tables[table], cache.key, "the IDs of a cache")
     return replace(above, inputs=replace(above.inputs, tables=tables), keys=keys, through={**inputs, **above.through})
-
-
-def _key(cache: Cache, commit: Commit) -> Key:
-    """Its IDs, which are unique by construction unless keys below it were left unverified."""
-    last = read_state(commit.user_metadata)
-    return Key(cache.key, "the IDs of a cache", trusted=last is not None and has_unique_ids(last))
 
 
 def caches_in(request: ModelRequest, state: State) -> tuple[str, ...]:

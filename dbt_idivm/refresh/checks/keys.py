@@ -130,9 +130,13 @@ def _upstream(found: Input) -> Key | None:
     ids = found.facts.properties.get(IDS) or ()
     if not ids or not set(ids) <= {attribute.name for attribute in found.facts.columns}:
         return None
-    # a clone has the property too, and so has a view whose last commit is somebody else's
+    return key_of_ids(found, tuple(ids), "the IDs of an upstream view")
+
+
+def key_of_ids(found: Input, ids: tuple[str, ...], declared: str) -> Key:
+    """The IDs of a view or cache as its key. They are checked if others wrote to it, or if a clone has only its properties."""
     last = _last(found)
-    return Key(tuple(ids), "the IDs of an upstream view", trusted=last is not None and has_unique_ids(last))
+    return Key(ids, declared, trusted=last is not None and has_unique_ids(last))
 
 
 def _last(found: Input) -> state.State | None:

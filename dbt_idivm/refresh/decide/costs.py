@@ -12,11 +12,12 @@ from dbt_idivm.cost.sizes import Size, of_rows, width
 from dbt_idivm.cost.work import Changes, Situation, TableChanges, expected, incremental, rebuild, source_rows
 from dbt_idivm.errors import Finding, finding
 from dbt_idivm.operators.scan import DiffClass
+from dbt_idivm.refresh.catalog.inputs import Input
 from dbt_idivm.refresh.catalog.state import Consumed
 from dbt_idivm.refresh.changes import net_diffs
 from dbt_idivm.refresh.changes.moves import Move
 from dbt_idivm.refresh.changes.net_diffs import INLINE_ROWS
-from dbt_idivm.refresh.checks.keys import KeyedInput
+from dbt_idivm.refresh.checks.keys import Key
 from dbt_idivm.refresh.decide.observe import Observed
 from dbt_idivm.refresh.decide.outcome import named
 from dbt_idivm.refresh.decide.planned import Planned
@@ -80,14 +81,16 @@ class Costs:
     def read(self, net: NetChanges) -> Situation:
         """After that: as the rows are classified, or as the commits say for those that stay in the engine."""
         estimated = expected(self.plan, self.counts, hopeful=False)
-        tables = {scan.occurrence: scan.table for scan in self.plan.scans}
+        scans = {scan.occurrence: scan for scan in self.plan.scans}
 
         def changed(occurrence: str, diff_class: DiffClass, split: frozenset[str]) -> float:
-            diff = net.diffs.get(tables[occurrence])
+            scan = scans[occurrence]
+            diff = net.diffs.get(scan.table)
             if diff is None:
                 return 0.0
             if isinstance(diff, FeedDiff):
-                return max(estimated(occurrence, diff_class, split), 0.0 if diff.appended or diff_class in diff.empty else 1.0)
+                least = 0.0 if diff.appended or diff.has_none(scan, diff_class) else 1.0
+                return max(estimated(occurrence, diff_class, split), least)
             return float(len(net.classes[occurrence, split][diff_class])) if (occurrence, split) in net.classes else 0.0
 
         return self.situation(changed)
@@ -125,8 +128,7 @@ class Costs:
                        bytes_read=2 * size.bytes if unsaid else 0)
         if not self.counts[move.table].inserted or self.seen.work.job.config.verify == "none":
             return read
-        checked = (each for each in self._keyed if each.found.table == move.table and each.key and not each.key.trusted)
-        return read + total(self._key_query(each) for each in checked)
+        return read + total(self._key_query(found, key) for found, key in self._untrusted if found.table == move.table)
 
     @property
     def unverified(self) -> Mapping[str, Consumed] | None:
@@ -137,20 +139,20 @@ class Costs:
         if config.verify != "always" or config.unique_key or state is None or not state.checked:
             return None
         left = {**state.inputs, **state.unverified}
-        return {each.found.name: left[each.found.name] for each in self._keyed if each.key is not None and not each.key.trusted
-                and (self.seen.moves[each.found.table].moved or each.found.name in state.unverified)}
+        return {found.name: left[found.name] for found, _ in self._untrusted
+                if self.seen.moves[found.table].moved or found.name in state.unverified}
 
     @property
-    def _keyed(self) -> list[KeyedInput]:
-        found = self.seen.work.planned.keyed_inputs
-        return [each for each in found if each.key is not None and each.found.table in self.plan.tables]
+    def _untrusted(self) -> list[tuple[Input, Key]]:
+        """The inputs whose keys are looked up."""
+        return [(each.found, each.key) for each in self.seen.work.planned.keyed_inputs
+                if each.key is not None and not each.key.trusted and each.found.table in self.plan.tables]
 
-    def _key_query(self, keyed: KeyedInput) -> Measure:
+    def _key_query(self, found: Input, key: Key) -> Measure:
         """Looking new keys up in the key's columns of the whole table, of which each row is taken in once."""
-        assert keyed.key is not None
-        size = self.seen.work.planned.sizes.get(keyed.found.table, Size(0, 0))
-        types = {each.name: each.type for each in keyed.found.facts.columns}
-        part = width(types[name] for name in keyed.key.columns) / width(types.values())
+        size = self.seen.work.planned.sizes.get(found.table, Size(0, 0))
+        types = {each.name: each.type for each in found.facts.columns}
+        part = width(types[name] for name in key.columns) / width(types.values())
         return Measure(queries=1, nodes=3, tuples=size.rows, bytes_read=size.bytes * min(part, 1.0))
 
     def reason(self, choice: Choice, pays: str) -> Finding:
