@@ -70,8 +70,8 @@ def _annotated(expression: exp.Expr) -> exp.Expr:
 def _corrected(node: exp.Expr) -> exp.DataType | None:
     """The type that Spark gives to what annotate_types takes for the type of an operand; None for everything else.
 
-    A part of a BIGINT or a TIMESTAMP is a text, one operand of a floating-point type makes the result floating-point, and what a
-    text becomes in arithmetic depends on ANSI mode.
+    A part of a BIGINT or a TIMESTAMP is a text, one operand of a floating-point type makes the result floating-point, one of
+    several INTs is an INT, and what a text becomes in arithmetic depends on ANSI mode.
     """
     if isinstance(node, _PARTS_OF_TEXTS):
         whole = _type(node.this)
@@ -80,11 +80,17 @@ def _corrected(node: exp.Expr) -> exp.DataType | None:
         kinds = [_type(each) for each in alternatives(node)]
         if any(map(is_float, kinds)):
             return exp.DataType(this=Type.DOUBLE)
-        mixed = any(map(is_text, kinds)) and not all(is_text(kind) or kind.this == Type.NULL for kind in kinds)
-        return exp.DataType(this=Type.UNKNOWN) if mixed else None
+        values = [kind for kind in kinds if kind.this != Type.NULL]
+        if any(map(is_text, kinds)) and not all(map(is_text, values)):
+            return exp.DataType(this=Type.UNKNOWN)
+        return values[0] if _are_one_kind_of_integer(values) and _type(node) != values[0] else None
     if isinstance(node, _ARITHMETIC) and any(is_text(_type(each)) for each in node.iter_expressions()):
         return exp.DataType(this=Type.UNKNOWN)
     return None
+
+
+def _are_one_kind_of_integer(kinds: Sequence[exp.DataType]) -> bool:
+    return len({kind.this for kind in kinds}) == 1 and is_integral(kinds[0])
 
 
 def _type(node: exp.Expr) -> exp.DataType:

@@ -153,7 +153,10 @@ def membership(lowering: Lowering, test: Existence, env: Env, scope: Scope, colu
         return cast(exp.Expr, exp.true())
     for value, item in zip(values, columns, strict=True):
         one, other = infer_type(value, types), infer_type(item, types)
-        if not _is_comparable(one, other):
+        unknown = exp.DataType.Type.UNKNOWN in (one.this, other.this)
+        if unknown and lowering.untyped_unions:
+            continue  # it is lowered again with the types of these unions
+        if unknown or not _is_comparable(one, other):
             what = f"IN that compares {one.sql('spark').lower()} with {other.sql('spark').lower()} (CAST one of them)"
             lowering.findings.append(finding(208, place, what=what))
     equal = [exp.EQ(this=operand(value), expression=operand(bare(item))) for value, item in zip(values, columns, strict=True)]
@@ -167,6 +170,4 @@ def or_unknown(test: exp.Expr) -> exp.Expr:
 
 def _is_comparable(one: exp.DataType, other: exp.DataType) -> bool:
     """Whether IN and = compare the two in the same way whatever Spark's rules of conversion."""
-    if exp.DataType.Type.UNKNOWN in (one.this, other.this):
-        return False
     return one == other or (is_numeric(one) and is_numeric(other)) or (is_text(one) and is_text(other))

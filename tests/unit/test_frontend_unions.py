@@ -36,6 +36,16 @@ def test_nobody_is_asked_where_the_types_are_beyond_doubt_and_the_same(sql: str)
     assert not lower(sql, CATALOG).untyped_unions
 
 
+def test_a_union_whose_types_are_still_to_be_asked_for_may_be_tested_by_in() -> None:
+    sql = f"SELECT k FROM ({MIXED}) u WHERE x IN (SELECT p FROM s.b)"
+    assert list(lower(sql, CATALOG).untyped_unions) == [1]
+    decimal = ("int", "decimal(12,2)")
+    unions = UnionTypes((("int", "int"), ("int", "decimal(10,2)")), decimal, (decimal,))
+    assert not typed(sql, unions).untyped_unions
+    with pytest.raises(IdivmError, match="IDIVM-208"):
+        typed(sql.replace("SELECT p FROM s.b", "SELECT t FROM s.b"), unions)
+
+
 @pytest.mark.parametrize("sql", [
     MIXED,
     "SELECT k FROM s.a UNION SELECT k FROM s.c",

@@ -13,7 +13,7 @@ from dbt_idivm.support import CATALOG
 
 TYPES = {name: type_of(kind) for name, kind in {
     "x": "bigint", "s": "string", "b": "binary", "a": "array<int>", "p": "decimal(10,2)", "d": "double",
-    "ts": "timestamp"}.items()}
+    "i": "int", "ts": "timestamp"}.items()}
 
 
 @pytest.mark.parametrize(("expression", "kind"), [
@@ -22,7 +22,8 @@ TYPES = {name: type_of(kind) for name, kind in {
     ("coalesce(p, d)", "double"), ("if(x > 1, p, d)", "double"), ("greatest(p, d)", "double"),
     ("case when x > 1 then p else d end", "double"), ("case when x > 1 then d else 1 end + 1", "double"),
     ("coalesce(x, s)", "unknown"), ("-s", "unknown"), ("x + s", "unknown"), ("x * '1'", "unknown"), ("-left(x, 2)", "unknown"),
-    ("coalesce(x, 1)", "bigint"), ("x + 1", "bigint"), ("coalesce(s, null)", "string"), ("-x", "bigint"),
+    ("coalesce(x, 1)", "bigint"), ("coalesce(i, 0)", "int"), ("nvl(i, i)", "int"), ("if(i = 1, i, null)", "int"),
+    ("coalesce(i, x)", "bigint"), ("x + 1", "bigint"), ("coalesce(s, null)", "string"), ("-x", "bigint"),
 ])
 def test_types_are_those_of_spark(expression: str, kind: str) -> None:
     found = infer_type(parse_one(expression, dialect="spark"), TYPES)
