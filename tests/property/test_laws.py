@@ -96,8 +96,8 @@ def all_of(case: Case) -> Content:
 @fewer
 @given(case=cases(), options=BY_IDIFFS | TUPLES)
 def test_a_refresh_twice_is_a_refresh_once(case: Case, options: Options) -> None:
-    """Not where something is added up, sums or the copies of a tuple: the refresh driver applies it to the state that it was made
-    for, and to no other.
+    """Not where something is added up or appended, sums, copies of a tuple or new rows: the refresh driver applies it to the state
+    that it was made for, and to no other.
 
     Tuples by ID, and in a view with copies the rows of a fresh INS, are written again in place of themselves: neither reads the
     view.
@@ -108,6 +108,8 @@ def test_a_refresh_twice_is_a_refresh_once(case: Case, options: Options) -> None
         world.load(case.start)
         for batch in case.batches:
             script = world.refresh(batch)
+            if script is not None and script.shape == "append":
+                continue
             once = world.stored()
             assert world.apply(script) == 0 or not world.plan.root.unique or options.strategy == "tuple"
             assert world.stored() == once
