@@ -41,6 +41,10 @@ def judge(case: Case, options: Options, coverage: Coverage, engine: Callable[[],
         world = World(case.tables, case.sql, options, engine)
     except IdivmError as refusal:
         raise Discarded(_justified(case, refusal, engine)) from refusal
+    except SparkRefuses as error:  # asked for the types of a cache
+        if (found := _refused(case, engine)) is None:
+            raise
+        raise Discarded(f"Spark says {found.error_class}, the planner nothing") from error
     with world:
         world.fill(case.start)
         try:
@@ -82,16 +86,24 @@ def _refreshed(case: Case, world: World, batch: Content, coverage: Coverage) -> 
 def _justified(case: Case, refusal: IdivmError, engine: Callable[[], Engine]) -> str:
     """Why a refused case cannot be checked. Fails if the planner reports an error of the user and Spark accepts the text."""
     codes = ", ".join(sorted(set(refusal.codes)))
+    error = _refused(case, engine)
+    if error is not None:
+        return f"Spark says {error.error_class}, the planner {codes}"
+    if refusal.is_refusal or set(refusal.codes) <= NO_TABLE:
+        return f"the planner says {codes}"
+    raise WronglyRefused(f"{case.sql}\n{refusal}")
+
+
+def _refused(case: Case, engine: Callable[[], Engine]) -> SparkRefuses | None:
+    """Spark's error about the user's text; None if it accepts it."""
     world = engine()
     for table in case.tables:
         world.create(table.name, table.columns)
     try:
         spark_meaning().schema(case.sql)
     except SparkRefuses as error:
-        return f"Spark says {_own(error).error_class}, the planner {codes}"
-    if refusal.is_refusal or set(refusal.codes) <= NO_TABLE:
-        return f"the planner says {codes}"
-    raise WronglyRefused(f"{case.sql}\n{refusal}")
+        return _own(error)
+    return None
 
 
 def _expected(world: World) -> Counter[Row] | None:
