@@ -86,11 +86,6 @@ CODES: tuple[ErrorCode, ...] = (
         "pass a dbt properties file, or another file that lists the inputs under these names"),
     # 2xx: the model's SQL
     ErrorCode(
-        "IDIVM-201", "not yet", "{join}",
-        "a row is padded with NULLs as long as it has no partner on the other side; there are no rules yet for rows that gain "
-        "or lose their partners",
-        "use an inner join if each row has a partner, " + _REBUILD, "outer joins"),
-    ErrorCode(
         "IDIVM-203", "not yet", "window function {what}",
         "a change of one row may change the value of every row of its partition; there are no rules for that yet",
         "compute it in a downstream model, " + _REBUILD, "windows"),
@@ -112,14 +107,15 @@ CODES: tuple[ErrorCode, ...] = (
         "use min, max or another aggregate whose result does not depend on the order, " + _REBUILD),
     ErrorCode(
         "IDIVM-208", "not yet", "subquery in an expression: {what}",
-        "EXISTS and IN are maintained only as AND-ed conditions of WHERE that are correlated by conditions of their own WHERE; "
-        "there are no rules for other subqueries yet",
+        "EXISTS and IN are maintained only as AND-ed conditions of WHERE that are correlated by conditions of their own WHERE, a "
+        "scalar subquery only if it has one aggregate without GROUP BY and is correlated by equalities; there are no rules for "
+        "other subqueries yet",
         "write it as such an EXISTS, as an inner join on a unique key, or with an aggregated derived table, " + _REBUILD,
         "subqueries"),
     ErrorCode(
         "IDIVM-209", "not yet", "{operation}",
         "how often a row appears depends on how often it appears on both sides; there are no rules for that yet",
-        "write it as a join where rows are unique, " + _REBUILD, "set operations"),
+        "leave ALL out where rows are unique, " + _REBUILD, "set operations"),
     ErrorCode(
         "IDIVM-210", "not yet", "{what}",
         "each row belongs to several groups at once; there are no rules for that yet",
@@ -146,13 +142,9 @@ CODES: tuple[ErrorCode, ...] = (
         "read the current version, or keep the old rows in a separate table"),
     ErrorCode(
         "IDIVM-216", "not yet", "aggregate {function}",
-        "the aggregates with rules are sum, count, avg, min and max",
+        "there are rules for aggregates of one value that do not depend on the order of the rows: sum, count, avg, min, max, "
+        "bool_and, bool_or, bit_and, bit_or, bit_xor, stddev, variance, median and their like",
         "compute the value with these, " + _REBUILD, "aggregates"),
-    ErrorCode(
-        "IDIVM-217", "not yet", "{function} with FILTER",
-        "there is no rule for filtered aggregates yet",
-        "put the condition into the argument: sum(CASE WHEN condition THEN x END), " + _REBUILD,
-        "aggregates"),
     ErrorCode(
         "IDIVM-218", "unsupported", "{column} of type {type} in {use}",
         "values of this type cannot be compared, so a refresh cannot see whether a row has changed",

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from typing import TYPE_CHECKING, Protocol
+from typing import TYPE_CHECKING, Literal, Protocol
 
 from sqlglot import exp
 
@@ -22,10 +22,12 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True)
 class Source:
-    """One item of FROM: an aliased table or subquery, and the condition that joins it to the items before it."""
+    """One item of FROM: an aliased table or subquery, and the condition that joins it to the items before it, by an outer
+    join if there is a `side`."""
 
     item: exp.Expr
     condition: exp.Expr | None = None
+    side: Literal["", "LEFT", "FULL"] = ""
 
 
 @dataclass(frozen=True)
@@ -73,6 +75,17 @@ class Block:
         sources = (*self.sources, *before, Source(last.item, conjunction(parts)))
         return Block(sources, output, where, broadcast)
 
+    def outer_join(self, other: Block, condition: exp.Expr, side: Literal["LEFT", "FULL"]) -> Block:
+        """⟕ with `other`, or ⟗: one source without conditions, that computes nothing. For ⟗ this block must be such, too."""
+        output = {**self.output, **other.output}
+        (source,) = other.sources
+        on = conjunction(substitute(part, output) for part in conjuncts(condition))
+        return Block((*self.sources, Source(source.item, on, side)), output, self.where, self.broadcast + other.broadcast)
+
+    @property
+    def has_outer_join(self) -> bool:
+        return any(source.side for source in self.sources)
+
 
 class Binder(Protocol):
     """What the leaves of a relation mean in one statement: tables at versions, diffs as rows or as feeds."""
@@ -101,6 +114,8 @@ def _named(definition: exp.Expr, name: str) -> exp.Expr:
 
 
 def _join(source: Source) -> exp.Join:
+    if source.side:
+        return exp.Join(this=owned(source.item), side=source.side, on=owned(source.condition or exp.true()))
     if source.condition is None:
         return exp.Join(this=owned(source.item), kind="CROSS")
     return exp.Join(this=owned(source.item), on=owned(source.condition))

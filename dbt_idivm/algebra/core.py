@@ -7,7 +7,7 @@ from dataclasses import dataclass, replace
 
 from sqlglot import exp
 
-from dbt_idivm.algebra.block import Binder, Block
+from dbt_idivm.algebra.block import Binder, Block, isolate
 from dbt_idivm.algebra.cardinality import Cardinality, Sizes
 from dbt_idivm.algebra.expressions import all_same, column, conjuncts, render, substitute
 from dbt_idivm.algebra.relation import Provenance, Relation
@@ -124,6 +124,16 @@ def _is_attribute(definition: exp.Expr, name: str) -> bool:
     return isinstance(definition, exp.Column) and definition.name == name
 
 
+def constant(relation: Relation, name: str) -> exp.Expr | None:
+    """The literal that an attribute is in every row, if that can be seen."""
+    if isinstance(relation, Compute):
+        definition = dict(relation.definitions)[name]
+        if not isinstance(definition, exp.Column):
+            return definition if isinstance(definition, exp.Literal) else None
+    found = [constant(source, theirs) for source, (theirs,) in relation.provenance((name,)) or ()]
+    return found[0] if found and all(each == found[0] for each in found) else None
+
+
 @dataclass(frozen=True)
 class Filter(Unary):
     """σ: the rows for which the condition is true."""
@@ -180,7 +190,10 @@ class Pair(Relation):
         return (self.condition,)
 
     def block(self, binder: Binder) -> Block:
-        return self.left.block(binder).join(self.right.block(binder), self.condition)
+        left, right = self.left.block(binder), self.right.block(binder)
+        if right.has_outer_join:  # whose ON cannot take the condition
+            right = isolate(right.select(), self.right.columns, binder.alias("joined"))
+        return left.join(right, self.condition)
 
     def restrict(self, on: tuple[str, ...], keys: Relation) -> Relation:
         """Each side by its own part of `on`; keys that span both sides are tested on the pairs as well."""

@@ -13,7 +13,7 @@ from dbt_idivm.algebra.operator import Operator
 from dbt_idivm.cached import cached_property
 from dbt_idivm.errors import Finding, finding
 from dbt_idivm.frontend.env import Env
-from dbt_idivm.frontend.resolve import Aliases, Canonical, Resolver, bare, canonical, rebuilt
+from dbt_idivm.frontend.resolve import Aliases, Canonical, Resolver, bare, canonical, own_nodes, rebuilt
 from dbt_idivm.frontend.scope import Scope
 from dbt_idivm.frontend.types import incomparable_attributes
 from dbt_idivm.operators import Aggregate, Project, Select
@@ -43,7 +43,7 @@ def is_aggregated(node: exp.Select) -> bool:
     """Whether the SELECT makes groups; without GROUP BY, all rows are one."""
     if node.args.get("group") or node.args.get("having"):
         return True
-    return any(item.find(exp.AggFunc) for item in node.expressions)
+    return any(isinstance(each, exp.AggFunc) for item in node.expressions for each in own_nodes(item))
 
 
 @dataclass
@@ -59,6 +59,11 @@ class Grouping:
     groups: dict[Canonical, str] = field(default_factory=dict)  # expression → attribute
     computed: dict[Canonical, tuple[str, exp.Expr]] = field(default_factory=dict)  # expression → attribute, definition
     calls: dict[tuple[str, str | None, bool], Call] = field(default_factory=dict)
+    scalars: Mapping[int, exp.Expr] = field(default_factory=dict)  # values of subqueries in HAVING
+
+    def key(self, expression: exp.Expr) -> str:
+        """The attribute of a group that GROUP BY need not name."""
+        return self.groups.setdefault(self._known(expression), self._attribute(expression, ""))
 
     def apply(self, items: Sequence[SelectItem]) -> tuple[Operator, tuple[exp.Expr, ...]]:
         """γ and the HAVING above it; with each item's expression over γ's attributes."""
@@ -129,6 +134,9 @@ class Grouping:
         """
         if isinstance(node, exp.AggFunc):
             return self._over_groups(Resolver(self.scope, self.env, self.lowering.findings).resolve(node), node, "")
+        if isinstance(node, exp.Query):
+            resolver = Resolver(self.scope, self.env, self.lowering.findings, scalars=self.scalars)
+            return self._over_groups(resolver.resolve(node), node, "")
         group = self._group(node)
         if group is not None:
             return column(group)

@@ -24,7 +24,8 @@ Builder = Callable[..., exp.Expr]
 
 # Other names for the same function, and forms with their own syntax that are written back in full.
 _SAME = frozenset({"NVL", "IFNULL", "MEAN", "INT", "BIGINT", "SMALLINT", "TINYINT", "DOUBLE", "FLOAT", "STRING",
-                   "BOOLEAN", "DATE", "TIMESTAMP", "BINARY", "DECIMAL", "CEILING", "LCASE", "UCASE", "POW"})
+                   "BOOLEAN", "DATE", "TIMESTAMP", "BINARY", "DECIMAL", "CEILING", "LCASE", "UCASE", "POW", "EVERY", "STD",
+                   "VAR_SAMP"})
 # f(unit, x, y): the unit is a word, not a column.
 _UNIT_FIRST = frozenset({"DATEADD", "DATE_ADD", "DATEDIFF", "DATE_DIFF", "TIMESTAMPADD", "TIMESTAMPDIFF"})
 # Read by sqlglot as more than a call: the path in get_json_object becomes a separate tree.
@@ -35,7 +36,8 @@ _OWN_SYNTAX = frozenset({"CAST", "TRY_CAST", "EXTRACT", "TRIM", "OVERLAY", "POSI
 
 _PARSER: Any = Spark.parser_class
 _BUILDERS: dict[str, Builder] = {**dict.fromkeys(_UNIT_FIRST, exp.Anonymous.from_arg_list), **_PARSER.FUNCTIONS,
-                                 **dict.fromkeys(_BY_NAME, exp.Anonymous.from_arg_list), "MEAN": exp.Avg.from_arg_list}
+                                 **dict.fromkeys(_BY_NAME, exp.Anonymous.from_arg_list), "MEAN": exp.Avg.from_arg_list,
+                                 "EVERY": exp.LogicalAnd.from_arg_list, "STD": exp.Stddev.from_arg_list}
 _MARKED = frozenset({*_BUILDERS, *_PARSER.FUNCTION_PARSERS}) - _OWN_SYNTAX
 # No comma may be before one of these, and none after one of those.
 _AFTER_LIST = frozenset({TokenType.COMMA, TokenType.R_PAREN, TokenType.R_BRACKET, TokenType.FROM, TokenType.WHERE,

@@ -79,11 +79,9 @@ ORDERED = _words("""
 
 # Aggregates that have no rule yet.
 AGGREGATE = _words("""
-    any approx_count_distinct bit_and bit_or bit_xor bitmap_and_agg bitmap_construct_agg bitmap_or_agg
-    bool_and bool_or corr count_if count_min_sketch covar_pop covar_samp every grouping grouping_id hll_sketch_agg
-    hll_union_agg kurtosis median percentile percentile_cont percentile_disc regr_avgx regr_avgy
-    regr_count regr_intercept regr_r2 regr_slope regr_sxx regr_sxy regr_syy skewness some std stddev
-    stddev_pop stddev_samp try_avg try_sum var_pop var_samp variance
+    any approx_count_distinct bitmap_and_agg bitmap_construct_agg bitmap_or_agg corr count_min_sketch covar_pop covar_samp
+    grouping grouping_id hll_sketch_agg hll_union_agg percentile percentile_cont percentile_disc regr_avgx regr_avgy
+    regr_count regr_intercept regr_r2 regr_slope regr_sxx regr_sxy regr_syy some try_avg try_sum
 """)
 
 # One row becomes several.

@@ -1,7 +1,7 @@
 """SQL text → operators: the whole of the front end in one call.
 
-parse → refuse what has no rule → find the tables → lower, resolving names as Spark does (`scope.py`). sqlglot's own
-`qualify` is not used: it lower-cases the user's names, stops at the first error, and resolves aliases differently
+parse → refuse what has no rule → write sugar with other constructs → lower, resolving names as Spark does (`scope.py`).
+sqlglot's own `qualify` is not used: it lower-cases the user's names, stops at the first error, and resolves aliases differently
 from Spark in several places (`tests/unit/test_frontend_names.py` has them).
 """
 
@@ -22,6 +22,7 @@ from dbt_idivm.frontend.env import Env
 from dbt_idivm.frontend.query import Lowering
 from dbt_idivm.frontend.refuse import refusals
 from dbt_idivm.frontend.scope import Entry, Scope
+from dbt_idivm.frontend.sugar import without_sugar
 from dbt_idivm.frontend.tables import relations, tables_in
 from dbt_idivm.frontend.text import Text
 from dbt_idivm.frontend.types import incomparable_outputs, incomparable_rows
@@ -53,6 +54,8 @@ def lower(sql: str, catalog: Catalog) -> Lowered:
     views = _views(names, catalog)
     tree = _parsed(text)
     _raise([found for each in ((text, tree), *views.values()) for found in _obstacles(*each, catalog)])
+    for query in (tree, *(each for _, each in views.values())):
+        without_sugar(query)
     lowering = Lowering(catalog, views)
     try:
         rows = lowering.query(tree, Env(text), "v")

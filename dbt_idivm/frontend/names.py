@@ -38,6 +38,10 @@ class Names:
         """The name of a union: its branch attribute is `<name>__branch`."""
         return self.occurrence(scope, ("branch",))
 
+    def outer_join(self, scope: str) -> str:
+        """The name of an outer join: its presence markers are `<name>__has_left` and `<name>__has_right`."""
+        return self.occurrence(scope, ("has_left", "has_right"))
+
     def take(self, root: Operator) -> None:
         """The names of a tree are in use."""
         for node in operators(root):

@@ -8,22 +8,22 @@ from typing import cast
 
 from sqlglot import exp
 
-from dbt_idivm.algebra.expressions import column, conjunction
+from dbt_idivm.algebra.expressions import column, conjunction, same
 from dbt_idivm.algebra.operator import Operator
 from dbt_idivm.context import Catalog, Subview, TableInfo
 from dbt_idivm.errors import Finding, IdivmError, Place, finding, nearest
 from dbt_idivm.frontend.coercion import UntypedUnion, check, coerced, needs_types
 from dbt_idivm.frontend.env import Env
 from dbt_idivm.frontend.names import Names
-from dbt_idivm.frontend.resolve import Resolver, bare
+from dbt_idivm.frontend.resolve import Resolver, bare, own_nodes
 from dbt_idivm.frontend.scope import Entry, Scope, Unknown
-from dbt_idivm.frontend.select import select
-from dbt_idivm.frontend.subquery import where
+from dbt_idivm.frontend.select import Item, items, select
+from dbt_idivm.frontend.subquery import filtered, where
 from dbt_idivm.frontend.tables import name_of
 from dbt_idivm.frontend.text import Text
 from dbt_idivm.frontend.types import incomparable_attributes, incomparable_operands
 from dbt_idivm.frontend.values import rows_of
-from dbt_idivm.operators import Aggregate, Join, OneRow, Scan, SemiAntiJoin, UnionAll
+from dbt_idivm.operators import Aggregate, Join, OneRow, OuterJoin, Project, Scan, SemiAntiJoin, UnionAll
 from dbt_idivm.operators.aggregate import FUNCTIONS
 from dbt_idivm.relation_name import name_parts
 
@@ -53,31 +53,40 @@ class Lowering:
         """Any query. Its computed columns are called `<name>__<column>`."""
         if isinstance(node, exp.Subquery):
             return self.query(node.this, env.within(node), name)
-        if isinstance(node, exp.Union):
-            return self.union(node, env.within(node), name)
+        if isinstance(node, exp.SetOperation):
+            return self.set_operation(node, env.within(node), name)
         node, env = cast(exp.Select, node), env.within(node)
         root, scope = self.source(node, env)
         root = where(self, node, env, root, scope)
         return Rows(*select(self, node, env, root, scope, name))
 
-    def union(self, node: exp.Union, env: Env, name: str) -> Rows:
-        """UNION ALL of all branches; UNION [DISTINCT] is γ without aggregates above it."""
+    def set_operation(self, node: exp.SetOperation, env: Env, name: str) -> Rows:
+        """UNION ALL of all branches; INTERSECT is ⋉ on equal columns, EXCEPT is ▷. DISTINCT is γ without aggregates above it."""
         branches = [self.query(branch, env, name) for branch in _branches(node)]
-        first = branches[0]
+        first, word = branches[0], _word(node)
+        place = env.text.place(node.expression, word, "MINUS")
         for branch in branches[1:]:
-            if len(branch.scope.entries) != len(first.scope.entries):
-                self._uneven(node, env, first, branch)
+            widths = len(first.scope.entries), len(branch.scope.entries)
+            if widths[0] != widths[1]:
+                self.findings.append(finding(227, place, operation=word, left=widths[0], right=widths[1]))
                 return first
-        place = env.text.place(node.expression, "UNION")
-        root, outputs = self._all(branches, place, name)
+        united, outputs = self._all(branches, place, name)
+        root: Operator = united
+        if not isinstance(node, exp.Union):
+            # its branches, which are cast as those of UNION ALL are
+            left, right = united.inputs
+            outputs, others = cast("tuple[tuple[str, ...], tuple[str, ...]]", united.sources)
+            self.findings += incomparable_attributes(others, right, place, word)
+            equal = conjunction(same(column(one), column(other)) for one, other in zip(outputs, others, strict=True))
+            root = SemiAntiJoin(left, right, cast(exp.Expr, equal), anti=isinstance(node, exp.Except))
         if node.args.get("distinct"):
-            self.findings += incomparable_attributes(outputs, root, place, "UNION")
-            root = Aggregate(root, outputs, ())
+            self.findings += incomparable_attributes(outputs, root, place, word)
+            root = Aggregate(root, tuple(dict.fromkeys(outputs)), ())
         entries = zip(first.scope.entries, outputs, strict=True)
         return Rows(root, Scope(tuple(replace(entry, attribute=output) for entry, output in entries)))
 
     def _all(self, branches: Sequence[Rows], place: Place | None, name: str, *,
-             at_once: bool = False) -> tuple[Operator, tuple[str, ...]]:
+             at_once: bool = False) -> tuple[UnionAll, tuple[str, ...]]:
         """∪ of branches of one width, each cast to its types if these are known, and its outputs. `at_once`: rows of VALUES."""
         entries = branches[0].scope.entries
         union = self.names.union(name)
@@ -96,6 +105,12 @@ class Lowering:
         elif needs_types(root):
             self.untyped_unions[number] = UntypedUnion(root, at_once)
         return root, outputs
+
+    def subquery(self, node: exp.Select, env: Env) -> tuple[Operator, Scope, list[exp.Expr], tuple[Item, ...]]:
+        """The rows of FROM and WHERE of a subquery, its scope, its correlated conditions, and its select list over these."""
+        root, scope = self.source(node, env)
+        root, conditions = filtered(self, node, env, root, scope, correlate=True)
+        return root, scope, conditions, tuple(items(self, node, env, scope, root.types))
 
     def source(self, node: exp.Expr, env: Env) -> tuple[Operator, Scope]:
         """FROM with its joins, from left to right. A comma is one of them: `a, b JOIN c` is `(a CROSS JOIN b) JOIN c`."""
@@ -128,7 +143,27 @@ class Lowering:
         if node.kind in ("SEMI", "ANTI"):
             kept = tuple(entry for entry in scope.entries if entry.attribute in left.columns)
             return SemiAntiJoin(left, right, condition, anti=node.kind == "ANTI"), Scope(kept)
+        if node.side:
+            return self._outer(left, right, condition, pairs, scope, node)
         return Join(left, right, condition), scope
+
+    def _outer(self, left: Operator, right: Operator, condition: exp.Expr, pairs: tuple[tuple[Entry, Entry], ...], scope: Scope,
+               node: exp.Join) -> tuple[Operator, Scope]:
+        """⟕ or ⟗; `left RIGHT JOIN right` is right ⟕ left. A column of USING is that of the preserved side, of both COALESCE."""
+        name = self.names.outer_join(node.alias_or_name or "outer")
+        if node.side == "LEFT":
+            return OuterJoin(left, right, condition, name), scope
+        if node.side == "RIGHT":
+            return OuterJoin(right, left, condition, name), scope.shown({one: other for one, other in pairs})
+        root: Operator = OuterJoin(left, right, condition, name, full=True)
+        if not pairs:
+            return root, scope
+        merged = {one: Entry((), one.name, self.names.attribute(name, one.name)) for one, _ in pairs}
+        definitions: dict[str, exp.Expr] = {each: column(each) for each in root.columns}
+        for one, other in pairs:
+            value = exp.Coalesce(this=column(one.attribute), expressions=[column(other.attribute)])
+            definitions[merged[one].attribute] = value
+        return Project(root, tuple(definitions.items())), scope.shown(merged)
 
     def relation(self, node: exp.Expr, env: Env) -> tuple[Operator, Scope]:
         """One item of FROM, with its alias, and with the joins inside its brackets."""
@@ -212,14 +247,9 @@ class Lowering:
         return scope.aliased(node.alias, names)
 
     def refuse_aggregates(self, node: exp.Expr, text: Text, clause: str) -> None:
-        for call in node.find_all(*FUNCTIONS.values()):
+        for call in (each for each in own_nodes(node) if isinstance(each, tuple(FUNCTIONS.values()))):
             what = f"aggregate {text.source(call)} in {clause}"
             self.findings.append(finding(229, text.place(call), what=what))
-
-    def _uneven(self, node: exp.Union, env: Env, left: Rows, right: Rows) -> None:
-        widths = len(left.scope.entries), len(right.scope.entries)
-        place = env.text.place(node.expression, "UNION")
-        self.findings.append(finding(227, place, operation="UNION", left=widths[0], right=widths[1]))
 
     def _not_shared(self, word: str, node: exp.Join, env: Env, names: Scope) -> None:
         near = ", ".join(nearest(word, [entry.name for entry in names.visible]))
@@ -230,10 +260,14 @@ def _qualifier(relation: str) -> tuple[str, ...]:
     return tuple(part.lower() for part in name_parts(relation))
 
 
-def _branches(node: exp.Union) -> list[exp.Expr]:
-    """The branches of UNION ALLs that chain to the left; a UNION [DISTINCT] has two."""
+def _word(node: exp.SetOperation) -> str:
+    return "UNION" if isinstance(node, exp.Union) else "INTERSECT" if isinstance(node, exp.Intersect) else "EXCEPT"
+
+
+def _branches(node: exp.SetOperation) -> list[exp.Expr]:
+    """The branches of UNION ALLs that chain to the left; any other has two."""
     left = node.this
-    chained = isinstance(left, exp.Union) and not left.args.get("distinct") and not left.args.get("with_")
-    if chained and not node.args.get("distinct"):
+    plain = all(isinstance(each, exp.Union) and not each.args.get("distinct") for each in (node, left))
+    if plain and not left.args.get("with_"):
         return [*_branches(left), node.expression]
     return [left, node.expression]

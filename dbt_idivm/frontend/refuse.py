@@ -13,7 +13,7 @@ from sqlglot import TokenType, exp
 
 from dbt_idivm.algebra.expressions import DIALECT
 from dbt_idivm.errors import Finding, finding
-from dbt_idivm.frontend import functions
+from dbt_idivm.frontend import functions, sugar
 from dbt_idivm.frontend.dialect import tokens_of
 from dbt_idivm.frontend.invalid import arguments, branches, double_name, symmetric
 from dbt_idivm.frontend.subquery import is_conjunct, is_existence
@@ -42,8 +42,6 @@ def join(node: exp.Expr, text: Text) -> Finding | None:
     if node.kind in ("SEMI", "ANTI"):
         known = node.side in ("", "LEFT") and not node.method
         return None if known else finding(229, text.place(node.this, node.side or node.kind), what=words)
-    if node.side:
-        return finding(201, text.place(node.this, node.side), join=words)
     if isinstance(node.this, exp.Lateral):
         return None
     return None if node.method in ("", "NATURAL") else finding(228, text.place(node.this, "JOIN"), what=words)
@@ -79,10 +77,9 @@ def recursion(node: exp.Expr, text: Text) -> Finding | None:
 
 
 def set_operation(node: exp.Expr, text: Text) -> Finding | None:
-    if isinstance(node, exp.Intersect | exp.Except):
+    if isinstance(node, exp.Intersect | exp.Except) and not node.args.get("distinct"):
         word = "INTERSECT" if isinstance(node, exp.Intersect) else "EXCEPT"
-        tail = "" if node.args.get("distinct") else " ALL"
-        return finding(209, text.place(node.expression, word, "MINUS"), operation=word + tail)
+        return finding(209, text.place(node.expression, word, "MINUS"), operation=f"{word} ALL")
     if isinstance(node, exp.Union) and node.args.get("by_name"):
         return finding(228, text.place(node.expression, "UNION"), what="UNION BY NAME")
     return None
@@ -127,7 +124,7 @@ def time_travel(node: exp.Expr, text: Text) -> Finding | None:
 
 
 def subquery(node: exp.Expr, text: Text) -> Finding | None:
-    """A query anywhere but in FROM, WITH, a set operation, or an EXISTS or IN that is a conjunct of WHERE."""
+    """EXISTS or IN that is no conjunct of WHERE, ANY and ALL. Other subqueries are refused where they are not expected."""
     if is_existence(node):
         word = "IN (SELECT …)" if isinstance(node, exp.In) else "EXISTS"
         what = f"{word} that is not one of the AND-ed conditions of WHERE"
@@ -139,18 +136,7 @@ def subquery(node: exp.Expr, text: Text) -> Finding | None:
         if not isinstance(node.this.unnest(), exp.Query):  # an aggregate of conditions
             return finding(216, text.place(node), function=f"{word.lower()}({text.source(node.this)})")
         return finding(208, text.place(node, word), what=word)
-    if isinstance(node, exp.Query) and not isinstance(node.parent, _HOMES):
-        return finding(208, text.place(node, "SELECT"), what="a scalar subquery")
     return None
-
-
-_HOMES = (exp.From, exp.Join, exp.CTE, exp.SetOperation, exp.Subquery, exp.Exists, exp.In, type(None))
-
-
-def filtered(node: exp.Expr, text: Text) -> Finding | None:
-    if not isinstance(node, exp.Filter):
-        return None
-    return finding(217, text.place(node), function=text.source(node.this))
 
 
 def function(node: exp.Expr, text: Text) -> Finding | None:
@@ -170,7 +156,7 @@ def _named(name: str, node: exp.Expr, text: Text) -> Finding | None:
     place, source = text.place(node), text.source(node)
     if name == "unix_timestamp" and not any(node.iter_expressions()):
         return finding(206, place, function=source)
-    if name in functions.SCALAR or name in FUNCTIONS:
+    if name in functions.SCALAR or name in FUNCTIONS or name in sugar.FUNCTIONS:
         return None
     if name in functions.AGGREGATE:
         return finding(216, place, function=source)
@@ -206,7 +192,9 @@ def _functions(sql: str) -> Iterator[str]:
 
 def aggregate_shape(node: exp.Expr, text: Text) -> Finding | None:
     """An aggregate with several arguments, or with its own ORDER BY."""
-    if not isinstance(node, tuple(FUNCTIONS.values())):
+    if isinstance(node, exp.CountIf) and isinstance(node.this, exp.Distinct):
+        return finding(228, text.place(node), what=text.source(node))
+    if not isinstance(node, (*FUNCTIONS.values(), exp.CountIf)):
         return None
     operand = node.this
     if operand is None:
@@ -275,8 +263,8 @@ _CLAUSES = frozenset({"with_", "expressions", "from_", "joins", "where", "group"
                       "expression", "alias", "laterals", "limit", "offset", "qualify", "windows", "pivots", "sample", "kind"})
 _KNOWN: frozenset[type[exp.Expr]] = frozenset({
     # queries
-    exp.Select, exp.Union, exp.Subquery, exp.With, exp.CTE, exp.From, exp.Join, exp.Table, exp.Values, exp.TableAlias, exp.Where,
-    exp.Group, exp.Having, exp.Distinct, exp.Star, exp.Alias, exp.Limit,
+    exp.Select, exp.Union, exp.Intersect, exp.Except, exp.Subquery, exp.With, exp.CTE, exp.From, exp.Join, exp.Table, exp.Values,
+    exp.TableAlias, exp.Where, exp.Group, exp.Having, exp.Filter, exp.Distinct, exp.Star, exp.Alias, exp.Limit,
     # names and values
     exp.Column, exp.Identifier, exp.Literal, exp.Null, exp.Boolean, exp.Var, exp.DataType, exp.DataTypeParam,
     exp.ColumnDef, exp.Interval, exp.IntervalSpan, exp.Tuple, exp.PropertyEQ, exp.Lambda,
@@ -289,5 +277,5 @@ _KNOWN: frozenset[type[exp.Expr]] = frozenset({
 
 CHECKS: tuple[Check, ...] = (
     join, window, limit, recursion, double_name, branches, set_operation, grouping, lateral, pivot, sample, time_travel,
-    constant_rows, subquery, filtered, aggregate_shape, arguments, table_function, symmetric, rewritten, function, doubled_quote,
+    constant_rows, subquery, aggregate_shape, arguments, table_function, symmetric, rewritten, function, doubled_quote,
     inner_star, unknown)

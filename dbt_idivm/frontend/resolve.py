@@ -33,11 +33,23 @@ class Resolver:
     findings: list[Finding]
     aliases: Aliases = field(default_factory=dict)
     correlate: bool = False
+    scalars: Mapping[int, exp.Expr] = field(default_factory=dict)  # id of a subquery's node → its value
 
     def resolve(self, expression: exp.Expr) -> exp.Expr:
-        """A copy of `expression` in which each column is an attribute of the plan; NULL where there is none."""
-        found = {id(node): self._column(node) for node in expression.find_all(exp.Column)}
+        """A copy of `expression` in which each column is an attribute of the plan; NULL where there is none.
+
+        A scalar subquery is what `scalars` has for it.
+        """
+        found = {id(node): self._column(node) for node in own_nodes(expression) if isinstance(node, exp.Column)}
+        found |= {id(node): self._query(node) for node in queries_in(expression)}
         return _substituted(expression, found)
+
+    def _query(self, node: exp.Expr) -> exp.Expr:
+        value = self.scalars.get(id(node))
+        if value is None:
+            self.findings.append(finding(208, self.env.text.place(node, "SELECT"), what="a scalar subquery at this place"))
+            return exp.null()
+        return exp.Paren(this=value.copy()) if isinstance(value, _TIGHT) else value
 
     def alias(self, node: exp.Column) -> exp.Expr | None:
         """What the name means as an alias, or as a field of one; None if it is no alias, or that of several items."""
@@ -92,6 +104,16 @@ class Resolver:
 
     def _report(self, code: int, node: exp.Column, **details: str) -> None:
         self.findings.append(finding(code, self.env.text.place(node), column=_dotted(node), **details))
+
+
+def own_nodes(expression: exp.Expr) -> Iterator[exp.Expr]:
+    """The nodes of an expression, without those of the queries inside it."""
+    return iter(expression.walk(prune=lambda node: isinstance(node, exp.Query)))
+
+
+def queries_in(expression: exp.Expr) -> list[exp.Expr]:
+    """The outermost queries in an expression."""
+    return [node for node in own_nodes(expression) if isinstance(node, exp.Query)]
 
 
 def field_of(entry: Entry, fields: tuple[str, ...]) -> exp.Expr:

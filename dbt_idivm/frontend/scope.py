@@ -7,7 +7,7 @@ field of a struct; columns joined by USING appear once, first, and the right one
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, replace
 
 
@@ -118,3 +118,9 @@ class Scope:
         rest = tuple(entry for entry in self.entries if entry not in lefts)
         last = tuple(replace(e, hidden=True) if e in rights else e for e in other.entries)
         return Scope(first + rest + last), pairs
+
+    def shown(self, others: Mapping[Entry, Entry]) -> Scope:
+        """With other columns, which may be hidden ones of it, in the places of some, which are hidden now."""
+        moved = {replace(each, hidden=True) for each in others.values()}
+        kept = tuple(others.get(entry, entry) for entry in self.entries if entry not in moved)
+        return Scope(kept + tuple(replace(each, hidden=True) for each in others))

@@ -4,17 +4,19 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
+from types import MappingProxyType
 from typing import TYPE_CHECKING
 
 from sqlglot import exp
 
-from dbt_idivm.algebra.expressions import DIALECT, column
+from dbt_idivm.algebra.expressions import DIALECT, attributes, column
 from dbt_idivm.algebra.operator import Operator
 from dbt_idivm.algebra.types import infer_type
 from dbt_idivm.errors import finding
 from dbt_idivm.frontend.aggregate import Grouping, is_aggregated
 from dbt_idivm.frontend.env import Env
 from dbt_idivm.frontend.resolve import Resolver, bare, field_of
+from dbt_idivm.frontend.scalar import Scalars, with_scalars
 from dbt_idivm.frontend.scope import Ambiguous, Entry, Scope, Unknown
 from dbt_idivm.frontend.text import Text
 from dbt_idivm.frontend.types import incomparable_attributes
@@ -38,9 +40,18 @@ def select(lowering: Lowering, node: exp.Select, env: Env, root: Operator, scope
            name: str) -> tuple[Operator, Scope]:
     """γ, σ, π, γ above the rows that satisfy WHERE, each only where the query has it."""
     text = env.text
-    selected = tuple(items(lowering, node, env, scope, root.types))
-    if is_aggregated(node):
-        root, expressions = Grouping(lowering, node, env, root, scope, name).apply(selected)
+    grouped = is_aggregated(node)
+    asked = [*node.expressions, *([node.args["having"].this] if node.args.get("having") else [])]
+    scalars: dict[int, exp.Expr] = {}
+    for expression in asked if not grouped or node.args.get("group") else ():
+        root, found = with_scalars(lowering, expression, env, root, scope)
+        scalars |= found
+    selected = tuple(items(lowering, node, env, scope, root.types, scalars))
+    if grouped:
+        grouping = Grouping(lowering, node, env, root, scope, name, scalars=scalars)
+        for each in dict.fromkeys(attribute for value in scalars.values() for attribute in attributes(value)):
+            grouping.key(column(each))  # the same in all rows of a group
+        root, expressions = grouping.apply(selected)
         selected = tuple(Item(i.name, e, i.raw, i.named) for i, e in zip(selected, expressions, strict=True))
     root, scope = _project(lowering, root, selected, name)
     if node.args.get("distinct"):
@@ -51,13 +62,14 @@ def select(lowering: Lowering, node: exp.Select, env: Env, root: Operator, scope
     return root, scope
 
 
-def items(lowering: Lowering, node: exp.Select, env: Env, scope: Scope, types: Mapping[str, exp.DataType]) -> Iterator[Item]:
+def items(lowering: Lowering, node: exp.Select, env: Env, scope: Scope, types: Mapping[str, exp.DataType],
+          scalars: Scalars = MappingProxyType({})) -> Iterator[Item]:
     """The select list, stars expanded. An item may use the aliases before it, where FROM has no such column.
 
-    `types` are those of the attributes in scope.
+    `types` are those of the attributes in scope, `scalars` the values of its subqueries.
     """
     aliases: dict[str, list[exp.Expr]] = {}
-    resolver, text = Resolver(scope, env, lowering.findings, aliases), env.text
+    resolver, text = Resolver(scope, env, lowering.findings, aliases, scalars=scalars), env.text
     for raw in node.expressions:
         if raw.is_star and not isinstance(raw, exp.Count):
             yield from _star(lowering, raw, text, scope, types)

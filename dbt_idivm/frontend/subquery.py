@@ -9,7 +9,7 @@ the AND-ed parts of the subquery's WHERE; anywhere else, or if they refer to a q
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, cast
 
@@ -21,9 +21,9 @@ from dbt_idivm.algebra.types import infer_type, is_numeric, is_text
 from dbt_idivm.errors import finding
 from dbt_idivm.frontend.aggregate import is_aggregated
 from dbt_idivm.frontend.env import Env
-from dbt_idivm.frontend.resolve import Resolver, bare
+from dbt_idivm.frontend.resolve import Resolver, bare, queries_in
+from dbt_idivm.frontend.scalar import Scalars, with_scalars
 from dbt_idivm.frontend.scope import Scope
-from dbt_idivm.frontend.select import items
 from dbt_idivm.frontend.types import incomparable_operands
 from dbt_idivm.operators import Select, SemiAntiJoin
 
@@ -59,7 +59,7 @@ def is_conjunct(node: exp.Expr) -> bool:
     while isinstance(parent, exp.Paren | exp.And) or (isinstance(parent, exp.Not) and not joined):
         joined = joined or isinstance(parent, exp.And)
         parent = parent.parent
-    return isinstance(parent, exp.Where)
+    return isinstance(parent, exp.Where) and not isinstance(parent.parent, exp.Filter)  # WHERE of a query
 
 
 def parts_of(condition: exp.Expr) -> Iterator[exp.Expr]:
@@ -96,18 +96,27 @@ def filtered(lowering: Lowering, node: exp.Select, env: Env, root: Operator, sco
     parts = list(parts_of(clause.this))
     tests = [test for test in map(existence_of, parts) if test is not None]
     whole = [clause.this] if not tests and not correlate else [part for part in parts if existence_of(part) is None]
-    resolver = Resolver(scope, env, lowering.findings, correlate=correlate)
-    local, correlated = [], []
-    for part in whole:
-        lowering.refuse_aggregates(part, env.text, "WHERE")
-        condition = bare(resolver.resolve(part))
-        if set(attributes(condition)) <= set(root.columns):
-            lowering.findings += incomparable_operands(condition, root.types, env.text.place(part))
-            local.append(condition)
-        else:
-            correlated.append(condition)
-    if local:
-        root = Select(root, local[0] if len(local) == 1 else cast(exp.Expr, conjunction(local)))
+    correlated: list[exp.Expr] = []
+
+    def kept(root: Operator, parts: Sequence[exp.Expr], scalars: Scalars) -> Operator:
+        resolver = Resolver(scope, env, lowering.findings, correlate=correlate, scalars=scalars)
+        local = []
+        for part in parts:
+            lowering.refuse_aggregates(part, env.text, "WHERE")
+            condition = bare(resolver.resolve(part))
+            if set(attributes(condition)) <= set(root.columns):
+                lowering.findings += incomparable_operands(condition, root.types, env.text.place(part))
+                local.append(condition)
+            else:
+                correlated.append(condition)
+        if not local:
+            return root
+        return Select(root, local[0] if len(local) == 1 else cast(exp.Expr, conjunction(local)))
+
+    root = kept(root, [part for part in whole if not queries_in(part)], {})
+    for part in (part for part in whole if queries_in(part)):
+        root, scalars = with_scalars(lowering, part, env, root, scope)
+        root = kept(root, [part], scalars)
     for test in tests:
         root = tested(lowering, test, env, root, scope)
     return root, correlated
@@ -133,10 +142,8 @@ def rows_of(lowering: Lowering, test: Existence, env: Env) -> tuple[Operator, li
     if not isinstance(node, exp.Select) or is_aggregated(node):
         rows = lowering.query(node, env, "subquery")
         return rows.root, [], [column(entry.attribute) for entry in rows.scope.entries]
-    env = env.within(node)
-    root, scope = lowering.source(node, env)
-    root, conditions = filtered(lowering, node, env, root, scope, correlate=True)
-    return root, conditions, [item.expression for item in items(lowering, node, env, scope, root.types)]
+    root, _, conditions, selected = lowering.subquery(node, env.within(node))
+    return root, conditions, [item.expression for item in selected]
 
 
 def membership(lowering: Lowering, test: Existence, env: Env, scope: Scope, columns: list[exp.Expr],

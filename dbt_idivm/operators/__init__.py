@@ -3,12 +3,13 @@
 from dbt_idivm.operators.aggregate import Aggregate
 from dbt_idivm.operators.join import Join
 from dbt_idivm.operators.one_row import OneRow
+from dbt_idivm.operators.outer_join import OuterJoin
 from dbt_idivm.operators.project import Project
 from dbt_idivm.operators.scan import Scan
 from dbt_idivm.operators.select import Select
 from dbt_idivm.operators.semijoin import SemiAntiJoin
 from dbt_idivm.operators.union import UnionAll
 
-OPERATORS = (Scan, OneRow, Select, Project, Join, SemiAntiJoin, UnionAll, Aggregate)
+OPERATORS = (Scan, OneRow, Select, Project, Join, OuterJoin, SemiAntiJoin, UnionAll, Aggregate)
 
-__all__ = ["OPERATORS", "Aggregate", "Join", "OneRow", "Project", "Scan", "Select", "SemiAntiJoin", "UnionAll"]
+__all__ = ["OPERATORS", "Aggregate", "Join", "OneRow", "OuterJoin", "Project", "Scan", "Select", "SemiAntiJoin", "UnionAll"]

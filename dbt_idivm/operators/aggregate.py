@@ -42,7 +42,14 @@ from dbt_idivm.idiff.rule import IDiffRule, always
 # Every deterministic aggregate whose result does not depend on the order of rows: function name → sqlglot node.
 FUNCTIONS: Mapping[str, type[exp.AggFunc]] = {
     "sum": exp.Sum, "count": exp.Count, "avg": exp.Avg, "min": exp.Min, "max": exp.Max,
+    "bool_and": exp.LogicalAnd, "bool_or": exp.LogicalOr,
+    "bit_and": exp.BitwiseAndAgg, "bit_or": exp.BitwiseOrAgg, "bit_xor": exp.BitwiseXorAgg,
+    "stddev": exp.Stddev, "stddev_samp": exp.StddevSamp, "stddev_pop": exp.StddevPop,
+    "variance": exp.Variance, "var_pop": exp.VariancePop, "skewness": exp.Skewness, "kurtosis": exp.Kurtosis,
+    "median": exp.Median,
 }
+# Their results have the type of the argument.
+_OF_THE_SAME_TYPE = frozenset({"min", "max", "bit_and", "bit_or", "bit_xor"})
 
 
 @dataclass(frozen=True)
@@ -64,7 +71,15 @@ class Call:
         kind = below.get(self.argument or "")
         if self.function == "count" or (self.function == "sum" and kind is not None and is_integral(kind)):
             return exp.DataType.build("bigint")
-        return kind if self.function in ("min", "max") else None
+        if self.function in ("bool_and", "bool_or"):
+            return exp.DataType.build("boolean")
+        return kind if self.function in _OF_THE_SAME_TYPE else None
+
+    def type(self, below: Mapping[str, exp.DataType]) -> exp.DataType:
+        """The type of the result, as far as it can be inferred. `below`: attribute → type."""
+        if self.argument and self.function in _OF_THE_SAME_TYPE:
+            return below[self.argument]
+        return infer_type(self.expression(column(self.argument) if self.argument else None), below)
 
     def __str__(self) -> str:
         return f"{self.expression(column(self.argument) if self.argument else None).sql('spark')} → {self.name}"
@@ -85,9 +100,7 @@ class Grouped(Relation):
     @cached_property
     def types(self) -> Mapping[str, exp.DataType]:
         below = self.child.types
-        results = {call.name: infer_type(call.expression(column(call.argument) if call.argument else None), below)
-                   for call in self.calls}
-        return {**{name: below[name] for name in self.groups}, **results}
+        return {**{name: below[name] for name in self.groups}, **{call.name: call.type(below) for call in self.calls}}
 
     @property
     def children(self) -> tuple[Relation, ...]:

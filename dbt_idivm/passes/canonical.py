@@ -14,6 +14,7 @@ from hashlib import sha256
 from sqlglot import exp
 
 from dbt_idivm.algebra.operator import Operator
+from dbt_idivm.operators.outer_join import OuterJoin
 from dbt_idivm.operators.scan import Scan
 from dbt_idivm.operators.union import UnionAll
 
@@ -54,6 +55,8 @@ def _content(node: Operator, numbers: Mapping[str, str]) -> list[str]:
     values = {each.name: getattr(node, each.name) for each in fields(node)}
     if isinstance(node, UnionAll):
         values["name"] = node.branch  # the branch attribute, which is made of it
+    if isinstance(node, OuterJoin):
+        values["name"] = node.marks if node.marked else ()
     return [f"{name}={_numbered(value, numbers)}" for name, value in values.items() if not _is_input(value, node)]
 
 

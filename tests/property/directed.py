@@ -78,6 +78,13 @@ _KEYLESS_PARTNER = "SELECT a.y AS c0 FROM t0 AS a WHERE EXISTS (SELECT 1 FROM t1
 _KEYED = "t0(k int, x int, y int; k)\nt1(k int, w int, z int; k)"
 _SUMS = "SELECT b.k AS x, count(*) AS n, sum(a.y + b.z) AS s FROM t0 AS a JOIN t1 AS b ON a.x = b.k GROUP BY b.k"
 _PAIR = {"t0": [(1, 1, 1), (2, 2, 2)], "t1": [(1, 1, 1), (2, 2, 2)]}
+_LEFT = "SELECT a.k AS c0, b.k AS c1, a.y AS c2, b.z AS c3 FROM t0 AS a LEFT JOIN t1 AS b ON a.x = b.x"
+_FULL = _LEFT.replace("LEFT", "FULL")
+_SUMS_BELOW = "(SELECT b.x AS x, count(*) AS n, sum(b.z) AS s FROM t1 AS b GROUP BY b.x) AS g"
+_LEFT_GROUPS = f"SELECT a.k AS c0, a.y AS c1, g.x AS c2, g.n AS c3, g.s AS c4 FROM t0 AS a LEFT JOIN {_SUMS_BELOW} ON g.x <=> a.x"
+_LEFT_SUMS = ("SELECT a.y AS c0, count(*) AS c1, count(b.k) AS c2, sum(b.z) AS c3 FROM t0 AS a LEFT JOIN t1 AS b ON a.x = b.x "
+              "GROUP BY a.y")
+_PADDED = {"t0": [(1, 1, 1), (2, 2, 2), (3, None, 3)], "t1": [(1, 1, 1), (2, 1, 2), (3, None, 3)]}
 
 DIRECTED = {
     "a parent is inserted after its children": build(
@@ -384,3 +391,234 @@ DIRECTED = {
         _ONE, "WITH w AS (SELECT v.c AS c, count(*) AS n FROM (VALUES (1), (1), (2)) AS v(c) GROUP BY v.c) "
         "SELECT p.c AS c0, q.n AS c1 FROM w AS p JOIN w AS q ON p.n = q.c", {"t0": []}, {"t0": [(1, 1, 1)]}),
 }
+
+OUTER = {
+    "an outer-joined row gains its first partner and loses its last one": build(
+        _TWO, _LEFT, {**_PAIR, "t1": []}, {"t1": [(1, 1, 1)]}, {"t1": [(1, 1, 5), (2, 1, 2), (3, 2, 3)]}, {"t1": [(2, 1, 2)]},
+        {"t1": []}),
+    "one of two partners of an outer-joined row is deleted": build(
+        _TWO, _LEFT, _PADDED, {"t1": [(2, 1, 2), (3, None, 3)]}, {"t1": [(3, None, 3)]}),
+    "a partner moves to another outer-joined row": build(
+        _TWO, _LEFT, {**_PAIR, "t1": [(1, 1, 1)]}, {"t1": [(1, 2, 1)]}, {"t1": [(1, None, 7)]}, {"t1": [(1, 1, 7)]}),
+    "an outer-joined row moves to another partner": build(
+        _TWO, _LEFT, _PAIR, {"t0": [(1, 2, 1), (2, 1, 5)]}, {"t0": [(1, None, 1), (2, 3, 5)]}, {"t0": [(1, 1, 1), (2, 1, 2)]}),
+    "both partners of an outer join are inserted, updated and deleted": build(
+        _TWO, _LEFT, _PAIR, {"t0": [*_PAIR["t0"], (3, 3, 3)], "t1": [*_PAIR["t1"], (3, 3, 3)]},
+        {"t0": [(1, 1, 9), (2, 2, 2), (3, 3, 8)], "t1": [(1, 1, 9), (2, 2, 2), (3, 2, 8)]},
+        {"t0": [(2, 2, 2), (3, 3, 8)], "t1": [(2, 2, 2)]}, {"t0": [(2, 5, 2)], "t1": [(2, 5, 3), (1, 5, 5)]},
+        {"t0": [], "t1": []}),
+    "an outer-joined row is updated while a partner comes and another goes": build(
+        _TWO, _LEFT, _PAIR, {"t0": [(1, 1, 9), (2, 2, 8)], "t1": [(2, 2, 2), (3, 2, 3)]},
+        {"t0": [(1, 1, 7), (2, 2, 7)], "t1": [(4, 1, 4)]}),
+    "both partners of a full join change": build(
+        _TWO, _FULL, _PAIR, {"t0": [(1, 1, 9), (2, 2, 2)], "t1": [(1, 1, 9), (2, 3, 2)]}, {"t0": [(1, 3, 9)]},
+        {"t0": [(1, 3, 9), (3, 4, 4)], "t1": [(3, 4, 4)]}, {"t0": [], "t1": [(3, 4, 4), (4, None, 0)]},
+        {"t0": [(5, None, 5), (6, 4, 6)], "t1": []}),
+    "rows of a full join gain and lose partners": build(
+        _TWO, _FULL, {"t0": [(1, 1, 1)], "t1": [(1, 2, 1), (2, 1, 2)]}, {"t0": [(1, 1, 1), (2, 2, 2)]}, {"t0": [(2, 2, 2)]},
+        {"t1": [(2, 2, 2)]}, {"t0": [], "t1": [(2, 2, 9)]}, {"t0": [(1, 2, 1), (2, 2, 2)]}),
+    "a join attribute of a full join changes on both sides": build(
+        _TWO, _FULL, _PAIR, {"t0": [(1, 2, 1), (2, 1, 2)]}, {"t0": [(1, 3, 1), (2, 3, 2)], "t1": [(1, 3, 1), (2, None, 2)]},
+        {"t1": [(1, None, 1), (2, 3, 2)]}),
+    "the group NULL of an outer join's right side": build(
+        _TWO, _LEFT_GROUPS, {"t0": [(1, 1, 1), (2, 7, 2), (3, 2, 3), (4, None, 4)], "t1": [(1, 1, 1), (2, None, 5)]},
+        {"t1": [(1, 1, 1), (2, None, 6)]}, {"t1": [(1, 1, 1), (2, None, 6), (3, None, None)]}, {"t1": [(1, 1, 2)]},
+        {"t1": [(1, None, 2), (2, 7, 2)]}, {"t1": []}),
+    "the group NULL that no row of an outer join has": build(
+        _TWO, _LEFT_GROUPS.replace("<=>", "="), {"t0": [(1, 1, 1), (2, 7, 2)], "t1": [(1, 1, 1), (2, None, 5)]},
+        {"t1": [(1, 1, 1), (2, None, 6)]}, {"t1": [(1, 1, 1)]}, {"t0": [(1, None, 1), (2, 7, 2)], "t1": [(1, None, 3)]}),
+    "a part of the right side's ID is NULL": build(
+        _TWO, "SELECT a.k AS c0, g.x AS c1, g.w AS c2, g.m AS c3, g.n AS c4 FROM t0 AS a LEFT JOIN "
+        "(SELECT b.x, c.x AS w, b.z AS m, count(*) AS n FROM t1 AS b JOIN t1 AS c ON b.k = c.k GROUP BY b.x, c.x, b.z) AS g "
+        "ON g.m = a.y",
+        {"t0": [(1, 1, 1), (2, 2, 2)], "t1": [(1, None, 1), (2, None, 1), (3, 1, 5)]},
+        {"t1": [(1, None, 1), (2, 1, 1), (3, 1, 2)]}, {"t1": [(1, None, 3), (3, None, 2)]}, {"t1": [(3, None, 1)]}),
+    "groups NULL on both sides of a full join": build(
+        _TWO, "SELECT h.x AS c0, h.n AS c1, g.x AS c2, g.n AS c3, g.s AS c4 FROM (SELECT a.x AS x, count(*) AS n, max(a.y) AS m "
+        f"FROM t0 AS a GROUP BY a.x) AS h FULL JOIN {_SUMS_BELOW} ON h.m = g.n",
+        {"t0": [(1, None, 1), (2, 1, 2), (3, 2, 7)], "t1": [(1, None, 1), (2, 1, 2), (3, 1, 3), (4, 3, 4), (5, 3, 4), (6, 3, 4)]},
+        {"t0": [(1, None, 2), (2, 1, 1)]}, {"t1": [(1, None, 5), (2, None, 2), (4, 3, 4)]},
+        {"t0": [(1, None, 7), (2, 1, 3)], "t1": [(1, None, 1)]}, {"t0": [(2, 1, 1), (3, 2, 1)], "t1": [(1, 1, 1)]},
+        {"t0": [(2, None, 7), (3, 2, 1)], "t1": [(1, None, 1), (2, None, 1)]}, {"t1": []}),
+    "copies of an outer-joined keyless row gain and lose partners": build(
+        _KEYLESS, _COPIES.replace("JOIN", "LEFT JOIN"), {"t0": [(1, 5), (1, 5), (2, 5)], "t1": []}, {"t1": [(7, 1, 0)]},
+        {"t1": [(7, 1, 1), (8, 1, 0)]}, {"t1": [(8, 2, 0)]}, {"t0": [(1, 5), (2, 5), (2, 5)], "t1": []},
+        {"t0": [(2, 5), (2, 5), (2, 5)], "t1": [(8, 2, 0)]}, {"t0": [(2, 5)]}),
+    "copies of a keyless partner": build(
+        "t0(k int, x int, y int; k)\nt1(x int, z int)", "SELECT a.k AS c0, a.y AS c1, b.z AS c2 FROM t0 AS a LEFT JOIN t1 AS b "
+        "ON a.x = b.x", {"t0": [(1, 1, 1), (2, 2, 2)], "t1": [(1, 5), (1, 5)]}, {"t1": [(1, 5)]}, {"t0": [(1, 1, 1), (3, 1, 3)]},
+        {"t0": [(1, 1, 9), (3, 2, 3)], "t1": []}, {"t1": [(2, 5), (2, 5), (1, None)]}, {"t0": [(3, 1, 3)], "t1": [(2, 5)]}),
+    "copies on both sides of a full join": build(
+        "t0(x int, y int)\nt1(x int, z int)", "SELECT a.x AS c0, a.y AS c1, b.x AS c2, b.z AS c3 FROM t0 AS a FULL JOIN t1 AS b "
+        "ON a.x = b.x", {"t0": [(1, 5), (1, 5), (2, None)], "t1": [(3, 1), (3, 1)]}, {"t1": [(1, 1), (3, 1), (3, 1)]},
+        {"t0": [(1, 5), (2, None), (2, None), (3, 5)]}, {"t0": [(2, None)], "t1": [(1, 1), (3, 1), (3, 1), (None, None)]},
+        {"t0": [(None, None), (None, None)]}, {"t0": [], "t1": [(None, None)]}),
+    "copies of a keyless row in a full join with keyed partners": build(
+        _KEYLESS, _COPIES.replace("JOIN", "FULL JOIN"), {"t0": [(1, 5), (1, 5)], "t1": [(7, 2, 0)]},
+        {"t1": [(7, 1, 0), (8, 3, 0)]}, {"t0": [(1, 5)], "t1": [(8, 3, 1)]}, {"t0": [(3, 5), (3, 5)], "t1": [(8, 3, 2)]},
+        {"t0": []}),
+    "a chain of outer joins": build(
+        _THREE, "SELECT a.k AS c0, b.k AS c1, c.k AS c2, b.z AS c3, c.w AS c4 FROM t0 AS a LEFT JOIN t1 AS b ON a.x = b.x "
+        "LEFT JOIN t2 AS c ON c.x = b.z", {**_PAIR, "t2": [(1, 1, 1)]}, {"t2": [(1, 2, 1)]},
+        {"t1": [(1, 1, 2), (3, 2, 2)], "t2": [(1, 2, 5)]}, {"t1": [], "t2": [(1, 2, 6), (2, None, 0)]},
+        {"t1": [(1, 1, None), (2, 2, 2)]}, {"t0": [(1, 2, 1), (3, 3, 3)], "t1": [(2, 2, 4)], "t2": [(2, 4, 4)]}),
+    "a chain of outer joins whose last condition reads the first table": build(
+        _THREE, "SELECT a.k AS c0, b.k AS c1, c.k AS c2 FROM t0 AS a LEFT JOIN t1 AS b ON a.x = b.x "
+        "LEFT JOIN t2 AS c ON c.x = a.y AND (b.k IS NULL OR c.w = b.z)", {**_PAIR, "t2": [(1, 1, 1), (2, 2, 5)]},
+        {"t1": [(1, 1, 5), (2, 3, 2)]}, {"t0": [(1, 1, 2), (2, 3, 1)]}, {"t1": [], "t2": [(1, 1, 1)]},
+        {"t1": [(1, 1, 1)], "t2": []}),
+    "an outer join of a full join": build(
+        _THREE, "SELECT a.k AS c0, b.k AS c1, c.k AS c2, a.y + c.w AS c3 FROM t0 AS a FULL JOIN t1 AS b ON a.x = b.x "
+        "FULL JOIN t2 AS c ON c.x = coalesce(a.x, b.x)", {**_PAIR, "t2": [(1, 1, 1), (2, 3, 2)]}, {"t1": [(1, 1, 1), (2, 3, 2)]},
+        {"t0": [(1, 3, 1), (2, None, 2)], "t2": [(1, 1, 5), (2, 3, 3)]}, {"t0": [], "t1": [(2, 1, 2)]},
+        {"t0": [(1, 1, 1)], "t1": [], "t2": []}),
+    "rows that have no partner by an outer join": build(
+        _TWO, "SELECT a.k AS c0, a.y AS c1 FROM t0 AS a LEFT JOIN t1 AS b ON a.x = b.x WHERE b.k IS NULL", _PADDED,
+        {"t1": [(2, 1, 2)]}, {"t1": [(2, 2, 2)]}, {"t0": [(1, 2, 5), (2, 1, 7)]}, {"t0": [(1, 1, 5), (2, 2, 8)], "t1": []}),
+    "a condition on the right side above an outer join": build(
+        _TWO, f"{_LEFT} WHERE b.z > 1", _PADDED, {"t1": [(1, 1, 2), (2, 1, 1)]}, {"t1": [(1, 2, 2), (2, 2, 3)]},
+        {"t0": [(1, 2, 1), (2, 1, 2)]}, {"t1": []}),
+    "a condition that is true of NULLs above an outer join": build(
+        _TWO, f"{_LEFT} WHERE coalesce(b.z, 5) > 1 AND a.y > 0", _PADDED, {"t1": [(1, 1, 2), (2, 1, 1)]},
+        {"t1": [(1, 2, 0), (2, 1, 0)]}, {"t0": [(1, 3, 1), (2, 2, 0)]}, {"t1": [(1, None, 0)], "t0": [(1, 1, 1), (2, 2, 2)]}),
+    "ON has a condition on one side only": build(
+        _TWO, f"{_LEFT} AND a.y > 1 AND b.z > 1", {"t0": [(1, 1, 1), (2, 1, 2)], "t1": [(1, 1, 1), (2, 1, 2)]},
+        {"t0": [(1, 1, 2), (2, 1, 1)]}, {"t1": [(1, 1, 2), (2, 1, 1)]},
+        {"t0": [(1, 1, 3), (2, 1, 0)], "t1": [(1, 1, 0), (2, 1, 1)]}, {"t1": [(1, 2, 7), (2, 1, 7)]}),
+    "ON of a full join has a condition on one side only": build(
+        _TWO, f"{_FULL} AND a.y > 1 AND b.z > 1", {"t0": [(1, 1, 1), (2, 1, 2)], "t1": [(1, 1, 1), (2, 1, 2)]},
+        {"t0": [(1, 1, 2), (2, 1, 1)]}, {"t1": [(1, 1, 2), (2, 1, 1)]},
+        {"t0": [(1, 1, 3), (2, 1, 0)], "t1": [(1, 1, 0), (2, 1, 1)]}, {"t0": [(3, 1, 1)], "t1": [(2, 1, 7)]}),
+    "ON reads one side only": build(
+        _TWO, "SELECT a.k AS c0, b.k AS c1, b.z AS c2 FROM t0 AS a LEFT JOIN t1 AS b ON a.y > 1",
+        {**_PAIR, "t1": []}, {"t1": [(1, 1, 1), (2, 2, 2)]}, {"t0": [(1, 1, 2), (2, 2, 1)]}, {"t1": [(2, 2, 3)]}, {"t1": []}),
+    "ON TRUE": build(
+        _TWO, "SELECT a.k AS c0, b.k AS c1, a.y AS c2 FROM t0 AS a LEFT JOIN t1 AS b ON TRUE", {**_PAIR, "t1": []},
+        {"t1": [(1, 1, 1)]}, {"t1": [(1, 2, 1), (2, 2, 2)], "t0": [(1, 1, 7), (3, 3, 3)]}, {"t1": []}, {"t0": []}),
+    "a full join ON TRUE": build(
+        _TWO, "SELECT a.k AS c0, b.k AS c1, a.y AS c2 FROM t0 AS a FULL JOIN t1 AS b ON TRUE", {"t0": [], "t1": [(1, 1, 1)]},
+        {"t0": [(1, 1, 1), (2, 2, 2)]}, {"t1": []}, {"t0": [], "t1": [(2, 2, 2)]}, {"t0": [(3, 3, 3)], "t1": []}),
+    "ON FALSE": build(
+        _TWO, "SELECT a.k AS c0, b.k AS c1, a.y AS c2, b.z AS c3 FROM t0 AS a FULL JOIN t1 AS b ON FALSE", _PAIR,
+        {"t0": [(1, 1, 1), (3, 3, 3)]}, {"t0": [(1, 5, 9)], "t1": [(2, 2, 9)]}, {"t0": [], "t1": []}),
+    "groups over an outer join": build(
+        _TWO, _LEFT_SUMS, _PADDED, {"t1": [(1, 1, 5), (2, 2, 2)]},
+        {"t0": [(1, 1, 2), (2, 2, 2), (3, None, 3)], "t1": [(1, 1, None)]},
+        {"t0": [(1, 2, 1), (4, 2, 1)], "t1": [(1, 1, 1), (2, 2, 3), (3, 2, 4)]}, {"t1": []},
+        {"t0": [(4, 1, 1)], "t1": [(1, 1, 1)]}),
+    "groups over a full join": build(
+        _TWO, _LEFT_SUMS.replace("LEFT", "FULL"), _PADDED, {"t1": [(1, 1, 5), (2, 2, 2)]},
+        {"t0": [(1, 1, 2), (2, 2, 2), (3, None, 3)], "t1": [(1, 1, None)]},
+        {"t0": [(1, 2, 1), (4, 2, 1)], "t1": [(1, 1, 1), (2, 2, 3), (3, 2, 4)]}, {"t1": []}, {"t0": [], "t1": [(1, 1, 1)]}),
+    "groups by a column of the padded side": build(
+        _TWO, "SELECT b.z AS c0, count(*) AS c1, sum(a.y) AS c2, count(b.k) AS c3 FROM t0 AS a LEFT JOIN t1 AS b ON a.x = b.x "
+        "GROUP BY b.z", _PADDED, {"t1": [(1, 1, 1), (2, 2, None)]}, {"t1": [(1, 1, None), (2, 3, None)]}, {"t0": [(2, 2, 2)]},
+        {"t0": [(1, 1, 1)], "t1": []}),
+    "groups over an outer join of keyless rows": build(
+        "t0(x int, y int)\nt1(x int, z int)", "SELECT a.x AS c0, count(*) AS c1, count(b.z) AS c2, sum(b.z) AS c3 FROM t0 AS a "
+        "LEFT JOIN t1 AS b ON a.x = b.x GROUP BY a.x", {"t0": [(1, 5), (1, 5), (2, 5)], "t1": [(1, 1), (1, 1)]},
+        {"t0": [(1, 5), (2, 5), (2, 5)], "t1": [(1, 1), (2, None)]}, {"t1": []}, {"t0": [(1, 5)], "t1": [(1, 2), (1, 2)]}),
+    "the only padded row of a group gets its first partner": build(
+        _TWO, "SELECT b.z AS c0, max(a.y) AS c1, count(*) AS c2 FROM t0 AS a LEFT JOIN t1 AS b ON a.x = b.x GROUP BY b.z",
+        {"t0": [(1, 1, 7), (2, 2, 8)], "t1": [(1, 2, 1)]}, {"t1": [(1, 1, 1)]}, {"t1": [(1, 1, 1), (2, 2, 0)]}, {"t1": []}),
+    "groups of groups over an outer join": build(
+        _TWO, f"SELECT g.c2 AS d0, count(*) AS d1, sum(g.c3) AS d2 FROM ({_LEFT_SUMS}) AS g GROUP BY g.c2", _PADDED,
+        {"t1": [(1, 1, 5), (2, 2, 2)]}, {"t0": [(1, 1, 2), (3, None, 3)], "t1": [(2, 1, 2)]}, {"t1": []}, {"t0": []}),
+    "distinct rows of an outer join": build(
+        _TWO, "SELECT DISTINCT a.y AS c0, b.z AS c1 FROM t0 AS a LEFT JOIN t1 AS b ON a.x = b.x",
+        {"t0": [(1, 1, 7), (2, 2, 7)], "t1": []}, {"t1": [(1, 1, None)]}, {"t1": [(1, 1, None), (2, 2, 5)]},
+        {"t1": [(2, 2, None)]}, {"t0": [(1, 1, 7), (2, 2, 8)]}),
+    "a test of rows of an outer join": build(
+        _THREE, f"{_LEFT} WHERE EXISTS (SELECT 1 FROM t2 AS c WHERE c.x <=> b.z)", {**_PADDED, "t2": [(1, 1, 1)]},
+        {"t2": [(1, None, 1)]}, {"t1": [(1, 2, 1), (2, 2, None)]}, {"t1": [], "t2": [(1, 1, 1)]},
+        {"t1": [(1, 1, 1)], "t2": [(1, 1, 1), (2, None, 1)]}, {"t0": [(1, 2, 1), (2, 1, 2)]}),
+    "a test against rows of an outer join": build(
+        _THREE, "SELECT c.k AS c0, c.w AS c1 FROM t2 AS c WHERE NOT EXISTS (SELECT 1 FROM t0 AS a LEFT JOIN t1 AS b ON a.x = b.x "
+        "WHERE b.z <=> c.x AND a.y = c.w)", {**_PADDED, "t2": [(1, None, 2), (2, 1, 1), (3, None, 1)]}, {"t1": [(2, 1, 2)]},
+        {"t1": [(2, 2, 2)]}, {"t0": [(1, 2, 1), (2, 1, 2)]}, {"t0": [(1, 1, 1)], "t1": []}),
+    "a union of outer joins": build(
+        _TWO, f"{_LEFT} UNION ALL {_FULL}", _PADDED, {"t1": [(1, 1, 9), (2, 2, 2)]},
+        {"t0": [(1, 2, 1), (2, 1, 2)]}, {"t0": [(1, 3, 1)], "t1": [(1, 3, 5), (3, None, 3)]}, {"t1": []}),
+    "an outer join of unions": build(
+        _TWO, "SELECT u.c0 AS d0, u.c1 AS d1, w.c1 AS d2 FROM (SELECT a.x AS c0, a.y AS c1 FROM t0 AS a UNION ALL "
+        "SELECT b.x AS c0, b.z AS c1 FROM t1 AS b) AS u FULL JOIN (SELECT b.x AS c0, b.z AS c1 FROM t1 AS b UNION ALL "
+        "SELECT a.y AS c0, a.k AS c1 FROM t0 AS a) AS w ON u.c0 = w.c0", _PADDED, {"t1": [(1, 3, 1), (2, 1, 9)]},
+        {"t0": [(1, 3, 3), (2, None, 2)]}, {"t0": [], "t1": [(1, 2, 2)]}, {"t0": [(1, 2, 5)], "t1": []}),
+    "computed columns above an outer join": build(
+        _TWO, "SELECT a.k AS c0, coalesce(b.z, 0) AS c1, a.y + coalesce(b.z, 0) AS c2, b.k IS NULL AS c3 FROM t0 AS a "
+        "LEFT JOIN t1 AS b ON a.x = b.x", _PADDED, {"t0": [(1, 1, 9), (2, 2, 8)], "t1": [(1, 1, 5), (2, 2, None)]},
+        {"t1": [(1, 2, 1)]}, {"t0": [(1, 2, 1), (2, 2, 2)], "t1": [(1, 2, 7)]}, {"t1": []}),
+    "computed columns of both sides above a full join": build(
+        _TWO, "SELECT coalesce(a.k, b.k) AS c0, coalesce(a.y, 0) - coalesce(b.z, 0) AS c1, a.k IS NULL AS c2, b.k IS NULL AS c3 "
+        "FROM t0 AS a FULL JOIN t1 AS b ON a.k = b.k", _PAIR, {"t0": [(1, 1, 9), (3, 2, 8)], "t1": [(1, 1, 5), (2, 2, None)]},
+        {"t0": [(2, 5, 5)], "t1": [(3, 1, 7)]}, {"t0": [(2, 5, 6), (3, 1, 1)], "t1": [(3, 1, 8), (2, 2, 2)]}, {"t0": []}),
+    "a computed column on the padded side of an outer join": build(
+        _TWO, "SELECT a.k AS c0, g.c AS c1, g.one AS c2 FROM t0 AS a LEFT JOIN (SELECT b.x AS x, coalesce(b.z, 0) AS c, 1 AS one "
+        "FROM t1 AS b WHERE b.k < 9) AS g ON g.x = a.x", _PADDED, {"t1": [(1, 1, None), (2, 2, 2), (9, 1, 1)]},
+        {"t1": [(1, 2, 1), (9, 2, 2)]}, {"t0": [(1, 2, 1), (2, 2, 2)], "t1": [(1, 2, None)]}, {"t1": []}),
+    "a computed attribute in the condition of an outer join": build(
+        _TWO, "SELECT a.k AS c0, g.k AS c1, g.w AS c2 FROM t0 AS a LEFT JOIN (SELECT b.k AS k, b.x + b.z AS w FROM t1 AS b) AS g "
+        "ON g.w = a.x + a.y", _PAIR, {"t1": [(1, 1, 3), (2, 0, 2)]}, {"t0": [(1, 0, 1), (2, 2, 0)]},
+        {"t0": [(1, 4, 0), (2, 1, 1)], "t1": [(1, 2, 2), (2, 1, 1)]}, {"t1": [(1, None, 2)]}),
+    "an outer join inside the right side of an outer join": build(
+        _THREE, "SELECT a.k AS c0, g.k AS c1, g.l AS c2, g.w AS c3 FROM t0 AS a LEFT JOIN (SELECT b.k AS k, c.k AS l, b.x AS x, "
+        "coalesce(c.w, 0) AS w FROM t1 AS b LEFT JOIN t2 AS c ON c.x = b.z) AS g ON g.x = a.x",
+        {**_PADDED, "t2": [(1, 1, 1)]}, {"t2": [(1, 2, 7)]}, {"t1": [(1, 2, 2), (2, 1, 1)]}, {"t2": []}, {"t1": []},
+        {"t0": [(1, 2, 5)], "t1": [(3, 2, None)], "t2": [(5, None, 5)]}),
+    "joins on the right side of an outer join": build(
+        _THREE, "SELECT a.k AS c0, g.k AS c1, g.l AS c2, g.w AS c3 FROM t0 AS a LEFT JOIN (SELECT b.k AS k, c.k AS l, b.x AS x, "
+        "c.w AS w FROM t1 AS b JOIN t2 AS c ON c.x = b.z WHERE c.w > 0) AS g ON g.x = a.x",
+        {**_PADDED, "t2": [(1, 1, 1), (2, 2, 0)]}, {"t2": [(1, 1, 0), (2, 2, 2)]}, {"t1": [(1, 2, 2), (2, 1, 1)]},
+        {"t1": [(1, 2, 2), (4, 1, 2)], "t2": [(1, 2, 5), (2, 2, 6)]}, {"t2": []}),
+    "a join above an outer join": build(
+        _THREE, f"SELECT v.c0 AS d0, v.c1 AS d1, c.k AS d2, c.w + v.c2 AS d3 FROM t2 AS c JOIN ({_LEFT}) AS v ON v.c3 <=> c.x",
+        {**_PADDED, "t2": [(1, 1, 1), (2, None, 2)]}, {"t1": [(2, 2, 1)]}, {"t0": [(1, 1, 5), (2, 1, 6)], "t2": [(1, 1, 3)]},
+        {"t1": [], "t2": [(1, None, 3), (3, None, 4)]}, {"t0": [(2, 2, 6)], "t1": [(1, 2, 2)], "t2": [(1, 2, 1), (4, None, 0)]}),
+    "a row has one partner at most by an outer join": build(
+        _KEYED, "SELECT a.k AS c0, a.y AS c1, b.k AS c2, b.z AS c3 FROM t0 AS a LEFT JOIN t1 AS b ON a.x = b.k",
+        {"t0": [(1, 1, 1), (2, 2, 2)], "t1": [(1, 1, 1)]}, {"t1": [(1, 1, 5), (2, 2, 2)]}, {"t0": [(1, 2, 1), (2, 3, 2)]},
+        {"t0": [(1, 1, 7), (2, 2, 7)], "t1": [(2, 2, 7)]}, {"t1": []}),
+    "one row of all rows beside an outer join": build(
+        _TWO, "SELECT a.k AS c0, g.n AS c1, g.s AS c2 FROM t0 AS a LEFT JOIN "
+        "(SELECT count(*) AS n, sum(b.z) AS s FROM t1 AS b) AS g ON g.n = a.x",
+        {"t0": [(1, 1, 1), (2, 0, 2)], "t1": []}, {"t1": [(1, 1, 1)]}, {"t1": [(1, 1, 5)]},
+        {"t1": [(1, 1, 5), (2, 2, 2)]}, {"t0": [(1, 2, 1), (3, 0, 0)]}, {"t1": []}),
+    **{f"a key that is NULL on the padded side of a {side} join": build(
+        _TWO, _LEFT.replace("LEFT", side), {"t0": [(1, 1, 1), (2, 2, 2), (None, 3, 3)], "t1": [(None, 1, 1), (2, 5, 5)]},
+        {"t1": [(None, 1, 9), (2, 5, 6)]}, {"t0": [(1, 1, 1), (2, 2, 2), (None, 3, 4)]}, {"t1": [(2, 2, 6)]},
+        {"t0": [(1, 1, 1), (2, 2, 2)], "t1": [(2, 5, 6), (None, 1, 1)]}) for side in ("LEFT", "FULL")},
+    "one row of all rows in a full join with copies, which a change does not reach": build(
+        "t0(x int, y int)\nt1(k int, x int; k)", "SELECT a.y AS c0, g.n AS c1 FROM t0 AS a "
+        "FULL JOIN (SELECT count(*) AS n FROM t1 AS b) AS g ON g.n = a.x",
+        {"t0": [(5, 1), (1, 2)], "t1": [(1, 1)]}, {"t0": [(6, 1), (1, 2)]}, {"t1": [(1, 1), (2, 2)]}, {"t0": [(2, 1), (2, 1)]}),
+    "one row in a full join with copies": build(
+        "t0(x int, y int)", "SELECT a.y AS c0, c.n AS c1 FROM t0 AS a FULL JOIN (SELECT 1 AS n) AS c ON a.x = c.n",
+        {"t0": [(5, 1), (1, 2)]}, {"t0": [(6, 1), (1, 2)]}, {"t0": [(6, 1)]}, {"t0": [(1, 1), (1, 1)]}),
+    "constants beside rows in a full join": build(
+        _ONE, "SELECT a.k AS c0, v.c AS c1, a.y AS c2 FROM t0 AS a FULL JOIN (VALUES (1), (1), (NULL)) AS v(c) ON v.c = a.x",
+        {"t0": [(1, 1, 1), (2, 2, 2)]}, {"t0": [(1, 2, 1), (2, 2, 3)]}, {"t0": [(2, 1, 3), (3, 1, 3)]}, {"t0": []}),
+    "one row in an outer join": build(
+        _ONE, "SELECT c.n AS c0, a.k AS c1, a.y AS c2 FROM (SELECT 1 AS n) AS c LEFT JOIN t0 AS a ON a.x = c.n",
+        {"t0": []}, {"t0": [(1, 1, 1), (2, 2, 2)]}, {"t0": [(1, 2, 1), (2, 1, 2)]}, {"t0": [(1, 1, 1), (2, 1, 3)]}, {"t0": []}),
+    "a CTE on both sides of an outer join": build(
+        _TWO, "WITH w AS (SELECT a.x AS x, sum(a.y) AS s, count(*) AS n FROM t0 AS a GROUP BY a.x) "
+        "SELECT p.x AS c0, p.s AS c1, q.x AS c2, q.s AS c3 FROM w AS p LEFT JOIN w AS q ON p.n = q.x",
+        {"t0": [(1, 1, 1), (2, 2, 2), (3, 2, 3)], "t1": []}, {"t0": [(1, 1, 1), (2, 1, 2), (3, None, 3)]},
+        {"t0": [(1, None, 1), (3, None, 3)]}, {"t0": [(1, None, 1), (3, 1, 3), (4, 2, 4)]}, {"t0": [(1, 1, 7)]}),
+    "a subview of an outer join is read twice": build(
+        _TWO, f"WITH w AS ({_LEFT}) SELECT p.c0 AS d0, p.c1 AS d1, q.c1 AS d2, q.c3 AS d3 FROM w AS p LEFT JOIN w AS q "
+        "ON p.c2 = q.c3", _PADDED, {"t1": [(1, 1, 1), (2, 2, 2)]}, {"t0": [(1, 1, 2), (2, 2, 1)]}, {"t1": []},
+        {"t0": [(1, 1, 1)], "t1": [(1, 1, 1)]}),
+    "both occurrences of a table in an outer join change": build(
+        _ONE, _SELF.replace("JOIN", "LEFT JOIN"), {"t0": [(1, 1, 1), (2, 2, 1)]}, {"t0": [(1, 2, 2), (2, 1, 2)]},
+        {"t0": [(1, 2, 3), (3, 2, 2)]}, {"t0": [(3, 1, 5)]}, {"t0": []}),
+    "both occurrences of a table in a full join change": build(
+        _ONE, _SELF.replace("JOIN", "FULL JOIN"), {"t0": [(1, 1, 1), (2, 2, 1)]}, {"t0": [(1, 2, 2), (2, 1, 2)]},
+        {"t0": [(1, 2, 3), (3, 2, 2)]}, {"t0": [(3, 1, 5)]}, {"t0": []}),
+    "RIGHT JOIN with other joins before it": build(
+        _THREE, "SELECT a.k AS c0, b.k AS c1, c.k AS c2, c.w AS c3 FROM t0 AS a JOIN t1 AS b ON a.x = b.x RIGHT JOIN t2 AS c "
+        "ON c.x = b.z AND a.y > 0", {**_PAIR, "t2": [(1, 1, 1), (2, 3, 2)]}, {"t1": [(1, 2, 3)]},
+        {"t0": [(1, 2, 0), (2, 2, 1)], "t2": [(1, 3, 1), (2, 3, 2)]}, {"t1": [(1, 1, 3), (2, None, 3)]}, {"t1": []}),
+}
+
+DIRECTED |= OUTER

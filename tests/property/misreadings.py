@@ -206,4 +206,34 @@ MISREADINGS = {
     "name: HAVING without a group": build(
         _G, "SELECT 1 AS c FROM t HAVING 1 = 1", {"t": [(1, 1)]}, {"t": [(1, 1), (2, 2)]}, {"t": []}),
     "name: a shift without sign": build(_G, "SELECT k, a >>> 1 AS s FROM t", {"t": [(1, -8)]}, {"t": [(1, -8), (2, 9)]}),
+    # outer joins: of which side a column of USING is, and what a padded row has
+    **{f"outer: the column of {side} JOIN USING, under each of its names": build(
+        _ABC, f"SELECT id, a.id AS i, b.id AS j, x, y FROM a {side} JOIN b USING (ID)", _ROWS_ABC,
+        {"a": [(1, 11), (3, 33)], "b": [(2, 22), (3, 30)]}, {"a": []}) for side in ("LEFT", "RIGHT", "FULL")},
+    "outer: * of NATURAL FULL JOIN, and of what is joined to it": build(
+        _ABC, "SELECT * FROM a NATURAL FULL JOIN b NATURAL FULL OUTER JOIN c", _ROWS_ABC, _NEW_C,
+        {"a": [(3, 3), (5, 5)], "b": []}),
+    "outer: USING after RIGHT JOIN takes the column of its right side": build(
+        _ABC, "SELECT id, c.z, a.x FROM a RIGHT JOIN b USING (id) LEFT JOIN c USING (id)", _ROWS_ABC, _NEW_C,
+        {"a": [(2, 5)], "b": [(2, 2), (3, 3)]}),
+    "outer: * of a qualifier after FULL JOIN USING": build(
+        _ABC, "SELECT b.*, id AS i, a.id AS j FROM a FULL JOIN b USING (id)", _ROWS_ABC, {"a": [(1, 11), (3, 33)]}, {"b": []}),
+    "outer: groups by the column of FULL JOIN USING": build(
+        _ABC, "SELECT id, count(*) AS n, count(x) AS m, sum(y) AS s FROM a FULL JOIN b USING (id) GROUP BY id HAVING id > 0",
+        _ROWS_ABC, {"a": [(1, 11), (3, 33)]}, {"b": [(3, 3), (4, 4)]}),
+    "outer: a constant of the padded side": build(
+        _ABC, "SELECT a.id, q.one, q.one IS NULL AS alone FROM a LEFT JOIN (SELECT id, 1 AS one FROM b WHERE y > 0) AS q "
+        "ON q.id = a.id", _ROWS_ABC, {"a": [(1, 10), (3, 30)]}, {"b": [(3, 0), (1, -1)]}, {"b": [(3, 1)]}),
+    "outer: ON belongs to the padded side, WHERE to all rows": build(
+        _ABC, "SELECT a.id, b.y FROM a LEFT JOIN b ON a.id = b.id AND b.y > 15 AND a.x > 10 WHERE a.x > 5", _ROWS_ABC,
+        {"a": [(1, 20), (2, 7), (3, 4)]}, {"b": [(1, 16), (3, 17)]}),
+    "outer: a comma before LEFT JOIN": build(
+        _ABC, "SELECT a.x, b.y, c.z FROM a, b LEFT JOIN c ON a.id = c.id AND b.id = c.id", _ROWS_ABC, _NEW_C,
+        {"a": [(3, 3)], "b": [(3, 3), (1, 1)]}),
+    "outer: joins in brackets": build(
+        _ABC, "SELECT a.id AS i, b.id AS j, c.id AS k FROM a LEFT JOIN (b JOIN c ON b.id = c.id) ON a.id = b.id", _ROWS_ABC,
+        _NEW_C, {"a": [(2, 3)], "b": [(3, 3), (1, 1)]}),
+    "outer: a cast that only ON guards": build(
+        _O, "SELECT p.pid, o.id, CAST(o.code AS INT) AS u FROM p LEFT JOIN o ON o.pid = p.pid AND o.qty > 0", _ORDERS, _AMOUNT,
+        _ACTIVE),
 }

@@ -12,14 +12,17 @@ from sqlglot import exp
 
 from dbt_idivm.algebra.bags import Concat, Distinct, union_all
 from dbt_idivm.algebra.block import Block, isolate, subquery
-from dbt_idivm.algebra.core import Pair, Probe, SemiJoin, project
+from dbt_idivm.algebra.core import Compute, Pair, Probe, SemiJoin, project
+from dbt_idivm.algebra.expressions import column, conjuncts
 from dbt_idivm.algebra.lookups import Touched
 from dbt_idivm.algebra.operator import Operator, State, with_sign
+from dbt_idivm.algebra.outer import OuterPair
 from dbt_idivm.algebra.relation import Relation
 from dbt_idivm.frontend import subquery as subquery_frontend
 from dbt_idivm.idiff.idiff import INS, REC, UPD, IDiff
-from dbt_idivm.operators import Aggregate, Join, OneRow, Project, Scan, Select, SemiAntiJoin, UnionAll, additive
+from dbt_idivm.operators import Aggregate, Join, OneRow, OuterJoin, Project, Scan, Select, SemiAntiJoin, UnionAll, additive
 from dbt_idivm.operators import aggregate as aggregate_operator
+from dbt_idivm.operators import outer_join as outer_operator
 from dbt_idivm.operators import semijoin as semijoin_operator
 from dbt_idivm.operators.scan import DiffClass
 from dbt_idivm.optimize.lineage import leaves
@@ -206,7 +209,8 @@ def post_state_keys(patch: Patch) -> None:
 
 def partners_by_post_state(patch: Patch) -> None:
     """The same for the rows that partners touch."""
-    patch.setattr(semijoin_operator, "touched", touched_after)
+    for operator in (semijoin_operator, outer_operator):
+        patch.setattr(operator, "touched", touched_after)
 
 
 def touched_after(diff: IDiff, node: Operator, wanted: tuple[str, ...]) -> Relation:
@@ -228,8 +232,8 @@ def payload_of_updates(patch: Patch) -> None:
         known = tuple(a for a in diff.relation.columns if a not in names)
         return IDiff(REC, names, (), known, project(diff.relation, names + known), diff.origins)
 
-    patch.setattr(aggregate_operator, "recompute", recompute)
-    patch.setattr(semijoin_operator, "recompute", recompute)
+    for operator in (aggregate_operator, semijoin_operator, outer_operator):
+        patch.setattr(operator, "recompute", recompute)
 
 
 def groups_of_a_superset(patch: Patch) -> None:
@@ -284,6 +288,145 @@ def signed_join_over_post_states(patch: Patch) -> None:
         return Concat(tuple(project(term, (*self.columns, "idivm_sign")) for term in terms))
 
     patch.setattr(Join, "signed", signed)
+
+
+def no_markers(patch: Patch) -> None:
+    """DEL, UPD and REC pass ⟕ and ⟗ without the marker of their input."""
+    patch.setattr(outer_operator, "own", lambda node, side, diff: diff)
+
+
+def padded_rows_stay(node: OuterJoin, side: int, diff: IDiff) -> tuple[IDiff, ...]:
+    """A partner comes, and nothing is deleted."""
+    return outer_operator.outer_ins_pads(node, side, diff)[:1]
+
+
+def padded_rows_are_any(node: OuterJoin, side: int, diff: IDiff) -> tuple[IDiff, ...]:
+    """DEL(I of H) without m = NULL."""
+    new, gone = outer_operator.outer_ins_pads(node, side, diff)
+    ids = node.inputs[1 - side].ids
+    return new, replace(gone, ids=ids, relation=project(gone.relation, ids), constants=())
+
+
+def padded_beside_other_partners(node: OuterJoin, side: int, diff: IDiff) -> tuple[IDiff, ...]:
+    """A deleted partner is taken for the only one."""
+    rows = node.pad(1 - side, outer_operator.candidates(node, side, diff))
+    return outer_operator.own(node, side, diff), outer_operator.inserted(node, diff, rows)
+
+
+def no_padded_rows_of_the_own_side(node: OuterJoin, side: int, diff: IDiff) -> tuple[IDiff, ...]:
+    """A new row of ⟗ brings pairs only."""
+    pairs = node.pairs_of(Pair(diff.relation, node.inputs[1 - side], node.condition))
+    return outer_operator.inserted(node, diff, pairs), outer_operator.outer_ins_pads(node, side, diff)[1]
+
+
+def fresh_padded_rows(node: OuterJoin, side: int, diff: IDiff) -> tuple[IDiff, ...]:
+    gone, new = outer_operator.outer_del_pads(node, side, diff)
+    return gone, replace(new, fresh=True)
+
+
+def partners_are_not_recomputed(patch: Patch) -> None:
+    """REC(P') alone."""
+    patch.setattr(outer_operator, "has_pads", lambda *_: False)
+    for name in ("outer_rec", "outer_upd_condition"):
+        with_builder(OuterJoin, name, lambda node, side, diff: (
+            outer_operator.own(node, side, outer_operator.recompute(diff)),))(patch)
+
+
+def only_partners_are_recomputed(patch: Patch) -> None:
+    """REC(I of H) alone, from either side of ⟗."""
+    rec = outer_operator.outer_rec
+    with_builder(OuterJoin, "outer_rec", lambda node, side, diff: rec(node, side, diff)[-1:])(patch)
+
+
+def any_row_is_present(patch: Patch) -> None:
+    """Rows of ⟕ are restricted by the IDs of an input that may be absent."""
+    patch.setattr(OuterPair, "_is_present", lambda *_: True)
+
+
+def marked_rows_are_not_tested(patch: Patch) -> None:
+    """Keys that are nothing but a marker restrict nothing."""
+    restrict = OuterPair.restrict
+
+    def untested(node: OuterPair, on: tuple[str, ...], keys: Relation) -> Relation:
+        if on and set(on) <= set(node.marks) and node._is_present(1, on, keys):
+            return node.kept(1, node.right, node.left)
+        return restrict(node, on, keys)
+
+    patch.setattr(OuterPair, "restrict", untested)
+
+
+def padded_of_a_superset(patch: Patch) -> None:
+    """The any-state of ⟕ is ⟕ of any-states."""
+    patch.setattr(OuterJoin, "in_state", lambda self, state: self.with_children(*(e.in_state(state) for e in self.inputs)))
+
+
+def signed_pairs_alone(patch: Patch) -> None:
+    """The signed rows of ⋈."""
+    patch.setattr(OuterJoin, "_signed_pads", lambda self, side: ())
+
+
+def signed_padded_rows_of_one_side(patch: Patch) -> None:
+    """ΔL ▷ R⁻, as if no partner changed."""
+    signed = OuterJoin._signed_pads
+    patch.setattr(OuterJoin, "_signed_pads", lambda self, side: signed(self, side)[:1])
+
+
+def signed_padded_rows_by_post_states(patch: Patch) -> None:
+    """ΔL ▷ R⁺, and then the change of R for inserted rows as well."""
+    signed = OuterJoin._signed_pads
+
+    def other(self: OuterJoin, side: int) -> tuple[Relation, ...]:
+        rows = Probe(self.inputs[side].signed(), self.inputs[1 - side], self.condition, anti=True)
+        first, *rest = signed(self, side)
+        return (project(self.pad(side, rows), first.columns), *rest)
+
+    patch.setattr(OuterJoin, "_signed_pads", other)
+
+
+def signed_outer_pairs_over_post_states(patch: Patch) -> None:
+    """ΔL ⋈ R⁺ ⊎ L⁺ ⋈ ΔR."""
+    rows = OuterJoin._signed_rows
+
+    def other(self: OuterJoin, pairs: Relation) -> Relation:
+        assert isinstance(pairs, Pair)
+        right = self.right if pairs.left.columns[:-1] == self.left.columns else pairs.right
+        return rows(self, replace(pairs, right=right))
+
+    patch.setattr(OuterJoin, "_signed_rows", other)
+
+
+def screened_as_a_join(patch: Patch) -> None:
+    """ON and the conditions above screen the changes of both inputs of ⟕."""
+    patch.setattr(OuterJoin, "screened", lambda self, above: (both := (*above, *conjuncts(self.condition)), both))
+
+
+def screened_by_what_is_above(patch: Patch) -> None:
+    """Conditions above ⟕ screen the changes of its right input, too."""
+    screened = OuterJoin.screened
+
+    def other(self: OuterJoin, above: Any) -> Any:
+        left, right = screened(self, above)
+        return (left, (*above, *right))
+
+    patch.setattr(OuterJoin, "screened", other)
+
+
+def flat_outer_joins(patch: Patch) -> None:
+    """The conditions of the right side stand beside those above."""
+
+    def source(self: OuterPair, side: int, binder: Any) -> Block:
+        child = self.children[side]
+        if side in self.padded and self.marked:
+            child = Compute(child, (*((name, column(name)) for name in child.columns), (self.mark(side), exp.Literal.number(1))))
+        block = child.block(binder)
+        return block if len(block.sources) == 1 else isolate(block.select(), child.columns, binder.alias(self.name))
+
+    patch.setattr(OuterPair, "_source", source)
+
+
+def outer_joins_on_the_right(patch: Patch) -> None:
+    """l JOIN (a LEFT JOIN b ON φ) ON ψ is read as l CROSS JOIN a LEFT JOIN b ON φ AND ψ."""
+    patch.setattr(Block, "has_outer_join", property(lambda self: False))
 
 
 def every_insert_is_fresh(patch: Patch) -> None:
@@ -520,9 +663,59 @@ MUTATIONS = (
              "caches-everywhere"),
 )
 
+OUTER = (
+    Mutation("⟕: its marker in P of DEL and UPD", no_markers, "a key that is NULL on the padded side of a LEFT join"),
+    Mutation("⟗: its markers in P of DEL and UPD", no_markers, "a key that is NULL on the padded side of a FULL join"),
+    Mutation("⟕: a padded row goes with the first partner", with_builder(OuterJoin, "outer_ins_pads", padded_rows_stay),
+             "an outer-joined row gains its first partner and loses its last one"),
+    Mutation("⟕: the DEL of padded rows names no pairs", with_builder(OuterJoin, "outer_ins_pads", padded_rows_are_any),
+             "an outer-joined row gains its first partner and loses its last one"),
+    Mutation("⟕: no padded row beside another partner", with_builder(OuterJoin, "outer_del_pads", padded_beside_other_partners),
+             "one of two partners of an outer-joined row is deleted"),
+    Mutation("⟗: a new row without a partner is padded",
+             with_builder(OuterJoin, "outer_ins_pads", no_padded_rows_of_the_own_side), "both partners of a full join change"),
+    Mutation("⟕: update of its condition converted", without_rule_guard(OuterJoin, "outer_upd_condition", "outer_upd"),
+             "a partner moves to another outer-joined row", "unsplit"),
+    Mutation("⟕: a converted update drops its payload", payload_of_updates, "a partner moves to another outer-joined row",
+             "unsplit"),
+    Mutation("⟕: no INS and DEL of copies", without_rule_guard(OuterJoin, "outer_ins_bag_pads", "outer_ins_pads"),
+             "copies of an outer-joined keyless row gain and lose partners"),
+    Mutation("⟕: partners are recomputed", partners_are_not_recomputed, "a partner moves to another outer-joined row"),
+    Mutation("⟗: the own rows are recomputed", only_partners_are_recomputed,
+             "a join attribute of a full join changes on both sides"),
+    Mutation("⟕: touched looks up in both states", partners_by_post_state, "joins on the right side of an outer join"),
+    Mutation("⟕: restricted by IDs of rows that are present", any_row_is_present, "a partner moves to another outer-joined row"),
+    Mutation("⟗: keys that are a marker are tested", marked_rows_are_not_tested,
+             "one row of all rows in a full join with copies, which a change does not reach"),
+    Mutation("⟕: its any-state has all rows padded", padded_of_a_superset,
+             "the only padded row of a group gets its first partner"),
+    Mutation("additive: padded rows", signed_pairs_alone, "groups over an outer join", "additive"),
+    Mutation("additive: padded rows whose partners changed", signed_padded_rows_of_one_side, "groups over an outer join",
+             "additive"),
+    Mutation("additive: the left changes of ⟕ are tested against R⁻", signed_padded_rows_by_post_states,
+             "groups over an outer join", "additive"),
+    Mutation("additive: the right side of ΔL ⋈ R of ⟕ is R⁻", signed_outer_pairs_over_post_states, "groups over a full join",
+             "additive"),
+    Mutation("screening: not of the left rows by ON of ⟕", screened_as_a_join, "ON has a condition on one side only"),
+    Mutation("screening: not of the right rows by what is above ⟕", screened_by_what_is_above,
+             "rows that have no partner by an outer join"),
+    Mutation("⟕: the right side is a source of its own", flat_outer_joins,
+             "a computed column on the padded side of an outer join"),
+    Mutation("⋈: ⟕ on its right is a source of its own", outer_joins_on_the_right, "a join above an outer join"),
+)
+
+MUTATIONS += OUTER
+
 # Guards that no view needs: the applications keep the copies of an INS, and its rows hold all copies of each ID that they
 # name. The rule is stricter than that, because the contract of INS speaks of one row an ID.
 CONSERVATIVE = (
     Mutation("⋈: no INS where IDs repeat", without_rule_guard(Join, "join_ins_bag", "join_ins"),
              "copies of a keyless row meet a new partner"),
+    Mutation("⟕: no INS of pairs where IDs repeat", without_rule_guard(OuterJoin, "outer_ins_bag", "outer_ins"),
+             "copies of a keyless partner"),
+    Mutation("⟕: no INS of padded copies", without_rule_guard(OuterJoin, "outer_del_bag", "outer_del_pads"),
+             "copies of an outer-joined keyless row gain and lose partners"),
+    # the DEL beside it calls for the effective shape, which compares post-images
+    Mutation("⟕: the INS of padded rows are not fresh", with_builder(OuterJoin, "outer_del_pads", fresh_padded_rows),
+             "an outer-joined row is updated while a partner comes and another goes"),
 )

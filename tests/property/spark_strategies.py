@@ -38,6 +38,10 @@ class Drawn:
     def chance(self, one_in: int) -> bool:
         return int(self.draw(st.integers(1, one_in))) == 1
 
+    def outer(self) -> str:
+        """LEFT, RIGHT or FULL [OUTER]."""
+        return self.of("LEFT", "RIGHT", "FULL") + self.of("", "", " OUTER")
+
     def cased(self, name: str) -> str:
         """The name as it is, or in capitals."""
         return self.of(name, name, name.upper())
@@ -67,7 +71,7 @@ def having(d: Drawn) -> Query:
 
 
 def joins(d: Drawn) -> Query:
-    """Commas, JOIN, NATURAL JOIN and USING in any order, over names that several tables have, in different case."""
+    """Commas and JOINs of all kinds, NATURAL and USING in any order, over names that several tables have, in different case."""
     tables = tuple(Table(name, columns, (columns[0][0],)) for name, columns in (
         ("a", (("id", "int"), (d.of("x", "X"), "int"), ("ay", "int"))),
         ("b", ((d.of("id", "id", "ID", "Id"), "int"), (d.of("x", "bx"), "int"), ("bz", "int"))),
@@ -78,25 +82,36 @@ def joins(d: Drawn) -> Query:
         left = d.of(*seen)
         test = f"{left}.{d.cased('id')} = {name}.{d.cased('id')}"
         more = d.of(f", {name}", f" JOIN {name} ON {test}", f" JOIN {name} USING ({d.cased('id')})", f" NATURAL JOIN {name}",
-                     f" CROSS JOIN {name}", f" LEFT SEMI JOIN {name} ON {test}", f" LEFT ANTI JOIN {name} USING (id)")
-        text, seen = text + more, seen if more.startswith(" LEFT") else [*seen, name]
+                     f" CROSS JOIN {name}", f" LEFT SEMI JOIN {name} ON {test}", f" LEFT ANTI JOIN {name} USING (id)",
+                     f" {d.outer()} JOIN {name} ON {test}", f" {d.outer()} JOIN {name} ON {test} AND {left}.id > 1",
+                     f" {d.outer()} JOIN {name} USING ({d.cased('id')})", f" {d.outer()} JOIN {name} USING ({d.cased('id')})",
+                     f" NATURAL {d.outer()} JOIN {name}")
+        text, seen = text + more, seen if more.startswith((" LEFT SEMI", " LEFT ANTI")) else [*seen, name]
     known = [f"{t.name}.{column}" for t in tables if t.name in seen for column in t.names]
     shown = [d.cased(each) for each in d.different(tuple(known), 3)] + (["id"] if d.chance(6) else [])
     if d.chance(5):
         return tables, f"SELECT count(*) AS n, sum({shown[0]}) AS s FROM {text}"
+    if d.chance(8):
+        return tables, f"SELECT id, count(*) AS n, count({shown[0]}) AS m FROM {text} GROUP BY id"
+    if d.chance(8):
+        return tables, f"SELECT {d.of('*', f'{seen[0]}.*', f'{seen[-1]}.*', f'id, {seen[-1]}.* EXCEPT (id)')} FROM {text}"
     items = ", ".join(f"{each} AS c{number}" for number, each in enumerate(shown))
     return tables, f"SELECT {items} FROM {text}{d.where(tuple(known), 3)}"
 
 
 def natural(d: Drawn) -> Query:
-    """SELECT * over NATURAL JOIN and USING, perhaps of derived tables that rename columns."""
+    """SELECT * over NATURAL JOIN and USING, inner and outer, perhaps of derived tables that rename columns."""
     first, second = (f"(SELECT {d.cased('id')}, {d.cased(other)} FROM {name})" if d.chance(2) else name
                      for name, other in (("a", "x"), ("b", "y")))
     tables = (Table("a", ((d.of("id", "Id"), "int"), ("x", "int")), ("id",)),
               Table("b", ((d.of("id", "ID"), "int"), ("y", "int")), None))
     tables = tuple(Table(t.name, t.columns, t.key and t.names[:1]) for t in tables)
-    word = d.of(f"NATURAL JOIN {second} AS q", f"JOIN {second} AS q USING ({d.cased('id')})")
-    return tables, f"SELECT {d.of('*', 'p.x', 'p.id AS i, x', 'x, id')} FROM {first} AS p {word}"
+    outer = d.of("", f"{d.outer()} ")
+    word = d.of(f"NATURAL {outer}JOIN {second} AS q", f"{outer}JOIN {second} AS q USING ({d.cased('id')})")
+    shown = d.of("*", "p.x", "p.id AS i, x", "x, id", "q.id AS i, p.id AS j, id", "p.*", "q.*", "*, p.id AS i, q.id AS j",
+                 "id + 1 AS i, coalesce(p.id, q.id) AS j, y", "* EXCEPT (id)", "id, count(*) AS n, count(x) AS m, count(y) AS o")
+    where = d.where(("id", "p.id", "q.id", "x"), 4)
+    return tables, f"SELECT {shown} FROM {first} AS p {word}{where}{' GROUP BY id' if 'count(' in shown else ''}"
 
 
 def inner_names(d: Drawn) -> Query:
@@ -160,7 +175,11 @@ def constants(d: Drawn) -> Query:
                "SELECT count(*) AS n FROM t GROUP BY 'a'", f"SELECT DISTINCT {value} AS c FROM t",
                f"SELECT max(b) AS m FROM t GROUP BY {d.of('NULL', 'true', 'a, NULL')}",
                f"SELECT g.c, count(*) AS n FROM (SELECT {value} AS c, a FROM t) AS g GROUP BY g.c",
-               f"SELECT {value} AS c, k FROM t UNION ALL SELECT {value} AS c, a FROM t")
+               f"SELECT {value} AS c, k FROM t UNION ALL SELECT {value} AS c, a FROM t",
+               f"SELECT t.k, g.c, g.b FROM t {d.outer()} JOIN (SELECT {value} AS c, b FROM t) AS g ON g.b = t.a",
+               f"SELECT g.c, count(*) AS n FROM t {d.outer()} JOIN (SELECT {value} AS c, b FROM t) AS g ON g.b = t.a "
+               "GROUP BY g.c",
+               f"SELECT t.k, g.c FROM t {d.outer()} JOIN (SELECT {value} AS c) AS g ON t.a > 1")
     return (table,), sql
 
 
@@ -179,7 +198,10 @@ def guarded(d: Drawn) -> Query:
                     d.draw(st.sampled_from((("id",), None)))),
               Table("p", (("pid", "int"), ("active", "boolean"), ("least", "int")), ("pid",)))
     expression, guard = d.draw(st.sampled_from(_RAISING))
-    joined = d.of("o JOIN p ON o.pid = p.pid", "o JOIN p ON o.pid = p.pid AND p.active", "o, p")
+    joined = d.of("o JOIN p ON o.pid = p.pid", "o JOIN p ON o.pid = p.pid AND p.active", "o, p",
+                  "o LEFT JOIN p ON o.pid = p.pid AND p.active", f"p {d.of('LEFT', 'FULL')} JOIN o ON o.pid = p.pid",
+                  f"p LEFT JOIN o ON o.pid = p.pid AND {guard}",
+                  f"p LEFT JOIN o ON o.pid = p.pid AND {guard} AND {expression} > '0'")
     after = d.of("", " AND p.active", " AND p.active", " AND o.pid = p.pid", " AND o.q > p.least")
     alone = d.chance(6)
     source = f"o WHERE {guard}" if alone else f"{joined} WHERE {guard}{after}"
@@ -189,7 +211,8 @@ def guarded(d: Drawn) -> Query:
     value = expression if not d.chance(5) else f"CASE WHEN {guard} THEN {expression} END"
     form = d.of(*["SELECT o.id, {0} AS u FROM {1}"] * 4, "SELECT {0} AS g, count(*) AS n FROM {1} GROUP BY {0}",
                 "SELECT o.pid, max({0}) AS m FROM {1} GROUP BY o.pid", "SELECT o.id FROM {1} AND {0} IS NOT NULL",
-                "SELECT d.u, d.id FROM (SELECT {0} AS u, o.id, o.pid FROM {1}) AS d JOIN p AS e ON d.pid = e.pid")
+                "SELECT d.u, d.id FROM (SELECT {0} AS u, o.id, o.pid FROM {1}) AS d JOIN p AS e ON d.pid = e.pid",
+                "SELECT e.pid, d.u, d.id FROM p AS e LEFT JOIN (SELECT {0} AS u, o.id, o.pid FROM {1}) AS d ON d.pid = e.pid")
     return tables, form.format(value, source)
 
 
@@ -276,7 +299,10 @@ def typed(d: Drawn) -> Query:
                "SELECT a.k, a.p FROM a WHERE EXISTS (SELECT 1 FROM b WHERE b.k = a.k AND b.n > 0)",
                "SELECT a.x, a.k FROM a UNION SELECT b.x, b.k FROM b",
                "SELECT CAST(a.x AS STRING) AS s, a.k FROM a WHERE a.x IS NOT NULL",
-               "SELECT b.k, b.n, g.m FROM b JOIN (SELECT a.x, count(*) AS m FROM a GROUP BY a.x) AS g ON g.x = b.x")
+               "SELECT b.k, b.n, g.m FROM b JOIN (SELECT a.x, count(*) AS m FROM a GROUP BY a.x) AS g ON g.x = b.x",
+               f"SELECT a.k, b.n, a.p FROM a {d.outer()} JOIN b ON a.x = b.x",
+               f"SELECT k, x, n FROM a {d.outer()} JOIN b USING (k, x)",
+               f"SELECT b.n, {call} AS m FROM a {d.outer()} JOIN b ON a.k <=> b.k GROUP BY b.n")
     return tables, sql
 
 

@@ -232,7 +232,7 @@ class Grammar:
         return name, columns
 
     def source(self, depth: int) -> tuple[str, list[Column]]:
-        """FROM: one to three relations under all kinds of inner join, sometimes a semi or anti join among them."""
+        """FROM: one to three relations under all kinds of join."""
         text, columns = self.relation(depth)
         joins = min(self.one_of(0, 0, 1, 1, 1, 2), self.room)
         for number in range(joins):
@@ -247,7 +247,9 @@ class Grammar:
 
     def joined(self, other: str, left: list[Column], right: list[Column], *, last: bool) -> str:
         """A comma binds weaker than JOIN: it is used last only, because ON sees no names from before it."""
-        kind = self.one_of("inner", "inner", "inner", "cross", "comma")
+        kind = self.one_of(*["inner"] * 6, *["cross"] * 2, *["comma"] * 2, "LEFT", "LEFT", "LEFT", "RIGHT", "FULL")
+        if kind.isupper():
+            return f" {kind} JOIN {other} ON {self.join_condition(left, right)}"
         if kind == "cross":
             return f" CROSS JOIN {other}"
         if kind == "comma" and last:
@@ -280,7 +282,7 @@ class Grammar:
         """SELECT … FROM … WHERE; `wanted` gives the types of the columns."""
         source, columns = self.source(depth)
         types = wanted or tuple(self.one_of(*columns)[1] for _ in range(self.number(1, 4)))
-        items = [self.expression(kind, columns) for kind in types]
+        items = [self.item(kind, columns) for kind in types]
         named = ", ".join(f"{item} AS c{number}" for number, item in enumerate(items))
         where = self.where(depth, columns, self.one_of(True, False))
         return f"SELECT {named} FROM {source}{where}", tuple((f"c{number}", kind) for number, kind in enumerate(types))
@@ -305,6 +307,9 @@ class Grammar:
         """A condition if `simple`, and now and then tests of other rows."""
         number, self.least_tests = max(self.least_tests, min(self.one_of(0, 0, 0, 0, 0, 0, 0, 1, 1, 2), self.room)), 0
         tests = [self.test(depth, columns) for _ in range(number)]
+        if self.room and self.one_of(*[False] * 11, True):
+            name, kind = self.one_of(*columns)
+            tests.append(f"{name} {self.one_of('=', '<>', '>=')} {self.scalar(kind, columns)}")
         parts = [self.condition(columns), *tests] if simple else tests
         return f" WHERE {' AND '.join(parts)}" if parts else ""
 
@@ -335,6 +340,25 @@ class Grammar:
         test = f"{self.one_of(*fitting)} {negation}IN ({query})"
         return str(self.one_of(test, test, f"NOT ({test})"))
 
+    def item(self, kind: str, columns: list[Column]) -> str:
+        """An item of the select list."""
+        return self.scalar(kind, columns) if self.room and self.one_of(*[False] * 19, True) else self.expression(kind, columns)
+
+    def scalar(self, kind: str, columns: list[Column]) -> str:
+        """A subquery of one aggregate of that type, perhaps correlated by an equality, perhaps with a condition of its own."""
+        source, inner = self.relation(0)
+        fitting = [name for name, other in inner if other == kind]
+        argument = self.one_of(*fitting) if fitting else literal(kind, 1)
+        call = f"bool_or({argument})" if kind == BOOLEAN else f"{self.one_of('min', 'max')}({argument})"
+        if kind in (INT, BIGINT) and self.one_of(True, False):
+            call = f"CAST(count({self.one_of('*', argument)}) AS {kind})"
+        pairs = [(a, b) for a, other in columns for b, mine in inner if other == mine and mine != DOUBLE]
+        where = [f"{b} = {a}" for a, b in [self.one_of(*pairs)]] if pairs and self.one_of(True, True, False) else []
+        if self.one_of(True, False, False):
+            where.append(self.condition(inner))
+        tail = f" WHERE {' AND '.join(where)}" if where else ""
+        return f"(SELECT {call} FROM {source}{tail})"
+
     def group(self, columns: list[Column]) -> Column:
         name, kind = self.one_of(*columns)
         return (self.expression(kind, columns), kind) if self.one_of(False, False, True) else (name, kind)
@@ -347,32 +371,41 @@ class Grammar:
             argument = self.expression(kind, columns)
             options += [(f"sum({argument})", BIGINT)] * 3 + [(f"avg({argument})", DOUBLE)] * 2
         elif kind == DECIMAL:
-            options += [(f"sum({name})", kind)] * 3 + [(f"CAST(avg({name}) AS DECIMAL(12,4))", kind)]
-        return self.one_of(*options)
+            options += [(f"sum({name})", kind)] * 3
+        if kind == DECIMAL and self.one_of(*[False] * 4, True):
+            return f"CAST(avg({name}) AS DECIMAL(12,4))", kind
+        return self.filtered(self.one_of(*options), columns)
 
     def aggregate(self, columns: list[Column]) -> Column:
         name, kind = self.one_of(*columns)
         argument = self.expression(kind, columns) if self.one_of(False, False, True) else name
         options = [("count(*)", BIGINT), (f"count({argument})", BIGINT), (f"count(DISTINCT {argument})", BIGINT)]
-        if kind != BOOLEAN:
+        if kind == BOOLEAN:
+            options += [(f"bool_and({argument})", kind), (f"bool_or({argument})", kind)]
+        else:
             options += [(f"min({argument})", kind), (f"max({argument})", kind)]
         if _family(kind) == "integer":
             options += [(f"sum({argument})", BIGINT)] * 3 + [(f"avg({argument})", DOUBLE)] * 2
+            options += [(f"bit_{self.one_of('and', 'or', 'xor')}({argument})", kind)]
         elif kind in (DECIMAL, DOUBLE):
             options += [(f"sum({argument})", kind)] * 3
-        return self.one_of(*options)
+        return self.filtered(self.one_of(*options), columns)
+
+    def filtered(self, call: Column, columns: list[Column]) -> Column:
+        text, kind = call
+        return (f"{text} FILTER (WHERE {self.condition(columns)})", kind) if self.one_of(*[False] * 7, True) else call
 
     def having(self, columns: list[Column]) -> str:
         call, kind = self.aggregate(columns)
         return f"{call} {self.one_of('>', '=', '<=')} {literal(kind, 1)}"
 
     def union(self, depth: int) -> tuple[str, tuple[Column, ...]]:
-        """Two or three branches of the same types; now and then without ALL."""
+        """Two or three branches of the same types under UNION ALL, now and then under another set operation."""
         first, columns = self.plain(depth - 1)
         types = tuple(kind for _, kind in columns)
         others = [self.plain(depth - 1, types)[0] if self.one_of(True, True, True, False) else self.one_row(types)
                   for _ in range(self.one_of(1, 1, 2))]
-        word = self.one_of(" UNION ALL ", " UNION ALL ", " UNION ALL ", " UNION ")
+        word = self.one_of(*[" UNION ALL "] * 5, " UNION ", " INTERSECT ", " EXCEPT ")
         return str(word).join([first, *others]), columns
 
     def distinct(self, depth: int) -> tuple[str, tuple[Column, ...]]:

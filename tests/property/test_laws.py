@@ -96,8 +96,8 @@ def all_of(case: Case) -> Content:
 @fewer
 @given(case=cases(), options=BY_IDIFFS | TUPLES)
 def test_a_refresh_twice_is_a_refresh_once(case: Case, options: Options) -> None:
-    """Not where something is added up or appended, sums, copies of a tuple or new rows: the refresh driver applies it to the state
-    that it was made for, and to no other.
+    """Not where something is added up or appended, sums, copies of a tuple or new rows: the refresh driver applies it to the
+    state that it was made for, and to no other.
 
     Tuples by ID, and in a view with copies the rows of a fresh INS, are written again in place of themselves: neither reads the
     view.

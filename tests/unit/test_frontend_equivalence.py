@@ -112,6 +112,32 @@ SELECT cid, sum(price) AS s FROM main.orders GROUP BY cid HAVING s > 6 AND cid I
 SELECT cid, sum(price) + 1 AS s, s * 2 AS t FROM main.orders GROUP BY cid HAVING s > 6 AND t < 100
 SELECT cid FROM main.orders GROUP BY cid HAVING max(price) = min(price)
 SELECT max(price) AS m FROM main.orders HAVING count(*) > 100
+SELECT cid, count(*) FILTER (WHERE price > 6) AS n, sum(price) FILTER (WHERE status = 'open') AS s FROM main.orders GROUP BY cid
+SELECT count(DISTINCT price) FILTER (WHERE id > 2) AS n, max(price) FILTER (WHERE id > 100) AS m FROM main.orders
+SELECT cid, count_if(price IS NULL) AS n, bool_and(price > 6) AS a, bool_or(price > 6) AS o FROM main.orders GROUP BY cid
+SELECT bit_and(price) AS a, bit_or(price) AS o, bit_xor(price) AS x, count_if(id > 2) FILTER (WHERE id < 4) AS n FROM main.orders
+SELECT status, median(price) AS m, stddev_pop(price) AS s, var_samp(price) AS v FROM main.orders GROUP BY status
+SELECT cid FROM main.orders GROUP BY cid HAVING count(*) FILTER (WHERE price IS NULL) = 0
+SELECT o.id, c.name FROM main.orders o LEFT JOIN main.customers c ON o.cid = c.cid
+SELECT o.id, c.name FROM main.orders o RIGHT OUTER JOIN main.customers c ON o.cid = c.cid AND o.price > 5
+SELECT o.id, c.name FROM main.orders o FULL OUTER JOIN main.customers c ON o.cid = c.cid AND c.region = 'east'
+SELECT o.id, c.name FROM main.orders o LEFT JOIN main.customers c ON o.price > 5
+SELECT cid, o.cid AS a, c.cid AS b, o.id, c.name FROM main.orders o LEFT JOIN main.customers c USING (cid)
+SELECT cid, o.cid AS a, c.cid AS b, o.id, c.name FROM main.orders o RIGHT JOIN main.customers c USING (cid)
+SELECT cid, o.cid AS a, c.cid AS b, o.id, c.name FROM main.orders o FULL JOIN main.customers c USING (cid)
+SELECT * FROM main.orders RIGHT JOIN main.customers USING (cid)
+SELECT * FROM main.orders FULL JOIN main.customers USING (cid)
+SELECT * FROM main.customers NATURAL LEFT JOIN main.notes
+SELECT * FROM main.notes NATURAL FULL JOIN main.customers
+SELECT o.id, c.name, n.note FROM main.orders o LEFT JOIN main.customers c USING (cid) LEFT JOIN main.notes n ON n.cid = c.cid
+SELECT o.id, t.name, t.note FROM main.orders o LEFT JOIN (main.customers JOIN main.notes USING (cid)) t ON t.name > 'b'
+SELECT o.id, t.one FROM main.orders o LEFT JOIN (SELECT 1 AS one, cid FROM main.customers WHERE region IS NULL) t ON o.cid = t.cid
+SELECT o.id, c.name FROM main.orders o JOIN (main.customers c LEFT JOIN main.notes n ON n.cid = c.cid) ON o.cid = c.cid
+SELECT id FROM main.orders o LEFT JOIN main.customers c ON o.cid = c.cid WHERE c.cid IS NULL
+SELECT c.name, count(o.id) AS n FROM main.customers c LEFT JOIN main.orders o ON o.cid = c.cid GROUP BY c.name
+SELECT t.one, n.note FROM (SELECT 1 AS one) t LEFT JOIN main.notes n ON n.cid = t.one
+SELECT n.note, t.one FROM main.notes n FULL JOIN (SELECT 1 AS one) t ON n.cid = t.one
+SELECT id FROM main.orders o WHERE EXISTS (SELECT 1 FROM main.customers c LEFT JOIN main.notes n USING (cid) WHERE c.cid = o.cid)
 SELECT c.region, o.status, sum(o.price * 2) AS s FROM main.orders o JOIN main.customers c ON o.cid = c.cid GROUP BY c.region, o.status
 SELECT cid, CASE WHEN cid = 1 THEN sum(price) ELSE -count(*) END AS x FROM main.orders GROUP BY cid
 SELECT DISTINCT note FROM main.notes
@@ -119,6 +145,14 @@ SELECT DISTINCT cid, 1 AS one, note IS NULL AS empty FROM main.notes
 SELECT DISTINCT count(*) AS n FROM main.notes GROUP BY cid
 SELECT cid FROM main.notes UNION ALL SELECT cid FROM main.customers
 SELECT cid, 'a' AS kind FROM main.notes UNION ALL SELECT id, status FROM main.orders UNION ALL SELECT cid, name FROM main.customers
+SELECT cid FROM main.notes INTERSECT SELECT cid FROM main.customers
+SELECT cid FROM main.customers EXCEPT SELECT cid FROM main.orders
+SELECT cid, note FROM main.notes EXCEPT SELECT cid, name FROM main.customers
+SELECT cid AS a, cid AS b FROM main.notes INTERSECT SELECT id, cid FROM main.orders
+SELECT cid FROM main.notes UNION ALL SELECT cid FROM main.customers INTERSECT SELECT id FROM main.orders
+SELECT cid FROM main.notes EXCEPT SELECT cid FROM main.customers UNION ALL SELECT cid FROM main.notes
+SELECT cid FROM main.customers EXCEPT (SELECT cid FROM main.orders EXCEPT SELECT cid FROM main.notes)
+SELECT id FROM main.orders WHERE cid IN (SELECT cid FROM main.customers EXCEPT SELECT cid FROM main.notes)
 SELECT cid FROM main.notes UNION SELECT cid FROM main.customers
 SELECT cid FROM main.notes UNION SELECT cid FROM main.customers UNION ALL SELECT id FROM main.orders
 SELECT cid FROM main.notes UNION ALL (SELECT cid FROM main.customers UNION SELECT id FROM main.orders)
@@ -156,6 +190,18 @@ SELECT id FROM main.orders WHERE cid NOT IN (SELECT cid FROM main.customers WHER
 SELECT id FROM main.orders WHERE NOT (NOT (cid IN ((SELECT cid FROM main.notes n WHERE n.note = 'x'))))
 SELECT id FROM main.orders WHERE NOT (cid NOT IN (SELECT cid FROM main.notes))
 SELECT id FROM main.orders o WHERE price NOT IN (SELECT price FROM main.orders p WHERE p.cid = o.cid AND p.id > o.id)
+SELECT id FROM main.orders WHERE price > (SELECT avg(price) FROM main.orders)
+SELECT id, (SELECT count(*) FROM main.notes n WHERE n.cid = o.cid) AS n FROM main.orders o
+SELECT id, (SELECT max(note) FROM main.notes n WHERE o.cid = n.cid AND n.note < 'y') AS m, price FROM main.orders o
+SELECT c.name, (SELECT sum(o.price) + count(*) FROM main.orders o WHERE o.cid = c.cid AND o.status = 'open') AS s FROM main.customers c
+SELECT id FROM main.orders o WHERE price = (SELECT max(p.price) FROM main.orders p WHERE p.cid = o.cid) OR price IS NULL
+SELECT id FROM main.orders o WHERE (SELECT count(*) FROM main.notes n WHERE n.cid = o.cid) = 0
+SELECT cid, sum(price) AS s FROM main.orders GROUP BY cid HAVING sum(price) > (SELECT min(price) FROM main.orders)
+SELECT status, (SELECT count(*) FROM main.regions) AS n, count(*) AS m FROM main.orders GROUP BY status
+SELECT id, CASE WHEN price > 6 THEN (SELECT max(name) FROM main.customers) ELSE status END AS x FROM main.orders
+SELECT id, (SELECT max(cid) FROM main.customers HAVING count(*) > 100) AS m FROM main.orders
+SELECT name FROM main.customers c WHERE EXISTS (SELECT 1 FROM main.orders o WHERE o.cid = c.cid AND o.price >= (SELECT avg(price) FROM main.orders))
+WITH m AS (SELECT cid, max(price) AS p FROM main.orders GROUP BY cid) SELECT cid FROM m WHERE p = (SELECT max(p) FROM m)
 SELECT id FROM main.orders o LEFT SEMI JOIN main.customers c ON o.cid = c.cid AND c.region = 'east'
 SELECT id, cid FROM main.orders o LEFT ANTI JOIN main.notes n USING (cid) JOIN main.regions r ON r.`head count` = o.id
 SELECT * FROM main.orders SEMI JOIN main.notes USING (cid)

@@ -69,6 +69,18 @@ EQUAL = {
     "isnotnull that a partner says": (
         join("LeftSemi", "(a#1 = b#5)", under("Filter isnotnull(a#1)", T).replace("\n", "\n:  "), U),
         join("LeftSemi", "(a#1 = b#5)", T, under("Filter isnotnull(b#5)", U).replace("\n", "\n   "))),
+    "LEFT JOIN and RIGHT JOIN": (
+        under("Project [a#1, c#6]", join("LeftOuter", "(a#1 = b#5)", T, U)),
+        under("Project [a#1, c#6]", join("RightOuter", "(a#1 = b#5)", U, T))),
+    "isnotnull of a partner that may be absent": (
+        join("LeftOuter", "(a#1 = b#5)", T, under("Filter isnotnull(b#5)", U).replace("\n", "\n   ")),
+        join("LeftOuter", "(a#1 = b#5)", T, U)),
+    "a condition of the left rows, before and after a LEFT JOIN": (
+        under("Filter (b#2 = 1)", join("LeftOuter", "(a#1 = b#5)", T, U)),
+        join("LeftOuter", "(a#1 = b#5)", under("Filter (b#2 = 1)", T).replace("\n", "\n:  "), U)),
+    "a condition of the partners, in ON and before": (
+        join("LeftOuter", "((a#1 = b#5) AND (c#6 = 1))", T, U),
+        join("LeftOuter", "(a#1 = b#5)", T, under("Filter (c#6 = 1)", U).replace("\n", "\n   "))),
     "what Spark adds to skip partitions": (
         "Filter (isnotnull(a#1) AND dynamicpruning#44 [a#1])\n:  +- Project [b#5]\n:     +- " + U + "\n+- " + T,
         under("Filter isnotnull(a#1)", T)),
@@ -98,6 +110,22 @@ UNEQUAL = {
         under("Project [a#4]", join("Inner", "(a#1 < b#5)", T, t(4, 5, 6)))),
     "another table": (under("Project [a#1]", T), under("Project [a#1]", u(1, 2, 3))),
     "no join condition": (join("Inner", "(a#1 = b#5)", T, U), f"Join Inner\n:- {T}\n+- {U}"),
+    "an outer join and an inner one": (join("LeftOuter", "(a#1 = b#5)", T, U), join("Inner", "(a#1 = b#5)", T, U)),
+    "LEFT and FULL": (join("LeftOuter", "(a#1 = b#5)", T, U), join("FullOuter", "(a#1 = b#5)", T, U)),
+    "the preserved side": (
+        under("Project [a#1, c#6]", join("LeftOuter", "(a#1 = b#5)", T, U)),
+        under("Project [a#1, c#6]", join("RightOuter", "(a#1 = b#5)", T, U))),
+    "a condition of the left rows in ON": (
+        join("LeftOuter", "((a#1 = b#5) AND (b#2 = 1))", T, U),
+        under("Filter (b#2 = 1)", join("LeftOuter", "(a#1 = b#5)", T, U))),
+    "a condition of the partners after the join": (
+        join("LeftOuter", "((a#1 = b#5) AND (c#6 = 1))", T, U),
+        under("Filter (c#6 = 1)", join("LeftOuter", "(a#1 = b#5)", T, U))),
+    "a condition before a FULL JOIN and in its ON": (
+        join("FullOuter", "((a#1 = b#5) AND (c#6 = 1))", T, U),
+        join("FullOuter", "(a#1 = b#5)", T, under("Filter (c#6 = 1)", U).replace("\n", "\n   "))),
+    "isnotnull of a column that may be absent": (
+        under("Filter isnotnull(c#6)", join("LeftOuter", "(a#1 = b#5)", T, U)), join("LeftOuter", "(a#1 = b#5)", T, U)),
     "semi and anti": (join("LeftSemi", "(a#1 = b#5)", T, U), join("LeftAnti", "(a#1 = b#5)", T, U)),
     "a partner and an inner join": (
         under("Project [a#1]", join("LeftSemi", "(a#1 = b#5)", T, U)),
@@ -150,7 +178,6 @@ UNREADABLE = {
     "rows that are not shown": "LocalRelation [a#1]",
     "a table without a name": under("Project [a#1]", "Relation [a#1] parquet"),
     "an operator that is not known": under("Window [rank() AS r#9]", T),
-    "an outer join": join("LeftOuter", "(a#1 = b#5)", T, U),
     "both sides with the same numbers": join("Inner", "(a#1 = b#2)", T, u(1, 2, 3)),
     "the first rows": under("GlobalLimit 1", T),
     "a subquery that depends on the query around": (

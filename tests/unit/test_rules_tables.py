@@ -14,7 +14,7 @@ from dbt_idivm.algebra.bags import Concat
 from dbt_idivm.algebra.expressions import column
 from dbt_idivm.algebra.operator import Operator
 from dbt_idivm.idiff.idiff import DEL, INS, REC, UPD, IDiff, Kind, Origin
-from dbt_idivm.operators import OPERATORS, Aggregate, Join, OneRow, Project, Scan, Select, SemiAntiJoin, UnionAll
+from dbt_idivm.operators import OPERATORS, Aggregate, Join, OneRow, OuterJoin, Project, Scan, Select, SemiAntiJoin, UnionAll
 from dbt_idivm.operators.aggregate import Call
 from dbt_idivm.operators.scan import Attribute
 from dbt_idivm.passes.infer_ids import infer_ids
@@ -42,6 +42,7 @@ def examples() -> Iterator[Operator]:
         for anti in (False, True):
             yield from (SemiAntiJoin(KEYED, other, equal, anti), SemiAntiJoin(other, KEYED, equal, anti))
             yield SemiAntiJoin(other, KEYED, exp.true(), anti)
+            yield from (OuterJoin(KEYED, other, equal, "o", anti), OuterJoin(other, KEYED, equal, "o", anti))
         names = (column("a__y"), column(f"{other.occurrence}__y"))
         yield from (join, Select(join, condition("a__x")), Project(join, (("sum", exp.Add(this=names[0], expression=names[1])),)))
     yield Project(KEYED, (("a__y", column("a__y")), ("sum", plus("a__x", "a__y"))))

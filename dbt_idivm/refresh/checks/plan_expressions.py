@@ -10,6 +10,7 @@ _BINARY = re.compile(r" (<=>|<=|>=|=|<|>|AND|OR|\+|-|\*|/|%) ")
 # Operators that are printed without brackets around them.
 _LOOSE = re.compile(r" (?:IN|INSET|LIKE|RLIKE|\+) |\[|\.(?=\D)")
 _IN = re.compile(r" IN \(")
+_FILTER = ") FILTER (WHERE "
 _OPEN, _CLOSE = "([‹", ")]›"
 _COMPARISONS, _ARITHMETIC = {"=", "<", ">", "<=", ">="}, {"+", "-", "*", "/", "%"}
 
@@ -73,6 +74,35 @@ def check_brackets(expression: str) -> None:
         values = _same_level(expression[found.end():]).split(",")
         if negated and all("#" in value or value.strip() in ("true", "false", "null") for value in values):
             raise Unreadable(expression)
+
+
+def unfiltered(expression: str) -> str:
+    """`f(x) FILTER (WHERE c)` as `f(CASE WHEN c THEN x END)`, the form in which it is planned."""
+    at = expression.rfind(_FILTER)
+    while at >= 0:
+        call = _back_to_bracket(expression[:at])
+        condition = _up_to_bracket(expression[at + len(_FILTER):])
+        start, end = at - len(call), at + len(_FILTER) + len(condition)
+        word = "distinct " if call.startswith("distinct ") else ""
+        value = call.removeprefix(word)
+        expression = f"{expression[:start]}{word}CASE WHEN {condition} THEN {value} END{expression[end:]}"
+        at = expression.rfind(_FILTER, 0, at)
+    return expression
+
+
+def _up_to_bracket(text: str) -> str:
+    """The text up to the bracket that ends what it is in."""
+    depth = 0
+    for at, char in enumerate(text):
+        depth += (char in _OPEN) - (char in _CLOSE)
+        if depth < 0:
+            return text[:at]
+    raise Unreadable(text)
+
+
+def _back_to_bracket(text: str) -> str:
+    """The text back to the bracket that begins what it is in."""
+    return _up_to_bracket(text[::-1].translate(_MIRRORED))[::-1].translate(_MIRRORED)
 
 
 _MIRRORED = str.maketrans("()[]‹›", ")(][›‹")

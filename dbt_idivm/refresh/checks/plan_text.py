@@ -12,7 +12,7 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field, replace
 from itertools import count
 
-from dbt_idivm.refresh.checks.plan_expressions import Unreadable, check_brackets, conjuncts, is_odd, listed, not_null
+from dbt_idivm.refresh.checks.plan_expressions import Unreadable, check_brackets, conjuncts, is_odd, listed, not_null, unfiltered
 
 _HEADING = "== Optimized Logical Plan =="
 _LINE = re.compile(r"((?:[:\s] {2})*)(?:[:+]- )?(.*)")
@@ -159,14 +159,26 @@ class _Normal:
     def _join(self, node: _Node, rest: str) -> _Block:
         if len(node.children) != 2 or node.subqueries:
             raise Unreadable(node.text)
-        left, right = (self.block(child) for child in node.children)
+        kind, _, condition = rest.partition(", ")
+        # a RIGHT JOIN b is b LEFT JOIN a
+        first, second = reversed(node.children) if kind == "RightOuter" else node.children
+        left, right = self.block(first), self.block(second)
         if {column.number for column in left.output} & {column.number for column in right.output}:
             raise Unreadable(node.text)  # whose they are is not known
-        kind, _, condition = rest.partition(", ")
         both = _Block((*left.sources, *right.sources), {**left.conditions, **right.conditions}, left.output + right.output)
         conditions = list(conjuncts(self._resolved(condition, both, node))) if condition else []
         if kind in ("Inner", "Cross"):
             return both.where(conditions)
+        if kind in ("LeftOuter", "RightOuter"):
+            label = f"o{next(self._numbers)}"
+            partners = _Block(right.sources, right.conditions).where(conditions)
+            padded = _padded(label, right.output)
+            output = (*padded, *left.output) if kind == "RightOuter" else (*left.output, *padded)
+            return _Block((*left.sources, f"{label}=({partners}) or nulls"), left.conditions, output)
+        if kind == "FullOuter":
+            label = f"o{next(self._numbers)}"
+            text = f"{label}=({left}) full outer ({right}) on {' and '.join(sorted(set(conditions))) or 'true'}"
+            return _Block((text,), {}, _padded(label, both.output))
         if kind not in ("LeftSemi", "LeftAnti"):
             raise Unreadable(node.text)
         partners = _Block(right.sources, right.conditions).where(conditions)
@@ -238,7 +250,12 @@ class _Normal:
                 raise Unreadable(expression)
             parts += [expression[end:name], column.definition]
             end = found.end()
-        return "".join([*parts, expression[end:]])
+        return unfiltered("".join([*parts, expression[end:]]))
+
+
+def _padded(label: str, columns: tuple[_Column, ...]) -> tuple[_Column, ...]:
+    """The columns of an input of an outer join, which may be absent."""
+    return tuple(replace(each, definition=f"‹{label}:{each.definition}›") for each in columns)
 
 
 def _only(node: _Node) -> _Node:

@@ -1,0 +1,170 @@
+"""⟕ and ⟗: all pairs of rows for which the condition is true, and the rows without a partner, padded with NULLs."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+
+from sqlglot import exp
+
+from dbt_idivm.algebra.block import Binder, Block, isolate
+from dbt_idivm.algebra.cardinality import Cardinality, Sizes
+from dbt_idivm.algebra.core import Compute, Pair, Probe, SemiJoin, constant
+from dbt_idivm.algebra.expressions import column, conjuncts, render
+from dbt_idivm.algebra.relation import Provenance, Relation
+from dbt_idivm.algebra.types import Type
+from dbt_idivm.cached import cached_property
+
+LEFT, RIGHT = 0, 1
+_PRESENT = exp.Literal.number(1)
+
+
+@dataclass(frozen=True)
+class OuterPair(Relation):
+    """left ⟕ right, or ⟗ when `full`. The attribute names of the two are disjoint.
+
+    A presence marker (`mark`) of an input that may be absent is 1 in the rows that have a row of it, and NULL in those that
+    are padded: IDs may be NULL themselves, so that they do not tell. Without `marked` the output has no markers.
+    """
+
+    left: Relation
+    right: Relation
+    condition: exp.Expr
+    name: str
+    full: bool = False
+    marked: bool = True
+
+    def mark(self, side: int) -> str:
+        """The presence marker of an input."""
+        return f"{self.name}__has_{'right' if side else 'left'}"
+
+    @property
+    def preserved(self) -> tuple[int, ...]:
+        """The inputs all of whose rows are in the output."""
+        return (LEFT, RIGHT) if self.full else (LEFT,)
+
+    @property
+    def padded(self) -> tuple[int, ...]:
+        """The inputs that may be absent from a row: those beside a preserved one."""
+        return tuple(1 - side for side in reversed(self.preserved))
+
+    @property
+    def marks(self) -> tuple[str, ...]:
+        return tuple(self.mark(side) for side in self.padded)
+
+    @cached_property
+    def columns(self) -> tuple[str, ...]:
+        return self.left.columns + self.right.columns + (self.marks if self.marked else ())
+
+    @cached_property
+    def types(self) -> Mapping[str, exp.DataType]:
+        marks = {name: exp.DataType.build("int") for name in self.marks if self.marked}
+        return {**self.left.types, **self.right.types, **marks}
+
+    @property
+    def children(self) -> tuple[Relation, ...]:
+        return (self.left, self.right)
+
+    def with_children(self, *children: Relation) -> Relation:
+        left, right = children
+        return OuterPair(left, right, self.condition, self.name, self.full, self.marked)
+
+    @property
+    def expressions(self) -> tuple[exp.Expr, ...]:
+        return (self.condition,)
+
+    def block(self, binder: Binder) -> Block:
+        left, right = (self._source(side, binder) for side in (LEFT, RIGHT))
+        block = left.outer_join(right, self.condition, "FULL" if self.full else "LEFT")
+        return block.project({name: column(name) for name in self.columns})
+
+    def _source(self, side: int, binder: Binder) -> Block:
+        """The block of an input. One that may be absent is one source: its conditions would remove rows of the other, and
+        what it computes would not be NULL."""
+        child = self.children[side]
+        if side in self.padded and self.marked:
+            child = Compute(child, (*((name, column(name)) for name in child.columns), (self.mark(side), _PRESENT)))
+        block = child.block(binder)
+        is_plain = len(block.sources) == 1 and not block.where and all(
+            isinstance(each, exp.Column) for each in block.output.values())
+        if is_plain if side in self.padded else block.sources:
+            return block
+        return isolate(block.select(), child.columns, binder.alias(self.name))
+
+    def restrict(self, on: tuple[str, ...], keys: Relation) -> Relation:
+        """Each input by its part of `on`, if it is certain that the rows with these keys have a row of this input."""
+        parts = [tuple(name for name in on if name in child.columns) for child in self.children]
+        present = [side for side in (LEFT, RIGHT) if side not in self.padded or self._is_present(side, on, keys)]
+        narrowed = [child.restrict(part, keys) if side in present and (part or not any(parts)) else child
+                    for side, (child, part) in enumerate(zip(self.children, parts, strict=True))]
+        if not present:
+            return SemiJoin(self, on, keys)
+        if len(present) == 2:
+            rows, is_tested = self.pairs(*narrowed), not all(parts)
+        else:
+            (side,) = present
+            rows = self.kept(side, narrowed[side], narrowed[1 - side])
+            is_tested = not parts[1 - side] and self.mark(1 - side) not in on
+        return rows if is_tested else SemiJoin(rows, on, keys)
+
+    def _is_present(self, side: int, on: tuple[str, ...], keys: Relation) -> bool:
+        return self.mark(side) in on and constant(keys, self.mark(side)) == _PRESENT
+
+    def pairs(self, left: Relation, right: Relation) -> Relation:
+        """The pairs of some rows of the inputs, as rows of the output."""
+        return self.pairs_of(Pair(left, right, self.condition))
+
+    def pairs_of(self, rows: Relation) -> Relation:
+        """Rows of ⋈ as rows of the output."""
+        return self._rows(rows, dict.fromkeys(self.marks, _PRESENT))
+
+    def kept(self, side: int, rows: Relation, others: Relation) -> Relation:
+        """Some rows of a preserved input with their partners among `others`, or padded, as rows of the output."""
+        outer = OuterPair(rows, others, self.condition, self.name, marked=self.marked)
+        marks = {self.mark(side): _PRESENT, self.mark(1 - side): column(outer.mark(RIGHT))}
+        return self._rows(outer, {name: marks[name] for name in self.marks})
+
+    def lonely(self, side: int, rows: Relation, others: Relation) -> Relation:
+        """Those of some rows of an input that have no partner among `others`, padded, as rows of the output."""
+        return self.pad(side, Probe(rows, others, self.condition, anti=True))
+
+    def pad(self, side: int, rows: Relation) -> Relation:
+        """Some rows of an input, beside which there are NULLs, as rows of the output."""
+        types = self.children[1 - side].types
+        nulls = {name: typed_null(types[name]) for name in self.children[1 - side].columns}
+        marks = {self.mark(1 - side): typed_null(exp.DataType.build("int")), self.mark(side): _PRESENT}
+        return self._rows(rows, nulls | {name: marks[name] for name in self.marks})
+
+    def _rows(self, rows: Relation, constants: Mapping[str, exp.Expr]) -> Relation:
+        """Rows of the output, in its order, and what else `rows` have; `constants` define what they lack."""
+        more = tuple(name for name in rows.columns if name not in (*self.columns, *self.marks))
+        whole = ((name, constants.get(name) or column(name)) for name in self.columns)
+        return Compute(rows, (*whole, *((name, column(name)) for name in more)))
+
+    def without_empty(self, children: Sequence[Relation | None]) -> Relation | None:
+        """The rows of a preserved input stay, without partners."""
+        left = next((side for side in self.preserved if children[side] is not None), None)
+        if left is None:
+            return None
+        rows = children[left]
+        assert rows is not None
+        return self.pad(left, rows)
+
+    def provenance(self, names: tuple[str, ...]) -> Provenance | None:
+        """A row takes its values of a preserved input from this; ⟗ has none of which each row has a row."""
+        return ((self.left, names),) if not self.full and set(names) <= set(self.left.columns) else None
+
+    def cardinality(self, inputs: Sequence[Cardinality], sizes: Sizes) -> Cardinality:
+        left, right = inputs
+        pairs = left.paired(right, conjuncts(self.condition.unnest()), self.left.columns, self.right.columns)
+        return pairs.with_rows(max(pairs.rows, left.rows, right.rows if self.full else 0.0))
+
+    def label(self) -> str:
+        return f"{'⟗' if self.full else '⟕'} {render(self.condition)}"
+
+
+def typed_null(kind: exp.DataType) -> exp.Expr:
+    """NULL of that type, where it is one that a text can say."""
+    if kind.this in (Type.UNKNOWN, Type.OBJECT, Type.NULL):
+        return exp.null()
+    return exp.Cast(this=exp.null(), to=kind.copy())

@@ -1,0 +1,39 @@
+"""Syntactic sugar: constructs that are written with others before any name is resolved, so that no rule has to know them.
+
+    sum(x) FILTER (WHERE c)      sum(CASE WHEN c THEN x END)
+    count(*) FILTER (WHERE c)    count(CASE WHEN c THEN 1 END)
+    count_if(c)                  count(CASE WHEN CAST(c AS BOOLEAN) THEN 1 END), which takes a text as well
+"""
+
+from __future__ import annotations
+
+from sqlglot import exp
+
+FUNCTIONS = frozenset({"count_if"})  # that are written with others
+
+
+def without_sugar(tree: exp.Query) -> None:
+    """Write the constructs of a query with others; it is changed in place."""
+    for counted in list(tree.find_all(exp.CountIf)):
+        condition = exp.Cast(this=counted.this, to=exp.DataType.build("boolean"))
+        counted.replace(exp.Count(this=_where(condition, exp.Literal.number(1))))
+    for filtered in list(tree.find_all(exp.Filter)):
+        filtered.replace(_unfiltered(filtered))
+
+
+def _unfiltered(node: exp.Filter) -> exp.AggFunc:
+    """The aggregate over the rows for which the condition is true: aggregates leave out NULL, and CASE evaluates its value only
+    where its condition is true, as FILTER does."""
+    call: exp.AggFunc = node.this
+    condition = node.expression.this
+    operand = call.this
+    if isinstance(operand, exp.Distinct):
+        (value,) = operand.expressions
+        operand.set("expressions", [_where(condition, value)])
+    else:
+        call.set("this", _where(condition, exp.Literal.number(1) if isinstance(operand, exp.Star) else operand))
+    return call
+
+
+def _where(condition: exp.Expr, value: exp.Expr) -> exp.Case:
+    return exp.Case(ifs=[exp.If(this=condition, true=value)])
