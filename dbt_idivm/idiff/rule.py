@@ -17,6 +17,28 @@ def always(node: Any, side: int, diff: IDiff) -> bool:
     return True
 
 
+def both(one: Guard, other: Guard) -> Guard:
+    return lambda node, side, diff: one(node, side, diff) and other(node, side, diff)
+
+
+def is_unique(node: Any, side: int, diff: IDiff) -> bool:
+    """Whether the IDs of the operator are a key."""
+    return bool(node.unique)
+
+
+def is_bag(node: Any, side: int, diff: IDiff) -> bool:
+    return not node.unique
+
+
+def is_condition(node: Any, side: int, diff: IDiff) -> bool:
+    """Whether it is an update of an attribute of the operator's condition, A ∩ X ≠ ∅."""
+    return diff.assigns(node.used)
+
+
+def is_other(node: Any, side: int, diff: IDiff) -> bool:
+    return not diff.assigns(node.used)
+
+
 @dataclass(frozen=True)
 class IDiffRule:
     """One row of an operator's rule table. The guards of one kind are exclusive and exhaustive."""

@@ -34,7 +34,7 @@ from dbt_idivm.algebra.relation import Relation
 from dbt_idivm.cached import cached_property
 from dbt_idivm.idiff.build import passed, recompute
 from dbt_idivm.idiff.idiff import DEL, INS, REC, UPD, IDiff
-from dbt_idivm.idiff.rule import IDiffRule, always
+from dbt_idivm.idiff.rule import IDiffRule, always, is_bag, is_condition, is_other, is_unique
 
 
 @dataclass(frozen=True)
@@ -134,22 +134,6 @@ class Join(Pair, Operator):
         terms = (Pair(left.signed(), right.in_state("pre"), self.condition),
                  Pair(right.signed(), left, self.condition))
         return Concat(tuple(project(term, (*self.columns, SIGN)) for term in terms))
-
-
-def is_unique(node: Join, side: int, diff: IDiff) -> bool:
-    return node.unique
-
-
-def is_bag(node: Join, side: int, diff: IDiff) -> bool:
-    return not node.unique
-
-
-def is_condition(node: Join, side: int, diff: IDiff) -> bool:
-    return diff.assigns(node.used)
-
-
-def is_other(node: Join, side: int, diff: IDiff) -> bool:
-    return not diff.assigns(node.used)
 
 
 def join_ins(node: Join, side: int, diff: IDiff) -> tuple[IDiff, ...]:

@@ -50,7 +50,7 @@ from dbt_idivm.algebra.relation import Relation
 from dbt_idivm.cached import cached_property
 from dbt_idivm.idiff.build import recompute, touched
 from dbt_idivm.idiff.idiff import DEL, INS, REC, UPD, IDiff
-from dbt_idivm.idiff.rule import Guard, IDiffRule, always
+from dbt_idivm.idiff.rule import IDiffRule, always, both, is_bag, is_condition, is_other, is_unique
 
 
 @dataclass(frozen=True)
@@ -276,26 +276,6 @@ def is_alone(node: OuterJoin, side: int, diff: IDiff) -> bool:
 
 def has_pads(node: OuterJoin, side: int, diff: IDiff) -> bool:
     return not is_alone(node, side, diff)
-
-
-def is_unique(node: OuterJoin, side: int, diff: IDiff) -> bool:
-    return node.unique
-
-
-def is_bag(node: OuterJoin, side: int, diff: IDiff) -> bool:
-    return not node.unique
-
-
-def is_condition(node: OuterJoin, side: int, diff: IDiff) -> bool:
-    return diff.assigns(node.used)
-
-
-def is_other(node: OuterJoin, side: int, diff: IDiff) -> bool:
-    return not diff.assigns(node.used)
-
-
-def both(one: Guard, other: Guard) -> Guard:
-    return lambda node, side, diff: one(node, side, diff) and other(node, side, diff)
 
 
 _ALONE_UNIQUE, _ALONE_BAG = both(is_alone, is_unique), both(is_alone, is_bag)

@@ -35,7 +35,7 @@ from dbt_idivm.algebra.relation import Relation
 from dbt_idivm.cached import cached_property
 from dbt_idivm.idiff.build import passed, recompute
 from dbt_idivm.idiff.idiff import DEL, INS, REC, UPD, IDiff
-from dbt_idivm.idiff.rule import IDiffRule, always
+from dbt_idivm.idiff.rule import IDiffRule, always, is_condition
 
 
 @dataclass(frozen=True)
@@ -143,10 +143,6 @@ def is_known(node: Select, side: int, diff: IDiff) -> bool:
 
 def is_unknown(node: Select, side: int, diff: IDiff) -> bool:
     return not known_part(node, diff) and not diff.assigns(node.used)
-
-
-def is_condition(node: Select, side: int, diff: IDiff) -> bool:
-    return diff.assigns(node.used)
 
 
 def filtered(node: Select, side: int, diff: IDiff) -> tuple[IDiff, ...]:

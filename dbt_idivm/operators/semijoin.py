@@ -52,7 +52,7 @@ from dbt_idivm.algebra.relation import Relation
 from dbt_idivm.cached import cached_property
 from dbt_idivm.idiff.build import dropped, passed, recompute, touched
 from dbt_idivm.idiff.idiff import DEL, INS, REC, UPD, IDiff
-from dbt_idivm.idiff.rule import Guard, IDiffRule
+from dbt_idivm.idiff.rule import IDiffRule, both, is_bag, is_condition, is_other
 
 
 @dataclass(frozen=True)
@@ -239,28 +239,12 @@ def from_right(node: SemiAntiJoin, side: int, diff: IDiff) -> bool:
     return side == 1
 
 
-def is_condition(node: SemiAntiJoin, side: int, diff: IDiff) -> bool:
-    return diff.assigns(node.used)
-
-
-def is_other(node: SemiAntiJoin, side: int, diff: IDiff) -> bool:
-    return not diff.assigns(node.used)
-
-
 def is_semi(node: SemiAntiJoin, side: int, diff: IDiff) -> bool:
     return node.unique and not node.anti
 
 
 def is_anti(node: SemiAntiJoin, side: int, diff: IDiff) -> bool:
     return node.unique and node.anti
-
-
-def is_bag(node: SemiAntiJoin, side: int, diff: IDiff) -> bool:
-    return not node.unique
-
-
-def both(one: Guard, other: Guard) -> Guard:
-    return lambda node, side, diff: one(node, side, diff) and other(node, side, diff)
 
 
 _LEFT_CONDITION, _LEFT_OTHER = both(from_left, is_condition), both(from_left, is_other)
