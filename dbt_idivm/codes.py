@@ -107,9 +107,9 @@ CODES: tuple[ErrorCode, ...] = (
         "use min, max or another aggregate whose result does not depend on the order, " + _REBUILD),
     ErrorCode(
         "IDIVM-208", "not yet", "subquery in an expression: {what}",
-        "EXISTS and IN are maintained only as AND-ed conditions of WHERE that are correlated by conditions of their own WHERE, a "
-        "scalar subquery only if it has one aggregate without GROUP BY and is correlated by equalities; there are no rules for "
-        "other subqueries yet",
+        "IN is maintained only as an AND-ed condition of WHERE, EXISTS elsewhere only if it is correlated by equalities, a scalar "
+        "subquery only if it has one aggregate without GROUP BY and is correlated by equalities; there are no rules for other "
+        "subqueries yet",
         "write it as such an EXISTS, as an inner join on a unique key, or with an aggregated derived table, " + _REBUILD,
         "subqueries"),
     ErrorCode(

@@ -37,6 +37,8 @@ CONSTRUCTS: tuple[Construct, ...] = (
               "select id, name from customers c where exists (select 1 from orders o where o.cid = c.id and o.price > 10)"),
     Construct("NOT EXISTS, LEFT ANTI JOIN", "select c.id, c.name from customers c left anti join orders o on o.cid = c.id"),
     Construct("NOT IN", "select id, name from customers where id not in (select cid from orders)"),
+    Construct("EXISTS as a value, or below OR",
+              "select id, name from customers c where credit > 0 or exists (select 1 from orders o where o.cid = c.id)"),
     Construct("scalar subquery of an aggregate",
               "select id, price from orders where price > (select avg(credit) from customers)"),
     Construct("correlated scalar subquery of an aggregate",

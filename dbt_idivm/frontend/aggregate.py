@@ -13,7 +13,7 @@ from dbt_idivm.algebra.operator import Operator
 from dbt_idivm.cached import cached_property
 from dbt_idivm.errors import Finding, finding
 from dbt_idivm.frontend.env import Env
-from dbt_idivm.frontend.resolve import Aliases, Canonical, Resolver, bare, canonical, own_nodes, rebuilt
+from dbt_idivm.frontend.resolve import Aliases, Canonical, Resolver, bare, canonical, is_existence, own_nodes, rebuilt
 from dbt_idivm.frontend.scope import Scope
 from dbt_idivm.frontend.types import incomparable_attributes
 from dbt_idivm.operators import Aggregate, Project, Select
@@ -65,6 +65,10 @@ class Grouping:
         """The attribute of a group that GROUP BY need not name."""
         return self.groups.setdefault(self._known(expression), self._attribute(expression, ""))
 
+    def count(self) -> str:
+        """The attribute of count(*), which no item names."""
+        return self._call(exp.Count(this=exp.Star()), self.node, "")
+
     def apply(self, items: Sequence[SelectItem]) -> tuple[Operator, tuple[exp.Expr, ...]]:
         """γ and the HAVING above it; with each item's expression over γ's attributes."""
         for expression in _without_constants(self._group_expressions(items)):
@@ -72,7 +76,7 @@ class Grouping:
         expressions = tuple(self._over_groups(i.expression, i.raw, i.name if i.named else "") for i in items)
         having = self._having(items)
         if not self.groups and not self.calls:
-            self._call(exp.Count(this=exp.Star()), self.node, "")  # HAVING alone makes one group of all rows
+            self.count()  # HAVING alone makes one group of all rows
         below = self._below()
         groups = tuple(dict.fromkeys(self.groups.values()))
         place = self.env.text.place(self.node.args.get("group") or self.node, "GROUP")
@@ -134,7 +138,7 @@ class Grouping:
         """
         if isinstance(node, exp.AggFunc):
             return self._over_groups(Resolver(self.scope, self.env, self.lowering.findings).resolve(node), node, "")
-        if isinstance(node, exp.Query):
+        if isinstance(node, exp.Query) or is_existence(node):
             resolver = Resolver(self.scope, self.env, self.lowering.findings, scalars=self.scalars)
             return self._over_groups(resolver.resolve(node), node, "")
         group = self._group(node)

@@ -16,7 +16,6 @@ from dbt_idivm.errors import Finding, finding
 from dbt_idivm.frontend import functions, sugar
 from dbt_idivm.frontend.dialect import tokens_of
 from dbt_idivm.frontend.invalid import arguments, branches, double_name, symmetric
-from dbt_idivm.frontend.subquery import is_conjunct, is_existence
 from dbt_idivm.frontend.text import Text
 from dbt_idivm.frontend.values import constant_rows
 from dbt_idivm.operators.aggregate import FUNCTIONS
@@ -124,11 +123,7 @@ def time_travel(node: exp.Expr, text: Text) -> Finding | None:
 
 
 def subquery(node: exp.Expr, text: Text) -> Finding | None:
-    """EXISTS or IN that is no conjunct of WHERE, ANY and ALL. Other subqueries are refused where they are not expected."""
-    if is_existence(node):
-        word = "IN (SELECT …)" if isinstance(node, exp.In) else "EXISTS"
-        what = f"{word} that is not one of the AND-ed conditions of WHERE"
-        return None if is_conjunct(node) else finding(208, text.place(node, "EXISTS"), what=what)
+    """ANY and ALL over a query. Other subqueries are refused where they are not expected."""
     if isinstance(node, exp.Any | exp.All) and isinstance(node.this, exp.Query | exp.Paren):
         word = type(node).__name__.upper()
         if isinstance(node.parent, exp.Like | exp.ILike) and not isinstance(node.this.unnest(), exp.Query):

@@ -38,16 +38,16 @@ class Resolver:
     def resolve(self, expression: exp.Expr) -> exp.Expr:
         """A copy of `expression` in which each column is an attribute of the plan; NULL where there is none.
 
-        A scalar subquery is what `scalars` has for it.
+        A subquery, EXISTS or IN is what `scalars` has for it.
         """
         found = {id(node): self._column(node) for node in own_nodes(expression) if isinstance(node, exp.Column)}
-        found |= {id(node): self._query(node) for node in queries_in(expression)}
+        found |= {id(node): self._query(node) for node in subqueries_in(expression)}
         return _substituted(expression, found)
 
     def _query(self, node: exp.Expr) -> exp.Expr:
         value = self.scalars.get(id(node))
         if value is None:
-            self.findings.append(finding(208, self.env.text.place(node, "SELECT"), what="a scalar subquery at this place"))
+            self.findings.append(finding(208, self.env.text.place(node, "SELECT"), what="a subquery at this place"))
             return exp.null()
         return exp.Paren(this=value.copy()) if isinstance(value, _TIGHT) else value
 
@@ -106,14 +106,24 @@ class Resolver:
         self.findings.append(finding(code, self.env.text.place(node), column=_dotted(node), **details))
 
 
+def is_existence(node: exp.Expr) -> bool:
+    """Whether this is EXISTS or IN over a query."""
+    return (isinstance(node, exp.Exists) and isinstance(node.this, exp.Query)) or (
+        isinstance(node, exp.In) and node.args.get("query") is not None)
+
+
 def own_nodes(expression: exp.Expr) -> Iterator[exp.Expr]:
-    """The nodes of an expression, without those of the queries inside it."""
-    return iter(expression.walk(prune=lambda node: isinstance(node, exp.Query)))
+    """The nodes of an expression, without those inside its subqueries."""
+    return iter(expression.walk(prune=_is_subquery))
 
 
-def queries_in(expression: exp.Expr) -> list[exp.Expr]:
-    """The outermost queries in an expression."""
-    return [node for node in own_nodes(expression) if isinstance(node, exp.Query)]
+def subqueries_in(expression: exp.Expr) -> list[exp.Expr]:
+    """The outermost scalar subqueries, EXISTS and INs over a query in an expression."""
+    return [node for node in own_nodes(expression) if _is_subquery(node)]
+
+
+def _is_subquery(node: exp.Expr) -> bool:
+    return isinstance(node, exp.Query) or is_existence(node)
 
 
 def field_of(entry: Entry, fields: tuple[str, ...]) -> exp.Expr:

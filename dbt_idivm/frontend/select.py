@@ -16,7 +16,7 @@ from dbt_idivm.errors import finding
 from dbt_idivm.frontend.aggregate import Grouping, is_aggregated
 from dbt_idivm.frontend.env import Env
 from dbt_idivm.frontend.resolve import Resolver, bare, field_of
-from dbt_idivm.frontend.scalar import Scalars, with_scalars
+from dbt_idivm.frontend.scalar import Scalars, with_scalars_of
 from dbt_idivm.frontend.scope import Ambiguous, Entry, Scope, Unknown
 from dbt_idivm.frontend.text import Text
 from dbt_idivm.frontend.types import incomparable_attributes
@@ -41,11 +41,7 @@ def select(lowering: Lowering, node: exp.Select, env: Env, root: Operator, scope
     """γ, σ, π, γ above the rows that satisfy WHERE, each only where the query has it."""
     text = env.text
     grouped = is_aggregated(node)
-    asked = [*node.expressions, *([node.args["having"].this] if node.args.get("having") else [])]
-    scalars: dict[int, exp.Expr] = {}
-    for expression in asked if not grouped or node.args.get("group") else ():
-        root, found = with_scalars(lowering, expression, env, root, scope)
-        scalars |= found
+    root, scalars = with_scalars_of(lowering, node, env, root, scope)
     selected = tuple(items(lowering, node, env, scope, root.types, scalars))
     if grouped:
         grouping = Grouping(lowering, node, env, root, scope, name, scalars=scalars)

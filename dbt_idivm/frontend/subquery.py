@@ -21,7 +21,7 @@ from dbt_idivm.algebra.types import infer_type, is_numeric, is_text
 from dbt_idivm.errors import finding
 from dbt_idivm.frontend.aggregate import is_aggregated
 from dbt_idivm.frontend.env import Env
-from dbt_idivm.frontend.resolve import Resolver, bare, queries_in
+from dbt_idivm.frontend.resolve import Resolver, bare, is_existence, subqueries_in
 from dbt_idivm.frontend.scalar import Scalars, with_scalars
 from dbt_idivm.frontend.scope import Scope
 from dbt_idivm.frontend.types import incomparable_operands
@@ -45,12 +45,6 @@ class Existence:
         while isinstance(found, exp.Subquery) and not found.args.get("with_"):
             found = found.this
         return found
-
-
-def is_existence(node: exp.Expr) -> bool:
-    """Whether this is EXISTS or IN over a query."""
-    return (isinstance(node, exp.Exists) and isinstance(node.this, exp.Query)) or (
-        isinstance(node, exp.In) and node.args.get("query") is not None)
 
 
 def is_conjunct(node: exp.Expr) -> bool:
@@ -113,8 +107,8 @@ def filtered(lowering: Lowering, node: exp.Select, env: Env, root: Operator, sco
             return root
         return Select(root, local[0] if len(local) == 1 else cast(exp.Expr, conjunction(local)))
 
-    root = kept(root, [part for part in whole if not queries_in(part)], {})
-    for part in (part for part in whole if queries_in(part)):
+    root = kept(root, [part for part in whole if not subqueries_in(part)], {})
+    for part in (part for part in whole if subqueries_in(part)):
         root, scalars = with_scalars(lowering, part, env, root, scope)
         root = kept(root, [part], scalars)
     for test in tests:

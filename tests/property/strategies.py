@@ -309,7 +309,11 @@ class Grammar:
         tests = [self.test(depth, columns) for _ in range(number)]
         if self.room and self.one_of(*[False] * 11, True):
             name, kind = self.one_of(*columns)
-            tests.append(f"{name} {self.one_of('=', '<>', '>=')} {self.scalar(kind, columns)}")
+            test = f"{name} {self.one_of('=', '<>', '>=')} {self.scalar(kind, columns)}"
+            if self.one_of(True, False, False):
+                source, _, tail = self.correlated(columns)
+                test = f"({self.condition(columns)} OR {self.one_of('', 'NOT ')}EXISTS (SELECT 1 FROM {source}{tail}))"
+            tests.append(test)
         parts = [self.condition(columns), *tests] if simple else tests
         return f" WHERE {' AND '.join(parts)}" if parts else ""
 
@@ -346,18 +350,22 @@ class Grammar:
 
     def scalar(self, kind: str, columns: list[Column]) -> str:
         """A subquery of one aggregate of that type, perhaps correlated by an equality, perhaps with a condition of its own."""
-        source, inner = self.relation(0)
+        source, inner, tail = self.correlated(columns)
         fitting = [name for name, other in inner if other == kind]
         argument = self.one_of(*fitting) if fitting else literal(kind, 1)
         call = f"bool_or({argument})" if kind == BOOLEAN else f"{self.one_of('min', 'max')}({argument})"
         if kind in (INT, BIGINT) and self.one_of(True, False):
             call = f"CAST(count({self.one_of('*', argument)}) AS {kind})"
+        return f"(SELECT {call} FROM {source}{tail})"
+
+    def correlated(self, columns: list[Column]) -> tuple[str, list[Column], str]:
+        """FROM of a subquery, its columns, and its WHERE: perhaps an equality with an outer column, perhaps a condition."""
+        source, inner = self.relation(0)
         pairs = [(a, b) for a, other in columns for b, mine in inner if other == mine and mine != DOUBLE]
         where = [f"{b} = {a}" for a, b in [self.one_of(*pairs)]] if pairs and self.one_of(True, True, False) else []
         if self.one_of(True, False, False):
             where.append(self.condition(inner))
-        tail = f" WHERE {' AND '.join(where)}" if where else ""
-        return f"(SELECT {call} FROM {source}{tail})"
+        return source, inner, f" WHERE {' AND '.join(where)}" if where else ""
 
     def group(self, columns: list[Column]) -> Column:
         name, kind = self.one_of(*columns)

@@ -201,6 +201,10 @@ SELECT status, (SELECT count(*) FROM main.regions) AS n, count(*) AS m FROM main
 SELECT id, CASE WHEN price > 6 THEN (SELECT max(name) FROM main.customers) ELSE status END AS x FROM main.orders
 SELECT id, (SELECT max(cid) FROM main.customers HAVING count(*) > 100) AS m FROM main.orders
 SELECT name FROM main.customers c WHERE EXISTS (SELECT 1 FROM main.orders o WHERE o.cid = c.cid AND o.price >= (SELECT avg(price) FROM main.orders))
+SELECT id FROM main.orders o WHERE price = 5 OR EXISTS (SELECT 1 FROM main.customers c WHERE c.cid = o.cid AND c.region = 'east')
+SELECT id, NOT EXISTS (SELECT note FROM main.notes n WHERE n.cid = o.cid) AS lonely FROM main.orders o
+SELECT id, CASE WHEN EXISTS (SELECT max(cid) FROM main.notes WHERE cid > 100) THEN 'y' END AS e FROM main.orders
+SELECT cid, count(*) AS n FROM main.orders GROUP BY cid HAVING cid = 1 OR EXISTS (SELECT 1 FROM main.regions WHERE region IS NULL)
 WITH m AS (SELECT cid, max(price) AS p FROM main.orders GROUP BY cid) SELECT cid FROM m WHERE p = (SELECT max(p) FROM m)
 SELECT id FROM main.orders o LEFT SEMI JOIN main.customers c ON o.cid = c.cid AND c.region = 'east'
 SELECT id, cid FROM main.orders o LEFT ANTI JOIN main.notes n USING (cid) JOIN main.regions r ON r.`head count` = o.id
