@@ -108,8 +108,8 @@ CODES: tuple[ErrorCode, ...] = (
     ErrorCode(
         "IDIVM-208", "not yet", "subquery in an expression: {what}",
         "IN is maintained only as an AND-ed condition of WHERE, EXISTS elsewhere only if it is correlated by equalities, a scalar "
-        "subquery only if it has one aggregate without GROUP BY and is correlated by equalities; there are no rules for other "
-        "subqueries yet",
+        "subquery only if it has one aggregate without GROUP BY and is correlated by equalities; there are no rules for others "
+        "yet",
         "write it as such an EXISTS, as an inner join on a unique key, or with an aggregated derived table, " + _REBUILD,
         "subqueries"),
     ErrorCode(
