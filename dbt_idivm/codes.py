@@ -107,9 +107,8 @@ CODES: tuple[ErrorCode, ...] = (
         "use min, max or another aggregate whose result does not depend on the order, " + _REBUILD),
     ErrorCode(
         "IDIVM-208", "not yet", "subquery in an expression: {what}",
-        "IN is maintained only as an AND-ed condition of WHERE, EXISTS elsewhere only if it is correlated by equalities, a scalar "
-        "subquery only if it has one aggregate without GROUP BY and is correlated by equalities; there are no rules for others "
-        "yet",
+        "IN is maintained only as an AND-ed condition of WHERE, EXISTS elsewhere only if it is correlated by equalities, and a "
+        "scalar subquery only if it has one aggregate without GROUP BY, too; there are no rules for others yet",
         "write it as such an EXISTS, as an inner join on a unique key, or with an aggregated derived table, " + _REBUILD,
         "subqueries"),
     ErrorCode(
