@@ -12,7 +12,6 @@ from dbt_idivm.algebra.cardinality import Cardinality, Sizes
 from dbt_idivm.algebra.core import Compute, Pair, Probe, SemiJoin, constant
 from dbt_idivm.algebra.expressions import column, conjuncts, render
 from dbt_idivm.algebra.relation import Provenance, Relation
-from dbt_idivm.algebra.types import Type
 from dbt_idivm.cached import cached_property
 
 LEFT, RIGHT = 0, 1
@@ -130,9 +129,8 @@ class OuterPair(Relation):
 
     def pad(self, side: int, rows: Relation) -> Relation:
         """Some rows of an input, beside which there are NULLs, as rows of the output."""
-        types = self.children[1 - side].types
-        nulls = {name: typed_null(types[name]) for name in self.children[1 - side].columns}
-        marks = {self.mark(1 - side): typed_null(exp.DataType.build("int")), self.mark(side): _PRESENT}
+        nulls = {name: self.null(name) for name in self.children[1 - side].columns}
+        marks = {self.mark(1 - side): exp.Cast(this=exp.null(), to=exp.DataType.build("int")), self.mark(side): _PRESENT}
         return self._rows(rows, nulls | {name: marks[name] for name in self.marks})
 
     def _rows(self, rows: Relation, constants: Mapping[str, exp.Expr]) -> Relation:
@@ -140,6 +138,11 @@ class OuterPair(Relation):
         more = tuple(name for name in rows.columns if name not in (*self.columns, *self.marks))
         whole = ((name, constants.get(name) or column(name)) for name in self.columns)
         return Compute(rows, (*whole, *((name, column(name)) for name in more)))
+
+    def null(self, name: str) -> exp.Expr:
+        """NULL in the place of an attribute. Beside its values it takes their type: a type that is inferred, and wrong, would
+        change them."""
+        return exp.null()
 
     def without_empty(self, children: Sequence[Relation | None]) -> Relation | None:
         """The rows of a preserved input stay, without partners."""
@@ -161,10 +164,3 @@ class OuterPair(Relation):
 
     def label(self) -> str:
         return f"{'⟗' if self.full else '⟕'} {render(self.condition)}"
-
-
-def typed_null(kind: exp.DataType) -> exp.Expr:
-    """NULL of that type, where it is one that a text can say."""
-    if kind.this in (Type.UNKNOWN, Type.OBJECT, Type.NULL):
-        return exp.null()
-    return exp.Cast(this=exp.null(), to=kind.copy())

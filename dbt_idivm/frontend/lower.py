@@ -36,8 +36,8 @@ class Lowered:
 
     `subviews` are the CTEs, once for each use, and the derived tables: each one's operator is part of `root`. `untyped_unions`
     are UNIONs, by number, whose types the engine still has to be asked for, because their branches may have different ones.
-    Before the plan is run, ask for the types of `coercion.question` and lower again with `Catalog.unions`: otherwise the plan
-    may not mean what the query means.
+    Before the plan is run, ask for the types of `coercion.question` and lower again with `Catalog.unions`, until there are none:
+    otherwise the plan may not mean what the query means.
     """
 
     root: Operator

@@ -48,6 +48,7 @@ class Lowering:
     subviews: list[Subview] = field(default_factory=list)
     unions: int = 0  # so many have a number
     untyped_unions: dict[int, UntypedUnion] = field(default_factory=dict)
+    uncast: int = 0  # so many INTERSECTs and EXCEPTs have the types of their left branch still
 
     def query(self, node: exp.Expr, env: Env, name: str) -> Rows:
         """Any query. Its computed columns are called `<name>__<column>`."""
@@ -62,6 +63,7 @@ class Lowering:
 
     def set_operation(self, node: exp.SetOperation, env: Env, name: str) -> Rows:
         """UNION ALL of all branches; INTERSECT is ⋉ on equal columns, EXCEPT is ▷. DISTINCT is γ without aggregates above it."""
+        before = self.uncast
         branches = [self.query(branch, env, name) for branch in _branches(node)]
         first, word = branches[0], _word(node)
         place = env.text.place(node.expression, word, "MINUS")
@@ -70,11 +72,12 @@ class Lowering:
             if widths[0] != widths[1]:
                 self.findings.append(finding(227, place, operation=word, left=widths[0], right=widths[1]))
                 return first
-        united, outputs = self._all(branches, place, name)
+        united, outputs = self._all(branches, place, name, later=self.uncast > before)
         root: Operator = united
         if not isinstance(node, exp.Union):
             # its branches, which are cast as those of UNION ALL are
             left, right = united.inputs
+            self.uncast += self.unions in self.untyped_unions or self.uncast > before
             outputs, others = cast("tuple[tuple[str, ...], tuple[str, ...]]", united.sources)
             self.findings += incomparable_attributes(others, right, place, word)
             equal = conjunction(same(column(one), column(other)) for one, other in zip(outputs, others, strict=True))
@@ -86,8 +89,11 @@ class Lowering:
         return Rows(root, Scope(tuple(replace(entry, attribute=output) for entry, output in entries)))
 
     def _all(self, branches: Sequence[Rows], place: Place | None, name: str, *,
-             at_once: bool = False) -> tuple[UnionAll, tuple[str, ...]]:
-        """∪ of branches of one width, each cast to its types if these are known, and its outputs. `at_once`: rows of VALUES."""
+             at_once: bool = False, later: bool = False) -> tuple[UnionAll, tuple[str, ...]]:
+        """∪ of branches of one width, each cast to its types if these are known, and its outputs. `at_once`: rows of VALUES.
+
+        `later`: its types are not asked for yet, because those of a branch will be others.
+        """
         entries = branches[0].scope.entries
         union = self.names.union(name)
         outputs = tuple(self.names.attribute(union, entry.name) for entry in entries)
@@ -102,7 +108,7 @@ class Lowering:
         root = UnionAll(tuple(part for part, _ in parts), union, outputs, tuple(sources for _, sources in parts))
         if types is not None:
             check(root, types)
-        elif needs_types(root):
+        elif not later and needs_types(root):
             self.untyped_unions[number] = UntypedUnion(root, at_once)
         return root, outputs
 

@@ -134,6 +134,15 @@ def subquery(node: exp.Expr, text: Text) -> Finding | None:
     return None
 
 
+def filtered(node: exp.Expr, text: Text) -> Finding | None:
+    """FILTER of what is no aggregate."""
+    if not isinstance(node, exp.Filter) or isinstance(node.this, exp.AggFunc):
+        return None
+    # a call by name may be one of a function that is not known
+    code, what = (228, "FILTER of {}") if isinstance(node.this, exp.Anonymous) else (229, "FILTER of {}, which is no aggregate")
+    return finding(code, text.place(node), what=what.format(text.source(node.this)))
+
+
 def function(node: exp.Expr, text: Text) -> Finding | None:
     """A call whose name, as Spark will be given it, is not on the list of harmless ones."""
     if isinstance(node, exp.Dot) and isinstance(node.expression, exp.Func):
@@ -272,5 +281,5 @@ _KNOWN: frozenset[type[exp.Expr]] = frozenset({
 
 CHECKS: tuple[Check, ...] = (
     join, window, limit, recursion, double_name, branches, set_operation, grouping, lateral, pivot, sample, time_travel,
-    constant_rows, subquery, aggregate_shape, arguments, table_function, symmetric, rewritten, function, doubled_quote,
+    constant_rows, subquery, filtered, aggregate_shape, arguments, table_function, symmetric, rewritten, function, doubled_quote,
     inner_star, unknown)

@@ -43,9 +43,9 @@ from sqlglot import exp
 from dbt_idivm.algebra.bags import Concat
 from dbt_idivm.algebra.core import Compute, Pair, Probe, project
 from dbt_idivm.algebra.expressions import attributes, column, conjuncts
-from dbt_idivm.algebra.inference import Dependency, equal_attributes
+from dbt_idivm.algebra.inference import VOID, Dependency, equal_attributes
 from dbt_idivm.algebra.operator import SIGN, Conditions, Operator, State, with_sign
-from dbt_idivm.algebra.outer import OuterPair, typed_null
+from dbt_idivm.algebra.outer import OuterPair
 from dbt_idivm.algebra.relation import Relation
 from dbt_idivm.cached import cached_property
 from dbt_idivm.idiff.build import recompute, touched
@@ -112,6 +112,10 @@ class OuterJoin(OuterPair, Operator):
     def certain_types(self) -> Mapping[str, exp.DataType]:
         marks = {name: exp.DataType.build("int") for name in self.marks if self.marked}
         return {**self.left.certain_types, **self.right.certain_types, **marks}
+
+    def null(self, name: str) -> exp.Expr:
+        kind = self.certain_types.get(name)
+        return exp.null() if kind is None or kind == VOID else exp.Cast(this=exp.null(), to=kind.copy())
 
     @cached_property
     def nullable(self) -> frozenset[str]:
@@ -227,9 +231,9 @@ def outer_ins_pads(node: OuterJoin, side: int, diff: IDiff) -> tuple[IDiff, ...]
     others = node.inputs[1 - side]
     rows = node.kept(side, diff.relation, others) if side in node.preserved else node.pairs_of(
         Pair(diff.relation, others, node.condition))
-    mark, null = node.mark(side), typed_null(exp.DataType.build("int"))
+    mark = node.mark(side)
     ids = (*others.ids, mark)
-    gone = Compute(candidates(node, side, diff), (*((name, column(name)) for name in others.ids), (mark, null)))
+    gone = Compute(candidates(node, side, diff), (*((name, column(name)) for name in others.ids), (mark, node.null(mark))))
     return (inserted(node, diff, rows, fresh=diff.fresh),
             IDiff(DEL, ids, (), (), gone, diff.origins, constants=((mark, "NULL"),)))
 

@@ -12,6 +12,7 @@ from dbt_idivm.operators.project import Project
 from dbt_idivm.operators.scan import scans
 from dbt_idivm.passes.attributes import prune_attributes
 from dbt_idivm.passes.infer_ids import infer_ids
+from dbt_idivm.passes.inner_joins import to_inner_joins
 from dbt_idivm.passes.operator_caches import place_operator_caches
 
 
@@ -26,6 +27,11 @@ class Request:
 def show_output(root: Operator, request: Request) -> Operator:
     """A π at the top that has what the view shows."""
     return root if isinstance(root, Project) else Project(root, tuple((name, column(name)) for name in request.shown))
+
+
+def use_inner_joins(root: Operator, request: Request) -> Operator:
+    """No outer join whose padded rows a condition removes."""
+    return to_inner_joins(root)
 
 
 def drop_unused(root: Operator, request: Request) -> Operator:
@@ -44,7 +50,7 @@ def extend_by_ids(root: Operator, request: Request) -> Operator:
 
 
 PASSES: tuple[Callable[[Operator, Request], Operator], ...] = (
-    show_output, drop_unused, place_caches_of_operators, extend_by_ids)
+    show_output, use_inner_joins, drop_unused, place_caches_of_operators, extend_by_ids)
 
 
 @dataclass(frozen=True)

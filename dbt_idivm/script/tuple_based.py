@@ -19,6 +19,7 @@ from dbt_idivm.algebra.expressions import alias, column
 from dbt_idivm.algebra.lookups import named_block
 from dbt_idivm.algebra.operator import SIGN, Operator
 from dbt_idivm.algebra.relation import Relation
+from dbt_idivm.algebra.types import is_float
 from dbt_idivm.operators.scan import DiffRows
 from dbt_idivm.script.binding import StatementBinder
 from dbt_idivm.script.dialect import WEIGHT, net_rows
@@ -84,10 +85,16 @@ class Tuples(Application):
 def tuple_merge(view: Stored, rows: Relation, binder: StatementBinder, target: str) -> exp.Merge:
     """The MERGE of the view's net tuples, which its signed `rows` add up to."""
     signed = subquery(rows.block(binder).select(), "signed_rows")
-    binder.definitions[NET] = net_rows(signed, [(name, name, view.root.types[name]) for name in view.root.columns], column(SIGN))
+    binder.definitions[NET] = net_rows(signed, [(name, name, _type(view, name)) for name in view.root.columns], column(SIGN))
     merge = Merge(target, binder.binding.dialect)
     query = _by_id(view, merge) if view.root.unique else _by_copies(view, binder, target, merge)
     return merge.build(source_query(binder.attach(query), broadcast=binder.is_source_broadcast(rows)))
+
+
+def _type(view: Stored, name: str) -> exp.DataType:
+    """The type of an attribute. Values are cast to floating-point types: to one only that is certain."""
+    kind = view.root.types[name]
+    return view.root.certain_types.get(name, exp.DataType.build("unknown")) if is_float(kind) else kind
 
 
 def _by_id(view: Stored, merge: Merge) -> exp.Select:

@@ -233,6 +233,26 @@ MISREADINGS = {
     "outer: joins in brackets": build(
         _ABC, "SELECT a.id AS i, b.id AS j, c.id AS k FROM a LEFT JOIN (b JOIN c ON b.id = c.id) ON a.id = b.id", _ROWS_ABC,
         _NEW_C, {"a": [(2, 3)], "b": [(3, 3), (1, 1)]}),
+    **{f"outer: {call} beside padded rows": build(
+        f"a(k int, x int; k)\nb(k int, x int, e {kind}; k)",
+        f"SELECT a.k AS p, g.k AS q, g.v FROM a {side} JOIN (SELECT k, x, {call} AS v FROM b) AS g ON a.x = g.x",
+        {"a": [(1, 1), (2, 2)], "b": [(1, 1, value)]}, {"b": [(2, 2, value)]}, {"a": [(1, 1)]})
+       for side, call, kind, value in (
+           ("LEFT", "round(e)", "bigint", 9007199254740993), ("FULL", "round(e, 1)", "decimal(20,2)", "123456789012345678.91"),
+           ("LEFT", "abs(e)", "decimal(38,30)", "1.000000000000000000000000000001"),
+           ("LEFT", "1.0000000000000000000000001", "int", 1))},
+    "outer: round of a BIGINT, by tuples": build(
+        "a(k int, x int; k)\nb(k int, x int, e bigint; k)", "SELECT a.k AS p, round(b.e) AS v FROM a JOIN b ON a.x = b.x",
+        {"a": [(1, 1), (2, 2)], "b": [(1, 1, 9007199254740993)]}, {"b": [(2, 2, 9007199254740993)]}),
+    **{f"set operations: {number}": build(
+        "a(k int, x int; k)\nb(k bigint, z decimal(5,1))\nc(x int, w string)", sql,
+        {"a": [(2, 5)], "b": [(5, "1.0")], "c": [(7, "q")]},
+        {"a": [(1, 1), (2, 5)]}, {"b": [], "c": [(1, "q"), (7, "q")]})
+       for number, sql in enumerate((
+           "SELECT x FROM a EXCEPT (SELECT x FROM c EXCEPT SELECT k FROM b)",
+           "SELECT CAST(x AS STRING) AS t FROM (SELECT x FROM a UNION ALL (SELECT x FROM c EXCEPT SELECT z FROM b)) AS d",
+           "SELECT CAST(x AS STRING) AS t FROM (SELECT x + 1 AS x FROM a UNION ALL (SELECT x FROM c EXCEPT SELECT z FROM b)) d",
+           "SELECT x FROM a UNION SELECT x FROM c EXCEPT SELECT k FROM a INTERSECT SELECT k FROM b"), 1)},
     "outer: a cast that only ON guards": build(
         _O, "SELECT p.pid, o.id, CAST(o.code AS INT) AS u FROM p LEFT JOIN o ON o.pid = p.pid AND o.qty > 0", _ORDERS, _AMOUNT,
         _ACTIVE),

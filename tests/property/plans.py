@@ -90,11 +90,12 @@ def plan_of(tables: tuple[Table, ...], sql: str, options: Options,
 def lowered_of(tables: tuple[Table, ...], sql: str, ask: Ask | None) -> Lowered:
     catalog = Catalog({table.name: table.info() for table in tables})
     lowered = lower(sql, catalog)
-    if not lowered.untyped_unions or ask is None:
-        return lowered
-    unions = tuple(lowered.untyped_unions.values())
-    types = answers(unions, ask(question(unions)))
-    return lower(sql, replace(catalog, unions=dict(zip(lowered.untyped_unions, types, strict=True))))
+    while lowered.untyped_unions and ask is not None:
+        unions = tuple(lowered.untyped_unions.values())
+        types = answers(unions, ask(question(unions)))
+        catalog = replace(catalog, unions={**catalog.unions, **dict(zip(lowered.untyped_unions, types, strict=True))})
+        lowered = lower(sql, catalog)
+    return lowered
 
 
 def everywhere(root: Operator) -> tuple[Subview, ...]:

@@ -191,6 +191,8 @@ REFUSED = {
     "SELECT cid FROM main.orders GROUP BY cid HAVING cid IN (SELECT cid FROM main.customers)": "208",
     "SELECT id FROM main.orders WHERE (cid IN (SELECT cid FROM main.customers)) IS NULL": "208",
     "SELECT sum(id) FILTER (WHERE EXISTS (SELECT 1 FROM main.customers)) AS s FROM main.orders": "208",
+    "SELECT upper(status) FILTER (WHERE id > 1) AS s FROM main.orders": "229",
+    "SELECT try_sum(id) FILTER (WHERE id > 1) AS s FROM main.orders": "228",
     "SELECT cid, sum(id) FILTER (WHERE sum(id) > 1) AS s FROM main.orders GROUP BY cid": "229",
     "SELECT name FROM main.customers c WHERE EXISTS (SELECT count(*) FROM main.orders o WHERE o.cid = c.cid)": "208",
     "SELECT name FROM main.customers c WHERE EXISTS (SELECT 1 FROM main.orders o WHERE o.cid = c.cid GROUP BY id)": "208",

@@ -121,6 +121,13 @@ UNEQUAL = {
     "a condition of the partners after the join": (
         join("LeftOuter", "((a#1 = b#5) AND (c#6 = 1))", T, U),
         under("Filter (c#6 = 1)", join("LeftOuter", "(a#1 = b#5)", T, U))),
+    "constants of both sides of a FULL JOIN": (
+        under("Project [p#8]", join(
+            "FullOuter", "(a#1 = b#5)", under("Project [a#1, 1 AS p#8]", T).replace("\n", "\n:  "),
+            under("Project [b#5, 1 AS q#9]", U).replace("\n", "\n   "))),
+        under("Project [q#9]", join(
+            "FullOuter", "(a#1 = b#5)", under("Project [a#1, 1 AS p#8]", T).replace("\n", "\n:  "),
+            under("Project [b#5, 1 AS q#9]", U).replace("\n", "\n   ")))),
     "a condition before a FULL JOIN and in its ON": (
         join("FullOuter", "((a#1 = b#5) AND (c#6 = 1))", T, U),
         join("FullOuter", "(a#1 = b#5)", T, under("Filter (c#6 = 1)", U).replace("\n", "\n   "))),

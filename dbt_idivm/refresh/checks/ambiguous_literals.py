@@ -37,6 +37,8 @@ def numbers_in_literals(*texts: str) -> frozenset[str]:
     # what follows INTERVAL is read as part of its type, and printed in quotes
     strings = {token.text for before, token in zip([None, *tokens], tokens, strict=False)
                if token.token_type in _STRINGS and (before is None or before.text.upper() != "INTERVAL")}
+    if any(" FILTER (WHERE " in each for each in strings):  # which is written with CASE where it belongs to an aggregate
+        raise Unreadable("a literal that looks like an aggregate with FILTER")
     _check_quiet({token.text.lower() for token in tokens})
     _check(strings, _printed_numbers(tokens))
     return frozenset(number for text in strings for number in _NUMBERED.findall(text))

@@ -178,7 +178,7 @@ class _Normal:
         if kind == "FullOuter":
             label = f"o{next(self._numbers)}"
             text = f"{label}=({left}) full outer ({right}) on {' and '.join(sorted(set(conditions))) or 'true'}"
-            return _Block((text,), {}, _padded(label, both.output))
+            return _Block((text,), {}, _padded(f"{label}l", left.output) + _padded(f"{label}r", right.output))
         if kind not in ("LeftSemi", "LeftAnti"):
             raise Unreadable(node.text)
         partners = _Block(right.sources, right.conditions).where(conditions)

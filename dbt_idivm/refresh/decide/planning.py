@@ -80,10 +80,11 @@ def _compile(job: Job, inputs: Inputs, keys: Mapping[str, Key]) -> Steps[Plan]:
     tables = {name: _table_info(found, keys.get(name)) for name, found in inputs.tables.items()}
     catalog = Catalog(tables, inputs.views)
     lowered = lower(job.request.sql, catalog)
-    if lowered.untyped_unions:
+    while lowered.untyped_unions:
         unions = tuple(lowered.untyped_unions.values())
         types = answers(unions, (yield from ask_types(job.client, unions, {})))
-        lowered = lower(job.request.sql, replace(catalog, unions=dict(zip(lowered.untyped_unions, types, strict=True))))
+        catalog = replace(catalog, unions={**catalog.unions, **dict(zip(lowered.untyped_unions, types, strict=True))})
+        lowered = lower(job.request.sql, catalog)
     stored: dict[str, Mapping[str, str]] = {}
     while True:
         caching = Caching(job.config.caches, job.request.relation, lowered.subviews, stored)
