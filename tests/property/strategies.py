@@ -362,7 +362,10 @@ class Grammar:
         """FROM of a subquery, its columns, and its WHERE: perhaps an equality with an outer column, perhaps a condition."""
         source, inner = self.relation(0)
         pairs = [(a, b) for a, other in columns for b, mine in inner if other == mine and mine != DOUBLE]
-        where = [f"{b} = {a}" for a, b in [self.one_of(*pairs)]] if pairs and self.one_of(True, True, False) else []
+        where = []
+        if pairs and self.one_of(True, True, False):
+            a, b = self.one_of(*pairs)
+            where.append(f"{b} = CAST({a} AS {dict(columns)[a]})")  # the type of what is computed is not certain
         if self.one_of(True, False, False):
             where.append(self.condition(inner))
         return source, inner, f" WHERE {' AND '.join(where)}" if where else ""

@@ -218,6 +218,7 @@ REFUSED = {
     "SELECT id, (SELECT max(cid) FROM main.customers UNION ALL SELECT 1) AS m FROM main.orders": "208",
     "SELECT id, (SELECT max(name) FROM main.customers c WHERE c.cid > o.cid) AS m FROM main.orders o": "208",
     "SELECT id, (SELECT max(name) FROM main.customers c WHERE c.name = o.cid) AS m FROM main.orders o": "208",
+    "SELECT id, (SELECT max(name) FROM main.customers c WHERE c.name = upper(o.status)) AS m FROM main.orders o": "208",
     "SELECT id, (SELECT max(name) FROM main.customers c WHERE c.cid = o.cid HAVING count(*) > 1) AS m FROM main.orders o": "208",
     "SELECT id, (SELECT max(o.id) FROM main.customers c) AS m FROM main.orders o": "208",
     "SELECT id, (SELECT max(cid), 1 FROM main.customers) AS m FROM main.orders": "229",
