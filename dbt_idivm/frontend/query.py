@@ -16,6 +16,7 @@ from dbt_idivm.frontend.coercion import UntypedUnion, check, coerced, needs_type
 from dbt_idivm.frontend.env import Env
 from dbt_idivm.frontend.names import Names
 from dbt_idivm.frontend.resolve import Resolver, bare, own_nodes
+from dbt_idivm.frontend.scalar import with_scalars_of
 from dbt_idivm.frontend.scope import Entry, Scope, Unknown
 from dbt_idivm.frontend.select import Item, items, select
 from dbt_idivm.frontend.subquery import filtered, where
@@ -116,7 +117,8 @@ class Lowering:
         """The rows of FROM and WHERE of a subquery, its scope, its correlated conditions, and its select list over these."""
         root, scope = self.source(node, env)
         root, conditions = filtered(self, node, env, root, scope, correlate=True)
-        return root, scope, conditions, tuple(items(self, node, env, scope, root.types))
+        root, scalars = with_scalars_of(self, node, env, root, scope)
+        return root, scope, conditions, tuple(items(self, node, env, scope, root.types, scalars))
 
     def source(self, node: exp.Expr, env: Env) -> tuple[Operator, Scope]:
         """FROM with its joins, from left to right. A comma is one of them: `a, b JOIN c` is `(a CROSS JOIN b) JOIN c`."""

@@ -34,6 +34,7 @@ MOST_BATCHES = 3
 # probes and repeats its inputs: the statement for fifteen occurrences takes seconds to plan, fifty times what one for five does.
 SHALLOW, DEEP = 1, 2
 MOST_OCCURRENCES = 7
+MOST_ADDED = 4
 MOST_ROWS = 5
 
 
@@ -474,7 +475,8 @@ def literal(kind: str, number: int) -> str:
 @st.composite
 def views(draw: Draw, tables: tuple[Table, ...], deepest: int, *, additive: bool = False, tested: bool = False) -> str:
     """The text of a view, with queries in queries to the depth given."""
-    grammar = Grammar(draw, tables, least_tests=1 if tested else 0)
+    # what is added up reads each table before and after the changes of all others
+    grammar = Grammar(draw, tables, least_tests=1 if tested else 0, occurrences=MOST_OCCURRENCES - MOST_ADDED if additive else 0)
     depth = 0 if tested else grammar.one_of(0, 1, 1, 1, 1, deepest)
     query, _ = grammar.grouped(depth, additive=True) if additive else grammar.query(depth)
     defined = ", ".join(f"{name} AS ({text})" for name, _, text, _ in grammar.ctes)
