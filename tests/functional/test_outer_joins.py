@@ -65,6 +65,7 @@ def test_by_idiffs(shop: Project) -> None:
     assert maintained(shop, ("details",), "id") == {"id", "recompute"}
 
 
+@pytest.mark.long
 def test_sums_are_added(shop: Project) -> None:
     assert maintained(shop, ("totals",), "id") == {"id"}
 

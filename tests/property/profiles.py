@@ -34,6 +34,11 @@ def fewer(test: Test) -> Test:
     return settings(max_examples=max(5, settings().max_examples // 3))(test)
 
 
+def more(test: Test) -> Test:
+    """Three times the profile's cases, for one that looks at few kinds of views."""
+    return settings(max_examples=settings().max_examples * 3)(test)
+
+
 def on_spark(test: Test) -> Test:
     """As many of the profile's cases as there is time for on Spark's meaning."""
     known = {settings.get_profile(name).max_examples: cases for name, cases in _ON_SPARK.items()}

@@ -8,7 +8,7 @@ from hypothesis import strategies as st
 
 from tests.property.coverage import RANDOM, Coverage
 from tests.property.harness import Options, World
-from tests.property.profiles import fewer
+from tests.property.profiles import fewer, more
 from tests.property.strategies import DEEP, Case, cases
 
 WAYS = {
@@ -83,6 +83,7 @@ def test_rows_that_depend_on_others(way: str, case: Case) -> None:
 
 
 @pytest.mark.parametrize("way", ADDITIVE)
+@more
 @given(case=cases(deepest=DEEP, additive=True))
 def test_additive_equals_recomputed(way: str, case: Case) -> None:
     RANDOM.cases += 1
