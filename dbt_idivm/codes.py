@@ -86,9 +86,10 @@ CODES: tuple[ErrorCode, ...] = (
         "pass a dbt properties file, or another file that lists the inputs under these names"),
     # 2xx: the model's SQL
     ErrorCode(
-        "IDIVM-203", "not yet", "window function {what}",
-        "a change of one row may change the value of every row of its partition; there are no rules for that yet",
-        "compute it in a downstream model, " + _REBUILD, "windows"),
+        "IDIVM-203", "unsupported", "{what}, which depends on the order of rows that its ORDER BY does not distinguish",
+        "such rows come in any order, so there is no defined result that a refresh could compute",
+        "add columns to its ORDER BY until no two rows of a partition are equal in them, such as the key "
+        "(`ORDER BY placed DESC, id`); declare the key if there is one; or use RANK, for which equal rows are equal"),
     ErrorCode(
         "IDIVM-204", "unsupported", "{function} inside a maintained view",
         "each evaluation may give another value, so there is no defined result that a refresh could compute",
@@ -202,6 +203,11 @@ CODES: tuple[ErrorCode, ...] = (
         "the changed rows of each table are joined with all other tables; for {tables} joined tables Spark would need more time "
         "to parse the statement than to rebuild the view",
         "make a part of the join a separate model and join that, " + _REBUILD, "larger views"),
+    ErrorCode(
+        "IDIVM-233", "unsupported", "the planned query fails for rows for which the SELECT does not: {message}",
+        "conditions are evaluated in another order than that of the SELECT: one that fails for some rows stands behind one that "
+        "keeps these rows away, and is evaluated before it",
+        "guard the expression itself (CASE WHEN, NULLIF, try_divide, TRY_CAST), " + _REBUILD),
     # 3xx: sources and keys
     ErrorCode(
         "IDIVM-301", "source", "there is no relation {source}",

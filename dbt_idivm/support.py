@@ -10,7 +10,7 @@ from dbt_idivm.compiler import compile_plan
 from dbt_idivm.context import Catalog, TableInfo
 from dbt_idivm.errors import Finding
 from dbt_idivm.frontend.lower import lower
-from dbt_idivm.idiff.idiff import REC
+from dbt_idivm.idiff.idiff import REC, IDiff
 from dbt_idivm.operators.scan import Attribute
 from dbt_idivm.script.by_idiffs import ByIDiffs
 from dbt_idivm.script.plan import Plan
@@ -67,6 +67,17 @@ CONSTRUCTS: tuple[Construct, ...] = (
               "with t as (select cid from orders) select c.id from t join customers c on c.id = t.cid"),
     Construct("aggregate over an aggregate",
               "select n, count(*) as m from (select cid, count(*) as n from orders group by cid) t group by n"),
+    Construct("ranks and totals of a partition",
+              "select id, rank() over (partition by cid order by price) as r, "
+              "count(*) over (partition by cid) as n from orders"),
+    Construct("the latest row of each key",
+              "select id, cid from (select id, cid, row_number() over (partition by cid order by price desc, id) as n "
+              "from orders) where n = 1"),
+    Construct("running sums, lag and lead",
+              "select id, sum(price) over w as s, lag(price) over w as l from orders window w as (partition by cid order by id)"),
+    Construct("window function over all rows", "select id, price * 100 / sum(price) over () as share from orders"),
+    Construct("window function over groups",
+              "select cid, rank() over (order by sum(price) desc) as r from orders group by cid"),
     Construct("input without a key", "select page, at from clicks where page <> 'home'"),
     Construct("aggregate of an input without a key", "select page, count(*) as n from clicks group by page"),
 )
@@ -96,10 +107,17 @@ def maintained(plan: Plan) -> str:
         return "by adding (additive)"
     recomputed = [diff for diff in way.idiffs if diff.kind is REC]
     if len(recomputed) == len(way.idiffs):
-        what = {"the whole row" if not diff.ids else "the touched rows" if not plan.root.unique else "the touched groups"
-                for diff in recomputed}
+        what = {_recomputed(plan, diff) for diff in recomputed}
         return "by recomputing " + " and ".join(sorted(what))
     return "by i-diffs" + ("; updates of a condition's columns by recomputing the rows" if recomputed else "")
+
+
+def _recomputed(plan: Plan, diff: IDiff) -> str:
+    if not diff.ids:
+        return "all rows" if plan.root.ids else "the whole row"
+    if not plan.root.unique:
+        return "the touched rows"
+    return "the touched groups" if set(diff.ids) <= set(plan.root.ids) else "the touched partitions"
 
 
 def supported_rows() -> Iterator[str]:

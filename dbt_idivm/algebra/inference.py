@@ -7,13 +7,16 @@ from collections.abc import Iterator, Mapping
 from sqlglot import exp
 
 from dbt_idivm.algebra.expressions import attributes, conjuncts
-from dbt_idivm.algebra.types import is_text
+from dbt_idivm.algebra.types import DIGITS, Type, is_integral, is_text
 
 # (attributes, the attributes that they determine): rows that are equal in the former are equal in the latter
 Dependency = tuple[frozenset[str], frozenset[str]]
 
 VOID = exp.DataType(this=exp.DataType.Type.NULL)
 _TEXT = exp.DataType.build("string", dialect="spark")
+# Different values of these differ in every type that they are compared in; different ones of those in some others.
+_NEVER_MERGED = frozenset({Type.TINYINT, Type.SMALLINT, Type.BOOLEAN})
+_KEPT_APART = {Type.INT: frozenset({Type.DOUBLE, Type.DECIMAL, Type.TEXT}), Type.DATE: frozenset({Type.TEXT})}
 _REJECTING = (exp.EQ, exp.NEQ, exp.LT, exp.LTE, exp.GT, exp.GTE)
 
 
@@ -35,6 +38,10 @@ def certain_type(expression: exp.Expr, below: Mapping[str, exp.DataType]) -> exp
         return _TEXT if expression.is_string else exp.DataType.build("int") if small else None
     if isinstance(expression, exp.Boolean):
         return exp.DataType.build("boolean")
+    if isinstance(expression, exp.Add | exp.Sub | exp.Mul | exp.Mod):  # of integral types in the wider one
+        sides = [certain_type(side, below) for side in (expression.left, expression.right)]
+        known = [side for side in sides if side is not None and is_integral(side)]
+        return max(known, key=lambda side: DIGITS[side.this]) if len(known) == 2 else None
     return VOID if isinstance(expression, exp.Null) else None
 
 
@@ -59,12 +66,25 @@ def rejects_null(condition: exp.Expr) -> frozenset[str]:
     return frozenset(found)
 
 
-def equalities(condition: exp.Expr) -> Iterator[Dependency]:
-    """`a = f(b, c)`: b and c determine a; an attribute that equals a constant is determined by nothing."""
+def equals_one(mine: exp.DataType | None, theirs: exp.DataType | None) -> bool:
+    """Whether a value of type `theirs` equals one value of type `mine` at most. Certain types, or None.
+
+    No: the texts '1' and '01' equal one INT, two INTs one FLOAT, two DATEs one TIMESTAMP where a zone left out a day.
+    """
+    if mine is not None and mine.this in _NEVER_MERGED:
+        return True
+    if mine is None or theirs is None:
+        return False
+    exact = _KEPT_APART.get(mine.this, frozenset())
+    return mine == theirs or (is_integral(mine) and is_integral(theirs)) or theirs.this in exact
+
+
+def equalities(condition: exp.Expr, certain: Mapping[str, exp.DataType]) -> Iterator[Dependency]:
+    """`a = f(b, c)`: b and c determine a, if they equal one value of its type. Nothing determines what equals a constant."""
     for part in (each.unnest() for each in conjuncts(condition.unnest())):
         if isinstance(part, exp.EQ | exp.NullSafeEQ):
-            for one, other in ((part.left, part.right), (part.right, part.left)):
-                if isinstance(one, exp.Column):
+            for one, other in ((part.left.unnest(), part.right.unnest()), (part.right.unnest(), part.left.unnest())):
+                if isinstance(one, exp.Column) and equals_one(certain.get(one.name), certain_type(other, certain)):
                     yield frozenset(attributes(other)), frozenset({one.name})
 
 

@@ -8,12 +8,22 @@ from typing import TYPE_CHECKING, Protocol
 
 from sqlglot import exp
 
-from dbt_idivm.algebra.expressions import DIALECT, as_written, column, short
+from dbt_idivm.algebra.expressions import DIALECT, as_written, attributes, column, short
 from dbt_idivm.algebra.operator import Operator
 from dbt_idivm.cached import cached_property
 from dbt_idivm.errors import Finding, finding
 from dbt_idivm.frontend.env import Env
-from dbt_idivm.frontend.resolve import Aliases, Canonical, Resolver, bare, canonical, is_existence, own_nodes, rebuilt
+from dbt_idivm.frontend.resolve import (
+    Aliases,
+    Canonical,
+    Resolver,
+    bare,
+    canonical,
+    is_aggregate,
+    is_existence,
+    own_nodes,
+    rebuilt,
+)
 from dbt_idivm.frontend.scope import Scope
 from dbt_idivm.frontend.types import incomparable_attributes
 from dbt_idivm.operators import Aggregate, Project, Select
@@ -43,7 +53,7 @@ def is_aggregated(node: exp.Select) -> bool:
     """Whether the SELECT makes groups; without GROUP BY, all rows are one."""
     if node.args.get("group") or node.args.get("having"):
         return True
-    return any(isinstance(each, exp.AggFunc) for item in node.expressions for each in own_nodes(item))
+    return any(is_aggregate(each) for item in node.expressions for each in own_nodes(item))
 
 
 @dataclass
@@ -59,7 +69,7 @@ class Grouping:
     groups: dict[Canonical, str] = field(default_factory=dict)  # expression → attribute
     computed: dict[Canonical, tuple[str, exp.Expr]] = field(default_factory=dict)  # expression → attribute, definition
     calls: dict[tuple[str, str | None, bool], Call] = field(default_factory=dict)
-    scalars: Mapping[int, exp.Expr] = field(default_factory=dict)  # values of subqueries in HAVING
+    scalars: Mapping[int, exp.Expr] = field(default_factory=dict)  # values of subqueries in the select list and in HAVING
 
     def key(self, expression: exp.Expr) -> str:
         """The attribute of a group that GROUP BY need not name."""
@@ -86,6 +96,11 @@ class Grouping:
         return (result if having is None else Select(result, having)), expressions
 
     @cached_property
+    def _of_scalars(self) -> frozenset[str]:
+        """The attributes that values of subqueries are made of."""
+        return frozenset(name for value in self.scalars.values() for name in attributes(value))
+
+    @cached_property
     def _types(self) -> Mapping[str, exp.DataType]:
         return self.rows.types
 
@@ -101,7 +116,7 @@ class Grouping:
         written = clause.expressions
         if clause.args.get("all"):
             if not self._names_a_column("all", resolver):
-                return [bare(item.expression) for item in items if not item.expression.find(exp.AggFunc)]
+                return [bare(item.expression) for item in items if not item.expression.find(exp.AggFunc, exp.Window)]
             written = [exp.column("all"), *written]
         found = [self._grouped(raw, items, resolver) for raw in written]
         return [expression for expression in found if expression is not None]
@@ -120,8 +135,9 @@ class Grouping:
             self._report(229, raw, what=f"GROUP BY {position} with {len(items)} columns")
             return None
         expression = resolver.resolve(raw) if position is None else items[position - 1].expression
-        if expression.find(exp.AggFunc):
-            self._report(229, raw, what=f"the aggregate {expression.sql(DIALECT)} in GROUP BY")
+        if expression.find(exp.AggFunc, exp.Window):
+            what = "window function" if expression.find(exp.Window) else "aggregate"
+            self._report(229, raw, what=f"the {what} {expression.sql(DIALECT)} in GROUP BY")
             return None
         return bare(expression)
 
@@ -136,6 +152,9 @@ class Grouping:
         Aggregates are over the rows of FROM. Elsewhere a whole grouping expression has precedence over the names in it, and a
         grouped column over an alias: `SELECT a + 1 AS a … GROUP BY a + 1 HAVING a + 1 > 2` adds one once.
         """
+        if isinstance(node, exp.Window):
+            self._report(229, node, what="a window function in HAVING")
+            return exp.null()
         if isinstance(node, exp.AggFunc):
             return self._over_groups(Resolver(self.scope, self.env, self.lowering.findings).resolve(node), node, "")
         if isinstance(node, exp.Query) or is_existence(node):
@@ -166,8 +185,10 @@ class Grouping:
             group = self.groups.get(self._known(node))
             if group is not None:
                 return column(group)
-            if isinstance(node, exp.AggFunc):
+            if is_aggregate(node):
                 return column(self._call(node, raw, name if node is whole else ""))
+            if isinstance(node, exp.Column) and node.name in self._of_scalars:
+                return column(self.key(node))  # the same in all rows of a group, or Spark refuses it
             if isinstance(node, exp.Column):
                 self._report(223, raw, column=short(node.name))
                 return exp.null()
@@ -179,8 +200,8 @@ class Grouping:
         """The attribute of one aggregate; equal aggregates share one."""
         distinct = isinstance(node.this, exp.Distinct)
         operand = bare(node.this.expressions[0] if distinct else node.this)
-        if operand.find(exp.AggFunc):
-            self._report(229, raw, what=f"an aggregate inside {_NAMES[type(node)]}")
+        if operand.find(exp.AggFunc, exp.Window):
+            self._report(229, raw, what=f"an aggregate or a window function inside {_NAMES[type(node)]}")
             operand = exp.null()
         function = _NAMES[type(node)]
         constant = isinstance(operand, exp.Literal | exp.Boolean) and not distinct

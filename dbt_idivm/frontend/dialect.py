@@ -39,6 +39,9 @@ _BUILDERS: dict[str, Builder] = {**dict.fromkeys(_UNIT_FIRST, exp.Anonymous.from
                                  **dict.fromkeys(_BY_NAME, exp.Anonymous.from_arg_list), "MEAN": exp.Avg.from_arg_list,
                                  "EVERY": exp.LogicalAnd.from_arg_list, "STD": exp.Stddev.from_arg_list}
 _MARKED = frozenset({*_BUILDERS, *_PARSER.FUNCTION_PARSERS}) - _OWN_SYNTAX
+# f(x, TRUE) is f(x) IGNORE NULLS
+_WITHOUT_NULLS: dict[str, type[exp.AggFunc]] = {
+    "FIRST": exp.First, "LAST": exp.Last, "FIRST_VALUE": exp.FirstValue, "LAST_VALUE": exp.LastValue}
 # No comma may be before one of these, and none after one of those.
 _AFTER_LIST = frozenset({TokenType.COMMA, TokenType.R_PAREN, TokenType.R_BRACKET, TokenType.FROM, TokenType.WHERE,
                          TokenType.HAVING, TokenType.GROUP_BY, TokenType.ORDER_BY, TokenType.SEMICOLON})
@@ -132,6 +135,8 @@ def _function(call: exp.Anonymous) -> exp.Expr:
     """sqlglot's typed node for a call, or the call by name if the node would be written back differently."""
     name, args = call.name.upper(), call.expressions
     plain = exp.Anonymous(this=call.name.lower(), expressions=[arg.copy() for arg in args])
+    if name in _WITHOUT_NULLS and len(args) == 2 and isinstance(args[1], exp.Boolean) and args[1].this:
+        return exp.IgnoreNulls(this=_WITHOUT_NULLS[name](this=args[0].copy()))
     if name in _UNIT_FIRST and len(args) == 3:
         plain.expressions[0].replace(exp.Var(this=args[0].name.upper()))
     try:

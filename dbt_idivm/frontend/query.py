@@ -143,7 +143,7 @@ class Lowering:
         equal: list[exp.Expr] = [
             exp.EQ(this=column(one.attribute), expression=column(other.attribute)) for one, other in pairs]
         if node.args.get("on"):
-            self.refuse_aggregates(node.args["on"], env.text, "ON")
+            self.refuse_aggregates(node.args["on"], env, "ON")
             equal.append(bare(Resolver(scope, env, self.findings).resolve(node.args["on"])))
         condition = conjunction(equal) or cast(exp.Expr, exp.true())
         types = {**left.types, **right.types}
@@ -254,10 +254,13 @@ class Lowering:
             names = ()
         return scope.aliased(node.alias, names)
 
-    def refuse_aggregates(self, node: exp.Expr, text: Text, clause: str) -> None:
-        for call in (each for each in own_nodes(node) if isinstance(each, tuple(FUNCTIONS.values()))):
-            what = f"aggregate {text.source(call)} in {clause}"
-            self.findings.append(finding(229, text.place(call), what=what))
+    def refuse_aggregates(self, node: exp.Expr, env: Env, clause: str) -> None:
+        """Of a subquery it may be one of the outer query, which Spark has and no rule."""
+        text = env.text
+        for call in (each for each in own_nodes(node) if isinstance(each, (exp.Window, *FUNCTIONS.values()))):
+            kind = "window function" if isinstance(call, exp.Window) else "aggregate"
+            what = f"{kind} {text.source(call)} in {clause}"
+            self.findings.append(finding(208 if env.outer else 229, text.place(call), what=what))
 
     def _not_shared(self, word: str, node: exp.Join, env: Env, names: Scope) -> None:
         near = ", ".join(nearest(word, [entry.name for entry in names.visible]))

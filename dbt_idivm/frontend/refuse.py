@@ -13,7 +13,7 @@ from sqlglot import TokenType, exp
 
 from dbt_idivm.algebra.expressions import DIALECT
 from dbt_idivm.errors import Finding, finding
-from dbt_idivm.frontend import functions, sugar
+from dbt_idivm.frontend import functions, sugar, window
 from dbt_idivm.frontend.dialect import tokens_of
 from dbt_idivm.frontend.invalid import arguments, branches, double_name, symmetric
 from dbt_idivm.frontend.text import Text
@@ -46,10 +46,11 @@ def join(node: exp.Expr, text: Text) -> Finding | None:
     return None if node.method in ("", "NATURAL") else finding(228, text.place(node.this, "JOIN"), what=words)
 
 
-def window(node: exp.Expr, text: Text) -> Finding | None:
-    if isinstance(node, exp.Window):
-        return finding(203, text.place(node), what=text.source(node.this))
-    return finding(203, text.place(node), what="in QUALIFY") if isinstance(node, exp.Qualify) else None
+def ordering(node: exp.Expr, text: Text) -> Finding | None:
+    """ORDER BY inside a function."""
+    if not isinstance(node, exp.Order) or isinstance(node.parent, exp.Window):
+        return None
+    return finding(228, text.place(node), what=f"{type(node).__name__}: {text.source(node)}")
 
 
 def limit(node: exp.Expr, text: Text) -> Finding | None:
@@ -162,6 +163,12 @@ def _named(name: str, node: exp.Expr, text: Text) -> Finding | None:
         return finding(206, place, function=source)
     if name in functions.SCALAR or name in FUNCTIONS or name in sugar.FUNCTIONS:
         return None
+    if name in window.NAMES and not isinstance(node, exp.Anonymous):
+        inside = node.parent.parent if isinstance(node.parent, exp.IgnoreNulls | exp.RespectNulls) else node.parent
+        if isinstance(inside, exp.Window):
+            return None
+        if name not in functions.ORDERED:
+            return finding(229, place, what=f"{source} without OVER")
     if name in functions.AGGREGATE:
         return finding(216, place, function=source)
     if name in functions.GENERATOR:
@@ -277,9 +284,11 @@ _KNOWN: frozenset[type[exp.Expr]] = frozenset({
     exp.BitwiseAnd, exp.BitwiseOr, exp.BitwiseXor, exp.BitwiseLeftShift, exp.BitwiseRightShift, exp.And, exp.Or,
     exp.EQ, exp.NEQ, exp.NullSafeEQ, exp.NullSafeNEQ, exp.GT, exp.GTE, exp.LT, exp.LTE, exp.Is, exp.Between, exp.In,
     exp.Like, exp.ILike, exp.Escape, exp.Any, exp.All, exp.Dot, exp.Bracket, exp.HexString,
+    # windows
+    exp.Window, exp.WindowSpec, exp.Order, exp.Ordered, exp.IgnoreNulls, exp.RespectNulls,
 })
 
 CHECKS: tuple[Check, ...] = (
-    join, window, limit, recursion, double_name, branches, set_operation, grouping, lateral, pivot, sample, time_travel,
-    constant_rows, subquery, filtered, aggregate_shape, arguments, table_function, symmetric, rewritten, function, doubled_quote,
-    inner_star, unknown)
+    join, window.refused, ordering, limit, recursion, double_name, branches, set_operation, grouping, lateral, pivot, sample,
+    time_travel, constant_rows, subquery, filtered, aggregate_shape, arguments, table_function, symmetric, rewritten, function,
+    doubled_quote, inner_star, unknown)

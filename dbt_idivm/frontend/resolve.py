@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
+from typing import TypeGuard
 
 from sqlglot import exp
 
@@ -115,6 +116,18 @@ def is_existence(node: exp.Expr) -> bool:
 def own_nodes(expression: exp.Expr) -> Iterator[exp.Expr]:
     """The nodes of an expression, without those inside its subqueries."""
     return iter(expression.walk(prune=_is_subquery))
+
+
+def function_of(window: exp.Window) -> exp.Expr:
+    """The function of a window, without IGNORE NULLS."""
+    found: exp.Expr = window.this
+    return found.this if isinstance(found, exp.IgnoreNulls | exp.RespectNulls) else found
+
+
+def is_aggregate(node: exp.Expr) -> TypeGuard[exp.AggFunc]:
+    """Whether this is an aggregate of groups: not one OVER a window."""
+    above = node.parent.parent if isinstance(node.parent, exp.IgnoreNulls | exp.RespectNulls) else node.parent
+    return isinstance(node, exp.AggFunc) and not (isinstance(above, exp.Window) and function_of(above) is node)
 
 
 def subqueries_in(expression: exp.Expr) -> list[exp.Expr]:

@@ -20,9 +20,8 @@ from typing import TYPE_CHECKING, cast
 from sqlglot import exp
 
 from dbt_idivm.algebra.expressions import attributes, column, conjunction, operand
-from dbt_idivm.algebra.inference import certain_type
+from dbt_idivm.algebra.inference import certain_type, equals_one
 from dbt_idivm.algebra.operator import Operator
-from dbt_idivm.algebra.types import Type, is_integral
 from dbt_idivm.errors import Finding, Place, finding
 from dbt_idivm.frontend.aggregate import Grouping, is_aggregated
 from dbt_idivm.frontend.env import Env
@@ -37,8 +36,6 @@ if TYPE_CHECKING:
 Scalars = Mapping[int, exp.Expr]  # id of a subquery's node → its value over attributes
 Pair = tuple[exp.Expr, exp.Expr]  # an outer value and the inner one that equals it
 _TRUE = cast(exp.Expr, exp.true())
-# Different values of these differ in every type that they are compared in.
-_NEVER_MERGED = frozenset({Type.TINYINT, Type.SMALLINT, Type.INT, Type.DATE, Type.BOOLEAN})
 _CORRELATED = "a subquery that is correlated by anything but equalities of values of one known type (CAST them), or with HAVING"
 
 
@@ -173,11 +170,8 @@ def _equal(theirs: exp.Expr, mine: exp.Expr, outer: Operator, inner: Operator, *
     """The pair, if an outer value certainly equals one inner value at most: '1' and '01' are one INT, and an outer row would have
     two groups. With `asked` also where it is not certain: it is lowered again with the types that the engine is asked for."""
     one, other = certain_type(theirs, outer.certain_types), certain_type(mine, inner.certain_types)
-    if other is not None and other.this in _NEVER_MERGED:
-        return theirs, mine
-    if one is None or other is None:
-        return (theirs, mine) if asked else None
-    return (theirs, mine) if one == other or (is_integral(one) and is_integral(other)) else None
+    known = one is not None and other is not None
+    return (theirs, mine) if equals_one(other, one) or (asked and not known) else None
 
 
 def _or_zero(value: exp.Expr, counts: set[str]) -> exp.Expr:

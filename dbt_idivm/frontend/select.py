@@ -1,4 +1,4 @@
-"""The clauses of one SELECT above its FROM and WHERE: select list, GROUP BY, HAVING, DISTINCT."""
+"""The clauses of one SELECT above its FROM and WHERE: select list, GROUP BY, HAVING, window functions, DISTINCT."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 
 from sqlglot import exp
 
-from dbt_idivm.algebra.expressions import DIALECT, attributes, column
+from dbt_idivm.algebra.expressions import DIALECT, column
 from dbt_idivm.algebra.operator import Operator
 from dbt_idivm.algebra.types import infer_type
 from dbt_idivm.errors import finding
@@ -20,6 +20,7 @@ from dbt_idivm.frontend.scalar import Scalars, with_scalars_of
 from dbt_idivm.frontend.scope import Ambiguous, Entry, Scope, Unknown
 from dbt_idivm.frontend.text import Text
 from dbt_idivm.frontend.types import incomparable_attributes
+from dbt_idivm.frontend.window import windowed
 from dbt_idivm.operators import Aggregate, Project
 
 if TYPE_CHECKING:
@@ -38,17 +39,16 @@ class Item:
 
 def select(lowering: Lowering, node: exp.Select, env: Env, root: Operator, scope: Scope,
            name: str) -> tuple[Operator, Scope]:
-    """γ, σ, π, γ above the rows that satisfy WHERE, each only where the query has it."""
+    """γ, σ, ω, π, γ above the rows that satisfy WHERE, each only where the query has it."""
     text = env.text
     grouped = is_aggregated(node)
     root, scalars = with_scalars_of(lowering, node, env, root, scope)
     selected = tuple(items(lowering, node, env, scope, root.types, scalars))
     if grouped:
         grouping = Grouping(lowering, node, env, root, scope, name, scalars=scalars)
-        for each in dict.fromkeys(attribute for value in scalars.values() for attribute in attributes(value)):
-            grouping.key(column(each))  # the same in all rows of a group
         root, expressions = grouping.apply(selected)
         selected = tuple(Item(i.name, e, i.raw, i.named) for i, e in zip(selected, expressions, strict=True))
+    root, selected = windowed(lowering, env, root, selected, name)
     root, scope = _project(lowering, root, selected, name)
     if node.args.get("distinct"):
         groups = tuple(dict.fromkeys(entry.attribute for entry in scope.entries))

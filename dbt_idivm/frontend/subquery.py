@@ -25,6 +25,7 @@ from dbt_idivm.frontend.resolve import Resolver, bare, is_existence, subqueries_
 from dbt_idivm.frontend.scalar import Scalars, with_scalars
 from dbt_idivm.frontend.scope import Scope
 from dbt_idivm.frontend.types import incomparable_operands
+from dbt_idivm.frontend.window import is_windowed
 from dbt_idivm.operators import Select, SemiAntiJoin
 
 if TYPE_CHECKING:
@@ -96,7 +97,7 @@ def filtered(lowering: Lowering, node: exp.Select, env: Env, root: Operator, sco
         resolver = Resolver(scope, env, lowering.findings, correlate=correlate, scalars=scalars)
         local = []
         for part in parts:
-            lowering.refuse_aggregates(part, env.text, "WHERE")
+            lowering.refuse_aggregates(part, env, "WHERE")
             condition = bare(resolver.resolve(part))
             if set(attributes(condition)) <= set(root.columns):
                 lowering.findings += incomparable_operands(condition, root.types, env.text.place(part))
@@ -133,7 +134,7 @@ def rows_of(lowering: Lowering, test: Existence, env: Env) -> tuple[Operator, li
     DISTINCT does not matter, nor does a LIMIT of at least one row in EXISTS (`frontend/refuse.py` refuses any other).
     """
     node = test.query
-    if not isinstance(node, exp.Select) or is_aggregated(node):
+    if not isinstance(node, exp.Select) or is_aggregated(node) or is_windowed(node):
         rows = lowering.query(node, env, "subquery")
         return rows.root, [], [column(entry.attribute) for entry in rows.scope.entries]
     root, _, conditions, selected = lowering.subquery(node, env.within(node))
@@ -144,7 +145,7 @@ def membership(lowering: Lowering, test: Existence, env: Env, scope: Scope, colu
                types: dict[str, exp.DataType]) -> exp.Expr:
     """Whether the tested values equal a row of the subquery; for ▷ true also where that is unknown."""
     left = test.node.this
-    lowering.refuse_aggregates(left, env.text, "WHERE")
+    lowering.refuse_aggregates(left, env, "WHERE")
     raw = left.expressions if isinstance(left, exp.Tuple) else [left]
     place = env.text.place(test.node)
     values = [bare(Resolver(scope, env, lowering.findings).resolve(each)) for each in raw]

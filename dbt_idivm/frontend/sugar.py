@@ -3,22 +3,44 @@
     sum(x) FILTER (WHERE c)      sum(CASE WHEN c THEN x END)
     count(*) FILTER (WHERE c)    count(CASE WHEN c THEN 1 END)
     count_if(c)                  count(CASE WHEN CAST(c AS BOOLEAN) THEN 1 END), which takes a text as well
+    f() OVER w                   f() OVER (…) of WINDOW w AS (…)
 """
 
 from __future__ import annotations
 
 from sqlglot import exp
 
+from dbt_idivm.frontend.resolve import own_nodes
+
 FUNCTIONS = frozenset({"count_if"})  # that are written with others
 
 
 def without_sugar(tree: exp.Query) -> None:
     """Write the constructs of a query with others; it is changed in place."""
+    for query in tree.find_all(exp.Select):
+        if query.args.get("windows"):
+            _write_windows(query)
     for counted in list(tree.find_all(exp.CountIf)):
         condition = exp.Cast(this=counted.this, to=exp.DataType.build("boolean"))
         counted.replace(exp.Count(this=_where(condition, exp.Literal.number(1))))
     for filtered in list(tree.find_all(exp.Filter)):
         filtered.replace(_unfiltered(filtered))
+
+
+def _write_windows(query: exp.Select) -> None:
+    """Each `OVER w` with the window that WINDOW has under that name."""
+    named = {window.name.lower(): window for window in query.args["windows"]}
+    query.set("windows", None)
+    for use in [each for item in query.expressions for each in own_nodes(item) if isinstance(each, exp.Window)]:
+        meant: exp.Expr | None = use
+        while meant is not None and meant.args.get("alias"):  # w AS (PARTITION BY …), v AS w
+            meant = named.get(meant.alias.lower())
+        if meant is None:
+            continue
+        for part in ("partition_by", "order", "spec"):
+            value = meant.args.get(part)
+            use.set(part, [each.copy() for each in value] if isinstance(value, list) else value and value.copy())
+        use.set("alias", None)
 
 
 def _unfiltered(node: exp.Filter) -> exp.AggFunc:

@@ -59,7 +59,7 @@ def rows_of(lowering: Lowering, node: exp.Values, env: Env, name: str) -> list[t
         definitions, entries = [], []
         scope = f"{name}_{number}" if len(node.expressions) > 1 else name
         for position, cell in enumerate(cells(row), 1):
-            lowering.refuse_aggregates(cell, env.text, "VALUES")
+            lowering.refuse_aggregates(cell, env, "VALUES")
             column = f"col{position}"
             attribute = lowering.names.attribute(scope, column)
             definitions.append((attribute, bare(Resolver(Scope(), env, lowering.findings).resolve(cell))))

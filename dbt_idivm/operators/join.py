@@ -105,7 +105,7 @@ class Join(Pair, Operator):
 
     @cached_property
     def dependencies(self) -> tuple[Dependency, ...]:
-        return tuple(equalities(self.condition))
+        return tuple(equalities(self.condition, self.certain_types))
 
     @property
     def equal(self) -> tuple[tuple[str, str], ...]:

@@ -43,7 +43,7 @@ from sqlglot import exp
 from dbt_idivm.algebra.bags import Concat
 from dbt_idivm.algebra.core import Compute, Pair, Probe, project
 from dbt_idivm.algebra.expressions import attributes, column, conjuncts
-from dbt_idivm.algebra.inference import VOID, Dependency, equal_attributes
+from dbt_idivm.algebra.inference import VOID, Dependency, equalities
 from dbt_idivm.algebra.operator import SIGN, Conditions, Operator, State, with_sign
 from dbt_idivm.algebra.outer import OuterPair
 from dbt_idivm.algebra.relation import Relation
@@ -129,14 +129,18 @@ class OuterJoin(OuterPair, Operator):
 
     @cached_property
     def _has_one_partner(self) -> bool:
-        pairs = {name for pair in equal_attributes(self.condition) if not {*pair}.isdisjoint(self.left.columns) for name in pair}
-        return not self.full and self.right.unique and pairs >= {*self.right.ids}
+        found = equalities(self.condition, self.certain_types)
+        determined = {name for by, names in found if by <= {*self.left.columns} for name in names}
+        return not self.full and self.right.unique and determined >= {*self.right.ids}
 
     @cached_property
     def dependencies(self) -> tuple[Dependency, ...]:
-        if not self._has_one_partner:
-            return ()
-        return ((self.used & frozenset(self.left.columns), frozenset((*self.right.columns, *self.marks))),)
+        if self._has_one_partner:
+            return ((self.used & frozenset(self.left.columns), frozenset((*self.right.columns, *self.marks))),)
+        if not self.full and self.unique:  # of one left row there are pairs or one padded row
+            return ((frozenset((*self.left.ids, *self.right.ids)), frozenset(self.marks)),)
+        ids = ((side, name) for side in self.padded for name in self.inputs[side].ids if name not in self.inputs[side].nullable)
+        return tuple((frozenset({name}), frozenset({self.mark(side)})) for side, name in ids)
 
     @property
     def equal(self) -> tuple[tuple[str, str], ...]:

@@ -104,7 +104,7 @@ class Select(Filter, Operator):
 
     @cached_property
     def dependencies(self) -> tuple[Dependency, ...]:
-        return tuple(equalities(self.condition))
+        return tuple(equalities(self.condition, self.certain_types))
 
     @property
     def equal(self) -> tuple[tuple[str, str], ...]:

@@ -11,9 +11,8 @@ from dbt_idivm.algebra.relation import Relation
 from dbt_idivm.algebra.types import type_of
 from dbt_idivm.script.binding import Binding, Staged
 from dbt_idivm.script.diff import NetChanges
-from dbt_idivm.script.key_ranges import add_key_ranges
+from dbt_idivm.script.key_ranges import Types, add_key_ranges
 from dbt_idivm.script.plan import Plan
-from dbt_idivm.script.value_range import TEXT
 from dbt_idivm.script.ways import Application, Shape, Way, Write
 
 
@@ -49,16 +48,15 @@ def render(plan: Plan, application: Application, binding: Binding, target: str) 
     """The application as a statement."""
     binder = replace(binding, columns=plan.column_names).statement()
     statement = application.statement(plan, binder, target)
-    add_key_ranges(statement, _texts(plan, target))
+    add_key_ranges(statement, _types(plan, target))
     return BoundScript(statement, application, binder.staged)
 
 
-def _texts(plan: Plan, target: str) -> frozenset[tuple[str, str]]:
-    """(table, column) of strings, in the tables and in the stored view."""
+def _types(plan: Plan, target: str) -> Types:
+    """(table, column) → its type, in the tables and in the stored view."""
     types = plan.root.types
-    stored = {(target, c.name) for c in plan.columns if types[c.attribute].this in TEXT}
-    return frozenset(stored | {(scan.table, a.name) for scan in plan.scans for a in scan.base_columns
-                               if type_of(a.type).this in TEXT})
+    stored = {(target, each.name): types[each.attribute] for each in plan.columns}
+    return {**stored, **{(scan.table, each.name): type_of(each.type) for scan in plan.scans for each in scan.base_columns}}
 
 
 def full_query(plan: Plan, binding: Binding) -> exp.Select:

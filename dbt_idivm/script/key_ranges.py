@@ -11,29 +11,31 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field, replace
+from types import MappingProxyType
 from typing import TypeAlias
 
 from sqlglot import exp
 
 from dbt_idivm.algebra.expressions import conjuncts
 from dbt_idivm.relation_name import relation_name
-from dbt_idivm.script.value_range import Range, inlined, integer, joined
+from dbt_idivm.script.value_range import TEXT, Range, inlined, integer, joined
 
+Types: TypeAlias = Mapping[tuple[str, str], exp.DataType]
 Columns: TypeAlias = dict[tuple[str, str], Range]  # (alias, column) → the values it may have
 
 
-def add_key_ranges(tree: exp.Expression, texts: frozenset[tuple[str, str]] = frozenset()) -> exp.Expression:
+def add_key_ranges(tree: exp.Expression, types: Types = MappingProxyType({})) -> exp.Expression:
     """The statement with literal ranges; it is changed in place and returned.
 
-    `texts` are the (table, column) known to be strings. Only they get a range of text: a number that is compared with
-    text is compared as a number, and '10' comes before '9' as text.
+    `types`: (table, column) → its type, as far as it is known. Only strings get a range of text: a number that is compared with
+    text is compared as a number, and '10' comes before '9' as text. A boolean may equal a number, but has no order with it.
     """
     if isinstance(tree, exp.Merge):
-        _Ranges(texts).merge(tree)
+        _Ranges(types).merge(tree)
     elif isinstance(tree, exp.Insert):
-        _Ranges(texts).query(tree.expression)
+        _Ranges(types).query(tree.expression)
     elif isinstance(tree, exp.Query):
-        _Ranges(texts).query(tree)
+        _Ranges(types).query(tree)
     return tree
 
 
@@ -55,8 +57,8 @@ class _Scope:
 class _Ranges:
     """One pass over one statement."""
 
-    def __init__(self, texts: frozenset[tuple[str, str]]) -> None:
-        self._texts = texts
+    def __init__(self, types: Types) -> None:
+        self._types = types
         self._known: dict[tuple[int, str], Range | None] = {}
 
     def merge(self, tree: exp.Merge) -> None:
@@ -163,7 +165,9 @@ class _Ranges:
         if at is None or not _is_table(*at):
             return False
         table = relation_name(*(part.name for part in at[0].parts)) if isinstance(at[0], exp.Table) else ""
-        return values.family != "text" or (table, column.name) in self._texts
+        known = self._types.get((table, column.name))
+        kind = known.this if known is not None else None
+        return kind in TEXT if values.family == "text" else kind != exp.DataType.Type.BOOLEAN
 
     def _column(self, column: exp.Column, scope: _Scope) -> Range | None:
         """The values of a column, if it comes from inlined rows only."""

@@ -85,8 +85,125 @@ _LEFT_GROUPS = f"SELECT a.k AS c0, a.y AS c1, g.x AS c2, g.n AS c3, g.s AS c4 FR
 _LEFT_SUMS = ("SELECT a.y AS c0, count(*) AS c1, count(b.k) AS c2, sum(b.z) AS c3 FROM t0 AS a LEFT JOIN t1 AS b ON a.x = b.x "
               "GROUP BY a.y")
 _PADDED = {"t0": [(1, 1, 1), (2, 2, 2), (3, None, 3)], "t1": [(1, 1, 1), (2, 1, 2), (3, None, 3)]}
+_RANKED = "SELECT a.k AS c0, a.y AS c1, row_number() OVER (PARTITION BY a.x ORDER BY a.y DESC, a.k) AS c2 FROM t0 AS a"
+_LATEST = f"SELECT r.c0, r.c1 FROM ({_RANKED}) AS r WHERE r.c2 = 1"
+_SHARES = "SELECT a.k AS c0, count(*) OVER (PARTITION BY a.x) AS c1, a.z AS c2 FROM t0 AS a"
+_WIDE = "t0(k int, x int, y int, z int; k)"
+_RUNNING = "SELECT a.k AS c0, sum(a.y) OVER (PARTITION BY a.x ORDER BY a.k) AS c1 FROM t0 AS a"
+_PARTITIONS = {"t0": [(1, 1, 1), (2, 1, 5), (3, 2, 2), (4, None, 4), (5, None, 9)]}
+
+_VALUE = "(SELECT max(b.z) FROM t1 AS b WHERE b.x = a.x)"
+_HAS = "EXISTS (SELECT 1 FROM t1 AS b WHERE b.x = a.x)"
+_VALUED = {"t0": [(1, 1, 1), (2, 2, 1), (3, 3, 2)], "t1": [(1, 1, 5), (2, 2, 6), (3, 2, 7)]}
+_CHANGED = ({"t1": [(1, 1, 5)]}, {"t0": [(1, 2, 1), (2, 1, 1)], "t1": [(1, 1, 5), (4, 2, 5)]})
+
+SCALARS = {
+    "a subquery inside an aggregate": build(
+        _TWO, f"SELECT a.y AS c0, sum({_VALUE}) AS c1, count({_VALUE}) AS c2 FROM t0 AS a GROUP BY a.y", _VALUED, *_CHANGED),
+    "groups by whether rows have a partner": build(
+        _TWO, f"SELECT {_HAS} AS c0, count(*) AS c1 FROM t0 AS a GROUP BY 1", _VALUED, *_CHANGED),
+    "groups by an expression over a subquery": build(
+        _TWO, f"SELECT coalesce({_VALUE}, 5) AS c0, count(*) AS c1 FROM t0 AS a GROUP BY 1", _VALUED, *_CHANGED),
+    "a subquery in a group and in HAVING": build(
+        _TWO, f"SELECT a.x AS c0, {_VALUE} AS c1, count(*) AS c2 FROM t0 AS a GROUP BY 1, 2 HAVING {_HAS}",
+        _VALUED, *_CHANGED),
+}
+
+WINDOWS = {
+    "a row of a partition is inserted": build(_ONE, _RANKED, _PARTITIONS, {"t0": [*_PARTITIONS["t0"], (6, 1, 9), (7, 3, 1)]},
+                                             {"t0": [*_PARTITIONS["t0"], (6, 1, 9), (7, 3, 1), (8, None, 5)]}),
+    "a row of a partition is deleted": build(_ONE, _RANKED, _PARTITIONS, {"t0": [(1, 1, 1), (3, 2, 2), (5, None, 9)]},
+                                            {"t0": [(5, None, 9)]}, {"t0": []}),
+    "rows of a partition change their order": build(
+        _ONE, _RANKED, _PARTITIONS, {"t0": [(1, 1, 9), (2, 1, 5), (3, 2, 3), (4, None, 10), (5, None, 9)]},
+        {"t0": [(1, 1, None), (2, 1, None), (3, 2, 3), (4, None, 10), (5, None, None)]}),
+    "a row moves to another partition, which is no column of the view": build(
+        _ONE, _RANKED, _PARTITIONS, {"t0": [(1, 2, 1), (2, 1, 5), (3, 2, 2), (4, 1, 4), (5, None, 9)]},
+        {"t0": [(1, None, 1), (2, 1, 5), (3, None, 2), (4, 1, 4), (5, 3, 9)]}),
+    "an attribute that no window function reads": build(
+        _WIDE, _SHARES, {"t0": [(1, 1, 1, 1), (2, 1, 2, 2), (3, None, 3, 3)]},
+        {"t0": [(1, 1, 1, 7), (2, 1, 2, 2), (3, None, 3, 8)]}, {"t0": [(1, 2, 1, 7), (2, 1, 2, 9), (3, None, 3, 8)]}),
+    "a column that is computed of a window function and of an attribute that it does not read": build(
+        _WIDE, "SELECT a.k AS c0, a.z + row_number() OVER (PARTITION BY a.x ORDER BY a.y, a.k) AS c1 FROM t0 AS a",
+        {"t0": [(1, 1, 3, 10), (2, 1, 2, 20), (3, 1, 1, 30)]}, {"t0": [(1, 1, 3, 40), (2, 1, 2, 20), (3, 1, 1, 30)]},
+        {"t0": [(1, 1, 3, 50), (2, 2, 2, 60), (3, 1, 1, 70)]}),
+    "an update and a deletion in one partition": build(
+        _WIDE, _SHARES, {"t0": [(1, 1, 1, 1), (2, 1, 2, 2), (3, 1, 3, 3)]}, {"t0": [(1, 1, 1, 7), (3, 1, 3, 3)]},
+        {"t0": [(1, 1, 1, 8), (3, 1, 3, 3), (4, 1, 4, 4)]}),
+    "the latest row of each key": build(
+        _ONE, _LATEST, _PARTITIONS, {"t0": [(1, 1, 9), (2, 1, 5), (3, 2, 2), (4, None, 4)]},
+        {"t0": [(1, 1, 9), (2, 1, 10), (4, None, 4), (5, None, 4), (6, 3, 1)]}, {"t0": [(2, 1, 1), (6, 1, 1)]}),
+    "a running sum": build(_ONE, _RUNNING, _PARTITIONS, {"t0": [*_PARTITIONS["t0"], (0, 1, 7)]},
+                           {"t0": [(1, 1, None), (2, 1, 5), (3, 2, 2), (5, None, 9)]}),
+    "ranks of equal rows without a key": build(
+        "t0(x int, y int)", "SELECT a.x AS c0, a.y AS c1, rank() OVER (PARTITION BY a.x ORDER BY a.y) AS c2, "
+        "sum(a.y) OVER (PARTITION BY a.x) AS c3 FROM t0 AS a",
+        {"t0": [(1, 1), (1, 1), (1, 2), (2, None), (None, 3)]}, {"t0": [(1, 1), (1, 2), (1, 2), (2, None), (2, None)]},
+        {"t0": [(None, 3), (None, 3)]}),
+    "one partition of all rows": build(
+        _ONE, "SELECT a.k AS c0, lag(a.y) OVER (ORDER BY a.k) AS c1, a.y AS c2 FROM t0 AS a", _PARTITIONS,
+        {"t0": [(1, 1, 1), (3, 2, 2), (4, None, 4), (5, None, 8)]}, {"t0": [(0, 0, 0), (5, None, 8)]}, {"t0": []}),
+    "windows with two partitions": build(
+        _ONE, "SELECT a.k AS c0, rank() OVER (PARTITION BY a.x ORDER BY a.y) AS c1, count(*) OVER (PARTITION BY a.y) AS c2 "
+        "FROM t0 AS a", {"t0": [(1, 1, 1), (2, 1, 2), (3, 2, 2), (4, 2, 1)]},
+        {"t0": [(1, 1, 1), (2, 2, 2), (3, 2, 1)]}, {"t0": [(1, 1, 2), (2, 2, 2), (3, 1, 1), (5, 1, 1)]}),
+    "a window over a window": build(
+        _ONE, f"SELECT r.c0, r.c2, count(*) OVER (PARTITION BY r.c2) AS c3 FROM ({_RANKED}) AS r", _PARTITIONS,
+        {"t0": [(1, 1, 9), (2, 1, 5), (4, None, 4), (5, None, 9), (6, None, 1)]}, {"t0": [(6, None, 1), (7, 1, 2)]}),
+    "a window over groups": build(
+        _ONE, "SELECT a.x AS c0, rank() OVER (ORDER BY sum(a.y) DESC, a.x) AS c1, sum(sum(a.y)) OVER () AS c2 FROM t0 AS a "
+        "GROUP BY a.x", _PARTITIONS, {"t0": [(1, 1, 1), (3, 2, 9), (4, None, 4), (5, 3, 9)]}, {"t0": [(1, 1, 5), (4, None, 5)]}),
+    "groups over a window": build(
+        _ONE, f"SELECT r.c2 AS c0, count(*) AS c1, sum(r.c1) AS c2 FROM ({_RANKED}) AS r GROUP BY r.c2", _PARTITIONS,
+        {"t0": [(1, 1, 9), (2, 2, 5), (3, 2, 2), (5, None, 9)]}, {"t0": [(3, 2, 2)]}),
+    "a window over a join": build(
+        _TWO, "SELECT a.k AS c0, b.k AS c1, row_number() OVER (PARTITION BY a.x ORDER BY b.z, a.k, b.k) AS c2 FROM t0 AS a "
+        "JOIN t1 AS b ON a.x = b.x", {"t0": [(1, 1, 1), (2, 1, 2), (3, 2, 3)], "t1": [(1, 1, 5), (2, 1, 4), (3, 2, 1)]},
+        {"t0": [(1, 2, 1), (2, 1, 2), (3, 2, 3)], "t1": [(1, 1, 5), (2, 1, 6), (3, 2, 1)]}, {"t1": [(2, 1, 6)]}),
+    "a join with the latest rows": build(
+        _TWO, f"SELECT b.k AS c0, b.z AS c1, r.c1 AS c2 FROM t1 AS b JOIN ({_LATEST}) AS r ON b.x = r.c0",
+        {"t0": [(1, 1, 1), (2, 1, 5), (3, 2, 2)], "t1": [(1, 2, 5), (2, 3, 6), (3, 1, 7)]},
+        {"t0": [(1, 1, 9), (2, 1, 5), (3, 2, 2)]}, {"t1": [(1, 2, 5), (2, 3, 6), (3, 1, 7), (4, 2, 8), (5, 1, 9)]},
+        {"t0": [(1, 1, 9), (2, 3, 5)], "t1": [(1, 2, 6), (2, 1, 6), (3, 3, 7)]}),
+    "a window over an outer join": build(
+        _TWO, "SELECT a.k AS c0, b.k AS c1, row_number() OVER (PARTITION BY a.y ORDER BY b.z, a.k, b.k) AS c2 FROM t0 AS a "
+        "LEFT JOIN t1 AS b ON a.x = b.x", {"t0": [(1, 1, 1), (2, 1, 1), (3, 2, 1)], "t1": [(1, 1, 5), (2, 3, 4)]},
+        {"t1": [(1, 2, 5), (2, 1, 4)]}, {"t0": [(1, 1, 1), (2, 1, 2), (4, None, 1)], "t1": [(2, 1, 3)]}),
+    "an outer join with a window": build(
+        _TWO, f"SELECT b.k AS c0, r.c0 AS c1, r.c2 AS c2 FROM t1 AS b LEFT JOIN ({_RANKED}) AS r ON b.z = r.c2",
+        {"t0": [(1, 1, 1), (2, 1, 5), (3, 2, 2)], "t1": [(1, 0, 1), (2, 0, 2), (3, 0, 3)]},
+        {"t0": [(1, 1, 9), (2, 1, 5), (3, 1, 2)]}, {"t0": [(2, 1, 5)], "t1": [(1, 0, 2), (2, 0, 1)]}),
+    "rows without a partner in a window": build(
+        _TWO, f"SELECT b.k AS c0, b.z AS c1 FROM t1 AS b WHERE NOT EXISTS (SELECT 1 FROM ({_RANKED}) AS r WHERE r.c2 = b.z)",
+        {"t0": [(1, 1, 1), (2, 1, 5), (3, 2, 2)], "t1": [(1, 0, 1), (2, 0, 2), (3, 0, 3)]},
+        {"t0": [(1, 1, 9), (3, 2, 2)]}, {"t0": [(1, 1, 9), (2, 1, 1), (3, 1, 2)], "t1": [(1, 0, 3), (3, 0, 3)]}),
+    "rows without a partner among the sums of a window": build(
+        _TWO, "SELECT b.k AS c0, b.z AS c1 FROM t1 AS b WHERE NOT EXISTS (SELECT 1 FROM (SELECT a.k, sum(a.y) OVER "
+        "(PARTITION BY a.x) AS s FROM t0 AS a) AS r WHERE r.s = b.z)",
+        {"t0": [(1, 1, 1), (2, 1, 5)], "t1": [(1, 0, 6), (2, 0, 8), (3, 0, 13)]},
+        {"t0": [(1, 1, 1), (3, 1, 7)]}, {"t0": [(1, 1, 6), (3, 2, 7)]}),
+    "a union of windows": build(
+        _ONE, f"{_RANKED} UNION ALL {_RANKED.replace('a.x', 'a.y').replace('a.y AS', 'a.x AS')}", _PARTITIONS,
+        {"t0": [(1, 1, 5), (2, 2, 5), (3, 2, 2), (5, None, 9)]}, {"t0": [(1, None, 2), (2, 2, 5)]}),
+    "different rows of a window": build(
+        _ONE, "SELECT DISTINCT a.x AS c0, max(a.y) OVER (PARTITION BY a.x) AS c1 FROM t0 AS a", _PARTITIONS,
+        {"t0": [(1, 1, 5), (2, 1, 5), (4, None, 4), (5, None, 1)]}, {"t0": [(1, 1, 3), (2, 1, 1)]}),
+    "a window over rows that have a partner": build(
+        _TWO, "SELECT a.k AS c0, rank() OVER (PARTITION BY a.y ORDER BY a.k) AS c1 FROM t0 AS a WHERE EXISTS "
+        "(SELECT 1 FROM t1 AS b WHERE b.x = a.x)", {"t0": [(1, 1, 1), (2, 2, 1), (3, 1, 1)], "t1": [(1, 1, 1)]},
+        {"t1": [(1, 2, 1)]}, {"t0": [(1, 1, 1), (2, 2, 2), (3, 2, 1)], "t1": [(1, 2, 1), (2, 1, 1)]}),
+    "a condition on the partition": build(
+        _ONE, "SELECT r.c0, r.c2 FROM (SELECT a.k AS c0, a.x AS c1, rank() OVER (PARTITION BY a.x ORDER BY a.y) AS c2 "
+        "FROM t0 AS a) AS r WHERE r.c1 = 1", _PARTITIONS,
+        {"t0": [(1, 1, 9), (2, 1, 5), (3, 1, 2), (4, None, 4)]}, {"t0": [(3, 2, 2), (2, 1, 5)]}),
+    "a condition on the rows of a partition": build(
+        _ONE, f"SELECT r.c0, r.c2 FROM ({_RANKED}) AS r WHERE r.c1 < 4", _PARTITIONS,
+        {"t0": [*_PARTITIONS["t0"], (6, 1, 9)]}, {"t0": [(1, 1, 1), (3, 2, 2), (4, None, 4), (5, None, 3), (6, 1, 9)]}),
+}
 
 DIRECTED = {
+    **SCALARS,
+    **WINDOWS,
     "a parent is inserted after its children": build(
         "t0(k int, x int; k)\nt1(k int, t0_k int, z int; k)",
         "SELECT a.k AS c0, b.k AS c1, a.x AS c2, b.z AS c3 FROM t0 AS a JOIN t1 AS b ON a.k = b.t0_k",

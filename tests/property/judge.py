@@ -6,7 +6,7 @@ from collections import Counter
 from collections.abc import Callable
 
 from dbt_idivm.errors import IdivmError
-from dbt_idivm.refresh.apply.incremental import DATA_EXCEPTION
+from dbt_idivm.refresh.engine.steps import DATA_EXCEPTION
 from dbt_idivm.script.diff import Row
 from tests.meaning.spark_meaning import SparkRefuses, spark_meaning
 from tests.property.coverage import Coverage

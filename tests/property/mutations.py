@@ -20,11 +20,25 @@ from dbt_idivm.algebra.outer import OuterPair
 from dbt_idivm.algebra.relation import Relation
 from dbt_idivm.frontend import subquery as subquery_frontend
 from dbt_idivm.idiff.idiff import INS, REC, UPD, IDiff
-from dbt_idivm.operators import Aggregate, Join, OneRow, OuterJoin, Project, Scan, Select, SemiAntiJoin, UnionAll, additive
+from dbt_idivm.operators import (
+    Aggregate,
+    Join,
+    OneRow,
+    OuterJoin,
+    Project,
+    Scan,
+    Select,
+    SemiAntiJoin,
+    UnionAll,
+    Window,
+    additive,
+)
 from dbt_idivm.operators import aggregate as aggregate_operator
 from dbt_idivm.operators import outer_join as outer_operator
 from dbt_idivm.operators import semijoin as semijoin_operator
+from dbt_idivm.operators import window as window_operator
 from dbt_idivm.operators.scan import DiffClass
+from dbt_idivm.operators.window import Windowed
 from dbt_idivm.optimize.lineage import leaves
 from dbt_idivm.passes import annotate, canonical, place_caches
 from dbt_idivm.script import append, diff, direct, effective, net_changes
@@ -705,6 +719,60 @@ OUTER = (
 )
 
 MUTATIONS += OUTER
+
+
+def passed_on(node: Window, side: int, diff: IDiff) -> tuple[IDiff, ...]:
+    return (diff if diff.kind is not INS else window_operator.recompute(diff, node.ids),)
+
+
+def partitions_by_post_state(node: Window, side: int, diff: IDiff) -> tuple[IDiff, ...]:
+    rows = Distinct(Touched(diff.relation, diff.ids, node.partition, node.child.in_state("post")))
+    return (IDiff(REC, node.partition, (), (), rows, diff.origins),)
+
+
+def window_over_a_superset(patch: Patch) -> None:
+    patch.setattr(Window, "in_state", lambda self, state: self.with_children(self.child.in_state(state)))
+
+
+def rows_without_their_partition(patch: Patch) -> None:
+    patch.setattr(Windowed, "restrict", lambda self, on, keys: self.with_children(
+        self.child.restrict(tuple(name for name in on if name in self.child.columns), keys)))
+
+
+def screened_below_a_window(patch: Patch) -> None:
+    patch.setattr(Window, "screened", lambda self, above: (
+        tuple(each for each in above if {found.name for found in each.find_all(exp.Column)} <= {*self.child.columns}),))
+
+
+def signed_windows_of_one_state(patch: Patch) -> None:
+    patch.setattr(Window, "signed", lambda self: with_sign(self.restrict(
+        self.partition, project(self.child.signed(), self.partition)), 1))
+
+
+WINDOWED = (
+    Mutation("ω: an inserted row concerns its whole partition", with_builder(Window, "window_ins", passed_on),
+             "a row of a partition is inserted"),
+    Mutation("ω: a deleted row concerns its whole partition", with_builder(Window, "window_del", passed_on),
+             "a row of a partition is deleted"),
+    Mutation("ω: a recomputed row concerns its whole partition", with_builder(Window, "window_rec", passed_on),
+             "rows of a partition change their order"),
+    Mutation("ω: an update of what functions read", without_rule_guard(Window, "window_upd", "window_upd_unused"),
+             "rows of a partition change their order", "unsplit"),
+    Mutation("ω: update of a partition converted", with_builder(Window, "window_upd", partitions_by_post_state),
+             "a row moves to another partition, which is no column of the view", "unsplit"),
+    Mutation("ω: partitions of recomputed rows in both states", with_builder(Window, "window_rec", partitions_by_post_state),
+             "a row moves to another partition, which is no column of the view", "naive"),
+    Mutation("ω: partitions of deleted rows in both states", with_builder(Window, "window_del", partitions_by_post_state),
+             "a row of a partition is deleted", "naive"),
+    Mutation("ω: its any-state is both states", window_over_a_superset, "rows without a partner among the sums of a window"),
+    Mutation("ω: values of a row need its partition", rows_without_their_partition,
+             "a column that is computed of a window function and of an attribute that it does not read"),
+    Mutation("screening: not below ω by what its partition does not decide", screened_below_a_window,
+             "a condition on the rows of a partition"),
+    Mutation("tuple: both states of a window", signed_windows_of_one_state, "a running sum", "tuple"),
+)
+
+MUTATIONS += WINDOWED
 
 # Guards that no view needs: the applications keep the copies of an INS, and its rows hold all copies of each ID that they
 # name. The rule is stricter than that, because the contract of INS speaks of one row an ID.

@@ -283,7 +283,7 @@ class Grammar:
         """SELECT … FROM … WHERE; `wanted` gives the types of the columns."""
         source, columns = self.source(depth)
         types = wanted or tuple(self.one_of(*columns)[1] for _ in range(self.number(1, 4)))
-        items = [self.item(kind, columns) for kind in types]
+        items = [self.window(kind, columns, source) if self.windowed() else self.item(kind, columns) for kind in types]
         named = ", ".join(f"{item} AS c{number}" for number, item in enumerate(items))
         where = self.where(depth, columns, self.one_of(True, False))
         return f"SELECT {named} FROM {source}{where}", tuple((f"c{number}", kind) for number, kind in enumerate(types))
@@ -295,12 +295,64 @@ class Grammar:
         call = self.additive if additive else self.aggregate
         calls = [call(columns) for _ in range(self.number(0 if groups and not additive else 1, 3))]
         items = groups + calls
+        if not additive and self.windowed():
+            items.append(self.over_groups(groups, calls))
         named = ", ".join(f"{item} AS c{number}" for number, (item, _) in enumerate(items))
         where = self.where(depth, columns, self.one_of(True, False, False))
         by = f" GROUP BY {', '.join(item for item, _ in groups)}" if groups else ""
         having = f" HAVING {self.having(columns)}" if not additive and self.one_of(True, False, False) else ""
         kinds = tuple((f"c{number}", kind) for number, (_, kind) in enumerate(items))
         return f"SELECT {named} FROM {source}{where}{by}{having}", kinds
+
+    # window functions
+
+    def windowed(self) -> bool:
+        """Whether to draw one, which repeats its input as a second occurrence of a table would."""
+        if not self.room or not self.one_of(*[False] * 14, True):
+            return False
+        self.occurrences += 1
+        return True
+
+    def window(self, kind: str, columns: list[Column], source: str) -> str:
+        """A window function of that type, the value of which no order of equal rows decides."""
+        fitting = [name for name, other in columns if other == kind]
+        argument = self.one_of(*fitting) if fitting else literal(kind, 1)
+        partition = self.partition(columns)
+        by = f"{self.one_of(*columns)[0]}{self.one_of('', ' DESC', ' ASC NULLS LAST', ' DESC NULLS FIRST')}"
+        call = f"bool_and({argument})" if kind == BOOLEAN else f"{self.one_of('min', 'max')}({argument})"
+        options = [f"{call} OVER ({partition})", f"{call} OVER ({partition} ORDER BY {by})"]
+        if kind in (INT, BIGINT):
+            options += [f"CAST({self.one_of('rank', 'dense_rank')}() OVER ({partition} ORDER BY {by}) AS {kind})",
+                        f"CAST(count({argument}) OVER ({partition} ORDER BY {by}) AS {kind})"]
+        total = self.total_order(columns, source)
+        if total:
+            order = f"{by}, {total}"
+            frame = f"ROWS BETWEEN {self.one_of('UNBOUNDED PRECEDING', '1 PRECEDING', 'CURRENT ROW')} AND 1 FOLLOWING"
+            options += [f"{self.one_of('lag', 'lead')}({argument}) OVER ({partition} ORDER BY {order})",
+                        f"{self.one_of('first', 'last')}_value({argument}) OVER ({partition} ORDER BY {order})",
+                        f"{call} OVER ({partition} ORDER BY {order} {frame})"]
+            if kind in (INT, BIGINT):
+                options += [f"CAST(row_number() OVER ({partition} ORDER BY {order}) AS {kind})"] * 3
+        return str(self.one_of(*options))
+
+    def partition(self, columns: list[Column]) -> str:
+        names = [self.one_of(*columns)[0] for _ in range(self.one_of(0, 1, 1, 1, 2))]
+        return f"PARTITION BY {', '.join(names)}" if names else ""
+
+    def total_order(self, columns: list[Column], source: str) -> str:
+        """The keys of all relations in FROM, where these are tables with keys that no outer join pads; else ""."""
+        keys = [name for name, _ in columns if name.endswith((".k", ".l"))]
+        without = {name.partition(".")[0] for name, _ in columns} - {name.partition(".")[0] for name in keys}
+        padded = any(f" {side} JOIN" in source for side in ("LEFT", "RIGHT", "FULL"))
+        return "" if without or padded else ", ".join(keys)
+
+    def over_groups(self, groups: list[Column], calls: list[Column]) -> Column:
+        """A window function over the rows of GROUP BY."""
+        value = self.one_of(*groups, *calls)[0]
+        partition = f"PARTITION BY {self.one_of(*groups)[0]}" if groups and self.one_of(True, False) else ""
+        if self.one_of(True, False):
+            return f"rank() OVER ({partition} ORDER BY {value})", INT
+        return f"{self.one_of('count(*)', f'count({value})')} OVER ({partition})", BIGINT
 
     # WHERE
 

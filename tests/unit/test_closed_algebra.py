@@ -18,14 +18,28 @@ from dbt_idivm.algebra.lookups import Named, Touched
 from dbt_idivm.algebra.operator import Operator
 from dbt_idivm.algebra.outer import OuterPair
 from dbt_idivm.algebra.relation import Relation
-from dbt_idivm.operators import OPERATORS, Aggregate, Join, OneRow, OuterJoin, Project, Scan, Select, SemiAntiJoin, UnionAll
+from dbt_idivm.operators import (
+    OPERATORS,
+    Aggregate,
+    Join,
+    OneRow,
+    OuterJoin,
+    Project,
+    Scan,
+    Select,
+    SemiAntiJoin,
+    UnionAll,
+    Window,
+)
 from dbt_idivm.operators.aggregate import Call, Grouped
 from dbt_idivm.operators.one_row import NoRows
 from dbt_idivm.operators.scan import Attribute, DiffRows
 from dbt_idivm.operators.union import Branches
+from dbt_idivm.operators.window import WindowCall, Windowed
 
 # Nodes of Δ-scripts. A rewrite leaves nodes unchanged that it has no case for.
-PLAIN = (Compute, Filter, Pair, SemiJoin, Probe, OuterPair, Distinct, Concat, Named, Touched, Grouped, Branches, DiffRows, NoRows)
+PLAIN = (Compute, Filter, Pair, SemiJoin, Probe, OuterPair, Distinct, Concat, Named, Touched, Grouped, Branches, Windowed,
+         DiffRows, NoRows)
 ABSTRACT = (Leaf, Unary, Operator)
 
 COLUMNS = tuple(Attribute(name, "int") for name in ("k", "x"))
@@ -33,12 +47,15 @@ A, B = Scan("a", "a", COLUMNS, ("k",)), Scan("b", "b", COLUMNS, ("k",))
 EQUAL = exp.EQ(this=column("a__x"), expression=column("b__x"))
 ROWS = DiffRows(A, "plus", A.columns)
 CALLS = (Call("n", "count"),)
+ORDER = (exp.Ordered(this=column("a__k")),)
+RANK = (WindowCall("r", exp.Rank(), ORDER, None, exp.DataType.build("int"), certain=True, total=True),)
 # One node of each class, which all tests below ask.
 EXAMPLES: tuple[Relation, ...] = (
     A, OneRow(), Select(A, EQUAL.copy().transform(lambda node: column("a__k") if node == column("b__x") else node)),
     Project(A, (("a__x", column("a__x")),)), Join(A, B, EQUAL), OuterJoin(A, B, EQUAL, "o"),
     SemiAntiJoin(A, B, EQUAL),
     UnionAll((A, B), "u", ("u__k",), (("a__k",), ("b__k",))), Aggregate(A, ("a__x",), CALLS),
+    Window(A, ("a__x",), RANK), Windowed(ROWS, ("a__x",), RANK),
     Compute(ROWS, (("a__k", column("a__k")),)), Filter(ROWS, exp.true()), Pair(ROWS, B, EQUAL), SemiJoin(A, ("a__k",), ROWS),
     Probe(ROWS, B, EQUAL), OuterPair(ROWS, B, EQUAL, "o"), Distinct(ROWS),
     Concat((ROWS, ROWS)), Named("n", ROWS), Touched(ROWS, ("a__k",), ("a__x",), A),

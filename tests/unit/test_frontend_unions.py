@@ -49,7 +49,7 @@ def test_a_union_whose_types_are_still_to_be_asked_for_may_be_tested_by_in() -> 
 @pytest.mark.parametrize("sql", [
     MIXED,
     "SELECT k FROM s.a UNION SELECT k FROM s.c",
-    "SELECT q + 1 AS x FROM s.a UNION ALL SELECT q + k FROM s.a",  # what Spark makes of a sum is for Spark to say
+    "SELECT p + 1 AS x FROM s.b UNION ALL SELECT p + k FROM s.b",  # what Spark makes of a sum of decimals is for Spark to say
     "SELECT q AS x FROM s.a UNION ALL SELECT 3000000000 FROM s.b",
     "SELECT q AS x FROM s.a UNION ALL SELECT NULL FROM s.b",
     "SELECT sum(p) AS x FROM s.b UNION ALL SELECT sum(p) FROM s.c",

@@ -184,7 +184,7 @@ UNREADABLE = {
     "a plan that is cut": under("Project [a#1]", "Relation spark_catalog.main.t[a#1,b..."),
     "rows that are not shown": "LocalRelation [a#1]",
     "a table without a name": under("Project [a#1]", "Relation [a#1] parquet"),
-    "an operator that is not known": under("Window [rank() AS r#9]", T),
+    "an operator that is not known": under("Expand [[a#1, 0]], [a#1, g#9]", T),
     "both sides with the same numbers": join("Inner", "(a#1 = b#2)", T, u(1, 2, 3)),
     "the first rows": under("GlobalLimit 1", T),
     "a subquery that depends on the query around": (

@@ -255,7 +255,7 @@ def test_marks_move_when_they_are_old(engine: FakeEngine) -> None:
     (replace(MODEL, keys={}), "IDIVM-402"),
     (replace(MODEL, session={"ansi": "false", "time_zone": "UTC"}), "IDIVM-409"),
     (replace(MODEL, session={"ansi": "true", "time_zone": "CET"}), "IDIVM-409"),
-    (replace(MODEL, sql="select id, first(name) over (partition by id) as name from main.o"), "IDIVM-402"),
+    (replace(MODEL, sql="select id, max(name) over (partition by id) as name from main.o"), "IDIVM-402"),
     (replace(MODEL, sql="select   id, name /* the same */ from main.o"), None),
 ])
 def test_reasons_in_the_request(engine: FakeEngine, request_: ModelRequest, expected: str | None) -> None:
@@ -602,7 +602,7 @@ def test_unique_key_of_the_output(engine: FakeEngine) -> None:
 
 
 def test_a_model_without_rules_says_so_at_once(engine: FakeEngine) -> None:
-    windowed = model("select id, row_number() over (order by id) as n from main.o")
+    windowed = model("select id, row_number() over (order by name) as n from main.o")
     assert "IDIVM-408 no incremental rules: IDIVM-203" in (engine.drive(windowed).reason or "")
     assert engine.drive(windowed).mode == "noop"
     change(engine)

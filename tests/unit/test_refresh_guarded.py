@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import pytest
 
 from dbt_idivm.errors import IdivmError
-from dbt_idivm.refresh.protocol import EngineError
+from dbt_idivm.refresh.protocol import EngineError, ModelRequest, Reply, Statement
 from tests.unit.fake_engine import FakeEngine, model
 
 MODEL = model("select id, name from main.o", {"o": "id"})
@@ -40,3 +42,33 @@ def test_where_the_query_fails_itself_the_view_stays(engine: FakeEngine) -> None
         engine.drive(MODEL)
     assert error.value.codes == ("IDIVM-902",)
     assert len(engine.tables["main.v"].commits) == versions
+
+
+class Eager(FakeEngine):
+    """An engine that evaluates the expressions of a plan for all rows: what a plan computes fails."""
+
+    def answer(self, statement: Statement) -> Reply:
+        is_planned = statement.sql.startswith("CREATE") and "10 / o.id" in statement.sql
+        return FAILURE if is_planned else super().answer(statement)
+
+
+GUARDED = model("select id from main.o where exists (select 1 from main.p) and 10 / id > 1", {"o": "id"})
+
+
+def test_a_plan_that_fails_where_the_select_does_not_is_not_used() -> None:
+    engine = Eager()
+    engine.source("o", id="int", name="string")
+    engine.source("p", id="int")
+    done = engine.drive(GUARDED)
+    assert done.mode == "create" and done.reason is not None and done.reason.startswith("IDIVM-233")
+    assert any(each.sql.startswith("CREATE") and "10 / id > 1" in each.sql for each in engine.log)
+    engine.tables["main.o"].commit("WRITE", {"numOutputRows": "1"})
+    again = engine.drive(GUARDED)
+    assert again.mode == "full" and again.reason is not None and "IDIVM-233" in again.reason, "it is remembered"
+    assert failing_codes(engine, replace(GUARDED, config={"idivm": {"on_unsupported": "error"}})) == ("IDIVM-233",)
+
+
+def failing_codes(engine: FakeEngine, request: ModelRequest) -> tuple[str, ...]:
+    with pytest.raises(IdivmError) as error:
+        engine.drive(request)
+    return error.value.codes

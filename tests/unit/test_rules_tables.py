@@ -14,9 +14,22 @@ from dbt_idivm.algebra.bags import Concat
 from dbt_idivm.algebra.expressions import column
 from dbt_idivm.algebra.operator import Operator
 from dbt_idivm.idiff.idiff import DEL, INS, REC, UPD, IDiff, Kind, Origin
-from dbt_idivm.operators import OPERATORS, Aggregate, Join, OneRow, OuterJoin, Project, Scan, Select, SemiAntiJoin, UnionAll
+from dbt_idivm.operators import (
+    OPERATORS,
+    Aggregate,
+    Join,
+    OneRow,
+    OuterJoin,
+    Project,
+    Scan,
+    Select,
+    SemiAntiJoin,
+    UnionAll,
+    Window,
+)
 from dbt_idivm.operators.aggregate import Call
 from dbt_idivm.operators.scan import Attribute
+from dbt_idivm.operators.window import WindowCall
 from dbt_idivm.passes.infer_ids import infer_ids
 from dbt_idivm.passes.propagate import matching_rule
 
@@ -50,6 +63,9 @@ def examples() -> Iterator[Operator]:
     yield UnionAll((KEYED, OTHER), "u", ("u__k", "u__y"), (("a__k", "a__y"), ("b__k", "b__y")))
     yield Aggregate(KEYED, ("a__x",), (Call("n", "count"), Call("s", "sum", "a__y")))
     yield Aggregate(KEYED, (), (Call("n", "count"),))
+    order = (exp.Ordered(this=column("a__y")),)
+    rank = WindowCall("r", exp.Rank(), order, None, exp.DataType.build("int"), certain=True, total=True)
+    yield Window(KEYED, ("a__x",), (rank,))
     yield Join(KEYED, OneRow(), exp.true())
 
 

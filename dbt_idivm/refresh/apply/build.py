@@ -16,13 +16,13 @@ from dbt_idivm.refresh.catalog.relations import BUILD, DEFINITION, IDS, INPUTS, 
 from dbt_idivm.refresh.catalog.state import State, digest
 from dbt_idivm.refresh.catalog.stored_view import StoredView
 from dbt_idivm.refresh.checks import keys
-from dbt_idivm.refresh.checks.proof import judge
+from dbt_idivm.refresh.checks.proof import Proof, judge
 from dbt_idivm.refresh.decide.job import Job
 from dbt_idivm.refresh.decide.outcome import Effect, Result, named, outcome, summary
 from dbt_idivm.refresh.decide.planned import Planned, proof_key, question
 from dbt_idivm.refresh.decide.planning import known_proof, without_plan
 from dbt_idivm.refresh.decide.work import Work
-from dbt_idivm.refresh.engine.steps import Steps
+from dbt_idivm.refresh.engine.steps import EngineFailure, Steps
 from dbt_idivm.refresh.protocol import InputChange, ModelRequest, Outcome
 from dbt_idivm.script.bind import full_query
 from dbt_idivm.script.binding import Binding
@@ -39,7 +39,15 @@ def build(work: Work, reason: Finding | None) -> Steps[Outcome]:
     planned = yield from _judged(work)
     wanted = _build(replace(work, planned=planned))
     yield from _verify_unique_key(job, planned, wanted)
-    written = yield from publish(job, wanted, stored)
+    try:
+        written = yield from publish(job, wanted, stored)
+    except EngineFailure as failure:
+        if planned.plan is None or not failure.is_of_data:
+            raise
+        # the plan evaluates conditions in another order; if it is the query that fails, its own text says so
+        proof = Proof("fails", proof_key(job, planned), finding(233, message=failure.first_line))
+        planned = without_plan(job, planned, proof, finding(233, message=failure.first_line))
+        written = yield from publish(job, _build(replace(work, planned=planned)), stored)
     inputs = all_inputs(replace(work, planned=planned))
     # a first build that cannot be maintained says so at once
     why = summary(planned.refusal if planned.is_misread else reason or planned.refusal)
@@ -57,7 +65,7 @@ def _judged(work: Work) -> Steps[Planned]:
     if known is not None and known.key == key and known.how in ("plans", "rows"):
         return replace(planned, proof=known)
     found = yield from judge(job.client, question(job, planned), key, job.config.verify_build)
-    return replace(planned, proof=found) if found.difference is None else without_plan(job, planned, found)
+    return replace(planned, proof=found) if found.refusal is None else without_plan(job, planned, found, found.refusal)
 
 
 def all_inputs(work: Work) -> dict[str, InputChange]:

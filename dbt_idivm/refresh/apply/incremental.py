@@ -25,8 +25,6 @@ from dbt_idivm.script.binding import Binding
 from dbt_idivm.script.diff import FeedDiff, InlineDiff
 from dbt_idivm.script.ways import Application
 
-# Class 22 of SQL's states: a value for which an expression is not defined.
-DATA_EXCEPTION = re.compile(r"SQLSTATE: 22")
 # What Delta with deletion vectors reports of a row that matches nothing, has no clause, and all its IDs are NULL (ADR 0018).
 _UNMATCHED = "did not match any merge clause"
 LARGE = 300_000  # rows of a view
@@ -110,7 +108,7 @@ def _failed(client: Client, planned: Planned, changes: Changes, failure: EngineF
         moved = [changes.moves[table] for table in feeds]
         named_in = [move for move in moved if move.table in failure.error.message]
         return gap((named_in or moved)[0], failure)
-    if DATA_EXCEPTION.search(failure.error.message) or _UNMATCHED in failure.error.message:
+    if failure.is_of_data or _UNMATCHED in failure.error.message:
         # nothing is committed, and the query may evaluate for fewer rows what has failed; if not, the rebuild says so
         return finding(417, message=failure.first_line)
     if failure.is_any(_AMBIGUOUS):

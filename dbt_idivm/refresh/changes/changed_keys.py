@@ -24,8 +24,7 @@ from dbt_idivm.refresh.engine.client import Client
 from dbt_idivm.refresh.engine.steps import Steps
 from dbt_idivm.script.dialect import Dialect
 from dbt_idivm.script.diff import FeedDiff, InlineDiff, NetDiff, Row
-from dbt_idivm.script.key_ranges import add_key_ranges
-from dbt_idivm.script.value_range import TEXT
+from dbt_idivm.script.key_ranges import Types, add_key_ranges
 
 SAMPLE = 100  # so many of the new keys are looked up under `verify: sample`
 _STORED, _NEW = "stored", "new_keys"
@@ -95,7 +94,7 @@ def _repeated(client: Client, found: Input, key: Key, move: Move,
              .having(exp.GT(this=exp.Count(this=exp.Star()), expression=exp.Literal.number(1))).limit(1))
     query = hinted(query, [_NEW] if rows is not None or feed_of(move).broadcast else [])
     label = f"check new keys ({', '.join(key.columns)}) of {move.table}"
-    answer = yield from client.read(add_key_ranges(query, _texts(found, key)), label)
+    answer = yield from client.read(add_key_ranges(query, _types(found, key)), label)
     return tuple(answer.rows[0]) if answer.rows else None
 
 
@@ -104,9 +103,8 @@ def _aliases(key: Key) -> list[str]:
     return [f"k{number}" for number in range(1, len(key.columns) + 1)]
 
 
-def _texts(found: Input, key: Key) -> frozenset[tuple[str, str]]:
-    return frozenset((found.table, a.name) for a in found.facts.columns
-                     if a.name in key.columns and type_of(a.type).this in TEXT)
+def _types(found: Input, key: Key) -> Types:
+    return {(found.table, each.name): type_of(each.type) for each in found.facts.columns if each.name in key.columns}
 
 
 def _literal_keys(dialect: Dialect, found: Input, key: Key, rows: tuple[Row, ...]) -> exp.Select:

@@ -112,7 +112,8 @@ class _Normal:
         operator, _, rest = node.text.partition(" ")
         known = {"Relation": self._relation, "Project": self._project, "Filter": self._filter, "Join": self._join,
                  "Aggregate": self._aggregate, "Union": self._union, "LocalRelation": self._empty,
-                 "GlobalLimit": self._limit, "LocalLimit": self._limit}
+                 "GlobalLimit": self._limit, "LocalLimit": self._limit, "Window": self._window,
+                 "WindowGroupLimit": self._group_limit}
         if operator not in known:
             raise Unreadable(operator)
         return known[operator](node, rest)
@@ -196,6 +197,24 @@ class _Normal:
         output = self._columns(listed(lists[1]), child, node, f"‹{label}:{{}}›")
         one = "" if lists[0] else "one row, "
         return _Block((f"{label}=groups ({one}{', '.join(groups)}) of ({child})",), {}, output)
+
+    def _window(self, node: _Node, rest: str) -> _Block:
+        """The same rows with more columns, each of which is what it is among all rows that the child has."""
+        child = self._whole(self.block(_only(node)))
+        calls = self._columns(listed(_lists(rest, 3)[0]), child, node, f"‹{child.sources[0].partition('=')[0]}:{{}}›")
+        return _Block(child.sources, {}, (*child.output, *calls))
+
+    def _group_limit(self, node: _Node, rest: str) -> _Block:
+        """The first rows of each partition: the condition above that leaves out the others is in the plan, too."""
+        child = self.block(_only(node))
+        text = self._resolved(rest, child, node)
+        return _Block((f"f{next(self._numbers)}=first ({text}) of ({child})",), {}, child.output)
+
+    def _whole(self, child: _Block) -> _Block:
+        """The block as one source without conditions, to which window functions refer."""
+        if len(child.sources) == 1 and not child.conditions and child.sources[0].startswith("w"):
+            return child
+        return _Block((f"w{next(self._numbers)}=all of ({child})",), {}, child.output)
 
     def _union(self, node: _Node, rest: str) -> _Block:
         branches = [self.block(child) for child in node.children]

@@ -37,8 +37,8 @@ from dbt_idivm.script.dialect import Dialect
 from dbt_idivm.script.over_tables import over_tables
 from dbt_idivm.script.plan import Plan
 
-# equal plans; equal rows; nobody looked; they differ; a cache, which is judged with the view
-How = Literal["plans", "rows", "unchecked", "differs", "part"]
+# equal plans; equal rows; nobody looked; they differ; it fails for other rows; a cache, which is judged with the view
+How = Literal["plans", "rows", "unchecked", "differs", "fails", "part"]
 LARGEST_CHECKED = 1 << 30  # bytes of the inputs, under `verify_build: auto`
 # Else Spark cuts long lists of columns, the types of wide structs, and long plans.
 _WHOLE = {"spark.sql.debug.maxToStringFields": "100000", "spark.sql.maxPlanStringLength": "100000000"}
@@ -48,6 +48,7 @@ _SENTENCES: Mapping[How, str] = {
     "rows": "checked: the SELECT and this plan gave the same rows when the view was built",
     "unchecked": "not checked: Spark's optimised plans of the SELECT and of this plan differ, and their rows were not compared",
     "differs": "this plan does not mean what the SELECT means, and is not used",
+    "fails": "this plan fails for rows for which the SELECT does not, and is not used",
     "part": "judged with the view that reads it",
 }
 
@@ -70,6 +71,14 @@ class Proof:
     @property
     def sentence(self) -> str:
         return _SENTENCES[self.how]
+
+    @property
+    def refusal(self) -> Finding | None:
+        """Why the plan is not used; None if it is."""
+        before = "this was found when the view was built"
+        if self.how == "fails":
+            return self.difference or finding(233, message=before)
+        return (self.difference or finding(905, difference=before)) if self.how == "differs" else None
 
 
 def read(text: str) -> Proof | None:

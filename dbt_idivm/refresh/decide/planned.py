@@ -59,7 +59,7 @@ class Planned:
     @property
     def is_misread(self) -> bool:
         """Whether there was a plan that means something else than the SELECT."""
-        return self.proof is not None and self.proof.how == "differs"
+        return self.proof is not None and self.proof.refusal is not None
 
 
 def planned_model(job: Job, inputs: Inputs, keys: Mapping[str, Key], plan: Plan | None, refusal: Finding | None,

@@ -57,8 +57,9 @@ def plan_model(job: Job, stored: StoredView) -> Steps[Planned]:
         return planned_model(job, inputs, keys, None, refusal, error.codes)
     planned = planned_model(job, inputs, keys, plan, None)
     known = known_proof(stored, ignored=job.request.full_refresh)
-    is_misread = known is not None and known.how == "differs" and known.key == proof_key(job, planned)
-    return without_plan(job, planned, known) if known is not None and is_misread else planned
+    if known is None or known.refusal is None or known.key != proof_key(job, planned):
+        return planned
+    return without_plan(job, planned, known, known.refusal)
 
 
 def known_proof(stored: StoredView, *, ignored: bool) -> Proof | None:
@@ -66,9 +67,8 @@ def known_proof(stored: StoredView, *, ignored: bool) -> Proof | None:
     return proof.read(stored.state.proof) if stored.state is not None and not ignored else None
 
 
-def without_plan(job: Job, planned: Planned, misread: Proof) -> Planned:
+def without_plan(job: Job, planned: Planned, misread: Proof, refusal: Finding) -> Planned:
     """The model without the plan that was found to mean something else. Raises where that is to be an error."""
-    refusal = misread.difference or finding(905, difference="this was found when the view was built")
     if job.config.on_unsupported == "error":
         raise IdivmError(refusal)
     inputs = replace(planned.inputs, tables=planned.own_inputs)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Generator, Iterable
 from typing import TypeAlias, TypeVar
 
@@ -9,6 +10,8 @@ from dbt_idivm.refresh.protocol import EngineError, Reply, Statement
 
 T = TypeVar("T")
 Steps: TypeAlias = Generator[Statement, Reply, T]
+# Class 22 of SQL's states: a value for which an expression is not defined.
+DATA_EXCEPTION = re.compile(r"SQLSTATE: 22")
 
 
 class EngineFailure(Exception):
@@ -22,6 +25,11 @@ class EngineFailure(Exception):
     def first_line(self) -> str:
         """The first line of the engine's message; what follows may be a whole query plan."""
         return (self.error.message.strip().splitlines() or [self.error.error_class])[0]
+
+    @property
+    def is_of_data(self) -> bool:
+        """Whether an expression failed for a value: a division by zero, an overflow, a cast."""
+        return DATA_EXCEPTION.search(self.error.message) is not None
 
     def is_any(self, classes: Iterable[str]) -> bool:
         """Whether the error is of one of `classes`; a name ending in `*` matches all that begin with it."""

@@ -40,11 +40,14 @@ object Aggregation {
   private def distinct(members: Seq[InternalRow], by: Seq[Expression], input: Seq[Attribute]): Seq[InternalRow] =
     grouped(members.toIndexedSeq, by.filterNot(_.foldable), input).values.map(_._2.head).toSeq
 
-  private def declarative(function: DeclarativeAggregate, input: Seq[Attribute]): Seq[InternalRow] => Any = {
+  /** `known`: with what is known of the group in the place of names. */
+  def declarative(function: DeclarativeAggregate, input: Seq[Attribute],
+                  known: Expression => Expression = identity): Seq[InternalRow] => Any = {
     val buffer = function.aggBufferAttributes
-    val start = project(function.initialValues, Seq())
-    val update = project(function.updateExpressions, buffer ++ input)
-    val end = bound(function.evaluateExpression, buffer)
+    val start = project(function.initialValues.map(known), Seq())
+    val updates = function.updateExpressions.zip(buffer).map { case (update, before) => if (update == NoOp) before else known(update) }
+    val update = project(updates, buffer ++ input)
+    val end = bound(known(function.evaluateExpression), buffer)
     members => end.eval(members.foldLeft(start(InternalRow.empty)) { (state, member) =>
       update(row(values(state, buffer) ++ values(member, input)))
     })

@@ -22,6 +22,7 @@ object Evaluator {
     case join: Join => Joins.rows(join)
     case aggregate: Aggregate => Aggregation.rows(aggregate)
     case window: Window => Windows.rows(window)
+    case limit: WindowGroupLimit => rows(limit.child) // the filter that it is made for is above it
     case expand: Expand =>
       val projections = expand.projections.map(project(_, expand.child.output))
       rows(expand.child).flatMap(r => projections.map(_(r)))

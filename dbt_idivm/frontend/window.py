@@ -1,0 +1,211 @@
+"""Window functions of one SELECT → π (what they read), and one ω for each PARTITION BY; above GROUP BY, below DISTINCT.
+
+A function is maintained if its value is determined: RANK is the same for rows that ORDER BY does not distinguish, ROW_NUMBER is
+not, so that its partition and order must determine the row. A declared key does, and what determines one.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from typing import TYPE_CHECKING
+
+from sqlglot import exp
+
+from dbt_idivm.algebra.expressions import as_written, column
+from dbt_idivm.algebra.inference import certain_type, determined_by
+from dbt_idivm.algebra.operator import Operator
+from dbt_idivm.algebra.types import infer_type
+from dbt_idivm.cached import cached_property
+from dbt_idivm.errors import Finding, finding
+from dbt_idivm.frontend.env import Env
+from dbt_idivm.frontend.resolve import Canonical, bare, canonical, function_of, own_nodes
+from dbt_idivm.frontend.text import Text
+from dbt_idivm.frontend.types import incomparable_attributes
+from dbt_idivm.operators import Project, Window
+from dbt_idivm.operators.aggregate import FUNCTIONS, Call
+from dbt_idivm.operators.window import WindowCall
+from dbt_idivm.passes.annotate import facts_of
+from dbt_idivm.passes.infer_ids import infer_ids
+
+if TYPE_CHECKING:
+    from dbt_idivm.frontend.query import Lowering
+    from dbt_idivm.frontend.select import Item
+
+# The same for rows that ORDER BY does not distinguish; and those that are not.
+_RANKS: Mapping[type[exp.Expr], str] = {
+    exp.Rank: "int", exp.DenseRank: "int", exp.PercentRank: "double", exp.CumeDist: "double"}
+_NUMBERS: Mapping[type[exp.Expr], str] = {exp.RowNumber: "int", exp.Ntile: "int"}
+_VALUES = (exp.Lag, exp.Lead, exp.FirstValue, exp.LastValue, exp.NthValue, exp.First, exp.Last)
+_AGGREGATES: Mapping[type[exp.Expr], str] = {node: name for name, node in FUNCTIONS.items()}
+NAMES = frozenset({
+    "row_number", "rank", "dense_rank", "percent_rank", "cume_dist", "ntile", "lag", "lead", "first_value", "last_value",
+    "nth_value", "first", "last"})
+_HEADS = (*_RANKS, *_NUMBERS, *_VALUES, *_AGGREGATES, exp.CountIf)
+_LONGEST = 40
+
+
+def is_windowed(node: exp.Select) -> bool:
+    """Whether the select list has window functions."""
+    return any(isinstance(each, exp.Window) for item in node.expressions for each in own_nodes(item))
+
+
+def refused(node: exp.Expr, text: Text) -> Finding | None:
+    """A check for `refuse.py`: window functions that Spark does not have."""
+    if isinstance(node, exp.Qualify):
+        what = "QUALIFY, which Spark SQL does not have (use WHERE in an outer query)"
+        return finding(228, text.place(node, "QUALIFY"), what=what)
+    if not isinstance(node, exp.Window) or isinstance(node.this, exp.Identifier):
+        return None
+    head, above = function_of(node), node.find_ancestor(exp.Select)
+    known = {each.name.lower() for each in above.args.get("windows") or ()} if above else set()
+    wrong = None
+    if node.args.get("alias") and node.alias.lower() not in known:
+        wrong = f"OVER {node.alias}, which no WINDOW defines"
+    elif isinstance(head, exp.Filter):
+        wrong = "FILTER of a window function"
+    elif any(each is not node for each in node.find_all(exp.Window)):
+        wrong = "a window function inside a window function"
+    elif isinstance(head.this, exp.Distinct):
+        wrong = "DISTINCT in a window function"
+    elif isinstance(head, exp.Func) and not isinstance(head, (*_HEADS, exp.AggFunc, exp.Anonymous)):
+        wrong = f"{text.source(head)} OVER, which is no window function"
+    return None if wrong is None else finding(229, text.place(node), what=wrong)
+
+
+@dataclass
+class Windowing:
+    """The ωs of one SELECT over `rows`, while they are put together."""
+
+    lowering: Lowering
+    env: Env
+    rows: Operator
+    name: str
+    computed: dict[Canonical, tuple[str, exp.Expr]] = field(default_factory=dict)  # expression → attribute, definition
+    calls: dict[tuple[str, ...], list[WindowCall]] = field(default_factory=dict)  # by PARTITION BY
+    known: dict[Canonical, str] = field(default_factory=dict)  # window → attribute
+    placed: list[tuple[tuple[str, ...], WindowCall, exp.Expr]] = field(default_factory=list)  # with what the user wrote
+
+    def apply(self, items: Sequence[Item]) -> tuple[Operator, tuple[Item, ...]]:
+        """The rows with the values of all window functions, and the items over them."""
+        found = tuple(replace(item, expression=self._over_windows(item)) for item in items)
+        below = self._below()
+        for (partition, call, raw) in self.placed:
+            place = self.env.text.place(raw)
+            self.lowering.findings += incomparable_attributes(partition, below, place, "PARTITION BY")
+            self.lowering.findings += incomparable_attributes(tuple(sorted(call.reads)), below, place, "a window function")
+        self._refuse_arbitrary(below)
+        for partition, calls in self.calls.items():
+            below = Window(below, partition, tuple(calls))
+        return below, found
+
+    def _over_windows(self, item: Item) -> exp.Expr:
+        """The item's expression with window functions replaced by attributes."""
+        whole = bare(item.expression).copy()
+
+        def value(node: exp.Expr) -> exp.Expr:
+            if not isinstance(node, exp.Window):
+                return node
+            return column(self._call(node, item.raw, item.name if node is whole and item.named else ""))
+
+        return whole.transform(value, copy=False)
+
+    def _call(self, node: exp.Window, raw: exp.Expr, alias: str) -> str:
+        """The attribute of one window function; equal ones share one."""
+        key = canonical(node, self._types)
+        if key not in self.known:
+            name = self.lowering.names.attribute(self.name, alias or as_written(node.this)[:_LONGEST])
+            partition = tuple(dict.fromkeys(self._attribute(each) for each in node.args.get("partition_by") or ()
+                                            if each.find(exp.Column)))
+            call = self._read(node, name)
+            self.calls.setdefault(partition, []).append(call)
+            self.placed.append((partition, call, raw))
+            self.known[key] = name
+        return self.known[key]
+
+    def _read(self, node: exp.Window, name: str) -> WindowCall:
+        """The function over attributes, with its type."""
+        function = self._over_attributes(node.this)
+        order = tuple(self._over_attributes(each) for each in (node.args["order"].expressions if node.args.get("order") else ()))
+        kind, certain, total = self._typed(function_of(node), name)
+        spec = node.args.get("spec")
+        return WindowCall(name, function, order, spec, kind, certain, total)
+
+    def _typed(self, head: exp.Expr, name: str) -> tuple[exp.DataType, bool, bool]:
+        """The type of a function's result, whether it is certain, and whether the result is never NULL."""
+        number = {**_RANKS, **_NUMBERS}.get(type(head))
+        if number is not None:
+            return exp.DataType.build(number), True, True
+        types, certain = self._types, self.rows.certain_types
+        if isinstance(head, _VALUES):
+            surely = certain_type(head.this, certain)
+            return surely or infer_type(head.this, types), surely is not None, False
+        function = _AGGREGATES[type(head)]
+        argument = bare(head.this)
+        surely = certain_type(argument, certain)
+        call = Call(name, function, "argument")
+        result = call.certain_type({"argument": surely} if surely is not None else {})
+        inferred = infer_type(argument, types) if not isinstance(argument, exp.Star) else exp.DataType.build("int")
+        return result or call.type({"argument": inferred}), result is not None, function == "count"
+
+    def _over_attributes(self, node: exp.Expr) -> exp.Expr:
+        """A function or an item of ORDER BY, what it reads being attributes."""
+        whole = node.copy()
+        for holder in list(whole.find_all(exp.Ordered, *_HEADS)):
+            for key, value in list(holder.args.items()):
+                if isinstance(value, exp.Expr) and value.find(exp.Column) and not isinstance(value, _HEADS):
+                    holder.set(key, column(self._attribute(bare(value))))
+        return whole
+
+    def _attribute(self, expression: exp.Expr) -> str:
+        """The attribute below ω that holds the expression."""
+        expression = bare(expression)
+        if isinstance(expression, exp.Column):
+            return expression.name
+        key = canonical(expression, self._types)
+        if key not in self.computed:
+            name = self.lowering.names.attribute(self.name, as_written(expression)[:_LONGEST])
+            self.computed[key] = (name, expression.copy())
+        return self.computed[key][0]
+
+    @cached_property
+    def _types(self) -> Mapping[str, exp.DataType]:
+        return self.rows.types
+
+    def _below(self) -> Operator:
+        """π of what ω reads, if something of it is computed."""
+        if not self.computed:
+            return self.rows
+        passed = tuple((name, column(name)) for name in self.rows.columns)
+        return Project(self.rows, (*passed, *self.computed.values()))
+
+    def _refuse_arbitrary(self, below: Operator) -> None:
+        """A finding for each function whose value depends on the order of rows that its ORDER BY does not distinguish."""
+        asked = [each for each in self.placed if _is_positional(each[1])]
+        if not asked:
+            return
+        facts = facts_of(infer_ids(below))
+        for partition, call, raw in asked:
+            keys = {each.this.name for each in call.order if isinstance(each.this, exp.Column)}
+            determined = determined_by(frozenset({*partition, *keys}), facts.dependencies)
+            if not facts.unique or not determined >= {*facts.ids}:
+                what = self.env.text.source(next(each for each in raw.find_all(exp.Window)).this)
+                self.lowering.findings.append(finding(203, self.env.text.place(raw), what=what))
+
+
+def _is_positional(call: WindowCall) -> bool:
+    """Whether the value may differ for rows that ORDER BY does not distinguish."""
+    head = call.function.this if isinstance(call.function, exp.IgnoreNulls | exp.RespectNulls) else call.function
+    if isinstance(head, (*_NUMBERS, *_VALUES)):
+        return True
+    if isinstance(head, tuple(_RANKS)) or call.frame is None:
+        return False
+    whole = all(call.frame.args.get(end) == "UNBOUNDED" for end in ("start", "end"))
+    return str(call.frame.args.get("kind")).upper() == "ROWS" and not whole
+
+
+def windowed(lowering: Lowering, env: Env, root: Operator, items: Sequence[Item], name: str) -> tuple[Operator, tuple[Item, ...]]:
+    """The rows with the window functions of a select list, and the list over them."""
+    if not any(item.expression.find(exp.Window) for item in items):
+        return root, tuple(items)
+    return Windowing(lowering, env, root, name).apply(items)

@@ -1,0 +1,264 @@
+"""ω_{Pt; f}(R): window functions f over the partitions of R by Pt, NULL-safe. ID(ω R) = ID(R).
+
+| rule              | i-diff | when                  | out (the paper has no window functions)
+|-------------------|--------|-----------------------|----------------------------------------------
+| window_ins        | INS    |                       | REC(Pt) over touched(Δ, Pt)
+| window_del        | DEL    |                       | REC(Pt) over touched(Δ, Pt)
+| window_upd_unused | UPD    | A ∩ X = ∅             | as it is
+| window_upd        | UPD    | A ∩ X ≠ ∅             | REC(P) first, then REC(Pt): the old partition counts too
+| window_rec        | REC    |                       | REC(Pt) over touched(Δ, Pt)
+
+X are Pt and the attributes that functions and their order read. A change of one row may change the value of every row of its
+partition, so whole partitions are recomputed; the operators above keep Pt, by which these rows are named. One ω has all functions
+of a SELECT with one PARTITION BY; functions with another are a second ω above it.
+
+Example, ω_{cid; row_number() by placed, id}(orders), order (7, cid 1) deleted: the rows of customer 1 are recomputed.
+
+Pt = ∅ is one partition: any change recomputes all rows, REC(()), and those that differ are changed.
+
+What depends on the order of rows that ORDER BY does not distinguish is refused by the front end (IDIVM-203).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
+
+from sqlglot import exp
+
+from dbt_idivm.algebra.bags import Concat, Distinct
+from dbt_idivm.algebra.block import Binder, Block, isolate
+from dbt_idivm.algebra.cardinality import Cardinality, Sizes
+from dbt_idivm.algebra.core import SemiJoin, Unary, project
+from dbt_idivm.algebra.expressions import attributes, column, render, substitute
+from dbt_idivm.algebra.inference import Dependency
+from dbt_idivm.algebra.operator import Conditions, Operator, State, with_sign
+from dbt_idivm.algebra.relation import Provenance, Relation
+from dbt_idivm.cached import cached_property
+from dbt_idivm.idiff.build import passed, recompute, touched
+from dbt_idivm.idiff.idiff import DEL, INS, REC, UPD, IDiff
+from dbt_idivm.idiff.rule import IDiffRule, always, is_condition, is_other
+from dbt_idivm.operators.project import Project
+
+
+@dataclass(frozen=True)
+class WindowCall:
+    """One function: `name` ← function OVER (PARTITION BY … `order` `frame`), over attributes of the child.
+
+    `kind` is the type of the result, `certain` whether that is beyond doubt, `total` whether it is never NULL.
+    """
+
+    name: str
+    function: exp.Expr
+    order: tuple[exp.Expr, ...]
+    frame: exp.WindowSpec | None
+    kind: exp.DataType
+    certain: bool
+    total: bool
+
+    @property
+    def expressions(self) -> tuple[exp.Expr, ...]:
+        return (self.function, *self.order)
+
+    @property
+    def reads(self) -> frozenset[str]:
+        """The attributes that the function and its order depend on."""
+        return frozenset(name for each in self.expressions for name in attributes(each))
+
+    def over(self, partition: Sequence[exp.Expr], output: Mapping[str, exp.Expr]) -> exp.Window:
+        """The call in SQL, over the expressions that define the child's attributes."""
+        order = [substitute(each, output) for each in self.order]
+        return exp.Window(this=substitute(self.function, output), partition_by=[each.copy() for each in partition],
+                          order=exp.Order(expressions=order) if order else None,
+                          spec=self.frame.copy() if self.frame else None)
+
+
+@dataclass(frozen=True)
+class Windowed(Unary):
+    """ω over any relation. `partition` are attributes of the child, as are the arguments (a π below computes them)."""
+
+    partition: tuple[str, ...]
+    calls: tuple[WindowCall, ...]
+
+    @cached_property
+    def columns(self) -> tuple[str, ...]:
+        return (*self.child.columns, *(call.name for call in self.calls))
+
+    @cached_property
+    def types(self) -> Mapping[str, exp.DataType]:
+        return {**self.child.types, **{call.name: call.kind for call in self.calls}}
+
+    def with_children(self, *children: Relation) -> Relation:
+        (child,) = children
+        return Windowed(child, self.partition, self.calls)
+
+    @property
+    def expressions(self) -> tuple[exp.Expr, ...]:
+        return tuple(each for call in self.calls for each in call.expressions)
+
+    def block(self, binder: Binder) -> Block:
+        rows = self.child.block(binder)
+        partition = [rows.output[name] for name in self.partition]
+        calls = {call.name: call.over(partition, rows.output) for call in self.calls}
+        query = replace(rows, output={**rows.output, **calls}).select()
+        return isolate(query, self.columns, binder.alias("windows"))
+
+    @cached_property
+    def reads(self) -> frozenset[str]:
+        return frozenset(name for call in self.calls for name in call.reads)
+
+    def restrict(self, on: tuple[str, ...], keys: Relation) -> Relation:
+        """Whole partitions: those that have such rows, of which the rows are taken above ω."""
+        if self.partition and set(on) <= set(self.partition):
+            return self.with_children(self.child.restrict(on, keys))
+        below = tuple(name for name in on if name in self.child.columns)
+        if not self.partition or not below:
+            return SemiJoin(self, on, keys)
+        rows = keys if set(self.partition) <= set(on) else self.child.restrict(below, keys)
+        partitions = Distinct(project(rows, self.partition))
+        return SemiJoin(self.with_children(self.child.restrict(self.partition, partitions)), on, keys)
+
+    def provenance(self, names: tuple[str, ...]) -> Provenance | None:
+        return ((self.child, names),) if set(names) <= set(self.child.columns) else None
+
+    def cardinality(self, inputs: Sequence[Cardinality], sizes: Sizes) -> Cardinality:
+        return inputs[0].computed({name: name for name in self.child.columns})
+
+    def label(self) -> str:
+        return f"ω {', '.join(self.partition) or '()'}; {', '.join(map(_written, self.calls))}"
+
+
+def _written(call: WindowCall) -> str:
+    inside = [f"ORDER BY {', '.join(map(render, call.order))}" if call.order else "", render(call.frame) if call.frame else ""]
+    return f"{render(call.function)} OVER ({' '.join(each for each in inside if each)}) → {call.name}"
+
+
+@dataclass(frozen=True)
+class Window(Windowed, Operator):
+    """ω of a view."""
+
+    child: Operator
+
+    def __post_init__(self) -> None:
+        if missing := {*self.partition, *self.reads} - set(self.child.columns):
+            raise ValueError(f"ω uses {sorted(missing)}, which its input lacks")
+
+    @cached_property
+    def used(self) -> frozenset[str]:
+        """X, what the values depend on."""
+        return self.reads | set(self.partition)
+
+    @property
+    def inputs(self) -> tuple[Operator, ...]:
+        return (self.child,)
+
+    def with_inputs(self, *inputs: Operator) -> Operator:
+        (child,) = inputs
+        return replace(self, child=child)
+
+    @property
+    def scope(self) -> str | None:
+        return None
+
+    @cached_property
+    def ids(self) -> tuple[str, ...]:
+        return self.child.ids
+
+    @cached_property
+    def unique(self) -> bool:
+        return self.child.unique
+
+    @cached_property
+    def recomputed_by(self) -> tuple[str, ...]:
+        return tuple(dict.fromkeys((*self.partition, *self.child.recomputed_by)))
+
+    def with_ids(self) -> Operator:
+        return self
+
+    def needed(self, above: frozenset[str]) -> tuple[frozenset[str], ...]:
+        return ((above & set(self.child.columns)) | self.used,)
+
+    def pruned(self, above: frozenset[str]) -> Operator:
+        calls = tuple(call for call in self.calls if call.name in above)
+        kept = (name for name in self.child.columns if name in above)
+        return replace(self, calls=calls) if calls else Project(self.child, tuple((name, column(name)) for name in kept))
+
+    def conditional(self, above: frozenset[str]) -> tuple[frozenset[str], ...]:
+        return ((above & set(self.child.columns)) | self.used,)
+
+    @cached_property
+    def certain_types(self) -> Mapping[str, exp.DataType]:
+        return {**self.child.certain_types, **{call.name: call.kind for call in self.calls if call.certain}}
+
+    @cached_property
+    def nullable(self) -> frozenset[str]:
+        return self.child.nullable | {call.name for call in self.calls if not call.total}
+
+    @property
+    def combined(self) -> tuple[Operator, ...]:
+        return (self.child,)
+
+    @property
+    def dependencies(self) -> tuple[Dependency, ...]:
+        return ()
+
+    @property
+    def equal(self) -> tuple[tuple[str, str], ...]:
+        return ()
+
+    @property
+    def defined(self) -> tuple[tuple[str, exp.Expr], ...]:
+        return ()
+
+    @property
+    def united(self) -> tuple[tuple[str, tuple[str | None, ...]], ...]:
+        return ()
+
+    def carried(self, occurrence: str) -> frozenset[str] | None:
+        return None
+
+    def screened(self, above: Conditions) -> tuple[Conditions, ...]:
+        """A condition on Pt keeps whole partitions away; one on anything else keeps rows away that others are counted with."""
+        return (tuple(each for each in above if set(attributes(each)) <= set(self.partition)),)
+
+    def in_state(self, state: State) -> Relation:
+        """ω is not monotone: values over a superset are neither state's, so the any-state is both, one after the other."""
+        if state == "any":
+            return Concat((self.in_state("pre"), self.in_state("post")))
+        return self.with_children(self.child.in_state(state))
+
+    def without_empty(self, children: Sequence[Relation | None]) -> Relation | None:
+        return None
+
+    def signed(self) -> Relation:
+        """The partitions that ΔR touches, as they are in R⁺ and, with the other sign, as they were in R⁻."""
+        touched_partitions = project(self.child.signed(), self.partition)
+        states = ((self, 1), (self.in_state("pre"), -1))
+        return Concat(tuple(with_sign(state.restrict(self.partition, touched_partitions), sign) for state, sign in states))
+
+
+# Wrong without its guard: ω_{x; max(y)}, an update of y. Passed on, it names the row of the maximum only.
+def window_pass(node: Window, side: int, diff: IDiff) -> tuple[IDiff, ...]:
+    return passed(diff)
+
+
+# Wrong without it: ω_{x; count(*)} over (1, x=5), (2, x=5). Passed on as it is, the deletion of row 1 leaves row 2 with
+# the count 2.
+def partitions_of(node: Window, side: int, diff: IDiff) -> tuple[IDiff, ...]:
+    rows = touched(diff, node.inputs[0], node.partition)
+    return (IDiff(REC, node.partition, (), (), rows, diff.origins),)
+
+
+# Wrong without the conversion: ω_{x; count(*)}, row 1 from x = 5 to x = 6. The update names the row by its post-state, partition
+# 6; those that stay in partition 5 would keep their count.
+def window_upd(node: Window, side: int, diff: IDiff) -> tuple[IDiff, ...]:
+    return partitions_of(node, side, recompute(diff))
+
+
+Window.RULES = (
+    IDiffRule("window_ins",        INS, always,       "REC(Pt)", partitions_of, "ours"),
+    IDiffRule("window_del",        DEL, always,       "REC(Pt)", partitions_of, "ours"),
+    IDiffRule("window_upd_unused", UPD, is_other,     "UPD",     window_pass,   "ours"),
+    IDiffRule("window_upd",        UPD, is_condition, "REC(Pt)", window_upd,    "ours"),
+    IDiffRule("window_rec",        REC, always,       "REC(Pt)", partitions_of, "ours"),
+)
