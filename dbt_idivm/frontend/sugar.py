@@ -28,13 +28,13 @@ def without_sugar(tree: exp.Query) -> None:
 
 
 def _write_windows(query: exp.Select) -> None:
-    """Each `OVER w` with the window that WINDOW has under that name."""
-    named = {window.name.lower(): window for window in query.args["windows"]}
+    """Each `OVER w` with the window that WINDOW has under that name, in the same case."""
+    named = {window.name: window for window in query.args["windows"]}
     query.set("windows", None)
     for use in [each for item in query.expressions for each in own_nodes(item) if isinstance(each, exp.Window)]:
         meant: exp.Expr | None = use
         while meant is not None and meant.args.get("alias"):  # w AS (PARTITION BY …), v AS w
-            meant = named.get(meant.alias.lower())
+            meant = named.get(meant.alias)
         if meant is None:
             continue
         for part in ("partition_by", "order", "spec"):

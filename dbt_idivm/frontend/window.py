@@ -58,9 +58,9 @@ def refused(node: exp.Expr, text: Text) -> Finding | None:
     if not isinstance(node, exp.Window) or isinstance(node.this, exp.Identifier):
         return None
     head, above = function_of(node), node.find_ancestor(exp.Select)
-    known = {each.name.lower() for each in above.args.get("windows") or ()} if above else set()
+    known = {each.name for each in above.args.get("windows") or ()} if above else set()
     wrong = None
-    if node.args.get("alias") and node.alias.lower() not in known:
+    if node.args.get("alias") and node.alias not in known:
         wrong = f"OVER {node.alias}, which no WINDOW defines"
     elif isinstance(head, exp.Filter):
         wrong = "FILTER of a window function"

@@ -70,6 +70,7 @@ def test_incremental_never_rebuilds(shop: Project) -> None:
     assert shop.is_exact(view)
 
 
+@pytest.mark.long
 def test_the_whole_view_recomputed_writes_what_differs(shop: Project) -> None:
     shop.table("log", "word string, n int", "('a', 1)", "('a', 1)", "('b', 2)")
     queries = {"v": JOIN, "bag": "select word from $.log",

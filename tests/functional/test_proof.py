@@ -83,6 +83,7 @@ def shop(spark: Any, request: pytest.FixtureRequest) -> Iterator[Project]:
 SUMS = "select id, sum(price - (rebate - fee)) as net, sum(price - rebate - fee) as least from $.orders group by id"
 
 
+@pytest.mark.long
 def test_a_planner_that_loses_brackets(shop: Project, monkeypatch: pytest.MonkeyPatch) -> None:
     """The view is right all the same, at the first run and after changes; once the planner is right it is maintained."""
     model = shop.model("v", SUMS, {"orders": ["id"]})

@@ -50,6 +50,7 @@ def exact(project: Project, name: str, sql: str) -> tuple[str, str]:
     return outcome.mode, next((word for word in ("311", "312") if f"IDIVM-{word}" in (outcome.reason or "")), "")
 
 
+@pytest.mark.long
 def test_a_view_of_another_time_zone_or_without_ansi_is_read_as_it_is(shop: Project) -> None:
     Elsewhere(shop, zone="America/New_York").sql(DAYS)
     Elsewhere(shop, ansi="false").sql(NUMBERS)

@@ -183,6 +183,42 @@ def constants(d: Drawn) -> Query:
     return (table,), sql
 
 
+def windows(d: Drawn) -> Query:
+    """Window functions: frames, orders of NULLs, named windows, aliases that are columns, over groups, and what is done above."""
+    keyed = not d.chance(4)
+    by = d.of("a", "a", "s", "a, s", "a % 2", "coalesce(a, 0)", "")
+    order = d.of("b", "b DESC", "b NULLS LAST", "s DESC NULLS FIRST", "b, s", "-b")
+    call = d.of("rank()", "dense_rank()", "percent_rank()", "cume_dist()", "count(*)", "sum(b)", "max(s)", "avg(b)",
+                "bool_or(a > 1)", "min(b + 1)")
+    frame = ""
+    if call.startswith(("sum", "max", "avg", "min")) and "," not in order and "s" not in order:
+        frame = d.of("", "", " RANGE BETWEEN 1 PRECEDING AND CURRENT ROW", " RANGE CURRENT ROW",
+                     " ROWS BETWEEN UNBOUNDED PRECEDING AND UNBOUNDED FOLLOWING")
+    if keyed and d.chance(2):
+        order += d.of(", k", ", k DESC")
+        call, frame = d.of("row_number()", "ntile(2)", "lag(b)", "lead(b, 2, -1)", "lag(b) IGNORE NULLS", "last_value(s)",
+                           "first_value(b) IGNORE NULLS", "first_value(s, true)", "nth_value(b, 2)"), ""
+        if d.chance(3):
+            call, frame = d.of("sum(b)", "count(s)", "last_value(b)"), d.of(
+                " ROWS 1 PRECEDING", " ROWS BETWEEN 1 PRECEDING AND 1 FOLLOWING", " ROWS BETWEEN 2 FOLLOWING AND 3 FOLLOWING")
+    window = f"({f'PARTITION BY {by} ' if by else ''}ORDER BY {order}{frame})"
+    name = d.of("r", "b", "a", "R")
+    items, tail = d.of(f"{call} OVER {window} AS {name}; ", f"{call} OVER w AS {name}; WINDOW w AS {window}",
+                       f"{call} OVER v AS {name}; WINDOW v AS {window}, w AS (PARTITION BY s)",
+                       f"coalesce({call} OVER {window}, 0) AS {name}, count(*) OVER (PARTITION BY b) AS n; ").split("; ")
+    table = Table("t", (("k", "int"), ("a", "int"), ("b", "int"), ("s", "string")), KEYED if keyed else None)
+    inner = f"SELECT k, {items} FROM t{d.where(('a', 'b', 'k'), 4)} {tail}"
+    return (table,), d.of(
+        inner, inner, f"SELECT DISTINCT {items} FROM t {tail}",
+        f"SELECT q.k, q.{name} FROM ({inner}) AS q WHERE q.{name} IS NOT NULL",
+        f"SELECT q.{name}, count(*) AS m FROM ({inner}) AS q GROUP BY q.{name}",
+        f"SELECT p.k, q.{name} FROM t AS p JOIN ({inner}) AS q ON p.k = q.k",
+        f"SELECT k FROM t WHERE k IN (SELECT q.k FROM ({inner}) AS q)",
+        "SELECT a, sum(b) AS s, rank() OVER (ORDER BY sum(b)) AS r FROM t GROUP BY a",
+        "SELECT a, s, count(*) AS n, sum(count(*)) OVER (PARTITION BY a) AS m, max(a + 1) OVER () AS x FROM t GROUP BY a, s",
+        "SELECT a + 1 AS g, row_number() OVER (ORDER BY a + 1) AS r, count(*) AS n FROM t GROUP BY a + 1 HAVING count(*) > 1")
+
+
 # An expression that may raise, and a condition under which it does not.
 _RAISING = (
     *[("o.a / o.q", "o.q <> 0"), ("CAST(o.code AS INT)", "o.code RLIKE '^[0-9]+$'")] * 3,
@@ -299,6 +335,8 @@ def typed(d: Drawn) -> Query:
                "SELECT a.k, a.p FROM a WHERE EXISTS (SELECT 1 FROM b WHERE b.k = a.k AND b.n > 0)",
                "SELECT a.x, a.k FROM a UNION SELECT b.x, b.k FROM b",
                "SELECT CAST(a.x AS STRING) AS s, a.k FROM a WHERE a.x IS NOT NULL",
+               "SELECT a.k, a.p, rank() OVER (PARTITION BY a.x ORDER BY a.k) AS r FROM a",
+               "SELECT a.k, rank() OVER (PARTITION BY a.k ORDER BY a.x DESC) AS r, max(a.x) OVER (ORDER BY a.x) AS m FROM a",
                "SELECT b.k, b.n, g.m FROM b JOIN (SELECT a.x, count(*) AS m FROM a GROUP BY a.x) AS g ON g.x = b.x",
                f"SELECT a.k, b.n, a.p FROM a {d.outer()} JOIN b ON a.x = b.x",
                f"SELECT k, x, n FROM a {d.outer()} JOIN b USING (k, x)",
@@ -319,7 +357,7 @@ def sums(d: Drawn) -> Query:
 
 
 Theme = Callable[[Drawn], Query]
-NAMES: tuple[Theme, ...] = (having, joins, natural, inner_names, brackets, constants)
+NAMES: tuple[Theme, ...] = (having, joins, natural, inner_names, brackets, constants, windows)
 TYPES: tuple[Theme, ...] = (guarded, unions, inlined, typed, sums)
 POOLS = {guarded: (types.GUARDED,), unions: (types.NUMBERS,), typed: (types.TAME, types.EXTREME), sums: (types.TAME,
                                                                                                          types.EXTREME)}

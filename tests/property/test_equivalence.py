@@ -82,12 +82,17 @@ def test_rows_that_depend_on_others(way: str, case: Case) -> None:
     check(case, WAYS[way], RANDOM)
 
 
-@pytest.mark.parametrize("way", ADDITIVE)
 @more
 @given(case=cases(deepest=DEEP, additive=True))
-def test_additive_equals_recomputed(way: str, case: Case) -> None:
+def test_additive_equals_recomputed(case: Case) -> None:
     RANDOM.cases += 1
-    check(case, ADDITIVE[way], RANDOM)
+    check(case, ADDITIVE["additive"], RANDOM)
+
+
+@given(case=cases(additive=True))
+def test_additive_over_feeds_equals_recomputed(case: Case) -> None:
+    RANDOM.cases += 1
+    check(case, ADDITIVE["additive-feed"], RANDOM)
 
 
 @pytest.mark.parametrize("way", TUPLES)

@@ -38,7 +38,8 @@ def check_nodes(case: Case, options: Options) -> None:
             before = after
 
 
-@pytest.mark.parametrize("name", PLANS)
+@pytest.mark.parametrize("name", [pytest.param(name, marks=pytest.mark.long) if name in ("unsplit", "caches") else name
+                                  for name in PLANS])
 @fewer
 @given(case=cases(batches=2))
 def test_every_node(name: str, case: Case) -> None:

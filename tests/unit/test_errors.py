@@ -178,6 +178,7 @@ REFUSED = {
     "SELECT cid FROM main.orders GROUP BY cid HAVING rank() OVER (ORDER BY cid) = 1": "229",
     "SELECT count(*) AS n FROM main.orders GROUP BY rank() OVER (ORDER BY id)": "229",
     "SELECT sum(price) OVER v AS s FROM main.orders WINDOW w AS (PARTITION BY cid)": "229",
+    "SELECT sum(price) OVER w AS s FROM main.orders WINDOW W AS (PARTITION BY cid)": "229",  # unlike all other names
     "SELECT rank() OVER (PARTITION BY tags ORDER BY id) AS r FROM main.orders": "218",
     "SELECT collect_list(price) OVER (PARTITION BY cid) AS r FROM main.orders": "207",
     "SELECT rank() OVER (ORDER BY rand()) AS r FROM main.orders": "204",
