@@ -34,7 +34,7 @@ MOST_BATCHES = 3
 # probes and repeats its inputs: the statement for fifteen occurrences takes seconds to plan, fifty times what one for five does.
 SHALLOW, DEEP = 1, 2
 MOST_OCCURRENCES = 7
-MOST_ADDED = 4
+MOST_SMALL = 4  # where each table is read before and after the changes of all others, or nothing is optimised
 MOST_ROWS = 5
 
 
@@ -50,13 +50,14 @@ class Case:
 
 @st.composite
 def cases(draw: Draw, batches: int = MOST_BATCHES, *, deepest: int = SHALLOW, additive: bool = False,
-          tested: bool = False) -> Case:
+          tested: bool = False, small: bool = False) -> Case:
     """With `additive`, views that are groups with sums, counts and averages over exact types.
 
-    With `tested`, views without derived tables, the rows of which depend on the existence of others.
+    With `tested`, views without derived tables, the rows of which depend on the existence of others. With `small`, views of few
+    tables, for statements that grow fast with them.
     """
     found = draw(schemas())
-    sql = draw(views(found, deepest, additive=additive, tested=tested))
+    sql = draw(views(found, deepest, additive=additive, tested=tested, small=small or additive))
     now = start = {table.name: draw(rows(table, least=draw(st.sampled_from((2, 2, 2, 2, 2, 2, 0))))) for table in found}
     used = tuple(table for table in found if f"{table.name} AS" in sql) or found[:1]  # a view of constants reads none
     changes = []
@@ -525,10 +526,10 @@ def literal(kind: str, number: int) -> str:
 
 
 @st.composite
-def views(draw: Draw, tables: tuple[Table, ...], deepest: int, *, additive: bool = False, tested: bool = False) -> str:
+def views(draw: Draw, tables: tuple[Table, ...], deepest: int, *, additive: bool = False, tested: bool = False,
+          small: bool = False) -> str:
     """The text of a view, with queries in queries to the depth given."""
-    # what is added up reads each table before and after the changes of all others
-    grammar = Grammar(draw, tables, least_tests=1 if tested else 0, occurrences=MOST_OCCURRENCES - MOST_ADDED if additive else 0)
+    grammar = Grammar(draw, tables, least_tests=1 if tested else 0, occurrences=MOST_OCCURRENCES - MOST_SMALL if small else 0)
     depth = 0 if tested else grammar.one_of(0, 1, 1, 1, 1, deepest)
     query, _ = grammar.grouped(depth, additive=True) if additive else grammar.query(depth)
     defined = ", ".join(f"{name} AS ({text})" for name, _, text, _ in grammar.ctes)
