@@ -13,7 +13,8 @@ from typing import TYPE_CHECKING, ClassVar, Literal, TypeVar
 
 from sqlglot import exp
 
-from dbt_idivm.algebra.core import Compute
+from dbt_idivm.algebra.bags import Concat
+from dbt_idivm.algebra.core import Compute, project
 from dbt_idivm.algebra.expressions import column
 from dbt_idivm.algebra.inference import Dependency
 from dbt_idivm.algebra.relation import Relation
@@ -147,6 +148,18 @@ class Operator(Relation):
 def with_sign(rows: Relation, sign: int) -> Relation:
     """`rows` as signed rows that were all inserted (1), or deleted (-1)."""
     return Compute(rows, (*((name, column(name)) for name in rows.columns), (SIGN, exp.Literal.number(sign))))
+
+
+def both_states(node: Operator) -> Relation:
+    """The any-state of an operator that is not monotone: values over a superset of rows are those of neither state."""
+    return Concat((node.in_state("pre"), node.in_state("post")))
+
+
+def signed_by(node: Operator, child: Operator, by: tuple[str, ...]) -> Relation:
+    """The rows of the groups or partitions that the changes of `child` touch, as they are in R⁺, and negative as in R⁻."""
+    keys = project(child.signed(), by)
+    states = ((node, 1), (node.in_state("pre"), -1))
+    return Concat(tuple(with_sign(state.restrict(by, keys), sign) for state, sign in states))
 
 
 def operators(root: Operator) -> Iterator[Operator]:

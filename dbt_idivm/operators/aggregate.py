@@ -25,13 +25,12 @@ from dataclasses import dataclass, replace
 
 from sqlglot import exp
 
-from dbt_idivm.algebra.bags import Concat
 from dbt_idivm.algebra.block import Binder, Block, isolate
 from dbt_idivm.algebra.cardinality import Cardinality, Sizes
-from dbt_idivm.algebra.core import SemiJoin, project
+from dbt_idivm.algebra.core import SemiJoin
 from dbt_idivm.algebra.expressions import alias, attributes, column
 from dbt_idivm.algebra.inference import Dependency
-from dbt_idivm.algebra.operator import Conditions, Operator, State, with_sign
+from dbt_idivm.algebra.operator import Conditions, Operator, State, both_states, signed_by
 from dbt_idivm.algebra.relation import Provenance, Relation
 from dbt_idivm.algebra.types import infer_type, is_integral
 from dbt_idivm.cached import cached_property
@@ -241,16 +240,10 @@ class Aggregate(Grouped, Operator):
         return (tuple(each for each in above if set(attributes(each)) <= set(self.groups)),)
 
     def in_state(self, state: State) -> Relation:
-        """γ is not monotone: γ of a superset holds neither state's rows, so the any-state is both, one after the other."""
-        if state == "any":
-            return Concat((self.in_state("pre"), self.in_state("post")))
-        return self.with_children(self.child.in_state(state))
+        return both_states(self) if state == "any" else self.with_children(self.child.in_state(state))
 
     def signed(self) -> Relation:
-        """The groups that ΔR touches, as they are in R⁺ and, with the other sign, as they were in R⁻."""
-        touched_groups = project(self.child.signed(), self.groups)
-        states = ((self, 1), (self.in_state("pre"), -1))
-        return Concat(tuple(with_sign(state.restrict(self.groups, touched_groups), sign) for state, sign in states))
+        return signed_by(self, self.child, self.groups)
 
 
 def is_unused(node: Aggregate, side: int, diff: IDiff) -> bool:

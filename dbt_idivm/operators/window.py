@@ -26,13 +26,13 @@ from dataclasses import dataclass, replace
 
 from sqlglot import exp
 
-from dbt_idivm.algebra.bags import Concat, Distinct
+from dbt_idivm.algebra.bags import Distinct
 from dbt_idivm.algebra.block import Binder, Block, isolate
 from dbt_idivm.algebra.cardinality import Cardinality, Sizes
 from dbt_idivm.algebra.core import SemiJoin, Unary, project
 from dbt_idivm.algebra.expressions import attributes, column, render, substitute
 from dbt_idivm.algebra.inference import Dependency
-from dbt_idivm.algebra.operator import Conditions, Operator, State, with_sign
+from dbt_idivm.algebra.operator import Conditions, Operator, State, both_states, signed_by
 from dbt_idivm.algebra.relation import Provenance, Relation
 from dbt_idivm.cached import cached_property
 from dbt_idivm.idiff.build import passed, recompute, touched
@@ -222,19 +222,13 @@ class Window(Windowed, Operator):
         return (tuple(each for each in above if set(attributes(each)) <= set(self.partition)),)
 
     def in_state(self, state: State) -> Relation:
-        """ω is not monotone: values over a superset are neither state's, so the any-state is both, one after the other."""
-        if state == "any":
-            return Concat((self.in_state("pre"), self.in_state("post")))
-        return self.with_children(self.child.in_state(state))
+        return both_states(self) if state == "any" else self.with_children(self.child.in_state(state))
 
     def without_empty(self, children: Sequence[Relation | None]) -> Relation | None:
         return None
 
     def signed(self) -> Relation:
-        """The partitions that ΔR touches, as they are in R⁺ and, with the other sign, as they were in R⁻."""
-        touched_partitions = project(self.child.signed(), self.partition)
-        states = ((self, 1), (self.in_state("pre"), -1))
-        return Concat(tuple(with_sign(state.restrict(self.partition, touched_partitions), sign) for state, sign in states))
+        return signed_by(self, self.child, self.partition)
 
 
 # Wrong without its guard: ω_{x; max(y)}, an update of y. Passed on, it names the row of the maximum only.

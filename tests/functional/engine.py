@@ -134,6 +134,25 @@ class Project:
         view = f"select * from {DELTA.relation_sql(relation_name(model.schema, model.identifier))}"
         return self._bag(view) == self._bag(model.sql)
 
+    def refreshed(self, views: list[ModelRequest]) -> set[str | None]:
+        """How the views were maintained in one run: each is what its query gives."""
+        self.new_run()
+        found = set()
+        for view in views:
+            outcome = self.refresh_in_run(view)
+            assert outcome.mode == "incremental", outcome.message
+            assert self.is_exact(view), view.name
+            found.add(outcome.strategy)
+        return found
+
+    def created(self, views: Mapping[str, str], names: tuple[str, ...], keys: Mapping[str, Any],
+                strategy: str) -> list[ModelRequest]:
+        """Some of the views, built to be maintained by that strategy."""
+        models = [self.model(f"{name}_by_{strategy}", views[name], keys, strategy=strategy) for name in names]
+        for model in models:
+            assert self.refresh_in_run(model).mode == "create"
+        return models
+
     def _bag(self, sql: str) -> Counter[str]:
         """Rows as text: NaN equals itself then."""
         return Counter(repr(tuple(row)) for row in self.spark.sql(sql).collect())

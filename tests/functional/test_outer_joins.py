@@ -7,7 +7,6 @@ from typing import Any
 
 import pytest
 
-from dbt_idivm.refresh.protocol import ModelRequest
 from tests.functional.engine import Project
 
 KEYS = {"customers": ["cid"], "orders": ["oid"]}
@@ -34,31 +33,17 @@ def shop(spark: Any) -> Iterator[Project]:
     project.sql("drop schema $ cascade", "use default")
 
 
-def refreshed(shop: Project, views: list[ModelRequest]) -> set[str | None]:
-    """How the views were maintained: each is what its query gives."""
-    shop.new_run()
-    found = set()
-    for view in views:
-        outcome = shop.refresh_in_run(view)
-        assert outcome.mode == "incremental", outcome.message
-        assert shop.is_exact(view), view.name
-        found.add(outcome.strategy)
-    return found
-
-
 def maintained(shop: Project, names: tuple[str, ...], strategy: str) -> set[str | None]:
-    views = [shop.model(f"{name}_by_{strategy}", VIEWS[name], KEYS, strategy=strategy) for name in names]
-    for view in views:
-        assert shop.refresh_in_run(view).mode == "create"
+    views = shop.created(VIEWS, names, KEYS, strategy)
     # a first partner, a last one, and the order without a customer
     shop.sql("insert into $.orders values (14, 2, 3)", "delete from $.orders where oid = 12",
              "insert into $.marks values ('bob', 'b')")
-    first = refreshed(shop, views)
+    first = shop.refreshed(views)
     # a partner that moves, one whose customer goes, and values of padded and other rows
     shop.sql("update $.orders set cid = 3 where oid = 11", "delete from $.customers where cid = 2",
              "insert into $.customers values (9, 'eve', 'z')", "update $.customers set city = 'w' where cid = 1",
              "insert into $.orders values (15, null, 2)", "delete from $.marks where name is null")
-    return first | refreshed(shop, views)
+    return first | shop.refreshed(views)
 
 
 def test_by_idiffs(shop: Project) -> None:

@@ -7,7 +7,6 @@ from typing import Any
 
 import pytest
 
-from dbt_idivm.refresh.protocol import ModelRequest
 from tests.functional.engine import Project
 
 KEYS = {"customers": ["cid"], "orders": ["oid"]}
@@ -37,31 +36,17 @@ def shop(spark: Any) -> Iterator[Project]:
     project.sql("drop schema $ cascade", "use default")
 
 
-def refreshed(shop: Project, views: list[ModelRequest]) -> set[str | None]:
-    """How the views were maintained: each is what its query gives."""
-    shop.new_run()
-    found = set()
-    for view in views:
-        outcome = shop.refresh_in_run(view)
-        assert outcome.mode == "incremental", outcome.message
-        assert shop.is_exact(view), view.name
-        found.add(outcome.strategy)
-    return found
-
-
 def maintained(shop: Project, names: tuple[str, ...], strategy: str) -> set[str | None]:
-    views = [shop.model(f"{name}_by_{strategy}", VIEWS[name], KEYS, strategy=strategy) for name in names]
-    for view in views:
-        assert shop.refresh_in_run(view).mode == "create"
+    views = shop.created(VIEWS, names, KEYS, strategy)
     # a new first row, a row that moves to a partition and one that leaves NULL
     shop.sql("insert into $.orders values (15, 1, 8, 'e')", "update $.orders set cid = 2 where oid in (11, 12)",
              "insert into $.marks values ('x', 3), ('y', 1)")
-    first = refreshed(shop, views)
+    first = shop.refreshed(views)
     # the first row goes, a partition ends, another order, and what no function reads
     shop.sql("delete from $.orders where oid in (13, 15)", "update $.orders set price = 20 where oid = 11",
              "update $.orders set note = 'z' where oid = 10", "update $.customers set name = 'rob' where cid = 2",
              "delete from $.marks where mark is null")
-    return first | refreshed(shop, views)
+    return first | shop.refreshed(views)
 
 
 def test_the_latest_rows(shop: Project) -> None:
