@@ -32,11 +32,10 @@ def _write_windows(query: exp.Select) -> None:
     named = {window.name: window for window in query.args["windows"]}
     query.set("windows", None)
     for use in [each for item in query.expressions for each in own_nodes(item) if isinstance(each, exp.Window)]:
-        meant: exp.Expr | None = use
-        while meant is not None and meant.args.get("alias"):  # w AS (PARTITION BY …), v AS w
-            meant = named.get(meant.alias)
-        if meant is None:
+        if not use.args.get("alias"):
             continue
+        meant = named[use.alias]
+        meant = named[meant.alias] if meant.args.get("alias") else meant  # w AS (PARTITION BY …), v AS w
         for part in ("partition_by", "order", "spec"):
             value = meant.args.get(part)
             use.set(part, [each.copy() for each in value] if isinstance(value, list) else value and value.copy())

@@ -55,17 +55,25 @@ def refused(node: exp.Expr, text: Text) -> Finding | None:
     if isinstance(node, exp.Qualify):
         what = "QUALIFY, which Spark SQL does not have (use WHERE in an outer query)"
         return finding(228, text.place(node, "QUALIFY"), what=what)
-    if not isinstance(node, exp.Window) or isinstance(node.this, exp.Identifier):
+    if not isinstance(node, exp.Window):
         return None
     head, above = function_of(node), node.find_ancestor(exp.Select)
-    known = {each.name for each in above.args.get("windows") or ()} if above else set()
+    known = {each.name: each for each in above.args.get("windows") or ()} if above else {}
+    meant = known.get(node.alias) if node.args.get("alias") else None
+    if isinstance(node.this, exp.Identifier):  # a definition
+        if not node.args.get("alias") or (meant is not None and not meant.args.get("alias")):
+            return None
+        return finding(229, text.place(node), what=f"WINDOW {node.name} AS {node.alias}, which is not the name of a window")
+    if any(each is not node for each in node.find_all(exp.Window)):
+        return finding(228, text.place(node), what="a window function inside a window function")
     wrong = None
-    if node.args.get("alias") and node.alias not in known:
+    if node.args.get("alias") and meant is None:
+        outer = above.find_ancestor(exp.Select) if above else None
+        if outer is not None and any(each.name == node.alias for each in outer.args.get("windows") or ()):
+            return finding(228, text.place(node), what=f"OVER {node.alias}, a window of the query around")
         wrong = f"OVER {node.alias}, which no WINDOW defines"
     elif isinstance(head, exp.Filter):
         wrong = "FILTER of a window function"
-    elif any(each is not node for each in node.find_all(exp.Window)):
-        wrong = "a window function inside a window function"
     elif isinstance(head.this, exp.Distinct):
         wrong = "DISTINCT in a window function"
     elif isinstance(head, exp.Func) and not isinstance(head, (*_HEADS, exp.AggFunc, exp.Anonymous)):

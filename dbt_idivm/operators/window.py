@@ -200,7 +200,9 @@ class Window(Windowed, Operator):
 
     @property
     def dependencies(self) -> tuple[Dependency, ...]:
-        return ()
+        """A row has a number of its own in its partition."""
+        numbers = (call.name for call in self.calls if isinstance(call.function, exp.RowNumber))
+        return tuple((frozenset({*self.partition, name}), frozenset(self.child.columns)) for name in numbers)
 
     @property
     def equal(self) -> tuple[tuple[str, str], ...]:

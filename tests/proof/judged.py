@@ -94,5 +94,8 @@ MISREAD_TEXTS: Mapping[str, tuple[str, Content, str, str]] = {
     "another use of a table": (
         "t(id int, up int)", {"t": [(1, 1), (2, 3)]},
         "SELECT p.id FROM t p JOIN t q ON p.id < q.up", "SELECT q.id FROM t p JOIN t q ON p.id < q.up"),
+    "whether NULLs are left out": (
+        "t(k int, x int; k)", {"t": [(1, 5), (2, None), (3, 7)]}, "SELECT k, lag(x) OVER (ORDER BY k) AS l FROM t",
+        "SELECT k, lag(x) IGNORE NULLS OVER (ORDER BY k) AS l FROM t"),
     "the case of a name": ("t(a int, b int)", {"t": [(1, 2)]}, "SELECT A AS X FROM t", "SELECT A AS x FROM t"),
 }

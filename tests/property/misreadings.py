@@ -30,6 +30,12 @@ _ACTIVE = {"p": [(1, False), (2, True)], "o": [(1, 1, 12, 3, "6"), (2, 1, 9, 0, 
 _G = "t(k int, a int; k)"
 
 MISREADINGS = {
+    "window: names that differ in their case": build(
+        _G, "SELECT k, sum(a) OVER w AS p, sum(a) OVER W AS q FROM t WINDOW w AS (PARTITION BY a % 2), W AS (ORDER BY k)",
+        {"t": [(1, 1), (2, 2), (3, 3)]}, {"t": [(1, 1), (2, 3), (4, 4)]}),
+    "window: LAG that leaves out NULLs": build(
+        _G, "SELECT k, lag(a) IGNORE NULLS OVER (ORDER BY k) AS p, lag(a) OVER (ORDER BY k) AS q FROM t",
+        {"t": [(1, 1), (2, None), (3, 3)]}, {"t": [(1, None), (2, None), (3, 3), (4, 4)]}),
     # brackets are part of an expression
     "brackets: two sums": build(
         _T, "SELECT sum(a-(b-c)) AS s1, sum(a-b-c) AS s2 FROM t", {"t": [(1, 1, 2, 3), (2, 2, 3, 4)]},
