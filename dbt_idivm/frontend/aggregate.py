@@ -221,7 +221,7 @@ class Grouping:
             return expression.name
         key = self._known(expression)
         if key not in self.computed:
-            name = self.lowering.names.attribute(self.name, alias or _described(expression))
+            name = self.lowering.names.attribute(self.name, alias or described(expression))
             self.computed[key] = (name, expression)
         return self.computed[key][0]
 
@@ -267,6 +267,6 @@ def aliases_of(items: Sequence[SelectItem]) -> Aliases:
     return found
 
 
-def _described(expression: exp.Expr) -> str:
+def described(expression: exp.Expr) -> str:
     """A name made from the expression's text."""
     return as_written(expression)[:_LONGEST]

@@ -16,6 +16,7 @@ from dbt_idivm.errors import Finding, finding
 from dbt_idivm.frontend import functions, sugar, window
 from dbt_idivm.frontend.dialect import tokens_of
 from dbt_idivm.frontend.invalid import arguments, branches, double_name, symmetric
+from dbt_idivm.frontend.resolve import is_over_window
 from dbt_idivm.frontend.text import Text
 from dbt_idivm.frontend.values import constant_rows
 from dbt_idivm.operators.aggregate import FUNCTIONS
@@ -164,8 +165,7 @@ def _named(name: str, node: exp.Expr, text: Text) -> Finding | None:
     if name in functions.SCALAR or name in FUNCTIONS or name in sugar.FUNCTIONS:
         return None
     if name in window.NAMES and not isinstance(node, exp.Anonymous):
-        inside = node.parent.parent if isinstance(node.parent, exp.IgnoreNulls | exp.RespectNulls) else node.parent
-        if isinstance(inside, exp.Window):
+        if is_over_window(node):
             return None
         if name not in functions.ORDERED:
             return finding(229, place, what=f"{source} without OVER")

@@ -118,16 +118,23 @@ def own_nodes(expression: exp.Expr) -> Iterator[exp.Expr]:
     return iter(expression.walk(prune=_is_subquery))
 
 
-def function_of(window: exp.Window) -> exp.Expr:
-    """The function of a window, without IGNORE NULLS."""
-    found: exp.Expr = window.this
-    return found.this if isinstance(found, exp.IgnoreNulls | exp.RespectNulls) else found
+_NULLS = (exp.IgnoreNulls, exp.RespectNulls)
+
+
+def without_nulls_clause(call: exp.Expr) -> exp.Expr:
+    """The function itself, without IGNORE NULLS or RESPECT NULLS."""
+    return call.this if isinstance(call, _NULLS) else call
+
+
+def is_over_window(node: exp.Expr) -> bool:
+    """Whether this is the function of a window, rather than anything else in one."""
+    above = node.parent.parent if isinstance(node.parent, _NULLS) else node.parent
+    return isinstance(above, exp.Window) and without_nulls_clause(above.this) is node
 
 
 def is_aggregate(node: exp.Expr) -> TypeGuard[exp.AggFunc]:
     """Whether this is an aggregate of groups: not one OVER a window."""
-    above = node.parent.parent if isinstance(node.parent, exp.IgnoreNulls | exp.RespectNulls) else node.parent
-    return isinstance(node, exp.AggFunc) and not (isinstance(above, exp.Window) and function_of(above) is node)
+    return isinstance(node, exp.AggFunc) and not is_over_window(node)
 
 
 def subqueries_in(expression: exp.Expr) -> list[exp.Expr]:

@@ -12,14 +12,15 @@ from typing import TYPE_CHECKING
 
 from sqlglot import exp
 
-from dbt_idivm.algebra.expressions import as_written, column
+from dbt_idivm.algebra.expressions import column
 from dbt_idivm.algebra.inference import certain_type, determined_by
 from dbt_idivm.algebra.operator import Operator
 from dbt_idivm.algebra.types import infer_type
 from dbt_idivm.cached import cached_property
 from dbt_idivm.errors import Finding, finding
+from dbt_idivm.frontend.aggregate import described
 from dbt_idivm.frontend.env import Env
-from dbt_idivm.frontend.resolve import Canonical, bare, canonical, function_of, own_nodes
+from dbt_idivm.frontend.resolve import Canonical, bare, canonical, own_nodes, without_nulls_clause
 from dbt_idivm.frontend.text import Text
 from dbt_idivm.frontend.types import incomparable_attributes
 from dbt_idivm.operators import Project, Window
@@ -42,7 +43,6 @@ NAMES = frozenset({
     "row_number", "rank", "dense_rank", "percent_rank", "cume_dist", "ntile", "lag", "lead", "first_value", "last_value",
     "nth_value", "first", "last"})
 _HEADS = (*_RANKS, *_NUMBERS, *_VALUES, *_AGGREGATES, exp.CountIf)
-_LONGEST = 40
 
 
 def is_windowed(node: exp.Select) -> bool:
@@ -57,7 +57,7 @@ def refused(node: exp.Expr, text: Text) -> Finding | None:
         return finding(228, text.place(node, "QUALIFY"), what=what)
     if not isinstance(node, exp.Window):
         return None
-    head, above = function_of(node), node.find_ancestor(exp.Select)
+    head, above = without_nulls_clause(node.this), node.find_ancestor(exp.Select)
     known = {each.name: each for each in above.args.get("windows") or ()} if above else {}
     meant = known.get(node.alias) if node.args.get("alias") else None
     if isinstance(node.this, exp.Identifier):  # a definition
@@ -122,7 +122,7 @@ class Windowing:
         """The attribute of one window function; equal ones share one."""
         key = canonical(node, self._types)
         if key not in self.known:
-            name = self.lowering.names.attribute(self.name, alias or as_written(node.this)[:_LONGEST])
+            name = self.lowering.names.attribute(self.name, alias or described(node.this))
             partition = tuple(dict.fromkeys(self._attribute(each) for each in node.args.get("partition_by") or ()
                                             if each.find(exp.Column)))
             call = self._read(node, name)
@@ -135,7 +135,7 @@ class Windowing:
         """The function over attributes, with its type."""
         function = self._over_attributes(node.this)
         order = tuple(self._over_attributes(each) for each in (node.args["order"].expressions if node.args.get("order") else ()))
-        kind, certain, total = self._typed(function_of(node), name)
+        kind, certain, total = self._typed(without_nulls_clause(node.this), name)
         spec = node.args.get("spec")
         return WindowCall(name, function, order, spec, kind, certain, total)
 
@@ -172,7 +172,7 @@ class Windowing:
             return expression.name
         key = canonical(expression, self._types)
         if key not in self.computed:
-            name = self.lowering.names.attribute(self.name, as_written(expression)[:_LONGEST])
+            name = self.lowering.names.attribute(self.name, described(expression))
             self.computed[key] = (name, expression.copy())
         return self.computed[key][0]
 
@@ -203,7 +203,7 @@ class Windowing:
 
 def _is_positional(call: WindowCall) -> bool:
     """Whether the value may differ for rows that ORDER BY does not distinguish."""
-    head = call.function.this if isinstance(call.function, exp.IgnoreNulls | exp.RespectNulls) else call.function
+    head = without_nulls_clause(call.function)
     if isinstance(head, (*_NUMBERS, *_VALUES)):
         return True
     if isinstance(head, tuple(_RANKS)) or call.frame is None:

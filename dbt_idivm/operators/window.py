@@ -226,9 +226,6 @@ class Window(Windowed, Operator):
     def in_state(self, state: State) -> Relation:
         return both_states(self) if state == "any" else self.with_children(self.child.in_state(state))
 
-    def without_empty(self, children: Sequence[Relation | None]) -> Relation | None:
-        return None
-
     def signed(self) -> Relation:
         return signed_by(self, self.child, self.partition)
 

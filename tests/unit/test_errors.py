@@ -169,6 +169,7 @@ REFUSED = {
     "SELECT name, row_number() OVER (ORDER BY name) AS r FROM main.customers": "203",
     "SELECT line, row_number() OVER (ORDER BY line) AS r FROM main.log": "203",
     "SELECT rank() AS r FROM main.orders": "229",
+    "SELECT max(price) OVER (PARTITION BY rank()) AS r FROM main.orders": "229",
     "SELECT abs(price) OVER () AS r FROM main.orders": "229",
     "SELECT sum(DISTINCT price) OVER () AS r FROM main.orders": "229",
     "SELECT sum(price) FILTER (WHERE price > 1) OVER () AS r FROM main.orders": "229",

@@ -46,7 +46,7 @@ def build(work: Work, reason: Finding | None) -> Steps[Outcome]:
             raise
         # the plan evaluates conditions in another order; if it is the query that fails, its own text says so
         proof = Proof("fails", proof_key(job, planned), finding(233, message=failure.first_line))
-        planned = without_plan(job, planned, proof, finding(233, message=failure.first_line))
+        planned = without_plan(job, planned, proof)
         written = yield from publish(job, _build(replace(work, planned=planned)), stored)
     inputs = all_inputs(replace(work, planned=planned))
     # a first build that cannot be maintained says so at once
@@ -65,7 +65,7 @@ def _judged(work: Work) -> Steps[Planned]:
     if known is not None and known.key == key and known.how in ("plans", "rows"):
         return replace(planned, proof=known)
     found = yield from judge(job.client, question(job, planned), key, job.config.verify_build)
-    return replace(planned, proof=found) if found.refusal is None else without_plan(job, planned, found, found.refusal)
+    return replace(planned, proof=found) if found.refusal is None else without_plan(job, planned, found)
 
 
 def all_inputs(work: Work) -> dict[str, InputChange]:

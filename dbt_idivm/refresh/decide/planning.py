@@ -59,7 +59,7 @@ def plan_model(job: Job, stored: StoredView) -> Steps[Planned]:
     known = known_proof(stored, ignored=job.request.full_refresh)
     if known is None or known.refusal is None or known.key != proof_key(job, planned):
         return planned
-    return without_plan(job, planned, known, known.refusal)
+    return without_plan(job, planned, known)
 
 
 def known_proof(stored: StoredView, *, ignored: bool) -> Proof | None:
@@ -67,8 +67,10 @@ def known_proof(stored: StoredView, *, ignored: bool) -> Proof | None:
     return proof.read(stored.state.proof) if stored.state is not None and not ignored else None
 
 
-def without_plan(job: Job, planned: Planned, misread: Proof, refusal: Finding) -> Planned:
+def without_plan(job: Job, planned: Planned, misread: Proof) -> Planned:
     """The model without the plan that was found to mean something else. Raises where that is to be an error."""
+    refusal = misread.refusal
+    assert refusal is not None
     if job.config.on_unsupported == "error":
         raise IdivmError(refusal)
     inputs = replace(planned.inputs, tables=planned.own_inputs)
