@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import datetime as dt
 from decimal import Decimal
+from pathlib import Path
 from typing import Any
 from zoneinfo import ZoneInfo
 
@@ -147,10 +148,18 @@ def test_the_shell_shows_errors_of_a_server_without_stack_trace(monkeypatch: pyt
     def refused(_: object) -> None:
         raise DbtDatabaseError(f"a.b.CException: Error running query: [X_Y.Z] a.b.CException: [X_Y.Z] no{TRACE}")
 
-    monkeypatch.setattr(shell, "_credentials", lambda *_: None)
+    monkeypatch.setattr(shell, "credentials_of", lambda *_: None)
     monkeypatch.setattr(shell, "_open", refused)
     found = CliRunner().invoke(shell.sql_command, ["select 1"])
     assert (found.exit_code, found.output) == (1, "Error: [X_Y.Z] no\n")
+
+
+def test_the_shell_reads_a_profile_with_variables(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("IDIVM_TEST_SCHEMA", "from_outside")
+    (tmp_path / "dbt_project.yml").write_text("{name: shop, version: '1', profile: shop}")
+    schema = "\"{{ env_var('IDIVM_TEST_SCHEMA') }}\""
+    (tmp_path / "profiles.yml").write_text(f"shop: {{target: dev, outputs: {{dev: {{type: idivm, schema: {schema}}}}}}}")
+    assert shell.credentials_of(tmp_path, None, None).schema == "from_outside"
 
 
 def test_defaults_leave_the_user_s_choice() -> None:

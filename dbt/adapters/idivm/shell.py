@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+import os
 from argparse import Namespace
 from pathlib import Path
 from typing import Any
 
 import click
 from dbt.adapters.contracts.connection import Connection, ConnectionState
+from dbt_common.context import set_invocation_context
 from dbt_common.exceptions import DbtBaseException
 from rich.console import Console
 from rich.markup import escape
@@ -45,7 +47,7 @@ def sql_command(text: str | None, file: Path | None, limit: int, project_dir: Pa
         raise click.UsageError("there is no statement to run")
     console = Console(highlight=False)
     try:
-        handle = _open(_credentials(project_dir, profiles_dir, target))
+        handle = _open(credentials_of(project_dir, profiles_dir, target))
         for statement in found:
             _show(console, *_run(handle, statement, limit))
     except Exception as problem:
@@ -61,12 +63,13 @@ def _statements(text: str) -> list[str]:
         raise click.UsageError(str(error).splitlines()[0]) from error
 
 
-def _credentials(project_dir: Path, profiles_dir: Path | None, target: str | None) -> IdivmCredentials:
+def credentials_of(project_dir: Path, profiles_dir: Path | None, target: str | None) -> IdivmCredentials:
     """The credentials that dbt would use. Raises dbt's own errors, and one for a profile of another type."""
     from dbt.cli.resolvers import default_profiles_dir
     from dbt.config.runtime import load_profile
     from dbt.flags import set_from_args
 
+    set_invocation_context(os.environ)  # what env_var() in a profile reads
     folder = profiles_dir or (project_dir if (project_dir / "profiles.yml").exists() else default_profiles_dir())
     set_from_args(Namespace(PROFILES_DIR=str(folder), PROJECT_DIR=str(project_dir)), None)
     credentials = load_profile(str(project_dir), {}, target_override=target).credentials
