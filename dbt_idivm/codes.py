@@ -96,8 +96,10 @@ CODES: tuple[ErrorCode, ...] = (
         "move it to a downstream model, " + _REBUILD),
     ErrorCode(
         "IDIVM-205", "unsupported", "{clause}",
-        "which rows it keeps depends on the order of the whole result, and ties are broken arbitrarily",
-        "remove it, or move it to a downstream view, " + _REBUILD),
+        "which rows it keeps depends on the order of the whole result, and rows that ORDER BY does not distinguish come in any "
+        "order",
+        "order by columns that identify a row, such as a declared key as the last one, with a number in LIMIT, or move it to a "
+        "downstream view, " + _REBUILD),
     ErrorCode(
         "IDIVM-206", "unsupported", "{function} inside a maintained view",
         "its value depends on when, or by which user, it is evaluated, so view rows would change although no input changed",
@@ -113,21 +115,13 @@ CODES: tuple[ErrorCode, ...] = (
         "write it as such an EXISTS, as an inner join on a unique key, or with an aggregated derived table, " + _REBUILD,
         "subqueries"),
     ErrorCode(
-        "IDIVM-209", "not yet", "{operation}",
-        "how often a row appears depends on how often it appears on both sides; there are no rules for that yet",
-        "leave ALL out where rows are unique, " + _REBUILD, "set operations"),
-    ErrorCode(
         "IDIVM-210", "not yet", "{what}",
         "each row belongs to several groups at once; there are no rules for that yet",
         "write one GROUP BY per grouping and combine them with UNION ALL, " + _REBUILD, "grouping sets"),
     ErrorCode(
         "IDIVM-211", "not yet", "{what}",
-        "one row becomes several, and no ID is inferred for these yet",
-        "explode in an upstream table that also stores the position of each value, " + _REBUILD, "generators"),
-    ErrorCode(
-        "IDIVM-212", "not yet", "{what}",
-        "values of the rows become columns; there is no operator for that yet",
-        "write one aggregate over CASE per column, " + _REBUILD, "pivot"),
+        "there is no rule for this generator yet; there are rules for explode, posexplode, inline and stack",
+        "write it with explode, for example over sequence, or store its rows in an upstream table, " + _REBUILD, "generators"),
     ErrorCode(
         "IDIVM-213", "unsupported", "TABLESAMPLE",
         "each evaluation chooses other rows, so there is no defined result that a refresh could compute",

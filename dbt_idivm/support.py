@@ -48,6 +48,7 @@ CONSTRUCTS: tuple[Construct, ...] = (
     Construct("UNION", "select cid from orders union select id from customers"),
     Construct("INTERSECT", "select cid from orders intersect select id from customers"),
     Construct("EXCEPT, MINUS", "select id from customers except select cid from orders"),
+    Construct("INTERSECT ALL, EXCEPT ALL", "select cid from orders except all select id from customers"),
     Construct("SELECT DISTINCT", "select distinct status from orders"),
     Construct("GROUP BY with sum, count", "select cid, sum(price) as s, count(*) as n from orders group by cid"),
     Construct("avg of INT and smaller integers", "select cid, avg(amount) as a from orders group by cid"),
@@ -76,6 +77,14 @@ CONSTRUCTS: tuple[Construct, ...] = (
     Construct("running sums, lag and lead",
               "select id, sum(price) over w as s, lag(price) over w as l from orders window w as (partition by cid order by id)"),
     Construct("window function over all rows", "select id, price * 100 / sum(price) over () as share from orders"),
+    Construct("explode, posexplode, inline, stack; LATERAL VIEW",
+              "select id, t.word from orders lateral view explode(split(status, ' ')) t as word"),
+    Construct("groups of elements", "select t.word, count(*) as n from orders lateral view explode(split(status, ' ')) t as word "
+              "group by t.word"),
+    Construct("UNPIVOT", "select id, name, value from (select id, price, amount from orders) unpivot (value for name in "
+              "(price, amount))"),
+    Construct("PIVOT", "select * from (select cid, status, price from orders) pivot (sum(price) for status in ('open', 'paid'))"),
+    Construct("ORDER BY with LIMIT", "select id, price from orders order by price desc, id limit 10"),
     Construct("window function over groups",
               "select cid, rank() over (order by sum(price) desc) as r from orders group by cid"),
     Construct("input without a key", "select page, at from clicks where page <> 'home'"),

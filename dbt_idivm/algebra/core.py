@@ -9,7 +9,7 @@ from sqlglot import exp
 
 from dbt_idivm.algebra.block import Binder, Block, isolate
 from dbt_idivm.algebra.cardinality import Cardinality, Sizes
-from dbt_idivm.algebra.expressions import all_same, column, conjuncts, render, substitute
+from dbt_idivm.algebra.expressions import all_same, conjuncts, passing, render, substitute
 from dbt_idivm.algebra.relation import Provenance, Relation
 from dbt_idivm.algebra.types import infer_type
 from dbt_idivm.cached import cached_property
@@ -17,7 +17,7 @@ from dbt_idivm.cached import cached_property
 
 def project(relation: Relation, names: tuple[str, ...]) -> Relation:
     """π on attributes only; the relation itself if nothing changes."""
-    return relation if relation.columns == names else Compute(relation, tuple((n, column(n)) for n in names))
+    return relation if relation.columns == names else Compute(relation, passing(names))
 
 
 @dataclass(frozen=True)

@@ -25,6 +25,11 @@ def column(name: str, table: str | None = None) -> exp.Column:
     return exp.Column(this=identifier(name), table=identifier(table) if table else None)
 
 
+def passing(names: Iterable[str]) -> tuple[tuple[str, exp.Expr], ...]:
+    """The definitions of attributes that pass a π unchanged."""
+    return tuple((name, column(name)) for name in names)
+
+
 def alias(expression: exp.Expr, name: str) -> exp.Alias:
     return exp.Alias(this=expression.copy(), alias=identifier(name))
 

@@ -15,7 +15,7 @@ from sqlglot import exp
 
 from dbt_idivm.algebra.bags import Concat
 from dbt_idivm.algebra.core import Compute, project
-from dbt_idivm.algebra.expressions import column
+from dbt_idivm.algebra.expressions import passing
 from dbt_idivm.algebra.inference import Dependency
 from dbt_idivm.algebra.relation import Relation
 
@@ -147,7 +147,7 @@ class Operator(Relation):
 
 def with_sign(rows: Relation, sign: int) -> Relation:
     """`rows` as signed rows that were all inserted (1), or deleted (-1)."""
-    return Compute(rows, (*((name, column(name)) for name in rows.columns), (SIGN, exp.Literal.number(sign))))
+    return Compute(rows, (*passing(rows.columns), (SIGN, exp.Literal.number(sign))))
 
 
 def both_states(node: Operator) -> Relation:

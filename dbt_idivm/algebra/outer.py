@@ -10,7 +10,7 @@ from sqlglot import exp
 from dbt_idivm.algebra.block import Binder, Block, isolate
 from dbt_idivm.algebra.cardinality import Cardinality, Sizes
 from dbt_idivm.algebra.core import Compute, Pair, Probe, SemiJoin, constant
-from dbt_idivm.algebra.expressions import column, conjuncts, render
+from dbt_idivm.algebra.expressions import column, conjuncts, passing, render
 from dbt_idivm.algebra.relation import Provenance, Relation
 from dbt_idivm.cached import cached_property
 
@@ -82,7 +82,7 @@ class OuterPair(Relation):
         what it computes would not be NULL."""
         child = self.children[side]
         if side in self.padded and self.marked:
-            child = Compute(child, (*((name, column(name)) for name in child.columns), (self.mark(side), _PRESENT)))
+            child = Compute(child, (*passing(child.columns), (self.mark(side), _PRESENT)))
         block = child.block(binder)
         is_plain = len(block.sources) == 1 and not block.where and all(
             isinstance(each, exp.Column) for each in block.output.values())
@@ -137,7 +137,7 @@ class OuterPair(Relation):
         """Rows of the output, in its order, and what else `rows` have; `constants` define what they lack."""
         more = tuple(name for name in rows.columns if name not in (*self.columns, *self.marks))
         whole = ((name, constants.get(name) or column(name)) for name in self.columns)
-        return Compute(rows, (*whole, *((name, column(name)) for name in more)))
+        return Compute(rows, (*whole, *passing(more)))
 
     def null(self, name: str) -> exp.Expr:
         """NULL in the place of an attribute. Beside its values it takes their type: a type that is inferred, and wrong, would

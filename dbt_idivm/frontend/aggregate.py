@@ -13,6 +13,7 @@ from dbt_idivm.algebra.operator import Operator
 from dbt_idivm.cached import cached_property
 from dbt_idivm.errors import Finding, finding
 from dbt_idivm.frontend.env import Env
+from dbt_idivm.frontend.generators import holds_generator
 from dbt_idivm.frontend.resolve import (
     Aliases,
     Canonical,
@@ -135,6 +136,9 @@ class Grouping:
             self._report(229, raw, what=f"GROUP BY {position} with {len(items)} columns")
             return None
         expression = resolver.resolve(raw) if position is None else items[position - 1].expression
+        if holds_generator(expression):
+            what = f"the generator {self.env.text.source(raw)} in GROUP BY"
+            raise self.lowering.stopped_by(finding(228, self.env.text.place(raw), what=what))
         if expression.find(exp.AggFunc, exp.Window):
             what = "window function" if expression.find(exp.Window) else "aggregate"
             self._report(229, raw, what=f"the {what} {expression.sql(DIALECT)} in GROUP BY")

@@ -19,6 +19,7 @@ from dbt_idivm.errors import Finding, IdivmError, Place, finding
 from dbt_idivm.frontend.clock import clock_texts
 from dbt_idivm.frontend.coercion import UntypedUnion
 from dbt_idivm.frontend.env import Env
+from dbt_idivm.frontend.limit import without_order
 from dbt_idivm.frontend.query import Lowering
 from dbt_idivm.frontend.refuse import refusals
 from dbt_idivm.frontend.scope import Entry, Scope
@@ -84,13 +85,11 @@ def _once_a_column(findings: list[Finding]) -> list[Finding]:
 
 
 def _parsed(text: Text) -> exp.Query:
-    """The text as one query, without ORDER BY and hints, which do not affect the rows of a table."""
+    """The text as one query, without what does not affect the rows of a table."""
     tree = text.parse()
     if isinstance(tree, Finding):
         raise IdivmError(tree)
-    for query in tree.find_all(exp.Query):
-        for clause in ("order", "sort", "cluster", "distribute", "hint"):
-            query.set(clause, None)
+    without_order(tree)
     return tree
 
 

@@ -13,9 +13,13 @@ from dbt_idivm.algebra.operator import Operator
 from dbt_idivm.context import Catalog, Subview, TableInfo
 from dbt_idivm.errors import Finding, IdivmError, Place, finding, nearest
 from dbt_idivm.frontend.coercion import UntypedUnion, check, coerced, needs_types
+from dbt_idivm.frontend.copies import copies_left
 from dbt_idivm.frontend.env import Env
+from dbt_idivm.frontend.generators import generator, lateral, lateral_join
+from dbt_idivm.frontend.limit import limited
 from dbt_idivm.frontend.names import Names
-from dbt_idivm.frontend.resolve import Resolver, bare, own_nodes
+from dbt_idivm.frontend.pivot import pivoted
+from dbt_idivm.frontend.resolve import Resolver, bare, is_limited, own_nodes
 from dbt_idivm.frontend.scalar import with_scalars_of
 from dbt_idivm.frontend.scope import Entry, Scope, Unknown
 from dbt_idivm.frontend.select import Item, items, select
@@ -53,6 +57,8 @@ class Lowering:
 
     def query(self, node: exp.Expr, env: Env, name: str) -> Rows:
         """Any query. Its computed columns are called `<name>__<column>`."""
+        if is_limited(node):
+            return Rows(*limited(self, cast(exp.Query, node), env, name))
         if isinstance(node, exp.Subquery):
             return self.query(node.this, env.within(node), name)
         if isinstance(node, exp.SetOperation):
@@ -63,7 +69,10 @@ class Lowering:
         return Rows(*select(self, node, env, root, scope, name))
 
     def set_operation(self, node: exp.SetOperation, env: Env, name: str) -> Rows:
-        """UNION ALL of all branches; INTERSECT is ⋉ on equal columns, EXCEPT is ▷. DISTINCT is γ without aggregates above it."""
+        """UNION ALL of all branches; INTERSECT is ⋉ on equal columns, EXCEPT is ▷. DISTINCT is γ without aggregates above it.
+
+        INTERSECT ALL and EXCEPT ALL count the copies of a row on both sides.
+        """
         before = self.uncast
         branches = [self.query(branch, env, name) for branch in _branches(node)]
         first, word = branches[0], _word(node)
@@ -75,7 +84,10 @@ class Lowering:
                 return first
         united, outputs = self._all(branches, place, name, later=self.uncast > before)
         root: Operator = united
-        if not isinstance(node, exp.Union):
+        if not isinstance(node, exp.Union) and not node.args.get("distinct"):
+            self.findings += incomparable_attributes(outputs, united, place, word)
+            root = copies_left(united, self.names, name, common=isinstance(node, exp.Intersect))
+        elif not isinstance(node, exp.Union):
             # its branches, which are cast as those of UNION ALL are
             left, right = united.inputs
             self.uncast += self.unions in self.untyped_unions or self.uncast > before
@@ -127,10 +139,15 @@ class Lowering:
         root, scope = self.relation(node.args["from_"].this, env)
         for join in node.args.get("joins") or ():
             root, scope = self.join(root, scope, join, env)
+        for view in node.args.get("laterals") or ():
+            root, names = lateral(self, view, env, root, scope)
+            scope = scope.plus(names)
         return root, scope
 
     def join(self, left: Operator, names: Scope, node: exp.Join, env: Env) -> tuple[Operator, Scope]:
         """left ⋈, ⋉ or ▷ the relation of one JOIN clause."""
+        if isinstance(node.this, exp.Lateral):
+            return lateral_join(self, left, names, node, env)
         right, others = self.relation(node.this, env)
         shared = tuple(identifier.name for identifier in node.args.get("using") or ())
         if node.method == "NATURAL":
@@ -188,6 +205,8 @@ class Lowering:
             self._remember(alias, root, node.args.get("alias") or node, env)
         if alias:
             scope = self._aliased(scope, node, env)
+        for each in node.args.get("pivots") or ():
+            root, scope = pivoted(self, each, env, root, scope)
         for join in node.args.get("joins") or ():
             root, scope = self.join(root, scope, join, env)
         return root, scope
@@ -209,6 +228,8 @@ class Lowering:
             rows = self.query(cte.this, outside, cte.alias)
             self._remember(cte.alias, rows.root, node, env)
             return rows.root, self._aliased(rows.scope, cte, outside)
+        if generator(node.this):
+            return lateral(self, node, env, OneRow(), Scope())
         if isinstance(node.this, exp.Func):
             raise IdivmError(finding(228, env.text.place(node), what=f"{env.text.source(node.this)} in FROM"))
         name = name_of(node)
@@ -253,6 +274,10 @@ class Lowering:
             self.findings.append(finding(229, env.text.place(node.args["alias"]), what=what))
             names = ()
         return scope.aliased(node.alias, names)
+
+    def stopped_by(self, found: Finding) -> IdivmError:
+        """All findings so far with one after which lowering cannot go on."""
+        return IdivmError([*self.findings, found])
 
     def refuse_aggregates(self, node: exp.Expr, env: Env, clause: str) -> None:
         """Of a subquery it may be one of the outer query, which Spark has and no rule."""

@@ -13,7 +13,7 @@ from sqlglot import TokenType, exp
 
 from dbt_idivm.algebra.expressions import DIALECT
 from dbt_idivm.errors import Finding, finding
-from dbt_idivm.frontend import functions, sugar, window
+from dbt_idivm.frontend import functions, generators, limit, pivot, sugar, window
 from dbt_idivm.frontend.dialect import tokens_of
 from dbt_idivm.frontend.invalid import arguments, branches, double_name, symmetric
 from dbt_idivm.frontend.resolve import is_over_window
@@ -43,31 +43,18 @@ def join(node: exp.Expr, text: Text) -> Finding | None:
         known = node.side in ("", "LEFT") and not node.method
         return None if known else finding(229, text.place(node.this, node.side or node.kind), what=words)
     if isinstance(node.this, exp.Lateral):
-        return None
+        # Spark evaluates an outer one as a join with the groups of what the generator reads, and loses rows in chains of them
+        words += " LATERAL (use LATERAL VIEW OUTER)"
+        plain = not (node.method or node.side or node.args.get("using"))
+        return None if plain or not generators.generator(node.this.this) else finding(228, text.place(node.this), what=words)
     return None if node.method in ("", "NATURAL") else finding(228, text.place(node.this, "JOIN"), what=words)
 
 
 def ordering(node: exp.Expr, text: Text) -> Finding | None:
     """ORDER BY inside a function."""
-    if not isinstance(node, exp.Order) or isinstance(node.parent, exp.Window):
+    if not isinstance(node, exp.Order) or isinstance(node.parent, exp.Window | exp.Query):
         return None
     return finding(228, text.place(node), what=f"{type(node).__name__}: {text.source(node)}")
-
-
-def limit(node: exp.Expr, text: Text) -> Finding | None:
-    if not isinstance(node, exp.Limit | exp.Offset | exp.Fetch):
-        return None
-    if isinstance(node, exp.Limit) and _is_harmless(node):
-        return None
-    word = "OFFSET" if isinstance(node, exp.Offset) else "LIMIT"
-    return finding(205, text.place(node, word), clause=f"{word} {node.expression.sql(DIALECT)}".strip())
-
-
-def _is_harmless(node: exp.Limit) -> bool:
-    """Whether the LIMIT is under EXISTS and allows at least one row: then it does not change the result."""
-    query, number = node.parent, node.expression
-    positive = isinstance(number, exp.Literal) and number.is_int and int(number.name) > 0
-    return positive and query is not None and isinstance(query.parent, exp.Exists)
 
 
 def recursion(node: exp.Expr, text: Text) -> Finding | None:
@@ -78,9 +65,6 @@ def recursion(node: exp.Expr, text: Text) -> Finding | None:
 
 
 def set_operation(node: exp.Expr, text: Text) -> Finding | None:
-    if isinstance(node, exp.Intersect | exp.Except) and not node.args.get("distinct"):
-        word = "INTERSECT" if isinstance(node, exp.Intersect) else "EXCEPT"
-        return finding(209, text.place(node.expression, word, "MINUS"), operation=f"{word} ALL")
     if isinstance(node, exp.Union) and node.args.get("by_name"):
         return finding(228, text.place(node.expression, "UNION"), what="UNION BY NAME")
     return None
@@ -95,19 +79,12 @@ def grouping(node: exp.Expr, text: Text) -> Finding | None:
 
 
 def lateral(node: exp.Expr, text: Text) -> Finding | None:
-    if not isinstance(node, exp.Lateral):
+    if not isinstance(node, exp.Lateral) or generators.generator(node.this):
         return None
     if isinstance(node.this, exp.Subquery):
         return finding(208, text.place(node, "LATERAL"), what="LATERAL")
     what = f"LATERAL VIEW {text.source(node.this)}" if node.args.get("view") else f"LATERAL {text.source(node.this)}"
     return finding(211, text.place(node, "LATERAL"), what=what)
-
-
-def pivot(node: exp.Expr, text: Text) -> Finding | None:
-    if not isinstance(node, exp.Pivot):
-        return None
-    word = "UNPIVOT" if node.args.get("unpivot") else "PIVOT"
-    return finding(212, text.place(node, word), what=word)
 
 
 def sample(node: exp.Expr, text: Text) -> Finding | None:
@@ -162,7 +139,7 @@ def _named(name: str, node: exp.Expr, text: Text) -> Finding | None:
     place, source = text.place(node), text.source(node)
     if name == "unix_timestamp" and not any(node.iter_expressions()):
         return finding(206, place, function=source)
-    if name in functions.SCALAR or name in FUNCTIONS or name in sugar.FUNCTIONS:
+    if name in functions.SCALAR or name in FUNCTIONS or name in sugar.FUNCTIONS or name in generators.NAMES:
         return None
     if name in window.NAMES and not isinstance(node, exp.Anonymous):
         if is_over_window(node):
@@ -271,11 +248,13 @@ def unknown(node: exp.Expr, text: Text) -> Finding | None:
 
 
 _CLAUSES = frozenset({"with_", "expressions", "from_", "joins", "where", "group", "having", "distinct", "this",
-                      "expression", "alias", "laterals", "limit", "offset", "qualify", "windows", "pivots", "sample", "kind"})
+                      "expression", "alias", "laterals", "order", "limit", "offset", "qualify", "windows", "pivots", "sample",
+                      "kind"})
 _KNOWN: frozenset[type[exp.Expr]] = frozenset({
     # queries
     exp.Select, exp.Union, exp.Intersect, exp.Except, exp.Subquery, exp.With, exp.CTE, exp.From, exp.Join, exp.Table, exp.Values,
-    exp.TableAlias, exp.Where, exp.Group, exp.Having, exp.Filter, exp.Distinct, exp.Star, exp.Alias, exp.Limit,
+    exp.TableAlias, exp.Aliases, exp.Lateral, exp.Pivot, exp.PivotAlias, exp.Where, exp.Group, exp.Having, exp.Filter,
+    exp.Distinct, exp.Star, exp.Alias, exp.Limit, exp.Offset,
     # names and values
     exp.Column, exp.Identifier, exp.Literal, exp.Null, exp.Boolean, exp.Var, exp.DataType, exp.DataTypeParam,
     exp.ColumnDef, exp.Interval, exp.IntervalSpan, exp.Tuple, exp.PropertyEQ, exp.Lambda,
@@ -289,6 +268,7 @@ _KNOWN: frozenset[type[exp.Expr]] = frozenset({
 })
 
 CHECKS: tuple[Check, ...] = (
-    join, window.refused, ordering, limit, recursion, double_name, branches, set_operation, grouping, lateral, pivot, sample,
+    join, window.refused, generators.misplaced, ordering, limit.refused, recursion, double_name, branches, set_operation,
+    grouping, lateral, pivot.refused, sample,
     time_travel, constant_rows, subquery, filtered, aggregate_shape, arguments, table_function, symmetric, rewritten, function,
     doubled_quote, inner_star, unknown)

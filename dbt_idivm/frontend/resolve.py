@@ -113,6 +113,11 @@ def is_existence(node: exp.Expr) -> bool:
         isinstance(node, exp.In) and node.args.get("query") is not None)
 
 
+def is_limited(query: exp.Expr) -> bool:
+    """Whether the query has a LIMIT or an OFFSET."""
+    return bool(query.args.get("limit") or query.args.get("offset"))
+
+
 def own_nodes(expression: exp.Expr) -> Iterator[exp.Expr]:
     """The nodes of an expression, without those inside its subqueries."""
     return iter(expression.walk(prune=_is_subquery))

@@ -25,9 +25,11 @@ from dbt_idivm.algebra.operator import Operator
 from dbt_idivm.errors import Finding, Place, finding
 from dbt_idivm.frontend.aggregate import Grouping, is_aggregated
 from dbt_idivm.frontend.env import Env
-from dbt_idivm.frontend.resolve import bare, subqueries_in
+from dbt_idivm.frontend.generators import is_generating
+from dbt_idivm.frontend.resolve import bare, is_limited, subqueries_in
 from dbt_idivm.frontend.scope import Scope
 from dbt_idivm.frontend.types import incomparable_operands
+from dbt_idivm.frontend.window import is_windowed
 from dbt_idivm.operators import Join, OuterJoin
 
 if TYPE_CHECKING:
@@ -85,11 +87,18 @@ def _problem(node: exp.Expr, env: Env) -> Finding | None:
     """Why this is no scalar subquery that has one row."""
     query = _select(node)
     place = env.text.place(node, "SELECT")
-    if not isinstance(query, exp.Select) or not is_aggregated(query) or query.args.get("group") or query.args.get("distinct"):
+    plain = isinstance(query, exp.Select) and is_aggregated(query) and not is_limited(query) and not is_generating(query)
+    if not plain or query.args.get("group") or query.args.get("distinct"):
         return finding(208, place, what="a scalar subquery that is not one SELECT of aggregates without GROUP BY")
     if len(query.expressions) != 1 or (query.expressions[0].is_star and not isinstance(query.expressions[0], exp.Count)):
         return finding(229, place, what="a scalar subquery of several columns")
     return None
+
+
+def is_row_by_row(node: exp.Expr) -> bool:
+    """Whether this is one SELECT with one row for each row that satisfies its WHERE, made of that row alone."""
+    tests = (is_aggregated, is_windowed, is_generating, is_limited)
+    return isinstance(node, exp.Select) and not any(test(node) for test in tests)
 
 
 def _select(node: exp.Expr) -> exp.Expr:
@@ -132,9 +141,9 @@ def _counted(lowering: Lowering, node: exp.Expr, env: Env, root: Operator) -> tu
     """The rows joined with the number of rows of a subquery."""
     query, place = _select(node), env.text.place(node, "SELECT")
     conditions: list[exp.Expr] = []
-    if isinstance(query, exp.Select) and not is_aggregated(query):
+    if is_row_by_row(query):
         env = env.within(query)
-        rows, scope, conditions, _ = lowering.subquery(query, env)
+        rows, scope, conditions, _ = lowering.subquery(cast(exp.Select, query), env)
     else:
         found = lowering.query(query, env, "subquery")
         rows, scope = found.root, found.scope

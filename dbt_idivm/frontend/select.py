@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from types import MappingProxyType
 from typing import TYPE_CHECKING
 
@@ -15,6 +15,7 @@ from dbt_idivm.algebra.types import infer_type
 from dbt_idivm.errors import finding
 from dbt_idivm.frontend.aggregate import Grouping, is_aggregated
 from dbt_idivm.frontend.env import Env
+from dbt_idivm.frontend.generators import is_generating, with_elements
 from dbt_idivm.frontend.resolve import Resolver, bare, field_of
 from dbt_idivm.frontend.scalar import Scalars, with_scalars_of
 from dbt_idivm.frontend.scope import Ambiguous, Entry, Scope, Unknown
@@ -29,25 +30,33 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True)
 class Item:
-    """One output column: its name, its expression over attributes, what the user wrote; `named` unless made up."""
+    """One output column: its name, its expression over attributes, what the user wrote; `named` unless made up.
+
+    `names` are those of a generator's columns, where it has several.
+    """
 
     name: str
     expression: exp.Expr
     raw: exp.Expr
     named: bool = True
+    names: tuple[str, ...] = ()
 
 
 def select(lowering: Lowering, node: exp.Select, env: Env, root: Operator, scope: Scope,
            name: str) -> tuple[Operator, Scope]:
-    """γ, σ, ω, π, γ above the rows that satisfy WHERE, each only where the query has it."""
+    """γ, σ, μ, ω, π, γ above the rows that satisfy WHERE, each only where the query has it."""
     text = env.text
     grouped = is_aggregated(node)
+    if grouped and is_generating(node) and (node.args.get("having") or (node.args.get("group") or node).args.get("all")):
+        what = "a generator beside HAVING or GROUP BY ALL"
+        lowering.findings.append(finding(228, text.place(node, "SELECT"), what=what))
     root, scalars = with_scalars_of(lowering, node, env, root, scope)
     selected = tuple(items(lowering, node, env, scope, root.types, scalars))
     if grouped:
         grouping = Grouping(lowering, node, env, root, scope, name, scalars=scalars)
         root, expressions = grouping.apply(selected)
-        selected = tuple(Item(i.name, e, i.raw, i.named) for i, e in zip(selected, expressions, strict=True))
+        selected = tuple(replace(i, expression=e) for i, e in zip(selected, expressions, strict=True))
+    root, selected = with_elements(lowering, env, root, selected, name)
     root, selected = windowed(lowering, env, root, selected, name)
     root, scope = _project(lowering, root, selected, name)
     if node.args.get("distinct"):
@@ -70,11 +79,12 @@ def items(lowering: Lowering, node: exp.Select, env: Env, scope: Scope, types: M
         if raw.is_star and not isinstance(raw, exp.Count):
             yield from _star(lowering, raw, text, scope, types)
             continue
-        inner = raw.this if isinstance(raw, exp.Alias) else raw
-        item = Item(_name(raw), resolver.resolve(inner), inner, bool(_name(raw)))
+        inner = raw.this if isinstance(raw, exp.Alias | exp.Aliases) else raw
+        names = tuple(each.name for each in raw.expressions) if isinstance(raw, exp.Aliases) else ()
+        item = Item(_name(raw), resolver.resolve(inner), inner, bool(_name(raw)), names)
         if isinstance(raw, exp.Alias):
             aliases.setdefault(item.name.lower(), []).append(item.expression)
-        yield item if item.named else Item(text.source(raw), item.expression, inner, named=False)
+        yield item if item.named else replace(item, name=text.source(raw))
 
 
 def _star(lowering: Lowering, raw: exp.Expr, text: Text, scope: Scope, types: Mapping[str, exp.DataType]) -> Iterator[Item]:

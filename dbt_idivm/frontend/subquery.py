@@ -19,13 +19,11 @@ from dbt_idivm.algebra.expressions import attributes, column, conjunction, opera
 from dbt_idivm.algebra.operator import Operator
 from dbt_idivm.algebra.types import infer_type, is_numeric, is_text
 from dbt_idivm.errors import finding
-from dbt_idivm.frontend.aggregate import is_aggregated
 from dbt_idivm.frontend.env import Env
 from dbt_idivm.frontend.resolve import Resolver, bare, is_existence, subqueries_in
-from dbt_idivm.frontend.scalar import Scalars, with_scalars
+from dbt_idivm.frontend.scalar import Scalars, is_row_by_row, with_scalars
 from dbt_idivm.frontend.scope import Scope
 from dbt_idivm.frontend.types import incomparable_operands
-from dbt_idivm.frontend.window import is_windowed
 from dbt_idivm.operators import Select, SemiAntiJoin
 
 if TYPE_CHECKING:
@@ -131,13 +129,13 @@ def tested(lowering: Lowering, test: Existence, env: Env, root: Operator, scope:
 def rows_of(lowering: Lowering, test: Existence, env: Env) -> tuple[Operator, list[exp.Expr], list[exp.Expr]]:
     """The rows of a subquery, its correlated conditions, and its columns over its attributes.
 
-    DISTINCT does not matter, nor does a LIMIT of at least one row in EXISTS (`frontend/refuse.py` refuses any other).
+    DISTINCT does not matter.
     """
     node = test.query
-    if not isinstance(node, exp.Select) or is_aggregated(node) or is_windowed(node):
+    if not is_row_by_row(node):
         rows = lowering.query(node, env, "subquery")
         return rows.root, [], [column(entry.attribute) for entry in rows.scope.entries]
-    root, _, conditions, selected = lowering.subquery(node, env.within(node))
+    root, _, conditions, selected = lowering.subquery(cast(exp.Select, node), env.within(node))
     return root, conditions, [item.expression for item in selected]
 
 

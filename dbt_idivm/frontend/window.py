@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING
 
 from sqlglot import exp
 
-from dbt_idivm.algebra.expressions import column
+from dbt_idivm.algebra.expressions import column, passing
 from dbt_idivm.algebra.inference import certain_type, determined_by
 from dbt_idivm.algebra.operator import Operator
 from dbt_idivm.algebra.types import infer_type
@@ -42,6 +42,7 @@ _AGGREGATES: Mapping[type[exp.Expr], str] = {node: name for name, node in FUNCTI
 NAMES = frozenset({
     "row_number", "rank", "dense_rank", "percent_rank", "cume_dist", "ntile", "lag", "lead", "first_value", "last_value",
     "nth_value", "first", "last"})
+INSTEAD = "idivm_instead"  # of a function: the finding if its value is not determined
 _HEADS = (*_RANKS, *_NUMBERS, *_VALUES, *_AGGREGATES, exp.CountIf)
 
 
@@ -184,8 +185,7 @@ class Windowing:
         """π of what ω reads, if something of it is computed."""
         if not self.computed:
             return self.rows
-        passed = tuple((name, column(name)) for name in self.rows.columns)
-        return Project(self.rows, (*passed, *self.computed.values()))
+        return Project(self.rows, (*passing(self.rows.columns), *self.computed.values()))
 
     def _refuse_arbitrary(self, below: Operator) -> None:
         """A finding for each function whose value depends on the order of rows that its ORDER BY does not distinguish."""
@@ -197,8 +197,10 @@ class Windowing:
             keys = {each.this.name for each in call.order if isinstance(each.this, exp.Column)}
             determined = determined_by(frozenset({*partition, *keys}), facts.dependencies)
             if not facts.unique or not determined >= {*facts.ids}:
-                what = self.env.text.source(next(each for each in raw.find_all(exp.Window)).this)
-                self.lowering.findings.append(finding(203, self.env.text.place(raw), what=what))
+                function = next(each for each in raw.find_all(exp.Window)).this
+                what = self.env.text.source(function)
+                instead = function.meta.get(INSTEAD) or finding(203, self.env.text.place(raw), what=what)
+                self.lowering.findings.append(instead)
 
 
 def _is_positional(call: WindowCall) -> bool:

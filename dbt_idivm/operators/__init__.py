@@ -9,9 +9,10 @@ from dbt_idivm.operators.scan import Scan
 from dbt_idivm.operators.select import Select
 from dbt_idivm.operators.semijoin import SemiAntiJoin
 from dbt_idivm.operators.union import UnionAll
+from dbt_idivm.operators.unnest import Unnest
 from dbt_idivm.operators.window import Window
 
-OPERATORS = (Scan, OneRow, Select, Project, Join, OuterJoin, SemiAntiJoin, UnionAll, Aggregate, Window)
+OPERATORS = (Scan, OneRow, Select, Project, Join, OuterJoin, SemiAntiJoin, UnionAll, Aggregate, Window, Unnest)
 
 __all__ = ["OPERATORS", "Aggregate", "Join", "OneRow", "OuterJoin", "Project", "Scan", "Select", "SemiAntiJoin", "UnionAll",
-           "Window"]
+           "Unnest", "Window"]

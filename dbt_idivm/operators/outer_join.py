@@ -42,7 +42,7 @@ from sqlglot import exp
 
 from dbt_idivm.algebra.bags import Concat
 from dbt_idivm.algebra.core import Compute, Pair, Probe, project
-from dbt_idivm.algebra.expressions import attributes, column, conjuncts
+from dbt_idivm.algebra.expressions import attributes, column, conjuncts, passing
 from dbt_idivm.algebra.inference import VOID, Dependency, equalities
 from dbt_idivm.algebra.operator import SIGN, Conditions, Operator, State, with_sign
 from dbt_idivm.algebra.outer import OuterPair
@@ -202,7 +202,7 @@ def own(node: OuterJoin, side: int, diff: IDiff) -> IDiff:
     if side not in node.padded:
         return diff
     name, one = node.mark(side), exp.Literal.number(1)
-    rows = Compute(diff.relation, (*((each, column(each)) for each in diff.relation.columns), (name, one)))
+    rows = Compute(diff.relation, (*passing(diff.relation.columns), (name, one)))
     return replace(diff, ids=(*diff.ids, name), relation=rows, constants=(*diff.constants, (name, "1")))
 
 
@@ -237,7 +237,7 @@ def outer_ins_pads(node: OuterJoin, side: int, diff: IDiff) -> tuple[IDiff, ...]
         Pair(diff.relation, others, node.condition))
     mark = node.mark(side)
     ids = (*others.ids, mark)
-    gone = Compute(candidates(node, side, diff), (*((name, column(name)) for name in others.ids), (mark, node.null(mark))))
+    gone = Compute(candidates(node, side, diff), (*passing(others.ids), (mark, node.null(mark))))
     return (inserted(node, diff, rows, fresh=diff.fresh),
             IDiff(DEL, ids, (), (), gone, diff.origins, constants=((mark, "NULL"),)))
 

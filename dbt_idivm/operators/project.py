@@ -25,7 +25,7 @@ from dataclasses import dataclass, replace
 from sqlglot import exp
 
 from dbt_idivm.algebra.core import Compute, project
-from dbt_idivm.algebra.expressions import attributes, column, substitute
+from dbt_idivm.algebra.expressions import attributes, column, passing, substitute
 from dbt_idivm.algebra.inference import Dependency, certain_type, may_be_null
 from dbt_idivm.algebra.operator import SIGN, Conditions, Operator, State
 from dbt_idivm.algebra.raising import may_raise
@@ -74,7 +74,7 @@ class Project(Compute, Operator):
 
     def with_ids(self) -> Operator:
         passed = dict.fromkeys((*self.child.ids, *self.child.recomputed_by))
-        added = tuple((name, column(name)) for name in passed if name not in self.columns)
+        added = passing(name for name in passed if name not in self.columns)
         return replace(self, definitions=self.definitions + added)
 
     def lineage(self, names: frozenset[str]) -> frozenset[str]:

@@ -30,7 +30,7 @@ from dbt_idivm.algebra.bags import Distinct
 from dbt_idivm.algebra.block import Binder, Block, isolate
 from dbt_idivm.algebra.cardinality import Cardinality, Sizes
 from dbt_idivm.algebra.core import SemiJoin, Unary, project
-from dbt_idivm.algebra.expressions import attributes, column, render, substitute
+from dbt_idivm.algebra.expressions import attributes, passing, render, substitute
 from dbt_idivm.algebra.inference import Dependency
 from dbt_idivm.algebra.operator import Conditions, Operator, State, both_states, signed_by
 from dbt_idivm.algebra.relation import Provenance, Relation
@@ -181,7 +181,7 @@ class Window(Windowed, Operator):
     def pruned(self, above: frozenset[str]) -> Operator:
         calls = tuple(call for call in self.calls if call.name in above)
         kept = (name for name in self.child.columns if name in above)
-        return replace(self, calls=calls) if calls else Project(self.child, tuple((name, column(name)) for name in kept))
+        return replace(self, calls=calls) if calls else Project(self.child, passing(kept))
 
     def conditional(self, above: frozenset[str]) -> tuple[frozenset[str], ...]:
         return ((above & set(self.child.columns)) | self.used,)

@@ -6,7 +6,7 @@ from dataclasses import dataclass, replace
 
 from sqlglot import exp
 
-from dbt_idivm.algebra.expressions import column, substitute
+from dbt_idivm.algebra.expressions import column, passing, substitute
 from dbt_idivm.algebra.operator import Operator, operators_of
 from dbt_idivm.operators.additive import AdditiveRule, additive_calls, additive_rule
 from dbt_idivm.operators.aggregate import Aggregate, Call
@@ -93,7 +93,7 @@ def _with_calls(root: Operator, aggregate: Aggregate, calls: tuple[Call, ...]) -
 def _outputs(root: Operator) -> tuple[tuple[str, exp.Expr], ...]:
     """Each attribute of the root over the attributes of γ."""
     projections, below = split_projections(root)
-    found: tuple[tuple[str, exp.Expr], ...] = tuple((name, column(name)) for name in below.columns)
+    found = passing(below.columns)
     for each in reversed(projections):
         known = dict(found)
         found = tuple((name, substitute(definition, known)) for name, definition in each.definitions)

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import dataclass
 
-from dbt_idivm.algebra.expressions import attributes, column
+from dbt_idivm.algebra.expressions import attributes, passing
 from dbt_idivm.algebra.operator import Operator, operators
 from dbt_idivm.algebra.types import may_be_same
 from dbt_idivm.operators.project import Project
@@ -26,7 +26,7 @@ class Request:
 
 def show_output(root: Operator, request: Request) -> Operator:
     """A π at the top that has what the view shows."""
-    return root if isinstance(root, Project) else Project(root, tuple((name, column(name)) for name in request.shown))
+    return root if isinstance(root, Project) else Project(root, passing(request.shown))
 
 
 def use_inner_joins(root: Operator, request: Request) -> Operator:

@@ -202,9 +202,75 @@ WINDOWS = {
         {"t0": [*_PARTITIONS["t0"], (6, 1, 9)]}, {"t0": [(1, 1, 1), (3, 2, 2), (4, None, 4), (5, None, 3), (6, 1, 9)]}),
 }
 
+_TAGS = "t0(k int, s string, z int; k)"
+_TAGGED = "SELECT a.k AS c0, posexplode(split(a.s, ',')) AS (c1, c2), a.z AS c3 FROM t0 AS a"
+_ALL_TAGGED = "SELECT a.k AS c0, posexplode_outer(split(a.s, ',')) AS (c1, c2), a.z AS c3 FROM t0 AS a"
+_TAGS_OF = {"t0": [(1, "a,b,c", 5), (2, "a", 6), (3, None, 7), (4, "", 8)]}
+
+ELEMENTS = {
+    "rows with elements are inserted and deleted": build(
+        _TAGS, _TAGGED, _TAGS_OF, {"t0": [*_TAGS_OF["t0"], (5, "b,b", 9), (6, None, 9)]}, {"t0": [(2, "a", 6), (5, "b,b", 9)]},
+        {"t0": []}),
+    "elements change, are fewer, and are more": build(
+        _TAGS, _TAGGED, _TAGS_OF, {"t0": [(1, "a,x", 5), (2, "a,b", 6), (3, "d", 7), (4, None, 8)]},
+        {"t0": [(1, "x,a", 5), (2, "b,a,a,a", 6), (3, None, 7), (4, "e,e", 8)]}),
+    "a column beside the elements changes": build(
+        _TAGS, _TAGGED, _TAGS_OF, {"t0": [(1, "a,b,c", 0), (2, "a", None), (3, None, 1), (4, "", 2)]},
+        {"t0": [(1, "a", 1), (2, "a", 7), (3, "f", 1), (4, "", 2)]}),
+    "rows without elements are kept": build(
+        _TAGS, _ALL_TAGGED, _TAGS_OF, {"t0": [(1, None, 5), (2, "a,b", 6), (3, "d,e", 7), (4, None, 8), (5, None, 1)]},
+        {"t0": [(1, "g", 5), (2, None, 6), (3, None, 9), (5, None, 2)]}),
+    "elements of rows without a key": build(
+        "t0(s string, z int)", "SELECT posexplode(split(a.s, ',')) AS (c0, c1), a.z AS c2 FROM t0 AS a",
+        {"t0": [("a,b", 1), ("a,b", 1), ("c", 2)]}, {"t0": [("a,b", 1), ("a,b", 1), ("a,b", 1), ("c", 2), ("c", 2)]},
+        {"t0": [("a,b", 1), ("c", 3), ("c", 3)]}, {"t0": []}),
+    "a condition on elements": build(
+        _TAGS, f"SELECT q.c0, q.c2 FROM ({_TAGGED}) AS q WHERE q.c2 > 'a' AND q.c3 < 9", _TAGS_OF,
+        {"t0": [(1, "b,a,c", 5), (2, "b", 6), (4, "", 9)]}, {"t0": [(1, "b,a,c", 9), (2, "a,c,d", 6), (3, "z", 1)]}),
+    "groups of elements": build(
+        _TAGS, f"SELECT q.c2 AS c0, count(*) AS c1, sum(q.c3) AS c2 FROM ({_TAGGED}) AS q GROUP BY q.c2", _TAGS_OF,
+        {"t0": [(1, "a,b,b", 5), (2, "c", 6), (3, "a", 7)]}, {"t0": [(1, "a,b,b", 6), (3, "a,c", 7)]}, {"t0": []}),
+    "elements are joined": build(
+        _TAGS + "\nt1(k int, s string, y int; k)",
+        f"SELECT q.c0, q.c1, b.k AS c2, b.y AS c3 FROM ({_TAGGED}) AS q JOIN t1 AS b ON b.s = q.c2",
+        {**_TAGS_OF, "t1": [(1, "a", 1), (2, "b", 2), (3, "b", 3)]},
+        {"t0": [(1, "a,b,a", 5), (2, "b", 6)], "t1": [(1, "a", 9), (2, "c", 2), (3, "b", 3)]},
+        {"t0": [(1, "b,b", 5), (2, "b", 6), (3, "a", 1)]}, {"t1": [(3, "a", 3), (4, "b", 4)]}),
+    "elements of joined rows": build(
+        _TAGS + "\nt1(k int, s string, y int; k)",
+        "SELECT a.k AS c0, b.k AS c1, posexplode(split(concat(a.s, ',', b.s), ',')) AS (c2, c3) FROM t0 AS a "
+        "JOIN t1 AS b ON a.z = b.y",
+        {"t0": [(1, "a,b", 1), (2, "c", 2)], "t1": [(1, "x", 1), (2, "y,z", 1)]},
+        {"t0": [(1, "a", 1), (2, "c", 1)]}, {"t1": [(1, "x,x", 1), (2, "y", 2), (3, "w", 1)]}, {"t0": [(2, "d", 2)]}),
+    "elements of groups": build(
+        _TAGS, "SELECT g.c0, posexplode(sequence(1, g.n)) AS (c1, c2) FROM (SELECT a.z AS c0, count(*) AS n FROM t0 AS a "
+        "GROUP BY a.z) AS g", {"t0": [(1, "", 1), (2, "", 1), (3, "", 2)]},
+        {"t0": [(1, "", 2), (2, "", 1), (3, "", 2), (4, "", 2)]},
+        {"t0": [(1, "", 2), (2, "", None)]}),
+    "elements of an outer-joined row": build(
+        _TAGS + "\nt1(k int, s string, y int; k)",
+        "SELECT a.k AS c0, posexplode_outer(split(b.s, ',')) AS (c1, c2) FROM t0 AS a LEFT JOIN t1 AS b ON a.z = b.y",
+        {"t0": [(1, "", 1), (2, "", 2)], "t1": [(1, "x,y,z", 1)]}, {"t1": [(1, "x,y", 1), (2, "w,w,w", 2)]},
+        {"t1": [(1, "x", 3), (2, "w", 2)]}, {"t0": [(1, "", 3), (3, "", 2)], "t1": []}, {"t1": [(3, "u,v", 3), (4, None, 2)]}),
+    "elements of a row that gets and loses its only partner by NOT EXISTS": build(
+        _TAGS + "\nt1(k int, s string, y int; k)",
+        "SELECT a.k AS c0, posexplode(split(a.s, ',')) AS (c1, c2) FROM t0 AS a WHERE NOT EXISTS (SELECT 1 FROM t1 AS b "
+        "WHERE b.y = a.z)", {"t0": [(1, "a,b", 1), (2, "c", 2)], "t1": [(1, "x", 1)]}, {"t1": []},
+        {"t0": [(1, "a", 1), (2, "c,d", 2)], "t1": [(2, "x", 2)]}, {"t0": [(1, "b,c,d", 1), (2, "e", 2)], "t1": [(3, "x", 3)]}),
+    "elements of elements": build(
+        _TAGS, "SELECT q.k AS c0, q.p AS c1, posexplode(split(q.x, '-')) AS (c2, c3) FROM (SELECT a.k, "
+        "posexplode(split(a.s, ',')) AS (p, x) FROM t0 AS a) AS q", {"t0": [(1, "a-b,c", 1), (2, "d", 1)]},
+        {"t0": [(1, "c,a-b-c", 1), (2, "d-e", 1)]},
+        {"t0": [(2, "d-f,g", 2), (3, None, 3)]}),
+    "ranks of elements": build(
+        _TAGS, f"SELECT q.c0, q.c2, rank() OVER (PARTITION BY q.c2 ORDER BY q.c3, q.c0, q.c1) AS c1 FROM ({_TAGGED}) AS q",
+        _TAGS_OF, {"t0": [(1, "b,a", 5), (2, "a", 9), (3, "a,a", 1)]}, {"t0": [(1, "b,a", 0), (3, "b", 1)]}),
+}
+
 DIRECTED = {
     **SCALARS,
     **WINDOWS,
+    **ELEMENTS,
     "a parent is inserted after its children": build(
         "t0(k int, x int; k)\nt1(k int, t0_k int, z int; k)",
         "SELECT a.k AS c0, b.k AS c1, a.x AS c2, b.z AS c3 FROM t0 AS a JOIN t1 AS b ON a.k = b.t0_k",

@@ -108,12 +108,30 @@ def quoted(name: str) -> str:
 
 
 def _sql(query: exp.Expr) -> str:
-    return DUCKDB.sql(query, pretty=False)
+    return DUCKDB.sql(_with_elements(query), pretty=False)
 
 
 @cache
 def _transpiled(sql: str) -> str:
-    return sqlglot.transpile(sql, read="spark", write="duckdb")[0]
+    return _with_elements(sqlglot.parse_one(sql, read="spark")).sql("duckdb")
+
+
+def _with_elements(query: exp.Expr) -> exp.Expr:
+    """`posexplode(xs) AS (p, x)` as two lists that are unnested side by side."""
+    if query.find(exp.Aliases) is None:
+        return query
+    query = query.copy()
+    for node in list(query.find_all(exp.Aliases)):
+        xs, outer = node.this.this.sql("duckdb"), isinstance(node.this, exp.PosexplodeOuter)
+        filled = f"len({xs}) > 0"
+        lists = (f"CASE WHEN {filled} THEN CAST(range(len({xs})) AS INT[]) {'ELSE [NULL]' if outer else ''} END",
+                 f"CASE WHEN {filled} THEN {xs} {'ELSE [NULL]' if outer else ''} END")
+        items = [exp.alias_(sqlglot.parse_one(f"unnest({each})", read="duckdb"), name.copy())
+                 for each, name in zip(lists, node.expressions, strict=True)]
+        select = node.parent
+        at = select.expressions.index(node)
+        select.set("expressions", [*select.expressions[:at], *items, *select.expressions[at + 1:]])
+    return query
 
 
 def _duck_type(kind: str) -> str:

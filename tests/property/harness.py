@@ -42,11 +42,10 @@ class World:
         self.engine = self.engine_of()
         for table in self.tables:
             self.engine.create(table.name, table.columns)
-            if self.options.feed or not _is_inlinable(table):
-                self._create_feed(table.name, table.columns)
+            self._create_feed(table.name, table.columns)
             self.content[table.name] = []
         self.plan = self._typed_plan()
-        for cache in self.plan.caches if self.options.feed else ():
+        for cache in self.plan.caches:
             self._create_feed(cache.table, tuple(self.engine.types(self._query(cache.plan)).items()))
 
     def __enter__(self) -> World:
@@ -94,7 +93,7 @@ class World:
         self.touched[cache.table] = self.apply(self.script(diffs, cache.plan, cache.table))
         after = self.rows_of(cache.table)
         names = tuple(column.name for column in cache.plan.columns)
-        if self.options.feed:
+        if cache.table in self.feeds:
             self._feed(cache.table, before, after)
         cells = {row: tuple(map(self.engine.cell, row)) for row in {*before, *after}}
         rows = [(cells[row], after[row] - before[row]) for row in sorted(cells, key=repr)]
@@ -192,6 +191,9 @@ class World:
         self.engine.fill(name, self._table(name).columns, rows)
 
     def _create_feed(self, table: str, columns: Columns) -> None:
+        """A feed, where one is asked for or the net diff cannot be put into a statement."""
+        if not self.options.feed and all(is_inlinable(kind) for _, kind in columns):
+            return
         self.feeds[table] = (*columns, _CHANGE)
         self.engine.create(f"{table}__changes", self.feeds[table])
 
@@ -201,11 +203,6 @@ class World:
         rows: Sequence[Row] = [(*row, change) for rows, change in ((before, "delete"), (after, "insert"))
                                for row in (*rows.elements(), *passing)]
         self.engine.fill(f"{table}__changes", self.feeds[table], rows)
-
-
-def _is_inlinable(table: Table) -> bool:
-    """Whether the net diff of the table can be put into a statement; else it stays in the engine."""
-    return all(is_inlinable(kind) for _, kind in table.columns)
 
 
 def _in_engine(name: str, diff: InlineDiff, key: tuple[str, ...] | None) -> FeedDiff:

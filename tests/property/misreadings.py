@@ -30,6 +30,24 @@ _ACTIVE = {"p": [(1, False), (2, True)], "o": [(1, 1, 12, 3, "6"), (2, 1, 9, 0, 
 _G = "t(k int, a int; k)"
 
 MISREADINGS = {
+    "limit: a name of the result that several tables have": build(
+        "a(id int, x int; id)\nb(id int, x int; id)",
+        "SELECT a.id, b.x FROM a JOIN b ON a.id = b.id ORDER BY x DESC, id LIMIT 2",
+        {"a": [(1, 9), (2, 8), (3, 1)], "b": [(1, 1), (2, 2), (3, 3)]}, {"b": [(1, 7), (2, 2), (3, 1)]}),
+    "limit: a name of the result that is another column's": build(
+        _G, "SELECT k, -a AS a FROM t ORDER BY a, k LIMIT 2", {"t": [(1, 1), (2, 2), (3, 3)]},
+        {"t": [(1, 5), (2, None), (3, 3)]}),
+    "limit: a field of a struct": build(
+        "t(k int, a int, st struct<a:int,q:string>; k)", "SELECT k, st.a FROM t ORDER BY a, k LIMIT 2",
+        {"t": [(1, 1, (9, "a")), (2, 2, (8, "b")), (3, 3, (1, "c"))]},
+        {"t": [(1, 1, (0, "a")), (2, 2, (8, "b")), (3, 3, (9, "c"))]}),
+    "pivot: one column under two names": build(
+        "t(k int, a int, s string; k)", "SELECT * FROM (SELECT a AS x, a AS y, s FROM t) PIVOT (sum(x) FOR s IN ('p', 'q'))",
+        {"t": [(1, 1, "p"), (2, 1, "q"), (3, 2, "p")]}, {"t": [(1, 2, "p"), (2, 1, "q"), (3, 2, None)]}),
+    "pivot: a count of no rows": build(
+        "t(k int, a int, s string; k)",
+        "SELECT * FROM (SELECT a, s FROM t) PIVOT (count(s) AS n FOR s IN ('p', 'q'))",
+        {"t": [(1, 1, "p"), (2, 2, "q")]}, {"t": [(1, 1, "p"), (2, 1, "q"), (3, 3, None)]}),
     "window: names that differ in their case": build(
         _G, "SELECT k, sum(a) OVER w AS p, sum(a) OVER W AS q FROM t WINDOW w AS (PARTITION BY a % 2), W AS (ORDER BY k)",
         {"t": [(1, 1), (2, 2), (3, 3)]}, {"t": [(1, 1), (2, 3), (4, 4)]}),

@@ -30,12 +30,14 @@ from dbt_idivm.operators import (
     Select,
     SemiAntiJoin,
     UnionAll,
+    Unnest,
     Window,
     additive,
 )
 from dbt_idivm.operators import aggregate as aggregate_operator
 from dbt_idivm.operators import outer_join as outer_operator
 from dbt_idivm.operators import semijoin as semijoin_operator
+from dbt_idivm.operators import unnest as unnest_operator
 from dbt_idivm.operators import window as window_operator
 from dbt_idivm.operators.scan import DiffClass
 from dbt_idivm.operators.window import Windowed
@@ -774,9 +776,26 @@ WINDOWED = (
 
 MUTATIONS += WINDOWED
 
+
+def inserted_again(node: Unnest, side: int, diff: IDiff) -> tuple[IDiff, ...]:
+    return unnest_operator.unnest_ins(node, side, diff)
+
+
+UNNESTED = (
+    Mutation("μ: an update of the collection", without_rule_guard(Unnest, "unnest_upd", "unnest_upd_unused"),
+             "elements change, are fewer, and are more", "unsplit"),
+)
+
+MUTATIONS += UNNESTED
+
 # Guards that no view needs: the applications keep the copies of an INS, and its rows hold all copies of each ID that they
 # name. The rule is stricter than that, because the contract of INS speaks of one row an ID.
 CONSERVATIVE = (
+    # a change of the collection has an i-diff of its own, which recomputes the row
+    Mutation("μ: a row that is brought again", with_builder(Unnest, "unnest_ins_again", inserted_again),
+             "elements of a row that gets and loses its only partner by NOT EXISTS"),
+    Mutation("μ: no INS where IDs repeat", with_builder(Unnest, "unnest_ins_again", inserted_again),
+             "elements of rows without a key"),
     Mutation("⋈: no INS where IDs repeat", without_rule_guard(Join, "join_ins_bag", "join_ins"),
              "copies of a keyless row meet a new partner"),
     Mutation("⟕: no INS of pairs where IDs repeat", without_rule_guard(OuterJoin, "outer_ins_bag", "outer_ins"),

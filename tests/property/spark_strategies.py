@@ -219,6 +219,64 @@ def windows(d: Drawn) -> Query:
         "SELECT a + 1 AS g, row_number() OVER (ORDER BY a + 1) AS r, count(*) AS n FROM t GROUP BY a + 1 HAVING count(*) > 1")
 
 
+def elements(d: Drawn) -> Query:
+    """Generators of all forms over arrays, structs, texts and maps, and what is done with their columns; PIVOT and UNPIVOT."""
+    table = Table("t", (("k", "int"), ("a", "int"), ("b", "int"), ("s", "string"), ("xs", "array<int>")),
+                  d.draw(st.sampled_from((KEYED, KEYED, None))))
+    outer = d.of("", "_outer")
+    numbers = d.of("xs", "xs", "array(a, b)", "sequence(1, a)", "filter(xs, e -> e > 0)", "array_distinct(array(a, b, a))")
+    structs = d.of("array(named_struct('p', a, 'q', s), named_struct('p', b, 'q', 'x'))", "array(struct(a AS p, s AS q))")
+    name, x = d.of("k", "b", "x", "col"), d.of("x", "a", "e")
+    item = d.of(f"explode{outer}({numbers}) AS {x}", f"posexplode{outer}({numbers}) AS (p, {x})", f"explode{outer}({numbers})",
+                f"inline{outer}({structs})", f"inline({structs}) AS (u, {x})", f"stack(2, a, 'a', b, 'b') AS ({x}, n)",
+                f"explode{outer}(split(s, ',')) AS {x}", f"explode(str_to_map(s, ',', ':')) AS ({x}, v)")
+    view = d.of(f"explode({numbers}) t2 AS {x}", f"posexplode({numbers}) t2 AS p, {x}", f"explode({numbers}) {x}",
+                f"explode(split(s, ',')) t2 AS {x}", f"inline({structs}) t2 AS {x}, y", f"stack(3, a, b, k) t2 AS {x}",
+                f"explode(map(a, b, -1, k)) t2 AS {x}, y")
+    column = f"{x}.col" if view.endswith(f") {x}") else f"t2.{x}"
+    where = d.of("", "", f" WHERE {column} IS NOT NULL", " WHERE t.a > 0")
+    lateral = f"t LATERAL VIEW {d.of('', 'OUTER ')}{view}{where}"
+    pivot = d.of("sum(b)", "count(b)", "max(s)", "avg(b)", "count(b) AS n, max(a) AS m", "count(b) AS n, max(s) AS m")
+    kept = "k, a, b" if "max(a)" not in pivot else "b"
+    return (table,), d.of(
+        f"SELECT k, {item} FROM t{d.where(('a', 'k'), 4)}", f"SELECT k, {item} FROM t", f"SELECT DISTINCT {item} FROM t",
+        f"SELECT t.k, {column} AS {name}, t.a + 1 AS c FROM {lateral}", f"SELECT {column} AS g, count(*) AS n FROM {lateral} "
+        f"GROUP BY {column}", f"SELECT t.k, {column} AS g, sum(t.b) AS n FROM {lateral} GROUP BY t.k, {column}",
+        f"SELECT q.c, r.k FROM (SELECT t.k, {column} AS c FROM {lateral}) AS q JOIN t AS r ON r.k = q.k",
+        f"SELECT k FROM t WHERE k IN (SELECT explode({numbers}) FROM t)",
+        f"SELECT k FROM t WHERE {d.of('', 'NOT ')}EXISTS (SELECT 1 FROM t AS r LATERAL VIEW explode(r.xs) z AS e WHERE e = t.a)",
+        f"SELECT t.k, z.e FROM t {d.of('CROSS JOIN', 'JOIN')} LATERAL explode({numbers}) AS z(e)"
+        f"{d.of('', ' WHERE z.e > 0')}",
+        f"SELECT k, {x}, count(*) OVER (PARTITION BY {x}) AS n FROM (SELECT k, explode({numbers}) AS {x} FROM t) AS q",
+        f"SELECT k, n, v FROM (SELECT k, a, b FROM t) UNPIVOT {d.of('', 'INCLUDE NULLS ')}(v FOR n IN (a, b AS c))",
+        "SELECT u.n, sum(u.v) AS s FROM (SELECT k, a, b FROM t) UNPIVOT (v FOR n IN (a, b)) AS u GROUP BY u.n",
+        f"SELECT * FROM (SELECT {kept}, s FROM t) PIVOT ({pivot} FOR s IN ('a', '1' AS one, '7' AS seven))"
+        if "max(s)" not in pivot else f"SELECT * FROM (SELECT a, b, s FROM t) PIVOT ({pivot} FOR a IN (1 AS one, 2 AS two))",
+        "SELECT e.i, count(t.k) AS n FROM explode(sequence(0, 2)) AS e(i) LEFT JOIN t ON t.a = e.i GROUP BY e.i")
+
+
+def limited(d: Drawn) -> Query:
+    """ORDER BY with LIMIT and OFFSET over names of the result and of FROM; INTERSECT ALL and EXCEPT ALL."""
+    tables = (Table("t", (("k", "int"), ("a", "int"), ("b", "int"), ("s", "string")), KEYED),
+              Table("r", (("k", "int"), ("a", "int"), ("c", "int")), d.draw(st.sampled_from((KEYED, None)))))
+    first = d.of("a", "b DESC", "s DESC NULLS LAST", "a NULLS LAST", "-b", "abs(a)", "t.a", "coalesce(b, 0) DESC", "2", "1 DESC")
+    rows = d.of("LIMIT 1", "LIMIT 2", "LIMIT 2 OFFSET 1", "OFFSET 1", "LIMIT 0")
+    name = d.of("b", "c")
+    top = f"SELECT k, a, b FROM t{d.where(('a', 'b'), 4)} ORDER BY {first}, k {rows}"
+    both = f"SELECT {d.of('a', 'a, k', 'k')} FROM t {d.of('INTERSECT', 'EXCEPT', 'MINUS', 'EXCEPT')} ALL SELECT {{0}} FROM r"
+    both = both.format("a, k" if "a, k FROM t" in both else d.of("a", "c", "k"))
+    return tables, d.of(
+        top, top, f"SELECT k, -b AS {name}, a FROM t ORDER BY {name}, k {rows}",
+        f"SELECT k, a AS b, b AS a FROM t ORDER BY {d.of('a', 'b')} DESC, k {rows}",
+        f"SELECT a, count(*) AS n, sum(b) AS m FROM t GROUP BY a ORDER BY {d.of('n', 'count(*)', 'm', 'sum(b)')} DESC, a {rows}",
+        f"SELECT DISTINCT a FROM t ORDER BY a {rows}", f"SELECT a FROM t UNION SELECT c FROM r ORDER BY a DESC {rows}",
+        f"SELECT q.k, r.c FROM ({top}) AS q JOIN r ON q.a = r.a", f"SELECT count(*) AS n, max(q.b) AS m FROM ({top}) AS q",
+        f"SELECT k, c FROM r WHERE k {d.of('IN', 'NOT IN')} (SELECT q.k FROM ({top}) AS q)",
+        both, both, f"SELECT q.a, count(*) AS n FROM ({both.replace('SELECT k FROM t', 'SELECT k AS a FROM t')}) AS q "
+        "GROUP BY q.a",
+        f"SELECT DISTINCT q.* FROM ({both}) AS q", f"({both}) UNION ALL ({both})")
+
+
 # An expression that may raise, and a condition under which it does not.
 _RAISING = (
     *[("o.a / o.q", "o.q <> 0"), ("CAST(o.code AS INT)", "o.code RLIKE '^[0-9]+$'")] * 3,
@@ -357,7 +415,7 @@ def sums(d: Drawn) -> Query:
 
 
 Theme = Callable[[Drawn], Query]
-NAMES: tuple[Theme, ...] = (having, joins, natural, inner_names, brackets, constants, windows)
+NAMES: tuple[Theme, ...] = (having, joins, natural, inner_names, brackets, constants, windows, elements, limited)
 TYPES: tuple[Theme, ...] = (guarded, unions, inlined, typed, sums)
 POOLS = {guarded: (types.GUARDED,), unions: (types.NUMBERS,), typed: (types.TAME, types.EXTREME), sums: (types.TAME,
                                                                                                          types.EXTREME)}

@@ -284,10 +284,23 @@ class Grammar:
         """SELECT … FROM … WHERE; `wanted` gives the types of the columns."""
         source, columns = self.source(depth)
         types = wanted or tuple(self.one_of(*columns)[1] for _ in range(self.number(1, 4)))
+        if not wanted and self.one_of(*[False] * 9, True):
+            return self.elements(depth, source, columns, types)
         items = [self.window(kind, columns, source) if self.windowed() else self.item(kind, columns) for kind in types]
         named = ", ".join(f"{item} AS c{number}" for number, item in enumerate(items))
         where = self.where(depth, columns, self.one_of(True, False))
         return f"SELECT {named} FROM {source}{where}", tuple((f"c{number}", kind) for number, kind in enumerate(types))
+
+    def elements(self, depth: int, source: str, columns: list[Column], types: tuple[str, ...]) -> tuple[str, tuple[Column, ...]]:
+        """Each row once for each element of an array of two columns of one type, or of none; with the place and the element."""
+        named = ", ".join(f"{self.item(kind, columns)} AS c{number}" for number, kind in enumerate(types))
+        kind = self.one_of(*columns)[1]
+        first, second = (self.one_of(*(name for name, other in columns if other == kind)) for _ in range(2))
+        array = f"CASE WHEN {self.condition(columns, simple=True)} THEN array({first}, {second}) END"
+        place, element = f"c{len(types)}", f"c{len(types) + 1}"
+        call = f"posexplode{self.one_of('', '_outer')}({array}) AS ({place}, {element})"
+        found = (*((f"c{number}", kind) for number, kind in enumerate(types)), (place, INT), (element, kind))
+        return f"SELECT {named}, {call} FROM {source}{self.where(depth, columns, self.one_of(True, False))}", found
 
     def grouped(self, depth: int, *, additive: bool = False) -> tuple[str, tuple[Column, ...]]:
         """GROUP BY of none to two expressions; aggregates that depend neither on order nor on rounding."""
@@ -470,7 +483,7 @@ class Grammar:
         types = tuple(kind for _, kind in columns)
         others = [self.plain(depth - 1, types)[0] if self.one_of(True, True, True, False) else self.one_row(types)
                   for _ in range(self.one_of(1, 1, 2))]
-        word = self.one_of(*[" UNION ALL "] * 5, " UNION ", " INTERSECT ", " EXCEPT ")
+        word = self.one_of(*[" UNION ALL "] * 5, " UNION ", " INTERSECT ", " EXCEPT ", " INTERSECT ALL ", " EXCEPT ALL ")
         return str(word).join([first, *others]), columns
 
     def distinct(self, depth: int) -> tuple[str, tuple[Column, ...]]:

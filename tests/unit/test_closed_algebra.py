@@ -29,17 +29,19 @@ from dbt_idivm.operators import (
     Select,
     SemiAntiJoin,
     UnionAll,
+    Unnest,
     Window,
 )
 from dbt_idivm.operators.aggregate import Call, Grouped
 from dbt_idivm.operators.one_row import NoRows
 from dbt_idivm.operators.scan import Attribute, DiffRows
 from dbt_idivm.operators.union import Branches
+from dbt_idivm.operators.unnest import Unnested
 from dbt_idivm.operators.window import WindowCall, Windowed
 
 # Nodes of Δ-scripts. A rewrite leaves nodes unchanged that it has no case for.
 PLAIN = (Compute, Filter, Pair, SemiJoin, Probe, OuterPair, Distinct, Concat, Named, Touched, Grouped, Branches, Windowed,
-         DiffRows, NoRows)
+         Unnested, DiffRows, NoRows)
 ABSTRACT = (Leaf, Unary, Operator)
 
 COLUMNS = tuple(Attribute(name, "int") for name in ("k", "x"))
@@ -49,6 +51,7 @@ ROWS = DiffRows(A, "plus", A.columns)
 CALLS = (Call("n", "count"),)
 ORDER = (exp.Ordered(this=column("a__k")),)
 RANK = (WindowCall("r", exp.Rank(), ORDER, None, exp.DataType.build("int"), certain=True, total=True),)
+NUMBERS = exp.GenerateSeries(start=exp.Literal.number(1), end=column("a__x"))
 # One node of each class, which all tests below ask.
 EXAMPLES: tuple[Relation, ...] = (
     A, OneRow(), Select(A, EQUAL.copy().transform(lambda node: column("a__k") if node == column("b__x") else node)),
@@ -56,6 +59,7 @@ EXAMPLES: tuple[Relation, ...] = (
     SemiAntiJoin(A, B, EQUAL),
     UnionAll((A, B), "u", ("u__k",), (("a__k",), ("b__k",))), Aggregate(A, ("a__x",), CALLS),
     Window(A, ("a__x",), RANK), Windowed(ROWS, ("a__x",), RANK),
+    Unnest(A, NUMBERS, "pos", ("e",), outer=False), Unnested(ROWS, NUMBERS, "pos", ("e",), outer=True),
     Compute(ROWS, (("a__k", column("a__k")),)), Filter(ROWS, exp.true()), Pair(ROWS, B, EQUAL), SemiJoin(A, ("a__k",), ROWS),
     Probe(ROWS, B, EQUAL), OuterPair(ROWS, B, EQUAL, "o"), Distinct(ROWS),
     Concat((ROWS, ROWS)), Named("n", ROWS), Touched(ROWS, ("a__k",), ("a__x",), A),

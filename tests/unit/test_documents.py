@@ -13,10 +13,10 @@ from dbt_idivm.codes import CODES
 
 ROOT = Path(__file__).parents[2]
 # Those that are made from the code are left out.
-PAGES = sorted(path for pages in ("*.md", "docs/*.md", "docs/adr/*.md", "examples/*/*.md") for path in ROOT.glob(pages)
-               if path.name not in ("conformance.md", "support.md"))
-CODE = sorted(path for folder in ("dbt_idivm", "dbt", "tests", "macros", "examples") for kind in ("*.py", "*.sql", "*.scala")
-              for path in (ROOT / folder).rglob(kind) if "golden" not in path.parts)
+PAGES = sorted(path for pages in ("*.md", "docs/*.md", "docs/adr/*.md", "examples/*/*.md", "integration_tests/*.md")
+               for path in ROOT.glob(pages) if path.name not in ("conformance.md", "support.md"))
+CODE = sorted(path for folder in ("dbt_idivm", "dbt", "tests", "macros", "examples", "integration_tests")
+              for kind in ("*.py", "*.sql", "*.scala") for path in (ROOT / folder).rglob(kind) if "golden" not in path.parts)
 # Where a file may be that is named without its folder.
 FOLDERS = ("", "dbt_idivm", "dbt_idivm/refresh", "docs", "tests/functional", "tests/golden")
 # Files that dbt, a refresh or the reader makes.

@@ -25,6 +25,7 @@ from dbt_idivm.operators import (
     Select,
     SemiAntiJoin,
     UnionAll,
+    Unnest,
     Window,
 )
 from dbt_idivm.operators.aggregate import Call
@@ -66,6 +67,8 @@ def examples() -> Iterator[Operator]:
     order = (exp.Ordered(this=column("a__y")),)
     rank = WindowCall("r", exp.Rank(), order, None, exp.DataType.build("int"), certain=True, total=True)
     yield Window(KEYED, ("a__x",), (rank,))
+    for keys in (KEYED, KEYLESS):
+        yield Unnest(keys, exp.Array(expressions=[column(keys.columns[0])]), "pos", ("e",), outer=False)
     yield Join(KEYED, OneRow(), exp.true())
 
 

@@ -23,6 +23,7 @@ _VARIABLE = re.compile(r"lambda [^\s,()#]+#(\d+)L?")
 _SUBQUERY = re.compile(r"\bscalar-subquery#(\d+) \[\]")
 # Spark's own: it leaves out rows that would find no partner in a join above
 _PRUNING = re.compile(r"dynamicpruning#\d+ \[[^\[\]]*\]")
+_NAME = re.compile(r"(?!true$|false$)[^\[\]()#]+")  # the alias of a LATERAL VIEW
 _CUT = re.compile(r"\.\.\. \d+ more fields|\.\.\.$", re.MULTILINE)
 _LONGEST = 1_000_000  # characters of a form: definitions that are used twice are written twice
 
@@ -113,7 +114,7 @@ class _Normal:
         known = {"Relation": self._relation, "Project": self._project, "Filter": self._filter, "Join": self._join,
                  "Aggregate": self._aggregate, "Union": self._union, "LocalRelation": self._empty,
                  "GlobalLimit": self._limit, "LocalLimit": self._limit, "Window": self._window,
-                 "WindowGroupLimit": self._group_limit}
+                 "WindowGroupLimit": self._group_limit, "Generate": self._generate}
         if operator not in known:
             raise Unreadable(operator)
         return known[operator](node, rest)
@@ -209,6 +210,23 @@ class _Normal:
         child = self.block(_only(node))
         text = self._resolved(rest, child, node)
         return _Block((f"f{next(self._numbers)}=first ({text}) of ({child})",), {}, child.output)
+
+    def _generate(self, node: _Node, rest: str) -> _Block:
+        """Each row with the elements of a collection: one more source, which refers to the others."""
+        child = self.block(_only(node))
+        generator, *unused, outer, columns = (each for each in listed(rest) if not _NAME.fullmatch(each))
+        name, _, collection = generator.partition("(")
+        if name not in ("explode", "posexplode") or outer not in ("true", "false") or len(unused) > 1:
+            raise Unreadable(node.text)
+        label = f"e{next(self._numbers)}"
+        made = [_item(each)[1:] for each in listed(_lists(columns, 1)[0])]
+        parts = ("place", "first", "second") if name == "posexplode" else ("first", "second")
+        added = tuple(_Column(number, called, f"‹{label}:{part}›")
+                      for (called, number), part in zip(made, parts, strict=False))
+        dropped = {int(each) for each in listed(_lists(unused[0], 1)[0])} if unused else set()
+        kept = tuple(column for at, column in enumerate(child.output) if at not in dropped)
+        text = f"{label}=elements of ({self._resolved(collection, child, node)} {'or null' if outer == 'true' else ''}"
+        return _Block((*child.sources, text), child.conditions, self._told_apart((*kept, *added)))
 
     def _whole(self, child: _Block) -> _Block:
         """The block as one source without conditions, to which window functions refer."""
