@@ -7,7 +7,7 @@ BIN     := $(VENV)/bin
 INSTALL := $(BIN)/python -m pip install --quiet --disable-pip-version-check -c constraints.txt
 
 .DEFAULT_GOAL := help
-.PHONY: help test spark property faults conformance wheel versions demo bench bench-full lint check docs clean java
+.PHONY: help test spark property faults conformance wheel versions demo integration bench bench-full lint check docs clean java
 .NOTPARALLEL:
 
 help: ## what can be made
@@ -43,6 +43,9 @@ demo: java $(VENV)/.demo $(VENV)/.jars ## six maintained models over three years
 	@$(BIN)/python examples/nycflights/demo.py
 	@echo "Last, and once: a class archive, so that Spark starts faster from now on (a minute; Ctrl-C leaves it out) .."
 	@$(BIN)/python -m dbt.adapters.idivm.prepare --fast-start
+
+integration: java $(VENV)/.integration $(VENV)/.jars ## a retail warehouse of 180 models through six batches of change; ARGS="--target thrift" for a server
+	@$(BIN)/python integration_tests/run.py $(ARGS)
 
 bench: java $(VENV)/.bench $(VENV)/.jars ## refreshes timed beside rebuilds and beside the cheapest possible MERGE: about twenty minutes
 	$(BIN)/python -m benchmarks --suite bench $(BENCH_ARGS)
@@ -84,6 +87,11 @@ $(VENV)/.dev: $(BIN)/python pyproject.toml constraints.txt
 $(VENV)/.demo: $(BIN)/python pyproject.toml constraints.txt
 	@echo "Installing the project with the demo's data (once) .."
 	@$(INSTALL) -e '.[pyspark,demo]'
+	@touch $@
+
+$(VENV)/.integration: $(BIN)/python pyproject.toml constraints.txt
+	@echo "Installing the project (once) .."
+	@$(INSTALL) -e '.[pyspark,pyhive]'
 	@touch $@
 
 $(VENV)/.bench: $(BIN)/python pyproject.toml constraints.txt

@@ -1,0 +1,9 @@
+select
+    s.supplier_name,
+    count(*) as products,
+    sum(p.weight_kg) as total_kg,
+    avg(p.weight_kg) as average_kg,
+    max(p.weight_kg) as heaviest_kg
+from {{ ref('stg_products') }} p
+join {{ ref('stg_suppliers') }} s on s.supplier_id = p.supplier_id
+group by s.supplier_name

@@ -1,0 +1,3 @@
+select page, event_type from {{ ref('stg_web_events') }} where device = 'phone'
+intersect all
+select page, event_type from {{ ref('stg_web_events') }} where device = 'desktop'

@@ -1,0 +1,3 @@
+select visitor_id, occurred_on from {{ ref('stg_web_events') }} where event_type = 'view'
+except all
+select visitor_id, occurred_on from {{ ref('stg_web_events') }} where event_type = 'purchase'

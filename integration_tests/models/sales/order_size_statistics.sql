@@ -1,0 +1,10 @@
+select
+    channel,
+    count(*) as orders,
+    round(stddev(net_amount), 4) as deviation,
+    round(var_pop(net_amount), 2) as variance,
+    median(net_amount) as median_amount,
+    round(skewness(net_amount), 3) as skewness
+from {{ ref('fct_orders') }}
+where is_revenue
+group by channel

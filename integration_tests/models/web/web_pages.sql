@@ -1,0 +1,9 @@
+select
+    page,
+    count(*) as events,
+    count(distinct visitor_id) as visitors,
+    sum(seconds) as seconds,
+    avg(seconds) filter (where device = 'phone') as seconds_on_phone,
+    max(seconds) as longest
+from {{ ref('stg_web_events') }}
+group by page

@@ -1,0 +1,198 @@
+"""Which constructs a model of integration_tests/ uses: those of the support matrix under their names there, and further ones."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Mapping
+from dataclasses import dataclass
+
+from sqlglot import exp
+
+from dbt_idivm.algebra.operator import Operator, operators_of
+from dbt_idivm.algebra.types import Type, is_float, is_small_integer
+from dbt_idivm.frontend.subquery import is_conjunct
+from dbt_idivm.operators import Aggregate, OuterJoin, Project, Scan, Select, Window
+from dbt_idivm.script.plan import Plan
+from tests.unit.integration_project import Model
+
+INCREMENTAL, VIEW, EPHEMERAL = "an incremental model as input", "a plain view as input", "an ephemeral model as input"
+JSON = ("get_json_object", "from_json", "to_json", "json_tuple", "json_array_length")
+MAPS = ("str_to_map", "map_from_entries", "map_from_arrays", "map_keys", "map_values", "map_filter")
+ARRAYS = ("array_contains", "array_join", "array_size", "sort_array", "array_max", "element_at", "size", "split")
+TEXT = ("regexp_replace", "regexp_extract", "substring_index", "split_part", "initcap", "trim", "translate", "concat_ws", "lpad",
+        "soundex", "levenshtein", "reverse", "parse_url", "upper", "lower")
+DATES = ("date_trunc", "trunc", "datediff", "months_between", "add_months", "last_day", "date_format", "timestampdiff",
+         "dayofweek", "unix_timestamp", "year", "extract", "weekday")
+STATISTICS = ("stddev", "stddev_samp", "stddev_pop", "variance", "var_pop", "median", "skewness", "kurtosis")
+RANGES = (exp.LT, exp.GT, exp.LTE, exp.GTE, exp.Between)
+LOGICAL = ("bool_and", "bool_or", "bit_and", "bit_or", "bit_xor")
+
+
+@dataclass(frozen=True)
+class Used:
+    """One model: its text and SELECT, and the plan over what it reads."""
+
+    model: Model
+    tree: exp.Expr
+    plan: Plan
+
+    def has(self, *kinds: type[exp.Expr]) -> bool:
+        return self.tree.find(*kinds) is not None
+
+    def calls(self, *names: str) -> bool:
+        """Whether one of the functions is called by that name in the model's text."""
+        return any(f"{name}(" in self.model.sql.lower() for name in names)
+
+    @property
+    def joins(self) -> Iterator[exp.Join]:
+        return self.tree.find_all(exp.Join)
+
+    def join(self, *, side: str = "", kind: str = "") -> bool:
+        return any((each.side or "") == side and (each.kind or "").replace("OUTER", "") == kind for each in self.joins)
+
+    @property
+    def aggregates(self) -> Iterator[Aggregate]:
+        return operators_of(self.plan.root, Aggregate)
+
+    @property
+    def windows(self) -> Iterator[Window]:
+        return operators_of(self.plan.root, Window)
+
+    def aggregate(self, *functions: str) -> bool:
+        return any(call.function in functions for each in self.aggregates for call in each.calls)
+
+    def aggregated(self, function: str, of: Callable[[exp.DataType], bool]) -> bool:
+        """Whether the function is applied to values of such a type."""
+        return any(call.function == function and call.argument is not None and of(each.child.types[call.argument])
+                   for each in self.aggregates for call in each.calls)
+
+    def subqueries(self, *, correlated: bool) -> Iterator[exp.Expr]:
+        """Scalar subqueries of aggregates."""
+        for each in self.tree.find_all(exp.Subquery):
+            if isinstance(each.parent, exp.From | exp.Join | exp.In | exp.Exists | exp.CTE):
+                continue
+            inner = {table.alias_or_name for table in each.find_all(exp.Table)}
+            outer = any(column.table and column.table not in inner for column in each.find_all(exp.Column))
+            if outer is correlated:
+                yield each
+
+    def exists(self, *, negated: bool) -> bool:
+        found = [each for each in self.tree.find_all(exp.Exists) if isinstance(each.this, exp.Query) and is_conjunct(each)]
+        return any(isinstance(each.parent, exp.Not) is negated for each in found)
+
+    def member(self, *, negated: bool) -> bool:
+        found = [each for each in self.tree.find_all(exp.In) if each.args.get("query")]
+        return any(isinstance(each.parent, exp.Not) is negated for each in found)
+
+
+def _above(kind: type[Operator], root: Operator) -> bool:
+    """Whether the input of a node is one of the kind, or a π or σ over one."""
+    return isinstance(root, kind) or (isinstance(root, Project | Select) and _above(kind, root.child))
+
+
+def _reads_twice(used: Used) -> bool:
+    """Whether one SELECT joins a relation with itself."""
+    for select in used.tree.find_all(exp.Select):
+        source = select.args.get("from_")
+        tables = [each.this for each in (source, *(select.args.get("joins") or ())) if each is not None]
+        names = [each.name for each in tables if isinstance(each, exp.Table)]
+        if len(names) > len(set(names)):
+            return True
+    return False
+
+
+def _without_key(used: Used, aggregated: bool) -> bool:
+    keyless = [each for each in used.plan.base_scans if each.key is None]
+    if not aggregated:
+        return bool(keyless)
+    return any(all(scan.key is None for scan in operators_of(each, Scan)) for each in used.aggregates) if keyless else False
+
+
+def _newest(used: Used) -> bool:
+    names = {each.parent.alias for each in used.tree.find_all(exp.Window) if isinstance(each.this, exp.RowNumber) and each.parent}
+    return any(isinstance(each.this, exp.Column) and each.this.name in names for each in used.tree.find_all(exp.EQ, exp.LTE))
+
+
+def _unnests(used: Used) -> bool:
+    return used.has(exp.Explode, exp.Inline, exp.Stack)
+
+
+CONSTRUCTS: Mapping[str, Callable[[Used], bool]] = {
+    "WHERE, computed columns": lambda u: u.has(exp.Where) and not u.has(exp.Group),
+    "inner join, any condition": lambda u: u.join() or u.join(kind="INNER"),
+    "comma and cross join": lambda u: u.join(kind="CROSS") or any(not each.args.get("on") and not each.args.get("using")
+                                                                   and not each.kind and not each.side for each in u.joins),
+    "self-join": _reads_twice,
+    "LEFT and RIGHT OUTER JOIN": lambda u: u.join(side="LEFT") or u.join(side="RIGHT"),
+    "FULL OUTER JOIN": lambda u: u.join(side="FULL"),
+    "aggregate over an outer join": lambda u: any(_above(OuterJoin, each.child) for each in u.aggregates),
+    "EXISTS, IN, LEFT SEMI JOIN": lambda u: (u.exists(negated=False) or u.member(negated=False)
+                                              or u.join(side="LEFT", kind="SEMI")),
+    "NOT EXISTS, LEFT ANTI JOIN": lambda u: u.exists(negated=True) or u.join(side="LEFT", kind="ANTI"),
+    "NOT IN": lambda u: u.member(negated=True),
+    "EXISTS as a value, or below OR": lambda u: any(isinstance(each.this, exp.Query) and not is_conjunct(each)
+                                                     for each in u.tree.find_all(exp.Exists)),
+    "scalar subquery of an aggregate": lambda u: any(u.subqueries(correlated=False)),
+    "correlated scalar subquery of an aggregate": lambda u: any(u.subqueries(correlated=True)),
+    "UNION ALL": lambda u: any(not each.args.get("distinct") for each in u.tree.find_all(exp.Union)),
+    "SELECT without FROM, VALUES": lambda u: u.has(exp.Values) or any(
+        not each.args.get("from_") for each in u.tree.find_all(exp.Select)),
+    "UNION": lambda u: any(each.args.get("distinct") for each in u.tree.find_all(exp.Union)),
+    "INTERSECT": lambda u: u.has(exp.Intersect),
+    "EXCEPT, MINUS": lambda u: u.has(exp.Except),
+    "INTERSECT ALL, EXCEPT ALL": lambda u: any(not each.args.get("distinct")
+                                               for each in u.tree.find_all(exp.Intersect, exp.Except)),
+    "SELECT DISTINCT": lambda u: any(each.args.get("distinct") for each in u.tree.find_all(exp.Select)),
+    "GROUP BY with sum, count": lambda u: any(each.groups and {call.function for call in each.calls} & {"sum", "count"}
+                                               for each in u.aggregates),
+    "avg of INT and smaller integers": lambda u: u.aggregated("avg", is_small_integer),
+    "avg of BIGINT and decimals": lambda u: u.aggregated("avg", lambda kind: kind.this in (Type.BIGINT, Type.DECIMAL)),
+    "sum and avg of floats": lambda u: u.aggregated("sum", is_float) or u.aggregated("avg", is_float),
+    "min, max, count(DISTINCT)": lambda u: u.aggregate("min", "max") or any(
+        call.distinct for each in u.aggregates for call in each.calls),
+    "aggregates with FILTER": lambda u: u.has(exp.Filter),
+    "count_if": lambda u: u.has(exp.CountIf),
+    "bool_and, bool_or, bit_and, bit_or, bit_xor": lambda u: u.aggregate(*LOGICAL),
+    "stddev, variance, median and their like": lambda u: u.aggregate(*STATISTICS),
+    "HAVING": lambda u: u.has(exp.Having),
+    "aggregate without GROUP BY": lambda u: any(not each.groups for each in u.aggregates),
+    "CTEs and derived tables": lambda u: u.has(exp.CTE) or any(isinstance(each.parent, exp.From | exp.Join)
+                                                                for each in u.tree.find_all(exp.Subquery)),
+    "aggregate over an aggregate": lambda u: any(_above(Aggregate, each.child) for each in u.aggregates),
+    "ranks and totals of a partition": lambda u: any(
+        each.partition and any(isinstance(call.function, exp.Rank | exp.DenseRank | exp.PercentRank | exp.Sum | exp.Count)
+                               for call in each.calls) for each in u.windows),
+    "the latest row of each key": _newest,
+    "running sums, lag and lead": lambda u: u.has(exp.Lag, exp.Lead) or any(
+        call.order and isinstance(call.function, exp.Sum) for each in u.windows for call in each.calls),
+    "window function over all rows": lambda u: any(not each.partition for each in u.windows),
+    "explode, posexplode, inline, stack; LATERAL VIEW": _unnests,
+    "groups of elements": lambda u: _unnests(u) and bool(u.aggregates),
+    "UNPIVOT": lambda u: any(each.args.get("unpivot") for each in u.tree.find_all(exp.Pivot)),
+    "PIVOT": lambda u: any(not each.args.get("unpivot") for each in u.tree.find_all(exp.Pivot)),
+    "ORDER BY with LIMIT": lambda u: u.has(exp.Limit),
+    "window function over groups": lambda u: any(_above(Aggregate, each.child) for each in u.windows),
+    "input without a key": lambda u: _without_key(u, aggregated=False),
+    "aggregate of an input without a key": lambda u: _without_key(u, aggregated=True),
+}
+
+FURTHER: Mapping[str, Callable[[Used], bool]] = {
+    "USING": lambda u: any(each.args.get("using") for each in u.joins),
+    "named windows": lambda u: any(each.args.get("windows") for each in u.tree.find_all(exp.Select)),
+    "frames of windows": lambda u: u.has(exp.WindowSpec),
+    "GROUP BY ALL": lambda u: any(each.args.get("all") for each in u.tree.find_all(exp.Group)),
+    "GROUP BY a position": lambda u: any(isinstance(item, exp.Literal) for each in u.tree.find_all(exp.Group)
+                                         for item in each.expressions),
+    "a chain of CTEs": lambda u: len(list(u.tree.find_all(exp.CTE))) > 1,
+    "range join": lambda u: any(each.args["on"].find(*RANGES) for each in u.joins if each.args.get("on") is not None),
+    "pivot by CASE": lambda u: sum(isinstance(each.this, exp.Case) for each in u.tree.find_all(exp.Sum, exp.Max, exp.Min)) > 1,
+    "hash as a surrogate key": lambda u: u.calls("md5"),
+    "structs": lambda u: u.calls("named_struct") or any(field in u.model.sql for field in (".provider", "contact.", "scan.")),
+    "arrays": lambda u: u.calls(*ARRAYS),
+    "maps": lambda u: u.calls(*MAPS),
+    "lambdas": lambda u: u.has(exp.Lambda),
+    "JSON": lambda u: u.calls(*JSON),
+    "functions of texts": lambda u: u.calls(*TEXT),
+    "functions of dates": lambda u: u.calls(*DATES),
+}
+
+OF_INPUTS = {INCREMENTAL: "incremental", VIEW: "view", EPHEMERAL: "ephemeral"}
