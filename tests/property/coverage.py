@@ -21,7 +21,8 @@ from tests.property.plans import idiff_way
 
 # Of random cases, one in hundreds fires them.
 RARE = frozenset({"project_upd_bag", "project_upd_lookup", "project_upd_again", "aggregate_upd_unused", "select_upd",
-                  "semijoin_right_upd", "aggregate_upd_group", "window_upd", "window_upd_unused", "unnest_upd", "unnest_ins_again"})
+                  "semijoin_right_upd", "aggregate_upd_group", "window_upd", "window_upd_unused", "unnest_upd",
+                  "unnest_ins_again"})
 SHAPES = ("append", "direct", "effective", "additive", "tuple", "none")
 RULES = (*(rule.name for operator in OPERATORS for rule in operator.RULES), *(rule.name for rule in ADDITIVE))
 
