@@ -10,7 +10,7 @@ one D row removes all copies of a changed row, and one I row for each copy of th
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Literal
 
@@ -35,6 +35,7 @@ from dbt_idivm.script.ways import Application, WayName
 
 OLD, NEW = "old_rows", "new_rows"
 _HIT, _DEAD, _WEIGHT = "idivm_hit", "idivm_dead", "idivm_weight"
+Branches = tuple[tuple[exp.Expr, exp.Expr], ...]  # a test and the value where it is the first that holds
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -195,24 +196,20 @@ def _new_rows(work: _Work) -> list[exp.Query]:
     return parts
 
 
-def _updating(work: _Work) -> tuple[list[exp.Join], dict[str, exp.Expr]]:
-    """A LEFT JOIN of old_rows for each update, and each attribute's value after all of them."""
+def _updating(work: _Work) -> tuple[list[exp.Join], dict[str, Branches]]:
+    """A LEFT JOIN of old_rows for each update, and the values that they assign to each attribute, the first that holds."""
     names = [work.binder.alias("upd") for _ in work.updates]
     pairs = list(zip(names, work.updates, strict=True))
     joins = [_left(diff.relation.block(work.binder).select(), name,
                    [same(column(i, OLD), column(i, name)) for i in diff.ids]) for name, diff in pairs]
-    values: dict[str, exp.Expr] = {}
-    for attribute in work.view.root.columns:
-        hits = [exp.If(this=column(_HIT, name), true=column(attribute, name))
-                for name, diff in pairs if attribute in diff.assigned]
-        values[attribute] = exp.Case(ifs=hits, default=column(attribute, OLD)) if hits else column(attribute, OLD)
-    return joins, values
+    return joins, {attribute: tuple((column(_HIT, name), column(attribute, name)) for name, diff in pairs
+                                    if attribute in diff.assigned) for attribute in work.view.root.columns}
 
 
 def _by_id(work: _Work, merge: Merge) -> exp.Select:
     """One source row for each view row that differs; adds the clauses that apply it to `merge`."""
     ids = work.view.root.ids
-    joins, values = _updating(work)
+    joins, assigned = _updating(work)
     dead: exp.Expr = column(_DEAD, OLD)
     inserted: exp.Expr = exp.false()
     if work.brings:
@@ -220,25 +217,44 @@ def _by_id(work: _Work, merge: Merge) -> exp.Select:
         arrived = column(_HIT, NEW)
         inserted = exp.Is(this=column(_HIT, OLD), expression=exp.null())
         dead = exp.and_(dead, exp.Is(this=arrived.copy(), expression=exp.null()))
-        values = {name: _case((arrived, column(name, NEW)), default=value) for name, value in values.items()}
+        assigned = {name: ((arrived, column(name, NEW)), *branches) for name, branches in assigned.items()}
         on = conjunction(same(column(name, OLD), column(name, NEW)) for name in ids) or exp.true()
         joins.insert(0, exp.Join(this=_marked(NEW), side="FULL", kind="OUTER", on=on))
     op = _case((inserted, exp.Literal.string("I")), (dead, exp.Literal.string("D")), default=exp.Literal.string("U"))
-    query = exp.Select(expressions=[alias(op, OP), *(alias(value, name) for name, value in values.items())])
-    query = query.from_(_marked(OLD))
+    values = (alias(_case(*branches, default=column(name, OLD)), name) for name, branches in assigned.items())
+    query = exp.Select(expressions=[alias(op, OP), *values]).from_(_marked(OLD))
     for join in joins:
         query = query.join(join, copy=False)
-    rest = [name for name in values if name not in ids]
-    types = work.view.root.types
-    equal = conjunction(same(distinguishable(column(name, OLD), types[name]), distinguishable(values[name].copy(), types[name]))
-                        for name in rest) or exp.true()
+    equal = _unchanged(work, {name: branches for name, branches in assigned.items() if name not in ids})
     query = query.where(exp.or_(inserted, dead, exp.Not(this=exp.paren(equal))))
     replace_by_id(work.view, merge, update="U")
     return query
 
 
-def _case(*branches: tuple[exp.Expr, exp.Expr], default: exp.Expr) -> exp.Case:
-    return exp.Case(ifs=[exp.If(this=test.copy(), true=value.copy()) for test, value in branches], default=default.copy())
+def _unchanged(work: _Work, assigned: Mapping[str, Branches]) -> exp.Expr:
+    """Whether the assigned values are those of old_rows.
+
+    Each branch compares for itself. `old <=> CASE WHEN .. END` would repeat the expressions of the select list, and for each of
+    these that a condition contains Spark derives the whole condition once more: 2^n conditions for n attributes.
+    """
+    types = work.view.root.types
+
+    def compared(name: str, value: exp.Expr) -> exp.Expr:
+        return same(distinguishable(column(name, OLD), types[name]), distinguishable(value, types[name]))
+
+    groups: dict[tuple[exp.Expr, ...], list[str]] = {}
+    for name, branches in assigned.items():
+        if branches:
+            groups.setdefault(tuple(test for test, _ in branches), []).append(name)
+    cases = (_case(*((test, conjunction(compared(name, assigned[name][place][1]) for name in names) or exp.true())
+                     for place, test in enumerate(tests)), default=exp.true()) for tests, names in groups.items())
+    return conjunction(cases) or exp.true()
+
+
+def _case(*branches: tuple[exp.Expr, exp.Expr], default: exp.Expr) -> exp.Expr:
+    """The value of the first branch whose test holds."""
+    ifs = [exp.If(this=test.copy(), true=value.copy()) for test, value in branches]
+    return exp.Case(ifs=ifs, default=default.copy()) if ifs else default.copy()
 
 
 def _marked(name: str) -> exp.Subquery:
@@ -258,8 +274,9 @@ def _by_copies(work: _Work, merge: Merge) -> exp.Select:
 
 def _updated_rows(work: _Work) -> exp.Select:
     """The old rows that are not removed, with the values that updates assign."""
-    joins, values = _updating(work)
-    query = exp.Select(expressions=[alias(value, name) for name, value in values.items()]).from_(OLD)
+    joins, assigned = _updating(work)
+    query = exp.Select(expressions=[alias(_case(*branches, default=column(name, OLD)), name)
+                                    for name, branches in assigned.items()]).from_(OLD)
     for join in joins:
         query = query.join(join, copy=False)
     return query.where(exp.Not(this=column(_DEAD, OLD)), copy=False)

@@ -27,9 +27,7 @@ PROFILE = """
 retail:
   target: small
   outputs:
-    small:
-      {type: idivm, schema: retail, catalog: in-memory, threads: 2,
-       server_side_parameters: {spark.sql.constraintPropagation.enabled: "false"}}
+    small: {type: idivm, schema: retail, catalog: in-memory, threads: 2}
 """
 # a day of business, and one on which rows only go
 BATCHES, SCALE, LEAST_SHARE = (0, 4), 0.3, 0.95

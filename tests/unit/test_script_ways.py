@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import pytest
+from sqlglot import exp
 
 from dbt_idivm.compiler import compile_plan
 from dbt_idivm.explain import explain
@@ -11,6 +12,7 @@ from dbt_idivm.operators.scan import DiffRows
 from dbt_idivm.script.bind import choose_application, render
 from dbt_idivm.script.binding import Binding
 from dbt_idivm.script.diff import FeedDiff, NetChanges
+from dbt_idivm.script.merge import OP
 from dbt_idivm.script.plan import Plan
 from dbt_idivm.script.ways import ALL_WAYS, STRATEGIES, Application, Strategy, WayName
 from dbt_idivm.support import CATALOG, CONSTRUCTS, Construct
@@ -108,3 +110,15 @@ def test_classes_are_empty_for_the_key_by_which_they_were_counted() -> None:
     for key, known in ((("id",), True), (("code",), False)):
         diff = FeedDiff("orders", 0, 1).with_keys(key, inserted=False, deleted=False, kept=True)
         assert NetChanges({"orders": diff}).is_empty(leaf) is known
+
+
+@pytest.mark.parametrize("way", ["id", "recompute", "whole"])
+def test_a_condition_repeats_no_expression_of_the_select_list(way: WayName) -> None:
+    """From a condition with n of them Spark derives 2^n conditions: a view with 22 columns would need all memory there is."""
+    wide = ("select o.id, o.price + coalesce(c.id, 0) as a, o.status, c.name, c.credit "
+            "from orders o left join customers c on o.cid = c.id")
+    changes = NetChanges({"orders": FeedDiff("orders", 0, 1), "customers": FeedDiff("customers", 0, 1)})
+    statement = render(plan(wide), done(wide, way), Binding(changes=changes), "main.v").statement
+    source = next(each for each in statement.find_all(exp.Select) if each.args.get("where") and each.selects[0].alias == OP)
+    computed = [each.this for each in source.selects if not isinstance(each.this, exp.Column)]
+    assert len(computed) > 3 and not [each for each in source.args["where"].walk() if each in computed]

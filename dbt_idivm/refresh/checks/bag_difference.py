@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from itertools import count
 
 from sqlglot import exp
 
 from dbt_idivm.algebra.bags import union_all
 from dbt_idivm.algebra.block import subquery
+from dbt_idivm.fresh_name import fresh_name
 
 DIFFERENCE = "idivm_difference"
 
@@ -17,15 +17,20 @@ def differences(rows: exp.Expr, wanted: exp.Expr, columns: Sequence[str], cells:
     """Rows whose number of copies differs, and by how many there are too many in `rows` (negative: too few).
 
     `rows` and `wanted` are items of FROM; `cells` are what to compare, if it is not the columns as they are. EXCEPT ALL in both
-    directions would evaluate each side twice.
+    directions would evaluate each side twice. Each side's weight is passed through UNPIVOT, because Spark derives no conditions
+    through it: those of a correlated subquery in a select list it cannot carry through UNION ("key not found").
     """
     names = [exp.column(exp.to_identifier(name, quoted=True)) for name in columns]
     known = {name.lower() for name in columns}
-    difference = next(name for name in (f"{DIFFERENCE}{'_' * more}" for more in count()) if name not in known)
+    difference, weight, label = (fresh_name(name, known.__contains__) for name in (DIFFERENCE, "idivm_weight", "idivm_label"))
     shown = [exp.alias_(cell.copy(), name.this.copy()) for cell, name in zip(cells, names, strict=True)] if cells else names
 
-    def side(source: exp.Expr, weight: exp.Expr) -> exp.Select:
-        return exp.Select(expressions=[*(each.copy() for each in shown), exp.alias_(weight, difference)]).from_(source)
+    def side(source: exp.Expr, sign: exp.Expr) -> exp.Select:
+        found = exp.Select(expressions=[*(each.copy() for each in shown), exp.alias_(sign, weight)]).from_(source)
+        rows = subquery(found, "rows")
+        rows.set("pivots", [exp.Pivot(expressions=[exp.to_identifier(difference)], unpivot=True, include_nulls=True, fields=[
+            exp.In(this=exp.to_identifier(label), expressions=[exp.column(weight)])])])
+        return exp.Select(expressions=[*(name.copy() for name in names), exp.column(difference)]).from_(rows)
 
     both = union_all([side(rows, exp.Literal.number(1)), side(wanted, exp.Neg(this=exp.Literal.number(1)))])
     total = exp.Sum(this=exp.column(difference))

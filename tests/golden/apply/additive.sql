@@ -99,10 +99,14 @@ USING (
     old_rows.idivm_hit IS NULL
     OR (old_rows.idivm_dead AND new_rows.idivm_hit IS NULL)
     OR NOT (
-      old_rows.v__s IS NOT DISTINCT FROM CASE WHEN new_rows.idivm_hit THEN new_rows.v__s ELSE old_rows.v__s END
-      AND CAST(old_rows.v__m AS STRING) IS NOT DISTINCT FROM CAST(CASE WHEN new_rows.idivm_hit THEN new_rows.v__m ELSE old_rows.v__m END AS STRING)
-      AND old_rows.count__rows IS NOT DISTINCT FROM CASE WHEN new_rows.idivm_hit THEN new_rows.count__rows ELSE old_rows.count__rows END
-      AND old_rows.count__a__y IS NOT DISTINCT FROM CASE WHEN new_rows.idivm_hit THEN new_rows.count__a__y ELSE old_rows.count__a__y END
+      CASE
+        WHEN new_rows.idivm_hit
+        THEN old_rows.v__s IS NOT DISTINCT FROM new_rows.v__s
+        AND CAST(old_rows.v__m AS STRING) IS NOT DISTINCT FROM CAST(new_rows.v__m AS STRING)
+        AND old_rows.count__rows IS NOT DISTINCT FROM new_rows.count__rows
+        AND old_rows.count__a__y IS NOT DISTINCT FROM new_rows.count__a__y
+        ELSE TRUE
+      END
     )
 ) AS d
 ON v.x IS NOT DISTINCT FROM d.a__x

@@ -107,11 +107,15 @@ USING (
     old_rows.idivm_hit IS NULL
     OR (old_rows.idivm_dead AND new_rows.idivm_hit IS NULL)
     OR NOT (
-      old_rows.v__s IS NOT DISTINCT FROM CASE WHEN new_rows.idivm_hit THEN new_rows.v__s ELSE old_rows.v__s END
-      AND old_rows.v__t IS NOT DISTINCT FROM CASE WHEN new_rows.idivm_hit THEN new_rows.v__t ELSE old_rows.v__t END
-      AND old_rows.count__rows IS NOT DISTINCT FROM CASE WHEN new_rows.idivm_hit THEN new_rows.count__rows ELSE old_rows.count__rows END
-      AND old_rows.count__a__y IS NOT DISTINCT FROM CASE WHEN new_rows.idivm_hit THEN new_rows.count__a__y ELSE old_rows.count__a__y END
-      AND old_rows.count__a__z IS NOT DISTINCT FROM CASE WHEN new_rows.idivm_hit THEN new_rows.count__a__z ELSE old_rows.count__a__z END
+      CASE
+        WHEN new_rows.idivm_hit
+        THEN old_rows.v__s IS NOT DISTINCT FROM new_rows.v__s
+        AND old_rows.v__t IS NOT DISTINCT FROM new_rows.v__t
+        AND old_rows.count__rows IS NOT DISTINCT FROM new_rows.count__rows
+        AND old_rows.count__a__y IS NOT DISTINCT FROM new_rows.count__a__y
+        AND old_rows.count__a__z IS NOT DISTINCT FROM new_rows.count__a__z
+        ELSE TRUE
+      END
     )
 ) AS d
 ON v.x IS NOT DISTINCT FROM d.a__x

@@ -80,7 +80,7 @@ USING (
       ELSE 'U'
     END AS idivm_op,
     CASE WHEN new_rows.idivm_hit THEN new_rows.a__k ELSE old_rows.a__k END AS a__k,
-    CASE WHEN new_rows.idivm_hit THEN new_rows.a__y ELSE CASE WHEN upd.idivm_hit THEN upd.a__y ELSE old_rows.a__y END
+    CASE WHEN new_rows.idivm_hit THEN new_rows.a__y WHEN upd.idivm_hit THEN upd.a__y ELSE old_rows.a__y
     END AS a__y
   FROM (SELECT *, TRUE AS idivm_hit FROM old_rows) AS old_rows
   FULL OUTER JOIN (SELECT *, TRUE AS idivm_hit FROM new_rows) AS new_rows
@@ -91,10 +91,12 @@ USING (
     old_rows.idivm_hit IS NULL
     OR (old_rows.idivm_dead AND new_rows.idivm_hit IS NULL)
     OR NOT (
-      old_rows.a__y IS NOT DISTINCT FROM CASE
+      CASE
         WHEN new_rows.idivm_hit
-        THEN new_rows.a__y
-        ELSE CASE WHEN upd.idivm_hit THEN upd.a__y ELSE old_rows.a__y END
+        THEN old_rows.a__y IS NOT DISTINCT FROM new_rows.a__y
+        WHEN upd.idivm_hit
+        THEN old_rows.a__y IS NOT DISTINCT FROM upd.a__y
+        ELSE TRUE
       END
     )
 ) AS d

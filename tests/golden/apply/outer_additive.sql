@@ -306,10 +306,14 @@ USING (
     old_rows.idivm_hit IS NULL
     OR (old_rows.idivm_dead AND new_rows.idivm_hit IS NULL)
     OR NOT (
-      old_rows.v__n IS NOT DISTINCT FROM CASE WHEN new_rows.idivm_hit THEN new_rows.v__n ELSE old_rows.v__n END
-      AND old_rows.v__m IS NOT DISTINCT FROM CASE WHEN new_rows.idivm_hit THEN new_rows.v__m ELSE old_rows.v__m END
-      AND old_rows.v__s IS NOT DISTINCT FROM CASE WHEN new_rows.idivm_hit THEN new_rows.v__s ELSE old_rows.v__s END
-      AND old_rows.count__b__z IS NOT DISTINCT FROM CASE WHEN new_rows.idivm_hit THEN new_rows.count__b__z ELSE old_rows.count__b__z END
+      CASE
+        WHEN new_rows.idivm_hit
+        THEN old_rows.v__n IS NOT DISTINCT FROM new_rows.v__n
+        AND old_rows.v__m IS NOT DISTINCT FROM new_rows.v__m
+        AND old_rows.v__s IS NOT DISTINCT FROM new_rows.v__s
+        AND old_rows.count__b__z IS NOT DISTINCT FROM new_rows.count__b__z
+        ELSE TRUE
+      END
     )
 ) AS d
 ON v.x IS NOT DISTINCT FROM d.a__x

@@ -87,8 +87,12 @@ USING (
     old_rows.idivm_hit IS NULL
     OR (old_rows.idivm_dead AND new_rows.idivm_hit IS NULL)
     OR NOT (
-      CAST(old_rows.v__s AS STRING) IS NOT DISTINCT FROM CAST(CASE WHEN new_rows.idivm_hit THEN new_rows.v__s ELSE old_rows.v__s END AS STRING)
-      AND CAST(old_rows.v__m AS STRING) IS NOT DISTINCT FROM CAST(CASE WHEN new_rows.idivm_hit THEN new_rows.v__m ELSE old_rows.v__m END AS STRING)
+      CASE
+        WHEN new_rows.idivm_hit
+        THEN CAST(old_rows.v__s AS STRING) IS NOT DISTINCT FROM CAST(new_rows.v__s AS STRING)
+        AND CAST(old_rows.v__m AS STRING) IS NOT DISTINCT FROM CAST(new_rows.v__m AS STRING)
+        ELSE TRUE
+      END
     )
 ) AS d
 ON v.x IS NOT DISTINCT FROM d.a__x
