@@ -87,6 +87,7 @@ def test_the_whole_view_recomputed_writes_what_differs(shop: Project) -> None:
         assert shop.is_exact(view)
 
 
+@pytest.mark.long
 def test_a_rebuild_leaves_keys_to_the_refresh_that_relies_on_them(shop: Project) -> None:
     """ADR 0022. A row with the key of another one comes, is in the view that is rebuilt, and goes: as an i-diff it would take
     both away."""

@@ -50,6 +50,7 @@ def test_minimum_values_are_inserted_and_deleted(edges: Project, ansi: str) -> N
     assert [edges.differences(each) for each in (model, total)] == [[], []]
 
 
+@pytest.mark.long
 def test_a_stream_in_complete_mode_that_writes_nothing(edges: Project, tmp_path: Path) -> None:
     """It removes all rows, and its commit counts none."""
     edges.table("source", "g int", "(1)", "(2)")

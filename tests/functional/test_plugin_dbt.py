@@ -136,6 +136,7 @@ def test_ansi_and_time_zone_are_the_profile_s(project: Any) -> None:
     assert "CAST_INVALID_INPUT" in project.results("run", fails=True)["bad"].message
 
 
+@pytest.mark.long
 def test_another_time_zone_rebuilds(project: Any) -> None:
     """Rows that were computed in one zone are not maintained in another."""
     feed = "tblproperties ('delta.enableChangeDataFeed' = 'true')"

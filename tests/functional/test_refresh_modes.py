@@ -143,6 +143,7 @@ def test_equivalence_query(shop: Project) -> None:
     assert sorted(row["idivm_difference"] for row in shop.differences(model)) == [-1, 1]
 
 
+@pytest.mark.long
 def test_several_inputs_at_once(shop: Project) -> None:
     """Partners that are inserted, deleted and updated together, NULLs and moved rows."""
     model = shop.model("spj", SPJ, KEYS)
@@ -173,6 +174,7 @@ def test_groups(shop: Project) -> None:
     assert shop.rows("select * from $.groups") == {}
 
 
+@pytest.mark.long
 def test_global_aggregate(shop: Project) -> None:
     """One row always, also over nothing."""
     add_log(shop)
@@ -197,6 +199,7 @@ def test_bag(shop: Project) -> None:
     assert shop.rows("select * from $.bag") == {(1, 10, "x"): 4, (3, 1, "cy"): 1}
 
 
+@pytest.mark.long
 def test_self_join_and_union(shop: Project) -> None:
     model = shop.model("pairs", """select a.id as one, b.id as other from $.orders a join $.orders b on a.cust = b.cust
                                    union all select id, cust from $.orders where price > 2""", KEYS)
