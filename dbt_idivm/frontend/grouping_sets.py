@@ -41,9 +41,8 @@ def sets_of(clause: exp.Expr) -> tuple[Set, ...]:
 
 
 def grouped_by(clause: exp.Expr) -> Iterator[exp.Expr]:
-    """All expressions of the clause in the order of grouping_id, some more than once: those of sets before others."""
-    after = clause.args.get("grouping_sets")
-    for each in (*(after or ()), *_written(clause)):
+    """All expressions of the clause in the order of grouping_id, some more than once."""
+    for each in (*_written(clause), *_after(clause)):
         yield from _members(each)
 
 
