@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from contextlib import suppress
 from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Protocol
 
@@ -15,7 +14,7 @@ from dbt_idivm.cached import cached_property
 from dbt_idivm.errors import Finding, finding
 from dbt_idivm.frontend.env import Env
 from dbt_idivm.frontend.generators import holds_generator
-from dbt_idivm.frontend.grouped_by_sets import Again, GroupedBySets
+from dbt_idivm.frontend.grouped_by_sets import Again, GroupedBySets, names_in
 from dbt_idivm.frontend.grouping_sets import grouped_by, has_sets, sets_of
 from dbt_idivm.frontend.resolve import (
     Aliases,
@@ -28,7 +27,7 @@ from dbt_idivm.frontend.resolve import (
     own_nodes,
     rebuilt,
 )
-from dbt_idivm.frontend.scope import Ambiguous, Scope, Unknown
+from dbt_idivm.frontend.scope import Entry, Scope
 from dbt_idivm.frontend.types import incomparable_attributes
 from dbt_idivm.operators import Aggregate, Project, Select
 from dbt_idivm.operators.aggregate import FUNCTIONS, Call
@@ -141,7 +140,7 @@ class Grouping:
         clause, aliases = self.node.args["group"], aliases_of(items)
         resolver = Resolver(self.scope, self.env, self.lowering.findings, aliases)
         known: dict[int, Canonical] = {}
-        keys: dict[Canonical, tuple[exp.Expr, str]] = {}
+        keys: dict[Canonical, tuple[exp.Expr, frozenset[Entry | str]]] = {}
         for raw in grouped_by(clause):
             expression = self._grouped(raw, items, resolver)
             if expression is None:
@@ -150,8 +149,8 @@ class Grouping:
                 self._report(228, raw, what=f"the constant {self.env.text.source(raw)} in a grouping set")
                 continue
             known[id(raw)] = self._known(expression)
-            _, before = keys.setdefault(known[id(raw)], (expression, self._way(raw, items)))
-            if before != self._way(raw, items):
+            _, names = keys.setdefault(known[id(raw)], (expression, names_in(raw, items, self.scope)))
+            if names != names_in(raw, items, self.scope):
                 self._report(228, raw, what=f"{self.env.text.source(raw)} in grouping sets under two names")
         places = {key: place for place, key in enumerate(keys)}
         sets = tuple(frozenset(places[known[id(raw)]] for raw in each if id(raw) in known) for each in sets_of(clause))
@@ -161,20 +160,6 @@ class Grouping:
         for key, expression in zip(keys, expressions, strict=True):
             alias = self._alias(items, expression) or described(expression)
             self.groups[key] = self.lowering.names.attribute(self.sets.union, short(alias))
-
-    def _way(self, raw: exp.Expr, items: Sequence[SelectItem]) -> str:
-        """The alias by which GROUP BY means an expression, which Spark takes as another one than the expression itself."""
-        inner = bare(raw)
-        if isinstance(inner, exp.Literal):
-            item = items[int(inner.name) - 1]
-            return "" if isinstance(item.raw, exp.Column) and item.raw.name.lower() == item.name.lower() else item.name.lower()
-        if isinstance(inner, exp.Column):
-            with suppress(Ambiguous):
-                try:
-                    self.scope.resolve(tuple(part.name for part in inner.parts))
-                except Unknown:
-                    return inner.parts[0].name.lower()
-        return ""
 
     def _grouped(self, raw: exp.Expr, items: Sequence[SelectItem], resolver: Resolver) -> exp.Expr | None:
         """One expression of GROUP BY; None if it cannot be one."""
@@ -255,14 +240,12 @@ class Grouping:
 
     def _of_set(self, node: exp.Grouping | exp.GroupingId, raw: exp.Expr) -> exp.Expr:
         """grouping(x) or grouping_id(x, …) over the branch."""
-        keys = list(self.groups)[:len(self.sets.keys)] if self.sets is not None else []
-        asked = [self._known(each) for each in node.expressions]
-        if self.sets is not None and isinstance(node, exp.GroupingId) and asked in ([], keys):
-            return self.sets.grouping_id()
-        if self.sets is not None and isinstance(node, exp.Grouping) and len(asked) == 1 and asked[0] in keys:
-            return self.sets.grouping(keys.index(asked[0]))
-        self._report(229, raw, what=f"{self.env.text.source(raw)}: not the expressions of ROLLUP, CUBE or GROUPING SETS")
-        return exp.null()
+        value = None
+        if self.sets is not None:
+            value = self.sets.mark(node, [self._known(each) for each in node.expressions], list(self.groups))
+        if value is None:
+            self._report(229, raw, what=f"{self.env.text.source(raw)}: not the expressions of ROLLUP, CUBE or GROUPING SETS")
+        return value or exp.null()
 
     def _call(self, node: exp.AggFunc, raw: exp.Expr, alias: str) -> str:
         """The attribute of one aggregate; equal aggregates share one."""

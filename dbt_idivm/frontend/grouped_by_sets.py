@@ -5,14 +5,16 @@
                                                                                ∪ π_{NULL → a', NULL → b', a → x}(R))
     grouping(b)                                       CASE WHEN branch IN (0) THEN 0 ELSE 1 END
 
-Aggregates read the columns as they are, and the select list what is grouped by. The branch is one of the groups: a NULL of the data
-is not the NULL of a set, and one set that is written twice gives its groups twice.
+Aggregates read the columns as they are, and the select list what is grouped by. The branch is one of the groups: a NULL of the
+data is not the NULL of a set, and one set that is written twice gives its groups twice.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
+from contextlib import suppress
 from dataclasses import dataclass, field
+from typing import TYPE_CHECKING
 
 from sqlglot import exp
 
@@ -20,14 +22,19 @@ from dbt_idivm.algebra.expressions import column, passing, short, substitute
 from dbt_idivm.algebra.inference import VOID, certain_type
 from dbt_idivm.algebra.operator import Operator
 from dbt_idivm.frontend.names import Names
+from dbt_idivm.frontend.resolve import Canonical, bare, own_nodes
+from dbt_idivm.frontend.scope import Ambiguous, Entry, Scope, Unknown
 from dbt_idivm.operators import Project, UnionAll
+
+if TYPE_CHECKING:
+    from dbt_idivm.frontend.aggregate import SelectItem
 
 Again = Callable[[], Operator]
 
 
 @dataclass
 class GroupedBySets:
-    """The ∪ below the γ of one SELECT. `keys` are grouped by, in the order of grouping_id; a set has the places of its keys there.
+    """The ∪ below the γ of one SELECT. `keys` are grouped by, in the order of grouping_id; a set has the places of its keys.
 
     `again` gives the rows once more, with other attributes in the same places.
     """
@@ -52,6 +59,13 @@ class GroupedBySets:
         if attribute not in self.passed:
             self.passed[attribute] = self.names.attribute(self.union, short(attribute))
         return self.passed[attribute]
+
+    def mark(self, node: exp.Grouping | exp.GroupingId, asked: list[Canonical], groups: list[Canonical]) -> exp.Expr | None:
+        """grouping(x) or grouping_id(x, …); None where Spark takes no such x. The keys are the first of the groups."""
+        keys = groups[:len(self.keys)]
+        if isinstance(node, exp.GroupingId):
+            return self.grouping_id() if asked in ([], keys) else None
+        return self.grouping(keys.index(asked[0])) if len(asked) == 1 and asked[0] in keys else None
 
     def grouping(self, place: int) -> exp.Expr:
         """grouping(key)"""
@@ -100,10 +114,31 @@ class GroupedBySets:
         return (Project(rows, (*passing(rows.columns), *added)) if added else rows), tuple(sources)
 
 
-# Wrong as a mere NULL: the ∪ would have no type that is certain, and a ∪ above it would be cast as one of INT and NULL.
+# Wrong as a mere NULL: of GROUP BY a GROUPING SETS (()) the column would have no type. Where another set has the key, the type of
+# the ∪ would be right, but not certain.
 def _null(value: exp.Expr, rows: Operator) -> exp.Expr:
     """NULL of the type of an expression."""
     kind = certain_type(value, rows.certain_types)
     if kind is not None and kind != VOID:
         return exp.Cast(this=exp.null(), to=kind.copy())
     return exp.Case(ifs=[exp.If(this=exp.false(), true=value)])
+
+
+# Wrong without it: c0 and c1 of (SELECT a AS c0, a AS c1 …) are one attribute here, but in ROLLUP (c0, c1) one may be NULL while
+# the other is not. Likewise y and a of SELECT a AS y … GROUP BY ROLLUP (y, a).
+def names_in(raw: exp.Expr, items: Sequence[SelectItem], scope: Scope) -> frozenset[Entry | str]:
+    """What the names in an expression of GROUP BY are: columns of FROM, or aliases."""
+    inner = bare(raw)
+    if isinstance(inner, exp.Literal):
+        item = items[int(inner.name) - 1]
+        if not isinstance(item.raw, exp.Column) or item.raw.name.lower() != item.name.lower():
+            return frozenset({item.name.lower()})
+        inner = item.raw
+    found: set[Entry | str] = set()
+    for name in (each for each in own_nodes(inner) if isinstance(each, exp.Column)):
+        with suppress(Ambiguous):
+            try:
+                found.add(scope.resolve(tuple(part.name for part in name.parts))[0])
+            except Unknown:
+                found.add(name.parts[0].name.lower())
+    return frozenset(found)

@@ -32,7 +32,7 @@ from dbt_idivm.operators import Aggregate, Join, OneRow, OuterJoin, Project, Sca
 from dbt_idivm.operators.aggregate import FUNCTIONS
 from dbt_idivm.relation_name import name_parts
 
-_CALLS = (exp.Window, *FUNCTIONS.values(), exp.Grouping, exp.GroupingId)
+_CALLS: tuple[type[exp.Expr], ...] = (exp.Window, *FUNCTIONS.values(), exp.Grouping, exp.GroupingId)
 
 
 @dataclass(frozen=True)

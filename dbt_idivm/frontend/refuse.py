@@ -142,7 +142,7 @@ def _named(name: str, node: exp.Expr, text: Text) -> Finding | None:
     place, source = text.place(node), text.source(node)
     if name == "unix_timestamp" and not any(node.iter_expressions()):
         return finding(206, place, function=source)
-    if name in functions.SCALAR or name in FUNCTIONS or name in functions.OF_SETS or name in sugar.FUNCTIONS or name in generators.NAMES:
+    if any(name in known for known in (functions.SCALAR, FUNCTIONS, functions.OF_SETS, sugar.FUNCTIONS, generators.NAMES)):
         return None
     if name in window.NAMES and not isinstance(node, exp.Anonymous):
         if is_over_window(node):

@@ -63,8 +63,11 @@ MISREADINGS = {
         _MORE_SETS),
     "sets: the type of a key that is missing": build(
         "t(k int, d decimal(10,2), s string; k)",
-        "SELECT CAST(d AS STRING) AS d, n FROM (SELECT d, count(*) AS n FROM t GROUP BY ROLLUP (d) UNION ALL SELECT 1.5, k FROM t)",
+        "SELECT CAST(d AS STRING) AS d, n FROM (SELECT d, count(*) AS n FROM t GROUP BY ROLLUP (d) "
+        "UNION ALL SELECT 1.5, k FROM t)",
         {"t": [(1, "1.50", "a"), (2, "2.00", "b")]}, {"t": [(1, "1.50", "a"), (2, None, "b"), (3, "7.25", "c")]}),
+    "sets: a key that no set has": build(
+        _T, "SELECT a, typeof(a) AS t, grouping(a) AS g, count(*) AS n FROM t GROUP BY a GROUPING SETS (())", _SETS, _MORE_SETS),
     "sets: NOT IN over a key that cannot be NULL": build(
         _T, "SELECT k FROM t AS o WHERE o.a NOT IN (SELECT q.k FROM (SELECT k, count(*) AS n FROM t GROUP BY ROLLUP (k)) AS q)",
         {"t": [(1, 9, 1, 1)]}, {"t": [(1, 9, 1, 1), (2, 8, 1, 1)]}, _NO_SETS),

@@ -285,7 +285,8 @@ def grouping_sets(d: Drawn) -> Query:
     keys = d.different(("a", "b", "s", "a + 1", "k", "b % 2"), int(d.of("1", "2", "2", "3")))
     first, last, every = keys[0], keys[-1], ", ".join(keys)
     by = d.of(f"ROLLUP ({every})", f"{every} WITH ROLLUP", f"CUBE ({every})", f"{every} WITH CUBE", f"{first}, ROLLUP ({every})",
-              f"GROUPING SETS (({every}), {last}, ())", f"GROUPING SETS ({first}, ({last}))", f"{every} GROUPING SETS (({last}), ())",
+              f"GROUPING SETS (({every}), {last}, ())", f"GROUPING SETS ({first}, ({last}))",
+              f"{every} GROUPING SETS (({last}), ())",
               f"GROUPING SETS (ROLLUP ({every}), ({first}))", f"ROLLUP ({first}), CUBE ({last})", f"ROLLUP (({every}), b)",
               f"GROUPING SETS (({every}))", "GROUPING SETS (())", f"{last}, CUBE ({first})", f"ROLLUP ({first}, {first})")
     if "(())" in by:
@@ -295,7 +296,8 @@ def grouping_sets(d: Drawn) -> Query:
     calls = d.some(("count(*)", "sum(a)", "sum(b)", "min(a)", "max(s)", "count(DISTINCT a)", "avg(b)", "count(s)",
                     "sum(b) FILTER (WHERE a > 0)", "sum(a + b)"), 1, 2)
     items = ", ".join(f"{each} AS c{number}" for number, each in enumerate([*keys, *marks, *calls]))
-    source = d.of("t", "t", "(SELECT * FROM t WHERE a > 0) AS t", "(SELECT a, b, s, k FROM t UNION ALL SELECT a, c, k, k FROM r) AS t")
+    source = d.of("t", "t", "(SELECT * FROM t WHERE a > 0) AS t",
+                  "(SELECT a, b, s, k FROM t UNION ALL SELECT a, c, k, k FROM r) AS t")
     tests = [f"{first} > 0", f"{first} IS NULL", f"{calls[0]} > 1", "c0 > 0", *([f"{marks[0]} = 1"] if keys else [])]
     having = d.of("", "", *(f" HAVING {test}" for test in tests))
     where = d.where(("a", "b"), 4)
@@ -310,9 +312,10 @@ def grouping_sets(d: Drawn) -> Query:
         f"SELECT {shown}, sum(sum(b)) OVER (PARTITION BY {marks[0]}) AS w FROM t{where} GROUP BY {by}",
         f"SELECT {shown}, rank() OVER (ORDER BY count(*)) AS w FROM t GROUP BY {by}",
         f"SELECT {shown}, sum(b) / (SELECT max(c) FROM r WHERE c > 0) AS w FROM t GROUP BY {by}",
-        f"SELECT {shown}, count(*) AS n FROM t JOIN r USING (k) GROUP BY {by.replace('a', 't.a') if 'GROUPING' not in by else 'r.a'}"
-        if not grouped or "a" not in grouped[0] else plain,
-        f"WITH w AS (SELECT b, sum(a) AS a, count(*) AS k, max(s) AS s FROM t GROUP BY b) {plain.replace('FROM t', 'FROM w AS t')}")
+        f"SELECT t.a, r.c, count(*) AS n, max(t.s) AS m FROM t {d.of('', 'LEFT ')}JOIN r USING (k) GROUP BY "
+        f"{d.of('ROLLUP', 'CUBE')} (t.a, r.c)",
+        f"WITH w AS (SELECT b, sum(a) AS a, count(*) AS k, max(s) AS s FROM t GROUP BY b) "
+        f"{plain.replace('FROM t', 'FROM w AS t')}")
 
 
 # An expression that may raise, and a condition under which it does not.
