@@ -212,7 +212,7 @@ MISREAD = (
     Misread("marks of sets are integers", marks_of_sets_are_integers, ("sets: types of grouping",)),
     Misread("keys of sets are before those of GROUP BY", sets_before_keys, ("sets: the keys are before those of the sets",)),
     Misread("equal sets are one", one_of_equal_sets, ("sets: one set twice",)),
-    Misread("a missing key has no type", keys_without_a_type, ("sets: a key that no set has",)),
+    Misread("a missing key has no type", keys_without_a_type, (), ("sets: a key that no set has",)),
     Misread("a set of no keys has a row without rows", a_row_for_no_rows, ("sets: the empty set alone",)),
     Misread("values are negated in their own type", with_additive_rule("additive_sum", delta=additive.sum_delta),
             about("extreme"), later=True, way="additive"),
