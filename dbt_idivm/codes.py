@@ -115,9 +115,10 @@ CODES: tuple[ErrorCode, ...] = (
         "write it as such an EXISTS, as an inner join on a unique key, or with an aggregated derived table, " + _REBUILD,
         "subqueries"),
     ErrorCode(
-        "IDIVM-210", "not yet", "{what}",
-        "each row belongs to several groups at once; there are no rules for that yet",
-        "write one GROUP BY per grouping and combine them with UNION ALL, " + _REBUILD, "grouping sets"),
+        "IDIVM-210", "not yet", "GROUP BY with more than {most} grouping sets",
+        "each set is a branch of a union with rules for its changes, and the statement of a refresh would become too long",
+        "write the sets that are needed with GROUPING SETS, or divide them between several models, " + _REBUILD,
+        "more grouping sets"),
     ErrorCode(
         "IDIVM-211", "not yet", "{what}",
         "there is no rule for this generator yet; there are rules for explode, posexplode, inline and stack",

@@ -62,6 +62,8 @@ CONSTRUCTS: tuple[Construct, ...] = (
               "select cid, bool_and(price > 10) as a, bit_or(amount) as b from orders group by cid"),
     Construct("stddev, variance, median and their like",
               "select cid, stddev(price) as a, median(amount) as b from orders group by cid"),
+    Construct("ROLLUP, CUBE, GROUPING SETS",
+              "select cid, status, sum(price) as s, grouping_id() as g from orders group by rollup (cid, status)"),
     Construct("HAVING", "select cid, count(*) as n from orders group by cid having count(*) > 1"),
     Construct("aggregate without GROUP BY", "select count(*) as n, sum(price) as s from orders"),
     Construct("CTEs and derived tables",

@@ -1,9 +1,9 @@
-"""GROUP BY and HAVING of one SELECT → π (what groups and arguments are computed from), γ, σ."""
+"""GROUP BY and HAVING of one SELECT → π (what groups and arguments are computed from), ∪ of grouping sets, γ, σ."""
 
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Protocol
 
 from sqlglot import exp
@@ -14,6 +14,8 @@ from dbt_idivm.cached import cached_property
 from dbt_idivm.errors import Finding, finding
 from dbt_idivm.frontend.env import Env
 from dbt_idivm.frontend.generators import holds_generator
+from dbt_idivm.frontend.grouped_by_sets import Again, GroupedBySets, names_in
+from dbt_idivm.frontend.grouping_sets import grouped_by, has_sets, sets_of
 from dbt_idivm.frontend.resolve import (
     Aliases,
     Canonical,
@@ -25,7 +27,7 @@ from dbt_idivm.frontend.resolve import (
     own_nodes,
     rebuilt,
 )
-from dbt_idivm.frontend.scope import Scope
+from dbt_idivm.frontend.scope import Entry, Scope
 from dbt_idivm.frontend.types import incomparable_attributes
 from dbt_idivm.operators import Aggregate, Project, Select
 from dbt_idivm.operators.aggregate import FUNCTIONS, Call
@@ -71,10 +73,13 @@ class Grouping:
     computed: dict[Canonical, tuple[str, exp.Expr]] = field(default_factory=dict)  # expression → attribute, definition
     calls: dict[tuple[str, str | None, bool], Call] = field(default_factory=dict)
     scalars: Mapping[int, exp.Expr] = field(default_factory=dict)  # values of subqueries in the select list and in HAVING
+    again: Again | None = None  # the rows once more, for a SELECT with grouping sets
+    sets: GroupedBySets | None = None
 
     def key(self, expression: exp.Expr) -> str:
         """The attribute of a group that GROUP BY need not name."""
-        return self.groups.setdefault(self._known(expression), self._attribute(expression, ""))
+        attribute = self._attribute(expression, "")
+        return self.groups.setdefault(self._known(expression), attribute if self.sets is None else self.sets.output(attribute))
 
     def count(self) -> str:
         """The attribute of count(*), which no item names."""
@@ -82,14 +87,19 @@ class Grouping:
 
     def apply(self, items: Sequence[SelectItem]) -> tuple[Operator, tuple[exp.Expr, ...]]:
         """γ and the HAVING above it; with each item's expression over γ's attributes."""
-        for expression in _without_constants(self._group_expressions(items)):
-            self.groups.setdefault(self._known(expression), self._attribute(expression, self._alias(items, expression)))
+        if has_sets(self.node.args.get("group")):
+            self._group_by_sets(items)
+        else:
+            for expression in _without_constants(self._group_expressions(items)):
+                self.groups.setdefault(self._known(expression), self._attribute(expression, self._alias(items, expression)))
         expressions = tuple(self._over_groups(i.expression, i.raw, i.name if i.named else "") for i in items)
         having = self._having(items)
-        if not self.groups and not self.calls:
+        if not self.groups and not self.calls and self.sets is None:
             self.count()  # HAVING alone makes one group of all rows
         below = self._below()
         groups = tuple(dict.fromkeys(self.groups.values()))
+        if self.sets is not None:
+            groups += (self.sets.branch,)
         place = self.env.text.place(self.node.args.get("group") or self.node, "GROUP")
         self.lowering.findings += incomparable_attributes(groups, below, place, "GROUP BY")
         self._refuse_incomparable(below)
@@ -124,6 +134,32 @@ class Grouping:
 
     def _names_a_column(self, name: str, resolver: Resolver) -> bool:
         return name in resolver.aliases or any(entry.name.lower() == name for entry in self.scope.visible)
+
+    def _group_by_sets(self, items: Sequence[SelectItem]) -> None:
+        """The groups of ROLLUP, CUBE and GROUPING SETS."""
+        clause, aliases = self.node.args["group"], aliases_of(items)
+        resolver = Resolver(self.scope, self.env, self.lowering.findings, aliases)
+        known: dict[int, Canonical] = {}
+        keys: dict[Canonical, tuple[exp.Expr, frozenset[Entry | str]]] = {}
+        for raw in grouped_by(clause):
+            expression = self._grouped(raw, items, resolver)
+            if expression is None:
+                continue
+            if not expression.find(exp.Column):
+                self._report(228, raw, what=f"the constant {self.env.text.source(raw)} in a grouping set")
+                continue
+            known[id(raw)] = self._known(expression)
+            _, names = keys.setdefault(known[id(raw)], (expression, names_in(raw, items, self.scope)))
+            if names != names_in(raw, items, self.scope):
+                self._report(228, raw, what=f"{self.env.text.source(raw)} in grouping sets under two names")
+        places = {key: place for place, key in enumerate(keys)}
+        sets = tuple(frozenset(places[known[id(raw)]] for raw in each if id(raw) in known) for each in sets_of(clause))
+        assert self.again is not None
+        expressions = tuple(expression for expression, _ in keys.values())
+        self.sets = GroupedBySets(self.rows, self.again, self.lowering.names, self.name, expressions, sets)
+        for key, expression in zip(keys, expressions, strict=True):
+            alias = self._alias(items, expression) or described(expression)
+            self.groups[key] = self.lowering.names.attribute(self.sets.union, short(alias))
 
     def _grouped(self, raw: exp.Expr, items: Sequence[SelectItem], resolver: Resolver) -> exp.Expr | None:
         """One expression of GROUP BY; None if it cannot be one."""
@@ -189,6 +225,8 @@ class Grouping:
             group = self.groups.get(self._known(node))
             if group is not None:
                 return column(group)
+            if isinstance(node, exp.Grouping | exp.GroupingId):
+                return self._of_set(node, raw)
             if is_aggregate(node):
                 return column(self._call(node, raw, name if node is whole else ""))
             if isinstance(node, exp.Column) and node.name in self._of_scalars:
@@ -200,11 +238,23 @@ class Grouping:
 
         return whole.transform(replace, copy=False)
 
+    def _of_set(self, node: exp.Grouping | exp.GroupingId, raw: exp.Expr) -> exp.Expr:
+        """grouping(x) or grouping_id(x, …) over the branch."""
+        value = None
+        if self.sets is not None:
+            value = self.sets.mark(node, [self._known(each) for each in node.expressions], list(self.groups))
+        if value is None:
+            self._report(229, raw, what=f"{self.env.text.source(raw)}: not the expressions of ROLLUP, CUBE or GROUPING SETS")
+        return value or exp.null()
+
     def _call(self, node: exp.AggFunc, raw: exp.Expr, alias: str) -> str:
         """The attribute of one aggregate; equal aggregates share one."""
         distinct = isinstance(node.this, exp.Distinct)
         operand = bare(node.this.expressions[0] if distinct else node.this)
-        if operand.find(exp.AggFunc, exp.Window):
+        if operand.find(exp.Grouping, exp.GroupingId):
+            self._report(228, raw, what=f"grouping inside {_NAMES[type(node)]}")
+            operand = exp.null()
+        elif operand.find(exp.AggFunc, exp.Window):
             self._report(229, raw, what=f"an aggregate or a window function inside {_NAMES[type(node)]}")
             operand = exp.null()
         function = _NAMES[type(node)]
@@ -243,7 +293,11 @@ class Grouping:
                 self.lowering.findings += incomparable_attributes((call.argument,), below, place, use)
 
     def _below(self) -> Operator:
-        """π of what γ reads, if something of it is computed."""
+        """π of what γ reads, if something of it is computed; ∪ of grouping sets."""
+        if self.sets is not None:
+            self.calls = {key: replace(call, argument=call.argument and self.sets.output(call.argument))
+                          for key, call in self.calls.items()}
+            return self.sets.united(tuple(self.groups.values())[:len(self.sets.keys)], dict(self.computed.values()))
         if not self.computed:
             return self.rows
         used = [*self.groups.values(), *(call.argument for call in self.calls.values() if call.argument)]

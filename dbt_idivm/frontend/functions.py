@@ -80,9 +80,12 @@ ORDERED = _words("""
 # Aggregates that have no rule yet.
 AGGREGATE = _words("""
     any approx_count_distinct bitmap_and_agg bitmap_construct_agg bitmap_or_agg corr count_min_sketch covar_pop covar_samp
-    grouping grouping_id hll_sketch_agg hll_union_agg percentile percentile_cont percentile_disc regr_avgx regr_avgy
+    hll_sketch_agg hll_union_agg percentile percentile_cont percentile_disc regr_avgx regr_avgy
     regr_count regr_intercept regr_r2 regr_slope regr_sxx regr_sxy regr_syy some try_avg try_sum
 """)
+
+# What a group belongs to, among those of ROLLUP, CUBE and GROUPING SETS.
+OF_SETS = _words("grouping grouping_id")
 
 # One row becomes several.
 GENERATOR = _words("""

@@ -32,6 +32,8 @@ from dbt_idivm.operators import Aggregate, Join, OneRow, OuterJoin, Project, Sca
 from dbt_idivm.operators.aggregate import FUNCTIONS
 from dbt_idivm.relation_name import name_parts
 
+_CALLS: tuple[type[exp.Expr], ...] = (exp.Window, *FUNCTIONS.values(), exp.Grouping, exp.GroupingId)
+
 
 @dataclass(frozen=True)
 class Rows:
@@ -282,7 +284,7 @@ class Lowering:
     def refuse_aggregates(self, node: exp.Expr, env: Env, clause: str) -> None:
         """Of a subquery it may be one of the outer query, which Spark has and no rule."""
         text = env.text
-        for call in (each for each in own_nodes(node) if isinstance(each, (exp.Window, *FUNCTIONS.values()))):
+        for call in (each for each in own_nodes(node) if isinstance(each, _CALLS)):
             kind = "window function" if isinstance(call, exp.Window) else "aggregate"
             what = f"{kind} {text.source(call)} in {clause}"
             self.findings.append(finding(208 if env.outer else 229, text.place(call), what=what))

@@ -13,7 +13,7 @@ from sqlglot import TokenType, exp
 
 from dbt_idivm.algebra.expressions import DIALECT
 from dbt_idivm.errors import Finding, finding
-from dbt_idivm.frontend import functions, generators, limit, pivot, sugar, window
+from dbt_idivm.frontend import functions, generators, grouping_sets, limit, pivot, sugar, window
 from dbt_idivm.frontend.dialect import tokens_of
 from dbt_idivm.frontend.invalid import arguments, branches, double_name, symmetric
 from dbt_idivm.frontend.resolve import is_over_window
@@ -71,11 +71,14 @@ def set_operation(node: exp.Expr, text: Text) -> Finding | None:
 
 
 def grouping(node: exp.Expr, text: Text) -> Finding | None:
-    names: dict[type, str] = {exp.Cube: "CUBE", exp.Rollup: "ROLLUP", exp.GroupingSets: "GROUPING SETS"}
-    what = names.get(type(node))
-    if what is None:
+    """Grouping sets that Spark does not accept, and too many of them."""
+    if not isinstance(node, exp.Group) or not grouping_sets.has_sets(node):
         return None
-    return finding(210, text.place(node, what.split()[0]), what=what)
+    wrong = grouping_sets.problem(node)
+    if wrong is not None:
+        return finding(229, text.place(node, "GROUP"), what=wrong)
+    most = grouping_sets.MOST_SETS
+    return finding(210, text.place(node, "GROUP"), most=most) if len(grouping_sets.sets_of(node)) > most else None
 
 
 def lateral(node: exp.Expr, text: Text) -> Finding | None:
@@ -139,7 +142,7 @@ def _named(name: str, node: exp.Expr, text: Text) -> Finding | None:
     place, source = text.place(node), text.source(node)
     if name == "unix_timestamp" and not any(node.iter_expressions()):
         return finding(206, place, function=source)
-    if name in functions.SCALAR or name in FUNCTIONS or name in sugar.FUNCTIONS or name in generators.NAMES:
+    if any(name in known for known in (functions.SCALAR, FUNCTIONS, functions.OF_SETS, sugar.FUNCTIONS, generators.NAMES)):
         return None
     if name in window.NAMES and not isinstance(node, exp.Anonymous):
         if is_over_window(node):
@@ -254,6 +257,7 @@ _KNOWN: frozenset[type[exp.Expr]] = frozenset({
     # queries
     exp.Select, exp.Union, exp.Intersect, exp.Except, exp.Subquery, exp.With, exp.CTE, exp.From, exp.Join, exp.Table, exp.Values,
     exp.TableAlias, exp.Aliases, exp.Lateral, exp.Pivot, exp.PivotAlias, exp.Where, exp.Group, exp.Having, exp.Filter,
+    exp.Rollup, exp.Cube, exp.GroupingSets,
     exp.Distinct, exp.Star, exp.Alias, exp.Limit, exp.Offset,
     # names and values
     exp.Column, exp.Identifier, exp.Literal, exp.Null, exp.Boolean, exp.Var, exp.DataType, exp.DataTypeParam,

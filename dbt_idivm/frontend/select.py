@@ -16,9 +16,11 @@ from dbt_idivm.errors import finding
 from dbt_idivm.frontend.aggregate import Grouping, is_aggregated
 from dbt_idivm.frontend.env import Env
 from dbt_idivm.frontend.generators import is_generating, with_elements
+from dbt_idivm.frontend.grouping_sets import has_sets
 from dbt_idivm.frontend.resolve import Resolver, bare, field_of
 from dbt_idivm.frontend.scalar import Scalars, with_scalars_of
 from dbt_idivm.frontend.scope import Ambiguous, Entry, Scope, Unknown
+from dbt_idivm.frontend.subquery import where
 from dbt_idivm.frontend.text import Text
 from dbt_idivm.frontend.types import incomparable_attributes
 from dbt_idivm.frontend.window import windowed
@@ -47,13 +49,14 @@ def select(lowering: Lowering, node: exp.Select, env: Env, root: Operator, scope
     """γ, σ, μ, ω, π, γ above the rows that satisfy WHERE, each only where the query has it."""
     text = env.text
     grouped = is_aggregated(node)
-    if grouped and is_generating(node) and (node.args.get("having") or (node.args.get("group") or node).args.get("all")):
-        what = "a generator beside HAVING or GROUP BY ALL"
+    clause = node.args.get("group")
+    if grouped and is_generating(node) and (node.args.get("having") or (clause or node).args.get("all") or has_sets(clause)):
+        what = "a generator beside HAVING, GROUP BY ALL or grouping sets"
         lowering.findings.append(finding(228, text.place(node, "SELECT"), what=what))
     root, scalars = with_scalars_of(lowering, node, env, root, scope)
     selected = tuple(items(lowering, node, env, scope, root.types, scalars))
     if grouped:
-        grouping = Grouping(lowering, node, env, root, scope, name, scalars=scalars)
+        grouping = Grouping(lowering, node, env, root, scope, name, scalars=scalars, again=lambda: _again(lowering, node, env))
         root, expressions = grouping.apply(selected)
         selected = tuple(replace(i, expression=e) for i, e in zip(selected, expressions, strict=True))
     root, selected = with_elements(lowering, env, root, selected, name)
@@ -65,6 +68,12 @@ def select(lowering: Lowering, node: exp.Select, env: Env, root: Operator, scope
         lowering.findings += incomparable_attributes(groups, root, place, "SELECT DISTINCT")
         root = Aggregate(root, groups, ())
     return root, scope
+
+
+def _again(lowering: Lowering, node: exp.Select, env: Env) -> Operator:
+    """The rows of FROM and WHERE with the values of subqueries once more, with other attributes in the same places."""
+    root, scope = lowering.source(node, env)
+    return with_scalars_of(lowering, node, env, where(lowering, node, env, root, scope), scope)[0]
 
 
 def items(lowering: Lowering, node: exp.Select, env: Env, scope: Scope, types: Mapping[str, exp.DataType],

@@ -10,7 +10,6 @@ from typing import Any
 
 from retail.batches import Batch
 
-PLANNED = "planned_constructs"  # models whose constructs have no rule yet, which do not count
 FAILED = ("error", "fail", "runtime error", "skipped")
 LONGEST = 600  # characters of a message
 
@@ -35,8 +34,8 @@ class Refresh:
 
     @property
     def counts(self) -> bool:
-        """Whether the share of incremental refreshes is of it: it had something to do, and a rule."""
-        return self.mode != "noop" and self.folder != PLANNED
+        """Whether the share of incremental refreshes is of it: it had something to do."""
+        return self.mode != "noop"
 
 
 @dataclass

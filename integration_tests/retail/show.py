@@ -10,7 +10,7 @@ from rich.progress import Progress, SpinnerColumn, TextColumn, TimeElapsedColumn
 from rich.table import Table
 from rich.text import Text
 
-from retail.runs import PLANNED, Round, share
+from retail.runs import Round, share
 
 STYLES = {"incremental": "green", "noop": "dim", "create": "cyan", "full": "yellow", "failed": "bold red"}
 KINDS = ("inserts", "updates", "deletes")
@@ -35,7 +35,7 @@ def modes(rounds: Sequence[Round]) -> Table:
         table.add_column("first" if number == 0 else f"batch {number}", no_wrap=True)
     found = [{each.model: each for each in done.refreshes} for done in rounds]
     folders = {each.model: each.folder for done in rounds for each in done.refreshes}
-    names = sorted(folders, key=lambda name: (folders[name] == PLANNED, folders[name], name))
+    names = sorted(folders, key=lambda name: (folders[name], name))
     for before, name in zip([None, *names], names, strict=False):
         if before is None or folders[before] != folders[name]:
             table.add_row(Text(folders[name], style="bold"))
@@ -50,7 +50,7 @@ def summary(rounds: Sequence[Round]) -> Table:
     for name in ("batch", "changes", "rows", "incremental", "rebuilt", "no-op", "share", "tests", "failed", "run s", "test s"):
         table.add_column(name, justify="left" if name in ("batch", "changes") else "right", no_wrap=True)
     for done in rounds:
-        noop = sum(each.mode == "noop" for each in done.refreshes if each.folder != PLANNED)
+        noop = sum(each.mode == "noop" for each in done.refreshes)
         kinds = ", ".join(kind for kind in KINDS if done.batch and kind in done.batch.kinds)
         table.add_row(done.title, kinds, str(done.batch.rows) if done.batch else "", str(done.incremental) if done.batch else "",
                       str(len(done.counted) - done.incremental) if done.batch else "", str(noop) if done.batch else "",
@@ -68,7 +68,7 @@ def remarks(rounds: Sequence[Round]) -> list[str]:
     found: dict[str, dict[str, None]] = {}
     for each in (each for done in rounds if done.batch for each in done.refreshes if each.mode in ("full", "create")):
         found.setdefault(str(each.reason), {})[each.model] = None
-    return [f"share: of the refreshes that had something to do, without the models in {PLANNED}.",
+    return ["share: of the refreshes that had something to do.",
             *(f"{', '.join(names)}: {reason}" for reason, names in found.items())]
 
 

@@ -16,7 +16,7 @@ sys.path.insert(0, str(PROJECT))
 
 from retail.engine import Engine, credentials_of  # noqa: E402
 from retail.play import RAW, Play, dbt_of  # noqa: E402
-from retail.runs import PLANNED, Round, share  # noqa: E402
+from retail.runs import Round, share  # noqa: E402
 from retail.show import KINDS  # noqa: E402
 
 from tests.unit.integration_project import Project  # noqa: E402
@@ -63,7 +63,6 @@ def test_the_first_load_builds_everything(played: tuple[Engine, list[Round]]) ->
     _, rounds = played
     assert {each.mode for each in rounds[0].refreshes} == {"create"}
     assert {each.model for each in rounds[0].refreshes} == {model.name for model in Project().maintained}
-    assert {each.folder for each in rounds[0].refreshes} > {PLANNED}
 
 
 def test_types_are_as_declared(played: tuple[Engine, list[Round]]) -> None:

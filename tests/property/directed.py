@@ -267,7 +267,31 @@ ELEMENTS = {
         _TAGS_OF, {"t0": [(1, "b,a", 5), (2, "a", 9), (3, "a,a", 1)]}, {"t0": [(1, "b,a", 0), (3, "b", 1)]}),
 }
 
+# DuckDB has a row for the empty set over no rows: HAVING leaves it out
+_SETS_OF = {"t0": [(1, "a", 5), (2, "a", None), (3, None, 7), (4, "b", 5)]}
+
+SETS = {
+    "rows move between the groups of sets": build(
+        _TAGS, "SELECT a.s AS c0, a.z AS c1, count(*) AS c2, sum(a.k) AS c3 FROM t0 AS a GROUP BY ROLLUP (a.s, a.z) "
+        "HAVING count(*) > 0",
+        _SETS_OF, {"t0": [(1, "b", 5), (2, "a", 7), (3, "a", None), (4, None, None)]}, {"t0": [(3, None, None)]}, {"t0": []},
+        _SETS_OF),
+    "an aggregate of what is grouped by in some sets": build(
+        _TAGS, "SELECT a.z AS c0, sum(a.z) AS c1, max(a.z) AS c2, count(DISTINCT a.s) AS c3 FROM t0 AS a GROUP BY CUBE (a.z) "
+        "HAVING count(*) > 0", _SETS_OF, {"t0": [(1, "b", 9), (2, "a", 7), (3, "c", 7)]}, {"t0": [(2, None, 7)]}, {"t0": []}),
+    "sets over a join": build(
+        "t0(k int, s string, z int; k)\nt1(k int, y int; k)",
+        "SELECT a.s AS c0, b.y AS c1, count(*) AS c2, sum(a.z) AS c3 FROM t0 AS a LEFT JOIN t1 AS b ON a.z = b.k "
+        "GROUP BY CUBE (a.s, b.y) HAVING count(*) > 0", {**_SETS_OF, "t1": [(5, 1), (7, None)]},
+        {"t1": [(5, 2), (7, 1), (8, 1)], "t0": [(1, "b", 8), (2, "a", 7), (3, None, 7)]}, {"t1": []}, {"t0": [(1, None, 1)]}),
+    "sets over a subview that is read for each": build(
+        _TAGS, "WITH w AS (SELECT b.s, b.z, count(*) AS n FROM t0 AS b GROUP BY b.s, b.z) "
+        "SELECT w.s AS c0, w.z AS c1, sum(w.n) AS c2, max(w.z) AS c3 FROM w GROUP BY ROLLUP (w.s, w.z) HAVING count(*) > 0", _SETS_OF,
+        {"t0": [(1, "b", 5), (2, "a", 7), (4, "b", 5), (5, "b", 6)]}, {"t0": []}, _SETS_OF),
+}
+
 DIRECTED = {
+    **SETS,
     **SCALARS,
     **WINDOWS,
     **ELEMENTS,

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from dataclasses import dataclass
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, replace
 from importlib import import_module
 
 import pytest
@@ -11,14 +11,15 @@ from sqlglot import exp
 
 from dbt_idivm.algebra.expressions import DIALECT, attributes, conjuncts
 from dbt_idivm.algebra.operator import Operator
-from dbt_idivm.frontend import aggregate, dialect, query
+from dbt_idivm.frontend import aggregate, dialect, grouped_by_sets, grouping_sets, query
 from dbt_idivm.frontend.aggregate import Grouping
 from dbt_idivm.frontend.env import Env
+from dbt_idivm.frontend.grouped_by_sets import GroupedBySets
 from dbt_idivm.frontend.query import Lowering
 from dbt_idivm.frontend.resolve import bare, rebuilt
 from dbt_idivm.frontend.scope import Scope
 from dbt_idivm.idiff.idiff import IDiff
-from dbt_idivm.operators import Join, Select, additive
+from dbt_idivm.operators import Aggregate, Join, Select, UnionAll, additive
 from dbt_idivm.script.plan import Plan
 from tests.property.misreadings import MISREADINGS
 from tests.property.mutations import with_additive_rule
@@ -116,6 +117,63 @@ def constants_are_groups(patch: Patch) -> None:
     patch.setattr(aggregate, "_without_constants", lambda groups: groups)
 
 
+def sets_have_no_number(patch: Patch) -> None:
+    """Groups of two sets with the same values are one."""
+    original = Grouping.apply
+
+    def apply(self: Grouping, items: Sequence[aggregate.SelectItem]) -> tuple[Operator, tuple[exp.Expr, ...]]:
+        patch.setattr(aggregate, "Aggregate", lambda below, groups, calls: Aggregate(
+            below, tuple(each for each in groups if self.sets is None or each != self.sets.branch), calls))
+        return original(self, items)
+
+    patch.setattr(Grouping, "apply", apply)
+
+
+def aggregates_read_the_keys_of_a_set(patch: Patch) -> None:
+    """sum(a) in ROLLUP (a) over NULL where the set lacks a."""
+    united = GroupedBySets.united
+
+    def of_keys(self: GroupedBySets, outputs: Sequence[str], computed: Mapping[str, exp.Expr]) -> UnionAll:
+        result = united(self, outputs, computed)
+        key_of = {expression.name: place for place, expression in enumerate(self.keys) if isinstance(expression, exp.Column)}
+        places = [*range(len(outputs)), *(key_of.get(name, len(outputs) + at) for at, name in enumerate(self.passed))]
+        return replace(result, sources=tuple(tuple(row[place] for place in places) for row in result.sources))
+
+    patch.setattr(GroupedBySets, "united", of_keys)
+
+
+def the_first_key_is_the_lowest_bit(patch: Patch) -> None:
+    patch.setattr(GroupedBySets, "grouping_id", lambda self: self._by_branch(
+        [sum((place not in each) << place for place in range(len(self.keys))) for each in self.sets], "bigint"))
+
+
+def marks_of_sets_are_integers(patch: Patch) -> None:
+    by_branch = GroupedBySets._by_branch
+    patch.setattr(GroupedBySets, "_by_branch", lambda self, values, kind: by_branch(self, values, "int"))
+
+
+def sets_before_keys(patch: Patch) -> None:
+    """In GROUP BY a GROUPING SETS ((b), (a)) the first key is b."""
+    patch.setattr(aggregate, "grouped_by", lambda clause: iter(
+        [*(each for whole in grouping_sets._after(clause) for each in grouping_sets._members(whole)),
+         *(each for whole in grouping_sets._written(clause) for each in grouping_sets._members(whole))]))
+
+
+def one_of_equal_sets(patch: Patch) -> None:
+    patch.setattr(aggregate, "sets_of", lambda clause: tuple(
+        {tuple(each.sql() for each in found): found for found in grouping_sets.sets_of(clause)}.values()))
+
+
+def keys_without_a_type(patch: Patch) -> None:
+    """A missing key is NULL without a type."""
+    patch.setattr(grouped_by_sets, "_null", lambda value, rows: exp.null())
+
+
+def a_row_for_no_rows(patch: Patch) -> None:
+    """GROUPING SETS (()) is an aggregate without GROUP BY."""
+    patch.setattr(aggregate, "Aggregate", lambda below, groups, calls: Aggregate(below, groups[:-1], calls))
+
+
 def nothing_is_unguarded(patch: Patch) -> None:
     """What may fail is evaluated for each row that an i-diff names."""
     patch.setattr(project, "unguarded", lambda node, diff: frozenset())
@@ -147,6 +205,15 @@ MISREAD = (
             about("inner", "a struct that is called like the outer table", "a join of tables that are called like columns")),
     Misread("GROUP BY ALL is a word", all_is_a_word, ("group by all: another column under an aggregate's name",)),
     Misread("constants are groups", constants_are_groups, ("constant: NULL in GROUP BY",), later=True),
+    Misread("groups of two sets are one", sets_have_no_number,
+            ("sets: NULL in the data", "sets: one set twice", "sets: sets in sets")),
+    Misread("aggregates read the keys of a set", aggregates_read_the_keys_of_a_set, ("sets: an aggregate of a key",)),
+    Misread("the first key is the lowest bit", the_first_key_is_the_lowest_bit, ("sets: the first key is the highest bit",)),
+    Misread("marks of sets are integers", marks_of_sets_are_integers, ("sets: types of grouping",)),
+    Misread("keys of sets are before those of GROUP BY", sets_before_keys, ("sets: the keys are before those of the sets",)),
+    Misread("equal sets are one", one_of_equal_sets, ("sets: one set twice",)),
+    Misread("a missing key has no type", keys_without_a_type, (), ("sets: a key that no set has",)),
+    Misread("a set of no keys has a row without rows", a_row_for_no_rows, ("sets: the empty set alone",)),
     Misread("values are negated in their own type", with_additive_rule("additive_sum", delta=additive.sum_delta),
             about("extreme"), later=True, way="additive"),
     Misread("what may fail is evaluated for any row", nothing_is_unguarded,

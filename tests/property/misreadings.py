@@ -29,7 +29,58 @@ _AMOUNT = {"o": [(1, 1, 12, 2, "5"), (2, 1, 9, 0, "x"), (3, 2, 9, 0, "z")]}
 _ACTIVE = {"p": [(1, False), (2, True)], "o": [(1, 1, 12, 3, "6"), (2, 1, 9, 0, "x"), (3, 2, 9, 4, "7")]}
 _G = "t(k int, a int; k)"
 
+_SETS = {"t": [(1, 1, 1, 1), (2, None, 1, 2), (3, 2, None, 3)]}
+_MORE_SETS = {"t": [(1, 1, None, 1), (2, None, 1, 2), (3, 1, None, 3), (4, None, None, 4)]}
+_NO_SETS = {"t": []}
+
 MISREADINGS = {
+    "sets: no row for no rows": build(
+        _T, "SELECT a, count(*) AS n, sum(b) AS s FROM t GROUP BY ROLLUP (a)", _NO_SETS, _SETS, _NO_SETS, _MORE_SETS),
+    "sets: the empty set alone": build(
+        _T, "SELECT count(*) AS n, sum(b) AS s FROM t GROUP BY GROUPING SETS (())", _NO_SETS, _SETS, _NO_SETS),
+    "sets: NULL in the data": build(
+        _T, "SELECT a, b, count(*) AS n FROM t GROUP BY CUBE (a, b)", _SETS, _MORE_SETS, _NO_SETS),
+    "sets: one set twice": build(
+        _T, "SELECT a, count(*) AS n, max(b) AS m FROM t GROUP BY GROUPING SETS ((a), (a), ())", _SETS, _MORE_SETS),
+    "sets: a key twice": build(
+        _T, "SELECT a, b, grouping_id() AS g, count(*) AS n FROM t GROUP BY a, ROLLUP (a, b)", _SETS, _MORE_SETS),
+    "sets: an aggregate of a key": build(
+        _T, "SELECT a, sum(a) AS s, count(a) AS n, max(a + 1) AS m FROM t GROUP BY a WITH ROLLUP", _SETS, _MORE_SETS),
+    "sets: HAVING reads the key of the set": build(
+        _T, "SELECT -a AS a, count(*) AS n FROM t GROUP BY ROLLUP (a) HAVING a IS NULL OR sum(a) > 1", _SETS, _MORE_SETS),
+    "sets: an expression that is grouped by": build(
+        _T, "SELECT a + 1 AS y, (a + 1) * 2 AS z, grouping(a + 1) AS g, sum(a + 1) AS s FROM t GROUP BY ROLLUP (a + 1)",
+        _SETS, _MORE_SETS),
+    "sets: positions and aliases": build(
+        _T, "SELECT -a AS y, b, count(*) AS n FROM t GROUP BY ROLLUP (y, 2)", _SETS, _MORE_SETS),
+    "sets: the first key is the highest bit": build(
+        _T, "SELECT a, b, grouping_id() AS g, grouping_id(a, b) AS h, grouping(b) AS i FROM t GROUP BY CUBE (a, b)",
+        _SETS, _MORE_SETS),
+    "sets: the keys are before those of the sets": build(
+        _T, "SELECT a, b, grouping_id() AS g, count(*) AS n FROM t GROUP BY a, c GROUPING SETS ((b), (a))", _SETS, _MORE_SETS),
+    "sets: types of grouping": build(
+        _T, "SELECT typeof(grouping(a)) AS g, typeof(grouping_id()) AS h, typeof(a) AS i FROM t GROUP BY ROLLUP (a)", _SETS,
+        _MORE_SETS),
+    "sets: the type of a key that is missing": build(
+        "t(k int, d decimal(10,2), s string; k)",
+        "SELECT CAST(d AS STRING) AS d, n FROM (SELECT d, count(*) AS n FROM t GROUP BY ROLLUP (d) "
+        "UNION ALL SELECT 1.5, k FROM t)",
+        {"t": [(1, "1.50", "a"), (2, "2.00", "b")]}, {"t": [(1, "1.50", "a"), (2, None, "b"), (3, "7.25", "c")]}),
+    "sets: a key that no set has": build(
+        _T, "SELECT a, typeof(a) AS t, grouping(a) AS g, count(*) AS n FROM t GROUP BY a GROUPING SETS (())", _SETS, _MORE_SETS),
+    "sets: NOT IN over a key that cannot be NULL": build(
+        _T, "SELECT k FROM t AS o WHERE o.a NOT IN (SELECT q.k FROM (SELECT k, count(*) AS n FROM t GROUP BY ROLLUP (k)) AS q)",
+        {"t": [(1, 9, 1, 1)]}, {"t": [(1, 9, 1, 1), (2, 8, 1, 1)]}, _NO_SETS),
+    "sets: windows over the groups": build(
+        _T, "SELECT a, sum(sum(b)) OVER (PARTITION BY grouping_id()) AS w, rank() OVER (ORDER BY grouping(a), a) AS r FROM t "
+        "GROUP BY ROLLUP (a)", _SETS, _MORE_SETS),
+    "sets: a list beside them": build(
+        _T, "SELECT a, b, c, count(*) AS n FROM t GROUP BY a, ROLLUP (b), CUBE (c)", _SETS, _MORE_SETS),
+    "sets: keys in brackets": build(
+        _T, "SELECT a, b, c, count(*) AS n FROM t GROUP BY ROLLUP ((a, b), (c))", _SETS, _MORE_SETS),
+    "sets: sets in sets": build(
+        _T, "SELECT a, b, count(*) AS n FROM t GROUP BY GROUPING SETS (ROLLUP (a, b), CUBE (b), (a), GROUPING SETS (()))", _SETS,
+        _MORE_SETS),
     "limit: a name of the result that several tables have": build(
         "a(id int, x int; id)\nb(id int, x int; id)",
         "SELECT a.id, b.x FROM a JOIN b ON a.id = b.id ORDER BY x DESC, id LIMIT 2",

@@ -277,6 +277,47 @@ def limited(d: Drawn) -> Query:
         f"SELECT DISTINCT q.* FROM ({both}) AS q", f"({both}) UNION ALL ({both})")
 
 
+def grouping_sets(d: Drawn) -> Query:
+    """ROLLUP, CUBE and GROUPING SETS in all forms: sets written twice, NULLs of the data, aggregates of what is grouped by."""
+    tables = (Table("t", (("k", "int"), ("a", "int"), ("b", "int"), ("s", d.of("string", "bigint", "decimal(10,2)"))),
+                    d.draw(st.sampled_from((KEYED, KEYED, None)))),
+              Table("r", (("k", "int"), ("a", "int"), ("c", "int")), d.draw(st.sampled_from((KEYED, None)))))
+    keys = d.different(("a", "b", "s", "a + 1", "k", "b % 2"), int(d.of("1", "2", "2", "3")))
+    first, last, every = keys[0], keys[-1], ", ".join(keys)
+    by = d.of(f"ROLLUP ({every})", f"{every} WITH ROLLUP", f"CUBE ({every})", f"{every} WITH CUBE", f"{first}, ROLLUP ({every})",
+              f"GROUPING SETS (({every}), {last}, ())", f"GROUPING SETS ({first}, ({last}))",
+              f"{every} GROUPING SETS (({last}), ())",
+              f"GROUPING SETS (ROLLUP ({every}), ({first}))", f"ROLLUP ({first}), CUBE ({last})", f"ROLLUP (({every}), b)",
+              f"GROUPING SETS (({every}))", "GROUPING SETS (())", f"{last}, CUBE ({first})", f"ROLLUP ({first}, {first})")
+    if "(())" in by:
+        keys, first, last = [], "max(a)", "count(a)"
+    grouped = [d.of(*keys)] if keys else []
+    marks = [d.of("grouping_id()", f"grouping({first})", f"grouping({last})", f"1 + grouping({first}) * 2") if keys else "3"]
+    calls = d.some(("count(*)", "sum(a)", "sum(b)", "min(a)", "max(s)", "count(DISTINCT a)", "avg(b)", "count(s)",
+                    "sum(b) FILTER (WHERE a > 0)", "sum(a + b)"), 1, 2)
+    items = ", ".join(f"{each} AS c{number}" for number, each in enumerate([*keys, *marks, *calls]))
+    source = d.of("t", "t", "(SELECT * FROM t WHERE a > 0) AS t",
+                  "(SELECT a, b, s, k FROM t UNION ALL SELECT a, c, k, k FROM r) AS t")
+    tests = [f"{first} > 0", f"{first} IS NULL", f"{calls[0]} > 1", "c0 > 0", *([f"{marks[0]} = 1"] if keys else [])]
+    having = d.of("", "", *(f" HAVING {test}" for test in tests))
+    where = d.where(("a", "b"), 4)
+    plain = f"SELECT {items} FROM {source}{where} GROUP BY {by}{having}"
+    outer = f"SELECT q.* FROM ({plain}) AS q"
+    shown = f"{grouped[0]} AS g" if grouped else "7 AS g"
+    return tables, d.of(
+        *[plain] * 8, f"{outer} JOIN r ON r.a = q.c0", f"SELECT r.k, q.c1 FROM r LEFT JOIN ({plain}) AS q ON r.a = q.c0",
+        f"SELECT r.k FROM r WHERE r.k NOT IN (SELECT q.c1 FROM ({plain}) AS q)",
+        f"SELECT q.c0, count(*) AS n FROM ({plain}) AS q GROUP BY q.c0", f"SELECT DISTINCT {shown} FROM t{where} GROUP BY {by}",
+        f"SELECT {shown}, count(*) AS n FROM t{where} GROUP BY {by} UNION ALL SELECT c, k FROM r",
+        f"SELECT {shown}, sum(sum(b)) OVER (PARTITION BY {marks[0]}) AS w FROM t{where} GROUP BY {by}",
+        f"SELECT {shown}, rank() OVER (ORDER BY count(*)) AS w FROM t GROUP BY {by}",
+        f"SELECT {shown}, sum(b) / (SELECT max(c) FROM r WHERE c > 0) AS w FROM t GROUP BY {by}",
+        f"SELECT t.a, r.c, count(*) AS n, max(t.s) AS m FROM t {d.of('', 'LEFT ')}JOIN r USING (k) GROUP BY "
+        f"{d.of('ROLLUP', 'CUBE')} (t.a, r.c)",
+        f"WITH w AS (SELECT b, sum(a) AS a, count(*) AS k, max(s) AS s FROM t GROUP BY b) "
+        f"{plain.replace('FROM t', 'FROM w AS t')}")
+
+
 # An expression that may raise, and a condition under which it does not.
 _RAISING = (
     *[("o.a / o.q", "o.q <> 0"), ("CAST(o.code AS INT)", "o.code RLIKE '^[0-9]+$'")] * 3,
@@ -415,7 +456,7 @@ def sums(d: Drawn) -> Query:
 
 
 Theme = Callable[[Drawn], Query]
-NAMES: tuple[Theme, ...] = (having, joins, natural, inner_names, brackets, constants, windows, elements, limited)
+NAMES: tuple[Theme, ...] = (having, joins, natural, inner_names, brackets, constants, windows, elements, limited, grouping_sets)
 TYPES: tuple[Theme, ...] = (guarded, unions, inlined, typed, sums)
 POOLS = {guarded: (types.GUARDED,), unions: (types.NUMBERS,), typed: (types.TAME, types.EXTREME), sums: (types.TAME,
                                                                                                          types.EXTREME)}

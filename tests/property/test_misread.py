@@ -57,7 +57,7 @@ def test_there_is_no_plan_to_be_proven(misread: Misread, name: str, monkeypatch:
     """The SELECT is taken for a wrong one: an error, and no view."""
     case = MISREADINGS[name]
     create(case.tables, case.start)
-    assert judged(meant(), case.tables, case.sql).how == "plans"
+    assert judged(meant(), case.tables, case.sql).how in ("plans", "rows")
     misread.bring_back(monkeypatch)
     with pytest.raises(IdivmError):
         judged(meant(), case.tables, case.sql)

@@ -9,6 +9,7 @@ from sqlglot import exp
 
 from dbt_idivm.algebra.operator import Operator, operators_of
 from dbt_idivm.algebra.types import Type, is_float, is_small_integer
+from dbt_idivm.frontend.grouping_sets import has_sets
 from dbt_idivm.frontend.subquery import is_conjunct
 from dbt_idivm.operators import Aggregate, OuterJoin, Project, Scan, Select, Window
 from dbt_idivm.script.plan import Plan
@@ -153,6 +154,7 @@ CONSTRUCTS: Mapping[str, Callable[[Used], bool]] = {
     "count_if": lambda u: u.has(exp.CountIf),
     "bool_and, bool_or, bit_and, bit_or, bit_xor": lambda u: u.aggregate(*LOGICAL),
     "stddev, variance, median and their like": lambda u: u.aggregate(*STATISTICS),
+    "ROLLUP, CUBE, GROUPING SETS": lambda u: any(has_sets(each) for each in u.tree.find_all(exp.Group)),
     "HAVING": lambda u: u.has(exp.Having),
     "aggregate without GROUP BY": lambda u: any(not each.groups for each in u.aggregates),
     "CTEs and derived tables": lambda u: u.has(exp.CTE) or any(isinstance(each.parent, exp.From | exp.Join)

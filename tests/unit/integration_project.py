@@ -26,7 +26,6 @@ from dbt_idivm.schema_file import catalog_of
 from dbt_idivm.script.plan import Plan
 
 PROJECT = Path(__file__).resolve().parents[2] / "integration_tests"
-PLANNED = "planned_constructs"
 OF_SNAPSHOTS = (("dbt_scd_id", "string"), ("dbt_updated_at", "timestamp"), ("dbt_valid_from", "timestamp"),
                 ("dbt_valid_to", "timestamp"))
 

@@ -2,48 +2,31 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable
 
 import pytest
 
-from dbt_idivm.errors import IdivmError
 from dbt_idivm.support import CONSTRUCTS as SUPPORTED
 from tests.unit.integration_constructs import CONSTRUCTS, FURTHER, OF_INPUTS, Used
-from tests.unit.integration_project import PLANNED, Model, Project
+from tests.unit.integration_project import Model, Project
 
 PROJECT = Project()
 MODELS = PROJECT.maintained
 LEAST_MODELS, LEAST_USES, LONGEST = 80, 3, 40
 
-# The models that are rebuilt on each run, and the codes that say why. One that is maintained now is to be taken from here.
-REFUSED: Mapping[str, set[str]] = {
-    "sales_cube": {"IDIVM-210"},
-    "sales_grouping_sets": {"IDIVM-210", "IDIVM-216"},
-    "sales_rollup": {"IDIVM-210", "IDIVM-216"},
-}
-
 
 @pytest.fixture(scope="module")
 def used() -> list[Used]:
-    return [Used(model, PROJECT.tree(model.name), PROJECT.plan(model.name)) for model in MODELS if model.name not in REFUSED]
+    return [Used(model, PROJECT.tree(model.name), PROJECT.plan(model.name)) for model in MODELS]
 
 
 def test_there_are_many_models() -> None:
-    assert len([model for model in MODELS if model.folder != PLANNED]) >= LEAST_MODELS
+    assert len(MODELS) >= LEAST_MODELS
 
 
 @pytest.mark.parametrize("model", MODELS, ids=lambda model: model.name)
 def test_a_model_is_maintained(model: Model) -> None:
-    found: set[str] = set()
-    try:
-        assert PROJECT.plan(model.name).ways
-    except IdivmError as error:
-        found = set(error.codes)
-    assert found == REFUSED.get(model.name, set())
-
-
-def test_only_planned_constructs_are_refused() -> None:
-    assert {model.name for model in MODELS if model.folder == PLANNED} >= REFUSED.keys()
+    assert PROJECT.plan(model.name).ways
 
 
 def test_each_model_is_described_and_compared_with_its_query() -> None:
