@@ -286,7 +286,8 @@ SETS = {
         {"t1": [(5, 2), (7, 1), (8, 1)], "t0": [(1, "b", 8), (2, "a", 7), (3, None, 7)]}, {"t1": []}, {"t0": [(1, None, 1)]}),
     "sets over a subview that is read for each": build(
         _TAGS, "WITH w AS (SELECT b.s, b.z, count(*) AS n FROM t0 AS b GROUP BY b.s, b.z) "
-        "SELECT w.s AS c0, w.z AS c1, sum(w.n) AS c2, max(w.z) AS c3 FROM w GROUP BY ROLLUP (w.s, w.z) HAVING count(*) > 0", _SETS_OF,
+        "SELECT w.s AS c0, w.z AS c1, sum(w.n) AS c2, max(w.z) AS c3 FROM w "
+        "GROUP BY ROLLUP (w.s, w.z) HAVING count(*) > 0", _SETS_OF,
         {"t0": [(1, "b", 5), (2, "a", 7), (4, "b", 5), (5, "b", 6)]}, {"t0": []}, _SETS_OF),
 }
 
