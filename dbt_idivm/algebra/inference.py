@@ -25,6 +25,11 @@ def stored_type(kind: exp.DataType) -> exp.DataType:
     return _TEXT if is_text(kind) else kind
 
 
+def typed_null(kind: exp.DataType | None) -> exp.Expr | None:
+    """NULL of a certain type; None where the type is not certain, or that of a bare NULL."""
+    return None if kind is None or kind == VOID else exp.Cast(this=exp.null(), to=kind.copy())
+
+
 def certain_type(expression: exp.Expr, below: Mapping[str, exp.DataType]) -> exp.DataType | None:
     """The type of an expression where it is certain, without inference by functions. `below`: attribute → certain type."""
     if isinstance(expression, exp.Column):

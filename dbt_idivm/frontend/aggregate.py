@@ -149,8 +149,9 @@ class Grouping:
                 self._report(228, raw, what=f"the constant {self.env.text.source(raw)} in a grouping set")
                 continue
             known[id(raw)] = self._known(expression)
-            _, names = keys.setdefault(known[id(raw)], (expression, names_in(raw, items, self.scope)))
-            if names != names_in(raw, items, self.scope):
+            names = names_in(raw, items, self.scope)
+            _, first_names = keys.setdefault(known[id(raw)], (expression, names))
+            if names != first_names:
                 self._report(228, raw, what=f"{self.env.text.source(raw)} in grouping sets under two names")
         places = {key: place for place, key in enumerate(keys)}
         sets = tuple(frozenset(places[known[id(raw)]] for raw in each if id(raw) in known) for each in sets_of(clause))

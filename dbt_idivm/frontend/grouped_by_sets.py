@@ -19,7 +19,7 @@ from typing import TYPE_CHECKING
 from sqlglot import exp
 
 from dbt_idivm.algebra.expressions import column, passing, short, substitute
-from dbt_idivm.algebra.inference import VOID, certain_type
+from dbt_idivm.algebra.inference import certain_type, typed_null
 from dbt_idivm.algebra.operator import Operator
 from dbt_idivm.frontend.names import Names
 from dbt_idivm.frontend.resolve import Canonical, bare, own_nodes
@@ -118,10 +118,7 @@ class GroupedBySets:
 # the ∪ would be right, but not certain.
 def _null(value: exp.Expr, rows: Operator) -> exp.Expr:
     """NULL of the type of an expression."""
-    kind = certain_type(value, rows.certain_types)
-    if kind is not None and kind != VOID:
-        return exp.Cast(this=exp.null(), to=kind.copy())
-    return exp.Case(ifs=[exp.If(this=exp.false(), true=value)])
+    return typed_null(certain_type(value, rows.certain_types)) or exp.Case(ifs=[exp.If(this=exp.false(), true=value)])
 
 
 # Wrong without it: c0 and c1 of (SELECT a AS c0, a AS c1 …) are one attribute here, but in ROLLUP (c0, c1) one may be NULL while

@@ -43,7 +43,7 @@ from sqlglot import exp
 from dbt_idivm.algebra.bags import Concat
 from dbt_idivm.algebra.core import Compute, Pair, Probe, project
 from dbt_idivm.algebra.expressions import attributes, column, conjuncts, passing
-from dbt_idivm.algebra.inference import VOID, Dependency, equalities
+from dbt_idivm.algebra.inference import Dependency, equalities, typed_null
 from dbt_idivm.algebra.operator import SIGN, Conditions, Operator, State, with_sign
 from dbt_idivm.algebra.outer import OuterPair
 from dbt_idivm.algebra.relation import Relation
@@ -114,8 +114,7 @@ class OuterJoin(OuterPair, Operator):
         return {**self.left.certain_types, **self.right.certain_types, **marks}
 
     def null(self, name: str) -> exp.Expr:
-        kind = self.certain_types.get(name)
-        return exp.null() if kind is None or kind == VOID else exp.Cast(this=exp.null(), to=kind.copy())
+        return typed_null(self.certain_types.get(name)) or exp.null()
 
     @cached_property
     def nullable(self) -> frozenset[str]:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections import Counter
 
 from dbt_idivm.errors import IdivmError
@@ -9,8 +10,10 @@ from tests.proof.corpus import CORPUS, Select, create
 from tests.proof.judged import judged, meant
 
 # Not proven: IN over groups, which one of the two plans pushes to both sides of a join; groups that are a constant, which is
-# another one in the plan; >>>, which is a call in the plan; grouping sets, of which Spark's plan is an Expand and ours a Union.
-LEAST = 0.85
+# another one in the plan; >>>, which is a call in the plan.
+LEAST = 0.9
+# Of these Spark's plan is an Expand and ours a Union: compared by rows.
+OF_SETS = re.compile(r"\b(rollup|cube|grouping\s+sets)\b", re.IGNORECASE)
 
 
 def how(select: Select) -> str | None:
@@ -24,12 +27,18 @@ def how(select: Select) -> str | None:
 
 def test_share_of_plans() -> None:
     found: Counter[tuple[str, str]] = Counter()
+    of_sets: Counter[str] = Counter()
     for source, selects in CORPUS.items():
         for select in selects():
             create(select.tables, select.rows)
-            found[source, how(select) or "refused"] += 1
+            proof = how(select) or "refused"
+            if OF_SETS.search(select.sql):
+                of_sets[proof] += 1
+            else:
+                found[source, proof] += 1
     planned = {key: number for key, number in found.items() if key[1] != "refused"}
     print(*(f"{source}: {planned.get((source, 'plans'), 0)} of {sum(n for (s, _), n in planned.items() if s == source)} proven"
-            for source in CORPUS), sep="\n")
-    assert {proof for _, proof in planned} == {"plans", "rows"}
+            for source in CORPUS), f"grouping sets: {dict(of_sets)}", sep="\n")
+    assert {proof for _, proof in planned} == {"plans", "rows"} >= of_sets.keys() - {"refused"}
+    assert of_sets["rows"] > 0
     assert sum(n for (_, proof), n in planned.items() if proof == "plans") >= LEAST * sum(planned.values())
