@@ -85,6 +85,8 @@ class Session:
             if statement.setting is not None:
                 EmbeddedConnection(self.spark).configure(*statement.setting)
                 return Rows()
+            if statement.history and (found := EmbeddedConnection(self.spark).history(*statement.history)) is not None:
+                return found
             cursor.execute(statement.sql)
             if not statement.fetch:
                 cursor.finish()

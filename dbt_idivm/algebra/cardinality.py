@@ -19,6 +19,8 @@ from dbt_idivm.algebra.expressions import attributes, conjuncts
 EQUALITY, RANGE, OTHER = 1 / 10, 1 / 4, 1 / 3
 # rows of a group, and rows with one value of an attribute that is no key, where nothing is known
 _PER_VALUE = 10.0
+# no estimate is higher: products of estimates stay numbers, and a query of so many rows is as endless as any larger one
+_MOST = 1e18
 _RANGES = (exp.LT, exp.LTE, exp.GT, exp.GTE, exp.Between)
 _EQUALITIES = (exp.EQ, exp.NullSafeEQ)
 
@@ -66,7 +68,7 @@ class Cardinality:
                 rest, size = rest - domain.determined - known, size * max(domain.size, 1.0)
         for name in rest:
             size *= max(self.limits.get(name, self.rows) / _PER_VALUE, 1.0)
-        return size
+        return min(size, _MOST)
 
     def with_rows(self, rows: float) -> Cardinality:
         return Cardinality(rows, self.domains, self.limits)
@@ -113,7 +115,7 @@ class Cardinality:
         left, right = frozenset(mine), frozenset(theirs)
         pairs, rest = _split(conditions, left, right)
         domains = {**self.domains, **other.domains}
-        rows = self.rows * other.rows
+        rows = min(self.rows * other.rows, _MOST)
         if pairs:
             sizes = (self.domain(one for one, _ in pairs), other.domain(two for _, two in pairs))
             known = [size for size in sizes if size is not None]

@@ -24,7 +24,8 @@ class Statement:
     """One SQL statement for the engine, and whether its rows are wanted.
 
     `setting`: the key and the value (None: as the session began) that a SET or RESET has, for a connection that can do the same
-    without SQL: in a session of the same process that takes no time, as a statement a hundredth of a second.
+    without SQL: in a session of the same process that takes no time, as a statement a hundredth of a second. `history`: the table
+    and the number of commits that a DESCRIBE HISTORY asks for, for a connection that can read the table's log itself (ADR 0029).
     """
 
     sql: str
@@ -32,6 +33,7 @@ class Statement:
     label: str  # a few words for logs, such as "merge into main.v"
     fetch: bool = True
     setting: tuple[str, str | None] | None = None
+    history: tuple[str, int] | None = None
 
 
 @dataclass(frozen=True)

@@ -82,6 +82,17 @@ def test_nodes_by_the_model() -> None:
     assert keyed.computed({"a": "k"}).domain(("a",)) == 100 and keyed.computed({"b": "x"}).domain(("b",)) is None
 
 
+def test_products_stay_numbers() -> None:
+    """Statistics that no table can have, over many tables without a condition: 10^12 rows, sixty times."""
+    huge = Cardinality(1e12)
+    found = huge
+    for _ in range(60):
+        found = found.paired(huge, [], ["a"], ["b"])
+    assert found.rows == 1e18
+    for grouped in (found.grouped([f"c{n}" for n in range(60)]), found.grouped(["c"])):
+        assert 0 <= grouped.rows <= found.rows
+
+
 def test_drawn() -> None:
     assert drawn(10, 0) == 0 and drawn(1, 5) == 1 and drawn(0, 5) == 0
     assert drawn(2, 2) == pytest.approx(1.5), "two draws of two: both alike in half of the cases"

@@ -19,6 +19,8 @@ from dbt.adapters.idivm.session import EmbeddedConnection
 if TYPE_CHECKING:
     import agate
 
+    from dbt_idivm.refresh.protocol import Rows
+
 logger = AdapterLogger("Idivm")
 
 
@@ -86,6 +88,11 @@ class IdivmConnectionManager(SparkConnectionManager):
             return False
         handle.configure(key, value)
         return True
+
+    def history(self, table: str, limit: int) -> Rows | None:
+        """The newest commits of a table, without a statement; None if the connection can only find them with one."""
+        handle = self.get_thread_connection().handle
+        return handle.history(table, limit) if isinstance(handle, EmbeddedConnection) else None
 
 
 def finish(cursor: Any) -> None:

@@ -160,6 +160,8 @@ class MaintenanceMixin(metaclass=AdapterMeta):
         try:
             if statement.setting is not None and self.connections.configure(*statement.setting):
                 return Rows()
+            if statement.history is not None and (found := self.connections.history(*statement.history)) is not None:
+                return cast(Rows, found)
             columns, rows = self.connections.run(statement.sql, statement.fetch)
         except Exception as error:
             return engine_error(error)

@@ -11,6 +11,10 @@ from zoneinfo import ZoneInfo
 from dbt.adapters.events.logging import AdapterLogger
 from dbt.adapters.spark.connections import SparkConnectionWrapper
 
+from dbt.adapters.idivm import table_log
+from dbt_idivm.refresh.protocol import Rows
+from dbt_idivm.relation_name import name_parts
+
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame, SparkSession
 
@@ -38,6 +42,19 @@ class EmbeddedConnection(SparkConnectionWrapper):
             self.session.conf.unset(key)
         else:
             self.session.conf.set(key, initial)
+
+    def history(self, table: str, limit: int) -> Rows | None:
+        """The newest commits of a table, as DESCRIBE HISTORY shows them; None where that has to be asked."""
+        parts = name_parts(table)
+        if len(parts) != 2 or "/" in parts[1]:
+            return None
+        try:
+            rows = table_log.history(self.session, *parts, limit)
+        except Exception as error:
+            # What is wrong with the table, SQL says better; and if nothing is, it answers.
+            logger.debug(f"the log of {table} is not read directly: {error}")
+            return None
+        return None if rows is None else Rows(table_log.COLUMNS, tuple(rows))
 
     def cancel(self) -> None:
         self.session.sparkContext.cancelAllJobs()

@@ -20,7 +20,8 @@ class Commands:
         return self.dialect.relation_sql(relation)
 
     def history(self, table: str, limit: int) -> Statement:
-        return Statement(f"DESCRIBE HISTORY {self._name(table)} LIMIT {limit}", "metadata", f"history of {table}")
+        sql = f"DESCRIBE HISTORY {self._name(table)} LIMIT {limit}"
+        return Statement(sql, "metadata", f"history of {table}", history=(table, limit))
 
     def describe(self, table: str) -> Statement:
         return Statement(f"DESCRIBE TABLE EXTENDED {self._name(table)}", "metadata", f"columns of {table}")
