@@ -21,8 +21,8 @@ KINDS = {
     "rows": ("create table {t} (id int, v string) using delta", "insert into {t} values (1, 'a'), (2, 'b')",
              "update {t} set v = 'it''s' where id = 1 and v <> '\"'", "delete from {t} where id = 2", "optimize {t}"),
     "merge": ("create table {t} using delta tblproperties ('delta.enableChangeDataFeed' = 'true') as select 1 as id, 'a' as v",
-              "merge into {t} as t using (select id, v from values (1, 'x'), (3, 'y') as r(id, v)) as s on t.id = s.id and t.v <> '}}{{' "
-              "when matched then update set v = s.v when not matched then insert (id, v) values (s.id, s.v)",
+              "merge into {t} as t using (select id, v from values (1, 'x'), (3, 'y') as r(id, v)) as s on t.id = s.id and "
+              "t.v <> '}}{{' when matched then update set v = s.v when not matched then insert (id, v) values (s.id, s.v)",
               "restore table {t} to version as of 0", "alter table {t} set tblproperties ('a' = 'b')"),
     "partitions": ("create table {t} (id int, v string) using delta partitioned by (v)", "insert into {t} values (1, 'a')",
                    "insert overwrite table {t} values (2, 'b')", "create or replace table {t} using delta as select 1 as other"),
@@ -55,7 +55,8 @@ def shown(handle: EmbeddedConnection, table: str, limit: int) -> tuple[Commit, .
 def log_of(handle: EmbeddedConnection, table: str) -> Path:
     cursor = handle.cursor()
     cursor.execute(f"describe detail {table}")
-    return Path(cursor.fetchall()[0][[column[0] for column in cursor.description].index("location")].removeprefix("file:"), "_delta_log")
+    location = [column[0] for column in cursor.description].index("location")
+    return Path(cursor.fetchall()[0][location].removeprefix("file:"), "_delta_log")
 
 
 @pytest.mark.parametrize("kind", KINDS)
