@@ -11,6 +11,7 @@ import pytest
 
 ROOT = Path(__file__).parents[2]
 PACKAGE = ROOT / "dbt_idivm"
+ADAPTER = ROOT / "dbt" / "adapters" / "idivm"
 DESIGN = (ROOT / "docs" / "design.md").read_text(encoding="utf-8")
 ENTRY_POINTS = {"cli", "verify", "docs", "support", "running_example"}
 Order = list[set[str]]  # from those that import to those that are imported; members of one set may import each other
@@ -28,13 +29,14 @@ PACKAGES = declared("Dependencies point one way:")[1:]
 ROOMS = declared("whose dependencies point one way, too:")
 
 
-def modules() -> Iterator[tuple[tuple[str, ...], Path]]:
-    for path in sorted(PACKAGE.rglob("*.py")):
-        yield path.relative_to(PACKAGE).with_suffix("").parts, path
+def modules(package: Path = PACKAGE) -> Iterator[tuple[tuple[str, ...], Path]]:
+    for path in sorted(package.rglob("*.py")):
+        yield path.relative_to(package).with_suffix("").parts, path
 
 
-def imported(path: Path) -> Iterator[tuple[str, ...]]:
-    """What a module imports of dbt_idivm to run, at any depth of its code, without the package's own name."""
+def imported(path: Path, package: Path = PACKAGE) -> Iterator[tuple[str, ...]]:
+    """What a module imports of the package to run, at any depth of its code, without the package's own name."""
+    own = package.relative_to(ROOT).parts
     nodes: list[ast.AST] = [ast.parse(path.read_text(encoding="utf-8"))]
     while nodes:
         node = nodes.pop()
@@ -44,7 +46,8 @@ def imported(path: Path) -> Iterator[tuple[str, ...]]:
         names = [alias.name for alias in node.names] if isinstance(node, ast.Import) else []
         if isinstance(node, ast.ImportFrom) and node.module:
             names = [f"{node.module}.{alias.name}" for alias in node.names]
-        yield from (tuple(name.split(".")[1:]) for name in names if name.startswith("dbt_idivm."))
+        parts = [tuple(name.split(".")) for name in names]
+        yield from (each[len(own):] for each in parts if each[:len(own)] == own and len(each) > len(own))
 
 
 def against(order: Order, depth: int, within: tuple[str, ...] = ()) -> list[str]:
@@ -77,10 +80,11 @@ def test_the_planner_knows_no_refresh() -> None:
     assert found == []
 
 
-def test_there_are_no_cycles() -> None:
+@pytest.mark.parametrize("package", [PACKAGE, ADAPTER], ids=["planner", "adapter"])
+def test_there_are_no_cycles(package: Path) -> None:
     """Within a room or package, too: each module can be read after those that it imports."""
-    known = {name: path for name, path in modules()}
-    edges = {name: {other[:end] for other in imported(path) for end in range(1, len(other) + 1) if other[:end] in known}
+    known = {name: path for name, path in modules(package)}
+    edges = {name: {other[:end] for other in imported(path, package) for end in range(1, len(other) + 1) if other[:end] in known}
              for name, path in known.items()}
     done: set[tuple[str, ...]] = set()
 

@@ -1,36 +1,17 @@
 """An archive of Spark's, Hive's and Delta's classes, which the JVM maps at start instead of loading 20,000 of them.
 
-Optional: it takes about half a minute and 200 MB in the user's cache folder to make, and saves some four seconds of
-every dbt command (measured on two cores). An archive that does not fit, because Java or a JAR has changed, is
-ignored by the JVM; its name changes with them, so the next `prepare` makes another.
+Optional: `make_archive.py` makes it. An archive that does not fit, because Java or a JAR has changed, is ignored by the JVM; its
+name changes with them, so the next `prepare` makes another.
 """
 
 from __future__ import annotations
 
 import hashlib
 import os
-import subprocess
-import sys
-import tempfile
 from collections.abc import Sequence
 from pathlib import Path
 
 from dbt.adapters.idivm.java import find_java
-
-# Statements like those of a refresh, so that their classes are in the archive.
-TRAINING = (
-    "create schema if not exists main",
-    "create table main.t using delta tblproperties ('delta.enableChangeDataFeed' = 'true') as select id, 'a' as s from range(9)",
-    "create table main.v using delta as select s, sum(id) as n from main.t group by s",
-    "update main.t set s = 'b' where id = 3",
-    "merge into main.v as t using (select s, count(*) as n from table_changes('main.t', 1, 1) group by s) as d on t.s <=> d.s "
-    "when matched then update set t.n = d.n when not matched then insert *",
-    "describe history main.v limit 1",
-    "describe detail main.v",
-    "show table extended in main like '*'",
-    "show tblproperties main.v",
-    "select /*+ BROADCAST(v) */ count(*) from main.t version as of 0 as t join main.v as v on t.s = v.s",
-)
 
 
 def class_archive(jars: Sequence[str]) -> Path:
@@ -44,43 +25,5 @@ def class_archive(jars: Sequence[str]) -> Path:
     return Path(cache, "dbt-idivm", f"classes-{name}.jsa")
 
 
-def make_archive(jars: Sequence[str]) -> Path | None:
-    """Make the archive in a separate process, unless it exists; None if the JVM did not write it."""
-    archive = class_archive(jars)
-    if archive.exists():
-        return archive
-    archive.parent.mkdir(parents=True, exist_ok=True)
-    draft = archive.with_suffix(f".{os.getpid()}.draft")
-    with tempfile.TemporaryDirectory(prefix="idivm-") as folder:
-        subprocess.run([sys.executable, "-m", __name__, str(draft), folder], capture_output=True, check=False)
-    if not draft.exists():
-        return None
-    draft.rename(archive)
-    return archive
-
-
 def _changed(path: str) -> float:
     return os.path.getmtime(path) if os.path.exists(path) else 0.0
-
-
-def _train(draft: str, folder: str) -> None:
-    """Start Spark, run the statements, and wait for the JVM, which writes the archive when it ends."""
-    from pyspark import SparkContext
-
-    from dbt.adapters.idivm.credentials import IdivmCredentials
-    from dbt.adapters.idivm.embedded import new_session
-
-    options = {"spark.driver.extraJavaOptions": f"-XX:ArchiveClassesAtExit={draft}"}
-    credentials = IdivmCredentials(database=None, schema="main", server_side_parameters=options)
-    credentials.resolve_paths(folder)
-    session = new_session(credentials)
-    for statement in TRAINING:
-        session.sql(statement).collect()
-    jvm = SparkContext._gateway.proc
-    session.stop()
-    jvm.stdin.close()
-    jvm.wait(timeout=120)
-
-
-if __name__ == "__main__":
-    _train(*sys.argv[1:])

@@ -1,6 +1,6 @@
 """`python -m dbt.adapters.idivm.prepare [--fast-start]`: do once what the first run would otherwise have to do.
 
-Checks Java and fetches the JARs; with `--fast-start` also makes the class archive (see archive.py).
+Checks Java and fetches the JARs; with `--fast-start` also makes the class archive (see make_archive.py).
 """
 
 from __future__ import annotations
@@ -9,8 +9,8 @@ import sys
 
 from dbt_common.exceptions import DbtRuntimeError
 
-from dbt.adapters.idivm.archive import make_archive
 from dbt.adapters.idivm.embedded import check_java, resolve_jars
+from dbt.adapters.idivm.make_archive import make_archive
 
 
 def main(arguments: list[str]) -> int:

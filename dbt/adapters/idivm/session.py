@@ -11,7 +11,7 @@ from zoneinfo import ZoneInfo
 from dbt.adapters.events.logging import AdapterLogger
 from dbt.adapters.spark.connections import SparkConnectionWrapper
 
-from dbt.adapters.idivm import table_log
+from dbt.adapters.idivm.table_log import COLUMNS, history
 from dbt_idivm.refresh.protocol import Rows
 from dbt_idivm.relation_name import name_parts
 
@@ -49,12 +49,12 @@ class EmbeddedConnection(SparkConnectionWrapper):
         if len(parts) != 2 or "/" in parts[1]:
             return None
         try:
-            rows = table_log.history(self.session, *parts, limit)
+            rows = history(self.session, *parts, limit)
         except Exception as error:
             # What is wrong with the table, SQL says better; and if nothing is, it answers.
             logger.debug(f"the log of {table} is not read directly: {error}")
             return None
-        return None if rows is None else Rows(table_log.COLUMNS, tuple(rows))
+        return None if rows is None else Rows(COLUMNS, tuple(rows))
 
     def cancel(self) -> None:
         self.session.sparkContext.cancelAllJobs()
