@@ -269,7 +269,7 @@ def _by_copies(work: _Work, merge: Merge) -> exp.Select:
     if work.updates:
         parts.append(_updated_rows(work))
     work.binder.definitions[NEW] = union_all(parts) if parts else named_block(OLD, names, OLD).filter(exp.false()).select()
-    return replace_copies(work.view, _changed(names), merge)
+    return replace_copies(work.view, _changed(work.view), merge)
 
 
 def _updated_rows(work: _Work) -> exp.Select:
@@ -282,10 +282,10 @@ def _updated_rows(work: _Work) -> exp.Select:
     return query.where(exp.Not(this=column(_DEAD, OLD)), copy=False)
 
 
-def _changed(names: Sequence[str]) -> exp.Select:
+def _changed(view: Stored) -> exp.Select:
     """The distinct rows whose number of copies differs between old_rows and new_rows, and their copies in new_rows."""
-    parts = [exp.Select(expressions=[*(column(name) for name in names), *(
+    parts = [exp.Select(expressions=[*(column(name) for name in view.root.columns), *(
                  exp.alias_(exp.convert(value), name) for value, name in zip(values, (_WEIGHT, COPIES, STORED), strict=True))])
              .from_(source) for source, values in ((NEW, (1, 1, 0)), (OLD, (-1, 0, 1)))]
     total = exp.Sum(this=exp.column(_WEIGHT))
-    return counted(names, parts).having(exp.NEQ(this=total, expression=exp.Literal.number(0)))
+    return counted(view, parts).having(exp.NEQ(this=total, expression=exp.Literal.number(0)))

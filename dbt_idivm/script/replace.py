@@ -2,6 +2,7 @@
 
 Rows with an ID are replaced by ID. Rows without an ID are replaced by number of copies, because MERGE cannot delete one of
 several equal rows: a D row removes all copies of a changed row, and one I row for each copy of the post-state inserts them again.
+Rows are the same if their values are identical: 0.0 and -0.0 are two values, except inside arrays and structs.
 There is no D row for a row that is not stored: if its columns are all NULL, Delta with deletion vectors takes the condition for
 true, since it is NULL-safe and the columns of a missing target row are NULL, and fails because no clause is for it (ADR 0018).
 """
@@ -15,6 +16,7 @@ from sqlglot import exp
 from dbt_idivm.algebra.bags import union_all
 from dbt_idivm.algebra.block import Block, Source, subquery
 from dbt_idivm.algebra.expressions import alias, column, same
+from dbt_idivm.algebra.types import distinguishable, is_float
 from dbt_idivm.script.binding import StatementBinder
 from dbt_idivm.script.merge import OP, SOURCE, TARGET, Merge, op_is
 from dbt_idivm.script.stored import Stored
@@ -40,18 +42,24 @@ def replace_by_id(view: Stored, merge: Merge, *, update: str) -> None:
     merge.not_matched_insert(op_is("I"), values)
 
 
-def counted(names: Sequence[str], parts: Sequence[exp.Query]) -> exp.Select:
-    """The distinct rows of `parts` over `names`, the sum of their COPIES, and the largest STORED, 1 if the view has the row."""
+def counted(view: Stored, parts: Sequence[exp.Query]) -> exp.Select:
+    """The distinct rows of `parts`, which are view rows, the sum of their COPIES, and the largest STORED, 1 if the view has the
+    row."""
     copies, stored = (exp.Cast(this=each, to=exp.DataType.build("int"))
                       for each in (exp.Sum(this=exp.column(COPIES)), exp.Max(this=exp.column(STORED))))
-    return (exp.Select(expressions=[*(column(name) for name in names), alias(copies, COPIES), alias(stored, STORED)])
-            .from_(subquery(union_all(parts), "counted")).group_by(*(column(name) for name in names)))
+    names, types = view.root.columns, view.root.types
+    values = (alias(exp.AnyValue(this=column(name)), name) if is_float(types[name]) else column(name) for name in names)
+    return (exp.Select(expressions=[*values, alias(copies, COPIES), alias(stored, STORED)])
+            .from_(subquery(union_all(parts), "counted"))
+            .group_by(*(distinguishable(column(name), types[name]) if is_float(types[name]) else column(name) for name in names)))
 
 
 def replace_copies(view: Stored, changed: exp.Select, merge: Merge) -> exp.Select:
     """The source for `merge`, whose clauses are added. `changed`: distinct view rows, COPIES in the post-state, and STORED."""
-    names = view.root.columns
+    names, types = view.root.columns, view.root.types
     merge.on(op_is("D"), *(same(Merge.target(view.stored(n)), column(n, SOURCE)) for n in names))
+    merge.on(*(same(distinguishable(Merge.target(view.stored(n)), types[n]), distinguishable(column(n, SOURCE), types[n]))
+               for n in names if is_float(types[n])))
     merge.matched_delete(None)
     merge.not_matched_insert(op_is("I"), {c.name: column(c.attribute, SOURCE) for c in view.columns})
     # Spark does not resolve a MERGE whose source uses the grouped rows twice: each makes its D and its I rows itself

@@ -117,4 +117,4 @@ def _by_copies(view: Stored, binder: StatementBinder, target: str, merge: Merge)
     parts = [exp.Select(expressions=[*(column(name) for name in names), alias(column(WEIGHT), COPIES),
                                      alias(exp.Literal.number(0), STORED)]).from_(NET),
              old.select().select(alias(exp.Literal.number(1), COPIES), alias(exp.Literal.number(1), STORED), copy=False)]
-    return replace_copies(view, counted(names, parts), merge)
+    return replace_copies(view, counted(view, parts), merge)

@@ -332,6 +332,10 @@ DIRECTED = {
         _KEYLESS, _COPIES, {"t0": [(1, 5), (1, 5)], "t1": [(7, 1, 0)]}, {"t1": [(7, 1, 1)]}, {"t1": [(7, 2, 1)]}),
     "copies of a keyless row are inserted and deleted": build(
         _KEYLESS, _COPIES, {"t0": [(1, 5), (1, 5)], "t1": [(7, 1, 0)]}, {"t0": [(1, 5)]}, {"t0": [(1, 5)] * 3}, {"t0": []}),
+    "rows without a key that differ in nothing but the sign of zero": build(
+        "t0(x int, y double)", "SELECT a.x AS c0, a.y AS c1 FROM t0 AS a", {"t0": [(1, "0.0"), (2, "0.0"), (2, "-0.0")]},
+        {"t0": [(1, "0.0"), (1, "-0.0"), (1, "-0.0"), (2, "-0.0")]}, {"t0": [(1, "-0.0"), (None, "-1.0"), (None, None)]},
+        {"t0": [(None, "-1.0"), (2, "0.0")]}),
     "computed column over a keyless table and a changed partner": build(
         _KEYLESS, "SELECT a.y + b.z AS c0, b.k AS c1 FROM t0 AS a JOIN t1 AS b ON a.x = b.x",
         {"t0": [(1, 5), (1, 5), (1, 6)], "t1": [(7, 1, 0)]}, {"t1": [(7, 1, 1)]}),

@@ -58,7 +58,29 @@ def cases(draw: Draw, batches: int = MOST_BATCHES, *, deepest: int = SHALLOW, ad
     tables, for statements that grow fast with them.
     """
     found = draw(schemas())
-    sql = draw(views(found, deepest, additive=additive, tested=tested, small=small or additive))
+    return played(draw, found, draw(views(found, deepest, additive=additive, tested=tested, small=small or additive)), batches)
+
+
+@st.composite
+def chains(draw: Draw) -> Case:
+    """Views with values that are computed from those of several tables, one over the other: what an update changes has to be
+    looked up, and what was looked up is needed again."""
+    found = tuple(Table(f"t{number}", (("k", INT), ("x", INT), ("y", INT)), ("k",)) for number in range(3))
+    tables = [draw(st.sampled_from(found)).name for _ in range(draw(st.integers(3, 4)))]
+    sql, ids = f"SELECT a.k AS k0, a.x AS v, a.y AS w FROM {tables[0]} AS a", ["k0"]
+    for number, table in enumerate(tables[1:], 1):
+        on = draw(st.sampled_from((f"p.{ids[-1]} = c.k", f"p.{ids[0]} = c.k", "p.v = c.x")))
+        kind = draw(st.sampled_from(("JOIN", "JOIN", "JOIN", "LEFT JOIN")))
+        value = draw(st.sampled_from(("p.v + c.y", "p.v - c.x", "coalesce(p.v, c.y)", "CASE WHEN c.y > 1 THEN p.v ELSE c.x END")))
+        names = ", ".join(f"p.{name}" for name in ids)
+        where = draw(st.sampled_from(("", "", "", " WHERE p.w IS NOT NULL", " WHERE c.y > 0")))
+        sql = f"SELECT {names}, c.k AS k{number}, {value} AS v, p.w FROM ({sql}) AS p {kind} {table} AS c ON {on}{where}"
+        ids.append(f"k{number}")
+    return played(draw, found, sql, MOST_BATCHES)
+
+
+def played(draw: Draw, found: tuple[Table, ...], sql: str, batches: int) -> Case:
+    """The case of a view: rows at the start, and up to `batches` batches of changes."""
     now = start = {table.name: draw(rows(table, least=draw(st.sampled_from((2, 2, 2, 2, 2, 2, 0))))) for table in found}
     used = tuple(table for table in found if f"{table.name} AS" in sql) or found[:1]  # a view of constants reads none
     changes = []

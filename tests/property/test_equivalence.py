@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 from tests.property.coverage import RANDOM, Coverage
 from tests.property.harness import Options, World
 from tests.property.profiles import fewer, more
-from tests.property.strategies import DEEP, Case, cases
+from tests.property.strategies import DEEP, Case, cases, chains
 
 WAYS = {
     "optimised": Options(additive=False),
@@ -78,6 +78,13 @@ def test_maintained_naively_equals_recomputed(way: str, case: Case) -> None:
 @fewer
 @given(case=cases(batches=2, tested=True))
 def test_rows_that_depend_on_others(way: str, case: Case) -> None:
+    RANDOM.cases += 1
+    check(case, WAYS[way], RANDOM)
+
+
+@fewer
+@given(case=chains(), way=st.sampled_from(["optimised", "optimised-feed", "unsplit"]))
+def test_values_computed_from_computed_values(case: Case, way: str) -> None:
     RANDOM.cases += 1
     check(case, WAYS[way], RANDOM)
 
