@@ -82,10 +82,8 @@ class Session:
         """The answer to a statement of a refresh."""
         cursor = EmbeddedCursor(self.spark)
         try:
-            if statement.setting is not None:
-                EmbeddedConnection(self.spark).configure(*statement.setting)
-                return Rows()
-            if statement.history and (found := EmbeddedConnection(self.spark).history(*statement.history)) is not None:
+            found = EmbeddedConnection(self.spark).without_sql(statement)
+            if found is not None:
                 return found
             cursor.execute(statement.sql)
             if not statement.fetch:

@@ -19,7 +19,7 @@ from dbt.adapters.idivm.session import EmbeddedConnection
 if TYPE_CHECKING:
     import agate
 
-    from dbt_idivm.refresh.protocol import Rows
+    from dbt_idivm.refresh.protocol import Rows, Statement
 
 logger = AdapterLogger("Idivm")
 
@@ -81,18 +81,10 @@ class IdivmConnectionManager(SparkConnectionManager):
             names = tuple(column[0] for column in cursor.description or ())
             return names, [tuple(row) for row in cursor.fetchall() or ()] if names else []
 
-    def configure(self, key: str, value: str | None) -> bool:
-        """Set a key of the session, or reset it, without a statement; False if the connection can only do it with one."""
+    def without_sql(self, statement: Statement) -> Rows | None:
+        """The reply to a statement of a refresh, if the connection can do it in another way; None if it has to be run."""
         handle = self.get_thread_connection().handle
-        if not isinstance(handle, EmbeddedConnection):
-            return False
-        handle.configure(key, value)
-        return True
-
-    def history(self, table: str, limit: int) -> Rows | None:
-        """The newest commits of a table, without a statement; None if the connection can only find them with one."""
-        handle = self.get_thread_connection().handle
-        return handle.history(table, limit) if isinstance(handle, EmbeddedConnection) else None
+        return handle.without_sql(statement) if isinstance(handle, EmbeddedConnection) else None
 
 
 def finish(cursor: Any) -> None:

@@ -158,10 +158,9 @@ class MaintenanceMixin(metaclass=AdapterMeta):
     def _idivm_reply(self, statement: Statement) -> Reply:
         logger.debug(f"idivm {statement.kind}: {statement.label}")
         try:
-            if statement.setting is not None and self.connections.configure(*statement.setting):
-                return Rows()
-            if statement.history is not None and (found := self.connections.history(*statement.history)) is not None:
-                return cast(Rows, found)
+            found: Rows | None = self.connections.without_sql(statement)
+            if found is not None:
+                return found
             columns, rows = self.connections.run(statement.sql, statement.fetch)
         except Exception as error:
             return engine_error(error)

@@ -6,13 +6,13 @@ import datetime as dt
 from collections.abc import Sequence
 from decimal import Decimal
 from typing import TYPE_CHECKING, Any
-from zoneinfo import ZoneInfo
 
 from dbt.adapters.events.logging import AdapterLogger
 from dbt.adapters.spark.connections import SparkConnectionWrapper
 
 from dbt.adapters.idivm.table_log import COLUMNS, history
-from dbt_idivm.refresh.protocol import Rows
+from dbt.adapters.idivm.zones import in_zone, session_zone
+from dbt_idivm.refresh.protocol import Rows, Statement
 from dbt_idivm.relation_name import name_parts
 
 if TYPE_CHECKING:
@@ -42,6 +42,13 @@ class EmbeddedConnection(SparkConnectionWrapper):
             self.session.conf.unset(key)
         else:
             self.session.conf.set(key, initial)
+
+    def without_sql(self, statement: Statement) -> Rows | None:
+        """The reply to a statement of a refresh that this connection can do in another way; None if it has to be run."""
+        if statement.setting is not None:
+            self.configure(*statement.setting)
+            return Rows()
+        return None if statement.history is None else self.history(*statement.history)
 
     def history(self, table: str, limit: int) -> Rows | None:
         """The newest commits of a table, as DESCRIBE HISTORY shows them; None where that has to be asked."""
@@ -141,15 +148,10 @@ class EmbeddedCursor:
         stamps = [n for n, field in enumerate(self._frame.schema.fields) if field.dataType.typeName() == "timestamp"]
         if not stamps:
             return [tuple(row) for row in rows]
-        zone = ZoneInfo(str(self.session.conf.get("spark.sql.session.timeZone")))
+        zone = session_zone(self.session)
         return [
             tuple(in_zone(value, zone) if n in stamps else value for n, value in enumerate(row)) for row in rows
         ]
-
-
-def in_zone(value: dt.datetime | None, zone: ZoneInfo) -> dt.datetime | None:
-    """A naive local time -> the same instant as a naive time in `zone`."""
-    return None if value is None else value.astimezone(zone).replace(tzinfo=None)
 
 
 def literal(value: Any) -> str:

@@ -12,14 +12,16 @@ import json
 from typing import TYPE_CHECKING, Any
 from zoneinfo import ZoneInfo
 
+from dbt.adapters.idivm.embedded import DELTA_CATALOG
+from dbt.adapters.idivm.zones import in_zone, session_zone
+
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
 
 # Of the columns of DESCRIBE HISTORY, those that a refresh reads.
 COLUMNS = ("version", "timestamp", "operation", "operationParameters", "operationMetrics", "userMetadata")
 _EPOCH = dt.datetime(1970, 1, 1, tzinfo=dt.UTC)
-
-_CATALOG, _DELTA_CATALOG = "spark_catalog", "org.apache.spark.sql.delta.catalog.DeltaCatalog"
+_CATALOG = "spark_catalog"
 
 Row = tuple[Any, ...]
 
@@ -41,7 +43,7 @@ def history(session: SparkSession, schema: str, table: str, limit: int) -> list[
         return None
     files, conf = delta.util.DeltaCommitFileProvider.apply(snapshot), log.newDeltaHadoopConf()
     system = log.logPath().getFileSystem(conf)
-    zone = ZoneInfo(str(session.conf.get("spark.sql.session.timeZone")))
+    zone = session_zone(session)
     rows: list[Row] = []
     later: int | None = None
     for version in range(newest, max(newest - limit, -1), -1):
@@ -58,12 +60,12 @@ def history(session: SparkSession, schema: str, table: str, limit: int) -> list[
 def _is_delta_catalog(session: SparkSession) -> bool:
     """Whether names of two parts are those of the session's own catalog."""
     return (session.catalog.currentCatalog() == _CATALOG
-            and session.conf.get(f"spark.sql.catalog.{_CATALOG}", None) == _DELTA_CATALOG)
+            and session.conf.get(f"spark.sql.catalog.{_CATALOG}", None) == DELTA_CATALOG)
 
 
 def _row(version: int, at: int, commit: dict[str, Any], zone: ZoneInfo) -> Row:
     """`at`: milliseconds since 1970."""
-    shown = (_EPOCH + dt.timedelta(milliseconds=at)).astimezone(zone).replace(tzinfo=None)
+    shown = in_zone(_EPOCH + dt.timedelta(milliseconds=at), zone)
     parameters = {key: value if isinstance(value, str) else json.dumps(value)
                   for key, value in commit.get("operationParameters", {}).items()}
     return version, shown, commit["operation"], parameters, commit.get("operationMetrics"), commit.get("userMetadata")
