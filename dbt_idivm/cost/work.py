@@ -1,7 +1,8 @@
 """The work of a refresh: what a rebuild does, and what the application of a way does, as measures.
 
     rebuild      the view's query, evaluated and written whole
-    application  its relations, evaluated; then a MERGE, which finds the files of the touched rows and writes these files again
+    application  its relations, evaluated; then a MERGE, which finds the files of the touched rows and writes these files again;
+                 or, of few rows that are fetched first, perhaps an UPDATE or DELETE, which finds them by their keys
 
 How many view rows an i-diff touches, and how many files these are in, are the papers' formulas (`papers.py`).
 """
@@ -18,15 +19,16 @@ from dbt_idivm.cost.joins import taken_apart
 from dbt_idivm.cost.measure import Measure, total
 from dbt_idivm.cost.papers import compression, yao
 from dbt_idivm.cost.sizes import Size, width
-from dbt_idivm.idiff.idiff import INS, REC, IDiff
+from dbt_idivm.idiff.idiff import DEL, INS, REC, UPD, IDiff
 from dbt_idivm.operators.scan import DiffClass, DiffRows, Scan
+from dbt_idivm.script.diff import INLINE_ROWS
 from dbt_idivm.script.plan import Plan
 from dbt_idivm.script.ways import Application, Way
 
 # rows of one class of an occurrence's net diff: (occurrence, class, the attributes that split updates) → rows
 Changes = Callable[[str, DiffClass, frozenset[str]], float]
 # What a plan has besides its relations: the join of MERGE with its target and the writing; old_rows with its joins.
-_MERGE_NODES, _OLD_ROWS_NODES, _PER_NAMED = 8, 6, 4
+_MERGE_NODES, _BY_KEY_NODES, _OLD_ROWS_NODES, _PER_NAMED = 8, 3, 6, 4
 # A row of a file that is written again is read, joined with the source, given its values, its place, and its row in the feed.
 _REWRITING = 5
 # With deletion vectors the files are only read, and joined with the source.
@@ -35,6 +37,7 @@ _READING = 2
 # so it is the files' rows that are broadcast, or shuffled and sorted. Up to 20 for wide rows; the figure is a low one,
 # because what is estimated too low is tried, and learned, and what is estimated too high never is.
 _OUTER = 5
+_COME_AND_GO: tuple[DiffClass, ...] = ("ins", "del")
 # A state that is not the newest one is computed: the rows of the net diff are taken out or united.
 _STATE_NODES = 4
 
@@ -135,7 +138,23 @@ def incremental(done: Application, now: Situation) -> Measure:
         # old_rows is defined once, and read again with what it is compared with
         nodes = _OLD_ROWS_NODES + _PER_NAMED * len(done.idiffs)
         again = Measure(nodes=nodes, tuples=2 * now.stored.rows, bytes_read=now.stored.bytes)
+    if is_fetched(done, now) and is_of_one_kind(done, now):
+        return source + again + by_key(now, touched)
     return source + again + merge(now, touched, inserted, inserts=may_insert(done))
+
+
+def is_fetched(done: Application, now: Situation) -> bool:
+    """Whether the source of the application's statement is expected to have so few rows that they are fetched, and inlined."""
+    return source_rows(done, now) <= INLINE_ROWS
+
+
+def is_of_one_kind(done: Application, now: Situation) -> bool:
+    """Whether all rows that are fetched may be updates, or all may be deletes: at best, where a view row is recomputed."""
+    kinds = {diff.kind for diff in done.idiffs}
+    if done.shape == "direct":
+        return kinds in ({UPD}, {DEL})
+    came = (now.changes(scan.occurrence, each, frozenset()) for scan in now.plan.scans for each in _COME_AND_GO)
+    return INS not in kinds and DEL not in kinds and not any(came)
 
 
 def may_insert(done: Application) -> bool:
@@ -153,6 +172,16 @@ def merge(now: Situation, touched: float, inserted: float, *, inserts: bool = Fa
     tuples = view.rows * (1 + passes * found) + touched + inserted
     return Measure(merges=1, nodes=_MERGE_NODES, tuples=tuples,
                    bytes_read=view.bytes * (_key_part(now) + found), bytes_written=written + inserted * now.view_width)
+
+
+def by_key(now: Situation, touched: float) -> Measure:
+    """A query for the keys; then UPDATE or DELETE of the rows with these: their files are read, and written again."""
+    view = now.stored
+    found = yao(view.rows, view.files, touched) / view.files if view.files else 0.0
+    written = (found * view.rows if now.rewrites else min(touched, view.rows)) * now.view_width
+    passes = _REWRITING if now.rewrites else _READING
+    return Measure(queries=1, overwrites=1, nodes=_BY_KEY_NODES, tuples=view.rows * passes * found + touched,
+                   bytes_read=view.bytes * found, bytes_written=written)
 
 
 def _key_part(now: Situation) -> float:

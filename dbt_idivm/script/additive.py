@@ -81,7 +81,9 @@ def additive_merge(view: Stored, state: AdditiveState, rows: Relation, binder: S
     merge = Merge(target, binder.binding.dialect)
     merge.on(*(same(merge.target(view.stored(group)), column(group, SOURCE)) for group in state.aggregate.groups))
     if state.aggregate.groups:
-        merge.matched_delete(exp.EQ(this=count, expression=exp.Literal.number(0)))
+        # a stored group has rows; the first condition says nothing new, but it holds or not whatever is stored
+        less = exp.LT(this=column(state.rows, SOURCE), expression=exp.Literal.number(0))
+        merge.matched_delete(exp.and_(less, exp.EQ(this=count, expression=exp.Literal.number(0))))
     kept = {name: value for name, value in new.items() if name not in _group_columns(view, state)}
     merge.matched_update(None, kept)
     merge.not_matched_insert(exp.GT(this=column(state.rows, SOURCE), expression=exp.Literal.number(0)), fresh)

@@ -10,32 +10,41 @@ from sqlglot import exp
 from dbt_idivm.algebra.relation import Relation
 from dbt_idivm.algebra.types import type_of
 from dbt_idivm.script.binding import Binding, Staged
+from dbt_idivm.script.dialect import Dialect
 from dbt_idivm.script.diff import NetChanges
 from dbt_idivm.script.key_ranges import Types, add_key_ranges
+from dbt_idivm.script.known_rows import with_rows
 from dbt_idivm.script.plan import Plan
+from dbt_idivm.script.source_rows import SourceQuery, SourceRows, source_query_of
 from dbt_idivm.script.ways import Application, Shape, Way, Write
 
 
 @dataclass(frozen=True)
 class BoundScript:
-    """The statement of one refresh, the application that it renders, and what has to be staged for it."""
+    """The statement of one refresh, the application that it renders, and what has to be staged for it.
+
+    `source`: the query for the rows of its source, if these can be inlined; `with_rows` makes another statement of them.
+    """
 
     statement: Write
     application: Application
     staged: tuple[Staged, ...]
+    types: Types
+    source: SourceQuery | None = None
 
     @property
     def shape(self) -> Shape:
         return self.application.shape
 
 
-def bind(plan: Plan, binding: Binding, target: str, *, optimised: bool = True) -> BoundScript | None:
+def bind(plan: Plan, binding: Binding, target: str, *, optimised: bool = True, fetched: bool = False) -> BoundScript | None:
     """The Δ-script of one refresh by the preferred way, as one statement that changes `target`; None if no i-diff has rows.
 
-    `binding` has the changes of this plan (`net_changes.py`). `optimised` chooses between a way's two Δ-scripts.
+    `binding` has the changes of this plan (`net_changes.py`). `optimised` chooses between a way's two Δ-scripts; `fetched`: see
+    `render`.
     """
     chosen = choose_application(plan.ways, binding.changes, optimised=optimised)
-    return None if chosen is None else render(plan, chosen, binding, target)
+    return None if chosen is None else render(plan, chosen, binding, target, fetched=fetched)
 
 
 def choose_application(ways: Sequence[Way], changes: NetChanges, *, optimised: bool = True) -> Application | None:
@@ -44,12 +53,22 @@ def choose_application(ways: Sequence[Way], changes: NetChanges, *, optimised: b
     return way.application(changes.is_empty, optimised=optimised)
 
 
-def render(plan: Plan, application: Application, binding: Binding, target: str) -> BoundScript:
-    """The application as a statement."""
+def render(plan: Plan, application: Application, binding: Binding, target: str, *, fetched: bool = False) -> BoundScript:
+    """The application as a statement. `fetched`: the rows of its source are to be fetched, where they can be inlined."""
     binder = replace(binding, columns=plan.column_names).statement()
-    statement = application.statement(plan, binder, target)
-    add_key_ranges(statement, _types(plan, target))
-    return BoundScript(statement, application, binder.staged)
+    statement, types = application.statement(plan, binder, target), _types(plan, target)
+    add_key_ranges(statement, types)
+    source = source_query_of(statement, plan.root.types) if fetched and isinstance(statement, exp.Merge) else None
+    return BoundScript(statement, application, binder.staged, types, source)
+
+
+def render_rows(script: BoundScript, source: SourceRows, dialect: Dialect) -> Write | None:
+    """The statement that applies these rows of the source; None if they change nothing."""
+    assert isinstance(script.statement, exp.Merge)
+    found = with_rows(script.statement, source, dialect, script.application.unmatched)
+    if found is not None:
+        add_key_ranges(found, script.types)
+    return found
 
 
 def _types(plan: Plan, target: str) -> Types:

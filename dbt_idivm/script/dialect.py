@@ -15,10 +15,9 @@ from sqlglot import ErrorLevel, exp
 from dbt_idivm.algebra.expressions import alias, column, identifier
 from dbt_idivm.algebra.types import distinguishable, is_float, is_text, type_of
 from dbt_idivm.relation_name import name_parts, with_suffix
-from dbt_idivm.script.diff import FeedDiff, Row, Value
+from dbt_idivm.script.diff import REPLACEMENT, FeedDiff, Row, Value
 
 WEIGHT = "idivm_weight"
-REPLACEMENT = "\ufffd"  # what Java and Python show in place of bytes that are not UTF-8
 
 
 @dataclass(frozen=True)

@@ -61,6 +61,10 @@ class Effective(Application):
         found = {name for diff in self.idiffs for name in diff.assigned}
         return frozenset(found.union(*(set(rows.columns) for rows in self.evaluated)))
 
+    @property
+    def unmatched(self) -> str:
+        return "I"
+
     def statement(self, view: Stored, binder: StatementBinder, target: str) -> exp.Merge:
         return effective_merge(view, self, binder, target)
 

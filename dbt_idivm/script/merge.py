@@ -21,6 +21,12 @@ def source_query(query: exp.Query, *, broadcast: bool) -> exp.Query:
     return hinted(exp.Select(expressions=[exp.Star()]).from_(subquery(query, "z")), ["z"])
 
 
+def unhinted(source: exp.Query) -> exp.Query:
+    """The query of which `source_query` made a source."""
+    inner = source.args["from_"].this if isinstance(source, exp.Select) and source.args.get("hint") else None
+    return inner.this if isinstance(inner, exp.Subquery) and source.is_star else source
+
+
 def op_is(value: str) -> exp.EQ:
     """The condition that the source row has this operation."""
     return exp.EQ(this=column(OP, SOURCE), expression=exp.Literal.string(value))

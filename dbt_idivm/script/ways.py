@@ -27,7 +27,7 @@ Shape = Literal["append", "direct", "effective", "additive", "tuple"]
 # how changes are propagated: as i-diffs, as rows to recompute, or as whole tuples
 Strategy = Literal["id", "recompute", "tuple"]
 IsEmpty = Callable[[DiffRows], bool]
-Write: TypeAlias = exp.Merge | exp.Insert
+Write: TypeAlias = exp.Merge | exp.Insert | exp.Update | exp.Delete
 
 # The ways that a strategy names, in order of preference.
 STRATEGIES: Mapping[Strategy, tuple[WayName, ...]] = {
@@ -67,7 +67,13 @@ class Application(ABC):
 
     @abstractmethod
     def statement(self, view: Stored, binder: StatementBinder, target: str) -> Write:
-        """The MERGE into `target`, or the INSERT if rows are only appended."""
+        """The MERGE into `target`, or the INSERT if rows are only appended. Rows of a MERGE's source that are known may make
+        another statement of it (`known_rows.py`)."""
+
+    @property
+    def unmatched(self) -> str | None:
+        """The operation of source rows that surely match no row of the view; None if there is no such operation."""
+        return None
 
     @property
     def recomputed(self) -> tuple[IDiff, ...]:

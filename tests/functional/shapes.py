@@ -123,6 +123,15 @@ class Stage:
         self.project.sql(f"insert into $.orders values ({self.number}, {self.number % 3}, {self.number}, 'n')",
                          f"update $.orders set price = price + 1, cust = 1 where id = {self.number - 1}")
 
+    def with_a_row(self) -> None:
+        """The same, of one row more."""
+        self.number += 1
+        self.project.sql(f"insert into $.orders values ({self.number}, 1, 9, 'w')")
+        self.project.refresh(self.model)
+
+    def take_out(self) -> None:
+        self.project.sql(f"delete from $.orders where id = {self.number}")
+
     def rename(self) -> None:
         self.number += 1
         self.project.sql(f"update $.cust set name = 'n{self.number}' where id = 1")
@@ -188,8 +197,7 @@ class Stage:
         self.reference = [kind_of(statement) for statement in self.project.executed]
         assert steps.outcome.mode == self.shape.mode, steps.outcome.message
         assert acts(self.project.executed) == [act for act, _ in self.shape.effects]
-        changes = [each.sql for each in self.project.executed if each.label.startswith(("merge", "append", "move"))]
-        assert tuple(found for found in map(applied, changes) if found) == self.shape.applied
+        assert applied(self.project.executed) == self.shape.applied
         return steps.outcome
 
     def die(self, statements: int) -> None:
@@ -270,16 +278,26 @@ def kind_of(statement: Statement) -> str:
     return "stage" if statement.sql.startswith("CACHE") else re.sub(r" from version \d+ to \d+", "", label)
 
 
-def applied(change: str) -> str | None:
-    """How an INSERT or MERGE applies, from its text: what it adds to stored values, or whether it reads the view."""
-    tree = sqlglot.parse_one(change, dialect="spark")
-    if isinstance(tree, exp.Insert):
-        return "append"
-    assert isinstance(tree, exp.Merge)
-    if tree.args["on"] == exp.false():
-        return None  # it only moves the mark
+def applied(statements: Sequence[Statement]) -> tuple[str, ...]:
+    """How statements of a refresh apply, from their texts: what they add to stored values, whether they read the view, or whether
+    their source was fetched."""
+    found, fetched = [], False
+    for each in statements:
+        if each.label.startswith("changes of"):
+            fetched = True
+        elif each.label.startswith(("merge", "append", "update", "delete")):
+            found.append(_application(sqlglot.parse_one(each.sql, dialect="spark"), fetched))
+            fetched = False
+    return tuple(found)
+
+
+def _application(tree: exp.Expression, fetched: bool) -> str:
+    if not isinstance(tree, exp.Merge):
+        return "append" if isinstance(tree, exp.Insert) else tree.key
     if any({"v", "d"} <= {column.table for column in each.find_all(exp.Column)} for each in tree.args["whens"].find_all(exp.Add)):
         return "additive"
+    if fetched:
+        return "fetched"
     read = [table.name for table in tree.args["using"].find_all(exp.Table)]
     return "effective" if tree.this.name in read else "direct"
 
@@ -327,6 +345,7 @@ EMPTY = JOIN.replace("$.orders", "(select * from $.orders where false limit 0)")
 
 CACHE = "v__idivm_cache_1_orders"
 MERGED = (("merge into v__idivm", NEW),)
+UPDATED = (("update v__idivm", NEW),)
 REBUILT = (("rebuild v__idivm", NEW),)
 CHOSEN = {"strategy": "incremental"}
 # the name belongs to something that is not a Delta table
@@ -338,24 +357,25 @@ SHAPES = {
     "create": Shape(JOIN, "create", (("build v__idivm", GONE), ("create view v", NEW)), Stage.drop),
     "create_table": Shape(PLAIN, "create", (("build v", NEW),), Stage.drop),
     "append": Shape(JOIN, "incremental", (("append to v__idivm", NEW),), change=Stage.grow, applied=("append",)),
-    "direct": Shape(JOIN, "incremental", MERGED, change=Stage.rename, applied=("direct",)),
-    "effective": Shape(JOIN, "incremental", MERGED, applied=("effective",)),
+    "direct": Shape(JOIN, "incremental", UPDATED, change=Stage.rename, applied=("update",)),
+    "deleted": Shape(JOIN, "incremental", (("delete from v__idivm", NEW),), Stage.with_a_row, Stage.take_out, ("delete",)),
+    "effective": Shape(JOIN, "incremental", MERGED, applied=("fetched",)),
     "additive": Shape(GROUPS, "incremental", MERGED, applied=("additive",)),
     # the ways that are not the first of strategy `id`, and the rebuild, each chosen by force
-    "recomputed": Shape(GROUPS, "incremental", MERGED, applied=("effective",), forced="recompute", options=CHOSEN),
-    "tuples": Shape(JOIN, "incremental", MERGED, applied=("direct",), forced="tuple", options=CHOSEN),
-    "whole": Shape(JOIN, "incremental", MERGED, applied=("effective",), forced="whole", options=CHOSEN),
+    "recomputed": Shape(GROUPS, "incremental", MERGED, applied=("fetched",), forced="recompute", options=CHOSEN),
+    "tuples": Shape(JOIN, "incremental", MERGED, applied=("fetched",), forced="tuple", options=CHOSEN),
+    "whole": Shape(JOIN, "incremental", MERGED, applied=("fetched",), forced="whole", options=CHOSEN),
     "rebuilt": Shape(JOIN, "full", REBUILT, forced="rebuild", options={"strategy": "auto"}),
     "staged": Shape(JOIN, "incremental", (("stage", OLD), ("append to v__idivm", NEW), ("drop view idivm_net_1", NEW)),
                     change=Stage.many, applied=("append",)),
     "cached_create": Shape(ABOVE, "create", ((f"build {CACHE}", GONE), ("build v__idivm", GONE), ("create view v", NEW)),
                            Stage.drop, options={"caches": "all"}),
-    "cached": Shape(ABOVE, "incremental", ((f"merge into {CACHE}", OLD), *MERGED), change=Stage.reprice,
-                    applied=("additive", "direct"), options={"caches": "all"}),
+    "cached": Shape(ABOVE, "incremental", ((f"update {CACHE}", OLD), *UPDATED), change=Stage.reprice,
+                    applied=("update", "update"), options={"caches": "all"}),
     "cached_full": Shape(ABOVE, "full", ((f"rebuild {CACHE}", OLD), *REBUILT), asked={"full_refresh": True},
                          options={"caches": "all"}),
-    "cached_gap": Shape(ABOVE, "incremental", ((f"rebuild {CACHE}", OLD), *MERGED), change=Stage.unseen_price,
-                        applied=("direct",), options={"caches": "all"}),
+    "cached_gap": Shape(ABOVE, "incremental", ((f"rebuild {CACHE}", OLD), *UPDATED), change=Stage.unseen_price,
+                        applied=("update",), options={"caches": "all"}),
     "full": Shape(JOIN, "full", REBUILT, asked={"full_refresh": True}),
     "gap": Shape(JOIN, "full", REBUILT, change=Stage.unseen),
     "refused": Shape(REBUILT_ALWAYS, "full", (("rebuild v", NEW),)),

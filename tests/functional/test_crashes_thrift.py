@@ -22,7 +22,7 @@ from tests.thrift_server import ThriftServer, ThriftSession
 pytestmark = pytest.mark.long
 
 SHORT = ("additive",)  # in the default suite
-RESENT = ("create", "create_table", "append", "direct", "effective", "additive", "mark", "full", "definition")
+RESENT = ("create", "create_table", "append", "direct", "deleted", "effective", "additive", "mark", "full", "definition")
 PATIENCE = 20  # runs that a server which is still busy with the former one may outrun
 OUTRUN = ("IDIVM-902", "IDIVM-903")
 

@@ -20,6 +20,7 @@ from dbt_idivm.script.prune_empty import non_empty
 from tests.property.plans import idiff_way
 
 SHAPES = ("append", "direct", "effective", "additive", "tuple", "none")
+APPLIED = ("merge", "insert", "update", "delete", "nothing")  # statements that apply the rows of a fetched source
 # of each operator, and the additive ones
 RULES = (*(tuple(rule.name for rule in operator.RULES) for operator in OPERATORS), tuple(rule.name for rule in ADDITIVE))
 
@@ -34,6 +35,7 @@ class Coverage:
     discarded: Counter[str] = field(default_factory=Counter)  # drawn, but not to be judged → why
     shapes: Counter[str] = field(default_factory=Counter)
     rules: Counter[str] = field(default_factory=Counter)
+    applied: Counter[str] = field(default_factory=Counter)
 
     def refresh(self, plan: Plan, diffs: Mapping[str, InlineDiff], script: BoundScript | None) -> None:
         """Count one refresh. A rule counts if the base i-diff that it carries on has rows."""
@@ -46,15 +48,17 @@ class Coverage:
         if base:
             self.rules.update(firing.rule for firing in propagate(plan.root, base).firings)
 
-    def counts(self) -> tuple[int, dict[str, int], dict[str, int], dict[str, int]]:
+    def counts(self) -> tuple[int, dict[str, int], dict[str, int], dict[str, int], dict[str, int]]:
         """What `add` takes in another process."""
-        return self.cases, dict(self.discarded), dict(self.shapes), dict(self.rules)
+        return self.cases, dict(self.discarded), dict(self.shapes), dict(self.rules), dict(self.applied)
 
-    def add(self, cases: int, discarded: dict[str, int], shapes: dict[str, int], rules: dict[str, int]) -> None:
+    def add(self, cases: int, discarded: dict[str, int], shapes: dict[str, int], rules: dict[str, int],
+            applied: dict[str, int]) -> None:
         self.cases += cases
         self.discarded.update(discarded)
         self.shapes.update(shapes)
         self.rules.update(rules)
+        self.applied.update(applied)
 
     @property
     def share_discarded(self) -> float:
@@ -63,7 +67,7 @@ class Coverage:
 
     def missing(self, least: float = 1) -> list[str]:
         """Shapes that no case reached, and such rules of each operator of whose rules less than the share `least` was reached."""
-        found = [name for name in SHAPES if not self.shapes[name]]
+        found = [name for name in SHAPES if not self.shapes[name]] + [name for name in APPLIED if not self.applied[name]]
         for rules in RULES:
             never = [name for name in rules if not self.rules[name]]
             found += never if len(never) > (1 - least) * len(rules) else []
@@ -73,9 +77,11 @@ class Coverage:
         shapes = ", ".join(f"{name} {self.shapes[name]}" for name in SHAPES)
         rules = ", ".join(f"{name} {self.rules[name]}" for of in RULES for name in of)
         shapes += f", rebuilt {self.shapes['rebuilt']}" if self.shapes["rebuilt"] else ""
+        applied = ", ".join(f"{name} {self.applied[name]}" for name in APPLIED)
         why = "".join(f"\n  {count} {reason}" for reason, count in self.discarded.most_common())
         discarded = f"\ndiscarded, {self.share_discarded:.0%} of what was drawn:{why}" if why else ""
-        return f"{self.cases} {self.kind} cases on {self.engine}; refreshes: {shapes}\nrules fired: {rules}{discarded}"
+        return (f"{self.cases} {self.kind} cases on {self.engine}; refreshes: {shapes}\nfetched rows are applied by: {applied}\n"
+                f"rules fired: {rules}{discarded}")
 
 
 RANDOM = Coverage("random")

@@ -55,6 +55,23 @@ FOUND = {
         {"t2": [(1, "b")]}),
 }
 
+# Of an odd number of changed rows: the source is fetched (`World.script`).
+FETCHED = {
+    "a group without a name loses a row": build(
+        "t0(k int, x int, y int; k)", "SELECT a.x AS c0, max(a.y) AS c1 FROM t0 AS a GROUP BY a.x",
+        {"t0": [(1, None, 1), (2, None, 2), (3, 1, 1)]}, {"t0": [(1, None, 1), (3, 1, 1)]}),
+    "rows go whose keys share their parts with others": build(
+        "t0(k int, l int, x int; k, l)", "SELECT a.k AS c0, a.l AS c1, a.x AS c2 FROM t0 AS a",
+        {"t0": [(k, n, 0) for k in (1, 2, 3) for n in (1, 2, 3)]},
+        {"t0": [(k, n, 0) for k in (1, 2, 3) for n in (1, 2, 3) if k != n]}),
+    "another partner of a row that is there": build(
+        "t0(k int; k)\nt1(k int, x int; k)", "SELECT a.k AS c0 FROM t0 AS a WHERE a.k IN (SELECT b.x FROM t1 AS b)",
+        {"t0": [(1,), (2,)], "t1": [(1, 1)]}, {"t1": [(1, 1), (2, 1)]}),
+    "a group loses its last row": build(
+        "t0(k int, x int; k)", "SELECT a.x AS c0, count(*) AS c1 FROM t0 AS a GROUP BY a.x",
+        {"t0": [(1, 1), (2, 2), (3, 2)]}, {"t0": [(2, 2), (3, 2)]}),
+}
+
 _TWO = "t0(k int, x int, y int; k)\nt1(k int, x int, z int; k)"
 _PAIRS = "SELECT a.k AS c0, b.k AS c1, a.y AS c2, b.z AS c3 FROM t0 AS a JOIN t1 AS b ON a.x = b.x"
 _SUM_OF_BOTH = "SELECT a.k AS c0, b.k AS c1, a.y + b.z AS c2 FROM t0 AS a JOIN t1 AS b ON a.x = b.x"
@@ -292,6 +309,7 @@ SETS = {
 }
 
 DIRECTED = {
+    **FETCHED,
     **SETS,
     **SCALARS,
     **WINDOWS,

@@ -16,6 +16,7 @@ from sqlglot import exp
 from dbt_idivm.script.bind import BoundScript
 from dbt_idivm.script.dialect import DUCKDB
 from dbt_idivm.script.diff import Row, Value
+from dbt_idivm.script.ways import Write
 from tests.property.engine import Collision, Columns
 
 # DuckDB 2.0.0 fails some joins of grouped rows with "INTERNAL Error: dict-surviving join" after the first of these rewrites, and
@@ -78,20 +79,25 @@ class OnDuckDB:
     def cell(self, value: object) -> Value:
         return value if value is None or isinstance(value, int | str) else repr(value) if isinstance(value, float) else str(value)
 
-    def merge(self, script: BoundScript) -> int:
+    def type_name(self, own: str) -> str:
+        return _spark_type(own)
+
+    def stage(self, script: BoundScript) -> None:
         for each in script.staged:
             self.connection.execute(f"CREATE OR REPLACE TEMP TABLE {each.name} AS {_sql(each.query)}")
-        if script.shape == "direct":
-            self._refuse_collisions(script)
-        found = self.connection.execute(_sql(script.statement)).fetchone()
+
+    def write(self, statement: Write, script: BoundScript) -> int:
+        if script.shape == "direct" and isinstance(statement, exp.Merge):
+            self._refuse_collisions(statement)
+        found = self.connection.execute(_sql(statement)).fetchone()
         return int(found[0]) if found else 0
 
-    def _refuse_collisions(self, script: BoundScript) -> None:
+    def _refuse_collisions(self, statement: exp.Merge) -> None:
         """Delta refuses two source rows for one target row whatever its clauses say; DuckDB only where both would change it."""
-        whens = script.statement.args["whens"].expressions
+        whens = statement.args["whens"].expressions
         if len(whens) == 1 and isinstance(whens[0].args["then"], exp.Var) and not whens[0].args.get("condition"):
             return  # deleting a row twice is allowed
-        target, source, on = (script.statement.args[part].copy() for part in ("this", "using", "on"))
+        target, source, on = (statement.args[part].copy() for part in ("this", "using", "on"))
         matches = exp.Select(expressions=[exp.column("rowid", target.alias)]).from_(target)
         matches = matches.join(exp.Join(this=source, on=on)).group_by("1").having("count(*) > 1")
         if self.rows(matches):

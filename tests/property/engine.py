@@ -7,15 +7,28 @@ from typing import Protocol
 
 from sqlglot import exp
 
-from dbt_idivm.script.bind import BoundScript
+from dbt_idivm.script.bind import BoundScript, render_rows
 from dbt_idivm.script.dialect import Dialect
 from dbt_idivm.script.diff import Row, Value
+from dbt_idivm.script.ways import Write
 
 Columns = Sequence[tuple[str, str]]  # (name, Spark type)
 
 
 class Collision(Exception):
     """A MERGE with two source rows for one target row."""
+
+
+def run(engine: Engine, script: BoundScript) -> tuple[Write | None, int]:
+    """Apply the script as a refresh does, and say by which statement; how many rows it touched."""
+    engine.stage(script)
+    statement: Write | None = script.statement
+    if script.source is not None:
+        count = len(script.source.names)
+        found = engine.rows(script.source.query)
+        source = script.source.answered([(*row[:count], *(engine.type_name(str(each)) for each in row[count:])) for row in found])
+        statement = script.statement if source is None else render_rows(script, source, engine.dialect)
+    return statement, engine.write(statement, script) if statement is not None else 0
 
 
 class Engine(Protocol):
@@ -44,8 +57,14 @@ class Engine(Protocol):
     def cell(self, value: object) -> Value:
         """A value that was read as one that is inlined."""
 
-    def merge(self, script: BoundScript) -> int:
-        """Run the MERGE; how many rows it touched. Raises `Collision` where Delta would refuse it."""
+    def type_name(self, own: str) -> str:
+        """The Spark type of which TYPEOF says this."""
+
+    def stage(self, script: BoundScript) -> None:
+        """What the script reads is there."""
+
+    def write(self, statement: Write, script: BoundScript) -> int:
+        """Run a statement of the script; how many rows it touched. Raises `Collision` where Delta would refuse it."""
 
     def close(self) -> None:
         """Drop all that was created."""

@@ -19,7 +19,7 @@ from dbt_idivm.script.net_changes import net_changes
 from dbt_idivm.script.over_tables import over_tables
 from dbt_idivm.script.plan import Cache, Plan
 from tests.property.duck import OnDuckDB
-from tests.property.engine import Collision, Columns, Engine
+from tests.property.engine import Collision, Columns, Engine, run
 from tests.property.plans import VIEW, Options, Table, plan_of
 
 __all__ = ["VIEW", "Collision", "Options", "World"]
@@ -38,6 +38,7 @@ class World:
 
     def __post_init__(self) -> None:
         self.touched: dict[str, int] = {}  # cache → rows that its last refresh touched
+        self.applied: Counter[str] = Counter()  # statements that fetched rows were applied by
         self.feeds: dict[str, Columns] = {}  # table with a change feed → the feed's columns
         self.engine = self.engine_of()
         for table in self.tables:
@@ -112,11 +113,18 @@ class World:
         bound: dict[str, NetDiff] = {name: _in_engine(name, diff, keys.get(name)) if name in self.feeds else diff
                                      for name, diff in diffs.items()}
         binding = Binding(changes=net_changes(plan, bound), dialect=self.engine.dialect)
-        return bind(plan, binding, target, optimised=self.options.optimised)
+        # half of the refreshes fetch their source, and let its rows decide which statement applies them
+        fetched = sum(len(diff.rows) for diff in diffs.values()) % 2 == 1
+        return bind(plan, binding, target, optimised=self.options.optimised, fetched=fetched)
 
     def apply(self, script: BoundScript | None) -> int:
-        """Run the MERGE; how many view rows it touched. Raises `Collision` where Delta would refuse it."""
-        return self.engine.merge(script) if script is not None else 0
+        """Apply the script; how many view rows it touched. Raises `Collision` where Delta would refuse it."""
+        if script is None:
+            return 0
+        statement, touched = run(self.engine, script)
+        if script.source is not None:
+            self.applied[statement.key if statement is not None else "nothing"] += 1
+        return touched
 
     @property
     def maintained_tables(self) -> dict[str, Plan]:

@@ -71,6 +71,8 @@ def _refreshed(case: Case, world: World, batch: Content, coverage: Coverage) -> 
         script = world.script(diffs)
         world.apply(script)
         coverage.refresh(world.plan, diffs, script)
+        coverage.applied.update(world.applied)
+        world.applied.clear()
     except SparkRefuses as error:
         failure = _own(error)
     if _expected(world) is None:

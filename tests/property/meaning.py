@@ -11,6 +11,7 @@ from dbt_idivm.algebra.block import subquery
 from dbt_idivm.script.bind import BoundScript
 from dbt_idivm.script.dialect import Dialect
 from dbt_idivm.script.diff import Row, Value
+from dbt_idivm.script.ways import Write
 from tests.meaning.spark_meaning import ANSI, NOT_ANSI, SparkRefuses, spark_meaning
 from tests.property.engine import Collision, Columns
 
@@ -49,12 +50,16 @@ class OnSpark:
     def cell(self, value: object) -> Value:
         return value  # read as it is inlined
 
-    def merge(self, script: BoundScript) -> int:
+    def type_name(self, own: str) -> str:
+        return own
+
+    def stage(self, script: BoundScript) -> None:
         for each in script.staged:
             self.store(each.name, each.query)
+
+    def write(self, statement: Write, script: BoundScript) -> int:
         try:
-            return self._append(script.statement) if isinstance(script.statement, exp.Insert) else self.spark.merge(
-                _sql(script.statement))
+            return self._append(statement) if isinstance(statement, exp.Insert) else self.spark.merge(_sql(statement))
         except SparkRefuses as error:
             if error.is_collision:
                 raise Collision from error

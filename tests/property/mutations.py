@@ -43,9 +43,10 @@ from dbt_idivm.operators.scan import DiffClass
 from dbt_idivm.operators.window import Windowed
 from dbt_idivm.optimize.lineage import leaves
 from dbt_idivm.passes import annotate, canonical, place_caches
-from dbt_idivm.script import append, diff, direct, effective, net_changes
+from dbt_idivm.script import append, by_key, diff, direct, effective, known_rows, net_changes
 from dbt_idivm.script.binding import StatementBinder
 from dbt_idivm.script.merge import Merge
+from dbt_idivm.script.source_rows import SourceRows
 
 # the packages hold functions of the same names
 use_net_diff, use_diff_rows, merge_recomputes = (import_module(f"dbt_idivm.optimize.{name}")
@@ -751,6 +752,34 @@ def signed_windows_of_one_state(patch: Patch) -> None:
         self.partition, project(self.child.signed(), self.partition)), 1))
 
 
+def keys_with_null(patch: Patch) -> None:
+    patch.setattr(by_key._Keys, "are_usable", property(lambda self: len(set(self.values)) == len(self.values)))
+
+
+def keys_column_by_column(patch: Patch) -> None:
+    tests = by_key._Keys.tests
+    patch.setattr(by_key._Keys, "tests", lambda self: (each for each in tests(self) if not isinstance(each, exp.ArrayContains)))
+
+
+def what_may_match_is_inserted(patch: Patch) -> None:
+    patch.setattr(known_rows, "_may_match", lambda merge, source, row, unmatched: False)
+
+
+def what_is_not_known_does_not_hold(patch: Patch) -> None:
+    holds = SourceRows.holds
+    patch.setattr(SourceRows, "holds", lambda self, condition, row: holds(self, condition, row) is True)
+
+
+BY_KEY = (
+    Mutation("fetched rows: NULL is no key of an UPDATE", keys_with_null, "a group without a name loses a row", "recompute"),
+    Mutation("fetched rows: a key is a combination of values", keys_column_by_column,
+             "rows go whose keys share their parts with others"),
+    Mutation("fetched rows: what may match is not inserted", what_may_match_is_inserted,
+             "another partner of a row that is there"),
+    Mutation("fetched rows: a condition on stored values may hold", what_is_not_known_does_not_hold,
+             "a group loses its last row", "additive"),
+)
+
 WINDOWED = (
     Mutation("ω: an inserted row concerns its whole partition", with_builder(Window, "window_ins", passed_on),
              "a row of a partition is inserted"),
@@ -774,7 +803,7 @@ WINDOWED = (
     Mutation("tuple: both states of a window", signed_windows_of_one_state, "a running sum", "tuple"),
 )
 
-MUTATIONS += WINDOWED
+MUTATIONS += WINDOWED + BY_KEY
 
 
 def inserted_again(node: Unnest, side: int, diff: IDiff) -> tuple[IDiff, ...]:

@@ -55,6 +55,8 @@ def check(case: Case, options: Options, coverage: Coverage | None = None) -> Non
             assert not world.wrong_caches()
             if world.plan.hidden:
                 assert world.stored() == world.extended(), "hidden columns or operator caches differ"
+        if coverage is not None:
+            coverage.applied.update(world.applied)
 
 
 OPTIMISED, NAIVE = ([way for way in WAYS if WAYS[way].optimised is optimised] for optimised in (True, False))

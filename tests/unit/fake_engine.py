@@ -21,6 +21,7 @@ from dbt_idivm.refresh.engine import commits
 from dbt_idivm.refresh.engine.invocation import Invocation
 from dbt_idivm.refresh.protocol import EngineError, KeyCandidate, ModelRequest, Outcome, Refresh, Reply, Rows, Statement
 from dbt_idivm.refresh.upkeep.auxiliary_tables import is_auxiliary
+from dbt_idivm.script.diff import INLINE_ROWS
 
 DEFAULTS = view_settings._NEEDED
 HISTORY = ("version", "timestamp", "operation", "operationParameters", "operationMetrics", "userMetadata")
@@ -165,8 +166,10 @@ class FakeEngine:
         return Rows()
 
     def _select(self, statement: Statement) -> Reply:
-        unknown = ((1, 1, 1),) if statement.label.startswith("changed keys") else ()  # of each kind some
-        return Rows(("c",), next((rows for label, rows in self.reads.items() if statement.label.startswith(label)), unknown))
+        # of keys some of each kind; of a view's changes more than are applied as fetched rows
+        unknown = {"changed keys": ((1, 1, 1),), "changes of": ((1,),) * (INLINE_ROWS + 1)}
+        answers = {**unknown, **self.reads}
+        return Rows(("c",), next((answers[label] for label in (*self.reads, *unknown) if statement.label.startswith(label)), ()))
 
     def _with(self, statement: Statement) -> Reply:
         return self._insert(statement) if "INSERT INTO" in statement.sql else self._select(statement)
@@ -194,6 +197,16 @@ class FakeEngine:
             return Rows(MERGED)
         self._wrote(self.tables[statement.sql.split()[2]], "MERGE")
         return Rows(MERGED, (self.merged,))
+
+    def _update(self, statement: Statement) -> Reply:
+        """No row without a number, as Delta answers a statement that it skips; nothing is committed if no row is touched."""
+        if self.merged is None:
+            return Rows(("num_affected_rows",))
+        if self.written:
+            self._wrote(self.tables[statement.sql.split()[1 if statement.sql.startswith("UPDATE") else 2]], "UPDATE")
+        return Rows(("num_affected_rows",), ((self.written,),))
+
+    _delete = _update
 
     def _cache(self, statement: Statement) -> Reply:
         self.staged.add(statement.sql.split()[2])

@@ -115,11 +115,54 @@ def test_a_view_that_did_not_change_is_pinned_for_its_readers(engine: FakeEngine
 def test_incremental(engine: FakeEngine) -> None:
     change(built(engine))
     outcome = engine.drive(MODEL)
-    assert outcome.message == "incremental: +1 ~1 -1, 1 input changed, 3 statements"
-    assert engine.labels("read") == ["net diff of main.o from version 1 to 2", "check new keys (id) of main.o"]
+    assert outcome.message == "incremental: +1 ~1 -1, 1 input changed, 4 statements"
+    assert engine.labels("read") == [
+        "net diff of main.o from version 1 to 2", "check new keys (id) of main.o", "changes of main.v"]
     assert outcome.inputs["orders"].rows == 2
     assert len(engine.labels("setting")) == 6 and not engine.settings
     assert engine.drive(MODEL).mode == "noop"
+
+
+def fetching(engine: FakeEngine, *rows: tuple[Any, ...]) -> tuple[list[str], str]:
+    """A refresh whose source has these rows (id, tag, name): what is read and written for it, and its message."""
+    engine.reads["changes of"] = tuple((*row, "int", "string", "string") for row in rows)
+    change(built(engine))
+    message = engine.drive(MODEL).message
+    assert not engine.settings
+    return [each.label for each in engine.log if each.kind in ("read", "write")][2:], message
+
+
+@pytest.mark.parametrize(("kind", "label", "message"), [
+    ("del_2", "delete from main.v", "+0 ~0 -5"), ("ins_1", "merge into main.v", "+1 ~1 -1")])
+def test_the_rows_of_the_source_decide_the_statement(engine: FakeEngine, kind: str, label: str, message: str) -> None:
+    found = fetching(engine, (8, kind, "eight"))
+    assert found == (["changes of main.v", label], f"incremental: {message}, 1 input changed, 4 statements")
+    assert engine.drive(MODEL).mode == "noop"
+
+
+def test_what_changes_nothing_moves_the_watermark(engine: FakeEngine) -> None:
+    """The source has no rows, or they name none of the view: then Delta commits nothing by itself."""
+    assert fetching(engine)[0] == ["changes of main.v", "move the watermark of main.v"]
+    assert engine.drive(MODEL).mode == "noop"
+    engine.written = 0
+    engine.reads["changes of"] = ((8, "del_2", "eight", "int", "string", "string"),)
+    change(engine)
+    assert engine.drive(MODEL).message == "incremental: +0 ~0 -0, 1 input changed, 5 statements"
+    assert engine.labels("write") == ["delete from main.v", "move the watermark of main.v"]
+    assert engine.drive(MODEL).mode == "noop"
+
+
+def test_a_delete_that_was_skipped(engine: FakeEngine) -> None:
+    """Its commit is looked for: without one another run was faster."""
+    engine.reads["changes of"] = ((8, "del_2", "eight", "int", "string", "string"),)
+    change(built(engine))
+    engine.merged = None
+    assert failing(engine).codes == ("IDIVM-903",)
+
+
+def test_a_source_that_cannot_be_fetched_is_merged(engine: FakeEngine) -> None:
+    engine.fail["changes of"] = EngineError("ANY", "it broke")
+    assert fetching(engine)[0] == ["changes of main.v", "merge into main.v"]
 
 
 def test_the_look_up_of_a_version_tells_what_led_to_it(engine: FakeEngine) -> None:

@@ -1,11 +1,16 @@
-"""Applying an incremental refresh: one MERGE, or one INSERT, whose commit carries the view's rows and its state."""
+"""Applying an incremental refresh: one MERGE, INSERT, UPDATE or DELETE, whose commit carries the view's rows and its state."""
 
 from __future__ import annotations
 
 import re
+from collections.abc import Mapping
 from dataclasses import replace
 
+from sqlglot import exp
+
 from dbt_idivm.errors import Finding, IdivmError, finding
+from dbt_idivm.refresh.apply.source import source_rows
+from dbt_idivm.refresh.apply.statements import empty_merge
 from dbt_idivm.refresh.apply.watermark import consumed, new_state, own_commit, unchanged
 from dbt_idivm.refresh.catalog.state import State
 from dbt_idivm.refresh.catalog.stored_view import StoredView
@@ -20,16 +25,18 @@ from dbt_idivm.refresh.engine.commits import Guard
 from dbt_idivm.refresh.engine.scoped import committed, staged, temporarily
 from dbt_idivm.refresh.engine.steps import EngineFailure, Steps
 from dbt_idivm.refresh.protocol import InputChange, ModelRequest, Outcome, Rows, Statement
-from dbt_idivm.script.bind import BoundScript, render
+from dbt_idivm.script.bind import BoundScript, render, render_rows
 from dbt_idivm.script.binding import Binding
 from dbt_idivm.script.diff import FeedDiff, InlineDiff
-from dbt_idivm.script.ways import Application
+from dbt_idivm.script.ways import Application, Write
 
 # What Delta with deletion vectors reports of a row that matches nothing, has no clause, and all its IDs are NULL (ADR 0018).
 _UNMATCHED = "did not match any merge clause"
 LARGE = 300_000  # rows of a view
 # A source that was estimated to be small is too large for a broadcast, or the broadcast timed out.
 _TOO_LARGE = re.compile(r"broadcast|maxResultSize", re.IGNORECASE)
+_VERBS: Mapping[type[exp.Expr], str] = {exp.Merge: "merge into", exp.Insert: "append to", exp.Update: "update",
+                                         exp.Delete: "delete from"}
 _AMBIGUOUS = ("DELTA_MULTIPLE_SOURCE_ROW_MATCHING_TARGET_ROW_IN_MERGE",)
 
 
@@ -39,24 +46,40 @@ def apply_changes(work: Work, ready: Ready) -> Steps[Outcome | Finding]:
     if script is None:
         return (yield from unchanged(work, changes.moves))
     job, stored, planned = work.job, work.stored, work.planned
-    assert stored.latest is not None
     new = new_state(work, consumed(planned, changes.moves), stored)
-    verb = "append to" if script.shape == "append" else "merge into"
-    statement = Statement(job.dialect.sql(script.statement), "write", f"{verb} {stored.table}")
-    write = committed(job.client, statement, new.json(), Guard(f"idivm:{stored.table}", stored.latest.version))
-    size = planned.sizes.get(stored.table)
-    if script.shape != "append" and size is not None and size.rows >= LARGE:
-        write = temporarily(job.client, job.client.engine.large_merge, write, needed=False)
     try:
-        rows = yield from staged(job.client, script.staged, write)
+        effect = yield from staged(job.client, script.staged, _write(work, script, new))
     except EngineFailure as failure:
         if ready.few and _TOO_LARGE.search(failure.error.message):
-            return (yield from apply_changes(work, replace(ready, few=False)))
+            return (yield from apply_changes(work, replace(ready, few=False, fetched=False)))
         return (yield from _failed(job.client, planned, changes, failure))
-    effect = _effect(rows) or (yield from _committed(job.client, stored, new))
     job.client.invocation.forget(stored.table)
     inputs = input_changes(job.request, planned, changes)
     return outcome(job, Result("incremental", planned.hidden, inputs, effect, *strategy(planned, script.application)), planned)
+
+
+def _write(work: Work, script: BoundScript, new: State) -> Steps[Effect]:
+    """Run the script's statement, or the one that its fetched source makes of it."""
+    job, stored, client = work.job, work.stored, work.job.client
+    assert stored.latest is not None
+    guard = Guard(f"idivm:{stored.table}", stored.latest.version)
+    move = committed(client, empty_merge(job.dialect, stored.table), new.json(), guard)
+    source = yield from source_rows(client, script, stored.table)
+    statement = script.statement if source is None else render_rows(script, source, job.dialect)
+    if statement is None:
+        yield from move
+        return Effect()
+    label = f"{_VERBS[type(statement)]} {stored.table}"
+    write = committed(client, Statement(job.dialect.sql(statement), "write", label), new.json(), guard)
+    size = work.planned.sizes.get(stored.table)
+    if isinstance(statement, exp.Merge) and size is not None and size.rows >= LARGE:
+        write = temporarily(client, client.engine.large_merge, write, needed=False)
+    effect = _effect(statement, (yield from write))
+    if effect is None:
+        return (yield from _committed(client, stored, new))
+    if isinstance(statement, exp.Update | exp.Delete) and effect == Effect():
+        yield from move  # Delta writes no commit then
+    return effect
 
 
 def rendered(work: Work, ready: Ready) -> BoundScript | None:
@@ -65,7 +88,7 @@ def rendered(work: Work, ready: Ready) -> BoundScript | None:
         return None
     assert work.planned.plan is not None
     binding = Binding(ready.changes.versions, ready.changes.net, work.job.dialect, few=ready.few)
-    return render(work.planned.plan, ready.application, binding, work.stored.table)
+    return render(work.planned.plan, ready.application, binding, work.stored.table, fetched=ready.fetched)
 
 
 def strategy(planned: Planned, application: Application) -> tuple[str, str | None]:
@@ -81,11 +104,17 @@ def strategy(planned: Planned, application: Application) -> tuple[str, str | Non
     return "recompute", "part of the view was recomputed: " + "; ".join(parts)
 
 
-def _effect(rows: Rows) -> Effect | None:
-    """What the MERGE did; None if Delta skipped it because its number was used already, and for an INSERT."""
-    if "num_inserted_rows" not in rows.columns or not rows.rows:
+def _effect(statement: Write, rows: Rows) -> Effect | None:
+    """What the statement did; None if Delta skipped it because its number was used already, and for an INSERT."""
+    if not rows.rows:
         return None
     found = rows.dicts()[0]
+    if isinstance(statement, exp.Update):
+        return Effect(updated=int(found["num_affected_rows"]))
+    if isinstance(statement, exp.Delete):
+        return Effect(deleted=int(found["num_affected_rows"]))
+    if "num_inserted_rows" not in found:
+        return None
     return Effect(int(found["num_inserted_rows"]), int(found["num_updated_rows"]), int(found["num_deleted_rows"]))
 
 

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import Any
 
 from sqlglot import exp
 
@@ -15,14 +14,10 @@ from dbt_idivm.refresh.changes.moves import Move
 from dbt_idivm.refresh.checks.keys import Key
 from dbt_idivm.refresh.engine.client import Client
 from dbt_idivm.refresh.engine.steps import Steps
-from dbt_idivm.script.dialect import REPLACEMENT, Dialect, is_inlinable
-from dbt_idivm.script.diff import FeedDiff, InlineDiff, NetDiff, Row, Value
+from dbt_idivm.script.dialect import Dialect, is_inlinable
+from dbt_idivm.script.diff import INLINE_ROWS, FeedDiff, InlineDiff, NetDiff, are_inlined, fetched_row
 from dbt_idivm.script.plan import Plan
 
-# Up to here inlining wins: on a 10M-row view 200 changed rows took 2.1 s inlined with key ranges, 3.2 s as a broadcast
-# feed; beyond it the text of the statement and its parsing grow.
-INLINE_ROWS = 1000
-INLINE_CHARACTERS = 1_000_000
 BROADCAST_ROWS = 1_000_000
 
 
@@ -49,12 +44,9 @@ def _read(client: Client, found: Input, move: Move) -> Steps[NetDiff]:
     label = f"net diff of {move.table} from version {feed.from_version} to {feed.to_version}"
     rows = yield from client.read(query, label)
     kinds = [kind for _, kind in columns]
-    netted = tuple((_row(kinds, row[:-1]), int(row[-1])) for row in rows.rows)
-    # perhaps another text than is stored: to be looked into, as with every feed
-    if any(isinstance(cell, str) and REPLACEMENT in cell for row, _ in netted for cell in row):
-        return feed
-    # copies of a row are inlined one by one
-    if sum(abs(weight) for _, weight in netted) > INLINE_ROWS or sum(map(_size, netted)) > INLINE_CHARACTERS:
+    netted = tuple((fetched_row(kinds, row[:-1]), int(row[-1])) for row in rows.rows)
+    # copies of a row are inlined one by one; another text than is stored is to be looked into, as with every feed
+    if sum(abs(weight) for _, weight in netted) > INLINE_ROWS or not are_inlined([row for row, _ in netted]):
         return feed
     return InlineDiff(names, tuple(sorted(netted, key=repr)))
 
@@ -90,22 +82,6 @@ def changed_keys(dialect: Dialect, diff: FeedDiff, key: tuple[str, ...]) -> exp.
             .group_by(*(column(name) for name in names)))
     tests = (kind(this=column(SIGN), expression=exp.Literal.number(0)) for kind in (exp.GT, exp.LT, exp.EQ))
     return exp.Select(expressions=[exp.CountIf(this=test) for test in tests]).from_(subquery(sums, "sums"))
-
-
-def _size(row: tuple[Row, int]) -> int:
-    return sum(len(cell) if isinstance(cell, str) else 8 for cell in row[0])
-
-
-def _row(kinds: list[str], cells: tuple[Any, ...]) -> Row:
-    return tuple(_value(kind.lower(), cell) for kind, cell in zip(kinds, cells, strict=True))
-
-
-def _value(kind: str, cell: Any) -> Value:
-    if cell is None:
-        return None
-    if kind == "boolean":
-        return cell if isinstance(cell, bool) else str(cell).lower() == "true"
-    return int(cell) if kind in ("tinyint", "smallint", "int", "bigint", "timestamp") else str(cell)
 
 
 def for_plan(plan: Plan, diffs: Mapping[str, NetDiff], changed: Mapping[str, Move]) -> dict[str, NetDiff]:

@@ -16,7 +16,7 @@ from dbt_idivm.refresh.changes.unreadable_text import unreadable_text
 from dbt_idivm.refresh.checks.keys import KeyedInput
 from dbt_idivm.refresh.engine.client import Client
 from dbt_idivm.refresh.engine.steps import EngineFailure, Steps, T
-from dbt_idivm.script.diff import FeedDiff, KeyViolation, NetChanges, NetDiff
+from dbt_idivm.script.diff import FeedDiff, InlineDiff, KeyViolation, NetChanges, NetDiff
 from dbt_idivm.script.net_changes import net_changes
 from dbt_idivm.script.plan import Plan
 
@@ -38,6 +38,11 @@ class Changes:
     @property
     def versions(self) -> dict[str, int]:
         return {table: move.to_version for table, move in self.moves.items()}
+
+    @property
+    def are_inlined(self) -> bool:
+        """Whether they are so few that all of them were fetched."""
+        return all(isinstance(diff, InlineDiff) for diff in self.net.diffs.values())
 
 
 def read_changes(client: Client, plan: Plan, inputs: Sequence[KeyedInput], verify: str,

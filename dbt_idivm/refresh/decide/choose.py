@@ -12,7 +12,7 @@ from dataclasses import dataclass, replace
 from functools import partial
 
 from dbt_idivm.cost.choice import REBUILD, Choice
-from dbt_idivm.cost.work import Situation, application_of
+from dbt_idivm.cost.work import Situation, application_of, is_fetched
 from dbt_idivm.errors import Finding, IdivmError, finding
 from dbt_idivm.refresh.changes.left_keys import verify_left
 from dbt_idivm.refresh.changes.read import Changes, read_changes
@@ -26,11 +26,12 @@ from dbt_idivm.script.ways import Application, Way
 @dataclass(frozen=True)
 class Ready:
     """All that an incremental refresh takes; without an application nothing in the view changes. `few`: whether its statement
-    has a source of few rows, None if that is not known."""
+    has a source of few rows, None if that is not known; `fetched`: whether of so few that they are fetched first."""
 
     changes: Changes
     application: Application | None
     few: bool | None = None
+    fetched: bool = False
 
 
 @dataclass(frozen=True)
@@ -128,7 +129,7 @@ def choose_late(costs: Costs, changes: Changes, ways: Sequence[Way]) -> Decision
     if found is None:
         return Decision(costs.seen.work, Ready(changes, None))
     if costs.unknown is not None:
-        return Decision(costs.seen.work, Ready(changes, found[0]))
+        return Decision(costs.seen.work, Ready(changes, found[0], fetched=changes.are_inlined))
     return _decision(costs, found, costs.read(changes.net), is_read=True, changes=changes)
 
 
@@ -152,7 +153,8 @@ def _decision(costs: Costs, found: Sequence[Application], situation: Situation, 
     choice = Choice(chosen, alternatives, costs.reading_seconds, is_read)
     if name != REBUILD:
         done = _of(found, name)
-        return Decision(seen.work, Ready(changes or Changes(seen.moves), done, costs.is_few(done, situation)), choice)
+        few, fetched = costs.is_few(done, situation), is_fetched(done, situation)
+        return Decision(seen.work, Ready(changes or Changes(seen.moves), done, few, fetched), choice)
     best = choice.best_way
     pays = costs.pays(situation, _of(found, best.name), reading) if best is not None else ""
     return Decision(replace(seen.work, unverified=costs.unverified), costs.reason(choice, pays), choice)

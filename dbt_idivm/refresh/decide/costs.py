@@ -16,12 +16,11 @@ from dbt_idivm.refresh.catalog.inputs import Input
 from dbt_idivm.refresh.catalog.state import Consumed
 from dbt_idivm.refresh.changes import net_diffs
 from dbt_idivm.refresh.changes.moves import Move
-from dbt_idivm.refresh.changes.net_diffs import INLINE_ROWS
 from dbt_idivm.refresh.checks.keys import Key
 from dbt_idivm.refresh.decide.observe import Observed
 from dbt_idivm.refresh.decide.outcome import named
 from dbt_idivm.refresh.decide.planned import Planned
-from dbt_idivm.script.diff import FeedDiff, NetChanges
+from dbt_idivm.script.diff import INLINE_ROWS, FeedDiff, NetChanges
 from dbt_idivm.script.plan import Plan
 from dbt_idivm.script.ways import Application
 

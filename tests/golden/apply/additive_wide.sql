@@ -168,7 +168,7 @@ USING (
   ) AS change
 ) AS d
 ON v.x IS NOT DISTINCT FROM d.a__x
-WHEN MATCHED AND v.idivm__count__rows + d.count__rows = 0 THEN DELETE
+WHEN MATCHED AND d.count__rows < 0 AND v.idivm__count__rows + d.count__rows = 0 THEN DELETE
 WHEN MATCHED THEN UPDATE SET
   s = CASE WHEN (v.idivm__count__a__y + d.count__a__y) = 0 THEN NULL ELSE CAST(COALESCE(v.s, 0) + d.v__s AS BIGINT)
   END,

@@ -434,7 +434,7 @@ USING (
   ) AS change
 ) AS d
 ON v.x IS NOT DISTINCT FROM d.a__x
-WHEN MATCHED AND v.n + d.v__n = 0 THEN DELETE
+WHEN MATCHED AND d.v__n < 0 AND v.n + d.v__n = 0 THEN DELETE
 WHEN MATCHED THEN UPDATE SET
   n = v.n + d.v__n,
   m = v.m + d.v__m,

@@ -129,7 +129,7 @@ USING (
   ) AS change
 ) AS d
 ON v.did IS NOT DISTINCT FROM d.dp__did
-WHEN MATCHED AND v.idivm__count__rows + d.count__rows = 0 THEN DELETE
+WHEN MATCHED AND d.count__rows < 0 AND v.idivm__count__rows + d.count__rows = 0 THEN DELETE
 WHEN MATCHED THEN UPDATE SET
   cost = CASE WHEN (v.idivm__count__p__price + d.count__p__price) = 0 THEN NULL ELSE COALESCE(v.cost, 0) + d.v__cost
   END,

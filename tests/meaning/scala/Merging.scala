@@ -1,12 +1,11 @@
 package org.apache.spark.sql.meaning
 
 import org.apache.spark.sql.catalyst.InternalRow
-import org.apache.spark.sql.catalyst.analysis.{UnresolvedAttribute, UnresolvedRelation}
+import org.apache.spark.sql.catalyst.analysis.UnresolvedRelation
 import org.apache.spark.sql.catalyst.expressions._
 import org.apache.spark.sql.catalyst.plans.{Inner, LeftAnti}
 import org.apache.spark.sql.catalyst.plans.logical._
 import org.apache.spark.sql.meaning.Evaluator.{row, values}
-import org.apache.spark.sql.types.{DataType, LongType}
 
 /** Two rows of the source for one of the target. */
 final class CollisionException extends RuntimeException("a MERGE with two source rows for one target row")
@@ -20,8 +19,8 @@ final class CollisionException extends RuntimeException("a MERGE with two source
 final class Merging(session: Session, statement: MergeIntoTable) {
   private val SubqueryAlias(alias, UnresolvedRelation(Seq(target), _, _)) = statement.targetTable
   private val SubqueryAlias(sourceAlias, query) = statement.sourceTable
-  private val stored = session.table(target)
-  private val columns = stored.output
+  private val table = new Target(session, target)
+  import table.{assigned, assignment, columns, stored}
 
   /** A clause: its condition, and the column → value that it assigns; no values for DELETE. */
   private case class Clause(condition: Expression, deletes: Boolean, assigned: Seq[(Int, Expression)])
@@ -29,8 +28,8 @@ final class Merging(session: Session, statement: MergeIntoTable) {
   /** Changes the target and says how many rows it touched. */
   def run(): Int = {
     if (statement.notMatchedBySourceActions.nonEmpty) throw new UnsupportedOperationException("WHEN NOT MATCHED BY SOURCE")
-    val source = numbered(session.evaluated(query))
-    val targets = numbered(stored)
+    val source = Target.numbered(session.evaluated(query))
+    val targets = Target.numbered(stored)
     val clauses = statement.matchedActions.map(clause)
     val fired = matched(targets, source, clauses)
     val inserted = notMatched(targets, source, statement.notMatchedActions.map(clause))
@@ -86,10 +85,6 @@ final class Merging(session: Session, statement: MergeIntoTable) {
     }
   }
 
-  private def assigned(value: Any, from: DataType, to: Attribute): Any =
-    if (from == to.dataType) value
-    else Cast(Literal(value, from), to.dataType, Some("UTC"), EvalMode.ANSI).eval()
-
   private def clause(action: MergeAction): Clause = {
     val condition = action.condition.getOrElse(Literal.TrueLiteral)
     action match {
@@ -98,18 +93,5 @@ final class Merging(session: Session, statement: MergeIntoTable) {
       case InsertAction(_, assignments) => Clause(condition, deletes = false, assignments.map(assignment))
       case other => throw new UnsupportedOperationException(s"no MERGE clause $other")
     }
-  }
-
-  private def assignment(found: Assignment): (Int, Expression) = found match {
-    case Assignment(UnresolvedAttribute(parts), value) =>
-      val place = columns.indexWhere(_.name.equalsIgnoreCase(parts.last))
-      if (place < 0) throw new NoSuchElementException(s"$target has no column ${parts.last}")
-      place -> value
-  }
-
-  /** The relation with the number of each row as its last column, which no name can reach. */
-  private def numbered(relation: Relation): Relation = {
-    val output = relation.output.map(_.newInstance()) :+ AttributeReference(s"#${NamedExpression.newExprId.id}", LongType, false)()
-    Relation(output, relation.rows.zipWithIndex.map { case (r, i) => row(values(r, relation.output) :+ i.toLong) })
   }
 }

@@ -4,7 +4,8 @@ import com.fasterxml.jackson.databind.{JsonNode, ObjectMapper}
 import com.fasterxml.jackson.databind.node.ObjectNode
 import org.apache.spark.SparkThrowable
 import org.apache.spark.sql.catalyst.analysis.FunctionRegistry
-import org.apache.spark.sql.catalyst.plans.logical.{LogicalPlan, MergeIntoTable}
+import org.apache.spark.sql.catalyst.expressions.Literal
+import org.apache.spark.sql.catalyst.plans.logical.{DeleteFromTable, LogicalPlan, MergeIntoTable, UpdateTable}
 import org.apache.spark.sql.types.{StructField, StructType}
 import org.apache.spark.sql.catalyst.parser.CatalystSqlParser
 import java.io.{BufferedReader, FileDescriptor, FileOutputStream, InputStreamReader, PrintStream}
@@ -77,7 +78,10 @@ object Server {
 
   private def merged(sql: String): Int = session.parsed(sql) match {
     case statement: MergeIntoTable => new Merging(session, statement).run()
-    case other => throw new IllegalArgumentException(s"no MERGE: ${other.nodeName}")
+    case UpdateTable(target, assignments, condition) =>
+      new Rewriting(session, target, condition.getOrElse(Literal.TrueLiteral), assignments, deletes = false).run()
+    case DeleteFromTable(target, condition) => new Rewriting(session, target, condition, Seq(), deletes = true).run()
+    case other => throw new IllegalArgumentException(s"no MERGE, UPDATE or DELETE: ${other.nodeName}")
   }
 
   /** [function, example] of every example that Spark's documentation has of its functions. */

@@ -1,0 +1,140 @@
+"""UPDATE and DELETE of the rows that known keys name, instead of a MERGE of which only that clause applies.
+
+    MERGE INTO v USING VALUES (4, 'Anne'), (5, 'Bob') AS d(id, name) ON v.id <=> d.id
+    WHEN MATCHED AND NOT (v.name <=> d.name) THEN UPDATE SET name = d.name
+
+    UPDATE v SET name = m[v.id] WHERE v.id IN (4, 5) AND NOT (v.name <=> m[v.id])     m: the literal map 4 → 'Anne', 5 → 'Bob'
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass
+
+from sqlglot import exp
+
+from dbt_idivm.algebra.expressions import conjunction, conjuncts
+from dbt_idivm.algebra.types import DIALECT, is_float, type_of
+from dbt_idivm.cached import cached_property
+from dbt_idivm.script.dialect import decode, literal
+from dbt_idivm.script.diff import Row, Value
+from dbt_idivm.script.source_rows import SourceRows, is_of_source
+
+_INTEGERS = frozenset({"tinyint", "smallint", "bigint"})  # an integral literal is an INT
+_PLAIN = _INTEGERS | {"int", "boolean", "string"}
+
+
+def by_key(merge: exp.Merge, when: exp.When, source: SourceRows) -> exp.Update | exp.Delete | None:
+    """What `merge` does if only its clause `when`, of matched rows, may apply to the rows of `source`.
+
+    None if the rows cannot be named by literals: a key is NULL or floating-point, or two source rows have the same key.
+    """
+    parts = _open(_conditions(merge, source), source)
+    keys = _Keys(source, tuple(pair for part in parts for pair in _key(part, source)))
+    if not keys.are_usable:
+        return None
+    rest = [part for part in parts if not _key(part, source)]
+    rest += _open(conjuncts(when.args.get("condition") or exp.true()), source)
+    where = conjunction([*keys.tests(), *map(keys.looked_up, rest)])
+    clause = exp.Where(this=where) if where is not None else None
+    if isinstance(when.args["then"], exp.Update):
+        values = [exp.EQ(this=each.this.copy(), expression=keys.looked_up(each.expression))
+                  for each in when.args["then"].expressions]
+        return exp.Update(this=merge.this.copy(), expressions=values, where=clause)
+    return exp.Delete(this=merge.this.copy(), where=clause)
+
+
+def _conditions(merge: exp.Merge, source: SourceRows) -> Iterator[exp.Expr]:
+    """The conjuncts of ON for these rows. `any_id OR v.id <=> d.id` is one or the other if that is the same for all."""
+    for part in conjuncts(merge.args["on"]):
+        either = part.unnest()
+        if isinstance(either, exp.Or) and is_of_source(either.left):
+            name = either.left.name
+            part = either.right if all(source.cell(row, name) is False for row in source.rows) else part
+        yield part
+
+
+def _open(conditions: Iterable[exp.Expr], source: SourceRows) -> list[exp.Expr]:
+    """Those that do not hold for all source rows, whatever is stored."""
+    return [each for each in conditions if any(source.holds(each, row) is not True for row in source.rows)]
+
+
+def _key(part: exp.Expr, source: SourceRows) -> tuple[tuple[str, exp.Column], ...]:
+    """The column of the source and that of the view, if the condition is that they are the same; else nothing."""
+    if not isinstance(part, exp.NullSafeEQ):
+        return ()
+    stored, given = part.left, part.right
+    if not isinstance(stored, exp.Column) or not is_of_source(given) or is_float(type_of(source.type(given.name))):
+        return ()
+    return ((given.name, stored),)
+
+
+@dataclass(frozen=True)
+class _Keys:
+    """The key of each source row. `columns`: names in the source, and the columns of the view that must have their values."""
+
+    source: SourceRows
+    columns: tuple[tuple[str, exp.Column], ...]
+
+    @cached_property
+    def values(self) -> tuple[Row, ...]:
+        return tuple(tuple(self.source.cell(row, name) for name, _ in self.columns) for row in self.source.rows)
+
+    @property
+    def are_usable(self) -> bool:
+        return len(set(self.values)) == len(self.values) and all(cell is not None for value in self.values for cell in value)
+
+    def tests(self) -> Iterator[exp.Expr]:
+        """The conditions that a row of the view has one of the keys. IN is what Delta skips files by."""
+        for name, column in self.columns:
+            cells = tuple(dict.fromkeys(self.source.cell(row, name) for row in self.source.rows))
+            values = [_value(cell, self.source.type(name)) for cell in cells]
+            yield (exp.EQ(this=column.copy(), expression=values[0]) if len(values) == 1
+                   else exp.In(this=column.copy(), expressions=values))
+        if len(self.columns) > 1 and len(self.values) > 1:
+            yield exp.ArrayContains(this=self._array(), expression=self._of_stored_row())
+
+    def looked_up(self, expression: exp.Expr) -> exp.Expr:
+        """The expression with each column of the source replaced by its value in the source row that has the stored row's key."""
+        return expression.transform(
+            lambda node: self._value_of(node.name) if is_of_source(node) else node)
+
+    def _value_of(self, name: str) -> exp.Expr:
+        cells, kind = tuple(self.source.cell(row, name) for row in self.source.rows), self.source.type(name)
+        if len(set(cells)) == 1:
+            is_of_its_type = cells[0] is not None and kind in _PLAIN - _INTEGERS
+            return literal(cells[0]) if is_of_its_type else decode(literal(cells[0]), kind)
+        found = exp.Map(keys=self._array(), values=_array(cells, kind))
+        return exp.Bracket(this=found, expressions=[self._of_stored_row()])
+
+    def _array(self) -> exp.Expr:
+        kinds = [self.source.type(name) for name, _ in self.columns]
+        if len(kinds) == 1:
+            return _array([cell for cell, in self.values], kinds[0])
+        return exp.Array(expressions=[_struct([decode(literal(cell), kind) for cell, kind in zip(value, kinds, strict=True)])
+                                      for value in self.values])
+
+    def _of_stored_row(self) -> exp.Expr:
+        """The key of the stored row, in the form that `_array` has."""
+        if len(self.columns) == 1:
+            return self.columns[0][1].copy()
+        return _struct([_cast(column.copy(), self.source.type(name)) for name, column in self.columns])
+
+
+def _struct(values: Sequence[exp.Expr]) -> exp.Struct:
+    return exp.Struct(expressions=[exp.PropertyEQ(this=exp.to_identifier(f"k{number}"), expression=value)
+                                   for number, value in enumerate(values, 1)])
+
+
+def _array(cells: Sequence[Value], kind: str) -> exp.Expr:
+    found = exp.Array(expressions=[_value(cell, kind) for cell in cells])
+    return _cast(found, f"array<{kind}>") if kind in _INTEGERS else found
+
+
+def _value(cell: Value, kind: str) -> exp.Expr:
+    """The cell as a literal; of an integral type as one that comparisons, and the array, cast to it."""
+    return literal(cell) if kind in _PLAIN else decode(literal(cell), kind)
+
+
+def _cast(value: exp.Expr, kind: str) -> exp.Expr:
+    return exp.Cast(this=value, to=exp.DataType.build(kind, dialect=DIALECT))

@@ -1,0 +1,110 @@
+"""The rows of a MERGE's source: the query that fetches them, and what they decide of its conditions once they are known."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from sqlglot import exp
+
+from dbt_idivm.algebra.block import subquery
+from dbt_idivm.algebra.expressions import column, conjuncts
+from dbt_idivm.algebra.types import DIALECT
+from dbt_idivm.script.dialect import Dialect, encode, is_inlinable
+from dbt_idivm.script.diff import INLINE_ROWS, Row, Value, are_inlined, fetched_row
+from dbt_idivm.script.merge import OP, SOURCE, unhinted
+
+
+@dataclass(frozen=True)
+class SourceQuery:
+    """A query for the rows of a MERGE's source, of the columns `names` that the MERGE uses.
+
+    Its columns: for each name the value, encoded as one of the type in `types`; then for each the type that it really has.
+    """
+
+    names: tuple[str, ...]
+    types: tuple[str, ...]
+    query: exp.Select
+
+    def answered(self, found: Sequence[tuple[Any, ...]]) -> SourceRows | None:
+        """The rows, if these are all, and can be inlined."""
+        if len(found) > INLINE_ROWS:
+            return None
+        count = len(self.names)
+        kinds = tuple(str(kind) for kind in found[0][count:]) if found else self.types
+        if not all(map(_has_encoding_of, kinds, self.types)):
+            return None
+        rows = tuple(fetched_row(kinds, row[:count]) for row in found)
+        return SourceRows(self.names, kinds, rows) if are_inlined(rows) else None
+
+
+def source_query_of(merge: exp.Merge, types: Mapping[str, exp.DataType]) -> SourceQuery | None:
+    """The query for the rows; None if some values cannot be inlined. `types`: those of the view's attributes."""
+    parts = (merge.args["on"], merge.args["whens"])
+    names = tuple(dict.fromkeys(found.name for part in parts for found in part.find_all(exp.Column) if found.table == SOURCE))
+    kinds = tuple(_expected(name, types) for name in names)
+    if not names or not all(map(is_inlinable, kinds)):
+        return None
+    columns = [column(name, SOURCE) for name in names]
+    cells = [exp.alias_(encode(each, kind), f"c{i}") for i, (each, kind) in enumerate(zip(columns, kinds, strict=True), 1)]
+    found = [exp.alias_(exp.Anonymous(this="TYPEOF", expressions=[each.copy()]), f"t{i}") for i, each in enumerate(columns, 1)]
+    source = subquery(unhinted(merge.args["using"].this).copy(), SOURCE)
+    return SourceQuery(names, kinds, exp.Select(expressions=[*cells, *found]).from_(source).limit(INLINE_ROWS + 1))
+
+
+def _expected(name: str, types: Mapping[str, exp.DataType]) -> str:
+    if name in types:
+        return types[name].sql(DIALECT).lower()
+    return "string" if name == OP else "boolean"  # `any_id`
+
+
+@dataclass(frozen=True)
+class SourceRows:
+    """Of each column its name and Spark SQL type, of each row its cells as `decode` takes them."""
+
+    names: tuple[str, ...]
+    types: tuple[str, ...]
+    rows: tuple[Row, ...]
+
+    def cell(self, row: Row, name: str) -> Value:
+        return row[self.names.index(name)]
+
+    def type(self, name: str) -> str:
+        return self.types[self.names.index(name)]
+
+    def query(self, dialect: Dialect) -> exp.Select:
+        """SELECT of these rows as literals."""
+        return dialect.rows(tuple(zip(self.names, self.types, strict=True)), self.rows, "r")
+
+    def holds(self, condition: exp.Expr | None, row: Row) -> bool | None:
+        """Whether a condition of MERGE holds for a source row; None if that is not known without the stored row."""
+        tests = [self._test(part.unnest(), row) for part in conjuncts(condition)] if condition is not None else []
+        return False if False in tests else None if None in tests else True
+
+    def _test(self, part: exp.Expr, row: Row) -> bool | None:
+        if isinstance(part, exp.And):
+            return self.holds(part, row)
+        if isinstance(part, exp.Or) and is_of_source(part.left):
+            # `any_id`, which i-diffs with fewer IDs have
+            return True if self.cell(row, part.left.name) is True else self._test(part.right.unnest(), row)
+        if not isinstance(part, exp.EQ | exp.GT | exp.LT) or not is_of_source(part.left):
+            return None
+        cell, literal = self.cell(row, part.left.name), part.right
+        if not isinstance(literal, exp.Literal):
+            return None
+        if isinstance(part, exp.EQ):
+            return cell == literal.name if isinstance(cell, str) and literal.is_string else None
+        if not isinstance(cell, int) or not literal.is_int:
+            return None
+        return cell > int(literal.name) if isinstance(part, exp.GT) else cell < int(literal.name)
+
+
+def _has_encoding_of(kind: str, expected: str) -> bool:
+    """Whether a value of the type `kind` that was encoded as one of the type `expected` can be decoded."""
+    return is_inlinable(kind) and encode(exp.column("x"), kind) == encode(exp.column("x"), expected)
+
+
+def is_of_source(side: exp.Expr) -> bool:
+    """Whether it is a column of the source."""
+    return isinstance(side, exp.Column) and side.table == SOURCE

@@ -1,0 +1,134 @@
+"""Which statement applies a MERGE's source rows once they are known, and how it is written."""
+
+from __future__ import annotations
+
+import pytest
+import sqlglot
+from sqlglot import exp
+
+from dbt_idivm.script.dialect import DELTA
+from dbt_idivm.script.diff import INLINE_ROWS, Row
+from dbt_idivm.script.known_rows import with_rows
+from dbt_idivm.script.source_rows import SourceQuery, SourceRows, source_query_of
+
+ON = "v.id <=> d.id AND v.id BETWEEN 1 AND 9"
+UPDATE = "WHEN MATCHED AND NOT (v.x <=> d.x) THEN UPDATE SET x = d.x"
+BY_OP = """WHEN MATCHED AND d.idivm_op = 'D' THEN DELETE WHEN MATCHED AND d.idivm_op = 'U' THEN UPDATE SET x = d.x
+           WHEN NOT MATCHED AND d.idivm_op = 'I' THEN INSERT (id, x) VALUES (d.id, d.x)"""
+ADDED = """WHEN MATCHED AND d.n < 0 AND v.n + d.n = 0 THEN DELETE WHEN MATCHED THEN UPDATE SET n = v.n + d.n, x = v.x + d.x
+           WHEN NOT MATCHED AND d.n > 0 THEN INSERT (id, n, x) VALUES (d.id, d.n, d.x)"""
+
+
+def merge(clauses: str, on: str = ON) -> exp.Merge:
+    found = sqlglot.parse_one(f"MERGE INTO m.v AS v USING (SELECT * FROM s) AS d ON {on} {clauses}", read="spark")
+    assert isinstance(found, exp.Merge)
+    return found
+
+
+def written(clauses: str, rows: SourceRows, on: str = ON, unmatched: str | None = None) -> str:
+    found = with_rows(merge(clauses, on), rows, DELTA, unmatched)
+    return "nothing" if found is None else DELTA.sql(found, pretty=False)
+
+
+def ids(*rows: Row) -> SourceRows:
+    return SourceRows(("id", "x"), ("bigint", "string"), rows)
+
+
+def ops(*rows: Row) -> SourceRows:
+    return SourceRows(("idivm_op", "id", "x"), ("string", "int", "string"), rows)
+
+
+def sums(*rows: Row) -> SourceRows:
+    return SourceRows(("id", "n", "x"), ("int", "bigint", "bigint"), rows)
+
+
+def test_updates_by_key() -> None:
+    assert written(UPDATE, ids((4, "Anne"))) == (
+        "UPDATE m.v AS v SET x = 'Anne' WHERE v.id = 4 AND NOT (v.x IS NOT DISTINCT FROM 'Anne')")
+    assert written(UPDATE, ids((4, None))).startswith("UPDATE m.v AS v SET x = CAST(NULL AS STRING) WHERE v.id = 4")
+    found = "MAP_FROM_ARRAYS(CAST(ARRAY(4, 5) AS ARRAY<BIGINT>), ARRAY('a', NULL))[v.id]"
+    assert written(UPDATE, ids((4, "a"), (5, None))) == (
+        f"UPDATE m.v AS v SET x = {found} WHERE v.id IN (4, 5) AND NOT (v.x IS NOT DISTINCT FROM {found})")
+
+
+def test_keys_of_several_columns() -> None:
+    """IN restricts each column, so that files are skipped; the combination is looked for among the keys."""
+    rows = SourceRows(("a", "b", "x"), ("int", "date", "decimal(9,2)"), ((1, "2024-01-01", "1.50"), (2, "2024-01-02", "1.50")))
+    keys = ("ARRAY(STRUCT(CAST(1 AS INT) AS k1, CAST('2024-01-01' AS DATE) AS k2), "
+            "STRUCT(CAST(2 AS INT) AS k1, CAST('2024-01-02' AS DATE) AS k2))")
+    assert written("WHEN MATCHED THEN UPDATE SET x = d.x", rows, "v.a <=> d.a AND v.b <=> d.b") == (
+        "UPDATE m.v AS v SET x = CAST('1.50' AS DECIMAL(9, 2)) WHERE v.a IN (1, 2) "
+        "AND v.b IN (CAST('2024-01-01' AS DATE), CAST('2024-01-02' AS DATE)) "
+        f"AND ARRAY_CONTAINS({keys}, STRUCT(CAST(v.a AS INT) AS k1, CAST(v.b AS DATE) AS k2))")
+
+
+@pytest.mark.parametrize("rows", [ids((4, "a"), (None, "b")), ids((4, "a"), (4, "b")),
+                                  SourceRows(("id", "x"), ("double", "string"), (("4.0", "a"), ("0.0", "b")))],
+                         ids=["null", "twice", "float"])
+def test_keys_that_literals_cannot_name_are_merged(rows: SourceRows) -> None:
+    assert written(UPDATE, rows).startswith("MERGE INTO m.v AS v USING")
+
+
+def test_the_clauses_that_rows_may_fire() -> None:
+    assert written(BY_OP, ops(("D", 1, None), ("D", 2, None))) == "DELETE FROM m.v AS v WHERE v.id IN (1, 2)"
+    assert written(BY_OP, ops(("U", 1, "a"))).startswith("UPDATE m.v")
+    both = written(BY_OP, ops(("U", 1, "a"), ("D", 2, None)))
+    assert both.startswith("MERGE") and "INSERT" not in both and "UPDATE" in both and "DELETE" in both
+    assert "BETWEEN" not in both, "the ranges are those of the rows, and added later"
+    assert written(BY_OP, ops()) == "nothing" == written(BY_OP, ops(("X", 1, "a")))
+
+
+def test_new_rows_are_inserted_where_they_match_nothing() -> None:
+    rows = ops(("I", 1, "a"))
+    assert written(BY_OP, rows).startswith("MERGE"), "an I row that matches changes nothing"
+    assert written(BY_OP, rows, unmatched="I").startswith("INSERT INTO m.v (id, x) SELECT d.id AS id, d.x AS x FROM (SELECT")
+    assert written(BY_OP, rows, "d.idivm_op = 'D' AND v.id <=> d.id").startswith("INSERT")
+    some = written(BY_OP, ops(("I", 1, "a"), ("D", 2, None)), unmatched="I")
+    assert some.startswith("MERGE") and "UPDATE" not in some
+
+
+def test_sums() -> None:
+    """Without a change of the number of rows a group can only be updated; with fewer rows it may go, with more it may be new."""
+    assert written(ADDED, sums((1, 0, 5))) == (
+        "UPDATE m.v AS v SET n = v.n + CAST(0 AS BIGINT), x = v.x + CAST(5 AS BIGINT) WHERE v.id = 1")
+    fewer, more = written(ADDED, sums((1, -1, 5))), written(ADDED, sums((1, 1, 5)))
+    assert fewer.startswith("MERGE") and "DELETE" in fewer and "INSERT" not in fewer
+    assert more.startswith("MERGE") and "DELETE" not in more and "INSERT" in more
+
+
+def test_a_row_without_ids() -> None:
+    """Of a view that has one row."""
+    assert written(ADDED.replace("id, ", "").replace("d.id, ", ""), sums((1, 0, 5)), "TRUE") == (
+        "UPDATE m.v AS v SET n = v.n + CAST(0 AS BIGINT), x = v.x + CAST(5 AS BIGINT)")
+
+
+def test_idiffs_with_different_ids() -> None:
+    clauses = "WHEN MATCHED AND d.idivm_op = 'upd_1' THEN UPDATE SET x = d.x WHEN MATCHED AND d.idivm_op = 'del_2' THEN DELETE"
+    on = "(d.any_a OR v.a <=> d.a) AND (d.any_b OR v.b <=> d.b)"
+    names, types = ("any_a", "a", "any_b", "b", "idivm_op", "x"), ("boolean", "int", "boolean", "int", "string", "int")
+    one = (False, 1, True, None, "upd_1", 7)
+    assert written(clauses, SourceRows(names, types, (one,)), on) == "UPDATE m.v AS v SET x = 7 WHERE v.a = 1"
+    assert written(clauses, SourceRows(names, types, (one, (True, None, False, 1, "del_2", None))), on).startswith("MERGE")
+    mixed = written(clauses, SourceRows(names, types, (one, (False, 2, False, 1, "upd_1", 7))), on)
+    mixed = written(clauses, SourceRows(names, types, (one, (False, 2, False, 1, "upd_1", 7))), on)
+    assert mixed.startswith(
+        "UPDATE m.v AS v SET x = 7 WHERE v.a IN (1, 2) AND (MAP_FROM_ARRAYS(ARRAY(1, 2), ARRAY(TRUE, FALSE))[v.a] OR")
+
+
+def test_what_is_fetched() -> None:
+    types = {"id": exp.DataType.build("bigint"), "x": exp.DataType.build("timestamp", dialect="spark")}
+    asked = source_query_of(merge(UPDATE), types)
+    assert asked is not None and DELTA.sql(asked.query, pretty=False) == (
+        "SELECT d.id AS c1, UNIX_MICROS(d.x) AS c2, TYPEOF(d.id) AS t1, TYPEOF(d.x) AS t2 FROM (SELECT * FROM s) AS d LIMIT 1001")
+    assert asked.answered([(1, 5, "bigint", "timestamp")]) == SourceRows(("id", "x"), ("bigint", "timestamp"), ((1, 5),))
+    assert asked.answered([(1, "5", "bigint", "string")]) is None, "another type than was encoded"
+    assert asked.answered([]) == SourceRows(("id", "x"), ("bigint", "timestamp"), ())
+    assert asked.answered([(n, 5, "bigint", "timestamp") for n in range(INLINE_ROWS + 1)]) is None
+    assert source_query_of(merge(UPDATE), {**types, "x": exp.DataType.build("array<int>", dialect="spark")}) is None
+    assert source_query_of(merge("WHEN MATCHED THEN DELETE", "TRUE"), types) is None, "nothing to fetch"
+
+
+@pytest.mark.parametrize("text", ["a\ufffd", "x" * 1_000_001], ids=["not UTF-8", "long"])
+def test_texts_that_are_not_inlined(text: str) -> None:
+    asked = SourceQuery(("x",), ("string",), exp.select("1"))
+    assert asked.answered([(text, "string")]) is None
