@@ -49,7 +49,7 @@ def pages(root: Path) -> Mapping[str, str]:
     readme = with_block((root / "README.md").read_text(encoding="utf-8"), "support", support_table())
     onboarding = (root / "docs/onboarding.md").read_text(encoding="utf-8")
     for name, block in running_example.blocks().items():
-        fence = "sql" if block.startswith(("SELECT", "MERGE")) else ""
+        fence = "sql" if block.startswith(("SELECT", "MERGE", "UPDATE")) else ""
         onboarding = with_block(onboarding, name, f"```{fence}\n{block}\n```\n")
     return {**error_pages(), "docs/support.md": support_page(), "README.md": readme, "docs/onboarding.md": onboarding}
 

@@ -9,13 +9,14 @@ from dbt_idivm.context import Catalog, TableInfo
 from dbt_idivm.explain import tree
 from dbt_idivm.frontend.lower import lower
 from dbt_idivm.operators.scan import Attribute
-from dbt_idivm.script.bind import bind
+from dbt_idivm.script.bind import BoundScript, bind, render_rows
 from dbt_idivm.script.binding import Binding
 from dbt_idivm.script.by_idiffs import ByIDiffs
 from dbt_idivm.script.dialect import DELTA
 from dbt_idivm.script.diff import InlineDiff
 from dbt_idivm.script.net_changes import net_changes
 from dbt_idivm.script.plan import Plan
+from dbt_idivm.script.source_rows import SourceRows
 from dbt_idivm.script.ways import STRATEGIES, Strategy
 
 TABLES = (
@@ -52,6 +53,7 @@ def blocks() -> Mapping[str, str]:
         "V naive": "\n".join(map(str, way.naive)),
         "V optimised": "\n".join(map(str, way.idiffs)),
         "V price": _merge(view),
+        "V price by key": _by_key(view),
         "V price by tuples": _merge(plan_of(V, "tuple")),
         "costs": COSTS,
         "costs ids": "\n".join(tree(costs.root)),
@@ -60,6 +62,18 @@ def blocks() -> Mapping[str, str]:
 
 
 def _merge(plan: Plan) -> str:
+    return DELTA.sql(_script(plan).statement)
+
+
+def _by_key(plan: Plan) -> str:
+    """The statement that is made of the MERGE once the rows of its source are known."""
+    source = SourceRows(("p__pid", "p__price"), ("int", "int"), ((1, 11),))
+    statement = render_rows(_script(plan), source, DELTA)
+    assert statement is not None
+    return DELTA.sql(statement)
+
+
+def _script(plan: Plan) -> BoundScript:
     script = bind(plan, Binding(changes=net_changes(plan, PRICE_CHANGE)), "v")
     assert script is not None
-    return DELTA.sql(script.statement)
+    return script

@@ -119,9 +119,10 @@ class Stage:
         self.project.sql("create table $.v using parquet as select id, note from $.orders")
 
     def insert(self) -> None:
+        """A row comes, another one moves: in a join rows of both kinds change, in each group the number of rows."""
         self.number += 1
         self.project.sql(f"insert into $.orders values ({self.number}, {self.number % 3}, {self.number}, 'n')",
-                         f"update $.orders set price = price + 1, cust = 1 where id = {self.number - 1}")
+                         f"update $.orders set price = price + 1, cust = (cust + 1) % 3 where id = {self.number - 1}")
 
     def with_a_row(self) -> None:
         """The same, of one row more."""
@@ -362,7 +363,8 @@ SHAPES = {
     "effective": Shape(JOIN, "incremental", MERGED, applied=("fetched",)),
     "additive": Shape(GROUPS, "incremental", MERGED, applied=("additive",)),
     # the ways that are not the first of strategy `id`, and the rebuild, each chosen by force
-    "recomputed": Shape(GROUPS, "incremental", MERGED, applied=("fetched",), forced="recompute", options=CHOSEN),
+    "recomputed": Shape(GROUPS, "incremental", UPDATED, change=Stage.reprice, applied=("update",), forced="recompute",
+                        options=CHOSEN),
     "tuples": Shape(JOIN, "incremental", MERGED, applied=("fetched",), forced="tuple", options=CHOSEN),
     "whole": Shape(JOIN, "incremental", MERGED, applied=("fetched",), forced="whole", options=CHOSEN),
     "rebuilt": Shape(JOIN, "full", REBUILT, forced="rebuild", options={"strategy": "auto"}),
