@@ -175,12 +175,13 @@ def merge(now: Situation, touched: float, inserted: float, *, inserts: bool = Fa
 
 
 def by_key(now: Situation, touched: float) -> Measure:
-    """A query for the keys; then UPDATE or DELETE of the rows with these: their files are read, and written again."""
+    """A query for the keys; then UPDATE or DELETE of the rows with these: their files are read to find the rows, and once more to
+    write them again."""
     view = now.stored
     found = yao(view.rows, view.files, touched) / view.files if view.files else 0.0
     written = (found * view.rows if now.rewrites else min(touched, view.rows)) * now.view_width
     passes = _REWRITING if now.rewrites else _READING
-    return Measure(queries=1, overwrites=1, nodes=_BY_KEY_NODES, tuples=view.rows * passes * found + touched,
+    return Measure(queries=1, overwrites=1, nodes=_BY_KEY_NODES, tuples=view.rows * (1 + passes) * found + touched,
                    bytes_read=view.bytes * found, bytes_written=written)
 
 
