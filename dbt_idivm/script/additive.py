@@ -16,6 +16,8 @@ from dbt_idivm.algebra.block import Block, isolate
 from dbt_idivm.algebra.expressions import alias, column, same, substitute
 from dbt_idivm.algebra.operator import SIGN
 from dbt_idivm.algebra.relation import Relation
+from dbt_idivm.algebra.types import DIALECT, sum_type
+from dbt_idivm.operators.aggregate import Call
 from dbt_idivm.operators.scan import DiffRows
 from dbt_idivm.passes.operator_caches import AdditiveState
 from dbt_idivm.script.binding import StatementBinder
@@ -131,6 +133,16 @@ def _values(view: Stored, state: AdditiveState, *, merged: bool) -> Mapping[str,
     for rule, call in state.calls:
         old = column(view.stored(call.name), TARGET) if merged and rule.delta is not None else None
         caches = {function: new[function, call.argument] for function in rule.caches}
-        attributes[call.name] = new[call.function, call.argument] = rule.value(old, column(call.name, SOURCE), caches)
+        value = rule.value(old, column(call.name, SOURCE), caches)
+        attributes[call.name] = new[call.function, call.argument] = _of_its_type(state, call, value)
     outputs = dict(state.outputs)
     return {c.name: substitute(outputs[c.attribute], attributes) for c in view.columns}
+
+
+def _of_its_type(state: AdditiveState, call: Call, value: exp.Expr) -> exp.Expr:
+    """A sum of decimals as the type that a sum has: adding two takes a digit more, and a quotient has as many as its operands
+    leave room for."""
+    kind = state.aggregate.child.types[call.argument] if call.argument is not None and call.function == "sum" else None
+    if kind is None or kind.this != exp.DataType.Type.DECIMAL:
+        return value
+    return exp.Cast(this=value, to=exp.DataType.build(sum_type(kind), dialect=DIALECT))

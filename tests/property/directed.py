@@ -55,6 +55,7 @@ FOUND = {
         {"t2": [(1, "b")]}),
 }
 
+_QUOTIENT = "SELECT a.x AS c0, sum(a.y) AS c1, sum(a.y) / a.x AS c2 FROM t0 AS a GROUP BY a.x"
 # Of an odd number of changed rows: the source is fetched (`World.script`).
 FETCHED = {
     "a group without a name loses a row": build(
@@ -67,6 +68,15 @@ FETCHED = {
     "another partner of a row that is there": build(
         "t0(k int; k)\nt1(k int, x int; k)", "SELECT a.k AS c0 FROM t0 AS a WHERE a.k IN (SELECT b.x FROM t1 AS b)",
         {"t0": [(1,), (2,)], "t1": [(1, 1)]}, {"t1": [(1, 1), (2, 1)]}),
+    "one of two zeros goes": build(
+        "t0(x double, y int)", "SELECT a.x AS c0, a.y AS c1 FROM t0 AS a",
+        {"t0": [("0.0", 1), ("-0.0", 1)]}, {"t0": [("0.0", 1)]}),
+    "a sum of decimals divided by its group": build(
+        "t0(k int, x int, y decimal(10,2); k)\nt1(k int; k)", _QUOTIENT,
+        {"t0": [(1, 3, "1.00"), (2, 7, "1.00")]}, {"t0": [(1, 3, "2.00"), (2, 7, "1.00")], "t1": [(1,)]}),
+    "a wide sum of decimals divided by its group": build(
+        "t0(k int, x bigint, y decimal(20,4); k)", _QUOTIENT,
+        {"t0": [(1, 3, "1.0000"), (2, 7, "1.0000")]}, {"t0": [(1, 3, "2.0000"), (2, 7, "1.0000")]}),
     "a group loses its last row": build(
         "t0(k int, x int; k)", "SELECT a.x AS c0, count(*) AS c1 FROM t0 AS a GROUP BY a.x",
         {"t0": [(1, 1), (2, 2), (3, 2)]}, {"t0": [(2, 2), (3, 2)]}),

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from tests.property.coverage import DIRECTED_AND_MEANT
-from tests.property.directed import DIRECTED, FOUND
+from tests.property.directed import DIRECTED, FETCHED, FOUND
 from tests.property.judge import judge
 from tests.property.judged import ENGINES
 from tests.property.misreadings import MISREADINGS
@@ -20,6 +20,12 @@ EACH = tuple(ALL_WAYS) if is_long() else ("additive", "optimised", "recompute", 
 @pytest.mark.parametrize(("name", "way"), spread(in_ways(CASES, ALL_WAYS)))
 def test_directed(name: str, way: str) -> None:
     judge(CASES[name], ALL_WAYS[way], DIRECTED_AND_MEANT)
+
+
+@pytest.mark.parametrize(("name", "way"), in_ways(FETCHED, {way: ALL_WAYS[way] for way in EACH}))
+def test_fetched_rows(name: str, way: str) -> None:
+    """What literals of known rows mean: types of quotients, zeros."""
+    judge(FETCHED[name], ALL_WAYS[way], DIRECTED_AND_MEANT)
 
 
 @pytest.mark.parametrize("name", MISREADINGS)

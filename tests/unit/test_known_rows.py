@@ -62,6 +62,12 @@ def test_keys_of_several_columns() -> None:
         f"AND ARRAY_CONTAINS({keys}, STRUCT(CAST(v.a AS INT) AS k1, CAST(v.b AS DATE) AS k2))")
 
 
+def test_a_session_may_read_timestamp_as_another_type() -> None:
+    rows = SourceRows(("a", "b"), ("timestamp", "int"), ((0, 1), (1, 2)))
+    found = written("WHEN MATCHED THEN DELETE", rows, "v.a <=> d.a AND v.b <=> d.b")
+    assert "STRUCT(v.a AS k1, CAST(v.b AS INT) AS k2)" in found and "AS TIMESTAMP)" not in found
+
+
 @pytest.mark.parametrize("rows", [ids((4, "a"), (None, "b")), ids((4, "a"), (4, "b")),
                                   SourceRows(("id", "x"), ("double", "string"), (("4.0", "a"), ("0.0", "b")))],
                          ids=["null", "twice", "float"])
@@ -107,12 +113,12 @@ def test_idiffs_with_different_ids() -> None:
     on = "(d.any_a OR v.a <=> d.a) AND (d.any_b OR v.b <=> d.b)"
     names, types = ("any_a", "a", "any_b", "b", "idivm_op", "x"), ("boolean", "int", "boolean", "int", "string", "int")
     one = (False, 1, True, None, "upd_1", 7)
-    assert written(clauses, SourceRows(names, types, (one,)), on) == "UPDATE m.v AS v SET x = 7 WHERE v.a = 1"
+    assert written(clauses, SourceRows(names, types, (one,)), on) == "UPDATE m.v AS v SET x = CAST(7 AS INT) WHERE v.a = 1"
     assert written(clauses, SourceRows(names, types, (one, (True, None, False, 1, "del_2", None))), on).startswith("MERGE")
     mixed = written(clauses, SourceRows(names, types, (one, (False, 2, False, 1, "upd_1", 7))), on)
     mixed = written(clauses, SourceRows(names, types, (one, (False, 2, False, 1, "upd_1", 7))), on)
-    assert mixed.startswith(
-        "UPDATE m.v AS v SET x = 7 WHERE v.a IN (1, 2) AND (MAP_FROM_ARRAYS(ARRAY(1, 2), ARRAY(TRUE, FALSE))[v.a] OR")
+    assert mixed.startswith("UPDATE m.v AS v SET x = CAST(7 AS INT) WHERE v.a IN (1, 2) "
+                            "AND (MAP_FROM_ARRAYS(ARRAY(1, 2), ARRAY(TRUE, FALSE))[v.a] OR")
 
 
 def test_what_is_fetched() -> None:

@@ -152,6 +152,12 @@ def test_what_changes_nothing_moves_the_watermark(engine: FakeEngine) -> None:
     assert engine.drive(MODEL).mode == "noop"
 
 
+def test_a_delete_that_does_not_say_of_how_many_rows(engine: FakeEngine) -> None:
+    """Of whole files without statistics."""
+    engine.written = -1
+    assert fetching(engine, (8, "del_2", "eight"))[1] == "incremental: +0 ~0 -1, 1 input changed, 4 statements"
+
+
 def test_a_delete_that_was_skipped(engine: FakeEngine) -> None:
     """Its commit is looked for: without one another run was faster."""
     engine.reads["changes of"] = ((8, "del_2", "eight", "int", "string", "string"),)

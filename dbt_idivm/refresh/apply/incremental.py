@@ -74,7 +74,7 @@ def _write(work: Work, script: BoundScript, new: State) -> Steps[Effect]:
     size = work.planned.sizes.get(stored.table)
     if isinstance(statement, exp.Merge) and size is not None and size.rows >= LARGE:
         write = temporarily(client, client.engine.large_merge, write, needed=False)
-    effect = _effect(statement, (yield from write))
+    effect = _effect(statement, (yield from write), len(source.rows) if source is not None else 0)
     if effect is None:
         return (yield from _committed(client, stored, new))
     if isinstance(statement, exp.Update | exp.Delete) and effect == Effect():
@@ -104,15 +104,18 @@ def strategy(planned: Planned, application: Application) -> tuple[str, str | Non
     return "recompute", "part of the view was recomputed: " + "; ".join(parts)
 
 
-def _effect(statement: Write, rows: Rows) -> Effect | None:
-    """What the statement did; None if Delta skipped it because its number was used already, and for an INSERT."""
+def _effect(statement: Write, rows: Rows, keys: int) -> Effect | None:
+    """What the statement did; None if Delta skipped it because its number was used already, and for an INSERT.
+
+    `keys`: how many an UPDATE or DELETE names. Delta says -1 if it took out whole files that have no statistics.
+    """
     if not rows.rows:
         return None
     found = rows.dicts()[0]
-    if isinstance(statement, exp.Update):
-        return Effect(updated=int(found["num_affected_rows"]))
-    if isinstance(statement, exp.Delete):
-        return Effect(deleted=int(found["num_affected_rows"]))
+    if isinstance(statement, exp.Update | exp.Delete):
+        affected = int(found["num_affected_rows"])
+        affected = keys if affected < 0 else affected
+        return Effect(updated=affected) if isinstance(statement, exp.Update) else Effect(deleted=affected)
     if "num_inserted_rows" not in found:
         return None
     return Effect(int(found["num_inserted_rows"]), int(found["num_updated_rows"]), int(found["num_deleted_rows"]))

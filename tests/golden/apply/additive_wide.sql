@@ -172,15 +172,15 @@ WHEN MATCHED AND d.count__rows < 0 AND v.idivm__count__rows + d.count__rows = 0 
 WHEN MATCHED THEN UPDATE SET
   s = CASE WHEN (v.idivm__count__a__y + d.count__a__y) = 0 THEN NULL ELSE CAST(COALESCE(v.s, 0) + d.v__s AS BIGINT)
   END,
-  t = CASE WHEN (v.idivm__count__a__z + d.count__a__z) = 0 THEN NULL ELSE COALESCE(v.t, 0) + d.v__t
-  END,
+  t = CAST(CASE WHEN (v.idivm__count__a__z + d.count__a__z) = 0 THEN NULL ELSE COALESCE(v.t, 0) + d.v__t
+  END AS DECIMAL(20, 2)),
   idivm__count__rows = v.idivm__count__rows + d.count__rows,
   idivm__count__a__y = v.idivm__count__a__y + d.count__a__y,
   idivm__count__a__z = v.idivm__count__a__z + d.count__a__z
 WHEN NOT MATCHED AND d.count__rows > 0 THEN INSERT (x, s, t, idivm__count__rows, idivm__count__a__y, idivm__count__a__z) VALUES (
   d.a__x,
   CASE WHEN (d.count__a__y) = 0 THEN NULL ELSE CAST(d.v__s AS BIGINT) END,
-  CASE WHEN (d.count__a__z) = 0 THEN NULL ELSE d.v__t END,
+  CAST(CASE WHEN (d.count__a__z) = 0 THEN NULL ELSE d.v__t END AS DECIMAL(20, 2)),
   d.count__rows,
   d.count__a__y,
   d.count__a__z
