@@ -87,7 +87,7 @@ class OnDuckDB:
             self.connection.execute(f"CREATE OR REPLACE TEMP TABLE {each.name} AS {_sql(each.query)}")
 
     def write(self, statement: Write, script: BoundScript) -> int:
-        if script.shape == "direct" and isinstance(statement, exp.Merge):
+        if isinstance(statement, exp.Merge) and (script.shape == "direct" or script.source is not None):
             self._refuse_collisions(statement)
         found = self.connection.execute(_sql(statement)).fetchone()
         return int(found[0]) if found else 0
