@@ -166,10 +166,8 @@ def merge(now: Situation, touched: float, inserted: float, *, inserts: bool = Fa
     """MERGE into the stored view of N rows on b files: the files are found by a join with all of it, those of the touched
     rows are X = y(N, b, touched) (Hanson's X_1), and are read and written again. `inserts`: it has a clause for new rows."""
     view = now.stored
-    found = yao(view.rows, view.files, touched) / view.files if view.files else 0.0
-    written = (found * view.rows if now.rewrites else min(touched, view.rows)) * now.view_width
-    passes = (_REWRITING if now.rewrites else _READING) + (_OUTER if inserts else 0)
-    tuples = view.rows * (1 + passes * found) + touched + inserted
+    found, passes, written = _found_and_written(now, touched)
+    tuples = view.rows * (1 + (passes + (_OUTER if inserts else 0)) * found) + touched + inserted
     return Measure(merges=1, nodes=_MERGE_NODES, tuples=tuples,
                    bytes_read=view.bytes * (_key_part(now) + found), bytes_written=written + inserted * now.view_width)
 
@@ -178,11 +176,17 @@ def by_key(now: Situation, touched: float) -> Measure:
     """A query for the keys; then UPDATE or DELETE of the rows with these: their files are read to find the rows, and once more to
     write them again."""
     view = now.stored
-    found = yao(view.rows, view.files, touched) / view.files if view.files else 0.0
-    written = (found * view.rows if now.rewrites else min(touched, view.rows)) * now.view_width
-    passes = _REWRITING if now.rewrites else _READING
+    found, passes, written = _found_and_written(now, touched)
     return Measure(queries=1, overwrites=1, nodes=_BY_KEY_NODES, tuples=view.rows * (1 + passes) * found + touched,
                    bytes_read=view.bytes * found, bytes_written=written)
+
+
+def _found_and_written(now: Situation, touched: float) -> tuple[float, int, float]:
+    """The part of the view's files that hold touched rows, how often their rows are taken in, and the bytes that are written."""
+    view = now.stored
+    found = yao(view.rows, view.files, touched) / view.files if view.files else 0.0
+    written = (found * view.rows if now.rewrites else min(touched, view.rows)) * now.view_width
+    return found, _REWRITING if now.rewrites else _READING, written
 
 
 def _key_part(now: Situation) -> float:

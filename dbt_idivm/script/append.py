@@ -7,10 +7,11 @@ from dataclasses import dataclass
 from sqlglot import exp
 
 from dbt_idivm.algebra.bags import union_all
-from dbt_idivm.algebra.expressions import alias, identifier
+from dbt_idivm.algebra.expressions import alias
 from dbt_idivm.idiff.idiff import INS, IDiff
 from dbt_idivm.script.binding import StatementBinder
 from dbt_idivm.script.direct import Direct, rows_of
+from dbt_idivm.script.merge import insert_into
 from dbt_idivm.script.stored import Stored
 from dbt_idivm.script.ways import Shape
 
@@ -30,8 +31,7 @@ class Append(Direct):
             names = [alias(block.output[column.attribute], column.name) for column in view.columns]
             parts.append(block.select().select(*names, append=False, copy=False))
         table = binder.binding.dialect.table(target, None)
-        columns = exp.Schema(this=table, expressions=[identifier(column.name) for column in view.columns])
-        return exp.Insert(this=columns, expression=binder.attach(union_all(parts)))
+        return insert_into(table, [column.name for column in view.columns], binder.attach(union_all(parts)))
 
 
 def is_append(idiffs: tuple[IDiff, ...]) -> bool:

@@ -14,11 +14,11 @@ from dataclasses import replace
 from sqlglot import exp
 
 from dbt_idivm.algebra.block import subquery
-from dbt_idivm.algebra.expressions import alias, conjunction, conjuncts, identifier
+from dbt_idivm.algebra.expressions import alias, conjunction, conjuncts
 from dbt_idivm.script.by_key import by_key
 from dbt_idivm.script.dialect import Dialect
 from dbt_idivm.script.diff import Row
-from dbt_idivm.script.merge import OP, SOURCE, source_query
+from dbt_idivm.script.merge import OP, SOURCE, insert_into, source_query
 from dbt_idivm.script.source_rows import SourceRows, is_of_source
 from dbt_idivm.script.ways import Write
 
@@ -60,8 +60,7 @@ def _insert(merge: exp.Merge, when: exp.When, source: SourceRows, dialect: Diale
     values = [alias(value, name) for name, value in zip(names, then.expression.expressions, strict=True)]
     table = merge.this.copy()
     table.set("alias", None)
-    return exp.Insert(this=exp.Schema(this=table, expressions=[identifier(name) for name in names]),
-                      expression=exp.Select(expressions=values).from_(subquery(source.query(dialect), SOURCE)))
+    return insert_into(table, names, exp.Select(expressions=values).from_(subquery(source.query(dialect), SOURCE)))
 
 
 def _may_fire(merge: exp.Merge, source: SourceRows, row: Row, unmatched: str | None) -> frozenset[int]:

@@ -1,13 +1,13 @@
-"""One MERGE as a sqlglot tree: the only statement that changes a maintained table."""
+"""MERGE and INSERT into a maintained table as sqlglot trees."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 
 from sqlglot import exp
 
 from dbt_idivm.algebra.block import hinted, subquery
-from dbt_idivm.algebra.expressions import column, conjunction
+from dbt_idivm.algebra.expressions import column, conjunction, identifier
 from dbt_idivm.script.dialect import Dialect
 
 TARGET, SOURCE = "v", "d"  # the view and the diff
@@ -25,6 +25,11 @@ def unhinted(source: exp.Query) -> exp.Query:
     """The query of which `source_query` made a source."""
     inner = source.args["from_"].this if isinstance(source, exp.Select) and source.args.get("hint") else None
     return inner.this if isinstance(inner, exp.Subquery) and source.is_star else source
+
+
+def insert_into(table: exp.Table, names: Sequence[str], query: exp.Query) -> exp.Insert:
+    """INSERT of the query's rows, whose columns are those of the table that are named."""
+    return exp.Insert(this=exp.Schema(this=table, expressions=[identifier(name) for name in names]), expression=query)
 
 
 def op_is(value: str) -> exp.EQ:

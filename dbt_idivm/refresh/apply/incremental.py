@@ -10,8 +10,7 @@ from sqlglot import exp
 
 from dbt_idivm.errors import Finding, IdivmError, finding
 from dbt_idivm.refresh.apply.source import source_rows
-from dbt_idivm.refresh.apply.statements import empty_merge
-from dbt_idivm.refresh.apply.watermark import consumed, new_state, own_commit, unchanged
+from dbt_idivm.refresh.apply.watermark import consumed, guard_of, move_watermark, new_state, own_commit, unchanged
 from dbt_idivm.refresh.catalog.state import State
 from dbt_idivm.refresh.catalog.stored_view import StoredView
 from dbt_idivm.refresh.changes.read import GAP, Changes, gap
@@ -21,7 +20,6 @@ from dbt_idivm.refresh.decide.outcome import Effect, Result, named, outcome
 from dbt_idivm.refresh.decide.planned import Planned
 from dbt_idivm.refresh.decide.work import Work
 from dbt_idivm.refresh.engine.client import Client
-from dbt_idivm.refresh.engine.commits import Guard
 from dbt_idivm.refresh.engine.scoped import committed, staged, temporarily
 from dbt_idivm.refresh.engine.steps import EngineFailure, Steps
 from dbt_idivm.refresh.protocol import InputChange, ModelRequest, Outcome, Rows, Statement
@@ -61,16 +59,13 @@ def apply_changes(work: Work, ready: Ready) -> Steps[Outcome | Finding]:
 def _write(work: Work, script: BoundScript, new: State) -> Steps[Effect]:
     """Run the script's statement, or the one that its fetched source makes of it."""
     job, stored, client = work.job, work.stored, work.job.client
-    assert stored.latest is not None
-    guard = Guard(f"idivm:{stored.table}", stored.latest.version)
-    move = committed(client, empty_merge(job.dialect, stored.table), new.json(), guard)
     source = yield from source_rows(client, script, stored.table)
     statement = script.statement if source is None else render_rows(script, source, job.dialect)
     if statement is None:
-        yield from move
+        yield from move_watermark(work, new)
         return Effect()
     label = f"{_VERBS[type(statement)]} {stored.table}"
-    write = committed(client, Statement(job.dialect.sql(statement), "write", label), new.json(), guard)
+    write = committed(client, Statement(job.dialect.sql(statement), "write", label), new.json(), guard_of(stored))
     size = work.planned.sizes.get(stored.table)
     if isinstance(statement, exp.Merge) and size is not None and size.rows >= LARGE:
         write = temporarily(client, client.engine.large_merge, write, needed=False)
@@ -78,7 +73,7 @@ def _write(work: Work, script: BoundScript, new: State) -> Steps[Effect]:
     if effect is None:
         return (yield from _committed(client, stored, new))
     if isinstance(statement, exp.Update | exp.Delete) and effect == Effect():
-        yield from move  # Delta writes no commit then
+        yield from move_watermark(work, new)  # Delta writes no commit then
     return effect
 
 

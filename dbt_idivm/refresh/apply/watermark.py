@@ -27,7 +27,7 @@ from dbt_idivm.refresh.engine.client import Client
 from dbt_idivm.refresh.engine.commits import Guard
 from dbt_idivm.refresh.engine.scoped import committed
 from dbt_idivm.refresh.engine.steps import Steps
-from dbt_idivm.refresh.protocol import InputChange, Outcome
+from dbt_idivm.refresh.protocol import InputChange, Outcome, Rows
 
 UNREAD_VERSIONS = 20
 # Halves of Delta's defaults: deleted files are kept for 7 days, log entries for 30.
@@ -69,9 +69,7 @@ def unchanged(work: Work, moved: Mapping[str, Move]) -> Steps[Outcome]:
     job, stored, planned = work.job, work.stored, work.planned
     assert stored.latest is not None
     if is_due(job, stored, moved):
-        state = new_state(work, consumed(planned, moved), stored)
-        guard = Guard(f"idivm:{stored.table}", stored.latest.version)
-        yield from committed(job.client, empty_merge(job.dialect, stored.table), state.json(), guard)
+        yield from move_watermark(work, new_state(work, consumed(planned, moved), stored))
         job.client.invocation.forget(stored.table)
     else:
         history.pin(job.client, stored.table, stored.latest)
@@ -80,6 +78,17 @@ def unchanged(work: Work, moved: Mapping[str, Move]) -> Steps[Outcome]:
         move = moved[each.table]
         inputs[named(job.request, name)] = InputChange(move.consumed.version, move.to_version, 0)
     return outcome(job, Result("noop", planned.hidden, inputs), planned)
+
+
+def move_watermark(work: Work, new: State) -> Steps[Rows]:
+    """A commit without data that carries the state."""
+    return committed(work.job.client, empty_merge(work.job.dialect, work.stored.table), new.json(), guard_of(work.stored))
+
+
+def guard_of(stored: StoredView) -> Guard:
+    """That of a write which starts from what is stored."""
+    assert stored.latest is not None
+    return Guard(f"idivm:{stored.table}", stored.latest.version)
 
 
 def is_due(job: Job, stored: StoredView, moved: Mapping[str, Move]) -> bool:
