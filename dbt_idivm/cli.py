@@ -5,25 +5,31 @@ Commands that need dbt or Spark are registered from outside, under the entry poi
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from importlib.metadata import EntryPoint, entry_points
 from pathlib import Path
 
 import click
 import yaml
+from rich.console import Console
+from rich.markup import escape
+from rich.table import Table
 
 from dbt_idivm.compiler import compile_plan
 from dbt_idivm.context import WORDS, Caching, caches_of
 from dbt_idivm.cost.experience import Experience
 from dbt_idivm.cost.table import cost_table
 from dbt_idivm.errors import IdivmError, finding, listed
-from dbt_idivm.explain import delta_script, explain, explain_passes
+from dbt_idivm.explain import delta_script, explain, explain_passes, maintained
 from dbt_idivm.frontend.lower import lower
+from dbt_idivm.project import Explained, project_of
 from dbt_idivm.relation_name import name_parts, relation_name
 from dbt_idivm.schema_file import SchemaFileError, catalog_of, plain_sql
 from dbt_idivm.script.plan import Plan
 from dbt_idivm.script.ways import ALL_WAYS, STRATEGIES, Strategy
 
 _FILE = click.Path(exists=True, dir_okay=False, path_type=Path)
+_FOLDER = click.Path(exists=True, file_okay=False, path_type=Path)
 
 
 class _Commands(click.Group):
@@ -53,8 +59,9 @@ def main() -> None:
 
 
 @main.command("explain")
-@click.argument("model", type=_FILE)
-@click.option("--schema", "schemas", type=_FILE, multiple=True, required=True,
+@click.argument("model", type=_FILE, required=False)
+@click.option("--project", type=_FOLDER, help="Instead of MODEL: all models of the dbt project in this folder, as a table.")
+@click.option("--schema", "schemas", type=_FILE, multiple=True,
               help="A dbt properties file with the inputs' columns, data types and keys. May be given several times.")
 @click.option("--script", type=click.Choice(["optimised", "naive", "both", "none"]), default="optimised", show_default=True,
               help="Which Δ-script to print below the plan.")
@@ -65,10 +72,23 @@ def main() -> None:
 @click.option("--passes", is_flag=True, help="Print the tree after each pass and the i-diffs after each optimisation first.")
 @click.option("--cost", is_flag=True, help="Print what a refresh is estimated to cost by each way; needs --rows for each table.")
 @click.option("--rows", multiple=True, metavar="TABLE=N", help="The number of rows of a table. May be given several times.")
-@click.option("--fail-on", type=click.Choice(["full"]), help="Exit with 1 if the model would be rebuilt on every run.")
-def explain_command(model: Path, schemas: tuple[Path, ...], script: str, strategy: Strategy, caches: str,
-                    passes: bool, cost: bool, rows: tuple[str, ...], fail_on: str | None) -> None:
-    """Print the plan and the Δ-script of MODEL, a file with a SELECT (ref and source are understood)."""
+@click.option("--fail-on", type=click.Choice(["full", "recompute"]), help="Exit with 1 if a model would be rebuilt on every run; "
+              "`recompute`: also if every change recomputes rows or groups.")
+def explain_command(model: Path | None, project: Path | None, schemas: tuple[Path, ...], script: str, strategy: Strategy,
+                    caches: str, passes: bool, cost: bool, rows: tuple[str, ...], fail_on: str | None) -> None:
+    """Print the plan and the Δ-script of MODEL, a file with a SELECT (ref and source are understood).
+
+    With --project, print how each model of a dbt project is maintained, or why it is rebuilt. It reads target/manifest.json,
+    which `dbt compile` writes, and, for types of columns, target/catalog.json, which `dbt docs generate` writes.
+    """
+    if (model is None) == (project is None):
+        raise click.UsageError("give a MODEL, or --project with the folder of a dbt project")
+    if project is not None:
+        _explain_project(project, fail_on)
+        return
+    assert model is not None
+    if not schemas:
+        raise click.UsageError("give a --schema for a MODEL: the planner needs the columns of its inputs")
     try:
         plan, is_typed = _plan(model, schemas, strategy, caches)
     except SchemaFileError as error:
@@ -77,7 +97,7 @@ def explain_command(model: Path, schemas: tuple[Path, ...], script: str, strateg
         what = "a full refresh on every run" if error.is_refusal else "an error on every run"
         click.echo(f"{model.stem}: {what}, because\n")
         click.echo(str(error))
-        if fail_on == "full" or not error.is_refusal:
+        if fail_on or not error.is_refusal:
             raise SystemExit(1) from error
         return
     if cost:
@@ -90,6 +110,32 @@ def explain_command(model: Path, schemas: tuple[Path, ...], script: str, strateg
         click.echo("types\n  of UNION: Spark is asked when the view is built, and branches are cast to them; here they are not\n")
     for name in {"both": ("naive", "optimised"), "none": ()}.get(script, (script,)):
         click.echo(f"-- Δ-script ({name})\n{delta_script(plan, model.stem, STRATEGIES[strategy], optimised=name == 'optimised')}")
+    if Explained(model.stem, maintained(plan)).fails(fail_on):
+        raise SystemExit(1)
+
+
+def _explain_project(folder: Path, fail_on: str | None) -> None:
+    """Print the table. Ends with status 1 for a model that fails, and for one that `fail_on` is about."""
+    try:
+        found = tuple(project_of(folder / "target").explained())
+    except SchemaFileError as error:
+        raise click.ClickException(str(error)) from error
+    _show(found)
+    if any(each.problem or each.fails(fail_on) for each in found):
+        raise SystemExit(1)
+
+
+def _show(found: Sequence[Explained]) -> None:
+    console = Console(highlight=False)
+    if not found:
+        console.print("No model of the project has `materialized: idivm`.")
+        return
+    table = Table("model", "maintained", "why not", show_edge=False)
+    for each in found:
+        table.add_row(escape(each.model), each.how or ("not known" if each.problem else "rebuilt on each run"), escape(each.why))
+    console.print(table)
+    incremental = len([each for each in found if each.how])
+    console.print(f"{incremental} of {len(found)} models are maintained incrementally ({incremental / len(found):.0%})")
 
 
 def _costs(plan: Plan, rows: tuple[str, ...]) -> str:

@@ -8,7 +8,7 @@ from itertools import groupby
 from dbt_idivm.algebra.operator import Operator, operators_of
 from dbt_idivm.algebra.relation import Relation
 from dbt_idivm.deep import deep_recursion
-from dbt_idivm.idiff.idiff import IDiff
+from dbt_idivm.idiff.idiff import REC, IDiff
 from dbt_idivm.operators.additive import additive_rule
 from dbt_idivm.operators.aggregate import Aggregate
 from dbt_idivm.passes.annotate import Facts
@@ -30,6 +30,26 @@ def explain(plan: Plan) -> str:
     caches = [f"cache {cache.number}: {cache.table}\n  {_reason(cache)}\n\n{_explained(cache.plan, 'cache')}"
               for cache in plan.caches]
     return "\n".join([*caches, _explained(plan, "view")])
+
+
+def maintained(plan: Plan) -> str:
+    """How changes reach the view, in a few words."""
+    way = plan.ways[0]
+    if not isinstance(way, ByIDiffs):
+        return "by adding (additive)"
+    recomputed = [diff for diff in way.idiffs if diff.kind is REC]
+    if len(recomputed) == len(way.idiffs):
+        what = {_recomputed(plan, diff) for diff in recomputed}
+        return "by recomputing " + " and ".join(sorted(what))
+    return "by i-diffs" + ("; updates of a condition's columns by recomputing the rows" if recomputed else "")
+
+
+def _recomputed(plan: Plan, diff: IDiff) -> str:
+    if not diff.ids:
+        return "all rows" if plan.root.ids else "the whole row"
+    if not plan.root.unique:
+        return "the touched rows"
+    return "the touched groups" if set(diff.ids) <= set(plan.root.ids) else "the touched partitions"
 
 
 @deep_recursion()

@@ -9,10 +9,9 @@ from dbt_idivm.codes import CODES
 from dbt_idivm.compiler import compile_plan
 from dbt_idivm.context import Catalog, TableInfo
 from dbt_idivm.errors import Finding
+from dbt_idivm.explain import maintained
 from dbt_idivm.frontend.lower import lower
-from dbt_idivm.idiff.idiff import REC, IDiff
 from dbt_idivm.operators.scan import Attribute
-from dbt_idivm.script.by_idiffs import ByIDiffs
 from dbt_idivm.script.plan import Plan
 
 
@@ -109,26 +108,6 @@ CATALOG = Catalog({table.name: table for table in (
 def plan_of(construct: Construct) -> Plan:
     lowered = lower(construct.sql, CATALOG)
     return compile_plan(lowered.root, lowered.output)
-
-
-def maintained(plan: Plan) -> str:
-    """How changes reach the view, in a few words."""
-    way = plan.ways[0]
-    if not isinstance(way, ByIDiffs):
-        return "by adding (additive)"
-    recomputed = [diff for diff in way.idiffs if diff.kind is REC]
-    if len(recomputed) == len(way.idiffs):
-        what = {_recomputed(plan, diff) for diff in recomputed}
-        return "by recomputing " + " and ".join(sorted(what))
-    return "by i-diffs" + ("; updates of a condition's columns by recomputing the rows" if recomputed else "")
-
-
-def _recomputed(plan: Plan, diff: IDiff) -> str:
-    if not diff.ids:
-        return "all rows" if plan.root.ids else "the whole row"
-    if not plan.root.unique:
-        return "the touched rows"
-    return "the touched groups" if set(diff.ids) <= set(plan.root.ids) else "the touched partitions"
 
 
 def supported_rows() -> Iterator[str]:

@@ -7,8 +7,8 @@ from typing import Any
 import pytest
 from dbt_common.exceptions import CompilationError
 
-from dbt.adapters.idivm.keys import KeyIndex
 from dbt.adapters.idivm.request import dbt_config, idivm_config, relation_under_test
+from dbt_idivm.declared_keys import KeyIndex
 
 
 def node(name: str, **more: Any) -> dict[str, Any]:

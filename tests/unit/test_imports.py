@@ -13,7 +13,8 @@ ROOT = Path(__file__).parents[2]
 PACKAGE = ROOT / "dbt_idivm"
 ADAPTER = ROOT / "dbt" / "adapters" / "idivm"
 DESIGN = (ROOT / "docs" / "design.md").read_text(encoding="utf-8")
-ENTRY_POINTS = {"cli", "verify", "docs", "support", "running_example"}
+ABOVE = {"verify", "project", "declared_keys"}  # they use the refresh from outside
+ENTRY_POINTS = {"cli", "docs", "support", "running_example", *ABOVE}
 Order = list[set[str]]  # from those that import to those that are imported; members of one set may import each other
 
 
@@ -76,7 +77,7 @@ def test_nothing_imports_an_entry_point() -> None:
 
 def test_the_planner_knows_no_refresh() -> None:
     found = [".".join(name) for name, path in modules() for other in imported(path)
-             if name[0] not in {"refresh", "verify"} and other[0] == "refresh"]
+             if name[0] not in {"refresh", *ABOVE} and other[0] == "refresh"]
     assert found == []
 
 

@@ -20,9 +20,9 @@ from dbt_common.exceptions import CompilationError, DbtRuntimeError
 
 from dbt.adapters.idivm.engine_errors import engine_error
 from dbt.adapters.idivm.forecasts import Foreseen, compiled_models, table
-from dbt.adapters.idivm.keys import KeyIndex
 from dbt.adapters.idivm.request import model_request, relation_under_test
 from dbt.adapters.idivm.response import MaintenanceResponse, maintenance_response
+from dbt_idivm.declared_keys import KeyIndex
 from dbt_idivm.refresh.engine.steps import EngineFailure
 from dbt_idivm.refresh.protocol import Outcome, Refresh, Reply, Rows, Statement
 from dbt_idivm.relation_name import relation_name

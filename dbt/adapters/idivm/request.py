@@ -8,7 +8,7 @@ from typing import Any
 
 from dbt_common.exceptions import CompilationError
 
-from dbt.adapters.idivm.keys import KeyIndex
+from dbt_idivm.declared_keys import KeyIndex
 from dbt_idivm.refresh.protocol import ModelRequest
 from dbt_idivm.relation_name import name_parts
 

@@ -1,0 +1,197 @@
+"""How every model of a dbt project is maintained, from dbt's own artifacts: without Spark, and without a connection.
+
+`dbt compile` writes `target/manifest.json`, which has the SQL and the declared keys of all models. The types of columns are, in
+this order, those of `target/catalog.json` (`dbt docs generate`), those that the planner infers from a model's SELECT, and the
+`data_type` in properties files.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, field
+from functools import cached_property
+from pathlib import Path
+from typing import Any
+
+from dbt_idivm.algebra.types import name_of_type
+from dbt_idivm.compiler import compile_plan
+from dbt_idivm.context import Caching, Catalog, TableInfo
+from dbt_idivm.declared_keys import KeyIndex, written_name
+from dbt_idivm.errors import Finding, IdivmError, finding
+from dbt_idivm.explain import maintained
+from dbt_idivm.frontend.lower import lower
+from dbt_idivm.operators.scan import Attribute
+from dbt_idivm.refresh.catalog.inputs import Input, Inputs
+from dbt_idivm.refresh.catalog.relations import IDS, Described
+from dbt_idivm.refresh.catalog.stored_view import HIDDEN_SUFFIX
+from dbt_idivm.refresh.checks.keys import choose_keys
+from dbt_idivm.refresh.decide.config import model_config
+from dbt_idivm.refresh.protocol import ModelRequest
+from dbt_idivm.relation_name import with_suffix
+from dbt_idivm.schema_file import SchemaFileError
+from dbt_idivm.script.plan import Plan
+
+Node = Mapping[str, Any]
+
+
+@dataclass(frozen=True)
+class Explained:
+    """One model: how changes reach it, or why it is rebuilt on every run, or why nobody can say."""
+
+    model: str
+    how: str | None = None
+    refusal: Finding | None = None
+    problem: str | None = None
+
+    @property
+    def why(self) -> str:
+        """Why it is not maintained, or not known; "" if it is."""
+        return self.problem or (self.refusal.summary if self.refusal else "")
+
+    def fails(self, fail_on: str | None) -> bool:
+        """Whether it is what `fail_on` is about: `full`: rebuilt on each run; `recompute`: also recomputed rows or groups."""
+        recomputed = self.how is not None and self.how.startswith("by recomputing")
+        return (fail_on is not None and self.refusal is not None) or (fail_on == "recompute" and recomputed)
+
+
+@dataclass
+class Project:
+    """The artifacts of a dbt project: `manifest`, and `catalog` if there is one."""
+
+    manifest: Node
+    catalog: Node = field(default_factory=dict)
+    plans: dict[str, Plan | IdivmError] = field(default_factory=dict)  # unique_id → what the planner made of its SELECT
+
+    @cached_property
+    def keys(self) -> KeyIndex:
+        return KeyIndex(self.manifest)
+
+    def explained(self) -> Iterator[Explained]:
+        """The models with `materialized='idivm'`, by name."""
+        for node in sorted(self.keys.nodes.values(), key=lambda node: str(node["name"])):
+            if node.get("resource_type") == "model" and node["config"].get("materialized") == "idivm":
+                yield self._explained(node)
+
+    def _explained(self, node: Node) -> Explained:
+        name = str(node["name"])
+        try:
+            if model_config(_config(node)).strategy == "full":
+                return Explained(name, refusal=finding(407))
+            return Explained(name, maintained(self._plan(node)))
+        except IdivmError as error:
+            blamed = next((each for each in error.findings if not each.is_refusal), None)
+            return Explained(name, refusal=error.findings[0]) if blamed is None else Explained(name, problem=blamed.summary)
+        except SchemaFileError as error:
+            return Explained(name, problem=str(error))
+
+    def _plan(self, node: Node) -> Plan:
+        """Raises IdivmError where there is none, SchemaFileError where something is not known that it depends on."""
+        known = self.plans.get(node["unique_id"])
+        if known is None:
+            try:
+                known = self._compiled(node)
+            except IdivmError as error:
+                known = error
+            self.plans[node["unique_id"]] = known
+        if isinstance(known, IdivmError):
+            raise known
+        return known
+
+    def _compiled(self, node: Node) -> Plan:
+        sql = node.get("compiled_code")
+        if not sql:
+            raise SchemaFileError("it is not compiled: run `dbt compile` first")
+        config = model_config(_config(node))
+        inputs = self._inputs(node)
+        request = ModelRequest(node["name"], node["schema"], node.get("alias") or node["name"], sql,
+                               keys=self.keys.keys(node), input_names=self.keys.input_names(node))
+        keys = choose_keys(request, config.keys, inputs)
+        tables = {name: TableInfo(name, found.facts.columns, keys[name].columns if name in keys else None,
+                                  keys[name].declared if name in keys else "", found.table if found.table != name else None,
+                                  found.visible) for name, found in inputs.tables.items()}
+        lowered = lower(sql, Catalog(tables, inputs.views))
+        caching = Caching(config.caches, request.relation, lowered.subviews)
+        return compile_plan(lowered.root, lowered.output, ways=config.ways, caching=caching)
+
+    def _inputs(self, node: Node) -> Inputs:
+        """What a model reads, views followed."""
+        tables: dict[str, Input] = {}
+        views: dict[str, str] = {}
+        for name, read in self.keys.inputs(node).items():
+            kind = read["config"].get("materialized")
+            if kind == "view" and read.get("compiled_code"):
+                views[name] = read["compiled_code"]
+            elif kind != "ephemeral":
+                tables[name] = self._input(name, read)
+        return Inputs(tables, views)
+
+    def _input(self, name: str, node: Node) -> Input:
+        """One table. Raises SchemaFileError if its columns are not known."""
+        plan = self._plan_of_input(node)
+        if node["config"].get("materialized") == "idivm" and plan is not None:
+            return _maintained_input(name, plan)
+        columns = self._listed(node) or (() if plan is None else _columns(plan)) or _declared(node)
+        if not columns:
+            raise SchemaFileError(f"the columns of `{written_name(node)}` are not known: give each one's `data_type` in a "
+                                  "properties file, or run `dbt docs generate`")
+        return Input(name, name, Described(columns, "table", "delta", has_feed=True))
+
+    def _plan_of_input(self, node: Node) -> Plan | None:
+        """What the planner makes of the SELECT of a model that is an input; None for other inputs, and where it has no plan."""
+        if node.get("resource_type") != "model" or node.get("language", "sql") != "sql":
+            return None
+        try:
+            return self._plan(node)
+        except (IdivmError, SchemaFileError):
+            return None
+
+    def _listed(self, node: Node) -> tuple[Attribute, ...]:
+        """The columns in the catalog of `dbt docs generate`."""
+        found = {**self.catalog.get("nodes", {}), **self.catalog.get("sources", {})}.get(node["unique_id"], {})
+        columns = sorted(found.get("columns", {}).values(), key=lambda column: int(column["index"]))
+        return tuple(Attribute(str(column["name"]), str(column["type"])) for column in columns)
+
+
+def project_of(target: Path) -> Project:
+    """The project whose artifacts are in the folder. Raises SchemaFileError where there are none."""
+    manifest = target / "manifest.json"
+    if not manifest.exists():
+        raise SchemaFileError(f"there is no {manifest}: run `dbt compile` first")
+    catalog = target / "catalog.json"
+    return Project(_artifact(manifest), _artifact(catalog) if catalog.exists() else {})
+
+
+def _artifact(path: Path) -> Node:
+    try:
+        found = json.loads(path.read_text(encoding="utf-8"))
+    except ValueError as error:
+        raise SchemaFileError(f"{path} is not JSON: {error}") from error
+    if not isinstance(found, dict) or "metadata" not in found:
+        raise SchemaFileError(f"{path} is no artifact of dbt: it has no `metadata`")
+    return found
+
+
+def _config(node: Node) -> dict[str, Any]:
+    config = node["config"]
+    return {"idivm": config.get("idivm") or (config.get("meta") or {}).get("idivm") or {}}
+
+
+def _maintained_input(name: str, plan: Plan) -> Input:
+    """A model of ours: where it has hidden columns, the table behind it with all columns."""
+    ids = [plan.stored(each) for each in plan.root.ids] if plan.root.unique else []
+    facts = Described(_columns(plan, hidden=True), "table", "delta", has_feed=True, properties={IDS: ids})
+    visible = tuple(column.name for column in plan.columns if not column.hidden)
+    return Input(name, with_suffix(name, HIDDEN_SUFFIX), facts, None, visible) if plan.hidden else Input(name, name, facts)
+
+
+def _columns(plan: Plan, *, hidden: bool = False) -> tuple[Attribute, ...]:
+    return tuple(Attribute(column.name, name_of_type(plan.root.types[column.attribute]))
+                 for column in plan.columns if hidden or not column.hidden)
+
+
+def _declared(node: Node) -> tuple[Attribute, ...]:
+    """The columns in properties files, if each one has its type; those of a seed by its `column_types`."""
+    columns = [(column["name"], column.get("data_type")) for column in node.get("columns", {}).values()]
+    columns = columns or list((node["config"].get("column_types") or {}).items())
+    return tuple(Attribute(str(name), str(kind)) for name, kind in columns) if all(kind for _, kind in columns) else ()

@@ -1,0 +1,139 @@
+"""`idivm explain --project`: all models of a dbt project, from its artifacts."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import pytest
+from click.testing import CliRunner, Result
+
+from dbt_idivm.cli import main
+from dbt_idivm.project import Project
+
+TYPES = {"id": "bigint", "cid": "bigint", "price": "decimal(10,2)", "name": "string"}
+Node = dict[str, Any]
+
+
+def columns(*names: str, typed: bool = True) -> Node:
+    return {name: {"name": name, **({"data_type": TYPES[name]} if typed else {})} for name in names}
+
+
+def source(name: str, *names: str, typed: bool = True) -> Node:
+    return {"unique_id": f"source.p.shop.{name}", "resource_type": "source", "source_name": "shop", "name": name, "config": {},
+            "relation_name": f"raw.{name}", "columns": columns(*names, typed=typed),
+            "constraints": [{"type": "primary_key", "columns": ["id"]}]}
+
+
+def model(name: str, sql: str | None, *reads: str, materialized: str = "idivm", **idivm: Any) -> Node:
+    return {"unique_id": f"model.p.{name}", "resource_type": "model", "name": name, "schema": "main", "language": "sql",
+            "relation_name": f"main.{name}", "compiled_code": sql, "columns": {}, "depends_on": {"nodes": list(reads)},
+            "config": {"materialized": materialized, "meta": {"idivm": idivm}}}
+
+
+ORDERS, CUSTOMERS = "source.p.shop.orders", "source.p.shop.customers"
+SOURCES = (source("orders", "id", "cid", "price"), source("customers", "id", "name"))
+JOINED = model("joined", "select o.id, c.name, o.price from raw.orders o join raw.customers c on o.cid = c.id", ORDERS, CUSTOMERS)
+
+
+def manifest(*models: Node, sources: tuple[Node, ...] = SOURCES) -> Node:
+    return {"metadata": {}, "nodes": {each["unique_id"]: each for each in models},
+            "sources": {each["unique_id"]: each for each in sources}}
+
+
+def explained(*models: Node, sources: tuple[Node, ...] = SOURCES,
+              catalog: Node | None = None) -> dict[str, tuple[str | None, str]]:
+    found = Project(manifest(*models, sources=sources), catalog or {}).explained()
+    return {each.model: (each.how, each.why) for each in found}
+
+
+def test_each_model_by_name() -> None:
+    found = explained(JOINED, model("by_price", "select price, max(id) as m from raw.orders group by price", ORDERS),
+                      model("summed", "select cid, sum(price) as s from raw.orders group by cid", ORDERS),
+                      model("plain", "select 1 as x", materialized="table"))
+    assert list(found.items()) == [("by_price", ("by recomputing the touched groups", "")),
+                                   ("joined", ("by i-diffs; updates of a condition's columns by recomputing the rows", "")),
+                                   ("summed", ("by adding (additive)", ""))]
+
+
+def test_an_upstream_model_is_read_by_the_ids_of_its_plan() -> None:
+    """Also the hidden ones; they identify the rows, and nobody declares them."""
+    found = explained(JOINED, model("above", "select name, id from main.joined where price > 1", "model.p.joined"))
+    assert found["above"][0] == "by i-diffs; updates of a condition's columns by recomputing the rows"
+
+
+@pytest.mark.parametrize("kind", ["view", "table", "incremental"])
+def test_types_of_other_models_are_inferred(kind: str) -> None:
+    upstream = model("upstream", "select id, price * 2 as p from raw.orders", ORDERS, materialized=kind)
+    reader = model("reader", "select p, count(*) as n from main.upstream group by p", "model.p.upstream")
+    assert explained(upstream, reader) == {"reader": ("by adding (additive)", "")}
+
+
+def test_what_is_rebuilt_says_why() -> None:
+    found = explained(model("drawn", "select id, rand() as r from raw.orders", ORDERS), model("forced", JOINED["compiled_code"],
+                      ORDERS, CUSTOMERS, strategy="full"), model("misspelt", "select id, prize from raw.orders", ORDERS),
+                      model("misconfigured", "select id from raw.orders", ORDERS, stratgy="id"))
+    assert {name: (how, why.partition(" ")[0]) for name, (how, why) in found.items()} == {
+        "drawn": (None, "IDIVM-204"), "forced": (None, "IDIVM-407"), "misspelt": (None, "IDIVM-221"),
+        "misconfigured": (None, "IDIVM-102")}
+
+
+def test_types_come_from_the_catalog_of_dbt_docs() -> None:
+    untyped = source("orders", "id", "cid", typed=False)
+    reader = model("reader", "select cid, count(*) as n from raw.orders group by cid", ORDERS)
+    how, why = explained(reader, sources=(untyped,))["reader"]
+    assert how is None and "`shop.orders` are not known" in why and "dbt docs generate" in why
+    listed = {name: {"name": name, "index": at, "type": "bigint"} for at, name in enumerate(("id", "cid"), 1)}
+    assert explained(reader, sources=(untyped,), catalog={"sources": {ORDERS: {"columns": listed}}})["reader"][0] is not None
+
+
+def test_a_model_that_is_not_compiled() -> None:
+    assert "dbt compile" in explained(model("m", None, ORDERS))["m"][1]
+
+
+Run = Callable[..., Result]
+
+
+@pytest.fixture
+def run(tmp_path: Path) -> Run:
+    def invoke(*models: Node, options: tuple[str, ...] = ()) -> Result:
+        (tmp_path / "target").mkdir(exist_ok=True)
+        (tmp_path / "target" / "manifest.json").write_text(json.dumps(manifest(*models)))
+        return CliRunner().invoke(main, ["explain", "--project", str(tmp_path), *options])
+
+    return invoke
+
+
+def test_the_table_and_the_share(run: Run) -> None:
+    result = run(JOINED, model("drawn", "select id, rand() as r from raw.orders", ORDERS))
+    assert result.exit_code == 0
+    assert "1 of 2 models are maintained incrementally (50%)" in result.output and "IDIVM-204" in result.output
+
+
+@pytest.mark.parametrize(("sql", "fails_on"), [
+    ("select id, rand() as r from raw.orders", {"full", "recompute"}),
+    ("select max(id) as m, price from raw.orders group by price", {"recompute"}),
+    ("select id, price from raw.orders", set()),
+    ("select id, nobody from raw.orders", {"", "full", "recompute"})])
+def test_the_exit_status(run: Run, sql: str, fails_on: set[str]) -> None:
+    failed = {option for option in ("", "full", "recompute")
+              if run(model("m", sql, ORDERS), options=("--fail-on", option) if option else ()).exit_code}
+    assert failed == fails_on
+
+
+def test_a_folder_without_artifacts(tmp_path: Path) -> None:
+    for content in (None, "{}", "no json"):
+        if content is not None:
+            (tmp_path / "target").mkdir(exist_ok=True)
+            (tmp_path / "target" / "manifest.json").write_text(content)
+        result = CliRunner().invoke(main, ["explain", "--project", str(tmp_path)])
+        assert result.exit_code == 1 and "manifest.json" in result.output
+
+
+def test_a_model_or_a_project(tmp_path: Path) -> None:
+    assert CliRunner().invoke(main, ["explain"]).exit_code == 2
+    (tmp_path / "m.sql").write_text("select 1 as x")
+    result = CliRunner().invoke(main, ["explain", str(tmp_path / "m.sql")])
+    assert result.exit_code == 2 and "--schema" in result.output
