@@ -209,13 +209,13 @@ CODES: tuple[ErrorCode, ...] = (
         "the model's SQL reads it, but the catalog does not have it",
         "check its name and schema, and that it is built before this model (`ref` and `source` see to that)"),
     ErrorCode(
-        "IDIVM-302", "source", "{source} is not a Delta table but {provider}",
+        "IDIVM-302", "unsupported", "{source} is not a Delta table but {provider}",
         "only Delta tables have the versions and the change data feed that a refresh reads",
-        "convert it (`CONVERT TO DELTA`), or load it into a Delta table, or set `strategy: full`"),
+        "convert it (`CONVERT TO DELTA`), load it into a Delta table, " + _REBUILD),
     ErrorCode(
-        "IDIVM-303", "source", "{source} has no change data feed",
+        "IDIVM-303", "unsupported", "{source} has no change data feed",
         "without the feed a refresh cannot know which rows changed between two versions",
-        "run ALTER TABLE {source} SET TBLPROPERTIES (delta.enableChangeDataFeed = true)"),
+        "run ALTER TABLE {source} SET TBLPROPERTIES (delta.enableChangeDataFeed = true), " + _REBUILD),
     ErrorCode(
         "IDIVM-304", "key", "key column {column} is not in {source}",
         "the key declared by {declared} names a column that the relation does not have",
@@ -231,9 +231,9 @@ CODES: tuple[ErrorCode, ...] = (
         "view stays at its last committed state",
         "correct the data and run again, or declare another key, or none, and run with --full-refresh"),
     ErrorCode(
-        "IDIVM-307", "source", "the view {source} cannot be expanded",
+        "IDIVM-307", "unsupported", "the view {source} cannot be expanded",
         "{message}. A view has no change data feed, so the model reads the tables of its definition instead",
-        "make it a table, or set `strategy: full`"),
+        "make it a table, " + _REBUILD),
     ErrorCode(
         "IDIVM-308", "source", "{source} has no column {column} any more",
         "the model was built when {source} had it; it was renamed or dropped. The view stays at its "

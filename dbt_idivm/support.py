@@ -132,11 +132,18 @@ def support_table() -> str:
     return "\n".join(("| construct | maintained | hidden columns of the example |", "|---|---|---|", *supported_rows(), ""))
 
 
+def _link(path: str) -> str:
+    return f"[`{path}`](../{path})"
+
+
 def support_page() -> str:
     """The text of `docs/support.md`."""
     return "\n".join((
         "# What is maintained today", "",
-        "Made from the code by `make docs`: the example of each row is compiled, and the row shows how it is maintained.", "",
+        "Made from the code by `make docs`: the example of each row is compiled, and the row shows how it is maintained.",
+        f"{_link('tests/property/test_support_matrix.py')} has a test of the row's name: it maintains the example through",
+        "inserts, updates and deletes in several ways, and compares it with what Spark makes of its text.",
+        f"{_link('tests/unit/test_integration_project.py')} finds at least three models of the retail warehouse that use it.", "",
         support_table(),
         "Everything else is rebuilt by a full refresh, which reports the code; under `on_unsupported: error` it is an error.", "",
         "| construct | | why | code |", "|---|---|---|---|", *refused_rows(), ""))

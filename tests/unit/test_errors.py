@@ -379,7 +379,7 @@ def test_finding_needs_its_details() -> None:
 def test_refusals_leave_a_full_refresh_open_and_mistakes_do_not() -> None:
     assert raised(SQL[203]).is_refusal
     assert not raised(SQL[221]).is_refusal
-    assert not IdivmError((finding(205, clause="LIMIT 3"), finding(303, source="s.t"))).is_refusal
+    assert not IdivmError((finding(205, clause="LIMIT 3"), finding(301, source="s.t"))).is_refusal
 
 
 def test_underline_stands_below_the_span() -> None:

@@ -296,6 +296,18 @@ def test_a_select_that_only_the_planner_refuses_is_built_as_it_is(engine: FakeEn
         engine.drive(model(wrong.sql, KEY, on_unsupported="error"))
 
 
+def test_a_select_that_only_spark_can_read_is_built_on_each_run(engine: FakeEngine) -> None:
+    """Nobody knows what it reads, so that nothing says that nothing is new."""
+    unread = model("select id from main.o |> set id = 2", KEY)
+    with pytest.raises(IdivmError, match="IDIVM-220"):
+        engine.drive(unread)
+    engine.columns_of["columns of the model's SELECT"] = {"id": "int"}
+    assert [engine.drive(unread).mode for _ in range(3)] == ["create", "full", "full"]
+    assert kept(engine).inputs == {} and kept(engine).volatile
+    with pytest.raises(IdivmError, match="IDIVM-220"):
+        engine.drive(model(unread.sql, KEY, on_unsupported="error"))
+
+
 def test_a_failure_of_the_planner_itself_does_not_keep_the_user_from_the_view(
         engine: FakeEngine, monkeypatch: pytest.MonkeyPatch) -> None:
     def fails(*_: object, **__: object) -> None:

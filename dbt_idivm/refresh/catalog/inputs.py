@@ -42,30 +42,32 @@ class Input:
 class Inputs:
     """All that a model reads, by the names in its SQL. `views` are the texts of plain views, their names qualified.
 
-    `unfollowed`: why a view is read as it is, though it has no versions.
+    `obstacles`: why some of it can only be read as a whole, in a rebuild. `unread`: why nobody knows what the SQL reads.
     """
 
     tables: Mapping[str, Input]
     views: Mapping[str, str]
-    findings: tuple[Finding, ...] = ()
-    unfollowed: tuple[Finding, ...] = ()
+    obstacles: tuple[Finding, ...] = ()
+    unread: Finding | None = None
     settings: Mapping[str, Mapping[str, str] | None] = field(default_factory=dict)  # of the views
 
     @property
     def is_versioned(self) -> bool:
         """Whether every table has versions, so that a version vector describes all that was read."""
-        return all(found.commit is not None for found in self.tables.values())
+        return self.unread is None and all(found.commit is not None for found in self.tables.values())
 
 
 def look_up(client: Client, sql: str) -> Steps[Inputs]:
-    """The inputs of `sql`. Raises where one does not exist; what only an incremental refresh cannot use is in `findings`."""
+    """The inputs of `sql`. Raises where one does not exist."""
     tables: dict[str, Input] = {}
     views: dict[str, str] = {}
     missing: list[Finding] = []
-    findings: list[Finding] = []
-    unfollowed: list[Finding] = []
+    obstacles: list[Finding] = []
     settings: dict[str, Mapping[str, str] | None] = {}
-    names = list(tables_in(sql))
+    try:
+        names = list(tables_in(sql))
+    except IdivmError as error:
+        return Inputs({}, {}, unread=error.findings[0])
     for name in names:
         facts = yield from client.once(("facts", name), lambda name=name: describe(client, name))  # type: ignore[misc]
         if facts is None:
@@ -73,22 +75,22 @@ def look_up(client: Client, sql: str) -> Steps[Inputs]:
         elif facts.is_plain_view:
             other = yield from disagreement(client, name, facts.settings)
             if other is not None:
-                unfollowed.append(other)
+                obstacles.append(other)
                 tables[name] = Input(name, name, facts)
                 continue
             found = qualified(client.engine, facts.text or "", facts.namespace)
             if isinstance(found, Finding):
-                findings.append(finding(307, source=name, message=found.title))
+                obstacles.append(finding(307, source=name, message=found.title))
                 tables[name] = Input(name, name, facts)
                 continue
             views[name], settings[name] = found, facts.settings
             names.extend(each for each in tables_in(found) if each not in names)
         else:
             tables[name] = yield from _table(client, name, facts)
-            findings.extend(_unfit(tables[name]))
+            obstacles.extend(_unfit(tables[name]))
     if missing:
         raise IdivmError(missing)
-    return Inputs(tables, views, tuple(findings), tuple(unfollowed), settings)
+    return Inputs(tables, views, tuple(obstacles), None, settings)
 
 
 def _table(client: Client, name: str, facts: Described) -> Steps[Input]:
@@ -146,6 +148,9 @@ def pinned_query(dialect: Dialect, sql: str, inputs: Inputs) -> exp.Expr:
 
 
 def _pinned_text(dialect: Dialect, sql: str, inputs: Inputs) -> str:
+    if inputs.unread is not None:
+        return sql
+
     def replacement(name: str, table: exp.Table) -> str | None:
         alias = None if table.alias else exp.TableAlias(this=_quoted(table.name))
         if name in inputs.views:

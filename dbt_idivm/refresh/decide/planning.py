@@ -39,18 +39,16 @@ def plan_model(job: Job, stored: StoredView) -> Steps[Planned]:
     inputs = yield from look_up(job.client, job.request.sql)
     if job.config.strategy == "full":
         return planned_model(job, inputs, {}, None, finding(407))
-    if inputs.findings:
-        raise IdivmError(inputs.findings)
+    if inputs.unread is not None:
+        return planned_model(job, inputs, {}, None, (yield from _refusal(job, IdivmError(inputs.unread))))
     keys = choose_keys(job.request, job.config.keys, inputs)
-    if inputs.unfollowed:
-        unfollowed = yield from _refusal(job, IdivmError(inputs.unfollowed))
-        return planned_model(job, inputs, keys, None, unfollowed)
     try:
         plan = yield from _compile(job, inputs, keys)
         unsupported = yield from unsupported_types(job.client, plan.base_scans)
-        if unsupported:
+        if unsupported or inputs.obstacles:
             raise IdivmError(unsupported)
-    except IdivmError as error:
+    except IdivmError as found:
+        error = IdivmError((*inputs.obstacles, *found.findings))
         if _UNKNOWN_COLUMN in error.codes:
             yield from _renamed(job.client, stored, inputs)
         refusal = yield from _refusal(job, error)
