@@ -169,13 +169,23 @@ def is_float(kind: exp.DataType) -> bool:
     return kind.this in (Type.FLOAT, Type.DOUBLE)
 
 
+def is_blurred(kind: exp.DataType) -> bool:
+    """Whether values that Spark takes as equal may differ: 0.0 and -0.0, also inside other values. What is not known may."""
+    return any(part.this in (Type.FLOAT, Type.DOUBLE, Type.UNKNOWN, Type.OBJECT) for part in kind.find_all(exp.DataType))
+
+
 def distinguishable(value: exp.Expr, kind: exp.DataType) -> exp.Expr:
     """The value in a form in which equal means identical: 0.0 equals -0.0, but their texts differ.
 
-    What is not known may be floating-point.
+    The text of an array or a struct alone would not do: that of ['a, b'] is that of ['a', 'b']. JSON quotes strings, but has
+    timestamps without microseconds, so both are compared.
     """
-    floating = is_float(kind) or kind.this == Type.UNKNOWN
-    return exp.Cast(this=value, to=exp.DataType(this=Type.TEXT)) if floating else value
+    text = exp.Cast(this=value, to=exp.DataType(this=Type.TEXT))
+    if is_float(kind) or not is_blurred(kind):
+        return text if is_float(kind) else value
+    field = exp.PropertyEQ(this=exp.to_identifier("v"), expression=value.copy())
+    json = exp.Anonymous(this="TO_JSON", expressions=[exp.Struct(expressions=[field])])
+    return exp.DPipe(this=json, expression=text, safe=True)
 
 
 def is_integral(kind: exp.DataType) -> bool:

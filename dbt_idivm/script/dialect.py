@@ -13,7 +13,7 @@ from functools import reduce
 from sqlglot import ErrorLevel, exp
 
 from dbt_idivm.algebra.expressions import alias, column, identifier
-from dbt_idivm.algebra.types import distinguishable, is_float, is_text, type_of
+from dbt_idivm.algebra.types import distinguishable, is_blurred, is_float, is_text, type_of
 from dbt_idivm.relation_name import name_parts, with_suffix
 from dbt_idivm.script.diff import REPLACEMENT, FeedDiff, Row, Value
 
@@ -119,7 +119,7 @@ def net_rows(source: exp.Expr, columns: Sequence[tuple[str, str, exp.DataType]],
         value: exp.Expr = group.copy()
         if is_float(kind):
             value = exp.Cast(this=value, to=kind.copy())
-        elif isinstance(group, exp.Cast):  # of an unknown type: any value with that text
+        elif is_blurred(kind):  # any value with that text
             value = exp.AnyValue(this=column(name))
         selected.append(alias(value, shown))
     weight = exp.Sum(this=sign)

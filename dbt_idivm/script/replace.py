@@ -16,7 +16,7 @@ from sqlglot import exp
 from dbt_idivm.algebra.bags import union_all
 from dbt_idivm.algebra.block import Block, Source, subquery
 from dbt_idivm.algebra.expressions import alias, column, same
-from dbt_idivm.algebra.types import distinguishable, is_float
+from dbt_idivm.algebra.types import distinguishable, is_blurred
 from dbt_idivm.script.binding import StatementBinder
 from dbt_idivm.script.merge import OP, SOURCE, TARGET, Merge, op_is
 from dbt_idivm.script.stored import Stored
@@ -48,10 +48,10 @@ def counted(view: Stored, parts: Sequence[exp.Query]) -> exp.Select:
     copies, stored = (exp.Cast(this=each, to=exp.DataType.build("int"))
                       for each in (exp.Sum(this=exp.column(COPIES)), exp.Max(this=exp.column(STORED))))
     names, types = view.root.columns, view.root.types
-    values = (alias(exp.AnyValue(this=column(name)), name) if is_float(types[name]) else column(name) for name in names)
+    values = (alias(exp.AnyValue(this=column(name)), name) if is_blurred(types[name]) else column(name) for name in names)
     return (exp.Select(expressions=[*values, alias(copies, COPIES), alias(stored, STORED)])
             .from_(subquery(union_all(parts), "counted"))
-            .group_by(*(distinguishable(column(name), types[name]) if is_float(types[name]) else column(name) for name in names)))
+            .group_by(*(distinguishable(column(name), types[name]) for name in names)))
 
 
 def replace_copies(view: Stored, changed: exp.Select, merge: Merge) -> exp.Select:
@@ -59,7 +59,7 @@ def replace_copies(view: Stored, changed: exp.Select, merge: Merge) -> exp.Selec
     names, types = view.root.columns, view.root.types
     merge.on(op_is("D"), *(same(Merge.target(view.stored(n)), column(n, SOURCE)) for n in names))
     merge.on(*(same(distinguishable(Merge.target(view.stored(n)), types[n]), distinguishable(column(n, SOURCE), types[n]))
-               for n in names if is_float(types[n])))
+               for n in names if is_blurred(types[n])))
     merge.matched_delete(None)
     merge.not_matched_insert(op_is("I"), {c.name: column(c.attribute, SOURCE) for c in view.columns})
     # Spark does not resolve a MERGE whose source uses the grouped rows twice: each makes its D and its I rows itself

@@ -28,6 +28,7 @@ _ORDERS = {"o": [(1, 1, 10, 2, "5"), (2, 1, 7, 0, "x"), (3, 2, 8, 0, "y")], "p":
 _AMOUNT = {"o": [(1, 1, 12, 2, "5"), (2, 1, 9, 0, "x"), (3, 2, 9, 0, "z")]}
 _ACTIVE = {"p": [(1, False), (2, True)], "o": [(1, 1, 12, 3, "6"), (2, 1, 9, 0, "x"), (3, 2, 9, 4, "7")]}
 _G = "t(k int, a int; k)"
+_JSON, _JSON_LIKE_IT = '{"a": "x, 1", "b": "y"}', '{"a": "x", "b": "1, y"}'
 
 _SETS = {"t": [(1, 1, 1, 1), (2, None, 1, 2), (3, 2, None, 3)]}
 _MORE_SETS = {"t": [(1, 1, None, 1), (2, None, 1, 2), (3, 1, None, 3), (4, None, None, 4)]}
@@ -331,4 +332,19 @@ MISREADINGS = {
     "outer: a cast that only ON guards": build(
         _O, "SELECT p.pid, o.id, CAST(o.code AS INT) AS u FROM p LEFT JOIN o ON o.pid = p.pid AND o.qty > 0", _ORDERS, _AMOUNT,
         _ACTIVE),
+    "arrays whose texts are alike": build(
+        "t(k int, x string; k)", "SELECT k, concat(split(x, '-'), split(x, '-')) AS a FROM t",
+        {"t": [(1, "a, b"), (2, None)]}, {"t": [(1, "a-b"), (2, "")]}, {"t": [(1, "a, b"), (2, "null")]}, {"t": [(2, None)]}),
+    "copies of arrays whose texts are alike": build(
+        "t(x string)", "SELECT concat(split(x, '-'), split(x, '-')) AS a FROM t",
+        {"t": [("a, b",), ("a, b",)]}, {"t": [("a, b",), ("a-b",)]}, {"t": [("a-b",), ("a-b",), ("a, b",)]}),
+    "structs whose texts are alike": build(
+        "t(k int, x string; k)", "SELECT k, from_json(x, 'a string, b string') AS s FROM t",
+        {"t": [(1, _JSON)]}, {"t": [(1, _JSON_LIKE_IT), (2, _JSON)]}, {"t": [(1, _JSON)]}),
+    "the sign of a zero in an array": build(
+        "t(k int, x double; k)", "SELECT k, array(x) AS a FROM t",
+        {"t": [(1, "0.0"), (2, "-0.0")]}, {"t": [(1, "-0.0"), (2, "0.0")]}, {"t": [(1, "1.0")]}),
+    "the sign of a zero in copies of an array": build(
+        "t(x double)", "SELECT array(x) AS a FROM t", {"t": [("0.0",), ("-0.0",)]}, {"t": [("-0.0",), ("-0.0",)]},
+        {"t": [("0.0",), ("-0.0",), ("0.0",)]}),
 }
