@@ -142,8 +142,9 @@ CODES: tuple[ErrorCode, ...] = (
         "compute the value with these, " + _REBUILD, "aggregates"),
     ErrorCode(
         "IDIVM-218", "unsupported", "{column} of type {type} in {use}",
-        "values of this type cannot be compared, so a refresh cannot see whether a row has changed",
-        "leave the column out, or store the parts that you need in columns of other types"),
+        "values of this type cannot be compared, so a refresh cannot see which rows are equal. Maps whose keys are scalars can "
+        "be read and stored, but no row is identified, joined or grouped by them",
+        "leave the column out, declare a key for the table, or use the parts that you need in columns of other types"),
     ErrorCode(
         "IDIVM-220", "model", "the SQL does not parse: {message}",
         "the planner cannot read the text as one SELECT of Spark SQL",

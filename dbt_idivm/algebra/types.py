@@ -16,6 +16,7 @@ DIGITS = {Type.TINYINT: 3, Type.SMALLINT: 5, Type.INT: 10, Type.BIGINT: 20}
 _NUMERIC = frozenset({*DIGITS, Type.DECIMAL, Type.FLOAT, Type.DOUBLE})
 _TEXT = frozenset({Type.TEXT, Type.VARCHAR, Type.CHAR})
 _INCOMPARABLE = frozenset({Type.MAP, Type.VARIANT, Type.OBJECT})
+_BLURRED = frozenset({Type.FLOAT, Type.DOUBLE, Type.MAP, Type.UNKNOWN, Type.OBJECT})
 # A sum of DECIMAL(p, s) is DECIMAL(p + 10, s), and adding two of them takes a digit more; past 38 Spark cuts the scale.
 _WIDEST_SUMMED = 27
 
@@ -170,8 +171,9 @@ def is_float(kind: exp.DataType) -> bool:
 
 
 def is_blurred(kind: exp.DataType) -> bool:
-    """Whether values that Spark takes as equal may differ: 0.0 and -0.0, also inside other values. What is not known may."""
-    return any(part.this in (Type.FLOAT, Type.DOUBLE, Type.UNKNOWN, Type.OBJECT) for part in kind.find_all(exp.DataType))
+    """Whether values that Spark takes as equal may differ: 0.0 and -0.0, also inside other values. What is not known may, and
+    a MAP cannot be compared at all."""
+    return any(part.this in _BLURRED for part in kind.find_all(exp.DataType))
 
 
 def distinguishable(value: exp.Expr, kind: exp.DataType) -> exp.Expr:
@@ -225,8 +227,15 @@ def is_incomparable(kind: exp.DataType) -> bool:
 
 
 def cannot_be_carried(kind: exp.DataType) -> bool:
-    """Whether no net diff can be computed for values of this type; False for a struct that DESCRIBE truncates."""
-    return is_incomparable(kind) and kind.this != Type.OBJECT
+    """Whether no net diff can be computed for values of this type, because not even what is written of them distinguishes them: a
+    VARIANT, and a MAP whose keys are no scalars. False for a struct that DESCRIBE truncates."""
+    return any(part.this == Type.VARIANT or (part.this == Type.MAP and _has_nested_keys(part))
+               for part in kind.find_all(exp.DataType))
+
+
+def _has_nested_keys(kind: exp.DataType) -> bool:
+    key = kind.expressions[0] if kind.expressions else None
+    return not isinstance(key, exp.DataType) or bool(key.expressions and key.args.get("nested")) or is_incomparable(key)
 
 
 def name_of_type(kind: exp.DataType) -> str:

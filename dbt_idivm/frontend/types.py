@@ -1,7 +1,8 @@
 """Types that cannot be compared: MAP and VARIANT.
 
-No plan can read them: a net diff groups whole rows, and an update is written where it differs from the stored value. A struct
-that DESCRIBE truncates may contain one; it is read, and the engine would then raise an error, but nothing is compared by it.
+Rows cannot be identified by such values, nor joined or grouped by them. Whether a MAP has changed is seen by its text and its
+JSON. Those of a VARIANT do not say its type, so no plan can read one. A struct that DESCRIBE truncates may contain either; it is
+read.
 """
 
 from __future__ import annotations

@@ -236,7 +236,11 @@ def test_nested_values(lab: Project) -> None:
     models = [lab.model("copy", "select id, a, s, w from $.t", {"t": ["id"]}, dbt=mapped),
               lab.model("fields", "select id, s.`Y y` as y, w.f29 from $.t", {"t": ["id"]}),
               lab.model("bag", "select a, s.x as x from $.t", dbt=mapped)]
-    rebuilt = lab.model("maps", "select id, m from $.t", {"t": ["id"]})
+    counted = "select m['a'] as a, count(*) as n from $.t where m is not null group by m['a']"
+    models += [lab.model("maps", "select id, m, map('a', m['a'], 'id', id) as made from $.t", {"t": ["id"]}),
+               lab.model("of_maps", counted, {"t": ["id"]}),
+               lab.model("only_maps", "select m from $.t where id <> 3", {"t": ["id"]})]
+    rebuilt = lab.model("keyless", "select m from $.t")
     for model in (*models, rebuilt):
         refreshed(lab, model, "create")
     wide = ", ".join(f"'f{n}', {n}" for n in range(30))
@@ -244,6 +248,7 @@ def test_nested_values(lab: Project) -> None:
     for change in (f"insert into $.t values (1, {first}), (2, array(), null, null, null)",
                    "insert into $.t values (3, null, named_struct('x', null, 'Y y', null), map(), null)",
                    "update $.t set a = array(''), w = null where id = 1", "update $.t set s = null, m = map('b', 2) where id = 3",
+                   "update $.t set m = map('a', m['a'] + 1) where id = 1", "update $.t set m = map('b', 2, 'a', 1) where id = 3",
                    "delete from $.t where id = 2"):
         lab.sql(change)
         lab.new_run()

@@ -38,6 +38,8 @@ def observe_stored(work: Work) -> Steps[Observed]:
     if reason is None:
         planned = replace(planned, fingerprint=kept_layout(job, stored, planned.fingerprint))
         reason = yield from difference(job, stored, planned.fingerprint, planned.used)
+        if reason is not None and planned.refusal is not None:
+            reason = planned.refusal  # without a plan all columns are read, and none are hidden: that it differs says nothing
     if reason is None and planned.table != stored.table:
         reason = finding(402, what="another set of stored columns")
     is_unchecked = stored.state is not None and not stored.state.checked
