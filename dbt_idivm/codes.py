@@ -110,9 +110,11 @@ CODES: tuple[ErrorCode, ...] = (
         "use min, max or another aggregate whose result does not depend on the order, " + _REBUILD),
     ErrorCode(
         "IDIVM-208", "not yet", "subquery in an expression: {what}",
-        "IN is maintained only as an AND-ed condition of WHERE, EXISTS elsewhere only if it is correlated by equalities, and a "
-        "scalar subquery only if it has one aggregate without GROUP BY, too; there are no rules for others yet",
-        "write it as such an EXISTS, as an inner join on a unique key, or with an aggregated derived table, " + _REBUILD,
+        "IN is maintained only as an AND-ed condition of WHERE, or without NOT below OR or in CASE WHEN; there, and as a value, "
+        "IN and EXISTS may be correlated by equalities only, as aggregates of a scalar subquery; any other scalar subquery must "
+        "have one row at most, because its conditions fix a key of its rows or all its groups; there are no rules for others yet",
+        "declare the key of the subquery's table, or write it as such an EXISTS, as a join on a unique key, or with an "
+        "aggregated derived table, " + _REBUILD,
         "subqueries"),
     ErrorCode(
         "IDIVM-210", "not yet", "GROUP BY with more than {most} grouping sets",

@@ -1,43 +1,58 @@
-"""Subqueries as values → joins: with the one row of a scalar subquery of aggregates, or ⟕ with the groups of a correlated one.
+"""Subqueries as values → joins: with the one row of a scalar subquery, or ⟕ with the one of each outer row.
 
     x > (SELECT avg(y) FROM r)                              l × γ_{; avg(y)}(r)
     (SELECT count(*) FROM r WHERE r.k = l.k AND p(r))       l ⟕_{k = l.k} γ_{k; count(*)}(σ_p(r)), COALESCE(count, 0)
-    a OR EXISTS (SELECT … FROM r WHERE r.k = l.k)           the same, and whether that is more than 0
+    (SELECT y FROM r WHERE r.id = l.k), r has the key id    l ⟕_{id = l.k} r
+    a OR EXISTS (SELECT … FROM r WHERE r.k = l.k)           as for count(*), and whether that is more than 0
+    a OR x IN (SELECT y FROM r), CASE WHEN x IN …           the same, and x = y is one more equality
 
 A query without GROUP BY that aggregates has exactly one row, and with equalities to the outer row as its only correlated
-conditions it has one group at most for each outer row. Where there is none, each aggregate is NULL, and each count 0. Any other
-query may have several rows, on which Spark fails: it is refused.
+conditions it has one group at most for each outer row. Where there is none, each aggregate is NULL, and each count 0.
+Any other query may have several rows, on which Spark fails, unless what its conditions fix determines a row, by keys and groups.
 
-EXISTS and IN that are AND-ed conditions of WHERE are ⋉ and ▷ (`subquery.py`). IN is refused anywhere else: Spark evaluates it
-to false where SQL says NULL, but not below NOT, and what is below NOT is decided by its optimizer.
+EXISTS and IN that are AND-ed conditions of WHERE are ⋉ and ▷ (`subquery.py`). IN is a value only where NULL and FALSE mean the
+same: Spark evaluates it to false where SQL says NULL, but not below NOT, and what is below NOT is decided by its optimizer.
 """
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from typing import TYPE_CHECKING, cast
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
+from typing import TYPE_CHECKING, TypeVar, cast
 
 from sqlglot import exp
 
-from dbt_idivm.algebra.expressions import attributes, column, conjunction, operand
+from dbt_idivm.algebra.expressions import attributes, column, conjunction, operand, passing
 from dbt_idivm.algebra.inference import certain_type, equals_one
 from dbt_idivm.algebra.operator import Operator
-from dbt_idivm.errors import Finding, Place, finding
-from dbt_idivm.frontend.aggregate import Grouping, is_aggregated
+from dbt_idivm.errors import Place, finding
+from dbt_idivm.frontend.aggregate import Grouping, described, is_aggregated
+from dbt_idivm.frontend.at_most_one import always_has_a_row, has_one_row_at_most, is_limited_to_one
 from dbt_idivm.frontend.env import Env
+from dbt_idivm.frontend.existence import (
+    Existence,
+    Pair,
+    is_asked_for_truth,
+    is_row_by_row,
+    members,
+    rows_of,
+    without_brackets,
+)
 from dbt_idivm.frontend.generators import is_generating
-from dbt_idivm.frontend.resolve import bare, is_limited, subqueries_in
+from dbt_idivm.frontend.grouping_sets import has_sets
+from dbt_idivm.frontend.resolve import bare, is_existence, is_limited, subqueries_in
 from dbt_idivm.frontend.scope import Scope
 from dbt_idivm.frontend.types import incomparable_operands
 from dbt_idivm.frontend.window import is_windowed
-from dbt_idivm.operators import Join, OuterJoin
+from dbt_idivm.operators import Join, OuterJoin, Project
 
 if TYPE_CHECKING:
     from dbt_idivm.frontend.query import Lowering
 
 Scalars = Mapping[int, exp.Expr]  # id of a subquery's node → its value over attributes
-Pair = tuple[exp.Expr, exp.Expr]  # an outer value and the inner one that equals it
+T = TypeVar("T")
 _TRUE = cast(exp.Expr, exp.true())
+_SEVERAL = "a scalar subquery that may have several rows: its conditions fix no key of its rows"
 _CORRELATED = "a subquery that is correlated by anything but equalities of values of one known type (CAST them), or with HAVING"
 
 
@@ -69,50 +84,48 @@ def with_scalars_of(lowering: Lowering, node: exp.Select, env: Env, root: Operat
 
 def _valued(lowering: Lowering, node: exp.Expr, env: Env, root: Operator, scope: Scope) -> tuple[Operator, exp.Expr]:
     """The rows with the value of one subquery over them."""
-    if isinstance(node, exp.In):
-        what = "IN (SELECT …) that is not one of the AND-ed conditions of WHERE"
+    if isinstance(node, exp.In) and not is_asked_for_truth(node):
+        what = "IN (SELECT …) that is not one of the AND-ed or OR-ed conditions of WHERE or CASE WHEN"
         lowering.findings.append(finding(208, env.text.place(node), what=what))
         return root, exp.null()
-    if isinstance(node, exp.Exists):
-        root, number = _counted(lowering, node.this, env.below(scope), root)
+    if is_existence(node):
+        root, number = _counted(lowering, Existence(node, anti=False), env, scope, root)
         return root, exp.GT(this=number, expression=exp.Literal.number(0))
-    problem = _problem(node, env)
-    if problem is None:
+    query = without_brackets(node)
+    if _has_one_group(query):
         return _joined(lowering, node, env.below(scope), root)
-    lowering.findings.append(problem)
-    return root, exp.null()
+    return _looked_up(lowering, node, env.below(scope), root)
 
 
-def _problem(node: exp.Expr, env: Env) -> Finding | None:
-    """Why this is no scalar subquery that has one row."""
-    query = _select(node)
-    place = env.text.place(node, "SELECT")
-    plain = isinstance(query, exp.Select) and is_aggregated(query) and not is_limited(query) and not is_generating(query)
-    if not plain or query.args.get("group") or query.args.get("distinct"):
-        return finding(208, place, what="a scalar subquery that is not one SELECT of aggregates without GROUP BY")
-    if len(query.expressions) != 1 or (query.expressions[0].is_star and not isinstance(query.expressions[0], exp.Count)):
-        return finding(229, place, what="a scalar subquery of several columns")
-    return None
+def _has_one_group(query: exp.Expr) -> bool:
+    """Whether this is one SELECT of aggregates without GROUP BY. It has one row: DISTINCT does not matter."""
+    return is_plain_grouping(query) and not query.args.get("group")
 
 
-def is_row_by_row(node: exp.Expr) -> bool:
-    """Whether this is one SELECT with one row for each row that satisfies its WHERE, made of that row alone."""
-    tests = (is_aggregated, is_windowed, is_generating, is_limited)
-    return isinstance(node, exp.Select) and not any(test(node) for test in tests)
+def is_plain_grouping(query: exp.Expr) -> bool:
+    """Whether this is one SELECT whose rows are the groups of one GROUP BY, or the one group of all rows."""
+    others = (is_windowed, is_generating, is_limited)
+    return (isinstance(query, exp.Select) and is_aggregated(query) and not has_sets(query.args.get("group"))
+            and not any(test(query) for test in others))
 
 
-def _select(node: exp.Expr) -> exp.Expr:
-    while isinstance(node, exp.Subquery) and not node.args.get("with_"):
-        node = node.this
-    return node
+def _item(lowering: Lowering, selected: Sequence[T], place: Place | None) -> T | None:
+    """The one item of the select list."""
+    if len(selected) != 1:
+        lowering.findings.append(finding(229, place, what="a scalar subquery of several columns"))
+        return None
+    return selected[0]
 
 
 def _joined(lowering: Lowering, node: exp.Expr, env: Env, root: Operator) -> tuple[Operator, exp.Expr]:
-    """The rows joined with those of a subquery, and its value."""
-    query = cast(exp.Select, _select(node))
+    """The rows joined with the one group of a subquery, or with one for each of them, and its value."""
+    query = cast(exp.Select, without_brackets(node))
     env = env.within(query)
     place = env.text.place(node, "SELECT")
-    rows, scope, conditions, (item,) = lowering.subquery(query, env)
+    rows, scope, conditions, selected = lowering.subquery(query, env)
+    item = _item(lowering, selected, place)
+    if item is None:
+        return root, exp.null()
     having = query.args.get("having") is not None
     pairs = _pairs(lowering, conditions, root, rows)
     if pairs is None or (pairs and having):
@@ -123,40 +136,97 @@ def _joined(lowering: Lowering, node: exp.Expr, env: Env, root: Operator) -> tup
     inner, (value,) = grouping.apply((item,))
     if not pairs and not having:
         return Join(root, inner, _TRUE), value
-    joined = _outer(lowering, root, inner, pairs, keys, place)
+    joined = _outer(lowering, root, inner, _equalities(pairs, keys), place)
     counts = {call.name for call in grouping.calls.values() if call.function == "count"}
     return joined, value if having else _or_zero(value, counts)
 
 
-def _outer(lowering: Lowering, root: Operator, inner: Operator, pairs: list[Pair], keys: list[str],
-           place: Place | None) -> OuterJoin:
-    """The rows ⟕ groups, each on its keys."""
-    equal = [exp.EQ(this=operand(theirs), expression=column(key)) for (theirs, _), key in zip(pairs, keys, strict=True)]
-    joined = OuterJoin(root, inner, conjunction(equal) or _TRUE, lowering.names.outer_join("scalar"))
+def _looked_up(lowering: Lowering, node: exp.Expr, env: Env, root: Operator) -> tuple[Operator, exp.Expr]:
+    """The rows ⟕ those of a subquery of which each has one at most, and its value, which is NULL where there is none."""
+    query, place = without_brackets(node), env.text.place(node, "SELECT")
+    conditions: list[exp.Expr] = []
+    if is_row_by_row(query):
+        inner, _, conditions, selected = lowering.subquery(cast(exp.Select, query), env.within(query))
+        values = [item.expression for item in selected]
+    elif is_plain_grouping(query):
+        within = env.within(query)
+        rows, scope, conditions, selected = lowering.subquery(cast(exp.Select, query), within)
+        pairs = _pairs(lowering, conditions, root, rows)
+        if pairs is None:
+            lowering.findings.append(finding(208, place, what=_CORRELATED))
+            return root, exp.null()
+        grouping = Grouping(lowering, cast(exp.Select, query), within, rows, scope, "scalar")
+        keys = [grouping.key(mine) for _, mine in pairs]
+        inner, found = grouping.apply(selected)
+        conditions, values = _equalities(pairs, keys), list(found)
+    else:
+        known = lowering.query(node, env, "scalar")
+        inner, values = known.root, [column(entry.attribute) for entry in known.scope.entries]
+    value = _item(lowering, values, place)
+    if value is None:
+        return root, exp.null()
+    pairs = [pair for pair in (_pair(each, root, inner, asked=False) for each in conditions) if pair is not None]
+    fixed = frozenset(mine.name for _, mine in pairs if isinstance(mine, exp.Column))
+    # else it is lowered again with the types of these unions
+    by_key = not is_limited_to_one(query)
+    if by_key and not has_one_row_at_most(inner, fixed) and not lowering.untyped_unions:
+        lowering.findings.append(finding(208, place, what=_SEVERAL))
+        return root, exp.null()
+    inner, value = with_attribute(lowering, inner, value)
+    if not conditions and always_has_a_row(inner):
+        return Join(root, inner, _TRUE), value
+    return replace(_outer(lowering, root, inner, conditions, place), by_key=by_key), value
+
+
+def with_attribute(lowering: Lowering, inner: Operator, value: exp.Expr) -> tuple[Operator, exp.Expr]:
+    """The rows with the value as an attribute, which is NULL where there is no row, and that attribute."""
+    if isinstance(bare(value), exp.Column):
+        return inner, bare(value)
+    name = lowering.names.attribute("scalar", described(value))
+    return Project(inner, (*passing(inner.columns), (name, value))), column(name)
+
+
+def _equalities(pairs: list[Pair], keys: list[str]) -> list[exp.Expr]:
+    """The pairs as conditions, where the inner values are groups."""
+    return [exp.EQ(this=operand(theirs), expression=column(key)) for (theirs, _), key in zip(pairs, keys, strict=True)]
+
+
+def _outer(lowering: Lowering, root: Operator, inner: Operator, conditions: list[exp.Expr], place: Place | None) -> OuterJoin:
+    """The rows ⟕ those of a subquery, under its correlated conditions."""
+    joined = OuterJoin(root, inner, conjunction(conditions) or _TRUE, lowering.names.outer_join("scalar"))
     lowering.findings += incomparable_operands(joined.condition, {**root.types, **inner.types}, place)
     return joined
 
 
-def _counted(lowering: Lowering, node: exp.Expr, env: Env, root: Operator) -> tuple[Operator, exp.Expr]:
-    """The rows joined with the number of rows of a subquery."""
-    query, place = _select(node), env.text.place(node, "SELECT")
-    conditions: list[exp.Expr] = []
-    if is_row_by_row(query):
-        env = env.within(query)
-        rows, scope, conditions, _ = lowering.subquery(cast(exp.Select, query), env)
-    else:
-        found = lowering.query(query, env, "subquery")
-        rows, scope = found.root, found.scope
+def _counted(lowering: Lowering, test: Existence, env: Env, scope: Scope, root: Operator) -> tuple[Operator, exp.Expr]:
+    """The rows joined with the number of rows of a subquery, of those that equal the tested values if it is IN."""
+    place = env.text.place(test.node) if isinstance(test.node, exp.In) else env.text.place(test.node.this, "SELECT")
+    before = len(lowering.findings)
+    rows, conditions, columns = rows_of(lowering, test, env.below(scope))
     pairs = _pairs(lowering, conditions, root, rows)
+    if isinstance(test.node, exp.In):
+        found = members(lowering, test, env, scope, columns, {**root.types, **rows.types})
+        pairs = None if pairs is None or found is None else _all_of(pairs, _matched(lowering, found, root, rows))
     if pairs is None:
-        lowering.findings.append(finding(208, place, what=_CORRELATED))
+        if len(lowering.findings) == before:
+            lowering.findings.append(finding(208, place, what=_CORRELATED))
         return root, exp.null()
-    grouping = Grouping(lowering, exp.Select(), env, rows, scope, "scalar")
+    grouping = Grouping(lowering, exp.Select(), env, rows, Scope(), "scalar")
     keys = [grouping.key(mine) for _, mine in pairs]
     number = grouping.count()
     inner, _ = grouping.apply(())
-    joined = _outer(lowering, root, inner, pairs, keys, place) if pairs else Join(root, inner, _TRUE)
+    joined = _outer(lowering, root, inner, _equalities(pairs, keys), place) if pairs else Join(root, inner, _TRUE)
     return joined, _or_zero(column(number), {number}) if pairs else column(number)
+
+
+def _all_of(pairs: list[Pair], others: list[Pair] | None) -> list[Pair] | None:
+    return None if others is None else [*pairs, *others]
+
+
+def _matched(lowering: Lowering, found: list[Pair], outer: Operator, inner: Operator) -> list[Pair] | None:
+    """The pairs of an IN, if a tested value certainly equals one value of the subquery at most."""
+    pairs = [_equal(*pair, outer, inner, asked=bool(lowering.untyped_unions)) for pair in found]
+    return None if None in pairs else cast("list[Pair]", pairs)
 
 
 def _pairs(lowering: Lowering, conditions: list[exp.Expr], outer: Operator, inner: Operator) -> list[Pair] | None:

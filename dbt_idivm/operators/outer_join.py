@@ -60,6 +60,7 @@ class OuterJoin(OuterPair, Operator):
     left: Operator
     right: Operator
     marked: bool = False
+    by_key: bool = False  # of a scalar subquery, of which a left row has one row at most by the keys of tables
 
     def __post_init__(self) -> None:
         if both := set(self.left.columns) & set(self.right.columns):

@@ -4,8 +4,9 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from dbt_idivm.algebra.operator import operators
+from dbt_idivm.algebra.operator import operators, operators_of
 from dbt_idivm.cached import cached_property
+from dbt_idivm.operators import OuterJoin
 from dbt_idivm.operators.scan import Attribute, Scan, scans
 from dbt_idivm.passes.annotate import Annotated, annotate
 from dbt_idivm.passes.pipeline import Step
@@ -33,6 +34,12 @@ class Plan(Stored):
     def annotated(self) -> Annotated:
         """What is known of each operator: keys, dependencies, provenance, screens."""
         return annotate(self.root)
+
+    @cached_property
+    def relies_on_keys(self) -> bool:
+        """Whether the query gives other rows than the user's where a key does not hold: it looks rows up by keys (ADR 0025)."""
+        first = self.passes[0].root if self.passes else self.root  # as lowered: later an outer join may have become an inner one
+        return any(each.by_key for each in operators_of(first, OuterJoin))
 
     @property
     def scans(self) -> tuple[Scan, ...]:

@@ -123,6 +123,14 @@ _VALUE = "(SELECT max(b.z) FROM t1 AS b WHERE b.x = a.x)"
 _HAS = "EXISTS (SELECT 1 FROM t1 AS b WHERE b.x = a.x)"
 _VALUED = {"t0": [(1, 1, 1), (2, 2, 1), (3, 3, 2)], "t1": [(1, 1, 5), (2, 2, 6), (3, 2, 7)]}
 _CHANGED = ({"t1": [(1, 1, 5)]}, {"t0": [(1, 2, 1), (2, 1, 1)], "t1": [(1, 1, 5), (4, 2, 5)]})
+_OR = "SELECT a.k AS c0, a.y AS c1 FROM t0 AS a WHERE a.y = 9 OR"
+_LOOKED_UP = "(SELECT b.z FROM t1 AS b WHERE b.k = a.x)"
+_MEMBERS = {"t0": [(1, 1, 5), (2, None, 9), (3, 2, 6), (4, 3, 7), (5, None, 1)],
+            "t1": [(1, 1, 5), (2, None, 6), (3, 2, 7), (4, 2, None)]}
+# a partner comes beside another, the last one goes, both sides change, keys move, nothing is left
+_MOVED = ({"t1": [(1, 1, 5), (2, 1, 6), (3, None, 7), (4, 3, 7)]}, {"t1": [(2, 1, 6), (3, 3, None), (5, 2, 6)]},
+          {"t0": [(1, 3, 5), (2, 2, 9), (3, None, 6), (4, 5, 6), (6, 2, 1)], "t1": [(2, 2, 5), (3, 2, 6), (5, None, 6)]},
+          {"t0": [(1, 2, 6), (3, 5, 6), (6, 3, 9)]}, {"t1": []})
 
 SCALARS = {
     "a subquery inside an aggregate": build(
@@ -131,6 +139,80 @@ SCALARS = {
         _TWO, f"SELECT {_HAS} AS c0, count(*) AS c1 FROM t0 AS a GROUP BY 1", _VALUED, *_CHANGED),
     "groups by an expression over a subquery": build(
         _TWO, f"SELECT coalesce({_VALUE}, 5) AS c0, count(*) AS c1 FROM t0 AS a GROUP BY 1", _VALUED, *_CHANGED),
+    "IN below OR": build(_TWO, f"{_OR} a.x IN (SELECT b.x FROM t1 AS b)", _MEMBERS, *_MOVED),
+    "IN below OR over rows without a key": build(
+        "t0(k int, x int, y int; k)\nt1(x int, z int)", f"{_OR} a.x IN (SELECT b.x FROM t1 AS b WHERE b.z > 0)",
+        {"t0": _MEMBERS["t0"], "t1": [(1, 1), (1, 1), (2, 0), (None, 1)]}, {"t1": [(1, 1), (None, 1), (2, 2), (2, 2)]},
+        {"t1": [(2, 0), (None, 1)]}, {"t0": [(1, 2, 5), (2, None, 9), (3, 3, 5)], "t1": [(3, 1), (3, 1)]}, {"t1": []}),
+    "IN below OR that is correlated, too": build(
+        _TWO, f"{_OR} a.x IN (SELECT b.x FROM t1 AS b WHERE b.z = a.y)", _MEMBERS, *_MOVED),
+    "several columns in IN below OR": build(
+        _TWO, f"{_OR} (a.x, a.y) IN (SELECT b.x, b.z FROM t1 AS b)", _MEMBERS, *_MOVED),
+    "IN below OR over distinct rows": build(_TWO, f"{_OR} a.x IN (SELECT DISTINCT b.x FROM t1 AS b)", _MEMBERS, *_MOVED),
+    "IN below OR over groups": build(
+        _TWO, f"{_OR} a.x IN (SELECT b.x FROM t1 AS b GROUP BY b.x HAVING count(*) > 1)", _MEMBERS, *_MOVED),
+    "IN below OR over a union": build(
+        _TWO, f"{_OR} a.x IN (SELECT b.x FROM t1 AS b UNION ALL SELECT c.z FROM t1 AS c)", _MEMBERS, *_MOVED),
+    "IN below OR over the first row": build(
+        _TWO, f"{_OR} a.x IN (SELECT b.x FROM t1 AS b ORDER BY b.k LIMIT 1)", _MEMBERS, *_MOVED),
+    "IN below OR over a constant, and of one": build(
+        _TWO, f"{_OR} a.x IN (SELECT 2 FROM t1 AS b WHERE b.z > 6) OR 3 IN (SELECT c.x FROM t1 AS c)", _MEMBERS, *_MOVED),
+    "IN below OR below AND below OR": build(
+        _TWO, f"{_OR} (a.k < 4 AND (a.x IN (SELECT b.x FROM t1 AS b) OR a.y IN (SELECT c.z FROM t1 AS c)))", _MEMBERS, *_MOVED),
+    "IN in CASE WHEN": build(
+        _TWO, "SELECT a.k AS c0, CASE WHEN a.y = 9 OR a.x IN (SELECT b.x FROM t1 AS b) THEN FALSE ELSE TRUE END AS c1 "
+        "FROM t0 AS a", _MEMBERS, *_MOVED),
+    "a condition on a CASE WHEN with IN": build(
+        _TWO, "SELECT a.k AS c0 FROM t0 AS a WHERE NOT CASE WHEN a.x IN (SELECT b.x FROM t1 AS b) THEN TRUE ELSE FALSE END",
+        _MEMBERS, *_MOVED),
+    "a sum of CASE WHEN with IN": build(
+        _TWO, "SELECT a.y AS c0, sum(CASE WHEN a.x IN (SELECT b.x FROM t1 AS b) THEN 1 ELSE 0 END) AS c1 FROM t0 AS a "
+        "GROUP BY a.y", _MEMBERS, *_MOVED),
+    "groups of rows with IN below OR": build(
+        _TWO, "SELECT a.y AS c0, count(*) AS c1, sum(a.k) AS c2 FROM t0 AS a WHERE a.y = 9 OR a.x IN (SELECT b.x FROM t1 AS b) "
+        "GROUP BY a.y", _MEMBERS, *_MOVED),
+    "IN below OR in a test": build(
+        _THREE, "SELECT c.k AS c0, c.w AS c1 FROM t2 AS c WHERE NOT EXISTS (SELECT 1 FROM t0 AS a WHERE a.k = c.x "
+        "AND (a.y = 9 OR a.x IN (SELECT b.x FROM t1 AS b)))",
+        {**_MEMBERS, "t2": [(1, 1, 1), (2, 2, 2), (3, 3, 3), (4, None, 4)]}, *_MOVED),
+    "a value that is looked up": build(_TWO, f"SELECT a.k AS c0, {_LOOKED_UP} AS c1 FROM t0 AS a", _MEMBERS, *_MOVED),
+    "a value that is looked up where another condition holds": build(
+        _TWO, "SELECT a.k AS c0, (SELECT coalesce(b.z, 0) FROM t1 AS b WHERE b.k = a.x AND b.x > 1) AS c1 FROM t0 AS a", _MEMBERS,
+        *_MOVED),
+    "a constant of the row that is looked up": build(
+        _TWO, "SELECT a.k AS c0, (SELECT 7 FROM t1 AS b WHERE b.k = a.x) AS c1, a.y AS c2 FROM t0 AS a", _MEMBERS, *_MOVED),
+    "a condition on a value that is looked up": build(
+        _TWO, f"SELECT a.k AS c0, a.y AS c1 FROM t0 AS a WHERE {_LOOKED_UP} > 5 OR {_LOOKED_UP} IS NULL", _MEMBERS, *_MOVED),
+    "a condition that is true for no NULL on a value that is looked up": build(
+        _TWO, f"SELECT a.k AS c0, a.y AS c1 FROM t0 AS a WHERE {_LOOKED_UP} > 5", _MEMBERS, *_MOVED),
+    "groups with a value that is looked up": build(
+        _TWO, f"SELECT a.x AS c0, {_LOOKED_UP} AS c1, count(*) AS c2, sum(a.y) AS c3 FROM t0 AS a GROUP BY a.x", _MEMBERS,
+        *_MOVED),
+    "a sum of values that are looked up": build(
+        _TWO, f"SELECT a.y AS c0, sum({_LOOKED_UP}) AS c1, count(*) AS c2 FROM t0 AS a GROUP BY a.y", _MEMBERS, *_MOVED),
+    "a value that is looked up for rows without a key": build(
+        "t0(x int, y int)\nt1(k int, x int, z int; k)", f"SELECT a.y AS c0, {_LOOKED_UP} AS c1 FROM t0 AS a",
+        {"t0": [(1, 1), (1, 1), (2, 1), (None, 1)], "t1": [(1, 1, 5)]}, {"t1": [(1, 1, 6), (2, 2, 7)]},
+        {"t0": [(1, 1), (2, 1), (2, 1)], "t1": [(2, 2, None)]}, {"t1": []}),
+    "the row of a fixed key": build(
+        _TWO, "SELECT a.k AS c0, (SELECT b.z FROM t1 AS b WHERE b.k = 2) AS c1, a.y AS c2 FROM t0 AS a", _MEMBERS, *_MOVED),
+    "the first row": build(
+        _TWO, "SELECT a.k AS c0, (SELECT b.z FROM t1 AS b ORDER BY b.k LIMIT 1) AS c1 FROM t0 AS a", _MEMBERS, *_MOVED),
+    "a value of a CTE of one row": build(
+        _TWO, "WITH w AS (SELECT max(b.z) AS m FROM t1 AS b) SELECT a.k AS c0, (SELECT w.m FROM w) AS c1, "
+        "(SELECT DISTINCT w.m FROM w WHERE w.m > 6) AS c2 FROM t0 AS a WHERE a.y >= (SELECT w.m FROM w) - 5", _MEMBERS, *_MOVED),
+    "the count of the group that is looked up": build(
+        _TWO, "SELECT a.k AS c0, (SELECT count(*) FROM t1 AS b WHERE b.x = a.x GROUP BY b.x) AS c1, a.y AS c2 FROM t0 AS a",
+        _MEMBERS, *_MOVED),
+    "the count of the group that is looked up and that HAVING keeps": build(
+        _TWO, "SELECT a.k AS c0, (SELECT count(*) + 1 FROM t1 AS b WHERE b.x = a.x GROUP BY b.x HAVING count(*) > 1) AS c1 "
+        "FROM t0 AS a", _MEMBERS, *_MOVED),
+    "a group of a derived table that is looked up": build(
+        _TWO, "SELECT a.k AS c0, (SELECT g.n FROM (SELECT b.x AS x, count(*) AS n, sum(b.z) AS s FROM t1 AS b GROUP BY b.x) AS g "
+        "WHERE g.x = a.x AND g.s > 5) AS c1 FROM t0 AS a", _MEMBERS, *_MOVED),
+    "a value that is looked up over two tables": build(
+        _THREE, "SELECT a.k AS c0, (SELECT c.w FROM t1 AS b JOIN t2 AS c ON b.x = c.k WHERE b.k = a.x) AS c1 FROM t0 AS a",
+        {**_MEMBERS, "t2": [(1, 1, 7), (2, 2, None)]}, {"t2": [(1, 1, 8), (3, 3, 9)]}, *_MOVED, {"t2": []}),
 }
 
 WINDOWS = {

@@ -18,7 +18,7 @@ from dbt_idivm.algebra.lookups import Touched
 from dbt_idivm.algebra.operator import Operator, State, with_sign
 from dbt_idivm.algebra.outer import OuterPair
 from dbt_idivm.algebra.relation import Relation
-from dbt_idivm.frontend import subquery as subquery_frontend
+from dbt_idivm.frontend import existence, scalar
 from dbt_idivm.idiff.idiff import INS, REC, UPD, IDiff
 from dbt_idivm.operators import (
     Aggregate,
@@ -488,7 +488,7 @@ def signed_test_of_post_states(patch: Patch) -> None:
 
 def unknown_is_no_match(patch: Patch) -> None:
     """NOT IN whose condition is the equality alone."""
-    patch.setattr(subquery_frontend, "or_unknown", lambda test: test)
+    patch.setattr(existence, "or_unknown", lambda test: test)
 
 
 def equal_but_for_expressions(patch: Patch) -> None:
@@ -814,6 +814,26 @@ UNNESTED = (
 )
 
 MUTATIONS += UNNESTED
+
+
+def a_row_is_always_found(patch: Patch) -> None:
+    """A subquery that nothing correlates has a row: it is joined by ⋈."""
+    patch.setattr(scalar, "always_has_a_row", lambda root: True)
+
+
+def computed_above(patch: Patch) -> None:
+    """The value of a row that is looked up is computed whether there is one or not."""
+    patch.setattr(scalar, "with_attribute", lambda lowering, inner, value: (inner, value))
+
+
+SCALARS = (
+    Mutation("a scalar subquery without a row is NULL", a_row_is_always_found, "the row of a fixed key"),
+    Mutation("what is computed of no row is NULL", computed_above, "a constant of the row that is looked up"),
+    Mutation("what is computed of no row is NULL, by COALESCE", computed_above,
+             "a value that is looked up where another condition holds"),
+)
+
+MUTATIONS += SCALARS
 
 # Guards that no view needs: the applications keep the copies of an INS, and its rows hold all copies of each ID that they
 # name. The rule is stricter than that, because the contract of INS speaks of one row an ID.

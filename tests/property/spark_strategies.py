@@ -443,6 +443,36 @@ def typed(d: Drawn) -> Query:
     return tables, sql
 
 
+def members(d: Drawn) -> Query:
+    """IN below OR, EXISTS as a value and rows that are looked up, over values of one type or of two."""
+    key = d.of(*types.KEYS)
+    mine, theirs = d.draw(st.sampled_from(types.UNITED)) if d.chance(3) else (key, key)
+    tables = (Table("a", (("k", "int"), ("x", mine), ("n", "int")), d.draw(st.sampled_from((KEYED, None)))),
+              Table("b", (("k", theirs), ("x", theirs), ("n", "int")), d.draw(st.sampled_from((KEYED, KEYED, None)))))
+    column, where = d.of("b.x", "b.k"), d.of("", "", " WHERE b.n > 0", " WHERE b.n = a.n")
+    query = d.of(f"SELECT {column} FROM b{where}", f"SELECT {column} FROM b{where}", f"SELECT DISTINCT {column} FROM b",
+                 f"SELECT {column} FROM b GROUP BY {column} HAVING count(*) > 1")
+    test = d.of(f"a.x IN ({query})", f"(a.x, a.n) IN (SELECT {column}, b.n FROM b)", f"(a.n < 2 AND a.x IN ({query}))",
+                f"(a.x IN ({query}) OR a.n IN (SELECT c.n FROM b AS c))")
+    values = d.of("true false", "false true", "NULL true").split()
+    chosen = d.of(f"CASE WHEN {test} THEN {{0}} END", f"if({test}, {{0}}, {{1}})",
+                  f"CASE WHEN a.n > 1 THEN {{1}} WHEN {test} THEN {{0}} ELSE {{1}} END").format(*values)
+    more = d.of("", f" AND {d.of('b.n > 0', 'b.n = a.n', 'b.x IS NOT NULL')}")
+    value = d.of("b.n", "coalesce(b.n, 7)", "b.x", "'row'", "b.n + 1", "concat(b.n, '!')")
+    row = d.of(f"(SELECT {value} FROM b WHERE b.k = a.x{more})", f"(SELECT count(*) FROM b WHERE b.x = a.x{more} GROUP BY b.x)",
+               "(SELECT max(b.n) FROM b WHERE b.x = a.x GROUP BY b.x HAVING count(*) > 1)",
+               "(SELECT g.m FROM (SELECT x, count(*) AS m FROM b GROUP BY x) AS g WHERE g.x = a.x)",
+               "(SELECT m FROM (SELECT max(n) AS m FROM b) WHERE m > 1)", "(SELECT DISTINCT max(n) FROM b)",
+               "(SELECT n FROM b ORDER BY k LIMIT 1)")
+    return tables, d.of(
+        *[f"SELECT a.k, a.n FROM a WHERE a.n {d.of('= 1', 'IS NULL', '> 1')} OR {test}"] * 3,
+        f"SELECT a.n, count(*) AS m FROM a WHERE a.n > 1 OR {test} GROUP BY a.n",
+        f"SELECT a.k, {chosen} AS v FROM a", f"SELECT a.k, a.n FROM a WHERE {d.of('NOT ', '')}{chosen}",
+        f"SELECT a.n, sum(CASE WHEN {test} THEN 1 ELSE 0 END) AS m FROM a GROUP BY a.n",
+        *[f"SELECT a.k, {row} AS v FROM a"] * 3, f"SELECT a.k, a.n FROM a WHERE {row} IS {d.of('', 'NOT ')}NULL",
+        f"SELECT {row} AS v, count(*) AS m FROM a GROUP BY 1", f"SELECT a.x, {row} AS v, count(*) AS m FROM a GROUP BY a.x")
+
+
 def sums(d: Drawn) -> Query:
     """Sums and averages over values at the ends of each type."""
     kind = d.of(*types.SUMMED)
@@ -457,9 +487,9 @@ def sums(d: Drawn) -> Query:
 
 Theme = Callable[[Drawn], Query]
 NAMES: tuple[Theme, ...] = (having, joins, natural, inner_names, brackets, constants, windows, elements, limited, grouping_sets)
-TYPES: tuple[Theme, ...] = (guarded, unions, inlined, typed, sums)
-POOLS = {guarded: (types.GUARDED,), unions: (types.NUMBERS,), typed: (types.TAME, types.EXTREME), sums: (types.TAME,
-                                                                                                         types.EXTREME)}
+TYPES: tuple[Theme, ...] = (guarded, unions, inlined, typed, members, sums)
+POOLS = {guarded: (types.GUARDED,), unions: (types.NUMBERS,), typed: (types.TAME, types.EXTREME), members: (types.NUMBERS,),
+         sums: (types.TAME, types.EXTREME)}
 
 
 @st.composite

@@ -416,8 +416,7 @@ class Grammar:
             name, kind = self.one_of(*columns)
             test = f"{name} {self.one_of('=', '<>', '>=')} {self.scalar(kind, columns)}"
             if self.one_of(True, False, False):
-                source, _, tail = self.correlated(columns)
-                test = f"({self.condition(columns)} OR {self.one_of('', 'NOT ')}EXISTS (SELECT 1 FROM {source}{tail}))"
+                test = f"({self.condition(columns)} OR {self.exists_or_in(columns)})"
             tests.append(test)
         parts = [self.condition(columns), *tests] if simple else tests
         return f" WHERE {' AND '.join(parts)}" if parts else ""
@@ -449,12 +448,26 @@ class Grammar:
         test = f"{self.one_of(*fitting)} {negation}IN ({query})"
         return str(self.one_of(test, test, f"NOT ({test})"))
 
+    def exists_or_in(self, columns: list[Column]) -> str:
+        """EXISTS as a value, perhaps negated, or IN as a test that is not, of one value or two."""
+        source, inner, tail = self.correlated(columns)
+        pairs = [(f"CAST({a} AS {mine})", b) for a, other in columns for b, mine in inner if other == mine and mine != DOUBLE]
+        if not pairs or self.one_of(True, False):
+            return f"{self.one_of('', 'NOT ')}EXISTS (SELECT 1 FROM {source}{tail})"
+        (a, b), (c, d) = self.one_of(*pairs), self.one_of(*pairs)
+        word = self.one_of("SELECT", "SELECT DISTINCT")
+        rows = f"FROM {source}{tail}"
+        return str(self.one_of(f"{a} IN ({word} {b} {rows})", f"({a}, {c}) IN ({word} {b}, {d} {rows})"))
+
     def item(self, kind: str, columns: list[Column]) -> str:
         """An item of the select list."""
         return self.scalar(kind, columns) if self.room and self.one_of(*[False] * 19, True) else self.expression(kind, columns)
 
     def scalar(self, kind: str, columns: list[Column]) -> str:
-        """A subquery of one aggregate of that type, perhaps correlated by an equality, perhaps with a condition of its own."""
+        """A subquery of one aggregate of that type, perhaps correlated by an equality, perhaps with a condition of its own; or of
+        a row."""
+        if self.one_of(True, False, False) and (found := self.looked_up(kind, columns)):
+            return found
         source, inner, tail = self.correlated(columns)
         fitting = [name for name, other in inner if other == kind]
         argument = self.one_of(*fitting) if fitting else literal(kind, 1)
@@ -462,6 +475,22 @@ class Grammar:
         if kind in (INT, BIGINT) and self.one_of(True, False):
             call = f"CAST(count({self.one_of('*', argument)}) AS {kind})"
         return f"(SELECT {call} FROM {source}{tail})"
+
+    def looked_up(self, kind: str, columns: list[Column]) -> str:
+        """An expression of that type over the row whose key equals columns here, or constants; "" if no table has such a row."""
+        fitting = [table for table in self.tables if table.key and kind in dict(table.columns).values()]
+        if not fitting:
+            return ""
+        table, name = self.one_of(*fitting), f"a{self.aliases}"
+        self.aliases, self.occurrences = self.aliases + 1, self.occurrences + 1
+        inner, where = [(f"{name}.{column}", other) for column, other in table.columns], []
+        for column, mine in ((column, mine) for column, mine in table.columns if column in table.key):
+            same = [a for a, other in columns if other == mine]
+            value = f"CAST({self.one_of(*same)} AS {mine})" if same and self.one_of(True, True, False) else literal(mine, 1)
+            where.append(f"{name}.{column} = {value}")
+        if self.one_of(True, False, False):
+            where.append(self.condition(inner))
+        return f"(SELECT {self.expression(kind, inner)} FROM {table.name} AS {name} WHERE {' AND '.join(where)})"
 
     def correlated(self, columns: list[Column]) -> tuple[str, list[Column], str]:
         """FROM of a subquery, its columns, and its WHERE: perhaps an equality with an outer column, perhaps a condition."""

@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import replace
 
 import pytest
-from hypothesis import given
+from hypothesis import assume, given
 
 from dbt_idivm.script.diff import Row
 from tests.property.coverage import RANDOM
@@ -32,5 +32,6 @@ def broken(case: Case) -> Case:
 def test_a_build_relies_on_no_key(options: Options, case: Case) -> None:
     RANDOM.cases += 1
     with World(case.tables, case.sql, options) as world:
+        assume(not world.plan.relies_on_keys)  # the query fails where a key is broken, and a rebuild verifies it
         world.load(broken(case).start)
         assert world.maintained() == world.recomputed()

@@ -143,8 +143,8 @@ class FakeEngine:
 
     def _columns(self, sql: str) -> dict[str, str]:
         """The columns of a SELECT with the types that the planner infers; where that is unknown, BIGINT."""
-        tables = {name: TableInfo(name, tuple(Attribute(*column) for column in table.columns.items()))
-                  for name, table in self.tables.items()}
+        tables = {name: TableInfo(name, tuple(Attribute(*column) for column in table.columns.items()), ("id",) if "id" in
+                                  table.columns else None) for name, table in self.tables.items()}
         lowered = lower(_VERSION.sub("", sql), Catalog(tables))
         groups = [node for node in operators(lowered.root) if isinstance(node, Aggregate)]
         calls = {call.name: call.function for node in groups for call in node.calls}

@@ -9,8 +9,8 @@ from sqlglot import exp
 
 from dbt_idivm.algebra.operator import Operator, operators_of
 from dbt_idivm.algebra.types import Type, is_float, is_small_integer
+from dbt_idivm.frontend.existence import is_conjunct
 from dbt_idivm.frontend.grouping_sets import has_sets
-from dbt_idivm.frontend.subquery import is_conjunct
 from dbt_idivm.operators import Aggregate, OuterJoin, Project, Scan, Select, Window
 from dbt_idivm.script.plan import Plan
 from tests.unit.integration_project import Model
@@ -130,10 +130,10 @@ CONSTRUCTS: Mapping[str, Callable[[Used], bool]] = {
                                               or u.join(side="LEFT", kind="SEMI")),
     "NOT EXISTS, LEFT ANTI JOIN": lambda u: u.exists(negated=True) or u.join(side="LEFT", kind="ANTI"),
     "NOT IN": lambda u: u.member(negated=True),
-    "EXISTS as a value, or below OR": lambda u: any(isinstance(each.this, exp.Query) and not is_conjunct(each)
+    "EXISTS as a value, IN below OR and in CASE WHEN": lambda u: any(isinstance(each.this, exp.Query) and not is_conjunct(each)
                                                      for each in u.tree.find_all(exp.Exists)),
-    "scalar subquery of an aggregate": lambda u: any(u.subqueries(correlated=False)),
-    "correlated scalar subquery of an aggregate": lambda u: any(u.subqueries(correlated=True)),
+    "scalar subquery of an aggregate, or of one row": lambda u: any(u.subqueries(correlated=False)),
+    "correlated scalar subquery of an aggregate, or of a row by its key": lambda u: any(u.subqueries(correlated=True)),
     "UNION ALL": lambda u: any(not each.args.get("distinct") for each in u.tree.find_all(exp.Union)),
     "SELECT without FROM, VALUES": lambda u: u.has(exp.Values) or any(
         not each.args.get("from_") for each in u.tree.find_all(exp.Select)),

@@ -202,6 +202,37 @@ SELECT id, CASE WHEN price > 6 THEN (SELECT max(name) FROM main.customers) ELSE 
 SELECT id, (SELECT max(cid) FROM main.customers HAVING count(*) > 100) AS m FROM main.orders
 SELECT name FROM main.customers c WHERE EXISTS (SELECT 1 FROM main.orders o WHERE o.cid = c.cid AND o.price >= (SELECT avg(price) FROM main.orders))
 SELECT id FROM main.orders o WHERE price = 5 OR EXISTS (SELECT 1 FROM main.customers c WHERE c.cid = o.cid AND c.region = 'east')
+SELECT id FROM main.orders WHERE price = 5 OR cid IN (SELECT cid FROM main.notes)
+SELECT id FROM main.orders WHERE price = 5 OR (cid IN (SELECT cid FROM main.notes WHERE note = 'x') AND (id = 1 OR price IN (SELECT id FROM main.orders)))
+SELECT id FROM main.orders o WHERE id = 4 OR (cid, price) IN (SELECT n.cid, p.price FROM main.notes n JOIN main.orders p ON n.cid = p.cid)
+SELECT id FROM main.orders o WHERE price = 7 OR cid IN (SELECT c.cid FROM main.customers c WHERE c.region = o.status AND c.name < 'x')
+SELECT id FROM main.orders o WHERE price = 7 OR id IN (SELECT n.cid FROM main.notes n WHERE n.cid = o.cid AND n.note = 'x')
+SELECT id FROM main.orders WHERE price = 7 OR cid IN (SELECT cid FROM main.notes GROUP BY cid HAVING count(*) > 2)
+SELECT id FROM main.orders WHERE price = 7 OR id IN (SELECT count(*) FROM main.notes) OR cid IN (SELECT DISTINCT cid FROM main.notes)
+SELECT id FROM main.orders WHERE price = 7 OR cid IN (SELECT cid FROM main.notes WHERE note = 'y' UNION SELECT 9)
+SELECT id FROM main.orders WHERE price = 7 OR cid IN (SELECT cid FROM main.customers WHERE cid IS NOT NULL ORDER BY cid LIMIT 1)
+SELECT id FROM main.orders WHERE price = 7 OR cid IN (SELECT 1 FROM main.notes) OR 4 IN (SELECT cid FROM main.notes WHERE note = 'w')
+SELECT cid, count(*) AS n FROM main.orders WHERE price = 7 OR cid IN (SELECT cid FROM main.notes) GROUP BY cid
+SELECT name FROM main.customers c WHERE EXISTS (SELECT 1 FROM main.orders o WHERE o.cid = c.cid AND (o.price > 9 OR o.cid IN (SELECT cid FROM main.notes)))
+SELECT id, CASE WHEN cid IN (SELECT cid FROM main.notes WHERE note = 'x') THEN 'x' WHEN price = 7 OR cid IN (SELECT cid FROM main.customers) THEN 'c' END AS e FROM main.orders
+SELECT status, sum(CASE WHEN cid IN (SELECT cid FROM main.notes) THEN 1 ELSE 0 END) AS n FROM main.orders GROUP BY status
+SELECT id FROM main.orders WHERE NOT if(cid IN (SELECT cid FROM main.notes) AND id > 1, true, false)
+SELECT status, count(*) FILTER (WHERE cid IN (SELECT cid FROM main.customers)) AS n FROM main.orders GROUP BY status
+SELECT id, (SELECT name FROM main.customers c WHERE c.cid = o.cid) AS name FROM main.orders o
+SELECT id, (SELECT coalesce(name, 'none') FROM main.customers c WHERE c.cid = o.cid AND c.cid < o.price) AS name FROM main.orders o
+SELECT id, (SELECT 'known' FROM main.customers c WHERE c.cid = o.cid) AS k FROM main.orders o
+SELECT id, (SELECT name FROM main.customers WHERE cid = 1) AS ann, (SELECT name FROM main.customers WHERE cid = 100) AS nobody FROM main.orders
+SELECT id, (SELECT DISTINCT c.name FROM main.orders p JOIN main.customers c ON p.cid = c.cid WHERE p.id = o.id) AS name FROM main.orders o
+SELECT id FROM main.orders o WHERE status = (SELECT p.status FROM main.orders p WHERE p.id = o.cid) OR cid IS NULL
+SELECT cid, (SELECT name FROM main.customers c WHERE c.cid = o.cid) AS name, count(*) AS n FROM main.orders o GROUP BY cid
+SELECT id, (SELECT n FROM (SELECT cid, count(*) AS n FROM main.notes GROUP BY cid) g WHERE g.cid = o.cid) AS n FROM main.orders o
+SELECT id, (SELECT count(*) FROM main.notes n WHERE n.cid = o.cid GROUP BY n.cid) AS n FROM main.orders o
+SELECT id, (SELECT count(*) + 1 FROM main.notes n WHERE n.cid = o.cid GROUP BY n.cid HAVING count(*) > 1) AS n FROM main.orders o
+SELECT id, (SELECT note FROM (SELECT *, row_number() OVER (PARTITION BY region ORDER BY cid) AS r, name AS note FROM main.customers) w WHERE w.r = 1 AND w.region = o.status) AS w FROM main.orders o
+WITH m AS (SELECT max(price) AS p FROM main.orders) SELECT id, (SELECT p FROM m) AS p, (SELECT p FROM m WHERE p > 100) AS q FROM main.orders
+SELECT id, (SELECT DISTINCT max(cid) FROM main.notes) AS a, (SELECT DISTINCT m FROM (SELECT max(cid) AS m FROM main.notes)) AS b, (SELECT 1) AS c FROM main.orders
+SELECT id, (SELECT name FROM main.customers WHERE cid IS NOT NULL ORDER BY cid LIMIT 1) AS first FROM main.orders
+SELECT id, (WITH w AS (SELECT cid AS k, name FROM main.customers) SELECT ((name)) FROM w WHERE k = o.cid) AS name FROM main.orders o
 SELECT id, NOT EXISTS (SELECT note FROM main.notes n WHERE n.cid = o.cid) AS lonely FROM main.orders o
 SELECT id, CASE WHEN EXISTS (SELECT max(cid) FROM main.notes WHERE cid > 100) THEN 'y' END AS e FROM main.orders
 SELECT cid, count(*) AS n FROM main.orders GROUP BY cid HAVING cid = 1 OR EXISTS (SELECT 1 FROM main.regions WHERE region IS NULL)

@@ -237,6 +237,22 @@ def test_a_key_that_did_not_hold_when_a_rebuild_read_it(engine: FakeEngine) -> N
     assert stored(engine).unverified == {}
 
 
+@pytest.mark.parametrize("sql", [
+    "select id, (select name from main.c c where c.id = o.cid) as name from main.o o",
+    "select id from main.o o where (select name from main.c c where c.id = o.cid) = 'x'",  # an inner join in the end
+])
+def test_a_rebuild_verifies_the_keys_by_which_it_looks_rows_up(engine: FakeEngine, sql: str) -> None:
+    """Without that a row of o would come twice where Spark refuses the query: the plan has a join instead of the subquery."""
+    built(engine, request(sql))
+    engine.tables["main.c"].commit("WRITE", {"numOutputRows": "2"}, parameters={"mode": "Append"})
+    engine.reads["check key (id) of main.c"] = ((1, 7, 2),)
+    with pytest.raises(IdivmError, match="IDIVM-305"):
+        engine.drive(request(sql), forced(REBUILD))
+    engine.reads["check key (id) of main.c"] = ()
+    engine.tables["main.c"].commit("WRITE", {"numOutputRows": "2"}, parameters={"mode": "Append"})
+    assert engine.drive(request(sql), forced(REBUILD)).mode == "full" and stored(engine).unverified == {}
+
+
 def test_keys_that_a_rebuild_left_and_that_cannot_be_looked_up_any_more(engine: FakeEngine) -> None:
     rebuilt_after_insert(engine)
     renamed(engine)

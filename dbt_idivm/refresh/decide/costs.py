@@ -134,8 +134,8 @@ class Costs:
         """What a rebuild leaves unverified, for `Work.unverified`: the keys of inputs that moved since they were looked up."""
         state, config = self.seen.work.stored.state, self.seen.work.job.config
         # a key that was not checked for a while, under another `verify`, may be broken by a row that came then; a `unique_key`
-        # that contains the IDs holds where keys do
-        if config.verify != "always" or config.unique_key or state is None or not state.checked:
+        # that contains the IDs holds where keys do, and so does a row that is looked up by its key
+        if config.verify != "always" or config.unique_key or state is None or not state.checked or self.plan.relies_on_keys:
             return None
         left = {**state.inputs, **state.unverified}
         return {found.name: left[found.name] for found, _ in self._untrusted

@@ -1,0 +1,45 @@
+"""Whether a query certainly has one row at most: by its keys and groups, and by LIMIT 1.
+
+    SELECT y FROM r WHERE r.id = 7                          one: r has the key id, which the condition fixes
+    SELECT y FROM r WHERE r.id = l.k                        one for each l.k, if `fixed` has r.id
+    SELECT DISTINCT m FROM (SELECT max(y) AS m FROM r)      one: a γ without groups below has one row
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from sqlglot import exp
+
+from dbt_idivm.algebra.inference import Dependency, determined_by
+from dbt_idivm.algebra.operator import Operator
+from dbt_idivm.operators import Aggregate, OneRow, Project
+from dbt_idivm.passes.annotate import Facts, facts_of
+
+
+def has_one_row_at_most(root: Operator, fixed: frozenset[str]) -> bool:
+    """Whether no two rows have the same values of `fixed`. A table without a key has no unique IDs."""
+    known = determined_by(fixed, tuple(_dependencies(facts_of(root))))
+    return root.unique and known >= frozenset(root.ids)
+
+
+def _dependencies(facts: Facts) -> Iterator[Dependency]:
+    """The functional dependencies of the rows; what holds of the rows below γ holds of its groups, which are values of these."""
+    yield from facts.dependencies
+    for each in facts.joined:
+        if isinstance(each.node, Aggregate):
+            yield from _dependencies(each.inputs[0])
+
+
+def always_has_a_row(root: Operator) -> bool:
+    """Whether there certainly is a row: that of a γ without groups, or of SELECT without FROM."""
+    if isinstance(root, Project) or (isinstance(root, Aggregate) and root.groups and not root.calls):
+        return always_has_a_row(root.child)
+    return isinstance(root, OneRow) or (isinstance(root, Aggregate) and not root.groups)
+
+
+def is_limited_to_one(query: exp.Expr) -> bool:
+    """Whether LIMIT leaves one row at most."""
+    limit = query.args.get("limit")
+    most = limit.expression if isinstance(limit, exp.Limit) else None
+    return isinstance(most, exp.Literal) and most.is_int and int(most.name) <= 1

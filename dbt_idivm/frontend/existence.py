@@ -1,0 +1,144 @@
+"""EXISTS and IN over a query: where they stand, the rows of their query, and what makes a row a partner.
+
+`x IN (SELECT y FROM r WHERE p)` is EXISTS (SELECT 1 FROM r WHERE p AND x = y) wherever NULL and FALSE mean the same.
+`subquery.py` tests rows by them, `scalar.py` makes values of them.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, cast
+
+from sqlglot import exp
+
+from dbt_idivm.algebra.expressions import column, conjunction, operand
+from dbt_idivm.algebra.operator import Operator
+from dbt_idivm.algebra.types import infer_type, is_numeric, is_text
+from dbt_idivm.errors import finding
+from dbt_idivm.frontend.aggregate import is_aggregated
+from dbt_idivm.frontend.env import Env
+from dbt_idivm.frontend.generators import is_generating
+from dbt_idivm.frontend.resolve import Resolver, bare, is_existence, is_limited
+from dbt_idivm.frontend.scope import Scope
+from dbt_idivm.frontend.window import is_windowed
+
+if TYPE_CHECKING:
+    from dbt_idivm.frontend.query import Lowering
+
+Pair = tuple[exp.Expr, exp.Expr]  # an outer value and the inner one that equals it
+
+
+@dataclass(frozen=True)
+class Existence:
+    """An EXISTS or IN over a query; `anti` under an odd number of NOTs."""
+
+    node: exp.Expr
+    anti: bool
+
+    @property
+    def query(self) -> exp.Expr:
+        """The subquery without the brackets around it."""
+        return without_brackets(self.node.args["query"] if isinstance(self.node, exp.In) else self.node.this)
+
+
+def without_brackets(query: exp.Expr) -> exp.Expr:
+    """The query inside brackets that define no CTE."""
+    while isinstance(query, exp.Subquery) and not query.args.get("with_"):
+        query = query.this
+    return query
+
+
+def existence_of(part: exp.Expr) -> Existence | None:
+    """The condition as a test; None for any other condition."""
+    anti, node = False, bare(part)
+    while isinstance(node, exp.Not):
+        anti, node = not anti, bare(node.this)
+    return Existence(node, anti) if is_existence(node) else None
+
+
+def is_conjunct(node: exp.Expr) -> bool:
+    """Whether the condition `node` is, perhaps negated, one of the AND-ed parts of a WHERE clause."""
+    joined, parent = False, node.parent
+    while isinstance(parent, exp.Paren | exp.And) or (isinstance(parent, exp.Not) and not joined):
+        joined = joined or isinstance(parent, exp.And)
+        parent = parent.parent
+    return _is_where(parent)
+
+
+def is_asked_for_truth(node: exp.Expr) -> bool:
+    """Whether the condition `node` may be false where it is NULL: only AND, OR and brackets are between it and WHERE, or
+    CASE WHEN.
+
+    Not in HAVING, where its names may be aliases that columns have, too: `SELECT x, max(k) AS y … HAVING y IN …` is about max(k).
+    """
+    if node.find_ancestor(exp.Having, exp.Select) is not node.find_ancestor(exp.Select):
+        return False
+    parent = node.parent
+    while isinstance(parent, exp.Paren | exp.And | exp.Or):
+        node, parent = parent, parent.parent
+    if isinstance(parent, exp.If):  # that of a CASE, or a call of if
+        return parent.this is node and not (isinstance(parent.parent, exp.Case) and parent.parent.this)
+    return _is_where(parent)
+
+
+def _is_where(node: exp.Expr | None) -> bool:
+    """Whether this is the WHERE clause of a query, not that of a FILTER."""
+    return isinstance(node, exp.Where) and not isinstance(node.parent, exp.Filter)
+
+
+def is_row_by_row(node: exp.Expr) -> bool:
+    """Whether this is one SELECT with one row for each row that satisfies its WHERE, made of that row alone."""
+    tests = (is_aggregated, is_windowed, is_generating, is_limited)
+    return isinstance(node, exp.Select) and not any(test(node) for test in tests)
+
+
+def rows_of(lowering: Lowering, test: Existence, env: Env) -> tuple[Operator, list[exp.Expr], list[exp.Expr]]:
+    """The rows of a subquery, its correlated conditions, and its columns over its attributes.
+
+    DISTINCT does not matter.
+    """
+    node = test.query
+    if not is_row_by_row(node):
+        rows = lowering.query(node, env, "subquery")
+        return rows.root, [], [column(entry.attribute) for entry in rows.scope.entries]
+    root, _, conditions, selected = lowering.subquery(cast(exp.Select, node), env.within(node))
+    return root, conditions, [item.expression for item in selected]
+
+
+def members(lowering: Lowering, test: Existence, env: Env, scope: Scope, columns: list[exp.Expr],
+            types: dict[str, exp.DataType]) -> list[Pair] | None:
+    """The tested values of an IN, each with the column of the subquery that it has to equal; None if their numbers differ."""
+    left = test.node.this
+    lowering.refuse_aggregates(left, env, "WHERE")
+    raw = left.expressions if isinstance(left, exp.Tuple) else [left]
+    place = env.text.place(test.node)
+    values = [bare(Resolver(scope, env, lowering.findings).resolve(each)) for each in raw]
+    if len(values) != len(columns):
+        what = f"IN of {len(values)} values over a query of {len(columns)} columns"
+        lowering.findings.append(finding(229, place, what=what))
+        return None
+    for value, item in zip(values, columns, strict=True):
+        one, other = infer_type(value, types), infer_type(item, types)
+        unknown = exp.DataType.Type.UNKNOWN in (one.this, other.this)
+        if unknown and lowering.untyped_unions:
+            continue  # it is lowered again with the types of these unions
+        if unknown or not _is_comparable(one, other):
+            what = f"IN that compares {one.sql('spark').lower()} with {other.sql('spark').lower()} (CAST one of them)"
+            lowering.findings.append(finding(208, place, what=what))
+    return [(value, bare(item)) for value, item in zip(values, columns, strict=True)]
+
+
+def membership(pairs: list[Pair], *, anti: bool) -> exp.Expr:
+    """Whether the tested values equal a row of the subquery; for ▷ true also where that is unknown."""
+    equal = [exp.EQ(this=operand(value), expression=operand(item)) for value, item in pairs]
+    return cast(exp.Expr, conjunction(map(or_unknown, equal) if anti else equal))
+
+
+def or_unknown(test: exp.Expr) -> exp.Expr:
+    """True also where `test` is NULL; in the form in which Spark recognises a NOT IN that it can hash."""
+    return exp.or_(test, exp.Is(this=operand(test), expression=exp.null()))
+
+
+def _is_comparable(one: exp.DataType, other: exp.DataType) -> bool:
+    """Whether IN and = compare the two in the same way whatever Spark's rules of conversion."""
+    return one == other or (is_numeric(one) and is_numeric(other)) or (is_text(one) and is_text(other))
