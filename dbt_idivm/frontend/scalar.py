@@ -109,6 +109,12 @@ def is_plain_grouping(query: exp.Expr) -> bool:
             and not any(test(query) for test in others))
 
 
+def _has_values(query: exp.Expr) -> bool:
+    """Whether there are subqueries in the select list or in HAVING."""
+    having = query.args.get("having")
+    return any(map(subqueries_in, (*query.expressions, *([having.this] if having else []))))
+
+
 def _item(lowering: Lowering, selected: Sequence[T], place: Place | None) -> T | None:
     """The one item of the select list."""
     if len(selected) != 1:
@@ -148,7 +154,7 @@ def _looked_up(lowering: Lowering, node: exp.Expr, env: Env, root: Operator) -> 
     if is_row_by_row(query):
         inner, _, conditions, selected = lowering.subquery(cast(exp.Select, query), env.within(query))
         values = [item.expression for item in selected]
-    elif is_plain_grouping(query):
+    elif is_plain_grouping(query) and not _has_values(query):
         within = env.within(query)
         rows, scope, conditions, selected = lowering.subquery(cast(exp.Select, query), within)
         pairs = _pairs(lowering, conditions, root, rows)

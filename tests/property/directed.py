@@ -186,7 +186,7 @@ SCALARS = {
     "a condition that is true for no NULL on a value that is looked up": build(
         _TWO, f"SELECT a.k AS c0, a.y AS c1 FROM t0 AS a WHERE {_LOOKED_UP} > 5", _MEMBERS, *_MOVED),
     "groups with a value that is looked up": build(
-        _TWO, f"SELECT a.x AS c0, {_LOOKED_UP} AS c1, count(*) AS c2, sum(a.y) AS c3 FROM t0 AS a GROUP BY a.x", _MEMBERS,
+        _TWO, f"SELECT a.x AS c0, {_LOOKED_UP} AS c1, count(*) AS c2, sum(a.y) AS c3 FROM t0 AS a GROUP BY 1, 2", _MEMBERS,
         *_MOVED),
     "a sum of values that are looked up": build(
         _TWO, f"SELECT a.y AS c0, sum({_LOOKED_UP}) AS c1, count(*) AS c2 FROM t0 AS a GROUP BY a.y", _MEMBERS, *_MOVED),

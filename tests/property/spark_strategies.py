@@ -470,7 +470,7 @@ def members(d: Drawn) -> Query:
         f"SELECT a.k, {chosen} AS v FROM a", f"SELECT a.k, a.n FROM a WHERE {d.of('NOT ', '')}{chosen}",
         f"SELECT a.n, sum(CASE WHEN {test} THEN 1 ELSE 0 END) AS m FROM a GROUP BY a.n",
         *[f"SELECT a.k, {row} AS v FROM a"] * 3, f"SELECT a.k, a.n FROM a WHERE {row} IS {d.of('', 'NOT ')}NULL",
-        f"SELECT {row} AS v, count(*) AS m FROM a GROUP BY 1", f"SELECT a.x, {row} AS v, count(*) AS m FROM a GROUP BY a.x")
+        f"SELECT {row} AS v, count(*) AS m FROM a GROUP BY 1", f"SELECT a.x, {row} AS v, count(*) AS m FROM a GROUP BY 1, 2")
 
 
 def sums(d: Drawn) -> Query:
