@@ -7,7 +7,7 @@ from collections.abc import Iterator, Mapping
 from sqlglot import exp
 
 from dbt_idivm.algebra.expressions import attributes, conjuncts
-from dbt_idivm.algebra.types import DIGITS, Type, is_integral, is_text
+from dbt_idivm.algebra.types import DIGITS, Type, alternatives, is_integral, is_text
 
 # (attributes, the attributes that they determine): rows that are equal in the former are equal in the latter
 Dependency = tuple[frozenset[str], frozenset[str]]
@@ -48,6 +48,23 @@ def certain_type(expression: exp.Expr, below: Mapping[str, exp.DataType]) -> exp
         known = [side for side in sides if side is not None and is_integral(side)]
         return max(known, key=lambda side: DIGITS[side.this]) if len(known) == 2 else None
     return VOID if isinstance(expression, exp.Null) else None
+
+
+def certain_type_of_parts(expression: exp.Expr, below: Mapping[str, exp.DataType]) -> exp.DataType | None:
+    """The same of CASE with branches of one type, too, and of a STRUCT of such values."""
+    inner = expression.unnest()
+    if isinstance(inner, exp.Case):
+        kinds = {certain_type_of_parts(each, below) for each in alternatives(inner)} - {VOID}
+        return kinds.pop() if len(kinds) == 1 else None
+    if not isinstance(inner, exp.Struct):
+        return certain_type(inner, below)
+    fields = []
+    for each in inner.expressions:
+        kind = certain_type_of_parts(each.expression, below) if isinstance(each, exp.PropertyEQ) else None
+        if kind is None:
+            return None
+        fields.append(exp.ColumnDef(this=each.this.copy(), kind=kind.copy()))
+    return exp.DataType(this=Type.STRUCT, expressions=fields, nested=True)
 
 
 def may_be_null(expression: exp.Expr, nullable: frozenset[str]) -> bool:

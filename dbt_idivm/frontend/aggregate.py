@@ -4,11 +4,23 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from typing import TYPE_CHECKING, Protocol
+from typing import TYPE_CHECKING, Protocol, cast
 
 from sqlglot import exp
 
+from dbt_idivm.algebra.aggregates import (
+    LISTS,
+    equal_is_identical,
+    function_of,
+    is_collection,
+    is_settled,
+    is_sorting,
+    name_of,
+    operands_of,
+    value_of,
+)
 from dbt_idivm.algebra.expressions import DIALECT, as_written, attributes, column, short
+from dbt_idivm.algebra.inference import certain_type_of_parts
 from dbt_idivm.algebra.operator import Operator
 from dbt_idivm.cached import cached_property
 from dbt_idivm.errors import Finding, finding
@@ -30,12 +42,11 @@ from dbt_idivm.frontend.resolve import (
 from dbt_idivm.frontend.scope import Entry, Scope
 from dbt_idivm.frontend.types import incomparable_attributes
 from dbt_idivm.operators import Aggregate, Project, Select
-from dbt_idivm.operators.aggregate import FUNCTIONS, Call
+from dbt_idivm.operators.aggregate import Call
 
 if TYPE_CHECKING:
     from dbt_idivm.frontend.query import Lowering
 
-_NAMES = {node: name for name, node in FUNCTIONS.items()}
 _LONGEST = 40
 
 
@@ -71,7 +82,7 @@ class Grouping:
     name: str
     groups: dict[Canonical, str] = field(default_factory=dict)  # expression → attribute
     computed: dict[Canonical, tuple[str, exp.Expr]] = field(default_factory=dict)  # expression → attribute, definition
-    calls: dict[tuple[str, str | None, bool], Call] = field(default_factory=dict)
+    calls: dict[exp.Expr, Call] = field(default_factory=dict)
     scalars: Mapping[int, exp.Expr] = field(default_factory=dict)  # values of subqueries in the select list and in HAVING
     again: Again | None = None  # the rows once more, for a SELECT with grouping sets
     sets: GroupedBySets | None = None
@@ -196,7 +207,7 @@ class Grouping:
         if isinstance(node, exp.Window):
             self._report(229, node, what="a window function in HAVING")
             return exp.null()
-        if isinstance(node, exp.AggFunc):
+        if is_aggregate(node):
             return self._over_groups(Resolver(self.scope, self.env, self.lowering.findings).resolve(node), node, "")
         if isinstance(node, exp.Query) or is_existence(node):
             resolver = Resolver(self.scope, self.env, self.lowering.findings, scalars=self.scalars)
@@ -248,27 +259,59 @@ class Grouping:
             self._report(229, raw, what=f"{self.env.text.source(raw)}: not the expressions of ROLLUP, CUBE or GROUPING SETS")
         return value or exp.null()
 
-    def _call(self, node: exp.AggFunc, raw: exp.Expr, alias: str) -> str:
+    def _call(self, node: exp.Expr, raw: exp.Expr, alias: str) -> str:
         """The attribute of one aggregate; equal aggregates share one."""
-        distinct = isinstance(node.this, exp.Distinct)
-        operand = bare(node.this.expressions[0] if distinct else node.this)
-        if operand.find(exp.Grouping, exp.GroupingId):
-            self._report(228, raw, what=f"grouping inside {_NAMES[type(node)]}")
-            operand = exp.null()
-        elif operand.find(exp.AggFunc, exp.Window):
-            self._report(229, raw, what=f"an aggregate or a window function inside {_NAMES[type(node)]}")
-            operand = exp.null()
-        function = _NAMES[type(node)]
-        constant = isinstance(operand, exp.Literal | exp.Boolean) and not distinct
-        everything = function == "count" and (constant or isinstance(operand, exp.Star))
-        argument = None if everything else self._attribute(operand, "")
-        key = (function, argument, distinct)
-        if key not in self.calls:
-            words = [function, "distinct" if distinct else "", short(argument) if argument else ""]
-            made_up = "_".join(word for word in words if word)
-            name = self.lowering.names.attribute(self.name, alias or made_up)
-            self.calls[key] = Call(name, function, argument, distinct)
-        return self.calls[key].name
+        call = self._read(node, raw)
+        if call.value not in self.calls:
+            words = [call.function, "distinct" if call.distinct else "", short(call.argument) if call.argument else ""]
+            made_up = "_".join(word for word in words if word) if call.function else described(node)
+            self.calls[call.value] = replace(call, name=self.lowering.names.attribute(self.name, alias or made_up))
+        return self.calls[call.value].name
+
+    def _read(self, node: exp.Expr, raw: exp.Expr) -> Call:
+        """The aggregate over attributes, without a name."""
+        whole = node.copy()
+        function = cast(exp.AggFunc, function_of(whole))
+        if self._is_nested(whole, function, raw):
+            return Call.of("", "count")
+        self._refuse_unsettled(whole, function, raw)
+        call = Call("", whole)
+        if not call.function:
+            for operand in operands_of(whole):
+                operand.replace(column(self._attribute(bare(operand), "")))
+            return call
+        operand = bare(value_of(function))
+        constant = isinstance(operand, exp.Literal | exp.Boolean) and not call.distinct
+        everything = call.function == "count" and (constant or isinstance(operand, exp.Star))
+        return Call.of("", call.function, None if everything else self._attribute(operand, ""), distinct=call.distinct)
+
+    def _is_nested(self, whole: exp.Expr, function: exp.AggFunc, raw: exp.Expr) -> bool:
+        """Whether there is an aggregate in the aggregate. It is reported."""
+        name = as_written(function).partition("(")[0].lower()
+        if whole.find(exp.Grouping, exp.GroupingId):
+            self._report(228, raw, what=f"grouping inside {name}")
+            return True
+        if all(each is function for each in whole.find_all(exp.AggFunc, exp.Window)):
+            return False
+        self._report(229, raw, what=f"an aggregate or a window function inside {name}")
+        return True
+
+    # Wrong without it: -0.0 and 0.0 come in the order of their rows, and are one element of collect_set.
+    def _refuse_unsettled(self, whole: exp.Expr, function: exp.AggFunc, raw: exp.Expr) -> None:
+        """A list has one value only if it is sorted, and its equal elements are identical."""
+        if name_of(function) not in LISTS and not (is_collection(function) and (is_sorting(whole) or function is whole)):
+            return
+        if not is_settled(function):
+            self._report(207, raw, function=as_written(whole))
+            return
+        kind = certain_type_of_parts(value_of(function), self.rows.certain_types)
+        if kind is None:
+            why = "of a type that the planner is not certain of (CAST what it collects),"
+        elif equal_is_identical(kind):
+            return
+        else:
+            why = f"of {kind.sql(DIALECT)}, of which equal values may differ as 0.0 and -0.0 do,"
+        self._report(207, raw, function=f"{as_written(whole)} {why}")
 
     def _attribute(self, expression: exp.Expr, alias: str) -> str:
         """The attribute below γ that holds the expression."""
@@ -286,22 +329,23 @@ class Grouping:
         return next((item.name for item in items if item.named and self._known(item.expression) == wanted), "")
 
     def _refuse_incomparable(self, below: Operator) -> None:
-        """MIN, MAX and DISTINCT compare their argument."""
+        """MIN, MAX and DISTINCT compare their arguments."""
         place = self.env.text.place(self.node, "SELECT")
         for call in self.calls.values():
-            if call.argument and (call.distinct or call.function in ("min", "max")):
-                use = f"{call.function}{' DISTINCT' if call.distinct else ''}"
-                self.lowering.findings += incomparable_attributes((call.argument,), below, place, use)
+            distinct = call.value.find(exp.Distinct) is not None
+            if distinct or call.function in ("min", "max"):
+                use = f"{call.function or 'an aggregate'}{' DISTINCT' if distinct else ''}"
+                self.lowering.findings += incomparable_attributes(call.arguments, below, place, use)
 
     def _below(self) -> Operator:
         """π of what γ reads, if something of it is computed; ∪ of grouping sets."""
         if self.sets is not None:
-            self.calls = {key: replace(call, argument=call.argument and self.sets.output(call.argument))
-                          for key, call in self.calls.items()}
+            passed = {name: column(self.sets.output(name)) for call in self.calls.values() for name in call.arguments}
+            self.calls = {key: replace(call, value=call.expression(passed)) for key, call in self.calls.items()}
             return self.sets.united(tuple(self.groups.values())[:len(self.sets.keys)], dict(self.computed.values()))
         if not self.computed:
             return self.rows
-        used = [*self.groups.values(), *(call.argument for call in self.calls.values() if call.argument)]
+        used = [*self.groups.values(), *(name for call in self.calls.values() for name in call.arguments)]
         new = dict(self.computed.values())
         return Project(self.rows, tuple((name, new.get(name, column(name))) for name in dict.fromkeys(used)))
 

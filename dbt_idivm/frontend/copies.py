@@ -24,7 +24,7 @@ def copies_left(united: UnionAll, names: Names, name: str, *, common: bool) -> O
     sources = tuple((*own, *branch.columns[-2:]) for own, branch in zip(united.sources, marked, strict=True))
     both = UnionAll(marked, united.name, (*united.outputs, *sides), sources)
     groups = tuple(dict.fromkeys(united.outputs))
-    calls = tuple(Call(names.attribute(name, f"count_{side}"), "count", side) for side in sides)
+    calls = tuple(Call.of(names.attribute(name, f"count_{side}"), "count", side) for side in sides)
     left, right = (column(call.name) for call in calls)
     number = names.attribute(name, "copies")
     copies = exp.Least(this=left, expressions=[right]) if common else exp.Sub(this=left, expression=right)

@@ -18,6 +18,8 @@ from sqlglot import ErrorLevel, Token, TokenType, exp
 from sqlglot.dialects.spark import Spark
 from sqlglot.errors import ParseError
 
+from dbt_idivm.algebra.aggregates import LISTS
+from dbt_idivm.frontend import functions
 from dbt_idivm.frontend.precedence import bind_as_spark, with_unsigned_shifts
 
 Builder = Callable[..., exp.Expr]
@@ -30,15 +32,17 @@ _SAME = frozenset({"NVL", "IFNULL", "MEAN", "INT", "BIGINT", "SMALLINT", "TINYIN
 _UNIT_FIRST = frozenset({"DATEADD", "DATE_ADD", "DATEDIFF", "DATE_DIFF", "TIMESTAMPADD", "TIMESTAMPDIFF"})
 # Read by sqlglot as more than a call: the path in get_json_object becomes a separate tree.
 _BY_NAME = frozenset({"GET_JSON_OBJECT"})
+# Aggregates by name. sqlglot has nodes for most, some of which print another function, lose an argument or refuse DISTINCT.
+_AGGREGATES = frozenset(name.upper() for name in (*functions.OF_GROUPS, *LISTS, "array_agg"))
 # Read by sqlglot: their arguments are more than expressions with commas between.
-_OWN_SYNTAX = frozenset({"CAST", "TRY_CAST", "EXTRACT", "TRIM", "OVERLAY", "POSITION", "SUBSTRING", "SUBSTR", "LISTAGG",
-                         "STRING_AGG", "PERCENTILE", "PERCENTILE_APPROX", "APPROX_PERCENTILE", "MAX_BY", "MIN_BY", "STRUCT"})
+_OWN_SYNTAX = frozenset({"CAST", "TRY_CAST", "EXTRACT", "TRIM", "OVERLAY", "POSITION", "SUBSTRING", "SUBSTR",
+                         "PERCENTILE_APPROX", "APPROX_PERCENTILE", "MAX_BY", "MIN_BY", "STRUCT"})
 
 _PARSER: Any = Spark.parser_class
 _BUILDERS: dict[str, Builder] = {**dict.fromkeys(_UNIT_FIRST, exp.Anonymous.from_arg_list), **_PARSER.FUNCTIONS,
                                  **dict.fromkeys(_BY_NAME, exp.Anonymous.from_arg_list), "MEAN": exp.Avg.from_arg_list,
                                  "EVERY": exp.LogicalAnd.from_arg_list, "STD": exp.Stddev.from_arg_list}
-_MARKED = frozenset({*_BUILDERS, *_PARSER.FUNCTION_PARSERS}) - _OWN_SYNTAX
+_MARKED = frozenset({*_BUILDERS, *_PARSER.FUNCTION_PARSERS, *_AGGREGATES}) - _OWN_SYNTAX
 # f(x, TRUE) is f(x) IGNORE NULLS
 _WITHOUT_NULLS: dict[str, type[exp.AggFunc]] = {
     "FIRST": exp.First, "LAST": exp.Last, "FIRST_VALUE": exp.FirstValue, "LAST_VALUE": exp.LastValue}
@@ -134,13 +138,14 @@ def _select(rows: exp.Values) -> exp.Select:
 def _function(call: exp.Anonymous) -> exp.Expr:
     """sqlglot's typed node for a call, or the call by name if the node would be written back differently."""
     name, args = call.name.upper(), call.expressions
-    plain = exp.Anonymous(this=call.name.lower(), expressions=[arg.copy() for arg in args])
+    kind = exp.AnonymousAggFunc if name in _AGGREGATES else exp.Anonymous
+    plain = kind(this=call.name.lower(), expressions=[arg.copy() for arg in args])
     if name in _WITHOUT_NULLS and len(args) == 2 and isinstance(args[1], exp.Boolean) and args[1].this:
         return exp.IgnoreNulls(this=_WITHOUT_NULLS[name](this=args[0].copy()))
     if name in _UNIT_FIRST and len(args) == 3:
         plain.expressions[0].replace(exp.Var(this=args[0].name.upper()))
     try:
-        node = _built(_BUILDERS[name], args)
+        node = plain if name in _AGGREGATES else _built(_BUILDERS[name], args)
         found = node if name in _SAME or _text(node) == _text(plain) else plain
     except (AttributeError, IndexError, KeyError, TypeError, ValueError):  # not its function, or not the arguments for it
         found = plain

@@ -68,7 +68,8 @@ BARE = _words("current_date current_time current_timestamp current_user session_
 # A struct that every table of files has besides its columns: where a row is stored.
 HIDDEN_COLUMN = "_metadata"
 
-# Aggregates whose result depends on the order of rows or on how ties are broken: Spark does not flag them.
+# Aggregates whose result depends on the order of rows or on how ties are broken: Spark does not flag them. Of some it does not
+# where they are part of a larger aggregate, as in array_sort(collect_list(x)).
 ORDERED = _words("""
     any_value approx_percentile approx_top_k approx_top_k_accumulate approx_top_k_combine array_agg
     collect_list collect_set first first_value histogram_numeric kll_merge_agg_bigint
@@ -77,11 +78,18 @@ ORDERED = _words("""
     theta_intersection_agg theta_sketch_agg theta_union_agg
 """)
 
+# Aggregates of several arguments, or with their own syntax, whose result does not depend on the order of rows.
+OF_GROUPS = _words("""
+    approx_count_distinct corr covar_pop covar_samp percentile percentile_cont percentile_disc regr_avgx regr_avgy regr_count
+    regr_intercept regr_r2 regr_slope regr_sxx regr_sxy regr_syy
+""")
+
+# Those of them that are of what they order by; their argument is a constant.
+OF_ORDER = _words("percentile_cont percentile_disc")
+
 # Aggregates that have no rule yet.
 AGGREGATE = _words("""
-    any approx_count_distinct bitmap_and_agg bitmap_construct_agg bitmap_or_agg corr count_min_sketch covar_pop covar_samp
-    hll_sketch_agg hll_union_agg percentile percentile_cont percentile_disc regr_avgx regr_avgy
-    regr_count regr_intercept regr_r2 regr_slope regr_sxx regr_sxy regr_syy some try_avg try_sum
+    any bitmap_and_agg bitmap_construct_agg bitmap_or_agg count_min_sketch hll_sketch_agg hll_union_agg some try_avg try_sum
 """)
 
 # What a group belongs to, among those of ROLLUP, CUBE and GROUPING SETS.

@@ -29,10 +29,9 @@ from dbt_idivm.frontend.text import Text
 from dbt_idivm.frontend.types import incomparable_attributes, incomparable_operands
 from dbt_idivm.frontend.values import rows_of
 from dbt_idivm.operators import Aggregate, Join, OneRow, OuterJoin, Project, Scan, SemiAntiJoin, UnionAll
-from dbt_idivm.operators.aggregate import FUNCTIONS
 from dbt_idivm.relation_name import name_parts
 
-_CALLS: tuple[type[exp.Expr], ...] = (exp.Window, *FUNCTIONS.values(), exp.Grouping, exp.GroupingId)
+_CALLS: tuple[type[exp.Expr], ...] = (exp.Window, exp.AggFunc, exp.Grouping, exp.GroupingId)
 
 
 @dataclass(frozen=True)

@@ -11,6 +11,7 @@ from itertools import pairwise
 
 from sqlglot import TokenType, exp
 
+from dbt_idivm.algebra.aggregates import LISTS, is_settled, name_of, whole
 from dbt_idivm.algebra.expressions import DIALECT
 from dbt_idivm.errors import Finding, finding
 from dbt_idivm.frontend import functions, generators, grouping_sets, limit, pivot, sugar, window
@@ -52,7 +53,7 @@ def join(node: exp.Expr, text: Text) -> Finding | None:
 
 def ordering(node: exp.Expr, text: Text) -> Finding | None:
     """ORDER BY inside a function."""
-    if not isinstance(node, exp.Order) or isinstance(node.parent, exp.Window | exp.Query):
+    if not isinstance(node, exp.Order) or isinstance(node.parent, exp.Window | exp.WithinGroup | exp.Query):
         return None
     return finding(228, text.place(node), what=f"{type(node).__name__}: {text.source(node)}")
 
@@ -118,7 +119,7 @@ def subquery(node: exp.Expr, text: Text) -> Finding | None:
 
 def filtered(node: exp.Expr, text: Text) -> Finding | None:
     """FILTER of what is no aggregate."""
-    if not isinstance(node, exp.Filter) or isinstance(node.this, exp.AggFunc):
+    if not isinstance(node, exp.Filter) or isinstance(node.this, exp.AggFunc | exp.WithinGroup):
         return None
     # a call by name may be one of a function that is not known
     code, what = (228, "FILTER of {}") if isinstance(node.this, exp.Anonymous) else (229, "FILTER of {}, which is no aggregate")
@@ -142,6 +143,8 @@ def _named(name: str, node: exp.Expr, text: Text) -> Finding | None:
     place, source = text.place(node), text.source(node)
     if name == "unix_timestamp" and not any(node.iter_expressions()):
         return finding(206, place, function=source)
+    if isinstance(node, exp.AggFunc) and (name in functions.OF_GROUPS or (name in functions.ORDERED and is_settled(node))):
+        return finding(216, place, function=f"{source} OVER") if is_over_window(whole(node)) else None
     if any(name in known for known in (functions.SCALAR, FUNCTIONS, functions.OF_SETS, sugar.FUNCTIONS, generators.NAMES)):
         return None
     if name in window.NAMES and not isinstance(node, exp.Anonymous):
@@ -182,21 +185,35 @@ def _functions(sql: str) -> Iterator[str]:
 
 
 def aggregate_shape(node: exp.Expr, text: Text) -> Finding | None:
-    """An aggregate with several arguments, or with its own ORDER BY."""
+    """An aggregate of one value with several arguments, or with its own ORDER BY. COUNT may have several."""
     if isinstance(node, exp.CountIf) and isinstance(node.this, exp.Distinct):
         return finding(228, text.place(node), what=text.source(node))
+    if isinstance(node, exp.AnonymousAggFunc) and not node.expressions:
+        return finding(229, text.place(node), what=f"{text.source(node)} without an argument")
     if not isinstance(node, (*FUNCTIONS.values(), exp.CountIf)):
         return None
     operand = node.this
     if operand is None:
         return finding(229, text.place(node), what=f"{text.source(node)} without an argument")
-    several = bool(node.expressions) or (isinstance(operand, exp.Distinct) and len(operand.expressions) != 1)
-    operands = operand.expressions if isinstance(operand, exp.Distinct) else [operand]
-    star = any(part.is_star and not isinstance(part, exp.Star) for part in operands)
+    operands = [*(operand.expressions if isinstance(operand, exp.Distinct) else [operand]), *node.expressions]
+    several = len(operands) != 1
+    star = any(part.is_star and (several or not isinstance(part, exp.Star)) for part in operands)
     star = star or (isinstance(operand, exp.Distinct) and any(part.is_star for part in operands))
-    if not several and not star:
+    if not star and (not several or isinstance(node, exp.Count)):
         return None
     return finding(228, text.place(node), what=f"{text.source(node)}: an aggregate of several columns")
+
+
+def within_group(node: exp.Expr, text: Text) -> Finding | None:
+    """WITHIN GROUP of an aggregate that has none, or of more than one order; percentile_cont and its like without it."""
+    needs = name_of(node) in functions.OF_ORDER
+    if needs and not isinstance(node.parent, exp.WithinGroup):
+        return finding(229, text.place(node), what=f"{text.source(node)} without WITHIN GROUP")
+    if not isinstance(node, exp.WithinGroup) or isinstance(node.this, exp.Mode) or name_of(node.this) in LISTS:
+        return None
+    if name_of(node.this) not in functions.OF_ORDER or len(node.expression.expressions) != 1:
+        return finding(229, text.place(node), what=text.source(node))
+    return None
 
 
 def table_function(node: exp.Expr, text: Text) -> Finding | None:
@@ -204,7 +221,8 @@ def table_function(node: exp.Expr, text: Text) -> Finding | None:
     if not isinstance(node, exp.Table) or not isinstance(node.this, exp.Func):
         return None
     names = set(own_functions(node.this))
-    known = names & (functions.SCALAR | functions.AGGREGATE | functions.ORDERED | functions.VOLATILE | FUNCTIONS.keys())
+    aggregates = functions.AGGREGATE | functions.OF_GROUPS | functions.ORDERED | FUNCTIONS.keys()
+    known = names & (functions.SCALAR | functions.VOLATILE | aggregates)
     return finding(229, text.place(node.this), what=f"{text.source(node.this)} in FROM") if known else None
 
 
@@ -268,11 +286,11 @@ _KNOWN: frozenset[type[exp.Expr]] = frozenset({
     exp.EQ, exp.NEQ, exp.NullSafeEQ, exp.NullSafeNEQ, exp.GT, exp.GTE, exp.LT, exp.LTE, exp.Is, exp.Between, exp.In,
     exp.Like, exp.ILike, exp.Escape, exp.Any, exp.All, exp.Dot, exp.Bracket, exp.HexString,
     # windows
-    exp.Window, exp.WindowSpec, exp.Order, exp.Ordered, exp.IgnoreNulls, exp.RespectNulls,
+    exp.Window, exp.WindowSpec, exp.WithinGroup, exp.Order, exp.Ordered, exp.IgnoreNulls, exp.RespectNulls,
 })
 
 CHECKS: tuple[Check, ...] = (
     join, window.refused, generators.misplaced, ordering, limit.refused, recursion, double_name, branches, set_operation,
     grouping, lateral, pivot.refused, sample,
-    time_travel, constant_rows, subquery, filtered, aggregate_shape, arguments, table_function, symmetric, rewritten, function,
-    doubled_quote, inner_star, unknown)
+    time_travel, constant_rows, subquery, filtered, aggregate_shape, within_group, arguments, table_function, symmetric,
+    rewritten, function, doubled_quote, inner_star, unknown)

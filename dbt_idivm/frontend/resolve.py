@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
-from typing import TypeGuard
 
 from sqlglot import exp
 
+from dbt_idivm.algebra.aggregates import function_of
 from dbt_idivm.algebra.expressions import column, identifier
 from dbt_idivm.algebra.types import infer_type, is_integral
 from dbt_idivm.errors import Finding, finding, nearest
@@ -137,9 +137,9 @@ def is_over_window(node: exp.Expr) -> bool:
     return isinstance(above, exp.Window) and without_nulls_clause(above.this) is node
 
 
-def is_aggregate(node: exp.Expr) -> TypeGuard[exp.AggFunc]:
-    """Whether this is an aggregate of groups: not one OVER a window."""
-    return isinstance(node, exp.AggFunc) and not is_over_window(node)
+def is_aggregate(node: exp.Expr) -> bool:
+    """Whether this is one aggregate of groups: not one OVER a window."""
+    return function_of(node) is not None and not is_over_window(node)
 
 
 def subqueries_in(expression: exp.Expr) -> list[exp.Expr]:

@@ -7,8 +7,9 @@
     a OR x IN (SELECT y FROM r), CASE WHEN x IN …           the same, and x = y is one more equality
 
 A query without GROUP BY that aggregates has exactly one row, and with equalities to the outer row as its only correlated
-conditions it has one group at most for each outer row. Where there is none, each aggregate is NULL, and each count 0.
-Any other query may have several rows, on which Spark fails, unless what its conditions fix determines a row, by keys and groups.
+conditions it has one group at most for each outer row. Where there is none, each aggregate is NULL, each count 0, and a
+sorted list empty. Any other query may have several rows, on which Spark fails, unless what its conditions fix determines a row,
+by keys and groups.
 
 EXISTS and IN that are AND-ed conditions of WHERE are ⋉ and ▷ (`subquery.py`). IN is a value only where NULL and FALSE mean the
 same: Spark evaluates it to false where SQL says NULL, but not below NOT, and what is below NOT is decided by its optimizer.
@@ -143,8 +144,8 @@ def _joined(lowering: Lowering, node: exp.Expr, env: Env, root: Operator) -> tup
     if not pairs and not having:
         return Join(root, inner, _TRUE), value
     joined = _outer(lowering, root, inner, _equalities(pairs, keys), place)
-    counts = {call.name for call in grouping.calls.values() if call.function == "count"}
-    return joined, value if having else _or_zero(value, counts)
+    nothing = {call.name: zero for call in grouping.calls.values() if (zero := call.of_nothing) is not None}
+    return joined, value if having else _or_nothing(value, nothing)
 
 
 def _looked_up(lowering: Lowering, node: exp.Expr, env: Env, root: Operator) -> tuple[Operator, exp.Expr]:
@@ -222,7 +223,7 @@ def _counted(lowering: Lowering, test: Existence, env: Env, scope: Scope, root: 
     number = grouping.count()
     inner, _ = grouping.apply(())
     joined = _outer(lowering, root, inner, _equalities(pairs, keys), place) if pairs else Join(root, inner, _TRUE)
-    return joined, _or_zero(column(number), {number}) if pairs else column(number)
+    return joined, _or_nothing(column(number), {number: exp.Literal.number(0)}) if pairs else column(number)
 
 
 def _all_of(pairs: list[Pair], others: list[Pair] | None) -> list[Pair] | None:
@@ -259,7 +260,7 @@ def _equal(theirs: exp.Expr, mine: exp.Expr, outer: Operator, inner: Operator, *
     return (theirs, mine) if equals_one(other, one) or (asked and not known) else None
 
 
-def _or_zero(value: exp.Expr, counts: set[str]) -> exp.Expr:
-    """The value where there may be no group: a count is 0 then, and any other aggregate NULL."""
-    return value.transform(lambda node: exp.Coalesce(this=node.copy(), expressions=[exp.Literal.number(0)])
-                           if isinstance(node, exp.Column) and node.name in counts else node)
+def _or_nothing(value: exp.Expr, nothing: Mapping[str, exp.Expr]) -> exp.Expr:
+    """The value where there may be no group: `nothing` has what aggregates are then that are not NULL, as counts are 0."""
+    return value.transform(lambda node: exp.Coalesce(this=node.copy(), expressions=[nothing[node.name].copy()])
+                           if isinstance(node, exp.Column) and node.name in nothing else node)

@@ -2,14 +2,19 @@
 
     sum(x) FILTER (WHERE c)      sum(CASE WHEN c THEN x END)
     count(*) FILTER (WHERE c)    count(CASE WHEN c THEN 1 END)
+    corr(x, y) FILTER (WHERE c)  corr(CASE WHEN c THEN x END, y)
     count_if(c)                  count(CASE WHEN CAST(c AS BOOLEAN) THEN 1 END), which takes a text as well
     f() OVER w                   f() OVER (…) of WINDOW w AS (…)
 """
 
 from __future__ import annotations
 
+from typing import cast
+
 from sqlglot import exp
 
+from dbt_idivm.algebra.aggregates import function_of, name_of, value_of
+from dbt_idivm.frontend import functions
 from dbt_idivm.frontend.resolve import own_nodes
 
 FUNCTIONS = frozenset({"count_if"})  # that are written with others
@@ -42,19 +47,19 @@ def _write_windows(query: exp.Select) -> None:
         use.set("alias", None)
 
 
-def _unfiltered(node: exp.Filter) -> exp.AggFunc:
-    """The aggregate over the rows for which the condition is true: aggregates leave out NULL, and CASE evaluates its value only
-    where its condition is true, as FILTER does."""
-    call: exp.AggFunc = node.this
-    condition = node.expression.this
-    operand = call.this
-    if isinstance(operand, exp.Distinct):
-        (value,) = operand.expressions
-        operand.set("expressions", [_where(condition, value)])
-    else:
-        call.set("this", _where(condition, exp.Literal.number(1) if isinstance(operand, exp.Star) else operand))
-    return call
+def _unfiltered(node: exp.Filter) -> exp.Expr:
+    """The aggregate over the rows for which the condition is true: aggregates leave out rows in which their first argument, or
+    what they order by, is NULL, and CASE evaluates its value only where its condition is true, as FILTER does."""
+    call, condition = node.this, node.expression.this
+    values = [each.this for each in call.expression.expressions] if isinstance(call, exp.WithinGroup) else []
+    function = function_of(call)
+    assert function is not None
+    if name_of(function) not in functions.OF_ORDER:
+        values.append(value_of(function))
+    for value in values:
+        value.replace(_where(condition, exp.Literal.number(1) if isinstance(value, exp.Star) else value))
+    return cast(exp.Expr, call)
 
 
 def _where(condition: exp.Expr, value: exp.Expr) -> exp.Case:
-    return exp.Case(ifs=[exp.If(this=condition, true=value)])
+    return exp.Case(ifs=[exp.If(this=condition.copy(), true=value.copy())])

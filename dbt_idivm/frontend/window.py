@@ -152,7 +152,7 @@ class Windowing:
         function = _AGGREGATES[type(head)]
         argument = bare(head.this)
         surely = certain_type(argument, certain)
-        call = Call(name, function, "argument")
+        call = Call.of(name, function, "argument")
         result = call.certain_type({"argument": surely} if surely is not None else {})
         inferred = infer_type(argument, types) if not isinstance(argument, exp.Star) else exp.DataType.build("int")
         return result or call.type({"argument": inferred}), result is not None, function == "count"

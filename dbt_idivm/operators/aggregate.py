@@ -25,6 +25,7 @@ from dataclasses import dataclass, replace
 
 from sqlglot import exp
 
+from dbt_idivm.algebra.aggregates import type_of_aggregate, value_of_nothing
 from dbt_idivm.algebra.block import Binder, Block, isolate
 from dbt_idivm.algebra.cardinality import Cardinality, Sizes
 from dbt_idivm.algebra.core import SemiJoin
@@ -38,7 +39,7 @@ from dbt_idivm.idiff.build import dropped, recompute, touched
 from dbt_idivm.idiff.idiff import DEL, INS, REC, UPD, IDiff
 from dbt_idivm.idiff.rule import IDiffRule, always
 
-# Every deterministic aggregate whose result does not depend on the order of rows: function name → sqlglot node.
+# Every deterministic aggregate of one value whose result does not depend on the order of rows: function name → sqlglot node.
 FUNCTIONS: Mapping[str, type[exp.AggFunc]] = {
     "sum": exp.Sum, "count": exp.Count, "avg": exp.Avg, "min": exp.Min, "max": exp.Max,
     "bool_and": exp.LogicalAnd, "bool_or": exp.LogicalOr,
@@ -47,41 +48,80 @@ FUNCTIONS: Mapping[str, type[exp.AggFunc]] = {
     "variance": exp.Variance, "var_pop": exp.VariancePop, "skewness": exp.Skewness, "kurtosis": exp.Kurtosis,
     "median": exp.Median,
 }
+_NAMES: Mapping[type[exp.Expr], str] = {node: name for name, node in FUNCTIONS.items()}
 # Their results have the type of the argument.
 _OF_THE_SAME_TYPE = frozenset({"min", "max", "bit_and", "bit_or", "bit_xor"})
 
 
 @dataclass(frozen=True)
 class Call:
-    """One aggregate: `name` ← function(argument); count(*) has no argument."""
+    """One aggregate: `name` ← `value`, any aggregate expression; its columns are attributes.
+
+    `function` and `argument` are those of f(x) and f(DISTINCT x), with f in `FUNCTIONS`; count(*) has no argument, and any other
+    expression, such as count(DISTINCT x, y) or array_sort(collect_list(x)), has no function either.
+    """
 
     name: str
-    function: str
-    argument: str | None = None
-    distinct: bool = False
+    value: exp.Expr
 
-    def expression(self, argument: exp.Expr | None) -> exp.Expr:
-        """The call over the argument's defining expression."""
-        operand = exp.Star() if argument is None else argument.copy()
-        return FUNCTIONS[self.function](this=exp.Distinct(expressions=[operand]) if self.distinct else operand)
+    @classmethod
+    def of(cls, name: str, function: str, argument: str | None = None, *, distinct: bool = False) -> Call:
+        """function(argument), of which additive rules are about."""
+        operand = exp.Star() if argument is None else column(argument)
+        return cls(name, FUNCTIONS[function](this=exp.Distinct(expressions=[operand]) if distinct else operand))
+
+    @cached_property
+    def arguments(self) -> tuple[str, ...]:
+        return attributes(self.value)
+
+    @property
+    def distinct(self) -> bool:
+        return isinstance(self.value.this, exp.Distinct)
+
+    @cached_property
+    def function(self) -> str:
+        return _NAMES.get(type(self.value), "") if len(self._operands) == 1 else ""
+
+    @cached_property
+    def argument(self) -> str | None:
+        (operand,) = self._operands if self.function else (None,)
+        return operand.name if isinstance(operand, exp.Column) else None
+
+    @property
+    def _operands(self) -> list[exp.Expr]:
+        inner = self.value.this
+        return [*(inner.expressions if isinstance(inner, exp.Distinct) else [inner]), *self.value.expressions]
+
+    @property
+    def of_nothing(self) -> exp.Expr | None:
+        """The value over no rows, and then it is never NULL; None where it is NULL."""
+        return value_of_nothing(self.value)
+
+    def expression(self, output: Mapping[str, exp.Expr]) -> exp.Expr:
+        """The call over the defining expressions of the attributes."""
+        return self.value.transform(lambda node: output[node.name].copy() if isinstance(node, exp.Column) else node)
 
     def certain_type(self, below: Mapping[str, exp.DataType]) -> exp.DataType | None:
         """The type of the result where that is beyond doubt. `below`: attribute → certain type."""
         kind = below.get(self.argument or "")
-        if self.function == "count" or (self.function == "sum" and kind is not None and is_integral(kind)):
+        if isinstance(self.value, exp.Count) or (self.function == "sum" and kind is not None and is_integral(kind)):
             return exp.DataType.build("bigint")
         if self.function in ("bool_and", "bool_or"):
             return exp.DataType.build("boolean")
-        return kind if self.function in _OF_THE_SAME_TYPE else None
+        if self.function in _OF_THE_SAME_TYPE:
+            return kind
+        return None if self.function else type_of_aggregate(self.value, below)
 
     def type(self, below: Mapping[str, exp.DataType]) -> exp.DataType:
         """The type of the result, as far as it can be inferred. `below`: attribute → type."""
         if self.argument and self.function in _OF_THE_SAME_TYPE:
             return below[self.argument]
-        return infer_type(self.expression(column(self.argument) if self.argument else None), below)
+        if self.function or isinstance(self.value, exp.Count):
+            return infer_type(self.value, below)
+        return type_of_aggregate(self.value, below) or exp.DataType.build("unknown")
 
     def __str__(self) -> str:
-        return f"{self.expression(column(self.argument) if self.argument else None).sql('spark')} → {self.name}"
+        return f"{self.value.sql('spark')} → {self.name}"
 
 
 @dataclass(frozen=True)
@@ -120,8 +160,7 @@ class Grouped(Relation):
             # GROUP BY 1 would mean the first column
             rows = isolate(rows.select(), self.child.columns, binder.alias("grouped"))
         keys = [rows.output[name] for name in self.groups]
-        calls = [alias(call.expression(rows.output[call.argument] if call.argument else None), call.name)
-                 for call in self.calls]
+        calls = [alias(call.expression(rows.output), call.name) for call in self.calls]
         query = replace(rows, output={name: rows.output[name] for name in self.groups}).select()
         query = query.select(*calls, append=bool(self.groups), copy=False)
         if keys:
@@ -160,7 +199,7 @@ class Aggregate(Grouped, Operator):
 
     @property
     def arguments(self) -> tuple[str, ...]:
-        return tuple(dict.fromkeys(call.argument for call in self.calls if call.argument is not None))
+        return tuple(dict.fromkeys(name for call in self.calls for name in call.arguments))
 
     @property
     def inputs(self) -> tuple[Operator, ...]:
@@ -209,7 +248,7 @@ class Aggregate(Grouped, Operator):
 
     @cached_property
     def nullable(self) -> frozenset[str]:
-        results = {call.name for call in self.calls if call.function != "count"}
+        results = {call.name for call in self.calls if call.of_nothing is None}
         return (self.child.nullable & set(self.groups)) | results
 
     @property

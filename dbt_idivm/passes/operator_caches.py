@@ -73,7 +73,7 @@ def _caches(aggregate: Aggregate) -> tuple[Call, ...]:
         assert rule is not None
         wanted += [(function, call.argument) for function in rule.caches]
     have = {(call.function, call.argument): call for call in aggregate.calls}
-    return tuple(have.get(key) or Call(_name(*key), *key) for key in dict.fromkeys(wanted))
+    return tuple(have.get(key) or Call.of(_name(*key), *key) for key in dict.fromkeys(wanted))
 
 
 def _name(function: str, argument: str | None) -> str:

@@ -38,7 +38,8 @@ object Aggregation {
   }
 
   private def distinct(members: Seq[InternalRow], by: Seq[Expression], input: Seq[Attribute]): Seq[InternalRow] =
-    grouped(members.toIndexedSeq, by.filterNot(_.foldable), input).values.map(_._2.head).toSeq
+    grouped(members.toIndexedSeq, by.map { case SortOrder(value, _, _, _) => value; case other => other }.filterNot(_.foldable), input)
+      .values.map(_._2.head).toSeq
 
   /** `known`: with what is known of the group in the place of names. */
   def declarative(function: DeclarativeAggregate, input: Seq[Attribute],

@@ -1,0 +1,134 @@
+"""Aggregate expressions: what is one aggregate, together with what makes its result independent of the order of rows.
+
+    corr(x, y)         percentile_cont(0.5) WITHIN GROUP (ORDER BY x)        array_sort(collect_list(x))
+    percentile(x, 0.5)  listagg(x, ',') WITHIN GROUP (ORDER BY x)            size(collect_set(x))
+
+An aggregate that sqlglot has no node for, or one with another text, is a call by name (`exp.AnonymousAggFunc`).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+from sqlglot import exp
+
+from dbt_idivm.algebra.expressions import attributes
+from dbt_idivm.algebra.inference import stored_type
+from dbt_idivm.algebra.types import Type, is_text
+
+COLLECTIONS = frozenset({"collect_list", "collect_set", "array_agg"})
+LISTS = frozenset({"listagg", "string_agg"})
+_COUNTS = frozenset({"regr_count", "approx_count_distinct"})
+# regr_avgx and regr_avgy have the types of an average, percentiles of intervals are intervals
+_DOUBLES = frozenset({"corr", "covar_pop", "covar_samp", "regr_intercept", "regr_r2", "regr_slope", "regr_sxx", "regr_sxy",
+                      "regr_syy"})
+_SIZES = frozenset({"cardinality", "array_size"})
+_COLLECTING = (exp.ArrayAgg, exp.ArrayUniqueAgg)
+
+
+def name_of(function: exp.Expr) -> str:
+    """The name of an aggregate that is a call by name, in lower case; "" for any other node."""
+    return function.name.lower() if isinstance(function, exp.AnonymousAggFunc) else ""
+
+
+def is_collection(function: exp.Expr) -> bool:
+    """Whether this collects the values of a group, in the order of its rows."""
+    return isinstance(function, _COLLECTING) or name_of(function) in COLLECTIONS
+
+
+def function_of(node: exp.Expr) -> exp.AggFunc | None:
+    """The aggregate function of one aggregate; None if the node is none."""
+    if isinstance(node, exp.AggFunc):
+        return node
+    inner = node.this if isinstance(node, exp.WithinGroup) else _arranged(node)
+    inner = inner.this if isinstance(inner, exp.Filter) else inner
+    if not isinstance(inner, exp.AggFunc):
+        return None
+    return inner if isinstance(node, exp.WithinGroup) or is_collection(inner) else None
+
+
+def whole(function: exp.Expr) -> exp.Expr:
+    """The aggregate that a function is the function of."""
+    above = function.parent.parent if isinstance(function.parent, exp.Filter) else function.parent
+    return above if above is not None and function_of(above) is function else function
+
+
+def is_settled(function: exp.Expr) -> bool:
+    """Whether a function of which the result depends on the order of rows is part of an aggregate of which it does not."""
+    around = whole(function)
+    if isinstance(around, exp.WithinGroup) and name_of(function) in LISTS:
+        keys = around.expression.expressions
+        return [each.this for each in keys] == [value_of(function)]
+    return around is not function and is_collection(function)
+
+
+def value_of(function: exp.Expr) -> exp.Expr:
+    """The first argument."""
+    first = function.expressions[0] if isinstance(function, exp.AnonymousAggFunc) else function.this
+    found: exp.Expr = first.expressions[0] if isinstance(first, exp.Distinct) else first
+    return found
+
+
+def is_sorting(node: exp.Expr) -> bool:
+    """Whether this sorts an array by its elements, in an order that is written."""
+    return isinstance(node, exp.ArraySort) and not node.expression and isinstance(node.args.get("asc"), exp.Boolean | None)
+
+
+def _arranged(node: exp.Expr) -> exp.Expr | None:
+    """The array that is sorted, or counted."""
+    if isinstance(node, exp.Anonymous):
+        return node.expressions[0] if node.name.lower() in _SIZES and len(node.expressions) == 1 else None
+    return node.this if is_sorting(node) or (isinstance(node, exp.ArraySize) and not node.expression) else None
+
+
+def type_of_aggregate(node: exp.Expr, below: Mapping[str, exp.DataType]) -> exp.DataType | None:
+    """The type of an aggregate over attributes, with these types, that is none of one value; None where it is not known."""
+    function = function_of(node)
+    if function is None:
+        return None
+    if is_collection(function):
+        if not is_sorting(node):
+            return exp.DataType.build("int")
+        kind = _type_of_value(function, below)
+        return None if kind is None else exp.DataType(this=Type.ARRAY, expressions=[kind.copy()], nested=True)
+    name = name_of(function)
+    if name in LISTS:
+        kind = _type_of_value(function, below)
+        return kind if kind is not None and is_text(kind) else None
+    return exp.DataType.build("bigint" if name in _COUNTS else "double") if name in _COUNTS | _DOUBLES else None
+
+
+def value_of_nothing(node: exp.Expr) -> exp.Expr | None:
+    """The value of an aggregate over no rows; None where it is NULL."""
+    function = function_of(node)
+    if function is not None and is_collection(function):
+        return exp.Array() if is_sorting(node) else exp.Literal.number(0)
+    return exp.Literal.number(0) if isinstance(node, exp.Count) or name_of(node) in _COUNTS else None
+
+
+def _type_of_value(function: exp.Expr, below: Mapping[str, exp.DataType]) -> exp.DataType | None:
+    value = value_of(function)
+    kind = below.get(value.name) if isinstance(value, exp.Column) else None
+    return None if kind is None or kind.this == Type.UNKNOWN else stored_type(kind)
+
+
+# Equal values of these are identical. Of others they may not be: 0.0 and -0.0, texts that a collation takes as equal.
+_IDENTICAL = frozenset({
+    Type.TINYINT, Type.SMALLINT, Type.INT, Type.BIGINT, Type.DECIMAL, Type.BOOLEAN, Type.TEXT, Type.VARCHAR, Type.DATE,
+    Type.TIMESTAMP, Type.TIMESTAMPTZ, Type.TIMESTAMPLTZ, Type.TIMESTAMPNTZ, Type.BINARY, Type.VARBINARY, Type.ARRAY, Type.STRUCT})
+
+
+def equal_is_identical(kind: exp.DataType) -> bool:
+    """Whether values of a certain type, or of its parts, are identical if they are equal."""
+    parts = list(kind.find_all(exp.DataType))
+    return all(part.this in _IDENTICAL for part in parts) and kind.find(exp.CollateColumnConstraint) is None
+
+
+def operands_of(node: exp.Expr) -> list[exp.Expr]:
+    """What an aggregate evaluates for each row, outermost first: its largest parts that read columns."""
+    if function_of(node) is None and not isinstance(node, _PARTS):
+        return [node] if attributes(node) else []
+    return [found for child in node.iter_expressions() for found in operands_of(child)]
+
+
+_PARTS = (exp.Distinct, exp.Order, exp.Ordered)
