@@ -107,7 +107,8 @@ CODES: tuple[ErrorCode, ...] = (
     ErrorCode(
         "IDIVM-207", "unsupported", "{function} depends on the order of rows",
         "a table has no order, so two evaluations over the same rows may differ",
-        "use min, max or another aggregate whose result does not depend on the order, " + _REBUILD),
+        "use min, max, array_sort(collect_list(…)) of a type without floats, or another aggregate whose result does not depend "
+        "on the order, " + _REBUILD),
     ErrorCode(
         "IDIVM-208", "not yet", "subquery in an expression: {what}",
         "IN is maintained only as an AND-ed condition of WHERE, or without NOT below OR or in CASE WHEN; there, and as a value, "
@@ -139,8 +140,9 @@ CODES: tuple[ErrorCode, ...] = (
         "read the current version, or keep the old rows in a separate table"),
     ErrorCode(
         "IDIVM-216", "not yet", "aggregate {function}",
-        "there are rules for aggregates of one value that do not depend on the order of the rows: sum, count, avg, min, max, "
-        "bool_and, bool_or, bit_and, bit_or, bit_xor, stddev, variance, median and their like",
+        "there are rules for aggregates of groups that do not depend on the order of the rows: sum, count, avg, min, max, "
+        "bool_and, bool_or, bit_and, bit_or, bit_xor, stddev, variance, median, corr, percentile, sorted lists and their like; "
+        "over a window for those of one value",
         "compute the value with these, " + _REBUILD, "aggregates"),
     ErrorCode(
         "IDIVM-218", "unsupported", "{column} of type {type} in {use}",

@@ -63,6 +63,12 @@ CONSTRUCTS: tuple[Construct, ...] = (
               "select cid, bool_and(price > 10) as a, bit_or(amount) as b from orders group by cid"),
     Construct("stddev, variance, median and their like",
               "select cid, stddev(price) as a, median(amount) as b from orders group by cid"),
+    Construct("count(DISTINCT x, y), corr, percentile and their like",
+              "select cid, count(distinct status, amount) as n, corr(price, amount) as c, "
+              "percentile_cont(0.5) within group (order by price) as p from orders group by cid"),
+    Construct("sorted lists: array_sort(collect_set(x)), listagg",
+              "select cid, array_sort(collect_set(amount)) as a, "
+              "listagg(status, ', ') within group (order by status) as l from orders group by cid"),
     Construct("ROLLUP, CUBE, GROUPING SETS",
               "select cid, status, sum(price) as s, grouping_id() as g from orders group by rollup (cid, status)"),
     Construct("HAVING", "select cid, count(*) as n from orders group by cid having count(*) > 1"),

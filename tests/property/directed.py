@@ -945,3 +945,84 @@ OUTER = {
 }
 
 DIRECTED |= OUTER
+
+# A group that loses its last value, one that vanishes, one that comes; NULLs in each argument, and duplicates.
+_SAMPLE = "t0(k int, x int, y int, z decimal(10,2), s string; k)"
+_SAMPLES = (
+    {"t0": [(1, 1, 1, "1.0", "b"), (2, 1, 2, "3.5", "a"), (3, 1, 2, "4.0", "b"), (4, 2, 5, None, "c"),
+            (5, None, 7, "1.0", None)]},
+    {"t0": [(1, 1, 1, "1.0", "b"), (2, 1, None, "3.5", "a"), (3, 1, 2, "9.0", None), (4, 2, 5, "2.0", "c"),
+            (6, 2, 5, "2.0", "c")]},
+    {"t0": [(1, 1, None, None, None), (3, 2, 2, "9.0", "b"), (4, 2, 4, "2.0", "a"),
+            (5, None, None, "1.0", "d"), (7, 3, 1, "1.0", "z")]},
+    {"t0": [(1, 1, 3, "2.0", "")]}, {"t0": []})
+
+
+def _of_samples(*calls: str, having: str = "") -> Case:
+    """The aggregates of each group."""
+    items = ", ".join(f"{call} AS c{number}" for number, call in enumerate(calls, 1))
+    return build(_SAMPLE, f"SELECT a.x AS c0, {items} FROM t0 AS a GROUP BY a.x{having}", *_SAMPLES)
+
+
+AGGREGATES = {
+    "counts of several columns": _of_samples(
+        "count(DISTINCT a.y, a.s)", "count(*)", "count(DISTINCT a.y, a.s) FILTER (WHERE a.z > 1)"),
+    "groups that are kept by a count of several columns": _of_samples(
+        "sum(a.y)", having=" HAVING count(DISTINCT a.y, a.s) > 1"),
+}
+DIRECTED |= AGGREGATES
+_EMPLOYED = "t1(k int; k)\nt0(k int, x int, y int; k)"
+# DuckDB has no such functions, other ones of the name, or gives NaN, which equals nothing.
+ON_SPARK = {
+    "an exact percentile in an order": _of_samples(
+        "percentile_cont(0.5) WITHIN GROUP (ORDER BY a.y)", "percentile_disc(0.25) WITHIN GROUP (ORDER BY a.y + a.k)"),
+    "corr and covariances": _of_samples(
+        "corr(a.y, a.z)", "covar_pop(a.y, a.z)", "covar_samp(a.y, a.z) FILTER (WHERE a.s <> 'a')", "corr(a.z, a.k + a.y)"),
+    "regressions": _of_samples(
+        "regr_count(a.y, a.z)", "regr_slope(a.y, a.z)", "regr_intercept(a.y, a.z)", "regr_r2(a.y, a.z)", "regr_sxx(a.y, a.z)",
+        "regr_syy(a.y, a.z) FILTER (WHERE a.s = 'b')", "regr_sxy(a.y, a.z)"),
+    "averages of regressions": _of_samples("regr_avgx(a.y, a.k)", "regr_avgy(a.y, a.k) FILTER (WHERE a.z > 1)"),
+    "an estimated number of values": _of_samples(
+        "approx_count_distinct(a.y)", "approx_count_distinct(a.s, 0.1) FILTER (WHERE a.y > 1)", "count(a.y, a.s)"),
+    "distinct pairs": _of_samples("corr(DISTINCT a.y, a.k % 2)", "percentile(DISTINCT a.y, 0.5)"),
+    "percentiles": _of_samples(
+        "percentile(a.y, 0.5)", "percentile(a.z, array(0.25, 0.75))", "percentile(a.y, 0.5, a.k)",
+        "percentile(a.y, 0.5) FILTER (WHERE a.s = 'b')"),
+    "percentiles in an order": _of_samples(
+        "percentile_cont(0.3) WITHIN GROUP (ORDER BY a.z DESC)", "percentile_disc(0.5) WITHIN GROUP (ORDER BY a.z)",
+        "percentile_cont(array(0.1, 0.9)) WITHIN GROUP (ORDER BY a.y) FILTER (WHERE a.z > 1)"),
+    "sorted lists": _of_samples(
+        "array_sort(collect_list(a.y))", "sort_array(array_agg(a.s), false)", "sort_array(collect_set(a.z), true)",
+        "array_sort(collect_list(a.s) FILTER (WHERE a.y > 1))", "sort_array(collect_list(DISTINCT a.s))"),
+    "a sorted list of structs": _of_samples("sort_array(collect_list(struct(a.y, a.s)))"),
+    "functions of sorted lists": _of_samples(
+        "concat_ws(',', array_sort(collect_set(a.s)))", "element_at(sort_array(collect_list(a.y), false), 1)",
+        "size(collect_set(a.y))", "cardinality(collect_list(a.s))", "size(array_sort(collect_set(a.k)))"),
+    "sorted lists of all rows": build(
+        _SAMPLE, "SELECT array_sort(collect_list(a.y)) AS c0, size(collect_set(a.s)) AS c1, "
+        "listagg(a.s, ';') WITHIN GROUP (ORDER BY a.s) AS c2 FROM t0 AS a", *_SAMPLES),
+    "texts in an order": _of_samples(
+        "listagg(a.s) WITHIN GROUP (ORDER BY a.s)", "string_agg(a.s, ', ') WITHIN GROUP (ORDER BY a.s DESC)",
+        "listagg(DISTINCT a.s, ',') WITHIN GROUP (ORDER BY a.s)", "listagg(a.y, ',') WITHIN GROUP (ORDER BY a.y)",
+        "listagg(a.s, '|') WITHIN GROUP (ORDER BY a.s) FILTER (WHERE a.y > 1)"),
+    "groups that are kept by a set": _of_samples("sum(a.y)", having=" HAVING size(collect_set(a.s)) > 1"),
+    "groups of sorted lists": build(
+        _SAMPLE, "SELECT g.v AS c0, count(*) AS c1 FROM (SELECT a.x AS x, array_sort(collect_set(a.s)) AS v FROM t0 AS a "
+        "GROUP BY a.x) AS g GROUP BY g.v", *_SAMPLES),
+    "sorted lists beside other rows": build(
+        _SAMPLE, "SELECT a.x AS c0, array_sort(collect_list(a.y)) AS c1, percentile(a.y, 0.5) AS c2 FROM t0 AS a GROUP BY a.x "
+        "UNION ALL SELECT b.k, array(b.y), b.z FROM t0 AS b", *_SAMPLES),
+    "aggregates of grouping sets": build(
+        _SAMPLE, "SELECT a.x AS c0, a.s AS c1, corr(a.y, a.k) AS c2, array_sort(collect_list(a.s)) AS c3, "
+        "percentile_cont(0.5) WITHIN GROUP (ORDER BY a.y + 1) AS c4 FROM t0 AS a GROUP BY ROLLUP (a.x, a.s)", *_SAMPLES),
+    **{f"{call} of no partner": build(
+        _EMPLOYED, f"SELECT b.k AS c0, (SELECT {call} FROM t0 AS a WHERE a.x = b.k) AS c1 FROM t1 AS b",
+        {"t1": [(1,), (2,)], "t0": [(1, 1, 5), (2, 1, None)]}, {"t0": [(2, 1, None), (3, 2, 4)], "t1": [(1,), (2,), (3,)]},
+        {"t0": []})
+       for call in ("array_sort(collect_list(a.y))", "size(collect_set(a.y))", "regr_count(a.y, a.k)",
+                    "approx_count_distinct(a.y)", "count(DISTINCT a.y, a.k)", "corr(a.y, a.k)",
+                    "listagg(a.y, ',') WITHIN GROUP (ORDER BY a.y)")},
+    **{f"PIVOT of {call}": build(
+        _SAMPLE, f"SELECT * FROM (SELECT x, s, y FROM t0) PIVOT ({call} FOR s IN ('a', 'b'))", *_SAMPLES)
+       for call in ("array_sort(collect_list(y))", "size(collect_set(y))", "count(DISTINCT y, y + 1)")},
+}

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from tests.property.coverage import DIRECTED_AND_MEANT
-from tests.property.directed import DIRECTED, FETCHED, FOUND
+from tests.property.directed import DIRECTED, FETCHED, FOUND, ON_SPARK
 from tests.property.judge import judge
 from tests.property.judged import ENGINES
 from tests.property.misreadings import MISREADINGS
@@ -13,7 +13,7 @@ from tests.property.profiles import is_long
 from tests.property.test_directed import in_ways, spread
 from tests.property.test_equivalence import ALL_WAYS
 
-CASES = {**DIRECTED, **FOUND}
+CASES = {**DIRECTED, **FOUND, **ON_SPARK}
 EACH = tuple(ALL_WAYS) if is_long() else ("additive", "optimised", "recompute", "tuple-feed")
 
 

@@ -7,11 +7,13 @@ from dataclasses import dataclass
 
 from sqlglot import exp
 
+from dbt_idivm.algebra.aggregates import LISTS, function_of, is_collection, name_of
 from dbt_idivm.algebra.operator import Operator, operators_of
 from dbt_idivm.algebra.types import Type, is_float, is_small_integer
 from dbt_idivm.frontend.existence import is_conjunct
 from dbt_idivm.frontend.grouping_sets import has_sets
 from dbt_idivm.operators import Aggregate, OuterJoin, Project, Scan, Select, Window
+from dbt_idivm.operators.aggregate import Call
 from dbt_idivm.script.plan import Plan
 from tests.unit.integration_project import Model
 
@@ -58,6 +60,10 @@ class Used:
     def windows(self) -> Iterator[Window]:
         return operators_of(self.plan.root, Window)
 
+    @property
+    def aggregate_calls(self) -> list[Call]:
+        return [call for each in self.aggregates for call in each.calls]
+
     def aggregate(self, *functions: str) -> bool:
         return any(call.function in functions for each in self.aggregates for call in each.calls)
 
@@ -83,6 +89,12 @@ class Used:
     def member(self, *, negated: bool) -> bool:
         found = [each for each in self.tree.find_all(exp.In) if each.args.get("query")]
         return any(isinstance(each.parent, exp.Not) is negated for each in found)
+
+
+def is_list(call: Call) -> bool:
+    """Whether this lists the values of a group."""
+    function = function_of(call.value)
+    return function is not None and (is_collection(function) or name_of(function) in LISTS)
 
 
 def _above(kind: type[Operator], root: Operator) -> bool:
@@ -154,6 +166,9 @@ CONSTRUCTS: Mapping[str, Callable[[Used], bool]] = {
     "count_if": lambda u: u.has(exp.CountIf),
     "bool_and, bool_or, bit_and, bit_or, bit_xor": lambda u: u.aggregate(*LOGICAL),
     "stddev, variance, median and their like": lambda u: u.aggregate(*STATISTICS),
+    "count(DISTINCT x, y), corr, percentile and their like": lambda u: any(
+        not each.function and not is_list(each) for each in u.aggregate_calls),
+    "sorted lists: array_sort(collect_set(x)), listagg": lambda u: any(map(is_list, u.aggregate_calls)),
     "ROLLUP, CUBE, GROUPING SETS": lambda u: any(has_sets(each) for each in u.tree.find_all(exp.Group)),
     "HAVING": lambda u: u.has(exp.Having),
     "aggregate without GROUP BY": lambda u: any(not each.groups for each in u.aggregates),

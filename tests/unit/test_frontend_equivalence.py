@@ -118,6 +118,8 @@ SELECT cid, count_if(price IS NULL) AS n, bool_and(price > 6) AS a, bool_or(pric
 SELECT bit_and(price) AS a, bit_or(price) AS o, bit_xor(price) AS x, count_if(id > 2) FILTER (WHERE id < 4) AS n FROM main.orders
 SELECT status, median(price) AS m, stddev_pop(price) AS s, var_samp(price) AS v FROM main.orders GROUP BY status
 SELECT cid FROM main.orders GROUP BY cid HAVING count(*) FILTER (WHERE price IS NULL) = 0
+SELECT status, count(DISTINCT cid, price) AS n, count(DISTINCT cid, price + 1) FILTER (WHERE id > 2) AS m FROM main.orders GROUP BY status
+SELECT status, covar_pop(price, id) AS c, regr_count(price, id) AS n FROM main.orders GROUP BY status HAVING regr_count(price, id) > 0
 SELECT o.id, c.name FROM main.orders o LEFT JOIN main.customers c ON o.cid = c.cid
 SELECT o.id, c.name FROM main.orders o RIGHT OUTER JOIN main.customers c ON o.cid = c.cid AND o.price > 5
 SELECT o.id, c.name FROM main.orders o FULL OUTER JOIN main.customers c ON o.cid = c.cid AND c.region = 'east'

@@ -6,6 +6,7 @@ select
     min(rate) as lowest_rate,
     max(rate) as highest_rate,
     round(stddev_samp(cast(rate as double)), 6) as deviation,
-    median(rate) as median_rate
+    median(rate) as median_rate,
+    percentile(rate, 0.25) as lower_quartile
 from {{ source('retail', 'exchange_rates') }}
 group by currency_code, trunc(rate_date, 'MM')

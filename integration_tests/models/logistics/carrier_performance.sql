@@ -6,6 +6,7 @@ select
     count(*) filter (where hours_in_transit > 72) as late,
     sum(cost) as cost,
     avg(cast(hours_in_transit as int)) as average_hours,
-    round(stddev(cost), 4) as deviation_of_cost
+    round(stddev(cost), 4) as deviation_of_cost,
+    size(collect_set(route)) as routes
 from {{ ref('fct_shipments') }}
 group by carrier, destination_country
