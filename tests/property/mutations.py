@@ -576,6 +576,11 @@ def groups_stay(patch: Patch) -> None:
     patch.setattr(Merge, "matched_delete", lambda merge, condition: merge)
 
 
+def counts_are_of_rows(patch: Patch) -> None:
+    patch.setattr(aggregate_operator.Call, "function", "count")
+    patch.setattr(aggregate_operator.Call, "argument", None)
+
+
 MUTATIONS = (
     Mutation("additive: a group without rows leaves", groups_stay, "the last row of a group is deleted", "additive"),
     Mutation("additive: a sum over no values is NULL", with_additive_rule("additive_sum", value=additive.added),
@@ -585,6 +590,8 @@ MUTATIONS = (
     Mutation("additive: not with DISTINCT",
              with_additive_rule("additive_count", when=lambda node, call: call.argument is not None),
              "one of two equal values is deleted", "additive"),
+    Mutation("additive: a count of several columns is not one of rows", counts_are_of_rows,
+             "counts of several columns", "additive"),
     *(Mutation(f"additive: a {kind} is negated as a {wider}", with_additive_rule(rule, delta=additive.sum_delta),
                f"the least {kind} is inserted and deleted", "additive")
       for kind, wider, rule in (("tinyint", "bigint", "additive_sum"), ("smallint", "bigint", "additive_sum"),

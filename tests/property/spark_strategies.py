@@ -485,8 +485,40 @@ def sums(d: Drawn) -> Query:
                           f"SELECT y AS g, {calls} FROM t GROUP BY y")
 
 
+def aggregates(d: Drawn) -> Query:
+    """Aggregates of several arguments, percentiles and sorted lists: of groups, sets, partners, and in HAVING."""
+    def one() -> str:
+        x, y = d.of("a", "b", "p", "a + b", "CAST(s IS NULL AS INT)"), d.of("b", "p", "k", "a - 1", "a")
+        listed = d.of("a", "s", "p", "CAST(b AS STRING)", "struct(b, s)", "CASE WHEN a > 1 THEN s END")
+        collected = f"{d.of('collect_list(', 'collect_set(', 'array_agg(', 'collect_list(DISTINCT ')}{listed})"
+        of_pairs = d.of("corr", "covar_pop", "covar_samp", "regr_slope", "regr_r2", "regr_count", "regr_avgx", "regr_syy")
+        delimiter = d.of("", ", '-'", ", chr(44)")
+        call = d.of(f"count(DISTINCT {x}, {y})", f"count({x}, s)", f"approx_count_distinct({x})", f"{of_pairs}({x}, {y})",
+                    f"percentile({x}, {d.of('0.5', 'array(0.1, 0.9)', '0.25, k')})",
+                    f"percentile_{d.of('cont', 'disc')}(0.4) WITHIN GROUP (ORDER BY {x}{d.of('', ' DESC')})",
+                    f"listagg({d.of('', 'DISTINCT ')}s{delimiter}) WITHIN GROUP (ORDER BY s{d.of('', ' DESC')})",
+                    collected, collected)
+        filtered = f"{call} FILTER (WHERE {d.of('b > 1', 's IS NULL', 'a = k')})" if d.chance(4) else call
+        if call is not collected:
+            return filtered
+        return d.of(f"array_sort({filtered})", f"sort_array({filtered})", f"sort_array({filtered}, {d.of('true', 'false')})",
+                    f"size({filtered})", f"array_max(array_sort({filtered}))")
+    calls = ", ".join(f"{one()} AS c{number}" for number in range(int(d.of("1", "2", "3"))))
+    table = Table("t", (("k", "int"), ("a", "int"), ("b", "int"), ("s", "string"), ("p", "decimal(10,2)")),
+                  d.draw(st.sampled_from((KEYED, None))))
+    where = d.where(("a", "b", "k"), 4)
+    return (table,), d.of(
+        f"SELECT a, {calls} FROM t{where} GROUP BY a", f"SELECT b AS a, {calls} FROM t{where} GROUP BY b",
+        f"SELECT {calls} FROM t{where}",
+        f"SELECT s, a, {calls} FROM t{where} GROUP BY {d.of('ROLLUP', 'CUBE')} (s, a)",
+        f"SELECT a, count(*) AS n FROM t{where} GROUP BY a HAVING {one()} IS NOT NULL",
+        f"SELECT q.c0, count(*) AS n FROM (SELECT a, {calls} FROM t{where} GROUP BY a) AS q GROUP BY q.c0",
+        f"SELECT u.k, (SELECT {one()} FROM t WHERE t.a = u.b) AS c FROM t AS u")
+
+
 Theme = Callable[[Drawn], Query]
-NAMES: tuple[Theme, ...] = (having, joins, natural, inner_names, brackets, constants, windows, elements, limited, grouping_sets)
+NAMES: tuple[Theme, ...] = (having, joins, natural, inner_names, brackets, constants, windows, elements, limited, grouping_sets,
+                            aggregates)
 TYPES: tuple[Theme, ...] = (guarded, unions, inlined, typed, members, sums)
 POOLS = {guarded: (types.GUARDED,), unions: (types.NUMBERS,), typed: (types.TAME, types.EXTREME), members: (types.NUMBERS,),
          sums: (types.TAME, types.EXTREME)}
