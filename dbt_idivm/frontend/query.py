@@ -16,6 +16,7 @@ from dbt_idivm.frontend.coercion import UntypedUnion, check, coerced, needs_type
 from dbt_idivm.frontend.copies import copies_left
 from dbt_idivm.frontend.env import Env
 from dbt_idivm.frontend.generators import generator, lateral, lateral_join
+from dbt_idivm.frontend.lateral import is_joined, lateral_query
 from dbt_idivm.frontend.limit import limited
 from dbt_idivm.frontend.names import Names
 from dbt_idivm.frontend.pivot import pivoted
@@ -148,7 +149,8 @@ class Lowering:
     def join(self, left: Operator, names: Scope, node: exp.Join, env: Env) -> tuple[Operator, Scope]:
         """left ⋈, ⋉ or ▷ the relation of one JOIN clause."""
         if isinstance(node.this, exp.Lateral):
-            return lateral_join(self, left, names, node, env)
+            joined = lateral_query if is_joined(node.this) else lateral_join
+            return joined(self, left, names, node, env)
         right, others = self.relation(node.this, env)
         shared = tuple(identifier.name for identifier in node.args.get("using") or ())
         if node.method == "NATURAL":
@@ -205,7 +207,7 @@ class Lowering:
             root, scope = rows.root, rows.scope
             self._remember(alias, root, node.args.get("alias") or node, env)
         if alias:
-            scope = self._aliased(scope, node, env)
+            scope = self.aliased(scope, node, env)
         for each in node.args.get("pivots") or ():
             root, scope = pivoted(self, each, env, root, scope)
         for join in node.args.get("joins") or ():
@@ -228,7 +230,7 @@ class Lowering:
             cte, outside = env.ctes[node.name.lower()]
             rows = self.query(cte.this, outside, cte.alias)
             self._remember(cte.alias, rows.root, node, env)
-            return rows.root, self._aliased(rows.scope, cte, outside)
+            return rows.root, self.aliased(rows.scope, cte, outside)
         if generator(node.this):
             return lateral(self, node, env, OneRow(), Scope())
         if isinstance(node.this, exp.Func):
@@ -267,7 +269,7 @@ class Lowering:
             renamed = scope.aliased(name, tuple(attribute.name for attribute in info.columns))
         return Scope(tuple(replace(entry, qualifier=_qualifier(name)) for entry in renamed.entries))
 
-    def _aliased(self, scope: Scope, node: exp.Expr, env: Env) -> Scope:
+    def aliased(self, scope: Scope, node: exp.Expr, env: Env) -> Scope:
         """The scope under the alias of `node` and, if it lists them, its column names."""
         names = tuple(identifier.name for identifier in node.args["alias"].args.get("columns") or ())
         if names and len(names) != len(scope.visible):

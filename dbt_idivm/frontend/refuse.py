@@ -17,6 +17,7 @@ from dbt_idivm.errors import Finding, finding
 from dbt_idivm.frontend import functions, generators, grouping_sets, limit, pivot, sugar, window
 from dbt_idivm.frontend.dialect import tokens_of
 from dbt_idivm.frontend.invalid import arguments, branches, double_name, symmetric
+from dbt_idivm.frontend.lateral import is_joined
 from dbt_idivm.frontend.resolve import is_over_window
 from dbt_idivm.frontend.text import Text
 from dbt_idivm.frontend.values import constant_rows
@@ -86,7 +87,7 @@ def lateral(node: exp.Expr, text: Text) -> Finding | None:
     if not isinstance(node, exp.Lateral) or generators.generator(node.this):
         return None
     if isinstance(node.this, exp.Subquery):
-        return finding(208, text.place(node, "LATERAL"), what="LATERAL")
+        return None if is_joined(node) else finding(208, text.place(node, "LATERAL"), what="LATERAL")
     what = f"LATERAL VIEW {text.source(node.this)}" if node.args.get("view") else f"LATERAL {text.source(node.this)}"
     return finding(211, text.place(node, "LATERAL"), what=what)
 

@@ -27,7 +27,7 @@ from dbt_idivm.algebra.expressions import attributes, column, conjunction, opera
 from dbt_idivm.algebra.inference import certain_type, equals_one
 from dbt_idivm.algebra.operator import Operator
 from dbt_idivm.errors import Place, finding
-from dbt_idivm.frontend.aggregate import Grouping, described, is_aggregated
+from dbt_idivm.frontend.aggregate import Grouping, SelectItem, described, is_aggregated
 from dbt_idivm.frontend.at_most_one import always_has_a_row, has_one_row_at_most, is_limited_to_one
 from dbt_idivm.frontend.env import Env
 from dbt_idivm.frontend.existence import (
@@ -42,7 +42,7 @@ from dbt_idivm.frontend.existence import (
 from dbt_idivm.frontend.generators import is_generating
 from dbt_idivm.frontend.grouping_sets import has_sets
 from dbt_idivm.frontend.resolve import bare, is_existence, is_limited, subqueries_in
-from dbt_idivm.frontend.scope import Scope
+from dbt_idivm.frontend.scope import Entry, Scope
 from dbt_idivm.frontend.types import incomparable_operands
 from dbt_idivm.frontend.window import is_windowed
 from dbt_idivm.operators import Join, OuterJoin, Project
@@ -54,7 +54,7 @@ Scalars = Mapping[int, exp.Expr]  # id of a subquery's node → its value over a
 T = TypeVar("T")
 _TRUE = cast(exp.Expr, exp.true())
 _SEVERAL = "a scalar subquery that may have several rows: its conditions fix no key of its rows"
-_CORRELATED = "a subquery that is correlated by anything but equalities of values of one known type (CAST them), or with HAVING"
+CORRELATED = "a subquery that is correlated by anything but equalities of values of one known type (CAST them), or with HAVING"
 
 
 def with_scalars(lowering: Lowering, expression: exp.Expr, env: Env, root: Operator, scope: Scope) -> tuple[Operator, Scalars]:
@@ -93,12 +93,12 @@ def _valued(lowering: Lowering, node: exp.Expr, env: Env, root: Operator, scope:
         root, number = _counted(lowering, Existence(node, anti=False), env, scope, root)
         return root, exp.GT(this=number, expression=exp.Literal.number(0))
     query = without_brackets(node)
-    if _has_one_group(query):
+    if has_one_group(query):
         return _joined(lowering, node, env.below(scope), root)
     return _looked_up(lowering, node, env.below(scope), root)
 
 
-def _has_one_group(query: exp.Expr) -> bool:
+def has_one_group(query: exp.Expr) -> bool:
     """Whether this is one SELECT of aggregates without GROUP BY. It has one row: DISTINCT does not matter."""
     return is_plain_grouping(query) and not query.args.get("group")
 
@@ -134,44 +134,36 @@ def _joined(lowering: Lowering, node: exp.Expr, env: Env, root: Operator) -> tup
     if item is None:
         return root, exp.null()
     having = query.args.get("having") is not None
-    pairs = _pairs(lowering, conditions, root, rows)
+    pairs = pairs_of(lowering, conditions, root, rows)
     if pairs is None or (pairs and having):
-        lowering.findings.append(finding(208, place, what=_CORRELATED))
+        lowering.findings.append(finding(208, place, what=CORRELATED))
         return root, exp.null()
     grouping = Grouping(lowering, query, env, rows, scope, "scalar")
-    keys = [grouping.key(mine) for _, mine in pairs]
+    if pairs:
+        joined, (value,) = with_groups(lowering, grouping, pairs, (item,), root, place)
+        return joined, value
     inner, (value,) = grouping.apply((item,))
-    if not pairs and not having:
-        return Join(root, inner, _TRUE), value
-    joined = _outer(lowering, root, inner, _equalities(pairs, keys), place)
+    return (_outer(lowering, root, inner, [], place) if having else Join(root, inner, _TRUE)), value
+
+
+def with_groups(lowering: Lowering, grouping: Grouping, pairs: list[Pair], items: Sequence[SelectItem], root: Operator,
+                place: Place | None) -> tuple[Operator, list[exp.Expr]]:
+    """The rows, each with the group that its `pairs` choose, and the values of the items of that, or of no rows."""
+    keys = [grouping.key(mine) for _, mine in pairs]
+    inner, values = grouping.apply(items)
     nothing = {call.name: zero for call in grouping.calls.values() if (zero := call.of_nothing) is not None}
-    return joined, value if having else _or_nothing(value, nothing)
+    joined = _outer(lowering, root, inner, _equalities(pairs, keys), place)
+    return joined, [_or_nothing(value, nothing) for value in values]
 
 
 def _looked_up(lowering: Lowering, node: exp.Expr, env: Env, root: Operator) -> tuple[Operator, exp.Expr]:
     """The rows ⟕ those of a subquery of which each has one at most, and its value, which is NULL where there is none."""
     query, place = without_brackets(node), env.text.place(node, "SELECT")
-    conditions: list[exp.Expr] = []
-    if is_row_by_row(query):
-        inner, _, conditions, selected = lowering.subquery(cast(exp.Select, query), env.within(query))
-        values = [item.expression for item in selected]
-    elif is_plain_grouping(query) and not _has_values(query):
-        within = env.within(query)
-        rows, scope, conditions, selected = lowering.subquery(cast(exp.Select, query), within)
-        pairs = _pairs(lowering, conditions, root, rows)
-        if pairs is None:
-            lowering.findings.append(finding(208, place, what=_CORRELATED))
-            return root, exp.null()
-        grouping = Grouping(lowering, cast(exp.Select, query), within, rows, scope, "scalar")
-        keys = [grouping.key(mine) for _, mine in pairs]
-        inner, found = grouping.apply(selected)
-        conditions, values = _equalities(pairs, keys), list(found)
-    else:
-        known = lowering.query(node, env, "scalar")
-        inner, values = known.root, [column(entry.attribute) for entry in known.scope.entries]
-    value = _item(lowering, values, place)
-    if value is None:
+    found = correlated_rows(lowering, node, env, root, "scalar")
+    entry = None if found is None else _item(lowering, found[2], place)
+    if found is None or entry is None:
         return root, exp.null()
+    inner, conditions, _ = found
     pairs = [pair for pair in (_pair(each, root, inner, asked=False) for each in conditions) if pair is not None]
     fixed = frozenset(mine.name for _, mine in pairs if isinstance(mine, exp.Column))
     # else it is lowered again with the types of these unions
@@ -179,18 +171,48 @@ def _looked_up(lowering: Lowering, node: exp.Expr, env: Env, root: Operator) -> 
     if by_key and not has_one_row_at_most(inner, fixed) and not lowering.untyped_unions:
         lowering.findings.append(finding(208, place, what=_SEVERAL))
         return root, exp.null()
-    inner, value = with_attribute(lowering, inner, value)
+    value = column(entry.attribute)
     if not conditions and always_has_a_row(inner):
         return Join(root, inner, _TRUE), value
     return replace(_outer(lowering, root, inner, conditions, place), by_key=by_key), value
 
 
-def with_attribute(lowering: Lowering, inner: Operator, value: exp.Expr) -> tuple[Operator, exp.Expr]:
+def correlated_rows(lowering: Lowering, node: exp.Expr, env: Env, root: Operator,
+                    name: str) -> tuple[Operator, list[exp.Expr], tuple[Entry, ...]] | None:
+    """The rows of a subquery, the conditions under which they belong to a row of `root`, and its columns.
+
+    A SELECT without aggregates and the groups of one GROUP BY may be correlated, these by equalities. DISTINCT is left out. None
+    where the correlation is refused.
+    """
+    query, place = without_brackets(node), env.text.place(node, "SELECT")
+    if not is_row_by_row(query) and (not is_plain_grouping(query) or _has_values(query)):
+        known = lowering.query(node, env, name)
+        return known.root, [], known.scope.entries
+    query, env = cast(exp.Select, query), env.within(query)
+    rows, scope, conditions, selected = lowering.subquery(query, env)
+    values = [item.expression for item in selected]
+    if is_plain_grouping(query):
+        pairs = pairs_of(lowering, conditions, root, rows)
+        if pairs is None:
+            lowering.findings.append(finding(208, place, what=CORRELATED))
+            return None
+        grouping = Grouping(lowering, query, env, rows, scope, name)
+        keys = [grouping.key(mine) for _, mine in pairs]
+        rows, found = grouping.apply(selected)
+        conditions, values = _equalities(pairs, keys), list(found)
+    entries = []
+    for item, value in zip(selected, values, strict=True):
+        rows, attribute = with_attribute(lowering, rows, value, name)
+        entries.append(Entry((), item.name, attribute, named=item.named))
+    return rows, conditions, tuple(entries)
+
+
+def with_attribute(lowering: Lowering, rows: Operator, value: exp.Expr, name: str) -> tuple[Operator, str]:
     """The rows with the value as an attribute, which is NULL where there is no row, and that attribute."""
     if isinstance(bare(value), exp.Column):
-        return inner, bare(value)
-    name = lowering.names.attribute("scalar", described(value))
-    return Project(inner, (*passing(inner.columns), (name, value))), column(name)
+        return rows, bare(value).name
+    attribute = lowering.names.attribute(name, described(value))
+    return Project(rows, (*passing(rows.columns), (attribute, value))), attribute
 
 
 def _equalities(pairs: list[Pair], keys: list[str]) -> list[exp.Expr]:
@@ -210,13 +232,13 @@ def _counted(lowering: Lowering, test: Existence, env: Env, scope: Scope, root: 
     place = env.text.place(test.node) if isinstance(test.node, exp.In) else env.text.place(test.node.this, "SELECT")
     before = len(lowering.findings)
     rows, conditions, columns = rows_of(lowering, test, env.below(scope))
-    pairs = _pairs(lowering, conditions, root, rows)
+    pairs = pairs_of(lowering, conditions, root, rows)
     if isinstance(test.node, exp.In):
         found = members(lowering, test, env, scope, columns, {**root.types, **rows.types})
         pairs = None if pairs is None or found is None else _all_of(pairs, _matched(lowering, found, root, rows))
     if pairs is None:
         if len(lowering.findings) == before:
-            lowering.findings.append(finding(208, place, what=_CORRELATED))
+            lowering.findings.append(finding(208, place, what=CORRELATED))
         return root, exp.null()
     grouping = Grouping(lowering, exp.Select(), env, rows, Scope(), "scalar")
     keys = [grouping.key(mine) for _, mine in pairs]
@@ -236,7 +258,7 @@ def _matched(lowering: Lowering, found: list[Pair], outer: Operator, inner: Oper
     return None if None in pairs else cast("list[Pair]", pairs)
 
 
-def _pairs(lowering: Lowering, conditions: list[exp.Expr], outer: Operator, inner: Operator) -> list[Pair] | None:
+def pairs_of(lowering: Lowering, conditions: list[exp.Expr], outer: Operator, inner: Operator) -> list[Pair] | None:
     """What the correlated conditions equate; None if one of them does anything else."""
     found = [_pair(each, outer, inner, asked=bool(lowering.untyped_unions)) for each in conditions]
     return None if None in found else cast("list[Pair]", found)

@@ -215,6 +215,36 @@ SCALARS = {
         {**_MEMBERS, "t2": [(1, 1, 7), (2, 2, None)]}, {"t2": [(1, 1, 8), (3, 3, 9)]}, *_MOVED, {"t2": []}),
 }
 
+_LATERAL = "SELECT a.k AS c0, a.y AS c1, l.v AS c2 FROM t0 AS a"
+LATERALS = {
+    "rows of a lateral subquery": build(
+        _TWO, f"{_LATERAL}, LATERAL (SELECT b.z + 1 AS v FROM t1 AS b WHERE b.x = a.x AND b.z > a.k) AS l", _MEMBERS, *_MOVED),
+    "rows of a lateral subquery, and rows without one": build(
+        _TWO, f"{_LATERAL} LEFT JOIN LATERAL (SELECT coalesce(b.z, 0) AS v FROM t1 AS b WHERE b.x = a.x) AS l", _MEMBERS,
+        *_MOVED),
+    "rows of a lateral subquery under ON, and rows without one": build(
+        _TWO, f"{_LATERAL} LEFT JOIN LATERAL (SELECT 7 AS v, b.z FROM t1 AS b WHERE b.x <= a.x) AS l ON l.z > 5", _MEMBERS,
+        *_MOVED),
+    "the group of a lateral subquery": build(
+        _TWO, "SELECT a.k AS c0, l.n AS c1, l.m AS c2, l.o AS c3 FROM t0 AS a, LATERAL (SELECT count(*) AS n, max(b.z) AS m, "
+        "count(b.z) + 1 AS o FROM t1 AS b WHERE b.x = a.x) AS l", _MEMBERS, *_MOVED),
+    "the group of a lateral subquery on the right of LEFT JOIN": build(
+        _TWO, f"{_LATERAL} LEFT JOIN LATERAL (SELECT count(*) AS v FROM t1 AS b WHERE b.x = a.x) AS l", _MEMBERS, *_MOVED),
+    "the group of a lateral subquery under ON": build(
+        _TWO, f"{_LATERAL} JOIN LATERAL (SELECT count(*) AS v FROM t1 AS b WHERE b.x = a.x) AS l ON l.v < 2", _MEMBERS, *_MOVED),
+    "groups of a lateral subquery": build(
+        _TWO, f"{_LATERAL} LEFT JOIN LATERAL (SELECT b.z AS z, count(*) + 1 AS v FROM t1 AS b WHERE b.x = a.x GROUP BY b.z) AS l",
+        _MEMBERS, *_MOVED),
+    "the group of a lateral subquery that HAVING may remove": build(
+        _TWO, f"{_LATERAL} LEFT JOIN LATERAL (SELECT count(*) AS v FROM t1 AS b HAVING count(*) > 3) AS l", _MEMBERS, *_MOVED),
+    "a lateral subquery over a lateral one": build(
+        _THREE, "SELECT a.k AS c0, l.v AS c1, m.w AS c2 FROM t0 AS a, LATERAL (SELECT b.z AS v FROM t1 AS b WHERE b.x = a.x) "
+        "AS l LEFT JOIN LATERAL (SELECT max(c.w) AS w FROM t2 AS c WHERE c.x = l.v) AS m",
+        {**_MEMBERS, "t2": [(1, 5, 7), (2, 6, None), (3, 7, 8)]}, {"t2": [(1, 6, 8), (3, 7, 9)]}, *_MOVED, {"t2": []}),
+    "distinct rows of a lateral subquery": build(
+        _TWO, f"{_LATERAL} CROSS JOIN LATERAL (SELECT DISTINCT b.x AS v FROM t1 AS b) AS l WHERE l.v > a.x", _MEMBERS, *_MOVED),
+}
+
 WINDOWS = {
     "a row of a partition is inserted": build(_ONE, _RANKED, _PARTITIONS, {"t0": [*_PARTITIONS["t0"], (6, 1, 9), (7, 3, 1)]},
                                              {"t0": [*_PARTITIONS["t0"], (6, 1, 9), (7, 3, 1), (8, None, 5)]}),
@@ -404,6 +434,7 @@ DIRECTED = {
     **FETCHED,
     **SETS,
     **SCALARS,
+    **LATERALS,
     **WINDOWS,
     **ELEMENTS,
     "a parent is inserted after its children": build(

@@ -830,10 +830,22 @@ def a_row_is_always_found(patch: Patch) -> None:
 
 def computed_above(patch: Patch) -> None:
     """The value of a row that is looked up is computed whether there is one or not."""
-    patch.setattr(scalar, "with_attribute", lambda lowering, inner, value: (inner, value))
+    looked_up = scalar._looked_up
+
+    def above(*arguments: Any) -> tuple[Operator, exp.Expr]:
+        root, value = looked_up(*arguments)
+        assert isinstance(root, OuterJoin) and isinstance(root.right, Project)
+        return replace(root, right=root.right.child), dict(root.right.definitions)[value.name]
+
+    patch.setattr(scalar, "_looked_up", above)
+
+
+def no_group_counts_null(patch: Patch) -> None:
+    patch.setattr(scalar, "_or_zero", lambda value, counts: value)
 
 
 SCALARS = (
+    Mutation("the group of no rows counts 0", no_group_counts_null, "the group of a lateral subquery"),
     Mutation("a scalar subquery without a row is NULL", a_row_is_always_found, "the row of a fixed key"),
     Mutation("what is computed of no row is NULL", computed_above, "a constant of the row that is looked up"),
     Mutation("what is computed of no row is NULL, by COALESCE", computed_above,

@@ -444,7 +444,7 @@ def typed(d: Drawn) -> Query:
 
 
 def members(d: Drawn) -> Query:
-    """IN below OR, EXISTS as a value and rows that are looked up, over values of one type or of two."""
+    """IN below OR, rows that are looked up and lateral subqueries, over values of one type or of two."""
     key = d.of(*types.KEYS)
     mine, theirs = d.draw(st.sampled_from(types.UNITED)) if d.chance(3) else (key, key)
     tables = (Table("a", (("k", "int"), ("x", mine), ("n", "int")), d.draw(st.sampled_from((KEYED, None)))),
@@ -464,11 +464,20 @@ def members(d: Drawn) -> Query:
                "(SELECT g.m FROM (SELECT x, count(*) AS m FROM b GROUP BY x) AS g WHERE g.x = a.x)",
                "(SELECT m FROM (SELECT max(n) AS m FROM b) WHERE m > 1)", "(SELECT DISTINCT max(n) FROM b)",
                "(SELECT n FROM b ORDER BY k LIMIT 1)")
+    joined = d.of("b.x = a.x", "b.k = a.x", "b.x > a.x", "b.x = a.x AND b.n > a.n")
+    rows = d.of(f"SELECT {value} AS v FROM b WHERE {joined}", f"SELECT b.n AS v, {value} AS w FROM b WHERE {joined}{more}")
+    group = d.of("count(*) AS v", "max(b.n) AS v, count(b.n) + 1 AS w", "coalesce(sum(b.n), 0) AS v")
+    by = d.of("", "", " GROUP BY b.n", " GROUP BY b.x HAVING count(*) > 1")
+    lateral = d.of(f"{d.of(',', ' JOIN', ' LEFT JOIN', ' CROSS JOIN')} LATERAL ({rows}) AS l",
+                   f" {d.of('LEFT ', '')}JOIN LATERAL ({rows}) AS l ON l.v > 0",
+                   f"{d.of(',', ' LEFT JOIN')} LATERAL (SELECT {group} FROM b WHERE b.x = a.x{by}) AS l",
+                   f" JOIN LATERAL (SELECT {group} FROM b WHERE b.x = a.x{by}) AS l ON l.v < 2")
     return tables, d.of(
         *[f"SELECT a.k, a.n FROM a WHERE a.n {d.of('= 1', 'IS NULL', '> 1')} OR {test}"] * 3,
         f"SELECT a.n, count(*) AS m FROM a WHERE a.n > 1 OR {test} GROUP BY a.n",
         f"SELECT a.k, {chosen} AS v FROM a", f"SELECT a.k, a.n FROM a WHERE {d.of('NOT ', '')}{chosen}",
         f"SELECT a.n, sum(CASE WHEN {test} THEN 1 ELSE 0 END) AS m FROM a GROUP BY a.n",
+        *[f"SELECT a.k, a.n, l.* FROM a{lateral}"] * 3, f"SELECT l.v, count(*) AS m FROM a{lateral} GROUP BY l.v",
         *[f"SELECT a.k, {row} AS v FROM a"] * 3, f"SELECT a.k, a.n FROM a WHERE {row} IS {d.of('', 'NOT ')}NULL",
         f"SELECT {row} AS v, count(*) AS m FROM a GROUP BY 1", f"SELECT a.x, {row} AS v, count(*) AS m FROM a GROUP BY 1, 2")
 

@@ -132,7 +132,7 @@ def _unnests(used: Used) -> bool:
 CONSTRUCTS: Mapping[str, Callable[[Used], bool]] = {
     "WHERE, computed columns": lambda u: u.has(exp.Where) and not u.has(exp.Group),
     "inner join, any condition": lambda u: u.join() or u.join(kind="INNER"),
-    "comma and cross join": lambda u: u.join(kind="CROSS") or any(not each.args.get("on") and not each.args.get("using")
+    "comma, cross and LATERAL join": lambda u: u.join(kind="CROSS") or any(not each.args.get("on") and not each.args.get("using")
                                                                    and not each.kind and not each.side for each in u.joins),
     "self-join": _reads_twice,
     "LEFT and RIGHT OUTER JOIN": lambda u: u.join(side="LEFT") or u.join(side="RIGHT"),

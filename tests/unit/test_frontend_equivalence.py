@@ -220,6 +220,12 @@ SELECT id, CASE WHEN cid IN (SELECT cid FROM main.notes WHERE note = 'x') THEN '
 SELECT status, sum(CASE WHEN cid IN (SELECT cid FROM main.notes) THEN 1 ELSE 0 END) AS n FROM main.orders GROUP BY status
 SELECT id FROM main.orders WHERE NOT if(cid IN (SELECT cid FROM main.notes) AND id > 1, true, false)
 SELECT status, count(*) FILTER (WHERE cid IN (SELECT cid FROM main.customers)) AS n FROM main.orders GROUP BY status
+SELECT o.id, l.note FROM main.orders o, LATERAL (SELECT note FROM main.notes n WHERE n.cid = o.cid) l
+SELECT o.id, l.k, l.two FROM main.orders o LEFT JOIN LATERAL (SELECT upper(note) AS k, 2 AS two FROM main.notes n WHERE n.cid = o.cid) l ON l.k < 'Y'
+SELECT o.id, n, m FROM main.orders o, LATERAL (SELECT count(*) AS n, max(note) AS m FROM main.notes n WHERE n.cid = o.cid AND note < 'y') l
+SELECT o.id, l.n FROM main.orders o JOIN LATERAL (SELECT count(*) AS n FROM main.notes n WHERE n.cid = o.cid) l ON l.n < 2
+SELECT o.id, l.note, l.n FROM main.orders o LEFT JOIN LATERAL (SELECT note, count(*) AS n FROM main.notes n WHERE n.cid = o.cid GROUP BY note) l ON TRUE
+SELECT o.id, l.c FROM main.orders o CROSS JOIN LATERAL (SELECT max(cid) FROM main.notes) AS l(c)
 SELECT id, (SELECT name FROM main.customers c WHERE c.cid = o.cid) AS name FROM main.orders o
 SELECT id, (SELECT coalesce(name, 'none') FROM main.customers c WHERE c.cid = o.cid AND c.cid < o.price) AS name FROM main.orders o
 SELECT id, (SELECT 'known' FROM main.customers c WHERE c.cid = o.cid) AS k FROM main.orders o

@@ -1,0 +1,111 @@
+"""JOIN LATERAL (SELECT …) → ⋈ or ⟕ with the rows, or the groups, of the subquery.
+
+    l, LATERAL (SELECT y FROM r WHERE p(r) AND q(r, l))            l ⋈_q σ_p(r)
+    l LEFT JOIN LATERAL (SELECT y FROM r WHERE q(r, l)) ON c       l ⟕_{q ∧ c} r
+    l, LATERAL (SELECT count(*) FROM r WHERE r.k = l.k)            l ⟕_{k = l.k} γ_{k; count(*)}(r), COALESCE(count, 0)
+
+What may be correlated, and how, is the same as for a scalar subquery (`scalar.py`), but for the number of rows. The one group of
+all rows is there for each row of l, also where it has no rows.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, cast
+
+from sqlglot import exp
+
+from dbt_idivm.algebra.expressions import conjunction
+from dbt_idivm.algebra.operator import Operator
+from dbt_idivm.errors import finding
+from dbt_idivm.frontend.aggregate import Grouping
+from dbt_idivm.frontend.env import Env
+from dbt_idivm.frontend.existence import without_brackets
+from dbt_idivm.frontend.resolve import Resolver, bare
+from dbt_idivm.frontend.scalar import CORRELATED, correlated_rows, has_one_group, pairs_of, with_attribute, with_groups
+from dbt_idivm.frontend.scope import Entry, Scope
+from dbt_idivm.frontend.types import incomparable_operands
+from dbt_idivm.operators import Join, OuterJoin, Select
+
+if TYPE_CHECKING:
+    from dbt_idivm.frontend.query import Lowering
+
+_TRUE = cast(exp.Expr, exp.true())
+
+
+def is_joined(node: exp.Lateral) -> bool:
+    """Whether this is a subquery in a JOIN that may be LATERAL."""
+    join = node.parent
+    if not isinstance(join, exp.Join) or not isinstance(node.this, exp.Subquery) or join.method or join.args.get("using"):
+        return False
+    return join.side in ("", "LEFT") and join.kind in ("", "INNER", "CROSS", "OUTER")
+
+
+def lateral_query(lowering: Lowering, left: Operator, names: Scope, node: exp.Join, env: Env) -> tuple[Operator, Scope]:
+    """The rows before it, each with the rows that the subquery has for it."""
+    source, below = node.this, env.below(names)
+    query, name = without_brackets(source.this), source.alias or "lateral"
+    if has_one_group(query):
+        return _grouped(lowering, left, names, node, env)
+    if query.args.get("distinct"):
+        rows = lowering.query(source.this, below, name)
+        return _joined(lowering, left, names, node, env, (rows.root, [], rows.scope.entries))
+    found = correlated_rows(lowering, source.this, below, left, name)
+    return (left, names) if found is None else _joined(lowering, left, names, node, env, found)
+
+
+def _grouped(lowering: Lowering, left: Operator, names: Scope, node: exp.Join, env: Env) -> tuple[Operator, Scope]:
+    """The rows before it, each with the one group of all rows that belong to it."""
+    source, text = node.this, env.text
+    query, name = cast(exp.Select, without_brackets(source.this)), source.alias or "lateral"
+    below, place = env.below(names).within(query), text.place(source, "LATERAL")
+    rows, scope, conditions, selected = lowering.subquery(query, below)
+    pairs = pairs_of(lowering, conditions, left, rows)
+    if pairs is None or (pairs and query.args.get("having")):
+        lowering.findings.append(finding(208, place, what=CORRELATED))
+        return left, names
+    grouping = Grouping(lowering, query, below, rows, scope, name)
+    if pairs:
+        root, values = with_groups(lowering, grouping, pairs, selected, left, place)
+    else:
+        root, found = grouping.apply(selected)
+        values = list(found)
+    entries = []
+    for item, value in zip(selected, values, strict=True):
+        root, attribute = with_attribute(lowering, root, value, name)
+        entries.append(Entry((), item.name, attribute, named=item.named))
+    if not pairs:
+        return _joined(lowering, left, names, node, env, (root, [], tuple(entries)))
+    both = names.plus(_shown(lowering, tuple(entries), source, env))
+    condition = _on(lowering, both, node, env)
+    if condition == _TRUE:
+        return root, both
+    if node.side:
+        lowering.findings.append(finding(208, place, what="LEFT JOIN LATERAL of aggregates ON a condition"))
+    lowering.findings += incomparable_operands(condition, root.types, text.place(node, "JOIN"))
+    return Select(root, condition), both
+
+
+def _joined(lowering: Lowering, left: Operator, names: Scope, node: exp.Join, env: Env,
+            found: tuple[Operator, list[exp.Expr], tuple[Entry, ...]]) -> tuple[Operator, Scope]:
+    """left ⋈ or ⟕ the rows of a subquery, under its correlated conditions and ON."""
+    inner, conditions, entries = found
+    both = names.plus(_shown(lowering, entries, node.this, env))
+    condition = cast(exp.Expr, conjunction([*conditions, _on(lowering, both, node, env)]))
+    lowering.findings += incomparable_operands(condition, {**left.types, **inner.types}, env.text.place(node, "JOIN"))
+    if node.side:
+        return OuterJoin(left, inner, condition, lowering.names.outer_join(node.this.alias or "lateral")), both
+    return Join(left, inner, condition), both
+
+
+def _shown(lowering: Lowering, entries: tuple[Entry, ...], source: exp.Expr, env: Env) -> Scope:
+    """The columns under the alias of the subquery, if it has one."""
+    return lowering.aliased(Scope(entries), source, env) if source.args.get("alias") else Scope(entries)
+
+
+def _on(lowering: Lowering, names: Scope, node: exp.Join, env: Env) -> exp.Expr:
+    """The condition of the JOIN."""
+    written = node.args.get("on")
+    if written is None:
+        return _TRUE
+    lowering.refuse_aggregates(written, env, "ON")
+    return bare(Resolver(names, env, lowering.findings).resolve(written))
