@@ -27,8 +27,8 @@ CONSTRUCTS: tuple[Construct, ...] = (
     Construct("WHERE, computed columns", "select id, price * 2 as p from orders where status = 'open'"),
     Construct("inner join, any condition", "select o.id, c.name from orders o join customers c on o.cid = c.id"),
     Construct("comma, cross and LATERAL join",
-              "select o.id, c.name, l.price from orders o, customers c, lateral (select price from orders p where p.cid = c.id and "
-              "p.price < o.price) l where o.price > c.credit"),
+              "select o.id, c.name, l.price from orders o, customers c, lateral (select price from orders p where p.cid = c.id "
+              "and p.price < o.price) l where o.price > c.credit"),
     Construct("self-join", "select a.id, b.id as other from orders a join orders b on a.cid = b.cid"),
     Construct("LEFT and RIGHT OUTER JOIN", "select o.id, c.name from orders o left join customers c on o.cid = c.id"),
     Construct("FULL OUTER JOIN", "select id, price, name from orders full join customers using (id)"),

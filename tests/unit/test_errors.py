@@ -354,7 +354,7 @@ REFUSED = {
     "SELECT o.id FROM main.orders o, LATERAL (SELECT max(name) AS n FROM main.customers c WHERE c.name = o.cid) c": "208",
     "SELECT o.id FROM main.orders o, LATERAL (SELECT count(*) AS n FROM main.customers c WHERE c.cid = id HAVING n = 0) c": "208",
     "SELECT o.id FROM main.orders o, LATERAL (SELECT name FROM main.customers c WHERE c.cid = o.cid ORDER BY 1 LIMIT 1) c": "208",
-    "SELECT id FROM main.orders o LEFT JOIN LATERAL (SELECT count(*) AS n FROM main.customers c WHERE c.cid = o.cid) ON n > 1": "208",
+    "SELECT 1 FROM main.orders o LEFT JOIN LATERAL (SELECT max(cid) n FROM main.customers c WHERE c.cid = o.cid) ON n > 1": "208",
     "SELECT o.id FROM main.orders o, LATERAL (SELECT n.cid FROM main.customers n WHERE n.cid = p.cid) c, main.orders p": "221",
     "SELECT o.id, e.k FROM main.orders o RIGHT JOIN LATERAL explode(sequence(1, 2)) AS e(k)": "228",
     "SELECT o.id, e.k FROM main.orders o LEFT JOIN LATERAL explode(sequence(1, 2)) AS e(k) ON e.k = 1": "228",

@@ -5,6 +5,7 @@ import org.apache.spark.sql.catalyst.expressions.{And, Expression}
 import org.apache.spark.sql.catalyst.planning.ExtractEquiJoinKeys
 import org.apache.spark.sql.catalyst.plans._
 import org.apache.spark.sql.catalyst.plans.logical.Join
+import org.apache.spark.sql.errors.QueryExecutionErrors
 import org.apache.spark.sql.meaning.Evaluator._
 import scala.collection.mutable
 
@@ -22,8 +23,9 @@ object Joins {
     def alone(l: InternalRow): InternalRow = row(values(l, leftOutput) ++ rightOutput.map(_ => null))
     def unmatched(hit: mutable.Set[Int]): Rows =
       right.indices.filterNot(hit).map(i => row(leftOutput.map(_ => null) ++ values(right(i), rightOutput)))
-    def matched(hit: mutable.Set[Int], outer: Boolean): Rows = left.flatMap { l =>
+    def matched(hit: mutable.Set[Int], outer: Boolean, single: Boolean = false): Rows = left.flatMap { l =>
       val found = partners(l)
+      if (single && found.length > 1) throw QueryExecutionErrors.scalarSubqueryReturnsMultipleRows()
       hit ++= found
       if (found.isEmpty && outer) Seq(alone(l)) else found.map(i => pair(l, right(i)))
     }
@@ -33,7 +35,8 @@ object Joins {
       case LeftSemi => left.filter(partners(_).nonEmpty)
       case LeftAnti => left.filter(partners(_).isEmpty)
       case ExistenceJoin(_) => left.map(l => row(values(l, leftOutput) :+ partners(l).nonEmpty))
-      case LeftOuter | LeftSingle => matched(hit, outer = true)
+      case LeftOuter => matched(hit, outer = true)
+      case LeftSingle => matched(hit, outer = true, single = true)
       case RightOuter => matched(hit, outer = false) ++ unmatched(hit)
       case FullOuter => matched(hit, outer = true) ++ unmatched(hit)
       case other => throw new UnsupportedOperationException(s"no evaluation of a $other join")
