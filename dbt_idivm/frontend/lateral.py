@@ -16,7 +16,7 @@ from sqlglot import exp
 
 from dbt_idivm.algebra.expressions import conjunction
 from dbt_idivm.algebra.operator import Operator
-from dbt_idivm.errors import finding
+from dbt_idivm.errors import IdivmError, finding
 from dbt_idivm.frontend.aggregate import Grouping
 from dbt_idivm.frontend.env import Env
 from dbt_idivm.frontend.existence import without_brackets
@@ -50,7 +50,9 @@ def lateral_query(lowering: Lowering, left: Operator, names: Scope, node: exp.Jo
         rows = lowering.query(source.this, below, name)
         return _joined(lowering, left, names, node, env, (rows.root, [], rows.scope.entries))
     found = correlated_rows(lowering, source.this, below, left, name)
-    return (left, names) if found is None else _joined(lowering, left, names, node, env, found)
+    if found is None:
+        raise IdivmError(lowering.findings)  # what comes after it is not looked at, because its columns are missing
+    return _joined(lowering, left, names, node, env, found)
 
 
 def _grouped(lowering: Lowering, left: Operator, names: Scope, node: exp.Join, env: Env) -> tuple[Operator, Scope]:
@@ -61,8 +63,7 @@ def _grouped(lowering: Lowering, left: Operator, names: Scope, node: exp.Join, e
     rows, scope, conditions, selected = lowering.subquery(query, below)
     pairs = pairs_of(lowering, conditions, left, rows)
     if pairs is None or (pairs and query.args.get("having")):
-        lowering.findings.append(finding(208, place, what=CORRELATED))
-        return left, names
+        raise lowering.stopped_by(finding(208, place, what=CORRELATED))
     grouping = Grouping(lowering, query, below, rows, scope, name)
     if pairs:
         root, values = with_groups(lowering, grouping, pairs, selected, left, place)

@@ -197,6 +197,11 @@ def test_words_that_are_functions_where_no_column_has_the_name() -> None:
     assert lowered("SELECT user FROM (SELECT x AS user FROM s.t) q").output == (("user", "t__x"),)
 
 
+def test_the_columns_of_a_refused_lateral_subquery_are_not_reported() -> None:
+    for query in ("SELECT count(*) AS n FROM s.u WHERE u.x > t.x", "SELECT count(*) AS n FROM s.u WHERE u.x > t.x GROUP BY u.x"):
+        assert codes(f"SELECT l.*, n FROM s.t, LATERAL ({query}) AS l") == ("IDIVM-208",)
+
+
 def test_aggregates_by_their_other_names() -> None:
     assert printed("SELECT mean(x) AS m FROM s.t") == printed("SELECT avg(x) AS m FROM s.t")
     assert codes("SELECT some(x > 1) AS b FROM s.t") == codes("SELECT any(x > 1) AS b FROM s.t") == ("IDIVM-216",)
