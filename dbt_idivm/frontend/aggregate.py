@@ -8,19 +8,8 @@ from typing import TYPE_CHECKING, Protocol, cast
 
 from sqlglot import exp
 
-from dbt_idivm.algebra.aggregates import (
-    LISTS,
-    equal_is_identical,
-    function_of,
-    is_collection,
-    is_settled,
-    is_sorting,
-    name_of,
-    operands_of,
-    value_of,
-)
+from dbt_idivm.algebra.aggregates import function_of, operands_of, value_of
 from dbt_idivm.algebra.expressions import DIALECT, as_written, attributes, column, short
-from dbt_idivm.algebra.inference import certain_type_of_parts
 from dbt_idivm.algebra.operator import Operator
 from dbt_idivm.cached import cached_property
 from dbt_idivm.errors import Finding, finding
@@ -41,6 +30,7 @@ from dbt_idivm.frontend.resolve import (
 )
 from dbt_idivm.frontend.scope import Entry, Scope
 from dbt_idivm.frontend.types import incomparable_attributes
+from dbt_idivm.frontend.unsettled import unsettled
 from dbt_idivm.operators import Aggregate, Project, Select
 from dbt_idivm.operators.aggregate import Call
 
@@ -274,7 +264,8 @@ class Grouping:
         function = cast(exp.AggFunc, function_of(whole))
         if self._is_nested(whole, function, raw):
             return Call.of("", "count")
-        self._refuse_unsettled(whole, function, raw)
+        if (what := unsettled(whole, self.rows)) is not None:
+            self._report(207, raw, function=what)
         call = Call("", whole)
         if not call.function:
             for operand in operands_of(whole):
@@ -295,23 +286,6 @@ class Grouping:
             return False
         self._report(229, raw, what=f"an aggregate or a window function inside {name}")
         return True
-
-    # Wrong without it: -0.0 and 0.0 come in the order of their rows, and are one element of collect_set.
-    def _refuse_unsettled(self, whole: exp.Expr, function: exp.AggFunc, raw: exp.Expr) -> None:
-        """A list has one value only if it is sorted, and its equal elements are identical."""
-        if name_of(function) not in LISTS and not (is_collection(function) and (is_sorting(whole) or function is whole)):
-            return
-        if not is_settled(function):
-            self._report(207, raw, function=as_written(whole))
-            return
-        kind = certain_type_of_parts(value_of(function), self.rows.certain_types)
-        if kind is None:
-            why = "of a type that the planner is not certain of (CAST what it collects),"
-        elif equal_is_identical(kind):
-            return
-        else:
-            why = f"of {kind.sql(DIALECT)}, of which equal values may differ as 0.0 and -0.0 do,"
-        self._report(207, raw, function=f"{as_written(whole)} {why}")
 
     def _attribute(self, expression: exp.Expr, alias: str) -> str:
         """The attribute below γ that holds the expression."""

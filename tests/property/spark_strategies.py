@@ -499,7 +499,8 @@ def aggregates(d: Drawn) -> Query:
     def one() -> str:
         x, y = d.of("a", "b", "p", "a + b", "CAST(s IS NULL AS INT)"), d.of("b", "p", "k", "a - 1", "a")
         listed = d.of("a", "s", "p", "CAST(b AS STRING)", "struct(b, s)", "CASE WHEN a > 1 THEN s END")
-        collected = f"{d.of('collect_list(', 'collect_set(', 'array_agg(', 'collect_list(DISTINCT ')}{listed})"
+        lists = ("collect_list(", "array_agg(", "collect_list(DISTINCT ")
+        collected = f"{d.of(*lists, *(() if 'struct' in listed else ('collect_set(',)))}{listed})"
         of_pairs = d.of("corr", "covar_pop", "covar_samp", "regr_slope", "regr_r2", "regr_count", "regr_avgx", "regr_syy")
         delimiter = d.of("", ", '-'", ", chr(44)")
         call = d.of(f"count(DISTINCT {x}, {y})", f"count({x}, s)", f"approx_count_distinct({x})", f"{of_pairs}({x}, {y})",

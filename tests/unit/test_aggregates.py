@@ -75,7 +75,7 @@ def test_certain_type_of_parts(sql: str, kind: str | None) -> None:
 
 
 @pytest.mark.parametrize("value", ["x", "s", "v", "days", "at", "b", "struct(x, s)", "CAST(d AS DECIMAL(10, 2))"])
-@pytest.mark.parametrize("sorting", ["array_sort(collect_list({}))", "sort_array(collect_set({}), false)",
+@pytest.mark.parametrize("sorting", ["array_sort(collect_list({}))", "sort_array(collect_list(DISTINCT {}), false)",
                                      "array_sort(array_agg({}) FILTER (WHERE x > 1))"])
 def test_a_sorted_list_is_maintained(value: str, sorting: str) -> None:
     assert isinstance(aggregate(sorting.format(value)), Aggregate)
@@ -87,6 +87,19 @@ def test_a_sorted_list_is_maintained(value: str, sorting: str) -> None:
 def test_a_list_of_what_may_differ_though_it_is_equal_is_refused(value: str, sorting: str) -> None:
     with pytest.raises(IdivmError, match="IDIVM-207"):
         aggregate(sorting.format(value))
+
+
+@pytest.mark.parametrize("value", ["days", "struct(x, s)", "split(s, ',')", "reverse(points)"])
+@pytest.mark.parametrize("form", ["array_sort(collect_set({}))", "size(collect_set({}))"])
+def test_a_set_of_what_has_parts_is_refused(value: str, form: str) -> None:
+    with pytest.raises(IdivmError, match="IDIVM-207"):
+        aggregate(form.format(value))
+
+
+@pytest.mark.parametrize("call", ["array_sort(collect_set(x))", "sort_array(collect_set(s) FILTER (WHERE x > 1), false)",
+                                  "size(collect_set(d))", "size(collect_set(upper(s)))", "size(collect_list(days))"])
+def test_other_sets_and_sizes_are_maintained(call: str) -> None:
+    assert isinstance(aggregate(call), Aggregate)
 
 
 @pytest.mark.parametrize("call", ["count(DISTINCT x, s)", "count(x, s)", "regr_count(x, k)", "size(collect_list(x))"])
