@@ -69,7 +69,7 @@ def counts_rows(node: Aggregate, call: Call) -> bool:
 
 
 def counts_values(node: Aggregate, call: Call) -> bool:
-    return call.argument is not None
+    return call.argument is not None and not call.distinct
 
 
 def sums_small_integers(node: Aggregate, call: Call) -> bool:
