@@ -102,7 +102,8 @@ def test_other_sets_and_sizes_are_maintained(call: str) -> None:
     assert isinstance(aggregate(call), Aggregate)
 
 
-@pytest.mark.parametrize("call", ["count(DISTINCT x)", "count(DISTINCT x, s)", "count(x, s)", "regr_count(x, k)", "size(collect_list(x))"])
+@pytest.mark.parametrize("call", ["count(DISTINCT x)", "count(DISTINCT x, s)", "count(x, s)", "regr_count(x, k)",
+                                  "size(collect_list(x))"])
 def test_nothing_is_added_to_them(call: str) -> None:
     assert additive_calls(aggregate(call)) == ()
 
