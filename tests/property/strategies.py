@@ -457,7 +457,9 @@ class Grammar:
         (a, b), (c, d) = self.one_of(*pairs), self.one_of(*pairs)
         word = self.one_of("SELECT", "SELECT DISTINCT")
         rows = f"FROM {source}{tail}"
-        return str(self.one_of(f"{a} IN ({word} {b} {rows})", f"({a}, {c}) IN ({word} {b}, {d} {rows})"))
+        if any(name in tail for name, _ in columns) or self.one_of(True, False):
+            return f"{a} IN ({word} {b} {rows})"
+        return f"({a}, {c}) IN ({word} {b}, {d} {rows})"  # DuckDB has no correlated one
 
     def item(self, kind: str, columns: list[Column]) -> str:
         """An item of the select list."""
