@@ -16,6 +16,8 @@ DIGITS = {Type.TINYINT: 3, Type.SMALLINT: 5, Type.INT: 10, Type.BIGINT: 20}
 _NUMERIC = frozenset({*DIGITS, Type.DECIMAL, Type.FLOAT, Type.DOUBLE})
 _TEXT = frozenset({Type.TEXT, Type.VARCHAR, Type.CHAR})
 _INCOMPARABLE = frozenset({Type.MAP, Type.VARIANT, Type.OBJECT})
+_KEYS = frozenset({*DIGITS, Type.DECIMAL, Type.FLOAT, Type.DOUBLE, Type.BOOLEAN, Type.TEXT, Type.VARCHAR, Type.CHAR, Type.DATE,
+                   Type.TIMESTAMP, Type.TIMESTAMPTZ, Type.TIMESTAMPLTZ, Type.TIMESTAMPNTZ})
 _BLURRED = frozenset({Type.FLOAT, Type.DOUBLE, Type.MAP, Type.UNKNOWN, Type.OBJECT})
 # A sum of DECIMAL(p, s) is DECIMAL(p + 10, s), and adding two of them takes a digit more; past 38 Spark cuts the scale.
 _WIDEST_SUMMED = 27
@@ -226,16 +228,27 @@ def is_incomparable(kind: exp.DataType) -> bool:
     return any(part.this in _INCOMPARABLE for part in kind.find_all(exp.DataType))
 
 
+def is_comparable(kind: exp.DataType) -> bool:
+    """Whether values of the type certainly can be compared: what is not known may be a MAP."""
+    return is_known(kind) and not is_incomparable(kind)
+
+
 def cannot_be_carried(kind: exp.DataType) -> bool:
     """Whether no net diff can be computed for values of this type, because not even what is written of them distinguishes them: a
-    VARIANT, and a MAP whose keys are no scalars. False for a struct that DESCRIBE truncates."""
-    return any(part.this == Type.VARIANT or (part.this == Type.MAP and _has_nested_keys(part))
+    VARIANT, and a MAP whose keys are not written as they are. False for a struct that DESCRIBE truncates."""
+    return any(part.this == Type.VARIANT or (part.this == Type.MAP and not _has_written_keys(part))
                for part in kind.find_all(exp.DataType))
 
 
-def _has_nested_keys(kind: exp.DataType) -> bool:
+def _has_written_keys(kind: exp.DataType) -> bool:
+    """Whether JSON shows the keys. Of an array, a struct or bytes it shows the identity of an object in the JVM."""
     key = kind.expressions[0] if kind.expressions else None
-    return not isinstance(key, exp.DataType) or bool(key.expressions and key.args.get("nested")) or is_incomparable(key)
+    return isinstance(key, exp.DataType) and key.this in _KEYS
+
+
+def is_known(kind: exp.DataType) -> bool:
+    """Whether the type is known with all its parts."""
+    return all(part.this != Type.UNKNOWN for part in kind.find_all(exp.DataType))
 
 
 def name_of_type(kind: exp.DataType) -> str:

@@ -16,7 +16,7 @@ from sqlglot import exp
 from dbt_idivm.algebra.bags import union_all
 from dbt_idivm.algebra.block import Block, Source, subquery
 from dbt_idivm.algebra.expressions import alias, column, same
-from dbt_idivm.algebra.types import distinguishable, is_blurred, is_incomparable
+from dbt_idivm.algebra.types import distinguishable, is_blurred, is_comparable
 from dbt_idivm.script.binding import StatementBinder
 from dbt_idivm.script.merge import OP, SOURCE, TARGET, Merge, op_is
 from dbt_idivm.script.stored import Stored
@@ -57,7 +57,7 @@ def counted(view: Stored, parts: Sequence[exp.Query]) -> exp.Select:
 def replace_copies(view: Stored, changed: exp.Select, merge: Merge) -> exp.Select:
     """The source for `merge`, whose clauses are added. `changed`: distinct view rows, COPIES in the post-state, and STORED."""
     names, types = view.root.columns, view.root.types
-    merge.on(op_is("D"), *(same(Merge.target(view.stored(n)), column(n, SOURCE)) for n in names if not is_incomparable(types[n])))
+    merge.on(op_is("D"), *(same(Merge.target(view.stored(n)), column(n, SOURCE)) for n in names if is_comparable(types[n])))
     merge.on(*(same(distinguishable(Merge.target(view.stored(n)), types[n]), distinguishable(column(n, SOURCE), types[n]))
                for n in names if is_blurred(types[n])))
     merge.matched_delete(None)

@@ -19,7 +19,7 @@ from dbt_idivm.algebra.expressions import alias, column
 from dbt_idivm.algebra.lookups import named_block
 from dbt_idivm.algebra.operator import SIGN, Operator
 from dbt_idivm.algebra.relation import Relation
-from dbt_idivm.algebra.types import is_float
+from dbt_idivm.algebra.types import is_comparable, is_float
 from dbt_idivm.operators.scan import DiffRows
 from dbt_idivm.script.binding import StatementBinder
 from dbt_idivm.script.dialect import WEIGHT, net_rows
@@ -110,10 +110,14 @@ def _by_id(view: Stored, merge: Merge) -> exp.Select:
 
 
 def _by_copies(view: Stored, binder: StatementBinder, target: str, merge: Merge) -> exp.Select:
-    """The view is read for the rows that changed: the new number of copies is the stored number plus the net weight."""
+    """The view is read for the rows that changed: the new number of copies is the stored number plus the net weight.
+
+    More rows may be read, those that differ in what cannot be compared alone.
+    """
     names = view.root.columns
+    compared = tuple(name for name in names if is_comparable(view.root.types[name]))
     old = stored_rows(view, binder, target)
-    old = old.filter(exists(named_block(NET, names, binder.alias(NET)), old, names))
+    old = old.filter(exists(named_block(NET, names, binder.alias(NET)), old, compared))
     parts = [exp.Select(expressions=[*(column(name) for name in names), alias(column(WEIGHT), COPIES),
                                      alias(exp.Literal.number(0), STORED)]).from_(NET),
              old.select().select(alias(exp.Literal.number(1), COPIES), alias(exp.Literal.number(1), STORED), copy=False)]

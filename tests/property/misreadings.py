@@ -347,4 +347,15 @@ MISREADINGS = {
     "the sign of a zero in copies of an array": build(
         "t(x double)", "SELECT array(x) AS a FROM t", {"t": [("0.0",), ("-0.0",)]}, {"t": [("-0.0",), ("-0.0",)]},
         {"t": [("0.0",), ("-0.0",), ("0.0",)]}),
+    **{f"copies of maps: {sql}": build(
+        "u(s string, x int)", f"SELECT {sql} FROM u", {"u": [("a", 1), ("a", 1), ("b", 2)]}, {"u": [("a", 1), ("b", 2)]},
+        {"u": [("b", 2), ("c", 2), ("c", 2)]}, {"u": []})
+       for sql in ("str_to_map(s) AS m", "map('k', s) AS m, x", "map('k', s) AS m", "x, array(map(s, x)) AS m",
+                   "from_json(s, 'map<string,string>') AS m, x")},
+    "maps of rows with a key": build(
+        "t(k int, x int, s string; k)\nu(k int, y int; k)",
+        "SELECT t.k, map('v', t.x, 'w', u.y) AS m, str_to_map(t.s, ',', ':') AS n FROM t LEFT JOIN u ON t.x = u.k",
+        {"t": [(1, 1, "a:1,b:2"), (2, 2, "a:1"), (3, 1, None)], "u": [(1, 5), (2, 6)]},
+        {"t": [(1, 1, "b:2,a:1"), (2, 2, "a:1"), (3, 1, "")], "u": [(1, 5), (2, 7)]},
+        {"t": [(1, 2, "b:2,a:1"), (3, 1, "a:1")]}, {"t": [(4, 1, "x:")], "u": []}),
 }

@@ -19,7 +19,7 @@ CATALOG = Catalog({"t": TableInfo("t", COLUMNS, ("id",), "test"), "bag": TableIn
     "select id, v from t", "select id, ms from t", "select id, array(map(s, id)) as made from t", "select m from bag",
     "select t.id from t join bag on t.id = bag.id where bag.m['a'] > 1", "select m, count(*) as n from t group by m",
     "select distinct m from t", "select t.id from t join t as u on t.m = u.m", "select max(m) as x from t",
-    "select m from t intersect select m from t",
+    "select m from t intersect select m from t", "select id, map(cast(id as binary), id) as made from t",
 ])
 def test_refused(sql: str) -> None:
     with pytest.raises(IdivmError) as error:

@@ -296,6 +296,19 @@ def test_a_select_that_only_the_planner_refuses_is_built_as_it_is(engine: FakeEn
         engine.drive(model(wrong.sql, KEY, on_unsupported="error"))
 
 
+def test_a_type_that_only_spark_knows_may_be_one_that_no_view_can_be_maintained_with(engine: FakeEngine) -> None:
+    of_unknown_type = model("select id, from_json(cast(id as string), 'variant') as v from main.o", KEY)
+    engine.query_columns = {"id": "int", "v": "map<string,int>"}
+    assert engine.drive(of_unknown_type).reason is None
+    for kind in ("variant", "array<variant>", "map<binary,int>"):
+        engine.query_columns = {"id": "int", "v": kind}
+        outcome = engine.drive(replace(of_unknown_type, full_refresh=True))
+        assert outcome.mode == "full" and engine.tables["main.v"].kind != "VIEW"
+        with pytest.raises(IdivmError) as caught:
+            engine.drive(model(of_unknown_type.sql, KEY, on_unsupported="error"))
+        assert caught.value.codes == ("IDIVM-218",)
+
+
 def test_a_select_that_only_spark_can_read_is_built_on_each_run(engine: FakeEngine) -> None:
     """Nobody knows what it reads, so that nothing says that nothing is new."""
     unread = model("select id from main.o |> set id = 2", KEY)

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import replace
 
+from dbt_idivm.algebra.types import cannot_be_carried, is_known, type_of
 from dbt_idivm.compiler import compile_plan
 from dbt_idivm.context import Caching, Catalog, TableInfo
 from dbt_idivm.errors import Finding, IdivmError, finding, nearest
@@ -45,6 +46,7 @@ def plan_model(job: Job, stored: StoredView) -> Steps[Planned]:
     try:
         plan = yield from _compile(job, inputs, keys)
         unsupported = yield from unsupported_types(job.client, plan.base_scans)
+        unsupported += yield from _unsupported_outputs(job, plan)
         if unsupported or inputs.obstacles:
             raise IdivmError(unsupported)
     except IdivmError as found:
@@ -97,6 +99,16 @@ def _compile(job: Job, inputs: Inputs, keys: Mapping[str, Key]) -> Steps[Plan]:
             return plan
         rows = yield from job.client.ask(job.client.commands.describe_query(cache_sql(job.dialect, plan, asked)))
         stored[asked.table] = {str(row[0]): str(row[1]) for row in rows.rows}
+
+
+def _unsupported_outputs(job: Job, plan: Plan) -> Steps[list[Finding]]:
+    """Why the view cannot store what it selects, where the engine has to be asked for a type: a VARIANT is found to be one."""
+    shown = [column for column in plan.columns if not column.hidden]
+    if all(is_known(plan.root.types[column.attribute]) for column in shown):
+        return []
+    rows = yield from job.client.ask(job.client.commands.describe_query(job.request.sql))
+    return [finding(218, column=name, type=kind, use="the view") for name, kind, *_ in rows.rows
+            if cannot_be_carried(type_of(str(kind)))]
 
 
 def cache_sql(dialect: Dialect, plan: Plan, cache: Cache) -> str:
