@@ -841,7 +841,7 @@ def computed_above(patch: Patch) -> None:
 
 
 def no_group_counts_null(patch: Patch) -> None:
-    patch.setattr(scalar, "_or_zero", lambda value, counts: value)
+    patch.setattr(scalar, "_or_nothing", lambda value, nothing: value)
 
 
 SCALARS = (
