@@ -191,7 +191,8 @@ def _columns(plan: Plan, *, hidden: bool = False) -> tuple[Attribute, ...]:
 
 
 def _declared(node: Node) -> tuple[Attribute, ...]:
-    """The columns in properties files, if each one has its type; those of a seed by its `column_types`."""
-    columns = [(column["name"], column.get("data_type")) for column in node.get("columns", {}).values()]
-    columns = columns or list((node["config"].get("column_types") or {}).items())
-    return tuple(Attribute(str(name), str(kind)) for name, kind in columns) if all(kind for _, kind in columns) else ()
+    """The columns in properties files, if each one has its type; those of a seed may have it in `column_types`."""
+    types: dict[str, Any] = dict(node["config"].get("column_types") or {})
+    for column in node.get("columns", {}).values():
+        types[column["name"]] = column.get("data_type") or types.get(column["name"])
+    return tuple(Attribute(str(name), str(kind)) for name, kind in types.items()) if all(types.values()) else ()

@@ -114,6 +114,18 @@ def test_retry_goes_on_where_a_run_failed(own: Any) -> None:
     assert modes(results) == {"totals": "full"} and totals(own) == [(1, 58), (2, 104)]
 
 
+def test_explain_a_project_before_its_first_run(project: Any) -> None:
+    """`dbt compile` compiles tests of models that are not built, too. Types come from properties, here of a seed."""
+    project.write("seeds/orders.csv", "id,cust,price\n1,1,10\n")
+    typed = "config: {column_types: {id: bigint, cust: bigint, price: bigint}}"
+    for name, sql in MODELS.items():
+        project.write(f"models/{name}.sql", idivm(sql))
+    project.write("models/m.yml", PROPERTIES.replace("config: {event_time: at}", typed))
+    project.dbt("compile")
+    result = CliRunner().invoke(main, ["explain", "--project", str(project.root)])
+    assert result.exit_code == 0 and "2 of 2 models are maintained incrementally (100%)" in result.output
+
+
 def test_show_compile_ls_and_docs(shop: Any, capsys: pytest.CaptureFixture[str]) -> None:
     before = shop.sql("describe history {schema}.cheap")
     shown = shop.dbt("show", "--select", "totals").results[0].agate_table
