@@ -21,7 +21,7 @@ from dbt_idivm.frontend.aggregate import Grouping
 from dbt_idivm.frontend.env import Env
 from dbt_idivm.frontend.existence import without_brackets
 from dbt_idivm.frontend.resolve import Resolver, bare
-from dbt_idivm.frontend.scalar import CORRELATED, correlated_rows, has_one_group, pairs_of, with_attribute, with_groups
+from dbt_idivm.frontend.scalar import CORRELATED, correlated_rows, has_one_group, pairs_of, with_entries, with_groups
 from dbt_idivm.frontend.scope import Entry, Scope
 from dbt_idivm.frontend.types import incomparable_operands
 from dbt_idivm.operators import Join, OuterJoin, Select
@@ -70,13 +70,10 @@ def _grouped(lowering: Lowering, left: Operator, names: Scope, node: exp.Join, e
     else:
         root, found = grouping.apply(selected)
         values = list(found)
-    entries = []
-    for item, value in zip(selected, values, strict=True):
-        root, attribute = with_attribute(lowering, root, value, name)
-        entries.append(Entry((), item.name, attribute, named=item.named))
+    root, entries = with_entries(lowering, root, selected, values, name)
     if not pairs:
-        return _joined(lowering, left, names, node, env, (root, [], tuple(entries)))
-    both = names.plus(_shown(lowering, tuple(entries), source, env))
+        return _joined(lowering, left, names, node, env, (root, [], entries))
+    both = names.plus(_shown(lowering, entries, source, env))
     condition = _on(lowering, both, node, env)
     if condition == _TRUE:
         return root, both

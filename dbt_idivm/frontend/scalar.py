@@ -200,11 +200,18 @@ def correlated_rows(lowering: Lowering, node: exp.Expr, env: Env, root: Operator
         keys = [grouping.key(mine) for _, mine in pairs]
         rows, found = grouping.apply(selected)
         conditions, values = _equalities(pairs, keys), list(found)
+    rows, entries = with_entries(lowering, rows, selected, values, name)
+    return rows, conditions, entries
+
+
+def with_entries(lowering: Lowering, rows: Operator, items: Sequence[SelectItem], values: Sequence[exp.Expr],
+                 name: str) -> tuple[Operator, tuple[Entry, ...]]:
+    """The rows with the values of a select list as attributes, and what these are called."""
     entries = []
-    for item, value in zip(selected, values, strict=True):
+    for item, value in zip(items, values, strict=True):
         rows, attribute = with_attribute(lowering, rows, value, name)
         entries.append(Entry((), item.name, attribute, named=item.named))
-    return rows, conditions, tuple(entries)
+    return rows, tuple(entries)
 
 
 def with_attribute(lowering: Lowering, rows: Operator, value: exp.Expr, name: str) -> tuple[Operator, str]:
