@@ -16,7 +16,7 @@ from typing import Any
 from dbt_idivm.algebra.types import name_of_type
 from dbt_idivm.cached import cached_property
 from dbt_idivm.compiler import compile_plan
-from dbt_idivm.context import Caching, Catalog, TableInfo
+from dbt_idivm.context import Caching, Catalog
 from dbt_idivm.declared_keys import KeyIndex, written_name
 from dbt_idivm.errors import Finding, IdivmError, finding
 from dbt_idivm.explain import maintained
@@ -27,6 +27,7 @@ from dbt_idivm.refresh.catalog.relations import IDS, Described
 from dbt_idivm.refresh.catalog.stored_view import HIDDEN_SUFFIX
 from dbt_idivm.refresh.checks.keys import choose_keys
 from dbt_idivm.refresh.decide.config import model_config
+from dbt_idivm.refresh.decide.planning import table_info
 from dbt_idivm.refresh.protocol import ModelRequest
 from dbt_idivm.relation_name import with_suffix
 from dbt_idivm.schema_file import SchemaFileError
@@ -107,9 +108,7 @@ class Project:
         request = ModelRequest(node["name"], node["schema"], node.get("alias") or node["name"], sql,
                                keys=self.keys.keys(node), input_names=self.keys.input_names(node))
         keys = choose_keys(request, config.keys, inputs)
-        tables = {name: TableInfo(name, found.facts.columns, keys[name].columns if name in keys else None,
-                                  keys[name].declared if name in keys else "", found.table if found.table != name else None,
-                                  found.visible) for name, found in inputs.tables.items()}
+        tables = {name: table_info(found, keys.get(name)) for name, found in inputs.tables.items()}
         lowered = lower(sql, Catalog(tables, inputs.views))
         caching = Caching(config.caches, request.relation, lowered.subviews)
         return compile_plan(lowered.root, lowered.output, ways=config.ways, caching=caching)

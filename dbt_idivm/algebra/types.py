@@ -16,8 +16,8 @@ DIGITS = {Type.TINYINT: 3, Type.SMALLINT: 5, Type.INT: 10, Type.BIGINT: 20}
 _NUMERIC = frozenset({*DIGITS, Type.DECIMAL, Type.FLOAT, Type.DOUBLE})
 _TEXT = frozenset({Type.TEXT, Type.VARCHAR, Type.CHAR})
 _INCOMPARABLE = frozenset({Type.MAP, Type.VARIANT, Type.OBJECT})
-_KEYS = frozenset({*DIGITS, Type.DECIMAL, Type.FLOAT, Type.DOUBLE, Type.BOOLEAN, Type.TEXT, Type.VARCHAR, Type.CHAR, Type.DATE,
-                   Type.TIMESTAMP, Type.TIMESTAMPTZ, Type.TIMESTAMPLTZ, Type.TIMESTAMPNTZ})
+_KEYS = frozenset({*_NUMERIC, *_TEXT, Type.BOOLEAN, Type.DATE, Type.TIMESTAMP, Type.TIMESTAMPTZ, Type.TIMESTAMPLTZ,
+                   Type.TIMESTAMPNTZ})
 _BLURRED = frozenset({Type.FLOAT, Type.DOUBLE, Type.MAP, Type.UNKNOWN, Type.OBJECT})
 # A sum of DECIMAL(p, s) is DECIMAL(p + 10, s), and adding two of them takes a digit more; past 38 Spark cuts the scale.
 _WIDEST_SUMMED = 27
@@ -184,9 +184,11 @@ def distinguishable(value: exp.Expr, kind: exp.DataType) -> exp.Expr:
     The text of an array or a struct alone would not do: that of ['a, b'] is that of ['a', 'b']. JSON quotes strings, but has
     timestamps without microseconds, so both are compared.
     """
+    if not is_blurred(kind):
+        return value
     text = exp.Cast(this=value, to=exp.DataType(this=Type.TEXT))
-    if is_float(kind) or not is_blurred(kind):
-        return text if is_float(kind) else value
+    if is_float(kind):
+        return text
     field = exp.PropertyEQ(this=exp.to_identifier("v"), expression=value.copy())
     json = exp.Anonymous(this="TO_JSON", expressions=[exp.Struct(expressions=[field])])
     return exp.DPipe(this=json, expression=text, safe=True)

@@ -93,7 +93,7 @@ def _replace(job: Job, wanted: Build, there: Described, stored: StoredView) -> S
     latest = stored.latest if stored.table == table else None
     if latest is None and not there.lost:
         latest = yield from history.latest(job.client, table)
-    guard = Guard(f"idivm:{table}", latest.version) if latest is not None else None
+    guard = Guard.of(table, latest.version) if latest is not None else None
     write = committed(job.client, statement, wanted.state.json(), guard)
     yield from all_partitions(job.client, write) if there.is_partitioned else write
     found = yield from own_commit(job.client, table, latest, wanted.state)

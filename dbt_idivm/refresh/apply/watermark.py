@@ -88,7 +88,7 @@ def move_watermark(work: Work, new: State) -> Steps[Rows]:
 def guard_of(stored: StoredView) -> Guard:
     """That of a write which starts from what is stored."""
     assert stored.latest is not None
-    return Guard(f"idivm:{stored.table}", stored.latest.version)
+    return Guard.of(stored.table, stored.latest.version)
 
 
 def is_due(job: Job, stored: StoredView, moved: Mapping[str, Move]) -> bool:

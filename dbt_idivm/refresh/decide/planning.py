@@ -79,7 +79,7 @@ def without_plan(job: Job, planned: Planned, misread: Proof) -> Planned:
 
 def _compile(job: Job, inputs: Inputs, keys: Mapping[str, Key]) -> Steps[Plan]:
     """The plan. The engine is asked for the types of UNIONs, and of each cache in turn: what comes after depends on them."""
-    tables = {name: _table_info(found, keys.get(name)) for name, found in inputs.tables.items()}
+    tables = {name: table_info(found, keys.get(name)) for name, found in inputs.tables.items()}
     catalog = Catalog(tables, inputs.views)
     lowered = lower(job.request.sql, catalog)
     while lowered.untyped_unions:
@@ -116,7 +116,8 @@ def cache_sql(dialect: Dialect, plan: Plan, cache: Cache) -> str:
     return dialect.sql(full_query(over_tables(cache.plan, plan.caches), Binding(dialect=dialect)))
 
 
-def _table_info(found: Input, key: Key | None) -> TableInfo:
+def table_info(found: Input, key: Key | None) -> TableInfo:
+    """An input as the planner sees it."""
     return TableInfo(found.name, found.facts.columns, key.columns if key else None, key.declared if key else "",
                      found.table if found.table != found.name else None, found.visible)
 

@@ -24,6 +24,11 @@ class Guard:
     application: str
     number: int
 
+    @classmethod
+    def of(cls, table: str, version: int) -> Guard:
+        """That of a write into the table which starts from the version."""
+        return cls(f"idivm:{table}", version)
+
 
 class CommitProtocol(Protocol):
     """The statements around a write whose commit is to carry metadata, and where the metadata is in the history."""
