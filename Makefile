@@ -22,7 +22,7 @@ test: java $(VENV)/.compiled $(VENV)/.jars ## lint, then the default test suite
 spark: java $(VENV)/.dev $(VENV)/.jars ## every test on Spark + Delta, of which the default suite has a part: about an hour
 	$(BIN)/python -m pytest -n 2 --dist loadfile --no-loadscope-reorder $(addprefix tests/,functional install) $(PYTEST_ARGS)
 
-property: java $(VENV)/.compiled ## 20,000 random cases of maintenance against recomputation on each of two engines, and what they reached
+property: java $(VENV)/.compiled ## 100,000 random cases of maintenance against recomputation, on two engines, and what they reached: hours
 	$(BIN)/python -m pytest -n 2 --dist worksteal tests/property --hypothesis-profile=long --every-rule -q $(PYTEST_ARGS)
 
 faults: java $(VENV)/.dev $(VENV)/.jars ## interrupt refreshes at every statement, kill dbt twenty times, and count the results

@@ -112,6 +112,7 @@ def test_a_rebuild_leaves_keys_to_the_refresh_that_relies_on_them(shop: Project)
     assert shop.refresh(above).mode == "incremental" and shop.is_exact(above)
 
 
+@pytest.mark.long
 def test_the_settings_of_a_large_merge_are_the_session_s_again(shop: Project, monkeypatch: pytest.MonkeyPatch) -> None:
     """One of them was set for the session, the other one was not; also after a statement that failed."""
     monkeypatch.setattr(incremental, "LARGE", 0)

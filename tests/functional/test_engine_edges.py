@@ -71,6 +71,7 @@ def test_an_error_while_rows_are_written_is_named(edges: Project) -> None:
         edges.refresh(edges.model("m", "select k, a / b as x from $.t", KEYS))
 
 
+@pytest.mark.long
 def test_rows_of_nothing_but_null(edges: Project) -> None:
     """Delta with deletion vectors takes a missing target row for a match of such a row (ADR 0018)."""
     edges.table("log", "a int, s string", "(1, 'x')", "(2, 'y')")

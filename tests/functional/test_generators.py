@@ -51,6 +51,7 @@ def maintained(blog: Project, names: tuple[str, ...], strategy: str) -> set[str 
     return first | blog.refreshed(views)
 
 
+@pytest.mark.long
 def test_elements(blog: Project) -> None:
     assert maintained(blog, ("words", "counts"), "id") <= {"id", "recompute"}
 

@@ -42,6 +42,7 @@ def maintained(shop: Project, names: tuple[str, ...], strategy: str) -> set[str 
     return first | then | shop.refreshed(views)
 
 
+@pytest.mark.long
 def test_by_idiffs(shop: Project) -> None:
     assert maintained(shop, ("rollup",), "id") == {"id"}
 

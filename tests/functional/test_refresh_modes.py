@@ -59,6 +59,7 @@ def test_direct(shop: Project) -> None:
     assert refreshed(shop, model).mode == "noop"
 
 
+@pytest.mark.long
 def test_append(shop: Project) -> None:
     """New rows of a table are new rows of the view: an INSERT, which reads the view as little as it reads other orders."""
     model = shop.model("spj", SPJ, KEYS)
@@ -187,6 +188,7 @@ def test_global_aggregate(shop: Project) -> None:
     assert shop.rows("select * from $.total") == {(0, None): 1}
 
 
+@pytest.mark.long
 def test_bag(shop: Project) -> None:
     """An input without a key: copies count."""
     add_log(shop)
@@ -305,6 +307,7 @@ def test_values_survive_inlining(shop: Project) -> None:
         assert refreshed(shop, view).mode == "incremental"
 
 
+@pytest.mark.long
 def test_columns_that_cannot_be_inlined(shop: Project) -> None:
     shop.table("tags", "id int, tags array<string>, at struct<x: int>", "(1, array('a', null), named_struct('x', 1))")
     model = shop.model("tagged", "select id, tags, at.x as x from $.tags", {"tags": ["id"]})
@@ -317,7 +320,8 @@ def test_columns_that_cannot_be_inlined(shop: Project) -> None:
     assert counts(refreshed(shop, plain)) == (1, 0, 0)
 
 
-@pytest.mark.parametrize("strategy", ["recompute", "id", "incremental"])
+@pytest.mark.parametrize("strategy", [pytest.param("recompute", marks=pytest.mark.long), "id",
+                                      pytest.param("incremental", marks=pytest.mark.long)])
 def test_strategies(shop: Project, strategy: str) -> None:
     model = shop.model("groups", GROUPS, KEYS, strategy=strategy)
     refreshed(shop, model)

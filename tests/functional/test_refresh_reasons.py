@@ -98,6 +98,7 @@ def test_replaced_input(shop: Project) -> None:
     assert code(refreshed(shop, model)) == "IDIVM-404", "the new table has gone beyond the old version number"
 
 
+@pytest.mark.long
 def test_sql_that_only_spark_can_read(shop: Project) -> None:
     """Rebuilt on each run, because nobody knows what it reads; readers of it are maintained."""
     unreadable = "select id, name from $.cust |> set name = upper(name)"
@@ -117,6 +118,7 @@ def test_sql_that_only_spark_can_read(shop: Project) -> None:
     assert refreshed(shop, model).mode == "full"
 
 
+@pytest.mark.long
 def test_gap_in_the_feed(shop: Project) -> None:
     model = shop.model("names", "select id, name from $.cust", KEYS)
     refreshed(shop, model)
@@ -246,6 +248,7 @@ def test_texts_read_as_the_current_time(shop: Project) -> None:
         assert "IDIVM-230" in (outcomes[1].reason or "")
 
 
+@pytest.mark.long
 def test_plain_views_are_read_through(shop: Project) -> None:
     shop.sql("create view $.rich as select id, cust, price from $.orders where price > 2")
     model = shop.model("m", "select r.id, c.name from $.rich r join $.cust c on r.cust = c.id", KEYS)
@@ -288,6 +291,7 @@ def test_a_statement_that_is_sent_twice_counts_once(shop: Project) -> None:
     assert shop.is_exact(model)
 
 
+@pytest.mark.long
 def test_a_second_run_of_the_model_fails(shop: Project) -> None:
     """Two runs that started from the same state: the later one must not add its changes again."""
     model = shop.model("groups", GROUPS, KEYS)

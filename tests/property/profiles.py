@@ -1,4 +1,4 @@
-"""How many cases: profiles dev, ci (the default, 1,000 on each engine), long (20,000 on each) and debug.
+"""How many cases: profiles dev, ci (the default, 1,000 on each engine), long (50,000 on each, hours) and debug.
 
 `pytest --hypothesis-profile=debug` from this folder.
 """
@@ -15,13 +15,13 @@ DEFAULT = "ci"
 LONG = "long"
 _CHECKS = (HealthCheck.too_slow, HealthCheck.data_too_large, HealthCheck.large_base_example)
 
-for name, examples in (("dev", 50), (DEFAULT, 76), (LONG, 1400), ("debug", 10)):
+for name, examples in (("dev", 50), (DEFAULT, 76), (LONG, 3500), ("debug", 10)):
     settings.register_profile(name, max_examples=examples, deadline=None, suppress_health_check=_CHECKS,
                               derandomize=name == DEFAULT, print_blob=True)
 
 
 # There are seventeen tests of that many cases.
-_ON_SPARK = {DEFAULT: 64, LONG: 1250}
+_ON_SPARK = {DEFAULT: 64, LONG: 3000}
 
 
 def is_long() -> bool:
