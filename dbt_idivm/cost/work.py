@@ -21,8 +21,10 @@ from dbt_idivm.cost.papers import compression, yao
 from dbt_idivm.cost.sizes import Size, width
 from dbt_idivm.idiff.idiff import DEL, INS, REC, UPD, IDiff
 from dbt_idivm.operators.scan import DiffClass, DiffRows, Scan
+from dbt_idivm.script.bind import Fetched
 from dbt_idivm.script.diff import INLINE_ROWS
 from dbt_idivm.script.plan import Plan
+from dbt_idivm.script.replace_where import KEYS
 from dbt_idivm.script.ways import Application, Way
 
 # rows of one class of an occurrence's net diff: (occurrence, class, the attributes that split updates) → rows
@@ -138,14 +140,26 @@ def incremental(done: Application, now: Situation) -> Measure:
         # old_rows is defined once, and read again with what it is compared with
         nodes = _OLD_ROWS_NODES + _PER_NAMED * len(done.idiffs)
         again = Measure(nodes=nodes, tuples=2 * now.stored.rows, bytes_read=now.stored.bytes)
-    if is_fetched(done, now) and is_of_one_kind(done, now):
+    fetched = fetched_of(done, now)
+    if fetched == "rows" and is_of_one_kind(done, now):
         return source + again + by_key(now, touched)
+    if fetched != "nothing" and is_replaced(done, now):
+        return source + again + replacing(now, touched, inserted)
     return source + again + merge(now, touched, inserted, inserts=may_insert(done))
 
 
-def is_fetched(done: Application, now: Situation) -> bool:
-    """Whether the source of the application's statement is expected to have so few rows that they are fetched, and inlined."""
-    return source_rows(done, now) <= INLINE_ROWS
+def fetched_of(done: Application, now: Situation) -> Fetched:
+    """What of the source of the application's statement is fetched first: as few rows as are expected to be inlined, or keys."""
+    rows = source_rows(done, now)
+    if rows <= INLINE_ROWS:
+        return "rows"
+    return "keys" if rows <= KEYS and is_replaced(done, now) else "nothing"
+
+
+def is_replaced(done: Application, now: Situation) -> bool:
+    """Whether the view's rows can be replaced by key."""
+    root = now.plan.root
+    return done.has_whole_rows and root.unique and len(root.ids) == 1
 
 
 def is_of_one_kind(done: Application, now: Situation) -> bool:
@@ -179,6 +193,16 @@ def by_key(now: Situation, touched: float) -> Measure:
     found, passes, written = _found_and_written(now, touched)
     return Measure(queries=1, overwrites=1, nodes=_BY_KEY_NODES, tuples=view.rows * (1 + passes) * found + touched,
                    bytes_read=view.bytes * found, bytes_written=written)
+
+
+def replacing(now: Situation, touched: float, inserted: float) -> Measure:
+    """Staging the source and a query for its keys; then REPLACE WHERE of the rows with these: the keys in the files of
+    the touched rows are read once, and without deletion vectors the files are written again."""
+    view = now.stored
+    found, passes, written = _found_and_written(now, touched)
+    part, passes = (1.0, passes) if now.rewrites else (_key_part(now), 0)
+    return Measure(queries=2, overwrites=1, nodes=_BY_KEY_NODES, tuples=view.rows * (1 + passes) * found + touched + inserted,
+                   bytes_read=view.bytes * part * found, bytes_written=written + inserted * now.view_width)
 
 
 def _found_and_written(now: Situation, touched: float) -> tuple[float, int, float]:

@@ -4,9 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
+from typing import Literal, TypeAlias
 
 from sqlglot import exp
 
+from dbt_idivm.algebra.block import subquery
 from dbt_idivm.algebra.relation import Relation
 from dbt_idivm.algebra.types import type_of
 from dbt_idivm.script.binding import Binding, Staged
@@ -14,16 +16,23 @@ from dbt_idivm.script.dialect import Dialect
 from dbt_idivm.script.diff import NetChanges
 from dbt_idivm.script.key_ranges import Types, add_key_ranges
 from dbt_idivm.script.known_rows import with_rows
+from dbt_idivm.script.merge import SOURCE, source_query, unhinted
 from dbt_idivm.script.plan import Plan
+from dbt_idivm.script.replace_where import KeyedSource, keyed_source, replace_where
 from dbt_idivm.script.source_rows import SourceQuery, SourceRows, source_query_of
 from dbt_idivm.script.ways import Application, Shape, Way, Write
+
+# What of the rows of a MERGE's source is fetched before it runs.
+Fetched: TypeAlias = Literal["nothing", "keys", "rows"]
 
 
 @dataclass(frozen=True)
 class BoundScript:
     """The statement of one refresh, the application that it renders, and what has to be staged for it.
 
-    `source`: the query for the rows of its source, if these can be inlined; `with_rows` makes another statement of them.
+    `source`: the query for the rows of its source, if they are to be fetched and can be inlined (`render_rows`). `keyed`, where
+    they are not fetched, or too many: the source to be staged, and the query for its keys, if the view's rows can be replaced by
+    key (`render_keyed`).
     """
 
     statement: Write
@@ -31,13 +40,15 @@ class BoundScript:
     staged: tuple[Staged, ...]
     types: Types
     source: SourceQuery | None = None
+    keyed: KeyedSource | None = None
 
     @property
     def shape(self) -> Shape:
         return self.application.shape
 
 
-def bind(plan: Plan, binding: Binding, target: str, *, optimised: bool = True, fetched: bool = False) -> BoundScript | None:
+def bind(plan: Plan, binding: Binding, target: str, *, optimised: bool = True,
+         fetched: Fetched = "nothing") -> BoundScript | None:
     """The Δ-script of one refresh by the preferred way, as one statement that changes `target`; None if no i-diff has rows.
 
     `binding` has the changes of this plan (`net_changes.py`). `optimised` chooses between a way's two Δ-scripts; `fetched`: see
@@ -53,22 +64,38 @@ def choose_application(ways: Sequence[Way], changes: NetChanges, *, optimised: b
     return way.application(changes.is_empty, optimised=optimised)
 
 
-def render(plan: Plan, application: Application, binding: Binding, target: str, *, fetched: bool = False) -> BoundScript:
-    """The application as a statement. `fetched`: the rows of its source are to be fetched, where they can be inlined."""
+def render(plan: Plan, application: Application, binding: Binding, target: str, *, fetched: Fetched = "nothing") -> BoundScript:
+    """The application as a statement. `fetched`: what of its source is to be fetched first, where it can be inlined."""
     binder = replace(binding, columns=plan.column_names).statement()
     statement, types = application.statement(plan, binder, target), _types(plan, target)
     add_key_ranges(statement, types)
-    source = source_query_of(statement, plan.root.types) if fetched and isinstance(statement, exp.Merge) else None
-    return BoundScript(statement, application, binder.staged, types, source)
+    source = keyed = None
+    if isinstance(statement, exp.Merge) and fetched != "nothing":
+        source = source_query_of(statement, plan.root.types) if fetched == "rows" else None
+        keyed = keyed_source(statement, application, plan.root.types)
+    return BoundScript(statement, application, binder.staged, types, source, keyed)
 
 
 def render_rows(script: BoundScript, source: SourceRows, dialect: Dialect) -> Write | None:
     """The statement that applies these rows of the source; None if they change nothing."""
     assert isinstance(script.statement, exp.Merge)
-    found = with_rows(script.statement, source, dialect, script.application.unmatched)
+    application = script.application
+    found = with_rows(script.statement, source, dialect, application.unmatched, whole=application.has_whole_rows)
     if found is not None:
         add_key_ranges(found, script.types)
     return found
+
+
+def render_keyed(script: BoundScript, keys: SourceRows | None) -> Write:
+    """The statement that applies the staged source; `keys`: the keys and operations of its rows, None if there are too many."""
+    merge, keyed = script.statement, script.keyed
+    assert isinstance(merge, exp.Merge) and keyed is not None
+    replacing = None if keys is None else replace_where(merge, keys, keyed.rows)
+    if replacing is not None:
+        return replacing
+    is_broadcast = unhinted(merge.args["using"].this) is not merge.args["using"].this
+    merge.set("using", subquery(source_query(keyed.rows, broadcast=is_broadcast), SOURCE))
+    return merge
 
 
 def _types(plan: Plan, target: str) -> Types:

@@ -43,18 +43,14 @@ class Binding:
 
 @dataclass(frozen=True)
 class Staged:
-    """A relation that must exist before the statement runs: the net diff of a table whose rows stay in the engine.
+    """A relation that must exist before the statement runs, such as the net diff of a table whose rows stay in the engine.
 
-    It is staged because Spark would plan and read the change feed again at each mention (ADR 0006).
+    It is staged because Spark would plan and evaluate it again at each mention (ADR 0006). `label`: what it is, for people.
     """
 
     name: str
-    feed: FeedDiff
-    query: exp.Select
-
-    @property
-    def label(self) -> str:
-        return f"net diff of {self.feed.table} from version {self.feed.from_version} to {self.feed.to_version}"
+    query: exp.Query
+    label: str
 
 
 class StatementBinder(Aliases):
@@ -158,7 +154,7 @@ class StatementBinder(Aliases):
     @property
     def staged(self) -> tuple[Staged, ...]:
         """What is to be staged before the statement runs: it names these relations."""
-        return tuple(Staged(_staged_name(form, number), self._changes(leaf), self._staging(leaf))
+        return tuple(Staged(_staged_name(form, number), self._staging(leaf), self._changes(leaf).label)
                      for (form, _), (number, leaf) in self._staged.items())
 
     def _changes(self, leaf: DiffRows) -> FeedDiff:

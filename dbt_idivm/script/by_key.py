@@ -29,16 +29,11 @@ def by_key(merge: exp.Merge, when: exp.When, source: SourceRows) -> exp.Update |
 
     None if the rows cannot be named by literals: a key is NULL or floating-point, or two source rows have the same key.
     """
-    parts = _open(_conditions(merge, source), source)
-    given = [each.name for part in parts for each in part.find_all(exp.Column) if is_of_source(each)]
-    # of `v.x <=> 0.0 AND CAST(v.x AS STRING) <=> '0.0'` Spark makes a test that -0.0 passes: the literal replaces v.x in both
-    if any(is_float(type_of(source.type(name))) for name in given):
+    found = named_by_literals(merge, source)
+    if found is None:
         return None
-    keys = _Keys(source, tuple(pair for part in parts for pair in _key(part, source)))
-    if not keys.are_usable:
-        return None
-    rest = [part for part in parts if not _key(part, source)]
-    rest += _open(conjuncts(when.args.get("condition") or exp.true()), source)
+    keys, rest = found
+    rest = [*rest, *_open(conjuncts(when.args.get("condition") or exp.true()), source)]
     where = conjunction([*keys.tests(), *map(keys.looked_up, rest)])
     clause = exp.Where(this=where) if where is not None else None
     if isinstance(when.args["then"], exp.Update):
@@ -46,6 +41,18 @@ def by_key(merge: exp.Merge, when: exp.When, source: SourceRows) -> exp.Update |
                   for each in when.args["then"].expressions]
         return exp.Update(this=merge.this.copy(), expressions=values, where=clause)
     return exp.Delete(this=merge.this.copy(), where=clause)
+
+
+def named_by_literals(merge: exp.Merge, source: SourceRows) -> tuple[Keys, list[exp.Expr]] | None:
+    """The keys by which the source rows name rows of the view, and the other conditions of ON; None if literals cannot name these
+    rows: a key is NULL or floating-point, or two source rows have the same key."""
+    parts = _open(_conditions(merge, source), source)
+    given = [each.name for part in parts for each in part.find_all(exp.Column) if is_of_source(each)]
+    # of `v.x <=> 0.0 AND CAST(v.x AS STRING) <=> '0.0'` Spark makes a test that -0.0 passes: the literal replaces v.x in both
+    if any(is_float(type_of(source.type(name))) for name in given):
+        return None
+    keys = Keys(source, tuple(pair for part in parts for pair in _key(part, source)))
+    return (keys, [part for part in parts if not _key(part, source)]) if keys.are_usable else None
 
 
 def _conditions(merge: exp.Merge, source: SourceRows) -> Iterator[exp.Expr]:
@@ -72,7 +79,7 @@ def _key(part: exp.Expr, source: SourceRows) -> tuple[tuple[str, exp.Column], ..
 
 
 @dataclass(frozen=True)
-class _Keys:
+class Keys:
     """The key of each source row. `columns`: names in the source, and the columns of the view that must have their values."""
 
     source: SourceRows

@@ -88,6 +88,10 @@ class FeedDiff:
     key: tuple[str, ...] = ()
     empty: frozenset[DiffClass] = frozenset()
 
+    @property
+    def label(self) -> str:
+        return f"net diff of {self.table} from version {self.from_version} to {self.to_version}"
+
     def with_keys(self, key: tuple[str, ...], *, inserted: bool, deleted: bool, kept: bool) -> FeedDiff:
         """What follows for its classes from whether there are values of the key that only the new version has, only the old one,
         or both."""

@@ -65,6 +65,10 @@ class Effective(Application):
     def unmatched(self) -> str:
         return "I"
 
+    @property
+    def has_whole_rows(self) -> bool:
+        return True
+
     def statement(self, view: Stored, binder: StatementBinder, target: str) -> exp.Merge:
         return effective_merge(view, self, binder, target)
 

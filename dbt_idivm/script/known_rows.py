@@ -2,6 +2,7 @@
 
     all rows insert, and match nothing    INSERT INTO v SELECT … FROM VALUES …
     all rows update, or all delete        UPDATE v SET c = m[id] WHERE id IN (…), DELETE FROM v WHERE id IN (…)   (`by_key.py`)
+    whole rows with one ID                INSERT INTO v REPLACE WHERE id IN (…) SELECT … FROM VALUES …   (`replace_where.py`)
     otherwise                             MERGE INTO v USING VALUES …, with those of its clauses that a row may fire
 
 MERGE evaluates its source several times and joins it with all of the view, once to find files and once to write them (ADR 0030).
@@ -19,14 +20,16 @@ from dbt_idivm.script.by_key import by_key
 from dbt_idivm.script.dialect import Dialect
 from dbt_idivm.script.diff import Row
 from dbt_idivm.script.merge import OP, SOURCE, insert_into, source_query
+from dbt_idivm.script.replace_where import replace_where
 from dbt_idivm.script.source_rows import SourceRows, is_of_source
 from dbt_idivm.script.ways import Write
 
 
-def with_rows(merge: exp.Merge, source: SourceRows, dialect: Dialect, unmatched: str | None = None) -> Write | None:
+def with_rows(merge: exp.Merge, source: SourceRows, dialect: Dialect, unmatched: str | None = None, *,
+              whole: bool = False) -> Write | None:
     """What `merge` does if `source` are the rows of its source; None if they change nothing.
 
-    `unmatched`: the operation of source rows that match no row of the view.
+    `unmatched`: the operation of source rows that match no row of the view. `whole`: see `Application.has_whole_rows`.
     """
     merge = _without_ranges(merge)
     whens: list[exp.When] = merge.args["whens"].expressions
@@ -42,8 +45,10 @@ def with_rows(merge: exp.Merge, source: SourceRows, dialect: Dialect, unmatched:
             return statement
         if not only.args["matched"] and not any(_may_match(merge, known, row, unmatched) for row in known.rows):
             return _insert(merge, only, known, dialect)
-    values = source_query(known.query(dialect), broadcast=True)
-    merge.set("using", subquery(values, SOURCE))
+    rows = known.query(dialect)
+    if whole and (replacing := replace_where(merge, known, rows)) is not None:
+        return replacing
+    merge.set("using", subquery(source_query(rows, broadcast=True), SOURCE))
     merge.set("whens", exp.Whens(expressions=fired))
     return merge
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, TypeAlias
 
 from sqlglot import exp
 
@@ -14,6 +14,8 @@ from dbt_idivm.algebra.types import DIALECT
 from dbt_idivm.script.dialect import Dialect, encode, is_inlinable
 from dbt_idivm.script.diff import INLINE_ROWS, Row, Value, are_inlined, fetched_row
 from dbt_idivm.script.merge import OP, SOURCE, unhinted
+
+Expected: TypeAlias = Mapping[str, exp.DataType]  # attribute of the view → type
 
 
 @dataclass(frozen=True)
@@ -25,11 +27,12 @@ class SourceQuery:
 
     names: tuple[str, ...]
     types: tuple[str, ...]
-    query: exp.Select
+    query: exp.Select  # of at most one row more than `most`
+    most: int = INLINE_ROWS
 
     def answered(self, found: Sequence[tuple[Any, ...]]) -> SourceRows | None:
         """The rows, if these are all, and can be inlined."""
-        if len(found) > INLINE_ROWS:
+        if len(found) > self.most:
             return None
         count = len(self.names)
         kinds = tuple(str(kind) for kind in found[0][count:]) if found else self.types
@@ -39,21 +42,26 @@ class SourceQuery:
         return SourceRows(self.names, kinds, rows) if are_inlined(rows) else None
 
 
-def source_query_of(merge: exp.Merge, types: Mapping[str, exp.DataType]) -> SourceQuery | None:
+def source_query_of(merge: exp.Merge, types: Expected) -> SourceQuery | None:
     """The query for the rows; None if some values cannot be inlined. `types`: those of the view's attributes."""
     parts = (merge.args["on"], merge.args["whens"])
     names = tuple(dict.fromkeys(found.name for part in parts for found in part.find_all(exp.Column) if found.table == SOURCE))
+    return query_of(names, types, unhinted(merge.args["using"].this).copy(), INLINE_ROWS)
+
+
+def query_of(names: Sequence[str], types: Expected, rows: exp.Query, most: int) -> SourceQuery | None:
+    """The query for these columns of at most so many rows; None if some values cannot be inlined."""
     kinds = tuple(_expected(name, types) for name in names)
     if not names or not all(map(is_inlinable, kinds)):
         return None
     columns = [column(name, SOURCE) for name in names]
     cells = [exp.alias_(encode(each, kind), f"c{i}") for i, (each, kind) in enumerate(zip(columns, kinds, strict=True), 1)]
     found = [exp.alias_(exp.Anonymous(this="TYPEOF", expressions=[each.copy()]), f"t{i}") for i, each in enumerate(columns, 1)]
-    source = subquery(unhinted(merge.args["using"].this).copy(), SOURCE)
-    return SourceQuery(names, kinds, exp.Select(expressions=[*cells, *found]).from_(source).limit(INLINE_ROWS + 1))
+    query = exp.Select(expressions=[*cells, *found]).from_(subquery(rows, SOURCE)).limit(most + 1)
+    return SourceQuery(tuple(names), kinds, query, most)
 
 
-def _expected(name: str, types: Mapping[str, exp.DataType]) -> str:
+def _expected(name: str, types: Expected) -> str:
     if name in types:
         return types[name].sql(DIALECT).lower()
     return "string" if name == OP else "boolean"  # `any_id`

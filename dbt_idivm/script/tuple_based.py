@@ -75,6 +75,10 @@ class Tuples(Application):
         return not self.root.unique
 
     @property
+    def has_whole_rows(self) -> bool:
+        return True
+
+    @property
     def assigned(self) -> frozenset[str]:
         return frozenset(self.root.columns) - set(self.root.ids if self.root.unique else self.root.columns)
 

@@ -76,6 +76,12 @@ class Application(ABC):
         return None
 
     @property
+    def has_whole_rows(self) -> bool:
+        """Whether each row of the source of its MERGE is a whole row of a view with unique IDs: one that is stored and leaves,
+        if the operation in `OP` is D, else one that is to be in the view, in place of a stored one with that ID."""
+        return False
+
+    @property
     def recomputed(self) -> tuple[IDiff, ...]:
         """The i-diffs by which a part of the view is recomputed."""
         return tuple(diff for diff in self.idiffs if diff.kind is REC)

@@ -124,6 +124,11 @@ class Stage:
         self.project.sql(f"insert into $.orders values ({self.number}, {self.number % 3}, {self.number}, 'n')",
                          f"update $.orders set price = price + 1, cust = (cust + 1) % 3 where id = {self.number - 1}")
 
+    def move(self) -> None:
+        """A row comes, and the condition on the price holds for another one or for that one no more."""
+        self.insert()
+        self.project.sql("update $.orders set price = 4 - price where id = 3")
+
     def with_a_row(self) -> None:
         """The same, of one row more."""
         self.number += 1
@@ -286,7 +291,7 @@ def applied(statements: Sequence[Statement]) -> tuple[str, ...]:
     for each in statements:
         if each.label.startswith("changes of"):
             fetched = True
-        elif each.label.startswith(("merge", "append", "update", "delete")):
+        elif each.label.startswith(("merge", "append", "update", "delete", "replace")):
             found.append(_application(sqlglot.parse_one(each.sql, dialect="spark"), fetched))
             fetched = False
     return tuple(found)
@@ -294,7 +299,7 @@ def applied(statements: Sequence[Statement]) -> tuple[str, ...]:
 
 def _application(tree: exp.Expression, fetched: bool) -> str:
     if not isinstance(tree, exp.Merge):
-        return "append" if isinstance(tree, exp.Insert) else tree.key
+        return tree.key if not isinstance(tree, exp.Insert) else "replaced" if tree.args.get("where") else "append"
     if any({"v", "d"} <= {column.table for column in each.find_all(exp.Column)} for each in tree.args["whens"].find_all(exp.Add)):
         return "additive"
     if fetched:
@@ -337,6 +342,7 @@ JOIN = "select o.note, c.name from $.orders o join $.cust c on o.cust = c.id whe
 WIDER = "select o.note, o.price as p, c.id as customer from $.orders o join $.cust c on o.cust = c.id"  # hides a key
 TYPED = "select o.note, o.price / 4 as p, c.id as customer from $.orders o join $.cust c on o.cust = c.id"  # no int any more
 PLAIN = "select id, note from $.orders where price > 1"  # hides nothing
+MARKED = "select id, upper(note) as note from $.orders where price > 1"
 OTHER = "select id, note, price from $.orders"
 GROUPS = "select cust, sum(price) as total, count(*) as n from $.orders group by cust"
 REBUILT_ALWAYS = "select cust, try_sum(price) as middle from $.orders group by cust"  # no rules: rebuilt each time
@@ -361,6 +367,7 @@ SHAPES = {
     "direct": Shape(JOIN, "incremental", UPDATED, change=Stage.rename, applied=("update",)),
     "deleted": Shape(JOIN, "incremental", (("delete from v__idivm", NEW),), Stage.with_a_row, Stage.take_out, ("delete",)),
     "effective": Shape(JOIN, "incremental", MERGED, applied=("fetched",)),
+    "replaced": Shape(MARKED, "incremental", (("replace rows of v", NEW),), change=Stage.move, applied=("replaced",)),
     "additive": Shape(GROUPS, "incremental", MERGED, applied=("additive",)),
     # the ways that are not the first of strategy `id`, and the rebuild, each chosen by force
     "recomputed": Shape(GROUPS, "incremental", UPDATED, change=Stage.reprice, applied=("update",), forced="recompute",

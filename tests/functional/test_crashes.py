@@ -22,11 +22,11 @@ from tests.functional.shapes import OLD, SHAPES, SOURCES, Shape, Stage
 from tests.tally import Tally
 
 # of each test, what the default suite has
-SHORT = ("deleted",)
+SHORT = ("replaced",)
 SHORT_LATE = ("full",)
 SHORT_TORN = ("create",)
-LATE = ("create", "create_table", "append", "direct", "deleted", "effective", "additive", "recomputed", "tuples", "whole",
-        "rebuilt", "mark", "full", "definition", "columns", "hides", "shows", "over_view", "empty", "empty_shows")
+LATE = ("create", "create_table", "append", "direct", "deleted", "effective", "replaced", "additive", "recomputed", "tuples",
+        "whole", "rebuilt", "mark", "full", "definition", "columns", "hides", "shows", "over_view", "empty", "empty_shows")
 OUTRUN = {"IDIVM-902", "IDIVM-903"}
 
 

@@ -20,7 +20,7 @@ from dbt_idivm.script.prune_empty import non_empty
 from tests.property.plans import idiff_way
 
 SHAPES = ("append", "direct", "effective", "additive", "tuple", "none")
-APPLIED = ("merge", "insert", "update", "delete", "nothing")  # statements that apply the rows of a fetched source
+APPLIED = ("merge", "insert", "update", "delete", "replace", "nothing")  # statements that apply the rows of a fetched source
 # of each operator, and the additive ones
 RULES = (*(tuple(rule.name for rule in operator.RULES) for operator in OPERATORS), tuple(rule.name for rule in ADDITIVE))
 

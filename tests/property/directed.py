@@ -61,6 +61,13 @@ FETCHED = {
     "a group without a name loses a row": build(
         "t0(k int, x int, y int; k)", "SELECT a.x AS c0, max(a.y) AS c1 FROM t0 AS a GROUP BY a.x",
         {"t0": [(1, None, 1), (2, None, 2), (3, 1, 1)]}, {"t0": [(1, None, 1), (3, 1, 1)]}),
+    "a group comes, one changes, one goes": build(
+        "t0(k int, x int, y int; k)", "SELECT a.x AS c0, max(a.y) AS c1 FROM t0 AS a GROUP BY a.x",
+        {"t0": [(1, 1, 1), (2, 2, 2), (5, 5, 5)]}, {"t0": [(1, 1, 5), (3, 3, 3), (4, 1, 0), (5, 5, 5)]},
+        {"t0": [(1, 1, 7), (3, 3, 4), (4, 1, 0), (6, None, 5)]}),
+    "rows come and go whose keys share their parts": build(
+        "t0(k int, l int, x int; k, l)", "SELECT a.k AS c0, a.l AS c1, max(a.x) AS c2 FROM t0 AS a GROUP BY a.k, a.l",
+        {"t0": [(1, 1, 0), (1, 2, 0), (2, 1, 0), (2, 2, 0)]}, {"t0": [(1, 1, 1), (1, 2, 0), (2, 1, 0), (3, 3, 0), (4, 4, 0)]}),
     "rows go whose keys share their parts with others": build(
         "t0(k int, l int, x int; k, l)", "SELECT a.k AS c0, a.l AS c1, a.x AS c2 FROM t0 AS a",
         {"t0": [(k, n, 0) for k in (1, 2, 3) for n in (1, 2, 3)]},

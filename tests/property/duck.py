@@ -14,6 +14,7 @@ import sqlglot
 from sqlglot import exp
 
 from dbt_idivm.script.bind import BoundScript
+from dbt_idivm.script.binding import Staged
 from dbt_idivm.script.dialect import DUCKDB
 from dbt_idivm.script.diff import Row, Value
 from dbt_idivm.script.ways import Write
@@ -82,14 +83,23 @@ class OnDuckDB:
     def type_name(self, own: str) -> str:
         return _spark_type(own)
 
-    def stage(self, script: BoundScript) -> None:
-        for each in script.staged:
+    def stage(self, relations: Sequence[Staged]) -> None:
+        for each in relations:
             self.connection.execute(f"CREATE OR REPLACE TEMP TABLE {each.name} AS {_sql(each.query)}")
 
     def write(self, statement: Write, script: BoundScript) -> int:
+        if isinstance(statement, exp.Insert) and (where := statement.args.get("where")) is not None:
+            return self._replace(statement, where)
         if isinstance(statement, exp.Merge) and (script.shape == "direct" or script.source is not None):
             self._refuse_collisions(statement)
         found = self.connection.execute(_sql(statement)).fetchone()
+        return int(found[0]) if found else 0
+
+    def _replace(self, insert: exp.Insert, where: exp.Expr) -> int:
+        """REPLACE WHERE, as its parts; the query is evaluated before any row is deleted."""
+        self.connection.execute(f"CREATE OR REPLACE TEMP TABLE replacing AS {_sql(insert.expression)}")
+        self.connection.execute(_sql(exp.Delete(this=insert.this.copy(), where=exp.Where(this=where.copy()))))
+        found = self.connection.execute(f"INSERT INTO {_sql(insert.this)} SELECT * FROM replacing").fetchone()
         return int(found[0]) if found else 0
 
     def _refuse_collisions(self, statement: exp.Merge) -> None:

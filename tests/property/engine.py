@@ -7,9 +7,11 @@ from typing import Protocol
 
 from sqlglot import exp
 
-from dbt_idivm.script.bind import BoundScript, render_rows
+from dbt_idivm.script.bind import BoundScript, render_keyed, render_rows
+from dbt_idivm.script.binding import Staged
 from dbt_idivm.script.dialect import Dialect
 from dbt_idivm.script.diff import Row, Value
+from dbt_idivm.script.source_rows import SourceQuery, SourceRows
 from dbt_idivm.script.ways import Write
 
 Columns = Sequence[tuple[str, str]]  # (name, Spark type)
@@ -21,14 +23,28 @@ class Collision(Exception):
 
 def run(engine: Engine, script: BoundScript) -> tuple[Write | None, int]:
     """Apply the script as a refresh does, and say by which statement; how many rows it touched."""
-    engine.stage(script)
+    engine.stage(script.staged)
     statement: Write | None = script.statement
-    if script.source is not None:
-        count = len(script.source.names)
-        found = engine.rows(script.source.query)
-        source = script.source.answered([(*row[:count], *(engine.type_name(str(each)) for each in row[count:])) for row in found])
-        statement = script.statement if source is None else render_rows(script, source, engine.dialect)
+    source = _fetched(engine, script.source) if script.source is not None else None
+    if source is not None:
+        statement = render_rows(script, source, engine.dialect)
+    elif script.keyed is not None:
+        engine.stage((script.keyed.staged,))
+        statement = render_keyed(script, _fetched(engine, script.keyed.keys))
     return statement, engine.write(statement, script) if statement is not None else 0
+
+
+def _fetched(engine: Engine, asked: SourceQuery) -> SourceRows | None:
+    count = len(asked.names)
+    found = engine.rows(asked.query)
+    return asked.answered([(*row[:count], *(engine.type_name(str(each)) for each in row[count:])) for row in found])
+
+
+def applied_by(statement: Write | None) -> str:
+    """The kind of the statement that applies rows of a source; `replace` is an INSERT that replaces rows."""
+    if statement is None:
+        return "nothing"
+    return "replace" if isinstance(statement, exp.Insert) and statement.args.get("where") else statement.key
 
 
 class Engine(Protocol):
@@ -60,8 +76,8 @@ class Engine(Protocol):
     def type_name(self, own: str) -> str:
         """The Spark type of which TYPEOF says this."""
 
-    def stage(self, script: BoundScript) -> None:
-        """What the script reads is there."""
+    def stage(self, relations: Sequence[Staged]) -> None:
+        """These relations are there."""
 
     def write(self, statement: Write, script: BoundScript) -> int:
         """Run a statement of the script; how many rows it touched. Raises `Collision` where Delta would refuse it."""

@@ -11,7 +11,7 @@ from sqlglot import exp
 
 from dbt_idivm.algebra.expressions import column
 from dbt_idivm.algebra.relation import Relation
-from dbt_idivm.script.bind import BoundScript, bind, full_query, relation_query
+from dbt_idivm.script.bind import BoundScript, Fetched, bind, full_query, relation_query
 from dbt_idivm.script.binding import Binding
 from dbt_idivm.script.dialect import is_inlinable
 from dbt_idivm.script.diff import FeedDiff, InlineDiff, NetDiff, Row
@@ -19,8 +19,10 @@ from dbt_idivm.script.net_changes import net_changes
 from dbt_idivm.script.over_tables import over_tables
 from dbt_idivm.script.plan import Cache, Plan
 from tests.property.duck import OnDuckDB
-from tests.property.engine import Collision, Columns, Engine, run
+from tests.property.engine import Collision, Columns, Engine, applied_by, run
 from tests.property.plans import VIEW, Options, Table, plan_of
+
+FETCHED: tuple[Fetched, ...] = ("nothing", "rows", "keys", "rows")
 
 __all__ = ["VIEW", "Collision", "Options", "World"]
 _CHANGE = ("_change_type", "string")
@@ -113,8 +115,8 @@ class World:
         bound: dict[str, NetDiff] = {name: _in_engine(name, diff, keys.get(name)) if name in self.feeds else diff
                                      for name, diff in diffs.items()}
         binding = Binding(changes=net_changes(plan, bound), dialect=self.engine.dialect)
-        # half of the refreshes fetch their source, and let its rows decide which statement applies them
-        fetched = sum(len(diff.rows) for diff in diffs.values()) % 2 == 1
+        # of half of the refreshes the source is fetched, of a quarter its keys: they decide which statement applies its rows
+        fetched = FETCHED[sum(len(diff.rows) for diff in diffs.values()) % len(FETCHED)]
         return bind(plan, binding, target, optimised=self.options.optimised, fetched=fetched)
 
     def apply(self, script: BoundScript | None) -> int:
@@ -122,8 +124,8 @@ class World:
         if script is None:
             return 0
         statement, touched = run(self.engine, script)
-        if script.source is not None:
-            self.applied[statement.key if statement is not None else "nothing"] += 1
+        if script.source is not None or script.keyed is not None:
+            self.applied[applied_by(statement)] += 1
         return touched
 
     @property

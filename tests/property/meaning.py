@@ -9,6 +9,7 @@ from sqlglot import exp
 from dbt_idivm.algebra.bags import union_all
 from dbt_idivm.algebra.block import subquery
 from dbt_idivm.script.bind import BoundScript
+from dbt_idivm.script.binding import Staged
 from dbt_idivm.script.dialect import Dialect
 from dbt_idivm.script.diff import Row, Value
 from dbt_idivm.script.ways import Write
@@ -53,17 +54,30 @@ class OnSpark:
     def type_name(self, own: str) -> str:
         return own
 
-    def stage(self, script: BoundScript) -> None:
-        for each in script.staged:
+    def stage(self, relations: Sequence[Staged]) -> None:
+        for each in relations:
             self.store(each.name, each.query)
 
     def write(self, statement: Write, script: BoundScript) -> int:
         try:
+            if isinstance(statement, exp.Insert) and (where := statement.args.get("where")) is not None:
+                return self._replace(statement, where)
             return self._append(statement) if isinstance(statement, exp.Insert) else self.spark.merge(_sql(statement))
         except SparkRefuses as error:
             if error.is_collision:
                 raise Collision from error
             raise
+
+    def _replace(self, insert: exp.Insert, where: exp.Expr) -> int:
+        """REPLACE WHERE: the rows for which the condition does not hold, and those of the query, whose types are the columns'."""
+        every = exp.Select(expressions=[exp.Star()])
+        before, after = self.types(every.from_(insert.this.copy())), self.types(insert.expression)
+        assert list(before) == list(after) and all(kind in (before[name], "void") for name, kind in after.items())
+        rows = self.rows(insert.expression)
+        is_kept = exp.Not(this=exp.Coalesce(this=where.copy(), expressions=[exp.false()]))
+        kept = every.from_(insert.this.copy()).where(is_kept)
+        self.store(insert.this.name, union_all([kept, every.from_(subquery(insert.expression, "new_rows"))]))
+        return len(rows)
 
     def _append(self, insert: exp.Insert) -> int:
         """The table with the rows of the query behind its own; their types have to be the columns' own, or that of NULL."""

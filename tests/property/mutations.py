@@ -43,7 +43,7 @@ from dbt_idivm.operators.scan import DiffClass
 from dbt_idivm.operators.window import Windowed
 from dbt_idivm.optimize.lineage import leaves
 from dbt_idivm.passes import annotate, canonical, place_caches
-from dbt_idivm.script import append, by_key, diff, direct, effective, known_rows, net_changes
+from dbt_idivm.script import append, by_key, diff, direct, effective, known_rows, net_changes, replace_where
 from dbt_idivm.script.binding import StatementBinder
 from dbt_idivm.script.merge import Merge
 from dbt_idivm.script.source_rows import SourceRows
@@ -758,12 +758,12 @@ def signed_windows_of_one_state(patch: Patch) -> None:
 
 
 def keys_with_null(patch: Patch) -> None:
-    patch.setattr(by_key._Keys, "are_usable", property(lambda self: len(set(self.values)) == len(self.values)))
+    patch.setattr(by_key.Keys, "are_usable", property(lambda self: len(set(self.values)) == len(self.values)))
 
 
 def keys_column_by_column(patch: Patch) -> None:
-    tests = by_key._Keys.tests
-    patch.setattr(by_key._Keys, "tests", lambda self: (each for each in tests(self) if not isinstance(each, exp.ArrayContains)))
+    tests = by_key.Keys.tests
+    patch.setattr(by_key.Keys, "tests", lambda self: (each for each in tests(self) if not isinstance(each, exp.ArrayContains)))
 
 
 def what_may_match_is_inserted(patch: Patch) -> None:
@@ -775,7 +775,25 @@ def what_is_not_known_does_not_hold(patch: Patch) -> None:
     patch.setattr(SourceRows, "holds", lambda self, condition, row: holds(self, condition, row) is True)
 
 
+def deleted_rows_are_written_again(patch: Patch) -> None:
+    patch.setattr(replace_where, "op_is", lambda value: exp.false())
+
+
+def replaced_by_the_first_id(patch: Patch) -> None:
+    named = replace_where.named_by_literals
+
+    def first(merge: exp.Merge, source: SourceRows) -> tuple[by_key.Keys, list[exp.Expr]] | None:
+        found = named(merge, source)
+        return found and (replace(found[0], columns=found[0].columns[:1]), found[1])
+
+    patch.setattr(replace_where, "named_by_literals", first)
+
+
 BY_KEY = (
+    Mutation("replaced rows: deleted ones do not come back", deleted_rows_are_written_again,
+             "a group comes, one changes, one goes", "recompute"),
+    Mutation("replaced rows: two IDs are no condition", replaced_by_the_first_id, "rows come and go whose keys share their parts",
+             "recompute"),
     Mutation("fetched rows: NULL is no key of an UPDATE", keys_with_null, "a group without a name loses a row", "recompute"),
     Mutation("fetched rows: a key is a combination of values", keys_column_by_column,
              "rows go whose keys share their parts with others"),

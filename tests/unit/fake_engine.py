@@ -22,6 +22,7 @@ from dbt_idivm.refresh.engine.invocation import Invocation
 from dbt_idivm.refresh.protocol import EngineError, KeyCandidate, ModelRequest, Outcome, Refresh, Reply, Rows, Statement
 from dbt_idivm.refresh.upkeep.auxiliary_tables import is_auxiliary
 from dbt_idivm.script.diff import INLINE_ROWS
+from dbt_idivm.script.replace_where import KEYS
 
 DEFAULTS = view_settings._NEEDED
 HISTORY = ("version", "timestamp", "operation", "operationParameters", "operationMetrics", "userMetadata")
@@ -167,7 +168,7 @@ class FakeEngine:
 
     def _select(self, statement: Statement) -> Reply:
         # of keys some of each kind; of a view's changes more than are applied as fetched rows
-        unknown = {"changed keys": ((1, 1, 1),), "changes of": ((1,),) * (INLINE_ROWS + 1)}
+        unknown = {"changed keys": ((1, 1, 1),), "changes of": ((1,),) * (INLINE_ROWS + 1), "keys of": ((1,),) * (KEYS + 1)}
         answers = {**unknown, **self.reads}
         return Rows(("c",), next((answers[label] for label in (*self.reads, *unknown) if statement.label.startswith(label)), ()))
 

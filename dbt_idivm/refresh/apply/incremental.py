@@ -9,7 +9,7 @@ from dataclasses import replace
 from sqlglot import exp
 
 from dbt_idivm.errors import Finding, IdivmError, finding
-from dbt_idivm.refresh.apply.source import source_rows
+from dbt_idivm.refresh.apply.source import fetched_source
 from dbt_idivm.refresh.apply.watermark import consumed, guard_of, move_watermark, new_state, own_commit, unchanged
 from dbt_idivm.refresh.catalog.state import State
 from dbt_idivm.refresh.catalog.stored_view import StoredView
@@ -23,9 +23,12 @@ from dbt_idivm.refresh.engine.client import Client
 from dbt_idivm.refresh.engine.scoped import committed, staged, temporarily
 from dbt_idivm.refresh.engine.steps import EngineFailure, Steps
 from dbt_idivm.refresh.protocol import InputChange, ModelRequest, Outcome, Rows, Statement
-from dbt_idivm.script.bind import BoundScript, render, render_rows
+from dbt_idivm.script.bind import BoundScript, render, render_keyed, render_rows
 from dbt_idivm.script.binding import Binding
 from dbt_idivm.script.diff import FeedDiff, InlineDiff
+from dbt_idivm.script.merge import OP
+from dbt_idivm.script.replace_where import KeyedSource
+from dbt_idivm.script.source_rows import SourceRows
 from dbt_idivm.script.ways import Application, Write
 
 # What Delta with deletion vectors reports of a row that matches nothing, has no clause, and all its IDs are NULL (ADR 0018).
@@ -49,7 +52,7 @@ def apply_changes(work: Work, ready: Ready) -> Steps[Outcome | Finding]:
         effect = yield from staged(job.client, script.staged, _write(work, script, new))
     except EngineFailure as failure:
         if ready.few and _TOO_LARGE.search(failure.error.message):
-            return (yield from apply_changes(work, replace(ready, few=False, fetched=False)))
+            return (yield from apply_changes(work, replace(ready, few=False, fetched="nothing")))
         return (yield from _failed(job.client, planned, changes, failure))
     job.client.invocation.forget(stored.table)
     inputs = input_changes(job.request, planned, changes)
@@ -57,21 +60,40 @@ def apply_changes(work: Work, ready: Ready) -> Steps[Outcome | Finding]:
 
 
 def _write(work: Work, script: BoundScript, new: State) -> Steps[Effect]:
-    """Run the script's statement, or the one that its fetched source makes of it."""
-    job, stored, client = work.job, work.stored, work.job.client
-    source = yield from source_rows(client, script, stored.table)
-    statement = script.statement if source is None else render_rows(script, source, job.dialect)
+    """Run the script's statement, or the one that its source makes of it, of which the rows or the keys are fetched."""
+    client, table = work.job.client, work.stored.table
+    source = None if script.source is None else (yield from fetched_source(client, script.source, f"changes of {table}"))
+    if source is None and script.keyed is not None:
+        return (yield from staged(client, (script.keyed.staged,), _write_keyed(work, script, script.keyed, new)))
+    statement = script.statement if source is None else render_rows(script, source, work.job.dialect)
     if statement is None:
         yield from move_watermark(work, new)
         return Effect()
-    label = f"{_VERBS[type(statement)]} {stored.table}"
+    return (yield from _run(work, statement, new, source))
+
+
+def _write_keyed(work: Work, script: BoundScript, keyed: KeyedSource, new: State) -> Steps[Effect]:
+    """The same for a source that is staged."""
+    keys = yield from fetched_source(work.job.client, keyed.keys, f"keys of changes of {work.stored.table}")
+    if keys is not None and not keys.rows:
+        yield from move_watermark(work, new)
+        return Effect()
+    return (yield from _run(work, render_keyed(script, keys), new, keys))
+
+
+def _run(work: Work, statement: Write, new: State, source: SourceRows | None) -> Steps[Effect]:
+    """Run the statement that writes; `source`: what is known of the rows that it applies."""
+    job, stored, client = work.job, work.stored, work.job.client
+    replaces = isinstance(statement, exp.Insert) and statement.args.get("where") is not None
+    label = f"{'replace rows of' if replaces else _VERBS[type(statement)]} {stored.table}"
     write = committed(client, Statement(job.dialect.sql(statement), "write", label), new.json(), guard_of(stored))
     size = work.planned.sizes.get(stored.table)
     if isinstance(statement, exp.Merge) and size is not None and size.rows >= LARGE:
         write = temporarily(client, client.engine.large_merge, write, needed=False)
     effect = _effect(statement, (yield from write), len(source.rows) if source is not None else 0)
     if effect is None:
-        return (yield from _committed(client, stored, new))
+        done = yield from _committed(client, stored, new)
+        return _replaced(source, done) if replaces and source is not None else done
     if isinstance(statement, exp.Update | exp.Delete) and effect == Effect():
         yield from move_watermark(work, new)  # Delta writes no commit then
     return effect
@@ -114,6 +136,13 @@ def _effect(statement: Write, rows: Rows, keys: int) -> Effect | None:
     if "num_inserted_rows" not in found:
         return None
     return Effect(int(found["num_inserted_rows"]), int(found["num_updated_rows"]), int(found["num_deleted_rows"]))
+
+
+def _replaced(source: SourceRows, done: Effect) -> Effect:
+    """What became of the rows: the commit counts an update as a deleted row and an inserted one."""
+    left = sum(source.cell(row, OP) == "D" for row in source.rows)
+    updated = done.deleted - left
+    return Effect(inserted=len(source.rows) - left - updated, updated=updated, deleted=left)
 
 
 def _committed(client: Client, stored: StoredView, new: State) -> Steps[Effect]:

@@ -39,6 +39,7 @@ _IMAGES: Mapping[str, int] = {"inserted": 1, "deleted": 1, "updated": 2}  # rows
 _WRITES: Mapping[str, str] = {"WRITE": "mode", "STREAMING UPDATE": "outputMode"}
 _ADDS = frozenset({"Append", "ErrorIfExists"})  # nothing becomes of them
 _REPLACES = frozenset({"Overwrite", "Complete"})  # they go, or a part of them
+_PARTIAL = ("numOutputRows", "numCopiedRows", "numDeletedRows")  # only REPLACE WHERE counts all of these
 # Files that were removed, though no row is counted: rows may have been deleted with them that Delta did not count.
 _REMOVED = ("numRemovedFiles", "numTargetFilesRemoved", "numDeletedFiles")
 
@@ -63,6 +64,8 @@ class Commit:
         """How many rows the change feed shows for this commit, None if unknown or a rewrite of the whole table."""
         if self.is_quiet or self.operation in _SCHEMA:
             return 0
+        if self.replaces_some:
+            return sum(self.counts.values()) or None
         counted = _COUNTED.get(self.operation)
         if counted is None or self.replaces:
             return None
@@ -87,6 +90,9 @@ class Commit:
     @property
     def counts(self) -> Mapping[str, int]:
         """The rows `inserted`, `deleted` and `updated`, as far as the metrics count them; 0 where they do not."""
+        if self.replaces_some:
+            output, copied, deleted = (number(self.metrics, name) or 0 for name in _PARTIAL)
+            return {"inserted": max(output - copied, 0), "deleted": deleted, "updated": 0}
         counted = _COUNTED.get(self.operation, ())
         return dict.fromkeys(_IMAGES, 0) | {done: number(self.metrics, metric) or 0 for metric, done in counted}
 
@@ -98,7 +104,13 @@ class Commit:
     @property
     def replaces(self) -> bool:
         """Whether a write replaced the rows of the table, or of some of its partitions."""
-        return not _REPLACES.isdisjoint(self.modes)
+        return not _REPLACES.isdisjoint(self.modes) and not self.replaces_some
+
+    @property
+    def replaces_some(self) -> bool:
+        """Whether it replaced the rows for which a condition holds, REPLACE WHERE, and counts them. As output it counts those
+        that it left as they are, too, and files in which it marked rows."""
+        return self.is_write and all((number(self.metrics, name) is not None) for name in _PARTIAL)
 
     @property
     def _appends(self) -> bool:

@@ -93,9 +93,10 @@ def _replaced(before: Size, commit: Commit, written_rows: Size) -> Size:
 
 def _added_to(before: Size, commit: Commit, types: Types) -> Size:
     # MERGE and UPDATE count as output what they copy: not meant here
-    size = number(commit.metrics, "numOutputBytes") if commit.is_write else None
+    appended = commit.is_write and not commit.replaces_some
+    size = number(commit.metrics, "numOutputBytes") if appended else None
     rows = max(before.rows + commit.counts["inserted"] - commit.counts["deleted"], 0)
-    added = ("numTargetFilesAdded", "numAddedFiles", *(("numFiles",) if commit.is_write else ()))
+    added = ("numTargetFilesAdded", "numAddedFiles", *(("numFiles",) if appended else ()))
     files = before.files + _first(commit, *added) - _first(commit, "numTargetFilesRemoved", "numRemovedFiles")
     grown = before.with_rows(rows) if before.rows else of_rows(rows, types)
     return Size(rows, before.bytes + size if size is not None else grown.bytes, max(files, 1))

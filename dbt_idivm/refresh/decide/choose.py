@@ -12,7 +12,7 @@ from dataclasses import dataclass, replace
 from functools import partial
 
 from dbt_idivm.cost.choice import REBUILD, Choice
-from dbt_idivm.cost.work import Situation, application_of, is_fetched
+from dbt_idivm.cost.work import Situation, application_of, fetched_of
 from dbt_idivm.errors import Finding, IdivmError, finding
 from dbt_idivm.refresh.changes.left_keys import verify_left
 from dbt_idivm.refresh.changes.read import Changes, read_changes
@@ -20,18 +20,19 @@ from dbt_idivm.refresh.decide.costs import Costs
 from dbt_idivm.refresh.decide.observe import Observed, observe_inputs, observe_sizes
 from dbt_idivm.refresh.decide.work import Work
 from dbt_idivm.refresh.engine.steps import Steps
+from dbt_idivm.script.bind import Fetched
 from dbt_idivm.script.ways import Application, Way
 
 
 @dataclass(frozen=True)
 class Ready:
     """All that an incremental refresh takes; without an application nothing in the view changes. `few`: whether its statement
-    has a source of few rows, None if that is not known; `fetched`: whether of so few that they are fetched first."""
+    has a source of few rows, None if that is not known; `fetched`: what of them is fetched first."""
 
     changes: Changes
     application: Application | None
     few: bool | None = None
-    fetched: bool = False
+    fetched: Fetched = "nothing"
 
 
 @dataclass(frozen=True)
@@ -129,7 +130,7 @@ def choose_late(costs: Costs, changes: Changes, ways: Sequence[Way]) -> Decision
     if found is None:
         return Decision(costs.seen.work, Ready(changes, None))
     if costs.unknown is not None:
-        return Decision(costs.seen.work, Ready(changes, found[0], fetched=changes.are_inlined))
+        return Decision(costs.seen.work, Ready(changes, found[0], fetched="rows" if changes.are_inlined else "nothing"))
     return _decision(costs, found, costs.read(changes.net), is_read=True, changes=changes)
 
 
@@ -153,7 +154,7 @@ def _decision(costs: Costs, found: Sequence[Application], situation: Situation, 
     choice = Choice(chosen, alternatives, costs.reading_seconds, is_read)
     if name != REBUILD:
         done = _of(found, name)
-        few, fetched = costs.is_few(done, situation), is_fetched(done, situation)
+        few, fetched = costs.is_few(done, situation), fetched_of(done, situation)
         return Decision(seen.work, Ready(changes or Changes(seen.moves), done, few, fetched), choice)
     best = choice.best_way
     pays = costs.pays(situation, _of(found, best.name), reading) if best is not None else ""

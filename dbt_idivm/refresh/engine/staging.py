@@ -14,7 +14,7 @@ from dbt_idivm.refresh.protocol import Statement
 class Staging(Protocol):
     """The statements that make a relation of a query's rows for this session, and that drop it."""
 
-    def stage(self, name: str, query: exp.Select, label: str) -> Statement: ...
+    def stage(self, name: str, query: exp.Query, label: str) -> Statement: ...
 
     def drop(self, name: str) -> Statement: ...
 
@@ -28,7 +28,7 @@ class CachedViews:
 
     commands: Commands
 
-    def stage(self, name: str, query: exp.Select, label: str) -> Statement:
+    def stage(self, name: str, query: exp.Query, label: str) -> Statement:
         dialect = self.commands.dialect
         return Statement(dialect.sql(exp.Cache(this=dialect.table(name, None), expression=query)), "read", label, fetch=False)
 

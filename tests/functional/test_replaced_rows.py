@@ -1,0 +1,90 @@
+"""Views with one ID on Spark + Delta: their rows are replaced by key, whatever the type of the key, literal or staged."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Any
+
+import pytest
+
+from dbt_idivm.refresh.protocol import ModelRequest, Outcome
+from tests.functional.engine import Project
+
+# type of the key → its value for the number n
+TYPES = {
+    "int": "n", "bigint": "n + 5000000000", "smallint": "n", "string": "concat('k ''', n)", "date": "date '2024-01-01' + n",
+    "timestamp": "timestamp '2024-01-01 00:00:00.000001' + make_dt_interval(0, n)", "decimal(12,3)": "n / 8",
+    "binary": "cast(cast(n as string) as binary)", "double": "n / 4",
+}
+VIEW = "select k, upper(note) as note, price from $.t where price >= 10"
+BY_KEY = [kind for kind in TYPES if kind not in ("decimal(12,3)", "binary", "double")]
+
+
+@pytest.fixture
+def shop(spark: Any) -> Iterator[Project]:
+    project = Project(spark.newSession(), "replaced_rows")
+    yield project
+    project.sql("drop schema $ cascade", "use default")
+
+
+def changed(shop: Project, kind: str, rows: int, **config: Any) -> tuple[ModelRequest, Outcome]:
+    """A refresh after as many rows of each kind of change; the view equals its definition."""
+    key = TYPES[kind]
+    columns = f"cast({key} as {kind}) as k, n as price, concat('note ', n % 7) as note"
+    feed = "tblproperties ('delta.enableChangeDataFeed' = 'true')"
+    numbers = "from (select int(id) as n from range({}, {}))"
+    shop.sql(f"create or replace table $.t using delta {feed} as select {columns} {numbers.format(0, 4000)}")
+    model = shop.model("v", VIEW, {"t": ["k"]}, strategy="incremental", **config)
+    shop.refresh(model)
+    shop.sql(f"update $.t set price = price - 5, note = 'less' where price < {10 + rows}",
+             f"delete from $.t where price >= {4000 - rows}",
+             f"insert into $.t select {columns} {numbers.format(5000, 5000 + rows)}")
+    outcome = shop.refresh(model)
+    assert shop.is_exact(model), outcome.message
+    return model, outcome
+
+
+def written(shop: Project) -> list[str]:
+    return [each.label.partition(" ")[0] for each in shop.executed if each.kind == "write"]
+
+
+@pytest.mark.parametrize("kind", ["int", "string", *(pytest.param(each, marks=pytest.mark.long) for each in TYPES
+                                                     if each not in ("int", "string"))])
+def test_literal_rows(shop: Project, kind: str) -> None:
+    model, outcome = changed(shop, kind, 20)
+    assert outcome.rows_inserted - outcome.rows_deleted == -5
+    assert (outcome.rows_inserted, outcome.rows_updated, outcome.rows_deleted) == (20, 15, 25) or kind == "double"
+    assert written(shop) == (["replace"] if kind in BY_KEY else ["merge"])
+    assert shop.refresh(model).mode == "noop"
+
+
+@pytest.mark.parametrize("kind", ["bigint", *(pytest.param(each, marks=pytest.mark.long) for each in TYPES if each != "bigint")])
+def test_staged_rows(shop: Project, kind: str) -> None:
+    """What reads the view sees a deleted and an inserted row for each update, and nets them."""
+    above = shop.model("above", "select note, count(*) as n, sum(price) as total from $.v group by note", {"v": ["k"]})
+    _, outcome = changed(shop, kind, 700)
+    assert (outcome.rows_inserted, outcome.rows_updated, outcome.rows_deleted) == (700, 695, 705) or kind == "double"
+    assert written(shop) == (["replace"] if kind in BY_KEY else ["merge"])
+    shop.refresh(above)
+    shop.sql("update $.t set price = price + 1000 where price between 1000 and 1800",
+             "delete from $.t where price between 100 and 400",
+             "insert into $.t select k, 77, 'again' from $.t version as of 0 where price between 200 and 350")
+    model = shop.model("v", VIEW, {"t": ["k"]}, strategy="incremental")
+    assert shop.refresh(model).mode == "incremental" and shop.is_exact(model)
+    done = shop.refresh(above)
+    assert done.mode == "incremental" and shop.is_exact(above), done.message
+
+
+@pytest.mark.long
+@pytest.mark.parametrize("mode", ["static", "dynamic"])
+def test_a_partitioned_view(shop: Project, mode: str) -> None:
+    """Whatever the session says of the partitions that an INSERT OVERWRITE replaces."""
+    shop.sql(f"set spark.sql.sources.partitionOverwriteMode = {mode}")
+    changed(shop, "int", 20, dbt={"partition_by": "note"})
+    assert written(shop) == ["replace"]
+
+
+@pytest.mark.long
+def test_without_deletion_vectors(shop: Project) -> None:
+    changed(shop, "int", 20, dbt={"tblproperties": {"delta.enableDeletionVectors": "false"}})
+    assert written(shop) == ["replace"]
