@@ -17,6 +17,7 @@ from dbt_idivm.frontend.names import Names, names_of
 from dbt_idivm.operators.scan import Attribute, Scan, scans
 from dbt_idivm.passes.annotate import facts_of, shared_ids
 from dbt_idivm.passes.canonical import canonical
+from dbt_idivm.passes.first_rows import first_rows
 from dbt_idivm.passes.operator_caches import additive_state
 from dbt_idivm.passes.pipeline import Request, Step, run_passes, show_output
 from dbt_idivm.passes.place_caches import CachePlace, Occurrence, place_caches
@@ -27,6 +28,7 @@ from dbt_idivm.script.by_idiffs import by_idiffs
 from dbt_idivm.script.over_tables import expanded
 from dbt_idivm.script.plan import Cache, Plan
 from dbt_idivm.script.stored import ViewColumn
+from dbt_idivm.script.top_k import TopK
 from dbt_idivm.script.tuple_based import TupleBased
 from dbt_idivm.script.ways import STRATEGIES, Way, WayName
 from dbt_idivm.script.whole import Whole
@@ -76,6 +78,9 @@ def _way(view: Operator, name: WayName, caching: Caching) -> Way | None:
     if name == "additive":
         state = additive_state(view) if _has_state(caching) else None
         return None if state is None else Additive(name, state)
+    if name == "topk":
+        first = first_rows(view) if _has_state(caching) else None
+        return None if first is None else TopK(name, view, first)
     if name == "tuple":
         return TupleBased(name, view)
     return Whole(name, view) if name == "whole" else by_idiffs(name, view)

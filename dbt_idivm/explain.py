@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from itertools import groupby
 
 from dbt_idivm.algebra.operator import Operator, operators_of
@@ -18,6 +18,7 @@ from dbt_idivm.script.by_idiffs import ByIDiffs
 from dbt_idivm.script.dialect import DELTA, Dialect
 from dbt_idivm.script.plan import Cache, Plan
 from dbt_idivm.script.symbolic import symbolic
+from dbt_idivm.script.top_k import Ranking, TopK
 from dbt_idivm.script.ways import ALL_WAYS, Application, Way, WayName
 
 
@@ -35,6 +36,8 @@ def explain(plan: Plan) -> str:
 def maintained(plan: Plan) -> str:
     """How changes reach the view, in a few words."""
     way = plan.ways[0]
+    if isinstance(way, TopK):
+        return "by ranking changed and stored rows (topk)"
     if not isinstance(way, ByIDiffs):
         return "by adding (additive)"
     recomputed = [diff for diff in way.idiffs if diff.kind is REC]
@@ -121,6 +124,8 @@ def _way(plan: Plan, way: Way, what: str) -> list[tuple[str, list[str]]]:
         propagated = [(f"{title}: base i-diffs (per table occurrence)", [str(d) for diffs in way.base.values() for d in diffs]),
                       (f"way {way.name}: rules fired", _rules(way)),
                       (f"way {way.name}: i-diffs of the {what}", [str(diff) for diff in way.idiffs])]
+    elif isinstance(way, TopK):
+        propagated = [(f"{title}: signed rows to rank with the stored rows", relation_tree(way.changes))]
     else:
         rows = way.application(lambda leaf: False)
         signed = "the rows to add" if way.name == "additive" else f"the {what}"
@@ -142,6 +147,10 @@ def _application(done: Application | None) -> str:
         return "nothing to do"
     read = [*done.tables, *(["the stored view"] if done.reads_view else [])]
     keys = ", ".join(f"by ({', '.join(diff.ids) or 'all'})" for diff in done.recomputed)
+    if isinstance(done, Ranking):
+        always = [*done.tables_of_changes, "the stored view"]
+        rest = [each for each in read if each not in always]
+        return f"{done.shape}; reads {', '.join(always)}" + (f"; where a partition lost a row, {', '.join(rest)}" if rest else "")
     return f"{done.shape}; reads {', '.join(read) or 'the net diff alone'}{f'; recomputes {keys}' if keys else ''}"
 
 
@@ -161,7 +170,7 @@ def delta_script(plan: Plan, target: str, ways: Sequence[WayName] = ALL_WAYS, *,
 def _script(plan: Plan, target: str, ways: Sequence[WayName], optimised: bool, dialect: Dialect) -> str:
     binding = symbolic(plan, dialect)
     steps = []
-    for way in sorted((way for way in plan.ways if way.name in ways), key=lambda way: way.name == "additive"):
+    for way in sorted((way for way in plan.ways if way.name in ways), key=lambda way: way.name in _FORMS):
         idiffs = (way.idiffs if optimised else way.naive) if isinstance(way, ByIDiffs) else ()
         for number, diff in enumerate(idiffs, 1):
             binder = binding.statement()
@@ -172,10 +181,14 @@ def _script(plan: Plan, target: str, ways: Sequence[WayName], optimised: bool, d
             steps.append(f"-- apply: {_CONSTANT}\n")
             continue
         when = ", when no i-diff is empty" if idiffs else ""
-        how = "additive form over all changed inputs" if way.name == "additive" else None
+        how = _FORMS.get(way.name)
         bound = dialect.sql(render(plan, done, binding, target).statement)
         steps.append(f"-- apply, {how}\n{bound};\n" if how else f"-- apply{when}: {done.shape}\n{bound};\n")
     return "\n".join(steps)
+
+
+_FORMS: Mapping[WayName, str] = {"additive": "additive form over all changed inputs",
+                                 "topk": "new rows ranked with the stored ones, over all changed inputs"}
 
 
 def tree(node: Operator) -> list[str]:

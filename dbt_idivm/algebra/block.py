@@ -106,6 +106,10 @@ class Binder(Protocol):
         """Whether what is read of these relations is to be sent to every task as a whole."""
         ...
 
+    def are_few(self, *relations: Relation) -> bool:
+        """Whether a part of the changes that these relations read is small enough for that, wherever they are."""
+        ...
+
 
 def _named(definition: exp.Expr, name: str) -> exp.Expr:
     if isinstance(definition, exp.Column) and definition.name == name:

@@ -22,6 +22,10 @@ class Measure:
     def __add__(self, other: Measure) -> Measure:
         return Measure(*(one + two for one, two in zip(self.values, other.values, strict=True)))
 
+    def times(self, factor: float) -> Measure:
+        """So often."""
+        return Measure(*(each * factor for each in self.values))
+
     @property
     def values(self) -> tuple[float, ...]:
         return tuple(getattr(self, name) for name in UNITS)

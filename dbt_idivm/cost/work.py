@@ -10,7 +10,7 @@ How many view rows an i-diff touches, and how many files these are in, are the p
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 
 from dbt_idivm.algebra.cardinality import Cardinality, drawn
 from dbt_idivm.algebra.lookups import Named
@@ -25,6 +25,7 @@ from dbt_idivm.script.bind import Fetched
 from dbt_idivm.script.diff import INLINE_ROWS
 from dbt_idivm.script.plan import Plan
 from dbt_idivm.script.replace_where import KEYS
+from dbt_idivm.script.top_k_rows import IfAny
 from dbt_idivm.script.ways import Application, Way
 
 # rows of one class of an occurrence's net diff: (occurrence, class, the attributes that split updates) → rows
@@ -95,10 +96,17 @@ class Situation:
             below = (relation.definition,) if isinstance(relation, Named) else relation.children
             inputs = [self.evaluated(child) for child in below]
             rows = relation.cardinality([each for each, _ in inputs], self)
+            if isinstance(relation, IfAny):
+                inputs[0] = (inputs[0][0], self._if_any(relation, inputs[0][1]))
             own = self._read(relation) if isinstance(relation, Scan) else _taken_in(relation, rows, [each for each, _ in inputs])
             # kept with the relation, whose id is then its own
             known = self._known[id(relation)] = (relation, rows, total((own, *(work for _, work in inputs))))
         return known[1], known[2]
+
+    def _if_any(self, relation: IfAny, work: Measure) -> Measure:
+        """What is expected of work that is done only if there are keys; its plan is made in any case."""
+        found = work.times(min(self.evaluated(relation.keys)[0].rows, 1.0))
+        return replace(found, nodes=work.nodes)
 
     def _read(self, scan: Scan) -> Measure:
         """Reading the used columns of a table."""
@@ -139,7 +147,8 @@ def incremental(done: Application, now: Situation) -> Measure:
     if done.reads_view:
         # old_rows is defined once, and read again with what it is compared with
         nodes = _OLD_ROWS_NODES + _PER_NAMED * len(done.idiffs)
-        again = Measure(nodes=nodes, tuples=2 * now.stored.rows, bytes_read=now.stored.bytes)
+        mentions = done.view_mentions
+        again = Measure(nodes=nodes * mentions, tuples=(1 + mentions) * now.stored.rows, bytes_read=mentions * now.stored.bytes)
     fetched = fetched_of(done, now)
     if fetched == "rows" and is_of_one_kind(done, now):
         return source + again + by_key(now, touched)

@@ -11,6 +11,7 @@ from dbt_idivm.algebra.types import may_be_same
 from dbt_idivm.operators.project import Project
 from dbt_idivm.operators.scan import scans
 from dbt_idivm.passes.attributes import prune_attributes
+from dbt_idivm.passes.first_rows import place_first_rows
 from dbt_idivm.passes.infer_ids import infer_ids
 from dbt_idivm.passes.inner_joins import to_inner_joins
 from dbt_idivm.passes.operator_caches import place_operator_caches
@@ -44,13 +45,19 @@ def place_caches_of_operators(root: Operator, request: Request) -> Operator:
     return place_operator_caches(root) if request.operator_caches else root
 
 
+def place_what_rows_are_ranked_by(root: Operator, request: Request) -> Operator:
+    """What the first rows of partitions are ranked by, held in the view itself."""
+    return place_first_rows(root) if request.operator_caches else root
+
+
 def extend_by_ids(root: Operator, request: Request) -> Operator:
     """IDs everywhere, and the columns that recompute i-diffs name rows by."""
     return infer_ids(root)
 
 
 PASSES: tuple[Callable[[Operator, Request], Operator], ...] = (
-    show_output, use_inner_joins, drop_unused, place_caches_of_operators, extend_by_ids)
+    show_output, use_inner_joins, drop_unused, place_caches_of_operators, place_what_rows_are_ranked_by,
+    extend_by_ids)
 
 
 @dataclass(frozen=True)

@@ -72,6 +72,11 @@ class StatementBinder(Aliases):
         feeds = [diff for diff in diffs if isinstance(diff, FeedDiff)]
         return bool(feeds) and all(feed.broadcast for feed in feeds)
 
+    def are_few(self, *relations: Relation) -> bool:
+        """Whether the rows that changes touch can be sent to every task; not if that was tried (`few`)."""
+        diffs = [self.binding.changes.diffs.get(leaf.scan.table) for leaf in diff_leaves(*relations)]
+        return self.binding.few is not False and all(diff.broadcast for diff in diffs if isinstance(diff, FeedDiff))
+
     def is_source_broadcast(self, *relations: Relation) -> bool:
         """Whether the source of a MERGE, made of `relations`, gets a broadcast hint. Its size is unknown to Spark, which would
         broadcast the target if its files are small (ADR 0020)."""

@@ -43,6 +43,8 @@ class Effective(Application):
     """I-diffs, each defined once under a name, and for each that recomputes, in order, the view restricted to its values."""
 
     evaluated: tuple[Relation, ...]
+    before: tuple[Named, ...] = ()  # names that i-diffs use
+    after: tuple[Named, ...] = ()  # names that `evaluated` uses, and that may use old_rows
 
     @property
     def shape(self) -> Literal["effective"]:
@@ -129,11 +131,13 @@ class _Work:
 
 def effective_merge(view: Stored, application: Effective, binder: StatementBinder, target: str) -> exp.Merge:
     """The MERGE of the i-diffs' exact effect."""
-    for diff in application.idiffs:
-        assert isinstance(diff.relation, Named)
-        binder.define(diff.relation)
+    for each in (*application.before, *(diff.relation for diff in application.idiffs)):
+        assert isinstance(each, Named)
+        binder.define(each)
     work = _Work(view, application, binder, binder.is_source_broadcast(*(diff.relation for diff in application.idiffs)))
     binder.definitions[OLD] = _old_rows(work, target)
+    for name in application.after:
+        binder.define(name)
     merge = Merge(target, binder.binding.dialect)
     query = _by_id(work, merge) if view.root.unique else _by_copies(work, merge)
     return merge.build(source_query(binder.attach(query), broadcast=work.few))

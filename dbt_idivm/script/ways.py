@@ -22,7 +22,7 @@ from dbt_idivm.script.diff import NetDiff
 from dbt_idivm.script.leaves import diff_leaves, leaves
 from dbt_idivm.script.stored import Stored
 
-WayName = Literal["additive", "id", "recompute", "tuple", "whole"]
+WayName = Literal["additive", "topk", "id", "recompute", "tuple", "whole"]
 Shape = Literal["append", "direct", "effective", "additive", "tuple"]
 # how changes are propagated: as i-diffs, as rows to recompute, or as whole tuples
 Strategy = Literal["id", "recompute", "tuple"]
@@ -31,11 +31,11 @@ Write: TypeAlias = exp.Merge | exp.Insert | exp.Update | exp.Delete
 
 # The ways that a strategy names, in order of preference.
 STRATEGIES: Mapping[Strategy, tuple[WayName, ...]] = {
-    "id": ("additive", "id"),
+    "id": ("additive", "topk", "id"),
     "recompute": ("recompute",),
     "tuple": ("additive", "tuple"),
 }
-ALL_WAYS: tuple[WayName, ...] = ("additive", "id", "recompute", "tuple", "whole")
+ALL_WAYS: tuple[WayName, ...] = ("additive", "topk", "id", "recompute", "tuple", "whole")
 
 
 @dataclass(frozen=True)
@@ -59,6 +59,11 @@ class Application(ABC):
     @abstractmethod
     def reads_view(self) -> bool:
         """Whether stored rows are read besides those that MERGE matches."""
+
+    @property
+    def view_mentions(self) -> int:
+        """How often they are read, if they are."""
+        return 1
 
     @property
     @abstractmethod

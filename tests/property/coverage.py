@@ -17,6 +17,7 @@ from dbt_idivm.script.diff import InlineDiff
 from dbt_idivm.script.net_changes import net_changes
 from dbt_idivm.script.plan import Plan
 from dbt_idivm.script.prune_empty import non_empty
+from dbt_idivm.script.top_k import Ranking
 from tests.property.plans import idiff_way
 
 SHAPES = ("append", "direct", "effective", "additive", "tuple", "none")
@@ -42,6 +43,8 @@ class Coverage:
         self.shapes[script.shape if script is not None else "none"] += 1
         if script is not None and isinstance(script.application, Adding):
             self.rules.update(rule.name for rule, _ in script.application.state.calls)
+            return
+        if script is not None and isinstance(script.application, Ranking):
             return
         binding = Binding(changes=net_changes(plan, diffs, screened=False), dialect=DUCKDB)
         base = {name: non_empty(found, binding.changes.is_empty) for name, found in idiff_way(plan).base.items()}

@@ -22,6 +22,7 @@ from dbt_idivm.script.plan import Plan
 from dbt_idivm.script.ways import ALL_WAYS, STRATEGIES, Strategy, WayName
 
 VIEW = "maintained"
+BY_STORED_ROWS: tuple[WayName, ...] = ("additive", "topk")  # the ways that need the hidden columns of `caches: auto`
 
 
 @dataclass(frozen=True)
@@ -65,7 +66,7 @@ class Options:
         if self.every_way:
             return ALL_WAYS
         named = STRATEGIES[self.strategy] if self.strategy != "whole" else ("whole",)
-        return tuple(way for way in named if self.additive or way != "additive")
+        return tuple(way for way in named if self.additive or way not in BY_STORED_ROWS)
 
 
 # A relation → the types of its columns, as an engine reports them.

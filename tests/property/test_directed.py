@@ -10,7 +10,7 @@ from dbt_idivm.algebra.operator import operators
 from dbt_idivm.operators import Aggregate
 from tests.property.coverage import DIRECTED as REACHED
 from tests.property.directed import DIRECTED, FOUND
-from tests.property.plans import Options, plan_of
+from tests.property.plans import BY_STORED_ROWS, Options, plan_of
 from tests.property.profiles import is_long
 from tests.property.strategies import Case
 from tests.property.test_equivalence import ADDITIVE, ALL_WAYS, BY_NAME, check
@@ -22,7 +22,7 @@ def in_ways(cases: Mapping[str, Case], ways: Mapping[str, Options]) -> Iterator[
         plan = plan_of(case.tables, case.sql, Options())
         grouped = any(isinstance(node, Aggregate) for node in operators(plan.root))
         yield from ((name, way) for way in ways
-                    if (plan.way("additive") is not None or way not in ADDITIVE) and (grouped or way != "caches"))
+                    if (any(map(plan.way, BY_STORED_ROWS)) or way not in ADDITIVE) and (grouped or way != "caches"))
 
 
 def spread(pairs: Iterable[tuple[str, str]], always: tuple[str, ...] = ()) -> list[tuple[str, str]]:

@@ -19,6 +19,8 @@ from dbt_idivm.support import CATALOG, CONSTRUCTS, Construct
 
 TOTALS = "select cid, sum(price) as s from orders group by cid"
 JOIN = "select o.id, o.price, c.name from orders o join customers c on o.cid = c.id"
+LATEST = ("select id, cid from (select id, cid, row_number() over (partition by cid order by price desc, id) as n "
+          "from orders) where n = 1")
 BAG = "select page, at from clicks"
 
 
@@ -56,10 +58,13 @@ def test_a_digest_depends_on_the_view_alone() -> None:
 def test_a_strategy_names_ways(strategy: Strategy, ways: list[WayName]) -> None:
     assert [way.name for way in plan(TOTALS, STRATEGIES[strategy]).ways] == ways
     assert [way.name for way in plan(JOIN, STRATEGIES[strategy]).ways] == [way for way in ways if way != "additive"]
+    instead = {"id": ["topk"]}.get(strategy, [])
+    assert [way.name for way in plan(LATEST, STRATEGIES[strategy]).ways] == instead + [way for way in ways if way != "additive"]
 
 
 def test_nothing_changed() -> None:
-    assert [way.application(lambda leaf: True) for way in plan(TOTALS).ways] == [None] * len(ALL_WAYS)
+    for sql in (TOTALS, LATEST):
+        assert [way.application(lambda leaf: True) for way in plan(sql).ways] == [None] * (len(ALL_WAYS) - 1)
 
 
 def test_what_is_read_and_assigned() -> None:
@@ -97,7 +102,7 @@ def test_only_new_rows_are_appended() -> None:
 def test_explain_prints_every_way() -> None:
     text = explain(plan(TOTALS))
     assert "way additive (preferred): signed rows of the rows to add\n" in text
-    assert all(f"way {name}: applied\n" in text for name in ALL_WAYS)
+    assert all(f"way {name}: applied\n" in text + explain(plan(LATEST)) for name in ALL_WAYS)
     assert "when only orders changed, in every way: effective; reads orders, the stored view; recomputes by (orders__cid)" in text
 
 

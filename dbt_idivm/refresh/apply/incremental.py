@@ -113,6 +113,8 @@ def strategy(planned: Planned, application: Application) -> tuple[str, str | Non
     by_tuples = planned.plan is not None and planned.plan.way("id") is None and planned.plan.way("tuple") is not None
     if application.way == "tuple" or by_tuples:
         return "tuple", None
+    if application.way == "topk":
+        return "id", "the first rows of touched partitions were ranked again"
     if application.way == "whole":
         return "recompute", "the whole view was recomputed, and what differs was applied"
     if not application.recomputed:

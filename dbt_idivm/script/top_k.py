@@ -1,0 +1,124 @@
+"""The first k rows of each partition, from the changes and the stored rows (ADR 0032).
+
+Of a partition let S be the stored rows, and C those of S that are not gone with the new rows. |S| < k: S was all of the
+partition, and the view has the first k rows of C. |S| = k: all other rows of the partition come after the last row of S. So if k
+rows of C come up to there, the view has the first k of them; otherwise the partition is recomputed.
+
+It is an effective application (`effective.py`) whose one i-diff, REC(Pt), names the partitions of changed rows.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+
+from sqlglot import exp
+
+from dbt_idivm.algebra.bags import Concat, Distinct
+from dbt_idivm.algebra.core import Compute, Filter, project
+from dbt_idivm.algebra.expressions import attributes, column, conjunction, substitute
+from dbt_idivm.algebra.lookups import Named
+from dbt_idivm.algebra.operator import SIGN, Operator, operators
+from dbt_idivm.algebra.relation import Relation
+from dbt_idivm.cached import cached_property
+from dbt_idivm.idiff.idiff import REC, IDiff, Origin
+from dbt_idivm.operators import Join, OneRow, Project, Select, SemiAntiJoin, UnionAll, Unnest
+from dbt_idivm.operators.scan import DiffClass, DiffRows, Scan, scans
+from dbt_idivm.optimize import optimize_rows
+from dbt_idivm.passes.first_rows import FirstRows
+from dbt_idivm.script.diff import NetDiff
+from dbt_idivm.script.effective import Effective
+from dbt_idivm.script.leaves import diff_leaves, leaves
+from dbt_idivm.script.prune_empty import prune_empty
+from dbt_idivm.script.top_k_rows import PLACE, IfAny, LostPartitions, NetRows, Ranked, first_of, incomplete
+from dbt_idivm.script.ways import IsEmpty, Way
+
+_MONOTONE = (Scan, Select, Project, Join, UnionAll, Unnest, OneRow)
+
+
+@dataclass(frozen=True)
+class TopK(Way):
+    """Ranking the first rows of the view `root` again."""
+
+    root: Operator
+    first: FirstRows
+
+    @cached_property
+    def changes(self) -> Relation:
+        """ΔR as the view shows it, without what is computed of rows of the view only."""
+        conditions = conjunction(self.first.conditions)
+        signed = self.first.window.child.signed()
+        kept = signed if conditions is None else Filter(signed, conditions)
+        return Compute(kept, (*self.first.ranked, (SIGN, column(SIGN))))
+
+    @property
+    def base_idiffs(self) -> tuple[DiffRows, ...]:
+        return diff_leaves(self.changes)
+
+    def holds(self, diffs: Mapping[str, NetDiff]) -> bool:
+        """Always: what cannot be known from the stored rows is recomputed."""
+        return True
+
+    def application(self, is_empty: IsEmpty, *, optimised: bool = True) -> Ranking | None:
+        changes = prune_empty(self.changes, is_empty)
+        if changes is None:
+            return None
+        removing = self._may_remove(is_empty)
+        changed = Named("changed_rows", NetRows(changes, tuple(self.root.certain_types.items())))
+        partition, count = self.first.partition, self.first.count
+        ranked = Named("ranked_rows", Ranked(changed, self.root.ids, partition, self.first.call.order, count, removing))
+        outputs = dict(self.first.outputs)
+        number = {self.first.call.name: exp.Cast(this=column(PLACE), to=self.first.call.kind.copy())}
+        new = Compute(first_of(ranked, count), tuple(
+            (name, _of(outputs[name], number) if name in self.first.late else column(name)) for name in self.root.columns))
+        origins = frozenset(Origin(scan.occurrence, REC) for scan in self._scans if _changed(scan, is_empty, "plus", "minus"))
+        diff = IDiff(REC, partition, (), (), Named("v_rec__partitions", Distinct(project(changed, partition))), origins)
+        if not removing:
+            return Ranking(self.name, (diff,), evaluated=(new,), before=(changed,), after=(ranked,))
+        lost = LostPartitions("lost_partitions", project(incomplete(ranked, count), partition), self._scans)
+        rows = project(self.root.restrict(partition, lost), self.root.columns)
+        again = IfAny(optimize_rows(rows) if optimised else rows, lost)
+        return Ranking(self.name, (diff,), evaluated=(Concat((new, again)),), before=(changed,), after=(ranked, lost))
+
+    @cached_property
+    def _scans(self) -> tuple[Scan, ...]:
+        return scans(self.first.window)
+
+    # Wrong without the second part: ω over orders ▷ cancelled. An insert into `cancelled` takes the first row of a partition.
+    def _may_remove(self, is_empty: IsEmpty) -> bool:
+        """Whether rows of R may be gone: not if all changed tables got rows only, and R is monotone."""
+        below = self.first.window.child
+        return not all(map(_is_monotone, operators(below))) or any(_changed(scan, is_empty, "minus") for scan in self._scans)
+
+
+@dataclass(frozen=True, kw_only=True)
+class Ranking(Effective):
+    """New and stored rows ranked; `evaluated` are the new first rows, and those of partitions that are recomputed."""
+
+    @property
+    def view_mentions(self) -> int:
+        """Besides being compared with the new rows they are ranked with them; a second time for what was lost."""
+        return 1 + len(self.after)
+
+    @property
+    def tables_of_changes(self) -> tuple[str, ...]:
+        """The tables that are read whether a partition is recomputed or not."""
+        return tuple(dict.fromkeys(leaf.table for name in self.before for leaf in leaves(name) if isinstance(leaf, Scan)))
+
+    @property
+    def recomputed(self) -> tuple[IDiff, ...]:
+        """Of none is that known before the statement is run."""
+        return ()
+
+
+def _is_monotone(node: Operator) -> bool:
+    return isinstance(node, _MONOTONE) or (isinstance(node, SemiAntiJoin) and not node.anti)
+
+
+def _changed(scan: Scan, is_empty: IsEmpty, *classes: DiffClass) -> bool:
+    """Whether one of the classes of the table's net diff may have rows."""
+    return not all(is_empty(DiffRows(scan, each, scan.columns)) for each in classes)
+
+
+def _of(definition: exp.Expr, number: Mapping[str, exp.Expr]) -> exp.Expr:
+    return substitute(definition, {**{name: column(name) for name in attributes(definition)}, **number})
