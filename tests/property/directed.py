@@ -348,6 +348,74 @@ WINDOWS = {
         {"t0": [*_PARTITIONS["t0"], (6, 1, 9)]}, {"t0": [(1, 1, 1), (3, 2, 2), (4, None, 4), (5, None, 3), (6, 1, 9)]}),
 }
 
+_SOLD = "t0(k int, x int, y int, z int; k)"
+
+
+def first_rows(count: int, shown: str = "", order: str = "a.y DESC, a.k", condition: str = "", source: str = "t0 AS a") -> str:
+    """The first rows of each partition by x."""
+    return (f"SELECT r.k, r.x{shown} FROM (SELECT a.*, row_number() OVER (PARTITION BY a.x ORDER BY {order}) AS n "
+            f"FROM {source}) AS r WHERE r.n <= {count}{condition}")
+
+
+_QUEUES = {"t0": [(1, 1, 9, 0), (2, 1, 5, 0), (3, 1, 1, 0), (4, 2, 3, 0), (5, None, 2, 0), (6, None, 1, 0)]}
+_PLACED = ("SELECT r.k, r.l, r.n FROM (SELECT a.k, b.k AS l, row_number() OVER (PARTITION BY a.x ORDER BY b.z DESC, a.k, b.k) "
+           "AS n FROM t0 AS a JOIN t1 AS b ON a.y = b.x) AS r WHERE r.n <= 2")
+
+FIRST_ROWS = {
+    "the first row of a partition goes": build(
+        _SOLD, first_rows(1, ", r.z"), _QUEUES, {"t0": _QUEUES["t0"][1:]}, {"t0": [(3, 1, 1, 0), (6, None, 1, 7)]}, {"t0": []},
+        _QUEUES),
+    "the first row goes, and a row comes after the next one": build(
+        _SOLD, first_rows(1), _QUEUES, {"t0": [*_QUEUES["t0"][1:], (7, 1, 0, 0)]},
+        {"t0": [(3, 1, 1, 0), (4, 2, 1, 0), (8, 2, 0, 0), (7, 1, 0, 0)]}),
+    "two of the first rows go, one of three that come is among them": build(
+        _SOLD, first_rows(2, ", r.n"), {"t0": [*_QUEUES["t0"], (9, 1, 3, 0)]},
+        {"t0": [*_QUEUES["t0"][2:], (9, 1, 3, 0), (7, 1, 4, 0), (8, 1, 2, 0), (10, 1, 0, 0)]}),
+    "a partition of few rows loses one": build(
+        _SOLD, first_rows(3, ", r.z, r.n"), _QUEUES, {"t0": [*_QUEUES["t0"][:3], (6, None, 1, 0)]},
+        {"t0": [(2, 1, 5, 0), (3, 1, 1, 0), (7, 1, None, 1)]}, {"t0": [(3, 1, 1, 0)]}),
+    "a row comes before the first ones": build(
+        _SOLD, first_rows(2, ", r.n"), _QUEUES,
+        {"t0": [*_QUEUES["t0"], (7, 1, 10, 0), (8, 2, 9, 0), (9, None, None, 0), (10, 3, 1, 0)]},
+        {"t0": [*_QUEUES["t0"], (7, 1, 10, 0), (8, 2, 9, 0), (9, None, 9, 0), (0, 1, 10, 0)]}),
+    "values of the first rows that they are not ranked by": build(
+        _SOLD, first_rows(2, ", r.z"), _QUEUES, {"t0": [(k, x, y, 7) for k, x, y, _ in _QUEUES["t0"]]},
+        {"t0": [(k, x, y, k % 2) for k, x, y, _ in _QUEUES["t0"]]}),
+    "first rows move to another partition, and to none": build(
+        _SOLD, first_rows(1, ", r.z"), _QUEUES, {"t0": [(1, 2, 9, 1), (2, None, 5, 0), *_QUEUES["t0"][2:]]},
+        {"t0": [(1, None, 9, 1), (2, 1, 5, 0), (3, 2, 1, 0), (4, 1, 6, 0)]}, _QUEUES),
+    "first rows by mixed orders with NULLs": build(
+        _SOLD, first_rows(2, ", r.n, r.z", "a.y DESC NULLS FIRST, a.z NULLS LAST, a.k DESC"),
+        {"t0": [(1, 1, None, None), (2, 1, None, 1), (3, 1, 1, None), (4, 2, 3, 0)]},
+        {"t0": [(1, 1, None, 5), (2, 1, 7, 1), (3, 1, None, None), (4, 2, None, 0), (5, 2, None, 0)]},
+        {"t0": [(1, 1, 2, 5), (3, 1, None, None), (4, 2, 0, 0), (5, 2, 0, None), (6, 2, 0, 0)]}),
+    "both partners of a first row change": build(
+        _TWO, _PLACED, {"t0": [(1, 1, 1), (2, 1, 2), (3, 1, 3)], "t1": [(1, 1, 9), (2, 2, 5), (3, 3, 4)]},
+        {"t0": [(1, 1, 1), (2, 1, 2), (3, 2, 3)], "t1": [(1, 1, 1), (2, 2, 5), (3, 3, 8)]},
+        {"t0": [(1, 2, 1), (2, 2, 2), (3, 1, 3)], "t1": [(1, 1, 7), (2, 2, 0), (3, 3, 0)]}),
+    "a first row gets a partner that excludes it": build(
+        f"{_SOLD}\nt1(k int; k)", first_rows(1, source="t0 AS a WHERE NOT EXISTS (SELECT 1 FROM t1 AS b WHERE b.k = a.k)"),
+        {**_QUEUES, "t1": [(2,)]}, {"t1": [(1,), (2,)]}, {"t1": [(4,)]}),
+    "first rows, and a condition on their values": build(
+        _SOLD, first_rows(2, ", r.y", condition=" AND r.y < 6"), _QUEUES, {"t0": [*_QUEUES["t0"], (7, 1, 7, 0), (8, 1, 4, 0)]},
+        {"t0": [(3, 1, 1, 0), (7, 1, 7, 0), (8, 1, 4, 0)]}),
+    "first rows of some partitions": build(
+        _SOLD, first_rows(1, ", r.y", condition=" AND r.x > 1"), _QUEUES, {"t0": [*_QUEUES["t0"], (7, 2, 7, 0), (8, 1, 14, 0)]},
+        {"t0": [(3, 1, 1, 0), (7, 1, 7, 0), (8, 2, 14, 0)]}),
+    "the second row of a partition": build(
+        _SOLD, first_rows(9, ", r.y", condition=" AND r.n = 2"), _QUEUES, {"t0": [*_QUEUES["t0"], (7, 1, 7, 0)]},
+        {"t0": [(3, 1, 1, 0), (7, 1, 7, 0), (8, 2, 14, 0)]}),
+    "what is computed of first rows, and fails on others": build(
+        "t0(k int, x int, y int, s string; k)", first_rows(1, ", CAST(r.s AS INT) AS v"),
+        {"t0": [(1, 1, 9, "5"), (2, 1, 5, "a"), (3, 2, 1, "6")]},
+        {"t0": [(1, 1, 9, "5"), (2, 1, 4, "b"), (4, 1, 1, "c"), (3, 2, 1, "7")]}, {"t0": [(4, 1, 1, "8"), (5, 1, 0, "d")]}),
+    "first rows of groups": build(
+        _SOLD, "SELECT r.x, r.z, r.s, r.n FROM (SELECT a.x, a.z, sum(a.y) AS s, row_number() OVER (PARTITION BY a.x ORDER BY "
+        "sum(a.y) DESC, a.z) AS n FROM t0 AS a GROUP BY a.x, a.z) AS r WHERE r.n < 3", _QUEUES,
+        {"t0": [(1, 1, 9, 0), (2, 1, 5, 1), (3, 1, 1, 2), (4, 2, 3, 0), (5, None, 2, 0)]},
+        {"t0": [(1, 1, 0, 0), (2, 1, 5, 2), (3, 1, 1, 2), (4, 2, 3, 3), (6, 2, 4, 2)]}),
+}
+
 _TAGS = "t0(k int, s string, z int; k)"
 _TAGGED = "SELECT a.k AS c0, posexplode(split(a.s, ',')) AS (c1, c2), a.z AS c3 FROM t0 AS a"
 _ALL_TAGGED = "SELECT a.k AS c0, posexplode_outer(split(a.s, ',')) AS (c1, c2), a.z AS c3 FROM t0 AS a"
@@ -983,6 +1051,7 @@ OUTER = {
 }
 
 DIRECTED |= OUTER
+DIRECTED |= FIRST_ROWS
 
 # A group that loses its last value, one that vanishes, one that comes; NULLs in each argument, and duplicates.
 _SAMPLE = "t0(k int, x int, y int, z decimal(10,2), s string; k)"

@@ -20,6 +20,7 @@ from dbt_idivm.frontend.resolve import bare, rebuilt
 from dbt_idivm.frontend.scope import Scope
 from dbt_idivm.idiff.idiff import IDiff
 from dbt_idivm.operators import Aggregate, Join, Select, UnionAll, additive
+from dbt_idivm.passes import first_rows
 from dbt_idivm.script.plan import Plan
 from tests.property.misreadings import MISREADINGS
 from tests.property.mutations import with_additive_rule
@@ -174,6 +175,10 @@ def a_row_for_no_rows(patch: Patch) -> None:
     patch.setattr(aggregate, "Aggregate", lambda below, groups, calls: Aggregate(below, groups[:-1], calls))
 
 
+def computed_before_ranking(patch: Patch) -> None:
+    patch.setattr(first_rows, "may_raise", lambda expression, types: False)
+
+
 def nothing_is_unguarded(patch: Patch) -> None:
     """What may fail is evaluated for each row that an i-diff names."""
     patch.setattr(project, "unguarded", lambda node, diff: frozenset())
@@ -218,5 +223,7 @@ MISREAD = (
             about("extreme"), later=True, way="additive"),
     Misread("what may fail is evaluated for any row", nothing_is_unguarded,
             tuple(f"raise: {name}" for name in _PARTNERS), later=True),
+    Misread("what may fail is computed before rows are ranked", computed_before_ranking, about("first rows"), later=True,
+            way="additive"),
     Misread("conditions are known as a whole", conditions_are_known_whole, about("raise", "decimals", *_PARTNERS), later=True),
 )

@@ -250,6 +250,11 @@ MISREADINGS = {
         "SELECT o.id, o.amount / o.qty AS u FROM o WHERE o.qty <> 0",
         {"o": [(1, 1, "10.00", "2.00", "5"), (2, 1, "7.00", "0.00", "x")], "p": []},
         {"o": [(1, 1, "12.00", "2.00", "5"), (2, 1, "9.00", "0.00", "x")]}),
+    "first rows: a cast that fails on others": build(
+        "t(k int, x int, y int, s string; k)",
+        "SELECT k, x, CAST(s AS INT) AS v FROM (SELECT *, row_number() OVER (PARTITION BY x ORDER BY y DESC, k) AS n FROM t) "
+        "WHERE n = 1", {"t": [(1, 1, 9, "5"), (2, 1, 5, "a"), (3, 2, 1, "6")]},
+        {"t": [(1, 1, 9, "5"), (2, 1, 4, "b"), (4, 1, 1, "c"), (3, 2, 1, "7")]}, {"t": [(4, 1, 1, "8"), (5, 1, 0, "d")]}),
     # the negation of a minimum
     "extreme: the least TINYINT leaves a sum": build(
         "t(k int, a tinyint; k)", "SELECT sum(a) AS s, count(*) AS n FROM t", {"t": [(1, -128), (2, 5)]}, {"t": [(2, 5)]}),

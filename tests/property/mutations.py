@@ -12,8 +12,8 @@ from sqlglot import exp
 
 from dbt_idivm.algebra.bags import Concat, Distinct, union_all
 from dbt_idivm.algebra.block import Block, isolate, subquery
-from dbt_idivm.algebra.core import Compute, Pair, Probe, SemiJoin, project
-from dbt_idivm.algebra.expressions import column, conjuncts
+from dbt_idivm.algebra.core import Compute, Filter, Pair, Probe, SemiJoin, project
+from dbt_idivm.algebra.expressions import alias, column, conjuncts
 from dbt_idivm.algebra.lookups import Touched
 from dbt_idivm.algebra.operator import Operator, State, with_sign
 from dbt_idivm.algebra.outer import OuterPair
@@ -42,11 +42,23 @@ from dbt_idivm.operators import window as window_operator
 from dbt_idivm.operators.scan import DiffClass
 from dbt_idivm.operators.window import Windowed
 from dbt_idivm.optimize.lineage import leaves
-from dbt_idivm.passes import annotate, canonical, place_caches
-from dbt_idivm.script import append, by_key, diff, direct, effective, known_rows, net_changes, replace_where
+from dbt_idivm.passes import annotate, canonical, first_rows, place_caches
+from dbt_idivm.script import (
+    append,
+    by_key,
+    diff,
+    direct,
+    effective,
+    known_rows,
+    net_changes,
+    replace_where,
+    top_k,
+    top_k_rows,
+)
 from dbt_idivm.script.binding import StatementBinder
 from dbt_idivm.script.merge import Merge
 from dbt_idivm.script.source_rows import SourceRows
+from dbt_idivm.script.top_k_rows import LIVE, PLACE, NetRows, Ranked
 
 # the packages hold functions of the same names
 use_net_diff, use_diff_rows, merge_recomputes = (import_module(f"dbt_idivm.optimize.{name}")
@@ -871,6 +883,69 @@ SCALARS = (
 )
 
 MUTATIONS += SCALARS
+
+
+
+def no_partition_is_lost(patch: Patch) -> None:
+    patch.setattr(top_k, "first_of", lambda ranked, count: Filter(ranked, exp.condition(f"{PLACE} <= {count} AND {LIVE} = 1")))
+    patch.setattr(top_k, "incomplete", lambda ranked, count: Filter(ranked, exp.false()))
+
+
+def any_rows_are_enough(patch: Patch) -> None:
+    patch.setattr(Ranked, "_bound", lambda self: self._over(exp.Max(this=exp.condition(
+        f"CASE WHEN {top_k_rows._RANK} = {self.count} THEN {PLACE} END")), (), None))
+
+
+def gone_rows_are_ranked(patch: Patch) -> None:
+    patch.setattr(Ranked, "_survivors", lambda self, old, binder: old.select().select(
+        alias(exp.Literal.number(1), LIVE), alias(exp.Literal.number(1), top_k_rows._STORED), copy=False))
+
+
+def signed_rows_are_ranked(patch: Patch) -> None:
+    def block(self: NetRows, binder: StatementBinder) -> Block:
+        rows = self.child.block(binder)
+        output = {**{name: rows.output[name] for name in self._names}, top_k_rows.WEIGHT: rows.output[top_k_rows.SIGN]}
+        return isolate(replace(rows, output=output).select(), self.columns, binder.alias("net_rows"))
+
+    patch.setattr(NetRows, "block", block)
+
+
+def changes_of_all_partitions(patch: Patch) -> None:
+    patch.setattr(top_k, "conjunction", lambda conditions: None)
+
+
+def second_is_among_first(patch: Patch) -> None:
+    between = first_rows._range
+
+    def from_first(number: str, condition: exp.Expr) -> tuple[int, int | None] | None:
+        found = between(number, condition)
+        return found if found is None else (1, found[1])
+
+    patch.setattr(first_rows, "_range", from_first)
+
+
+FIRST_ROWS = (
+    Mutation("topk: a partition may have lost a row that no stored one replaces", no_partition_is_lost,
+             "the first row of a partition goes", "additive"),
+    Mutation("topk: what counts comes before the last stored row", any_rows_are_enough,
+             "the first row goes, and a row comes after the next one", "additive"),
+    Mutation("topk: rows that are gone are not ranked", gone_rows_are_ranked, "a partition of few rows loses one", "additive"),
+    Mutation("topk: signed rows are netted", signed_rows_are_ranked, "both partners of a first row change", "additive"),
+    Mutation("topk: new rows take others away, where R is not monotone",
+             lambda patch: patch.setattr(top_k, "_is_monotone", lambda node: True),
+             "a first row gets a partner that excludes it", "additive"),
+    Mutation("topk: rows may be gone", lambda patch: patch.setattr(top_k.TopK, "_may_remove", lambda self, is_empty: False),
+             "the first row of a partition goes", "additive"),
+    Mutation("topk: no condition on other attributes",
+             lambda patch: patch.setattr(first_rows, "_is_of_partitions", lambda window, condition: True),
+             "first rows, and a condition on their values", "additive"),
+    Mutation("topk: changes of partitions that the view has", changes_of_all_partitions, "first rows of some partitions",
+             "additive-feed"),
+    Mutation("topk: the second row alone is none of the first", second_is_among_first, "the second row of a partition",
+             "additive"),
+)
+
+MUTATIONS += FIRST_ROWS
 
 # Guards that no view needs: the applications keep the copies of an INS, and its rows hold all copies of each ID that they
 # name. The rule is stricter than that, because the contract of INS speaks of one row an ID.
