@@ -77,7 +77,7 @@ def _ways(view: Operator, names: Sequence[WayName], caching: Caching) -> tuple[W
 def _way(view: Operator, name: WayName, caching: Caching) -> Way | None:
     if name == "additive":
         state = additive_state(view) if _has_state(caching) else None
-        return None if state is None else Additive(name, state)
+        return None if state is None else Additive(name, state, view)
     if name == "topk":
         first = first_rows(view) if _has_state(caching) else None
         return None if first is None else TopK(name, view, first)

@@ -12,10 +12,11 @@ from dbt_idivm.idiff.idiff import REC, IDiff
 from dbt_idivm.operators.additive import additive_rule
 from dbt_idivm.operators.aggregate import Aggregate
 from dbt_idivm.passes.annotate import Facts
-from dbt_idivm.script.additive import Additive
-from dbt_idivm.script.bind import render
+from dbt_idivm.script.additive import Additive, Asking
+from dbt_idivm.script.bind import ask, render
 from dbt_idivm.script.by_idiffs import ByIDiffs
 from dbt_idivm.script.dialect import DELTA, Dialect
+from dbt_idivm.script.extremes import LOST
 from dbt_idivm.script.plan import Cache, Plan
 from dbt_idivm.script.symbolic import symbolic
 from dbt_idivm.script.top_k import Ranking, TopK
@@ -145,6 +146,9 @@ def _applied(plan: Plan, way: Way) -> list[str]:
 def _application(done: Application | None) -> str:
     if done is None:
         return "nothing to do"
+    if isinstance(done, Asking):
+        asked = f"asks the stored view which groups have lost {_extremes(done)}, and recomputes these"
+        return f"{done.shape}; {asked} from {', '.join(done.tables)}"
     read = [*done.tables, *(["the stored view"] if done.reads_view else [])]
     keys = ", ".join(f"by ({', '.join(diff.ids) or 'all'})" for diff in done.recomputed)
     if isinstance(done, Ranking):
@@ -152,6 +156,10 @@ def _application(done: Application | None) -> str:
         rest = [each for each in read if each not in always]
         return f"{done.shape}; reads {', '.join(always)}" + (f"; where a partition lost a row, {', '.join(rest)}" if rest else "")
     return f"{done.shape}; reads {', '.join(read) or 'the net diff alone'}{f'; recomputes {keys}' if keys else ''}"
+
+
+def _extremes(done: Application) -> str:
+    return " or ".join(call.name for _, call in done.state.extremes) if isinstance(done, Asking) else ""
 
 
 @deep_recursion()
@@ -182,6 +190,10 @@ def _script(plan: Plan, target: str, ways: Sequence[WayName], optimised: bool, d
             continue
         when = ", when no i-diff is empty" if idiffs else ""
         how = _FORMS.get(way.name)
+        asked = ask(plan, done, binding, target)
+        if asked is not None:
+            steps.append(f"-- ask, for {LOST}: which of the changed groups have lost {_extremes(done)}\n"
+                         f"{dialect.sql(asked.source.query)};\n")
         bound = dialect.sql(render(plan, done, binding, target).statement)
         steps.append(f"-- apply, {how}\n{bound};\n" if how else f"-- apply{when}: {done.shape}\n{bound};\n")
     return "\n".join(steps)

@@ -43,6 +43,35 @@ class Named(Leaf):
         return self.name
 
 
+@dataclass(frozen=True)
+class Known(Leaf):
+    """Few rows that are known when the statement is made: literals, under a name in its WITH clause."""
+
+    name: str
+    names: tuple[str, ...]
+    kinds: tuple[exp.DataType, ...]
+
+    @cached_property
+    def columns(self) -> tuple[str, ...]:
+        return self.names
+
+    @cached_property
+    def types(self) -> Mapping[str, exp.DataType]:
+        return dict(zip(self.names, self.kinds, strict=True))
+
+    def block(self, binder: Binder) -> Block:
+        return named_block(self.name, self.columns, binder.alias(self.name))
+
+    def provenance(self, names: tuple[str, ...]) -> Provenance | None:
+        return ()
+
+    def cardinality(self, inputs: Sequence[Cardinality], sizes: Sizes) -> Cardinality:
+        return Cardinality(1.0)
+
+    def label(self) -> str:
+        return self.name
+
+
 def named_block(name: str, columns: tuple[str, ...], alias: str, broadcast: bool = False) -> Block:
     """The block of a name that the WITH clause defines."""
     table = exp.Table(this=identifier(name))

@@ -19,6 +19,8 @@ _INCOMPARABLE = frozenset({Type.MAP, Type.VARIANT, Type.OBJECT})
 _KEYS = frozenset({*_NUMERIC, *_TEXT, Type.BOOLEAN, Type.DATE, Type.TIMESTAMP, Type.TIMESTAMPTZ, Type.TIMESTAMPLTZ,
                    Type.TIMESTAMPNTZ})
 _BLURRED = frozenset({Type.FLOAT, Type.DOUBLE, Type.MAP, Type.UNKNOWN, Type.OBJECT})
+_EXACTLY_ORDERED = frozenset({*DIGITS, Type.DECIMAL, Type.BOOLEAN, Type.TEXT, Type.VARCHAR, Type.DATE, Type.TIMESTAMP,
+                              Type.TIMESTAMPTZ, Type.TIMESTAMPLTZ, Type.TIMESTAMPNTZ})
 # A sum of DECIMAL(p, s) is DECIMAL(p + 10, s), and adding two of them takes a digit more; past 38 Spark cuts the scale.
 _WIDEST_SUMMED = 27
 
@@ -223,6 +225,11 @@ def sum_type(kind: exp.DataType) -> str:
     """The name of the type that Spark gives to a sum over a summable type."""
     size = _size(kind) if kind.this == Type.DECIMAL else None
     return f"decimal({size[0] + 10},{size[1]})" if size else "bigint"
+
+
+def has_exact_order(kind: exp.DataType) -> bool:
+    """Whether values of the type have a total order in which equal ones are identical: not floats, nor texts with a collation."""
+    return kind.this in _EXACTLY_ORDERED and kind.find(exp.CollateColumnConstraint) is None
 
 
 def is_incomparable(kind: exp.DataType) -> bool:

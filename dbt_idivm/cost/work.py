@@ -21,6 +21,7 @@ from dbt_idivm.cost.papers import compression, yao
 from dbt_idivm.cost.sizes import Size, width
 from dbt_idivm.idiff.idiff import DEL, INS, REC, UPD, IDiff
 from dbt_idivm.operators.scan import DiffClass, DiffRows, Scan
+from dbt_idivm.script.additive import Asking
 from dbt_idivm.script.bind import Fetched
 from dbt_idivm.script.diff import INLINE_ROWS
 from dbt_idivm.script.plan import Plan
@@ -41,6 +42,7 @@ _READING = 2
 # because what is estimated too low is tried, and learned, and what is estimated too high never is.
 _OUTER = 5
 _COME_AND_GO: tuple[DiffClass, ...] = ("ins", "del")
+_SIDES: tuple[DiffClass, ...] = ("plus", "minus")
 # A state that is not the newest one is computed: the rows of the net diff are taken out or united.
 _STATE_NODES = 4
 
@@ -144,7 +146,9 @@ def incremental(done: Application, now: Situation) -> Measure:
     if done.shape == "append":  # an INSERT, which reads nothing of the view
         return source + Measure(overwrites=1, nodes=1, tuples=inserted, bytes_written=inserted * now.view_width)
     again = Measure()
-    if done.reads_view:
+    if isinstance(done, Asking):
+        again = asking(done, now)
+    elif done.reads_view:
         # old_rows is defined once, and read again with what it is compared with
         nodes = _OLD_ROWS_NODES + _PER_NAMED * len(done.idiffs)
         mentions = done.view_mentions
@@ -155,6 +159,23 @@ def incremental(done: Application, now: Situation) -> Measure:
     if fetched != "nothing" and is_replaced(done, now):
         return source + again + replacing(now, touched, inserted)
     return source + again + merge(now, touched, inserted, inserts=may_insert(done))
+
+
+def asking(done: Asking, now: Situation) -> Measure:
+    """The query for the groups that have lost an extreme, over the signed rows and the stored view; and evaluating these groups,
+    which is done for none of them if there is none."""
+    view = now.stored
+    query = now.evaluated(done.rows)[1] + Measure(queries=1, nodes=_OLD_ROWS_NODES, tuples=view.rows,
+                                                  bytes_read=view.bytes * _key_part(now))
+    return query + total(now.evaluated(each)[1] for each in done.perhaps).times(min(lost_groups(done, now), 1.0))
+
+
+def lost_groups(done: Asking, now: Situation) -> float:
+    """How many groups are expected to lose an extreme: of the negative rows one in as many as a group has rows, for each."""
+    sides = {side: sum(now.changes(scan.occurrence, side, frozenset()) for scan in now.plan.scans) for side in _SIDES}
+    part = sides["minus"] / (sum(sides.values()) or 1.0)
+    rows = now.evaluated(done.state.aggregate.child)[0].rows
+    return now.evaluated(done.rows)[0].rows * part * len(done.state.extremes) * min(compression(now.stored.rows, rows), 1.0)
 
 
 def fetched_of(done: Application, now: Situation) -> Fetched:
@@ -254,7 +275,7 @@ def differing(now: Situation) -> float:
     """How many view rows the changes may make differ: each changed row of a table stands for p of them."""
     plan, rows = now.plan, float(now.stored.rows)
     found = (now.changes(scan.occurrence, side, frozenset()) * compression(rows, now.table(scan.table))
-             for scan in plan.scans for side in ("plus", "minus"))
+             for scan in plan.scans for side in _SIDES)
     return min(sum(found), rows)
 
 

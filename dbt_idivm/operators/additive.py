@@ -8,6 +8,10 @@
 | additive_sum_bigint  | sum(x)   | not DISTINCT, BIGINT    | itself, count(x) | Σ ±x, wider    | the same, cast back
 | additive_sum_decimal | sum(x)   | not DISTINCT, DECIMAL   | itself, count(x) | Σ ±x           | c + Δ, NULL if count(x) = 0
 | additive_avg         | avg(x)   | not DISTINCT, up to INT | sum(x), count(x) |                | sum / count, NULL if count = 0
+| additive_min         | min(x)   | exact order             | itself           | least new x    | the least of m and Δ; see below
+| additive_max         | max(x)   | exact order             | itself           | greatest new x | the greatest of m and Δ
+| additive_bool_and    | bool_and | not DISTINCT            | itself           | as min         | as min: FALSE is less than TRUE
+| additive_bool_or     | bool_or  | not DISTINCT            | itself           | as max         | as max
 
 A signed row is a row of γ's input that was inserted (+) or deleted (-); an updated one is both, so ∆u adds x_post - x_pre. The
 tables take them from i-diffs; ours are from the net diffs, because an i-diff may name rows that do not change: recomputing a row
@@ -20,6 +24,10 @@ Every integer type has a minimum whose negation it cannot hold: -(-128) as TINYI
 a value is given a type that holds it before it is negated. What is added to a sum of BIGINTs may pass through sums that no
 BIGINT holds, though the new value is one; its cast back keeps the low 64 bits without ANSI mode, as Spark's own sum does.
 
+Nothing can be subtracted from a minimum m: it stays m if no row with m is deleted, it becomes Δ if Δ <= m; otherwise only the
+rows of the group say what it is. Such a group has lost its extreme, and is recomputed (`script/extremes.py`,
+docs/adr/0031). Only types in which equal values are identical: of 0.0 and -0.0 either may be the minimum.
+
 Example, γ_{cid; sum(price)}(orders), order 7 of customer 1 goes from 5 to 8: the signed rows are (1, 5, -) and (1, 8, +), Δ is 3.
 """
 
@@ -31,7 +39,7 @@ from dataclasses import dataclass
 from sqlglot import exp
 
 from dbt_idivm.algebra.expressions import DIALECT, operand
-from dbt_idivm.algebra.types import is_integral, is_small_integer, is_summable
+from dbt_idivm.algebra.types import has_exact_order, is_integral, is_small_integer, is_summable
 from dbt_idivm.operators.aggregate import Aggregate, Call
 
 # (defining expression of the argument, sign) → what the signed rows of a group add
@@ -41,8 +49,47 @@ Value = Callable[[exp.Expr | None, exp.Expr, Mapping[str, exp.Expr]], exp.Expr]
 
 
 @dataclass(frozen=True)
+class Extreme:
+    """MIN or MAX over signed rows. `reaches`: a value that compares so with the stored one takes its place, or is equal to it."""
+
+    function: type[exp.AggFunc]
+    of_both: type[exp.Func]
+    reaches: type[exp.Predicate]
+
+    def added(self, argument: exp.Expr | None, sign: exp.Expr) -> exp.Expr:
+        """The extreme of the positive rows."""
+        return self._among(exp.GT, argument, sign)
+
+    def removed(self, argument: exp.Expr | None, sign: exp.Expr) -> exp.Expr:
+        """The extreme of the negative rows."""
+        return self._among(exp.LT, argument, sign)
+
+    def _among(self, test: type[exp.Binary], argument: exp.Expr | None, sign: exp.Expr) -> exp.Expr:
+        assert argument is not None
+        rows = test(this=sign.copy(), expression=exp.Literal.number(0))
+        return self.function(this=exp.Case(ifs=[exp.If(this=rows, true=argument.copy())]))
+
+    def value(self, old: exp.Expr | None, delta: exp.Expr, caches: Mapping[str, exp.Expr]) -> exp.Expr:
+        """Both ignore NULL."""
+        return delta if old is None else self.of_both(this=old, expressions=[delta], ignore_nulls=True)
+
+    def is_lost(self, old: exp.Expr, added: exp.Expr, removed: exp.Expr) -> exp.Expr:
+        """Whether rows that have the stored value may be gone, and none came that takes its place. Never NULL."""
+        gone = exp.Coalesce(this=self.reaches(this=removed.copy(), expression=old.copy()),
+                            expressions=[exp.Not(this=exp.Is(this=removed, expression=exp.null()))])
+        replaced = exp.Coalesce(this=self.reaches(this=added, expression=old), expressions=[exp.false()])
+        return exp.and_(gone, exp.Not(this=replaced))
+
+
+MINIMUM, MAXIMUM = Extreme(exp.Min, exp.Least, exp.LTE), Extreme(exp.Max, exp.Greatest, exp.GTE)
+
+
+@dataclass(frozen=True)
 class AdditiveRule:
-    """How calls of one function are maintained by adding. Without `delta` nothing is added: the value follows from the caches."""
+    """How calls of one function are maintained by adding. Without `delta` nothing is added: the value follows from the caches.
+
+    `extreme`: what is added is the extreme of the inserted values, and a group may lose its own.
+    """
 
     name: str
     function: str
@@ -52,6 +99,7 @@ class AdditiveRule:
     value: Value
     emits: str  # the new value, for people
     paper: str
+    extreme: Extreme | None = None
 
 
 def additive_rule(aggregate: Aggregate, call: Call) -> AdditiveRule | None:
@@ -89,6 +137,10 @@ def sums_decimals(node: Aggregate, call: Call) -> bool:
 # Up to INT: Spark sums and divides DOUBLEs, exact below 2^53. A decimal quotient would be rounded twice (docs/adr/0004).
 def averages_integers(node: Aggregate, call: Call) -> bool:
     return not call.distinct and is_small_integer(node.child.types[call.argument or ""])
+
+
+def orders_exactly(node: Aggregate, call: Call) -> bool:
+    return not call.distinct and call.argument is not None and has_exact_order(node.child.types[call.argument])
 
 
 def rows_delta(argument: exp.Expr | None, sign: exp.Expr) -> exp.Expr:
@@ -156,4 +208,8 @@ ADDITIVE = (
     AdditiveRule("additive_sum_bigint", "sum", sums_bigints, ("count",), bigint_sum_delta, summed_bigints, "c + Σ ±x", "Table 9"),
     AdditiveRule("additive_sum_decimal", "sum", sums_decimals, ("count",), sum_delta, summed, "c + Σ ±x", "Table 9"),
     AdditiveRule("additive_avg", "avg", averages_integers, ("sum", "count"), None, divided, "sum / count", "Table 12"),
+    *(AdditiveRule(f"additive_{function}", function, orders_exactly, (), extreme.added, extreme.value,
+                   f"the {word} of m and Δ; recomputed where m is lost", "ours", extreme)
+      for function, word, extreme in (("min", "least", MINIMUM), ("max", "greatest", MAXIMUM), ("bool_and", "least", MINIMUM),
+                                      ("bool_or", "greatest", MAXIMUM))),
 )

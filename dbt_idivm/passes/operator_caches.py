@@ -8,7 +8,7 @@ from sqlglot import exp
 
 from dbt_idivm.algebra.expressions import column, passing, substitute
 from dbt_idivm.algebra.operator import Operator, operators_of
-from dbt_idivm.operators.additive import AdditiveRule, additive_calls, additive_rule
+from dbt_idivm.operators.additive import AdditiveRule, Extreme, additive_calls, additive_rule
 from dbt_idivm.operators.aggregate import Aggregate, Call
 from dbt_idivm.operators.project import split_projections
 
@@ -25,6 +25,11 @@ class AdditiveState:
     calls: tuple[tuple[AdditiveRule, Call], ...]
     rows: str
     outputs: tuple[tuple[str, exp.Expr], ...]
+
+    @property
+    def extremes(self) -> tuple[tuple[Extreme, Call], ...]:
+        """The calls that are minima and maxima."""
+        return tuple((rule.extreme, call) for rule, call in self.calls if rule.extreme is not None)
 
 
 def place_operator_caches(root: Operator) -> Operator:

@@ -1,59 +1,79 @@
 """The additive application: what the signed rows of γ's input add to the stored groups, in one MERGE (`operators/additive.py`).
 
 The signed rows are complete over all changed tables; a group whose row count reaches zero is deleted, one that is not stored yet
-is inserted.
+is inserted. Where rows may go that have a stored minimum or maximum, it is asked first which groups have lost theirs; these are
+recomputed in the same MERGE (`script/extremes.py`).
 """
 
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from typing import Literal
 
 from sqlglot import exp
 
+from dbt_idivm.algebra.bags import Distinct, union_all
 from dbt_idivm.algebra.block import Block, isolate
+from dbt_idivm.algebra.core import SemiJoin, project
 from dbt_idivm.algebra.expressions import alias, column, same, substitute
-from dbt_idivm.algebra.operator import SIGN
+from dbt_idivm.algebra.operator import Operator
 from dbt_idivm.algebra.relation import Relation
 from dbt_idivm.algebra.types import DIALECT, sum_type
+from dbt_idivm.idiff.idiff import REC, IDiff, Origin
+from dbt_idivm.operators.additive import AdditiveRule
 from dbt_idivm.operators.aggregate import Call
 from dbt_idivm.operators.scan import DiffRows
 from dbt_idivm.passes.operator_caches import AdditiveState
 from dbt_idivm.script.binding import StatementBinder
 from dbt_idivm.script.diff import NetDiff
+from dbt_idivm.script.effective import effective
+from dbt_idivm.script.extremes import ANEW, LOST, anew, are_named, delta_groups, lost_groups, only_comes, question
 from dbt_idivm.script.leaves import diff_leaves
 from dbt_idivm.script.merge import SOURCE, TARGET, Merge, source_query
 from dbt_idivm.script.prune_empty import prune_empty
+from dbt_idivm.script.source_rows import SourceQuery, SourceRows
 from dbt_idivm.script.stored import Stored
 from dbt_idivm.script.ways import Application, IsEmpty, Way
 
 
 @dataclass(frozen=True)
 class Additive(Way):
-    """Adding to the groups of `state`."""
+    """Adding to the groups of `state`, those of the view `root`."""
 
     state: AdditiveState
+    root: Operator
 
     @property
     def base_idiffs(self) -> tuple[DiffRows, ...]:
         return diff_leaves(signed_input(self.state))
 
     def holds(self, diffs: Mapping[str, NetDiff]) -> bool:
-        """Always: every aggregate with an additive rule can be subtracted as well."""
+        """Always: every aggregate with an additive rule can be subtracted as well, or its group is recomputed."""
         return True
 
-    def application(self, is_empty: IsEmpty, *, optimised: bool = True) -> Adding | None:
+    def application(self, is_empty: IsEmpty, *, optimised: bool = True) -> Application | None:
         rows = prune_empty(signed_input(self.state), is_empty)
-        return None if rows is None else Adding(self.name, state=self.state, rows=rows)
+        if rows is None:
+            return None
+        if not self.state.extremes or only_comes(self.state.aggregate.child, is_empty):
+            return Adding(self.name, state=self.state, rows=rows)
+        origins = frozenset(Origin(leaf.scan.occurrence, REC) for leaf in diff_leaves(rows))
+        keys = Distinct(project(rows, self.state.aggregate.groups))
+        touched = IDiff(REC, self.state.aggregate.groups, (), (), keys, origins)
+        otherwise = effective(self.name, self.root, (touched,), optimised=optimised)
+        if not are_named(self.state):
+            return otherwise
+        return Asking(self.name, state=self.state, rows=rows, otherwise=otherwise)
 
 
 @dataclass(frozen=True, kw_only=True)
 class Adding(Application):
-    """`rows`: the signed rows of γ's input that can have rows."""
+    """`rows`: the signed rows of γ's input that can have rows. `lost`: the groups that are recomputed instead."""
 
     state: AdditiveState
     rows: Relation
+    lost: SourceRows | None = None
 
     @property
     def shape(self) -> Literal["additive"]:
@@ -61,7 +81,7 @@ class Adding(Application):
 
     @property
     def relations(self) -> tuple[Relation, ...]:
-        return (self.rows,)
+        return (self.rows, *([anew(self.state)] if self.lost is not None else []))
 
     @property
     def reads_view(self) -> bool:
@@ -71,14 +91,54 @@ class Adding(Application):
     def assigned(self) -> frozenset[str]:
         return frozenset(name for name, _ in self.state.outputs) - set(self.state.aggregate.groups)
 
+    @property
+    def recomputed(self) -> tuple[IDiff, ...]:
+        keys, origins = lost_groups(self.state), (Origin(leaf.scan.occurrence, REC) for leaf in diff_leaves(self.rows))
+        return (IDiff(REC, keys.columns, (), (), keys, frozenset(origins)),) if self.lost is not None else ()
+
     def statement(self, view: Stored, binder: StatementBinder, target: str) -> exp.Merge:
-        return additive_merge(view, self.state, self.rows, binder, target)
+        if self.lost is not None:
+            binder.definitions[LOST] = self.lost.query(binder.binding.dialect)
+        return additive_merge(view, self, binder, target)
 
 
-def additive_merge(view: Stored, state: AdditiveState, rows: Relation, binder: StatementBinder, target: str) -> exp.Merge:
-    """The MERGE that adds the signed `rows` of γ's input to the view."""
-    block = _delta_groups(state, rows.block(binder))
-    new, fresh = _values(view, state, merged=True), _values(view, state, merged=False)
+@dataclass(frozen=True, kw_only=True)
+class Asking(Adding):
+    """Which groups have lost an extreme has to be asked first; `otherwise` recomputes all that are touched.
+
+    Its statement is that where some have: of the groups in LOST, which it does not define.
+    """
+
+    otherwise: Application
+
+    @property
+    def relations(self) -> tuple[Relation, ...]:
+        return (self.rows,)
+
+    @property
+    def perhaps(self) -> tuple[Relation, ...]:
+        return (anew(self.state),)
+
+    @property
+    def reads_view(self) -> bool:
+        return True
+
+    def question(self, view: Stored, binder: StatementBinder, target: str) -> SourceQuery:
+        return question(view, self.state, self.rows, binder, target)
+
+    def answered(self, rows: SourceRows | None) -> Application:
+        if rows is None:
+            return self.otherwise
+        return Adding(self.way, state=self.state, rows=self.rows, lost=rows if rows.rows else None)
+
+
+def additive_merge(view: Stored, done: Adding, binder: StatementBinder, target: str) -> exp.Merge:
+    """The MERGE that adds the signed rows of γ's input to the view."""
+    state = done.state
+    some_lost = done.lost is not None or isinstance(done, Asking)
+    block = _delta_groups(state, done.rows, binder, some_lost=some_lost)
+    new = _values(view, state, merged=True, some_lost=some_lost)
+    fresh = _values(view, state, merged=False)
     count = _sum_of(state.rows, view)
     merge = Merge(target, binder.binding.dialect)
     merge.on(*(same(merge.target(view.stored(group)), column(group, SOURCE)) for group in state.aggregate.groups))
@@ -89,7 +149,7 @@ def additive_merge(view: Stored, state: AdditiveState, rows: Relation, binder: S
     kept = {name: value for name, value in new.items() if name not in _group_columns(view, state)}
     merge.matched_update(None, kept)
     merge.not_matched_insert(exp.GT(this=column(state.rows, SOURCE), expression=exp.Literal.number(0)), fresh)
-    return merge.build(source_query(binder.attach(block.select()), broadcast=binder.is_source_broadcast(rows)))
+    return merge.build(source_query(binder.attach(block.select()), broadcast=binder.is_source_broadcast(done.rows)))
 
 
 def signed_input(state: AdditiveState) -> Relation:
@@ -97,25 +157,27 @@ def signed_input(state: AdditiveState) -> Relation:
     return state.aggregate.inputs[0].signed()
 
 
-def _delta_groups(state: AdditiveState, rows: Block) -> Block:
-    """γ over signed rows: per group Δn, Δsum and Δcount; groups in which all are zero are left out."""
-    rows = _isolate_constants(state, rows)
-    deltas = {call.name: rule.delta(rows.output[call.argument] if call.argument else None, rows.output[SIGN])
-              for rule, call in state.calls if rule.delta is not None}
-    groups = {name: rows.output[name] for name in state.aggregate.groups}
-    query = replace(rows, output=groups).select()
-    query = query.select(*(alias(delta, name) for name, delta in deltas.items()), append=bool(groups), copy=False)
-    if groups:
-        query = query.group_by(*(group.copy() for group in groups.values()), copy=False)
-    changed = exp.or_(*(exp.NEQ(this=delta.copy(), expression=exp.Literal.number(0)) for delta in deltas.values()))
-    query = query.having(changed, copy=False)
-    return isolate(query, (*groups, *deltas), "change")
+def _delta_groups(state: AdditiveState, rows: Relation, binder: StatementBinder, *, some_lost: bool) -> Block:
+    """γ over signed rows: per group Δn, Δsum and Δcount; groups in which all are zero are left out.
+
+    `some_lost`: those in LOST are recomputed instead, which ANEW marks.
+    """
+    kept = SemiJoin(rows, state.aggregate.groups, lost_groups(state), anti=True) if some_lost else rows
+    query, deltas = delta_groups(state, kept.block(binder))
+    query = query.having(exp.or_(*(_is_change(rule, deltas[call.name]) for rule, call in state.calls if rule.delta is not None)),
+                         copy=False)
+    names = (*state.aggregate.groups, *deltas)
+    if not some_lost:
+        return isolate(query, names, "change")
+    whole = project(anew(state), names).block(binder).select()
+    parts = [query.select(alias(exp.false(), ANEW), copy=False), whole.select(alias(exp.true(), ANEW), copy=False)]
+    return isolate(union_all(parts), (*names, ANEW), "change")
 
 
-def _isolate_constants(state: AdditiveState, rows: Block) -> Block:
-    if all(rows.output[name].find(exp.Column) for name in state.aggregate.groups):
-        return rows
-    return isolate(rows.select(), tuple(rows.output), "signed_rows")
+def _is_change(rule: AdditiveRule, delta: exp.Expr) -> exp.Expr:
+    if rule.extreme is not None:
+        return exp.Not(this=exp.Is(this=delta.copy(), expression=exp.null()))
+    return exp.NEQ(this=delta.copy(), expression=exp.Literal.number(0))
 
 
 def _group_columns(view: Stored, state: AdditiveState) -> frozenset[str]:
@@ -126,12 +188,16 @@ def _sum_of(attribute: str, view: Stored) -> exp.Expr:
     return exp.Add(this=column(view.stored(attribute), TARGET), expression=column(attribute, SOURCE))
 
 
-def _values(view: Stored, state: AdditiveState, *, merged: bool) -> Mapping[str, exp.Expr]:
+def _values(view: Stored, state: AdditiveState, *, merged: bool, some_lost: bool = False) -> Mapping[str, exp.Expr]:
     """Stored column → its new value, from the stored group and the change (`merged`) or from the change alone."""
     attributes: dict[str, exp.Expr] = {name: column(name, SOURCE) for name in state.aggregate.groups}
     new: dict[tuple[str, str | None], exp.Expr] = {}
     for rule, call in state.calls:
-        old = column(view.stored(call.name), TARGET) if merged and rule.delta is not None else None
+        old: exp.Expr | None = column(view.stored(call.name), TARGET) if merged and rule.delta is not None else None
+        if old is not None and some_lost:
+            # what is added to a group that is recomputed is its new value
+            nothing = exp.null() if rule.extreme is not None else exp.Literal.number(0)
+            old = exp.Case(ifs=[exp.If(this=column(ANEW, SOURCE), true=nothing)], default=old)
         caches = {function: new[function, call.argument] for function in rule.caches}
         value = rule.value(old, column(call.name, SOURCE), caches)
         attributes[call.name] = new[call.function, call.argument] = _of_its_type(state, call, value)

@@ -47,6 +47,24 @@ class BoundScript:
         return self.application.shape
 
 
+@dataclass(frozen=True)
+class BoundQuestion:
+    """What an application asks before there is a statement of it, and what has to be staged for that."""
+
+    source: SourceQuery
+    staged: tuple[Staged, ...]
+
+
+def ask(plan: Plan, application: Application, binding: Binding, target: str) -> BoundQuestion | None:
+    """The question of the application about the stored view `target`; None if it has none."""
+    binder = replace(binding, columns=plan.column_names).statement()
+    source = application.question(plan, binder, target)
+    if source is None:
+        return None
+    add_key_ranges(source.query, _types(plan, target))
+    return BoundQuestion(source, binder.staged)
+
+
 def bind(plan: Plan, binding: Binding, target: str, *, optimised: bool = True,
          fetched: Fetched = "nothing") -> BoundScript | None:
     """The Δ-script of one refresh by the preferred way, as one statement that changes `target`; None if no i-diff has rows.

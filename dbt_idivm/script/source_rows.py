@@ -54,6 +54,12 @@ def query_of(names: Sequence[str], types: Expected, rows: exp.Query, most: int) 
     kinds = tuple(_expected(name, types) for name in names)
     if not names or not all(map(is_inlinable, kinds)):
         return None
+    return fetching(rows, names, kinds, most)
+
+
+def fetching(rows: exp.Query, names: Sequence[str], kinds: tuple[str, ...], most: int = INLINE_ROWS) -> SourceQuery:
+    """The query that fetches the columns `names` of at most so many rows. `kinds`: their expected types, whose values can be
+    inlined."""
     columns = [column(name, SOURCE) for name in names]
     cells = [exp.alias_(encode(each, kind), f"c{i}") for i, (each, kind) in enumerate(zip(columns, kinds, strict=True), 1)]
     found = [exp.alias_(exp.Anonymous(this="TYPEOF", expressions=[each.copy()]), f"t{i}") for i, each in enumerate(columns, 1)]
@@ -63,8 +69,13 @@ def query_of(names: Sequence[str], types: Expected, rows: exp.Query, most: int) 
 
 def _expected(name: str, types: Expected) -> str:
     if name in types:
-        return types[name].sql(DIALECT).lower()
-    return "string" if name == OP else "boolean"  # `any_id`
+        return name_of(types[name])
+    return "string" if name == OP else "boolean"  # `any_id`, or a mark
+
+
+def name_of(kind: exp.DataType) -> str:
+    """The name of a type as `encode` takes it."""
+    return kind.sql(DIALECT).lower()
 
 
 @dataclass(frozen=True)

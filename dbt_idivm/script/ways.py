@@ -20,6 +20,7 @@ from dbt_idivm.operators.scan import DiffRows, Scan
 from dbt_idivm.script.binding import StatementBinder
 from dbt_idivm.script.diff import NetDiff
 from dbt_idivm.script.leaves import diff_leaves, leaves
+from dbt_idivm.script.source_rows import SourceQuery, SourceRows
 from dbt_idivm.script.stored import Stored
 
 WayName = Literal["additive", "topk", "id", "recompute", "tuple", "whole"]
@@ -70,6 +71,19 @@ class Application(ABC):
     def assigned(self) -> frozenset[str]:
         """The attributes of the view whose stored values it may update."""
 
+    @property
+    def perhaps(self) -> tuple[Relation, ...]:
+        """What is evaluated besides `relations` if the answer to the question demands it."""
+        return ()
+
+    def question(self, view: Stored, binder: StatementBinder, target: str) -> SourceQuery | None:
+        """What has to be asked before there is a statement; None if nothing has."""
+        return None
+
+    def answered(self, rows: SourceRows | None) -> Application:
+        """What is done if these rows are the answer; None: they are too many, or have no text."""
+        return self
+
     @abstractmethod
     def statement(self, view: Stored, binder: StatementBinder, target: str) -> Write:
         """The MERGE into `target`, or the INSERT if rows are only appended. Rows of a MERGE's source that are known may make
@@ -94,7 +108,8 @@ class Application(ABC):
     @property
     def tables(self) -> tuple[str, ...]:
         """The tables whose rows are read, each once."""
-        return tuple(dict.fromkeys(leaf.table for each in self.relations for leaf in leaves(each) if isinstance(leaf, Scan)))
+        read = (*self.relations, *self.perhaps)
+        return tuple(dict.fromkeys(leaf.table for each in read for leaf in leaves(each) if isinstance(leaf, Scan)))
 
     @property
     def net_diffs(self) -> tuple[str, ...]:

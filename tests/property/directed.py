@@ -97,6 +97,7 @@ _COPIES = "SELECT a.y AS c0, b.k AS c1, b.z AS c2 FROM t0 AS a JOIN t1 AS b ON a
 _UNION = "SELECT a.k AS c0, a.y AS c1 FROM t0 AS a UNION ALL SELECT b.k AS c0, b.z AS c1 FROM t1 AS b"
 _CROSSED = "SELECT a.k AS c0, a.y AS c1 FROM t0 AS a UNION ALL SELECT b.z AS c0, b.k AS c1 FROM t1 AS b"
 _GROUPS = "SELECT a.x AS c0, sum(a.y) AS c1, count(*) AS c2, avg(a.y) AS c3 FROM t0 AS a GROUP BY a.x"
+_EXTREMES = "SELECT a.x AS c0, min(a.y) AS c1, max(a.y) AS c2, sum(a.y) AS c3 FROM t0 AS a GROUP BY a.x"
 _JOIN_GROUPS = "SELECT a.y AS c0, count(*) AS c1, sum(b.z) AS c2 FROM t0 AS a JOIN t1 AS b ON a.x = b.x GROUP BY a.y"
 _NESTED = ("SELECT g.n AS c0, count(*) AS c1 FROM (SELECT a.x AS x, count(*) AS n FROM t0 AS a GROUP BY a.x) AS g "
            "GROUP BY g.n")
@@ -525,6 +526,54 @@ DIRECTED = {
     "one of two equal values is deleted": build(
         _ONE, "SELECT a.x AS c0, count(DISTINCT a.y) AS c1 FROM t0 AS a GROUP BY a.x", {"t0": [(1, 1, 5), (2, 1, 5), (3, 1, 6)]},
         {"t0": [(2, 1, 5), (3, 1, 6)]}, {"t0": [(3, 1, 6)]}),
+    "groups lose their extremes, or another of their values": build(
+        _ONE, _EXTREMES, {"t0": [(1, 1, 5), (2, 1, 7), (3, 1, 9), (4, 2, 5), (5, 2, 7), (6, 3, 1), (7, 3, None)]},
+        {"t0": [(2, 1, 7), (3, 1, 9), (4, 2, 5), (6, 3, None), (7, 3, None)]}, {"t0": [(3, 1, 9), (4, 2, 5), (7, 3, 4)]}),
+    "a group loses its minimum, and another a value between": build(
+        _ONE, _EXTREMES, {"t0": [(1, 1, 5), (2, 1, 7), (3, 1, 9), (4, 2, 5), (5, 2, 6), (6, 2, 7)]},
+        {"t0": [(2, 1, 7), (3, 1, 9), (4, 2, 5), (6, 2, 7), (7, 2, 6), (8, 3, 1)]}),
+    "a smaller minimum replaces the one that goes": build(
+        _ONE, _EXTREMES, {"t0": [(1, 1, 5), (2, 1, 7), (3, 1, 9)]}, {"t0": [(2, 1, 7), (3, 1, 9), (4, 1, 3)]},
+        {"t0": [(1, 1, 9), (2, 1, 7), (4, 1, 2)]}),
+    "a group gets a value in place of its minimum that is greater": build(
+        _ONE, "SELECT a.x AS c0, min(a.y) AS c1 FROM t0 AS a GROUP BY a.x", {"t0": [(1, 1, 5), (2, 1, 7), (3, 1, 9)]},
+        {"t0": [(1, 1, 8), (2, 1, 7), (3, 1, 9)]}, {"t0": [(1, 1, 8), (2, 1, 8), (3, 1, 9)]}),
+    "nothing but an extreme changes": build(
+        _ONE, "SELECT a.x AS c0, max(a.y) AS c1 FROM t0 AS a GROUP BY a.x", {"t0": [(1, 1, 5), (2, 1, 7), (3, 1, 9), (4, 2, 3)]},
+        {"t0": [(1, 1, 10), (2, 1, 7), (3, 1, 9), (4, 2, 3)]}, {"t0": [(1, 1, 10), (2, 1, 7), (3, 1, 9), (4, 2, 3), (5, 2, 4)]}),
+    "all rows lose their extremes": build(
+        _ONE, "SELECT min(a.y) AS c0, max(a.y) AS c1, count(*) AS c2 FROM t0 AS a",
+        {"t0": [(1, 1, 5), (2, 1, 7), (3, 1, 9)]}, {"t0": [(2, 1, 7), (3, 1, 8)]}, {"t0": []}, {"t0": [(1, 1, None), (4, 1, 4)]}),
+    "a padded row is the minimum of its group, and gets a partner": build(
+        _TWO, "SELECT a.y AS c0, min(coalesce(b.z, 0)) AS c1 FROM t0 AS a LEFT JOIN t1 AS b ON a.x = b.x GROUP BY a.y",
+        {"t0": [(1, 1, 1), (2, 2, 1)], "t1": [(1, 1, 5)]}, {"t1": [(1, 1, 5), (2, 2, 7)]},
+        {"t1": [(1, 1, 5), (2, 2, 7), (3, 2, 6)]}),
+    "a row with the minimum loses a test by a new partner": build(
+        _TWO, _COUNT_LONELY.replace("count(*)", "min(a.k)"),
+        {"t0": [(1, 1, 1), (2, 2, 1), (3, 3, 1)], "t1": []}, {"t1": [(1, 1, 5)]}),
+    "a pair that comes and goes in signed rows is in no state": build(
+        _TWO, "SELECT a.y AS c0, min(b.z) AS c1, count(*) AS c2 FROM t0 AS a JOIN t1 AS b ON a.x = b.x GROUP BY a.y",
+        {"t0": [(1, 1, 1)], "t1": [(1, 1, 5), (2, 1, 7), (3, 2, 3)]},
+        # (2, 2, 1) joins the old (3, 2, 3), which goes: +3 and -3
+        {"t0": [(1, 1, 1), (2, 2, 1)], "t1": [(1, 1, 5), (2, 1, 7), (3, 3, 3)]}),
+    "rows come while others come and go": build(  # of its feed: (1, 1, 3), which comes and goes
+        _ONE, "SELECT a.x AS c0, min(a.y) AS c1 FROM t0 AS a GROUP BY a.x", {"t0": [(1, 1, 5), (2, 2, 3)]},
+        {"t0": [(1, 1, 5), (3, 1, 7), (2, 2, 3)]}, {"t0": [(1, 1, 5), (3, 1, 7), (4, 1, 8), (5, 2, 2), (2, 2, 3)]}),
+    "extremes of which only one is lost": build(
+        "t0(k int, x int, y int, z string; k)",
+        "SELECT a.x AS c0, min(a.y) AS c1, max(a.z) AS c2, bool_and(a.y > 0) AS c3, bool_or(a.y > 6) AS c4 FROM t0 AS a "
+        "GROUP BY a.x",
+        {"t0": [(1, 1, 5, "b"), (2, 1, 7, "c"), (3, 1, 0, "a")]}, {"t0": [(1, 1, 5, "b"), (2, 1, 7, "c")]},
+        {"t0": [(1, 1, 5, "b"), (4, 1, 5, "a")]}, {"t0": [(1, 1, 5, None), (4, 1, -5, "a"), (5, None, 1, "x")]}),
+    "sums beside a lost minimum": build(
+        "t0(k int, x int, y int, z bigint, w decimal(27,9); k)",
+        "SELECT a.x AS c0, min(a.y) AS c1, sum(a.z) AS c2, sum(a.w) AS c3, avg(a.y) AS c4 FROM t0 AS a GROUP BY a.x",
+        {"t0": [(1, 1, 5, 2**62, "123456789012345678.123456789"), (2, 1, 7, 2**61, "0.000000001"), (3, 2, 1, 1, "1.5")]},
+        {"t0": [(2, 1, 7, 2**61, "0.000000001"), (3, 2, 1, 2, "2.5")]}, {"t0": [(2, 1, 8, None, None), (3, 2, 2, 2, None)]}),
+    "the minimum of zeros with two signs": build(  # it depends on their order which one an evaluation gives
+        "t0(k int, x int, y double; k)",
+        "SELECT a.x AS c0, min(a.y) AS c1, CAST(min(a.y) AS STRING) AS c2 FROM t0 AS a GROUP BY a.x",
+        {"t0": [(2, 1, "-0.0")]}, {"t0": [(2, 1, "-0.0"), (1, 1, "0.0")]}, {"t0": [(1, 1, "0.0")]}),
     "a float that swallows the others is inserted and deleted": build(
         "t0(k int, x int, y double; k)", "SELECT a.x AS c0, sum(a.y) AS c1 FROM t0 AS a GROUP BY a.x",
         {"t0": [(1, 1, 1.0)]}, {"t0": [(1, 1, 1.0), (2, 1, 1e16)]}, {"t0": [(1, 1, 1.0)]}),

@@ -25,16 +25,16 @@ def run(engine: Engine, script: BoundScript) -> tuple[Write | None, int]:
     """Apply the script as a refresh does, and say by which statement; how many rows it touched."""
     engine.stage(script.staged)
     statement: Write | None = script.statement
-    source = _fetched(engine, script.source) if script.source is not None else None
+    source = fetched(engine, script.source) if script.source is not None else None
     if source is not None:
         statement = render_rows(script, source, engine.dialect)
     elif script.keyed is not None:
         engine.stage((script.keyed.staged,))
-        statement = render_keyed(script, _fetched(engine, script.keyed.keys))
+        statement = render_keyed(script, fetched(engine, script.keyed.keys))
     return statement, engine.write(statement, script) if statement is not None else 0
 
 
-def _fetched(engine: Engine, asked: SourceQuery) -> SourceRows | None:
+def fetched(engine: Engine, asked: SourceQuery) -> SourceRows | None:
     count = len(asked.names)
     found = engine.rows(asked.query)
     return asked.answered([(*row[:count], *(engine.type_name(str(each)) for each in row[count:])) for row in found])

@@ -11,13 +11,14 @@ from sqlglot import exp
 
 from dbt_idivm.algebra.expressions import column
 from dbt_idivm.algebra.relation import Relation
-from dbt_idivm.script.bind import BoundScript, Fetched, bind, full_query, relation_query
+from dbt_idivm.script.bind import BoundScript, Fetched, ask, choose_application, full_query, relation_query, render
 from dbt_idivm.script.binding import Binding
 from dbt_idivm.script.dialect import is_inlinable
 from dbt_idivm.script.diff import FeedDiff, InlineDiff, NetDiff, Row
 from dbt_idivm.script.net_changes import net_changes
 from dbt_idivm.script.over_tables import over_tables
 from dbt_idivm.script.plan import Cache, Plan
+from tests.property import engine
 from tests.property.duck import OnDuckDB
 from tests.property.engine import Collision, Columns, Engine, applied_by, run
 from tests.property.plans import VIEW, Options, Table, plan_of
@@ -115,9 +116,16 @@ class World:
         bound: dict[str, NetDiff] = {name: _in_engine(name, diff, keys.get(name)) if name in self.feeds else diff
                                      for name, diff in diffs.items()}
         binding = Binding(changes=net_changes(plan, bound), dialect=self.engine.dialect)
+        application = choose_application(plan.ways, binding.changes, optimised=self.options.optimised)
+        if application is None:
+            return None
+        asked = ask(plan, application, binding, target)
+        if asked is not None:
+            self.engine.stage(asked.staged)
+            application = application.answered(engine.fetched(self.engine, asked.source))
         # of half of the refreshes the source is fetched, of a quarter its keys: they decide which statement applies its rows
         fetched = FETCHED[sum(len(diff.rows) for diff in diffs.values()) % len(FETCHED)]
-        return bind(plan, binding, target, optimised=self.options.optimised, fetched=fetched)
+        return render(plan, application, binding, target, fetched=fetched)
 
     def apply(self, script: BoundScript | None) -> int:
         """Apply the script; how many view rows it touched. Raises `Collision` where Delta would refuse it."""
@@ -208,8 +216,10 @@ class World:
         self.engine.create(f"{table}__changes", self.feeds[table])
 
     def _feed(self, table: str, before: Counter[Row], after: Counter[Row]) -> None:
-        """A change feed larger than the net diff: every row is deleted and inserted, and one more inserted and deleted."""
-        passing = [*after, *before][:1]
+        """A change feed larger than the net diff: every row is deleted and inserted, and two more inserted and deleted, of
+        which one is in no state: the first row with the last value of the last one."""
+        rows_of_both = [*after, *before]
+        passing = [*rows_of_both[:1], *((*row[:-1], rows_of_both[-1][-1]) for row in rows_of_both[:1])]
         rows: Sequence[Row] = [(*row, change) for rows, change in ((before, "delete"), (after, "insert"))
                                for row in (*rows.elements(), *passing)]
         self.engine.fill(f"{table}__changes", self.feeds[table], rows)

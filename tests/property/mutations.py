@@ -15,7 +15,7 @@ from dbt_idivm.algebra.block import Block, isolate, subquery
 from dbt_idivm.algebra.core import Compute, Filter, Pair, Probe, SemiJoin, project
 from dbt_idivm.algebra.expressions import alias, column, conjuncts
 from dbt_idivm.algebra.lookups import Touched
-from dbt_idivm.algebra.operator import Operator, State, with_sign
+from dbt_idivm.algebra.operator import SIGN, Operator, State, with_sign
 from dbt_idivm.algebra.outer import OuterPair
 from dbt_idivm.algebra.relation import Relation
 from dbt_idivm.frontend import existence, scalar
@@ -39,26 +39,32 @@ from dbt_idivm.operators import outer_join as outer_operator
 from dbt_idivm.operators import semijoin as semijoin_operator
 from dbt_idivm.operators import unnest as unnest_operator
 from dbt_idivm.operators import window as window_operator
-from dbt_idivm.operators.scan import DiffClass
+from dbt_idivm.operators.scan import DiffClass, DiffRows, scans
 from dbt_idivm.operators.window import Windowed
 from dbt_idivm.optimize.lineage import leaves
 from dbt_idivm.passes import annotate, canonical, first_rows, place_caches
+from dbt_idivm.passes.operator_caches import AdditiveState
+from dbt_idivm.script import additive as script_additive
 from dbt_idivm.script import (
     append,
     by_key,
     diff,
     direct,
     effective,
+    extremes,
     known_rows,
     net_changes,
     replace_where,
     top_k,
     top_k_rows,
 )
+from dbt_idivm.script.additive import Asking
 from dbt_idivm.script.binding import StatementBinder
+from dbt_idivm.script.dialect import WEIGHT
 from dbt_idivm.script.merge import Merge
 from dbt_idivm.script.source_rows import SourceRows
 from dbt_idivm.script.top_k_rows import LIVE, PLACE, NetRows, Ranked
+from dbt_idivm.script.ways import IsEmpty
 
 # the packages hold functions of the same names
 use_net_diff, use_diff_rows, merge_recomputes = (import_module(f"dbt_idivm.optimize.{name}")
@@ -593,7 +599,95 @@ def counts_are_of_rows(patch: Patch) -> None:
     patch.setattr(aggregate_operator.Call, "argument", None)
 
 
+def nothing_is_lost(patch: Patch) -> None:
+    patch.setattr(additive.Extreme, "is_lost", lambda self, old, came, gone: exp.false())
+
+
+def lost_only_below_what_is_stored(patch: Patch) -> None:
+    """A value that is equal to the stored one does not count as its loss."""
+
+    def is_lost(self: additive.Extreme, old: exp.Expr, came: exp.Expr, gone: exp.Expr) -> exp.Expr:
+        other = exp.NEQ(this=gone.copy(), expression=old.copy())
+        return exp.and_(rule(self, old.copy(), came, gone), exp.Coalesce(this=other, expressions=[exp.true()]))
+
+    rule = additive.Extreme.is_lost
+    patch.setattr(additive.Extreme, "is_lost", is_lost)
+
+
+def lost_unless_anything_comes(patch: Patch) -> None:
+    def is_lost(self: additive.Extreme, old: exp.Expr, came: exp.Expr, gone: exp.Expr) -> exp.Expr:
+        return exp.and_(rule(self, old, came, gone), exp.Is(this=came.copy(), expression=exp.null()))
+
+    rule = additive.Extreme.is_lost
+    patch.setattr(additive.Extreme, "is_lost", is_lost)
+
+
+def extremes_are_not_netted(patch: Patch) -> None:
+    def netted(state: AdditiveState, rows: Block) -> Block:
+        return isolate(rows.select().select(exp.alias_(rows.output[SIGN].copy(), WEIGHT), copy=False),
+                       (*rows.output, WEIGHT), "netted_rows")
+
+    patch.setattr(extremes, "_netted", netted)
+
+
+def rows_only_come_if_no_table_loses_any(patch: Patch) -> None:
+    def only_comes(node: Operator, is_empty: IsEmpty) -> bool:
+        return all(is_empty(DiffRows(scan, "minus", scan.columns)) for scan in scans(node))
+
+    patch.setattr(script_additive, "only_comes", only_comes)
+
+
+def extremes_are_no_change(patch: Patch) -> None:
+    rule = script_additive._is_change
+    patch.setattr(script_additive, "_is_change",
+                  lambda each, delta: exp.false() if each.extreme is not None else rule(each, delta))
+
+
+def lost_groups_are_added_to(patch: Patch) -> None:
+    values = script_additive._values
+    patch.setattr(script_additive, "_values",
+                  lambda view, state, *, merged, some_lost=False: values(view, state, merged=merged))
+
+
+def lost_groups_are_changed_as_well(patch: Patch) -> None:
+    patch.setattr(script_additive, "SemiJoin", lambda rows, groups, keys, anti: rows)
+
+
+def all_rows_have_no_minimum_to_lose(patch: Patch) -> None:
+    """A γ of all rows that has no row left counts as gone, like a group."""
+
+    def answered(self: Asking, rows: SourceRows | None) -> Any:
+        is_global = not self.state.aggregate.groups
+        return rule(self, replace(rows, rows=()) if rows is not None and is_global else rows)
+
+    rule = Asking.answered
+    patch.setattr(Asking, "answered", answered)
+
+
 MUTATIONS = (
+    Mutation("additive: a group that loses its extreme is recomputed", nothing_is_lost,
+             "groups lose their extremes, or another of their values", "additive"),
+    Mutation("additive: the stored extreme itself goes", lost_only_below_what_is_stored,
+             "groups lose their extremes, or another of their values", "additive"),
+    Mutation("additive: what comes takes the place of the minimum only if it is no greater", lost_unless_anything_comes,
+             "a group gets a value in place of its minimum that is greater", "additive"),
+    Mutation("additive: extremes of signed rows that are netted", extremes_are_not_netted,
+             "a pair that comes and goes in signed rows is in no state", "additive"),
+    Mutation("additive: extremes of feeds that are netted", extremes_are_not_netted,
+             "rows come while others come and go", "additive-feed"),
+    Mutation("additive: rows go without a negative row of a table (⟕)", rows_only_come_if_no_table_loses_any,
+             "a padded row is the minimum of its group, and gets a partner", "additive"),
+    Mutation("additive: rows go without a negative row of a table (▷)", rows_only_come_if_no_table_loses_any,
+             "a row with the minimum loses a test by a new partner", "additive"),
+    Mutation("additive: an extreme that comes is a change", extremes_are_no_change, "nothing but an extreme changes", "additive"),
+    Mutation("additive: a group that is recomputed is not added to", lost_groups_are_added_to,
+             "a group loses its minimum, and another a value between", "additive"),
+    Mutation("additive: a group that is recomputed has one source row", lost_groups_are_changed_as_well,
+             "a group loses its minimum, and another a value between", "additive"),
+    Mutation("additive: all rows may lose their extreme", all_rows_have_no_minimum_to_lose, "all rows lose their extremes",
+             "additive"),
+    Mutation("additive: no minimum of floats", with_additive_rule("additive_min", when=lambda node, call: True),
+             "the minimum of zeros with two signs", "additive"),
     Mutation("additive: a group without rows leaves", groups_stay, "the last row of a group is deleted", "additive"),
     Mutation("additive: a sum over no values is NULL", with_additive_rule("additive_sum", value=additive.added),
              "the values of a group become NULL, one after the other", "additive"),

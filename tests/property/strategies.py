@@ -511,7 +511,7 @@ class Grammar:
         return (self.expression(kind, columns), kind) if self.one_of(False, False, True) else (name, kind)
 
     def additive(self, columns: list[Column]) -> Column:
-        """A sum, count or average that can be maintained by adding."""
+        """A sum, count, average or extreme that can be maintained by adding."""
         name, kind = self.one_of(*columns)
         options = [("count(*)", BIGINT), (f"count({name})", BIGINT)]
         if _family(kind) == "integer":
@@ -519,6 +519,8 @@ class Grammar:
             options += [(f"sum({argument})", BIGINT)] * 3 + [(f"avg({argument})", DOUBLE)] * 2
         elif kind == DECIMAL:
             options += [(f"sum({name})", kind)] * 3
+        if kind != DOUBLE:
+            options += [(f"{self.one_of('min', 'max', *(['bool_and', 'bool_or'] if kind == BOOLEAN else []))}({name})", kind)] * 3
         if kind == DECIMAL and self.one_of(*[False] * 4, True):
             return f"CAST(avg({name}) AS DECIMAL(12,4))", kind
         return self.filtered(self.one_of(*options), columns)

@@ -27,7 +27,7 @@ DATES = ("date_trunc", "trunc", "datediff", "months_between", "add_months", "las
          "dayofweek", "unix_timestamp", "year", "extract", "weekday")
 STATISTICS = ("stddev", "stddev_samp", "stddev_pop", "variance", "var_pop", "median", "skewness", "kurtosis")
 RANGES = (exp.LT, exp.GT, exp.LTE, exp.GTE, exp.Between)
-LOGICAL = ("bool_and", "bool_or", "bit_and", "bit_or", "bit_xor")
+BITWISE = ("bit_and", "bit_or", "bit_xor")
 
 
 @dataclass(frozen=True)
@@ -160,11 +160,12 @@ CONSTRUCTS: Mapping[str, Callable[[Used], bool]] = {
     "avg of INT and smaller integers": lambda u: u.aggregated("avg", is_small_integer),
     "avg of BIGINT and decimals": lambda u: u.aggregated("avg", lambda kind: kind.this in (Type.BIGINT, Type.DECIMAL)),
     "sum and avg of floats": lambda u: u.aggregated("sum", is_float) or u.aggregated("avg", is_float),
-    "min, max, count(DISTINCT)": lambda u: u.aggregate("min", "max") or any(
-        call.distinct for each in u.aggregates for call in each.calls),
+    "min and max of all but floats": lambda u: u.aggregate("min", "max"),
+    "count(DISTINCT), min and max of floats": lambda u: any(call.distinct for each in u.aggregates for call in each.calls),
     "aggregates with FILTER": lambda u: u.has(exp.Filter),
     "count_if": lambda u: u.has(exp.CountIf),
-    "bool_and, bool_or, bit_and, bit_or, bit_xor": lambda u: u.aggregate(*LOGICAL),
+    "bool_and, bool_or": lambda u: u.aggregate("bool_and", "bool_or"),
+    "bit_and, bit_or, bit_xor": lambda u: u.aggregate(*BITWISE),
     "stddev, variance, median and their like": lambda u: u.aggregate(*STATISTICS),
     "count(DISTINCT x, y), corr, percentile and their like": lambda u: any(
         not each.function and not is_list(each) for each in u.aggregate_calls),

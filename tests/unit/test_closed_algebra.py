@@ -14,7 +14,7 @@ from dbt_idivm import algebra, operators
 from dbt_idivm.algebra.bags import Concat, Distinct
 from dbt_idivm.algebra.core import Compute, Filter, Leaf, Pair, Probe, SemiJoin, Unary
 from dbt_idivm.algebra.expressions import column
-from dbt_idivm.algebra.lookups import Named, Touched
+from dbt_idivm.algebra.lookups import Known, Named, Touched
 from dbt_idivm.algebra.operator import Operator
 from dbt_idivm.algebra.outer import OuterPair
 from dbt_idivm.algebra.relation import Relation
@@ -40,7 +40,7 @@ from dbt_idivm.operators.unnest import Unnested
 from dbt_idivm.operators.window import WindowCall, Windowed
 
 # Nodes of Δ-scripts. A rewrite leaves nodes unchanged that it has no case for.
-PLAIN = (Compute, Filter, Pair, SemiJoin, Probe, OuterPair, Distinct, Concat, Named, Touched, Grouped, Branches, Windowed,
+PLAIN = (Compute, Filter, Pair, SemiJoin, Probe, OuterPair, Distinct, Concat, Named, Known, Touched, Grouped, Branches, Windowed,
          Unnested, DiffRows, NoRows)
 ABSTRACT = (Leaf, Unary, Operator)
 
@@ -62,7 +62,8 @@ EXAMPLES: tuple[Relation, ...] = (
     Unnest(A, NUMBERS, "pos", ("e",), outer=False), Unnested(ROWS, NUMBERS, "pos", ("e",), outer=True),
     Compute(ROWS, (("a__k", column("a__k")),)), Filter(ROWS, exp.true()), Pair(ROWS, B, EQUAL), SemiJoin(A, ("a__k",), ROWS),
     Probe(ROWS, B, EQUAL), OuterPair(ROWS, B, EQUAL, "o"), Distinct(ROWS),
-    Concat((ROWS, ROWS)), Named("n", ROWS), Touched(ROWS, ("a__k",), ("a__x",), A),
+    Concat((ROWS, ROWS)), Named("n", ROWS), Known("k", ("a__x",), (exp.DataType.build("int"),)),
+    Touched(ROWS, ("a__k",), ("a__x",), A),
     Grouped(ROWS, ("a__x",), CALLS), Branches((ROWS, B), "u", ("u__k",), (("a__k",), ("b__k",))), ROWS, NoRows())
 
 

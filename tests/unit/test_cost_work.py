@@ -56,6 +56,28 @@ def test_rebuild_or_not(sql: str, orders: int, changed: int, rewrites: bool, nam
     assert chosen(view, now) == name
 
 
+@pytest.mark.parametrize(("changes", "name"), [
+    (TableChanges(inserted=1000), "additive"), (TableChanges(updated=100), "additive"), (TableChanges(deleted=100), "additive"),
+    (TableChanges(updated=50 * MILLION), REBUILD)])
+def test_extremes_are_added_where_few_are_lost(changes: TableChanges, name: str) -> None:
+    view = plan("select cid, min(price) as a, sum(price) as s from orders group by cid")
+    now = situation(view, 50 * MILLION, of_rows(MILLION // 10, ("bigint", "decimal(10,2)", "decimal(20,2)")), orders=changes)
+    assert chosen(view, now) == name
+
+
+def test_the_more_groups_may_lose_their_extreme_the_more_it_costs() -> None:
+    view = plan("select cid, min(price) as a from orders group by cid", ("additive",))
+
+    def seconds(groups: int, changes: TableChanges) -> float:
+        now = situation(view, 50 * MILLION, of_rows(groups, ("bigint", "decimal(10,2)")), rewrites=False, orders=changes)
+        done = application_of(view.ways[0], now)
+        assert done is not None
+        return incremental(done, now).seconds(SAFE)
+
+    inserted, deleted = TableChanges(inserted=100), TableChanges(deleted=100)
+    assert seconds(1000, inserted) < seconds(1000, deleted) < seconds(100_000, deleted) < seconds(10 * MILLION, deleted)
+
+
 def test_more_changes_never_cost_less() -> None:
     view = plan(JOIN)
     for way in view.ways:

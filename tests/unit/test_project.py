@@ -50,7 +50,7 @@ def explained(*models: Node, sources: tuple[Node, ...] = SOURCES,
 
 
 def test_each_model_by_name() -> None:
-    found = explained(JOINED, model("by_price", "select price, max(id) as m from raw.orders group by price", ORDERS),
+    found = explained(JOINED, model("by_price", "select price, bit_or(id) as m from raw.orders group by price", ORDERS),
                       model("summed", "select cid, sum(price) as s from raw.orders group by cid", ORDERS),
                       model("plain", "select 1 as x", materialized="table"))
     assert list(found.items()) == [("by_price", ("by recomputing the touched groups", "")),
@@ -114,7 +114,7 @@ def test_the_table_and_the_share(run: Run) -> None:
 
 @pytest.mark.parametrize(("sql", "fails_on"), [
     ("select id, rand() as r from raw.orders", {"full", "recompute"}),
-    ("select max(id) as m, price from raw.orders group by price", {"recompute"}),
+    ("select bit_or(id) as m, price from raw.orders group by price", {"recompute"}),
     ("select id, price from raw.orders", set()),
     ("select id, nobody from raw.orders", {"", "full", "recompute"})])
 def test_the_exit_status(run: Run, sql: str, fails_on: set[str]) -> None:

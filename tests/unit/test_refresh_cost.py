@@ -188,7 +188,7 @@ def test_a_float_group_of_an_upstream_view_is_its_key_whatever_is_unverified(eng
     """Values of groups have one zero; the plan must not depend on how the upstream view was refreshed last."""
     engine.source("t", id="int", g="double", x="int")
     keyed = {"t": "id"}
-    upstream = replace(model("select g, min(x) as s from main.t group by g", keyed, strategy="auto"), name="u", identifier="u")
+    upstream = replace(model("select g, bit_or(x) as s from main.t group by g", keyed, strategy="auto"), name="u", identifier="u")
     assert engine.drive(upstream).mode == "create"
     engine.tables["main.u"].columns = {"g": "double", "s": "int"}
     above = model("select g, s from main.u", strategy="incremental")
@@ -544,7 +544,7 @@ def test_a_forecast_shows_the_estimates(engine: FakeEngine) -> None:
 
 
 def test_caches_choose_for_themselves(engine: FakeEngine) -> None:
-    sql = "select c.name, max(o.price) as most from main.o join main.c on o.cid = c.id group by c.name"
+    sql = "select c.name, bit_or(o.price) as most from main.o join main.c on o.cid = c.id group by c.name"
     asked = request(sql, caches="all")
     built(engine, asked)
     renamed(engine)

@@ -9,11 +9,13 @@ from dbt_idivm.compiler import compile_plan
 from dbt_idivm.explain import explain
 from dbt_idivm.frontend.lower import lower
 from dbt_idivm.operators.scan import DiffRows
+from dbt_idivm.script.additive import Adding, Asking
 from dbt_idivm.script.bind import choose_application, render
 from dbt_idivm.script.binding import Binding
 from dbt_idivm.script.diff import FeedDiff, NetChanges
 from dbt_idivm.script.merge import OP
 from dbt_idivm.script.plan import Plan
+from dbt_idivm.script.source_rows import SourceRows
 from dbt_idivm.script.ways import ALL_WAYS, STRATEGIES, Application, Strategy, WayName
 from dbt_idivm.support import CATALOG, CONSTRUCTS, Construct
 
@@ -127,3 +129,46 @@ def test_a_condition_repeats_no_expression_of_the_select_list(way: WayName) -> N
     source = next(each for each in statement.find_all(exp.Select) if each.args.get("where") and each.selects[0].alias == OP)
     computed = [each.this for each in source.selects if not isinstance(each.this, exp.Column)]
     assert len(computed) > 3 and not [each for each in source.args["where"].walk() if each in computed]
+
+
+EXTREMES = "select cid, min(price) as a, max(status) as b from orders group by cid"
+
+
+def test_extremes_of_rows_that_only_come_ask_nothing() -> None:
+    added = done(EXTREMES, "additive", "d_signed__orders")
+    assert (type(added), added.tables, added.reads_view) == (Adding, (), False)
+    assert "LEAST(v.a, d.v__a)" in sql_of(EXTREMES, added)
+
+
+@pytest.mark.parametrize("sql", [
+    EXTREMES, "select min(price) as a from orders",
+    # a first partner removes the padded row, or the row of ▷
+    "select c.name, min(coalesce(o.price, 0)) as m from customers c left join orders o on o.cid = c.id group by c.name",
+    "select name, max(credit) as m from customers c where not exists (select 1 from orders o where o.cid = c.id) group by name"])
+def test_extremes_are_asked_for_where_a_row_may_go(sql: str) -> None:
+    changed = ("d_signed__orders", "d_minus__orders", "d_signed__o", "d_plus__o")
+    asking = done(sql, "additive", *changed)
+    assert isinstance(asking, Asking) and asking.reads_view and "orders" in asking.tables
+    question = asking.question(plan(sql), Binding().statement(), "main.v")
+    assert question.names[-1] == "idivm_lost" and "JOIN main.v AS v ON" in question.query.sql("spark")
+    none = asking.answered(SourceRows(question.names, question.types, ()))
+    assert isinstance(none, Adding) and none.lost is None and not none.recomputed
+    assert "idivm_anew" not in sql_of(sql, none)
+    assert asking.answered(None) is asking.otherwise and asking.otherwise.shape == "effective"
+    cells = tuple("1" if name != "idivm_lost" else True for name in question.names)
+    some = asking.answered(SourceRows(question.names, question.types, (cells,)))
+    assert isinstance(some, Adding) and some.lost is not None and [each.ids for each in some.recomputed] == [question.names[:-1]]
+    text = sql_of(sql, some)
+    assert "WITH" in text and "lost_groups AS (SELECT " in text and text.count("lost_groups") >= 3
+
+
+def test_groups_that_literals_do_not_name_are_recomputed() -> None:
+    for group in ("weight", "array(cid)"):
+        found = done(f"select {group} as g, min(price) as a from orders group by {group}", "additive")
+        assert (found.shape, found.way) == ("effective", "additive")
+        assert [diff.ids for diff in found.recomputed] and found.question(plan(EXTREMES), Binding().statement(), "main.v") is None
+
+
+def sql_of(sql: str, application: Application) -> str:
+    changes = NetChanges({table: FeedDiff(table, 0, 1) for table in ("orders", "customers")})
+    return render(plan(sql), application, Binding(changes=changes), "main.v").statement.sql("spark")

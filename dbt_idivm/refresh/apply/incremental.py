@@ -23,8 +23,8 @@ from dbt_idivm.refresh.engine.client import Client
 from dbt_idivm.refresh.engine.scoped import committed, staged, temporarily
 from dbt_idivm.refresh.engine.steps import EngineFailure, Steps
 from dbt_idivm.refresh.protocol import InputChange, ModelRequest, Outcome, Rows, Statement
-from dbt_idivm.script.bind import BoundScript, render, render_keyed, render_rows
-from dbt_idivm.script.binding import Binding
+from dbt_idivm.script.bind import BoundQuestion, BoundScript, ask, render, render_keyed, render_rows
+from dbt_idivm.script.binding import Binding, Staged
 from dbt_idivm.script.diff import FeedDiff, InlineDiff
 from dbt_idivm.script.merge import OP
 from dbt_idivm.script.replace_where import KeyedSource
@@ -43,13 +43,14 @@ _AMBIGUOUS = ("DELTA_MULTIPLE_SOURCE_ROW_MATCHING_TARGET_ROW_IN_MERGE",)
 
 def apply_changes(work: Work, ready: Ready) -> Steps[Outcome | Finding]:
     """The outcome of the incremental refresh, or why it has to be a rebuild all the same. Raises IDIVM-305 and 903."""
-    changes, script = ready.changes, rendered(work, ready)
-    if script is None:
+    changes, job, stored, planned = ready.changes, work.job, work.stored, work.planned
+    if ready.application is None:
         return (yield from unchanged(work, changes.moves))
-    job, stored, planned = work.job, work.stored, work.planned
     new = new_state(work, consumed(planned, changes.moves), stored)
+    asked = question(work, ready)
     try:
-        effect = yield from staged(job.client, script.staged, _write(work, script, new))
+        script, effect = yield from (_applied(work, ready, new) if asked is None else
+                                     staged(job.client, asked.staged, _answered(work, ready, asked, new)))
     except EngineFailure as failure:
         if ready.few and _TOO_LARGE.search(failure.error.message):
             return (yield from apply_changes(work, replace(ready, few=False, fetched="nothing")))
@@ -57,6 +58,23 @@ def apply_changes(work: Work, ready: Ready) -> Steps[Outcome | Finding]:
     job.client.invocation.forget(stored.table)
     inputs = input_changes(job.request, planned, changes)
     return outcome(job, Result("incremental", planned.hidden, inputs, effect, *strategy(planned, script.application)), planned)
+
+
+def _answered(work: Work, ready: Ready, asked: BoundQuestion, new: State) -> Steps[tuple[BoundScript, Effect]]:
+    """Ask what the application asks, and apply it. What is staged for the question serves the statement, too."""
+    assert ready.application is not None
+    found = yield from work.job.client.read(asked.source.query, f"what is lost in {work.stored.table}")
+    application = ready.application.answered(asked.source.answered(found.rows))
+    return (yield from _applied(work, replace(ready, application=application), new, asked.staged))
+
+
+def _applied(work: Work, ready: Ready, new: State, there: tuple[Staged, ...] = ()) -> Steps[tuple[BoundScript, Effect]]:
+    """Apply the application. `there`: the relations that are staged already."""
+    script = rendered(work, ready)
+    assert script is not None
+    missing = [each for each in script.staged if each not in there]
+    effect = yield from staged(work.job.client, missing, _write(work, script, new))
+    return script, effect
 
 
 def _write(work: Work, script: BoundScript, new: State) -> Steps[Effect]:
@@ -104,8 +122,17 @@ def rendered(work: Work, ready: Ready) -> BoundScript | None:
     if ready.application is None:
         return None
     assert work.planned.plan is not None
-    binding = Binding(ready.changes.versions, ready.changes.net, work.job.dialect, few=ready.few)
-    return render(work.planned.plan, ready.application, binding, work.stored.table, fetched=ready.fetched)
+    return render(work.planned.plan, ready.application, _binding(work, ready), work.stored.table, fetched=ready.fetched)
+
+
+def question(work: Work, ready: Ready) -> BoundQuestion | None:
+    """What has to be asked before there is a statement."""
+    assert work.planned.plan is not None and ready.application is not None
+    return ask(work.planned.plan, ready.application, _binding(work, ready), work.stored.table)
+
+
+def _binding(work: Work, ready: Ready) -> Binding:
+    return Binding(ready.changes.versions, ready.changes.net, work.job.dialect, few=ready.few)
 
 
 def strategy(planned: Planned, application: Application) -> tuple[str, str | None]:

@@ -17,7 +17,7 @@ from sqlglot import exp
 
 from dbt_idivm.algebra.block import subquery
 from dbt_idivm.algebra.expressions import column
-from dbt_idivm.algebra.types import is_float, sum_type, type_of
+from dbt_idivm.algebra.types import has_exact_order, is_float, sum_type, type_of
 from dbt_idivm.errors import Finding, finding
 from dbt_idivm.passes.void_keys import compared
 from dbt_idivm.refresh.catalog.inputs import Input, Inputs, pinned_query
@@ -224,6 +224,10 @@ def _misread(question: Question, wanted: list[tuple[str, str]], stored: list[tup
         # what sqlglot takes for an integer may be a decimal without a fraction, as ceil(x) is, which is as exact
         if actual != relied_upon and not (relied_upon == "bigint" and actual.startswith("decimal(")):
             return f"it takes {name} for {relied_upon}, and it is {actual}"
+    for name in _ordered(question.plan):
+        kind = types.get(name, "none")
+        if not has_exact_order(type_of(kind)) or " collate " in kind.lower():
+            return f"it takes equal values of {name} for identical ones, and it is {kind}"
     return None
 
 
@@ -234,8 +238,15 @@ def _relied_upon(plan: Plan) -> dict[str, str]:
         return {}
     arguments = additive.state.aggregate.child.types
     results = {call.name: "bigint" if call.function == "count" else "double" if call.function == "avg" else
-               sum_type(arguments[call.argument or ""]) for _, call in additive.state.calls}
+               sum_type(arguments[call.argument or ""]) for rule, call in additive.state.calls if rule.extreme is None}
     return {each.name: results[each.attribute] for each in plan.columns if each.attribute in results}
+
+
+def _ordered(plan: Plan) -> list[str]:
+    """The stored columns that are extremes maintained by adding."""
+    additive = plan.way("additive")
+    extremes = {call.name for _, call in additive.state.extremes} if isinstance(additive, Additive) else set()
+    return [each.name for each in plan.columns if each.attribute in extremes]
 
 
 def _size(client: Client, tables: Mapping[str, Input]) -> Steps[int]:

@@ -5,7 +5,7 @@
 CREATE TABLE t0 (k INT, x INT, y INT, PRIMARY KEY (k));
 
 -- view (no split)
-SELECT a.x, max(a.y) AS m FROM t0 AS a GROUP BY a.x;
+SELECT a.x, bit_or(a.y) AS m FROM t0 AS a GROUP BY a.x;
 
 -- data
 INSERT INTO t0 VALUES (1, 1, 0), (2, 2, 0), (3, 2, 0);
@@ -18,7 +18,7 @@ INSERT INTO t0 VALUES (4, 4, 4);
 
 -- ids
 -- π a__x, v__m   [ID: a__x]
---   γ a__x; MAX(a__y) → v__m   [ID: a__x]
+--   γ a__x; BIT_OR(a__y) → v__m   [ID: a__x]
 --     scan t0 as a   [ID: a__k]
 
 -- base diffs

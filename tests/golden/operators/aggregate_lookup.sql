@@ -6,7 +6,7 @@ CREATE TABLE t0 (k INT, x INT, y INT, PRIMARY KEY (k));
 CREATE TABLE t1 (k INT, x INT, z INT, PRIMARY KEY (k));
 
 -- view
-SELECT a.y, max(b.z) AS m FROM t0 AS a JOIN t1 AS b ON a.x = b.x GROUP BY a.y;
+SELECT a.y, bit_or(b.z) AS m FROM t0 AS a JOIN t1 AS b ON a.x = b.x GROUP BY a.y;
 
 -- data
 INSERT INTO t0 VALUES (1, 1, 1), (2, 2, 2);
@@ -21,7 +21,7 @@ INSERT INTO t1 VALUES (4, 2, 4);
 
 -- ids
 -- π a__y, v__m   [ID: a__y]
---   γ a__y; MAX(b__z) → v__m   [ID: a__y]
+--   γ a__y; BIT_OR(b__z) → v__m   [ID: a__y]
 --     ⋈ a__x = b__x   [ID: a__k, b__k]
 --       scan t0 as a   [ID: a__k]
 --       scan t1 as b   [ID: b__k]
