@@ -34,7 +34,32 @@ _SETS = {"t": [(1, 1, 1, 1), (2, None, 1, 2), (3, 2, None, 3)]}
 _MORE_SETS = {"t": [(1, 1, None, 1), (2, None, 1, 2), (3, 1, None, 3), (4, None, None, 4)]}
 _NO_SETS = {"t": []}
 
+_TYPED = ("t(k int, g string, a tinyint, b date, c timestamp, d timestamp_ntz, e decimal(38,10), f string, h boolean, i bigint, "
+          "j double; k)")
+_LEAST = (-128, "0001-01-01", -62_135_596_800_000_000, "0001-01-01 00:00:00", "-9999999999999999999999999999.9999999999", "",
+          False, -2**63, "-Infinity")
+_MIDDLE = (0, "1582-10-10", 0, "2024-03-31 02:30:00", "0E-10", "a\u00e9", True, 0, "-0.0")
+_MOST = (127, "9999-12-31", 253_402_300_799_999_999, "9999-12-31 23:59:59.999999",
+         "9999999999999999999999999999.9999999999", "\U0001f600", True, 2**63 - 1, "NaN")
+_NONE = (None,) * 9
+
 MISREADINGS = {
+    "extremes of each type": build(
+        _TYPED, "SELECT g, " + ", ".join(f"min({each}) AS {each}_1, max({each}) AS {each}_2" for each in "abcdefhi")
+        + ", bool_and(h) AS p, bool_or(h) AS q, count(*) AS n, sum(a) AS s FROM t GROUP BY g",
+        {"t": [(1, "x", *_MIDDLE), (2, "x", *_LEAST), (3, "y", *_MOST), (4, None, *_NONE)]},
+        {"t": [(1, "x", *_MIDDLE), (2, "x", *_LEAST), (3, "y", *_MOST), (4, None, *_NONE), (5, "x", *_MOST),
+               (6, None, *_MIDDLE)]},
+        {"t": [(1, "x", *_MIDDLE), (3, "y", *_NONE), (5, "x", *_MOST), (6, None, *_LEAST), (7, "y", *_MIDDLE)]},
+        {"t": [(1, "x", *_MIDDLE), (5, "z", *_MOST), (6, None, *_NONE), (7, "y", *_MIDDLE), (8, "y", *_LEAST)]}, {"t": []}),
+    "extremes of all rows": build(
+        _TYPED, "SELECT min(b) AS b, max(f) AS f, min(h) AS h, max(e) AS e FROM t",
+        {"t": [(1, "x", *_MIDDLE), (2, "x", *_LEAST)]},
+        {"t": [(1, "x", *_MIDDLE), (3, "x", *_MOST)]}, {"t": [(1, "x", *_NONE)]}, {"t": []}, {"t": [(2, "x", *_LEAST)]}),
+    "extremes of pairs and of padded rows": build(
+        _AB, "SELECT a.q, min(b.p) AS m, max(coalesce(b.p, 100)) AS n FROM a LEFT JOIN b ON a.k = b.k GROUP BY a.q",
+        {"a": [(1, 7), (2, 7), (3, 8)], "b": [(1, "7.50")]}, {"b": [(1, "7.50"), (2, "1.25"), (3, "9.00")]},
+        {"a": [(1, 7), (2, 8), (3, 8)], "b": [(1, "7.50"), (2, "1.25")]}, {"b": []}),
     "sets: no row for no rows": build(
         _T, "SELECT a, count(*) AS n, sum(b) AS s FROM t GROUP BY ROLLUP (a)", _NO_SETS, _SETS, _NO_SETS, _MORE_SETS),
     "sets: the empty set alone": build(
