@@ -6,6 +6,7 @@ Commands that need dbt or Spark are registered from outside, under the entry poi
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import replace
 from importlib.metadata import EntryPoint, entry_points
 from pathlib import Path
 
@@ -16,14 +17,14 @@ from rich.markup import escape
 from rich.table import Table
 
 from dbt_idivm.compiler import compile_plan
-from dbt_idivm.context import WORDS, Caching, caches_of
+from dbt_idivm.context import WORDS, Caching, UserFunction, caches_of
 from dbt_idivm.cost.experience import Experience
 from dbt_idivm.cost.table import cost_table
 from dbt_idivm.errors import IdivmError, finding, listed
 from dbt_idivm.explain import delta_script, explain, explain_passes, maintained
 from dbt_idivm.frontend.lower import lower
 from dbt_idivm.project import Explained, project_of
-from dbt_idivm.relation_name import name_parts, relation_name
+from dbt_idivm.relation_name import as_named, name_parts, relation_name
 from dbt_idivm.schema_file import SchemaFileError, catalog_of, plain_sql
 from dbt_idivm.script.plan import Plan
 from dbt_idivm.script.ways import ALL_WAYS, STRATEGIES, Strategy
@@ -69,13 +70,15 @@ def main() -> None:
               help="The strategy whose ways are preferred; the Δ-script is that of the first of them.")
 @click.option("--caches", default="auto", show_default=True, metavar="[auto|none|all|NAME,…]",
               help="Which caches to keep: none, or all that the paper places, or those of these CTEs and derived tables.")
+@click.option("--functions", default="", metavar="NAME,…",
+              help="Functions of yours that are deterministic, as in the config `deterministic_functions`.")
 @click.option("--passes", is_flag=True, help="Print the tree after each pass and the i-diffs after each optimisation first.")
 @click.option("--cost", is_flag=True, help="Print what a refresh is estimated to cost by each way; needs --rows for each table.")
 @click.option("--rows", multiple=True, metavar="TABLE=N", help="The number of rows of a table. May be given several times.")
 @click.option("--fail-on", type=click.Choice(["full", "recompute"]), help="Exit with 1 if a model would be rebuilt on every run; "
               "`recompute`: also if every change recomputes rows or groups.")
 def explain_command(model: Path | None, project: Path | None, schemas: tuple[Path, ...], script: str, strategy: Strategy,
-                    caches: str, passes: bool, cost: bool, rows: tuple[str, ...], fail_on: str | None) -> None:
+                    caches: str, functions: str, passes: bool, cost: bool, rows: tuple[str, ...], fail_on: str | None) -> None:
     """Print the plan and the Δ-script of MODEL, a file with a SELECT (ref and source are understood).
 
     With --project, print how each model of a dbt project is maintained, or why it is rebuilt. It reads target/manifest.json,
@@ -90,7 +93,7 @@ def explain_command(model: Path | None, project: Path | None, schemas: tuple[Pat
     if not schemas:
         raise click.UsageError("give a --schema for a MODEL: the planner needs the columns of its inputs")
     try:
-        plan, is_typed = _plan(model, schemas, strategy, caches)
+        plan, is_typed = _plan(model, schemas, strategy, caches, functions)
     except SchemaFileError as error:
         raise click.ClickException(str(error)) from error
     except IdivmError as error:
@@ -166,14 +169,16 @@ def _properties(path: Path) -> dict[str, list[object]]:
     return {part: items for part, items in names.items() if isinstance(items, list)}
 
 
-def _plan(model: Path, schemas: tuple[Path, ...], strategy: Strategy, caches: str) -> tuple[Plan, bool]:
+def _plan(model: Path, schemas: tuple[Path, ...], strategy: Strategy, caches: str, functions: str) -> tuple[Plan, bool]:
     """The plan with all ways, those of the strategy first, and whether its types are known as far as it depends on them."""
     document: dict[str, list[object]] = {"sources": [], "models": []}
     for path in schemas:
         content = _properties(path)
         for part, items in document.items():
             items.extend(content.get(part) or ())
-    lowered = lower(plain_sql(model.read_text(encoding="utf-8")), catalog_of(document))
+    listed = (as_named(name) for name in functions.split(",") if name.strip())
+    catalog = replace(catalog_of(document), functions=dict.fromkeys(listed, UserFunction()))
+    lowered = lower(plain_sql(model.read_text(encoding="utf-8")), catalog)
     policy = caches_of(caches if caches.lower() in WORDS else [name.strip() for name in caches.split(",")])
     caching = Caching(policy, relation_name(model.stem), lowered.subviews)
     ways = dict.fromkeys((*STRATEGIES[strategy], *ALL_WAYS))

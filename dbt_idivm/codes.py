@@ -174,7 +174,8 @@ CODES: tuple[ErrorCode, ...] = (
     ErrorCode(
         "IDIVM-226", "not yet", "function {function}",
         "it is not on the list of functions whose result depends on their arguments alone",
-        "use a built-in function, or compute the column upstream, " + _REBUILD, "functions"),
+        "use a built-in function; list your own in the config `deterministic_functions`, as it is written here, if the arguments "
+        "of one call decide its value; or compute the column upstream, " + _REBUILD, "functions"),
     ErrorCode(
         "IDIVM-227", "model", "branches of {operation} with {left} and {right} columns",
         "all branches of a set operation must have the same number of columns",
@@ -208,6 +209,10 @@ CODES: tuple[ErrorCode, ...] = (
         "conditions are evaluated in another order than that of the SELECT: one that fails for some rows stands behind one that "
         "keeps these rows away, and is evaluated before it",
         "guard the expression itself (CASE WHEN, NULLIF, try_divide, TRY_CAST), " + _REBUILD),
+    ErrorCode(
+        "IDIVM-234", "unsupported", "function {function}, which `deterministic_functions` lists: {problem}",
+        "a refresh calls a function for the changed rows only, so its value must depend on nothing but the arguments of one call",
+        "remove it from the list, or change the function; compute its column upstream, " + _REBUILD),
     # 3xx: sources and keys
     ErrorCode(
         "IDIVM-301", "source", "there is no relation {source}",

@@ -70,15 +70,34 @@ class UnionTypes:
 
 
 @dataclass(frozen=True)
+class UserFunction:
+    """A function that the user created and calls deterministic: one value for one row, and the arguments alone decide it.
+
+    `parameters`: the types that arguments are cast to, and `returns` that of the value, of a SQL function; None where nobody
+    knows them. `untyped`: the engine is to be asked for the type of each call, so the model is lowered once more.
+    """
+
+    parameters: tuple[str, ...] | None = None
+    returns: str | None = None
+    untyped: bool = False
+
+
+@dataclass(frozen=True)
 class Catalog:
     """Relation name → facts. `views` holds the definitions of plain SQL views among the inputs; they are expanded.
 
     `unions`: the number of a UNION in the model → its types, as far as they were asked for (`Lowered.untyped_unions`).
+    `functions`: the user's deterministic functions, by name (`relation_name.py`).
     """
 
     tables: Mapping[str, TableInfo] = field(default_factory=dict)
     views: Mapping[str, str] = field(default_factory=dict)
     unions: Mapping[int, UnionTypes] = field(default_factory=dict)
+    functions: Mapping[str, UserFunction] = field(default_factory=dict)
+
+    @property
+    def has_untyped_functions(self) -> bool:
+        return any(function.untyped for function in self.functions.values())
 
 
 @dataclass(frozen=True)

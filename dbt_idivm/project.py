@@ -16,7 +16,7 @@ from typing import Any
 from dbt_idivm.algebra.types import name_of_type
 from dbt_idivm.cached import cached_property
 from dbt_idivm.compiler import compile_plan
-from dbt_idivm.context import Caching, Catalog
+from dbt_idivm.context import Caching, Catalog, UserFunction
 from dbt_idivm.declared_keys import KeyIndex, written_name
 from dbt_idivm.errors import Finding, IdivmError, finding
 from dbt_idivm.explain import maintained
@@ -109,7 +109,8 @@ class Project:
                                keys=self.keys.keys(node), input_names=self.keys.input_names(node))
         keys = choose_keys(request, config.keys, inputs)
         tables = {name: table_info(found, keys.get(name)) for name, found in inputs.tables.items()}
-        lowered = lower(sql, Catalog(tables, inputs.views))
+        functions = dict.fromkeys(config.deterministic_functions, UserFunction())
+        lowered = lower(sql, Catalog(tables, inputs.views, functions=functions))
         caching = Caching(config.caches, request.relation, lowered.subviews)
         return compile_plan(lowered.root, lowered.output, ways=config.ways, caching=caching)
 

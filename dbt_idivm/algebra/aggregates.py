@@ -12,7 +12,7 @@ from collections.abc import Mapping
 
 from sqlglot import exp
 
-from dbt_idivm.algebra.expressions import attributes
+from dbt_idivm.algebra.expressions import attributes, call_name
 from dbt_idivm.algebra.inference import stored_type
 from dbt_idivm.algebra.types import Type, is_text
 
@@ -72,14 +72,14 @@ def value_of(function: exp.Expr) -> exp.Expr:
 def is_sorting(node: exp.Expr) -> bool:
     """Whether this sorts an array by its elements, in an order that is written."""
     if isinstance(node, exp.Anonymous):  # sort_array(x, true), which sqlglot would write as sort_array(x)
-        return node.name.lower() == "sort_array" and len(node.expressions) == 2 and isinstance(node.expressions[1], exp.Boolean)
+        return call_name(node) == "sort_array" and len(node.expressions) == 2 and isinstance(node.expressions[1], exp.Boolean)
     return isinstance(node, exp.ArraySort) and not node.expression and isinstance(node.args.get("asc"), exp.Boolean | None)
 
 
 def _arranged(node: exp.Expr) -> exp.Expr | None:
     """The array that is sorted, or counted."""
     if isinstance(node, exp.Anonymous):
-        counted = node.name.lower() in _SIZES and len(node.expressions) == 1
+        counted = call_name(node) in _SIZES and len(node.expressions) == 1
         return node.expressions[0] if counted or is_sorting(node) else None
     return node.this if is_sorting(node) or (isinstance(node, exp.ArraySize) and not node.expression) else None
 

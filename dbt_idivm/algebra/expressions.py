@@ -39,6 +39,16 @@ def attributes(expression: exp.Expr) -> tuple[str, ...]:
     return tuple(dict.fromkeys(found.name for found in expression.find_all(exp.Column)))
 
 
+def call_name(node: exp.Expr) -> str:
+    """The name of a call by name, in lower case; "" for any other node, and for schema.f(x), which is none of Spark's own."""
+    return "" if not isinstance(node, exp.Anonymous) or is_qualified(node) else node.name.lower()
+
+
+def is_qualified(node: exp.Expr) -> bool:
+    """Whether this is the call in schema.f(x), or in catalog.schema.f(x)."""
+    return isinstance(node.parent, exp.Dot) and node.parent.expression is node
+
+
 def short(attribute: str) -> str:
     """The attribute's name without its occurrence."""
     return attribute.split("__", 1)[-1]

@@ -16,6 +16,7 @@ from collections.abc import Iterable, Iterator, Mapping
 
 from sqlglot import exp
 
+from dbt_idivm.algebra.expressions import call_name
 from dbt_idivm.algebra.types import Type, infer_type, is_numeric, is_text
 
 _PLAIN = (
@@ -64,7 +65,7 @@ def _raises(node: exp.Expr, types: Mapping[str, exp.DataType]) -> bool:
     if isinstance(node, exp.Cast):  # to sqlglot's Spark dialect each CAST is a TryCast, and TRY_CAST a safe one
         return not node.args.get("safe") and not _is_safe_cast(node, types)
     if isinstance(node, exp.Anonymous):
-        return node.name.lower() not in _FUNCTIONS
+        return call_name(node) not in _FUNCTIONS
     return not isinstance(node, _PLAIN)
 
 
@@ -79,7 +80,7 @@ def _casts_texts(node: exp.Expr, types: Mapping[str, exp.DataType]) -> bool:
 
 def _of_one_type(node: exp.Expr) -> Iterator[list[exp.Expr]]:
     """The operands that Spark gives one type."""
-    named = isinstance(node, exp.Anonymous) and node.name.lower() in _FUNCTIONS_OF_ONE_TYPE
+    named = call_name(node) in _FUNCTIONS_OF_ONE_TYPE
     if named or isinstance(node, _OF_ONE_TYPE):
         zero = [exp.Literal.number(0)] if node.name.lower() in ("nullifzero", "zeroifnull") else []
         yield [*node.iter_expressions(), *zero]

@@ -264,7 +264,8 @@ class Grouping:
         function = cast(exp.AggFunc, function_of(whole))
         if self._is_nested(whole, function, raw):
             return Call.of("", "count")
-        if (what := unsettled(whole, self.rows)) is not None:
+        what = unsettled(whole, self.rows)
+        if what is not None and not self.lowering.catalog.has_untyped_functions:
             self._report(207, raw, function=what)
         call = Call("", whole)
         if not call.function:

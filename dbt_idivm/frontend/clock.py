@@ -17,11 +17,12 @@ from typing import Literal
 
 from sqlglot import exp
 
-from dbt_idivm.algebra.expressions import DIALECT, as_written, attributes, column, substitute
+from dbt_idivm.algebra.expressions import DIALECT, as_written, attributes, column, is_qualified, substitute
 from dbt_idivm.algebra.operator import Operator, operators
-from dbt_idivm.algebra.types import alternatives, infer_type
+from dbt_idivm.algebra.types import alternatives, infer_type, type_of
+from dbt_idivm.context import UserFunction
 from dbt_idivm.errors import Finding, finding
-from dbt_idivm.frontend import functions
+from dbt_idivm.frontend import functions, user_functions
 from dbt_idivm.frontend.lambdas import with_typed_variables
 from dbt_idivm.frontend.refuse import own_functions
 from dbt_idivm.frontend.text import Text
@@ -30,6 +31,7 @@ from dbt_idivm.frontend.types import COMPARISONS
 # What a value may be: a text, a TIMESTAMP, a DATE or TIMESTAMP_NTZ; all of them, of a value that has parts.
 Family = Literal["text", "timestamp", "date"]
 Types = Mapping[str, exp.DataType]
+Functions = Mapping[str, UserFunction]
 Conversion = tuple[exp.Expr, frozenset[Family]]  # an operand, and what it may become
 
 _CLOCK_WORD = re.compile(r"\s*((now|today|tomorrow|yesterday)(?![a-z])|t|\d+\s*:)", re.IGNORECASE)
@@ -55,12 +57,12 @@ _CONVERTING = functions.OF_TIMESTAMP.union(
 _MIXING = (exp.Coalesce, exp.Nullif, exp.Greatest, exp.Least, exp.Add, exp.Sub, exp.Array, exp.Map, exp.GenerateSeries)
 
 
-def clock_texts(root: Operator, text: Text) -> Iterator[Finding]:
-    """IDIVM-230 for each expression of the plan whose value may depend on the time of its evaluation.
+def clock_texts(root: Operator, text: Text, known: Functions) -> Iterator[Finding]:
+    """IDIVM-230 for each expression of the plan whose value may depend on the time of its evaluation. `known`: of the user's.
 
     A constant that a subquery gives a name counts wherever the name is used, because the plan may put it there.
     """
-    for shown, operand in _clock_dependent(root):
+    for shown, operand in _clock_dependent(root, known):
         words = operand.name if isinstance(operand, exp.Literal) else None
         token = next((token for token in text.tokens if words is not None and token.text == words), None)
         yield finding(230, text.place_at(token.start, token.end + 1) if token else None, expression=_cut(as_written(shown)))
@@ -70,7 +72,7 @@ def _cut(source: str) -> str:
     return source if len(source) <= _SHOWN else f"{source[:_SHOWN]}…"
 
 
-def _clock_dependent(root: Operator) -> Iterator[tuple[exp.Expr, exp.Expr]]:
+def _clock_dependent(root: Operator, users: Functions) -> Iterator[tuple[exp.Expr, exp.Expr]]:
     """Expressions that depend on the clock, each with the operand that causes it."""
     constants: dict[str, exp.Expr] = {}  # attribute → the constant that it is, where Spark may take its value from the clock
     for each in operators(root):
@@ -80,7 +82,8 @@ def _clock_dependent(root: Operator) -> Iterator[tuple[exp.Expr, exp.Expr]]:
             whole, variables = with_typed_variables(whole, types)
             known = {**types, **variables}
             for node in whole.walk():
-                found = (operand for operand, becomes in _conversions(node, known) if _depends_on_clock(operand, becomes, known))
+                found = (operand for operand, becomes in _conversions(node, known, users)
+                         if _depends_on_clock(operand, becomes, known))
                 cause = next(found, None)
                 if cause is not None:
                     yield node, cause
@@ -94,9 +97,13 @@ def _clock_dependent(root: Operator) -> Iterator[tuple[exp.Expr, exp.Expr]]:
             constants.update((output, operand) for operand in operands if _reads_the_clock(operand, types))
 
 
-def _conversions(node: exp.Expr, types: Types) -> Iterator[Conversion]:
+def _conversions(node: exp.Expr, types: Types, users: Functions) -> Iterator[Conversion]:
     """The operands of `node` itself that it may convert."""
+    name = user_functions.called(node)
     if isinstance(node, exp.Cast):
+        inner = user_functions.called(node.this)
+        if inner is not None and user_functions.returned(inner, users) == node.to:
+            return
         yield node.this, _of_type(node.to) & _TIMES
     elif isinstance(node, (*COMPARISONS, exp.Add, exp.Sub)):
         sides = [node.this.unnest(), node.expression.unnest()]
@@ -114,8 +121,21 @@ def _conversions(node: exp.Expr, types: Types) -> Iterator[Conversion]:
         yield from _unified(alternatives(node), types)
         if node.this is not None:
             yield from _unified([node.this, *(branch.this for branch in node.args["ifs"])], types)
-    elif isinstance(node, exp.Func) and not isinstance(node, exp.Connector):
+    elif name is not None and name in users:
+        yield from _by_user_function(node, users[name])
+    elif isinstance(node, exp.Func) and not isinstance(node, exp.Connector) and not is_qualified(node):
         yield from _by_function(node, types)
+
+
+def _by_user_function(node: exp.Expr, function: UserFunction) -> Iterator[Conversion]:
+    """What a call of the user's function converts: to the types of its parameters; if nobody knows these, a constant may become
+    a time, and other texts are what the user says that they are."""
+    operands = (node.expression if isinstance(node, exp.Dot) else node).expressions
+    if function.parameters is None:
+        yield from _all_become("date", operands)
+        return
+    for operand, kind in zip(operands, function.parameters, strict=False):
+        yield operand, _of_type(type_of(kind)) & _TIMES
 
 
 def _by_function(node: exp.Func, types: Types) -> Iterator[Conversion]:
@@ -227,10 +247,16 @@ def _families(operand: exp.Expr, types: Types) -> frozenset[Family]:
     kind = infer_type(operand, types)
     if kind.this not in _UNKNOWN:
         return _of_type(kind)
-    if not isinstance(operand, exp.Func):
+    if not isinstance(operand, exp.Func) or _is_of_users(operand):
         return _ANY
     text: frozenset[Family] = frozenset({"text"})
     return _given(operand) or text.union(*(_leaf(node, types) for node in operand.walk()))
+
+
+def _is_of_users(node: exp.Expr) -> bool:
+    """Whether this is a call of a function that nobody knows the type of: the user's."""
+    name = user_functions.called(node)
+    return name is not None and not user_functions.is_built_in(name)
 
 
 def _given(call: exp.Func) -> frozenset[Family]:
@@ -244,6 +270,8 @@ def _leaf(node: exp.Expr, types: Types) -> frozenset[Family]:
     """The families of a node without operands that have values: a column, a literal or a function of times."""
     if isinstance(node, exp.Column | exp.Cast):
         return _of_type(infer_type(node, types))
+    if _is_of_users(node):
+        return _ANY
     if isinstance(node, exp.Func):
         return _given(node)
     return _ANY if _is_variable(node) else frozenset()

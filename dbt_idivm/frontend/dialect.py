@@ -140,6 +140,11 @@ def _function(call: exp.Anonymous) -> exp.Expr:
     name, args = call.name.upper(), call.expressions
     kind = exp.AnonymousAggFunc if name in _AGGREGATES else exp.Anonymous
     plain = kind(this=call.name.lower(), expressions=[arg.copy() for arg in args])
+    if call.name.lower() not in functions.BUILT_IN:  # the name of a function of the user's, which another engine has, too
+        plain.set("this", call.this)
+        plain.meta.update(call.meta)
+        plain.add_comments(call.comments)
+        return plain
     if name in _WITHOUT_NULLS and len(args) == 2 and isinstance(args[1], exp.Boolean) and args[1].this:
         return exp.IgnoreNulls(this=_WITHOUT_NULLS[name](this=args[0].copy()))
     if name in _UNIT_FIRST and len(args) == 3:

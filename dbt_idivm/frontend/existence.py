@@ -120,8 +120,8 @@ def members(lowering: Lowering, test: Existence, env: Env, scope: Scope, columns
     for value, item in zip(values, columns, strict=True):
         one, other = infer_type(value, types), infer_type(item, types)
         unknown = exp.DataType.Type.UNKNOWN in (one.this, other.this)
-        if unknown and lowering.untyped_unions:
-            continue  # it is lowered again with the types of these unions
+        if unknown and lowering.is_to_be_repeated:
+            continue
         if unknown or not _is_comparable(one, other):
             what = f"IN that compares {one.sql('spark').lower()} with {other.sql('spark').lower()} (CAST one of them)"
             lowering.findings.append(finding(208, place, what=what))

@@ -1,9 +1,12 @@
 """The built-in functions of Spark SQL, classified by how they can be maintained.
 
-A function that is on no list is refused, because it is unknown whether it is deterministic, or an aggregate.
+A function that is on no list is refused, because it is unknown whether it is deterministic, or an aggregate, unless the user
+lists it (`user_functions.py`).
 """
 
 from __future__ import annotations
+
+from dbt_idivm.operators.aggregate import FUNCTIONS
 
 
 def _words(text: str) -> frozenset[str]:
@@ -101,6 +104,23 @@ GENERATOR = _words("""
     range session_window sql_keywords stack variant_explode variant_explode_outer window
 """)
 
+# Functions of windows, and written with others.
+OF_WINDOWS = _words("""
+    row_number rank dense_rank percent_rank cume_dist ntile lag lead first_value last_value nth_value first last
+""")
+SUGAR = _words("count_if")
+
+# Other names of aggregates that have rules, and functions that nobody has looked at yet: these are refused.
+SYNONYMS = _words("every mean std var_samp")
+UNKNOWN = _words("""
+    approx_top_k_estimate arrays_zip assert_true from_avro from_protobuf kll_sketch_get_n_bigint kll_sketch_get_n_double
+    kll_sketch_get_n_float kll_sketch_get_quantile_bigint kll_sketch_get_quantile_double kll_sketch_get_quantile_float
+    kll_sketch_get_rank_bigint kll_sketch_get_rank_double kll_sketch_get_rank_float kll_sketch_merge_bigint
+    kll_sketch_merge_double kll_sketch_merge_float kll_sketch_to_string_bigint kll_sketch_to_string_double
+    kll_sketch_to_string_float raise_error schema_of_avro schema_of_variant_agg st_asbinary st_geogfromwkb st_geomfromwkb
+    st_setsrid st_srid theta_difference theta_intersection theta_sketch_estimate theta_union to_avro to_protobuf window_time
+""")
+
 # Functions of times: of TIMESTAMP, of DATE or TIMESTAMP_NTZ, and those that are of TIMESTAMP where a unit is given. They
 # convert text arguments, except a format, a unit or a zone.
 OF_TIMESTAMP = _words("""
@@ -141,3 +161,7 @@ SYNTAX = _words("""
     from ilike in int integer interval is like not numeric on or string then timestamp using varchar when
     where || + - * / % & | ^ ~ < > <= >= <> != = == <=> ( , [ -> => :
 """)
+
+# All names of Spark's own: no other function has one of them, unless it is called with its schema.
+BUILT_IN = SCALAR.union(
+    RANDOM, VOLATILE, ORDERED, OF_GROUPS, AGGREGATE, FUNCTIONS, SYNONYMS, OF_SETS, GENERATOR, OF_WINDOWS, SUGAR, UNKNOWN, SYNTAX)

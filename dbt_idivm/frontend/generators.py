@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING
 
 from sqlglot import exp
 
-from dbt_idivm.algebra.expressions import column, identifier, passing
+from dbt_idivm.algebra.expressions import call_name, column, identifier, passing
 from dbt_idivm.algebra.operator import Operator
 from dbt_idivm.algebra.types import infer_type
 from dbt_idivm.errors import Finding, IdivmError, finding
@@ -37,7 +37,7 @@ def generator(node: exp.Expr) -> str | None:
     """The name of the generator that this is a call of, lower case; None if it is none."""
     if not isinstance(node, exp.Func):
         return None
-    name = (node.name if isinstance(node, exp.Anonymous) else node.sql_name()).lower()
+    name = call_name(node) if isinstance(node, exp.Anonymous) else node.sql_name().lower()
     return name if name in NAMES else None
 
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from sqlglot import exp
 
+from dbt_idivm.algebra.expressions import call_name
 from dbt_idivm.errors import Finding, finding
 from dbt_idivm.frontend.text import Text
 from dbt_idivm.operators.aggregate import FUNCTIONS
@@ -11,9 +12,9 @@ from dbt_idivm.operators.aggregate import FUNCTIONS
 
 def arguments(node: exp.Expr, text: Text) -> Finding | None:
     """An aggregate of one argument with more: it stays a call by name."""
-    if not isinstance(node, exp.Anonymous) or node.name.lower() not in FUNCTIONS:
+    if call_name(node) not in FUNCTIONS:
         return None
-    return finding(229, text.place(node), what=f"{node.name.lower()} of {len(node.expressions)} arguments")
+    return finding(229, text.place(node), what=f"{call_name(node)} of {len(node.expressions)} arguments")
 
 
 def double_name(node: exp.Expr, text: Text) -> Finding | None:

@@ -27,6 +27,7 @@ from dbt_idivm.frontend.sugar import without_sugar
 from dbt_idivm.frontend.tables import relations, tables_in
 from dbt_idivm.frontend.text import Text
 from dbt_idivm.frontend.types import incomparable_outputs, incomparable_rows
+from dbt_idivm.frontend.user_functions import with_types
 
 __all__ = ["Lowered", "lower", "tables_in"]
 
@@ -50,13 +51,14 @@ class Lowered:
 @deep_recursion()
 def lower(sql: str, catalog: Catalog) -> Lowered:
     """The plan of a model's SELECT. Raises IdivmError with all findings: what Spark would not accept, and what has no rule."""
-    text = Text(sql)
+    text = Text(sql, listed=frozenset(catalog.functions))
     names = tables_in(sql)
     views = _views(names, catalog)
     tree = _parsed(text)
     _raise([found for each in ((text, tree), *views.values()) for found in _obstacles(*each, catalog)])
     for query in (tree, *(each for _, each in views.values())):
         without_sugar(query)
+        with_types(query, catalog.functions)
     lowering = Lowering(catalog, views)
     try:
         rows = lowering.query(tree, Env(text), "v")
@@ -67,7 +69,8 @@ def lower(sql: str, catalog: Catalog) -> Lowered:
     stored = tuple(attribute for _, attribute in output)
     findings.extend(incomparable_rows(rows.root, stored, lowering.places))
     findings.extend(incomparable_outputs(rows.root, stored))
-    findings.extend(clock_texts(rows.root, text))
+    if not catalog.has_untyped_functions:
+        findings.extend(clock_texts(rows.root, text, catalog.functions))
     _raise(_once_a_column(findings))
     return Lowered(rows.root, output, tuple(lowering.subviews), lowering.untyped_unions)
 
@@ -99,7 +102,7 @@ def _views(names: tuple[str, ...], catalog: Catalog, above: tuple[str, ...] = ()
     for name in (name for name in names if name in catalog.views):
         if name in above:
             raise IdivmError(finding(307, source=name, message="it reads itself"))
-        text = Text(catalog.views[name], view=name)
+        text = Text(catalog.views[name], name, frozenset(catalog.functions))
         try:
             found[name] = (text, _parsed(text))
         except IdivmError as error:

@@ -57,6 +57,11 @@ class Lowering:
     untyped_unions: dict[int, UntypedUnion] = field(default_factory=dict)
     uncast: int = 0  # so many INTERSECTs and EXCEPTs have the types of their left branch still
 
+    @property
+    def is_to_be_repeated(self) -> bool:
+        """Whether the model is lowered again with types that the engine is asked for."""
+        return bool(self.untyped_unions) or self.catalog.has_untyped_functions
+
     def query(self, node: exp.Expr, env: Env, name: str) -> Rows:
         """Any query. Its computed columns are called `<name>__<column>`."""
         if is_limited(node):

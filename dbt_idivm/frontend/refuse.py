@@ -12,9 +12,9 @@ from itertools import pairwise
 from sqlglot import TokenType, exp
 
 from dbt_idivm.algebra.aggregates import LISTS, is_settled, name_of, whole
-from dbt_idivm.algebra.expressions import DIALECT
+from dbt_idivm.algebra.expressions import DIALECT, is_qualified
 from dbt_idivm.errors import Finding, finding
-from dbt_idivm.frontend import functions, generators, grouping_sets, limit, pivot, sugar, window
+from dbt_idivm.frontend import functions, generators, grouping_sets, limit, pivot, user_functions, window
 from dbt_idivm.frontend.dialect import tokens_of
 from dbt_idivm.frontend.invalid import arguments, branches, double_name, symmetric
 from dbt_idivm.frontend.lateral import is_joined
@@ -129,9 +129,12 @@ def filtered(node: exp.Expr, text: Text) -> Finding | None:
 
 def function(node: exp.Expr, text: Text) -> Finding | None:
     """A call whose name, as Spark will be given it, is not on the list of harmless ones."""
-    if isinstance(node, exp.Dot) and isinstance(node.expression, exp.Func):
+    name = user_functions.called(node)
+    if name is not None and not user_functions.is_built_in(name):
+        return user_functions.refused(node, name, text)
+    if isinstance(node, exp.Dot) and not isinstance(node.expression, exp.Identifier):
         return finding(226, text.place(node), function=text.source(node))
-    if not isinstance(node, exp.Func) or isinstance(node, exp.Connector):
+    if not isinstance(node, exp.Func) or isinstance(node, exp.Connector) or is_qualified(node):
         return None
     for name in own_functions(node):
         found = _named(name, node, text)
@@ -146,9 +149,9 @@ def _named(name: str, node: exp.Expr, text: Text) -> Finding | None:
         return finding(206, place, function=source)
     if isinstance(node, exp.AggFunc) and (name in functions.OF_GROUPS or (name in functions.ORDERED and is_settled(node))):
         return finding(216, place, function=f"{source} OVER") if is_over_window(whole(node)) else None
-    if any(name in known for known in (functions.SCALAR, FUNCTIONS, functions.OF_SETS, sugar.FUNCTIONS, generators.NAMES)):
+    if any(name in known for known in (functions.SCALAR, FUNCTIONS, functions.OF_SETS, functions.SUGAR, generators.NAMES)):
         return None
-    if name in window.NAMES and not isinstance(node, exp.Anonymous):
+    if name in functions.OF_WINDOWS and not isinstance(node, exp.Anonymous):
         if is_over_window(node):
             return None
         if name not in functions.ORDERED:

@@ -8,7 +8,7 @@ from dataclasses import dataclass, field
 from sqlglot import exp
 
 from dbt_idivm.algebra.aggregates import function_of
-from dbt_idivm.algebra.expressions import column, identifier
+from dbt_idivm.algebra.expressions import DIALECT, column, identifier
 from dbt_idivm.algebra.types import infer_type, is_integral
 from dbt_idivm.errors import Finding, finding, nearest
 from dbt_idivm.frontend import functions
@@ -224,6 +224,8 @@ def canonical(expression: exp.Expr, types: Types) -> Canonical:
         arguments["this"] = node.name.lower()
     if isinstance(node, exp.Dot) and isinstance(node.expression, exp.Identifier):
         arguments["expression"] = node.expression.name.lower()  # a struct field, in any case
+    if isinstance(node, exp.Dot) and isinstance(node.expression, exp.Anonymous):
+        arguments["this"] = node.this.sql(DIALECT).lower()  # the schema of a function, in any case
     return (type(node).__name__, *sorted(arguments.items()))
 
 

@@ -166,9 +166,8 @@ def _looked_up(lowering: Lowering, node: exp.Expr, env: Env, root: Operator) -> 
     inner, conditions, _ = found
     pairs = [pair for pair in (_pair(each, root, inner, asked=False) for each in conditions) if pair is not None]
     fixed = frozenset(mine.name for _, mine in pairs if isinstance(mine, exp.Column))
-    # else it is lowered again with the types of these unions
     by_key = not is_limited_to_one(query)
-    if by_key and not has_one_row_at_most(inner, fixed) and not lowering.untyped_unions:
+    if by_key and not has_one_row_at_most(inner, fixed) and not lowering.is_to_be_repeated:
         lowering.findings.append(finding(208, place, what=_SEVERAL))
         return root, exp.null()
     value = column(entry.attribute)
@@ -261,13 +260,13 @@ def _all_of(pairs: list[Pair], others: list[Pair] | None) -> list[Pair] | None:
 
 def _matched(lowering: Lowering, found: list[Pair], outer: Operator, inner: Operator) -> list[Pair] | None:
     """The pairs of an IN, if a tested value certainly equals one value of the subquery at most."""
-    pairs = [_equal(*pair, outer, inner, asked=bool(lowering.untyped_unions)) for pair in found]
+    pairs = [_equal(*pair, outer, inner, asked=lowering.is_to_be_repeated) for pair in found]
     return None if None in pairs else cast("list[Pair]", pairs)
 
 
 def pairs_of(lowering: Lowering, conditions: list[exp.Expr], outer: Operator, inner: Operator) -> list[Pair] | None:
     """What the correlated conditions equate; None if one of them does anything else."""
-    found = [_pair(each, outer, inner, asked=bool(lowering.untyped_unions)) for each in conditions]
+    found = [_pair(each, outer, inner, asked=lowering.is_to_be_repeated) for each in conditions]
     return None if None in found else cast("list[Pair]", found)
 
 

@@ -141,7 +141,7 @@ def _name(raw: exp.Expr) -> str:
         inner = inner.this
     if isinstance(inner, exp.Column):
         return inner.name
-    if isinstance(inner, exp.Dot):
+    if isinstance(inner, exp.Dot) and isinstance(inner.expression, exp.Identifier):  # and not the call of a function
         return str(inner.expression.name)
     return inner.name if isinstance(inner, exp.Literal) else ""
 

@@ -17,8 +17,6 @@ from dbt_idivm.algebra.aggregates import function_of, name_of, value_of
 from dbt_idivm.frontend import functions
 from dbt_idivm.frontend.resolve import own_nodes
 
-FUNCTIONS = frozenset({"count_if"})  # that are written with others
-
 
 def without_sugar(tree: exp.Query) -> None:
     """Write the constructs of a query with others; it is changed in place."""

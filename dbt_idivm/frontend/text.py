@@ -13,16 +13,23 @@ from dbt_idivm.cached import cached_property
 from dbt_idivm.deep import too_deep
 from dbt_idivm.errors import Finding, Place, finding
 from dbt_idivm.frontend.dialect import parse, tokens_of
+from dbt_idivm.relation_name import name_parts
 
 Span = tuple[int, int]  # first character, one past the last
 
 
 @dataclass(frozen=True)
 class Text:
-    """The SQL of the model, or of the plain SQL view named `view`."""
+    """The SQL of the model, or of the plain SQL view named `view`. `listed`: the user's deterministic functions."""
 
     sql: str
     view: str | None = None
+    listed: frozenset[str] = frozenset()
+
+    @property
+    def functions(self) -> frozenset[str]:
+        """Those of them that may be called here. A view calls one without a schema in the schema where it was created."""
+        return frozenset(name for name in self.listed if self.view is None or len(name_parts(name)) > 1)
 
     def parse(self) -> exp.Query | Finding:
         """The text as one query, or a finding if it is not one."""

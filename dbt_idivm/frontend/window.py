@@ -39,9 +39,6 @@ _RANKS: Mapping[type[exp.Expr], str] = {
 _NUMBERS: Mapping[type[exp.Expr], str] = {exp.RowNumber: "int", exp.Ntile: "int"}
 _VALUES = (exp.Lag, exp.Lead, exp.FirstValue, exp.LastValue, exp.NthValue, exp.First, exp.Last)
 _AGGREGATES: Mapping[type[exp.Expr], str] = {node: name for name, node in FUNCTIONS.items()}
-NAMES = frozenset({
-    "row_number", "rank", "dense_rank", "percent_rank", "cume_dist", "ntile", "lag", "lead", "first_value", "last_value",
-    "nth_value", "first", "last"})
 INSTEAD = "idivm_instead"  # of a function: the finding if its value is not determined
 _HEADS = (*_RANKS, *_NUMBERS, *_VALUES, *_AGGREGATES, exp.CountIf)
 

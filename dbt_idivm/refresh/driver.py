@@ -20,6 +20,7 @@ from dbt_idivm.refresh.catalog import history
 from dbt_idivm.refresh.catalog.inputs import look_up, qualified, view_digest
 from dbt_idivm.refresh.catalog.relations import describe
 from dbt_idivm.refresh.catalog.stored_view import StoredView, read_stored_view
+from dbt_idivm.refresh.catalog.user_functions import describe_function
 from dbt_idivm.refresh.checks import proof
 from dbt_idivm.refresh.decide.choose import Decision, Ready, decide
 from dbt_idivm.refresh.decide.config import model_config
@@ -213,6 +214,9 @@ def _nothing_new(job: Job, stored: StoredView) -> Steps[Outcome | None]:
         facts = yield from job.client.once(("facts", name), lambda name=name: describe(job.client, name))  # type: ignore[misc]
         if facts is None or facts.text is None or text != view_digest(
                 qualified(job.client.engine, facts.text, facts.namespace), facts.settings):
+            return None
+    for name, known in state.functions.items():
+        if (yield from describe_function(job.client, name)).digest != known:
             return None
     if is_due(job, stored, {}):
         return None

@@ -10,7 +10,7 @@ from typing import Any
 
 from dbt_idivm.algebra.operator import operators
 from dbt_idivm.algebra.types import name_of_type
-from dbt_idivm.context import Catalog, TableInfo
+from dbt_idivm.context import Catalog, TableInfo, UserFunction
 from dbt_idivm.errors import IdivmError
 from dbt_idivm.frontend.lower import lower
 from dbt_idivm.operators import Aggregate
@@ -70,6 +70,7 @@ class FakeEngine:
     columns_of: dict[str, dict[str, str]] = field(default_factory=dict)  # of a SELECT, by the beginning of the question's label
     plans: dict[str, str] = field(default_factory=dict)  # EXPLAIN, by the beginning of the label; else all are one
     size: int = 1000  # bytes of each table
+    functions: dict[str, tuple[str, ...]] = field(default_factory=dict)  # the user's → what DESCRIBE FUNCTION EXTENDED shows
     staged: set[str] = field(default_factory=set)  # temporary views
 
     def source(self, table_name: str, **columns: str) -> Table:
@@ -111,6 +112,11 @@ class FakeEngine:
         return getattr(self, f"_{verb.lower()}")(statement)
 
     def _describe(self, statement: Statement) -> Reply:
+        if statement.sql.startswith("DESCRIBE FUNCTION EXTENDED "):
+            name = statement.sql.split()[-1]
+            if name not in self.functions:
+                return EngineError("UNRESOLVED_ROUTINE", f"Cannot resolve routine `{name}`")
+            return Rows(("function_desc",), tuple((line,) for line in self.functions[name]))
         if "QUERY" in statement.sql:
             known = next((found for label, found in self.columns_of.items() if statement.label.startswith(label)), None)
             try:
@@ -146,7 +152,7 @@ class FakeEngine:
         """The columns of a SELECT with the types that the planner infers; where that is unknown, BIGINT."""
         tables = {name: TableInfo(name, tuple(Attribute(*column) for column in table.columns.items()), ("id",) if "id" in
                                   table.columns else None) for name, table in self.tables.items()}
-        lowered = lower(_VERSION.sub("", sql), Catalog(tables))
+        lowered = lower(_VERSION.sub("", sql), Catalog(tables, functions=dict.fromkeys(self.functions, UserFunction())))
         groups = [node for node in operators(lowered.root) if isinstance(node, Aggregate)]
         calls = {call.name: call.function for node in groups for call in node.calls}
         spark = {"count": "bigint", "avg": "double"}  # sqlglot has others

@@ -74,6 +74,7 @@ CASES: dict[int, dict[str, object]] = {
     110: {"name": "pairs"},
     113: {"file": "models/schema.yml", "found": "`version`"},
     231: {}, 233: {"message": "[DIVIDE_BY_ZERO] Division by zero"},
+    234: {"function": "main.margin", "problem": "its body is a query, and nobody watches the tables of that"},
     232: {"mentions": 1024, "tables": 32},
     111: {"name": "`waits`", "column": "wait", "type": "INTERVAL DAY TO SECOND"},
     302: {"source": "raw.events", "provider": "parquet"},

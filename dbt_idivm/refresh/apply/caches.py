@@ -56,7 +56,8 @@ def _planned(job: Job, above: Planned, cache: Cache) -> Planned:
     keys = {name: key for name, key in above.keys.items() if name in tables}
     caches = {each.table for each in above.caches}
     declared = {name: key for name, key in keys.items() if name not in caches}
-    return replace(planned_model(job, Inputs(tables, {}), declared, cache.plan, None), keys=keys, proof=Proof("part", ""))
+    inputs = Inputs(tables, {}, functions=above.inputs.functions)
+    return replace(planned_model(job, inputs, declared, cache.plan, None), keys=keys, proof=Proof("part", ""))
 
 
 def read(job: Job, above: Planned, cache: Cache, before: StoredView, inputs: Mapping[str, InputChange]) -> Steps[Planned]:

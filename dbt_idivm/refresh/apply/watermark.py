@@ -18,7 +18,7 @@ from dbt_idivm.refresh.catalog.inputs import view_digest
 from dbt_idivm.refresh.catalog.state import Consumed, State, read
 from dbt_idivm.refresh.catalog.stored_view import StoredView
 from dbt_idivm.refresh.changes.moves import Move
-from dbt_idivm.refresh.decide.fingerprint import request_digest
+from dbt_idivm.refresh.decide.fingerprint import digests_of, request_digest
 from dbt_idivm.refresh.decide.job import Job
 from dbt_idivm.refresh.decide.outcome import Result, named, outcome
 from dbt_idivm.refresh.decide.planned import Planned
@@ -45,7 +45,8 @@ def new_state(work: Work, inputs: Mapping[str, Consumed], before: StoredView | N
     views = {name: view_digest(text, planned.inputs.settings.get(name)) for name, text in planned.inputs.views.items()}
     return State(inputs, planned.fingerprint, request_digest(job), views, job.request.run_id,
                  volatile=not planned.repeatable, proof=str(planned.proof or ""), sizes=planned.sizes,
-                 base=None if latest is None else latest.version, checked=checked, unverified=work.unverified or {})
+                 base=None if latest is None else latest.version, checked=checked, unverified=work.unverified or {},
+                 functions=digests_of(planned.inputs))
 
 
 def consumed_at_build(planned: Planned) -> dict[str, Consumed]:

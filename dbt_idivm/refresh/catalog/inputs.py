@@ -14,6 +14,7 @@ from dbt_idivm.refresh.catalog import history
 from dbt_idivm.refresh.catalog.history import Commit
 from dbt_idivm.refresh.catalog.relations import Described, describe
 from dbt_idivm.refresh.catalog.state import digest
+from dbt_idivm.refresh.catalog.user_functions import DescribedFunction
 from dbt_idivm.refresh.catalog.view_settings import disagreement
 from dbt_idivm.refresh.engine.client import Client
 from dbt_idivm.refresh.engine.engine import Engine
@@ -43,6 +44,7 @@ class Inputs:
     """All that a model reads, by the names in its SQL. `views` are the texts of plain views, their names qualified.
 
     `obstacles`: why some of it can only be read as a whole, in a rebuild. `unread`: why nobody knows what the SQL reads.
+    `functions`: the user's functions that it calls and the config lists.
     """
 
     tables: Mapping[str, Input]
@@ -50,6 +52,7 @@ class Inputs:
     obstacles: tuple[Finding, ...] = ()
     unread: Finding | None = None
     settings: Mapping[str, Mapping[str, str] | None] = field(default_factory=dict)  # of the views
+    functions: Mapping[str, DescribedFunction] = field(default_factory=dict)
 
     @property
     def is_versioned(self) -> bool:

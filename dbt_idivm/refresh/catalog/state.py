@@ -32,7 +32,8 @@ class State:
     """What one commit of a view says about it.
 
     `plan` are the parts of the fingerprint, so that a difference can be named; `request` is a hash over all that the
-    refresh was asked with, before any look-up. An untrusted state was built from a part of the inputs; a
+    refresh was asked with, before any look-up. `views` and `functions` of the user's that the SELECT reads and calls: by what
+    each is known again. An untrusted state was built from a part of the inputs; a
     volatile one would come out otherwise if it were built again. `proof`: how the plan was found to mean what the SELECT
     means, or that it does not (`proof.py`). `sizes`: table → its size at that version, for estimates only, as far as they are
     known; the view's own, before the commit, is among them. `base`: the version of the view that the commit changed rows of;
@@ -52,6 +53,7 @@ class State:
     base: int | None = None
     checked: bool = False
     unverified: Mapping[str, Consumed] = field(default_factory=dict)
+    functions: Mapping[str, str] = field(default_factory=dict)
 
     @property
     def versions(self) -> dict[str, int]:

@@ -8,7 +8,9 @@ from typing import Any
 
 from dbt_idivm.context import WORDS, Caches, caches_of
 from dbt_idivm.errors import Finding, IdivmError, finding, listed, nearest
+from dbt_idivm.frontend.user_functions import is_built_in
 from dbt_idivm.refresh.catalog.state import digest
+from dbt_idivm.relation_name import as_named, name_parts
 from dbt_idivm.script.ways import ALL_WAYS, STRATEGIES, WayName
 
 # key → values it takes; None: checked by a function of its own
@@ -22,6 +24,7 @@ _CHOICES: Mapping[str, tuple[str, ...] | None] = {
     "keys": None,
     "unique_key": None,
     "cluster_by": None,
+    "deterministic_functions": None,
     "aux_schema": None,
 }
 # dbt's own; the schema always follows the SELECT, unless it is not to change
@@ -33,6 +36,7 @@ _NOT_YET = {("volatile", "at_refresh")}
 
 
 DELETION_VECTORS = "delta.enableDeletionVectors"
+_FUNCTION_PARTS = 3
 _ICEBERG = ("delta.enableicebergcompat", "delta.universalformat")
 
 
@@ -49,6 +53,7 @@ class ModelConfig:
     keys: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
     unique_key: tuple[str, ...] = ()
     cluster_by: tuple[str, ...] = ()
+    deterministic_functions: tuple[str, ...] = ()  # by name (`relation_name.py`)
     on_configuration_change: str = "apply"
     on_schema_change: str = "ignore"
     partition_by: tuple[str, ...] = ()
@@ -105,6 +110,7 @@ def model_config(given: Mapping[str, Any]) -> ModelConfig:
         keys={str(name): names(columns) for name, columns in (ours.get("keys") or {}).items()},
         unique_key=names(ours.get("unique_key") or dbts.get("unique_key")),
         cluster_by=names(ours.get("cluster_by")),
+        deterministic_functions=tuple(dict.fromkeys(map(as_named, names(ours.get("deterministic_functions"))))),
         partition_by=names(dbts.get("partition_by")),
         location_root=dbts.get("location_root"),
         tblproperties={str(k): _property(v) for k, v in (dbts.get("tblproperties") or {}).items()},
@@ -150,11 +156,24 @@ def _caches(key: str, value: Any) -> list[Finding]:
     return [_not_accepted(key, value, f"{listed(WORDS)}, or a list of CTEs and derived tables")]
 
 
+def _functions(key: str, value: Any) -> list[Finding]:
+    if not isinstance(value, str) and not _is_list_of_names(value):
+        return [_not_accepted(key, value, "a list of names of functions")]
+    found = []
+    for name in names(value):
+        if not 1 <= len(name_parts(name)) <= _FUNCTION_PARTS:
+            found.append(_not_accepted(key, name, "names of functions, with their schema and catalog if calls have them"))
+        elif is_built_in(name):
+            found.append(_not_accepted(key, name, "functions that you created, not those of Spark, which are known"))
+    return found
+
+
 def _reserved(key: str, value: Any) -> list[Finding]:
     return [finding(105, key=key, value=value)]
 
 
-_CHECKS = {"keys": _keys, "unique_key": _columns, "cluster_by": _columns, "caches": _caches, "aux_schema": _reserved}
+_CHECKS = {"keys": _keys, "unique_key": _columns, "cluster_by": _columns, "caches": _caches,
+           "deterministic_functions": _functions, "aux_schema": _reserved}
 
 
 def _is_list_of_names(value: Any) -> bool:

@@ -40,6 +40,7 @@ def fingerprint(job: Job, inputs: Inputs, keys: Mapping[str, Key], plan: Plan | 
     """All that the stored rows depend on besides the inputs' rows, in parts."""
     columns = [(c.name, c.attribute, c.hidden) for c in plan.columns] if plan else "the user's SELECT"
     caches = {"caches": digest([(cache.table, cache.plan.digest) for cache in plan.caches])} if plan and plan.caches else {}
+    called = {"functions": digest(digests_of(inputs))} if inputs.functions else {}
     return {
         # the texts of plain views are part of the definition
         "sql": digest(code_of(job.request.sql), {name: code_of(text) for name, text in inputs.views.items()}),
@@ -48,9 +49,15 @@ def fingerprint(job: Job, inputs: Inputs, keys: Mapping[str, Key], plan: Plan | 
         "ansi": job.request.session.get("ansi", ""),
         "time_zone": job.request.session.get("time_zone", ""),
         **caches,
+        **called,
         "inputs": digest(used_columns(inputs, plan)),
         LAYOUT: job.config.layout,
     }
+
+
+def digests_of(inputs: Inputs) -> dict[str, str]:
+    """Function of the user's → by what it is known again."""
+    return {name: each.digest for name, each in inputs.functions.items()}
 
 
 def code_of(sql: str) -> str:
@@ -73,6 +80,8 @@ def difference(job: Job, stored: StoredView, now: Mapping[str, str],
         yield from _same_columns(job)
     if "sql" in changed:
         return finding(402, what="another SELECT")
+    if "functions" in changed:
+        return finding(402, what="another definition of a function that it calls")
     for setting in ("ansi", "time_zone"):
         if setting in changed:
             return finding(409, setting=setting, before=before.get(setting, ""), now=now[setting])

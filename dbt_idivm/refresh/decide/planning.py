@@ -19,6 +19,7 @@ from dbt_idivm.refresh.checks.keys import Key, choose_keys
 from dbt_idivm.refresh.checks.proof import Proof
 from dbt_idivm.refresh.checks.union_types import ask_types
 from dbt_idivm.refresh.checks.unsupported_types import unsupported_types
+from dbt_idivm.refresh.checks.user_functions import called_functions, typed, usable
 from dbt_idivm.refresh.decide.job import Job
 from dbt_idivm.refresh.decide.planned import Planned, planned_model, proof_key
 from dbt_idivm.refresh.engine.client import Client
@@ -42,6 +43,8 @@ def plan_model(job: Job, stored: StoredView) -> Steps[Planned]:
         return planned_model(job, inputs, {}, None, finding(407))
     if inputs.unread is not None:
         return planned_model(job, inputs, {}, None, (yield from _refusal(job, IdivmError(inputs.unread))))
+    functions = yield from called_functions(job.client, job.request.sql, inputs, job.config.deterministic_functions)
+    inputs = replace(inputs, functions=functions)
     keys = choose_keys(job.request, job.config.keys, inputs)
     try:
         plan = yield from _compile(job, inputs, keys)
@@ -78,10 +81,14 @@ def without_plan(job: Job, planned: Planned, misread: Proof) -> Planned:
 
 
 def _compile(job: Job, inputs: Inputs, keys: Mapping[str, Key]) -> Steps[Plan]:
-    """The plan. The engine is asked for the types of UNIONs, and of each cache in turn: what comes after depends on them."""
+    """The plan. The engine is asked for the types of the user's functions, of UNIONs, and of each cache in turn: what comes after
+    depends on them."""
     tables = {name: table_info(found, keys.get(name)) for name, found in inputs.tables.items()}
-    catalog = Catalog(tables, inputs.views)
+    catalog = Catalog(tables, inputs.views, functions=usable(inputs.functions))
     lowered = lower(job.request.sql, catalog)
+    if catalog.has_untyped_functions:
+        catalog = replace(catalog, functions=(yield from typed(job.client, lowered.root, catalog.functions)))
+        lowered = lower(job.request.sql, catalog)
     while lowered.untyped_unions:
         unions = tuple(lowered.untyped_unions.values())
         types = answers(unions, (yield from ask_types(job.client, unions, {})))

@@ -50,6 +50,9 @@ class Commands:
         sql = f"EXPLAIN EXTENDED SELECT * FROM {self._name(table)} WHERE FALSE"
         return Statement(sql, "metadata", f"plan of reading {table}")
 
+    def describe_function(self, function: str) -> Statement:
+        return Statement(f"DESCRIBE FUNCTION EXTENDED {self._name(function)}", "metadata", f"function {function}")
+
     def set_option(self, key: str, value: str) -> Statement:
         """SET in its quoted form: the plain one refuses semicolons and would swallow a comment that dbt appends."""
         quoted = exp.to_identifier(value, quoted=True).sql(self.dialect.name)

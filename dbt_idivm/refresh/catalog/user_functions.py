@@ -1,0 +1,77 @@
+"""What the catalog knows of a function that the user created: of a SQL function all of it, of any other its class."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
+
+from dbt_idivm.refresh.catalog.state import digest
+from dbt_idivm.refresh.engine.client import Client
+from dbt_idivm.refresh.engine.steps import EngineFailure, Steps
+
+_SQL = "sqlFunction."  # the class of SQL functions, and what the keys of their definitions begin with
+_SPARKS = "org.apache.spark.sql.catalyst.expressions."
+_MADE_UP = "$$Lambda"  # begins the part of a class's name that differs from session to session
+# What does not change the value of a call.
+_ASIDE = frozenset({f"{_SQL}comment", f"{_SQL}createTime"})
+
+
+@dataclass(frozen=True)
+class SqlFunction:
+    """The definition of a SQL function. `body` is an expression; "" if it is a query."""
+
+    body: str
+    parameters: str
+    returns: str
+    is_table: bool
+    is_deterministic: bool
+
+
+@dataclass(frozen=True)
+class DescribedFunction:
+    """`name` is how it is called, `digest` by what it is known again. `sql` is None if its body cannot be seen.
+
+    `problem`: why nobody can say whether its value depends on its arguments alone; "" if nothing is known to speak against it.
+    """
+
+    name: str
+    digest: str
+    sql: SqlFunction | None = None
+    problem: str = ""
+
+
+def describe_function(client: Client, name: str) -> Steps[DescribedFunction]:
+    """The function that a call by this name means, asked for once in an invocation."""
+    return client.once(("user function", name), lambda: _describe(client, name))
+
+
+def _describe(client: Client, name: str) -> Steps[DescribedFunction]:
+    try:
+        rows = yield from client.ask(client.commands.describe_function(name))
+    except EngineFailure as failure:
+        return DescribedFunction(name, "", problem=f"Spark cannot describe it: {failure.first_line}")
+    return described(name, (str(row[0]) for row in rows.rows))
+
+
+def described(name: str, lines: Iterable[str]) -> DescribedFunction:
+    """The function that DESCRIBE FUNCTION EXTENDED shows in these lines."""
+    shown: dict[str, str] = {}
+    for line in lines:
+        key, _, value = line.partition(":")
+        shown.setdefault(key, value.strip())
+    full, kind = shown.get("Function", ""), shown.get("Class", "").partition(_MADE_UP)[0]
+    if kind.startswith(_SPARKS):
+        return DescribedFunction(name, "", problem="it is one of Spark's own, of which no rule is known")
+    if kind != _SQL:
+        problem = "" if kind else "DESCRIBE FUNCTION EXTENDED does not show what it is"
+        return DescribedFunction(name, digest(full, kind), problem=problem)
+    try:
+        definition: Mapping[str, str] = json.loads(shown.get("Usage", ""))
+        function = SqlFunction(definition.get(f"{_SQL}expression", ""), definition.get(f"{_SQL}inputParam", ""),
+                               definition[f"{_SQL}returnType"], definition[f"{_SQL}isTableFunc"] != "false",
+                               definition[f"{_SQL}deterministic"] == "true")
+    except (ValueError, KeyError, TypeError, AttributeError):
+        return DescribedFunction(name, "", problem="DESCRIBE FUNCTION EXTENDED shows its definition in a form that is not known")
+    known = {key: value for key, value in definition.items() if key not in _ASIDE}
+    return DescribedFunction(name, digest(full, known), function)

@@ -1,0 +1,154 @@
+"""Functions that the user calls deterministic, as far as it can be checked that they are functions of one row, and of it alone.
+
+The body of a SQL function is read as the SELECT list of a query over its parameters: what is refused in a model is refused in
+it, and so are subqueries, whose tables nobody would watch, and calls of the user's functions. Of any other function Spark is
+asked for its type in the condition of a join, where aggregates, generators and functions flagged non-deterministic may not be.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import replace
+from functools import reduce
+
+from sqlglot import exp, parse_one
+from sqlglot.errors import SqlglotError
+
+from dbt_idivm.algebra.block import subquery
+from dbt_idivm.algebra.core import Pair
+from dbt_idivm.algebra.expressions import operand
+from dbt_idivm.algebra.operator import Operator, operators
+from dbt_idivm.algebra.relation import Relation
+from dbt_idivm.context import Catalog, TableInfo, UserFunction
+from dbt_idivm.errors import IdivmError, finding
+from dbt_idivm.frontend import user_functions
+from dbt_idivm.frontend.lower import lower
+from dbt_idivm.frontend.text import Text
+from dbt_idivm.operators import OneRow, Project, Scan
+from dbt_idivm.operators.scan import Attribute
+from dbt_idivm.refresh.catalog.inputs import Inputs
+from dbt_idivm.refresh.catalog.user_functions import DescribedFunction, SqlFunction, describe_function
+from dbt_idivm.refresh.engine.client import Client
+from dbt_idivm.refresh.engine.steps import EngineFailure, Steps
+from dbt_idivm.relation_name import name_parts, relation_name
+from dbt_idivm.script.bind import relation_query
+from dbt_idivm.script.binding import Binding
+from dbt_idivm.script.dialect import DELTA
+
+_ONE_ROW: Relation = OneRow()
+
+
+def called_functions(client: Client, sql: str, inputs: Inputs, listed: Iterable[str]) -> Steps[dict[str, DescribedFunction]]:
+    """Those of the listed functions that a SELECT and the views that it reads call, by name."""
+    wanted = set(listed)
+    trees = [Text(text).parse() for text in (sql, *inputs.views.values())] if wanted else []
+    names = {name for tree in trees if isinstance(tree, exp.Query) for name, _ in user_functions.calls(tree)}
+    found = {}
+    for name in sorted(names & wanted):
+        found[name] = yield from describe_function(client, name)
+    return found
+
+
+def usable(functions: Mapping[str, DescribedFunction]) -> dict[str, UserFunction]:
+    """The functions as the planner sees them. Raises IDIVM-234 for those that are not deterministic functions of one row."""
+    found, wrong = {}, []
+    for name, each in functions.items():
+        problem = each.problem or (_problem(name, each.sql) if each.sql is not None else None)
+        if problem:
+            wrong.append(finding(234, function=name, problem=problem))
+        found[name] = UserFunction(untyped=True) if each.sql is None or problem else _as_planned(each.sql)
+    if wrong:
+        raise IdivmError(wrong)
+    return found
+
+
+def _as_planned(function: SqlFunction) -> UserFunction:
+    return UserFunction(tuple(each.type for each in _parameters(function) or ()), function.returns)
+
+
+def _problem(name: str, function: SqlFunction) -> str | None:
+    """Why a SQL function is not maintained; None if it is."""
+    if function.is_table:
+        return "it is a table function"
+    if not function.body:
+        return "its body is a query, and nobody watches the tables of that"
+    if not function.is_deterministic:
+        return "it was created as NOT DETERMINISTIC"
+    parameters = _parameters(function)
+    if parameters is None:
+        return "its parameters cannot be read, or one of them has a DEFAULT"
+    table = relation_name(name_parts(name)[-1])
+    rows = f" FROM {DELTA.relation_sql(table)}" if parameters else ""
+    try:
+        lowered = lower(f"SELECT CAST((\n{function.body}\n) AS {function.returns}) AS v{rows}",
+                        Catalog({table: TableInfo(table, parameters)}))
+    except IdivmError as error:
+        return f"of its body: {error.findings[0].summary}"
+    if any(not isinstance(each, Project | Scan | OneRow) for each in operators(lowered.root)):
+        return "its body has a subquery or an aggregate"
+    return None
+
+
+def _parameters(function: SqlFunction) -> tuple[Attribute, ...] | None:
+    """The parameters; None if they cannot be read, or have defaults, which may be anything."""
+    if not function.parameters:
+        return ()
+    try:
+        schema: exp.Expr = parse_one(f"CREATE TABLE t ({function.parameters})", dialect=DELTA.name).this
+    except SqlglotError:
+        return None
+    found = []
+    for each in schema.expressions if isinstance(schema, exp.Schema) else [None]:
+        if not isinstance(each, exp.ColumnDef) or each.kind is None or each.find(exp.DefaultColumnConstraint):
+            return None
+        found.append(Attribute(each.name, each.kind.sql(DELTA.name)))
+    return tuple(found)
+
+
+def typed(client: Client, root: Operator, functions: Mapping[str, UserFunction]) -> Steps[dict[str, UserFunction]]:
+    """The functions with the type of their calls in a plan, where it is one. Raises IDIVM-234 for those that Spark does not take
+    for deterministic functions of one row."""
+    kinds: dict[str, set[str]] = {}
+    for name, rows, call in _calls(root):
+        if functions[name].untyped:
+            kinds.setdefault(name, set()).add((yield from _type_of_call(client, name, rows, call)))
+    found = {name: replace(function, untyped=False) for name, function in functions.items()}
+    return {name: replace(function, returns=next(iter(kinds[name]))) if len(kinds.get(name, ())) == 1 else function
+            for name, function in found.items()}
+
+
+def _type_of_call(client: Client, name: str, rows: Relation, call: exp.Expr) -> Steps[str]:
+    """The type of the call over these rows, if Spark accepts it in the condition of a join; "unknown" inside a lambda."""
+    one_row = exp.Select(expressions=[exp.alias_(exp.Literal.number(1), "one")])
+    read = relation_query(rows, Binding(dialect=client.dialect)) if rows.columns else one_row
+    whole = _closed(call)
+    query = exp.Select(expressions=[exp.alias_(whole.copy(), "value")]).from_(subquery(read, "v")).join(
+        subquery(one_row.copy(), "o"), on=exp.Is(this=operand(whole), expression=exp.null()))
+    question = client.commands.describe_query(client.dialect.sql(query), f"a join on {name}")
+    try:
+        found = yield from client.once(("user call", question.sql), lambda: client.ask(question))
+    except EngineFailure as failure:
+        problem = f"Spark does not take it for a deterministic function of one row: {failure.first_line}"
+        raise IdivmError(finding(234, function=name, problem=problem)) from failure
+    return str(found.rows[0][1]) if whole is call else "unknown"
+
+
+def _calls(root: Operator) -> Iterator[tuple[str, Relation, exp.Expr]]:
+    """The calls of the user's functions in a plan, each with the rows that it is over."""
+    for operator in operators(root):
+        for expression in operator.expressions:
+            for name, call in user_functions.calls(expression):
+                yield name, reduce(_together, operator.inputs, _ONE_ROW), call
+
+
+def _together(left: Relation, right: Relation) -> Relation:
+    return Pair(left, right, exp.true())
+
+
+def _closed(call: exp.Expr) -> exp.Expr:
+    """The call, or the one around it that gives values to the variables of a lambda which it reads."""
+    lambdas = call.find_ancestor(exp.Lambda)
+    while lambdas is not None and lambdas.parent is not None:
+        call = lambdas.parent
+        lambdas = call.find_ancestor(exp.Lambda)
+    return call
