@@ -111,9 +111,10 @@ CODES: tuple[ErrorCode, ...] = (
         "on the order, " + _REBUILD),
     ErrorCode(
         "IDIVM-208", "not yet", "subquery in an expression: {what}",
-        "IN is maintained only as an AND-ed condition of WHERE, or without NOT below OR or in CASE WHEN; there, and as a value, "
-        "IN and EXISTS may be correlated by equalities only, as aggregates of a scalar subquery; any other scalar subquery must "
-        "have one row at most, because its conditions fix a key of its rows or all its groups; there are no rules for others yet",
+        "IN and NOT IN are maintained as conditions of WHERE or CASE WHEN, with nothing but AND and OR around them, and as any "
+        "other value where nothing is NULL; below OR, in CASE WHEN and as a value, they and EXISTS may be correlated by "
+        "equalities only, as aggregates of a scalar subquery; any other scalar subquery must have one row at most, because its "
+        "conditions fix a key of its rows or all its groups; there are no rules for others yet",
         "declare the key of the subquery's table, or write it as such an EXISTS, as a join on a unique key, or with an "
         "aggregated derived table, " + _REBUILD,
         "subqueries"),

@@ -41,6 +41,11 @@ CONSTRUCTS: tuple[Construct, ...] = (
     Construct("EXISTS as a value, IN below OR and in CASE WHEN",
               "select id, name from customers c where id in (select cid from orders) or exists (select 1 from orders o where "
               "o.price = c.credit)"),
+    Construct("NOT IN below OR and in CASE WHEN",
+              "select id, name, case when id not in (select cid from orders) then 'new' else name end as kind from customers"),
+    Construct("IN and NOT IN as any value, where nothing is NULL",
+              "select id, credit, (id in (select cid from orders where cid is not null)) as buys from customers "
+              "where id is not null"),
     Construct("scalar subquery of an aggregate, or of one row",
               "select id, price from orders where price > (select avg(credit) from customers)"),
     Construct("correlated scalar subquery of an aggregate, or of a row by its key",

@@ -67,18 +67,29 @@ def is_conjunct(node: exp.Expr) -> bool:
 
 def is_asked_for_truth(node: exp.Expr) -> bool:
     """Whether the condition `node` may be false where it is NULL: only AND, OR and brackets are between it and WHERE, or
-    CASE WHEN.
-
-    Not in HAVING, where its names may be aliases that columns have, too: `SELECT x, max(k) AS y … HAVING y IN …` is about max(k).
-    """
-    if node.find_ancestor(exp.Having, exp.Select) is not node.find_ancestor(exp.Select):
-        return False
+    CASE WHEN."""
     parent = node.parent
     while isinstance(parent, exp.Paren | exp.And | exp.Or):
         node, parent = parent, parent.parent
     if isinstance(parent, exp.If):  # that of a CASE, or a call of if
         return parent.this is node and not (isinstance(parent.parent, exp.Case) and parent.parent.this)
     return _is_where(parent)
+
+
+def is_in_having(node: exp.Expr) -> bool:
+    """Whether this is a part of HAVING, where its names may be aliases that columns have, too: `SELECT x, max(k) AS y … HAVING y
+    IN …` is about max(k)."""
+    return node.find_ancestor(exp.Having, exp.Select) is not node.find_ancestor(exp.Select)
+
+
+def negated(node: exp.Expr) -> tuple[int, exp.Expr]:
+    """How many NOTs are right above a condition, but for brackets, and the outermost of them, or the condition itself."""
+    number, outermost, parent = 0, node, node.parent
+    while isinstance(parent, exp.Paren | exp.Not):
+        if isinstance(parent, exp.Not):
+            number, outermost = number + 1, parent
+        parent = parent.parent
+    return number, outermost
 
 
 def _is_where(node: exp.Expr | None) -> bool:

@@ -20,8 +20,9 @@ from dbt_idivm.errors import IdivmError, finding
 from dbt_idivm.frontend.aggregate import Grouping
 from dbt_idivm.frontend.env import Env
 from dbt_idivm.frontend.existence import without_brackets
+from dbt_idivm.frontend.partners import CORRELATED, pairs_of
 from dbt_idivm.frontend.resolve import Resolver, bare
-from dbt_idivm.frontend.scalar import CORRELATED, correlated_rows, has_one_group, pairs_of, with_entries, with_groups
+from dbt_idivm.frontend.scalar import correlated_rows, has_one_group, with_entries, with_groups
 from dbt_idivm.frontend.scope import Entry, Scope
 from dbt_idivm.frontend.types import incomparable_operands
 from dbt_idivm.operators import Join, OuterJoin, Select

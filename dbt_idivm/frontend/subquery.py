@@ -53,7 +53,8 @@ def filtered(lowering: Lowering, node: exp.Select, env: Env, root: Operator, sco
         return root, []
     parts = list(parts_of(clause.this))
     tests = [test for test in map(existence_of, parts) if test is not None]
-    whole = [clause.this] if not tests and not correlate else [part for part in parts if existence_of(part) is None]
+    is_plain = not tests and not correlate and not subqueries_in(clause.this)
+    whole = [clause.this] if is_plain else [part for part in parts if existence_of(part) is None]
     correlated: list[exp.Expr] = []
 
     def kept(root: Operator, parts: Sequence[exp.Expr], scalars: Scalars) -> Operator:

@@ -139,6 +139,10 @@ _MEMBERS = {"t0": [(1, 1, 5), (2, None, 9), (3, 2, 6), (4, 3, 7), (5, None, 1)],
 _MOVED = ({"t1": [(1, 1, 5), (2, 1, 6), (3, None, 7), (4, 3, 7)]}, {"t1": [(2, 1, 6), (3, 3, None), (5, 2, 6)]},
           {"t0": [(1, 3, 5), (2, 2, 9), (3, None, 6), (4, 5, 6), (6, 2, 1)], "t1": [(2, 2, 5), (3, 2, 6), (5, None, 6)]},
           {"t0": [(1, 2, 6), (3, 5, 6), (6, 3, 9)]}, {"t1": []})
+_WITHOUT_NULLS = ({"t0": [(1, 1, 5), (2, None, 6), (3, 2, 6)], "t1": []}, {"t1": [(1, 1, 5), (2, 3, 6)]},
+                  {"t1": [(1, 1, 5), (2, None, 6)]}, {"t1": [(2, None, 6), (3, None, None)]}, {"t1": [(3, None, None)]},
+                  {"t1": []})
+_IN = "a.x IN (SELECT b.x FROM t1 AS b WHERE b.x IS NOT NULL)"
 
 SCALARS = {
     "a subquery inside an aggregate": build(
@@ -167,6 +171,60 @@ SCALARS = {
         _TWO, f"{_OR} a.x IN (SELECT 2 FROM t1 AS b WHERE b.z > 6) OR 3 IN (SELECT c.x FROM t1 AS c)", _MEMBERS, *_MOVED),
     "IN below OR below AND below OR": build(
         _TWO, f"{_OR} (a.k < 4 AND (a.x IN (SELECT b.x FROM t1 AS b) OR a.y IN (SELECT c.z FROM t1 AS c)))", _MEMBERS, *_MOVED),
+    "NOT IN below OR": build(_TWO, f"{_OR} a.x NOT IN (SELECT b.x FROM t1 AS b)", _MEMBERS, *_MOVED, *_WITHOUT_NULLS),
+    "NOT IN below OR without NULLs in the query": build(
+        _TWO, f"{_OR} a.x NOT IN (SELECT b.x FROM t1 AS b WHERE b.x IS NOT NULL)", _MEMBERS, *_MOVED, *_WITHOUT_NULLS),
+    "NOT IN below OR of a value that is not NULL": build(
+        _TWO, "SELECT a.k AS c0, a.x AS c1 FROM t0 AS a WHERE a.x IS NOT NULL "
+        "AND (a.y = 9 OR a.x NOT IN (SELECT b.x FROM t1 AS b))", _MEMBERS, *_MOVED, *_WITHOUT_NULLS),
+    "NOT IN below OR that is correlated, too": build(
+        _TWO, f"{_OR} a.x NOT IN (SELECT b.x FROM t1 AS b WHERE b.z = a.y)", _MEMBERS, *_MOVED, *_WITHOUT_NULLS),
+    "NOT IN below OR over rows without a key": build(
+        "t0(k int, x int, y int; k)\nt1(x int, z int)", f"{_OR} a.x NOT IN (SELECT b.x FROM t1 AS b WHERE b.z > 0)",
+        {"t0": _MEMBERS["t0"], "t1": [(1, 1), (1, 1), (2, 0), (None, 0)]}, {"t1": [(1, 1), (None, 1), (None, 1), (2, 2), (2, 2)]},
+        {"t1": [(2, 0), (None, 1)]}, {"t0": [(1, 2, 5), (2, None, 9), (3, 3, 5)], "t1": [(3, 1), (3, 1)]}, {"t1": []},
+        {"t1": [(None, 1)]}),
+    "NOT IN below OR over groups": build(
+        _TWO, f"{_OR} a.x NOT IN (SELECT b.x FROM t1 AS b GROUP BY b.x HAVING count(*) > 1)",
+        _MEMBERS, *_MOVED, *_WITHOUT_NULLS),
+    "NOT IN below OR over a union": build(
+        _TWO, f"{_OR} a.x NOT IN (SELECT b.x FROM t1 AS b UNION ALL SELECT c.z FROM t1 AS c)",
+        _MEMBERS, *_MOVED, *_WITHOUT_NULLS),
+    "NOT IN below OR over a constant, and of one": build(
+        _TWO, f"{_OR} a.x NOT IN (SELECT 2 FROM t1 AS b WHERE b.z > 6) OR 3 NOT IN (SELECT c.x FROM t1 AS c)",
+        _MEMBERS, *_MOVED, *_WITHOUT_NULLS),
+    "NOT IN of several columns that are not NULL": build(
+        _TWO, "SELECT a.k AS c0 FROM t0 AS a WHERE a.x IS NOT NULL AND a.y IS NOT NULL AND (a.y = 9 OR (a.x, a.y) NOT IN "
+        "(SELECT b.x, b.z FROM t1 AS b WHERE b.x IS NOT NULL AND b.z > 0))", _MEMBERS, *_MOVED),
+    "NOT IN in CASE WHEN": build(
+        _TWO, "SELECT a.k AS c0, CASE WHEN a.y = 9 OR a.x NOT IN (SELECT b.x FROM t1 AS b) THEN FALSE ELSE TRUE END AS c1 "
+        "FROM t0 AS a", _MEMBERS, *_MOVED, *_WITHOUT_NULLS),
+    "NOT IN alone in CASE WHEN": build(
+        _TWO, "SELECT a.k AS c0, CASE WHEN a.x NOT IN (SELECT b.x FROM t1 AS b) THEN 1 ELSE 2 END AS c1 FROM t0 AS a",
+        _MEMBERS, *_MOVED, *_WITHOUT_NULLS),
+    "NOT IN in CASE WHEN that is a condition": build(
+        _TWO, "SELECT a.k AS c0 FROM t0 AS a WHERE NOT CASE WHEN NOT a.x IN (SELECT b.x FROM t1 AS b) THEN TRUE ELSE FALSE END",
+        _MEMBERS, *_MOVED, *_WITHOUT_NULLS),
+    "NOT IN in if": build(
+        _TWO, "SELECT a.k AS c0, if(NOT (a.x IN (SELECT b.x FROM t1 AS b)), false, true) AS c1, "
+        "if(NOT (NOT (a.x IN (SELECT b.x FROM t1 AS b))), 1, 2) AS c2 FROM t0 AS a", _MEMBERS, *_MOVED, *_WITHOUT_NULLS),
+    "NOT NOT IN below OR": build(
+        _TWO, f"{_OR} NOT (NOT (a.x IN (SELECT b.x FROM t1 AS b))) OR NOT (NOT (a.k NOT IN (SELECT b.x FROM t1 AS b)))",
+        _MEMBERS, *_MOVED, *_WITHOUT_NULLS),
+    "groups of rows with NOT IN below OR": build(
+        _TWO, "SELECT a.y AS c0, count(*) AS c1, sum(a.k) AS c2 FROM t0 AS a "
+        "WHERE a.y = 9 OR a.x NOT IN (SELECT b.x FROM t1 AS b) GROUP BY a.y", _MEMBERS, *_MOVED, *_WITHOUT_NULLS),
+    "NOT IN below OR in a test": build(
+        _THREE, "SELECT c.k AS c0, c.w AS c1 FROM t2 AS c WHERE NOT EXISTS (SELECT 1 FROM t0 AS a WHERE a.k = c.x "
+        "AND (a.y = 9 OR a.x NOT IN (SELECT b.x FROM t1 AS b)))",
+        {**_MEMBERS, "t2": [(1, 1, 1), (2, 2, 2), (3, 3, 3), (4, None, 4)]}, *_MOVED, *_WITHOUT_NULLS),
+    "IN and NOT IN as values where nothing is NULL": build(
+        _TWO, f"SELECT a.k AS c0, {_IN} AS c1, {_IN.replace('IN', 'NOT IN', 1)} AS c2, NOT ({_IN} OR a.y = 1) AS c3, "
+        f"({_IN}) = (a.k > 2) AS c4, ({_IN}) IS NULL AS c5, coalesce({_IN}, a.k > 1) AS c6 FROM t0 AS a WHERE a.x IS NOT NULL",
+        _MEMBERS, *_MOVED, *_WITHOUT_NULLS),
+    "a condition on IN as a value where nothing is NULL": build(
+        _TWO, f"SELECT a.k AS c0 FROM t0 AS a WHERE a.x IS NOT NULL AND NOT (a.y = 9 OR {_IN}) AND ({_IN}) <=> (a.k < 0)",
+        _MEMBERS, *_MOVED, *_WITHOUT_NULLS),
     "IN in CASE WHEN": build(
         _TWO, "SELECT a.k AS c0, CASE WHEN a.y = 9 OR a.x IN (SELECT b.x FROM t1 AS b) THEN FALSE ELSE TRUE END AS c1 "
         "FROM t0 AS a", _MEMBERS, *_MOVED),

@@ -18,7 +18,7 @@ from dbt_idivm.algebra.lookups import Touched
 from dbt_idivm.algebra.operator import SIGN, Operator, State, with_sign
 from dbt_idivm.algebra.outer import OuterPair
 from dbt_idivm.algebra.relation import Relation
-from dbt_idivm.frontend import existence, scalar
+from dbt_idivm.frontend import existence, partners, scalar
 from dbt_idivm.idiff.idiff import INS, REC, UPD, IDiff
 from dbt_idivm.operators import (
     Aggregate,
@@ -965,10 +965,37 @@ def computed_above(patch: Patch) -> None:
 
 
 def no_group_counts_null(patch: Patch) -> None:
-    patch.setattr(scalar, "_or_nothing", lambda value, nothing: value)
+    for module in (scalar, partners):
+        patch.setattr(module, "or_nothing", lambda value, nothing: value)
+
+
+def counted_without(*left_out: str) -> Callable[[Patch], None]:
+    """NOT IN whose rows of one kind are not counted."""
+    def switch_off(patch: Patch) -> None:
+        counted = partners._counted
+
+        def some(*arguments: Any) -> tuple[Operator, exp.Expr, list[tuple[bool, bool]]]:
+            root, found, nullable = counted(*arguments)
+            return root, exp.false() if arguments[-1] in left_out else found, nullable
+
+        patch.setattr(partners, "_counted", some)
+
+    return switch_off
+
+
+def no_value_is_null(patch: Patch) -> None:
+    patch.setattr(partners, "may_be_null", lambda expression, nullable: False)
 
 
 SCALARS = (
+    Mutation("NOT IN: a partner", counted_without("partners"), "NOT IN below OR"),
+    Mutation("NOT IN: a NULL among the values", counted_without("without a value"), "NOT IN below OR"),
+    Mutation("NOT IN: a NULL that is tested", counted_without("of no value"), "NOT IN below OR"),
+    Mutation("NOT IN: a NULL that is tested, without others", counted_without("of no value"),
+             "NOT IN below OR without NULLs in the query"),
+    Mutation("NOT IN: a NULL among the values, of a value that is none", counted_without("without a value"),
+             "NOT IN below OR of a value that is not NULL"),
+    Mutation("NOT IN: what may be NULL is counted", no_value_is_null, "NOT IN alone in CASE WHEN"),
     Mutation("the group of no rows counts 0", no_group_counts_null, "the group of a lateral subquery"),
     Mutation("a scalar subquery without a row is NULL", a_row_is_always_found, "the row of a fixed key"),
     Mutation("what is computed of no row is NULL", computed_above, "a constant of the row that is looked up"),

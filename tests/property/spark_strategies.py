@@ -444,7 +444,7 @@ def typed(d: Drawn) -> Query:
 
 
 def members(d: Drawn) -> Query:
-    """IN below OR, rows that are looked up and lateral subqueries, over values of one type or of two."""
+    """IN and NOT IN below OR, IN as a value, rows that are looked up and lateral subqueries, over one type or two."""
     key = d.of(*types.KEYS)
     mine, theirs = d.draw(st.sampled_from(types.UNITED)) if d.chance(3) else (key, key)
     tables = (Table("a", (("k", "int"), ("x", mine), ("n", "int")), d.draw(st.sampled_from((KEYED, None)))),
@@ -452,8 +452,10 @@ def members(d: Drawn) -> Query:
     column, where = d.of("b.x", "b.k"), d.of("", "", " WHERE b.n > 0", " WHERE b.n = a.n")
     query = d.of(f"SELECT {column} FROM b{where}", f"SELECT {column} FROM b{where}", f"SELECT DISTINCT {column} FROM b",
                  f"SELECT {column} FROM b GROUP BY {column} HAVING count(*) > 1")
-    test = d.of(f"a.x IN ({query})", f"(a.x, a.n) IN (SELECT {column}, b.n FROM b)", f"(a.n < 2 AND a.x IN ({query}))",
-                f"(a.x IN ({query}) OR a.n IN (SELECT c.n FROM b AS c))")
+    outside = d.of("IN", "NOT IN")
+    test = d.of(f"a.x IN ({query})", f"a.x NOT IN ({query})", f"NOT (a.x IN ({query}))",
+                f"(a.x, a.n) IN (SELECT {column}, b.n FROM b)", f"(a.n < 2 AND a.x {outside} ({query}))",
+                f"(a.x {outside} ({query}) OR a.n {outside} (SELECT c.n FROM b AS c))")
     values = d.of("true false", "false true", "NULL true").split()
     chosen = d.of(f"CASE WHEN {test} THEN {{0}} END", f"if({test}, {{0}}, {{1}})",
                   f"CASE WHEN a.n > 1 THEN {{1}} WHEN {test} THEN {{0}} ELSE {{1}} END").format(*values)

@@ -449,7 +449,7 @@ class Grammar:
         return str(self.one_of(test, test, f"NOT ({test})"))
 
     def exists_or_in(self, columns: list[Column]) -> str:
-        """EXISTS as a value, perhaps negated, or IN as a test that is not, of one value or two."""
+        """EXISTS as a value, or IN as a test, perhaps negated; IN of two values is not."""
         source, inner, tail = self.correlated(columns)
         pairs = [(f"CAST({a} AS {mine})", b) for a, other in columns for b, mine in inner if other == mine and mine != DOUBLE]
         if not pairs or self.one_of(True, False):
@@ -458,7 +458,7 @@ class Grammar:
         word = self.one_of("SELECT", "SELECT DISTINCT")
         rows = f"FROM {source}{tail}"
         if any(name in tail for name, _ in columns) or self.one_of(True, False):
-            return f"{a} IN ({word} {b} {rows})"
+            return f"{a} {self.one_of('IN', 'NOT IN')} ({word} {b} {rows})"
         return f"({a}, {c}) IN ({word} {b}, {d} {rows})"  # DuckDB has no correlated one
 
     def item(self, kind: str, columns: list[Column]) -> str:
