@@ -36,6 +36,14 @@ from dbt_idivm.script.plan import Plan
 Node = Mapping[str, Any]
 
 
+class UnknownColumns(SchemaFileError):
+    """A table whose columns nobody names: `cause` says which, and why."""
+
+    def __init__(self, cause: str) -> None:
+        super().__init__(f"{cause}: give each one's `data_type` in a properties file, or run `dbt docs generate`")
+        self.cause = cause
+
+
 @dataclass(frozen=True)
 class Explained:
     """One model: how changes reach it, or why it is rebuilt on every run, or why nobody can say."""
@@ -128,23 +136,26 @@ class Project:
 
     def _input(self, name: str, node: Node) -> Input:
         """One table. Raises SchemaFileError if its columns are not known."""
-        plan = self._plan_of_input(node)
+        plan, cause = self._plan_of_input(node)
         if node["config"].get("materialized") == "idivm" and plan is not None:
             return _maintained_input(name, plan)
         columns = self._listed(node) or (() if plan is None else _columns(plan)) or _declared(node)
         if not columns:
-            raise SchemaFileError(f"the columns of `{written_name(node)}` are not known: give each one's `data_type` in a "
-                                  "properties file, or run `dbt docs generate`")
+            raise UnknownColumns(f"the columns of `{written_name(node)}` are not known" + (f", because {cause}" if cause else ""))
         return Input(name, name, Described(columns, "table", "delta", has_feed=True))
 
-    def _plan_of_input(self, node: Node) -> Plan | None:
-        """What the planner makes of the SELECT of a model that is an input; None for other inputs, and where it has no plan."""
+    def _plan_of_input(self, node: Node) -> tuple[Plan | None, str]:
+        """What the planner makes of the SELECT of a model that is an input, or why it makes nothing; neither of other inputs."""
         if node.get("resource_type") != "model" or node.get("language", "sql") != "sql":
-            return None
+            return None, ""
         try:
-            return self._plan(node)
-        except (IdivmError, SchemaFileError):
-            return None
+            return self._plan(node), ""
+        except IdivmError as error:
+            return None, f"its SELECT has no plan: {error.findings[0].summary}"
+        except UnknownColumns as error:
+            return None, error.cause
+        except SchemaFileError as error:
+            return None, str(error)
 
     def _listed(self, node: Node) -> tuple[Attribute, ...]:
         """The columns in the catalog of `dbt docs generate`."""

@@ -4,17 +4,17 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from typing import TYPE_CHECKING, Protocol, cast
+from typing import TYPE_CHECKING, cast
 
 from sqlglot import exp
 
 from dbt_idivm.algebra.aggregates import function_of, operands_of, value_of
-from dbt_idivm.algebra.expressions import DIALECT, as_written, attributes, column, short
+from dbt_idivm.algebra.expressions import as_written, attributes, column, short
 from dbt_idivm.algebra.operator import Operator
 from dbt_idivm.cached import cached_property
 from dbt_idivm.errors import Finding, finding
 from dbt_idivm.frontend.env import Env
-from dbt_idivm.frontend.generators import holds_generator
+from dbt_idivm.frontend.group_by import GroupBy, SelectItem, aliases_of, without_constants
 from dbt_idivm.frontend.grouped_by_sets import Again, GroupedBySets, names_in
 from dbt_idivm.frontend.grouping_sets import grouped_by, has_sets, sets_of
 from dbt_idivm.frontend.resolve import (
@@ -38,19 +38,6 @@ if TYPE_CHECKING:
     from dbt_idivm.frontend.query import Lowering
 
 _LONGEST = 40
-
-
-class SelectItem(Protocol):
-    """What is needed of an item of the select list."""
-
-    @property
-    def name(self) -> str: ...
-    @property
-    def expression(self) -> exp.Expr: ...
-    @property
-    def raw(self) -> exp.Expr: ...
-    @property
-    def named(self) -> bool: ...
 
 
 def is_aggregated(node: exp.Select) -> bool:
@@ -91,21 +78,26 @@ class Grouping:
         if has_sets(self.node.args.get("group")):
             self._group_by_sets(items)
         else:
-            for expression in _without_constants(self._group_expressions(items)):
+            clause = self.node.args.get("group")
+            groups = [] if clause is None else self._reader(items).expressions(clause)
+            for expression in without_constants(groups):
                 self.groups.setdefault(self._known(expression), self._attribute(expression, self._alias(items, expression)))
         expressions = tuple(self._over_groups(i.expression, i.raw, i.name if i.named else "") for i in items)
         having = self._having(items)
         if not self.groups and not self.calls and self.sets is None:
             self.count()  # HAVING alone makes one group of all rows
         below = self._below()
-        groups = tuple(dict.fromkeys(self.groups.values()))
+        grouped = tuple(dict.fromkeys(self.groups.values()))
         if self.sets is not None:
-            groups += (self.sets.branch,)
+            grouped += (self.sets.branch,)
         place = self.env.text.place(self.node.args.get("group") or self.node, "GROUP")
-        self.lowering.findings += incomparable_attributes(groups, below, place, "GROUP BY")
+        self.lowering.findings += incomparable_attributes(grouped, below, place, "GROUP BY")
         self._refuse_incomparable(below)
-        result: Operator = Aggregate(below, groups, tuple(self.calls.values()))
+        result: Operator = Aggregate(below, grouped, tuple(self.calls.values()))
         return (result if having is None else Select(result, having)), expressions
+
+    def _reader(self, items: Sequence[SelectItem]) -> GroupBy:
+        return GroupBy(self.lowering, self.env, self.scope, items)
 
     @cached_property
     def _of_scalars(self) -> frozenset[str]:
@@ -119,31 +111,13 @@ class Grouping:
     def _known(self, expression: exp.Expr) -> Canonical:
         return canonical(expression, self._types)
 
-    def _group_expressions(self, items: Sequence[SelectItem]) -> list[exp.Expr]:
-        """What GROUP BY means: positions, expressions, aliases, ALL."""
-        clause = self.node.args.get("group")
-        if clause is None:
-            return []
-        resolver = Resolver(self.scope, self.env, self.lowering.findings, aliases_of(items))
-        written = clause.expressions
-        if clause.args.get("all"):
-            if not self._names_a_column("all", resolver):
-                return [bare(item.expression) for item in items if not item.expression.find(exp.AggFunc, exp.Window)]
-            written = [exp.column("all"), *written]
-        found = [self._grouped(raw, items, resolver) for raw in written]
-        return [expression for expression in found if expression is not None]
-
-    def _names_a_column(self, name: str, resolver: Resolver) -> bool:
-        return name in resolver.aliases or any(entry.name.lower() == name for entry in self.scope.visible)
-
     def _group_by_sets(self, items: Sequence[SelectItem]) -> None:
         """The groups of ROLLUP, CUBE and GROUPING SETS."""
-        clause, aliases = self.node.args["group"], aliases_of(items)
-        resolver = Resolver(self.scope, self.env, self.lowering.findings, aliases)
+        clause, reader = self.node.args["group"], self._reader(items)
         known: dict[int, Canonical] = {}
         keys: dict[Canonical, tuple[exp.Expr, frozenset[Entry | str]]] = {}
         for raw in grouped_by(clause):
-            expression = self._grouped(raw, items, resolver)
+            expression = reader.expression(raw)
             if expression is None:
                 continue
             if not expression.find(exp.Column):
@@ -162,26 +136,6 @@ class Grouping:
         for key, expression in zip(keys, expressions, strict=True):
             alias = self._alias(items, expression) or described(expression)
             self.groups[key] = self.lowering.names.attribute(self.sets.union, short(alias))
-
-    def _grouped(self, raw: exp.Expr, items: Sequence[SelectItem], resolver: Resolver) -> exp.Expr | None:
-        """One expression of GROUP BY; None if it cannot be one."""
-        if isinstance(raw, exp.Tuple):
-            self._report(228, raw, what="a tuple in GROUP BY")
-            return None
-        literal = bare(raw)
-        position = int(literal.name) if isinstance(literal, exp.Literal) and literal.is_int else None
-        if position is not None and not 1 <= position <= len(items):
-            self._report(229, raw, what=f"GROUP BY {position} with {len(items)} columns")
-            return None
-        expression = resolver.resolve(raw) if position is None else items[position - 1].expression
-        if holds_generator(expression):
-            what = f"the generator {self.env.text.source(raw)} in GROUP BY"
-            raise self.lowering.stopped_by(finding(228, self.env.text.place(raw), what=what))
-        if expression.find(exp.AggFunc, exp.Window):
-            what = "window function" if expression.find(exp.Window) else "aggregate"
-            self._report(229, raw, what=f"the {what} {expression.sql(DIALECT)} in GROUP BY")
-            return None
-        return bare(expression)
 
     def _having(self, items: Sequence[SelectItem]) -> exp.Expr | None:
         """The condition over γ's attributes."""
@@ -326,23 +280,6 @@ class Grouping:
 
     def _report(self, code: int, node: exp.Expr, **details: str) -> None:
         self.lowering.findings.append(finding(code, self.env.text.place(node), **details))
-
-
-def _without_constants(groups: list[exp.Expr]) -> list[exp.Expr]:
-    """The groups without constants, which distinguish no rows; a constant of our own if there is no other group.
-
-    Not the user's constant: NULL has a type that no table can store.
-    """
-    varying = [group for group in groups if group.find(exp.Column)]
-    return varying if varying or not groups else [exp.Literal.number(1)]
-
-
-def aliases_of(items: Sequence[SelectItem]) -> Aliases:
-    """Alias, or name of a selected column, in lower case → the expressions of the items that have it."""
-    found: dict[str, list[exp.Expr]] = {}
-    for item in items:
-        found.setdefault(item.name.lower(), []).append(item.expression)
-    return found
 
 
 def described(expression: exp.Expr) -> str:

@@ -27,7 +27,7 @@ from dbt_idivm.frontend.scope import Ambiguous, Entry, Scope, Unknown
 from dbt_idivm.operators import Project, UnionAll
 
 if TYPE_CHECKING:
-    from dbt_idivm.frontend.aggregate import SelectItem
+    from dbt_idivm.frontend.group_by import SelectItem
 
 Again = Callable[[], Operator]
 

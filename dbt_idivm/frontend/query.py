@@ -1,19 +1,18 @@
-"""Queries → operators: FROM, joins, CTEs, derived tables, views, UNION. One SELECT's own clauses are in `select.py`."""
+"""Queries → operators: FROM, joins, CTEs, derived tables, views. One SELECT's own clauses are in `select.py`."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 from typing import cast
 
 from sqlglot import exp
 
-from dbt_idivm.algebra.expressions import column, conjunction, same
+from dbt_idivm.algebra.expressions import column, conjunction
 from dbt_idivm.algebra.operator import Operator
 from dbt_idivm.context import Catalog, Subview, TableInfo
 from dbt_idivm.errors import Finding, IdivmError, Place, finding, nearest
-from dbt_idivm.frontend.coercion import UntypedUnion, check, coerced, needs_types
-from dbt_idivm.frontend.copies import copies_left
+from dbt_idivm.frontend.coercion import UntypedUnion
 from dbt_idivm.frontend.env import Env
 from dbt_idivm.frontend.generators import generator, lateral, lateral_join
 from dbt_idivm.frontend.lateral import is_joined, lateral_query
@@ -24,12 +23,13 @@ from dbt_idivm.frontend.resolve import Resolver, bare, is_limited, own_nodes
 from dbt_idivm.frontend.scalar import with_scalars_of
 from dbt_idivm.frontend.scope import Entry, Scope, Unknown
 from dbt_idivm.frontend.select import Item, items, select
+from dbt_idivm.frontend.set_operations import set_operation, united_all
 from dbt_idivm.frontend.subquery import filtered, where
 from dbt_idivm.frontend.tables import name_of
 from dbt_idivm.frontend.text import Text
-from dbt_idivm.frontend.types import incomparable_attributes, incomparable_operands
+from dbt_idivm.frontend.types import incomparable_operands
 from dbt_idivm.frontend.values import rows_of
-from dbt_idivm.operators import Aggregate, Join, OneRow, OuterJoin, Project, Scan, SemiAntiJoin, UnionAll
+from dbt_idivm.operators import Join, OneRow, OuterJoin, Project, Scan, SemiAntiJoin
 from dbt_idivm.relation_name import name_parts
 
 _CALLS: tuple[type[exp.Expr], ...] = (exp.Window, exp.AggFunc, exp.Grouping, exp.GroupingId)
@@ -69,68 +69,11 @@ class Lowering:
         if isinstance(node, exp.Subquery):
             return self.query(node.this, env.within(node), name)
         if isinstance(node, exp.SetOperation):
-            return self.set_operation(node, env.within(node), name)
+            return Rows(*set_operation(self, node, env.within(node), name))
         node, env = cast(exp.Select, node), env.within(node)
         root, scope = self.source(node, env)
         root = where(self, node, env, root, scope)
         return Rows(*select(self, node, env, root, scope, name))
-
-    def set_operation(self, node: exp.SetOperation, env: Env, name: str) -> Rows:
-        """UNION ALL of all branches; INTERSECT is ⋉ on equal columns, EXCEPT is ▷. DISTINCT is γ without aggregates above it.
-
-        INTERSECT ALL and EXCEPT ALL count the copies of a row on both sides.
-        """
-        before = self.uncast
-        branches = [self.query(branch, env, name) for branch in _branches(node)]
-        first, word = branches[0], _word(node)
-        place = env.text.place(node.expression, word, "MINUS")
-        for branch in branches[1:]:
-            widths = len(first.scope.entries), len(branch.scope.entries)
-            if widths[0] != widths[1]:
-                self.findings.append(finding(227, place, operation=word, left=widths[0], right=widths[1]))
-                return first
-        united, outputs = self._all(branches, place, name, later=self.uncast > before)
-        root: Operator = united
-        if not isinstance(node, exp.Union) and not node.args.get("distinct"):
-            self.findings += incomparable_attributes(outputs, united, place, word)
-            root = copies_left(united, self.names, name, common=isinstance(node, exp.Intersect))
-        elif not isinstance(node, exp.Union):
-            # its branches, which are cast as those of UNION ALL are
-            left, right = united.inputs
-            self.uncast += self.unions in self.untyped_unions or self.uncast > before
-            outputs, others = cast("tuple[tuple[str, ...], tuple[str, ...]]", united.sources)
-            self.findings += incomparable_attributes(others, right, place, word)
-            equal = conjunction(same(column(one), column(other)) for one, other in zip(outputs, others, strict=True))
-            root = SemiAntiJoin(left, right, cast(exp.Expr, equal), anti=isinstance(node, exp.Except))
-        if node.args.get("distinct"):
-            self.findings += incomparable_attributes(outputs, root, place, word)
-            root = Aggregate(root, tuple(dict.fromkeys(outputs)), ())
-        entries = zip(first.scope.entries, outputs, strict=True)
-        return Rows(root, Scope(tuple(replace(entry, attribute=output) for entry, output in entries)))
-
-    def _all(self, branches: Sequence[Rows], place: Place | None, name: str, *,
-             at_once: bool = False, later: bool = False) -> tuple[UnionAll, tuple[str, ...]]:
-        """∪ of branches of one width, each cast to its types if these are known, and its outputs. `at_once`: rows of VALUES.
-
-        `later`: its types are not asked for yet, because those of a branch will be others.
-        """
-        entries = branches[0].scope.entries
-        union = self.names.union(name)
-        outputs = tuple(self.names.attribute(union, entry.name) for entry in entries)
-        parts = [(branch.root, tuple(entry.attribute for entry in branch.scope.entries)) for branch in branches]
-        number = self.unions = self.unions + 1
-        types = self.catalog.unions.get(number)
-        if types is not None:
-            word = "VALUES" if at_once else "a UNION"
-            self.findings += [finding(228, place, what=f"{word} of different types: {kind}") for kind in types.unreadable]
-            parts = [coerced(root, sources, types.casts(number), union, self.names)
-                     for number, (root, sources) in enumerate(parts)]
-        root = UnionAll(tuple(part for part, _ in parts), union, outputs, tuple(sources for _, sources in parts))
-        if types is not None:
-            check(root, types)
-        elif not later and needs_types(root):
-            self.untyped_unions[number] = UntypedUnion(root, at_once)
-        return root, outputs
 
     def subquery(self, node: exp.Select, env: Env) -> tuple[Operator, Scope, list[exp.Expr], tuple[Item, ...]]:
         """The rows of FROM and WHERE of a subquery, its scope, its correlated conditions, and its select list over these."""
@@ -226,7 +169,7 @@ class Lowering:
         first = branches[0]
         if len(branches) == 1:
             return first.root, first.scope
-        root, outputs = self._all(branches, env.text.place(node, "VALUES"), name, at_once=True)
+        root, outputs = united_all(self, branches, env.text.place(node, "VALUES"), name, at_once=True)
         return root, Scope(tuple(replace(entry, attribute=output)
                                  for entry, output in zip(first.scope.entries, outputs, strict=True)))
 
@@ -302,16 +245,3 @@ class Lowering:
 
 def _qualifier(relation: str) -> tuple[str, ...]:
     return tuple(part.lower() for part in name_parts(relation))
-
-
-def _word(node: exp.SetOperation) -> str:
-    return "UNION" if isinstance(node, exp.Union) else "INTERSECT" if isinstance(node, exp.Intersect) else "EXCEPT"
-
-
-def _branches(node: exp.SetOperation) -> list[exp.Expr]:
-    """The branches of UNION ALLs that chain to the left; any other has two."""
-    left = node.this
-    plain = all(isinstance(each, exp.Union) and not each.args.get("distinct") for each in (node, left))
-    if plain and not left.args.get("with_"):
-        return [*_branches(left), node.expression]
-    return [left, node.expression]

@@ -11,10 +11,11 @@ from itertools import pairwise
 
 from sqlglot import TokenType, exp
 
-from dbt_idivm.algebra.aggregates import LISTS, is_settled, name_of, whole
+from dbt_idivm.algebra.aggregates import is_settled, whole
 from dbt_idivm.algebra.expressions import DIALECT, is_qualified
 from dbt_idivm.errors import Finding, finding
 from dbt_idivm.frontend import functions, generators, grouping_sets, limit, pivot, user_functions, window
+from dbt_idivm.frontend.aggregate_calls import aggregate_shape, filtered, within_group
 from dbt_idivm.frontend.dialect import tokens_of
 from dbt_idivm.frontend.invalid import arguments, branches, double_name, symmetric
 from dbt_idivm.frontend.lateral import is_joined
@@ -118,15 +119,6 @@ def subquery(node: exp.Expr, text: Text) -> Finding | None:
     return None
 
 
-def filtered(node: exp.Expr, text: Text) -> Finding | None:
-    """FILTER of what is no aggregate."""
-    if not isinstance(node, exp.Filter) or isinstance(node.this, exp.AggFunc | exp.WithinGroup):
-        return None
-    # a call by name may be one of a function that is not known
-    code, what = (228, "FILTER of {}") if isinstance(node.this, exp.Anonymous) else (229, "FILTER of {}, which is no aggregate")
-    return finding(code, text.place(node), what=what.format(text.source(node.this)))
-
-
 def function(node: exp.Expr, text: Text) -> Finding | None:
     """A call whose name, as Spark will be given it, is not on the list of harmless ones."""
     name = user_functions.called(node)
@@ -186,38 +178,6 @@ def _functions(sql: str) -> Iterator[str]:
             yield f"?.{name}" if qualified else name
         elif token.token_type != TokenType.IDENTIFIER and name in functions.VOLATILE and token.text.isupper():
             yield name
-
-
-def aggregate_shape(node: exp.Expr, text: Text) -> Finding | None:
-    """An aggregate of one value with several arguments, or with its own ORDER BY. COUNT may have several."""
-    if isinstance(node, exp.CountIf) and isinstance(node.this, exp.Distinct):
-        return finding(228, text.place(node), what=text.source(node))
-    if isinstance(node, exp.AnonymousAggFunc) and not node.expressions:
-        return finding(229, text.place(node), what=f"{text.source(node)} without an argument")
-    if not isinstance(node, (*FUNCTIONS.values(), exp.CountIf)):
-        return None
-    operand = node.this
-    if operand is None:
-        return finding(229, text.place(node), what=f"{text.source(node)} without an argument")
-    operands = [*(operand.expressions if isinstance(operand, exp.Distinct) else [operand]), *node.expressions]
-    several = len(operands) != 1
-    star = any(part.is_star and (several or not isinstance(part, exp.Star)) for part in operands)
-    star = star or (isinstance(operand, exp.Distinct) and any(part.is_star for part in operands))
-    if not star and (not several or isinstance(node, exp.Count)):
-        return None
-    return finding(228, text.place(node), what=f"{text.source(node)}: an aggregate of several columns")
-
-
-def within_group(node: exp.Expr, text: Text) -> Finding | None:
-    """WITHIN GROUP of an aggregate that has none, or of more than one order; percentile_cont and its like without it."""
-    needs = name_of(node) in functions.OF_ORDER
-    if needs and not isinstance(node.parent, exp.WithinGroup):
-        return finding(229, text.place(node), what=f"{text.source(node)} without WITHIN GROUP")
-    if not isinstance(node, exp.WithinGroup) or isinstance(node.this, exp.Mode) or name_of(node.this) in LISTS:
-        return None
-    if name_of(node.this) not in functions.OF_ORDER or len(node.expression.expressions) != 1:
-        return finding(229, text.place(node), what=text.source(node))
-    return None
 
 
 def table_function(node: exp.Expr, text: Text) -> Finding | None:

@@ -23,7 +23,7 @@ from sqlglot import exp
 from dbt_idivm.algebra.expressions import column, passing
 from dbt_idivm.algebra.operator import Operator
 from dbt_idivm.errors import Place, finding
-from dbt_idivm.frontend.aggregate import Grouping, SelectItem, described, is_aggregated
+from dbt_idivm.frontend.aggregate import Grouping, described, is_aggregated
 from dbt_idivm.frontend.at_most_one import always_has_a_row, has_one_row_at_most, is_limited_to_one
 from dbt_idivm.frontend.env import Env
 from dbt_idivm.frontend.existence import (
@@ -36,6 +36,7 @@ from dbt_idivm.frontend.existence import (
     without_brackets,
 )
 from dbt_idivm.frontend.generators import is_generating
+from dbt_idivm.frontend.group_by import SelectItem
 from dbt_idivm.frontend.grouping_sets import has_sets
 from dbt_idivm.frontend.partners import CORRELATED, equalities, has_partner, or_nothing, outer_joined, pair_of, pairs_of
 from dbt_idivm.frontend.resolve import bare, is_existence, is_limited, subqueries_in

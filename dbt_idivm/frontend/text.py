@@ -15,6 +15,7 @@ from dbt_idivm.errors import Finding, Place, finding
 from dbt_idivm.frontend.dialect import parse, tokens_of
 from dbt_idivm.relation_name import name_parts
 
+_OTHER_NAMES: dict[type[exp.Expr], tuple[str, ...]] = {exp.ApproxQuantile: ("APPROX_PERCENTILE",)}
 Span = tuple[int, int]  # first character, one past the last
 
 
@@ -73,7 +74,17 @@ class Text:
             return None
         start = min(part.meta["start"] for part in found)
         end = max(part.meta["end"] + 1 for part in found)
+        if isinstance(node, exp.Func) and "start" not in node.meta:
+            start = self._start_of_call(node, start)
         return start, self._close(start, end)
+
+    def _start_of_call(self, node: exp.Func, start: int) -> int:
+        """Where the name of a call is whose own position is not known; `start` is that of its first argument."""
+        before = [token for token in self.tokens if token.end < start][-2:]
+        names = {*node.sql_names(), node.sql(DIALECT).partition("(")[0], *_OTHER_NAMES.get(type(node), ())}
+        if len(before) == 2 and before[1].token_type == TokenType.L_PAREN and before[0].text.upper() in names:
+            return before[0].start
+        return start
 
     def source(self, node: exp.Expr) -> str:
         """The text of `node` as the user wrote it, on one line."""

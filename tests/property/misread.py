@@ -115,7 +115,7 @@ def all_is_a_word(patch: Patch) -> None:
 
 
 def constants_are_groups(patch: Patch) -> None:
-    patch.setattr(aggregate, "_without_constants", lambda groups: groups)
+    patch.setattr(aggregate, "without_constants", lambda groups: groups)
 
 
 def sets_have_no_number(patch: Patch) -> None:

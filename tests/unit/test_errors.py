@@ -157,6 +157,13 @@ def test_place_in_an_expanded_view_names_the_view() -> None:
     assert "  model  marts.sales, view main.recent   3 | WHERE placed > now()" in str(error)
 
 
+@pytest.mark.parametrize("call", ["max_by(price, id)", "Min_By(price, cid)", "percentile_approx(price, 0.5)",
+                                  "approx_percentile(price, 0.5)"])
+def test_the_call_is_named_with_its_function(call: str) -> None:
+    error = raised(f"SELECT status, {call} AS f FROM main.orders GROUP BY status")
+    assert f"{call} depends on the order of rows" in str(error)
+
+
 def test_view_that_reads_itself() -> None:
     assert raised("SELECT * FROM main.circle").codes == ("IDIVM-307",)
 

@@ -89,6 +89,25 @@ def test_types_come_from_the_catalog_of_dbt_docs() -> None:
     assert explained(reader, sources=(untyped,), catalog={"sources": {ORDERS: {"columns": listed}}})["reader"][0] is not None
 
 
+def test_an_unknown_upstream_model_is_named_with_its_cause() -> None:
+    untyped = source("orders", "id", "cid", typed=False)
+    first = model("first", "select id, cid from raw.orders", ORDERS, materialized="table")
+    second = model("second", "select id, cid from main.first", "model.p.first", materialized="table")
+    reader = model("reader", "select cid, count(*) as n from main.second group by cid", "model.p.second")
+    _, why = explained(first, second, reader, sources=(untyped,))["reader"]
+    assert why.startswith("the columns of `second` are not known, because the columns of `first` are not known, because the columns "
+                          "of `shop.orders` are not known: give each one's `data_type`")
+    drawn = model("drawn", "select id, rand() as r from raw.orders", ORDERS, materialized="table")
+    _, why = explained(drawn, model("reader", "select id from main.drawn", "model.p.drawn"))["reader"]
+    assert why.startswith("the columns of `drawn` are not known, because its SELECT has no plan: IDIVM-204 rand() inside")
+
+
+def test_functions_that_a_model_lists() -> None:
+    sql = "select id, main.margin(price) as m from raw.orders"
+    found = explained(model("listed", sql, ORDERS, deterministic_functions=["main.margin"]), model("unlisted", sql, ORDERS))
+    assert found["listed"] == ("by i-diffs", "") and found["unlisted"][1].startswith("IDIVM-226")
+
+
 def test_a_model_that_is_not_compiled() -> None:
     assert "dbt compile" in explained(model("m", None, ORDERS))["m"][1]
 
