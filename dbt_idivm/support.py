@@ -38,14 +38,10 @@ CONSTRUCTS: tuple[Construct, ...] = (
               "select id, name from customers c where exists (select 1 from orders o where o.cid = c.id and o.price > 10)"),
     Construct("NOT EXISTS, LEFT ANTI JOIN", "select c.id, c.name from customers c left anti join orders o on o.cid = c.id"),
     Construct("NOT IN", "select id, name from customers where id not in (select cid from orders)"),
-    Construct("EXISTS as a value, IN below OR and in CASE WHEN",
-              "select id, name from customers c where id in (select cid from orders) or exists (select 1 from orders o where "
-              "o.price = c.credit)"),
-    Construct("NOT IN below OR and in CASE WHEN",
-              "select id, name, case when id not in (select cid from orders) then 'new' else name end as kind from customers"),
-    Construct("IN and NOT IN as any value, where nothing is NULL",
-              "select id, credit, (id in (select cid from orders where cid is not null)) as buys from customers "
-              "where id is not null"),
+    Construct("EXISTS as a value, IN and NOT IN below OR and in CASE WHEN",
+              "select id, case when id not in (select cid from orders where cid is not null) then 'new' else name end as name "
+              "from customers c where id in (select cid from orders) "
+              "or exists (select 1 from orders o where o.price = c.credit)"),
     Construct("scalar subquery of an aggregate, or of one row",
               "select id, price from orders where price > (select avg(credit) from customers)"),
     Construct("correlated scalar subquery of an aggregate, or of a row by its key",

@@ -142,8 +142,8 @@ CONSTRUCTS: Mapping[str, Callable[[Used], bool]] = {
                                               or u.join(side="LEFT", kind="SEMI")),
     "NOT EXISTS, LEFT ANTI JOIN": lambda u: u.exists(negated=True) or u.join(side="LEFT", kind="ANTI"),
     "NOT IN": lambda u: u.member(negated=True),
-    "EXISTS as a value, IN below OR and in CASE WHEN": lambda u: any(isinstance(each.this, exp.Query) and not is_conjunct(each)
-                                                     for each in u.tree.find_all(exp.Exists)),
+    "EXISTS as a value, IN and NOT IN below OR and in CASE WHEN": lambda u: any(
+        isinstance(each.this, exp.Query) and not is_conjunct(each) for each in u.tree.find_all(exp.Exists)),
     "scalar subquery of an aggregate, or of one row": lambda u: any(u.subqueries(correlated=False)),
     "correlated scalar subquery of an aggregate, or of a row by its key": lambda u: any(u.subqueries(correlated=True)),
     "UNION ALL": lambda u: any(not each.args.get("distinct") for each in u.tree.find_all(exp.Union)),

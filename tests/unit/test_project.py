@@ -95,8 +95,8 @@ def test_an_unknown_upstream_model_is_named_with_its_cause() -> None:
     second = model("second", "select id, cid from main.first", "model.p.first", materialized="table")
     reader = model("reader", "select cid, count(*) as n from main.second group by cid", "model.p.second")
     _, why = explained(first, second, reader, sources=(untyped,))["reader"]
-    assert why.startswith("the columns of `second` are not known, because the columns of `first` are not known, because the columns "
-                          "of `shop.orders` are not known: give each one's `data_type`")
+    assert why.startswith("the columns of `second` are not known, because the columns of `first` are not known, because the "
+                          "columns of `shop.orders` are not known: give each one's `data_type`")
     drawn = model("drawn", "select id, rand() as r from raw.orders", ORDERS, materialized="table")
     _, why = explained(drawn, model("reader", "select id from main.drawn", "model.p.drawn"))["reader"]
     assert why.startswith("the columns of `drawn` are not known, because its SELECT has no plan: IDIVM-204 rand() inside")
