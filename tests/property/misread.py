@@ -11,9 +11,10 @@ from sqlglot import exp
 
 from dbt_idivm.algebra.expressions import DIALECT, attributes, conjuncts
 from dbt_idivm.algebra.operator import Operator
-from dbt_idivm.frontend import aggregate, dialect, grouped_by_sets, grouping_sets, query
+from dbt_idivm.frontend import aggregate, dialect, grouped_by_sets, grouping_sets, set_operations
 from dbt_idivm.frontend.aggregate import Grouping
 from dbt_idivm.frontend.env import Env
+from dbt_idivm.frontend.group_by import GroupBy
 from dbt_idivm.frontend.grouped_by_sets import GroupedBySets
 from dbt_idivm.frontend.query import Lowering
 from dbt_idivm.frontend.resolve import bare, rebuilt
@@ -70,8 +71,8 @@ def operators_have_the_levels_of_sqlglot(patch: Patch) -> None:
 
 def branches_keep_their_types(patch: Patch) -> None:
     """Nothing is cast below ∪, and nobody looks."""
-    patch.setattr(query, "coerced", lambda part, sources, *rest: (part, sources))
-    patch.setattr(query, "check", lambda union, types: None)
+    patch.setattr(set_operations, "coerced", lambda part, sources, *rest: (part, sources))
+    patch.setattr(set_operations, "check", lambda union, types: None)
 
 
 def aliases_before_groups(patch: Patch) -> None:
@@ -111,7 +112,7 @@ def sources_are_called_as_columns(patch: Patch) -> None:
 
 
 def all_is_a_word(patch: Patch) -> None:
-    patch.setattr(Grouping, "_names_a_column", lambda grouping, name, resolver: False)
+    patch.setattr(GroupBy, "_names_a_column", lambda reader, name: False)
 
 
 def constants_are_groups(patch: Patch) -> None:

@@ -7,7 +7,7 @@ from collections.abc import Callable
 import pytest
 
 from dbt_idivm.errors import IdivmError
-from dbt_idivm.frontend import query
+from dbt_idivm.frontend import set_operations
 from tests.proof.corpus import create
 from tests.proof.judged import MISREAD_TEXTS, judged, meant
 from tests.property.coverage import Coverage
@@ -68,7 +68,7 @@ def test_branches_that_are_not_cast_are_no_plan(name: str, monkeypatch: Patch) -
     """Before anything is proven: the planner looks at what it made itself."""
     case = MISREADINGS[name]
     create(case.tables, case.start)
-    monkeypatch.setattr(query, "coerced", lambda part, sources, *rest: (part, sources))
+    monkeypatch.setattr(set_operations, "coerced", lambda part, sources, *rest: (part, sources))
     with pytest.raises(IdivmError) as error:
         judged(meant(), case.tables, case.sql)
     assert error.value.codes == ("IDIVM-901",)
