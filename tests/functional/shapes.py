@@ -125,9 +125,10 @@ class Stage:
                          f"update $.orders set price = price + 1, cust = (cust + 1) % 3 where id = {self.number - 1}")
 
     def move(self) -> None:
-        """A row comes, and the condition on the price holds for another one or for that one no more."""
+        """A row comes, another one changes, and the condition on the price holds for a third one, or holds no more."""
         self.insert()
-        self.project.sql("update $.orders set price = 4 - price where id = 3")
+        self.project.sql(f"update $.orders set price = {self.number}, note = 'm{self.number}' where id = 1",
+                         "update $.orders set price = 4 - price where id = 3")
 
     def with_a_row(self) -> None:
         """The same, of one row more."""
