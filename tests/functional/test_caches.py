@@ -146,9 +146,9 @@ def test_a_run_pinned_before_its_caches_were_led_on(shop: Project) -> None:
     shop.sql("insert into $.orders values (5, 2, 100)")
     shop.new_run()
     steps = Refresh(refresh(shop.request(model), shop.invocation))
-    while (next_one := steps.statement) is not None and not (next_one.kind == "write" and next_one.label.endswith(".highest__idivm")):
-        steps.answer(shop.run(next_one))
-    assert next_one is not None
+    while (one := steps.statement) is not None and not (one.kind == "write" and one.label.endswith(".highest__idivm")):
+        steps.answer(shop.run(one))
+    assert one is not None
     shop.invocation = late
     assert shop.refresh_in_run(model).mode == "incremental"
     assert shop.is_exact(model)
