@@ -97,8 +97,7 @@ def render(plan: Plan, application: Application, binding: Binding, target: str, 
 def render_rows(script: BoundScript, source: SourceRows, dialect: Dialect) -> Write | None:
     """The statement that applies these rows of the source; None if they change nothing."""
     assert isinstance(script.statement, exp.Merge)
-    application = script.application
-    found = with_rows(script.statement, source, dialect, application.unmatched, whole=application.has_whole_rows)
+    found = with_rows(script.statement, source, dialect, script.application.unmatched, replaces=script.keyed is not None)
     if found is not None:
         add_key_ranges(found, script.types)
     return found

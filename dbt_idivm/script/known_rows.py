@@ -15,23 +15,23 @@ from dataclasses import replace
 from sqlglot import exp
 
 from dbt_idivm.algebra.block import subquery
-from dbt_idivm.algebra.expressions import alias, conjunction, conjuncts
+from dbt_idivm.algebra.expressions import alias
 from dbt_idivm.script.by_key import by_key
 from dbt_idivm.script.dialect import Dialect
 from dbt_idivm.script.diff import Row
 from dbt_idivm.script.merge import OP, SOURCE, insert_into, source_query
 from dbt_idivm.script.replace_where import replace_where
-from dbt_idivm.script.source_rows import SourceRows, is_of_source
+from dbt_idivm.script.source_rows import SourceRows, without_ranges
 from dbt_idivm.script.ways import Write
 
 
 def with_rows(merge: exp.Merge, source: SourceRows, dialect: Dialect, unmatched: str | None = None, *,
-              whole: bool = False) -> Write | None:
+              replaces: bool = False) -> Write | None:
     """What `merge` does if `source` are the rows of its source; None if they change nothing.
 
-    `unmatched`: the operation of source rows that match no row of the view. `whole`: see `Application.has_whole_rows`.
+    `unmatched`: the operation of source rows that match no row of the view. `replaces`: its rows may be replaced by key.
     """
-    merge = _without_ranges(merge)
+    merge = without_ranges(merge)
     whens: list[exp.When] = merge.args["whens"].expressions
     may_fire = [_may_fire(merge, source, row, unmatched) for row in source.rows]
     known = replace(source, rows=tuple(row for row, numbers in zip(source.rows, may_fire, strict=True) if numbers))
@@ -46,17 +46,11 @@ def with_rows(merge: exp.Merge, source: SourceRows, dialect: Dialect, unmatched:
         if not only.args["matched"] and not any(_may_match(merge, known, row, unmatched) for row in known.rows):
             return _insert(merge, only, known, dialect)
     rows = known.query(dialect)
-    if whole and (replacing := replace_where(merge, known, rows)) is not None:
+    if replaces and (replacing := replace_where(merge, known, rows)) is not None:
         return replacing
     merge.set("using", subquery(source_query(rows, broadcast=True), SOURCE))
     merge.set("whens", exp.Whens(expressions=fired))
     return merge
-
-
-def _without_ranges(merge: exp.Merge) -> exp.Merge:
-    """The MERGE without the literal ranges of its ON, which the rows imply (`key_ranges.py`)."""
-    on = conjunction(part for part in conjuncts(merge.args["on"]) if any(map(is_of_source, part.find_all(exp.Column))))
-    return exp.Merge(this=merge.this.copy(), on=on or exp.true(), whens=merge.args["whens"].copy())
 
 
 def _insert(merge: exp.Merge, when: exp.When, source: SourceRows, dialect: Dialect) -> exp.Insert:

@@ -23,7 +23,7 @@ from dbt_idivm.algebra.expressions import alias
 from dbt_idivm.script.binding import Staged
 from dbt_idivm.script.by_key import named_by_literals
 from dbt_idivm.script.merge import OP, SOURCE, op_is, unhinted
-from dbt_idivm.script.source_rows import Expected, SourceQuery, SourceRows, query_of
+from dbt_idivm.script.source_rows import Expected, SourceQuery, SourceRows, query_of, without_ranges
 from dbt_idivm.script.ways import Application
 
 STAGED = "idivm_source"
@@ -46,7 +46,7 @@ class KeyedSource:
 
 def keyed_source(merge: exp.Merge, application: Application, expected: Expected) -> KeyedSource | None:
     """The source as one that is staged and whose keys are asked for; None if the view's rows cannot be replaced by key."""
-    on = merge.args["on"]
+    on = without_ranges(merge).args["on"]
     if not application.has_whole_rows or not isinstance(on, exp.NullSafeEQ) or _inserted(merge) is None:
         return None
     staged = Staged(STAGED, unhinted(merge.args["using"].this).copy(), "changes of the view")
@@ -60,7 +60,7 @@ def replace_where(merge: exp.Merge, keys: SourceRows, rows: exp.Query) -> exp.In
 
     None if the view's rows cannot be replaced by key.
     """
-    found, inserted = named_by_literals(merge, keys), _inserted(merge)
+    found, inserted = named_by_literals(without_ranges(merge), keys), _inserted(merge)
     if found is None or inserted is None:
         return None
     names, rest = found

@@ -9,7 +9,7 @@ from typing import Any, TypeAlias
 from sqlglot import exp
 
 from dbt_idivm.algebra.block import subquery
-from dbt_idivm.algebra.expressions import column, conjuncts
+from dbt_idivm.algebra.expressions import column, conjunction, conjuncts
 from dbt_idivm.algebra.types import DIALECT
 from dbt_idivm.script.dialect import Dialect, encode, is_inlinable
 from dbt_idivm.script.diff import INLINE_ROWS, Row, Value, are_inlined, fetched_row
@@ -122,6 +122,12 @@ class SourceRows:
 def _has_encoding_of(kind: str, expected: str) -> bool:
     """Whether a value of the type `kind` that was encoded as one of the type `expected` can be decoded."""
     return is_inlinable(kind) and encode(exp.column("x"), kind) == encode(exp.column("x"), expected)
+
+
+def without_ranges(merge: exp.Merge) -> exp.Merge:
+    """The MERGE without the literal ranges of its ON, which the rows imply (`key_ranges.py`), and without its source."""
+    on = conjunction(part for part in conjuncts(merge.args["on"]) if any(map(is_of_source, part.find_all(exp.Column))))
+    return exp.Merge(this=merge.this.copy(), on=on or exp.true(), whens=merge.args["whens"].copy())
 
 
 def is_of_source(side: exp.Expr) -> bool:

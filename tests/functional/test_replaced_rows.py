@@ -85,6 +85,18 @@ def test_a_partitioned_view(shop: Project, mode: str) -> None:
 
 
 @pytest.mark.long
+def test_a_column_that_was_moved(shop: Project) -> None:
+    """REPLACE WHERE takes values by place."""
+    shop.table("t", "k int, price int, note string", *(f"({n}, {n}, '{n}')" for n in range(20)))
+    model = shop.model("v", "select k, upper(note) as note, price from $.t where price >= 10", {"t": ["k"]})
+    shop.refresh(model)
+    shop.sql("alter table $.v alter column price first",
+             "update $.t set price = price - 5 where k > 12", "insert into $.t values (30, 30, 'new')")
+    assert shop.refresh(model).mode == "incremental" and shop.is_exact(model)
+    assert written(shop) == ["merge"]
+
+
+@pytest.mark.long
 def test_without_deletion_vectors(shop: Project) -> None:
     changed(shop, "int", 20, dbt={"tblproperties": {"delta.enableDeletionVectors": "false"}})
     assert written(shop) == ["replace"]

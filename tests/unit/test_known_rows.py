@@ -25,8 +25,8 @@ def merge(clauses: str, on: str = ON) -> exp.Merge:
     return found
 
 
-def written(clauses: str, rows: SourceRows, on: str = ON, unmatched: str | None = None, *, whole: bool = False) -> str:
-    found = with_rows(merge(clauses, on), rows, DELTA, unmatched, whole=whole)
+def written(clauses: str, rows: SourceRows, on: str = ON, unmatched: str | None = None, *, replaces: bool = False) -> str:
+    found = with_rows(merge(clauses, on), rows, DELTA, unmatched, replaces=replaces)
     return "nothing" if found is None else DELTA.sql(found, pretty=False)
 
 
@@ -95,7 +95,7 @@ def test_new_rows_are_inserted_where_they_match_nothing() -> None:
 
 def test_whole_rows_with_one_id_are_replaced() -> None:
     rows = ops(("I", 1, "a"), ("U", 2, "b"), ("D", 3, None))
-    assert written(BY_OP, rows, unmatched="I", whole=True) == (
+    assert written(BY_OP, rows, unmatched="I", replaces=True) == (
         "INSERT INTO m.v REPLACE WHERE id IN (1, 2, 3) SELECT d.id AS id, d.x AS x FROM (SELECT CAST(c1 AS STRING) AS idivm_op, "
         "CAST(c2 AS INT) AS id, CAST(c3 AS STRING) AS x FROM VALUES ('I', 1, 'a'), ('U', 2, 'b'), ('D', 3, NULL) "
         "AS r(c1, c2, c3)) AS d WHERE NOT d.idivm_op = 'D'")
@@ -105,13 +105,13 @@ def test_whole_rows_with_one_id_are_replaced() -> None:
 @pytest.mark.parametrize("rows", [ops(("I", None, "a"), ("D", 3, None)), ops(("U", 2, "b"), ("D", 2, None))],
                          ids=["null", "twice"])
 def test_rows_that_literals_cannot_name_are_not_replaced(rows: SourceRows) -> None:
-    assert written(BY_OP, rows, unmatched="I", whole=True).startswith("MERGE")
+    assert written(BY_OP, rows, unmatched="I", replaces=True).startswith("MERGE")
 
 
 def test_rows_with_two_ids_are_not_replaced() -> None:
     rows = SourceRows(("idivm_op", "id", "k", "x"), ("string", "int", "int", "string"), (("U", 1, 1, "a"), ("D", 2, 1, None)))
     two = BY_OP.replace("(id, x) VALUES (d.id, d.x)", "(id, k, x) VALUES (d.id, d.k, d.x)")
-    assert written(two, rows, "v.id <=> d.id AND v.k <=> d.k", unmatched="I", whole=True).startswith("MERGE")
+    assert written(two, rows, "v.id <=> d.id AND v.k <=> d.k", unmatched="I", replaces=True).startswith("MERGE")
 
 
 def test_sums() -> None:

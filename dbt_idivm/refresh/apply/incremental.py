@@ -11,6 +11,7 @@ from sqlglot import exp
 from dbt_idivm.errors import Finding, IdivmError, finding
 from dbt_idivm.refresh.apply.source import fetched_source
 from dbt_idivm.refresh.apply.watermark import consumed, guard_of, move_watermark, new_state, own_commit, unchanged
+from dbt_idivm.refresh.catalog.relations import describe
 from dbt_idivm.refresh.catalog.state import State
 from dbt_idivm.refresh.catalog.stored_view import StoredView
 from dbt_idivm.refresh.changes.read import GAP, Changes, gap
@@ -80,6 +81,8 @@ def _applied(work: Work, ready: Ready, new: State, there: tuple[Staged, ...] = (
 def _write(work: Work, script: BoundScript, new: State) -> Steps[Effect]:
     """Run the script's statement, or the one that its source makes of it, of which the rows or the keys are fetched."""
     client, table = work.job.client, work.stored.table
+    if script.keyed is not None and not (yield from _are_in_order(work)):
+        script = replace(script, keyed=None)
     source = None if script.source is None else (yield from fetched_source(client, script.source, f"changes of {table}"))
     if source is None and script.keyed is not None:
         return (yield from staged(client, (script.keyed.staged,), _write_keyed(work, script, script.keyed, new)))
@@ -88,6 +91,14 @@ def _write(work: Work, script: BoundScript, new: State) -> Steps[Effect]:
         yield from move_watermark(work, new)
         return Effect()
     return (yield from _run(work, statement, new, source))
+
+
+def _are_in_order(work: Work) -> Steps[bool]:
+    """Whether the stored columns are in the plan's order: REPLACE WHERE takes values by place, and a user may move a column."""
+    client, table, plan = work.job.client, work.stored.table, work.planned.plan
+    assert plan is not None
+    facts = yield from client.once(("facts", table), lambda: describe(client, table))
+    return facts is not None and [each.name for each in facts.columns] == [each.name for each in plan.columns]
 
 
 def _write_keyed(work: Work, script: BoundScript, keyed: KeyedSource, new: State) -> Steps[Effect]:
