@@ -59,6 +59,8 @@ CONSTRUCTS: tuple[Construct, ...] = (
     Construct("avg of BIGINT and decimals", "select status, avg(cid) as a, avg(price) as b from orders group by status"),
     Construct("sum and avg of floats", "select cid, sum(weight) as s from orders group by cid"),
     Construct("min and max of all but floats", "select cid, min(price) as a, max(status) as b from orders group by cid"),
+    Construct("expressions over sums, counts and extremes",
+              "select cid, sum(price) / nullif(count(amount), 0) as a, round(max(price), 1) as b from orders group by cid"),
     Construct("count(DISTINCT), min and max of floats",
               "select cid, count(distinct status) as a, max(weight) as b from orders group by cid"),
     Construct("aggregates with FILTER",

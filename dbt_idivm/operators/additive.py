@@ -17,6 +17,9 @@ A signed row is a row of γ's input that was inserted (+) or deleted (-); an upd
 tables take them from i-diffs; ours are from the net diffs, because an i-diff may name rows that do not change: recomputing a row
 does no harm, adding it again would.
 
+"Itself" is stored where the select list has it. Where it has the call inside an expression only, such as `round(sum(x), 2)`, the
+call is a hidden column; the expression is computed from the new values of its calls.
+
 count(*) is a cache of every additive γ: a group without rows leaves, which the tables leave open ("do not handle group
 creation/deletion"). Only exact types: a sum of floats depends on the order of its rows, so its groups are recomputed.
 

@@ -1,4 +1,7 @@
-"""Operator caches of γ, held in the view itself: what its additive rules need (idIVM Tables 9, 11, 12)."""
+"""Operator caches of γ, held in the view itself: what its additive rules need (idIVM Tables 9, 11, 12).
+
+A call is maintained by adding to its stored value, so it is stored as well if the view shows it inside expressions only.
+"""
 
 from __future__ import annotations
 
@@ -47,15 +50,14 @@ def place_operator_caches(root: Operator) -> Operator:
 def additive_state(root: Operator) -> AdditiveState | None:
     """The additive state of an ID-extended root that has it; None where a cache or the form is missing."""
     aggregate = _aggregate(root)
-    if aggregate is None or not _is_additive(aggregate) or not set(_caches(aggregate)) <= set(aggregate.calls):
+    if aggregate is None or not _is_additive(aggregate):
         return None
-    outputs = _outputs(root)
-    held = {definition.name for _, definition in outputs if isinstance(definition, exp.Column)}
-    calls = additive_calls(aggregate)
-    if not held >= {call.name for rule, call in calls if rule.delta is not None}:
+    caches, outputs = _caches(aggregate), _outputs(root)
+    held = {name for name, definition in outputs if isinstance(definition, exp.Column) and definition.name == name}
+    if not set(caches) <= set(aggregate.calls) or not held >= {call.name for call in caches}:
         return None
     rows = next(call.name for call in aggregate.calls if call.function == "count" and call.argument is None)
-    return AdditiveState(aggregate, calls, rows, outputs)
+    return AdditiveState(aggregate, additive_calls(aggregate), rows, outputs)
 
 
 def _aggregate(root: Operator) -> Aggregate | None:
@@ -71,14 +73,19 @@ def _is_additive(aggregate: Aggregate) -> bool:
 
 
 def _caches(aggregate: Aggregate) -> tuple[Call, ...]:
-    """The calls that the rules need stored, under the names of those that the view has already."""
+    """The calls that the rules need stored, under the names of those that the view has already.
+
+    A call that something is added to is one of them. In `SELECT g, round(sum(x), 2)` the select list does not have it itself.
+    """
     wanted: list[tuple[str, str | None]] = [("count", None)]
+    added_to = []
     for call in aggregate.calls:
         rule = additive_rule(aggregate, call)
         assert rule is not None
         wanted += [(function, call.argument) for function in rule.caches]
+        added_to += [call] if rule.delta is not None else []
     have = {(call.function, call.argument): call for call in aggregate.calls}
-    return tuple(have.get(key) or Call.of(_name(*key), *key) for key in dict.fromkeys(wanted))
+    return tuple(dict.fromkeys((*(have.get(key) or Call.of(_name(*key), *key) for key in wanted), *added_to)))
 
 
 def _name(function: str, argument: str | None) -> str:

@@ -632,6 +632,27 @@ DIRECTED = {
         "t0(k int, x int, y double; k)",
         "SELECT a.x AS c0, min(a.y) AS c1, CAST(min(a.y) AS STRING) AS c2 FROM t0 AS a GROUP BY a.x",
         {"t0": [(2, 1, "-0.0")]}, {"t0": [(2, 1, "-0.0"), (1, 1, "0.0")]}, {"t0": [(1, 1, "0.0")]}),
+    "calls inside expressions only": build(
+        _ONE, "SELECT a.x AS c0, sum(a.y) * 2 AS c1, coalesce(sum(a.k), 0) AS c2, avg(a.y) + 1 AS c3, CASE WHEN count(*) > 1 "
+        "THEN min(a.y) END AS c4, CAST(max(a.y) AS STRING) AS c5, count(a.y) - count(*) AS c6 FROM t0 AS a GROUP BY a.x",
+        {"t0": [(1, 1, 5), (2, 1, 7), (3, 1, 9), (4, 2, None), (5, 3, 1)]},
+        {"t0": [(1, 1, 5), (2, 1, 8), (3, 1, 9), (4, 2, 3), (6, 4, None)]},
+        {"t0": [(2, 1, None), (3, 1, 9), (6, 4, 4), (7, 4, 4)]}, {"t0": [(2, 1, None), (6, 4, 4)]}),
+    "calls inside expressions only, of all rows": build(
+        _ONE, "SELECT sum(a.y) / nullif(count(a.x), 0) AS c0, coalesce(min(a.y), -1) AS c1 FROM t0 AS a",
+        {"t0": [(1, 1, 5), (2, None, 7)]}, {"t0": [(1, None, 5), (3, 2, 3)]}, {"t0": []}, {"t0": [(4, 4, 4), (5, 4, None)]}),
+    "calls of a subview inside expressions only": build(
+        _TWO, "SELECT q.g AS c0, q.s - q.m AS c1 FROM (SELECT a.y AS g, sum(b.z) AS s, max(a.k) AS m, count(*) AS n FROM t0 AS a "
+        "LEFT JOIN t1 AS b ON a.x = b.x GROUP BY a.y) AS q",
+        {"t0": [(1, 1, 1), (2, 2, 1), (3, 2, 2)], "t1": [(1, 1, 5)]}, {"t1": [(1, 1, 6), (2, 2, 7)]},
+        {"t0": [(1, 1, 1), (3, 1, 2)], "t1": [(1, 1, 6), (2, 2, 7), (3, 1, 1)]}, {"t0": []}),
+    "calls inside expressions, one of which has no rule": build(
+        _ONE, "SELECT a.x AS c0, sum(a.y) * 2 AS c1, count(DISTINCT a.y) + 1 AS c2 FROM t0 AS a GROUP BY a.x",
+        {"t0": [(1, 1, 5), (2, 1, 5), (3, 2, 6)]}, {"t0": [(2, 1, 5), (3, 1, 6)]}),
+    "an expression that fails for a group without rows": build(
+        _ONE, "SELECT a.x AS c0, CAST(CASE WHEN count(*) > 0 THEN '1' ELSE 'none' END AS INT) + sum(a.y) AS c1 FROM t0 AS a "
+        "GROUP BY a.x",
+        {"t0": [(1, 1, 5), (2, 1, 7), (3, 2, 9)]}, {"t0": [(1, 1, 5), (2, 1, 8)]}, {"t0": [(1, 3, 5)]}),
     "a float that swallows the others is inserted and deleted": build(
         "t0(k int, x int, y double; k)", "SELECT a.x AS c0, sum(a.y) AS c1 FROM t0 AS a GROUP BY a.x",
         {"t0": [(1, 1, 1.0)]}, {"t0": [(1, 1, 1.0), (2, 1, 1e16)]}, {"t0": [(1, 1, 1.0)]}),

@@ -270,6 +270,35 @@ MISREADINGS = {
     "raise: groups by a division": build(
         _O, "SELECT o.amount / o.qty AS g, count(*) AS n FROM o JOIN p ON o.pid = p.pid WHERE o.qty <> 0 AND p.active "
         "GROUP BY o.amount / o.qty", _ORDERS, _AMOUNT, _ACTIVE),
+    # each of these is a failure for a group that leaves, for the change alone, or for what is stored
+    "over calls: quotients of a group that leaves": build(
+        _T, "SELECT a, 100 / count(*) AS p, sum(b) / count(c) AS q FROM t GROUP BY a",
+        {"t": [(1, 1, 5, 1), (2, 1, 6, None), (3, 2, 7, 3)]}, {"t": [(1, 1, 5, 1), (4, 3, 8, 1)]}, {"t": [(4, 1, 8, 1)]},
+        {"t": []}),
+    "over calls: a sum to which zero is added": build(
+        _T, "SELECT a, 100 / sum(b) AS p, 100 / max(b) AS q, CAST(100 / min(c) AS STRING) AS r FROM t GROUP BY a",
+        {"t": [(1, 1, 5, -1), (2, 2, 6, 1)]}, {"t": [(1, 1, 5, -1), (3, 1, 0, 0), (2, 2, 6, 1), (4, 2, 7, 2)]},
+        {"t": [(1, 1, 5, -1), (3, 1, 0, 1), (4, 2, 7, 2)]}, {"t": [(3, 1, 1, 1), (5, 2, -1, -3)]}),
+    "over calls: quotients behind a guard of their own": build(
+        _T, "SELECT a, CASE WHEN sum(b) <> 0 THEN sum(c) / sum(b) END AS p, sum(c) / nullif(min(b), 0) AS q FROM t GROUP BY a",
+        {"t": [(1, 1, 5, 1), (2, 1, -5, 2), (3, 2, 0, 3)]}, {"t": [(1, 1, 5, 1), (2, 1, 0, 2), (3, 2, 7, 3)]},
+        {"t": [(1, 1, 5, 1), (2, 1, -5, 2), (3, 2, 0, 3), (4, 3, None, 1)]}, {"t": [(4, 3, 2, 1)]}),
+    "over calls: quotients of all rows": build(
+        _T, "SELECT sum(b) / count(c) AS p, CAST(100 / max(b) AS STRING) AS q FROM t",
+        {"t": [(1, 1, 5, 1), (2, 1, 6, None)]}, {"t": [(1, 1, 5, 1), (3, 1, 0, 2)]}, {"t": [(3, 1, 2, 2)]}),
+    # what an expression over a sum is depends on its type
+    "over calls: their types": build(
+        "t(k int, g int, a tinyint, b bigint, c decimal(10,2), d decimal(27,4), e date, s string; k)",
+        "SELECT g, sum(a) / 3 AS c0, sum(b) / 3 AS c1, sum(c) / 3 AS c2, sum(d) / sum(c) AS c3, sum(c) * sum(d) AS c4, "
+        "round(sum(c), 1) AS c5, sum(c) / count(*) AS c6, min(d) / max(c) AS c7, avg(a) / sum(c) AS c8, "
+        "date_add(min(e), 1) AS c9, concat(max(s), '!') AS c10, sum(b) div 2 AS c11, -min(a) AS c12, abs(sum(d)) AS c13, "
+        "max(c) + min(a) AS c14, count(c) / 2 AS c15, sum(a) % 2 AS c16 FROM t GROUP BY g",
+        {"t": [(1, 1, 5, 7, "1.25", "7.0001", "2024-02-28", "a"), (2, 2, 3, 2**62, "0.10", "123456789.1234", None, None),
+               (3, 1, 9, 9, "5.75", "0.3333", "2024-03-01", "b")]},
+        {"t": [(1, 1, 4, 8, "1.26", "7.0002", "2024-02-28", "a"), (2, 2, 3, 2**62, "0.10", "123456789.1234", None, None),
+               (3, 1, 9, 9, "5.75", "0.3333", "2024-03-01", "c"), (4, 2, -7, -1, "0.33", "0.3333", "2024-03-01", "")]},
+        {"t": [(3, 1, 9, 9, "5.75", "0.3333", "2024-03-01", "b"), (4, 2, -7, -1, "0.33", "0.3333", "2024-03-01", ""),
+               (5, None, 1, 1, "99999999.99", "12345678901234567890123.4567", "1999-12-31", "c")]}),
     "raise: decimals": build(
         _O.replace("amount int, qty int", "amount decimal(10,2), qty decimal(10,2)"),
         "SELECT o.id, o.amount / o.qty AS u FROM o WHERE o.qty <> 0",

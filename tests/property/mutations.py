@@ -63,6 +63,7 @@ from dbt_idivm.script.binding import StatementBinder
 from dbt_idivm.script.dialect import WEIGHT
 from dbt_idivm.script.merge import Merge
 from dbt_idivm.script.source_rows import SourceRows
+from dbt_idivm.script.stored import Stored
 from dbt_idivm.script.top_k_rows import LIVE, PLACE, NetRows, Ranked
 from dbt_idivm.script.ways import IsEmpty
 
@@ -653,6 +654,18 @@ def lost_groups_are_changed_as_well(patch: Patch) -> None:
     patch.setattr(script_additive, "SemiJoin", lambda rows, groups, keys, anti: rows)
 
 
+def expressions_over_calls_stay(patch: Patch) -> None:
+    """Of a group that is stored only the calls themselves get new values."""
+
+    def values(view: Stored, state: AdditiveState, *, merged: bool, some_lost: bool = False) -> Mapping[str, exp.Expr]:
+        found = rule(view, state, merged=merged, some_lost=some_lost)
+        computed = {view.stored(name) for name, definition in state.outputs if not isinstance(definition, exp.Column)}
+        return {name: value for name, value in found.items() if not merged or name not in computed}
+
+    rule = script_additive._values
+    patch.setattr(script_additive, "_values", values)
+
+
 def all_rows_have_no_minimum_to_lose(patch: Patch) -> None:
     """A γ of all rows that has no row left counts as gone, like a group."""
 
@@ -684,6 +697,10 @@ MUTATIONS = (
              "a group loses its minimum, and another a value between", "additive"),
     Mutation("additive: a group that is recomputed has one source row", lost_groups_are_changed_as_well,
              "a group loses its minimum, and another a value between", "additive"),
+    Mutation("additive: expressions over calls are computed from their new values", expressions_over_calls_stay,
+             "calls inside expressions only", "additive"),
+    Mutation("additive: expressions over calls of all rows are computed from their new values", expressions_over_calls_stay,
+             "calls inside expressions only, of all rows", "additive"),
     Mutation("additive: all rows may lose their extreme", all_rows_have_no_minimum_to_lose, "all rows lose their extremes",
              "additive"),
     Mutation("additive: no minimum of floats", with_additive_rule("additive_min", when=lambda node, call: True),

@@ -496,6 +496,30 @@ def sums(d: Drawn) -> Query:
                           f"SELECT y AS g, {calls} FROM t GROUP BY y")
 
 
+def over_calls(d: Drawn) -> Query:
+    """Expressions over aggregates that the select list need not have: quotients that may raise, casts, roundings, guards."""
+    kind = d.of(*types.SUMMED)
+    table = Table("t", (("k", "int"), ("g", "int"), ("x", kind), ("y", kind)), d.draw(st.sampled_from((KEYED, KEYED, None))))
+
+    def one() -> str:
+        call, other = d.different(("sum(x)", "sum(y)", "min(x)", "max(y)", "count(y)", "count(*)", "avg(x)", "sum(x - y)",
+                                   "max(x + 1)", "count_if(y > 0)"), 2)
+        return d.of(f"{call} / {other}", f"{call} / nullif({other}, 0)", f"round({call}, 1)", f"coalesce({call}, 0)",
+                    f"CAST({call} AS STRING)", f"CASE WHEN {other} > 1 THEN {call} END", f"-{call}", f"{call} * 2",
+                    f"CASE WHEN {other} <> 0 THEN {call} / {other} ELSE {call} END", f"{call} + {other}", f"100 / {call}",
+                    f"CAST({call} AS TINYINT)", f"greatest({call}, {other})", f"CAST({call} AS INT) % {other}", call)
+
+    calls = ", ".join(f"{one()} AS c{number}" for number in range(int(d.of("1", "1", "2", "3"))))
+    source = d.of("t", "t", "t WHERE y <> 0", "t WHERE k > 0",
+                  "(SELECT * FROM t UNION ALL SELECT k, k, y, x FROM t WHERE g = 1) AS t")
+    return (table,), d.of(
+        f"SELECT g, {calls} FROM {source} GROUP BY g", f"SELECT g, {calls} FROM {source} GROUP BY g",
+        f"SELECT {calls} FROM {source}",
+        f"SELECT q.g, q.s + q.n AS c0, q.m AS c1 FROM (SELECT g, sum(x) AS s, count(*) AS n, {one()} AS m FROM {source} "
+        "GROUP BY g) AS q",
+        f"SELECT g + 1 AS h, {calls}, g / count(*) AS c FROM {source} GROUP BY g")
+
+
 def aggregates(d: Drawn) -> Query:
     """Aggregates of several arguments, percentiles and sorted lists: of groups, sets, partners, and in HAVING."""
     def one() -> str:
@@ -531,9 +555,9 @@ def aggregates(d: Drawn) -> Query:
 Theme = Callable[[Drawn], Query]
 NAMES: tuple[Theme, ...] = (having, joins, natural, inner_names, brackets, constants, windows, elements, limited, grouping_sets,
                             aggregates)
-TYPES: tuple[Theme, ...] = (guarded, unions, inlined, typed, members, sums)
+TYPES: tuple[Theme, ...] = (guarded, unions, inlined, typed, members, sums, over_calls)
 POOLS = {guarded: (types.GUARDED,), unions: (types.NUMBERS,), typed: (types.TAME, types.EXTREME), members: (types.NUMBERS,),
-         sums: (types.TAME, types.EXTREME)}
+         sums: (types.TAME, types.EXTREME), over_calls: (types.TAME, types.TAME, types.EXTREME)}
 
 
 @st.composite

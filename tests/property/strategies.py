@@ -523,7 +523,19 @@ class Grammar:
             options += [(f"{self.one_of('min', 'max', *(['bool_and', 'bool_or'] if kind == BOOLEAN else []))}({name})", kind)] * 3
         if kind == DECIMAL and self.one_of(*[False] * 4, True):
             return f"CAST(avg({name}) AS DECIMAL(12,4))", kind
-        return self.filtered(self.one_of(*options), columns)
+        call = self.filtered(self.one_of(*options), columns)
+        return self.over_call(call, columns) if self.one_of(False, False, True) else call
+
+    def over_call(self, call: Column, columns: list[Column]) -> Column:
+        """An expression over the call, which the select list need not have itself."""
+        text, kind = call
+        name, other = self.one_of(*columns)
+        options = [(f"CAST({text} AS STRING)", STRING), (f"CASE WHEN count(*) > 1 THEN {text} END", kind),
+                   (f"CASE WHEN max({name}) = {literal(other, 1)} THEN {text} END", kind), (f"coalesce({text}, {text})", kind)]
+        if kind == BIGINT:
+            options += [(f"{text} * 2", BIGINT), (f"coalesce({text}, 0)", BIGINT), (f"{text} - count({name})", BIGINT),
+                        (f"{text} / nullif(count({name}), 0)", DOUBLE)]
+        return self.one_of(*options)
 
     def aggregate(self, columns: list[Column]) -> Column:
         name, kind = self.one_of(*columns)

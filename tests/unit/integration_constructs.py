@@ -8,12 +8,14 @@ from dataclasses import dataclass
 from sqlglot import exp
 
 from dbt_idivm.algebra.aggregates import LISTS, function_of, is_collection, name_of
+from dbt_idivm.algebra.expressions import attributes
 from dbt_idivm.algebra.operator import Operator, operators_of
 from dbt_idivm.algebra.types import Type, is_float, is_small_integer
 from dbt_idivm.frontend.existence import is_conjunct
 from dbt_idivm.frontend.grouping_sets import has_sets
 from dbt_idivm.operators import Aggregate, OuterJoin, Project, Scan, Select, Window
 from dbt_idivm.operators.aggregate import Call
+from dbt_idivm.script.additive import Additive
 from dbt_idivm.script.plan import Plan
 from tests.unit.integration_project import Model
 
@@ -125,6 +127,15 @@ def _newest(used: Used) -> bool:
     return any(isinstance(each.this, exp.Column) and each.this.name in names for each in used.tree.find_all(exp.EQ, exp.LTE))
 
 
+def _adds_inside(used: Used) -> bool:
+    """Whether an expression over calls that are maintained by adding is shown."""
+    way = used.plan.way("additive")
+    if not isinstance(way, Additive):
+        return False
+    calls = {call.name for _, call in way.state.calls}
+    return any(calls & set(attributes(each)) for _, each in way.state.outputs if not isinstance(each, exp.Column))
+
+
 def _unnests(used: Used) -> bool:
     return used.has(exp.Explode, exp.Inline, exp.Stack)
 
@@ -161,6 +172,7 @@ CONSTRUCTS: Mapping[str, Callable[[Used], bool]] = {
     "avg of BIGINT and decimals": lambda u: u.aggregated("avg", lambda kind: kind.this in (Type.BIGINT, Type.DECIMAL)),
     "sum and avg of floats": lambda u: u.aggregated("sum", is_float) or u.aggregated("avg", is_float),
     "min and max of all but floats": lambda u: u.aggregate("min", "max"),
+    "expressions over sums, counts and extremes": _adds_inside,
     "count(DISTINCT), min and max of floats": lambda u: any(call.distinct for each in u.aggregates for call in each.calls),
     "aggregates with FILTER": lambda u: u.has(exp.Filter),
     "count_if": lambda u: u.has(exp.CountIf),

@@ -50,6 +50,32 @@ def test_a_plan_keeps_them() -> None:
     assert "count__rows" not in found.passes[3].root.columns and "count__rows" in found.passes[4].root.columns
 
 
+@pytest.mark.parametrize(("sql", "added", "is_additive"), [
+    ("select cid, round(sum(price), 2) as s from orders group by cid", "count__rows count__orders__price v__sum_price", True),
+    ("select cid, sum(price) as s, sum(price) * 2 as t from orders group by cid", "count__rows count__orders__price", True),
+    ("select cid, cast(min(price) as string) as m, count(*) + 1 as n from orders group by cid", "v__count v__min_price", True),
+    ("select cid, case when count(*) > 1 then 1 end as n from orders group by cid", "v__count", True),
+    # nothing is added to an average, which follows from its caches
+    ("select cid, avg(amount) + 1 as a from orders group by cid", "count__rows sum__orders__amount count__orders__amount", True),
+    ("select sum(amount) / count(amount) as a from orders", "count__rows v__count_amount v__sum_amount", True),
+    ("select q.cid, q.s + 1 as t from (select cid, sum(amount) as s, max(id) as m from orders group by cid) as q",
+     "count__rows count__orders__amount q__s", True),
+    ("select cid, sum(amount) as s, max(price) - min(price) as d from orders group by cid",
+     "count__rows count__orders__amount v__max_price v__min_price", True),
+    ("select cid, round(sum(price), 2) as s, max(weight) + 1 as m from orders group by cid", "", False),
+    ("select cid, round(sum(price), 2) as s from orders group by cid having sum(price) > 1", "", False),
+    ("select distinct round(sum(price), 2) as s from orders group by cid", "", False),
+    ("select n, sum(m) + 1 as s from (select id, cid as n, count(*) as m from orders group by id, cid) group by n", "", False)])
+def test_calls_inside_expressions_are_operator_caches(sql: str, added: str, is_additive: bool) -> None:
+    found = plan(sql)
+    assert {each.attribute for each in found.columns if each.hidden} - {"orders__cid"} == set(added.split())
+    assert (found.way("additive") is not None) is is_additive
+    assert found.way("recompute") is None
+    without = plan(sql, policy="none")
+    assert without.way("additive") is None
+    assert {each.attribute for each in without.columns if each.hidden} <= {"orders__cid"}
+
+
 def loses(root: Operator, request: Request) -> Operator:
     return Project(A, (("a__k", column("a__k")),))
 

@@ -9,6 +9,7 @@ from typing import Any
 import pytest
 
 from dbt_idivm.errors import IdivmError
+from dbt_idivm.passes import operator_caches
 from dbt_idivm.refresh.catalog import history, state
 from dbt_idivm.refresh.catalog.relations import SHOWN
 from dbt_idivm.refresh.driver import forecast, refresh
@@ -373,6 +374,25 @@ def test_caches_are_a_choice(engine: FakeEngine) -> None:
     assert code(engine, plain) is None and code(engine, groups) == "IDIVM-402"
     assert [kind for *_, kind in engine.drive(groups).relations] == ["view", "table"]
     assert code(engine, plain) == "IDIVM-402"
+
+
+@pytest.mark.parametrize(("sql", "before"), [
+    ("select name, sum(id) * 2 as total from main.o group by name", ["view", "table"]),
+    ("select name, count(*) as n, cast(min(id) as string) as m from main.o group by name", ["table"])])
+def test_other_operator_caches_are_another_definition(engine: FakeEngine, sql: str, before: list[str],
+                                                      monkeypatch: pytest.MonkeyPatch) -> None:
+    """A view that was stored without a call that is now an operator cache is rebuilt once, when an input has changed."""
+    request = model(sql, {"o": "id"})
+    caches = operator_caches._caches
+    with monkeypatch.context() as patch:
+        patch.setattr(operator_caches, "_caches", lambda node: tuple(call for call in caches(node) if call not in node.calls
+                                                                     or call.name == "v__n"))
+        assert [kind for *_, kind in engine.drive(request).relations] == before
+    change(engine)
+    assert code(engine, request) == "IDIVM-402"
+    change(engine)
+    outcome = engine.drive(request)
+    assert outcome.mode == "incremental" and [kind for *_, kind in outcome.relations] == ["view", "table"]
 
 
 def test_a_rebuild_with_the_same_schema_overwrites(engine: FakeEngine) -> None:
