@@ -28,8 +28,9 @@ from dbt_idivm.script.ways import Application
 
 STAGED = "idivm_source"
 KEYS = 10_000  # of one statement, literals
-# Of the types that literals name, those whose IN Spark hands down as a filter; on decimals it fails.
-_FILTERED = frozenset({"tinyint", "smallint", "int", "bigint", "string", "date", "timestamp"})
+# Of the types that literals name, those whose IN Spark hands down as a filter; on decimals it fails. Wrong with timestamps: Delta
+# writes them as local times of the session, two of which are the same where clocks are put back. Rows of the later would stay.
+_FILTERED = frozenset({"tinyint", "smallint", "int", "bigint", "string", "date"})
 
 
 @dataclass(frozen=True)

@@ -17,7 +17,7 @@ TYPES = {
     "binary": "cast(cast(n as string) as binary)", "double": "n / 4",
 }
 VIEW = "select k, upper(note) as note, price from $.t where price >= 10"
-BY_KEY = [kind for kind in TYPES if kind not in ("decimal(12,3)", "binary", "double")]
+BY_KEY = [kind for kind in TYPES if kind not in ("timestamp", "decimal(12,3)", "binary", "double")]
 
 
 @pytest.fixture
@@ -100,3 +100,18 @@ def test_a_column_that_was_moved(shop: Project) -> None:
 def test_without_deletion_vectors(shop: Project) -> None:
     changed(shop, "int", 20, dbt={"tblproperties": {"delta.enableDeletionVectors": "false"}})
     assert written(shop) == ["replace"]
+
+
+def test_times_that_have_one_local_text(shop: Project) -> None:
+    """Where clocks are put back two times have the same text, and Delta makes text of the condition."""
+    shop.sql("set spark.sql.session.timeZone = Europe/Berlin")
+    feed = "tblproperties ('delta.enableChangeDataFeed' = 'true')"
+    shop.sql(f"create table $.t (k timestamp, price int) using delta {feed}",
+             "insert into $.t values (timestamp '2024-10-27 00:30:00 UTC', 1), (timestamp '2024-10-27 01:30:00 UTC', 2)")
+    berlin = {"session": {"ansi": "true", "time_zone": "Europe/Berlin"}}
+    model = shop.model("v", "select k, price from $.t where price > 0", {"t": ["k"]}, strategy="incremental")
+    shop.refresh(model, **berlin)
+    shop.sql("delete from $.t where price = 2", "insert into $.t values (timestamp '2024-06-01 00:00:00 UTC', 3)")
+    outcome = shop.refresh(model, **berlin)
+    assert outcome.mode == "incremental" and shop.is_exact(model), outcome.message
+    assert written(shop) == ["merge"]

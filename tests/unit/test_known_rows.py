@@ -159,3 +159,11 @@ def test_what_is_fetched() -> None:
 def test_texts_that_are_not_inlined(text: str) -> None:
     asked = SourceQuery(("x",), ("string",), exp.select("1"))
     assert asked.answered([(text, "string")]) is None
+
+
+@pytest.mark.parametrize(("kind", "replaced"), [("date", True), ("timestamp", False), ("decimal(9,2)", False)])
+def test_keys_of_replaced_rows(kind: str, replaced: bool) -> None:
+    """Delta writes the condition as text, and two timestamps may have the same local text."""
+    cells = ("2024-01-01", "2024-01-02") if kind == "date" else (0, 1) if kind == "timestamp" else ("0.00", "1.00")
+    rows = SourceRows(("idivm_op", "id", "x"), ("string", kind, "string"), (("D", cells[0], "a"), ("I", cells[1], "b")))
+    assert ("REPLACE WHERE" in written(BY_OP, rows, replaces=True)) is replaced
