@@ -903,13 +903,14 @@ def deleted_rows_are_written_again(patch: Patch) -> None:
 
 
 def replaced_by_the_first_id(patch: Patch) -> None:
-    named = replace_where.named_by_literals
+    whole = replace_where.without_ranges
 
-    def first(merge: exp.Merge, source: SourceRows) -> tuple[by_key.Keys, list[exp.Expr]] | None:
-        found = named(merge, source)
-        return found and (replace(found[0], columns=found[0].columns[:1]), found[1])
+    def first(merge: exp.Merge) -> exp.Merge:
+        found = whole(merge)
+        found.set("on", next(iter(conjuncts(found.args["on"]))))
+        return found
 
-    patch.setattr(replace_where, "named_by_literals", first)
+    patch.setattr(replace_where, "without_ranges", first)
 
 
 BY_KEY = (
