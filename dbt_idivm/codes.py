@@ -214,6 +214,11 @@ CODES: tuple[ErrorCode, ...] = (
         "IDIVM-234", "unsupported", "function {function}, which `deterministic_functions` lists: {problem}",
         "a refresh calls a function for the changed rows only, so its value must depend on nothing but the arguments of one call",
         "remove it from the list, or change the function; compute its column upstream, " + _REBUILD),
+    ErrorCode(
+        "IDIVM-235", "unsupported", "{condition} may tell 0.0 from -0.0, which other parts of the query take as equal",
+        "Spark's optimizer takes equal values as identical ones, so that the rows of the query depend on where it evaluates this "
+        "condition, and a refresh is another query",
+        "write a condition that compares numbers (`f < 0`), read the value as a DECIMAL, " + _REBUILD),
     # 3xx: sources and keys
     ErrorCode(
         "IDIVM-301", "source", "there is no relation {source}",

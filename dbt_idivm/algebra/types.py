@@ -75,8 +75,8 @@ def _annotated(expression: exp.Expr) -> exp.Expr:
 def _corrected(node: exp.Expr) -> exp.DataType | None:
     """The type that Spark gives to what annotate_types takes for the type of an operand; None for everything else.
 
-    A part of a BIGINT or a TIMESTAMP is a text, one operand of a floating-point type makes the result floating-point, one of
-    several INTs is an INT, and what a text becomes in arithmetic depends on ANSI mode.
+    A part of a BIGINT or a TIMESTAMP is a text, 1.5 is a DECIMAL, one operand of a floating-point type makes the result
+    floating-point, one of several INTs is an INT, and what a text becomes in arithmetic depends on ANSI mode.
     """
     if isinstance(node, _PARTS_OF_TEXTS):
         whole = _type(node.this)
@@ -89,8 +89,15 @@ def _corrected(node: exp.Expr) -> exp.DataType | None:
         if any(map(is_text, kinds)) and not all(map(is_text, values)):
             return exp.DataType(this=Type.UNKNOWN)
         return values[0] if _are_one_kind_of_integer(values) and _type(node) != values[0] else None
-    if isinstance(node, _ARITHMETIC) and any(is_text(_type(each)) for each in node.iter_expressions()):
-        return exp.DataType(this=Type.UNKNOWN)
+    if isinstance(node, exp.Literal):
+        is_decimal = node.is_number and not node.is_int and "e" not in node.name.lower() and _type(node).this != Type.DECIMAL
+        return exp.DataType(this=Type.DECIMAL) if is_decimal else None
+    if isinstance(node, _ARITHMETIC):
+        kinds = [_type(each) for each in node.iter_expressions()]
+        if any(map(is_text, kinds)):
+            return exp.DataType(this=Type.UNKNOWN)
+        if any(map(is_float, kinds)) and not is_float(_type(node)):
+            return exp.DataType(this=Type.DOUBLE)
     return None
 
 

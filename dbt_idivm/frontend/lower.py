@@ -23,6 +23,7 @@ from dbt_idivm.frontend.limit import without_order
 from dbt_idivm.frontend.query import Lowering
 from dbt_idivm.frontend.refuse import refusals
 from dbt_idivm.frontend.scope import Entry, Scope
+from dbt_idivm.frontend.signed_zeros import signed_zeros
 from dbt_idivm.frontend.sugar import without_sugar
 from dbt_idivm.frontend.tables import relations, tables_in
 from dbt_idivm.frontend.text import Text
@@ -69,6 +70,7 @@ def lower(sql: str, catalog: Catalog) -> Lowered:
     stored = tuple(attribute for _, attribute in output)
     findings.extend(incomparable_rows(rows.root, stored, lowering.places))
     findings.extend(incomparable_outputs(rows.root, stored))
+    findings.extend(signed_zeros(rows.root))
     if not catalog.has_untyped_functions:
         findings.extend(clock_texts(rows.root, text, catalog.functions))
     _raise(_once_a_column(findings))

@@ -85,6 +85,14 @@ def test_a_partitioned_view(shop: Project, mode: str) -> None:
 
 
 @pytest.mark.long
+def test_only_partitions_can_be_replaced(shop: Project) -> None:
+    """Rows are merged where the session forbids to replace them."""
+    shop.sql("set spark.databricks.delta.replaceWhere.dataColumns.enabled = false")
+    changed(shop, "int", 20)
+    assert written(shop)[-1] == "merge"
+
+
+@pytest.mark.long
 def test_a_column_that_was_moved(shop: Project) -> None:
     """REPLACE WHERE takes values by place."""
     shop.table("t", "k int, price int, note string", *(f"({n}, {n}, '{n}')" for n in range(20)))

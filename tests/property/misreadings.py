@@ -403,6 +403,11 @@ MISREADINGS = {
     "the sign of a zero in an array": build(
         "t(k int, x double; k)", "SELECT k, array(x) AS a FROM t",
         {"t": [(1, "0.0"), (2, "-0.0")]}, {"t": [(1, "-0.0"), (2, "0.0")]}, {"t": [(1, "1.0")]}),
+    "zeros: decimals times floats are floats": build(
+        "t(k int, p decimal(10,2), d double; k)",
+        "SELECT p % 2 AS g, sum(p * d) AS s, max(p * d) AS m, min(d - p) AS n FROM t GROUP BY p % 2",
+        {"t": [(1, "0.00", "1.0"), (2, "1.00", "1.0")]}, {"t": [(1, "0.00", "-1.0"), (2, "1.00", "1e20"), (3, "3.00", "1.0")]},
+        {"t": [(1, "0.00", "-1.0"), (3, "3.00", "1.0"), (4, "3.00", "-1.1")]}),
     "the sign of a zero in copies of an array": build(
         "t(x double)", "SELECT array(x) AS a FROM t", {"t": [("0.0",), ("-0.0",)]}, {"t": [("-0.0",), ("-0.0",)]},
         {"t": [("0.0",), ("-0.0",), ("0.0",)]}),

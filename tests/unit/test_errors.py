@@ -58,6 +58,7 @@ SQL = {
     228: "SELECT max(DISTINCT cid, price) AS n\nFROM main.orders",
     229: "SELECT cid\nFROM main.orders\nWHERE sum(price) > 1",
     230: "SELECT id\nFROM main.orders\nWHERE placed >= 'today'",
+    235: "SELECT id\nFROM (SELECT id, price * 1.5D AS f FROM main.orders)\nWHERE f = 0 AND CAST(f AS STRING) = '-0.0'",
     301: "SELECT id\nFROM main.ordres",
     307: "SELECT *\nFROM main.broken",
 }

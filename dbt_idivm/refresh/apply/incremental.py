@@ -37,6 +37,8 @@ _UNMATCHED = "did not match any merge clause"
 LARGE = 300_000  # rows of a view
 # A source that was estimated to be small is too large for a broadcast, or the broadcast timed out.
 _TOO_LARGE = re.compile(r"broadcast|maxResultSize", re.IGNORECASE)
+# Where Delta is told to replace whole partitions only (`spark.databricks.delta.replaceWhere.dataColumns.enabled`).
+_ONLY_PARTITIONS = ("DELTA_NON_PARTITION_COLUMN_REFERENCE", "DELTA_NON_PARTITION_COLUMN_SPECIFIED")
 _VERBS: Mapping[type[exp.Expr], str] = {exp.Merge: "merge into", exp.Insert: "append to", exp.Update: "update",
                                          exp.Delete: "delete from"}
 _AMBIGUOUS = ("DELTA_MULTIPLE_SOURCE_ROW_MATCHING_TARGET_ROW_IN_MERGE",)
@@ -55,6 +57,8 @@ def apply_changes(work: Work, ready: Ready) -> Steps[Outcome | Finding]:
     except EngineFailure as failure:
         if ready.few and _TOO_LARGE.search(failure.error.message):
             return (yield from apply_changes(work, replace(ready, few=False, fetched="nothing")))
+        if ready.fetched != "nothing" and failure.is_any(_ONLY_PARTITIONS):
+            return (yield from apply_changes(work, replace(ready, fetched="nothing")))
         return (yield from _failed(job.client, planned, changes, failure))
     job.client.invocation.forget(stored.table)
     inputs = input_changes(job.request, planned, changes)

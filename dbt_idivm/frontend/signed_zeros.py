@@ -1,0 +1,93 @@
+"""Conditions that tell 0.0 from -0.0, where something else of the query takes the two as equal.
+
+    SELECT k, n FROM (SELECT k, f, count(*) OVER (PARTITION BY f) AS n FROM t) WHERE CAST(f AS STRING) = '-0.0'
+    SELECT k FROM t WHERE f = 0.0D AND CAST(f AS STRING) = '-0.0'
+
+Spark's optimizer takes equal values as identical ones. It evaluates the first condition before the window, so that n counts the
+rows with -0.0 alone, and the second for the constant 0.0, so that no row is found. What such a query means depends on the plan
+that Spark makes of it, and a refresh, which is another query, has another plan.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+
+from sqlglot import exp
+
+from dbt_idivm.algebra.core import Filter, Pair, Probe
+from dbt_idivm.algebra.expressions import as_written, attributes
+from dbt_idivm.algebra.operator import Operator, operators, operators_of
+from dbt_idivm.algebra.outer import OuterPair
+from dbt_idivm.algebra.types import Type, infer_type, is_numeric
+from dbt_idivm.errors import Finding, finding
+from dbt_idivm.operators import Project, Window
+
+_EQUATING = (exp.EQ, exp.NullSafeEQ, exp.In)
+# Their value is the same for 0.0 and -0.0, but for its own sign.
+_BLIND = (
+    *_EQUATING, exp.NEQ, exp.NullSafeNEQ, exp.LT, exp.LTE, exp.GT, exp.GTE, exp.Between, exp.Is, exp.And, exp.Or, exp.Not,
+    exp.Add, exp.Sub, exp.Mul, exp.Div, exp.Mod, exp.Neg, exp.Abs, exp.Round, exp.Floor, exp.Ceil, exp.IsNan,
+    exp.Case, exp.If, exp.Coalesce, exp.Nullif, exp.Greatest, exp.Least, exp.Paren, exp.Dot,
+)
+_SIGNED = frozenset({Type.FLOAT, Type.DOUBLE, Type.UNKNOWN, Type.OBJECT})  # the last two may be or hold any
+_Types = Mapping[str, exp.DataType]
+
+
+def signed_zeros(root: Operator) -> Iterator[Finding]:
+    """IDIVM-235 for the first such condition, if there is one. Which attributes are equal to which is not followed."""
+    conditions = list(_conditions(root))
+    if not any(_equates(each, types) for each, types in conditions) and not any(map(_divides, operators_of(root, Window))):
+        return
+    telling = _telling(root)
+    found = next((each for each, types in conditions if _tells(each, types) or telling & {*attributes(each)}), None)
+    if found is not None:
+        yield finding(235, condition=as_written(found))
+
+
+def _conditions(root: Operator) -> Iterator[tuple[exp.Expr, _Types]]:
+    """The conditions of selections and joins, with the types of what they read."""
+    for node in operators(root):
+        if isinstance(node, Filter | Pair | OuterPair | Probe):
+            yield node.condition, {name: kind for child in node.inputs for name, kind in child.types.items()}
+
+
+def _equates(condition: exp.Expr, types: _Types) -> bool:
+    """Whether the condition says that a value which may be a zero of either sign equals another."""
+    return any(_has_zeros(infer_type(node.this, types)) for node in condition.find_all(*_EQUATING))
+
+
+def _divides(window: Window) -> bool:
+    return any(_has_zeros(window.child.types[name]) for name in window.partition)
+
+
+def _telling(root: Operator) -> frozenset[str]:
+    """The attributes whose value differs for 0.0 and -0.0, other than by its own sign."""
+    found: set[str] = set()
+    for node in operators_of(root, Project):  # inputs first
+        types = node.child.types
+        found |= {name for name, value in node.definitions if _tells(value, types) or not found.isdisjoint(attributes(value))}
+    return frozenset(found)
+
+
+def _tells(expression: exp.Expr, types: _Types) -> bool:
+    """Whether the expression may differ for 0.0 and -0.0, other than by its own sign."""
+    columns = (node for node in expression.find_all(exp.Column) if node.name in types and _has_zeros(types[node.name]))
+    return any(not all(map(_is_blind, _above(node, expression))) for node in columns)
+
+
+def _above(node: exp.Expr, root: exp.Expr) -> Iterator[exp.Expr]:
+    """The nodes that use a part of an expression, from inside out."""
+    while node is not root and node.parent is not None:
+        node = node.parent
+        yield node
+
+
+def _has_zeros(kind: exp.DataType) -> bool:
+    """Whether values of the type may be, or hold, a zero of either sign."""
+    return any(part.this in _SIGNED for part in kind.find_all(exp.DataType))
+
+
+def _is_blind(node: exp.Expr) -> bool:
+    if isinstance(node, exp.Cast | exp.TryCast):
+        return is_numeric(node.to) or node.to.this == Type.BOOLEAN
+    return isinstance(node, _BLIND)

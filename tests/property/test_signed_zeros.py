@@ -1,0 +1,70 @@
+"""Conditions that tell 0.0 from -0.0: refused where Spark's optimizer gives them a meaning of its own, and only there."""
+
+from __future__ import annotations
+
+import pytest
+
+from dbt_idivm.frontend import lower
+from tests.property.coverage import MEANT
+from tests.property.directed import build
+from tests.property.judge import Discarded, judge
+from tests.property.meaning import OnSpark
+from tests.property.strategies import Case
+from tests.property.test_equivalence import ALL_WAYS
+
+_TABLES = "t(k int, f double; k)\nu(j int, f double; j)"
+_COUNTED = "(SELECT k, f, count(*) OVER (PARTITION BY f) AS n FROM t)"
+_MINUS = "CAST(f AS STRING) = '-0.0'"
+# Wrong views, were they maintained as any other.
+WRONG = {
+    "a condition that goes below a window": f"SELECT k, n FROM {_COUNTED} WHERE {_MINUS}",
+    "first rows":
+        f"SELECT k, f FROM (SELECT k, f, row_number() OVER (PARTITION BY f ORDER BY k) AS n FROM t) WHERE n <= 2 AND {_MINUS}",
+    "a constant": f"SELECT k FROM t WHERE f = 0.0D AND {_MINUS}",
+    "an IN of one constant": f"SELECT k FROM t WHERE f IN (0.0D) AND {_MINUS}",
+}
+# Refused as well: what Spark infers of an equality depends on the query.
+REFUSED = {
+    "a text with a name":
+        "SELECT k, n FROM (SELECT k, CAST(f AS STRING) AS s, count(*) OVER (PARTITION BY f) AS n FROM t) WHERE s = '-0.0'",
+    "a join": "SELECT t.k, u.j FROM t JOIN u ON t.f = u.f WHERE CAST(t.f AS STRING) = '-0.0'",
+    "a semi join": f"SELECT k FROM t WHERE f IN (SELECT u.f FROM u) AND {_MINUS}",
+    "a function that nobody knows to be blind": "SELECT k FROM t WHERE f = 0.0D AND atan2(f, -1) < 0",
+    "elements of an array":
+        "SELECT k FROM (SELECT k, array(f) AS a FROM t) WHERE a = array(0.0D) AND CAST(a AS STRING) = '[-0.0]'",
+}
+KEPT = {
+    "no equality": f"SELECT k FROM t WHERE {_MINUS} AND f < 1",
+    "numbers are compared":
+        "SELECT k, f FROM t WHERE f = 0.0D AND f * 2 < 1 AND CAST(f AS INT) = 0 AND coalesce(round(f, 1), 1) <= 0",
+    "the text is shown": "SELECT t.k, CAST(t.f AS STRING) AS s, count(*) OVER (PARTITION BY t.f) AS n FROM t WHERE t.f <= 0",
+    "a text of another type": f"SELECT k, n FROM {_COUNTED} WHERE CAST(k AS STRING) LIKE '%1'",
+    "groups, which have one zero": f"SELECT f, n FROM (SELECT f, count(*) AS n FROM t GROUP BY f) WHERE {_MINUS}",
+}
+
+
+def case(sql: str) -> Case:
+    return build(_TABLES, sql, {"t": [(1, "0.0"), (2, "0.0")], "u": [(1, "0.0"), (2, "-0.0")]},
+                 {"t": [(1, "0.0"), (2, "0.0"), (3, "-0.0"), (4, "-0.0")], "u": [(1, "-0.0")]},
+                 {"t": [(1, "-0.0"), (3, "0.0"), (4, "-0.0")], "u": [(1, "-0.0"), (3, "0.0")]})
+
+
+@pytest.mark.parametrize("name", WRONG)
+def test_wrong_views_are_refused(name: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    with pytest.raises(Discarded, match="IDIVM-235"):
+        judge(case(WRONG[name]), ALL_WAYS["optimised"], MEANT, OnSpark)
+    monkeypatch.setattr(lower, "signed_zeros", lambda root: ())
+    with pytest.raises(AssertionError):
+        judge(case(WRONG[name]), ALL_WAYS["optimised"], MEANT, OnSpark)
+
+
+@pytest.mark.parametrize("name", REFUSED)
+def test_others_are_refused(name: str) -> None:
+    with pytest.raises(Discarded, match="IDIVM-235"):
+        judge(case(REFUSED[name]), ALL_WAYS["optimised"], MEANT, OnSpark)
+
+
+@pytest.mark.parametrize("name", KEPT)
+@pytest.mark.parametrize("way", ["optimised", "additive", "tuple"])
+def test_all_others_are_maintained(name: str, way: str) -> None:
+    judge(case(KEPT[name]), ALL_WAYS[way], MEANT, OnSpark)
