@@ -81,24 +81,37 @@ def _corrected(node: exp.Expr) -> exp.DataType | None:
     if isinstance(node, _PARTS_OF_TEXTS):
         whole = _type(node.this)
         return whole if whole.this in _HAVE_PARTS else exp.DataType.build("string", dialect=DIALECT)
-    if isinstance(node, _ALTERNATIVES) and node.arg_key != "ifs":  # a branch of CASE is an IF without a value of its own
-        kinds = [_type(each) for each in alternatives(node)]
+    chosen = isinstance(node, _ALTERNATIVES) and node.arg_key != "ifs"  # a branch of CASE is an IF without a value of its own
+    kinds = [_type(each) for each in (alternatives(node) if chosen else node.iter_expressions())]
+    if _has_parts(node, kinds) and any(map(_holds_float, kinds)) and not _holds_float(_type(node)):
+        return exp.DataType(this=Type.UNKNOWN)
+    values = [kind for kind in kinds if kind.this != Type.NULL]
+    if (chosen or isinstance(node, exp.Array)) and any(map(is_text, values)) and not all(map(is_text, values)):
+        return exp.DataType(this=Type.UNKNOWN)
+    if chosen:
         if any(map(is_float, kinds)):
             return exp.DataType(this=Type.DOUBLE)
-        values = [kind for kind in kinds if kind.this != Type.NULL]
-        if any(map(is_text, kinds)) and not all(map(is_text, values)):
-            return exp.DataType(this=Type.UNKNOWN)
         return values[0] if _are_one_kind_of_integer(values) and _type(node) != values[0] else None
     if isinstance(node, exp.Literal):
         is_decimal = node.is_number and not node.is_int and "e" not in node.name.lower() and _type(node).this != Type.DECIMAL
         return exp.DataType(this=Type.DECIMAL) if is_decimal else None
     if isinstance(node, _ARITHMETIC):
-        kinds = [_type(each) for each in node.iter_expressions()]
         if any(map(is_text, kinds)):
             return exp.DataType(this=Type.UNKNOWN)
         if any(map(is_float, kinds)) and not is_float(_type(node)):
             return exp.DataType(this=Type.DOUBLE)
     return None
+
+
+# Wrong without it: of array(1, 0.5D), or of CASE with an array of integers and one of floats, annotate_types gives the type of
+# the first, and a change of the sign of a zero would be overlooked.
+def _has_parts(node: exp.Expr, operands: Sequence[exp.DataType]) -> bool:
+    """Whether a value has parts, of the types of its operands: an array, a struct, a map, or what || makes of arrays."""
+    return _type(node).this in _NESTED or (isinstance(node, exp.DPipe) and any(kind.this in _NESTED for kind in operands))
+
+
+def _holds_float(kind: exp.DataType) -> bool:
+    return any(map(is_float, kind.find_all(exp.DataType)))
 
 
 def _are_one_kind_of_integer(kinds: Sequence[exp.DataType]) -> bool:
@@ -109,10 +122,11 @@ def _type(node: exp.Expr) -> exp.DataType:
     return node.type if isinstance(node.type, exp.DataType) else exp.DataType(this=Type.UNKNOWN)
 
 
+_NESTED = frozenset({Type.ARRAY, Type.STRUCT, Type.MAP})
 _PARTS_OF_TEXTS = (exp.Left, exp.Right, exp.Substring, exp.Overlay, exp.Reverse)
 _HAVE_PARTS = frozenset({Type.BINARY, Type.VARBINARY, Type.ARRAY, Type.UNKNOWN, Type.OBJECT, Type.NULL})
 _ALTERNATIVES = (exp.Coalesce, exp.Case, exp.If, exp.Nvl2, exp.Greatest, exp.Least, exp.Nullif)
-_ARITHMETIC = (exp.Add, exp.Sub, exp.Mul, exp.Div, exp.IntDiv, exp.Mod, exp.Neg)
+_ARITHMETIC = (exp.Add, exp.Sub, exp.Mul, exp.Div, exp.IntDiv, exp.Mod, exp.Neg, exp.Negative, exp.Abs)
 
 
 def alternatives(node: exp.Expr) -> list[exp.Expr]:

@@ -400,6 +400,14 @@ MISREADINGS = {
     "structs whose texts are alike": build(
         "t(k int, x string; k)", "SELECT k, from_json(x, 'a string, b string') AS s FROM t",
         {"t": [(1, _JSON)]}, {"t": [(1, _JSON_LIKE_IT), (2, _JSON)]}, {"t": [(1, _JSON)]}),
+    **{f"zeros: {made}": build(
+        "t(k int, i int, p decimal(10,2), d double, s string; k)", f"SELECT k, {made} AS x FROM t",
+        {"t": [(1, 1, "0.00", "0.0", "0.0"), (2, 2, "1.00", "1.0", "1")]},
+        {"t": [(1, 1, "0.00", "-0.0", "-0.0"), (2, 2, "1.00", "-1.0", "1")]},
+        {"t": [(1, 1, "0.00", "0.0", "0.0"), (2, 2, "1.00", "-0.0", "-0.0")]})
+       for made in ("array(p, d)", "array(s, d)", "struct(array(p, d) AS y)", "array(array(i), array(d))", "array(d) || array(d)",
+                    "CASE WHEN k = 5 THEN array(i) ELSE array(d) END", "if(k = 5, struct(i AS y), struct(d AS y))",
+                    "array_insert(array(i), 1, d)", "negative(s)", "p * d")},
     "the sign of a zero in an array": build(
         "t(k int, x double; k)", "SELECT k, array(x) AS a FROM t",
         {"t": [(1, "0.0"), (2, "-0.0")]}, {"t": [(1, "-0.0"), (2, "0.0")]}, {"t": [(1, "1.0")]}),
