@@ -25,7 +25,8 @@ class Statement:
 
     `setting`: the key and the value (None: as the session began) that a SET or RESET has, for a connection that can do the same
     without SQL: in a session of the same process that takes no time, as a statement a hundredth of a second. `history`: the table
-    and the number of commits that a DESCRIBE HISTORY asks for, for a connection that can read the table's log itself (ADR 0029).
+    and the number of commits that a DESCRIBE HISTORY asks for, `described`: the relation that a DESCRIBE TABLE asks for, both for
+    a connection that can read the table's log itself (ADR 0029).
     """
 
     sql: str
@@ -34,6 +35,7 @@ class Statement:
     fetch: bool = True
     setting: tuple[str, str | None] | None = None
     history: tuple[str, int] | None = None
+    described: str | None = None
 
 
 @dataclass(frozen=True)

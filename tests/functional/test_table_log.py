@@ -12,6 +12,7 @@ from dbt.adapters.idivm.credentials import IdivmCredentials
 from dbt.adapters.idivm.embedded import new_session
 from dbt.adapters.idivm.session import EmbeddedConnection
 from dbt_idivm.refresh.catalog.history import Commit, commits
+from dbt_idivm.refresh.catalog.relations import described
 from dbt_idivm.refresh.engine.commits import USER_METADATA
 from dbt_idivm.refresh.engine.engine import SPARK_DELTA
 from dbt_idivm.refresh.protocol import Rows
@@ -124,3 +125,51 @@ def test_commits_that_were_cleaned_up_are_left_to_sql(handle: EmbeddedConnection
     assert handle.history(table, 3) is None
     assert handle.history(table, 2) is not None
     assert [commit.version for commit in shown(handle, table, 3)] == [2, 1]
+
+
+COLUMNS = {
+    "each type": "a tinyint, b smallint, c int, d bigint, e float, f double, g decimal(20,3), h string, "
+                 "i boolean, j date, k timestamp, l timestamp_ntz, m binary",
+    "parts": "a array<int>, b map<string, array<bigint>>, c struct<x: int, y: struct<z: decimal(5,2)>>, d array<struct<s: string>>",
+    "comments and defaults": "a int comment 'the, [key]', b string default 'x=1' comment ''",
+    "names": "`A b` int, `c.d` string, `é` int, `SELECT` date",
+    "not null, generated": "a int not null, b int generated always as (a + 1)",
+    "a long name": "a struct<x: int, `y z`: int>, b int",
+    "texts with a length": "a char(3), b varchar(5)",
+    "a wide struct": f"a struct<{', '.join(f'f{n}: int' for n in range(30))}>",
+}
+ASKED = {"a long name", "texts with a length", "a wide struct"}  # by SQL
+
+
+@pytest.mark.parametrize("name", COLUMNS)
+@pytest.mark.parametrize("partitioned", [False, True])
+def test_the_log_says_what_describe_shows(handle: EmbeddedConnection, name: str, partitioned: bool) -> None:
+    end = "partitioned by (p)" if partitioned else ""
+    options = ("'delta.enableChangeDataFeed' = 'true', 'delta.feature.allowColumnDefaults' = 'supported', "
+               "'idivm.ids' = '5b5d', 'a,b' = '[x]', 'delta.columnMapping.mode' = 'name'")
+    table = execute(handle, f"columns_{[*COLUMNS].index(name)}_{partitioned}".lower(),
+                    f"create table {{t}} ({COLUMNS[name]}, p int) using delta {end} tblproperties ({options})")
+    statement = SPARK_DELTA.commands.describe(table)
+    found = handle.without_sql(statement)
+    assert (found is None) == (name in ASKED)
+    if found is not None:
+        cursor = handle.cursor()
+        cursor.execute(statement.sql)
+        shown = Rows(tuple(column[0] for column in cursor.description), tuple(cursor.fetchall()))
+        assert described(found, SPARK_DELTA) == described(shown, SPARK_DELTA)
+
+
+def test_what_is_no_delta_table_is_described_by_sql(handle: EmbeddedConnection) -> None:
+    execute(handle, "described", "create table {t} using delta as select 1 as a")
+    for made in ("create view {t} as select * from table_log.described", "create table {t} (a int) using parquet"):
+        table = execute(handle, f"other_{len(made)}", made)
+        assert handle.describe(table) is None
+    assert handle.describe(f"{SCHEMA}.missing") is None
+
+
+def test_a_changed_column_is_seen_at_once(handle: EmbeddedConnection) -> None:
+    table = execute(handle, "altered", "create table {t} (a int) using delta")
+    assert handle.describe(table) is not None
+    connection("UTC").execute(f"alter table {table} add columns (b date)")
+    found = handle.describe(table)
+    assert found is not None and [row[:2] for row in found.rows[:2]] == [("a", "int"), ("b", "date")]

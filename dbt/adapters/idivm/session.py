@@ -3,14 +3,14 @@
 from __future__ import annotations
 
 import datetime as dt
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from decimal import Decimal
 from typing import TYPE_CHECKING, Any
 
 from dbt.adapters.events.logging import AdapterLogger
 from dbt.adapters.spark.connections import SparkConnectionWrapper
 
-from dbt.adapters.idivm.table_log import COLUMNS, history
+from dbt.adapters.idivm.table_log import DESCRIPTION, HISTORY, Row, description, history
 from dbt.adapters.idivm.zones import in_zone, session_zone
 from dbt_idivm.refresh.protocol import Rows, Statement
 from dbt_idivm.relation_name import name_parts
@@ -48,20 +48,29 @@ class EmbeddedConnection(SparkConnectionWrapper):
         if statement.setting is not None:
             self.configure(*statement.setting)
             return Rows()
-        return None if statement.history is None else self.history(*statement.history)
+        if statement.history is not None:
+            return self.history(*statement.history)
+        return None if statement.described is None else self.describe(statement.described)
 
     def history(self, table: str, limit: int) -> Rows | None:
         """The newest commits of a table, as DESCRIBE HISTORY shows them; None where that has to be asked."""
+        return self._from_log(table, HISTORY, lambda schema, name: history(self.session, schema, name, limit))
+
+    def describe(self, table: str) -> Rows | None:
+        """The columns and properties of a table, as DESCRIBE TABLE EXTENDED shows them; None where that has to be asked."""
+        return self._from_log(table, DESCRIPTION, lambda schema, name: description(self.session, schema, name))
+
+    def _from_log(self, table: str, columns: tuple[str, ...], read: Callable[[str, str], list[Row] | None]) -> Rows | None:
         parts = name_parts(table)
         if len(parts) != 2 or "/" in parts[1]:
             return None
         try:
-            rows = history(self.session, *parts, limit)
+            rows = read(*parts)
         except Exception as error:
             # What is wrong with the table, SQL says better; and if nothing is, it answers.
             logger.debug(f"the log of {table} is not read directly: {error}")
             return None
-        return None if rows is None else Rows(COLUMNS, tuple(rows))
+        return None if rows is None else Rows(columns, tuple(rows))
 
     def cancel(self) -> None:
         self.session.sparkContext.cancelAllJobs()

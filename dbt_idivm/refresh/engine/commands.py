@@ -24,7 +24,8 @@ class Commands:
         return Statement(sql, "metadata", f"history of {table}", history=(table, limit))
 
     def describe(self, table: str) -> Statement:
-        return Statement(f"DESCRIBE TABLE EXTENDED {self._name(table)}", "metadata", f"columns of {table}")
+        return Statement(f"DESCRIBE TABLE EXTENDED {self._name(table)}", "metadata", f"columns of {table}",
+                         described=table)
 
     def describe_as_json(self, relation: str) -> Statement:
         return Statement(f"DESCRIBE TABLE EXTENDED {self._name(relation)} AS JSON", "metadata", f"settings of {relation}")
