@@ -128,9 +128,10 @@ def test_commits_that_were_cleaned_up_are_left_to_sql(handle: EmbeddedConnection
 
 
 COLUMNS = {
-    "each type": "a tinyint, b smallint, c int, d bigint, e float, f double, g decimal(20,3), h string, "
-                 "i boolean, j date, k timestamp, l timestamp_ntz, m binary",
-    "parts": "a array<int>, b map<string, array<bigint>>, c struct<x: int, y: struct<z: decimal(5,2)>>, d array<struct<s: string>>",
+    "each type": "a tinyint, b smallint, c int, d bigint, e float, f double, g decimal(20,3), "
+                 "h string, i boolean, j date, k timestamp, l timestamp_ntz, m binary",
+    "parts": "a array<int>, b map<string, array<bigint>>, "
+             "c struct<x: int, y: struct<z: decimal(5,2)>>, d array<struct<s: string>>",
     "comments and defaults": "a int comment 'the, [key]', b string default 'x=1' comment ''",
     "names": "`A b` int, `c.d` string, `é` int, `SELECT` date",
     "not null, generated": "a int not null, b int generated always as (a + 1)",
