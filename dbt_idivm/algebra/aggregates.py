@@ -23,6 +23,7 @@ _COUNTS = frozenset({"regr_count", "approx_count_distinct"})
 _DOUBLES = frozenset({"corr", "covar_pop", "covar_samp", "regr_intercept", "regr_r2", "regr_slope", "regr_sxx", "regr_sxy",
                       "regr_syy"})
 _SIZES = frozenset({"cardinality", "array_size"})
+BY = (exp.ArgMax, exp.ArgMin)  # max_by(x, y), min_by(x, y)
 _COLLECTING = (exp.ArrayAgg, exp.ArrayUniqueAgg)
 
 
@@ -54,8 +55,11 @@ def whole(function: exp.Expr) -> exp.Expr:
 
 
 def is_settled(function: exp.Expr) -> bool:
-    """Whether a function of which the result depends on the order of rows is part of an aggregate of which it does not."""
+    """Whether a function of which the result depends on the order of rows is part of an aggregate of which it does not. max_by
+    and min_by may be: where no two rows of a group have the same y."""
     around = whole(function)
+    if isinstance(function, BY):
+        return function.args.get("count") is None
     if isinstance(around, exp.WithinGroup) and name_of(function) in LISTS:
         keys = around.expression.expressions
         return [each.this for each in keys] == [value_of(function)]
@@ -94,6 +98,8 @@ def type_of_aggregate(node: exp.Expr, below: Mapping[str, exp.DataType]) -> exp.
             return exp.DataType.build("int")
         kind = _type_of_value(function, below)
         return None if kind is None else exp.DataType(this=Type.ARRAY, expressions=[kind.copy()], nested=True)
+    if isinstance(function, BY):
+        return _type_of_value(function, below)
     name = name_of(function)
     if name in LISTS:
         kind = _type_of_value(function, below)

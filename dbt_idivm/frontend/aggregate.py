@@ -218,7 +218,7 @@ class Grouping:
         function = cast(exp.AggFunc, function_of(whole))
         if self._is_nested(whole, function, raw):
             return Call.of("", "count")
-        what = unsettled(whole, self.rows)
+        what = unsettled(whole, self.rows, frozenset(() if self.sets is not None else self.groups.values()))
         if what is not None and not self.lowering.catalog.has_untyped_functions:
             self._report(207, raw, function=what)
         call = Call("", whole)

@@ -13,7 +13,7 @@ from typing import cast
 
 from sqlglot import exp
 
-from dbt_idivm.algebra.aggregates import function_of, name_of, value_of
+from dbt_idivm.algebra.aggregates import BY, function_of, name_of, value_of
 from dbt_idivm.frontend import functions
 from dbt_idivm.frontend.resolve import own_nodes
 
@@ -47,13 +47,15 @@ def _write_windows(query: exp.Select) -> None:
 
 def _unfiltered(node: exp.Filter) -> exp.Expr:
     """The aggregate over the rows for which the condition is true: aggregates leave out rows in which their first argument, or
-    what they order by, is NULL, and CASE evaluates its value only where its condition is true, as FILTER does."""
+    what they or max_by order by, is NULL, and CASE evaluates its value only where its condition is true, as FILTER does."""
     call, condition = node.this, node.expression.this
     values = [each.this for each in call.expression.expressions] if isinstance(call, exp.WithinGroup) else []
     function = function_of(call)
     assert function is not None
     if name_of(function) not in functions.OF_ORDER:
         values.append(value_of(function))
+    if isinstance(function, BY):
+        values.append(function.expression)
     for value in values:
         value.replace(_where(condition, exp.Literal.number(1) if isinstance(value, exp.Star) else value))
     return cast(exp.Expr, call)

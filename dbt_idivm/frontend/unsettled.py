@@ -1,8 +1,8 @@
-"""Lists and sets of a group whose value depends on the order of its rows.
+"""Lists and sets of a group, and values by an order, which depend on the order of its rows.
 
 A sorted list has one value only if its equal elements are identical: of 0.0 and -0.0 that of the first row comes first, and it is
 the one that collect_set keeps. COLLECT_SET compares arrays and structs in the form in which Spark happens to have them, so that a
-value of another task may be another element.
+value of another task may be another element. max_by and min_by take the first row of those with the greatest or least y.
 """
 
 from __future__ import annotations
@@ -10,6 +10,7 @@ from __future__ import annotations
 from sqlglot import exp
 
 from dbt_idivm.algebra.aggregates import (
+    BY,
     LISTS,
     equal_is_identical,
     function_of,
@@ -20,22 +21,39 @@ from dbt_idivm.algebra.aggregates import (
     value_of,
 )
 from dbt_idivm.algebra.expressions import DIALECT, as_written
-from dbt_idivm.algebra.inference import certain_type_of_parts
+from dbt_idivm.algebra.inference import certain_type_of_parts, determined_by
 from dbt_idivm.algebra.operator import Operator
 from dbt_idivm.algebra.types import Type, infer_type
+from dbt_idivm.passes.annotate import facts_of
+from dbt_idivm.passes.infer_ids import infer_ids
 
+_TIES = "of rows that have the same y, if y and the groups are no key (max(struct(y, id, x)).x breaks the ties),"
 _UNCERTAIN = "of a type that the planner is not certain of (CAST what it collects),"
 
 
-def unsettled(aggregate: exp.Expr, rows: Operator) -> str | None:
-    """What depends on the order of rows: the aggregate over attributes of `rows`, with the reason; None if it does not."""
+def unsettled(aggregate: exp.Expr, rows: Operator, groups: frozenset[str]) -> str | None:
+    """What depends on the order of rows: the aggregate over attributes of `rows`, with the reason; None if it does not. `groups`:
+    the attributes among the expressions of GROUP BY."""
     function = function_of(aggregate)
+    if isinstance(function, BY):
+        return None if _has_one_row_by(function.expression, rows, groups) else f"{as_written(aggregate)} {_TIES}"
     if function is None or not (name_of(function) in LISTS or is_collection(function)):
         return None
     if not is_settled(function):
         return as_written(aggregate)
     why = _why(function, rows, ordered=name_of(function) in LISTS or is_sorting(aggregate))
     return None if why is None else f"{as_written(aggregate)} {why}"
+
+
+# Wrong without it: of (1, 'a', 7) and (2, 'b', 7) max_by(text, number) is the text of the row that Spark happens to read first.
+def _has_one_row_by(order: exp.Expr, rows: Operator, groups: frozenset[str]) -> bool:
+    """Whether no two rows of a group have the same value of a column, but NULL; the column may be that of filtered rows."""
+    if isinstance(order, exp.Case) and len(order.args["ifs"]) == 1 and not order.this and not order.args.get("default"):
+        order = order.args["ifs"][0].args["true"]
+    if not isinstance(order, exp.Column):
+        return False
+    facts = facts_of(infer_ids(rows))
+    return facts.unique and determined_by(groups | {order.name}, facts.dependencies) >= {*facts.ids}
 
 
 def _why(function: exp.AggFunc, rows: Operator, *, ordered: bool) -> str | None:

@@ -411,6 +411,13 @@ MISREADINGS = {
     "the sign of a zero in an array": build(
         "t(k int, x double; k)", "SELECT k, array(x) AS a FROM t",
         {"t": [(1, "0.0"), (2, "-0.0")]}, {"t": [(1, "-0.0"), (2, "0.0")]}, {"t": [(1, "1.0")]}),
+    **{f"max_by: {sql}": build(
+        "t(k int, g int, v string, y int; k)", f"SELECT g, {sql} AS x FROM t GROUP BY g",
+        {"t": [(1, 1, "a", 5), (2, 1, "b", 7), (3, 2, None, 1)]},
+        {"t": [(1, 1, "a", 9), (2, 1, "b", 7), (3, 1, None, 1), (4, 2, "c", None)]},
+        {"t": [(2, 1, "b", 7), (5, 1, None, 10), (4, 2, "c", None), (6, 1, "d", 0)]}, {"t": []})
+       for sql in ("max_by(v, k)", "min_by(y, k)", "max_by(v, k) FILTER (WHERE y > 5)", "max_by(10 / y, k) FILTER (WHERE y <> 0)",
+                   "max_by(struct(v, y), k).v")},
     "zeros: decimals times floats are floats": build(
         "t(k int, p decimal(10,2), d double; k)",
         "SELECT p % 2 AS g, sum(p * d) AS s, max(p * d) AS m, min(d - p) AS n FROM t GROUP BY p % 2",
