@@ -9,10 +9,11 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
-from math import isfinite
+from math import isfinite, sqrt
 from statistics import median
 from typing import Any
 
+from dbt_idivm.cost.choice import REBUILD
 from dbt_idivm.cost.measure import SAFE, Measure, Prices, bounded
 
 VERSION = 1
@@ -36,9 +37,13 @@ class Experience:
         return measure.seconds(self.prices) * self.correction(view, way)
 
     def correction(self, view: str, way: str) -> float:
-        """By what this view and way differ from what the prices say."""
-        found = self.ratios.get(view, {}).get(way)
-        return median(found) if found else 1.0
+        """By what this view and way differ from what the prices say. A way that was not tried has the root of what the view's
+        other ways have: else each of them is tried in turn where the first was much slower than a rebuild."""
+        known = self.ratios.get(view, {})
+        if way in known:
+            return median(known[way])
+        tried = [median(each) for name, each in known.items() if name != REBUILD]
+        return sqrt(median(tried)) if tried and way != REBUILD else 1.0
 
     def learned(self, view: str, way: str, measure: Measure, seconds: float) -> Experience:
         """With one more duration."""

@@ -40,6 +40,7 @@ from dbt_idivm.refresh.upkeep.auxiliary_tables import drop_obsolete
 from dbt_idivm.script.plan import Cache
 
 _LINES = 4  # of an engine's message
+_TELLING = 10.0  # seconds
 _TOO_OLD = ("DELTA_UNSUPPORTED_TIME_TRAVEL_BEYOND_DELETED_FILE_RETENTION_DURATION",)
 _CONCURRENT = ("DELTA_CONCURRENT_*", "DELTA_METADATA_CHANGED", "DELTA_PROTOCOL_CHANGED")
 
@@ -133,15 +134,17 @@ def _accounted(invocation: Invocation, view: str, choice: Choice | None, done: O
 
 
 def _rebuild(seen: Observed, work: Work, reason: Finding, choice: Choice | None = None) -> Steps[Outcome]:
-    """`choice`: by which it is rebuilt; without one the duration of its writes is what is learned."""
+    """`choice`: by which it is rebuilt; without one the duration of its writes is what is learned, if it is not mostly that of an
+    engine that has just started, and compiles and loads what it needs: a view is often built first of all."""
     job, planned = work.job, work.planned
     if not planned.sizes:
         planned = (yield from observe_sizes(replace(seen, work=work))).work.planned
     planned = replace(planned, fingerprint={**planned.fingerprint, LAYOUT: job.config.layout})
     before = job.client.writing
     done = yield from build(replace(work, planned=planned), None if job.request.existing is None else reason)
+    seconds = job.client.writing - before
     if choice is None and (measure := build_measure(planned, done.rows_inserted)) is not None:
-        job.client.invocation.learn(planned.table, REBUILD, measure, job.client.writing - before)
+        job.client.invocation.learn(planned.table, REBUILD, measure if seconds >= _TELLING else None, seconds)
     return done
 
 

@@ -66,6 +66,16 @@ def test_corrections_of_what_is_not_used_fade() -> None:
     assert found.correction("main.other", "id") == 1
 
 
+def test_ways_that_were_not_tried_share_half_of_a_correction() -> None:
+    """Else a view tries one way after the other, each slower than its rebuild."""
+    found = Experience().learned("main.v", "tuple", MERGE, 9 * MERGE.seconds(SAFE))
+    tried = found.correction("main.v", "tuple")
+    assert found.correction("main.v", "id") == pytest.approx(tried ** 0.5)
+    assert tried > 4
+    assert found.correction("main.v", "rebuild") == found.correction("main.w", "id") == 1
+    assert found.learned("main.v", "id", MERGE, MERGE.seconds(found.prices)).correction("main.v", "id") < 1.2
+
+
 @pytest.mark.parametrize("seconds", [0.0, -1.0, float("nan"), float("inf"), -float("inf")])
 def test_what_is_no_duration_is_ignored(seconds: float) -> None:
     assert Experience().learned("main.v", "id", MERGE, seconds) == Experience()

@@ -405,8 +405,8 @@ def test_many_changes_of_a_large_view_rebuild_it(engine: FakeEngine) -> None:
 
 
 def test_what_is_only_seen_in_the_net_diff_is_chosen_after_it(engine: FakeEngine) -> None:
-    """An overwritten input does not say how little of it changed: it is looked at where the view takes longer to write."""
-    engine.written = 200_000_000
+    """An overwritten input does not say how little of it changed: it is looked at where the view takes much longer to write."""
+    engine.written = 2_000_000_000
     built(grown(engine, "200000000"))
     engine.tables["main.o"].commit("WRITE", {"numOutputRows": "200000005"}, parameters={"mode": "Overwrite"})
     engine.reads["net diff"] = tuple((number, 1, 2, 1) for number in range(1001))

@@ -122,12 +122,25 @@ class Costs:
         invocation, size = self.seen.work.job.client.invocation, self.seen.work.planned.sizes.get(move.table, Size(0, 0))
         if invocation.knows(net_diffs.question(move)) or move.feed_rows == 0:
             return Measure()
-        unsaid = move.feed_rows is None  # then it shows the whole table twice
-        read = Measure(queries=1, nodes=6, tuples=2 * size.rows if unsaid else float(move.feed_rows or 0),
-                       bytes_read=2 * size.bytes if unsaid else 0)
+        rows = self._rows_of_feed(move)
+        read = Measure(queries=1, nodes=6, tuples=rows, bytes_read=2 * size.bytes if move.feed_rows is None else 0)
+        if rows > INLINE_ROWS:
+            read += Measure(bytes_written=rows * self._width(move.table))
         if not self.counts[move.table].inserted or self.seen.work.job.config.verify == "none":
             return read
-        return read + total(self._key_query(found, key) for found, key in self._untrusted if found.table == move.table)
+        again = read if rows > INLINE_ROWS else Measure()
+        return read + total(again + self._key_query(found, key) for found, key in self._untrusted if found.table == move.table)
+
+    def _rows_of_feed(self, move: Move) -> float:
+        """The rows of a change feed, of which the net diff is the GROUP BY of all columns: they are shuffled, which writes them
+        once. If they are too many to be fetched, the query that looks new keys up does so again. A rewritten table is in it
+        twice."""
+        size = self.seen.work.planned.sizes.get(move.table, Size(0, 0))
+        return 2.0 * size.rows if move.feed_rows is None else float(move.feed_rows)
+
+    def _width(self, table: str) -> float:
+        """Bytes of what is read of a row."""
+        return max(width(scan.types.values()) for scan in self.plan.scans if scan.table == table)
 
     @property
     def unverified(self) -> Mapping[str, Consumed] | None:

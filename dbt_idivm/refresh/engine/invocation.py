@@ -46,11 +46,11 @@ class Invocation:
         """A clock for durations; tests put another one here."""
         return time.monotonic()
 
-    def learn(self, view: str, way: str, measure: Measure, seconds: float) -> None:
-        """A refresh of `view` by `way` took so long."""
+    def learn(self, view: str, way: str, measure: Measure | None, seconds: float) -> None:
+        """A refresh of `view` by `way` took so long; without a measure that tells nothing of the next one."""
         with self._guard:
             self.warm_up -= 1
-            if self.warm_up < 0:
+            if self.warm_up < 0 and measure is not None:
                 self.experience = self.experience.learned(view, way, measure, seconds)
                 self.has_learned = True
 
