@@ -17,6 +17,7 @@ from dbt_idivm.algebra.types import infer_type, is_numeric, is_text
 from dbt_idivm.errors import finding
 from dbt_idivm.frontend.aggregate import is_aggregated
 from dbt_idivm.frontend.env import Env
+from dbt_idivm.frontend.folded import may_be_folded
 from dbt_idivm.frontend.generators import is_generating
 from dbt_idivm.frontend.resolve import Resolver, bare, is_existence, is_limited
 from dbt_idivm.frontend.scope import Scope
@@ -25,6 +26,7 @@ from dbt_idivm.frontend.window import is_windowed
 if TYPE_CHECKING:
     from dbt_idivm.frontend.query import Lowering
 
+_FOLDED = "NOT IN of a value that may be a constant NULL, which Spark evaluates differently without ANSI mode (use NOT EXISTS)"
 Pair = tuple[exp.Expr, exp.Expr]  # an outer value and the inner one that equals it
 
 
@@ -116,9 +118,11 @@ def rows_of(lowering: Lowering, test: Existence, env: Env) -> tuple[Operator, li
     return root, conditions, [item.expression for item in selected]
 
 
-def members(lowering: Lowering, test: Existence, env: Env, scope: Scope, columns: list[exp.Expr],
-            types: dict[str, exp.DataType]) -> list[Pair] | None:
-    """The tested values of an IN, each with the column of the subquery that it has to equal; None if their numbers differ."""
+def members(lowering: Lowering, test: Existence, env: Env, scope: Scope, columns: list[exp.Expr], root: Operator,
+            inner: Operator) -> list[Pair] | None:
+    """The tested values of an IN, over `root`, each with the column of the subquery `inner` that it has to equal; None if their
+    numbers differ."""
+    types = {**root.types, **inner.types}
     left = test.node.this
     lowering.refuse_aggregates(left, env, "WHERE")
     raw = left.expressions if isinstance(left, exp.Tuple) else [left]
@@ -136,6 +140,8 @@ def members(lowering: Lowering, test: Existence, env: Env, scope: Scope, columns
         if unknown or not _is_comparable(one, other):
             what = f"IN that compares {one.sql('spark').lower()} with {other.sql('spark').lower()} (CAST one of them)"
             lowering.findings.append(finding(208, place, what=what))
+        elif test.anti and may_be_folded(value, root):
+            lowering.findings.append(finding(208, place, what=_FOLDED))
     return [(value, bare(item)) for value, item in zip(values, columns, strict=True)]
 
 

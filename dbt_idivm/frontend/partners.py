@@ -79,7 +79,7 @@ def _counted(lowering: Lowering, test: Existence, env: Env, scope: Scope, root: 
     nullable: list[tuple[bool, bool]] = []
     more: list[exp.Expr] = []
     if isinstance(test.node, exp.In):
-        found = members(lowering, test, env, scope, columns, {**root.types, **rows.types})
+        found = members(lowering, test, env, scope, columns, root, rows)
         nullable = [(may_be_null(one, root.nullable), may_be_null(other, rows.nullable)) for one, other in found or ()]
         if pairs is None or found is None:
             pairs = None

@@ -85,7 +85,7 @@ def tested(lowering: Lowering, test: Existence, env: Env, root: Operator, scope:
     """root ⋉ or ▷ the subquery of one test."""
     inner, conditions, columns = rows_of(lowering, test, env.below(scope))
     if isinstance(test.node, exp.In):
-        pairs = members(lowering, test, env, scope, columns, {**root.types, **inner.types})
+        pairs = members(lowering, test, env, scope, columns, root, inner)
         conditions += [] if pairs is None else [membership(pairs, anti=test.anti)]
     condition = conjunction(conditions) or cast(exp.Expr, exp.true())
     place = env.text.place(test.node)

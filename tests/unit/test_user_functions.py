@@ -17,6 +17,7 @@ from dbt_idivm.operators.scan import Attribute
 from dbt_idivm.refresh.catalog.user_functions import described
 from dbt_idivm.refresh.checks.user_functions import usable
 from dbt_idivm.refresh.decide.config import model_config
+from dbt_idivm.refresh.engine.invocation import Invocation
 from dbt_idivm.refresh.protocol import EngineError, ModelRequest
 from tests.unit.fake_engine import FakeEngine, model
 
@@ -159,6 +160,9 @@ def test_a_function_is_known_again_by_its_definition() -> None:
     first = described("main.f", sql_function())
     assert described("main.f", sql_function(createTime="2", comment="other")).digest == first.digest
     assert described("main.f", sql_function("x + 2")).digest != first.digest
+    committed = tuple(line.replace("{", '{"sqlConfig.spark.databricks.delta.lastCommitVersionInSession": "7", ', 1)
+                      for line in sql_function())
+    assert described("main.f", committed).digest == first.digest, "a setting that Delta changes itself"
     another_session = tuple(line.replace("3859/0x00007fd34917c000", "17/0x0") for line in OPAQUE)
     assert described("py", OPAQUE).digest == described("py", another_session).digest
     assert described("py", OPAQUE).digest != described("py", ("Function: py", "Class: com.example.Udf")).digest
@@ -208,6 +212,19 @@ def test_another_body_rebuilds_the_view_though_no_input_changed(engine: FakeEngi
     change(engine)
     engine.functions["main.f"] = sql_function("x + 3")
     outcome = engine.drive(using("main.f"))
+    assert outcome.mode == "full" and "IDIVM-402" in str(outcome.reason)
+
+
+def test_a_body_that_changes_between_two_models_of_a_run(engine: FakeEngine) -> None:
+    """Hooks of the second model create the function again."""
+    first, second = using("main.f"), replace(using("main.f"), identifier="w")
+    for each in (first, second):
+        engine.drive(each)
+    change(engine)
+    run = Invocation()
+    assert engine.drive(first, run).mode == "incremental"
+    engine.functions["main.f"] = sql_function("x + 2")
+    outcome = engine.drive(second, run)
     assert outcome.mode == "full" and "IDIVM-402" in str(outcome.reason)
 
 

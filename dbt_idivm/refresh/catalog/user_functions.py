@@ -15,6 +15,7 @@ _SPARKS = "org.apache.spark.sql.catalyst.expressions."
 _MADE_UP = "$$Lambda"  # begins the part of a class's name that differs from session to session
 # What does not change the value of a call.
 _ASIDE = frozenset({f"{_SQL}comment", f"{_SQL}createTime"})
+_OF_DELTA = "sqlConfig.spark.databricks.delta."  # some of these settings change with each commit
 
 
 @dataclass(frozen=True)
@@ -42,11 +43,8 @@ class DescribedFunction:
 
 
 def describe_function(client: Client, name: str) -> Steps[DescribedFunction]:
-    """The function that a call by this name means, asked for once in an invocation."""
-    return client.once(("user function", name), lambda: _describe(client, name))
-
-
-def _describe(client: Client, name: str) -> Steps[DescribedFunction]:
+    """The function that a call by this name means now. It may be another one for the next model of an invocation, whose hooks
+    or whose session create it."""
     try:
         rows = yield from client.ask(client.commands.describe_function(name))
     except EngineFailure as failure:
@@ -73,5 +71,5 @@ def described(name: str, lines: Iterable[str]) -> DescribedFunction:
                                definition[f"{_SQL}deterministic"] == "true")
     except (ValueError, KeyError, TypeError, AttributeError):
         return DescribedFunction(name, "", problem="DESCRIBE FUNCTION EXTENDED shows its definition in a form that is not known")
-    known = {key: value for key, value in definition.items() if key not in _ASIDE}
+    known = {key: value for key, value in definition.items() if key not in _ASIDE and not key.startswith(_OF_DELTA)}
     return DescribedFunction(name, digest(full, known), function)

@@ -126,7 +126,7 @@ def _type_of_call(client: Client, name: str, rows: Relation, call: exp.Expr) -> 
         subquery(one_row.copy(), "o"), on=exp.Is(this=operand(whole), expression=exp.null()))
     question = client.commands.describe_query(client.dialect.sql(query), f"a join on {name}")
     try:
-        found = yield from client.once(("user call", question.sql), lambda: client.ask(question))
+        found = yield from client.ask(question)
     except EngineFailure as failure:
         problem = f"Spark does not take it for a deterministic function of one row: {failure.first_line}"
         raise IdivmError(finding(234, function=name, problem=problem)) from failure
