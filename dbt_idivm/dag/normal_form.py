@@ -1,0 +1,212 @@
+"""Operator trees → normal forms: views that read the same rows have one form, however they are spelled.
+
+    SELECT o.id, o.price * 2 AS p FROM orders AS o, customers AS c WHERE c.region = 'EU' AND o.cid = c.cid
+    WITH eu AS (SELECT * FROM customers WHERE 'EU' = region) SELECT x.id FROM eu JOIN orders AS x USING (cid)
+
+Joins, selections and projections are flattened into one block; what a projection computes is put in place of its name where it is
+read, and is no part of the form (Mistry et al. 2001, §4.2, who unify the DAG of the views in the same way). An operator of any
+other kind is a form of its own over the forms of its inputs, and a source of the block around it.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Mapping
+from dataclasses import dataclass
+
+from sqlglot import exp
+
+from dbt_idivm.algebra.expressions import attributes, column, conjuncts, substitute
+from dbt_idivm.algebra.operator import Operator
+from dbt_idivm.algebra.raising import may_raise
+from dbt_idivm.dag.block import block_of
+from dbt_idivm.dag.expression_text import expression_text
+from dbt_idivm.dag.forms import Form, Grouping, Other, Table, Types, of, renamed
+from dbt_idivm.operators import Aggregate, Join, OneRow, OuterJoin, Project, Scan, Select, SemiAntiJoin, UnionAll, Unnest, Window
+from dbt_idivm.passes.canonical import canonical
+from dbt_idivm.passes.inner_joins import to_inner_joins
+
+Definitions = Mapping[str, exp.Expr]  # attribute of an operator → what it is over the columns of a form
+
+
+@dataclass(frozen=True)
+class Normal:
+    """An operator's form, and what its attributes are over the columns of the form."""
+
+    form: Form
+    names: Definitions
+
+
+def normal_form(root: Operator) -> Normal:
+    """Of a view as the front end makes it, before IDs are inferred."""
+    return _normal(to_inner_joins(root))
+
+
+def _normal(node: Operator) -> Normal:
+    flat = _flattened(node)
+    form, names = block_of(flat.sources, flat.conditions)
+    return Normal(form, {name: renamed(each, names) for name, each in flat.names.items()})
+
+
+@dataclass(frozen=True)
+class _Flat:
+    """Sources, and conditions over `<number of the source>.<column>`."""
+
+    sources: tuple[Form, ...]
+    conditions: tuple[exp.Expr, ...]
+    names: Definitions
+
+
+def _flattened(node: Operator) -> _Flat:
+    if isinstance(node, Join):
+        left, right = (_flattened(each) for each in node.inputs)
+        right = _shifted(right, len(left.sources))
+        return _tested(_Flat((*left.sources, *right.sources), (*left.conditions, *right.conditions),
+                             {**left.names, **right.names}), node.condition)
+    if isinstance(node, Select):
+        return _tested(_flattened(node.child), node.condition)
+    if isinstance(node, Project):
+        below = _flattened(node.child)
+        return _Flat(below.sources, below.conditions, {name: substitute(each, below.names) for name, each in node.definitions})
+    if isinstance(node, OneRow):  # the unit of joins: it is no source
+        return _Flat((), (), {})
+    found = _source(node)
+    return _Flat((found.form,), (), {name: _prefixed(each, 0) for name, each in found.names.items()})
+
+
+def _shifted(flat: _Flat, by: int) -> _Flat:
+    names = {of(number, name): of(number + by, name) for number, each in enumerate(flat.sources) for name in each.types}
+    return _Flat(flat.sources, tuple(renamed(each, names) for each in flat.conditions),
+                 {name: renamed(each, names) for name, each in flat.names.items()})
+
+
+def _tested(flat: _Flat, condition: exp.Expr) -> _Flat:
+    parts = tuple(substitute(each, flat.names) for each in conjuncts(condition.unnest()))
+    return _Flat(flat.sources, (*flat.conditions, *parts), flat.names)
+
+
+def _prefixed(expression: exp.Expr, number: int) -> exp.Expr:
+    return renamed(expression, {name: of(number, name) for name in attributes(expression)})
+
+
+def _source(node: Operator) -> Normal:
+    """An operator that no block is flattened over."""
+    if isinstance(node, Scan):
+        table = Table(node.table, node)
+        return Normal(table, {attribute: column(name) for name, attribute in table.names.items()})
+    if isinstance(node, Aggregate):
+        return _grouping(node)
+    return _MAKERS.get(type(node), _as_it_is)(node, tuple(_normal(each) for each in node.inputs))
+
+
+def _text(expression: exp.Expr) -> str:
+    return expression_text(expression, {name: name for name in attributes(expression)}, ordered=True)
+
+
+def _grouping(node: Aggregate) -> Normal:
+    below = _normal(node.child)
+    groups = {name: below.names[name] for name in node.groups}
+    calls = {call.name: substitute(call.value, below.names) for call in node.calls}
+    columns, parts = {}, []
+    for letter, wanted in (("g", groups), ("c", calls)):
+        texts = {name: _text(each) for name, each in wanted.items()}
+        ordered = sorted(set(texts.values()))
+        columns.update({name: f"{letter}{ordered.index(text)}" for name, text in texts.items()})
+        parts.append(", ".join(ordered))
+    known = {columns[name]: each for name, each in (groups | calls).items()}
+    certain = node.certain_types
+    form = Grouping(f"γ[{'; '.join(parts)}]({below.form.text})", below.form, _in_order(known, "g"), _in_order(known, "c"),
+                    {columns[name]: node.types[name] for name in node.columns},
+                    {columns[name]: certain[name] for name in node.columns if name in certain})
+    return Normal(form, {name: column(columns[name]) for name in node.columns})
+
+
+def _in_order(known: Definitions, letter: str) -> tuple[exp.Expr, ...]:
+    return tuple(known[name] for name in sorted((each for each in known if each[0] == letter), key=lambda each: int(each[1:])))
+
+
+# --- other operators: what they are besides their inputs, and what their attributes are called ---
+
+def _other(node: Operator, inputs: tuple[Normal, ...], content: Iterable[str], passed: Definitions,
+           own: Mapping[str, str], reads: Iterable[exp.Expr]) -> Normal:
+    """`own`: attribute → column of the form, which is part of its text; `passed`: what other attributes are; `reads`: expressions
+    over the inputs' columns, by their numbers, that decide which rows there are and what the own columns are."""
+    parts = "; ".join([*content, ", ".join(sorted(set(own.values())))])
+    forms = tuple(each.form for each in inputs)
+    text = f"{type(node).__name__}[{parts}]({', '.join(each.text for each in forms)})"
+    read = {name for each in reads for name in attributes(each)}
+    below = tuple(frozenset(name for name in each.types if of(number, name) in read) for number, each in enumerate(forms))
+    form = Other(text, node, forms, tuple(each.names for each in inputs), own, below)
+    return Normal(form, {**passed, **{name: column(each) for name, each in own.items()}})
+
+
+def _conditions(condition: exp.Expr, names: Definitions, types: Types) -> list[str]:
+    """The AND-ed parts. They keep their order if one may fail for rows that another is false for."""
+    texts = [_text(substitute(each, names)) for each in conjuncts(condition.unnest())]
+    return texts if may_raise(condition, types) else sorted(set(texts))
+
+
+def _below(inputs: tuple[Normal, ...]) -> Definitions:
+    return {name: _prefixed(each, number) for number, side in enumerate(inputs) for name, each in side.names.items()}
+
+
+# A value that is computed below a padded side is NULL in padded rows, coalesce(y, 0) too: it is a column of its own.
+def _outer_join(node: OuterJoin, inputs: tuple[Normal, ...]) -> Normal:
+    names = _below(inputs)
+    padded = {name for side in node.padded for name in node.inputs[side].columns}
+    own = {name: f"{side}:{_text(names[name])}" for side in node.padded for name in node.inputs[side].columns
+           if not isinstance(names[name], exp.Column)}
+    own.update({name: f"m{number}" for number, name in enumerate(node.marks if node.marked else ())})
+    types = {**node.left.types, **node.right.types}
+    content = ["full" if node.full else "left", *_conditions(node.condition, names, types)]
+    passed = {name: each for name, each in names.items() if name not in own}
+    reads = [substitute(node.condition, names), *(names[name] for name in own if name in padded)]
+    return _other(node, inputs, content, passed, own, reads)
+
+
+def _semijoin(node: SemiAntiJoin, inputs: tuple[Normal, ...]) -> Normal:
+    names = _below(inputs)
+    types = {**node.left.types, **node.right.types}
+    content = ["anti" if node.anti else "semi", *_conditions(node.condition, names, types)]
+    return _other(node, inputs, content, {name: names[name] for name in node.left.columns}, {},
+                  [substitute(node.condition, names)])
+
+
+def _union(node: UnionAll, inputs: tuple[Normal, ...]) -> Normal:
+    names = _below(inputs)
+    null = exp.null()
+    below = {output: [names[name] if (name := sources[place]) is not None else null for sources in node.sources]
+             for place, output in enumerate(node.outputs)}
+    own = {output: f"({', '.join(map(_text, each))})" for output, each in below.items()}
+    return _other(node, inputs, [], {}, {**own, node.branch: "branch"}, [each for values in below.values() for each in values])
+
+
+def _window(node: Window, inputs: tuple[Normal, ...]) -> Normal:
+    names = _below(inputs)
+    own, reads = {}, [names[name] for name in node.partition]
+    for call in node.calls:
+        parts = [substitute(each, names) for each in call.expressions]
+        frame = _text(call.frame) if call.frame is not None else ""
+        own[call.name] = f"{', '.join(map(_text, parts))}, {frame}: {call.kind.sql('spark')}"
+        reads += parts
+    partition = sorted({_text(names[name]) for name in node.partition})
+    return _other(node, inputs, [", ".join(partition)], {name: names[name] for name in node.child.columns}, own, reads)
+
+
+def _unnest(node: Unnest, inputs: tuple[Normal, ...]) -> Normal:
+    names = _below(inputs)
+    collection = substitute(node.collection, names)
+    own = {node.place: "place", **{name: f"e{number}" for number, name in enumerate(node.elements)}}
+    content = ["outer" if node.outer else "inner", _text(collection)]
+    return _other(node, inputs, content, {name: names[name] for name in node.child.columns}, own, [collection])
+
+
+def _as_it_is(node: Operator, inputs: tuple[Normal, ...]) -> Normal:
+    """An operator of which nothing is known: it equals those whose trees are equal but for names."""
+    known = canonical(node)
+    numbers = {name: f"#{number}" for number, name in enumerate(known.attributes)}
+    return _other(node, inputs, [known.text], {}, {name: numbers[name] for name in node.columns},
+                  list(_below(inputs).values()))
+
+
+_MAKERS: Mapping[type[Operator], Callable[..., Normal]] = {
+    OuterJoin: _outer_join, SemiAntiJoin: _semijoin, UnionAll: _union, Window: _window, Unnest: _unnest}

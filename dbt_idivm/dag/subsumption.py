@@ -1,0 +1,179 @@
+"""Derivations of a form from another of the same inputs: σ of a block with fewer conditions, γ of a finer γ.
+
+    σ x < 5 (R)               from  σ x < 10 (R)
+    γ region; sum(price)      from  γ region, city; sum(price)
+
+Mistry et al. 2001, §4.2.1, call them subsumption derivations.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
+from decimal import Decimal
+
+from sqlglot import exp
+
+from dbt_idivm.algebra.expressions import attributes
+from dbt_idivm.algebra.inference import certain_type
+from dbt_idivm.algebra.types import has_exact_order, is_integral, is_summable
+from dbt_idivm.dag.expression_text import expression_text
+from dbt_idivm.dag.forms import Block, Grouping, Test, Types
+
+_DATE = re.compile(r"\d{4}-\d\d-\d\d\Z")
+_EXACT_NUMBER = 1_000_000  # up to here a comparison in any numeric type tells integers apart
+Value = tuple[str, Decimal | str]
+
+
+# --- blocks ---
+
+def is_selection(narrow: Block, wide: Block) -> bool:
+    """Whether `narrow` is a selection of `wide`, a block of the same sources: each condition of `wide` follows from its own.
+
+    None of `wide` may fail: it would, for rows that the other conditions of `narrow` remove.
+    """
+    if len(narrow.tests) + sum(map(len, narrow.classes)) < len(wide.tests) + sum(map(len, wide.classes)):
+        return False
+    if any(test.last for test in wide.tests) or not all(_is_inside(each, narrow.classes) for each in wide.classes):
+        return False
+    known = {_text(test) for test in narrow.tests}
+    names = _names(narrow)
+    return all(_text(test, names) in known or any(_implies(each, test, names, narrow.types) for each in narrow.tests)
+               for test in wide.tests)
+
+
+def difference(narrow: Block, wide: Block) -> tuple[list[tuple[str, ...]], list[Test]]:
+    """The classes and the tests of `narrow` that `wide` lacks."""
+    names = _names(narrow)
+    known = {_text(test, names) for test in wide.tests}
+    return [each for each in narrow.classes if not _is_inside(each, wide.classes)], \
+        [test for test in narrow.tests if _text(test) not in known]
+
+
+def _is_inside(members: Iterable[str], classes: Iterable[tuple[str, ...]]) -> bool:
+    return any(set(members) <= set(each) for each in classes)
+
+
+def _names(block: Block) -> Mapping[str, str]:
+    """A column → the first of its class."""
+    return {name: each[0] for each in block.classes for name in each}
+
+
+def _text(test: Test, names: Mapping[str, str] | None = None) -> str:
+    found = names or {}
+    return expression_text(test.expression, {name: found.get(name, name) for name in test.columns}, ordered=test.last)
+
+
+def _implies(one: Test, other: Test, names: Mapping[str, str], types: Types) -> bool:
+    """Whether a comparison of a column with constants follows from another one of the same column."""
+    mine, theirs = _range(one, types), _range(other, types)
+    if mine is None or theirs is None or mine.column != names.get(theirs.column, theirs.column):
+        return False
+    return mine.kind == theirs.kind and theirs.holds(mine)
+
+
+@dataclass(frozen=True)
+class _Range:
+    """low ≤ column ≤ high, each perhaps without equality."""
+
+    column: str
+    kind: str
+    low: tuple[Decimal | str, bool] | None = None  # (value, whether it is included)
+    high: tuple[Decimal | str, bool] | None = None
+
+    def holds(self, inner: _Range) -> bool:
+        return _is_beyond(self.low, inner.low, 1) and _is_beyond(self.high, inner.high, -1)
+
+
+def _is_beyond(outer: tuple[Decimal | str, bool] | None, inner: tuple[Decimal | str, bool] | None, sign: int) -> bool:
+    """Whether a bound keeps all that another keeps; lower bounds with sign 1, upper ones with -1."""
+    if outer is None or inner is None:
+        return outer is None
+    if outer[0] == inner[0]:
+        return outer[1] or not inner[1]
+    return (outer[0] < inner[0]) == (sign == 1)  # type: ignore[operator]  # of one kind
+
+
+def _range(test: Test, types: Types) -> _Range | None:
+    node = test.expression.unnest()
+    if not isinstance(node, exp.EQ | exp.LT | exp.LTE | exp.GT | exp.GTE):
+        return None
+    left, right = node.left.unnest(), node.right.unnest()
+    kind: type[exp.Expr] = type(node)
+    if isinstance(right, exp.Column):
+        left, right, kind = right, left, _FLIPPED[kind]
+    value = _value(right, types.get(left.name)) if isinstance(left, exp.Column) else None
+    if value is None:
+        return None
+    bound = (value[1], kind in (exp.EQ, exp.LTE, exp.GTE))
+    return _Range(left.name, value[0], bound if kind in (exp.EQ, exp.GT, exp.GTE) else None,
+                  bound if kind in (exp.EQ, exp.LT, exp.LTE) else None)
+
+
+_FLIPPED: Mapping[type[exp.Expr], type[exp.Expr]] = {
+    exp.EQ: exp.EQ, exp.LT: exp.GT, exp.LTE: exp.GTE, exp.GT: exp.LT, exp.GTE: exp.LTE}
+
+
+def _value(node: exp.Expr, kind: exp.DataType | None) -> Value | None:
+    """A constant whose order is that of any type that it is compared in: a number, or DATE '2024-05-01' beside a date."""
+    if isinstance(node, exp.Cast) and kind is not None and kind.this == node.to.this == exp.DataType.Type.DATE:
+        inner = node.this
+        return ("date", inner.name) if isinstance(inner, exp.Literal) and inner.is_string and _DATE.match(inner.name) else None
+    sign, inner = (-1, node.this) if isinstance(node, exp.Neg) else (1, node)
+    if not isinstance(inner, exp.Literal) or inner.is_string or not re.fullmatch(r"\d+(\.\d+)?", inner.name):
+        return None
+    value = sign * Decimal(inner.name)
+    is_exact = kind is not None and (is_integral(kind) or kind.this == exp.DataType.Type.DECIMAL)
+    return ("number", value) if is_exact or (inner.is_int and abs(value) <= _EXACT_NUMBER) else None
+
+
+# --- groupings ---
+
+_SAME = (exp.Min, exp.Max, exp.LogicalAnd, exp.LogicalOr, exp.BitwiseAndAgg, exp.BitwiseOrAgg)
+
+
+def is_coarser(coarse: Grouping, fine: Grouping) -> bool:
+    """Whether a γ can be made of another one of the same input: by part of its groups, with calls that can be combined."""
+    if len(fine.groups) < len(coarse.groups) or (len(fine.groups) == len(coarse.groups) and len(fine.calls) <= len(coarse.calls)):
+        return False
+    if not _texts(coarse.groups) <= _texts(fine.groups) or not _texts(coarse.calls) <= _texts(fine.calls):
+        return False
+    if len(fine.groups) == len(coarse.groups):  # a projection
+        return True
+    return all(_is_exact(each, fine) for each in coarse.groups) and all(_can_be_combined(each, fine) for each in coarse.calls)
+
+
+def combined(call: exp.Expr, *, has_groups: bool) -> str:
+    """What the call is over the rows of the finer γ, for people. Of no rows a count is 0, and their sum NULL."""
+    if isinstance(call, exp.Count):
+        return "sum of counts" if has_groups else "sum of counts, or 0"
+    return f"{call.key} of {call.key}s"
+
+
+def _can_be_combined(call: exp.Expr, fine: Grouping) -> bool:
+    """Sums only over types whose sums do not depend on the order of rows; no DISTINCT, FILTER or second argument."""
+    argument = call.this
+    if set(_given(call)) - {"this", "big_int"} or isinstance(argument, exp.Distinct):
+        return False
+    if isinstance(call, exp.Count):
+        return isinstance(argument, exp.Expr)
+    kind = certain_type(argument, fine.input.certain) if isinstance(argument, exp.Expr) else None
+    if isinstance(call, exp.Sum):
+        return kind is not None and is_summable(kind)
+    return isinstance(call, _SAME) and kind is not None and _is_exact(argument, fine)
+
+
+def _given(call: exp.Expr) -> dict[str, object]:
+    return {key: value for key, value in call.args.items() if value is not None and value != []}
+
+
+# Of values that are equal but differ, such as 0.0 and -0.0, a group has any one.
+def _is_exact(expression: exp.Expr, fine: Grouping) -> bool:
+    kind = certain_type(expression, fine.input.certain)
+    read = attributes(expression)
+    return kind is not None and has_exact_order(kind) and all(fine.input.exact(name) is not None for name in read)
+
+
+def _texts(expressions: Iterable[exp.Expr]) -> set[str]:
+    return {expression_text(each, {name: name for name in attributes(each)}, ordered=True) for each in expressions}
