@@ -15,9 +15,11 @@ from math import factorial, prod
 
 from sqlglot import exp
 
+from dbt_idivm.algebra.expressions import column
 from dbt_idivm.algebra.raising import may_raise
-from dbt_idivm.dag.expression_text import column_text, expression_text
-from dbt_idivm.dag.forms import Block, Form, Test, of, source_of
+from dbt_idivm.algebra.types import infer_type
+from dbt_idivm.dag.expression_text import column_text, expression_text, negated
+from dbt_idivm.dag.forms import Block, Form, Test, Types, of, source_of
 
 _MOST_ORDERS = 300
 Classes = tuple[tuple[str, ...], ...]
@@ -32,7 +34,7 @@ def block_of(sources: Sequence[Form], conditions: Iterable[exp.Expr]) -> tuple[F
         return sources[0], {of(0, name): name for name in sources[0].types}
     classes, rest = _classes(known, conditions)
     types = {of(number, name): kind for number, each in known.items() for name, kind in each.types.items()}
-    tests = tuple(Test(each, not each.find(exp.Column) or may_raise(each, types)) for each in rest)
+    tests = tuple(Test(each, not each.find(exp.Column) or _may_fail(each, types)) for each in rest)
     return _arranged(known, classes, tests).block()
 
 
@@ -55,6 +57,7 @@ class Arrangement:
 
     def __init__(self, sources: Mapping[int, Form], classes: Classes, tests: Sequence[Test], order: Sequence[int]) -> None:
         self.sources, self.classes, self.tests, self.order = sources, classes, tests, order
+        self.symmetries: tuple[tuple[int, ...], ...] = ()
         self.place = {number: place for place, number in enumerate(order)}
         self._first = {name: min(each, key=self._key) for each in classes for name in each}
 
@@ -91,7 +94,8 @@ class Arrangement:
             tests.setdefault(_text(test, names), test.renamed(names))
         names = {of(number, name): self.name(of(number, name)) for number, each in self.sources.items() for name in each.types}
         written = tuple(self.place[number] for number in sorted(self.order))
-        return Block(self.text, sources, tuple(classes), tuple(tests[text] for text in sorted(tests)), written), names
+        return Block(self.text, sources, tuple(classes), tuple(tests[text] for text in sorted(tests)), written,
+                     self.symmetries), names
 
 
 def _text(test: Test, names: Mapping[str, str]) -> str:
@@ -108,8 +112,17 @@ def _arranged(sources: Mapping[int, Form], classes: Classes, tests: tuple[Test, 
         ties = _ties(sorted(sources, key=lambda number: (marks[number], number)), marks)
     if prod(factorial(len(tie)) for tie in ties) > _MOST_ORDERS:
         return Arrangement(sources, classes, tests, [*chain(*ties)])
-    found = (Arrangement(sources, classes, tests, [*chain(*order)]) for order in product(*map(permutations, ties)))
-    return next(found) if len(ties) == len(sources) else min(found, key=Arrangement.conditions)
+    return _least([Arrangement(sources, classes, tests, [*chain(*order)]) for order in product(*map(permutations, ties))])
+
+
+def _least(arrangements: list[Arrangement]) -> Arrangement:
+    """The first one with the least text, which then knows the others of that text."""
+    if len(arrangements) == 1:
+        return arrangements[0]
+    texts = [each.conditions() for each in arrangements]
+    found, *others = [each for each, text in zip(arrangements, texts, strict=True) if text == min(texts)]
+    found.symmetries = tuple(tuple(each.place[number] for number in found.order) for each in others)
+    return found
 
 
 def _ties(ordered: Sequence[int], marks: Mapping[int, object]) -> list[list[int]]:
@@ -137,6 +150,8 @@ def _class_of(name: str, classes: Classes) -> tuple[str, ...]:
 def _parts(condition: exp.Expr) -> Iterator[exp.Expr]:
     """The AND-ed parts; BETWEEN is two of them, as it is in Spark."""
     node = condition.unnest()
+    if isinstance(node, exp.Not):
+        node = negated(node.this.unnest()) or node
     if isinstance(node, exp.And):
         yield from _parts(node.left)
         yield from _parts(node.right)
@@ -145,6 +160,30 @@ def _parts(condition: exp.Expr) -> Iterator[exp.Expr]:
         yield exp.LTE(this=node.this.copy(), expression=node.args["high"].copy())
     elif not (isinstance(node, exp.Boolean) and node.this):
         yield node
+
+
+# DATE '2024-05-01' + INTERVAL 1 YEAR: if it fails, it fails for any row.
+_IN_CONSTANTS = (exp.Cast, exp.Interval, exp.Add, exp.Sub, exp.Neg, exp.Paren, exp.Literal, exp.Var, exp.DataType,
+                 exp.DataTypeParam)
+
+
+def _may_fail(condition: exp.Expr, types: Types) -> bool:
+    """Whether the condition may fail for some row and not for another."""
+    constants: dict[str, exp.DataType] = {}
+
+    def replaced(node: exp.Expr) -> exp.Expr:
+        if not isinstance(node, exp.Cast | exp.Interval | exp.Add | exp.Sub) or not _is_constant(node):
+            return node
+        name = f"constant {len(constants)}"
+        constants[name] = infer_type(node, {})
+        return column(name)
+
+    without = condition.transform(replaced)
+    return may_raise(without, {**types, **constants})
+
+
+def _is_constant(node: exp.Expr) -> bool:
+    return all(isinstance(each, _IN_CONSTANTS) for each in node.walk())
 
 
 def _classes(sources: Mapping[int, Form], conditions: Iterable[exp.Expr]) -> tuple[Classes, list[exp.Expr]]:

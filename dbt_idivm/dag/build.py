@@ -18,7 +18,7 @@ from dbt_idivm.algebra.expressions import attributes
 from dbt_idivm.algebra.operator import Operator
 from dbt_idivm.dag.block import Arrangement, part_of
 from dbt_idivm.dag.dag import Dag, Group, Kind, Operation
-from dbt_idivm.dag.estimates import Estimates, is_kept, key_columns, row_width
+from dbt_idivm.dag.estimates import Estimates, key_columns, row_width
 from dbt_idivm.dag.forms import Block, Form, Grouping, Other, Table, of, source_of
 from dbt_idivm.dag.labels import combining, grouping, joining, selection
 from dbt_idivm.dag.normal_form import Normal, normal_form
@@ -38,7 +38,7 @@ class _Entry:
 
 
 def build(views: Mapping[str, Operator], sizes: Sizes) -> Dag:
-    """The DAG of views as the front end makes them. Rows are estimated from `sizes`."""
+    """The DAG of views as the front end makes them; all attributes of a root count as read. Rows are estimated from `sizes`."""
     found = {name: normal_form(root) for name, root in views.items()}
     groups = _Groups([*_blocks(each.form for each in found.values())])
     for each in found.values():
@@ -187,7 +187,7 @@ class _Groups:
         operations = tuple(Operation(kind, tuple(numbers[each] for each in inputs), label)
                            for (kind, inputs), label in entry.operations.items())
         return Group(numbers[text], text, _tables(form), estimates.rows(form).rows, row_width(form, columns), operations,
-                     is_kept(form, columns))
+                     estimates.is_kept(form, columns))
 
 
 def _tables(form: Form) -> frozenset[str]:

@@ -20,6 +20,17 @@ class Estimates:
     def __init__(self, sizes: Sizes) -> None:
         self._sizes = sizes
         self._known: dict[str, Cardinality] = {}
+        self._kept: dict[int, tuple[exp.DataType, bool]] = {}
+
+    def is_kept(self, form: Form, columns: Iterable[str]) -> bool:
+        """Whether a table can have these columns of the form, and changes of them can be computed."""
+        return is_unique(form) and all(self._is_kept(form.types[name]) for name in columns if name in form.types)
+
+    def _is_kept(self, kind: exp.DataType) -> bool:
+        """A table's types are the same objects at each of its occurrences."""
+        if id(kind) not in self._kept:
+            self._kept[id(kind)] = (kind, not cannot_be_carried(kind) and is_storable(name_of_type(kind)))
+        return self._kept[id(kind)][1]
 
     def rows(self, form: Form) -> Cardinality:
         """The estimate over the form's columns."""
@@ -105,12 +116,6 @@ def is_unique(form: Form) -> bool:
     if isinstance(form, Block):
         return all(map(is_unique, form.sources))
     return form.scan.unique if isinstance(form, Table) else not isinstance(form, Other) or has_unique_ids(form.node)
-
-
-def is_kept(form: Form, columns: Iterable[str]) -> bool:
-    """Whether a table can have these columns of the form, and changes of them can be computed."""
-    kinds = [form.types[name] for name in columns if name in form.types]
-    return is_unique(form) and not any(cannot_be_carried(kind) or not is_storable(name_of_type(kind)) for kind in kinds)
 
 
 def row_width(form: Form, columns: Iterable[str]) -> float:

@@ -32,8 +32,8 @@ def expression_text(expression: exp.Expr, names: Names, *, ordered: bool = False
         return column_text(names[node.name])
     if isinstance(node, exp.Literal):
         return repr(node.name) if node.is_string else node.name
-    if isinstance(node, exp.Not) and (negated := _negated(node.this.unnest())) is not None:
-        return expression_text(negated, names, ordered=ordered)
+    if isinstance(node, exp.Not) and (inverse := negated(node.this.unnest())) is not None:
+        return expression_text(inverse, names, ordered=ordered)
     kind, parts = type(node).__name__, None
     if isinstance(node, exp.And | exp.Or):
         parts = [expression_text(each, names, ordered=ordered) for each in _flat(node, type(node))]
@@ -54,7 +54,7 @@ def column_text(name: str) -> str:
     return f"#{name}" if _PLAIN.match(name) else f"#{name!r}"
 
 
-def _negated(node: exp.Expr) -> exp.Expr | None:
+def negated(node: exp.Expr) -> exp.Expr | None:
     """The comparison that is true where this one is false."""
     kind = _NEGATED.get(type(node))
     return kind(this=node.this.copy(), expression=node.expression.copy()) if kind is not None else None

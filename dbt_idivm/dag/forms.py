@@ -130,13 +130,23 @@ class Test:
 class Block(Form):
     """σ_tests(× sources); the columns of each class are equal. A test reads the first column of a class for any of it.
 
-    `written` are the numbers of the sources in the order of the query that this is made of.
+    `written` are the numbers of the sources in the order of the query that this is made of. `symmetries` are the other orders of
+    the sources that leave the block as it is, each as the new number of every source: of `r AS a, r AS b` there is one.
     """
 
     sources: tuple[Form, ...]
     classes: tuple[tuple[str, ...], ...]
     tests: tuple[Test, ...]
     written: tuple[int, ...]
+    symmetries: tuple[tuple[int, ...], ...]
+
+    def first(self, name: str) -> str:
+        """The first column of the class of a column."""
+        return self._first.get(name, name)
+
+    @cached_property
+    def _first(self) -> Mapping[str, str]:
+        return {name: each[0] for each in self.classes for name in each}
 
     @cached_property
     def types(self) -> Types:

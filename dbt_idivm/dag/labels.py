@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
+from functools import cache
 
 from sqlglot import exp
 
@@ -54,13 +55,13 @@ def _conditions(block: Block, classes: Iterable[Sequence[str]], tests: Iterable[
 def written(expression: exp.Expr, form: Form) -> str:
     """An expression over a form's columns."""
     return render(expression.transform(
-        lambda node: exp.Identifier(this=shown(form, node.name)) if isinstance(node, exp.Column) else node))
+        lambda node: exp.Var(this=shown(form, node.name)) if isinstance(node, exp.Column) else node))
 
 
 def shown(form: Form, name: str) -> str:
     """A column of a form: with the table that it is from, or as what it is computed of."""
     if isinstance(form, Table):
-        return render(column(name))
+        return _written(name)
     if isinstance(form, Block):
         number, rest = source_of(name)
         return f"{_title(form, number)}{shown(form.sources[number], rest)}"
@@ -71,6 +72,11 @@ def shown(form: Form, name: str) -> str:
         below = form.inputs[number]
         return f"{_name(below)}.{shown(below, rest)}" if isinstance(below, Table) else shown(below, rest)
     return f"{_SYMBOLS.get(type(form.node).__name__, '?')} {name}" if isinstance(form, Other) else name
+
+
+@cache
+def _written(name: str) -> str:
+    return render(column(name))
 
 
 def _title(block: Block, number: int) -> str:

@@ -10,7 +10,7 @@ other kind is a form of its own over the forms of its inputs, and a source of th
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass
 
 from sqlglot import exp
@@ -20,7 +20,7 @@ from dbt_idivm.algebra.operator import Operator
 from dbt_idivm.algebra.raising import may_raise
 from dbt_idivm.dag.block import block_of
 from dbt_idivm.dag.expression_text import expression_text
-from dbt_idivm.dag.forms import Form, Grouping, Other, Table, Types, of, renamed
+from dbt_idivm.dag.forms import Block, Form, Grouping, Other, Table, Types, of, renamed
 from dbt_idivm.operators import Aggregate, Join, OneRow, OuterJoin, Project, Scan, Select, SemiAntiJoin, UnionAll, Unnest, Window
 from dbt_idivm.passes.canonical import canonical
 from dbt_idivm.passes.inner_joins import to_inner_joins
@@ -106,18 +106,35 @@ def _grouping(node: Aggregate) -> Normal:
     below = _normal(node.child)
     groups = {name: below.names[name] for name in node.groups}
     calls = {call.name: substitute(call.value, below.names) for call in node.calls}
+    known, columns, parts = min((_named(*each) for each in _spellings(groups, calls, below.form)), key=lambda each: each[2])
+    certain = node.certain_types
+    form = Grouping(f"γ[{'; '.join(parts)}]({below.form.text})", below.form, _in_order(known, "g"), _in_order(known, "c"),
+                    {columns[name]: node.types[name] for name in node.columns},
+                    {columns[name]: certain[name] for name in node.columns if name in certain})
+    return Normal(form, {name: column(columns[name]) for name in node.columns})
+
+
+def _named(groups: Definitions, calls: Definitions) -> tuple[Definitions, dict[str, str], list[str]]:
+    """The columns of a γ, what its attributes are called by them, and its text: groups and calls in the order of their texts."""
     columns, parts = {}, []
     for letter, wanted in (("g", groups), ("c", calls)):
         texts = {name: _text(each) for name, each in wanted.items()}
         ordered = sorted(set(texts.values()))
         columns.update({name: f"{letter}{ordered.index(text)}" for name, text in texts.items()})
         parts.append(", ".join(ordered))
-    known = {columns[name]: each for name, each in (groups | calls).items()}
-    certain = node.certain_types
-    form = Grouping(f"γ[{'; '.join(parts)}]({below.form.text})", below.form, _in_order(known, "g"), _in_order(known, "c"),
-                    {columns[name]: node.types[name] for name in node.columns},
-                    {columns[name]: certain[name] for name in node.columns if name in certain})
-    return Normal(form, {name: column(columns[name]) for name in node.columns})
+    return {columns[name]: each for name, each in [*groups.items(), *calls.items()]}, columns, parts
+
+
+def _spellings(groups: Definitions, calls: Definitions, below: Form) -> Iterator[tuple[Definitions, Definitions]]:
+    """Of r AS a, r AS b that nothing tells apart, groups of a are groups of b."""
+    yield groups, calls
+    if not isinstance(below, Block):
+        return
+    for order in below.symmetries:
+        names = {of(number, name): below.first(of(order[number], name)) for number, each in enumerate(below.sources)
+                 for name in each.types}
+        turned, called = ({name: renamed(each, names) for name, each in some.items()} for some in (groups, calls))
+        yield turned, called
 
 
 def _in_order(known: Definitions, letter: str) -> tuple[exp.Expr, ...]:

@@ -17,7 +17,7 @@ from sqlglot import exp
 
 from dbt_idivm.algebra.expressions import attributes
 from dbt_idivm.algebra.inference import certain_type
-from dbt_idivm.algebra.types import has_exact_order, is_integral, is_summable
+from dbt_idivm.algebra.types import has_exact_order, infer_type, is_integral, is_summable
 from dbt_idivm.dag.expression_text import expression_text
 from dbt_idivm.dag.forms import Block, Grouping, Test, Types
 
@@ -158,10 +158,11 @@ def _can_be_combined(call: exp.Expr, fine: Grouping) -> bool:
         return False
     if isinstance(call, exp.Count):
         return isinstance(argument, exp.Expr)
-    kind = certain_type(argument, fine.input.certain) if isinstance(argument, exp.Expr) else None
+    if not isinstance(argument, exp.Expr):
+        return False
     if isinstance(call, exp.Sum):
-        return kind is not None and is_summable(kind)
-    return isinstance(call, _SAME) and kind is not None and _is_exact(argument, fine)
+        return is_summable(infer_type(argument, fine.input.types))
+    return isinstance(call, _SAME) and _is_exact(argument, fine)
 
 
 def _given(call: exp.Expr) -> dict[str, object]:
