@@ -158,7 +158,7 @@ class _Groups:
             label = selection(narrow, *difference(narrow, wide))
             self._entries[narrow.text].operations.setdefault(("select", (wide.text,)), label)
         for coarse, fine in (pair for alike in groupings.values() for pair in product(alike, repeat=2) if is_coarser(*pair)):
-            self._entries[coarse.text].operations["aggregate", (fine.text,)] = combining(coarse)
+            self._entries[coarse.text].operations["aggregate", (fine.text,)] = combining(coarse, fine)
 
     # --- the DAG ---
 
@@ -195,8 +195,12 @@ def _tables(form: Form) -> frozenset[str]:
 
 
 def _selections(alike: list[Block]) -> Iterator[tuple[Block, Block]]:
-    """(narrow, wide): each block with those that it is a selection of, but for those that it is one of by another."""
-    wider = {narrow.text: [wide for wide in alike if wide is not narrow and is_selection(narrow, wide)] for narrow in alike}
+    """(narrow, wide): each block with those that it is a selection of, but for those that it is one of by another.
+
+    Of blocks that follow from each other, x < 5 and x < 5.0, the one with the least text is the wide one.
+    """
+    wider = {narrow.text: [wide for wide in alike if wide is not narrow and is_selection(narrow, wide)
+                           and (wide.text < narrow.text or not is_selection(wide, narrow))] for narrow in alike}
     for narrow in alike:
         further = {each.text for wide in wider[narrow.text] for each in wider[wide.text]}
         yield from ((narrow, wide) for wide in wider[narrow.text] if wide.text not in further)

@@ -40,8 +40,10 @@ def grouping(form: Grouping) -> str:
     return f"γ {groups or '()'}{'; ' if calls else ''}{calls}"
 
 
-def combining(form: Grouping) -> str:
-    """γ over a finer γ."""
+def combining(form: Grouping, fine: Grouping) -> str:
+    """γ over a finer γ; over one of the same groups it is a projection."""
+    if len(form.groups) == len(fine.groups):
+        return f"π{grouping(form)[1:]}"
     groups = ", ".join(written(each, form.input) for each in form.groups)
     calls = ", ".join(combined(each, has_groups=bool(form.groups)) for each in form.calls)
     return f"γ {groups or '()'}{'; ' if calls else ''}{calls}"

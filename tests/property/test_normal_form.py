@@ -23,6 +23,7 @@ from dbt_idivm.dag.expression_text import expression_text
 from dbt_idivm.dag.forms import Block
 from dbt_idivm.dag.normal_form import Normal, normal_form
 from dbt_idivm.dag.subsumption import is_selection
+from dbt_idivm.errors import IdivmError
 from dbt_idivm.frontend.lower import lower
 from tests.property.duck import OnDuckDB
 from tests.property.plans import Table, lowered_of
@@ -267,7 +268,10 @@ class _Sizes:
 @given(cases(1))
 def test_a_dag_of_any_view(case: Case) -> None:
     """Inputs come before what reads them, and have its tables."""
-    root = lowered_of(case.tables, case.sql, None).root
+    try:
+        root = lowered_of(case.tables, case.sql, None).root
+    except IdivmError:  # an order that nothing distinguishes
+        return
     dag = build({"one": root, "two": root}, _Sizes())
     assert dag.views["one"] == dag.views["two"] < len(dag.groups)
     for group in dag.groups:

@@ -136,6 +136,7 @@ def is_over(narrow: str, wide: str) -> bool:
 def test_a_narrower_range() -> None:
     assert is_over("price < 5", "price <= 10") and not is_over("price <= 10", "price < 5")
     assert is_over("price < 5", "price <= 5") and not is_over("price <= 5", "price < 5")
+    assert is_over("price < 5", "price < 5.0") != is_over("price < 5.0", "price < 5")  # one of them is made of the other
     assert is_over("price > 5 AND id = 3", "2.5 <= price") and is_over("weight > -1", "weight > -2")
 
 
@@ -177,6 +178,12 @@ def test_distinct_of_a_grouping() -> None:
 def test_counts_of_all_rows() -> None:
     found = dag(coarse="SELECT count(*) AS n FROM orders", fine="SELECT cid, count(*) AS n FROM orders GROUP BY cid")
     assert labels(found, "coarse")[-1] == "γ (); sum of counts, or 0"
+
+
+def test_some_calls_of_the_same_groups() -> None:
+    found = dag(some="SELECT cid, avg(weight) AS a FROM orders GROUP BY cid",
+                all="SELECT cid, avg(weight) AS a, count(*) AS n FROM orders GROUP BY cid")
+    assert labels(found, "some") == ["γ cid; AVG(weight)", "π cid; AVG(weight)"] and len(labels(found, "all")) == 1
 
 
 def test_groupings_that_are_no_coarser_ones() -> None:
