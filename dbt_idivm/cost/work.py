@@ -17,7 +17,8 @@ from dbt_idivm.algebra.lookups import Named
 from dbt_idivm.algebra.relation import Relation
 from dbt_idivm.cost.joins import taken_apart
 from dbt_idivm.cost.measure import Measure, total
-from dbt_idivm.cost.papers import compression, yao
+from dbt_idivm.cost.merging import Target
+from dbt_idivm.cost.papers import compression
 from dbt_idivm.cost.sizes import Size, width
 from dbt_idivm.idiff.idiff import DEL, INS, REC, UPD, IDiff
 from dbt_idivm.operators.scan import DiffClass, DiffRows, Scan
@@ -31,16 +32,8 @@ from dbt_idivm.script.ways import Application, Way
 
 # rows of one class of an occurrence's net diff: (occurrence, class, the attributes that split updates) → rows
 Changes = Callable[[str, DiffClass, frozenset[str]], float]
-# What a plan has besides its relations: the join of MERGE with its target and the writing; old_rows with its joins.
-_MERGE_NODES, _BY_KEY_NODES, _OLD_ROWS_NODES, _PER_NAMED = 8, 3, 6, 4
-# A row of a file that is written again is read, joined with the source, given its values, its place, and its row in the feed.
-_REWRITING = 5
-# With deletion vectors the files are only read, and joined with the source.
-_READING = 2
-# Where rows may be inserted, MERGE joins the source with these files' rows by an outer join, which keeps the rows of the source:
-# so it is the files' rows that are broadcast, or shuffled and sorted. Up to 20 for wide rows; the figure is a low one,
-# because what is estimated too low is tried, and learned, and what is estimated too high never is.
-_OUTER = 5
+# What a plan has besides its relations: the writing by key; old_rows with its joins.
+_BY_KEY_NODES, _OLD_ROWS_NODES, _PER_NAMED = 3, 6, 4
 _COME_AND_GO: tuple[DiffClass, ...] = ("ins", "del")
 _SIDES: tuple[DiffClass, ...] = ("plus", "minus")
 # A state that is not the newest one is computed: the rows of the net diff are taken out or united.
@@ -144,7 +137,7 @@ def incremental(done: Application, now: Situation) -> Measure:
     source = total(now.evaluated(relation)[1] for relation in done.relations)
     touched, inserted = effect(done, now)
     if done.shape == "append":  # an INSERT, which reads nothing of the view
-        return source + Measure(overwrites=1, nodes=1, tuples=inserted, bytes_written=inserted * now.view_width)
+        return source + _target(now).append(inserted)
     again = Measure()
     if isinstance(done, Asking):
         again = asking(done, now)
@@ -207,20 +200,15 @@ def may_insert(done: Application) -> bool:
 
 
 def merge(now: Situation, touched: float, inserted: float, *, inserts: bool = False) -> Measure:
-    """MERGE into the stored view of N rows on b files: the files are found by a join with all of it, those of the touched
-    rows are X = y(N, b, touched) (Hanson's X_1), and are read and written again. `inserts`: it has a clause for new rows."""
-    view = now.stored
-    found, passes, written = _found_and_written(now, touched)
-    tuples = view.rows * (1 + (passes + (_OUTER if inserts else 0)) * found) + touched + inserted
-    return Measure(merges=1, nodes=_MERGE_NODES, tuples=tuples,
-                   bytes_read=view.bytes * (_key_part(now) + found), bytes_written=written + inserted * now.view_width)
+    """MERGE into the stored view (`merging.py`). `inserts`: it has a clause for new rows."""
+    return _target(now).merge(touched, inserted, inserts=inserts)
 
 
 def by_key(now: Situation, touched: float) -> Measure:
     """A query for the keys; then UPDATE or DELETE of the rows with these: their files are read to find the rows, and once more to
     write them again."""
     view = now.stored
-    found, passes, written = _found_and_written(now, touched)
+    found, passes, written = _target(now).touched(touched)
     return Measure(queries=1, overwrites=1, nodes=_BY_KEY_NODES, tuples=view.rows * (1 + passes) * found + touched,
                    bytes_read=view.bytes * found, bytes_written=written)
 
@@ -229,18 +217,15 @@ def replacing(now: Situation, touched: float, inserted: float) -> Measure:
     """Staging the source and a query for its keys; then REPLACE WHERE of the rows with these: the keys in the files of
     the touched rows are read once, and without deletion vectors the files are written again."""
     view = now.stored
-    found, passes, written = _found_and_written(now, touched)
+    found, passes, written = _target(now).touched(touched)
     part, passes = (1.0, passes) if now.rewrites else (_key_part(now), 0)
     return Measure(queries=2, overwrites=1, nodes=_BY_KEY_NODES, tuples=view.rows * (1 + passes) * found + touched + inserted,
                    bytes_read=view.bytes * part * found, bytes_written=written + inserted * now.view_width)
 
 
-def _found_and_written(now: Situation, touched: float) -> tuple[float, int, float]:
-    """The part of the view's files that hold touched rows, how often their rows are taken in, and the bytes that are written."""
+def _target(now: Situation) -> Target:
     view = now.stored
-    found = yao(view.rows, view.files, touched) / view.files if view.files else 0.0
-    written = (found * view.rows if now.rewrites else min(touched, view.rows)) * now.view_width
-    return found, _REWRITING if now.rewrites else _READING, written
+    return Target(view.rows, view.bytes, view.files, now.view_width, _key_part(now), now.rewrites)
 
 
 def _key_part(now: Situation) -> float:

@@ -1,0 +1,194 @@
+"""The incremental cost update: what a further materialised unit changes, found at its ancestors only.
+
+Mistry et al. 2001, §5, where M_p is what is kept permanently and M_t what is kept during the run:
+
+    compcost(e)      min over its operations o of compcost(o)
+    compcost(o)      localcost(o) + Σ C(input)
+    C(e)             min(compcost(e), reusecost(e)) if e is in M_p or M_t, else compcost(e)
+    trmatcost(e)     compcost(e) + matcost(e)
+    incrmcost(e)     Σ C(δ_R e) + mergecost(δ e)
+    recmcost(e)      compcost(e) + matcost(e)
+    mntcost(e)       min(incrmcost(e), recmcost(e)) of a given view, incrmcost(e) of another e in M_p
+    totalcost        Σ mntcost(e) over M_p + Σ trmatcost(e) over M_t
+
+§6.2: what is materialised further can make nothing dearer, so that a change goes up from where it is, in the order of the
+units, and ends where the best operation of a unit is cheaper all the same. The sums are made in one order always: the numbers are
+the same as those that are computed from nothing, to the last bit.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import dataclass, field
+from heapq import heappop, heappush
+from typing import Literal
+
+from dbt_idivm.dag.costs import Unit
+from dbt_idivm.dag.extended import Extended
+
+Mode = Literal["adaptive", "incremental", "recompute"]
+
+
+@dataclass
+class Fall:
+    """What becomes cheaper: unit → its new compcost, and its new C."""
+
+    compute: dict[int, float] = field(default_factory=dict)
+    read: dict[int, float] = field(default_factory=dict)
+
+
+class State:
+    """M_p and M_t, and all costs for them. `compute` is compcost, `read` is C."""
+
+    def __init__(self, dag: Extended, mode: Mode) -> None:
+        self.dag, self.mode = dag, mode
+        count = len(dag.units)
+        self.is_stored = [not slots for slots in dag.slots]
+        self.transient: set[int] = set()
+        self.views = frozenset(dag.dag.views.values())
+        self.permanent: set[int] = set(self.views)  # groups
+        for group in self.views:
+            self.is_stored[dag.full[group]] = True
+        self.compute, self.read = [0.0] * count, [0.0] * count
+        for unit in range(count):
+            self._evaluate(unit)
+
+    def _evaluate(self, unit: int) -> None:
+        dag = self.dag
+        self.compute[unit] = min((self.cost_of_slot(slot) for slot in dag.slots[unit]), default=dag.reuse[unit])
+        self.read[unit] = min(self.compute[unit], dag.reuse[unit]) if self.is_stored[unit] else self.compute[unit]
+
+    def cost_of_slot(self, slot: int) -> float:
+        """compcost(o)."""
+        total = self.dag.own[slot]
+        for each in self.dag.inputs[slot]:
+            total += self.read[each]
+        return total
+
+    def fall(self, added: Iterable[int]) -> Fall:
+        """What becomes cheaper if these units are materialised, too."""
+        dag, is_stored, old_compute, old_read = self.dag, self.is_stored, self.compute, self.read
+        own, inputs, gives, readers, reuse = dag.own, dag.inputs, dag.gives, dag.readers, dag.reuse
+        found = Fall()
+        compute, read = found.compute, found.read
+        waiting: dict[int, list[int]] = {}
+        heap: list[int] = []
+        now = frozenset(added)
+        changed = []
+        for unit in sorted(now):
+            if reuse[unit] < old_read[unit]:
+                read[unit] = reuse[unit]
+                changed.append(unit)
+        while True:
+            for unit in changed:
+                for slot in readers[unit]:
+                    above = gives[slot]
+                    if above in waiting:
+                        waiting[above].append(slot)
+                    else:
+                        waiting[above] = [slot]
+                        heappush(heap, above)
+            if not heap:
+                return found
+            unit, changed = heappop(heap), []
+            least = old_compute[unit]
+            for slot in waiting.pop(unit):
+                total = own[slot]
+                for each in inputs[slot]:
+                    total += read[each] if each in read else old_read[each]
+                if total < least:
+                    least = total
+            if least < old_compute[unit]:
+                compute[unit] = least
+                low = reuse[unit] if reuse[unit] < least and (is_stored[unit] or unit in now) else least
+                if low < (read[unit] if unit in read else old_read[unit]):
+                    read[unit] = low
+                    changed.append(unit)
+
+    def gain(self, fall: Fall) -> float:
+        """gain(x) (§6.1): by how much what is materialised already becomes cheaper."""
+        units, total, groups = self.dag.units, 0.0, set()
+        for unit, cost in fall.compute.items():
+            if unit in self.transient:
+                total += self.compute[unit] - cost
+            if units[unit].group in self.permanent:
+                groups.add(units[unit].group)
+        groups.update(group for unit in fall.read if (group := units[unit].group) in self.permanent)
+        for group in sorted(groups):
+            total += self.upkeep(group) - self.upkeep(group, fall)
+        return total
+
+    def upkeep(self, group: int, fall: Fall | None = None) -> float:
+        """mntcost(e)."""
+        if group not in self.views or self.mode == "incremental":
+            return self.incremental(group, fall) if self.is_maintainable(group) else self.recomputed(group, fall)
+        if self.mode == "recompute" or not self.is_maintainable(group):
+            return self.recomputed(group, fall)
+        return min(self.incremental(group, fall), self.recomputed(group, fall))
+
+    def is_maintainable(self, group: int) -> bool:
+        """Whether its rows have IDs by which changes can be applied."""
+        return self.dag.dag.groups[group].storable and self.mode != "recompute"
+
+    def incremental(self, group: int, fall: Fall | None = None) -> float:
+        """incrmcost(e)."""
+        total = self.dag.merge[group]
+        for each in self.dag.differentials[group]:
+            total += self.read[each] if fall is None or each not in fall.read else fall.read[each]
+        return total
+
+    def recomputed(self, group: int, fall: Fall | None = None) -> float:
+        """recmcost(e), which is trmatcost(e) as well."""
+        full = self.dag.full[group]
+        compute = self.compute[full] if fall is None or full not in fall.compute else fall.compute[full]
+        return compute + self.dag.store[full]
+
+    def transient_cost(self, units: Iterable[int]) -> float:
+        """trmatcost of further units: a statement for each full result, and one for all differentials of a group."""
+        total, groups = 0.0, set()
+        for each in units:
+            total += self.compute[each] + self.dag.store[each]
+            if not self.dag.units[each].is_full:
+                groups.add(self.dag.units[each].group)
+        return total + self.dag.statement * len(groups - self._written)
+
+    @property
+    def _written(self) -> set[int]:
+        """The groups of which a statement writes differentials."""
+        units = (self.dag.units[each] for each in self.transient)
+        return {unit.group for unit in units if not unit.is_full}
+
+    def add(self, units: Iterable[int], *, permanent: bool) -> None:
+        """Materialise further units."""
+        added = tuple(units)
+        fall = self.fall(added)
+        for unit, cost in fall.compute.items():
+            self.compute[unit] = cost
+        for unit, cost in fall.read.items():
+            self.read[unit] = cost
+        for unit in added:
+            self.is_stored[unit] = True
+            if permanent:
+                self.permanent.add(self.dag.units[unit].group)
+            else:
+                self.transient.add(unit)
+
+    def total(self) -> float:
+        """totalcost(M_p, M_t)."""
+        kept = sum(self.upkeep(group) for group in sorted(self.permanent))
+        written = sum(self.compute[each] + self.dag.store[each] for each in sorted(self.transient))
+        return kept + written + self.dag.statement * len(self._written)
+
+
+def state_of(dag: Extended, mode: Mode, permanent: Iterable[int], transient: Iterable[Unit]) -> State:
+    """The costs for these groups and units besides the views, from nothing."""
+    state = State(dag, mode)
+    state.permanent.update(permanent)
+    state.transient.update(dag.number[each] for each in transient if each in dag.number)
+    for group in state.permanent:
+        state.is_stored[dag.full[group]] = True
+    for unit in state.transient:
+        state.is_stored[unit] = True
+    for unit in range(len(dag.units)):
+        state._evaluate(unit)
+    return state
