@@ -1,8 +1,8 @@
 """The AND-OR DAG with differentials, as lists of numbers that a search can read quickly.
 
-Mistry et al. 2001, §4.2.2: each equivalence node e gets a further one for each differential δ e, and each of its operation nodes o
-a further δ o, whose children are full results and differentials. Here all of them are *units*, numbered so that inputs come before
-what reads them, and all operation nodes are *slots*. Nothing in it changes during a search.
+Mistry et al. 2001, §4.2.2: each equivalence node e gets a further one for each differential δ e, and each of its operation
+nodes o a further δ o, whose children are full results and differentials. Here all equivalence nodes are *units*, numbered so that
+inputs come before what reads them, and all operation nodes are *slots*. Nothing in it changes during a search.
 """
 
 from __future__ import annotations
@@ -16,7 +16,7 @@ from dbt_idivm.dag.dag import Dag, Operation
 
 @dataclass(frozen=True, eq=False)
 class Extended:
-    """`slots`, `reuse`, `store` and `readers` are by unit, `own`, `inputs`, `gives` and `operations` by slot. Seconds everywhere."""
+    """`slots`, `readers`, `reuse` and `store` are by unit, `own`, `inputs`, `gives` and `operations` by slot. In seconds."""
 
     costs: Costs
     units: Sequence[Unit]

@@ -45,18 +45,20 @@ class State:
         count = len(dag.units)
         self.is_stored = [not slots for slots in dag.slots]
         self.transient: set[int] = set()
+        self.written: set[int] = set()  # groups of which a statement writes differentials
         self.views = frozenset(dag.dag.views.values())
         self.permanent: set[int] = set(self.views)  # groups
         for group in self.views:
             self.is_stored[dag.full[group]] = True
         self.compute, self.read = [0.0] * count, [0.0] * count
-        for unit in range(count):
-            self._evaluate(unit)
+        self.evaluate()
 
-    def _evaluate(self, unit: int) -> None:
+    def evaluate(self) -> None:
+        """All costs, inputs first."""
         dag = self.dag
-        self.compute[unit] = min((self.cost_of_slot(slot) for slot in dag.slots[unit]), default=dag.reuse[unit])
-        self.read[unit] = min(self.compute[unit], dag.reuse[unit]) if self.is_stored[unit] else self.compute[unit]
+        for unit, reuse in enumerate(dag.reuse):
+            cost = self.compute[unit] = min((self.cost_of_slot(slot) for slot in dag.slots[unit]), default=reuse)
+            self.read[unit] = min(cost, reuse) if self.is_stored[unit] else cost
 
     def cost_of_slot(self, slot: int) -> float:
         """compcost(o)."""
@@ -120,10 +122,10 @@ class State:
 
     def upkeep(self, group: int, fall: Fall | None = None) -> float:
         """mntcost(e)."""
-        if group not in self.views or self.mode == "incremental":
-            return self.incremental(group, fall) if self.is_maintainable(group) else self.recomputed(group, fall)
-        if self.mode == "recompute" or not self.is_maintainable(group):
+        if not self.is_maintainable(group):
             return self.recomputed(group, fall)
+        if group not in self.views or self.mode == "incremental":
+            return self.incremental(group, fall)
         return min(self.incremental(group, fall), self.recomputed(group, fall))
 
     def is_maintainable(self, group: int) -> bool:
@@ -150,13 +152,7 @@ class State:
             total += self.compute[each] + self.dag.store[each]
             if not self.dag.units[each].is_full:
                 groups.add(self.dag.units[each].group)
-        return total + self.dag.statement * len(groups - self._written)
-
-    @property
-    def _written(self) -> set[int]:
-        """The groups of which a statement writes differentials."""
-        units = (self.dag.units[each] for each in self.transient)
-        return {unit.group for unit in units if not unit.is_full}
+        return total + self.dag.statement * len(groups - self.written)
 
     def add(self, units: Iterable[int], *, permanent: bool) -> None:
         """Materialise further units."""
@@ -168,27 +164,30 @@ class State:
             self.read[unit] = cost
         for unit in added:
             self.is_stored[unit] = True
-            if permanent:
-                self.permanent.add(self.dag.units[unit].group)
-            else:
-                self.transient.add(unit)
+            self._place(unit, permanent=permanent)
+
+    def _place(self, unit: int, *, permanent: bool) -> None:
+        of = self.dag.units[unit]
+        if permanent:
+            self.permanent.add(of.group)
+        else:
+            self.transient.add(unit)
+            if not of.is_full:
+                self.written.add(of.group)
 
     def total(self) -> float:
         """totalcost(M_p, M_t)."""
         kept = sum(self.upkeep(group) for group in sorted(self.permanent))
         written = sum(self.compute[each] + self.dag.store[each] for each in sorted(self.transient))
-        return kept + written + self.dag.statement * len(self._written)
+        return kept + written + self.dag.statement * len(self.written)
 
 
 def state_of(dag: Extended, mode: Mode, permanent: Iterable[int], transient: Iterable[Unit]) -> State:
     """The costs for these groups and units besides the views, from nothing."""
     state = State(dag, mode)
-    state.permanent.update(permanent)
-    state.transient.update(dag.number[each] for each in transient if each in dag.number)
-    for group in state.permanent:
-        state.is_stored[dag.full[group]] = True
-    for unit in state.transient:
+    added = [(dag.full[group], True) for group in permanent] + [(dag.number[each], False) for each in transient]
+    for unit, is_permanent in added:
         state.is_stored[unit] = True
-    for unit in range(len(dag.units)):
-        state._evaluate(unit)
+        state._place(unit, permanent=is_permanent)
+    state.evaluate()
     return state

@@ -1,0 +1,239 @@
+"""`python -m benchmarks.view_selection`: what is materialised besides the views, on estimates (Mistry et al. 2001, §7).
+
+Set of views     ten views over TPC-H, five with aggregates: seconds of a refresh over the percentage of inserted rows, for what
+                 is materialised (§7.2.1) and for how views are maintained (§7.2.2)
+Scalability      star queries over 22 relations: seconds of the search over the number of views (§7.2.3)
+
+Only costs are estimated, nothing is run.
+"""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from itertools import combinations
+from pathlib import Path
+from typing import NamedTuple
+
+from dbt_idivm.dag.costs import Costs, Rate
+from dbt_idivm.dag.dag import Dag, Group, Kind, Operation
+from dbt_idivm.dag.greedy import Options, Sharing
+from dbt_idivm.dag.select import Selection, select
+from dbt_idivm.dag.update import Mode
+
+OUT = Path(__file__).resolve().parent / "out"
+
+
+@dataclass(frozen=True)
+class Table:
+    rows: float
+    width: float
+
+
+class Join(NamedTuple):
+    """An equality of two tables; `values` are those of the key."""
+
+    left: str
+    right: str
+    values: float
+
+
+class Query(NamedTuple):
+    """σ of tables, joined, and perhaps γ: (table, condition, selectivity), and (columns, groups)."""
+
+    tables: frozenset[str]
+    joins: frozenset[Join] = frozenset()
+    selections: frozenset[tuple[str, str, float]] = frozenset()
+    aggregate: tuple[str, float] | None = None
+
+    def part(self, tables: frozenset[str]) -> Query:
+        joins = frozenset(each for each in self.joins if {each.left, each.right} <= tables)
+        return Query(tables, joins, frozenset(each for each in self.selections if each[0] in tables))
+
+    @property
+    def connected(self) -> bool:
+        reached = {min(self.tables)}
+        for _ in self.tables:
+            reached |= {end for join in self.joins if {join.left, join.right} & reached for end in (join.left, join.right)}
+        return reached == self.tables
+
+    def halves(self) -> Iterator[tuple[Query, Query]]:
+        """The ways to take the tables apart into two sets that are connected each; the first table is in the first one."""
+        first, *others = sorted(self.tables)
+        for count in range(len(others)):
+            for more in combinations(others, count):
+                left = frozenset((first, *more))
+                one, two = self.part(left), self.part(self.tables - left)
+                if one.connected and two.connected:
+                    yield one, two
+
+    @property
+    def form(self) -> str:
+        conditions = {table: condition for table, condition, _ in self.selections}
+        joined = " ⋈ ".join(f"σ[{conditions[each]}]{each}" if each in conditions else each for each in sorted(self.tables))
+        joined += f" on {', '.join(sorted(f'{one}={two}' for one, two, _ in self.joins))}" if self.joins else ""
+        return f"γ[{self.aggregate[0]}]({joined})" if self.aggregate else joined
+
+
+class Builder:
+    """A DAG of all orders of the joins of some queries over one schema. A selection is below all joins, or above its table."""
+
+    def __init__(self, tables: Mapping[str, Table]) -> None:
+        self.tables = tables
+        self.found: dict[Query, list[tuple[Kind, tuple[Query, ...], str]]] = {}
+
+    def add(self, query: Query) -> Query:
+        """With all that it may be computed from."""
+        if query in self.found:
+            return query
+        self.found[query] = operations = []
+        if query.aggregate:
+            operations.append(("aggregate", (self.add(query._replace(aggregate=None)),), f"γ {query.aggregate[0]}"))
+        elif len(query.tables) > 1:
+            operations.extend(("join", (self.add(one), self.add(two)), "⋈") for one, two in query.halves())
+        elif query.selections:
+            (_, condition, _), = query.selections
+            operations.append(("select", (self.add(Query(query.tables)),), f"σ {condition}"))
+        return query
+
+    def _subsume(self) -> None:
+        """§4.2.1: a result without one of the selections gives the result with it."""
+        for query, operations in self.found.items():
+            for each in sorted(query.selections):
+                without = query._replace(selections=query.selections - {each})
+                if len(query.tables) > 1 and not query.aggregate and without in self.found:
+                    operations.append(("select", (without,), f"σ {each[1]}"))
+
+    def rows(self, query: Query) -> float:
+        found = 1.0
+        for table in query.tables:
+            found *= self.tables[table].rows
+        for join in query.joins:
+            found /= join.values
+        for _, _, selectivity in query.selections:
+            found *= selectivity
+        return min(found, query.aggregate[1]) if query.aggregate else found
+
+    def width(self, query: Query) -> float:
+        return 24.0 if query.aggregate else sum(self.tables[each].width for each in query.tables)
+
+    def dag(self, views: Mapping[str, Query]) -> Dag:
+        for query in views.values():
+            self.add(query)
+        self._subsume()
+        order = sorted(self.found, key=lambda q: (q.aggregate is not None, len(q.tables), len(q.selections), q.form))
+        number = {query: place for place, query in enumerate(order)}
+        groups = [Group(number[query], query.form, query.tables, self.rows(query), self.width(query), tuple(
+            Operation(kind, tuple(number[each] for each in inputs), label) for kind, inputs, label in self.found[query]))
+            for query in order]
+        return Dag(tuple(groups), {name: number[query] for name, query in views.items()})
+
+
+# -- ten views over TPC-H ----------------------------------------------------------------------------------------------------
+
+# Rows at scale 1, and bytes of the columns that queries use, as `cost/sizes.py` has them.
+_TPCH = {"region": (5, 12), "nation": (25, 14), "supplier": (1e4, 16), "customer": (1.5e5, 20), "part": (2e5, 22),
+         "partsupp": (8e5, 14), "orders": (1.5e6, 14), "lineitem": (6e6, 22)}
+_KEYS = (("nation", "region", "region"), ("supplier", "nation", "nation"), ("customer", "nation", "nation"),
+         ("orders", "customer", "customer"), ("lineitem", "orders", "orders"), ("lineitem", "part", "part"),
+         ("lineitem", "supplier", "supplier"), ("partsupp", "part", "part"), ("partsupp", "supplier", "supplier"))
+
+
+def ten_views(scale: float) -> Dag:
+    """Five joins and five aggregates; most have a selection that others do not have."""
+    tables = {name: Table(rows if rows < 100 else rows * scale, width) for name, (rows, width) in _TPCH.items()}
+
+    def query(names: str, *selections: tuple[str, str, float], by: tuple[str, float] | None = None) -> Query:
+        joins = frozenset(Join(left, right, tables[key].rows) for left, right, key in _KEYS)
+        return Query(frozenset(names.split()), joins, frozenset(selections)).part(frozenset(names.split()))._replace(aggregate=by)
+
+    building, asia = ("customer", "segment = 'BUILDING'", 0.2), ("region", "name = 'ASIA'", 0.2)
+    return Builder(tables).dag({
+        "v1": query("customer orders lineitem", building, ("orders", "date < 1995", 0.4)),
+        "v2": query("customer orders lineitem nation", ("lineitem", "returned", 0.25)),
+        "v3": query("orders lineitem supplier", ("orders", "status = 'F'", 0.5)),
+        "v4": query("partsupp part supplier nation region", ("part", "size = 15", 0.02), asia),
+        "v5": query("part lineitem", ("part", "brand = 12", 0.04)),
+        "v6": query("customer orders lineitem", building, by=("priority", 5)),
+        "v7": query("customer orders lineitem nation", by=("nation, year", 175)),
+        "v8": query("orders lineitem supplier nation", ("orders", "date < 1995", 0.4), by=("nation", 25)),
+        "v9": query("part partsupp supplier nation region", asia, by=("brand, type", 3750)),
+        "v10": query("part lineitem supplier", by=("brand, supplier", 2.5e5 * scale)),
+    })
+
+
+PERCENTS = (1, 2, 5, 10, 20, 30, 40, 50, 60, 70, 80)
+SHARED: Mapping[str, tuple[Sharing, Mode]] = {
+    "no materialisation": ("none", "adaptive"), "only transient": ("transient", "adaptive"),
+    "transient and permanent": ("both", "adaptive")}
+POLICIES: Mapping[str, tuple[Sharing, Mode]] = {
+    "forced incremental": ("both", "incremental"), "forced recomputation": ("both", "recompute"),
+    "adaptive": ("both", "adaptive")}
+
+
+def inserts(dag: Dag, percent: float) -> Costs:
+    """§7.1: all tables are changed by the same percentage."""
+    return Costs(dag, {group.form: Rate(inserted=percent / 100) for group in dag.groups if group.is_table})
+
+
+def study(dag: Dag, lanes: Mapping[str, tuple[Sharing, Mode]]) -> Mapping[str, Sequence[Selection]]:
+    """Lane → what is selected at each percentage."""
+    return {name: [select(inserts(dag, percent), Options(sharing), mode) for percent in PERCENTS]
+            for name, (sharing, mode) in lanes.items()}
+
+
+def of_one(dag: Dag) -> Sequence[Dag]:
+    """A DAG for each view alone (§7.1, single views)."""
+    return [Dag(dag.groups, {view: group}) for view, group in dag.views.items()]
+
+
+# -- star queries over 22 relations ------------------------------------------------------------------------------------------
+
+
+def stars(count: int, *, relations: int = 22, leaves: int = 3, aggregates: bool = False) -> Dag:
+    """Views that are star queries each, over relations of (part, subpart, number); a view has half of its leaves in common with
+    the one before."""
+    names = [f"r{place:02}" for place in range(1, relations + 1)]
+    tables = {name: Table(1e6 * (1 + place % 5), 24) for place, name in enumerate(names)}
+    views = {}
+    for view in range(count):
+        turn, place = divmod(view * 2, relations)
+        centre = names[(place + turn) % relations]
+        ends = [names[(place + turn + (1 + turn // 2) * (1 + each)) % relations] for each in range(leaves)]
+        query = Query(frozenset((centre, *ends)), frozenset(Join(centre, end, 1e6) for end in ends))
+        views[f"v{view + 1:03}"] = query._replace(aggregate=("part", 1e5)) if aggregates and view % 2 else query
+    return Builder(tables).dag(views)
+
+
+def timed(dag: Dag) -> tuple[float, Selection]:
+    began = time.perf_counter()
+    found = select(inserts(dag, 1))
+    return time.perf_counter() - began, found
+
+
+# -- tables and plots --------------------------------------------------------------------------------------------------------
+
+
+def table(head: Sequence[str], rows: Sequence[Sequence[str]]) -> str:
+    widths = [max(len(row[place]) for row in (head, *rows)) for place in range(len(head))]
+    lines = ["| " + " | ".join(map(str.rjust, row, widths)) + " |" for row in (head, *rows)]
+    return "\n".join((lines[0], "|" + "|".join("-" * (width + 1) + ":" for width in widths) + "|", *lines[1:]))
+
+
+def draw(file: Path, title: str, labels: tuple[str, str], curves: Mapping[str, Sequence[tuple[float, float]]]) -> None:
+    import matplotlib
+
+    matplotlib.use("Agg")
+    from matplotlib import pyplot
+
+    figure, axes = pyplot.subplots(figsize=(6, 4), layout="constrained")
+    for name, points in curves.items():
+        axes.plot(*zip(*points, strict=True), marker="o", label=name)
+    axes.set(title=title, xlabel=labels[0], ylabel=labels[1])
+    axes.set_ylim(bottom=0)
+    axes.grid(alpha=0.3)
+    axes.legend()
+    file.parent.mkdir(parents=True, exist_ok=True)
+    figure.savefig(file, dpi=120)
+    pyplot.close(figure)
