@@ -17,11 +17,12 @@ from typing import Literal
 
 from dbt_idivm.dag.extended import Extended
 from dbt_idivm.dag.plans import plan_of
-from dbt_idivm.dag.update import Mode, State, state_of
+from dbt_idivm.dag.update import Mode, State, Storage, state_of
 
 Sharing = Literal["none", "transient", "permanent", "both"]
 Differentials = Literal["together", "each", "none"]
 ROUNDS = 3
+NO_GROUP = -1
 NOTHING = 1e-9  # a benefit below this part of the whole cost is an error of rounding
 
 
@@ -44,29 +45,29 @@ class Candidate:
 
     units: tuple[int, ...]
     group: int
-    may_be_permanent: bool
-    may_be_transient: bool
+    storage: tuple[Storage, ...]  # how it may be stored
     upkeep_counts: float  # 1/hysteresis for what is stored already
     bytes: float
 
 
 
-Chosen = tuple[Candidate, bool]  # True: permanently
+Chosen = tuple[Candidate, Storage]
 
 
 def candidates(state: State, options: Options) -> list[Candidate]:
     """Full results and differentials that two operations read, full results that a differential needs, and what is stored
-    already (§6.2: what is read once is not worth writing; kept permanently it may be)."""
+    already (§6.2: what is read once is not worth writing; kept permanently it may be). The feed of a view costs nothing if it is
+    refreshed incrementally, so that it is no matter of sharing."""
     found: list[Candidate] = []
-    if options.sharing == "none":
-        return found
     for group, full in state.dag.full.items():
         node = state.dag.dag.groups[group]
         if node.is_table or not node.storable:
             continue
-        if group not in state.views:
+        if group in state.views:
+            found.extend(_feed(state, group))
+        elif options.sharing != "none":
             found.extend(_full(state, group, full, options))
-        if options.sharing != "permanent" and options.differentials != "none":
+        if options.sharing in ("transient", "both") and options.differentials != "none":
             found.extend(_differentials(state, group, options))
     return found
 
@@ -77,31 +78,60 @@ def _full(state: State, group: int, full: int, options: Options) -> Iterator[Can
     is_shared = len(dag.readers[full]) > 1
     is_needed = any(not dag.units[dag.gives[slot]].is_full for slot in dag.readers[full])
     if (is_kept or is_shared or is_needed) and not state.is_stored[full] and dag.reuse[full] < state.compute[full]:
-        yield Candidate((full,), group, options.sharing != "transient" and state.is_maintainable(group),
-                        options.sharing != "permanent" and is_shared, 1 / options.hysteresis if is_kept else 1.0,
-                        dag.costs.bytes(dag.units[full]))
+        storage: tuple[Storage, ...] = ("transient",) if options.sharing != "permanent" and is_shared else ()
+        if options.sharing != "transient" and state.is_maintainable(group):
+            storage = ("permanent", *storage)
+        yield Candidate((full,), group, storage, 1 / options.hysteresis if is_kept else 1.0, dag.costs.bytes(dag.units[full]))
 
 
 def _differentials(state: State, group: int, options: Options) -> Iterator[Candidate]:
     dag = state.dag
     merged = 1 if group in state.views else 0
-    units = [unit for unit in dag.differentials[group]
-             if len(dag.readers[unit]) + merged > 1 and not state.is_stored[unit] and dag.reuse[unit] < state.compute[unit]]
+    units = [unit for unit in _unread(state, group) if len(dag.readers[unit]) + merged > 1]
     for each in [units] if options.differentials == "together" else [[unit] for unit in units]:
         if each:
             size = sum(dag.costs.bytes(dag.units[unit]) for unit in each)
-            yield Candidate(tuple(each), group, False, True, 1.0, size)
+            yield Candidate(tuple(each), group, ("transient",), 1.0, size)
 
 
-def benefit(state: State, candidate: Candidate) -> tuple[float, bool]:
-    """benefit(x), and whether it is to be kept permanently. The upkeep of what is stored already counts less: a permanent group
-    that is kept and one that is given up should not take turns."""
-    gain = state.gain(state.fall(candidate.units))
+def _feed(state: State, group: int) -> Iterator[Candidate]:
+    if state.is_maintainable(group) and group not in state.written and any(
+            state.dag.readers[unit] for unit in _unread(state, group)):
+        yield Candidate(tuple(state.dag.differentials[group]), group, ("feed",), 1.0, 0.0)
+
+
+def feeds(state: State) -> list[Chosen]:
+    """The change feeds of all views that may be refreshed incrementally."""
+    return [(each, "feed") for group in sorted(state.views) for each in _feed(state, group)]
+
+
+def _unread(state: State, group: int) -> list[int]:
+    """The differentials that cannot be read yet, and would be cheaper to read."""
+    return [unit for unit in state.dag.differentials[group]
+            if not state.is_stored[unit] and state.dag.reuse[unit] < state.compute[unit]]
+
+
+def benefit(state: State, candidate: Candidate) -> tuple[float, Storage]:
+    """benefit(x), and how x is best stored. The upkeep of what is stored already counts less: a permanent group that is kept and
+    one that is given up should not take turns."""
+    found = [(_benefit(state, candidate, each), each) for each in candidate.storage]
+    return max(found, key=lambda each: each[0])  # the first of equal ones
+
+
+def _benefit(state: State, candidate: Candidate, storage: Storage) -> float:
+    units, group = units_of(state, candidate, storage), candidate.group
+    gain = state.gain(state.fall(units), group if storage != "transient" else NO_GROUP)
     if gain <= 0:
-        return 0.0, False
-    transient = state.transient_cost(candidate.units) if candidate.may_be_transient else inf
-    permanent = _upkeep(state, candidate) if candidate.may_be_permanent else inf
-    return gain - min(transient, permanent), permanent <= transient
+        return 0.0
+    if storage == "transient":
+        return gain - state.transient_cost(units)
+    upkeep = state.incremental(group) * candidate.upkeep_counts
+    return gain - upkeep + (state.upkeep(group) if storage == "feed" else 0.0)
+
+
+def units_of(state: State, candidate: Candidate, storage: Storage) -> tuple[int, ...]:
+    """What can be read if a candidate is stored in that way."""
+    return state.kept(candidate.group) if storage == "permanent" else candidate.units
 
 
 def search(dag: Extended, mode: Mode, options: Options) -> list[Chosen]:
@@ -123,16 +153,16 @@ def greedy(state: State, options: Options, before: Sequence[Chosen]) -> list[Cho
     chosen: list[Chosen] = []
     least = state.total() * NOTHING
 
-    def entry(place: int) -> tuple[float, int, int, bool]:
-        value, permanent = benefit(state, found[place])
+    def entry(place: int) -> tuple[float, int, int, Storage]:
+        value, storage = benefit(state, found[place])
         if value <= least:
-            return 0.0, place, len(chosen), False
-        return -(value if options.space is None else value / max(found[place].bytes, 1.0)), place, len(chosen), permanent
+            return 0.0, place, len(chosen), storage
+        return -(value if options.space is None else value / max(found[place].bytes, 1.0)), place, len(chosen), storage
 
     heap = [each for each in map(entry, range(len(found))) if each[0] < 0]
     heapify(heap)
     while heap:
-        value, place, since, permanent = heap[0]
+        value, place, since, storage = heap[0]
         if value >= 0:
             break
         if found[place].bytes > left:
@@ -141,8 +171,8 @@ def greedy(state: State, options: Options, before: Sequence[Chosen]) -> list[Cho
             heapreplace(heap, entry(place))
         else:
             heappop(heap)
-            state.add(found[place].units, permanent=permanent)
-            chosen.append((found[place], permanent))
+            state.add(units_of(state, found[place], storage), storage)
+            chosen.append((found[place], storage))
             left -= found[place].bytes
     return chosen
 
@@ -152,24 +182,37 @@ def settled(dag: Extended, mode: Mode, chosen: Sequence[Chosen]) -> tuple[State,
     chosen later may have changed either. Both lower the total cost."""
     now = list(chosen)
     while True:
-        permanent = [each.group for each, is_permanent in now if is_permanent]
-        transient = [dag.units[unit] for each, is_permanent in now if not is_permanent for unit in each.units]
-        state = state_of(dag, mode, permanent, transient)
+        state = stored(dag, mode, now)
         before, now = now, list(_used(state, now))
         if now == before:
             return state, now
 
 
+def stored(dag: Extended, mode: Mode, chosen: Sequence[Chosen]) -> State:
+    """The state in which all that is materialised."""
+    written = {each.group for each, storage in chosen if storage == "transient" and not dag.units[each.units[0]].is_full}
+    return state_of(dag, mode, [
+        ((*each.units, *(dag.differentials[each.group] if storage == "permanent" and each.group not in written else ())), storage)
+        for each, storage in chosen])
+
+
 def _used(state: State, chosen: Sequence[Chosen]) -> Iterator[Chosen]:
     plan, number = plan_of(state), state.dag.number
-    permanent, transient = frozenset(plan.permanent), frozenset(number[each] for each in plan.transient)
-    for each, is_permanent in chosen:
-        if is_permanent and each.group in permanent:
-            yield each, not each.may_be_transient or _upkeep(state, each) <= state.recomputed(each.group)
-        elif not is_permanent and (units := tuple(unit for unit in each.units if unit in transient)):
-            yield replace(each, units=units), each.may_be_permanent and _upkeep(state, each) <= state.recomputed(each.group)
+    permanent, fed = frozenset(plan.permanent), frozenset(plan.fed)
+    transient = frozenset(number[each] for each in plan.transient)
+    for each, storage in chosen:
+        if storage == "feed":
+            if each.group in fed:
+                yield each, storage
+        elif storage == "permanent" and each.group in permanent:
+            yield each, storage if each.group in fed else _cheaper(state, each)
+        elif storage == "transient" and (units := tuple(unit for unit in each.units if unit in transient)):
+            yield replace(each, units=units), _cheaper(state, each)
 
 
-def _upkeep(state: State, candidate: Candidate) -> float:
-    """mntcost(x) of a candidate, as it counts."""
-    return state.incremental(candidate.group) * candidate.upkeep_counts
+def _cheaper(state: State, candidate: Candidate) -> Storage:
+    """How a full result is best stored, if nobody reads its changes."""
+    if len(candidate.storage) == 1:
+        return candidate.storage[0]
+    upkeep = state.incremental(candidate.group) * candidate.upkeep_counts
+    return "permanent" if upkeep <= state.recomputed(candidate.group) else "transient"

@@ -6,13 +6,13 @@ incremental refresh and recomputation. The costs are those of `update.py`.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Literal
 
 from dbt_idivm.dag.costs import Costs, Unit
 from dbt_idivm.dag.extended import extended
-from dbt_idivm.dag.update import Mode, State, state_of
+from dbt_idivm.dag.update import Mode, State, Storage, state_of
 
 How = Literal["incremental", "recomputed", "unchanged"]
 
@@ -46,10 +46,12 @@ class Step:
 
 @dataclass(frozen=True)
 class Plan:
-    """`transient`: what is written for the time of the run, with the seconds for computing and writing it."""
+    """`transient`: what is written for the time of the run, with the seconds for computing and writing it. `fed`: the groups
+    whose change feed others read."""
 
     upkeep: tuple[Upkeep, ...]
     transient: Mapping[Unit, float]
+    fed: tuple[int, ...]
     steps: Mapping[Unit, Step]
     seconds: float
     names: Mapping[Unit, str]
@@ -75,7 +77,8 @@ class Plan:
             what = f"view {', '.join(each.views)}" if each.views else "permanently"
             other = each.recomputed if each.how != "recomputed" else each.incremental
             rather = f", {'incremental' if each.how == 'recomputed' else 'recomputed'} {other:.4g} s" if other is not None else ""
-            yield f"{what} {self._label(Unit(each.group))}: {each.how} {each.seconds:.4g} s{rather}"
+            yield f"{what} {self._label(Unit(each.group))}: {each.how} {each.seconds:.4g} s{rather}" + (
+                "; its changes are read" if each.group in self.fed else "")
             for unit in self._sources(each):
                 yield from self._below(unit, 1)
 
@@ -98,24 +101,31 @@ class Plan:
         return f"{'' if unit.is_full else 'δ ' + str(unit.table) + ' of '}{unit.group}: {self.names.get(unit, '')}"
 
 
-def plan(costs: Costs, permanent: Iterable[int] = (), transient: Iterable[Unit] = (), mode: Mode = "adaptive") -> Plan:
-    """The best plan if these groups, besides the views, are kept permanently, and these units during the run."""
-    return plan_of(state_of(extended(costs), mode, permanent, transient))
+def plan(costs: Costs, permanent: Iterable[int] = (), transient: Iterable[Unit] = (), fed: Iterable[int] = (),
+         mode: Mode = "adaptive") -> Plan:
+    """The best plan if these groups are kept permanently besides the views, these units during the run, and the change feeds of
+    these views are read."""
+    dag = extended(costs, incremental=mode != "recompute")
+    stored: list[tuple[Sequence[int], Storage]] = [([dag.number[each] for each in transient], "transient")]
+    stored += [((dag.full[group], *dag.differentials[group]), "permanent") for group in permanent]
+    stored += [(dag.differentials[group], "feed") for group in fed]
+    return plan_of(state_of(dag, mode, stored))
 
 
 def plan_of(state: State) -> Plan:
     """The plan that the costs of a state are of, without what it does not use."""
     steps, stored = reached(state)
     dag = state.dag
-    upkeep = [upkeep_of(state, group) for group in sorted(state.permanent)
-              if group in state.views or dag.full[group] in stored]
+    used = {dag.units[unit].group for unit in stored if unit not in state.transient}
+    upkeep = [upkeep_of(state, group) for group in sorted(state.permanent & (state.views | used))]
+    fed = tuple(sorted({dag.units[unit].group for unit in stored - state.transient if not dag.units[unit].is_full} & state.fed))
     transient = sorted(state.transient & stored)
     written = {dag.units[unit].group for unit in transient if not dag.units[unit].is_full}
     each = {dag.units[unit]: state.compute[unit] + dag.store[unit] for unit in transient}
     seconds = sum(one.seconds for one in upkeep) + sum(each.values()) + dag.statement * len(written)
     named = {*each, *(Unit(one.group) for one in upkeep), *steps, *(unit for step in steps.values() for unit, _ in step.inputs)}
     names = {unit: dag.dag.groups[unit.group].form for unit in sorted(named, key=dag.number.__getitem__)}
-    return Plan(tuple(upkeep), each, steps, seconds, names)
+    return Plan(tuple(upkeep), each, fed, steps, seconds, names)
 
 
 def upkeep_of(state: State, group: int) -> Upkeep:
@@ -153,7 +163,7 @@ def _sources(state: State, group: int) -> list[int]:
     """What the refresh of a stored group begins with: its differentials, or its query (~: to be computed, and not read)."""
     if upkeep_of(state, group).how == "recomputed":
         return [~state.dag.full[group]]
-    return list(state.dag.differentials[group])
+    return [~each if group in state.fed else each for each in state.dag.differentials[group]]
 
 
 def is_read(state: State, unit: int) -> bool:

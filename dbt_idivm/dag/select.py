@@ -12,15 +12,12 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
-from typing import Literal
 
 from dbt_idivm.dag.costs import Costs, Unit
 from dbt_idivm.dag.extended import Extended, extended
-from dbt_idivm.dag.greedy import Chosen, Options, search, settled
+from dbt_idivm.dag.greedy import Chosen, Options, feeds, search, settled, units_of
 from dbt_idivm.dag.plans import Plan, plan_of
-from dbt_idivm.dag.update import Mode, State
-
-Storage = Literal["permanent", "transient"]
+from dbt_idivm.dag.update import Mode, State, Storage
 
 
 @dataclass(frozen=True)
@@ -83,7 +80,7 @@ def select(costs: Costs, options: Options | None = None, mode: Mode = "adaptive"
     options = options or Options()
     dag = extended(costs, incremental=mode != "recompute")
     found = search(dag, mode, options)
-    if mode != "adaptive" or options.sharing == "none":
+    if mode != "adaptive":
         return _selection(dag, mode, found, options)
     first = _selection(dag, mode, found, options)
     forced: tuple[Mode, ...] = ("incremental", "recompute")
@@ -94,9 +91,13 @@ def select(costs: Costs, options: Options | None = None, mode: Mode = "adaptive"
 def _under(costs: Costs, dag: Extended, mode: Mode, options: Options) -> list[Chosen]:
     """What is chosen under a forced policy, in the numbers of the extended DAG, and stored as an adaptive policy would."""
     other = dag if mode == "incremental" else extended(costs, incremental=False)
-    chosen = [(replace(each, units=tuple(dag.number[other.units[unit]] for unit in each.units),
-                       may_be_permanent=options.sharing != "transient" and other.units[each.units[0]].is_full), permanent)
-              for each, permanent in search(other, mode, options)]
+    kept: tuple[Storage, ...] = ("permanent", "transient") if options.sharing != "transient" else ("transient",)
+    chosen: list[Chosen] = []
+    for each, storage in search(other, mode, options):
+        units = tuple(dag.number[other.units[unit]] for unit in each.units)
+        chosen.append((replace(each, units=units, storage=kept if other.units[each.units[0]].is_full else each.storage), storage))
+    if mode == "incremental":  # where every view is fed
+        chosen.extend(feeds(State(dag, "adaptive")))
     return settled(dag, "adaptive", chosen)[1]
 
 
@@ -104,12 +105,12 @@ def _selection(dag: Extended, mode: Mode, chosen: Sequence[Chosen], options: Opt
     """The choices one after the other, so that the benefits are those of the plan that results."""
     state, choices = State(dag, mode), list[Choice]()
     nothing = before = state.total()
-    for candidate, permanent in chosen:
-        state.add(candidate.units, permanent=permanent)
+    for candidate, storage in chosen:
+        state.add(units_of(state, candidate, storage), storage)
         after = state.total()
         units = tuple(dag.units[each] for each in candidate.units)
         form = dag.dag.groups[candidate.group].form
-        choices.append(Choice(units, form, "permanent" if permanent else "transient", before, after, candidate.bytes))
+        choices.append(Choice(units, form, storage, before, after, candidate.bytes))
         before = after
     kept = {each.form for each in choices if each.storage == "permanent"}
     return Selection(tuple(choices), plan_of(state), nothing, tuple(sorted(options.kept - kept)))

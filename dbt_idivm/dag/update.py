@@ -11,6 +11,10 @@ Mistry et al. 2001, §5, where M_p is what is kept permanently and M_t what is k
     mntcost(e)       min(incrmcost(e), recmcost(e)) of a given view, incrmcost(e) of another e in M_p
     totalcost        Σ mntcost(e) over M_p + Σ trmatcost(e) over M_t
 
+Different from the paper: a stored group that is refreshed incrementally has a change feed, from which its differentials can be
+read although nobody writes them for that. It is *fed* then: C(δ_R e) is at most reusecost(δ_R e), except in its own incrmcost. A
+given view that is fed is not recomputed.
+
 §6.2: what is materialised further can make nothing dearer, so that a change goes up from where it is, in the order of the
 units, and ends where the best operation of a unit is cheaper all the same. The sums are made in one order always: the numbers are
 the same as those that are computed from nothing, to the last bit.
@@ -18,15 +22,15 @@ the same as those that are computed from nothing, to the last bit.
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
 from heapq import heappop, heappush
 from typing import Literal
 
-from dbt_idivm.dag.costs import Unit
 from dbt_idivm.dag.extended import Extended
 
 Mode = Literal["adaptive", "incremental", "recompute"]
+Storage = Literal["permanent", "transient", "feed"]  # feed: of a given view, nothing more is written
 
 
 @dataclass
@@ -48,8 +52,11 @@ class State:
         self.written: set[int] = set()  # groups of which a statement writes differentials
         self.views = frozenset(dag.dag.views.values())
         self.permanent: set[int] = set(self.views)  # groups
+        self.fed: set[int] = set()  # groups whose differentials are read from their change feed
         for group in self.views:
             self.is_stored[dag.full[group]] = True
+            if mode == "incremental" and self.is_maintainable(group):
+                self._place(dag.differentials[group], "feed")
         self.compute, self.read = [0.0] * count, [0.0] * count
         self.evaluate()
 
@@ -107,16 +114,15 @@ class State:
                     read[unit] = low
                     changed.append(unit)
 
-    def gain(self, fall: Fall) -> float:
-        """gain(x) (§6.1): by how much what is materialised already becomes cheaper."""
+    def gain(self, fall: Fall, group_of_x: int) -> float:
+        """gain(x) (§6.1): by how much what is materialised already becomes cheaper, besides the group itself of x."""
         units, total, groups = self.dag.units, 0.0, set()
         for unit, cost in fall.compute.items():
             if unit in self.transient:
                 total += self.compute[unit] - cost
-            if units[unit].group in self.permanent:
-                groups.add(units[unit].group)
-        groups.update(group for unit in fall.read if (group := units[unit].group) in self.permanent)
-        for group in sorted(groups):
+            groups.add(units[unit].group)
+        groups.update(units[unit].group for unit in fall.read)
+        for group in sorted((groups & self.permanent) - {group_of_x}):
             total += self.upkeep(group) - self.upkeep(group, fall)
         return total
 
@@ -124,7 +130,7 @@ class State:
         """mntcost(e)."""
         if not self.is_maintainable(group):
             return self.recomputed(group, fall)
-        if group not in self.views or self.mode == "incremental":
+        if group not in self.views or group in self.fed or self.mode == "incremental":
             return self.incremental(group, fall)
         return min(self.incremental(group, fall), self.recomputed(group, fall))
 
@@ -135,8 +141,10 @@ class State:
     def incremental(self, group: int, fall: Fall | None = None) -> float:
         """incrmcost(e)."""
         total = self.dag.merge[group]
+        is_fed = group in self.fed
+        costs, falls = (self.compute if is_fed else self.read), fall and (fall.compute if is_fed else fall.read)
         for each in self.dag.differentials[group]:
-            total += self.read[each] if fall is None or each not in fall.read else fall.read[each]
+            total += falls[each] if falls and each in falls else costs[each]
         return total
 
     def recomputed(self, group: int, fall: Fall | None = None) -> float:
@@ -154,26 +162,31 @@ class State:
                 groups.add(self.dag.units[each].group)
         return total + self.dag.statement * len(groups - self.written)
 
-    def add(self, units: Iterable[int], *, permanent: bool) -> None:
-        """Materialise further units."""
-        added = tuple(units)
-        fall = self.fall(added)
+    def kept(self, group: int) -> tuple[int, ...]:
+        """What can be read if a group is kept permanently: its rows, and their changes unless these are written for the run."""
+        return (self.dag.full[group], *(self.dag.differentials[group] if group not in self.written else ()))
+
+    def add(self, units: Sequence[int], storage: Storage) -> None:
+        """Materialise further units, of one group."""
+        fall = self.fall(units)
         for unit, cost in fall.compute.items():
             self.compute[unit] = cost
         for unit, cost in fall.read.items():
             self.read[unit] = cost
-        for unit in added:
-            self.is_stored[unit] = True
-            self._place(unit, permanent=permanent)
+        self._place(units, storage)
 
-    def _place(self, unit: int, *, permanent: bool) -> None:
-        of = self.dag.units[unit]
-        if permanent:
-            self.permanent.add(of.group)
-        else:
-            self.transient.add(unit)
-            if not of.is_full:
-                self.written.add(of.group)
+    def _place(self, units: Iterable[int], storage: Storage) -> None:
+        for unit in units:
+            self.is_stored[unit] = True
+            of = self.dag.units[unit]
+            if storage == "transient":
+                self.transient.add(unit)
+                if not of.is_full:
+                    self.written.add(of.group)
+            elif of.is_full:
+                self.permanent.add(of.group)
+            else:
+                self.fed.add(of.group)
 
     def total(self) -> float:
         """totalcost(M_p, M_t)."""
@@ -182,12 +195,10 @@ class State:
         return kept + written + self.dag.statement * len(self.written)
 
 
-def state_of(dag: Extended, mode: Mode, permanent: Iterable[int], transient: Iterable[Unit]) -> State:
-    """The costs for these groups and units besides the views, from nothing."""
+def state_of(dag: Extended, mode: Mode, stored: Iterable[tuple[Sequence[int], Storage]]) -> State:
+    """The costs if these units are materialised besides the views, from nothing."""
     state = State(dag, mode)
-    added = [(dag.full[group], True) for group in permanent] + [(dag.number[each], False) for each in transient]
-    for unit, is_permanent in added:
-        state.is_stored[unit] = True
-        state._place(unit, permanent=is_permanent)
+    for units, storage in stored:
+        state._place(units, storage)
     state.evaluate()
     return state
