@@ -10,7 +10,7 @@ Only costs are estimated, nothing is run.
 from __future__ import annotations
 
 import time
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import combinations
 from pathlib import Path
@@ -22,6 +22,7 @@ from dbt_idivm.dag.greedy import Options, Sharing
 from dbt_idivm.dag.select import Selection, select
 from dbt_idivm.dag.update import Mode
 
+Curves = Mapping[str, Sequence[tuple[float, float]]]  # lane → points
 OUT = Path(__file__).resolve().parent / "out"
 
 
@@ -177,10 +178,18 @@ def inserts(dag: Dag, percent: float) -> Costs:
     return Costs(dag, {group.form: Rate(inserted=percent / 100) for group in dag.groups if group.is_table})
 
 
-def study(dag: Dag, lanes: Mapping[str, tuple[Sharing, Mode]]) -> Mapping[str, Sequence[Selection]]:
-    """Lane → what is selected at each percentage."""
-    return {name: [select(inserts(dag, percent), Options(sharing), mode) for percent in PERCENTS]
-            for name, (sharing, mode) in lanes.items()}
+def loads(dag: Dag, percent: float) -> Costs:
+    """As TPC-H's refresh functions: only orders and their lines are inserted."""
+    return Costs(dag, {name: Rate(inserted=percent / 100) for name in ("orders", "lineitem")})
+
+
+Changes = Callable[[Dag, float], Costs]
+
+
+def study(dags: Sequence[Dag], changes: Changes, lanes: Mapping[str, tuple[Sharing, Mode]]) -> Curves:
+    """Lane → percentage and seconds of a refresh, summed over DAGs that are refreshed separately."""
+    return {name: [(percent, sum(select(changes(dag, percent), Options(sharing), mode).seconds for dag in dags))
+                   for percent in PERCENTS] for name, (sharing, mode) in lanes.items()}
 
 
 def of_one(dag: Dag) -> Sequence[Dag]:
@@ -192,10 +201,10 @@ def of_one(dag: Dag) -> Sequence[Dag]:
 
 
 def stars(count: int, *, relations: int = 22, leaves: int = 3, aggregates: bool = False) -> Dag:
-    """Views that are star queries each, over relations of (part, subpart, number); a view has half of its leaves in common with
-    the one before."""
+    """Views that are star queries each, over relations of (part, subpart, number); with 10 of them over 22 relations the paper's:
+    a view has half of its relations in common with the one before."""
     names = [f"r{place:02}" for place in range(1, relations + 1)]
-    tables = {name: Table(1e6 * (1 + place % 5), 24) for place, name in enumerate(names)}
+    tables = {name: Table(1e6, 12) for name in names}
     views = {}
     for view in range(count):
         turn, place = divmod(view * 2, relations)
@@ -212,6 +221,19 @@ def timed(dag: Dag) -> tuple[float, Selection]:
     return time.perf_counter() - began, found
 
 
+def searches(dags: Mapping[str, Dag]) -> tuple[str, Curves]:
+    """What a search finds and how long it takes, as a table and as a curve over the number of views."""
+    rows, points = [], []
+    for name, dag in dags.items():
+        seconds, found = timed(dag)
+        operations = sum(len(each.operations) for each in dag.groups)
+        points.append((float(len(dag.views)), seconds))
+        rows.append((name, str(len(dag.views)), str(len(dag.groups)), str(operations), f"{seconds:.2f}", str(len(found.choices)),
+                     f"{found.nothing:.0f}", f"{found.seconds:.0f}"))
+    head = ("", "views", "groups", "operations", "seconds of the search", "chosen", "refresh, s: nothing chosen", "with them")
+    return table(head, rows), {"search": points}
+
+
 # -- tables and plots --------------------------------------------------------------------------------------------------------
 
 
@@ -221,7 +243,7 @@ def table(head: Sequence[str], rows: Sequence[Sequence[str]]) -> str:
     return "\n".join((lines[0], "|" + "|".join("-" * (width + 1) + ":" for width in widths) + "|", *lines[1:]))
 
 
-def draw(file: Path, title: str, labels: tuple[str, str], curves: Mapping[str, Sequence[tuple[float, float]]]) -> None:
+def draw(file: Path, title: str, labels: tuple[str, str], curves: Curves) -> None:
     import matplotlib
 
     matplotlib.use("Agg")
@@ -237,3 +259,37 @@ def draw(file: Path, title: str, labels: tuple[str, str], curves: Mapping[str, S
     file.parent.mkdir(parents=True, exist_ok=True)
     figure.savefig(file, dpi=120)
     pyplot.close(figure)
+
+
+def report(title: str, file: Path, curves: Curves) -> None:
+    """One experiment as a table and a plot."""
+    rows = [(f"{percent:g} %", *(f"{dict(points)[percent]:.1f}" for points in curves.values())) for percent in PERCENTS]
+    print(f"\n{title}: seconds of a refresh\n\n{table(('inserted', *curves), rows)}")
+    draw(file, title, ("rows inserted, %", "estimated seconds of a refresh"), curves)
+
+
+@click.command(help=__doc__)
+@click.option("--scale", type=float, default=10.0, show_default=True, help="The scale factor of TPC-H.")
+@click.option("--out", type=click.Path(path_type=Path, file_okay=False), default=OUT / "view_selection", show_default=True)
+@click.option("--show", type=float, help="Print what is selected at this percentage, and nothing else.")
+def main(scale: float, out: Path, show: float | None) -> None:
+    dag = ten_views(scale)
+    if show is not None:
+        print(select(inserts(dag, show)).show())
+        return
+    for name, changes in (("all tables", inserts), ("orders and lineitem", loads)):
+        for kind, dags in (("10 views together", [dag]), ("10 views separately", of_one(dag))):
+            for about, lanes in (("materialisation", SHARED), ("policies", POLICIES)):
+                title = f"TPC-H {scale:g}, {name}, {kind}"
+                file = f"{about}_{name}_{kind}".replace(" ", "_")
+                report(f"{title}, {about}", out / f"{file}.png", study(dags, changes, lanes))
+    text, curves = searches({f"stars, {count}": stars(count) for count in range(10, 101, 10)})
+    print(f"\nStar queries of four over 22 relations, 1 % inserted\n\n{text}")
+    draw(out / "scalability.png", "star queries over 22 relations", ("views", "seconds of the search"), curves)
+    text, _ = searches({f"{leaves + 1} relations each": stars(200, relations=60, leaves=leaves, aggregates=True)
+                        for leaves in (3, 4, 5)})
+    print(f"\n200 star queries over 60 relations, half of them aggregated\n\n{text}")
+
+
+if __name__ == "__main__":
+    main()

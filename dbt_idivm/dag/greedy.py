@@ -81,7 +81,9 @@ def _full(state: State, group: int, full: int, options: Options) -> Iterator[Can
         storage: tuple[Storage, ...] = ("transient",) if options.sharing != "permanent" and is_shared else ()
         if options.sharing != "transient" and state.is_maintainable(group):
             storage = ("permanent", *storage)
-        yield Candidate((full,), group, storage, 1 / options.hysteresis if is_kept else 1.0, dag.costs.bytes(dag.units[full]))
+        if storage:
+            counts = 1 / options.hysteresis if is_kept else 1.0
+            yield Candidate((full,), group, storage, counts, dag.costs.bytes(dag.units[full]))
 
 
 def _differentials(state: State, group: int, options: Options) -> Iterator[Candidate]:
@@ -120,6 +122,8 @@ def benefit(state: State, candidate: Candidate) -> tuple[float, Storage]:
 
 def _benefit(state: State, candidate: Candidate, storage: Storage) -> float:
     units, group = units_of(state, candidate, storage), candidate.group
+    if storage == "feed" and group in state.written:
+        return 0.0
     gain = state.gain(state.fall(units), group if storage != "transient" else NO_GROUP)
     if gain <= 0:
         return 0.0
