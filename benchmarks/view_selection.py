@@ -16,6 +16,8 @@ from itertools import combinations
 from pathlib import Path
 from typing import NamedTuple
 
+import click
+
 from dbt_idivm.dag.costs import Costs, Rate
 from dbt_idivm.dag.dag import Dag, Group, Kind, Operation
 from dbt_idivm.dag.greedy import Options, Sharing
