@@ -10,127 +10,21 @@ Only costs are estimated, nothing is run.
 from __future__ import annotations
 
 import time
-from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Callable, Mapping, Sequence
 from itertools import combinations
 from pathlib import Path
-from typing import NamedTuple
 
 import click
 
+from benchmarks.view_dags import Builder, Join, Query, Table
 from dbt_idivm.dag.costs import Costs, Rate
-from dbt_idivm.dag.dag import Dag, Group, Kind, Operation
+from dbt_idivm.dag.dag import Dag
 from dbt_idivm.dag.greedy import Options, Sharing
 from dbt_idivm.dag.select import Selection, select
 from dbt_idivm.dag.update import Mode
 
 Curves = Mapping[str, Sequence[tuple[float, float]]]  # lane → points
 OUT = Path(__file__).resolve().parent / "out"
-
-
-@dataclass(frozen=True)
-class Table:
-    rows: float
-    width: float
-
-
-class Join(NamedTuple):
-    """An equality of two tables; `values` are those of the key."""
-
-    left: str
-    right: str
-    values: float
-
-
-class Query(NamedTuple):
-    """σ of tables, joined, and perhaps γ: (table, condition, selectivity), and (columns, groups)."""
-
-    tables: frozenset[str]
-    joins: frozenset[Join] = frozenset()
-    selections: frozenset[tuple[str, str, float]] = frozenset()
-    aggregate: tuple[str, float] | None = None
-
-    def part(self, tables: frozenset[str]) -> Query:
-        joins = frozenset(each for each in self.joins if {each.left, each.right} <= tables)
-        return Query(tables, joins, frozenset(each for each in self.selections if each[0] in tables))
-
-    @property
-    def connected(self) -> bool:
-        reached = {min(self.tables)}
-        for _ in self.tables:
-            reached |= {end for join in self.joins if {join.left, join.right} & reached for end in (join.left, join.right)}
-        return reached == self.tables
-
-    def halves(self) -> Iterator[tuple[Query, Query]]:
-        """The ways to take the tables apart into two sets that are connected each; the first table is in the first one."""
-        first, *others = sorted(self.tables)
-        for count in range(len(others)):
-            for more in combinations(others, count):
-                left = frozenset((first, *more))
-                one, two = self.part(left), self.part(self.tables - left)
-                if one.connected and two.connected:
-                    yield one, two
-
-    @property
-    def form(self) -> str:
-        conditions = {table: condition for table, condition, _ in self.selections}
-        joined = " ⋈ ".join(f"σ[{conditions[each]}]{each}" if each in conditions else each for each in sorted(self.tables))
-        joined += f" on {', '.join(sorted(f'{one}={two}' for one, two, _ in self.joins))}" if self.joins else ""
-        return f"γ[{self.aggregate[0]}]({joined})" if self.aggregate else joined
-
-
-class Builder:
-    """A DAG of all orders of the joins of some queries over one schema. A selection is below all joins, or above its table."""
-
-    def __init__(self, tables: Mapping[str, Table]) -> None:
-        self.tables = tables
-        self.found: dict[Query, list[tuple[Kind, tuple[Query, ...], str]]] = {}
-
-    def add(self, query: Query) -> Query:
-        """With all that it may be computed from."""
-        if query in self.found:
-            return query
-        self.found[query] = operations = []
-        if query.aggregate:
-            operations.append(("aggregate", (self.add(query._replace(aggregate=None)),), f"γ {query.aggregate[0]}"))
-        elif len(query.tables) > 1:
-            operations.extend(("join", (self.add(one), self.add(two)), "⋈") for one, two in query.halves())
-        elif query.selections:
-            (_, condition, _), = query.selections
-            operations.append(("select", (self.add(Query(query.tables)),), f"σ {condition}"))
-        return query
-
-    def _subsume(self) -> None:
-        """§4.2.1: a result without one of the selections gives the result with it."""
-        for query, operations in self.found.items():
-            for each in sorted(query.selections):
-                without = query._replace(selections=query.selections - {each})
-                if len(query.tables) > 1 and not query.aggregate and without in self.found:
-                    operations.append(("select", (without,), f"σ {each[1]}"))
-
-    def rows(self, query: Query) -> float:
-        found = 1.0
-        for table in query.tables:
-            found *= self.tables[table].rows
-        for join in query.joins:
-            found /= join.values
-        for _, _, selectivity in query.selections:
-            found *= selectivity
-        return min(found, query.aggregate[1]) if query.aggregate else found
-
-    def width(self, query: Query) -> float:
-        return 24.0 if query.aggregate else sum(self.tables[each].width for each in query.tables)
-
-    def dag(self, views: Mapping[str, Query]) -> Dag:
-        for query in views.values():
-            self.add(query)
-        self._subsume()
-        order = sorted(self.found, key=lambda q: (q.aggregate is not None, len(q.tables), len(q.selections), q.form))
-        number = {query: place for place, query in enumerate(order)}
-        groups = [Group(number[query], query.form, query.tables, self.rows(query), self.width(query), tuple(
-            Operation(kind, tuple(number[each] for each in inputs), label) for kind, inputs, label in self.found[query]))
-            for query in order]
-        return Dag(tuple(groups), {name: number[query] for name, query in views.items()})
 
 
 # -- ten views over TPC-H ----------------------------------------------------------------------------------------------------
@@ -202,19 +96,35 @@ def of_one(dag: Dag) -> Sequence[Dag]:
 # -- star queries over 22 relations ------------------------------------------------------------------------------------------
 
 
-def stars(count: int, *, relations: int = 22, leaves: int = 3, aggregates: bool = False) -> Dag:
+def stars(count: int, *, relations: int = 22, leaves: int = 3) -> Dag:
     """Views that are star queries each, over relations of (part, subpart, number); with 10 of them over 22 relations the paper's:
     a view has half of its relations in common with the one before."""
     names = [f"r{place:02}" for place in range(1, relations + 1)]
-    tables = {name: Table(1e6, 12) for name in names}
     views = {}
     for view in range(count):
         turn, place = divmod(view * 2, relations)
         centre = names[(place + turn) % relations]
         ends = [names[(place + turn + (1 + turn // 2) * (1 + each)) % relations] for each in range(leaves)]
-        query = Query(frozenset((centre, *ends)), frozenset(Join(centre, end, 1e6) for end in ends))
-        views[f"v{view + 1:03}"] = query._replace(aggregate=("part", 1e5)) if aggregates and view % 2 else query
+        views[f"v{view + 1:03}"] = _star(centre, ends, 1e8)
+    return Builder({name: Table(1e8, 12) for name in names}).dag(views)
+
+
+def warehouse(count: int, *, leaves: int, facts: int = 10) -> Dag:
+    """Views over fact tables with eight dimensions each, of which a view has some; every second one is aggregated."""
+    tables = {f"fact{each:02}": Table(3e7, 24) for each in range(facts)}
+    tables |= {f"dim{each:02}": Table(1e5, 20) for each in range(2 * facts + 8)}
+    views = {}
+    for view in range(count):
+        turn, fact = divmod(view, facts)
+        chosen = list(combinations(range(8), leaves))
+        ends = [f"dim{2 * fact + each:02}" for each in chosen[turn * 7 % len(chosen)]]
+        query = _star(f"fact{fact:02}", ends, 1e5)
+        views[f"v{view + 1:03}"] = query._replace(aggregate=(", ".join(ends), 1e5)) if turn % 2 else query
     return Builder(tables).dag(views)
+
+
+def _star(centre: str, ends: Sequence[str], values: float) -> Query:
+    return Query(frozenset((centre, *ends)), frozenset(Join(centre, end, values) for end in ends))
 
 
 def timed(dag: Dag) -> tuple[float, Selection]:
@@ -288,9 +198,8 @@ def main(scale: float, out: Path, show: float | None) -> None:
     text, curves = searches({f"stars, {count}": stars(count) for count in range(10, 101, 10)})
     print(f"\nStar queries of four over 22 relations, 1 % inserted\n\n{text}")
     draw(out / "scalability.png", "star queries over 22 relations", ("views", "seconds of the search"), curves)
-    text, _ = searches({f"{leaves + 1} relations each": stars(200, relations=60, leaves=leaves, aggregates=True)
-                        for leaves in (3, 4, 5)})
-    print(f"\n200 star queries over 60 relations, half of them aggregated\n\n{text}")
+    text, _ = searches({f"{leaves} dimensions": warehouse(200, leaves=leaves) for leaves in (3, 4, 5, 6)})
+    print(f"\n200 views over 10 fact tables with dimensions, 1 % inserted\n\n{text}")
 
 
 if __name__ == "__main__":

@@ -125,7 +125,7 @@ def _benefit(state: State, candidate: Candidate, storage: Storage) -> float:
     if storage == "feed" and group in state.written:
         return 0.0
     gain = state.gain(state.fall(units), group if storage != "transient" else NO_GROUP)
-    if gain <= 0:
+    if not gain > 0:  # nor if it is no number: endless costs are not lowered
         return 0.0
     if storage == "transient":
         return gain - state.transient_cost(units)
@@ -159,7 +159,7 @@ def greedy(state: State, options: Options, before: Sequence[Chosen]) -> list[Cho
 
     def entry(place: int) -> tuple[float, int, int, Storage]:
         value, storage = benefit(state, found[place])
-        if value <= least:
+        if not value > least:
             return 0.0, place, len(chosen), storage
         return -(value if options.space is None else value / max(found[place].bytes, 1.0)), place, len(chosen), storage
 

@@ -65,14 +65,15 @@ class Plan:
         return next(each for each in self.upkeep if view in each.views)
 
     def show(self) -> str:
-        """All of it, as text: what is stored, and below it the steps that compute it."""
+        """All of it, as text: what is stored, and below it the steps that compute it, each where it is needed first."""
         return "\n".join(self._lines())
 
     def _lines(self) -> Iterator[str]:
+        shown = set[Unit]()
         yield f"refresh {self.seconds:.4g} s"
         for unit, seconds in self.transient.items():
             yield f"during the run {self._label(unit)}: {seconds:.4g} s"
-            yield from self._below(unit, 1)
+            yield from self._below(unit, shown)
         for each in self.upkeep:
             what = f"view {', '.join(each.views)}" if each.views else "permanently"
             other = each.recomputed if each.how != "recomputed" else each.incremental
@@ -80,7 +81,7 @@ class Plan:
             yield f"{what} {self._label(Unit(each.group))}: {each.how} {each.seconds:.4g} s{rather}" + (
                 "; its changes are read" if each.group in self.fed else "")
             for unit in self._sources(each):
-                yield from self._below(unit, 1)
+                yield from self._below(unit, shown)
 
     def _sources(self, upkeep: Upkeep) -> Iterator[Unit]:
         if upkeep.how == "recomputed":
@@ -89,13 +90,17 @@ class Plan:
             yield from (unit for unit in self.steps if unit.group == upkeep.group and not unit.is_full
                         and unit not in self.transient)
 
-    def _below(self, unit: Unit, depth: int) -> Iterator[str]:
-        if (step := self.steps.get(unit)) is not None:
+    def _below(self, first: Unit, shown: set[Unit]) -> Iterator[str]:
+        """The steps of a unit that is computed; each once."""
+        waiting = [(first, 1)]
+        while waiting:
+            unit, depth = waiting.pop()
+            if (step := self.steps.get(unit)) is None or unit in shown:
+                continue
+            shown.add(unit)
             inputs = ", ".join(self._label(each) + ("" if is_read else " (computed)") for each, is_read in step.inputs)
             yield f"{'  ' * depth}{self._label(unit)} = {step.operation} over {inputs or 'nothing'}: {step.seconds:.4g} s"
-            for each, is_read in step.inputs:
-                if not is_read:
-                    yield from self._below(each, depth + 1)
+            waiting += [(each, depth + 1) for each, is_read in reversed(step.inputs) if not is_read]
 
     def _label(self, unit: Unit) -> str:
         return f"{'' if unit.is_full else 'δ ' + str(unit.table) + ' of '}{unit.group}: {self.names.get(unit, '')}"

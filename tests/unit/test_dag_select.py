@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
 from itertools import product
+from math import inf
 
 import pytest
 from hypothesis import HealthCheck, given, settings
@@ -129,6 +130,23 @@ def test_it_is_printed() -> None:
     shown = select(two_joins(c=0.5, d=0.5)).show()
     assert shown.startswith("1 results besides the views") and "permanent   4: ab  benefit" in shown
     assert "view v 5: abc: recomputed 235 s, incremental 265 s\n  5: abc = join over 4: ab, 2: c: 220 s" in shown
+
+
+def test_a_long_chain_of_models() -> None:
+    """120 models, each over the one before and a table: each is refreshed by the changes of the one before."""
+    groups = [table(0, "a", 1e6), table(1, "b", 1e3)]
+    groups += [replace(group(number, "ab", 1e6, ("join", (number - 1 if number > 2 else 0, 1))), form=f"g{number}")
+               for number in range(2, 122)]
+    found = select(Costs(Dag(tuple(groups), {f"v{each}": each for each in range(2, 122)}), {"a": Rate(inserted=0.001)}))
+    assert found.plan.fed == tuple(range(2, 121)) and found.seconds < found.nothing * 0.7
+
+
+def test_endless_costs() -> None:
+    """A join with itself, over and over: the cost without sharing is beyond what a float holds."""
+    groups = [table(0, "a", 1e6)]
+    groups += [replace(group(number, "a", 1e6, ("join", (number - 1,) * 2)), form=f"g{number}") for number in range(1, 1050)]
+    found = select(Costs(Dag(tuple(groups), {"v": 1049}), {"a": Rate(inserted=0.001)}), mode="recompute")
+    assert found.seconds == found.nothing == inf and found.choices == () and found.show()
 
 
 # -- random DAGs -------------------------------------------------------------------------------------------------------------
