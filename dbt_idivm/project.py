@@ -8,27 +8,32 @@ this order, those of `target/catalog.json` (`dbt docs generate`), those that the
 from __future__ import annotations
 
 import json
+import re
 from collections.abc import Iterator, Mapping
+from contextlib import suppress
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
+from dbt_idivm.algebra.operator import Operator
 from dbt_idivm.algebra.types import name_of_type
 from dbt_idivm.cached import cached_property
 from dbt_idivm.compiler import compile_plan
 from dbt_idivm.context import Caching, Catalog, UserFunction
-from dbt_idivm.declared_keys import KeyIndex, written_name
+from dbt_idivm.declared_keys import KeyIndex, relation_names, written_name
 from dbt_idivm.errors import Finding, IdivmError, finding
 from dbt_idivm.explain import maintained
 from dbt_idivm.frontend.lower import lower
 from dbt_idivm.operators.scan import Attribute
+from dbt_idivm.passes.attributes import prune_attributes
+from dbt_idivm.passes.pipeline import Request, show_output
 from dbt_idivm.refresh.catalog.inputs import Input, Inputs
 from dbt_idivm.refresh.catalog.relations import IDS, Described
 from dbt_idivm.refresh.catalog.stored_view import HIDDEN_SUFFIX
 from dbt_idivm.refresh.checks.keys import choose_keys
 from dbt_idivm.refresh.decide.config import model_config
 from dbt_idivm.refresh.decide.planning import table_info
-from dbt_idivm.refresh.protocol import ModelRequest
+from dbt_idivm.refresh.protocol import KeyCandidate, ModelRequest
 from dbt_idivm.relation_name import with_suffix
 from dbt_idivm.schema_file import SchemaFileError
 from dbt_idivm.script.plan import Plan
@@ -78,9 +83,28 @@ class Project:
 
     def explained(self) -> Iterator[Explained]:
         """The models with `materialized='idivm'`, by name."""
-        for node in sorted(self.keys.nodes.values(), key=lambda node: str(node["name"])):
-            if node.get("resource_type") == "model" and node["config"].get("materialized") == "idivm":
-                yield self._explained(node)
+        yield from map(self._explained, self._models())
+
+    def trees(self) -> Iterator[tuple[str, Operator]]:
+        """Those of them that have a plan, each as a tree over the tables that no such model makes."""
+        for node in self._models():
+            with suppress(IdivmError, SchemaFileError):
+                self._plan(node)
+                yield str(node["name"]), self._tree(node)
+
+    def rows(self) -> Mapping[str, int]:
+        """Relation → its number of rows, where the catalog has statistics of it."""
+        found = {}
+        for unique_id, entry in {**self.catalog.get("nodes", {}), **self.catalog.get("sources", {})}.items():
+            counted = re.search(r"(\d+) rows", str((entry.get("stats") or {}).get("statistics", {}).get("value") or ""))
+            rows = (entry.get("stats") or {}).get("rows", {}).get("value") or (counted and counted[1])
+            if rows is not None and unique_id in self.keys.nodes:
+                found.update(dict.fromkeys(relation_names(self.keys.nodes[unique_id]), int(rows)))
+        return found
+
+    def _models(self) -> list[Node]:
+        return [node for node in sorted(self.keys.nodes.values(), key=lambda node: str(node["name"]))
+                if node.get("resource_type") == "model" and node["config"].get("materialized") == "idivm"]
 
     def _explained(self, node: Node) -> Explained:
         name = str(node["name"])
@@ -106,6 +130,31 @@ class Project:
         if isinstance(known, IdivmError):
             raise known
         return known
+
+    def _tree(self, node: Node) -> Operator:
+        """The SELECT of a model, with those of the models that it reads."""
+        tables: dict[str, Input] = {}
+        views: dict[str, str] = {}
+        declared: dict[str, tuple[KeyCandidate, ...]] = {}
+        self._add_inputs(node, tables, views, declared)
+        config, inputs = model_config(_config(node)), Inputs(tables, views)
+        request = ModelRequest(node["name"], node["schema"], node["name"], node["compiled_code"], keys=declared)
+        keys = choose_keys(request, config.keys, inputs)
+        known = {name: table_info(found, keys.get(name)) for name, found in tables.items()}
+        functions = dict.fromkeys(config.deterministic_functions, UserFunction())
+        lowered = lower(node["compiled_code"], Catalog(known, views, functions=functions))
+        shown = tuple(dict.fromkeys(attribute for _, attribute in lowered.output))
+        return prune_attributes(show_output(lowered.root, Request(shown, operator_caches=False)), frozenset(shown))
+
+    def _add_inputs(self, node: Node, tables: dict[str, Input], views: dict[str, str],
+                    declared: dict[str, tuple[KeyCandidate, ...]]) -> None:
+        for name, read in self.keys.inputs(node).items():
+            kind = read["config"].get("materialized")
+            if kind in ("view", "idivm") and read.get("compiled_code"):
+                views[name] = read["compiled_code"]
+                self._add_inputs(read, tables, views, declared)
+            elif kind != "ephemeral":
+                tables[name], declared[name] = self._input(name, read), self.keys.declared(read)
 
     def _compiled(self, node: Node) -> Plan:
         sql = node.get("compiled_code")

@@ -1,0 +1,142 @@
+"""`idivm advise`: how models are best maintained at given rates, what they should share, and how bad input is reported."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import Any
+
+import pytest
+from click.testing import CliRunner, Result
+
+from dbt_idivm.advice import read_rates, read_rows
+from dbt_idivm.advise import advise, base_tables
+from dbt_idivm.cli import main
+from dbt_idivm.dag.costs import Rate
+from dbt_idivm.project import Project
+from tests.unit.test_project import CUSTOMERS, ORDERS, Node, manifest, model
+
+BY_NAME = model("by_name", "select c.name, sum(o.price) as s from raw.orders o join raw.customers c on o.cid = c.id "
+                "group by c.name", ORDERS, CUSTOMERS)
+BY_ORDER = model("by_order", "select o.id, o.price * 2 as p, c.name from raw.customers c join raw.orders o on c.id = o.cid "
+                 "where o.price > 0", ORDERS, CUSTOMERS)
+OF_SEVEN = model("of_seven", "select c.name, sum(o.price) as s from raw.orders o join raw.customers c on o.cid = c.id "
+                 "where o.price = 7 group by c.name", ORDERS, CUSTOMERS)
+COPIES = model("copies", "select x.price, sum(x.price) as s from (select c.name, o.price from raw.customers c, raw.orders o "
+               "where 7 = o.price and c.id = o.cid) x group by x.price", ORDERS, CUSTOMERS)
+TOTAL = model("total", "select sum(s) as s from main.by_name", "model.p.by_name")
+ROWS = {"raw.orders": 50_000_000.0, "raw.customers": 5_000_000.0}
+NAMED = ("--rows", "orders=50_000_000", "--rows", "raw.customers=5000000")
+
+
+def project(folder: Path, *models: Node, catalog: Node | None = None) -> Path:
+    target = folder / "target"
+    target.mkdir()
+    (target / "manifest.json").write_text(json.dumps(manifest(*models)), encoding="utf-8")
+    if catalog is not None:
+        (target / "catalog.json").write_text(json.dumps({"metadata": {}, **catalog}), encoding="utf-8")
+    return folder
+
+
+def run(folder: Path, *options: str) -> Result:
+    return CliRunner().invoke(main, ["advise", "--project", str(folder), *options], terminal_width=200, env={"COLUMNS": "200"})
+
+
+def found(folder: Path, *options: str) -> Any:
+    result = run(folder, *options, "--json")
+    assert result.exit_code == 0, result.output
+    return json.loads(result.output)
+
+
+def trees(*models: Node) -> dict[str, Any]:
+    return dict(Project(manifest(*models)).trees())
+
+
+def test_few_changes_are_maintained_and_many_rebuild() -> None:
+    models = trees(BY_NAME, BY_ORDER)
+    few = advise(models, ROWS, {"raw.orders": Rate(inserted=1e-6)})
+    assert {each.model: each.how for each in few.upkeep} == {"by_name": "incremental", "by_order": "incremental"}
+    many = advise(models, ROWS, {table: Rate(inserted=0.5, updated=0.5) for table in ROWS})
+    assert {each.how for each in many.upkeep} == {"recomputed"}
+    assert few.alone < many.alone
+    nothing = advise(models, ROWS, {})
+    assert {each.how for each in nothing.upkeep} == {"unchanged"}
+
+
+def test_a_subview_is_shared_however_it_is_spelled() -> None:
+    models = trees(OF_SEVEN, COPIES)
+    both = ("copies", "of_seven")
+    many = advise(models, ROWS, dict.fromkeys(ROWS, Rate(updated=0.5)))
+    assert [(each.models, each.kept) for each in many.shared] == [(both, False)], "the join, for the time of a run"
+    assert many.shared[0].subview.startswith("⋈")
+    few = advise(models, ROWS, dict.fromkeys(ROWS, Rate(updated=1e-3)))
+    assert few.shared[0].subview.startswith("σ") and few.shared[0].models == both and few.shared[0].kept
+    assert few.together < 0.5 * few.alone
+    none = advise(models, ROWS, dict.fromkeys(ROWS, Rate(updated=1e-3)), space=0)
+    assert none.shared == () and none.together == none.alone
+
+
+def test_a_model_is_read_with_the_tables_below_it() -> None:
+    models = trees(BY_NAME, TOTAL)
+    assert base_tables(models) == ("raw.customers", "raw.orders")
+    advice = advise(models, ROWS, {"raw.orders": Rate(inserted=1e-6)})
+    by_name, total = advice.upkeep
+    assert (by_name.model, by_name.how, total.model) == ("by_name", "incremental", "total")
+    assert total.rebuilt < 0.1 * by_name.rebuilt, "from the rows of by_name"
+
+
+@pytest.mark.parametrize("rows", [0.0, 1.0, 1e18])
+def test_absurd_sizes(rows: float) -> None:
+    models = trees(OF_SEVEN, COPIES)
+    advice = advise(models, dict.fromkeys(ROWS, rows), {"raw.orders": Rate(inserted=1e9, deleted=7.0)})
+    assert 0 <= advice.together <= advice.alone
+
+
+def test_the_table(tmp_path: Path) -> None:
+    folder = project(tmp_path, OF_SEVEN, COPIES, model("refused", "select rand() as r from raw.orders", ORDERS))
+    result = run(folder, *NAMED, "--rate", "orders=0.01%/day", "--rate", "customers=0.001:updated")
+    assert result.exit_code == 0
+    assert "of_seven" in result.output and "not maintained: IDIVM-204" in result.output
+    assert "copies, of_seven" in result.output, "what they should share"
+    assert "A refresh of all 2 models is estimated at " in result.output
+
+
+def test_json(tmp_path: Path) -> None:
+    advice = found(project(tmp_path, OF_SEVEN, COPIES), *NAMED, "--rate", "orders=0.5:updated", "--rate", "customers=50%:updated")
+    assert {each["model"] for each in advice["upkeep"]} == {"of_seven", "copies"}
+    (shared,) = advice["shared"]
+    assert shared["models"] == ["copies", "of_seven"] and shared["saves"] > 0
+
+
+def test_sizes_from_the_catalog(tmp_path: Path) -> None:
+    statistics = {"stats": {"statistics": {"value": "1234 bytes, 5000000 rows"}}}
+    counted = {"stats": {"rows": {"value": 50_000_000}}}
+    sources = {CUSTOMERS: {"columns": {}, **statistics}, ORDERS: {"columns": {}, **counted}}
+    folder = project(tmp_path, BY_NAME, catalog={"sources": sources})
+    assert run(folder, "--rate", "orders=0.01").exit_code == 0
+    assert run(folder, "--rows", "orders=7").exit_code == 0
+
+
+@pytest.mark.parametrize("options, message", [
+    ((), "the number of rows is not known of `raw.customers`, `raw.orders`: give --rows TABLE=N for each"),
+    (("--rows", "orders"), "'orders' is not TABLE=N"),
+    (("--rows", "orders=-7"), "'orders=-7' is not TABLE=N"),
+    ((*NAMED, "--rate", "orders=often"), "'orders=often' is not TABLE=PART[/day]"),
+    ((*NAMED, "--rate", "ordres=0.1"), "no model reads ordres; the tables are raw.customers, raw.orders"),
+    ((*NAMED, "--refreshes", "0"), "--refreshes"),
+])
+def test_bad_input(tmp_path: Path, options: tuple[str, ...], message: str) -> None:
+    result = run(project(tmp_path, BY_NAME), *options)
+    assert result.exit_code != 0 and message in " ".join(result.output.replace("│", " ").split())
+
+
+def test_a_project_that_is_not_compiled(tmp_path: Path) -> None:
+    result = run(tmp_path)
+    assert result.exit_code == 1 and "run `dbt compile` first" in result.output
+
+
+def test_rates() -> None:
+    tables = ("raw.orders", "raw.customers")
+    assert read_rates(["orders=0.24/day", "ORDERS=1%:deleted", "raw.customers=.5:updated"], tables, 24) == {
+        "raw.orders": Rate(inserted=0.01, deleted=0.01), "raw.customers": Rate(updated=0.5)}
+    assert read_rows(["Raw.Orders=1_000"]) == {"raw.orders": 1000.0}
