@@ -67,7 +67,7 @@ def show(advice: Advice, refused: Sequence[Explained], refreshes: float) -> None
     for each in advice.upkeep:
         models.add_row(escape(each.model), _seconds(each.incremental), _seconds(each.rebuilt), _advice(each, refreshes))
     for other in refused:
-        models.add_row(escape(other.model), "-", "", escape(f"not maintained: {other.why}"))
+        models.add_row(escape(other.model), "", "", escape(f"not maintained: {other.why}"))
     console.print(models)
     if advice.shared:
         console.print("\nWorth sharing: as a model of its own, which the others read with ref()")
@@ -76,21 +76,17 @@ def show(advice: Advice, refused: Sequence[Explained], refreshes: float) -> None
             shared.add_row(escape(found.subview), escape(", ".join(found.models)), "idivm" if found.kept else "table",
                            _seconds(found.saves), f"{found.bytes / 1e6:,.1f} MB")
         console.print(shared)
-    less = 1 - advice.together / advice.alone if advice.alone > 0 else 0.0
-    console.print(f"\nA refresh of all {len(advice.upkeep)} models is estimated at {_seconds(advice.alone)}"
-                  + (f", {_seconds(advice.together)} with what is worth sharing ({less:.0%} less)" if advice.shared else "")
-                  + f"; a day has {refreshes:g}.")
+    console.print(f"\nA refresh of all {len(advice.upkeep)} models, each as is quicker, is estimated at "
+                  f"{_seconds(advice.seconds)}; a day has {refreshes:g}.")
 
 
 def _advice(upkeep: Upkeep, refreshes: float) -> str:
-    if upkeep.how == "unchanged":
+    if upkeep.way is None:
         return "idivm: nothing that it reads changes"
-    if upkeep.how == "incremental" and upkeep.incremental is not None:
-        return f"idivm: saves {_seconds((upkeep.rebuilt - upkeep.incremental) * refreshes)} a day"
-    return "table: a rebuild is cheaper" if upkeep.incremental is not None else "table: each change recomputes it"
+    if upkeep.is_maintained:
+        return f"idivm, {upkeep.way}: saves {_seconds((upkeep.rebuilt - upkeep.incremental) * refreshes)} a day"
+    return "table: a rebuild is quicker"
 
 
-def _seconds(value: float | None) -> str:
-    if value is None:
-        return "-"
+def _seconds(value: float) -> str:
     return f"{value:.1f} s" if value < 600 else f"{value / 60:.0f} min" if value < 36_000 else f"{value / 3600:.0f} h"

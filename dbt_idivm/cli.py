@@ -208,7 +208,7 @@ def advise_command(project: Path, rows: tuple[str, ...], rates: tuple[str, ...],
     """
     try:
         found = project_of(project / "target")
-        models = dict(found.trees())
+        models = tuple(found.planned())
         refused = [each for each in found.explained() if each.how is None]
         tables = base_tables(models)
         given = {**{name.lower(): float(count) for name, count in found.rows().items()}, **read_rows(rows)}

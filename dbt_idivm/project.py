@@ -15,17 +15,17 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
+from dbt_idivm.advise import Model
 from dbt_idivm.algebra.operator import Operator
 from dbt_idivm.algebra.types import name_of_type
 from dbt_idivm.cached import cached_property
 from dbt_idivm.compiler import compile_plan
-from dbt_idivm.context import Caching, Catalog, UserFunction
+from dbt_idivm.context import Caching, Catalog, TableInfo, UserFunction
 from dbt_idivm.declared_keys import KeyIndex, relation_names, written_name
 from dbt_idivm.errors import Finding, IdivmError, finding
 from dbt_idivm.explain import maintained
 from dbt_idivm.frontend.lower import lower
 from dbt_idivm.operators.scan import Attribute
-from dbt_idivm.passes.attributes import prune_attributes
 from dbt_idivm.passes.pipeline import Request, show_output
 from dbt_idivm.refresh.catalog.inputs import Input, Inputs
 from dbt_idivm.refresh.catalog.relations import IDS, Described
@@ -33,7 +33,7 @@ from dbt_idivm.refresh.catalog.stored_view import HIDDEN_SUFFIX
 from dbt_idivm.refresh.checks.keys import choose_keys
 from dbt_idivm.refresh.decide.config import model_config
 from dbt_idivm.refresh.decide.planning import table_info
-from dbt_idivm.refresh.protocol import KeyCandidate, ModelRequest
+from dbt_idivm.refresh.protocol import ModelRequest
 from dbt_idivm.relation_name import with_suffix
 from dbt_idivm.schema_file import SchemaFileError
 from dbt_idivm.script.plan import Plan
@@ -76,6 +76,7 @@ class Project:
     manifest: Node
     catalog: Node = field(default_factory=dict)
     plans: dict[str, Plan | IdivmError] = field(default_factory=dict)  # unique_id → what the planner made of its SELECT
+    tables: dict[str, Mapping[str, TableInfo]] = field(default_factory=dict)  # unique_id → the tables that its plan reads
 
     @cached_property
     def keys(self) -> KeyIndex:
@@ -85,12 +86,14 @@ class Project:
         """The models with `materialized='idivm'`, by name."""
         yield from map(self._explained, self._models())
 
-    def trees(self) -> Iterator[tuple[str, Operator]]:
-        """Those of them that have a plan, each as a tree over the tables that no such model makes."""
+    def planned(self) -> Iterator[Model]:
+        """Those of them that have a plan."""
         for node in self._models():
             with suppress(IdivmError, SchemaFileError):
-                self._plan(node)
-                yield str(node["name"]), self._tree(node)
+                names = tuple(relation_names(node))
+                hidden = tuple(with_suffix(each, HIDDEN_SUFFIX) for each in names)
+                plan = self._plan(node)
+                yield Model(str(node["name"]), (*names, *hidden), plan, self._tree(node, plan))
 
     def rows(self) -> Mapping[str, int]:
         """Relation → its number of rows, where the catalog has statistics of it."""
@@ -131,30 +134,29 @@ class Project:
             raise known
         return known
 
-    def _tree(self, node: Node) -> Operator:
-        """The SELECT of a model, with those of the models that it reads."""
-        tables: dict[str, Input] = {}
+    def _tree(self, node: Node, plan: Plan) -> Operator:
+        """The SELECT of a model with those of the models that it reads; over their tables if it is none then."""
         views: dict[str, str] = {}
-        declared: dict[str, tuple[KeyCandidate, ...]] = {}
-        self._add_inputs(node, tables, views, declared)
-        config, inputs = model_config(_config(node)), Inputs(tables, views)
-        request = ModelRequest(node["name"], node["schema"], node["name"], node["compiled_code"], keys=declared)
-        keys = choose_keys(request, config.keys, inputs)
-        known = {name: table_info(found, keys.get(name)) for name, found in tables.items()}
-        functions = dict.fromkeys(config.deterministic_functions, UserFunction())
-        lowered = lower(node["compiled_code"], Catalog(known, views, functions=functions))
-        shown = tuple(dict.fromkeys(attribute for _, attribute in lowered.output))
-        return prune_attributes(show_output(lowered.root, Request(shown, operator_caches=False)), frozenset(shown))
+        tables: dict[str, TableInfo] = {}
+        self._expand(node, tables, views)
+        functions = dict.fromkeys(model_config(_config(node)).deterministic_functions, UserFunction())
+        try:
+            lowered = lower(node["compiled_code"], Catalog(tables, views, functions=functions))
+            root, output = lowered.root, tuple(attribute for _, attribute in lowered.output)
+        except IdivmError:
+            root, output = plan.passes[0].root, tuple(each.attribute for each in plan.columns if not each.hidden)
+        # all attributes are kept: a model that is read for some of its columns has the tree that it has alone
+        return show_output(root, Request(tuple(dict.fromkeys(output)), operator_caches=False))
 
-    def _add_inputs(self, node: Node, tables: dict[str, Input], views: dict[str, str],
-                    declared: dict[str, tuple[KeyCandidate, ...]]) -> None:
+    def _expand(self, node: Node, tables: dict[str, TableInfo], views: dict[str, str]) -> None:
+        """Add the tables below a model, and the SELECTs of the models between."""
         for name, read in self.keys.inputs(node).items():
             kind = read["config"].get("materialized")
-            if kind in ("view", "idivm") and read.get("compiled_code"):
+            if kind == "view" or (kind == "idivm" and isinstance(self.plans.get(read["unique_id"]), Plan)):
                 views[name] = read["compiled_code"]
-                self._add_inputs(read, tables, views, declared)
-            elif kind != "ephemeral":
-                tables[name], declared[name] = self._input(name, read), self.keys.declared(read)
+                self._expand(read, tables, views)
+        made = self.tables.get(node["unique_id"], {})
+        tables.update({name: info for name, info in made.items() if name not in views})
 
     def _compiled(self, node: Node) -> Plan:
         sql = node.get("compiled_code")
@@ -166,6 +168,7 @@ class Project:
                                keys=self.keys.keys(node), input_names=self.keys.input_names(node))
         keys = choose_keys(request, config.keys, inputs)
         tables = {name: table_info(found, keys.get(name)) for name, found in inputs.tables.items()}
+        self.tables[node["unique_id"]] = tables
         functions = dict.fromkeys(config.deterministic_functions, UserFunction())
         lowered = lower(sql, Catalog(tables, inputs.views, functions=functions))
         caching = Caching(config.caches, request.relation, lowered.subviews)

@@ -10,7 +10,7 @@ import pytest
 from click.testing import CliRunner, Result
 
 from dbt_idivm.advice import read_rates, read_rows
-from dbt_idivm.advise import advise, base_tables
+from dbt_idivm.advise import Model, advise, base_tables
 from dbt_idivm.cli import main
 from dbt_idivm.dag.costs import Rate
 from dbt_idivm.project import Project
@@ -48,48 +48,48 @@ def found(folder: Path, *options: str) -> Any:
     return json.loads(result.output)
 
 
-def trees(*models: Node) -> dict[str, Any]:
-    return dict(Project(manifest(*models)).trees())
+def planned(*models: Node) -> tuple[Model, ...]:
+    return tuple(Project(manifest(*models)).planned())
 
 
 def test_few_changes_are_maintained_and_many_rebuild() -> None:
-    models = trees(BY_NAME, BY_ORDER)
+    models = planned(BY_NAME, BY_ORDER)
     few = advise(models, ROWS, {"raw.orders": Rate(inserted=1e-6)})
-    assert {each.model: each.how for each in few.upkeep} == {"by_name": "incremental", "by_order": "incremental"}
+    assert {each.model: each.is_maintained for each in few.upkeep} == {"by_name": True, "by_order": True}
+    assert {each.model: each.way for each in few.upkeep} == {"by_name": "additive", "by_order": "id"}
     many = advise(models, ROWS, {table: Rate(inserted=0.5, updated=0.5) for table in ROWS})
-    assert {each.how for each in many.upkeep} == {"recomputed"}
-    assert few.alone < many.alone
+    assert not any(each.is_maintained for each in many.upkeep)
+    assert few.seconds < 0.5 * many.seconds
     nothing = advise(models, ROWS, {})
-    assert {each.how for each in nothing.upkeep} == {"unchanged"}
+    assert {each.way for each in nothing.upkeep} == {None} and nothing.seconds == 0
 
 
 def test_a_subview_is_shared_however_it_is_spelled() -> None:
-    models = trees(OF_SEVEN, COPIES)
+    models = planned(OF_SEVEN, COPIES)
     both = ("copies", "of_seven")
     many = advise(models, ROWS, dict.fromkeys(ROWS, Rate(updated=0.5)))
     assert [(each.models, each.kept) for each in many.shared] == [(both, False)], "the join, for the time of a run"
     assert many.shared[0].subview.startswith("⋈")
     few = advise(models, ROWS, dict.fromkeys(ROWS, Rate(updated=1e-3)))
     assert few.shared[0].subview.startswith("σ") and few.shared[0].models == both and few.shared[0].kept
-    assert few.together < 0.5 * few.alone
-    none = advise(models, ROWS, dict.fromkeys(ROWS, Rate(updated=1e-3)), space=0)
-    assert none.shared == () and none.together == none.alone
+    assert advise(models, ROWS, dict.fromkeys(ROWS, Rate(updated=1e-3)), space=0).shared == ()
 
 
 def test_a_model_is_read_with_the_tables_below_it() -> None:
-    models = trees(BY_NAME, TOTAL)
+    models = planned(BY_NAME, TOTAL)
     assert base_tables(models) == ("raw.customers", "raw.orders")
     advice = advise(models, ROWS, {"raw.orders": Rate(inserted=1e-6)})
     by_name, total = advice.upkeep
-    assert (by_name.model, by_name.how, total.model) == ("by_name", "incremental", "total")
+    assert (by_name.model, by_name.way, total.model) == ("by_name", "additive", "total")
     assert total.rebuilt < 0.1 * by_name.rebuilt, "from the rows of by_name"
+    assert total.way is not None and advise(models, ROWS, {}).upkeep[1].way is None
 
 
 @pytest.mark.parametrize("rows", [0.0, 1.0, 1e18])
 def test_absurd_sizes(rows: float) -> None:
-    models = trees(OF_SEVEN, COPIES)
+    models = planned(OF_SEVEN, COPIES)
     advice = advise(models, dict.fromkeys(ROWS, rows), {"raw.orders": Rate(inserted=1e9, deleted=7.0)})
-    assert 0 <= advice.together <= advice.alone
+    assert 0 <= advice.seconds < float("inf") and all(each.saves > 0 for each in advice.shared)
 
 
 def test_the_table(tmp_path: Path) -> None:
@@ -98,7 +98,7 @@ def test_the_table(tmp_path: Path) -> None:
     assert result.exit_code == 0
     assert "of_seven" in result.output and "not maintained: IDIVM-204" in result.output
     assert "copies, of_seven" in result.output, "what they should share"
-    assert "A refresh of all 2 models is estimated at " in result.output
+    assert "A refresh of all 2 models, each as is quicker, is estimated at " in result.output
 
 
 def test_json(tmp_path: Path) -> None:
