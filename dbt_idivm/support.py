@@ -71,10 +71,8 @@ CONSTRUCTS: tuple[Construct, ...] = (
     Construct("stddev, variance, median and their like",
               "select cid, stddev(price) as a, median(amount) as b from orders group by cid"),
     Construct("count(DISTINCT x, y), corr, percentile and their like",
-              "select cid, count(distinct status, amount) as n, corr(price, amount) as c, "
+              "select cid, count(distinct status, amount) as n, corr(price, amount) as c, max_by(status, id) as m, "
               "percentile_cont(0.5) within group (order by price) as p from orders group by cid"),
-    Construct("max_by, min_by of a column that no two rows of a group share",
-              "select cid, max_by(status, id) as a, min_by(price, id) as b from orders group by cid"),
     Construct("sorted lists: array_sort(collect_set(x)), listagg",
               "select cid, array_sort(collect_set(amount)) as a, "
               "listagg(status, ', ') within group (order by status) as l from orders group by cid"),

@@ -14,10 +14,10 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from functools import cached_property
 from typing import NamedTuple
 
 from dbt_idivm.algebra.cardinality import drawn
+from dbt_idivm.cached import cached_property
 from dbt_idivm.cost.measure import SAFE, Measure, Prices
 from dbt_idivm.cost.merging import Target
 from dbt_idivm.dag.dag import Dag, Group, Operation

@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, cast
 from sqlglot import exp
 
 from dbt_idivm.algebra.expressions import column, conjunction, operand
+from dbt_idivm.algebra.inference import may_be_null
 from dbt_idivm.algebra.operator import Operator
 from dbt_idivm.algebra.types import infer_type, is_numeric, is_text
 from dbt_idivm.errors import finding
@@ -140,7 +141,7 @@ def members(lowering: Lowering, test: Existence, env: Env, scope: Scope, columns
         if unknown or not _is_comparable(one, other):
             what = f"IN that compares {one.sql('spark').lower()} with {other.sql('spark').lower()} (CAST one of them)"
             lowering.findings.append(finding(208, place, what=what))
-        elif test.anti and may_be_folded(value, root):
+        elif test.anti and may_be_null(value, root.nullable) and may_be_folded(value, root):
             lowering.findings.append(finding(208, place, what=_FOLDED))
     return [(value, bare(item)) for value, item in zip(values, columns, strict=True)]
 

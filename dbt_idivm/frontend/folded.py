@@ -8,63 +8,48 @@ the NOT IN of a NULL that it knows of to NULL, however empty r is; which NULLs i
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-
 from sqlglot import exp
 
-from dbt_idivm.algebra.expressions import attributes, column
+from dbt_idivm.algebra.expressions import attributes
 from dbt_idivm.algebra.operator import Operator
-from dbt_idivm.operators import OuterJoin, Project, Scan, UnionAll
+from dbt_idivm.operators import OuterJoin, Project, UnionAll
 
 
 def may_be_folded(value: exp.Expr, root: Operator) -> bool:
-    """Whether the value, over attributes of `root`, may be a NULL that Spark knows of: where one is written, and in an expression
-    over constants."""
-    if isinstance(value, exp.Column):
-        return any(_may_be_folded(each) for each in _sources(value.name, root))
-    if isinstance(value, exp.Literal | exp.Boolean):
-        return False
-    below = [source for name in attributes(value) for source in _sources(name, root)]
-    return value.find(exp.Null) is not None or not below or any(each is None or not attributes(each) for each in below)
+    """Whether the value, over attributes of `root`, may be a NULL that Spark knows of: where one is written below, or a CASE
+    without ELSE is over constants."""
+    names = attributes(value)
+    if value.find(exp.Null) is not None or any(_may_be_folded(name, root) for name in names):
+        return True
+    open_case = any(each.args.get("default") is None for each in value.find_all(exp.Case))
+    return open_case and any(_may_be_constant(name, root) for name in names)
 
 
-def _may_be_folded(source: exp.Expr | None) -> bool:
-    return source is None or not isinstance(source, exp.Literal | exp.Boolean | exp.Column)
+def _may_be_folded(name: str, root: Operator) -> bool:
+    """Whether an attribute may be such a NULL, in any branch below."""
+    if isinstance(root, Project):
+        return may_be_folded(dict(root.definitions)[name], root.child)
+    if isinstance(root, OuterJoin) and any(name in each.columns for each in _never_joined(root)):
+        return True
+    return any(source is None or _may_be_folded(source, part) for source, part in _below(name, root))
 
 
-def _sources(name: str, root: Operator) -> Iterator[exp.Expr | None]:
-    """What the values of an attribute are, in each branch below: a column of a table, or what another operator computes, or a
-    constant; None where they may be NULLs that Spark knows of."""
-    if isinstance(root, Scan):
-        yield column(name)
-    elif isinstance(root, Project):
+def _may_be_constant(name: str, root: Operator) -> bool:
+    if isinstance(root, Project):
         value = dict(root.definitions)[name]
-        if isinstance(value, exp.Column):
-            yield from _sources(value.name, root.child)
-        elif isinstance(value, exp.Literal | exp.Boolean):
-            yield value
-        else:
-            yield None if may_be_folded(value, root.child) else column(name)
-    elif isinstance(root, UnionAll):
-        yield from _of_branches(name, root)
-    else:
-        holder = next((each for each in root.inputs if name in each.columns), None)
-        if isinstance(root, OuterJoin) and not attributes(root.condition):
-            yield None
-        elif holder is None:  # computed from rows
-            yield column(name)
-        else:
-            yield from _sources(name, holder)
+        return not attributes(value) or any(_may_be_constant(each, root.child) for each in attributes(value))
+    return any(source is None or _may_be_constant(source, part) for source, part in _below(name, root))
 
 
-def _of_branches(name: str, root: UnionAll) -> Iterator[exp.Expr | None]:
-    if name == root.branch:
-        yield exp.Literal.number(0)
-        return
-    place = root.outputs.index(name)
-    for part, sources in zip(root.parts, root.sources, strict=True):
-        source = sources[place]
-        if source is None:
-            yield None
-        else:
-            yield from _sources(source, part)
+def _below(name: str, root: Operator) -> list[tuple[str | None, Operator]]:
+    """Where the values of an attribute come from: what it is called in inputs; nowhere if it is computed from rows."""
+    if isinstance(root, UnionAll):
+        place = root.outputs.index(name) if name in root.outputs else None
+        return [] if place is None else [(sources[place], part) for part, sources in zip(root.parts, root.sources, strict=True)]
+    return [(name, each) for each in root.inputs if name in each.columns]
+
+
+def _never_joined(root: OuterJoin) -> list[Operator]:
+    """The padded inputs of an outer join whose condition is a constant that may be false."""
+    is_constant = not attributes(root.condition) and root.condition != exp.true()
+    return [root.inputs[side] for side in root.padded] if is_constant else []

@@ -142,6 +142,12 @@ COLUMNS = {
 ASKED = {"a long name", "texts with a length", "a wide struct"}  # by SQL
 
 
+def comments(rows: Rows) -> list[str]:
+    """What is said of columns and of the table."""
+    texts = [comment or "" for _, kind, comment in rows.rows if kind]
+    return [*(text for text in texts if text), *(value for name, value, _ in rows.rows if name == "Comment")]
+
+
 @pytest.mark.parametrize("name", COLUMNS)
 @pytest.mark.parametrize("partitioned", [False, True])
 def test_the_log_says_what_describe_shows(handle: EmbeddedConnection, name: str, partitioned: bool) -> None:
@@ -149,7 +155,8 @@ def test_the_log_says_what_describe_shows(handle: EmbeddedConnection, name: str,
     options = ("'delta.enableChangeDataFeed' = 'true', 'delta.feature.allowColumnDefaults' = 'supported', "
                "'idivm.ids' = '5b5d', 'a,b' = '[x]', 'delta.columnMapping.mode' = 'name'")
     table = execute(handle, f"columns_{[*COLUMNS].index(name)}_{partitioned}".lower(),
-                    f"create table {{t}} ({COLUMNS[name]}, p int) using delta {end} tblproperties ({options})")
+                    f"create table {{t}} ({COLUMNS[name]}, p int) using delta {end} comment \"it's, [x]\" "
+                    f"tblproperties ({options})")
     statement = SPARK_DELTA.commands.describe(table)
     found = handle.without_sql(statement)
     assert (found is None) == (name in ASKED)
@@ -158,6 +165,7 @@ def test_the_log_says_what_describe_shows(handle: EmbeddedConnection, name: str,
         cursor.execute(statement.sql)
         shown = Rows(tuple(column[0] for column in cursor.description), tuple(cursor.fetchall()))
         assert described(found, SPARK_DELTA) == described(shown, SPARK_DELTA)
+        assert comments(found) == comments(shown) and "it's, [x]" in comments(found)
 
 
 def test_what_is_no_delta_table_is_described_by_sql(handle: EmbeddedConnection) -> None:

@@ -74,12 +74,12 @@ def description(session: SparkSession, schema: str, table: str) -> list[Row] | N
     kinds = [_shown(field["type"], field["metadata"]) for field in fields]
     if None in kinds:
         return None
-    rows: list[Row] = [(field["name"], kind, None) for field, kind in zip(fields, kinds, strict=True)]
+    rows: list[Row] = [(field["name"], kind, field["metadata"].get("comment")) for field, kind in zip(fields, kinds, strict=True)]
     if metadata["partitionColumns"]:
         rows.append(("# Partition Information", "", ""))
     properties = ",".join(f"{key}={value}" for key, value in sorted(metadata["configuration"].items()))
     details = {"Name": f"{_CATALOG}.{schema.lower()}.{table.lower()}", "Type": "MANAGED", "Provider": "delta",
-               "Table Properties": f"[{properties}]"}
+               "Comment": metadata.get("description") or "", "Table Properties": f"[{properties}]"}
     return [*rows, ("", "", ""), ("# Detailed Table Information", "", ""), *((key, value, "") for key, value in details.items())]
 
 
