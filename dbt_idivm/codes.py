@@ -193,8 +193,8 @@ CODES: tuple[ErrorCode, ...] = (
         "IDIVM-230", "unsupported", "{expression} may depend on the day of the query",
         "where a date or timestamp is expected, Spark takes the value of 'now', 'today' and similar words from the clock, and "
         "adds the current day to a text that holds only a time, so view rows would change although no input changed",
-        "write the date as a literal, cast a text where it becomes a TIMESTAMP (`CAST(s AS TIMESTAMP)`: it is maintained as long "
-        "as no text holds a time alone), convert with a format or to a type without a time zone (TIMESTAMP_NTZ), " + _REBUILD),
+        "write the date as a literal, convert with a format (`to_timestamp(…, 'yyyy-MM-dd HH:mm:ss')`) or to a type without a "
+        "time zone (TIMESTAMP_NTZ), " + _REBUILD),
     ErrorCode(
         "IDIVM-231", "not yet", "the expression is nested too deeply",
         "the planner accepts about 200 nested brackets, calls and CASEs, and about a thousand operands in a row; Spark's own "

@@ -17,7 +17,6 @@ from sqlglot import exp
 
 from dbt_idivm.algebra.block import subquery
 from dbt_idivm.algebra.expressions import column
-from dbt_idivm.algebra.guards import without_guards
 from dbt_idivm.algebra.types import has_exact_order, is_float, sum_type, type_of
 from dbt_idivm.errors import Finding, finding
 from dbt_idivm.passes.void_keys import compared
@@ -117,10 +116,9 @@ class Question:
 
     @property
     def ours(self) -> exp.Select:
-        """What the planner reads: the user's columns of the stored rows. A guard can only fail, which the build shows."""
+        """What the planner reads: the user's columns of the stored rows."""
         shown = [column(name, "v") for name in self.columns]
-        stored = cast(exp.Select, without_guards(self.stored(self.versions)))
-        return exp.Select(expressions=shown).from_(subquery(stored, "v"))
+        return exp.Select(expressions=shown).from_(subquery(self.stored(self.versions), "v"))
 
     @property
     def theirs(self) -> exp.Expr:
