@@ -16,6 +16,7 @@ from dbt_idivm.refresh.catalog.relations import described
 from dbt_idivm.refresh.engine.commits import USER_METADATA
 from dbt_idivm.refresh.engine.engine import SPARK_DELTA
 from dbt_idivm.refresh.protocol import Rows
+from dbt_idivm.refresh.upkeep.comments import _column_comments, _comment
 
 SCHEMA = "table_log"
 KINDS = {
@@ -142,10 +143,9 @@ COLUMNS = {
 ASKED = {"a long name", "texts with a length", "a wide struct"}  # by SQL
 
 
-def comments(rows: Rows) -> list[str]:
+def comments(rows: Rows) -> tuple[dict[str, str], str]:
     """What is said of columns and of the table."""
-    texts = [comment or "" for _, kind, comment in rows.rows if kind]
-    return [*(text for text in texts if text), *(value for name, value, _ in rows.rows if name == "Comment")]
+    return _column_comments(rows), _comment(rows)
 
 
 @pytest.mark.parametrize("name", COLUMNS)
@@ -165,7 +165,7 @@ def test_the_log_says_what_describe_shows(handle: EmbeddedConnection, name: str,
         cursor.execute(statement.sql)
         shown = Rows(tuple(column[0] for column in cursor.description), tuple(cursor.fetchall()))
         assert described(found, SPARK_DELTA) == described(shown, SPARK_DELTA)
-        assert comments(found) == comments(shown) and "it's, [x]" in comments(found)
+        assert comments(found) == comments(shown) and comments(found)[1] == "it's, [x]"
 
 
 def test_what_is_no_delta_table_is_described_by_sql(handle: EmbeddedConnection) -> None:
