@@ -13,9 +13,9 @@ from dataclasses import dataclass
 from typing import Any
 
 from dbt_idivm.algebra.operator import Operator
-from dbt_idivm.cost.measure import SAFE, Measure
+from dbt_idivm.cost.measure import SAFE
 from dbt_idivm.cost.sizes import Size, of_rows
-from dbt_idivm.cost.work import Situation, TableChanges, application_of, effect, expected, incremental, rebuild
+from dbt_idivm.cost.work import READING, Situation, TableChanges, application_of, effect, expected, incremental, rebuild
 from dbt_idivm.dag.build import build
 from dbt_idivm.dag.costs import Costs, Rate
 from dbt_idivm.dag.dag import Dag
@@ -23,8 +23,6 @@ from dbt_idivm.dag.greedy import Options
 from dbt_idivm.dag.select import Selection, select
 from dbt_idivm.operators.scan import Scan, scans
 from dbt_idivm.script.plan import Plan
-
-_READ = Measure(queries=1, nodes=6)  # of a change feed
 
 
 @dataclass(frozen=True)
@@ -147,7 +145,7 @@ class _Estimates:
     def _refreshed(self, plan: Plan, name: str, tables: Iterable[str]) -> Upkeep:
         """A refresh of a plan, whose tables are known then."""
         now = Situation(plan, self.sizes, None, expected(plan, self.counts, hopeful=False), rewrites=False)
-        reading = _READ.times(sum(table in self.counts for table in plan.tables))
+        reading = READING.times(sum(table in self.counts for table in plan.tables))
         done = [found for way in plan.ways if (found := application_of(way, now)) is not None]
         ways = sorted(((incremental(each, now) + reading).seconds(SAFE), number) for number, each in enumerate(done))
         for table in tables:

@@ -9,12 +9,11 @@ from dbt_idivm.cost.experience import Experience
 from dbt_idivm.cost.measure import Measure
 from dbt_idivm.cost.papers import compression, loop_accesses, speedup_of_spj
 from dbt_idivm.cost.sizes import Size, of_rows
-from dbt_idivm.cost.work import Situation, TableChanges, application_of, expected, incremental, rebuild
+from dbt_idivm.cost.work import READING, Situation, TableChanges, application_of, expected, incremental, rebuild
 from dbt_idivm.deep import deep_recursion
 from dbt_idivm.script.plan import Plan
 
 PARTS = (0.0001, 0.01, 0.5)  # of a table's rows
-_READ = Measure(queries=1, nodes=6)
 
 
 @deep_recursion()
@@ -59,7 +58,7 @@ def _line(plan: Plan, sizes: Mapping[str, Size], view: Size, table: str, count: 
     alternatives = [_priced(REBUILD, rebuild(now), experience)]
     for way in plan.ways:
         done = application_of(way, now)
-        alternatives.append(_priced(way.name, Measure() if done is None else incremental(done, now) + _READ, experience))
+        alternatives.append(_priced(way.name, Measure() if done is None else incremental(done, now) + READING, experience))
     p = compression(view.rows, float(sizes[table].rows))
     ratio = speedup_of_spj(loop_accesses(len(plan.scans) - 1, p), p)
     shown = (f"{each.seconds:.1f}" if each.seconds else "-" for each in alternatives)

@@ -34,6 +34,7 @@ from dbt_idivm.script.ways import Application, Way
 Changes = Callable[[str, DiffClass, frozenset[str]], float]
 # What a plan has besides its relations: the writing by key; old_rows with its joins.
 _BY_KEY_NODES, _OLD_ROWS_NODES, _PER_NAMED = 3, 6, 4
+READING = Measure(queries=1, nodes=6)  # the query for a net diff, without its rows
 _COME_AND_GO: tuple[DiffClass, ...] = ("ins", "del")
 _SIDES: tuple[DiffClass, ...] = ("plus", "minus")
 # A state that is not the newest one is computed: the rows of the net diff are taken out or united.

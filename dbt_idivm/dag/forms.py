@@ -11,6 +11,7 @@ A column of a block, and of an operator that passes it on, is named by the numbe
 
 from __future__ import annotations
 
+from abc import ABC, abstractmethod
 from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Literal
@@ -27,18 +28,18 @@ Types = Mapping[str, exp.DataType]
 
 
 @dataclass(frozen=True, eq=False)
-class Form:
+class Form(ABC):
     """`text` identifies it. `certain`: the types that are beyond doubt, of the columns that have such a type."""
 
     text: str
 
     @property
-    def types(self) -> Types:
-        raise NotImplementedError
+    @abstractmethod
+    def types(self) -> Types: ...
 
     @property
-    def certain(self) -> Types:
-        raise NotImplementedError
+    @abstractmethod
+    def certain(self) -> Types: ...
 
     def exact(self, name: str) -> exp.DataType | None:
         """The type of a column of which equal values are identical; None for any other column."""

@@ -9,7 +9,7 @@ from dbt_idivm.cached import cached_property
 from dbt_idivm.cost.choice import REBUILD, Alternative, Choice, crossover, rounded, shrinking
 from dbt_idivm.cost.measure import Measure, total
 from dbt_idivm.cost.sizes import Size, of_rows, width
-from dbt_idivm.cost.work import Changes, Situation, TableChanges, expected, incremental, rebuild, source_rows
+from dbt_idivm.cost.work import READING, Changes, Situation, TableChanges, expected, incremental, rebuild, source_rows
 from dbt_idivm.errors import Finding, finding
 from dbt_idivm.operators.scan import DiffClass
 from dbt_idivm.refresh.catalog.inputs import Input
@@ -122,8 +122,8 @@ class Costs:
         invocation, size = self.seen.work.job.client.invocation, self.seen.work.planned.sizes.get(move.table, Size(0, 0))
         if invocation.knows(net_diffs.question(move)) or move.feed_rows == 0:
             return Measure()
-        rows = self._rows_of_feed(move)
-        read = Measure(queries=1, nodes=6, tuples=rows, bytes_read=2 * size.bytes if move.feed_rows is None else 0)
+        rows = self._rows_of_feed(move, size)
+        read = READING + Measure(tuples=rows, bytes_read=2 * size.bytes if move.feed_rows is None else 0)
         if rows > INLINE_ROWS:
             read += Measure(bytes_written=rows * self._width(move.table))
         if not self.counts[move.table].inserted or self.seen.work.job.config.verify == "none":
@@ -131,11 +131,11 @@ class Costs:
         again = read if rows > INLINE_ROWS else Measure()
         return read + total(again + self._key_query(found, key) for found, key in self._untrusted if found.table == move.table)
 
-    def _rows_of_feed(self, move: Move) -> float:
+    @staticmethod
+    def _rows_of_feed(move: Move, size: Size) -> float:
         """The rows of a change feed, of which the net diff is the GROUP BY of all columns: they are shuffled, which writes them
         once. If they are too many to be fetched, the query that looks new keys up does so again. A rewritten table is in it
         twice."""
-        size = self.seen.work.planned.sizes.get(move.table, Size(0, 0))
         return 2.0 * size.rows if move.feed_rows is None else float(move.feed_rows)
 
     def _width(self, table: str) -> float:
