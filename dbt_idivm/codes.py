@@ -193,8 +193,8 @@ CODES: tuple[ErrorCode, ...] = (
         "IDIVM-230", "unsupported", "{expression} may depend on the day of the query",
         "where a date or timestamp is expected, Spark takes the value of 'now', 'today' and similar words from the clock, and "
         "adds the current day to a text that holds only a time, so view rows would change although no input changed",
-        "write the date as a literal, convert with a format (`to_timestamp(…, 'yyyy-MM-dd HH:mm:ss')`) or to a type without a "
-        "time zone (TIMESTAMP_NTZ), " + _REBUILD),
+        "write the date as a literal, cast a text where it becomes a TIMESTAMP (`CAST(s AS TIMESTAMP)`: it is maintained as long "
+        "as no text holds a time alone), convert with a format or to a type without a time zone (TIMESTAMP_NTZ), " + _REBUILD),
     ErrorCode(
         "IDIVM-231", "not yet", "the expression is nested too deeply",
         "the planner accepts about 200 nested brackets, calls and CASEs, and about a thousand operands in a row; Spark's own "
@@ -219,6 +219,11 @@ CODES: tuple[ErrorCode, ...] = (
         "Spark's optimizer takes equal values as identical ones, so that the rows of the query depend on where it evaluates this "
         "condition, and a refresh is another query",
         "write a condition that compares numbers (`f < 0`), read the value as a DECIMAL, " + _REBUILD),
+    ErrorCode(
+        "IDIVM-236", "unsupported", "a text that is cast to TIMESTAMP holds a time alone",
+        "Spark completes such a text by the current day, so the rows of the query depend on the day on which it runs",
+        "convert with a format (`to_timestamp(s, 'HH:mm')`) or to TIMESTAMP_NTZ; where the text was wrong, correct it and run "
+        "`dbt run --full-refresh`; " + _REBUILD),
     # 3xx: sources and keys
     ErrorCode(
         "IDIVM-301", "source", "there is no relation {source}",

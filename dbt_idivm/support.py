@@ -25,6 +25,7 @@ class Construct:
 
 CONSTRUCTS: tuple[Construct, ...] = (
     Construct("WHERE, computed columns", "select id, price * 2 as p from orders where status = 'open'"),
+    Construct("texts cast to TIMESTAMP", "select id, try_cast(status as timestamp) as at from orders"),
     Construct("inner join, any condition", "select o.id, c.name from orders o join customers c on o.cid = c.id"),
     Construct("comma, cross and LATERAL join",
               "select o.id, c.name, l.price from orders o, customers c, lateral (select price from orders p where p.cid = c.id "

@@ -18,6 +18,7 @@ from typing import Literal
 from sqlglot import exp
 
 from dbt_idivm.algebra.expressions import DIALECT, as_written, attributes, column, is_qualified, substitute
+from dbt_idivm.algebra.guards import guarded_text
 from dbt_idivm.algebra.operator import Operator, operators
 from dbt_idivm.algebra.types import alternatives, infer_type, type_of
 from dbt_idivm.context import UserFunction
@@ -198,7 +199,7 @@ def _unified(operands: Sequence[exp.Expr], types: Types) -> Iterator[Conversion]
 
 def _depends_on_clock(operand: exp.Expr, becomes: frozenset[Family], types: Types) -> bool:
     """Whether the operand may be a text whose value Spark takes from the clock when it is converted to one of these."""
-    if not becomes:
+    if not becomes or guarded_text(operand) is not None:
         return False
     if _is_constant(operand):
         return _reads_the_clock(operand, types)

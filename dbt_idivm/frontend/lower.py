@@ -8,7 +8,7 @@ from Spark in several places (`tests/unit/test_frontend_names.py` has them).
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 
 from sqlglot import exp
 
@@ -19,6 +19,7 @@ from dbt_idivm.errors import Finding, IdivmError, Place, finding
 from dbt_idivm.frontend.clock import clock_texts
 from dbt_idivm.frontend.coercion import UntypedUnion
 from dbt_idivm.frontend.env import Env
+from dbt_idivm.frontend.guards import with_guards
 from dbt_idivm.frontend.limit import without_order
 from dbt_idivm.frontend.query import Lowering
 from dbt_idivm.frontend.refuse import refusals
@@ -65,16 +66,18 @@ def lower(sql: str, catalog: Catalog) -> Lowered:
         rows = lowering.query(tree, Env(text), "v")
     except ValueError as error:
         raise IdivmError(finding(901, message=str(error))) from error
+    root = with_guards(rows.root)
     output = tuple((entry.name, entry.attribute) for entry in rows.scope.entries)
     findings = [*lowering.findings, *_bad_names(tree, text, rows.scope)]
     stored = tuple(attribute for _, attribute in output)
-    findings.extend(incomparable_rows(rows.root, stored, lowering.places))
-    findings.extend(incomparable_outputs(rows.root, stored))
-    findings.extend(signed_zeros(rows.root))
+    findings.extend(incomparable_rows(root, stored, lowering.places))
+    findings.extend(incomparable_outputs(root, stored))
+    findings.extend(signed_zeros(root))
     if not catalog.has_untyped_functions:
-        findings.extend(clock_texts(rows.root, text, catalog.functions))
+        findings.extend(clock_texts(root, text, catalog.functions))
     _raise(_once_a_column(findings))
-    return Lowered(rows.root, output, tuple(lowering.subviews), lowering.untyped_unions)
+    subviews = tuple(replace(each, root=with_guards(each.root)) for each in lowering.subviews)
+    return Lowered(root, output, subviews, lowering.untyped_unions)
 
 
 def _once_a_column(findings: list[Finding]) -> list[Finding]:

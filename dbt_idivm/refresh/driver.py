@@ -12,7 +12,7 @@ from dataclasses import replace
 from dbt_idivm.cost.choice import REBUILD, Choice
 from dbt_idivm.errors import Finding, IdivmError, finding
 from dbt_idivm.refresh.apply import caches
-from dbt_idivm.refresh.apply.build import all_inputs, build, build_restricted, visible_columns
+from dbt_idivm.refresh.apply.build import all_inputs, build, build_restricted, visible_columns, without_failing_plan
 from dbt_idivm.refresh.apply.incremental import apply_changes, input_changes, rendered, strategy
 from dbt_idivm.refresh.apply.publish import show
 from dbt_idivm.refresh.apply.watermark import is_due
@@ -88,11 +88,25 @@ def _bring_up_to_date(job: Job, stored: StoredView) -> Steps[Outcome]:
     if done is not None:
         return done
     view = yield from _observed(job, stored)
+    try:
+        reading = yield from _with_caches(job, view)
+    except EngineFailure as failure:
+        if not failure.is_of_data:
+            raise
+        # a cache has rows that the SELECT may never evaluate
+        work = replace(view.work, planned=without_failing_plan(job, view.work.planned, failure))
+        assert work.planned.refusal is not None
+        return (yield from _rebuild(view, work, work.planned.refusal))
+    return (yield from _maintain(reading))
+
+
+def _with_caches(job: Job, view: Observed) -> Steps[Observed]:
+    """The view, reading its caches, which have been brought up to date."""
     for cache in view.work.planned.caches:
         seen = yield from observe_stored((yield from caches.work_on(job, view.work.planned, cache)))
         done = yield from _maintain(seen)
         view = yield from _reading(view, cache, seen.work.stored, done.inputs)
-    return (yield from _maintain(view))
+    return view
 
 
 def _observed(job: Job, stored: StoredView) -> Steps[Observed]:

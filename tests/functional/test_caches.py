@@ -152,3 +152,18 @@ def test_a_run_pinned_before_its_caches_were_led_on(shop: Project) -> None:
     shop.invocation = late
     assert shop.refresh_in_run(model).mode == "incremental"
     assert shop.is_exact(model)
+
+
+def test_a_cache_that_fails_for_a_value(shop: Project) -> None:
+    """The view is built from the user's own text then, and the cache is dropped: its guard is not in that text."""
+    shop.table("visits", "id int, cust int, at string", "(1, 1, '2024-01-01 10:00')", "(2, 2, '2024-01-02 10:00')")
+    model = shop.model("last", "with visited as (select cust, max(cast(at as timestamp)) as at from $.visits group by cust) "
+                       "select c.city, max(v.at) as at from visited v join $.customers c on v.cust = c.id group by c.city",
+                       {**KEYS, "visits": ["id"]}, caches=["visited"])
+    refreshed(shop, model, "create")
+    shop.sql("insert into $.visits values (3, 2, '2024-01-03')")
+    refreshed(shop, model)
+    shop.sql("insert into $.visits values (4, 9, '10:15')")
+    outcome = refreshed(shop, model, "full")
+    assert "IDIVM-236" in (outcome.reason or ""), outcome.reason
+    assert caches(shop, model) == []

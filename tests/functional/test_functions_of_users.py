@@ -33,11 +33,12 @@ def shop(spark: Any) -> Iterator[Project]:
     project.sql("create function $.net(price INT) returns INT return price - price div 5",
                 "create function $.day_of(x STRING) returns DATE return cast(x as date)",
                 "create function $.highest(x INT) returns INT return (select max(price) from $.orders where id > x)",
-                "create function $.today() returns DATE return current_date()")
+                "create function $.today() returns DATE return current_date()",
+                "create function $.as_time(x STRING) returns TIMESTAMP return cast(x as timestamp)")
     session.udf.register("grade", lambda price: None if price is None else "abcdefgh"[min(price // 10, 7)], "string")
     session.udf.register("grade_number", lambda price: None if price is None else price // 10, "int")
     yield project
-    for name in ("net", "day_of", "highest", "today"):
+    for name in ("net", "day_of", "highest", "today", "as_time"):
         project.sql(f"drop function if exists $.{name}")
     project.sql("drop schema $ cascade", "use default")
 
@@ -74,6 +75,7 @@ def test_what_is_refused(shop: Project) -> None:
 
     shop.spark.udf.register("shaky", udf(lambda x: x, "int").asNondeterministic())
     refused = {"functions.highest(price)": "its body is a query", "functions.today()": "current_date",
+               "functions.as_time(string(price))": "completes a text that holds a time alone",
                "shaky(price)": "INVALID_NON_DETERMINISTIC_EXPRESSIONS", "nowhere(price)": "Cannot resolve routine"}
     for number, (call, reason) in enumerate(refused.items()):
         name = call.partition("(")[0]

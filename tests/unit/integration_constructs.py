@@ -9,7 +9,8 @@ from sqlglot import exp
 
 from dbt_idivm.algebra.aggregates import LISTS, function_of, is_collection, name_of
 from dbt_idivm.algebra.expressions import attributes
-from dbt_idivm.algebra.operator import Operator, operators_of
+from dbt_idivm.algebra.guards import guarded_text
+from dbt_idivm.algebra.operator import Operator, operators, operators_of
 from dbt_idivm.algebra.types import Type, is_float, is_small_integer
 from dbt_idivm.frontend.existence import is_conjunct
 from dbt_idivm.frontend.grouping_sets import has_sets
@@ -136,12 +137,18 @@ def _adds_inside(used: Used) -> bool:
     return any(calls & set(attributes(each)) for _, each in way.state.outputs if not isinstance(each, exp.Column))
 
 
+def _casts_texts(used: Used) -> bool:
+    values = (value for each in operators(used.plan.root) for value in each.expressions)
+    return any(guarded_text(node) is not None for value in values for node in value.walk())
+
+
 def _unnests(used: Used) -> bool:
     return used.has(exp.Explode, exp.Inline, exp.Stack)
 
 
 CONSTRUCTS: Mapping[str, Callable[[Used], bool]] = {
     "WHERE, computed columns": lambda u: u.has(exp.Where) and not u.has(exp.Group),
+    "texts cast to TIMESTAMP": _casts_texts,
     "inner join, any condition": lambda u: u.join() or u.join(kind="INNER"),
     "comma, cross and LATERAL join": lambda u: u.join(kind="CROSS") or any(not each.args.get("on") and not each.args.get("using")
                                                                    and not each.kind and not each.side for each in u.joins),

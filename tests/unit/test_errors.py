@@ -82,6 +82,7 @@ CASES: dict[int, dict[str, object]] = {
     303: {"source": "raw.orders"},
     304: {"source": "raw.orders", "column": "order_di", "declared": "the config `keys`", "nearest": "order_id"},
     305: {"source": "raw.orders", "key": "order_id", "declared": "the test `unique`", "count": 2, "example": "(17)"},
+    236: {},
     306: {"source": "raw.orders", "key": "order_id", "declared": "the config", "version": 12, "example": "(17)"},
     308: {"source": "raw.orders", "column": "price", "nearest": "unit_price"},
     309: {"source": "raw.orders", "version": 4, "message": "version 4 is older than 7 days"},

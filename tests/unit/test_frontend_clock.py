@@ -3,7 +3,10 @@
 from __future__ import annotations
 
 import pytest
+from sqlglot import exp
 
+from dbt_idivm.algebra.guards import guarded, guarded_text, without_guards
+from dbt_idivm.algebra.operator import operators
 from dbt_idivm.context import Catalog, TableInfo
 from dbt_idivm.errors import IdivmError
 from dbt_idivm.frontend.lower import lower
@@ -26,7 +29,7 @@ MOVING = (
     # a time alone
     "timestamp '10:15'", "ts > '10:15:00'", "cast('T10:15' as timestamp)",
     # any text that becomes a TIMESTAMP, whatever way
-    "cast(s as timestamp)", "s::timestamp", "timestamp(s)", "to_timestamp(s)", "to_timestamp_ltz(s)", "s > ts", "ts - s",
+    "s > ts", "ts - s", "transform(texts, x -> cast(x as timestamp))", "cast(v.at as string) > ts",
     "s + interval 1 day", "date_trunc('month', s)", "hour(s)", "extract(hour from s)", "dateadd(day, 1, s)",
     "timestampdiff(day, s, ts)", "datediff(day, s, d)", "date_format(s, 'yyyy')", "dateadd(day, 1, ts) = s",
     "from_utc_timestamp(s, 'UTC')", "months_between(s, d)", "from_json(s, 'at timestamp')",
@@ -34,6 +37,13 @@ MOVING = (
     "exists(texts, x -> x > ts)", "times[0] = s", "element_at(times, 1) < s", "v.at = v.name", "s > to_timestamp(s, 'yyyy')",
     "s = sequence('2020-01-01', ts)[0]", "array('2020-01-01', ts)[0] > s", "s = date_trunc('month', ts)",
     "s > coalesce(ts, '2020-01-01')", "regexp_extract(s, 'a', 1) < ts",
+)
+# A text that is cast is guarded: it is an error of the plan if it holds a time alone.
+GUARDED = (
+    "cast(s as timestamp)", "s::timestamp", "timestamp(s)", "to_timestamp(s)", "to_timestamp_ltz(s)", "try_cast(s as timestamp)",
+    "cast(concat(s, ' 10:00') as timestamp)", "cast(substring(ts, 12, 5) as timestamp)", "ts > cast(s as timestamp)",
+    "hour(cast(trim(s) as timestamp))", "cast(texts[0] as timestamp)", "cast(cast(ts as string) as timestamp)",
+    "case when id = 1 then cast(s as timestamp) end", "cast(v.name as timestamp) = v.at",
 )
 STILL = (
     "d > '2020-01-01'", "ts > '2020-01-01 10:00:00'", "ts between '2020-01-01' and ts", "d = date 'epoch'", "n = 'epoch'",
@@ -80,16 +90,51 @@ def test_still(expression: str) -> None:
     assert codes(f"select id, {expression} as x from t") == set()
 
 
+def guards(sql: str) -> int:
+    """How many texts are guarded in the tree."""
+    root = lower(sql, CATALOG).root
+    return sum(guarded_text(node) is not None for each in operators(root) for expression in each.expressions
+               for node in expression.find_all(exp.Case))
+
+
+@pytest.mark.parametrize("expression", GUARDED)
+def test_guarded(expression: str) -> None:
+    assert guards(f"select id, {expression} as x from t") == 1
+
+
+@pytest.mark.parametrize("sql", [
+    "select id from t where cast(s as timestamp) > ts", "select t.id from t join u on cast(t.s as timestamp) = u.ts",
+    "select t.id from t left join u on t.id = u.id and cast(u.s as timestamp) = t.ts",
+    "select id from t where exists (select 1 from u where to_timestamp(u.s) = t.ts)",
+    "select max(cast(s as timestamp)) as m from t", "select count(*) as n from t group by to_timestamp(s)",
+    "with w as (select id, cast(s as timestamp) as x from t) select id from w where x > '2020-01-01'",
+])
+def test_guarded_anywhere(sql: str) -> None:
+    assert guards(sql) == 1
+
+
+@pytest.mark.parametrize("expression", [*STILL, "cast('2020-01-01' as timestamp)", "cast(ts as timestamp)"])
+def test_nothing_else_is_guarded(expression: str) -> None:
+    assert guards(f"select id, {expression} as x from t") == 0
+
+
+def test_without_guards_a_query_is_as_before() -> None:
+    text = exp.column("s", "t")
+    inner = exp.Cast(this=guarded(text), to=exp.DataType.build("timestamp"))
+    query = exp.select(exp.alias_(inner, "x")).from_("t")
+    assert without_guards(query).sql("spark") == "SELECT CAST(t.s AS TIMESTAMP) AS x FROM t"
+    assert guarded_text(exp.Paren(this=guarded(text))) == text
+    other = exp.Case(ifs=[exp.If(this=exp.column("c"), true=exp.func("RAISE_ERROR", exp.Literal.string("no")))], default=text)
+    assert guarded_text(other) is None and without_guards(exp.select(other)) == exp.select(other), "an error of the user's"
+
+
 @pytest.mark.parametrize("sql", [
     "select id from t where d > 'today'",
     "select id, cast(named_struct('q', 'today').q as date) as x from t",
     "select id from t where d < struct('today' as q).q",
-    "select id, cast(substring(ts, 12, 5) as timestamp) as x from t",
     "select t.id from t join u on t.d = u.d and t.d < 'today'",
     "select id from t where exists (select 1 from u where u.ts > t.s)",
     "select t.id from t left anti join u on t.ts = u.s",
-    "select max(cast(s as timestamp)) as m from t",
-    "select count(*) as n from t group by to_timestamp(s)",
     "select id, ts as x from t union all select id, s from u",
     "select id, d as x from t union all select id, 'today' from u",
     "select id from (select 'today' as word, id, d from t) where word < d",

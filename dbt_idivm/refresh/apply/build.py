@@ -8,6 +8,7 @@ from typing import Any
 from sqlglot import exp
 
 from dbt_idivm.algebra.block import subquery
+from dbt_idivm.algebra.guards import MESSAGE
 from dbt_idivm.errors import Finding, IdivmError, finding, listed, nearest
 from dbt_idivm.refresh.apply.publish import Build, publish
 from dbt_idivm.refresh.apply.watermark import consumed_at_build, new_state
@@ -44,9 +45,7 @@ def build(work: Work, reason: Finding | None) -> Steps[Outcome]:
     except EngineFailure as failure:
         if planned.plan is None or not failure.is_of_data:
             raise
-        # the plan evaluates conditions in another order; if it is the query that fails, its own text says so
-        proof = Proof("fails", proof_key(job, planned), finding(233, message=failure.first_line))
-        planned = without_plan(job, planned, proof)
+        planned = without_failing_plan(job, planned, failure)
         written = yield from publish(job, _build(replace(work, planned=planned)), stored)
     inputs = all_inputs(replace(work, planned=planned))
     # a first build that cannot be maintained says so at once
@@ -54,6 +53,15 @@ def build(work: Work, reason: Finding | None) -> Steps[Outcome]:
     result = Result("create" if reason is None else "full", wanted.hidden, inputs, Effect(inserted=written),
                     None if reason is None else "full", why)
     return outcome(job, result, planned)
+
+
+def without_failing_plan(job: Job, planned: Planned, failure: EngineFailure) -> Planned:
+    """The model without its plan, which fails for a value: it evaluates conditions in another order than the SELECT, and guards
+    texts. If it is the SELECT that fails, its own text says so. Raises under `on_unsupported: error`."""
+    key = proof_key(job, planned)
+    of_guard = MESSAGE in failure.error.message
+    found = Proof("clock", key) if of_guard else Proof("fails", key, finding(233, message=failure.first_line))
+    return without_plan(job, planned, found)
 
 
 def _judged(work: Work) -> Steps[Planned]:

@@ -17,6 +17,7 @@ from sqlglot import exp
 
 from dbt_idivm.algebra.block import subquery
 from dbt_idivm.algebra.expressions import column
+from dbt_idivm.algebra.guards import without_guards
 from dbt_idivm.algebra.types import has_exact_order, is_float, sum_type, type_of
 from dbt_idivm.errors import Finding, finding
 from dbt_idivm.passes.void_keys import compared
@@ -38,8 +39,9 @@ from dbt_idivm.script.dialect import Dialect
 from dbt_idivm.script.over_tables import over_tables
 from dbt_idivm.script.plan import Plan
 
-# equal plans; equal rows; nobody looked; they differ; it fails for other rows; a cache, which is judged with the view
-How = Literal["plans", "rows", "unchecked", "differs", "fails", "part"]
+# equal plans; equal rows; nobody looked; they differ; it fails for other rows; it fails by a guard on texts; a cache, which is
+# judged with the view
+How = Literal["plans", "rows", "unchecked", "differs", "fails", "clock", "part"]
 LARGEST_CHECKED = 1 << 30  # bytes of the inputs, under `verify_build: auto`
 # Else Spark cuts long lists of columns, the types of wide structs, and long plans.
 _WHOLE = {"spark.sql.debug.maxToStringFields": "100000", "spark.sql.maxPlanStringLength": "100000000"}
@@ -50,6 +52,7 @@ _SENTENCES: Mapping[How, str] = {
     "unchecked": "not checked: Spark's optimised plans of the SELECT and of this plan differ, and their rows were not compared",
     "differs": "this plan does not mean what the SELECT means, and is not used",
     "fails": "this plan fails for rows for which the SELECT does not, and is not used",
+    "clock": "a text in the data holds a time alone, and this plan is not used",
     "part": "judged with the view that reads it",
 }
 
@@ -77,9 +80,14 @@ class Proof:
     def refusal(self) -> Finding | None:
         """Why the plan is not used; None if it is."""
         before = "this was found when the view was built"
-        if self.how == "fails":
-            return self.difference or finding(233, message=before)
-        return (self.difference or finding(905, difference=before)) if self.how == "differs" else None
+        match self.how:
+            case "differs":
+                return self.difference or finding(905, difference=before)
+            case "fails":
+                return self.difference or finding(233, message=before)
+            case "clock":
+                return finding(236)
+        return None
 
 
 def read(text: str) -> Proof | None:
@@ -116,9 +124,10 @@ class Question:
 
     @property
     def ours(self) -> exp.Select:
-        """What the planner reads: the user's columns of the stored rows."""
+        """What the planner reads: the user's columns of the stored rows. A guard can only fail, which the build shows."""
         shown = [column(name, "v") for name in self.columns]
-        return exp.Select(expressions=shown).from_(subquery(self.stored(self.versions), "v"))
+        stored = cast(exp.Select, without_guards(self.stored(self.versions)))
+        return exp.Select(expressions=shown).from_(subquery(stored, "v"))
 
     @property
     def theirs(self) -> exp.Expr:

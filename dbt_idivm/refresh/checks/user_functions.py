@@ -17,6 +17,7 @@ from sqlglot.errors import SqlglotError
 from dbt_idivm.algebra.block import subquery
 from dbt_idivm.algebra.core import Pair
 from dbt_idivm.algebra.expressions import operand
+from dbt_idivm.algebra.guards import guarded_text
 from dbt_idivm.algebra.operator import Operator, operators
 from dbt_idivm.algebra.relation import Relation
 from dbt_idivm.context import Catalog, TableInfo, UserFunction
@@ -86,6 +87,10 @@ def _problem(name: str, function: SqlFunction) -> str | None:
         return f"of its body: {error.findings[0].summary}"
     if any(not isinstance(each, Project | Scan | OneRow) for each in operators(lowered.root)):
         return "its body has a subquery or an aggregate"
+    # the guard would be in this plan, and not in the body that Spark calls
+    values = (value for each in operators(lowered.root) for value in each.expressions)
+    if any(guarded_text(node) is not None for value in values for node in value.walk()):
+        return "its body casts a text to TIMESTAMP, and Spark completes a text that holds a time alone by the current day"
     return None
 
 

@@ -77,7 +77,7 @@ def without_plan(job: Job, planned: Planned, misread: Proof) -> Planned:
     if job.config.on_unsupported == "error":
         raise IdivmError(refusal)
     inputs = replace(planned.inputs, tables=planned.own_inputs)
-    return replace(planned_model(job, inputs, planned.keys, None, refusal), proof=misread)
+    return replace(planned_model(job, inputs, planned.keys, None, refusal, (refusal.code,)), proof=misread)
 
 
 def _compile(job: Job, inputs: Inputs, keys: Mapping[str, Key]) -> Steps[Plan]:

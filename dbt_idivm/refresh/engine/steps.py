@@ -11,7 +11,7 @@ from dbt_idivm.refresh.protocol import EngineError, Reply, Statement
 T = TypeVar("T")
 Steps: TypeAlias = Generator[Statement, Reply, T]
 # Class 22 of SQL's states: a value for which an expression is not defined.
-DATA_EXCEPTION = re.compile(r"SQLSTATE: 22")
+DATA_EXCEPTION = re.compile(r"SQLSTATE: 22|\[USER_RAISED_EXCEPTION\]")
 
 
 class EngineFailure(Exception):

@@ -8,5 +8,5 @@ union all
 select order_id, 'shipped', shipped_at, null
 from {{ ref('fct_shipments') }}
 union all
-select order_id, 'returned', cast(returned_on as timestamp), refund
+select order_id, 'returned', returned_at, refund
 from {{ ref('fct_returns') }}

@@ -4,7 +4,8 @@ select
     i.discount,
     p.promotion_id,
     p.season_code,
-    p.kind
+    p.kind,
+    timestamp(concat_ws(' ', p.ends_on, '23:59:59')) as ends_at
 from {{ ref('stg_order_items') }} i
 join {{ ref('stg_orders') }} o on o.order_id = i.order_id
 join {{ ref('stg_products') }} d on d.product_id = i.product_id

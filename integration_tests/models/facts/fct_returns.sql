@@ -9,6 +9,7 @@ select
     r.reason,
     r.refund,
     r.returned_on,
+    cast(r.returned_on || ' 12:00:00' as timestamp) as returned_at,
     datediff(r.returned_on, o.ordered_on) as days_after_order
 from {{ ref('stg_returns') }} r
 join {{ ref('stg_order_items') }} i using (order_id, line_number)

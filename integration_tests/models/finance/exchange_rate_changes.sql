@@ -2,6 +2,7 @@
 select
     currency_code,
     rate_date,
+    to_timestamp(concat(rate_date, ' 16:00:00')) as fixed_at,
     rate,
     lag(rate) over (partition by currency_code order by rate_date) as previous_rate,
     rate / lag(rate) over (partition by currency_code order by rate_date) - 1 as change
