@@ -27,7 +27,7 @@ Builder = Callable[..., exp.Expr]
 # Other names for the same function, and forms with their own syntax that are written back in full.
 _SAME = frozenset({"NVL", "IFNULL", "MEAN", "INT", "BIGINT", "SMALLINT", "TINYINT", "DOUBLE", "FLOAT", "STRING",
                    "BOOLEAN", "DATE", "TIMESTAMP", "BINARY", "DECIMAL", "CEILING", "LCASE", "UCASE", "POW", "EVERY", "STD",
-                   "VAR_SAMP"})
+                   "VAR_SAMP", "ANY", "SOME"})
 # f(unit, x, y): the unit is a word, not a column.
 _UNIT_FIRST = frozenset({"DATEADD", "DATE_ADD", "DATEDIFF", "DATE_DIFF", "TIMESTAMPADD", "TIMESTAMPDIFF"})
 # Read by sqlglot as more than a call: the path in get_json_object becomes a separate tree.
@@ -41,7 +41,8 @@ _OWN_SYNTAX = frozenset({"CAST", "TRY_CAST", "EXTRACT", "TRIM", "OVERLAY", "POSI
 _PARSER: Any = Spark.parser_class
 _BUILDERS: dict[str, Builder] = {**dict.fromkeys(_UNIT_FIRST, exp.Anonymous.from_arg_list), **_PARSER.FUNCTIONS,
                                  **dict.fromkeys(_BY_NAME, exp.Anonymous.from_arg_list), "MEAN": exp.Avg.from_arg_list,
-                                 "EVERY": exp.LogicalAnd.from_arg_list, "STD": exp.Stddev.from_arg_list}
+                                 "EVERY": exp.LogicalAnd.from_arg_list, "ANY": exp.LogicalOr.from_arg_list,
+                                 "SOME": exp.LogicalOr.from_arg_list, "STD": exp.Stddev.from_arg_list}
 _MARKED = frozenset({*_BUILDERS, *_PARSER.FUNCTION_PARSERS, *_AGGREGATES}) - _OWN_SYNTAX
 # f(x, TRUE) is f(x) IGNORE NULLS
 _WITHOUT_NULLS: dict[str, type[exp.AggFunc]] = {
@@ -49,6 +50,9 @@ _WITHOUT_NULLS: dict[str, type[exp.AggFunc]] = {
 # No comma may be before one of these, and none after one of those.
 _AFTER_LIST = frozenset({TokenType.COMMA, TokenType.R_PAREN, TokenType.R_BRACKET, TokenType.FROM, TokenType.WHERE,
                          TokenType.HAVING, TokenType.GROUP_BY, TokenType.ORDER_BY, TokenType.SEMICOLON})
+# What may stand before ANY and SOME where these are words of a comparison, and no aggregates.
+_COMPARED = frozenset({TokenType.EQ, TokenType.NEQ, TokenType.LT, TokenType.LTE, TokenType.GT, TokenType.GTE, TokenType.NULLSAFE_EQ,
+                       TokenType.LIKE, TokenType.ILIKE, TokenType.RLIKE})
 _BEFORE_LIST = frozenset({TokenType.L_PAREN, TokenType.L_BRACKET, TokenType.SELECT, TokenType.FROM})
 
 
@@ -64,11 +68,17 @@ def parse(sql: str) -> list[exp.Expr]:
     _refuse_commas(tokens)
     for before, token, after in zip((None, *tokens), tokens, tokens[1:], strict=False):
         qualified = before is not None and before.token_type == TokenType.DOT
-        if after.token_type == TokenType.L_PAREN and token.text.upper() in _MARKED and not qualified:
-            token.text = mark + token.text
+        compared = before is not None and before.token_type in _COMPARED and token.text.upper() in ("ANY", "SOME")
+        if after.token_type == TokenType.L_PAREN and token.text.upper() in _MARKED and not qualified and not compared:
+            token.text, token.token_type = mark + token.text, _name(token)
         if before is not None and before.token_type == TokenType.SELECT and _is_column_all(token, after):
             token.token_type = TokenType.VAR
     return [_without(mark, tree) for tree in Spark().parser().parse(with_unsigned_shifts(tokens), sql) if tree is not None]
+
+
+def _name(token: Token) -> TokenType:
+    """The type of a token that is the name of a function: ANY is a word of comparisons otherwise."""
+    return TokenType.VAR if token.token_type in (TokenType.ANY, TokenType.SOME) else token.token_type
 
 
 def _with_hex_strings(tokens: list[Token]) -> list[Token]:

@@ -92,7 +92,7 @@ OF_ORDER = _words("percentile_cont percentile_disc")
 
 # Aggregates that have no rule yet.
 AGGREGATE = _words("""
-    any bitmap_and_agg bitmap_construct_agg bitmap_or_agg count_min_sketch hll_sketch_agg hll_union_agg some try_avg try_sum
+    bitmap_and_agg bitmap_construct_agg bitmap_or_agg count_min_sketch hll_sketch_agg hll_union_agg try_avg try_sum
 """)
 
 # What a group belongs to, among those of ROLLUP, CUBE and GROUPING SETS.
@@ -111,7 +111,7 @@ OF_WINDOWS = _words("""
 SUGAR = _words("count_if")
 
 # Other names of aggregates that have rules, and functions that nobody has looked at yet: these are refused.
-SYNONYMS = _words("every mean std var_samp")
+SYNONYMS = _words("any every mean some std var_samp")
 UNKNOWN = _words("""
     approx_top_k_estimate arrays_zip assert_true from_avro from_protobuf kll_sketch_get_n_bigint kll_sketch_get_n_double
     kll_sketch_get_n_float kll_sketch_get_quantile_bigint kll_sketch_get_quantile_double kll_sketch_get_quantile_float

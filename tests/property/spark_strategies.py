@@ -189,7 +189,7 @@ def windows(d: Drawn) -> Query:
     by = d.of("a", "a", "s", "a, s", "a % 2", "coalesce(a, 0)", "")
     order = d.of("b", "b DESC", "b NULLS LAST", "s DESC NULLS FIRST", "b, s", "-b")
     call = d.of("rank()", "dense_rank()", "percent_rank()", "cume_dist()", "count(*)", "sum(b)", "max(s)", "avg(b)",
-                "bool_or(a > 1)", "min(b + 1)")
+                "bool_or(a > 1)", "any(s = 'x')", "min(b + 1)")
     frame = ""
     if call.startswith(("sum", "max", "avg", "min")) and "," not in order and "s" not in order:
         frame = d.of("", "", " RANGE BETWEEN 1 PRECEDING AND CURRENT ROW", " RANGE CURRENT ROW",
@@ -294,7 +294,7 @@ def grouping_sets(d: Drawn) -> Query:
     grouped = [d.of(*keys)] if keys else []
     marks = [d.of("grouping_id()", f"grouping({first})", f"grouping({last})", f"1 + grouping({first}) * 2") if keys else "3"]
     calls = d.some(("count(*)", "sum(a)", "sum(b)", "min(a)", "max(s)", "count(DISTINCT a)", "avg(b)", "count(s)",
-                    "sum(b) FILTER (WHERE a > 0)", "sum(a + b)"), 1, 2)
+                    "sum(b) FILTER (WHERE a > 0)", "some(b > 0) FILTER (WHERE a > 0)", "sum(a + b)"), 1, 2)
     items = ", ".join(f"{each} AS c{number}" for number, each in enumerate([*keys, *marks, *calls]))
     source = d.of("t", "t", "(SELECT * FROM t WHERE a > 0) AS t",
                   "(SELECT a, b, s, k FROM t UNION ALL SELECT a, c, k, k FROM r) AS t")
