@@ -51,8 +51,8 @@ _WITHOUT_NULLS: dict[str, type[exp.AggFunc]] = {
 _AFTER_LIST = frozenset({TokenType.COMMA, TokenType.R_PAREN, TokenType.R_BRACKET, TokenType.FROM, TokenType.WHERE,
                          TokenType.HAVING, TokenType.GROUP_BY, TokenType.ORDER_BY, TokenType.SEMICOLON})
 # What may stand before ANY and SOME where these are words of a comparison, and no aggregates.
-_COMPARED = frozenset({TokenType.EQ, TokenType.NEQ, TokenType.LT, TokenType.LTE, TokenType.GT, TokenType.GTE, TokenType.NULLSAFE_EQ,
-                       TokenType.LIKE, TokenType.ILIKE, TokenType.RLIKE})
+_COMPARED = frozenset({TokenType.EQ, TokenType.NEQ, TokenType.LT, TokenType.LTE, TokenType.GT, TokenType.GTE,
+                       TokenType.NULLSAFE_EQ, TokenType.LIKE, TokenType.ILIKE, TokenType.RLIKE})
 _BEFORE_LIST = frozenset({TokenType.L_PAREN, TokenType.L_BRACKET, TokenType.SELECT, TokenType.FROM})
 
 
