@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
+from hashlib import sha256
 
 from sqlglot import exp
 
@@ -16,7 +17,8 @@ from dbt_idivm.errors import IdivmError, finding
 from dbt_idivm.frontend.names import Names, names_of
 from dbt_idivm.operators.scan import Attribute, Scan, scans
 from dbt_idivm.passes.annotate import facts_of, shared_ids
-from dbt_idivm.passes.canonical import canonical
+from dbt_idivm.passes.attributes import prune_attributes
+from dbt_idivm.passes.canonical import canonical, with_canonical_names
 from dbt_idivm.passes.first_rows import first_rows
 from dbt_idivm.passes.operator_caches import additive_state
 from dbt_idivm.passes.pipeline import Request, Step, run_passes, show_output
@@ -92,13 +94,15 @@ def _cut(view: Operator, needed: frozenset[str], ways: Sequence[WayName], cachin
     instead: dict[Operator, Scan] = {}
     caches: dict[str, Cache] = {}
     for number, place in enumerate(place_caches(view, needed, caching), 1):
-        start = _over(instead, place.root, frozenset(place.needed))
-        steps = (Step("place_caches", start), *run_passes(start, Request(place.needed, _has_state(caching))))
+        read = frozenset(place.needed)
+        start, known = with_canonical_names(prune_attributes(_over(instead, place.root, read), read))
+        shown = tuple(known[name] for name in place.needed)
+        steps = (Step("place_caches", start), *run_passes(start, Request(shown, _has_state(caching))))
         root = steps[-1].root
         plan = _plan(steps, cache_columns(root.columns), (), _ways(root, ways, caching), tuple(caches.values()))
-        cache = _cache(number, place, plan, caching)
+        cache = _cache(number, place, shown, plan, caching)
         caches[cache.table] = cache
-        instead |= {occurrence.node: _scan(cache, occurrence, names) for occurrence in place.occurrences}
+        instead |= {occurrence.node: _scan(cache, known, occurrence, names) for occurrence in place.occurrences}
     return _over(instead, view, needed), tuple(caches.values())
 
 
@@ -114,10 +118,10 @@ def _over(instead: Mapping[Operator, Scan], node: Operator, needed: frozenset[st
     return pruned.with_inputs(*children)
 
 
-def _cache(number: int, place: CachePlace, plan: Plan, caching: Caching) -> Cache:
+def _cache(number: int, place: CachePlace, shown: Sequence[str], plan: Plan, caching: Caching) -> Cache:
     tables = dict.fromkeys(scan.table for scan in scans(expanded(plan.root, plan.caches)))
-    table = cache_table(caching.model, number, tables)
-    read = tuple(each for each in plan.columns if each.attribute in {*place.needed, *plan.root.ids})  # not the groups' state
+    table = cache_table(caching.model, digest_of(caching.project, plan), tables)
+    read = tuple(each for each in plan.columns if each.attribute in {*shown, *plan.root.ids})  # not the groups' state
     attributes = _attributes(read, plan.root.types, table, caching.stored.get(table, {}))
     times = f", {len(place.occurrences)} times in the query" if len(place.occurrences) > 1 else ""
     key = tuple(plan.stored(name) for name in plan.root.ids)
@@ -138,9 +142,15 @@ def _attributes(columns: tuple[ViewColumn, ...], inferred: Mapping[str, exp.Data
     return found
 
 
-def _scan(cache: Cache, occurrence: Occurrence, names: Names) -> Scan:
+def digest_of(project: str, plan: Plan) -> str:
+    """What tells caches from each other: the project, whose models share them, and what is stored, under which names."""
+    content = (project, plan.digest, *(each.name for each in plan.columns))
+    return sha256("\n".join(content).encode()).hexdigest()[:12]
+
+
+def _scan(cache: Cache, canonical_names: Mapping[str, str], occurrence: Occurrence, names: Names) -> Scan:
     """The cache in place of one of the subtrees that it stands for, under the attribute names of that one."""
-    theirs = dict(occurrence.names)
+    theirs = {canonical_names[first]: name for first, name in occurrence.names if first in canonical_names}
     held = {each.name: each.attribute for each in cache.plan.columns}
     known = tuple((a.name, theirs[held[a.name]]) for a in cache.attributes if held[a.name] in theirs)
     alias = names.occurrence(f"cache_{cache.number}", (a.name for a in cache.attributes))

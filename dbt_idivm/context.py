@@ -111,7 +111,8 @@ class Subview:
 
 @dataclass(frozen=True)
 class Caching:
-    """What is to be cached for the model whose relation is `model`; `subviews` are those that its SELECT names.
+    """What is to be cached for the model whose relation is `model`; `subviews` are those that its SELECT names. The models of a
+    `project` share equal caches.
 
     `stored`: cache table → column → the Spark SQL type that it has there. Other types are inferred, which is enough to print a
     plan, but not to run one. To run one, compile, ask the engine for the types of the first cache that is not in `stored` (those
@@ -123,6 +124,7 @@ class Caching:
     model: str = "model"
     subviews: tuple[Subview, ...] = ()
     stored: Mapping[str, Mapping[str, str]] = field(default_factory=dict)
+    project: str = ""
 
 
 AUTO = Caching()

@@ -171,7 +171,8 @@ class Project:
         self.tables[node["unique_id"]] = tables
         functions = dict.fromkeys(config.deterministic_functions, UserFunction())
         lowered = lower(sql, Catalog(tables, inputs.views, functions=functions))
-        caching = Caching(config.caches, request.relation, lowered.subviews)
+        project = str(self.manifest["metadata"].get("project_name") or "")
+        caching = Caching(config.caches, request.relation, lowered.subviews, project=project)
         return compile_plan(lowered.root, lowered.output, ways=config.ways, caching=caching)
 
     def _inputs(self, node: Node) -> Inputs:

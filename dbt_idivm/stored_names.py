@@ -6,13 +6,13 @@ import re
 from collections.abc import Iterable
 
 from dbt_idivm.fresh_name import fresh_name
-from dbt_idivm.relation_name import name_parts, with_suffix
+from dbt_idivm.relation_name import name_parts, relation_name
 from dbt_idivm.script.stored import ViewColumn
 
 HIDDEN = "idivm__"  # hidden columns of the stored view begin with this
 _REFUSED = re.compile(r"[ ,;{}()\n\t=]")  # what Delta takes in a column name only under column mapping
 _OTHER = re.compile(r"[^a-z0-9_]+")
-CACHE = "__idivm_cache_"  # between a model's name and what distinguishes its intermediate caches
+CACHE = "idivm_cache_"  # intermediate caches begin with this
 _LONGEST = 128  # what a metastore takes
 
 
@@ -35,18 +35,22 @@ def _free(wanted: str, taken: set[str]) -> str:
     return name
 
 
-def cache_table(model: str, number: int, tables: Iterable[str]) -> str:
-    """`<model>__idivm_cache_<number>_<tables>`, the tables cut where the name would be too long.
+def cache_table(model: str, digest: str, tables: Iterable[str]) -> str:
+    """`idivm_cache_<digest>_<tables>` in the model's schema, the tables cut where the name would be too long.
 
-    >>> cache_table("main.costs", 1, ["shop.parts", "shop.`Device Parts`"])
-    'main.costs__idivm_cache_1_parts_device_parts'
+    >>> cache_table("main.costs", "3f2a", ["shop.parts", "shop.`Device Parts`"])
+    'main.idivm_cache_3f2a_parts_device_parts'
     """
-    head = f"{CACHE}{number}_"
     words = "_".join(_OTHER.sub("_", name_parts(table)[-1].lower()).strip("_") for table in tables)
-    room = max(0, _LONGEST - len(name_parts(model)[-1]) - len(head))
-    return with_suffix(model, (head + words[:room]).rstrip("_"))
+    *schema, _ = name_parts(model)
+    return relation_name(*schema, f"{CACHE}{digest}_{words}"[:_LONGEST].rstrip("_"))
 
 
-def is_cache_of(identifier: str, name: str) -> bool:
-    """Whether a table `name` beside the model `identifier` is called as its caches are."""
-    return name.lower().startswith(f"{identifier}{CACHE}".lower())
+def owner_of_caches(project: str) -> str:
+    """Whose the caches of a project are, in the form of dbt's unique_id of a node."""
+    return f"cache.{project}.shared"
+
+
+def is_cache(name: str) -> bool:
+    """Whether a table `name` is called as intermediate caches are."""
+    return name.lower().startswith(CACHE)

@@ -8,12 +8,15 @@ An attribute is known by its number, in the order in which attributes come into 
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, fields, is_dataclass
+from dataclasses import dataclass, fields, is_dataclass, replace
 from hashlib import sha256
+from itertools import count
+from typing import Any
 
 from sqlglot import exp
 
 from dbt_idivm.algebra.operator import Operator
+from dbt_idivm.algebra.outer import LEFT, RIGHT
 from dbt_idivm.operators.outer_join import OuterJoin
 from dbt_idivm.operators.scan import Scan
 from dbt_idivm.operators.union import UnionAll
@@ -76,3 +79,46 @@ def _numbered(value: object, numbers: Mapping[str, str]) -> str:
     if is_dataclass(value):
         return _numbered(tuple(getattr(value, each.name) for each in fields(value)), numbers)
     return repr(value)
+
+
+def with_canonical_names(root: Operator) -> tuple[Operator, dict[str, str]]:
+    """The tree with names that equal trees have in common, and them by its own names, which include all columns of its tables.
+
+    Occurrences of tables are called t1, t2, …, so that their columns are t1__price; what is computed is called by its number.
+    """
+    names: dict[str, str] = {}
+    scopes, computed = count(1), count(1)
+
+    def walk(node: Operator) -> Operator:
+        inputs = {id(child): walk(child) for child in node.inputs}
+        if isinstance(node, Scan):
+            found = replace(node, occurrence=f"t{next(scopes)}", names=())
+            names.update((node.attribute(each.name), found.attribute(each.name)) for each in node.attributes)
+            return found
+        if isinstance(node, UnionAll):
+            node, before = replace(node, name=f"u{next(scopes)}"), node
+            names[before.branch] = names[node.branch] = node.branch
+        if isinstance(node, OuterJoin):
+            node, before_join = replace(node, name=f"j{next(scopes)}"), node
+            names.update((each.mark(side), node.mark(side)) for side in (LEFT, RIGHT) for each in (before_join, node))
+        for name in (each for each in node.columns if each not in names):
+            names[name] = f"computed__{next(computed)}"
+        assert is_dataclass(node)
+        values = {each.name: _renamed(getattr(node, each.name), names, inputs) for each in fields(node)}
+        return replace(node, **values)
+
+    return walk(root), names
+
+
+def _renamed(value: Any, names: Mapping[str, str], inputs: Mapping[int, Operator]) -> Any:
+    if id(value) in inputs:
+        return inputs[id(value)]
+    if isinstance(value, exp.Expr):
+        return value.transform(lambda node: exp.column(names[node.name]) if isinstance(node, exp.Column) else node)
+    if isinstance(value, str):
+        return names.get(value, value)
+    if isinstance(value, tuple):
+        return tuple(_renamed(each, names, inputs) for each in value)
+    if is_dataclass(value) and not isinstance(value, type):
+        return replace(value, **{each.name: _renamed(getattr(value, each.name), names, inputs) for each in fields(value)})
+    return value

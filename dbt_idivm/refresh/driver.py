@@ -37,6 +37,7 @@ from dbt_idivm.refresh.engine.invocation import Invocation
 from dbt_idivm.refresh.engine.steps import EngineFailure, Steps, T
 from dbt_idivm.refresh.protocol import Cost, Forecast, InputChange, Mode, ModelRequest, Outcome, Reply, Statement
 from dbt_idivm.refresh.upkeep.auxiliary_tables import drop_obsolete
+from dbt_idivm.refresh.upkeep.shared_caches import drop_unused
 from dbt_idivm.script.plan import Cache
 
 _LINES = 4  # of an engine's message
@@ -79,6 +80,7 @@ def _run(request: ModelRequest, client: Client, work: Callable[[Job, StoredView]
 def _refresh(job: Job, stored: StoredView) -> Steps[Outcome]:
     done = yield from build_restricted(job, stored) if job.request.restricted else _bring_up_to_date(job, stored)
     yield from drop_obsolete(job.client, job.request, done)
+    yield from drop_unused(job.client, job.request, stored.state, done)
     return done
 
 
@@ -102,10 +104,15 @@ def _bring_up_to_date(job: Job, stored: StoredView) -> Steps[Outcome]:
 
 def _with_caches(job: Job, view: Observed) -> Steps[Observed]:
     """The view, reading its caches, which have been brought up to date."""
+    invocation = job.client.invocation
+    invocation.use(job.request.relation, (cache.table for cache in view.work.planned.caches))
     for cache in view.work.planned.caches:
-        seen = yield from observe_stored((yield from caches.work_on(job, view.work.planned, cache)))
-        done = yield from _maintain(seen)
-        view = yield from _reading(view, cache, seen.work.stored, done.inputs)
+        with invocation.turn(cache.table):
+            seen = yield from observe_stored((yield from caches.work_on(job, view.work.planned, cache)))
+            done = yield from _maintain(seen)
+            view = yield from _reading(view, cache, seen.work.stored, done.inputs)
+        if job.request.full_refresh:
+            invocation.rebuild(cache.table)
     return view
 
 
@@ -239,7 +246,8 @@ def _nothing_new(job: Job, stored: StoredView) -> Steps[Outcome | None]:
         return None
     assert stored.latest is not None
     history.pin(job.client, stored.table, stored.latest)
-    found = caches.caches_in(job.request, state)
+    found = state.caches
+    job.client.invocation.use(job.request.relation, found)
     inputs = {named(job.request, name): InputChange(consumed.version, consumed.version, 0)
               for name, consumed in state.inputs.items() if name not in found}
     return outcome(job, Result("noop", stored.table != job.request.relation, inputs, caches=found))

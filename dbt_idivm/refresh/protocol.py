@@ -76,7 +76,8 @@ class ModelRequest:
     (`relation_name.py`) to the keys declared for it; `input_names` maps the same relation to the name the user wrote in
     `ref` or `source`. `existing` is what has the model's own name today, `beside` the names of its auxiliary tables that
     exist (`auxiliary_tables.py`). `restricted` says that the inputs are not whole (`--empty`, `--sample`): then the view is built
-    from what is given and its state must not be trusted later.
+    from what is given and its state must not be trusted later. The models of a dbt `project` share caches; `neighbours` are
+    the relations of the model's schema, some of which may read the same ones.
     """
 
     name: str
@@ -94,6 +95,8 @@ class ModelRequest:
     owner: str = ""
     beside: tuple[str, ...] = ()
     database: str = ""  # where relations have a catalog
+    project: str = ""
+    neighbours: Mapping[str, Literal["table", "view"]] = field(default_factory=dict)
 
     @property
     def relation(self) -> str:

@@ -80,7 +80,8 @@ class Project:
         relations = self.relations()
         identifier = model.identifier.lower()  # the catalog knows no case
         beside = tuple(name for name in relations if is_auxiliary(identifier, name))
-        return replace(model, **{"existing": relations.get(identifier), "beside": beside, "run_id": f"run{self.runs}",
+        return replace(model, **{"existing": relations.get(identifier), "beside": beside, "neighbours": relations,
+                                 "run_id": f"run{self.runs}",
                                  **changes})
 
     def run(self, statement: Statement) -> Reply:

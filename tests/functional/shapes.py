@@ -280,8 +280,8 @@ def acts(statements: list[Statement]) -> list[str]:
 
 
 def kind_of(statement: Statement) -> str:
-    """A statement's label without schema and versions; staging has another label than reading."""
-    label = re.sub(r"\bcrash\w*\.", "", statement.label)
+    """A statement's label without schema, versions and what tells caches apart; staging has another label than reading."""
+    label = re.sub(r"\bcrash\w*\.", "", re.sub(r"idivm_cache_[0-9a-f]+_", "idivm_cache_", statement.label))
     return "stage" if statement.sql.startswith("CACHE") else re.sub(r" from version \d+ to \d+", "", label)
 
 
@@ -351,7 +351,7 @@ ABOVE = """select c.name, t.total from (select cust, sum(price) as total from $.
     join $.cust c on t.cust = c.id"""  # hides a key; the groups are cached
 EMPTY = JOIN.replace("$.orders", "(select * from $.orders where false limit 0)")
 
-CACHE = "v__idivm_cache_1_orders"
+CACHE = "idivm_cache_orders"
 MERGED = (("merge into v__idivm", NEW),)
 UPDATED = (("update v__idivm", NEW),)
 REBUILT = (("rebuild v__idivm", NEW),)

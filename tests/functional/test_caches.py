@@ -4,13 +4,18 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import replace
 from typing import Any
 
 import pytest
 
+from dbt_idivm.errors import IdivmError
 from dbt_idivm.refresh.catalog import state
 from dbt_idivm.refresh.driver import refresh
-from dbt_idivm.refresh.protocol import ModelRequest, Outcome, Refresh
+from dbt_idivm.refresh.engine.client import Client
+from dbt_idivm.refresh.protocol import EngineError, ModelRequest, Outcome, Refresh
+from dbt_idivm.refresh.upkeep import ownership
 from dbt_idivm.running_example import COSTS
 from tests.functional.engine import Project
 
@@ -34,14 +39,14 @@ def refreshed(project: Project, model: ModelRequest, mode: str = "incremental") 
     outcome = project.refresh(model)
     assert outcome.mode == mode, outcome.message
     assert project.is_exact(model)
-    for table in caches(project, model):
+    for table in caches(project):
         query = state.decode(properties(project, table)["idivm.definition"])
         assert project.rows(f"select * from $.{table}") == project.rows(query), table
     return outcome
 
 
-def caches(project: Project, model: ModelRequest) -> list[str]:
-    return sorted(name for name in project.relations() if name.startswith(f"{model.identifier}__idivm_cache_"))
+def caches(project: Project) -> list[str]:
+    return sorted(name for name in project.relations() if name.startswith("idivm_cache_"))
 
 
 def properties(project: Project, table: str) -> dict[str, str]:
@@ -55,7 +60,7 @@ def test_running_example(shop: Project) -> None:
     shop.table("parts", "pid int, price int", "(1, 10)", "(2, 20)", "(3, 30)")
     shop.table("devices_parts", "did int, pid int", "(1, 1)", "(1, 2)", "(2, 1)", "(3, 3)")
     model = shop.model("costs", re.sub(r"(FROM|JOIN) ", r"\1 $.", COSTS), KEYS, caches="all")
-    assert refreshed(shop, model, "create").relations[-1][1].startswith("costs__idivm_cache_1_")
+    assert refreshed(shop, model, "create").relations[-1][1].startswith("idivm_cache_")
     shop.sql("update $.parts set price = price + 1 where pid = 1")
     outcome = refreshed(shop, model)
     assert outcome.inputs["caches_running_example.parts"].rows == 2
@@ -72,7 +77,8 @@ def test_groups_above_groups(shop: Project) -> None:
     """Of a customer's orders those count that change the total; an order that changes nothing reaches no further than that."""
     model = shop.model("highest", HIGHEST, KEYS, caches=["totals"])
     refreshed(shop, model, "create")
-    assert caches(shop, model) == ["highest__idivm_cache_1_orders"]
+    (cache,) = caches(shop)
+    assert cache.startswith("idivm_cache_") and cache.endswith("_orders")
     shop.sql("insert into $.orders values (5, 2, 100), (6, 9, 1)", "update $.orders set cust = 3 where id = 2",
              "delete from $.orders where id = 4", "update $.customers set city = 'bonn' where id = 1")
     refreshed(shop, model)
@@ -88,20 +94,20 @@ def test_groups_above_groups(shop: Project) -> None:
 def test_caches_come_and_go_with_the_config(shop: Project) -> None:
     cached, plain = (shop.model("highest", HIGHEST, KEYS, caches=value) for value in ("all", "auto"))
     refreshed(shop, plain, "create")
-    assert caches(shop, plain) == []
+    assert caches(shop) == []
     assert "definition changed" in (refreshed(shop, cached, "full").reason or "")
-    assert len(caches(shop, cached)) == 2
+    assert len(caches(shop)) == 2
     shop.sql("insert into $.orders values (5, 2, 100)")
     refreshed(shop, plain, "full")
-    assert caches(shop, plain) == []
+    assert caches(shop) == []
 
 
 @pytest.mark.long
-@pytest.mark.parametrize("harm", ["update $.{} set totals__total = 0", "drop table $.{}", "delete from $.{}"])
+@pytest.mark.parametrize("harm", ["update $.{} set computed__1 = 0", "drop table $.{}", "delete from $.{}"])
 def test_a_harmed_cache_is_built_anew(shop: Project, harm: str) -> None:
     model = shop.model("highest", HIGHEST, KEYS, caches=["totals"])
     refreshed(shop, model, "create")
-    shop.sql(harm.format(caches(shop, model)[0]), "insert into $.orders values (5, 2, 100)")
+    shop.sql(harm.format(caches(shop)[0]), "insert into $.orders values (5, 2, 100)")
     refreshed(shop, model, "full" if "drop" in harm else "incremental")
     shop.sql("insert into $.orders values (6, 3, 100)")
     refreshed(shop, model)
@@ -166,4 +172,128 @@ def test_a_cache_that_fails_for_a_value(shop: Project) -> None:
     shop.sql("insert into $.visits values (4, 9, '10:15')")
     outcome = refreshed(shop, model, "full")
     assert "IDIVM-236" in (outcome.reason or ""), outcome.reason
-    assert caches(shop, model) == []
+    assert caches(shop) == []
+
+
+# the same totals, called and used in another way
+AVERAGE = """with t as (select o.cust as who, sum(o.price) as s, count(*) as k from $.orders as o group by o.cust)
+select t.who, t.s / t.k as average, c.city from t left join $.customers c on c.id = t.who"""
+
+
+def both(project: Project, **config: Any) -> tuple[ModelRequest, ModelRequest]:
+    """Two models with the totals."""
+    return (project.model("highest", HIGHEST, KEYS, **{"caches": ["totals"], **config}),
+            project.model("average", AVERAGE, KEYS, **{"caches": ["t"], **config}))
+
+
+def test_models_share_a_cache(shop: Project) -> None:
+    """It is refreshed once a run, whoever comes first, and goes with the last model that has it."""
+    highest, average = both(shop)
+    for model in (highest, average):
+        refreshed(shop, model, "create")
+    (cache,) = caches(shop)
+    shop.sql("insert into $.orders values (5, 2, 100)", "update $.orders set price = 6 where id = 1")
+    shop.new_run()
+    writes = []
+    for model in (average, highest):
+        assert shop.refresh_in_run(model).mode == "incremental" and shop.is_exact(model)
+        writes += [statement.label for statement in shop.executed if statement.kind == "write"]
+    assert len(writes) == 3 and sum(cache in label for label in writes) == 1
+    # one alone, twice, and then the other one
+    for number in (6, 7):
+        shop.sql(f"insert into $.orders values ({number}, 3, 1)")
+        refreshed(shop, highest)
+    refreshed(shop, average)
+    shop.sql("insert into $.orders values (8, 1, 9)", "update $.customers set city = 'bonn' where id = 2")
+    assert shop.refresh(highest, full_refresh=True).mode == "full" and shop.is_exact(highest)
+    refreshed(shop, average)
+    without = shop.model("highest", HIGHEST, KEYS)
+    refreshed(shop, without, "full")
+    assert caches(shop) == [cache]
+    refreshed(shop, average, "noop")
+    refreshed(shop, shop.model("average", AVERAGE, KEYS), "full")
+    assert caches(shop) == []
+
+
+def test_a_full_refresh_of_models_rebuilds_their_cache_once(shop: Project) -> None:
+    models = both(shop)
+    for model in models:
+        refreshed(shop, model, "create")
+    shop.new_run()
+    rebuilt = []
+    for model in models:
+        assert shop.refresh_in_run(model, full_refresh=True).mode == "full" and shop.is_exact(model)
+        rebuilt += [statement.label for statement in shop.executed if statement.label.startswith("rebuild")]
+    assert len(rebuilt) == 3, rebuilt
+
+
+def test_a_dropped_model_leaves_caches_of_others(shop: Project) -> None:
+    highest, average = both(shop)
+    for model in (highest, average):
+        refreshed(shop, model, "create")
+    (cache,) = caches(shop)
+    kinds = {f"{shop.schema}.{name}": kind for name, kind in shop.relations().items()}
+    models = {f"{shop.schema}.{model.identifier}" for model in (highest, average)}
+
+    def behind(name: str) -> list[str]:
+        return [each.rpartition(".")[2] for each in shop.drive(ownership.behind(Client(), f"{shop.schema}.{name}", kinds))]
+
+    assert behind("highest") == ["highest__idivm"]
+    assert shop.drive(ownership.orphans(Client(), kinds, models, {"", "shop"})) == []
+    shop.sql("drop view $.highest", "drop table $.highest__idivm")
+    kinds = {f"{shop.schema}.{name}": kind for name, kind in shop.relations().items()}
+    assert cache in behind("average")
+    shop.sql("drop view $.average", "drop table $.average__idivm")
+    left = shop.drive(ownership.orphans(Client(), {f"{shop.schema}.{cache}": "table"}, models, {"", "shop"}))
+    assert [each.relation.rpartition(".")[2] for each in left] == [cache]
+
+
+def test_projects_in_one_schema_share_nothing(shop: Project) -> None:
+    highest, average = both(shop)
+    for model, project in ((highest, "one"), (average, "two")):
+        refreshed(shop, replace(model, project=project), "create")
+    assert len(caches(shop)) == 2
+
+
+def test_threads_share_a_cache(shop: Project) -> None:
+    """Models of one run that are refreshed at the same time, one of which breaks off behind the cache."""
+    models = [shop.model(f"m{number}", AVERAGE, KEYS, caches=["t"]) for number in range(3)]
+    sessions = [shop.spark.newSession() for _ in models]
+    for change in (None, "insert into $.orders values (5, 2, 100)", "update $.orders set price = price + 1"):
+        if change is not None:
+            shop.sql(change)
+        shop.new_run()
+        requests = [shop.request(model) for model in models]
+
+        def run(number: int, requests: list[ModelRequest] = requests) -> Outcome:
+            project = replace(shop, spark=sessions[number], executed=[])
+            return project.drive(refresh(requests[number], shop.invocation))
+
+        with ThreadPoolExecutor(len(models)) as pool:
+            outcomes = list(pool.map(run, range(len(models))))
+        assert {each.mode for each in outcomes} == {"incremental" if change else "create"}
+        assert all(shop.is_exact(model) for model in models) and len(caches(shop)) == 1
+        made = [each for each in history(shop, caches(shop)[0]) if each in ("MERGE", "UPDATE", "WRITE", "CREATE TABLE AS SELECT")]
+        assert len(made) == shop.runs
+
+
+def history(project: Project, table: str) -> list[str]:
+    return [row["operation"] for row in project.spark.sql(f"describe history {project.schema}.{table}").collect()]
+
+
+def test_a_model_that_breaks_off_leaves_its_cache_to_the_others(shop: Project) -> None:
+    highest, average = both(shop)
+    for model in (highest, average):
+        refreshed(shop, model, "create")
+    shop.sql("insert into $.orders values (5, 2, 100)")
+    shop.new_run()
+    steps = Refresh(refresh(shop.request(highest), shop.invocation))
+    while (one := steps.statement) is not None and not (one.kind == "write" and one.label.endswith(".highest__idivm")):
+        steps.answer(shop.run(one))
+    assert one is not None
+    with pytest.raises(IdivmError, match="IDIVM-902"):
+        steps.answer(EngineError("", "the connection is gone"))
+    assert shop.refresh_in_run(average).mode == "incremental" and shop.is_exact(average)
+    shop.sql("delete from $.orders where id = 2")
+    refreshed(shop, average)
+    refreshed(shop, highest)

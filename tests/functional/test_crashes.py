@@ -103,7 +103,7 @@ def _late(play: Stage, place: int, wait: int) -> bool:
     steps = play.begin_asked()
     try:
         while steps.statement is not None and wait:
-            wait -= bool(re.search(r"\bv(__idivm\w*)?$", steps.statement.label))
+            wait -= bool(re.search(r"\b(v(__idivm\w*)?|idivm_cache_\w+)$", steps.statement.label))
             play.go_on(steps, 1)
         done = steps.statement is None
         with suppress(Exception):  # it may come too late for the server to do it

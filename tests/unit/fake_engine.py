@@ -184,7 +184,7 @@ class FakeEngine:
     def _create(self, statement: Statement) -> Reply:
         name = re.search(r"(?:TABLE|VIEW) (\S+)", statement.sql)[1]  # type: ignore[index]
         old = self.tables.get(name)
-        is_cache = "__idivm_cache_" in name
+        is_cache = "idivm_cache_" in name
         columns = self._columns(re.split(r"\bAS\s+(?=SELECT|WITH)", statement.sql, maxsplit=1)[1]) if is_cache else {}
         kind = "VIEW" if " VIEW " in statement.sql else "MANAGED"
         table = Table(columns, kind, properties=dict(_PROPERTY.findall(statement.sql)))

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
+import re
+from collections.abc import Mapping
 
 import pytest
 
@@ -11,7 +12,7 @@ from dbt_idivm.context import Caches, Caching, Catalog, TableInfo
 from dbt_idivm.errors import IdivmError
 from dbt_idivm.frontend.lower import Lowered, lower
 from dbt_idivm.operators.scan import Attribute
-from dbt_idivm.passes.canonical import canonical
+from dbt_idivm.passes.canonical import canonical, with_canonical_names
 from dbt_idivm.passes.infer_ids import infer_ids
 from dbt_idivm.passes.multivalued import is_multivalued
 from dbt_idivm.script.plan import Plan
@@ -34,10 +35,9 @@ def lowered(sql: str) -> Lowered:
     return lower(sql, CATALOG)
 
 
-def plan(sql: str, policy: Caches = "all", **stored: dict[str, str]) -> Plan:
+def plan(sql: str, policy: Caches = "all", stored: Mapping[str, Mapping[str, str]] | None = None, project: str = "") -> Plan:
     found = lowered(sql)
-    return compile_plan(found.root, found.output, caching=Caching(policy, "main.v", found.subviews, {
-        f"main.v__idivm_cache_{name}": types for name, types in stored.items()}))
+    return compile_plan(found.root, found.output, caching=Caching(policy, "main.v", found.subviews, stored or {}, project))
 
 
 def refused(sql: str, *names: str) -> IdivmError:
@@ -107,9 +107,9 @@ CTES = f"WITH a AS (SELECT o.id, o.price, c.name, o.cid FROM {SPJ}), b AS (SELEC
 def test_named() -> None:
     cached = plan(f"{CTES} SELECT b.s, a.id FROM a JOIN b ON a.name = b.name", ("B", "a"))
     first, second = cached.caches
-    assert (first.number, first.table) == (1, "main.v__idivm_cache_1_orders_customers")
+    assert all(re.fullmatch(r"main\.idivm_cache_[0-9a-f]{12}_orders_customers", each.table) for each in (first, second))
+    assert (first.number, second.number) == (1, 2) and first.table != second.table
     assert first.reason == "`a` is named in the config `caches`, 2 times in the query"
-    assert (second.number, second.table) == (2, "main.v__idivm_cache_2_orders_customers")
     assert second.plan.tables == (first.table,) and first.plan.tables == ("orders", "customers")
     assert cached.tables == (first.table, second.table) and cached.base_tables == ("orders", "customers")
 
@@ -118,10 +118,10 @@ def test_a_cache_holds_what_is_read_of_any_occurrence_and_ids() -> None:
     """Nobody reads cid or region; the second occurrence reads what the first does not."""
     cached = plan(f"{CTES} SELECT x.id, y.price AS p FROM a AS x JOIN a AS y ON x.id = y.id", ("a",))
     (cache,) = cached.caches
-    assert [a.name for a in cache.attributes] == ["o__id", "o__price", "c__cid"]
-    assert cache.key == ("o__id", "c__cid")
+    assert [a.name for a in cache.attributes] == ["t1__id", "t1__price", "t2__cid"]
+    assert cache.key == ("t1__id", "t2__cid")
     left, right = cached.scans
-    assert left.attribute("o__id") == "o__id" and right.attribute("o__id") == "o_2__id"
+    assert left.attribute("t1__id") == "o__id" and right.attribute("t1__id") == "o_2__id"
     assert (left.occurrence, right.occurrence) == ("cache_1", "cache_1_2")
     assert left.columns == ("o__id", "c__cid") and right.columns == ("o_2__id", "o_2__price", "c_2__cid")
 
@@ -161,18 +161,19 @@ def test_types_that_the_engine_reports() -> None:
     assert [[a.type for a in cache.attributes] for cache in inferred.caches] == [
         ["decimal(10, 2)", "string", "int", "int"], ["unknown", "string"]]
     assert inferred.way("additive") is None
-    typed = plan(SUM, **{"2_orders_customers": {"G__S": "decimal(20,2)", "c__name": "string"}})
+    _, second = inferred.caches
+    typed = plan(SUM, stored={second.table: {"COMPUTED__1": "decimal(20,2)", "t2__name": "string"}})
     assert [a.type for a in typed.caches[1].attributes] == ["decimal(20,2)", "string"] and typed.way("additive") is not None
     for kind, code in (("variant", "IDIVM-218"), ("interval day to second", "IDIVM-111")):
         with pytest.raises(IdivmError) as error:
-            plan(SUM, **{"2_orders_customers": {"g__s": kind}})
+            plan(SUM, stored={second.table: {"computed__1": kind}})
         assert error.value.codes == (code,)
 
 
 def test_state_of_an_additive_cache_is_stored_and_not_read() -> None:
     _, second = plan(SUM).caches
     assert second.plan.way("additive") is not None and not second.plan.hidden
-    assert {c.name for c in second.plan.columns} > {a.name for a in second.attributes} == {"c__name", *second.key, "g__s"}
+    assert {c.name for c in second.plan.columns} > {a.name for a in second.attributes} == {*second.key, "computed__1"}
 
 
 def test_names_of_caches_fit_a_metastore() -> None:
@@ -182,9 +183,47 @@ def test_names_of_caches_fit_a_metastore() -> None:
         (cache,) = compile_plan(found.root, found.output, caching=Caching("all", model)).caches
         return cache.table
 
-    assert name("main." + "m" * 100) == "main." + "m" * 100 + "__idivm_cache_1_orders_custo"
-    assert name("main.`a b`") == "main.`a b__idivm_cache_1_orders_customers`"
-    assert len(name("m" * 110)) == 128
+    assert name("main.m") == name("main.n") != name("other.m")
+    assert name("`a b`.m").startswith("`a b`.idivm_cache_")
+
+
+@pytest.mark.parametrize("other, same", [
+    # other names, another use
+    ("WITH b AS (SELECT x.cid AS c, sum(x.price) AS t FROM orders x WHERE x.price > 1 GROUP BY x.cid) "
+     "SELECT c, t, p.pid FROM b LEFT JOIN parts p ON p.pid = b.c", True),
+    ("WITH b AS (SELECT cid, sum(price) AS s FROM orders WHERE price > 2 GROUP BY cid) "
+     "SELECT s, b.cid, c.name FROM b JOIN customers c ON b.cid = c.cid", False),
+    # another aggregate is read
+    ("WITH b AS (SELECT cid, sum(price) AS s, min(day) AS d FROM orders WHERE price > 1 GROUP BY cid) "
+     "SELECT s, d, c.name FROM b JOIN customers c ON b.cid = c.cid", False),
+])
+def test_models_share_equal_caches(other: str, same: bool) -> None:
+    one = plan("WITH a AS (SELECT cid, sum(price) AS s FROM orders WHERE price > 1 GROUP BY cid) "
+               "SELECT s, c.name FROM a JOIN customers c ON a.cid = c.cid", ("a",))
+    two = plan(other, ("b",))
+    (mine,), (theirs,) = one.caches, two.caches
+    assert (mine.table == theirs.table) is same
+    if same:
+        assert (mine.key, mine.attributes, mine.plan.root) == (theirs.key, theirs.attributes, theirs.plan.root)
+    assert plan(other, ("b",), project="another").caches[0].table != theirs.table
+
+
+def everything(a: str, b: str, o: str) -> str:
+    """A query with every operator; CTEs, an alias and columns as they are called here."""
+    return (f"WITH {a} AS (SELECT c.name AS {a}1, {o}.price FROM orders {o} LEFT JOIN customers c ON {o}.cid = c.cid "
+            f"UNION ALL SELECT 'x', 1), {b} AS (SELECT {a}1, rank() OVER (PARTITION BY {a}1 ORDER BY price) AS {b}1, l.{b}2 "
+            f"FROM {a} LATERAL VIEW explode(split({a}1, ' ')) l AS {b}2) "
+            f"SELECT {b}1, count({b}2) AS n FROM {b} WHERE EXISTS (SELECT 1 FROM parts p WHERE p.price = {b}1) GROUP BY {b}1")
+
+
+def test_canonical_names() -> None:
+    """Equal trees get equal ones, and a tree keeps what it is."""
+    one, two = (lowered(everything(*names)).root for names in ("abo", "xyz"))
+    assert one != two and canonical(one).text == canonical(two).text
+    (first, names), (second, _) = with_canonical_names(one), with_canonical_names(two)
+    assert first == second and canonical(first).text == canonical(one).text
+    assert first.columns == tuple(names[each] for each in one.columns)
+    assert with_canonical_names(first)[0] == first
 
 
 @pytest.mark.parametrize("other, same", [
@@ -201,9 +240,8 @@ def test_canonical_form(other: str, same: bool) -> None:
     assert (one.text == two.text) is same and (one.digest == two.digest) is same
 
 
-def test_the_digest_does_not_depend_on_the_model() -> None:
+def test_caches_do_not_depend_on_the_model() -> None:
     one, two = (compile_plan(f.root, f.output, caching=Caching("all", model)).caches for model, f in (
         ("main.a", lowered(SUM)), ("main.b", lowered(SUM.replace("o.", "u.").replace(" AS o ", " AS u ")))))
-    assert [cache.plan.digest for cache in one] == [cache.plan.digest for cache in two]
+    assert one == two
     assert one[0].plan.digest != one[1].plan.digest
-    assert replace(one[1], table="") != replace(two[1], table="")

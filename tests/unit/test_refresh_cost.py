@@ -549,8 +549,8 @@ def test_caches_choose_for_themselves(engine: FakeEngine) -> None:
     built(engine, asked)
     renamed(engine)
     outcome = engine.drive(asked)
-    written = [label.removeprefix("re") for label in engine.labels("write")]
-    assert written == ["build main.v__idivm_cache_1_o_c", "build main.v"], outcome.message
+    cache, view = (label.removeprefix("re") for label in engine.labels("write"))
+    assert cache.startswith("build main.idivm_cache_") and view == "build main.v", outcome.message
     assert outcome.cost is not None and outcome.cost.chosen == REBUILD
 
 

@@ -543,7 +543,7 @@ def test_tables_of_the_model_that_it_does_not_need_go(engine: FakeEngine) -> Non
     engine.drive(GROUPS)
     assert code(engine, MODEL) == "IDIVM-402"
     assert set(engine.tables) == {"main.o", "main.v"} and engine.labels("metadata")[-1] == "drop table main.v__idivm"
-    for place in ("v__idivm", "v__idivm_new", "v__idivm_cache_1_o"):
+    for place in ("v__idivm", "v__idivm_new"):
         engine.tables[f"main.{place}"] = replace(engine.tables["main.v"])
     assert engine.drive(MODEL).mode == "noop"
     assert set(engine.tables) == {"main.o", "main.v"}

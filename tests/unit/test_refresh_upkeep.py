@@ -99,7 +99,8 @@ def test_orphans() -> None:
     relations.sort(key=lambda each: -len(each[0]))
     names = ["main.a_model", "main.b", "main.b__idivm", "main.c", "main.c__idivm", "main.deleted", "main.theirs",
              "main.by_hand", "main.gone"]
-    left, _ = drive(ownership.orphans(Client(), names, {"main.a_model", "main.b", "main.c"}, {"shop"}), *relations)
+    found: dict[str, Any] = dict.fromkeys(names, "table")
+    left, _ = drive(ownership.orphans(Client(), found, {"main.a_model", "main.b", "main.c"}, {"shop"}), *relations)
     assert [(each.relation, each.kind) for each in left] == [("main.c__idivm", "table"), ("main.deleted", "table")]
 
 

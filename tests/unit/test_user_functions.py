@@ -261,7 +261,7 @@ def test_a_cache_is_rebuilt_with_its_view(engine: FakeEngine) -> None:
     outcome = engine.drive(request)
     assert outcome.mode == "full"
     written = engine.labels("write")
-    assert any("__idivm_cache_" in label for label in written), written
+    assert any("idivm_cache_" in label for label in written), written
 
 
 def test_the_list_is_part_of_the_request(engine: FakeEngine) -> None:

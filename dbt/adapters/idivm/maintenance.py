@@ -11,7 +11,7 @@ from collections.abc import Generator, Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any, ClassVar, TypeVar, cast
+from typing import Any, ClassVar, Literal, TypeVar, cast
 
 from dbt.adapters.base.meta import AdapterMeta, available
 from dbt.adapters.contracts.relation import RelationType
@@ -133,17 +133,17 @@ class MaintenanceMixin(metaclass=AdapterMeta):
 
         model = context["model"]
         invocation, keys = self._idivm_memory.of(context["run_id"], context["graph"])
-        beside = self._idivm_beside(context["relation"])
-        request = model_request({**context, "beside": beside}, keys, self.config.credentials)
+        request = model_request({**context, **self._idivm_around(context["relation"])}, keys, self.config)
         with planner_errors():
             return RefreshRun(model["name"], Refresh(refresh(request, invocation)), context["existing"])
 
-    def _idivm_beside(self, relation: Any) -> tuple[str, ...]:
-        """The names of a refresh's own tables that are in use, from dbt's cache of relations, without a query."""
+    def _idivm_around(self, relation: Any) -> dict[str, Any]:
+        """What is in the model's schema, and which names of its own tables are in use: from dbt's cache, without a query."""
         from dbt_idivm.refresh.upkeep.auxiliary_tables import is_auxiliary
 
-        found = self.list_relations(relation.database, relation.schema)  # type: ignore[attr-defined]
-        return tuple(each.identifier for each in found if is_auxiliary(relation.identifier, each.identifier))
+        found = {each.identifier: _kind(each)
+                 for each in self.list_relations(relation.database, relation.schema)}  # type: ignore[attr-defined]
+        return {"neighbours": found, "beside": tuple(name for name in found if is_auxiliary(relation.identifier, name))}
 
     @available.parse_none
     def idivm_step(self, run: RefreshRun) -> None:
@@ -233,14 +233,13 @@ class MaintenanceMixin(metaclass=AdapterMeta):
     @available.parse_list
     def idivm_behind(self, relation: Any) -> list[Any]:
         """The tables that belong to an idivm relation: they have to be dropped when it is replaced or dropped."""
-        from dbt_idivm.refresh.upkeep.auxiliary_tables import is_auxiliary
         from dbt_idivm.refresh.upkeep.ownership import behind
 
         if relation is None or not relation.schema:
             return []
-        beside = {name_of(each): each for each in self.list_relations(relation.database, relation.schema)  # type: ignore[attr-defined]
-                  if is_auxiliary(relation.identifier, each.identifier)}
-        return [beside[name] for name in self._idivm_drive(behind(_client(), name_of(relation), tuple(beside)))]
+        there = {name_of(each): each for each in self.list_relations(relation.database, relation.schema)}  # type: ignore[attr-defined]
+        kinds = {name: _kind(each) for name, each in there.items()}
+        return [there[name] for name in self._idivm_drive(behind(_client(), name_of(relation), kinds))]
 
     @available.parse_none
     def idivm_release(self, relation: Any) -> None:
@@ -264,7 +263,8 @@ class MaintenanceMixin(metaclass=AdapterMeta):
                  for relation in self.list_relations(None, schema)}  # type: ignore[attr-defined]
         taken = {relation_name(node["schema"], node["alias"]) for node in nodes}
         packages = {self.config.project_name, *(node["package_name"] for node in nodes)}
-        left = self._idivm_drive(orphans(_client(), sorted(there), taken, packages))
+        kinds = {name: _kind(there[name]) for name in sorted(there)}
+        left = self._idivm_drive(orphans(_client(), kinds, taken, packages))
         for orphan in left if drop else ():
             self.drop_relation(there[orphan.relation])  # type: ignore[attr-defined]
         return [f"{orphan.kind} {orphan.relation} of {orphan.owner}" for orphan in left]
@@ -301,10 +301,10 @@ class MaintenanceMixin(metaclass=AdapterMeta):
             own = model["config"].get("full_refresh")
             context = {"model": model, "sql": sql, "relation": relation, "existing": existing, "restricted": False,
                        "full_refresh": full_refresh if own is None else own, "run_id": run_id,
-                       "beside": self._idivm_beside(relation)}
+                       **self._idivm_around(relation)}
             try:
                 with planner_errors():
-                    request = model_request(context, keys, self.config.credentials)
+                    request = model_request(context, keys, self.config)
                     found.append(Foreseen(model["name"], self._idivm_drive(forecast(request, invocation)), None))
             except DbtRuntimeError as error:
                 found.append(Foreseen(model["name"], None, error.msg))
@@ -324,6 +324,10 @@ class MaintenanceMixin(metaclass=AdapterMeta):
             return cast("T", stop.value)
         except EngineFailure as failure:
             raise DbtRuntimeError(str(failure)) from failure
+
+
+def _kind(relation: Any) -> Literal["table", "view"]:
+    return "view" if relation.is_view else "table"
 
 
 def _client() -> Any:

@@ -24,8 +24,9 @@ DBT_KEYS = (
 )
 
 
-def model_request(context: Mapping[str, Any], keys: KeyIndex, credentials: Any) -> ModelRequest:
-    """`context` is what the materialization passes: model, sql, relation, existing, run_id and three switches."""
+def model_request(context: Mapping[str, Any], keys: KeyIndex, config: Any) -> ModelRequest:
+    """`context` is what the materialization passes: model, sql, relation, existing, run_id, three switches, and what is in the
+    schema; `config` is dbt's."""
     model, relation, existing = context["model"], context["relation"], context["existing"]
     return ModelRequest(
         name=model["name"],
@@ -38,10 +39,12 @@ def model_request(context: Mapping[str, Any], keys: KeyIndex, credentials: Any) 
         input_names=keys.input_names(model),
         existing=None if existing is None else ("view" if existing.is_view else "table"),
         beside=context["beside"],
+        neighbours=context["neighbours"],
+        project=config.project_name,
         full_refresh=bool(context["full_refresh"]),
         restricted=bool(context["restricted"]),
         run_id=context["run_id"],
-        session={"ansi": "true", "time_zone": credentials.time_zone},
+        session={"ansi": "true", "time_zone": config.credentials.time_zone},
     )
 
 

@@ -9,12 +9,12 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import replace
+from typing import Literal
 
 from dbt_idivm.errors import IdivmError, finding
 from dbt_idivm.refresh.catalog import history
 from dbt_idivm.refresh.catalog.inputs import Input, Inputs
 from dbt_idivm.refresh.catalog.relations import describe
-from dbt_idivm.refresh.catalog.state import State
 from dbt_idivm.refresh.catalog.stored_view import StoredView, read_stored_view
 from dbt_idivm.refresh.checks.keys import key_of_ids
 from dbt_idivm.refresh.checks.proof import Proof
@@ -24,29 +24,30 @@ from dbt_idivm.refresh.decide.planned import Planned, planned_model
 from dbt_idivm.refresh.decide.planning import cache_sql
 from dbt_idivm.refresh.decide.work import Work
 from dbt_idivm.refresh.engine.steps import Steps
-from dbt_idivm.refresh.protocol import InputChange, ModelRequest
+from dbt_idivm.refresh.protocol import InputChange
 from dbt_idivm.relation_name import name_parts
 from dbt_idivm.script.plan import Cache
-from dbt_idivm.stored_names import is_cache_of
+from dbt_idivm.stored_names import owner_of_caches
 
 
 def work_on(job: Job, above: Planned, cache: Cache) -> Steps[Work]:
     """The refresh of `cache`, on which `above` depends, as that of a model."""
-    own = _job(job, above, cache)
+    there = yield from job.client.once(("facts", cache.table), lambda: describe(job.client, cache.table))
+    own = _job(job, above, cache, "table" if there is not None else None)
     stored = yield from read_stored_view(job.client, own.request)
     return Work(own, stored, _planned(own, above, cache))
 
 
-def _job(job: Job, above: Planned, cache: Cache) -> Job:
-    """How the refresh of `cache` is asked for. What the user says of the view's columns and layout is not meant for it."""
+def _job(job: Job, above: Planned, cache: Cache, existing: Literal["table"] | None) -> Job:
+    """How the refresh of `cache` is asked for: not as the user says of the columns and the layout of one of its models."""
     assert above.plan is not None
-    name = name_parts(cache.table)[-1]
-    there = name.lower() in {each.lower() for each in job.request.beside}
-    request = replace(job.request, identifier=name, sql=cache_sql(job.dialect, above.plan, cache), beside=(),
-                      existing="table" if there else None)
-    kept = "continue" if job.config.on_configuration_change == "continue" else "apply"
-    config = replace(job.config, unique_key=(), partition_by=(), cluster_by=(), on_configuration_change=kept,
-                     on_schema_change="ignore")
+    # one run rebuilds it once, for whichever of its models comes first
+    full_refresh = job.request.full_refresh and not job.client.invocation.has_rebuilt(cache.table)
+    sql = cache_sql(job.dialect, above.plan, cache)
+    request = replace(job.request, identifier=name_parts(cache.table)[-1], sql=sql, beside=(),
+                      owner=owner_of_caches(job.request.project), existing=existing, full_refresh=full_refresh)
+    config = replace(job.config, unique_key=(), partition_by=(), cluster_by=(), location_root=None, tblproperties={},
+                     on_configuration_change="apply", on_schema_change="ignore")
     return replace(job, request=request, config=config)
 
 
@@ -88,8 +89,3 @@ def read(job: Job, above: Planned, cache: Cache, before: StoredView, inputs: Map
     return replace(above, inputs=replace(above.inputs, tables=tables), keys=keys, through={**inputs, **above.through})
 
 
-def caches_in(request: ModelRequest, state: State) -> tuple[str, ...]:
-    """The caches among what the model was built from."""
-    *schema, identifier = name_parts(request.relation)
-    return tuple(name for name in state.inputs
-                 if [*name_parts(name)[:-1]] == schema and is_cache_of(identifier, name_parts(name)[-1]))

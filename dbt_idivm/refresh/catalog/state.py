@@ -13,6 +13,8 @@ from typing import Any
 
 from dbt_idivm.cost import sizes
 from dbt_idivm.cost.sizes import Size
+from dbt_idivm.relation_name import name_parts
+from dbt_idivm.stored_names import is_cache
 
 FORMAT = 1
 MARK = "idivm"
@@ -59,6 +61,11 @@ class State:
     def versions(self) -> dict[str, int]:
         """Table → version."""
         return {consumed.table: consumed.version for consumed in self.inputs.values()}
+
+    @property
+    def caches(self) -> tuple[str, ...]:
+        """The intermediate caches among the inputs."""
+        return tuple(name for name in self.inputs if is_cache(name_parts(name)[-1]))
 
     @property
     def shown(self) -> str:

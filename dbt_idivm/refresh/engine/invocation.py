@@ -9,7 +9,7 @@ from __future__ import annotations
 import datetime as dt
 import threading
 import time
-from collections.abc import Callable, Hashable
+from collections.abc import Callable, Hashable, Iterable
 from dataclasses import dataclass, field
 from typing import Any, cast
 
@@ -41,6 +41,35 @@ class Invocation:
         self.has_learned = False
         self.experience = experience or Experience()
         self.choose = choose
+        self._turns: dict[str, threading.Lock] = {}
+        self._used: dict[str, frozenset[str]] = {}
+        self._rebuilt: set[str] = set()
+
+    def turn(self, cache: str) -> threading.Lock:
+        """Held while a cache is brought up to date, or dropped: models in other threads may share it."""
+        with self._guard:
+            return self._turns.setdefault(cache, threading.Lock())
+
+    def use(self, model: str, caches: Iterable[str]) -> frozenset[str]:
+        """A model of this invocation has these caches now. Those that it had before in this invocation."""
+        with self._guard:
+            before = self._used.get(model, frozenset())
+            self._used[model] = frozenset(caches)
+            return before
+
+    def uses(self, cache: str) -> bool:
+        """Whether a model of this invocation has the cache."""
+        with self._guard:
+            return any(cache in used for used in self._used.values())
+
+    def rebuild(self, cache: str) -> None:
+        """A full refresh of a model has rebuilt it."""
+        with self._guard:
+            self._rebuilt.add(cache)
+
+    def has_rebuilt(self, cache: str) -> bool:
+        with self._guard:
+            return cache in self._rebuilt
 
     def seconds(self) -> float:
         """A clock for durations; tests put another one here."""

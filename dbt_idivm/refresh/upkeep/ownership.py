@@ -2,15 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterable
+from collections.abc import Collection, Mapping
 from dataclasses import dataclass
 
 from dbt_idivm.refresh.catalog.relations import OWNER, Described, describe
 from dbt_idivm.refresh.engine.client import Client
 from dbt_idivm.refresh.engine.steps import Steps
 from dbt_idivm.refresh.upkeep.auxiliary_tables import is_auxiliary
+from dbt_idivm.refresh.upkeep.shared_caches import Kind, caches_of, unused
 from dbt_idivm.relation_name import name_parts
-from dbt_idivm.stored_names import is_cache_of
+from dbt_idivm.stored_names import is_cache
 
 
 @dataclass(frozen=True)
@@ -22,32 +23,28 @@ class Orphan:
     owner: str  # dbt's unique_id of the model
 
 
-def behind(client: Client, relation: str, beside: Collection[str]) -> Steps[list[str]]:
-    """Those of `beside` that a relation of ours consists of: the table behind a view, and its caches."""
-    found: list[str] = []
-    if not beside:
-        return found
+def behind(client: Client, relation: str, there: Mapping[str, Kind]) -> Steps[list[str]]:
+    """Those of the relations `there` in its schema that a relation of ours consists of: the table behind a view, and the caches
+    that no other one has."""
+    if not any(_is_beside(relation, name) or is_cache(name_parts(name)[-1]) for name in there):
+        return []
     facts = yield from describe(client, relation)
     table = facts.maintained if facts is not None else None
     if facts is None or table is None:
-        return found
-    if facts.kind == "view" and table in beside:
-        found.append(table)
-    identifier = name_parts(relation)[-1]
-    for each in (name for name in beside if is_cache_of(identifier, name_parts(name)[-1])):
-        cache = yield from describe(client, each)
-        if cache is not None and cache.maintained == each:
-            found.append(each)
-    return found
+        return []
+    found = [table] if facts.kind == "view" and table in there else []
+    caches = yield from caches_of(client, relation, there)
+    others = {name: kind for name, kind in there.items() if name not in (relation, table)}
+    return [*found, *(yield from unused(client, caches, others))]
 
 
-def orphans(client: Client, found: Iterable[str], taken: Collection[str], packages: Collection[str]) -> Steps[list[Orphan]]:
+def orphans(client: Client, found: Mapping[str, Kind], taken: Collection[str], packages: Collection[str]) -> Steps[list[Orphan]]:
     """Those of the relations `found` that a model of these packages made, and that no node has.
 
-    `taken` are the relations of the project's nodes, and theirs stay: what is behind a view, too.
+    `taken` are the relations of the project's nodes, and theirs stay: what is behind a view, and caches, too.
     """
     left: list[Orphan] = []
-    found = tuple(found)
+    models = {name: kind for name, kind in found.items() if name in taken}
     for relation in found:
         if relation in taken:
             continue
@@ -56,7 +53,9 @@ def orphans(client: Client, found: Iterable[str], taken: Collection[str], packag
         if facts is None or owner is None or _package(owner) not in packages:
             continue
         model = next((each for each in taken if _is_beside(each, relation)), None)
-        if model is not None and relation in (yield from behind(client, model, (relation,))):
+        if model is not None and relation in (yield from behind(client, model, {relation: "table"})):
+            continue
+        if is_cache(name_parts(relation)[-1]) and not (yield from unused(client, (relation,), models)):
             continue
         left.append(Orphan(relation, facts.kind, owner))
     return left

@@ -29,17 +29,17 @@ DELETE FROM devices_parts WHERE did = 1 AND pid = 1;
 -- ids
 -- cache 1
 -- because it is the input of γ by dp__did, which is evaluated from it, without the tables below
--- π p__price, dp__did, p__pid, dp__pid, d__did   [ID: p__pid, dp__did, dp__pid, d__did]
---   σ d__category = 'phone'   [ID: p__pid, dp__did, dp__pid, d__did]
---     ⋈ dp__did = d__did   [ID: p__pid, dp__did, dp__pid, d__did]
---       ⋈ p__pid = dp__pid   [ID: p__pid, dp__did, dp__pid]
---         scan parts as p   [ID: p__pid]
---         scan devices_parts as dp   [ID: dp__did, dp__pid]
---       scan devices as d   [ID: d__did]
+-- π t1__price, t2__did, t1__pid, t2__pid, t3__did   [ID: t1__pid, t2__did, t2__pid, t3__did]
+--   σ t3__category = 'phone'   [ID: t1__pid, t2__did, t2__pid, t3__did]
+--     ⋈ t2__did = t3__did   [ID: t1__pid, t2__did, t2__pid, t3__did]
+--       ⋈ t1__pid = t2__pid   [ID: t1__pid, t2__did, t2__pid]
+--         scan parts as t1   [ID: t1__pid]
+--         scan devices_parts as t2   [ID: t2__did, t2__pid]
+--       scan devices as t3   [ID: t3__did]
 -- view over it
 -- π dp__did, v__cost, count__rows, count__p__price   [ID: dp__did]
 --   γ dp__did; SUM(p__price) → v__cost, COUNT(*) → count__rows, COUNT(p__price) → count__p__price   [ID: dp__did]
---     scan maintained__idivm_cache_1_parts_devices_parts_devices as cache_1   [ID: p__pid, dp__did, dp__pid, d__did]
+--     scan idivm_cache_07455d316bf3_parts_devices_parts_devices as cache_1   [ID: p__pid, dp__did, dp__pid, d__did]
 
 -- rules
 -- cache 1
@@ -86,11 +86,11 @@ DELETE FROM devices_parts WHERE did = 1 AND pid = 1;
 -- apply (updates)
 -- cache 1
 -- direct
-MERGE INTO maintained__idivm_cache_1_parts_devices_parts_devices AS v
-USING (SELECT d_upd__p.p__price AS p__price, d_upd__p.p__pid AS p__pid FROM d_upd__p) AS d
-ON v.p__pid IS NOT DISTINCT FROM d.p__pid
-WHEN MATCHED AND NOT (v.p__price IS NOT DISTINCT FROM d.p__price) THEN UPDATE SET
-  p__price = d.p__price;
+MERGE INTO idivm_cache_07455d316bf3_parts_devices_parts_devices AS v
+USING (SELECT d_upd__t1.t1__price AS t1__price, d_upd__t1.t1__pid AS t1__pid FROM d_upd__t1) AS d
+ON v.t1__pid IS NOT DISTINCT FROM d.t1__pid
+WHEN MATCHED AND NOT (v.t1__price IS NOT DISTINCT FROM d.t1__price) THEN UPDATE SET
+  t1__price = d.t1__price;
 -- view over it
 -- additive
 MERGE INTO maintained AS v
