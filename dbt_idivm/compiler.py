@@ -11,6 +11,7 @@ from sqlglot import exp
 from dbt_idivm.algebra.expressions import short
 from dbt_idivm.algebra.operator import Operator
 from dbt_idivm.algebra.types import cannot_be_carried, is_storable, name_of_type, type_of
+from dbt_idivm.cache_names import cache_table
 from dbt_idivm.context import AUTO, Caching
 from dbt_idivm.deep import deep_recursion
 from dbt_idivm.errors import IdivmError, finding
@@ -34,7 +35,7 @@ from dbt_idivm.script.top_k import TopK
 from dbt_idivm.script.tuple_based import TupleBased
 from dbt_idivm.script.ways import STRATEGIES, Way, WayName
 from dbt_idivm.script.whole import Whole
-from dbt_idivm.stored_names import cache_columns, cache_table, hidden_columns
+from dbt_idivm.stored_names import cache_columns, hidden_columns
 
 
 @deep_recursion()

@@ -10,16 +10,18 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass, fields, is_dataclass, replace
 from hashlib import sha256
-from itertools import count
 from typing import Any
 
 from sqlglot import exp
 
 from dbt_idivm.algebra.operator import Operator
 from dbt_idivm.algebra.outer import LEFT, RIGHT
+from dbt_idivm.cache_names import without_digest
+from dbt_idivm.frontend.names import Names
 from dbt_idivm.operators.outer_join import OuterJoin
 from dbt_idivm.operators.scan import Scan
 from dbt_idivm.operators.union import UnionAll
+from dbt_idivm.relation_name import name_parts
 
 
 @dataclass(frozen=True)
@@ -84,25 +86,26 @@ def _numbered(value: object, numbers: Mapping[str, str]) -> str:
 def with_canonical_names(root: Operator) -> tuple[Operator, dict[str, str]]:
     """The tree with names that equal trees have in common, and them by its own names, which include all columns of its tables.
 
-    Occurrences of tables are called t1, t2, …, so that their columns are t1__price; what is computed is called by its number.
+    Occurrences are called as their tables, so that a column is parts__price, that of a second occurrence parts_2__price.
     """
     names: dict[str, str] = {}
-    scopes, computed = count(1), count(1)
+    given = Names()
 
     def walk(node: Operator) -> Operator:
         inputs = {id(child): walk(child) for child in node.inputs}
         if isinstance(node, Scan):
-            found = replace(node, occurrence=f"t{next(scopes)}", names=())
+            occurrence = given.occurrence(without_digest(name_parts(node.table)[-1]), (each.name for each in node.attributes))
+            found = replace(node, occurrence=occurrence, names=())
             names.update((node.attribute(each.name), found.attribute(each.name)) for each in node.attributes)
             return found
         if isinstance(node, UnionAll):
-            node, before = replace(node, name=f"u{next(scopes)}"), node
+            node, before = replace(node, name=given.union("united")), node
             names[before.branch] = names[node.branch] = node.branch
         if isinstance(node, OuterJoin):
-            node, before_join = replace(node, name=f"j{next(scopes)}"), node
+            node, before_join = replace(node, name=given.outer_join("joined")), node
             names.update((each.mark(side), node.mark(side)) for side in (LEFT, RIGHT) for each in (before_join, node))
         for name in (each for each in node.columns if each not in names):
-            names[name] = f"computed__{next(computed)}"
+            names[name] = given.attribute("computed", "value")
         assert is_dataclass(node)
         values = {each.name: _renamed(getattr(node, each.name), names, inputs) for each in fields(node)}
         return replace(node, **values)

@@ -103,7 +103,7 @@ def test_caches_come_and_go_with_the_config(shop: Project) -> None:
 
 
 @pytest.mark.long
-@pytest.mark.parametrize("harm", ["update $.{} set computed__1 = 0", "drop table $.{}", "delete from $.{}"])
+@pytest.mark.parametrize("harm", ["update $.{} set computed__value = 0", "drop table $.{}", "delete from $.{}"])
 def test_a_harmed_cache_is_built_anew(shop: Project, harm: str) -> None:
     model = shop.model("highest", HIGHEST, KEYS, caches=["totals"])
     refreshed(shop, model, "create")

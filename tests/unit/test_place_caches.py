@@ -118,10 +118,10 @@ def test_a_cache_holds_what_is_read_of_any_occurrence_and_ids() -> None:
     """Nobody reads cid or region; the second occurrence reads what the first does not."""
     cached = plan(f"{CTES} SELECT x.id, y.price AS p FROM a AS x JOIN a AS y ON x.id = y.id", ("a",))
     (cache,) = cached.caches
-    assert [a.name for a in cache.attributes] == ["t1__id", "t1__price", "t2__cid"]
-    assert cache.key == ("t1__id", "t2__cid")
+    assert [a.name for a in cache.attributes] == ["orders__id", "orders__price", "customers__cid"]
+    assert cache.key == ("orders__id", "customers__cid")
     left, right = cached.scans
-    assert left.attribute("t1__id") == "o__id" and right.attribute("t1__id") == "o_2__id"
+    assert left.attribute("orders__id") == "o__id" and right.attribute("orders__id") == "o_2__id"
     assert (left.occurrence, right.occurrence) == ("cache_1", "cache_1_2")
     assert left.columns == ("o__id", "c__cid") and right.columns == ("o_2__id", "o_2__price", "c_2__cid")
 
@@ -162,18 +162,18 @@ def test_types_that_the_engine_reports() -> None:
         ["decimal(10, 2)", "string", "int", "int"], ["unknown", "string"]]
     assert inferred.way("additive") is None
     _, second = inferred.caches
-    typed = plan(SUM, stored={second.table: {"COMPUTED__1": "decimal(20,2)", "t2__name": "string"}})
+    typed = plan(SUM, stored={second.table: {"COMPUTED__VALUE": "decimal(20,2)", "customers__name": "string"}})
     assert [a.type for a in typed.caches[1].attributes] == ["decimal(20,2)", "string"] and typed.way("additive") is not None
     for kind, code in (("variant", "IDIVM-218"), ("interval day to second", "IDIVM-111")):
         with pytest.raises(IdivmError) as error:
-            plan(SUM, stored={second.table: {"computed__1": kind}})
+            plan(SUM, stored={second.table: {"computed__value": kind}})
         assert error.value.codes == (code,)
 
 
 def test_state_of_an_additive_cache_is_stored_and_not_read() -> None:
     _, second = plan(SUM).caches
     assert second.plan.way("additive") is not None and not second.plan.hidden
-    assert {c.name for c in second.plan.columns} > {a.name for a in second.attributes} == {*second.key, "computed__1"}
+    assert {c.name for c in second.plan.columns} > {a.name for a in second.attributes} == {*second.key, "computed__value"}
 
 
 def test_names_of_caches_fit_a_metastore() -> None:

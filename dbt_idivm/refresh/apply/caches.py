@@ -11,6 +11,7 @@ from collections.abc import Mapping
 from dataclasses import replace
 from typing import Literal
 
+from dbt_idivm.cache_names import owner_of_caches
 from dbt_idivm.errors import IdivmError, finding
 from dbt_idivm.refresh.catalog import history
 from dbt_idivm.refresh.catalog.inputs import Input, Inputs
@@ -27,7 +28,6 @@ from dbt_idivm.refresh.engine.steps import Steps
 from dbt_idivm.refresh.protocol import InputChange
 from dbt_idivm.relation_name import name_parts
 from dbt_idivm.script.plan import Cache
-from dbt_idivm.stored_names import owner_of_caches
 
 
 def work_on(job: Job, above: Planned, cache: Cache) -> Steps[Work]:

@@ -11,10 +11,10 @@ from collections.abc import Mapping
 from dataclasses import asdict, dataclass, field
 from typing import Any
 
+from dbt_idivm.cache_names import is_cache
 from dbt_idivm.cost import sizes
 from dbt_idivm.cost.sizes import Size
 from dbt_idivm.relation_name import name_parts
-from dbt_idivm.stored_names import is_cache
 
 FORMAT = 1
 MARK = "idivm"

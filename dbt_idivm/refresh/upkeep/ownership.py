@@ -5,13 +5,13 @@ from __future__ import annotations
 from collections.abc import Collection, Mapping
 from dataclasses import dataclass
 
+from dbt_idivm.cache_names import is_cache
 from dbt_idivm.refresh.catalog.relations import OWNER, Described, describe
 from dbt_idivm.refresh.engine.client import Client
 from dbt_idivm.refresh.engine.steps import Steps
 from dbt_idivm.refresh.upkeep.auxiliary_tables import is_auxiliary
 from dbt_idivm.refresh.upkeep.shared_caches import Kind, caches_of, unused
 from dbt_idivm.relation_name import name_parts
-from dbt_idivm.stored_names import is_cache
 
 
 @dataclass(frozen=True)

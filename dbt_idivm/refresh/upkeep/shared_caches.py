@@ -8,6 +8,7 @@ from __future__ import annotations
 from collections.abc import Collection, Iterable, Mapping
 from typing import Literal, TypeAlias
 
+from dbt_idivm.cache_names import is_cache, owner_of_caches
 from dbt_idivm.refresh.catalog.relations import OWNER, describe
 from dbt_idivm.refresh.catalog.state import State
 from dbt_idivm.refresh.catalog.stored_view import read_stored_view
@@ -15,7 +16,6 @@ from dbt_idivm.refresh.engine.client import Client
 from dbt_idivm.refresh.engine.steps import Steps
 from dbt_idivm.refresh.protocol import ModelRequest, Outcome
 from dbt_idivm.relation_name import name_parts
-from dbt_idivm.stored_names import is_cache, owner_of_caches
 
 Kind: TypeAlias = Literal["table", "view"]
 

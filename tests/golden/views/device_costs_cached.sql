@@ -29,17 +29,17 @@ DELETE FROM devices_parts WHERE did = 1 AND pid = 1;
 -- ids
 -- cache 1
 -- because it is the input of γ by dp__did, which is evaluated from it, without the tables below
--- π t1__price, t2__did, t1__pid, t2__pid, t3__did   [ID: t1__pid, t2__did, t2__pid, t3__did]
---   σ t3__category = 'phone'   [ID: t1__pid, t2__did, t2__pid, t3__did]
---     ⋈ t2__did = t3__did   [ID: t1__pid, t2__did, t2__pid, t3__did]
---       ⋈ t1__pid = t2__pid   [ID: t1__pid, t2__did, t2__pid]
---         scan parts as t1   [ID: t1__pid]
---         scan devices_parts as t2   [ID: t2__did, t2__pid]
---       scan devices as t3   [ID: t3__did]
+-- π parts__price, devices_parts__did, parts__pid, devices_parts__pid, devices__did   [ID: parts__pid, devices_parts__did, devices_parts__pid, devices__did]
+--   σ devices__category = 'phone'   [ID: parts__pid, devices_parts__did, devices_parts__pid, devices__did]
+--     ⋈ devices_parts__did = devices__did   [ID: parts__pid, devices_parts__did, devices_parts__pid, devices__did]
+--       ⋈ parts__pid = devices_parts__pid   [ID: parts__pid, devices_parts__did, devices_parts__pid]
+--         scan parts   [ID: parts__pid]
+--         scan devices_parts   [ID: devices_parts__did, devices_parts__pid]
+--       scan devices   [ID: devices__did]
 -- view over it
 -- π dp__did, v__cost, count__rows, count__p__price   [ID: dp__did]
 --   γ dp__did; SUM(p__price) → v__cost, COUNT(*) → count__rows, COUNT(p__price) → count__p__price   [ID: dp__did]
---     scan idivm_cache_07455d316bf3_parts_devices_parts_devices as cache_1   [ID: p__pid, dp__did, dp__pid, d__did]
+--     scan idivm_cache_d4756a4c08ab_parts_devices_parts_devices as cache_1   [ID: p__pid, dp__did, dp__pid, d__did]
 
 -- rules
 -- cache 1
@@ -86,11 +86,11 @@ DELETE FROM devices_parts WHERE did = 1 AND pid = 1;
 -- apply (updates)
 -- cache 1
 -- direct
-MERGE INTO idivm_cache_07455d316bf3_parts_devices_parts_devices AS v
-USING (SELECT d_upd__t1.t1__price AS t1__price, d_upd__t1.t1__pid AS t1__pid FROM d_upd__t1) AS d
-ON v.t1__pid IS NOT DISTINCT FROM d.t1__pid
-WHEN MATCHED AND NOT (v.t1__price IS NOT DISTINCT FROM d.t1__price) THEN UPDATE SET
-  t1__price = d.t1__price;
+MERGE INTO idivm_cache_d4756a4c08ab_parts_devices_parts_devices AS v
+USING (SELECT d_upd__parts.parts__price AS parts__price, d_upd__parts.parts__pid AS parts__pid FROM d_upd__parts) AS d
+ON v.parts__pid IS NOT DISTINCT FROM d.parts__pid
+WHEN MATCHED AND NOT (v.parts__price IS NOT DISTINCT FROM d.parts__price) THEN UPDATE SET
+  parts__price = d.parts__price;
 -- view over it
 -- additive
 MERGE INTO maintained AS v
