@@ -75,7 +75,7 @@ def test_what_is_refused(shop: Project) -> None:
 
     shop.spark.udf.register("shaky", udf(lambda x: x, "int").asNondeterministic())
     refused = {"functions.highest(price)": "its body is a query", "functions.today()": "current_date",
-               "functions.as_time(string(price))": "completes a text that holds a time alone",
+               "functions.as_time(placed)": "completes a text that holds a time alone",
                "shaky(price)": "INVALID_NON_DETERMINISTIC_EXPRESSIONS", "nowhere(price)": "Cannot resolve routine"}
     for number, (call, reason) in enumerate(refused.items()):
         name = call.partition("(")[0]
