@@ -22,6 +22,9 @@ _STEP = 2.0  # the largest error that prices take over at once
 _KEPT = 3  # ratios for each view and way
 _FADES = 0.9  # per refresh of the view by another way: the exponent of what is left of a correction
 _LARGEST = 1000.0
+# Prices are the upper end of what was measured, so that a view may be rebuilt for good although a way is quicker: after so many
+# rebuilds a way that may be is tried once, unless that may take too long.
+_REBUILDS, _HOPE, _LONGEST_TRY = 2, 0.6, 30.0
 _MOST_VIEWS = 10_000
 
 
@@ -33,8 +36,14 @@ class Experience:
     ratios: Mapping[str, Mapping[str, tuple[float, ...]]] = field(default_factory=dict)
 
     def seconds(self, view: str, way: str, measure: Measure) -> float:
-        """The estimate."""
-        return measure.seconds(self.prices) * self.correction(view, way)
+        """The estimate; a hopeful one of a way of a view that was only rebuilt so far, if that is worth a try."""
+        found = measure.seconds(self.prices) * self.correction(view, way)
+        return found * _HOPE if found <= _LONGEST_TRY and self._is_untried(view, way) else found
+
+    def _is_untried(self, view: str, way: str) -> bool:
+        """Whether the view was rebuilt several times, and maintained in no way."""
+        known = self.ratios.get(view, {})
+        return way != REBUILD and set(known) == {REBUILD} and len(known[REBUILD]) >= _REBUILDS
 
     def correction(self, view: str, way: str) -> float:
         """By what this view and way differ from what the prices say. A way that was not tried has the root of what the view's

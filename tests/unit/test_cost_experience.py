@@ -117,3 +117,17 @@ def test_nothing_is_learned_while_the_engine_is_cold() -> None:
     assert memory.experience == Experience() and not memory.has_learned
     memory.learn("main.v", "id", MERGE, 50.0)
     assert memory.experience.correction("main.v", "id") > 5 and memory.has_learned
+
+
+def test_a_way_is_tried_after_two_rebuilds() -> None:
+    """Hopefully estimated, until it was tried; not where a try may take long."""
+    found = Experience()
+    plain = MERGE.seconds(found.prices)
+    for rebuilds in range(3):
+        assert found.seconds("main.v", "id", MERGE) == pytest.approx(plain * (0.6 if rebuilds >= 2 else 1))
+        found = replace(found.learned("main.v", "rebuild", MERGE, plain), prices=found.prices)
+    large = MERGE.times(100)
+    assert found.seconds("main.v", "id", large) == pytest.approx(large.seconds(found.prices))
+    assert found.seconds("main.v", "rebuild", MERGE) == pytest.approx(plain)
+    tried = found.learned("main.v", "tuple", MERGE, plain)
+    assert tried.seconds("main.v", "id", MERGE) == pytest.approx(MERGE.seconds(tried.prices))
