@@ -69,8 +69,10 @@ def _run(request: ModelRequest, client: Client, work: Callable[[Job, StoredView]
             if not failure.is_any(_TOO_OLD):
                 raise
             # a pinned version that was superseded meanwhile cannot be read once it is old: pin again, once
-            yield from _pin_again(job)
-            return (yield from work(job, stored))
+            yield from _pin_again(job, "the versions of this run can no longer be read")
+        except caches.Overtaken:
+            yield from _pin_again(job, "another run refreshed a cache further")
+        return (yield from work(job, stored))
     except IdivmError as error:
         raise error.of_model(request.name) from error
     except EngineFailure as failure:
@@ -253,12 +255,11 @@ def _nothing_new(job: Job, stored: StoredView) -> Steps[Outcome | None]:
     return outcome(job, Result("noop", stored.table != job.request.relation, inputs, caches=found))
 
 
-def _pin_again(job: Job) -> Steps[None]:
+def _pin_again(job: Job, why: str) -> Steps[None]:
     inputs = yield from look_up(job.client, job.request.sql)
     tables = [found.table for found in inputs.tables.values()]
     job.client.invocation.forget(*tables, *inputs.tables)
-    job.warnings.append(f"{job.request.name} reads newer versions of {', '.join(tables)} than the models before it: "
-                        "the versions of this run can no longer be read")
+    job.warnings.append(f"{job.request.name} reads newer versions of {', '.join(tables)} than the models before it: {why}")
 
 
 def _engine_finding(failure: EngineFailure, stored: StoredView) -> Finding:

@@ -301,3 +301,29 @@ def test_a_model_that_breaks_off_leaves_its_cache_to_the_others(shop: Project) -
     shop.sql("delete from $.orders where id = 2")
     refreshed(shop, average)
     refreshed(shop, highest)
+
+
+def test_a_run_pinned_before_one_of_two_caches_was_refreshed_by_another_model(shop: Project) -> None:
+    """Its first cache is refreshed to its own versions, the second is further already: it pins newer ones."""
+    first = "select cust, sum(price) as total from $.orders group by cust"
+    second = "select cust, max(id) as newest from $.orders group by cust"
+    two = shop.model("two", f"with a as ({first}), b as ({second}) select a.cust, a.total, b.newest, c.city from a join b "
+                     "on a.cust = b.cust join $.customers c on c.id = a.cust", KEYS, caches=["a", "b"])
+    names = {}
+    for name, query in (("a", first), ("b", second)):
+        sql = f"with x as ({query}) select x.*, c.city from x join $.customers c on c.id = x.cust"
+        alone = shop.model(f"with_{name}", sql, KEYS, caches=["x"])
+        refreshed(shop, alone, "create")
+        (names[name],) = set(caches(shop)) - set(names.values())
+    refreshed(shop, two, "create")
+    assert len(caches(shop)) == 2
+    shop.sql("insert into $.orders values (5, 2, 100)")
+    shop.new_run()
+    shop.refresh_in_run(shop.model("other", "select id, price from $.orders", KEYS))  # pins orders
+    late = shop.invocation
+    shop.sql("insert into $.orders values (6, 1, 7)")
+    assert shop.refresh(alone).mode == "incremental" and shop.is_exact(alone)  # the model with b
+    shop.invocation = late
+    outcome = shop.refresh_in_run(two)
+    assert outcome.mode == "incremental" and shop.is_exact(two)
+    assert any("another run refreshed a cache further" in each for each in outcome.warnings)

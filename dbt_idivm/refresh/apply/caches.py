@@ -30,6 +30,10 @@ from dbt_idivm.relation_name import name_parts
 from dbt_idivm.script.plan import Cache
 
 
+class Overtaken(IdivmError):
+    """IDIVM-903: another run refreshed a cache from newer versions than this run pinned and refreshed another cache from."""
+
+
 def work_on(job: Job, above: Planned, cache: Cache) -> Steps[Work]:
     """The refresh of `cache`, on which `above` depends, as that of a model."""
     there = yield from job.client.once(("facts", cache.table), lambda: describe(job.client, cache.table))
@@ -65,7 +69,7 @@ def read(job: Job, above: Planned, cache: Cache, before: StoredView, inputs: Map
     """`above` with the cache among its inputs, at its newest version. `inputs` are what the cache's rows are computed from now.
 
     Where another run refreshed the cache from newer versions than this one pinned (`before`), the view follows. Raises
-    IDIVM-903 if caches cannot be brought to one state because of that.
+    Overtaken if caches cannot be brought to one state because of that.
     """
     table = cache.table
     facts = yield from job.client.once(("facts", table), lambda: describe(job.client, table))
@@ -78,7 +82,7 @@ def read(job: Job, above: Planned, cache: Cache, before: StoredView, inputs: Map
         if now is None or found.commit is None or now.to_version <= found.commit.version:
             continue
         if named(job.request, name) in above.through or before.state is None:
-            raise IdivmError(finding(903, view=table, message="another run refreshed it meanwhile", state=before.sentence))
+            raise Overtaken(finding(903, view=table, message="another run refreshed it meanwhile", state=before.sentence))
         ahead = before.state.inputs[name]
         tables[name] = replace(found, commit=replace(found.commit, version=ahead.version, at=ahead.at))
         if name in keys:  # it was trusted, if at all, for the commit that was pinned
