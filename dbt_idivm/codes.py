@@ -84,6 +84,10 @@ CODES: tuple[ErrorCode, ...] = (
         "the planner takes the columns, data types and keys of the inputs from the lists `sources` and `models`; "
         "at its top level the file has {found}",
         "pass a dbt properties file, or another file that lists the inputs under these names"),
+    ErrorCode(
+        "IDIVM-114", "config", "{view} has the column {column}, and so has the log of its changes",
+        "the log (`output: diffs` and `both`) has the columns of the SELECT, and its own: {own}",
+        "give the column of the SELECT another name"),
     # 2xx: the model's SQL
     ErrorCode(
         "IDIVM-203", "unsupported", "{what}, which depends on the order of rows that its ORDER BY does not distinguish",
@@ -219,6 +223,12 @@ CODES: tuple[ErrorCode, ...] = (
         "Spark's optimizer takes equal values as identical ones, so that the rows of the query depend on where it evaluates this "
         "condition, and a refresh is another query",
         "write a condition that compares numbers (`f < 0`), read the value as a DECIMAL, " + _REBUILD),
+    ErrorCode(
+        "IDIVM-236", "unsupported", "{what} may have another value when it is computed again",
+        "under `output: diffs` no view is kept, so a row that leaves it is computed again from the former state of the inputs. A "
+        "sum of floats depends on the order of rows, and of values that Spark takes as equal, 0.0 and -0.0, any may be shown",
+        "CAST to DECIMAL before it is summed up or compared, set `output: both`, or let the query be compared with the log each "
+        "time (`on_unsupported: full`, the default)"),
     # 3xx: sources and keys
     ErrorCode(
         "IDIVM-301", "source", "there is no relation {source}",

@@ -45,7 +45,7 @@ def _job(job: Job, above: Planned, cache: Cache) -> Job:
     request = replace(job.request, identifier=name, sql=cache_sql(job.dialect, above.plan, cache), beside=(),
                       existing="table" if there else None)
     kept = "continue" if job.config.on_configuration_change == "continue" else "apply"
-    config = replace(job.config, unique_key=(), partition_by=(), cluster_by=(), on_configuration_change=kept,
+    config = replace(job.config, output="view", unique_key=(), partition_by=(), cluster_by=(), on_configuration_change=kept,
                      on_schema_change="ignore")
     return replace(job, request=request, config=config)
 

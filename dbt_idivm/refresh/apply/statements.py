@@ -13,7 +13,7 @@ from dbt_idivm.refresh.catalog.state import encode
 from dbt_idivm.refresh.decide.config import DELETION_VECTORS, ModelConfig
 from dbt_idivm.refresh.protocol import Statement
 from dbt_idivm.relation_name import name_parts
-from dbt_idivm.script.dialect import Dialect
+from dbt_idivm.script.dialect import Dialect, verbatim
 from dbt_idivm.script.merge import SOURCE, TARGET
 
 
@@ -73,6 +73,13 @@ def create_view(dialect: Dialect, view: str, rows: exp.Table, columns: tuple[str
     if comments:
         target = exp.Schema(this=target, expressions=[_commented(name, comments.get(name)) for name in columns])
     tree = exp.Create(this=target, kind="VIEW", replace=True, expression=query, properties=found)
+    return Statement(dialect.sql(tree), "metadata", f"create view {view}", fetch=False)
+
+
+def create_query_view(dialect: Dialect, view: str, sql: str, properties: Mapping[str, Any]) -> Statement:
+    """A plain view over the user's SELECT as it is written."""
+    found = exp.Properties(expressions=_properties({key: encode(value) for key, value in properties.items()}))
+    tree = exp.Create(this=dialect.table(view, None), kind="VIEW", replace=True, expression=verbatim(sql), properties=found)
     return Statement(dialect.sql(tree), "metadata", f"create view {view}", fetch=False)
 
 

@@ -1,9 +1,10 @@
-"""A model's auxiliary tables, beside its relation: its ID-extended table, its caches, and drafts of rebuilds."""
+"""A model's auxiliary tables, beside its relation: its ID-extended table, its caches, the log of its
+changes, and drafts of rebuilds."""
 
 from __future__ import annotations
 
 from dbt_idivm.refresh.catalog.relations import OWNER, describe
-from dbt_idivm.refresh.catalog.stored_view import HIDDEN_SUFFIX, NEW_SUFFIX
+from dbt_idivm.refresh.catalog.stored_view import HIDDEN_SUFFIX, LOG_SUFFIX, NEW_SUFFIX
 from dbt_idivm.refresh.engine.client import Client
 from dbt_idivm.refresh.engine.steps import Steps
 from dbt_idivm.refresh.protocol import ModelRequest, Outcome
@@ -12,7 +13,7 @@ from dbt_idivm.stored_names import is_cache_of
 
 def is_auxiliary(identifier: str, name: str) -> bool:
     """Whether `name` is one of the names at which refreshes of the model `identifier` make tables."""
-    own = {(identifier + suffix).lower() for suffix in (HIDDEN_SUFFIX, NEW_SUFFIX)}
+    own = {(identifier + suffix).lower() for suffix in (HIDDEN_SUFFIX, NEW_SUFFIX, LOG_SUFFIX)}
     return name.lower() in own or is_cache_of(identifier, name)
 
 

@@ -5,11 +5,12 @@ from __future__ import annotations
 from collections.abc import Collection, Iterable
 from dataclasses import dataclass
 
-from dbt_idivm.refresh.catalog.relations import OWNER, Described, describe
+from dbt_idivm.refresh.catalog.relations import LOG, OWNER, Described, describe
+from dbt_idivm.refresh.catalog.stored_view import LOG_SUFFIX
 from dbt_idivm.refresh.engine.client import Client
 from dbt_idivm.refresh.engine.steps import Steps
 from dbt_idivm.refresh.upkeep.auxiliary_tables import is_auxiliary
-from dbt_idivm.relation_name import name_parts
+from dbt_idivm.relation_name import name_parts, with_suffix
 from dbt_idivm.stored_names import is_cache_of
 
 
@@ -23,20 +24,20 @@ class Orphan:
 
 
 def behind(client: Client, relation: str, beside: Collection[str]) -> Steps[list[str]]:
-    """Those of `beside` that a relation of ours consists of: the table behind a view, and its caches."""
+    """Those of `beside` that a relation of ours consists of: the table behind a view, its caches, and the log of its changes."""
     found: list[str] = []
     if not beside:
         return found
     facts = yield from describe(client, relation)
-    table = facts.maintained if facts is not None else None
+    table = (facts.maintained or facts.properties.get(LOG)) if facts is not None else None
     if facts is None or table is None:
         return found
-    if facts.kind == "view" and table in beside:
+    if facts.kind == "view" and table == facts.maintained and table in beside:
         found.append(table)
-    identifier = name_parts(relation)[-1]
-    for each in (name for name in beside if is_cache_of(identifier, name_parts(name)[-1])):
-        cache = yield from describe(client, each)
-        if cache is not None and cache.maintained == each:
+    identifier, log = name_parts(relation)[-1], with_suffix(relation, LOG_SUFFIX)
+    for each in (name for name in beside if name == log or is_cache_of(identifier, name_parts(name)[-1])):
+        own = yield from describe(client, each)
+        if own is not None and own.maintained == each:
             found.append(each)
     return found
 
