@@ -455,7 +455,8 @@ SHAPES = {
     "diffs_mark": Shape(GROUPS, "noop", ((f"move the watermark of {CHANGES}", NEW),), change=Stage.elsewhere,
                         later=dt.timedelta(days=4), options=DIFFS),
     # the view is kept as well: the log follows it
-    "both_create": Shape(JOIN, "create", (("build v__idivm", GONE), ("create view v", NEW), (BEGUN, NEW)), Stage.drop, options=BOTH),
+    "both_create": Shape(JOIN, "create", (("build v__idivm", GONE), ("create view v", NEW), (BEGUN, NEW)), Stage.drop,
+                         options=BOTH),
     "both": Shape(JOIN, "incremental", (*MERGED, (APPENDED, NEW)), applied=("fetched", "append"), options=BOTH),
     "both_groups": Shape(GROUPS, "incremental", (*MERGED, (APPENDED, NEW)), applied=("additive", "append"), options=BOTH),
     "both_gap": Shape(JOIN, "full", (*REBUILT, (APPENDED, NEW)), change=Stage.unseen, applied=("append",), options=BOTH),

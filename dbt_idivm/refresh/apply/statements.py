@@ -67,19 +67,22 @@ def create_view(dialect: Dialect, view: str, rows: exp.Table, columns: tuple[str
                 comments: Mapping[str, str] | None = None) -> Statement:
     """The user's relation over the ID-extended table: its columns, without the hidden ones. `comments` are on columns."""
     names = [exp.Column(this=identifier(name)) for name in columns]
-    query = exp.Select(expressions=names).from_(rows)
+    return _view(dialect, view, exp.Select(expressions=names).from_(rows), columns, properties, comments)
+
+
+def create_query_view(dialect: Dialect, view: str, sql: str, properties: Mapping[str, Any], columns: tuple[str, ...] = (),
+                      comments: Mapping[str, str] | None = None) -> Statement:
+    """A plain view over the user's SELECT as it is written. `comments` are on its `columns`."""
+    return _view(dialect, view, verbatim(sql), columns, properties, comments)
+
+
+def _view(dialect: Dialect, view: str, query: exp.Expr, columns: tuple[str, ...], properties: Mapping[str, Any],
+          comments: Mapping[str, str] | None) -> Statement:
     found = exp.Properties(expressions=_properties({key: encode(value) for key, value in properties.items()}))
     target: exp.Expr = dialect.table(view, None)
     if comments:
         target = exp.Schema(this=target, expressions=[_commented(name, comments.get(name)) for name in columns])
     tree = exp.Create(this=target, kind="VIEW", replace=True, expression=query, properties=found)
-    return Statement(dialect.sql(tree), "metadata", f"create view {view}", fetch=False)
-
-
-def create_query_view(dialect: Dialect, view: str, sql: str, properties: Mapping[str, Any]) -> Statement:
-    """A plain view over the user's SELECT as it is written."""
-    found = exp.Properties(expressions=_properties({key: encode(value) for key, value in properties.items()}))
-    tree = exp.Create(this=dialect.table(view, None), kind="VIEW", replace=True, expression=verbatim(sql), properties=found)
     return Statement(dialect.sql(tree), "metadata", f"create view {view}", fetch=False)
 
 
