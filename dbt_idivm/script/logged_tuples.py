@@ -15,8 +15,19 @@ from dbt_idivm.script.change_log import OWN, Entry, inner_names, logged
 from dbt_idivm.script.dialect import net_rows
 from dbt_idivm.script.merge import insert_into
 from dbt_idivm.script.stored import Stored
-from dbt_idivm.script.tuple_based import Tuples, type_in
-from dbt_idivm.script.ways import Shape, Write
+from dbt_idivm.script.tuple_based import TupleBased, Tuples, type_in
+from dbt_idivm.script.ways import IsEmpty, Shape, Write
+
+
+@dataclass(frozen=True)
+class LoggingTuples(TupleBased):
+    """The tuple-based way to a log."""
+
+    entry: Entry
+
+    def application(self, is_empty: IsEmpty, *, optimised: bool = True) -> LoggedTuples | None:
+        done = super().application(is_empty, optimised=optimised)
+        return None if done is None else LoggedTuples.of(done, self.entry)
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -112,7 +112,7 @@ def test_random_batches(shop: Project, output: str) -> None:
     models = [shop.model(name, sql, KEYS, output=output, volatile="full") for name, sql in QUERIES.items()]
     subscribers = {model.name: Subscriber(shop, model) for model in models}
     seen: dict[str, list[tuple[int, Counter[Any]]]] = {model.name: [] for model in models}
-    for batch in range(8):
+    for batch in range(6):
         for _ in range(drawn.randrange(3) if batch else 0):
             shop.sql(drawn_change(drawn))
         for model in models:

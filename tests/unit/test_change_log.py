@@ -120,6 +120,8 @@ def test_diffs(engine: FakeEngine) -> None:
     assert (created.mode, created.relations) == ("create", (("main", "v", "view"), ("main", "v__idivm_changes", "table")))
     assert writes(engine) == [f"build {TABLE}"] and engine.tables["main.v"].kind == "VIEW"
     assert LOG in engine.tables["main.v"].properties
+    texts = created.artifacts.texts()
+    assert f"INSERT INTO {TABLE}" in texts["delta_script.sql"] and "MERGE" not in texts["delta_script.sql"]
     assert engine.drive(DIFFS).message == "noop: nothing changed, 0 statements"
     change(engine)
     outcome = engine.drive(DIFFS)
