@@ -444,6 +444,7 @@ SHAPES = {
                           change=Stage.many, applied=("append",), options=DIFFS),
     "diffs_gap": Shape(JOIN, "full", ((APPENDED, NEW),), change=Stage.unseen, applied=("append",), options=DIFFS),
     "diffs_full": Shape(JOIN, "full", ((APPENDED, NEW),), applied=("append",), asked={"full_refresh": True}, options=DIFFS),
+    "diffs_columns": Shape(JOIN, "full", ((BEGUN, NEW), ("create view v", NEW)), under(WIDER), options=DIFFS),
     "diffs_cached": Shape(ABOVE, "incremental", ((f"update {CACHE}", OLD), (APPENDED, NEW)), change=Stage.reprice,
                           applied=("update", "append"), options={**DIFFS, "caches": "all"}),
     "diffs_after_view": Shape(JOIN, "full", ((BEGUN, OLD), ("create view v", NEW), ("drop table v__idivm", NEW)),

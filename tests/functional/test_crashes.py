@@ -158,6 +158,7 @@ def _forget_logs(play: Stage) -> None:
 TORN: dict[str, tuple[str, Callable[[Stage], None]]] = {
     "create": ("create", partial(_files_without_entry, log=True)),
     "create_table": ("create_table", partial(_files_without_entry, log=True)),
+    "create_log": ("diffs_create", partial(_files_without_entry, log=True)),
     "create_uncommitted": ("create", partial(_files_without_entry, log=False)),
     "renamed_files": ("shows", partial(_half_renamed, entry=False)),
     "renamed_entry": ("shows", partial(_half_renamed, entry=True)),
