@@ -13,6 +13,7 @@ import pytest
 from dbt_idivm.errors import IdivmError
 from dbt_idivm.refresh.driver import refresh
 from dbt_idivm.refresh.protocol import ModelRequest, Outcome, Refresh
+from tests.engines import relations
 from tests.functional.engine import Project
 
 KEYS = {"orders": ["id"], "cust": ["id"]}
@@ -314,3 +315,52 @@ def test_two_runs_at_once(shop: Project, output: str) -> None:
         while first.statement is not None:
             first.answer(shop.run(first.statement))
     refreshed(shop, model, "noop")
+
+
+@pytest.mark.long
+def test_in_dbt(project: Any) -> None:
+    """Through the materialization: test, comments, constraints, orphans, --empty, and what another materialization leaves."""
+    def write(materialized: str, output: str, columns: str = "cust, sum(price) as total") -> None:
+        config = f"{{{{ config(materialized='{materialized}', idivm={{'output': '{output}'}}) }}}}"
+        project.write("models/totals.sql", f"{config}\nselect {columns} from {{{{ ref('orders') }}}} group by cust\n")
+
+    def kinds() -> dict[str, str]:
+        return relations(project.spark, project.schema)
+
+    project.write("seeds/orders.csv", "id,cust,price\n1,1,10\n2,1,20\n3,2,30\n")
+    project.write("seeds/s.yml", "seeds: [{name: orders, columns: [{name: id, data_tests: [unique, not_null]}]}]")
+    project.write("models/s.yml", """
+        models:
+          - name: totals
+            description: per customer
+            config: {persist_docs: {relation: true, columns: true}, contract: {enforced: true}}
+            columns:
+              - {name: cust, data_type: int, description: who, constraints: [{type: not_null}]}
+              - {name: total, data_type: bigint}
+            data_tests: [idivm_equivalent]
+        """)
+    project.dbt("seed")
+    write("idivm", "diffs")
+    project.dbt("run", "--empty", "--select", "totals")
+    assert kinds() == {"orders": "table", "totals": "view"}
+    project.dbt("build", "--select", "totals")
+    log = {"orders": "table", "totals": "view", "totals__idivm_changes": "table"}
+    assert kinds() == log
+    assert [row[2] for row in project.sql("describe {schema}.totals")] == ["who", None]
+    project.sql("insert into {schema}.orders values (4, 2, 5)")
+    assert project.results("run", "--select", "totals")["totals"].adapter_response["mode"] == "incremental"
+    project.dbt("test", "--select", "totals")
+    found = project.sql("select cust, total, idivm__change, idivm__copies from {schema}.totals__idivm_changes "
+                        "where idivm__refresh > 0 order by idivm__change")
+    assert found == [(2, 30, "delete", 1), (2, 35, "insert", 1)]
+    project.sql("insert into {schema}.totals__idivm_changes values (9, 9, 'insert', 1, 9, '{}')")
+    project.dbt("test", "--select", "totals", fails=True)
+    project.dbt("build", "--select", "totals")
+    project.dbt("run-operation", "idivm_orphans")
+    assert kinds() == log
+    write("idivm", "both")
+    project.dbt("build", "--select", "totals")
+    assert kinds() == log | {"totals": "table"} or kinds() == log | {"totals__idivm": "table"}
+    write("view", "diffs")
+    project.dbt("run", "--select", "totals")
+    assert kinds() == {"orders": "table", "totals": "view"}

@@ -58,7 +58,7 @@ def build(work: Work, reason: Finding | None) -> Steps[Outcome]:
 
 
 def _publish(job: Job, wanted: Build, stored: StoredView) -> Steps[int]:
-    return publish(job, wanted, stored) if job.config.keeps_view else publish_changes(job, wanted, stored)
+    return publish(job, wanted, stored) if job.config.keeps_view else publish_changes(job, wanted)
 
 
 def _judged(work: Work) -> Steps[Planned]:

@@ -16,7 +16,7 @@ from dbt_idivm.refresh.apply.caches import caches_in
 from dbt_idivm.refresh.apply.change_log import append_difference, begin, entry_of, find_log
 from dbt_idivm.refresh.apply.publish import Build
 from dbt_idivm.refresh.catalog.relations import DEFINITION, LOG, OWNER, SHOWN, describe
-from dbt_idivm.refresh.catalog.stored_view import LOG_SUFFIX, StoredView
+from dbt_idivm.refresh.catalog.stored_view import LOG_SUFFIX
 from dbt_idivm.refresh.changes.read import Changes
 from dbt_idivm.refresh.decide.fingerprint import LAYOUT
 from dbt_idivm.refresh.decide.job import Job
@@ -35,7 +35,7 @@ def logging(work: Work, done: Tuples, changes: Changes) -> LoggedTuples:
     return LoggedTuples.of(done, entry_of(work.stored, versions))
 
 
-def publish_changes(job: Job, wanted: Build, stored: StoredView) -> Steps[int]:
+def publish_changes(job: Job, wanted: Build) -> Steps[int]:
     """Bring the log up to the query's rows, and make the model's relation a view over its SELECT. How many rows were appended."""
     asked = yield from job.client.ask(job.client.commands.describe_query(job.request.sql))
     columns = tuple(Attribute(str(row[0]), str(row[1])) for row in asked.rows)
