@@ -321,7 +321,7 @@ def test_two_runs_at_once(shop: Project, output: str) -> None:
 def test_in_dbt(project: Any) -> None:
     """Through the materialization: test, comments, constraints, orphans, --empty, and what another materialization leaves."""
     def write(materialized: str, output: str, columns: str = "cust, sum(price) as total") -> None:
-        config = f"{{{{ config(materialized='{materialized}', idivm={{'output': '{output}'}}) }}}}"
+        config = f"{{{{ config(materialized='{materialized}', meta={{'idivm': {{'output': '{output}'}}}}) }}}}"
         project.write("models/totals.sql", f"{config}\nselect {columns} from {{{{ ref('orders') }}}} group by cust\n")
 
     def kinds() -> dict[str, str]:
