@@ -84,6 +84,10 @@ CODES: tuple[ErrorCode, ...] = (
         "the planner takes the columns, data types and keys of the inputs from the lists `sources` and `models`; "
         "at its top level the file has {found}",
         "pass a dbt properties file, or another file that lists the inputs under these names"),
+    ErrorCode(
+        "IDIVM-114", "config", "{view} has the column {column}, and so has the log of its changes",
+        "the log (`output: diffs` and `both`) has the columns of the SELECT, and its own: {own}",
+        "give the column of the SELECT another name"),
     # 2xx: the model's SQL
     ErrorCode(
         "IDIVM-203", "unsupported", "{what}, which depends on the order of rows that its ORDER BY does not distinguish",
@@ -224,6 +228,12 @@ CODES: tuple[ErrorCode, ...] = (
         "Spark completes such a text by the current day, so the rows of the query depend on the day on which it runs",
         "convert with a format (`to_timestamp(s, 'HH:mm')`) or to TIMESTAMP_NTZ; where the text was wrong, correct it and run "
         "`dbt run --full-refresh`; " + _REBUILD),
+    ErrorCode(
+        "IDIVM-237", "unsupported", "{what} may have another value when it is computed again",
+        "under `output: diffs` no view is kept, so a row that leaves it is computed again from the former state of the inputs. A "
+        "sum of floats depends on the order of rows, and of values that Spark takes as equal, 0.0 and -0.0, any may be shown",
+        "CAST to DECIMAL before it is summed up or compared, set `output: both`, or let the query be compared with the log each "
+        "time (`on_unsupported: full`, the default)"),
     # 3xx: sources and keys
     ErrorCode(
         "IDIVM-301", "source", "there is no relation {source}",

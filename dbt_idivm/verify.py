@@ -1,4 +1,5 @@
-"""The equivalence test: a query whose rows are the differences between a maintained view and its definition."""
+"""The equivalence test: a query whose rows are the differences between a maintained view and its definition. Where no view is
+kept (`output: diffs`), what the log of its changes replays to is compared."""
 
 from __future__ import annotations
 
@@ -12,14 +13,15 @@ from dbt_idivm.algebra.block import subquery
 from dbt_idivm.errors import IdivmError, finding
 from dbt_idivm.refresh.catalog.history import Commit
 from dbt_idivm.refresh.catalog.inputs import Input, Inputs, look_up, pinned_query
-from dbt_idivm.refresh.catalog.relations import DEFINITION, describe
+from dbt_idivm.refresh.catalog.relations import DEFINITION, LOG, describe
 from dbt_idivm.refresh.catalog.state import State
-from dbt_idivm.refresh.catalog.stored_view import read_stored_view
+from dbt_idivm.refresh.catalog.stored_view import read_stored_log, read_stored_view
 from dbt_idivm.refresh.changes.moves import commits_since
 from dbt_idivm.refresh.checks.bag_difference import DIFFERENCE, differences
 from dbt_idivm.refresh.engine.client import Client
 from dbt_idivm.refresh.engine.steps import EngineFailure, Steps
 from dbt_idivm.refresh.protocol import ModelRequest, Reply, Statement
+from dbt_idivm.script.change_log import replay_differences
 
 
 def equivalence(schema: str, identifier: str, as_of: str = "refresh") -> Generator[Statement, Reply, str]:
@@ -47,12 +49,16 @@ def _equivalence(client: Client, request: ModelRequest, as_of: str) -> Steps[str
         behind = yield from describe(client, table)
         definition = behind.properties.get(DEFINITION) if behind else None
     existing: Literal["view", "table"] = "view" if facts.kind == "view" else "table"
-    stored = yield from read_stored_view(client, replace(request, existing=existing), whole=True)
+    request, log = replace(request, existing=existing), facts.properties.get(LOG)
+    stored = yield from (read_stored_view(client, request, whole=True) if log is None else read_stored_log(client, request))
     if definition is None or stored.state is None:
         raise IdivmError(stored.reason or finding(406, view=relation, message="it was not made by dbt-idivm"))
     if not stored.shown:
         raise IdivmError(finding(904, view=relation))
     query = yield from _definition(client, definition, stored.state if as_of == "refresh" else None)
+    if log is not None:
+        found = replay_differences(client.dialect.table(log, None), subquery(query, "definition"), facts.columns, DIFFERENCE)
+        return client.dialect.sql(found)
     columns = tuple(a.name for a in facts.columns)
     return client.dialect.sql(differences(client.dialect.table(relation, None), subquery(query, "definition"), columns))
 

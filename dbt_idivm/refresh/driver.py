@@ -12,14 +12,16 @@ from dataclasses import replace
 from dbt_idivm.cost.choice import REBUILD, Choice
 from dbt_idivm.errors import Finding, IdivmError, finding
 from dbt_idivm.refresh.apply import caches
+from dbt_idivm.refresh.apply.both import keep_log
 from dbt_idivm.refresh.apply.build import all_inputs, build, build_restricted, visible_columns, without_failing_plan
+from dbt_idivm.refresh.apply.diffs import show_query
 from dbt_idivm.refresh.apply.incremental import apply_changes, input_changes, rendered, strategy
 from dbt_idivm.refresh.apply.publish import show
 from dbt_idivm.refresh.apply.watermark import is_due
 from dbt_idivm.refresh.catalog import history
 from dbt_idivm.refresh.catalog.inputs import look_up, qualified, view_digest
 from dbt_idivm.refresh.catalog.relations import describe
-from dbt_idivm.refresh.catalog.stored_view import StoredView, read_stored_view
+from dbt_idivm.refresh.catalog.stored_view import StoredView, read_stored_log, read_stored_view
 from dbt_idivm.refresh.catalog.user_functions import describe_function
 from dbt_idivm.refresh.checks import proof
 from dbt_idivm.refresh.decide.choose import Decision, Ready, decide
@@ -62,7 +64,7 @@ def _run(request: ModelRequest, client: Client, work: Callable[[Job, StoredView]
     stored = StoredView(request.relation)
     try:
         job = Job(client, request, model_config(request.config))
-        stored = yield from read_stored_view(client, request)
+        stored = yield from (read_stored_view if job.config.keeps_view else read_stored_log)(client, request)
         try:
             return (yield from work(job, stored))
         except EngineFailure as failure:
@@ -81,6 +83,8 @@ def _run(request: ModelRequest, client: Client, work: Callable[[Job, StoredView]
 
 def _refresh(job: Job, stored: StoredView) -> Steps[Outcome]:
     done = yield from build_restricted(job, stored) if job.request.restricted else _bring_up_to_date(job, stored)
+    if job.config.output == "both":
+        done = yield from keep_log(job, done)
     yield from drop_obsolete(job.client, job.request, done)
     yield from drop_unused(job.client, job.request, stored.state, done)
     return done
@@ -140,7 +144,8 @@ def _maintain(seen: Observed) -> Steps[Outcome]:
         plan, state = work.planned.plan, work.stored.state
         assert state is not None
         if not work.stored.shown and plan is not None:
-            yield from show(work.job, work.planned.table, visible_columns(plan), state)
+            yield from (show(work.job, work.planned.table, visible_columns(plan), state) if work.planned.keeps_view else
+                        show_query(work.job, state.shown))
         done = yield from apply_changes(replace(work, planned=replace(work.planned, proof=proof.read(state.proof))), way)
     if isinstance(done, Finding):  # the chosen way failed
         return (yield from _rebuild(seen, work, done))

@@ -9,7 +9,6 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import Literal
 
 from sqlglot import exp
 
@@ -29,7 +28,7 @@ from dbt_idivm.script.merge import OP, Merge, source_query
 from dbt_idivm.script.prune_empty import prune_empty
 from dbt_idivm.script.replace import COPIES, STORED, counted, replace_by_id, replace_copies, stored_rows
 from dbt_idivm.script.stored import Stored
-from dbt_idivm.script.ways import Application, IsEmpty, Way
+from dbt_idivm.script.ways import Application, IsEmpty, Shape, Way, Write
 
 NET = "net_rows"
 _LAST = "idivm_last"
@@ -62,7 +61,7 @@ class Tuples(Application):
     rows: Relation
 
     @property
-    def shape(self) -> Literal["tuple"]:
+    def shape(self) -> Shape:
         return "tuple"
 
     @property
@@ -82,21 +81,21 @@ class Tuples(Application):
     def assigned(self) -> frozenset[str]:
         return frozenset(self.root.columns) - set(self.root.ids if self.root.unique else self.root.columns)
 
-    def statement(self, view: Stored, binder: StatementBinder, target: str) -> exp.Merge:
+    def statement(self, view: Stored, binder: StatementBinder, target: str) -> Write:
         return tuple_merge(view, self.rows, binder, target)
 
 
 def tuple_merge(view: Stored, rows: Relation, binder: StatementBinder, target: str) -> exp.Merge:
     """The MERGE of the view's net tuples, which its signed `rows` add up to."""
     signed = subquery(rows.block(binder).select(), "signed_rows")
-    binder.definitions[NET] = net_rows(signed, [(name, name, _type(view, name)) for name in view.root.columns], column(SIGN))
+    binder.definitions[NET] = net_rows(signed, [(name, name, type_in(view, name)) for name in view.root.columns], column(SIGN))
     merge = Merge(target, binder.binding.dialect)
     query = _by_id(view, merge) if view.root.unique else _by_copies(view, binder, target, merge)
     return merge.build(source_query(binder.attach(query), broadcast=binder.is_source_broadcast(rows)))
 
 
-def _type(view: Stored, name: str) -> exp.DataType:
-    """The type of an attribute. Values are cast to floating-point types: to one only that is certain."""
+def type_in(view: Stored, name: str) -> exp.DataType:
+    """The type of an attribute of a view. Values are cast to floating-point types: to one only that is certain."""
     kind = view.root.types[name]
     return view.root.certain_types.get(name, exp.DataType.build("unknown")) if is_float(kind) else kind
 

@@ -41,7 +41,7 @@
                             ~ ' not present in the database: ' ~ missing | join(', ')) %}
     {% endif %}
   {% endif %}
-  {% if config.get('contract').enforced %}
+  {% if config.get('contract').enforced and (not target.is_view or relations | length > 1) %}
     {% do adapter.idivm_persist_constraints(relations[1] if target.is_view else target, model) %}
   {% endif %}
 

@@ -7,6 +7,7 @@ import re
 from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -15,7 +16,7 @@ from sqlglot import exp
 
 from dbt_idivm.cost.choice import Alternative, cheapest
 from dbt_idivm.refresh.catalog import state
-from dbt_idivm.refresh.catalog.relations import VIEW
+from dbt_idivm.refresh.catalog.relations import LOG, VIEW
 from dbt_idivm.refresh.driver import refresh
 from dbt_idivm.refresh.engine.invocation import Invocation
 from dbt_idivm.refresh.protocol import ModelRequest, Outcome, Refresh, Statement
@@ -27,6 +28,7 @@ OLD, NEW, GONE, HELD = "old", "new", "gone", "held"
 
 KEYS = {"orders": ["id"], "cust": ["id"]}
 SOURCES = frozenset(KEYS)
+CHANGES = "v__idivm_changes"
 
 
 @dataclass(frozen=True)
@@ -153,6 +155,11 @@ class Stage:
         self.number += 1
         self.project.sql(f"update $.orders set price = {self.number} where id in (1, 3)")
 
+    def keeping(self, **options: Any) -> None:
+        """The model exists with another output; the next run changes that."""
+        self.drop()
+        self.project.refresh(self.project.model("v", self.shape.sql, KEYS, **options))
+
     def many(self) -> None:
         self.number += 2000
         self.project.sql(f"insert into $.orders select id, id % 3, 2, 'm' from range({self.number - 1500}, {self.number})")
@@ -236,17 +243,39 @@ class Stage:
         if "v" not in self.project.relations():
             return Sight(None, None)
         properties = {row[0]: row[1] for row in self.project.spark.sql(f"show tblproperties {self.project.schema}.v").collect()}
+        if LOG in properties:
+            return self.sight_of_log()
         if VIEW not in properties:
             return Sight(self.rows("$.v"), None)
         table = state.decode(properties[VIEW])
         if table.rpartition(".")[2] not in self.project.relations():
             return Sight(None, {})  # a view of a missing table: it exists and cannot be read
+        return Sight(self.rows("$.v"), self.vector(table))
+
+    def sight_of_log(self) -> Sight:
+        """What subscribers see: the rows that the log replays to, and the versions that its state records."""
+        return Sight(self.replayed(), self.vector(f"{self.project.schema}.{CHANGES}"))
+
+    def replayed(self) -> Counter[tuple[Any, ...]]:
+        found: Counter[tuple[Any, ...]] = Counter()
+        for *row, change, copies, _, _ in self.project.spark.sql(f"select * from {self.project.schema}.{CHANGES}").collect():
+            found[tuple(row)] += copies if change == "insert" else -copies
+        assert all(copies >= 0 for copies in found.values()), "nothing leaves that did not come"
+        return +found
+
+    def vector(self, table: str) -> dict[str, int]:
+        """The versions of the sources in the newest state of a table."""
         history = self.project.spark.sql(f"describe history {table} limit 5")
         metadata = list(history.columns).index("userMetadata")
         found = [state.read(row[metadata]) for row in history.collect()]
         versions = next(each.versions for each in found if each is not None)
         sources = {f"{self.project.schema}.{name}" for name in SOURCES}
-        return Sight(self.rows("$.v"), {table: version for table, version in versions.items() if table in sources})
+        return {table: version for table, version in versions.items() if table in sources}
+
+    def check_log(self, *allowed: Sight) -> None:
+        """A log beside a view replays to the rows of one of its refreshes."""
+        if CHANGES in self.project.relations():
+            assert self.replayed() in [each.rows for each in allowed], "the log is wrong"
 
     def version(self, table: str) -> int:
         return int(self.project.spark.sql(f"describe history {self.project.schema}.{table} limit 1").collect()[0][0])
@@ -260,6 +289,7 @@ class Stage:
         self.go_on(steps)
         assert steps.outcome is not None
         newest = self.wanted() if "sql" in self.shape.asked else self.new
+        self.check_log(newest)
         seen = self.sight()
         assert seen.rows == newest.rows
         assert seen.vector == newest.vector or steps.outcome.mode == "noop"
@@ -352,6 +382,9 @@ ABOVE = """select c.name, t.total from (select cust, sum(price) as total from $.
 EMPTY = JOIN.replace("$.orders", "(select * from $.orders where false limit 0)")
 
 CACHE = "idivm_cache_orders"
+APPENDED = f"append to {CHANGES}"
+BEGUN = f"build {CHANGES}"
+DIFFS, BOTH = {"output": "diffs"}, {"output": "both"}
 MERGED = (("merge into v__idivm", NEW),)
 UPDATED = (("update v__idivm", NEW),)
 REBUILT = (("rebuild v__idivm", NEW),)
@@ -403,6 +436,36 @@ SHAPES = {
     "empty": Shape(PLAIN, "full", (("build v", NEW),), asked={"restricted": True, "sql": EMPTY}),
     "empty_shows": Shape(JOIN, "full", SHOWN, asked={"restricted": True, "sql": EMPTY}),
     "empty_create": Shape(JOIN, "create", (("build v", NEW),), Stage.drop, asked={"restricted": True, "sql": EMPTY}),
+    # no view is kept: what is seen are the rows that the log replays to
+    "diffs_create": Shape(JOIN, "create", ((BEGUN, GONE), ("create view v", NEW)), Stage.drop, options=DIFFS),
+    "diffs": Shape(JOIN, "incremental", ((APPENDED, NEW),), applied=("append",), options=DIFFS),
+    "diffs_groups": Shape(GROUPS, "incremental", ((APPENDED, NEW),), applied=("append",), options=DIFFS),
+    "diffs_staged": Shape(JOIN, "incremental", (("stage", OLD), (APPENDED, NEW), ("drop view idivm_feed_1", NEW)),
+                          change=Stage.many, applied=("append",), options=DIFFS),
+    "diffs_gap": Shape(JOIN, "full", ((APPENDED, NEW),), change=Stage.unseen, applied=("append",), options=DIFFS),
+    "diffs_full": Shape(JOIN, "full", ((APPENDED, NEW),), applied=("append",), asked={"full_refresh": True}, options=DIFFS),
+    "diffs_columns": Shape(JOIN, "full", ((BEGUN, NEW), ("create view v", NEW)), under(WIDER), options=DIFFS),
+    "diffs_cached": Shape(ABOVE, "incremental", ((f"update {CACHE}", OLD), (APPENDED, NEW)), change=Stage.reprice,
+                          applied=("update", "append"), options={**DIFFS, "caches": "all"}),
+    "diffs_after_view": Shape(JOIN, "full", ((BEGUN, OLD), ("create view v", NEW), ("drop table v__idivm", NEW)),
+                              partial(Stage.keeping, output="view"), options=DIFFS),
+    "diffs_after_table": Shape(PLAIN, "full", ((BEGUN, OLD), ("drop table v", GONE), ("create view v", NEW)),
+                               partial(Stage.keeping, output="view"), options=DIFFS),
+    "view_after_diffs": Shape(JOIN, "full", (("build v__idivm", OLD), ("create view v", NEW), (f"drop table {CHANGES}", NEW)),
+                              partial(Stage.keeping, output="diffs")),
+    "diffs_mark": Shape(GROUPS, "noop", ((f"move the watermark of {CHANGES}", NEW),), change=Stage.elsewhere,
+                        later=dt.timedelta(days=4), options=DIFFS),
+    # the view is kept as well: the log follows it
+    "both_create": Shape(JOIN, "create", (("build v__idivm", GONE), ("create view v", NEW), (BEGUN, NEW)), Stage.drop,
+                         options=BOTH),
+    "both": Shape(JOIN, "incremental", (*MERGED, (APPENDED, NEW)), applied=("fetched", "append"), options=BOTH),
+    "both_groups": Shape(GROUPS, "incremental", (*MERGED, (APPENDED, NEW)), applied=("additive", "append"), options=BOTH),
+    "both_gap": Shape(JOIN, "full", (*REBUILT, (APPENDED, NEW)), change=Stage.unseen, applied=("append",), options=BOTH),
+    "both_columns": Shape(JOIN, "full", (*DEFINED, (BEGUN, NEW)), under(WIDER), options=BOTH),
+    "both_after_diffs": Shape(JOIN, "full", (("build v__idivm", OLD), ("create view v", NEW), (APPENDED, NEW)),
+                              partial(Stage.keeping, output="diffs"), applied=("append",), options=BOTH),
+    "both_mark": Shape(GROUPS, "noop", (("move the watermark of v__idivm", NEW), (APPENDED, NEW)), change=Stage.elsewhere,
+                       applied=("append",), later=dt.timedelta(days=4), options=BOTH),
     "noop": Shape(JOIN, "noop", (), change=lambda stage: None),
     "looked": Shape(GROUPS, "noop", (), change=Stage.elsewhere),
     "mark": Shape(GROUPS, "noop", (("move the watermark of v__idivm", NEW),), change=Stage.elsewhere, later=dt.timedelta(days=4)),

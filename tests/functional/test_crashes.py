@@ -22,11 +22,12 @@ from tests.functional.shapes import OLD, SHAPES, SOURCES, Shape, Stage
 from tests.tally import Tally
 
 # of each test, what the default suite has
-SHORT = ("replaced",)
+SHORT = ("replaced", "diffs", "both")
 SHORT_LATE = ("full",)
 SHORT_TORN = ("create",)
 LATE = ("create", "create_table", "append", "direct", "deleted", "effective", "replaced", "additive", "recomputed", "tuples",
-        "whole", "rebuilt", "mark", "full", "definition", "columns", "hides", "shows", "over_view", "empty", "empty_shows")
+        "whole", "rebuilt", "mark", "full", "definition", "columns", "hides", "shows", "over_view", "empty", "empty_shows",
+        "diffs", "diffs_create", "diffs_gap", "both")
 OUTRUN = {"IDIVM-902", "IDIVM-903"}
 
 
@@ -59,6 +60,7 @@ def test_a_refresh_that_breaks_off(name: str, stage: Callable[[Shape], Stage], t
         with tally.point(name, f"after {statements} of {len(play.reference)} statements"):
             play.again()
             assert play.sight() == play.expected(effect)
+            play.check_log(play.old, play.new)
             # until something changes, one refresh after the other may be interrupted at the same place
             arrived = effect == OLD and not play.changed(statements) and number + 1 < len(points)
             if not arrived:
@@ -156,6 +158,7 @@ def _forget_logs(play: Stage) -> None:
 TORN: dict[str, tuple[str, Callable[[Stage], None]]] = {
     "create": ("create", partial(_files_without_entry, log=True)),
     "create_table": ("create_table", partial(_files_without_entry, log=True)),
+    "create_log": ("diffs_create", partial(_files_without_entry, log=True)),
     "create_uncommitted": ("create", partial(_files_without_entry, log=False)),
     "renamed_files": ("shows", partial(_half_renamed, entry=False)),
     "renamed_entry": ("shows", partial(_half_renamed, entry=True)),

@@ -113,7 +113,7 @@ class World:
         """The refresh that these net diffs call for: of the view, unless another maintained table is meant."""
         plan = plan or self.plan
         keys = {scan.table: scan.key for scan in plan.scans}
-        bound: dict[str, NetDiff] = {name: _in_engine(name, diff, keys.get(name)) if name in self.feeds else diff
+        bound: dict[str, NetDiff] = {name: in_engine(name, diff, keys.get(name)) if name in self.feeds else diff
                                      for name, diff in diffs.items()}
         binding = Binding(changes=net_changes(plan, bound), dialect=self.engine.dialect)
         application = choose_application(plan.ways, binding.changes, optimised=self.options.optimised)
@@ -225,7 +225,7 @@ class World:
         self.engine.fill(f"{table}__changes", self.feeds[table], rows)
 
 
-def _in_engine(name: str, diff: InlineDiff, key: tuple[str, ...] | None) -> FeedDiff:
+def in_engine(name: str, diff: InlineDiff, key: tuple[str, ...] | None) -> FeedDiff:
     """The feed with that net diff; commits would say if rows were only added. Half of the feeds have been asked for the keys that
     came and went."""
     feed = FeedDiff(name, 0, 1, appended=all(weight > 0 for _, weight in diff.rows))

@@ -10,6 +10,7 @@ from sqlglot import exp
 from dbt_idivm.algebra.block import subquery
 from dbt_idivm.algebra.guards import MESSAGE
 from dbt_idivm.errors import Finding, IdivmError, finding, listed, nearest
+from dbt_idivm.refresh.apply.diffs import publish_changes, show_restricted
 from dbt_idivm.refresh.apply.publish import Build, publish
 from dbt_idivm.refresh.apply.watermark import consumed_at_build, new_state
 from dbt_idivm.refresh.catalog.inputs import pinned_query
@@ -41,18 +42,22 @@ def build(work: Work, reason: Finding | None) -> Steps[Outcome]:
     wanted = _build(replace(work, planned=planned))
     yield from _verify_unique_key(job, planned, wanted)
     try:
-        written = yield from publish(job, wanted, stored)
+        written = yield from _publish(job, wanted, stored)
     except EngineFailure as failure:
         if planned.plan is None or not failure.is_of_data:
             raise
         planned = without_failing_plan(job, planned, failure)
-        written = yield from publish(job, _build(replace(work, planned=planned)), stored)
+        written = yield from _publish(job, _build(replace(work, planned=planned)), stored)
     inputs = all_inputs(replace(work, planned=planned))
     # a first build that cannot be maintained says so at once
     why = summary(planned.refusal if planned.is_misread else reason or planned.refusal)
     result = Result("create" if reason is None else "full", wanted.hidden, inputs, Effect(inserted=written),
                     None if reason is None else "full", why)
     return outcome(job, result, planned)
+
+
+def _publish(job: Job, wanted: Build, stored: StoredView) -> Steps[int]:
+    return publish(job, wanted, stored) if job.config.keeps_view else publish_changes(job, wanted)
 
 
 def without_failing_plan(job: Job, planned: Planned, failure: EngineFailure) -> Planned:
@@ -110,14 +115,18 @@ def _names(query: exp.Expr) -> tuple[str, ...]:
 
 def build_restricted(job: Job, stored: StoredView) -> Steps[Outcome]:
     """A plain table from what dbt gives under --empty or --sample; its state says that nothing may build upon it."""
+    reason, first = finding(414).summary, job.request.existing is None
+    if not job.config.keeps_view:
+        made = Result("create", False, {}, reason=reason) if first else Result("full", False, {}, strategy="full", reason=reason)
+        return (yield from show_restricted(job, made))
     query = verbatim(job.request.sql)
     model = job.request.relation
     state = State({}, {}, run=job.request.run_id, trusted=False)
     properties = {VIEW: model, OWNER: job.request.owner, DEFINITION: job.request.sql}
     wanted = Build(model, query, (), None, properties, state)
     written = yield from publish(job, wanted, stored)
-    effect, reason = Effect(inserted=written), finding(414).summary
-    if job.request.existing is None:
+    effect = Effect(inserted=written)
+    if first:
         return outcome(job, Result("create", False, {}, effect, None, reason))
     return outcome(job, Result("full", False, {}, effect, "full", reason))
 
@@ -134,7 +143,7 @@ def _build(work: Work) -> Build:
     if plan.root.unique:
         properties[IDS] = [plan.stored(name) for name in plan.root.ids]
     return Build(planned.table, full_query(plan, Binding(versions, dialect=job.dialect)), tuple(c.name for c in plan.columns),
-                 visible_columns(plan) if plan.hidden else None, properties, state)
+                 visible_columns(plan) if planned.hidden else None, properties, state)
 
 
 def _properties(request: ModelRequest, planned: Planned) -> dict[str, Any]:

@@ -50,8 +50,8 @@ def _job(job: Job, above: Planned, cache: Cache, existing: Literal["table"] | No
     sql = cache_sql(job.dialect, above.plan, cache)
     request = replace(job.request, identifier=name_parts(cache.table)[-1], sql=sql, beside=(),
                       owner=owner_of_caches(job.request.project), existing=existing, full_refresh=full_refresh)
-    config = replace(job.config, unique_key=(), partition_by=(), cluster_by=(), location_root=None, tblproperties={},
-                     on_configuration_change="apply", on_schema_change="ignore")
+    config = replace(job.config, output="view", unique_key=(), partition_by=(), cluster_by=(), location_root=None,
+                     tblproperties={}, on_configuration_change="apply", on_schema_change="ignore")
     return replace(job, request=request, config=config)
 
 

@@ -9,6 +9,7 @@ from dataclasses import replace
 from sqlglot import exp
 
 from dbt_idivm.errors import Finding, IdivmError, finding
+from dbt_idivm.refresh.apply.diffs import logging
 from dbt_idivm.refresh.apply.source import fetched_source
 from dbt_idivm.refresh.apply.watermark import consumed, guard_of, move_watermark, new_state, own_commit, unchanged
 from dbt_idivm.refresh.catalog.relations import describe
@@ -30,6 +31,7 @@ from dbt_idivm.script.diff import FeedDiff, InlineDiff
 from dbt_idivm.script.merge import OP
 from dbt_idivm.script.replace_where import KeyedSource
 from dbt_idivm.script.source_rows import SourceRows
+from dbt_idivm.script.tuple_based import Tuples
 from dbt_idivm.script.ways import Application, Write
 
 # What Delta with deletion vectors reports of a row that matches nothing, has no clause, and all its IDs are NULL (ADR 0018).
@@ -137,6 +139,10 @@ def rendered(work: Work, ready: Ready) -> BoundScript | None:
     if ready.application is None:
         return None
     assert work.planned.plan is not None
+    if not work.planned.keeps_view:
+        assert isinstance(ready.application, Tuples)
+        ready = replace(ready, application=logging(work, ready.application, ready.changes))
+    assert ready.application is not None
     return render(work.planned.plan, ready.application, _binding(work, ready), work.stored.table, fetched=ready.fetched)
 
 

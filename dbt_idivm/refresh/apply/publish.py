@@ -54,8 +54,8 @@ def publish(job: Job, wanted: Build, stored: StoredView) -> Steps[int]:
     # the state is good with the last commit: a build that breaks off before it is made again
     first = replace(wanted, state=replace(wanted.state, trusted=False)) if late_feed else wanted
     yield from _hold(job, wanted, shown, stored)
-    built = commit = yield from (_create(job, first, place) if there is None or in_the_way else
-                                 _replace(job, first, there, stored))
+    built = commit = yield from (create(job, first, place) if there is None or in_the_way else
+                                 replace_table(job, first, there, stored))
     if late_feed:
         yield from committed(client, statements.switch_feed_on(job.dialect, place), wanted.state.json())
     if there is not None and in_the_way:
@@ -69,7 +69,7 @@ def publish(job: Job, wanted: Build, stored: StoredView) -> Steps[int]:
     return built.rows_written
 
 
-def _create(job: Job, wanted: Build, place: str) -> Steps[Commit]:
+def create(job: Job, wanted: Build, place: str) -> Steps[Commit]:
     """Create the table. Nothing has its own name; a draft elsewhere may have been left by a refresh that broke off."""
 
     def created(replace: bool) -> Steps[Rows]:
@@ -85,7 +85,7 @@ def _create(job: Job, wanted: Build, place: str) -> Steps[Commit]:
     return (yield from history.latest(job.client, place))
 
 
-def _replace(job: Job, wanted: Build, there: Described, stored: StoredView) -> Steps[Commit]:
+def replace_table(job: Job, wanted: Build, there: Described, stored: StoredView) -> Steps[Commit]:
     """Replace the table's rows. Raises IDIVM-903 if another refresh was faster."""
     table = wanted.table
     statement = (statements.overwrite_table(job.dialect, table, wanted.query) if _is_same(wanted, there) else

@@ -13,7 +13,7 @@ from dbt_idivm.refresh.catalog.state import encode
 from dbt_idivm.refresh.decide.config import DELETION_VECTORS, ModelConfig
 from dbt_idivm.refresh.protocol import Statement
 from dbt_idivm.relation_name import name_parts
-from dbt_idivm.script.dialect import Dialect
+from dbt_idivm.script.dialect import Dialect, verbatim
 from dbt_idivm.script.merge import SOURCE, TARGET
 
 
@@ -67,7 +67,17 @@ def create_view(dialect: Dialect, view: str, rows: exp.Table, columns: tuple[str
                 comments: Mapping[str, str] | None = None) -> Statement:
     """The user's relation over the ID-extended table: its columns, without the hidden ones. `comments` are on columns."""
     names = [exp.Column(this=identifier(name)) for name in columns]
-    query = exp.Select(expressions=names).from_(rows)
+    return _view(dialect, view, exp.Select(expressions=names).from_(rows), columns, properties, comments)
+
+
+def create_query_view(dialect: Dialect, view: str, sql: str, properties: Mapping[str, Any], columns: tuple[str, ...] = (),
+                      comments: Mapping[str, str] | None = None) -> Statement:
+    """A plain view over the user's SELECT as it is written. `comments` are on its `columns`."""
+    return _view(dialect, view, verbatim(sql), columns, properties, comments)
+
+
+def _view(dialect: Dialect, view: str, query: exp.Expr, columns: tuple[str, ...], properties: Mapping[str, Any],
+          comments: Mapping[str, str] | None) -> Statement:
     found = exp.Properties(expressions=_properties({key: encode(value) for key, value in properties.items()}))
     target: exp.Expr = dialect.table(view, None)
     if comments:

@@ -23,6 +23,8 @@ SHOWN = "idivm.shown"  # on a model's view: what it shows the rows of, see `Stat
 DEFINITION = "idivm.definition"  # the user's compiled SQL
 IDS = "idivm.ids"  # stored columns that identify a row; none if rows are not unique
 INPUTS = "idivm.inputs"  # input → the columns that are used of it, with their types
+LOG = "idivm.log"  # on a plain view of `output: diffs`: the log of its changes
+LOGGED = "idivm.logged"  # on a log: the names and types of the user's columns
 BUILD = "idivm.build"  # hash over all that the table was created by
 FEED = "delta.enableChangeDataFeed"
 

@@ -12,9 +12,11 @@ from dbt_idivm.refresh.catalog.state import State
 from dbt_idivm.refresh.engine.client import Client
 from dbt_idivm.refresh.engine.steps import EngineFailure, Steps
 from dbt_idivm.refresh.protocol import ModelRequest
+from dbt_idivm.relation_name import with_suffix
 
 HIDDEN_SUFFIX = "__idivm"  # the ID-extended table of a model whose view needs hidden columns
 NEW_SUFFIX = "__idivm_new"  # a table that is built while another relation still has its name
+LOG_SUFFIX = "__idivm_changes"  # the log of changes of a model with `output: diffs` or `both`
 _PAGES = (1, 20, 500)
 _ABSENT = ("TABLE_OR_VIEW_NOT_FOUND", "SCHEMA_NOT_FOUND", "DELTA_TABLE_NOT_FOUND", "DELTA_MISSING_DELTA_TABLE",
            "DELTA_ONLY_OPERATION", "DELTA_TABLE_ONLY_OPERATION", "EXPECT_TABLE_NOT_VIEW*", "DELTA_NOT_A_DELTA_TABLE",
@@ -61,21 +63,40 @@ def read_stored_view(client: Client, request: ModelRequest, *, whole: bool = Fal
         table, shows = facts.maintained, facts.properties.get(SHOWN)
     if request.existing is None:
         return StoredView(table, reason=finding(413, view=model))
-    judged = StoredView(table, reason=finding(413, view=model))
+    judged = yield from read_state(client, table, whole=whole)
+    if judged is None:
+        plain = finding(406, view=model, message="it is not a Delta table")
+        return StoredView(table, reason=finding(413, view=model) if request.existing == "view" else plain)
+    return replace(judged, shown=table == model or (judged.state is not None and judged.state.shown == shows))
+
+
+def read_stored_log(client: Client, request: ModelRequest) -> Steps[StoredView]:
+    """What is stored under `output: diffs`: the log. `shown`: the model's relation is the view over the query of its state."""
+    model, table = request.relation, with_suffix(request.relation, LOG_SUFFIX)
+    judged = yield from read_state(client, table)
+    if judged is None:
+        return StoredView(table, reason=finding(413, view=table))
+    facts = (yield from client.once(("facts", model), lambda: describe(client, model))) if request.existing is not None else None
+    shows = facts.properties.get(SHOWN) if facts is not None else None
+    return replace(judged, shown=judged.state is not None and judged.state.shown == shows)
+
+
+def read_state(client: Client, table: str, *, whole: bool = False) -> Steps[StoredView | None]:
+    """What the history of a table shows, in the newest commit of a refresh; None if it is not a Delta table."""
+    judged = StoredView(table)
     for limit in _PAGES:
         try:
             commits = yield from history.newest(client, table, limit)
         except EngineFailure as failure:
             if not failure.is_any(_ABSENT):
                 raise
-            plain = finding(406, view=model, message="it is not a Delta table")
-            return judged if request.existing == "view" else StoredView(table, reason=plain)
+            return None
         judged = _judge(table, commits)
         if judged.state is not None or (judged.reason is not None and not whole) or len(commits) < limit:
             break
     if judged.state is None and judged.reason is None:
         judged = replace(judged, reason=finding(406, view=table, message="no commit of its history has it"))
-    return replace(judged, shown=table == model or (judged.state is not None and judged.state.shown == shows))
+    return judged
 
 
 def _between(found: State, commit: Commit, older: tuple[Commit, ...]) -> tuple[Commit, ...] | None:

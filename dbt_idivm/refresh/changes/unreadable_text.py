@@ -19,11 +19,15 @@ def unreadable_text(client: Client, plan: Plan, feed: FeedDiff) -> Steps[Finding
     """The reason to rebuild if the feed shows a text that the plan reads as another one."""
     texts = tuple(sorted({a.name for scan in plan.scans if scan.table == feed.table
                           for a in scan.base_columns if may_hold_text(a.type)}))
+    return finding(416, source=feed.table) if (yield from has_unreadable_text(client, feed, texts)) else None
+
+
+def has_unreadable_text(client: Client, feed: FeedDiff, texts: tuple[str, ...]) -> Steps[bool]:
+    """Whether the feed shows a text of these columns as another one."""
     if not texts:
-        return None
+        return False
     question = ("unreadable text", feed.table, feed.from_version, feed.to_version, texts)
-    found = yield from client.once(question, lambda: _look(client, feed, texts))
-    return finding(416, source=feed.table) if found else None
+    return (yield from client.once(question, lambda: _look(client, feed, texts)))
 
 
 def _look(client: Client, feed: FeedDiff, texts: tuple[str, ...]) -> Steps[bool]:

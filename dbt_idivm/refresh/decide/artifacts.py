@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from dataclasses import replace
 from functools import partial
 
 from dbt_idivm.explain import delta_script, explain
@@ -12,9 +13,12 @@ from dbt_idivm.refresh.decide.fingerprint import request_digest
 from dbt_idivm.refresh.decide.job import Job
 from dbt_idivm.refresh.decide.planned import Planned
 from dbt_idivm.refresh.protocol import Artifacts
+from dbt_idivm.script.change_log import Entry
 from dbt_idivm.script.dialect import Dialect
+from dbt_idivm.script.logged_tuples import LoggingTuples
 from dbt_idivm.script.ways import STRATEGIES, WayName
 
+_ANY_ENTRY = Entry(1, "{}")  # in a script: the number and the versions are those of a refresh
 MEANING = "meaning"  # of the plan: the heading under which an artifact says how it was judged
 
 
@@ -36,5 +40,8 @@ def _texts(dialect: Dialect, planned: Planned, shown: tuple[WayName, ...]) -> Ma
     if planned.plan is None:
         reason = planned.refusal
         return {"plan.txt": f"full refresh each time\n{reason}\n" if reason else "", **evidence}
-    text = explain(planned.plan) + (f"\n{MEANING}\n  {proof.sentence}\n" if proof is not None else "")
-    return {"plan.txt": text, "delta_script.sql": delta_script(planned.plan, planned.table, shown, dialect=dialect), **evidence}
+    plan = planned.plan
+    if not planned.keeps_view:
+        plan = replace(plan, ways=(LoggingTuples("tuple", plan.root, _ANY_ENTRY),))
+    text = explain(plan) + (f"\n{MEANING}\n  {proof.sentence}\n" if proof is not None else "")
+    return {"plan.txt": text, "delta_script.sql": delta_script(plan, planned.table, shown, dialect=dialect), **evidence}

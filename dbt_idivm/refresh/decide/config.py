@@ -17,6 +17,7 @@ from dbt_idivm.script.ways import ALL_WAYS, STRATEGIES, WayName
 _CHOICES: Mapping[str, tuple[str, ...] | None] = {
     "strategy": ("auto", "incremental", "id", "tuple", "recompute", "full"),
     "on_unsupported": ("full", "error"),
+    "output": ("view", "diffs", "both"),
     "verify": ("always", "sample", "none"),
     "verify_build": ("auto", "always", "never"),
     "volatile": ("error", "full", "at_refresh"),
@@ -46,6 +47,7 @@ class ModelConfig:
 
     strategy: str = "auto"
     on_unsupported: str = "full"
+    output: str = "view"
     verify: str = "always"
     verify_build: str = "auto"
     volatile: str = "error"
@@ -62,18 +64,26 @@ class ModelConfig:
 
     @property
     def ways(self) -> tuple[WayName, ...]:
-        """The ways that the strategy names, in order of preference; all of them where the cheapest is chosen."""
+        """The ways that the strategy names, in order of preference; all of them where the cheapest is chosen. Without a view to
+        read and to write only one gives its changes."""
+        if not self.keeps_view:
+            return ("tuple",)
         return ALL_WAYS if self.chooses else STRATEGIES[self.strategy if self.strategy in STRATEGIES else "id"]  # type: ignore[index]
 
     @property
     def chooses(self) -> bool:
         """Whether the cheapest way is chosen for each refresh, instead of the first one whose guard holds."""
-        return self.strategy in ("auto", "incremental")
+        return self.keeps_view and self.strategy in ("auto", "incremental")
+
+    @property
+    def keeps_view(self) -> bool:
+        """Whether the view's rows are stored."""
+        return self.output != "diffs"
 
     @property
     def may_rebuild(self) -> bool:
         """Whether a rebuild is among what is chosen from."""
-        return self.strategy == "auto"
+        return self.keeps_view and self.strategy == "auto"
 
     @property
     def deletion_vectors(self) -> bool:
@@ -102,8 +112,7 @@ def model_config(given: Mapping[str, Any]) -> ModelConfig:
                  if key in dbts and _word(dbts[key]) not in accepted]
     if findings:
         raise IdivmError(findings)
-    chosen = {key: str(ours[key]).lower() for key in ("strategy", "on_unsupported", "verify", "verify_build", "volatile")
-              if ours.get(key) is not None}
+    chosen = {key: str(ours[key]).lower() for key, values in _CHOICES.items() if values is not None and ours.get(key) is not None}
     return ModelConfig(
         **chosen, **{key: _word(dbts[key]) for key in _DBT_CHOICES if key in dbts},
         caches=caches_of(ours.get("caches") or "auto"),

@@ -50,6 +50,7 @@ def fingerprint(job: Job, inputs: Inputs, keys: Mapping[str, Key], plan: Plan | 
         "time_zone": job.request.session.get("time_zone", ""),
         **caches,
         **called,
+        **({} if job.config.keeps_view else {"output": job.config.output}),
         "inputs": digest(used_columns(inputs, plan)),
         LAYOUT: job.config.layout,
     }

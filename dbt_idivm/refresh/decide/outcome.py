@@ -8,7 +8,7 @@ from typing import Literal
 
 from dbt_idivm.cost.choice import Choice
 from dbt_idivm.errors import Finding
-from dbt_idivm.refresh.catalog.stored_view import HIDDEN_SUFFIX
+from dbt_idivm.refresh.catalog.stored_view import HIDDEN_SUFFIX, LOG_SUFFIX
 from dbt_idivm.refresh.decide.artifacts import artifacts
 from dbt_idivm.refresh.decide.job import Job
 from dbt_idivm.refresh.decide.planned import Planned
@@ -47,7 +47,8 @@ def outcome(job: Job, result: Result, planned: Planned | None = None) -> Outcome
         mode=result.mode, strategy=result.strategy, reason=result.reason,
         rows_inserted=effect.inserted, rows_updated=effect.updated, rows_deleted=effect.deleted,
         statements=job.client.statements, inputs=result.inputs,
-        message=message(result, job.client.statements), relations=relations(job.request, result.hidden, caches),
+        message=message(result, job.client.statements),
+        relations=relations(job.request, result.hidden, caches, keeps_view=job.config.keeps_view),
         artifacts=artifacts(job, planned) if planned is not None else Artifacts(), warnings=tuple(job.warnings))
 
 
@@ -73,10 +74,12 @@ def _count(number: int, noun: str) -> str:
     return f"{number} {noun}{'' if number == 1 else 's'}"
 
 
-def relations(request: ModelRequest, hidden: bool, caches: tuple[str, ...]) -> tuple[Relation, ...]:
+def relations(request: ModelRequest, hidden: bool, caches: tuple[str, ...], *, keeps_view: bool) -> tuple[Relation, ...]:
     """The model's relation first, then its auxiliary tables."""
     schema, name = request.schema, request.identifier
     beside: tuple[Relation, ...] = tuple((schema, name_parts(cache)[-1], "table") for cache in caches)
+    if not keeps_view:
+        return ((schema, name, "view"), (schema, name + LOG_SUFFIX, "table"), *beside)
     if hidden:
         return ((schema, name, "view"), (schema, name + HIDDEN_SUFFIX, "table"), *beside)
     return ((schema, name, "table"), *beside)

@@ -8,7 +8,7 @@ from dataclasses import dataclass, field, replace
 from dbt_idivm.cost.sizes import Size
 from dbt_idivm.errors import Finding
 from dbt_idivm.refresh.catalog.inputs import Input, Inputs
-from dbt_idivm.refresh.catalog.stored_view import HIDDEN_SUFFIX
+from dbt_idivm.refresh.catalog.stored_view import HIDDEN_SUFFIX, LOG_SUFFIX
 from dbt_idivm.refresh.checks.keys import Key, KeyedInput
 from dbt_idivm.refresh.checks.proof import Proof, Question
 from dbt_idivm.refresh.decide.fingerprint import LAYOUT, fingerprint, used_columns
@@ -35,6 +35,7 @@ class Planned:
     used: Mapping[str, Mapping[str, str]]  # input → its columns that are used, with their types
     through: Mapping[str, InputChange] = field(default_factory=dict)  # input, as the user wrote it → what caches read of it
     proof: Proof | None = None
+    keeps_view: bool = True  # else `table` is the log of its changes
     sizes: Mapping[str, Size] = field(default_factory=dict)  # table → its size, as far as it is known; for estimates only
 
     @property
@@ -44,7 +45,7 @@ class Planned:
     @property
     def hidden(self) -> bool:
         """Whether the model's relation is a view over its ID-extended table."""
-        return self.plan is not None and self.plan.hidden
+        return self.keeps_view and self.plan is not None and self.plan.hidden
 
     @property
     def own_inputs(self) -> dict[str, Input]:
@@ -65,10 +66,11 @@ class Planned:
 def planned_model(job: Job, inputs: Inputs, keys: Mapping[str, Key], plan: Plan | None, refusal: Finding | None,
                   codes: tuple[str, ...] = ()) -> Planned:
     """The parts put together. `codes` are those of the errors that prevent a plan."""
-    relation = job.request.relation
-    return Planned(inputs, keys, plan, refusal, with_suffix(relation, HIDDEN_SUFFIX) if plan and plan.hidden else relation,
-                   inputs.is_versioned and _UNREPEATABLE.isdisjoint(codes), fingerprint(job, inputs, keys, plan),
-                   used_columns(inputs, plan))
+    relation, keeps_view = job.request.relation, job.config.keeps_view
+    suffix = LOG_SUFFIX if not keeps_view else HIDDEN_SUFFIX if plan and plan.hidden else ""
+    return Planned(inputs, keys, plan, refusal, with_suffix(relation, suffix), inputs.is_versioned and
+                   _UNREPEATABLE.isdisjoint(codes), fingerprint(job, inputs, keys, plan), used_columns(inputs, plan),
+                   keeps_view=keeps_view)
 
 
 def question(job: Job, planned: Planned) -> Question:

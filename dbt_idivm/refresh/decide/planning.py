@@ -17,6 +17,7 @@ from dbt_idivm.refresh.catalog.stored_view import StoredView
 from dbt_idivm.refresh.checks import proof
 from dbt_idivm.refresh.checks.keys import Key, choose_keys
 from dbt_idivm.refresh.checks.proof import Proof
+from dbt_idivm.refresh.checks.reproducible import unreproducible
 from dbt_idivm.refresh.checks.union_types import ask_types
 from dbt_idivm.refresh.checks.unsupported_types import unsupported_types
 from dbt_idivm.refresh.checks.user_functions import called_functions, typed, usable
@@ -52,6 +53,9 @@ def plan_model(job: Job, stored: StoredView) -> Steps[Planned]:
         unsupported += yield from _unsupported_outputs(job, plan)
         if unsupported or inputs.obstacles:
             raise IdivmError(unsupported)
+        unstable = None if job.config.keeps_view else unreproducible(plan.root)
+        if unstable is not None:
+            raise IdivmError(finding(237, what=unstable))
     except IdivmError as found:
         error = IdivmError((*inputs.obstacles, *found.findings))
         if _UNKNOWN_COLUMN in error.codes:

@@ -1,9 +1,9 @@
-"""A model's auxiliary tables, beside its relation: its ID-extended table, and drafts of rebuilds."""
+"""A model's auxiliary tables, beside its relation: its ID-extended table, the log of its changes, and drafts of rebuilds."""
 
 from __future__ import annotations
 
 from dbt_idivm.refresh.catalog.relations import OWNER, describe
-from dbt_idivm.refresh.catalog.stored_view import HIDDEN_SUFFIX, NEW_SUFFIX
+from dbt_idivm.refresh.catalog.stored_view import HIDDEN_SUFFIX, LOG_SUFFIX, NEW_SUFFIX
 from dbt_idivm.refresh.engine.client import Client
 from dbt_idivm.refresh.engine.steps import Steps
 from dbt_idivm.refresh.protocol import ModelRequest, Outcome
@@ -11,7 +11,7 @@ from dbt_idivm.refresh.protocol import ModelRequest, Outcome
 
 def is_auxiliary(identifier: str, name: str) -> bool:
     """Whether `name` is one of the names at which refreshes of the model `identifier` make tables."""
-    return name.lower() in {(identifier + suffix).lower() for suffix in (HIDDEN_SUFFIX, NEW_SUFFIX)}
+    return name.lower() in {(identifier + suffix).lower() for suffix in (HIDDEN_SUFFIX, NEW_SUFFIX, LOG_SUFFIX)}
 
 
 def drop_obsolete(client: Client, request: ModelRequest, done: Outcome) -> Steps[None]:

@@ -9,7 +9,7 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 
 from dbt_idivm.refresh.apply import statements
-from dbt_idivm.refresh.catalog.relations import described
+from dbt_idivm.refresh.catalog.relations import DEFINITION, LOG, described
 from dbt_idivm.refresh.engine.client import Client
 from dbt_idivm.refresh.engine.steps import Steps
 from dbt_idivm.refresh.protocol import Rows
@@ -44,11 +44,13 @@ def persist(client: Client, relation: str, wanted: Descriptions) -> Steps[tuple[
     facts, columns, comment = described(rows, client.engine), _column_comments(rows), _comment(rows)
     texts, missing = wanted.of_columns(columns)
     differ = {name: text for name, text in texts.items() if text != columns[name]}
-    if differ and facts.maintained is not None and facts.kind == "view":
+    if differ and facts.kind == "view" and (facts.maintained is not None or LOG in facts.properties):
         # a view's columns get comments when it is created, and by no other statement
         comments = {name: differ.get(name, known) for name, known in columns.items()}
-        table = client.dialect.table(facts.maintained, None)
-        yield from client.ask(statements.create_view(client.dialect, relation, table, tuple(columns), facts.properties, comments))
+        dialect, names, kept = client.dialect, tuple(columns), facts.properties
+        yield from client.ask(
+            statements.create_query_view(dialect, relation, str(kept[DEFINITION]), kept, names, comments) if LOG in kept else
+            statements.create_view(dialect, relation, dialect.table(str(facts.maintained), None), names, kept, comments))
         yield from _comment_on(client, relation, "view", wanted.relation or comment, "")
         return missing
     if facts.kind == "table":

@@ -6,12 +6,13 @@ from collections.abc import Collection, Mapping
 from dataclasses import dataclass
 
 from dbt_idivm.cache_names import is_cache
-from dbt_idivm.refresh.catalog.relations import OWNER, Described, describe
+from dbt_idivm.refresh.catalog.relations import LOG, OWNER, Described, describe
+from dbt_idivm.refresh.catalog.stored_view import LOG_SUFFIX
 from dbt_idivm.refresh.engine.client import Client
 from dbt_idivm.refresh.engine.steps import Steps
 from dbt_idivm.refresh.upkeep.auxiliary_tables import is_auxiliary
 from dbt_idivm.refresh.upkeep.shared_caches import Kind, caches_of, unused
-from dbt_idivm.relation_name import name_parts
+from dbt_idivm.relation_name import name_parts, with_suffix
 
 
 @dataclass(frozen=True)
@@ -24,17 +25,21 @@ class Orphan:
 
 
 def behind(client: Client, relation: str, there: Mapping[str, Kind]) -> Steps[list[str]]:
-    """Those of the relations `there` in its schema that a relation of ours consists of: the table behind a view, and the caches
-    that no other one has."""
+    """Those of the relations `there` in its schema that a relation of ours consists of: the table behind a view, the log of its
+    changes, and the caches that no other one has."""
     if not any(_is_beside(relation, name) or is_cache(name_parts(name)[-1]) for name in there):
         return []
     facts = yield from describe(client, relation)
-    table = facts.maintained if facts is not None else None
+    table = (facts.maintained or facts.properties.get(LOG)) if facts is not None else None
     if facts is None or table is None:
         return []
-    found = [table] if facts.kind == "view" and table in there else []
+    found = [table] if facts.kind == "view" and table == facts.maintained and table in there else []
+    log = with_suffix(relation, LOG_SUFFIX)
+    if log in there:
+        logged = yield from describe(client, log)
+        found += [log] if logged is not None and logged.maintained == log else []
     caches = yield from caches_of(client, relation, there)
-    others = {name: kind for name, kind in there.items() if name not in (relation, table)}
+    others = {name: kind for name, kind in there.items() if name not in (relation, *found)}
     return [*found, *(yield from unused(client, caches, others))]
 
 
@@ -44,7 +49,7 @@ def orphans(client: Client, found: Mapping[str, Kind], taken: Collection[str], p
     `taken` are the relations of the project's nodes, and theirs stay: what is behind a view, and caches, too.
     """
     left: list[Orphan] = []
-    models = {name: kind for name, kind in found.items() if name in taken}
+    models = {name: kind for name, kind in found.items() if name in taken or any(_is_beside(each, name) for each in taken)}
     for relation in found:
         if relation in taken:
             continue

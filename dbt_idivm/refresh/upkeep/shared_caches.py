@@ -9,7 +9,7 @@ from collections.abc import Collection, Iterable, Mapping
 from typing import Literal, TypeAlias
 
 from dbt_idivm.cache_names import is_cache, owner_of_caches
-from dbt_idivm.refresh.catalog.relations import OWNER, describe
+from dbt_idivm.refresh.catalog.relations import LOG, OWNER, describe
 from dbt_idivm.refresh.catalog.state import State
 from dbt_idivm.refresh.catalog.stored_view import read_stored_view
 from dbt_idivm.refresh.engine.client import Client
@@ -25,9 +25,12 @@ def caches_of(client: Client, relation: str, there: Collection[str]) -> Steps[tu
     if not any(is_cache(name_parts(name)[-1]) for name in there):
         return ()
     facts = yield from describe(client, relation)
-    if facts is None or facts.maintained is None:
+    if facts is None:
         return ()
-    state = yield from _state_of(client, relation, "view" if facts.kind == "view" else "table")
+    if log := facts.properties.get(LOG):
+        state = yield from _state_of(client, str(log), "table")
+    else:
+        state = yield from _state_of(client, relation, "view" if facts.kind == "view" else "table")
     return tuple(each for each in state.caches if each in there) if state is not None else ()
 
 

@@ -1,0 +1,97 @@
+"""`output: both`: the log of a view that is kept. What changed in the view since the log was written is appended to it.
+
+The view's own commit comes first. The state in the log's commit has the version of the view's table that it was written from, so
+that the next refresh appends what a refresh that was interrupted in between did not. The changes are those of the table's own
+change feed; where that cannot be used, the difference between the table and what the log replays to.
+"""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+from dbt_idivm.refresh.apply.change_log import Log, append, append_difference, begin, find_log
+from dbt_idivm.refresh.catalog.history import Commit
+from dbt_idivm.refresh.catalog.relations import describe
+from dbt_idivm.refresh.catalog.state import Consumed, State
+from dbt_idivm.refresh.catalog.stored_view import LOG_SUFFIX, StoredView, read_stored_view
+from dbt_idivm.refresh.changes.moves import commits_since
+from dbt_idivm.refresh.changes.read import GAP
+from dbt_idivm.refresh.changes.unreadable_text import has_unreadable_text
+from dbt_idivm.refresh.decide.job import Job
+from dbt_idivm.refresh.engine.steps import EngineFailure, Steps
+from dbt_idivm.refresh.protocol import Outcome
+from dbt_idivm.relation_name import name_parts, with_suffix
+from dbt_idivm.script.change_log import changes_in_feed
+from dbt_idivm.script.dialect import may_hold_text
+from dbt_idivm.script.diff import FeedDiff
+
+OUTPUT = "output"  # the part of a log's state that says what it is a log of
+_FED = frozenset({"WRITE", "MERGE", "UPDATE", "DELETE"})  # what refreshes do to a table that stays the same table
+
+
+def keep_log(job: Job, done: Outcome) -> Steps[Outcome]:
+    """The outcome of the refresh with the log, which has what changed. Where the view's state is not to be built upon, the log
+    stays as it is: the next refresh rebuilds the view."""
+    request = replace(job.request, existing=done.relations[0][2])
+    table = with_suffix(request.relation, LOG_SUFFIX)
+    view = yield from read_stored_view(job.client, request)
+    facts = yield from describe(job.client, request.relation)
+    if view.state is None or view.reason is not None or not view.shown or facts is None:
+        is_there = name_parts(table)[-1].lower() in {name.lower() for name in job.request.beside}
+        return _with_log(done) if is_there else done
+    log = yield from find_log(job, table, facts.columns)
+    rows = yield from _bring_up_to_date(log, view, view.state)
+    return _with_log(done, rows)
+
+
+def _with_log(done: Outcome, rows: int | None = None) -> Outcome:
+    schema, name, _ = done.relations[0]
+    message = done.message if rows is None else f"{done.message}, {rows} row{'' if rows == 1 else 's'} to its log"
+    return replace(done, relations=(*done.relations, (schema, name + LOG_SUFFIX, "table")), message=message)
+
+
+def _bring_up_to_date(log: Log, view: StoredView, of_view: State) -> Steps[int | None]:
+    """How many rows were written; None if the view has not changed since the log was."""
+    job, shown = log.job, view.committed
+    assert shown is not None
+    before = log.stored.state.inputs.get(view.table) if log.stored.state is not None else None
+    before = before if log.continues and log.stored.reason is None else None
+    if before is not None and (before.version > shown.version or (before.version, before.at) == (shown.version, shown.at)):
+        return None
+    latest = log.stored.latest
+    state = State({view.table: Consumed(view.table, shown.version, shown.at)}, {OUTPUT: "both"}, run=job.request.run_id,
+                  base=latest.version if log.continues and latest is not None else None)
+    caches = of_view.caches
+    versions = {each.table: each.version for name, each in of_view.inputs.items() if name not in caches}
+    rows = job.dialect.table(view.table, shown.version)
+    if not log.continues:
+        return (yield from begin(log, rows, state, versions))
+    if before is not None:
+        feed = yield from _feed(log, before, view, shown)
+        if feed is not None:
+            try:
+                return (yield from append(log, changes_in_feed(job.dialect, feed, log.columns), state, versions))
+            except EngineFailure as failure:
+                if not failure.is_any(GAP):
+                    raise
+    return (yield from append_difference(log, rows, state, versions))
+
+
+def _feed(log: Log, before: Consumed, view: StoredView, shown: Commit) -> Steps[FeedDiff | None]:
+    """The view's changes since the log was written; None where its feed does not show them."""
+    client = log.job.client
+    commits = yield from commits_since(client, before, shown)
+    if commits is None:
+        return None
+    between = tuple(each for each in commits if before.version < each.version <= shown.version)
+    if not all(each.operation in _FED or each.is_quiet for each in between):
+        return None
+    feed = FeedDiff(view.table, before.version, shown.version, False)
+    texts = tuple(each.name for each in log.columns if may_hold_text(each.type))
+    try:
+        unreadable = yield from has_unreadable_text(client, feed, texts)
+    except EngineFailure as failure:
+        if failure.is_any(GAP):
+            return None
+        raise
+    return None if unreadable else feed

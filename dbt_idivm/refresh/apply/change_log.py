@@ -1,0 +1,112 @@
+"""Writing the log of a view's changes (`script/change_log.py`): one commit of each refresh has its rows, and the state.
+
+The log is never truncated: where the changes themselves are not known, what is appended is the difference between the query's
+rows and those that the log replays to. Only a SELECT with other columns begins a log anew; the numbers of its refreshes continue,
+so that a subscriber which has read less than the smallest one knows that it has to start over.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+
+from sqlglot import exp
+
+from dbt_idivm.errors import IdivmError, finding, listed
+from dbt_idivm.operators.scan import Attribute
+from dbt_idivm.refresh.apply.publish import Build, create, replace_table
+from dbt_idivm.refresh.apply.watermark import guard_of, own_commit
+from dbt_idivm.refresh.catalog import history
+from dbt_idivm.refresh.catalog.relations import LOGGED, OWNER, VIEW, Described, describe
+from dbt_idivm.refresh.catalog.state import State
+from dbt_idivm.refresh.catalog.stored_view import StoredView, read_state
+from dbt_idivm.refresh.decide.job import Job
+from dbt_idivm.refresh.engine.scoped import committed
+from dbt_idivm.refresh.engine.steps import Steps
+from dbt_idivm.refresh.protocol import Statement
+from dbt_idivm.script.change_log import OWN, Entry, difference, first_rows, logged
+from dbt_idivm.script.merge import insert_into
+
+
+@dataclass(frozen=True)
+class Log:
+    """The log of a model as it is stored, and the columns of the user's that it is to have. `facts` is None if there is none."""
+
+    job: Job
+    columns: tuple[Attribute, ...]
+    facts: Described | None
+    stored: StoredView
+
+    @property
+    def table(self) -> str:
+        return self.stored.table
+
+    @property
+    def names(self) -> tuple[str, ...]:
+        return tuple(each.name for each in self.columns)
+
+    @property
+    def continues(self) -> bool:
+        """Whether rows can be appended: it is there, with these columns."""
+        return (self.facts is not None and self.facts.is_delta and not self.facts.lost and self.stored.latest is not None
+                and self.facts.properties.get(LOGGED) == _described(self.columns))
+
+
+def entry_of(stored: StoredView, versions: Mapping[str, int]) -> Entry:
+    """What the rows of the next refresh have in common. Its number is the version that its commit has in the log, unless others
+    commit meanwhile: then it is less, and still more than any before. The first build has 0."""
+    number = 0 if stored.latest is None else stored.latest.version + 1
+    return Entry(number, json.dumps(dict(versions), sort_keys=True))
+
+
+def find_log(job: Job, table: str, columns: Sequence[Attribute]) -> Steps[Log]:
+    """The log at that name. Raises IDIVM-114 if the user's columns leave no room for its own."""
+    taken = [each.name for each in columns if each.name.lower() in OWN]
+    if taken:
+        raise IdivmError(finding(114, view=job.request.relation, column=taken[0], own=listed(OWN)))
+    facts = yield from describe(job.client, table)
+    stored = None if facts is None or facts.lost or not facts.is_delta else (yield from read_state(job.client, table))
+    return Log(job, tuple(columns), facts, stored or StoredView(table))
+
+
+def begin(log: Log, rows: exp.Expr, state: State, versions: Mapping[str, int]) -> Steps[int]:
+    """Create the log, or begin it anew: it has `rows`, an item of FROM, as inserted ones. How many there are."""
+    job, there = log.job, log.facts
+    query = first_rows(rows, log.names, entry_of(log.stored, versions))
+    properties = {VIEW: log.table, OWNER: job.request.owner, LOGGED: _described(log.columns)}
+    wanted = Build(log.table, query, (), None, properties, state)
+    if there is not None and not there.is_delta:
+        yield from job.client.ask(job.client.commands.drop(there.kind or "view", log.table))
+        there = None
+    commit = yield from (create(job, wanted, log.table) if there is None else replace_table(job, wanted, there, log.stored))
+    job.client.invocation.forget(log.table)
+    history.pin(job.client, log.table, commit)
+    return commit.rows_written
+
+
+def append(log: Log, net: exp.Query, state: State, versions: Mapping[str, int]) -> Steps[int]:
+    """Append net changes, rows with a WEIGHT under the inner names. How many rows these are. Raises IDIVM-903."""
+    query = logged(net, log.names, entry_of(log.stored, versions))
+    dialect = log.job.dialect
+    insert = insert_into(dialect.table(log.table, None), (*log.names, *OWN), query)
+    statement = Statement(dialect.sql(insert), "write", f"append to {log.table}")
+    client = log.job.client
+    yield from committed(client, statement, state.json(), guard_of(log.stored))
+    commit = yield from own_commit(client, log.table, log.stored.latest, state)
+    client.invocation.forget(log.table)
+    if commit is None:
+        raise IdivmError(finding(903, view=log.table, message="its changes were not appended", state=log.stored.sentence))
+    history.pin(client, log.table, commit)
+    return commit.rows_written
+
+
+def append_difference(log: Log, rows: exp.Expr, state: State, versions: Mapping[str, int]) -> Steps[int]:
+    """Append what the log lacks to replay to `rows`, an item of FROM."""
+    assert log.stored.latest is not None
+    now = log.job.dialect.table(log.table, log.stored.latest.version)
+    return (yield from append(log, difference(rows, now, log.columns), state, versions))
+
+
+def _described(columns: Sequence[Attribute]) -> list[list[str]]:
+    return [[each.name, each.type] for each in columns]

@@ -1,0 +1,65 @@
+"""Whether a row that left a view can be computed again, bit by bit, from the former state of the inputs.
+
+Where a view is stored, what leaves it is deleted by its ID. A log of changes without a view has to name the whole row as it was
+logged, so every value has to be a function of the bag of the inputs' rows. It is none where it depends on the order of rows: a
+sum of floats does, and which of several values that Spark takes as equal is shown (0.0 and -0.0, texts under a collation).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+
+from sqlglot import exp
+
+from dbt_idivm.algebra.operator import Operator, operators
+from dbt_idivm.algebra.types import has_exact_order, is_float, is_known, is_summable
+from dbt_idivm.operators import Aggregate, Window
+from dbt_idivm.operators.aggregate import Call
+
+_OF_ANY_ORDER = frozenset({"bool_and", "bool_or", "bit_and", "bit_or", "bit_xor"})
+
+
+def unreproducible(root: Operator) -> str | None:
+    """What of a view may come out otherwise when it is computed again; None if nothing does."""
+    return next((found for node in operators(root) if (found := _of_node(node)) is not None), None)
+
+
+def _of_node(node: Operator) -> str | None:
+    if isinstance(node, Aggregate):
+        below = node.child.types
+        # floats that are grouped by are normalised by Spark
+        group = next((name for name in node.groups if below[name].find(exp.CollateColumnConstraint)), None)
+        call = next((each for each in node.calls if not _is_exact(each, below)), None)
+        return group if group is not None else None if call is None else call.value.sql("spark")
+    if isinstance(node, Window):
+        below = node.child.types
+        if not _are_plain(below[name] for name in (*node.partition, *node.reads)):
+            return str(node.calls[0].name)
+        return next((each.name for each in node.calls if not _is_plain(each.kind)), None)
+    return None
+
+
+def _is_exact(call: Call, below: Mapping[str, exp.DataType]) -> bool:
+    """Whether the aggregate of a bag is one value, whatever the order of its rows."""
+    kinds = [below[name] for name in call.arguments]
+    if isinstance(call.value, exp.Count):
+        return True
+    if not _are_plain(kinds):
+        return False
+    if call.function in ("min", "max"):
+        return all(map(has_exact_order, kinds))
+    if call.function == "sum":
+        return all(map(is_summable, kinds))
+    if call.function == "avg":
+        return all(is_summable(kind) and kind.this == exp.DataType.Type.DECIMAL for kind in kinds)
+    return call.function in _OF_ANY_ORDER or (not call.function and _is_plain(call.type(below)))
+
+
+def _are_plain(kinds: Iterable[exp.DataType]) -> bool:
+    return all(map(_is_plain, kinds))
+
+
+def _is_plain(kind: exp.DataType) -> bool:
+    """Whether equal values of the type are identical."""
+    parts = tuple(kind.find_all(exp.DataType))
+    return is_known(kind) and not any(map(is_float, parts)) and kind.find(exp.CollateColumnConstraint) is None
