@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Callable, Collection, Mapping, Sequence
+from dataclasses import dataclass, replace
 
 from dbt_idivm.advice.caching import Cached, cached
 from dbt_idivm.advice.clustering import Clustered, clustered
 from dbt_idivm.advice.deferring import Deferred, deferred
-from dbt_idivm.advice.estimates import Estimates, Upkeep, base_tables
+from dbt_idivm.advice.estimates import Estimates, Upkeep, base_tables, rows_of
 from dbt_idivm.advice.hindered import Blocked, Keyed, blocked, keyed
 from dbt_idivm.advice.measured import Last
 from dbt_idivm.advice.options import Key
@@ -74,30 +74,39 @@ class Subject:
     @property
     def tables(self) -> tuple[str, ...]:
         """The base tables, whose sizes are needed."""
-        return tuple(sorted({*base_tables(self.maintained.planned()), *base_tables(self.user.planned())}))
+        return base_tables(self.maintained.planned())
+
+    @property
+    def read(self) -> tuple[str, ...]:
+        """All tables that a model reads, also one without a plan."""
+        return tuple(sorted({info.table for each in self.maintained.tables.values() for info in each.values()}))
 
 
-def subject(project: Project, sizes: Callable[[str], float | None] = lambda table: None) -> Subject:
-    """`sizes`: rows of a table, as far as they are known."""
-    return Subject(project, all_maintained(project, sizes))
+def subject(project: Project, sizes: Callable[[str], float | None] = lambda table: None, given: Collection[str] = ()) -> Subject:
+    """`sizes`: rows of a table, as far as they are known; `given`: models, in lower case, of which it is said what changes."""
+    return Subject(project, all_maintained(project, sizes, given))
 
 
 def advise(project: Subject, setting: Setting, asked: Sequence[Key] = (), runs: Mapping[str, Last] | None = None,
            notes: Sequence[Finding] = ()) -> Advice:
     """The advice. `asked`: keys that the user asks about; `runs`: unique ID → what the last run of a model took."""
+    models = tuple(project.maintained.planned())
+    trees = {each.name: project.maintained.tree(each) for each in models}
+    stored = {table: rows for each in models if (rows := rows_of(each, trees[each.name], setting)) is not None
+              for table in each.tables}
+    setting = replace(setting, stored={**stored, **setting.stored})
     deciding = decide(project.user, project.maintained, setting)
     best, estimates = deciding.project, deciding.estimates
-    first = Estimates(project.maintained.planned(), setting)
+    first = Estimates(models, setting)
     upkeep = first.all()
     estimates.all()
     maintained = [each.model for each in deciding.found if each.kind not in (VIEW, EPHEMERAL)]
-    trees = {each.name: project.maintained.tree(each) for each in first.models.values()}
     has_space = setting.space != 0
     return Advice(
         upkeep, deciding.priced(first),
         shared_by(trees, first.sizes, setting) if trees and has_space else (),
         deferred(estimates.models.values(), [name for name in maintained if name in estimates.models], setting),
-        blocked(project.user), keyed(best, estimates, asked), cached(best, estimates) if has_space else (),
+        blocked(project.user), keyed(project.maintained, first, asked), cached(best, estimates) if has_space else (),
         clustered(estimates), tuple(_taken(project.user, setting, first, runs or {})),
         (*notes, *(() if has_space else (finding(119),))), setting.refreshes)
 

@@ -21,6 +21,7 @@ from dbt_idivm.advice.setting import Setting, of_table
 from dbt_idivm.advice.show import as_json, show
 from dbt_idivm.errors import IdivmError, finding
 from dbt_idivm.project import Project, project_of
+from dbt_idivm.relation_name import name_parts
 from dbt_idivm.schema_file import SchemaFileError
 
 _FOLDER = click.Path(exists=True, file_okay=False, path_type=Path)
@@ -111,12 +112,13 @@ def advised(projects: Sequence[Project], folder: Path, given: Options) -> list[A
     of_each = [statistics(each) for each in projects]
     rows = read_rows(given.rows)
     sizes = {table: count for counts, _ in reversed(of_each) for table, count in counts.items()} | rows
-    about = [subject(each, lambda table: of_table(sizes, table)) for each in projects]
+    given_rates = {name_parts(each.partition("=")[0])[-1].lower() for each in given.rates}
+    about = [subject(each, lambda table: of_table(sizes, table), given_rates) for each in projects]
     tables = sorted({table for each in about for table in each.tables})
     names = sorted({name for each in about for name in _names(each)})
     known = learned(given.costs or folder / COSTS, given.engine)
     runs, problems = last_runs(folder / "target" / "run_results.json")
-    keys = read_keys(given.keys, tables)
+    keys = read_keys(given.keys, sorted({table for each in about for table in each.read}))
     for project in projects:
         check_keys(project, keys)
     setting = Setting(

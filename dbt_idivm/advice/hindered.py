@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
-from dbt_idivm.advice.estimates import Estimates, base_tables
+from dbt_idivm.advice.estimates import Estimates
 from dbt_idivm.advice.options import Key
 from dbt_idivm.advice.variants import below, with_key, with_nodes
 from dbt_idivm.declared_keys import relation_names, written_name
@@ -68,7 +68,7 @@ def keyed(project: Project, estimates: Estimates, asked: Sequence[Key]) -> tuple
     """
     found = []
     nodes = {name: node for node in project.keys.nodes.values() for name in relation_names(node)}
-    for table in base_tables(estimates.models.values()):
+    for table in sorted({info.table for each in project.tables.values() for info in each.values()} - set(estimates.made)):
         node = nodes.get(table)
         if node is None:
             continue
@@ -91,7 +91,9 @@ def _effect(project: Project, estimates: Estimates, node: Node, key: Keyed) -> K
     refreshes = estimates.setting.refreshes
     saved = {name: refreshes * (estimates.of(name).refresh - changed.of(name).refresh) for name in sorted(names & set(models))
              if name in estimates.models and _is_known(changed, name)}
-    cheaper = tuple(name for name, seconds in saved.items() if seconds > 0.01 * refreshes)
+    saved |= {name: refreshes * (each.rebuilt - each.refresh) for name in new if _is_known(changed, name)
+              for each in (changed.of(name),)}
+    cheaper = tuple(name for name, seconds in saved.items() if seconds > 0.01 * refreshes and name not in new)
     return Keyed(key.table, key.columns, key.declared, sum(saved.values()), cheaper, tuple(new), key.holds)
 
 

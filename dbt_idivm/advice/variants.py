@@ -5,7 +5,7 @@ A variant is another manifest: what dbt would write if the user changed the conf
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Collection, Iterator, Mapping
 from contextlib import suppress
 from dataclasses import dataclass
 from typing import Any
@@ -92,10 +92,11 @@ def with_key(node: Node, columns: tuple[str, ...]) -> Node:
     return {**node, "constraints": [*(node.get("constraints") or ()), {"type": "primary_key", "columns": list(columns)}]}
 
 
-def all_maintained(project: Project, sizes: Callable[[str], float | None]) -> Project:
+def all_maintained(project: Project, sizes: Callable[[str], float | None], given: Collection[str]) -> Project:
     """With `materialized: idivm` for all models that are stored and can be planned, over tables whose `sizes` are known: their
-    refreshes have estimates then."""
-    found = {unique_id: node for unique_id, node in project.keys.nodes.items() if _is_candidate(node)}
+    refreshes have estimates then. Models whose changes are `given` stay inputs."""
+    found = {unique_id: node for unique_id, node in project.keys.nodes.items()
+             if _is_candidate(node) and str(node["name"]).lower() not in given}
     varied = with_nodes(project, {key: with_kind(node, "idivm") for key, node in found.items()}).project if found else project
     made: set[str] = set()
     without: dict[str, Node] = {}

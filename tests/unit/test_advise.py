@@ -53,7 +53,7 @@ def found(folder: Path, *options: str) -> Any:
 
 
 def planned(*models: Node) -> Subject:
-    return subject(Project(manifest(*models)))
+    return subject(Project(manifest(*models)), ROWS.get)
 
 
 def advise(about: Subject, rows: dict[str, float], rates: dict[str, Rate], **more: Any) -> Advice:
