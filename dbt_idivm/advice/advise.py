@@ -107,7 +107,7 @@ def advise(project: Subject, setting: Setting, asked: Sequence[Key] = (), runs: 
         shared_by(trees, first.sizes, setting) if trees and has_space else (),
         deferred(estimates.models.values(), [name for name in maintained if name in estimates.models], setting),
         blocked(project.user), keyed(project.maintained, first, asked), cached(best, estimates) if has_space else (),
-        clustered(estimates), tuple(_taken(project.user, setting, first, runs or {})),
+        clustered(best, estimates), tuple(_taken(project.user, setting, first, runs or {})),
         (*notes, *(() if has_space else (finding(119),))), setting.refreshes)
 
 

@@ -14,6 +14,7 @@ from dataclasses import dataclass, replace
 from sqlglot import exp
 
 from dbt_idivm.advice.estimates import Applied, Estimates
+from dbt_idivm.advice.variants import own_config
 from dbt_idivm.algebra.inference import equal_attributes
 from dbt_idivm.algebra.operator import operators_of
 from dbt_idivm.algebra.types import Type, is_integral, type_of
@@ -22,7 +23,7 @@ from dbt_idivm.cost.sizes import width
 from dbt_idivm.cost.work import effect, fetched_of, is_of_one_kind, is_replaced, may_insert, merge, target_of
 from dbt_idivm.operators import Join
 from dbt_idivm.operators.scan import Scan
-from dbt_idivm.project import Model
+from dbt_idivm.project import Model, Project
 from dbt_idivm.script.diff import INLINE_ROWS
 from dbt_idivm.script.ways import Application
 
@@ -43,8 +44,9 @@ class Clustered:
     is_model: bool
 
 
-def clustered(estimates: Estimates) -> tuple[Clustered, ...]:
-    """One column for each table, the most useful first."""
+def clustered(project: Project, estimates: Estimates) -> tuple[Clustered, ...]:
+    """One column for each table, the most useful first; none for models that are clustered already."""
+    done = {name for name, model in estimates.models.items() if own_config(project.keys.nodes[model.unique_id]).get("cluster_by")}
     found: dict[tuple[str, str], Clustered] = {}
     for model in estimates.models.values():
         estimates.of(model.name)
@@ -57,7 +59,8 @@ def clustered(estimates: Estimates) -> tuple[Clustered, ...]:
                     models=(*known.models, *each.models))
     best: dict[str, Clustered] = {}
     for each in sorted(found.values(), key=lambda each: (-each.saves, -each.at_best)):
-        best.setdefault(each.table, each)
+        if each.table not in done:
+            best.setdefault(each.table, each)
     return tuple(sorted((each for each in best.values() if each.at_best >= _LEAST), key=lambda each: -each.at_best))
 
 

@@ -121,11 +121,11 @@ def advised(projects: Sequence[Project], folder: Path, given: Options) -> list[A
     keys = read_keys(given.keys, sorted({table for each in about for table in each.read}))
     for project in projects:
         check_keys(project, keys)
+    lies = [each for _, notes in of_each for each in notes if of_table(rows, each.details["table"]) is None]
     setting = Setting(
-        sizes_of(tables, sizes), read_rates(given.rates, tables, given.refreshes), refreshes=given.refreshes,
+        sizes_of(tables, sizes, lies), read_rates(given.rates, tables, given.refreshes), refreshes=given.refreshes,
         experience=known.experience, reads=read_reads(given.reads, names), stale=given.stale,
         space=None if given.space is None else given.space * 1e6)
-    lies = [each for _, notes in of_each for each in notes if of_table(rows, each.details["table"]) is None]
     notes = (*lies, *known.notes, *problems, *contradicted(setting.rows, runs.values()))
     return [advise(each, replace(setting, stored=_stored(each, sizes, runs)), keys, runs, notes) for each in about]
 

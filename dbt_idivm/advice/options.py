@@ -100,11 +100,12 @@ def _named(option: str, text: str, name: str, known: Sequence[str]) -> list[str]
     return found
 
 
-def sizes_of(tables: Iterable[str], rows: Mapping[str, float]) -> dict[str, float]:
-    """Table → its number of rows. Raises IDIVM-116 with all tables of which it is not known."""
+def sizes_of(tables: Iterable[str], rows: Mapping[str, float], lies: Iterable[Finding] = ()) -> dict[str, float]:
+    """Table → its number of rows. Raises IDIVM-116 with all tables of which it is not known, and what is said of them
+    (`lies`)."""
     found = {table: of_table(rows, table) for table in tables}
     if missing := [table for table, count in found.items() if count is None]:
-        raise IdivmError(finding(116, tables=listed(missing)))
+        raise IdivmError([finding(116, tables=listed(missing)), *(each for each in lies if each.details["table"] in missing)])
     return {table: count for table, count in found.items() if count is not None}
 
 

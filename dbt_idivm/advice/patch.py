@@ -23,6 +23,7 @@ import yaml
 
 from dbt_idivm.advice.advise import Advice
 from dbt_idivm.advice.storing import MAINTAINED
+from dbt_idivm.advice.variants import own_config
 from dbt_idivm.declared_keys import relation_names, written_name
 from dbt_idivm.errors import Finding, IdivmError, finding, listed
 from dbt_idivm.project import Node, Project
@@ -91,8 +92,7 @@ def configs(advice: Advice, project: Project) -> Mapping[str, Config]:
 
 def _with(node: Node, more: Mapping[str, Any]) -> Config:
     """Our config with more in it, where the model has it: dbt replaces all of it."""
-    direct, meta = node["config"].get("idivm"), node["config"].get("meta") or {}
-    known = direct or meta.get("idivm") or {}
+    direct, known = node["config"].get("idivm"), own_config(node)
     merged = {**known, **more, **({"keys": {**(known.get("keys") or {}), **more["keys"]}} if "keys" in more else {})}
     return {"idivm": merged} if direct else {"meta": {"idivm": merged}}
 

@@ -80,11 +80,15 @@ def with_kind(node: Node, kind: str) -> Node:
     return {**node, "config": {**node["config"], "materialized": kind}}
 
 
+def own_config(node: Node) -> Mapping[str, Any]:
+    """Our config of a model."""
+    return node["config"].get("idivm") or (node["config"].get("meta") or {}).get("idivm") or {}
+
+
 def with_config(node: Node, **ours: Any) -> Node:
     """The node with more of our config."""
     meta = node["config"].get("meta") or {}
-    known = node["config"].get("idivm") or meta.get("idivm") or {}
-    return {**node, "config": {**node["config"], "idivm": None, "meta": {**meta, "idivm": {**known, **ours}}}}
+    return {**node, "config": {**node["config"], "idivm": None, "meta": {**meta, "idivm": {**own_config(node), **ours}}}}
 
 
 def with_key(node: Node, columns: tuple[str, ...]) -> Node:

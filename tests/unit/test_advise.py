@@ -35,7 +35,7 @@ NAMED = ("--rows", "orders=50_000_000", "--rows", "raw.customers=5000000")
 
 def project(folder: Path, *models: Node, catalog: Node | None = None) -> Path:
     target = folder / "target"
-    target.mkdir()
+    target.mkdir(parents=True)
     (target / "manifest.json").write_text(json.dumps(manifest(*models)), encoding="utf-8")
     if catalog is not None:
         (target / "catalog.json").write_text(json.dumps({"metadata": {}, **catalog}), encoding="utf-8")
