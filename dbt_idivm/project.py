@@ -84,7 +84,8 @@ class Project:
 
     manifest: Node
     catalog: Node = field(default_factory=dict)
-    plans: dict[str, Plan | IdivmError] = field(default_factory=dict)  # unique_id → what the planner made of its SELECT
+    # unique_id → what the planner made of its SELECT
+    plans: dict[str, Plan | IdivmError | SchemaFileError] = field(default_factory=dict)
     tables: dict[str, Mapping[str, TableInfo]] = field(default_factory=dict)  # unique_id → the tables that its plan reads
     subviews: dict[str, tuple[str, ...]] = field(default_factory=dict)  # unique_id → the CTEs and derived tables of its SELECT
 
@@ -141,10 +142,10 @@ class Project:
         if known is None:
             try:
                 known = self._compiled(node)
-            except IdivmError as error:
+            except (IdivmError, SchemaFileError) as error:
                 known = error
             self.plans[node["unique_id"]] = known
-        if isinstance(known, IdivmError):
+        if not isinstance(known, Plan):
             raise known
         return known
 

@@ -8,7 +8,7 @@ from dataclasses import dataclass, replace
 from dbt_idivm.advice.caching import Cached, cached
 from dbt_idivm.advice.clustering import Clustered, clustered
 from dbt_idivm.advice.deferring import Deferred, deferred
-from dbt_idivm.advice.estimates import Estimates, Upkeep, base_tables, rows_of
+from dbt_idivm.advice.estimates import Estimates, Upkeep, base_tables
 from dbt_idivm.advice.hindered import Blocked, Keyed, blocked, keyed
 from dbt_idivm.advice.measured import Last
 from dbt_idivm.advice.options import Key
@@ -92,13 +92,13 @@ def advise(project: Subject, setting: Setting, asked: Sequence[Key] = (), runs: 
     """The advice. `asked`: keys that the user asks about; `runs`: unique ID → what the last run of a model took."""
     models = tuple(project.maintained.planned())
     trees = {each.name: project.maintained.tree(each) for each in models}
-    stored = {table: rows for each in models if (rows := rows_of(each, trees[each.name], setting)) is not None
-              for table in each.tables}
-    setting = replace(setting, stored={**stored, **setting.stored})
-    deciding = decide(project.user, project.maintained, setting)
-    best, estimates = deciding.project, deciding.estimates
     first = Estimates(models, setting)
     upkeep = first.all()
+    # a model has as many rows whatever is stored between it and its base tables
+    setting = replace(setting, stored={**{table: first.of(each.name).rows for each in models for table in each.tables},
+                                       **setting.stored})
+    deciding = decide(project.user, project.maintained, setting)
+    best, estimates = deciding.project, deciding.estimates
     estimates.all()
     maintained = [each.model for each in deciding.found if each.kind not in (VIEW, EPHEMERAL)]
     has_space = setting.space != 0

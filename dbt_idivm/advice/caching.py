@@ -35,7 +35,8 @@ def cached(project: Project, estimates: Estimates) -> tuple[Cached, ...]:
     best = []
     for model in estimates.models.values():
         now = estimates.of(model.name)
-        if now.way is not None and not model.plan.caches:
+        # a cache is maintained by a MERGE of its own
+        if now.refresh > 2 * estimates.setting.prices.merges and not model.plan.caches:
             found = [each for each in _each(project, estimates, model)
                      if each.cached < _WORTH * each.today and each.saves >= _LEAST]
             best += [max(found, key=lambda each: (each.saves, -each.bytes))] if found else []

@@ -5,18 +5,17 @@ Each model comes after what it reads: one that is refreshed changes by the rows 
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterable, Mapping
+from collections.abc import Collection, Iterable
 from dataclasses import dataclass
 
 from dbt_idivm.advice.setting import Setting
-from dbt_idivm.algebra.operator import Operator
 from dbt_idivm.cost.choice import REBUILD
 from dbt_idivm.cost.measure import Measure
 from dbt_idivm.cost.sizes import Size, of_rows
 from dbt_idivm.cost.work import READING, Situation, TableChanges, application_of, effect, expected, incremental, rebuild
 from dbt_idivm.dag.costs import Rate
 from dbt_idivm.deep import deep_recursion
-from dbt_idivm.operators.scan import Scan, scans
+from dbt_idivm.operators.scan import Scan
 from dbt_idivm.project import Model
 from dbt_idivm.script.plan import Plan
 from dbt_idivm.script.ways import Application
@@ -138,23 +137,8 @@ class Estimates:
         return Measure(queries=1, nodes=1, tuples=size.rows, bytes_read=size.bytes).seconds(self.setting.prices)
 
 
-def rows_of(model: Model, tree: Operator, setting: Setting) -> float | None:
-    """How many rows a model has, from its SELECT over base tables: the same whatever is stored between. None if the sizes of
-    these are not known."""
-    leaves = scans(tree)
-    if any(each.table not in setting.rows for each in leaves):
-        return None
-    sizes = {each.table: of_rows(setting.rows[each.table], (column.type for column in each.attributes)) for each in leaves}
-    return Situation(model.plan, sizes, None, lambda *leaf: 0.0).evaluated(tree)[0].rows
-
-
 def base_tables(models: Iterable[Model]) -> tuple[str, ...]:
     """The tables that the models are made of, in order of their names."""
     models = tuple(models)
     made = {table for each in models for table in each.tables}
     return tuple(sorted({scan.table for each in models for scan in each.plan.base_scans} - made))
-
-
-def sizes_of(known: Mapping[str, Upkeep]) -> float:
-    """Bytes that the models are estimated to take."""
-    return sum(each.bytes + each.cached for each in known.values())

@@ -96,6 +96,9 @@ class Deciding:
     def _decide(self, unique_id: str) -> None:
         node, now, name = self.project.keys.nodes[unique_id], self.kinds[unique_id], self.name(unique_id)
         is_view = materialized(node) == VIEW
+        if not is_view and self._is_worth_storing(unique_id):
+            self._found(unique_id, *self._best_stored(unique_id))
+            return
         other = with_nodes(self.project, {unique_id: with_kind(node, MAINTAINED if is_view else VIEW)})
         models = {each.name: each for each in other.project.planned()}
         if not self._can_be_estimated(models, {name} - set(self.estimates.models), set(self.estimates.models) - {name}):
@@ -105,22 +108,35 @@ class Deciding:
         changed = self.estimates.changed(models.values(), {self.name(each) for each in other.replanned} | {name})
         stored, view = (changed, self.estimates) if is_view else (self.estimates, changed)
         own, reads, above = stored.of(name), self.reads(unique_id, through=True), other.replanned - {unique_id}
-        costs = {kind: self.upkeep(kind, own) + reads * own.scan for kind in (*STORED, MAINTAINED)}
+        costs = self._stored(own, reads)
         costs[VIEW], self.queries[unique_id] = reads * own.query, own.query
         more = self._of(above, view) - self._of(above, stored)  # of the refreshes of its readers, if it is a view
         total = {**costs, VIEW: costs[VIEW] + more}
-        best = TABLE if own.rebuilt < WORTH * own.incremental else MAINTAINED
         fits = not is_view or own.bytes <= self.left
-        kind = min((best, VIEW), key=lambda each: total[each]) if fits else VIEW
-        saves = total[now] - total[kind]
-        if saves < max(_LEAST, (1 - WORTH) * costs[now]) and not (kind == TABLE and now == MAINTAINED):
-            kind, saves = now, 0.0
+        kind = min((_best(own), VIEW), key=lambda each: total[each]) if fits else VIEW
+        kind, saves = _if_worth(kind, now, total, costs[now])
         if (kind == VIEW) != is_view:
             self.left -= own.bytes if is_view else 0.0
             self.project, self.estimates = other.project, changed
         if kind == VIEW != now and self._is_read_once(unique_id, reads):
             kind = EPHEMERAL
         self._found(unique_id, kind, saves)
+
+    def _stored(self, own: Upkeep, reads: float) -> dict[str, float]:
+        """What a stored model costs in a day, by its kind."""
+        return {kind: self.upkeep(kind, own) + reads * own.scan for kind in (*STORED, MAINTAINED)}
+
+    def _is_worth_storing(self, unique_id: str) -> bool:
+        """Whether queries alone would cost more than the model does: the refreshes of its readers are taken to become no cheaper
+        without it."""
+        own, reads = self.estimates.of(self.name(unique_id)), self.reads(unique_id, through=True)
+        return reads * own.query >= self._stored(own, reads)[_best(own)]
+
+    def _best_stored(self, unique_id: str) -> tuple[str, float]:
+        """The best kind that is stored, and what it saves."""
+        own, now = self.estimates.of(self.name(unique_id)), self.kinds[unique_id]
+        costs = self._stored(own, self.reads(unique_id, through=True))
+        return _if_worth(_best(own), now, costs, costs[now])
 
     def _found(self, unique_id: str, kind: str, saves: float) -> None:
         self.decided[unique_id] = kind
@@ -154,6 +170,19 @@ class Deciding:
     def _is_read_once(self, unique_id: str, reads: float) -> bool:
         """Whether one model alone reads it: it needs no relation."""
         return reads == 0 and len(self.readers.get(unique_id, ())) == 1
+
+
+def _best(own: Upkeep) -> str:
+    """How a stored model is refreshed best."""
+    return TABLE if own.rebuilt < WORTH * own.incremental else MAINTAINED
+
+
+def _if_worth(kind: str, now: str, costs: Mapping[str, float], own: float) -> tuple[str, float]:
+    """The kind, and what it saves, if that is enough of what the model itself costs; else as it is now."""
+    saves = costs[now] - costs[kind]
+    if saves < max(_LEAST, (1 - WORTH) * own) and not (kind == TABLE and now == MAINTAINED):
+        return now, 0.0
+    return kind, saves
 
 
 def decide(user: Project, maintained: Project, setting: Setting) -> Deciding:

@@ -48,7 +48,7 @@ def with_nodes(project: Project, nodes: Mapping[str, Node]) -> Variant:
     return Variant(varied, frozenset(replanned))
 
 
-def _interface(plan: Plan | IdivmError | None) -> object:
+def _interface(plan: Plan | Exception | None) -> object:
     """What plans of readers depend on."""
     if not isinstance(plan, Plan):
         return None
