@@ -7,7 +7,6 @@ this order, those of `target/catalog.json` (`dbt docs generate`), those that the
 
 from __future__ import annotations
 
-import json
 import re
 from collections.abc import Iterator, Mapping
 from contextlib import suppress
@@ -17,6 +16,7 @@ from typing import Any
 
 from dbt_idivm.algebra.operator import Operator
 from dbt_idivm.algebra.types import name_of_type
+from dbt_idivm.artifacts import Node, artifacts
 from dbt_idivm.cached import cached_property
 from dbt_idivm.compiler import compile_plan
 from dbt_idivm.context import Caching, Catalog, TableInfo, UserFunction
@@ -36,8 +36,6 @@ from dbt_idivm.refresh.protocol import ModelRequest
 from dbt_idivm.relation_name import with_suffix
 from dbt_idivm.schema_file import SchemaFileError
 from dbt_idivm.script.plan import Plan
-
-Node = Mapping[str, Any]
 
 
 class UnknownColumns(SchemaFileError):
@@ -103,7 +101,7 @@ class Project:
             with suppress(IdivmError, SchemaFileError):
                 names = tuple(relation_names(node))
                 hidden = tuple(with_suffix(each, HIDDEN_SUFFIX) for each in names)
-                yield Model(str(node["name"]), str(node["unique_id"]), (*names, *hidden), self.plan(node))
+                yield Model(label(node), str(node["unique_id"]), (*names, *hidden), self.plan(node))
 
     def tree(self, model: Model) -> Operator:
         """Its SELECT over base tables, with those of the models that it reads; over their tables if it is none then."""
@@ -235,38 +233,14 @@ class Project:
         return tuple(Attribute(str(column["name"]), str(column["type"])) for column in columns)
 
 
+def label(node: Node) -> str:
+    """The name of a model, with its version if it has one: `sales.v2`."""
+    return f"{node['name']}.v{node['version']}" if node.get("version") is not None else str(node["name"])
+
+
 def project_of(target: Path) -> Project:
     """The project whose artifacts are in the folder. Raises SchemaFileError where there are none."""
-    manifest = target / "manifest.json"
-    if not manifest.exists():
-        raise SchemaFileError(f"there is no {manifest}: run `dbt compile` first")
-    catalog = target / "catalog.json"
-    return Project(_compiled(_artifact(manifest), target / "run_results.json"), _artifact(catalog) if catalog.exists() else {})
-
-
-def _compiled(manifest: Node, results: Path) -> Node:
-    """With the compiled SQL that dbt's last command has in its results only, as `dbt run` of dbt 1.12 does."""
-    if not results.exists() or all(node.get("compiled_code") for node in _models(manifest)):
-        return manifest
-    with suppress(SchemaFileError):
-        sql = {each["unique_id"]: each.get("compiled_code") for each in _artifact(results).get("results", ())}
-        return {**manifest, "nodes": {key: {**node, "compiled_code": node.get("compiled_code") or sql.get(key)}
-                                      for key, node in manifest["nodes"].items()}}
-    return manifest
-
-
-def _models(manifest: Node) -> list[Node]:
-    return [node for node in manifest.get("nodes", {}).values() if node.get("resource_type") == "model"]
-
-
-def _artifact(path: Path) -> Node:
-    try:
-        found = json.loads(path.read_text(encoding="utf-8"))
-    except ValueError as error:
-        raise SchemaFileError(f"{path} is not JSON: {error}") from error
-    if not isinstance(found, dict) or "metadata" not in found:
-        raise SchemaFileError(f"{path} is no artifact of dbt: it has no `metadata`")
-    return found
+    return Project(*artifacts(target))
 
 
 def _config(node: Node) -> dict[str, Any]:

@@ -17,7 +17,7 @@ from dbt_idivm.advice.sharing import Shared, shared_by
 from dbt_idivm.advice.storing import EPHEMERAL, VIEW, Storing, decide
 from dbt_idivm.advice.variants import all_maintained
 from dbt_idivm.errors import Finding, finding
-from dbt_idivm.project import Project
+from dbt_idivm.project import Project, label
 
 
 @dataclass(frozen=True)
@@ -116,7 +116,7 @@ def _taken(project: Project, setting: Setting, estimates: Estimates, runs: Mappi
     for unique_id, run in runs.items():
         node = project.keys.nodes.get(unique_id)
         if node is not None:
-            name = str(node["name"])
+            name = label(node)
             known = estimates.of(name).refresh if name in estimates.models else None
             expected = run.estimate if run.estimate is not None else known
             found.append(Taken(name, run.mode, run.seconds, run.seconds * setting.refreshes, expected))

@@ -17,11 +17,10 @@ from dbt_idivm.advice.measured import COSTS, Last, last_runs, learned
 from dbt_idivm.advice.options import check_keys, contradicted, read_keys, read_rates, read_reads, read_rows, sizes_of, statistics
 from dbt_idivm.advice.patch import DEFAULT, Patch, patch, told
 from dbt_idivm.advice.patch import write as write_patch
-from dbt_idivm.advice.setting import Setting, of_table
+from dbt_idivm.advice.setting import Setting, last_part, of_table
 from dbt_idivm.advice.show import as_json, show
 from dbt_idivm.errors import IdivmError, finding
-from dbt_idivm.project import Project, project_of
-from dbt_idivm.relation_name import name_parts
+from dbt_idivm.project import Project, label, project_of
 from dbt_idivm.schema_file import SchemaFileError
 
 _FOLDER = click.Path(exists=True, file_okay=False, path_type=Path)
@@ -51,7 +50,7 @@ class Options:
 @click.option("--reads", multiple=True, metavar="MODEL=N/day",
               help="How often a model is read in a day, besides by other models; default: 24 if no model reads it, else 0.")
 @click.option("--key", "keys", multiple=True, metavar="TABLE=COLUMN,…", help="A key that a table would have: what it would save.")
-@click.option("--refreshes", type=click.FloatRange(min=0, min_open=True), default=24, show_default=True,
+@click.option("--refreshes", type=click.FloatRange(min=0, min_open=True, max=86_400), default=24, show_default=True,
               help="Refreshes in a day.")
 @click.option("--stale", type=click.FloatRange(min=0), default=0, show_default=True,
               help="Hours that a model may be behind: then also whether to let changes gather.")
@@ -112,7 +111,7 @@ def advised(projects: Sequence[Project], folder: Path, given: Options) -> list[A
     of_each = [statistics(each) for each in projects]
     rows = read_rows(given.rows)
     sizes = {table: count for counts, _ in reversed(of_each) for table, count in counts.items()} | rows
-    given_rates = {name_parts(each.partition("=")[0])[-1].lower() for each in given.rates}
+    given_rates = {last_part(each.partition("=")[0]) for each in given.rates}
     about = [subject(each, lambda table: of_table(sizes, table), given_rates) for each in projects]
     tables = sorted({table for each in about for table in each.tables})
     names = sorted({name for each in about for name in _names(each)})
@@ -154,4 +153,4 @@ def compiled(target: Path) -> Project:
 
 
 def _names(about: Subject) -> Sequence[str]:
-    return [str(node["name"]) for node in about.user.keys.nodes.values() if node.get("resource_type") == "model"]
+    return [label(node) for node in about.user.keys.nodes.values() if node.get("resource_type") == "model"]

@@ -8,9 +8,10 @@ from dataclasses import dataclass
 from dbt_idivm.advice.estimates import Estimates
 from dbt_idivm.advice.options import Key
 from dbt_idivm.advice.variants import below, with_key, with_nodes
+from dbt_idivm.artifacts import Node
 from dbt_idivm.declared_keys import relation_names, written_name
 from dbt_idivm.errors import IdivmError
-from dbt_idivm.project import Node, Project
+from dbt_idivm.project import Project, label
 from dbt_idivm.relation_name import name_parts
 from dbt_idivm.schema_file import SchemaFileError
 
@@ -57,7 +58,7 @@ def blocked(project: Project) -> tuple[Blocked, ...]:
         except SchemaFileError as error:
             why, _, do = str(error).partition(": ")
             code, where = "", ""
-        found.append(Blocked(str(node["name"]), code, why, do, where, len(below(project, node["unique_id"]))))
+        found.append(Blocked(label(node), code, why, do, where, len(below(project, node["unique_id"]))))
     return tuple(sorted(found, key=lambda each: (-each.below, each.model)))
 
 
@@ -85,7 +86,7 @@ def _effect(project: Project, estimates: Estimates, node: Node, key: Keyed) -> K
     """What the models that are planned again with the key cost then."""
     varied = with_nodes(project, {node["unique_id"]: with_key(node, key.columns)})
     models = {each.name: each for each in varied.project.planned()}
-    names = {str(project.keys.nodes[each]["name"]) for each in varied.replanned}
+    names = {label(project.keys.nodes[each]) for each in varied.replanned}
     changed = estimates.changed(models.values(), names)
     new = [name for name in sorted(names & set(models)) if name not in estimates.models]
     refreshes = estimates.setting.refreshes

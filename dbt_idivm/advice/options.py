@@ -9,17 +9,16 @@ from math import isfinite
 from typing import Any
 
 from dbt_idivm.advice.measured import Last
-from dbt_idivm.advice.setting import of_table
+from dbt_idivm.advice.setting import last_part, of_table
 from dbt_idivm.cost.sizes import LARGEST
 from dbt_idivm.dag.costs import Rate
 from dbt_idivm.declared_keys import relation_names
 from dbt_idivm.errors import Finding, IdivmError, finding, listed, nearest
 from dbt_idivm.project import Project
-from dbt_idivm.relation_name import name_parts
 
 _NUMBER = r"(?:\d[\d_]*(?:\.\d*)?|\.\d+)(?:[eE][+-]?\d+)?"
 _RATE = re.compile(rf"(?P<table>[^=]+)=(?P<part>{_NUMBER})(?P<percent>%)?(?P<day>/day)?(:(?P<kind>inserted|updated|deleted))?")
-_ROWS = re.compile(r"(?P<table>[^=]+)=(?P<rows>[\d_]+)")
+_ROWS = re.compile(r"(?P<table>[^=]+)=(?P<rows>\d[\d_]*)")
 _READS = re.compile(rf"(?P<model>[^=]+)=(?P<reads>{_NUMBER})(?:/day)?")
 _KEY = re.compile(r"(?P<table>[^=]+)=(?P<columns>[^=,]+(?:,[^=,]+)*)")
 _WIDEST = 1 << 20  # bytes of a row that statistics are believed of
@@ -36,7 +35,7 @@ class Key:
 def read_rows(given: Sequence[str]) -> dict[str, float]:
     """Table → its number of rows, of options `TABLE=N`. Raises IDIVM-115."""
     found = [_match(_ROWS, "--rows", each, "TABLE=N, such as orders=50_000_000") for each in given]
-    return {each["table"].lower(): float(each["rows"].replace("_", "")) for each in found}
+    return {each["table"].lower(): _number("--rows", each[0], each["rows"]) for each in found}
 
 
 def read_rates(given: Sequence[str], tables: Sequence[str], refreshes: float) -> dict[str, Rate]:
@@ -45,7 +44,7 @@ def read_rates(given: Sequence[str], tables: Sequence[str], refreshes: float) ->
     found: dict[str, Rate] = {}
     for each in given:
         match = _match(_RATE, "--rate", each, "TABLE=PART[/day][:inserted|:updated|:deleted], such as orders=0.01/day")
-        part = float(match["part"]) / (100 if match["percent"] else 1) / (refreshes if match["day"] else 1)
+        part = _number("--rate", each, match["part"]) / (100 if match["percent"] else 1) / (refreshes if match["day"] else 1)
         for table in _named("--rate", each, match["table"], tables):
             found[table] = replace(found.get(table, Rate()), **{match["kind"] or "inserted": part})
     return found
@@ -57,7 +56,7 @@ def read_reads(given: Sequence[str], models: Sequence[str]) -> dict[str, float]:
     for each in given:
         match = _match(_READS, "--reads", each, "MODEL=N/day, such as sales=100/day")
         for model in _named("--reads", each, match["model"], models):
-            found[model.lower()] = float(match["reads"])
+            found[model.lower()] = _number("--reads", each, match["reads"])
     return found
 
 
@@ -69,6 +68,13 @@ def read_keys(given: Sequence[str], tables: Sequence[str]) -> tuple[Key, ...]:
         columns = tuple(name.strip() for name in match["columns"].split(","))
         found += [Key(table, columns) for table in _named("--key", each, match["table"], tables)]
     return tuple(found)
+
+
+def _number(option: str, text: str, number: str) -> float:
+    found = float(number.replace("_", ""))
+    if found > LARGEST:
+        raise IdivmError(finding(115, option=option, value=text, problem="the number is too large", do="write a smaller one"))
+    return found
 
 
 def check_keys(project: Project, keys: Iterable[Key]) -> None:
@@ -92,7 +98,7 @@ def _match(pattern: re.Pattern[str], option: str, text: str, form: str) -> re.Ma
 
 
 def _named(option: str, text: str, name: str, known: Sequence[str]) -> list[str]:
-    found = [each for each in known if name.lower() in (each.lower(), name_parts(each)[-1].lower())]
+    found = [each for each in known if name.lower() in (each.lower(), last_part(each))]
     if not found:
         what = "model of that name" if option == "--reads" else f"model that reads a table {name}"
         raise IdivmError(finding(115, option=option, value=text, problem=f"there is no {what}",
@@ -129,10 +135,10 @@ def statistics(project: Project) -> tuple[dict[str, float], list[Finding]]:
 
 def _rows_of(stats: Mapping[str, Any]) -> tuple[float | None, str | None]:
     """The rows in dbt's statistics of a relation, and why they cannot be true."""
-    text = str((stats.get("statistics") or {}).get("value") or "")
-    rows = (stats.get("rows") or stats.get("num_rows") or {}).get("value")
+    text = str(_value(stats, "statistics") or "")
+    rows = _value(stats, "rows", "num_rows")
     counted, sized = re.search(r"(-?\d+) rows", text), re.search(r"(-?\d+) bytes", text)
-    size = (stats.get("bytes") or stats.get("num_bytes") or {}).get("value") or (sized and sized[1])
+    size = _value(stats, "bytes", "num_bytes") or (sized and sized[1])
     rows = (counted and counted[1]) if rows is None else rows
     if rows is None:
         return None, None
@@ -145,6 +151,11 @@ def _rows_of(stats: Mapping[str, Any]) -> tuple[float | None, str | None]:
     if volume is not None and count and volume / count > _WIDEST:
         return None, f"{volume:,.0f} bytes of {count:,.0f} rows are {volume / count:,.0f} bytes for each row"
     return count, None
+
+
+def _value(stats: Mapping[str, Any], *names: str) -> Any:
+    """Of the first of these statistics that there is."""
+    return next((stats[name].get("value") for name in names if isinstance(stats.get(name), dict)), None)
 
 
 def contradicted(rows: Mapping[str, float], runs: Iterable[Last]) -> list[Finding]:

@@ -24,9 +24,10 @@ import yaml
 from dbt_idivm.advice.advise import Advice
 from dbt_idivm.advice.storing import MAINTAINED
 from dbt_idivm.advice.variants import own_config
+from dbt_idivm.artifacts import Node
 from dbt_idivm.declared_keys import relation_names, written_name
 from dbt_idivm.errors import Finding, IdivmError, finding, listed
-from dbt_idivm.project import Node, Project
+from dbt_idivm.project import Project, label
 
 DEFAULT = Path("models", "_idivm_advice.yml")
 _MARK = "# Written by `idivm advise`, which changes it again: add nothing else to this file.\n"
@@ -60,9 +61,9 @@ def patch(advice: Advice, project: Project, path: Path, folder: Path) -> Patch:
         node = project.keys.nodes[unique_id]
         place = _elsewhere(project, node, config, path)
         if place is None:
-            own[str(node["name"])] = {**own.get(str(node["name"]), {}), **config}
+            own[label(node)] = {**own.get(label(node), {}), **config}
         else:
-            others.setdefault(place, {})[str(node["name"])] = config
+            others.setdefault(place, {})[label(node)] = config
     elsewhere = tuple(Elsewhere(finding(121, models=listed(models), file=file, problem=problem), _yaml(models))
                       for (file, problem), models in sorted(others.items()))
     return Patch(_MARK + _yaml(own) if own else "", elsewhere)
@@ -82,7 +83,7 @@ def configs(advice: Advice, project: Project) -> Mapping[str, Config]:
     for key in advice.keys:
         for model in (*key.cheaper, *key.maintained) if key.holds else ():
             ours.setdefault(model, {}).setdefault("keys", {})[written_name(nodes[key.table])] = list(key.columns)
-    names = {str(node["name"]): unique_id for unique_id, node in project.keys.nodes.items()
+    names = {label(node): unique_id for unique_id, node in project.keys.nodes.items()
              if node.get("resource_type") == "model"}
     for model, more in ours.items():
         if model not in ids or ids[model].kind == MAINTAINED:

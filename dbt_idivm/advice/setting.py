@@ -13,9 +13,14 @@ from dbt_idivm.relation_name import name_parts
 UNREAD = 24.0  # how often a model is read in a day that no model reads, and of which nothing else is given
 
 
+def last_part(name: str) -> str:
+    """The last part of a relation's name, in lower case."""
+    return (name_parts(name) or (name,))[-1].lower()
+
+
 def of_table(given: Mapping[str, float], table: str) -> float | None:
     """What is given for a table, by its name or by the last part of it."""
-    return given.get(table.lower(), given.get(name_parts(table)[-1].lower()))
+    return given.get(table.lower(), given.get(last_part(table)))
 
 
 @dataclass(frozen=True)

@@ -94,6 +94,7 @@ def _upkeep(found: Upkeep | None) -> tuple[str, str]:
 def _advice(found: Storing, upkeep: Upkeep | None) -> str:
     """The kind, and why in some words."""
     saves = f", saves {seconds(found.saves)} a day" if found.saves > 0 else ""
+    saves += ", without its test idivm_equivalent" if found.fails_test else ""
     if found.kind == EPHEMERAL:
         return f"ephemeral: one model reads it, which is cheaper without it{saves}"
     if found.kind == VIEW:

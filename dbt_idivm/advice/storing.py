@@ -19,12 +19,14 @@ from math import inf
 from dbt_idivm.advice.estimates import Estimates, Upkeep
 from dbt_idivm.advice.setting import UNREAD, Setting
 from dbt_idivm.advice.variants import STORED, materialized, ordered, readers, with_kind, with_nodes
+from dbt_idivm.artifacts import Node
 from dbt_idivm.cached import cached_property
 from dbt_idivm.errors import IdivmError
-from dbt_idivm.project import Model, Node, Project
+from dbt_idivm.project import Model, Project, label
 from dbt_idivm.schema_file import SchemaFileError
 
 WORTH = 0.9  # another kind is advised if it leaves less of a model's cost
+_TEST = "idivm_equivalent"
 _LEAST = 1.0  # and saves so many seconds in a day
 MAINTAINED, TABLE, VIEW, EPHEMERAL = "idivm", "table", "view", "ephemeral"
 
@@ -32,7 +34,7 @@ MAINTAINED, TABLE, VIEW, EPHEMERAL = "idivm", "table", "view", "ephemeral"
 @dataclass(frozen=True)
 class Storing:
     """One model: how it is materialised `now`, and what is best (`kind`). Seconds of a day; `saves`: with what the refreshes of
-    its readers cost less. `reads` in a day, each by a query."""
+    its readers cost less. `reads` in a day, each by a query. `fails_test`: its test `idivm_equivalent` has to go."""
 
     model: str
     unique_id: str
@@ -42,6 +44,7 @@ class Storing:
     advised: float
     saves: float
     reads: float
+    fails_test: bool
 
     @property
     def is_changed(self) -> bool:
@@ -63,11 +66,23 @@ class Deciding:
     queries: dict[str, float] = field(default_factory=dict)  # unique ID → seconds of its SELECT
 
     def name(self, unique_id: str) -> str:
-        return str(self.project.keys.nodes[unique_id]["name"])
+        return label(self.project.keys.nodes[unique_id])
 
     @cached_property
     def readers(self) -> Mapping[str, tuple[str, ...]]:
         return readers(self.project)
+
+    @cached_property
+    def exposed(self) -> frozenset[str]:
+        """The nodes that an exposure of the project reads."""
+        found = self.project.manifest.get("exposures", {}).values()
+        return frozenset(each for exposure in found for each in exposure.get("depends_on", {}).get("nodes", ()))
+
+    @cached_property
+    def compared(self) -> frozenset[str]:
+        """The models with the test `idivm_equivalent`, which only a maintained model passes."""
+        tests = (node for node in self.project.keys.nodes.values() if (node.get("test_metadata") or {}).get("name") == _TEST)
+        return frozenset(str(each.get("attached_node")) for each in tests)
 
     def decide(self) -> None:
         """Decide upon each model."""
@@ -80,7 +95,7 @@ class Deciding:
         model or snapshot whose refresh has no estimate. `through`: with those of views that read it."""
         known = self.readers.get(unique_id, ())
         given = self.setting.reads.get(self.name(unique_id).lower())
-        found = (0.0 if known else UNREAD) if given is None else given
+        found = (UNREAD if not known or unique_id in self.exposed else 0.0) if given is None else given
         for each in known:
             kind = materialized(self.project.keys.nodes[each])
             if kind in (VIEW, EPHEMERAL):
@@ -141,7 +156,7 @@ class Deciding:
     def _found(self, unique_id: str, kind: str, saves: float) -> None:
         self.decided[unique_id] = kind
         self.found.append(Storing(self.name(unique_id), unique_id, self.kinds[unique_id], kind, 0.0, 0.0, saves,
-                                  self.reads(unique_id)))
+                                  self.reads(unique_id), unique_id in self.compared and kind != MAINTAINED))
 
     def priced(self, first: Estimates) -> tuple[Storing, ...]:
         """What was found, by name, with what each model costs: as it is, among the others as they are, and as all are then."""
@@ -168,8 +183,10 @@ class Deciding:
                    if each in self.kinds and self.name(each) in estimates.models)
 
     def _is_read_once(self, unique_id: str, reads: float) -> bool:
-        """Whether one model alone reads it: it needs no relation."""
-        return reads == 0 and len(self.readers.get(unique_id, ())) == 1
+        """Whether one model alone reads it, so that it needs no relation, and it has no contract, which an ephemeral model cannot
+        have."""
+        config = self.project.keys.nodes[unique_id]["config"]
+        return reads == 0 and len(self.readers.get(unique_id, ())) == 1 and not (config.get("contract") or {}).get("enforced")
 
 
 def _best(own: Upkeep) -> str:

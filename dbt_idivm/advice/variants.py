@@ -10,9 +10,10 @@ from contextlib import suppress
 from dataclasses import dataclass
 from typing import Any
 
+from dbt_idivm.artifacts import Node
 from dbt_idivm.declared_keys import relation_names
 from dbt_idivm.errors import IdivmError
-from dbt_idivm.project import Node, Project
+from dbt_idivm.project import Project
 from dbt_idivm.schema_file import SchemaFileError
 from dbt_idivm.script.plan import Plan
 

@@ -114,6 +114,13 @@ def test_statistics_that_cannot_be_true(tmp_path: Path, stats: Node, problem: st
     assert codes(found(folder, *NAMED)) == [], "what is given is believed"
 
 
+def test_statistics_of_another_form_are_none(tmp_path: Path) -> None:
+    stats = {"rows": 5, "statistics": {"value": None}, "bytes": {"value": []}}
+    sources = {ORDERS: {"columns": {}, "stats": stats}, CUSTOMERS: {"stats": None}}
+    folder = project(tmp_path, BY_NAME, catalog={"sources": sources})
+    assert codes(found(folder, *NAMED)) == []
+
+
 def test_statistics_that_the_last_run_contradicts(tmp_path: Path) -> None:
     inputs = {"raw.orders": {"from": 1, "to": 2, "rows": 900}, "raw.customers": {"from": 1, "to": 1, "rows": None}}
     folder = results(project(tmp_path, BY_NAME), last("by_name", mode="incremental", inputs=inputs))

@@ -2,13 +2,16 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import pytest
 
-from dbt_idivm.advice.advise import Advice, subject
+from dbt_idivm.advice.advise import Advice, Subject, subject
 from dbt_idivm.advice.deferring import allowed
 from dbt_idivm.advice.setting import Setting
 from dbt_idivm.advice.storing import Storing
 from dbt_idivm.dag.costs import Rate
+from dbt_idivm.project import Project
 from tests.unit.test_advise import BY_NAME, ROWS, TOTAL, advise, planned
 from tests.unit.test_project import CUSTOMERS, ORDERS, model
 
@@ -112,3 +115,36 @@ def test_sums_of_a_day() -> None:
     advice = advise(planned(BY_NAME, TOTAL), ROWS, FEW)
     assert advice.today == pytest.approx(sum(each.today for each in advice.storing))
     assert advice.advised == pytest.approx(advice.today - sum(each.saves for each in advice.storing), rel=0.05)
+
+
+def with_more(about: Subject, **more: Any) -> Subject:
+    """With more in the manifest."""
+    return subject(Project({**about.user.manifest, **more}), ROWS.get)
+
+
+def test_who_reads_a_model() -> None:
+    about = planned(MID, TOP)
+    assert {each.model: each.reads for each in advise(about, ROWS, FEW).storing} == {"mid": 0, "top": 24}
+    exposed = with_more(about, exposures={"exposure.p.board": {"depends_on": {"nodes": ["model.p.mid"]}}})
+    assert of(advise(exposed, ROWS, FEW), "mid").reads == 24
+    assert of(advise(exposed, ROWS, FEW, reads={"mid": 3}), "mid").reads == 3
+
+
+def test_a_model_with_a_contract_is_not_ephemeral() -> None:
+    bound = {**MID, "config": {**MID["config"], "contract": {"enforced": True}}}
+    assert of(advise(planned(bound, TOP), ROWS, FEW, reads={"top": 1000.0}), "mid").kind == "view"
+
+
+def test_a_test_that_only_maintained_models_pass() -> None:
+    about = planned(BY_NAME)
+    test = {"unique_id": "test.p.same", "resource_type": "test", "name": "same", "attached_node": "model.p.by_name", "config": {},
+            "test_metadata": {"name": "idivm_equivalent"}, "depends_on": {"nodes": ["model.p.by_name"]}}
+    tested = with_more(about, nodes={**about.user.manifest["nodes"], "test.p.same": test})
+    found = {reads: of(advise(tested, ROWS, MANY, reads={"by_name": reads}), "by_name") for reads in (0.1, 1000.0)}
+    assert (found[0.1].kind, found[0.1].fails_test, found[1000.0].fails_test) == ("view", True, False)
+
+
+def test_versions_of_a_model_are_models() -> None:
+    versions = [{**BY_NAME, "unique_id": f"model.p.by_name.v{each}", "version": each, "relation_name": f"main.by_name_v{each}"}
+                for each in (1, 2)]
+    assert [each.model for each in advise(planned(*versions), ROWS, FEW).storing] == ["by_name.v1", "by_name.v2"]
