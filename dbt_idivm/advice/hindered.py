@@ -7,10 +7,10 @@ from dataclasses import dataclass
 
 from dbt_idivm.advice.estimates import Estimates
 from dbt_idivm.advice.options import Key
-from dbt_idivm.advice.variants import below, with_key, with_nodes
+from dbt_idivm.advice.variants import below, own_config, with_key, with_nodes
 from dbt_idivm.artifacts import Node
 from dbt_idivm.declared_keys import relation_names, written_name
-from dbt_idivm.errors import IdivmError
+from dbt_idivm.errors import IdivmError, finding
 from dbt_idivm.project import Project, label
 from dbt_idivm.relation_name import name_parts
 from dbt_idivm.schema_file import SchemaFileError
@@ -45,10 +45,13 @@ class Keyed:
 
 
 def blocked(project: Project) -> tuple[Blocked, ...]:
-    """The models with `materialized: idivm` that have no plan, those that most models are made of first."""
+    """The models with `materialized: idivm` that have no plan, or are configured to be rebuilt; those that most models are made
+    of come first."""
     found = []
     for node in project.nodes_of_models():
         try:
+            if str(own_config(node).get("strategy")).lower() == "full":
+                raise IdivmError(finding(407))
             project.plan(node)
             continue
         except IdivmError as error:

@@ -61,6 +61,9 @@ def show(advice: Advice) -> None:
              lambda each: (each.table, each.column, seconds(each.saves), seconds(each.at_best), ", ".join(each.models)))
     _section(console, "Deferred: to be refreshed in every n-th run", advice.deferred, ("model", "n", "a day now", "a day then"),
              lambda each: (each.model, str(each.runs), seconds(each.today), seconds(each.deferred)))
+    if known := [each for each in advice.measured if each.expected is not None]:
+        took, expected = sum(each.seconds for each in known), sum(each.expected or 0.0 for each in known)
+        console.print(f"\nThe last runs of {len(known)} models took {seconds(took)}, and were estimated at {seconds(expected)}.")
     for note in advice.notes:
         console.print(f"\n{escape(note.summary)}: {escape(note.do)}.")
     console.print(f"\nA refresh of all {len(advice.upkeep)} models, each as is quicker, is estimated at "

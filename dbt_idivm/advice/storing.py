@@ -18,7 +18,7 @@ from math import inf
 
 from dbt_idivm.advice.estimates import Estimates, Upkeep
 from dbt_idivm.advice.setting import UNREAD, Setting
-from dbt_idivm.advice.variants import STORED, materialized, ordered, readers, with_kind, with_nodes
+from dbt_idivm.advice.variants import STORED, materialized, ordered, own_config, readers, with_kind, with_nodes
 from dbt_idivm.artifacts import Node
 from dbt_idivm.cached import cached_property
 from dbt_idivm.errors import IdivmError
@@ -158,10 +158,15 @@ class Deciding:
         self.found.append(Storing(self.name(unique_id), unique_id, self.kinds[unique_id], kind, 0.0, 0.0, saves,
                                   self.reads(unique_id), unique_id in self.compared and kind != MAINTAINED))
 
+    def _now(self, unique_id: str) -> str:
+        """As what a model costs now: one that is configured to be rebuilt does what a table does."""
+        is_forced = str(own_config(self.project.keys.nodes[unique_id]).get("strategy")).lower() == "full"
+        return TABLE if is_forced and self.kinds[unique_id] == MAINTAINED else self.kinds[unique_id]
+
     def priced(self, first: Estimates) -> tuple[Storing, ...]:
         """What was found, by name, with what each model costs: as it is, among the others as they are, and as all are then."""
-        found = (replace(each, today=self._cost(each, each.now, first), advised=self._cost(each, each.kind, self.estimates))
-                 for each in self.found)
+        found = (replace(each, today=self._cost(each, self._now(each.unique_id), first),
+                         advised=self._cost(each, each.kind, self.estimates)) for each in self.found)
         return tuple(sorted(found, key=lambda each: each.model))
 
     def _cost(self, model: Storing, kind: str, estimates: Estimates) -> float:

@@ -11,7 +11,6 @@ from dataclasses import dataclass
 from typing import Any
 
 from dbt_idivm.artifacts import Node
-from dbt_idivm.declared_keys import relation_names
 from dbt_idivm.errors import IdivmError
 from dbt_idivm.project import Project
 from dbt_idivm.schema_file import SchemaFileError
@@ -117,11 +116,10 @@ def all_maintained(project: Project, sizes: Callable[[str], float | None], given
 
 
 def _is_candidate(node: Node) -> bool:
-    """A model of SQL; not one that reads its own rows, as the incremental branch of `is_incremental()` does."""
-    if node.get("resource_type") != "model" or materialized(node) not in STORED or node.get("language", "sql") != "sql":
-        return False
-    sql = str(node.get("compiled_code") or "").lower().replace("`", "")
-    return bool(sql) and not any(each.lower() in sql for each in relation_names(node))
+    """A compiled model of SQL. One that reads its own rows, as the incremental branch of `is_incremental()` does, has no plan:
+    it is none of its inputs (IDIVM-301)."""
+    return (node.get("resource_type") == "model" and materialized(node) in STORED and node.get("language", "sql") == "sql"
+            and bool(node.get("compiled_code")))
 
 
 def readers(project: Project) -> Mapping[str, tuple[str, ...]]:

@@ -79,7 +79,8 @@ def test_the_last_run_beside_the_estimate(tmp_path: Path) -> None:
                      last("total", mode="noop"), {**last("total"), "status": "error"}, last("gone", mode="full"))
     advice = found(folder, *NAMED, *RATE, "--refreshes", "2")
     assert advice["measured"] == [{"model": "by_name", "mode": "incremental", "seconds": 5.5, "day": 11.0, "expected": 4.0}]
-    assert "incremental 5.5 s" in run(folder, *NAMED, *RATE).output
+    shown = run(folder, *NAMED, *RATE).output
+    assert "incremental 5.5 s" in shown and "The last runs of 1 models took 5.5 s, and were estimated at 4.0 s." in shown
     assert "last run" not in run(results(folder), *NAMED, *RATE).output
 
 
@@ -147,6 +148,14 @@ def test_what_is_rebuilt_says_what_would_help(tmp_path: Path) -> None:
     assert "IDIVM-204 rand()" in shown and "the smallest change" in shown
 
 
+def test_a_model_that_is_configured_to_be_rebuilt(tmp_path: Path) -> None:
+    forced = {**BY_NAME, "config": {"materialized": "idivm", "meta": {"idivm": {"strategy": "full"}}}}
+    advice = found(project(tmp_path, forced), *NAMED, *RATE, "--reads", "by_name=1000")
+    (blocked,) = advice["blocked"]
+    assert (blocked["code"], blocked["do"]) == ("IDIVM-407", "remove the setting to maintain the view incrementally")
+    assert advice["storing"][0]["today"] > advice["storing"][0]["advised"], "as it is, it is rebuilt"
+
+
 def keyless(*models: Node, **customers: Any) -> Subject:
     sources = (source("orders", "id", "cid", "price"), {**source("customers", "id", "name"), "constraints": [], **customers})
     return subject(Project(manifest(*models, sources=sources)), ROWS.get)
@@ -191,6 +200,13 @@ def test_a_cache_that_pays() -> None:
     assert kept.refresh * 24 == pytest.approx(cache.cached), "with the refresh of the cache"
     assert advise(planned(grouped_twice(caches="all")), ROWS, FEW).caches == ()
     assert advise(planned(grouped_twice()), dict.fromkeys(ROWS, 1000.0), FEW).caches == (), "of small tables"
+
+
+def test_a_cache_that_costs_more_than_it_saves() -> None:
+    """Its refresh is a part of the model's."""
+    many = {"raw.orders": Rate(updated=0.3)}
+    plain, kept = (advise(planned(grouped_twice(caches=caches)), ROWS, many).upkeep[0] for caches in ("auto", "all"))
+    assert kept.refresh > 0.9 * plain.refresh and advise(planned(grouped_twice()), ROWS, many).caches == ()
 
 
 def test_a_table_that_is_joined_with_few_changed_rows() -> None:

@@ -56,6 +56,14 @@ def test_what_was_written_before_stays(tmp_path: Path) -> None:
     assert found["by_name"] == {"materialized": "view"} and found["twice"]["meta"]["idivm"]["caches"] in ("all", ["t"])
 
 
+def test_a_model_gets_more_config(tmp_path: Path) -> None:
+    folder = with_models(tmp_path, grouped_twice())
+    run(folder, *OFTEN, "--write")
+    recompiled(folder, {**grouped_twice(caches="all"), "patch_path": f"p://{FILE}"})
+    run(folder, *NAMED, "--rate", "orders=1%", "--reads", "twice=0.1", "--write")
+    assert written(folder)["twice"] == {"materialized": "view", "meta": {"idivm": {"caches": "all"}}}
+
+
 def test_our_config_keeps_what_it_has(tmp_path: Path) -> None:
     """dbt replaces all of it: where it is, in `meta` or beside it."""
     folder = with_models(tmp_path, grouped_twice(verify="sample"))

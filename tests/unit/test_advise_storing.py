@@ -42,6 +42,14 @@ def test_a_view_that_is_read_often_is_stored() -> None:
     assert of(advise(about, ROWS, FEW, reads={"v": 1000.0}, space=1e5), "v").kind == "view", "there is no space for it"
 
 
+def test_views_share_the_space() -> None:
+    views = [model(name, SQL, ORDERS, CUSTOMERS, materialized="view") for name in ("u", "v")]
+    reads = {"u": 1000.0, "v": 1000.0}
+    (one,) = advise(planned(BY_NAME), ROWS, FEW).upkeep
+    for space, kinds in ((2 * one.bytes, ["idivm", "idivm"]), (1.5 * one.bytes, ["idivm", "view"]), (1.0, ["view", "view"])):
+        assert [each.kind for each in advise(planned(*views), ROWS, FEW, reads=reads, space=space).storing] == kinds
+
+
 def test_a_table_is_maintained_if_that_is_cheaper() -> None:
     about = planned(model("t", SQL, ORDERS, CUSTOMERS, materialized="table"))
     few = of(advise(about, ROWS, FEW, reads={"t": 1000.0}), "t")
@@ -81,7 +89,8 @@ def test_a_reader_without_a_plan_reads_once_in_each_refresh() -> None:
 def test_an_incremental_model_that_reads_itself_is_left_alone() -> None:
     own = model("own", "select id from raw.orders where id > (select max(id) from main.own)", ORDERS, materialized="incremental")
     whole = model("whole", "select id from raw.orders where price > 1", ORDERS, materialized="incremental")
-    advice = advise(planned(own, whole), ROWS, FEW, reads={"whole": 1000.0})
+    about = subject(planned(own, whole).user, {**ROWS, "main.own": 7.0}.get)
+    advice = advise(about, ROWS, FEW, reads={"whole": 1000.0})
     assert [(each.model, each.now) for each in advice.storing] == [("whole", "incremental")]
 
 
@@ -98,6 +107,7 @@ def test_deferred_refreshes_share_their_fixed_cost() -> None:
     (found,) = advise(planned(BY_NAME), ROWS, FEW, reads={"by_name": 1000.0}, stale=8).deferred
     assert (found.model, found.runs) == ("by_name", 8) and found.deferred < 0.2 * found.today
     assert advise(planned(BY_NAME), ROWS, FEW, reads={"by_name": 1000.0}).deferred == ()
+    assert advise(planned(BY_NAME), ROWS, {}, reads={"by_name": 1000.0}, stale=8).deferred == (), "nothing changes"
 
 
 def test_no_model_is_further_behind_than_is_allowed() -> None:
