@@ -101,8 +101,8 @@ CODES: tuple[ErrorCode, ...] = (
         "what is computed from them would be wrong by the same factor",
         "give --rows {table}=N, or ANALYZE the table and run `dbt docs generate`"),
     ErrorCode(
-        "IDIVM-118", "config", "{file} is not used: {problem}",
-        "it says what earlier refreshes took, so the advice is estimated without that",
+        "IDIVM-118", "config", "{file} is not used, or not all of it: {problem}",
+        "it says what earlier refreshes took; without that the advice is estimated",
         "nothing, or delete the file: the next run writes it again"),
     ErrorCode(
         "IDIVM-119", "config", "no space is given for anything besides the models",

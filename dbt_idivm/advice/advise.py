@@ -47,6 +47,7 @@ class Advice:
     measured: tuple[Taken, ...] = ()
     notes: tuple[Finding, ...] = ()
     refreshes: float = 24.0
+    engine: str | None = None  # whose prices and durations are used
 
     @property
     def seconds(self) -> float:
@@ -88,8 +89,9 @@ def subject(project: Project, sizes: Callable[[str], float | None] = lambda tabl
 
 
 def advise(project: Subject, setting: Setting, asked: Sequence[Key] = (), runs: Mapping[str, Last] | None = None,
-           notes: Sequence[Finding] = ()) -> Advice:
-    """The advice. `asked`: keys that the user asks about; `runs`: unique ID → what the last run of a model took."""
+           notes: Sequence[Finding] = (), engine: str | None = None) -> Advice:
+    """The advice. `asked`: keys that the user asks about; `runs`: unique ID → what the last run of a model took; `engine`: the
+    one that the setting's experience is of."""
     models = tuple(project.maintained.planned())
     trees = {each.name: project.maintained.tree(each) for each in models}
     first = Estimates(models, setting)
@@ -108,7 +110,7 @@ def advise(project: Subject, setting: Setting, asked: Sequence[Key] = (), runs: 
         deferred(estimates.models.values(), [name for name in maintained if name in estimates.models], setting),
         blocked(project.user), keyed(project.maintained, first, asked), cached(best, estimates) if has_space else (),
         clustered(best, estimates), tuple(_taken(project.user, setting, first, runs or {})),
-        (*notes, *(() if has_space else (finding(119),))), setting.refreshes)
+        (*notes, *(() if has_space else (finding(119),))), setting.refreshes, engine)
 
 
 def _taken(project: Project, setting: Setting, estimates: Estimates, runs: Mapping[str, Last]) -> Sequence[Taken]:

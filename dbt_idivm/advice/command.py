@@ -55,7 +55,7 @@ class Options:
 @click.option("--stale", type=click.FloatRange(min=0), default=0, show_default=True,
               help="Hours that a model may be behind: then also whether to let changes gather.")
 @click.option("--space", type=click.FloatRange(min=0), help="Megabytes that may be kept besides the models; else any number.")
-@click.option("--costs", type=click.Path(dir_okay=False, path_type=Path),
+@click.option("--costs", type=click.Path(exists=True, dir_okay=False, path_type=Path),
               help="What refreshes took; default: .idivm/costs.json of the project.")
 @click.option("--engine", help="A part of the name of the engine in that file; default: the one that was used last.")
 @click.option("--json", "is_json", is_flag=True, help="Print JSON.")
@@ -126,7 +126,8 @@ def advised(projects: Sequence[Project], folder: Path, given: Options) -> list[A
         experience=known.experience, reads=read_reads(given.reads, names), stale=given.stale,
         space=None if given.space is None else given.space * 1e6)
     notes = (*lies, *known.notes, *problems, *contradicted(setting.rows, runs.values()))
-    return [advise(each, replace(setting, stored=_stored(each, sizes, runs)), keys, runs, notes) for each in about]
+    return [advise(each, replace(setting, stored=_stored(each, sizes, runs)), keys, runs, notes, known.engine)
+            for each in about]
 
 
 def _stored(about: Subject, sizes: Mapping[str, float], runs: Mapping[str, Last]) -> Mapping[str, float]:

@@ -66,7 +66,8 @@ def show(advice: Advice) -> None:
         console.print(f"\nThe last runs of {len(known)} models took {seconds(took)}, and were estimated at {seconds(expected)}.")
     for note in advice.notes:
         console.print(f"\n{escape(note.summary)}: {escape(note.do)}.")
-    console.print(f"\nA refresh of all {len(advice.upkeep)} models, each as is quicker, is estimated at "
+    whose = f"`{escape(advice.engine)}`" if advice.engine else "a small machine, as no refresh has been measured"
+    console.print(f"\nPrices are those of {whose}. A refresh of all {len(advice.upkeep)} models, each as is quicker, is estimated at "
                   f"{seconds(advice.seconds)}; a day has {advice.refreshes:g}. With reads the models as they are take "
                   f"{seconds(advice.today)} a day, as advised {seconds(advice.advised)}. "
                   f"A model that no model reads is taken to be read {UNREAD:g} times a day, unless --reads says otherwise.")
@@ -105,7 +106,9 @@ def _advice(found: Storing, upkeep: Upkeep | None) -> str:
     if found.kind == TABLE:
         return f"table: a rebuild is quicker{saves}"
     if found.kind == MAINTAINED and upkeep is not None:
-        return "idivm: nothing that it reads changes" if upkeep.way is None else f"idivm, {upkeep.way}{saves}"
+        if upkeep.way is None:
+            return "idivm: nothing that it reads changes"
+        return f"idivm, {upkeep.way}{saves}" if upkeep.is_maintained else f"idivm: a rebuild is about as quick{saves}"
     return f"{found.kind}: as it is"
 
 

@@ -59,6 +59,7 @@ def test_learned_prices_and_corrections(tmp_path: Path) -> None:
     assert known["incremental"] == pytest.approx(4 * safe["incremental"]), "the engine that was used last"
     assert known["rebuilt"] == pytest.approx(12 * safe["rebuilt"]), "and what this model's rebuilds took"
     assert upkeep(found(folder, *NAMED, *RATE, "--engine", "ol")) == safe
+    assert "Prices are those of `new`." in run(folder, *NAMED, *RATE).output
 
 
 def test_durations_that_cannot_be_used_are_named(tmp_path: Path) -> None:
