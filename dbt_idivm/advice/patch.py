@@ -53,9 +53,10 @@ class Patch:
 
 
 def patch(advice: Advice, project: Project, path: Path, folder: Path) -> Patch:
-    """The advice on the project in `folder`; `path` is that of our file in it. What the file has already is kept, as it is in
-    force. Raises IDIVM-120 if another one is at that path."""
-    own: dict[str, Config] = _written(folder / path)
+    """The advice on the project in `folder`; `path` is that of our file in it. What the file has of models that there are is
+    kept, as it is in force. Raises IDIVM-120 if another one is at that path."""
+    models = {label(node) for node in project.keys.nodes.values() if node.get("resource_type") == "model"}
+    own = {name: config for name, config in _written(folder / path).items() if name in models}
     others: dict[tuple[str, str], dict[str, Config]] = {}
     for unique_id, config in configs(advice, project).items():
         node = project.keys.nodes[unique_id]

@@ -67,7 +67,8 @@ def show(advice: Advice) -> None:
     for note in advice.notes:
         console.print(f"\n{escape(note.summary)}: {escape(note.do)}.")
     whose = f"`{escape(advice.engine)}`" if advice.engine else "a small machine, as no refresh has been measured"
-    console.print(f"\nPrices are those of {whose}. A refresh of all {len(advice.upkeep)} models, each as is quicker, is estimated at "
+    console.print(f"\nPrices are those of {whose}.")
+    console.print(f"A refresh of all {len(advice.upkeep)} models, each as is quicker, is estimated at "
                   f"{seconds(advice.seconds)}; a day has {advice.refreshes:g}. With reads the models as they are take "
                   f"{seconds(advice.today)} a day, as advised {seconds(advice.advised)}. "
                   f"A model that no model reads is taken to be read {UNREAD:g} times a day, unless --reads says otherwise.")

@@ -53,6 +53,7 @@ def test_what_was_written_before_stays(tmp_path: Path) -> None:
     recompiled(folder, {**BY_NAME, "config": {"materialized": "view"}, "patch_path": f"p://{FILE}"}, grouped_twice())
     assert run(folder, *SELDOM, *OFTEN[-4:], "--write").exit_code == 0
     found = written(folder)
+    assert found.keys() == {"by_name", "twice"}
     assert found["by_name"] == {"materialized": "view"} and found["twice"]["meta"]["idivm"]["caches"] in ("all", ["t"])
 
 
@@ -62,6 +63,14 @@ def test_a_model_gets_more_config(tmp_path: Path) -> None:
     recompiled(folder, {**grouped_twice(caches="all"), "patch_path": f"p://{FILE}"})
     run(folder, *NAMED, "--rate", "orders=1%", "--reads", "twice=0.1", "--write")
     assert written(folder)["twice"] == {"materialized": "view", "meta": {"idivm": {"caches": "all"}}}
+
+
+def test_a_model_that_is_gone_is_left_out(tmp_path: Path) -> None:
+    folder = with_models(tmp_path, BY_NAME)
+    run(folder, *SELDOM, "--write")
+    recompiled(folder, grouped_twice())
+    run(folder, *OFTEN, "--write")
+    assert written(folder).keys() == {"twice"}
 
 
 def test_our_config_keeps_what_it_has(tmp_path: Path) -> None:
