@@ -16,10 +16,7 @@ from rich.console import Console
 from rich.markup import escape
 from rich.table import Table
 
-from dbt_idivm.advice import as_json as advice_as_json
-from dbt_idivm.advice import of_table, read_rates, read_rows
-from dbt_idivm.advice import show as show_advice
-from dbt_idivm.advise import advise, base_tables
+from dbt_idivm.advice.command import advise_command
 from dbt_idivm.compiler import compile_plan
 from dbt_idivm.context import WORDS, Caching, UserFunction, caches_of
 from dbt_idivm.cost.experience import Experience
@@ -189,38 +186,4 @@ def _plan(model: Path, schemas: tuple[Path, ...], strategy: Strategy, caches: st
     return compile_plan(lowered.root, lowered.output, ways=tuple(ways), caching=caching), not lowered.untyped_unions
 
 
-@main.command("advise")
-@click.option("--project", type=_FOLDER, default=".", show_default=True, help="The folder of the dbt project.")
-@click.option("--rows", multiple=True, metavar="TABLE=N", help="Rows of a table; else those of target/catalog.json.")
-@click.option("--rate", "rates", multiple=True, metavar="TABLE=PART[/day][:inserted|:updated|:deleted]",
-              help="Which part of a table's rows changes, in a day, or without /day from one refresh to the "
-              "next: orders=0.01/day, customers=0.1%:updated. May be given several times.")
-@click.option("--refreshes", type=click.FloatRange(min=0, min_open=True), default=24, show_default=True,
-              help="Refreshes in a day.")
-@click.option("--space", type=click.FloatRange(min=0), help="Megabytes that may be kept besides the models; else any number.")
-@click.option("--json", "as_json", is_flag=True, help="Print JSON.")
-def advise_command(project: Path, rows: tuple[str, ...], rates: tuple[str, ...], refreshes: float, space: float | None,
-                   as_json: bool) -> None:
-    """Print how the models of a dbt project are best maintained at these rates of change, and what they should share.
-
-    All is estimated, from target/manifest.json (`dbt compile`) and, for types and sizes, target/catalog.json (`dbt docs
-    generate`).
-    """
-    try:
-        found = project_of(project / "target")
-        models = tuple(found.planned())
-        refused = [each for each in found.explained() if each.how is None]
-        tables = base_tables(models)
-        given = {**{name.lower(): float(count) for name, count in found.rows().items()}, **read_rows(rows)}
-        changes = read_rates(rates, tables, refreshes)
-    except (SchemaFileError, ValueError) as error:
-        raise click.ClickException(str(error)) from error
-    sizes = {table: size for table in tables if (size := of_table(given, table)) is not None}
-    if missing := [table for table in tables if table not in sizes]:
-        raise click.UsageError(f"the number of rows is not known of {listed(missing)}: give --rows TABLE=N for each, or "
-                               "ANALYZE these tables and run `dbt docs generate`")
-    advice = advise(models, sizes, changes, None if space is None else space * 1e6)
-    if as_json:
-        click.echo(advice_as_json(advice, refused))
-    else:
-        show_advice(advice, refused, refreshes)
+main.add_command(advise_command)

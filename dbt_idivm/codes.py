@@ -85,7 +85,39 @@ CODES: tuple[ErrorCode, ...] = (
         "at its top level the file has {found}",
         "pass a dbt properties file, or another file that lists the inputs under these names"),
     ErrorCode(
-        "IDIVM-114", "config", "{view} has the column {column}, and so has the log of its changes",
+        "IDIVM-114", "config", "there is no advice on this project: {problem}",
+        "`idivm advise` reads the compiled SQL of all models, as dbt writes it to the folder `target`",
+        "run `dbt compile`, correct what it reports, and run `idivm advise` again"),
+    ErrorCode(
+        "IDIVM-115", "config", "{option} {value}: {problem}",
+        "an option that is not understood would be missing in the estimates, and nobody would notice",
+        "{do}"),
+    ErrorCode(
+        "IDIVM-116", "config", "the number of rows is not known of {tables}",
+        "what a refresh takes depends on the sizes of the tables that the models read",
+        "give --rows TABLE=N for each, or ANALYZE these tables and run `dbt docs generate`"),
+    ErrorCode(
+        "IDIVM-117", "source", "the statistics of {table} cannot be true: {problem}",
+        "what is computed from them would be wrong by the same factor",
+        "give --rows {table}=N, or ANALYZE the table and run `dbt docs generate`"),
+    ErrorCode(
+        "IDIVM-118", "config", "{file} is not used, or not all of it: {problem}",
+        "it says what earlier refreshes took; without that the advice is estimated",
+        "nothing, or delete the file: the next run writes it again"),
+    ErrorCode(
+        "IDIVM-119", "config", "no space is given for anything besides the models",
+        "under `--space 0` no cache, no shared subview and no stored copy of a view is advised, whatever it would save",
+        "give more megabytes, or leave the option out for any number"),
+    ErrorCode(
+        "IDIVM-120", "config", "the advice is not written to {file}",
+        "{problem}",
+        "give another path, or print the advice with `--write -` and copy what you want"),
+    ErrorCode(
+        "IDIVM-121", "config", "the advice on {models} belongs into {file}",
+        "{problem}",
+        "add what is printed below to {file}"),
+    ErrorCode(
+        "IDIVM-122", "config", "{view} has the column {column}, and so has the log of its changes",
         "the log (`output: diffs` and `both`) has the columns of the SELECT, and its own: {own}",
         "give the column of the SELECT another name"),
     # 2xx: the model's SQL

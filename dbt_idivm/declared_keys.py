@@ -56,10 +56,19 @@ class KeyIndex:
         return {name: written_name(node) for name, node in self.inputs(model).items()}
 
     def declared(self, node: Node) -> tuple[KeyCandidate, ...]:
+        return self._all(node).candidates()
+
+    def halves(self, node: Node) -> dict[tuple[str, ...], str]:
+        """Columns that are declared to be unique, and may be NULL -> where they are declared."""
+        known = self._all(node)
+        return {columns: source for columns, source in known.unique.items()
+                if not known.not_null.issuperset(map(str.lower, columns))}
+
+    def _all(self, node: Node) -> Declared:
         known = self._declared.get(node["unique_id"], Declared())
         both = Declared(list(known.keys), dict(known.unique), set(known.not_null))
         _add_constraints(both, node)
-        return both.candidates()
+        return both
 
     def _read_by(self, model: Node, seen: set[str]) -> Iterator[Node]:
         for unique_id in model.get("depends_on", {}).get("nodes", ()):

@@ -7,7 +7,6 @@ this order, those of `target/catalog.json` (`dbt docs generate`), those that the
 
 from __future__ import annotations
 
-import json
 import re
 from collections.abc import Iterator, Mapping
 from contextlib import suppress
@@ -15,9 +14,9 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
-from dbt_idivm.advise import Model
 from dbt_idivm.algebra.operator import Operator
 from dbt_idivm.algebra.types import name_of_type
+from dbt_idivm.artifacts import Node, artifacts
 from dbt_idivm.cached import cached_property
 from dbt_idivm.compiler import compile_plan
 from dbt_idivm.context import Caching, Catalog, TableInfo, UserFunction
@@ -38,8 +37,6 @@ from dbt_idivm.relation_name import with_suffix
 from dbt_idivm.schema_file import SchemaFileError
 from dbt_idivm.script.plan import Plan
 
-Node = Mapping[str, Any]
-
 
 class UnknownColumns(SchemaFileError):
     """A table whose columns nobody names: `cause` says which, and why."""
@@ -47,6 +44,16 @@ class UnknownColumns(SchemaFileError):
     def __init__(self, cause: str) -> None:
         super().__init__(f"{cause}: give each one's `data_type` in a properties file, or run `dbt docs generate`")
         self.cause = cause
+
+
+@dataclass(frozen=True)
+class Model:
+    """A model that has a plan. `tables`: the names that others read it by, its own and that of the table behind it."""
+
+    name: str
+    unique_id: str
+    tables: tuple[str, ...]
+    plan: Plan
 
 
 @dataclass(frozen=True)
@@ -75,8 +82,10 @@ class Project:
 
     manifest: Node
     catalog: Node = field(default_factory=dict)
-    plans: dict[str, Plan | IdivmError] = field(default_factory=dict)  # unique_id → what the planner made of its SELECT
+    # unique_id → what the planner made of its SELECT
+    plans: dict[str, Plan | IdivmError | SchemaFileError] = field(default_factory=dict)
     tables: dict[str, Mapping[str, TableInfo]] = field(default_factory=dict)  # unique_id → the tables that its plan reads
+    subviews: dict[str, tuple[str, ...]] = field(default_factory=dict)  # unique_id → the CTEs and derived tables of its SELECT
 
     @cached_property
     def keys(self) -> KeyIndex:
@@ -84,16 +93,19 @@ class Project:
 
     def explained(self) -> Iterator[Explained]:
         """The models with `materialized='idivm'`, by name."""
-        yield from map(self._explained, self._models())
+        yield from map(self._explained, self.nodes_of_models())
 
     def planned(self) -> Iterator[Model]:
         """Those of them that have a plan."""
-        for node in self._models():
+        for node in self.nodes_of_models():
             with suppress(IdivmError, SchemaFileError):
                 names = tuple(relation_names(node))
                 hidden = tuple(with_suffix(each, HIDDEN_SUFFIX) for each in names)
-                plan = self._plan(node)
-                yield Model(str(node["name"]), (*names, *hidden), plan, self._tree(node, plan))
+                yield Model(label(node), str(node["unique_id"]), (*names, *hidden), self.plan(node))
+
+    def tree(self, model: Model) -> Operator:
+        """Its SELECT over base tables, with those of the models that it reads; over their tables if it is none then."""
+        return self._tree(self.keys.nodes[model.unique_id], model.plan)
 
     def rows(self) -> Mapping[str, int]:
         """Relation → its number of rows, where the catalog has statistics of it."""
@@ -105,7 +117,8 @@ class Project:
                 found.update(dict.fromkeys(relation_names(self.keys.nodes[unique_id]), int(rows)))
         return found
 
-    def _models(self) -> list[Node]:
+    def nodes_of_models(self) -> list[Node]:
+        """Those with `materialized='idivm'`, by name."""
         return [node for node in sorted(self.keys.nodes.values(), key=lambda node: str(node["name"]))
                 if node.get("resource_type") == "model" and node["config"].get("materialized") == "idivm"]
 
@@ -114,28 +127,27 @@ class Project:
         try:
             if model_config(_config(node)).strategy == "full":
                 return Explained(name, refusal=finding(407))
-            return Explained(name, maintained(self._plan(node)))
+            return Explained(name, maintained(self.plan(node)))
         except IdivmError as error:
             blamed = next((each for each in error.findings if not each.is_refusal), None)
             return Explained(name, refusal=error.findings[0]) if blamed is None else Explained(name, problem=blamed.summary)
         except SchemaFileError as error:
             return Explained(name, problem=str(error))
 
-    def _plan(self, node: Node) -> Plan:
+    def plan(self, node: Node) -> Plan:
         """Raises IdivmError where there is none, SchemaFileError where something is not known that it depends on."""
         known = self.plans.get(node["unique_id"])
         if known is None:
             try:
                 known = self._compiled(node)
-            except IdivmError as error:
+            except (IdivmError, SchemaFileError) as error:
                 known = error
             self.plans[node["unique_id"]] = known
-        if isinstance(known, IdivmError):
+        if not isinstance(known, Plan):
             raise known
         return known
 
     def _tree(self, node: Node, plan: Plan) -> Operator:
-        """The SELECT of a model with those of the models that it reads; over their tables if it is none then."""
         views: dict[str, str] = {}
         tables: dict[str, TableInfo] = {}
         self._expand(node, tables, views)
@@ -171,6 +183,7 @@ class Project:
         self.tables[node["unique_id"]] = tables
         functions = dict.fromkeys(config.deterministic_functions, UserFunction())
         lowered = lower(sql, Catalog(tables, inputs.views, functions=functions))
+        self.subviews[node["unique_id"]] = tuple(dict.fromkeys(each.name for each in lowered.subviews))
         project = str(self.manifest["metadata"].get("project_name") or "")
         caching = Caching(config.caches, request.relation, lowered.subviews, project=project)
         return compile_plan(lowered.root, lowered.output, ways=config.ways, caching=caching)
@@ -197,12 +210,16 @@ class Project:
             raise UnknownColumns(f"the columns of `{written_name(node)}` are not known" + (f", because {cause}" if cause else ""))
         return Input(name, name, Described(columns, "table", "delta", has_feed=True))
 
+    def columns_of(self, node: Node) -> tuple[str, ...]:
+        """The names of a table's columns, as far as they are known."""
+        return tuple(each.name for each in self._listed(node)) or tuple(node.get("columns", {}))
+
     def _plan_of_input(self, node: Node) -> tuple[Plan | None, str]:
         """What the planner makes of the SELECT of a model that is an input, or why it makes nothing; neither of other inputs."""
         if node.get("resource_type") != "model" or node.get("language", "sql") != "sql":
             return None, ""
         try:
-            return self._plan(node), ""
+            return self.plan(node), ""
         except IdivmError as error:
             return None, f"its SELECT has no plan: {error.findings[0].summary}"
         except UnknownColumns as error:
@@ -217,23 +234,14 @@ class Project:
         return tuple(Attribute(str(column["name"]), str(column["type"])) for column in columns)
 
 
+def label(node: Node) -> str:
+    """The name of a model, with its version if it has one: `sales.v2`."""
+    return f"{node['name']}.v{node['version']}" if node.get("version") is not None else str(node["name"])
+
+
 def project_of(target: Path) -> Project:
     """The project whose artifacts are in the folder. Raises SchemaFileError where there are none."""
-    manifest = target / "manifest.json"
-    if not manifest.exists():
-        raise SchemaFileError(f"there is no {manifest}: run `dbt compile` first")
-    catalog = target / "catalog.json"
-    return Project(_artifact(manifest), _artifact(catalog) if catalog.exists() else {})
-
-
-def _artifact(path: Path) -> Node:
-    try:
-        found = json.loads(path.read_text(encoding="utf-8"))
-    except ValueError as error:
-        raise SchemaFileError(f"{path} is not JSON: {error}") from error
-    if not isinstance(found, dict) or "metadata" not in found:
-        raise SchemaFileError(f"{path} is no artifact of dbt: it has no `metadata`")
-    return found
+    return Project(*artifacts(target))
 
 
 def _config(node: Node) -> dict[str, Any]:

@@ -138,7 +138,7 @@ def incremental(done: Application, now: Situation) -> Measure:
     source = total(now.evaluated(relation)[1] for relation in done.relations)
     touched, inserted = effect(done, now)
     if done.shape == "append":  # an INSERT, which reads nothing of the view
-        return source + _target(now).append(inserted)
+        return source + target_of(now).append(inserted)
     again = Measure()
     if isinstance(done, Asking):
         again = asking(done, now)
@@ -202,14 +202,14 @@ def may_insert(done: Application) -> bool:
 
 def merge(now: Situation, touched: float, inserted: float, *, inserts: bool = False) -> Measure:
     """MERGE into the stored view (`merging.py`). `inserts`: it has a clause for new rows."""
-    return _target(now).merge(touched, inserted, inserts=inserts)
+    return target_of(now).merge(touched, inserted, inserts=inserts)
 
 
 def by_key(now: Situation, touched: float) -> Measure:
     """A query for the keys; then UPDATE or DELETE of the rows with these: their files are read to find the rows, and once more to
     write them again."""
     view = now.stored
-    found, passes, written = _target(now).touched(touched)
+    found, passes, written = target_of(now).touched(touched)
     return Measure(queries=1, overwrites=1, nodes=_BY_KEY_NODES, tuples=view.rows * (1 + passes) * found + touched,
                    bytes_read=view.bytes * found, bytes_written=written)
 
@@ -218,13 +218,14 @@ def replacing(now: Situation, touched: float, inserted: float) -> Measure:
     """Staging the source and a query for its keys; then REPLACE WHERE of the rows with these: the keys in the files of
     the touched rows are read once, and without deletion vectors the files are written again."""
     view = now.stored
-    found, passes, written = _target(now).touched(touched)
+    found, passes, written = target_of(now).touched(touched)
     part, passes = (1.0, passes) if now.rewrites else (_key_part(now), 0)
     return Measure(queries=2, overwrites=1, nodes=_BY_KEY_NODES, tuples=view.rows * (1 + passes) * found + touched + inserted,
                    bytes_read=view.bytes * part * found, bytes_written=written + inserted * now.view_width)
 
 
-def _target(now: Situation) -> Target:
+def target_of(now: Situation) -> Target:
+    """The stored view, as MERGE meets it."""
     view = now.stored
     return Target(view.rows, view.bytes, view.files, now.view_width, _key_part(now), now.rewrites)
 

@@ -242,7 +242,7 @@ def test_zeros_and_texts_that_are_not_utf8(shop: Project) -> None:
 @pytest.mark.long
 def test_names_that_the_log_has(shop: Project) -> None:
     for output in ("diffs", "both"):
-        with pytest.raises(IdivmError, match="IDIVM-114"):
+        with pytest.raises(IdivmError, match="IDIVM-122"):
             shop.refresh(shop.model(f"v_{output}", "select id as IDIVM__copies from $.orders", KEYS, output=output))
 
 

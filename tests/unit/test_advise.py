@@ -3,14 +3,18 @@
 from __future__ import annotations
 
 import json
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
 import pytest
 from click.testing import CliRunner, Result
 
-from dbt_idivm.advice import read_rates, read_rows
-from dbt_idivm.advise import Model, advise, base_tables
+from dbt_idivm.advice.advise import Advice, Subject, subject
+from dbt_idivm.advice.advise import advise as advise_on
+from dbt_idivm.advice.estimates import base_tables
+from dbt_idivm.advice.options import read_rates, read_rows
+from dbt_idivm.advice.setting import Setting
 from dbt_idivm.cli import main
 from dbt_idivm.dag.costs import Rate
 from dbt_idivm.project import Project
@@ -31,7 +35,7 @@ NAMED = ("--rows", "orders=50_000_000", "--rows", "raw.customers=5000000")
 
 def project(folder: Path, *models: Node, catalog: Node | None = None) -> Path:
     target = folder / "target"
-    target.mkdir()
+    target.mkdir(parents=True)
     (target / "manifest.json").write_text(json.dumps(manifest(*models)), encoding="utf-8")
     if catalog is not None:
         (target / "catalog.json").write_text(json.dumps({"metadata": {}, **catalog}), encoding="utf-8")
@@ -48,8 +52,12 @@ def found(folder: Path, *options: str) -> Any:
     return json.loads(result.output)
 
 
-def planned(*models: Node) -> tuple[Model, ...]:
-    return tuple(Project(manifest(*models)).planned())
+def planned(*models: Node) -> Subject:
+    return subject(Project(manifest(*models)), ROWS.get)
+
+
+def advise(about: Subject, rows: dict[str, float], rates: dict[str, Rate], **more: Any) -> Advice:
+    return advise_on(about, Setting(rows, rates, **more))
 
 
 def test_few_changes_are_maintained_and_many_rebuild() -> None:
@@ -77,7 +85,7 @@ def test_a_subview_is_shared_however_it_is_spelled() -> None:
 
 def test_a_model_is_read_with_the_tables_below_it() -> None:
     models = planned(BY_NAME, TOTAL)
-    assert base_tables(models) == ("raw.customers", "raw.orders")
+    assert base_tables(models.user.planned()) == ("raw.customers", "raw.orders")
     advice = advise(models, ROWS, {"raw.orders": Rate(inserted=1e-6)})
     by_name, total = advice.upkeep
     assert (by_name.model, by_name.way, total.model) == ("by_name", "additive", "total")
@@ -96,9 +104,10 @@ def test_the_table(tmp_path: Path) -> None:
     folder = project(tmp_path, OF_SEVEN, COPIES, model("refused", "select rand() as r from raw.orders", ORDERS))
     result = run(folder, *NAMED, "--rate", "orders=0.01%/day", "--rate", "customers=0.001:updated")
     assert result.exit_code == 0
-    assert "of_seven" in result.output and "not maintained: IDIVM-204" in result.output
+    assert "of_seven" in result.output and "IDIVM-204" in result.output
     assert "copies, of_seven" in result.output, "what they should share"
-    assert "A refresh of all 2 models, each as is quicker, is estimated at " in result.output
+    assert "A refresh of all 2 models, each as is quicker, is estimated at " in " ".join(result.output.split())
+    assert "as no refresh has been measured" in result.output
 
 
 def test_json(tmp_path: Path) -> None:
@@ -118,11 +127,20 @@ def test_sizes_from_the_catalog(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize("options, message", [
-    ((), "the number of rows is not known of `raw.customers`, `raw.orders`: give --rows TABLE=N for each"),
-    (("--rows", "orders"), "'orders' is not TABLE=N"),
-    (("--rows", "orders=-7"), "'orders=-7' is not TABLE=N"),
-    ((*NAMED, "--rate", "orders=often"), "'orders=often' is not TABLE=PART[/day]"),
-    ((*NAMED, "--rate", "ordres=0.1"), "no model reads ordres; the tables are raw.customers, raw.orders"),
+    ((), "IDIVM-116 config: the number of rows is not known of `raw.customers`, `raw.orders`"),
+    (("--rows", "orders"), "IDIVM-115 config: --rows orders: it is not TABLE=N"),
+    (("--rows", "orders=-7"), "IDIVM-115 config: --rows orders=-7: it is not TABLE=N"),
+    ((*NAMED, "--rate", "orders=often"), "IDIVM-115 config: --rate orders=often: it is not TABLE=PART[/day]"),
+    ((*NAMED, "--rate", "ordres=0.1"), "IDIVM-115 config: --rate ordres=0.1: there is no model that reads a table ordres"),
+    ((*NAMED, "--reads", "by_nam=1"), "do name one of `by_name`"),
+    ((*NAMED, "--reads", "by_name=all"), "it is not MODEL=N/day"),
+    (("--rows", "orders=_"), "it is not TABLE=N"),
+    ((*NAMED, "--rate", "orders=1__0e999"), "IDIVM-115 config: --rate orders=1__0e999: the number is too large"),
+    ((*NAMED, "--reads", "by_name=1e99"), "the number is too large"),
+    ((*NAMED, "--rate", "`=1"), "there is no model that reads a table"),
+    ((*NAMED, "--key", "orders"), "it is not TABLE=COLUMN,…"),
+    ((*NAMED, "--key", "ordres=id"), "there is no model that reads a table ordres"),
+    ((*NAMED, "--key", "orders=idd"), "IDIVM-304 key: key column idd is not in raw.orders"),
     ((*NAMED, "--refreshes", "0"), "--refreshes"),
 ])
 def test_bad_input(tmp_path: Path, options: tuple[str, ...], message: str) -> None:
@@ -130,9 +148,18 @@ def test_bad_input(tmp_path: Path, options: tuple[str, ...], message: str) -> No
     assert result.exit_code != 0 and message in " ".join(result.output.replace("│", " ").split())
 
 
-def test_a_project_that_is_not_compiled(tmp_path: Path) -> None:
+@pytest.mark.parametrize("break_it, message", [
+    (lambda target: None, "there is no"),
+    (lambda target: (target / "manifest.json").write_text("{", encoding="utf-8"), "is not JSON"),
+    (lambda target: (target / "manifest.json").write_text("{}", encoding="utf-8"), "is no artifact of dbt"),
+    (lambda target: (target / "manifest.json").write_text(json.dumps(manifest(model("m", None, ORDERS)))),
+     "1 of its models are not compiled, such as `m`")])
+def test_a_project_that_is_not_compiled(tmp_path: Path, break_it: Callable[[Path], object], message: str) -> None:
+    (tmp_path / "target").mkdir()
+    break_it(tmp_path / "target")
     result = run(tmp_path)
-    assert result.exit_code == 1 and "run `dbt compile` first" in result.output
+    assert result.exit_code == 1 and "IDIVM-114" in result.output and message in result.output
+    assert "run `dbt compile`" in result.output
 
 
 def test_rates() -> None:

@@ -183,7 +183,7 @@ def test_both(engine: FakeEngine) -> None:
 
 
 def test_names_of_the_log(engine: FakeEngine) -> None:
-    with pytest.raises(IdivmError, match="IDIVM-114"):
+    with pytest.raises(IdivmError, match="IDIVM-122"):
         engine.drive(model("select id, name as IDIVM__change from main.o", {"o": "id"}, output="diffs"))
     assert set(engine.tables) == {"main.o"}, "nothing is written"
 

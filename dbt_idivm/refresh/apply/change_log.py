@@ -61,10 +61,10 @@ def entry_of(stored: StoredView, versions: Mapping[str, int]) -> Entry:
 
 
 def find_log(job: Job, table: str, columns: Sequence[Attribute]) -> Steps[Log]:
-    """The log at that name. Raises IDIVM-114 if the user's columns leave no room for its own."""
+    """The log at that name. Raises IDIVM-122 if the user's columns leave no room for its own."""
     taken = [each.name for each in columns if each.name.lower() in OWN]
     if taken:
-        raise IdivmError(finding(114, view=job.request.relation, column=taken[0], own=listed(OWN)))
+        raise IdivmError(finding(122, view=job.request.relation, column=taken[0], own=listed(OWN)))
     facts = yield from describe(job.client, table)
     stored = None if facts is None or facts.lost or not facts.is_delta else (yield from read_state(job.client, table))
     return Log(job, tuple(columns), facts, stored or StoredView(table))

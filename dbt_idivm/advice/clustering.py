@@ -1,0 +1,131 @@
+"""Which tables and views should be clustered by which columns, so that Delta skips files in a refresh.
+
+A refresh of few changed rows has their keys as literal ranges (`script/key_ranges.py`): a file is read if its own range of the
+column meets that from the smallest changed key to the largest. In a table that is clustered by the column a range is a part of
+the files; in one that is not it is all of them. Of n keys that are scattered the range spans (n − 1)/(n + 1) of the column; if
+they are neighbours, such as those of one day, hardly more than the files that hold them. Both are told.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass, replace
+
+from sqlglot import exp
+
+from dbt_idivm.advice.estimates import Applied, Estimates
+from dbt_idivm.advice.variants import own_config
+from dbt_idivm.algebra.inference import equal_attributes
+from dbt_idivm.algebra.operator import operators_of
+from dbt_idivm.algebra.types import Type, is_integral, type_of
+from dbt_idivm.cost.measure import Measure
+from dbt_idivm.cost.sizes import width
+from dbt_idivm.cost.work import effect, fetched_of, is_of_one_kind, is_replaced, may_insert, merge, target_of
+from dbt_idivm.operators import Join
+from dbt_idivm.operators.scan import Scan
+from dbt_idivm.project import Model, Project
+from dbt_idivm.script.diff import INLINE_ROWS
+from dbt_idivm.script.ways import Application
+
+_LEAST = 1.0  # seconds in a day, at best
+_RANGES = (Type.TEXT, Type.VARCHAR, Type.DATE)  # besides integers: types of which there are literal ranges
+
+
+@dataclass(frozen=True)
+class Clustered:
+    """A table or a model, and a column that clustering it by pays. Seconds of a day: if the changed keys are scattered, and if
+    they are neighbours. `models`: whose refreshes are quicker; `is_model`: `cluster_by` in its config does it."""
+
+    table: str
+    column: str
+    saves: float
+    at_best: float
+    models: tuple[str, ...]
+    is_model: bool
+
+
+def clustered(project: Project, estimates: Estimates) -> tuple[Clustered, ...]:
+    """One column for each table, the most useful first; none for models that are clustered already."""
+    done = {name for name, model in estimates.models.items() if own_config(project.keys.nodes[model.unique_id]).get("cluster_by")}
+    found: dict[tuple[str, str], Clustered] = {}
+    for model in estimates.models.values():
+        estimates.of(model.name)
+        applied = estimates.applied[model.name]
+        if applied.done is not None:
+            for each in (*_view(model, applied, applied.done, estimates), *_tables(model, applied, applied.done, estimates)):
+                known = found.get((each.table, each.column))
+                found[each.table, each.column] = each if known is None else replace(
+                    known, saves=known.saves + each.saves, at_best=known.at_best + each.at_best,
+                    models=(*known.models, *each.models))
+    best: dict[str, Clustered] = {}
+    for each in sorted(found.values(), key=lambda each: (-each.saves, -each.at_best)):
+        if each.table not in done:
+            best.setdefault(each.table, each)
+    return tuple(sorted((each for each in best.values() if each.at_best >= _LEAST), key=lambda each: -each.at_best))
+
+
+def _parts(keys: float, files: float) -> tuple[float, float]:
+    """The part of the files that is read for so many keys: scattered, and neighbours."""
+    if keys > INLINE_ROWS or files <= 1:
+        return 1.0, 1.0
+    return min(1.0, max(keys - 1, 0.0) / (keys + 1) + 1 / files), min(1.0, 1 / files)
+
+
+def _view(model: Model, applied: Applied, done: Application, estimates: Estimates) -> Iterator[Clustered]:
+    """Of the model itself, by a visible column by which all of its i-diffs name rows."""
+    now, root = applied.now, model.plan.root
+    if done.shape == "append" or now.stored.files <= 1:
+        return
+    named = [set(diff.ids) for diff in done.idiffs] or [set(root.ids)]
+    rows = sum(now.evaluated(each)[0].rows for each in done.relations)
+    scattered, near = _parts(rows, now.stored.files)
+    for column in model.plan.columns:
+        if not column.hidden and all(column.attribute in ids for ids in named) and _has_ranges(root.types[column.attribute]):
+            whole = _work(applied, done, 1.0).seconds(estimates.setting.prices)
+            saves, at_best = (max(whole - _work(applied, done, part).seconds(estimates.setting.prices), 0.0)
+                              * estimates.setting.refreshes for part in (scattered, near))
+            yield Clustered(model.name, column.name, saves, at_best, (model.name,), True)
+
+
+def _work(applied: Applied, done: Application, part: float) -> Measure:
+    """Finding and writing the touched rows, if only that part of the view's files can hold them."""
+    now, view = applied.now, applied.now.stored
+    touched, inserted = effect(done, now)
+    whole = target_of(now)
+    target = replace(whole, rows=whole.rows * part, bytes=whole.bytes * part, files=max(whole.files * part, 1.0))
+    again = Measure(tuples=2 * view.rows * part, bytes_read=view.bytes * part) if done.reads_view else Measure()
+    fetched = fetched_of(done, now)
+    if (fetched == "rows" and is_of_one_kind(done, now)) or (fetched != "nothing" and is_replaced(done, now)):
+        found = target.touched(min(touched, target.rows))[0]
+        return again + Measure(tuples=target.rows * 3 * found, bytes_read=target.bytes * found)
+    if part == 1.0:
+        return again + merge(now, touched, inserted, inserts=may_insert(done))
+    return again + target.merge(min(touched, target.rows), inserted, inserts=may_insert(done))
+
+
+def _tables(model: Model, applied: Applied, done: Application, estimates: Estimates) -> Iterator[Clustered]:
+    """Of tables that are joined with changed rows of another one, by the column that they are joined on."""
+    scans = {scan.attribute(column.name): (scan, column) for scan in model.plan.scans for column in scan.base_columns}
+    read = set(done.tables)
+    for join in operators_of(model.plan.root, Join):
+        for pair in equal_attributes(join.condition):
+            for mine, other in (pair, pair[::-1]):
+                if mine not in scans or other not in scans or not _has_ranges(type_of(scans[mine][1].type)):
+                    continue
+                (scan, column), (changed, _) = scans[mine], scans[other]
+                size, keys = estimates.sizes[scan.table], _changed(applied, changed)
+                if keys and scan.table in read and not _changed(applied, scan) and scan.table != changed.table:
+                    part = min(width(a.type for a in scan.base_columns) / width(a.type for a in scan.attributes), 1.0)
+                    reading = Measure(tuples=size.rows, bytes_read=size.bytes * part).seconds(estimates.setting.prices)
+                    saves, at_best = (reading * (1 - each) * estimates.setting.refreshes for each in _parts(keys, size.files))
+                    owner = estimates.made.get(scan.table)
+                    yield Clustered(owner.name if owner else scan.table, column.name, saves, at_best, (model.name,),
+                                    owner is not None)
+
+
+def _changed(applied: Applied, scan: Scan) -> float:
+    return sum(applied.now.changes(scan.occurrence, side, frozenset()) for side in ("plus", "minus"))
+
+
+def _has_ranges(kind: exp.DataType) -> bool:
+    return kind.this in _RANGES or is_integral(kind)

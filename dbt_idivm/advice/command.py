@@ -1,0 +1,157 @@
+"""The command `idivm advise`."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import Any
+
+import click
+
+from dbt_idivm.advice.advise import Advice, Subject, advise, subject
+from dbt_idivm.advice.compare import as_json as comparison_as_json
+from dbt_idivm.advice.compare import compare
+from dbt_idivm.advice.compare import show as show_comparison
+from dbt_idivm.advice.measured import COSTS, Last, last_runs, learned
+from dbt_idivm.advice.options import check_keys, contradicted, read_keys, read_rates, read_reads, read_rows, sizes_of, statistics
+from dbt_idivm.advice.patch import DEFAULT, Patch, patch, told
+from dbt_idivm.advice.patch import write as write_patch
+from dbt_idivm.advice.setting import Setting, last_part, of_table
+from dbt_idivm.advice.show import as_json, show
+from dbt_idivm.errors import IdivmError, finding
+from dbt_idivm.project import Project, label, project_of
+from dbt_idivm.schema_file import SchemaFileError
+
+_FOLDER = click.Path(exists=True, file_okay=False, path_type=Path)
+
+
+@dataclass(frozen=True)
+class Options:
+    """As they are given."""
+
+    rows: tuple[str, ...]
+    rates: tuple[str, ...]
+    reads: tuple[str, ...]
+    keys: tuple[str, ...]
+    refreshes: float
+    space: float | None
+    stale: float
+    costs: Path | None
+    engine: str | None
+
+
+@click.command("advise")
+@click.option("--project", type=_FOLDER, default=".", show_default=True, help="The folder of the dbt project.")
+@click.option("--rows", multiple=True, metavar="TABLE=N", help="Rows of a table; else those of target/catalog.json.")
+@click.option("--rate", "rates", multiple=True, metavar="TABLE=PART[/day][:inserted|:updated|:deleted]",
+              help="Which part of a table's rows changes, in a day, or without /day from one refresh to the "
+              "next: orders=0.01/day, customers=0.1%:updated. May be given several times.")
+@click.option("--reads", multiple=True, metavar="MODEL=N/day",
+              help="How often a model is read in a day, besides by other models; default: 24 if no model reads it, else 0.")
+@click.option("--key", "keys", multiple=True, metavar="TABLE=COLUMN,…", help="A key that a table would have: what it would save.")
+@click.option("--refreshes", type=click.FloatRange(min=0, min_open=True, max=86_400), default=24, show_default=True,
+              help="Refreshes in a day.")
+@click.option("--stale", type=click.FloatRange(min=0), default=0, show_default=True,
+              help="Hours that a model may be behind: then also whether to let changes gather.")
+@click.option("--space", type=click.FloatRange(min=0), help="Megabytes that may be kept besides the models; else any number.")
+@click.option("--costs", type=click.Path(exists=True, dir_okay=False, path_type=Path),
+              help="What refreshes took; default: .idivm/costs.json of the project.")
+@click.option("--engine", help="A part of the name of the engine in that file; default: the one that was used last.")
+@click.option("--json", "is_json", is_flag=True, help="Print JSON.")
+@click.option("--write", type=click.Path(path_type=Path), is_flag=False, flag_value=DEFAULT, metavar="[FILE]",
+              help=f"Write the advice as properties of models to a file of the project, by default {DEFAULT}; - prints them.")
+@click.option("--what-if", type=_FOLDER, help="Compare with another project, or another target folder, instead of advising.")
+def advise_command(project: Path, is_json: bool, write: Path | None, what_if: Path | None, **given: Any) -> None:
+    """Print how the models of a dbt project are best stored and maintained at these rates, and what else would pay.
+
+    It needs target/manifest.json (`dbt compile`); types and sizes are those of target/catalog.json (`dbt docs generate`),
+    prices those of .idivm/costs.json, and durations those of target/run_results.json, where there are these files.
+    """
+    try:
+        if what_if is not None:
+            _compare(project, what_if, Options(**given), is_json)
+            return
+        found = compiled(project / "target")
+        (advice,) = advised([found], project, Options(**given))
+        if write is not None:
+            _write(patch(advice, found, write, project), write, project)
+        elif is_json:
+            click.echo(as_json(advice))
+        else:
+            show(advice)
+    except IdivmError as error:
+        raise click.ClickException(str(error)) from error
+
+
+def _compare(project: Path, other: Path, given: Options, is_json: bool) -> None:
+    target = other if (other / "manifest.json").exists() else other / "target"
+    found = compare(*advised([compiled(project / "target"), compiled(target)], project, given))
+    if is_json:
+        click.echo(comparison_as_json(found))
+    else:
+        show_comparison(found, str(other))
+
+
+def _write(found: Patch, path: Path, project: Path) -> None:
+    if str(path) == "-":
+        click.echo(found.text, nl=False)
+    elif found.text:
+        write_patch(found, project / path)
+        click.echo(f"{project / path} is written.")
+    for text in told(found):
+        click.echo(f"{text}", err=str(path) == "-")
+    if not found.text and not found.elsewhere:
+        click.echo("There is nothing to write: the models are configured as advised.", err=str(path) == "-")
+
+
+def advised(projects: Sequence[Project], folder: Path, given: Options) -> list[Advice]:
+    """The advice on each of some projects, in one setting; what is known besides them is that of `folder`. Raises IDIVM-115,
+    IDIVM-116."""
+    of_each = [statistics(each) for each in projects]
+    rows = read_rows(given.rows)
+    sizes = {table: count for counts, _ in reversed(of_each) for table, count in counts.items()} | rows
+    given_rates = {last_part(each.partition("=")[0]) for each in given.rates}
+    about = [subject(each, lambda table: of_table(sizes, table), given_rates) for each in projects]
+    tables = sorted({table for each in about for table in each.tables})
+    names = sorted({name for each in about for name in _names(each)})
+    known = learned(given.costs or folder / COSTS, given.engine)
+    runs, problems = last_runs(folder / "target" / "run_results.json")
+    keys = read_keys(given.keys, sorted({table for each in about for table in each.read}))
+    for project in projects:
+        check_keys(project, keys)
+    lies = [each for _, notes in of_each for each in notes if of_table(rows, each.details["table"]) is None]
+    setting = Setting(
+        sizes_of(tables, sizes, lies), read_rates(given.rates, tables, given.refreshes), refreshes=given.refreshes,
+        experience=known.experience, reads=read_reads(given.reads, names), stale=given.stale,
+        space=None if given.space is None else given.space * 1e6)
+    notes = (*lies, *known.notes, *problems, *contradicted(setting.rows, runs.values()))
+    return [advise(each, replace(setting, stored=_stored(each, sizes, runs)), keys, runs, notes, known.engine)
+            for each in about]
+
+
+def _stored(about: Subject, sizes: Mapping[str, float], runs: Mapping[str, Last]) -> Mapping[str, float]:
+    """The rows of models as the catalog or an option says, or as their last build had."""
+    found: dict[str, float] = {}
+    for each in about.maintained.planned():
+        built = runs[each.unique_id].rows if each.unique_id in runs else None
+        rows = next((count for table in each.tables if (count := of_table(sizes, table)) is not None), built)
+        if rows is not None:
+            found.update(dict.fromkeys(each.tables, rows))
+    return found
+
+
+def compiled(target: Path) -> Project:
+    """The project whose artifacts are in a folder. Raises IDIVM-114 where there are none, or a model is not compiled."""
+    try:
+        project = project_of(target)
+    except SchemaFileError as error:
+        raise IdivmError(finding(114, problem=error)) from error
+    missing = [str(node["name"]) for node in project.nodes_of_models() if not node.get("compiled_code")]
+    if missing:
+        raise IdivmError(finding(114, problem=f"{len(missing)} of its models are not compiled, such as `{missing[0]}`"))
+    return project
+
+
+def _names(about: Subject) -> Sequence[str]:
+    return [label(node) for node in about.user.keys.nodes.values() if node.get("resource_type") == "model"]

@@ -1,0 +1,144 @@
+"""What a refresh of each model is estimated to take, as `strategy: auto` does it (`cost/work.py`), and what reading it takes.
+
+Each model comes after what it reads: one that is refreshed changes by the rows that are touched.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Iterable
+from dataclasses import dataclass
+
+from dbt_idivm.advice.setting import Setting
+from dbt_idivm.cost.choice import REBUILD
+from dbt_idivm.cost.measure import Measure
+from dbt_idivm.cost.sizes import Size, of_rows
+from dbt_idivm.cost.work import READING, Situation, TableChanges, application_of, effect, expected, incremental, rebuild
+from dbt_idivm.dag.costs import Rate
+from dbt_idivm.deep import deep_recursion
+from dbt_idivm.operators.scan import Scan
+from dbt_idivm.project import Model
+from dbt_idivm.script.plan import Plan
+from dbt_idivm.script.ways import Application
+
+
+@dataclass(frozen=True)
+class Upkeep:
+    """Of one model, in seconds: a refresh by the best `way` and rebuilt, both with its caches (without a way nothing of what it
+    reads changes); evaluating its SELECT, and reading its stored rows. `cached`: bytes of its caches."""
+
+    model: str
+    way: str | None
+    incremental: float
+    rebuilt: float
+    query: float
+    scan: float
+    rows: float
+    bytes: float
+    cached: float = 0.0
+
+    @property
+    def is_maintained(self) -> bool:
+        """Whether an incremental refresh is not slower."""
+        return self.incremental <= self.rebuilt
+
+    @property
+    def refresh(self) -> float:
+        """As is quicker."""
+        return min(self.incremental, self.rebuilt)
+
+
+@dataclass(frozen=True)
+class Applied:
+    """The refresh that an estimate is of; `done` is None if nothing changes."""
+
+    now: Situation
+    done: Application | None
+
+
+class Estimates:
+    """Of models, in one setting."""
+
+    def __init__(self, models: Iterable[Model], setting: Setting) -> None:
+        self.models = {each.name: each for each in models}
+        self.setting = setting
+        self.made = {table: each for each in self.models.values() for table in each.tables}
+        self.sizes: dict[str, Size] = {}
+        self.counts: dict[str, TableChanges] = {}
+        self.known: dict[str, Upkeep] = {}
+        self.applied: dict[str, Applied] = {}
+
+    def changed(self, models: Iterable[Model], names: Collection[str]) -> Estimates:
+        """Of other models, of which all but these have plans, inputs and sizes as before."""
+        found = Estimates(models, self.setting)
+        gone = {table for name in names if name in self.models for table in self.models[name].tables}
+        found.sizes = {table: size for table, size in self.sizes.items() if table not in gone}
+        found.counts = {table: count for table, count in self.counts.items() if table not in gone}
+        found.known = {name: each for name, each in self.known.items() if name not in names and name in found.models}
+        found.applied = {name: each for name, each in self.applied.items() if name in found.known}
+        return found
+
+    def all(self) -> tuple[Upkeep, ...]:
+        return tuple(self.of(name) for name in self.models)
+
+    @deep_recursion()
+    def of(self, name: str) -> Upkeep:
+        """The estimate of one model."""
+        if name not in self.known:
+            self._visit(self.models[name])
+        return self.known[name]
+
+    def _visit(self, model: Model) -> None:
+        for scan in model.plan.base_scans:
+            read = self.made.get(scan.table)
+            if read is not None:
+                self.of(read.name)
+            elif scan.table not in self.sizes:
+                self._add_table(scan)
+        caches = [self._refreshed(cache.plan, cache.table, (cache.table,)) for cache in model.plan.caches]
+        own = self._refreshed(model.plan, model.name, model.tables)
+        self.known[model.name] = Upkeep(
+            own.model, own.way, own.incremental + sum(each.refresh for each in caches),
+            own.rebuilt + sum(each.rebuilt for each in caches), own.query + sum(each.query for each in caches), own.scan,
+            own.rows, own.bytes, sum(each.bytes for each in caches))
+
+    def _add_table(self, scan: Scan) -> None:
+        rows, rate = self.setting.rows[scan.table], self.setting.rates.get(scan.table, Rate())
+        self.sizes[scan.table] = of_rows(rows, (each.type for each in scan.attributes))
+        change = rate.of(rows)
+        if rate != Rate():
+            self.counts[scan.table] = TableChanges(change.inserted, change.deleted, change.updated)
+
+    def _refreshed(self, plan: Plan, name: str, tables: tuple[str, ...]) -> Upkeep:
+        """A refresh of a plan, whose tables are known then."""
+        rows = next((self.setting.stored[table] for table in tables if table in self.setting.stored), None)
+        types = (plan.root.types[each.attribute] for each in plan.columns)
+        view = None if rows is None else of_rows(rows, types)
+        now = Situation(plan, self.sizes, view, expected(plan, self.counts, hopeful=False), rewrites=False)
+        known = next((table for table in tables if table in self.setting.experience.ratios), tables[0])
+        reading = READING.times(sum(table in self.counts for table in plan.tables)).seconds(self.setting.prices)
+        done = [found for way in plan.ways if (found := application_of(way, now)) is not None]
+        ways = sorted((self._seconds(known, each.way, incremental(each, now)), number) for number, each in enumerate(done))
+        chosen = done[ways[0][1]] if ways else None
+        for table in tables:
+            self.sizes[table] = now.stored
+            if chosen is not None:
+                touched, inserted = effect(chosen, now)
+                self.counts[table] = TableChanges(inserted=inserted, updated=touched)
+        self.applied[name] = Applied(now, chosen)
+        query = (now.evaluated(plan.root)[1] + Measure(queries=1)).seconds(self.setting.prices)
+        return Upkeep(name, None if chosen is None else chosen.way, ways[0][0] + reading if ways else 0.0,
+                      self._seconds(known, REBUILD, rebuild(now)), query, self._scan(now.stored), now.stored.rows,
+                      float(now.stored.bytes))
+
+    def _seconds(self, view: str, way: str, measure: Measure) -> float:
+        return self.setting.experience.seconds(view, way, measure)
+
+    def _scan(self, size: Size) -> float:
+        return Measure(queries=1, nodes=1, tuples=size.rows, bytes_read=size.bytes).seconds(self.setting.prices)
+
+
+def base_tables(models: Iterable[Model]) -> tuple[str, ...]:
+    """The tables that the models are made of, in order of their names."""
+    models = tuple(models)
+    made = {table for each in models for table in each.tables}
+    return tuple(sorted({scan.table for each in models for scan in each.plan.base_scans} - made))

@@ -1,0 +1,96 @@
+"""What refreshes really took: the prices of `.idivm/costs.json`, and the last run in `target/run_results.json`.
+
+Neither is needed, and what cannot be read costs nothing but the better estimate: it is named in a note.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from math import isfinite
+from pathlib import Path
+from typing import Any
+
+from dbt_idivm.cost.experience import VERSION, Experience
+from dbt_idivm.cost.experience import read as read_experience
+from dbt_idivm.errors import Finding, finding, listed
+
+COSTS = Path(".idivm", "costs.json")
+NOTHING_DONE = "noop"
+
+
+@dataclass(frozen=True)
+class Learned:
+    """`engine`: whose durations the experience is of; None without experience."""
+
+    experience: Experience = field(default_factory=Experience)
+    engine: str | None = None
+    notes: tuple[Finding, ...] = ()
+
+
+@dataclass(frozen=True)
+class Last:
+    """What the last run of a model was and took, in seconds; `estimate` is what it had been expected to take. `changes`: input →
+    the rows of its net diff; `rows`: of the model, if it was built."""
+
+    mode: str
+    seconds: float
+    estimate: float | None = None
+    changes: Mapping[str, float] | None = None
+    rows: float | None = None
+
+
+def learned(path: Path, engine: str | None = None) -> Learned:
+    """The experience with an engine, of which a part of the name is enough; else with the one that was used last, which the
+    adapter writes at the end."""
+    if not path.exists():
+        return _ignored(path, f"there are no durations of `{engine}`") if engine else Learned()
+    try:
+        found = json.loads(path.read_text(encoding="utf-8"))
+    except (OSError, ValueError, RecursionError) as error:
+        return _ignored(path, str(error))
+    engines = found.get("engines") if isinstance(found, dict) else None
+    if not isinstance(engines, dict) or found.get("version") != VERSION:
+        return _ignored(path, "it has no durations in the form of this version")
+    name = next((each for each in reversed(engines) if engine is None or engine in each), None)
+    if name is None:
+        return _ignored(path, f"it has no durations of `{engine}`, but of {listed(engines)}") if engine else Learned()
+    experience, is_whole = read_experience(engines[name])
+    notes = () if is_whole else (finding(118, file=path, problem="some figures are no durations or prices"),)
+    return Learned(experience, name, notes)
+
+
+def _ignored(path: Path, problem: str) -> Learned:
+    return Learned(notes=(finding(118, file=path, problem=problem),))
+
+
+def last_runs(path: Path) -> tuple[Mapping[str, Last], tuple[Finding, ...]]:
+    """Unique ID → its last run, of those that dbt's last command ran; none after `dbt compile`, which runs nothing."""
+    if not path.exists():
+        return {}, ()
+    try:
+        results = json.loads(path.read_text(encoding="utf-8"))["results"]
+        return {str(each["unique_id"]): run for each in results if (run := _run(each)) is not None}, ()
+    except (OSError, ValueError, TypeError, KeyError, AttributeError, RecursionError) as error:
+        return {}, (finding(118, file=path, problem=f"it has no results of dbt ({type(error).__name__}: {error})"),)
+
+
+def _run(result: Mapping[str, Any]) -> Last | None:
+    """A refresh that did something, or a statement of another materialization."""
+    response = result.get("adapter_response") or {}
+    if result.get("status") != "success" or not response or not str(result["unique_id"]).startswith("model."):
+        return None
+    mode, cost = str(response.get("mode") or "built"), response.get("cost") or {}
+    seconds = _number(cost.get("actual")) or _number(result.get("execution_time"))
+    if mode == NOTHING_DONE or seconds is None:
+        return None
+    rows = {str(name): count for name, each in (response.get("inputs") or {}).items()
+            if (count := _number(each.get("rows"))) is not None}
+    built = _number(response.get("rows_inserted")) if mode in ("create", "full") else None
+    return Last(mode, seconds, _number(cost.get("estimate")), rows, built)
+
+
+def _number(value: Any) -> float | None:
+    is_number = isinstance(value, int | float) and not isinstance(value, bool)
+    return float(value) if is_number and isfinite(value) and value >= 0 else None

@@ -1,0 +1,144 @@
+"""The same project with other configs or keys, of which only the models that may have another plan are planned again.
+
+A variant is another manifest: what dbt would write if the user changed the config. So it is read by the same code.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Collection, Iterator, Mapping
+from contextlib import suppress
+from dataclasses import dataclass
+from typing import Any
+
+from dbt_idivm.artifacts import Node
+from dbt_idivm.errors import IdivmError
+from dbt_idivm.project import Project
+from dbt_idivm.schema_file import SchemaFileError
+from dbt_idivm.script.plan import Plan
+
+STORED = ("table", "incremental")  # kinds of models whose rows a refresh could maintain instead
+
+
+@dataclass(frozen=True)
+class Variant:
+    """A project, and the unique IDs of models that have another plan than before."""
+
+    project: Project
+    replanned: frozenset[str]
+
+
+def with_nodes(project: Project, nodes: Mapping[str, Node]) -> Variant:
+    """With these nodes instead of those of the same IDs. A model is planned again if its node is another one, or what it reads
+    has other columns or IDs."""
+    manifest = {**project.manifest, **{part: {**found, **{key: node for key, node in nodes.items() if key in found}}
+                                       for part in ("nodes", "sources") if (found := project.manifest.get(part, {}))}}
+    varied = Project(manifest, project.catalog, dict(project.plans), dict(project.tables), dict(project.subviews))
+    different, replanned = set(nodes), set()
+    for unique_id in ordered(varied):
+        node = varied.keys.nodes[unique_id]
+        read = {each["unique_id"] for each in varied.keys.inputs(node).values()}
+        if unique_id not in nodes and read.isdisjoint(different):
+            continue
+        before = varied.plans.pop(unique_id, None)
+        replanned.add(unique_id)
+        with suppress(IdivmError, SchemaFileError):
+            varied.plan(node)
+        if _interface(before) != _interface(varied.plans.get(unique_id)):
+            different.add(unique_id)
+    return Variant(varied, frozenset(replanned))
+
+
+def _interface(plan: Plan | Exception | None) -> object:
+    """What plans of readers depend on."""
+    if not isinstance(plan, Plan):
+        return None
+    kinds = tuple(plan.root.types[each.attribute].sql() for each in plan.columns)
+    return plan.columns, kinds, plan.root.ids, plan.root.unique
+
+
+def ordered(project: Project) -> Iterator[str]:
+    """The models by unique ID, each after those that it reads."""
+    nodes, seen = project.keys.nodes, set[str]()
+    for first in sorted(nodes):
+        stack = [(first, False)]
+        while stack:
+            unique_id, is_done = stack.pop()
+            if is_done:
+                yield unique_id
+            elif unique_id not in seen and nodes.get(unique_id, {}).get("resource_type") == "model":
+                seen.add(unique_id)
+                stack.append((unique_id, True))
+                stack.extend((each, False) for each in nodes[unique_id].get("depends_on", {}).get("nodes", ()))
+
+
+def materialized(node: Node) -> str:
+    return str(node["config"].get("materialized") or "view")
+
+
+def with_kind(node: Node, kind: str) -> Node:
+    """The node with another materialization."""
+    return {**node, "config": {**node["config"], "materialized": kind}}
+
+
+def own_config(node: Node) -> Mapping[str, Any]:
+    """Our config of a model."""
+    return node["config"].get("idivm") or (node["config"].get("meta") or {}).get("idivm") or {}
+
+
+def with_config(node: Node, **ours: Any) -> Node:
+    """The node with more of our config."""
+    meta = node["config"].get("meta") or {}
+    return {**node, "config": {**node["config"], "idivm": None, "meta": {**meta, "idivm": {**own_config(node), **ours}}}}
+
+
+def with_key(node: Node, columns: tuple[str, ...]) -> Node:
+    """The node with a declared key."""
+    return {**node, "constraints": [*(node.get("constraints") or ()), {"type": "primary_key", "columns": list(columns)}]}
+
+
+def all_maintained(project: Project, sizes: Callable[[str], float | None], given: Collection[str]) -> Project:
+    """With `materialized: idivm` for all models that are stored and can be planned, over tables whose `sizes` are known: their
+    refreshes have estimates then. Models whose changes are `given` stay inputs."""
+    found = {unique_id: node for unique_id, node in project.keys.nodes.items()
+             if _is_candidate(node) and str(node["name"]).lower() not in given}
+    varied = with_nodes(project, {key: with_kind(node, "idivm") for key, node in found.items()}).project if found else project
+    made: set[str] = set()
+    without: dict[str, Node] = {}
+    planned = {each.unique_id: each for each in varied.planned()}
+    for unique_id in ordered(varied):
+        model = planned.get(unique_id)
+        known = model is not None and all(scan.table in made or sizes(scan.table) is not None for scan in model.plan.base_scans)
+        if unique_id in found and not known:
+            without[unique_id] = found[unique_id]
+        elif model is not None:
+            made.update(model.tables)
+    return with_nodes(varied, without).project if without else varied
+
+
+def _is_candidate(node: Node) -> bool:
+    """A compiled model of SQL. One that reads its own rows, as the incremental branch of `is_incremental()` does, has no plan:
+    it is none of its inputs (IDIVM-301)."""
+    return (node.get("resource_type") == "model" and materialized(node) in STORED and node.get("language", "sql") == "sql"
+            and bool(node.get("compiled_code")))
+
+
+def readers(project: Project) -> Mapping[str, tuple[str, ...]]:
+    """Node → the models and snapshots that read it directly."""
+    found: dict[str, list[str]] = {}
+    for unique_id, node in project.keys.nodes.items():
+        if node.get("resource_type") in ("model", "snapshot"):
+            for each in dict.fromkeys(node.get("depends_on", {}).get("nodes", ())):
+                found.setdefault(each, []).append(unique_id)
+    return {each: tuple(sorted(names)) for each, names in found.items()}
+
+
+def below(project: Project, unique_id: str) -> tuple[str, ...]:
+    """The models that are made of a node, directly or through others."""
+    read, found = readers(project), dict[str, None]()
+    rest = [unique_id]
+    while rest:
+        for each in read.get(rest.pop(), ()):
+            if each not in found:
+                found[each] = None
+                rest.append(each)
+    return tuple(found)

@@ -1,0 +1,44 @@
+"""What dbt writes to the folder `target`: its manifest, its catalog, and the SQL that its last command compiled."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping
+from contextlib import suppress
+from pathlib import Path
+from typing import Any
+
+from dbt_idivm.schema_file import SchemaFileError
+
+Node = Mapping[str, Any]
+
+
+def artifacts(target: Path) -> tuple[Node, Node]:
+    """The manifest, and the catalog, which is empty if there is none. Raises SchemaFileError."""
+    manifest, catalog = target / "manifest.json", target / "catalog.json"
+    if not manifest.exists():
+        raise SchemaFileError(f"there is no {manifest}: run `dbt compile` first")
+    return _with_sql(_artifact(manifest), target / "run_results.json"), _artifact(catalog) if catalog.exists() else {}
+
+
+def _with_sql(manifest: Node, results: Path) -> Node:
+    """With the compiled SQL that dbt's last command has in its results only, as `dbt run` of dbt 1.12 does."""
+    nodes: Mapping[str, Node] = manifest.get("nodes", {})
+    if not results.exists() or all(node.get("compiled_code") for node in nodes.values() if node.get("resource_type") == "model"):
+        return manifest
+    with suppress(SchemaFileError):
+        found = [each for each in _artifact(results).get("results") or () if isinstance(each, dict)]
+        sql = {each.get("unique_id"): each.get("compiled_code") for each in found}
+        return {**manifest, "nodes": {key: {**node, "compiled_code": node.get("compiled_code") or sql.get(key)}
+                                      for key, node in nodes.items()}}
+    return manifest
+
+
+def _artifact(path: Path) -> Node:
+    try:
+        found = json.loads(path.read_text(encoding="utf-8"))
+    except ValueError as error:
+        raise SchemaFileError(f"{path} is not JSON: {error}") from error
+    if not isinstance(found, dict) or "metadata" not in found:
+        raise SchemaFileError(f"{path} is no artifact of dbt: it has no `metadata`")
+    return found
