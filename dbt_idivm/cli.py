@@ -23,6 +23,7 @@ from dbt_idivm.cost.experience import Experience
 from dbt_idivm.cost.table import cost_table
 from dbt_idivm.errors import IdivmError, finding, listed
 from dbt_idivm.explain import delta_script, explain, explain_passes, maintained
+from dbt_idivm.flowchart import flowchart
 from dbt_idivm.frontend.lower import lower
 from dbt_idivm.project import Explained, project_of
 from dbt_idivm.relation_name import as_named, name_parts, relation_name
@@ -78,8 +79,10 @@ def main() -> None:
 @click.option("--rows", multiple=True, metavar="TABLE=N", help="The number of rows of a table. May be given several times.")
 @click.option("--fail-on", type=click.Choice(["full", "recompute"]), help="Exit with 1 if a model would be rebuilt on every run; "
               "`recompute`: also if every change recomputes rows or groups.")
+@click.option("--flowchart", "as_flowchart", is_flag=True, help="With --project: print which relation feeds which, for Mermaid.")
 def explain_command(model: Path | None, project: Path | None, schemas: tuple[Path, ...], script: str, strategy: Strategy,
-                    caches: str, functions: str, passes: bool, cost: bool, rows: tuple[str, ...], fail_on: str | None) -> None:
+                    caches: str, functions: str, passes: bool, cost: bool, rows: tuple[str, ...], fail_on: str | None,
+                    as_flowchart: bool) -> None:
     """Print the plan and the Δ-script of MODEL, a file with a SELECT (ref and source are understood).
 
     With --project, print how each model of a dbt project is maintained, or why it is rebuilt. It reads target/manifest.json,
@@ -88,7 +91,7 @@ def explain_command(model: Path | None, project: Path | None, schemas: tuple[Pat
     if (model is None) == (project is None):
         raise click.UsageError("give a MODEL, or --project with the folder of a dbt project")
     if project is not None:
-        _explain_project(project, fail_on)
+        _explain_project(project, fail_on, as_flowchart)
         return
     assert model is not None
     if not schemas:
@@ -118,13 +121,17 @@ def explain_command(model: Path | None, project: Path | None, schemas: tuple[Pat
         raise SystemExit(1)
 
 
-def _explain_project(folder: Path, fail_on: str | None) -> None:
-    """Print the table. Ends with status 1 for a model that fails, and for one that `fail_on` is about."""
+def _explain_project(folder: Path, fail_on: str | None, as_flowchart: bool) -> None:
+    """Print the table, or a flowchart. Ends with status 1 for a model that fails, and for one that `fail_on` is about."""
     try:
-        found = tuple(project_of(folder / "target").explained())
+        project = project_of(folder / "target")
+        found = tuple(project.explained())
     except SchemaFileError as error:
         raise click.ClickException(str(error)) from error
-    _show(found)
+    if as_flowchart:
+        click.echo(flowchart(project))
+    else:
+        _show(found)
     if any(each.problem or each.fails(fail_on) for each in found):
         raise SystemExit(1)
 

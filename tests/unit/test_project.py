@@ -11,6 +11,7 @@ import pytest
 from click.testing import CliRunner, Result
 
 from dbt_idivm.cli import main
+from dbt_idivm.flowchart import flowchart
 from dbt_idivm.project import Project
 
 TYPES = {"id": "bigint", "cid": "bigint", "price": "decimal(10,2)", "name": "string"}
@@ -156,3 +157,23 @@ def test_a_model_or_a_project(tmp_path: Path) -> None:
     (tmp_path / "m.sql").write_text("select 1 as x")
     result = CliRunner().invoke(main, ["explain", str(tmp_path / "m.sql")])
     assert result.exit_code == 2 and "--schema" in result.output
+
+
+def test_flowchart() -> None:
+    """Tables, models, the cache that two of them share, and a model that is rebuilt."""
+    cte = "with t as (select cid, sum(price) as s from raw.orders group by cid) "
+    models = (model("named", cte + "select t.s, c.name from t join raw.customers c on c.id = t.cid", ORDERS, CUSTOMERS,
+                    caches=["t"]),
+              model("high", cte.replace("t as", "q as") + "select q.cid, c.id from q join raw.customers c on c.id > q.s",
+                    ORDERS, CUSTOMERS, caches=["q"]),
+              model("above", "select name from main.named", "model.p.named"),
+              model("odd", "select id, rand() as r from raw.orders", ORDERS, volatile="full"))
+    lines = flowchart(Project(manifest(*models))).splitlines()
+    shown = {line.strip().partition(shape)[0]: line.strip()[2:].strip('[()]"') for line in lines for shape in "["
+             if shape in line and "-->" not in line}
+    edges = {(shown[of].partition("<")[0], shown[to].partition("<")[0])
+             for of, _, to in (line.strip().partition(" --> ") for line in lines if "-->" in line)}
+    assert edges == {("orders", "cache of orders"), ("cache of orders", "named"), ("customers", "named"),
+                     ("cache of orders", "high"), ("customers", "high"), ("named", "above"), ("orders", "odd")}
+    assert lines[0] == "flowchart LR" and sum("[[" in line for line in lines) == 1
+    assert lines[-1].strip() == f"class {next(key for key, text in shown.items() if text.startswith('odd'))} rebuilt"
