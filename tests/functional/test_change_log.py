@@ -339,8 +339,8 @@ def test_in_dbt(project: Any) -> None:
               - {name: total, data_type: bigint}
             data_tests: [idivm_equivalent]
         """)
-    project.dbt("seed")
     write("idivm", "diffs")
+    project.dbt("seed")
     project.dbt("run", "--empty", "--select", "totals")
     assert kinds() == {"orders": "table", "totals": "view"}
     project.dbt("build", "--select", "totals")
