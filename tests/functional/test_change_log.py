@@ -335,12 +335,12 @@ def test_in_dbt(project: Any) -> None:
             description: per customer
             config: {persist_docs: {relation: true, columns: true}, contract: {enforced: true}}
             columns:
-              - {name: cust, data_type: int, description: who, constraints: [{type: not_null}]}
+              - {name: cust, data_type: bigint, description: who, constraints: [{type: not_null}]}
               - {name: total, data_type: bigint}
             data_tests: [idivm_equivalent]
         """)
-    project.dbt("seed")
     write("idivm", "diffs")
+    project.dbt("seed")
     project.dbt("run", "--empty", "--select", "totals")
     assert kinds() == {"orders": "table", "totals": "view"}
     project.dbt("build", "--select", "totals")

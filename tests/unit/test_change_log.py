@@ -188,6 +188,14 @@ def test_names_of_the_log(engine: FakeEngine) -> None:
     assert set(engine.tables) == {"main.o"}, "nothing is written"
 
 
+def test_values_that_cannot_be_compared(engine: FakeEngine) -> None:
+    """Such a model has no plan, and its query could not be compared with the log either."""
+    engine.query_columns = {"id": "int", "v": "variant"}
+    with pytest.raises(IdivmError, match="IDIVM-218"):
+        engine.drive(model("select id, parse_json(name) as v from main.o", {"o": "id"}, output="diffs"))
+    assert set(engine.tables) == {"main.o"}
+
+
 def test_the_equivalence_of_diffs(engine: FakeEngine) -> None:
     engine.drive(DIFFS)
     engine.tables["main.v"].columns = {"id": "int", "name": "string"}

@@ -13,6 +13,7 @@ from dataclasses import dataclass
 
 from sqlglot import exp
 
+from dbt_idivm.algebra.types import cannot_be_carried, type_of
 from dbt_idivm.errors import IdivmError, finding, listed
 from dbt_idivm.operators.scan import Attribute
 from dbt_idivm.refresh.apply.publish import Build, create, replace_table
@@ -61,10 +62,14 @@ def entry_of(stored: StoredView, versions: Mapping[str, int]) -> Entry:
 
 
 def find_log(job: Job, table: str, columns: Sequence[Attribute]) -> Steps[Log]:
-    """The log at that name. Raises IDIVM-122 if the user's columns leave no room for its own."""
+    """The log at that name. Raises IDIVM-122 if the user's columns leave no room for its own, and IDIVM-218 for one whose values
+    cannot be compared."""
     taken = [each.name for each in columns if each.name.lower() in OWN]
     if taken:
         raise IdivmError(finding(122, view=job.request.relation, column=taken[0], own=listed(OWN)))
+    if wrong := [finding(218, column=each.name, type=each.type, use="a log of changes") for each in columns
+                 if cannot_be_carried(type_of(each.type))]:
+        raise IdivmError(wrong)
     facts = yield from describe(job.client, table)
     stored = None if facts is None or facts.lost or not facts.is_delta else (yield from read_state(job.client, table))
     return Log(job, tuple(columns), facts, stored or StoredView(table))
