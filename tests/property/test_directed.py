@@ -16,6 +16,10 @@ from tests.property.strategies import Case
 from tests.property.test_equivalence import ADDITIVE, ALL_WAYS, BY_NAME, check
 
 
+# a minute: left to long runs
+SLOW = {("IN and NOT IN as values where nothing is NULL", "tuple-feed")}
+
+
 def in_ways(cases: Mapping[str, Case], ways: Mapping[str, Options]) -> Iterator[tuple[str, str]]:
     """Each case with each way; the additive and the cached one only where they do not plan what another way plans."""
     for name, case in cases.items():
@@ -34,7 +38,7 @@ def spread(pairs: Iterable[tuple[str, str]], always: tuple[str, ...] = ()) -> li
         return [(name, way) for name, ways in found.items() for way in ways]
     chosen = []
     for number, (name, ways) in enumerate(found.items()):
-        others = [way for way in ways if way not in always]
+        others = [way for way in ways if way not in always and (name, way) not in SLOW]
         chosen += [(name, way) for way in ways if way in always or way == others[number % len(others)]]
     return chosen
 
