@@ -15,7 +15,6 @@ from tests.property.profiles import is_long
 from tests.property.strategies import Case
 from tests.property.test_equivalence import ADDITIVE, ALL_WAYS, BY_NAME, check
 
-
 # a minute: left to long runs
 SLOW = {("IN and NOT IN as values where nothing is NULL", "tuple-feed")}
 
