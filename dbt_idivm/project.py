@@ -172,7 +172,8 @@ class Project:
         functions = dict.fromkeys(config.deterministic_functions, UserFunction())
         lowered = lower(sql, Catalog(tables, inputs.views, functions=functions))
         project = str(self.manifest["metadata"].get("project_name") or "")
-        caching = Caching(config.caches, request.relation, lowered.subviews, project=project)
+        caching = Caching(config.caches, request.relation, lowered.subviews, project=project,
+                          checked=config.verify == "always")
         return compile_plan(lowered.root, lowered.output, ways=config.ways, caching=caching)
 
     def _inputs(self, node: Node) -> Inputs:
