@@ -8,6 +8,7 @@ from typing import Literal
 
 from sqlglot import exp
 
+from dbt_idivm.algebra.expressions import call_name
 from dbt_idivm.algebra.types import alternatives, infer_type
 from dbt_idivm.frontend import functions, user_functions
 from dbt_idivm.frontend.refuse import own_functions
@@ -24,6 +25,7 @@ _FAMILIES: Mapping[object, Family] = {
 }
 UNKNOWN = frozenset({_Type.UNKNOWN, _Type.OBJECT})
 TIMES: frozenset[Family] = frozenset({"timestamp", "date"})
+_INTERVALS = ("make_dt_interval", "make_ym_interval", "try_make_interval")
 _OF_DATES = frozenset({"DAY", "DAYS", "MONTH", "MONTHS", "YEAR", "YEARS"})
 _ANY: frozenset[Family] = frozenset({"text", "timestamp", "date"})
 
@@ -56,7 +58,7 @@ def families(operand: exp.Expr, types: Types) -> frozenset[Family]:
 
 def is_interval(operand: exp.Expr, types: Types) -> bool:
     kind = infer_type(operand, types).this
-    return kind == _Type.INTERVAL or isinstance(kind, exp.Interval)
+    return kind == _Type.INTERVAL or isinstance(kind, exp.Interval) or call_name(operand) in _INTERVALS
 
 
 def _add_time(parts: Sequence[exp.Expr], types: Types) -> bool:

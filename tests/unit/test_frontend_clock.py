@@ -37,6 +37,8 @@ MOVING = (
     "exists(texts, x -> x > ts)", "times[0] = s", "element_at(times, 1) < s", "v.at = v.name", "s > to_timestamp(s, 'yyyy')",
     "s = sequence('2020-01-01', ts)[0]", "array('2020-01-01', ts)[0] > s", "s = date_trunc('month', ts)",
     "s > coalesce(ts, '2020-01-01')", "regexp_extract(s, 'a', 1) < ts",
+    "texts || texts || array(ts)", "s + make_dt_interval(1)", "s + id * interval 1 hour", "s + try_divide(interval 1 hour, 2)",
+    "s + (d - d)", "s > array(n, ts)[0]",
     "times || texts", "array(d) || array('today')", "map(ts, 1)[s]", "str_to_map(s)[s]", "try_add(s, interval 1 day)",
     "try_subtract(ts, s)", "s > d + interval 1 hour", "d + interval 1 week > s", "s > d - id * interval 1 hour",
     "lag(ts, 1, s) over (partition by d order by id)", "lead(d, 1, 'today') over (partition by ts order by id)",
@@ -154,6 +156,9 @@ def test_without_guards_a_query_is_as_before() -> None:
     "select id, d as x from t union all select id, 'today' from u",
     "select id from (select 'today' as word, id, d from t) where word < d",
     "select id, s > x as y from (select id, s, d + interval 1 hour as x from t)",
+    "select id, s > y as z from (select id, s, coalesce(n, ts) as y from t)",
+    "select id, s > y as z from (select id, s, array(n, ts)[0] as y from t)",
+    "select id, s > y.a as z from (select id, s, if(id = 1, struct(n as a), struct(ts as a)) as y from t)",
     "select id, try_add(x, interval 1 day) as y from (select id, cast(s as timestamp) as x from t)",
     "with w as (select id, cast(s as timestamp) as x from t union all select id, ts from u) "
     "select id from w where try_add(x, interval 1 day) > '2020-01-01'",
