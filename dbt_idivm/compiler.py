@@ -121,7 +121,7 @@ def _over(instead: Mapping[Operator, Scan], node: Operator, needed: frozenset[st
 
 def _cache(number: int, place: CachePlace, shown: Sequence[str], plan: Plan, caching: Caching) -> Cache:
     tables = dict.fromkeys(scan.table for scan in scans(expanded(plan.root, plan.caches)))
-    table = cache_table(caching.model, digest_of(caching.project, plan), tables)
+    table = cache_table(caching.model, digest_of(caching, plan), tables)
     read = tuple(each for each in plan.columns if each.attribute in {*shown, *plan.root.ids})  # not the groups' state
     attributes = _attributes(read, plan.root.types, table, caching.stored.get(table, {}))
     times = f", {len(place.occurrences)} times in the query" if len(place.occurrences) > 1 else ""
@@ -143,9 +143,12 @@ def _attributes(columns: tuple[ViewColumn, ...], inferred: Mapping[str, exp.Data
     return found
 
 
-def digest_of(project: str, plan: Plan) -> str:
-    """What tells caches from each other: the project, whose models share them, and what is stored, under which names."""
-    content = (project, plan.digest, *(each.name for each in plan.columns))
+# Wrong without `checked`: a model that looks keys up rebuilds what one that does not has refreshed, in each run.
+def digest_of(caching: Caching, plan: Plan) -> str:
+    """What tells caches from each other: the project, whose models share them, whether keys are looked up, and what is stored,
+    under which names."""
+    checked = () if caching.checked else ("unchecked",)
+    content = (caching.project, *checked, plan.digest, *(each.name for each in plan.columns))
     return sha256("\n".join(content).encode()).hexdigest()[:12]
 
 

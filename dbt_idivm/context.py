@@ -112,7 +112,7 @@ class Subview:
 @dataclass(frozen=True)
 class Caching:
     """What is to be cached for the model whose relation is `model`; `subviews` are those that its SELECT names. The models of a
-    `project` share equal caches.
+    `project` share equal caches, but a model that looks keys up has none in common with one that does not: `checked`.
 
     `stored`: cache table → column → the Spark SQL type that it has there. Other types are inferred, which is enough to print a
     plan, but not to run one. To run one, compile, ask the engine for the types of the first cache that is not in `stored` (those
@@ -125,6 +125,7 @@ class Caching:
     subviews: tuple[Subview, ...] = ()
     stored: Mapping[str, Mapping[str, str]] = field(default_factory=dict)
     project: str = ""
+    checked: bool = True
 
 
 AUTO = Caching()

@@ -185,7 +185,8 @@ class Project:
         lowered = lower(sql, Catalog(tables, inputs.views, functions=functions))
         self.subviews[node["unique_id"]] = tuple(dict.fromkeys(each.name for each in lowered.subviews))
         project = str(self.manifest["metadata"].get("project_name") or "")
-        caching = Caching(config.caches, request.relation, lowered.subviews, project=project)
+        caching = Caching(config.caches, request.relation, lowered.subviews, project=project,
+                          checked=config.verify == "always")
         return compile_plan(lowered.root, lowered.output, ways=config.ways, caching=caching)
 
     def _inputs(self, node: Node) -> Inputs:

@@ -84,8 +84,8 @@ def owned(tree: exp.Expr) -> exp.Expr:
 
 
 def conjunction(conditions: Iterable[exp.Expr]) -> exp.Expr | None:
-    """AND of the conditions; None if there are none."""
-    parts = [owned(condition) for condition in conditions]
+    """AND of the conditions; None if there are none. What is no condition, such as an interval, is Spark's to refuse."""
+    parts = [part if isinstance(part, exp.Condition) else exp.Paren(this=part) for part in map(owned, conditions)]
     return cast("exp.Expr | None", exp.and_(*parts, copy=False)) if parts else None
 
 

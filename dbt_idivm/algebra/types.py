@@ -9,6 +9,8 @@ from sqlglot import exp
 from sqlglot.errors import SqlglotError
 from sqlglot.optimizer.annotate_types import annotate_types
 
+from dbt_idivm.algebra.types_of_times import type_of_times
+
 DIALECT = "spark"
 Type = exp.DataType.Type
 # An integral type in an expression with decimals counts as a decimal of that many digits.
@@ -49,9 +51,7 @@ def infer_type(expression: exp.Expr, types: Mapping[str, exp.DataType]) -> exp.D
     typed = expression.transform(
         lambda node: exp.Cast(this=exp.null(), to=types[node.name].copy())
         if isinstance(node, exp.Column) and node.name in types else node)
-    annotated = _annotated(typed).type
-    if not isinstance(annotated, exp.DataType):
-        return exp.DataType.build("unknown")
+    annotated = _type(_annotated(typed))
     if annotated.this != Type.DECIMAL:
         return annotated
     size = decimal_size(expression, types)
@@ -88,6 +88,8 @@ def _corrected(node: exp.Expr) -> exp.DataType | None:
     values = [kind for kind in kinds if kind.this != Type.NULL]
     if (chosen or isinstance(node, exp.Array)) and any(map(is_text, values)) and not all(map(is_text, values)):
         return exp.DataType(this=Type.UNKNOWN)
+    if (of_times := type_of_times(node, kinds, is_one_of_them=chosen)) is not None:
+        return of_times if of_times != _type(node) else None
     if chosen:
         if any(map(is_float, kinds)):
             return exp.DataType(this=Type.DOUBLE)

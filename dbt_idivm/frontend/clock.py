@@ -13,25 +13,34 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator, Mapping, Sequence
 from itertools import chain
-from typing import Literal
 
 from sqlglot import exp
 
-from dbt_idivm.algebra.expressions import DIALECT, as_written, attributes, column, is_qualified, substitute
+from dbt_idivm.algebra.expressions import DIALECT, as_written, attributes, call_name, column, is_qualified, substitute
 from dbt_idivm.algebra.guards import guarded_text
 from dbt_idivm.algebra.operator import Operator, operators
 from dbt_idivm.algebra.types import alternatives, infer_type, type_of
 from dbt_idivm.context import UserFunction
 from dbt_idivm.errors import Finding, finding
 from dbt_idivm.frontend import functions, user_functions
+from dbt_idivm.frontend.families import (
+    ADDING,
+    TIMES,
+    UNKNOWN,
+    Family,
+    Types,
+    families,
+    is_interval,
+    is_scalar,
+    is_variable,
+    keys_of,
+    of_type,
+)
 from dbt_idivm.frontend.lambdas import with_typed_variables
 from dbt_idivm.frontend.refuse import own_functions
 from dbt_idivm.frontend.text import Text
 from dbt_idivm.frontend.types import COMPARISONS
 
-# What a value may be: a text, a TIMESTAMP, a DATE or TIMESTAMP_NTZ; all of them, of a value that has parts.
-Family = Literal["text", "timestamp", "date"]
-Types = Mapping[str, exp.DataType]
 Functions = Mapping[str, UserFunction]
 Conversion = tuple[exp.Expr, frozenset[Family]]  # an operand, and what it may become
 
@@ -39,23 +48,11 @@ _CLOCK_WORD = re.compile(r"\s*((now|today|tomorrow|yesterday)(?![a-z])|t|\d+\s*:
 _SCHEMA = re.compile(r"timestamp(?!_ntz)", re.IGNORECASE)
 _SHOWN = 60  # characters
 
-_Type = exp.DataType.Type
-_FAMILIES: Mapping[object, Family] = {
-    **dict.fromkeys((_Type.TEXT, _Type.VARCHAR, _Type.CHAR, _Type.VARIANT), "text"),
-    **dict.fromkeys((_Type.TIMESTAMP, _Type.TIMESTAMPTZ, _Type.TIMESTAMPLTZ, _Type.DATETIME), "timestamp"),
-    **dict.fromkeys((_Type.DATE, _Type.TIMESTAMPNTZ), "date"),
-}
-_UNKNOWN = frozenset({_Type.UNKNOWN, _Type.OBJECT})
-_TIMES: frozenset[Family] = frozenset({"timestamp", "date"})
-_ANY: frozenset[Family] = frozenset({"text", "timestamp", "date"})
-
 _WITHOUT_FORMAT: Mapping[str, Family] = {
     **dict.fromkeys(functions.PARSE_TIMESTAMP, "timestamp"), **dict.fromkeys(functions.PARSE_DATE, "date")}
 _CONVERTING = functions.OF_TIMESTAMP.union(
     functions.OF_TIMESTAMP_AND_ZONE, functions.OF_DATE, functions.OF_DATE_OR_UNIT, _WITHOUT_FORMAT, functions.BY_SCHEMA,
     functions.UNIFYING, ("concat",))
-# Their result may have the type of any operand; sqlglot infers of which, and not always as Spark does.
-_MIXING = (exp.Coalesce, exp.Nullif, exp.Greatest, exp.Least, exp.Add, exp.Sub, exp.Array, exp.Map, exp.GenerateSeries)
 
 
 def clock_texts(root: Operator, text: Text, known: Functions) -> Iterator[Finding]:
@@ -92,7 +89,7 @@ def _clock_dependent(root: Operator, users: Functions) -> Iterator[tuple[exp.Exp
         for output, sources in each.united:
             operands = [constants.get(name, column(name)) for name in sources if name is not None]
             # unknown types are asked of the engine, and what it converts is then a cast below ∪
-            if not any(infer_type(operand, types).this in _UNKNOWN for operand in operands):
+            if not any(infer_type(operand, types).this in UNKNOWN for operand in operands):
                 unified = _unified(operands, types)
                 yield from ((operand, operand) for operand, becomes in unified if _depends_on_clock(operand, becomes, types))
             constants.update((output, operand) for operand in operands if _reads_the_clock(operand, types))
@@ -105,12 +102,19 @@ def _conversions(node: exp.Expr, types: Types, users: Functions) -> Iterator[Con
         inner = user_functions.called(node.this)
         if inner is not None and user_functions.returned(inner, users) == node.to:
             return
-        yield node.this, _of_type(node.to) & _TIMES
-    elif isinstance(node, (*COMPARISONS, exp.Add, exp.Sub)):
+        yield node.this, of_type(node.to) & TIMES
+    elif isinstance(node, (*COMPARISONS, *ADDING)):
         sides = [node.this.unnest(), node.expression.unnest()]
         pairs = zip(*(s.expressions for s in sides), strict=False) if all(isinstance(s, exp.Tuple) for s in sides) else [sides]
         for pair in pairs:
             yield from _unified(list(pair), types)
+    elif isinstance(node, exp.DPipe):
+        if not any(is_scalar(each, types) for each in (node.this, node.expression)):
+            yield from _unified([node.this, node.expression], types)
+    elif isinstance(node, exp.Bracket):
+        yield from ((each, keys_of(node.this, types) & TIMES) for each in node.expressions)
+    elif isinstance(node, exp.Lag | exp.Lead) and node.args.get("default") is not None:
+        yield from _unified([node.this, node.args["default"]], types)
     elif isinstance(node, exp.Between):
         yield from _unified([node.this, node.args["low"], node.args["high"]], types)
     elif isinstance(node, exp.In):
@@ -136,7 +140,7 @@ def _by_user_function(node: exp.Expr, function: UserFunction) -> Iterator[Conver
         yield from _all_become("date", operands)
         return
     for operand, kind in zip(operands, function.parameters, strict=False):
-        yield operand, _of_type(type_of(kind)) & _TIMES
+        yield operand, of_type(type_of(kind)) & TIMES
 
 
 def _by_function(node: exp.Func, types: Types) -> Iterator[Conversion]:
@@ -158,10 +162,21 @@ def _by_function(node: exp.Func, types: Types) -> Iterator[Conversion]:
             yield from _all_become("timestamp" if _has_unit(node) else "date", operands)
         elif name in _WITHOUT_FORMAT and len(operands) == 1:
             yield from _all_become(_WITHOUT_FORMAT[name], operands)
-        elif name in functions.BY_SCHEMA and any(_SCHEMA.search(each.name) for each in node.find_all(exp.Literal)):
+        elif name in functions.BY_SCHEMA and _may_name_timestamps(name, operands):
             yield from _all_become("timestamp", operands[:1])
-        elif name in functions.UNIFYING or (name == "concat" and not any(_is_scalar(each, types) for each in operands)):
+        elif name in functions.UNIFYING or (name == "concat" and not any(is_scalar(each, types) for each in operands)):
             yield from _unified(operands, types)
+
+
+def _may_name_timestamps(function: str, operands: Sequence[exp.Expr]) -> bool:
+    """Whether there may be a TIMESTAMP in the schema, or the type, that a text is read by. One that is computed may be any, but
+    schema_of_json finds timestamps only where an option says so."""
+    if any(_SCHEMA.search(each.name) for operand in operands for each in operand.find_all(exp.Literal)):
+        return True
+    for schema in operands[2 if function.endswith("variant_get") else 1:][:1]:
+        inferred = call_name(schema) == "schema_of_json" and len(schema.expressions) == 1
+        return not isinstance(schema.unnest(), exp.Literal) and not inferred
+    return False
 
 
 def _written(operand: exp.Expr) -> exp.Expr:
@@ -190,11 +205,11 @@ def _unified(operands: Sequence[exp.Expr], types: Types) -> Iterator[Conversion]
     stored = all(isinstance(each, exp.Column) for each in operands)
     if stored and len({infer_type(each, types) for each in operands}) == 1:
         return
-    families = [_families(each, types) for each in operands]
-    interval = any(infer_type(each, types).this == _Type.INTERVAL for each in operands)
+    found = [families(each, types) for each in operands]
+    interval = any(is_interval(each, types) for each in operands)
     for number, operand in enumerate(operands):
-        others: frozenset[Family] = frozenset(chain.from_iterable(families[:number] + families[number + 1:]))
-        yield operand, (others & _TIMES) | (frozenset({"timestamp"}) if interval else frozenset())
+        others: frozenset[Family] = frozenset(chain.from_iterable(found[:number] + found[number + 1:]))
+        yield operand, (others & TIMES) | (frozenset({"timestamp"}) if interval else frozenset())
 
 
 def _depends_on_clock(operand: exp.Expr, becomes: frozenset[Family], types: Types) -> bool:
@@ -203,7 +218,7 @@ def _depends_on_clock(operand: exp.Expr, becomes: frozenset[Family], types: Type
         return False
     if _is_constant(operand):
         return _reads_the_clock(operand, types)
-    return "timestamp" in becomes and "text" in _families(operand, types)
+    return "timestamp" in becomes and "text" in families(operand, types)
 
 
 def _reads_the_clock(operand: exp.Expr, types: Types) -> bool:
@@ -211,18 +226,12 @@ def _reads_the_clock(operand: exp.Expr, types: Types) -> bool:
     if not _is_constant(operand):
         return False
     words = _folded(operand)
-    return (words is None or _CLOCK_WORD.match(words) is not None) and "text" in _families(operand, types)
+    return (words is None or _CLOCK_WORD.match(words) is not None) and "text" in families(operand, types)
 
 
 def _is_constant(operand: exp.Expr) -> bool:
     """Whether no column, and no variable of a lambda, is in it."""
-    return not any(isinstance(node, exp.Column) or _is_variable(node) for node in operand.walk())
-
-
-def _is_variable(node: exp.Expr) -> bool:
-    """Whether it is a variable of a lambda, and not the name of a column, of a field, or of what struct('today' AS q) makes."""
-    return isinstance(node, exp.Identifier) and not isinstance(
-        node.parent, exp.Column | exp.Dot | exp.Alias | exp.PropertyEQ | exp.ColumnDef | exp.Cast)
+    return not any(isinstance(node, exp.Column) or is_variable(node) for node in operand.walk())
 
 
 def _folded(operand: exp.Expr) -> str | None:
@@ -234,59 +243,3 @@ def _folded(operand: exp.Expr) -> str | None:
         [operand.this, operand.expression] if isinstance(operand, exp.DPipe) else None)
     texts = [_folded(each) for each in parts or (None,) if each is not None]
     return None if parts is None or None in texts else "".join(each for each in texts if each is not None)
-
-
-def _families(operand: exp.Expr, types: Types) -> frozenset[Family]:
-    """What the value, or a part of it, may be."""
-    operand = operand.unnest()
-    if isinstance(operand, exp.Case | exp.If | exp.Nvl2):
-        return _all_of(alternatives(operand), types)
-    if isinstance(operand, _MIXING):
-        return _all_of(list(operand.iter_expressions()), types)
-    if isinstance(operand, exp.Bracket | exp.Lambda):
-        return _families(operand.this, types)
-    kind = infer_type(operand, types)
-    if kind.this not in _UNKNOWN:
-        return _of_type(kind)
-    if not isinstance(operand, exp.Func) or _is_of_users(operand):
-        return _ANY
-    text: frozenset[Family] = frozenset({"text"})
-    return _given(operand) or text.union(*(_leaf(node, types) for node in operand.walk()))
-
-
-def _is_of_users(node: exp.Expr) -> bool:
-    """Whether this is a call of a function that nobody knows the type of: the user's."""
-    name = user_functions.called(node)
-    return name is not None and not user_functions.is_built_in(name)
-
-
-def _given(call: exp.Func) -> frozenset[Family]:
-    """What a function gives that always gives times."""
-    names = set(own_functions(call))
-    found: set[Family] = {"timestamp"} if names & functions.TIMESTAMPS else {"date"} if names & functions.DATES else set()
-    return frozenset(found)
-
-
-def _leaf(node: exp.Expr, types: Types) -> frozenset[Family]:
-    """The families of a node without operands that have values: a column, a literal or a function of times."""
-    if isinstance(node, exp.Column | exp.Cast):
-        return _of_type(infer_type(node, types))
-    if _is_of_users(node):
-        return _ANY
-    if isinstance(node, exp.Func):
-        return _given(node)
-    return _ANY if _is_variable(node) else frozenset()
-
-
-def _all_of(operands: Sequence[exp.Expr], types: Types) -> frozenset[Family]:
-    return frozenset(chain.from_iterable(_families(each, types) for each in operands))
-
-
-def _of_type(kind: exp.DataType) -> frozenset[Family]:
-    """The families of a type and its parts; all of them if it is unknown."""
-    parts = {part.this for part in kind.find_all(exp.DataType)}
-    return _ANY if parts & _UNKNOWN else frozenset(_FAMILIES[part] for part in parts if part in _FAMILIES)
-
-
-def _is_scalar(operand: exp.Expr, types: Types) -> bool:
-    return infer_type(operand, types).this not in {*_UNKNOWN, _Type.ARRAY}

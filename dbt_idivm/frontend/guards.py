@@ -9,19 +9,27 @@ from sqlglot import exp
 
 from dbt_idivm.algebra.expressions import call_name
 from dbt_idivm.algebra.guards import guarded, guarded_text
-from dbt_idivm.algebra.operator import Operator
+from dbt_idivm.algebra.operator import Operator, operators
 from dbt_idivm.algebra.types import infer_type, is_text
+from dbt_idivm.frontend.families import is_of_users
 from dbt_idivm.frontend.functions import PARSE_TIMESTAMP
 from dbt_idivm.operators import Join, OuterJoin, Project, Select, SemiAntiJoin
 
 _Type = exp.DataType.Type
 _TIMESTAMPS = frozenset({_Type.TIMESTAMP, _Type.TIMESTAMPTZ, _Type.TIMESTAMPLTZ})
+_TRYING = (exp.SafeAdd, exp.SafeSubtract, exp.SafeMultiply, exp.SafeDivide)
 _Types = Mapping[str, exp.DataType]
 
 
 def with_guards(root: Operator) -> Operator:
-    """The tree with a guard around each text that is cast to TIMESTAMP, but constants."""
-    inputs = tuple(map(with_guards, root.inputs))
+    """The tree with a guard around each text that is cast to TIMESTAMP, but constants. None has one where the error of a guard
+    may be lost: then these casts are refused (`clock.py`)."""
+    found = _with_guards(root)
+    return root if found is not root and _may_be_lost(found) else found
+
+
+def _with_guards(root: Operator) -> Operator:
+    inputs = tuple(map(_with_guards, root.inputs))
     node = root if all(one is other for one, other in zip(inputs, root.inputs, strict=True)) else root.with_inputs(*inputs)
     types = {name: kind for each in inputs for name, kind in each.types.items()}
     if isinstance(node, Project):
@@ -53,3 +61,26 @@ def _texts(node: exp.Expr, types: _Types) -> list[exp.Expr]:
     if text is None or text.find(exp.Column) is None or text.find_ancestor(exp.Lambda) is not None:
         return []
     return [text] if is_text(infer_type(text, types)) and guarded_text(text) is None else []
+
+
+# Wrong without it: try_add(CAST(s AS TIMESTAMP), INTERVAL 1 DAY) is NULL for an error of any part of it, also of the guard.
+def _may_be_lost(root: Operator) -> bool:
+    """Whether a function may take the error of a guard for its own: one of Spark's TRY functions, or of the user's, whose
+    body may call one. Spark puts the definitions of attributes where these are used, whatever subquery they are in."""
+    failing: set[str] = set()  # attributes that are computed with a guard
+
+    def may_fail(expression: exp.Expr) -> bool:
+        return any(guarded_text(each) is not None or (isinstance(each, exp.Column) and each.name in failing)
+                   for each in expression.walk())
+
+    for node in operators(root):
+        if any(_catches(each) and may_fail(each) for expression in node.expressions for each in expression.walk()):
+            return True
+        failing.update(name for name, made in node.defined if may_fail(made))
+        failing.update(output for output, sources in node.united if not failing.isdisjoint(sources))
+    return False
+
+
+def _catches(node: exp.Expr) -> bool:
+    """Whether it is a call that may be NULL for an error of an argument."""
+    return isinstance(node, _TRYING) or call_name(node).startswith("try_") or is_of_users(node)

@@ -230,6 +230,27 @@ def test_a_full_refresh_of_models_rebuilds_their_cache_once(shop: Project) -> No
     assert len(rebuilt) == 3, rebuilt
 
 
+def test_models_that_differ_do_not_rebuild_a_cache_in_turn(shop: Project) -> None:
+    """One calls a function above the cache; one that does not look keys up has a cache of its own."""
+    shop.sql("create function $.twice(x BIGINT) returns BIGINT return x * 2")
+    _, average = both(shop)
+    highest = shop.model("highest", HIGHEST.replace("max(t.total)", "max($.twice(t.total))"), KEYS, caches=["totals"],
+                         deterministic_functions=[shop.within("$.twice")])
+    models = (average, highest)
+    for model in models:
+        refreshed(shop, model, "create")
+    for number in (5, 6):
+        shop.sql(f"insert into $.orders values ({number}, 2, 100)")
+        shop.new_run()
+        for model in models:
+            assert shop.refresh_in_run(model).mode == "incremental" and shop.is_exact(model)
+            assert not [each.label for each in shop.executed if each.label.startswith("rebuild")]
+    assert len(caches(shop)) == 1
+    refreshed(shop, both(shop, verify="none")[1], "full")
+    assert len(caches(shop)) == 2
+    shop.sql("drop function $.twice")
+
+
 def test_a_dropped_model_leaves_caches_of_others(shop: Project) -> None:
     highest, average = (replace(each, project="shop", owner=f"model.shop.{each.name}") for each in both(shop))
     for model in (highest, average):

@@ -9,7 +9,7 @@ from sqlglot import exp
 
 from dbt_idivm.algebra.guards import guarded
 from dbt_idivm.script.dialect import DELTA
-from tests.meaning.spark_meaning import spark_meaning
+from tests.meaning.spark_meaning import SparkRefuses, spark_meaning
 from tests.property.coverage import MEANT
 from tests.property.directed import build
 from tests.property.judge import judge
@@ -51,3 +51,25 @@ def test_no_text_that_spark_completes_is_let_through() -> None:
     assert spark.query(f"SELECT s FROM texts WHERE {completed} AND NOT ({test})") == []
     assert len(spark.query(f"SELECT s FROM texts WHERE {completed}")) > 20
     assert spark.query(f"SELECT s FROM texts WHERE try_cast(s AS timestamp) IS NOT NULL AND ({test}) AND NOT ({completed})") == []
+
+
+# What Spark's TRY functions do about an error of an argument: these are NULL for it, the others fail.
+TRYING = ("try_add({}, interval 1 day)", "try_subtract({}, interval 1 day)", "try_divide(interval 1 day, hour({}))",
+          "try_multiply(interval 1 day, hour({}))", "try_to_binary(string({}), 'utf-8')")
+FAILING = ("try_cast({} AS date)", "try_divide(hour({}), 2)", "try_element_at(array({}), 1)", "try_to_timestamp(string({}))",
+           "nvl2({}, 1, 2)", "coalesce({}, ts)", "{} IS NULL", "to_json(struct({}))")
+
+
+@pytest.mark.parametrize("form", [*TRYING, *FAILING])
+def test_a_guard_fails(form: str) -> None:
+    """Where a guard is, its error is one of the query; where it would be NULL there is none, and the view is not maintained."""
+    spark = spark_meaning()
+    spark.reset()
+    spark.create("t", "SELECT 1 AS k, '10:15' AS s, timestamp'2024-01-01' AS ts")
+    text = DELTA.sql(guarded(exp.column("s")))
+    query = f"SELECT {form.format(f'CAST({text} AS TIMESTAMP)')} AS x FROM t"
+    if form in TRYING:
+        assert spark.query(query) == [(None,)]
+    else:
+        with pytest.raises(SparkRefuses, match="holds a time alone"):
+            spark.query(query)

@@ -37,12 +37,26 @@ MOVING = (
     "exists(texts, x -> x > ts)", "times[0] = s", "element_at(times, 1) < s", "v.at = v.name", "s > to_timestamp(s, 'yyyy')",
     "s = sequence('2020-01-01', ts)[0]", "array('2020-01-01', ts)[0] > s", "s = date_trunc('month', ts)",
     "s > coalesce(ts, '2020-01-01')", "regexp_extract(s, 'a', 1) < ts",
+    "texts || texts || array(ts)", "s + make_dt_interval(1)", "s + id * interval 1 hour", "s + try_divide(interval 1 hour, 2)",
+    "s + (d - d)", "s > array(n, ts)[0]",
+    "times || texts", "array(d) || array('today')", "map(ts, 1)[s]", "str_to_map(s)[s]", "try_add(s, interval 1 day)",
+    "try_subtract(ts, s)", "s > d + interval 1 hour", "d + interval 1 week > s", "s > d - id * interval 1 hour",
+    "lag(ts, 1, s) over (partition by d order by id)", "lead(d, 1, 'today') over (partition by ts order by id)",
+    "lag(ts, 1, '10:15') over (partition by d order by id)",
+    # a schema, or a type, that is computed
+    "from_csv(s, schema_of_csv('2020-01-01 00:00:00'))", "from_json(s, 'a time' || 'stamp')",
+    "from_json(s, schema_of_json('{}', map('inferTimestamp', 'true')))",
+    # a guard whose error would be NULL
+    "try_add(cast(s as timestamp), interval 1 day)", "try_subtract(ts, to_timestamp(s))",
+    "try_to_binary(date_format(cast(s as timestamp), 'yyyy'), 'utf-8')",
+    "try_divide(interval 1 day, hour(cast(s as timestamp)))",
 )
 # A text that is cast is guarded: it is an error of the plan if it holds a time alone.
 GUARDED = (
     "cast(s as timestamp)", "s::timestamp", "timestamp(s)", "to_timestamp(s)", "to_timestamp_ltz(s)", "try_cast(s as timestamp)",
     "cast(concat(s, ' 10:00') as timestamp)", "cast(substring(ts, 12, 5) as timestamp)", "ts > cast(s as timestamp)",
     "hour(cast(trim(s) as timestamp))", "cast(texts[0] as timestamp)", "cast(cast(ts as string) as timestamp)",
+    "try_divide(id, 2) + hour(cast(s as timestamp))", "try_cast(cast(s as timestamp) as date)",
     "case when id = 1 then cast(s as timestamp) end", "cast(v.name as timestamp) = v.at",
 )
 STILL = (
@@ -65,6 +79,9 @@ STILL = (
     "date_trunc('month', ts)", "ts > date_trunc('month', ts)", "d >= date_add(d, -3)", "ts + interval 1 day", "ts - ts",
     "hour(ts)",
     "cast(id as timestamp)", "cast(d as timestamp)", "cast(null as timestamp)", "ts = timestamp_seconds(id)", "array(ts, ts)",
+    "try_add(ts, interval 1 day)", "try_add(d, 1)", "lag(ts, 1, ts) over (partition by d order by id)",
+    "lag(s, 1, 'now') over (partition by d order by id)", "texts || array('today')", "map(s, 1)[s]", "s > d + interval 1 day",
+    "from_json(s, schema_of_json('{\"a\": 1}'))",
     "months_between(d, ts)", "greatest(d, date '2020-01-01')", "v = v", "times = times", "ts is null", "trunc(d, 'MM')",
     # neither
     "id > 1", "f + 1", "filter(texts, x -> length(x) > id)", "transform(texts, x -> upper(x))",
@@ -138,6 +155,13 @@ def test_without_guards_a_query_is_as_before() -> None:
     "select id, ts as x from t union all select id, s from u",
     "select id, d as x from t union all select id, 'today' from u",
     "select id from (select 'today' as word, id, d from t) where word < d",
+    "select id, s > x as y from (select id, s, d + interval 1 hour as x from t)",
+    "select id, s > y as z from (select id, s, coalesce(n, ts) as y from t)",
+    "select id, s > y as z from (select id, s, array(n, ts)[0] as y from t)",
+    "select id, s > y.a as z from (select id, s, if(id = 1, struct(n as a), struct(ts as a)) as y from t)",
+    "select id, try_add(x, interval 1 day) as y from (select id, cast(s as timestamp) as x from t)",
+    "with w as (select id, cast(s as timestamp) as x from t union all select id, ts from u) "
+    "select id from w where try_add(x, interval 1 day) > '2020-01-01'",
     "select id from (select word, id, d from (select 'now' as word, * from t) union all select s, id, d from u) where word < d",
 ])
 def test_anywhere_in_a_query(sql: str) -> None:

@@ -108,6 +108,13 @@ def test_what_is_no_query_is_reported(sql: str) -> None:
     assert raised.value.codes == ("IDIVM-220",)
 
 
+@pytest.mark.parametrize("condition", ["interval 1 day", "(1, 2)", "interval 1 day and true"])
+@pytest.mark.parametrize("sql", ["SELECT id FROM t WHERE {}", "SELECT t.id FROM t JOIN t AS u ON {}",
+                                 "SELECT s, count(*) AS n FROM t GROUP BY s HAVING {}"])
+def test_what_is_no_condition_is_left_to_spark(sql: str, condition: str) -> None:
+    assert plan(sql.format(condition)).ways
+
+
 def test_ctes_whose_names_differ_by_case_are_two() -> None:
     lowered = lower("WITH c AS (SELECT a FROM t), C AS (SELECT b FROM t) SELECT * FROM c", CATALOG)
     assert [name for name, _ in lowered.output] == ["b"]

@@ -240,6 +240,13 @@ def test_canonical_form(other: str, same: bool) -> None:
     assert (one.text == two.text) is same and (one.digest == two.digest) is same
 
 
+def test_a_model_that_looks_no_keys_up_has_caches_of_its_own() -> None:
+    found = lowered(SUM)
+    one, two = (compile_plan(found.root, found.output, caching=Caching("all", "main.v", checked=checked)).caches[0]
+                for checked in (True, False))
+    assert one.table != two.table and one.plan.digest == two.plan.digest
+
+
 def test_caches_do_not_depend_on_the_model() -> None:
     one, two = (compile_plan(f.root, f.output, caching=Caching("all", model)).caches for model, f in (
         ("main.a", lowered(SUM)), ("main.b", lowered(SUM.replace("o.", "u.").replace(" AS o ", " AS u ")))))

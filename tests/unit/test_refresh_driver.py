@@ -668,6 +668,10 @@ def test_unique_key_of_the_output(engine: FakeEngine) -> None:
     assert failing(engine, model(SQL, {"o": "id"}, unique_key=["name"])).codes == ("IDIVM-305",)
     assert failing(engine, model(SQL, {"o": "id"}, unique_key=["nam"])).codes == ("IDIVM-304",)
     assert "main.v" not in engine.tables
+    engine.reads.clear()
+    assert engine.drive(model(SQL, unique_key=["NAME"], strategy="full")).mode == "create", "its columns are asked for"
+    engine.tables.pop("main.v")
+    assert failing(engine, model(SQL, unique_key=["nam"], strategy="full")).codes == ("IDIVM-304",)
 
 
 def test_a_model_without_rules_says_so_at_once(engine: FakeEngine) -> None:

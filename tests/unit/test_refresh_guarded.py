@@ -48,7 +48,7 @@ class Eager(FakeEngine):
     """An engine that evaluates the expressions of a plan for all rows: what a plan computes fails."""
 
     def answer(self, statement: Statement) -> Reply:
-        is_planned = statement.sql.startswith("CREATE") and "10 / o.id" in statement.sql
+        is_planned = statement.kind in ("write", "read") and "10 / o.id" in statement.sql
         return FAILURE if is_planned else super().answer(statement)
 
 
@@ -66,6 +66,19 @@ def test_a_plan_that_fails_where_the_select_does_not_is_not_used() -> None:
     again = engine.drive(GUARDED)
     assert again.mode == "full" and again.reason is not None and "IDIVM-233" in again.reason, "it is remembered"
     assert failing_codes(engine, replace(GUARDED, config={"idivm": {"on_unsupported": "error"}})) == ("IDIVM-233",)
+
+
+def test_so_it_is_where_a_unique_key_is_looked_up_first() -> None:
+    engine = Eager()
+    engine.source("o", id="int", name="string")
+    engine.source("p", id="int")
+    engine.query_columns = {"id": "int", "name": "string"}
+    sql = "select id, name from main.o where exists (select 1 from main.p) and 10 / id > 1"
+    request = model(sql, {"o": "id"}, unique_key="name")
+    done = engine.drive(request)
+    assert done.mode == "create" and done.reason is not None and done.reason.startswith("IDIVM-233")
+    looked_up = [each.sql for each in engine.log if each.label.startswith("check unique_key")]
+    assert len(looked_up) == 2 and "10 / id > 1" in looked_up[1], "the rows that are stored are those of the user's text"
 
 
 def failing_codes(engine: FakeEngine, request: ModelRequest) -> tuple[str, ...]:

@@ -5,8 +5,6 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import Any
 
-from sqlglot import exp
-
 from dbt_idivm.algebra.block import subquery
 from dbt_idivm.algebra.guards import MESSAGE
 from dbt_idivm.errors import Finding, IdivmError, finding, listed, nearest
@@ -34,20 +32,18 @@ from dbt_idivm.script.plan import Plan
 
 def build(work: Work, reason: Finding | None) -> Steps[Outcome]:
     """Create the view (`reason` is None) or rebuild it. Raises IDIVM-304, 305 and 903."""
-    job, stored = work.job, work.stored
+    job = work.job
     if work.unverified is None:
         for name, key in work.planned.keys.items():
             yield from keys.verify(job.client, work.planned.inputs.tables[name], key)
     planned = yield from _judged(work)
-    wanted = _build(replace(work, planned=planned))
-    yield from _verify_unique_key(job, planned, wanted)
     try:
-        written = yield from _publish(job, wanted, stored)
+        wanted, written = yield from _published(replace(work, planned=planned))
     except EngineFailure as failure:
         if planned.plan is None or not failure.is_of_data:
             raise
         planned = without_failing_plan(job, planned, failure)
-        written = yield from _publish(job, _build(replace(work, planned=planned)), stored)
+        wanted, written = yield from _published(replace(work, planned=planned))
     inputs = all_inputs(replace(work, planned=planned))
     # a first build that cannot be maintained says so at once
     why = summary(planned.refusal if planned.is_misread else reason or planned.refusal)
@@ -56,8 +52,12 @@ def build(work: Work, reason: Finding | None) -> Steps[Outcome]:
     return outcome(job, result, planned)
 
 
-def _publish(job: Job, wanted: Build, stored: StoredView) -> Steps[int]:
-    return publish(job, wanted, stored) if job.config.keeps_view else publish_changes(job, wanted)
+def _published(work: Work) -> Steps[tuple[Build, int]]:
+    """What is built of the planned model, and its number of rows."""
+    wanted = _build(work)
+    yield from _verify_unique_key(work.job, work.planned, wanted)
+    written = publish(work.job, wanted, work.stored) if work.job.config.keeps_view else publish_changes(work.job, wanted)
+    return wanted, (yield from written)
 
 
 def without_failing_plan(job: Job, planned: Planned, failure: EngineFailure) -> Planned:
@@ -94,7 +94,7 @@ def _verify_unique_key(job: Job, planned: Planned, wanted: Build) -> Steps[None]
     ids = {str(name).lower() for name in wanted.properties.get(IDS, ())}
     if not given or (ids and ids <= given):
         return
-    visible = visible_columns(planned.plan) if planned.plan else _names(wanted.query)
+    visible = visible_columns(planned.plan) if planned.plan else (yield from _columns(job))
     if unknown := given - {name.lower() for name in visible}:
         raise IdivmError(finding(304, column=sorted(unknown)[0], source=job.request.name, declared="`unique_key`",
                                  nearest=listed(nearest(sorted(unknown)[0], visible))))
@@ -109,8 +109,10 @@ def visible_columns(plan: Plan) -> tuple[str, ...]:
     return tuple(column.name for column in plan.columns if not column.hidden)
 
 
-def _names(query: exp.Expr) -> tuple[str, ...]:
-    return tuple(str(each.alias_or_name) for each in query.selects) if isinstance(query, exp.Query) else ()
+def _columns(job: Job) -> Steps[tuple[str, ...]]:
+    """The columns of the user's SELECT, of which nobody has made a plan."""
+    rows = yield from job.client.ask(job.client.commands.describe_query(job.request.sql))
+    return tuple(str(row[0]) for row in rows.rows)
 
 
 def build_restricted(job: Job, stored: StoredView) -> Steps[Outcome]:

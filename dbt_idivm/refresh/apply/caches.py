@@ -19,6 +19,7 @@ from dbt_idivm.refresh.catalog.relations import describe
 from dbt_idivm.refresh.catalog.stored_view import StoredView, read_stored_view
 from dbt_idivm.refresh.checks.keys import key_of_ids
 from dbt_idivm.refresh.checks.proof import Proof
+from dbt_idivm.refresh.checks.user_functions import functions_in
 from dbt_idivm.refresh.decide.job import Job
 from dbt_idivm.refresh.decide.outcome import named
 from dbt_idivm.refresh.decide.planned import Planned, planned_model
@@ -27,6 +28,7 @@ from dbt_idivm.refresh.decide.work import Work
 from dbt_idivm.refresh.engine.steps import Steps
 from dbt_idivm.refresh.protocol import InputChange
 from dbt_idivm.relation_name import name_parts
+from dbt_idivm.script.over_tables import expanded
 from dbt_idivm.script.plan import Cache
 
 
@@ -56,12 +58,17 @@ def _job(job: Job, above: Planned, cache: Cache, existing: Literal["table"] | No
 
 
 def _planned(job: Job, above: Planned, cache: Cache) -> Planned:
-    """The plan of the cache whose job that is, over those inputs of the view that it reads; caches before it are among them."""
+    """The plan of the cache whose job that is, over those inputs of the view that it reads; caches before it are among them.
+
+    Of the user's functions only those count that it calls: another model that has it may call others.
+    """
     tables = {name: found for name, found in above.inputs.tables.items() if found.table in cache.plan.tables}
     keys = {name: key for name, key in above.keys.items() if name in tables}
     caches = {each.table for each in above.caches}
     declared = {name: key for name, key in keys.items() if name not in caches}
-    inputs = Inputs(tables, {}, functions=above.inputs.functions)
+    called = functions_in(expanded(cache.plan.root, above.caches))
+    functions = {name: found for name, found in above.inputs.functions.items() if name in called}
+    inputs = Inputs(tables, {}, functions=functions)
     return replace(planned_model(job, inputs, declared, cache.plan, None), keys=keys, proof=Proof("part", ""))
 
 

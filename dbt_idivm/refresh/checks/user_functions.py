@@ -146,6 +146,11 @@ def _calls(root: Operator) -> Iterator[tuple[str, Relation, exp.Expr]]:
                 yield name, reduce(_together, operator.inputs, _ONE_ROW), call
 
 
+def functions_in(root: Operator) -> frozenset[str]:
+    """The user's functions that a plan calls, by name."""
+    return frozenset(name for name, _, _ in _calls(root))
+
+
 def _together(left: Relation, right: Relation) -> Relation:
     return Pair(left, right, exp.true())
 

@@ -100,7 +100,8 @@ def _compile(job: Job, inputs: Inputs, keys: Mapping[str, Key]) -> Steps[Plan]:
         lowered = lower(job.request.sql, catalog)
     stored: dict[str, Mapping[str, str]] = {}
     while True:
-        caching = Caching(job.config.caches, job.request.relation, lowered.subviews, stored, job.request.project)
+        caching = Caching(job.config.caches, job.request.relation, lowered.subviews, stored, job.request.project,
+                          job.config.verify == "always")
         try:
             plan = compile_plan(lowered.root, lowered.output, ways=job.config.ways, caching=caching)
         except ValueError as error:

@@ -1,0 +1,45 @@
+"""Types of what is made of times, intervals and arrays, where sqlglot's annotate_types gives the type of an operand."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from sqlglot import exp
+
+Type = exp.DataType.Type
+_TIMESTAMPS = frozenset({Type.TIMESTAMP, Type.TIMESTAMPTZ, Type.TIMESTAMPLTZ})
+_TIMES = frozenset({*_TIMESTAMPS, Type.TIMESTAMPNTZ, Type.DATE})
+_SCALED = (exp.Mul, exp.Div, exp.SafeMultiply, exp.SafeDivide)
+
+
+# Wrong without it: a text that is compared with coalesce(n, ts), a TIMESTAMP, would be taken for one that becomes a
+# TIMESTAMP_NTZ, and a text beside an interval for one that is added to a number.
+def type_of_times(node: exp.Expr, operands: Sequence[exp.DataType], *, is_one_of_them: bool) -> exp.DataType | None:
+    """The type that Spark gives to the node, UNKNOWN if it is to be asked; None where annotate_types is right.
+
+    `is_one_of_them`: the value is one of the operands, which are converted to one type; else they are the operands of the node.
+    """
+    kinds = [kind for kind in operands if kind.this != Type.NULL]
+    if isinstance(node, exp.DPipe) and any(kind.this == Type.ARRAY for kind in kinds):
+        return _one_of(kinds)
+    if isinstance(node, _SCALED) and any(kind.this == Type.INTERVAL for kind in kinds):
+        return exp.DataType(this=Type.INTERVAL)
+    if isinstance(node, exp.Sub) and len(kinds) > 1 and all(kind.this in _TIMES for kind in kinds):
+        return exp.DataType(this=Type.INTERVAL)
+    if (is_one_of_them or isinstance(node, exp.Array)) and any(each.this in _TIMES for kind in kinds for each in _parts(kind)):
+        return _one_of(kinds) if is_one_of_them else exp.DataType(this=Type.ARRAY, expressions=[_one_of(kinds)], nested=True)
+    return None
+
+
+def _one_of(kinds: Sequence[exp.DataType]) -> exp.DataType:
+    """The type that values of these are converted to."""
+    if all(kind == kinds[0] for kind in kinds):
+        return kinds[0].copy()
+    found = {kind.this for kind in kinds}
+    if found <= _TIMES:
+        return exp.DataType(this=Type.TIMESTAMP if found & _TIMESTAMPS else Type.TIMESTAMPNTZ)
+    return exp.DataType(this=Type.UNKNOWN)
+
+
+def _parts(kind: exp.DataType) -> list[exp.DataType]:
+    return list(kind.find_all(exp.DataType))

@@ -1,0 +1,119 @@
+"""What a value may be, as far as its conversion may depend on the clock: a text, a TIMESTAMP, a DATE or TIMESTAMP_NTZ."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from itertools import chain
+from typing import Literal
+
+from sqlglot import exp
+
+from dbt_idivm.algebra.expressions import call_name
+from dbt_idivm.algebra.types import alternatives, infer_type
+from dbt_idivm.frontend import functions, user_functions
+from dbt_idivm.frontend.refuse import own_functions
+
+# What a value may be: a text, a TIMESTAMP, a DATE or TIMESTAMP_NTZ; all of them, of a value that has parts.
+Family = Literal["text", "timestamp", "date"]
+Types = Mapping[str, exp.DataType]
+
+_Type = exp.DataType.Type
+_FAMILIES: Mapping[object, Family] = {
+    **dict.fromkeys((_Type.TEXT, _Type.VARCHAR, _Type.CHAR, _Type.VARIANT), "text"),
+    **dict.fromkeys((_Type.TIMESTAMP, _Type.TIMESTAMPTZ, _Type.TIMESTAMPLTZ, _Type.DATETIME), "timestamp"),
+    **dict.fromkeys((_Type.DATE, _Type.TIMESTAMPNTZ), "date"),
+}
+UNKNOWN = frozenset({_Type.UNKNOWN, _Type.OBJECT})
+TIMES: frozenset[Family] = frozenset({"timestamp", "date"})
+_INTERVALS = ("make_dt_interval", "make_ym_interval", "try_make_interval")
+_OF_DATES = frozenset({"DAY", "DAYS", "MONTH", "MONTHS", "YEAR", "YEARS"})
+_ANY: frozenset[Family] = frozenset({"text", "timestamp", "date"})
+
+# What a text is converted to by arithmetic with times.
+ADDING = (exp.Add, exp.Sub, exp.SafeAdd, exp.SafeSubtract)
+# Their result may have the type of any operand; sqlglot infers of which, and not always as Spark does.
+_MIXING = (exp.Coalesce, exp.Nullif, exp.Greatest, exp.Least, *ADDING, exp.Array, exp.Map, exp.GenerateSeries)
+
+
+
+def families(operand: exp.Expr, types: Types) -> frozenset[Family]:
+    """What the value, or a part of it, may be."""
+    operand = operand.unnest()
+    if isinstance(operand, exp.Case | exp.If | exp.Nvl2):
+        return _all_of(alternatives(operand), types)
+    if isinstance(operand, _MIXING):
+        parts = list(operand.iter_expressions())
+        found = _all_of(parts, types)
+        return found | {"timestamp"} if isinstance(operand, ADDING) and "date" in found and _add_time(parts, types) else found
+    if isinstance(operand, exp.Bracket | exp.Lambda):
+        return families(operand.this, types)
+    kind = infer_type(operand, types)
+    if kind.this not in UNKNOWN:
+        return of_type(kind)
+    if not isinstance(operand, exp.Func) or is_of_users(operand):
+        return _ANY
+    text: frozenset[Family] = frozenset({"text"})
+    return _given(operand) or text.union(*(_leaf(node, types) for node in operand.walk()))
+
+
+def is_interval(operand: exp.Expr, types: Types) -> bool:
+    kind = infer_type(operand, types).this
+    return kind == _Type.INTERVAL or isinstance(kind, exp.Interval) or call_name(operand) in _INTERVALS
+
+
+def _add_time(parts: Sequence[exp.Expr], types: Types) -> bool:
+    """Whether one of them may be an interval that makes a TIMESTAMP of a DATE: any but a literal of whole days or months."""
+    intervals = (each for each in parts if any(is_interval(node, types) for node in each.walk()))
+    return any(not isinstance(each, exp.Interval) or each.text("unit").upper() not in _OF_DATES for each in intervals)
+
+
+def keys_of(collection: exp.Expr, types: Types) -> frozenset[Family]:
+    """What an index of the collection is converted to: the keys of a map, of which there may be any in what is not known."""
+    kind = infer_type(collection, types)
+    if kind.this in UNKNOWN:
+        return _ANY
+    return of_type(kind.expressions[0]) if kind.this == _Type.MAP and kind.expressions else frozenset()
+
+
+def is_of_users(node: exp.Expr) -> bool:
+    """Whether this is a call of a function that nobody knows the type of: the user's."""
+    name = user_functions.called(node)
+    return name is not None and not user_functions.is_built_in(name)
+
+
+def _given(call: exp.Func) -> frozenset[Family]:
+    """What a function gives that always gives times."""
+    names = set(own_functions(call))
+    found: set[Family] = {"timestamp"} if names & functions.TIMESTAMPS else {"date"} if names & functions.DATES else set()
+    return frozenset(found)
+
+
+def _leaf(node: exp.Expr, types: Types) -> frozenset[Family]:
+    """The families of a node without operands that have values: a column, a literal or a function of times."""
+    if isinstance(node, exp.Column | exp.Cast):
+        return of_type(infer_type(node, types))
+    if is_of_users(node):
+        return _ANY
+    if isinstance(node, exp.Func):
+        return _given(node)
+    return _ANY if is_variable(node) else frozenset()
+
+
+def _all_of(operands: Sequence[exp.Expr], types: Types) -> frozenset[Family]:
+    return frozenset(chain.from_iterable(families(each, types) for each in operands))
+
+
+def of_type(kind: exp.DataType) -> frozenset[Family]:
+    """The families of a type and its parts; all of them if it is unknown."""
+    parts = {part.this for part in kind.find_all(exp.DataType)}
+    return _ANY if parts & UNKNOWN else frozenset(_FAMILIES[part] for part in parts if part in _FAMILIES)
+
+
+def is_scalar(operand: exp.Expr, types: Types) -> bool:
+    return infer_type(operand, types).this not in {*UNKNOWN, _Type.ARRAY}
+
+
+def is_variable(node: exp.Expr) -> bool:
+    """Whether it is a variable of a lambda, and not the name of a column, of a field, or of what struct('today' AS q) makes."""
+    return isinstance(node, exp.Identifier) and not isinstance(
+        node.parent, exp.Column | exp.Dot | exp.Alias | exp.PropertyEQ | exp.ColumnDef | exp.Cast)
