@@ -251,6 +251,21 @@ def test_models_that_differ_do_not_rebuild_a_cache_in_turn(shop: Project) -> Non
     shop.sql("drop function $.twice")
 
 
+def test_models_that_name_a_table_otherwise_share_a_cache(shop: Project) -> None:
+    average = both(shop)[1]
+    other = replace(average, name="other", identifier="other", sql=average.sql.replace(f"{shop.schema}.orders", "orders"))
+    keys = {**average.keys, "orders": average.keys[f"{shop.schema}.orders"]}
+    models = (average, replace(other, keys=keys))
+    for model in models:
+        refreshed(shop, model, "create")
+    shop.sql("insert into $.orders values (5, 2, 100)")
+    shop.new_run()
+    for model in models:
+        assert shop.refresh_in_run(model).mode == "incremental" and shop.is_exact(model)
+        assert not [each.label for each in shop.executed if each.label.startswith(("build", "rebuild"))]
+    assert len(caches(shop)) == 1
+
+
 def test_a_dropped_model_leaves_caches_of_others(shop: Project) -> None:
     highest, average = (replace(each, project="shop", owner=f"model.shop.{each.name}") for each in both(shop))
     for model in (highest, average):

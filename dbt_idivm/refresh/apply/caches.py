@@ -60,10 +60,12 @@ def _job(job: Job, above: Planned, cache: Cache, existing: Literal["table"] | No
 def _planned(job: Job, above: Planned, cache: Cache) -> Planned:
     """The plan of the cache whose job that is, over those inputs of the view that it reads; caches before it are among them.
 
-    Of the user's functions only those count that it calls: another model that has it may call others.
+    Another model that has it may name its tables otherwise, and call other functions: its inputs have the names of the tables,
+    and of the user's functions only those count that it calls.
     """
-    tables = {name: found for name, found in above.inputs.tables.items() if found.table in cache.plan.tables}
-    keys = {name: key for name, key in above.keys.items() if name in tables}
+    read = {name: found for name, found in above.inputs.tables.items() if found.table in cache.plan.tables}
+    tables = {found.table: replace(found, name=found.table) for found in read.values()}
+    keys = {read[name].table: key for name, key in above.keys.items() if name in read}
     caches = {each.table for each in above.caches}
     declared = {name: key for name, key in keys.items() if name not in caches}
     called = functions_in(expanded(cache.plan.root, above.caches))
@@ -85,12 +87,12 @@ def read(job: Job, above: Planned, cache: Cache, before: StoredView, inputs: Map
     commit = yield from history.pinned(job.client, table)
     tables, keys = dict(above.inputs.tables), dict(above.keys)
     for name, found in above.inputs.tables.items():
-        now = inputs.get(named(job.request, name))
+        now = inputs.get(named(job.request, found.table))
         if now is None or found.commit is None or now.to_version <= found.commit.version:
             continue
-        if named(job.request, name) in above.through or before.state is None:
+        if named(job.request, found.table) in above.through or before.state is None:
             raise Overtaken(finding(903, view=table, message="another run refreshed it meanwhile", state=before.sentence))
-        ahead = before.state.inputs[name]
+        ahead = before.state.inputs[found.table]
         tables[name] = replace(found, commit=replace(found.commit, version=ahead.version, at=ahead.at))
         if name in keys:  # it was trusted, if at all, for the commit that was pinned
             keys[name] = replace(keys[name], trusted=False)

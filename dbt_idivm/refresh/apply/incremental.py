@@ -229,7 +229,7 @@ def input_changes(request: ModelRequest, planned: Planned, changes: Changes) -> 
     for name, each in planned.own_inputs.items():
         move, diff = changes.moves[each.table], changes.net.diffs.get(each.table)
         rows = 0 if diff is None else sum(abs(w) for _, w in diff.rows) if isinstance(diff, InlineDiff) else None
-        through = planned.through.get(named(request, name))
+        through = planned.through.get(named(request, each.table))
         if diff is None and through is not None and through.from_version == move.consumed.version:
             rows = through.rows
         found[named(request, name)] = InputChange(move.consumed.version, move.to_version, rows)
