@@ -218,6 +218,7 @@ def test_models_share_a_cache(shop: Project) -> None:
         assert shop.is_exact(model) and caches(shop) == []
 
 
+@pytest.mark.long
 def test_a_full_refresh_of_models_rebuilds_their_cache_once(shop: Project) -> None:
     models = both(shop)
     for model in models:
@@ -230,6 +231,7 @@ def test_a_full_refresh_of_models_rebuilds_their_cache_once(shop: Project) -> No
     assert len(rebuilt) == 3, rebuilt
 
 
+@pytest.mark.long
 def test_models_that_differ_do_not_rebuild_a_cache_in_turn(shop: Project) -> None:
     """One calls a function above the cache; one that does not look keys up has a cache of its own."""
     shop.sql("create function $.twice(x BIGINT) returns BIGINT return x * 2")
@@ -251,6 +253,7 @@ def test_models_that_differ_do_not_rebuild_a_cache_in_turn(shop: Project) -> Non
     shop.sql("drop function $.twice")
 
 
+@pytest.mark.long
 def test_models_that_name_a_table_otherwise_share_a_cache(shop: Project) -> None:
     average = both(shop)[1]
     other = replace(average, name="other", identifier="other", sql=average.sql.replace(f"{shop.schema}.orders", "orders"))
@@ -266,6 +269,7 @@ def test_models_that_name_a_table_otherwise_share_a_cache(shop: Project) -> None
     assert len(caches(shop)) == 1
 
 
+@pytest.mark.long
 def test_a_dropped_model_leaves_caches_of_others(shop: Project) -> None:
     highest, average = (replace(each, project="shop", owner=f"model.shop.{each.name}") for each in both(shop))
     for model in (highest, average):
@@ -287,6 +291,7 @@ def test_a_dropped_model_leaves_caches_of_others(shop: Project) -> None:
     assert [each.relation.rpartition(".")[2] for each in left] == [cache]
 
 
+@pytest.mark.long
 def test_projects_in_one_schema_share_nothing(shop: Project) -> None:
     highest, average = both(shop)
     for model, project in ((highest, "one"), (average, "two")):
@@ -320,6 +325,7 @@ def history(project: Project, table: str) -> list[str]:
     return [row["operation"] for row in project.spark.sql(f"describe history {project.schema}.{table}").collect()]
 
 
+@pytest.mark.long
 def test_a_model_that_breaks_off_leaves_its_cache_to_the_others(shop: Project) -> None:
     highest, average = both(shop)
     for model in (highest, average):
@@ -339,6 +345,7 @@ def test_a_model_that_breaks_off_leaves_its_cache_to_the_others(shop: Project) -
     refreshed(shop, highest)
 
 
+@pytest.mark.long
 def test_a_run_pinned_before_one_of_two_caches_was_refreshed_by_another_model(shop: Project) -> None:
     """Its first cache is refreshed to its own versions, the second is further already: it pins newer ones."""
     first = "select cust, sum(price) as total from $.orders group by cust"

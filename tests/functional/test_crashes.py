@@ -22,7 +22,7 @@ from tests.functional.shapes import OLD, SHAPES, SOURCES, Shape, Stage
 from tests.tally import Tally
 
 # of each test, what the default suite has
-SHORT = ("replaced", "diffs", "both")
+SHORT = ("replaced", "diffs")
 SHORT_LATE = ("full",)
 SHORT_TORN = ("create",)
 LATE = ("create", "create_table", "append", "direct", "deleted", "effective", "replaced", "additive", "recomputed", "tuples",
