@@ -42,3 +42,8 @@ def _artifact(path: Path) -> Node:
     if not isinstance(found, dict) or "metadata" not in found:
         raise SchemaFileError(f"{path} is no artifact of dbt: it has no `metadata`")
     return found
+
+
+def own_config(node: Node) -> Mapping[str, Any]:
+    """Our config of a model."""
+    return node["config"].get("idivm") or (node["config"].get("meta") or {}).get("idivm") or {}

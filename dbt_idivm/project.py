@@ -7,7 +7,6 @@ this order, those of `target/catalog.json` (`dbt docs generate`), those that the
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterator, Mapping
 from contextlib import suppress
 from dataclasses import dataclass, field
@@ -16,7 +15,7 @@ from typing import Any
 
 from dbt_idivm.algebra.operator import Operator
 from dbt_idivm.algebra.types import name_of_type
-from dbt_idivm.artifacts import Node, artifacts
+from dbt_idivm.artifacts import Node, artifacts, own_config
 from dbt_idivm.cached import cached_property
 from dbt_idivm.compiler import compile_plan
 from dbt_idivm.context import Caching, Catalog, TableInfo, UserFunction
@@ -106,16 +105,6 @@ class Project:
     def tree(self, model: Model) -> Operator:
         """Its SELECT over base tables, with those of the models that it reads; over their tables if it is none then."""
         return self._tree(self.keys.nodes[model.unique_id], model.plan)
-
-    def rows(self) -> Mapping[str, int]:
-        """Relation → its number of rows, where the catalog has statistics of it."""
-        found = {}
-        for unique_id, entry in {**self.catalog.get("nodes", {}), **self.catalog.get("sources", {})}.items():
-            counted = re.search(r"(\d+) rows", str((entry.get("stats") or {}).get("statistics", {}).get("value") or ""))
-            rows = (entry.get("stats") or {}).get("rows", {}).get("value") or (counted and counted[1])
-            if rows is not None and unique_id in self.keys.nodes:
-                found.update(dict.fromkeys(relation_names(self.keys.nodes[unique_id]), int(rows)))
-        return found
 
     def nodes_of_models(self) -> list[Node]:
         """Those with `materialized='idivm'`, by name."""
@@ -246,8 +235,7 @@ def project_of(target: Path) -> Project:
 
 
 def _config(node: Node) -> dict[str, Any]:
-    config = node["config"]
-    return {"idivm": config.get("idivm") or (config.get("meta") or {}).get("idivm") or {}}
+    return {"idivm": own_config(node)}
 
 
 def _maintained_input(name: str, plan: Plan) -> Input:

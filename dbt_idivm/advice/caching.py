@@ -6,11 +6,11 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 
 from dbt_idivm.advice.estimates import Estimates
+from dbt_idivm.advice.setting import WORTH
 from dbt_idivm.advice.variants import with_config, with_nodes
 from dbt_idivm.context import Caches
 from dbt_idivm.project import Model, Project
 
-_WORTH = 0.9
 _LEAST = 1.0  # seconds in a day
 
 
@@ -38,7 +38,7 @@ def cached(project: Project, estimates: Estimates) -> tuple[Cached, ...]:
         # a cache is maintained by a MERGE of its own
         if now.refresh > 2 * estimates.setting.prices.merges and not model.plan.caches:
             found = [each for each in _each(project, estimates, model)
-                     if each.cached < _WORTH * each.today and each.saves >= _LEAST]
+                     if each.cached < WORTH * each.today and each.saves >= _LEAST]
             best += [max(found, key=lambda each: (each.saves, -each.bytes))] if found else []
     return tuple(sorted(_within(best, estimates.setting.space), key=lambda each: -each.saves))
 

@@ -14,10 +14,10 @@ from dataclasses import dataclass, replace
 from sqlglot import exp
 
 from dbt_idivm.advice.estimates import Applied, Estimates
-from dbt_idivm.advice.variants import own_config
 from dbt_idivm.algebra.inference import equal_attributes
 from dbt_idivm.algebra.operator import operators_of
 from dbt_idivm.algebra.types import Type, is_integral, type_of
+from dbt_idivm.artifacts import own_config
 from dbt_idivm.cost.measure import Measure
 from dbt_idivm.cost.sizes import width
 from dbt_idivm.cost.work import effect, fetched_of, is_of_one_kind, is_replaced, may_insert, merge, target_of

@@ -13,10 +13,9 @@ from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 
 from dbt_idivm.advice.estimates import Estimates
-from dbt_idivm.advice.setting import Setting
+from dbt_idivm.advice.setting import WORTH, Setting
 from dbt_idivm.project import Model
 
-_WORTH = 0.9
 _MOST = 1024
 
 
@@ -49,6 +48,6 @@ def deferred(models: Iterable[Model], names: Iterable[str], setting: Setting) ->
     for name in names if len(by_runs) > 1 else ():
         costs = {runs: estimates.of(name).refresh * estimates.setting.refreshes for runs, estimates in by_runs.items()}
         best = min(costs, key=lambda runs: (costs[runs], runs))
-        if costs[best] < _WORTH * costs[1]:
+        if costs[best] < WORTH * costs[1]:
             found.append(Deferred(name, best, costs[1], costs[best]))
     return tuple(sorted(found, key=lambda each: -each.saves))

@@ -7,8 +7,8 @@ from dataclasses import dataclass
 
 from dbt_idivm.advice.estimates import Estimates
 from dbt_idivm.advice.options import Key
-from dbt_idivm.advice.variants import below, own_config, with_key, with_nodes
-from dbt_idivm.artifacts import Node
+from dbt_idivm.advice.variants import below, with_key, with_nodes
+from dbt_idivm.artifacts import Node, own_config
 from dbt_idivm.declared_keys import relation_names, written_name
 from dbt_idivm.errors import IdivmError, finding
 from dbt_idivm.project import Project, label

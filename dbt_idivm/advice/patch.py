@@ -23,8 +23,7 @@ import yaml
 
 from dbt_idivm.advice.advise import Advice
 from dbt_idivm.advice.storing import MAINTAINED
-from dbt_idivm.advice.variants import own_config
-from dbt_idivm.artifacts import Node
+from dbt_idivm.artifacts import Node, own_config
 from dbt_idivm.declared_keys import relation_names, written_name
 from dbt_idivm.errors import Finding, IdivmError, finding, listed
 from dbt_idivm.project import Project, label

@@ -10,6 +10,7 @@ from dbt_idivm.cost.measure import Prices
 from dbt_idivm.dag.costs import Rate
 from dbt_idivm.relation_name import name_parts
 
+WORTH = 0.9  # something else is advised if it leaves less of the cost
 UNREAD = 24.0  # how often a model is read in a day that no model reads, and of which nothing else is given
 
 

@@ -17,15 +17,14 @@ from dataclasses import dataclass, field, replace
 from math import inf
 
 from dbt_idivm.advice.estimates import Estimates, Upkeep
-from dbt_idivm.advice.setting import UNREAD, Setting
-from dbt_idivm.advice.variants import STORED, materialized, ordered, own_config, readers, with_kind, with_nodes
-from dbt_idivm.artifacts import Node
+from dbt_idivm.advice.setting import UNREAD, WORTH, Setting
+from dbt_idivm.advice.variants import STORED, materialized, ordered, readers, with_kind, with_nodes
+from dbt_idivm.artifacts import Node, own_config
 from dbt_idivm.cached import cached_property
 from dbt_idivm.errors import IdivmError
 from dbt_idivm.project import Model, Project, label
 from dbt_idivm.schema_file import SchemaFileError
 
-WORTH = 0.9  # another kind is advised if it leaves less of a model's cost
 _TEST = "idivm_equivalent"
 _LEAST = 1.0  # and saves so many seconds in a day
 MAINTAINED, TABLE, VIEW, EPHEMERAL = "idivm", "table", "view", "ephemeral"

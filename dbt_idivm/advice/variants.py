@@ -10,7 +10,7 @@ from contextlib import suppress
 from dataclasses import dataclass
 from typing import Any
 
-from dbt_idivm.artifacts import Node
+from dbt_idivm.artifacts import Node, own_config
 from dbt_idivm.errors import IdivmError
 from dbt_idivm.project import Project
 from dbt_idivm.schema_file import SchemaFileError
@@ -78,11 +78,6 @@ def materialized(node: Node) -> str:
 def with_kind(node: Node, kind: str) -> Node:
     """The node with another materialization."""
     return {**node, "config": {**node["config"], "materialized": kind}}
-
-
-def own_config(node: Node) -> Mapping[str, Any]:
-    """Our config of a model."""
-    return node["config"].get("idivm") or (node["config"].get("meta") or {}).get("idivm") or {}
 
 
 def with_config(node: Node, **ours: Any) -> Node:

@@ -7,8 +7,8 @@ from collections.abc import Sequence
 from sqlglot import exp
 
 Type = exp.DataType.Type
-_TIMESTAMPS = frozenset({Type.TIMESTAMP, Type.TIMESTAMPTZ, Type.TIMESTAMPLTZ})
-_TIMES = frozenset({*_TIMESTAMPS, Type.TIMESTAMPNTZ, Type.DATE})
+TIMESTAMPS = frozenset({Type.TIMESTAMP, Type.TIMESTAMPTZ, Type.TIMESTAMPLTZ})
+_TIMES = frozenset({*TIMESTAMPS, Type.TIMESTAMPNTZ, Type.DATE})
 _SCALED = (exp.Mul, exp.Div, exp.SafeMultiply, exp.SafeDivide)
 
 
@@ -37,7 +37,7 @@ def _one_of(kinds: Sequence[exp.DataType]) -> exp.DataType:
         return kinds[0].copy()
     found = {kind.this for kind in kinds}
     if found <= _TIMES:
-        return exp.DataType(this=Type.TIMESTAMP if found & _TIMESTAMPS else Type.TIMESTAMPNTZ)
+        return exp.DataType(this=Type.TIMESTAMP if found & TIMESTAMPS else Type.TIMESTAMPNTZ)
     return exp.DataType(this=Type.UNKNOWN)
 
 

@@ -10,6 +10,7 @@ from sqlglot import exp
 
 from dbt_idivm.algebra.expressions import call_name
 from dbt_idivm.algebra.types import alternatives, infer_type
+from dbt_idivm.algebra.types_of_times import TIMESTAMPS
 from dbt_idivm.frontend import functions, user_functions
 from dbt_idivm.frontend.refuse import own_functions
 
@@ -20,7 +21,7 @@ Types = Mapping[str, exp.DataType]
 _Type = exp.DataType.Type
 _FAMILIES: Mapping[object, Family] = {
     **dict.fromkeys((_Type.TEXT, _Type.VARCHAR, _Type.CHAR, _Type.VARIANT), "text"),
-    **dict.fromkeys((_Type.TIMESTAMP, _Type.TIMESTAMPTZ, _Type.TIMESTAMPLTZ, _Type.DATETIME), "timestamp"),
+    **dict.fromkeys((*TIMESTAMPS, _Type.DATETIME), "timestamp"),
     **dict.fromkeys((_Type.DATE, _Type.TIMESTAMPNTZ), "date"),
 }
 UNKNOWN = frozenset({_Type.UNKNOWN, _Type.OBJECT})

@@ -11,12 +11,11 @@ from dbt_idivm.algebra.expressions import call_name
 from dbt_idivm.algebra.guards import guarded, guarded_text
 from dbt_idivm.algebra.operator import Operator, operators
 from dbt_idivm.algebra.types import infer_type, is_text
+from dbt_idivm.algebra.types_of_times import TIMESTAMPS
 from dbt_idivm.frontend.families import is_of_users
 from dbt_idivm.frontend.functions import PARSE_TIMESTAMP
 from dbt_idivm.operators import Join, OuterJoin, Project, Select, SemiAntiJoin
 
-_Type = exp.DataType.Type
-_TIMESTAMPS = frozenset({_Type.TIMESTAMP, _Type.TIMESTAMPTZ, _Type.TIMESTAMPLTZ})
 _TRYING = (exp.SafeAdd, exp.SafeSubtract, exp.SafeMultiply, exp.SafeDivide)
 _Types = Mapping[str, exp.DataType]
 
@@ -54,7 +53,7 @@ def _guarded(expression: exp.Expr, types: _Types) -> exp.Expr:
 def _texts(node: exp.Expr, types: _Types) -> list[exp.Expr]:
     """The text that is cast to TIMESTAMP by this node itself."""
     if isinstance(node, exp.Cast):
-        text = node.this if node.to.this in _TIMESTAMPS else None
+        text = node.this if node.to.this in TIMESTAMPS else None
     else:
         is_parsing = isinstance(node, exp.Anonymous) and call_name(node) in PARSE_TIMESTAMP and len(node.expressions) == 1
         text = node.expressions[0] if is_parsing else None

@@ -76,7 +76,8 @@ def lower(sql: str, catalog: Catalog) -> Lowered:
     if not catalog.has_untyped_functions:
         findings.extend(clock_texts(root, text, catalog.functions))
     _raise(_once_a_column(findings))
-    subviews = tuple(replace(each, root=with_guards(each.root)) for each in lowering.subviews)
+    subviews = tuple(lowering.subviews) if root is rows.root else tuple(
+        replace(each, root=with_guards(each.root)) for each in lowering.subviews)
     return Lowered(root, output, subviews, lowering.untyped_unions)
 
 

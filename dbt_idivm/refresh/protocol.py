@@ -74,10 +74,10 @@ class ModelRequest:
 
     `sql` is the compiled SELECT, `owner` dbt's unique_id of the model. `keys` maps the name of a relation in `sql`
     (`relation_name.py`) to the keys declared for it; `input_names` maps the same relation to the name the user wrote in
-    `ref` or `source`. `existing` is what has the model's own name today, `beside` the names of its auxiliary tables that
-    exist (`auxiliary_tables.py`). `restricted` says that the inputs are not whole (`--empty`, `--sample`): then the view is built
-    from what is given and its state must not be trusted later. The models of a dbt `project` share caches; `neighbours` are
-    the relations of the model's schema, some of which may read the same ones.
+    `ref` or `source`. `existing` is what has the model's own name today. `restricted` says that the inputs are not whole
+    (`--empty`, `--sample`): then the view is built from what is given and its state must not be trusted later. The models of a
+    dbt `project` share caches; `neighbours` are the relations of the model's schema: its own auxiliary tables
+    (`auxiliary_tables.py`), and what may read the same caches.
     """
 
     name: str
@@ -93,7 +93,6 @@ class ModelRequest:
     run_id: str = ""
     session: Mapping[str, str] = field(default_factory=dict)  # "ansi", "time_zone": part of the fingerprint
     owner: str = ""
-    beside: tuple[str, ...] = ()
     database: str = ""  # where relations have a catalog
     project: str = ""
     neighbours: Mapping[str, Literal["table", "view"]] = field(default_factory=dict)

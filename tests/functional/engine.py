@@ -13,7 +13,6 @@ from dbt_idivm.refresh.driver import forecast, refresh
 from dbt_idivm.refresh.engine.invocation import Invocation
 from dbt_idivm.refresh.engine.steps import Steps, T
 from dbt_idivm.refresh.protocol import Forecast, KeyCandidate, ModelRequest, Outcome, Refresh, Reply, Rows, Statement
-from dbt_idivm.refresh.upkeep.auxiliary_tables import is_auxiliary
 from dbt_idivm.relation_name import relation_name
 from dbt_idivm.script.dialect import DELTA
 from dbt_idivm.verify import equivalence
@@ -79,9 +78,7 @@ class Project:
         """The request for the model, with what exists now."""
         relations = self.relations()
         identifier = model.identifier.lower()  # the catalog knows no case
-        beside = tuple(name for name in relations if is_auxiliary(identifier, name))
-        return replace(model, **{"existing": relations.get(identifier), "beside": beside, "neighbours": relations,
-                                 "run_id": f"run{self.runs}",
+        return replace(model, **{"existing": relations.get(identifier), "neighbours": relations, "run_id": f"run{self.runs}",
                                  **changes})
 
     def run(self, statement: Statement) -> Reply:

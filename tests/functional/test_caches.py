@@ -45,6 +45,16 @@ def refreshed(project: Project, model: ModelRequest, mode: str = "incremental") 
     return outcome
 
 
+def up_to_its_write(project: Project, model: ModelRequest) -> Refresh:
+    """A refresh whose next statement writes the view; its caches are refreshed."""
+    steps = Refresh(refresh(project.request(model), project.invocation))
+    while (one := steps.statement) is not None and not (
+            one.kind == "write" and one.label.endswith(f".{model.identifier}__idivm")):
+        steps.answer(project.run(one))
+    assert one is not None
+    return steps
+
+
 def caches(project: Project) -> list[str]:
     return sorted(name for name in project.relations() if name.startswith("idivm_cache_"))
 
@@ -151,10 +161,7 @@ def test_a_run_pinned_before_its_caches_were_led_on(shop: Project) -> None:
     late = shop.invocation
     shop.sql("insert into $.orders values (5, 2, 100)")
     shop.new_run()
-    steps = Refresh(refresh(shop.request(model), shop.invocation))
-    while (one := steps.statement) is not None and not (one.kind == "write" and one.label.endswith(".highest__idivm")):
-        steps.answer(shop.run(one))
-    assert one is not None
+    up_to_its_write(shop, model)
     shop.invocation = late
     assert shop.refresh_in_run(model).mode == "incremental"
     assert shop.is_exact(model)
@@ -332,10 +339,7 @@ def test_a_model_that_breaks_off_leaves_its_cache_to_the_others(shop: Project) -
         refreshed(shop, model, "create")
     shop.sql("insert into $.orders values (5, 2, 100)")
     shop.new_run()
-    steps = Refresh(refresh(shop.request(highest), shop.invocation))
-    while (one := steps.statement) is not None and not (one.kind == "write" and one.label.endswith(".highest__idivm")):
-        steps.answer(shop.run(one))
-    assert one is not None
+    steps = up_to_its_write(shop, highest)
     with pytest.raises(IdivmError, match="IDIVM-902"):
         while steps.statement is not None:
             steps.answer(EngineError("", "the connection is gone"))

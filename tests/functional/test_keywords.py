@@ -83,8 +83,8 @@ def _driven(engine: Unquoted, request: ModelRequest) -> list[str]:
     schema = f"{request.schema}."
     found = engine.tables.get(f"{schema}{request.identifier}")
     existing = None if found is None else "view" if found.kind == "VIEW" else "table"
-    beside = tuple(each for name in engine.tables if (each := name.removeprefix(schema)).startswith(f"{request.identifier}__"))
-    steps = Refresh(refresh(replace(request, existing=existing, beside=beside), Invocation()))
+    there = dict.fromkeys((name.removeprefix(schema) for name in engine.tables), "table")
+    steps = Refresh(refresh(replace(request, existing=existing, neighbours=there), Invocation()))
     sent = []
     while steps.statement is not None:
         sent.append(steps.statement.sql)

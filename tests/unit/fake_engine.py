@@ -20,7 +20,6 @@ from dbt_idivm.refresh.driver import refresh
 from dbt_idivm.refresh.engine import commits
 from dbt_idivm.refresh.engine.invocation import Invocation
 from dbt_idivm.refresh.protocol import EngineError, KeyCandidate, ModelRequest, Outcome, Refresh, Reply, Rows, Statement
-from dbt_idivm.refresh.upkeep.auxiliary_tables import is_auxiliary
 from dbt_idivm.script.diff import INLINE_ROWS
 from dbt_idivm.script.replace_where import KEYS
 
@@ -83,9 +82,9 @@ class FakeEngine:
         self.log = []
         name = f"main.{request.identifier}"
         existing = None if name not in self.tables else "view" if self.tables[name].kind == "VIEW" else "table"
-        names = (table.removeprefix("main.") for table in self.tables)
-        beside = tuple(each for each in names if is_auxiliary(request.identifier, each))
-        steps = Refresh(refresh(replace(request, existing=existing, beside=beside), invocation or Invocation()))
+        there: dict[str, Any] = {name.removeprefix("main."): "view" if table.kind == "VIEW" else "table"
+                                 for name, table in self.tables.items()}
+        steps = Refresh(refresh(replace(request, existing=existing, neighbours=there), invocation or Invocation()))
         while steps.statement is not None:
             self.log.append(steps.statement)
             steps.answer(self.answer(steps.statement))

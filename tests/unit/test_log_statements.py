@@ -144,7 +144,7 @@ def test_a_lost_statement_is_no_refresh(engine: FakeEngine) -> None:
 def test_the_forecast_of_diffs(engine: FakeEngine) -> None:
     engine.drive(DIFFS)
     change(engine)
-    found = drive(engine, forecast(replace(DIFFS, existing="view", beside=("v__idivm_changes",)), Invocation()))
+    found = drive(engine, forecast(replace(DIFFS, existing="view", neighbours={"v__idivm_changes": "table"}), Invocation()))
     assert (found.mode, found.strategy, found.shape) == ("incremental", "tuple", "append") and f"INSERT INTO {TABLE}" in found.sql
 
 

@@ -53,14 +53,14 @@ def over_a_cache() -> tuple[FakeEngine, ModelRequest]:
     engine.source("o", id="int", name="string")
     engine.source("p", id="int", oid="int")
     sql = "select o.name, sum(p.id) as total from main.o join main.p on p.oid = o.id group by o.name"
-    return engine, replace(model(sql, {"o": "id", "p": "id"}, caches="all"), beside=("v__idivm",))
+    return engine, replace(model(sql, {"o": "id", "p": "id"}, caches="all"), neighbours={"v__idivm": "table"})
 
 
 def test_a_view_is_judged_before_its_caches_are_refreshed() -> None:
     """A changed configuration that is to be an error is one before anything is written."""
     engine, request = over_a_cache()
     view, hidden, cache = (table for _, table, _ in engine.drive(request).relations)
-    assert (view, hidden) == ("v", *request.beside) and cache.startswith("idivm_cache_")
+    assert (view, hidden) == ("v", *request.neighbours) and cache.startswith("idivm_cache_")
     engine.tables["main.p"].commit("WRITE", {"numOutputRows": "1"})
     engine.log.clear()
     later = replace(request, existing="view", config={**request.config, "dbt": {

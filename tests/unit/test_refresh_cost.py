@@ -537,7 +537,7 @@ def test_the_response_has_the_cost(engine: FakeEngine) -> None:
 def test_a_forecast_shows_the_estimates(engine: FakeEngine) -> None:
     built(engine)
     renamed(engine)
-    existing = replace(request(), existing="view", beside=("v__idivm",))
+    existing = replace(request(), existing="view", neighbours={"v__idivm": "table"})
     found = drive(engine, forecast(existing, Invocation()))
     assert found.mode == "full" and found.reason.startswith("IDIVM-411")
     assert found.cost.chosen == REBUILD and found.cost.actual is None and len(found.cost.alternatives) == 5

@@ -133,17 +133,14 @@ class MaintenanceMixin(metaclass=AdapterMeta):
 
         model = context["model"]
         invocation, keys = self._idivm_memory.of(context["run_id"], context["graph"])
-        request = model_request({**context, **self._idivm_around(context["relation"])}, keys, self.config)
+        request = model_request({**context, "neighbours": self._idivm_neighbours(context["relation"])}, keys, self.config)
         with planner_errors():
             return RefreshRun(model["name"], Refresh(refresh(request, invocation)), context["existing"])
 
-    def _idivm_around(self, relation: Any) -> dict[str, Any]:
-        """What is in the model's schema, and which names of its own tables are in use: from dbt's cache, without a query."""
-        from dbt_idivm.refresh.upkeep.auxiliary_tables import is_auxiliary
-
-        found = {each.identifier: _kind(each)
-                 for each in self.list_relations(relation.database, relation.schema)}  # type: ignore[attr-defined]
-        return {"neighbours": found, "beside": tuple(name for name in found if is_auxiliary(relation.identifier, name))}
+    def _idivm_neighbours(self, relation: Any) -> dict[str, Literal["table", "view"]]:
+        """What is in the model's schema, from dbt's cache of relations, without a query."""
+        found = self.list_relations(relation.database, relation.schema)  # type: ignore[attr-defined]
+        return {each.identifier: _kind(each) for each in found}
 
     @available.parse_none
     def idivm_step(self, run: RefreshRun) -> None:
@@ -301,7 +298,7 @@ class MaintenanceMixin(metaclass=AdapterMeta):
             own = model["config"].get("full_refresh")
             context = {"model": model, "sql": sql, "relation": relation, "existing": existing, "restricted": False,
                        "full_refresh": full_refresh if own is None else own, "run_id": run_id,
-                       **self._idivm_around(relation)}
+                       "neighbours": self._idivm_neighbours(relation)}
             try:
                 with planner_errors():
                     request = model_request(context, keys, self.config)

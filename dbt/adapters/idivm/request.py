@@ -38,7 +38,6 @@ def model_request(context: Mapping[str, Any], keys: KeyIndex, config: Any) -> Mo
         keys=keys.keys(model),
         input_names=keys.input_names(model),
         existing=None if existing is None else ("view" if existing.is_view else "table"),
-        beside=context["beside"],
         neighbours=context["neighbours"],
         project=config.project_name,
         full_refresh=bool(context["full_refresh"]),

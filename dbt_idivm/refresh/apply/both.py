@@ -37,7 +37,7 @@ def keep_log(job: Job, done: Outcome) -> Steps[Outcome]:
     view = yield from read_stored_view(job.client, request)
     facts = yield from describe(job.client, request.relation)
     if view.state is None or view.reason is not None or not view.shown or facts is None:
-        is_there = name_parts(table)[-1].lower() in {name.lower() for name in job.request.beside}
+        is_there = name_parts(table)[-1].lower() in {name.lower() for name in job.request.neighbours}
         return _with_log(done) if is_there else done
     log = yield from find_log(job, table, facts.columns)
     rows = yield from _bring_up_to_date(log, view, view.state)
@@ -61,8 +61,7 @@ def _bring_up_to_date(log: Log, view: StoredView, of_view: State) -> Steps[int |
     latest = log.stored.latest
     state = State({view.table: Consumed(view.table, shown.version, shown.at)}, {OUTPUT: "both"}, run=job.request.run_id,
                   base=latest.version if log.continues and latest is not None else None)
-    caches = of_view.caches
-    versions = {each.table: each.version for name, each in of_view.inputs.items() if name not in caches}
+    versions = of_view.base_versions
     rows = job.dialect.table(view.table, shown.version)
     if not log.continues:
         return (yield from begin(log, rows, state, versions))

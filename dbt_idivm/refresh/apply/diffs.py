@@ -39,7 +39,7 @@ def publish_changes(job: Job, wanted: Build) -> Steps[int]:
     asked = yield from job.client.ask(job.client.commands.describe_query(job.request.sql))
     columns = tuple(Attribute(str(row[0]), str(row[1])) for row in asked.rows)
     log = yield from find_log(job, wanted.table, columns)
-    versions = _base_versions(job, wanted)
+    versions = wanted.state.base_versions
     rows = subquery(wanted.query, "definition")
     if not log.continues:
         written = yield from begin(log, rows, wanted.state, versions)
@@ -53,11 +53,6 @@ def publish_changes(job: Job, wanted: Build) -> Steps[int]:
         written = yield from append_difference(log, rows, state, versions)
     yield from show_query(job, wanted.state.shown)
     return written
-
-
-def _base_versions(job: Job, wanted: Build) -> dict[str, int]:
-    own = {name: each for name, each in wanted.state.inputs.items() if name not in wanted.state.caches}
-    return {each.table: each.version for each in own.values()}
 
 
 def show_query(job: Job, shown: str) -> Steps[None]:

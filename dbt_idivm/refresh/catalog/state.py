@@ -68,6 +68,11 @@ class State:
         return tuple(name for name in self.inputs if is_cache(name_parts(name)[-1]))
 
     @property
+    def base_versions(self) -> dict[str, int]:
+        """Table → version, without the caches."""
+        return {each.table: each.version for name, each in self.inputs.items() if name not in self.caches}
+
+    @property
     def shown(self) -> str:
         """What these rows are the rows of: a view over the table shows them if it was made for the same."""
         return digest(dict(self.plan))

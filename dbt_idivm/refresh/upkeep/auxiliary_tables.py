@@ -17,7 +17,8 @@ def is_auxiliary(identifier: str, name: str) -> bool:
 def drop_obsolete(client: Client, request: ModelRequest, done: Outcome) -> Steps[None]:
     """Drop the model's tables that it does not consist of any more. Tables of others stay."""
     used = {identifier.lower() for _, identifier, _ in done.relations}
-    for identifier in (name for name in request.beside if name.lower() not in used):
+    own = (name for name in request.neighbours if is_auxiliary(request.identifier, name))
+    for identifier in (name for name in own if name.lower() not in used):
         table = request.relation_beside(identifier)
         found = yield from describe(client, table)
         if found is not None and (found.lost or found.properties.get(OWNER) == request.owner):

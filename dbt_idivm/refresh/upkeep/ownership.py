@@ -38,7 +38,7 @@ def behind(client: Client, relation: str, there: Mapping[str, Kind]) -> Steps[li
     if log in there:
         logged = yield from describe(client, log)
         found += [log] if logged is not None and logged.maintained == log else []
-    caches = yield from caches_of(client, relation, there)
+    caches = yield from caches_of(client, relation, facts, there)
     others = {name: kind for name, kind in there.items() if name not in (relation, *found)}
     return [*found, *(yield from unused(client, caches, others))]
 

@@ -9,7 +9,7 @@ from collections.abc import Collection, Iterable, Mapping
 from typing import Literal, TypeAlias
 
 from dbt_idivm.cache_names import is_cache, owner_of_caches
-from dbt_idivm.refresh.catalog.relations import LOG, OWNER, describe
+from dbt_idivm.refresh.catalog.relations import LOG, OWNER, Described, describe
 from dbt_idivm.refresh.catalog.state import State
 from dbt_idivm.refresh.catalog.stored_view import read_stored_view
 from dbt_idivm.refresh.engine.client import Client
@@ -20,12 +20,9 @@ from dbt_idivm.relation_name import name_parts
 Kind: TypeAlias = Literal["table", "view"]
 
 
-def caches_of(client: Client, relation: str, there: Collection[str]) -> Steps[tuple[str, ...]]:
-    """The caches that a relation of ours was computed from, as far as they exist."""
+def caches_of(client: Client, relation: str, facts: Described, there: Collection[str]) -> Steps[tuple[str, ...]]:
+    """The caches that a relation of ours, with these `facts`, was computed from, as far as they exist."""
     if not any(is_cache(name_parts(name)[-1]) for name in there):
-        return ()
-    facts = yield from describe(client, relation)
-    if facts is None:
         return ()
     if log := facts.properties.get(LOG):
         state = yield from _state_of(client, str(log), "table")
