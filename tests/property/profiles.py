@@ -15,13 +15,13 @@ DEFAULT = "ci"
 LONG = "long"
 _CHECKS = (HealthCheck.too_slow, HealthCheck.data_too_large, HealthCheck.large_base_example)
 
-for name, examples in (("dev", 50), (DEFAULT, 50), (LONG, 3500), ("debug", 10)):
+for name, examples in (("dev", 50), (DEFAULT, 76), (LONG, 3500), ("debug", 10)):
     settings.register_profile(name, max_examples=examples, deadline=None, suppress_health_check=_CHECKS,
                               derandomize=name == DEFAULT, print_blob=True)
 
 
 # There are seventeen tests of that many cases.
-_ON_SPARK = {DEFAULT: 45, LONG: 3000}
+_ON_SPARK = {DEFAULT: 64, LONG: 3000}
 
 
 def is_long() -> bool:
