@@ -42,7 +42,7 @@ from dbt_idivm.frontend.text import Text
 from dbt_idivm.frontend.types import COMPARISONS
 
 Functions = Mapping[str, UserFunction]
-Conversion = tuple[exp.Expr, frozenset[Family]]  # an operand, and what it may become
+Conversion = tuple[exp.Expr, frozenset[Family]]  # an operand, and what it may become; a text too if parts of it become times
 
 _CLOCK_WORD = re.compile(r"\s*((now|today|tomorrow|yesterday)(?![a-z])|t|\d+\s*:)", re.IGNORECASE)
 _SCHEMA = re.compile(r"timestamp(?!_ntz)", re.IGNORECASE)
@@ -163,7 +163,7 @@ def _by_function(node: exp.Func, types: Types) -> Iterator[Conversion]:
         elif name in _WITHOUT_FORMAT and len(operands) == 1:
             yield from _all_become(_WITHOUT_FORMAT[name], operands)
         elif name in functions.BY_SCHEMA and _may_name_timestamps(name, operands):
-            yield from _all_become("timestamp", operands[:1])
+            yield operands[0], frozenset({"text", "timestamp"})
         elif name in functions.UNIFYING or (name == "concat" and not any(is_scalar(each, types) for each in operands)):
             yield from _unified(operands, types)
 
@@ -216,7 +216,7 @@ def _depends_on_clock(operand: exp.Expr, becomes: frozenset[Family], types: Type
     """Whether the operand may be a text whose value Spark takes from the clock when it is converted to one of these."""
     if not becomes or guarded_text(operand) is not None:
         return False
-    if _is_constant(operand):
+    if _is_constant(operand) and "text" not in becomes:
         return _reads_the_clock(operand, types)
     return "timestamp" in becomes and "text" in families(operand, types)
 

@@ -46,6 +46,9 @@ MOVING = (
     # a schema, or a type, that is computed
     "from_csv(s, schema_of_csv('2020-01-01 00:00:00'))", "from_json(s, 'a time' || 'stamp')",
     "from_json(s, schema_of_json('{}', map('inferTimestamp', 'true')))",
+    # a constant that holds one
+    """from_json('{"a": "10:15"}', 'a timestamp')""", "from_csv('1,10:15', 'id int, a timestamp')",
+    """variant_get(parse_json('{"a": "10:15"}'), '$.a', 'timestamp')""",
     # a guard whose error would be NULL
     "try_add(cast(s as timestamp), interval 1 day)", "try_subtract(ts, to_timestamp(s))",
     "try_to_binary(date_format(cast(s as timestamp), 'yyyy'), 'utf-8')",
@@ -81,7 +84,7 @@ STILL = (
     "cast(id as timestamp)", "cast(d as timestamp)", "cast(null as timestamp)", "ts = timestamp_seconds(id)", "array(ts, ts)",
     "try_add(ts, interval 1 day)", "try_add(d, 1)", "lag(ts, 1, ts) over (partition by d order by id)",
     "lag(s, 1, 'now') over (partition by d order by id)", "texts || array('today')", "map(s, 1)[s]", "s > d + interval 1 day",
-    "from_json(s, schema_of_json('{\"a\": 1}'))",
+    "from_json(s, schema_of_json('{\"a\": 1}'))", """from_json('{"a": "10:15"}', 'a string')""",
     "months_between(d, ts)", "greatest(d, date '2020-01-01')", "v = v", "times = times", "ts is null", "trunc(d, 'MM')",
     # neither
     "id > 1", "f + 1", "filter(texts, x -> length(x) > id)", "transform(texts, x -> upper(x))",
