@@ -4,8 +4,10 @@ from __future__ import annotations
 
 import time
 from abc import ABC, abstractmethod
+from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from string import Template
+from typing import Any
 
 from benchmarks.engine import Session
 from benchmarks.floor import Floor
@@ -15,10 +17,14 @@ from dbt_idivm.refresh.engine.invocation import Invocation
 from dbt_idivm.refresh.protocol import KeyCandidate, ModelRequest, Outcome, Refresh
 from dbt_idivm.relation_name import relation_name
 
-# Lanes that are a `strategy` of the config.
-STRATEGIES = ("auto", "incremental", "id", "tuple", "recompute")
+# Lanes that are a refresh: the config of their models.
+CONFIGS: Mapping[str, Mapping[str, Any]] = {
+    **{name: {"strategy": name} for name in ("auto", "incremental", "id", "tuple", "recompute")},
+    "all_caches": {"strategy": "incremental", "caches": "all"},
+    "diffs": {"output": "diffs"},
+}
 FLOORS = ("floor", "floor_dv")
-LANES = ("full", "dbt_incremental", *STRATEGIES, *FLOORS)
+LANES = ("full", "dbt_incremental", *CONFIGS, *FLOORS)
 
 
 @dataclass(frozen=True)
@@ -103,11 +109,11 @@ class FloorLane(Lane):
 
 
 class RefreshLane(Lane):
-    """dbt-idivm under one strategy: the refresh's generator, driven without dbt. All models of a step share one invocation."""
+    """dbt-idivm under one config: the refresh's generator, driven without dbt. All models of a step share one invocation."""
 
     def __init__(self, name: str, session: Session, workload: Workload) -> None:
         super().__init__(name, session, workload)
-        self._relations: dict[str, tuple[tuple[str, str, str], ...]] = {}  # of each model, as dbt's cache of relations has them
+        self.relations: dict[str, tuple[tuple[str, str, str], ...]] = {}  # of each model, as dbt's cache of relations has them
         self._invocation = Invocation()
 
     def new_run(self, number: int) -> None:
@@ -119,7 +125,7 @@ class RefreshLane(Lane):
         return self.refresh(query)
 
     def refresh(self, query: Query) -> Sample:
-        request = self._request(query)
+        request = self.request(query)
         began = time.perf_counter()
         engine, statements = 0.0, 0
         steps = Refresh(refresh(request, self._invocation))
@@ -131,19 +137,29 @@ class RefreshLane(Lane):
         seconds = time.perf_counter() - began
         done = steps.outcome
         assert done is not None
-        self._relations[query.name] = done.relations
+        self.relations[query.name] = done.relations
         return Sample(seconds, seconds - engine, statements, done.mode, _strategy(done))
 
-    def _request(self, query: Query) -> ModelRequest:
+    def request(self, query: Query) -> ModelRequest:
         """As the adapter makes it from what dbt knows."""
-        (_, _, kind), *beside = self._relations.get(query.name, (("", "", ""),))
+        there = {identifier: kind for made in self.relations.values() for _, identifier, kind in made}
         keys = {relation_name(self.workload.name, table.name): (KeyCandidate(table.key, "primary key constraint"),)
                 for table in self.workload.tables if table.key}
         return ModelRequest(
-            query.name, self.schema, query.name, query.in_lane(self.schema), {"idivm": {"strategy": self.name}}, keys,
-            existing=kind or None,  # type: ignore[arg-type]
-            beside=tuple(identifier for _, identifier, _ in beside), run_id=f"run{self.number}",
+            query.name, self.schema, query.name, query.in_lane(self.schema), {"idivm": dict(CONFIGS[self.name])}, keys,
+            existing=there.get(query.name), neighbours=there, run_id=f"run{self.number}",  # type: ignore[arg-type]
             session={"ansi": "true", "time_zone": "UTC"}, owner=f"model.bench.{query.name}")
+
+
+class DiffsLane(RefreshLane):
+    """A log of changes instead of the view: its rows are those that the log replays to."""
+
+    def table(self, query: Query) -> str:
+        row = "* except (idivm__change, idivm__copies, idivm__refresh, idivm__versions)"
+        copies = "sum(if(idivm__change = 'insert', idivm__copies, -idivm__copies))"
+        return (f"(select * except (idivm__n, idivm__copy) from (select {row}, {copies} as idivm__n "
+                f"from {self.schema}.{query.name}__idivm_changes group by all having idivm__n <> 0) "
+                "lateral view explode(sequence(1, idivm__n)) as idivm__copy)")
 
 
 def _strategy(done: Outcome) -> str:
@@ -152,5 +168,6 @@ def _strategy(done: Outcome) -> str:
 
 
 def lane(name: str, session: Session, workload: Workload) -> Lane:
-    kinds: dict[str, type[Lane]] = {"full": FullLane, "dbt_incremental": ByHandLane, **dict.fromkeys(FLOORS, FloorLane)}
+    kinds: dict[str, type[Lane]] = {"full": FullLane, "dbt_incremental": ByHandLane, **dict.fromkeys(FLOORS, FloorLane),
+                                    "diffs": DiffsLane}
     return kinds.get(name, RefreshLane)(name, session, workload)

@@ -30,6 +30,20 @@ join append_only.customers c on c.id = s.customer
 join append_only.products p on p.id = s.product
 group by c.region, p.category"""
 
+# Aggregates below a join, and below another aggregate: where intermediate caches may pay.
+TOTALS = """
+select c.id, c.name, c.region, t.sales, t.amount, t.last_day
+from append_only.customers c
+left join (select customer, count(*) as sales, sum(amount) as amount, max(day) as last_day
+    from append_only.sales group by customer) t on t.customer = c.id"""
+
+BEST_DAYS = """
+select product, count(*) as days, max(amount) as best, sum(amount) as amount
+from (select day, product, sum(amount) as amount from append_only.sales group by day, product)
+group by product"""
+
+NOT_BY_HAND = {"dbt_incremental": "an aggregate below: its old rows are stored nowhere"}
+
 # A region's old sums cannot be found by a batch number: the old region of a customer is stored nowhere.
 MOVED = {"dbt_incremental": "a customer who moves leaves a group that no column names any more: no exact MERGE can be written"}
 
@@ -64,6 +78,8 @@ def workload(scale: float = 1.0) -> Workload:
             Query("enriched", ENRICHED, ("id",), merge=ENRICHED_MERGE, merge_for=("appends", "late")),
             Query("daily", DAILY, ("day", "product"), merge=DAILY_MERGE, merge_for=("appends", "late")),
             Query("regions", REGIONS, ("region", "category"), without=MOVED),
+            Query("totals", TOTALS, ("id",), without=NOT_BY_HAND),
+            Query("best_days", BEST_DAYS, ("product",), without=NOT_BY_HAND),
         ),
         changes=(Change("appends", "sales", lambda step: appends(step, customers)),
                  Change("late", "sales", lambda step: (*appends(step, customers), *late(step)))),

@@ -6,7 +6,7 @@ import json
 import re
 from dataclasses import replace
 from pathlib import Path
-from typing import Any
+from typing import Any, cast
 
 import pytest
 import sqlglot
@@ -15,7 +15,7 @@ from click.testing import CliRunner
 from benchmarks import dbt_graph, plots, report, results
 from benchmarks.__main__ import main
 from benchmarks.floor import Floor
-from benchmarks.lanes import LANES, STRATEGIES, Sample
+from benchmarks.lanes import CONFIGS, LANES, RefreshLane, Sample
 from benchmarks.meter import Work
 from benchmarks.results import Record
 from benchmarks.runner import rotated
@@ -132,9 +132,21 @@ def test_an_unknown_query_or_change_is_named_with_those_that_exist() -> None:
 
 # -- lanes
 
-def test_the_lanes_by_strategy_are_strategies_of_the_config() -> None:
-    for strategy in STRATEGIES:
-        assert model_config({"idivm": {"strategy": strategy}}).strategy == strategy
+@pytest.mark.parametrize("name", CONFIGS)
+def test_the_lanes_that_are_refreshes_have_a_valid_config(name: str) -> None:
+    assert model_config({"idivm": CONFIGS[name]}) is not None
+
+
+def test_a_lane_asks_for_a_refresh_as_the_adapter_does() -> None:
+    workload = SMALL["devices_parts"]
+    query, other = workload.query("view"), workload.query("total")
+    by_id = RefreshLane("id", cast("Any", Canned((1,))), workload)
+    first = by_id.request(query)
+    by_id.relations[other.name] = (("lane_id", "total", "table"),)
+    by_id.relations[query.name] = (("lane_id", "view__idivm", "table"), ("lane_id", "view", "view"))
+    again = by_id.request(query)
+    assert (first.existing, first.neighbours, first.config) == (None, {}, {"idivm": {"strategy": "id"}})
+    assert (again.existing, again.neighbours) == ("view", {"total": "table", "view__idivm": "table", "view": "view"})
 
 
 def test_lanes_begin_with_another_one_each_round() -> None:
