@@ -402,6 +402,20 @@ CODES: tuple[ErrorCode, ...] = (
         "a rebuild that is chosen by cost leaves keys unverified, and at version {version} more than one row had {example}: an "
         "incremental refresh would take them for one row",
         "nothing: the rebuild verifies all keys, and is an error if this one does not hold now either"),
+    ErrorCode(
+        "IDIVM-420", "full refresh", "{caches} is kept from now on, by which a refresh is estimated at {cached} instead of {now}",
+        "`caches: auto` keeps a subview as a maintained table of its own once it would have saved as much time as building it "
+        "takes. The view has the same rows",
+        "nothing; to keep none, set `caches: []`, and to decide yourself, name the CTEs that are to be kept"),
+    ErrorCode(
+        "IDIVM-421", "full refresh", "{caches} is no longer kept: a refresh is estimated at {without} without it, {now} with it",
+        "`caches: auto` gives a subview up that has cost more than it saved. The view has the same rows",
+        "nothing, or name the CTEs that are to be kept in `caches`"),
+    ErrorCode(
+        "IDIVM-422", "full refresh", "{caches} is no longer kept: it fails for a value: {message}",
+        "a cache evaluates its subview for all rows, also for those that a condition of the query excludes; `caches: auto` had "
+        "chosen it, and the query itself may not fail",
+        "nothing: the view is maintained without it from now on"),
     # 9xx: our own failures
     ErrorCode(
         "IDIVM-901", "internal", "{message}",

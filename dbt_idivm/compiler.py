@@ -12,18 +12,19 @@ from dbt_idivm.algebra.expressions import short
 from dbt_idivm.algebra.operator import Operator
 from dbt_idivm.algebra.types import cannot_be_carried, is_storable, name_of_type, type_of
 from dbt_idivm.cache_names import cache_table
-from dbt_idivm.context import AUTO, Caching
+from dbt_idivm.context import AUTO, Caching, Subview
 from dbt_idivm.deep import deep_recursion
 from dbt_idivm.errors import IdivmError, finding
 from dbt_idivm.frontend.names import Names, names_of
 from dbt_idivm.operators.scan import Attribute, Scan, scans
+from dbt_idivm.passes import place_caches
 from dbt_idivm.passes.annotate import facts_of, shared_ids
 from dbt_idivm.passes.attributes import prune_attributes
 from dbt_idivm.passes.canonical import canonical, with_canonical_names
 from dbt_idivm.passes.first_rows import first_rows
 from dbt_idivm.passes.operator_caches import additive_state
 from dbt_idivm.passes.pipeline import Request, Step, run_passes, show_output
-from dbt_idivm.passes.place_caches import CachePlace, Occurrence, place_caches
+from dbt_idivm.passes.place_caches import CachePlace, Occurrence
 from dbt_idivm.passes.script_size import check_script_size
 from dbt_idivm.passes.void_keys import void_keys
 from dbt_idivm.script.additive import Additive
@@ -57,6 +58,13 @@ def compile_plan(root: Operator, output: tuple[tuple[str, str], ...], *, ways: S
     hidden = (name for name in view.columns if name not in request.shown and name not in dict(shared))
     columns += hidden_columns((name for name, _ in output), hidden)
     return _plan(steps, columns, shared, _ways(view, ways, caching), caches)
+
+
+@deep_recursion()
+def cache_candidates(root: Operator, output: tuple[tuple[str, str], ...], subviews: tuple[Subview, ...]) -> Mapping[str, str]:
+    """The subviews that `Caching.chosen` may name: digest → why it may be worth a cache."""
+    request = Request(tuple(dict.fromkeys(attribute for _, attribute in output)), True)
+    return place_caches.cache_candidates(show_output(root, request), frozenset(request.shown), subviews)
 
 
 def _plan(steps: tuple[Step, ...], columns: tuple[ViewColumn, ...], shared: tuple[tuple[str, str], ...], ways: tuple[Way, ...],
@@ -94,7 +102,7 @@ def _cut(view: Operator, needed: frozenset[str], ways: Sequence[WayName], cachin
     names = names_of(view)
     instead: dict[Operator, Scan] = {}
     caches: dict[str, Cache] = {}
-    for number, place in enumerate(place_caches(view, needed, caching), 1):
+    for number, place in enumerate(place_caches.place_caches(view, needed, caching), 1):
         read = frozenset(place.needed)
         start, known = with_canonical_names(prune_attributes(_over(instead, place.root, read), read))
         shown = tuple(known[name] for name in place.needed)

@@ -111,8 +111,9 @@ class Subview:
 
 @dataclass(frozen=True)
 class Caching:
-    """What is to be cached for the model whose relation is `model`; `subviews` are those that its SELECT names. The models of a
-    `project` share equal caches, but a model that looks keys up has none in common with one that does not: `checked`.
+    """What is to be cached for the model whose relation is `model`; `subviews` are those that its SELECT names. Under `auto`
+    those are cached whose digests (`compiler.py: cache_candidates`) were `chosen` by their costs. The models of a `project`
+    share equal caches, but a model that looks keys up has none in common with one that does not: `checked`.
 
     `stored`: cache table → column → the Spark SQL type that it has there. Other types are inferred, which is enough to print a
     plan, but not to run one. To run one, compile, ask the engine for the types of the first cache that is not in `stored` (those
@@ -126,6 +127,7 @@ class Caching:
     stored: Mapping[str, Mapping[str, str]] = field(default_factory=dict)
     project: str = ""
     checked: bool = True
+    chosen: tuple[str, ...] = ()
 
 
 AUTO = Caching()

@@ -7,12 +7,13 @@ from __future__ import annotations
 
 from collections.abc import Collection, Iterable
 from dataclasses import dataclass
+from functools import partial
 
 from dbt_idivm.advice.setting import Setting
-from dbt_idivm.cost.choice import REBUILD
 from dbt_idivm.cost.measure import Measure
 from dbt_idivm.cost.sizes import Size, of_rows
-from dbt_idivm.cost.work import READING, Situation, TableChanges, application_of, effect, expected, incremental, rebuild
+from dbt_idivm.cost.upkeep import refresh_of
+from dbt_idivm.cost.work import Situation, TableChanges
 from dbt_idivm.dag.costs import Rate
 from dbt_idivm.deep import deep_recursion
 from dbt_idivm.operators.scan import Scan
@@ -113,25 +114,16 @@ class Estimates:
         rows = next((self.setting.stored[table] for table in tables if table in self.setting.stored), None)
         types = (plan.root.types[each.attribute] for each in plan.columns)
         view = None if rows is None else of_rows(rows, types)
-        now = Situation(plan, self.sizes, view, expected(plan, self.counts, hopeful=False), rewrites=False)
         known = next((table for table in tables if table in self.setting.experience.ratios), tables[0])
-        reading = READING.times(sum(table in self.counts for table in plan.tables)).seconds(self.setting.prices)
-        done = [found for way in plan.ways if (found := application_of(way, now)) is not None]
-        ways = sorted((self._seconds(known, each.way, incremental(each, now)), number) for number, each in enumerate(done))
-        chosen = done[ways[0][1]] if ways else None
-        for table in tables:
-            self.sizes[table] = now.stored
-            if chosen is not None:
-                touched, inserted = effect(chosen, now)
-                self.counts[table] = TableChanges(inserted=inserted, updated=touched)
-        self.applied[name] = Applied(now, chosen)
-        query = (now.evaluated(plan.root)[1] + Measure(queries=1)).seconds(self.setting.prices)
-        return Upkeep(name, None if chosen is None else chosen.way, ways[0][0] + reading if ways else 0.0,
-                      self._seconds(known, REBUILD, rebuild(now)), query, self._scan(now.stored), now.stored.rows,
-                      float(now.stored.bytes))
-
-    def _seconds(self, view: str, way: str, measure: Measure) -> float:
-        return self.setting.experience.seconds(view, way, measure)
+        seconds = partial(self.setting.experience.seconds, known)
+        found = refresh_of(plan, self.sizes, self.counts, view, self.setting.prices, seconds)
+        self.sizes.update(dict.fromkeys(tables, found.now.stored))
+        if (changes := found.changes) is not None:
+            self.counts.update(dict.fromkeys(tables, changes))
+        self.applied[name] = Applied(found.now, found.done)
+        size = found.now.stored
+        query = (found.now.evaluated(plan.root)[1] + Measure(queries=1)).seconds(self.setting.prices)
+        return Upkeep(name, found.way, found.incremental, found.rebuilt, query, self._scan(size), size.rows, float(size.bytes))
 
     def _scan(self, size: Size) -> float:
         return Measure(queries=1, nodes=1, tuples=size.rows, bytes_read=size.bytes).seconds(self.setting.prices)

@@ -89,7 +89,25 @@ def choose_caches(root: Operator, above: Needed, caching: Caching) -> dict[Opera
     """The operators of `root` whose rows are to be cached, each with the reason. Raises IdivmError."""
     if caching.policy == "all":
         return _around_aggregates(root, above)
+    if caching.policy == "auto" and caching.chosen:
+        found = _candidates(root, above, caching.subviews)
+        return {node: reason for node, reason in found.items() if canonical(node).digest in caching.chosen}
     return _named(root, above, caching.policy, caching.subviews) if isinstance(caching.policy, tuple) else {}
+
+
+def cache_candidates(root: Operator, needed: frozenset[str], subviews: tuple[Subview, ...]) -> dict[str, str]:
+    """Which subviews may be cached, by digest, each with the reason: what is before and after each γ, CTEs and derived tables."""
+    found = _candidates(root, needed_attributes(root, needed), subviews)
+    return {canonical(node).digest: reason for node, reason in found.items()}
+
+
+def _candidates(root: Operator, above: Needed, subviews: tuple[Subview, ...]) -> dict[Operator, str]:
+    held, found = _held_by_view(root), _around_aggregates(root, above)
+    for each in subviews:
+        node = each.root
+        if node in above and node not in held and not _is_copy(node, found) and not _obstacles(node, above[node]):
+            found.setdefault(node, f"it is `{each.name}` of the query")
+    return found
 
 
 def _around_aggregates(root: Operator, above: Needed) -> dict[Operator, str]:

@@ -21,9 +21,11 @@ from dbt_idivm.refresh.apply.watermark import is_due
 from dbt_idivm.refresh.catalog import history
 from dbt_idivm.refresh.catalog.inputs import look_up, qualified, view_digest
 from dbt_idivm.refresh.catalog.relations import describe
+from dbt_idivm.refresh.catalog.state import Kept
 from dbt_idivm.refresh.catalog.stored_view import StoredView, read_stored_log, read_stored_view
 from dbt_idivm.refresh.catalog.user_functions import describe_function
 from dbt_idivm.refresh.checks import proof
+from dbt_idivm.refresh.decide.caching import NEVER, reconsidered
 from dbt_idivm.refresh.decide.choose import Decision, Ready, decide
 from dbt_idivm.refresh.decide.config import model_config
 from dbt_idivm.refresh.decide.costs import build_measure
@@ -97,29 +99,59 @@ def _bring_up_to_date(job: Job, stored: StoredView) -> Steps[Outcome]:
         return done
     view = yield from _observed(job, stored)
     try:
-        reading = yield from _with_caches(job, view)
+        reading, upkeep = yield from _with_caches(job, view)
     except EngineFailure as failure:
         if not failure.is_of_data:
             raise
         # a cache has rows that the SELECT may never evaluate
-        work = replace(view.work, planned=without_failing_plan(job, view.work.planned, failure))
-        assert work.planned.refusal is not None
-        return (yield from _rebuild(view, work, work.planned.refusal))
-    return (yield from _maintain(reading))
+        return (yield from _without_failing_cache(view, failure))
+    decided = yield from decide(reading)
+    kept, change = reconsidered(decided, upkeep)
+    if change is None:
+        work = replace(decided.work, planned=replace(decided.work.planned, kept=kept))
+        return (yield from _apply(reading, replace(decided, work=work)))
+    view = yield from _keeping(job, stored, kept, change)
+    try:
+        reading, _ = yield from _with_caches(job, view)
+    except EngineFailure as failure:
+        if not failure.is_of_data:
+            raise
+        return (yield from _without_failing_cache(view, failure))
+    return (yield from _rebuild(reading, reading.work, change))
 
 
-def _with_caches(job: Job, view: Observed) -> Steps[Observed]:
-    """The view, reading its caches, which have been brought up to date."""
-    invocation = job.client.invocation
+def _keeping(job: Job, stored: StoredView, kept: Kept, why: Finding) -> Steps[Observed]:
+    """The view with other caches, for which it is rebuilt."""
+    return Observed(Work(job, stored, (yield from plan_model(job, stored, kept))), why)
+
+
+def _without_failing_cache(view: Observed, failure: EngineFailure) -> Steps[Outcome]:
+    """Rebuild the view without its caches, of which one fails for a value. If they were chosen by cost, not by the user, it is
+    maintained without them afterwards."""
+    job, planned = view.work.job, view.work.planned
+    if planned.kept.subviews:
+        why = finding(422, caches=", ".join(cache.table for cache in planned.caches), message=failure.first_line)
+        view = yield from _keeping(job, view.work.stored, NEVER, why)
+        job.client.invocation.use(job.request.relation, ())
+        return (yield from _rebuild(view, view.work, why))
+    work = replace(view.work, planned=without_failing_plan(job, planned, failure))
+    assert work.planned.refusal is not None
+    return (yield from _rebuild(view, work, work.planned.refusal))
+
+
+def _with_caches(job: Job, view: Observed) -> Steps[tuple[Observed, float]]:
+    """The view, reading its caches, which have been brought up to date, and the estimated seconds of their refreshes."""
+    invocation, seconds = job.client.invocation, 0.0
     invocation.use(job.request.relation, (cache.table for cache in view.work.planned.caches))
     for cache in view.work.planned.caches:
         with invocation.turn(cache.table):
             seen = yield from observe_stored((yield from caches.work_on(job, view.work.planned, cache)))
             done = yield from _maintain(seen)
             view = yield from _reading(view, cache, seen.work.stored, done.inputs)
+        seconds += done.cost.estimate if done.cost is not None else 0.0
         if job.request.full_refresh:
             invocation.rebuild(cache.table)
-    return view
+    return view, seconds
 
 
 def _observed(job: Job, stored: StoredView) -> Steps[Observed]:
@@ -134,8 +166,12 @@ def _reading(view: Observed, cache: Cache, before: StoredView, inputs: Mapping[s
 
 
 def _maintain(seen: Observed) -> Steps[Outcome]:
-    """Refresh the view, or a cache, incrementally, or rebuild it. The caches that it reads are up to date."""
-    decided = yield from decide(seen)
+    """Refresh a cache incrementally, or rebuild it. The caches that it reads are up to date."""
+    return (yield from _apply(seen, (yield from decide(seen))))
+
+
+def _apply(seen: Observed, decided: Decision) -> Steps[Outcome]:
+    """Do what was decided for the view, or for a cache."""
     work, way = decided.work, decided.way
     done: Outcome | Finding
     if isinstance(way, Finding):
@@ -189,6 +225,9 @@ def _forecast(job: Job, stored: StoredView) -> Steps[Forecast]:
             return _forecast_before(view, first)
         view = yield from _reading(view, cache, work.stored, _input_changes(first.work, first.way))
     decided = yield from decide(view)
+    _, change = reconsidered(decided, 0.0)  # caches with something to do are not forecast
+    if change is not None:
+        return _forecast_rebuild(decided.work, change)
     if not isinstance(decided.way, Ready):
         return replace(_forecast_rebuild(decided.work, decided.way), cost=_forecast_cost(decided))
     inputs, script = _input_changes(decided.work, decided.way), rendered(decided.work, decided.way)

@@ -10,10 +10,13 @@ from typing import Any
 
 import pytest
 
+from dbt_idivm.cost.experience import Experience
+from dbt_idivm.cost.measure import SAFE, Prices
 from dbt_idivm.errors import IdivmError
 from dbt_idivm.refresh.catalog import state
 from dbt_idivm.refresh.driver import refresh
 from dbt_idivm.refresh.engine.client import Client
+from dbt_idivm.refresh.engine.invocation import Invocation
 from dbt_idivm.refresh.protocol import EngineError, ModelRequest, Outcome, Refresh
 from dbt_idivm.refresh.upkeep import ownership
 from dbt_idivm.running_example import COSTS
@@ -374,3 +377,30 @@ def test_a_run_pinned_before_one_of_two_caches_was_refreshed_by_another_model(sh
     outcome = shop.refresh_in_run(two)
     assert outcome.mode == "incremental" and shop.is_exact(two)
     assert any("another run refreshed a cache further" in each for each in outcome.warnings)
+
+
+def test_caches_are_chosen_by_cost(shop: Project) -> None:
+    """`caches: auto`: two models keep the subview that both have once it pays, and give it up when it no longer does."""
+    small = {unit: SAFE.of(unit) / 30 for unit in ("merges", "overwrites", "nodes", "queries")}
+    dear = replace(SAFE, tuples=SAFE.tuples * 30, **small)
+    cheap = replace(SAFE, tuples=SAFE.tuples / 30, bytes_read=SAFE.bytes_read / 30, bytes_written=SAFE.bytes_written / 30)
+    shop.sql("insert into $.orders select 10 + id, id % 50, id % 7 from range(100000)",
+             "insert into $.customers select 10 + id, 'paris' from range(40)")
+    lowest = HIGHEST.replace("max(", "min(")
+    models = [shop.model(name, sql, KEYS, strategy="auto") for name, sql in (("highest", HIGHEST), ("lowest", lowest))]
+
+    def run(number: int, prices: Prices) -> list[str]:
+        shop.sql(f"update $.orders set price = price + {number} where id = {number}")
+        shop.invocation = Invocation(Experience(prices))
+        said = [shop.refresh_in_run(model).message for model in models]
+        assert all(shop.is_exact(model) for model in models), said
+        return said
+
+    run(0, dear)
+    said = [each for number in range(1, 4) for each in run(number, dear)]
+    assert sum("IDIVM-420" in each for each in said) == 2, said
+    assert len(caches(shop)) == 1
+    assert all(each.startswith("incremental") for each in run(5, dear))
+    said = [each for number in range(1, 5) for each in run(number, cheap)]
+    assert sum("IDIVM-421" in each for each in said) == 2, said
+    assert caches(shop) == []

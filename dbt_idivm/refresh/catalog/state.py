@@ -30,6 +30,15 @@ class Consumed:
 
 
 @dataclass(frozen=True)
+class Kept:
+    """What `caches: auto` keeps (ADR 0037): the digests of subviews, and the seconds that these saved, or would have saved if
+    there are none, as far as they still count."""
+
+    subviews: tuple[str, ...] = ()
+    saved: float = 0.0
+
+
+@dataclass(frozen=True)
 class State:
     """What one commit of a view says about it.
 
@@ -41,6 +50,7 @@ class State:
     known; the view's own, before the commit, is among them. `base`: the version of the view that the commit changed rows of;
     None if it replaced all of them. `checked`: every key was looked up when the view was built, and by each refresh since,
     except those of `unverified`: input → its state at which its key was looked up last, where rebuilds have not since (ADR 0022).
+    `kept`: the intermediate caches that were chosen by cost.
     """
 
     inputs: Mapping[str, Consumed]
@@ -56,6 +66,7 @@ class State:
     checked: bool = False
     unverified: Mapping[str, Consumed] = field(default_factory=dict)
     functions: Mapping[str, str] = field(default_factory=dict)
+    kept: Kept = field(default_factory=Kept)
 
     @property
     def versions(self) -> dict[str, int]:
@@ -101,9 +112,11 @@ def _state(found: dict[str, Any]) -> State | None:
                               for part, default in (("inputs", None), ("unverified", {})))
         known = found.pop("sizes", None)
         read = {name: sizes.read(each) for name, each in known.items()} if isinstance(known, dict) else {}
+        kept = found.pop("kept", None) or {}
         return State(inputs=inputs, unverified=unverified,
+                     kept=Kept(tuple(kept.get("subviews", ())), float(kept.get("saved", 0))),
                      sizes={name: size for name, size in read.items() if size is not None}, **found)
-    except (AttributeError, TypeError):
+    except (AttributeError, TypeError, ValueError):
         return None
 
 

@@ -7,14 +7,15 @@ rebuild. Other strategies take the first way of those that they name (ADR 0017).
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
-from dataclasses import dataclass, replace
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, field, replace
 from functools import partial
 
 from dbt_idivm.cost.choice import REBUILD, Choice
 from dbt_idivm.cost.work import Situation, application_of, fetched_of
 from dbt_idivm.errors import Finding, IdivmError, finding
 from dbt_idivm.refresh.changes.left_keys import verify_left
+from dbt_idivm.refresh.changes.moves import Move
 from dbt_idivm.refresh.changes.read import Changes, read_changes
 from dbt_idivm.refresh.decide.costs import Costs
 from dbt_idivm.refresh.decide.observe import Observed, observe_inputs, observe_sizes
@@ -38,11 +39,12 @@ class Ready:
 @dataclass(frozen=True)
 class Decision:
     """How a view or cache is to be brought up to date: incrementally, or by a rebuild for the reason. `choice`: among what,
-    where there was one and the sizes are known."""
+    where there was one and the sizes are known. `moves`: how far the inputs moved, where that was observed."""
 
     work: Work
     way: Ready | Finding
     choice: Choice | None = None
+    moves: Mapping[str, Move] = field(default_factory=dict)
 
 
 def decide(seen: Observed) -> Steps[Decision]:
@@ -61,7 +63,7 @@ def decide(seen: Observed) -> Steps[Decision]:
     started = job.client.invocation.seconds()
     early = choose_early(costs, ways)
     if early is not None:
-        return _timed(early, started, started)
+        return _timed(replace(early, moves=seen.moves), started, started)
     look_up = partial(verify_left, job.client, planned.keyed_inputs, state, job.config.verify)
     try:
         changes = yield from read_changes(job.client, planned.plan, planned.keyed_inputs, job.config.verify, seen.moves)
@@ -80,7 +82,7 @@ def decide(seen: Observed) -> Steps[Decision]:
             return Decision(seen.work, broken)
         left = {} if job.config.verify == "always" else state.unverified
         decision = replace(decision, work=replace(decision.work, unverified=left))
-    return _timed(decision, started, job.client.invocation.seconds())
+    return _timed(replace(decision, moves=seen.moves), started, job.client.invocation.seconds())
 
 
 def _timed(decision: Decision, started: float, decided: float) -> Decision:

@@ -86,6 +86,11 @@ class ModelConfig:
         return self.keeps_view and self.strategy == "auto"
 
     @property
+    def chooses_caches(self) -> bool:
+        """Whether intermediate caches are chosen by their costs."""
+        return self.may_rebuild and self.caches == "auto"
+
+    @property
     def deletion_vectors(self) -> bool:
         """Whether the view's table has them: unless the user says otherwise, or the table is to be Iceberg's as well, which
         cannot have them. A refresh then marks rows of many files as deleted, and writes no file again (ADR 0018)."""
@@ -115,7 +120,7 @@ def model_config(given: Mapping[str, Any]) -> ModelConfig:
     chosen = {key: str(ours[key]).lower() for key, values in _CHOICES.items() if values is not None and ours.get(key) is not None}
     return ModelConfig(
         **chosen, **{key: _word(dbts[key]) for key in _DBT_CHOICES if key in dbts},
-        caches=caches_of(ours.get("caches") or "auto"),
+        caches=caches_of("auto" if ours.get("caches") is None else ours["caches"]),
         keys={str(name): names(columns) for name, columns in (ours.get("keys") or {}).items()},
         unique_key=names(ours.get("unique_key") or dbts.get("unique_key")),
         cluster_by=names(ours.get("cluster_by")),

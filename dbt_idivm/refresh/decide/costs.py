@@ -66,7 +66,7 @@ class Costs:
     def counts(self) -> Mapping[str, TableChanges]:
         """Table → its changes as its commits count them; all of its rows where one does not."""
         sizes = self.seen.work.planned.sizes
-        return {move.table: _counts(move, sizes.get(move.table)) for move in self._moved}
+        return {move.table: changes_of(move, sizes.get(move.table)) for move in self._moved}
 
     def situation(self, changes: Changes) -> Situation:
         work = self.seen.work
@@ -208,7 +208,7 @@ class Costs:
         return replace(situation, changed=lambda *leaf: situation.changed(*leaf) * part, _known={})
 
 
-def _counts(move: Move, size: Size | None) -> TableChanges:
+def changes_of(move: Move, size: Size | None) -> TableChanges:
     """What the commits count. One that says nothing may have changed any row."""
     if move.feed_rows is None:
         rows = float(size.rows) if size is not None else 0.0

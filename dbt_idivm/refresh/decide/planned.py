@@ -2,12 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 
+from dbt_idivm.compiler import cache_candidates, compile_plan
+from dbt_idivm.context import Caching
 from dbt_idivm.cost.sizes import Size
 from dbt_idivm.errors import Finding
+from dbt_idivm.frontend.lower import Lowered
 from dbt_idivm.refresh.catalog.inputs import Input, Inputs
+from dbt_idivm.refresh.catalog.state import Kept
 from dbt_idivm.refresh.catalog.stored_view import HIDDEN_SUFFIX, LOG_SUFFIX
 from dbt_idivm.refresh.checks.keys import Key, KeyedInput
 from dbt_idivm.refresh.checks.proof import Proof, Question
@@ -16,9 +20,30 @@ from dbt_idivm.refresh.decide.job import Job
 from dbt_idivm.refresh.protocol import InputChange
 from dbt_idivm.relation_name import with_suffix
 from dbt_idivm.script.plan import Cache, Plan
+from dbt_idivm.script.ways import WayName
 
 # A rebuild over unchanged inputs would give another result: sampling and drawing, the time, functions nobody knows.
 _UNREPEATABLE = frozenset({"IDIVM-204", "IDIVM-206", "IDIVM-213", "IDIVM-226", "IDIVM-230", "IDIVM-234", "IDIVM-236"})
+
+
+@dataclass(frozen=True)
+class Source:
+    """What a plan is made from."""
+
+    lowered: Lowered
+    caching: Caching
+
+    def plan(self, ways: Sequence[WayName]) -> Plan:
+        """Raises as `compile_plan` does."""
+        return compile_plan(self.lowered.root, self.lowered.output, ways=ways, caching=self.caching)
+
+    def candidates(self) -> Mapping[str, str]:
+        """Digest of a subview that may be cached → why it may be worth it."""
+        return cache_candidates(self.lowered.root, self.lowered.output, self.lowered.subviews)
+
+    def keeping(self, subviews: Sequence[str]) -> Source:
+        """With caches of these subviews instead."""
+        return replace(self, caching=replace(self.caching, chosen=tuple(subviews)))
 
 
 @dataclass(frozen=True)
@@ -36,6 +61,8 @@ class Planned:
     through: Mapping[str, InputChange] = field(default_factory=dict)  # input, as the user wrote it → what caches read of it
     proof: Proof | None = None
     keeps_view: bool = True  # else `table` is the log of its changes
+    source: Source | None = None
+    kept: Kept = field(default_factory=Kept)
     sizes: Mapping[str, Size] = field(default_factory=dict)  # table → its size, as far as it is known; for estimates only
 
     @property

@@ -6,13 +6,13 @@ from collections.abc import Mapping
 from dataclasses import replace
 
 from dbt_idivm.algebra.types import cannot_be_carried, is_known, type_of
-from dbt_idivm.compiler import compile_plan
 from dbt_idivm.context import Caching, Catalog, TableInfo
 from dbt_idivm.errors import Finding, IdivmError, finding, nearest
 from dbt_idivm.frontend.coercion import answers
 from dbt_idivm.frontend.lower import lower
 from dbt_idivm.refresh.catalog.inputs import Input, Inputs, look_up
 from dbt_idivm.refresh.catalog.relations import INPUTS, describe
+from dbt_idivm.refresh.catalog.state import Kept
 from dbt_idivm.refresh.catalog.stored_view import StoredView
 from dbt_idivm.refresh.checks import proof
 from dbt_idivm.refresh.checks.keys import Key, choose_keys
@@ -22,7 +22,7 @@ from dbt_idivm.refresh.checks.union_types import ask_types
 from dbt_idivm.refresh.checks.unsupported_types import unsupported_types
 from dbt_idivm.refresh.checks.user_functions import called_functions, typed, usable
 from dbt_idivm.refresh.decide.job import Job
-from dbt_idivm.refresh.decide.planned import Planned, planned_model, proof_key
+from dbt_idivm.refresh.decide.planned import Planned, Source, planned_model, proof_key
 from dbt_idivm.refresh.engine.client import Client
 from dbt_idivm.refresh.engine.steps import EngineFailure, Steps
 from dbt_idivm.script.bind import full_query
@@ -37,8 +37,9 @@ _NO_COLUMN = frozenset({"IDIVM-224", "IDIVM-225"})
 _VOLATILE, _UNKNOWN_COLUMN = "IDIVM-206", "IDIVM-221"
 
 
-def plan_model(job: Job, stored: StoredView) -> Steps[Planned]:
-    """Raises IdivmError for what is wrong, and for what has no rule if that is to be an error."""
+def plan_model(job: Job, stored: StoredView, kept: Kept | None = None) -> Steps[Planned]:
+    """Raises IdivmError for what is wrong, and for what has no rule if that is to be an error. `kept`: the caches under
+    `caches: auto`; those of the stored view if it is None."""
     inputs = yield from look_up(job.client, job.request.sql)
     if job.config.strategy == "full":
         return planned_model(job, inputs, {}, None, finding(407))
@@ -48,7 +49,9 @@ def plan_model(job: Job, stored: StoredView) -> Steps[Planned]:
     inputs = replace(inputs, functions=functions)
     keys = choose_keys(job.request, job.config.keys, inputs)
     try:
-        plan = yield from _compile(job, inputs, keys)
+        if kept is None:
+            kept = stored.state.kept if stored.state is not None and job.config.chooses_caches else Kept()
+        source, plan = yield from _compile(job, inputs, keys, kept)
         unsupported = yield from unsupported_types(job.client, plan.base_scans)
         unsupported += yield from _unsupported_outputs(job, plan)
         if unsupported or inputs.obstacles:
@@ -62,7 +65,7 @@ def plan_model(job: Job, stored: StoredView) -> Steps[Planned]:
             yield from _renamed(job.client, stored, inputs)
         refusal = yield from _refusal(job, error)
         return planned_model(job, inputs, keys, None, refusal, error.codes)
-    planned = planned_model(job, inputs, keys, plan, None)
+    planned = replace(planned_model(job, inputs, keys, plan, None), source=source, kept=kept)
     known = known_proof(stored, ignored=job.request.full_refresh)
     if known is None or known.refusal is None or known.key != proof_key(job, planned):
         return planned
@@ -84,9 +87,9 @@ def without_plan(job: Job, planned: Planned, misread: Proof) -> Planned:
     return replace(planned_model(job, inputs, planned.keys, None, refusal, (refusal.code,)), proof=misread)
 
 
-def _compile(job: Job, inputs: Inputs, keys: Mapping[str, Key]) -> Steps[Plan]:
-    """The plan. The engine is asked for the types of the user's functions, of UNIONs, and of each cache in turn: what comes after
-    depends on them."""
+def _compile(job: Job, inputs: Inputs, keys: Mapping[str, Key], kept: Kept) -> Steps[tuple[Source, Plan]]:
+    """The plan, and what it was made from. The engine is asked for the types of the user's functions, of UNIONs, and of each
+    cache in turn: what comes after depends on them."""
     tables = {name: table_info(found, keys.get(name)) for name, found in inputs.tables.items()}
     catalog = Catalog(tables, inputs.views, functions=usable(inputs.functions))
     lowered = lower(job.request.sql, catalog)
@@ -101,14 +104,15 @@ def _compile(job: Job, inputs: Inputs, keys: Mapping[str, Key]) -> Steps[Plan]:
     stored: dict[str, Mapping[str, str]] = {}
     while True:
         caching = Caching(job.config.caches, job.request.relation, lowered.subviews, stored, job.request.project,
-                          job.config.verify == "always")
+                          job.config.verify == "always", kept.subviews)
+        source = Source(lowered, caching)
         try:
-            plan = compile_plan(lowered.root, lowered.output, ways=job.config.ways, caching=caching)
+            plan = source.plan(job.config.ways)
         except ValueError as error:
             raise IdivmError(finding(901, message=str(error))) from error
         asked = next((cache for cache in plan.caches if cache.table not in stored), None)
         if asked is None:
-            return plan
+            return source, plan
         rows = yield from job.client.ask(job.client.commands.describe_query(cache_sql(job.dialect, plan, asked)))
         stored[asked.table] = {str(row[0]): str(row[1]) for row in rows.rows}
 

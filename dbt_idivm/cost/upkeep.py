@@ -1,0 +1,82 @@
+"""What a refresh of a maintained relation takes: by the best of its ways, and rebuilt. A view with caches is several of them."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Collection, Mapping
+from dataclasses import dataclass
+
+from dbt_idivm.cost.choice import REBUILD
+from dbt_idivm.cost.measure import Measure, Prices
+from dbt_idivm.cost.sizes import Size
+from dbt_idivm.cost.work import READING, Situation, TableChanges, application_of, effect, expected, incremental, rebuild
+from dbt_idivm.script.plan import Plan
+from dbt_idivm.script.ways import Application
+
+Seconds = Callable[[str, Measure], float]  # of a way, or of a rebuild: what it takes
+
+
+@dataclass(frozen=True)
+class Refresh:
+    """Of one relation, in seconds: by the best `way`, and rebuilt. Without a way nothing of what it reads changes; `done` is None
+    then."""
+
+    way: str | None
+    incremental: float
+    rebuilt: float
+    now: Situation
+    done: Application | None
+
+    @property
+    def seconds(self) -> float:
+        """As is quicker."""
+        return min(self.incremental, self.rebuilt)
+
+    @property
+    def changes(self) -> TableChanges | None:
+        """Of the relation's own rows, as the relations see them that read it; None if there are none."""
+        if self.done is None:
+            return None
+        touched, inserted = effect(self.done, self.now)
+        return TableChanges(inserted=inserted, updated=touched)
+
+
+def refresh_of(plan: Plan, sizes: Mapping[str, Size], counts: Mapping[str, TableChanges], view: Size | None, prices: Prices,
+               seconds: Seconds) -> Refresh:
+    """A refresh of a plan without its caches, whose tables have these sizes and changes. `view`: the size of the stored rows,
+    None if they are not stored yet."""
+    now = Situation(plan, sizes, view, expected(plan, counts, hopeful=False), rewrites=False)
+    reading = READING.times(sum(table in counts for table in plan.tables)).seconds(prices)
+    done = [found for way in plan.ways if (found := application_of(way, now)) is not None]
+    ways = sorted((seconds(each.way, incremental(each, now)), number) for number, each in enumerate(done))
+    chosen = done[ways[0][1]] if ways else None
+    return Refresh(None if chosen is None else chosen.way, ways[0][0] + reading if ways else 0.0, seconds(REBUILD, rebuild(now)),
+                   now, chosen)
+
+
+@dataclass(frozen=True)
+class WithCaches:
+    """Of a view and its caches, in seconds: a refresh; building the caches, and rebuilding the view from them."""
+
+    refresh: float
+    caches: float
+    view: float
+
+
+def with_caches(plan: Plan, sizes: Mapping[str, Size], counts: Mapping[str, TableChanges], view: Size | None, prices: Prices,
+                free: Collection[str]) -> WithCaches:
+    """A view whose base tables have these sizes and changes. `free`: caches that are maintained anyway."""
+    sizes, counts = dict(sizes), dict(counts)
+    refreshes = builds = 0.0
+
+    def seconds(_: str, measure: Measure) -> float:
+        return measure.seconds(prices)
+
+    for cache in plan.caches:
+        found = refresh_of(cache.plan, sizes, counts, None, prices, seconds)
+        sizes[cache.table] = found.now.stored
+        if (changes := found.changes) is not None:
+            counts[cache.table] = changes
+        if cache.table not in free:
+            refreshes, builds = refreshes + found.seconds, builds + found.rebuilt
+    own = refresh_of(plan, sizes, counts, view, prices, seconds)
+    return WithCaches(refreshes + own.seconds, builds, own.rebuilt)

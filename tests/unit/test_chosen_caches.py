@@ -1,0 +1,151 @@
+"""`caches: auto`: intermediate caches come and go by their estimated costs (ADR 0037), against an engine that is a script."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import pytest
+
+from dbt_idivm.refresh.catalog import state
+from dbt_idivm.refresh.catalog.state import Kept
+from dbt_idivm.refresh.decide.caching import NEVER
+from dbt_idivm.refresh.driver import forecast
+from dbt_idivm.refresh.engine.invocation import Invocation
+from dbt_idivm.refresh.protocol import EngineError, ModelRequest
+from tests.unit.fake_engine import FakeEngine, drive, model
+
+KEYS = {"o": "id", "c": "id"}
+TOTALS = ("select c.id, c.name, t.n, t.price from main.c left join "
+          "(select cid, count(*) as n, sum(price) as price from main.o group by cid) t on t.cid = c.id")
+CUSTOMERS = 1_000_000
+CACHE = "idivm_cache_"
+
+
+def request(sql: str = TOTALS, **config: object) -> ModelRequest:
+    return model(sql, KEYS, **{"strategy": "auto", **config})
+
+
+@pytest.fixture
+def engine() -> FakeEngine:
+    """A view over 500M orders of a million customers."""
+    fake = FakeEngine(written=CUSTOMERS)
+    orders, customers = fake.source("o", id="int", cid="int", price="int"), fake.source("c", id="int", name="string")
+    for table, rows in ((orders, 500_000_000), (customers, CUSTOMERS)):
+        table.commit("WRITE", {"numOutputRows": str(rows)}, parameters={"mode": "Append"})
+    return fake
+
+
+def updated(engine: FakeEngine) -> None:
+    engine.tables["main.o"].commit("UPDATE", {"numUpdatedRows": "1"})
+    engine.reads["net diff of main.o"] = ((7, 1, 2, -1), (7, 1, 3, 1))
+
+
+def refreshed(engine: FakeEngine, times: int = 1, asked: ModelRequest | None = None) -> str:
+    """What the last of so many refreshes says; each follows a changed order."""
+    message = ""
+    for _ in range(times):
+        updated(engine)
+        message = engine.drive(asked or request()).message
+    return message
+
+
+def caches(engine: FakeEngine) -> list[str]:
+    return [name.removeprefix("main.") for name in engine.tables if CACHE in name]
+
+
+def kept(engine: FakeEngine) -> Kept:
+    found = state.read(engine.tables["main.v__idivm"].commits[-1][-1])
+    assert found is not None
+    return found.kept
+
+
+def test_a_cache_is_kept_when_it_would_have_saved_its_building(engine: FakeEngine) -> None:
+    engine.drive(request())
+    first = refreshed(engine)
+    saved = kept(engine)
+    assert "IDIVM-411" in first and not caches(engine) and saved.saved > 0 and saved.subviews == ()
+    second = refreshed(engine)
+    (cache,) = caches(engine)
+    assert "IDIVM-420" in second and cache in second and "estimated at 19.9 s instead of 115.8 s" in second
+    assert [label.removeprefix("re") for label in engine.labels("write")] == [f"build main.{cache}", "build main.v__idivm"]
+    now = kept(engine)
+    assert len(now.subviews) == 1 and now.saved > saved.saved
+    third = refreshed(engine)
+    assert cache in third or "IDIVM-420" not in third
+    assert engine.labels("write")[0] == f"merge into main.{cache}" and kept(engine).subviews == now.subviews
+    assert engine.drive(request()).mode == "noop"
+
+
+def test_a_forecast_says_so(engine: FakeEngine) -> None:
+    engine.drive(request())
+    refreshed(engine)
+    updated(engine)
+    there = replace(request(), existing="view", neighbours={"v__idivm": "table", "v": "view"})
+    found = drive(engine, forecast(there, Invocation()))
+    assert found.mode == "full" and found.reason.startswith("IDIVM-420") and not caches(engine)
+
+
+def test_what_another_model_keeps_costs_nothing(engine: FakeEngine) -> None:
+    """Its table is there: the cache is used at once."""
+    other = replace(request(), identifier="w", name="w")
+    engine.drive(other)
+    refreshed(engine, 2, other)
+    assert len(caches(engine)) == 1
+    engine.drive(request())
+    assert "IDIVM-420" in refreshed(engine) and len(caches(engine)) == 1
+    engine.drive(other)
+    assert engine.drive(replace(other)).mode == "noop"
+
+
+def test_a_cache_that_costs_more_than_it_saves_goes(engine: FakeEngine) -> None:
+    """Of most orders none is left: what the cache saves is less than its own refresh."""
+    engine.drive(request())
+    refreshed(engine, 2)
+    assert caches(engine)
+    engine.tables["main.o"].commit("DELETE", {"numDeletedRows": "499999000"})
+    messages = [refreshed(engine) for _ in range(6)]
+    gone = next(number for number, each in enumerate(messages) if "IDIVM-421" in each)
+    assert gone > 0 and kept(engine).subviews == () and not caches(engine)
+    assert not any("IDIVM-42" in each for each in messages[gone + 1:])
+
+
+@pytest.mark.parametrize("config", [
+    {"strategy": "incremental"}, {"strategy": "id"}, {"caches": "none"}, {"caches": []}, {"output": "diffs"}])
+def test_nothing_is_chosen_where_the_user_has_chosen(engine: FakeEngine, config: dict[str, object]) -> None:
+    engine.drive(request(**config))
+    refreshed(engine, 3, request(**config))
+    assert not caches(engine)
+
+
+def test_a_cache_that_fails_for_a_value_is_not_tried_again(engine: FakeEngine) -> None:
+    engine.drive(request())
+    refreshed(engine)
+    engine.fail[f"build main.{CACHE}"] = EngineError("DIVIDE_BY_ZERO", "[DIVIDE_BY_ZERO] Division by zero. SQLSTATE: 22012")
+    message = refreshed(engine)
+    assert "IDIVM-422" in message and "Division by zero" in message and kept(engine) == NEVER
+    assert "IDIVM-411" in refreshed(engine, 5) and not caches(engine)
+
+
+def test_a_kept_cache_that_fails_later_is_given_up(engine: FakeEngine) -> None:
+    engine.drive(request())
+    refreshed(engine, 2)
+    (cache,) = caches(engine)
+    for write in ("merge into", "rebuild", "build"):
+        engine.fail[f"{write} main.{cache}"] = EngineError("DIVIDE_BY_ZERO", "[DIVIDE_BY_ZERO] Division by zero. SQLSTATE: 22012")
+    assert "IDIVM-422" in refreshed(engine) and not caches(engine) and kept(engine) == NEVER
+
+
+def test_another_select_forgets_what_is_kept(engine: FakeEngine) -> None:
+    engine.drive(request())
+    refreshed(engine, 2)
+    other = request("select id, name from main.c")
+    assert "IDIVM-402" in engine.drive(other).message and not caches(engine)
+
+
+@pytest.mark.parametrize("text", ['{"subviews": 1}', '{"saved": "much"}', "[1]", '{"saved": [1]}'])
+def test_nonsense_in_a_state_is_no_state(engine: FakeEngine, text: str) -> None:
+    engine.drive(request())
+    commit = engine.tables["main.v__idivm"].commits[-1][-1]
+    whole = commit.replace('"kept":{"saved":0.0,"subviews":[]}', f'"kept":{text}')
+    assert whole != commit and state.read(whole) is None
+    assert state.read(commit.replace('"kept":{"saved":0.0,"subviews":[]},', "")) == state.read(commit)
