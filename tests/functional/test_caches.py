@@ -379,6 +379,7 @@ def test_a_run_pinned_before_one_of_two_caches_was_refreshed_by_another_model(sh
     assert any("another run refreshed a cache further" in each for each in outcome.warnings)
 
 
+@pytest.mark.long
 def test_caches_are_chosen_by_cost(shop: Project) -> None:
     """`caches: auto`: two models keep the subview that both have once it pays, and give it up when it no longer does."""
     small = {unit: SAFE.of(unit) / 30 for unit in ("merges", "overwrites", "nodes", "queries")}
@@ -400,7 +401,7 @@ def test_caches_are_chosen_by_cost(shop: Project) -> None:
     said = [each for number in range(1, 4) for each in run(number, dear)]
     assert sum("IDIVM-420" in each for each in said) == 2, said
     assert len(caches(shop)) == 1
-    assert all(each.startswith("incremental") for each in run(5, dear))
+    assert not any("IDIVM-42" in each for each in run(5, dear)) and len(caches(shop)) == 1
     said = [each for number in range(1, 5) for each in run(number, cheap)]
     assert sum("IDIVM-421" in each for each in said) == 2, said
     assert caches(shop) == []
