@@ -21,11 +21,11 @@ from dbt_idivm.refresh.apply.watermark import is_due
 from dbt_idivm.refresh.catalog import history
 from dbt_idivm.refresh.catalog.inputs import look_up, qualified, view_digest
 from dbt_idivm.refresh.catalog.relations import describe
-from dbt_idivm.refresh.catalog.state import Kept
+from dbt_idivm.refresh.catalog.state import NEVER, Kept
 from dbt_idivm.refresh.catalog.stored_view import StoredView, read_stored_log, read_stored_view
 from dbt_idivm.refresh.catalog.user_functions import describe_function
 from dbt_idivm.refresh.checks import proof
-from dbt_idivm.refresh.decide.caching import NEVER, reconsidered
+from dbt_idivm.refresh.decide.caching import reconsidered
 from dbt_idivm.refresh.decide.choose import Decision, Ready, decide
 from dbt_idivm.refresh.decide.config import model_config
 from dbt_idivm.refresh.decide.costs import build_measure
@@ -107,10 +107,13 @@ def _bring_up_to_date(job: Job, stored: StoredView) -> Steps[Outcome]:
         return (yield from _without_failing_cache(view, failure))
     decided = yield from decide(reading)
     kept, change = reconsidered(decided, upkeep)
+    if change is not None:
+        view = yield from _keeping(job, stored, kept, change)
+        if view.work.planned.kept is NEVER:
+            kept, change = NEVER, None
     if change is None:
         work = replace(decided.work, planned=replace(decided.work.planned, kept=kept))
         return (yield from _apply(reading, replace(decided, work=work)))
-    view = yield from _keeping(job, stored, kept, change)
     try:
         reading, _ = yield from _with_caches(job, view)
     except EngineFailure as failure:

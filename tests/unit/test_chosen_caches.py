@@ -7,8 +7,7 @@ from dataclasses import replace
 import pytest
 
 from dbt_idivm.refresh.catalog import state
-from dbt_idivm.refresh.catalog.state import Kept
-from dbt_idivm.refresh.decide.caching import NEVER
+from dbt_idivm.refresh.catalog.state import NEVER, Kept
 from dbt_idivm.refresh.driver import forecast
 from dbt_idivm.refresh.engine.invocation import Invocation
 from dbt_idivm.refresh.protocol import EngineError, ModelRequest
@@ -124,6 +123,16 @@ def test_a_cache_that_fails_for_a_value_is_not_tried_again(engine: FakeEngine) -
     message = refreshed(engine)
     assert "IDIVM-422" in message and "Division by zero" in message and kept(engine) == NEVER
     assert "IDIVM-411" in refreshed(engine, 5) and not caches(engine)
+
+
+def test_a_cache_of_a_type_that_no_table_has_is_not_tried_again(engine: FakeEngine) -> None:
+    """What the engine says of the types counts."""
+    engine.drive(request())
+    refreshed(engine)
+    engine.columns_of["columns of the model's SELECT"] = {
+        "o__cid": "int", "computed__value": "bigint", "computed__value_2": "void", "count__o__price": "bigint"}
+    message = refreshed(engine)
+    assert "IDIVM-411" in message and kept(engine) == NEVER and not caches(engine)
 
 
 def test_a_kept_cache_that_fails_later_is_given_up(engine: FakeEngine) -> None:

@@ -38,6 +38,9 @@ class Kept:
     saved: float = 0.0
 
 
+NEVER = Kept((), -1e9)  # of a view whose chosen caches fail
+
+
 @dataclass(frozen=True)
 class State:
     """What one commit of a view says about it.

@@ -22,7 +22,6 @@ from dbt_idivm.relation_name import name_parts
 from dbt_idivm.script.plan import Plan
 
 _WORTH = 0.75  # of today's estimate: a smaller gain may be none
-NEVER = Kept((), -1e9)  # of a view whose chosen caches fail for a value
 _MOST_CANDIDATES, _MOST_CACHES = 12, 3
 
 

@@ -12,7 +12,7 @@ from dbt_idivm.frontend.coercion import answers
 from dbt_idivm.frontend.lower import lower
 from dbt_idivm.refresh.catalog.inputs import Input, Inputs, look_up
 from dbt_idivm.refresh.catalog.relations import INPUTS, describe
-from dbt_idivm.refresh.catalog.state import Kept
+from dbt_idivm.refresh.catalog.state import NEVER, Kept
 from dbt_idivm.refresh.catalog.stored_view import StoredView
 from dbt_idivm.refresh.checks import proof
 from dbt_idivm.refresh.checks.keys import Key, choose_keys
@@ -51,7 +51,13 @@ def plan_model(job: Job, stored: StoredView, kept: Kept | None = None) -> Steps[
     try:
         if kept is None:
             kept = stored.state.kept if stored.state is not None and job.config.chooses_caches else Kept()
-        source, plan = yield from _compile(job, inputs, keys, kept)
+        try:
+            source, plan = yield from _compile(job, inputs, keys, kept)
+        except IdivmError:
+            if not kept.subviews:
+                raise
+            kept = NEVER  # the engine reports types that no cache can have
+            source, plan = yield from _compile(job, inputs, keys, kept)
         unsupported = yield from unsupported_types(job.client, plan.base_scans)
         unsupported += yield from _unsupported_outputs(job, plan)
         if unsupported or inputs.obstacles:
