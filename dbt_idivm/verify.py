@@ -1,5 +1,5 @@
 """The equivalence test: a query whose rows are the differences between a maintained view and its definition. Where no view is
-kept (`output: diffs`), what the log of its changes replays to is compared."""
+kept (`output: diffs`), what the log of its changes replays to is compared; under `output: both` the log with the view as well."""
 
 from __future__ import annotations
 
@@ -9,18 +9,20 @@ from typing import Literal
 
 from sqlglot import exp
 
+from dbt_idivm.algebra.bags import union_all
 from dbt_idivm.algebra.block import subquery
 from dbt_idivm.errors import IdivmError, finding
 from dbt_idivm.refresh.catalog.history import Commit
 from dbt_idivm.refresh.catalog.inputs import Input, Inputs, look_up, pinned_query
-from dbt_idivm.refresh.catalog.relations import DEFINITION, LOG, describe
+from dbt_idivm.refresh.catalog.relations import DEFINITION, LOG, LOGGED, describe
 from dbt_idivm.refresh.catalog.state import State
-from dbt_idivm.refresh.catalog.stored_view import read_stored_log, read_stored_view
+from dbt_idivm.refresh.catalog.stored_view import LOG_SUFFIX, read_stored_log, read_stored_view
 from dbt_idivm.refresh.changes.moves import commits_since
 from dbt_idivm.refresh.checks.bag_difference import DIFFERENCE, differences
 from dbt_idivm.refresh.engine.client import Client
 from dbt_idivm.refresh.engine.steps import EngineFailure, Steps
 from dbt_idivm.refresh.protocol import ModelRequest, Reply, Statement
+from dbt_idivm.relation_name import with_suffix
 from dbt_idivm.script.change_log import replay_differences
 
 
@@ -59,8 +61,14 @@ def _equivalence(client: Client, request: ModelRequest, as_of: str) -> Steps[str
     if log is not None:
         found = replay_differences(client.dialect.table(log, None), subquery(query, "definition"), facts.columns, DIFFERENCE)
         return client.dialect.sql(found)
-    columns = tuple(a.name for a in facts.columns)
-    return client.dialect.sql(differences(client.dialect.table(relation, None), subquery(query, "definition"), columns))
+    view, columns = client.dialect.table(relation, None), tuple(a.name for a in facts.columns)
+    found = differences(view, subquery(query, "definition"), columns)
+    log = with_suffix(relation, LOG_SUFFIX)
+    beside = yield from describe(client, log)
+    if beside is None or LOGGED not in beside.properties:
+        return client.dialect.sql(found)
+    replayed = replay_differences(client.dialect.table(log, None), view.copy(), facts.columns, DIFFERENCE)
+    return client.dialect.sql(union_all([found, replayed]))
 
 
 def _definition(client: Client, sql: str, state: State | None) -> Steps[exp.Expr]:

@@ -106,6 +106,16 @@ def test_diffs(shop: Project) -> None:
 
 
 @pytest.mark.long
+def test_the_equivalence_test_reads_a_log_beside_a_view(shop: Project) -> None:
+    model = shop.model("v", JOIN, KEYS, output="both")
+    refreshed(shop, model, "create")
+    shop.sql("delete from $.v__idivm_changes where note = 'a'")
+    assert [tuple(row) for row in shop.differences(model)] == [("a", "ann", -2)]
+    shop.sql("update $.cust set name = 'ANN' where id = 1")
+    refreshed(shop, model)
+
+
+@pytest.mark.long
 @pytest.mark.parametrize("output", ["diffs", "both"])
 def test_random_batches(shop: Project, output: str) -> None:
     """Whatever changes, each log replays to its query as of each refresh, and a subscriber that reads at times is never wrong."""
