@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
 from dbt_idivm.cost.measure import Measure
 
@@ -32,13 +32,15 @@ def cheapest(alternatives: Sequence[Alternative]) -> Alternative:
 class Choice:
     """The chosen alternative, and all that there were, in order of preference.
 
-    `reading`: seconds of reading what changed, which a rebuild does not need; `is_read`: it was read before this was chosen.
+    `reading`: seconds of reading what changed, which a rebuild does not need, and `reads` its work; `is_read`: it was read before
+    this was chosen.
     `started`, `decided`: when, by the clock of the invocation.
     """
 
     chosen: Alternative
     alternatives: tuple[Alternative, ...]
     reading: float = 0.0
+    reads: Measure = field(default_factory=Measure)
     is_read: bool = False
     started: float = 0.0
     decided: float = 0.0

@@ -26,6 +26,7 @@ _LARGEST = 1000.0
 # rebuilds a way that may be is tried once, unless that may take too long.
 _REBUILDS, _HOPE, _LONGEST_TRY = 2, 0.6, 30.0
 _MOST_VIEWS = 10_000
+_READING = "reading"
 
 
 @dataclass(frozen=True)
@@ -39,6 +40,12 @@ class Experience:
         """The estimate; a hopeful one of a way of a view that was only rebuilt so far, if that is worth a try."""
         found = measure.seconds(self.prices) * self.correction(view, way)
         return found * _HOPE if found <= _LONGEST_TRY and self._is_untried(view, way) else found
+
+    def reading_seconds(self, view: str, measure: Measure) -> float:
+        """The estimate for reading what changed of the inputs of a view: it may be much less than looking at all keys, where the
+        files of most are skipped."""
+        found = measure.seconds(self.prices) * self.correction(_reading_for(view), _READING)
+        return found * _HOPE if found <= _LONGEST_TRY and self._is_untried(view, _READING) else found
 
     def _is_untried(self, view: str, way: str) -> bool:
         """Whether the view was rebuilt several times, and maintained in no way."""
@@ -56,15 +63,21 @@ class Experience:
 
     def learned(self, view: str, way: str, measure: Measure, seconds: float) -> Experience:
         """With one more duration."""
-        prices = self.priced(measure, seconds).prices
-        predicted = measure.seconds(prices)
+        return replace(self, prices=self.priced(measure, seconds).prices)._with_ratio(view, way, measure, seconds)
+
+    def learned_reading(self, view: str, measure: Measure, seconds: float) -> Experience:
+        """With one more duration of reading what changed. It says nothing of prices: how much is skipped depends on the keys."""
+        return self._with_ratio(_reading_for(view), _READING, measure, seconds)
+
+    def _with_ratio(self, view: str, way: str, measure: Measure, seconds: float) -> Experience:
+        predicted = measure.seconds(self.prices)
         if not _is_duration(seconds) or not _is_duration(predicted):
             return self
         before = self.ratios.get(view, {})
         ratio = min(max(seconds / predicted, 1 / _LARGEST), _LARGEST)
         faded = {name: tuple(each ** _FADES for each in ratios) for name, ratios in before.items() if name != way}
         now = {**faded, way: (*before.get(way, ()), ratio)[-_KEPT:]}
-        return replace(self, prices=prices, ratios={**self.ratios, view: now})
+        return replace(self, ratios={**self.ratios, view: now})
 
     def priced(self, measure: Measure, seconds: float) -> Experience:
         """With other prices, if the measure took so long: each takes its share of the error (exponentiated gradient)."""
@@ -79,6 +92,10 @@ class Experience:
         views = list(self.ratios.items())[-_MOST_VIEWS:]
         ratios = {view: {way: list(each) for way, each in ways.items()} for view, ways in views}
         return {"prices": self.prices.json(), "ratios": ratios}
+
+
+def _reading_for(view: str) -> str:
+    return f"{_READING} for {view}"
 
 
 def _is_duration(seconds: float) -> bool:

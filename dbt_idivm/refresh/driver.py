@@ -196,6 +196,8 @@ def _accounted(invocation: Invocation, view: str, choice: Choice | None, done: O
     if choice is None or done.mode == "noop":
         return done
     now = invocation.seconds()
+    if choice.is_read:
+        invocation.learn_reading(view, choice.reads, choice.decided - choice.started)
     invocation.learn(view, choice.chosen.name, choice.chosen.measure, now - choice.decided)
     return replace(done, cost=cost_of(choice, now - choice.started))
 

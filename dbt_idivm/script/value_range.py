@@ -17,6 +17,7 @@ _INTEGRAL = frozenset({exp.DataType.Type.TINYINT, exp.DataType.Type.SMALLINT, ex
                        exp.DataType.Type.BIGINT})
 TEXT = frozenset({exp.DataType.Type.TEXT, exp.DataType.Type.VARCHAR})
 _DATE = re.compile(r"\d{4}-\d\d-\d\d\Z")  # text order is date order for these only
+_REPLACEMENT = "\ufffd"
 _LONGEST = 256  # longer bounds bloat the statement
 
 
@@ -53,6 +54,19 @@ class Range:
     def _literal(self, bound: Bound | None) -> exp.Expr:
         found = literal(bound)
         return exp.Cast(this=found, to=exp.DataType.build("date")) if self.family == "date" else found
+
+
+def between(kind: exp.DataType, low: str | None, high: str | None, *, has_null: bool) -> Range | None:
+    """The values of a type between the least and the greatest one, as the engine shows them as text; None where these are not
+    certain, because the type has no such range, or a text may be of bytes that are not UTF-8."""
+    if low is None or high is None:
+        return Range(None, has_null=has_null)
+    if kind.this in _INTEGRAL:
+        return Range("int", int(low), int(high), has_null)
+    family = "text" if kind.this in TEXT else "date" if kind.this == exp.DataType.Type.DATE else None
+    certain = all(_DATE.match(each) if family == "date" else _REPLACEMENT not in each for each in (low, high))
+    found = Range(family, low, high, has_null)
+    return found if family is not None and certain and not found.is_long else None
 
 
 def _order(bound: Bound) -> tuple[int, str]:

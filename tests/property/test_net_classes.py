@@ -9,7 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from dbt_idivm.operators.scan import Attribute, DiffClass, DiffRows, Scan
-from dbt_idivm.refresh.changes.net_diffs import changed_keys
+from dbt_idivm.refresh.changes.net_diffs import changed_keys_query
 from dbt_idivm.script.binding import Binding
 from dbt_idivm.script.dialect import DUCKDB
 from dbt_idivm.script.diff import FeedDiff, InlineDiff, NetChanges, Row, classify
@@ -34,17 +34,21 @@ def test_classes(before: dict[int, tuple[int, int]], after: dict[int, tuple[int,
     expected = classify(scan, net, split)
     assert in_engine(scan, split, rows) == {name: Counter(expected[name]) for name in CLASSES}
     if keyed:
-        empty = known_empty(("k",))
+        empty, least, greatest = known_of_keys(("k",))
+        new = after.keys() - before.keys()
+        assert (least, greatest) == ((str(min(new)), str(max(new))) if new else (None, None))
         assert not any(expected[name] for name in empty), "what is called empty is"
         same = any(before[key] == after[key] for key in before if key in after)  # in the feed, and no change
         assert same or empty >= {name for name in ("ins", "del", "plus", "minus") if not expected[name]}, "and is found"
 
 
-def known_empty(key: tuple[str, ...]) -> frozenset[DiffClass]:
+def known_of_keys(key: tuple[str, ...]) -> tuple[frozenset[DiffClass], str | None, str | None]:
+    """The classes that are known to have no rows, and between what the new keys are."""
     feed = FeedDiff("t", 0, 1)
-    found = DATABASE.execute(DUCKDB.sql(changed_keys(DUCKDB, feed, key))).fetchall()[0]
-    inserted, deleted, kept = map(bool, found)
-    return feed.with_keys(key, inserted=inserted, deleted=deleted, kept=kept).empty
+    found = DATABASE.execute(DUCKDB.sql(changed_keys_query(DUCKDB, feed, key))).fetchall()[0]
+    inserted, deleted, kept = map(bool, found[:3])
+    assert not found[-1], "no key is NULL"
+    return feed.with_keys(key, inserted=inserted, deleted=deleted, kept=kept).empty, *found[3:5]
 
 
 def in_engine(scan: Scan, split: frozenset[str], rows: list[tuple[Row, int]]) -> dict[DiffClass, Counter[Row]]:

@@ -131,3 +131,23 @@ def test_a_way_is_tried_after_two_rebuilds() -> None:
     assert found.seconds("main.v", "rebuild", MERGE) == pytest.approx(plain)
     tried = found.learned("main.v", "tuple", MERGE, plain)
     assert tried.seconds("main.v", "id", MERGE) == pytest.approx(MERGE.seconds(tried.prices))
+
+
+def test_reading_has_a_correction_of_its_own() -> None:
+    """How much of the keys is skipped is no price, and says nothing of the view's ways, nor of other views."""
+    look_up = Measure(queries=1, tuples=50_000_000)
+    plain = look_up.seconds(SAFE)
+    found = Experience().learned_reading("main.v", look_up, plain / 10)
+    assert found.reading_seconds("main.v", look_up) == pytest.approx(plain / 10)
+    assert found.reading_seconds("main.w", look_up) == plain and found.prices == SAFE
+    assert found.seconds("main.v", "id", MERGE) == Experience().seconds("main.v", "id", MERGE)
+
+
+def test_reading_is_tried_with_the_way() -> None:
+    look_up = Measure(queries=1, tuples=50_000_000)
+    found = Experience()
+    for _ in range(2):
+        found = found.learned("main.v", "rebuild", MERGE, MERGE.seconds(found.prices))
+    plain = look_up.seconds(found.prices)
+    assert found.reading_seconds("main.v", look_up) == pytest.approx(0.6 * plain)
+    assert found.reading_seconds("main.w", look_up) == plain

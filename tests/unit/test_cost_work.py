@@ -164,9 +164,9 @@ def test_numbers_for_people(number: float, text: str) -> None:
 
 def test_a_choice_adds_up() -> None:
     way, full = Alternative("id", Measure(), 2.0), Alternative(REBUILD, Measure(), 1.0)
-    early, late = Choice(full, (way, full), 0.5, False), Choice(full, (way, full), 0.5, True)
+    early, late = Choice(full, (way, full), 0.5), Choice(full, (way, full), 0.5, is_read=True)
     assert (early.estimate, late.estimate) == (1.0, 1.5)
-    assert Choice(way, (way, full), 0.5, True).estimate == 2.5
+    assert Choice(way, (way, full), 0.5, is_read=True).estimate == 2.5
     assert late.estimates == {"id": 2.5, REBUILD: 1.0} and late.best_way is way
     assert Choice(full, (full,)).best_way is None
 

@@ -15,23 +15,27 @@ from dbt_idivm.algebra.block import hinted, subquery
 from dbt_idivm.algebra.expressions import column, conjunction, same
 from dbt_idivm.algebra.operator import SIGN
 from dbt_idivm.algebra.types import type_of
+from dbt_idivm.cost.sizes import Size
 from dbt_idivm.errors import IdivmError, finding
 from dbt_idivm.refresh.catalog.inputs import Input
 from dbt_idivm.refresh.changes.moves import Move
-from dbt_idivm.refresh.changes.net_diffs import feed_of
+from dbt_idivm.refresh.changes.net_diffs import changed_keys, feed_of, has_classes, netted_keys
 from dbt_idivm.refresh.checks.keys import Key, KeyedInput, example
 from dbt_idivm.refresh.engine.client import Client
 from dbt_idivm.refresh.engine.steps import Steps
 from dbt_idivm.script.dialect import Dialect
 from dbt_idivm.script.diff import FeedDiff, InlineDiff, NetDiff, Row
 from dbt_idivm.script.key_ranges import Types, add_key_ranges
+from dbt_idivm.script.value_range import Range
 
+_MANY = 2_000_000  # rows of a table whose keys are read for longer than it takes to ask which keys are new
 SAMPLE = 100  # so many of the new keys are looked up under `verify: sample`
 _STORED, _NEW = "stored", "new_keys"
 
 
-def verify_change(client: Client, keyed: KeyedInput, move: Move, diff: NetDiff, verify: str) -> Steps[None]:
-    """Check an input's key against the net diff of its table. `verify` is the model's setting. Raises IDIVM-306."""
+def verify_change(client: Client, keyed: KeyedInput, move: Move, diff: NetDiff, verify: str, size: Size | None) -> Steps[None]:
+    """Check an input's key against the net diff of its table, whose size that is. `verify` is the model's setting. Raises
+    IDIVM-306."""
     found, key = keyed.found, keyed.key
     if key is None or key.trusted:
         return
@@ -39,19 +43,25 @@ def verify_change(client: Client, keyed: KeyedInput, move: Move, diff: NetDiff, 
     new = _new_keys(found, key, move, diff)
     if verify == "none" or new == ():
         return
-    broken = yield from repeated_new_key(client, found, key, move, new, limit)
+    ranges: tuple[Range | None, ...] = ()
+    if isinstance(diff, FeedDiff) and (has_classes(diff) or (diff.broadcast and (size is None or size.rows > _MANY))):
+        keys = yield from changed_keys(client, found, key, move)
+        if not keys.inserted:
+            return
+        ranges = keys.ranges
+    broken = yield from repeated_new_key(client, found, key, move, new, limit, ranges)
     if broken is not None:
         raise violation(found, key, move.to_version, broken)
 
 
 def repeated_new_key(client: Client, found: Input, key: Key, move: Move, new: tuple[Row, ...] | None = None,
-                     limit: int | None = None) -> Steps[tuple[Any, ...] | None]:
+                     limit: int | None = None, ranges: tuple[Range | None, ...] = ()) -> Steps[tuple[Any, ...] | None]:
     """A key that a move inserted and that occurs more than once in the table afterwards; None if there is none. Asked once.
 
-    `new`: the inserted keys, if they were read; `limit`: look up no more of them.
+    `new`: the inserted keys, if they were read; `limit`: look up no more of them; `ranges`: between what their columns are.
     """
     question = ("key change", move.table, key.columns, move.consumed.version, move.to_version, limit)
-    return (yield from client.once(question, lambda: _repeated(client, found, key, move, (new, limit))))
+    return (yield from client.once(question, lambda: _repeated(client, found, key, move, (new, limit, ranges))))
 
 
 def violation(found: Input, key: Key, version: int, values: tuple[Any, ...]) -> IdivmError:
@@ -80,9 +90,9 @@ def _by_key(diff: InlineDiff, key: Key, sign: int) -> Counter[Row]:
 
 
 def _repeated(client: Client, found: Input, key: Key, move: Move,
-              new: tuple[tuple[Row, ...] | None, int | None]) -> Steps[tuple[Any, ...] | None]:
+              new: tuple[tuple[Row, ...] | None, int | None, tuple[Range | None, ...]]) -> Steps[tuple[Any, ...] | None]:
     """A new key that occurs more than once in the table at its new version."""
-    rows, limit = new
+    rows, limit, ranges = new
     keys = _feed_keys(client.dialect, key, move) if rows is None else _literal_keys(client.dialect, found, key, rows[:limit])
     if rows is None and limit is not None:
         keys = keys.limit(limit)
@@ -92,6 +102,9 @@ def _repeated(client: Client, found: Input, key: Key, move: Move,
     query = (exp.Select(expressions=names).from_(table)
              .join(exp.Join(this=subquery(keys, _NEW), on=on)).group_by(*(name.copy() for name in names))
              .having(exp.GT(this=exp.Count(this=exp.Star()), expression=exp.Literal.number(1))).limit(1))
+    # so that Delta skips files
+    known = (each.test(name) for each, name in zip(ranges, names, strict=False) if each is not None and each.family is not None)
+    query = query.where(*known)
     query = hinted(query, [_NEW] if rows is not None or feed_of(move).broadcast else [])
     label = f"check new keys ({', '.join(key.columns)}) of {move.table}"
     answer = yield from client.read(add_key_ranges(query, _types(found, key)), label)
@@ -113,7 +126,6 @@ def _literal_keys(dialect: Dialect, found: Input, key: Key, rows: tuple[Row, ...
 
 
 def _feed_keys(dialect: Dialect, key: Key, move: Move) -> exp.Select:
-    signed = dialect.signed_feed(feed_of(move), tuple(zip(key.columns, _aliases(key), strict=True)), SIGN)
     inserted = exp.GT(this=column(SIGN), expression=exp.Literal.number(0))
     return (exp.Select(expressions=[column(name) for name in _aliases(key)])
-            .from_(subquery(signed, "changes")).where(inserted).distinct())
+            .from_(subquery(netted_keys(dialect, feed_of(move), key.columns), "changes")).where(inserted))

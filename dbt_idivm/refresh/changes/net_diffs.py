@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from dataclasses import dataclass
 
 from sqlglot import exp
 
 from dbt_idivm.algebra.block import subquery
 from dbt_idivm.algebra.expressions import column
 from dbt_idivm.algebra.operator import SIGN
+from dbt_idivm.algebra.types import type_of
 from dbt_idivm.refresh.catalog.inputs import Input
 from dbt_idivm.refresh.changes.moves import Move
 from dbt_idivm.refresh.checks.keys import Key
@@ -17,6 +19,7 @@ from dbt_idivm.refresh.engine.steps import Steps
 from dbt_idivm.script.dialect import Dialect, is_inlinable
 from dbt_idivm.script.diff import INLINE_ROWS, FeedDiff, InlineDiff, NetDiff, are_inlined, fetched_row
 from dbt_idivm.script.plan import Plan
+from dbt_idivm.script.value_range import Range, between
 
 BROADCAST_ROWS = 1_000_000
 
@@ -57,31 +60,69 @@ def feed_of(move: Move) -> FeedDiff:
     return FeedDiff(move.table, move.consumed.version, move.to_version, small, move.only_adds)
 
 
-def with_classes(client: Client, key: Key | None, move: Move, diff: NetDiff) -> Steps[NetDiff]:
+@dataclass(frozen=True)
+class ChangedKeys:
+    """Of the keys in a feed: whether only the new version has some, only the old one, or both; and for each column of the key
+    the range of those that only the new one has, as far as it is known."""
+
+    inserted: bool
+    deleted: bool
+    kept: bool
+    ranges: tuple[Range | None, ...]
+
+
+def with_classes(client: Client, found: Input, key: Key | None, move: Move, diff: NetDiff) -> Steps[NetDiff]:
     """A diff that stays in the engine, with the classes that have no rows: the statement that is made from it leaves out what
-    would be evaluated for them. Asked where the feed is not long; `key`: that of the table, which holds."""
-    if not isinstance(diff, FeedDiff) or not diff.broadcast or diff.appended or key is None:
+    would be evaluated for them. `key`: that of the table, which holds."""
+    if not isinstance(diff, FeedDiff) or not has_classes(diff) or key is None:
         return diff
-    question = ("classes", move.table, key.columns, move.consumed.version, move.to_version)
-    return (yield from client.once(question, lambda: _classes(client, key, move, diff)))
+    keys = yield from changed_keys(client, found, key, move)
+    return diff.with_keys(key.columns, inserted=keys.inserted, deleted=keys.deleted, kept=keys.kept)
 
 
-def _classes(client: Client, key: Key, move: Move, diff: FeedDiff) -> Steps[FeedDiff]:
-    label = f"changed keys of {move.table} from version {diff.from_version} to {diff.to_version}"
-    answer = yield from client.read(changed_keys(client.dialect, diff, key.columns), label)
-    inserted, deleted, kept = map(bool, answer.rows[0])
-    return diff.with_keys(key.columns, inserted=inserted, deleted=deleted, kept=kept)
+def has_classes(diff: FeedDiff) -> bool:
+    """Whether it is worth asking which classes have rows: the feed is not long, and rows did not only come."""
+    return diff.broadcast and not diff.appended
 
 
-def changed_keys(dialect: Dialect, diff: FeedDiff, key: tuple[str, ...]) -> exp.Select:
-    """How many keys in the feed only the new version has, only the old one, and both."""
+def changed_keys(client: Client, found: Input, key: Key, move: Move) -> Steps[ChangedKeys]:
+    """The keys in the feed of a move. Asked once."""
+    question = ("changed keys", move.table, key.columns, move.consumed.version, move.to_version)
+    return (yield from client.once(question, lambda: _changed_keys(client, found, key, move)))
+
+
+def _changed_keys(client: Client, found: Input, key: Key, move: Move) -> Steps[ChangedKeys]:
+    feed = feed_of(move)
+    label = f"changed keys of {move.table} from version {feed.from_version} to {feed.to_version}"
+    answer = yield from client.read(changed_keys_query(client.dialect, feed, key.columns), label)
+    inserted, deleted, kept, *bounds = answer.rows[0]
+    types = {each.name: type_of(each.type) for each in found.facts.columns}
+    columns = zip(key.columns, bounds[::3], bounds[1::3], bounds[2::3], strict=True)
+    ranges = tuple(between(types[name], low, high, has_null=bool(nulls)) for name, low, high, nulls in columns)
+    return ChangedKeys(bool(inserted), bool(deleted), bool(kept), ranges)
+
+
+def changed_keys_query(dialect: Dialect, diff: FeedDiff, key: tuple[str, ...]) -> exp.Select:
+    """How many keys in the feed only the new version has, only the old one, and both. Of those that only the new one has, for
+    each column the least and the greatest value, as text, and in how many it is NULL."""
+    names = [f"k{number}" for number in range(1, len(key) + 1)]
+    zero = exp.Literal.number(0)
+    # the copies that came, less those that went: 1, -1, or 0 where both versions have the key
+    inserted, deleted, kept = (kind(this=column(SIGN), expression=zero) for kind in (exp.GT, exp.LT, exp.EQ))
+    cells: list[exp.Expr] = [exp.CountIf(this=each) for each in (inserted, deleted, kept)]
+    for name in names:
+        new = exp.Case(ifs=[exp.If(this=inserted.copy(), true=column(name))])
+        cells += [exp.Cast(this=extreme(this=new.copy()), to=exp.DataType.build("string")) for extreme in (exp.Min, exp.Max)]
+        cells.append(exp.CountIf(this=exp.And(this=inserted.copy(), expression=exp.Is(this=column(name), expression=exp.Null()))))
+    return exp.Select(expressions=cells).from_(subquery(netted_keys(dialect, diff, key), "sums"))
+
+
+def netted_keys(dialect: Dialect, diff: FeedDiff, key: tuple[str, ...]) -> exp.Select:
+    """The keys in the feed, as k1, k2, …, each once, with how many more rows came than went as SIGN."""
     names = [f"k{number}" for number in range(1, len(key) + 1)]
     signed = dialect.signed_feed(diff, tuple(zip(key, names, strict=True)), SIGN)
-    # the copies that came, less those that went: 1, -1, or 0 where both versions have the key
-    sums = (exp.Select(expressions=[exp.alias_(exp.Sum(this=column(SIGN)), SIGN)]).from_(subquery(signed, "changes"))
-            .group_by(*(column(name) for name in names)))
-    tests = (kind(this=column(SIGN), expression=exp.Literal.number(0)) for kind in (exp.GT, exp.LT, exp.EQ))
-    return exp.Select(expressions=[exp.CountIf(this=test) for test in tests]).from_(subquery(sums, "sums"))
+    return (exp.Select(expressions=[*(column(name) for name in names), exp.alias_(exp.Sum(this=column(SIGN)), SIGN)])
+            .from_(subquery(signed, "changes")).group_by(*(column(name) for name in names)))
 
 
 def for_plan(plan: Plan, diffs: Mapping[str, NetDiff], changed: Mapping[str, Move]) -> dict[str, NetDiff]:

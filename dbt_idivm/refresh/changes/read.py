@@ -8,6 +8,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 
+from dbt_idivm.cost.sizes import Size
 from dbt_idivm.errors import Finding, IdivmError, finding
 from dbt_idivm.refresh.changes.changed_keys import verify_change, violation
 from dbt_idivm.refresh.changes.moves import Move
@@ -46,17 +47,18 @@ class Changes:
 
 
 def read_changes(client: Client, plan: Plan, inputs: Sequence[KeyedInput], verify: str,
-                 moves: Mapping[str, Move]) -> Steps[Changes | Finding]:
+                 moves: Mapping[str, Move], sizes: Mapping[str, Size]) -> Steps[Changes | Finding]:
     """The net diffs that `plan` is refreshed from; or why they cannot be used, a reason to rebuild.
 
-    `verify` is the model's setting. Raises IDIVM-306 where a net diff violates a key.
+    `verify` is the model's setting, `sizes` those of the tables as far as they are known. Raises IDIVM-306 where a net diff
+    violates a key.
     """
     found: dict[str, NetDiff] = {}
     for each in inputs:
         move = moves[each.found.table]
         if not move.moved or move.table not in plan.tables:
             continue
-        diff = yield from or_gap(move, _checked_diff(client, each, move, verify))
+        diff = yield from or_gap(move, _checked_diff(client, each, move, verify, sizes.get(move.table)))
         if isinstance(diff, Finding):
             return diff
         found[move.table] = diff
@@ -64,10 +66,10 @@ def read_changes(client: Client, plan: Plan, inputs: Sequence[KeyedInput], verif
     return (yield from _unreadable(client, plan, diffs, moves)) or Changes(moves, _classified(plan, diffs, inputs, moves))
 
 
-def _checked_diff(client: Client, keyed: KeyedInput, move: Move, verify: str) -> Steps[NetDiff]:
+def _checked_diff(client: Client, keyed: KeyedInput, move: Move, verify: str, size: Size | None) -> Steps[NetDiff]:
     diff = yield from net_diff(client, keyed.found, move)
-    yield from verify_change(client, keyed, move, diff, verify)
-    return (yield from with_classes(client, keyed.key, move, diff))
+    yield from verify_change(client, keyed, move, diff, verify, size)
+    return (yield from with_classes(client, keyed.found, keyed.key, move, diff))
 
 
 def _classified(plan: Plan, diffs: Mapping[str, NetDiff], inputs: Sequence[KeyedInput], moves: Mapping[str, Move]) -> NetChanges:

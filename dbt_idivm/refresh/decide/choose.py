@@ -66,7 +66,8 @@ def decide(seen: Observed) -> Steps[Decision]:
         return _timed(replace(early, moves=seen.moves), started, started)
     look_up = partial(verify_left, job.client, planned.keyed_inputs, state, job.config.verify)
     try:
-        changes = yield from read_changes(job.client, planned.plan, planned.keyed_inputs, job.config.verify, seen.moves)
+        changes = yield from read_changes(job.client, planned.plan, planned.keyed_inputs, job.config.verify, seen.moves,
+                                          planned.sizes)
     except IdivmError:
         # what looks like a broken key may be one that was broken when a rebuild read it, and holds now
         broken = yield from look_up()
@@ -153,7 +154,7 @@ def _decision(costs: Costs, found: Sequence[Application], situation: Situation, 
     name = invocation.choose(now).name if config.chooses else now[0].name
     alternatives = (*ways, *full)
     chosen = next(each for each in alternatives if each.name == name)
-    choice = Choice(chosen, alternatives, costs.reading_seconds, is_read)
+    choice = Choice(chosen, alternatives, costs.reading_seconds, costs.reading, is_read)
     if name != REBUILD:
         done = _of(found, name)
         few, fetched = costs.is_few(done, situation), fetched_of(done, situation)

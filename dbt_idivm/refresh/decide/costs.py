@@ -116,7 +116,7 @@ class Costs:
 
     @property
     def reading_seconds(self) -> float:
-        return self.reading.seconds(self.seen.work.job.client.invocation.experience.prices)
+        return self.seen.work.job.client.invocation.experience.reading_seconds(self.view, self.reading)
 
     def _reading(self, move: Move) -> Measure:
         invocation, size = self.seen.work.job.client.invocation, self.seen.work.planned.sizes.get(move.table, Size(0, 0))

@@ -83,11 +83,11 @@ class Invocation:
                 self.experience = self.experience.learned(view, way, measure, seconds)
                 self.has_learned = True
 
-    def learn_reading(self, measure: Measure, seconds: float) -> None:
-        """Reading what changed took so long."""
+    def learn_reading(self, view: str, measure: Measure, seconds: float) -> None:
+        """Reading what changed of the inputs of `view` took so long."""
         with self._guard:
             if self.warm_up <= 0:
-                self.experience = self.experience.priced(measure, seconds)
+                self.experience = self.experience.learned_reading(view, measure, seconds)
 
     def knows(self, key: Hashable) -> bool:
         """Whether `once` would run nothing."""
