@@ -61,7 +61,7 @@ def ask(plan: Plan, application: Application, binding: Binding, target: str) -> 
     source = application.question(plan, binder, target)
     if source is None:
         return None
-    add_key_ranges(source.query, _types(plan, target))
+    add_key_ranges(source.query, _types(plan, target), binder.ranges)
     return BoundQuestion(source, binder.staged)
 
 
@@ -86,7 +86,7 @@ def render(plan: Plan, application: Application, binding: Binding, target: str, 
     """The application as a statement. `fetched`: what of its source is to be fetched first, where it can be inlined."""
     binder = replace(binding, columns=plan.column_names).statement()
     statement, types = application.statement(plan, binder, target), _types(plan, target)
-    add_key_ranges(statement, types)
+    add_key_ranges(statement, types, binder.ranges)
     source = keyed = None
     if isinstance(statement, exp.Merge) and fetched != "nothing":
         source = source_query_of(statement, plan.root.types) if fetched == "rows" else None

@@ -19,6 +19,7 @@ from dbt_idivm.script.dialect import DELTA, WEIGHT, Dialect
 from dbt_idivm.script.diff import FeedDiff, NetChanges, Row
 from dbt_idivm.script.leaves import diff_leaves
 from dbt_idivm.script.net_classes import CLASS, class_tests, classified
+from dbt_idivm.script.value_range import Range, Ranges
 
 
 @dataclass(frozen=True)
@@ -28,6 +29,7 @@ class Binding:
     `columns`: the names of all columns of relations in a statement, lower case. No source gets such an alias: in a
     subquery over a table with a column `account`, `account.id` means a field of that column, and not the table `account`
     around it. `few`: whether the source of the statement has so few rows that it is broadcast; None if that is not known.
+    `ranges`: table → column → the range of its values in a net diff that stays in the engine, as far as they are known.
     """
 
     versions: Mapping[str, int] = field(default_factory=dict)
@@ -35,6 +37,7 @@ class Binding:
     dialect: Dialect = DELTA
     columns: frozenset[str] = frozenset()
     few: bool | None = None
+    ranges: Mapping[str, Ranges] = field(default_factory=dict)
 
     def statement(self) -> StatementBinder:
         """A binder for one statement, with fresh aliases."""
@@ -161,6 +164,14 @@ class StatementBinder(Aliases):
         """What is to be staged before the statement runs: it names these relations."""
         return tuple(Staged(_staged_name(form, number), self._staging(leaf), self._changes(leaf).label)
                      for (form, _), (number, leaf) in self._staged.items())
+
+    @property
+    def ranges(self) -> Mapping[tuple[str, str], Range]:
+        """(staged relation, attribute) → the range of its values."""
+        known = self.binding.ranges
+        return {(_staged_name(form, number), leaf.scan.attribute(each.name)): known[leaf.scan.table][each.name]
+                for (form, _), (number, leaf) in self._staged.items() for each in leaf.scan.base_columns
+                if each.name in known.get(leaf.scan.table, {})}
 
     def _changes(self, leaf: DiffRows) -> FeedDiff:
         feed = self.binding.changes.diffs[leaf.scan.table]

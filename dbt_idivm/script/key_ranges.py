@@ -4,7 +4,8 @@
     … WHERE o.pid BETWEEN 7 AND 12
 
 A range is added where an equality that every result row meets ties a column of a table to a value that comes from inlined
-rows only. It is implied by that equality, so the rows stay the same. The same holds for ON of a MERGE.
+rows only, or from staged ones whose range was asked for. It is implied by that equality, so the rows stay the same. The same
+holds for ON of a MERGE.
 """
 
 from __future__ import annotations
@@ -24,18 +25,20 @@ Types: TypeAlias = Mapping[tuple[str, str], exp.DataType]
 Columns: TypeAlias = dict[tuple[str, str], Range]  # (alias, column) → the values it may have
 
 
-def add_key_ranges(tree: exp.Expression, types: Types = MappingProxyType({})) -> exp.Expression:
+def add_key_ranges(tree: exp.Expression, types: Types = MappingProxyType({}),
+                   staged: Mapping[tuple[str, str], Range] = MappingProxyType({})) -> exp.Expression:
     """The statement with literal ranges; it is changed in place and returned.
 
     `types`: (table, column) → its type, as far as it is known. Only strings get a range of text: a number that is compared with
     text is compared as a number, and '10' comes before '9' as text. A boolean may equal a number, but has no order with it.
+    `staged`: (staged relation, column) → the range of its values, where it is known.
     """
     if isinstance(tree, exp.Merge):
-        _Ranges(types).merge(tree)
+        _Ranges(types, staged).merge(tree)
     elif isinstance(tree, exp.Insert):
-        _Ranges(types).query(tree.expression)
+        _Ranges(types, staged).query(tree.expression)
     elif isinstance(tree, exp.Query):
-        _Ranges(types).query(tree)
+        _Ranges(types, staged).query(tree)
     return tree
 
 
@@ -57,8 +60,8 @@ class _Scope:
 class _Ranges:
     """One pass over one statement."""
 
-    def __init__(self, types: Types) -> None:
-        self._types = types
+    def __init__(self, types: Types, staged: Mapping[tuple[str, str], Range]) -> None:
+        self._types, self._staged = types, staged
         self._known: dict[tuple[int, str], Range | None] = {}
 
     def merge(self, tree: exp.Merge) -> None:
@@ -185,7 +188,7 @@ class _Ranges:
         """The values of the output column `name` of a source or query."""
         if isinstance(source, exp.Table):
             cte = scope.ctes.get(source.name) if not source.db else None
-            return self._output(cte[0], name, cte[1]) if cte else None
+            return self._output(cte[0], name, cte[1]) if cte else self._staged.get((source.name, name)) if not source.db else None
         key = (id(source), name)
         if key not in self._known:
             self._known[key] = None  # also ends a recursive WITH

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, replace
 from typing import TypeAlias
 
@@ -56,6 +56,11 @@ class Range:
         return exp.Cast(this=found, to=exp.DataType.build("date")) if self.family == "date" else found
 
 
+def has_range(kind: exp.DataType) -> bool:
+    """Whether literal ranges of the type are worth asking for, and certain: numbers without a fraction, and dates."""
+    return kind.this in _INTEGRAL or kind.this == exp.DataType.Type.DATE
+
+
 def between(kind: exp.DataType, low: str | None, high: str | None, *, has_null: bool) -> Range | None:
     """The values of a type between the least and the greatest one, as the engine shows them as text; None where these are not
     certain, because the type has no such range, or a text may be of bytes that are not UTF-8."""
@@ -67,6 +72,9 @@ def between(kind: exp.DataType, low: str | None, high: str | None, *, has_null: 
     certain = all(_DATE.match(each) if family == "date" else _REPLACEMENT not in each for each in (low, high))
     found = Range(family, low, high, has_null)
     return found if family is not None and certain and not found.is_long else None
+
+
+Ranges: TypeAlias = Mapping[str, Range]  # column → the values it may have
 
 
 def _order(bound: Bound) -> tuple[int, str]:

@@ -6,11 +6,13 @@ from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
+from typing import Any
 
 from sqlglot import exp
 
 from dbt_idivm.algebra.expressions import column
 from dbt_idivm.algebra.relation import Relation
+from dbt_idivm.algebra.types import type_of
 from dbt_idivm.script.bind import BoundScript, Fetched, ask, choose_application, full_query, relation_query, render
 from dbt_idivm.script.binding import Binding
 from dbt_idivm.script.dialect import is_inlinable
@@ -18,6 +20,7 @@ from dbt_idivm.script.diff import FeedDiff, InlineDiff, NetDiff, Row
 from dbt_idivm.script.net_changes import net_changes
 from dbt_idivm.script.over_tables import over_tables
 from dbt_idivm.script.plan import Cache, Plan
+from dbt_idivm.script.value_range import Ranges, between, has_range
 from tests.property import engine
 from tests.property.duck import OnDuckDB
 from tests.property.engine import Collision, Columns, Engine, applied_by, run
@@ -115,7 +118,9 @@ class World:
         keys = {scan.table: scan.key for scan in plan.scans}
         bound: dict[str, NetDiff] = {name: in_engine(name, diff, keys.get(name)) if name in self.feeds else diff
                                      for name, diff in diffs.items()}
-        binding = Binding(changes=net_changes(plan, bound), dialect=self.engine.dialect)
+        ranges = {scan.table: ranges_in(diffs[scan.table], {each.name: each.type for each in scan.attributes})
+                  for scan in plan.scans if isinstance(bound.get(scan.table), FeedDiff) and is_asked(diffs[scan.table], scan.key)}
+        binding = Binding(changes=net_changes(plan, bound), dialect=self.engine.dialect, ranges=ranges)
         application = choose_application(plan.ways, binding.changes, optimised=self.options.optimised)
         if application is None:
             return None
@@ -225,11 +230,27 @@ class World:
         self.engine.fill(f"{table}__changes", self.feeds[table], rows)
 
 
+def is_asked(diff: InlineDiff, key: tuple[str, ...] | None) -> bool:
+    """Whether it was asked which keys came and went, and between what the values of columns are: of half of the feeds."""
+    return key is not None and len(diff.rows) % 2 == 0
+
+
+def ranges_in(diff: InlineDiff, types: Mapping[str, str]) -> Ranges:
+    """The ranges of the columns that have one. Of a feed they are wider: it also has rows that cancel."""
+    found = {}
+    for place, name in enumerate(diff.columns):
+        kind, cells = type_of(types[name]), [row[place] for row, _ in diff.rows]
+        known: list[Any] = [cell for cell in cells if cell is not None]
+        if has_range(kind) and known:
+            found[name] = between(kind, str(min(known)), str(max(known)), has_null=None in cells)
+    return {name: each for name, each in found.items() if each is not None}
+
+
 def in_engine(name: str, diff: InlineDiff, key: tuple[str, ...] | None) -> FeedDiff:
     """The feed with that net diff; commits would say if rows were only added. Half of the feeds have been asked for the keys that
     came and went."""
     feed = FeedDiff(name, 0, 1, appended=all(weight > 0 for _, weight in diff.rows))
-    if key is None or len(diff.rows) % 2:
+    if key is None or not is_asked(diff, key):
         return feed
     sums: Counter[Row] = Counter()
     for row, weight in diff.rows:

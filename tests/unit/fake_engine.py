@@ -177,7 +177,7 @@ class FakeEngine:
         answers = {**unknown, **self.reads}
         found = next((answers[label] for label in (*self.reads, *unknown) if statement.label.startswith(label)), ())
         if statement.label.startswith("changed keys"):  # without a range of the columns of new keys
-            found = tuple(row if len(row) > 3 else (*row, *(None, None, 0) * statement.sql.count("MIN(")) for row in found)
+            found = tuple(row if len(row) > 3 else (*row, *(None, None, 0) * statement.sql.count("CAST(MIN(")) for row in found)
         return Rows(("c",), found)
 
     def _with(self, statement: Statement) -> Reply:

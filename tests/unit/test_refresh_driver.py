@@ -216,14 +216,26 @@ def test_a_large_change_stays_in_the_engine(engine: FakeEngine) -> None:
 def test_new_keys_are_looked_up_where_they_may_be(engine: FakeEngine) -> None:
     """A literal range lets Delta skip files; without new keys nothing is looked up."""
     change(built(engine), rows=5000)
-    engine.reads["changed keys"] = ((9, 0, 5000, "7", "-3", 1),)  # as the engine shows them
+    engine.reads["changed keys"] = ((9, 0, 5000, "7", "-3", 1, "-3", "7", 1),)
     engine.drive(MODEL)
     (looked_up,) = [each.sql for each in engine.log if each.label.startswith("check new keys")]
     assert "`stored`.id BETWEEN 7 AND -3 OR `stored`.id IS NULL" in " ".join(looked_up.split())
     change(engine, rows=5000)
-    engine.reads["changed keys"] = ((0, 3, 5000, None, None, 0),)
+    engine.reads["changed keys"] = ((0, 3, 5000, None, None, 0, "1", "7", 0),)
     engine.drive(MODEL)
     assert not any(label.startswith("check new keys") for label in engine.labels("read"))
+
+
+def test_what_is_joined_with_staged_rows_is_read_where_it_may_match(engine: FakeEngine) -> None:
+    engine.source("o", id="int", cid="int")
+    engine.source("c", id="int", name="string")
+    joined = model("select o.id, c.name from main.o join main.c on o.cid = c.id", {"o": "id", "c": "id"})
+    built(engine, joined)
+    change(engine, rows=5000)
+    engine.reads["changed keys"] = ((9, 0, 5000, "7", "9", 0, "7", "900", 0, "20", "30", 4),)
+    engine.drive(joined)
+    (merge,) = [" ".join(each.sql.split()) for each in engine.log if each.kind == "write"]
+    assert "c.id BETWEEN 20 AND 30" in merge
 
 
 def test_a_large_change_of_few_classes(engine: FakeEngine) -> None:

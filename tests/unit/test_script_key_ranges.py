@@ -8,6 +8,7 @@ import sqlglot
 
 from dbt_idivm.algebra.types import type_of
 from dbt_idivm.script.key_ranges import add_key_ranges
+from dbt_idivm.script.value_range import Range, between
 
 TYPES = {("main.t", "s"): type_of("string"), ("main.v", "s"): type_of("string"), ("main.t", "b"): type_of("boolean")}
 ROWS = """d AS (SELECT CAST(c1 AS INT) AS k, CAST(c2 AS STRING) AS s, CAST(c3 AS DATE) AS t, CAST(c4 AS INT) AS n
@@ -97,3 +98,39 @@ def test_no_row_is_lost(condition: str) -> None:
     before = connection.execute(tree.sql("duckdb")).fetchall()
     after = connection.execute(add_key_ranges(tree, TYPES).sql("duckdb")).fetchall()
     assert before and sorted(map(str, before)) == sorted(map(str, after))
+
+
+STAGED = {("idivm_net_1", "d__k"): between(type_of("int"), "-7", "12", has_null=True),
+          ("idivm_net_1", "d__day"): between(type_of("date"), "2024-01-09", "2024-02-01", has_null=False)}
+
+
+@pytest.mark.parametrize(("sql", "added"), [
+    ("SELECT a.k FROM main.t AS a JOIN idivm_net_1 AS d ON a.k = d.d__k", ["a.k BETWEEN -7 AND 12"]),
+    ("WITH d AS (SELECT d__k, d__x FROM idivm_net_1 WHERE idivm_class = 1) SELECT a.k FROM main.t AS a JOIN d ON a.k = d.d__k",
+     ["a.k BETWEEN -7 AND 12"]),
+    ("SELECT a.k FROM main.t AS a JOIN idivm_net_1 AS d ON a.day = d.d__day",
+     ["a.day BETWEEN CAST('2024-01-09' AS DATE) AND CAST('2024-02-01' AS DATE)"]),
+    ("SELECT a.k FROM main.t AS a JOIN idivm_net_1 AS d ON a.k = d.d__x", []),
+    ("SELECT a.k FROM main.t AS a JOIN idivm_net_2 AS d ON a.k = d.d__k", []),
+    ("SELECT a.k FROM main.t AS a JOIN main.idivm_net_1 AS d ON a.k = d.d__k", []),  # a table of the user's
+    ("WITH idivm_net_1 AS (SELECT 1 AS y) SELECT a.k FROM main.t AS a JOIN idivm_net_1 AS d ON a.k = d.d__k", []),
+])
+def test_ranges_of_staged_rows(sql: str, added: list[str]) -> None:
+    known = {key: found for key, found in STAGED.items() if found is not None}
+    tree = add_key_ranges(sqlglot.parse_one(sql, dialect="spark"), TYPES, known)
+    assert len(known) == 2 and [found.sql("spark") for found in tree.find_all(sqlglot.exp.Between, bfs=False)] == added
+
+
+@pytest.mark.parametrize(("kind", "low", "high", "family"), [
+    ("int", "-7", "12", "int"), ("bigint", "-9223372036854775808", "3", "int"), ("date", "2024-01-09", "2024-02-01", "date"),
+    ("date", "2024-01-09", "+12024-02-01", None), ("string", "a", "b", "text"), ("string", "a", "\ufffd", None),
+    ("string", "a", "b" * 300, None), ("timestamp", "2024-01-09 00:00:00", "2024-02-01 00:00:00", None),
+    ("decimal(9,2)", "1.00", "2.00", None), ("boolean", "false", "true", None),
+])
+def test_ranges_between_what_the_engine_shows(kind: str, low: str, high: str, family: str | None) -> None:
+    found = between(type_of(kind), low, high, has_null=False)
+    assert (found.family if found is not None else None) == family
+
+
+def test_the_range_of_no_value() -> None:
+    assert between(type_of("int"), None, None, has_null=True) == Range(None, has_null=True)

@@ -153,7 +153,7 @@ def question(work: Work, ready: Ready) -> BoundQuestion | None:
 
 
 def _binding(work: Work, ready: Ready) -> Binding:
-    return Binding(ready.changes.versions, ready.changes.net, work.job.dialect, few=ready.few)
+    return Binding(ready.changes.versions, ready.changes.net, work.job.dialect, few=ready.few, ranges=ready.changes.ranges)
 
 
 def strategy(planned: Planned, application: Application) -> tuple[str, str | None]:

@@ -15,11 +15,10 @@ from dbt_idivm.algebra.block import hinted, subquery
 from dbt_idivm.algebra.expressions import column, conjunction, same
 from dbt_idivm.algebra.operator import SIGN
 from dbt_idivm.algebra.types import type_of
-from dbt_idivm.cost.sizes import Size
 from dbt_idivm.errors import IdivmError, finding
 from dbt_idivm.refresh.catalog.inputs import Input
 from dbt_idivm.refresh.changes.moves import Move
-from dbt_idivm.refresh.changes.net_diffs import changed_keys, feed_of, has_classes, netted_keys
+from dbt_idivm.refresh.changes.net_diffs import ChangedKeys, feed_of, netted_keys
 from dbt_idivm.refresh.checks.keys import Key, KeyedInput, example
 from dbt_idivm.refresh.engine.client import Client
 from dbt_idivm.refresh.engine.steps import Steps
@@ -28,27 +27,22 @@ from dbt_idivm.script.diff import FeedDiff, InlineDiff, NetDiff, Row
 from dbt_idivm.script.key_ranges import Types, add_key_ranges
 from dbt_idivm.script.value_range import Range
 
-_MANY = 2_000_000  # rows of a table whose keys are read for longer than it takes to ask which keys are new
 SAMPLE = 100  # so many of the new keys are looked up under `verify: sample`
 _STORED, _NEW = "stored", "new_keys"
 
 
-def verify_change(client: Client, keyed: KeyedInput, move: Move, diff: NetDiff, verify: str, size: Size | None) -> Steps[None]:
-    """Check an input's key against the net diff of its table, whose size that is. `verify` is the model's setting. Raises
-    IDIVM-306."""
+def verify_change(client: Client, keyed: KeyedInput, move: Move, diff: NetDiff, verify: str,
+                  keys: ChangedKeys | None = None) -> Steps[None]:
+    """Check an input's key against the net diff of its table. `verify` is the model's setting; `keys`: those in the feed, if they
+    were asked for. Raises IDIVM-306."""
     found, key = keyed.found, keyed.key
     if key is None or key.trusted:
         return
     limit = SAMPLE if verify == "sample" else None
     new = _new_keys(found, key, move, diff)
-    if verify == "none" or new == ():
+    if verify == "none" or new == () or (keys is not None and not keys.inserted):
         return
-    ranges: tuple[Range | None, ...] = ()
-    if isinstance(diff, FeedDiff) and (has_classes(diff) or (diff.broadcast and (size is None or size.rows > _MANY))):
-        keys = yield from changed_keys(client, found, key, move)
-        if not keys.inserted:
-            return
-        ranges = keys.ranges
+    ranges = keys.new if keys is not None else ()
     broken = yield from repeated_new_key(client, found, key, move, new, limit, ranges)
     if broken is not None:
         raise violation(found, key, move.to_version, broken)

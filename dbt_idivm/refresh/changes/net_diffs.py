@@ -19,9 +19,10 @@ from dbt_idivm.refresh.engine.steps import Steps
 from dbt_idivm.script.dialect import Dialect, is_inlinable
 from dbt_idivm.script.diff import INLINE_ROWS, FeedDiff, InlineDiff, NetDiff, are_inlined, fetched_row
 from dbt_idivm.script.plan import Plan
-from dbt_idivm.script.value_range import Range, between
+from dbt_idivm.script.value_range import Range, Ranges, between, has_range
 
 BROADCAST_ROWS = 1_000_000
+_MOST_COLUMNS = 20  # of which ranges are asked for
 
 
 def net_diff(client: Client, found: Input, move: Move) -> Steps[NetDiff]:
@@ -62,22 +63,19 @@ def feed_of(move: Move) -> FeedDiff:
 
 @dataclass(frozen=True)
 class ChangedKeys:
-    """Of the keys in a feed: whether only the new version has some, only the old one, or both; and for each column of the key
-    the range of those that only the new one has, as far as it is known."""
+    """Of the keys in a feed: whether only the new version has some, only the old one, or both; for each column of the key the
+    range of those that only the new one has; and the ranges of columns in the whole feed. Ranges as far as they are known."""
 
     inserted: bool
     deleted: bool
     kept: bool
-    ranges: tuple[Range | None, ...]
+    new: tuple[Range | None, ...]
+    columns: Ranges
 
-
-def with_classes(client: Client, found: Input, key: Key | None, move: Move, diff: NetDiff) -> Steps[NetDiff]:
-    """A diff that stays in the engine, with the classes that have no rows: the statement that is made from it leaves out what
-    would be evaluated for them. `key`: that of the table, which holds."""
-    if not isinstance(diff, FeedDiff) or not has_classes(diff) or key is None:
-        return diff
-    keys = yield from changed_keys(client, found, key, move)
-    return diff.with_keys(key.columns, inserted=keys.inserted, deleted=keys.deleted, kept=keys.kept)
+    def classes_of(self, diff: FeedDiff, key: Key) -> FeedDiff:
+        """The diff with the classes that have no rows: the statement that is made from it leaves out what would be evaluated for
+        them. `key` holds."""
+        return diff.with_keys(key.columns, inserted=self.inserted, deleted=self.deleted, kept=self.kept)
 
 
 def has_classes(diff: FeedDiff) -> bool:
@@ -92,37 +90,59 @@ def changed_keys(client: Client, found: Input, key: Key, move: Move) -> Steps[Ch
 
 
 def _changed_keys(client: Client, found: Input, key: Key, move: Move) -> Steps[ChangedKeys]:
-    feed = feed_of(move)
+    feed, types = feed_of(move), {each.name: type_of(each.type) for each in found.facts.columns}
+    columns = tuple(name for name, kind in types.items() if has_range(kind))[:_MOST_COLUMNS]
     label = f"changed keys of {move.table} from version {feed.from_version} to {feed.to_version}"
-    answer = yield from client.read(changed_keys_query(client.dialect, feed, key.columns), label)
+    answer = yield from client.read(changed_keys_query(client.dialect, feed, key.columns, columns), label)
     inserted, deleted, kept, *bounds = answer.rows[0]
-    types = {each.name: type_of(each.type) for each in found.facts.columns}
-    columns = zip(key.columns, bounds[::3], bounds[1::3], bounds[2::3], strict=True)
-    ranges = tuple(between(types[name], low, high, has_null=bool(nulls)) for name, low, high, nulls in columns)
-    return ChangedKeys(bool(inserted), bool(deleted), bool(kept), ranges)
+    cells = zip((*key.columns, *columns), bounds[::3], bounds[1::3], bounds[2::3], strict=True)
+    ranges = [(name, between(types[name], low, high, has_null=bool(nulls))) for name, low, high, nulls in cells]
+    new, rest = ranges[:len(key.columns)], ranges[len(key.columns):]
+    return ChangedKeys(bool(inserted), bool(deleted), bool(kept), tuple(each for _, each in new),
+                       {name: each for name, each in rest if each is not None and each.family is not None})
 
 
-def changed_keys_query(dialect: Dialect, diff: FeedDiff, key: tuple[str, ...]) -> exp.Select:
-    """How many keys in the feed only the new version has, only the old one, and both. Of those that only the new one has, for
-    each column the least and the greatest value, as text, and in how many it is NULL."""
-    names = [f"k{number}" for number in range(1, len(key) + 1)]
+def changed_keys_query(dialect: Dialect, diff: FeedDiff, key: tuple[str, ...], columns: tuple[str, ...] = ()) -> exp.Select:
+    """How many keys in the feed only the new version has, only the old one, and both. Then the least and the greatest value, as
+    text, and how many are NULL: for each column of the key those that only the new version has, for each of `columns` all."""
     zero = exp.Literal.number(0)
     # the copies that came, less those that went: 1, -1, or 0 where both versions have the key
     inserted, deleted, kept = (kind(this=column(SIGN), expression=zero) for kind in (exp.GT, exp.LT, exp.EQ))
     cells: list[exp.Expr] = [exp.CountIf(this=each) for each in (inserted, deleted, kept)]
-    for name in names:
+    for name in _numbered("k", key):
         new = exp.Case(ifs=[exp.If(this=inserted.copy(), true=column(name))])
-        cells += [exp.Cast(this=extreme(this=new.copy()), to=exp.DataType.build("string")) for extreme in (exp.Min, exp.Max)]
-        cells.append(exp.CountIf(this=exp.And(this=inserted.copy(), expression=exp.Is(this=column(name), expression=exp.Null()))))
-    return exp.Select(expressions=cells).from_(subquery(netted_keys(dialect, diff, key), "sums"))
+        is_null = exp.Is(this=column(name), expression=exp.Null())
+        cells += [*_as_text(exp.Min(this=new.copy()), exp.Max(this=new.copy())),
+                  exp.CountIf(this=exp.And(this=inserted.copy(), expression=is_null))]
+    for low, high, nulls in zip(*(_numbered(kind, columns) for kind in _BOUNDS), strict=True):
+        cells += [*_as_text(exp.Min(this=column(low)), exp.Max(this=column(high))), exp.Sum(this=column(nulls))]
+    return exp.Select(expressions=cells).from_(subquery(netted_keys(dialect, diff, key, columns), "sums"))
 
 
-def netted_keys(dialect: Dialect, diff: FeedDiff, key: tuple[str, ...]) -> exp.Select:
-    """The keys in the feed, as k1, k2, …, each once, with how many more rows came than went as SIGN."""
-    names = [f"k{number}" for number in range(1, len(key) + 1)]
-    signed = dialect.signed_feed(diff, tuple(zip(key, names, strict=True)), SIGN)
-    return (exp.Select(expressions=[*(column(name) for name in names), exp.alias_(exp.Sum(this=column(SIGN)), SIGN)])
-            .from_(subquery(signed, "changes")).group_by(*(column(name) for name in names)))
+def netted_keys(dialect: Dialect, diff: FeedDiff, key: tuple[str, ...], columns: tuple[str, ...] = ()) -> exp.Select:
+    """The keys in the feed, as k1, k2, …, each once, with how many more rows came than went as SIGN, and of each of the `columns`
+    the least and the greatest value and the number of NULLs, as l1, h1, n1, …."""
+    keys, values = _numbered("k", key), _numbered("c", columns)
+    signed = dialect.signed_feed(diff, (*zip(key, keys, strict=True), *zip(columns, values, strict=True)), SIGN)
+    found = [exp.alias_(exp.Sum(this=column(SIGN)), SIGN)]
+    for value, *names in zip(values, *(_numbered(kind, columns) for kind in _BOUNDS), strict=True):
+        is_null = exp.Is(this=column(value), expression=exp.Null())
+        bounds = (exp.Min(this=column(value)), exp.Max(this=column(value)), exp.CountIf(this=is_null))
+        found += [exp.alias_(bound, name) for bound, name in zip(bounds, names, strict=True)]
+    return (exp.Select(expressions=[*map(column, keys), *found])
+            .from_(subquery(signed, "changes")).group_by(*map(column, keys)))
+
+
+_BOUNDS = ("l", "h", "n")
+
+
+def _numbered(kind: str, columns: tuple[str, ...]) -> list[str]:
+    """Names for the columns: their own may be anything."""
+    return [f"{kind}{number}" for number in range(1, len(columns) + 1)]
+
+
+def _as_text(*values: exp.Expr) -> list[exp.Expr]:
+    return [exp.Cast(this=value, to=exp.DataType.build("string")) for value in values]
 
 
 def for_plan(plan: Plan, diffs: Mapping[str, NetDiff], changed: Mapping[str, Move]) -> dict[str, NetDiff]:

@@ -12,14 +12,15 @@ from dbt_idivm.cost.sizes import Size
 from dbt_idivm.errors import Finding, IdivmError, finding
 from dbt_idivm.refresh.changes.changed_keys import verify_change, violation
 from dbt_idivm.refresh.changes.moves import Move
-from dbt_idivm.refresh.changes.net_diffs import for_plan, net_diff, with_classes
+from dbt_idivm.refresh.changes.net_diffs import changed_keys, for_plan, has_classes, net_diff
 from dbt_idivm.refresh.changes.unreadable_text import unreadable_text
-from dbt_idivm.refresh.checks.keys import KeyedInput
+from dbt_idivm.refresh.checks.keys import Key, KeyedInput
 from dbt_idivm.refresh.engine.client import Client
 from dbt_idivm.refresh.engine.steps import EngineFailure, Steps, T
 from dbt_idivm.script.diff import FeedDiff, InlineDiff, KeyViolation, NetChanges, NetDiff
 from dbt_idivm.script.net_changes import net_changes
 from dbt_idivm.script.plan import Plan
+from dbt_idivm.script.value_range import Ranges
 
 # The feed between two versions is not there: switched off in between, past its retention, cleaned up, or its columns
 # changed on the way.
@@ -29,12 +30,17 @@ GAP = ("DELTA_MISSING_CHANGE_DATA", "DELTA_CHANGE_DATA_FEED_INCOMPATIBLE_*", "DE
        "FAILED_READ_FILE", "DELTA_CHANGE_TABLE_FEED_DISABLED", "DELTA_FILE_NOT_FOUND*")
 
 
+_MANY = 2_000_000  # rows of a table whose keys are read for longer than it takes to ask which of them are new
+
+
 @dataclass(frozen=True)
 class Changes:
-    """How the inputs moved, and the net diffs of those that changed, classified."""
+    """How the inputs moved, and the net diffs of those that changed, classified. `ranges`: table → those of columns in its feed,
+    as far as they are known."""
 
     moves: Mapping[str, Move]
     net: NetChanges = field(default_factory=NetChanges)
+    ranges: Mapping[str, Ranges] = field(default_factory=dict)
 
     @property
     def versions(self) -> dict[str, int]:
@@ -54,22 +60,35 @@ def read_changes(client: Client, plan: Plan, inputs: Sequence[KeyedInput], verif
     violates a key.
     """
     found: dict[str, NetDiff] = {}
+    ranges: dict[str, Ranges] = {}
     for each in inputs:
         move = moves[each.found.table]
         if not move.moved or move.table not in plan.tables:
             continue
-        diff = yield from or_gap(move, _checked_diff(client, each, move, verify, sizes.get(move.table)))
-        if isinstance(diff, Finding):
-            return diff
-        found[move.table] = diff
+        checked = yield from or_gap(move, _checked_diff(client, each, move, verify, sizes.get(move.table)))
+        if isinstance(checked, Finding):
+            return checked
+        found[move.table], ranges[move.table] = checked
     diffs = for_plan(plan, found, moves)
-    return (yield from _unreadable(client, plan, diffs, moves)) or Changes(moves, _classified(plan, diffs, inputs, moves))
+    return (yield from _unreadable(client, plan, diffs, moves)) or Changes(
+        moves, _classified(plan, diffs, inputs, moves), ranges)
 
 
-def _checked_diff(client: Client, keyed: KeyedInput, move: Move, verify: str, size: Size | None) -> Steps[NetDiff]:
-    diff = yield from net_diff(client, keyed.found, move)
-    yield from verify_change(client, keyed, move, diff, verify, size)
-    return (yield from with_classes(client, keyed.found, keyed.key, move, diff))
+def _checked_diff(client: Client, keyed: KeyedInput, move: Move, verify: str, size: Size | None) -> Steps[tuple[NetDiff, Ranges]]:
+    """The net diff of an input, whose key holds, and the ranges of columns in it, as far as they were asked for."""
+    diff, key, keys = (yield from net_diff(client, keyed.found, move)), keyed.key, None
+    if isinstance(diff, FeedDiff) and key is not None and _asks(diff, key, verify, size):
+        keys = yield from changed_keys(client, keyed.found, key, move)
+    yield from verify_change(client, keyed, move, diff, verify, keys)
+    if keys is None or key is None or not isinstance(diff, FeedDiff):
+        return diff, {}
+    return (keys.classes_of(diff, key) if has_classes(diff) else diff), keys.columns
+
+
+def _asks(diff: FeedDiff, key: Key, verify: str, size: Size | None) -> bool:
+    """Whether to ask which keys changed: for the classes of the net diff, or because to look at all keys takes longer."""
+    is_looked_up = not key.trusted and verify != "none"
+    return has_classes(diff) or (diff.broadcast and is_looked_up and (size is None or size.rows > _MANY))
 
 
 def _classified(plan: Plan, diffs: Mapping[str, NetDiff], inputs: Sequence[KeyedInput], moves: Mapping[str, Move]) -> NetChanges:
