@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 
 from dbt_idivm.cost.choice import REBUILD
@@ -62,9 +62,9 @@ class WithCaches:
     view: float
 
 
-def with_caches(plan: Plan, sizes: Mapping[str, Size], counts: Mapping[str, TableChanges], view: Size | None, prices: Prices,
-                free: Collection[str]) -> WithCaches:
-    """A view whose base tables have these sizes and changes. `free`: caches that are maintained anyway."""
+def with_caches(plan: Plan, sizes: Mapping[str, Size], counts: Mapping[str, TableChanges], view: Size | None,
+                prices: Prices) -> WithCaches:
+    """A view whose base tables have these sizes and changes; of caches that are stored the `sizes` may be known as well."""
     sizes, counts = dict(sizes), dict(counts)
     refreshes = builds = 0.0
 
@@ -72,11 +72,10 @@ def with_caches(plan: Plan, sizes: Mapping[str, Size], counts: Mapping[str, Tabl
         return measure.seconds(prices)
 
     for cache in plan.caches:
-        found = refresh_of(cache.plan, sizes, counts, None, prices, seconds)
+        found = refresh_of(cache.plan, sizes, counts, sizes.get(cache.table), prices, seconds)
         sizes[cache.table] = found.now.stored
         if (changes := found.changes) is not None:
             counts[cache.table] = changes
-        if cache.table not in free:
-            refreshes, builds = refreshes + found.seconds, builds + found.rebuilt
+        refreshes, builds = refreshes + found.seconds, builds + found.rebuilt
     own = refresh_of(plan, sizes, counts, view, prices, seconds)
     return WithCaches(refreshes + own.seconds, builds, own.rebuilt)

@@ -19,7 +19,7 @@ from dbt_idivm.errors import Finding, IdivmError, Place, finding, listed, neares
 from dbt_idivm.operators import Aggregate
 from dbt_idivm.operators.project import split_projections
 from dbt_idivm.operators.scan import scans
-from dbt_idivm.passes.attributes import needed_attributes
+from dbt_idivm.passes.attributes import needed_attributes, prune_attributes
 from dbt_idivm.passes.canonical import canonical
 from dbt_idivm.passes.infer_ids import infer_ids
 from dbt_idivm.passes.multivalued import is_multivalued
@@ -91,14 +91,19 @@ def choose_caches(root: Operator, above: Needed, caching: Caching) -> dict[Opera
         return _around_aggregates(root, above)
     if caching.policy == "auto" and caching.chosen:
         found = _candidates(root, above, caching.subviews)
-        return {node: reason for node, reason in found.items() if canonical(node).digest in caching.chosen}
+        return {node: reason for node, reason in found.items() if _digest(node, above) in caching.chosen}
     return _named(root, above, caching.policy, caching.subviews) if isinstance(caching.policy, tuple) else {}
 
 
 def cache_candidates(root: Operator, needed: frozenset[str], subviews: tuple[Subview, ...]) -> dict[str, str]:
     """Which subviews may be cached, by digest, each with the reason: what is before and after each γ, CTEs and derived tables."""
-    found = _candidates(root, needed_attributes(root, needed), subviews)
-    return {canonical(node).digest: reason for node, reason in found.items()}
+    above = needed_attributes(root, needed)
+    return {_digest(node, above): reason for node, reason in _candidates(root, above, subviews).items()}
+
+
+def _digest(node: Operator, above: Needed) -> str:
+    """It does not depend on columns that nobody reads."""
+    return canonical(prune_attributes(node, above[node])).digest
 
 
 def _candidates(root: Operator, above: Needed, subviews: tuple[Subview, ...]) -> dict[Operator, str]:

@@ -13,7 +13,14 @@ from dbt_idivm.cost.choice import REBUILD, Choice
 from dbt_idivm.errors import Finding, IdivmError, finding
 from dbt_idivm.refresh.apply import caches
 from dbt_idivm.refresh.apply.both import keep_log
-from dbt_idivm.refresh.apply.build import all_inputs, build, build_restricted, visible_columns, without_failing_plan
+from dbt_idivm.refresh.apply.build import (
+    RefusedWithCaches,
+    all_inputs,
+    build,
+    build_restricted,
+    visible_columns,
+    without_failing_plan,
+)
 from dbt_idivm.refresh.apply.diffs import show_query
 from dbt_idivm.refresh.apply.incremental import apply_changes, input_changes, rendered, strategy
 from dbt_idivm.refresh.apply.publish import show
@@ -108,19 +115,39 @@ def _bring_up_to_date(job: Job, stored: StoredView) -> Steps[Outcome]:
     decided = yield from decide(reading)
     kept, change = reconsidered(decided, upkeep)
     if change is not None:
-        view = yield from _keeping(job, stored, kept, change)
-        if view.work.planned.kept is NEVER:
-            kept, change = NEVER, None
-    if change is None:
-        work = replace(decided.work, planned=replace(decided.work.planned, kept=kept))
-        return (yield from _apply(reading, replace(decided, work=work)))
+        changed = yield from _changed(job, stored, kept, change)
+        if isinstance(changed, Outcome):
+            return changed
+        kept = changed
+    work = replace(decided.work, planned=replace(decided.work.planned, kept=kept))
     try:
-        reading, _ = yield from _with_caches(job, view)
-    except EngineFailure as failure:
-        if not failure.is_of_data:
+        return (yield from _apply(reading, replace(decided, work=work)))
+    except (EngineFailure, RefusedWithCaches) as failure:
+        if not kept.subviews or (isinstance(failure, EngineFailure) and not failure.is_of_data):
             raise
         return (yield from _without_failing_cache(view, failure))
-    return (yield from _rebuild(reading, reading.work, change))
+
+
+def _changed(job: Job, stored: StoredView, kept: Kept, change: Finding) -> Steps[Outcome | Kept]:
+    """Rebuild the view with other caches. Where these fail, which the user did not ask for, nothing has changed but what is tried
+    the next time."""
+    view = yield from _keeping(job, stored, kept, change)
+    if view.work.planned.kept != kept:
+        return NEVER
+    try:
+        reading, _ = yield from _with_caches(job, view)
+        return (yield from _rebuild(reading, reading.work, change))
+    except (EngineFailure, IdivmError) as failure:
+        if not kept.subviews or isinstance(failure, caches.Overtaken):
+            raise
+        names = ", ".join(cache.table for cache in view.work.planned.caches)
+        job.warnings.append(f"{job.request.name}: {names} was to be kept, but cannot be: {_first_line(failure)}")
+        job.client.invocation.use(job.request.relation, stored.state.caches if stored.state is not None else ())
+        return kept.given_up() if isinstance(failure, EngineFailure) and not failure.is_of_data else NEVER
+
+
+def _first_line(failure: EngineFailure | IdivmError) -> str:
+    return failure.first_line if isinstance(failure, EngineFailure) else failure.findings[0].summary
 
 
 def _keeping(job: Job, stored: StoredView, kept: Kept, why: Finding) -> Steps[Observed]:
@@ -128,15 +155,16 @@ def _keeping(job: Job, stored: StoredView, kept: Kept, why: Finding) -> Steps[Ob
     return Observed(Work(job, stored, (yield from plan_model(job, stored, kept))), why)
 
 
-def _without_failing_cache(view: Observed, failure: EngineFailure) -> Steps[Outcome]:
+def _without_failing_cache(view: Observed, failure: EngineFailure | RefusedWithCaches) -> Steps[Outcome]:
     """Rebuild the view without its caches, of which one fails for a value. If they were chosen by cost, not by the user, it is
     maintained without them afterwards."""
     job, planned = view.work.job, view.work.planned
     if planned.kept.subviews:
-        why = finding(422, caches=", ".join(cache.table for cache in planned.caches), message=failure.first_line)
+        why = finding(422, caches=", ".join(cache.table for cache in planned.caches), message=_first_line(failure))
         view = yield from _keeping(job, view.work.stored, NEVER, why)
         job.client.invocation.use(job.request.relation, ())
         return (yield from _rebuild(view, view.work, why))
+    assert isinstance(failure, EngineFailure)
     work = replace(view.work, planned=without_failing_plan(job, planned, failure))
     assert work.planned.refusal is not None
     return (yield from _rebuild(view, work, work.planned.refusal))
@@ -230,8 +258,8 @@ def _forecast(job: Job, stored: StoredView) -> Steps[Forecast]:
             return _forecast_before(view, first)
         view = yield from _reading(view, cache, work.stored, _input_changes(first.work, first.way))
     decided = yield from decide(view)
-    _, change = reconsidered(decided, 0.0)  # caches with something to do are not forecast
-    if change is not None:
+    kept, change = reconsidered(decided, 0.0)  # caches with something to do are not forecast
+    if change is not None and (yield from _keeping(job, stored, kept, change)).work.planned.kept == kept:
         return _forecast_rebuild(decided.work, change)
     if not isinstance(decided.way, Ready):
         return replace(_forecast_rebuild(decided.work, decided.way), cost=_forecast_cost(decided))

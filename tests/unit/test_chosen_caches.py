@@ -6,6 +6,7 @@ from dataclasses import replace
 
 import pytest
 
+from dbt_idivm.errors import IdivmError
 from dbt_idivm.refresh.catalog import state
 from dbt_idivm.refresh.catalog.state import NEVER, Kept
 from dbt_idivm.refresh.driver import forecast
@@ -84,16 +85,43 @@ def test_a_forecast_says_so(engine: FakeEngine) -> None:
     assert found.mode == "full" and found.reason.startswith("IDIVM-420") and not caches(engine)
 
 
-def test_what_another_model_keeps_costs_nothing(engine: FakeEngine) -> None:
-    """Its table is there: the cache is used at once."""
+def test_models_keep_the_same_cache(engine: FakeEngine) -> None:
     other = replace(request(), identifier="w", name="w")
-    engine.drive(other)
-    refreshed(engine, 2, other)
-    assert len(caches(engine)) == 1
+    for each in (other, request()):
+        engine.drive(each)
+        refreshed(engine, 2, each)
+    assert len(caches(engine)) == 1 and len(kept(engine).subviews) == 1
+
+
+def test_a_column_that_nobody_reads_changes_nothing(engine: FakeEngine) -> None:
     engine.drive(request())
-    assert "IDIVM-420" in refreshed(engine) and len(caches(engine)) == 1
-    engine.drive(other)
-    assert engine.drive(replace(other)).mode == "noop"
+    refreshed(engine, 2)
+    before = caches(engine)
+    engine.tables["main.o"].columns["extra"] = "string"
+    engine.tables["main.o"].commit("ADD COLUMNS")
+    updated(engine)
+    engine.reads["net diff of main.o"] = ((7, 1, 2, None, -1), (7, 1, 3, None, 1))
+    assert "IDIVM-411" in engine.drive(request()).message and caches(engine) == before
+
+
+@pytest.mark.parametrize("groups", [300_000, 3_000_000, 10_000_000])
+def test_a_wrong_estimate_does_not_rebuild_again_and_again(groups: int) -> None:
+    """The cache has other rows than was expected, and the view is large: what was given up has to promise twice as much."""
+    fake = FakeEngine(written=30_000_000)
+    orders, customers = fake.source("o", id="int", cid="int", price="int"), fake.source("c", id="int", name="string")
+    for table, rows in ((orders, 10_000_000), (customers, 30_000_000)):
+        table.commit("WRITE", {"numOutputRows": str(rows)}, parameters={"mode": "Append"})
+
+    def written() -> None:
+        fake.written = groups if fake.log[-1].label.rpartition(".")[2].startswith(CACHE) else 30_000_000
+
+    fake.on_write = written
+    fake.drive(request())
+    messages = []
+    for _ in range(24):
+        orders.commit("UPDATE", {"numUpdatedRows": "1000000"})
+        messages.append(fake.drive(request()).message)
+    assert 1 <= sum("IDIVM-420" in each for each in messages) <= 3
 
 
 def test_a_cache_that_costs_more_than_it_saves_goes(engine: FakeEngine) -> None:
@@ -120,9 +148,58 @@ def test_a_cache_that_fails_for_a_value_is_not_tried_again(engine: FakeEngine) -
     engine.drive(request())
     refreshed(engine)
     engine.fail[f"build main.{CACHE}"] = EngineError("DIVIDE_BY_ZERO", "[DIVIDE_BY_ZERO] Division by zero. SQLSTATE: 22012")
-    message = refreshed(engine)
-    assert "IDIVM-422" in message and "Division by zero" in message and kept(engine) == NEVER
-    assert "IDIVM-411" in refreshed(engine, 5) and not caches(engine)
+    updated(engine)
+    done = engine.drive(request())
+    assert "IDIVM-411" in done.message and "Division by zero" in done.warnings[0] and kept(engine) == NEVER
+    updated(engine)
+    assert engine.drive(request()).warnings == () and "IDIVM-411" in refreshed(engine, 5) and not caches(engine)
+
+
+def test_where_a_cache_cannot_be_made_the_model_is_maintained_as_before(engine: FakeEngine) -> None:
+    """Nobody has asked for it. It is tried again when it promises more."""
+    engine.drive(request())
+    refreshed(engine)
+    engine.fail[f"build main.{CACHE}"] = EngineError("PERMISSION", "No permission to create a table")
+    updated(engine)
+    done = engine.drive(request())
+    assert "IDIVM-411" in done.message and "No permission" in done.warnings[0] and kept(engine) == Kept((), 0.0, 1)
+    engine.fail.clear()
+    said = [refreshed(engine) for _ in range(4)]
+    assert sum("IDIVM-420" in each for each in said) == 1 and len(caches(engine)) == 1
+
+
+def test_a_view_that_fails_over_its_caches_is_maintained_as_before(engine: FakeEngine) -> None:
+    engine.drive(request())
+    refreshed(engine)
+    engine.fail["build main.v__idivm"] = EngineError("DIVIDE_BY_ZERO", "[DIVIDE_BY_ZERO] Division by zero. SQLSTATE: 22012")
+    updated(engine)
+    with pytest.raises(IdivmError, match="IDIVM-902"):  # here the query fails by itself as well
+        engine.drive(request())
+    engine.fail.clear()
+    assert "IDIVM-42" in refreshed(engine)
+
+
+def test_what_was_made_before_another_cache_failed_is_dropped(engine: FakeEngine) -> None:
+    """Two caches were chosen, and the second one fails."""
+    engine.source("p", id="int", cid="int", paid="int").commit(
+        "WRITE", {"numOutputRows": "500000000"}, parameters={"mode": "Append"})
+    sql = TOTALS.replace("select c.id, c.name, ", "select c.id, c.name, p.paid, ") + (
+        " left join (select cid, sum(paid) as paid from main.p group by cid) p on p.cid = c.id")
+    both = model(sql, {**KEYS, "p": "id"}, strategy="auto")
+    engine.drive(both)
+    engine.fail[f"build main.{CACHE}"] = EngineError("X", "never")
+
+    def second_fails() -> None:
+        engine.fail = {f"build main.{CACHE}": EngineError("X", "no more")} if caches(engine) else {}
+
+    engine.fail, engine.on_write = {}, second_fails
+    for _ in range(3):
+        updated(engine)
+        engine.tables["main.p"].commit("UPDATE", {"numUpdatedRows": "1"})
+        engine.reads["net diff of main.p"] = ((7, 1, 2, -1), (7, 1, 3, 1))
+        done = engine.drive(both)
+    assert any("no more" in each for each in done.warnings) or not caches(engine)
+    assert not caches(engine)
 
 
 def test_a_cache_of_a_type_that_no_table_has_is_not_tried_again(engine: FakeEngine) -> None:
@@ -155,6 +232,6 @@ def test_another_select_forgets_what_is_kept(engine: FakeEngine) -> None:
 def test_nonsense_in_a_state_is_no_state(engine: FakeEngine, text: str) -> None:
     engine.drive(request())
     commit = engine.tables["main.v__idivm"].commits[-1][-1]
-    whole = commit.replace('"kept":{"saved":0.0,"subviews":[]}', f'"kept":{text}')
+    whole = commit.replace('"kept":{"failures":0,"saved":0.0,"subviews":[]}', f'"kept":{text}')
     assert whole != commit and state.read(whole) is None
-    assert state.read(commit.replace('"kept":{"saved":0.0,"subviews":[]},', "")) == state.read(commit)
+    assert state.read(commit.replace('"kept":{"failures":0,"saved":0.0,"subviews":[]},', "")) == state.read(commit)

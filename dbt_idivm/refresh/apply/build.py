@@ -30,6 +30,10 @@ from dbt_idivm.script.dialect import verbatim
 from dbt_idivm.script.plan import Plan
 
 
+class RefusedWithCaches(IdivmError):
+    """The plan with caches that were chosen by cost does not mean what the SELECT means; without them it may."""
+
+
 def build(work: Work, reason: Finding | None) -> Steps[Outcome]:
     """Create the view (`reason` is None) or rebuild it. Raises IDIVM-304, 305 and 903."""
     job = work.job
@@ -40,8 +44,8 @@ def build(work: Work, reason: Finding | None) -> Steps[Outcome]:
     try:
         wanted, written = yield from _published(replace(work, planned=planned))
     except EngineFailure as failure:
-        if planned.plan is None or not failure.is_of_data:
-            raise
+        if planned.plan is None or not failure.is_of_data or planned.kept.subviews:
+            raise  # the caches may be what fails, and the user has not asked for them
         planned = without_failing_plan(job, planned, failure)
         wanted, written = yield from _published(replace(work, planned=planned))
     inputs = all_inputs(replace(work, planned=planned))
@@ -78,6 +82,8 @@ def _judged(work: Work) -> Steps[Planned]:
     if known is not None and known.key == key and known.how in ("plans", "rows"):
         return replace(planned, proof=known)
     found = yield from judge(job.client, question(job, planned), key, job.config.verify_build)
+    if found.refusal is not None and planned.kept.subviews:
+        raise RefusedWithCaches(found.refusal)
     return replace(planned, proof=found) if found.refusal is None else without_plan(job, planned, found)
 
 

@@ -32,13 +32,18 @@ class Consumed:
 @dataclass(frozen=True)
 class Kept:
     """What `caches: auto` keeps (ADR 0037): the digests of subviews, and the seconds that these saved, or would have saved if
-    there are none, as far as they still count."""
+    there are none, as far as they still count. `failures`: how often what was kept turned out not to pay, or failed."""
 
     subviews: tuple[str, ...] = ()
     saved: float = 0.0
+    failures: int = 0
+
+    def given_up(self) -> Kept:
+        """Nothing is kept; the next time has to promise twice as much."""
+        return Kept((), 0.0, self.failures + 1)
 
 
-NEVER = Kept((), -1e9)  # of a view whose chosen caches fail
+NEVER = Kept((), -1e9)  # of a view whose chosen caches fail for a value
 
 
 @dataclass(frozen=True)
@@ -117,7 +122,7 @@ def _state(found: dict[str, Any]) -> State | None:
         read = {name: sizes.read(each) for name, each in known.items()} if isinstance(known, dict) else {}
         kept = found.pop("kept", None) or {}
         return State(inputs=inputs, unverified=unverified,
-                     kept=Kept(tuple(kept.get("subviews", ())), float(kept.get("saved", 0))),
+                     kept=Kept(tuple(kept.get("subviews", ())), float(kept.get("saved", 0)), int(kept.get("failures", 0))),
                      sizes={name: size for name, size in read.items() if size is not None}, **found)
     except (AttributeError, TypeError, ValueError):
         return None

@@ -1,14 +1,14 @@
 """`caches: auto`: whether intermediate caches are worth their refreshes, reconsidered whenever a refresh is chosen (ADR 0037).
 
-Rent or buy: a view is maintained without a cache until the cache would have saved what building it takes. A cache that is kept
-goes when it has lost as much.
+Rent or buy: a view is maintained without a cache until the cache would have saved what building it takes. Caches that are kept go
+when they have lost as much.
 """
 
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from contextlib import suppress
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from dbt_idivm.cache_names import is_cache
 from dbt_idivm.cost.choice import REBUILD, Choice
@@ -22,6 +22,7 @@ from dbt_idivm.relation_name import name_parts
 from dbt_idivm.script.plan import Plan
 
 _WORTH = 0.75  # of today's estimate: a smaller gain may be none
+_LOOKING = 0.1  # of a refresh's estimate: so long candidates are planned
 _MOST_CANDIDATES, _MOST_CACHES = 12, 3
 
 
@@ -31,6 +32,15 @@ class _Variant:
     plan: Plan
     estimate: WithCaches
 
+    @property
+    def refresh(self) -> float:
+        return self.estimate.refresh
+
+    @property
+    def price(self) -> float:
+        """What it takes to change to it."""
+        return self.estimate.caches + self.estimate.view
+
 
 def reconsidered(decided: Decision, upkeep: float) -> tuple[Kept, Finding | None]:
     """What the view is to keep, and why it is rebuilt with other caches now, if it is. `upkeep`: the estimated seconds that the
@@ -38,9 +48,9 @@ def reconsidered(decided: Decision, upkeep: float) -> tuple[Kept, Finding | None
     planned, choice = decided.work.planned, decided.choice
     if not _is_choosable(decided) or choice is None or planned.source is None:
         return planned.kept, None
-    variants = _Variants(decided, planned.source)
     now = choice.estimate + upkeep
-    return _still(variants, planned.kept, now) if planned.kept.subviews else _new(variants, planned.kept, choice, now)
+    variants = _Variants(decided, planned.source, _LOOKING * now)
+    return _still(variants, planned.kept) if planned.kept.subviews else _new(variants, planned.kept, choice, now)
 
 
 def _is_choosable(decided: Decision) -> bool:
@@ -48,73 +58,80 @@ def _is_choosable(decided: Decision) -> bool:
     return decided.work.job.config.chooses_caches and choice is not None and REBUILD in choice.estimates
 
 
-def _still(variants: _Variants, kept: Kept, now: float) -> tuple[Kept, Finding | None]:
+def _still(variants: _Variants, kept: Kept) -> tuple[Kept, Finding | None]:
+    """Both estimates are without what experience says of the one plan that is used."""
     without, current = variants.of(()), variants.of(kept.subviews)
     if without is None or current is None:
         return kept, None
-    saved = min(kept.saved + without.estimate.refresh - now, current.estimate.caches)
+    saved = min(kept.saved + without.refresh - current.refresh, current.price)
     if saved >= 0:
-        return Kept(kept.subviews, saved), None
-    return Kept(), finding(421, caches=_names(current), without=_seconds(without.estimate.refresh), now=_seconds(now))
+        return replace(kept, saved=saved), None
+    why = finding(421, caches=_names(current), without=_seconds(without.refresh), now=_seconds(current.refresh))
+    return kept.given_up(), why
 
 
 def _new(variants: _Variants, kept: Kept, choice: Choice, now: float) -> tuple[Kept, Finding | None]:
     if _WORTH * now <= 2 * variants.prices.merges:  # what a view and a cache take at least
         return kept, None
-    without, best = variants.of(()), variants.best()
-    if without is None or best is None or best.estimate.refresh > _WORTH * min(now, without.estimate.refresh):
+    without = variants.of(())
+    best = variants.best() if without is not None else None
+    if without is None or best is None or best.refresh > _WORTH * min(now, without.refresh):
         return kept, None
-    saved = kept.saved + now - best.estimate.refresh
+    saved = kept.saved + min(now, without.refresh) - best.refresh
     price = best.estimate.caches + (0.0 if choice.chosen.name == REBUILD else best.estimate.view)
-    if saved < price:
-        return Kept((), saved), None
-    why = finding(420, caches=_names(best), now=_seconds(now), cached=_seconds(best.estimate.refresh))
-    return Kept(best.subviews, best.estimate.caches), why
+    if saved < price * 2 ** kept.failures:
+        return replace(kept, saved=saved), None
+    why = finding(420, caches=_names(best), now=_seconds(now), cached=_seconds(best.refresh))
+    return Kept(best.subviews, best.price, kept.failures), why
 
 
 class _Variants:
-    """The same view with other caches, after the same changes."""
+    """The same view with other caches, after the same changes. `within`: the seconds in which candidates are planned."""
 
-    def __init__(self, decided: Decision, source: Source) -> None:
+    def __init__(self, decided: Decision, source: Source, within: float) -> None:
         work = decided.work
-        invocation, request = work.job.client.invocation, work.job.request
+        invocation = work.job.client.invocation
         self.source, self.ways, self.sizes = source, work.job.config.ways, work.planned.sizes
+        self.hidden = work.planned.hidden
         self.view = self.sizes.get(work.stored.table)
         self.counts = {table: changes_of(move, self.sizes.get(table)) for table, move in decided.moves.items()
                        if move.moved and not is_cache(name_parts(table)[-1])}
         self.prices = invocation.experience.prices
-        # another model keeps them, and takes its turn
-        self.free = {request.relation_beside(name) for name in request.neighbours if is_cache(name)}
+        self.clock = invocation.seconds
+        self.until = self.clock() + within
 
     def best(self) -> _Variant | None:
         """The greedy choice: the cache that saves most, and others as long as they save much, too."""
         found = list(self._with_one_more((), list(self.source.candidates())[:_MOST_CANDIDATES]))
-        best = min(found, key=_seconds_of, default=None)
-        useful = [each.subviews[0] for each in sorted(found, key=_seconds_of)]
+        best = min(found, key=_refresh, default=None)
+        useful = [each.subviews[0] for each in sorted(found, key=_refresh)]
         while best is not None and len(best.subviews) < _MOST_CACHES:
-            more = min(self._with_one_more(best.subviews, useful[:_MOST_CACHES]), key=_seconds_of, default=None)
-            if more is None or _seconds_of(more) > _WORTH * _seconds_of(best):
+            more = min(self._with_one_more(best.subviews, useful[:_MOST_CACHES]), key=_refresh, default=None)
+            if more is None or more.refresh > _WORTH * best.refresh:
                 break
             best = more
         return best
 
     def _with_one_more(self, chosen: Sequence[str], candidates: Sequence[str]) -> Iterator[_Variant]:
         for each in candidates:
-            if each not in chosen and (found := self.of((*chosen, each))) is not None and len(found.plan.caches) > len(chosen):
+            if each in chosen or self.clock() > self.until:
+                continue
+            found = self.of((*chosen, each))
+            # the user's relation stays what it is, a table or a view
+            if found is not None and len(found.plan.caches) > len(chosen) and found.plan.hidden == self.hidden:
                 yield found
 
     def of(self, subviews: tuple[str, ...]) -> _Variant | None:
         """With these caches; None where they cannot be, or the size of a table is not known."""
         with suppress(IdivmError, ValueError):
             plan = self.source.keeping(subviews).plan(self.ways)
-            free = self.free if not self.source.caching.chosen else ()
             if all(table in self.sizes for table in plan.base_tables):
-                return _Variant(subviews, plan, with_caches(plan, self.sizes, self.counts, self.view, self.prices, free))
+                return _Variant(subviews, plan, with_caches(plan, self.sizes, self.counts, self.view, self.prices))
         return None
 
 
-def _seconds_of(variant: _Variant) -> float:
-    return variant.estimate.refresh
+def _refresh(variant: _Variant) -> float:
+    return variant.refresh
 
 
 def _names(variant: _Variant) -> str:

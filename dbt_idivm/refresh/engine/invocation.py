@@ -43,6 +43,7 @@ class Invocation:
         self.choose = choose
         self._turns: dict[str, threading.Lock] = {}
         self._used: dict[str, frozenset[str]] = {}
+        self._had: dict[str, set[str]] = {}
         self._rebuilt: set[str] = set()
 
     def turn(self, cache: str) -> threading.Lock:
@@ -50,12 +51,16 @@ class Invocation:
         with self._guard:
             return self._turns.setdefault(cache, threading.Lock())
 
-    def use(self, model: str, caches: Iterable[str]) -> frozenset[str]:
-        """A model of this invocation has these caches now. Those that it had before in this invocation."""
+    def use(self, model: str, caches: Iterable[str]) -> None:
+        """A model of this invocation has these caches now."""
         with self._guard:
-            before = self._used.get(model, frozenset())
             self._used[model] = frozenset(caches)
-            return before
+            self._had.setdefault(model, set()).update(self._used[model])
+
+    def had(self, model: str) -> frozenset[str]:
+        """All caches that the model has, or had at some time in this invocation."""
+        with self._guard:
+            return frozenset(self._had.get(model, ()))
 
     def uses(self, cache: str) -> bool:
         """Whether a model of this invocation has the cache."""

@@ -60,7 +60,8 @@ def drop_unused(client: Client, request: ModelRequest, before: State | None, don
     """Drop the caches that the model had and has no more, unless another model has them, or gets them in this invocation."""
     now = {identifier for _, identifier, _ in done.relations}
     kept = [request.relation_beside(name) for name in now if is_cache(name)]
-    had = {*(before.caches if before is not None else ()), *client.invocation.use(request.relation, kept)}
+    client.invocation.use(request.relation, kept)
+    had = {*(before.caches if before is not None else ()), *client.invocation.had(request.relation)}
     given_up = sorted(had.difference(kept))
     others = {request.relation_beside(name): kind for name, kind in request.neighbours.items() if name not in now}
     for cache in (yield from unused(client, given_up, others)):
