@@ -45,6 +45,7 @@ class World:
     def __post_init__(self) -> None:
         self.touched: dict[str, int] = {}  # cache → rows that its last refresh touched
         self.applied: Counter[str] = Counter()  # statements that fetched rows were applied by
+        self.fed: dict[str, list[Row]] = {}  # table with a change feed → the rows of the last one
         self.feeds: dict[str, Columns] = {}  # table with a change feed → the feed's columns
         self.engine = self.engine_of()
         for table in self.tables:
@@ -118,8 +119,8 @@ class World:
         keys = {scan.table: scan.key for scan in plan.scans}
         bound: dict[str, NetDiff] = {name: in_engine(name, diff, keys.get(name)) if name in self.feeds else diff
                                      for name, diff in diffs.items()}
-        ranges = {scan.table: ranges_in(diffs[scan.table], {each.name: each.type for each in scan.attributes})
-                  for scan in plan.scans if isinstance(bound.get(scan.table), FeedDiff) and is_asked(diffs[scan.table], scan.key)}
+        ranges = {scan.table: ranges_in(self.fed[scan.table], self.feeds[scan.table][:-1]) for scan in plan.scans
+                  if isinstance(bound.get(scan.table), FeedDiff) and scan.key and is_asked(len(diffs[scan.table].rows))}
         binding = Binding(changes=net_changes(plan, bound), dialect=self.engine.dialect, ranges=ranges)
         application = choose_application(plan.ways, binding.changes, optimised=self.options.optimised)
         if application is None:
@@ -221,28 +222,31 @@ class World:
         self.engine.create(f"{table}__changes", self.feeds[table])
 
     def _feed(self, table: str, before: Counter[Row], after: Counter[Row]) -> None:
-        """A change feed larger than the net diff: every row is deleted and inserted, and two more inserted and deleted, of
-        which one is in no state: the first row with the last value of the last one."""
+        """A change feed larger than the net diff: every row is deleted and inserted, unless ranges are asked for, and two more
+        inserted and deleted, of which one is in no state: the first row with the last value of the last one."""
         rows_of_both = [*after, *before]
         passing = [*rows_of_both[:1], *((*row[:-1], rows_of_both[-1][-1]) for row in rows_of_both[:1])]
+        if is_asked(len((after - before) | (before - after))):
+            before, after = before - after, after - before
         rows: Sequence[Row] = [(*row, change) for rows, change in ((before, "delete"), (after, "insert"))
                                for row in (*rows.elements(), *passing)]
         self.engine.fill(f"{table}__changes", self.feeds[table], rows)
+        self.fed[table] = [tuple(map(self.engine.cell, row[:-1])) for row in rows]
 
 
-def is_asked(diff: InlineDiff, key: tuple[str, ...] | None) -> bool:
+def is_asked(net_rows: int) -> bool:
     """Whether it was asked which keys came and went, and between what the values of columns are: of half of the feeds."""
-    return key is not None and len(diff.rows) % 2 == 0
+    return net_rows % 2 == 0
 
 
-def ranges_in(diff: InlineDiff, types: Mapping[str, str]) -> Ranges:
-    """The ranges of the columns that have one. Of a feed they are wider: it also has rows that cancel."""
+def ranges_in(rows: Sequence[Row], columns: Columns) -> Ranges:
+    """The ranges of the columns that have one."""
     found = {}
-    for place, name in enumerate(diff.columns):
-        kind, cells = type_of(types[name]), [row[place] for row, _ in diff.rows]
+    for place, (name, kind) in enumerate(columns):
+        cells = [row[place] for row in rows]
         known: list[Any] = [cell for cell in cells if cell is not None]
-        if has_range(kind) and known:
-            found[name] = between(kind, str(min(known)), str(max(known)), has_null=None in cells)
+        if has_range(type_of(kind)) and known:
+            found[name] = between(type_of(kind), str(min(known)), str(max(known)), has_null=None in cells)
     return {name: each for name, each in found.items() if each is not None}
 
 
@@ -250,7 +254,7 @@ def in_engine(name: str, diff: InlineDiff, key: tuple[str, ...] | None) -> FeedD
     """The feed with that net diff; commits would say if rows were only added. Half of the feeds have been asked for the keys that
     came and went."""
     feed = FeedDiff(name, 0, 1, appended=all(weight > 0 for _, weight in diff.rows))
-    if key is None or not is_asked(diff, key):
+    if key is None or not is_asked(len(diff.rows)):
         return feed
     sums: Counter[Row] = Counter()
     for row, weight in diff.rows:
