@@ -45,7 +45,7 @@ def test_classes(before: dict[int, tuple[int, int]], after: dict[int, tuple[int,
 def known_of_keys(key: tuple[str, ...]) -> tuple[frozenset[DiffClass], str | None, str | None]:
     """The classes that are known to have no rows, and between what the new keys are."""
     feed = FeedDiff("t", 0, 1)
-    found = DATABASE.execute(DUCKDB.sql(changed_keys_query(DUCKDB, feed, key))).fetchall()[0]
+    found = DATABASE.execute(DUCKDB.sql(changed_keys_query(DUCKDB, feed, key, key))).fetchall()[0]
     inserted, deleted, kept = map(bool, found[:3])
     assert not found[-1], "no key is NULL"
     return feed.with_keys(key, inserted=inserted, deleted=deleted, kept=kept).empty, *found[3:5]

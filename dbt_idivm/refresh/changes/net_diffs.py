@@ -19,7 +19,7 @@ from dbt_idivm.refresh.engine.steps import Steps
 from dbt_idivm.script.dialect import Dialect, is_inlinable
 from dbt_idivm.script.diff import INLINE_ROWS, FeedDiff, InlineDiff, NetDiff, are_inlined, fetched_row
 from dbt_idivm.script.plan import Plan
-from dbt_idivm.script.value_range import Range, Ranges, between, has_range
+from dbt_idivm.script.value_range import TEXT, Range, Ranges, between, has_range
 
 BROADCAST_ROWS = 1_000_000
 _MOST_COLUMNS = 20  # of which ranges are asked for
@@ -91,28 +91,31 @@ def changed_keys(client: Client, found: Input, key: Key, move: Move) -> Steps[Ch
 
 def _changed_keys(client: Client, found: Input, key: Key, move: Move) -> Steps[ChangedKeys]:
     feed, types = feed_of(move), {each.name: type_of(each.type) for each in found.facts.columns}
+    new = tuple(name for name in key.columns if has_range(types[name]) or types[name].this in TEXT)
     columns = tuple(name for name, kind in types.items() if has_range(kind))[:_MOST_COLUMNS]
     label = f"changed keys of {move.table} from version {feed.from_version} to {feed.to_version}"
-    answer = yield from client.read(changed_keys_query(client.dialect, feed, key.columns, columns), label)
+    answer = yield from client.read(changed_keys_query(client.dialect, feed, key.columns, new, columns), label)
     inserted, deleted, kept, *bounds = answer.rows[0]
-    cells = zip((*key.columns, *columns), bounds[::3], bounds[1::3], bounds[2::3], strict=True)
+    cells = zip((*new, *columns), bounds[::3], bounds[1::3], bounds[2::3], strict=True)
     ranges = [(name, between(types[name], low, high, has_null=bool(nulls))) for name, low, high, nulls in cells]
-    new, rest = ranges[:len(key.columns)], ranges[len(key.columns):]
-    return ChangedKeys(bool(inserted), bool(deleted), bool(kept), tuple(each for _, each in new),
-                       {name: each for name, each in rest if each is not None and each.family is not None})
+    of_new, of_all = dict(ranges[:len(new)]), dict(ranges[len(new):])
+    return ChangedKeys(bool(inserted), bool(deleted), bool(kept), tuple(map(of_new.get, key.columns)),
+                       {name: each for name, each in of_all.items() if each is not None and each.family is not None})
 
 
-def changed_keys_query(dialect: Dialect, diff: FeedDiff, key: tuple[str, ...], columns: tuple[str, ...] = ()) -> exp.Select:
+def changed_keys_query(dialect: Dialect, diff: FeedDiff, key: tuple[str, ...], new: tuple[str, ...] = (),
+                       columns: tuple[str, ...] = ()) -> exp.Select:
     """How many keys in the feed only the new version has, only the old one, and both. Then the least and the greatest value, as
-    text, and how many are NULL: for each column of the key those that only the new version has, for each of `columns` all."""
+    text, and how many are NULL: for each of `new`, columns of the key, of those that only the new version has; for each of
+    `columns` of all rows."""
     zero = exp.Literal.number(0)
     # the copies that came, less those that went: 1, -1, or 0 where both versions have the key
     inserted, deleted, kept = (kind(this=column(SIGN), expression=zero) for kind in (exp.GT, exp.LT, exp.EQ))
     cells: list[exp.Expr] = [exp.CountIf(this=each) for each in (inserted, deleted, kept)]
-    for name in _numbered("k", key):
-        new = exp.Case(ifs=[exp.If(this=inserted.copy(), true=column(name))])
+    for name in (name for name, of_key in zip(_numbered("k", key), key, strict=True) if of_key in new):
+        value = exp.Case(ifs=[exp.If(this=inserted.copy(), true=column(name))])
         is_null = exp.Is(this=column(name), expression=exp.Null())
-        cells += [*_as_text(exp.Min(this=new.copy()), exp.Max(this=new.copy())),
+        cells += [*_as_text(exp.Min(this=value.copy()), exp.Max(this=value.copy())),
                   exp.CountIf(this=exp.And(this=inserted.copy(), expression=is_null))]
     for low, high, nulls in zip(*(_numbered(kind, columns) for kind in _BOUNDS), strict=True):
         cells += [*_as_text(exp.Min(this=column(low)), exp.Max(this=column(high))), exp.Sum(this=column(nulls))]

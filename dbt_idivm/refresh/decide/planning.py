@@ -72,7 +72,8 @@ def plan_model(job: Job, stored: StoredView, kept: Kept | None = None) -> Steps[
         refusal = yield from _refusal(job, error)
         return planned_model(job, inputs, keys, None, refusal, error.codes)
     if kept.subviews:  # those of another SELECT, or of tables that have changed, are not
-        subviews = tuple(each for each in kept.subviews if each in source.candidates())
+        candidates = source.candidates()
+        subviews = tuple(each for each in kept.subviews if each in candidates)
         kept = replace(kept, subviews=subviews, saved=kept.saved if subviews else 0.0)
     planned = replace(planned_model(job, inputs, keys, plan, None), source=source, kept=kept)
     known = known_proof(stored, ignored=job.request.full_refresh)
