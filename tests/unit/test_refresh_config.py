@@ -46,7 +46,7 @@ def test_deletion_vectors(properties: dict[str, Any], expected: bool) -> None:
 
 
 @pytest.mark.parametrize("value, caches", [
-    (None, "auto"), ("ALL", "all"), ("None", "none"), (["a", "B"], ("a", "B")), ([], "auto"),
+    (None, "auto"), ("ALL", "all"), ("None", "none"), (["a", "B"], ("a", "B")), ([], ()),
 ])
 def test_caches(value: Any, caches: Any) -> None:
     assert model_config({"idivm": {"caches": value}}).caches == caches

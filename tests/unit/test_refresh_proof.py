@@ -326,6 +326,6 @@ def test_a_failure_of_the_planner_itself_does_not_keep_the_user_from_the_view(
     def fails(*_: object, **__: object) -> None:
         raise ValueError("an invariant")
 
-    monkeypatch.setattr("dbt_idivm.refresh.decide.planning.compile_plan", fails)
+    monkeypatch.setattr("dbt_idivm.refresh.decide.planned.compile_plan", fails)
     outcome = engine.drive(MODEL)
     assert outcome.mode == "create" and outcome.reason is not None and "IDIVM-901 an invariant" in outcome.reason
