@@ -61,8 +61,8 @@ def compile_plan(root: Operator, output: tuple[tuple[str, str], ...], *, ways: S
 
 
 @deep_recursion()
-def cache_candidates(root: Operator, output: tuple[tuple[str, str], ...], subviews: tuple[Subview, ...]) -> Mapping[str, str]:
-    """The subviews that `Caching.chosen` may name: digest → why it may be worth a cache."""
+def cache_candidates(root: Operator, output: tuple[tuple[str, str], ...], subviews: tuple[Subview, ...]) -> tuple[str, ...]:
+    """The digests of the subviews that `Caching.chosen` may name."""
     request = Request(tuple(dict.fromkeys(attribute for _, attribute in output)), True)
     return place_caches.cache_candidates(show_output(root, request), frozenset(request.shown), subviews)
 

@@ -95,10 +95,10 @@ def choose_caches(root: Operator, above: Needed, caching: Caching) -> dict[Opera
     return _named(root, above, caching.policy, caching.subviews) if isinstance(caching.policy, tuple) else {}
 
 
-def cache_candidates(root: Operator, needed: frozenset[str], subviews: tuple[Subview, ...]) -> dict[str, str]:
-    """Which subviews may be cached, by digest, each with the reason: what is before and after each γ, CTEs and derived tables."""
+def cache_candidates(root: Operator, needed: frozenset[str], subviews: tuple[Subview, ...]) -> tuple[str, ...]:
+    """The digests of the subviews that may be cached: what is before and after each γ, CTEs and derived tables."""
     above = needed_attributes(root, needed)
-    return {_digest(node, above): reason for node, reason in _candidates(root, above, subviews).items()}
+    return tuple(dict.fromkeys(_digest(node, above) for node in _candidates(root, above, subviews)))
 
 
 def _digest(node: Operator, above: Needed) -> str:

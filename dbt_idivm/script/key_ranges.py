@@ -187,8 +187,10 @@ class _Ranges:
     def _output(self, source: exp.Expr, name: str, scope: _Scope) -> Range | None:
         """The values of the output column `name` of a source or query."""
         if isinstance(source, exp.Table):
-            cte = scope.ctes.get(source.name) if not source.db else None
-            return self._output(cte[0], name, cte[1]) if cte else self._staged.get((source.name, name)) if not source.db else None
+            if source.db:
+                return None
+            cte = scope.ctes.get(source.name)
+            return self._output(cte[0], name, cte[1]) if cte else self._staged.get((source.name, name))
         key = (id(source), name)
         if key not in self._known:
             self._known[key] = None  # also ends a recursive WITH

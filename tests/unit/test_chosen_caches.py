@@ -11,7 +11,7 @@ from dbt_idivm.refresh.catalog import state
 from dbt_idivm.refresh.catalog.state import NEVER, Kept
 from dbt_idivm.refresh.driver import forecast
 from dbt_idivm.refresh.engine.invocation import Invocation
-from dbt_idivm.refresh.protocol import EngineError, ModelRequest
+from dbt_idivm.refresh.protocol import EngineError, ModelRequest, Outcome
 from tests.unit.fake_engine import FakeEngine, drive, model
 
 KEYS = {"o": "id", "c": "id"}
@@ -144,12 +144,17 @@ def test_nothing_is_chosen_where_the_user_has_chosen(engine: FakeEngine, config:
     assert not caches(engine)
 
 
-def test_a_cache_that_fails_for_a_value_is_not_tried_again(engine: FakeEngine) -> None:
+def refused(engine: FakeEngine, error: EngineError) -> Outcome:
+    """The refresh that chooses a cache, which then cannot be built."""
     engine.drive(request())
     refreshed(engine)
-    engine.fail[f"build main.{CACHE}"] = EngineError("DIVIDE_BY_ZERO", "[DIVIDE_BY_ZERO] Division by zero. SQLSTATE: 22012")
+    engine.fail[f"build main.{CACHE}"] = error
     updated(engine)
-    done = engine.drive(request())
+    return engine.drive(request())
+
+
+def test_a_cache_that_fails_for_a_value_is_not_tried_again(engine: FakeEngine) -> None:
+    done = refused(engine, EngineError("DIVIDE_BY_ZERO", "[DIVIDE_BY_ZERO] Division by zero. SQLSTATE: 22012"))
     assert "IDIVM-411" in done.message and "Division by zero" in done.warnings[0] and kept(engine) == NEVER
     updated(engine)
     assert engine.drive(request()).warnings == () and "IDIVM-411" in refreshed(engine, 5) and not caches(engine)
@@ -157,11 +162,7 @@ def test_a_cache_that_fails_for_a_value_is_not_tried_again(engine: FakeEngine) -
 
 def test_where_a_cache_cannot_be_made_the_model_is_maintained_as_before(engine: FakeEngine) -> None:
     """Nobody has asked for it. It is tried again when it promises more."""
-    engine.drive(request())
-    refreshed(engine)
-    engine.fail[f"build main.{CACHE}"] = EngineError("PERMISSION", "No permission to create a table")
-    updated(engine)
-    done = engine.drive(request())
+    done = refused(engine, EngineError("PERMISSION", "No permission to create a table"))
     assert "IDIVM-411" in done.message and "No permission" in done.warnings[0] and kept(engine) == Kept((), 0.0, 1)
     engine.fail.clear()
     said = [refreshed(engine) for _ in range(4)]
@@ -187,19 +188,17 @@ def test_what_was_made_before_another_cache_failed_is_dropped(engine: FakeEngine
         " left join (select cid, sum(paid) as paid from main.p group by cid) p on p.cid = c.id")
     both = model(sql, {**KEYS, "p": "id"}, strategy="auto")
     engine.drive(both)
-    engine.fail[f"build main.{CACHE}"] = EngineError("X", "never")
 
     def second_fails() -> None:
         engine.fail = {f"build main.{CACHE}": EngineError("X", "no more")} if caches(engine) else {}
 
-    engine.fail, engine.on_write = {}, second_fails
+    engine.on_write, warnings = second_fails, list[str]()
     for _ in range(3):
         updated(engine)
         engine.tables["main.p"].commit("UPDATE", {"numUpdatedRows": "1"})
         engine.reads["net diff of main.p"] = ((7, 1, 2, -1), (7, 1, 3, 1))
-        done = engine.drive(both)
-    assert any("no more" in each for each in done.warnings) or not caches(engine)
-    assert not caches(engine)
+        warnings += engine.drive(both).warnings
+    assert any("no more" in each for each in warnings) and not caches(engine)
 
 
 def test_a_cache_of_a_type_that_no_table_has_is_not_tried_again(engine: FakeEngine) -> None:

@@ -18,7 +18,7 @@ from dbt_idivm.algebra.types import type_of
 from dbt_idivm.errors import IdivmError, finding
 from dbt_idivm.refresh.catalog.inputs import Input
 from dbt_idivm.refresh.changes.moves import Move
-from dbt_idivm.refresh.changes.net_diffs import ChangedKeys, feed_of, netted_keys
+from dbt_idivm.refresh.changes.net_diffs import ChangedKeys, feed_of, netted_keys, numbered
 from dbt_idivm.refresh.checks.keys import Key, KeyedInput, example
 from dbt_idivm.refresh.engine.client import Client
 from dbt_idivm.refresh.engine.steps import Steps
@@ -91,7 +91,7 @@ def _repeated(client: Client, found: Input, key: Key, move: Move,
     if rows is None and limit is not None:
         keys = keys.limit(limit)
     names = [column(name, _STORED) for name in key.columns]
-    on = conjunction(same(name, column(alias, _NEW)) for name, alias in zip(names, _aliases(key), strict=True))
+    on = conjunction(same(name, column(alias, _NEW)) for name, alias in zip(names, numbered("k", key.columns), strict=True))
     table = exp.alias_(client.dialect.table(move.table, move.to_version), _STORED, table=True)
     query = (exp.Select(expressions=names).from_(table)
              .join(exp.Join(this=subquery(keys, _NEW), on=on)).group_by(*(name.copy() for name in names))
@@ -105,21 +105,16 @@ def _repeated(client: Client, found: Input, key: Key, move: Move,
     return tuple(answer.rows[0]) if answer.rows else None
 
 
-def _aliases(key: Key) -> list[str]:
-    """Names for the columns of the new keys: the columns' own may be anything."""
-    return [f"k{number}" for number in range(1, len(key.columns) + 1)]
-
-
 def _types(found: Input, key: Key) -> Types:
     return {(found.table, each.name): type_of(each.type) for each in found.facts.columns if each.name in key.columns}
 
 
 def _literal_keys(dialect: Dialect, found: Input, key: Key, rows: tuple[Row, ...]) -> exp.Select:
     types = {attribute.name: attribute.type for attribute in found.facts.columns}
-    return dialect.rows(tuple(zip(_aliases(key), (types[name] for name in key.columns), strict=True)), rows, "rows")
+    return dialect.rows(tuple(zip(numbered("k", key.columns), (types[name] for name in key.columns), strict=True)), rows, "rows")
 
 
 def _feed_keys(dialect: Dialect, key: Key, move: Move) -> exp.Select:
     inserted = exp.GT(this=column(SIGN), expression=exp.Literal.number(0))
-    return (exp.Select(expressions=[column(name) for name in _aliases(key)])
+    return (exp.Select(expressions=[column(name) for name in numbered("k", key.columns)])
             .from_(subquery(netted_keys(dialect, feed_of(move), key.columns), "changes")).where(inserted))

@@ -112,12 +112,12 @@ def changed_keys_query(dialect: Dialect, diff: FeedDiff, key: tuple[str, ...], n
     # the copies that came, less those that went: 1, -1, or 0 where both versions have the key
     inserted, deleted, kept = (kind(this=column(SIGN), expression=zero) for kind in (exp.GT, exp.LT, exp.EQ))
     cells: list[exp.Expr] = [exp.CountIf(this=each) for each in (inserted, deleted, kept)]
-    for name in (name for name, of_key in zip(_numbered("k", key), key, strict=True) if of_key in new):
+    for name in (name for name, of_key in zip(numbered("k", key), key, strict=True) if of_key in new):
         value = exp.Case(ifs=[exp.If(this=inserted.copy(), true=column(name))])
         is_null = exp.Is(this=column(name), expression=exp.Null())
         cells += [*_as_text(exp.Min(this=value.copy()), exp.Max(this=value.copy())),
                   exp.CountIf(this=exp.And(this=inserted.copy(), expression=is_null))]
-    for low, high, nulls in zip(*(_numbered(kind, columns) for kind in _BOUNDS), strict=True):
+    for low, high, nulls in zip(*(numbered(kind, columns) for kind in _BOUNDS), strict=True):
         cells += [*_as_text(exp.Min(this=column(low)), exp.Max(this=column(high))), exp.Sum(this=column(nulls))]
     return exp.Select(expressions=cells).from_(subquery(netted_keys(dialect, diff, key, columns), "sums"))
 
@@ -125,10 +125,10 @@ def changed_keys_query(dialect: Dialect, diff: FeedDiff, key: tuple[str, ...], n
 def netted_keys(dialect: Dialect, diff: FeedDiff, key: tuple[str, ...], columns: tuple[str, ...] = ()) -> exp.Select:
     """The keys in the feed, as k1, k2, …, each once, with how many more rows came than went as SIGN, and of each of the `columns`
     the least and the greatest value and the number of NULLs, as l1, h1, n1, …."""
-    keys, values = _numbered("k", key), _numbered("c", columns)
+    keys, values = numbered("k", key), numbered("c", columns)
     signed = dialect.signed_feed(diff, (*zip(key, keys, strict=True), *zip(columns, values, strict=True)), SIGN)
     found = [exp.alias_(exp.Sum(this=column(SIGN)), SIGN)]
-    for value, *names in zip(values, *(_numbered(kind, columns) for kind in _BOUNDS), strict=True):
+    for value, *names in zip(values, *(numbered(kind, columns) for kind in _BOUNDS), strict=True):
         is_null = exp.Is(this=column(value), expression=exp.Null())
         bounds = (exp.Min(this=column(value)), exp.Max(this=column(value)), exp.CountIf(this=is_null))
         found += [exp.alias_(bound, name) for bound, name in zip(bounds, names, strict=True)]
@@ -139,7 +139,7 @@ def netted_keys(dialect: Dialect, diff: FeedDiff, key: tuple[str, ...], columns:
 _BOUNDS = ("l", "h", "n")
 
 
-def _numbered(kind: str, columns: tuple[str, ...]) -> list[str]:
+def numbered(kind: str, columns: tuple[str, ...]) -> list[str]:
     """Names for the columns: their own may be anything."""
     return [f"{kind}{number}" for number in range(1, len(columns) + 1)]
 

@@ -46,16 +46,12 @@ def reconsidered(decided: Decision, upkeep: float) -> tuple[Kept, Finding | None
     """What the view is to keep, and why it is rebuilt with other caches now, if it is. `upkeep`: the estimated seconds that the
     caches it has took before it."""
     planned, choice = decided.work.planned, decided.choice
-    if not _is_choosable(decided) or choice is None or planned.source is None:
+    is_chosen = decided.work.job.config.chooses_caches and choice is not None and REBUILD in choice.estimates
+    if not is_chosen or choice is None or planned.source is None:
         return planned.kept, None
     now = choice.estimate + upkeep
     variants = _Variants(decided, planned.source, _LOOKING * now)
     return _still(variants, planned.kept) if planned.kept.subviews else _new(variants, planned.kept, choice, now)
-
-
-def _is_choosable(decided: Decision) -> bool:
-    choice = decided.choice
-    return decided.work.job.config.chooses_caches and choice is not None and REBUILD in choice.estimates
 
 
 def _still(variants: _Variants, kept: Kept) -> tuple[Kept, Finding | None]:
@@ -102,7 +98,7 @@ class _Variants:
 
     def best(self) -> _Variant | None:
         """The greedy choice: the cache that saves most, and others as long as they save much, too."""
-        found = list(self._with_one_more((), list(self.source.candidates())[:_MOST_CANDIDATES]))
+        found = list(self._with_one_more((), self.source.candidates()[:_MOST_CANDIDATES]))
         best = min(found, key=_refresh, default=None)
         useful = [each.subviews[0] for each in sorted(found, key=_refresh)]
         while best is not None and len(best.subviews) < _MOST_CACHES:

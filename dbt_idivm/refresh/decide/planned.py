@@ -37,8 +37,8 @@ class Source:
         """Raises as `compile_plan` does."""
         return compile_plan(self.lowered.root, self.lowered.output, ways=ways, caching=self.caching)
 
-    def candidates(self) -> Mapping[str, str]:
-        """Digest of a subview that may be cached → why it may be worth it."""
+    def candidates(self) -> tuple[str, ...]:
+        """The digests of the subviews that may be cached."""
         return cache_candidates(self.lowered.root, self.lowered.output, self.lowered.subviews)
 
     def keeping(self, subviews: Sequence[str]) -> Source:
