@@ -20,6 +20,7 @@ from dbt_idivm.relation_name import relation_name
 # Lanes that are a refresh: the config of their models.
 CONFIGS: Mapping[str, Mapping[str, Any]] = {
     **{name: {"strategy": name} for name in ("auto", "incremental", "id", "tuple", "recompute")},
+    "alone": {"strategy": "incremental", "caches": []},
     "all_caches": {"strategy": "incremental", "caches": "all"},
     "diffs": {"output": "diffs"},
 }
@@ -151,6 +152,14 @@ class RefreshLane(Lane):
             session={"ansi": "true", "time_zone": "UTC"}, owner=f"model.bench.{query.name}")
 
 
+class AloneLane(RefreshLane):
+    """Each model as if it were run alone: it shares nothing with others, neither look-ups nor caches."""
+
+    def refresh(self, query: Query) -> Sample:
+        self._invocation = Invocation(self._invocation.experience, self._invocation.warm_up)
+        return super().refresh(query)
+
+
 class DiffsLane(RefreshLane):
     """A log of changes instead of the view: its rows are those that the log replays to."""
 
@@ -169,5 +178,5 @@ def _strategy(done: Outcome) -> str:
 
 def lane(name: str, session: Session, workload: Workload) -> Lane:
     kinds: dict[str, type[Lane]] = {"full": FullLane, "dbt_incremental": ByHandLane, **dict.fromkeys(FLOORS, FloorLane),
-                                    "diffs": DiffsLane}
+                                    "alone": AloneLane, "diffs": DiffsLane}
     return kinds.get(name, RefreshLane)(name, session, workload)

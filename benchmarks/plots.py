@@ -12,7 +12,8 @@ from benchmarks.report import change_text, grouped, ratio
 from benchmarks.results import BUILD, Record
 
 COLOURS = dict(zip(LANES, (
-    "#7f7f7f", "#bcbd22", "#1f77b4", "#17becf", "#2ca02c", "#d62728", "#9467bd", "#e377c2", "#ff7f0e", "#000000", "#8c564b"),
+    "#7f7f7f", "#bcbd22", "#1f77b4", "#17becf", "#2ca02c", "#d62728", "#aec7e8", "#9467bd", "#e377c2", "#ff7f0e", "#000000",
+    "#8c564b"),
     strict=True))
 
 

@@ -57,13 +57,14 @@ def generate(session: Any, folder: Path, scale: float) -> None:
 
 
 def _query(name: str, sql: str) -> Query:
-    text = _qualified(sql)
+    text = qualified(sql)
     key = KEYS[name]
     extended = None if key else f"select 1 as {ONLY_ROW}, only.* from ({text}) only"
     return Query(name, text, key or (ONLY_ROW,), extended, without=NOT_BY_HAND)
 
 
-def _qualified(sql: str) -> str:
+def qualified(sql: str) -> str:
+    """The query with the schema of TPC-H's tables."""
     tree = sqlglot.parse_one(sql, dialect=DELTA.name)
     for table in tree.find_all(exp.Table):
         if table.name in NAMES:
@@ -76,6 +77,12 @@ def refresh_functions(step: Step) -> Sequence[str]:
     return tuple(text for table, key in (("orders", "o_orderkey"), ("lineitem", "l_orderkey")) for text in (
         f"insert into tpch.{table} select {_copied(table, key, step.number)} from tpch.{table} where {_chosen(step, key, 'new')}",
         f"delete from tpch.{table} where {_chosen(step, key, 'deleted')}"))
+
+
+def copies(table: str, key: str, step: Step) -> str:
+    """Insert a copy of one row in `step.every` of the first load, under a new key."""
+    return (f"insert into tpch.{table} select {_copied(table, key, step.number)} from tpch.{table} "
+            f"where {key} < {NEW_KEYS} and pmod(xxhash64({key}, {step.number}), {step.every}) = 0")
 
 
 def _copied(table: str, key: str, number: int) -> str:
