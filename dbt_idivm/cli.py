@@ -23,7 +23,8 @@ from dbt_idivm.cost.experience import Experience
 from dbt_idivm.cost.table import cost_table
 from dbt_idivm.errors import IdivmError, finding, listed
 from dbt_idivm.explain import delta_script, explain, explain_passes, maintained
-from dbt_idivm.flowchart import flowchart
+from dbt_idivm.flowchart.mermaid import mermaid
+from dbt_idivm.flowchart.of_project import graph_of
 from dbt_idivm.frontend.lower import lower
 from dbt_idivm.project import Explained, project_of
 from dbt_idivm.relation_name import as_named, name_parts, relation_name
@@ -129,7 +130,7 @@ def _explain_project(folder: Path, fail_on: str | None, as_flowchart: bool) -> N
     except SchemaFileError as error:
         raise click.ClickException(str(error)) from error
     if as_flowchart:
-        click.echo(flowchart(project))
+        click.echo(mermaid(graph_of(project)))
     else:
         _show(found)
     if any(each.problem or each.fails(fail_on) for each in found):

@@ -11,7 +11,8 @@ import pytest
 from click.testing import CliRunner, Result
 
 from dbt_idivm.cli import main
-from dbt_idivm.flowchart import flowchart
+from dbt_idivm.flowchart.mermaid import mermaid
+from dbt_idivm.flowchart.of_project import graph_of
 from dbt_idivm.project import Project
 
 TYPES = {"id": "bigint", "cid": "bigint", "price": "decimal(10,2)", "name": "string"}
@@ -168,7 +169,7 @@ def test_flowchart() -> None:
                     ORDERS, CUSTOMERS, caches=["q"]),
               model("above", "select name from main.named", "model.p.named"),
               model("odd", "select id, rand() as r from raw.orders", ORDERS, volatile="full"))
-    lines = flowchart(Project(manifest(*models))).splitlines()
+    lines = mermaid(graph_of(Project(manifest(*models)))).splitlines()
     shown = {line.strip().partition(shape)[0]: line.strip()[2:].strip('[()]"') for line in lines for shape in "["
              if shape in line and "-->" not in line}
     edges = {(shown[of].partition("<")[0], shown[to].partition("<")[0])
