@@ -7,7 +7,7 @@ from enum import Enum
 
 
 class Kind(Enum):
-    """What a relation is to the refreshes of a project."""
+    """What a relation is to the refreshes of a project; a model of which that is not known is drawn as one that is rebuilt."""
 
     TABLE = "table that is read"
     MODEL = "model that is maintained"
