@@ -25,8 +25,9 @@ from dbt_idivm.errors import IdivmError, finding, listed
 from dbt_idivm.explain import delta_script, explain, explain_passes, maintained
 from dbt_idivm.flowchart.mermaid import mermaid
 from dbt_idivm.flowchart.of_project import graph_of
+from dbt_idivm.flowchart.svg import svg
 from dbt_idivm.frontend.lower import lower
-from dbt_idivm.project import Explained, project_of
+from dbt_idivm.project import Explained, Project, project_of
 from dbt_idivm.relation_name import as_named, name_parts, relation_name
 from dbt_idivm.schema_file import SchemaFileError, catalog_of, plain_sql
 from dbt_idivm.script.plan import Plan
@@ -81,9 +82,11 @@ def main() -> None:
 @click.option("--fail-on", type=click.Choice(["full", "recompute"]), help="Exit with 1 if a model would be rebuilt on every run; "
               "`recompute`: also if every change recomputes rows or groups.")
 @click.option("--flowchart", "as_flowchart", is_flag=True, help="With --project: print which relation feeds which, for Mermaid.")
+@click.option("--svg", "drawing", type=click.Path(path_type=Path), metavar="FILE",
+              help="With --project: draw the same as an SVG file, which a browser opens.")
 def explain_command(model: Path | None, project: Path | None, schemas: tuple[Path, ...], script: str, strategy: Strategy,
                     caches: str, functions: str, passes: bool, cost: bool, rows: tuple[str, ...], fail_on: str | None,
-                    as_flowchart: bool) -> None:
+                    as_flowchart: bool, drawing: Path | None) -> None:
     """Print the plan and the Δ-script of MODEL, a file with a SELECT (ref and source are understood).
 
     With --project, print how each model of a dbt project is maintained, or why it is rebuilt. It reads target/manifest.json,
@@ -92,8 +95,10 @@ def explain_command(model: Path | None, project: Path | None, schemas: tuple[Pat
     if (model is None) == (project is None):
         raise click.UsageError("give a MODEL, or --project with the folder of a dbt project")
     if project is not None:
-        _explain_project(project, fail_on, as_flowchart)
+        _explain_project(project, fail_on, as_flowchart, drawing)
         return
+    if as_flowchart or drawing is not None:
+        raise click.UsageError("--flowchart and --svg are about a project: give --project instead of a MODEL")
     assert model is not None
     if not schemas:
         raise click.UsageError("give a --schema for a MODEL: the planner needs the columns of its inputs")
@@ -122,19 +127,31 @@ def explain_command(model: Path | None, project: Path | None, schemas: tuple[Pat
         raise SystemExit(1)
 
 
-def _explain_project(folder: Path, fail_on: str | None, as_flowchart: bool) -> None:
-    """Print the table, or a flowchart. Ends with status 1 for a model that fails, and for one that `fail_on` is about."""
+def _explain_project(folder: Path, fail_on: str | None, as_flowchart: bool, drawing: Path | None) -> None:
+    """Print the table, or a flowchart, and write the drawing.
+
+    Ends with status 1 for a model that fails, and for one that `fail_on` is about.
+    """
     try:
         project = project_of(folder / "target")
         found = tuple(project.explained())
     except SchemaFileError as error:
         raise click.ClickException(str(error)) from error
+    if drawing is not None:
+        _draw(project, drawing)
     if as_flowchart:
         click.echo(mermaid(graph_of(project)))
     else:
         _show(found)
     if any(each.problem or each.fails(fail_on) for each in found):
         raise SystemExit(1)
+
+
+def _draw(project: Project, path: Path) -> None:
+    try:
+        path.write_text(svg(graph_of(project)), encoding="utf-8")
+    except OSError as error:
+        raise click.ClickException(f"the drawing cannot be written to {path}: {error.strerror}") from error
 
 
 def _show(found: Sequence[Explained]) -> None:

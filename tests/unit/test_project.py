@@ -6,6 +6,7 @@ import json
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
+from xml.etree import ElementTree as ET
 
 import pytest
 from click.testing import CliRunner, Result
@@ -178,3 +179,29 @@ def test_flowchart() -> None:
                      ("cache of orders", "high"), ("customers", "high"), ("named", "above"), ("orders", "odd")}
     assert lines[0] == "flowchart LR" and sum("[[" in line for line in lines) == 1
     assert lines[-1].strip() == f"class {next(key for key, text in shown.items() if text.startswith('odd'))} rebuilt"
+
+
+def test_a_drawing(run: Run, tmp_path: Path) -> None:
+    """Beside the table, or beside the flowchart, which is all that is printed then."""
+    path, models = tmp_path / "drawn.svg", (JOINED, model("odd", "select id, rand() as r from raw.orders", ORDERS))
+    assert "1 of 2 models" in run(*models, options=("--svg", str(path))).output
+    titles = [found.text or "" for found in ET.parse(path).iter("{http://www.w3.org/2000/svg}title")]
+    assert {"raw.orders", "raw.customers"} < set(titles) and any(title.startswith("model.p.odd\nIDIVM-204 ") for title in titles)
+    path.unlink()
+    printed = run(*models, options=("--svg", str(path), "--flowchart")).output
+    assert printed == mermaid(graph_of(Project(manifest(*models)))) + "\n"
+    assert path.exists()
+    assert run(*models, options=("--svg", str(path), "--fail-on", "full")).exit_code == 1
+
+
+def test_a_drawing_that_cannot_be_written(run: Run, tmp_path: Path) -> None:
+    for path in (tmp_path, tmp_path / "nowhere" / "drawn.svg"):
+        result = run(JOINED, options=("--svg", str(path)))
+        assert result.exit_code == 1 and f"Error: the drawing cannot be written to {path}: " in result.output
+
+
+@pytest.mark.parametrize("options", [("--flowchart",), ("--svg", "drawn.svg")])
+def test_only_projects_are_drawn(tmp_path: Path, options: tuple[str, ...]) -> None:
+    (tmp_path / "m.sql").write_text("select 1 as x")
+    result = CliRunner().invoke(main, ["explain", str(tmp_path / "m.sql"), *options])
+    assert result.exit_code == 2 and "give --project instead of a MODEL" in result.output
