@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from dbt_idivm.cache_names import without_digest
+from dbt_idivm.declared_keys import relation_names
 from dbt_idivm.flowchart.graph import Graph, Kind, Node
 from dbt_idivm.project import Explained, Model, Project
 from dbt_idivm.relation_name import name_parts
@@ -16,8 +17,9 @@ class _Builder:
     def __init__(self, project: Project) -> None:
         self.project = project
         self.planned = {each.unique_id: each for each in project.planned()}
-        self.names = {table: unique_id for unique_id, each in self.planned.items() for table in each.tables}
         nodes = project.nodes_of_models()
+        self.names = {table: str(node["unique_id"]) for node in nodes for table in relation_names(node)}
+        self.names |= {table: unique_id for unique_id, each in self.planned.items() for table in each.tables}
         self.described = dict(zip((str(node["unique_id"]) for node in nodes), project.explained(), strict=True))
         self.nodes: dict[str, tuple[int, Node]] = {}  # full name → position, node
         self.edges: dict[tuple[int, int], None] = {}
@@ -34,8 +36,9 @@ class _Builder:
                     self._edge(self._relation(table, model), to)
         for node in self.project.nodes_of_models():
             if node["unique_id"] not in self.planned:
-                for table in self.project.keys.inputs(node):
-                    self._edge(self._table(table), self._model(str(node["unique_id"])))
+                for table, read in self.project.keys.inputs(node).items():
+                    of = self._model(read["unique_id"]) if read["unique_id"] in self.described else self._table(table)
+                    self._edge(of, self._model(str(node["unique_id"])))
         return Graph(tuple(node for _, node in self.nodes.values()), tuple(self.edges))
 
     def _relation(self, table: str, reader: Model) -> int:

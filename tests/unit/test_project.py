@@ -181,6 +181,16 @@ def test_flowchart() -> None:
     assert lines[-1].strip() == f"class {next(key for key, text in shown.items() if text.startswith('odd'))} rebuilt"
 
 
+def test_a_model_is_drawn_once_though_what_is_rebuilt_reads_it_or_is_read() -> None:
+    graph = graph_of(Project(manifest(
+        JOINED, model("odd", "select id, rand() as r from main.joined", "model.p.joined"),
+        model("above", "select id from main.odd", "model.p.odd"))))
+    names = [node.lines[0] for node in graph.nodes]
+    assert sorted(names) == ["above", "customers", "joined", "odd", "orders"]
+    assert {(names[of], names[to]) for of, to in graph.edges} == {
+        ("orders", "joined"), ("customers", "joined"), ("joined", "odd"), ("odd", "above")}
+
+
 def test_a_drawing(run: Run, tmp_path: Path) -> None:
     """Beside the table, or beside the flowchart, which is all that is printed then."""
     path, models = tmp_path / "drawn.svg", (JOINED, model("odd", "select id, rand() as r from raw.orders", ORDERS))
