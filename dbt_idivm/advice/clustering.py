@@ -1,15 +1,17 @@
 """Which tables and views should be clustered by which columns, so that Delta skips files in a refresh.
 
 A refresh of few changed rows has their keys as literal ranges (`script/key_ranges.py`): a file is read if its own range of the
-column meets that from the smallest changed key to the largest. In a table that is clustered by the column a range is a part of
-the files; in one that is not it is all of them. Of n keys that are scattered the range spans (n − 1)/(n + 1) of the column; if
-they are neighbours, such as those of one day, hardly more than the files that hold them. Both are told.
+column meets that from the smallest changed key to the largest, or in a large table one of the intervals that these keys are in.
+In a table that is clustered by the column a range is a part of the files; in one that is not it is all of them. Of n keys that
+are scattered the range spans (n − 1)/(n + 1) of the column, without the largest gaps; if they are neighbours, such as those of
+one day, hardly more than the files that hold them. Both are told.
 """
 
 from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
+from math import log
 
 from sqlglot import exp
 
@@ -25,6 +27,8 @@ from dbt_idivm.operators import Join
 from dbt_idivm.operators.scan import Scan
 from dbt_idivm.project import Model, Project
 from dbt_idivm.script.diff import INLINE_ROWS
+from dbt_idivm.script.key_ranges import MANY_ROWS
+from dbt_idivm.script.value_range import MOST_PARTS
 from dbt_idivm.script.ways import Application
 
 _LEAST = 1.0  # seconds in a day, at best
@@ -64,11 +68,15 @@ def clustered(project: Project, estimates: Estimates) -> tuple[Clustered, ...]:
     return tuple(sorted((each for each in best.values() if each.at_best >= _LEAST), key=lambda each: -each.at_best))
 
 
-def _parts(keys: float, files: float) -> tuple[float, float]:
-    """The part of the files that is read for so many keys: scattered, and neighbours."""
+def _parts(keys: float, files: float, rows: float) -> tuple[float, float]:
+    """The part of the files that is read for so many keys of a table with so many rows: scattered, and neighbours."""
     if keys > INLINE_ROWS or files <= 1:
         return 1.0, 1.0
-    return min(1.0, max(keys - 1, 0.0) / (keys + 1) + 1 / files), min(1.0, 1 / files)
+    gaps = max(keys - 1, 0.0)
+    left_out = min(MOST_PARTS - 1, gaps) if rows >= MANY_ROWS else 0.0
+    # of m gaps at random the k largest are k / m (1 + ln m / k) of their sum
+    spanned = gaps - left_out * (1 + log(gaps / left_out) if left_out else 0.0)
+    return min(1.0, spanned / (keys + 1) + (left_out + 1) / files), min(1.0, 1 / files)
 
 
 def _view(model: Model, applied: Applied, done: Application, estimates: Estimates) -> Iterator[Clustered]:
@@ -78,7 +86,7 @@ def _view(model: Model, applied: Applied, done: Application, estimates: Estimate
         return
     named = [set(diff.ids) for diff in done.idiffs] or [set(root.ids)]
     rows = sum(now.evaluated(each)[0].rows for each in done.relations)
-    scattered, near = _parts(rows, now.stored.files)
+    scattered, near = _parts(rows, now.stored.files, now.stored.rows)
     for column in model.plan.columns:
         if not column.hidden and all(column.attribute in ids for ids in named) and _has_ranges(root.types[column.attribute]):
             whole = _work(applied, done, 1.0).seconds(estimates.setting.prices)
@@ -117,7 +125,8 @@ def _tables(model: Model, applied: Applied, done: Application, estimates: Estima
                 if keys and scan.table in read and not _changed(applied, scan) and scan.table != changed.table:
                     part = min(width(a.type for a in scan.base_columns) / width(a.type for a in scan.attributes), 1.0)
                     reading = Measure(tuples=size.rows, bytes_read=size.bytes * part).seconds(estimates.setting.prices)
-                    saves, at_best = (reading * (1 - each) * estimates.setting.refreshes for each in _parts(keys, size.files))
+                    saves, at_best = (reading * (1 - each) * estimates.setting.refreshes
+                                      for each in _parts(keys, size.files, size.rows))
                     owner = estimates.made.get(scan.table)
                     yield Clustered(owner.name if owner else scan.table, column.name, saves, at_best, (model.name,),
                                     owner is not None)

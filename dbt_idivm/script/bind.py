@@ -30,15 +30,16 @@ Fetched: TypeAlias = Literal["nothing", "keys", "rows"]
 class BoundScript:
     """The statement of one refresh, the application that it renders, and what has to be staged for it.
 
-    `source`: the query for the rows of its source, if they are to be fetched and can be inlined (`render_rows`). `keyed`, where
-    they are not fetched, or too many: the source to be staged, and the query for its keys, if the view's rows can be replaced by
-    key (`render_keyed`).
+    `types` and `large`: see `add_key_ranges`. `source`: the query for the rows of its source, if they are to be fetched and can
+    be inlined (`render_rows`). `keyed`, where they are not fetched, or too many: the source to be staged, and the query for its
+    keys, if the view's rows can be replaced by key (`render_keyed`).
     """
 
     statement: Write
     application: Application
     staged: tuple[Staged, ...]
     types: Types
+    large: frozenset[str]
     source: SourceQuery | None = None
     keyed: KeyedSource | None = None
 
@@ -61,7 +62,7 @@ def ask(plan: Plan, application: Application, binding: Binding, target: str) -> 
     source = application.question(plan, binder, target)
     if source is None:
         return None
-    add_key_ranges(source.query, _types(plan, target), binder.ranges)
+    add_key_ranges(source.query, _types(plan, target), binder.ranges, binding.large)
     return BoundQuestion(source, binder.staged)
 
 
@@ -86,12 +87,12 @@ def render(plan: Plan, application: Application, binding: Binding, target: str, 
     """The application as a statement. `fetched`: what of its source is to be fetched first, where it can be inlined."""
     binder = replace(binding, columns=plan.column_names).statement()
     statement, types = application.statement(plan, binder, target), _types(plan, target)
-    add_key_ranges(statement, types, binder.ranges)
+    add_key_ranges(statement, types, binder.ranges, binding.large)
     source = keyed = None
     if isinstance(statement, exp.Merge) and fetched != "nothing":
         source = source_query_of(statement, plan.root.types) if fetched == "rows" else None
         keyed = keyed_source(statement, application, plan.root.types)
-    return BoundScript(statement, application, binder.staged, types, source, keyed)
+    return BoundScript(statement, application, binder.staged, types, binding.large, source, keyed)
 
 
 def render_rows(script: BoundScript, source: SourceRows, dialect: Dialect) -> Write | None:
@@ -99,7 +100,7 @@ def render_rows(script: BoundScript, source: SourceRows, dialect: Dialect) -> Wr
     assert isinstance(script.statement, exp.Merge)
     found = with_rows(script.statement, source, dialect, script.application.unmatched, replaces=script.keyed is not None)
     if found is not None:
-        add_key_ranges(found, script.types)
+        add_key_ranges(found, script.types, large=script.large)
     return found
 
 

@@ -30,6 +30,7 @@ class Binding:
     subquery over a table with a column `account`, `account.id` means a field of that column, and not the table `account`
     around it. `few`: whether the source of the statement has so few rows that it is broadcast; None if that is not known.
     `ranges`: table → column → the range of its values in a net diff that stays in the engine, as far as they are known.
+    `large`: see `add_key_ranges`.
     """
 
     versions: Mapping[str, int] = field(default_factory=dict)
@@ -38,6 +39,7 @@ class Binding:
     columns: frozenset[str] = frozenset()
     few: bool | None = None
     ranges: Mapping[str, Ranges] = field(default_factory=dict)
+    large: frozenset[str] = frozenset()
 
     def statement(self) -> StatementBinder:
         """A binder for one statement, with fresh aliases."""

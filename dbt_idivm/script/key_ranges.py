@@ -3,6 +3,8 @@
     FROM orders AS o JOIN d_upd__parts AS d ON o.pid <=> d.pid      d holds pid 7, 9, 12
     … WHERE o.pid BETWEEN 7 AND 12
 
+    … WHERE o.pid = 7 OR o.pid = 9 OR o.pid = 12                    in a large table
+
 A range is added where an equality that every result row meets ties a column of a table to a value that comes from inlined
 rows only, or from staged ones whose range was asked for. It is implied by that equality, so the rows stay the same. The same
 holds for ON of a MERGE.
@@ -22,23 +24,27 @@ from dbt_idivm.relation_name import relation_name
 from dbt_idivm.script.value_range import TEXT, Range, inlined, integer, joined
 
 Types: TypeAlias = Mapping[tuple[str, str], exp.DataType]
+# Rows of a table of which reading what is between the values takes longer than planning a condition for each interval of them.
+MANY_ROWS = 2_000_000
 Columns: TypeAlias = dict[tuple[str, str], Range]  # (alias, column) → the values it may have
 
 
 def add_key_ranges(tree: exp.Expression, types: Types = MappingProxyType({}),
-                   staged: Mapping[tuple[str, str], Range] = MappingProxyType({})) -> exp.Expression:
+                   staged: Mapping[tuple[str, str], Range] = MappingProxyType({}),
+               large: frozenset[str] = frozenset()) -> exp.Expression:
     """The statement with literal ranges; it is changed in place and returned.
 
     `types`: (table, column) → its type, as far as it is known. Only strings get a range of text: a number that is compared with
     text is compared as a number, and '10' comes before '9' as text. A boolean may equal a number, but has no order with it.
-    `staged`: (staged relation, column) → the range of its values, where it is known.
+    `staged`: (staged relation, column) → the range of its values, where it is known. `large`: the tables with MANY_ROWS or more.
     """
+    found = _Ranges(types, staged, large)
     if isinstance(tree, exp.Merge):
-        _Ranges(types, staged).merge(tree)
+        found.merge(tree)
     elif isinstance(tree, exp.Insert):
-        _Ranges(types, staged).query(tree.expression)
+        found.query(tree.expression)
     elif isinstance(tree, exp.Query):
-        _Ranges(types, staged).query(tree)
+        found.query(tree)
     return tree
 
 
@@ -60,8 +66,8 @@ class _Scope:
 class _Ranges:
     """One pass over one statement."""
 
-    def __init__(self, types: Types, staged: Mapping[tuple[str, str], Range]) -> None:
-        self._types, self._staged = types, staged
+    def __init__(self, types: Types, staged: Mapping[tuple[str, str], Range], large: frozenset[str]) -> None:
+        self._types, self._staged, self._large = types, staged, large
         self._known: dict[tuple[int, str], Range | None] = {}
 
     def merge(self, tree: exp.Merge) -> None:
@@ -71,7 +77,7 @@ class _Ranges:
         self.query(source.this)
         scope = _Scope({target.alias_or_name: target, source.alias: source})
         on = tree.args["on"]
-        added = [found.test(_column(on, alias, name)) for (alias, name), found in self._bounds(on, scope).items()
+        added = [self._test(on, (alias, name), found, target) for (alias, name), found in self._bounds(on, scope).items()
                  if alias == target.alias_or_name]
         if added:
             tree.set("on", exp.and_(*conjuncts(on), *added, copy=False))
@@ -92,12 +98,16 @@ class _Ranges:
         scope = _inside(query, outer)
         for inner in _nested(query):
             self.query(inner, scope)
-        added = [found.test(_column(query, alias, name))
+        added = [self._test(query, (alias, name), found, scope.sources[alias])
                  for (alias, name), found in self._select_bounds(query, scope).items() if alias in scope.sources]
         if added:
             where = query.args.get("where")
             parts = conjuncts(where.this) if where else ()
             query.set("where", exp.Where(this=exp.and_(*parts, *added, copy=False)))
+
+    def _test(self, within: exp.Expression, of: tuple[str, str], found: Range, source: exp.Expression) -> exp.Expression:
+        """The condition on a column of a table that `within` names."""
+        return found.test(_column(within, *of), in_parts=_table_name(source) in self._large)
 
     def _with(self, query: exp.Expr, scope: _Scope, *, visit: bool = False) -> _Scope:
         """The scope with the WITH names of `query`, each seeing those before it."""
@@ -167,8 +177,7 @@ class _Ranges:
         at = scope.source(column.table)
         if at is None or not _is_table(*at):
             return False
-        table = relation_name(*(part.name for part in at[0].parts)) if isinstance(at[0], exp.Table) else ""
-        known = self._types.get((table, column.name))
+        known = self._types.get((_table_name(at[0]), column.name))
         kind = known.this if known is not None else None
         return kind in TEXT if values.family == "text" else kind != exp.DataType.Type.BOOLEAN
 
@@ -270,6 +279,10 @@ def _nested(query: exp.Select) -> Iterator[exp.Query]:
 def _is_table(source: exp.Expression, scope: _Scope) -> bool:
     return (isinstance(source, exp.Table) and isinstance(source.this, exp.Identifier)
             and (bool(source.db) or source.name not in scope.ctes))
+
+
+def _table_name(source: exp.Expression) -> str:
+    return relation_name(*(part.name for part in source.parts)) if isinstance(source, exp.Table) else ""
 
 
 def _column(query: exp.Expression, alias: str, name: str) -> exp.Column:

@@ -121,7 +121,8 @@ class World:
                                      for name, diff in diffs.items()}
         ranges = {scan.table: ranges_in(self.fed[scan.table], self.feeds[scan.table][:-1]) for scan in plan.scans
                   if isinstance(bound.get(scan.table), FeedDiff) and scan.key and is_asked(len(diffs[scan.table].rows))}
-        binding = Binding(changes=net_changes(plan, bound), dialect=self.engine.dialect, ranges=ranges)
+        large = frozenset((*plan.tables, target) if are_large(diffs) else ())
+        binding = Binding(changes=net_changes(plan, bound), dialect=self.engine.dialect, ranges=ranges, large=large)
         application = choose_application(plan.ways, binding.changes, optimised=self.options.optimised)
         if application is None:
             return None
@@ -237,6 +238,11 @@ class World:
 def is_asked(net_rows: int) -> bool:
     """Whether it was asked which keys came and went, and between what the values of columns are: of half of the feeds."""
     return net_rows % 2 == 0
+
+
+def are_large(diffs: Mapping[str, InlineDiff]) -> bool:
+    """Whether tables are taken as large, and read at the changed keys, not between them: in half of the refreshes."""
+    return sum(len(diff.rows) for diff in diffs.values()) // 2 % 2 == 0
 
 
 def ranges_in(rows: Sequence[Row], columns: Columns) -> Ranges:

@@ -227,5 +227,5 @@ def test_a_view_that_is_clustered_by_what_changes_name() -> None:
 
     (one,), (two,) = clusterings(2e-7), clusterings(4e-7)
     assert (one.table, one.column, one.is_model) == ("seen", "customer", True) and one.saves == one.at_best > 100
-    assert two.saves < one.saves and two.saves < two.at_best, "two keys may be at both ends"
+    assert 0 < two.saves < two.at_best, "two keys may be in two files"
     assert clusterings(2e-7, cluster_by="customer") == () and clusterings(1e-2) == ()

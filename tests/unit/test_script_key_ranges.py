@@ -2,13 +2,19 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
+from itertools import pairwise
+from types import MappingProxyType
+
 import duckdb
 import pytest
 import sqlglot
+from hypothesis import given
+from hypothesis import strategies as st
 
 from dbt_idivm.algebra.types import type_of
 from dbt_idivm.script.key_ranges import add_key_ranges
-from dbt_idivm.script.value_range import Range, between
+from dbt_idivm.script.value_range import MOST_PARTS, Range, between, joined
 
 TYPES = {("main.t", "s"): type_of("string"), ("main.v", "s"): type_of("string"), ("main.t", "b"): type_of("boolean")}
 ROWS = """d AS (SELECT CAST(c1 AS INT) AS k, CAST(c2 AS STRING) AS s, CAST(c3 AS DATE) AS t, CAST(c4 AS INT) AS n
@@ -134,3 +140,70 @@ def test_ranges_between_what_the_engine_shows(kind: str, low: str, high: str, fa
 
 def test_the_range_of_no_value() -> None:
     assert between(type_of("int"), None, None, has_null=True) == Range(None, has_null=True)
+
+
+# -- in parts
+
+LARGE = frozenset(("main.t", "main.v"))
+
+
+def parts(sql: str, staged: Mapping[tuple[str, str], Range] = MappingProxyType({})) -> list[str]:
+    """The conditions that are added for tables of which some are large."""
+    tree = add_key_ranges(sqlglot.parse_one(sql, dialect="spark"), TYPES, staged, LARGE)
+    return [each.sql("spark") for each in tree.find_all(sqlglot.exp.Where)]
+
+
+@pytest.mark.parametrize(("condition", "added"), [
+    ("a.k = d.k", "(a.k = -7 OR a.k = 4)"),
+    ("a.s <=> d.s", "(a.s = 'it\\'s' OR a.s = 'x')"),
+    ("a.t = d.t", "(a.t = CAST('2023-12-31' AS DATE) OR a.t = CAST('2024-01-09' AS DATE))"),
+    ("a.k <=> d.n", "(a.k BETWEEN 1 AND 1 OR a.k IS NULL)"),
+    ("(a.k = d.k OR a.k = d.n)", "(a.k = -7 OR a.k = 1 OR a.k = 4)"),
+])
+def test_a_large_table_is_read_at_the_values(condition: str, added: str) -> None:
+    assert parts(f"WITH {ROWS} SELECT a.x FROM main.t AS a JOIN d ON {condition}") == [f"WHERE {added}"]
+    assert parts(f"WITH {ROWS} SELECT a.x FROM main.other AS a JOIN d ON a.k = d.k") == ["WHERE a.k BETWEEN -7 AND 4"]
+
+
+def test_the_target_of_a_merge_is_read_at_the_values() -> None:
+    sql = MERGE.format(rows=ROWS, select="d.k", on="v.k = s.k")
+    merge = add_key_ranges(sqlglot.parse_one(sql, dialect="spark"), TYPES, large=LARGE)
+    assert merge.args["on"].sql("spark") == "v.k = s.k AND (v.k = -7 OR v.k = 4)"
+
+
+def of(*values: int | str | None, family: str = "int") -> Range:
+    found = joined(Range(None, has_null=True) if each is None else Range(family, each, each) for each in values)
+    assert found is not None
+    return found
+
+
+def test_what_has_nothing_between_is_one_part() -> None:
+    assert of(3, 1, 2, 9, 1).parts == ((1, 3), (9, 9))
+    assert of(1, 2, None).parts == () and of(1, 2, None).has_null
+
+
+def test_the_largest_gaps_are_left_out() -> None:
+    found = of(*range(0, 2000, 20), 10_000, 10_001)
+    assert len(found.parts) == MOST_PARTS and found.parts[-1] == (10_000, 10_001)
+    assert found.parts[0][0] == 0 and (found.low, found.high) == (0, 10_001)
+
+
+@given(st.lists(st.lists(st.integers(-50, 300), min_size=1), min_size=1))
+def test_parts_have_all_values(groups: list[list[int]]) -> None:
+    found = joined(of(*group) for group in groups)
+    assert found is not None
+    values = {each for group in groups for each in group}
+    assert all(any(low <= each <= high for low, high in found.intervals) for each in values)
+    assert all(before[1] + 1 < after[0] for before, after in pairwise(found.intervals)) and len(found.intervals) <= MOST_PARTS
+    assert (found.low, found.high) == (min(values), max(values))
+
+
+@given(st.sets(st.text(max_size=4), min_size=1, max_size=60))
+def test_parts_have_all_texts(values: set[str]) -> None:
+    found = of(*values, family="text")
+    assert all(any(low <= each <= high for low, high in found.intervals) for each in values)
+    assert all(before[1] < after[0] for before, after in pairwise(found.intervals)) and len(found.intervals) <= MOST_PARTS
+
+
+def test_an_end_that_is_too_long() -> None:
+    assert of("a", "b" * 300, "c", family="text").is_long

@@ -28,6 +28,7 @@ from dbt_idivm.refresh.protocol import InputChange, ModelRequest, Outcome, Rows,
 from dbt_idivm.script.bind import BoundQuestion, BoundScript, ask, render, render_keyed, render_rows
 from dbt_idivm.script.binding import Binding, Staged
 from dbt_idivm.script.diff import FeedDiff, InlineDiff
+from dbt_idivm.script.key_ranges import MANY_ROWS
 from dbt_idivm.script.merge import OP
 from dbt_idivm.script.replace_where import KeyedSource
 from dbt_idivm.script.source_rows import SourceRows
@@ -153,7 +154,9 @@ def question(work: Work, ready: Ready) -> BoundQuestion | None:
 
 
 def _binding(work: Work, ready: Ready) -> Binding:
-    return Binding(ready.changes.versions, ready.changes.net, work.job.dialect, few=ready.few, ranges=ready.changes.ranges)
+    large = frozenset(table for table, size in work.planned.sizes.items() if size.rows >= MANY_ROWS)
+    return Binding(ready.changes.versions, ready.changes.net, work.job.dialect, few=ready.few, ranges=ready.changes.ranges,
+                   large=large)
 
 
 def strategy(planned: Planned, application: Application) -> tuple[str, str | None]:

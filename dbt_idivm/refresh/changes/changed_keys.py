@@ -7,7 +7,7 @@ already is a read of the table at its new version, restricted to these keys.
 from __future__ import annotations
 
 from collections import Counter
-from typing import Any
+from typing import Any, NamedTuple
 
 from sqlglot import exp
 
@@ -31,10 +31,19 @@ SAMPLE = 100  # so many of the new keys are looked up under `verify: sample`
 _STORED, _NEW = "stored", "new_keys"
 
 
+class _New(NamedTuple):
+    """What is known of the new keys of a move."""
+
+    rows: tuple[Row, ...] | None
+    limit: int | None
+    ranges: tuple[Range | None, ...]
+    is_large: bool
+
+
 def verify_change(client: Client, keyed: KeyedInput, move: Move, diff: NetDiff, verify: str,
-                  keys: ChangedKeys | None = None) -> Steps[None]:
+                  keys: ChangedKeys | None = None, *, is_large: bool = False) -> Steps[None]:
     """Check an input's key against the net diff of its table. `verify` is the model's setting; `keys`: those in the feed, if they
-    were asked for. Raises IDIVM-306."""
+    were asked for; `is_large`: the table has many rows (`key_ranges.MANY_ROWS`). Raises IDIVM-306."""
     found, key = keyed.found, keyed.key
     if key is None or key.trusted:
         return
@@ -43,19 +52,20 @@ def verify_change(client: Client, keyed: KeyedInput, move: Move, diff: NetDiff, 
     if verify == "none" or new == () or (keys is not None and not keys.inserted):
         return
     ranges = keys.new if keys is not None else ()
-    broken = yield from repeated_new_key(client, found, key, move, new, limit, ranges)
+    broken = yield from repeated_new_key(client, found, key, move, new, limit, ranges, is_large=is_large)
     if broken is not None:
         raise violation(found, key, move.to_version, broken)
 
 
 def repeated_new_key(client: Client, found: Input, key: Key, move: Move, new: tuple[Row, ...] | None = None,
-                     limit: int | None = None, ranges: tuple[Range | None, ...] = ()) -> Steps[tuple[Any, ...] | None]:
+                     limit: int | None = None, ranges: tuple[Range | None, ...] = (), *,
+                     is_large: bool = False) -> Steps[tuple[Any, ...] | None]:
     """A key that a move inserted and that occurs more than once in the table afterwards; None if there is none. Asked once.
 
     `new`: the inserted keys, if they were read; `limit`: look up no more of them; `ranges`: between what their columns are.
     """
     question = ("key change", move.table, key.columns, move.consumed.version, move.to_version, limit)
-    return (yield from client.once(question, lambda: _repeated(client, found, key, move, (new, limit, ranges))))
+    return (yield from client.once(question, lambda: _repeated(client, found, key, move, _New(new, limit, ranges, is_large))))
 
 
 def violation(found: Input, key: Key, version: int, values: tuple[Any, ...]) -> IdivmError:
@@ -84,9 +94,9 @@ def _by_key(diff: InlineDiff, key: Key, sign: int) -> Counter[Row]:
 
 
 def _repeated(client: Client, found: Input, key: Key, move: Move,
-              new: tuple[tuple[Row, ...] | None, int | None, tuple[Range | None, ...]]) -> Steps[tuple[Any, ...] | None]:
+              new: _New) -> Steps[tuple[Any, ...] | None]:
     """A new key that occurs more than once in the table at its new version."""
-    rows, limit, ranges = new
+    rows, limit, ranges, is_large = new
     keys = _feed_keys(client.dialect, key, move) if rows is None else _literal_keys(client.dialect, found, key, rows[:limit])
     if rows is None and limit is not None:
         keys = keys.limit(limit)
@@ -101,7 +111,8 @@ def _repeated(client: Client, found: Input, key: Key, move: Move,
     query = query.where(*known)
     query = hinted(query, [_NEW] if rows is not None or feed_of(move).broadcast else [])
     label = f"check new keys ({', '.join(key.columns)}) of {move.table}"
-    answer = yield from client.read(add_key_ranges(query, _types(found, key)), label)
+    large = frozenset((found.table,)) if is_large else frozenset()
+    answer = yield from client.read(add_key_ranges(query, _types(found, key), large=large), label)
     return tuple(answer.rows[0]) if answer.rows else None
 
 

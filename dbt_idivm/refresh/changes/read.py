@@ -18,6 +18,7 @@ from dbt_idivm.refresh.checks.keys import Key, KeyedInput
 from dbt_idivm.refresh.engine.client import Client
 from dbt_idivm.refresh.engine.steps import EngineFailure, Steps, T
 from dbt_idivm.script.diff import FeedDiff, InlineDiff, KeyViolation, NetChanges, NetDiff
+from dbt_idivm.script.key_ranges import MANY_ROWS
 from dbt_idivm.script.net_changes import net_changes
 from dbt_idivm.script.plan import Plan
 from dbt_idivm.script.value_range import Ranges
@@ -28,9 +29,6 @@ GAP = ("DELTA_MISSING_CHANGE_DATA", "DELTA_CHANGE_DATA_FEED_INCOMPATIBLE_*", "DE
        "DELTA_UNSUPPORTED_TIME_TRAVEL_BEYOND_DELETED_FILE_RETENTION_DURATION", "DELTA_VERSION_NOT_FOUND",
        "DELTA_TRUNCATED_TRANSACTION_LOG", "DELTA_LOG_FILE_NOT_FOUND*", "DELTA_VERSIONS_NOT_CONTIGUOUS",
        "FAILED_READ_FILE", "DELTA_CHANGE_TABLE_FEED_DISABLED", "DELTA_FILE_NOT_FOUND*")
-
-
-_MANY = 2_000_000  # rows of a table whose keys are read for longer than it takes to ask which of them are new
 
 
 @dataclass(frozen=True)
@@ -79,7 +77,7 @@ def _checked_diff(client: Client, keyed: KeyedInput, move: Move, verify: str, si
     diff, key, keys = (yield from net_diff(client, keyed.found, move)), keyed.key, None
     if isinstance(diff, FeedDiff) and key is not None and _asks(diff, key, verify, size):
         keys = yield from changed_keys(client, keyed.found, key, move)
-    yield from verify_change(client, keyed, move, diff, verify, keys)
+    yield from verify_change(client, keyed, move, diff, verify, keys, is_large=size is not None and size.rows >= MANY_ROWS)
     if keys is None or key is None or not isinstance(diff, FeedDiff):
         return diff, {}
     return (keys.classes_of(diff, key) if has_classes(diff) else diff), keys.columns
@@ -88,7 +86,7 @@ def _checked_diff(client: Client, keyed: KeyedInput, move: Move, verify: str, si
 def _asks(diff: FeedDiff, key: Key, verify: str, size: Size | None) -> bool:
     """Whether to ask which keys changed: for the classes of the net diff, or because to look at all keys takes longer."""
     is_looked_up = not key.trusted and verify != "none"
-    return has_classes(diff) or (diff.broadcast and is_looked_up and (size is None or size.rows > _MANY))
+    return has_classes(diff) or (diff.broadcast and is_looked_up and (size is None or size.rows >= MANY_ROWS))
 
 
 def _classified(plan: Plan, diffs: Mapping[str, NetDiff], inputs: Sequence[KeyedInput], moves: Mapping[str, Move]) -> NetChanges:
