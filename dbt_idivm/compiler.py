@@ -41,16 +41,16 @@ from dbt_idivm.stored_names import cache_columns, hidden_columns
 
 @deep_recursion()
 def compile_plan(root: Operator, output: tuple[tuple[str, str], ...], *, ways: Sequence[WayName] = STRATEGIES["id"],
-                 caching: Caching = AUTO) -> Plan:
+                 cache_ways: Sequence[WayName] | None = None, caching: Caching = AUTO) -> Plan:
     """The plan of the view `root` whose user columns are `output`: (name, attribute of root), in order.
 
-    It has those of `ways` that exist for the view, in their order; the stored columns depend on none of them. Place caches, and
-    for each of them and for the view: `PASSES`; for a way by i-diffs: base i-diffs → propagate → `OPTIMIZATIONS`. Raises
-    IdivmError where a cache that is asked for cannot be.
+    It has those of `ways` that exist for the view, in their order, and its caches those of `cache_ways`, or the same; the stored
+    columns depend on none of them. Place caches, and for each of them and for the view: `PASSES`; for a way by i-diffs: base
+    i-diffs → propagate → `OPTIMIZATIONS`. Raises IdivmError where a cache that is asked for cannot be.
     """
     request = Request(tuple(dict.fromkeys(attribute for _, attribute in output)), _has_state(caching))
     check_script_size(root)
-    cut, caches = _cut(show_output(root, request), frozenset(request.shown), ways, caching)
+    cut, caches = _cut(show_output(root, request), frozenset(request.shown), ways if cache_ways is None else cache_ways, caching)
     steps = (Step("lower", root), *((Step("place_caches", cut),) if caches else ()), *run_passes(cut, request))
     columns = tuple(ViewColumn(name, attribute) for name, attribute in output)
     view = steps[-1].root

@@ -176,7 +176,7 @@ class Project:
         project = str(self.manifest["metadata"].get("project_name") or "")
         caching = Caching(config.caches, request.relation, lowered.subviews, project=project,
                           checked=config.verify == "always")
-        return compile_plan(lowered.root, lowered.output, ways=config.ways, caching=caching)
+        return compile_plan(lowered.root, lowered.output, ways=config.ways, cache_ways=config.cache_ways, caching=caching)
 
     def _inputs(self, node: Node) -> Inputs:
         """What a model reads, views followed."""

@@ -15,6 +15,7 @@ from dbt_idivm.operators.scan import Attribute
 from dbt_idivm.passes.canonical import canonical, with_canonical_names
 from dbt_idivm.passes.infer_ids import infer_ids
 from dbt_idivm.passes.multivalued import is_multivalued
+from dbt_idivm.refresh.decide.config import model_config
 from dbt_idivm.script.plan import Plan
 
 
@@ -174,6 +175,15 @@ def test_state_of_an_additive_cache_is_stored_and_not_read() -> None:
     _, second = plan(SUM).caches
     assert second.plan.way("additive") is not None and not second.plan.hidden
     assert {c.name for c in second.plan.columns} > {a.name for a in second.attributes} == {*second.key, "computed__value"}
+
+
+def test_a_view_that_is_not_stored_has_one_way_and_its_caches_have_theirs() -> None:
+    groups = "(SELECT cid, count(*) AS n FROM orders GROUP BY cid)"
+    found = lowered(f"SELECT c.name, t.n FROM {groups} t JOIN customers c ON t.cid = c.cid")
+    config = model_config({"idivm": {"output": "diffs", "caches": "all"}})
+    plan = compile_plan(found.root, found.output, ways=config.ways, cache_ways=config.cache_ways,
+                        caching=Caching("all", "main.v"))
+    assert [way.name for way in plan.ways] == ["tuple"] and plan.caches[0].plan.way("additive") is not None
 
 
 def test_names_of_caches_fit_a_metastore() -> None:

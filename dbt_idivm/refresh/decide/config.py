@@ -66,9 +66,14 @@ class ModelConfig:
     def ways(self) -> tuple[WayName, ...]:
         """The ways that the strategy names, in order of preference; all of them where the cheapest is chosen. Without a view to
         read and to write only one gives its changes."""
-        if not self.keeps_view:
-            return ("tuple",)
-        return ALL_WAYS if self.chooses else STRATEGIES[self.strategy if self.strategy in STRATEGIES else "id"]  # type: ignore[index]
+        return self.cache_ways if self.keeps_view else ("tuple",)
+
+    @property
+    def cache_ways(self) -> tuple[WayName, ...]:
+        """Those of its caches, which are stored in any case."""
+        if self.strategy in ("auto", "incremental"):
+            return ALL_WAYS
+        return STRATEGIES[self.strategy if self.strategy in STRATEGIES else "id"]  # type: ignore[index]
 
     @property
     def chooses(self) -> bool:

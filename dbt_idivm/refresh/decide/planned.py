@@ -33,9 +33,9 @@ class Source:
     lowered: Lowered
     caching: Caching
 
-    def plan(self, ways: Sequence[WayName]) -> Plan:
+    def plan(self, ways: Sequence[WayName], cache_ways: Sequence[WayName] | None = None) -> Plan:
         """Raises as `compile_plan` does."""
-        return compile_plan(self.lowered.root, self.lowered.output, ways=ways, caching=self.caching)
+        return compile_plan(self.lowered.root, self.lowered.output, ways=ways, cache_ways=cache_ways, caching=self.caching)
 
     def candidates(self) -> tuple[str, ...]:
         """The digests of the subviews that may be cached."""

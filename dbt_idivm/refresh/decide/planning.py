@@ -117,7 +117,7 @@ def _compile(job: Job, inputs: Inputs, keys: Mapping[str, Key], kept: Kept) -> S
                           job.config.verify == "always", kept.subviews)
         source = Source(lowered, caching)
         try:
-            plan = source.plan(job.config.ways)
+            plan = source.plan(job.config.ways, job.config.cache_ways)
         except ValueError as error:
             raise IdivmError(finding(901, message=str(error))) from error
         asked = next((cache for cache in plan.caches if cache.table not in stored), None)
