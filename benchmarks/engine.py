@@ -18,8 +18,8 @@ from dbt_idivm.refresh.protocol import Reply, Rows, Statement
 
 # Parquet's vectored reads run in threads whose bytes Spark does not count; on local files they are no faster. The store of
 # jobs and stages must not drop any that is still to be counted: skipped stages are dropped first.
-COUNTED = {"spark.hadoop.parquet.hadoop.vectored.io.enabled": "false", "spark.ui.retainedJobs": "10000",
-           "spark.ui.retainedStages": "10000", "spark.ui.retainedTasks": "10"}
+COUNTED = {"spark.hadoop.parquet.hadoop.vectored.io.enabled": "false", "spark.ui.retainedJobs": "100000",
+           "spark.ui.retainedStages": "100000", "spark.ui.retainedTasks": "10"}
 
 
 @dataclass(frozen=True)
