@@ -78,7 +78,8 @@ def _corrected(node: exp.Expr) -> exp.DataType | None:
     """The type that Spark gives to what annotate_types takes for the type of an operand; None for everything else.
 
     A part of a BIGINT or a TIMESTAMP is a text, 1.5 is a DECIMAL, one operand of a floating-point type makes the result
-    floating-point, one of several INTs is an INT, and what a text becomes in arithmetic depends on ANSI mode.
+    floating-point, one of several integers has the widest of their types, and what a text becomes in arithmetic depends on
+    ANSI mode.
     """
     if isinstance(node, _PARTS_OF_TEXTS):
         whole = _type(node.this)
@@ -95,7 +96,8 @@ def _corrected(node: exp.Expr) -> exp.DataType | None:
     if chosen:
         if any(map(is_float, kinds)):
             return exp.DataType(this=Type.DOUBLE)
-        return values[0] if _are_one_kind_of_integer(values) and _type(node) != values[0] else None
+        widest = max(values, key=lambda kind: DIGITS[kind.this]) if values and all(map(is_integral, values)) else None
+        return widest if _type(node) != widest else None
     if isinstance(node, exp.Literal):
         is_decimal = node.is_number and not node.is_int and "e" not in node.name.lower() and _type(node).this != Type.DECIMAL
         return exp.DataType(this=Type.DECIMAL) if is_decimal else None
@@ -116,10 +118,6 @@ def _has_parts(node: exp.Expr, operands: Sequence[exp.DataType]) -> bool:
 
 def _holds_float(kind: exp.DataType) -> bool:
     return any(map(is_float, kind.find_all(exp.DataType)))
-
-
-def _are_one_kind_of_integer(kinds: Sequence[exp.DataType]) -> bool:
-    return len({kind.this for kind in kinds}) == 1 and is_integral(kinds[0])
 
 
 def _type(node: exp.Expr) -> exp.DataType:
