@@ -16,9 +16,10 @@ from math import log
 from sqlglot import exp
 
 from dbt_idivm.advice.estimates import Applied, Estimates
+from dbt_idivm.algebra.decimals import is_integral
 from dbt_idivm.algebra.inference import equal_attributes
 from dbt_idivm.algebra.operator import operators_of
-from dbt_idivm.algebra.types import Type, is_integral, type_of
+from dbt_idivm.algebra.types import Type, type_of
 from dbt_idivm.artifacts import own_config
 from dbt_idivm.cost.measure import Measure
 from dbt_idivm.cost.sizes import width

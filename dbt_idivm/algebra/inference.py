@@ -6,8 +6,9 @@ from collections.abc import Iterator, Mapping
 
 from sqlglot import exp
 
+from dbt_idivm.algebra.decimals import DIGITS, is_integral
 from dbt_idivm.algebra.expressions import attributes, conjuncts
-from dbt_idivm.algebra.types import DIGITS, Type, alternatives, is_integral, is_text
+from dbt_idivm.algebra.types import Type, alternatives, is_text
 
 # (attributes, the attributes that they determine): rows that are equal in the former are equal in the latter
 Dependency = tuple[frozenset[str], frozenset[str]]

@@ -9,12 +9,11 @@ from sqlglot import exp
 from sqlglot.errors import SqlglotError
 from sqlglot.optimizer.annotate_types import annotate_types
 
+from dbt_idivm.algebra.decimals import DIGITS, Size, is_integral, of_alternatives, of_arithmetic, size_of
 from dbt_idivm.algebra.types_of_times import type_of_times
 
 DIALECT = "spark"
 Type = exp.DataType.Type
-# An integral type in an expression with decimals counts as a decimal of that many digits.
-DIGITS = {Type.TINYINT: 3, Type.SMALLINT: 5, Type.INT: 10, Type.BIGINT: 20}
 _NUMERIC = frozenset({*DIGITS, Type.DECIMAL, Type.FLOAT, Type.DOUBLE})
 _TEXT = frozenset({Type.TEXT, Type.VARCHAR, Type.CHAR})
 _INCOMPARABLE = frozenset({Type.MAP, Type.VARIANT, Type.OBJECT})
@@ -23,8 +22,6 @@ _KEYS = frozenset({*_NUMERIC, *_TEXT, Type.BOOLEAN, Type.DATE, Type.TIMESTAMP, T
 _BLURRED = frozenset({Type.FLOAT, Type.DOUBLE, Type.MAP, Type.UNKNOWN, Type.OBJECT})
 _EXACTLY_ORDERED = frozenset({*DIGITS, Type.DECIMAL, Type.BOOLEAN, Type.TEXT, Type.VARCHAR, Type.DATE, Type.TIMESTAMP,
                               Type.TIMESTAMPTZ, Type.TIMESTAMPLTZ, Type.TIMESTAMPNTZ})
-# A sum of DECIMAL(p, s) is DECIMAL(p + 10, s), and adding two of them takes a digit more; past 38 Spark cuts the scale.
-_WIDEST_SUMMED = 27
 
 
 @cache
@@ -48,14 +45,19 @@ def infer_type(expression: exp.Expr, types: Mapping[str, exp.DataType]) -> exp.D
         return types[expression.name]  # most are, and annotating takes long
     if isinstance(expression, exp.Anonymous) and expression.name.lower() == "named_struct":
         return _struct(expression.expressions, types)
-    typed = expression.transform(
-        lambda node: exp.Cast(this=exp.null(), to=types[node.name].copy())
-        if isinstance(node, exp.Column) and node.name in types else node)
-    annotated = _type(_annotated(typed))
+    annotated = _inferred(expression, types)
     if annotated.this != Type.DECIMAL:
         return annotated
     size = decimal_size(expression, types)
     return exp.DataType.build(f"decimal({size[0]},{size[1]})" if size else "decimal")
+
+
+def _inferred(expression: exp.Expr, types: Mapping[str, exp.DataType]) -> exp.DataType:
+    """Its type, a decimal without its digits."""
+    typed = expression.transform(
+        lambda node: exp.Cast(this=exp.null(), to=types[node.name].copy())
+        if isinstance(node, exp.Column) and node.name in types else node)
+    return _type(_annotated(typed))
 
 
 def _annotated(expression: exp.Expr) -> exp.Expr:
@@ -76,7 +78,8 @@ def _corrected(node: exp.Expr) -> exp.DataType | None:
     """The type that Spark gives to what annotate_types takes for the type of an operand; None for everything else.
 
     A part of a BIGINT or a TIMESTAMP is a text, 1.5 is a DECIMAL, one operand of a floating-point type makes the result
-    floating-point, one of several INTs is an INT, and what a text becomes in arithmetic depends on ANSI mode.
+    floating-point, one of several integers has the widest of their types, and what a text becomes in arithmetic depends on
+    ANSI mode.
     """
     if isinstance(node, _PARTS_OF_TEXTS):
         whole = _type(node.this)
@@ -93,7 +96,8 @@ def _corrected(node: exp.Expr) -> exp.DataType | None:
     if chosen:
         if any(map(is_float, kinds)):
             return exp.DataType(this=Type.DOUBLE)
-        return values[0] if _are_one_kind_of_integer(values) and _type(node) != values[0] else None
+        widest = max(values, key=lambda kind: DIGITS[kind.this]) if values and all(map(is_integral, values)) else None
+        return widest if _type(node) != widest else None
     if isinstance(node, exp.Literal):
         is_decimal = node.is_number and not node.is_int and "e" not in node.name.lower() and _type(node).this != Type.DECIMAL
         return exp.DataType(this=Type.DECIMAL) if is_decimal else None
@@ -116,10 +120,6 @@ def _holds_float(kind: exp.DataType) -> bool:
     return any(map(is_float, kind.find_all(exp.DataType)))
 
 
-def _are_one_kind_of_integer(kinds: Sequence[exp.DataType]) -> bool:
-    return len({kind.this for kind in kinds}) == 1 and is_integral(kinds[0])
-
-
 def _type(node: exp.Expr) -> exp.DataType:
     return node.type if isinstance(node.type, exp.DataType) else exp.DataType(this=Type.UNKNOWN)
 
@@ -128,6 +128,7 @@ _NESTED = frozenset({Type.ARRAY, Type.STRUCT, Type.MAP})
 _PARTS_OF_TEXTS = (exp.Left, exp.Right, exp.Substring, exp.Overlay, exp.Reverse)
 _HAVE_PARTS = frozenset({Type.BINARY, Type.VARBINARY, Type.ARRAY, Type.UNKNOWN, Type.OBJECT, Type.NULL})
 _ALTERNATIVES = (exp.Coalesce, exp.Case, exp.If, exp.Nvl2, exp.Greatest, exp.Least, exp.Nullif)
+_CHOICES = (exp.Case, exp.If, exp.Coalesce)
 _ARITHMETIC = (exp.Add, exp.Sub, exp.Mul, exp.Div, exp.IntDiv, exp.Mod, exp.Neg, exp.Negative, exp.Abs)
 
 
@@ -152,36 +153,51 @@ def _struct(arguments: Sequence[exp.Expr], types: Mapping[str, exp.DataType]) ->
     return exp.DataType(this=Type.STRUCT, expressions=fields, nested=True)
 
 
-def decimal_size(expression: exp.Expr, types: Mapping[str, exp.DataType]) -> tuple[int, int] | None:
+def decimal_size(expression: exp.Expr, types: Mapping[str, exp.DataType]) -> Size | None:
     """(precision, scale) that Spark gives to `expression`; None where it is not known for certain."""
     if isinstance(expression, (exp.Paren, exp.Neg)):
         return decimal_size(expression.this, types)
     if isinstance(expression, exp.Cast):
-        return _size(expression.to)
+        return size_of(expression.to)
     if isinstance(expression, exp.Column):
-        return _size(types[expression.name]) if expression.name in types else None
+        return size_of(types[expression.name]) if expression.name in types else None
     if isinstance(expression, exp.Literal) and expression.name.replace(".", "", 1).isdigit():
-        fraction = expression.name.partition(".")[2]
-        return len(expression.name.replace(".", "")), len(fraction)
+        whole, _, fraction = expression.name.partition(".")
+        return max(len(whole.lstrip("0")) + len(fraction), 1), len(fraction)
+    if isinstance(expression, (exp.Add, exp.Sub, exp.Mul, exp.Abs)) and not _has_decimals(expression, types):
+        return _size_of_integer(expression, types)  # 1 + 1 is an INT before it is an operand of decimals
+    if isinstance(expression, exp.Abs):
+        return decimal_size(expression.this, types)
     if isinstance(expression, (exp.Add, exp.Sub, exp.Mul)):
-        return _arithmetic(expression, decimal_size(expression.left, types), decimal_size(expression.right, types))
+        return of_arithmetic(expression, decimal_size(expression.left, types), decimal_size(expression.right, types))
+    if isinstance(expression, _CHOICES):
+        values = [each for each in alternatives(expression) if not isinstance(each, exp.Null)]
+        return of_alternatives([_size_of_alternative(each, types) for each in values])
     return None
 
 
-def _arithmetic(operation: exp.Binary, left: tuple[int, int] | None, right: tuple[int, int] | None) -> tuple[int, int] | None:
-    if left is None or right is None:
-        return None
-    (p1, s1), (p2, s2) = left, right
-    size = (p1 + p2 + 1, s1 + s2) if isinstance(operation, exp.Mul) else \
-        (max(p1 - s1, p2 - s2) + max(s1, s2) + 1, max(s1, s2))
-    return size if size[0] <= 38 else None
+def _has_decimals(value: exp.Expr, types: Mapping[str, exp.DataType]) -> bool:
+    """Whether decimals are among what it is computed from."""
+    if isinstance(value, exp.Column):
+        return value.name in types and bool(types[value.name].this == Type.DECIMAL)
+    if isinstance(value, exp.Literal):
+        return bool(value.is_number and not value.is_int)
+    if isinstance(value, exp.Cast):
+        return bool(value.to.this == Type.DECIMAL)
+    parts = alternatives(value) if isinstance(value, _ALTERNATIVES) else value.iter_expressions()
+    return any(_has_decimals(part, types) for part in parts)
 
 
-def _size(kind: exp.DataType) -> tuple[int, int] | None:
-    if kind.this in DIGITS:
-        return DIGITS[kind.this], 0
-    sizes = [int(part.name) for part in kind.expressions] if kind.this == Type.DECIMAL else []
-    return (sizes[0], sizes[1] if len(sizes) > 1 else 0) if sizes else None
+def _size_of_alternative(value: exp.Expr, types: Mapping[str, exp.DataType]) -> Size | None:
+    """0 counts as the INT that it is; in arithmetic with decimals a literal has the digits that are written."""
+    has_size = isinstance(value, _CHOICES) or _has_decimals(value, types)
+    return decimal_size(value, types) if has_size else _size_of_integer(value, types)
+
+
+def _size_of_integer(value: exp.Expr, types: Mapping[str, exp.DataType]) -> Size | None:
+    """A literal that is a BIGINT is inferred as an INT."""
+    has_bigints = any(each.is_int and int(each.name) >= 1 << 31 for each in value.find_all(exp.Literal))
+    return None if has_bigints else size_of(_inferred(value, types))
 
 
 def may_be_same(one: exp.DataType, other: exp.DataType) -> bool:
@@ -219,10 +235,6 @@ def distinguishable(value: exp.Expr, kind: exp.DataType) -> exp.Expr:
     return exp.DPipe(this=json, expression=text, safe=True)
 
 
-def is_integral(kind: exp.DataType) -> bool:
-    return kind.this in DIGITS
-
-
 def is_small_integer(kind: exp.DataType) -> bool:
     """Whether millions of such values add up to less than 2^53, so that a DOUBLE holds each of their sums exactly."""
     return is_integral(kind) and kind.this != Type.BIGINT
@@ -234,20 +246,6 @@ def is_numeric(kind: exp.DataType) -> bool:
 
 def is_text(kind: exp.DataType) -> bool:
     return kind.this in _TEXT
-
-
-def is_summable(kind: exp.DataType) -> bool:
-    """Whether sums over this type can be maintained by adding: exact, independent of order, and wide enough."""
-    if kind.this == Type.DECIMAL:
-        size = _size(kind)
-        return size is not None and size[0] <= _WIDEST_SUMMED
-    return is_integral(kind)
-
-
-def sum_type(kind: exp.DataType) -> str:
-    """The name of the type that Spark gives to a sum over a summable type."""
-    size = _size(kind) if kind.this == Type.DECIMAL else None
-    return f"decimal({size[0] + 10},{size[1]})" if size else "bigint"
 
 
 def has_exact_order(kind: exp.DataType) -> bool:

@@ -15,9 +15,10 @@ from decimal import Decimal
 
 from sqlglot import exp
 
+from dbt_idivm.algebra.decimals import is_integral, is_summable
 from dbt_idivm.algebra.expressions import attributes
 from dbt_idivm.algebra.inference import certain_type
-from dbt_idivm.algebra.types import has_exact_order, infer_type, is_integral, is_summable
+from dbt_idivm.algebra.types import has_exact_order, infer_type
 from dbt_idivm.dag.expression_text import expression_text
 from dbt_idivm.dag.forms import Block, Grouping, Test, Types
 

@@ -8,8 +8,9 @@ from dataclasses import dataclass, field
 from sqlglot import exp
 
 from dbt_idivm.algebra.aggregates import function_of
+from dbt_idivm.algebra.decimals import is_integral
 from dbt_idivm.algebra.expressions import DIALECT, column, identifier
-from dbt_idivm.algebra.types import infer_type, is_integral
+from dbt_idivm.algebra.types import infer_type
 from dbt_idivm.errors import Finding, finding, nearest
 from dbt_idivm.frontend import functions
 from dbt_idivm.frontend.env import Env

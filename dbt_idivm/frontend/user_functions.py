@@ -10,8 +10,9 @@ from collections.abc import Iterator, Mapping
 
 from sqlglot import exp
 
+from dbt_idivm.algebra.decimals import DIGITS
 from dbt_idivm.algebra.expressions import is_qualified
-from dbt_idivm.algebra.types import DIGITS, Type, type_of
+from dbt_idivm.algebra.types import Type, type_of
 from dbt_idivm.context import UserFunction
 from dbt_idivm.errors import Finding, finding
 from dbt_idivm.frontend import functions

@@ -8,6 +8,7 @@
 | additive_sum_bigint  | sum(x)   | not DISTINCT, BIGINT    | itself, count(x) | Σ ±x, wider    | the same, cast back
 | additive_sum_decimal | sum(x)   | not DISTINCT, DECIMAL   | itself, count(x) | Σ ±x           | c + Δ, NULL if count(x) = 0
 | additive_avg         | avg(x)   | not DISTINCT, up to INT | sum(x), count(x) |                | sum / count, NULL if count = 0
+| additive_avg_decimal | avg(x)   | not DISTINCT, DECIMAL   | sum(x), count(x) |                | the same, rounded once
 | additive_min         | min(x)   | exact order             | itself           | least new x    | the least of m and Δ; see below
 | additive_max         | max(x)   | exact order             | itself           | greatest new x | the greatest of m and Δ
 | additive_bool_and    | bool_and | not DISTINCT            | itself           | as min         | as min: FALSE is less than TRUE
@@ -27,6 +28,9 @@ Every integer type has a minimum whose negation it cannot hold: -(-128) as TINYI
 a value is given a type that holds it before it is negated. What is added to a sum of BIGINTs may pass through sums that no
 BIGINT holds, though the new value is one; its cast back keeps the low 64 bits without ANSI mode, as Spark's own sum does.
 
+An average of decimals with 12 to 24 digits is the exact sum divided by the count and rounded once, HALF_UP, to the scale of the
+average. `/` rounds to the scale of its own type, so its operands get types for which that is the same scale (docs/adr/0004).
+
 Nothing can be subtracted from a minimum m: it stays m if no row with m is deleted, it becomes Δ if Δ <= m; otherwise only the
 rows of the group say what it is. Such a group has lost its extreme, and is recomputed (`script/extremes.py`,
 docs/adr/0031). Only types in which equal values are identical: of 0.0 and -0.0 either may be the minimum.
@@ -41,14 +45,16 @@ from dataclasses import dataclass
 
 from sqlglot import exp
 
+from dbt_idivm.algebra.decimals import average_type, dividend_type, has_exact_average, is_integral, is_summable, sum_type
 from dbt_idivm.algebra.expressions import DIALECT, operand
-from dbt_idivm.algebra.types import has_exact_order, is_integral, is_small_integer, is_summable
+from dbt_idivm.algebra.types import has_exact_order, is_small_integer
 from dbt_idivm.operators.aggregate import Aggregate, Call
 
 # (defining expression of the argument, sign) → what the signed rows of a group add
 Delta = Callable[[exp.Expr | None, exp.Expr], exp.Expr]
-# (stored value, None for a new group; Δ; function → new value of the caches over the same argument) → new value
-Value = Callable[[exp.Expr | None, exp.Expr, Mapping[str, exp.Expr]], exp.Expr]
+Caches = Mapping[str, exp.Expr]  # function → new value of the cache over the same argument
+# (stored value, None for a new group; Δ; caches; type of the argument, None for count(*)) → new value
+Value = Callable[[exp.Expr | None, exp.Expr, Caches, exp.DataType | None], exp.Expr]
 
 
 @dataclass(frozen=True)
@@ -72,7 +78,7 @@ class Extreme:
         rows = test(this=sign.copy(), expression=exp.Literal.number(0))
         return self.function(this=exp.Case(ifs=[exp.If(this=rows, true=argument.copy())]))
 
-    def value(self, old: exp.Expr | None, delta: exp.Expr, caches: Mapping[str, exp.Expr]) -> exp.Expr:
+    def value(self, old: exp.Expr | None, delta: exp.Expr, caches: Caches, kind: exp.DataType | None) -> exp.Expr:
         """Both ignore NULL."""
         return delta if old is None else self.of_both(this=old, expressions=[delta], ignore_nulls=True)
 
@@ -137,9 +143,14 @@ def sums_decimals(node: Aggregate, call: Call) -> bool:
     return not call.distinct and is_summable(kind) and not is_integral(kind)
 
 
-# Up to INT: Spark sums and divides DOUBLEs, exact below 2^53. A decimal quotient would be rounded twice (docs/adr/0004).
+# Up to INT: Spark sums and divides DOUBLEs, exact below 2^53.
 def averages_integers(node: Aggregate, call: Call) -> bool:
     return not call.distinct and is_small_integer(node.child.types[call.argument or ""])
+
+
+# Up to 11 digits Spark divides DOUBLEs; a quotient of wide ones would be rounded twice.
+def averages_decimals(node: Aggregate, call: Call) -> bool:
+    return not call.distinct and has_exact_average(node.child.types[call.argument or ""])
 
 
 def orders_exactly(node: Aggregate, call: Call) -> bool:
@@ -179,23 +190,45 @@ def _cast(value: exp.Expr | None, kind: str) -> exp.Expr:
     return exp.Cast(this=value.copy(), to=exp.DataType.build(kind, dialect=DIALECT))
 
 
-def added(old: exp.Expr | None, delta: exp.Expr, caches: Mapping[str, exp.Expr]) -> exp.Expr:
+def added(old: exp.Expr | None, delta: exp.Expr, caches: Caches, kind: exp.DataType | None) -> exp.Expr:
     return delta if old is None else exp.Add(this=old, expression=delta)
 
 
-def summed(old: exp.Expr | None, delta: exp.Expr, caches: Mapping[str, exp.Expr]) -> exp.Expr:
-    before = None if old is None else exp.Coalesce(this=old, expressions=[exp.Literal.number(0)])
-    return _null_if_empty(caches["count"], added(before, delta, caches))
+def summed(old: exp.Expr | None, delta: exp.Expr, caches: Caches, kind: exp.DataType | None) -> exp.Expr:
+    return _null_if_empty(caches["count"], _sum(old, delta))
 
 
-def summed_bigints(old: exp.Expr | None, delta: exp.Expr, caches: Mapping[str, exp.Expr]) -> exp.Expr:
-    before = None if old is None else exp.Coalesce(this=old, expressions=[exp.Literal.number(0)])
-    return _null_if_empty(caches["count"], _cast(added(before, delta, caches), "bigint"))
+def summed_bigints(old: exp.Expr | None, delta: exp.Expr, caches: Caches, kind: exp.DataType | None) -> exp.Expr:
+    return _null_if_empty(caches["count"], _cast(_sum(old, delta), "bigint"))
 
 
-def divided(old: exp.Expr | None, delta: exp.Expr, caches: Mapping[str, exp.Expr]) -> exp.Expr:
+# Without the cast adding two takes a digit more, and a quotient has as many as its operands leave room for.
+def summed_decimals(old: exp.Expr | None, delta: exp.Expr, caches: Caches, kind: exp.DataType | None) -> exp.Expr:
+    assert kind is not None
+    return _cast(_null_if_empty(caches["count"], _sum(old, delta)), sum_type(kind))
+
+
+def _sum(old: exp.Expr | None, delta: exp.Expr) -> exp.Expr:
+    return delta if old is None else exp.Add(this=exp.Coalesce(this=old, expressions=[exp.Literal.number(0)]), expression=delta)
+
+
+def divided(old: exp.Expr | None, delta: exp.Expr, caches: Caches, kind: exp.DataType | None) -> exp.Expr:
     dividend = _cast(caches["sum"], "double")
     return _null_if_empty(caches["count"], exp.Div(this=dividend, expression=exp.paren(caches["count"].copy())))
+
+
+# Without the dividend's type the average of 85000001 values of DECIMAL(22, 2) with the sum 42.50 is 0.000001 instead of 0.000000;
+# without the factor that of 20001 values of DECIMAL(12, 0) with the sum 1 is 0.0001 instead of 0.0000.
+def divided_decimals(old: exp.Expr | None, delta: exp.Expr, caches: Caches, kind: exp.DataType | None) -> exp.Expr:
+    assert kind is not None
+    dividend, factor = dividend_type(kind)
+    divisor = _times(_cast(caches["count"], "decimal(20, 0)"), factor)
+    quotient = exp.Div(this=_cast(caches["sum"], dividend), expression=divisor if factor == 1 else exp.paren(divisor))
+    return _null_if_empty(caches["count"], _cast(_times(quotient, factor), average_type(kind)))
+
+
+def _times(value: exp.Expr, factor: int) -> exp.Expr:
+    return value if factor == 1 else exp.Mul(this=value, expression=exp.Literal.number(factor))
 
 
 def _null_if_empty(count: exp.Expr, value: exp.Expr) -> exp.Expr:
@@ -209,8 +242,11 @@ ADDITIVE = (
     AdditiveRule("additive_count", "count", counts_values, (), count_delta, added, "c + Σ ±1", "Table 11"),
     AdditiveRule("additive_sum", "sum", sums_small_integers, ("count",), small_sum_delta, summed, "c + Σ ±x", "Table 9"),
     AdditiveRule("additive_sum_bigint", "sum", sums_bigints, ("count",), bigint_sum_delta, summed_bigints, "c + Σ ±x", "Table 9"),
-    AdditiveRule("additive_sum_decimal", "sum", sums_decimals, ("count",), sum_delta, summed, "c + Σ ±x", "Table 9"),
+    AdditiveRule("additive_sum_decimal", "sum", sums_decimals, ("count",), sum_delta, summed_decimals, "c + Σ ±x",
+                 "Table 9"),
     AdditiveRule("additive_avg", "avg", averages_integers, ("sum", "count"), None, divided, "sum / count", "Table 12"),
+    AdditiveRule("additive_avg_decimal", "avg", averages_decimals, ("sum", "count"), None, divided_decimals,
+                 "sum / count, rounded", "Table 12"),
     *(AdditiveRule(f"additive_{function}", function, orders_exactly, (), extreme.added, extreme.value,
                    f"the {word} of m and Δ; recomputed where m is lost", "ours", extreme)
       for function, word, extreme in (("min", "least", MINIMUM), ("max", "greatest", MAXIMUM), ("bool_and", "least", MINIMUM),

@@ -29,11 +29,12 @@ from dbt_idivm.algebra.aggregates import type_of_aggregate, value_of_nothing
 from dbt_idivm.algebra.block import Binder, Block, isolate
 from dbt_idivm.algebra.cardinality import Cardinality, Sizes
 from dbt_idivm.algebra.core import SemiJoin
+from dbt_idivm.algebra.decimals import is_integral
 from dbt_idivm.algebra.expressions import alias, attributes, column
 from dbt_idivm.algebra.inference import Dependency
 from dbt_idivm.algebra.operator import Conditions, Operator, State, both_states, signed_by
 from dbt_idivm.algebra.relation import Provenance, Relation
-from dbt_idivm.algebra.types import infer_type, is_integral
+from dbt_idivm.algebra.types import infer_type
 from dbt_idivm.cached import cached_property
 from dbt_idivm.idiff.build import dropped, recompute, touched
 from dbt_idivm.idiff.idiff import DEL, INS, REC, UPD, IDiff

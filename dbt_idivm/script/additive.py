@@ -19,10 +19,8 @@ from dbt_idivm.algebra.core import SemiJoin, project
 from dbt_idivm.algebra.expressions import alias, column, same, substitute
 from dbt_idivm.algebra.operator import Operator
 from dbt_idivm.algebra.relation import Relation
-from dbt_idivm.algebra.types import DIALECT, sum_type
 from dbt_idivm.idiff.idiff import REC, IDiff, Origin
 from dbt_idivm.operators.additive import AdditiveRule
-from dbt_idivm.operators.aggregate import Call
 from dbt_idivm.operators.scan import DiffRows
 from dbt_idivm.passes.operator_caches import AdditiveState
 from dbt_idivm.script.binding import StatementBinder
@@ -199,16 +197,8 @@ def _values(view: Stored, state: AdditiveState, *, merged: bool, some_lost: bool
             nothing = exp.null() if rule.extreme is not None else exp.Literal.number(0)
             old = exp.Case(ifs=[exp.If(this=column(ANEW, SOURCE), true=nothing)], default=old)
         caches = {function: new[function, call.argument] for function in rule.caches}
-        value = rule.value(old, column(call.name, SOURCE), caches)
-        attributes[call.name] = new[call.function, call.argument] = _of_its_type(state, call, value)
+        kind = state.aggregate.child.types.get(call.argument or "")
+        value = rule.value(old, column(call.name, SOURCE), caches, kind)
+        attributes[call.name] = new[call.function, call.argument] = value
     outputs = dict(state.outputs)
     return {c.name: substitute(outputs[c.attribute], attributes) for c in view.columns}
-
-
-def _of_its_type(state: AdditiveState, call: Call, value: exp.Expr) -> exp.Expr:
-    """A sum of decimals as the type that a sum has: adding two takes a digit more, and a quotient has as many as its operands
-    leave room for."""
-    kind = state.aggregate.child.types[call.argument] if call.argument is not None and call.function == "sum" else None
-    if kind is None or kind.this != exp.DataType.Type.DECIMAL:
-        return value
-    return exp.Cast(this=value, to=exp.DataType.build(sum_type(kind), dialect=DIALECT))

@@ -9,6 +9,7 @@ from importlib import import_module
 import pytest
 from sqlglot import exp
 
+from dbt_idivm.algebra import decimals
 from dbt_idivm.algebra.expressions import DIALECT, attributes, conjuncts
 from dbt_idivm.algebra.operator import Operator
 from dbt_idivm.frontend import aggregate, dialect, grouped_by_sets, grouping_sets, set_operations
@@ -197,6 +198,15 @@ def conditions_are_known_whole(patch: Patch) -> None:
 
 _FIRST_TABLE = tuple(f"comma: {join} after it joins the first table that has the name" for join in ("USING", "NATURAL JOIN"))
 _PARTNERS = ("a cast that only the join guards", "a cast of rows that have a partner")
+def narrow_averages_are_exact(patch: Patch) -> None:
+    patch.setattr(decimals, "_LEAST_DIVIDED", 1)
+
+
+def sums_are_divided_as_they_are(patch: Patch) -> None:
+    """By the quotient that SQL gives for their own types."""
+    patch.setattr(additive, "dividend_type", lambda kind: (decimals.sum_type(kind), 1))
+
+
 MISREAD = (
     Misread("brackets are lost", brackets_are_lost, about("brackets")),
     Misread("operators have other levels", operators_have_the_levels_of_sqlglot, ("brackets: bits",)),
@@ -222,6 +232,11 @@ MISREAD = (
     Misread("a set of no keys has a row without rows", a_row_for_no_rows, ("sets: the empty set alone",)),
     Misread("values are negated in their own type", with_additive_rule("additive_sum", delta=additive.sum_delta),
             about("extreme"), later=True, way="additive"),
+    Misread("averages of narrow decimals are quotients of decimals", narrow_averages_are_exact,
+            ("average: a quotient of DOUBLEs",), later=True, way="additive"),
+    Misread("a sum is divided as it is", sums_are_divided_as_they_are, tuple(f"average: {name}" for name in (
+        "less than half a unit, of which `/` makes a half", "less than half a negative unit without a fraction",
+        "less than half a unit of one digit")), later=True, way="additive"),
     Misread("what may fail is evaluated for any row", nothing_is_unguarded,
             tuple(f"raise: {name}" for name in _PARTNERS), later=True),
     Misread("what may fail is computed before rows are ranked", computed_before_ranking, about("first rows"), later=True,

@@ -5,7 +5,10 @@ The oracle is Spark's own parser and analyzer.
 
 from __future__ import annotations
 
+from decimal import Context, Decimal
+
 from tests.property.directed import build
+from tests.property.strategies import Case
 
 _T = "t(k int, a int, b int, c int; k)"
 _AB = "a(k int, q int; k)\nb(k int, p decimal(10,2); k)"
@@ -36,6 +39,23 @@ _NO_SETS = {"t": []}
 
 _TYPED = ("t(k int, g string, a tinyint, b date, c timestamp, d timestamp_ntz, e decimal(38,10), f string, h boolean, i bigint, "
           "j double; k)")
+_MEANS = ("SELECT g, avg(x) AS c0, avg(x) * 3 AS c1, CAST(avg(x) AS STRING) AS c2, sum(x) / 7 AS c3, round(avg(x), 1) AS c4, "
+          "avg(x) FILTER (WHERE k > 1) AS c5, avg(-x) AS c6, 1 / nullif(avg(x), 0) AS c7, avg(CASE WHEN k > 2 THEN x ELSE 0 END) "
+          "AS c8 FROM t GROUP BY g")
+
+
+def _means(kind: str, rows: int, total: int, sql: str = _MEANS) -> Case:
+    """A group of so many rows that add up to `total` of the smallest unit at last, and another that comes, goes and is NULL."""
+    scale = int(kind.removesuffix(")").partition(",")[2])
+    exact = Context(prec=60)
+    each, rest = divmod(total, rows)
+    values = [str(Decimal(each + (number < rest)).scaleb(-scale, exact)) for number in range(rows)]
+    last = [(number, 1, value) for number, value in enumerate(values)]
+    return build(f"t(k int, g int, x {kind}; k)", sql, {"t": [*last[:-1], (rows, 2, None), (rows + 1, None, values[0])]},
+                 {"t": [*last[:-1], (rows - 1, 1, "0"), (rows, 2, values[0]), (rows + 1, None, values[0]), (rows + 2, 3, None)]},
+                 {"t": [*last, (rows, 2, None), (rows + 2, 3, values[-1])]})
+
+
 _LEAST = (-128, "0001-01-01", -62_135_596_800_000_000, "0001-01-01 00:00:00", "-9999999999999999999999999999.9999999999", "",
           False, -2**63, "-Infinity")
 _MIDDLE = (0, "1582-10-10", 0, "2024-03-31 02:30:00", "0E-10", "a\u00e9", True, 0, "-0.0")
@@ -309,6 +329,28 @@ MISREADINGS = {
         "SELECT k, x, CAST(s AS INT) AS v FROM (SELECT *, row_number() OVER (PARTITION BY x ORDER BY y DESC, k) AS n FROM t) "
         "WHERE n = 1", {"t": [(1, 1, 9, "5"), (2, 1, 5, "a"), (3, 2, 1, "6")]},
         {"t": [(1, 1, 9, "5"), (2, 1, 4, "b"), (4, 1, 1, "c"), (3, 2, 1, "7")]}, {"t": [(4, 1, 1, "8"), (5, 1, 0, "d")]}),
+    # averages of decimals: a quotient that is rounded once, to four more digits
+    "average: half a unit": _means("decimal(18,2)", 32, 1),
+    "average: half a negative unit": _means("decimal(12,2)", 32, -1),
+    "average: half a unit of no fraction": _means("decimal(18,0)", 32, 3 * 10**4 + 1),
+    "average: less than half a unit, of which `/` makes a half": _means("decimal(22,2)", 201, 199),
+    "average: less than half a negative unit without a fraction": _means("decimal(22,0)", 201, -199),
+    "average: less than half a unit of one digit": _means("decimal(22,1)", 201, 201 * 10**8 + 199),
+    "average: of the largest values": _means("decimal(24,2)", 7, 7 * (10**24 - 1)),
+    "average: of the least values without a fraction": _means("decimal(22,0)", 3, -3 * (10**22 - 1)),
+    "average: of fractions alone": _means("decimal(18,18)", 7, 10**18 - 1),
+    "average: of 24 digits behind the point": _means("decimal(24,24)", 3, 2 * 10**24 - 1),
+    "average: a quotient of DOUBLEs": _means("decimal(10,2)", 160, 7),
+    "average: too wide": _means("decimal(26,2)", 3, 10**26 - 1),
+    "average: without an additive form": _means("decimal(38,4)", 3, 10**30 - 1, "SELECT g, avg(x) AS c0 FROM t GROUP BY g"),
+    "average: of distinct values": _means("decimal(18,2)", 32, 1, "SELECT g, avg(DISTINCT x) AS c0 FROM t GROUP BY g"),
+    "average: of all rows": _means("decimal(18,2)", 32, 1, "SELECT avg(x) AS c0, avg(x * 2) AS c1 FROM t"),
+    "average: in HAVING": _means("decimal(18,2)", 32, 1, "SELECT g, avg(x) AS c0 FROM t GROUP BY g HAVING avg(x) > 0.0003"),
+    "average: over windows": _means("decimal(18,2)", 8, 1, "SELECT k, avg(x) OVER (PARTITION BY g) AS c0 FROM t"),
+    "average: of computed types": _means(
+        "decimal(12,2)", 32, 1, "SELECT g, avg(x * 0.05) AS c0, avg(x * k) AS c1, avg(coalesce(x, 0)) AS c2, avg(x - 0.001) "
+        "AS c3, avg(if(k > 1, x, -1)) AS c4, avg(abs(x) * (k + 1)) AS c5, avg(CAST(k AS DECIMAL(13,1))) AS c6, sum(x * .5) AS c7 "
+        "FROM t GROUP BY g"),
     # the negation of a minimum
     "extreme: the least TINYINT leaves a sum": build(
         "t(k int, a tinyint; k)", "SELECT sum(a) AS s, count(*) AS n FROM t", {"t": [(1, -128), (2, 5)]}, {"t": [(2, 5)]}),

@@ -6,13 +6,14 @@ from collections.abc import Iterator
 from itertools import product
 
 import pytest
+from sqlglot import parse_one
 
-from dbt_idivm.algebra.types import is_blurred, type_of
+from dbt_idivm.algebra.types import infer_type, is_blurred, type_of
 from dbt_idivm.context import Catalog, TableInfo
 from dbt_idivm.errors import IdivmError
 from dbt_idivm.frontend.lower import lower
 from dbt_idivm.operators.scan import Attribute
-from tests.meaning.spark_meaning import SparkRefuses, spark_meaning
+from tests.meaning.spark_meaning import ANSI, NOT_ANSI, SparkRefuses, spark_meaning
 
 _COLUMNS = (("k", "int"), ("i", "int"), ("d", "double"), ("p", "decimal(5,2)"), ("s", "string"), ("a", "array<double>"),
             ("b", "array<int>"), ("q", "boolean"))
@@ -53,3 +54,32 @@ def test_zeros_are_not_overlooked(expressions: object) -> None:
     spark.table("t", _COLUMNS, ())
     assert callable(expressions)
     assert [wrong for each in expressions() if (wrong := inferred_wrongly(each)) is not None] == []
+
+
+_DECIMALS = (("p", "decimal(12,2)"), ("q", "decimal(5,5)"), ("i", "int"), ("t", "tinyint"), ("b", "bigint"), ("f", "boolean"))
+
+
+@pytest.mark.parametrize("setting", [ANSI, NOT_ANSI], ids=["ANSI", "not ANSI"])
+def test_digits_of_decimals(setting: dict[str, str]) -> None:
+    """Sums and averages are maintained by adding where the digits that Spark gives to their argument are known."""
+    spark = spark_meaning()
+    spark.reset()
+    spark.configure(setting)
+    spark.table("t", _DECIMALS, ())
+    types = {name: type_of(kind) for name, kind in _DECIMALS}
+    leaves = ("p", "q", "i", "t", "b", "0", "1", "-1", "100", "007", "0.5", "0.05", "00.10", "0.0", "1.50", "5.", "i + 1",
+              "(1 + 1)", "CAST(i AS DECIMAL(7,1))", "CAST(p AS INT)", "abs(-1)", "if(f, i, t)", "CASE WHEN f THEN p END",
+              "coalesce(q, 0)")
+    for one, other in product(leaves, leaves):
+        for text in (f"{one} + {other}", f"({one}) * ({other})", f"CASE WHEN p > 0.5 THEN {one} ELSE {other} END", f"abs({one})",
+                     f"coalesce({one}, {other})", f"p * ({one} - {other})", f"if(f, {one}, NULL)", f"q + if(f, {one}, {other})"):
+            ((_, kind),) = spark.schema(f"SELECT {text} AS x FROM t")
+            found = infer_type(parse_one(text, dialect="spark"), types)
+            if kind.startswith("decimal") and not kind.startswith("decimal(38,"):  # of which digits may be cut
+                assert found == type_of(kind), text
+
+
+def test_digits_that_are_not_known() -> None:
+    types = {name: type_of(kind) for name, kind in _DECIMALS}
+    for text in ("if(f, p, 3000000000)", "p / 3", "greatest(p, 0)", "CAST(p AS DECIMAL(38,10)) * p"):
+        assert not infer_type(parse_one(text, dialect="spark"), types).expressions, text

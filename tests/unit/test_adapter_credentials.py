@@ -31,7 +31,7 @@ def test_ansi_and_what_text_means_cannot_be_changed() -> None:
     profile = credentials(server_side_parameters={**other, "spark.sql.shuffle.partitions": "9"})
     assert {key: profile.server_side_parameters[key] for key in FIXED} == FIXED
     assert profile.server_side_parameters["spark.sql.shuffle.partitions"] == "9"
-    assert {ANSI, "spark.sql.variable.substitute", "spark.sql.caseSensitive",
+    assert {ANSI, "spark.sql.variable.substitute", "spark.sql.caseSensitive", "spark.sql.decimalOperations.allowPrecisionLoss",
             "spark.sql.ansi.doubleQuotedIdentifiers"} <= FIXED.keys()
     remote = credentials(method="thrift", host="h", server_side_parameters=other)
     assert {f"set:hiveconf:{key}": value for key, value in FIXED.items()}.items() <= remote.server_side_parameters.items()

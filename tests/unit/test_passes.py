@@ -57,6 +57,13 @@ def test_a_plan_keeps_them() -> None:
     ("select cid, case when count(*) > 1 then 1 end as n from orders group by cid", "v__count", True),
     # nothing is added to an average, which follows from its caches
     ("select cid, avg(amount) + 1 as a from orders group by cid", "count__rows sum__orders__amount count__orders__amount", True),
+    ("select cid, avg(cast(price as decimal(12, 2))) as a from orders group by cid",
+     "count__rows sum__v__cast_price_as_decimal_12_2 count__v__cast_price_as_decimal_12_2", True),
+    ("select cid, avg(price) as a from orders group by cid", "", False),
+    ("select cid, avg(cast(price as decimal(25, 2))) as a from orders group by cid", "", False),
+    ("select cid, avg(cast(price as decimal(23, 0))) as a from orders group by cid", "", False),
+    ("select cid, avg(distinct cast(price as decimal(12, 2))) as a from orders group by cid", "", False),
+    ("select cid, avg(cast(price as decimal(12, 2)) / 3) as a from orders group by cid", "", False),
     ("select sum(amount) / count(amount) as a from orders", "count__rows v__count_amount v__sum_amount", True),
     ("select q.cid, q.s + 1 as t from (select cid, sum(amount) as s, max(id) as m from orders group by cid) as q",
      "count__rows count__orders__amount q__s", True),

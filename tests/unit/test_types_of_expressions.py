@@ -23,7 +23,9 @@ TYPES = {name: type_of(kind) for name, kind in {
     ("case when x > 1 then p else d end", "double"), ("case when x > 1 then d else 1 end + 1", "double"),
     ("coalesce(x, s)", "unknown"), ("-s", "unknown"), ("x + s", "unknown"), ("x * '1'", "unknown"), ("-left(x, 2)", "unknown"),
     ("coalesce(x, 1)", "bigint"), ("coalesce(i, 0)", "int"), ("nvl(i, i)", "int"), ("if(i = 1, i, null)", "int"),
-    ("coalesce(i, x)", "bigint"), ("x + 1", "bigint"), ("coalesce(s, null)", "string"), ("-x", "bigint"),
+    ("p * 0.05", "decimal(13,4)"), ("p * (i + 1)", "decimal(21,2)"), ("case when i > 1 then p else 0 end", "decimal(12,2)"),
+    ("if(i = 1, i, cast(1 as tinyint))", "int"), ("coalesce(i, x)", "bigint"),
+    ("x + 1", "bigint"), ("coalesce(s, null)", "string"), ("-x", "bigint"),
 ])
 def test_types_are_those_of_spark(expression: str, kind: str) -> None:
     found = infer_type(parse_one(expression, dialect="spark"), TYPES)

@@ -16,10 +16,12 @@ from typing import Literal, cast, get_args
 from sqlglot import exp
 
 from dbt_idivm.algebra.block import subquery
+from dbt_idivm.algebra.decimals import average_type, is_integral, sum_type
 from dbt_idivm.algebra.expressions import column
 from dbt_idivm.algebra.guards import without_guards
-from dbt_idivm.algebra.types import has_exact_order, is_float, sum_type, type_of
+from dbt_idivm.algebra.types import has_exact_order, is_float, type_of
 from dbt_idivm.errors import Finding, finding
+from dbt_idivm.operators.aggregate import Aggregate, Call
 from dbt_idivm.passes.void_keys import compared
 from dbt_idivm.refresh.catalog.inputs import Input, Inputs, pinned_query
 from dbt_idivm.refresh.catalog.state import digest
@@ -245,10 +247,19 @@ def _relied_upon(plan: Plan) -> dict[str, str]:
     additive = plan.way("additive")
     if not isinstance(additive, Additive):
         return {}
-    arguments = additive.state.aggregate.child.types
-    results = {call.name: "bigint" if call.function == "count" else "double" if call.function == "avg" else
-               sum_type(arguments[call.argument or ""]) for rule, call in additive.state.calls if rule.extreme is None}
+    results = {call.name: _result_type(additive.state.aggregate, call) for rule, call in additive.state.calls
+               if rule.extreme is None}
     return {each.name: results[each.attribute] for each in plan.columns if each.attribute in results}
+
+
+def _result_type(aggregate: Aggregate, call: Call) -> str:
+    """The type that a count, a sum or an average maintained by adding has in Spark."""
+    if call.function == "count":
+        return "bigint"
+    kind = aggregate.child.types[call.argument or ""]
+    if call.function == "avg":
+        return "double" if is_integral(kind) else average_type(kind)
+    return sum_type(kind)
 
 
 def _ordered(plan: Plan) -> list[str]:

@@ -11,8 +11,9 @@ from collections.abc import Iterable, Mapping
 
 from sqlglot import exp
 
+from dbt_idivm.algebra.decimals import is_summable
 from dbt_idivm.algebra.operator import Operator, operators
-from dbt_idivm.algebra.types import has_exact_order, is_float, is_known, is_summable
+from dbt_idivm.algebra.types import has_exact_order, is_float, is_known
 from dbt_idivm.operators import Aggregate, Window
 from dbt_idivm.operators.aggregate import Call
 

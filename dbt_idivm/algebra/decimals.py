@@ -1,0 +1,94 @@
+"""Precision and scale of decimals in Spark: of expressions, of sums and of averages."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from sqlglot import exp
+
+Type = exp.DataType.Type
+Size = tuple[int, int]  # precision, scale
+# An integral type in an expression with decimals counts as a decimal of that many digits.
+DIGITS = {Type.TINYINT: 3, Type.SMALLINT: 5, Type.INT: 10, Type.BIGINT: 20}
+# A sum of DECIMAL(p, s) is DECIMAL(p + 10, s), and adding two of them takes a digit more; past 38 Spark cuts the scale.
+_WIDEST_SUMMED = 27
+_MOST_DIGITS = 38
+# Below, Spark's optimizer makes the average of decimals one of DOUBLEs: DecimalAggregates.
+_LEAST_DIVIDED = 12
+
+
+def size_of(kind: exp.DataType) -> Size | None:
+    """(precision, scale) of a decimal or of an integer; None where it is not known."""
+    if kind.this in DIGITS:
+        return DIGITS[kind.this], 0
+    sizes = [int(part.name) for part in kind.expressions] if kind.this == Type.DECIMAL else []
+    return (sizes[0], sizes[1] if len(sizes) > 1 else 0) if sizes else None
+
+
+def is_integral(kind: exp.DataType) -> bool:
+    return kind.this in DIGITS
+
+
+def of_alternatives(sizes: Sequence[Size | None]) -> Size | None:
+    """What values of several sizes have in common; None where digits would be lost, or one is not known."""
+    known = [size for size in sizes if size is not None]
+    if not known or len(known) < len(sizes):
+        return None
+    scale = max(scale for _, scale in known)
+    precision = max(precision - scale for precision, scale in known) + scale
+    return (precision, scale) if precision <= _MOST_DIGITS else None
+
+
+def of_arithmetic(operation: exp.Binary, left: Size | None, right: Size | None) -> Size | None:
+    """What +, - or * gives; None where Spark would cut digits."""
+    if left is None or right is None:
+        return None
+    (p1, s1), (p2, s2) = left, right
+    size = (p1 + p2 + 1, s1 + s2) if isinstance(operation, exp.Mul) else \
+        (max(p1 - s1, p2 - s2) + max(s1, s2) + 1, max(s1, s2))
+    return size if size[0] <= _MOST_DIGITS else None
+
+
+def is_summable(kind: exp.DataType) -> bool:
+    """Whether sums over this type can be maintained by adding: exact, independent of order, and wide enough."""
+    if kind.this == Type.DECIMAL:
+        size = size_of(kind)
+        return size is not None and size[0] <= _WIDEST_SUMMED
+    return is_integral(kind)
+
+
+def sum_type(kind: exp.DataType) -> str:
+    """The name of the type that Spark gives to a sum over a summable type."""
+    size = size_of(kind) if kind.this == Type.DECIMAL else None
+    return f"decimal({size[0] + 10},{size[1]})" if size else "bigint"
+
+
+def has_exact_average(kind: exp.DataType) -> bool:
+    """Whether the average of decimals of the type is, in Spark, their sum divided by their number and rounded once, and SQL can
+    say the same.
+
+    Up to 11 digits Spark divides DOUBLEs. A sum has ten digits more, and has to fit into the dividend.
+    """
+    size = size_of(kind) if kind.this == Type.DECIMAL else None
+    return size is not None and size[0] >= _LEAST_DIVIDED and size[0] + 10 <= _digits_of_dividend(size[1])
+
+
+def average_type(kind: exp.DataType) -> str:
+    """The name of the type that Spark gives to an average over a type that has an exact one."""
+    precision, scale = size_of(kind) or (0, 0)
+    return f"decimal({precision + 4},{scale + 4})"
+
+
+def dividend_type(kind: exp.DataType) -> tuple[str, int]:
+    """The name of the type of a sum whose quotient by a count has the scale of the average, s + 4, if the count is multiplied by
+    the factor.
+
+    DECIMAL(n, s) / DECIMAL(20, 0) has n - s digits before the point, and behind it those that remain of 38, which are s + 4 for
+    n = 34; but never less than 6. So below s = 2 it is a tenth or a hundredth of the average that is rounded, to 6.
+    """
+    _, scale = size_of(kind) or (0, 0)
+    return f"decimal({_digits_of_dividend(scale)},{scale})", 10 ** max(0, 2 - scale)
+
+
+def _digits_of_dividend(scale: int) -> int:
+    return min(34, 32 + scale)
