@@ -12,7 +12,7 @@ Size = tuple[int, int]  # precision, scale
 DIGITS = {Type.TINYINT: 3, Type.SMALLINT: 5, Type.INT: 10, Type.BIGINT: 20}
 # A sum of DECIMAL(p, s) is DECIMAL(p + 10, s), and adding two of them takes a digit more; past 38 Spark cuts the scale.
 _WIDEST_SUMMED = 27
-_MOST_DIGITS = 38
+MOST_DIGITS = 38
 # Below, Spark's optimizer makes the average of decimals one of DOUBLEs: DecimalAggregates.
 _LEAST_DIVIDED = 12
 
@@ -36,7 +36,7 @@ def of_alternatives(sizes: Sequence[Size | None]) -> Size | None:
         return None
     scale = max(scale for _, scale in known)
     precision = max(precision - scale for precision, scale in known) + scale
-    return (precision, scale) if precision <= _MOST_DIGITS else None
+    return (precision, scale) if precision <= MOST_DIGITS else None
 
 
 def of_arithmetic(operation: exp.Binary, left: Size | None, right: Size | None) -> Size | None:
@@ -46,7 +46,7 @@ def of_arithmetic(operation: exp.Binary, left: Size | None, right: Size | None) 
     (p1, s1), (p2, s2) = left, right
     size = (p1 + p2 + 1, s1 + s2) if isinstance(operation, exp.Mul) else \
         (max(p1 - s1, p2 - s2) + max(s1, s2) + 1, max(s1, s2))
-    return size if size[0] <= _MOST_DIGITS else None
+    return size if size[0] <= MOST_DIGITS else None
 
 
 def is_summable(kind: exp.DataType) -> bool:

@@ -14,6 +14,7 @@ from dbt_idivm.algebra.types_of_times import type_of_times
 
 DIALECT = "spark"
 Type = exp.DataType.Type
+_BIGINTS, _DECIMALS = 1 << 31, 1 << 63  # the first numbers that are no INT, and no BIGINT
 _NUMERIC = frozenset({*DIGITS, Type.DECIMAL, Type.FLOAT, Type.DOUBLE})
 _TEXT = frozenset({Type.TEXT, Type.VARCHAR, Type.CHAR})
 _INCOMPARABLE = frozenset({Type.MAP, Type.VARIANT, Type.OBJECT})
@@ -77,9 +78,9 @@ def _annotated(expression: exp.Expr) -> exp.Expr:
 def _corrected(node: exp.Expr) -> exp.DataType | None:
     """The type that Spark gives to what annotate_types takes for the type of an operand; None for everything else.
 
-    A part of a BIGINT or a TIMESTAMP is a text, 1.5 is a DECIMAL, one operand of a floating-point type makes the result
-    floating-point, one of several integers has the widest of their types, and what a text becomes in arithmetic depends on
-    ANSI mode.
+    A part of a BIGINT or a TIMESTAMP is a text, 1.5 is a DECIMAL, 3000000000 a BIGINT, one operand of a floating-point type makes
+    the result floating-point, one of several integers has the widest of their types, and what a text becomes in arithmetic
+    depends on ANSI mode.
     """
     if isinstance(node, _PARTS_OF_TEXTS):
         whole = _type(node.this)
@@ -99,14 +100,23 @@ def _corrected(node: exp.Expr) -> exp.DataType | None:
         widest = max(values, key=lambda kind: DIGITS[kind.this]) if values and all(map(is_integral, values)) else None
         return widest if _type(node) != widest else None
     if isinstance(node, exp.Literal):
-        is_decimal = node.is_number and not node.is_int and "e" not in node.name.lower() and _type(node).this != Type.DECIMAL
-        return exp.DataType(this=Type.DECIMAL) if is_decimal else None
+        kind = _type_of_number(node) if node.is_number else None
+        return kind if kind is not None and _type(node).this != kind.this else None
     if isinstance(node, _ARITHMETIC):
         if any(map(is_text, kinds)):
             return exp.DataType(this=Type.UNKNOWN)
         if any(map(is_float, kinds)) and not is_float(_type(node)):
             return exp.DataType(this=Type.DOUBLE)
     return None
+
+
+# Wrong without it: avg(i * 3000000000), maintained as an average of INTs, whose sum is added up as a BIGINT.
+def _type_of_number(node: exp.Literal) -> exp.DataType | None:
+    """The type of a number whose type is not that which annotate_types gives."""
+    if not node.is_int:
+        return None if "e" in node.name.lower() else exp.DataType(this=Type.DECIMAL)
+    value = int(node.name) - isinstance(node.parent, exp.Neg)  # -2147483648 is an INT
+    return None if value < _BIGINTS else exp.DataType(this=Type.BIGINT if value < _DECIMALS else Type.DECIMAL)
 
 
 # Wrong without it: of array(1, 0.5D), or of CASE with an array of integers and one of floats, annotate_types gives the type of
@@ -195,9 +205,7 @@ def _size_of_alternative(value: exp.Expr, types: Mapping[str, exp.DataType]) -> 
 
 
 def _size_of_integer(value: exp.Expr, types: Mapping[str, exp.DataType]) -> Size | None:
-    """A literal that is a BIGINT is inferred as an INT."""
-    has_bigints = any(each.is_int and int(each.name) >= 1 << 31 for each in value.find_all(exp.Literal))
-    return None if has_bigints else size_of(_inferred(value, types))
+    return size_of(_inferred(value, types))
 
 
 def may_be_same(one: exp.DataType, other: exp.DataType) -> bool:

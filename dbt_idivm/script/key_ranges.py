@@ -19,6 +19,7 @@ from typing import TypeAlias
 
 from sqlglot import exp
 
+from dbt_idivm.algebra.decimals import DIGITS, MOST_DIGITS, size_of
 from dbt_idivm.algebra.expressions import conjuncts
 from dbt_idivm.relation_name import relation_name
 from dbt_idivm.script.value_range import TEXT, Range, inlined, integer, joined
@@ -34,8 +35,9 @@ def add_key_ranges(tree: exp.Expression, types: Types = MappingProxyType({}),
                large: frozenset[str] = frozenset()) -> exp.Expression:
     """The statement with literal ranges; it is changed in place and returned.
 
-    `types`: (table, column) → its type, as far as it is known. Only strings get a range of text: a number that is compared with
-    text is compared as a number, and '10' comes before '9' as text. A boolean may equal a number, but has no order with it.
+    `types`: (table, column) → its type; a column whose type is not known gets no range. Only strings get one of text: a number
+    that is compared with text is compared as a number, and '10' comes before '9' as text. Only integers and decimals get one of
+    integers.
     `staged`: (staged relation, column) → the range of its values, where it is known. `large`: the tables with MANY_ROWS or more.
     """
     found = _Ranges(types, staged, large)
@@ -178,8 +180,11 @@ class _Ranges:
         if at is None or not _is_table(*at):
             return False
         known = self._types.get((_table_name(at[0]), column.name))
-        kind = known.this if known is not None else None
-        return kind in TEXT if values.family == "text" else kind != exp.DataType.Type.BOOLEAN
+        if known is None:
+            return False
+        if values.family == "int":
+            return _is_compared_exactly(known)
+        return known.this in TEXT if values.family == "text" else known.this != exp.DataType.Type.BOOLEAN
 
     def _column(self, column: exp.Column, scope: _Scope) -> Range | None:
         """The values of a column, if it comes from inlined rows only."""
@@ -279,6 +284,14 @@ def _nested(query: exp.Select) -> Iterator[exp.Query]:
 def _is_table(source: exp.Expression, scope: _Scope) -> bool:
     return (isinstance(source, exp.Table) and isinstance(source.this, exp.Identifier)
             and (bool(source.db) or source.name not in scope.ctes))
+
+
+# Wrong for others: beside a literal, which is an INT, a text is cast to INT, beside a BIGINT to BIGINT, and '3000000000' >= 7 is
+# NULL; a DECIMAL(38, 20) is rounded to 18 digits beside a BIGINT, so that 5.00000000000000000001 = 5, and not beside the literal.
+def _is_compared_exactly(kind: exp.DataType) -> bool:
+    """Whether a column of the type is compared with an integer of any type, and with a literal, without being rounded."""
+    size = size_of(kind)
+    return size is not None and max(size[0] - size[1], DIGITS[exp.DataType.Type.BIGINT]) + size[1] <= MOST_DIGITS
 
 
 def _table_name(source: exp.Expression) -> str:

@@ -465,6 +465,19 @@ MISREADINGS = {
         "SELECT p % 2 AS g, sum(p * d) AS s, max(p * d) AS m, min(d - p) AS n FROM t GROUP BY p % 2",
         {"t": [(1, "0.00", "1.0"), (2, "1.00", "1.0")]}, {"t": [(1, "0.00", "-1.0"), (2, "1.00", "1e20"), (3, "3.00", "1.0")]},
         {"t": [(1, "0.00", "-1.0"), (3, "3.00", "1.0"), (4, "3.00", "-1.1")]}),
+    **{f"large literals: {argument}": build(
+        "t(k int, g int, i int, o boolean; k)", f"SELECT g, avg({argument}) AS a, sum({argument}) AS s FROM t GROUP BY g",
+        {"t": [(1, 1, 0, True)]}, {"t": [(1, 1, 0, True), (2, 1, 0, False), (3, 1, 1, None)]},
+        {"t": [(1, 1, 2, True), (3, 1, 1, None), (4, 2, -1, False)]})
+       for argument in ("i + 9007199254740993", "i * 3000000000", "CASE WHEN o THEN 9007199254740993 ELSE i END",
+                        "if(i > 0, -2147483648, i)",
+                        "if(o, 12345678901234567890, i)", "coalesce(nullif(i, 0), 2147483648)")},
+    **{f"keys beside wider types: {kind}": build(
+        f"a(k int, x {kind}; k)\nb(k bigint, y int; k)", "SELECT a.k, b.k AS l, a.x, b.y FROM a JOIN b ON a.x = b.k",
+        {"a": [(1, value), (2, "7")], "b": []}, {"b": [(5, 1)]}, {"b": [(5, 1), (7, 1), (11, 1), (3000000000, 1), (12, 1)]},
+        {"b": [(3000000000, 2), (7, 1)]})
+       for kind, value in (("decimal(38,20)", "5.00000000000000000001"), ("decimal(38,30)", "5.000000000000000000000000000001"),
+                           ("decimal(20,2)", "5.01"), ("string", "3000000000"), ("double", "5.0"))},
     "the sign of a zero in copies of an array": build(
         "t(x double)", "SELECT array(x) AS a FROM t", {"t": [("0.0",), ("-0.0",)]}, {"t": [("-0.0",), ("-0.0",)]},
         {"t": [("0.0",), ("-0.0",), ("0.0",)]}),

@@ -16,7 +16,9 @@ from dbt_idivm.algebra.types import type_of
 from dbt_idivm.script.key_ranges import add_key_ranges
 from dbt_idivm.script.value_range import MOST_PARTS, Range, between, joined
 
-TYPES = {("main.t", "s"): type_of("string"), ("main.v", "s"): type_of("string"), ("main.t", "b"): type_of("boolean")}
+KINDS = {"k": "int", "n": "int", "s": "string", "t": "date", "day": "date", "b": "boolean", "number": "int", "text": "string",
+         "wide": "decimal(38,20)", "cents": "decimal(20,2)", "f": "double"}
+TYPES = {(f"main.{table}", name): type_of(kind) for table in ("t", "u", "v", "other") for name, kind in KINDS.items()}
 ROWS = """d AS (SELECT CAST(c1 AS INT) AS k, CAST(c2 AS STRING) AS s, CAST(c3 AS DATE) AS t, CAST(c4 AS INT) AS n
                FROM VALUES (4, 'x', '2024-01-09', 1), (-7, 'it\\'s', '2023-12-31', NULL) AS r(c1, c2, c3, c4))"""
 
@@ -42,6 +44,10 @@ def rows(condition: str, source: str = "main.t AS a JOIN d ON ") -> list[str]:
     ("a.k <> d.k", []), ("NOT a.k = d.k", []), ("a.k = d.k + 1", []), ("(a.k = d.k OR a.x = 1)", []),
     ("a.number = d.s", []),  # '10' < '9' as text
     ("a.b = d.k", []),  # TRUE = 1, but BOOLEAN and INT have no order
+    ("a.text = d.k", []),  # without ANSI mode '3000000000' is NULL beside a literal 7, and a BIGINT beside a BIGINT
+    ("a.wide = d.k", []),  # 5.00000000000000000001 is 5 beside a BIGINT
+    ("a.cents = d.k", ["a.cents BETWEEN -7 AND 4"]),
+    ("a.f = d.k", []), ("a.unknown = d.k", []),
 ])
 def test_joins(condition: str, added: list[str]) -> None:
     assert rows(condition) == added
@@ -49,7 +55,7 @@ def test_joins(condition: str, added: list[str]) -> None:
 
 def test_null_keys_stay() -> None:
     sql = f"WITH {ROWS} SELECT a.k FROM main.t AS a JOIN d ON a.k <=> d.n"
-    assert "a.k BETWEEN 1 AND 1 OR a.k IS NULL" in add_key_ranges(sqlglot.parse_one(sql, dialect="spark")).sql("spark")
+    assert "a.k BETWEEN 1 AND 1 OR a.k IS NULL" in add_key_ranges(sqlglot.parse_one(sql, dialect="spark"), TYPES).sql("spark")
 
 
 def test_not_through_outer_joins() -> None:
