@@ -184,8 +184,10 @@ CODES: tuple[ErrorCode, ...] = (
     ErrorCode(
         "IDIVM-218", "unsupported", "{column} of type {type} in {use}",
         "values of this type cannot be compared, so a refresh cannot see which rows are equal. Maps whose keys are scalars can "
-        "be read and stored, but no row is identified, joined or grouped by them",
-        "leave the column out, declare a key for the table, or use the parts that you need in columns of other types"),
+        "be read and stored, but no row is identified, joined or grouped by them. Of a VARIANT, parts of scalar types can be "
+        "read by functions that fail for no value",
+        "leave the column out, declare a key for the table, or use the parts that you need in columns of other types; of a "
+        "VARIANT read try_variant_get(v, '$.a', 'int') instead of variant_get, v:a or CAST"),
     ErrorCode(
         "IDIVM-220", "model", "the SQL does not parse: {message}",
         "the planner cannot read the text as one SELECT of Spark SQL",

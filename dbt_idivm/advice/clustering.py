@@ -114,7 +114,8 @@ def _work(applied: Applied, done: Application, part: float) -> Measure:
 
 def _tables(model: Model, applied: Applied, done: Application, estimates: Estimates) -> Iterator[Clustered]:
     """Of tables that are joined with changed rows of another one, by the column that they are joined on."""
-    scans = {scan.attribute(column.name): (scan, column) for scan in model.plan.scans for column in scan.base_columns}
+    scans = {scan.attribute(column.name): (scan, column) for scan in model.plan.scans for column in scan.base_columns
+             if column.definition is None}
     read = set(done.tables)
     for join in operators_of(model.plan.root, Join):
         for pair in equal_attributes(join.condition):

@@ -30,6 +30,7 @@ from dbt_idivm.frontend.tables import relations, tables_in
 from dbt_idivm.frontend.text import Text
 from dbt_idivm.frontend.types import incomparable_outputs, incomparable_rows
 from dbt_idivm.frontend.user_functions import with_types
+from dbt_idivm.frontend.variants import Variants
 
 __all__ = ["Lowered", "lower", "tables_in"]
 
@@ -66,19 +67,20 @@ def lower(sql: str, catalog: Catalog) -> Lowered:
         rows = lowering.query(tree, Env(text), "v")
     except ValueError as error:
         raise IdivmError(finding(901, message=str(error))) from error
-    root = with_guards(rows.root)
+    guarded = with_guards(rows.root)
     output = tuple((entry.name, entry.attribute) for entry in rows.scope.entries)
     findings = [*lowering.findings, *_bad_names(tree, text, rows.scope)]
     stored = tuple(attribute for _, attribute in output)
+    subviews = [each.root if guarded is rows.root else with_guards(each.root) for each in lowering.subviews]
+    root, *below = Variants().read_at_scans(guarded, *subviews)
     findings.extend(incomparable_rows(root, stored, lowering.places))
     findings.extend(incomparable_outputs(root, stored))
     findings.extend(signed_zeros(root))
     if not catalog.has_untyped_functions:
-        findings.extend(clock_texts(root, text, catalog.functions))
+        findings.extend(clock_texts(guarded, text, catalog.functions))
     _raise(_once_a_column(findings))
-    subviews = tuple(lowering.subviews) if root is rows.root else tuple(
-        replace(each, root=with_guards(each.root)) for each in lowering.subviews)
-    return Lowered(root, output, subviews, lowering.untyped_unions)
+    named = tuple(replace(each, root=node) for each, node in zip(lowering.subviews, below, strict=True))
+    return Lowered(root, output, named, lowering.untyped_unions)
 
 
 def _once_a_column(findings: list[Finding]) -> list[Finding]:

@@ -1,8 +1,8 @@
 """Types that cannot be compared: MAP and VARIANT.
 
 Rows cannot be identified by such values, nor joined or grouped by them. Whether a MAP has changed is seen by its text and its
-JSON. Those of a VARIANT do not say its type, so no plan can read one. A struct that DESCRIBE truncates may contain either; it is
-read.
+JSON. Those of a VARIANT do not say its type, so no plan can read one, but parts of it (`variants.py`). A struct that DESCRIBE
+truncates may contain either; it is read.
 """
 
 from __future__ import annotations

@@ -21,7 +21,7 @@ leaves it would stay.
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Literal
 
@@ -30,6 +30,7 @@ from sqlglot import exp
 from dbt_idivm.algebra.block import Binder, Block
 from dbt_idivm.algebra.cardinality import Cardinality, Domain, Sizes
 from dbt_idivm.algebra.core import Leaf
+from dbt_idivm.algebra.expressions import column
 from dbt_idivm.algebra.inference import Dependency, stored_type
 from dbt_idivm.algebra.operator import SIGN, Conditions, Operator, State, operators_of
 from dbt_idivm.algebra.relation import Provenance, Relation
@@ -41,10 +42,25 @@ from dbt_idivm.relation_name import name_parts
 
 @dataclass(frozen=True)
 class Attribute:
-    """A column of a base table: its name there and its Spark SQL type."""
+    """A column of a base table: its name there and its Spark SQL type.
+
+    `definition`, over columns of the table, of one that is computed where the table or its change feed is read.
+    """
 
     name: str
     type: str
+    definition: exp.Expr | None = None
+
+    def value(self, table: str | None = None) -> exp.Expr:
+        """Its value in the rows of the table of that alias."""
+        if self.definition is None:
+            return column(self.name, table)
+        return self.definition.transform(lambda node: column(node.name, table) if isinstance(node, exp.Column) else node)
+
+
+def _columns_in(computed: Attribute) -> Iterator[str]:
+    assert computed.definition is not None
+    return (each.name for each in computed.definition.find_all(exp.Column))
 
 
 @dataclass(frozen=True)
@@ -120,6 +136,17 @@ class Scan(Leaf, Operator):
         used = tuple(a.name for a in self.base_columns if self.attribute(a.name) in above)
         # a bag without columns has no net diff: keep one
         return replace(self, used=used or (self.attributes[0].name,))
+
+    @property
+    def read_columns(self) -> tuple[Attribute, ...]:
+        """The columns that the table itself has and that are read, also for others that are computed."""
+        read = {a.name for a in self.base_columns}.union(*(_columns_in(a) for a in self.computed))
+        return tuple(a for a in self.attributes if a.definition is None and a.name in read)
+
+    @property
+    def computed(self) -> tuple[Attribute, ...]:
+        """The columns in use that the table does not have itself."""
+        return tuple(a for a in self.base_columns if a.definition is not None)
 
     def conditional(self, above: frozenset[str]) -> tuple[frozenset[str], ...]:
         return ()

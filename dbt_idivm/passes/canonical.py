@@ -14,12 +14,13 @@ from typing import Any
 
 from sqlglot import exp
 
+from dbt_idivm.algebra.expressions import DIALECT
 from dbt_idivm.algebra.operator import Operator
 from dbt_idivm.algebra.outer import LEFT, RIGHT
 from dbt_idivm.cache_names import without_digest
 from dbt_idivm.frontend.names import Names
 from dbt_idivm.operators.outer_join import OuterJoin
-from dbt_idivm.operators.scan import Scan
+from dbt_idivm.operators.scan import Attribute, Scan
 from dbt_idivm.operators.union import UnionAll
 from dbt_idivm.relation_name import name_parts
 
@@ -52,10 +53,14 @@ def canonical(root: Operator) -> Canonical:
     return Canonical(walk(root), tuple(numbers))
 
 
+def _column(each: Attribute) -> tuple[str, ...]:
+    return (each.name, each.type) if each.definition is None else (each.name, each.type, each.definition.sql(DIALECT))
+
+
 def _content(node: Operator, numbers: Mapping[str, str]) -> list[str]:
     """What makes the node besides its inputs."""
     if isinstance(node, Scan):
-        return [repr(part) for part in (node.table, [(a.name, a.type) for a in node.base_columns], node.key, node.state)]
+        return [repr(part) for part in (node.table, list(map(_column, node.base_columns)), node.key, node.state)]
     assert is_dataclass(node)
     values = {each.name: getattr(node, each.name) for each in fields(node)}
     if isinstance(node, UnionAll):

@@ -111,7 +111,7 @@ class StatementBinder(Aliases):
         name = self.alias(scan.occurrence)
         table = self.binding.dialect.table(scan.table, self.binding.versions.get(scan.table))
         item = exp.alias_(table, identifier(name), table=True)
-        output = {scan.attribute(a.name): column(a.name, name) for a in scan.base_columns}
+        output = {scan.attribute(a.name): a.value(name) for a in scan.base_columns}
         return Block((Source(item),), output)
 
     def _pre_state(self, scan: Scan, kept: Block, minus: Block) -> Block:
@@ -184,14 +184,20 @@ class StatementBinder(Aliases):
         scan, dialect = leaf.scan, self.binding.dialect
         if leaf.diff_class == "signed":
             # one row per copy: the unchanged feed, because rows that cancel do not affect sums
-            return dialect.signed_feed(self._changes(leaf), tuple((name, alias) for name, alias, _ in _names(scan)), SIGN)
-        net = dialect.net_feed(self._changes(leaf), _names(scan))
+            names = tuple((name, alias) for name, alias, _ in _names(scan))
+            return dialect.signed_feed(self._changes(leaf), names, SIGN, _computed(scan))
+        net = dialect.net_feed(self._changes(leaf), _names(scan), _computed(scan))
         return classified(net, scan, leaf.split)
 
 
 def _staged_name(form: str, number: int) -> str:
     # a number, because an occurrence may have any name, and a temporary view only those that the engine accepts
     return f"idivm_{form}_{number}"
+
+
+def _computed(scan: Scan) -> tuple[tuple[str, exp.Expr], ...]:
+    """(column, value over the table's own columns)."""
+    return tuple((a.name, a.value()) for a in scan.computed)
 
 
 def _names(scan: Scan) -> tuple[tuple[str, str, str], ...]:

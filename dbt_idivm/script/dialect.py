@@ -12,12 +12,14 @@ from functools import reduce
 
 from sqlglot import ErrorLevel, exp
 
+from dbt_idivm.algebra.block import subquery
 from dbt_idivm.algebra.expressions import alias, column, identifier
 from dbt_idivm.algebra.types import distinguishable, is_blurred, is_float, is_text, type_of
 from dbt_idivm.relation_name import name_parts, with_suffix
 from dbt_idivm.script.diff import REPLACEMENT, FeedDiff, Row, Value
 
 WEIGHT = "idivm_weight"
+Computed = tuple[tuple[str, exp.Expr], ...]  # columns that a feed does not have itself, with their values over those that it has
 
 
 @dataclass(frozen=True)
@@ -58,9 +60,10 @@ class Dialect:
         query = exp.Select(expressions=selected).from_(values)
         return query if rows else query.where(exp.false())
 
-    def net_feed(self, feed: FeedDiff, columns: tuple[tuple[str, str, str], ...]) -> exp.Select:
+    def net_feed(self, feed: FeedDiff, columns: tuple[tuple[str, str, str], ...], computed: Computed = ()) -> exp.Select:
         """N of a table: `columns` as (name, alias, type), and each row's WEIGHT; rows that cancel are left out."""
-        return net_rows(self._changes(feed), [(name, shown, type_of(kind)) for name, shown, kind in columns], _sign_of_change())
+        typed = [(name, shown, type_of(kind)) for name, shown, kind in columns]
+        return net_rows(self._changes(feed, computed), typed, _sign_of_change())
 
     def encoded_feed(self, feed: FeedDiff, columns: tuple[tuple[str, str], ...], limit: int) -> exp.Select:
         """N of a table with its cells as `decode` takes them: `columns` are (name, type). At most `limit` rows.
@@ -90,12 +93,15 @@ class Dialect:
         invalid = exp.or_(*(exp.Not(this=each) for each in valid))
         return exp.select(exp.Literal.number(1)).from_(self.table(table, version)).where(invalid).limit(1)
 
-    def signed_feed(self, feed: FeedDiff, columns: tuple[tuple[str, str], ...], sign: str) -> exp.Select:
+    def signed_feed(self, feed: FeedDiff, columns: tuple[tuple[str, str], ...], sign: str, computed: Computed = ()) -> exp.Select:
         """The unchanged rows of the feed, with their sign: equal rows are not cancelled, copies are kept."""
         selected = [exp.Alias(this=column(name), alias=identifier(alias)) for name, alias in columns]
-        return exp.Select(expressions=[*selected, exp.alias_(_sign_of_change(), sign)]).from_(self._changes(feed))
+        return exp.Select(expressions=[*selected, exp.alias_(_sign_of_change(), sign)]).from_(self._changes(feed, computed))
 
-    def _changes(self, feed: FeedDiff) -> exp.Expr:
+    def _changes(self, feed: FeedDiff, computed: Computed = ()) -> exp.Expr:
+        if computed:
+            own = [alias(value, name) for name, value in computed]
+            return subquery(exp.Select(expressions=[exp.Star(), *own]).from_(self._changes(feed)), "feed")
         if not self.time_travel:
             return self.table(with_suffix(feed.table, "__changes"), None)
         name = self.table(feed.table, None).sql(self.name)

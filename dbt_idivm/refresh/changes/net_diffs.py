@@ -151,7 +151,7 @@ def _as_text(*values: exp.Expr) -> list[exp.Expr]:
 def for_plan(plan: Plan, diffs: Mapping[str, NetDiff], changed: Mapping[str, Move]) -> dict[str, NetDiff]:
     """The diffs as this plan can take them, without the empty ones.
 
-    A column that cannot be inlined makes its table's diff a feed.
+    A column that cannot be inlined, or that is computed from one, makes its table's diff a feed.
     """
     found: dict[str, NetDiff] = {}
     for table, diff in diffs.items():
@@ -159,7 +159,7 @@ def for_plan(plan: Plan, diffs: Mapping[str, NetDiff], changed: Mapping[str, Mov
             if not diff.rows and changed[table].feed_rows == 0:
                 continue
             scans = [scan for scan in plan.scans if scan.table == table]
-            if any(not is_inlinable(a.type) for scan in scans for a in scan.base_columns):
+            if any(a.definition is not None or not is_inlinable(a.type) for scan in scans for a in scan.base_columns):
                 diff = feed_of(changed[table])
             elif not diff.rows:
                 continue

@@ -22,7 +22,8 @@ _CHAR = re.compile(r"\bchar\(", re.IGNORECASE)
 
 def unsupported_types(client: Client, scans: Iterable[Scan]) -> Steps[list[Finding]]:
     """Why a plan that reads base tables by these scans cannot be used; nothing if it can."""
-    read = sorted({(scan.table, a.name, a.type) for scan in scans for a in scan.base_columns if may_hold_text(a.type)})
+    read = sorted({(scan.table, a.name, a.type) for scan in scans for a in scan.base_columns
+                   if a.definition is None and may_hold_text(a.type)})
     found = [finding(228, what=f"column {name} of {table} with a collation")
              for table, name, kind in read if " collate " in kind.lower()]
     for table in sorted({table for table, _, _ in read}):

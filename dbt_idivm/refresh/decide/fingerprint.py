@@ -31,7 +31,7 @@ def used_columns(inputs: Inputs, plan: Plan | None) -> dict[str, dict[str, str]]
     found: dict[str, dict[str, str]] = {}
     for name, each in inputs.tables.items():
         names = None if plan is None else {a.name for scan in plan.base_scans if scan.table == each.table
-                                           for a in scan.base_columns}
+                                           for a in scan.read_columns}
         found[name] = {a.name: a.type for a in each.facts.columns if names is None or a.name in names}
     return found
 

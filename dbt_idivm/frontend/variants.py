@@ -1,0 +1,188 @@
+"""What is read of a VARIANT becomes a column of the table that is scanned: try_variant_get(v, '$.a', 'int').
+
+Values of a VARIANT cannot be compared, nor does any text distinguish them: JSON and schema of ['2024-01-01', 1] are the same for
+a DATE and for a STRING in it. So a net diff cannot have the VARIANT. What a function makes of it can be compared; it is computed
+where the table or its change feed is read, and the VARIANT itself is read no further.
+
+    π id, try_variant_get(v, '$.a', 'int') → a (t)    becomes    π id, t.c → a (t with c = try_variant_get(v, '$.a', 'int'))
+
+A feed has rows for which the query evaluates nothing: rows that a condition keeps away, and rows that were replaced meanwhile.
+So only what fails for no VARIANT is computed there. variant_get and CAST may, but not for STRING.
+
+Between the scan and the expression may be what leaves a row's values as they are. Above an outer join that pads the row,
+`v IS NULL` would be NULL; above ∪ a value has several sources. There the VARIANT stays where it is, and is refused.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field, replace
+
+from sqlglot import exp
+from sqlglot.errors import SqlglotError
+
+from dbt_idivm.algebra.expressions import call_name, column
+from dbt_idivm.algebra.operator import Operator, operators
+from dbt_idivm.algebra.types import DIALECT, Type, is_text, name_of_type
+from dbt_idivm.fresh_name import fresh_name
+from dbt_idivm.frontend.names import plain
+from dbt_idivm.operators import Join, OuterJoin, Project, Select, SemiAntiJoin
+from dbt_idivm.operators.scan import Attribute, Scan
+
+_LONGEST = 40
+_PASSING = (Project, Select, Join, OuterJoin, SemiAntiJoin)
+_SCALARS = frozenset({Type.TINYINT, Type.SMALLINT, Type.INT, Type.BIGINT, Type.FLOAT, Type.DOUBLE, Type.DECIMAL, Type.BOOLEAN,
+                      Type.TEXT, Type.DATE, Type.TIMESTAMP, Type.TIMESTAMPTZ, Type.TIMESTAMPLTZ, Type.TIMESTAMPNTZ, Type.BINARY})
+_KINDS = {"is_variant_null": "boolean", "schema_of_variant": "string"}
+
+
+@dataclass
+class Variants:
+    """The columns that are computed from VARIANTs in one plan, the same ones for its subviews."""
+
+    _names: dict[tuple[str, str], str] = field(default_factory=dict)  # (table, definition) → column
+    _taken: set[str] = field(default_factory=set)  # attributes, without their occurrences
+
+    def read_at_scans(self, *roots: Operator) -> tuple[Operator, ...]:
+        """The trees with what they read of VARIANTs as columns of their scans. The first one has all nodes of the others."""
+        found = _Found(self)
+        self._taken.update(name.lower().partition("__")[2] for node in operators(roots[0]) for name in node.columns)
+        for node in operators(roots[0]):
+            for expression in _expressions(node):
+                for call in expression.walk():
+                    found.look_at(call, node.inputs)
+        return tuple(map(found.applied, roots)) if found.columns else roots
+
+    def column(self, scan: Scan, definition: exp.Expr, kind: str) -> Attribute:
+        """The column of the scanned table with this definition."""
+        key = (scan.table, definition.sql(DIALECT))
+        if key not in self._names:
+            self._names[key] = fresh_name(plain(key[1], "value")[:_LONGEST].strip("_"), self._taken.__contains__)
+            self._taken.add(self._names[key])
+        return Attribute(self._names[key], kind, definition)
+
+
+@dataclass
+class _Found:
+    variants: Variants
+    columns: dict[str, dict[str, Attribute]] = field(default_factory=dict)  # occurrence → column → it
+    calls: dict[int, str] = field(default_factory=dict)  # node of an expression → attribute
+    passed: dict[int, dict[str, None]] = field(default_factory=dict)  # π on the way → attributes
+
+    def look_at(self, call: exp.Expr, inputs: tuple[Operator, ...]) -> None:
+        """Note the call, if it is one that can be computed where the table is read."""
+        made = _made_of_variant(call)
+        if made is None:
+            return
+        variant, kind = made
+        way = _way_to_scan(variant.name, inputs)
+        if way is None:
+            return
+        scan, name, passing = way
+        definition = call.copy()
+        for each in list(definition.find_all(exp.Column)):
+            each.replace(column(name))
+        computed = self.variants.column(scan, definition, kind)
+        self.columns.setdefault(scan.occurrence, {})[computed.name] = computed
+        attribute = scan.attribute(computed.name)
+        self.calls[id(call)] = attribute
+        for project in passing:
+            self.passed.setdefault(id(project), {})[attribute] = None
+
+    def applied(self, node: Operator) -> Operator:
+        inputs = tuple(map(self.applied, node.inputs))
+        if isinstance(node, Scan):
+            computed = self.columns.get(node.occurrence, {})
+            return replace(node, attributes=(*node.attributes, *computed.values())) if computed else node
+        rebuilt = node if all(map(_same, inputs, node.inputs)) else node.with_inputs(*inputs)
+        if isinstance(node, Project):
+            assert isinstance(rebuilt, Project)
+            values = tuple((name, self._read(value)) for name, value in node.definitions)
+            passed = tuple((name, column(name)) for name in self.passed.get(id(node), ()))
+            return replace(rebuilt, definitions=values + passed)
+        if isinstance(node, Select | Join | OuterJoin | SemiAntiJoin):
+            assert isinstance(rebuilt, Select | Join | OuterJoin | SemiAntiJoin)
+            return replace(rebuilt, condition=self._read(node.condition))
+        return rebuilt
+
+    def _read(self, expression: exp.Expr) -> exp.Expr:
+        """The expression with the calls replaced by attributes."""
+        if not any(id(each) in self.calls for each in expression.walk()):
+            return expression
+        if id(expression) in self.calls:
+            return column(self.calls[id(expression)])
+        places = [number for number, each in enumerate(expression.walk()) if id(each) in self.calls]
+        names = [self.calls[id(each)] for each in expression.walk() if id(each) in self.calls]
+        found = expression.copy()
+        nodes = list(found.walk())
+        for place, name in zip(places, names, strict=True):
+            nodes[place].replace(column(name))
+        return found
+
+
+def _same(one: Operator, other: Operator) -> bool:
+    return one is other
+
+
+def _expressions(node: Operator) -> tuple[exp.Expr, ...]:
+    """What is evaluated over the rows of the inputs."""
+    if isinstance(node, Project):
+        return tuple(value for _, value in node.definitions)
+    return (node.condition,) if isinstance(node, Select | Join | OuterJoin | SemiAntiJoin) else ()
+
+
+def _made_of_variant(call: exp.Expr) -> tuple[exp.Column, str] | None:
+    """The column that the call is about, perhaps a VARIANT, and the type of what is made of it; None for any other expression.
+
+    Each takes constants besides, is NULL or a constant for NULL, and fails for no VARIANT.
+    """
+    if isinstance(call, exp.Is):
+        return (call.this, "boolean") if isinstance(call.this, exp.Column) and isinstance(call.expression, exp.Null) else None
+    if isinstance(call, exp.Cast):
+        return (call.this, "string") if isinstance(call.this, exp.Column) and is_text(call.to) else None
+    if isinstance(call, exp.JSONFormat):
+        return (call.this, "string") if isinstance(call.this, exp.Column) and len(_given(call)) == 1 else None
+    if not isinstance(call, exp.Anonymous) or not call.expressions or not isinstance(call.expressions[0], exp.Column):
+        return None
+    name, (value, *others) = call_name(call), call.expressions
+    if name in _KINDS:
+        return None if others else (value, _KINDS[name])
+    if name not in ("variant_get", "try_variant_get") or len(others) != 2:
+        return None
+    if not all(isinstance(each, exp.Literal) and each.is_string for each in others):
+        return None
+    kind = _type_of(others[1].name)
+    return None if kind is None or (name == "variant_get" and kind != "string") else (value, kind)
+
+
+def _given(call: exp.Expr) -> list[str]:
+    return [name for name, value in call.args.items() if value]
+
+
+def _type_of(text: str) -> str | None:
+    """The name of a scalar type; None where the text is none."""
+    try:
+        kind = exp.DataType.build(text, dialect=DIALECT)
+    except SqlglotError:
+        return None
+    is_whole = kind.this in _SCALARS and not kind.find(exp.CollateColumnConstraint) and (
+        kind.this != Type.DECIMAL or bool(kind.expressions))
+    return name_of_type(kind) if is_whole else None
+
+
+def _way_to_scan(name: str, inputs: tuple[Operator, ...]) -> tuple[Scan, str, list[Project]] | None:
+    """The scan and the VARIANT column of it that an attribute of one of the inputs is, and the π between, from above."""
+    node = next((each for each in inputs if name in each.columns), None)
+    passing: list[Project] = []
+    while node is not None and not isinstance(node, Scan):
+        sources = (node.provenance((name,)) or ()) if isinstance(node, _PASSING) else ()
+        if len(sources) != 1:
+            return None
+        if isinstance(node, Project):
+            passing.append(node)
+        below, (name,) = sources[0]
+        assert isinstance(below, Operator)
+        node = below
+    if node is None:
+        return None
+    found = next((each.name for each in node.attributes if node.attribute(each.name) == name), None)
+    return (node, found, passing) if found is not None and node.types[name].this == Type.VARIANT else None
