@@ -40,7 +40,8 @@ CHANGES = (
     ("delete from $.log where try_variant_get(v, '@.a', 'int') = 5",),
 )
 MORE = (
-    ("""insert into $.t select id, id % 7, parse_json(concat('{"a": ', id % 5, ', "s": "', id % 9, '"}')) from range(100, 3000)""",),
+    ("""insert into $.t select id, id % 7, parse_json(concat('{"a": ', id % 5, ', "s": "', id % 9, '"}'))
+        from range(100, 3000)""",),
     ("""update $.t set x = -x, v = parse_json('{"a": 4}') where id > 1500""",),
 )
 
