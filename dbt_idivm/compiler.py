@@ -25,6 +25,7 @@ from dbt_idivm.passes.first_rows import first_rows
 from dbt_idivm.passes.operator_caches import additive_state
 from dbt_idivm.passes.pipeline import Request, Step, run_passes, show_output
 from dbt_idivm.passes.place_caches import CachePlace, Occurrence
+from dbt_idivm.passes.running import running
 from dbt_idivm.passes.script_size import check_script_size
 from dbt_idivm.passes.void_keys import void_keys
 from dbt_idivm.script.additive import Additive
@@ -32,6 +33,7 @@ from dbt_idivm.script.by_idiffs import by_idiffs
 from dbt_idivm.script.over_tables import expanded
 from dbt_idivm.script.plan import Cache, Plan
 from dbt_idivm.script.stored import ViewColumn
+from dbt_idivm.script.tail import Tail
 from dbt_idivm.script.top_k import TopK
 from dbt_idivm.script.tuple_based import TupleBased
 from dbt_idivm.script.ways import STRATEGIES, Way, WayName
@@ -92,6 +94,9 @@ def _way(view: Operator, name: WayName, caching: Caching) -> Way | None:
     if name == "topk":
         first = first_rows(view) if _has_state(caching) else None
         return None if first is None else TopK(name, view, first)
+    if name == "tail":
+        values = running(view) if _has_state(caching) else None
+        return None if values is None else Tail(name, view, values)
     if name == "tuple":
         return TupleBased(name, view)
     return Whole(name, view) if name == "whole" else by_idiffs(name, view)

@@ -19,8 +19,9 @@ from dbt_idivm.script.dialect import DELTA, Dialect
 from dbt_idivm.script.extremes import LOST
 from dbt_idivm.script.plan import Cache, Plan
 from dbt_idivm.script.symbolic import symbolic
+from dbt_idivm.script.tail import LATE_PARTITIONS, AskingLate, Tail
 from dbt_idivm.script.top_k import Ranking, TopK
-from dbt_idivm.script.ways import ALL_WAYS, Application, Way, WayName
+from dbt_idivm.script.ways import ALL_WAYS, Application, IsEmpty, Way, WayName
 
 
 @deep_recursion()
@@ -39,6 +40,8 @@ def maintained(plan: Plan) -> str:
     way = plan.ways[0]
     if isinstance(way, TopK):
         return "by ranking changed and stored rows (topk)"
+    if isinstance(way, Tail):
+        return "by continuing stored values where rows come last (tail)"
     if not isinstance(way, ByIDiffs):
         return "by adding (additive)"
     recomputed = [diff for diff in way.idiffs if diff.kind is REC]
@@ -127,6 +130,8 @@ def _way(plan: Plan, way: Way, what: str) -> list[tuple[str, list[str]]]:
                       (f"way {way.name}: i-diffs of the {what}", [str(diff) for diff in way.idiffs])]
     elif isinstance(way, TopK):
         propagated = [(f"{title}: signed rows to rank with the stored rows", relation_tree(way.changes))]
+    elif isinstance(way, Tail):
+        propagated = [(f"{title}: signed rows to continue the stored rows", relation_tree(way.changes))]
     else:
         rows = way.application(lambda leaf: False)
         signed = "the rows to add" if way.name == "additive" else f"the {what}"
@@ -138,9 +143,15 @@ def _applied(plan: Plan, way: Way) -> list[str]:
     """How, and what is read, for changes of each occurrence alone."""
     lines = []
     for occurrence in (scan.occurrence for scan in plan.scans):
-        done = way.application(lambda leaf, only=occurrence: leaf.scan.occurrence != only)  # type: ignore[misc]
-        lines.append(f"when only {occurrence} changed, in every way: {_application(done)}")
+        done = way.application(_where_it_holds(way, lambda leaf, only=occurrence: leaf.scan.occurrence != only))  # type: ignore[misc]
+        how = "got rows" if isinstance(way, Tail) else "changed, in every way"
+        lines.append(f"when only {occurrence} {how}: {_application(done)}")
     return lines
+
+
+def _where_it_holds(way: Way, is_empty: IsEmpty) -> IsEmpty:
+    """Which base i-diffs are empty if the guard of the way holds."""
+    return (lambda leaf: leaf.diff_class == "minus" or is_empty(leaf)) if isinstance(way, Tail) else is_empty
 
 
 def _application(done: Application | None) -> str:
@@ -150,6 +161,10 @@ def _application(done: Application | None) -> str:
         asked = f"asks the stored view which groups have lost {_extremes(done)}, and recomputes these"
         return f"{done.shape}; {asked} from {', '.join(done.tables)}"
     read = [*done.tables, *(["the stored view"] if done.reads_view else [])]
+    if isinstance(done, AskingLate):
+        always = [*done.tables_of_changes, "the stored view"]
+        asked = "asks it first which partitions have late rows, and recomputes these from"
+        return f"{done.shape}; reads {', '.join(always)}; {asked} {', '.join(done.tables)}"
     keys = ", ".join(f"by ({', '.join(diff.ids) or 'all'})" for diff in done.recomputed)
     if isinstance(done, Ranking):
         always = [*done.tables_of_changes, "the stored view"]
@@ -184,7 +199,7 @@ def _script(plan: Plan, target: str, ways: Sequence[WayName], optimised: bool, d
             binder = binding.statement()
             query = dialect.sql(binder.attach(diff.relation.block(binder).select()))
             steps.append(f"-- i-diff {number}: {diff}\n-- guard: {_guard(diff)}\n{query};\n")
-        done = way.application(binding.changes.is_empty, optimised=optimised)
+        done = way.application(_where_it_holds(way, binding.changes.is_empty), optimised=optimised)
         if done is None:
             steps.append(f"-- apply: {_CONSTANT}\n")
             continue
@@ -192,14 +207,16 @@ def _script(plan: Plan, target: str, ways: Sequence[WayName], optimised: bool, d
         how = _FORMS.get(way.name)
         asked = ask(plan, done, binding, target)
         if asked is not None:
-            steps.append(f"-- ask, for {LOST}: which of the changed groups have lost {_extremes(done)}\n"
-                         f"{dialect.sql(asked.source.query)};\n")
+            what = (f"{LATE_PARTITIONS}: which partitions get a row that does not come after the last stored one"
+                    if isinstance(done, AskingLate) else f"{LOST}: which of the changed groups have lost {_extremes(done)}")
+            steps.append(f"-- ask, for {what}\n{dialect.sql(asked.source.query)};\n")
         bound = dialect.sql(render(plan, done, binding, target).statement)
         steps.append(f"-- apply, {how}\n{bound};\n" if how else f"-- apply{when}: {done.shape}\n{bound};\n")
     return "\n".join(steps)
 
 
 _FORMS: Mapping[WayName, str] = {"additive": "additive form over all changed inputs",
+                                 "tail": "where rows only came, and none is late: new rows continue the last stored ones",
                                  "topk": "new rows ranked with the stored ones, over all changed inputs"}
 
 

@@ -94,6 +94,9 @@ CONSTRUCTS: tuple[Construct, ...] = (
               "from orders) where n = 1"),
     Construct("running sums, lag and lead",
               "select id, sum(price) over w as s, lag(price) over w as l from orders window w as (partition by cid order by id)"),
+    Construct("running sums, counts, minima and maxima alone",
+              "select id, sum(price) over w as s, count(*) over w as n from orders "
+              "window w as (partition by cid order by price)"),
     Construct("window function over all rows", "select id, price * 100 / sum(price) over () as share from orders"),
     Construct("explode, posexplode, inline, stack; LATERAL VIEW",
               "select id, t.word from orders lateral view explode(split(status, ' ')) t as word"),

@@ -27,6 +27,7 @@ from dbt_idivm.script.bind import Fetched
 from dbt_idivm.script.diff import INLINE_ROWS
 from dbt_idivm.script.plan import Plan
 from dbt_idivm.script.replace_where import KEYS
+from dbt_idivm.script.tail import AskingLate
 from dbt_idivm.script.top_k_rows import IfAny
 from dbt_idivm.script.ways import Application, Way
 
@@ -137,8 +138,9 @@ def incremental(done: Application, now: Situation) -> Measure:
     """The one statement of an application."""
     source = total(now.evaluated(relation)[1] for relation in done.relations)
     touched, inserted = effect(done, now)
-    if done.shape == "append":  # an INSERT, which reads nothing of the view
-        return source + target_of(now).append(inserted)
+    if done.shape == "append":  # an INSERT, which reads nothing of the view, unless new rows continue its own
+        again = source + continuing(done, now) if isinstance(done, AskingLate) else Measure()
+        return source + again + target_of(now).append(inserted)
     again = Measure()
     if isinstance(done, Asking):
         again = asking(done, now)
@@ -162,6 +164,15 @@ def asking(done: Asking, now: Situation) -> Measure:
     query = now.evaluated(done.rows)[1] + Measure(queries=1, nodes=_OLD_ROWS_NODES, tuples=view.rows,
                                                   bytes_read=view.bytes * _key_part(now))
     return query + total(now.evaluated(each)[1] for each in done.perhaps).times(min(lost_groups(done, now), 1.0))
+
+
+def continuing(done: AskingLate, now: Situation) -> Measure:
+    """The query for the last rows, over the changed rows and the stored view; of more than a few it asks for the late partitions
+    only, and the last rows are read once more. None is expected to be late: what is estimated too low is corrected (ADR 0017)."""
+    view = now.stored
+    part = min(width(now.plan.root.types[name] for name in done.work.running.kept) / width(now.plan.root.types.values()), 1.0)
+    reads = 1 if effect(done, now)[1] <= INLINE_ROWS else 2
+    return Measure(queries=1, nodes=reads * _OLD_ROWS_NODES, tuples=reads * view.rows, bytes_read=reads * view.bytes * part)
 
 
 def lost_groups(done: Asking, now: Situation) -> float:

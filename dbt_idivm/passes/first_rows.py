@@ -5,20 +5,16 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 
 from sqlglot import exp
 
-from dbt_idivm.algebra.expressions import attributes, conjuncts, passing, substitute
+from dbt_idivm.algebra.expressions import attributes
 from dbt_idivm.algebra.operator import Operator
 from dbt_idivm.algebra.raising import may_raise
-from dbt_idivm.algebra.types import Type, cannot_be_carried, is_known, is_storable, name_of_type
 from dbt_idivm.cached import cached_property
-from dbt_idivm.operators.project import Project
-from dbt_idivm.operators.select import Select
 from dbt_idivm.operators.window import Window, WindowCall
-
-Definitions = tuple[tuple[str, exp.Expr], ...]
+from dbt_idivm.passes.window_root import Definitions, can_be_stored, is_of_partitions, passed_up, window_root
 
 
 @dataclass(frozen=True)
@@ -61,52 +57,34 @@ class FirstRows:
 def place_first_rows(root: Operator) -> Operator:
     """`root` with what its first rows are ranked by among its attributes; as it is if it is no such view."""
     found = _first_rows(root)
-    return root if found is None else _passed(root, found.needed)
+    return root if found is None else passed_up(root, found.needed)
 
 
 def first_rows(root: Operator) -> FirstRows | None:
     """The first rows that an ID-extended root consists of, if it has the attributes that they are ranked by."""
-    found = _first_rows(root)
-    if found is None or not root.unique:
+    found, above = _first_rows(root), window_root(root)
+    if found is None or above is None or not root.unique:
         return None
-    held = {name for name, definition in found.outputs if isinstance(definition, exp.Column) and definition.name == name}
-    return found if held >= {*found.needed, *root.ids} else None
+    return found if above.held >= {*found.needed, *root.ids} else None
 
 
 def _first_rows(root: Operator) -> FirstRows | None:
-    nodes = []
-    node = root
-    while isinstance(node, (Project, Select)):
-        nodes.append(node)
-        node = node.child
-    if not isinstance(node, Window) or not node.partition or len(node.calls) != 1:
+    above = window_root(root)
+    if above is None or len(above.window.calls) != 1:
         return None
-    (call,) = node.calls
+    (call,) = above.window.calls
     if not isinstance(call.function, exp.RowNumber):
         return None
-    outputs, conditions = _composed(node, nodes)
-    ranges = {each: _range(call.name, each) for each in conditions}
+    ranges = {each: _range(call.name, each) for each in above.conditions}
     known = [each for each in ranges.values() if each is not None]
     bounds = [high for _, high in known if high is not None]
     others = tuple(each for each, found in ranges.items() if found is None)
     if not bounds or min(bounds) < 1 or any(low > 1 for low, _ in known):
         return None
-    if not all(_is_of_partitions(node, each) for each in others):
+    if not all(is_of_partitions(above.window, each) for each in others):
         return None
-    found = FirstRows(node, call, min(bounds), others, outputs)
-    return found if all(_can_be_stored(node.types[name]) for name in found.needed) else None
-
-
-def _composed(window: Window, nodes: list[Project | Select]) -> tuple[Definitions, tuple[exp.Expr, ...]]:
-    """The outputs of the π and σ above ω, and their conditions, over the attributes of ω."""
-    outputs, conditions = passing(window.columns), []
-    for each in reversed(nodes):
-        known = dict(outputs)
-        if isinstance(each, Select):
-            conditions += [substitute(part, known) for part in conjuncts(each.condition)]
-        else:
-            outputs = tuple((name, substitute(definition, known)) for name, definition in each.definitions)
-    return outputs, tuple(conditions)
+    found = FirstRows(above.window, call, min(bounds), others, above.outputs)
+    return found if all(can_be_stored(found.window.types[name]) for name in found.needed) else None
 
 
 # Wrong if n = 2, or n >= 2, counted as well: the view then lacks the first row, and no stored row says which one that is.
@@ -132,24 +110,3 @@ def _range(number: str, condition: exp.Expr) -> tuple[int, int | None] | None:
     if isinstance(node, (exp.LT, exp.LTE)) == is_left:
         return 1, value - strict
     return value + strict, None
-
-
-# Wrong for a condition on anything else: of ω_{cid; row_number() by placed → n}(orders), σ n <= 2 ∧ open may keep one row of a
-# partition of ten, which then looks like a partition of one row.
-def _is_of_partitions(window: Window, condition: exp.Expr) -> bool:
-    """Whether the condition holds for all rows of a partition, or for none, and can be evaluated for those that changed."""
-    return {*attributes(condition)} <= {*window.partition} and not may_raise(condition, window.types)
-
-
-def _can_be_stored(kind: exp.DataType) -> bool:
-    return is_known(kind) and kind.this != Type.NULL and is_storable(name_of_type(kind)) and not cannot_be_carried(kind)
-
-
-def _passed(root: Operator, names: tuple[str, ...]) -> Operator:
-    """Each π above ω passing the attributes `names`."""
-    if isinstance(root, Select):
-        return replace(root, child=_passed(root.child, names))
-    if not isinstance(root, Project):
-        return root
-    added = passing(name for name in names if name not in root.columns)
-    return replace(root, child=_passed(root.child, names), definitions=root.definitions + added)

@@ -15,6 +15,7 @@ from dbt_idivm.passes.first_rows import place_first_rows
 from dbt_idivm.passes.infer_ids import infer_ids
 from dbt_idivm.passes.inner_joins import to_inner_joins
 from dbt_idivm.passes.operator_caches import place_operator_caches
+from dbt_idivm.passes.running import place_running
 
 
 @dataclass(frozen=True)
@@ -50,6 +51,11 @@ def place_what_rows_are_ranked_by(root: Operator, request: Request) -> Operator:
     return place_first_rows(root) if request.operator_caches else root
 
 
+def place_what_values_are_continued_by(root: Operator, request: Request) -> Operator:
+    """What running values of new rows are continued by, held in the view itself."""
+    return place_running(root) if request.operator_caches else root
+
+
 def extend_by_ids(root: Operator, request: Request) -> Operator:
     """IDs everywhere, and the columns that recompute i-diffs name rows by."""
     return infer_ids(root)
@@ -57,7 +63,7 @@ def extend_by_ids(root: Operator, request: Request) -> Operator:
 
 PASSES: tuple[Callable[[Operator, Request], Operator], ...] = (
     show_output, use_inner_joins, drop_unused, place_caches_of_operators, place_what_rows_are_ranked_by,
-    extend_by_ids)
+    place_what_values_are_continued_by, extend_by_ids)
 
 
 @dataclass(frozen=True)

@@ -20,7 +20,7 @@ from dbt_idivm.algebra.bags import union_all
 from dbt_idivm.algebra.block import Block, hinted, subquery
 from dbt_idivm.algebra.core import exists, project
 from dbt_idivm.algebra.expressions import alias, column, conjunction, same
-from dbt_idivm.algebra.lookups import Named, named_block
+from dbt_idivm.algebra.lookups import Known, Named, named_block
 from dbt_idivm.algebra.operator import Operator
 from dbt_idivm.algebra.relation import Relation
 from dbt_idivm.algebra.types import distinguishable
@@ -132,8 +132,10 @@ class _Work:
 def effective_merge(view: Stored, application: Effective, binder: StatementBinder, target: str) -> exp.Merge:
     """The MERGE of the i-diffs' exact effect."""
     for each in (*application.before, *(diff.relation for diff in application.idiffs)):
-        assert isinstance(each, Named)
-        binder.define(each)
+        if isinstance(each, Named):
+            binder.define(each)
+        else:
+            assert isinstance(each, Known), "an i-diff that is not named"
     work = _Work(view, application, binder, binder.is_source_broadcast(*(diff.relation for diff in application.idiffs)))
     binder.definitions[OLD] = _old_rows(work, target)
     for name in application.after:

@@ -24,7 +24,7 @@ from dbt_idivm.algebra.lookups import Known
 from dbt_idivm.algebra.operator import SIGN, Operator
 from dbt_idivm.algebra.relation import Relation
 from dbt_idivm.algebra.types import is_blurred
-from dbt_idivm.operators import Join, OneRow, Project, Select, SemiAntiJoin, UnionAll, Unnest
+from dbt_idivm.operators.monotone import is_monotone
 from dbt_idivm.operators.scan import DiffRows, Scan
 from dbt_idivm.passes.operator_caches import AdditiveState
 from dbt_idivm.script.binding import StatementBinder
@@ -37,16 +37,13 @@ from dbt_idivm.script.ways import IsEmpty
 LOST = "lost_groups"
 ANEW = "idivm_anew"  # marks the groups that are recomputed
 _MARK = "idivm_lost"
-# They lose no row where none of their inputs does.
-_MONOTONE = (Join, OneRow, Project, Select, UnionAll, Unnest)
 
 
 def only_comes(node: Operator, is_empty: IsEmpty) -> bool:
     """Whether no row of the operator is deleted: no netted signed row is negative."""
     if isinstance(node, Scan):
         return is_empty(DiffRows(node, "minus", node.columns))
-    is_monotone = isinstance(node, _MONOTONE) or (isinstance(node, SemiAntiJoin) and not node.anti)
-    return is_monotone and all(only_comes(child, is_empty) for child in node.inputs)
+    return is_monotone(node) and all(only_comes(child, is_empty) for child in node.inputs)
 
 
 def lost_groups(state: AdditiveState) -> Known:

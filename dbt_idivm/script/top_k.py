@@ -22,7 +22,7 @@ from dbt_idivm.algebra.operator import SIGN, Operator, operators
 from dbt_idivm.algebra.relation import Relation
 from dbt_idivm.cached import cached_property
 from dbt_idivm.idiff.idiff import REC, IDiff, Origin
-from dbt_idivm.operators import Join, OneRow, Project, Select, SemiAntiJoin, UnionAll, Unnest
+from dbt_idivm.operators.monotone import is_monotone
 from dbt_idivm.operators.scan import DiffClass, DiffRows, Scan, scans
 from dbt_idivm.optimize import optimize_rows
 from dbt_idivm.passes.first_rows import FirstRows
@@ -32,8 +32,6 @@ from dbt_idivm.script.leaves import diff_leaves, leaves
 from dbt_idivm.script.prune_empty import prune_empty
 from dbt_idivm.script.top_k_rows import PLACE, IfAny, LostPartitions, NetRows, Ranked, first_of, incomplete
 from dbt_idivm.script.ways import IsEmpty, Way
-
-_MONOTONE = (Scan, Select, Project, Join, UnionAll, Unnest, OneRow)
 
 
 @dataclass(frozen=True)
@@ -88,7 +86,7 @@ class TopK(Way):
     def _may_remove(self, is_empty: IsEmpty) -> bool:
         """Whether rows of R may be gone: not if all changed tables got rows only, and R is monotone."""
         below = self.first.window.child
-        return not all(map(_is_monotone, operators(below))) or any(_changed(scan, is_empty, "minus") for scan in self._scans)
+        return not all(map(is_monotone, operators(below))) or any(_changed(scan, is_empty, "minus") for scan in self._scans)
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -109,10 +107,6 @@ class Ranking(Effective):
     def recomputed(self) -> tuple[IDiff, ...]:
         """Of none is that known before the statement is run."""
         return ()
-
-
-def _is_monotone(node: Operator) -> bool:
-    return isinstance(node, _MONOTONE) or (isinstance(node, SemiAntiJoin) and not node.anti)
 
 
 def _changed(scan: Scan, is_empty: IsEmpty, *classes: DiffClass) -> bool:

@@ -23,7 +23,7 @@ from dbt_idivm.script.leaves import diff_leaves, leaves
 from dbt_idivm.script.source_rows import SourceQuery, SourceRows
 from dbt_idivm.script.stored import Stored
 
-WayName = Literal["additive", "topk", "id", "recompute", "tuple", "whole"]
+WayName = Literal["additive", "topk", "tail", "id", "recompute", "tuple", "whole"]
 Shape = Literal["append", "direct", "effective", "additive", "tuple"]
 # how changes are propagated: as i-diffs, as rows to recompute, or as whole tuples
 Strategy = Literal["id", "recompute", "tuple"]
@@ -32,11 +32,11 @@ Write: TypeAlias = exp.Merge | exp.Insert | exp.Update | exp.Delete
 
 # The ways that a strategy names, in order of preference.
 STRATEGIES: Mapping[Strategy, tuple[WayName, ...]] = {
-    "id": ("additive", "topk", "id"),
+    "id": ("additive", "topk", "tail", "id"),
     "recompute": ("recompute",),
     "tuple": ("additive", "tuple"),
 }
-ALL_WAYS: tuple[WayName, ...] = ("additive", "topk", "id", "recompute", "tuple", "whole")
+ALL_WAYS: tuple[WayName, ...] = ("additive", "topk", "tail", "id", "recompute", "tuple", "whole")
 
 
 @dataclass(frozen=True)

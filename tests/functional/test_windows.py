@@ -22,6 +22,10 @@ VIEWS = {
               "from $.orders) where n = 1",
     "shares": "select oid, note, price / sum(price) over (partition by cid) as share, rank() over (partition by cid order by "
               "price) as r, lag(price) over (partition by cid order by oid) as before from $.orders",
+    # appended rows continue stored values
+    "balance": "select oid, sum(price) over (partition by cid order by oid) as total, "
+               "count(price) over (partition by cid order by oid) as n, "
+               "max(note) over (partition by cid order by oid) as m from $.orders",
     # over groups, one partition of all rows
     "best": "select cid, sum(price) as s, dense_rank() over (order by sum(price) desc nulls last) as r from $.orders "
             "group by cid",
@@ -92,6 +96,22 @@ def reads_orders(shop: Project, view: ModelRequest) -> bool:
     final, _, _ = found._jdf.queryExecution().executedPlan().toString().partition("== Initial Plan ==")
     assert "isFinalPlan=true" in final
     return ".orders" in final
+
+
+def test_running_values(shop: Project) -> None:
+    """The table is read only where a row comes that is not the last one of its partition."""
+    (view,) = shop.created(VIEWS, ("balance",), KEYS, "id")
+    shop.sql("insert into $.orders values (15, 1, 9.25, 'e'), (16, 1, null, 'f'), (17, 3, 1, 'g'), (18, null, 4, null)")
+    assert shop.refreshed([view]) == {"id"}
+    (write,) = (each.sql for each in shop.executed if "INSERT INTO" in each.sql)
+    assert ".orders" not in write and write.count("balance_by_id") == 1
+    shop.sql("insert into $.orders values (9, 3, 2, 'late'), (19, 1, 1, 'z')")
+    assert shop.refreshed([view]) == {"recompute"}
+    shop.sql("delete from $.orders where oid = 15", "update $.orders set price = 3 where oid = 10")
+    assert shop.refreshed([view]) == {"recompute"}
+    # more rows than are fetched
+    shop.sql("insert into $.orders select 100 + id, cast(id % 3 as int), 2.5, 'many' from range(1500)")
+    assert shop.refreshed([view]) == {"id"}
 
 
 @pytest.mark.long

@@ -44,7 +44,7 @@ class Coverage:
         if script is not None and isinstance(script.application, Adding):
             self.rules.update(rule.name for rule, _ in script.application.state.calls)
             return
-        if script is not None and isinstance(script.application, Ranking):
+        if script is not None and (isinstance(script.application, Ranking) or script.application.way == "tail"):
             return
         binding = Binding(changes=net_changes(plan, diffs, screened=False), dialect=DUCKDB)
         base = {name: non_empty(found, binding.changes.is_empty) for name, found in idiff_way(plan).base.items()}

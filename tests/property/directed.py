@@ -475,6 +475,96 @@ FIRST_ROWS = {
         {"t0": [(1, 1, 0, 0), (2, 1, 5, 2), (3, 1, 1, 2), (4, 2, 3, 3), (6, 2, 4, 2)]}),
 }
 
+def running(shown: str = "sum(a.z) OVER (PARTITION BY a.x ORDER BY a.y) AS s", source: str = "t0 AS a") -> str:
+    """Running values of each partition by x."""
+    return f"SELECT a.k, {shown} FROM {source}"
+
+
+def over(function: str, order: str = "a.y, a.k", frame: str = "") -> str:
+    return f"{function} OVER (PARTITION BY a.x ORDER BY {order} {frame})"
+
+
+_BOOKED = {"t0": [(1, 1, 1, 5), (2, 1, 2, None), (3, 1, 2, 7), (4, 2, 1, None), (5, None, 3, 2), (6, None, None, 1)]}
+_ALL_CALLS = ", ".join((f"{over('sum(a.z)', frame='ROWS UNBOUNDED PRECEDING')} AS s", f"{over('count(a.z)')} AS c",
+                        f"{over('count(*)')} AS d", f"{over('min(a.z)')} AS lo", f"{over('max(a.z)')} AS hi",
+                        f"{over('row_number()')} AS n"))
+
+
+def booked(*rows: tuple[int | None, ...]) -> dict[str, list[tuple[int | None, ...]]]:
+    return {"t0": [*_BOOKED["t0"], *rows]}
+
+
+_IN_ORDER = booked((7, 1, 3, 1), (8, 1, 3, None), (9, 2, 4, None), (10, 3, 1, 5), (11, None, 9, 1))
+
+TAILS = {
+    "rows come last in their partitions, or in new ones": build(
+        _SOLD, running(_ALL_CALLS), _BOOKED, _IN_ORDER,
+        {"t0": [*_IN_ORDER["t0"], (12, 2, 5, 3), (13, 2, 5, 9), (14, 1, 7, 0), (15, 4, None, None), (16, 4, None, 8)]}),
+    "rows come last, by an order that has equal rows": build(
+        _SOLD, running(), _BOOKED, _IN_ORDER, {"t0": [*_IN_ORDER["t0"], (12, 1, 4, 3), (13, 1, 4, 9)]}),
+    "a row comes before the last one, others come last": build(
+        _SOLD, running(_ALL_CALLS), _BOOKED, booked((7, 1, 1, 3), (8, 1, 9, 2), (9, 2, 4, None), (10, 3, 1, 5)),
+        booked((7, 1, 1, 3), (8, 1, 9, 2), (9, 2, 4, None), (10, 3, 1, 5), (11, 2, 0, 1), (12, 3, 0, 1), (13, None, 9, 9))),
+    "a row comes that the order does not distinguish from the last one": build(
+        _SOLD, running(), _BOOKED, booked((7, 1, 2, 1)), booked((7, 1, 2, 1), (8, None, 3, 1), (9, 2, 2, 2))),
+    "rows come last in a descending order": build(
+        _SOLD, running(f"{over('sum(a.z)', 'a.y DESC NULLS LAST, a.k DESC')} AS s"), _BOOKED, booked((0, 1, 1, 1), (7, 2, 0, 4)),
+        booked((0, 1, 1, 1), (7, 2, 0, 4), (8, 1, None, 1), (9, None, 2, 2))),
+    "the last row by NULL": build(
+        _SOLD, running(f"{over('max(a.z)', 'a.y NULLS LAST, a.k')} AS s"), _BOOKED, booked((7, None, 9, 8)),
+        booked((7, None, 9, 8), (8, None, None, 9))),
+    "the last row by NULL, of two orders": build(
+        _SOLD, running(f"{over('sum(a.z)', 'a.y NULLS LAST, a.z DESC NULLS FIRST, a.k')} AS s"), _BOOKED,
+        booked((7, None, None, 9), (8, 1, 2, 7)), booked((7, None, None, 9), (8, 1, 2, 7), (9, None, None, 1), (10, 1, 2, 6))),
+    "running values of NULLs": build(
+        _SOLD, running(_ALL_CALLS), {"t0": [(1, 1, 1, None)]}, {"t0": [(1, 1, 1, None), (2, 1, 2, None)]},
+        {"t0": [(1, 1, 1, None), (2, 1, 2, None), (3, 1, 3, 4), (4, 1, 4, None), (5, 1, 5, -2)]}),
+    "a row in the middle goes": build(
+        _SOLD, running(_ALL_CALLS), _BOOKED, {"t0": [*_BOOKED["t0"][1:], (7, 1, 3, 1)]}, {"t0": [(2, 1, 2, 4), (3, 1, 2, 7)]}),
+    "rows change, move and come last": build(
+        _SOLD, running(_ALL_CALLS), _BOOKED, {"t0": [(1, 2, 1, 5), *_BOOKED["t0"][1:], (7, 1, 3, 1)]},
+        {"t0": [(1, 2, 1, 6), *_BOOKED["t0"][1:], (7, 1, 3, 1), (8, 2, 9, 1)]}),
+    "a column that no running value reads changes, and a row comes": build(
+        _SOLD, "SELECT a.k, a.z, count(*) OVER (PARTITION BY a.x ORDER BY a.y) AS c FROM t0 AS a", _BOOKED,
+        {"t0": [(1, 1, 1, 6), *_BOOKED["t0"][1:], (7, 1, 3, 1)]}),
+    "what is computed of a running value, and fails on a wrong one": build(
+        _SOLD, running(f"12 / {over('sum(a.z)')} AS q"), {"t0": [(1, 1, 2, 4)]}, {"t0": [(1, 1, 2, 4), (2, 1, 3, 2)]},
+        {"t0": [(1, 1, 2, 4), (2, 1, 3, 2), (3, 1, 1, 7), (4, 1, 4, -6)]}),
+    "running values of some partitions": build(
+        _SOLD, f"SELECT r.k, r.s FROM (SELECT a.*, {over('sum(a.z)')} AS s FROM t0 AS a) AS r WHERE r.x > 1", _BOOKED, _IN_ORDER,
+        {"t0": [*_IN_ORDER["t0"], (12, 2, 5, 3), (13, 1, 0, 9)]}),
+    "a condition on a running value": build(
+        _SOLD, f"SELECT r.k, r.s FROM (SELECT a.*, {over('sum(a.z)')} AS s FROM t0 AS a) AS r WHERE r.s < 9", _BOOKED, _IN_ORDER,
+        {"t0": [*_IN_ORDER["t0"], (12, 1, 5, -9), (13, 1, 6, 1)]}),
+    "a condition on rows that have a running value": build(
+        _SOLD, f"SELECT r.k, r.s FROM (SELECT a.*, {over('sum(a.z)')} AS s FROM t0 AS a) AS r WHERE r.z < 9", _BOOKED,
+        booked((7, 1, 3, 9), (8, 2, 4, 1)), booked((7, 1, 3, 9), (8, 2, 4, 1), (9, 1, 4, 1))),
+    "a row of a new partition, before all others": build(
+        _SOLD, running(_ALL_CALLS), _BOOKED, {"t0": [(0, 7, 1, 1), *_BOOKED["t0"]]}),
+    "running values in two orders": build(
+        _SOLD, running(f"a.z, {over('sum(a.z)')} AS s, {over('row_number()', 'a.z, a.k')} AS n"), _BOOKED, _IN_ORDER),
+    "sums of two rows, and of whole partitions": build(
+        _SOLD, running(f"{over('sum(a.z)', frame='ROWS BETWEEN 1 PRECEDING AND CURRENT ROW')} AS s, "
+                       f"{over('count(*)', frame='RANGE BETWEEN UNBOUNDED PRECEDING AND UNBOUNDED FOLLOWING')} AS c"),
+        _BOOKED, _IN_ORDER),
+    "running values of rows that have a partner": build(
+        f"{_SOLD}\nt1(k int, x int; k)", running(_ALL_CALLS, "t0 AS a WHERE EXISTS (SELECT 1 FROM t1 AS b WHERE b.x = a.y)"),
+        {**_BOOKED, "t1": [(1, 2), (2, 3)]}, {**_IN_ORDER, "t1": [(1, 2), (2, 3), (3, 9)]},
+        {"t1": [(1, 2), (2, 3), (3, 9), (4, 1), (5, 4)]}),
+    "running values of rows that get a partner that excludes them": build(
+        f"{_SOLD}\nt1(k int; k)", running(_ALL_CALLS, "t0 AS a WHERE NOT EXISTS (SELECT 1 FROM t1 AS b WHERE b.k = a.k)"),
+        {**_BOOKED, "t1": []}, {**_IN_ORDER, "t1": [(1,)]}),
+    "running values by floats, and of a bag": build(
+        "t0(f double, x int, z int)", "SELECT a.f, sum(a.z) OVER (PARTITION BY a.x ORDER BY a.f) AS s FROM t0 AS a",
+        {"t0": [("0.0", 1, 1), ("1.5", 2, 1)]},
+        {"t0": [("0.0", 1, 1), ("-0.0", 1, 5), ("1.5", 2, 1), ("2.5", 2, 1), ("2.5", 2, 1)]}),
+    "running values by floats": build(
+        "t0(k int, f double, x int, z int; k)", running(f"a.f, {over('sum(a.z)', 'a.f')} AS s"),
+        {"t0": [(1, "0.0", 1, 1), (2, "1.5", 2, 1)]},
+        {"t0": [(1, "0.0", 1, 1), (2, "1.5", 2, 1), (3, "-0.0", 1, 5), (4, "2.5", 2, 1)]},
+        {"t0": [(1, "0.0", 1, 1), (2, "1.5", 2, 1), (3, "-0.0", 1, 5), (4, "2.5", 2, 1), (5, "1.0", 1, 5), (6, "0.0", 2, 1)]}),
+}
+
 _TAGS = "t0(k int, s string, z int; k)"
 _TAGGED = "SELECT a.k AS c0, posexplode(split(a.s, ',')) AS (c1, c2), a.z AS c3 FROM t0 AS a"
 _ALL_TAGGED = "SELECT a.k AS c0, posexplode_outer(split(a.s, ',')) AS (c1, c2), a.z AS c3 FROM t0 AS a"
@@ -1180,6 +1270,7 @@ OUTER = {
 
 DIRECTED |= OUTER
 DIRECTED |= FIRST_ROWS
+DIRECTED |= TAILS
 
 # A group that loses its last value, one that vanishes, one that comes; NULLs in each argument, and duplicates.
 _SAMPLE = "t0(k int, x int, y int, z decimal(10,2), s string; k)"

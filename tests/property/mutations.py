@@ -42,7 +42,7 @@ from dbt_idivm.operators import window as window_operator
 from dbt_idivm.operators.scan import DiffClass, DiffRows, scans
 from dbt_idivm.operators.window import Windowed
 from dbt_idivm.optimize.lineage import leaves
-from dbt_idivm.passes import annotate, canonical, first_rows, place_caches
+from dbt_idivm.passes import annotate, canonical, first_rows, place_caches, running
 from dbt_idivm.passes.operator_caches import AdditiveState
 from dbt_idivm.script import additive as script_additive
 from dbt_idivm.script import (
@@ -55,6 +55,8 @@ from dbt_idivm.script import (
     known_rows,
     net_changes,
     replace_where,
+    tail,
+    tail_rows,
     top_k,
     top_k_rows,
 )
@@ -1071,12 +1073,12 @@ FIRST_ROWS = (
     Mutation("topk: rows that are gone are not ranked", gone_rows_are_ranked, "a partition of few rows loses one", "additive"),
     Mutation("topk: signed rows are netted", signed_rows_are_ranked, "both partners of a first row change", "additive"),
     Mutation("topk: new rows take others away, where R is not monotone",
-             lambda patch: patch.setattr(top_k, "_is_monotone", lambda node: True),
+             lambda patch: patch.setattr(top_k, "is_monotone", lambda node: True),
              "a first row gets a partner that excludes it", "additive"),
     Mutation("topk: rows may be gone", lambda patch: patch.setattr(top_k.TopK, "_may_remove", lambda self, is_empty: False),
              "the first row of a partition goes", "additive"),
     Mutation("topk: no condition on other attributes",
-             lambda patch: patch.setattr(first_rows, "_is_of_partitions", lambda window, condition: True),
+             lambda patch: patch.setattr(first_rows, "is_of_partitions", lambda window, condition: True),
              "first rows, and a condition on their values", "additive"),
     Mutation("topk: changes of partitions that the view has", changes_of_all_partitions, "first rows of some partitions",
              "additive-feed"),
@@ -1085,6 +1087,90 @@ FIRST_ROWS = (
 )
 
 MUTATIONS += FIRST_ROWS
+
+
+
+def no_partition_is_late(patch: Patch) -> None:
+    found = tail_rows.with_late
+
+    def none_late(*given: Any) -> exp.Select:
+        query = found(*given)
+        query.selects[-1].set("this", exp.false())
+        return query
+
+    patch.setattr(tail_rows, "with_late", none_late)
+    patch.setattr(tail, "with_late", none_late)
+
+
+def equal_rows_are_later(patch: Patch) -> None:
+    found = tail_rows.with_late
+
+    def late(*given: Any) -> exp.Select:
+        query = found(*given)
+        for window in query.find_all(exp.Window):
+            window.args["order"].append("expressions", exp.Ordered(this=column(tail_rows.STORED), desc=True))
+        return query
+
+    patch.setattr(tail_rows, "with_late", late)
+    patch.setattr(tail, "with_late", late)
+
+
+def nulls_stay_where_they_are(patch: Patch) -> None:
+    found = tail_rows._reversed
+
+    def turned(item: exp.Expr, rows: Block) -> exp.Expr:
+        ordered = found(item, rows)
+        ordered.set("nulls_first", item.args.get("nulls_first"))
+        return ordered
+
+    patch.setattr(tail_rows, "_reversed", turned)
+
+
+def rows_only_come(patch: Patch) -> None:
+    patch.setattr(tail.Tail, "holds", lambda self, diffs: True)
+    patch.setattr(tail, "only_comes", lambda node, is_empty: True)
+
+
+def every_operator_is_monotone(patch: Patch) -> None:
+    patch.setattr(running, "is_monotone", lambda node: True)
+    patch.setattr(extremes, "is_monotone", lambda node: True)
+
+
+def late_rows_are_computed(patch: Patch) -> None:
+    patch.setattr(tail, "SemiJoin", lambda child, on, keys, anti: child)
+
+
+def changes_of_all_tails(patch: Patch) -> None:
+    patch.setattr(tail, "conjunction", lambda conditions: None)
+
+
+TAILS = (
+    Mutation("tail: a row may come before the last one", no_partition_is_late,
+             "a row comes before the last one, others come last", "additive"),
+    Mutation("tail: a row may be equal to the last one", equal_rows_are_later,
+             "a row comes that the order does not distinguish from the last one", "additive"),
+    Mutation("tail: NULLs are last where they were first", nulls_stay_where_they_are, "the last row by NULL", "additive"),
+    Mutation("tail: rows only come", rows_only_come, "a row in the middle goes", "additive"),
+    Mutation("tail: R is monotone", every_operator_is_monotone, "running values of rows that get a partner that excludes them",
+             "additive"),
+    Mutation("tail: rows of late partitions are not continued", late_rows_are_computed,
+             "a row comes before the last one, others come last", "additive"),
+    Mutation("tail: count(x) leaves out NULLs", lambda patch: patch.setattr(running, "_counted", lambda x: exp.Literal.number(1)),
+             "running values of NULLs", "additive"),
+    Mutation("tail: frames begin with the partition and end with the row",
+             lambda patch: patch.setattr(running, "_is_running", lambda frame: True),
+             "sums of two rows, and of whole partitions", "additive"),
+    Mutation("tail: one order", lambda patch: patch.setattr(running, "_has_one_order", lambda found: True),
+             "running values in two orders", "additive"),
+    Mutation("tail: no condition on values", lambda patch: patch.setattr(running, "is_of_partitions", lambda *given: True),
+             "a condition on rows that have a running value", "additive"),
+    Mutation("tail: changes of partitions that the view has", changes_of_all_tails, "running values of some partitions",
+             "additive-feed"),
+    Mutation("tail: signed rows are netted", signed_rows_are_ranked, "a row of a new partition, before all others",
+             "additive-feed"),
+)
+
+MUTATIONS += TAILS
 
 # Guards that no view needs: the applications keep the copies of an INS, and its rows hold all copies of each ID that they
 # name. The rule is stricter than that, because the contract of INS speaks of one row an ID.

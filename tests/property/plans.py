@@ -22,7 +22,7 @@ from dbt_idivm.script.plan import Plan
 from dbt_idivm.script.ways import ALL_WAYS, STRATEGIES, Strategy, WayName
 
 VIEW = "maintained"
-BY_STORED_ROWS: tuple[WayName, ...] = ("additive", "topk")  # the ways that need the hidden columns of `caches: auto`
+BY_STORED_ROWS: tuple[WayName, ...] = ("additive", "topk", "tail")  # the ways that need the hidden columns of `caches: auto`
 
 
 @dataclass(frozen=True)

@@ -204,6 +204,9 @@ CONSTRUCTS: Mapping[str, Callable[[Used], bool]] = {
     "the latest row of each key": _newest,
     "running sums, lag and lead": lambda u: u.has(exp.Lag, exp.Lead) or any(
         call.order and isinstance(call.function, exp.Sum) for each in u.windows for call in each.calls),
+    "running sums, counts, minima and maxima alone": lambda u: any(each.partition and all(
+        call.order and isinstance(call.function, exp.Sum | exp.Count | exp.Min | exp.Max) for call in each.calls)
+        for each in u.windows),
     "window function over all rows": lambda u: any(not each.partition for each in u.windows),
     "explode, posexplode, inline, stack; LATERAL VIEW": _unnests,
     "groups of elements": lambda u: _unnests(u) and bool(u.aggregates),

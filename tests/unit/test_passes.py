@@ -34,12 +34,12 @@ def plan(sql: str, **caching: Any) -> Plan:
 def test_in_order() -> None:
     assert [each.__name__ for each in PASSES] == [
         "show_output", "use_inner_joins", "drop_unused", "place_caches_of_operators",
-        "place_what_rows_are_ranked_by", "extend_by_ids"]
+        "place_what_rows_are_ranked_by", "place_what_values_are_continued_by", "extend_by_ids"]
 
 
 def test_the_tree_after_each() -> None:
     steps = run_passes(A, Request(SHOWN, operator_caches=True))
-    assert [step.root.columns for step in steps] == [SHOWN, SHOWN, SHOWN, SHOWN, SHOWN, ("a__x", "a__k")]
+    assert [step.root.columns for step in steps] == [SHOWN, SHOWN, SHOWN, SHOWN, SHOWN, SHOWN, ("a__x", "a__k")]
     assert [step.name for step in steps] == [each.__name__ for each in PASSES]
 
 

@@ -166,6 +166,8 @@ def strategy(planned: Planned, application: Application) -> tuple[str, str | Non
         return "tuple", None
     if application.way == "topk":
         return "id", "the first rows of touched partitions were ranked again"
+    if application.way == "tail" and not application.recomputed:
+        return "id", "new rows continued the values of the last stored rows of their partitions"
     if application.way == "whole":
         return "recompute", "the whole view was recomputed, and what differs was applied"
     if not application.recomputed:

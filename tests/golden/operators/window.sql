@@ -18,7 +18,7 @@ INSERT INTO t0 VALUES (5, NULL, 4, 4);
 UPDATE t0 SET z = 9 WHERE k = 1;
 
 -- ids
--- π a__k, a__z, v__r, a__x   [ID: a__k]
+-- π a__k, a__z, v__r, a__x, a__y   [ID: a__k]
 --   ω a__x; ROW_NUMBER() OVER (ORDER BY a__y DESC, a__k) → v__r   [ID: a__k]
 --     scan t0 as a   [ID: a__k]
 
@@ -55,7 +55,7 @@ FROM (
     FROM d_minus__a
   ) AS a_2
   WHERE EXISTS(SELECT 1 FROM d_del__a WHERE d_del__a.a__k IS NOT DISTINCT FROM a_2.a__k)) AS keys;
--- i-diff 3: UPD(a__k; assigns a__z; knows a__x) from d_upd__a: see below
+-- i-diff 3: UPD(a__k; assigns a__z; knows a__x, a__y) from d_upd__a: see below
 -- i-diff 4: REC(a__x) from d_rec__a
 -- guard: d_rec__a has rows
 SELECT keys.a__x
@@ -71,9 +71,9 @@ FROM (
   WHERE EXISTS(SELECT 1 FROM d_rec__a WHERE d_rec__a.a__k IS NOT DISTINCT FROM a_2.a__k)) AS keys;
 
 -- Δ-script (optimised)
--- i-diff 1: UPD(a__k; assigns a__z; knows a__x) from d_upd__a
+-- i-diff 1: UPD(a__k; assigns a__z; knows a__x, a__y) from d_upd__a
 -- guard: d_upd__a has rows
-SELECT d_upd__a.a__k, d_upd__a.a__z, d_upd__a.a__x FROM d_upd__a;
+SELECT d_upd__a.a__k, d_upd__a.a__z, d_upd__a.a__x, d_upd__a.a__y FROM d_upd__a;
 -- i-diff 2: REC(a__x) from d_del__a+d_ins__a+d_rec__a
 -- guard: d_del__a has rows or d_ins__a has rows or d_rec__a has rows
 SELECT keys.a__x

@@ -1,0 +1,80 @@
+"""Views that are π and σ over one ω with a PARTITION BY: what they show and test, over the attributes of ω."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import dataclass, replace
+
+from sqlglot import exp
+
+from dbt_idivm.algebra.expressions import attributes, conjuncts, passing, substitute
+from dbt_idivm.algebra.operator import Operator
+from dbt_idivm.algebra.raising import may_raise
+from dbt_idivm.algebra.types import Type, cannot_be_carried, is_known, is_storable, name_of_type
+from dbt_idivm.operators.project import Project
+from dbt_idivm.operators.select import Select
+from dbt_idivm.operators.window import Window
+
+Definitions = tuple[tuple[str, exp.Expr], ...]
+
+
+@dataclass(frozen=True)
+class WindowRoot:
+    """A view over `window`. `outputs` defines each of its attributes, `conditions` are those of its rows."""
+
+    window: Window
+    outputs: Definitions
+    conditions: tuple[exp.Expr, ...]
+
+    @property
+    def held(self) -> frozenset[str]:
+        """The attributes of ω that the view has as they are."""
+        return frozenset(name for name, definition in self.outputs
+                         if isinstance(definition, exp.Column) and definition.name == name)
+
+
+def window_root(root: Operator) -> WindowRoot | None:
+    """The ω that a root is π and σ over; None if it is not."""
+    nodes = []
+    node = root
+    while isinstance(node, (Project, Select)):
+        nodes.append(node)
+        node = node.child
+    if not isinstance(node, Window) or not node.partition:
+        return None
+    return WindowRoot(node, *_composed(node, nodes))
+
+
+def _composed(window: Window, nodes: list[Project | Select]) -> tuple[Definitions, tuple[exp.Expr, ...]]:
+    """The outputs of the π and σ above ω, and their conditions, over the attributes of ω."""
+    outputs, conditions = passing(window.columns), []
+    for each in reversed(nodes):
+        known = dict(outputs)
+        if isinstance(each, Select):
+            conditions += [substitute(part, known) for part in conjuncts(each.condition)]
+        else:
+            outputs = tuple((name, substitute(definition, known)) for name, definition in each.definitions)
+    return outputs, tuple(conditions)
+
+
+# Wrong for a condition on anything else: of ω_{cid; row_number() by placed → n}(orders), σ n <= 2 ∧ open may keep one row of a
+# partition of ten, which then looks like a partition of one row.
+def is_of_partitions(window: Window, condition: exp.Expr) -> bool:
+    """Whether the condition holds for all rows of a partition, or for none, and can be evaluated for those that changed."""
+    return {*attributes(condition)} <= {*window.partition} and not may_raise(condition, window.types)
+
+
+def can_be_stored(kind: exp.DataType) -> bool:
+    """Whether a hidden column can hold values of the type."""
+    return is_known(kind) and kind.this != Type.NULL and is_storable(name_of_type(kind)) and not cannot_be_carried(kind)
+
+
+def passed_up(root: Operator, names: Iterable[str]) -> Operator:
+    """Each π above ω passing the attributes `names`."""
+    names = tuple(names)
+    if isinstance(root, Select):
+        return replace(root, child=passed_up(root.child, names))
+    if not isinstance(root, Project):
+        return root
+    added = passing(name for name in names if name not in root.columns)
+    return replace(root, child=passed_up(root.child, names), definitions=root.definitions + added)

@@ -1,0 +1,207 @@
+"""Running values of rows that are appended to their partitions, from the last stored rows (ADR 0038).
+
+Where rows only come, and each comes after the last stored row of its partition, no stored row changes, and the new ones continue
+the values of the last one: they are inserted. Which partitions are *late*, because a row comes earlier, is asked first;
+these are recomputed, and the others continued, in one MERGE.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, replace
+
+from sqlglot import exp
+
+from dbt_idivm.algebra.bags import Concat, Distinct
+from dbt_idivm.algebra.core import Compute, Filter, SemiJoin, project
+from dbt_idivm.algebra.expressions import attributes, column, conjunction, substitute
+from dbt_idivm.algebra.lookups import Known, Named
+from dbt_idivm.algebra.operator import SIGN, Operator
+from dbt_idivm.algebra.relation import Relation
+from dbt_idivm.cached import cached_property
+from dbt_idivm.idiff.idiff import INS, REC, IDiff, Origin
+from dbt_idivm.operators.scan import DiffRows, Scan, scans
+from dbt_idivm.optimize import optimize_rows
+from dbt_idivm.passes.running import Running
+from dbt_idivm.script.append import Append
+from dbt_idivm.script.binding import StatementBinder
+from dbt_idivm.script.dialect import is_inlinable
+from dbt_idivm.script.diff import FeedDiff, NetDiff
+from dbt_idivm.script.effective import Effective, effective
+from dbt_idivm.script.extremes import only_comes
+from dbt_idivm.script.leaves import diff_leaves, leaves
+from dbt_idivm.script.prune_empty import prune_empty
+from dbt_idivm.script.source_rows import SourceQuery, SourceRows, fetching, name_of
+from dbt_idivm.script.stored import Stored
+from dbt_idivm.script.tail_rows import LAST, LATE, Continued, last_rows, late_partitions, new_of, with_late
+from dbt_idivm.script.top_k_rows import NetRows
+from dbt_idivm.script.ways import Application, IsEmpty, Way
+
+LATE_PARTITIONS = "late_partitions"
+
+
+@dataclass(frozen=True)
+class Tail(Way):
+    """Continuing the running values of the view `root`."""
+
+    root: Operator
+    running: Running
+
+    @cached_property
+    def changes(self) -> Relation:
+        """ΔR as the view shows it, with the parts of the running values under their names."""
+        conditions = conjunction(self.running.conditions)
+        signed = self.running.window.child.signed()
+        kept = signed if conditions is None else Filter(signed, conditions)
+        parts = tuple((each.call.name, each.part) for each in self.running.calls)
+        return Compute(kept, (*self.running.early, *parts, (SIGN, column(SIGN))))
+
+    @property
+    def base_idiffs(self) -> tuple[DiffRows, ...]:
+        return diff_leaves(self.changes)
+
+    # Wrong without it: a row in the middle of a partition is deleted. No new row comes before the last stored one, and the values
+    # of those after the deleted one would stay.
+    def holds(self, diffs: Mapping[str, NetDiff]) -> bool:
+        """If rows only came. The input of ω is monotone."""
+        return all(_only_came(scan, diffs.get(scan.table)) for scan in scans(self.running.window))
+
+    def application(self, is_empty: IsEmpty, *, optimised: bool = True) -> Application | None:
+        changes = prune_empty(self.changes, is_empty)
+        if changes is None:
+            return None
+        partition = self.running.partition
+        changed = Named("changed_rows", NetRows(changes, tuple(self.root.certain_types.items())))
+        occurrences = {leaf.scan.occurrence for leaf in diff_leaves(changes)}
+        touched = IDiff(REC, partition, (), (), Distinct(project(changes, partition)),
+                        frozenset(Origin(each, REC) for each in occurrences))
+        otherwise = effective(self.name, self.root, (touched,), optimised=optimised)
+        kinds = tuple(self.root.types[name] for name in partition)
+        if not only_comes(self.running.window.child, is_empty) or not all(is_inlinable(name_of(kind)) for kind in kinds):
+            return otherwise
+        continued = Named("continued_rows", Continued(changed, self.running))
+        new = self._shown(new_of(continued))
+        others = tuple(name for name in self.root.columns if name not in self.root.ids)
+        insert = IDiff(INS, self.root.ids, others, (), new, frozenset(Origin(each, INS) for each in occurrences), fresh=True)
+        late = Known(LATE_PARTITIONS, partition, kinds)
+        again = project(self.root.restrict(partition, late), self.root.columns)
+        evaluated = Concat((self._shown(SemiJoin(new_of(continued), partition, late, anti=True)),
+                            optimize_rows(again) if optimised else again))
+        work = Continuing(self.running, changed, continued)
+        recomputing = Recomputing(self.name, (touched.over(late),), work=work, late=None, evaluated=(evaluated,))
+        return AskingLate(self.name, (insert,), work=work, recomputing=recomputing, otherwise=otherwise)
+
+    # Wrong if rows of late partitions were left out afterwards: 1 / sum(x) may fail for a sum that no row has.
+    def _shown(self, new: Relation) -> Relation:
+        """New rows with their values, as rows of the view."""
+        return Compute(new, tuple((name, self._value(name)) for name in self.root.columns))
+
+    def _value(self, name: str) -> exp.Expr:
+        """An attribute of the view of new rows."""
+        if name not in self.running.late:
+            return column(name)
+        definition = dict(self.running.outputs)[name]
+        return substitute(definition, {each: column(each) for each in attributes(definition)})
+
+
+def _only_came(scan: Scan, diff: NetDiff | None) -> bool:
+    """Whether rows of a table, as an occurrence reads them, were only added."""
+    if isinstance(diff, FeedDiff):
+        return diff.has_none(scan, "minus")
+    return diff is None or all(weight > 0 for _, weight in diff.projected(tuple(a.name for a in scan.base_columns)).rows)
+
+
+@dataclass(frozen=True)
+class Continuing:
+    """What the statements of new rows name: the changed rows, LAST, which may be known, and the rows that continue it."""
+
+    running: Running
+    changed: Named
+    continued: Named
+    last: SourceRows | None = None
+
+    def define(self, view: Stored, binder: StatementBinder, target: str) -> None:
+        self.define_last(view, binder, target)
+        binder.define(self.continued)
+
+    def define_last(self, view: Stored, binder: StatementBinder, target: str) -> None:
+        binder.define(self.changed)
+        binder.definitions[LAST] = (last_rows(view, self.running, self.changed, binder, target) if self.last is None
+                                    else self.last.query(binder.binding.dialect))
+
+
+@dataclass(frozen=True, kw_only=True)
+class Appending(Append):
+    """New rows that continue the last stored ones are inserted."""
+
+    work: Continuing
+
+    @property
+    def reads_view(self) -> bool:
+        """The last row of each partition, unless it is known."""
+        return self.work.last is None
+
+    def statement(self, view: Stored, binder: StatementBinder, target: str) -> exp.Insert:
+        self.work.define(view, binder, target)
+        return super().statement(view, binder, target)
+
+
+@dataclass(frozen=True, kw_only=True)
+class AskingLate(Appending):
+    """Which partitions are late has to be asked first: `recomputing` is for those; `otherwise` recomputes all that get rows.
+
+    If the new rows are few enough to be inlined, so are the last ones, as a rule: they are the answer, each with whether it is
+    late, and the view is not read again. Its statement is that where they are not, and none is late.
+    """
+
+    recomputing: Recomputing
+    otherwise: Application
+
+    @property
+    def tables_of_changes(self) -> tuple[str, ...]:
+        """The tables that are read whether a partition is late or not."""
+        return tuple(dict.fromkeys(leaf.table for each in self.relations for leaf in leaves(each) if isinstance(leaf, Scan)))
+
+    @property
+    def perhaps(self) -> tuple[Relation, ...]:
+        return self.recomputing.evaluated
+
+    def question(self, view: Stored, binder: StatementBinder, target: str) -> SourceQuery:
+        running = self.work.running
+        self.work.define_last(view, binder, target)
+        kinds = {**{name: name_of(view.root.types[name]) for name in running.kept}, **running.kinds}
+        if _are_inlined(self.work.changed, binder) and all(map(is_inlinable, kinds.values())):
+            query, names = with_late(running, self.work.changed, binder), running.kept
+        else:
+            query, names = late_partitions(running, self.work.changed, binder), running.partition
+        return fetching(binder.attach(query), (*names, LATE), (*(kinds[name] for name in names), "boolean"))
+
+    def answered(self, rows: SourceRows | None) -> Application:
+        if rows is None:
+            return self.otherwise
+        work = self.work if rows.names == (*self.work.running.partition, LATE) else replace(self.work, last=rows)
+        late = replace(rows, rows=tuple(row for row in rows.rows if rows.cell(row, LATE)))
+        return replace(self.recomputing, work=work, late=late) if late.rows else Appending(self.way, self.idiffs, work=work)
+
+
+def _are_inlined(changed: Named, binder: StatementBinder) -> bool:
+    """Whether all rows that changed are literals of the statement."""
+    return all(binder.binding.changes.rows(leaf) is not None for leaf in diff_leaves(changed))
+
+
+@dataclass(frozen=True, kw_only=True)
+class Recomputing(Effective):
+    """Late partitions are recomputed; the new rows of the others continue the last stored ones."""
+
+    work: Continuing
+    late: SourceRows | None
+
+    @property
+    def view_mentions(self) -> int:
+        return 1 + (self.work.last is None)
+
+    def statement(self, view: Stored, binder: StatementBinder, target: str) -> exp.Merge:
+        assert self.late is not None
+        self.work.define(view, binder, target)
+        binder.definitions[LATE_PARTITIONS] = self.late.query(binder.binding.dialect)
+        return super().statement(view, binder, target)
