@@ -166,6 +166,20 @@ def test_averages_of_big_integers(lab: Project) -> None:
 
 
 @pytest.mark.long
+def test_averages_of_decimals(lab: Project) -> None:
+    """A quotient just below half of its last digit: rounded twice it would be another one."""
+    lab.table("t", "id int, g int, x decimal(22,2), y decimal(22,0)", *(f"({each}, 1, 0.01, -1)" for each in range(198)),
+              "(198, 1, 0, 0)", "(199, 1, 0, 0)", "(200, 1, 0, 0)", "(201, 2, null, null)")
+    means = lab.model("means", "select g, avg(x) as x, avg(y) as y, avg(x) * 2 as z from $.t group by g", {"t": ["id"]})
+    refreshed(lab, means, "create")
+    lab.sql("update $.t set x = 0.01, y = -1 where id = 200")
+    refreshed(lab, means)
+    assert lab.rows("select string(x), string(y), string(z) from $.means where g = 1") == Counter(
+        {("0.009900", "-0.9900", "0.019800"): 1})
+    assert any("AS DECIMAL(34, 2)) / " in each.sql for each in lab.executed)
+
+
+@pytest.mark.long
 def test_first_and_last_day(lab: Project) -> None:
     """Delta would answer from its log, and fail: without a group or a condition nothing but the log is needed."""
     lab.table("t", "id int, d date", "(1, date'1582-10-10')", "(2, date'2024-02-29')")
