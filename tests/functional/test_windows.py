@@ -104,7 +104,7 @@ def test_running_values(shop: Project) -> None:
     shop.sql("insert into $.orders values (15, 1, 9.25, 'e'), (16, 1, null, 'f'), (17, 3, 1, 'g'), (18, null, 4, null)")
     assert shop.refreshed([view]) == {"id"}
     (write,) = (each.sql for each in shop.executed if "INSERT INTO" in each.sql)
-    assert ".orders" not in write and write.count("balance_by_id") == 1
+    assert f"{shop.schema}.orders" not in write and write.count("balance_by_id") == 1, "neither the table nor the view is read"
     shop.sql("insert into $.orders values (9, 3, 2, 'late'), (19, 1, 1, 'z')")
     assert shop.refreshed([view]) == {"recompute"}
     shop.sql("delete from $.orders where oid = 15", "update $.orders set price = 3 where oid = 10")
