@@ -39,7 +39,7 @@ CHANGES = (
      "insert into $.log select v from $.t", "update $.t set v = null where id = 4"),
     ("delete from $.log where try_variant_get(v, '@.a', 'int') = 5",),
 )
-SMALL = ("parts", "sums", "bag")
+SMALL = ("parts", "sums")
 MORE = (
     ("""insert into $.t select id, id % 7, parse_json(concat('{"a": ', id % 5, ', "s": "', id % 9, '"}'))
         from range(100, 3000)""",),

@@ -37,6 +37,7 @@ class Coverage:
     shapes: Counter[str] = field(default_factory=Counter)
     rules: Counter[str] = field(default_factory=Counter)
     applied: Counter[str] = field(default_factory=Counter)
+    beyond: frozenset[str] = frozenset()  # rules that it cannot reach
 
     def refresh(self, plan: Plan, diffs: Mapping[str, InlineDiff], script: BoundScript | None) -> None:
         """Count one refresh. A rule counts if the base i-diff that it carries on has rows."""
@@ -72,7 +73,7 @@ class Coverage:
         """Shapes that no case reached, and such rules of each operator of whose rules less than the share `least` was reached."""
         found = [name for name in SHAPES if not self.shapes[name]] + [name for name in APPLIED if not self.applied[name]]
         for rules in RULES:
-            never = [name for name in rules if not self.rules[name]]
+            never = [name for name in rules if not self.rules[name] and name not in self.beyond]
             found += never if len(never) > (1 - least) * len(rules) else []
         return found
 
@@ -87,7 +88,8 @@ class Coverage:
                 f"rules fired: {rules}{discarded}")
 
 
-RANDOM = Coverage("random")
+# DuckDB's average of decimals is a DOUBLE: of most values another one
+RANDOM = Coverage("random", beyond=frozenset({"additive_avg_decimal"}))
 DIRECTED = Coverage("directed")
 # What they are to reach are meanings, not rules.
 MEANT = Coverage("random", engine="Spark's meaning")

@@ -718,6 +718,12 @@ DIRECTED = {
         "SELECT a.x AS c0, min(a.y) AS c1, sum(a.z) AS c2, sum(a.w) AS c3, avg(a.y) AS c4 FROM t0 AS a GROUP BY a.x",
         {"t0": [(1, 1, 5, 2**62, "123456789012345678.123456789"), (2, 1, 7, 2**61, "0.000000001"), (3, 2, 1, 1, "1.5")]},
         {"t0": [(2, 1, 7, 2**61, "0.000000001"), (3, 2, 1, 2, "2.5")]}, {"t0": [(2, 1, 8, None, None), (3, 2, 2, 2, None)]}),
+    "averages of decimals that are halves": build(  # DuckDB's are DOUBLEs, which hold these
+        "t0(k int, x int, y decimal(14,2), z decimal(12,0); k)",
+        "SELECT a.x AS c0, avg(a.y) AS c1, avg(a.z) AS c2, round(avg(a.y), 1) AS c3 FROM t0 AS a GROUP BY a.x",
+        {"t0": [(1, 1, "0.25", "3"), (2, 1, "0.75", None), (3, 2, None, "-7")]},
+        {"t0": [(1, 1, "0.25", "3"), (2, 1, "-1.25", "4"), (3, 2, "5.00", "-7"), (4, 3, None, None)]},
+        {"t0": [(2, 1, None, "4"), (3, 2, "5.00", None), (4, 3, "1.50", "0"), (5, 3, "0.50", "1")]}),
     "the minimum of zeros with two signs": build(  # it depends on their order which one an evaluation gives
         "t0(k int, x int, y double; k)",
         "SELECT a.x AS c0, min(a.y) AS c1, CAST(min(a.y) AS STRING) AS c2 FROM t0 AS a GROUP BY a.x",
