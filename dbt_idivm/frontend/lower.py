@@ -21,6 +21,7 @@ from dbt_idivm.frontend.coercion import UntypedUnion
 from dbt_idivm.frontend.env import Env
 from dbt_idivm.frontend.guards import with_guards
 from dbt_idivm.frontend.limit import without_order
+from dbt_idivm.frontend.literal_types import suffixes_beside_decimals, unary_plus
 from dbt_idivm.frontend.query import Lowering
 from dbt_idivm.frontend.refuse import refusals
 from dbt_idivm.frontend.scope import Entry, Scope
@@ -76,6 +77,7 @@ def lower(sql: str, catalog: Catalog) -> Lowered:
     findings.extend(incomparable_rows(root, stored, lowering.places))
     findings.extend(incomparable_outputs(root, stored))
     findings.extend(signed_zeros(root))
+    findings.extend(suffixes_beside_decimals(guarded, (text, *(each for each, _ in views.values()))))
     if not catalog.has_untyped_functions:
         findings.extend(clock_texts(guarded, text, catalog.functions))
     _raise(_once_a_column(findings))
@@ -124,6 +126,7 @@ def _views(names: tuple[str, ...], catalog: Catalog, above: tuple[str, ...] = ()
 def _obstacles(text: Text, tree: exp.Query, catalog: Catalog) -> Iterator[Finding]:
     """What is refused in one text, and the relations that do not exist."""
     yield from refusals(tree, text)
+    yield from unary_plus(text)
     for name, table in relations(tree):
         if name not in catalog.tables and name not in catalog.views:
             yield finding(301, text.place(table), source=name)

@@ -56,7 +56,7 @@ def _unfiltered(node: exp.Filter) -> exp.Expr:
         values.append(value_of(function))
     if isinstance(function, BY):
         values.append(function.expression)
-    for value in values:
+    for value in filter(None, values):  # max_by of one argument is for Spark to refuse
         value.replace(_where(condition, exp.Literal.number(1) if isinstance(value, exp.Star) else value))
     return cast(exp.Expr, call)
 

@@ -34,7 +34,7 @@ from dbt_idivm.algebra.expressions import column
 from dbt_idivm.algebra.inference import Dependency, stored_type
 from dbt_idivm.algebra.operator import SIGN, Conditions, Operator, State, operators_of
 from dbt_idivm.algebra.relation import Provenance, Relation
-from dbt_idivm.algebra.types import type_of
+from dbt_idivm.algebra.types import is_incomparable, type_of
 from dbt_idivm.cached import cached_property
 from dbt_idivm.idiff.idiff import DEL, INS, REC, UPD, IDiff, Origin
 from dbt_idivm.relation_name import name_parts
@@ -134,8 +134,14 @@ class Scan(Leaf, Operator):
 
     def pruned(self, above: frozenset[str]) -> Operator:
         used = tuple(a.name for a in self.base_columns if self.attribute(a.name) in above)
-        # a bag without columns has no net diff: keep one
-        return replace(self, used=used or (self.attributes[0].name,))
+        return replace(self, used=used or self._least())
+
+    # Wrong with the first column, whatever it is: a VARIANT has no net diff.
+    def _least(self) -> tuple[str, ...]:
+        """What is read where nothing is used, because a bag without columns has no net diff: a column whose values can be
+        compared, if there is one."""
+        names = tuple(each.name for each in self.attributes if not is_incomparable(type_of(each.type)))
+        return (*names, self.attributes[0].name)[:1]
 
     @property
     def read_columns(self) -> tuple[Attribute, ...]:
