@@ -9,49 +9,24 @@ from dataclasses import dataclass
 
 from sqlglot import exp
 
-from dbt_idivm.algebra.expressions import attributes
 from dbt_idivm.algebra.operator import Operator
-from dbt_idivm.algebra.raising import may_raise
 from dbt_idivm.cached import cached_property
-from dbt_idivm.operators.window import Window, WindowCall
-from dbt_idivm.passes.window_root import Definitions, can_be_stored, is_of_partitions, passed_up, window_root
+from dbt_idivm.operators.window import WindowCall
+from dbt_idivm.passes.window_root import WindowRoot, can_be_stored, is_of_partitions, passed_up, window_root
 
 
 @dataclass(frozen=True)
-class FirstRows:
-    """The rows of `window` whose `call`, a ROW_NUMBER, is at most `count`, of the partitions that satisfy `conditions`.
+class FirstRows(WindowRoot):
+    """The rows whose `call`, a ROW_NUMBER, is at most `count`, of the partitions that satisfy `conditions`."""
 
-    `outputs` defines each attribute of the view over those of `window`. Those that are `late` are evaluated for rows of the view
-    only: they depend on the number of the row, or may fail on a row that the view does not have.
-    """
-
-    window: Window
     call: WindowCall
     count: int
-    conditions: tuple[exp.Expr, ...]
-    outputs: Definitions
-
-    @property
-    def partition(self) -> tuple[str, ...]:
-        return self.window.partition
-
-    @property
-    def ranked(self) -> Definitions:
-        """The outputs that rows have before they are ranked: those that are not late."""
-        return tuple((name, definition) for name, definition in self.outputs if name not in self.late)
-
-    @cached_property
-    def late(self) -> frozenset[str]:
-        types = self.window.types
-        return frozenset(name for name, definition in self.outputs
-                         if self.call.name in attributes(definition) or may_raise(definition, types))
 
     @cached_property
     def needed(self) -> tuple[str, ...]:
         """The attributes that have to be stored: Pt, O, and what late outputs are computed of."""
-        ordering = (name for each in self.call.order for name in attributes(each))
-        late = (name for output, definition in self.outputs if output in self.late for name in attributes(definition))
-        return tuple(dict.fromkeys(name for name in (*self.partition, *ordering, *late) if name != self.call.name))
+        names = (*self.partition, *self.ordering, *self.read_late)
+        return tuple(dict.fromkeys(name for name in names if name != self.call.name))
 
 
 def place_first_rows(root: Operator) -> Operator:
@@ -62,10 +37,10 @@ def place_first_rows(root: Operator) -> Operator:
 
 def first_rows(root: Operator) -> FirstRows | None:
     """The first rows that an ID-extended root consists of, if it has the attributes that they are ranked by."""
-    found, above = _first_rows(root), window_root(root)
-    if found is None or above is None or not root.unique:
+    found = _first_rows(root)
+    if found is None or not root.unique:
         return None
-    return found if above.held >= {*found.needed, *root.ids} else None
+    return found if found.held >= {*found.needed, *root.ids} else None
 
 
 def _first_rows(root: Operator) -> FirstRows | None:
@@ -83,7 +58,7 @@ def _first_rows(root: Operator) -> FirstRows | None:
         return None
     if not all(is_of_partitions(above.window, each) for each in others):
         return None
-    found = FirstRows(above.window, call, min(bounds), others, above.outputs)
+    found = FirstRows(above.window, above.outputs, others, call, min(bounds))
     return found if all(can_be_stored(found.window.types[name]) for name in found.needed) else None
 
 

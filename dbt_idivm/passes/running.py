@@ -24,16 +24,15 @@ from dataclasses import dataclass
 from sqlglot import exp
 
 from dbt_idivm.algebra.decimals import is_summable, sum_type
-from dbt_idivm.algebra.expressions import attributes, column
+from dbt_idivm.algebra.expressions import column
 from dbt_idivm.algebra.inference import certain_type
 from dbt_idivm.algebra.operator import Operator, operators
-from dbt_idivm.algebra.raising import may_raise
 from dbt_idivm.algebra.types import has_exact_order, is_float
 from dbt_idivm.cached import cached_property
 from dbt_idivm.operators.monotone import is_monotone
 from dbt_idivm.operators.window import Window, WindowCall
 from dbt_idivm.passes.infer_ids import infer_ids
-from dbt_idivm.passes.window_root import Definitions, can_be_stored, is_of_partitions, passed_up, window_root
+from dbt_idivm.passes.window_root import WindowRoot, can_be_stored, is_of_partitions, passed_up, window_root
 
 _ONE, _ZERO = exp.Literal.number(1), exp.Literal.number(0)
 
@@ -61,33 +60,10 @@ class RunningCall:
 
 
 @dataclass(frozen=True)
-class Running:
-    """The rows of `window`, all of whose `calls` are running values in one order, of the partitions that satisfy `conditions`.
+class Running(WindowRoot):
+    """The rows of `window`, all of whose `calls` are running values in one order, of the partitions that satisfy `conditions`."""
 
-    `outputs` defines each attribute of the view over those of `window`. Those that are `late` are computed of the values.
-    """
-
-    window: Window
     calls: tuple[RunningCall, ...]
-    conditions: tuple[exp.Expr, ...]
-    outputs: Definitions
-
-    @property
-    def partition(self) -> tuple[str, ...]:
-        return self.window.partition
-
-    @property
-    def order(self) -> tuple[exp.Expr, ...]:
-        return self.calls[0].call.order
-
-    @property
-    def ordering(self) -> tuple[str, ...]:
-        """The attributes of O."""
-        return tuple(dict.fromkeys(name for each in self.order for name in attributes(each)))
-
-    @property
-    def values(self) -> tuple[str, ...]:
-        return tuple(each.call.name for each in self.calls)
 
     @property
     def kept(self) -> tuple[str, ...]:
@@ -100,21 +76,9 @@ class Running:
         return {each.call.name: each.kind for each in self.calls if each.kind is not None}
 
     @cached_property
-    def late(self) -> frozenset[str]:
-        types = self.window.types
-        return frozenset(name for name, definition in self.outputs
-                         if not {*self.values}.isdisjoint(attributes(definition)) or may_raise(definition, types))
-
-    @property
-    def early(self) -> Definitions:
-        """The outputs that new rows have before they are put into their order."""
-        return tuple((name, definition) for name, definition in self.outputs if name not in self.late)
-
-    @cached_property
     def needed(self) -> tuple[str, ...]:
         """The attributes that have to be stored: Pt, O, the values, and what late outputs are computed of."""
-        late = (name for output, definition in self.outputs if output in self.late for name in attributes(definition))
-        return tuple(dict.fromkeys((*self.kept, *late)))
+        return tuple(dict.fromkeys((*self.kept, *self.read_late)))
 
 
 def place_running(root: Operator) -> Operator:
@@ -125,10 +89,10 @@ def place_running(root: Operator) -> Operator:
 
 def running(root: Operator) -> Running | None:
     """The running values that an ID-extended root consists of, if it has what they are continued by."""
-    found, above = _running(root), window_root(root)
-    if found is None or above is None or not root.unique:
+    found = _running(root)
+    if found is None or not root.unique:
         return None
-    return found if above.held >= {*found.needed, *root.ids} else None
+    return found if found.held >= {*found.needed, *root.ids} else None
 
 
 def _running(root: Operator) -> Running | None:
@@ -140,7 +104,7 @@ def _running(root: Operator) -> Running | None:
     known = tuple(each for each in calls if each is not None)
     if len(known) < len(calls) or not all(map(is_monotone, operators(window.child))):
         return None
-    found = Running(window, known, above.conditions, above.outputs)
+    found = Running(window, above.outputs, above.conditions, known)
     return found if _has_one_order(found) and all(can_be_stored(window.types[name]) for name in found.needed) else None
 
 

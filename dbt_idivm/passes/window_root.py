@@ -11,6 +11,7 @@ from dbt_idivm.algebra.expressions import attributes, conjuncts, passing, substi
 from dbt_idivm.algebra.operator import Operator
 from dbt_idivm.algebra.raising import may_raise
 from dbt_idivm.algebra.types import Type, cannot_be_carried, is_known, is_storable, name_of_type
+from dbt_idivm.cached import cached_property
 from dbt_idivm.operators.project import Project
 from dbt_idivm.operators.select import Select
 from dbt_idivm.operators.window import Window
@@ -20,11 +21,48 @@ Definitions = tuple[tuple[str, exp.Expr], ...]
 
 @dataclass(frozen=True)
 class WindowRoot:
-    """A view over `window`. `outputs` defines each of its attributes, `conditions` are those of its rows."""
+    """A view over `window`. `outputs` defines each of its attributes, `conditions` are those of its rows.
+
+    What is maintained from stored rows has one order. Outputs that are `late` are evaluated for rows of the view only: they
+    depend on values that rows get in that order, or may fail on a row that the view does not have.
+    """
 
     window: Window
     outputs: Definitions
     conditions: tuple[exp.Expr, ...]
+
+    @property
+    def partition(self) -> tuple[str, ...]:
+        return self.window.partition
+
+    @property
+    def order(self) -> tuple[exp.Expr, ...]:
+        return self.window.calls[0].order
+
+    @property
+    def ordering(self) -> tuple[str, ...]:
+        """The attributes of O."""
+        return tuple(dict.fromkeys(name for each in self.order for name in attributes(each)))
+
+    @property
+    def values(self) -> tuple[str, ...]:
+        """The attributes that ω adds."""
+        return tuple(call.name for call in self.window.calls)
+
+    @cached_property
+    def late(self) -> frozenset[str]:
+        return frozenset(name for name, definition in self.outputs
+                         if not {*self.values}.isdisjoint(attributes(definition)) or may_raise(definition, self.window.types))
+
+    @property
+    def early(self) -> Definitions:
+        """The outputs that rows have before they are put into their order."""
+        return tuple((name, definition) for name, definition in self.outputs if name not in self.late)
+
+    @property
+    def read_late(self) -> tuple[str, ...]:
+        """The attributes that late outputs are computed of."""
+        return tuple(name for output, definition in self.outputs if output in self.late for name in attributes(definition))
 
     @property
     def held(self) -> frozenset[str]:

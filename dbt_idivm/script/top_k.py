@@ -47,7 +47,7 @@ class TopK(Way):
         conditions = conjunction(self.first.conditions)
         signed = self.first.window.child.signed()
         kept = signed if conditions is None else Filter(signed, conditions)
-        return Compute(kept, (*self.first.ranked, (SIGN, column(SIGN))))
+        return Compute(kept, (*self.first.early, (SIGN, column(SIGN))))
 
     @property
     def base_idiffs(self) -> tuple[DiffRows, ...]:
