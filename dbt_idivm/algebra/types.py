@@ -175,7 +175,7 @@ def decimal_size(expression: exp.Expr, types: Mapping[str, exp.DataType]) -> Siz
         whole, _, fraction = expression.name.partition(".")
         return max(len(whole.lstrip("0")) + len(fraction), 1), len(fraction)
     if isinstance(expression, (exp.Add, exp.Sub, exp.Mul, exp.Abs)) and not _has_decimals(expression, types):
-        return _size_of_integer(expression, types)  # 1 + 1 is an INT before it is an operand of decimals
+        return size_of(_inferred(expression, types))  # 1 + 1 is an INT before it is an operand of decimals
     if isinstance(expression, exp.Abs):
         return decimal_size(expression.this, types)
     if isinstance(expression, (exp.Add, exp.Sub, exp.Mul)):
@@ -201,11 +201,7 @@ def _has_decimals(value: exp.Expr, types: Mapping[str, exp.DataType]) -> bool:
 def _size_of_alternative(value: exp.Expr, types: Mapping[str, exp.DataType]) -> Size | None:
     """0 counts as the INT that it is; in arithmetic with decimals a literal has the digits that are written."""
     has_size = isinstance(value, _CHOICES) or _has_decimals(value, types)
-    return decimal_size(value, types) if has_size else _size_of_integer(value, types)
-
-
-def _size_of_integer(value: exp.Expr, types: Mapping[str, exp.DataType]) -> Size | None:
-    return size_of(_inferred(value, types))
+    return decimal_size(value, types) if has_size else size_of(_inferred(value, types))
 
 
 def may_be_same(one: exp.DataType, other: exp.DataType) -> bool:

@@ -16,6 +16,7 @@ Between the scan and the expression may be what leaves a row's values as they ar
 from __future__ import annotations
 
 from dataclasses import dataclass, field, replace
+from operator import is_
 
 from sqlglot import exp
 from sqlglot.errors import SqlglotError
@@ -93,7 +94,7 @@ class _Found:
         if isinstance(node, Scan):
             computed = self.columns.get(node.occurrence, {})
             return replace(node, attributes=(*node.attributes, *computed.values())) if computed else node
-        rebuilt = node if all(map(_same, inputs, node.inputs)) else node.with_inputs(*inputs)
+        rebuilt = node if all(map(is_, inputs, node.inputs)) else node.with_inputs(*inputs)
         if isinstance(node, Project):
             assert isinstance(rebuilt, Project)
             values = tuple((name, self._read(value)) for name, value in node.definitions)
@@ -117,10 +118,6 @@ class _Found:
         for place, name in zip(places, names, strict=True):
             nodes[place].replace(column(name))
         return found
-
-
-def _same(one: Operator, other: Operator) -> bool:
-    return one is other
 
 
 def _expressions(node: Operator) -> tuple[exp.Expr, ...]:
