@@ -22,7 +22,7 @@ from dbt_idivm.frontend.resolve import bare, rebuilt
 from dbt_idivm.frontend.scope import Scope
 from dbt_idivm.idiff.idiff import IDiff
 from dbt_idivm.operators import Aggregate, Join, Select, UnionAll, additive
-from dbt_idivm.passes import first_rows
+from dbt_idivm.passes import window_root
 from dbt_idivm.script.plan import Plan
 from tests.property.misreadings import MISREADINGS
 from tests.property.mutations import with_additive_rule
@@ -178,7 +178,7 @@ def a_row_for_no_rows(patch: Patch) -> None:
 
 
 def computed_before_ranking(patch: Patch) -> None:
-    patch.setattr(first_rows, "may_raise", lambda expression, types: False)
+    patch.setattr(window_root, "may_raise", lambda expression, types: False)
 
 
 def nothing_is_unguarded(patch: Patch) -> None:
