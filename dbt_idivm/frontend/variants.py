@@ -26,11 +26,11 @@ from dbt_idivm.algebra.operator import Operator, operators
 from dbt_idivm.algebra.types import DIALECT, Type, is_text, name_of_type
 from dbt_idivm.fresh_name import fresh_name
 from dbt_idivm.frontend.names import plain
-from dbt_idivm.operators import Join, OuterJoin, Project, Select, SemiAntiJoin
+from dbt_idivm.operators import Join, OuterJoin, Project, Select, SemiAntiJoin, Window
 from dbt_idivm.operators.scan import Attribute, Scan
 
 _LONGEST = 40
-_PASSING = (Project, Select, Join, OuterJoin, SemiAntiJoin)
+_PASSING = (Project, Select, Join, OuterJoin, SemiAntiJoin, Window)
 _SCALARS = frozenset({Type.TINYINT, Type.SMALLINT, Type.INT, Type.BIGINT, Type.FLOAT, Type.DOUBLE, Type.DECIMAL, Type.BOOLEAN,
                       Type.TEXT, Type.DATE, Type.TIMESTAMP, Type.TIMESTAMPTZ, Type.TIMESTAMPLTZ, Type.TIMESTAMPNTZ, Type.BINARY})
 _KINDS = {"is_variant_null": "boolean", "schema_of_variant": "string"}

@@ -23,6 +23,9 @@ MODELS = {
     "partners": "select l.id, r.id as other, try_variant_get(r.v, '@.s', 'string') as s from $.t l join $.t r "
                 "on try_variant_get(l.v, '@.a', 'int') = r.id",
     "bag": f"select {_S} as s from $.log where {_A} is not null",
+    "ranked": f"select id, {_S} as s, row_number() over (partition by x % 2 order by {_A}, id) as n from $.t",
+    "latest": f"select y, id, {_A} as a, {_N} as n from (select *, x % 3 as y, row_number() over (partition by x % 3 "
+              "order by id desc) as place from $.t) q where place = 1",
     "staged": f"with q as (select id, x, v as w from $.t where x > 0) select id, {_A.replace('(v', '(w')} as a from q",
 }
 START = """values (1, 1, '{"a": 1, "n": 1.5, "s": "x"}'), (2, 2, '{"a": 2, "n": 0.05, "s": "y"}'), (3, 3, null), (4, 4, 'null'),

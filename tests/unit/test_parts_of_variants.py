@@ -50,6 +50,8 @@ def test_what_can_be_computed_at_the_scan(expression: str, kind: str) -> None:
     ("select id from t where exists (select 1 from u where u.x = try_variant_get(t.v, '$.a', 'int') and u.v is null)", 2),
     (f"select {A} as a, sum(try_variant_get(v, '$.n', 'decimal(12,2)')) as s from t group by {A}", 2),
     ("select id, try_variant_get(v, '$.a', 'int') as a, try_variant_get(v, '$.A', 'int') as b from t", 2),
+    (f"select id, {A} as a, rank() over (partition by {B} order by x) as n from t", 2),
+    (f"select id, {A} as a from (select *, row_number() over (partition by x order by id) as n from t) q where n = 1", 1),
     ("select l.id, try_variant_get(r.v, '$.a', 'int') as a from t l join t r on l.x = r.id and l.v is not null", 2)])
 def test_where_it_may_be_used(sql: str, number: int) -> None:
     assert len(computed(sql)) == number
