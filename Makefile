@@ -26,11 +26,13 @@ property: java $(VENV)/.compiled ## 100,000 random cases of maintenance against 
 	$(BIN)/python -m pytest -n 2 --dist worksteal tests/property --hypothesis-profile=long --every-rule -q $(PYTEST_ARGS)
 
 faults: java $(VENV)/.dev $(VENV)/.jars ## interrupt refreshes at every statement, kill dbt twenty times, and count the results
-	$(BIN)/python -m pytest $(addprefix tests/functional/,test_crashes.py test_crashes_thrift.py test_kills.py) --every-point -q $(PYTEST_ARGS)
+	$(BIN)/python -m pytest $(addprefix tests/functional/,test_crashes.py test_crashes_servers.py test_kills.py) --every-point -q $(PYTEST_ARGS)
 
-conformance: java $(VENV)/.dev $(VENV)/.jars ## dbt's own tests of adapters, embedded and over a Spark Thrift Server
-	@$(BIN)/python -m pytest tests/conformance -n 2 --dist loadscope -q --disable-warnings $(PYTEST_ARGS); embedded=$$?; \
-	  $(BIN)/python -m pytest tests/conformance -q --disable-warnings --thrift $(PYTEST_ARGS); thrift=$$?; exit $$((embedded + thrift))
+conformance: java $(VENV)/.dev $(VENV)/.jars ## dbt's own tests of adapters, embedded, over a Spark Thrift Server and over Spark Connect
+	@$(BIN)/python -m pytest tests/conformance -n 2 --dist loadscope -q --disable-warnings $(PYTEST_ARGS); failed=$$?; \
+	  for server in thrift connect; do \
+	    $(BIN)/python -m pytest tests/conformance -q --disable-warnings --server $$server $(PYTEST_ARGS) || failed=1; \
+	  done; exit $$failed
 
 wheel: java $(VENV)/.dev $(VENV)/.jars ## build the wheel into dist/; install it into empty environments with plain pip and use it
 	$(BIN)/python -m hatchling build -d dist
@@ -44,7 +46,7 @@ demo: java $(VENV)/.demo $(VENV)/.jars ## six maintained models over three years
 	@echo "Last, and once: a class archive, so that Spark starts faster from now on (a minute; Ctrl-C leaves it out) .."
 	@$(BIN)/python -m dbt.adapters.idivm.prepare --fast-start
 
-integration: java $(VENV)/.integration $(VENV)/.jars ## a retail warehouse of 180 models through six batches of change; ARGS="--target thrift" for a server
+integration: java $(VENV)/.integration $(VENV)/.jars ## a retail warehouse of 180 models through six batches of change; ARGS="--target connect" for a server
 	@$(BIN)/python integration_tests/run.py $(ARGS)
 
 bench: java $(VENV)/.bench $(VENV)/.jars ## refreshes timed beside rebuilds and beside the cheapest possible MERGE: about twenty minutes

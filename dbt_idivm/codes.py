@@ -1,7 +1,7 @@
 """The table of error codes: one entry per thing that can be wrong, each with why and what to do.
 
-1xx config and project, 2xx the model's SQL, 3xx sources and keys, 4xx reasons for a full refresh, 9xx our own
-failures. Words in braces are details of the case.
+1xx config and project, 2xx the model's SQL, 3xx sources and keys, 4xx reasons for a full refresh, 5xx
+connections, 9xx our own failures. Words in braces are details of the case.
 """
 
 from __future__ import annotations
@@ -418,6 +418,28 @@ CODES: tuple[ErrorCode, ...] = (
         "a cache evaluates its subview for all rows, also for those that a condition of the query excludes; `caches: auto` had "
         "chosen it, and the query itself may not fail",
         "nothing: the view is maintained without it from now on"),
+    # 5xx: connections
+    ErrorCode(
+        "IDIVM-501", "engine", "no Spark Connect server answers at {host}",
+        "{message}",
+        "check `host`, `port` and `use_ssl` in the profile, and that the server runs (Spark's sbin/start-connect-server.sh)"),
+    ErrorCode(
+        "IDIVM-502", "engine", "the Spark Connect server at {host} refuses the connection",
+        "{message}",
+        "give the server's token as `token` in the profile, or in the environment as SPARK_CONNECT_AUTHENTICATE_TOKEN"),
+    ErrorCode(
+        "IDIVM-503", "engine", "the server at {host} does not allow {setting} = {value}",
+        "{message}. Statements would mean something else there than was planned, or than the profile asks for",
+        "have the server allow it; a setting of your own can be removed from `server_side_parameters`"),
+    ErrorCode(
+        "IDIVM-504", "engine", "the server at {host} has no Delta Lake",
+        "maintained tables are Delta tables, and the server's spark.sql.extensions do not contain Delta's",
+        "start it with the JARs of Delta that fit its Spark, with spark.sql.extensions=io.delta.sql.DeltaSparkSessionExtension "
+        "and spark.sql.catalog.spark_catalog=org.apache.spark.sql.delta.catalog.DeltaCatalog"),
+    ErrorCode(
+        "IDIVM-505", "engine", "the Spark Connect server has lost the session",
+        "{message}. It was restarted, ended the session, or does not answer",
+        "run again: what was committed is kept, and a new session is opened"),
     # 9xx: our own failures
     ErrorCode(
         "IDIVM-901", "internal", "{message}",

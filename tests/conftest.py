@@ -9,6 +9,7 @@ from typing import Any
 import pytest
 
 # fixtures and a hook
+from tests.connect_server import connect_server  # noqa: F401
 from tests.tally import pytest_terminal_summary, tally  # noqa: F401
 from tests.thrift_server import thrift_server  # noqa: F401
 
@@ -17,7 +18,7 @@ def pytest_addoption(parser: pytest.Parser) -> None:
     parser.addoption("--every-point", action="store_true", help="interrupt refreshes at each statement, not at writes only")
     parser.addoption("--every-rule", action="store_true", help="fail if the property tests do not fire each rule; not with -k")
     parser.addoption("--any-way", type=int, metavar="SEED", help="conformance, each refresh by a way or rebuild drawn at random")
-    parser.addoption("--thrift", action="store_true", help="conformance over a Spark Thrift Server instead of embedded")
+    parser.addoption("--server", choices=["thrift", "connect"], help="conformance over such a server of Spark's, not embedded")
     parser.addoption("--from-index", action="store_true", help="install the wheel with pip from the package index, and use it")
     parser.addoption("--update-golden", action="store_true", help="rewrite the golden files, for review in the diff")
 

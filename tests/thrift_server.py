@@ -2,11 +2,6 @@
 
 from __future__ import annotations
 
-import os
-import socket
-import subprocess
-import sys
-import time
 from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
@@ -14,10 +9,9 @@ from typing import Any
 
 import pytest
 
-# The server's own rules for what text means, and its time zone, are others: what counts is the profile's.
-OTHERWISE = {"spark.sql.parser.escapedStringLiterals": "true", "spark.sql.ansi.enabled": "false"}
+from tests.spark_server import free_port, running_server
+
 SERVER = "org.apache.spark.sql.hive.thriftserver.HiveThriftServer2"
-START_SECONDS = 90
 
 
 @dataclass
@@ -26,6 +20,11 @@ class ThriftServer:
 
     port: int
     warehouse: Path
+
+    @property
+    def profile(self) -> dict[str, Any]:
+        """The connection in a profile."""
+        return {"method": "thrift", "host": "127.0.0.1", "port": self.port}
 
     def connect(self, **settings: str) -> Any:
         """A connection, which is a session of the server; `settings` are Spark's."""
@@ -44,46 +43,10 @@ class ThriftServer:
 @pytest.fixture(scope="session")
 def thrift_server(tmp_path_factory: pytest.TempPathFactory) -> Iterator[ThriftServer]:
     folder = tmp_path_factory.mktemp("server")
-    with socket.socket() as free:
-        free.bind(("127.0.0.1", 0))
-        port = free.getsockname()[1]
-    environment = {**os.environ, "PYSPARK_PYTHON": sys.executable, "TZ": "America/New_York"}
-    server = ThriftServer(port, folder / "warehouse")
-    with open(folder / "server.log", "w") as log:
-        process = subprocess.Popen(_command(server), stdout=log, stderr=subprocess.STDOUT, cwd=folder, env=environment)
-    try:
-        yield _ready(server, process, folder / "server.log")
-    finally:
-        process.terminate()
-        process.wait(timeout=30)
-
-
-def _command(server: ThriftServer) -> list[str]:
-    import pyspark
-
-    from dbt.adapters.idivm.embedded import SMALL_AND_LOCAL
-    from dbt.adapters.idivm.jars import delta_jars
-    from tests.engines import TINY_DATA
-
-    settings = {**SMALL_AND_LOCAL, **TINY_DATA, **OTHERWISE, "spark.sql.catalogImplementation": "in-memory",
-                "spark.sql.warehouse.dir": str(server.warehouse), "spark.driver.memory": "2g",
-                "spark.driver.extraClassPath": os.pathsep.join(delta_jars({}))}
-    command = [str(Path(pyspark.__file__).parent / "bin" / "spark-submit"), "--class", SERVER]
-    for key, value in settings.items():
-        command += ["--conf", f"{key}={value}"]
-    return [*command, "spark-internal", "--hiveconf", f"hive.server2.thrift.port={server.port}",
-            "--hiveconf", "hive.server2.thrift.bind.host=127.0.0.1"]
-
-
-def _ready(server: ThriftServer, process: subprocess.Popen[bytes], log: Path) -> ThriftServer:
-    until = time.monotonic() + START_SECONDS
-    while process.poll() is None and time.monotonic() < until:
-        try:
-            server.execute("select 1")
-            return server
-        except Exception:
-            time.sleep(0.5)
-    raise RuntimeError(f"the Thrift Server did not start: {log.read_text()[-2000:]}")
+    server = ThriftServer(free_port(), folder / "warehouse")
+    arguments = ("--hiveconf", f"hive.server2.thrift.port={server.port}", "--hiveconf", "hive.server2.thrift.bind.host=127.0.0.1")
+    with running_server(SERVER, folder, {}, arguments, lambda: server.execute("select 1")):
+        yield server
 
 
 @dataclass(frozen=True)

@@ -1,4 +1,4 @@
-"""dbt's own fixtures for adapter tests, on this adapter's profile: embedded, or over Thrift with `--thrift`."""
+"""dbt's own fixtures for adapter tests, on this adapter's profile: embedded, or over a server with `--server`."""
 
 from __future__ import annotations
 
@@ -19,9 +19,10 @@ from tests.conformance.maintained import ONE_ROW, Maintained, maintain
 @pytest.fixture(scope="session")
 def engine(request: pytest.FixtureRequest) -> tuple[dict[str, Any], Callable[[str], Any]]:
     """The part of the profile that says where, and a function that runs a statement there and returns its rows."""
-    if request.config.getoption("--thrift"):
-        server = request.getfixturevalue("thrift_server")
-        return {"method": "thrift", "host": "127.0.0.1", "port": server.port}, server.execute
+    kind = request.config.getoption("--server")
+    if kind:
+        server = request.getfixturevalue(f"{kind}_server")
+        return server.profile, server.execute
     spark = request.getfixturevalue("spark")
     return {"catalog": "in-memory", "driver_memory": "2g"}, lambda sql: spark.sql(sql).collect()
 

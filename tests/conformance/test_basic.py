@@ -107,7 +107,7 @@ class DocsOnSpark:
     def owners(self, request):
         """Of tables and of views."""
         user = getpass.getuser()
-        return {True: user, False: user} if request.config.getoption("--thrift") else {True: "None", False: None}
+        return {True: user, False: user} if request.config.getoption("--server") == "thrift" else {True: "None", False: None}
 
     def as_spark_has_them(self, catalog, owners):
         for node in (*catalog["nodes"].values(), *catalog["sources"].values()):

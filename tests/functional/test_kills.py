@@ -1,7 +1,7 @@
 """dbt runs that are killed at random times: nothing is lost, and the next run continues as if nothing had happened.
 
-Embedded, Python and the JVM die together, or one of them alone; over a Thrift Server only the client dies, and the server
-may go on with what it was sent. The times are spread over the refresh of a project's models, not over Spark's start.
+Embedded, Python and the JVM die together, or one of them alone; over a server, Thrift or Spark Connect, only the client dies, and
+the server may go on with what it was sent. The times are spread over the refresh of a project's models, not over Spark's start.
 """
 
 from __future__ import annotations
@@ -25,6 +25,7 @@ import pytest
 
 from tests.engines import TINY_DATA
 from tests.functional.victim import SCHEMA, Round
+from tests.servers import SERVERS
 from tests.tally import Tally
 
 pytestmark = pytest.mark.long
@@ -141,7 +142,7 @@ class Play:
     """A project whose runs are killed, one after the other."""
 
     folder: Path
-    port: int | None
+    server: dict[str, Any] | None
     rng: random.Random
     models: tuple[str, ...]
     seconds: float = 0.0  # that a run takes about
@@ -153,11 +154,11 @@ class Play:
 
     @property
     def engine(self) -> str:
-        return "embedded" if self.port is None else "Thrift"
+        return "embedded" if self.server is None else str(self.server["method"])
 
     def write(self) -> None:
         embedded = {"driver_memory": "1g", "server_side_parameters": TINY_DATA}
-        target: dict[str, Any] = embedded if self.port is None else {"method": "thrift", "host": "127.0.0.1", "port": self.port}
+        target: dict[str, Any] = embedded if self.server is None else dict(self.server)
         target |= {"type": "idivm", "schema": SCHEMA, "threads": 2}
         self._write("dbt_project.yml", f"name: {SCHEMA}\nversion: 1.0.0\nconfig-version: 2\nprofile: {SCHEMA}\n")
         self._write("profiles.yml", json.dumps({SCHEMA: {"target": "dev", "outputs": {"dev": target}}}))
@@ -180,7 +181,7 @@ class Play:
         drop = [f"drop {what} if exists $.{name}" for what, name in DROPPED] if kind == "create" else []
         command = ["run", "--full-refresh"] if kind == "run --full-refresh" else ["run"]
         process = Process.started(Round(
-            str(self.folder), self.port, sorted(SOURCES), sorted((*self.models, "flip")), setup, self.absent,
+            str(self.folder), self.server, sorted(SOURCES), sorted((*self.models, "flip")), setup, self.absent,
             list(self.recovery), [*self._changes(), *drop], files, command))
         self.processes.append(process)
         recovered = process.until("recovered")["seconds"]
@@ -212,7 +213,7 @@ class Play:
 
     def kill(self, process: Process) -> str | None:
         """Kill it at a random time of its run; returns the place of the interruption, None if the run was faster."""
-        who = self.rng.choice(("both", "client", "jvm")) if self.port is None else "client"
+        who = self.rng.choice(("both", "client", "jvm")) if self.server is None else "client"
         process.until("statement")
         limit = time.monotonic() + self.rng.uniform(0, self.seconds)
         while time.monotonic() < limit and process.last("ended", "seconds") is None:
@@ -232,21 +233,21 @@ class Play:
 
 
 def pytest_generate_tests(metafunc: pytest.Metafunc) -> None:
-    metafunc.parametrize("engine", ["embedded", "Thrift"] if metafunc.config.getoption("--every-point") else ["embedded"])
+    metafunc.parametrize("engine", ["embedded", *SERVERS] if metafunc.config.getoption("--every-point") else ["embedded"])
 
 
 @pytest.fixture
 def play(engine: str, request: pytest.FixtureRequest, tmp_path: Path, pytestconfig: pytest.Config) -> Iterator[Play]:
-    port = request.getfixturevalue("thrift_server").port if engine == "Thrift" else None
+    server = None if engine == "embedded" else request.getfixturevalue(f"{engine}_server")
     models = tuple(MODELS) if pytestconfig.getoption("--every-point") else FEW
-    play = Play(tmp_path, port, random.Random(f"{SEED} {engine}"), models)
+    play = Play(tmp_path, server and server.profile, random.Random(f"{SEED} {engine}"), models)
     play.write()
     yield play
     for process in play.processes:
         process.kill("both")
         process.gone()
-    if port is not None:
-        request.getfixturevalue("thrift_server").execute(f"drop schema if exists {SCHEMA} cascade")
+    if server is not None:
+        server.execute(f"drop schema if exists {SCHEMA} cascade")
 
 
 def test_a_run_that_is_killed(play: Play, tally: Tally, pytestconfig: pytest.Config) -> None:

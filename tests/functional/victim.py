@@ -30,12 +30,12 @@ class Round:
     """What one process does: `recovery` is the dbt command that makes all models current, whatever was before; after it
     come `changes`, `files` (new texts of models), and `command`, which is to be killed.
 
-    `port` is a Thrift Server's, None means embedded. `setup` makes the sources, in the first process of a project;
-    `absent` are the models that may be missing before the recovery.
+    `server` is the profile's part about a server, None means embedded. `setup` makes the sources, in the first process of a
+    project; `absent` are the models that may be missing before the recovery.
     """
 
     folder: str
-    port: int | None
+    server: dict[str, Any] | None
     sources: list[str]
     models: list[str]
     setup: list[str]
@@ -54,10 +54,10 @@ def say(what: str, **more: Any) -> None:
 
 def session(given: Round) -> Any:
     """A session apart from dbt's, embedded in the same Spark."""
-    if given.port is not None:
-        from tests.thrift_server import ThriftServer, ThriftSession
+    if given.server is not None:
+        from tests.servers import session_of
 
-        return ThriftSession(ThriftServer(given.port, Path()))
+        return session_of(given.server)
     from pyspark import SparkContext
 
     from dbt.adapters.idivm.credentials import IdivmCredentials
@@ -114,7 +114,7 @@ def recover(given: Round) -> None:
         if outcome.success:
             return
         failed = {r.node.name: str(r.message) for r in outcome.result.results if str(r.status) == "error"}
-        assert given.port is not None and failed, f"{command}: {failed or outcome.exception}"
+        assert given.server is not None and failed, f"{command}: {failed or outcome.exception}"
         assert all(OUTRUN in message for message in failed.values()), failed
         say("outrun", models=sorted(failed))
         command = ["retry"]

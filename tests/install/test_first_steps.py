@@ -52,7 +52,7 @@ def test_thrift_asks_for_host_and_port(environment: Any, tmp_path: Path) -> None
     target = {"type": "idivm", "method": "thrift", "host": "127.0.0.1", "port": port, "schema": "reports", "threads": 4}
     assert profile(tmp_path) == {"shop": {"target": "dev", "outputs": {"dev": target}}}
     found = debug(environment, tmp_path)
-    # nobody listens there; test_thrift.py has a server
+    # nobody listens there; test_servers.py has a server
     assert found.returncode == 1 and f"Could not connect to any of [('127.0.0.1', {port})]" in found.stdout, found.stdout
 
 

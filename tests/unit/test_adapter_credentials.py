@@ -79,7 +79,30 @@ def test_thrift_server_gets_prefixed_parameters() -> None:
     assert thrift_parameters({"a": "1", "set:hiveconf:b": "2"}) == {"set:hiveconf:a": "1", "set:hiveconf:b": "2"}
 
 
-@pytest.mark.parametrize("method, missing", [("session", "pyspark"), ("http", "thrift"), ("thrift", "thrift_sasl")])
+@pytest.mark.parametrize("settings, expected", [
+    ({"host": "spark.example"}, ("spark.example", 15002, None, None, False, {})),
+    ({"host": "spark.example:7/", "token": "t"}, ("spark.example", 7, "t", None, False, {})),
+    ({"host": "spark.example", "port": 443, "use_ssl": True}, ("spark.example", 443, None, None, True, {})),
+    ({"host": "sc://spark.example/;token=a%3Db;user_id=me;use_ssl=true;x-proxy=1", "connect_parameters": {"x-more": "2"}},
+     ("spark.example", 15002, "a=b", "me", True, {"x-proxy": "1", "x-more": "2"})),
+    ({"host": "sc://[::1]:99"}, ("::1", 99, None, None, False, {})),
+])
+def test_where_a_spark_connect_server_is(settings: dict[str, Any], expected: tuple[Any, ...]) -> None:
+    found = credentials(method="connect", **settings)
+    assert (found.host, found.port, found.token, found.user, found.use_ssl, found.connect_parameters) == expected
+    assert found.server_side_parameters["spark.sql.ansi.enabled"] == "true"
+    assert not any(each in repr(found) for each in ("a=b", "x-proxy"))
+
+
+@pytest.mark.parametrize("host", ["http://spark.example", "sc://spark.example/path", "sc://spark.example/;token", "sc://h/;s3cr3t"])
+def test_what_is_no_address_of_a_server(host: str) -> None:
+    with pytest.raises(DbtRuntimeError, match="is not an address such as name, or sc://name:15002") as error:
+        credentials(method="connect", host=host)
+    assert "s3cr3t" not in str(error.value)
+
+
+@pytest.mark.parametrize("method, missing", [
+    ("session", "pyspark"), ("http", "thrift"), ("thrift", "thrift_sasl"), ("connect", "pyspark"), ("connect", "grpc")])
 def test_a_missing_package_is_named(monkeypatch: pytest.MonkeyPatch, method: str, missing: str) -> None:
     monkeypatch.setattr(extras, "find_spec", lambda module: None if module == missing else module)
     with pytest.raises(DbtRuntimeError, match=rf"method: {method} needs the package {missing}\. Install with: pip install '"):

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import datetime as dt
+import multiprocessing
 from decimal import Decimal
 from pathlib import Path
 from typing import Any
@@ -16,7 +17,8 @@ from dbt.adapters.idivm import shell
 from dbt.adapters.idivm.connections import IdivmConnectionManager
 from dbt.adapters.idivm.engine_errors import engine_error, engine_message
 from dbt.adapters.idivm.impl import default_to_delta
-from dbt.adapters.idivm.session import in_zone, literal
+from dbt.adapters.idivm.spark_handle import literal
+from dbt.adapters.idivm.zones import in_zone
 from dbt_idivm.refresh.protocol import EngineError
 
 
@@ -136,7 +138,7 @@ def test_the_query_comment_is_left_out() -> None:
 
 def test_dbt_shows_errors_of_a_server_without_stack_trace() -> None:
     """dbt-spark makes a runtime error of a database error, indented and with its heading."""
-    manager = IdivmConnectionManager.__new__(IdivmConnectionManager)
+    manager = IdivmConnectionManager(None, multiprocessing.get_context("spawn"))
     with pytest.raises(DbtDatabaseError) as found, manager.exception_handler("select"):
         raise DbtDatabaseError(f"a.b.CException: Error running query: [X_Y.Z] a.b.CException: [X_Y.Z] no{TRACE}")
     assert found.value.msg == "[X_Y.Z] no"

@@ -1,4 +1,4 @@
-"""Opens connections: the embedded Spark's here, all others through dbt-spark."""
+"""Opens connections: those over Spark sessions here, all others through dbt-spark."""
 
 from __future__ import annotations
 
@@ -7,11 +7,13 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any
 
-from dbt.adapters.contracts.connection import AdapterResponse, Connection, ConnectionState
+from dbt.adapters.contracts.connection import AdapterResponse, Connection, ConnectionState, LazyHandle
 from dbt.adapters.events.logging import AdapterLogger
+from dbt.adapters.exceptions import FailedToConnectError
 from dbt.adapters.spark.connections import SparkConnectionManager
 from dbt_common.exceptions import DbtDatabaseError
 
+from dbt.adapters.idivm.credentials import ConnectionMethod, IdivmCredentials
 from dbt.adapters.idivm.embedded import new_session
 from dbt.adapters.idivm.engine_errors import engine_message, has_stack_trace, is_engine_exception
 from dbt.adapters.idivm.session import EmbeddedConnection
@@ -30,9 +32,14 @@ class IdivmConnectionManager(SparkConnectionManager):
     @classmethod
     def open(cls, connection: Connection) -> Connection:
         credentials = connection.credentials
-        if not credentials.is_embedded or connection.state == ConnectionState.OPEN:
+        if connection.state == ConnectionState.OPEN:
+            return connection
+        if credentials.is_embedded:
+            connection.handle = EmbeddedConnection(new_session(credentials))
+        elif credentials.method == ConnectionMethod.CONNECT:
+            connection.handle = connected(credentials)
+        else:
             return super().open(connection)
-        connection.handle = EmbeddedConnection(new_session(credentials))
         connection.state = ConnectionState.OPEN
         return connection
 
@@ -52,9 +59,21 @@ class IdivmConnectionManager(SparkConnectionManager):
         except Exception as error:
             before = error.__context__  # what dbt-spark made another one of
             cause = before if is_engine_exception(before) or isinstance(before, DbtDatabaseError) else error
+            self._forget_if_lost(cause)
             if not is_engine_exception(cause) and not has_stack_trace(cause):
                 raise
             raise DbtDatabaseError(engine_message(cause)) from cause
+
+    def _forget_if_lost(self, error: BaseException) -> None:
+        """Have the thread's next statement open another session, and raise SessionLost, if that error is the end of this one."""
+        connection = self.get_if_exists()
+        if connection is None or connection.credentials.method != ConnectionMethod.CONNECT:
+            return
+        from dbt.adapters.idivm.connect import SessionLost, is_lost
+
+        if is_lost(error):
+            connection.handle, connection.state = LazyHandle(self.open), ConnectionState.INIT
+            raise SessionLost(error) from error
 
     def execute(
         self, sql: str, auto_begin: bool = False, fetch: bool = False, limit: int | None = None
@@ -87,7 +106,18 @@ class IdivmConnectionManager(SparkConnectionManager):
         return handle.without_sql(statement) if isinstance(handle, EmbeddedConnection) else None
 
 
+def connected(credentials: IdivmCredentials) -> Any:
+    """A session of a Spark Connect server. Its errors are complete texts for the user."""
+    from dbt.adapters.idivm.connect import open_connect
+    from dbt_idivm.errors import IdivmError
+
+    try:
+        return open_connect(credentials)
+    except IdivmError as error:
+        raise FailedToConnectError(str(error)) from error
+
+
 def finish(cursor: Any) -> None:
-    """Only the embedded cursor is lazy; the others have executed the statement by now."""
+    """Only cursors over Spark sessions are lazy; the others have executed the statement by now."""
     if hasattr(cursor, "finish"):
         cursor.finish()

@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 import re
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, Literal
+from urllib.parse import unquote
 
 from dbt.adapters.spark.connections import SparkCredentials
 from dbt_common.dataclass_schema import StrEnum
@@ -36,13 +37,14 @@ CHANGE_FEED = "spark.databricks.delta.properties.defaults.enableChangeDataFeed"
 
 
 class ConnectionMethod(StrEnum):
-    """dbt-spark's methods, and `embedded`. `session` means the same as `embedded` here."""
+    """dbt-spark's methods, `embedded` and `connect`. `session` means the same as `embedded` here."""
 
     EMBEDDED = "embedded"
     SESSION = "session"
     THRIFT = "thrift"
     HTTP = "http"
     ODBC = "odbc"
+    CONNECT = "connect"
 
 
 # Checked before dbt-spark does, whose message would name its own extras. Parsing and listing work without Spark, so
@@ -51,7 +53,11 @@ NEEDED = {
     ConnectionMethod.SESSION: "pyspark",
     ConnectionMethod.THRIFT: "pyhive",
     ConnectionMethod.HTTP: "pyhive",
+    ConnectionMethod.CONNECT: "spark-connect",
 }
+# `sc://name:15002/;token=..;user_id=..`, as clients of Spark Connect have it
+CONNECT_URL = re.compile(r"sc://(?P<host>\[[^\]]+\]|[^:/;]+)(:(?P<port>\d+))?/?(;(?P<parameters>.*))?")
+CONNECT_PORT = 15002
 
 
 @dataclass(repr=False)
@@ -59,6 +65,10 @@ class IdivmCredentials(SparkCredentials):
     """dbt-spark's credentials, with defaults for the embedded session and one SQL dialect on every method."""
 
     method: ConnectionMethod = ConnectionMethod.EMBEDDED  # type: ignore[assignment]
+    # 443 as in dbt-spark, and 15002 for `connect`
+    port: int | None = None  # type: ignore[assignment]
+    # What else Spark Connect sends with each request, such as headers that a proxy asks for.
+    connect_parameters: dict[str, str] = field(default_factory=dict)
     time_zone: str = "UTC"
     # Relative paths count from the project's folder; None is `.idivm` there.
     state_dir: str | None = None
@@ -78,12 +88,30 @@ class IdivmCredentials(SparkCredentials):
         extra = NEEDED.get(self.method)
         if extra and (missing := missing_module(extra)):
             raise DbtRuntimeError(f"method: {self.method} needs the package {missing}. {install_advice(extra)}")
+        if self.method == ConnectionMethod.CONNECT and self.host is not None:
+            self._read_connect_url(self.host)
         super().__post_init__()
+        self.port = self.port or (CONNECT_PORT if self.method == ConnectionMethod.CONNECT else 443)
         self.query_retries = 0
         parameters = {CHANGE_FEED: "true", **self.server_side_parameters}
         self.server_side_parameters = {**parameters, **FIXED, TIME_ZONE: self.time_zone}
         if self.method == ConnectionMethod.THRIFT:
             self.server_side_parameters = thrift_parameters(self.server_side_parameters)
+
+    def _read_connect_url(self, url: str) -> None:
+        """Take a URL of Spark Connect apart, so that no secret in it is shown as a part of the host."""
+        found = CONNECT_URL.fullmatch(url if url.startswith("sc://") else f"sc://{url}")
+        pairs = [each.partition("=") for each in (found["parameters"] or "").split(";") if each] if found else []
+        if found is None or not all(between and value for _, between, value in pairs):
+            shown = url.partition(";")[0]
+            raise DbtRuntimeError(f"host: '{shown}' is not an address such as name, or sc://name:15002/;use_ssl=true")
+        given = {name: unquote(value) for name, _, value in pairs}
+        self.host = found["host"].strip("[]")
+        self.port = int(found["port"]) if found["port"] else self.port
+        self.token = given.pop("token", self.token)
+        self.user = given.pop("user_id", self.user)
+        self.use_ssl = given.pop("use_ssl", str(self.use_ssl)).lower() == "true"
+        self.connect_parameters = {**given, **self.connect_parameters}
 
     @property
     def type(self) -> str:
@@ -107,6 +135,8 @@ class IdivmCredentials(SparkCredentials):
     def _connection_keys(self) -> tuple[str, ...]:
         if self.is_embedded:
             return ("method", "schema", "time_zone", "catalog", "state_dir", "warehouse_dir", "driver_memory")
+        if self.method == ConnectionMethod.CONNECT:
+            return ("method", "host", "port", "schema", "time_zone", "user", "use_ssl")
         return (*super()._connection_keys(), "method", "time_zone")
 
 

@@ -24,6 +24,7 @@ from dbt.adapters.idivm.extras import install_advice, missing_module
 from dbt.adapters.idivm.jars import delta_jars
 from dbt.adapters.idivm.java import check_java
 from dbt.adapters.idivm.lock import hold_lock
+from dbt.adapters.idivm.spark_handle import quiet_pyspark
 
 if TYPE_CHECKING:
     from pyspark import SparkConf
@@ -112,7 +113,7 @@ def _launch(credentials: IdivmCredentials) -> SparkSession:
     from pyspark.sql import SparkSession
 
     check_java()
-    _quiet_pyspark()
+    quiet_pyspark()
     # Spark's Python workers must be of this version; pyspark takes the first python3 on PATH.
     os.environ.setdefault("PYSPARK_PYTHON", sys.executable)
     state_dir = Path(credentials.state_dir or ".idivm")
@@ -131,14 +132,6 @@ def _launch(credentials: IdivmCredentials) -> SparkSession:
         if lock is not None:
             os.close(lock)
         raise DbtRuntimeError(f"Spark did not start: {failure}. Its log: {state_dir}/jvm.log") from failure
-
-
-def _quiet_pyspark() -> None:
-    """pyspark logs every SQL error, with its stack trace, to stderr; dbt reports errors itself."""
-    from pyspark.logger import PySparkLogger
-
-    for name in ("SQLQueryContextLogger", "DataFrameQueryContextLogger"):
-        PySparkLogger.getLogger(name).disabled = True
 
 
 def _spark_conf(credentials: IdivmCredentials, state_dir: Path, jars: list[str]) -> SparkConf:

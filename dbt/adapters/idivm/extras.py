@@ -6,7 +6,8 @@ from importlib.metadata import requires
 from importlib.util import find_spec
 
 # extra -> the modules that it needs. PyHive alone does not install what it needs to connect to a server.
-MODULES = {"pyspark": ("pyspark",), "pyhive": ("pyhive", "thrift", "thrift_sasl")}
+MODULES = {"pyspark": ("pyspark",), "pyhive": ("pyhive", "thrift", "thrift_sasl"),
+           "spark-connect": ("pyspark", "grpc", "grpc_status", "pyarrow", "pandas")}
 
 
 def missing_module(extra: str) -> str | None:
@@ -16,6 +17,8 @@ def missing_module(extra: str) -> str | None:
 
 def install_advice(extra: str) -> str:
     """How to install an extra's packages: by their own names, whatever index or file this package was installed from."""
+    if extra == "spark-connect" and missing_module("pyspark") is None:
+        return "Install with: pip install 'pyspark[connect]'"
     declared = (text.partition(";") for text in requires("dbt-idivm") or ())
     packages = [name.strip() for name, _, marker in declared if marker.replace('"', "'").strip() == f"extra == '{extra}'"]
     return "Install with: pip install " + " ".join(f"'{package}'" for package in packages)

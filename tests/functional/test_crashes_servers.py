@@ -1,4 +1,4 @@
-"""Interruptions over a Spark Thrift Server that continues: the client is gone, and its last statement may be executed or not.
+"""Interruptions over a Thrift or Spark Connect server that continues: the client is gone, its last statement executed or not.
 
 At each statement that changes something the client goes away in two ways: with its answer, saying goodbye; and right after it
 has sent the statement, without a word. Then a statement that a client sends again, because its answer was lost.
@@ -16,8 +16,8 @@ from dbt_idivm.errors import IdivmError
 from dbt_idivm.refresh.engine import commits
 from dbt_idivm.refresh.protocol import EngineError, Statement
 from tests.functional.shapes import SHAPES, Shape, Stage
+from tests.servers import SERVERS, session_of
 from tests.tally import Tally
-from tests.thrift_server import ThriftServer, ThriftSession
 
 pytestmark = pytest.mark.long
 
@@ -28,14 +28,16 @@ OUTRUN = ("IDIVM-902", "IDIVM-903")
 
 
 @pytest.fixture
-def stage(thrift_server: ThriftServer, request: pytest.FixtureRequest) -> Iterator[Callable[[Shape], Stage]]:
+def stage(kind: str, request: pytest.FixtureRequest) -> Iterator[Callable[[Shape], Stage]]:
+    server = request.getfixturevalue(f"{kind}_server")
     schema = "crash_" + re.sub(r"\W", "_", request.node.name.partition("[")[2])
-    yield lambda shape: Stage.made(lambda: ThriftSession(thrift_server), schema, thrift_server.warehouse, shape)
-    thrift_server.execute(f"drop schema if exists {schema} cascade")
+    yield lambda shape: Stage.made(lambda: session_of(server.profile), schema, server.warehouse, shape)
+    server.execute(f"drop schema if exists {schema} cascade")
 
 
 def pytest_generate_tests(metafunc: pytest.Metafunc) -> None:
     every = bool(metafunc.config.getoption("--every-point"))
+    metafunc.parametrize("kind", SERVERS)
     if "name" in metafunc.fixturenames:
         changing = [name for name, shape in SHAPES.items() if shape.effects]
         metafunc.parametrize("name", changing if every else SHORT)
@@ -43,14 +45,14 @@ def pytest_generate_tests(metafunc: pytest.Metafunc) -> None:
         metafunc.parametrize("resent", RESENT if every else SHORT)
 
 
-def test_a_client_that_goes_away(name: str, stage: Callable[[Shape], Stage], tally: Tally) -> None:
+def test_a_client_that_goes_away(kind: str, name: str, stage: Callable[[Shape], Stage], tally: Tally) -> None:
     play = stage(SHAPES[name])
     play.whole()
     play.recover(thorough=True)
     for place, _ in _changes(play):
         for word in (True, False):
             play.arrive()
-            with tally.point(f"{name} over Thrift", f"at statement {place}"):
+            with tally.point(f"{name} over {kind}", f"at statement {place}"):
                 (_says_goodbye if word else _vanishes)(play, place)
 
 
@@ -98,13 +100,13 @@ def _no_settings(play: Stage) -> None:
 
 
 @pytest.mark.parametrize("way", ["same session", "other session"])
-def test_a_statement_that_is_sent_again(resent: str, way: str, stage: Callable[[Shape], Stage], tally: Tally) -> None:
+def test_a_statement_that_is_sent_again(kind: str, resent: str, way: str, stage: Callable[[Shape], Stage], tally: Tally) -> None:
     """The answer to a write is lost, and the client sends it again: it is executed once, and the refresh continues."""
     play = stage(SHAPES[resent])
     play.whole()
     play.recover(thorough=True)
     play.arrive()
-    with tally.point(f"{resent} over Thrift", f"sent again in the {way}"):
+    with tally.point(f"{resent} over {kind}", f"sent again in the {way}"):
         steps = play.begin()
         while steps.statement is not None and steps.statement.kind != "write":
             steps.answer(play.project.run(steps.statement))
@@ -134,7 +136,7 @@ def test_a_statement_that_is_sent_again(resent: str, way: str, stage: Callable[[
 
 
 def _loses_the_answer(play: Stage, statement: Statement, way: str) -> None:
-    session: ThriftSession = play.project.spark
+    session = play.project.spark
     if way == "same session":
         session.sql(statement.sql)
         return

@@ -1,4 +1,4 @@
-"""The same project over a Spark Thrift Server and embedded: rows, modes and Δ-scripts are equal."""
+"""The same project over a Spark Thrift Server, over Spark Connect and embedded: rows, modes and Δ-scripts are equal."""
 
 from __future__ import annotations
 
@@ -6,7 +6,9 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
-from tests.thrift_server import ThriftServer
+import pytest
+
+from tests.connect_server import TOKEN
 
 USER, SECRET = "somebody", "s3cr3t-0f-somebody"
 
@@ -73,28 +75,43 @@ def played(project: Any, execute: Callable[[str], Any]) -> list[Any]:
     return seen
 
 
-def test_thrift_does_what_embedded_does(thrift_server: ThriftServer, new_project: Callable[[], Any]) -> None:
-    there, here = new_project(), new_project()
-    profile = {"method": "thrift", "host": "127.0.0.1", "port": thrift_server.port,
-               "auth": "LDAP", "user": USER, "password": SECRET,
-               "server_side_parameters": {"spark.hadoop.fs.s3a.secret.key": SECRET}}
+@pytest.fixture(scope="module")
+def embedded(new_project: Callable[[], Any]) -> tuple[Any, list[Any]]:
+    project = new_project()
+    return project, played(project, project.spark.sql)
+
+
+@pytest.fixture(params=["thrift", "connect"])
+def server(request: pytest.FixtureRequest) -> tuple[Any, dict[str, Any]]:
+    """A server with the profile's part about it, which contains the secret."""
+    found = request.getfixturevalue(f"{request.param}_server")
+    if request.param == "connect":
+        return found, found.profile
+    return found, {**found.profile, "auth": "LDAP", "user": USER, "password": SECRET,
+                   "server_side_parameters": {"spark.hadoop.fs.s3a.secret.key": SECRET}}
+
+
+def test_a_server_does_what_embedded_does(server: tuple[Any, dict[str, Any]], embedded: tuple[Any, list[Any]],
+                                          new_project: Callable[[], Any]) -> None:
+    there, (here, local) = new_project(), embedded
+    engine, profile = server
     there.profile(**profile)
     assert there.dbt("debug")
-    remote = played(there, thrift_server.execute)
-    local = played(here, here.spark.sql)
+    remote = played(there, engine.execute)
     for one, other in zip(remote, local, strict=True):
         assert one == other, "a refresh's outcome, or a Δ-script"
     assert [row[1] for row in local if row[0] == "details"] == ["create", "incremental"]
     for name in MODELS:
         # hashes, because clients show timestamps each in its own way
         hashes = f"select xxhash64(*) as h, count(*) as n from {{schema}}.{name} group by all order by h"
-        assert thrift_server.execute(hashes.replace("{schema}", there.schema)) == here.sql(hashes), name
+        assert engine.execute(hashes.replace("{schema}", there.schema)) == here.sql(hashes), name
     there.profile(**profile, time_zone="Asia/Tokyo")
     again = there.results("run", "--select", "totals", "words", "--log-level-file", "debug")
     assert {result.adapter_response["reason"].partition(" ")[0] for result in again.values()} == {"IDIVM-409"}
     there.dbt("debug", "--log-level-file", "debug")
-    assert SECRET not in written_by(there.root) + repr(thrift_server.execute(f"describe history {there.schema}.totals__idivm"))
-    assert SECRET not in repr(thrift_server.execute(f"describe extended {there.schema}.totals"))
+    left = written_by(there.root) + repr(engine.execute(f"describe history {there.schema}.totals__idivm"))
+    left += repr(engine.execute(f"describe extended {there.schema}.totals"))
+    assert not any(secret in left for secret in (SECRET, TOKEN))
 
 
 def written_by(folder: Path) -> str:

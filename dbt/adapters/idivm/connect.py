@@ -1,0 +1,160 @@
+"""Spark Connect: each connection of dbt is a session of the server, by pyspark's own client. There is no JVM in this process.
+
+The client re-attaches to a running statement when the network breaks, so it is executed once. It sends one again only if the
+server never got it; a server that was restarted answers that it does not know the session.
+"""
+
+from __future__ import annotations
+
+import warnings
+from collections.abc import Callable
+from typing import TYPE_CHECKING, Any
+
+from dbt_common.exceptions import DbtDatabaseError
+
+from dbt.adapters.idivm.__version__ import version
+from dbt.adapters.idivm.credentials import CHANGE_FEED
+from dbt.adapters.idivm.engine_errors import engine_error, engine_message
+from dbt.adapters.idivm.spark_handle import SparkConnection, SparkCursor, logger, quiet_pyspark
+from dbt_idivm.errors import IdivmError, finding
+
+if TYPE_CHECKING:
+    from pyspark.sql.connect.client.core import DefaultChannelBuilder
+    from pyspark.sql.connect.dataframe import DataFrame
+    from pyspark.sql.connect.session import SparkSession
+
+    from dbt.adapters.idivm.credentials import IdivmCredentials
+
+DEFAULT_PORT = 15002
+# Once connected, a server that does not answer is waited for about two minutes; pyspark would wait for ten.
+PATIENCE = 7
+# The server has forgotten the session, or is another one than before.
+FORGOTTEN = frozenset({
+    "INVALID_HANDLE.SESSION_NOT_FOUND", "INVALID_HANDLE.SESSION_CLOSED", "INVALID_HANDLE.SESSION_CHANGED",
+    "INVALID_HANDLE.OPERATION_NOT_FOUND", "INVALID_HANDLE.OPERATION_ABANDONED", "NO_ACTIVE_SESSION", "RESPONSE_ALREADY_RECEIVED"})
+DELTA = "DeltaSparkSessionExtension"
+DATABRICKS = "spark.databricks.clusterUsageTags.sparkVersion"  # Delta is built in
+
+
+class SessionLost(DbtDatabaseError):
+    """The server no longer knows the session, or no longer answers."""
+
+    def __init__(self, cause: BaseException) -> None:
+        lost = finding("IDIVM-505", message=_cause(cause))
+        super().__init__(f"{lost.summary}: {lost.why}. {lost.do[0].upper()}{lost.do[1:]}")
+
+    def getCondition(self) -> str:
+        """As pyspark's errors say what they are."""
+        return "SESSION_LOST"
+
+
+class ConnectCursor(SparkCursor):
+    """`execute` sends commands; a query runs when it is fetched or finished."""
+
+    def _is_done(self, frame: DataFrame) -> bool:
+        relation = frame._plan.plan(frame._session.client)
+        return bool(relation.HasField("local_relation"))  # the rows of a command
+
+
+class ConnectConnection(SparkConnection):
+    """Over a session of a Spark Connect server."""
+
+    cursor_type = ConnectCursor
+    session: SparkSession
+
+    def cancel(self) -> None:
+        self.session.interruptAll()
+
+    def close(self) -> None:
+        super().close()
+        self.session.stop()
+
+
+def open_connect(credentials: IdivmCredentials) -> ConnectConnection:
+    """A session of the server, with the profile's settings. Raises IDIVM-501 to 504."""
+    from pyspark.sql.connect.session import SparkSession
+
+    quiet_pyspark()
+    where = f"{credentials.host}:{credentials.port}"
+    for said in (r"\[RETRIES_EXCEEDED\]", "The SQL config .* deprecated"):  # an error follows; those of FIXED are meant
+        warnings.filterwarnings("ignore", message=said)
+    session = _attempt(where, lambda: SparkSession(connection=_channel(credentials)))
+    connection = ConnectConnection(session)
+    try:
+        _be_patient(session, credentials.connect_retries)
+        _attempt(where, lambda: session.version)
+        _configure(session, where, credentials.server_side_parameters)
+        _attempt(where, lambda: _check_delta(session, where))
+        _be_patient(session, PATIENCE)
+    except BaseException:
+        connection.close()
+        raise
+    return connection
+
+
+def is_lost(error: BaseException) -> bool:
+    """Whether the session is of no more use after that error."""
+    return engine_error(error).error_class in FORGOTTEN or _status(error) == "UNAVAILABLE"
+
+
+def _channel(credentials: IdivmCredentials) -> DefaultChannelBuilder:
+    from pyspark.sql.connect.client.core import DefaultChannelBuilder
+
+    host = f"[{credentials.host}]" if ":" in (credentials.host or "") else credentials.host
+    builder = DefaultChannelBuilder(f"sc://{host}:{credentials.port}")
+    given = {"token": credentials.token, "user_id": credentials.user, "use_ssl": "true" if credentials.use_ssl else None,
+             "user_agent": f"dbt-idivm/{version}", **credentials.connect_parameters}
+    for key, value in given.items():
+        if value is not None:
+            builder.set(key, value)
+    return builder
+
+
+def _be_patient(session: SparkSession, retries: int) -> None:
+    from pyspark.sql.connect.client.retries import DefaultPolicy
+
+    session.client.set_retry_policies([DefaultPolicy(max_retries=retries)])
+
+
+def _attempt(where: str, request: Callable[[], Any]) -> Any:
+    """The reply to a first request, whose failure says that there is no server, or that it lets us not in."""
+    try:
+        return request()
+    except IdivmError:
+        raise
+    except Exception as error:
+        raise IdivmError([finding(_refused(error), host=where, message=_cause(error))]) from error
+
+
+def _refused(error: BaseException) -> str:
+    return "IDIVM-502" if _status(error) in ("UNAUTHENTICATED", "PERMISSION_DENIED") else "IDIVM-501"
+
+
+def _status(error: BaseException) -> str:
+    """gRPC's, such as UNAVAILABLE."""
+    return getattr(getattr(error, "_grpc_status_code", None), "name", "")
+
+
+def _cause(error: BaseException) -> str:
+    """The first line of the message; of errors of gRPC their details, which are in a text of ten lines."""
+    lines = engine_message(error).splitlines()
+    details = [line.partition("=")[2].strip().strip('"') for line in lines if line.strip().startswith("details =")]
+    return (details or [line for line in lines if line.strip()] or [type(error).__name__])[0].rstrip(".")
+
+
+def _configure(session: SparkSession, where: str, settings: dict[str, str]) -> None:
+    """Set the session's settings. One that cannot be set is an error, unless it has that value already."""
+    for key, value in settings.items():
+        try:
+            session.conf.set(key, value)
+        except Exception as error:
+            if session.conf.get(key, None) == value or key == CHANGE_FEED:
+                logger.debug(f"{where} does not take {key}: {engine_error(error).message}")
+                continue
+            raise IdivmError([finding("IDIVM-503", host=where, setting=key, value=value, message=_cause(error))]) from error
+
+
+def _check_delta(session: SparkSession, where: str) -> None:
+    extensions = session.conf.get("spark.sql.extensions", None) or ""
+    if DELTA not in extensions and session.conf.get(DATABRICKS, None) is None:
+        raise IdivmError([finding("IDIVM-504", host=where)])
