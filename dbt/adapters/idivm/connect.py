@@ -65,6 +65,10 @@ class ConnectConnection(SparkConnection):
     def cancel(self) -> None:
         self.session.interruptAll()
 
+    def lost(self, error: BaseException) -> SessionLost | None:
+        is_lost = engine_error(error).error_class in FORGOTTEN or _status(error) == "UNAVAILABLE"
+        return SessionLost(error) if is_lost else None
+
     def close(self) -> None:
         super().close()
         self.session.stop()
@@ -90,11 +94,6 @@ def open_connect(credentials: IdivmCredentials) -> ConnectConnection:
         connection.close()
         raise
     return connection
-
-
-def is_lost(error: BaseException) -> bool:
-    """Whether the session is of no more use after that error."""
-    return engine_error(error).error_class in FORGOTTEN or _status(error) == "UNAVAILABLE"
 
 
 def _channel(credentials: IdivmCredentials) -> DefaultChannelBuilder:

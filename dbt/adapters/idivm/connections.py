@@ -17,6 +17,8 @@ from dbt.adapters.idivm.credentials import ConnectionMethod, IdivmCredentials
 from dbt.adapters.idivm.embedded import new_session
 from dbt.adapters.idivm.engine_errors import engine_message, has_stack_trace, is_engine_exception
 from dbt.adapters.idivm.session import EmbeddedConnection
+from dbt.adapters.idivm.spark_handle import SparkConnection
+from dbt.adapters.idivm.warm import attached
 
 if TYPE_CHECKING:
     import agate
@@ -35,7 +37,7 @@ class IdivmConnectionManager(SparkConnectionManager):
         if connection.state == ConnectionState.OPEN:
             return connection
         if credentials.is_embedded:
-            connection.handle = EmbeddedConnection(new_session(credentials))
+            connection.handle = attached(credentials) or EmbeddedConnection(new_session(credentials))
         elif credentials.method == ConnectionMethod.CONNECT:
             connection.handle = connected(credentials)
         else:
@@ -67,13 +69,11 @@ class IdivmConnectionManager(SparkConnectionManager):
     def _forget_if_lost(self, error: BaseException) -> None:
         """Have the thread's next statement open another session, and raise SessionLost, if that error is the end of this one."""
         connection = self.get_if_exists()
-        if connection is None or connection.credentials.method != ConnectionMethod.CONNECT:
-            return
-        from dbt.adapters.idivm.connect import SessionLost, is_lost
-
-        if is_lost(error):
+        handle = connection.handle if connection is not None and connection.state == ConnectionState.OPEN else None
+        lost = handle.lost(error) if isinstance(handle, SparkConnection) else None
+        if connection is not None and lost is not None:
             connection.handle, connection.state = LazyHandle(self.open), ConnectionState.INIT
-            raise SessionLost(error) from error
+            raise lost from error
 
     def execute(
         self, sql: str, auto_begin: bool = False, fetch: bool = False, limit: int | None = None

@@ -75,6 +75,8 @@ class IdivmCredentials(SparkCredentials):
     warehouse_dir: str | None = None
     catalog: Literal["hive", "in-memory"] = "hive"
     driver_memory: str = "3g"
+    # How long a Spark that is started for this project stays after its last use: 90s, 30m, 2h. None: it ends with its process.
+    keep_warm: str | None = None
     # A statement that is sent twice could apply a MERGE twice.
     query_retries: int = 0
     # Seconds to sleep; a server itself waits five seconds before it reports that a statement still runs.
@@ -85,6 +87,8 @@ class IdivmCredentials(SparkCredentials):
             self.host = "embedded"
         if not re.fullmatch(r"\d+[mgMG]", self.driver_memory):
             raise DbtRuntimeError(f"driver_memory: '{self.driver_memory}' is not a size such as 3g or 2048m")
+        if self.keep_warm is not None:
+            seconds_of(self.keep_warm)
         extra = NEEDED.get(self.method)
         if extra and (missing := missing_module(extra)):
             raise DbtRuntimeError(f"method: {self.method} needs the package {missing}. {install_advice(extra)}")
@@ -138,6 +142,14 @@ class IdivmCredentials(SparkCredentials):
         if self.method == ConnectionMethod.CONNECT:
             return ("method", "host", "port", "schema", "time_zone", "user", "use_ssl")
         return (*super()._connection_keys(), "method", "time_zone")
+
+
+def seconds_of(text: str) -> int:
+    """`90s`, `30m` or `2h` in seconds. Raises DbtRuntimeError for anything else."""
+    found = re.fullmatch(r"([1-9]\d*)([smh])", text)
+    if found is None:
+        raise DbtRuntimeError(f"'{text}' is not a time such as 90s, 30m or 2h")
+    return int(found[1]) * {"s": 1, "m": 60, "h": 3600}[found[2]]
 
 
 def thrift_parameters(parameters: dict[str, Any]) -> dict[str, str]:

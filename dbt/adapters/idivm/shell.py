@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 from argparse import Namespace
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
@@ -27,13 +28,22 @@ _FOLDER = click.Path(exists=True, file_okay=False, path_type=Path)
 _FILE = click.Path(exists=True, dir_okay=False, path_type=Path)
 
 
+def project_options(command: Callable[..., Any]) -> Callable[..., Any]:
+    """The options by which a command finds a dbt project and its profile."""
+    for option in (
+        click.option("--target", help="The profile's target; default: the profile's own."),
+        click.option("--profiles-dir", type=_FOLDER, help="The folder of profiles.yml; default: as dbt looks for it."),
+        click.option("--project-dir", type=_FOLDER, default=".", help="The folder of dbt_project.yml; default: this one."),
+    ):
+        command = option(command)
+    return command
+
+
 @click.command("sql")
 @click.argument("text", required=False)
 @click.option("--file", "-f", "file", type=_FILE, help="Run the statements of a file, separated by semicolons.")
 @click.option("--limit", type=click.IntRange(1), default=40, show_default=True, help="Show so many rows of a result.")
-@click.option("--project-dir", type=_FOLDER, default=".", help="The folder of dbt_project.yml; default: this one.")
-@click.option("--profiles-dir", type=_FOLDER, help="The folder of profiles.yml; default: as dbt looks for it.")
-@click.option("--target", help="The profile's target; default: the profile's own.")
+@project_options
 def sql_command(text: str | None, file: Path | None, limit: int, project_dir: Path, profiles_dir: Path | None,
                 target: str | None) -> None:
     """Run TEXT, one or more SQL statements, in the catalog of a dbt project, under the project's schema.

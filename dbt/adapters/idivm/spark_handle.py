@@ -32,6 +32,10 @@ class SparkConnection(SparkConnectionWrapper):
     def close(self) -> None:
         self._cursor = None
 
+    def lost(self, error: BaseException) -> Exception | None:
+        """What to raise instead of that error, if the session is of no more use after it."""
+        return None
+
     def rollback(self, *args: Any, **kwargs: Any) -> None:
         logger.debug("Spark has no transactions to roll back")
 

@@ -1,0 +1,236 @@
+"""A Spark that stays: the project's embedded Spark in a process of its own, to which dbt attaches instead of starting one.
+
+It is a Spark Connect server on the loopback interface, behind a token that only the user can read. In the state folder are:
+
+| file | |
+|---|---|
+| `server.json` | process, port, token and settings of the server, while it runs; readable by the user alone |
+| `server.lock` | locked by the server for as long as it runs, so that a file which it left behind is known as one |
+| `clients.lock` | shared by all that are attached; the server takes it alone to find out that nobody is, and before it ends |
+
+The kernel gives locks back when their process ends, in whatever way. So none is ever stale.
+"""
+
+from __future__ import annotations
+
+import fcntl
+import hashlib
+import json
+import os
+import secrets
+import signal
+import subprocess
+import sys
+import time
+from contextlib import suppress
+from dataclasses import asdict, dataclass, replace
+from importlib.metadata import version as version_of
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from dbt.adapters.events.logging import AdapterLogger
+from dbt_common.exceptions import DbtRuntimeError
+
+from dbt.adapters.idivm.__version__ import version
+from dbt.adapters.idivm.credentials import FIXED, TIME_ZONE, ConnectionMethod, seconds_of
+from dbt.adapters.idivm.extras import install_advice, missing_module
+
+if TYPE_CHECKING:
+    from dbt.adapters.idivm.connect import ConnectConnection
+    from dbt.adapters.idivm.credentials import IdivmCredentials
+
+logger = AdapterLogger("Idivm")
+
+START_SECONDS = 120
+STOP_SECONDS = 30
+
+
+@dataclass(frozen=True)
+class Server:
+    """A running server. `made_of` is the digest of the versions and settings that it was started with."""
+
+    pid: int
+    port: int
+    token: str
+    made_of: str
+    idle_seconds: int
+    started: float  # seconds since 1970
+
+    @classmethod
+    def in_folder(cls, state_dir: Path) -> Server | None:
+        """The server of a state folder, if one runs. What a killed one left behind is not one."""
+        if not _is_locked(state_dir / "server.lock"):
+            return None
+        try:
+            found = cls(**json.loads((state_dir / "server.json").read_text(encoding="utf-8")))
+            os.kill(found.pid, 0)
+        except (OSError, ValueError, TypeError):  # it is about to start or to end, or is of another version
+            return None
+        return found
+
+    def write(self, state_dir: Path) -> None:
+        """Make it known, at once and to the user alone."""
+        draft = state_dir / "server.json.new"
+        draft.unlink(missing_ok=True)
+        with os.fdopen(os.open(draft, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600), "w") as file:
+            json.dump(asdict(self), file)
+        draft.replace(state_dir / "server.json")
+
+
+def made_of(credentials: IdivmCredentials) -> str:
+    """The digest of what a Spark has for life: versions, memory, folders, and the profile's settings."""
+    own = {key: value for key, value in credentials.server_side_parameters.items() if key not in FIXED and key != TIME_ZONE}
+    parts = (version, version_of("pyspark"), sys.version_info[:2], credentials.catalog, credentials.warehouse_dir,
+             credentials.driver_memory, sorted(own.items()))
+    return hashlib.sha256(repr(parts).encode()).hexdigest()[:16]
+
+
+# the clients of this process stay attached until it ends
+_attached: dict[str, int] = {}
+
+
+def attached(credentials: IdivmCredentials) -> ConnectConnection | None:
+    """A session of the project's running server; None if there is none, and this process has to start its own Spark.
+
+    Under `keep_warm` a server is started, unless this is continuous integration. Raises DbtRuntimeError for a server of
+    another version or with other settings, because two Sparks cannot share one embedded catalog.
+    """
+    state_dir = Path(credentials.state_dir or ".idivm")
+    if credentials.catalog != "hive" or _has_spark() or missing_module("spark-connect"):
+        return None
+    if credentials.keep_warm and not os.environ.get("CI") and not _is_locked(state_dir / "server.lock") \
+            and not _is_locked(state_dir / "lock"):
+        try:
+            start_server(credentials, seconds_of(credentials.keep_warm))
+        except DbtRuntimeError as problem:
+            logger.warning(f"keep_warm: {problem.msg}")
+    if not (state_dir / "server.lock").exists():
+        return None
+    _attach(state_dir)
+    server = Server.in_folder(state_dir)
+    if server is None:
+        _detach(state_dir)
+        return None
+    if server.made_of != made_of(credentials):
+        _detach(state_dir)
+        raise DbtRuntimeError(
+            f"The Spark that runs in the background for {state_dir} (process {server.pid}) was started by another version or "
+            "with other settings of the profile. `idivm down` stops it; the next run starts its own")
+    from dbt.adapters.idivm.connect import open_connect
+    from dbt_idivm.errors import IdivmError
+
+    there = replace(credentials, method=ConnectionMethod.CONNECT, host="localhost", port=server.port, token=server.token,
+                    keep_warm=None, server_side_parameters={})
+    try:
+        return open_connect(there)
+    except IdivmError as error:
+        _detach(state_dir)
+        raise DbtRuntimeError(
+            f"The Spark that runs in the background for {state_dir} (process {server.pid}) does not answer: "
+            f"{error.findings[0].why}. `idivm down --force` stops it; its log is {state_dir}/spark.log") from error
+
+
+def start_server(credentials: IdivmCredentials, idle_seconds: int) -> Server:
+    """Start a server in the background and wait until it can be used. Raises DbtRuntimeError where it does not start."""
+    if missing := missing_module("spark-connect"):
+        raise DbtRuntimeError(f"A Spark that stays needs the package {missing}. {install_advice('spark-connect')}")
+    state_dir = Path(credentials.state_dir or ".idivm")
+    state_dir.mkdir(parents=True, exist_ok=True)
+    given = {"credentials": {**credentials.to_dict(omit_none=True), "server_side_parameters": credentials.server_side_parameters},
+             "idle_seconds": idle_seconds, "token": secrets.token_urlsafe(24)}
+    with open(state_dir / "server.log", "w") as log:
+        process = subprocess.Popen([sys.executable, "-P", "-m", "dbt.adapters.idivm.warm_server"], stdin=subprocess.PIPE,
+                                   stdout=log, stderr=subprocess.STDOUT, start_new_session=True, text=True)
+    assert process.stdin is not None
+    with suppress(BrokenPipeError), process.stdin:
+        process.stdin.write(json.dumps(given))  # not as arguments, which everybody can read
+    until = time.monotonic() + START_SECONDS
+    while time.monotonic() < until:
+        found = Server.in_folder(state_dir)
+        if found is not None:
+            return found
+        if process.poll() is not None and not _is_locked(state_dir / "server.lock"):  # another process may start one, too
+            break
+        time.sleep(0.1)
+    else:
+        process.kill()
+    last = (state_dir / "server.log").read_text(encoding="utf-8", errors="replace").strip().splitlines()[-1:]
+    raise DbtRuntimeError(f"Spark does not start in the background: {last[0] if last else 'it did not answer in time'}. "
+                          f"Its log is {state_dir}/server.log")
+
+
+def stop_server(state_dir: Path, force: bool) -> bool:
+    """Stop the folder's server; whether there was one. Raises DbtRuntimeError if it is in use, and `force` is not given."""
+    server = Server.in_folder(state_dir)
+    if server is None:
+        if not _is_locked(state_dir / "server.lock"):
+            (state_dir / "server.json").unlink(missing_ok=True)
+        return False
+    if not force and _is_locked(state_dir / "clients.lock"):
+        raise DbtRuntimeError("A dbt process is attached to it. Wait until it has ended, or stop the server with --force")
+    with suppress(ProcessLookupError):
+        os.kill(server.pid, signal.SIGTERM)
+    until = time.monotonic() + STOP_SECONDS
+    while _is_locked(state_dir / "server.lock"):
+        if time.monotonic() > until:
+            with suppress(ProcessLookupError):
+                os.kill(server.pid, signal.SIGKILL)  # its JVM ends when it has lost its parent
+            until += STOP_SECONDS
+        time.sleep(0.1)
+    (state_dir / "server.json").unlink(missing_ok=True)
+    return True
+
+
+def is_used(state_dir: Path) -> bool:
+    """Whether a process is attached to the folder's server."""
+    return _is_locked(state_dir / "clients.lock")
+
+
+def hold(path: Path) -> int | None:
+    """Lock a file until the returned descriptor is closed or this process ends; None if another one holds it."""
+    descriptor = _opened(path)
+    if _try_lock(descriptor):
+        return descriptor
+    os.close(descriptor)
+    return None
+
+
+def _attach(state_dir: Path) -> None:
+    key = str(state_dir)
+    if key not in _attached:
+        descriptor = _opened(state_dir / "clients.lock")
+        fcntl.flock(descriptor, fcntl.LOCK_SH)  # waits for a server that is about to end
+        _attached[key] = descriptor
+
+
+def _detach(state_dir: Path) -> None:
+    descriptor = _attached.pop(str(state_dir), None)
+    if descriptor is not None:
+        os.close(descriptor)
+
+
+def _has_spark() -> bool:
+    context: Any = getattr(sys.modules.get("pyspark"), "SparkContext", None)
+    return context is not None and context._active_spark_context is not None
+
+
+def _opened(path: Path) -> int:
+    return os.open(path, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o600)
+
+
+def _is_locked(path: Path) -> bool:
+    if not path.exists():
+        return False
+    descriptor = _opened(path)
+    try:
+        return not _try_lock(descriptor)
+    finally:
+        os.close(descriptor)
+
+
+def _try_lock(descriptor: int) -> bool:
+    try:
+        fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
+    except BlockingIOError:
+        return False
+    return True

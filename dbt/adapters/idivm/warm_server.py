@@ -1,0 +1,98 @@
+"""`python -m dbt.adapters.idivm.warm_server`: the process of a Spark that stays (see warm.py). Its settings come from stdin.
+
+Spark is a child process that ends when this one does, killed or not; and this one ends when Spark has.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import signal
+import socket
+import sys
+import time
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+from dbt_common.exceptions import DbtRuntimeError
+
+from dbt.adapters.idivm.credentials import IdivmCredentials
+from dbt.adapters.idivm.embedded import start
+from dbt.adapters.idivm.warm import Server, hold, made_of
+
+PLUGIN = "org.apache.spark.sql.connect.SparkConnectPlugin"
+LOOK_SECONDS = 1.0
+
+
+def main() -> int:
+    given = json.load(sys.stdin)
+    credentials = IdivmCredentials.from_dict(given["credentials"])
+    state_dir = Path(credentials.state_dir or ".idivm")
+    lock = hold(state_dir / "server.lock") or hold(state_dir / "server.lock")  # again, if somebody just looked at it
+    if lock is None:
+        print("another one is starting or running", file=sys.stderr)
+        return 1
+    (state_dir / "server.json").unlink(missing_ok=True)
+    signal.signal(signal.SIGTERM, lambda *_: sys.exit(0))
+    signal.signal(signal.SIGHUP, signal.SIG_IGN)  # the terminal may be closed
+    port = _free_port()
+    settings = {"spark.plugins": PLUGIN, "spark.connect.grpc.binding.address": "127.0.0.1",
+                "spark.connect.grpc.binding.port": str(port), "spark.connect.authenticate.token": given["token"]}
+    try:
+        start(replace(credentials, server_side_parameters={**credentials.server_side_parameters, **settings}))
+    except DbtRuntimeError as problem:
+        print(problem.msg, file=sys.stderr)
+        return 1
+    server = Server(os.getpid(), port, given["token"], made_of(credentials), given["idle_seconds"], time.time())
+    server.write(state_dir)
+    try:
+        _wait_until_unused(state_dir, server)
+    finally:
+        (state_dir / "server.json").unlink(missing_ok=True)
+        hold(state_dir / "clients.lock")  # who comes now waits for the end, then starts a Spark of its own
+        _stop_spark()
+    return 0
+
+
+def _wait_until_unused(state_dir: Path, server: Server) -> None:
+    """Return when Spark has ended, or nobody was attached for so long; then nobody can attach any more."""
+    last_used = time.monotonic()
+    while _spark().poll() is None:
+        unused = hold(state_dir / "clients.lock")
+        if unused is None:
+            last_used = time.monotonic()
+        elif time.monotonic() - last_used > server.idle_seconds:
+            return
+        else:
+            os.close(unused)
+        time.sleep(LOOK_SECONDS)
+
+
+def _spark() -> Any:
+    from pyspark import SparkContext
+
+    gateway: Any = SparkContext._gateway
+    return gateway.proc
+
+
+def _stop_spark() -> None:
+    process = _spark()
+    process.terminate()
+    try:
+        process.wait(timeout=10)
+    except Exception:
+        process.kill()
+
+
+def _free_port() -> int:
+    with socket.socket() as free:
+        free.bind(("127.0.0.1", 0))
+        return int(free.getsockname()[1])
+
+
+if __name__ == "__main__":
+    code = main()
+    sys.stdout.flush()
+    sys.stderr.flush()
+    os._exit(code)  # py4j would wait for the JVM
