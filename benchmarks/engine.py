@@ -37,6 +37,8 @@ class Engine:
 @contextmanager
 def engine(memory: str, within: Path | None = None) -> Iterator[Engine]:
     """Start Spark with a heap of `memory` ("3g"); its tables are in a temporary folder, under `within` if given."""
+    if within is not None:
+        Path(within).mkdir(parents=True, exist_ok=True)
     folder = Path(tempfile.mkdtemp(prefix="idivm-bench-", dir=within))
     credentials = IdivmCredentials(database=None, schema="bench", catalog="in-memory", driver_memory=memory,
                                    server_side_parameters=COUNTED)
