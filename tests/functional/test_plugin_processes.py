@@ -66,7 +66,7 @@ def test_second_process_gets_an_error_that_names_the_first(alone: Path) -> None:
     finally:
         os.close(lock)
     assert refused.returncode != 0
-    assert f"in use by process {os.getpid()}" in refused.stdout and "method: thrift" in refused.stdout
+    assert f"in use by process {os.getpid()}" in refused.stdout and "idivm up" in refused.stdout
     assert "Traceback" not in refused.stdout + refused.stderr
 
 

@@ -104,7 +104,7 @@ def _channel(credentials: IdivmCredentials) -> DefaultChannelBuilder:
     given = {"token": credentials.token, "user_id": credentials.user, "use_ssl": "true" if credentials.use_ssl else None,
              "user_agent": f"dbt-idivm/{version}", **credentials.connect_parameters}
     for key, value in given.items():
-        if value is not None:
+        if value:  # `dbt init` writes an empty token where none was given
             builder.set(key, value)
     return builder
 
