@@ -21,7 +21,8 @@ CODE = sorted(path for folder in ("dbt_idivm", "dbt", "tests", "macros", "exampl
 FOLDERS = ("", "dbt_idivm", "dbt_idivm/refresh", "docs", "tests/functional", "tests/golden")
 # Files that dbt, a refresh or the reader makes.
 MADE = ("plan.txt", "delta_script.sql", "proof.txt", "costs.json", "run_results.json", "manifest.json", "catalog.json",
-        "dbt_project.yml", "profiles.yml", "schema.yml", "_idivm_advice.yml", "model.sql", "sources.sql", "order_names.sql")
+        "dbt_project.yml", "profiles.yml", "schema.yml", "_idivm_advice.yml", "model.sql", "sources.sql", "order_names.sql",
+        "server.json")
 FILE = re.compile(r"`([\w./*-]+\.(?:py|md|sql|yml|txt|toml|json|scala))(?:::(\w+))?`")
 LINK = re.compile(r"\]\(([^)#:\s]+)(?:#([\w-]+))?\)")
 DECISION = re.compile(r"(?:ADR|adr/|decision) ?\[?(\d{4})")
