@@ -25,7 +25,7 @@ spark: java $(VENV)/.dev $(VENV)/.jars ## every test on Spark + Delta, of which 
 property: java $(VENV)/.compiled ## 100,000 random cases of maintenance against recomputation, on two engines, and what they reached: hours
 	$(BIN)/python -m pytest -n 2 --dist worksteal tests/property --hypothesis-profile=long --every-rule -q $(PYTEST_ARGS)
 
-faults: java $(VENV)/.dev $(VENV)/.jars ## interrupt refreshes at every statement, kill dbt twenty times, and count the results
+faults: java $(VENV)/.dev $(VENV)/.jars ## interrupt refreshes at every statement, kill dbt thirty times, and count the results
 	$(BIN)/python -m pytest $(addprefix tests/functional/,test_crashes.py test_crashes_servers.py test_kills.py) --every-point -q $(PYTEST_ARGS)
 
 conformance: java $(VENV)/.dev $(VENV)/.jars ## dbt's own tests of adapters, embedded, over a Spark Thrift Server and over Spark Connect
@@ -46,7 +46,7 @@ demo: java $(VENV)/.demo $(VENV)/.jars ## six maintained models over three years
 	@echo "Last, and once: a class archive, so that Spark starts faster from now on (a minute; Ctrl-C leaves it out) .."
 	@$(BIN)/python -m dbt.adapters.idivm.prepare --fast-start
 
-integration: java $(VENV)/.integration $(VENV)/.jars ## a retail warehouse of 180 models through six batches of change; ARGS="--target connect" for a server
+integration: java $(VENV)/.integration $(VENV)/.jars ## a retail warehouse of 180 models through six batches of change; ARGS="--target thrift" or connect for a server
 	@$(BIN)/python integration_tests/run.py $(ARGS)
 
 bench: java $(VENV)/.bench $(VENV)/.jars ## refreshes timed beside rebuilds and beside the cheapest possible MERGE: about twenty minutes

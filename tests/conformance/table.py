@@ -23,9 +23,9 @@ HEAD = """# Conformance with dbt's adapter tests
 
 dbt-tests-adapter holds the classes by which dbt's adapters are tested. `make conformance` runs those below: with dbt's own
 materializations under a profile of `type: idivm`, then with `materialized='idivm'` in their models, embedded, over a Spark
-Thrift Server and over Spark Connect; it fails if one that is *run* does not pass. The statements that a class runs by itself are
-put into Spark's SQL where they are Postgres'; what it asserts stays. This
-page is made from the test classes (`python -m tests.conformance.table`)."""
+Thrift Server and over Spark Connect; it fails if one that is *run* does not pass. The statements that a class runs by itself
+are put into Spark's SQL where they are Postgres'; what it asserts stays.
+This page is made from the test classes (`python -m tests.conformance.table`)."""
 COLUMNS = ("class", "type, embedded", "materialized, embedded", "servers")
 
 

@@ -24,6 +24,7 @@ from typing import Any
 import pytest
 
 from tests.engines import TINY_DATA
+from tests.functional.sources import ORDERS_CUST_LOG
 from tests.functional.victim import SCHEMA, Round
 from tests.servers import SERVERS
 from tests.tally import Tally
@@ -61,15 +62,6 @@ FLIP = (
     "join {{ source('s', 'cust') }} c on o.cust = c.id",
 )
 HEAD = "{{ config(materialized='idivm', meta={'idivm': {'strategy': 'id'}}) }}\n"
-PROPERTIES = """
-sources:
-  - name: s
-    schema: "{{ target.schema }}"
-    tables:
-      - {name: orders, columns: [{name: id, data_tests: [unique, not_null]}]}
-      - {name: cust, columns: [{name: id, data_tests: [unique, not_null]}]}
-      - {name: log}
-"""
 
 
 @dataclass
@@ -162,7 +154,7 @@ class Play:
         target |= {"type": "idivm", "schema": SCHEMA, "threads": 2}
         self._write("dbt_project.yml", f"name: {SCHEMA}\nversion: 1.0.0\nconfig-version: 2\nprofile: {SCHEMA}\n")
         self._write("profiles.yml", json.dumps({SCHEMA: {"target": "dev", "outputs": {"dev": target}}}))
-        self._write("models/sources.yml", PROPERTIES)
+        self._write("models/sources.yml", ORDERS_CUST_LOG)
         for model in self.models:
             self._write(f"models/{model}.sql", HEAD + MODELS[model])
         self._write("models/flip.sql", HEAD + FLIP[0])

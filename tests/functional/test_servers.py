@@ -9,6 +9,7 @@ from typing import Any
 import pytest
 
 from tests.connect_server import TOKEN
+from tests.functional.sources import ORDERS_CUST_LOG
 
 USER, SECRET = "somebody", "s3cr3t-0f-somebody"
 
@@ -39,21 +40,11 @@ MODELS = {
     "totals": "select cust, sum(price) as total, count(*) as n from {{ source('s', 'orders') }} group by cust",
     "words": "select word from {{ source('s', 'log') }} where word <> 'b'",
 }
-PROPERTIES = """
-sources:
-  - name: s
-    schema: "{{ target.schema }}"
-    tables:
-      - {name: orders, columns: [{name: id, data_tests: [unique, not_null]}]}
-      - {name: cust, columns: [{name: id, data_tests: [unique, not_null]}]}
-      - {name: log}
-models:
-"""
 
 
 def played(project: Any, execute: Callable[[str], Any]) -> list[Any]:
     """All rounds: per model the mode, the counts and the Δ-script; at the end the rows."""
-    models = PROPERTIES + "".join(f"  - {{name: {name}, data_tests: [idivm_equivalent]}}\n" for name in MODELS)
+    models = ORDERS_CUST_LOG + "models:\n" + "".join(f"  - {{name: {name}, data_tests: [idivm_equivalent]}}\n" for name in MODELS)
     project.write("models/models.yml", models)
     for name, sql in MODELS.items():
         project.write(f"models/{name}.sql", "{{ config(materialized='idivm') }}\n" + sql)

@@ -25,7 +25,6 @@ if TYPE_CHECKING:
 
     from dbt.adapters.idivm.credentials import IdivmCredentials
 
-DEFAULT_PORT = 15002
 # Once connected, a server that does not answer is waited for about two minutes; pyspark would wait for ten.
 PATIENCE = 7
 # The server has forgotten the session, or is another one than before.

@@ -125,6 +125,11 @@ class IdivmCredentials(SparkCredentials):
     def is_embedded(self) -> bool:
         return self.method in (ConnectionMethod.EMBEDDED, ConnectionMethod.SESSION)
 
+    @property
+    def state_folder(self) -> Path:
+        """The folder of Spark's own files, of locks and of what was learned."""
+        return Path(self.state_dir or ".idivm")
+
     def resolve_paths(self, project_root: str | Path) -> None:
         """Make the folders absolute; called once the project is known, because dbt reads profiles before projects."""
         state = Path(project_root, self.state_dir or ".idivm").expanduser()

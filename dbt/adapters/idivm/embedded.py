@@ -116,7 +116,7 @@ def _launch(credentials: IdivmCredentials) -> SparkSession:
     quiet_pyspark()
     # Spark's Python workers must be of this version; pyspark takes the first python3 on PATH.
     os.environ.setdefault("PYSPARK_PYTHON", sys.executable)
-    state_dir = Path(credentials.state_dir or ".idivm")
+    state_dir = credentials.state_folder
     state_dir.mkdir(parents=True, exist_ok=True)
     jars = resolve_jars(credentials)
     lock = hold_lock(state_dir) if credentials.catalog == "hive" else None

@@ -1,4 +1,7 @@
-"""One process at a time may use a Derby metastore: the first holds this lock, the second gets an error that names the first."""
+"""Locks on files, which the kernel gives back when their process ends, in whatever way. So none is ever stale.
+
+One process at a time may use a Derby metastore: the first holds its lock, the second gets an error that names the first.
+"""
 
 from __future__ import annotations
 
@@ -16,23 +19,59 @@ PATIENCE = 10.0
 def hold_lock(state_dir: Path) -> int:
     """Take the lock of a state folder and return its file descriptor, to be passed to the JVM.
 
-    The kernel releases the lock when the last process that holds the descriptor ends, so no lock is ever stale.
+    It is released when the last process that holds the descriptor ends.
     """
     descriptor = os.open(state_dir / "lock", os.O_RDWR | os.O_CREAT, 0o644)
     deadline = time.monotonic() + PATIENCE
     while True:
-        try:
-            fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        if _try_lock(descriptor):
             break
-        except BlockingIOError:
-            owner = os.pread(descriptor, 32, 0).decode().strip()
-            if _is_running(owner) or time.monotonic() > deadline:
-                os.close(descriptor)
-                raise DbtRuntimeError(_in_use(state_dir, owner)) from None
-            time.sleep(0.1)
+        owner = os.pread(descriptor, 32, 0).decode().strip()
+        if _is_running(owner) or time.monotonic() > deadline:
+            os.close(descriptor)
+            raise DbtRuntimeError(_in_use(state_dir, owner))
+        time.sleep(0.1)
     os.ftruncate(descriptor, 0)
     os.pwrite(descriptor, f"{os.getpid()}\n".encode(), 0)
     return descriptor
+
+
+def hold(path: Path) -> int | None:
+    """Lock a file until the returned descriptor is closed or this process ends; None if another one holds it."""
+    descriptor = _opened(path)
+    if _try_lock(descriptor):
+        return descriptor
+    os.close(descriptor)
+    return None
+
+
+def share(path: Path) -> int:
+    """Lock a file together with others that share it; waits for one that holds it alone. Returns its descriptor."""
+    descriptor = _opened(path)
+    fcntl.flock(descriptor, fcntl.LOCK_SH)
+    return descriptor
+
+
+def is_locked(path: Path) -> bool:
+    """Whether somebody holds or shares it."""
+    if not path.exists():
+        return False
+    descriptor = hold(path)
+    if descriptor is not None:
+        os.close(descriptor)
+    return descriptor is None
+
+
+def _opened(path: Path) -> int:
+    return os.open(path, os.O_RDWR | os.O_CREAT, 0o600)
+
+
+def _try_lock(descriptor: int) -> bool:
+    try:
+        fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
+    except BlockingIOError:
+        return False
+    return True
 
 
 def _is_running(pid: str) -> bool:

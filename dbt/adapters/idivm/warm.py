@@ -7,13 +7,10 @@ It is a Spark Connect server on the loopback interface, behind a token that only
 | `server.json` | process, port, token and settings of the server, while it runs; readable by the user alone |
 | `server.lock` | locked by the server for as long as it runs, so that a file which it left behind is known as one |
 | `clients.lock` | shared by all that are attached; the server takes it alone to find out that nobody is, and before it ends |
-
-The kernel gives locks back when their process ends, in whatever way. So none is ever stale.
 """
 
 from __future__ import annotations
 
-import fcntl
 import hashlib
 import json
 import os
@@ -34,6 +31,7 @@ from dbt_common.exceptions import DbtRuntimeError
 from dbt.adapters.idivm.__version__ import version
 from dbt.adapters.idivm.credentials import FIXED, TIME_ZONE, ConnectionMethod, seconds_of
 from dbt.adapters.idivm.extras import install_advice, missing_module
+from dbt.adapters.idivm.lock import is_locked, share
 
 if TYPE_CHECKING:
     from dbt.adapters.idivm.connect import ConnectConnection
@@ -59,7 +57,7 @@ class Server:
     @classmethod
     def in_folder(cls, state_dir: Path) -> Server | None:
         """The server of a state folder, if one runs. What a killed one left behind is not one."""
-        if not _is_locked(state_dir / "server.lock"):
+        if not is_locked(state_dir / "server.lock"):
             return None
         try:
             found = cls(**json.loads((state_dir / "server.json").read_text(encoding="utf-8")))
@@ -95,11 +93,13 @@ def attached(credentials: IdivmCredentials) -> ConnectConnection | None:
     Under `keep_warm` a server is started, unless this is continuous integration. Raises DbtRuntimeError for a server of
     another version or with other settings, because two Sparks cannot share one embedded catalog.
     """
-    state_dir = Path(credentials.state_dir or ".idivm")
+    state_dir = credentials.state_folder
+    if not credentials.keep_warm and not (state_dir / "server.lock").exists():
+        return None
     if credentials.catalog != "hive" or _has_spark() or missing_module("spark-connect"):
         return None
-    if credentials.keep_warm and not os.environ.get("CI") and not _is_locked(state_dir / "server.lock") \
-            and not _is_locked(state_dir / "lock"):
+    if credentials.keep_warm and not os.environ.get("CI") and not is_locked(state_dir / "server.lock") \
+            and not is_locked(state_dir / "lock"):
         try:
             start_server(credentials, seconds_of(credentials.keep_warm))
         except DbtRuntimeError as problem:
@@ -134,7 +134,7 @@ def start_server(credentials: IdivmCredentials, idle_seconds: int) -> Server:
     """Start a server in the background and wait until it can be used. Raises DbtRuntimeError where it does not start."""
     if missing := missing_module("spark-connect"):
         raise DbtRuntimeError(f"A Spark that stays needs the package {missing}. {install_advice('spark-connect')}")
-    state_dir = Path(credentials.state_dir or ".idivm")
+    state_dir = credentials.state_folder
     state_dir.mkdir(parents=True, exist_ok=True)
     given = {"credentials": {**credentials.to_dict(omit_none=True), "server_side_parameters": credentials.server_side_parameters},
              "idle_seconds": idle_seconds, "token": secrets.token_urlsafe(24)}
@@ -149,7 +149,7 @@ def start_server(credentials: IdivmCredentials, idle_seconds: int) -> Server:
         found = Server.in_folder(state_dir)
         if found is not None:
             return found
-        if process.poll() is not None and not _is_locked(state_dir / "server.lock"):  # another process may start one, too
+        if process.poll() is not None and not is_locked(state_dir / "server.lock"):  # another process may start one, too
             break
         time.sleep(0.1)
     else:
@@ -163,15 +163,15 @@ def stop_server(state_dir: Path, force: bool) -> bool:
     """Stop the folder's server; whether there was one. Raises DbtRuntimeError if it is in use, and `force` is not given."""
     server = Server.in_folder(state_dir)
     if server is None:
-        if not _is_locked(state_dir / "server.lock"):
+        if not is_locked(state_dir / "server.lock"):
             (state_dir / "server.json").unlink(missing_ok=True)
         return False
-    if not force and _is_locked(state_dir / "clients.lock"):
+    if not force and is_locked(state_dir / "clients.lock"):
         raise DbtRuntimeError("A dbt process is attached to it. Wait until it has ended, or stop the server with --force")
     with suppress(ProcessLookupError):
         os.kill(server.pid, signal.SIGTERM)
     until = time.monotonic() + STOP_SECONDS
-    while _is_locked(state_dir / "server.lock"):
+    while is_locked(state_dir / "server.lock"):
         if time.monotonic() > until:
             with suppress(ProcessLookupError):
                 os.kill(server.pid, signal.SIGKILL)  # its JVM ends when it has lost its parent
@@ -183,24 +183,13 @@ def stop_server(state_dir: Path, force: bool) -> bool:
 
 def is_used(state_dir: Path) -> bool:
     """Whether a process is attached to the folder's server."""
-    return _is_locked(state_dir / "clients.lock")
-
-
-def hold(path: Path) -> int | None:
-    """Lock a file until the returned descriptor is closed or this process ends; None if another one holds it."""
-    descriptor = _opened(path)
-    if _try_lock(descriptor):
-        return descriptor
-    os.close(descriptor)
-    return None
+    return is_locked(state_dir / "clients.lock")
 
 
 def _attach(state_dir: Path) -> None:
     key = str(state_dir)
     if key not in _attached:
-        descriptor = _opened(state_dir / "clients.lock")
-        fcntl.flock(descriptor, fcntl.LOCK_SH)  # waits for a server that is about to end
-        _attached[key] = descriptor
+        _attached[key] = share(state_dir / "clients.lock")  # waits for a server that is about to end
 
 
 def _detach(state_dir: Path) -> None:
@@ -212,25 +201,3 @@ def _detach(state_dir: Path) -> None:
 def _has_spark() -> bool:
     context: Any = getattr(sys.modules.get("pyspark"), "SparkContext", None)
     return context is not None and context._active_spark_context is not None
-
-
-def _opened(path: Path) -> int:
-    return os.open(path, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o600)
-
-
-def _is_locked(path: Path) -> bool:
-    if not path.exists():
-        return False
-    descriptor = _opened(path)
-    try:
-        return not _try_lock(descriptor)
-    finally:
-        os.close(descriptor)
-
-
-def _try_lock(descriptor: int) -> bool:
-    try:
-        fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
-    except BlockingIOError:
-        return False
-    return True

@@ -28,7 +28,7 @@ def up_command(project_dir: Path, profiles_dir: Path | None, target: str | None,
     """
     with _plain_errors():
         credentials, seconds = _embedded(project_dir, profiles_dir, target), seconds_of(idle)
-        state_dir = _state_dir(credentials)
+        state_dir = credentials.state_folder
         if Server.in_folder(state_dir) is None:
             began = time.monotonic()
             start_server(credentials, seconds)
@@ -42,7 +42,7 @@ def up_command(project_dir: Path, profiles_dir: Path | None, target: str | None,
 def down_command(project_dir: Path, profiles_dir: Path | None, target: str | None, force: bool) -> None:
     """Stop the Spark that `idivm up` or `keep_warm` has started."""
     with _plain_errors():
-        stopped = stop_server(_state_dir(_embedded(project_dir, profiles_dir, target)), force)
+        stopped = stop_server(_embedded(project_dir, profiles_dir, target).state_folder, force)
         console.print("Spark has ended." if stopped else "No Spark is running in the background for this project.")
 
 
@@ -52,7 +52,7 @@ def status_command(project_dir: Path, profiles_dir: Path | None, target: str | N
     """Whether a Spark is running in the background for this project. Exit status 1 if none is."""
     with _plain_errors():
         credentials = _embedded(project_dir, profiles_dir, target)
-        if not _show(_state_dir(credentials), credentials):
+        if not _show(credentials.state_folder, credentials):
             raise SystemExit(1)
 
 
@@ -81,10 +81,6 @@ def _embedded(project_dir: Path, profiles_dir: Path | None, target: str | None) 
     if credentials.catalog != "hive":
         raise click.ClickException("the profile has `catalog: in-memory`, which ends with its process and cannot be shared")
     return credentials
-
-
-def _state_dir(credentials: IdivmCredentials) -> Path:
-    return Path(credentials.state_dir or ".idivm")
 
 
 @contextmanager

@@ -19,7 +19,8 @@ from dbt_common.exceptions import DbtRuntimeError
 
 from dbt.adapters.idivm.credentials import IdivmCredentials
 from dbt.adapters.idivm.embedded import start
-from dbt.adapters.idivm.warm import Server, hold, made_of
+from dbt.adapters.idivm.lock import hold
+from dbt.adapters.idivm.warm import Server, made_of
 
 PLUGIN = "org.apache.spark.sql.connect.SparkConnectPlugin"
 LOOK_SECONDS = 1.0
@@ -28,7 +29,7 @@ LOOK_SECONDS = 1.0
 def main() -> int:
     given = json.load(sys.stdin)
     credentials = IdivmCredentials.from_dict(given["credentials"])
-    state_dir = Path(credentials.state_dir or ".idivm")
+    state_dir = credentials.state_folder
     lock = hold(state_dir / "server.lock") or hold(state_dir / "server.lock")  # again, if somebody just looked at it
     if lock is None:
         print("another one is starting or running", file=sys.stderr)
@@ -86,6 +87,7 @@ def _stop_spark() -> None:
 
 
 def _free_port() -> int:
+    """A port of the loopback interface that nobody listens on now."""
     with socket.socket() as free:
         free.bind(("127.0.0.1", 0))
         return int(free.getsockname()[1])
