@@ -62,7 +62,7 @@ def test_metadata(built: Any) -> None:
     metadata = message_from_string(found[f"{INFO}/METADATA"].decode())
     assert (metadata["Name"], metadata["Version"], metadata["License-Expression"]) == ("dbt-idivm", version, "Apache-2.0")
     assert metadata["Requires-Python"] == ">=3.11"
-    assert {"embedded", "thrift", "pyspark", "pyhive"} <= set(metadata.get_all("Provides-Extra"))
+    assert {"embedded", "thrift", "connect", "pyspark", "pyhive", "spark-connect"} <= set(metadata.get_all("Provides-Extra"))
     required = metadata.get_all("Requires-Dist")
     always = {text.partition("<")[0].partition(">")[0] for text in required if ";" not in text}
     assert always == {"dbt-core", "dbt-spark", "sqlglot", "pyyaml", "click", "rich"}
@@ -70,7 +70,9 @@ def test_metadata(built: Any) -> None:
     entry_points = found[f"{INFO}/entry_points.txt"].decode().split("\n")
     assert [line for line in entry_points if line] == [
         "[console_scripts]", "idivm = dbt_idivm.cli:main",
-        "[idivm.commands]", "plan = dbt.adapters.idivm.forecasts:plan_command", "sql = dbt.adapters.idivm.shell:sql_command",
+        "[idivm.commands]", "down = dbt.adapters.idivm.warm_commands:down_command",
+        "plan = dbt.adapters.idivm.forecasts:plan_command", "sql = dbt.adapters.idivm.shell:sql_command",
+        "status = dbt.adapters.idivm.warm_commands:status_command", "up = dbt.adapters.idivm.warm_commands:up_command",
     ]
 
 
