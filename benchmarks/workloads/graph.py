@@ -62,6 +62,7 @@ def workload(scale: float = 1.0, fanout: int = FOLLOWERS_EACH) -> Workload:
               for n in range(1, CHAIN + 1)),
         ),
         changes=(Change("tweets", "tweet", lambda step: tweets_inserted(step, users)),
+                 Change("corrections", "tweet", corrections),
                  Change("retweets", "retweet", lambda step: retweets_inserted(step, users, tweets)),
                  Change("followers", "follower", lambda step: followers_inserted(step, users))),
     )
@@ -100,6 +101,12 @@ def _retweet(number: str, users: int, tweets: int) -> str:
 def tweets_inserted(step: Step, users: int) -> Sequence[str]:
     number = f"{step.number} * 1000000000000 + id"
     return (f"insert into graph.tweet {_tweet(number, users, step.number)} from range({step.rows})",)
+
+
+def corrections(step: Step) -> Sequence[str]:
+    """Tweets all over the table are given another day: for each of their followers a row of a join with them changes."""
+    return (f"update graph.tweet set day = date_add(day, {step.number}) "
+            f"where tweet_id % {step.every} = {step.number} % {step.every}",)
 
 
 def retweets_inserted(step: Step, users: int, tweets: int) -> Sequence[str]:

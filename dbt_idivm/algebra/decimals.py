@@ -13,6 +13,8 @@ DIGITS = {Type.TINYINT: 3, Type.SMALLINT: 5, Type.INT: 10, Type.BIGINT: 20}
 # A sum of DECIMAL(p, s) is DECIMAL(p + 10, s), and adding two of them takes a digit more; past 38 Spark cuts the scale.
 _WIDEST_SUMMED = 27
 MOST_DIGITS = 38
+# So sums of wider ones are added with a digit less than they have. This many must be left before the point.
+_LEAST_WHOLE_DIGITS = 19
 # Below, Spark's optimizer makes the average of decimals one of DOUBLEs: DecimalAggregates.
 _LEAST_DIVIDED = 12
 
@@ -57,10 +59,22 @@ def is_summable(kind: exp.DataType) -> bool:
     return is_integral(kind)
 
 
+def is_widely_summable(kind: exp.DataType) -> bool:
+    """The same for wider decimals, where sums that need all 38 digits are not added, but are errors."""
+    size = size_of(kind) if kind.this == Type.DECIMAL else None
+    return size is not None and size[0] > _WIDEST_SUMMED and size[1] <= MOST_DIGITS - 1 - _LEAST_WHOLE_DIGITS
+
+
 def sum_type(kind: exp.DataType) -> str:
     """The name of the type that Spark gives to a sum over a summable type."""
     size = size_of(kind) if kind.this == Type.DECIMAL else None
-    return f"decimal({size[0] + 10},{size[1]})" if size else "bigint"
+    return f"decimal({min(size[0] + 10, MOST_DIGITS)},{size[1]})" if size else "bigint"
+
+
+def summand_type(kind: exp.DataType) -> str:
+    """The name of a type of which two give the sum of a widely summable type, without a digit less."""
+    _, scale = size_of(kind) or (0, 0)
+    return f"decimal({MOST_DIGITS - 1},{scale})"
 
 
 def has_exact_average(kind: exp.DataType) -> bool:

@@ -7,6 +7,7 @@
 | additive_sum         | sum(x)   | not DISTINCT, up to INT | itself, count(x) | Σ ±x, wider    | c + Δ, NULL if count(x) = 0
 | additive_sum_bigint  | sum(x)   | not DISTINCT, BIGINT    | itself, count(x) | Σ ±x, wider    | the same, cast back
 | additive_sum_decimal | sum(x)   | not DISTINCT, DECIMAL   | itself, count(x) | Σ ±x           | c + Δ, NULL if count(x) = 0
+| additive_sum_wide    | sum(x)   | 28 digits and more      | itself, count(x) | Σ ±x           | the same in 37 digits, or error
 | additive_avg         | avg(x)   | not DISTINCT, up to INT | sum(x), count(x) |                | sum / count, NULL if count = 0
 | additive_avg_decimal | avg(x)   | not DISTINCT, DECIMAL   | sum(x), count(x) |                | the same, rounded once
 | additive_min         | min(x)   | exact order             | itself           | least new x    | the least of m and Δ; see below
@@ -28,6 +29,10 @@ Every integer type has a minimum whose negation it cannot hold: -(-128) as TINYI
 a value is given a type that holds it before it is negated. What is added to a sum of BIGINTs may pass through sums that no
 BIGINT holds, though the new value is one; its cast back keeps the low 64 bits without ANSI mode, as Spark's own sum does.
 
+A sum of decimals with 28 digits and more has 38, whatever they sum up to: `sum(price * (1 - discount))` over DECIMAL(15, 2) is
+one. Adding two of these would take a digit more, for which Spark cuts one behind the point. So they are added as numbers of 37
+digits. A stored sum or a Δ that needs more is an error, and the view is rebuilt (docs/adr/0043).
+
 An average of decimals with 12 to 24 digits is the exact sum divided by the count and rounded once, HALF_UP, to the scale of the
 average. `/` rounds to the scale of its own type, so its operands get types for which that is the same scale (docs/adr/0004).
 
@@ -45,7 +50,16 @@ from dataclasses import dataclass
 
 from sqlglot import exp
 
-from dbt_idivm.algebra.decimals import average_type, dividend_type, has_exact_average, is_integral, is_summable, sum_type
+from dbt_idivm.algebra.decimals import (
+    average_type,
+    dividend_type,
+    has_exact_average,
+    is_integral,
+    is_summable,
+    is_widely_summable,
+    sum_type,
+    summand_type,
+)
 from dbt_idivm.algebra.expressions import DIALECT, operand
 from dbt_idivm.algebra.types import has_exact_order, is_small_integer
 from dbt_idivm.operators.aggregate import Aggregate, Call
@@ -143,6 +157,10 @@ def sums_decimals(node: Aggregate, call: Call) -> bool:
     return not call.distinct and is_summable(kind) and not is_integral(kind)
 
 
+def sums_wide_decimals(node: Aggregate, call: Call) -> bool:
+    return not call.distinct and is_widely_summable(node.child.types[call.argument or ""])
+
+
 # Up to INT: Spark sums and divides DOUBLEs, exact below 2^53.
 def averages_integers(node: Aggregate, call: Call) -> bool:
     return not call.distinct and is_small_integer(node.child.types[call.argument or ""])
@@ -208,6 +226,14 @@ def summed_decimals(old: exp.Expr | None, delta: exp.Expr, caches: Caches, kind:
     return _cast(_null_if_empty(caches["count"], _sum(old, delta)), sum_type(kind))
 
 
+# Without the casts decimal(38, 10) and its like give decimal(38, 9): a fraction is rounded.
+def summed_wide_decimals(old: exp.Expr | None, delta: exp.Expr, caches: Caches, kind: exp.DataType | None) -> exp.Expr:
+    assert kind is not None
+    kept, change = (None if each is None else _cast(each, summand_type(kind)) for each in (old, delta))
+    assert change is not None
+    return summed_decimals(kept, change, caches, kind)
+
+
 def _sum(old: exp.Expr | None, delta: exp.Expr) -> exp.Expr:
     return delta if old is None else exp.Add(this=exp.Coalesce(this=old, expressions=[exp.Literal.number(0)]), expression=delta)
 
@@ -243,6 +269,8 @@ ADDITIVE = (
     AdditiveRule("additive_sum", "sum", sums_small_integers, ("count",), small_sum_delta, summed, "c + Σ ±x", "Table 9"),
     AdditiveRule("additive_sum_bigint", "sum", sums_bigints, ("count",), bigint_sum_delta, summed_bigints, "c + Σ ±x", "Table 9"),
     AdditiveRule("additive_sum_decimal", "sum", sums_decimals, ("count",), sum_delta, summed_decimals, "c + Σ ±x",
+                 "Table 9"),
+    AdditiveRule("additive_sum_wide", "sum", sums_wide_decimals, ("count",), sum_delta, summed_wide_decimals, "c + Σ ±x",
                  "Table 9"),
     AdditiveRule("additive_avg", "avg", averages_integers, ("sum", "count"), None, divided, "sum / count", "Table 12"),
     AdditiveRule("additive_avg_decimal", "avg", averages_decimals, ("sum", "count"), None, divided_decimals,

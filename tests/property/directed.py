@@ -766,6 +766,17 @@ DIRECTED = {
         "t0(k int, x int, y decimal(27); k)", "SELECT a.x AS c0, sum(a.y) AS c1 FROM t0 AS a GROUP BY a.x",
         {"t0": [(1, 1, Decimal(1 - 10**27)), (2, 1, Decimal(10**27 - 1))]},
         {"t0": [(2, 1, Decimal(10**27 - 1)), (3, 1, Decimal(1))]}),
+    "sums that have all digits there are": build(
+        "t0(k int, x int, y decimal(38,10), z decimal(28), w decimal(15,2), v decimal(15,2); k)",
+        "SELECT a.x AS c0, sum(a.y) AS c1, sum(a.z) AS c2, sum(a.w * (1 - a.v)) AS c3, round(sum(a.w * a.v), 2) AS c4 "
+        "FROM t0 AS a GROUP BY a.x",
+        {"t0": [(1, 1, "123456789012345678901234567.0123456789", 10**28 - 1, "1234567890123.45", "0.05"),
+                (2, 1, "0.0000000001", 1 - 10**28, "0.01", "0.01"), (3, 2, None, None, "5.00", None)]},
+        {"t0": [(1, 1, "123456789012345678901234567.0123456789", 10**28 - 1, "1234567890123.45", "0.05"),
+                (2, 1, "0.0000000003", 10**28 - 1, "-0.01", "0.01"), (3, 2, "-0.0000000007", 1, "5.00", "1.00"),
+                (4, 3, "1.5", None, "0.01", "0.99")]},
+        {"t0": [(2, 1, "-0.0000000004", 0, "9999999999999.99", "-0.33"), (3, 2, None, None, None, "1.00"),
+                (5, 3, "1.5", 2, "0.07", "0.99")]}),
     "copies of a keyless row meet a new partner": build(
         _KEYLESS, _COPIES, {"t0": [(1, 5), (1, 5), (2, 5)], "t1": []}, {"t1": [(7, 1, 0)]}),
     "copies of a keyless row meet a changed partner": build(
@@ -1306,6 +1317,12 @@ DIRECTED |= AGGREGATES
 _EMPLOYED = "t1(k int; k)\nt0(k int, x int, y int; k)"
 # DuckDB has no such functions, other ones of the name, or gives NaN, which equals nothing.
 ON_SPARK = {
+    "a sum that needs all 38 digits": build(  # it is not added to: that is an error, and the view is rebuilt
+        "t0(k int, x int, y decimal(38,10); k)", "SELECT a.x AS c0, sum(a.y) AS c1, count(*) AS c2 FROM t0 AS a GROUP BY a.x",
+        {"t0": [(1, 1, "5000000000000000000000000000.0000000001"), (2, 2, "0.5")]},
+        {"t0": [(1, 1, "5000000000000000000000000000.0000000001"), (2, 2, "0.5"), (3, 1, "0.0000000001")]},
+        {"t0": [(2, 2, "0.5"), (3, 1, "0.0000000001"), (4, 2, "-4000000000000000000000000000.0000000003")]},
+        {"t0": [(2, 2, "0.7"), (3, 1, "0.0000000001")]}),
     "an exact percentile in an order": _of_samples(
         "percentile_cont(0.5) WITHIN GROUP (ORDER BY a.y)", "percentile_disc(0.25) WITHIN GROUP (ORDER BY a.y + a.k)"),
     "corr and covariances": _of_samples(

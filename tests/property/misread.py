@@ -232,6 +232,10 @@ MISREAD = (
     Misread("a set of no keys has a row without rows", a_row_for_no_rows, ("sets: the empty set alone",)),
     Misread("values are negated in their own type", with_additive_rule("additive_sum", delta=additive.sum_delta),
             about("extreme"), later=True, way="additive"),
+    Misread("sums of all digits are added as they are",
+            with_additive_rule("additive_sum_wide", value=additive.summed_decimals),
+            ("sum: ten digits behind the point", "sum: eighteen digits behind the point", "sum: of all rows"), later=True,
+            way="additive"),
     Misread("averages of narrow decimals are quotients of decimals", narrow_averages_are_exact,
             ("average: a quotient of DOUBLEs",), later=True, way="additive"),
     Misread("a sum is divided as it is", sums_are_divided_as_they_are, tuple(f"average: {name}" for name in (

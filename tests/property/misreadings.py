@@ -43,6 +43,9 @@ _MEANS = ("SELECT g, avg(x) AS c0, avg(x) * 3 AS c1, CAST(avg(x) AS STRING) AS c
           "avg(x) FILTER (WHERE k > 1) AS c5, avg(-x) AS c6, 1 / nullif(avg(x), 0) AS c7, avg(CASE WHEN k > 2 THEN x ELSE 0 END) "
           "AS c8 FROM t GROUP BY g")
 
+_SUMS = ("SELECT g, sum(x) AS c0, CAST(sum(x) AS STRING) AS c1, sum(x) / 7 AS c2, round(sum(x), 1) AS c3, "
+         "sum(x) FILTER (WHERE k > 1) AS c4, sum(CASE WHEN k > 2 THEN x END) AS c5, count(x) AS c6 FROM t GROUP BY g")
+
 
 def _means(kind: str, rows: int, total: int, sql: str = _MEANS) -> Case:
     """A group of so many rows that add up to `total` of the smallest unit at last, and another that comes, goes and is NULL."""
@@ -351,6 +354,16 @@ MISREADINGS = {
         "decimal(12,2)", 32, 1, "SELECT g, avg(x * 0.05) AS c0, avg(x * k) AS c1, avg(coalesce(x, 0)) AS c2, avg(x - 0.001) "
         "AS c3, avg(if(k > 1, x, -1)) AS c4, avg(abs(x) * (k + 1)) AS c5, avg(CAST(k AS DECIMAL(13,1))) AS c6, sum(x * .5) AS c7 "
         "FROM t GROUP BY g"),
+    # sums of decimals that have all digits there are: adding two takes a digit more
+    "sum: ten digits behind the point": _means("decimal(38,10)", 7, 10**30 + 3, _SUMS),
+    "sum: eighteen digits behind the point": _means("decimal(38,18)", 7, 1 - 10**36, _SUMS),
+    "sum: thirty digits behind the point": _means("decimal(38,30)", 3, 10**37 + 1, _SUMS),
+    "sum: no fraction": _means("decimal(28,0)", 5, 5 * (10**28 - 1), _SUMS),
+    "sum: of products": _means("decimal(15,2)", 7, 7 * (10**15 - 1),
+                               "SELECT g, sum(x * (1 - x)) AS c0, CAST(sum(x * x) AS STRING) AS c1, sum(x * (1 - x) * (1 + k)) "
+                               "AS c2, sum(x * x) / 3 AS c3, avg(x * x) AS c4 FROM t GROUP BY g"),
+    "sum: of all rows": _means("decimal(38,10)", 7, 1 - 10**30,
+                               "SELECT sum(x) AS c0, sum(x) FILTER (WHERE k > 1) AS c1, count(*) AS c2 FROM t"),
     # the negation of a minimum
     "extreme: the least TINYINT leaves a sum": build(
         "t(k int, a tinyint; k)", "SELECT sum(a) AS s, count(*) AS n FROM t", {"t": [(1, -128), (2, 5)]}, {"t": [(2, 5)]}),
