@@ -15,6 +15,10 @@ _WIDEST_SUMMED = 27
 MOST_DIGITS = 38
 # So sums of wider ones are added with a digit less than they have. This many must be left before the point.
 _LEAST_WHOLE_DIGITS = 19
+# Numbers of so many digits are below 2^53: a DOUBLE holds each of them.
+_EXACT_DOUBLES = 15
+# Behind the point, where a result has more digits than there are, and of a quotient.
+_LEAST_SCALE = 6
 # Below, Spark's optimizer makes the average of decimals one of DOUBLEs: DecimalAggregates.
 _LEAST_DIVIDED = 12
 
@@ -42,13 +46,32 @@ def of_alternatives(sizes: Sequence[Size | None]) -> Size | None:
 
 
 def of_arithmetic(operation: exp.Binary, left: Size | None, right: Size | None) -> Size | None:
-    """What +, - or * gives; None where Spark would cut digits."""
+    """What +, -, * or / gives; None where an operand is not known."""
     if left is None or right is None:
         return None
     (p1, s1), (p2, s2) = left, right
-    size = (p1 + p2 + 1, s1 + s2) if isinstance(operation, exp.Mul) else \
-        (max(p1 - s1, p2 - s2) + max(s1, s2) + 1, max(s1, s2))
-    return size if size[0] <= MOST_DIGITS else None
+    if isinstance(operation, exp.Mul):
+        return _adjusted(p1 + p2 + 1, s1 + s2)
+    if isinstance(operation, exp.Div):
+        scale = max(_LEAST_SCALE, s1 + p2 + 1)
+        return _adjusted(p1 - s1 + s2 + scale, scale)
+    scale = max(s1, s2)
+    return _adjusted(max(p1 - s1, p2 - s2) + scale + 1, scale)
+
+
+def of_rounding(size: Size | None, digits: int) -> Size | None:
+    """What ROUND to so many digits behind the point gives; 0 and more."""
+    if size is None:
+        return None
+    scale = min(size[1], digits)
+    return min(size[0] - size[1] + 1 + scale, MOST_DIGITS), scale
+
+
+def _adjusted(precision: int, scale: int) -> Size:
+    """Spark cuts what exceeds 38 digits behind the point, of which it leaves six."""
+    if precision <= MOST_DIGITS:
+        return precision, scale
+    return MOST_DIGITS, max(MOST_DIGITS - (precision - scale), min(scale, _LEAST_SCALE))
 
 
 def is_summable(kind: exp.DataType) -> bool:
@@ -87,8 +110,20 @@ def has_exact_average(kind: exp.DataType) -> bool:
     return size is not None and size[0] >= _LEAST_DIVIDED and size[0] + 10 <= _digits_of_dividend(size[1])
 
 
+def has_average_of_doubles(kind: exp.DataType) -> bool:
+    """Whether the average of decimals of the type is, in Spark, one of DOUBLEs: of the values without their points."""
+    size = size_of(kind) if kind.this == Type.DECIMAL else None
+    return size is not None and size[0] < _LEAST_DIVIDED
+
+
+def exact_in_doubles(kind: exp.DataType) -> str:
+    """The name of a type of sums over decimals with an average of doubles such that these are below 2^53 without their points."""
+    precision, scale = size_of(kind) or (0, 0)
+    return f"decimal({min(precision + 10, _EXACT_DOUBLES)},{scale})"
+
+
 def average_type(kind: exp.DataType) -> str:
-    """The name of the type that Spark gives to an average over a type that has an exact one."""
+    """The name of the type that Spark gives to an average over a type whose averages are maintained by adding."""
     precision, scale = size_of(kind) or (0, 0)
     return f"decimal({precision + 4},{scale + 4})"
 

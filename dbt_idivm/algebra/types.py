@@ -9,7 +9,7 @@ from sqlglot import exp
 from sqlglot.errors import SqlglotError
 from sqlglot.optimizer.annotate_types import annotate_types
 
-from dbt_idivm.algebra.decimals import DIGITS, Size, is_integral, of_alternatives, of_arithmetic, size_of
+from dbt_idivm.algebra.decimals import DIGITS, Size, is_integral, of_alternatives, of_arithmetic, of_rounding, size_of
 from dbt_idivm.algebra.types_of_times import type_of_times
 
 DIALECT = "spark"
@@ -40,7 +40,7 @@ def type_of(name: str) -> exp.DataType:
 def infer_type(expression: exp.Expr, types: Mapping[str, exp.DataType]) -> exp.DataType:
     """The type of `expression` if each attribute has the type given; UNKNOWN where it cannot be inferred.
 
-    Decimals follow Spark's own arithmetic where it is simple (+, -, *, CAST); otherwise they come without precision.
+    Decimals follow Spark's own arithmetic where it is simple (+, -, *, /, ROUND, CAST); otherwise they come without precision.
     """
     if isinstance(expression, exp.Column) and expression.name in types and types[expression.name].this != Type.DECIMAL:
         return types[expression.name]  # most are, and annotating takes long
@@ -78,7 +78,8 @@ def _annotated(expression: exp.Expr) -> exp.Expr:
 def _corrected(node: exp.Expr) -> exp.DataType | None:
     """The type that Spark gives to what annotate_types takes for the type of an operand; None for everything else.
 
-    A part of a BIGINT or a TIMESTAMP is a text, 1.5 is a DECIMAL, 3000000000 a BIGINT, one operand of a floating-point type makes
+    A part of a BIGINT or a TIMESTAMP is a text, a rounded decimal is a DECIMAL as 1.5 is, 3000000000 a BIGINT, one operand of a
+    floating-point type makes
     the result floating-point, one of several integers has the widest of their types, and what a text becomes in arithmetic
     depends on ANSI mode.
     """
@@ -99,6 +100,9 @@ def _corrected(node: exp.Expr) -> exp.DataType | None:
             return exp.DataType(this=Type.DOUBLE)
         widest = max(values, key=lambda kind: DIGITS[kind.this]) if values and all(map(is_integral, values)) else None
         return widest if _type(node) != widest else None
+    if isinstance(node, exp.Round):
+        whole = _type(node.this)
+        return whole if is_exact_number(whole) and whole.this != _type(node).this else None
     if isinstance(node, exp.Literal):
         kind = _type_of_number(node) if node.is_number else None
         return kind if kind is not None and _type(node).this != kind.this else None
@@ -178,12 +182,21 @@ def decimal_size(expression: exp.Expr, types: Mapping[str, exp.DataType]) -> Siz
         return size_of(_inferred(expression, types))  # 1 + 1 is an INT before it is an operand of decimals
     if isinstance(expression, exp.Abs):
         return decimal_size(expression.this, types)
-    if isinstance(expression, (exp.Add, exp.Sub, exp.Mul)):
+    if isinstance(expression, exp.Round) and not expression.args.get("truncate"):
+        return _size_of_rounded(expression, types)
+    if isinstance(expression, (exp.Add, exp.Sub, exp.Mul, exp.Div)) and _has_decimals(expression, types):
         return of_arithmetic(expression, decimal_size(expression.left, types), decimal_size(expression.right, types))
     if isinstance(expression, _CHOICES):
         values = [each for each in alternatives(expression) if not isinstance(each, exp.Null)]
         return of_alternatives([_size_of_alternative(each, types) for each in values])
     return None
+
+
+def _size_of_rounded(rounding: exp.Round, types: Mapping[str, exp.DataType]) -> Size | None:
+    digits = rounding.args.get("decimals") or exp.Literal.number(0)
+    if not isinstance(digits, exp.Literal) or not digits.is_int or not _has_decimals(rounding.this, types):
+        return None
+    return of_rounding(decimal_size(rounding.this, types), int(digits.name))
 
 
 def _has_decimals(value: exp.Expr, types: Mapping[str, exp.DataType]) -> bool:
@@ -242,6 +255,10 @@ def distinguishable(value: exp.Expr, kind: exp.DataType) -> exp.Expr:
 def is_small_integer(kind: exp.DataType) -> bool:
     """Whether millions of such values add up to less than 2^53, so that a DOUBLE holds each of their sums exactly."""
     return is_integral(kind) and kind.this != Type.BIGINT
+
+
+def is_exact_number(kind: exp.DataType) -> bool:
+    return is_integral(kind) or kind.this == Type.DECIMAL
 
 
 def is_numeric(kind: exp.DataType) -> bool:

@@ -15,10 +15,10 @@ from decimal import Decimal
 
 from sqlglot import exp
 
-from dbt_idivm.algebra.decimals import is_integral, is_summable
+from dbt_idivm.algebra.decimals import is_summable
 from dbt_idivm.algebra.expressions import attributes
 from dbt_idivm.algebra.inference import certain_type
-from dbt_idivm.algebra.types import has_exact_order, infer_type
+from dbt_idivm.algebra.types import has_exact_order, infer_type, is_exact_number
 from dbt_idivm.dag.expression_text import expression_text
 from dbt_idivm.dag.forms import Block, Grouping, Test, Types
 
@@ -125,7 +125,7 @@ def _value(node: exp.Expr, kind: exp.DataType | None) -> Value | None:
     if not isinstance(inner, exp.Literal) or inner.is_string or not re.fullmatch(r"\d+(\.\d+)?", inner.name):
         return None
     value = sign * Decimal(inner.name)
-    is_exact = kind is not None and (is_integral(kind) or kind.this == exp.DataType.Type.DECIMAL)
+    is_exact = kind is not None and is_exact_number(kind)
     return ("number", value) if is_exact or (inner.is_int and abs(value) <= _EXACT_NUMBER) else None
 
 

@@ -32,7 +32,7 @@ from dbt_idivm.frontend.scope import Entry, Scope
 from dbt_idivm.frontend.types import incomparable_attributes
 from dbt_idivm.frontend.unsettled import unsettled
 from dbt_idivm.operators import Aggregate, Project, Select
-from dbt_idivm.operators.aggregate import Call
+from dbt_idivm.operators.aggregate import SUM_OF_SIZES, Call
 
 if TYPE_CHECKING:
     from dbt_idivm.frontend.query import Lowering
@@ -228,8 +228,9 @@ class Grouping:
             return call
         operand = bare(value_of(function))
         constant = isinstance(operand, exp.Literal | exp.Boolean) and not call.distinct
-        everything = call.function == "count" and (constant or isinstance(operand, exp.Star))
-        return Call.of("", call.function, None if everything else self._attribute(operand, ""), distinct=call.distinct)
+        name = "sum" if call.function == SUM_OF_SIZES else call.function  # abs(x) is an attribute
+        everything = name == "count" and (constant or isinstance(operand, exp.Star))
+        return Call.of("", name, None if everything else self._attribute(operand, ""), distinct=call.distinct)
 
     def _is_nested(self, whole: exp.Expr, function: exp.AggFunc, raw: exp.Expr) -> bool:
         """Whether there is an aggregate in the aggregate. It is reported."""

@@ -8,8 +8,10 @@
 | additive_sum_bigint  | sum(x)   | not DISTINCT, BIGINT    | itself, count(x) | Σ ±x, wider    | the same, cast back
 | additive_sum_decimal | sum(x)   | not DISTINCT, DECIMAL   | itself, count(x) | Σ ±x           | c + Δ, NULL if count(x) = 0
 | additive_sum_wide    | sum(x)   | 28 digits and more      | itself, count(x) | Σ ±x           | the same in 37 digits, or error
+| additive_sizes       | see below| up to 11 digits         | itself, count(x) | Σ ±abs(x)      | c + Δ in 15 digits, or error
 | additive_avg         | avg(x)   | not DISTINCT, up to INT | sum(x), count(x) |                | sum / count, NULL if count = 0
-| additive_avg_decimal | avg(x)   | not DISTINCT, DECIMAL   | sum(x), count(x) |                | the same, rounded once
+| additive_avg_narrow  | avg(x)   | up to 11 digits         | and sum(abs(x))  |                | the same, as DOUBLEs
+| additive_avg_decimal | avg(x)   | 12 digits and more      | sum(x), count(x) |                | the same, rounded once
 | additive_min         | min(x)   | exact order             | itself           | least new x    | the least of m and Δ; see below
 | additive_max         | max(x)   | exact order             | itself           | greatest new x | the greatest of m and Δ
 | additive_bool_and    | bool_and | not DISTINCT            | itself           | as min         | as min: FALSE is less than TRUE
@@ -33,6 +35,10 @@ A sum of decimals with 28 digits and more has 38, whatever they sum up to: `sum(
 one. Adding two of these would take a digit more, for which Spark cuts one behind the point. So they are added as numbers of 37
 digits. A stored sum or a Δ that needs more is an error, and the view is rebuilt (docs/adr/0043).
 
+An average of decimals with up to 11 digits is in Spark one of DOUBLEs: of the values without their points, then divided by 10^s
+and rounded. Beyond 2^53 a sum of DOUBLEs depends on the order of the rows. No sum on the way is greater than sum(abs(x)), so this
+is stored beside the average; it is an error if it needs more than 15 digits, and the view is rebuilt.
+
 An average of decimals with 12 to 24 digits is the exact sum divided by the count and rounded once, HALF_UP, to the scale of the
 average. `/` rounds to the scale of its own type, so its operands get types for which that is the same scale (docs/adr/0004).
 
@@ -53,16 +59,19 @@ from sqlglot import exp
 from dbt_idivm.algebra.decimals import (
     average_type,
     dividend_type,
+    exact_in_doubles,
+    has_average_of_doubles,
     has_exact_average,
     is_integral,
     is_summable,
     is_widely_summable,
+    size_of,
     sum_type,
     summand_type,
 )
 from dbt_idivm.algebra.expressions import DIALECT, operand
 from dbt_idivm.algebra.types import has_exact_order, is_small_integer
-from dbt_idivm.operators.aggregate import Aggregate, Call
+from dbt_idivm.operators.aggregate import SUM_OF_SIZES, Aggregate, Call
 
 # (defining expression of the argument, sign) → what the signed rows of a group add
 Delta = Callable[[exp.Expr | None, exp.Expr], exp.Expr]
@@ -166,6 +175,14 @@ def averages_integers(node: Aggregate, call: Call) -> bool:
     return not call.distinct and is_small_integer(node.child.types[call.argument or ""])
 
 
+def sums_sizes(node: Aggregate, call: Call) -> bool:
+    return has_average_of_doubles(node.child.types[call.argument or ""])
+
+
+def averages_narrow_decimals(node: Aggregate, call: Call) -> bool:
+    return not call.distinct and has_average_of_doubles(node.child.types[call.argument or ""])
+
+
 # Up to 11 digits Spark divides DOUBLEs; a quotient of wide ones would be rounded twice.
 def averages_decimals(node: Aggregate, call: Call) -> bool:
     return not call.distinct and has_exact_average(node.child.types[call.argument or ""])
@@ -203,6 +220,11 @@ def bigint_sum_delta(argument: exp.Expr | None, sign: exp.Expr) -> exp.Expr:
     return sum_delta(_cast(argument, "decimal(20, 0)"), sign)
 
 
+def sizes_delta(argument: exp.Expr | None, sign: exp.Expr) -> exp.Expr:
+    assert argument is not None
+    return sum_delta(exp.Abs(this=argument.copy()), sign)
+
+
 def _cast(value: exp.Expr | None, kind: str) -> exp.Expr:
     assert value is not None
     return exp.Cast(this=value.copy(), to=exp.DataType.build(kind, dialect=DIALECT))
@@ -226,6 +248,11 @@ def summed_decimals(old: exp.Expr | None, delta: exp.Expr, caches: Caches, kind:
     return _cast(_null_if_empty(caches["count"], _sum(old, delta)), sum_type(kind))
 
 
+def summed_sizes(old: exp.Expr | None, delta: exp.Expr, caches: Caches, kind: exp.DataType | None) -> exp.Expr:
+    assert kind is not None
+    return _cast(_null_if_empty(caches["count"], _sum(old, delta)), exact_in_doubles(kind))
+
+
 # Without the casts decimal(38, 10) and its like give decimal(38, 9): a fraction is rounded.
 def summed_wide_decimals(old: exp.Expr | None, delta: exp.Expr, caches: Caches, kind: exp.DataType | None) -> exp.Expr:
     assert kind is not None
@@ -241,6 +268,16 @@ def _sum(old: exp.Expr | None, delta: exp.Expr) -> exp.Expr:
 def divided(old: exp.Expr | None, delta: exp.Expr, caches: Caches, kind: exp.DataType | None) -> exp.Expr:
     dividend = _cast(caches["sum"], "double")
     return _null_if_empty(caches["count"], exp.Div(this=dividend, expression=exp.paren(caches["count"].copy())))
+
+
+# As Spark does it: an average of integers, then the point. One division by the count times 10^s may give another DOUBLE.
+def divided_doubles(old: exp.Expr | None, delta: exp.Expr, caches: Caches, kind: exp.DataType | None) -> exp.Expr:
+    assert kind is not None
+    _, scale = size_of(kind) or (0, 0)
+    dividend = _cast(_times(exp.paren(caches["sum"].copy()), 10**scale), "double")
+    quotient = exp.Div(this=dividend, expression=exp.paren(caches["count"].copy()))
+    pointed = quotient if scale == 0 else exp.Div(this=quotient, expression=_cast(exp.Literal.number(10**scale), "double"))
+    return _null_if_empty(caches["count"], _cast(pointed, average_type(kind)))
 
 
 # Without the dividend's type the average of 85000001 values of DECIMAL(22, 2) with the sum 42.50 is 0.000001 instead of 0.000000;
@@ -273,6 +310,10 @@ ADDITIVE = (
     AdditiveRule("additive_sum_wide", "sum", sums_wide_decimals, ("count",), sum_delta, summed_wide_decimals, "c + Σ ±x",
                  "Table 9"),
     AdditiveRule("additive_avg", "avg", averages_integers, ("sum", "count"), None, divided, "sum / count", "Table 12"),
+    AdditiveRule("additive_sizes", SUM_OF_SIZES, sums_sizes, ("count",), sizes_delta, summed_sizes, "c + Σ ±abs(x), below 2^53",
+                 "ours"),
+    AdditiveRule("additive_avg_narrow", "avg", averages_narrow_decimals, ("sum", "count", SUM_OF_SIZES), None, divided_doubles,
+                 "sum / count, rounded", "Table 12"),
     AdditiveRule("additive_avg_decimal", "avg", averages_decimals, ("sum", "count"), None, divided_decimals,
                  "sum / count, rounded", "Table 12"),
     *(AdditiveRule(f"additive_{function}", function, orders_exactly, (), extreme.added, extreme.value,

@@ -49,6 +49,8 @@ FUNCTIONS: Mapping[str, type[exp.AggFunc]] = {
     "variance": exp.Variance, "var_pop": exp.VariancePop, "skewness": exp.Skewness, "kurtosis": exp.Kurtosis,
     "median": exp.Median,
 }
+# Not a function of SQL, but sum(abs(x)): how large the sums on the way to sum(x) may be, in any order of the rows.
+SUM_OF_SIZES = "sum_of_sizes"
 _NAMES: Mapping[type[exp.Expr], str] = {node: name for name, node in FUNCTIONS.items()}
 # Their results have the type of the argument.
 _OF_THE_SAME_TYPE = frozenset({"min", "max", "bit_and", "bit_or", "bit_xor"})
@@ -58,7 +60,8 @@ _OF_THE_SAME_TYPE = frozenset({"min", "max", "bit_and", "bit_or", "bit_xor"})
 class Call:
     """One aggregate: `name` ← `value`, any aggregate expression; its columns are attributes.
 
-    `function` and `argument` are those of f(x) and f(DISTINCT x), with f in `FUNCTIONS`; count(*) has no argument, and any other
+    `function` and `argument` are those of f(x) and f(DISTINCT x), with f in `FUNCTIONS`, or of sum(abs(x)), where abs(x) is not
+    an attribute; count(*) has no argument, and any other
     expression, such as count(DISTINCT x, y) or array_sort(collect_list(x)), has no function either.
     """
 
@@ -69,6 +72,8 @@ class Call:
     def of(cls, name: str, function: str, argument: str | None = None, *, distinct: bool = False) -> Call:
         """function(argument), of which additive rules are about."""
         operand = exp.Star() if argument is None else column(argument)
+        if function == SUM_OF_SIZES:
+            return cls(name, exp.Sum(this=exp.Abs(this=operand)))
         return cls(name, FUNCTIONS[function](this=exp.Distinct(expressions=[operand]) if distinct else operand))
 
     @cached_property
@@ -81,11 +86,14 @@ class Call:
 
     @cached_property
     def function(self) -> str:
+        if isinstance(self.value, exp.Sum) and isinstance(self.value.this, exp.Abs):
+            return SUM_OF_SIZES
         return _NAMES.get(type(self.value), "") if len(self._operands) == 1 else ""
 
     @cached_property
     def argument(self) -> str | None:
         (operand,) = self._operands if self.function else (None,)
+        operand = operand.this if isinstance(operand, exp.Abs) else operand
         return operand.name if isinstance(operand, exp.Column) else None
 
     @property

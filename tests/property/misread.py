@@ -202,6 +202,18 @@ def narrow_averages_are_exact(patch: Patch) -> None:
     patch.setattr(decimals, "_LEAST_DIVIDED", 1)
 
 
+def averages_are_divided_once(patch: Patch) -> None:
+    """By the count times 10^s, which may be another DOUBLE."""
+
+    def once(old: exp.Expr | None, delta: exp.Expr, caches: additive.Caches, kind: exp.DataType | None) -> exp.Expr:
+        assert kind is not None
+        total = exp.cast(exp.paren(caches["sum"].copy()), "double", dialect="spark")
+        return exp.cast(exp.Div(this=total, expression=exp.paren(caches["count"].copy())), decimals.average_type(kind),
+                        dialect="spark")
+
+    with_additive_rule("additive_avg_narrow", value=once)(patch)
+
+
 def sums_are_divided_as_they_are(patch: Patch) -> None:
     """By the quotient that SQL gives for their own types."""
     patch.setattr(additive, "dividend_type", lambda kind: (decimals.sum_type(kind), 1))
@@ -238,6 +250,8 @@ MISREAD = (
             way="additive"),
     Misread("averages of narrow decimals are quotients of decimals", narrow_averages_are_exact,
             ("average: a quotient of DOUBLEs",), later=True, way="additive"),
+    Misread("averages of narrow decimals are divided once", averages_are_divided_once,
+            ("average: DOUBLEs that are rounded down", "average: DOUBLEs that are rounded up"), later=True, way="additive"),
     Misread("a sum is divided as it is", sums_are_divided_as_they_are, tuple(f"average: {name}" for name in (
         "less than half a unit, of which `/` makes a half", "less than half a negative unit without a fraction",
         "less than half a unit of one digit")), later=True, way="additive"),

@@ -5,11 +5,12 @@ from __future__ import annotations
 import pytest
 
 from tests.property.coverage import DIRECTED_AND_MEANT
-from tests.property.directed import DIRECTED, FETCHED, FOUND, ON_SPARK
+from tests.property.directed import DIRECTED, FETCHED, FOUND, ON_SPARK, build
 from tests.property.judge import judge
 from tests.property.judged import ENGINES
 from tests.property.misreadings import MISREADINGS
 from tests.property.profiles import is_long
+from tests.property.strategies import Case
 from tests.property.test_directed import in_ways, spread
 from tests.property.test_equivalence import ALL_WAYS
 
@@ -36,3 +37,18 @@ def test_misreading(name: str) -> None:
         judge(MISREADINGS[name], ALL_WAYS[way], DIRECTED_AND_MEANT)
         assert DIRECTED_AND_MEANT.shapes["rebuilt"] == rebuilt or way.startswith("tuple"), way
     judge(MISREADINGS[name], ALL_WAYS["additive"], DIRECTED_AND_MEANT, ENGINES["not ANSI"])
+
+
+@pytest.mark.parametrize("case", [
+    build("t0(k int, x int, y decimal(38,10); k)", "SELECT a.x AS c0, sum(a.y) AS c1 FROM t0 AS a GROUP BY a.x",
+          {"t0": [(1, 1, "5000000000000000000000000000.5")]},
+          {"t0": [(1, 1, "5000000000000000000000000000.5"), (2, 1, "0.1")]}),
+    build("t0(k int, x int, y decimal(11,0); k)\nt1(k int; k)",  # 10,201 rows of the greatest value
+          "SELECT a.x AS c0, avg(a.y) AS c1 FROM t0 AS a CROSS JOIN t1 AS b CROSS JOIN t1 AS c GROUP BY a.x",
+          {"t0": [(1, 1, "99999999999")], "t1": [(k,) for k in range(101)]},
+          {"t0": [(1, 1, "99999999999"), (2, 1, "-99999999999")], "t1": [(k,) for k in range(101)]})], ids=["sum", "average"])
+def test_numbers_that_cannot_be_added_exactly(case: Case) -> None:
+    """A sum that needs all 38 digits, and values of which a sum of DOUBLEs may be rounded: the view is rebuilt."""
+    rebuilt = DIRECTED_AND_MEANT.shapes["rebuilt"]
+    judge(case, ALL_WAYS["additive"], DIRECTED_AND_MEANT)
+    assert DIRECTED_AND_MEANT.shapes["rebuilt"] == rebuilt + 1

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from sqlglot import exp
 
 from dbt_idivm.algebra.aggregates import LISTS, function_of, is_collection, name_of
-from dbt_idivm.algebra.decimals import has_exact_average
+from dbt_idivm.algebra.decimals import has_average_of_doubles, has_exact_average
 from dbt_idivm.algebra.expressions import attributes
 from dbt_idivm.algebra.guards import guarded_text
 from dbt_idivm.algebra.operator import Operator, operators, operators_of
@@ -95,6 +95,11 @@ class Used:
         return any(isinstance(each.parent, exp.Not) is negated for each in found)
 
 
+def is_averaged(kind: exp.DataType) -> bool:
+    """Whether averages of decimals of the type are maintained by adding."""
+    return has_average_of_doubles(kind) or has_exact_average(kind)
+
+
 def is_list(call: Call) -> bool:
     """Whether this lists the values of a group."""
     function = function_of(call.value)
@@ -176,10 +181,10 @@ CONSTRUCTS: Mapping[str, Callable[[Used], bool]] = {
     "SELECT DISTINCT": lambda u: any(each.args.get("distinct") for each in u.tree.find_all(exp.Select)),
     "GROUP BY with sum, count": lambda u: any(each.groups and {call.function for call in each.calls} & {"sum", "count"}
                                                for each in u.aggregates),
-    "avg of INT and smaller integers, of decimals with 12 to 24 digits":
-        lambda u: u.aggregated("avg", lambda kind: is_small_integer(kind) or has_exact_average(kind)),
-    "avg of BIGINT and other decimals": lambda u: u.aggregated(
-        "avg", lambda kind: kind.this in (Type.BIGINT, Type.DECIMAL) and not has_exact_average(kind)),
+    "avg of INT and smaller integers, of decimals with up to 24 digits":
+        lambda u: u.aggregated("avg", lambda kind: is_small_integer(kind) or is_averaged(kind)),
+    "avg of BIGINT and of wider decimals": lambda u: u.aggregated(
+        "avg", lambda kind: kind.this in (Type.BIGINT, Type.DECIMAL) and not is_averaged(kind)),
     "sum and avg of floats": lambda u: u.aggregated("sum", is_float) or u.aggregated("avg", is_float),
     "min and max of all but floats": lambda u: u.aggregate("min", "max"),
     "expressions over sums, counts and extremes": _adds_inside,

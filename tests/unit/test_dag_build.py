@@ -188,7 +188,7 @@ def test_some_calls_of_the_same_groups() -> None:
 
 def test_groupings_that_are_no_coarser_ones() -> None:
     for call in ("sum(weight)", "avg(price)", "count(DISTINCT note)", "min(weight)", "max(cid)", "stddev(price)",
-                 "sum(price / 3) FILTER (WHERE day IS NOT NULL)"):
+                 "sum(weight / 3) FILTER (WHERE day IS NOT NULL)"):
         fine = call if call != "max(cid)" else "min(cid)"
         found = dag(coarse=f"SELECT day, {call} AS x FROM orders GROUP BY day",
                     fine=f"SELECT day, note, {fine} AS x FROM orders GROUP BY day, note")

@@ -13,9 +13,9 @@ from sqlglot import exp
 
 from dbt_idivm.algebra.decimals import is_summable
 from dbt_idivm.algebra.operator import Operator, operators
-from dbt_idivm.algebra.types import has_exact_order, is_float, is_known
+from dbt_idivm.algebra.types import has_exact_order, is_exact_number, is_float, is_known
 from dbt_idivm.operators import Aggregate, Window
-from dbt_idivm.operators.aggregate import Call
+from dbt_idivm.operators.aggregate import SUM_OF_SIZES, Call
 
 _OF_ANY_ORDER = frozenset({"bool_and", "bool_or", "bit_and", "bit_or", "bit_xor"})
 
@@ -49,8 +49,8 @@ def _is_exact(call: Call, below: Mapping[str, exp.DataType]) -> bool:
         return False
     if call.function in ("min", "max"):
         return all(map(has_exact_order, kinds))
-    if call.function == "sum":
-        return all(map(is_summable, kinds))
+    if call.function in ("sum", SUM_OF_SIZES):
+        return all(map(is_exact_number, kinds))
     if call.function == "avg":
         return all(is_summable(kind) and kind.this == exp.DataType.Type.DECIMAL for kind in kinds)
     return call.function in _OF_ANY_ORDER or (not call.function and _is_plain(call.type(below)))

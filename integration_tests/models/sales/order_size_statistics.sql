@@ -1,6 +1,7 @@
 select
     channel,
     count(*) as orders,
+    avg(units) as average_units,
     round(stddev(net_amount), 4) as deviation,
     round(var_pop(net_amount), 2) as variance,
     median(net_amount) as median_amount,
