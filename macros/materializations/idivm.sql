@@ -1,5 +1,10 @@
 {#- The loop around the refresh driver. It runs the driver's statements and builds no SQL itself. -#}
 {% materialization idivm, default, supported_languages=['sql'] %}
+  {% if target.type != 'idivm' %}
+    {% do log('not refreshed: ' ~ this ~ ' is left to `idivm run`', info=True) %}
+    {% call noop_statement('main', 'left to idivm run') %}{% endcall %}
+    {{ return({'relations': [this]}) }}
+  {% endif %}
   {%- set existing = load_cached_relation(this) -%}
   {%- set grant_config = config.get('grants') -%}
 

@@ -22,7 +22,7 @@ FOLDERS = ("", "dbt_idivm", "dbt_idivm/refresh", "docs", "tests/functional", "te
 # Files that dbt, a refresh or the reader makes.
 MADE = ("plan.txt", "delta_script.sql", "proof.txt", "costs.json", "run_results.json", "manifest.json", "catalog.json",
         "dbt_project.yml", "profiles.yml", "schema.yml", "_idivm_advice.yml", "model.sql", "sources.sql", "order_names.sql",
-        "server.json")
+        "server.json", "packages.yml")
 FILE = re.compile(r"`([\w./*-]+\.(?:py|md|sql|yml|txt|toml|json|scala))(?:::(\w+))?`")
 LINK = re.compile(r"\]\(([^)#:\s]+)(?:#([\w-]+))?\)")
 DECISION = re.compile(r"(?:ADR|adr/|decision) ?\[?(\d{4})")

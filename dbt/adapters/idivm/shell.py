@@ -73,14 +73,20 @@ def _statements(text: str) -> list[str]:
         raise click.UsageError(str(error).splitlines()[0]) from error
 
 
+def profiles_folder(project_dir: Path, profiles_dir: Path | None) -> Path:
+    """Where profiles.yml is: as dbt looks for it."""
+    from dbt.cli.resolvers import default_profiles_dir
+
+    return profiles_dir or (project_dir if (project_dir / "profiles.yml").exists() else Path(default_profiles_dir()))
+
+
 def credentials_of(project_dir: Path, profiles_dir: Path | None, target: str | None) -> IdivmCredentials:
     """The credentials that dbt would use. Raises dbt's own errors, and one for a profile of another type."""
-    from dbt.cli.resolvers import default_profiles_dir
     from dbt.config.runtime import load_profile
     from dbt.flags import set_from_args
 
     set_invocation_context(os.environ)  # what env_var() in a profile reads
-    folder = profiles_dir or (project_dir if (project_dir / "profiles.yml").exists() else default_profiles_dir())
+    folder = profiles_folder(project_dir, profiles_dir)
     set_from_args(Namespace(PROFILES_DIR=str(folder), PROJECT_DIR=str(project_dir)), None)
     credentials = load_profile(str(project_dir), {}, target_override=target).credentials
     if not isinstance(credentials, IdivmCredentials):

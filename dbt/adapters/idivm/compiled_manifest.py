@@ -1,0 +1,119 @@
+"""A compiled manifest.json, of whichever dbt, as the manifest of a run: what `idivm run` and `idivm test` work on.
+
+dbt is given the manifest instead of a project to parse, so it does the rest as in any run: the order of models, threads,
+selection, logs, run_results.json. The code of each model is its compiled SQL, and the macros are those of the installed dbt, not
+those that the manifest was compiled with (docs/adr/0044).
+"""
+
+from __future__ import annotations
+
+import json
+from argparse import Namespace
+from collections.abc import Iterator
+from pathlib import Path
+
+import click
+from dbt.adapters.factory import register_adapter
+from dbt.artifacts.schemas.manifest import WritableManifest
+from dbt.config.runtime import RuntimeConfig, load_profile, load_project
+from dbt.contracts.files import FileHash
+from dbt.contracts.graph.manifest import Manifest
+from dbt.contracts.graph.nodes import ModelNode, SingularTestNode
+from dbt.mp_context import get_mp_context
+from dbt.node_types import NodeType
+from dbt.parser.manifest import ManifestLoader
+from dbt_common.events.event_manager_client import cleanup_event_logger
+
+MATERIALIZED = "idivm"
+PROOF = "idivm_proof"  # the tag of the tests that `idivm test` runs
+# The package that lets other versions of dbt parse the models: its macros have the names of ours.
+STAND_IN = "idivm"
+NOT_COMPILED = ("{{ exceptions.raise_compiler_error('the manifest has no compiled SQL of this model: `dbt compile` of the whole "
+                "project writes it, `dbt parse` and `dbt run --select` of other models do not') }}")
+# dbt 2 calls it 20 or 12, which say the same.
+_SAME_SCHEMA = ("v12.json", "v20.json")
+
+
+def read_manifest(path: Path) -> Manifest:
+    """The manifest in the file. Raises click's exception where it is none that models can be refreshed from."""
+    try:
+        found = json.loads(path.read_text(encoding="utf-8"))
+    except FileNotFoundError:
+        raise _unusable(path, "there is no such file") from None
+    except (OSError, UnicodeDecodeError, json.JSONDecodeError) as error:
+        raise _unusable(path, f"it cannot be read: {error}") from error
+    schema = found.get("metadata", {}).get("dbt_schema_version", "") if isinstance(found, dict) else ""
+    if not isinstance(found, dict) or "nodes" not in found or "/manifest/" not in schema:
+        raise _unusable(path, "it is no manifest of dbt")
+    if schema.endswith(_SAME_SCHEMA):
+        found["metadata"]["dbt_schema_version"] = str(WritableManifest.dbt_schema_version)
+    try:
+        return Manifest.from_writable_manifest(WritableManifest.upgrade_schema_version(found))
+    except Exception as error:  # dbt raises what its parts raise
+        raise _unusable(path, f"the installed dbt does not understand it, of schema {schema} and made by dbt "
+                              f"{found['metadata'].get('dbt_version')}: {_first_line(error)}") from error
+
+
+def _unusable(path: Path, problem: str) -> click.ClickException:
+    return click.ClickException(f"no models can be refreshed from {path}: {problem}. `dbt compile` writes it.")
+
+
+def _first_line(error: Exception) -> str:
+    return (str(error).strip().splitlines() or [type(error).__name__])[0]
+
+
+def to_be_run(found: Manifest, config: RuntimeConfig) -> Manifest:
+    """The manifest with compiled SQL as the code of our models, a test of each, the installed macros, and no operations: what
+    runs before and after all models belongs to the dbt that made it."""
+    proofs = {}
+    for node in tuple(models(found)):
+        node.raw_code = literal(node.compiled_code) if node.compiled_code else NOT_COMPILED
+        node.compiled, node.compiled_code, node.extra_ctes = False, None, []
+        node.depends_on.macros = []
+        proof = proof_of(node)
+        proofs[proof.unique_id] = proof
+    operations = [name for name, node in found.nodes.items() if node.resource_type == NodeType.Operation]
+    for name in operations:
+        del found.nodes[name]
+    found.nodes.update(proofs)
+    installed = ManifestLoader.load_macros(config, lambda _: None, base_macros_only=True).macros
+    ours = {STAND_IN, *(macro.package_name for macro in installed.values())}
+    found.macros = {**{name: macro for name, macro in found.macros.items() if macro.package_name not in ours}, **installed}
+    found.build_flat_graph()
+    return found
+
+
+def models(found: Manifest) -> Iterator[ModelNode]:
+    """Those that are maintained."""
+    return (node for node in found.nodes.values() if isinstance(node, ModelNode) and node.config.materialized == MATERIALIZED)
+
+
+def literal(sql: str) -> str:
+    """Jinja that renders to the text."""
+    return "{{ " + json.dumps(sql, ensure_ascii=False) + " }}" if any(mark in sql for mark in ("{{", "{%", "{#")) else sql
+
+
+def proof_of(model: ModelNode) -> SingularTestNode:
+    """A test that the rows of the model are those of its query."""
+    name = f"{PROOF}_{model.name}"
+    relation = f"api.Relation.create(schema={json.dumps(model.schema)}, identifier={json.dumps(model.identifier)})"
+    sql = f"{{{{ adapter.idivm_equivalence({relation}) }}}}"
+    return SingularTestNode.from_dict({
+        "unique_id": f"test.{model.package_name}.{name}", "name": name, "alias": name, "resource_type": "test",
+        "package_name": model.package_name, "path": f"{name}.sql", "original_file_path": f"{name}.sql",
+        "fqn": [model.package_name, PROOF, name], "database": model.database or None, "schema": model.schema,
+        "checksum": FileHash.from_contents(sql).to_dict(), "raw_code": sql, "language": "sql", "tags": [PROOF],
+        "config": {"tags": [PROOF]}, "depends_on": {"macros": [], "nodes": [model.unique_id]},
+        "created_at": model.created_at,
+    })
+
+
+def runtime_config(project_dir: Path, profiles_dir: Path, target: str | None) -> RuntimeConfig:
+    """The project and its profile, with the adapter registered. Raises dbt's own errors."""
+    profile = load_profile(str(project_dir), {}, target_override=target)
+    arguments = Namespace(vars={}, project_dir=str(project_dir), profiles_dir=str(profiles_dir), target=target, threads=None,
+                          which="run")
+    config = RuntimeConfig.from_parts(load_project(str(project_dir), False, profile, {}), profile, arguments)
+    cleanup_event_logger()  # what is said on the way is said again by the run
+    register_adapter(config, get_mp_context())
+    return config

@@ -1,0 +1,125 @@
+"""`idivm run` and `idivm test`: from a compiled manifest alone, of this dbt and of the next one."""
+
+from __future__ import annotations
+
+import json
+import os
+import shutil
+import subprocess
+import sysconfig
+from pathlib import Path
+from typing import Any
+
+import pytest
+from click.testing import CliRunner, Result
+
+from dbt.adapters.idivm.compiled_manifest import literal
+from dbt.adapters.idivm.run_commands import run_command
+from dbt.adapters.idivm.run_commands import test_command as proof_command
+from tests.functional.conftest import PROFILE
+from tests.functional.sources import ORDERS_CUST_LOG
+
+ROOT = Path(__file__).parents[2]
+DBT_2 = Path(sysconfig.get_path("scripts"), "dbt-core-experimental-parser")
+MODELS = {
+    "big.sql": "{{ config(materialized='idivm', meta={'idivm': {'strategy': 'id'}}) }}\n"
+               "select o.id, o.amount, c.name, '{{ \"{{ x }} {% y %}\" }}' as braces from {{ source('s', 'orders') }} o "
+               "join {{ source('s', 'cust') }} c on c.id = o.cust_id",
+    "per_name.sql": "{{ config(materialized='idivm', meta={'idivm': {'strategy': 'id'}}) }}\n"
+                    "select name, sum(amount) as amount from {{ ref('big') }} group by name",
+    "plain.sql": "{{ config(materialized='table') }}\nselect count(*) as n from {{ ref('big') }}",
+}
+
+
+def run(project: Any, *args: str, command: Any = run_command) -> Result:
+    return CliRunner().invoke(command, [*args, "--project-dir", str(project.root)])
+
+
+def results(project: Any) -> dict[str, tuple[str, str]]:
+    """Name of the node → its status and what was done, of the last run."""
+    found = json.loads((project.root / "target" / "run_results.json").read_text())["results"]
+    return {each["unique_id"].split(".")[2]: (each["status"], each["message"]) for each in found}
+
+
+@pytest.fixture
+def sources(project: Any) -> Any:
+    for name, text in MODELS.items():
+        project.write(f"models/{name}", text)
+    project.write("models/sources.yml", ORDERS_CUST_LOG)
+    project.sql("create table {schema}.orders (id int, cust_id int, amount int) using delta "
+                "tblproperties (delta.enableChangeDataFeed = true)",
+                "create table {schema}.cust (id int, name string) using delta tblproperties (delta.enableChangeDataFeed = true)",
+                "insert into {schema}.orders values (1, 1, 5), (2, 2, 7)", "insert into {schema}.cust values (1, 'a'), (2, 'b')")
+    return project
+
+
+def follows(project: Any) -> None:
+    """The manifest that is there is enough: the models are gone, and the views follow their inputs."""
+    manifest = project.root / "target" / "manifest.json"
+    before = manifest.read_bytes()
+    shutil.rmtree(project.root / "models")
+    first = run(project)
+    assert first.exit_code == 0, first.output
+    assert {name: status for name, (status, _) in results(project).items()} == {"big": "success", "per_name": "success"}
+    assert project.sql("select name, amount from {schema}.per_name order by name") == [("a", 5), ("b", 7)]
+    assert project.sql("select distinct braces from {schema}.big") == [("{{ x }} {% y %}",)]
+    project.sql("insert into {schema}.orders values (3, 1, 1)", "update {schema}.cust set name = 'c' where id = 2")
+    only = run(project, "--select", "big", "--threads", "2")
+    assert only.exit_code == 0 and list(results(project)) == ["big"], only.output
+    assert "incremental" in results(project)["big"][1]
+    second = run(project, "--exclude", "big")
+    assert second.exit_code == 0 and list(results(project)) == ["per_name"], second.output
+    assert project.sql("select name, amount from {schema}.per_name order by name") == [("a", 6), ("c", 7)]
+    proven = run(project, command=proof_command)
+    assert proven.exit_code == 0 and len(results(project)) == 2, proven.output
+    project.sql("delete from {schema}.big__idivm where id = 1")
+    failed = run(project, "--select", "big", command=proof_command)
+    assert failed.exit_code == 1 and results(project)["idivm_proof_big"][0] == "fail", failed.output
+    assert run(project, "--full-refresh").exit_code == 0
+    assert all("full" in message for _, message in results(project).values())
+    assert run(project, command=proof_command).exit_code == 0
+    assert manifest.read_bytes() == before
+
+
+def test_a_manifest_of_this_dbt(sources: Any) -> None:
+    sources.dbt("compile")
+    follows(sources)
+
+
+@pytest.mark.skipif(not DBT_2.exists(), reason="dbt-core without the parser of dbt 2")
+def test_a_manifest_of_dbt_2(sources: Any) -> None:
+    sources.write("packages.yml", json.dumps({"packages": [{"local": str(ROOT)}]}))
+    profile = {"type": "spark", "method": "thrift", "host": "localhost", "port": 10000, "schema": sources.schema}
+    sources.write("of_dbt_2/profiles.yml", json.dumps({PROFILE: {"target": "dev", "outputs": {"dev": profile}}}))
+    known = {**os.environ, "DBT_ALLOW_EXPERIMENTAL_ADAPTERS": "true"}
+    for command in (["deps"], ["compile"]):
+        done = subprocess.run([DBT_2, *command, "--profiles-dir", "of_dbt_2"], cwd=sources.root, env=known, capture_output=True,
+                              text=True)
+        assert done.returncode == 0, done.stdout + done.stderr
+    follows(sources)
+
+
+def test_what_goes_wrong_is_a_sentence(sources: Any) -> None:
+    target = sources.root / "target"
+    for text, problem in ((None, "there is no such file"), ("{", "it cannot be read"), ("[]", "it is no manifest of dbt"),
+                          ('{"metadata": {"dbt_schema_version": "https://x/dbt/manifest/v99.json"}, "nodes": {"a": 1}}',
+                           "the installed dbt does not understand it, of schema https://x/dbt/manifest/v99.json")):
+        if text is not None:
+            sources.write("target/manifest.json", text)
+        found = run(sources)
+        assert found.exit_code == 1 and problem in found.output and "Traceback" not in found.output, found.output
+    (target / "manifest.json").unlink()
+    sources.dbt("parse")
+    found = run(sources)
+    assert found.exit_code == 1 and "no compiled SQL of this model" in results(sources)["big"][1], found.output
+    assert results(sources)["per_name"][0] == "skipped"
+    other = run(sources, "--manifest", str(target / "other.json"))
+    assert other.exit_code == 1 and "other.json: there is no such file" in other.output
+
+
+@pytest.mark.parametrize("sql", ["select 1", "select '{{ a }}'", "select '{% raw %}\n\"\\' {# x #} {% endraw %}'",
+                                 "select '{{ \"ä😀\" }}'"])
+def test_sql_is_rendered_to_itself(sql: str) -> None:
+    from dbt.clients.jinja import get_rendered
+
+    assert get_rendered(literal(sql), {}) == sql
