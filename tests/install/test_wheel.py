@@ -70,7 +70,8 @@ def test_metadata(built: Any) -> None:
     entry_points = found[f"{INFO}/entry_points.txt"].decode().split("\n")
     assert [line for line in entry_points if line] == [
         "[console_scripts]", "idivm = dbt_idivm.cli:main",
-        "[idivm.commands]", "down = dbt.adapters.idivm.warm_commands:down_command",
+        "[idivm.commands]",
+        "doctor = dbt.adapters.idivm.doctor:doctor_command", "down = dbt.adapters.idivm.warm_commands:down_command",
         "plan = dbt.adapters.idivm.forecasts:plan_command", "run = dbt.adapters.idivm.run_commands:run_command",
         "sql = dbt.adapters.idivm.shell:sql_command", "status = dbt.adapters.idivm.warm_commands:status_command",
         "test = dbt.adapters.idivm.run_commands:test_command", "up = dbt.adapters.idivm.warm_commands:up_command",

@@ -57,7 +57,7 @@ def sql_command(text: str | None, file: Path | None, limit: int, project_dir: Pa
         raise click.UsageError("there is no statement to run")
     console = Console(highlight=False)
     try:
-        handle = _open(credentials_of(project_dir, profiles_dir, target))
+        handle = open_handle(credentials_of(project_dir, profiles_dir, target))
         for statement in found:
             _show(console, *_run(handle, statement, limit))
     except Exception as problem:
@@ -95,16 +95,16 @@ def credentials_of(project_dir: Path, profiles_dir: Path | None, target: str | N
     return credentials
 
 
-def _open(credentials: IdivmCredentials) -> Any:
+def open_handle(credentials: IdivmCredentials) -> Any:
     connection = Connection(type="idivm", name="idivm sql", state=ConnectionState.INIT, handle=None, credentials=credentials)
     handle = IdivmConnectionManager.open(connection).handle
     schema = DELTA.relation_sql(relation_name(credentials.schema))
-    _execute(handle, f"create schema if not exists {schema}")
-    _execute(handle, f"use {schema}")
+    execute(handle, f"create schema if not exists {schema}")
+    execute(handle, f"use {schema}")
     return handle
 
 
-def _execute(handle: Any, sql: str) -> Any:
+def execute(handle: Any, sql: str) -> Any:
     cursor = handle.cursor()
     cursor.execute(sql)
     return cursor
@@ -112,7 +112,7 @@ def _execute(handle: Any, sql: str) -> Any:
 
 def _run(handle: Any, sql: str, limit: int) -> tuple[list[str], list[tuple[Any, ...]], bool]:
     """Columns, at most `limit` rows, and whether there are more."""
-    cursor = _execute(handle, sql)
+    cursor = execute(handle, sql)
     columns = [each[0] for each in cursor.description or ()]
     if not columns:
         return [], [], False

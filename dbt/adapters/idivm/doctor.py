@@ -1,0 +1,156 @@
+"""`idivm doctor`: whether the models can be maintained with the profile, the engine and the inputs that there are."""
+
+from __future__ import annotations
+
+import re
+import secrets
+import sys
+from collections.abc import Generator, Iterator
+from datetime import timedelta
+from importlib.metadata import PackageNotFoundError, version
+from pathlib import Path
+from typing import Any, TypeVar
+
+import click
+import yaml
+from dbt_common.exceptions import DbtBaseException
+from rich.console import Console
+from rich.markup import escape
+from rich.table import Table
+
+from dbt.adapters.idivm.engine_errors import engine_error, engine_message, is_engine_exception
+from dbt.adapters.idivm.shell import credentials_of, execute, open_handle, project_options
+from dbt_idivm.artifacts import artifacts
+from dbt_idivm.declared_keys import KeyIndex, relation_names, written_name
+from dbt_idivm.refresh.engine.client import Client
+from dbt_idivm.refresh.protocol import Reply, Rows, Statement
+from dbt_idivm.refresh.upkeep.examine import Check, examine_input, examine_rights
+from dbt_idivm.relation_name import relation_name
+from dbt_idivm.schema_file import SchemaFileError
+
+T = TypeVar("T")
+_PACKAGES = ("dbt-idivm", "dbt-core", "dbt-spark", "pyspark", "pyspark-client", "delta-spark", "PyHive", "sqlglot")
+_STYLES = {"ok": "green", "warning": "yellow", "fails": "bold red"}
+_EVERY = re.compile(r"(\d+)([mhd])")
+_UNITS = {"m": "minutes", "h": "hours", "d": "days"}
+
+
+@click.command("doctor")
+@project_options
+@click.option("--every", help="How often the project is run, such as 15m, 6h or 1d: compared with how long inputs keep changes.")
+@click.option("--strict", is_flag=True, help="Exit with 1 for a warning, too.")
+def doctor_command(project_dir: Path, profiles_dir: Path | None, target: str | None, every: str | None, strict: bool) -> None:
+    """Look at the profile, the connection, versions, rights, and the inputs of maintained models, and say what to do.
+
+    A table idivm_doctor_… is created in the target's schema, and dropped. Inputs are those of target/manifest.json. Exit status 1
+    if something fails.
+    """
+    checks = list(_checks(project_dir, profiles_dir, target, _interval(every)))
+    _show(checks)
+    if any(check.state == "fails" or (strict and check.state == "warning") for check in checks):
+        sys.exit(1)
+
+
+def _interval(text: str | None) -> timedelta | None:
+    if text is None:
+        return None
+    found = _EVERY.fullmatch(text.strip())
+    if found is None:
+        raise click.BadParameter(f"'{text}' is no interval such as 15m, 6h or 1d", param_hint="--every")
+    return timedelta(**{_UNITS[found[2]]: int(found[1])})
+
+
+def _checks(project_dir: Path, profiles_dir: Path | None, target: str | None, every: timedelta | None) -> Iterator[Check]:
+    """What is found, as far as one thing allows to look at the next."""
+    yield Check("versions", "ok", ", ".join(_versions()))
+    try:
+        credentials = credentials_of(project_dir, profiles_dir, target)
+    except (DbtBaseException, click.ClickException) as problem:
+        yield Check("profile", "fails", _message(problem), "see README.md, Start: `dbt init` writes a profile")
+        return
+    yield Check("profile", "ok", f"method {credentials.method}, schema {credentials.schema}")
+    try:
+        handle = open_handle(credentials)
+    except Exception as problem:
+        if not isinstance(problem, DbtBaseException) and not is_engine_exception(problem):
+            raise
+        yield Check("connection", "fails", engine_message(problem), "start the server, correct the profile, grant CREATE SCHEMA")
+        return
+    yield Check("connection", "ok", f"Spark {execute(handle, 'select version()').fetchall()[0][0].split()[0]}")
+    client = Client()
+    scratch = relation_name(credentials.schema, f"idivm_doctor_{secrets.token_hex(4)}")
+    rights = _drive(handle, examine_rights(client, scratch))
+    yield from rights
+    if not any(check.state == "fails" for check in rights):
+        yield from _inputs(handle, client, project_dir, every)
+
+
+def _versions() -> Iterator[str]:
+    yield f"Python {sys.version.split()[0]}"
+    for package in _PACKAGES:
+        try:
+            yield f"{package} {version(package)}"
+        except PackageNotFoundError:
+            continue
+
+
+def _inputs(handle: Any, client: Client, project_dir: Path, every: timedelta | None) -> Iterator[Check]:
+    try:
+        manifest, _ = artifacts(project_dir / _target_path(project_dir))
+    except SchemaFileError as problem:
+        yield Check("inputs", "warning", str(problem), "then `idivm doctor` looks at the inputs of the models, too")
+        return
+    keys = KeyIndex(manifest)
+    seen: set[str] = set()
+    for node in manifest["nodes"].values():
+        if node["resource_type"] != "model" or node["config"].get("materialized") != "idivm":
+            continue
+        for found in keys.inputs(node).values():
+            if found["unique_id"] in seen or found.get("config", {}).get("materialized") in ("idivm", "ephemeral"):
+                continue
+            seen.add(found["unique_id"])
+            declared = [", ".join(each.columns) for each in keys.declared(found)]
+            name = next(iter(relation_names(found)))
+            yield _drive(handle, examine_input(client, name, written_name(found), declared, every))
+
+
+def _target_path(project_dir: Path) -> str:
+    """Where dbt writes its artifacts."""
+    try:
+        found = yaml.safe_load((project_dir / "dbt_project.yml").read_text(encoding="utf-8"))
+    except (OSError, yaml.YAMLError):
+        return "target"
+    return str((found or {}).get("target-path") or "target")
+
+
+def _drive(handle: Any, steps: Generator[Statement, Reply, T]) -> T:
+    reply: Reply | None = None
+    while True:
+        try:
+            statement = next(steps) if reply is None else steps.send(reply)
+        except StopIteration as stop:
+            found: T = stop.value
+            return found
+        reply = _reply(handle, statement)
+
+
+def _reply(handle: Any, statement: Statement) -> Reply:
+    try:
+        cursor = execute(handle, statement.sql)
+        columns = tuple(each[0] for each in cursor.description or ())
+        return Rows(columns, tuple(map(tuple, cursor.fetchall() if columns else ())))
+    except Exception as error:
+        return engine_error(error)
+
+
+def _message(problem: Exception) -> str:
+    return str(getattr(problem, "msg", None) or getattr(problem, "message", None) or problem).strip()
+
+
+def _show(checks: list[Check]) -> None:
+    table = Table(show_edge=False)
+    for heading in ("", "what", "found", "what to do"):
+        table.add_column(heading, overflow="fold")
+    for check in checks:
+        table.add_row(f"[{_STYLES[check.state]}]{check.state}[/]", escape(check.what), escape(check.found), escape(check.way_out))
+    Console(highlight=False).print(table)

@@ -1,0 +1,101 @@
+"""What a project needs of its engine and of its inputs, found out by trying: the checks of `idivm doctor`."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Collection, Mapping
+from dataclasses import dataclass
+from datetime import timedelta
+from typing import Literal
+
+from dbt_idivm.refresh.catalog.relations import describe
+from dbt_idivm.refresh.engine.client import Client
+from dbt_idivm.refresh.engine.steps import EngineFailure, Steps
+from dbt_idivm.refresh.protocol import Statement
+
+_CDF = "delta.enableChangeDataFeed"
+# What bounds how far back a feed can be read: property → Delta's default.
+_RETENTION: Mapping[str, timedelta] = {"delta.logRetentionDuration": timedelta(days=30),
+                                       "delta.deletedFileRetentionDuration": timedelta(days=7)}
+_INTERVAL = re.compile(r"(\d+)\s*(week|day|hour|minute)s?", re.IGNORECASE)
+
+
+@dataclass(frozen=True)
+class Check:
+    """One thing that was looked at. `state`: fails is what no view can be maintained with, or not this one."""
+
+    what: str
+    state: Literal["ok", "warning", "fails"]
+    found: str
+    way_out: str = ""
+
+
+def examine_rights(client: Client, scratch: str) -> Steps[tuple[Check, ...]]:
+    """Create a Delta table of that name, MERGE into it, read its history and its change feed, and drop it."""
+    table = client.dialect.relation_sql(scratch)
+    merge = f"MERGE INTO {table} AS t USING (SELECT 1 AS id) AS s ON t.id = s.id WHEN NOT MATCHED THEN INSERT (id) VALUES (s.id)"
+    feed = f"SELECT * FROM table_changes({client.dialect.string_sql(table)}, 0)"
+    tries = (
+        ("create Delta tables", f"CREATE TABLE {table} (id INT) USING DELTA TBLPROPERTIES ('{_CDF}' = 'true')",
+         "grant CREATE TABLE on the schema; a server of yours needs the Delta JARs and io.delta.sql.DeltaSparkSessionExtension"),
+        ("MERGE", merge, "grant MODIFY on the schema"),
+        ("read histories", f"DESCRIBE HISTORY {table} LIMIT 1", "grant SELECT on the schema, or make the user the owner"),
+        ("read change feeds", feed, "grant SELECT on the schema"),
+    )
+    checks: list[Check] = []
+    for what, sql, way_out in tries:
+        try:
+            yield from client.ask(Statement(sql, "metadata", what))
+        except EngineFailure as failure:
+            checks.append(Check(what, "fails", failure.first_line, way_out))
+            break
+        checks.append(Check(what, "ok", "works"))
+    try:
+        yield from client.ask(client.commands.drop("table", scratch))
+    except EngineFailure as failure:
+        checks.append(Check("drop tables", "fails", failure.first_line, f"grant it, and drop {scratch}"))
+    return tuple(checks)
+
+
+def examine_input(client: Client, relation: str, name: str, keys: Collection[str], every: timedelta | None) -> Steps[Check]:
+    """An input of maintained models. `name`: as the user writes it; `keys`: those that are declared, as texts; `every`: how often
+    the project is run."""
+    what = f"input {name}"
+    facts = yield from describe(client, relation)
+    if facts is None:
+        return Check(what, "fails", f"there is no {relation}", "create it, or run what makes it")
+    if facts.kind == "view":
+        return Check(what, "ok", "a view, which is read through")
+    if not facts.is_delta:
+        return Check(what, "warning", f"{facts.provider or 'no table'}: models that read it are rebuilt on each run",
+                     "make it a Delta table, or let `dbt` copy it into one")
+    if not facts.has_feed:
+        return Check(what, "warning", "has no change data feed: models that read it are rebuilt when it changes",
+                     f"ALTER TABLE {client.dialect.relation_sql(relation)} SET TBLPROPERTIES ('{_CDF}' = 'true')")
+    properties = yield from client.ask(client.commands.properties(relation))
+    kept = _kept({str(row[0]): str(row[1]) for row in properties.rows})
+    if every is not None and kept is not None and kept < 2 * every:
+        return Check(what, "warning", f"its changes are kept for {_text(kept)}, and the project is run every {_text(every)}: "
+                     "after one run that fails its models are rebuilt", f"set {' and '.join(_RETENTION)}, or run more often")
+    if not keys:
+        return Check(what, "warning", "no key is declared: its rows are compared by all their values",
+                     "declare one: a `primary_key` constraint, tests `unique` and `not_null`, or `keys` in the model's config")
+    return Check(what, "ok", f"key: {'; '.join(keys)}")
+
+
+def _kept(properties: Mapping[str, str]) -> timedelta | None:
+    """How long changes can be read; None if a setting says it in a way that is not known."""
+    found = [_duration(properties[name]) if name in properties else default for name, default in _RETENTION.items()]
+    known = [each for each in found if each is not None]
+    return min(known) if len(known) == len(found) else None
+
+
+def _duration(text: str) -> timedelta | None:
+    """`interval 30 days`, `7 days`, `1 week 12 hours`."""
+    parts = _INTERVAL.findall(text)
+    return sum((timedelta(**{f"{unit.lower()}s": int(number)}) for number, unit in parts), timedelta()) if parts else None
+
+
+def _text(duration: timedelta) -> str:
+    hours = duration / timedelta(hours=1)
+    return f"{hours:g} hours" if hours < 48 else f"{hours / 24:g} days"

@@ -1,0 +1,84 @@
+"""`idivm doctor`: what it finds in a project that works, and in one that does not."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+from click.testing import CliRunner, Result
+
+from dbt.adapters.idivm.doctor import doctor_command
+from tests.functional.sources import ORDERS_CUST_LOG
+
+MODEL = ("{{ config(materialized='idivm') }}\nselect o.id, c.name from {{ source('s', 'orders') }} o "
+         "join {{ source('s', 'cust') }} c on c.id = o.cust_id cross join (select count(*) as n from {{ source('s', 'log') }}) l")
+
+
+def doctor(project: Any, *args: str) -> Result:
+    return CliRunner().invoke(doctor_command, [*args, "--project-dir", str(project.root)], env={"COLUMNS": "400"})
+
+
+def line(found: Result, what: str) -> str:
+    """The row about it."""
+    lines = [each for each in found.output.splitlines() if f"│ {what} " in each]
+    assert len(lines) == 1, found.output
+    return lines[0]
+
+
+@pytest.fixture
+def sources(project: Any) -> Any:
+    project.write("models/v.sql", MODEL)
+    project.write("models/sources.yml", ORDERS_CUST_LOG)
+    return project
+
+
+def test_what_is_found(sources: Any) -> None:
+    before = doctor(sources)
+    assert before.exit_code == 0, before.output
+    for what in ("create Delta tables", "MERGE", "read histories", "read change feeds", "profile", "connection", "versions"):
+        assert line(before, what).strip().startswith("ok"), what
+    assert "run `dbt compile` first" in line(before, "inputs")
+    assert doctor(sources, "--strict").exit_code == 1
+    feed = "using delta tblproperties (delta.enableChangeDataFeed = true"
+    sources.sql(f"create table {{schema}}.orders (id int, cust_id int) {feed})",
+                "create table {schema}.cust (id int, name string) using delta tblproperties (delta.enableChangeDataFeed = false)",
+                "create table {schema}.log (text string) using parquet")
+    sources.dbt("compile")
+    found = doctor(sources)
+    assert found.exit_code == 0, found.output
+    assert "key: id" in line(found, "input s.orders") and line(found, "input s.orders").startswith(" ok")
+    assert "no change data feed" in line(found, "input s.cust") and "ALTER TABLE" in line(found, "input s.cust")
+    assert "parquet: models that read it are rebuilt on each run" in line(found, "input s.log")
+    assert not [row for row in sources.sql("show tables in {schema}") if "doctor" in row[1]]
+    sources.sql("alter table {schema}.orders set tblproperties (delta.logRetentionDuration = 'interval 1 week', "
+                "delta.deletedFileRetentionDuration = 'interval 36 hours')")
+    assert "kept for 36 hours, and the project is run every 24 hours" in line(doctor(sources, "--every", "1d"), "input s.orders")
+    assert "key: id" in line(doctor(sources, "--every", "6h"), "input s.orders")
+    sources.sql("drop table {schema}.cust")
+    missing = doctor(sources)
+    assert missing.exit_code == 1 and line(missing, "input s.cust").startswith(" fails")
+
+
+def test_a_table_without_a_key(sources: Any) -> None:
+    keyless = ORDERS_CUST_LOG.replace("columns: [{name: id, data_tests: [unique, not_null]}]", "tags: [a]")
+    sources.write("models/sources.yml", keyless)
+    for name in ("orders", "cust", "log"):
+        sources.sql(f"create table {{schema}}.{name} (id int) using delta tblproperties (delta.enableChangeDataFeed = true)")
+    sources.dbt("compile")
+    assert "no key is declared" in line(doctor(sources), "input s.orders")
+
+
+@pytest.mark.parametrize(("settings", "args", "what", "found"), [
+    ({"type": "spark", "method": "session", "host": "NA"}, (), "profile", "needs one of type 'idivm'"),
+    ({}, ("--target", "other"), "profile", "does not have a target named 'other'"),
+])
+def test_what_goes_wrong_is_a_row(sources: Any, settings: dict[str, str], args: tuple[str, ...], what: str, found: str) -> None:
+    if settings:
+        sources.profile(**settings)
+    output = doctor(sources, *args)
+    assert output.exit_code == 1 and "Traceback" not in output.output
+    assert line(output, what).startswith(" fails") and found in output.output
+
+
+def test_an_interval_that_is_none(sources: Any) -> None:
+    assert "is no interval such as 15m" in doctor(sources, "--every", "often").output
