@@ -11,7 +11,7 @@ from typing import Any
 
 def credentials_of(project: Path, target: str | None) -> Any:
     """What dbt will connect with."""
-    from dbt.adapters.idivm.shell import credentials_of
+    from dbt.adapters.idivm.project_access import credentials_of
 
     return credentials_of(project, project, target)
 

@@ -69,7 +69,7 @@ def test_a_table_without_a_key(sources: Any) -> None:
 
 
 @pytest.mark.parametrize(("settings", "args", "what", "found"), [
-    ({"type": "spark", "method": "session", "host": "NA"}, (), "profile", "needs one of type 'idivm'"),
+    ({"type": "spark", "method": "session", "host": "NA"}, (), "profile", "needs to be one of type 'idivm'"),
     ({}, ("--target", "other"), "profile", "does not have a target named 'other'"),
 ])
 def test_what_goes_wrong_is_a_row(sources: Any, settings: dict[str, str], args: tuple[str, ...], what: str, found: str) -> None:

@@ -49,4 +49,4 @@ def test_what_goes_wrong_is_a_sentence(project: Any, args: tuple[str, ...], code
 def test_a_profile_of_another_type(project: Any) -> None:
     project.profile(type="spark", method="session", host="NA")
     found = sql(project, "select 1")
-    assert found.exit_code == 1 and "needs one of type 'idivm'" in found.output
+    assert found.exit_code == 1 and "needs to be one of type 'idivm'" in found.output

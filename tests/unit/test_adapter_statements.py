@@ -13,7 +13,7 @@ import pytest
 from click.testing import CliRunner
 from dbt_common.exceptions import DbtDatabaseError, DbtRuntimeError
 
-from dbt.adapters.idivm import shell
+from dbt.adapters.idivm import project_access, shell
 from dbt.adapters.idivm.connections import IdivmConnectionManager
 from dbt.adapters.idivm.engine_errors import engine_error, engine_message
 from dbt.adapters.idivm.impl import default_to_delta
@@ -151,7 +151,7 @@ def test_the_shell_shows_errors_of_a_server_without_stack_trace(monkeypatch: pyt
         raise DbtDatabaseError(f"a.b.CException: Error running query: [X_Y.Z] a.b.CException: [X_Y.Z] no{TRACE}")
 
     monkeypatch.setattr(shell, "credentials_of", lambda *_: None)
-    monkeypatch.setattr(shell, "_open", refused)
+    monkeypatch.setattr(shell, "open_handle", refused)
     found = CliRunner().invoke(shell.sql_command, ["select 1"])
     assert (found.exit_code, found.output) == (1, "Error: [X_Y.Z] no\n")
 
@@ -161,7 +161,7 @@ def test_the_shell_reads_a_profile_with_variables(tmp_path: Path, monkeypatch: p
     (tmp_path / "dbt_project.yml").write_text("{name: shop, version: '1', profile: shop}")
     schema = "\"{{ env_var('IDIVM_TEST_SCHEMA') }}\""
     (tmp_path / "profiles.yml").write_text(f"shop: {{target: dev, outputs: {{dev: {{type: idivm, schema: {schema}}}}}}}")
-    assert shell.credentials_of(tmp_path, None, None).schema == "from_outside"
+    assert project_access.credentials_of(tmp_path, None, None).schema == "from_outside"
 
 
 def test_defaults_leave_the_user_s_choice() -> None:

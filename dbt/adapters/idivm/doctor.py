@@ -19,7 +19,7 @@ from rich.markup import escape
 from rich.table import Table
 
 from dbt.adapters.idivm.engine_errors import engine_error, engine_message, is_engine_exception
-from dbt.adapters.idivm.shell import credentials_of, execute, open_handle, project_options
+from dbt.adapters.idivm.project_access import credentials_of, execute, open_handle, project_options
 from dbt_idivm.artifacts import artifacts
 from dbt_idivm.declared_keys import KeyIndex, relation_names, written_name
 from dbt_idivm.refresh.engine.client import Client

@@ -6,19 +6,16 @@ for schedulers that have a manifest only. dbt itself does the work (compiled_man
 
 from __future__ import annotations
 
-import os
 import sys
-from argparse import Namespace
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
 import click
-from dbt_common.context import set_invocation_context
 from dbt_common.exceptions import DbtBaseException
 
-from dbt.adapters.idivm.shell import profiles_folder, project_options
+from dbt.adapters.idivm.project_access import prepare_dbt, project_options
 
 _FILE = click.Path(dir_okay=False, path_type=Path)
 
@@ -67,13 +64,11 @@ def _invoke(arguments: list[str], manifest: Path | None, exclude: tuple[str, ...
             project_dir: Path, profiles_dir: Path | None, target: str | None) -> None:
     """Run dbt on the manifest. Exit status as dbt's: 1 if a model fails, 2 if nothing could be run."""
     from dbt.cli.main import dbtRunner
-    from dbt.flags import set_from_args
 
     from dbt.adapters.idivm.compiled_manifest import read_manifest, runtime_config, to_be_run
 
-    set_invocation_context(os.environ)  # what env_var() in a profile reads
-    project, profiles = project_dir.resolve(), profiles_folder(project_dir, profiles_dir).resolve()
-    set_from_args(Namespace(PROFILES_DIR=str(profiles), PROJECT_DIR=str(project)), None)
+    project = project_dir.resolve()
+    profiles = prepare_dbt(project, profiles_dir).resolve()
     try:
         config = runtime_config(project, profiles, target)
         path = manifest or Path(config.project_target_path, "manifest.json")

@@ -12,7 +12,7 @@ from dbt_common.exceptions import DbtBaseException
 from rich.console import Console
 
 from dbt.adapters.idivm.credentials import IdivmCredentials, seconds_of
-from dbt.adapters.idivm.shell import credentials_of, project_options
+from dbt.adapters.idivm.project_access import credentials_of, project_options
 from dbt.adapters.idivm.warm import Server, is_used, made_of, start_server, stop_server
 
 console = Console(highlight=False)

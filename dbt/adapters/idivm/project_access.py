@@ -1,0 +1,70 @@
+"""How the console commands find a dbt project and its profile, and reach its engine."""
+
+from __future__ import annotations
+
+import os
+from argparse import Namespace
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import click
+from dbt.adapters.contracts.connection import Connection, ConnectionState
+from dbt_common.context import set_invocation_context
+
+from dbt.adapters.idivm.connections import IdivmConnectionManager
+from dbt.adapters.idivm.credentials import IdivmCredentials
+from dbt_idivm.relation_name import relation_name
+from dbt_idivm.script.dialect import DELTA
+
+_FOLDER = click.Path(exists=True, file_okay=False, path_type=Path)
+
+
+def project_options(command: Callable[..., Any]) -> Callable[..., Any]:
+    """The options by which a command finds a dbt project and its profile."""
+    for option in (
+        click.option("--target", help="The profile's target; default: the profile's own."),
+        click.option("--profiles-dir", type=_FOLDER, help="The folder of profiles.yml; default: as dbt looks for it."),
+        click.option("--project-dir", type=_FOLDER, default=".", help="The folder of dbt_project.yml; default: this one."),
+    ):
+        command = option(command)
+    return command
+
+
+def prepare_dbt(project_dir: Path, profiles_dir: Path | None) -> Path:
+    """Let dbt's own functions be called outside of a dbt command. The folder of profiles.yml, as dbt looks for it."""
+    from dbt.cli.resolvers import default_profiles_dir
+    from dbt.flags import set_from_args
+
+    set_invocation_context(os.environ)  # what env_var() in a profile reads
+    folder = profiles_dir or (project_dir if (project_dir / "profiles.yml").exists() else Path(default_profiles_dir()))
+    set_from_args(Namespace(PROFILES_DIR=str(folder), PROJECT_DIR=str(project_dir)), None)
+    return folder
+
+
+def credentials_of(project_dir: Path, profiles_dir: Path | None, target: str | None) -> IdivmCredentials:
+    """The credentials that dbt would use. Raises dbt's own errors, and one for a profile of another type."""
+    from dbt.config.runtime import load_profile
+
+    prepare_dbt(project_dir, profiles_dir)
+    credentials = load_profile(str(project_dir), {}, target_override=target).credentials
+    if not isinstance(credentials, IdivmCredentials):
+        raise click.ClickException(f"the profile's type is '{credentials.type}'; it needs to be one of type 'idivm'")
+    credentials.resolve_paths(project_dir.resolve())
+    return credentials
+
+
+def open_handle(credentials: IdivmCredentials) -> Any:
+    """A connection in the project's schema, which is created if it is not there. Raises dbt's and the engine's errors."""
+    connection = Connection(type="idivm", name="idivm", state=ConnectionState.INIT, handle=None, credentials=credentials)
+    handle = IdivmConnectionManager.open(connection).handle
+    schema = DELTA.relation_sql(relation_name(credentials.schema))
+    execute(handle, f"create schema if not exists {schema}")
+    execute(handle, f"use {schema}")
+    return handle
+
+
+def execute(handle: Any, sql: str) -> Any:
+    cursor = handle.cursor()
+    cursor.execute(sql)
+    return cursor
