@@ -99,6 +99,19 @@ def test_a_manifest_of_dbt_2(sources: Any) -> None:
     follows(sources)
 
 
+def test_versions_of_a_model(sources: Any) -> None:
+    for version in (1, 2):
+        sources.write(f"models/sold_v{version}.sql", "{{ config(materialized='idivm', meta={'idivm': {'strategy': 'id'}}) }}\n"
+                                                     f"select id, amount * {version} as n from {{{{ source('s', 'orders') }}}}")
+    sources.write("models/sold.yml", "{models: [{name: sold, latest_version: 2, versions: [{v: 1}, {v: 2}]}]}")
+    sources.dbt("compile")
+    found = run(sources, "--select", "sold")
+    assert found.exit_code == 0, found.output
+    assert sources.sql("select id, n from {schema}.sold_v2 order by id") == [(1, 10), (2, 14)]
+    assert run(sources, "--select", "sold", command=proof_command).exit_code == 0
+    assert len(json.loads((sources.root / "target" / "run_results.json").read_text())["results"]) == 2
+
+
 def test_what_goes_wrong_is_a_sentence(sources: Any) -> None:
     target = sources.root / "target"
     for text, problem in ((None, "there is no such file"), ("{", "it cannot be read"), ("[]", "it is no manifest of dbt"),
@@ -113,6 +126,10 @@ def test_what_goes_wrong_is_a_sentence(sources: Any) -> None:
     found = run(sources)
     assert found.exit_code == 1 and "no compiled SQL of this model" in results(sources)["big"][1], found.output
     assert results(sources)["per_name"][0] == "skipped"
+    sources.profile(type="spark", method="session", host="NA")
+    of_spark = run(sources)
+    assert of_spark.exit_code == 1 and "needs to be one of type 'idivm'" in of_spark.output
+    sources.profile(catalog="in-memory", driver_memory="2g")
     other = run(sources, "--manifest", str(target / "other.json"))
     assert other.exit_code == 1 and "other.json: there is no such file" in other.output
 

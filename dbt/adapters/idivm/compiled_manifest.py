@@ -24,6 +24,8 @@ from dbt.node_types import NodeType
 from dbt.parser.manifest import ManifestLoader
 from dbt_common.events.event_manager_client import cleanup_event_logger
 
+from dbt.adapters.idivm.project_access import of_our_type
+
 MATERIALIZED = "idivm"
 PROOF = "idivm_proof"  # the tag of the tests that `idivm test` runs
 # The package that lets other versions of dbt parse the models: its macros have the names of ours.
@@ -95,7 +97,7 @@ def literal(sql: str) -> str:
 
 def proof_of(model: ModelNode) -> SingularTestNode:
     """A test that the rows of the model are those of its query."""
-    name = f"{PROOF}_{model.name}"
+    name = f"{PROOF}_{model.unique_id.split('.', 2)[2].replace('.', '_')}"  # with the version of the model, if it has one
     relation = f"api.Relation.create(schema={json.dumps(model.schema)}, identifier={json.dumps(model.identifier)})"
     sql = f"{{{{ adapter.idivm_equivalence({relation}) }}}}"
     return SingularTestNode.from_dict({
@@ -109,8 +111,9 @@ def proof_of(model: ModelNode) -> SingularTestNode:
 
 
 def runtime_config(project_dir: Path, profiles_dir: Path, target: str | None) -> RuntimeConfig:
-    """The project and its profile, with the adapter registered. Raises dbt's own errors."""
+    """The project and its profile, with the adapter registered. Raises dbt's errors, and one for a profile of another type."""
     profile = load_profile(str(project_dir), {}, target_override=target)
+    of_our_type(profile.credentials)
     arguments = Namespace(vars={}, project_dir=str(project_dir), profiles_dir=str(profiles_dir), target=target, threads=None,
                           which="run")
     config = RuntimeConfig.from_parts(load_project(str(project_dir), False, profile, {}), profile, arguments)

@@ -47,10 +47,15 @@ def credentials_of(project_dir: Path, profiles_dir: Path | None, target: str | N
     from dbt.config.runtime import load_profile
 
     prepare_dbt(project_dir, profiles_dir)
-    credentials = load_profile(str(project_dir), {}, target_override=target).credentials
+    credentials = of_our_type(load_profile(str(project_dir), {}, target_override=target).credentials)
+    credentials.resolve_paths(project_dir.resolve())
+    return credentials
+
+
+def of_our_type(credentials: Any) -> IdivmCredentials:
+    """The credentials. Raises click's exception where they are of another adapter."""
     if not isinstance(credentials, IdivmCredentials):
         raise click.ClickException(f"the profile's type is '{credentials.type}'; it needs to be one of type 'idivm'")
-    credentials.resolve_paths(project_dir.resolve())
     return credentials
 
 
