@@ -724,6 +724,12 @@ DIRECTED = {
         {"t0": [(1, 1, "0.25", "3"), (2, 1, "0.75", None), (3, 2, None, "-7")]},
         {"t0": [(1, 1, "0.25", "3"), (2, 1, "-1.25", "4"), (3, 2, "5.00", "-7"), (4, 3, None, None)]},
         {"t0": [(2, 1, None, "4"), (3, 2, "5.00", None), (4, 3, "1.50", "0"), (5, 3, "0.50", "1")]}),
+    "averages of narrow decimals that are halves": build(
+        "t0(k int, x int, y decimal(10,2), z decimal(3,0); k)",
+        "SELECT a.x AS c0, avg(a.y) AS c1, avg(a.z) AS c2, round(avg(a.y), 1) AS c3 FROM t0 AS a GROUP BY a.x",
+        {"t0": [(1, 1, "0.25", "3"), (2, 1, "0.75", None), (3, 2, None, "-7")]},
+        {"t0": [(1, 1, "0.25", "3"), (2, 1, "-1.25", "4"), (3, 2, "5.00", "-7"), (4, 3, None, None)]},
+        {"t0": [(2, 1, None, "4"), (3, 2, "5.00", None), (4, 3, "1.50", "0"), (5, 3, "0.50", "1")]}),
     "the minimum of zeros with two signs": build(  # it depends on their order which one an evaluation gives
         "t0(k int, x int, y double; k)",
         "SELECT a.x AS c0, min(a.y) AS c1, CAST(min(a.y) AS STRING) AS c2 FROM t0 AS a GROUP BY a.x",
