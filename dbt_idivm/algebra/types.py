@@ -169,7 +169,7 @@ def _struct(arguments: Sequence[exp.Expr], types: Mapping[str, exp.DataType]) ->
 
 def decimal_size(expression: exp.Expr, types: Mapping[str, exp.DataType]) -> Size | None:
     """(precision, scale) that Spark gives to `expression`; None where it is not known for certain."""
-    if isinstance(expression, (exp.Paren, exp.Neg)):
+    if isinstance(expression, exp.Paren) or (isinstance(expression, exp.Neg) and isinstance(expression.this, exp.Literal)):
         return decimal_size(expression.this, types)
     if isinstance(expression, exp.Cast):
         return size_of(expression.to)
@@ -178,9 +178,9 @@ def decimal_size(expression: exp.Expr, types: Mapping[str, exp.DataType]) -> Siz
     if isinstance(expression, exp.Literal) and expression.name.replace(".", "", 1).isdigit():
         whole, _, fraction = expression.name.partition(".")
         return max(len(whole.lstrip("0")) + len(fraction), 1), len(fraction)
-    if isinstance(expression, (exp.Add, exp.Sub, exp.Mul, exp.Abs)) and not _has_decimals(expression, types):
-        return size_of(_inferred(expression, types))  # 1 + 1 is an INT before it is an operand of decimals
-    if isinstance(expression, exp.Abs):
+    if isinstance(expression, (exp.Add, exp.Sub, exp.Mul, exp.Abs, exp.Neg)) and not _has_decimals(expression, types):
+        return size_of(_inferred(expression, types))  # 1 + 1 or -(1) is an INT before it is an operand of decimals
+    if isinstance(expression, (exp.Abs, exp.Neg)):
         return decimal_size(expression.this, types)
     if isinstance(expression, exp.Round) and not expression.args.get("truncate"):
         return _size_of_rounded(expression, types)

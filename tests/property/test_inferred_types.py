@@ -68,7 +68,7 @@ def test_digits_of_decimals(setting: dict[str, str]) -> None:
     spark.table("t", _DECIMALS, ())
     types = {name: type_of(kind) for name, kind in _DECIMALS}
     leaves = ("p", "q", "i", "t", "b", "0", "1", "-1", "100", "007", "0.5", "0.05", "00.10", "0.0", "1.50", "5.", "i + 1",
-              "3000000000", "(1 + 1)", "CAST(i AS DECIMAL(7,1))", "CAST(p AS INT)", "abs(-1)", "if(f, i, t)",
+              "3000000000", "(1 + 1)", "-(1)", "-(0.5)", "CAST(i AS DECIMAL(7,1))", "CAST(p AS INT)", "abs(-1)", "if(f, i, t)",
               "CASE WHEN f THEN p END", "coalesce(q, 0)")
     for one, other in product(leaves, leaves):
         for text in (f"{one} + {other}", f"({one}) * ({other})", f"CASE WHEN p > 0.5 THEN {one} ELSE {other} END", f"abs({one})",
