@@ -17,6 +17,8 @@ MOST_DIGITS = 38
 _LEAST_WHOLE_DIGITS = 19
 # Numbers of so many digits are below 2^53: a DOUBLE holds each of them.
 _EXACT_DOUBLES = 15
+# So many digits behind the point leave eleven before it: sums of coordinates with eight would soon have more than fifteen.
+_MOST_POINTED = 4
 # Behind the point, where a result has more digits than there are, and of a quotient.
 _LEAST_SCALE = 6
 # Below, Spark's optimizer makes the average of decimals one of DOUBLEs: DecimalAggregates.
@@ -111,9 +113,10 @@ def has_exact_average(kind: exp.DataType) -> bool:
 
 
 def has_average_of_doubles(kind: exp.DataType) -> bool:
-    """Whether the average of decimals of the type is, in Spark, one of DOUBLEs: of the values without their points."""
+    """Whether the average of decimals of the type is, in Spark, one of DOUBLEs: of the values without their points; and has few
+    enough of them behind the point that sums of values as they occur are exact."""
     size = size_of(kind) if kind.this == Type.DECIMAL else None
-    return size is not None and size[0] < _LEAST_DIVIDED
+    return size is not None and size[0] < _LEAST_DIVIDED and size[1] <= _MOST_POINTED
 
 
 def exact_in_doubles(kind: exp.DataType) -> str:
