@@ -61,8 +61,8 @@ class Call:
     """One aggregate: `name` ← `value`, any aggregate expression; its columns are attributes.
 
     `function` and `argument` are those of f(x) and f(DISTINCT x), with f in `FUNCTIONS`, or of sum(abs(x)), where abs(x) is not
-    an attribute; count(*) has no argument, and any other
-    expression, such as count(DISTINCT x, y) or array_sort(collect_list(x)), has no function either.
+    an attribute; count(*) has no argument, and any other expression, such as count(DISTINCT x, y) or
+    array_sort(collect_list(x)), has no function either.
     """
 
     name: str

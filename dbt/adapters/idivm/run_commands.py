@@ -62,7 +62,7 @@ def _selection(of_ours: str, select: tuple[str, ...]) -> list[str]:
 
 def _invoke(arguments: list[str], manifest: Path | None, exclude: tuple[str, ...], threads: int | None, quiet: bool,
             project_dir: Path, profiles_dir: Path | None, target: str | None) -> None:
-    """Run dbt on the manifest. Exit status as dbt's: 1 if a model fails, 2 if nothing could be run."""
+    """Run dbt on the manifest. Exit status 1 if a model fails, or if nothing could be run."""
     from dbt.cli.main import dbtRunner
 
     from dbt.adapters.idivm.compiled_manifest import read_manifest, runtime_config, to_be_run

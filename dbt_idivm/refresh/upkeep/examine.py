@@ -8,12 +8,11 @@ from dataclasses import dataclass
 from datetime import timedelta
 from typing import Literal
 
-from dbt_idivm.refresh.catalog.relations import describe
+from dbt_idivm.refresh.catalog.relations import FEED, describe
 from dbt_idivm.refresh.engine.client import Client
 from dbt_idivm.refresh.engine.steps import EngineFailure, Steps
 from dbt_idivm.refresh.protocol import Statement
 
-_CDF = "delta.enableChangeDataFeed"
 # What bounds how far back a feed can be read: property → Delta's default.
 _RETENTION: Mapping[str, timedelta] = {"delta.logRetentionDuration": timedelta(days=30),
                                        "delta.deletedFileRetentionDuration": timedelta(days=7)}
@@ -36,7 +35,7 @@ def examine_rights(client: Client, scratch: str) -> Steps[tuple[Check, ...]]:
     merge = f"MERGE INTO {table} AS t USING (SELECT 1 AS id) AS s ON t.id = s.id WHEN NOT MATCHED THEN INSERT (id) VALUES (s.id)"
     feed = f"SELECT * FROM table_changes({client.dialect.string_sql(table)}, 0)"
     tries = (
-        ("create Delta tables", f"CREATE TABLE {table} (id INT) USING DELTA TBLPROPERTIES ('{_CDF}' = 'true')",
+        ("create Delta tables", f"CREATE TABLE {table} (id INT) USING DELTA TBLPROPERTIES ('{FEED}' = 'true')",
          "grant CREATE TABLE on the schema; a server of yours needs the Delta JARs and io.delta.sql.DeltaSparkSessionExtension"),
         ("MERGE", merge, "grant MODIFY on the schema"),
         ("read histories", f"DESCRIBE HISTORY {table} LIMIT 1", "grant SELECT on the schema, or make the user the owner"),
@@ -71,7 +70,7 @@ def examine_input(client: Client, relation: str, name: str, keys: Collection[str
                      "make it a Delta table, or let `dbt` copy it into one")
     if not facts.has_feed:
         return Check(what, "warning", "has no change data feed: models that read it are rebuilt when it changes",
-                     f"ALTER TABLE {client.dialect.relation_sql(relation)} SET TBLPROPERTIES ('{_CDF}' = 'true')")
+                     f"ALTER TABLE {client.dialect.relation_sql(relation)} SET TBLPROPERTIES ('{FEED}' = 'true')")
     properties = yield from client.ask(client.commands.properties(relation))
     kept = _kept({str(row[0]): str(row[1]) for row in properties.rows})
     if every is not None and kept is not None and kept < 2 * every:
