@@ -4,13 +4,15 @@ from __future__ import annotations
 
 import os
 from argparse import Namespace
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
 import click
 from dbt.adapters.contracts.connection import Connection, ConnectionState
 from dbt_common.context import set_invocation_context
+from dbt_common.exceptions import DbtBaseException
 
 from dbt.adapters.idivm.connections import IdivmConnectionManager
 from dbt.adapters.idivm.credentials import IdivmCredentials
@@ -73,3 +75,12 @@ def execute(handle: Any, sql: str) -> Any:
     cursor = handle.cursor()
     cursor.execute(sql)
     return cursor
+
+
+@contextmanager
+def plain_errors() -> Iterator[None]:
+    """dbt's errors are shown as sentences."""
+    try:
+        yield
+    except DbtBaseException as problem:
+        raise click.ClickException(str(getattr(problem, "msg", problem))) from problem

@@ -15,7 +15,7 @@ from typing import Any
 import click
 from dbt_common.exceptions import DbtBaseException
 
-from dbt.adapters.idivm.project_access import prepare_dbt, project_options
+from dbt.adapters.idivm.project_access import plain_errors, prepare_dbt, project_options
 
 _FILE = click.Path(dir_okay=False, path_type=Path)
 
@@ -69,12 +69,10 @@ def _invoke(arguments: list[str], manifest: Path | None, exclude: tuple[str, ...
 
     project = project_dir.resolve()
     profiles = prepare_dbt(project, profiles_dir).resolve()
-    try:
+    with plain_errors():
         config = runtime_config(project, profiles, target)
         path = manifest or Path(config.project_target_path, "manifest.json")
         found = to_be_run(read_manifest(path), config)
-    except DbtBaseException as problem:
-        raise click.ClickException(str(getattr(problem, "msg", problem))) from problem
     common = ["--project-dir", str(project), "--profiles-dir", str(profiles)]
     for option, value in (("--target", target), ("--threads", threads), *(("--exclude", each) for each in exclude)):
         common += [option, str(value)] if value else []

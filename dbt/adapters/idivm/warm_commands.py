@@ -3,16 +3,13 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Iterator
-from contextlib import contextmanager
 from pathlib import Path
 
 import click
-from dbt_common.exceptions import DbtBaseException
 from rich.console import Console
 
 from dbt.adapters.idivm.credentials import IdivmCredentials, seconds_of
-from dbt.adapters.idivm.project_access import credentials_of, project_options
+from dbt.adapters.idivm.project_access import credentials_of, plain_errors, project_options
 from dbt.adapters.idivm.warm import Server, is_used, made_of, start_server, stop_server
 
 console = Console(highlight=False)
@@ -26,7 +23,7 @@ def up_command(project_dir: Path, profiles_dir: Path | None, target: str | None,
 
     Each dbt and idivm command of the project then attaches to it, several at once, instead of starting a Spark of its own.
     """
-    with _plain_errors():
+    with plain_errors():
         credentials, seconds = _embedded(project_dir, profiles_dir, target), seconds_of(idle)
         state_dir = credentials.state_folder
         if Server.in_folder(state_dir) is None:
@@ -41,7 +38,7 @@ def up_command(project_dir: Path, profiles_dir: Path | None, target: str | None,
 @click.option("--force", is_flag=True, help="Even if a dbt process is attached to it; that process fails.")
 def down_command(project_dir: Path, profiles_dir: Path | None, target: str | None, force: bool) -> None:
     """Stop the Spark that `idivm up` or `keep_warm` has started."""
-    with _plain_errors():
+    with plain_errors():
         stopped = stop_server(_embedded(project_dir, profiles_dir, target).state_folder, force)
         console.print("Spark has ended." if stopped else "No Spark is running in the background for this project.")
 
@@ -50,7 +47,7 @@ def down_command(project_dir: Path, profiles_dir: Path | None, target: str | Non
 @project_options
 def status_command(project_dir: Path, profiles_dir: Path | None, target: str | None) -> None:
     """Whether a Spark is running in the background for this project. Exit status 1 if none is."""
-    with _plain_errors():
+    with plain_errors():
         credentials = _embedded(project_dir, profiles_dir, target)
         if not _show(credentials.state_folder, credentials):
             raise SystemExit(1)
@@ -81,11 +78,3 @@ def _embedded(project_dir: Path, profiles_dir: Path | None, target: str | None) 
     if credentials.catalog != "hive":
         raise click.ClickException("the profile has `catalog: in-memory`, which ends with its process and cannot be shared")
     return credentials
-
-
-@contextmanager
-def _plain_errors() -> Iterator[None]:
-    try:
-        yield
-    except DbtBaseException as problem:
-        raise click.ClickException(str(getattr(problem, "msg", problem))) from problem
