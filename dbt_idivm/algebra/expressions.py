@@ -55,16 +55,38 @@ def short(attribute: str) -> str:
 
 
 def substitute(expression: exp.Expr, by: Mapping[str, exp.Expr]) -> exp.Expr:
-    """`expression` with each attribute replaced by its definition in `by`, which must have all of them."""
+    """`expression` with each attribute replaced by its definition in `by`, which must have all of them.
+
+    A constant that is only a part of the result has the type of the attribute, as Spark sees it (`as_attribute`).
+    """
     if isinstance(expression, exp.Column) and not expression.table:
         return by[expression.name].copy()
 
     def replace(node: exp.Expr) -> exp.Expr:
         if isinstance(node, exp.Column) and not node.table:
-            return operand(by[node.name])
+            return operand(as_attribute(by[node.name]))
         return node
 
     return expression.transform(replace)
+
+
+# Wrong without it: y / n, with 3 AS n in a subquery and y of a DECIMAL(10, 2), as y / 3: 3.333333, not 3.3333333333333.
+def as_attribute(definition: exp.Expr) -> exp.Expr:
+    """The definition of an attribute as a part of an expression: CAST(3 AS INT) for 3.
+
+    Beside a DECIMAL Spark gives an integer as many digits as its type has, but a literal only those that are written.
+    """
+    inner = definition.unnest()
+    negative = isinstance(inner, exp.Neg)
+    literal = inner.this if negative else inner
+    if not isinstance(literal, exp.Literal) or not literal.is_int:
+        return definition
+    value = int(literal.name) * (-1 if negative else 1)
+    kind = next((name for name, most in _INTEGERS if -most <= value < most), None)
+    return definition if kind is None else exp.Cast(this=inner.copy(), to=exp.DataType.build(kind, dialect=DIALECT))
+
+
+_INTEGERS = (("int", 1 << 31), ("bigint", 1 << 63))  # the types of literals, and the first number that is too large for them
 
 
 def operand(expression: exp.Expr) -> exp.Expr:

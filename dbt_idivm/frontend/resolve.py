@@ -9,7 +9,7 @@ from sqlglot import exp
 
 from dbt_idivm.algebra.aggregates import function_of
 from dbt_idivm.algebra.decimals import is_integral
-from dbt_idivm.algebra.expressions import DIALECT, column, identifier
+from dbt_idivm.algebra.expressions import DIALECT, as_attribute, column, identifier
 from dbt_idivm.algebra.types import infer_type
 from dbt_idivm.errors import Finding, finding, nearest
 from dbt_idivm.frontend import functions
@@ -170,7 +170,7 @@ def _dotted(node: exp.Column) -> str:
 
 def _spliced(expression: exp.Expr) -> exp.Expr:
     """A copy that keeps its own precedence wherever it is put."""
-    copy = expression.copy()
+    copy = as_attribute(expression).copy()
     return exp.Paren(this=copy) if isinstance(copy, _TIGHT) else copy
 
 

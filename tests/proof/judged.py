@@ -23,6 +23,8 @@ from tests.meaning.spark_meaning import spark_meaning
 from tests.property.plans import Options, Table, plan_of
 from tests.property.strategies import Content
 
+EXCLUDED = "spark.sql.optimizer.excludedRules"
+
 
 @dataclass(frozen=True)
 class Word:
@@ -60,13 +62,15 @@ class Word:
 
 
 def meant() -> Word:
-    """Spark's meaning of SELECTs over the tables that it has. Its settings for printing plans stay in force."""
+    """Spark's meaning of SELECTs over the tables that it has."""
     spark = spark_meaning()
 
     def run(sql: str) -> None:
-        setting = re.fullmatch(r"SET `(.+)`='(.+)'", sql)
+        setting = re.fullmatch(r"SET `(.+)`=`(.+)`", sql)
         if setting is not None:
             spark.configure({setting[1]: setting[2]})
+        elif sql == f"RESET `{EXCLUDED}`":  # the others are for printing plans, and stay in force
+            spark.configure({EXCLUDED: ""})
 
     return Word(spark.schema, lambda sql: f"== Optimized Logical Plan ==\n{spark.explain(sql)[1]}", spark.query, run)
 

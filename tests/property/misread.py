@@ -9,10 +9,10 @@ from importlib import import_module
 import pytest
 from sqlglot import exp
 
-from dbt_idivm.algebra import decimals
+from dbt_idivm.algebra import decimals, expressions
 from dbt_idivm.algebra.expressions import DIALECT, attributes, conjuncts
 from dbt_idivm.algebra.operator import Operator
-from dbt_idivm.frontend import aggregate, dialect, grouped_by_sets, grouping_sets, set_operations
+from dbt_idivm.frontend import aggregate, dialect, grouped_by_sets, grouping_sets, resolve, set_operations
 from dbt_idivm.frontend.aggregate import Grouping
 from dbt_idivm.frontend.env import Env
 from dbt_idivm.frontend.group_by import GroupBy
@@ -68,6 +68,12 @@ def without_brackets(node: exp.Expr) -> exp.Expr:
 
 def operators_have_the_levels_of_sqlglot(patch: Patch) -> None:
     patch.setattr(dialect, "bind_as_spark", lambda tree: tree)
+
+
+def constants_are_literals(patch: Patch) -> None:
+    """A column of a query is what defines it, as it is written."""
+    for module in (expressions, resolve):
+        patch.setattr(module, "as_attribute", lambda definition: definition)
 
 
 def branches_keep_their_types(patch: Patch) -> None:
@@ -259,5 +265,8 @@ MISREAD = (
             tuple(f"raise: {name}" for name in _PARTNERS), later=True),
     Misread("what may fail is computed before rows are ranked", computed_before_ranking, about("first rows"), later=True,
             way="additive"),
+    Misread("a constant is a literal wherever it is read", constants_are_literals, about("constants")),
+    Misread("a constant is a literal wherever it is read", constants_are_literals,
+            ("constants of branches", "constants of branches in a sum"), later=True, way="additive"),
     Misread("conditions are known as a whole", conditions_are_known_whole, about("raise", "decimals", *_PARTNERS), later=True),
 )

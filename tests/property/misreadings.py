@@ -510,4 +510,34 @@ MISREADINGS = {
         {"t": [(1, 1, "a:1,b:2"), (2, 2, "a:1"), (3, 1, None)], "u": [(1, 5), (2, 6)]},
         {"t": [(1, 1, "b:2,a:1"), (2, 2, "a:1"), (3, 1, "")], "u": [(1, 5), (2, 7)]},
         {"t": [(1, 2, "b:2,a:1"), (3, 1, "a:1")]}, {"t": [(4, 1, "x:")], "u": []}),
+    **{f"constants: {name}": build(
+        "t(k int, g int, y decimal(10,2), w decimal(30,10); k)\nu(k int, y decimal(10,2); k)", sql,
+        {"t": [(1, 1, "10.00", "20.0000000000"), (2, 1, "7.00", "1.0000000001"), (3, 2, "5.55", None)], "u": [(1, "1.00")]},
+        {"t": [(1, 1, "10.01", "20.0000000003"), (2, 2, "7.00", "1.0000000001"), (4, 2, "5.55", "7.0000000001")]},
+        {"u": [(1, "1.00"), (2, "2.50"), (4, "2.00")]}, {"t": [(4, 1, "8.00", "1.0000000001")]})
+       for name, sql in {
+           "a subquery's": "SELECT k, CAST(y / n AS DOUBLE) AS v FROM (SELECT k, y, 3 AS n FROM t) AS s",
+           "negative": "SELECT k, CAST(w * n AS STRING) AS v FROM (SELECT k, w, -3 AS n FROM t) AS s",
+           "negated": "SELECT k, CAST(w * -n AS STRING) AS v FROM (SELECT k, w, (3) AS n FROM t) AS s",
+           "as large as a BIGINT": "SELECT k, CAST(y / n AS DOUBLE) AS v FROM (SELECT k, y, 3000000000 AS n FROM t) AS s",
+           "the least BIGINT": "SELECT k, CAST(y / n AS DOUBLE) AS v FROM (SELECT k, y, -9223372036854775808 AS n FROM t) AS s",
+           "an alias": "SELECT k, 3 AS n, CAST(y / n AS DOUBLE) AS v FROM t",
+           "an alias in GROUP BY": "SELECT 3 AS n, count(*) AS c FROM t GROUP BY n, y / n > 3.3333333",
+           "an alias in HAVING": "SELECT g, 3 AS n, count(*) AS c FROM t GROUP BY g HAVING sum(y) / n > 5.6666668",
+           "of VALUES": "SELECT k, CAST(y / n AS STRING) AS v FROM t CROSS JOIN (VALUES (3)) AS q(n)",
+           "a scalar subquery's": "SELECT k, CAST(y / (SELECT 3) AS DOUBLE) AS v FROM t",
+           "aggregated": "SELECT g, sum(CAST(y / n AS DOUBLE)) AS v FROM (SELECT g, y, 3 AS n FROM t) AS s GROUP BY g",
+           "in a condition": "SELECT t.k FROM t JOIN (SELECT k, 3 AS n FROM u) AS s ON s.k = t.k AND t.y / s.n > 3.3333333",
+           "in a window": "SELECT k, CAST(sum(y / n) OVER (PARTITION BY g) AS DOUBLE) AS v FROM (SELECT k, g, y, 3 n FROM t) s",
+       }.items()},
+    "constants of branches": build(
+        "t(k int, w decimal(30,10); k)",
+        "SELECT b, k, w / s AS v FROM (SELECT 1 AS b, k, 3 AS s, w FROM t UNION ALL SELECT 2, k, 7, w FROM t) AS u",
+        {"t": [(1, "20.0000000000")]}, {"t": [(1, "20.0000000001"), (2, "5.0000000000")]}, {"t": [(2, "6.0000000000")]}),
+    "constants of branches in a sum": build(
+        "t(k int, x int, w decimal(30,10); k)\nu(k int, x int, w decimal(30,10); k)",
+        "SELECT x, sum(s * w) AS v FROM (SELECT x, 1 AS s, w FROM t UNION ALL SELECT x, -1, w FROM u) AS b GROUP BY x",
+        {"t": [(1, 1, "20.0000000001")], "u": [(1, 1, "5.0000000001")]},
+        {"t": [(1, 1, "20.0000000001"), (2, 1, "0.00000006"), (3, 1, "0.00000006")]},
+        {"t": [(2, 1, "0.00000006")], "u": [(2, 2, "1.5"), (3, 2, "1.0000000001")]}),
 }

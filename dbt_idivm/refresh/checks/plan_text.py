@@ -25,6 +25,9 @@ _SUBQUERY = re.compile(r"\bscalar-subquery#(\d+) \[\]")
 _PRUNING = re.compile(r"dynamicpruning#\d+ \[[^\[\]]*\]")
 _NAME = re.compile(r"(?!true$|false$)[^\[\]()#]+")  # the alias of a LATERAL VIEW
 _CUT = re.compile(r"\.\.\. \d+ more fields|\.\.\.$", re.MULTILINE)
+# A date or a time that the query has as a literal, or casts from a text; constants are not folded.
+_DATE = re.compile(r"\bcast\((\d{4}-\d\d-\d\d) as date\)")
+_TIME = re.compile(r"\bcast\((\d{4}-\d\d-\d\d \d\d:\d\d:\d\d(?:\.\d+)?) as timestamp(?:_ntz)?\)")
 _LONGEST = 1_000_000  # characters of a form: definitions that are used twice are written twice
 
 
@@ -75,7 +78,7 @@ def normal_form(explained: str, literal: frozenset[str] = frozenset()) -> str:
     plan = rest.partition("\n== ")[0].strip()
     if not heading or not plan or _CUT.search(plan) or _LINE.match(plan) is None:
         raise Unreadable("no whole plan")
-    block = _Normal(literal).block(_parsed(plan))
+    block = _Normal(literal).block(_parsed(_TIME.sub(r"\1", _DATE.sub(r"\1", plan))))
     return f"select {', '.join(column.definition for column in block.output)} from {block}"
 
 

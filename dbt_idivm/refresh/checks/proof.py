@@ -31,7 +31,7 @@ from dbt_idivm.refresh.checks.plan_expressions import Unreadable
 from dbt_idivm.refresh.checks.plan_text import normal_form
 from dbt_idivm.refresh.checks.union_types import differing_branches
 from dbt_idivm.refresh.engine.client import Client
-from dbt_idivm.refresh.engine.scoped import under
+from dbt_idivm.refresh.engine.scoped import temporarily
 from dbt_idivm.refresh.engine.steps import EngineFailure, Steps
 from dbt_idivm.refresh.protocol import Statement
 from dbt_idivm.script.additive import Additive
@@ -45,8 +45,10 @@ from dbt_idivm.script.plan import Plan
 # judged with the view
 How = Literal["plans", "rows", "unchecked", "differs", "fails", "clock", "part"]
 LARGEST_CHECKED = 1 << 30  # bytes of the inputs, under `verify_build: auto`
-# Else Spark cuts long lists of columns, the types of wide structs, and long plans.
-_WHOLE = {"spark.sql.debug.maxToStringFields": "100000", "spark.sql.maxPlanStringLength": "100000000"}
+# Else Spark cuts long lists of columns, the types of wide structs, and long plans; and of what it folds to a constant it shows
+# the value alone, not the type: y / 3 may be a quotient by a DECIMAL(1, 0) or by a DECIMAL(10, 0).
+_WHOLE = {"spark.sql.debug.maxToStringFields": "100000", "spark.sql.maxPlanStringLength": "100000000",
+          "spark.sql.optimizer.excludedRules": "org.apache.spark.sql.catalyst.optimizer.ConstantFolding"}
 _OURS, _THEIRS = "the planned query", "the model's SELECT"
 _SENTENCES: Mapping[How, str] = {
     "plans": "proven: Spark's optimised plans of the SELECT and of this plan are equal",
@@ -152,7 +154,7 @@ def planner_version() -> str:
 
 def judge(client: Client, question: Question, key: str, verify_build: str) -> Steps[Proof]:
     """Whether the plan means what the SELECT means. Raises EngineFailure where Spark refuses the SELECT itself."""
-    difference, evidence = yield from under(client, _WHOLE, _difference(client, question))
+    difference, evidence = yield from temporarily(client, _WHOLE, _difference(client, question))
     if difference is None and not evidence:
         return Proof("plans", key)
     if difference is None and verify_build != "never":

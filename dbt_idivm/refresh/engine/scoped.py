@@ -48,13 +48,6 @@ def _changed(client: Client, settings: Mapping[str, str], needed: bool, after: l
         after.append(client.commands.reset_option(key) if old == _UNDEFINED else client.commands.set_option(key, old))
 
 
-def under(client: Client, settings: Mapping[str, str], steps: Steps[T]) -> Steps[T]:
-    """Run steps under settings of the session."""
-    before = [client.commands.set_option(key, value) for key, value in settings.items()]
-    after = [client.commands.reset_option(key) for key in settings]
-    return (yield from _enclosed(client, _all(client, before), steps, after))
-
-
 def all_partitions(client: Client, overwrite: Steps[T]) -> Steps[T]:
     """Run an INSERT OVERWRITE of a partitioned table so that it replaces every row, whatever the session is set to."""
     return (yield from temporarily(client, {OVERWRITE_MODE: "static"}, overwrite))
