@@ -181,9 +181,9 @@ CONSTRUCTS: Mapping[str, Callable[[Used], bool]] = {
     "SELECT DISTINCT": lambda u: any(each.args.get("distinct") for each in u.tree.find_all(exp.Select)),
     "GROUP BY with sum, count": lambda u: any(each.groups and {call.function for call in each.calls} & {"sum", "count"}
                                                for each in u.aggregates),
-    "avg of INT and smaller integers, of decimals with up to 24 digits":
+    "avg of INT and smaller integers, of DECIMAL(p, s) with 12 to 24 digits, or fewer and s <= 4":
         lambda u: u.aggregated("avg", lambda kind: is_small_integer(kind) or is_averaged(kind)),
-    "avg of BIGINT and of wider decimals": lambda u: u.aggregated(
+    "avg of BIGINT and of other decimals": lambda u: u.aggregated(
         "avg", lambda kind: kind.this in (Type.BIGINT, Type.DECIMAL) and not is_averaged(kind)),
     "sum and avg of floats": lambda u: u.aggregated("sum", is_float) or u.aggregated("avg", is_float),
     "min and max of all but floats": lambda u: u.aggregate("min", "max"),

@@ -25,5 +25,5 @@ def test_the_three_ways_to_maintain_are_distinguished() -> None:
     found = {construct.name: maintained(plan_of(construct)) for construct in CONSTRUCTS}
     assert found["UNION ALL"] == "by i-diffs"
     assert found["GROUP BY with sum, count"] == "by adding (additive)"
-    assert found["avg of BIGINT and of wider decimals"] == found["sum and avg of floats"] == "by recomputing the touched groups"
+    assert found["avg of BIGINT and of other decimals"] == found["sum and avg of floats"] == "by recomputing the touched groups"
     assert found["input without a key"] == "by recomputing the touched rows"
