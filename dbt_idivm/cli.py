@@ -32,6 +32,7 @@ from dbt_idivm.relation_name import as_named, name_parts, relation_name
 from dbt_idivm.schema_file import SchemaFileError, catalog_of, plain_sql
 from dbt_idivm.script.plan import Plan
 from dbt_idivm.script.ways import ALL_WAYS, STRATEGIES, Strategy
+from dbt_idivm.target_folder import target_folder
 
 _FILE = click.Path(exists=True, dir_okay=False, path_type=Path)
 _FOLDER = click.Path(exists=True, file_okay=False, path_type=Path)
@@ -133,7 +134,7 @@ def _explain_project(folder: Path, fail_on: str | None, as_flowchart: bool, draw
     Ends with status 1 for a model that fails, and for one that `fail_on` is about.
     """
     try:
-        project = project_of(folder / "target")
+        project = project_of(target_folder(folder))
         found = tuple(project.explained())
     except SchemaFileError as error:
         raise click.ClickException(str(error)) from error

@@ -22,6 +22,7 @@ from dbt_idivm.advice.show import as_json, show
 from dbt_idivm.errors import IdivmError, finding
 from dbt_idivm.project import Project, label, project_of
 from dbt_idivm.schema_file import SchemaFileError
+from dbt_idivm.target_folder import target_folder
 
 _FOLDER = click.Path(exists=True, file_okay=False, path_type=Path)
 
@@ -72,7 +73,7 @@ def advise_command(project: Path, is_json: bool, write: Path | None, what_if: Pa
         if what_if is not None:
             _compare(project, what_if, Options(**given), is_json)
             return
-        found = compiled(project / "target")
+        found = compiled(target_folder(project))
         (advice,) = advised([found], project, Options(**given))
         if write is not None:
             _write(patch(advice, found, write, project), write, project)
@@ -85,8 +86,8 @@ def advise_command(project: Path, is_json: bool, write: Path | None, what_if: Pa
 
 
 def _compare(project: Path, other: Path, given: Options, is_json: bool) -> None:
-    target = other if (other / "manifest.json").exists() else other / "target"
-    found = compare(*advised([compiled(project / "target"), compiled(target)], project, given))
+    target = other if (other / "manifest.json").exists() else target_folder(other)
+    found = compare(*advised([compiled(target_folder(project)), compiled(target)], project, given))
     if is_json:
         click.echo(comparison_as_json(found))
     else:
@@ -116,7 +117,7 @@ def advised(projects: Sequence[Project], folder: Path, given: Options) -> list[A
     tables = sorted({table for each in about for table in each.tables})
     names = sorted({name for each in about for name in _names(each)})
     known = learned(given.costs or folder / COSTS, given.engine)
-    runs, problems = last_runs(folder / "target" / "run_results.json")
+    runs, problems = last_runs(target_folder(folder) / "run_results.json")
     keys = read_keys(given.keys, sorted({table for each in about for table in each.read}))
     for project in projects:
         check_keys(project, keys)

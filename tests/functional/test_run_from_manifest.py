@@ -120,7 +120,7 @@ def test_what_goes_wrong_is_a_sentence(sources: Any) -> None:
         if text is not None:
             sources.write("target/manifest.json", text)
         found = run(sources)
-        assert found.exit_code == 1 and problem in found.output and "Traceback" not in found.output, found.output
+        assert found.exit_code == 2 and problem in found.output and "Traceback" not in found.output, found.output
     (target / "manifest.json").unlink()
     sources.dbt("parse")
     found = run(sources)
@@ -128,10 +128,13 @@ def test_what_goes_wrong_is_a_sentence(sources: Any) -> None:
     assert results(sources)["per_name"][0] == "skipped"
     sources.profile(type="spark", method="session", host="NA")
     of_spark = run(sources)
-    assert of_spark.exit_code == 1 and "needs to be one of type 'idivm'" in of_spark.output
+    assert of_spark.exit_code == 2 and "needs to be one of type 'idivm'" in of_spark.output
     sources.profile(catalog="in-memory", driver_memory="2g")
     other = run(sources, "--manifest", str(target / "other.json"))
-    assert other.exit_code == 1 and "other.json: there is no such file" in other.output
+    assert other.exit_code == 2 and "other.json: there is no such file" in other.output
+    for arguments, problem in ((["--select", ""], "--select is empty"), (["--vars", "[1]"], "--vars")):
+        found = run(sources, *arguments)
+        assert found.exit_code == 2 and problem in found.output and "Traceback" not in found.output, found.output
 
 
 @pytest.mark.parametrize("sql", ["select 1", "select '{{ a }}'", "select '{% raw %}\n\"\\' {# x #} {% endraw %}'",
@@ -140,3 +143,28 @@ def test_sql_is_rendered_to_itself(sql: str) -> None:
     from dbt.clients.jinja import get_rendered
 
     assert get_rendered(literal(sql), {}) == sql
+
+
+def test_after_a_run_of_dbt(sources: Any) -> None:
+    """The manifest that `dbt run` has written says the same of the models as that of `dbt compile`."""
+    sources.dbt("run")
+    sources.sql("insert into {schema}.orders values (3, 1, 1)")
+    found = run(sources)
+    assert found.exit_code == 0 and all("incremental" in message for _, message in results(sources).values()), found.output
+    sources.dbt("run", "--select", "config.materialized:idivm")
+    assert all("nothing changed" in message for _, message in results(sources).values()), results(sources)
+
+
+def test_another_target_folder(sources: Any, monkeypatch: pytest.MonkeyPatch) -> None:
+    """It has the manifest, of which not even the time changes, and gets the results. Several models follow one --select."""
+    monkeypatch.setenv("DBT_TARGET_PATH", "elsewhere")
+    sources.dbt("compile")
+    manifest = sources.root / "elsewhere" / "manifest.json"
+    before = manifest.stat()
+    shutil.rmtree(sources.root / "target", ignore_errors=True)
+    found = run(sources, "--select", "big", "per_name", "--vars", "{a: 1}")
+    assert found.exit_code == 0, found.output
+    done = json.loads((manifest.parent / "run_results.json").read_text())
+    assert len(done["results"]) == 2 and done["args"]["vars"] == {"a": 1}
+    assert (manifest.stat().st_mtime_ns, manifest.stat().st_ino) == (before.st_mtime_ns, before.st_ino)
+    assert not (sources.root / "target").exists()

@@ -16,6 +16,7 @@ import click
 from dbt.adapters.factory import register_adapter
 from dbt.artifacts.schemas.manifest import WritableManifest
 from dbt.config.runtime import RuntimeConfig, load_profile, load_project
+from dbt.config.utils import parse_cli_vars
 from dbt.contracts.files import FileHash
 from dbt.contracts.graph.manifest import Manifest
 from dbt.contracts.graph.nodes import ModelNode, SingularTestNode
@@ -79,7 +80,7 @@ def to_be_run(found: Manifest, config: RuntimeConfig) -> Manifest:
         del found.nodes[name]
     found.nodes.update(proofs)
     installed = ManifestLoader.load_macros(config, lambda _: None, base_macros_only=True).macros
-    ours = {STAND_IN, *(macro.package_name for macro in installed.values())}
+    ours = {STAND_IN, *(macro.package_name for macro in installed.values())} - {config.project_name}
     found.macros = {**{name: macro for name, macro in found.macros.items() if macro.package_name not in ours}, **installed}
     found.build_flat_graph()
     return found
@@ -97,7 +98,7 @@ def literal(sql: str) -> str:
 
 def proof_of(model: ModelNode) -> SingularTestNode:
     """A test that the rows of the model are those of its query."""
-    name = f"{PROOF}_{model.unique_id.split('.', 2)[2].replace('.', '_')}"  # with the version of the model, if it has one
+    name = f"{PROOF}_{model.unique_id.split('.', 2)[2]}"  # with the version of the model, if it has one
     relation = f"api.Relation.create(schema={json.dumps(model.schema)}, identifier={json.dumps(model.identifier)})"
     sql = f"{{{{ adapter.idivm_equivalence({relation}) }}}}"
     return SingularTestNode.from_dict({
@@ -110,13 +111,17 @@ def proof_of(model: ModelNode) -> SingularTestNode:
     })
 
 
-def runtime_config(project_dir: Path, profiles_dir: Path, target: str | None) -> RuntimeConfig:
-    """The project and its profile, with the adapter registered. Raises dbt's errors, and one for a profile of another type."""
-    profile = load_profile(str(project_dir), {}, target_override=target)
+def runtime_config(project_dir: Path, profiles_dir: Path, target: str | None, variables: str) -> RuntimeConfig:
+    """The project and its profile, with the adapter registered. `variables`: YAML, as of --vars.
+
+    Raises dbt's errors, and one for a profile of another type.
+    """
+    given = parse_cli_vars(variables)
+    profile = load_profile(str(project_dir), given, target_override=target)
     of_our_type(profile.credentials)
-    arguments = Namespace(vars={}, project_dir=str(project_dir), profiles_dir=str(profiles_dir), target=target, threads=None,
+    arguments = Namespace(vars=given, project_dir=str(project_dir), profiles_dir=str(profiles_dir), target=target, threads=None,
                           which="run")
-    config = RuntimeConfig.from_parts(load_project(str(project_dir), False, profile, {}), profile, arguments)
+    config = RuntimeConfig.from_parts(load_project(str(project_dir), False, profile, given), profile, arguments)
     cleanup_event_logger()  # what is said on the way is said again by the run
     register_adapter(config, get_mp_context())
     return config

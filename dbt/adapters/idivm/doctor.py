@@ -12,7 +12,6 @@ from pathlib import Path
 from typing import Any, TypeVar
 
 import click
-import yaml
 from dbt_common.exceptions import DbtBaseException
 from rich.console import Console
 from rich.markup import escape
@@ -27,6 +26,7 @@ from dbt_idivm.refresh.protocol import Reply, Rows, Statement
 from dbt_idivm.refresh.upkeep.examine import Check, examine_input, examine_rights
 from dbt_idivm.relation_name import relation_name
 from dbt_idivm.schema_file import SchemaFileError
+from dbt_idivm.target_folder import target_folder
 
 T = TypeVar("T")
 _PACKAGES = ("dbt-idivm", "dbt-core", "dbt-spark", "pyspark", "pyspark-client", "delta-spark", "PyHive", "sqlglot")
@@ -96,7 +96,7 @@ def _versions() -> Iterator[str]:
 
 def _inputs(handle: Any, client: Client, project_dir: Path, every: timedelta | None) -> Iterator[Check]:
     try:
-        manifest, _ = artifacts(project_dir / _target_path(project_dir))
+        manifest, _ = artifacts(target_folder(project_dir))
     except SchemaFileError as problem:
         yield Check("inputs", "warning", str(problem), "then `idivm doctor` looks at the inputs of the models, too")
         return
@@ -112,15 +112,6 @@ def _inputs(handle: Any, client: Client, project_dir: Path, every: timedelta | N
             declared = [", ".join(each.columns) for each in keys.declared(found)]
             name = next(iter(relation_names(found)))
             yield _drive(handle, examine_input(client, name, written_name(found), declared, every))
-
-
-def _target_path(project_dir: Path) -> str:
-    """Where dbt writes its artifacts."""
-    try:
-        found = yaml.safe_load((project_dir / "dbt_project.yml").read_text(encoding="utf-8"))
-    except (OSError, yaml.YAMLError):
-        return "target"
-    return str((found or {}).get("target-path") or "target")
 
 
 def _drive(handle: Any, steps: Generator[Statement, Reply, T]) -> T:

@@ -11,6 +11,7 @@ from pathlib import Path
 from typing import Any
 
 import click
+from dbt.cli.options import MultiOption
 from dbt_common.exceptions import DbtBaseException, DbtRuntimeError
 from rich.console import Console
 from rich.markup import escape
@@ -31,8 +32,9 @@ class Foreseen:
 
 
 @click.command("plan")
-@click.option("--select", "-s", multiple=True, help="The models, in dbt's selection syntax; default: all.")
-@click.option("--exclude", multiple=True, help="Models to leave out.")
+@click.option("--select", "-s", cls=MultiOption, multiple=True, type=tuple,
+              help="The models, in dbt's selection syntax; default: all.")
+@click.option("--exclude", cls=MultiOption, multiple=True, type=tuple, help="Models to leave out.")
 @click.option("--full-refresh", is_flag=True, help="As for dbt run --full-refresh.")
 @click.option("--sql", is_flag=True, help="Print the MERGE of each model, too.")
 @click.option("--vars", "variables", help="As dbt's --vars.")

@@ -18,6 +18,7 @@ from dbt.adapters.idivm.connections import IdivmConnectionManager
 from dbt.adapters.idivm.credentials import IdivmCredentials
 from dbt_idivm.relation_name import relation_name
 from dbt_idivm.script.dialect import DELTA
+from dbt_idivm.target_folder import target_path_of_environment
 
 _FOLDER = click.Path(exists=True, file_okay=False, path_type=Path)
 
@@ -40,7 +41,8 @@ def prepare_dbt(project_dir: Path, profiles_dir: Path | None) -> Path:
 
     set_invocation_context(os.environ)  # what env_var() in a profile reads
     folder = profiles_dir or (project_dir if (project_dir / "profiles.yml").exists() else Path(default_profiles_dir()))
-    set_from_args(Namespace(PROFILES_DIR=str(folder), PROJECT_DIR=str(project_dir)), None)
+    target_path = target_path_of_environment()
+    set_from_args(Namespace(PROFILES_DIR=str(folder), PROJECT_DIR=str(project_dir), TARGET_PATH=target_path), None)
     return folder
 
 

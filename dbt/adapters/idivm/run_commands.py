@@ -13,7 +13,8 @@ from pathlib import Path
 from typing import Any
 
 import click
-from dbt_common.exceptions import DbtBaseException
+from dbt.artifacts.schemas.run import RunExecutionResult
+from dbt.cli.options import MultiOption
 
 from dbt.adapters.idivm.project_access import plain_errors, prepare_dbt, project_options
 
@@ -24,8 +25,10 @@ def _options(command: Callable[..., Any]) -> Callable[..., Any]:
     for option in (
         click.option("--quiet", "-q", is_flag=True, help="As for dbt."),
         click.option("--threads", type=click.IntRange(1), help="Refresh so many models at once; default: the profile's."),
-        click.option("--exclude", multiple=True, help="Models to leave out."),
-        click.option("--select", "-s", multiple=True, help="The models, in dbt's selection syntax; default: all."),
+        click.option("--vars", "variables", default="{}", help="As for dbt: for hooks of models, and in dbt_project.yml."),
+        click.option("--exclude", cls=MultiOption, multiple=True, type=tuple, help="Models to leave out."),
+        click.option("--select", "-s", cls=MultiOption, multiple=True, type=tuple,
+                     help="The models, in dbt's selection syntax; default: all."),
         click.option("--manifest", type=_FILE, help="The compiled manifest; default: target/manifest.json of the project."),
     ):
         command = option(command)
@@ -56,43 +59,44 @@ def test_command(select: tuple[str, ...], **options: Any) -> None:
 
 def _selection(of_ours: str, select: tuple[str, ...]) -> list[str]:
     """Those of the selected nodes that are ours: in dbt's syntax a comma is an intersection."""
-    parts = [f"{part},{of_ours}" for text in select for part in text.split()] or [of_ours]
+    parts = [f"{part},{of_ours}" for part in select if part] or [of_ours]
+    if select and not any(select):
+        raise click.UsageError("--select is empty, which would select all models")
     return [word for part in parts for word in ("--select", part)]
 
 
 def _invoke(arguments: list[str], manifest: Path | None, exclude: tuple[str, ...], threads: int | None, quiet: bool,
-            project_dir: Path, profiles_dir: Path | None, target: str | None) -> None:
-    """Run dbt on the manifest. Exit status 1 if a model fails, or if nothing could be run."""
+            variables: str, project_dir: Path, profiles_dir: Path | None, target: str | None) -> None:
+    """Run dbt on the manifest. Exit status as dbt's: 1 if a model fails, 2 if nothing could be run.
+
+    dbt itself would write the manifest of the run in place of the one that it is given, so only its results are written.
+    """
     from dbt.cli.main import dbtRunner
 
     from dbt.adapters.idivm.compiled_manifest import read_manifest, runtime_config, to_be_run
 
     project = project_dir.resolve()
     profiles = prepare_dbt(project, profiles_dir).resolve()
-    with plain_errors():
-        config = runtime_config(project, profiles, target)
-        path = manifest or Path(config.project_target_path, "manifest.json")
-        found = to_be_run(read_manifest(path), config)
-    common = ["--project-dir", str(project), "--profiles-dir", str(profiles)]
-    for option, value in (("--target", target), ("--threads", threads), *(("--exclude", each) for each in exclude)):
-        common += [option, str(value)] if value else []
-    with _kept(Path(config.project_target_path, "manifest.json")):
+    with _status_2(), plain_errors():
+        config = runtime_config(project, profiles, target, variables)
+        results = Path(config.project_target_path, "run_results.json")
+        found = to_be_run(read_manifest(manifest or results.with_name("manifest.json")), config)
+        common = ["--no-write-json", "--project-dir", str(project), "--profiles-dir", str(profiles), "--vars", variables]
+        for option, value in (("--target", target), ("--threads", threads), *(("--exclude", each) for each in exclude)):
+            common += [option, str(value)] if value else []
         outcome = dbtRunner(manifest=found).invoke([*(["--quiet"] if quiet else []), *arguments, *common])
-    if isinstance(outcome.exception, DbtBaseException):
-        raise click.ClickException(str(outcome.exception))
-    if outcome.exception is not None:
-        raise outcome.exception
+        if outcome.exception is not None:
+            raise outcome.exception
+    if isinstance(outcome.result, RunExecutionResult):
+        outcome.result.write(str(results))
     sys.exit(0 if outcome.success else 1)
 
 
 @contextmanager
-def _kept(path: Path) -> Iterator[None]:
-    """The file stays what it is: dbt writes the manifest of a run."""
-    before = path.read_bytes() if path.exists() else None
+def _status_2() -> Iterator[None]:
+    """What ends a command before a model has run ends it with status 2, as dbt does."""
     try:
         yield
-    finally:
-        if before is not None:
-            path.write_bytes(before)
-        else:
-            path.unlink(missing_ok=True)
+    except click.ClickException as problem:
+        problem.exit_code = 2
+        raise

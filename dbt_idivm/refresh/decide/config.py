@@ -9,6 +9,7 @@ from typing import Any
 from dbt_idivm.context import WORDS, Caches, caches_of
 from dbt_idivm.errors import Finding, IdivmError, finding, listed, nearest
 from dbt_idivm.frontend.user_functions import is_built_in
+from dbt_idivm.refresh.catalog.relations import FEED
 from dbt_idivm.refresh.catalog.state import digest
 from dbt_idivm.relation_name import as_named, name_parts
 from dbt_idivm.script.ways import ALL_WAYS, STRATEGIES, WayName
@@ -132,8 +133,13 @@ def model_config(given: Mapping[str, Any]) -> ModelConfig:
         deterministic_functions=tuple(dict.fromkeys(map(as_named, names(ours.get("deterministic_functions"))))),
         partition_by=names(dbts.get("partition_by")),
         location_root=dbts.get("location_root"),
-        tblproperties={str(k): _property(v) for k, v in (dbts.get("tblproperties") or {}).items()},
+        tblproperties=_properties(dbts.get("tblproperties") or {}),
     )
+
+
+def _properties(given: Mapping[Any, Any]) -> dict[str, str]:
+    """The properties without that of the feed, which a view always has, and which dbt adds to the models that it runs."""
+    return {str(key): _property(value) for key, value in given.items() if str(key).lower() != FEED.lower()}
 
 
 def names(value: Any) -> tuple[str, ...]:
