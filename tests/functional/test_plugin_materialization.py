@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 import sys
 import types
 from collections.abc import Callable, Generator
@@ -261,3 +262,20 @@ def test_equivalence_takes_no_filter(models: Any, driver: FakeDriver) -> None:
     models.dbt("run")
     (result,) = models.results("test", fails=True).values()
     assert "takes no `where`" in result.message
+
+
+def test_a_long_refresh_says_what_it_is_doing(models: Any, driver: FakeDriver, monkeypatch: pytest.MonkeyPatch,
+                                              capsys: pytest.CaptureFixture[str]) -> None:
+    """At a terminal, with Spark's tasks; nowhere else. Each statement has its time in the log."""
+    driver.extra = [Statement("select count(*) from range(0, 400000000, 1, 8) where hash(id) = 1", "read", "count them")]
+    for name in ("FIRST", "EVERY"):
+        monkeypatch.setattr(f"dbt.adapters.idivm.maintenance.{name}", 0.1)
+    for is_watched in (True, False):
+        monkeypatch.setattr("dbt.adapters.idivm.maintenance.is_watched", lambda is_watched=is_watched: is_watched)
+        models.dbt("run")
+        said = re.findall(r"v: count them, for \d+ s.*, \d+ of 9 tasks", capsys.readouterr().out)
+        assert bool(said) is is_watched
+    models.dbt("--quiet", "run")
+    assert "count them" not in capsys.readouterr().out
+    log = (models.root / "logs" / "dbt.log").read_text()
+    assert re.search(r"idivm read: count them: \d+\.\d{3} s", log)

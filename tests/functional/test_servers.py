@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -111,3 +112,17 @@ def written_by(folder: Path) -> str:
     names = {path.name for path in files}
     assert {"dbt.log", "manifest.json", "run_results.json", "plan.txt"} <= names
     return "".join(path.read_bytes().decode("utf-8", "replace") for path in files)
+
+
+def test_tasks_of_a_long_statement_over_connect(connect_server: Any, new_project: Callable[[], Any],
+                                                monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> None:
+    project = new_project()
+    project.profile(**connect_server.profile)
+    connect_server.execute(f"create schema if not exists {project.schema}")
+    project.write("models/v.sql", "{{ config(materialized='idivm') }} select count(*) as n from range(0, 2000000000, 1, 8) "
+                                  "where hash(id) = 1")
+    for name in ("FIRST", "EVERY"):
+        monkeypatch.setattr(f"dbt.adapters.idivm.maintenance.{name}", 0.1)
+    monkeypatch.setattr("dbt.adapters.idivm.maintenance.is_watched", lambda: True)
+    project.dbt("run")
+    assert re.search(r"v: .*, for \d+ s.*, \d+ of \d+ tasks", capsys.readouterr().out)

@@ -7,14 +7,15 @@ server never got it; a server that was restarted answers that it does not know t
 from __future__ import annotations
 
 import warnings
-from collections.abc import Callable
-from typing import TYPE_CHECKING, Any
+from collections.abc import Callable, Iterable
+from typing import TYPE_CHECKING, Any, cast
 
 from dbt_common.exceptions import DbtDatabaseError
 
 from dbt.adapters.idivm.__version__ import version
 from dbt.adapters.idivm.credentials import CHANGE_FEED
 from dbt.adapters.idivm.engine_errors import engine_error, engine_message
+from dbt.adapters.idivm.progress import Tasks
 from dbt.adapters.idivm.spark_handle import SparkConnection, SparkCursor, logger, quiet_pyspark
 from dbt_idivm.errors import IdivmError, finding
 
@@ -22,6 +23,7 @@ if TYPE_CHECKING:
     from pyspark.sql.connect.client.core import DefaultChannelBuilder
     from pyspark.sql.connect.dataframe import DataFrame
     from pyspark.sql.connect.session import SparkSession
+    from pyspark.sql.connect.shell.progress import ProgressHandler, StageInfo
 
     from dbt.adapters.idivm.credentials import IdivmCredentials
 
@@ -60,6 +62,19 @@ class ConnectConnection(SparkConnection):
 
     cursor_type = ConnectCursor
     session: SparkSession
+
+    def __init__(self, session: SparkSession) -> None:
+        super().__init__(session)
+        self._tasks: Tasks | None = None
+        session.registerProgressHandler(cast("ProgressHandler", self._progressed))
+
+    def tasks(self) -> Tasks | None:
+        return self._tasks
+
+    def _progressed(self, stages: Iterable[StageInfo] | None, inflight_tasks: int, operation_id: str | None, done: bool) -> None:
+        found = list(stages or ())
+        known = Tasks(sum(each.num_completed_tasks for each in found), sum(each.num_tasks for each in found))
+        self._tasks = None if done else known
 
     def cancel(self) -> None:
         self.session.interruptAll()

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any
 
@@ -23,6 +23,7 @@ from dbt.adapters.idivm.warm import attached
 if TYPE_CHECKING:
     import agate
 
+    from dbt.adapters.idivm.progress import Tasks
     from dbt_idivm.refresh.protocol import Rows, Statement
 
 logger = AdapterLogger("Idivm")
@@ -104,6 +105,11 @@ class IdivmConnectionManager(SparkConnectionManager):
         """The reply to a statement of a refresh, if the connection can do it in another way; None if it has to be run."""
         handle = self.get_thread_connection().handle
         return handle.without_sql(statement) if isinstance(handle, EmbeddedConnection) else None
+
+    def tasks_of_statement(self) -> Callable[[], Tasks | None]:
+        """What tells, from any thread, how far the statement of this thread's connection is; None where nobody knows."""
+        handle = self.get_thread_connection().handle
+        return handle.tasks if isinstance(handle, SparkConnection) else lambda: None
 
 
 def connected(credentials: IdivmCredentials) -> Any:

@@ -7,6 +7,7 @@ Jinja can neither catch an error nor send to a generator: it loops, and each ite
 from __future__ import annotations
 
 import threading
+import time
 from collections.abc import Generator, Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass, field
@@ -20,6 +21,7 @@ from dbt_common.exceptions import CompilationError, DbtRuntimeError
 
 from dbt.adapters.idivm.engine_errors import engine_error
 from dbt.adapters.idivm.forecasts import Foreseen, compiled_models, table
+from dbt.adapters.idivm.progress import EVERY, FIRST, Progress, is_watched
 from dbt.adapters.idivm.request import model_request, relation_under_test
 from dbt.adapters.idivm.response import MaintenanceResponse, maintenance_response
 from dbt_idivm.declared_keys import KeyIndex
@@ -40,6 +42,7 @@ class RefreshRun:
     name: str
     refresh: Refresh
     existing: Any
+    progress: Progress
     executed: list[str] = field(default_factory=list)
 
     @property
@@ -135,7 +138,8 @@ class MaintenanceMixin(metaclass=AdapterMeta):
         invocation, keys = self._idivm_memory.of(context["run_id"], context["graph"])
         request = model_request({**context, "neighbours": self._idivm_neighbours(context["relation"])}, keys, self.config)
         with planner_errors():
-            return RefreshRun(model["name"], Refresh(refresh(request, invocation)), context["existing"])
+            progress = Progress(model["name"], logger.info if is_watched() else logger.debug, FIRST, EVERY)
+            return RefreshRun(model["name"], Refresh(refresh(request, invocation)), context["existing"], progress)
 
     def _idivm_neighbours(self, relation: Any) -> dict[str, Literal["table", "view"]]:
         """What is in the model's schema, from dbt's cache of relations, without a query."""
@@ -150,18 +154,22 @@ class MaintenanceMixin(metaclass=AdapterMeta):
             return
         run.executed.append(f"-- {' '.join(statement.label.split())}\n{statement.sql}")
         with planner_errors():
-            run.refresh.answer(self._idivm_reply(statement))
+            with run.progress.during(statement.label, self.connections.tasks_of_statement()):
+                reply = self._idivm_reply(statement)
+            run.refresh.answer(reply)
 
     def _idivm_reply(self, statement: Statement) -> Reply:
-        logger.debug(f"idivm {statement.kind}: {statement.label}")
+        started = time.perf_counter()
         try:
-            found: Rows | None = self.connections.without_sql(statement)
-            if found is not None:
-                return found
-            columns, rows = self.connections.run(statement.sql, statement.fetch)
+            reply: Reply | None = self.connections.without_sql(statement)
+            if reply is None:
+                columns, rows = self.connections.run(statement.sql, statement.fetch)
+                reply = Rows(columns, tuple(rows))
         except Exception as error:
-            return engine_error(error)
-        return Rows(columns, tuple(rows))
+            reply = engine_error(error)
+        # the time of a query that dbt logs is that of its analysis where Spark runs it when its rows are fetched
+        logger.debug(f"idivm {statement.kind}: {statement.label}: {time.perf_counter() - started:.3f} s")
+        return reply
 
     @available.parse_none
     def idivm_executed(self, run: RefreshRun) -> str:

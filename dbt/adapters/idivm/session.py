@@ -4,9 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from typing import TYPE_CHECKING
+from uuid import uuid4
 
 from dbt.adapters.events.logging import AdapterLogger
 
+from dbt.adapters.idivm.progress import Tasks
 from dbt.adapters.idivm.spark_handle import SparkConnection, SparkCursor
 from dbt.adapters.idivm.table_log import DESCRIPTION, HISTORY, Row, description, history
 from dbt_idivm.refresh.protocol import Rows, Statement
@@ -33,6 +35,22 @@ class EmbeddedConnection(SparkConnection):
 
     cursor_type = EmbeddedCursor
     session: SparkSession
+
+    def __init__(self, session: SparkSession) -> None:
+        super().__init__(session)
+        self._group = f"idivm-{uuid4()}"
+
+    def cursor(self) -> SparkCursor:  # type: ignore[override]
+        # of the thread that runs the statement
+        self.session.sparkContext.setLocalProperty("spark.jobGroup.id", self._group)
+        return super().cursor()
+
+    def tasks(self) -> Tasks | None:
+        tracker = self.session.sparkContext.statusTracker()
+        jobs = set(tracker.getJobIdsForGroup(self._group)).intersection(tracker.getActiveJobsIds())
+        found = [info for job in map(tracker.getJobInfo, jobs) if job is not None
+                 for info in map(tracker.getStageInfo, job.stageIds) if info is not None]
+        return Tasks(sum(each.numCompletedTasks for each in found), sum(each.numTasks for each in found))
 
     def configure(self, key: str, value: str | None) -> None:
         """What SET does with a value, and RESET without one."""

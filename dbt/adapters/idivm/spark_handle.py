@@ -11,6 +11,7 @@ from typing import Any, ClassVar
 from dbt.adapters.events.logging import AdapterLogger
 from dbt.adapters.spark.connections import SparkConnectionWrapper
 
+from dbt.adapters.idivm.progress import Tasks
 from dbt.adapters.idivm.zones import in_zone, session_zone
 
 logger = AdapterLogger("Idivm")
@@ -34,6 +35,10 @@ class SparkConnection(SparkConnectionWrapper):
 
     def lost(self, error: BaseException) -> Exception | None:
         """What to raise instead of that error, if the session is of no more use after it."""
+        return None
+
+    def tasks(self) -> Tasks | None:
+        """Those of the running statement, asked from any thread; None where they are not known."""
         return None
 
     def rollback(self, *args: Any, **kwargs: Any) -> None:

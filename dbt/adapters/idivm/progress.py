@@ -1,0 +1,71 @@
+"""What a long refresh is doing: a line after ten seconds, and another every half minute.
+
+Lines are for people who wait at a terminal, so that logs of CI and of schedulers have none of them above the level `debug`, and
+`--quiet` hides them as it hides dbt's own.
+"""
+
+from __future__ import annotations
+
+import os
+import sys
+import threading
+import time
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from typing import NamedTuple
+
+FIRST, EVERY = 10.0, 30.0  # seconds
+
+
+class Tasks(NamedTuple):
+    """Of Spark's jobs that are running for a statement, so far as they are known."""
+
+    finished: int
+    known: int
+
+
+class Progress:
+    """Of one refresh. `say` gets each line; `first` and `every` are in seconds."""
+
+    def __init__(self, name: str, say: Callable[[str], None], first: float, every: float) -> None:
+        self._name, self._say, self._every = name, say, every
+        self._next = time.monotonic() + first
+        self._started = time.monotonic()
+
+    @contextmanager
+    def during(self, label: str, tasks: Callable[[], Tasks | None]) -> Iterator[None]:
+        """Says what is being done while the statement runs, as often as it is time to. `tasks` is asked in another thread."""
+        ended = threading.Event()
+        watch = threading.Thread(target=self._watch, args=(ended, label, tasks), name=f"progress of {self._name}", daemon=True)
+        watch.start()
+        try:
+            yield
+        finally:
+            ended.set()
+            watch.join()
+
+    def _watch(self, ended: threading.Event, label: str, tasks: Callable[[], Tasks | None]) -> None:
+        started = time.monotonic()
+        while not ended.wait(max(self._next - time.monotonic(), 0)):
+            now = time.monotonic()
+            self._next = now + self._every
+            self._say(line(self._name, label, now - self._started, now - started, _known(tasks)))
+
+
+def _known(tasks: Callable[[], Tasks | None]) -> Tasks | None:
+    try:
+        return tasks()
+    except Exception:  # the statement may have ended, and its session with it; whatever it is, the statement reports it
+        return None
+
+
+def line(name: str, label: str, of_refresh: float, of_statement: float, tasks: Tasks | None) -> str:
+    """`orders: merge into main.orders, for 12 s (40 s in all), 3 of 200 tasks`. Durations are in seconds."""
+    whole = f" ({of_refresh:.0f} s in all)" if of_refresh - of_statement >= 1 else ""
+    done = f", {tasks.finished} of {tasks.known} tasks" if tasks is not None and tasks.known else ""
+    return f"{name}: {' '.join(label.split())}, for {of_statement:.0f} s{whole}{done}"
+
+
+def is_watched() -> bool:
+    """Whether somebody sees the lines when they are written."""
+    return sys.stdout.isatty() and not os.environ.get("CI")
