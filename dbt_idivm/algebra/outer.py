@@ -11,6 +11,7 @@ from dbt_idivm.algebra.block import Binder, Block, isolate
 from dbt_idivm.algebra.cardinality import Cardinality, Sizes
 from dbt_idivm.algebra.core import Compute, Pair, Probe, SemiJoin, constant
 from dbt_idivm.algebra.expressions import column, conjuncts, passing, render
+from dbt_idivm.algebra.padding import null_of
 from dbt_idivm.algebra.relation import Provenance, Relation
 from dbt_idivm.cached import cached_property
 
@@ -140,9 +141,8 @@ class OuterPair(Relation):
         return Compute(rows, (*whole, *passing(more)))
 
     def null(self, name: str) -> exp.Expr:
-        """NULL in the place of an attribute. Beside its values it takes their type: a type that is inferred, and wrong, would
-        change them."""
-        return exp.null()
+        """NULL in the place of an attribute."""
+        return null_of(next(child for child in self.children if name in child.columns), name)
 
     def without_empty(self, children: Sequence[Relation | None]) -> Relation | None:
         """The rows of a preserved input stay, without partners."""

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, cast
 
 from sqlglot import exp
 
-from dbt_idivm.algebra.expressions import column, conjunction, operand
+from dbt_idivm.algebra.expressions import as_attribute, column, conjunction, operand
 from dbt_idivm.algebra.inference import may_be_null
 from dbt_idivm.algebra.operator import Operator
 from dbt_idivm.algebra.types import infer_type, is_numeric, is_text
@@ -148,7 +148,8 @@ def members(lowering: Lowering, test: Existence, env: Env, scope: Scope, columns
 
 def membership(pairs: list[Pair], *, anti: bool) -> exp.Expr:
     """Whether the tested values equal a row of the subquery; for ▷ true also where that is unknown."""
-    equal = [exp.EQ(this=operand(value), expression=operand(item)) for value, item in pairs]
+    # the subquery's items are columns of it
+    equal = [exp.EQ(this=operand(value), expression=operand(as_attribute(item))) for value, item in pairs]
     return cast(exp.Expr, conjunction(map(or_unknown, equal) if anti else equal))
 
 

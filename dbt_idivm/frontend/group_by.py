@@ -85,10 +85,11 @@ class GroupBy:
 def without_constants(groups: list[exp.Expr]) -> list[exp.Expr]:
     """The groups without constants, which distinguish no rows; a constant of our own if there is no other group.
 
-    Not the user's constant: NULL has a type that no table can store.
+    Not the user's constant: NULL has a type that no table can store. Nor a number: what is grouped by is a column in the select
+    list, and so would each equal number in it be, in `sum(w) * 1` and in DECIMAL(20, 1).
     """
     varying = [group for group in groups if group.find(exp.Column)]
-    return varying if varying or not groups else [exp.Literal.number(1)]
+    return varying if varying or not groups else [exp.false()]
 
 
 def aliases_of(items: Sequence[SelectItem]) -> Aliases:

@@ -1,4 +1,4 @@
-"""Numbers that a tree takes for others: +7 is read as 7, and 7L as CAST(7 AS BIGINT).
+"""Numbers that a tree takes for others: +7 is read as 7, 7L as CAST(7 AS BIGINT), INTERVAL 1 DAY 2 HOURS as a sum.
 
 Beside a DECIMAL Spark gives a literal as many digits as it has, and other values as many as their type, which decides where
 quotients are cut: 7 and 7L are a DECIMAL(1, 0), +7 a DECIMAL(10, 0), CAST(7 AS BIGINT) a DECIMAL(20, 0). A text in front of
@@ -39,13 +39,13 @@ def unary_plus(text: Text) -> Iterator[Finding]:
 
 # Wrong without it: d / 7L of a DECIMAL(6, 2), stored as d / CAST(7 AS BIGINT).
 def suffixes_beside_decimals(root: Operator, texts: Iterable[Text]) -> Iterator[Finding]:
-    """IDIVM-228 for each number like 7L in arithmetic, if there are decimals in the plan or in its texts."""
+    """IDIVM-228 for each number like 7L, if there are decimals in the plan or in its texts."""
     known = list(texts)
     if any(kind.this == Type.DECIMAL for node in operators(root) for kind in node.types.values()) or any(
             _is_decimal(token) for text in known for token in text.tokens):
         for text in known:
             for start, end in _suffixed(text.tokens):
-                yield finding(228, text.place_at(start, end), what=f"{text.sql[start:end]} in arithmetic with decimals")
+                yield finding(228, text.place_at(start, end), what=f"{text.sql[start:end]} in a query with decimals")
 
 
 def _is_decimal(token: Token) -> bool:
@@ -53,11 +53,27 @@ def _is_decimal(token: Token) -> bool:
 
 
 def _suffixed(tokens: list[Token]) -> Iterator[tuple[int, int]]:
-    """The spans of the numbers with a suffix that are operands, in brackets or not. They are read as 7 :: BIGINT, of one span."""
-    for place in range(1, len(tokens) - 1):
-        number, colon, kind = tokens[place - 1:place + 2]
+    """The spans of the numbers with a suffix: they are read as 7 :: BIGINT, of one span."""
+    for number, colon, kind in zip(tokens, tokens[1:], tokens[2:], strict=False):
         if colon.token_type == TokenType.DCOLON and kind.token_type in _INTEGERS and number.start == colon.start == kind.start:
-            before = next((each for each in reversed(tokens[:place - 1]) if each.token_type != TokenType.L_PAREN), None)
-            after = next((each for each in tokens[place + 2:] if each.token_type != TokenType.R_PAREN), None)
-            if any(each is not None and each.token_type in _ARITHMETIC for each in (before, after)):
-                yield number.start, number.end + 1
+            yield number.start, number.end + 1
+
+
+# Wrong without it: t - INTERVAL 1 DAY 2 HOURS, stored as t - INTERVAL '1' DAY + INTERVAL '2' HOURS.
+def compound_intervals(text: Text) -> Iterator[Finding]:
+    """IDIVM-228 for each INTERVAL with several values and units, which may have signs."""
+    for at, token in enumerate(text.tokens):
+        if token.token_type != TokenType.INTERVAL:
+            continue
+        rest = [each for each in text.tokens[at + 1:at + 8] if each.token_type not in (TokenType.PLUS, TokenType.DASH)]
+        if len(rest) > 3 and rest[0].token_type in _VALUES and rest[2].token_type in _VALUES and _is_unit(rest[3]):
+            yield finding(228, text.place_at(token.start, rest[3].end + 1), what="INTERVAL with several units (write a text: "
+                                                                               "INTERVAL '1 day 2 hours')")
+
+
+def _is_unit(token: Token) -> bool:
+    return token.text.upper().removesuffix("S") in _UNITS
+
+
+_VALUES = frozenset({TokenType.NUMBER, TokenType.STRING})
+_UNITS = frozenset({"YEAR", "MONTH", "WEEK", "DAY", "HOUR", "MINUTE", "SECOND", "MILLISECOND", "MICROSECOND"})

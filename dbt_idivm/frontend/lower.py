@@ -21,7 +21,7 @@ from dbt_idivm.frontend.coercion import UntypedUnion
 from dbt_idivm.frontend.env import Env
 from dbt_idivm.frontend.guards import with_guards
 from dbt_idivm.frontend.limit import without_order
-from dbt_idivm.frontend.literal_types import suffixes_beside_decimals, unary_plus
+from dbt_idivm.frontend.literal_types import compound_intervals, suffixes_beside_decimals, unary_plus
 from dbt_idivm.frontend.query import Lowering
 from dbt_idivm.frontend.refuse import refusals
 from dbt_idivm.frontend.scope import Entry, Scope
@@ -127,6 +127,7 @@ def _obstacles(text: Text, tree: exp.Query, catalog: Catalog) -> Iterator[Findin
     """What is refused in one text, and the relations that do not exist."""
     yield from refusals(tree, text)
     yield from unary_plus(text)
+    yield from compound_intervals(text)
     for name, table in relations(tree):
         if name not in catalog.tables and name not in catalog.views:
             yield finding(301, text.place(table), source=name)

@@ -115,7 +115,7 @@ class OuterJoin(OuterPair, Operator):
         return {**self.left.certain_types, **self.right.certain_types, **marks}
 
     def null(self, name: str) -> exp.Expr:
-        return typed_null(self.certain_types.get(name)) or exp.null()
+        return typed_null(self.certain_types.get(name)) or super().null(name)
 
     @cached_property
     def nullable(self) -> frozenset[str]:

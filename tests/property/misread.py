@@ -12,6 +12,7 @@ from sqlglot import exp
 from dbt_idivm.algebra import decimals, expressions
 from dbt_idivm.algebra.expressions import DIALECT, attributes, conjuncts
 from dbt_idivm.algebra.operator import Operator
+from dbt_idivm.algebra.outer import OuterPair
 from dbt_idivm.frontend import aggregate, dialect, grouped_by_sets, grouping_sets, resolve, set_operations
 from dbt_idivm.frontend.aggregate import Grouping
 from dbt_idivm.frontend.env import Env
@@ -74,6 +75,11 @@ def constants_are_literals(patch: Patch) -> None:
     """A column of a query is what defines it, as it is written."""
     for module in (expressions, resolve):
         patch.setattr(module, "as_attribute", lambda definition: definition)
+
+
+def padded_without_types(patch: Patch) -> None:
+    """NULL in the place of what is computed has no type."""
+    patch.setattr(OuterPair, "null", lambda self, name: exp.null())
 
 
 def branches_keep_their_types(patch: Patch) -> None:
@@ -268,5 +274,6 @@ MISREAD = (
     Misread("a constant is a literal wherever it is read", constants_are_literals, about("constants")),
     Misread("a constant is a literal wherever it is read", constants_are_literals,
             ("constants of branches", "constants of branches in a sum"), later=True, way="additive"),
+    Misread("padded columns have the type of NULL", padded_without_types, about("padded"), later=True, way="additive"),
     Misread("conditions are known as a whole", conditions_are_known_whole, about("raise", "decimals", *_PARTNERS), later=True),
 )

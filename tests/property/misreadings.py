@@ -540,4 +540,28 @@ MISREADINGS = {
         {"t": [(1, 1, "20.0000000001")], "u": [(1, 1, "5.0000000001")]},
         {"t": [(1, 1, "20.0000000001"), (2, 1, "0.00000006"), (3, 1, "0.00000006")]},
         {"t": [(2, 1, "0.00000006")], "u": [(2, 2, "1.5"), (3, 2, "1.0000000001")]}),
+    **{f"padded: {name}": build(
+        "t(k int, y decimal(10,2); k)\nu(k int, y decimal(10,2), q int; k)", sql,
+        {"t": [(1, "10.00"), (2, "7.00")], "u": [(2, "3.00", 3)]}, {"u": []},
+        {"t": [(2, "7.00"), (3, "1.00")], "u": [(3, "1.00", 2)]})
+       for name, sql in {
+           "a quotient": "SELECT t.k, CAST(t.y / coalesce(p.n, 3) AS STRING) AS v FROM t "
+                         "LEFT JOIN (SELECT k, y * q AS n FROM u) AS p ON p.k = t.k",
+           "a text": "SELECT t.k, concat('x', coalesce(p.n, 0)) AS v FROM t "
+                     "LEFT JOIN (SELECT k, y * 2 AS n FROM u) AS p ON p.k = t.k",
+           "of constants": "SELECT t.k, CAST(if(p.n IS NULL, 1, p.n) AS STRING) AS v FROM t "
+                           "LEFT JOIN (SELECT k, 2.5 AS n FROM u) AS p ON p.k = t.k",
+           "of floats": "SELECT t.k, CAST(coalesce(p.n, 1) AS STRING) AS v FROM t "
+                        "LEFT JOIN (SELECT k, CAST(q AS DOUBLE) / 3 AS n FROM u) AS p ON p.k = t.k",
+           "a scalar subquery": "SELECT k, CAST(coalesce((SELECT u.y * u.q FROM u WHERE u.k = t.k), 0) AS STRING) AS v FROM t",
+           "on both sides": "SELECT t.k, p.k AS l, CAST(coalesce(p.n, 0) AS STRING) AS v FROM t "
+                            "FULL JOIN (SELECT k, y * q AS n FROM u) AS p ON p.k = t.k"}.items()},
+    "constants in a subquery of IN": build(
+        "e(k int, z decimal(38,38); k)\nu(k int; k)", "SELECT k FROM e WHERE z IN (SELECT 0 FROM u)",
+        {"e": [(2, "0.5")], "u": [(1,)]},
+        {"e": [(2, "0.5"), (1, "1e-30")]}, {"u": []}),
+    **{f"groups that are all constants: {item}": build(
+        "e(k int, w decimal(30,10), y decimal(10,2); k)", f"SELECT {item} AS v, count(*) AS c FROM e GROUP BY 'a'", {"e": []},
+        {"e": [(1, "1.0000000001", "7.00")]}, {"e": [(1, "1.0000000001", "7.00"), (2, "2.0000000001", "1.55")]})
+       for item in ("CAST(sum(w) * 1 AS STRING)", "CAST(sum(y) AS DECIMAL(20,1))")},
 }

@@ -32,15 +32,28 @@ def test_a_plus_between_values(item: str) -> None:
     assert codes(f"SELECT k, {item} AS y FROM t") == []
 
 
-@pytest.mark.parametrize(("item", "number"), [("d / 7L", "7L"), ("d / (7S)", "7S"), ("-7L * d", "7L"), ("3Y - d", "3Y")])
+@pytest.mark.parametrize(("item", "number"), [
+    ("d / 7L", "7L"), ("d / (7S)", "7S"), ("-7L * d", "7L"), ("3Y - d", "3Y"), ("try_divide(d, 3L)", "3L"), ("d > 0L", "0L")])
 def test_a_suffix_beside_decimals(item: str, number: str) -> None:
-    assert codes(f"SELECT k, {item} AS y FROM t") == [f"IDIVM-228 {number} in arithmetic with decimals"]
+    assert codes(f"SELECT k, {item} AS y FROM t") == [f"IDIVM-228 {number} in a query with decimals"]
 
 
 def test_other_suffixes() -> None:
-    assert codes("SELECT k, d * 1.5BD AS y FROM t WHERE x IN (1L, 2)") == []
+    assert codes("SELECT k, d * 1.5BD AS y FROM t WHERE x IN (1, 2)") == []
     assert codes("SELECT k, x + 7L AS y FROM t", INTEGERS) == []
     assert codes("SELECT k, CAST(x AS DECIMAL(6,2)) / 7L AS y FROM t", INTEGERS) != []
+
+
+@pytest.mark.parametrize("item", ["INTERVAL 1 DAY 2 HOURS", "k * interval '1' day '2' hour", "INTERVAL -1 YEAR 2 MONTHS"])
+def test_an_interval_of_several_units(item: str) -> None:
+    (found,) = codes(f"SELECT k, {item} AS y FROM t")
+    assert found.startswith("IDIVM-228 INTERVAL with several units")
+
+
+@pytest.mark.parametrize("item", [
+    "INTERVAL 1 DAY + INTERVAL 2 HOURS", "INTERVAL '1 day 2 hours'", "INTERVAL '1 2' DAY TO HOUR", "k + INTERVAL 1 DAY"])
+def test_other_intervals(item: str) -> None:
+    assert codes(f"SELECT k, {item} AS y FROM t") == []
 
 
 @pytest.mark.parametrize("key", [("k",), None])

@@ -210,7 +210,8 @@ def every(relation: Relation) -> list[Relation]:
 def test_without_the_right_rows_the_left_ones_are_padded() -> None:
     found = LEFT.without_empty((A, None))
     assert found is not None and found.columns == LEFT.columns
-    assert text(found) == ("SELECT a.k AS a__k, a.x AS a__x, a.y AS a__y, NULL AS b__k, NULL AS b__x, NULL AS b__z, "
+    assert text(found) == ("SELECT a.k AS a__k, a.x AS a__x, a.y AS a__y, CAST(NULL AS INT) AS b__k, "
+                           "CAST(NULL AS INT) AS b__x, CAST(NULL AS INT) AS b__z, "
                            "CAST(NULL AS INT) AS o__has_right FROM a AS a")
     assert LEFT.without_empty((None, B)) is None and LEFT.without_empty((None, None)) is None
 
@@ -265,4 +266,5 @@ def test_a_padded_row_has_only_types_that_are_certain() -> None:
     found = annotated("SELECT a.k, g.v, g.k AS l FROM a LEFT JOIN (SELECT k, x, round(z) AS v FROM b) g ON a.x = g.x").facts
     (outer,) = (each.node for each in found if isinstance(each.node, OuterPair))
     pads = dict(cast(Compute, outer.pad(0, A)).definitions)
-    assert [pads[name].sql("spark") for name in ("g__v", "b__k")] == ["NULL", "CAST(NULL AS INT)"]
+    assert [pads[name].sql("spark") for name in ("g__v", "b__k")] == [
+        "CASE WHEN FALSE THEN ROUND(CAST(NULL AS INT)) END", "CAST(NULL AS INT)"]
