@@ -23,9 +23,9 @@ def null_of(relation: Relation, name: str) -> exp.Expr:
     certain = typed_null(getattr(relation, "certain_types", {}).get(name))
     if certain is not None:
         return certain
+    kind = relation.types.get(name)
     if not relation.children:
-        kind = relation.types.get(name)
-        return (typed_null(stored_type(kind)) if kind is not None else None) or exp.null()
+        return typed_null(None if kind is None else stored_type(kind)) or exp.null()
     if isinstance(relation, Compute):
         definition = dict(relation.definitions)[name]
         if isinstance(definition, exp.Column):
@@ -35,6 +35,6 @@ def null_of(relation: Relation, name: str) -> exp.Expr:
     source = next((child for child in relation.children if name in child.columns), None)
     if source is not None:
         return null_of(source, name)
-    kind = relation.types.get(name)  # of a sum, or of a ∪: beside numbers the right one, or one that is nearer than none
+    # of a sum, or of a ∪: beside numbers the right one, or one that is nearer than none
     is_number = kind is not None and (kind.this in _NUMBERS or (is_exact_number(kind) and bool(kind.expressions)))
     return (typed_null(kind) if is_number else None) or exp.null()
