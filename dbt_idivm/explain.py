@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from itertools import groupby
 
 from dbt_idivm.algebra.operator import Operator, operators_of
@@ -222,15 +222,16 @@ _FORMS: Mapping[WayName, str] = {"additive": "additive form over all changed inp
 
 def tree(node: Operator) -> list[str]:
     """One line per operator, children indented, each with its ID."""
-    lines: list[tuple[str, Operator]] = []
+    return [f"{'  ' * depth}{at.label()}   [{_ids(at)}]" for depth, at in with_depths(node)]
 
-    def walk(at: Operator, depth: int) -> None:
-        lines.append(("  " * depth + at.label(), at))
-        for child in at.inputs:
-            walk(child, depth + 1)
 
-    walk(node, 0)
-    return [f"{text}   [{_ids(at)}]" for text, at in lines]
+def with_depths(node: Operator) -> Iterator[tuple[int, Operator]]:
+    """The operators of a tree, each before its inputs, with the number of operators above it."""
+    left = [(0, node)]
+    while left:
+        depth, at = left.pop()
+        yield depth, at
+        left += [(depth + 1, each) for each in reversed(at.inputs)]
 
 
 def relation_tree(relation: Relation) -> list[str]:

@@ -1,4 +1,4 @@
-"""A graph drawn as SVG, which a browser opens: edges lead from left to right, and a pointer on a box shows its full name.
+"""A graph drawn as SVG, as a file or in a page: edges lead from left to right, and a pointer on a box shows its full name.
 
     a cylinder       a table that is read
     a box            a model, and how changes reach it; dashed: it is rebuilt on every run
@@ -9,7 +9,7 @@ Colours are those of the reader's light or dark mode. There are no scripts, and 
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from itertools import pairwise
 from xml.etree import ElementTree as ET
@@ -23,42 +23,63 @@ _CAP, _FRAME = 5.0, 3.5  # half the height of a cylinder's end; the space betwee
 _SAMPLE, _SPACE, _BELOW = 26.0, 8.0, 44.0  # of the legend
 _BASELINE = 0.35  # of a font's size: from the middle of a line down to the feet of its letters
 _NOTHING = "No model of the project has `materialized: idivm`."
+_CLASS = "flowchart"  # the class of the drawing, which all rules begin with: on a page they concern nothing else
 _STYLE = """
-svg { color-scheme: light dark }
-text { font-family: ui-monospace, Menlo, Consolas, 'DejaVu Sans Mono', monospace; text-anchor: middle }
-.legend text { text-anchor: start }
-.edge { fill: none; stroke-width: 1.2 }
-.edge:hover { stroke-width: 3 }
-.rebuilt .shape { stroke-dasharray: 5 3 }
-.paper { fill: #ffffff } text { fill: #1f2328 } .how { fill: #57606a } .edge { stroke: #8c959f } .head { fill: #8c959f }
-.table .shape { fill: #ddf4ff; stroke: #0969da } .model .shape { fill: #dafbe1; stroke: #1a7f37 }
-.rebuilt .shape { fill: #fff8c5; stroke: #9a6700 } .cache .shape { fill: #fbefff; stroke: #8250df }
+.flowchart { color-scheme: light dark }
+.flowchart text { font-family: ui-monospace, Menlo, Consolas, 'DejaVu Sans Mono', monospace; text-anchor: middle }
+.flowchart .legend text { text-anchor: start }
+.flowchart .edge { fill: none; stroke-width: 1.2 }
+.flowchart .edge:hover { stroke-width: 3 }
+.flowchart .rebuilt .shape { stroke-dasharray: 5 3 }
+.flowchart a:hover .shape, .flowchart a:focus .shape { stroke-width: 3 }
+.flowchart .paper { fill: #ffffff }
+.flowchart text { fill: #1f2328 } .flowchart .how { fill: #57606a }
+.flowchart .edge { stroke: #8c959f } .flowchart .head { fill: #8c959f }
+.flowchart .table .shape { fill: #ddf4ff; stroke: #0969da } .flowchart .model .shape { fill: #dafbe1; stroke: #1a7f37 }
+.flowchart .rebuilt .shape { fill: #fff8c5; stroke: #9a6700 } .flowchart .cache .shape { fill: #fbefff; stroke: #8250df }
 @media (prefers-color-scheme: dark) {
-.paper { fill: #0d1117 } text { fill: #e6edf3 } .how { fill: #9da7b3 } .edge { stroke: #6e7681 } .head { fill: #6e7681 }
-.table .shape { fill: #0c2d4d; stroke: #58a6ff } .model .shape { fill: #0f2e1a; stroke: #3fb950 }
-.rebuilt .shape { fill: #2e2405; stroke: #d29922 } .cache .shape { fill: #271a45; stroke: #a371f7 }
+.flowchart .paper { fill: #0d1117 }
+.flowchart text { fill: #e6edf3 } .flowchart .how { fill: #9da7b3 }
+.flowchart .edge { stroke: #6e7681 } .flowchart .head { fill: #6e7681 }
+.flowchart .table .shape { fill: #0c2d4d; stroke: #58a6ff } .flowchart .model .shape { fill: #0f2e1a; stroke: #3fb950 }
+.flowchart .rebuilt .shape { fill: #2e2405; stroke: #d29922 } .flowchart .cache .shape { fill: #271a45; stroke: #a371f7 }
 }
 """
 
 
 def svg(graph: Graph) -> str:
     """The text of the file. It depends on the graph alone."""
+    root = _drawing(graph, {})
+    root.set("xmlns", "http://www.w3.org/2000/svg")
+    return _text_of(root)
+
+
+def inline_svg(graph: Graph, links: Mapping[str, str]) -> str:
+    """The drawing as a part of an HTML page. `links`: name of a node → where its box leads to."""
+    return _text_of(_drawing(graph, links))
+
+
+def _text_of(root: ET.Element) -> str:
+    ET.indent(root, " ")
+    return ET.tostring(root, encoding="unicode") + "\n"
+
+
+def _drawing(graph: Graph, links: Mapping[str, str]) -> ET.Element:
     drawn = _moved(layout(graph), _MARGIN, _MARGIN + _BELOW)
-    root = ET.Element("svg", {"xmlns": "http://www.w3.org/2000/svg"})
+    root = ET.Element("svg", {"class": _CLASS})
     ET.SubElement(root, "style").text = _STYLE
     _arrow_head(ET.SubElement(root, "defs"))
     ET.SubElement(root, "rect", {"class": "paper", "width": "100%", "height": "100%"})
     legend = _legend(root, [kind for kind in Kind if any(node.kind is kind for node in graph.nodes)])
     edges, nodes = (ET.SubElement(root, "g", {"class": name}) for name in ("edges", "nodes"))
     for (of, to), way in zip(graph.edges, drawn.ways, strict=True):
-        path = ET.SubElement(edges, "path", {"class": "edge", "d": _way(way), "marker-end": "url(#head)"})
+        path = ET.SubElement(edges, "path", {"class": "edge", "d": _way(way), "marker-end": f"url(#{_CLASS}-head)"})
         _title(path, f"{graph.nodes[of].lines[0]} → {graph.nodes[to].lines[0]}")
     for node, label, box in zip(graph.nodes, drawn.labels, drawn.boxes, strict=True):
-        _node(nodes, node, label, box)
+        _node(nodes, node, label, box, links.get(node.name))
     width, height = max(drawn.width, legend) + _MARGIN, drawn.height + _MARGIN
     root.attrib |= {"width": _number(width), "height": _number(height), "viewBox": f"0 0 {_number(width)} {_number(height)}"}
-    ET.indent(root, " ")
-    return ET.tostring(root, encoding="unicode") + "\n"
+    return root
 
 
 def _moved(drawn: Layout, right: float, down: float) -> Layout:
@@ -70,8 +91,9 @@ def _moved(drawn: Layout, right: float, down: float) -> Layout:
 
 
 def _arrow_head(defs: ET.Element) -> None:
-    marker = ET.SubElement(defs, "marker", {"id": "head", "viewBox": "0 0 8 8", "refX": "8", "refY": "4", "markerWidth": "8",
-                                            "markerHeight": "8", "markerUnits": "userSpaceOnUse", "orient": "auto"})
+    marker = ET.SubElement(defs, "marker", {"id": f"{_CLASS}-head", "viewBox": "0 0 8 8", "refX": "8", "refY": "4",
+                                            "markerWidth": "8", "markerHeight": "8", "markerUnits": "userSpaceOnUse",
+                                            "orient": "auto"})
     ET.SubElement(marker, "path", {"class": "head", "d": "M0 0.5L8 4L0 7.5Z"})
 
 
@@ -90,8 +112,10 @@ def _legend(root: ET.Element, kinds: Sequence[Kind]) -> float:
     return right - 3 * _SPACE
 
 
-def _node(nodes: ET.Element, node: Node, label: Sequence[str], box: Box) -> None:
+def _node(nodes: ET.Element, node: Node, label: Sequence[str], box: Box, link: str | None) -> None:
     group = ET.SubElement(nodes, "g", {"class": _class(node.kind)})
+    if link is not None:
+        group = ET.SubElement(group, "a", {"href": link})
     _title(group, f"{node.name}\n{node.about}" if node.about else node.name)
     _shape(group, node.kind, box)
     first = box.middle - LINE * (len(label) - 1) / 2 + (_CAP / 2 if node.kind is Kind.TABLE else 0)

@@ -16,7 +16,7 @@ from dbt_idivm.flowchart.graph import Graph, Kind, Node
 from dbt_idivm.flowchart.heights import heights_of
 from dbt_idivm.flowchart.layout import Box, font_size, layout, text_width
 from dbt_idivm.flowchart.mermaid import mermaid
-from dbt_idivm.flowchart.svg import svg
+from dbt_idivm.flowchart.svg import inline_svg, svg
 
 ORDERS = Node(Kind.TABLE, "raw.orders", ("orders",))
 TOTALS = Node(Kind.CACHE, "main.idivm_cache_3f2a_orders", ("cache of orders",))
@@ -192,7 +192,7 @@ def test_both_modes_have_colours_of_everything() -> None:
     light, _, dark = style.partition("@media (prefers-color-scheme: dark)")
     coloured = re.compile(r"([^{}\n]+?) \{ [^{}]*#[0-9a-f]{6}[^{}]*\}")
     assert [each.strip() for each in coloured.findall(light)] == [each.strip() for each in coloured.findall(dark)]
-    assert {f".{kind.name.lower()} .shape" for kind in Kind} < {each.strip() for each in coloured.findall(dark)}
+    assert {f".flowchart .{kind.name.lower()} .shape" for kind in Kind} < {each.strip() for each in coloured.findall(dark)}
 
 
 def test_names_are_escaped() -> None:
@@ -202,6 +202,17 @@ def test_names_are_escaped() -> None:
     shown = name[:-3] + "\ufffd" * 3
     assert titles(text)[0] == shown
     assert shown in [found.text for found in ET.fromstring(text.encode()).iter(f"{SVG}text")]
+
+
+def test_a_drawing_for_a_page() -> None:
+    """It has links instead of a namespace, and its style is for nothing else on the page."""
+    text = inline_svg(GRAPH, {SALES.name: "#sales", DRAWN.name: '#"<'})
+    root = ET.fromstring(text)
+    assert [found.get("href") for found in root.iter("a")] == ['#"<', "#sales"] and "xmlns" not in text
+    assert root.get("class") == "flowchart"
+    rules = re.findall(r"([^{}]+)\{[^{}]*\}", (root.findtext("style") or "").replace("@media (prefers-color-scheme: dark) {", ""))
+    assert len(rules) > 20
+    assert all(part.strip().startswith(".flowchart") for each in rules if each.strip() for part in each.split(","))
 
 
 def test_nothing_to_draw() -> None:
