@@ -29,7 +29,7 @@ def in_tree(folder: str, pattern: str, base: str | None = None) -> set[str]:
 def test_wheel_holds_the_package_and_nothing_else(built: Any) -> None:
     include = "dbt/include/idivm"
     expected = in_tree("dbt_idivm", "*.py") | in_tree("dbt/adapters/idivm", "*.py")
-    expected |= in_tree("macros", "*.sql", f"{include}/macros")
+    expected |= in_tree("macros", "*.sql", f"{include}/macros") | in_tree("dbt_idivm", "templates/*")
     expected |= {f"{include}/{name}" for name in ("__init__.py", "dbt_project.yml", "profile_template.yml")}
     expected |= {f"{INFO}/{name}" for name in ("METADATA", "WHEEL", "RECORD", "entry_points.txt", "licenses/LICENSE")}
     found = contents(built.wheel)
@@ -62,17 +62,19 @@ def test_metadata(built: Any) -> None:
     metadata = message_from_string(found[f"{INFO}/METADATA"].decode())
     assert (metadata["Name"], metadata["Version"], metadata["License-Expression"]) == ("dbt-idivm", version, "Apache-2.0")
     assert metadata["Requires-Python"] == ">=3.11"
-    assert {"embedded", "thrift", "connect", "pyspark", "pyhive", "spark-connect"} <= set(metadata.get_all("Provides-Extra"))
+    extras = {"embedded", "thrift", "connect", "pyspark", "pyhive", "spark-connect", "report"}
+    assert extras <= set(metadata.get_all("Provides-Extra"))
     required = metadata.get_all("Requires-Dist")
     always = {text.partition("<")[0].partition(">")[0] for text in required if ";" not in text}
-    assert always == {"dbt-core", "dbt-spark", "sqlglot", "pyyaml", "click", "rich"}
+    assert always == {"dbt-core", "dbt-spark", "sqlglot", "pyyaml", "click", "rich", "jinja2", "markupsafe", "pygments"}
     assert {"dbt-core<1.12; extra == 'embedded'", "dbt-core<1.12; extra == 'thrift'"} <= set(required)
     entry_points = found[f"{INFO}/entry_points.txt"].decode().split("\n")
     assert [line for line in entry_points if line] == [
         "[console_scripts]", "idivm = dbt_idivm.cli:main",
         "[idivm.commands]",
         "doctor = dbt.adapters.idivm.doctor:doctor_command", "down = dbt.adapters.idivm.warm_commands:down_command",
-        "plan = dbt.adapters.idivm.forecasts:plan_command", "run = dbt.adapters.idivm.run_commands:run_command",
+        "plan = dbt.adapters.idivm.forecasts:plan_command", "report = dbt.adapters.idivm.report_command:report_command",
+        "run = dbt.adapters.idivm.run_commands:run_command",
         "sql = dbt.adapters.idivm.shell:sql_command", "status = dbt.adapters.idivm.warm_commands:status_command",
         "test = dbt.adapters.idivm.run_commands:test_command", "up = dbt.adapters.idivm.warm_commands:up_command",
     ]

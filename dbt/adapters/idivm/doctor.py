@@ -5,11 +5,11 @@ from __future__ import annotations
 import re
 import secrets
 import sys
-from collections.abc import Generator, Iterator
+from collections.abc import Iterator
 from datetime import timedelta
 from importlib.metadata import PackageNotFoundError, version
 from pathlib import Path
-from typing import Any, TypeVar
+from typing import Any
 
 import click
 from dbt_common.exceptions import DbtBaseException
@@ -17,18 +17,17 @@ from rich.console import Console
 from rich.markup import escape
 from rich.table import Table
 
-from dbt.adapters.idivm.engine_errors import engine_error, engine_message, is_engine_exception
+from dbt.adapters.idivm.drive import drive
+from dbt.adapters.idivm.engine_errors import engine_message, is_engine_exception
 from dbt.adapters.idivm.project_access import credentials_of, execute, open_handle, project_options
 from dbt_idivm.artifacts import artifacts
 from dbt_idivm.declared_keys import KeyIndex, relation_names, written_name
 from dbt_idivm.refresh.engine.client import Client
-from dbt_idivm.refresh.protocol import Reply, Rows, Statement
 from dbt_idivm.refresh.upkeep.examine import Check, examine_input, examine_rights
 from dbt_idivm.relation_name import relation_name
 from dbt_idivm.schema_file import SchemaFileError
 from dbt_idivm.target_folder import target_folder
 
-T = TypeVar("T")
 _PACKAGES = ("dbt-idivm", "dbt-core", "dbt-spark", "pyspark", "pyspark-client", "delta-spark", "PyHive", "sqlglot")
 _STYLES = {"ok": "green", "warning": "yellow", "fails": "bold red"}
 _EVERY = re.compile(r"(\d+)([mhd])")
@@ -79,7 +78,7 @@ def _checks(project_dir: Path, profiles_dir: Path | None, target: str | None, ev
     yield Check("connection", "ok", f"Spark {execute(handle, 'select version()').fetchall()[0][0].split()[0]}")
     client = Client()
     scratch = relation_name(credentials.schema, f"idivm_doctor_{secrets.token_hex(4)}")
-    rights = _drive(handle, examine_rights(client, scratch))
+    rights = drive(handle, examine_rights(client, scratch))
     yield from rights
     if not any(check.state == "fails" for check in rights):
         yield from _inputs(handle, client, project_dir, every)
@@ -111,27 +110,7 @@ def _inputs(handle: Any, client: Client, project_dir: Path, every: timedelta | N
             seen.add(found["unique_id"])
             declared = [", ".join(each.columns) for each in keys.declared(found)]
             name = next(iter(relation_names(found)))
-            yield _drive(handle, examine_input(client, name, written_name(found), declared, every))
-
-
-def _drive(handle: Any, steps: Generator[Statement, Reply, T]) -> T:
-    reply: Reply | None = None
-    while True:
-        try:
-            statement = next(steps) if reply is None else steps.send(reply)
-        except StopIteration as stop:
-            found: T = stop.value
-            return found
-        reply = _reply(handle, statement)
-
-
-def _reply(handle: Any, statement: Statement) -> Reply:
-    try:
-        cursor = execute(handle, statement.sql)
-        columns = tuple(each[0] for each in cursor.description or ())
-        return Rows(columns, tuple(map(tuple, cursor.fetchall() if columns else ())))
-    except Exception as error:
-        return engine_error(error)
+            yield drive(handle, examine_input(client, name, written_name(found), declared, every))
 
 
 def _message(problem: Exception) -> str:

@@ -63,10 +63,15 @@ def of_our_type(credentials: Any) -> IdivmCredentials:
     return credentials
 
 
+def connect(credentials: IdivmCredentials) -> Any:
+    """A connection, by which nothing has been created. Raises dbt's and the engine's errors."""
+    connection = Connection(type="idivm", name="idivm", state=ConnectionState.INIT, handle=None, credentials=credentials)
+    return IdivmConnectionManager.open(connection).handle
+
+
 def open_handle(credentials: IdivmCredentials) -> Any:
     """A connection in the project's schema, which is created if it is not there. Raises dbt's and the engine's errors."""
-    connection = Connection(type="idivm", name="idivm", state=ConnectionState.INIT, handle=None, credentials=credentials)
-    handle = IdivmConnectionManager.open(connection).handle
+    handle = connect(credentials)
     schema = DELTA.relation_sql(relation_name(credentials.schema))
     execute(handle, f"create schema if not exists {schema}")
     execute(handle, f"use {schema}")

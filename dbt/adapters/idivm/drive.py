@@ -1,0 +1,38 @@
+"""Look-ups of the planner, as generators of statements, run on a connection outside of a dbt command."""
+
+from __future__ import annotations
+
+from collections.abc import Generator
+from typing import Any, TypeVar
+
+from dbt.adapters.idivm.engine_errors import engine_error
+from dbt.adapters.idivm.project_access import execute
+from dbt.adapters.idivm.session import EmbeddedConnection
+from dbt_idivm.refresh.protocol import Reply, Rows, Statement
+
+T = TypeVar("T")
+
+
+def drive(handle: Any, steps: Generator[Statement, Reply, T]) -> T:
+    """The result of the steps, each of whose statements is run on the connection. Raises what they raise."""
+    reply: Reply | None = None
+    while True:
+        try:
+            statement = next(steps) if reply is None else steps.send(reply)
+        except StopIteration as stop:
+            found: T = stop.value
+            return found
+        reply = _reply(handle, statement)
+
+
+def _reply(handle: Any, statement: Statement) -> Reply:
+    try:
+        known = handle.without_sql(statement) if isinstance(handle, EmbeddedConnection) else None
+        if known is not None:
+            found: Rows = known
+            return found
+        cursor = execute(handle, statement.sql)
+        columns = tuple(each[0] for each in cursor.description or ())
+        return Rows(columns, tuple(map(tuple, cursor.fetchall() if columns else ())))
+    except Exception as error:
+        return engine_error(error)

@@ -1,0 +1,35 @@
+"""How much of a model changes from one refresh to the next, by its history."""
+
+from __future__ import annotations
+
+import datetime as dt
+from dataclasses import dataclass
+
+from dbt_idivm.report.facts import Model
+
+_DAY = dt.timedelta(days=1)
+
+
+@dataclass(frozen=True)
+class Rate:
+    """`rows`: changed rows of an incremental refresh, on average of `refreshes`; `share`: of all rows; `a_day`: changed rows in a
+    day, of a history that is longer than one."""
+
+    rows: float
+    refreshes: int
+    share: float | None = None
+    a_day: float | None = None
+
+
+def rate_of(model: Model) -> Rate | None:
+    """None without a refresh that changed rows incrementally, and says how many."""
+    refreshes = model.stored.refreshes if model.stored is not None else ()
+    counted = [each for each in refreshes if each.what == "incremental" and each.rows is not None]
+    if not counted:
+        return None
+    changed = sum(each.rows or 0 for each in counted)
+    rows = changed / len(counted)
+    times = [each.at for each in refreshes if each.at is not None]
+    span = max(times) - min(times) if times else dt.timedelta(0)
+    share = rows / model.size.rows if model.size.rows else None
+    return Rate(rows, len(counted), share, changed / (span / _DAY) if span >= _DAY else None)

@@ -1,0 +1,73 @@
+"""What the engine is asked for the page: where a model's rows are, how large the table is, and its history. No data are read."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+from dbt_idivm.refresh.catalog import history, sizes
+from dbt_idivm.refresh.catalog.history import Commit, number
+from dbt_idivm.refresh.catalog.relations import LOG, Described, describe
+from dbt_idivm.refresh.catalog.state import read
+from dbt_idivm.refresh.engine.client import Client
+from dbt_idivm.refresh.engine.steps import EngineFailure, Steps
+from dbt_idivm.report.facts import Size, Stored
+from dbt_idivm.report.refreshes import refreshes
+
+COMMITS = 200  # of a table, at most: some days of a refresh every hour, which a plot can still show
+
+# Of a model: what is stored, and the sizes of what it reads, as its newest refresh has found them.
+Found = tuple[Stored, Mapping[str, Size]]
+
+
+def stored(client: Client, relation: str, zone: str, limit: int = COMMITS) -> Steps[Found | None]:
+    """What is stored for the model of that relation; None if it has no Delta table yet. Raises EngineFailure."""
+    facts = yield from describe(client, relation)
+    table = _table(relation, facts)
+    if table is None:
+        return None
+    columns = facts if table == relation else (yield from describe(client, table))
+    if columns is None or columns.lost:
+        return None
+    commits = yield from history.newest(client, table, limit)
+    size = Size(_rows(table, commits, columns), (yield from _bytes(client, table)))
+    is_whole = len(commits) < limit or commits[-1].version == 0
+    return Stored(table, size, refreshes(commits, zone), is_whole), _inputs(table, commits)
+
+
+def _table(relation: str, facts: Described | None) -> str | None:
+    """The table with the rows of a model: its own, the one behind its view, or the log of its changes."""
+    if facts is None:
+        return None
+    if facts.properties.get(LOG) is not None:
+        return str(facts.properties[LOG])
+    if facts.kind == "view":
+        return facts.maintained
+    return relation if facts.is_delta else None
+
+
+def _rows(table: str, commits: tuple[Commit, ...], facts: Described) -> int | None:
+    """From the commit that wrote all rows, or from a state that knows how many there were before its commit."""
+    types = tuple(each.type for each in facts.columns)
+    known = sizes.from_commits(commits, types)
+    if known is not None:
+        return known.rows
+    for at, commit in enumerate(commits):
+        state = read(commit.user_metadata)
+        before = state.sizes.get(table) if state is not None else None
+        if before is not None:
+            return sizes.moved(before, reversed(commits[:at + 1]), types).rows
+    return None
+
+
+def _bytes(client: Client, table: str) -> Steps[int | None]:
+    try:
+        rows = yield from client.ask(client.commands.detail(table))
+    except EngineFailure:
+        return None  # the rest of the page is worth having without it
+    return number(rows.dicts()[0], "sizeInBytes") if rows.rows else None
+
+
+def _inputs(table: str, commits: tuple[Commit, ...]) -> Mapping[str, Size]:
+    state = next((found for each in commits if (found := read(each.user_metadata)) is not None), None)
+    known = {} if state is None else state.sizes
+    return {name: Size(each.rows, each.bytes) for name, each in known.items() if name != table}
