@@ -1,7 +1,8 @@
-"""SQL with marks for its keywords, strings and comments, as HTML."""
+"""Texts with marks, as HTML: SQL with its keywords, strings and comments, messages with what they quote."""
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator
 
 from markupsafe import Markup, escape
@@ -10,6 +11,9 @@ from pygments.token import Comment, Keyword, Literal, _TokenType
 
 # Kind of token → class; the first that fits. A page has megabytes of SQL, so that nothing else is marked.
 _CLASSES: tuple[tuple[_TokenType, str], ...] = ((Comment, "c"), (Literal.String, "s"), (Keyword, "k"))
+
+_QUOTED = re.compile("`[^`]+`")
+_PARTS = re.compile("(`[^`]+`)")
 
 
 def highlighted(sql: str) -> Markup:
@@ -20,6 +24,16 @@ def highlighted(sql: str) -> Markup:
     """
     return Markup("").join(Markup('<span class="{}">{}</span>').format(kind, text) if kind else escape(text)
                            for kind, text in _pieces(sql))
+
+
+def quoted(message: str) -> Markup:
+    """A message, escaped, with `<code>` for what is in back quotes.
+
+    >>> print(quoted("give `a<b` or run `dbt compile`"))
+    give <code>a&lt;b</code> or run <code>dbt compile</code>
+    """
+    return Markup("").join(Markup("<code>{}</code>").format(each[1:-1]) if _QUOTED.fullmatch(each) else escape(each)
+                           for each in _PARTS.split(message))
 
 
 def _pieces(sql: str) -> Iterator[tuple[str, str]]:

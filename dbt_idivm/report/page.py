@@ -15,7 +15,7 @@ from dbt_idivm.flowchart.svg import inline_svg
 from dbt_idivm.flowchart.text import in_xml
 from dbt_idivm.report import text
 from dbt_idivm.report.facts import Model, Report
-from dbt_idivm.report.highlight import highlighted
+from dbt_idivm.report.highlight import highlighted, quoted
 from dbt_idivm.report.plot import can_plot, plot
 from dbt_idivm.report.rate import rate_of
 
@@ -73,5 +73,5 @@ def _environment() -> Environment:
                               trim_blocks=True, lstrip_blocks=True)
     filters: dict[str, Any] = {name: getattr(text, name) for name in ("count", "size", "seconds", "when", "changes", "stored",
                                                                       "rate", "percent")}
-    environment.filters.update(filters, sql=highlighted, rate_of=rate_of)
+    environment.filters.update(filters, sql=highlighted, quoted=quoted, rate_of=rate_of)
     return environment
