@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import datetime as dt
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Literal
 
 from dbt_idivm.flowchart.graph import Graph
@@ -126,6 +126,13 @@ class Model:
     @property
     def size(self) -> Size:
         return self.stored.size if self.stored is not None else Size()
+
+    @property
+    def history(self) -> tuple[Refresh, ...]:
+        """The commits of its table, newest first; of the last run with the reason, which dbt has and the commit has not."""
+        run, found = self.last_run, self.stored.history if self.stored is not None else ()
+        return tuple(replace(each, why=run.why) if run is not None and run.run and each.run == run.run and run.why else each
+                     for each in found)
 
     @property
     def last(self) -> Refresh | None:

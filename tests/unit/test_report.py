@@ -203,6 +203,10 @@ def test_a_page_without_a_connection() -> None:
     assert found.tags.count("svg") == 1 and "History" not in found.text and "scan raw.orders" in found.text
 
 
+def test_what_is_not_known_alone() -> None:
+    assert "What is not known, and why" in shown(replace(REPORT, models=(SALES, UNKNOWN))).text
+
+
 def test_a_project_without_models() -> None:
     assert "No model of the project has" in shown(Report("shop", (), Graph())).text
 
@@ -244,6 +248,13 @@ def test_the_last_refresh_is_the_later_one() -> None:
     assert replace(SALES, last_run=replace(run, at=BEGAN)).last == SALES.last == history(7, 0, 90)[0]
     same = replace(run, at=BEGAN, run="run3", why="IDIVM-411")
     assert replace(SALES, last_run=same).last == same, "it knows the reason, and what the whole refresh took"
+
+
+def test_the_last_run_says_why_its_commit_was_a_rebuild() -> None:
+    run = Refresh("rebuilt", BEGAN, run="run3", why="IDIVM-411 it was cheaper")
+    found = replace(SALES, last_run=run).history
+    assert [each.why for each in found] == ["IDIVM-411 it was cheaper", "", "", ""]
+    assert replace(SALES, last_run=replace(run, run="")).history == replace(SALES, last_run=None).history == history(7, 0, 90)
 
 
 def test_a_plot_has_times_in_their_zone() -> None:

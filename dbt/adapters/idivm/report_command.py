@@ -19,6 +19,7 @@ from dbt_idivm.errors import IdivmError
 from dbt_idivm.project import project_of
 from dbt_idivm.refresh.engine.client import Client
 from dbt_idivm.refresh.engine.steps import EngineFailure
+from dbt_idivm.report.columns import with_columns
 from dbt_idivm.report.facts import Model, Report, Size
 from dbt_idivm.report.of_project import report_of
 from dbt_idivm.report.page import page
@@ -47,7 +48,10 @@ def report_command(project_dir: Path, profiles_dir: Path | None, target: str | N
     made = dt.datetime.now(dt.UTC)
     handle, zone, why = (None, UTC, "--offline is given") if offline else _connected(project_dir, profiles_dir, target)
     try:
-        found = report_of(project_of(folder), folder / "run_results.json", zone)
+        project = project_of(folder)
+        if handle is not None:
+            project = drive(handle, with_columns(Client(), project))
+        found = report_of(project, folder / "run_results.json", zone)
     except (SchemaFileError, IdivmError) as error:
         raise click.ClickException(str(error)) from error
     if handle is not None:
