@@ -13,7 +13,7 @@ from dbt_idivm.refresh.engine.steps import EngineFailure, Steps
 from dbt_idivm.report.facts import Size, Stored
 from dbt_idivm.report.refreshes import refreshes
 
-COMMITS = 200  # of a table, at most: some days of a refresh every hour, which a plot can still show
+COMMITS = 100  # of a table, at most: some days of a refresh every hour, which a plot can still show
 
 # Of a model: what is stored, and the sizes of what it reads, as its newest refresh has found them.
 Found = tuple[Stored, Mapping[str, Size]]

@@ -64,7 +64,7 @@ def test_the_page_of_a_project(sources: Any) -> None:
     assert "by adding (additive)" in summed and "γ joined__name" in summed and "rows are in" in summed
     assert "rebuilt IDIVM-204" in drawn and "4 written WRITE" in drawn and "'<script>' as text" in drawn
     drawing = whole.split("All models")[1]
-    assert f"{sources.schema}.orders orders 4 rows" in drawing and "4 rows" in drawing.partition("joined by i-diffs")[2], drawing
+    assert "4 rows · " in drawing.partition("joined by i-diffs")[2] and f"{sources.schema}.orders orders" in drawing, drawing
     offline = report(sources, "--offline")
     assert offline.exit_code == 0 and "--offline is given" in offline.output
     assert "Without a connection: --offline is given" in page(sources) and "History" not in page(sources)
