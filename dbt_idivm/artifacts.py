@@ -11,6 +11,9 @@ from typing import Any
 from dbt_idivm.schema_file import SchemaFileError
 
 Node = Mapping[str, Any]
+# dbt's own settings that mean something to a maintained view
+DBT_KEYS = ("unique_key", "partition_by", "location_root", "tblproperties", "on_configuration_change", "on_schema_change",
+            "persist_docs")
 
 
 def artifacts(target: Path) -> tuple[Node, Node]:
@@ -37,13 +40,26 @@ def _with_sql(manifest: Node, results: Path) -> Node:
 def _artifact(path: Path) -> Node:
     try:
         found = json.loads(path.read_text(encoding="utf-8"))
-    except ValueError as error:
+    except OSError as error:
+        raise SchemaFileError(f"{path} cannot be read: {error.strerror}") from error
+    except (ValueError, RecursionError) as error:
         raise SchemaFileError(f"{path} is not JSON: {error}") from error
     if not isinstance(found, dict) or "metadata" not in found:
         raise SchemaFileError(f"{path} is no artifact of dbt: it has no `metadata`")
+    if wrong := [part for part in ("metadata", "nodes", "sources") if not _is_mapping_of(found.get(part, {}), part)]:
+        raise SchemaFileError(f"{path} is no artifact of dbt: its `{wrong[0]}` has another form")
     return found
+
+
+def _is_mapping_of(found: object, part: str) -> bool:
+    return isinstance(found, dict) and (part == "metadata" or all(isinstance(each, dict) for each in found.values()))
 
 
 def own_config(node: Node) -> Mapping[str, Any]:
     """Our config of a model."""
     return node["config"].get("idivm") or (node["config"].get("meta") or {}).get("idivm") or {}
+
+
+def dbt_config(config: Mapping[str, Any]) -> dict[str, Any]:
+    """dbt's own settings of a model with this config, as far as they are set."""
+    return {key: config[key] for key in DBT_KEYS if config.get(key) not in (None, {}, [])}

@@ -15,7 +15,7 @@ from typing import Any
 
 from dbt_idivm.algebra.operator import Operator
 from dbt_idivm.algebra.types import name_of_type
-from dbt_idivm.artifacts import Node, artifacts, own_config
+from dbt_idivm.artifacts import Node, artifacts, dbt_config, own_config
 from dbt_idivm.cached import cached_property
 from dbt_idivm.compiler import compile_plan
 from dbt_idivm.context import Caching, Catalog, TableInfo, UserFunction
@@ -29,7 +29,8 @@ from dbt_idivm.refresh.catalog.inputs import Input, Inputs
 from dbt_idivm.refresh.catalog.relations import IDS, Described
 from dbt_idivm.refresh.catalog.stored_view import HIDDEN_SUFFIX
 from dbt_idivm.refresh.checks.keys import choose_keys
-from dbt_idivm.refresh.decide.config import model_config
+from dbt_idivm.refresh.decide.config import ModelConfig, model_config
+from dbt_idivm.refresh.decide.fingerprint import fingerprint
 from dbt_idivm.refresh.decide.planning import table_info
 from dbt_idivm.refresh.protocol import ModelRequest
 from dbt_idivm.relation_name import with_suffix
@@ -75,6 +76,15 @@ class Explained:
         return (fail_on is not None and self.refusal is not None) or (fail_on == "recompute" and recomputed)
 
 
+@dataclass(frozen=True)
+class _Asked:
+    """What a refresh would be asked with."""
+
+    request: ModelRequest
+    config: ModelConfig
+    inputs: Inputs
+
+
 @dataclass
 class Project:
     """The artifacts of a dbt project: `manifest`, and `catalog` if there is one."""
@@ -92,7 +102,7 @@ class Project:
 
     def explained(self) -> Iterator[Explained]:
         """The models with `materialized='idivm'`, by name."""
-        yield from map(self._explained, self.nodes_of_models())
+        yield from map(self.explanation, self.nodes_of_models())
 
     def planned(self) -> Iterator[Model]:
         """Those of them that have a plan."""
@@ -111,7 +121,8 @@ class Project:
         return [node for node in sorted(self.keys.nodes.values(), key=lambda node: str(node["name"]))
                 if node.get("resource_type") == "model" and node["config"].get("materialized") == "idivm"]
 
-    def _explained(self, node: Node) -> Explained:
+    def explanation(self, node: Node) -> Explained:
+        """How one of them is maintained, or why it is not."""
         name = str(node["name"])
         try:
             if model_config(_config(node)).strategy == "full":
@@ -159,19 +170,36 @@ class Project:
         made = self.tables.get(node["unique_id"], {})
         tables.update({name: info for name, info in made.items() if name not in views})
 
-    def _compiled(self, node: Node) -> Plan:
+    def fingerprint(self, node: Node) -> dict[str, str]:
+        """By what a stored view of the model would be recognised, as far as artifacts tell; where two of them differ, the view is
+        rebuilt. Raises IdivmError and SchemaFileError where not even the inputs are known."""
+        asked = self._asked(node)
+        if asked.config.strategy == "full":
+            return fingerprint(asked.request, asked.config, asked.inputs, {}, None)
+        keys = choose_keys(asked.request, asked.config.keys, asked.inputs)
+        try:
+            plan = self.plan(node)
+        except IdivmError:
+            plan = None
+        return fingerprint(asked.request, asked.config, asked.inputs, keys, plan)
+
+    def _asked(self, node: Node) -> _Asked:
+        """Raises SchemaFileError and, for its config, IdivmError."""
         sql = node.get("compiled_code")
         if not sql:
             raise SchemaFileError("it is not compiled: run `dbt compile` first")
-        config = model_config(_config(node))
-        inputs = self._inputs(node)
         request = ModelRequest(node["name"], node["schema"], node.get("alias") or node["name"], sql,
                                keys=self.keys.keys(node), input_names=self.keys.input_names(node))
+        return _Asked(request, model_config(_config(node)), self._inputs(node))
+
+    def _compiled(self, node: Node) -> Plan:
+        asked = self._asked(node)
+        request, config, inputs = asked.request, asked.config, asked.inputs
         keys = choose_keys(request, config.keys, inputs)
         tables = {name: table_info(found, keys.get(name)) for name, found in inputs.tables.items()}
         self.tables[node["unique_id"]] = tables
         functions = dict.fromkeys(config.deterministic_functions, UserFunction())
-        lowered = lower(sql, Catalog(tables, inputs.views, functions=functions))
+        lowered = lower(request.sql, Catalog(tables, inputs.views, functions=functions))
         self.subviews[node["unique_id"]] = tuple(dict.fromkeys(each.name for each in lowered.subviews))
         project = str(self.manifest["metadata"].get("project_name") or "")
         caching = Caching(config.caches, request.relation, lowered.subviews, project=project,
@@ -229,13 +257,18 @@ def label(node: Node) -> str:
     return f"{node['name']}.v{node['version']}" if node.get("version") is not None else str(node["name"])
 
 
+def uncompiled(project: Project) -> tuple[str, ...]:
+    """The models with `materialized='idivm'` whose compiled SQL the artifacts do not have, by name."""
+    return tuple(str(node["name"]) for node in project.nodes_of_models() if not node.get("compiled_code"))
+
+
 def project_of(target: Path) -> Project:
     """The project whose artifacts are in the folder. Raises SchemaFileError where there are none."""
     return Project(*artifacts(target))
 
 
 def _config(node: Node) -> dict[str, Any]:
-    return {"idivm": own_config(node)}
+    return {"idivm": own_config(node), "dbt": dbt_config(node["config"])}
 
 
 def _maintained_input(name: str, plan: Plan) -> Input:

@@ -20,7 +20,7 @@ from dbt_idivm.advice.patch import write as write_patch
 from dbt_idivm.advice.setting import Setting, last_part, of_table
 from dbt_idivm.advice.show import as_json, show
 from dbt_idivm.errors import IdivmError, finding
-from dbt_idivm.project import Project, label, project_of
+from dbt_idivm.project import Project, label, project_of, uncompiled
 from dbt_idivm.schema_file import SchemaFileError
 from dbt_idivm.target_folder import target_folder
 
@@ -148,8 +148,7 @@ def compiled(target: Path) -> Project:
         project = project_of(target)
     except SchemaFileError as error:
         raise IdivmError(finding(114, problem=error)) from error
-    missing = [str(node["name"]) for node in project.nodes_of_models() if not node.get("compiled_code")]
-    if missing:
+    if missing := uncompiled(project):
         raise IdivmError(finding(114, problem=f"{len(missing)} of its models are not compiled, such as `{missing[0]}`"))
     return project
 

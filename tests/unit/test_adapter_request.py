@@ -7,7 +7,8 @@ from typing import Any
 import pytest
 from dbt_common.exceptions import CompilationError
 
-from dbt.adapters.idivm.request import dbt_config, idivm_config, relation_under_test
+from dbt.adapters.idivm.request import idivm_config, relation_under_test
+from dbt_idivm.artifacts import dbt_config
 from dbt_idivm.declared_keys import KeyIndex
 
 

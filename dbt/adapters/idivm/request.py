@@ -8,20 +8,10 @@ from typing import Any
 
 from dbt_common.exceptions import CompilationError
 
+from dbt_idivm.artifacts import dbt_config
 from dbt_idivm.declared_keys import KeyIndex
 from dbt_idivm.refresh.protocol import ModelRequest
 from dbt_idivm.relation_name import name_parts
-
-# dbt's own settings that mean something to a maintained view.
-DBT_KEYS = (
-    "unique_key",
-    "partition_by",
-    "location_root",
-    "tblproperties",
-    "on_configuration_change",
-    "on_schema_change",
-    "persist_docs",
-)
 
 
 def model_request(context: Mapping[str, Any], keys: KeyIndex, config: Any) -> ModelRequest:
@@ -56,11 +46,6 @@ def idivm_config(config: Mapping[str, Any]) -> dict[str, Any]:
     if given is not None and not isinstance(given, Mapping):
         raise CompilationError(f"`idivm` takes a mapping such as {{strategy: incremental}}, not {given!r}")
     return dict(given or {})
-
-
-def dbt_config(config: Mapping[str, Any]) -> dict[str, Any]:
-    """dbt's own settings, as far as they are set."""
-    return {key: config[key] for key in DBT_KEYS if config.get(key) not in (None, {}, [])}
 
 
 def relation_under_test(model: Any) -> tuple[str, str] | None:

@@ -11,9 +11,11 @@ from dbt_idivm.refresh.catalog.relations import INPUTS, describe
 from dbt_idivm.refresh.catalog.state import digest
 from dbt_idivm.refresh.catalog.stored_view import StoredView
 from dbt_idivm.refresh.checks.keys import Key
+from dbt_idivm.refresh.decide.config import ModelConfig
 from dbt_idivm.refresh.decide.job import Job
 from dbt_idivm.refresh.engine.client import Client
 from dbt_idivm.refresh.engine.steps import Steps
+from dbt_idivm.refresh.protocol import ModelRequest
 from dbt_idivm.script.plan import Plan
 
 LAYOUT = "layout"  # the part of the fingerprint that says nothing about rows
@@ -36,23 +38,24 @@ def used_columns(inputs: Inputs, plan: Plan | None) -> dict[str, dict[str, str]]
     return found
 
 
-def fingerprint(job: Job, inputs: Inputs, keys: Mapping[str, Key], plan: Plan | None) -> dict[str, str]:
+def fingerprint(request: ModelRequest, config: ModelConfig, inputs: Inputs, keys: Mapping[str, Key],
+                plan: Plan | None) -> dict[str, str]:
     """All that the stored rows depend on besides the inputs' rows, in parts."""
     columns = [(c.name, c.attribute, c.hidden) for c in plan.columns] if plan else "the user's SELECT"
     caches = {"caches": digest([(cache.table, cache.plan.digest) for cache in plan.caches])} if plan and plan.caches else {}
     called = {"functions": digest(digests_of(inputs))} if inputs.functions else {}
     return {
         # the texts of plain views are part of the definition
-        "sql": digest(code_of(job.request.sql), {name: code_of(text) for name, text in inputs.views.items()}),
+        "sql": digest(code_of(request.sql), {name: code_of(text) for name, text in inputs.views.items()}),
         "keys": digest({name: key.columns for name, key in keys.items()}) if plan else "",
         "stored": digest(columns),
-        "ansi": job.request.session.get("ansi", ""),
-        "time_zone": job.request.session.get("time_zone", ""),
+        "ansi": request.session.get("ansi", ""),
+        "time_zone": request.session.get("time_zone", ""),
         **caches,
         **called,
-        **({} if job.config.keeps_view else {"output": job.config.output}),
+        **({} if config.keeps_view else {"output": config.output}),
         "inputs": digest(used_columns(inputs, plan)),
-        LAYOUT: job.config.layout,
+        LAYOUT: config.layout,
     }
 
 
