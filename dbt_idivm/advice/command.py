@@ -9,15 +9,16 @@ from typing import Any
 
 import click
 
-from dbt_idivm.advice.advise import Advice, Subject, advise, subject
+from dbt_idivm.advice.advise import Advice, Subject, advise
 from dbt_idivm.advice.compare import as_json as comparison_as_json
 from dbt_idivm.advice.compare import compare
 from dbt_idivm.advice.compare import show as show_comparison
-from dbt_idivm.advice.measured import COSTS, Last, last_runs, learned
-from dbt_idivm.advice.options import check_keys, contradicted, read_keys, read_rates, read_reads, read_rows, sizes_of, statistics
+from dbt_idivm.advice.known import Given, estimate_options, known
+from dbt_idivm.advice.measured import Last, last_runs
+from dbt_idivm.advice.options import check_keys, contradicted, read_keys, read_reads, sizes_of
 from dbt_idivm.advice.patch import DEFAULT, Patch, patch, told
 from dbt_idivm.advice.patch import write as write_patch
-from dbt_idivm.advice.setting import Setting, last_part, of_table
+from dbt_idivm.advice.setting import Setting, of_table
 from dbt_idivm.advice.show import as_json, show
 from dbt_idivm.errors import IdivmError, finding
 from dbt_idivm.project import Project, label, project_of, uncompiled
@@ -28,37 +29,24 @@ _FOLDER = click.Path(exists=True, file_okay=False, path_type=Path)
 
 
 @dataclass(frozen=True)
-class Options:
+class Options(Given):
     """As they are given."""
 
-    rows: tuple[str, ...]
-    rates: tuple[str, ...]
-    reads: tuple[str, ...]
-    keys: tuple[str, ...]
-    refreshes: float
-    space: float | None
-    stale: float
-    costs: Path | None
-    engine: str | None
+    reads: tuple[str, ...] = ()
+    keys: tuple[str, ...] = ()
+    space: float | None = None
+    stale: float = 0.0
 
 
 @click.command("advise")
 @click.option("--project", type=_FOLDER, default=".", show_default=True, help="The folder of the dbt project.")
-@click.option("--rows", multiple=True, metavar="TABLE=N", help="Rows of a table; else those of target/catalog.json.")
-@click.option("--rate", "rates", multiple=True, metavar="TABLE=PART[/day][:inserted|:updated|:deleted]",
-              help="Which part of a table's rows changes, in a day, or without /day from one refresh to the "
-              "next: orders=0.01/day, customers=0.1%:updated. May be given several times.")
+@estimate_options
 @click.option("--reads", multiple=True, metavar="MODEL=N/day",
               help="How often a model is read in a day, besides by other models; default: 24 if no model reads it, else 0.")
 @click.option("--key", "keys", multiple=True, metavar="TABLE=COLUMN,…", help="A key that a table would have: what it would save.")
-@click.option("--refreshes", type=click.FloatRange(min=0, min_open=True, max=86_400), default=24, show_default=True,
-              help="Refreshes in a day.")
 @click.option("--stale", type=click.FloatRange(min=0), default=0, show_default=True,
               help="Hours that a model may be behind: then also whether to let changes gather.")
 @click.option("--space", type=click.FloatRange(min=0), help="Megabytes that may be kept besides the models; else any number.")
-@click.option("--costs", type=click.Path(exists=True, dir_okay=False, path_type=Path),
-              help="What refreshes took; default: .idivm/costs.json of the project.")
-@click.option("--engine", help="A part of the name of the engine in that file; default: the one that was used last.")
 @click.option("--json", "is_json", is_flag=True, help="Print JSON.")
 @click.option("--write", type=click.Path(path_type=Path), is_flag=False, flag_value=DEFAULT, metavar="[FILE]",
               help=f"Write the advice as properties of models to a file of the project, by default {DEFAULT}; - prints them.")
@@ -109,26 +97,19 @@ def _write(found: Patch, path: Path, project: Path) -> None:
 def advised(projects: Sequence[Project], folder: Path, given: Options) -> list[Advice]:
     """The advice on each of some projects, in one setting; what is known besides them is that of `folder`. Raises IDIVM-115,
     IDIVM-116."""
-    of_each = [statistics(each) for each in projects]
-    rows = read_rows(given.rows)
-    sizes = {table: count for counts, _ in reversed(of_each) for table, count in counts.items()} | rows
-    given_rates = {last_part(each.partition("=")[0]) for each in given.rates}
-    about = [subject(each, lambda table: of_table(sizes, table), given_rates) for each in projects]
-    tables = sorted({table for each in about for table in each.tables})
-    names = sorted({name for each in about for name in _names(each)})
-    known = learned(given.costs or folder / COSTS, given.engine)
+    found = known(projects, folder, given)
+    names = sorted({name for each in found.about for name in _names(each)})
     runs, problems = last_runs(target_folder(folder) / "run_results.json")
-    keys = read_keys(given.keys, sorted({table for each in about for table in each.read}))
+    keys = read_keys(given.keys, sorted({table for each in found.about for table in each.read}))
     for project in projects:
         check_keys(project, keys)
-    lies = [each for _, notes in of_each for each in notes if of_table(rows, each.details["table"]) is None]
     setting = Setting(
-        sizes_of(tables, sizes, lies), read_rates(given.rates, tables, given.refreshes), refreshes=given.refreshes,
-        experience=known.experience, reads=read_reads(given.reads, names), stale=given.stale,
+        sizes_of(found.tables, found.sizes, found.lies), found.rates, refreshes=given.refreshes,
+        experience=found.learned.experience, reads=read_reads(given.reads, names), stale=given.stale,
         space=None if given.space is None else given.space * 1e6)
-    notes = (*lies, *known.notes, *problems, *contradicted(setting.rows, runs.values()))
-    return [advise(each, replace(setting, stored=_stored(each, sizes, runs)), keys, runs, notes, known.engine)
-            for each in about]
+    notes = (*found.lies, *found.learned.notes, *problems, *contradicted(setting.rows, runs.values()))
+    return [advise(each, replace(setting, stored=_stored(each, found.sizes, runs)), keys, runs, notes, found.learned.engine)
+            for each in found.about]
 
 
 def _stored(about: Subject, sizes: Mapping[str, float], runs: Mapping[str, Last]) -> Mapping[str, float]:
