@@ -28,6 +28,7 @@ from dbt_idivm.flowchart.of_project import graph_of
 from dbt_idivm.flowchart.svg import svg
 from dbt_idivm.frontend.lower import lower
 from dbt_idivm.project import Explained, Project, project_of
+from dbt_idivm.pull_request.command import diff_command
 from dbt_idivm.relation_name import as_named, name_parts, relation_name
 from dbt_idivm.schema_file import SchemaFileError, catalog_of, plain_sql
 from dbt_idivm.script.plan import Plan
@@ -213,3 +214,4 @@ def _plan(model: Path, schemas: tuple[Path, ...], strategy: Strategy, caches: st
 
 
 main.add_command(advise_command)
+main.add_command(diff_command)

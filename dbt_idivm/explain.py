@@ -35,6 +35,19 @@ def explain(plan: Plan) -> str:
     return "\n".join([*caches, _explained(plan, "view")])
 
 
+@deep_recursion()
+def outline(plan: Plan) -> list[str]:
+    """The operator trees of the caches and of the view, and the stored columns: of what `explain` prints, all that the rest of it
+    depends on, as lines."""
+    parts = [*((f"cache {cache.number}: {cache.table}", cache.plan) for cache in plan.caches), ("view", plan)]
+    return [line for title, each in parts
+            for line in (title, *_indented(tree(each.root)), "stored columns", *_indented(_columns(each)))]
+
+
+def _indented(lines: Sequence[str]) -> list[str]:
+    return [f"  {line}" for line in lines]
+
+
 def maintained(plan: Plan) -> str:
     """How changes reach the view, in a few words."""
     way = plan.ways[0]

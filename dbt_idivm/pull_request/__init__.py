@@ -1,0 +1,1 @@
+"""`idivm diff`: how a change of a project changes plans, ways of maintenance and costs, as a comment on a pull request."""

@@ -1,0 +1,86 @@
+"""What a refresh of each model is estimated to take in two states of a project: by the estimates of `idivm advise`."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from pathlib import Path
+
+from dbt_idivm.advice.advise import Subject
+from dbt_idivm.advice.estimates import Estimates, Upkeep
+from dbt_idivm.advice.known import Given, Known, known
+from dbt_idivm.advice.options import read_rows
+from dbt_idivm.advice.setting import Setting
+from dbt_idivm.advice.storing import EPHEMERAL, TABLE, VIEW
+from dbt_idivm.advice.variants import materialized, ordered
+from dbt_idivm.artifacts import own_config
+from dbt_idivm.project import Model, Project
+
+Seconds = Mapping[str, float]  # unique ID → of a refresh, of the models of which it is known
+
+
+@dataclass(frozen=True)
+class Costs:
+    """`is_asked`: whether a rate of change is given, without which a refresh would have nothing to do. `unknown`: tables whose
+    rows nobody says. `engine`: whose prices these are, None for those of a small machine."""
+
+    is_asked: bool = False
+    before: Seconds = field(default_factory=dict)
+    after: Seconds = field(default_factory=dict)
+    unknown: tuple[str, ...] = ()
+    refreshes: float = 24.0
+    engine: str | None = None
+    notes: tuple[str, ...] = ()
+
+
+def costs(before: Project, after: Project, folder: Path, given: Given) -> Costs:
+    """The estimates in one setting; what earlier refreshes took is that of `folder`. Raises IDIVM-115 for an option that is not
+    understood."""
+    if not given.rates:
+        read_rows(given.rows)
+        return Costs()
+    found = known((before, after), folder, given)
+    unknown = tuple(table for table in found.tables if found.rows(table) is None)
+    there, here = found.about
+    notes = tuple(f"{each.summary}: {each.do}." for each in (*found.lies, *found.learned.notes))
+    return Costs(True, _seconds(there, here, found, given), _seconds(here, there, found, given), unknown, given.refreshes,
+                 found.learned.engine, notes)
+
+
+def _seconds(about: Subject, other: Subject, found: Known, given: Given) -> Seconds:
+    project = about.maintained
+    models = _estimable(project, found)
+    rows = {table: count for table in found.tables if (count := found.rows(table)) is not None}
+    estimates = Estimates(models.values(), Setting(rows, found.rates, _stored(models, other, found), given.refreshes,
+                                                   found.learned.experience))
+    seconds = {unique_id: _of_a_refresh(about.user, unique_id, estimates.of(each.name)) for unique_id, each in models.items()}
+    nothing = {unique_id: 0.0 for unique_id, node in about.user.keys.nodes.items()
+               if node.get("resource_type") == "model" and materialized(node) in (VIEW, EPHEMERAL)}
+    return {**seconds, **nothing}
+
+
+def _estimable(project: Project, found: Known) -> dict[str, Model]:
+    """The models that are made of tables with known sizes only."""
+    planned = {each.unique_id: each for each in project.planned()}
+    made = {table: each.unique_id for each in planned.values() for table in each.tables}
+    models: dict[str, Model] = {}
+    for unique_id in ordered(project):
+        model = planned.get(unique_id)
+        if model is not None and all(made[scan.table] in models if scan.table in made else found.rows(scan.table) is not None
+                                     for scan in model.plan.base_scans):
+            models[unique_id] = model
+    return models
+
+
+def _stored(models: Mapping[str, Model], other: Subject, found: Known) -> dict[str, float]:
+    """The rows of models as statistics say, where they have the same plan in the other state."""
+    digests = {each.unique_id: each.plan.digest for each in other.maintained.planned()}
+    return {table: count for each in models.values() if digests.get(each.unique_id) == each.plan.digest
+            for table in each.tables if (count := found.rows(table)) is not None}
+
+
+def _of_a_refresh(project: Project, unique_id: str, upkeep: Upkeep) -> float:
+    """As the user has the model: a table is rebuilt, and so is what is configured to be."""
+    node = project.keys.nodes[unique_id]
+    is_full = str(own_config(node).get("strategy")).lower() == "full"
+    return upkeep.rebuilt if is_full or materialized(node) == TABLE else upkeep.refresh

@@ -1,0 +1,157 @@
+"""Two states of a project beside each other: the models that differ, and why."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass, replace
+from difflib import unified_diff
+from typing import Any
+
+import yaml
+
+from dbt_idivm.advice.storing import MAINTAINED
+from dbt_idivm.advice.variants import materialized
+from dbt_idivm.artifacts import Node, dbt_config, own_config
+from dbt_idivm.declared_keys import written_name
+from dbt_idivm.explain import outline
+from dbt_idivm.project import Project, label
+from dbt_idivm.pull_request.costs import Costs, Seconds
+from dbt_idivm.pull_request.facts import Changed, Difference, Estimate, NextRun, Side, in_order, is_noticeable
+from dbt_idivm.pull_request.next_run import code, next_run
+from dbt_idivm.pull_request.states import States
+
+
+def difference(states: States, costs: Costs) -> Difference:
+    """What differs between two states of a project, of which the models have these costs."""
+    pair = _Pair(states.before, states.after, costs)
+    models = {unique_id for project in (states.before, states.after) for unique_id in map(_id, project.nodes_of_models())}
+    found = in_order(each for unique_id in sorted(models) if (each := pair.changed(unique_id)) is not None)
+    return Difference(found, pair.estimate(models) if costs.is_asked else None, (*states.notes, *costs.notes))
+
+
+@dataclass
+class _Pair:
+    before: Project
+    after: Project
+    costs: Costs
+
+    def changed(self, unique_id: str) -> Changed | None:
+        """One model that is maintained in one of the states; None if it is the same in both."""
+        old, new = self.before.keys.nodes.get(unique_id), self.after.keys.nodes.get(unique_id)
+        if old is not None and new is not None:
+            return self._in_both(old, new)
+        if new is not None:
+            return Changed(label(new), unique_id, "added", None, _side(self.after, new, self.costs.after),
+                           NextRun(True, "it is new"), tree=_diff([], _outline(self.after, new)))
+        assert old is not None
+        return Changed(label(old), unique_id, "removed", _side(self.before, old, self.costs.before), None,
+                       NextRun(False, "its table remains"))
+
+    def _in_both(self, old: Node, new: Node) -> Changed | None:
+        was, now = _side(self.before, old, self.costs.before), _side(self.after, new, self.costs.after)
+        told = next_run(self.before, self.after, _id(new), was, now)
+        planned = _outline(self.after, new)
+        tree = _diff(_outline(self.before, old), planned) if planned else ""
+        found = Changed(label(new), _id(new), "edited", was, now, told, tree=tree)
+        if _is_edited(old, new):
+            return replace(found, config=_diff(_config(old), _config(new)), sql=_diff(_sql(old), _sql(new)))
+        if tree or not was.same_way(now) or (told.rebuilds and now.kind != "rebuilt") or is_noticeable(was.seconds, now.seconds):
+            return replace(found, change="upstream", because_of=self._edited_above(new))
+        return replace(found, change="layout") if old.get("compiled_code") != new.get("compiled_code") else None
+
+    def estimate(self, models: set[str]) -> Estimate:
+        """The sums over those that have an estimate wherever they are."""
+        nodes = {unique_id: self.after.keys.nodes.get(unique_id) or self.before.keys.nodes[unique_id] for unique_id in models}
+        sides = ((self.before, self.costs.before), (self.after, self.costs.after))
+        without = {unique_id for unique_id in models for project, seconds in sides
+                   if unique_id in project.keys.nodes and unique_id not in seconds}
+        before, after = (sum(seconds.get(each, 0.0) for each in models - without) for _, seconds in sides)
+        return Estimate(before, after, tuple(sorted(label(nodes[each]) for each in without)), self.costs.unknown,
+                        self.costs.refreshes, self.costs.engine)
+
+    def _edited_above(self, node: Node) -> tuple[str, ...]:
+        """What a model is made of and differs, the nearest first."""
+        found: dict[str, None] = {}
+        level, seen = _read(node), set[str]()
+        while level:
+            seen.update(level)
+            above: list[str] = []
+            for unique_id in level:
+                old, new = self.before.keys.nodes.get(unique_id), self.after.keys.nodes.get(unique_id)
+                known = new or old
+                if known is None:
+                    continue
+                if old is None or new is None or _definition(self.before, old) != _definition(self.after, new):
+                    found[written_name(known)] = None
+                above += _read(known)
+            level = [each for each in dict.fromkeys(above) if each not in seen]
+        return tuple(found)
+
+
+def _id(node: Node) -> str:
+    return str(node["unique_id"])
+
+
+def _read(node: Node) -> list[str]:
+    return list(node.get("depends_on", {}).get("nodes", ()))
+
+
+def _side(project: Project, node: Node, seconds: Seconds) -> Side:
+    known = seconds.get(_id(node))
+    if materialized(node) != MAINTAINED:
+        return Side("other", materialized(node), seconds=known)
+    found = project.explanation(node)
+    if found.how is None:
+        number, _, why = found.why.partition(" ") if found.why.startswith("IDIVM-") else ("", "", found.why)
+        return Side("unknown" if found.problem else "rebuilt", "", number, why, True, seconds=known)
+    plan = project.plan(node)
+    return Side("incremental", found.how, recomputes=found.fails("recompute"), seconds=known,
+                hidden=tuple(column.name for column in plan.columns if column.hidden),
+                caches=tuple(cache.table for cache in plan.caches))
+
+
+def _is_edited(old: Node, new: Node) -> bool:
+    """Whether the user changed the model itself, in more than comments and layout."""
+    return code(old) != code(new) or any(of(old) != of(new) for of in _OWN)
+
+
+_OWN: Sequence[Callable[[Node], Any]] = (
+    materialized, own_config, lambda node: dbt_config(node["config"]), lambda node: node.get("relation_name"))
+
+
+def _definition(project: Project, node: Node) -> object:
+    """All of a node that models which read it depend on: also a source, a seed or a table."""
+    config = node.get("config") or {}
+    columns = {name: each.get("data_type") for name, each in (node.get("columns") or {}).items()}
+    keys = {key.columns for key in project.keys.declared(node)}
+    return (code(node), config.get("materialized"), own_config({"config": config}), dbt_config(config), node.get("relation_name"),
+            columns, keys)
+
+
+def _outline(project: Project, node: Node) -> list[str]:
+    """The printed plan; nothing where there is none."""
+    if materialized(node) != MAINTAINED or project.explanation(node).how is None:
+        return []
+    return outline(project.plan(node))
+
+
+def _config(node: Node) -> list[str]:
+    own = own_config(node)
+    found = {"materialized": materialized(node), **dbt_config(node["config"]), **({"idivm": own} if own else {})}
+    return str(yaml.safe_dump(found, sort_keys=True, allow_unicode=True, width=1_000)).split("\n")[:-1]
+
+
+def _sql(node: Node) -> list[str]:
+    return str(node.get("compiled_code") or "").strip("\n").split("\n")
+
+
+def _diff(before: list[str], after: list[str]) -> str:
+    """A unified diff without the names of files; "" if there is no difference."""
+    return "\n".join(_lines(before, after))
+
+
+def _lines(before: list[str], after: list[str]) -> Iterator[str]:
+    lines = unified_diff(before, after, lineterm="")
+    next(lines, None)
+    next(lines, None)
+    yield from lines

@@ -1,0 +1,92 @@
+"""The two states of a project: as it is, and as another folder of artifacts has it."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from dbt_idivm.artifacts import Node
+from dbt_idivm.errors import listed
+from dbt_idivm.project import Project, project_of, uncompiled
+from dbt_idivm.schema_file import SchemaFileError
+
+_NAMED = ("database", "schema", "alias")  # the config that a name of a relation is made of
+_SHOWN = 3
+
+
+@dataclass(frozen=True)
+class States:
+    """`notes`: what was assumed, so that they can be compared."""
+
+    before: Project
+    after: Project
+    notes: tuple[str, ...] = ()
+
+
+def states(state: Path, target: Path) -> States:
+    """The state in a folder, and the project whose artifacts are in `target`. Raises SchemaFileError where one of them has no
+    manifest, or none that is compiled.
+
+    Columns are the warehouse's, so a state without catalog.json takes that of the other.
+    """
+    before, after = _compiled(state, "the other state"), _compiled(target, "the project")
+    found = aligned(Project(before.manifest, before.catalog or after.catalog), after)
+    after = Project(after.manifest, after.catalog or before.catalog)
+    same = ("Both states are one folder, so nothing can differ.",) if state.resolve() == target.resolve() else ()
+    return States(found.before, after, (*same, *found.notes))
+
+
+def _compiled(target: Path, what: str) -> Project:
+    try:
+        project = project_of(target)
+    except SchemaFileError as error:
+        raise SchemaFileError(f"{what}: {error}") from error
+    if missing := uncompiled(project):
+        some = "1 model that is" if len(missing) == 1 else f"{len(missing)} models that are"
+        raise SchemaFileError(f"{what}: {target / 'manifest.json'} has {some} not compiled, such as `{missing[0]}`: run "
+                              "`dbt compile` first")
+    return project
+
+
+def aligned(before: Project, after: Project) -> States:
+    """With the names of relations that `after` has, where only the target differs: another schema of a pull request, or of
+    production. A name that the user changed remains."""
+    names = dict(_renamed(before, after))
+    if not names:
+        return States(before, after)
+    old = re.compile("|".join(rf"(?<![\w`.]){re.escape(each)}(?![\w`])" for each in sorted(names, key=len, reverse=True)))
+
+    def renamed(node: Node) -> dict[str, Any]:
+        now = after.keys.nodes.get(str(node.get("unique_id")), {})
+        sql, relation = node.get("compiled_code"), node.get("relation_name")
+        found = {**node, "compiled_code": old.sub(lambda match: names[match[0]], sql) if sql else sql}
+        if relation in names and now:
+            found |= {key: now[key] for key in ("relation_name", "database", "schema", "alias") if key in now}
+        return found
+
+    manifest = {**before.manifest, **{part: {key: renamed(node) for key, node in before.manifest.get(part, {}).items()}
+                                      for part in ("nodes", "sources")}}
+    shown = listed(f"{old_name} → {new}" for old_name, new in list(names.items())[:_SHOWN])
+    more = f" and {len(names) - _SHOWN} others" if len(names) > _SHOWN else ""
+    note = f"The other state is of another target, whose relations have other names, which are taken as the same: {shown}{more}."
+    return States(Project(manifest, before.catalog), after, (note,))
+
+
+def _renamed(before: Project, after: Project) -> Iterator[tuple[str, str]]:
+    """Name of a relation before → after, where the user's settings do not say why they differ."""
+    for unique_id, node in before.keys.nodes.items():
+        old, now = node.get("relation_name"), after.keys.nodes.get(unique_id, {})
+        new = now.get("relation_name")
+        if old and new and old != new and _settings(node) == _settings(now):
+            yield str(old), str(new)
+
+
+def _settings(node: Node) -> Mapping[str, Any]:
+    """What the user wrote about the name: before rendering, where dbt says it."""
+    if node.get("resource_type") == "source":
+        return {key: node.get(f"unrendered_{key}", node.get(key)) for key in ("database", "schema", "identifier")}
+    config, raw = node.get("config") or {}, node.get("unrendered_config") or {}
+    return {key: raw.get(key, config.get(key)) for key in _NAMED}
