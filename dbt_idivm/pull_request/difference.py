@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from difflib import unified_diff
 from typing import Any
 
@@ -34,6 +34,7 @@ class _Pair:
     before: Project
     after: Project
     costs: Costs
+    different: dict[str, bool] = field(default_factory=dict)  # unique ID → whether its definition differs
 
     def changed(self, unique_id: str) -> Changed | None:
         """One model that is maintained in one of the states; None if it is the same in both."""
@@ -77,15 +78,20 @@ class _Pair:
             seen.update(level)
             above: list[str] = []
             for unique_id in level:
-                old, new = self.before.keys.nodes.get(unique_id), self.after.keys.nodes.get(unique_id)
-                known = new or old
-                if known is None:
-                    continue
-                if old is None or new is None or _definition(self.before, old) != _definition(self.after, new):
+                known = self.after.keys.nodes.get(unique_id) or self.before.keys.nodes.get(unique_id)
+                if known is not None and self._differs(unique_id):
                     found[written_name(known)] = None
-                above += _read(known)
+                above += _read(known or {})
             level = [each for each in dict.fromkeys(above) if each not in seen]
         return tuple(found)
+
+    def _differs(self, unique_id: str) -> bool:
+        """Whether models that read a node may differ because of it."""
+        if unique_id not in self.different:
+            sides = ((project, project.keys.nodes.get(unique_id)) for project in (self.before, self.after))
+            was, now = (None if node is None else _definition(project, node) for project, node in sides)
+            self.different[unique_id] = was != now
+        return self.different[unique_id]
 
 
 def _id(node: Node) -> str:

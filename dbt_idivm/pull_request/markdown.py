@@ -180,7 +180,7 @@ def _next(each: Changed) -> str:
     if told.rebuilds is None:
         return _UNKNOWN
     if not told.rebuilds:
-        return "nothing to do"
+        return "nothing to do" if each.change == "layout" else "no rebuild"
     return ": ".join(filter(None, ("builds it" if each.before is None else "rebuilds it", prose(told.why))))
 
 
