@@ -16,7 +16,7 @@ from dbt_idivm.declared_keys import written_name
 from dbt_idivm.explain import outline
 from dbt_idivm.project import Project, label
 from dbt_idivm.pull_request.costs import Costs, Seconds
-from dbt_idivm.pull_request.facts import Changed, Difference, Estimate, NextRun, Side, in_order, is_noticeable
+from dbt_idivm.pull_request.facts import Changed, Difference, Estimate, NextRun, Side, in_order, is_worth_a_row
 from dbt_idivm.pull_request.next_run import code, next_run
 from dbt_idivm.pull_request.states import States
 
@@ -56,7 +56,7 @@ class _Pair:
         found = Changed(label(new), _id(new), "edited", was, now, told, tree=tree)
         if _is_edited(old, new):
             return replace(found, config=_diff(_config(old), _config(new)), sql=_diff(_sql(old), _sql(new)))
-        if tree or not was.same_way(now) or (told.rebuilds and now.kind != "rebuilt") or is_noticeable(was.seconds, now.seconds):
+        if tree or not was.same_way(now) or (told.rebuilds and now.kind != "rebuilt") or is_worth_a_row(was.seconds, now.seconds):
             return replace(found, change="upstream", because_of=self._edited_above(new))
         return replace(found, change="layout") if old.get("compiled_code") != new.get("compiled_code") else None
 

@@ -10,7 +10,6 @@ from dbt_idivm.advice.setting import WORTH
 
 FailOn = Literal["full", "recompute"]
 Change = Literal["added", "removed", "edited", "layout", "upstream"]
-_LEAST = 0.1  # seconds of a refresh that are worth mentioning
 
 
 @dataclass(frozen=True)
@@ -124,10 +123,19 @@ class Difference:
 
 
 def is_noticeable(before: float | None, after: float | None) -> bool:
-    """Whether the seconds of a refresh differ by enough to be mentioned: a part of them as in advice, and more than a moment."""
+    """Whether the seconds of a refresh differ by more than such estimates do anyway."""
+    return _differ(before, after, WORTH, 0.1)
+
+
+def is_worth_a_row(before: float | None, after: float | None) -> bool:
+    """Whether they differ by so much that a model is listed of which nothing else differs."""
+    return _differ(before, after, 2 / 3, 1.0)
+
+
+def _differ(before: float | None, after: float | None, part: float, least: float) -> bool:
     if before is None or after is None:
         return before is not after
-    return min(before, after) < WORTH * max(before, after) and abs(before - after) >= _LEAST
+    return min(before, after) < part * max(before, after) and abs(before - after) >= least
 
 
 def in_order(models: Iterable[Changed]) -> tuple[Changed, ...]:

@@ -236,6 +236,19 @@ def test_what_is_not_known_is_not_estimated(run: Run) -> None:
         assert result.exit_code == 1 and "IDIVM-115" in result.output
 
 
+def test_seconds_alone_are_listed_where_there_are_many_more(run: Run) -> None:
+    """Of a model that is the same, over one whose changes become more: with a condition hardly, with a join per customer."""
+    def below(sql: str) -> list[Any]:
+        before = model("first", "select o.id, o.cid, o.price from raw.orders o", ORDERS, CUSTOMERS)
+        reader = model("reader", "select price, bit_or(id) as m from main.first group by price", "model.p.first")
+        facts = json.loads(run([before, reader], [with_sql(before, sql), reader], *KNOWN, "--json").output)
+        return [each for each in facts["models"] if each["model"] == "reader"]
+
+    assert below("select o.id, o.cid, o.price from raw.orders o where o.price is not null") == []
+    (each,) = below("select o.id, o.cid, o.price from raw.orders o where o.cid = 7")
+    assert each["before"]["seconds"] > 1.5 * each["after"]["seconds"] and each["tree"] == "" and each["change"] == "upstream"
+
+
 def test_a_table_that_becomes_maintained_was_rebuilt(run: Run) -> None:
     table = {**SUMMED, "config": {**SUMMED["config"], "materialized": "table"}}
     facts = json.loads(run([table], [SUMMED], *KNOWN, "--json").output)
