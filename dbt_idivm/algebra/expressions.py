@@ -8,8 +8,10 @@ from typing import cast
 
 from sqlglot import exp
 
+from dbt_idivm.algebra.decimals import DIGITS, MOST_DIGITS, Type
 from dbt_idivm.algebra.keywords import KEYWORDS
 from dbt_idivm.algebra.types import DIALECT as DIALECT
+from dbt_idivm.algebra.types import decimal_size
 
 _PLAIN = re.compile(r"[a-z_][a-z0-9_]*\Z")
 
@@ -74,19 +76,25 @@ def substitute(expression: exp.Expr, by: Mapping[str, exp.Expr]) -> exp.Expr:
 def as_attribute(definition: exp.Expr) -> exp.Expr:
     """The definition of an attribute as a part of an expression: CAST(3 AS INT) for 3.
 
-    Beside a DECIMAL Spark gives an integer as many digits as its type has, but a literal only those that are written.
+    Beside a DECIMAL Spark gives an integer as many digits as its type has, but a literal only those that are written. Beside an
+    integer a decimal loses digits of its fraction where both together have more than there are, but a literal none.
     """
     inner = definition.unnest()
     negative = isinstance(inner, exp.Neg)
     literal = inner.this if negative else inner
-    if not isinstance(literal, exp.Literal) or not literal.is_int:
+    if not isinstance(literal, exp.Literal) or not literal.is_number:
         return definition
-    value = int(literal.name) * (-1 if negative else 1)
-    kind = next((name for name, most in _INTEGERS if -most <= value < most), None)
+    if literal.is_int:
+        value = int(literal.name) * (-1 if negative else 1)
+        kind = next((name for name, most in _INTEGERS if -most <= value < most), None)
+    else:
+        digits, scale = decimal_size(literal, {}) or (0, 0)
+        kind = f"decimal({digits},{scale})" if _LONGEST_FRACTION < scale <= MOST_DIGITS else None
     return definition if kind is None else exp.Cast(this=inner.copy(), to=exp.DataType.build(kind, dialect=DIALECT))
 
 
 _INTEGERS = (("int", 1 << 31), ("bigint", 1 << 63))  # the types of literals, and the first number that is too large for them
+_LONGEST_FRACTION = MOST_DIGITS - DIGITS[Type.BIGINT]  # of decimals that keep all their digits beside any integer
 
 
 def operand(expression: exp.Expr) -> exp.Expr:

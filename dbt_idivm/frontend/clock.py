@@ -1,7 +1,8 @@
 """Texts whose value Spark takes from the clock: an expression over one of them is not maintained (ADR 0011).
 
 Where a constant text is converted into a date or timestamp, Spark reads 'now', 'today', 'yesterday' and 'tomorrow' as times
-relative to the clock. Where any text becomes a TIMESTAMP, and holds only a time, Spark adds the current day.
+relative to the clock. Where any text becomes a TIMESTAMP, and holds only a time, Spark adds the current day. 'epoch' has the
+same value at any time, but like these only where the constant stands itself: as the value of a column it is no time.
 The conversion may be implicit: `d > 'today'`, CASE and functions of dates convert too. A text with a format
 (`to_timestamp(s, 'HH:mm')`) has the same value at any time.
 
@@ -45,6 +46,7 @@ Functions = Mapping[str, UserFunction]
 Conversion = tuple[exp.Expr, frozenset[Family]]  # an operand, and what it may become; a text too if parts of it become times
 
 _CLOCK_WORD = re.compile(r"\s*((now|today|tomorrow|yesterday)(?![a-z])|t|\d+\s*:)", re.IGNORECASE)
+_IN_COLUMN = re.compile(rf"{_CLOCK_WORD.pattern}|\s*epoch(?![a-z])", re.IGNORECASE)  # read otherwise where the plan puts it
 _SCHEMA = re.compile(r"timestamp(?!_ntz)", re.IGNORECASE)
 _SHOWN = 60  # characters
 
@@ -77,22 +79,24 @@ def _clock_dependent(root: Operator, users: Functions) -> Iterator[tuple[exp.Exp
         types = {name: kind for child in each.inputs for name, kind in child.types.items()}
         for expression in each.expressions:
             whole = substitute(expression, {name: constants.get(name, column(name)) for name in attributes(expression)})
+            words = _CLOCK_WORD if constants.keys().isdisjoint(attributes(expression)) else _IN_COLUMN
             whole, variables = with_typed_variables(whole, types)
             known = {**types, **variables}
             for node in whole.walk():
                 found = (operand for operand, becomes in _conversions(node, known, users)
-                         if _depends_on_clock(operand, becomes, known))
+                         if _depends_on_clock(operand, becomes, known, words))
                 cause = next(found, None)
                 if cause is not None:
                     yield node, cause
-        constants.update((name, made) for name, made in each.defined if _reads_the_clock(made, types))
+        constants.update((name, made) for name, made in each.defined if _reads_the_clock(made, types, _IN_COLUMN))
         for output, sources in each.united:
             operands = [constants.get(name, column(name)) for name in sources if name is not None]
             # unknown types are asked of the engine, and what it converts is then a cast below ∪
             if not any(infer_type(operand, types).this in UNKNOWN for operand in operands):
                 unified = _unified(operands, types)
-                yield from ((operand, operand) for operand, becomes in unified if _depends_on_clock(operand, becomes, types))
-            constants.update((output, operand) for operand in operands if _reads_the_clock(operand, types))
+                yield from ((operand, operand) for operand, becomes in unified
+                            if _depends_on_clock(operand, becomes, types, _IN_COLUMN))
+            constants.update((output, operand) for operand in operands if _reads_the_clock(operand, types, _IN_COLUMN))
 
 
 def _conversions(node: exp.Expr, types: Types, users: Functions) -> Iterator[Conversion]:
@@ -212,21 +216,21 @@ def _unified(operands: Sequence[exp.Expr], types: Types) -> Iterator[Conversion]
         yield operand, (others & TIMES) | (frozenset({"timestamp"}) if interval else frozenset())
 
 
-def _depends_on_clock(operand: exp.Expr, becomes: frozenset[Family], types: Types) -> bool:
+def _depends_on_clock(operand: exp.Expr, becomes: frozenset[Family], types: Types, words: re.Pattern[str]) -> bool:
     """Whether the operand may be a text whose value Spark takes from the clock when it is converted to one of these."""
     if not becomes or guarded_text(operand) is not None:
         return False
     if _is_constant(operand) and "text" not in becomes:
-        return _reads_the_clock(operand, types)
+        return _reads_the_clock(operand, types, words)
     return "timestamp" in becomes and "text" in families(operand, types)
 
 
-def _reads_the_clock(operand: exp.Expr, types: Types) -> bool:
-    """Whether it is a constant text whose value Spark may take from the clock where it is converted to a time."""
+def _reads_the_clock(operand: exp.Expr, types: Types, words: re.Pattern[str]) -> bool:
+    """Whether it is a constant text that begins with one of the words, and that may so be read where it is converted to a time."""
     if not _is_constant(operand):
         return False
-    words = _folded(operand)
-    return (words is None or _CLOCK_WORD.match(words) is not None) and "text" in families(operand, types)
+    folded = _folded(operand)
+    return (folded is None or words.match(folded) is not None) and "text" in families(operand, types)
 
 
 def _is_constant(operand: exp.Expr) -> bool:

@@ -25,7 +25,7 @@ from dbt_idivm.frontend.literal_types import compound_intervals, suffixes_beside
 from dbt_idivm.frontend.query import Lowering
 from dbt_idivm.frontend.refuse import refusals
 from dbt_idivm.frontend.scope import Entry, Scope
-from dbt_idivm.frontend.signed_zeros import signed_zeros
+from dbt_idivm.frontend.signed_zeros import constant_zeros, signed_zeros
 from dbt_idivm.frontend.sugar import without_sugar
 from dbt_idivm.frontend.tables import relations, tables_in
 from dbt_idivm.frontend.text import Text
@@ -77,6 +77,7 @@ def lower(sql: str, catalog: Catalog) -> Lowered:
     findings.extend(incomparable_rows(root, stored, lowering.places))
     findings.extend(incomparable_outputs(root, stored))
     findings.extend(signed_zeros(root))
+    findings.extend(constant_zeros(root))
     findings.extend(suffixes_beside_decimals(guarded, (text, *(each for each, _ in views.values()))))
     if not catalog.has_untyped_functions:
         findings.extend(clock_texts(guarded, text, catalog.functions))

@@ -1,4 +1,6 @@
-"""Conditions that tell 0.0 from -0.0, where something else of the query takes the two as equal.
+"""Where Spark's optimizer decides which of 0.0 and -0.0 a query sees.
+
+Conditions that tell the two apart, where something else of the query takes them as equal:
 
     SELECT k, n FROM (SELECT k, f, count(*) OVER (PARTITION BY f) AS n FROM t) WHERE CAST(f AS STRING) = '-0.0'
     SELECT k FROM t WHERE f = 0.0D AND CAST(f AS STRING) = '-0.0'
@@ -6,10 +8,17 @@
 Spark's optimizer takes equal values as identical ones. It evaluates the first condition before the window, so that n counts the
 rows with -0.0 alone, and the second for the constant 0.0, so that no row is found. What such a query means depends on the plan
 that Spark makes of it, and a refresh, which is another query, has another plan.
+
+And constants that groups are made by:
+
+    SELECT n, count(*) AS c FROM (SELECT k, -0.0D AS n FROM t) GROUP BY n
+
+The zero of a group is 0.0, unless the optimizer has put the constant in its place.
 """
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator, Mapping
 
 from sqlglot import exp
@@ -20,7 +29,7 @@ from dbt_idivm.algebra.operator import Operator, operators, operators_of
 from dbt_idivm.algebra.outer import OuterPair
 from dbt_idivm.algebra.types import Type, infer_type, is_numeric
 from dbt_idivm.errors import Finding, finding
-from dbt_idivm.operators import Project, Window
+from dbt_idivm.operators import Aggregate, Project, Window
 
 _EQUATING = (exp.EQ, exp.NullSafeEQ, exp.In)
 # Their value is the same for 0.0 and -0.0, but for its own sign.
@@ -42,6 +51,42 @@ def signed_zeros(root: Operator) -> Iterator[Finding]:
     found = next((each for each, types in conditions if _tells(each, types) or telling & {*attributes(each)}), None)
     if found is not None:
         yield finding(235, condition=as_written(found))
+
+
+def constant_zeros(root: Operator) -> Iterator[Finding]:
+    """IDIVM-228 for each constant that may be -0.0 and that an attribute of groups is, or is computed from."""
+    constants: dict[str, exp.Expr] = {}  # attribute → such a constant
+    for node in operators(root):  # inputs first
+        types = {name: kind for child in node.inputs for name, kind in child.types.items()}
+        if isinstance(node, Aggregate):
+            for name in node.groups:
+                if name in constants:
+                    yield finding(228, what=f"groups by {as_written(constants[name])}, which may be -0.0")
+        for name, value in node.defined:
+            found = next((part for part in value.walk() if _may_be_negative(part, types)), None)
+            found = found or next((constants[each] for each in attributes(value) if each in constants), None)
+            if found is not None:
+                constants[name] = found
+        for output, sources in node.united:
+            found = next((constants[each] for each in sources if each in constants), None)
+            if found is not None:
+                constants[output] = found
+
+
+def _may_be_negative(node: exp.Expr, types: _Types) -> bool:
+    """Whether it is a constant of floating-point numbers that may be -0.0."""
+    if node.find(exp.Column) is not None or not isinstance(node, exp.Condition) or isinstance(node, exp.Literal):
+        return False
+    inner, negated = node.unnest(), False
+    while isinstance(inner, exp.Cast | exp.Neg):
+        inner, negated = inner.this.unnest(), negated or isinstance(inner, exp.Neg)
+    if isinstance(inner, exp.Null):
+        return False
+    if isinstance(inner, exp.Literal):
+        digits = inner.name.lower().partition("e")[0]
+        if not ("-" in digits if inner.is_string else negated and not re.search("[1-9]", digits)):
+            return False
+    return _has_zeros(infer_type(node, types))
 
 
 def _conditions(root: Operator) -> Iterator[tuple[exp.Expr, _Types]]:

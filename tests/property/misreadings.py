@@ -530,6 +530,12 @@ MISREADINGS = {
            "in a condition": "SELECT t.k FROM t JOIN (SELECT k, 3 AS n FROM u) AS s ON s.k = t.k AND t.y / s.n > 3.3333333",
            "in a window": "SELECT k, CAST(sum(y / n) OVER (PARTITION BY g) AS DOUBLE) AS v FROM (SELECT k, g, y, 3 n FROM t) s",
        }.items()},
+    **{f"constants with long fractions: {name}": build(
+        "t(k int, n int, b bigint; k)", sql, {"t": [(1, 2, 2), (2, 3, 3)]}, {"t": [(1, 3, 3), (2, 2, 2)]}, {"t": [(3, 2, 2)]})
+       for name, sql in {
+           "beside an INT": "SELECT k, n >= m AS v FROM (SELECT k, n, 2.00000000000000000000000000001 AS m FROM t) AS s",
+           "beside a BIGINT": "SELECT k FROM (SELECT k, b, 2.0000000000000000001 AS m FROM t) AS s WHERE b < m",
+           "negative": "SELECT k, -b > m AS v FROM (SELECT k, b, -2.0000000000000000001 AS m FROM t) AS s"}.items()},
     "constants of branches": build(
         "t(k int, w decimal(30,10); k)",
         "SELECT b, k, w / s AS v FROM (SELECT 1 AS b, k, 3 AS s, w FROM t UNION ALL SELECT 2, k, 7, w FROM t) AS u",

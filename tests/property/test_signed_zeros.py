@@ -33,7 +33,22 @@ REFUSED = {
     "elements of an array":
         "SELECT k FROM (SELECT k, array(f) AS a FROM t) WHERE a = array(0.0D) AND CAST(a AS STRING) = '[-0.0]'",
 }
+CONSTANTS = {
+    "a constant": "SELECT n, count(*) AS c FROM (SELECT k, -0.0D AS n FROM t) GROUP BY n",
+    "what is the same in all cases": "SELECT n, max(k) AS m FROM (SELECT k, if(k > 1, -0.0D, 0.0D) AS n FROM t) GROUP BY n",
+    "distinct rows": "SELECT DISTINCT n FROM (SELECT k, CAST('-0' AS DOUBLE) AS n FROM t)",
+}
+# Refused as well: what is computed from such a constant, or may be another constant.
+MORE_CONSTANTS = {
+    "in a branch": "SELECT n, count(*) AS c FROM (SELECT f AS n FROM t UNION ALL SELECT -0.0D FROM u) GROUP BY n",
+    "what is computed": "SELECT n, count(*) AS c FROM (SELECT m * f AS n FROM (SELECT f, -(0e0) AS m FROM t)) GROUP BY n",
+    "a function": "SELECT n, count(*) AS c FROM (SELECT k, sin(-0) AS n FROM t) GROUP BY n",
+}
 KEPT = {
+    "constants that are no -0.0":
+        "SELECT a, b, c, d, e, count(*) AS n FROM (SELECT 0.0D AS a, -1.5D AS b, CAST(0 AS DOUBLE) AS c, -0.0 AS d, "
+        "CAST(NULL AS DOUBLE) AS e FROM t) GROUP BY a, b, c, d, e",
+    "constants that no group is made by": "SELECT k, -0.0D AS n, max(-0.0D) AS m FROM t GROUP BY k",
     "no equality": f"SELECT k FROM t WHERE {_MINUS} AND f < 1",
     "numbers are compared":
         "SELECT k, f FROM t WHERE f = 0.0D AND f * 2 < 1 AND CAST(f AS INT) = 0 AND coalesce(round(f, 1), 1) <= 0",
@@ -62,6 +77,21 @@ def test_wrong_views_are_refused(name: str, monkeypatch: pytest.MonkeyPatch) -> 
 def test_others_are_refused(name: str) -> None:
     with pytest.raises(Discarded, match="IDIVM-235"):
         judge(case(REFUSED[name]), ALL_WAYS["optimised"], MEANT, OnSpark)
+
+
+@pytest.mark.parametrize("name", CONSTANTS)
+def test_constant_zeros_as_groups_are_refused(name: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    with pytest.raises(Discarded, match="IDIVM-228"):
+        judge(case(CONSTANTS[name]), ALL_WAYS["optimised"], MEANT, OnSpark)
+    monkeypatch.setattr(lower, "constant_zeros", lambda root: ())
+    with pytest.raises(AssertionError):
+        judge(case(CONSTANTS[name]), ALL_WAYS["caches-everywhere"], MEANT, OnSpark)
+
+
+@pytest.mark.parametrize("name", MORE_CONSTANTS)
+def test_others_that_may_be_such_a_zero_are_refused(name: str) -> None:
+    with pytest.raises(Discarded, match="IDIVM-228"):
+        judge(case(MORE_CONSTANTS[name]), ALL_WAYS["optimised"], MEANT, OnSpark)
 
 
 @pytest.mark.parametrize("name", KEPT)

@@ -166,6 +166,8 @@ def test_without_guards_a_query_is_as_before() -> None:
     "with w as (select id, cast(s as timestamp) as x from t union all select id, ts from u) "
     "select id from w where try_add(x, interval 1 day) > '2020-01-01'",
     "select id from (select word, id, d from (select 'now' as word, * from t) union all select s, id, d from u) where word < d",
+    "select id, try_cast(word as date) as d from (select id, ' Epoch' as word from t)",
+    "select id, d from t union all select id, 'epoch' from u",
 ])
 def test_anywhere_in_a_query(sql: str) -> None:
     """A constant with a name counts, too: the plan may replace the name by the constant."""
@@ -178,6 +180,7 @@ def test_anywhere_in_a_query(sql: str) -> None:
     "select t.id from t join u on t.s = u.d",
     "select id, ts as x from t union all select id, ts from u",
     "select coalesce(s, s) as x from t union all select 'a' from t union all select 'now' from u",
+    "select id, date 'epoch' as x, coalesce(d, 'epoch') as y from (select id, d, 'epochs' as word from t) where d > word",
 ])
 def test_texts_of_a_query(sql: str) -> None:
     assert codes(sql) == set()
