@@ -107,6 +107,17 @@ def type_of_aggregate(node: exp.Expr, below: Mapping[str, exp.DataType]) -> exp.
     return exp.DataType.build("bigint" if name in _COUNTS else "double") if name in _COUNTS | _DOUBLES else None
 
 
+def like_aggregate(node: exp.Expr) -> exp.Expr | None:
+    """An expression over the same attributes that has the type of the aggregate: of max_by(x, y) x, of a sorted array an array of
+    its elements; None where there is none."""
+    function = function_of(node)
+    if isinstance(function, BY):
+        return value_of(function).copy()
+    if function is not None and is_collection(function) and is_sorting(node):
+        return exp.Array(expressions=[value_of(function).copy()])
+    return None
+
+
 def value_of_nothing(node: exp.Expr) -> exp.Expr | None:
     """The value of an aggregate over no rows; None where it is NULL."""
     function = function_of(node)

@@ -91,6 +91,9 @@ class Compute(Unary):
         return tuple((name, definition) for name, definition in self.definitions
                      if not _is_attribute(definition, name))
 
+    def like(self, name: str) -> exp.Expr:
+        return dict(self.definitions)[name]
+
     def with_children(self, *children: Relation) -> Relation:
         (child,) = children
         return Compute(child, self.definitions)

@@ -96,6 +96,15 @@ def sum_type(kind: exp.DataType) -> str:
     return f"decimal({min(size[0] + 10, MOST_DIGITS)},{size[1]})" if size else "bigint"
 
 
+def type_of_sum(kind: exp.DataType, *, average: bool) -> exp.DataType:
+    """The type that Spark gives to a sum, or an average, over decimals; without digits, or UNKNOWN, as that of the values is."""
+    size = size_of(kind)
+    if size is None:
+        return kind
+    precision, scale = (size[0] + 4, size[1] + 4) if average else (size[0] + 10, size[1])
+    return exp.DataType.build(f"decimal({min(precision, MOST_DIGITS)},{min(scale, MOST_DIGITS)})")
+
+
 def summand_type(kind: exp.DataType) -> str:
     """The name of a type of which two give the sum of a widely summable type, without a digit less."""
     _, scale = size_of(kind) or (0, 0)

@@ -226,7 +226,7 @@ def _depends_on_clock(operand: exp.Expr, becomes: frozenset[Family], types: Type
 
 
 def _reads_the_clock(operand: exp.Expr, types: Types, words: re.Pattern[str]) -> bool:
-    """Whether it is a constant text that begins with one of the words, and that may so be read where it is converted to a time."""
+    """Whether it is a constant text that begins with such a word, which Spark may read where it is converted to a time."""
     if not _is_constant(operand):
         return False
     folded = _folded(operand)

@@ -77,7 +77,7 @@ def lower(sql: str, catalog: Catalog) -> Lowered:
     findings.extend(incomparable_rows(root, stored, lowering.places))
     findings.extend(incomparable_outputs(root, stored))
     findings.extend(signed_zeros(root))
-    findings.extend(constant_zeros(root))
+    findings.extend(constant_zeros(rows.root))
     findings.extend(suffixes_beside_decimals(guarded, (text, *(each for each, _ in views.values()))))
     if not catalog.has_untyped_functions:
         findings.extend(clock_texts(guarded, text, catalog.functions))

@@ -25,11 +25,11 @@ from dataclasses import dataclass, replace
 
 from sqlglot import exp
 
-from dbt_idivm.algebra.aggregates import type_of_aggregate, value_of_nothing
+from dbt_idivm.algebra.aggregates import like_aggregate, type_of_aggregate, value_of_nothing
 from dbt_idivm.algebra.block import Binder, Block, isolate
 from dbt_idivm.algebra.cardinality import Cardinality, Sizes
 from dbt_idivm.algebra.core import SemiJoin
-from dbt_idivm.algebra.decimals import is_integral
+from dbt_idivm.algebra.decimals import Type, is_integral, type_of_sum
 from dbt_idivm.algebra.expressions import alias, attributes, column
 from dbt_idivm.algebra.inference import Dependency
 from dbt_idivm.algebra.operator import Conditions, Operator, State, both_states, signed_by
@@ -52,6 +52,8 @@ FUNCTIONS: Mapping[str, type[exp.AggFunc]] = {
 # Not a function of SQL, but sum(abs(x)): how large the sums on the way to sum(x) may be, in any order of the rows.
 SUM_OF_SIZES = "sum_of_sizes"
 _NAMES: Mapping[type[exp.Expr], str] = {node: name for name, node in FUNCTIONS.items()}
+_OF_NUMBERS = frozenset({"sum", "avg", SUM_OF_SIZES})
+_UNLIKE_THEIR_SUMS = frozenset({Type.DECIMAL, Type.UNKNOWN})
 # Their results have the type of the argument.
 _OF_THE_SAME_TYPE = frozenset({"min", "max", "bit_and", "bit_or", "bit_xor"})
 
@@ -125,9 +127,18 @@ class Call:
         """The type of the result, as far as it can be inferred. `below`: attribute → type."""
         if self.argument and self.function in _OF_THE_SAME_TYPE:
             return below[self.argument]
+        if self.function in _OF_NUMBERS and self.argument and below[self.argument].this in _UNLIKE_THEIR_SUMS:
+            return type_of_sum(below[self.argument], average=self.function == "avg")
         if self.function or isinstance(self.value, exp.Count):
             return infer_type(self.value, below)
         return type_of_aggregate(self.value, below) or exp.DataType.build("unknown")
+
+    @property
+    def like(self) -> exp.Expr:
+        """An expression, or an aggregate, over the arguments that has the type of the result."""
+        if self.function and self.argument and self.function in _OF_THE_SAME_TYPE:
+            return column(self.argument)
+        return like_aggregate(self.value) or self.value
 
     def __str__(self) -> str:
         return f"{self.value.sql('spark')} → {self.name}"
@@ -149,6 +160,9 @@ class Grouped(Relation):
     def types(self) -> Mapping[str, exp.DataType]:
         below = self.child.types
         return {**{name: below[name] for name in self.groups}, **{call.name: call.type(below) for call in self.calls}}
+
+    def like(self, name: str) -> exp.Expr:
+        return column(name) if name in self.groups else next(call.like for call in self.calls if call.name == name)
 
     @property
     def children(self) -> tuple[Relation, ...]:

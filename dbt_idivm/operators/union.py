@@ -67,6 +67,13 @@ class Branches(Relation):
                     found[output] = exp.DataType.build("text" if texts else "unknown")
         return found
 
+    def like(self, name: str) -> exp.Expr:
+        if name == self.branch:
+            return exp.Literal.number(0)
+        place = self.outputs.index(name)
+        first, *others = dict.fromkeys(source for sources in self.sources if (source := sources[place]) is not None)
+        return exp.Coalesce(this=column(first), expressions=[column(each) for each in others]) if others else column(first)
+
     @property
     def children(self) -> tuple[Relation, ...]:
         return self.parts

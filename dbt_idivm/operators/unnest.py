@@ -29,7 +29,7 @@ from sqlglot import exp
 from dbt_idivm.algebra.block import Binder, Block, isolate
 from dbt_idivm.algebra.cardinality import Cardinality, Sizes
 from dbt_idivm.algebra.core import SemiJoin, Unary, project
-from dbt_idivm.algebra.expressions import attributes, identifier, render, substitute
+from dbt_idivm.algebra.expressions import attributes, column, identifier, render, substitute
 from dbt_idivm.algebra.inference import Dependency, certain_type
 from dbt_idivm.algebra.operator import SIGN, Conditions, Operator, State
 from dbt_idivm.algebra.relation import Provenance, Relation
@@ -66,6 +66,16 @@ class Unnested(Unary):
         kinds = element_types(infer_type(self.collection, self.child.types))
         kinds = kinds if len(kinds) == len(self.elements) else (unknown,) * len(self.elements)
         return {**self.child.types, self.place: _PLACE, **dict(zip(self.elements, kinds, strict=True))}
+
+    def like(self, name: str) -> exp.Expr:
+        if name == self.place:
+            return exp.Literal.number(0)
+        if name not in self.elements:
+            return column(name)
+        parts = (self.collection,) if len(self.elements) == 1 else (
+            exp.MapKeys(this=self.collection.copy()), exp.Anonymous(this="map_values", expressions=[self.collection.copy()]))
+        first = exp.Literal.number(1)
+        return exp.Anonymous(this="element_at", expressions=[parts[self.elements.index(name)].copy(), first])
 
     @cached_property
     def used(self) -> frozenset[str]:

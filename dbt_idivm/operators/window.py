@@ -30,7 +30,7 @@ from dbt_idivm.algebra.bags import Distinct
 from dbt_idivm.algebra.block import Binder, Block, isolate
 from dbt_idivm.algebra.cardinality import Cardinality, Sizes
 from dbt_idivm.algebra.core import SemiJoin, Unary, project
-from dbt_idivm.algebra.expressions import attributes, passing, render, substitute
+from dbt_idivm.algebra.expressions import attributes, column, passing, render, substitute
 from dbt_idivm.algebra.inference import Dependency
 from dbt_idivm.algebra.operator import Conditions, Operator, State, both_states, signed_by
 from dbt_idivm.algebra.relation import Provenance, Relation
@@ -39,6 +39,8 @@ from dbt_idivm.idiff.build import passed, recompute, touched
 from dbt_idivm.idiff.idiff import DEL, INS, REC, UPD, IDiff
 from dbt_idivm.idiff.rule import IDiffRule, always, is_condition, is_other
 from dbt_idivm.operators.project import Project
+
+_OF_THE_SAME_TYPE = (exp.Lag, exp.Lead, exp.FirstValue, exp.LastValue, exp.NthValue, exp.First, exp.Last, exp.Max, exp.Min)
 
 
 @dataclass(frozen=True)
@@ -65,6 +67,12 @@ class WindowCall:
         """The attributes that the function and its order depend on."""
         return frozenset(name for each in self.expressions for name in attributes(each))
 
+    @property
+    def like(self) -> exp.Expr:
+        """An expression, or an aggregate, over the attributes that has the type of the result."""
+        function = self.function.this if isinstance(self.function, exp.IgnoreNulls | exp.RespectNulls) else self.function
+        return function.this if isinstance(function, _OF_THE_SAME_TYPE) else function
+
     def over(self, partition: Sequence[exp.Expr], output: Mapping[str, exp.Expr]) -> exp.Window:
         """The call in SQL, over the expressions that define the child's attributes."""
         order = [substitute(each, output) for each in self.order]
@@ -87,6 +95,9 @@ class Windowed(Unary):
     @cached_property
     def types(self) -> Mapping[str, exp.DataType]:
         return {**self.child.types, **{call.name: call.kind for call in self.calls}}
+
+    def like(self, name: str) -> exp.Expr:
+        return next((call.like for call in self.calls if call.name == name), column(name))
 
     def with_children(self, *children: Relation) -> Relation:
         (child,) = children

@@ -110,7 +110,7 @@ USING (
     OR NOT (
       CASE
         WHEN new_rows.idivm_hit
-        THEN CAST(old_rows.v__m AS STRING) IS NOT DISTINCT FROM CAST(new_rows.v__m AS STRING)
+        THEN old_rows.v__m IS NOT DISTINCT FROM new_rows.v__m
         AND old_rows.count__rows IS NOT DISTINCT FROM new_rows.count__rows
         AND old_rows.sum__a__y IS NOT DISTINCT FROM new_rows.sum__a__y
         AND old_rows.count__a__y IS NOT DISTINCT FROM new_rows.count__a__y

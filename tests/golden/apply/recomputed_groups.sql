@@ -118,7 +118,7 @@ USING (
       CASE
         WHEN new_rows.idivm_hit
         THEN CAST(old_rows.v__s AS STRING) IS NOT DISTINCT FROM CAST(new_rows.v__s AS STRING)
-        AND CAST(old_rows.v__m AS STRING) IS NOT DISTINCT FROM CAST(new_rows.v__m AS STRING)
+        AND old_rows.v__m IS NOT DISTINCT FROM new_rows.v__m
         AND CAST(old_rows.v__n AS STRING) IS NOT DISTINCT FROM CAST(new_rows.v__n AS STRING)
         AND CAST(old_rows.v__o AS STRING) IS NOT DISTINCT FROM CAST(new_rows.v__o AS STRING)
         AND old_rows.v__p IS NOT DISTINCT FROM new_rows.v__p
