@@ -15,7 +15,7 @@ from typing import Any
 
 from dbt_idivm.algebra.operator import Operator
 from dbt_idivm.algebra.types import name_of_type
-from dbt_idivm.artifacts import Node, artifacts, dbt_config, own_config
+from dbt_idivm.artifacts import Node, artifacts, dbt_config, given_config
 from dbt_idivm.cached import cached_property
 from dbt_idivm.compiler import compile_plan
 from dbt_idivm.context import Caching, Catalog, TableInfo, UserFunction
@@ -29,6 +29,7 @@ from dbt_idivm.refresh.catalog.inputs import Input, Inputs
 from dbt_idivm.refresh.catalog.relations import IDS, Described
 from dbt_idivm.refresh.catalog.stored_view import HIDDEN_SUFFIX
 from dbt_idivm.refresh.checks.keys import choose_keys
+from dbt_idivm.refresh.checks.reproducible import unreproducible
 from dbt_idivm.refresh.decide.config import ModelConfig, model_config
 from dbt_idivm.refresh.decide.fingerprint import fingerprint
 from dbt_idivm.refresh.decide.planning import table_info
@@ -58,12 +59,14 @@ class Model:
 
 @dataclass(frozen=True)
 class Explained:
-    """One model: how changes reach it, or why it is rebuilt on every run, or why nobody can say."""
+    """One model: how changes reach it, or why it is rebuilt on every run, or why nobody can say. `is_error`: whether the run fails
+    for the refusal instead of a rebuild, as `on_unsupported: error` and `volatile: error` want."""
 
     model: str
     how: str | None = None
     refusal: Finding | None = None
     problem: str | None = None
+    is_error: bool = False
 
     @property
     def why(self) -> str:
@@ -125,12 +128,18 @@ class Project:
         """How one of them is maintained, or why it is not."""
         name = str(node["name"])
         try:
-            if model_config(_config(node)).strategy == "full":
+            config = model_config(_config(node))
+        except IdivmError as error:
+            return Explained(name, problem=error.findings[0].summary)
+        try:
+            if config.strategy == "full":
                 return Explained(name, refusal=finding(407))
             return Explained(name, maintained(self.plan(node)))
         except IdivmError as error:
             blamed = next((each for each in error.findings if not each.is_refusal), None)
-            return Explained(name, refusal=error.findings[0]) if blamed is None else Explained(name, problem=blamed.summary)
+            forbidden = config.forbids(error)
+            return (Explained(name, refusal=(*forbidden, *error.findings)[0], is_error=bool(forbidden)) if blamed is None else
+                    Explained(name, problem=blamed.summary))
         except SchemaFileError as error:
             return Explained(name, problem=str(error))
 
@@ -204,7 +213,10 @@ class Project:
         project = str(self.manifest["metadata"].get("project_name") or "")
         caching = Caching(config.caches, request.relation, lowered.subviews, project=project,
                           checked=config.verify == "always")
-        return compile_plan(lowered.root, lowered.output, ways=config.ways, cache_ways=config.cache_ways, caching=caching)
+        plan = compile_plan(lowered.root, lowered.output, ways=config.ways, cache_ways=config.cache_ways, caching=caching)
+        if not config.keeps_view and (unstable := unreproducible(plan.root)) is not None:
+            raise IdivmError(finding(237, what=unstable))
+        return plan
 
     def _inputs(self, node: Node) -> Inputs:
         """What a model reads, views followed."""
@@ -268,7 +280,7 @@ def project_of(target: Path) -> Project:
 
 
 def _config(node: Node) -> dict[str, Any]:
-    return {"idivm": own_config(node), "dbt": dbt_config(node["config"])}
+    return {"idivm": given_config(node), "dbt": dbt_config(node["config"])}
 
 
 def _maintained_input(name: str, plan: Plan) -> Input:
