@@ -59,8 +59,8 @@ class Model:
 
 @dataclass(frozen=True)
 class Explained:
-    """One model: how changes reach it, or why it is rebuilt on every run, or why nobody can say. `is_error`: whether the run fails
-    for the refusal instead of a rebuild, as `on_unsupported: error` and `volatile: error` want."""
+    """One model: how changes reach it, or why it is rebuilt on every run, or why nobody can say. `is_error`: whether the run
+    fails for the refusal instead of a rebuild, as `on_unsupported: error` and `volatile: error` want."""
 
     model: str
     how: str | None = None
@@ -235,7 +235,7 @@ class Project:
         plan, cause = self._plan_of_input(node)
         if node["config"].get("materialized") == "idivm" and plan is not None:
             return _maintained_input(name, plan)
-        columns = self._listed(node) or (() if plan is None else _columns(plan)) or _declared(node)
+        columns = self._listed(node) or (() if plan is None else columns_of_plan(plan)) or _declared(node)
         if not columns:
             raise UnknownColumns(f"the columns of `{written_name(node)}` are not known" + (f", because {cause}" if cause else ""))
         return Input(name, name, Described(columns, "table", "delta", has_feed=True))
@@ -286,12 +286,13 @@ def _config(node: Node) -> dict[str, Any]:
 def _maintained_input(name: str, plan: Plan) -> Input:
     """A model of ours: where it has hidden columns, the table behind it with all columns."""
     ids = [plan.stored(each) for each in plan.root.ids] if plan.root.unique else []
-    facts = Described(_columns(plan, hidden=True), "table", "delta", has_feed=True, properties={IDS: ids})
+    facts = Described(columns_of_plan(plan, hidden=True), "table", "delta", has_feed=True, properties={IDS: ids})
     visible = tuple(column.name for column in plan.columns if not column.hidden)
     return Input(name, with_suffix(name, HIDDEN_SUFFIX), facts, None, visible) if plan.hidden else Input(name, name, facts)
 
 
-def _columns(plan: Plan, *, hidden: bool = False) -> tuple[Attribute, ...]:
+def columns_of_plan(plan: Plan, *, hidden: bool = False) -> tuple[Attribute, ...]:
+    """The columns that a plan stores, with their types; those of the user only, unless the `hidden` ones are wanted, too."""
     return tuple(Attribute(column.name, name_of_type(plan.root.types[column.attribute]))
                  for column in plan.columns if hidden or not column.hidden)
 
