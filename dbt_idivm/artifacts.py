@@ -17,14 +17,16 @@ DBT_KEYS = ("unique_key", "partition_by", "location_root", "tblproperties", "on_
 
 
 # What is read of these files, as dbt writes it; another program, or half a file, may have something else. A key with "?" may be
-# missing, "*" stands for each key.
+# missing, "*" stands for each key, a tuple has alternatives.
 _OPTIONAL = (str, type(None))
+_TEST: Any = ({"kwargs?": ({}, type(None))}, type(None))
 _CONSTRAINTS = [{"type?": object, "columns?": [str]}]
 _COLUMNS = {"*": {"name": str, "data_type?": _OPTIONAL, "constraints?": _CONSTRAINTS}}
 _RELATION = {"relation_name?": _OPTIONAL, "database?": _OPTIONAL, "schema?": _OPTIONAL, "alias?": _OPTIONAL}
 _NODE = {
     "unique_id": str, "name": str, "resource_type": str, "config": {"materialized?": _OPTIONAL}, **_RELATION,
-    "compiled_code?": _OPTIONAL, "depends_on?": {"nodes?": [str]}, "columns?": _COLUMNS, "constraints?": _CONSTRAINTS}
+    "compiled_code?": _OPTIONAL, "depends_on?": {"nodes?": [str]}, "columns?": _COLUMNS, "constraints?": _CONSTRAINTS,
+    "test_metadata?": _TEST}
 _MANIFEST = {"metadata": {}, "nodes?": {"*": _NODE}, "sources?": {"*": {**_NODE, "source_name": str}}}
 _TABLES = {"*": {"columns?": {"*": {"name": str, "type": str, "index": (int, float)}}}}
 _CATALOG = {"metadata": {}, "nodes?": _TABLES, "sources?": _TABLES}
@@ -61,7 +63,9 @@ def _artifact(path: Path, form: Any) -> Node:
         raise SchemaFileError(f"{path} is not JSON: {error}") from error
     if not isinstance(found, dict) or "metadata" not in found:
         raise SchemaFileError(f"{path} is no artifact of dbt: it has no `metadata`")
-    place = next(_misfits(found, form), None)
+    renamed = ((part, key, "unique_id") for part in ("nodes", "sources") for key, each in found.get(part, {}).items()
+               if each.get("unique_id", key) != key)
+    place = next(_misfits(found, form), None) or next(renamed, None)
     if place is not None:
         below = f", at {' → '.join(f'`{each}`' for each in place[1:])}" if place[1:] else ""
         raise SchemaFileError(f"{path} is no artifact of dbt: its `{place[0]}` has another form{below}")
@@ -70,15 +74,17 @@ def _artifact(path: Path, form: Any) -> Node:
 
 def _misfits(found: Any, form: Any) -> Iterator[tuple[str, ...]]:
     """The places of what has another form."""
-    if isinstance(form, list):
-        parts: Iterable[tuple[str, Any, Any]] = ((str(at), each, form[0]) for at, each in enumerate(found)) if isinstance(
-            found, list) else ()
+    parts: Iterable[tuple[str, Any, Any]] = ()
+    if isinstance(form, tuple):
+        fits = any(next(_misfits(found, each), None) is None for each in form)
+    elif isinstance(form, list):
         fits = isinstance(found, list)
+        parts = ((str(at), each, form[0]) for at, each in enumerate(found)) if fits else ()
     elif isinstance(form, dict):
         fits = isinstance(found, dict)
         parts = _entries(found, form) if fits else ()
     else:
-        fits, parts = isinstance(found, form), ()
+        fits = isinstance(found, form)
     if not fits:
         yield ()
     for key, part, wanted in parts:

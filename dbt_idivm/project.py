@@ -20,6 +20,7 @@ from dbt_idivm.cached import cached_property
 from dbt_idivm.compiler import compile_plan
 from dbt_idivm.context import Caching, Catalog, TableInfo, UserFunction
 from dbt_idivm.declared_keys import KeyIndex, relation_names, written_name
+from dbt_idivm.deep import deep_recursion
 from dbt_idivm.errors import Finding, IdivmError, finding
 from dbt_idivm.explain import maintained
 from dbt_idivm.frontend.lower import lower
@@ -143,6 +144,7 @@ class Project:
         except SchemaFileError as error:
             return Explained(name, problem=str(error))
 
+    @deep_recursion()  # it goes up a chain of models
     def plan(self, node: Node) -> Plan:
         """Raises IdivmError where there is none, SchemaFileError where something is not known that it depends on."""
         known = self.plans.get(node["unique_id"])
@@ -197,6 +199,8 @@ class Project:
         sql = node.get("compiled_code")
         if not sql:
             raise SchemaFileError("it is not compiled: run `dbt compile` first")
+        if not node.get("schema") or not node.get("relation_name"):
+            raise SchemaFileError("the manifest does not name its relation")
         request = ModelRequest(node["name"], node["schema"], node.get("alias") or node["name"], sql,
                                keys=self.keys.keys(node), input_names=self.keys.input_names(node))
         return _Asked(request, model_config(_config(node)), self._inputs(node))
