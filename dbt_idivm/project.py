@@ -13,8 +13,10 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
+from sqlglot import exp
+
 from dbt_idivm.algebra.operator import Operator
-from dbt_idivm.algebra.types import name_of_type
+from dbt_idivm.algebra.types import is_known, name_of_type, type_of
 from dbt_idivm.artifacts import Node, artifacts, dbt_config, given_config
 from dbt_idivm.cached import cached_property
 from dbt_idivm.compiler import compile_plan
@@ -265,7 +267,7 @@ class Project:
         """The columns in the catalog of `dbt docs generate`."""
         found = {**self.catalog.get("nodes", {}), **self.catalog.get("sources", {})}.get(node["unique_id"], {})
         columns = sorted(found.get("columns", {}).values(), key=lambda column: int(column["index"]))
-        return tuple(Attribute(str(column["name"]), str(column["type"])) for column in columns)
+        return tuple(_attribute(column["name"], column["type"]) for column in columns)
 
 
 def label(node: Node) -> str:
@@ -306,4 +308,13 @@ def _declared(node: Node) -> tuple[Attribute, ...]:
     types: dict[str, Any] = dict(node["config"].get("column_types") or {})
     for column in node.get("columns", {}).values():
         types[column["name"]] = column.get("data_type") or types.get(column["name"])
-    return tuple(Attribute(str(name), str(kind)) for name, kind in types.items()) if all(types.values()) else ()
+    return tuple(_attribute(name, kind) for name, kind in types.items()) if all(types.values()) else ()
+
+
+def _attribute(name: Any, kind: Any) -> Attribute:
+    """A column with its type as plans write it, since a catalog has `integer` of one table and `int` of another; as it is given
+    where that would say less."""
+    text = str(kind)
+    known = type_of(text)
+    is_whole = is_known(known) and known.this != exp.DataType.Type.OBJECT and "collate" not in text.lower()
+    return Attribute(str(name), name_of_type(known) if is_whole else text)

@@ -127,7 +127,7 @@ def _by_relation(project: Project) -> dict[str, Node]:
 
 
 def _read(node: Node) -> list[str]:
-    return list(node.get("depends_on", {}).get("nodes", ()))
+    return sorted(node.get("depends_on", {}).get("nodes", ()))
 
 
 def _side(project: Project, node: Node, seconds: Seconds) -> Side:
