@@ -20,8 +20,8 @@ DBT_KEYS = ("unique_key", "partition_by", "location_root", "tblproperties", "on_
 # missing, "*" stands for each key, a tuple has alternatives.
 _OPTIONAL = (str, type(None))
 _TEST: Any = ({"kwargs?": ({}, type(None))}, type(None))
-_CONSTRAINTS = [{"type?": object, "columns?": [str]}]
-_COLUMNS = {"*": {"name": str, "data_type?": _OPTIONAL, "constraints?": _CONSTRAINTS}}
+_CONSTRAINTS: Any = ([{"columns?": ([str], type(None))}], type(None))
+_COLUMNS: Any = ({"*": {"name": str, "data_type?": _OPTIONAL, "constraints?": _CONSTRAINTS}}, type(None))
 _RELATION = {"relation_name?": _OPTIONAL, "database?": _OPTIONAL, "schema?": _OPTIONAL, "alias?": _OPTIONAL}
 _NODE = {
     "unique_id": str, "name": str, "resource_type": str, "config": {"materialized?": _OPTIONAL}, **_RELATION,

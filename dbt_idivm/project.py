@@ -248,7 +248,7 @@ class Project:
 
     def columns_of(self, node: Node) -> tuple[str, ...]:
         """The names of a table's columns, as far as they are known."""
-        return tuple(each.name for each in self._listed(node)) or tuple(node.get("columns", {}))
+        return tuple(each.name for each in self._listed(node)) or tuple(node.get("columns") or {})
 
     def _plan_of_input(self, node: Node) -> tuple[Plan | None, str]:
         """What the planner makes of the SELECT of a model that is an input, or why it makes nothing; neither of other inputs."""
@@ -306,7 +306,7 @@ def columns_of_plan(plan: Plan, *, hidden: bool = False) -> tuple[Attribute, ...
 def _declared(node: Node) -> tuple[Attribute, ...]:
     """The columns in properties files, if each one has its type; those of a seed may have it in `column_types`."""
     types: dict[str, Any] = dict(node["config"].get("column_types") or {})
-    for column in node.get("columns", {}).values():
+    for column in (node.get("columns") or {}).values():
         types[column["name"]] = column.get("data_type") or types.get(column["name"])
     return tuple(_attribute(name, kind) for name, kind in types.items()) if all(types.values()) else ()
 

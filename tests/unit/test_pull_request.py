@@ -594,3 +594,10 @@ def test_two_spellings_of_a_type_are_no_other_columns() -> None:
 
     assert found([JOINED], [JOINED], sources=typed("integer"), now=typed("INT")).models == ()
     assert one([JOINED], [JOINED], sources=typed("int"), now=typed("bigint")).next_run.rebuilds
+
+
+def test_what_another_dbt_leaves_empty_is_nothing(run: Run) -> None:
+    bare = {**SOURCES[0], "columns": {name: {**each, "constraints": None} for name, each in SOURCES[0]["columns"].items()}}
+    stage = {**model("stage", "select id, price from raw.orders", ORDERS), "columns": None, "constraints": None}
+    assert found([stage], [stage], sources=(bare, SOURCES[1])).models == ()
+    assert run([stage], [stage]).output == "Nothing changes in how models are maintained.\n"
