@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from contextlib import suppress
 from pathlib import Path
 from typing import Any
@@ -16,12 +16,30 @@ DBT_KEYS = ("unique_key", "partition_by", "location_root", "tblproperties", "on_
             "persist_docs")
 
 
+# What is read of these files, as dbt writes it; another program, or half a file, may have something else. A key with "?" may be
+# missing, "*" stands for each key, a tuple has alternatives.
+_OPTIONAL = (str, type(None))
+_TEST: Any = ({"kwargs?": ({}, type(None))}, type(None))
+_CONSTRAINTS: Any = ([{"columns?": ([str], type(None))}], type(None))
+_COLUMNS: Any = ({"*": {"name": str, "data_type?": _OPTIONAL, "constraints?": _CONSTRAINTS}}, type(None))
+_RELATION = {"relation_name?": _OPTIONAL, "database?": _OPTIONAL, "schema?": _OPTIONAL, "alias?": _OPTIONAL}
+_NODE = {
+    "unique_id": str, "name": str, "resource_type": str, "config": {"materialized?": _OPTIONAL}, **_RELATION,
+    "compiled_code?": _OPTIONAL, "depends_on?": {"nodes?": [str]}, "columns?": _COLUMNS, "constraints?": _CONSTRAINTS,
+    "test_metadata?": _TEST}
+_MANIFEST = {"metadata": {}, "nodes?": {"*": _NODE}, "sources?": {"*": {**_NODE, "source_name": str}}}
+_TABLES = {"*": {"columns?": {"*": {"name": str, "type": str, "index": (int, float)}}}}
+_CATALOG = {"metadata": {}, "nodes?": _TABLES, "sources?": _TABLES}
+_RESULTS = {"metadata": {}, "results?": [{"unique_id?": _OPTIONAL, "compiled_code?": _OPTIONAL}]}
+
+
 def artifacts(target: Path) -> tuple[Node, Node]:
     """The manifest, and the catalog, which is empty if there is none. Raises SchemaFileError."""
     manifest, catalog = target / "manifest.json", target / "catalog.json"
     if not manifest.exists():
         raise SchemaFileError(f"there is no {manifest}: run `dbt compile` first")
-    return _with_sql(_artifact(manifest), target / "run_results.json"), _artifact(catalog) if catalog.exists() else {}
+    found = _artifact(manifest, _MANIFEST)
+    return _with_sql(found, target / "run_results.json"), _artifact(catalog, _CATALOG) if catalog.exists() else {}
 
 
 def _with_sql(manifest: Node, results: Path) -> Node:
@@ -30,14 +48,13 @@ def _with_sql(manifest: Node, results: Path) -> Node:
     if not results.exists() or all(node.get("compiled_code") for node in nodes.values() if node.get("resource_type") == "model"):
         return manifest
     with suppress(SchemaFileError):
-        found = [each for each in _artifact(results).get("results") or () if isinstance(each, dict)]
-        sql = {each.get("unique_id"): each.get("compiled_code") for each in found}
+        sql = {each.get("unique_id"): each.get("compiled_code") for each in _artifact(results, _RESULTS).get("results") or ()}
         return {**manifest, "nodes": {key: {**node, "compiled_code": node.get("compiled_code") or sql.get(key)}
                                       for key, node in nodes.items()}}
     return manifest
 
 
-def _artifact(path: Path) -> Node:
+def _artifact(path: Path, form: Any) -> Node:
     try:
         found = json.loads(path.read_text(encoding="utf-8"))
     except OSError as error:
@@ -46,18 +63,54 @@ def _artifact(path: Path) -> Node:
         raise SchemaFileError(f"{path} is not JSON: {error}") from error
     if not isinstance(found, dict) or "metadata" not in found:
         raise SchemaFileError(f"{path} is no artifact of dbt: it has no `metadata`")
-    if wrong := [part for part in ("metadata", "nodes", "sources") if not _is_mapping_of(found.get(part, {}), part)]:
-        raise SchemaFileError(f"{path} is no artifact of dbt: its `{wrong[0]}` has another form")
+    renamed = ((part, key, "unique_id") for part in ("nodes", "sources") for key, each in found.get(part, {}).items()
+               if each.get("unique_id", key) != key)
+    place = next(_misfits(found, form), None) or next(renamed, None)
+    if place is not None:
+        below = f", at {' → '.join(f'`{each}`' for each in place[1:])}" if place[1:] else ""
+        raise SchemaFileError(f"{path} is no artifact of dbt: its `{place[0]}` has another form{below}")
     return found
 
 
-def _is_mapping_of(found: object, part: str) -> bool:
-    return isinstance(found, dict) and (part == "metadata" or all(isinstance(each, dict) for each in found.values()))
+def _misfits(found: Any, form: Any) -> Iterator[tuple[str, ...]]:
+    """The places of what has another form."""
+    parts: Iterable[tuple[str, Any, Any]] = ()
+    if isinstance(form, tuple):
+        fits = any(next(_misfits(found, each), None) is None for each in form)
+    elif isinstance(form, list):
+        fits = isinstance(found, list)
+        parts = ((str(at), each, form[0]) for at, each in enumerate(found)) if fits else ()
+    elif isinstance(form, dict):
+        fits = isinstance(found, dict)
+        parts = _entries(found, form) if fits else ()
+    else:
+        fits = isinstance(found, form)
+    if not fits:
+        yield ()
+    for key, part, wanted in parts:
+        yield from ((key, *place) for place in _misfits(part, wanted))
+
+
+def _entries(found: Mapping[str, Any], form: Mapping[str, Any]) -> Iterator[tuple[str, Any, Any]]:
+    """Key, value and form. What is missing and must not has no form at all."""
+    for key, wanted in form.items():
+        name = key.removesuffix("?")
+        if key == "*":
+            yield from ((each, value, wanted) for each, value in found.items())
+        elif name in found or name == key:
+            yield name, found.get(name), wanted
 
 
 def own_config(node: Node) -> Mapping[str, Any]:
-    """Our config of a model."""
-    return node["config"].get("idivm") or (node["config"].get("meta") or {}).get("idivm") or {}
+    """Our config of a model; none where it is no mapping, which is an error of its own (`given_config`)."""
+    found = given_config(node)
+    return found if isinstance(found, Mapping) else {}
+
+
+def given_config(node: Node) -> Any:
+    """The same, whatever the user wrote there."""
+    meta = node["config"].get("meta")
+    return node["config"].get("idivm") or (meta.get("idivm") if isinstance(meta, Mapping) else None) or {}
 
 
 def dbt_config(config: Mapping[str, Any]) -> dict[str, Any]:

@@ -163,7 +163,8 @@ def _show(found: Sequence[Explained]) -> None:
         return
     table = Table("model", "maintained", "why not", show_edge=False)
     for each in found:
-        table.add_row(escape(each.model), each.how or ("not known" if each.problem else "rebuilt on each run"), escape(each.why))
+        unmaintained = "not known" if each.problem else "the run fails" if each.is_error else "rebuilt on each run"
+        table.add_row(escape(each.model), each.how or unmaintained, escape(each.why))
     console.print(table)
     incremental = len([each for each in found if each.how])
     console.print(f"{incremental} of {len(found)} models are maintained incrementally ({incremental / len(found):.0%})")

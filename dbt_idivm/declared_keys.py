@@ -71,7 +71,7 @@ class KeyIndex:
         return both
 
     def _read_by(self, model: Node, seen: set[str]) -> Iterator[Node]:
-        for unique_id in model.get("depends_on", {}).get("nodes", ()):
+        for unique_id in sorted(model.get("depends_on", {}).get("nodes", ())):  # dbt has them in another order each time
             node = self.nodes.get(unique_id)
             if node is None or unique_id in seen:
                 continue

@@ -13,13 +13,16 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
+from sqlglot import exp
+
 from dbt_idivm.algebra.operator import Operator
-from dbt_idivm.algebra.types import name_of_type
-from dbt_idivm.artifacts import Node, artifacts, dbt_config, own_config
+from dbt_idivm.algebra.types import is_known, name_of_type, type_of
+from dbt_idivm.artifacts import Node, artifacts, dbt_config, given_config
 from dbt_idivm.cached import cached_property
 from dbt_idivm.compiler import compile_plan
 from dbt_idivm.context import Caching, Catalog, TableInfo, UserFunction
 from dbt_idivm.declared_keys import KeyIndex, relation_names, written_name
+from dbt_idivm.deep import deep_recursion
 from dbt_idivm.errors import Finding, IdivmError, finding
 from dbt_idivm.explain import maintained
 from dbt_idivm.frontend.lower import lower
@@ -29,6 +32,7 @@ from dbt_idivm.refresh.catalog.inputs import Input, Inputs
 from dbt_idivm.refresh.catalog.relations import IDS, Described
 from dbt_idivm.refresh.catalog.stored_view import HIDDEN_SUFFIX
 from dbt_idivm.refresh.checks.keys import choose_keys
+from dbt_idivm.refresh.checks.reproducible import unreproducible
 from dbt_idivm.refresh.decide.config import ModelConfig, model_config
 from dbt_idivm.refresh.decide.fingerprint import fingerprint
 from dbt_idivm.refresh.decide.planning import table_info
@@ -58,12 +62,14 @@ class Model:
 
 @dataclass(frozen=True)
 class Explained:
-    """One model: how changes reach it, or why it is rebuilt on every run, or why nobody can say."""
+    """One model: how changes reach it, or why it is rebuilt on every run, or why nobody can say. `is_error`: whether the run
+    fails for the refusal instead of a rebuild, as `on_unsupported: error` and `volatile: error` want."""
 
     model: str
     how: str | None = None
     refusal: Finding | None = None
     problem: str | None = None
+    is_error: bool = False
 
     @property
     def why(self) -> str:
@@ -125,15 +131,22 @@ class Project:
         """How one of them is maintained, or why it is not."""
         name = str(node["name"])
         try:
-            if model_config(_config(node)).strategy == "full":
+            config = model_config(_config(node))
+        except IdivmError as error:
+            return Explained(name, problem=error.findings[0].summary)
+        try:
+            if config.strategy == "full":
                 return Explained(name, refusal=finding(407))
             return Explained(name, maintained(self.plan(node)))
         except IdivmError as error:
             blamed = next((each for each in error.findings if not each.is_refusal), None)
-            return Explained(name, refusal=error.findings[0]) if blamed is None else Explained(name, problem=blamed.summary)
+            forbidden = config.forbids(error)
+            return (Explained(name, refusal=(*forbidden, *error.findings)[0], is_error=bool(forbidden)) if blamed is None else
+                    Explained(name, problem=blamed.summary))
         except SchemaFileError as error:
             return Explained(name, problem=str(error))
 
+    @deep_recursion()  # it goes up a chain of models
     def plan(self, node: Node) -> Plan:
         """Raises IdivmError where there is none, SchemaFileError where something is not known that it depends on."""
         known = self.plans.get(node["unique_id"])
@@ -188,6 +201,8 @@ class Project:
         sql = node.get("compiled_code")
         if not sql:
             raise SchemaFileError("it is not compiled: run `dbt compile` first")
+        if not node.get("schema") or not node.get("relation_name"):
+            raise SchemaFileError("the manifest does not name its relation")
         request = ModelRequest(node["name"], node["schema"], node.get("alias") or node["name"], sql,
                                keys=self.keys.keys(node), input_names=self.keys.input_names(node))
         return _Asked(request, model_config(_config(node)), self._inputs(node))
@@ -204,7 +219,10 @@ class Project:
         project = str(self.manifest["metadata"].get("project_name") or "")
         caching = Caching(config.caches, request.relation, lowered.subviews, project=project,
                           checked=config.verify == "always")
-        return compile_plan(lowered.root, lowered.output, ways=config.ways, cache_ways=config.cache_ways, caching=caching)
+        plan = compile_plan(lowered.root, lowered.output, ways=config.ways, cache_ways=config.cache_ways, caching=caching)
+        if not config.keeps_view and (unstable := unreproducible(plan.root)) is not None:
+            raise IdivmError(finding(237, what=unstable))
+        return plan
 
     def _inputs(self, node: Node) -> Inputs:
         """What a model reads, views followed."""
@@ -223,14 +241,14 @@ class Project:
         plan, cause = self._plan_of_input(node)
         if node["config"].get("materialized") == "idivm" and plan is not None:
             return _maintained_input(name, plan)
-        columns = self._listed(node) or (() if plan is None else _columns(plan)) or _declared(node)
+        columns = self._listed(node) or (() if plan is None else columns_of_plan(plan)) or _declared(node)
         if not columns:
             raise UnknownColumns(f"the columns of `{written_name(node)}` are not known" + (f", because {cause}" if cause else ""))
         return Input(name, name, Described(columns, "table", "delta", has_feed=True))
 
     def columns_of(self, node: Node) -> tuple[str, ...]:
         """The names of a table's columns, as far as they are known."""
-        return tuple(each.name for each in self._listed(node)) or tuple(node.get("columns", {}))
+        return tuple(each.name for each in self._listed(node)) or tuple(node.get("columns") or {})
 
     def _plan_of_input(self, node: Node) -> tuple[Plan | None, str]:
         """What the planner makes of the SELECT of a model that is an input, or why it makes nothing; neither of other inputs."""
@@ -249,7 +267,7 @@ class Project:
         """The columns in the catalog of `dbt docs generate`."""
         found = {**self.catalog.get("nodes", {}), **self.catalog.get("sources", {})}.get(node["unique_id"], {})
         columns = sorted(found.get("columns", {}).values(), key=lambda column: int(column["index"]))
-        return tuple(Attribute(str(column["name"]), str(column["type"])) for column in columns)
+        return tuple(_attribute(column["name"], column["type"]) for column in columns)
 
 
 def label(node: Node) -> str:
@@ -268,18 +286,19 @@ def project_of(target: Path) -> Project:
 
 
 def _config(node: Node) -> dict[str, Any]:
-    return {"idivm": own_config(node), "dbt": dbt_config(node["config"])}
+    return {"idivm": given_config(node), "dbt": dbt_config(node["config"])}
 
 
 def _maintained_input(name: str, plan: Plan) -> Input:
     """A model of ours: where it has hidden columns, the table behind it with all columns."""
     ids = [plan.stored(each) for each in plan.root.ids] if plan.root.unique else []
-    facts = Described(_columns(plan, hidden=True), "table", "delta", has_feed=True, properties={IDS: ids})
+    facts = Described(columns_of_plan(plan, hidden=True), "table", "delta", has_feed=True, properties={IDS: ids})
     visible = tuple(column.name for column in plan.columns if not column.hidden)
     return Input(name, with_suffix(name, HIDDEN_SUFFIX), facts, None, visible) if plan.hidden else Input(name, name, facts)
 
 
-def _columns(plan: Plan, *, hidden: bool = False) -> tuple[Attribute, ...]:
+def columns_of_plan(plan: Plan, *, hidden: bool = False) -> tuple[Attribute, ...]:
+    """The columns that a plan stores, with their types; those of the user only, unless the `hidden` ones are wanted, too."""
     return tuple(Attribute(column.name, name_of_type(plan.root.types[column.attribute]))
                  for column in plan.columns if hidden or not column.hidden)
 
@@ -287,6 +306,15 @@ def _columns(plan: Plan, *, hidden: bool = False) -> tuple[Attribute, ...]:
 def _declared(node: Node) -> tuple[Attribute, ...]:
     """The columns in properties files, if each one has its type; those of a seed may have it in `column_types`."""
     types: dict[str, Any] = dict(node["config"].get("column_types") or {})
-    for column in node.get("columns", {}).values():
+    for column in (node.get("columns") or {}).values():
         types[column["name"]] = column.get("data_type") or types.get(column["name"])
-    return tuple(Attribute(str(name), str(kind)) for name, kind in types.items()) if all(types.values()) else ()
+    return tuple(_attribute(name, kind) for name, kind in types.items()) if all(types.values()) else ()
+
+
+def _attribute(name: Any, kind: Any) -> Attribute:
+    """A column with its type as plans write it, since a catalog has `integer` of one table and `int` of another; as it is given
+    where that would say less."""
+    text = str(kind)
+    known = type_of(text)
+    is_whole = is_known(known) and known.this != exp.DataType.Type.OBJECT and "collate" not in text.lower()
+    return Attribute(str(name), name_of_type(known) if is_whole else text)

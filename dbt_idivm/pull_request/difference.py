@@ -12,12 +12,13 @@ import yaml
 from dbt_idivm.advice.storing import MAINTAINED
 from dbt_idivm.advice.variants import materialized
 from dbt_idivm.artifacts import Node, dbt_config, own_config
+from dbt_idivm.cached import cached_property
 from dbt_idivm.declared_keys import written_name
 from dbt_idivm.explain import outline
 from dbt_idivm.project import Project, label
 from dbt_idivm.pull_request.costs import Costs, Seconds
-from dbt_idivm.pull_request.facts import Changed, Difference, Estimate, NextRun, Side, in_order, is_worth_a_row
-from dbt_idivm.pull_request.next_run import code, next_run
+from dbt_idivm.pull_request.facts import Changed, Difference, Estimate, Kind, NextRun, Side, in_order, is_worth_a_row
+from dbt_idivm.pull_request.next_run import code, next_run, unstored
 from dbt_idivm.pull_request.states import States
 
 
@@ -36,21 +37,31 @@ class _Pair:
     costs: Costs
     different: dict[str, bool] = field(default_factory=dict)  # unique ID → whether its definition differs
 
+    @cached_property
+    def _relations_before(self) -> dict[str, Node]:
+        return _by_relation(self.before)
+
+    @cached_property
+    def _relations_after(self) -> dict[str, Node]:
+        return _by_relation(self.after)
+
     def changed(self, unique_id: str) -> Changed | None:
         """One model that is maintained in one of the states; None if it is the same in both."""
         old, new = self.before.keys.nodes.get(unique_id), self.after.keys.nodes.get(unique_id)
         if old is not None and new is not None:
             return self._in_both(old, new)
         if new is not None:
-            return Changed(label(new), unique_id, "added", None, _side(self.after, new, self.costs.after),
-                           NextRun(True, "it is new"), tree=_diff([], _outline(self.after, new)))
+            now = _side(self.after, new, self.costs.after)
+            tree = _diff([], _outline(self.after, new))
+            return Changed(label(new), unique_id, "added", None, now, self._next_run(new, now), tree=tree)
         assert old is not None
-        return Changed(label(old), unique_id, "removed", _side(self.before, old, self.costs.before), None,
-                       NextRun(False, "its table remains"))
+        was, heir = _side(self.before, old, self.costs.before), self._relations_after.get(str(old.get("relation_name")))
+        told = "its table remains" if heir is None else f"its relation is that of `{label(heir)}` now"
+        return Changed(label(old), unique_id, "removed", was, None, NextRun(False, told))
 
     def _in_both(self, old: Node, new: Node) -> Changed | None:
         was, now = _side(self.before, old, self.costs.before), _side(self.after, new, self.costs.after)
-        told = next_run(self.before, self.after, _id(new), was, now)
+        told = self._next_run(new, now)
         planned = _outline(self.after, new)
         tree = _diff(_outline(self.before, old), planned) if planned else ""
         found = Changed(label(new), _id(new), "edited", was, now, told, tree=tree)
@@ -59,6 +70,17 @@ class _Pair:
         if tree or not was.same_way(now) or (told.rebuilds and now.kind != "rebuilt") or is_worth_a_row(was.seconds, now.seconds):
             return replace(found, change="upstream", because_of=self._edited_above(new))
         return replace(found, change="layout") if old.get("compiled_code") != new.get("compiled_code") else None
+
+    def _next_run(self, new: Node, now: Side) -> NextRun:
+        """What is stored under a model's relation may have been another model's: a name changes hands."""
+        stored = self._relations_before.get(str(new.get("relation_name")))
+        known = self.before.keys.nodes.get(_id(new))
+        if stored is None:
+            return unstored(now, None if known is None else known.get("relation_name"))
+        told = next_run(self.before, self.after, stored, new, _side(self.before, stored, {}), now)
+        if known is stored:
+            return told
+        return replace(told, why=": ".join(filter(None, (f"it takes the relation of `{label(stored)}`", told.why))))
 
     def estimate(self, models: set[str]) -> Estimate:
         """The sums over those that have an estimate wherever they are."""
@@ -80,7 +102,7 @@ class _Pair:
             for unique_id in level:
                 known = self.after.keys.nodes.get(unique_id) or self.before.keys.nodes.get(unique_id)
                 if known is not None and self._differs(unique_id):
-                    found[written_name(known)] = None
+                    found[label(known) if known.get("resource_type") == "model" else written_name(known)] = None
                 above += _read(known or {})
             level = [each for each in dict.fromkeys(above) if each not in seen]
         return tuple(found)
@@ -98,8 +120,14 @@ def _id(node: Node) -> str:
     return str(node["unique_id"])
 
 
+def _by_relation(project: Project) -> dict[str, Node]:
+    """Name of a relation → what dbt makes it of."""
+    return {str(node["relation_name"]): node for node in project.keys.nodes.values()
+            if node.get("relation_name") and node.get("resource_type") in ("model", "seed", "snapshot")}
+
+
 def _read(node: Node) -> list[str]:
-    return list(node.get("depends_on", {}).get("nodes", ()))
+    return sorted(node.get("depends_on", {}).get("nodes", ()))
 
 
 def _side(project: Project, node: Node, seconds: Seconds) -> Side:
@@ -108,8 +136,9 @@ def _side(project: Project, node: Node, seconds: Seconds) -> Side:
         return Side("other", materialized(node), seconds=known)
     found = project.explanation(node)
     if found.how is None:
+        kind: Kind = "unknown" if found.problem else "error" if found.is_error else "rebuilt"
         number, _, why = found.why.partition(" ") if found.why.startswith("IDIVM-") else ("", "", found.why)
-        return Side("unknown" if found.problem else "rebuilt", "", number, why, True, seconds=known)
+        return Side(kind, "", number, why, True, seconds=known)
     plan = project.plan(node)
     return Side("incremental", found.how, recomputes=found.fails("recompute"), seconds=known,
                 hidden=tuple(column.name for column in plan.columns if column.hidden),

@@ -9,6 +9,7 @@ from typing import Literal
 from dbt_idivm.advice.setting import WORTH
 
 FailOn = Literal["full", "recompute"]
+Kind = Literal["incremental", "rebuilt", "error", "unknown", "other"]
 Change = Literal["added", "removed", "edited", "layout", "upstream"]
 
 
@@ -16,12 +17,13 @@ Change = Literal["added", "removed", "edited", "layout", "upstream"]
 class Side:
     """A model in one state of the project.
 
-    `kind`: `incremental`, where `how` says in which way; `rebuilt` on each run, or `unknown`, where `code` and `why` say why;
-    `other`: not maintained, but materialised as `how` says. `recomputes`: it is rebuilt, or rows or groups are recomputed.
+    `kind`: `incremental`, where `how` says in which way; `rebuilt` on each run, `error`, with which the run fails, as the config
+    wants, or `unknown`, where `code` and `why` say why; `other`: not maintained, but materialised as `how` says. `recomputes`:
+    it is rebuilt, or rows or groups are recomputed.
     `hidden`: columns that are stored besides the user's; `caches`: tables. `seconds`: of a refresh, None if it is not known.
     """
 
-    kind: Literal["incremental", "rebuilt", "unknown", "other"]
+    kind: Kind
     how: str = ""
     code: str = ""
     why: str = ""
@@ -31,8 +33,8 @@ class Side:
     seconds: float | None = None
 
     def fails(self, fail_on: FailOn) -> bool:
-        """Whether it is what `fail_on` is about; what cannot be planned is so in any case."""
-        return self.kind in ("rebuilt", "unknown") or (fail_on == "recompute" and self.recomputes)
+        """Whether it is what `fail_on` is about; what fails or cannot be planned is so in any case."""
+        return self.kind in ("rebuilt", "error", "unknown") or (fail_on == "recompute" and self.recomputes)
 
     def same_way(self, other: Side) -> bool:
         """Whether the other is maintained the same way, or rebuilt for the same reason."""
@@ -84,6 +86,11 @@ class Changed:
     def becomes_rebuilt(self) -> bool:
         """Whether it is new, or was no maintained model that is rebuilt on each run."""
         return self._is("rebuilt")
+
+    @property
+    def becomes_error(self) -> bool:
+        """Whether the run fails with it, and did not before."""
+        return self._is("error")
 
     @property
     def becomes_unknown(self) -> bool:
@@ -139,6 +146,7 @@ def _differ(before: float | None, after: float | None, part: float, least: float
 
 
 def in_order(models: Iterable[Changed]) -> tuple[Changed, ...]:
-    """What becomes rebuilt first, then what can no longer be planned, then what becomes recomputed, then by name."""
+    """What fails first, then what becomes rebuilt, what can no longer be planned, what becomes recomputed, then by name."""
     return tuple(sorted(models, key=lambda each: (
-        not each.becomes_rebuilt, not each.becomes("full"), not each.becomes("recompute"), each.model, each.unique_id)))
+        not each.becomes_error, not each.becomes_rebuilt, not each.becomes("full"), not each.becomes("recompute"), each.model,
+        each.unique_id)))

@@ -57,6 +57,8 @@ def summary(found: Difference) -> str:
     parts += [f"{count or 'none'} {'become' if count > 1 else 'becomes'} {what}" for count, what in (
         (sum(each.becomes_rebuilt for each in found.models), "rebuilt on each run"),
         (sum(each.becomes_incremental for each in found.models), "incremental"))]
+    if failing := sum(each.becomes_error for each in found.models):
+        parts.append(f"{_models(failing)} will fail")
     if unknown := sum(each.becomes_unknown for each in found.models):
         parts.append(f"how {unknown} {'is' if unknown == 1 else 'are'} maintained is not known any more")
     text = ", ".join(parts)
@@ -123,7 +125,7 @@ def _ways(each: Changed, docs: str) -> str:
     """The way before → after, once if it is the same."""
     was, now = each.before, each.after
     if was is not None and now is not None and not was.same_way(now):
-        before = prose(_way(was)) if was.kind == now.kind == "rebuilt" or was.kind != "rebuilt" else _named(was, docs)
+        before = prose(_way(was)) if was.kind == now.kind or was.kind not in ("rebuilt", "error") else _named(was, docs)
         return f"{before} → {_named(now, docs)}"
     side = now or was
     assert side is not None
@@ -131,7 +133,8 @@ def _ways(each: Changed, docs: str) -> str:
 
 
 def _way(side: Side) -> str:
-    return {"incremental": side.how, "rebuilt": "rebuilt on each run", "unknown": _UNKNOWN, "other": f"`{side.how}`"}[side.kind]
+    return {"incremental": side.how, "rebuilt": "rebuilt on each run", "error": "the run fails", "unknown": _UNKNOWN,
+            "other": f"`{side.how}`"}[side.kind]
 
 
 def _named(side: Side, docs: str) -> str:
@@ -141,7 +144,7 @@ def _named(side: Side, docs: str) -> str:
     why = side.why if len(side.why) <= _REASON else f"{side.why[:_REASON]}…"
     page = _PAGES.get(side.code)
     linked = f"[{side.code}]({quote(docs.rstrip('/'), safe=':/?#&=%~@+,')}/{page})" if docs and page else side.code
-    way = f"**{_way(side)}**" if side.kind == "rebuilt" else _way(side)
+    way = f"**{_way(side)}**" if side.kind in ("rebuilt", "error") else _way(side)
     return f"{way}: {f'{linked} {prose(why)}'.strip()}"
 
 

@@ -6,9 +6,10 @@ from collections.abc import Mapping
 
 from sqlglot.errors import TokenError
 
-from dbt_idivm.artifacts import Node, dbt_config
+from dbt_idivm.advice.storing import EPHEMERAL
+from dbt_idivm.artifacts import Node, dbt_config, own_config
 from dbt_idivm.errors import IdivmError
-from dbt_idivm.project import Project
+from dbt_idivm.project import Project, columns_of_plan
 from dbt_idivm.pull_request.facts import NextRun, Side
 from dbt_idivm.refresh.decide.fingerprint import LAYOUT, code_of
 from dbt_idivm.schema_file import SchemaFileError
@@ -17,33 +18,64 @@ from dbt_idivm.schema_file import SchemaFileError
 _PARTS: Mapping[str, str] = {
     "sql": "another SELECT", "inputs": "other columns of what it reads", "caches": "other caches", "keys": "other keys",
     "output": "another `output`", "stored": "another set of stored columns"}
-_OTHER_NAME = "under another name; the old relation remains"
+_UNCHECKED = "rebuilds it if a refresh under the former `verify` left keys unchecked"
 
 
-def next_run(before: Project, after: Project, unique_id: str, was: Side, now: Side) -> NextRun:
-    """What the next run does with a model that both states have."""
-    old, new = before.keys.nodes[unique_id], after.keys.nodes[unique_id]
-    if now.kind == "other":
-        return NextRun(None, f"dbt makes it a `{now.how}`")
-    if now.kind == "unknown":
-        return NextRun(None)
-    if now.kind == "rebuilt":
-        return NextRun(True)  # as each run does
+def unstored(now: Side, before: str | None) -> NextRun:
+    """What the next run does with a model under whose name nothing is stored. `before`: its relation, if it had another."""
+    if (told := _regardless(now)) is not None:
+        return told
+    return NextRun(True, "it is new" if before is None else "under another name; the old relation remains")
+
+
+def next_run(before: Project, after: Project, old: Node, new: Node, was: Side, now: Side) -> NextRun:
+    """What the next run does with a model whose relation `old` was before."""
+    if (told := _regardless(now)) is not None:
+        return told
     if was.kind == "other":
         return NextRun(True, f"it was no maintained model, but `{was.how}`")
-    if old.get("relation_name") != new.get("relation_name"):
-        return NextRun(True, _OTHER_NAME)
     try:
         parts, wanted = before.fingerprint(old), after.fingerprint(new)
     except (IdivmError, SchemaFileError):
         return NextRun(True, _PARTS["sql"]) if code(old) != code(new) else NextRun(None)
     different = [part for part in wanted if parts.get(part) != wanted[part]]
+    if "output" in parts and "output" not in wanted:  # the rows of the view are stored nowhere
+        different.append("output")
     if different == [LAYOUT]:
         return _other_layout(new)
+    if different and _forbids_other_columns(before, after, old, new):
+        return NextRun(False, "the other columns are an error (`on_schema_change: fail`)")
     if "sql" in different and code(old) == code(new):
         return NextRun(True, "another SELECT of a view that it reads")
-    found = next((what for part, what in _PARTS.items() if part in different), None)
-    return NextRun(False) if not different else NextRun(True, found or "another definition")
+    if different:
+        return NextRun(True, next((what for part, what in _PARTS.items() if part in different), "another definition"))
+    return NextRun(None, _UNCHECKED) if _verify(new) == "always" != _verify(old) else NextRun(False)
+
+
+def _regardless(now: Side) -> NextRun | None:
+    """What is so whatever is stored; None if that depends on it."""
+    if now.kind == "other":
+        return NextRun(None, "it has no relation of its own any more; the old one remains" if now.how == EPHEMERAL else
+                       f"dbt makes it, as `{now.how}`")
+    if now.kind == "error":
+        return NextRun(False, "the run fails")
+    if now.kind == "unknown":
+        return NextRun(None)
+    return NextRun(True) if now.kind == "rebuilt" else None  # as each run does
+
+
+def _verify(node: Node) -> str:
+    return str(own_config(node).get("verify") or "always").lower()
+
+
+def _forbids_other_columns(before: Project, after: Project, old: Node, new: Node) -> bool:
+    """Whether the user's columns differ, in names, order or types, and must not."""
+    if str(dbt_config(new["config"]).get("on_schema_change")).lower() != "fail":
+        return False
+    try:
+        return columns_of_plan(before.plan(old)) != columns_of_plan(after.plan(new))
+    except (IdivmError, SchemaFileError):
+        return False
 
 
 def _other_layout(node: Node) -> NextRun:

@@ -11,6 +11,7 @@ from typing import Any
 from dbt_idivm.artifacts import Node
 from dbt_idivm.errors import listed
 from dbt_idivm.project import Project, project_of, uncompiled
+from dbt_idivm.pull_request.next_run import code
 from dbt_idivm.schema_file import SchemaFileError
 
 _NAMED = ("database", "schema", "alias")  # the config that a name of a relation is made of
@@ -28,13 +29,19 @@ class States:
 
 def states(state: Path, target: Path) -> States:
     """The state in a folder, and the project whose artifacts are in `target`. Raises SchemaFileError where one of them has no
-    manifest, or none that is compiled.
+    manifest, or none that is compiled, and where they are those of two projects.
 
-    Columns are the warehouse's, so a state without catalog.json takes that of the other.
+    Columns are the warehouse's, so a state without catalog.json takes that of the other, as far as the change reaches no table.
     """
     before, after = _compiled(state, "the other state"), _compiled(target, "the project")
-    found = aligned(Project(before.manifest, before.catalog or after.catalog), after)
-    after = Project(after.manifest, after.catalog or before.catalog)
+    names = [str(each.manifest["metadata"].get("project_name") or "") for each in (before, after)]
+    if all(names) and names[0] != names[1]:
+        raise SchemaFileError(f"the other state: {state} is of the project `{names[0]}`, not of `{names[1]}`")
+    found = aligned(before, after)
+    if not before.catalog or not after.catalog:
+        shared = _unreached(before.catalog or after.catalog, found.before, after)
+        found = States(Project(found.before.manifest, before.catalog or shared), after, found.notes)
+        after = Project(after.manifest, after.catalog or shared)
     same = ("Both states are one folder, so nothing can differ.",) if state.resolve() == target.resolve() else ()
     return States(found.before, after, (*same, *found.notes))
 
@@ -49,6 +56,28 @@ def _compiled(target: Path, what: str) -> Project:
         raise SchemaFileError(f"{what}: {target / 'manifest.json'} has {some} not compiled, such as `{missing[0]}`: run "
                               "`dbt compile` first")
     return project
+
+
+def _unreached(catalog: Node, before: Project, after: Project) -> dict[str, Any]:
+    """What a catalog says of tables that have the same columns in both states."""
+    nodes, others = after.keys.nodes, before.keys.nodes
+    readers: dict[str, list[str]] = {}
+    for unique_id, node in nodes.items():
+        for each in node.get("depends_on", {}).get("nodes", ()):
+            readers.setdefault(each, []).append(unique_id)
+    reached = {unique_id for unique_id in {**nodes, **others} if _made(nodes.get(unique_id)) != _made(others.get(unique_id))}
+    left = list(reached)
+    while left:
+        new = set(readers.get(left.pop(), ())) - reached
+        reached |= new
+        left += new
+    return {part: {unique_id: table for unique_id, table in catalog.get(part, {}).items() if unique_id not in reached}
+            for part in ("nodes", "sources")}
+
+
+def _made(node: Node | None) -> object:
+    """Of what a table is made."""
+    return None if node is None else (node.get("relation_name"), code(node) or node.get("checksum"))
 
 
 def aligned(before: Project, after: Project) -> States:
@@ -71,7 +100,8 @@ def aligned(before: Project, after: Project) -> States:
                                       for part in ("nodes", "sources")}}
     shown = listed(f"{old_name} → {new}" for old_name, new in list(names.items())[:_SHOWN])
     more = f" and {len(names) - _SHOWN} others" if len(names) > _SHOWN else ""
-    note = f"The other state is of another target, whose relations have other names, which are taken as the same: {shown}{more}."
+    note = ("The other state is of another target, or named by other macros: its relations have other names, which are taken as "
+            f"the same: {shown}{more}.")
     return States(Project(manifest, before.catalog), after, (note,))
 
 

@@ -215,3 +215,28 @@ def test_only_projects_are_drawn(tmp_path: Path, options: tuple[str, ...]) -> No
     (tmp_path / "m.sql").write_text("select 1 as x")
     result = CliRunner().invoke(main, ["explain", str(tmp_path / "m.sql"), *options])
     assert result.exit_code == 2 and "give --project instead of a MODEL" in result.output
+
+
+def test_a_type_has_one_spelling() -> None:
+    """Of what a catalog, a properties file and a plan say of the same column, where nothing is lost."""
+    spelt = {"integer": "int", "INT": "int", "decimal(10,2)": "decimal(10, 2)",
+             "string collate UTF8_LCASE": "string collate UTF8_LCASE",
+             "of_nobody": "of_nobody"}
+    for given, wanted in spelt.items():
+        node = {"unique_id": ORDERS, "columns": {}, "config": {}}
+        catalog = {"sources": {ORDERS: {"columns": {"a": {"name": "a", "index": 1, "type": given}}}}}
+        assert [each.type for each in Project(manifest(), catalog)._listed(node)] == [wanted]
+
+
+def test_what_the_config_makes_an_error(tmp_path: Path) -> None:
+    """The time is one by default; what has no rule is one where the user wants it."""
+    (tmp_path / "target").mkdir()
+    models = (model("drawn", "select id, rand() as r from raw.orders", ORDERS),
+              model("strict", "select id, rand() as r from raw.orders", ORDERS, on_unsupported="error"),
+              model("timed", "select id, current_timestamp() as t from raw.orders", ORDERS),
+              model("waits", "select id, current_timestamp() as t from raw.orders", ORDERS, volatile="at_refresh"))
+    (tmp_path / "target" / "manifest.json").write_text(json.dumps(manifest(*models)))
+    result = CliRunner().invoke(main, ["explain", "--project", str(tmp_path)], env={"COLUMNS": "200"})
+    lines = {line.split("│")[0].strip(): line.split("│")[1].strip() for line in result.output.splitlines() if "│" in line}
+    assert lines == {"drawn": "rebuilt on each run", "strict": "the run fails", "timed": "the run fails",
+                     "waits": "not known"}

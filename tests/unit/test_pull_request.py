@@ -417,3 +417,187 @@ def test_the_comment(golden: Callable[[Path, str], None], run: Run) -> None:
              with_sql(stage, "select id, cid, price from raw.orders where price > 0"), below, ODD,
              model("tidy", "select\n    id\nfrom raw.customers", CUSTOMERS)]
     golden(GOLDEN / "comment.md", run(before, after, *KNOWN, "--docs-url", "https://example.org/dbt-idivm").output)
+
+
+def of(name: str, found: Difference) -> Changed:
+    return next(each for each in found.models if each.model == name)
+
+
+@pytest.mark.parametrize(("sql", "config", "error"), [
+    ("select id, rand() as r from raw.orders", {"on_unsupported": "error"}, "IDIVM-204"),
+    ("select id, current_timestamp() as t from raw.orders", {}, "IDIVM-206")])
+def test_what_the_config_makes_an_error_is_not_called_rebuilt(run: Run, sql: str, config: dict[str, Any], error: str) -> None:
+    after = [with_sql(JOINED, sql, **config)]
+    each = one([JOINED], after)
+    assert each.after is not None and (each.after.kind, each.after.code) == ("error", error)
+    assert (each.next_run.rebuilds, each.next_run.why) == (False, "the run fails") and each.becomes("full")
+    result = run([JOINED], after, "--fail-on", "full")
+    assert result.exit_code == 1
+    assert "none becomes rebuilt on each run, none becomes incremental, 1 model will fail" in result.output
+    assert f"→ **the run fails**: {error}" in result.output
+    rebuilt = one([JOINED], [with_sql(JOINED, sql, on_unsupported="full", volatile="full")])
+    assert rebuilt.after is not None and rebuilt.after.kind == "rebuilt"
+
+
+def test_a_log_of_what_cannot_be_computed_again() -> None:
+    floats = with_sql(SUMMED, "select cid, sum(cast(price as double)) as s from raw.orders group by cid")
+    kept, logged = (one([SUMMED], [with_sql(floats, floats["compiled_code"], output=output)]) for output in ("view", "diffs"))
+    assert kept.after is not None and kept.after.kind == "incremental"
+    assert logged.after is not None and (logged.after.kind, logged.after.code) == ("rebuilt", "IDIVM-237")
+
+
+def test_an_output_whose_rows_were_stored_nowhere() -> None:
+    for output, rebuilds in (("diffs", True), ("both", False)):
+        each = one([with_sql(SUMMED, SUMMED["compiled_code"], output=output)], [SUMMED])
+        assert (each.next_run.rebuilds, each.next_run.why) == (rebuilds, "another `output`" if rebuilds else "")
+
+
+def test_keys_that_were_not_checked() -> None:
+    free = with_sql(JOINED, JOINED["compiled_code"], verify="none")
+    told = one([free], [JOINED]).next_run
+    assert told.rebuilds is None and "keys unchecked" in told.why
+    assert "| rebuilds it if a refresh under the former `verify` left keys unchecked |" in line_of("joined", [free], [JOINED])
+    assert one([JOINED], [free]).next_run.rebuilds is False
+
+
+@pytest.mark.parametrize(("sql", "why"), [
+    ("select cid, sum(price) as s, count(*) as n from raw.orders group by cid", "the other columns are an error"),
+    ("select cid, sum(cast(price as double)) as s from raw.orders group by cid", "the other columns are an error"),
+    ("select cid, sum(price) as s from raw.orders where id > 7 group by cid", "another SELECT")])
+def test_columns_that_must_not_change(sql: str, why: str) -> None:
+    before = {**SUMMED, "config": {**SUMMED["config"], "on_schema_change": "fail"}}
+    told = one([before], [{**before, "compiled_code": sql}]).next_run
+    assert told.why.startswith(why) and told.rebuilds is (why == "another SELECT")
+
+
+def test_a_relation_that_becomes_another_models() -> None:
+    """A file with a fixed alias is renamed: the stored view is recognised by its relation, not by the model's name."""
+    renamed = {**SUMMED, "unique_id": "model.p.totals", "name": "totals"}
+    both = found([SUMMED], [renamed])
+    assert of("totals", both).change == "added"
+    assert (of("totals", both).next_run.rebuilds, of("totals", both).next_run.why) == (False, "it takes the relation of `summed`")
+    assert of("summed", both).next_run.why == "its relation is that of `totals` now"
+    edited = found([SUMMED], [{**renamed, "compiled_code": "select cid, max(price) as s from raw.orders group by cid"}])
+    told = of("totals", edited).next_run
+    assert (told.rebuilds, told.why) == (True, "it takes the relation of `summed`: another SELECT")
+    assert of("totals", found([{**SUMMED, "config": {"materialized": "table"}}], [renamed])).next_run.rebuilds
+    assert of("totals", found([], [renamed])).next_run.why == "it is new"
+
+
+def test_a_model_without_a_relation() -> None:
+    inlined = {**SUMMED, "config": {**SUMMED["config"], "materialized": "ephemeral"}, "relation_name": None}
+    assert one([SUMMED], [inlined]).next_run.why == "it has no relation of its own any more; the old one remains"
+
+
+def test_versions_of_a_model_are_told_apart() -> None:
+    first, second = ({**model("stage", "select id, cid, price from raw.orders", ORDERS, materialized="view"), "version": number,
+                      "unique_id": f"model.p.stage.v{number}", "relation_name": f"main.stage_v{number}"} for number in (1, 2))
+    reader = model("reader", "select a.id, b.price from main.stage_v1 a join main.stage_v2 b on a.id = b.id",
+                   "model.p.stage.v1", "model.p.stage.v2")
+    sql = "select id, cid, price from raw.orders where id > 1"
+    each = one([first, second, reader], [with_sql(first, sql), with_sql(second, sql), reader])
+    assert each.because_of == ("stage.v1", "stage.v2")
+
+
+def test_a_catalog_of_the_other_state_does_not_hide_a_changed_table(tmp_path: Path) -> None:
+    """The table has a new column, which a model reads at once: the warehouse of the base does not know it."""
+    stage = model("stage", "select id, cid from raw.orders", ORDERS, materialized="table")
+    reader = model("reader", "select cid, count(*) as n from main.stage group by cid", "model.p.stage")
+    state = write(tmp_path / "state", manifest(stage, reader))
+    write(tmp_path / "target", manifest(
+        with_sql(stage, "select id, cid, price from raw.orders"),
+        with_sql(reader, "select price, count(*) as n from main.stage group by price")))
+    listed = {name: {"name": name, "index": at, "type": "bigint"} for at, name in enumerate(("id", "cid"))}
+    (state / "catalog.json").write_text(json.dumps({"metadata": {}, "nodes": {"model.p.stage": {"columns": listed}}}))
+    result = CliRunner().invoke(main, ["diff", "--state", str(state), "--project-dir", str(tmp_path), "--fail-on", "full"])
+    assert result.exit_code == 0 and "| `reader` | edited | by adding (additive) |" in result.output, result.output
+
+
+def test_the_state_of_another_project(tmp_path: Path) -> None:
+    state, _ = (write(tmp_path / folder, {**manifest(JOINED), "metadata": {"project_name": name}})
+                for folder, name in (("state", "shop"), ("target", "bank")))
+    result = CliRunner().invoke(main, ["diff", "--state", str(state), "--project-dir", str(tmp_path)])
+    assert result.exit_code == 1
+    assert result.output == f"Error: the other state: {state} is of the project `shop`, not of `bank`\n"
+
+
+def test_a_config_that_is_no_mapping_is_an_error() -> None:
+    each = one([JOINED], [{**JOINED, "config": {"materialized": "idivm", "meta": {"idivm": "full"}}}])
+    assert each.after is not None and (each.after.kind, each.after.code) == ("unknown", "IDIVM-103")
+
+
+WRONG = (None, 5, "x", [], {}, [5], {"a": 5}, "missing")
+
+
+def places(part: Any, above: tuple[Any, ...] = ()) -> Iterable[tuple[Any, ...]]:
+    """Of all that a manifest has."""
+    for key, each in part.items() if isinstance(part, dict) else enumerate(part) if isinstance(part, list) else ():
+        yield (*above, key)
+        yield from places(each, (*above, key))
+
+
+@pytest.mark.parametrize("wrong", WRONG, ids=str)
+def test_no_manifest_ends_in_a_traceback(tmp_path: Path, wrong: Any) -> None:
+    """Each part of one in turn is of another type, or missing."""
+    stage = model("stage", "select id, price from raw.orders", ORDERS, materialized="view")
+    test = {"unique_id": "test.p.u", "resource_type": "test", "name": "u", "config": {}, "depends_on": {"nodes": [ORDERS]},
+            "test_metadata": {"name": "unique", "kwargs": {"column_name": "id"}}}
+    whole = manifest(model("m", "select price, count(*) as n from main.stage group by price", "model.p.stage"), stage, test)
+    write(tmp_path / "target", manifest(JOINED))
+    for place in places(whole):
+        broken = json.loads(json.dumps(whole))
+        part = broken
+        for key in place[:-1]:
+            part = part[key]
+        if wrong == "missing":
+            del part[place[-1]]
+        else:
+            part[place[-1]] = wrong
+        state = write(tmp_path / "state", broken)
+        result = CliRunner().invoke(main, ["diff", "--state", str(state), "--project-dir", str(tmp_path), *KNOWN])
+        assert result.exception is None or isinstance(result.exception, SystemExit), (place, result.exception)
+        assert result.exit_code == 0 or result.output.startswith("Error: the other state: "), (place, result.output)
+
+
+def test_the_place_of_another_form_is_named(tmp_path: Path) -> None:
+    write(tmp_path / "target", manifest(JOINED))
+    state = write(tmp_path / "state", manifest({**JOINED, "depends_on": {"nodes": "all"}}))
+    result = CliRunner().invoke(main, ["diff", "--state", str(state), "--project-dir", str(tmp_path)])
+    assert "its `nodes` has another form, at `model.p.joined` → `depends_on` → `nodes`" in result.output
+
+
+def test_a_long_chain_of_models(run: Run) -> None:
+    """Named so that the last one is planned first."""
+    chain = [model("z999", "select id, price from raw.orders", ORDERS)]
+    chain += [model(f"z{number}", f"select id, price from main.z{number + 1}", f"model.p.z{number + 1}")
+              for number in range(998, 860, -1)]
+    output = run(chain, [with_sql(chain[0], "select id, price from raw.orders where id > 1"), *chain[1:]]).output
+    assert output.startswith("1 model changed (1 edited), none becomes rebuilt")
+
+
+def test_the_order_of_what_a_model_reads_says_nothing() -> None:
+    """dbt writes it in another order each time; then another table is the first one whose columns are not known."""
+    untyped = tuple(source(name, "id", "cid", typed=False) for name in ("orders", "customers"))
+    mirrored = {**JOINED, "depends_on": {"nodes": [CUSTOMERS, ORDERS]}}
+    assert found([JOINED, DRAWN], [mirrored, DRAWN], sources=untyped).models == ()
+    stages = [model(name, "select id, price from raw.orders", ORDERS, materialized="view") for name in ("a", "b")]
+    reads = [f"model.p.{each['name']}" for each in stages]
+    changed = [with_sql(each, "select id, price from raw.orders where id > 1") for each in stages]
+    sql = "select a.id, b.price from main.a a join main.b b on a.id = b.id"
+    for order in (reads, reads[::-1]):
+        assert one([*stages, model("c", sql, *reads)], [*changed, model("c", sql, *order)]).because_of == ("a", "b")
+
+
+def test_two_spellings_of_a_type_are_no_other_columns() -> None:
+    def typed(kind: str) -> tuple[Node, ...]:
+        return ({**SOURCES[0], "columns": {**SOURCES[0]["columns"], "id": {"name": "id", "data_type": kind}}}, SOURCES[1])
+
+    assert found([JOINED], [JOINED], sources=typed("integer"), now=typed("INT")).models == ()
+    assert one([JOINED], [JOINED], sources=typed("int"), now=typed("bigint")).next_run.rebuilds
+
+
+def test_what_another_dbt_leaves_empty_is_nothing(run: Run) -> None:
+    bare = {**SOURCES[0], "columns": {name: {**each, "constraints": None} for name, each in SOURCES[0]["columns"].items()}}
+    stage = {**model("stage", "select id, price from raw.orders", ORDERS), "columns": None, "constraints": None}
+    assert found([stage], [stage], sources=(bare, SOURCES[1])).models == ()
+    assert run([stage], [stage]).output == "Nothing changes in how models are maintained.\n"

@@ -39,6 +39,7 @@ _NOT_YET = {("volatile", "at_refresh")}
 
 DELETION_VECTORS = "delta.enableDeletionVectors"
 _FUNCTION_PARTS = 3
+_VOLATILE = "IDIVM-206"
 _ICEBERG = ("delta.enableicebergcompat", "delta.universalformat")
 
 
@@ -91,6 +92,13 @@ class ModelConfig:
         """Whether a rebuild is among what is chosen from."""
         return self.keeps_view and self.strategy == "auto"
 
+    def forbids(self, error: IdivmError) -> tuple[Finding, ...]:
+        """What the run is to fail with where there is no plan, instead of a rebuild."""
+        volatile = tuple(each for each in error.findings if each.code == _VOLATILE)
+        if volatile and self.volatile == "error":
+            return volatile
+        return tuple(error.findings) if self.on_unsupported == "error" else ()
+
     @property
     def chooses_caches(self) -> bool:
         """Whether intermediate caches are chosen by their costs."""
@@ -117,7 +125,10 @@ class ModelConfig:
 
 def model_config(given: Mapping[str, Any]) -> ModelConfig:
     """The config under `idivm`, and dbt's own settings under `dbt`. Raises IdivmError with all that is wrong."""
-    ours, dbts = dict(given.get("idivm") or {}), dict(given.get("dbt") or {})
+    own = given.get("idivm") or {}
+    if not isinstance(own, Mapping):
+        raise IdivmError(_not_accepted("idivm", own, "a mapping such as `{strategy: incremental}`"))
+    ours, dbts = dict(own), dict(given.get("dbt") or {})
     findings = [found for key, value in ours.items() for found in _check(key, value)]
     findings += [_not_accepted(key, dbts[key], listed(accepted)) for key, accepted in _DBT_CHOICES.items()
                  if key in dbts and _word(dbts[key]) not in accepted]

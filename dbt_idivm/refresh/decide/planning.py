@@ -34,7 +34,7 @@ from dbt_idivm.script.plan import Cache, Plan
 # What is found by reading the SELECT, where the last word is Spark's; and what Spark runs and no table can hold.
 _OUR_READING = frozenset({"model", "internal", "unsupported", "not yet"})
 _NO_COLUMN = frozenset({"IDIVM-224", "IDIVM-225"})
-_VOLATILE, _UNKNOWN_COLUMN = "IDIVM-206", "IDIVM-221"
+_UNKNOWN_COLUMN = "IDIVM-221"
 
 
 def plan_model(job: Job, stored: StoredView, kept: Kept | None = None) -> Steps[Planned]:
@@ -150,11 +150,8 @@ def table_info(found: Input, key: Key | None) -> TableInfo:
 
 def _refusal(job: Job, error: IdivmError) -> Steps[Finding]:
     """The reason to rebuild; raises if the error is none, or is to be one."""
-    volatile = [each for each in error.findings if each.code == _VOLATILE]
-    if volatile and job.config.volatile == "error":
-        raise IdivmError(volatile) from error
-    if job.config.on_unsupported == "error":
-        raise error
+    if forbidden := job.config.forbids(error):
+        raise IdivmError(forbidden)
     if error.is_refusal:
         return finding(408, reason=error.findings[0].summary, codes=", ".join(dict.fromkeys(error.codes)))
     blamed = next(each for each in error.findings if not each.is_refusal)
