@@ -119,6 +119,7 @@ def told(project: DbtProject, state: Path) -> dict[str, Any]:
     return {each["model"]: each["next_run"] for each in json.loads(result.output)["models"]}
 
 
+@pytest.mark.long
 def test_the_next_run_does_what_was_said(project_in_base: DbtProject, tmp_path: Path) -> None:
     project = project_in_base
     state = tmp_path / "state"

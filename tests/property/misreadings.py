@@ -562,18 +562,10 @@ MISREADINGS = {
            "a scalar subquery": "SELECT k, CAST(coalesce((SELECT u.y * u.q FROM u WHERE u.k = t.k), 0) AS STRING) AS v FROM t",
            "on both sides": "SELECT t.k, p.k AS l, CAST(coalesce(p.n, 0) AS STRING) AS v FROM t "
                             "FULL JOIN (SELECT k, y * q AS n FROM u) AS p ON p.k = t.k",
-           "an extreme": "SELECT t.k, t.y / coalesce(p.n, 3) AS v FROM t "
-                         "LEFT JOIN (SELECT k, max(nullif(y, 1)) AS n FROM u GROUP BY k) AS p ON p.k = t.k",
-           "a sum": "SELECT t.k, t.y / coalesce(p.n, 3) AS v FROM t "
-                    "LEFT JOIN (SELECT k, sum(greatest(y, q)) AS n FROM u GROUP BY k) AS p ON p.k = t.k",
-           "a value of a window": "SELECT t.k, t.y / coalesce(p.n, 3) AS v FROM t "
-                                  "LEFT JOIN (SELECT k, lag(y * q, 0) OVER (ORDER BY k) AS n FROM u) AS p ON p.k = t.k",
            "a branch": "SELECT t.k, concat(coalesce(p.n, '2020-1-1'), '') AS v FROM t LEFT JOIN (SELECT k, date_add("
                        "DATE '2020-01-01', q) AS n FROM u UNION ALL SELECT k + 9, DATE '2020-01-01' FROM u) AS p ON p.k = t.k",
            "an element": "SELECT t.k, t.y / coalesce(p.n, 3) AS v FROM t "
-                         "LEFT JOIN (SELECT k, n FROM u LATERAL VIEW explode(array(y * q)) AS n) AS p ON p.k = t.k",
-           "a value of a map": "SELECT t.k, concat('', coalesce(p.m, 1.5)) AS v FROM t LEFT JOIN "
-                               "(SELECT k, n, m FROM u LATERAL VIEW explode(map(y, q)) AS n, m) AS p ON p.k = t.k"}.items()},
+                         "LEFT JOIN (SELECT k, n FROM u LATERAL VIEW explode(array(y * q)) AS n) AS p ON p.k = t.k"}.items()},
     "constants in a subquery of IN": build(
         "e(k int, z decimal(38,38); k)\nu(k int; k)", "SELECT k FROM e WHERE z IN (SELECT 0 FROM u)",
         {"e": [(2, "0.5")], "u": [(1,)]},

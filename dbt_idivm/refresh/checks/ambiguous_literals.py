@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Sequence
+from decimal import Decimal, InvalidOperation
 from itertools import zip_longest
 
 from sqlglot import Token, TokenType
@@ -18,7 +19,8 @@ from dbt_idivm.refresh.checks.plan_expressions import Unreadable, is_odd
 _STRINGS = frozenset({TokenType.STRING, TokenType.RAW_STRING, TokenType.NATIONAL_STRING, TokenType.UNICODE_STRING,
                       TokenType.HEREDOC_STRING})
 _WORDS = frozenset({"null", "true", "false"})
-_STRUCTURE = re.compile(r"[()\[\]‹›\r\n]| AS | AND | WHEN | THEN | ELSE | else | END|lambda |dynamicpruning|\.\.\.")
+_TIMES = frozenset({"DATE", "TIMESTAMP", "TIMESTAMP_NTZ", "TIMESTAMP_LTZ"})
+_STRUCTURE = re.compile(r"^ *INTERVAL |^ *0x|[()\[\]‹›\r\n]| AS | AND | WHEN | THEN | ELSE | else | END|lambda |dynamicpruning|\.\.\.")
 # Functions that are printed as what they give NULL in place of: the operators, and other functions.
 _QUIET = {"try_add": "+", "try_subtract": "-", "try_multiply": "*", "try_divide": "/", "try_mod": "%", "get": "["}
 _TELLING = frozenset({"try_cast", "try_sum", "try_avg", "try_element_at"})  # printed as what they are
@@ -40,12 +42,13 @@ def numbers_in_literals(*texts: str) -> frozenset[str]:
     if any(" FILTER (WHERE " in each for each in strings):  # which is written with CASE where it belongs to an aggregate
         raise Unreadable("a literal that looks like an aggregate with FILTER")
     _check_quiet({token.text.lower() for token in tokens})
+    _check_times(tokens)
     _check(strings, _printed_numbers(tokens))
     return frozenset(number for text in strings for number in _NUMBERED.findall(text))
 
 
 def _check(strings: Iterable[str], numbers: frozenset[str]) -> None:
-    parts = {text: {part.strip() for part in text.split(",")} for text in strings}
+    parts = {text: {part.strip().removeprefix("-") for part in text.split(",")} for text in strings}
     for text in strings:
         if _STRUCTURE.search(text) or parts[text] & numbers or {part.lower() for part in parts[text]} & _WORDS:
             raise Unreadable("a literal that may be a part of a plan")
@@ -54,8 +57,25 @@ def _check(strings: Iterable[str], numbers: frozenset[str]) -> None:
             raise Unreadable("a literal that may be several")
 
 
+def _check_times(tokens: Sequence[Token]) -> None:
+    """A date is printed as its text, in a conversion, too."""
+    kinds: dict[str, str] = {}
+    padded = [None, None, *tokens, None, None]
+    for first, before, token, after, kind in zip(padded, padded[1:], padded[2:], padded[3:], padded[4:], strict=False):
+        if token is None or token.token_type not in _STRINGS or before is None:
+            continue
+        found = before.text.upper()
+        if found == "(" and first is not None and first.text.upper() == "CAST" and after and kind and after.text.upper() == "AS":
+            found = kind.text.upper()
+        found = found if found in _TIMES else ""
+        if kinds.setdefault(token.text, found) != found:
+            raise Unreadable("a date and a text that are printed alike")
+
+
 def _check_quiet(words: set[str]) -> None:
-    """try_add(a, b) is printed as (a + b), which fails where the other is NULL."""
+    """try_add(a, b) is printed as (a + b), which fails where the other is NULL. Of a NULL no type is printed."""
+    if "typeof" in words:
+        raise Unreadable("a function of types")
     for word in words:
         loud = _QUIET.get(word, word.removeprefix("try_"))
         if (word in _QUIET and loud in words) or (word.startswith("try_") and word not in {*_QUIET, *_TELLING}):
@@ -77,6 +97,8 @@ def _printed(number: str) -> str:
     """As a plan shows it: without the type."""
     plain = _SUFFIX.sub("", number)
     try:
+        if number.endswith("bd"):
+            return f"{Decimal(plain):f}"
         return str(float(plain)) if "e" in plain or number.endswith(("d", "f", "double", "float")) else plain
-    except ValueError:
+    except (ValueError, InvalidOperation):
         return plain
