@@ -30,8 +30,9 @@ def _with_sql(manifest: Node, results: Path) -> Node:
     if not results.exists() or all(node.get("compiled_code") for node in nodes.values() if node.get("resource_type") == "model"):
         return manifest
     with suppress(SchemaFileError):
-        found = [each for each in _artifact(results).get("results") or () if isinstance(each, dict)]
-        sql = {each.get("unique_id"): each.get("compiled_code") for each in found}
+        found = _artifact(results).get("results")
+        sql = {str(each.get("unique_id")): each.get("compiled_code") for each in (found if isinstance(found, list) else ())
+               if isinstance(each, dict)}
         return {**manifest, "nodes": {key: {**node, "compiled_code": node.get("compiled_code") or sql.get(key)}
                                       for key, node in nodes.items()}}
     return manifest

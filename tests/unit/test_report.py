@@ -18,6 +18,7 @@ import pytest
 from dbt_idivm.flowchart.graph import Graph, Kind, Node
 from dbt_idivm.project import Project
 from dbt_idivm.refresh.catalog.history import Commit
+from dbt_idivm.refresh.catalog.note import Note
 from dbt_idivm.refresh.catalog.state import Consumed, State
 from dbt_idivm.report import of_project, page
 from dbt_idivm.report.facts import Line, Model, Refresh, Refused, Report, Size, Stored, Tree
@@ -117,6 +118,15 @@ def test_what_messages_quote_is_code() -> None:
     assert "move <code>rand()</code> downstream" in rendered(REPORT)
 
 
+def test_estimates_are_in_the_history_and_beside_the_last_refresh() -> None:
+    why = "IDIVM-411 it was cheaper"
+    noted = tuple(replace(each, estimate=1.5, why=why) if each.version == 2 else each for each in history(7, 0, 90))
+    run = replace(noted[0], estimate=2.5)
+    text = shown(replace(REPORT, models=(replace(SALES, stored=Stored("main.sales", Size(), noted), last_run=run),))).text
+    assert "2 2026-01-01 10:00:00 incremental +0 ~2 −1 0.5 s 1.5 s MERGE orders 2 → 3 IDIVM-411 it was cheaper" in text
+    assert "0.75 s (estimated at 2.5 s)" in text
+
+
 def test_a_tree_is_nested_as_its_operators_are() -> None:
     text = rendered(REPORT)
     tree = text[text.index('<div class="tree'):].partition("</details>")[0]
@@ -213,7 +223,7 @@ def test_a_project_without_models() -> None:
 
 def test_a_table_that_cannot_be_read() -> None:
     assert "It has no Delta table yet" in shown(replace(REPORT, models=(replace(
-        SALES, stored=None, unread="It has no Delta table yet: it has not been run."),))).text
+        SALES, stored=None, unread="It has no Delta table yet, or no longer: the next run builds it."),))).text
 
 
 def test_without_matplotlib(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -307,13 +317,21 @@ def test_why_a_rebuild_was_made() -> None:
     assert why(State({}, {}, trusted=False), state(1, None)) == ""
 
 
+def test_a_commit_says_itself_why_and_what_was_estimated() -> None:
+    note = Note("IDIVM-411 it was cheaper", 2.5)
+    found = refreshes([commit(1, "WRITE", replace(state(2, None, sql="2"), note=note), numOutputRows="3"),
+                       commit(0, "CREATE TABLE AS SELECT", replace(state(1, None), note=Note("IDIVM-408")))], "UTC")
+    assert [(each.why, each.estimate) for each in found] == [(note.reason, note.estimate), ("IDIVM-408", None)]
+
+
 def test_times_that_are_none() -> None:
     assert refreshes([Commit(0, "a0", "CREATE TABLE", frozenset(), {}, None)], "UTC")[0].at is None
 
 
 def test_the_last_run_of_dbt(tmp_path: Path) -> None:
     done = {"status": "success", "execution_time": 1.5, "timing": [{"name": "execute", "completed_at": "2026-01-01T08:00:00.5Z"}]}
-    full = {"mode": "full", "reason": "IDIVM-411 x\ny", "rows_inserted": 5, "rows_updated": 0, "rows_deleted": 0}
+    full = {"mode": "full", "reason": "IDIVM-411 x\ny", "rows_inserted": 5, "rows_updated": 0, "rows_deleted": 0,
+            "cost": {"estimate": 0.5}}
     results = [{"unique_id": "model.p.a", **done, "adapter_response": full},
                {"unique_id": "model.p.b", "status": "error", "message": "\nno table\nmore", "timing": []},
                {"unique_id": "model.p.c", **done, "adapter_response": {}}, {"unique_id": "model.p.d", "status": "skipped"}]
@@ -321,7 +339,7 @@ def test_the_last_run_of_dbt(tmp_path: Path) -> None:
     path.write_text(json.dumps({"metadata": {"invocation_id": "i"}, "results": results}))
     at = dt.datetime(2026, 1, 1, 8, 0, 0, 500_000, tzinfo=dt.UTC)
     assert last_runs(path, "Asia/Tokyo") == {
-        "model.p.a": Refresh("rebuilt", at, None, "", 5, 0, 0, 1.5, why="IDIVM-411 x", run="i"),
+        "model.p.a": Refresh("rebuilt", at, None, "", 5, 0, 0, 1.5, why="IDIVM-411 x", run="i", estimate=0.5),
         "model.p.b": Refresh("failed", why="no table", run="i")}
 
 
@@ -331,6 +349,17 @@ def test_a_last_run_that_cannot_be_read(tmp_path: Path, content: str | None) -> 
     if content is not None:
         path.write_text(content)
     assert last_runs(path, "UTC") == {}
+
+
+@pytest.mark.parametrize("wrong", [{"adapter_response": 1}, {"timing": [1]}, {"timing": [{"completed_at": 5}]}, {"timing": 3},
+                                   {"timing": [{"completed_at": "soon"}]}, {"unique_id": None},
+                                   {"adapter_response": {"mode": []}}, {"adapter_response": {"mode": "full", "cost": 1}}])
+def test_one_result_that_cannot_be_read_hides_no_other(tmp_path: Path, wrong: dict[str, Any]) -> None:
+    good = {"unique_id": "model.p.a", "status": "success", "adapter_response": {"mode": "noop", "rows_inserted": 10**400},
+            "timing": [{"completed_at": "2026-01-01T08:00:00"}], "execution_time": 10**400}
+    path = tmp_path / "run_results.json"
+    path.write_text(json.dumps({"metadata": {}, "results": [{**good, "unique_id": "b", **wrong}, good, None]}))
+    assert last_runs(path, "UTC")["model.p.a"] == Refresh("nothing changed", BEGAN), "times without a zone are UTC"
 
 
 CACHED = model("cached", "with t as (select cid, sum(price) as s from raw.orders group by cid) "
