@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Mapping
+from collections.abc import Callable, Iterator, Mapping
 from contextlib import suppress
 from pathlib import Path
 from typing import Any
@@ -11,6 +11,9 @@ from typing import Any
 from dbt_idivm.schema_file import SchemaFileError
 
 Node = Mapping[str, Any]
+# What is read of a node or source, as far as it has it.
+_FORMS: Mapping[str, type] = {"unique_id": str, "name": str, "schema": str, "alias": str, "relation_name": str,
+                              "compiled_code": str, "config": dict, "columns": dict, "depends_on": dict, "constraints": list}
 # dbt's own settings that mean something to a maintained view
 DBT_KEYS = ("unique_key", "partition_by", "location_root", "tblproperties", "on_configuration_change", "on_schema_change",
             "persist_docs")
@@ -21,7 +24,42 @@ def artifacts(target: Path) -> tuple[Node, Node]:
     manifest, catalog = target / "manifest.json", target / "catalog.json"
     if not manifest.exists():
         raise SchemaFileError(f"there is no {manifest}: run `dbt compile` first")
-    return _with_sql(_artifact(manifest), target / "run_results.json"), _artifact(catalog) if catalog.exists() else {}
+    found = _checked(manifest, _unlike_manifest)
+    return _with_sql(found, target / "run_results.json"), _checked(catalog, _unlike_catalog) if catalog.exists() else {}
+
+
+def _checked(path: Path, unlike: Callable[[Node], Iterator[str]]) -> Node:
+    found = _artifact(path)
+    if wrong := next(unlike(found), None):
+        raise SchemaFileError(f"{path} is no artifact of dbt: {wrong}")
+    return found
+
+
+def _nodes(artifact: Node) -> Iterator[tuple[str, Node]]:
+    for part in ("nodes", "sources"):
+        yield from artifact.get(part, {}).items()
+
+
+def _unlike_catalog(catalog: Node) -> Iterator[str]:
+    for unique_id, node in _nodes(catalog):
+        columns = node.get("columns") or {}
+        if not isinstance(columns, dict) or not all(_is_column(each) for each in columns.values()):
+            yield f"the `columns` of `{unique_id}` have another form"
+
+
+def _is_column(found: object) -> bool:
+    return isinstance(found, dict) and {"name", "type"} <= found.keys() and str(found.get("index")).isdecimal()
+
+
+def _unlike_manifest(manifest: Node) -> Iterator[str]:
+    for unique_id, node in _nodes(manifest):
+        needed = ("unique_id", "name", "config", *(("schema",) if node.get("resource_type") == "model" else ()))
+        yield from (f"`{unique_id}` has no `{name}`" for name in needed if node.get(name) is None)
+        yield from (f"the `{name}` of `{unique_id}` has another form" for name, kind in _FORMS.items()
+                    if node.get(name) is not None and not isinstance(node[name], kind))
+        parts = (("columns", (node.get("columns") or {}).values()), ("constraints", node.get("constraints") or ()))
+        yield from (f"the `{name}` of `{unique_id}` have another form" for name, found in parts
+                    if not all(isinstance(each, dict) for each in found))
 
 
 def _with_sql(manifest: Node, results: Path) -> Node:

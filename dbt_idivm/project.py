@@ -230,7 +230,7 @@ class Project:
 
     def columns_of(self, node: Node) -> tuple[str, ...]:
         """The names of a table's columns, as far as they are known."""
-        return tuple(each.name for each in self._listed(node)) or tuple(node.get("columns", {}))
+        return tuple(each.name for each in self._listed(node)) or tuple(node.get("columns") or {})
 
     def _plan_of_input(self, node: Node) -> tuple[Plan | None, str]:
         """What the planner makes of the SELECT of a model that is an input, or why it makes nothing; neither of other inputs."""
@@ -248,7 +248,7 @@ class Project:
     def _listed(self, node: Node) -> tuple[Attribute, ...]:
         """The columns in the catalog of `dbt docs generate`."""
         found = {**self.catalog.get("nodes", {}), **self.catalog.get("sources", {})}.get(node["unique_id"], {})
-        columns = sorted(found.get("columns", {}).values(), key=lambda column: int(column["index"]))
+        columns = sorted((found.get("columns") or {}).values(), key=lambda column: int(column["index"]))
         return tuple(Attribute(str(column["name"]), str(column["type"])) for column in columns)
 
 
@@ -287,6 +287,7 @@ def _columns(plan: Plan, *, hidden: bool = False) -> tuple[Attribute, ...]:
 def _declared(node: Node) -> tuple[Attribute, ...]:
     """The columns in properties files, if each one has its type; those of a seed may have it in `column_types`."""
     types: dict[str, Any] = dict(node["config"].get("column_types") or {})
-    for column in node.get("columns", {}).values():
-        types[column["name"]] = column.get("data_type") or types.get(column["name"])
+    for key, column in (node.get("columns") or {}).items():
+        name = column.get("name") or key
+        types[name] = column.get("data_type") or types.get(name)
     return tuple(Attribute(str(name), str(kind)) for name, kind in types.items()) if all(types.values()) else ()

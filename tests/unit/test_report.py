@@ -16,7 +16,7 @@ from typing import Any
 import pytest
 
 from dbt_idivm.flowchart.graph import Graph, Kind, Node
-from dbt_idivm.project import Project
+from dbt_idivm.project import Project, project_of
 from dbt_idivm.refresh.catalog.history import Commit
 from dbt_idivm.refresh.catalog.note import Note
 from dbt_idivm.refresh.catalog.state import Consumed, State
@@ -29,6 +29,7 @@ from dbt_idivm.report.plot import plot
 from dbt_idivm.report.rate import rate_of
 from dbt_idivm.report.refreshes import refreshes
 from dbt_idivm.report.text import rate
+from dbt_idivm.schema_file import SchemaFileError
 from tests.unit.test_project import CUSTOMERS, JOINED, ORDERS, manifest, model
 
 BAD = "<script>alert('&\"')</script>"
@@ -148,6 +149,17 @@ def test_the_history_is_a_table_and_a_plot() -> None:
     one = replace(SALES, stored=Stored("main.sales", Size(), history(), is_whole=False))
     alone = shown(replace(REPORT, models=(one,)))
     assert alone.tags.count("svg") == 1 and "Older commits are left out." in alone.text
+
+
+def test_a_large_drawing_is_shown_as_a_whole_first() -> None:
+    many = Graph(tuple(Node(Kind.TABLE, f"t{at}", (f"t{at}",)) for at in range(page.LARGE + 1)))
+    assert '<input type="checkbox" id="fit" checked>' in rendered(replace(REPORT, graph=many))
+    assert '<input type="checkbox" id="fit">' in rendered(REPORT) and ":checked ~ .drawing" in rendered(REPORT)
+
+
+def test_a_long_name_is_not_repeated_at_every_mark() -> None:
+    long = replace(SALES, name="n" * 1000)
+    assert rendered(replace(REPORT, models=(long,))).count(long.name) < 12
 
 
 def test_plots_share_no_identifiers() -> None:
@@ -387,6 +399,34 @@ def test_a_long_script_is_cut_at_a_line(monkeypatch: pytest.MonkeyPatch, tmp_pat
     monkeypatch.setattr(of_project, "MOST", 10**6)
     (all_of_it,) = of_project.report_of(Project(manifest(JOINED)), tmp_path / "none.json", "UTC").models
     assert len(all_of_it.script.splitlines()) == whole and all_of_it.script.startswith(found.script)
+
+
+WRONG = (None, 1, "x", [], {}, [1], {"a": 1}, {"a": {}})
+
+
+@pytest.mark.parametrize("part", ["nodes", "sources"])
+def test_a_manifest_of_another_form_is_a_sentence(part: str, tmp_path: Path) -> None:
+    """Whatever a field of a model or source has been replaced by: the page's facts are there, or an error names the file."""
+    whole = manifest(JOINED)
+    ((unique_id, node), *_) = whole[part].items()
+    told = 0
+    for field, value in ((field, value) for field in node for value in WRONG):
+        (tmp_path / "manifest.json").write_text(json.dumps({**whole, part: {**whole[part], unique_id: {**node, field: value}}}))
+        try:
+            of_project.report_of(project_of(tmp_path), tmp_path / "none.json", "UTC")
+        except SchemaFileError as error:
+            assert str(error).startswith(f"{tmp_path / 'manifest.json'} is no artifact of dbt: ") and unique_id in str(error)
+            told += 1
+    assert told > 30
+
+
+@pytest.mark.parametrize("columns", [1, [1], {"id": 1}, {"id": {"index": 1}},
+                                     {"id": {"name": "id", "type": "int", "index": "x"}}])
+def test_a_catalog_of_another_form_is_a_sentence(columns: Any, tmp_path: Path) -> None:
+    (tmp_path / "manifest.json").write_text(json.dumps(manifest(JOINED)))
+    (tmp_path / "catalog.json").write_text(json.dumps({"metadata": {}, "nodes": {}, "sources": {ORDERS: {"columns": columns}}}))
+    with pytest.raises(SchemaFileError, match=f"the `columns` of `{ORDERS}` have another form"):
+        project_of(tmp_path)
 
 
 CHROMIUM = shutil.which("chromium")
