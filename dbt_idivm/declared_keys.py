@@ -71,7 +71,7 @@ class KeyIndex:
         return both
 
     def _read_by(self, model: Node, seen: set[str]) -> Iterator[Node]:
-        for unique_id in sorted(model.get("depends_on", {}).get("nodes", ())):  # dbt has them in another order each time
+        for unique_id in sorted((model.get("depends_on") or {}).get("nodes", ())):  # dbt has them in another order each time
             node = self.nodes.get(unique_id)
             if node is None or unique_id in seen:
                 continue
@@ -115,7 +115,7 @@ def written_name(node: Node) -> str:
 
 def _tested(test: Node) -> str | None:
     """The node that a test is about. A test that reads several (relationships) is attached to one of them."""
-    nodes = test.get("depends_on", {}).get("nodes", ())
+    nodes = (test.get("depends_on") or {}).get("nodes", ())
     return test.get("attached_node") or (nodes[0] if len(nodes) == 1 else None)
 
 

@@ -266,7 +266,7 @@ class Project:
     def _listed(self, node: Node) -> tuple[Attribute, ...]:
         """The columns in the catalog of `dbt docs generate`."""
         found = {**self.catalog.get("nodes", {}), **self.catalog.get("sources", {})}.get(node["unique_id"], {})
-        columns = sorted(found.get("columns", {}).values(), key=lambda column: int(column["index"]))
+        columns = sorted((found.get("columns") or {}).values(), key=lambda column: int(column["index"]))
         return tuple(_attribute(column["name"], column["type"]) for column in columns)
 
 

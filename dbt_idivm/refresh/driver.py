@@ -203,7 +203,7 @@ def _maintain(seen: Observed) -> Steps[Outcome]:
 
 def _apply(seen: Observed, decided: Decision) -> Steps[Outcome]:
     """Do what was decided for the view, or for a cache."""
-    work, way = decided.work, decided.way
+    work, way = _noted(decided), decided.way
     done: Outcome | Finding
     if isinstance(way, Finding):
         done = yield from _rebuild(seen, work, way, decided.choice)
@@ -215,8 +215,14 @@ def _apply(seen: Observed, decided: Decision) -> Steps[Outcome]:
                         show_query(work.job, state.shown))
         done = yield from apply_changes(replace(work, planned=replace(work.planned, proof=proof.read(state.proof))), way)
     if isinstance(done, Finding):  # the chosen way failed
-        return (yield from _rebuild(seen, work, done))
+        return (yield from _rebuild(seen, decided.work, done))
     return _accounted(work.job.client.invocation, work.stored.table, decided.choice, done)
+
+
+def _noted(decided: Decision) -> Work:
+    """What is to be done, whose commit says how long it was estimated to take."""
+    work, choice = decided.work, decided.choice
+    return work if choice is None else replace(work, note=replace(work.note, estimate=round(choice.estimate, 2)))
 
 
 def _accounted(invocation: Invocation, view: str, choice: Choice | None, done: Outcome) -> Outcome:

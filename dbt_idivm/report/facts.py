@@ -56,7 +56,8 @@ class Refresh:
 
     `at`: in the time zone of the session. The rows are those of the table that were inserted, updated and deleted, for a rebuild
     those that were written; None if the commit does not count them. `seconds`: of the statement for a commit, of the whole
-    refresh for a run. `moves`: input → its versions before (None: unknown) and after. `run`: the ID of dbt's invocation.
+    refresh for a run. `estimate`: of the whole refresh, where its way was chosen by cost. `moves`: input → its versions before
+    (None: unknown) and after. `run`: the ID of dbt's invocation.
     """
 
     what: What
@@ -70,6 +71,7 @@ class Refresh:
     moves: tuple[tuple[str, int | None, int], ...] = ()
     why: str = ""
     run: str = ""
+    estimate: float | None = None
 
     @property
     def is_ours(self) -> bool:
@@ -129,7 +131,7 @@ class Model:
 
     @property
     def history(self) -> tuple[Refresh, ...]:
-        """The commits of its table, newest first; of the last run with the reason, which dbt has and the commit has not."""
+        """The commits of its table, newest first; of the last run with the whole reason, which a commit has the beginning of."""
         run, found = self.last_run, self.stored.history if self.stored is not None else ()
         return tuple(replace(each, why=run.why) if run is not None and run.run and each.run == run.run and run.why else each
                      for each in found)

@@ -19,6 +19,7 @@ from dbt_idivm.report.highlight import highlighted, quoted
 from dbt_idivm.report.plot import can_plot, plot
 from dbt_idivm.report.rate import rate_of
 
+LARGE = 40  # nodes: a drawing of more is shown as a whole first, because its first corner may be empty
 FEW = 12  # models: then a page shows their trees and histories at once
 _NO_PLOTS = "The histories are tables only, because matplotlib is not installed: pip install matplotlib"
 _NOT_IN_ANCHORS = re.compile(r"[^\w.-]+", re.ASCII)
@@ -27,10 +28,11 @@ _NOT_IN_ANCHORS = re.compile(r"[^\w.-]+", re.ASCII)
 def page(report: Report) -> str:
     """The HTML of the page. It depends on the report alone, and on whether matplotlib is installed."""
     anchors = anchors_of(report.models)
-    plots = _plots(report.models, anchors) if can_plot() else {}
+    plots = _plots(report.models) if can_plot() else {}
     notes = (*report.notes, *((_NO_PLOTS,) if has_history(report) and not can_plot() else ()))
     found = _environment().get_template("page.html").render(
         report=report, notes=notes, anchors=anchors, plots=plots, few=len(report.models) <= FEW,
+        large=len(report.graph.nodes) > LARGE,
         flowchart=Markup(inline_svg(_with_figures(report), {each: f"#{anchor}" for each, anchor in anchors.items()})))
     return in_xml(found)  # a character that UTF-8 cannot hold would leave no page at all
 
@@ -49,8 +51,9 @@ def anchors_of(models: Iterable[Model]) -> Mapping[str, str]:
     return found
 
 
-def _plots(models: Iterable[Model], anchors: Mapping[str, str]) -> Mapping[str, Markup]:
-    drawn = {each.unique_id: plot(each.stored.history, anchors[each.unique_id]) for each in models if each.stored is not None}
+def _plots(models: Iterable[Model]) -> Mapping[str, Markup]:
+    # a short name each: it is repeated at every mark
+    drawn = {each.unique_id: plot(each.stored.history, f"p{at}") for at, each in enumerate(models) if each.stored is not None}
     return {unique_id: found for unique_id, found in drawn.items() if found is not None}
 
 

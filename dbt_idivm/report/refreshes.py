@@ -1,8 +1,8 @@
 """The refreshes of a model, from the commits of its table: what each did, which versions it read, and why it was a rebuild.
 
-A commit has the state of the view (`state.py`), from which the versions of the inputs and the definition are known, and Delta's
-metrics. It has neither the reason for a rebuild nor the estimates of the choice; for a rebuild that another definition
-explains, the reason is found by comparing the states.
+A commit has the state of the view (`state.py`), from which the versions of the inputs and the definition are known, a note with
+the reason and the estimate (`note.py`), and Delta's metrics. Where a rebuild has no note, and another definition explains it, the
+reason is found by comparing the states.
 """
 
 from __future__ import annotations
@@ -43,9 +43,9 @@ def _refresh(commit: Commit, state: State, before: State | None, zone: str) -> R
     what = _what(commit, state)
     all_rows = {"inserted": number(commit.metrics, "numOutputRows")}
     done: Mapping[str, int | None] = all_rows if state.base is None else commit.counts
-    why = _why(state, before) if what == "rebuilt" else ""
+    why = state.note.reason or (_why(state, before) if what == "rebuilt" else "")
     return Refresh(what, _time(commit.at, zone), commit.version, commit.operation, seconds=_seconds(commit),
-                   moves=_moves(state, before), why=why, run=state.run, **done)
+                   estimate=state.note.estimate, moves=_moves(state, before), why=why, run=state.run, **done)
 
 
 def _what(commit: Commit, state: State) -> What:

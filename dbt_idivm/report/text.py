@@ -90,8 +90,10 @@ def rate(found: Rate | None) -> str:
 
 def percent(share: float) -> str:
     """
-    >>> percent(0.94), percent(0.0000123), percent(0), percent(1.7)
-    ('94 %', '0.0012 %', '0 %', '170 %')
+    >>> percent(0.94), percent(0.0000123), percent(0), percent(1.7), percent(0.00000003)
+    ('94 %', '0.0012 %', '0 %', '170 %', '< 0.0001 %')
     """
     found = share * 100
+    if 0 < found < 0.0001:
+        return "< 0.0001 %"
     return f"{found:.0f} %" if found >= 10 or not found else f"{found:.2g} %"

@@ -10,6 +10,7 @@ import pytest
 from click.testing import CliRunner, Result
 
 from dbt.adapters.idivm.report_command import report_command
+from dbt_idivm.report.text import seconds
 from tests.functional.sources import ORDERS_CUST_LOG
 
 MODELS = {
@@ -27,8 +28,8 @@ def report(project: Any, *args: str) -> Result:
 
 def page(project: Any, model: str = "") -> str:
     """The text of the page, or of the part about a model."""
-    text = (project.root / "target" / "idivm" / "report.html").read_text(encoding="utf-8")
-    part = text.partition(f'<article class="model" id="model-{model}">')[2].partition("</article>")[0] if model else text
+    whole = (project.root / "target" / "idivm" / "report.html").read_text(encoding="utf-8")
+    part = whole.partition(f'<article class="model" id="model-{model}">')[2].partition("</article>")[0] if model else whole
     return " ".join(unescape(re.sub(r"<style>.*?</style>|<[^>]+>", " ", part, flags=re.DOTALL)).split())
 
 
@@ -62,6 +63,7 @@ def test_the_page_of_a_project(sources: Any) -> None:
     assert re.search(r" 1 \d{4}-\d\d-\d\d \d\d:\d\d:\d\d incremental \+2 ~0 −0 .* orders 1 → 2", joined), joined
     assert "created 2 written CREATE TABLE AS SELECT" in joined
     assert "by adding (additive)" in summed and "γ joined__name" in summed and "rows are in" in summed
+    assert drawn.partition("History")[2].count("IDIVM-408 no incremental rules: IDIVM-204 rand()") == 3, "each commit says why"
     assert "rebuilt IDIVM-204" in drawn and "4 written WRITE" in drawn and "'<script>' as text" in drawn
     drawing = whole.split("All models")[1]
     assert "4 rows · " in drawing.partition("joined by i-diffs")[2] and f"{sources.schema}.orders orders" in drawing, drawing
@@ -70,6 +72,28 @@ def test_the_page_of_a_project(sources: Any) -> None:
     assert "Without a connection: --offline is given" in page(sources) and "History" not in page(sources)
     before = page(sources)
     assert report(sources, "--offline").exit_code == 0 and without_time(page(sources)) == without_time(before)
+
+
+def test_earlier_refreshes_have_their_reason_and_estimate(sources: Any) -> None:
+    """Of a run that dbt's artifacts no longer know."""
+    for name in MODELS:
+        (sources.root / "models" / name).unlink()
+    config = "{{ config(materialized='idivm', meta={'idivm': {'strategy': 'auto'}}) }}"
+    sources.write("models/cheap.sql", config + " select id, amount from {{ source('s', 'orders') }}")
+    sources.dbt("run")
+    done = []
+    for number in (3, 4, 5):
+        sources.sql(f"insert into {{schema}}.orders values ({number}, 1, 1)")
+        done.append(sources.results("run")["cheap"].adapter_response)
+    sources.dbt("run", "--full-refresh")
+    sources.dbt("compile")
+    assert report(sources).exit_code == 0
+    found = page(sources, "cheap").partition("History")[2]
+    for version, each in enumerate(done, 1):
+        row = found.partition(f" {version} 20")[2].partition(f" {version - 1} 20")[0]
+        assert f" {seconds(each['cost']['estimate'])} WRITE orders {version} → {version + 1}" in row, row
+        assert (each["reason"] or "orders")[:199] in row
+    assert "IDIVM-401 a full refresh was requested" in found
 
 
 def without_time(text: str) -> str:

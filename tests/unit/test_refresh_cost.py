@@ -17,6 +17,7 @@ from dbt_idivm.cost.sizes import Size
 from dbt_idivm.errors import IdivmError
 from dbt_idivm.refresh.catalog import sizes, state
 from dbt_idivm.refresh.catalog.history import Commit
+from dbt_idivm.refresh.catalog.note import Note
 from dbt_idivm.refresh.checks import keys
 from dbt_idivm.refresh.driver import forecast
 from dbt_idivm.refresh.engine.invocation import Invocation
@@ -87,6 +88,20 @@ def test_a_tiny_view_is_rebuilt_before_anything_is_read(engine: FakeEngine) -> N
     assert [label.removeprefix("re") for label in engine.labels("write")] == ["build main.v__idivm"]
     assert outcome.cost is not None and outcome.cost.chosen == REBUILD
     assert outcome.cost.alternatives[REBUILD] == min(outcome.cost.alternatives.values())
+
+
+def test_a_commit_says_why_it_was_a_rebuild_and_what_was_estimated(engine: FakeEngine) -> None:
+    """And the state is the same as without that."""
+    built(engine)
+    assert stored(engine).note == Note(), "nothing is estimated for a first build"
+    renamed(engine)
+    rebuilt = engine.drive(request(), forced(REBUILD))
+    assert rebuilt.cost is not None and stored(engine).note == Note(rebuilt.reason or "", rebuilt.cost.estimate)
+    renamed(engine)
+    done = engine.drive(request(), forced())
+    assert done.mode == "incremental" and done.cost is not None and stored(engine).note == Note("", done.cost.estimate)
+    asked = engine.drive(replace(request(), full_refresh=True))
+    assert stored(engine).note == Note(asked.reason or "") == Note("IDIVM-401 a full refresh was requested")
 
 
 def forced(name: str = "") -> Invocation:

@@ -3,12 +3,16 @@
 from __future__ import annotations
 
 import datetime as dt
+import json
+from dataclasses import replace
 from typing import Any
 
 import pytest
 
+from dbt_idivm.errors import finding
 from dbt_idivm.refresh.catalog import history, state
 from dbt_idivm.refresh.catalog.history import Commit
+from dbt_idivm.refresh.catalog.note import Note
 from dbt_idivm.refresh.catalog.relations import described
 from dbt_idivm.refresh.catalog.state import Consumed, State
 from dbt_idivm.refresh.engine.engine import SPARK_DELTA
@@ -25,8 +29,40 @@ def test_state_travels_in_one_line_of_ascii() -> None:
     assert state.read(STATE.json() + " /* a query comment that dbt appends */") == STATE
 
 
-@pytest.mark.parametrize("text", [None, "", "a user's own note", "{}", "[1]", '{"idivm": 99, "inputs": {}, "plan": {}}',
-                                  '{"idivm": 1}', '{"idivm": 1, "inputs": {}, "plan": {}, "later": 1}'])
+NOTE = Note("IDIVM-411 it's; ${cheaper} `so` -- /* than */ --", 1.25)
+
+
+def test_a_note_travels_behind_the_state() -> None:
+    """Who reads the state alone stops before it, and nothing is decided by it."""
+    noted = replace(STATE, note=NOTE)
+    assert noted.json().startswith(STATE.json() + " {") and noted.json().isascii()
+    assert not any(each in noted.json() for each in ("$", "'", ";", "`", "--", "/*"))
+    for text in (noted.json(), noted.json() + " /* a query comment that dbt appends */"):
+        found = state.read(text)
+        assert found == STATE == noted and found is not None and found.note == NOTE
+    assert json.JSONDecoder().raw_decode(noted.json())[0] == json.loads(STATE.json())
+
+
+@pytest.mark.parametrize("text", ["/* {} */", "{", "[" * 100_000, "[1]", '{"reason": 1, "estimate": "2"}', '{"estimate": NaN}',
+                                  '{"estimate": -1}', '{"estimate": true}', '{"estimate": 1e999}',
+                                  f'{{"estimate": 1{"0" * 400}}}'])
+def test_what_is_no_note_says_nothing(text: str) -> None:
+    found = state.read(f"{STATE.json()} {text}")
+    assert found == STATE and found is not None and found.note == Note()
+
+
+def test_a_note_is_short_and_quotes_no_rows() -> None:
+    failed = Note(estimate=2).because(finding(417, message="the value 'secret' cannot be cast"))
+    assert failed == Note("IDIVM-417 the refresh failed on values that the query itself may not evaluate: …", 2)
+    long = Note().because(finding(408, reason="x " * 1000, codes="")).reason
+    assert len(long) == 200 and long.startswith("IDIVM-408 no incremental rules: x x") and long.endswith("…")
+    assert state.read(replace(STATE, note=Note("y\n" * 1000)).json()).note.reason == ("y " * 100)[:199] + "…"  # type: ignore[union-attr]
+    assert NOTE.because(None) == Note("", 1.25) and Note().said == {}
+
+
+@pytest.mark.parametrize("text", [None, "", "a user's own note", "[" * 100_000, "{}", "[1]", '{"idivm": 1}',
+                                  '{"idivm": 99, "inputs": {}, "plan": {}}',
+                                  '{"idivm": 1, "inputs": {}, "plan": {}, "later": 1}'])
 def test_what_is_not_our_state(text: str | None) -> None:
     assert state.read(text) is None
 

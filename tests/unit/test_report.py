@@ -16,8 +16,9 @@ from typing import Any
 import pytest
 
 from dbt_idivm.flowchart.graph import Graph, Kind, Node
-from dbt_idivm.project import Project
+from dbt_idivm.project import Project, project_of
 from dbt_idivm.refresh.catalog.history import Commit
+from dbt_idivm.refresh.catalog.note import Note
 from dbt_idivm.refresh.catalog.state import Consumed, State
 from dbt_idivm.report import of_project, page
 from dbt_idivm.report.facts import Line, Model, Refresh, Refused, Report, Size, Stored, Tree
@@ -28,6 +29,7 @@ from dbt_idivm.report.plot import plot
 from dbt_idivm.report.rate import rate_of
 from dbt_idivm.report.refreshes import refreshes
 from dbt_idivm.report.text import rate
+from dbt_idivm.schema_file import SchemaFileError
 from tests.unit.test_project import CUSTOMERS, JOINED, ORDERS, manifest, model
 
 BAD = "<script>alert('&\"')</script>"
@@ -117,6 +119,15 @@ def test_what_messages_quote_is_code() -> None:
     assert "move <code>rand()</code> downstream" in rendered(REPORT)
 
 
+def test_estimates_are_in_the_history_and_beside_the_last_refresh() -> None:
+    why = "IDIVM-411 it was cheaper"
+    noted = tuple(replace(each, estimate=1.5, why=why) if each.version == 2 else each for each in history(7, 0, 90))
+    run = replace(noted[0], estimate=2.5)
+    text = shown(replace(REPORT, models=(replace(SALES, stored=Stored("main.sales", Size(), noted), last_run=run),))).text
+    assert "2 2026-01-01 10:00:00 incremental +0 ~2 −1 0.5 s 1.5 s MERGE orders 2 → 3 IDIVM-411 it was cheaper" in text
+    assert "0.75 s (estimated at 2.5 s)" in text
+
+
 def test_a_tree_is_nested_as_its_operators_are() -> None:
     text = rendered(REPORT)
     tree = text[text.index('<div class="tree'):].partition("</details>")[0]
@@ -138,6 +149,17 @@ def test_the_history_is_a_table_and_a_plot() -> None:
     one = replace(SALES, stored=Stored("main.sales", Size(), history(), is_whole=False))
     alone = shown(replace(REPORT, models=(one,)))
     assert alone.tags.count("svg") == 1 and "Older commits are left out." in alone.text
+
+
+def test_a_large_drawing_is_shown_as_a_whole_first() -> None:
+    many = Graph(tuple(Node(Kind.TABLE, f"t{at}", (f"t{at}",)) for at in range(page.LARGE + 1)))
+    assert '<input type="checkbox" id="fit" checked>' in rendered(replace(REPORT, graph=many))
+    assert '<input type="checkbox" id="fit">' in rendered(REPORT) and ":checked ~ .drawing" in rendered(REPORT)
+
+
+def test_a_long_name_is_not_repeated_at_every_mark() -> None:
+    long = replace(SALES, name="n" * 1000)
+    assert rendered(replace(REPORT, models=(long,))).count(long.name) < 12
 
 
 def test_plots_share_no_identifiers() -> None:
@@ -213,7 +235,7 @@ def test_a_project_without_models() -> None:
 
 def test_a_table_that_cannot_be_read() -> None:
     assert "It has no Delta table yet" in shown(replace(REPORT, models=(replace(
-        SALES, stored=None, unread="It has no Delta table yet: it has not been run."),))).text
+        SALES, stored=None, unread="It has no Delta table yet, or no longer: the next run builds it."),))).text
 
 
 def test_without_matplotlib(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -307,13 +329,21 @@ def test_why_a_rebuild_was_made() -> None:
     assert why(State({}, {}, trusted=False), state(1, None)) == ""
 
 
+def test_a_commit_says_itself_why_and_what_was_estimated() -> None:
+    note = Note("IDIVM-411 it was cheaper", 2.5)
+    found = refreshes([commit(1, "WRITE", replace(state(2, None, sql="2"), note=note), numOutputRows="3"),
+                       commit(0, "CREATE TABLE AS SELECT", replace(state(1, None), note=Note("IDIVM-408")))], "UTC")
+    assert [(each.why, each.estimate) for each in found] == [(note.reason, note.estimate), ("IDIVM-408", None)]
+
+
 def test_times_that_are_none() -> None:
     assert refreshes([Commit(0, "a0", "CREATE TABLE", frozenset(), {}, None)], "UTC")[0].at is None
 
 
 def test_the_last_run_of_dbt(tmp_path: Path) -> None:
     done = {"status": "success", "execution_time": 1.5, "timing": [{"name": "execute", "completed_at": "2026-01-01T08:00:00.5Z"}]}
-    full = {"mode": "full", "reason": "IDIVM-411 x\ny", "rows_inserted": 5, "rows_updated": 0, "rows_deleted": 0}
+    full = {"mode": "full", "reason": "IDIVM-411 x\ny", "rows_inserted": 5, "rows_updated": 0, "rows_deleted": 0,
+            "cost": {"estimate": 0.5}}
     results = [{"unique_id": "model.p.a", **done, "adapter_response": full},
                {"unique_id": "model.p.b", "status": "error", "message": "\nno table\nmore", "timing": []},
                {"unique_id": "model.p.c", **done, "adapter_response": {}}, {"unique_id": "model.p.d", "status": "skipped"}]
@@ -321,7 +351,7 @@ def test_the_last_run_of_dbt(tmp_path: Path) -> None:
     path.write_text(json.dumps({"metadata": {"invocation_id": "i"}, "results": results}))
     at = dt.datetime(2026, 1, 1, 8, 0, 0, 500_000, tzinfo=dt.UTC)
     assert last_runs(path, "Asia/Tokyo") == {
-        "model.p.a": Refresh("rebuilt", at, None, "", 5, 0, 0, 1.5, why="IDIVM-411 x", run="i"),
+        "model.p.a": Refresh("rebuilt", at, None, "", 5, 0, 0, 1.5, why="IDIVM-411 x", run="i", estimate=0.5),
         "model.p.b": Refresh("failed", why="no table", run="i")}
 
 
@@ -331,6 +361,17 @@ def test_a_last_run_that_cannot_be_read(tmp_path: Path, content: str | None) -> 
     if content is not None:
         path.write_text(content)
     assert last_runs(path, "UTC") == {}
+
+
+@pytest.mark.parametrize("wrong", [{"adapter_response": 1}, {"timing": [1]}, {"timing": [{"completed_at": 5}]}, {"timing": 3},
+                                   {"timing": [{"completed_at": "soon"}]}, {"unique_id": None},
+                                   {"adapter_response": {"mode": []}}, {"adapter_response": {"mode": "full", "cost": 1}}])
+def test_one_result_that_cannot_be_read_hides_no_other(tmp_path: Path, wrong: dict[str, Any]) -> None:
+    good = {"unique_id": "model.p.a", "status": "success", "adapter_response": {"mode": "noop", "rows_inserted": 10**400},
+            "timing": [{"completed_at": "2026-01-01T08:00:00"}], "execution_time": 10**400}
+    path = tmp_path / "run_results.json"
+    path.write_text(json.dumps({"metadata": {}, "results": [{**good, "unique_id": "b", **wrong}, good, None]}))
+    assert last_runs(path, "UTC")["model.p.a"] == Refresh("nothing changed", BEGAN), "times without a zone are UTC"
 
 
 CACHED = model("cached", "with t as (select cid, sum(price) as s from raw.orders group by cid) "
@@ -358,6 +399,34 @@ def test_a_long_script_is_cut_at_a_line(monkeypatch: pytest.MonkeyPatch, tmp_pat
     monkeypatch.setattr(of_project, "MOST", 10**6)
     (all_of_it,) = of_project.report_of(Project(manifest(JOINED)), tmp_path / "none.json", "UTC").models
     assert len(all_of_it.script.splitlines()) == whole and all_of_it.script.startswith(found.script)
+
+
+WRONG = (None, 1, "x", [], {}, [1], {"a": 1}, {"a": {}})
+
+
+@pytest.mark.parametrize("part", ["nodes", "sources"])
+def test_a_manifest_of_another_form_is_a_sentence(part: str, tmp_path: Path) -> None:
+    """Whatever a field of a model or source has been replaced by: the page's facts are there, or an error names the file."""
+    whole = manifest(JOINED)
+    ((unique_id, node), *_) = whole[part].items()
+    told = 0
+    for field, value in ((field, value) for field in node for value in WRONG):
+        (tmp_path / "manifest.json").write_text(json.dumps({**whole, part: {**whole[part], unique_id: {**node, field: value}}}))
+        try:
+            of_project.report_of(project_of(tmp_path), tmp_path / "none.json", "UTC")
+        except SchemaFileError as error:
+            assert str(error).startswith(f"{tmp_path / 'manifest.json'} is no artifact of dbt: ") and unique_id in str(error)
+            told += 1
+    assert told > 30
+
+
+@pytest.mark.parametrize("columns", [1, [1], {"id": 1}, {"id": {"index": 1}},
+                                     {"id": {"name": "id", "type": "int", "index": "x"}}])
+def test_a_catalog_of_another_form_is_a_sentence(columns: Any, tmp_path: Path) -> None:
+    (tmp_path / "manifest.json").write_text(json.dumps(manifest(JOINED)))
+    (tmp_path / "catalog.json").write_text(json.dumps({"metadata": {}, "nodes": {}, "sources": {ORDERS: {"columns": columns}}}))
+    with pytest.raises(SchemaFileError, match=f"its `sources` has another form, at `{ORDERS}` → `columns`"):
+        project_of(tmp_path)
 
 
 CHROMIUM = shutil.which("chromium")

@@ -90,4 +90,4 @@ def plain_errors() -> Iterator[None]:
     try:
         yield
     except DbtBaseException as problem:
-        raise click.ClickException(str(getattr(problem, "msg", problem))) from problem
+        raise click.ClickException(str(getattr(problem, "msg", problem)).strip()) from problem

@@ -87,7 +87,7 @@ def _stored(model: Model, handle: Any, zone: str, commits: int, sizes: dict[str,
     except EngineFailure as failure:
         return replace(model, unread=f"Its table cannot be looked at: {failure.first_line}")
     if found is None:
-        return replace(model, unread="It has no Delta table yet: it has not been run.")
+        return replace(model, unread="It has no Delta table yet, or no longer: the next run builds it.")
     table, known = found
     sizes |= {name: size for name, size in known.items() if name not in sizes}
     return replace(model, stored=table)

@@ -12,6 +12,7 @@ from dbt_idivm.refresh.apply.diffs import publish_changes, show_restricted
 from dbt_idivm.refresh.apply.publish import Build, publish
 from dbt_idivm.refresh.apply.watermark import consumed_at_build, new_state
 from dbt_idivm.refresh.catalog.inputs import pinned_query
+from dbt_idivm.refresh.catalog.note import Note
 from dbt_idivm.refresh.catalog.relations import BUILD, DEFINITION, IDS, INPUTS, OWNER, VIEW
 from dbt_idivm.refresh.catalog.state import State, digest
 from dbt_idivm.refresh.catalog.stored_view import StoredView
@@ -42,23 +43,26 @@ def build(work: Work, reason: Finding | None) -> Steps[Outcome]:
             yield from keys.verify(job.client, work.planned.inputs.tables[name], key)
     planned = yield from _judged(work)
     try:
-        wanted, written = yield from _published(replace(work, planned=planned))
+        wanted, written = yield from _published(replace(work, planned=planned), reason)
     except EngineFailure as failure:
         if planned.plan is None or not failure.is_of_data or planned.kept.subviews:
             raise  # the caches may be what fails, and the user has not asked for them
         planned = without_failing_plan(job, planned, failure)
-        wanted, written = yield from _published(replace(work, planned=planned))
+        wanted, written = yield from _published(replace(work, planned=planned), reason)
     inputs = all_inputs(replace(work, planned=planned))
-    # a first build that cannot be maintained says so at once
-    why = summary(planned.refusal if planned.is_misread else reason or planned.refusal)
     result = Result("create" if reason is None else "full", wanted.hidden, inputs, Effect(inserted=written),
-                    None if reason is None else "full", why)
+                    None if reason is None else "full", summary(_why(planned, reason)))
     return outcome(job, result, planned)
 
 
-def _published(work: Work) -> Steps[tuple[Build, int]]:
+def _why(planned: Planned, reason: Finding | None) -> Finding | None:
+    """Why the view is built; a first build that cannot be maintained says so at once."""
+    return planned.refusal if planned.is_misread else reason or planned.refusal
+
+
+def _published(work: Work, reason: Finding | None) -> Steps[tuple[Build, int]]:
     """What is built of the planned model, and its number of rows."""
-    wanted = _build(work)
+    wanted = _build(replace(work, note=work.note.because(_why(work.planned, reason))))
     yield from _verify_unique_key(work.job, work.planned, wanted)
     written = publish(work.job, wanted, work.stored) if work.job.config.keeps_view else publish_changes(work.job, wanted)
     return wanted, (yield from written)
@@ -123,13 +127,14 @@ def _columns(job: Job) -> Steps[tuple[str, ...]]:
 
 def build_restricted(job: Job, stored: StoredView) -> Steps[Outcome]:
     """A plain table from what dbt gives under --empty or --sample; its state says that nothing may build upon it."""
-    reason, first = finding(414).summary, job.request.existing is None
+    why, first = finding(414), job.request.existing is None
+    reason = why.summary
     if not job.config.keeps_view:
         made = Result("create", False, {}, reason=reason) if first else Result("full", False, {}, strategy="full", reason=reason)
         return (yield from show_restricted(job, made))
     query = verbatim(job.request.sql)
     model = job.request.relation
-    state = State({}, {}, run=job.request.run_id, trusted=False)
+    state = State({}, {}, run=job.request.run_id, trusted=False, note=Note().because(why))
     properties = {VIEW: model, OWNER: job.request.owner, DEFINITION: job.request.sql}
     wanted = Build(model, query, (), None, properties, state)
     written = yield from publish(job, wanted, stored)

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import hashlib
 import json
+import re
 from collections.abc import Mapping
 from dataclasses import asdict, dataclass, field
 from typing import Any
@@ -14,9 +15,12 @@ from typing import Any
 from dbt_idivm.cache_names import is_cache
 from dbt_idivm.cost import sizes
 from dbt_idivm.cost.sizes import Size
+from dbt_idivm.refresh.catalog import note
+from dbt_idivm.refresh.catalog.note import Note
 from dbt_idivm.relation_name import name_parts
 
 FORMAT = 1
+_OF_SQL = re.compile(r"[$'`;]|--|/\*")
 MARK = "idivm"
 
 
@@ -58,7 +62,8 @@ class State:
     known; the view's own, before the commit, is among them. `base`: the version of the view that the commit changed rows of;
     None if it replaced all of them. `checked`: every key was looked up when the view was built, and by each refresh since,
     except those of `unverified`: input → its state at which its key was looked up last, where rebuilds have not since (ADR 0022).
-    `kept`: the intermediate caches that were chosen by cost.
+    `kept`: the intermediate caches that were chosen by cost. `note`: what its commit says to people; states that differ in it
+    alone are the same.
     """
 
     inputs: Mapping[str, Consumed]
@@ -75,6 +80,7 @@ class State:
     unverified: Mapping[str, Consumed] = field(default_factory=dict)
     functions: Mapping[str, str] = field(default_factory=dict)
     kept: Kept = field(default_factory=Kept)
+    note: Note = field(default_factory=Note, compare=False)
 
     @property
     def versions(self) -> dict[str, int]:
@@ -97,31 +103,35 @@ class State:
         return digest(dict(self.plan))
 
     def json(self) -> str:
-        """One line of ASCII without `$`: it travels in a SET command, whose text Spark may put variables into."""
-        text = json.dumps({MARK: FORMAT, **asdict(self)}, ensure_ascii=True, separators=(",", ":"), sort_keys=True)
-        return text.replace("$", "\\u0024")
+        """One line of ASCII without `$` and without quotes and comments of SQL: it travels in a SET command, whose text Spark may
+        put variables into."""
+        state = {name: value for name, value in asdict(self).items() if name != "note"}
+        parts = ({MARK: FORMAT, **state}, self.note.said)
+        text = " ".join(json.dumps(each, ensure_ascii=True, separators=(",", ":"), sort_keys=True) for each in parts if each)
+        return _OF_SQL.sub(lambda found: "".join(f"\\u{ord(each):04x}" for each in found[0]), text)
 
 
 def read(text: str | None) -> State | None:
     """The state in a commit's user metadata; None if there is none, or of a format that this version does not know."""
+    text = (text or "").strip()
     try:
-        # a query comment that dbt appends to the SET command ends up behind the JSON
-        found, _ = json.JSONDecoder().raw_decode((text or "").strip())
-    except ValueError:
+        # behind the JSON are the note, and a query comment that dbt appends to the SET command
+        found, end = json.JSONDecoder().raw_decode(text)
+    except (ValueError, RecursionError):
         return None
     if not isinstance(found, dict) or found.pop(MARK, None) != FORMAT:
         return None
-    return _state(found)
+    return _state(found, note.read(text[end:]))
 
 
-def _state(found: dict[str, Any]) -> State | None:
+def _state(found: dict[str, Any], of_commit: Note) -> State | None:
     try:
         inputs, unverified = ({name: Consumed(**consumed) for name, consumed in found.pop(part, default).items()}
                               for part, default in (("inputs", None), ("unverified", {})))
         known = found.pop("sizes", None)
         read = {name: sizes.read(each) for name, each in known.items()} if isinstance(known, dict) else {}
         kept = found.pop("kept", None) or {}
-        return State(inputs=inputs, unverified=unverified,
+        return State(inputs=inputs, unverified=unverified, note=of_commit,
                      kept=Kept(tuple(kept.get("subviews", ())), float(kept.get("saved", 0)), int(kept.get("failures", 0))),
                      sizes={name: size for name, size in read.items() if size is not None}, **found)
     except (AttributeError, TypeError, ValueError):

@@ -20,7 +20,8 @@ _STRINGS = frozenset({TokenType.STRING, TokenType.RAW_STRING, TokenType.NATIONAL
                       TokenType.HEREDOC_STRING})
 _WORDS = frozenset({"null", "true", "false"})
 _TIMES = frozenset({"DATE", "TIMESTAMP", "TIMESTAMP_NTZ", "TIMESTAMP_LTZ"})
-_STRUCTURE = re.compile(r"^ *INTERVAL |^ *0x|[()\[\]‹›\r\n]| AS | AND | WHEN | THEN | ELSE | else | END|lambda |dynamicpruning|\.\.\.")
+_STRUCTURE = re.compile(
+    r"^ *INTERVAL |^ *0x|[()\[\]‹›\r\n]| AS | AND | WHEN | THEN | ELSE | else | END|lambda |dynamicpruning|\.\.\.")
 # Functions that are printed as what they give NULL in place of: the operators, and other functions.
 _QUIET = {"try_add": "+", "try_subtract": "-", "try_multiply": "*", "try_divide": "/", "try_mod": "%", "get": "["}
 _TELLING = frozenset({"try_cast", "try_sum", "try_avg", "try_element_at"})  # printed as what they are
