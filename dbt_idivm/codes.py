@@ -418,6 +418,10 @@ CODES: tuple[ErrorCode, ...] = (
         "a cache evaluates its subview for all rows, also for those that a condition of the query excludes; `caches: auto` had "
         "chosen it, and the query itself may not fail",
         "nothing: the view is maintained without it from now on"),
+    ErrorCode(
+        "IDIVM-423", "full refresh", "columns of {source} have other values under their names",
+        "{operation} at version {version}, of which the change feed shows nothing: {columns} may be another column since then",
+        "nothing: the next refresh is incremental again"),
     # 5xx: connections
     ErrorCode(
         "IDIVM-501", "engine", "no Spark Connect server answers at {host}",

@@ -438,6 +438,22 @@ def test_commits_of_others_on_the_view(engine: FakeEngine, operation: str, expec
     assert code(engine) == expected
 
 
+@pytest.mark.parametrize("operation, parameters, expected", [
+    ("RENAME COLUMN", {"oldColumnPath": "name", "newColumnPath": "x"}, "IDIVM-423"),
+    ("RENAME COLUMN", {"oldColumnPath": "x", "newColumnPath": "NAME"}, "IDIVM-423"),
+    ("RENAME COLUMN", {"oldColumnPath": "name.first", "newColumnPath": "name.last"}, "IDIVM-423"),
+    ("RENAME COLUMN", '{"oldColumnPath":"other","newColumnPath":"name"}', "IDIVM-423"),  # as Thrift has a map
+    ("RENAME COLUMN", {"oldColumnPath": "other", "newColumnPath": "another"}, None),
+    ("DROP COLUMNS", {"columns": '["other","id"]'}, "IDIVM-423"), ("DROP COLUMNS", {"columns": '["other"]'}, None),
+    ("REPLACE COLUMNS", {"columns": '[{"column":{"name":"n\\"ame"}}]'}, "IDIVM-423"), ("RENAME COLUMN", None, "IDIVM-423"),
+    ("ADD COLUMNS", {"columns": '["name"]'}, None), ("CHANGE COLUMN", {"column": "name"}, None)])
+def test_columns_under_new_names(engine: FakeEngine, operation: str, parameters: Any, expected: str | None) -> None:
+    """The feed shows nothing of them, and the columns that the model reads are there, with their types."""
+    built(engine).tables["main.o"].commit(operation, None, None, parameters)
+    assert code(engine) == expected
+    assert engine.drive(MODEL).mode == "noop"
+
+
 def test_the_state_is_found_behind_many_quiet_commits(engine: FakeEngine) -> None:
     built(engine)
     for _ in range(30):

@@ -23,6 +23,8 @@ QUIET = frozenset({
 })
 # These change no row either, but what a reader sees.
 _SCHEMA = frozenset({"CREATE TABLE", "ADD COLUMNS", "DROP COLUMNS", "RENAME COLUMN", "REPLACE COLUMNS"})
+# After these a name may be that of another column, with other values: two names were exchanged, or a column came back empty.
+_RENAMES = frozenset({"DROP COLUMNS", "RENAME COLUMN", "REPLACE COLUMNS"})
 # For these the metrics count the rows that the feed shows: operation → (metric, what was done to the rows).
 _COUNTED: Mapping[str, tuple[tuple[str, str], ...]] = {
     "WRITE": (("numOutputRows", "inserted"),),
@@ -54,10 +56,15 @@ class Commit:
     modes: frozenset[str]  # of a write; more than one where a text does not say which is meant
     metrics: Mapping[str, Any]
     user_metadata: str | None
+    renamed: str | None = None  # where names of columns got another meaning: their letters and digits; "" if nobody says which
 
     @property
     def is_quiet(self) -> bool:
         return self.operation in QUIET
+
+    def may_rename(self, column: str) -> bool:
+        """Whether the name of the column may have been that of another one before. A part of another name is enough."""
+        return self.renamed is not None and (not self.renamed or _letters(column) in self.renamed)
 
     @property
     def feed_rows(self) -> int | None:
@@ -191,7 +198,20 @@ def _commit(row: Mapping[str, Any], protocol: CommitProtocol) -> Commit:
     at = row["timestamp"]
     return Commit(int(row["version"]), at.isoformat() if isinstance(at, dt.datetime) else str(at), row["operation"],
                   _modes(row["operation"], row.get("operationParameters")), _metrics(row.get("operationMetrics")),
-                  protocol.metadata(row))
+                  protocol.metadata(row), _renamed(row["operation"], row.get("operationParameters")))
+
+
+def _renamed(operation: str, parameters: Any) -> str | None:
+    """What the parameters of a commit name after which names of columns may have another meaning; None for any other commit."""
+    if operation not in _RENAMES:
+        return None
+    values = parameters.values() if isinstance(parameters, Mapping) else [parameters or ""]
+    return " ".join(_letters(str(each)) for each in values).strip()
+
+
+def _letters(text: str) -> str:
+    """Without case, and without what is quoted and escaped in one place and not in another."""
+    return re.sub(r"\W", "", text).lower()
 
 
 def _modes(operation: str, parameters: Any) -> frozenset[str]:

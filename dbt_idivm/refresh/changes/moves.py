@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 
 from dbt_idivm.errors import Finding, finding
@@ -40,8 +41,8 @@ class Move:
         return all(commit.only_adds for commit in self.commits)
 
 
-def moves(client: Client, state: State, inputs: Inputs) -> Steps[dict[str, Move] | Finding]:
-    """Table → move; or why the view cannot be refreshed incrementally from what it was built from."""
+def moves(client: Client, state: State, inputs: Inputs, used: Mapping[str, Iterable[str]]) -> Steps[dict[str, Move] | Finding]:
+    """Table → move; or why the view cannot be refreshed incrementally from what it was built from. `used`: input → columns."""
     found: dict[str, Move] = {}
     for name, each in inputs.tables.items():
         consumed = state.inputs.get(name)
@@ -52,7 +53,18 @@ def moves(client: Client, state: State, inputs: Inputs) -> Steps[dict[str, Move]
             if move is None:
                 return finding(404, source=name)
             found[each.table] = move
+        if (renamed := _renamed(name, found[each.table], used.get(name, ()))) is not None:
+            return renamed
     return found
+
+
+def _renamed(source: str, move: Move, used: Iterable[str]) -> Finding | None:
+    """Why rows that were computed by these names of columns are not those of the names today."""
+    columns = tuple(used)
+    for commit in move.commits:
+        if changed := [name for name in columns if commit.may_rename(name)]:
+            return finding(423, source=source, operation=commit.operation, version=commit.version, columns=", ".join(changed))
+    return None
 
 
 def _move(client: Client, consumed: Consumed, found: Input) -> Steps[Move | None]:

@@ -57,7 +57,7 @@ def observe_inputs(seen: Observed) -> Steps[Observed]:
         return seen
     work = seen.work
     assert work.stored.state is not None
-    found = yield from moves(work.job.client, work.stored.state, work.planned.inputs)
+    found = yield from moves(work.job.client, work.stored.state, work.planned.inputs, work.planned.used)
     return replace(seen, reason=found) if isinstance(found, Finding) else replace(seen, moves=found)
 
 
