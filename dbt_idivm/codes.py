@@ -440,6 +440,11 @@ CODES: tuple[ErrorCode, ...] = (
         "IDIVM-505", "engine", "the Spark Connect server has lost the session",
         "{message}. It was restarted, ended the session, or does not answer",
         "run again: what was committed is kept, and a new session is opened"),
+    ErrorCode(
+        "IDIVM-506", "engine", "this server cannot replace {view}",
+        "{message}. Spark 3.5.6 and later refuse CREATE OR REPLACE TABLE of every Delta before 3.3.3, also that of dbt's own "
+        "materializations. {state}",
+        "give the server Delta 3.3.3 or later, or Spark 3.5.5"),
     # 9xx: our own failures
     ErrorCode(
         "IDIVM-901", "internal", "{message}",
