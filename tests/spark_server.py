@@ -55,7 +55,7 @@ class Spark:
     jars: list[str]
 
     @property
-    def asks_for_tokens(self) -> bool:
+    def is_4(self) -> bool:
         return not self.version.startswith("3.")
 
 
