@@ -90,6 +90,7 @@ def _command(main_class: str, folder: Path, settings: Mapping[str, str], argumen
     spark = spark_of_servers()
     given = {**SMALL_AND_LOCAL, **TINY_DATA, **OTHERWISE, "spark.sql.catalogImplementation": "in-memory",
              "spark.sql.warehouse.dir": str(folder / "warehouse"), "spark.driver.memory": "2g",
+             "spark.sql.legacy.createHiveTableByDefault": "false",  # as Spark 4 has it
              "spark.driver.extraClassPath": os.pathsep.join(spark.jars), **settings}
     command = [str(spark.home / "bin" / "spark-submit"), "--class", main_class]
     for key, value in given.items():
