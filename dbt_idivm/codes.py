@@ -444,6 +444,16 @@ CODES: tuple[ErrorCode, ...] = (
         "IDIVM-505", "engine", "the Spark Connect server has lost the session",
         "{message}. It was restarted, ended the session, or does not answer",
         "run again: what was committed is kept, and a new session is opened"),
+    ErrorCode(
+        "IDIVM-506", "engine", "this server cannot replace {view}",
+        "{message}. Spark 3.5.6 and later refuse CREATE OR REPLACE TABLE of every Delta before 3.3.3, also that of dbt's own "
+        "materializations. {state}",
+        "give the server Delta 3.3.3 or later, or Spark 3.5.5"),
+    ErrorCode(
+        "IDIVM-507", "engine", "the Spark Connect server at {host} is too old for this client",
+        "it is of Spark {version}, and gets no statement from clients of Spark 4: Spark Connect serves clients that are "
+        "older than the server, not newer ones",
+        "connect to a Spark Thrift Server of it (`method: thrift`), or to a server of Spark 4"),
     # 9xx: our own failures
     ErrorCode(
         "IDIVM-901", "internal", "{message}",

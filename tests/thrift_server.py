@@ -37,7 +37,15 @@ class ThriftServer:
         """Run one statement in a session of its own; its rows."""
         with self.connect() as connection, connection.cursor() as cursor:
             cursor.execute(sql)
-            return list(cursor.fetchall()) if cursor.description else []
+            return rows_of(cursor)
+
+
+def rows_of(cursor: Any) -> list[Any]:
+    """Those of the statement that it has executed. Spark 3.5 describes results of commands that have none."""
+    try:
+        return list(cursor.fetchall()) if cursor.description else []
+    except TypeError:
+        return []
 
 
 @pytest.fixture(scope="session")
@@ -70,7 +78,7 @@ class ThriftSession:
         with self._connection.cursor() as cursor:
             cursor.execute(text)
             columns = [each[0] for each in cursor.description or ()]
-            return Result(columns, list(cursor.fetchall()) if columns else [])
+            return Result(columns, rows_of(cursor))
 
     def close(self) -> None:
         """Say goodbye."""

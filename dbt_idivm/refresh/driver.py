@@ -54,6 +54,7 @@ from dbt_idivm.script.plan import Cache
 _LINES = 4  # of an engine's message
 _TELLING = 10.0  # seconds
 _TOO_OLD = ("DELTA_UNSUPPORTED_TIME_TRAVEL_BEYOND_DELETED_FILE_RETENTION_DURATION",)
+_NO_REPLACE = ("UNSUPPORTED_FEATURE.TABLE_OPERATION",)
 _CONCURRENT = ("DELTA_CONCURRENT_*", "DELTA_METADATA_CHANGED", "DELTA_PROTOCOL_CHANGED")
 
 
@@ -351,4 +352,6 @@ def _engine_finding(failure: EngineFailure, stored: StoredView) -> Finding:
     message = "\n".join(lines).rstrip(".")
     if failure.is_any(_CONCURRENT):
         return finding(903, view=stored.table, message=message, state=stored.sentence)
+    if failure.is_any(_NO_REPLACE) and failure.statement.kind == "write":
+        return finding(506, view=stored.table, message=failure.first_line.rstrip(".;"), state=stored.sentence)
     return finding(902, statement=failure.statement.label, message=message, state=stored.sentence)

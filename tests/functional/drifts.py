@@ -22,9 +22,9 @@ SWITCHED = "alter table $.orders set tblproperties (delta.enableChangeDataFeed =
 
 @dataclass(frozen=True)
 class Drift:
-    """`what`, in a reader's words. `happens`: SQL, or a function. `wide`: mode, or code, of the next refresh of a model that reads
-    all columns of the source; `narrow`: of models that read `id`, `cust` and `price`; `later`: the same after one more statement,
-    `row`. `made`: the clauses that the table was created with."""
+    """`what`, in a reader's words. `happens`: SQL, or a function. `wide`: mode, or code, of the next refresh of a model that
+    reads all columns of the source; `narrow`: of models that read `id`, `cust` and `price`; `later`: the same after one
+    more statement, `row`. `made`: the clauses that the table was created with."""
 
     what: str
     happens: tuple[str, ...] | Callable[[Project], None]
@@ -59,33 +59,37 @@ def _folder(project: Project) -> Path:
 
 DRIFTS = (
     Drift("rows are inserted, updated and deleted",
-          (EARLIER, "update $.orders set price = 8 where id = 1", "delete from $.orders where id = 2"), "incremental", "incremental"),
+          (EARLIER, "update $.orders set price = 8 where id = 1", "delete from $.orders where id = 2"),
+          "incremental", "incremental"),
     Drift("all rows are deleted", ("delete from $.orders",), "incremental", "incremental"),
     Drift("it is truncated", ("truncate table $.orders",), "incremental", "incremental"),
     Drift("`INSERT OVERWRITE`", (f"insert overwrite $.orders {OTHER_ROWS}",), "incremental", "incremental"),
-    Drift("`CREATE OR REPLACE TABLE` with the same columns", (f"create or replace table $.orders using delta {MAPPED} as {OTHER_ROWS}",),
-          "incremental", "incremental"),
+    Drift("`CREATE OR REPLACE TABLE` with the same columns",
+          (f"create or replace table $.orders using delta {MAPPED} as {OTHER_ROWS}",), "incremental", "incremental"),
     Drift("it is partitioned in another way",
-          (f"create or replace table $.orders using delta partitioned by (cust) {MAPPED} as select * from $.orders version as of 1",),
+          (f"create or replace table $.orders using delta partitioned by (cust) {MAPPED} "
+           "as select * from $.orders version as of 1",),
           "incremental", "incremental"),
     Drift("it is clustered in another way", ("alter table $.orders cluster by (cust)", "optimize $.orders"), "noop", "noop",
           made=f"cluster by (id) {MAPPED}"),
     Drift("it is dropped and created again",
-          ("drop table $.orders", f"create table $.orders ({COLUMNS}) using delta {MAPPED}", f"insert into $.orders values {ROWS}"),
-          "IDIVM-404", "IDIVM-404"),
+          ("drop table $.orders", f"create table $.orders ({COLUMNS}) using delta {MAPPED}",
+           f"insert into $.orders values {ROWS}"), "IDIVM-404", "IDIVM-404"),
     Drift("another table gets its name",
           (f"create table $.other ({COLUMNS}) using delta {MAPPED}", f"insert into $.other values {ROWS}",
            "alter table $.orders rename to $.former", "alter table $.other rename to $.orders"), "IDIVM-404", "IDIVM-404"),
     Drift("`RESTORE` to the version of the last refresh", (EARLIER, "restore table $.orders to version as of 1"), "noop", "noop"),
     Drift("`RESTORE` to an older version", ("restore table $.orders to version as of 0",), "incremental", "incremental"),
     Drift("`OPTIMIZE` and `VACUUM`", (EARLIER, "optimize $.orders", "vacuum $.orders"), "incremental", "incremental"),
-    Drift("its change data feed is switched off", (SWITCHED.format("false"),), "IDIVM-408", "IDIVM-408", ("IDIVM-408", "IDIVM-408")),
+    Drift("its change data feed is switched off", (SWITCHED.format("false"),), "IDIVM-408", "IDIVM-408",
+          ("IDIVM-408", "IDIVM-408")),
     Drift("its change data feed is off for some commits", (SWITCHED.format("false"), EARLIER, SWITCHED.format("true")),
           "IDIVM-403", "IDIVM-403"),
     Drift("the commits since the last refresh are past the retention period of its log", log_is_gone, "IDIVM-404", "IDIVM-404"),
     Drift("`VACUUM` has removed the files of its feed since the last refresh", feed_is_gone, "IDIVM-403", "IDIVM-403",
           made=f"{FEED}, 'delta.enableDeletionVectors' = 'false')"),
-    Drift("a column is added", ("alter table $.orders add columns (extra int)", "insert into $.orders values (8, 1, 3, 'n', 1)"),
+    Drift("a column is added",
+          ("alter table $.orders add columns (extra int)", "insert into $.orders values (8, 1, 3, 'n', 1)"),
           "IDIVM-412", "incremental"),
     Drift("a column is dropped", ("alter table $.orders drop column note",), "IDIVM-412", "noop", row=WITHOUT_NOTE),
     Drift("a column is renamed", ("alter table $.orders rename column note to remark",), "IDIVM-412", "noop", row=WITHOUT_NOTE),
@@ -109,10 +113,13 @@ DRIFTS = (
     Drift("a declared key is there twice; it is repaired later", ("insert into $.orders values (1, 2, 3, 'twice')",),
           "IDIVM-306", "IDIVM-306", ("noop", "noop"), "delete from $.orders where note = 'twice'"),
     Drift("the row that its rows refer to is deleted", ("delete from $.cust where id = 1",), "incremental", "incremental"),
-    Drift("a plain view takes its name", ("alter table $.orders rename to $.behind", "create view $.orders as select * from $.behind"),
+    Drift("a plain view takes its name",
+          ("alter table $.orders rename to $.behind", "create view $.orders as select * from $.behind"),
           "IDIVM-402", "IDIVM-402", row=NEW.replace("$.orders", "$.behind")),
-    Drift("a table of another format takes its name", ("drop table $.orders", f"create table $.orders using parquet as {OTHER_ROWS}"),
+    Drift("a table of another format takes its name",
+          ("drop table $.orders", f"create table $.orders using parquet as {OTHER_ROWS}"),
           "IDIVM-408", "IDIVM-408", ("IDIVM-408", "IDIVM-408")),
-    Drift("it is dropped, and created again later", ("drop table $.orders",), "IDIVM-301", "IDIVM-301", ("IDIVM-404", "IDIVM-404"),
+    Drift("it is dropped, and created again later",
+          ("drop table $.orders",), "IDIVM-301", "IDIVM-301", ("IDIVM-404", "IDIVM-404"),
           f"create table $.orders using delta {MAPPED} as {OTHER_ROWS}"),
 )

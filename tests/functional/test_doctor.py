@@ -35,7 +35,8 @@ def sources(project: Any) -> Any:
 def test_what_is_found(sources: Any) -> None:
     before = doctor(sources)
     assert before.exit_code == 0, before.output
-    for what in ("create Delta tables", "MERGE", "read histories", "read change feeds", "profile", "connection", "versions"):
+    for what in ("create Delta tables", "MERGE", "read histories", "read change feeds", "replace tables", "profile", "connection",
+                 "versions"):
         assert line(before, what).strip().startswith("ok"), what
     assert "run `dbt compile` first" in line(before, "inputs")
     assert doctor(sources, "--strict").exit_code == 1

@@ -11,6 +11,7 @@ import pytest
 
 from tests.connect_server import TOKEN
 from tests.functional.sources import ORDERS_CUST_LOG
+from tests.spark_server import spark_of_servers
 
 USER, SECRET = "somebody", "s3cr3t-0f-somebody"
 
@@ -126,3 +127,13 @@ def test_tasks_of_a_long_statement_over_connect(connect_server: Any, new_project
     monkeypatch.setattr("dbt.adapters.idivm.maintenance.is_watched", lambda: True)
     project.dbt("run")
     assert re.search(r"v: .*, for \d+ s.*, \d+ of \d+ tasks", capsys.readouterr().out)
+
+
+def test_spark_connect_before_spark_4(connect_server: Any, new_project: Callable[[], Any],
+                                      capsys: pytest.CaptureFixture[str]) -> None:
+    if spark_of_servers().is_4:
+        pytest.skip("the server is of Spark 4: `make versions` runs one of Spark 3.5")
+    project = new_project()
+    project.profile(**connect_server.profile)
+    project.dbt("debug", fails=True)
+    assert "IDIVM-507" in capsys.readouterr().out

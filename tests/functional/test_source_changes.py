@@ -22,8 +22,8 @@ NARROW: dict[str, tuple[str, dict[str, Any]]] = {
     "tuples": (PAIRS, {"strategy": "tuple"}),
     "cached": ("with t as (select cust, sum(price) as total from $.orders group by cust) "
                "select t.total, c.name from t join $.cust c on c.id = t.cust", {"caches": ["t"]}),
-    "first": ("select id, cust, price from (select id, cust, price, row_number() over (partition by cust order by price, id) as r "
-              "from $.orders) where r = 1", {}),
+    "first": ("select id, cust, price from (select id, cust, price, row_number() over (partition by cust order by price, id) "
+              "as r from $.orders) where r = 1", {}),
 }
 DEFAULT = ("exchanged", "gets its name", "off for some", "NOT NULL")  # a part of them in the default suite
 

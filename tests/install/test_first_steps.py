@@ -11,7 +11,7 @@ import pytest
 import yaml
 
 EMBEDDED, THRIFT = "1", "2"
-INSTALL_PYSPARK = "Install with: pip install 'delta-spark==4.4.0' 'pyspark<4.2,>=4.1'"
+INSTALL_PYSPARK = "Install with: pip install 'delta-spark==4.4.0' 'pyspark<4.2,>=4.0.1'"
 INSTALL_PYHIVE = "Install with: pip install 'dbt-spark[pyhive]'"
 
 

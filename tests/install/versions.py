@@ -1,16 +1,21 @@
-"""`make versions`: the tests in environments that are made from scratch, with the lowest declared versions and the highest.
+"""`make versions`: the tests in environments that are made from scratch, with the lowest declared versions and the highest, and
+against servers of other versions of Spark and Delta.
 
     lowest    each lower bound of pyproject.toml, exactly
     plain     what plain pip chooses for `dbt-idivm[embedded,thrift]`
     newest    the same with the newest declared dbt-core, whose download from GitHub is left out: dbt never imports it;
               and with sqlglot's compiled build, which other packages bring along and which no class can be derived from
 
-Writes the versions and the results to docs/versions.md.
+The servers are of an environment each, with pyspark and delta-spark alone; their client is the environment `plain`. One whose
+packages or JARs cannot be downloaded is left out, and that is said.
+
+Writes the versions and the results to docs/versions.md. `only=servers` or `only=environments` makes one of its two tables.
 """
 
 from __future__ import annotations
 
 import json
+import os
 import re
 import subprocess
 import sys
@@ -20,17 +25,24 @@ from pathlib import Path
 
 ROOT = Path(__file__).parents[2]
 PAGE = ROOT / "docs" / "versions.md"
-BEGIN, END = "<!-- versions:begin -->\n", "<!-- versions:end -->\n"
 
 SHOWN = ("dbt-core", "dbt-spark", "pyspark", "delta-spark", "PyHive", "sqlglot", "click", "rich", "PyYAML", "dbt-adapters")
 SPARK = "tests/functional"
 TESTS = {
     "unit and golden tests": ("tests/unit", "tests/golden"),
     "`test_plugin_dbt.py`, `test_refresh_modes.py`": (f"{SPARK}/test_plugin_dbt.py", f"{SPARK}/test_refresh_modes.py"),
+    "Thrift and Connect: `test_servers.py`": (f"{SPARK}/test_servers.py", "-k", "does"),
 }
+# A row of the second table: the tests that are selected. A Spark Connect server before Spark 4 is refused.
+SERVER_ROWS = {"Thrift: `test_servers.py`": "does and thrift", "Connect: `test_servers.py`": "does and connect"}
+REFUSED, REFUSAL = "before", "IDIVM-507: "
 FROM_GITHUB = "dbt-core-experimental-parser"
 
 Column = dict[str, str]
+
+
+# The environments above have servers of their own Spark. These are of others.
+SERVERS = {"Spark 4.0": ("pyspark==4.0.1", "delta-spark==4.0.0"), "Spark 3.5": ("pyspark==3.5.7", "delta-spark==3.3.3")}
 
 
 @dataclass
@@ -44,21 +56,22 @@ class Environment:
     def pip(self, *arguments: str) -> None:
         subprocess.run([self.python, "-m", "pip", "install", "--quiet", *arguments], cwd=ROOT, check=True)
 
-    def ask(self, code: str) -> str:
-        return subprocess.run([self.python, "-c", code], check=True, capture_output=True, text=True).stdout.strip()
+    def ask(self, code: str, **variables: str) -> str:
+        return subprocess.run([self.python, "-c", code], check=True, capture_output=True, text=True, cwd=ROOT,
+                              env={**os.environ, **variables}).stdout.strip()
 
     def versions(self) -> Column:
         code = f"import json; from importlib.metadata import version; print(json.dumps([version(n) for n in {SHOWN}]))"
         python = self.ask("import platform; print(platform.python_version())")
         return {"Python": python, **dict(zip(SHOWN, json.loads(self.ask(code)), strict=True))}
 
-    def tested(self, paths: tuple[str, ...]) -> str:
+    def tested(self, arguments: tuple[str, ...], **variables: str) -> str:
         """pytest's summary, such as `33 passed`."""
-        done = subprocess.run([self.python, "-m", "pytest", *paths, "-q", "-p", "no:cacheprovider"], cwd=ROOT,
-                              capture_output=True, text=True)
+        done = subprocess.run([self.python, "-m", "pytest", *arguments, "-q", "-p", "no:cacheprovider"], cwd=ROOT,
+                              capture_output=True, text=True, env={**os.environ, **variables})
         print(done.stdout[-3000:] if done.returncode else done.stdout.splitlines()[-1], flush=True)
         found = re.search(r"^=* ?(\d.*) in [\d.]+s", done.stdout, re.MULTILINE)
-        return found[1] if found else f"pytest ended with {done.returncode}"
+        return re.sub(r", \d+ (deselected|warnings?)", "", found[1]) if found else f"pytest ended with {done.returncode}"
 
 
 def declared() -> list[str]:
@@ -99,20 +112,57 @@ def tried(environment: Environment) -> Column:
     return {**environment.versions(), **{row: environment.tested(paths) for row, paths in TESTS.items()}}
 
 
-def write(columns: dict[str, Column]) -> None:
-    """The table, between its marks on the page."""
+def served(name: str, wanted: tuple[str, ...], client: Environment) -> Column | None:
+    """The versions and results of a server; None, with a sentence on the console, if it cannot be had here."""
+    print(f"server of {name}: installing ..", flush=True)
+    environment = Environment(client.folder.parent / name.replace(" ", "-").lower())
+    subprocess.run([sys.executable, "-m", "venv", "--clear", str(environment.folder)], check=True)
+    server = {"IDIVM_SERVER_PYTHON": environment.python}
+    try:
+        environment.pip(*wanted, "setuptools<81")  # pyspark 3.5 imports distutils
+        client.ask("from tests.spark_server import spark_of_servers; spark_of_servers()", **server)
+    except subprocess.CalledProcessError as failed:
+        print(f"server of {name}: left out, because {' and '.join(wanted)} or their JARs could not be downloaded: "
+              f"{(failed.stderr or str(failed)).strip()[-500:]}", flush=True)
+        return None
+    print(f"server of {name}: testing ..", flush=True)
+    versions = dict(each.split("==") for each in wanted)
+    column = {"Spark": versions["pyspark"], "Delta": versions["delta-spark"]}
+    for row, selected in SERVER_ROWS.items():
+        is_refused = versions["pyspark"].startswith("3.") and row.startswith("Connect")
+        result = client.tested((f"{SPARK}/test_servers.py", "-k", REFUSED if is_refused else selected), **server)
+        column[row] = f"{REFUSAL if is_refused else ''}{result}"
+    return column
+
+
+def write(mark: str, columns: dict[str, Column]) -> None:
+    """A table, between its marks on the page."""
+    begin, end = f"<!-- {mark}:begin -->\n", f"<!-- {mark}:end -->\n"
     rows = [["", *columns], ["---"] * (len(columns) + 1)]
     rows += [[name, *(column[name] for column in columns.values())] for name in next(iter(columns.values()))]
     table = "".join(f"| {' | '.join(row)} |\n" for row in rows)
-    before, _, rest = PAGE.read_text().partition(BEGIN)
-    PAGE.write_text(f"{before}{BEGIN}{table}{END}{rest.partition(END)[2]}")
+    before, _, rest = PAGE.read_text().partition(begin)
+    PAGE.write_text(f"{before}{begin}{table}{end}{rest.partition(end)[2]}")
 
 
-def main(folder: str, python_lowest: str, python_newest: str) -> int:
-    pythons = {"lowest": python_lowest, "plain": python_lowest, "newest": python_newest}
-    columns = {name: tried(made(name, python, Path(folder).resolve())) for name, python in pythons.items()}
-    write(columns)
-    return 0 if all(re.fullmatch(r"\d+ passed", column[row]) for column in columns.values() for row in TESTS) else 1
+def main(folder: str, python_lowest: str, python_newest: str, only: str = "") -> int:
+    place = Path(folder).resolve()
+    results: list[str] = []
+    if only != "only=servers":
+        pythons = {"lowest": python_lowest, "plain": python_lowest, "newest": python_newest}
+        columns = {name: tried(made(name, python, place)) for name, python in pythons.items()}
+        write("versions", columns)
+        results += [column[row] for column in columns.values() for row in TESTS]
+    if only != "only=environments":
+        client = Environment(place / "plain")
+        if not Path(client.python).exists():
+            client = made("plain", python_lowest, place)
+        found = {name: served(name, wanted, client) for name, wanted in SERVERS.items()}
+        servers = {name: column for name, column in found.items() if column is not None}
+        if servers:
+            write("servers", servers)
+        results += [column[row] for column in servers.values() for row in SERVER_ROWS]
+    return 0 if all(re.fullmatch(rf"({REFUSAL})?\d+ passed", result) for result in results) else 1
 
 
 if __name__ == "__main__":

@@ -59,6 +59,15 @@ def test_jars_are_resolved_once_and_again_when_a_file_has_gone(
     assert len(calls) == 2
 
 
+@pytest.mark.parametrize(("spark", "delta", "expected"), [
+    ("4.1.4", "4.4.0", "io.delta:delta-spark_4.1_2.13:4.4.0"), ("4.0.1", "4.4.0", "io.delta:delta-spark_4.0_2.13:4.4.0"),
+    ("4.0.1", "4.0.0", "io.delta:delta-spark_2.13:4.0.0")])
+def test_coordinates(monkeypatch: pytest.MonkeyPatch, spark: str, delta: str, expected: str) -> None:
+    """As `configure_spark_with_delta_pip` of these versions has them."""
+    monkeypatch.setattr(jars, "version", {"pyspark": spark, "delta-spark": delta}.__getitem__)
+    assert jars.delta_coordinates() == expected
+
+
 def test_a_broken_memory_is_not_trusted(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
     for text in ("", "{", json.dumps([])):
         memory = tmp_path / "memory.json"

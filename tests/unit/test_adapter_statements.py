@@ -4,8 +4,11 @@ from __future__ import annotations
 
 import datetime as dt
 import multiprocessing
+import re
+from contextlib import nullcontext
 from decimal import Decimal
 from pathlib import Path
+from types import SimpleNamespace
 from typing import Any
 from zoneinfo import ZoneInfo
 
@@ -14,12 +17,15 @@ from click.testing import CliRunner
 from dbt_common.exceptions import DbtDatabaseError, DbtRuntimeError
 
 from dbt.adapters.idivm import project_access, shell
+from dbt.adapters.idivm.connect import _check_statements
 from dbt.adapters.idivm.connections import IdivmConnectionManager
 from dbt.adapters.idivm.engine_errors import engine_error, engine_message
 from dbt.adapters.idivm.impl import default_to_delta
 from dbt.adapters.idivm.spark_handle import literal
 from dbt.adapters.idivm.zones import in_zone
-from dbt_idivm.refresh.protocol import EngineError
+from dbt_idivm.errors import IdivmError
+from dbt_idivm.refresh.engine.steps import EngineFailure
+from dbt_idivm.refresh.protocol import EngineError, Statement
 
 
 @pytest.mark.parametrize(
@@ -128,6 +134,74 @@ def test_the_cause_of_a_failed_task_is_read_from_a_server_s_text() -> None:
     assert found.message == f"{DIVIDED}\n== SQL (line 2) ==\na / b\n{FAILED}"
     plain = f"org.apache.spark.SparkException: [CAST_OVERFLOW] look{TRACE}\nCaused by: a.b.CException: {DIVIDED}{TRACE}"
     assert engine_error(DbtDatabaseError(plain)) == EngineError("CAST_OVERFLOW", "[CAST_OVERFLOW] look"), "it says why"
+
+
+TASK = "Error running query: org.apache.spark.SparkException: Job aborted: Lost task 0.0 in stage 1.0 (TID 1) (host): "
+OLDER = {  # what Spark 3.5 with Delta 3.3 says over Thrift → the class of newer ones
+    f"{TASK}java.lang.RuntimeException: boom{TRACE}": "USER_RAISED_EXCEPTION",
+    f"{TASK}a.SparkException: [TASK_WRITE_FAILED] no{TRACE}\nCaused by: java.lang.RuntimeException: boom{TRACE}":
+        "USER_RAISED_EXCEPTION",
+    f"{TASK}a.SparkException: [TASK_WRITE_FAILED] no{TRACE}\nCaused by: java.io.IOException: disk{TRACE}": "TASK_WRITE_FAILED",
+    "Error running query: [DIVIDE_BY_ZERO] a.b.SparkArithmeticException: [DIVIDE_BY_ZERO] Division.\n== SQL ==\n1/0":
+        "DIVIDE_BY_ZERO",
+    "Error running query: [_LEGACY_ERROR_TEMP_1013] a.b.AnalysisException: a.v is a view. It expects a table..; line 1 pos 0":
+        "EXPECT_TABLE_NOT_VIEW",
+    "Error running query: [_LEGACY_ERROR_TEMP_1113] a.b.AnalysisException: Table t does not support truncate in batch mode.;":
+        "UNSUPPORTED_FEATURE.TABLE_OPERATION",
+    "Error running query: a.delta.VersionNotFoundException: Cannot time travel to version 9.": "DELTA_VERSION_NOT_FOUND",
+    "Error running query: java.lang.IllegalArgumentException: Provided Start version(9) for reading change data is invalid.":
+        "DELTA_CDC_START_VERSION_AFTER_LATEST",
+    "Error running query: [_LEGACY_ERROR_TEMP_2096] a.b.SparkUnsupportedOperationException: MERGE is not supported.": "",
+}
+
+
+@pytest.mark.parametrize(("text", "error_class"), OLDER.items(), ids=range(len(OLDER)))
+def test_errors_of_older_servers(text: str, error_class: str) -> None:
+    found = engine_error(DbtDatabaseError(text))
+    assert found.error_class == error_class
+    is_of_data = EngineFailure(Statement("", "read", ""), found).is_of_data
+    assert is_of_data == (error_class in ("DIVIDE_BY_ZERO", "USER_RAISED_EXCEPTION"))
+    assert ("boom" in found.message.partition("\n")[0]) == ("boom" in text), "what was raised is said first"
+
+
+def test_a_state_is_of_a_newer_server() -> None:
+    text = f"{TASK}java.lang.RuntimeException: no space{TRACE}\nCaused by: a.b.CException: no class SQLSTATE: 58030{TRACE}"
+    assert engine_error(DbtDatabaseError(text)).error_class == ""
+
+
+@pytest.mark.parametrize(("column", "is_empty"), [("Result", True), ("id", False)])
+def test_a_server_that_describes_what_it_does_not_send(monkeypatch: pytest.MonkeyPatch, column: str, is_empty: bool) -> None:
+    """The Thrift Server of Spark 3.5, after CREATE TABLE."""
+
+    def fetchall() -> list[Any]:
+        raise TypeError("'NoneType' object is not iterable")
+
+    cursor: Any = SimpleNamespace(description=[(column, "STRING_TYPE")], fetchall=fetchall)
+    manager: Any = IdivmConnectionManager({}, multiprocessing.get_context("spawn"))
+    monkeypatch.setattr(manager, "add_query", lambda sql, auto_begin: (None, cursor))
+    monkeypatch.setattr(manager, "_add_query_comment", lambda sql: sql)
+    monkeypatch.setattr(manager, "exception_handler", lambda sql: nullcontext())
+    if is_empty:
+        assert manager.run("create table a", fetch=True) == ((), [])
+        assert len(manager.execute("create table a", fetch=True)[1]) == 0
+        return
+    for run in (manager.run, manager.execute):
+        with pytest.raises(TypeError):
+            run("select id", fetch=True)
+
+
+@pytest.mark.parametrize(("version", "message", "code"), [
+    ("3.5.7", "[PARSE_SYNTAX_ERROR] Syntax error at or near end of input.(line 1, pos 0)", "IDIVM-507"),
+    ("3.5.7", "[ANOTHER_ERROR] no", None), ("4.0.1", "not asked", "")])
+def test_a_server_of_spark_connect_that_is_too_old(version: str, message: str, code: str | None) -> None:
+    def sql(text: str) -> None:
+        raise RuntimeError(message)
+
+    server: Any = SimpleNamespace(version=version, sql=sql)
+    if code == "":
+        return _check_statements(server, "here")
+    with pytest.raises(RuntimeError if code is None else IdivmError, match=re.escape(code or message)):
+        _check_statements(server, "here")
 
 
 def test_the_query_comment_is_left_out() -> None:

@@ -117,6 +117,8 @@ CASES: dict[int, dict[str, object]] = {
     502: {"host": "spark.example:15002", "message": "Invalid authentication token"},
     503: {"host": "spark.example:15002", "setting": "spark.sql.ansi.enabled", "value": "true", "message": "not allowed"},
     504: {"host": "spark.example:15002"}, 505: {"message": "[INVALID_HANDLE.SESSION_CHANGED] The handle is invalid"},
+    506: {"view": "marts.sales", "message": "Table sales does not support truncate in batch mode", "state": "It is at version 8"},
+    507: {"host": "spark.example:15002", "version": "3.5.7"},
     901: {"message": "⋈ of inputs that share ['o__id']"},
     902: {"statement": "merge into marts.sales", "message": "[ARITHMETIC_OVERFLOW]", "state": "It is at version 7"},
     903: {"view": "marts.sales", "message": "[DELTA_CONCURRENT_APPEND]", "state": "It is at version 8"},

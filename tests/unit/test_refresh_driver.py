@@ -294,6 +294,15 @@ def test_texts_that_a_feed_cannot_show(engine: FakeEngine, rows: tuple[tuple[obj
     assert (outcome.mode, (outcome.reason or "")[:9]) == (("incremental", "") if invalid_at is None else ("full", "IDIVM-416"))
 
 
+def test_a_server_that_cannot_ask_for_utf_8(engine: FakeEngine) -> None:
+    change(built(engine), rows=1)
+    engine.reads |= {"net diff": ((7, "\ufffd", 1),), "U+FFFD": ((1,),)}
+    engine.fail["texts of main.o"] = EngineError("INTERNAL_ERROR", "it broke")
+    assert failing(engine).codes == ("IDIVM-902",)
+    engine.fail["texts of main.o"] = EngineError("UNRESOLVED_ROUTINE", "Cannot resolve function `is_valid_utf8`")
+    assert code(engine) == "IDIVM-416"
+
+
 class OnDay(Invocation):
     """A run on a day of January 2026."""
 
@@ -501,6 +510,14 @@ def test_errors_of_the_engine(engine: FakeEngine) -> None:
         assert found.codes == (expected,) and "main.o at version 1" in str(found)
     engine.fail = {"net diff": EngineError("INTERNAL_ERROR", "it broke")}
     assert failing(engine).codes == ("IDIVM-902",)
+
+
+def test_a_server_that_cannot_replace_tables(engine: FakeEngine) -> None:
+    built(engine)
+    refused = "Table v does not support truncate in batch mode.;"
+    engine.fail["build main.v"] = EngineError("UNSUPPORTED_FEATURE.TABLE_OPERATION", refused)
+    changed = replace(MODEL, sql="select id from main.o")
+    assert failing(engine, changed).codes == ("IDIVM-506",)
 
 
 def test_a_merge_that_was_skipped(engine: FakeEngine) -> None:

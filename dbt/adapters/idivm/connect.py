@@ -89,7 +89,7 @@ class ConnectConnection(SparkConnection):
 
 
 def open_connect(credentials: IdivmCredentials) -> ConnectConnection:
-    """A session of the server, with the profile's settings. Raises IDIVM-501 to 504."""
+    """A session of the server, with the profile's settings. Raises IDIVM-501 to 504, and 507."""
     from pyspark.sql.connect.session import SparkSession
 
     quiet_pyspark()
@@ -100,7 +100,7 @@ def open_connect(credentials: IdivmCredentials) -> ConnectConnection:
     connection = ConnectConnection(session)
     try:
         _be_patient(session, credentials.connect_retries)
-        _attempt(where, lambda: session.version)
+        _attempt(where, lambda: _check_statements(session, where))
         _configure(session, where, credentials.server_side_parameters)
         _attempt(where, lambda: _check_delta(session, where))
         _be_patient(session, PATIENCE)
@@ -153,6 +153,18 @@ def _cause(error: BaseException) -> str:
     lines = engine_message(error).splitlines()
     details = [line.partition("=")[2].strip().strip('"') for line in lines if line.strip().startswith("details =")]
     return (details or [line for line in lines if line.strip()] or [type(error).__name__])[0].rstrip(".")
+
+
+def _check_statements(session: SparkSession, where: str) -> None:
+    """The client of Spark 4 sends statements in a field that older servers do not know: they see an empty one."""
+    if int(session.version.partition(".")[0]) >= 4:
+        return
+    try:
+        session.sql("SELECT 1")
+    except Exception as error:
+        if engine_error(error).error_class != "PARSE_SYNTAX_ERROR":
+            raise
+        raise IdivmError([finding("IDIVM-507", host=where, version=session.version)]) from error
 
 
 def _configure(session: SparkSession, where: str, settings: dict[str, str]) -> None:

@@ -99,7 +99,23 @@ class IdivmConnectionManager(SparkConnectionManager):
                 finish(cursor)
                 return (), []
             names = tuple(column[0] for column in cursor.description or ())
-            return names, [tuple(row) for row in cursor.fetchall() or ()] if names else []
+            try:
+                return names, [tuple(row) for row in cursor.fetchall() or ()] if names else []
+            except TypeError:
+                if not is_without_result(cursor):
+                    raise
+                return (), []
+
+    @classmethod
+    def get_result_from_cursor(cls, cursor: Any, limit: int | None) -> agate.Table:
+        from dbt_common.clients.agate_helper import empty_table
+
+        try:
+            return super().get_result_from_cursor(cursor, limit)
+        except TypeError:
+            if not is_without_result(cursor):
+                raise
+            return empty_table()
 
     def without_sql(self, statement: Statement) -> Rows | None:
         """The reply to a statement of a refresh, if the connection can do it in another way; None if it has to be run."""
@@ -121,6 +137,12 @@ def connected(credentials: IdivmCredentials) -> Any:
         return open_connect(credentials)
     except IdivmError as error:
         raise FailedToConnectError(str(error)) from error
+
+
+def is_without_result(cursor: Any) -> bool:
+    """Whether a TypeError of PyHive means that the statement has no result: the Thrift Server of Spark 3.5 describes a column
+    then that it does not send."""
+    return [column[0] for column in cursor.description or ()] == ["Result"]
 
 
 def finish(cursor: Any) -> None:

@@ -17,8 +17,30 @@ JAVA_CLASSES = re.compile(r"^(?:(?:[\w.]+Exception: )?Error running query: \[[A-
 # Below the stack trace: the causes of an error, as text.
 CAUSED_BY = re.compile(r"^Caused by: (?:\w+\.)+[\w$]+: (?=\[)(.*?)(?=\n\s*at \w|\n\s*\.\.\. |\nCaused by: |\Z)",
                        re.MULTILINE | re.DOTALL)
+# What raise_error() throws in a task of Spark 3.5; newer ones have a class for it, and show a state with every error.
+RAISED = re.compile(r"^Caused by: java\.lang\.RuntimeException: ((?!\[).*?)(?=\n\s*at \w|\n\s*\.\.\. |\nCaused by: |\Z)",
+                    re.MULTILINE | re.DOTALL)
+STATE = "SQLSTATE"
+# What values can raise, of the classes that have a state of SQL's class 22 in Spark 3.5, which does not show states.
+OF_DATA = frozenset((
+    "ARITHMETIC_OVERFLOW", "BINARY_ARITHMETIC_OVERFLOW", "CANNOT_DECODE_URL", "CANNOT_PARSE_DECIMAL", "CANNOT_PARSE_JSON_FIELD",
+    "CANNOT_PARSE_TIMESTAMP", "CAST_INVALID_INPUT", "CAST_OVERFLOW", "CONVERSION_INVALID_INPUT", "DATETIME_OVERFLOW",
+    "DECIMAL_PRECISION_EXCEEDS_MAX_PRECISION", "DIVIDE_BY_ZERO", "INTERVAL_ARITHMETIC_OVERFLOW", "INTERVAL_DIVIDED_BY_ZERO",
+    "INVALID_ARRAY_INDEX", "INVALID_ARRAY_INDEX_IN_ELEMENT_AT", "INVALID_BITMAP_POSITION", "INVALID_FRACTION_OF_SECOND",
+    "INVALID_INDEX_OF_ZERO", "INVALID_JSON_ROOT_FIELD", "INVALID_PARAMETER_VALUE", "MALFORMED_RECORD_IN_PARSING",
+    "NULL_MAP_KEY", "NUMERIC_OUT_OF_SUPPORTED_RANGE", "NUMERIC_VALUE_OUT_OF_RANGE", "SECOND_FUNCTION_ARGUMENT_NOT_INTEGER",
+    "USER_RAISED_EXCEPTION"))
 # An error in the text of a statement shows it from its beginning, where dbt puts its comment.
 QUERY_COMMENT = re.compile(r"(== SQL[^\n]*==\s*)/\*.*?\*/\s*", re.DOTALL)
+# What older Sparks and Deltas say without a class of its own, and the class that newer ones say it with.
+_NAMED_LATER = tuple((re.compile(text, re.MULTILINE), name) for text, name in (
+    (r"(?:Lost task [^\n]*|^Caused by): java\.lang\.RuntimeException: ", "USER_RAISED_EXCEPTION"),  # of raise_error(): Spark 3.5
+    (r"\[_LEGACY_ERROR_TEMP_1013\]", "EXPECT_TABLE_NOT_VIEW"),  # DESCRIBE HISTORY of a view: Spark 3.5
+    (r"\[_LEGACY_ERROR_TEMP_1113\]", "UNSUPPORTED_FEATURE.TABLE_OPERATION"),  # Spark 3.5
+    (r"\.VersionNotFoundException: ", "DELTA_VERSION_NOT_FOUND"),  # Delta 3.3
+    (r"IllegalArgumentException: Provided Start version\(\d+\) for reading change data",  # Delta before 4.2
+     "DELTA_CDC_START_VERSION_AFTER_LATEST"),
+))
 # Errors that name the place where a statement failed, and not the cause.
 _WRAPPERS = ("", "TASK_WRITE_FAILED")
 STACK_TRACE = re.compile(r"\n\s*at \w+(?:\.\w+)+[.$]|\nJVM stacktrace:")
@@ -52,10 +74,12 @@ def _cause(error: Any) -> tuple[str, str] | None:
         condition = _java_condition(java)
         found = (condition, _plain(str(java.getMessage()))) if condition else found
         java = java.getCause()
-    texts = CAUSED_BY.findall(_text(error, whole=True)) if found is None else ()
-    for text in texts:
+    whole = _text(error, whole=True) if found is None else ""
+    for text in CAUSED_BY.findall(whole):
         bracketed = BRACKETED.match(text)
         found = (bracketed[1], _plain(text)) if bracketed else found
+    if found is None and STATE not in whole and (raised := RAISED.search(whole)):
+        return "USER_RAISED_EXCEPTION", _plain(raised[1])
     return found
 
 
@@ -83,9 +107,22 @@ def engine_error(error: BaseException) -> EngineError:
         if condition and condition not in _WRAPPERS:
             return EngineError(condition, engine_message(cause))
     causes = [cause for cause in _chain(error) if is_engine_exception(cause)]
-    message = engine_message(causes[0] if causes else error)
+    source = causes[0] if causes else error
+    message = engine_message(source)
     found = BRACKETED.search(message)
-    return EngineError(found[1] if found else "", message)
+    name = found[1] if found else ""
+    said = f"{message}\n{_text(source, whole=True)}"
+    return EngineError(name, message) if STATE in said else _as_newer_servers(EngineError(name, message), said)
+
+
+def _as_newer_servers(error: EngineError, said: str) -> EngineError:
+    """An error as newer servers report it: with a class, and with the state if it is one of values."""
+    name = error.error_class
+    if name in _WRAPPERS:
+        name = next((later for pattern, later in _NAMED_LATER if pattern.search(said)), name)
+    first, *more = error.message.split("\n", 1)
+    is_of_data = name.partition(".")[0] in OF_DATA
+    return EngineError(name, "\n".join((f"{first} {STATE}: 22000", *more)) if is_of_data else error.message)
 
 
 def _chain(error: BaseException | None) -> Iterator[BaseException]:

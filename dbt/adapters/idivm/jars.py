@@ -37,15 +37,15 @@ print("JARS=" + gateway.jvm.System.getProperty("spark.jars"), flush=True)
 
 
 def delta_coordinates() -> str:
-    """`io.delta:delta-spark_4.1_2.13:4.4.0`: the artifact carries Spark's minor version."""
+    """`io.delta:delta-spark_4.1_2.13:4.4.0`: since Delta 4.1 the artifact carries Spark's minor version."""
     try:
         spark, delta = version("pyspark"), version("delta-spark")
     except PackageNotFoundError as missing:
         raise DbtRuntimeError(
             f"The embedded Spark needs the package {missing.name}. {install_advice('pyspark')}"
         ) from missing
-    minor = ".".join(spark.split(".")[:2])
-    return f"io.delta:delta-spark_{minor}_{SCALA}:{delta}"
+    minor = "" if delta.startswith("4.0.") else f"_{'.'.join(spark.split('.')[:2])}"
+    return f"io.delta:delta-spark{minor}_{SCALA}:{delta}"
 
 
 def delta_jars(parameters: Mapping[str, str]) -> list[str]:

@@ -9,10 +9,12 @@ from __future__ import annotations
 
 from dbt_idivm.errors import Finding, finding
 from dbt_idivm.refresh.engine.client import Client
-from dbt_idivm.refresh.engine.steps import Steps
+from dbt_idivm.refresh.engine.steps import EngineFailure, Steps
 from dbt_idivm.script.dialect import may_hold_text
 from dbt_idivm.script.diff import FeedDiff
 from dbt_idivm.script.plan import Plan
+
+_NO_FUNCTION = ("UNRESOLVED_ROUTINE",)  # Spark 3.5 cannot ask whether a text is UTF-8
 
 
 def unreadable_text(client: Client, plan: Plan, feed: FeedDiff) -> Steps[Finding | None]:
@@ -40,6 +42,11 @@ def _look(client: Client, feed: FeedDiff, texts: tuple[str, ...]) -> Steps[bool]
         return False
     for version in (feed.to_version, feed.from_version):
         label = f"texts of {feed.table} at version {version} that are not UTF-8"
-        if (yield from client.read(client.dialect.invalid_in_table(feed.table, version, texts), label)).rows:
-            return True
+        try:
+            if (yield from client.read(client.dialect.invalid_in_table(feed.table, version, texts), label)).rows:
+                return True
+        except EngineFailure as failure:
+            if not failure.is_any(_NO_FUNCTION):
+                raise
+            return True  # a server that cannot tell them apart
     return False

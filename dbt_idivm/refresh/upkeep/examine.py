@@ -30,7 +30,7 @@ class Check:
 
 
 def examine_rights(client: Client, scratch: str) -> Steps[tuple[Check, ...]]:
-    """Create a Delta table of that name, MERGE into it, read its history and its change feed, and drop it."""
+    """Create a Delta table of that name, MERGE into it, read its history and its change feed, replace it, and drop it."""
     table = client.dialect.relation_sql(scratch)
     merge = f"MERGE INTO {table} AS t USING (SELECT 1 AS id) AS s ON t.id = s.id WHEN NOT MATCHED THEN INSERT (id) VALUES (s.id)"
     feed = f"SELECT * FROM table_changes({client.dialect.string_sql(table)}, 0)"
@@ -40,6 +40,8 @@ def examine_rights(client: Client, scratch: str) -> Steps[tuple[Check, ...]]:
         ("MERGE", merge, "grant MODIFY on the schema"),
         ("read histories", f"DESCRIBE HISTORY {table} LIMIT 1", "grant SELECT on the schema, or make the user the owner"),
         ("read change feeds", feed, "grant SELECT on the schema"),
+        ("replace tables", f"CREATE OR REPLACE TABLE {table} USING DELTA AS SELECT 1 AS id",
+         "grant CREATE TABLE on the schema; Spark 3.5.6 and later need Delta 3.3.3 (IDIVM-506)"),
     )
     checks: list[Check] = []
     for what, sql, way_out in tries:
