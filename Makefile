@@ -61,9 +61,10 @@ lint: $(VENV)/.dev ## ruff
 check: $(VENV)/.dev ## types
 	$(BIN)/mypy
 
-docs: $(VENV)/.dev ## the pages that are made from the code: support matrix, error codes, conformance
+docs: $(VENV)/.dev ## the pages that are made from the code: support matrix, error codes, conformance, changes of sources
 	$(BIN)/python -m dbt_idivm.docs
 	$(BIN)/python -m tests.conformance.table
+	$(BIN)/python -m tests.functional.drifts
 
 clean: ## remove the environment and everything that tools left here
 	rm -rf $(VENV) build dist *.egg-info .pytest_cache .mypy_cache .ruff_cache .hypothesis

@@ -1,4 +1,7 @@
-"""What may happen to a source between two refreshes, and what the next refresh then does: the table of docs/source_changes.md."""
+"""What may happen to a source between two refreshes, and what the next refresh then does; `test_source_changes.py` does it all.
+
+`python -m tests.functional.drifts` writes it to `docs/source_changes.md`.
+"""
 
 from __future__ import annotations
 
@@ -6,6 +9,7 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
 
+from dbt_idivm.codes import CODES
 from tests.functional.engine import Project
 
 FEED = "tblproperties ('delta.enableChangeDataFeed' = 'true'"
@@ -123,3 +127,40 @@ DRIFTS = (
           ("drop table $.orders",), "IDIVM-301", "IDIVM-301", ("IDIVM-404", "IDIVM-404"),
           f"create table $.orders using delta {MAPPED} as {OTHER_ROWS}"),
 )
+PAGE = Path(__file__).parents[2] / "docs" / "source_changes.md"
+HEAD = """# When a source changes
+
+What may happen to an input of a view between two refreshes, and what the next refresh then does. *Incremental* and *noop* are exact;
+a code is the reason why the view is rebuilt, or, of an error, why it stays as it is. The first column is of a model that reads all
+columns of the source, the second of models that read some of them, maintained by i-diffs, by adding, by tuples, over a cache and as
+first rows; the last is the refresh after one more row is inserted, where that is anything but incremental.
+Each line is a test: `tests/functional/test_source_changes.py`. This page is made from it (`python -m tests.functional.drifts`).
+
+| what happens to the source | all columns are read | some are read | afterwards |
+|---|---|---|---|
+"""
+FOOT = """
+Not in the table: a column cannot be renamed to another case of its name, and no collation can be given to one that is there
+(Delta refuses both); the columns that a plain view reads are those of the tables below it.
+"""
+
+
+def page() -> str:
+    rows = (f"| {each.what} | {_cell(each.wide)} | {_cell(each.narrow)} | {_later(each.later)} |" for each in DRIFTS)
+    return HEAD + "\n".join(rows) + "\n" + FOOT
+
+
+def _later(found: tuple[str, str]) -> str:
+    told = dict.fromkeys(map(_cell, found))
+    return " / ".join(told) if [*told] != ["incremental"] else ""
+
+
+def _cell(end: str) -> str:
+    if not end.startswith("IDIVM-"):
+        return end
+    kind = next(each.kind for each in CODES if each.code == end)
+    return f"{'rebuilt' if kind == 'full refresh' else 'an error'} ([{end}](errors/{end}.md))"
+
+
+if __name__ == "__main__":
+    PAGE.write_text(page(), encoding="utf-8")
