@@ -422,6 +422,10 @@ CODES: tuple[ErrorCode, ...] = (
         "IDIVM-423", "full refresh", "columns of {source} have other values under their names",
         "{operation} at version {version}, of which the change feed shows nothing: {columns} may be another column since then",
         "nothing: the next refresh is incremental again"),
+    ErrorCode(
+        "IDIVM-424", "full refresh", "{source} is partitioned, or its columns are mapped, in another way",
+        "its change feed shows NULLs for rows of files from before (column mapping and partitions then: {before}; now: {now})",
+        "nothing: the next refresh is incremental again"),
     # 5xx: connections
     ErrorCode(
         "IDIVM-501", "engine", "no Spark Connect server answers at {host}",

@@ -45,6 +45,7 @@ class Table:
     namespace: str = ""  # of a view
     transactions: dict[str, int] = field(default_factory=dict)
     settings: dict[str, str] | None = field(default_factory=lambda: dict(SETTINGS))  # of a view
+    partitions: tuple[str, ...] = ()
     epoch: str = "a"  # part of the timestamps: a table that is created again has others
 
     def commit(self, operation: str, metrics: dict[str, str] | None = None, note: str | None = None,
@@ -136,7 +137,9 @@ class FakeEngine:
             return EngineError("DELTA_ONLY_OPERATION", f"{name} is not a Delta table")
         if "HISTORY" in statement.sql:
             return Rows(HISTORY, tuple(reversed(table.commits))[:int(statement.sql.split()[-1])])
-        lines = [*table.columns.items(), ("", ""), ("# Detailed Table Information", ""), ("Type", table.kind),
+        heads = (("# Partition Information", ""), ("# col_name", "data_type"))
+        partitions = (*heads, *((name, table.columns[name]) for name in table.partitions)) if table.partitions else ()
+        lines = [*table.columns.items(), *partitions, ("", ""), ("# Detailed Table Information", ""), ("Type", table.kind),
                  ("Provider", table.provider), ("View Text", table.text),
                  ("View Catalog and Namespace", table.namespace),
                  ("Table Properties", "[" + ",".join(f"{k}={v}" for k, v in table.properties.items()) + "]")]

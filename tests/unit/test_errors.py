@@ -113,6 +113,7 @@ CASES: dict[int, dict[str, object]] = {
     421: {"caches": "idivm_cache_d2ad61c409ba_orders", "without": "2.1 s", "now": "3.9 s"},
     422: {"caches": "idivm_cache_d2ad61c409ba_orders", "message": "[DIVIDE_BY_ZERO] Division by zero"},
     423: {"source": "main.orders", "operation": "RENAME COLUMN", "version": 7, "columns": "price, tax"},
+    424: {"source": "main.orders", "before": "none", "now": "none day"},
     501: {"host": "spark.example:15002", "message": "Connection refused"},
     502: {"host": "spark.example:15002", "message": "Invalid authentication token"},
     503: {"host": "spark.example:15002", "setting": "spark.sql.ansi.enabled", "value": "true", "message": "not allowed"},

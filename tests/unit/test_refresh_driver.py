@@ -463,6 +463,31 @@ def test_columns_under_new_names(engine: FakeEngine, operation: str, parameters:
     assert engine.drive(MODEL).mode == "noop"
 
 
+@pytest.mark.parametrize("operation, expected", [
+    ("CREATE OR REPLACE TABLE AS SELECT", "IDIVM-424"), ("RESTORE", "IDIVM-424"), ("CLONE", "IDIVM-424"),
+    ("SET TBLPROPERTIES", None), ("UPGRADE PROTOCOL", None)])
+@pytest.mark.parametrize("before, now", [({}, {"partitions": ("name",)}), ({"partitions": ("name",)}, {}), (
+    {"properties": {"delta.enableChangeDataFeed": "true", "delta.columnMapping.mode": "name"}}, {})])
+def test_an_input_that_is_laid_out_in_another_way(
+        engine: FakeEngine, before: dict[str, Any], now: dict[str, Any], operation: str, expected: str | None) -> None:
+    """Delta reads the former files by the partitions and the mapping of today. A setting rewrites no file."""
+    table = engine.tables["main.o"]
+    usual = {"partitions": (), "properties": dict(table.properties)}
+    vars(table).update(usual | before)
+    built(engine)
+    vars(table).update(usual | now)
+    table.commit(operation)
+    assert code(engine) == expected
+    assert engine.drive(MODEL).mode == "noop"
+
+
+def test_an_input_that_is_replaced_and_laid_out_as_before(engine: FakeEngine) -> None:
+    engine.tables["main.o"].partitions = ("name",)
+    built(engine).tables["main.o"].commit("CREATE OR REPLACE TABLE AS SELECT")
+    engine.reads["net diff"] = MOVED
+    assert engine.drive(MODEL).mode == "incremental"
+
+
 def test_the_state_is_found_behind_many_quiet_commits(engine: FakeEngine) -> None:
     built(engine)
     for _ in range(30):

@@ -46,7 +46,8 @@ def new_state(work: Work, inputs: Mapping[str, Consumed], before: StoredView | N
     return State(inputs, planned.fingerprint, request_digest(job), views, job.request.run_id,
                  volatile=not planned.repeatable, proof=str(planned.proof or ""), sizes=planned.sizes,
                  base=None if latest is None else latest.version, checked=checked, unverified=work.unverified or {},
-                 functions=digests_of(planned.inputs), kept=planned.kept, note=work.note)
+                 functions=digests_of(planned.inputs), kept=planned.kept, note=work.note,
+                 layouts={each.table: each.facts.layout for each in planned.inputs.tables.values()})
 
 
 def consumed_at_build(planned: Planned) -> dict[str, Consumed]:

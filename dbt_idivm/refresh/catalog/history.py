@@ -62,6 +62,12 @@ class Commit:
     def is_quiet(self) -> bool:
         return self.operation in QUIET
 
+    @property
+    def keeps_layout(self) -> bool:
+        """Whether the table certainly has the partitions, and the files the names of columns, that it had before."""
+        known = self.is_quiet or self.operation in _SCHEMA or self.operation in _COUNTED or self.operation == "TRUNCATE"
+        return known and not self.replaces and self.operation not in ("CREATE TABLE", "CREATE TABLE AS SELECT")
+
     def may_rename(self, column: str) -> bool:
         """Whether the name of the column may have been that of another one before. A part of another name is enough."""
         return self.renamed is not None and (not self.renamed or _letters(column) in self.renamed)

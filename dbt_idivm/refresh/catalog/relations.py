@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
+from itertools import takewhile
 from typing import Any
 
 from dbt_idivm.operators.scan import Attribute
@@ -32,6 +33,7 @@ _DETAILS = "# Detailed Table Information"
 _PARTITIONS = "# Partition Information"
 # Properties are in one line, after a comma, and those of a view after a space, too.
 _OURS = re.compile(r"(?:(?<=[\[,])|(?<=, ))(idivm\.\w+)=([0-9a-f]+)(?=[,\]])")
+_MAPPING = re.compile(r"(?<=[\[,])delta\.columnMapping\.mode=(\w+)(?=[,\]])", re.IGNORECASE)
 _FEED_ON = re.compile(r"(?<=[\[,])delta\.enableChangeDataFeed=true(?=[,\]])", re.IGNORECASE)
 _MISSING = ("TABLE_OR_VIEW_NOT_FOUND", "SCHEMA_NOT_FOUND", "DELTA_TABLE_NOT_FOUND", "DELTA_MISSING_DELTA_TABLE")
 _LOST = ("DELTA_PATH_DOES_NOT_EXIST",)  # a DROP or a RENAME broke off between the files and the catalog
@@ -55,7 +57,17 @@ class Described:
     properties: Mapping[str, Any] = field(default_factory=dict)
     lost: bool = False
     settings: Mapping[str, str] | None = None  # of a plain view, see `view_settings.py`
-    is_partitioned: bool = False
+    partitions: tuple[str, ...] = ()  # the columns that it is partitioned by
+    mapping: str = "none"  # how files refer to columns: by name, by id, or as they are called
+
+    @property
+    def is_partitioned(self) -> bool:
+        return bool(self.partitions)
+
+    @property
+    def layout(self) -> str:
+        """How its files hold the columns. A change feed reads them all as the table is laid out at the end."""
+        return " ".join((self.mapping, *self.partitions))
 
     @property
     def is_plain_view(self) -> bool:
@@ -101,8 +113,15 @@ def described(rows: Rows, engine: Engine) -> Described:
     kind = details.get("Type", "").lower()
     text = details.get("Table Properties", "")
     found = {key: state.decode(value) for key, value in _OURS.findall(text)}
+    mapping = _MAPPING.search(text)
     return Described(tuple(columns), "view" if "view" in kind else "table" if kind else "",
                      details.get("Provider", "").lower(), bool(_FEED_ON.search(text)), details.get("View Text"),
                      engine.namespace(name_parts(details.get("View Catalog and Namespace", ""))),
                      engine.namespace(name_parts(details.get("Name", ""))[:-1]), found,
-                     is_partitioned=(_PARTITIONS, "") in lines)
+                     partitions=_partitions(lines), mapping=mapping[1].lower() if mapping else "none")
+
+
+def _partitions(lines: list[tuple[str, str]]) -> tuple[str, ...]:
+    """The columns under the heading of partitions, behind a line of headings of their own."""
+    rest = lines[lines.index((_PARTITIONS, "")) + 2:] if (_PARTITIONS, "") in lines else []
+    return tuple(name for name, _ in takewhile(lambda line: line[0], rest))

@@ -55,6 +55,9 @@ def moves(client: Client, state: State, inputs: Inputs, used: Mapping[str, Itera
             found[each.table] = move
         if (renamed := _renamed(name, found[each.table], used.get(name, ()))) is not None:
             return renamed
+        before, now = state.layouts.get(each.table, ""), each.facts.layout
+        if before != now and not all(commit.keeps_layout for commit in found[each.table].commits):
+            return finding(424, source=name, before=before or "not known", now=now)
     return found
 
 
