@@ -78,7 +78,7 @@ def of_table(model: Model, hidden: Mapping[str, str]) -> Iterator[Fact]:
                    "They belong to the model, and are refreshed and dropped with it. Of these only a log of changes is for "
                    "others to read.")
     if size := text.stored(model.size):
-        yield Fact("size", "size", size, "Of the table with the rows. They are counted from its commits, without reading it.")
+        yield Fact("size", "size", size, "Of the table with the rows: counted from its commits, without reading it.")
     if model.last is not None:
         yield Fact("last_refresh", "last refresh", _refresh(model.last), _inputs(model.last) +
                    "A refresh that finds nothing changed leaves no commit, so it is not seen here.")

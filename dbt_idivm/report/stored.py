@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from dataclasses import replace
 
 from dbt_idivm.refresh.catalog import history, sizes
 from dbt_idivm.refresh.catalog.history import Commit, number
@@ -28,13 +29,15 @@ def stored(client: Client, relation: str, zone: str, limit: int = COMMITS) -> St
     columns = facts if table == relation else (yield from describe(client, table))
     if columns is None or columns.lost:
         return None
-    return (yield from in_table(client, table, tuple(each.type for each in columns.columns), zone, limit))
+    found, inputs = yield from in_table(client, table, tuple(each.type for each in columns.columns), zone, limit)
+    return replace(found, size=replace(found.size, bytes=(yield from _bytes(client, table)))), inputs
 
 
 def in_table(client: Client, table: str, types: tuple[str, ...], zone: str, limit: int = COMMITS) -> Steps[Found]:
-    """What is stored in a Delta table with columns of these types, in two statements. Raises EngineFailure."""
+    """What the history of a Delta table with columns of these types says: all but its bytes, for which Spark has to read the
+    whole log of the table. Raises EngineFailure."""
     commits = yield from history.newest(client, table, limit)
-    size = Size(_rows(table, commits, types), (yield from _bytes(client, table)))
+    size = Size(_rows(table, commits, types))
     is_whole = len(commits) < limit or commits[-1].version == 0
     newest = next((found for each in commits if (found := read(each.user_metadata)) is not None), None)
     caches = () if newest is None else newest.caches
