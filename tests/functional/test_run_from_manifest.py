@@ -134,11 +134,11 @@ def selected(project: Any, *args: str, command: Any = run_command) -> list[str]:
 
 
 def test_named_selectors(sources: Any) -> None:
-    """As the manifest has them, whatever the file says by now."""
+    """As the manifest has them, where the file is not there."""
     sources.write("selectors.yml", SELECTORS)
     sources.dbt("compile")
     assert selected(sources, "--selector", "in_folder") == ["big"]
-    (sources.root / "selectors.yml").write_text("selectors: [{name: other, definition: big}]")
+    (sources.root / "selectors.yml").unlink()
     assert selected(sources, "--selector", "big") == ["big", "per_name"]
     assert selected(sources, "--selector", "above") == ["per_name"]
     assert selected(sources, "--selector", "above", command=proof_command) == ["idivm_proof_per_name"]
@@ -157,12 +157,32 @@ def test_named_selectors(sources: Any) -> None:
             assert "Traceback" not in found.output
 
 
-def test_selectors_of_the_project_where_the_manifest_has_none(sources: Any) -> None:
+def test_selectors_of_the_project_s_file(sources: Any) -> None:
     sources.dbt("compile")
     without = run(sources, "--selector", "big")
-    assert without.exit_code == 2 and "and the project has none in selectors.yml" in without.output
+    assert without.exit_code == 2 and "neither in the project's selectors.yml nor in the manifest" in without.output
     sources.write("selectors.yml", SELECTORS)
     assert selected(sources, "--selector", "big") == ["big", "per_name"]
+    sources.dbt("compile")
+    sources.write("selectors.yml", "selectors: [{name: big, definition: big}]")
+    assert selected(sources, "--selector", "big") == ["big"]
+
+
+def test_selectors_in_a_manifest_of_dbt_2(sources: Any) -> None:
+    sources.dbt("compile")
+    file = sources.root / "target" / "manifest.json"
+    found = json.loads(file.read_text())
+    big = {"method": "fqn", "value": "big", "children": True}
+    found["selectors"] = {"above": {"name": "above", "description": "", "definition": {"intersection": [
+        {"union": [big]}, {"exclude": {"method": "fqn", "value": "big"}}]}}}
+    file.write_text(json.dumps(found))
+    assert selected(sources, "--select", "big") == ["big"]
+    assert selected(sources, "--selector", "above", "--full-refresh", "--quiet") == ["per_name"]
+    found["selectors"]["tables"] = {"name": "tables", "definition": {"union": [{"method": "config", "value": "table"}]}}
+    file.write_text(json.dumps(found))
+    lossy = run(sources, "--selector", "tables")
+    assert lossy.exit_code == 2 and "does not say which config it is about" in lossy.output
+    assert selected(sources, "--selector", "above") == ["per_name"], "the others are whole"
 
 
 def test_what_goes_wrong_is_a_sentence(sources: Any) -> None:
