@@ -34,9 +34,9 @@ conformance: java $(VENV)/.dev $(VENV)/.jars ## dbt's own tests of adapters, emb
 	    $(BIN)/python -m pytest tests/conformance -q --disable-warnings --server $$server $(PYTEST_ARGS) || failed=1; \
 	  done; exit $$failed
 
-wheel: java $(VENV)/.dev $(VENV)/.jars ## build the wheel into dist/; install it into empty environments with plain pip and use it
+wheel: java $(VENV)/.dev $(VENV)/.jars ## build the wheel into dist/; install it with pip and uv on each Python from 3.11 on that is here, and use it
 	$(BIN)/python -m hatchling build -d dist
-	$(BIN)/python -m pytest tests/install --from-index $(PYTEST_ARGS)
+	$(BIN)/python -m pytest tests/install --from-index -rs $(PYTEST_ARGS)
 
 versions: java $(VENV)/.dev $(VENV)/.jars ## the tests with the lowest and the highest declared versions, in new environments, and over servers of other Sparks; ARGS=only=servers
 	$(BIN)/python tests/install/versions.py $(VENV)/versions $(PYTHON) $(PYTHON_NEWEST) $(ARGS)

@@ -90,12 +90,14 @@ class Refresh:
 
 @dataclass(frozen=True)
 class Stored:
-    """What the engine says of a model's table. `history`: newest first; `is_whole`: it reaches back to the first commit."""
+    """What the engine says of a model's table. `history`: newest first; `is_whole`: it reaches back to the first commit.
+    `caches`: the tables of its intermediate caches, as its newest state has them."""
 
     table: str
     size: Size = Size()
     history: tuple[Refresh, ...] = ()
     is_whole: bool = True
+    caches: tuple[str, ...] = ()
 
     @property
     def refreshes(self) -> tuple[Refresh, ...]:

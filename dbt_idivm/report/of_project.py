@@ -7,6 +7,7 @@ from dataclasses import replace
 from pathlib import Path
 
 from dbt_idivm.algebra.operator import Operator
+from dbt_idivm.artifacts import Node
 from dbt_idivm.cache_names import without_digest
 from dbt_idivm.declared_keys import relation_names
 from dbt_idivm.errors import Finding
@@ -37,20 +38,22 @@ def models(project: Project, runs: Mapping[str, Refresh]) -> Iterator[Model]:
     """The models with `materialized='idivm'`, by name. `runs`: unique ID → the last run."""
     planned = {each.unique_id: each for each in project.planned()}
     for node, explained in zip(project.nodes_of_models(), project.explained(), strict=True):
-        unique_id = str(node["unique_id"])
-        relation = next(iter(relation_names(node)), label(node))
-        yield _model(label(node), unique_id, relation, str(node.get("compiled_code") or "").strip(), explained,
-                     planned.get(unique_id), runs.get(unique_id))
+        found = outlined(node, explained)
+        yield _with_plan(replace(found, last_run=runs.get(found.unique_id)), planned.get(found.unique_id))
 
 
-def _model(name: str, unique_id: str, relation: str, sql: str, explained: Explained, planned: Planned | None,
-           last: Refresh | None) -> Model:
+def outlined(node: Node, explained: Explained) -> Model:
+    """A model without its trees, its script and its runs."""
     refused = None if explained.refusal is None else _refused(explained.refusal)
-    found = Model(name, unique_id, relation, explained.how, refused, explained.problem or "", sql, last_run=last)
-    if planned is None or explained.how is None:
-        return found
-    script, left_out = _beginning(delta_script(planned.plan, relation, STRATEGIES["id"]))
-    return replace(found, trees=tuple(_trees(planned.plan)), script=script, left_out=left_out)
+    return Model(label(node), str(node["unique_id"]), next(iter(relation_names(node)), label(node)), explained.how, refused,
+                 explained.problem or "", str(node.get("compiled_code") or "").strip())
+
+
+def _with_plan(model: Model, planned: Planned | None) -> Model:
+    if planned is None or model.how is None:
+        return model
+    script, left_out = _beginning(delta_script(planned.plan, model.relation, STRATEGIES["id"]))
+    return replace(model, trees=tuple(_trees(planned.plan)), script=script, left_out=left_out)
 
 
 def _refused(found: Finding) -> Refused:

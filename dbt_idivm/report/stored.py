@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from dataclasses import replace
 
 from dbt_idivm.refresh.catalog import history, sizes
 from dbt_idivm.refresh.catalog.history import Commit, number
 from dbt_idivm.refresh.catalog.relations import LOG, Described, describe
-from dbt_idivm.refresh.catalog.state import read
+from dbt_idivm.refresh.catalog.state import State, read
 from dbt_idivm.refresh.engine.client import Client
 from dbt_idivm.refresh.engine.steps import EngineFailure, Steps
 from dbt_idivm.report.facts import Size, Stored
@@ -22,19 +23,28 @@ Found = tuple[Stored, Mapping[str, Size]]
 def stored(client: Client, relation: str, zone: str, limit: int = COMMITS) -> Steps[Found | None]:
     """What is stored for the model of that relation; None if it has no Delta table yet. Raises EngineFailure."""
     facts = yield from describe(client, relation)
-    table = _table(relation, facts)
+    table = table_of(relation, facts)
     if table is None:
         return None
     columns = facts if table == relation else (yield from describe(client, table))
     if columns is None or columns.lost:
         return None
+    found, inputs = yield from in_table(client, table, tuple(each.type for each in columns.columns), zone, limit)
+    return replace(found, size=replace(found.size, bytes=(yield from _bytes(client, table)))), inputs
+
+
+def in_table(client: Client, table: str, types: tuple[str, ...], zone: str, limit: int = COMMITS) -> Steps[Found]:
+    """What the history of a Delta table with columns of these types says: all but its bytes, for which Spark has to read the
+    whole log of the table. Raises EngineFailure."""
     commits = yield from history.newest(client, table, limit)
-    size = Size(_rows(table, commits, columns), (yield from _bytes(client, table)))
+    size = Size(_rows(table, commits, types))
     is_whole = len(commits) < limit or commits[-1].version == 0
-    return Stored(table, size, refreshes(commits, zone), is_whole), _inputs(table, commits)
+    newest = next((found for each in commits if (found := read(each.user_metadata)) is not None), None)
+    caches = () if newest is None else newest.caches
+    return Stored(table, size, refreshes(commits, zone), is_whole, caches), _inputs(table, newest)
 
 
-def _table(relation: str, facts: Described | None) -> str | None:
+def table_of(relation: str, facts: Described | None) -> str | None:
     """The table with the rows of a model: its own, the one behind its view, or the log of its changes."""
     if facts is None:
         return None
@@ -45,9 +55,8 @@ def _table(relation: str, facts: Described | None) -> str | None:
     return relation if facts.is_delta else None
 
 
-def _rows(table: str, commits: tuple[Commit, ...], facts: Described) -> int | None:
+def _rows(table: str, commits: tuple[Commit, ...], types: tuple[str, ...]) -> int | None:
     """From the commit that wrote all rows, or from a state that knows how many there were before its commit."""
-    types = tuple(each.type for each in facts.columns)
     known = sizes.from_commits(commits, types)
     if known is not None:
         return known.rows
@@ -67,7 +76,6 @@ def _bytes(client: Client, table: str) -> Steps[int | None]:
     return number(rows.dicts()[0], "sizeInBytes") if rows.rows else None
 
 
-def _inputs(table: str, commits: tuple[Commit, ...]) -> Mapping[str, Size]:
-    state = next((found for each in commits if (found := read(each.user_metadata)) is not None), None)
+def _inputs(table: str, state: State | None) -> Mapping[str, Size]:
     known = {} if state is None else state.sizes
     return {name: Size(each.rows, each.bytes) for name, each in known.items() if name != table}

@@ -112,6 +112,79 @@ def test_versions_of_a_model(sources: Any) -> None:
     assert len(json.loads((sources.root / "target" / "run_results.json").read_text())["results"]) == 2
 
 
+SELECTORS = """
+selectors:
+  - {name: big, definition: "big+"}
+  - {name: tables, definition: {method: config.materialized, value: table}}
+  - name: above
+    definition:
+      union:
+        - {method: selector, value: big}
+        - exclude: [big]
+  - {name: in_folder, definition: {method: path, value: models/big.sql}}
+  - {name: changed, definition: "state:modified"}
+"""
+
+
+def selected(project: Any, *args: str, command: Any = run_command) -> list[str]:
+    """The nodes of a command that must succeed."""
+    found = run(project, *args, command=command)
+    assert found.exit_code == 0, found.output
+    return sorted(results(project))
+
+
+def test_named_selectors(sources: Any) -> None:
+    """As the manifest has them, where the file is not there."""
+    sources.write("selectors.yml", SELECTORS)
+    sources.dbt("compile")
+    assert selected(sources, "--selector", "in_folder") == ["big"]
+    (sources.root / "selectors.yml").unlink()
+    assert selected(sources, "--selector", "big") == ["big", "per_name"]
+    assert selected(sources, "--selector", "above") == ["per_name"]
+    assert selected(sources, "--selector", "above", command=proof_command) == ["idivm_proof_per_name"]
+    assert selected(sources, "--selector", "big", command=proof_command) == ["idivm_proof_big", "idivm_proof_per_name"]
+    nothing = run(sources, "--selector", "tables")
+    assert nothing.exit_code == 0 and "The selector tables selects no maintained model." in nothing.output
+    assert "1 of" not in nothing.output and not sources.sql("show tables in {schema} like 'plain'")
+    unknown = "could not find a selector named nobody, expected one of above, big, changed"
+    for arguments, problem in ((["--selector", "nobody"], unknown),
+                               (["--selector", "big", "--select", "big"], "cannot be used together with --select or --exclude"),
+                               (["--selector", "big", "--exclude", "big"], "cannot be used together with --select or --exclude"),
+                               (["--selector", "changed"], "no comparison manifest")):
+        for command in (run_command, proof_command):
+            found = run(sources, *arguments, command=command)
+            assert found.exit_code == 2 and problem in " ".join(found.output.split()), found.output
+            assert "Traceback" not in found.output
+
+
+def test_selectors_of_the_project_s_file(sources: Any) -> None:
+    sources.dbt("compile")
+    without = run(sources, "--selector", "big")
+    assert without.exit_code == 2 and "neither in the project's selectors.yml nor in the manifest" in without.output
+    sources.write("selectors.yml", SELECTORS)
+    assert selected(sources, "--selector", "big") == ["big", "per_name"]
+    sources.dbt("compile")
+    sources.write("selectors.yml", "selectors: [{name: big, definition: big}]")
+    assert selected(sources, "--selector", "big") == ["big"]
+
+
+def test_selectors_in_a_manifest_of_dbt_2(sources: Any) -> None:
+    sources.dbt("compile")
+    file = sources.root / "target" / "manifest.json"
+    found = json.loads(file.read_text())
+    big = {"method": "fqn", "value": "big", "children": True}
+    found["selectors"] = {"above": {"name": "above", "description": "", "definition": {"intersection": [
+        {"union": [big]}, {"exclude": {"method": "fqn", "value": "big"}}]}}}
+    file.write_text(json.dumps(found))
+    assert selected(sources, "--select", "big") == ["big"]
+    assert selected(sources, "--selector", "above", "--full-refresh", "--quiet") == ["per_name"]
+    found["selectors"]["tables"] = {"name": "tables", "definition": {"union": [{"method": "config", "value": "table"}]}}
+    file.write_text(json.dumps(found))
+    lossy = run(sources, "--selector", "tables")
+    assert lossy.exit_code == 2 and "does not say which config it is about" in lossy.output
+    assert selected(sources, "--selector", "above") == ["per_name"], "the others are whole"
+
+
 def test_what_goes_wrong_is_a_sentence(sources: Any) -> None:
     target = sources.root / "target"
     for text, problem in ((None, "there is no such file"), ("{", "it cannot be read"), ("[]", "it is no manifest of dbt"),

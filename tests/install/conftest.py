@@ -22,7 +22,7 @@ ROOT = Path(__file__).parents[2]
 def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
     """Minutes and downloads only on request: `make wheel`. They are imported all the same."""
     if not config.getoption("--from-index"):
-        left_out = [item for item in items if item.path.name == "test_from_index.py"]
+        left_out = [item for item in items if item.path.name in ("test_from_index.py", "test_pythons.py")]
         config.hook.pytest_deselected(items=left_out)
         items[:] = [item for item in items if item not in left_out]
 

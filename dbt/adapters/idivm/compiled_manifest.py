@@ -119,8 +119,9 @@ def runtime_config(project_dir: Path, profiles_dir: Path, target: str | None, va
     given = parse_cli_vars(variables)
     profile = load_profile(str(project_dir), given, target_override=target)
     of_our_type(profile.credentials)
-    arguments = Namespace(vars=given, project_dir=str(project_dir), profiles_dir=str(profiles_dir), target=target, threads=None,
-                          which="run")
+    # `profile` is read by dbt 1.11
+    arguments = Namespace(vars=given, project_dir=str(project_dir), profiles_dir=str(profiles_dir), target=target, profile=None,
+                          threads=None, which="run")
     config = RuntimeConfig.from_parts(load_project(str(project_dir), False, profile, given), profile, arguments)
     cleanup_event_logger()  # what is said on the way is said again by the run
     register_adapter(config, get_mp_context())

@@ -8,12 +8,12 @@ from typing import Any
 from dbt.adapters.spark import SparkAdapter
 
 from dbt.adapters.idivm.connections import IdivmConnectionManager
-from dbt.adapters.idivm.maintenance import MaintenanceMixin
+from dbt.adapters.idivm.docs_facts import DocsMixin
 
 CHANGE_FEED_PROPERTY = "delta.enableChangeDataFeed"
 
 
-class IdivmAdapter(MaintenanceMixin, SparkAdapter):
+class IdivmAdapter(DocsMixin, SparkAdapter):
     ConnectionManager = IdivmConnectionManager
 
     def __init__(self, config: Any, mp_context: Any) -> None:

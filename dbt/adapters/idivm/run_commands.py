@@ -26,6 +26,7 @@ def _options(command: Callable[..., Any]) -> Callable[..., Any]:
         click.option("--quiet", "-q", is_flag=True, help="As for dbt."),
         click.option("--threads", type=click.IntRange(1), help="Refresh so many models at once; default: the profile's."),
         click.option("--vars", "variables", default="{}", help="As for dbt: for hooks of models, and in dbt_project.yml."),
+        click.option("--selector", help="Those of a selector in selectors.yml, as the manifest has it, instead of --select."),
         click.option("--exclude", cls=MultiOption, multiple=True, type=tuple, help="Models to leave out."),
         click.option("--select", "-s", cls=MultiOption, multiple=True, type=tuple,
                      help="The models, in dbt's selection syntax; default: all."),
@@ -38,23 +39,23 @@ def _options(command: Callable[..., Any]) -> Callable[..., Any]:
 @click.command("run")
 @_options
 @click.option("--full-refresh", is_flag=True, help="Rebuild them.")
-def run_command(select: tuple[str, ...], full_refresh: bool, **options: Any) -> None:
+def run_command(full_refresh: bool, **options: Any) -> None:
     """Refresh the maintained models of a project from its compiled manifest, whichever dbt has made it.
 
     Models with another materialization, hooks of the whole run, seeds and snapshots are left to that dbt. The profile has to be
     of type idivm. What was done is in target/run_results.json, as after `dbt run`.
     """
-    _invoke(["run", *_selection("config.materialized:idivm", select), *(["--full-refresh"] if full_refresh else [])], **options)
+    _invoke(["run", *(["--full-refresh"] if full_refresh else [])], "config.materialized:idivm", **options)
 
 
 @click.command("test")
 @_options
-def test_command(select: tuple[str, ...], **options: Any) -> None:
+def test_command(**options: Any) -> None:
     """Compare each maintained model with its query, at the versions of its inputs that its last refresh has read.
 
     It is the test `idivm_equivalent`, for all models of the compiled manifest, whether they declare it or not.
     """
-    _invoke(["test", *_selection("tag:idivm_proof", select), "--indirect-selection", "eager"], **options)
+    _invoke(["test", "--indirect-selection", "eager"], "tag:idivm_proof", **options)
 
 
 def _selection(of_ours: str, select: tuple[str, ...]) -> list[str]:
@@ -65,26 +66,34 @@ def _selection(of_ours: str, select: tuple[str, ...]) -> list[str]:
     return [word for part in parts for word in ("--select", part)]
 
 
-def _invoke(arguments: list[str], manifest: Path | None, exclude: tuple[str, ...], threads: int | None, quiet: bool,
-            variables: str, project_dir: Path, profiles_dir: Path | None, target: str | None) -> None:
-    """Run dbt on the manifest. Exit status as dbt's: 1 if a model fails, 2 if nothing could be run.
+def _invoke(arguments: list[str], of_ours: str, manifest: Path | None, select: tuple[str, ...], exclude: tuple[str, ...],
+            selector: str | None, threads: int | None, quiet: bool, variables: str, project_dir: Path,
+            profiles_dir: Path | None, target: str | None) -> None:
+    """Run dbt on the manifest. `of_ours`: what may be selected. Exit status: 1 if a model fails, 2 if nothing could be run.
 
     dbt itself would write the manifest of the run in place of the one that it is given, so only its results are written.
     """
     from dbt.cli.main import dbtRunner
 
     from dbt.adapters.idivm.compiled_manifest import read_manifest, runtime_config, to_be_run
+    from dbt.adapters.idivm.named_selectors import SELECTED, mark
 
+    if selector is not None and (select or exclude):
+        raise click.UsageError("--selector cannot be used together with --select or --exclude: a selector says all of it; write "
+                               "what it leaves out into selectors.yml")
+    selection = _selection(of_ours, (f"tag:{SELECTED}",) if selector is not None else select)
     project = project_dir.resolve()
     profiles = prepare_dbt(project, profiles_dir).resolve()
     with _status_2(), plain_errors():
         config = runtime_config(project, profiles, target, variables)
         results = Path(config.project_target_path, "run_results.json")
         found = to_be_run(read_manifest(manifest or results.with_name("manifest.json")), config)
+        if selector is not None:
+            mark(found, config, selector)
         common = ["--no-write-json", "--project-dir", str(project), "--profiles-dir", str(profiles), "--vars", variables]
         for option, value in (("--target", target), ("--threads", threads), *(("--exclude", each) for each in exclude)):
             common += [option, str(value)] if value else []
-        outcome = dbtRunner(manifest=found).invoke([*(["--quiet"] if quiet else []), *arguments, *common])
+        outcome = dbtRunner(manifest=found).invoke([*(["--quiet"] if quiet else []), *arguments, *selection, *common])
         if outcome.exception is not None:
             raise outcome.exception
     if isinstance(outcome.result, RunExecutionResult):

@@ -100,6 +100,11 @@ def describe(client: Client, relation: str) -> Steps[Described | None]:
     return replace(facts, settings=(yield from stored_settings(client, relation)))
 
 
+def own_properties(text: str) -> dict[str, Any]:
+    """Our properties in a text that an engine shows of a relation."""
+    return {key: state.decode(value) for key, value in _OURS.findall(text)}
+
+
 def described(rows: Rows, engine: Engine) -> Described:
     """The relation that a DESCRIBE TABLE EXTENDED of this engine shows."""
     lines = [(str(row[0] or ""), str(row[1] or "")) for row in rows.rows]
@@ -112,7 +117,7 @@ def described(rows: Rows, engine: Engine) -> Described:
     details = dict(reversed(lines[at:]))  # the first one counts: names that users gave come after it
     kind = details.get("Type", "").lower()
     text = details.get("Table Properties", "")
-    found = {key: state.decode(value) for key, value in _OURS.findall(text)}
+    found = own_properties(text)
     mapping = _MAPPING.search(text)
     return Described(tuple(columns), "view" if "view" in kind else "table" if kind else "",
                      details.get("Provider", "").lower(), bool(_FEED_ON.search(text)), details.get("View Text"),
