@@ -88,6 +88,13 @@ def describe(client: Client, relation: str) -> Steps[Described | None]:
     return replace(facts, settings=(yield from stored_settings(client, relation)))
 
 
+def _place(details: Mapping[str, str]) -> tuple[str, ...]:
+    """The catalog and schema of a table: before its name, or on Databricks in rows of their own."""
+    if "Name" in details:
+        return name_parts(details["Name"])[:-1]
+    return tuple(details[each] for each in ("Catalog", "Database") if each in details)
+
+
 def described(rows: Rows, engine: Engine) -> Described:
     """The relation that a DESCRIBE TABLE EXTENDED of this engine shows."""
     lines = [(str(row[0] or ""), str(row[1] or "")) for row in rows.rows]
@@ -104,5 +111,5 @@ def described(rows: Rows, engine: Engine) -> Described:
     return Described(tuple(columns), "view" if "view" in kind else "table" if kind else "",
                      details.get("Provider", "").lower(), bool(_FEED_ON.search(text)), details.get("View Text"),
                      engine.namespace(name_parts(details.get("View Catalog and Namespace", ""))),
-                     engine.namespace(name_parts(details.get("Name", ""))[:-1]), found,
+                     engine.namespace(_place(details)), found,
                      is_partitioned=(_PARTITIONS, "") in lines)
