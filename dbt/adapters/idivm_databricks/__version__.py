@@ -1,0 +1,3 @@
+from dbt.adapters.idivm.__version__ import version
+
+__all__ = ["version"]
