@@ -37,6 +37,7 @@ _NOTHING = {
     "referential_constraints": "constraint_catalog, constraint_schema, constraint_name, unique_constraint_catalog, "
                                "unique_constraint_schema, unique_constraint_name, match_option, update_rule, delete_rule",
 }
+_TABLE = re.compile(r"table_name\s*=\s*'([^']*)'", re.IGNORECASE)
 _SCHEMA = re.compile(r"table_schema\s*=\s*'([^']*)'", re.IGNORECASE)
 _NAME = r"((?:`[^`]+`|\w+)(?:\.(?:`[^`]+`|\w+))*)"
 _WRITTEN = re.compile(r"(?:INSERT\s+(?:INTO|OVERWRITE)(?:\s+TABLE)?|CREATE\s+(?:OR\s+REPLACE\s+)?TABLE(?:\s+IF\s+NOT\s+EXISTS)?)"
@@ -139,6 +140,10 @@ class Endpoint:
         for view in {found.lower() for found in _INFORMATION.findall(text)}:
             if view == "tables":
                 self._list_tables(text)
+            elif view == "columns":
+                self._list_columns(text)
+            elif view not in _NOTHING:
+                raise Refused(f"the stand-in has no {view} in its information schema")
             else:
                 columns = ", ".join(f"{each} string" for each in _NOTHING[view].split(", "))
                 self.spark.createDataFrame([], columns).createOrReplaceTempView(f"idivm_stand_in_{view}")
@@ -156,6 +161,17 @@ class Endpoint:
         columns = "table_catalog string, table_schema string, table_name string, table_type string, data_source_format string, " \
                   "table_owner string"
         self.spark.createDataFrame(rows, columns).createOrReplaceTempView("idivm_stand_in_tables")
+
+    def _list_columns(self, text: str) -> None:
+        """Those of one table."""
+        schema, table = _SCHEMA.search(text), _TABLE.search(text)
+        assert schema is not None and table is not None, text
+        fields = self.spark.table(f"{CATALOG}.{schema[1]}.`{table[1]}`").schema.fields
+        rows = [(CATALOG, schema[1], table[1], each.name, number, "YES" if each.nullable else "NO", each.dataType.simpleString(),
+                 each.metadata.get("comment")) for number, each in enumerate(fields)]
+        self.spark.createDataFrame(rows, "table_catalog string, table_schema string, table_name string, column_name string, "
+                                   "ordinal_position int, is_nullable string, full_data_type string, comment string"
+                                   ).createOrReplaceTempView("idivm_stand_in_columns")
 
     def _format(self, schema: str, name: str) -> str:
         rows = self.spark.sql(f"describe table extended {CATALOG}.{schema}.`{name}`").collect()

@@ -15,6 +15,7 @@ import pytest
 
 pytest.importorskip("dbt.adapters.databricks", reason="dbt-databricks is not installed: `make databricks` runs these tests")
 
+from dbt.adapters.idivm import doctor
 from tests.databricks_connector import profile, standing_in
 from tests.databricks_endpoint import CATALOG, CLUSTER, WAREHOUSE, Endpoint, Kind
 from tests.functional.conftest import DbtProject
@@ -139,3 +140,33 @@ def test_what_deleted_models_leave_behind(shop: Shop) -> None:
     (shop.root / "models" / "above.sql").unlink()
     shop.dbt("run-operation", "idivm_orphans", "--args", "{drop: true}")
     assert "above" not in shop.there()
+
+
+def test_what_doctor_finds(shop: Shop, kind: Kind) -> None:
+    """Each thing that refreshes take for granted is there, tried by what relies on it; and what is not there is said."""
+    found = _doctor(shop)
+    assert set(found) >= {"meaning of text and numbers", "errors of expressions", "descriptions of tables", "state of a commit",
+                          "change feed and versions", "staged rows"}
+    assert {name for name, (state, _) in found.items() if state == "fails"} == set(), found
+    assert "deletionVectors" in found["descriptions of tables"][1] and "rowTracking" in found["descriptions of tables"][1]
+    where = f"in {CATALOG}.{shop.schema}.idivm__state" if kind is WAREHOUSE else "is executed once"
+    assert where in found["state of a commit"][1]
+    assert not [name for name in shop.there() if name.startswith("idivm_doctor")]
+
+
+def test_what_doctor_says_of_an_endpoint_that_answers_otherwise(shop: Shop, monkeypatch: pytest.MonkeyPatch) -> None:
+    plain = Endpoint.sql
+
+    def otherwise(self: Endpoint, text: str) -> Any:
+        return plain(self, text.replace("typeof(1 / 2) = 'double'", "false").replace("CAST('a' AS INT)", "NULL"))
+
+    monkeypatch.setattr(Endpoint, "sql", otherwise)
+    found = _doctor(shop)
+    assert found["meaning of text and numbers"] == ("fails", "not so there: the quotient of integers is a DOUBLE")
+    assert found["errors of expressions"][0] == "fails" and "ANSI mode is off" in found["errors of expressions"][1]
+
+
+def _doctor(shop: Shop) -> dict[str, tuple[str, str]]:
+    """What was looked at → state, what was found."""
+    checks = doctor._checks(shop.root, shop.root, None, None)
+    return {check.what: (check.state, check.found) for check in checks}

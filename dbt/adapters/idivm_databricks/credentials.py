@@ -4,9 +4,13 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 from dbt.adapters.databricks.credentials import DatabricksCredentials
 from dbt.adapters.databricks.utils import is_cluster_http_path
+
+if TYPE_CHECKING:
+    from dbt_idivm.refresh.engine.engine import Engine
 
 
 @dataclass(repr=False)
@@ -35,6 +39,17 @@ class IdivmDatabricksCredentials(DatabricksCredentials):
     def method(self) -> str:
         """What type `idivm` calls its connection method: by this and the host an engine is recognised again."""
         return f"databricks {'cluster' if self.is_cluster else 'warehouse'} {self.http_path}"
+
+    @property
+    def engine(self) -> Engine:
+        """What refreshes take the profile's own compute for; work that is no refresh."""
+        return self.engine_beside("")
+
+    def engine_beside(self, relation: str) -> Engine:
+        """The same for work on that relation."""
+        from dbt.adapters.idivm_databricks.session import engine_for
+
+        return engine_for(self, relation, "", is_cluster=self.is_cluster)
 
     def resolve_paths(self, project_root: str | Path) -> None:
         """Make the folder absolute."""
