@@ -89,9 +89,9 @@ def note(client: Client, notes: Notes, table: str, metadata: str, before: int | 
     """
     rows = yield from client.ask(client.commands.history(table, _PAGE))
     found = sorted(rows.dicts(), key=lambda row: -int(row["version"]))
-    own = _own([row for row in found if before is None or int(row["version"]) > before], before, reply)
-    if own is None and before is not None and not _writes(found, before):
-        own = found[0]  # no row was changed: what the rows are of has changed, and not the rows
+    if before is not None and int(found[-1]["version"]) > before + 1:
+        return  # more was committed since than was read
+    own = _own(found, before, reply)
     if own is None:
         return
     version, at = int(own["version"]), moment(own["timestamp"])
@@ -102,11 +102,13 @@ def note(client: Client, notes: Notes, table: str, metadata: str, before: int | 
             yield from client.ask(notes.forget(table, version - _KEPT))
 
 
-def _own(newer: list[dict[str, Any]], before: int | None, reply: Rows) -> dict[str, Any] | None:
-    """The commit of the write, if it is known for certain."""
-    writes = [row for row in newer if row["operation"] not in QUIET]
+def _own(found: list[dict[str, Any]], before: int | None, reply: Rows) -> dict[str, Any] | None:
+    """The commit of the write, if it is known for certain; the newest one, if nobody has changed a row since."""
+    writes = [row for row in found if row["operation"] not in QUIET and (before is None or int(row["version"]) > before)]
     if before is None:
         return writes[0] if writes and str(writes[0]["operation"]).startswith(("CREATE", "REPLACE")) else None
+    if not writes:
+        return found[0]
     if len(writes) != 1:
         return None
     affected = reply.dicts()[0].get("num_affected_rows") if reply.rows else None
@@ -114,9 +116,3 @@ def _own(newer: list[dict[str, Any]], before: int | None, reply: Rows) -> dict[s
     # a write that changed no row need not have made a commit: then one that did is that of somebody else
     is_other = affected is not None and int(affected) == 0 and any(int(counted.get(name) or 0) for name in _ROWS)
     return None if is_other else writes[0]
-
-
-def _writes(found: list[dict[str, Any]], before: int) -> bool:
-    """Whether somebody wrote since; also if that cannot be seen in these commits."""
-    newer = [row for row in found if int(row["version"]) > before]
-    return any(row["operation"] not in QUIET for row in newer) or len(newer) == len(found)
