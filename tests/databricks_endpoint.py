@@ -8,6 +8,7 @@ taken for granted here without a workspace is listed in docs/databricks.md.
 
 from __future__ import annotations
 
+import json
 import re
 from collections.abc import Callable
 from dataclasses import dataclass
@@ -42,6 +43,7 @@ _SCHEMA = re.compile(r"table_schema\s*=\s*'([^']*)'", re.IGNORECASE)
 _NAME = r"((?:`[^`]+`|\w+)(?:\.(?:`[^`]+`|\w+))*)"
 _WRITTEN = re.compile(r"(?:INSERT\s+(?:INTO|OVERWRITE)(?:\s+TABLE)?|CREATE\s+(?:OR\s+REPLACE\s+)?TABLE(?:\s+IF\s+NOT\s+EXISTS)?)"
                       rf"\s+{_NAME}", re.IGNORECASE)
+_AS_JSON = re.compile(rf"DESCRIBE\s+TABLE\s+EXTENDED\s+{_NAME}\s+AS\s+JSON\Z", re.IGNORECASE)
 _RELATION = re.compile(rf"DESCRIBE\s+(?:TABLE\s+)?EXTENDED\s+{_NAME}\s*\Z", re.IGNORECASE)
 
 
@@ -102,6 +104,9 @@ class Endpoint:
     def _answer(self, plain: str) -> Callable[[str], Any]:
         if plain.upper().startswith("DESCRIBE HISTORY"):
             return self._history
+        as_json = _AS_JSON.match(plain)
+        if as_json is not None:
+            return lambda text: self._described_as_json(text, as_json[1])
         if _RELATION.match(plain):
             return self._described
         if _INFORMATION.search(plain):
@@ -134,6 +139,20 @@ class Endpoint:
         rest = [row for row in rows[at + 1:] if row[0] not in ("Name", "Is_managed_location")]
         return self.spark.createDataFrame([*rows[:at], *before, rows[at], *own, *rest],
                                           "col_name string, data_type string, comment string")
+
+    def _described_as_json(self, text: str, name: str) -> Any:
+        """Local Spark has no JSON of Delta tables."""
+        rows = [tuple(row) for row in self.spark.sql(f"DESCRIBE TABLE EXTENDED {name}").collect()]
+        details = {row[0]: row[1] for row in rows}
+        if "Name" not in details:  # a view, which has it
+            return self.spark.sql(text)
+        catalog, schema, table = details["Name"].split(".")
+        columns = [{"name": each.name, "type": _json_type(each.dataType.jsonValue()), "nullable": each.nullable}
+                   for each in self.spark.table(name).schema.fields]
+        properties = dict(tuple(row) for row in self.spark.sql(f"SHOW TBLPROPERTIES {name}").collect())
+        found = {"table_name": table, "catalog_name": catalog, "namespace": [schema], "schema_name": schema, "columns": columns,
+                 "type": details["Type"], "provider": details["Provider"], "table_properties": properties}
+        return self.spark.createDataFrame([(json.dumps(found),)], "json_metadata string")
 
     def _information(self, text: str) -> Any:
         """A query over the information schema; of tables, asked of one schema at a time."""
@@ -187,3 +206,12 @@ class Endpoint:
         if written is None:
             return frame
         return self.spark.createDataFrame([(int(written), int(written))], "num_affected_rows long, num_inserted_rows long")
+
+
+def _json_type(name: Any) -> dict[str, Any]:
+    """A type as DESCRIBE AS JSON shows it; nested ones are not asked for here."""
+    plain = {"integer": "int", "long": "bigint", "short": "smallint", "byte": "tinyint"}
+    decimal = re.fullmatch(r"decimal\((\d+),(\d+)\)", name)
+    if decimal is not None:
+        return {"name": "decimal", "precision": int(decimal[1]), "scale": int(decimal[2])}
+    return {"name": plain.get(name, name)}

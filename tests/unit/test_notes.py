@@ -161,3 +161,10 @@ def test_without_dbt_databricks_nothing_else_misses_it() -> None:
             "try:\n    import dbt.adapters.idivm_databricks\nexcept ImportError as error:\n    print(error.name)")
     found = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
     assert found.stdout.strip().startswith("dbt.adapters.databricks"), found
+
+
+def test_dbt_offers_only_what_is_installed() -> None:
+    """`dbt init` and `dbt --version` look for files of this name, before anything is imported."""
+    from dbt.version import _get_adapter_plugin_names
+
+    assert "idivm_databricks" not in set(_get_adapter_plugin_names())

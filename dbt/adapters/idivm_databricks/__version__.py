@@ -1,3 +1,0 @@
-from dbt.adapters.idivm.__version__ import version
-
-__all__ = ["version"]
