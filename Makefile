@@ -7,7 +7,7 @@ BIN     := $(VENV)/bin
 INSTALL := $(BIN)/python -m pip install --quiet --disable-pip-version-check -c constraints.txt
 
 .DEFAULT_GOAL := help
-.PHONY: help test spark property faults conformance wheel versions demo integration bench bench-full lint check docs clean java
+.PHONY: help test spark property faults conformance databricks wheel versions demo integration bench bench-full lint check docs clean java
 .NOTPARALLEL:
 
 help: ## what can be made
@@ -26,13 +26,16 @@ property: java $(VENV)/.compiled ## 100,000 random cases of maintenance against 
 	$(BIN)/python -m pytest -n 2 --dist worksteal tests/property --hypothesis-profile=long --every-rule -q $(PYTEST_ARGS)
 
 faults: java $(VENV)/.dev $(VENV)/.jars ## interrupt refreshes at every statement, kill dbt thirty times, and count the results
-	$(BIN)/python -m pytest $(addprefix tests/functional/,test_crashes.py test_crashes_servers.py test_kills.py) --every-point -q $(PYTEST_ARGS)
+	$(BIN)/python -m pytest $(addprefix tests/functional/,test_crashes.py test_crashes_servers.py test_crashes_warehouse.py test_kills.py) --every-point -q $(PYTEST_ARGS)
 
 conformance: java $(VENV)/.dev $(VENV)/.jars ## dbt's own tests of adapters, embedded, over a Spark Thrift Server and over Spark Connect
 	@$(BIN)/python -m pytest tests/conformance -n 2 --dist loadscope -q --disable-warnings $(PYTEST_ARGS); failed=$$?; \
 	  for server in thrift connect; do \
 	    $(BIN)/python -m pytest tests/conformance -q --disable-warnings --server $$server $(PYTEST_ARGS) || failed=1; \
 	  done; exit $$failed
+
+databricks: java $(VENV)/.databricks $(VENV)/.jars ## projects over dbt-databricks on a stand-in for a cluster and for a SQL warehouse
+	PYTHONPATH=$(CURDIR) $(VENV)/databricks/bin/python -m pytest tests/functional/test_databricks.py -q $(PYTEST_ARGS)
 
 wheel: java $(VENV)/.dev $(VENV)/.jars ## build the wheel into dist/; install it with pip and uv on each Python from 3.11 on that is here, and use it
 	$(BIN)/python -m hatchling build -d dist
@@ -101,6 +104,13 @@ $(VENV)/.demo: $(BIN)/python pyproject.toml constraints.txt
 $(VENV)/.integration: $(BIN)/python pyproject.toml constraints.txt
 	@echo "Installing the project (once) .."
 	@$(INSTALL) -e '.[pyspark,pyhive]'
+	@touch $@
+
+# Apart: dbt-databricks asks for an older dbt-spark, and for another dbt-core.
+$(VENV)/.databricks: pyproject.toml
+	@echo "Making an environment with dbt-databricks (once) .."
+	@$(PYTHON) -m venv $(VENV)/databricks
+	@$(VENV)/databricks/bin/python -m pip install --quiet --disable-pip-version-check '.[databricks,pyspark]' pytest hypothesis
 	@touch $@
 
 $(VENV)/.bench: $(BIN)/python pyproject.toml constraints.txt

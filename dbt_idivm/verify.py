@@ -20,19 +20,21 @@ from dbt_idivm.refresh.catalog.stored_view import LOG_SUFFIX, read_stored_log, r
 from dbt_idivm.refresh.changes.moves import commits_since
 from dbt_idivm.refresh.checks.bag_difference import DIFFERENCE, differences
 from dbt_idivm.refresh.engine.client import Client
+from dbt_idivm.refresh.engine.engine import SPARK_DELTA, Engine
 from dbt_idivm.refresh.engine.steps import EngineFailure, Steps
 from dbt_idivm.refresh.protocol import ModelRequest, Reply, Statement
 from dbt_idivm.relation_name import with_suffix
 from dbt_idivm.script.change_log import replay_differences
 
 
-def equivalence(schema: str, identifier: str, as_of: str = "refresh") -> Generator[Statement, Reply, str]:
+def equivalence(schema: str, identifier: str, as_of: str = "refresh", *, database: str = "",
+                engine: Engine = SPARK_DELTA) -> Generator[Statement, Reply, str]:
     """Bag equality, both ways, over the user's columns.
 
     `as_of` is "refresh" (the definition over the versions that the view was built from) or "now". Raises IdivmError
     where that cannot be asked.
     """
-    client, request = Client(), ModelRequest(identifier, schema, identifier, "")
+    client, request = Client(engine), ModelRequest(identifier, schema, identifier, "", database=database)
     try:
         return (yield from _equivalence(client, request, as_of))
     except EngineFailure as failure:

@@ -1,6 +1,6 @@
 {#- The loop around the refresh driver. It runs the driver's statements and builds no SQL itself. -#}
 {% materialization idivm, default, supported_languages=['sql'] %}
-  {% if target.type != 'idivm' %}
+  {% if target.type not in ('idivm', 'idivm_databricks') %}
     {% do log('not refreshed: ' ~ this ~ ' is left to `idivm run`', info=True) %}
     {% call noop_statement('main', 'left to idivm run') %}{% endcall %}
     {{ return({'relations': [this]}) }}

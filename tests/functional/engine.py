@@ -4,12 +4,13 @@ from __future__ import annotations
 
 import re
 from collections import Counter
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field, replace
 from typing import Any
 
 from dbt.adapters.idivm.engine_errors import engine_error
 from dbt_idivm.refresh.driver import forecast, refresh
+from dbt_idivm.refresh.engine.engine import SPARK_DELTA, Engine
 from dbt_idivm.refresh.engine.invocation import Invocation
 from dbt_idivm.refresh.engine.steps import Steps, T
 from dbt_idivm.refresh.protocol import Forecast, KeyCandidate, ModelRequest, Outcome, Refresh, Reply, Rows, Statement
@@ -28,6 +29,7 @@ class Project:
     invocation: Invocation = field(default_factory=Invocation)
     executed: list[Statement] = field(default_factory=list)
     runs: int = 0
+    engine_for: Callable[[ModelRequest], Engine] = lambda request: SPARK_DELTA
 
     def __post_init__(self) -> None:
         self.spark.sql(f"create schema if not exists {self.schema}")
@@ -67,7 +69,7 @@ class Project:
 
     def refresh_in_run(self, model: ModelRequest, **changes: Any) -> Outcome:
         self.executed = []
-        steps = Refresh(refresh(self.request(model, **changes), self.invocation))
+        steps = Refresh(refresh(self.request(model, **changes), self.invocation, self.engine_for(model)))
         while not steps.done:
             assert steps.statement is not None
             steps.answer(self.run(steps.statement))
@@ -111,12 +113,13 @@ class Project:
 
     def differences(self, model: ModelRequest, as_of: str = "refresh") -> list[Any]:
         """Rows in which the view and its recomputation differ, both ways, as the equivalence test asks."""
-        return list(self.spark.sql(self.drive(equivalence(model.schema, model.identifier, as_of))).collect())
+        asked = equivalence(model.schema, model.identifier, as_of, engine=self.engine_for(model))
+        return list(self.spark.sql(self.drive(asked)).collect())
 
     def forecast(self, model: ModelRequest) -> Forecast:
         """What `idivm plan` shows for one model."""
         self.new_run()
-        return self.drive(forecast(self.request(model), self.invocation))
+        return self.drive(forecast(self.request(model), self.invocation, self.engine_for(model)))
 
     def drive(self, steps: Steps[T]) -> T:
         """Run what the steps ask for; their result."""

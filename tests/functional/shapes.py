@@ -194,7 +194,8 @@ class Stage:
         self.project.executed = []
         if "sql" in asked:
             asked["sql"] = asked["sql"].replace("$", self.project.schema)
-        return Refresh(refresh(self.project.request(self.model, **asked), self.project.invocation))
+        return Refresh(refresh(self.project.request(self.model, **asked), self.project.invocation,
+                               self.project.engine_for(self.model)))
 
     def go_on(self, steps: Refresh, statements: int | None = None) -> None:
         """So many statements more; None: to the end."""

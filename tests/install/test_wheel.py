@@ -31,6 +31,8 @@ def test_wheel_holds_the_package_and_nothing_else(built: Any) -> None:
     expected = in_tree("dbt_idivm", "*.py") | in_tree("dbt/adapters/idivm", "*.py")
     expected |= in_tree("macros", "*.sql", f"{include}/macros") | in_tree("dbt_idivm", "templates/*")
     expected |= {f"{include}/{name}" for name in ("__init__.py", "dbt_project.yml", "profile_template.yml")}
+    expected |= in_tree("dbt/adapters/idivm_databricks", "*.py")
+    expected |= {f"{include}_databricks/{name}" for name in ("__init__.py", "dbt_project.yml")}
     expected |= {f"{INFO}/{name}" for name in ("METADATA", "WHEEL", "RECORD", "entry_points.txt", "licenses/LICENSE")}
     found = contents(built.wheel)
     assert set(found) == expected

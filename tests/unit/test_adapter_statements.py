@@ -20,7 +20,7 @@ from dbt.adapters.idivm import project_access, shell
 from dbt.adapters.idivm.connect import _check_statements
 from dbt.adapters.idivm.connections import IdivmConnectionManager
 from dbt.adapters.idivm.engine_errors import engine_error, engine_message
-from dbt.adapters.idivm.impl import default_to_delta
+from dbt.adapters.idivm.shared import default_to_delta
 from dbt.adapters.idivm.spark_handle import literal
 from dbt.adapters.idivm.zones import in_zone
 from dbt_idivm.errors import IdivmError

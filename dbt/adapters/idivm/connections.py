@@ -47,6 +47,12 @@ class IdivmConnectionManager(SparkConnectionManager):
         return connection
 
     @classmethod
+    def opened(cls, credentials: IdivmCredentials) -> Any:
+        """A handle outside of a dbt command."""
+        connection = Connection(type="idivm", name="idivm", state=ConnectionState.INIT, handle=None, credentials=credentials)
+        return cls.open(connection).handle
+
+    @classmethod
     def data_type_code_to_name(cls, type_code: Any) -> str:
         """A result's type as a contract compares it, without size, precision and scale: `decimal(4,2)` embedded and
         `DECIMAL_TYPE` over Thrift are both DECIMAL."""

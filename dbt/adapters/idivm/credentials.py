@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any, Literal
+from typing import TYPE_CHECKING, Any, Literal
 from urllib.parse import unquote
 
 from dbt.adapters.spark.connections import SparkCredentials
@@ -13,6 +13,9 @@ from dbt_common.dataclass_schema import StrEnum
 from dbt_common.exceptions import DbtRuntimeError
 
 from dbt.adapters.idivm.extras import install_advice, missing_module
+
+if TYPE_CHECKING:
+    from dbt_idivm.refresh.engine.engine import Engine
 
 ANSI = "spark.sql.ansi.enabled"
 TIME_ZONE = "spark.sql.session.timeZone"
@@ -120,6 +123,13 @@ class IdivmCredentials(SparkCredentials):
     @property
     def type(self) -> str:
         return "idivm"
+
+    @property
+    def engine(self) -> Engine:
+        """What refreshes take the server for."""
+        from dbt_idivm.refresh.engine.engine import SPARK_DELTA
+
+        return SPARK_DELTA
 
     @property
     def is_embedded(self) -> bool:

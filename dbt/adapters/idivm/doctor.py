@@ -19,16 +19,18 @@ from rich.table import Table
 
 from dbt.adapters.idivm.drive import drive
 from dbt.adapters.idivm.engine_errors import engine_message, is_engine_exception
-from dbt.adapters.idivm.project_access import credentials_of, execute, open_handle, project_options
+from dbt.adapters.idivm.project_access import DATABRICKS, OWN, credentials_of, execute, open_handle, project_options
 from dbt_idivm.artifacts import artifacts
 from dbt_idivm.declared_keys import KeyIndex, relation_names, written_name
 from dbt_idivm.refresh.engine.client import Client
 from dbt_idivm.refresh.upkeep.examine import Check, examine_input, examine_rights
+from dbt_idivm.refresh.upkeep.examine_engine import examine_engine
 from dbt_idivm.relation_name import relation_name
 from dbt_idivm.schema_file import SchemaFileError
 from dbt_idivm.target_folder import target_folder
 
-_PACKAGES = ("dbt-idivm", "dbt-core", "dbt-spark", "pyspark", "pyspark-client", "delta-spark", "PyHive", "sqlglot")
+_PACKAGES = ("dbt-idivm", "dbt-core", "dbt-spark", "dbt-databricks", "databricks-sql-connector", "pyspark", "pyspark-client",
+             "delta-spark", "PyHive", "sqlglot")
 _STYLES = {"ok": "green", "warning": "yellow", "fails": "bold red"}
 _EVERY = re.compile(r"(\d+)([mhd])")
 _UNITS = {"m": "minutes", "h": "hours", "d": "days"}
@@ -41,7 +43,8 @@ _UNITS = {"m": "minutes", "h": "hours", "d": "days"}
 def doctor_command(project_dir: Path, profiles_dir: Path | None, target: str | None, every: str | None, strict: bool) -> None:
     """Look at the profile, the connection, versions, rights, and the inputs of maintained models, and say what to do.
 
-    A table idivm_doctor_… is created in the target's schema, and dropped. Inputs are those of target/manifest.json. Exit status 1
+    A table idivm_doctor_… is created in the target's schema, and dropped. On Databricks each thing is tried on it that refreshes
+    take for granted there. Inputs are those of target/manifest.json. Exit status 1
     if something fails.
     """
     checks = list(_checks(project_dir, profiles_dir, target, _interval(every)))
@@ -63,23 +66,27 @@ def _checks(project_dir: Path, profiles_dir: Path | None, target: str | None, ev
     """What is found, as far as one thing allows to look at the next."""
     yield Check("versions", "ok", ", ".join(_versions()))
     try:
-        credentials = credentials_of(project_dir, profiles_dir, target)
+        credentials = credentials_of(project_dir, profiles_dir, target, (OWN, DATABRICKS))
     except (DbtBaseException, click.ClickException) as problem:
         yield Check("profile", "fails", _message(problem), "see README.md, Start: `dbt init` writes a profile")
         return
     yield Check("profile", "ok", f"method {credentials.method}, schema {credentials.schema}")
+    on_databricks = credentials.type == DATABRICKS
     try:
         handle = open_handle(credentials)
     except Exception as problem:
-        if not isinstance(problem, DbtBaseException) and not is_engine_exception(problem):
+        if not isinstance(problem, DbtBaseException) and not is_engine_exception(problem) and not on_databricks:
             raise
         yield Check("connection", "fails", engine_message(problem), "start the server, correct the profile, grant CREATE SCHEMA")
         return
     yield Check("connection", "ok", f"Spark {execute(handle, 'select version()').fetchall()[0][0].split()[0]}")
-    client = Client()
-    scratch = relation_name(credentials.schema, f"idivm_doctor_{secrets.token_hex(4)}")
+    parts = (credentials.database, credentials.schema, f"idivm_doctor_{secrets.token_hex(4)}")
+    scratch = relation_name(*parts[-credentials.engine.depth:])
+    client = Client(credentials.engine_beside(scratch) if on_databricks else credentials.engine)
     rights = drive(handle, examine_rights(client, scratch))
     yield from rights
+    if on_databricks and not any(check.state == "fails" for check in rights):
+        yield from drive(handle, examine_engine(client, scratch, credentials.time_zone))
     if not any(check.state == "fails" for check in rights):
         yield from _inputs(handle, client, project_dir, every)
 

@@ -12,22 +12,25 @@ from collections.abc import Generator, Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any, ClassVar, Literal, TypeVar, cast
+from typing import TYPE_CHECKING, Any, ClassVar, Literal, TypeVar, cast
 
 from dbt.adapters.base.meta import AdapterMeta, available
-from dbt.adapters.contracts.relation import RelationType
 from dbt.adapters.events.logging import AdapterLogger
 from dbt_common.exceptions import CompilationError, DbtRuntimeError
 
 from dbt.adapters.idivm.engine_errors import engine_error
 from dbt.adapters.idivm.forecasts import Foreseen, compiled_models, table
 from dbt.adapters.idivm.progress import EVERY, FIRST, Progress, is_watched
-from dbt.adapters.idivm.request import model_request, relation_under_test
+from dbt.adapters.idivm.request import database_under_test, model_request, relation_under_test
 from dbt.adapters.idivm.response import MaintenanceResponse, maintenance_response
 from dbt_idivm.declared_keys import KeyIndex
 from dbt_idivm.refresh.engine.steps import EngineFailure
 from dbt_idivm.refresh.protocol import Outcome, Refresh, Reply, Rows, Statement
 from dbt_idivm.relation_name import relation_name
+
+if TYPE_CHECKING:
+    from dbt_idivm.refresh.engine.client import Client
+    from dbt_idivm.refresh.engine.engine import Engine
 
 logger = AdapterLogger("Idivm")
 T = TypeVar("T")
@@ -41,6 +44,7 @@ class RefreshRun:
 
     name: str
     refresh: Refresh
+    database: str | None
     existing: Any
     progress: Progress
     executed: list[str] = field(default_factory=list)
@@ -121,6 +125,28 @@ class MaintenanceMixin(metaclass=AdapterMeta):
     Relation: Any
 
     @property
+    def idivm_engine(self) -> Engine:
+        """The engine that this thread's connection talks to. The planner is imported when it is used, not when dbt starts."""
+        from dbt_idivm.refresh.engine.engine import SPARK_DELTA
+
+        return SPARK_DELTA
+
+    def idivm_engine_for(self, model: str, owner: str) -> Engine:
+        """The engine for a refresh of that relation of a model, dbt's unique_id of which is `owner`."""
+        return self.idivm_engine
+
+    def _idivm_client(self) -> Client:
+        """Asks the engine, for work that is no refresh."""
+        from dbt_idivm.refresh.engine.client import Client
+
+        return Client(self.idivm_engine)
+
+    def _idivm_name(self, relation: Any) -> str:
+        """A relation as the planner names it."""
+        parts = (relation.database, relation.schema, relation.identifier)
+        return relation_name(*parts[-self.idivm_engine.depth:])
+
+    @property
     def _idivm_memory(self) -> InvocationMemory:
         # dbt makes one adapter for an invocation, and its threads share it; setdefault is atomic.
         memory: InvocationMemory | None = self.__dict__.get("_idivm_invocations")
@@ -137,9 +163,11 @@ class MaintenanceMixin(metaclass=AdapterMeta):
         model = context["model"]
         invocation, keys = self._idivm_memory.of(context["run_id"], context["graph"])
         request = model_request({**context, "neighbours": self._idivm_neighbours(context["relation"])}, keys, self.config)
+        engine = self.idivm_engine_for(request.relation, request.owner)
         with planner_errors():
             progress = Progress(model["name"], logger.info if is_watched() else logger.debug, FIRST, EVERY)
-            return RefreshRun(model["name"], Refresh(refresh(request, invocation)), context["existing"], progress)
+            steps = refresh(request, invocation, engine)
+            return RefreshRun(model["name"], Refresh(steps), context["relation"].database, context["existing"], progress)
 
     def _idivm_neighbours(self, relation: Any) -> dict[str, Literal["table", "view"]]:
         """What is in the model's schema, from dbt's cache of relations, without a query."""
@@ -186,16 +214,19 @@ class MaintenanceMixin(metaclass=AdapterMeta):
         outcome = run.outcome
         self._write_artifacts(run.name, outcome)
         self._idivm_memory.save()
-        relations = [self._relation(*relation) for relation in outcome.relations]
+        relations = [self._relation(run.database, *relation) for relation in outcome.relations]
         if run.existing is not None and relations and run.existing.type != relations[0].type:
             # The cache keeps the first entry of a name, so the old one must be removed for the new type to be seen.
             self.cache_dropped(run.existing)  # type: ignore[attr-defined]
         return relations
 
-    def _relation(self, schema: str, identifier: str, kind: str) -> Any:
-        return self.Relation.create(
-            schema=schema, identifier=identifier, type=RelationType(kind), is_delta=kind == "table"
-        )
+    def _relation(self, database: str | None, schema: str, identifier: str, kind: str) -> Any:
+        return self.Relation.create(database=database, schema=schema, identifier=identifier,
+                                    type=self.Relation.get_relation_type(kind), is_delta=kind == "table")
+
+    def _relation_of(self, node: Mapping[str, Any]) -> Any:
+        """The relation of a node of dbt's graph."""
+        return self.Relation.create(database=node.get("database"), schema=node["schema"], identifier=node["alias"])
 
     def _write_artifacts(self, name: str, outcome: Outcome) -> None:
         """Write the files about a model, unless those of an earlier refresh are current. A build always writes them, except one
@@ -224,16 +255,16 @@ class MaintenanceMixin(metaclass=AdapterMeta):
         texts = {name: column.get("description") or "" for name, column in columns.items()}
         quoted = frozenset(name for name, column in columns.items() if column.get("quote"))
         wanted = Descriptions(model.get("description") if for_relation else None, texts if for_columns else None, quoted)
-        return self._idivm_drive(persist(_client(), name_of(relation), wanted))
+        return self._idivm_drive(persist(self._idivm_client(), self._idivm_name(relation), wanted))
 
     @available.parse_none
     def idivm_persist_constraints(self, table: Any, model: Mapping[str, Any]) -> None:
         """Set the constraints of the table that stores a model's rows to those of its contract."""
         from dbt_idivm.refresh.upkeep.constraints import declared, persist
 
-        client = _client()
+        client = self._idivm_client()
         wanted = declared(client.dialect, (model.get("columns") or {}).values(), model.get("constraints") or ())
-        self._idivm_drive(persist(client, name_of(table), wanted))
+        self._idivm_drive(persist(client, self._idivm_name(table), wanted))
 
     @available.parse_list
     def idivm_behind(self, relation: Any) -> list[Any]:
@@ -242,9 +273,9 @@ class MaintenanceMixin(metaclass=AdapterMeta):
 
         if relation is None or not relation.schema:
             return []
-        there = {name_of(each): each for each in self.list_relations(relation.database, relation.schema)}  # type: ignore[attr-defined]
+        there = {self._idivm_name(each): each for each in self.list_relations(relation.database, relation.schema)}  # type: ignore[attr-defined]
         kinds = {name: _kind(each) for name, each in there.items()}
-        return [there[name] for name in self._idivm_drive(behind(_client(), name_of(relation), kinds))]
+        return [there[name] for name in self._idivm_drive(behind(self._idivm_client(), self._idivm_name(relation), kinds))]
 
     @available.parse_none
     def idivm_release(self, relation: Any) -> None:
@@ -252,7 +283,7 @@ class MaintenanceMixin(metaclass=AdapterMeta):
         from dbt_idivm.refresh.upkeep.ownership import release
 
         if relation is not None and relation.is_table and relation.is_delta:
-            self._idivm_drive(release(_client(), name_of(relation)))
+            self._idivm_drive(release(self._idivm_client(), self._idivm_name(relation)))
 
     @available.parse_list
     def idivm_orphans(self, graph: Mapping[str, Any], drop: bool) -> list[str]:
@@ -263,13 +294,14 @@ class MaintenanceMixin(metaclass=AdapterMeta):
         from dbt_idivm.refresh.upkeep.ownership import orphans
 
         nodes = [node for node in graph["nodes"].values() if node["resource_type"] in ("model", "seed", "snapshot")]
-        schemas = sorted({self.config.credentials.schema, *(node["schema"] for node in nodes)})
-        there = {name_of(relation): relation for schema in schemas
-                 for relation in self.list_relations(None, schema)}  # type: ignore[attr-defined]
-        taken = {relation_name(node["schema"], node["alias"]) for node in nodes}
+        own = (self.config.credentials.database, self.config.credentials.schema)
+        schemas = {own, *((node.get("database"), node["schema"]) for node in nodes)}
+        there = {self._idivm_name(relation): relation for schema in sorted(schemas, key=str)
+                 for relation in self.list_relations(*schema)}  # type: ignore[attr-defined]
+        taken = {self._idivm_name(self._relation_of(node)) for node in nodes}
         packages = {self.config.project_name, *(node["package_name"] for node in nodes)}
         kinds = {name: _kind(there[name]) for name in sorted(there)}
-        left = self._idivm_drive(orphans(_client(), kinds, taken, packages))
+        left = self._idivm_drive(orphans(self._idivm_client(), kinds, taken, packages))
         for orphan in left if drop else ():
             self.drop_relation(there[orphan.relation])  # type: ignore[attr-defined]
         return [f"{orphan.kind} {orphan.relation} of {orphan.owner}" for orphan in left]
@@ -285,7 +317,7 @@ class MaintenanceMixin(metaclass=AdapterMeta):
         if relation is None:  # --empty: no rows were built that could be compared
             return "select 'not compared under --empty' as difference where false"
         with planner_errors():
-            return self._idivm_drive(equivalence(*relation, as_of))
+            return self._idivm_drive(equivalence(*relation, as_of, database=database_under_test(model), engine=self.idivm_engine))
 
     @available.parse(lambda *args, **kwargs: "")
     def idivm_plan(self, graph: Mapping[str, Any], run_id: str, full_refresh: bool, sql: bool) -> str:
@@ -301,8 +333,8 @@ class MaintenanceMixin(metaclass=AdapterMeta):
             model = graph["nodes"].get(unique_id)
             if model is None or model["config"]["materialized"] != "idivm":
                 continue
-            relation = self.Relation.create(schema=model["schema"], identifier=model["alias"])
-            existing = self.get_relation(None, model["schema"], model["alias"])  # type: ignore[attr-defined]
+            relation = self._relation_of(model)
+            existing = self.get_relation(relation.database, relation.schema, relation.identifier)  # type: ignore[attr-defined]
             own = model["config"].get("full_refresh")
             context = {"model": model, "sql": sql, "relation": relation, "existing": existing, "restricted": False,
                        "full_refresh": full_refresh if own is None else own, "run_id": run_id,
@@ -310,7 +342,9 @@ class MaintenanceMixin(metaclass=AdapterMeta):
             try:
                 with planner_errors():
                     request = model_request(context, keys, self.config)
-                    found.append(Foreseen(model["name"], self._idivm_drive(forecast(request, invocation)), None))
+                    engine = self.idivm_engine_for(request.relation, request.owner)
+                    steps = forecast(request, invocation, engine)
+                    found.append(Foreseen(model["name"], self._idivm_drive(steps), None))
             except DbtRuntimeError as error:
                 found.append(Foreseen(model["name"], None, error.msg))
         return table(found, sql)
@@ -333,18 +367,6 @@ class MaintenanceMixin(metaclass=AdapterMeta):
 
 def _kind(relation: Any) -> Literal["table", "view"]:
     return "view" if relation.is_view else "table"
-
-
-def _client() -> Any:
-    """Asks the engine, for work that is no refresh. The planner is imported when it is used, not when dbt starts."""
-    from dbt_idivm.refresh.engine.client import Client
-
-    return Client()
-
-
-def name_of(relation: Any) -> str:
-    """A relation as the planner names it."""
-    return relation_name(relation.schema, relation.identifier)
 
 
 @contextmanager

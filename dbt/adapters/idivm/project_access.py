@@ -4,22 +4,20 @@ from __future__ import annotations
 
 import os
 from argparse import Namespace
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Collection, Iterator
 from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
 import click
-from dbt.adapters.contracts.connection import Connection, ConnectionState
 from dbt_common.context import set_invocation_context
 from dbt_common.exceptions import DbtBaseException
 
-from dbt.adapters.idivm.connections import IdivmConnectionManager
-from dbt.adapters.idivm.credentials import IdivmCredentials
 from dbt_idivm.relation_name import relation_name
 from dbt_idivm.script.dialect import DELTA
 from dbt_idivm.target_folder import target_path_of_environment
 
+OWN, DATABRICKS = "idivm", "idivm_databricks"  # adapter types
 _FOLDER = click.Path(exists=True, file_okay=False, path_type=Path)
 
 
@@ -46,39 +44,44 @@ def prepare_dbt(project_dir: Path, profiles_dir: Path | None) -> Path:
     return folder
 
 
-def credentials_of(project_dir: Path, profiles_dir: Path | None, target: str | None) -> IdivmCredentials:
+def credentials_of(project_dir: Path, profiles_dir: Path | None, target: str | None, types: Collection[str] = (OWN,)) -> Any:
     """The credentials that dbt would use. Raises dbt's own errors, and one for a profile of another type."""
     from dbt.config.runtime import load_profile
 
     prepare_dbt(project_dir, profiles_dir)
-    credentials = of_our_type(load_profile(str(project_dir), {}, target_override=target).credentials)
+    credentials = of_our_type(load_profile(str(project_dir), {}, target_override=target).credentials, types)
     credentials.resolve_paths(project_dir.resolve())
     return credentials
 
 
-def of_our_type(credentials: Any) -> IdivmCredentials:
+def of_our_type(credentials: Any, types: Collection[str] = (OWN,)) -> Any:
     """The credentials. Raises click's exception where they are of another adapter."""
-    if not isinstance(credentials, IdivmCredentials):
-        raise click.ClickException(f"the profile's type is '{credentials.type}'; it needs to be one of type 'idivm'")
+    if credentials.type not in types:
+        wanted = " or ".join(f"'{each}'" for each in types)
+        raise click.ClickException(f"the profile's type is '{credentials.type}'; it needs to be one of type {wanted}")
     return credentials
 
 
-def connect(credentials: IdivmCredentials) -> Any:
+def connect(credentials: Any) -> Any:
     """A connection, by which nothing has been created. Raises dbt's and the engine's errors."""
-    connection = Connection(type="idivm", name="idivm", state=ConnectionState.INIT, handle=None, credentials=credentials)
-    return IdivmConnectionManager.open(connection).handle
+    from dbt.adapters.factory import get_adapter_class_by_name
+
+    return get_adapter_class_by_name(credentials.type).ConnectionManager.opened(credentials)  # type: ignore[attr-defined]
 
 
-def open_handle(credentials: IdivmCredentials) -> Any:
+def open_handle(credentials: Any) -> Any:
     """A connection in the project's schema, which is created if it is not there. Raises dbt's and the engine's errors."""
     handle = connect(credentials)
-    schema = DELTA.relation_sql(relation_name(credentials.schema))
+    parts = (credentials.database, credentials.schema)
+    schema = DELTA.relation_sql(relation_name(*parts[-(credentials.engine.depth - 1):]))
     execute(handle, f"create schema if not exists {schema}")
     execute(handle, f"use {schema}")
     return handle
 
 
 def execute(handle: Any, sql: str) -> Any:
+    if not hasattr(handle, "cursor"):  # dbt-databricks' handle makes it itself
+        return handle.execute(sql)
     cursor = handle.cursor()
     cursor.execute(sql)
     return cursor

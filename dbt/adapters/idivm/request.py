@@ -23,6 +23,7 @@ def model_request(context: Mapping[str, Any], keys: KeyIndex, config: Any) -> Mo
         schema=relation.schema,
         identifier=relation.identifier,
         owner=model["unique_id"],
+        database=relation.database or "",
         sql=context["sql"],
         config={"idivm": idivm_config(model["config"]), "dbt": dbt_config(model["config"])},
         keys=keys.keys(model),
@@ -46,6 +47,14 @@ def idivm_config(config: Mapping[str, Any]) -> dict[str, Any]:
     if given is not None and not isinstance(given, Mapping):
         raise CompilationError(f"`idivm` takes a mapping such as {{strategy: incremental}}, not {given!r}")
     return dict(given or {})
+
+
+def database_under_test(model: Any) -> str:
+    """The catalog of that relation; "" where names have none."""
+    if getattr(model, "identifier", None):
+        return str(getattr(model, "database", None) or "")
+    *catalog, _, _ = name_parts(str(model).strip())
+    return "".join(catalog)
 
 
 def relation_under_test(model: Any) -> tuple[str, str] | None:

@@ -97,7 +97,7 @@ def append(log: Log, net: exp.Query, state: State, versions: Mapping[str, int]) 
     insert = insert_into(dialect.table(log.table, None), (*log.names, *OWN), query)
     statement = Statement(dialect.sql(insert), "write", f"append to {log.table}")
     client = log.job.client
-    yield from committed(client, statement, state.json(), guard_of(log.stored))
+    yield from committed(client, statement, log.table, state.json(), guard_of(log.stored))
     commit = yield from own_commit(client, log.table, log.stored.latest, state)
     client.invocation.forget(log.table)
     if commit is None:

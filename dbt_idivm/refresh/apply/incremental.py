@@ -122,7 +122,8 @@ def _run(work: Work, statement: Write, new: State, source: SourceRows | None) ->
     job, stored, client = work.job, work.stored, work.job.client
     replaces = isinstance(statement, exp.Insert) and statement.args.get("where") is not None
     label = f"{'replace rows of' if replaces else _VERBS[type(statement)]} {stored.table}"
-    write = committed(client, Statement(job.dialect.sql(statement), "write", label), new.json(), guard_of(stored))
+    write = committed(client, Statement(job.dialect.sql(statement), "write", label), stored.table, new.json(),
+                      guard_of(stored))
     size = work.planned.sizes.get(stored.table)
     if isinstance(statement, exp.Merge) and size is not None and size.rows >= LARGE:
         write = temporarily(client, client.engine.large_merge, write, needed=False)
@@ -130,6 +131,8 @@ def _run(work: Work, statement: Write, new: State, source: SourceRows | None) ->
     if effect is None:
         done = yield from _committed(client, stored, new)
         return _replaced(source, done) if replaces and source is not None else done
+    if client.engine.notes is not None and effect != Effect():
+        yield from _committed(client, stored, new)  # nothing else keeps two runs from applying their changes one after the other
     if isinstance(statement, exp.Update | exp.Delete) and effect == Effect():
         yield from move_watermark(work, new)  # Delta writes no commit then
     return effect
@@ -177,11 +180,12 @@ def strategy(planned: Planned, application: Application) -> tuple[str, str | Non
 
 
 def _effect(statement: Write, rows: Rows, keys: int) -> Effect | None:
-    """What the statement did; None if Delta skipped it because its number was used already, and for an INSERT.
+    """What the statement did; None if Delta skipped it because its number was used already, and for an INSERT, of which only
+    Databricks says something, and not whether rows were replaced.
 
     `keys`: how many an UPDATE or DELETE names. Delta says -1 if it took out whole files that have no statistics.
     """
-    if not rows.rows:
+    if not rows.rows or isinstance(statement, exp.Insert):
         return None
     found = rows.dicts()[0]
     if isinstance(statement, exp.Update | exp.Delete):

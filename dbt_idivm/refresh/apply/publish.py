@@ -18,6 +18,7 @@ from dbt_idivm.refresh.catalog.state import State
 from dbt_idivm.refresh.catalog.stored_view import NEW_SUFFIX, StoredView
 from dbt_idivm.refresh.decide.job import Job
 from dbt_idivm.refresh.engine.commits import Guard
+from dbt_idivm.refresh.engine.notes import note
 from dbt_idivm.refresh.engine.scoped import all_partitions, committed
 from dbt_idivm.refresh.engine.steps import EngineFailure, Steps
 from dbt_idivm.refresh.protocol import Rows
@@ -57,10 +58,12 @@ def publish(job: Job, wanted: Build, stored: StoredView) -> Steps[int]:
     built = commit = yield from (create(job, first, place) if there is None or in_the_way else
                                  replace_table(job, first, there, stored))
     if late_feed:
-        yield from committed(client, statements.switch_feed_on(job.dialect, place), wanted.state.json())
+        yield from committed(client, statements.switch_feed_on(job.dialect, place), place, wanted.state.json())
     if there is not None and in_the_way:
         yield from client.ask(client.commands.drop(there.kind or "view", wanted.table))
         yield from client.ask(statements.rename_table(job.dialect, place, wanted.table))
+        if client.engine.notes is not None:  # those about the former name say nothing
+            yield from note(client, client.engine.notes, wanted.table, wanted.state.json(), None, Rows())
     yield from _show(job, wanted, shown)
     client.invocation.forget(model, wanted.table)
     if late_feed or in_the_way:
@@ -74,7 +77,7 @@ def create(job: Job, wanted: Build, place: str) -> Steps[Commit]:
 
     def created(replace: bool) -> Steps[Rows]:
         statement = statements.create_table(job.dialect, place, wanted.query, job.config, wanted.properties, replace=replace)
-        return committed(job.client, statement, wanted.state.json())
+        return committed(job.client, statement, place, wanted.state.json())
 
     try:
         yield from created(replace=place != wanted.table)
@@ -94,7 +97,7 @@ def replace_table(job: Job, wanted: Build, there: Described, stored: StoredView)
     if latest is None and not there.lost:
         latest = yield from history.latest(job.client, table)
     guard = Guard.of(table, latest.version) if latest is not None else None
-    write = committed(job.client, statement, wanted.state.json(), guard)
+    write = committed(job.client, statement, table, wanted.state.json(), guard)
     yield from all_partitions(job.client, write) if there.is_partitioned else write
     found = yield from own_commit(job.client, table, latest, wanted.state)
     if found is None:

@@ -25,6 +25,7 @@ from dbt_idivm.refresh.decide.planned import Planned
 from dbt_idivm.refresh.decide.work import Work
 from dbt_idivm.refresh.engine.client import Client
 from dbt_idivm.refresh.engine.commits import Guard
+from dbt_idivm.refresh.engine.notes import note
 from dbt_idivm.refresh.engine.scoped import committed
 from dbt_idivm.refresh.engine.steps import Steps
 from dbt_idivm.refresh.protocol import InputChange, Outcome, Rows
@@ -82,9 +83,13 @@ def unchanged(work: Work, moved: Mapping[str, Move]) -> Steps[Outcome]:
     return outcome(job, Result("noop", planned.hidden, inputs), planned)
 
 
-def move_watermark(work: Work, new: State) -> Steps[Rows]:
-    """A commit without data that carries the state."""
-    return committed(work.job.client, empty_merge(work.job.dialect, work.stored.table), new.json(), guard_of(work.stored))
+def move_watermark(work: Work, new: State) -> Steps[None]:
+    """A commit without data that carries the state; or a note that the rows are those of that state."""
+    client, table, guard = work.job.client, work.stored.table, guard_of(work.stored)
+    if client.engine.notes is not None:
+        yield from note(client, client.engine.notes, table, new.json(), guard.number, Rows())
+        return
+    yield from committed(client, empty_merge(work.job.dialect, table), table, new.json(), guard)
 
 
 def guard_of(stored: StoredView) -> Guard:

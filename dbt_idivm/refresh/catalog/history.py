@@ -2,25 +2,18 @@
 
 from __future__ import annotations
 
-import datetime as dt
-import json
 import re
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 from dbt_idivm.cost.sizes import LARGEST
 from dbt_idivm.refresh.engine.client import Client
-from dbt_idivm.refresh.engine.commits import CommitProtocol
+from dbt_idivm.refresh.engine.commits import QUIET, CommitProtocol, metrics, moment, pairs
+from dbt_idivm.refresh.engine.notes import noted
 from dbt_idivm.refresh.engine.steps import Steps
 from dbt_idivm.refresh.protocol import Rows
 
-# Commits that change no row: the feed has nothing for them.
-QUIET = frozenset({
-    "OPTIMIZE", "VACUUM START", "VACUUM END", "SET TBLPROPERTIES", "UNSET TBLPROPERTIES", "CHANGE COLUMN",
-    "CHANGE COLUMNS", "ADD CONSTRAINT", "DROP CONSTRAINT", "CLUSTER BY", "UPGRADE PROTOCOL", "COMPUTE STATS", "REORG",
-    "ROW TRACKING BACKFILL", "ADD DELETION VECTORS TOMBSTONES", "DOMAIN METADATA CLEANUP", "DROP FEATURE",
-})
 # These change no row either, but what a reader sees.
 _SCHEMA = frozenset({"CREATE TABLE", "ADD COLUMNS", "DROP COLUMNS", "RENAME COLUMN", "REPLACE COLUMNS"})
 # After these a name may be that of another column, with other values: two names were exchanged, or a column came back empty.
@@ -158,7 +151,11 @@ def commits(rows: Rows, protocol: CommitProtocol) -> tuple[Commit, ...]:
 
 def newest(client: Client, table: str, limit: int) -> Steps[tuple[Commit, ...]]:
     """The newest commits of a table, `limit` at most, newest first."""
-    return commits((yield from client.ask(client.commands.history(table, limit))), client.engine.commits)
+    found = commits((yield from client.ask(client.commands.history(table, limit))), client.engine.commits)
+    if client.engine.notes is None:
+        return found
+    known = yield from noted(client, client.engine.notes, table)
+    return tuple(replace(each, user_metadata=known.get((each.version, each.at), each.user_metadata)) for each in found)
 
 
 def latest(client: Client, table: str) -> Steps[Commit]:
@@ -201,9 +198,8 @@ def page(client: Client, table: str) -> Steps[tuple[Commit, ...]]:
 
 
 def _commit(row: Mapping[str, Any], protocol: CommitProtocol) -> Commit:
-    at = row["timestamp"]
-    return Commit(int(row["version"]), at.isoformat() if isinstance(at, dt.datetime) else str(at), row["operation"],
-                  _modes(row["operation"], row.get("operationParameters")), _metrics(row.get("operationMetrics")),
+    return Commit(int(row["version"]), moment(row["timestamp"]), row["operation"],
+                  _modes(row["operation"], row.get("operationParameters")), metrics(row.get("operationMetrics")),
                   protocol.metadata(row), _renamed(row["operation"], row.get("operationParameters")))
 
 
@@ -228,11 +224,4 @@ def _modes(operation: str, parameters: Any) -> frozenset[str]:
     if isinstance(parameters, str):
         # a map through Thrift is text that looks like JSON, but quotes in its values are not escaped
         return frozenset(re.findall(rf'"{key}":\s*"+(\w+)', parameters))
-    return frozenset({str((parameters or {}).get(key, "")).strip('"')})
-
-
-def _metrics(value: Any) -> Mapping[str, Any]:
-    """A map of numbers as the driver of the connection returns it: a dict, or text through Thrift."""
-    if isinstance(value, str):
-        value = json.loads(value)
-    return value or {}
+    return frozenset({str(pairs(parameters).get(key, "")).strip('"')})

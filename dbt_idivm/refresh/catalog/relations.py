@@ -105,6 +105,13 @@ def own_properties(text: str) -> dict[str, Any]:
     return {key: state.decode(value) for key, value in _OURS.findall(text)}
 
 
+def _place(details: Mapping[str, str]) -> tuple[str, ...]:
+    """The catalog and schema of a table: before its name, or on Databricks in rows of their own."""
+    if "Name" in details:
+        return name_parts(details["Name"])[:-1]
+    return tuple(details[each] for each in ("Catalog", "Database") if each in details)
+
+
 def described(rows: Rows, engine: Engine) -> Described:
     """The relation that a DESCRIBE TABLE EXTENDED of this engine shows."""
     lines = [(str(row[0] or ""), str(row[1] or "")) for row in rows.rows]
@@ -122,7 +129,7 @@ def described(rows: Rows, engine: Engine) -> Described:
     return Described(tuple(columns), "view" if "view" in kind else "table" if kind else "",
                      details.get("Provider", "").lower(), bool(_FEED_ON.search(text)), details.get("View Text"),
                      engine.namespace(name_parts(details.get("View Catalog and Namespace", ""))),
-                     engine.namespace(name_parts(details.get("Name", ""))[:-1]), found,
+                     engine.namespace(_place(details)), found,
                      partitions=_partitions(lines), mapping=mapping[1].lower() if mapping else "none")
 
 

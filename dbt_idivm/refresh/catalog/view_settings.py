@@ -69,5 +69,7 @@ def _has_meaning(key: str) -> bool:
 
 
 def _setting(client: Client, key: str) -> Steps[str]:
+    if client.engine.fixed is not None:
+        return client.engine.fixed.get(key) or _NEEDED.get(key) or ""
     rows = yield from client.once(("setting", key), lambda: client.ask(client.commands.read_option(key)))
     return str(rows.rows[0][1]) if rows.rows else ""

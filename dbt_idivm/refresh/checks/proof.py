@@ -187,7 +187,8 @@ def _difference(client: Client, question: Question) -> Steps[tuple[str | None, s
         difference = yield from differing_branches(client, question.over_tables, question.versions)
     first = yield from _explained(client, client.commands.explain_query(theirs, _THEIRS))
     second = yield from _explained(client, client.commands.explain_query(ours, _OURS))
-    if difference is None and _are_equal((first, second), (theirs, ours)):
+    # what is folded to a constant hides its type, and that cannot be switched off everywhere
+    if difference is None and client.engine.fixed is None and _are_equal((first, second), (theirs, ours)):
         return None, ""
     return difference, _evidence((_THEIRS, theirs), (_OURS, ours), (f"Spark's plans of {_THEIRS}", first),
                                  (f"Spark's plans of {_OURS}", second))

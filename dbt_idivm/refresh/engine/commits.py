@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import datetime as dt
+import json
 from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any, Protocol
@@ -12,6 +14,13 @@ from dbt_idivm.refresh.protocol import Statement
 USER_METADATA = "spark.databricks.delta.commitInfo.userMetadata"
 TXN_APP = "spark.databricks.delta.write.txnAppId"
 TXN_VERSION = "spark.databricks.delta.write.txnVersion"
+
+# Commits that change no row: the feed has nothing for them.
+QUIET = frozenset({
+    "OPTIMIZE", "VACUUM START", "VACUUM END", "SET TBLPROPERTIES", "UNSET TBLPROPERTIES", "CHANGE COLUMN",
+    "CHANGE COLUMNS", "ADD CONSTRAINT", "DROP CONSTRAINT", "CLUSTER BY", "UPGRADE PROTOCOL", "COMPUTE STATS", "REORG",
+    "ROW TRACKING BACKFILL", "ADD DELETION VECTORS TOMBSTONES", "DOMAIN METADATA CLEANUP", "DROP FEATURE",
+})
 
 
 @dataclass(frozen=True)
@@ -63,3 +72,29 @@ class UserMetadata:
     def metadata(self, commit: Mapping[str, Any]) -> str | None:
         found = commit.get("userMetadata")
         return None if found is None else str(found)
+
+
+@dataclass(frozen=True)
+class NoMetadata(UserMetadata):
+    """A session that cannot set them: what commits carry was written by another one; this one's is in notes (`notes.py`)."""
+
+    def before(self, metadata: str, guard: Guard | None) -> tuple[Statement, ...]:
+        return ()
+
+    def after(self, guard: Guard | None) -> tuple[Statement, ...]:
+        return ()
+
+
+def moment(value: Any) -> str:
+    """The time of a commit as exact text."""
+    return value.isoformat() if isinstance(value, dt.datetime) else str(value)
+
+
+def metrics(value: Any) -> Mapping[str, Any]:
+    """A map of numbers as the driver of the connection returns it: as text through Thrift."""
+    return pairs(json.loads(value) if isinstance(value, str) else value)
+
+
+def pairs(value: Any) -> Mapping[str, Any]:
+    """A map as a driver returns it: a dict, or pairs as databricks-sql-connector has them of Arrow."""
+    return value if isinstance(value, Mapping) else dict(value if value is not None else ())

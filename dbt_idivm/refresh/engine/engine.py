@@ -1,23 +1,26 @@
 """What the refresh takes an engine for: how SQL is written, how a commit carries metadata, how rows are staged, how names are.
 
-Nothing else in the refresh assumes an engine. `SPARK_DELTA` is Spark with Delta tables, embedded or behind a Thrift Server.
+Nothing else in the refresh assumes an engine. `SPARK_DELTA` is Spark with Delta tables, embedded or behind a server.
 """
 
 from __future__ import annotations
 
+import secrets
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 
 from dbt_idivm.refresh.engine.commands import Commands
-from dbt_idivm.refresh.engine.commits import CommitProtocol, UserMetadata
-from dbt_idivm.refresh.engine.staging import CachedViews, Staging
+from dbt_idivm.refresh.engine.commits import CommitProtocol, NoMetadata, UserMetadata
+from dbt_idivm.refresh.engine.notes import Notes
+from dbt_idivm.refresh.engine.staging import CachedViews, Scratch, ScratchDialect, ScratchTables, Staging
 from dbt_idivm.script.dialect import DELTA, Dialect
 
 
 @dataclass(frozen=True)
 class Engine:
     """One kind of engine. `depth` is the number of parts that a relation's name has: 1 table, 2 schema.table, 3
-    catalog.schema.table. `large_merge`: settings of the session under which a MERGE into a large table runs."""
+    catalog.schema.table. `large_merge`: settings of the session under which a MERGE into a large table runs. `notes`: where
+    metadata is that commits do not carry. `fixed`: what matters of the settings of a session that has none to be set or read."""
 
     dialect: Dialect
     commands: Commands
@@ -25,6 +28,8 @@ class Engine:
     staging: Staging
     depth: int
     large_merge: Mapping[str, str] = field(default_factory=dict)
+    notes: Notes | None = None
+    fixed: Mapping[str, str] | None = None
 
     def namespace(self, reported: tuple[str, ...]) -> tuple[str, ...]:
         """The parts of a catalog and schema as the engine reports them → those that are before a table's name here."""
@@ -37,3 +42,16 @@ _COMMANDS = Commands(DELTA)
 _LARGE_MERGE = {"spark.sql.autoBroadcastJoinThreshold": str(1 << 20),
                 "spark.sql.adaptive.autoBroadcastJoinThreshold": str(10 << 20)}
 SPARK_DELTA = Engine(DELTA, _COMMANDS, UserMetadata(_COMMANDS), CachedViews(_COMMANDS), depth=2, large_merge=_LARGE_MERGE)
+# The same where names have a catalog.
+DATABRICKS_CLUSTER = replace(SPARK_DELTA, depth=3)
+
+
+def sql_warehouse(notes: str, beside: str, properties: Mapping[str, str], time_zone: str, depth: int = 3) -> Engine:
+    """A SQL warehouse of Databricks, for one refresh: sessions have no settings, nothing is cached, and there may be no temporary
+    views. `notes`: the table of the notes. `beside`: the relation beside which rows are staged, in tables with `properties`."""
+    scratch = Scratch(beside, secrets.token_hex(4))
+    dialect = ScratchDialect(DELTA.name, DELTA.time_travel, scratch)
+    commands = Commands(dialect)
+    fixed = {"spark.sql.ansi.enabled": "true", "spark.sql.session.timeZone": time_zone}
+    return Engine(dialect, commands, NoMetadata(commands), ScratchTables(commands, scratch, properties), depth,
+                  notes=Notes(dialect, notes), fixed=fixed)

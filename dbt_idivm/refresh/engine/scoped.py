@@ -7,6 +7,7 @@ from contextlib import suppress
 
 from dbt_idivm.refresh.engine.client import Client
 from dbt_idivm.refresh.engine.commits import Guard
+from dbt_idivm.refresh.engine.notes import note
 from dbt_idivm.refresh.engine.steps import EngineFailure, Steps, T
 from dbt_idivm.refresh.protocol import Rows, Statement
 from dbt_idivm.script.binding import Staged
@@ -16,18 +17,24 @@ OVERWRITE_MODE = "spark.sql.sources.partitionOverwriteMode"
 _UNDEFINED = "<undefined>"  # what Spark shows of a setting that has neither a value nor a default
 
 
-def committed(client: Client, statement: Statement, metadata: str, guard: Guard | None = None) -> Steps[Rows]:
-    """Run a write whose commit carries the metadata."""
-    commits = client.engine.commits
+def committed(client: Client, statement: Statement, table: str, metadata: str, guard: Guard | None = None) -> Steps[Rows]:
+    """Run a write into the table whose commit carries the metadata, or has a note of it."""
+    commits, notes = client.engine.commits, client.engine.notes
     before = _all(client, commits.before(metadata, guard))
-    return (yield from _enclosed(client, before, client.ask(statement), commits.after(guard)))
+    reply = yield from _enclosed(client, before, client.ask(statement), commits.after(guard))
+    if notes is not None:
+        yield from note(client, notes, table, metadata, None if guard is None else guard.number, reply)
+    return reply
 
 
 def temporarily(client: Client, settings: Mapping[str, str], steps: Steps[T], *, needed: bool = True) -> Steps[T]:
     """Run steps under settings of the session that the profile or a model may have set as well: they get their values again.
 
-    `needed`: whether the steps depend on them. If not, a setting that the server refuses is left out.
+    `needed`: whether the steps depend on them. If not, a setting that the server refuses is left out. Where sessions have
+    none the steps run as they are.
     """
+    if client.engine.fixed is not None:
+        return (yield from steps)
     after: list[Statement] = []
     return (yield from _enclosed(client, _changed(client, settings, needed, after), steps, after))
 

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import re
+from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Protocol
 
@@ -9,6 +11,8 @@ from sqlglot import exp
 
 from dbt_idivm.refresh.engine.commands import Commands
 from dbt_idivm.refresh.protocol import Statement
+from dbt_idivm.relation_name import with_suffix
+from dbt_idivm.script.dialect import Dialect
 
 
 class Staging(Protocol):
@@ -34,3 +38,62 @@ class CachedViews:
 
     def drop(self, name: str) -> Statement:
         return self.commands.drop("view", name)
+
+
+_NAMES = re.compile(r"idivm_(net|feed|source)(_\d+)?")
+_SCRATCH = re.compile(r"__idivm_(net|feed|source)(_\d+)?_[0-9a-f]{8}")
+
+
+@dataclass(frozen=True)
+class Scratch:
+    """Where the rows of one refresh are staged: tables beside a relation, with names that no other refresh has."""
+
+    beside: str
+    token: str
+
+    def place(self, name: str) -> str:
+        return with_suffix(self.beside, f"__{name}_{self.token}")
+
+
+def is_scratch(identifier: str, name: str) -> bool:
+    """Whether a refresh of the model `identifier` may have staged rows in a table of that name."""
+    begins = name.lower().startswith(identifier.lower())
+    return begins and _SCRATCH.fullmatch(name.lower()[len(identifier):]) is not None
+
+
+@dataclass(frozen=True)
+class ScratchDialect(Dialect):
+    """Statements name staged rows as temporary views of the session; here these names are those of tables."""
+
+    scratch: Scratch
+
+    def sql(self, tree: exp.Expr, pretty: bool = True) -> str:
+        return super().sql(tree.transform(self._placed), pretty)
+
+    def _placed(self, node: exp.Expr) -> exp.Expr:
+        if not isinstance(node, exp.Table) or node.args.get("db") or not _NAMES.fullmatch(node.name):
+            return node
+        found = self.table(self.scratch.place(node.name), None)
+        found.set("alias", node.args.get("alias") or exp.TableAlias(this=exp.to_identifier(node.name)))
+        return found
+
+
+@dataclass(frozen=True)
+class ScratchTables:
+    """A way without temporary views and a cache: a table, with `properties` that say who made it if it is left behind."""
+
+    commands: Commands
+    scratch: Scratch
+    properties: Mapping[str, str]
+
+    def stage(self, name: str, query: exp.Query, label: str) -> Statement:
+        dialect = self.commands.dialect
+        own = [exp.Property(this=exp.Literal.string(key), value=exp.Literal.string(value))
+               for key, value in self.properties.items()]
+        parts = exp.Properties(expressions=[exp.FileFormatProperty(this=exp.Var(this="delta")), *own])
+        tree = exp.Create(this=dialect.table(self.scratch.place(name), None), kind="TABLE", replace=True, expression=query,
+                          properties=parts)
+        return Statement(dialect.sql(tree), "read", label, fetch=False)
+
+    def drop(self, name: str) -> Statement:
+        return self.commands.drop("table", self.scratch.place(name))

@@ -5,13 +5,15 @@ from __future__ import annotations
 from dbt_idivm.refresh.catalog.relations import OWNER, describe
 from dbt_idivm.refresh.catalog.stored_view import HIDDEN_SUFFIX, LOG_SUFFIX, NEW_SUFFIX
 from dbt_idivm.refresh.engine.client import Client
+from dbt_idivm.refresh.engine.staging import is_scratch
 from dbt_idivm.refresh.engine.steps import Steps
 from dbt_idivm.refresh.protocol import ModelRequest, Outcome
 
 
 def is_auxiliary(identifier: str, name: str) -> bool:
     """Whether `name` is one of the names at which refreshes of the model `identifier` make tables."""
-    return name.lower() in {(identifier + suffix).lower() for suffix in (HIDDEN_SUFFIX, NEW_SUFFIX, LOG_SUFFIX)}
+    own = {(identifier + suffix).lower() for suffix in (HIDDEN_SUFFIX, NEW_SUFFIX, LOG_SUFFIX)}
+    return name.lower() in own or is_scratch(identifier, name)
 
 
 def drop_obsolete(client: Client, request: ModelRequest, done: Outcome) -> Steps[None]:
