@@ -16,7 +16,7 @@ from dbt.adapters.events.logging import AdapterLogger
 from dbt_common.exceptions import DbtRuntimeError
 from dbt_common.utils import executor
 
-from dbt.adapters.idivm.maintenance import MaintenanceMixin, name_of
+from dbt.adapters.idivm.maintenance import MaintenanceMixin
 
 if TYPE_CHECKING:
     import agate
@@ -46,7 +46,7 @@ class DocsMixin(MaintenanceMixin, metaclass=AdapterMeta):
         """The catalog, with facts about maintained models. They are worth no failure: without them it is dbt-spark's."""
         configs = tuple(relation_configs)
         whole, problems = self.get_catalog(configs, used_schemas)  # type: ignore[attr-defined]
-        wanted = set(map(name_of, relations or ()))
+        wanted = set(map(self._idivm_name, relations or ()))
         shown = whole.where(lambda row: _relation(row) in wanted) if wanted else whole
         try:
             if any(_is_ours(each) for each in configs):
@@ -118,14 +118,13 @@ class DocsMixin(MaintenanceMixin, metaclass=AdapterMeta):
         return table_of(model.relation, Described((), kind, provider, properties=own_properties(relation.information or "")))
 
     def _stored_of(self, tables: Mapping[str, str], columns: Mapping[str, Columns]) -> dict[str, Stored]:
-        from dbt_idivm.refresh.engine.client import Client
         from dbt_idivm.report.stored import in_table
 
         found = {}
         for key, table in tables.items():
             types = tuple(str(each["type"]) for each in columns.get(table, {}).values())
             try:
-                steps = in_table(Client(), table, types, self.config.credentials.time_zone, COMMITS)
+                steps = in_table(self._idivm_client(), table, types, self.config.credentials.time_zone, COMMITS)
                 found[key], _ = self._idivm_drive(steps)
             except DbtRuntimeError as error:
                 logger.debug(f"dbt docs has nothing about the refreshes of {table}: {error}")
