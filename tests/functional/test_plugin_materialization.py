@@ -12,6 +12,7 @@ from typing import Any
 
 import pytest
 
+from dbt_idivm.refresh.engine.engine import SPARK_DELTA, Engine
 from dbt_idivm.refresh.protocol import Artifacts, EngineError, InputChange, ModelRequest, Outcome, Reply, Rows, Statement
 
 Steps = Generator[Statement, Reply, Outcome]
@@ -29,7 +30,8 @@ class FakeDriver:
         self.change: Callable[[Outcome], Outcome] = lambda outcome: outcome
         self.error: Exception | None = None
 
-    def refresh(self, request: ModelRequest, invocation: Any) -> Steps:
+    def refresh(self, request: ModelRequest, invocation: Any, engine: Engine) -> Steps:
+        assert engine is SPARK_DELTA
         self.requests.append(request)
         self.invocations.append(invocation)
         name = f"{request.schema}.{request.identifier}"
@@ -51,7 +53,9 @@ class FakeDriver:
         message = "incremental: +1 ~2 -3"
         return self.change(Outcome(mode, "id", None, 1, 2, 3, 1, inputs, message, relations, Artifacts("1", lambda: files)))
 
-    def equivalence(self, schema: str, identifier: str, as_of: str) -> Generator[Statement, Reply, str]:
+    def equivalence(self, schema: str, identifier: str, as_of: str, *, database: str,
+                    engine: Engine) -> Generator[Statement, Reply, str]:
+        assert engine is SPARK_DELTA and database == ""
         reply = yield Statement(f"select count(*) as n from {schema}.{identifier}", "read", "count")
         self.replies.append(reply)
         return f"select '{as_of}' as difference where {'true' if as_of == 'now' else 'false'}"
