@@ -10,7 +10,7 @@ import pytest
 
 from dbt.adapters.idivm.docs_facts import DocsMixin
 from tests.functional.sources import ORDERS_CUST_LOG
-from tests.functional.test_report import MODELS, sources  # noqa: F401
+from tests.functional.test_report_command import MODELS, sources  # noqa: F401
 
 LOGGED = """{{ config(materialized='idivm', meta={'idivm': {'output': 'both'}}) }}
     select cust_id, sum(amount) as s from {{ source('s', 'orders') }} group by cust_id"""
