@@ -2,27 +2,20 @@
 
 from __future__ import annotations
 
-from collections.abc import Generator
 from typing import Any, TypeVar
 
 from dbt.adapters.idivm.engine_errors import engine_error
 from dbt.adapters.idivm.project_access import execute
 from dbt.adapters.idivm.session import EmbeddedConnection
+from dbt_idivm.refresh.engine.steps import Steps, driven
 from dbt_idivm.refresh.protocol import Reply, Rows, Statement
 
 T = TypeVar("T")
 
 
-def drive(handle: Any, steps: Generator[Statement, Reply, T]) -> T:
+def drive(handle: Any, steps: Steps[T]) -> T:
     """The result of the steps, each of whose statements is run on the connection. Raises what they raise."""
-    reply: Reply | None = None
-    while True:
-        try:
-            statement = next(steps) if reply is None else steps.send(reply)
-        except StopIteration as stop:
-            found: T = stop.value
-            return found
-        reply = _reply(handle, statement)
+    return driven(steps, lambda statement: _reply(handle, statement))
 
 
 def _reply(handle: Any, statement: Statement) -> Reply:

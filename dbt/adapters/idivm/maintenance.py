@@ -8,11 +8,11 @@ from __future__ import annotations
 
 import threading
 import time
-from collections.abc import Generator, Iterator, Mapping
+from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, ClassVar, Literal, TypeVar, cast
+from typing import TYPE_CHECKING, Any, ClassVar, Literal, TypeVar
 
 from dbt.adapters.base.meta import AdapterMeta, available
 from dbt.adapters.events.logging import AdapterLogger
@@ -24,7 +24,7 @@ from dbt.adapters.idivm.progress import EVERY, FIRST, Progress, is_watched
 from dbt.adapters.idivm.request import database_under_test, model_request, relation_under_test
 from dbt.adapters.idivm.response import MaintenanceResponse, maintenance_response
 from dbt_idivm.declared_keys import KeyIndex
-from dbt_idivm.refresh.engine.steps import EngineFailure
+from dbt_idivm.refresh.engine.steps import EngineFailure, Steps, driven
 from dbt_idivm.refresh.protocol import Outcome, Refresh, Reply, Rows, Statement
 from dbt_idivm.relation_name import relation_name
 
@@ -349,18 +349,10 @@ class MaintenanceMixin(metaclass=AdapterMeta):
                 found.append(Foreseen(model["name"], None, error.msg))
         return table(found, sql)
 
-    def _idivm_drive(self, steps: Generator[Statement, Reply, T]) -> T:
+    def _idivm_drive(self, steps: Steps[T]) -> T:
         """Run a generator of statements to its end and return its result. An engine's error is the user's to see."""
-        from dbt_idivm.deep import deep_recursion
-
-        reply: Reply | None = None
         try:
-            while True:
-                with deep_recursion():
-                    statement = steps.send(reply) if reply is not None else next(steps)
-                reply = self._idivm_reply(statement)
-        except StopIteration as stop:
-            return cast("T", stop.value)
+            return driven(steps, self._idivm_reply)
         except EngineFailure as failure:
             raise DbtRuntimeError(str(failure)) from failure
 

@@ -76,7 +76,7 @@ def description(session: SparkSession, schema: str, table: str) -> list[Row] | N
         return None
     rows: list[Row] = [(field["name"], kind, field["metadata"].get("comment")) for field, kind in zip(fields, kinds, strict=True)]
     if metadata["partitionColumns"]:
-        of = {name: (name, kind, comment) for name, kind, comment in rows}
+        of = {row[0]: row for row in rows}
         rows += [("# Partition Information", "", ""), ("# col_name", "data_type", "comment"),
                  *(of[name] for name in metadata["partitionColumns"])]
     properties = ",".join(f"{key}={value}" for key, value in sorted(metadata["configuration"].items()))

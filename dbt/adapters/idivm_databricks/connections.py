@@ -68,4 +68,3 @@ def is_cluster(connection: Connection) -> bool:
     """Whether it is to a cluster: a model may name another compute than the profile's."""
     path = cast("DatabricksDBTConnection", connection).http_path
     return bool(is_cluster_http_path(path, cast("IdivmDatabricksCredentials", connection.credentials).cluster_id))
-

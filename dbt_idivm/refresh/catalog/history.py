@@ -14,10 +14,10 @@ from dbt_idivm.refresh.engine.notes import noted
 from dbt_idivm.refresh.engine.steps import Steps
 from dbt_idivm.refresh.protocol import Rows
 
-# These change no row either, but what a reader sees.
-_SCHEMA = frozenset({"CREATE TABLE", "ADD COLUMNS", "DROP COLUMNS", "RENAME COLUMN", "REPLACE COLUMNS"})
 # After these a name may be that of another column, with other values: two names were exchanged, or a column came back empty.
 _RENAMES = frozenset({"DROP COLUMNS", "RENAME COLUMN", "REPLACE COLUMNS"})
+# These change no row either, but what a reader sees.
+_SCHEMA = _RENAMES | {"CREATE TABLE", "ADD COLUMNS"}
 # For these the metrics count the rows that the feed shows: operation → (metric, what was done to the rows).
 _COUNTED: Mapping[str, tuple[tuple[str, str], ...]] = {
     "WRITE": (("numOutputRows", "inserted"),),
@@ -27,6 +27,8 @@ _COUNTED: Mapping[str, tuple[tuple[str, str], ...]] = {
     "UPDATE": (("numUpdatedRows", "updated"),),
     "MERGE": (("numTargetRowsInserted", "inserted"), ("numTargetRowsDeleted", "deleted"), ("numTargetRowsUpdated", "updated")),
 }
+# These leave the partitions as they are, and the names of columns in files.
+_IN_PLACE = (QUIET | _SCHEMA | _COUNTED.keys() | {"TRUNCATE"}) - {"CREATE TABLE", "CREATE TABLE AS SELECT"}
 _IMAGES: Mapping[str, int] = {"inserted": 1, "deleted": 1, "updated": 2}  # rows of the feed for each
 
 
@@ -58,8 +60,7 @@ class Commit:
     @property
     def keeps_layout(self) -> bool:
         """Whether the table certainly has the partitions, and the files the names of columns, that it had before."""
-        known = self.is_quiet or self.operation in _SCHEMA or self.operation in _COUNTED or self.operation == "TRUNCATE"
-        return known and not self.replaces and self.operation not in ("CREATE TABLE", "CREATE TABLE AS SELECT")
+        return self.operation in _IN_PLACE and not self.replaces
 
     def may_rename(self, column: str) -> bool:
         """Whether the name of the column may have been that of another one before. A part of another name is enough."""

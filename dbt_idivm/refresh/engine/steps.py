@@ -3,15 +3,29 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Generator, Iterable
+from collections.abc import Callable, Generator, Iterable
 from typing import TypeAlias, TypeVar
 
+from dbt_idivm.deep import deep_recursion
 from dbt_idivm.refresh.protocol import EngineError, Reply, Statement
 
 T = TypeVar("T")
 Steps: TypeAlias = Generator[Statement, Reply, T]
 # Class 22 of SQL's states: a value for which an expression is not defined.
 DATA_EXCEPTION = re.compile(r"SQLSTATE: 22|\[USER_RAISED_EXCEPTION\]")
+
+
+def driven(steps: Steps[T], answer: Callable[[Statement], Reply]) -> T:
+    """The result of the steps, each of whose statements is answered. Raises what they raise."""
+    reply: Reply | None = None
+    while True:
+        try:
+            with deep_recursion():
+                statement = next(steps) if reply is None else steps.send(reply)
+        except StopIteration as stop:
+            found: T = stop.value
+            return found
+        reply = answer(statement)
 
 
 class EngineFailure(Exception):
