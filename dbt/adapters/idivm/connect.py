@@ -6,9 +6,11 @@ server never got it; a server that was restarted answers that it does not know t
 
 from __future__ import annotations
 
+import atexit
 import warnings
 from collections.abc import Callable, Iterable
 from typing import TYPE_CHECKING, Any, cast
+from weakref import WeakSet
 
 from dbt_common.exceptions import DbtDatabaseError
 
@@ -57,6 +59,18 @@ class ConnectCursor(SparkCursor):
         return bool(relation.HasField("local_relation"))  # the rows of a command
 
 
+_open: WeakSet[ConnectConnection] = WeakSet()
+
+
+@atexit.register
+def _close_channels() -> None:
+    """gRPC's channels are closed while its threads still run: when the interpreter has ended them, a channel that is closed
+    waits for ever for its last call. The server is not asked to release the sessions, because it may answer no more.
+    """
+    for connection in tuple(_open):
+        connection.session.client.close()
+
+
 class ConnectConnection(SparkConnection):
     """Over a session of a Spark Connect server."""
 
@@ -66,6 +80,7 @@ class ConnectConnection(SparkConnection):
     def __init__(self, session: SparkSession) -> None:
         super().__init__(session)
         self._tasks: Tasks | None = None
+        _open.add(self)
         session.registerProgressHandler(cast("ProgressHandler", self._progressed))
 
     def tasks(self) -> Tasks | None:
@@ -85,6 +100,7 @@ class ConnectConnection(SparkConnection):
 
     def close(self) -> None:
         super().close()
+        _open.discard(self)
         self.session.stop()
 
 
