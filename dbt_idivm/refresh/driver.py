@@ -21,6 +21,7 @@ from dbt_idivm.refresh.apply.build import (
     visible_columns,
     without_failing_plan,
 )
+from dbt_idivm.refresh.apply.compaction import compact
 from dbt_idivm.refresh.apply.diffs import show_query
 from dbt_idivm.refresh.apply.incremental import apply_changes, input_changes, rendered, strategy
 from dbt_idivm.refresh.apply.publish import show
@@ -97,7 +98,7 @@ def _refresh(job: Job, stored: StoredView) -> Steps[Outcome]:
         done = yield from keep_log(job, done)
     yield from drop_obsolete(job.client, job.request, done)
     yield from drop_unused(job.client, job.request, stored.state, done)
-    return done
+    return replace(done, warnings=tuple(job.warnings))
 
 
 def _bring_up_to_date(job: Job, stored: StoredView) -> Steps[Outcome]:
@@ -215,6 +216,8 @@ def _apply(seen: Observed, decided: Decision) -> Steps[Outcome]:
             yield from (show(work.job, work.planned.table, visible_columns(plan), state) if work.planned.keeps_view else
                         show_query(work.job, state.shown))
         done = yield from apply_changes(replace(work, planned=replace(work.planned, proof=proof.read(state.proof))), way)
+        if isinstance(done, Outcome) and done.mode == "incremental":
+            yield from compact(work.job, work.stored)
     if isinstance(done, Finding):  # the chosen way failed
         return (yield from _rebuild(seen, decided.work, done))
     return _accounted(work.job.client.invocation, work.stored.table, decided.choice, done)
@@ -328,7 +331,7 @@ def _nothing_new(job: Job, stored: StoredView) -> Steps[Outcome | None]:
     for name, known in state.functions.items():
         if (yield from describe_function(job.client, name)).digest != known:
             return None
-    if is_due(job, stored, {}):
+    if is_due(job, stored, {}, {}):
         return None
     assert stored.latest is not None
     history.pin(job.client, stored.table, stored.latest)

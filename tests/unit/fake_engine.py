@@ -224,6 +224,14 @@ class FakeEngine:
         self.staged.add(statement.sql.split()[2])
         return Rows()
 
+    def _optimize(self, statement: Statement) -> Reply:
+        self.tables[statement.sql.split()[1]].commit("OPTIMIZE")
+        return Rows()
+
+    def _vacuum(self, statement: Statement) -> Reply:
+        self.tables[statement.sql.split()[1]].commit("VACUUM END")
+        return Rows()
+
     def _drop(self, statement: Statement) -> Reply:
         name = statement.sql.split()[-1]
         self.tables.pop(name, None)

@@ -66,6 +66,7 @@ def test_all_mistakes_are_reported_at_once() -> None:
     ({"strategy": "fast"}, "IDIVM-103"),
     ({"volatile": "at_refresh"}, "IDIVM-105"), ({"aux_schema": "aux"}, "IDIVM-105"),
     ({"caches": "some"}, "IDIVM-103"), ({"caches": 3}, "IDIVM-103"), ({"caches": [3]}, "IDIVM-103"),
+    ({"optimize_every": -1}, "IDIVM-103"), ({"optimize_every": True}, "IDIVM-103"), ({"vacuum": "yes"}, "IDIVM-103"),
     ({"unique_key": 3}, "IDIVM-103"), ({"keys": {"orders": 1}}, "IDIVM-103"), ({"on_unsupported": "skip"}, "IDIVM-103"),
 ])
 def test_refused(config: dict[str, Any], code: str) -> None:

@@ -10,6 +10,8 @@ from __future__ import annotations
 from dataclasses import replace
 
 from dbt_idivm.refresh.apply.change_log import Log, append, append_difference, begin, find_log
+from dbt_idivm.refresh.apply.compaction import compact
+from dbt_idivm.refresh.apply.watermark import writes_after
 from dbt_idivm.refresh.catalog.history import Commit
 from dbt_idivm.refresh.catalog.relations import describe
 from dbt_idivm.refresh.catalog.state import Consumed, State
@@ -41,6 +43,8 @@ def keep_log(job: Job, done: Outcome) -> Steps[Outcome]:
         return _with_log(done) if is_there else done
     log = yield from find_log(job, table, facts.columns)
     rows = yield from _bring_up_to_date(log, view, view.state)
+    if rows is not None:
+        yield from compact(job, log.stored)
     return _with_log(done, rows)
 
 
@@ -60,7 +64,8 @@ def _bring_up_to_date(log: Log, view: StoredView, of_view: State) -> Steps[int |
         return None
     latest = log.stored.latest
     state = State({view.table: Consumed(view.table, shown.version, shown.at)}, {OUTPUT: "both"}, run=job.request.run_id,
-                  base=latest.version if log.continues and latest is not None else None)
+                  base=latest.version if log.continues and latest is not None else None,
+                  writes=writes_after(log.stored if log.continues else None))
     versions = of_view.base_versions
     rows = job.dialect.table(view.table, shown.version)
     if not log.continues:

@@ -1,20 +1,21 @@
 """The watermark: the state that a commit of the view carries, and when it moves though nothing in the view changes.
 
 Then it is left where it is, or moved by a commit without data. The range that was read is read again next time; so the
-watermark moves once that range is long or has used half of the retention period, and before the commit that holds the state
-can expire from the view's own log.
+watermark moves once that range is long or has used half of the time for which changes are kept, and before the commit that holds
+the state can expire from the view's own log.
 """
 
 from __future__ import annotations
 
 import datetime as dt
 from collections.abc import Mapping
-from zoneinfo import ZoneInfo
+from dataclasses import replace
 
 from dbt_idivm.refresh.apply.statements import empty_merge
 from dbt_idivm.refresh.catalog import history
 from dbt_idivm.refresh.catalog.history import Commit
 from dbt_idivm.refresh.catalog.inputs import view_digest
+from dbt_idivm.refresh.catalog.retention import age, kept_commits
 from dbt_idivm.refresh.catalog.state import Consumed, State, read
 from dbt_idivm.refresh.catalog.stored_view import StoredView
 from dbt_idivm.refresh.changes.moves import Move
@@ -31,9 +32,7 @@ from dbt_idivm.refresh.engine.steps import Steps
 from dbt_idivm.refresh.protocol import InputChange, Outcome, Rows
 
 UNREAD_VERSIONS = 20
-# Halves of Delta's defaults: deleted files are kept for 7 days, log entries for 30.
-UNREAD_AGE = dt.timedelta(days=3.5)
-STATE_AGE = dt.timedelta(days=15)
+UNREAD_AGE = dt.timedelta(days=3.5)  # at most; less where changes are kept for less than Delta's default
 
 
 def new_state(work: Work, inputs: Mapping[str, Consumed], before: StoredView | None = None) -> State:
@@ -48,7 +47,13 @@ def new_state(work: Work, inputs: Mapping[str, Consumed], before: StoredView | N
                  volatile=not planned.repeatable, proof=str(planned.proof or ""), sizes=planned.sizes,
                  base=None if latest is None else latest.version, checked=checked, unverified=work.unverified or {},
                  functions=digests_of(planned.inputs), kept=planned.kept, note=work.note,
-                 layouts={each.table: each.facts.layout for each in planned.inputs.tables.values()})
+                 layouts={each.table: each.facts.layout for each in planned.inputs.tables.values()},
+                 writes=writes_after(before))
+
+
+def writes_after(before: StoredView | None) -> int:
+    """The number of writes of refreshes after one more; none yet where all rows are replaced."""
+    return before.state.writes + 1 if before is not None and before.state is not None else 0
 
 
 def consumed_at_build(planned: Planned) -> dict[str, Consumed]:
@@ -71,8 +76,9 @@ def unchanged(work: Work, moved: Mapping[str, Move]) -> Steps[Outcome]:
     """A no-op; with a commit that moves the watermark if it has fallen behind."""
     job, stored, planned = work.job, work.stored, work.planned
     assert stored.latest is not None
-    if is_due(job, stored, moved):
-        yield from move_watermark(work, new_state(work, consumed(planned, moved), stored))
+    if is_due(job, stored, moved, {each.table: each.facts.kept for each in planned.inputs.tables.values()}):
+        assert stored.state is not None
+        yield from move_watermark(work, replace(new_state(work, consumed(planned, moved), stored), writes=stored.state.writes))
         job.client.invocation.forget(stored.table)
     else:
         history.pin(job.client, stored.table, stored.latest)
@@ -98,16 +104,16 @@ def guard_of(stored: StoredView) -> Guard:
     return Guard.of(stored.table, stored.latest.version)
 
 
-def is_due(job: Job, stored: StoredView, moved: Mapping[str, Move]) -> bool:
-    """Whether the watermark is to be moved, if the inputs moved so."""
-    now = job.client.invocation.now()
-    zone = job.request.session.get("time_zone", "UTC")
-    if any(len(move.commits) > UNREAD_VERSIONS for move in moved.values()):
-        return True
-    oldest = [move.commits[-1] for move in moved.values() if move.commits]
-    if any(_age(commit, now, zone) > UNREAD_AGE for commit in oldest):
-        return True
-    return stored.committed is not None and _age(stored.committed, now, zone) > STATE_AGE
+def is_due(job: Job, stored: StoredView, moved: Mapping[str, Move], kept: Mapping[str, dt.timedelta | None]) -> bool:
+    """Whether the watermark is to be moved, if the inputs moved so. `kept`: table → how long its changes are kept."""
+    now, zone = job.client.invocation.now(), job.zone
+    for table, move in moved.items():
+        if len(move.commits) > UNREAD_VERSIONS:
+            return True
+        window = kept.get(table)
+        if move.commits and age(move.commits[-1], now, zone) > (UNREAD_AGE if window is None else min(UNREAD_AGE, window / 2)):
+            return True
+    return stored.committed is not None and age(stored.committed, now, zone) > kept_commits(job.config.tblproperties) / 2
 
 
 def consumed(planned: Planned, moved: Mapping[str, Move]) -> dict[str, Consumed]:
@@ -117,12 +123,3 @@ def consumed(planned: Planned, moved: Mapping[str, Move]) -> dict[str, Consumed]
         move = moved[each.table]
         found[name] = Consumed(each.table, move.to_version, move.to_at)
     return found
-
-
-def _age(commit: Commit, now: dt.datetime, zone: str) -> dt.timedelta:
-    """Commits show their time in the session's zone, without naming it."""
-    try:
-        at = dt.datetime.fromisoformat(commit.at)
-    except ValueError:
-        return dt.timedelta(0)
-    return now - (at if at.tzinfo else at.replace(tzinfo=ZoneInfo(zone)))

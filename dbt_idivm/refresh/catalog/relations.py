@@ -5,11 +5,13 @@ from __future__ import annotations
 import re
 from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
+from datetime import timedelta
 from itertools import takewhile
 from typing import Any
 
 from dbt_idivm.operators.scan import Attribute
 from dbt_idivm.refresh.catalog import state
+from dbt_idivm.refresh.catalog.retention import kept_changes
 from dbt_idivm.refresh.catalog.view_settings import stored_settings
 from dbt_idivm.refresh.engine.client import Client
 from dbt_idivm.refresh.engine.engine import Engine
@@ -34,6 +36,7 @@ _PARTITIONS = "# Partition Information"
 # Properties are in one line, after a comma, and those of a view after a space, too.
 _OURS = re.compile(r"(?:(?<=[\[,])|(?<=, ))(idivm\.\w+)=([0-9a-f]+)(?=[,\]])")
 _MAPPING = re.compile(r"(?<=[\[,])delta\.columnMapping\.mode=(\w+)(?=[,\]])", re.IGNORECASE)
+_RETENTION = re.compile(r"(?<=[\[,])(delta\.\w+RetentionDuration)=([^,\]]*)(?=[,\]])", re.IGNORECASE)
 _FEED_ON = re.compile(r"(?<=[\[,])delta\.enableChangeDataFeed=true(?=[,\]])", re.IGNORECASE)
 _MISSING = ("TABLE_OR_VIEW_NOT_FOUND", "SCHEMA_NOT_FOUND", "DELTA_TABLE_NOT_FOUND", "DELTA_MISSING_DELTA_TABLE")
 _LOST = ("DELTA_PATH_DOES_NOT_EXIST",)  # a DROP or a RENAME broke off between the files and the catalog
@@ -58,6 +61,7 @@ class Described:
     lost: bool = False
     settings: Mapping[str, str] | None = None  # of a plain view, see `view_settings.py`
     partitions: tuple[str, ...] = ()  # the columns that it is partitioned by
+    kept: timedelta | None = None  # how long its changes can be read, if that is known
     mapping: str = "none"  # how files refer to columns: by name, by id, or as they are called
 
     @property
@@ -130,7 +134,8 @@ def described(rows: Rows, engine: Engine) -> Described:
                      details.get("Provider", "").lower(), bool(_FEED_ON.search(text)), details.get("View Text"),
                      engine.namespace(name_parts(details.get("View Catalog and Namespace", ""))),
                      engine.namespace(_place(details)), found,
-                     partitions=_partitions(lines), mapping=mapping[1].lower() if mapping else "none")
+                     partitions=_partitions(lines), kept=kept_changes(dict(_RETENTION.findall(text))),
+                     mapping=mapping[1].lower() if mapping else "none")
 
 
 def _partitions(lines: list[tuple[str, str]]) -> tuple[str, ...]:

@@ -62,8 +62,9 @@ class State:
     known; the view's own, before the commit, is among them. `base`: the version of the view that the commit changed rows of;
     None if it replaced all of them. `checked`: every key was looked up when the view was built, and by each refresh since,
     except those of `unverified`: input → its state at which its key was looked up last, where rebuilds have not since (ADR 0022).
-    `layouts`: table → how its files held the columns when it was described. `kept`: the intermediate caches that were chosen by
-    cost. `note`: what its commit says to people; states that differ in it alone are the same.
+    `layouts`: table → how its files held the columns when it was described. `writes`: of refreshes since the rows were built.
+    `kept`: the intermediate caches that were chosen by cost. `note`: what its commit says to people; states that differ in it
+    alone are the same.
     """
 
     inputs: Mapping[str, Consumed]
@@ -81,6 +82,7 @@ class State:
     functions: Mapping[str, str] = field(default_factory=dict)
     kept: Kept = field(default_factory=Kept)
     layouts: Mapping[str, str] = field(default_factory=dict)
+    writes: int = 0
     note: Note = field(default_factory=Note, compare=False)
 
     @property

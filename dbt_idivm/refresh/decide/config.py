@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
-from typing import Any
+from typing import Any, TypeVar
 
 from dbt_idivm.context import WORDS, Caches, caches_of
 from dbt_idivm.errors import Finding, IdivmError, finding, listed, nearest
@@ -28,6 +28,8 @@ _CHOICES: Mapping[str, tuple[str, ...] | None] = {
     "cluster_by": None,
     "deterministic_functions": None,
     "aux_schema": None,
+    "optimize_every": None,
+    "vacuum": None,
 }
 # dbt's own; the schema always follows the SELECT, unless it is not to change
 _DBT_CHOICES: Mapping[str, tuple[str, ...]] = {
@@ -36,6 +38,7 @@ _DBT_CHOICES: Mapping[str, tuple[str, ...]] = {
 }
 _NOT_YET = {("volatile", "at_refresh")}
 
+T = TypeVar("T")
 
 DELETION_VECTORS = "delta.enableDeletionVectors"
 _FUNCTION_PARTS = 3
@@ -58,6 +61,8 @@ class ModelConfig:
     unique_key: tuple[str, ...] = ()
     cluster_by: tuple[str, ...] = ()
     deterministic_functions: tuple[str, ...] = ()  # by name (`relation_name.py`)
+    optimize_every: int = 100  # writes of refreshes; 0: never
+    vacuum: bool = False
     on_configuration_change: str = "apply"
     on_schema_change: str = "ignore"
     partition_by: tuple[str, ...] = ()
@@ -142,6 +147,8 @@ def model_config(given: Mapping[str, Any]) -> ModelConfig:
         unique_key=names(ours.get("unique_key") or dbts.get("unique_key")),
         cluster_by=names(ours.get("cluster_by")),
         deterministic_functions=tuple(dict.fromkeys(map(as_named, names(ours.get("deterministic_functions"))))),
+        optimize_every=_or_default(ours.get("optimize_every"), ModelConfig.optimize_every),
+        vacuum=_or_default(ours.get("vacuum"), ModelConfig.vacuum),
         partition_by=names(dbts.get("partition_by")),
         location_root=dbts.get("location_root"),
         tblproperties=_properties(dbts.get("tblproperties") or {}),
@@ -172,6 +179,20 @@ def _check(key: str, value: Any) -> list[Finding]:
     if text not in accepted:
         return [_not_accepted(key, value, listed(accepted))]
     return [finding(105, key=key, value=text)] if (key, text) in _NOT_YET else []
+
+
+def _or_default(value: T | None, default: T) -> T:
+    return default if value is None else value
+
+
+def _commits(key: str, value: Any) -> list[Finding]:
+    if isinstance(value, int) and not isinstance(value, bool) and value >= 0:
+        return []
+    return [_not_accepted(key, value, "a number of refreshes, such as `100`; `0` is never")]
+
+
+def _switch(key: str, value: Any) -> list[Finding]:
+    return [] if isinstance(value, bool) else [_not_accepted(key, value, "`true` or `false`")]
 
 
 def _columns(key: str, value: Any) -> list[Finding]:
@@ -209,7 +230,7 @@ def _reserved(key: str, value: Any) -> list[Finding]:
 
 
 _CHECKS = {"keys": _keys, "unique_key": _columns, "cluster_by": _columns, "caches": _caches,
-           "deterministic_functions": _functions, "aux_schema": _reserved}
+           "deterministic_functions": _functions, "aux_schema": _reserved, "optimize_every": _commits, "vacuum": _switch}
 
 
 def _is_list_of_names(value: Any) -> bool:

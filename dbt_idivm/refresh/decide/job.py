@@ -22,3 +22,8 @@ class Job:
     @property
     def dialect(self) -> Dialect:
         return self.client.dialect
+
+    @property
+    def zone(self) -> str:
+        """The session's time zone, in which commits show their times."""
+        return self.request.session.get("time_zone", "UTC")

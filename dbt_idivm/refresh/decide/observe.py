@@ -4,12 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
+from datetime import timedelta
 
 from sqlglot import exp
 
 from dbt_idivm.cost.sizes import Size
 from dbt_idivm.errors import Finding, finding
 from dbt_idivm.refresh.catalog import sizes
+from dbt_idivm.refresh.catalog.retention import NAMES, age, in_words
 from dbt_idivm.refresh.changes.moves import Move, moves
 from dbt_idivm.refresh.decide.fingerprint import difference, kept_layout
 from dbt_idivm.refresh.decide.planned import Planned
@@ -58,7 +60,22 @@ def observe_inputs(seen: Observed) -> Steps[Observed]:
     work = seen.work
     assert work.stored.state is not None
     found = yield from moves(work.job.client, work.stored.state, work.planned.inputs, work.planned.used)
-    return replace(seen, reason=found) if isinstance(found, Finding) else replace(seen, moves=found)
+    if isinstance(found, Finding):
+        return replace(seen, reason=found)
+    _warn_of_age(work, found)
+    return replace(seen, moves=found)
+
+
+def _warn_of_age(work: Work, moved: Mapping[str, Move]) -> None:
+    """Warn of inputs whose changes have waited for half of the time for which they can be read."""
+    job, view = work.job, work.planned.table
+    now = job.client.invocation.now()
+    for name, each in work.planned.inputs.tables.items():
+        commits, kept = moved[each.table].commits, each.facts.kept
+        waited = age(commits[-1], now, job.zone) if commits else timedelta(0)
+        if kept is not None and waited > kept / 2:
+            job.warnings.append(f"{view} has not read the changes of {name} for {in_words(waited)}, and they are kept for "
+                                f"{in_words(kept)}: refresh it more often, or lengthen {' and '.join(NAMES)} of {name}")
 
 
 def observe_sizes(seen: Observed) -> Steps[Observed]:

@@ -93,6 +93,12 @@ class Commands:
         sql = f"ALTER TABLE {self._name(table)} DROP CONSTRAINT {self.dialect.identifier_sql(name)}"
         return Statement(sql, "metadata", f"release {table} from a constraint", fetch=False)
 
+    def optimize(self, table: str) -> Statement:
+        return Statement(f"OPTIMIZE {self._name(table)}", "metadata", f"optimize {table}", fetch=False)
+
+    def vacuum(self, table: str) -> Statement:
+        return Statement(f"VACUUM {self._name(table)}", "metadata", f"vacuum {table}", fetch=False)
+
     def drop(self, kind: str, table: str) -> Statement:
         """DROP TABLE or DROP VIEW, if it is there."""
         return Statement(f"DROP {kind.upper()} IF EXISTS {self._name(table)}", "metadata", f"drop {kind} {table}",

@@ -2,21 +2,16 @@
 
 from __future__ import annotations
 
-import re
-from collections.abc import Collection, Mapping
+from collections.abc import Collection
 from dataclasses import dataclass
 from datetime import timedelta
 from typing import Literal
 
 from dbt_idivm.refresh.catalog.relations import FEED, describe
+from dbt_idivm.refresh.catalog.retention import NAMES, in_words
 from dbt_idivm.refresh.engine.client import Client
 from dbt_idivm.refresh.engine.steps import EngineFailure, Steps
 from dbt_idivm.refresh.protocol import Statement
-
-# What bounds how far back a feed can be read: property → Delta's default.
-_RETENTION: Mapping[str, timedelta] = {"delta.logRetentionDuration": timedelta(days=30),
-                                       "delta.deletedFileRetentionDuration": timedelta(days=7)}
-_INTERVAL = re.compile(r"(\d+)\s*(week|day|hour|minute)s?", re.IGNORECASE)
 
 
 @dataclass(frozen=True)
@@ -73,30 +68,12 @@ def examine_input(client: Client, relation: str, name: str, keys: Collection[str
     if not facts.has_feed:
         return Check(what, "warning", "has no change data feed: models that read it are rebuilt when it changes",
                      f"ALTER TABLE {client.dialect.relation_sql(relation)} SET TBLPROPERTIES ('{FEED}' = 'true')")
-    properties = yield from client.ask(client.commands.properties(relation))
-    kept = _kept({str(row[0]): str(row[1]) for row in properties.rows})
+    kept = facts.kept
     if every is not None and kept is not None and kept < 2 * every:
-        return Check(what, "warning", f"its changes are kept for {_text(kept)}, and the project is run every {_text(every)}: "
-                     "after one run that fails its models are rebuilt", f"set {' and '.join(_RETENTION)}, or run more often")
+        return Check(what, "warning", f"its changes are kept for {in_words(kept)}, and the project is run every "
+                     f"{in_words(every)}: after one run that fails its models are rebuilt",
+                     f"set {' and '.join(NAMES)}, or run more often")
     if not keys:
         return Check(what, "warning", "no key is declared: its rows are compared by all their values",
                      "declare one: a `primary_key` constraint, tests `unique` and `not_null`, or `keys` in the model's config")
     return Check(what, "ok", f"key: {'; '.join(keys)}")
-
-
-def _kept(properties: Mapping[str, str]) -> timedelta | None:
-    """How long changes can be read; None if a setting says it in a way that is not known."""
-    found = [_duration(properties[name]) if name in properties else default for name, default in _RETENTION.items()]
-    known = [each for each in found if each is not None]
-    return min(known) if len(known) == len(found) else None
-
-
-def _duration(text: str) -> timedelta | None:
-    """`interval 30 days`, `7 days`, `1 week 12 hours`."""
-    parts = _INTERVAL.findall(text)
-    return sum((timedelta(**{f"{unit.lower()}s": int(number)}) for number, unit in parts), timedelta()) if parts else None
-
-
-def _text(duration: timedelta) -> str:
-    hours = duration / timedelta(hours=1)
-    return f"{hours:g} hours" if hours < 48 else f"{hours / 24:g} days"

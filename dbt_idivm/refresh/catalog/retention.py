@@ -1,0 +1,52 @@
+"""How long the changes of a table can be read, and the age of its commits."""
+
+from __future__ import annotations
+
+import datetime as dt
+import re
+from collections.abc import Mapping
+from zoneinfo import ZoneInfo
+
+from dbt_idivm.refresh.catalog.history import Commit
+
+# Property → Delta's default, by names in small letters.
+_LOG = "delta.logretentionduration"
+_DEFAULTS: Mapping[str, dt.timedelta] = {_LOG: dt.timedelta(days=30), "delta.deletedfileretentionduration": dt.timedelta(days=7)}
+NAMES = ("delta.logRetentionDuration", "delta.deletedFileRetentionDuration")
+_PARTS = re.compile(r"(\d+(?:\.\d+)?)\s*(week|day|hour|minute|second)s?", re.IGNORECASE)
+
+
+def kept_changes(properties: Mapping[str, str]) -> dt.timedelta | None:
+    """How long the changes of a table with these properties can be read: as long as the commits and the files that they are in
+    are kept. None if a property says it in a way that is not known."""
+    given = {name.lower(): text for name, text in properties.items()}
+    found = [_duration(given[name]) if name in given else default for name, default in _DEFAULTS.items()]
+    known = [each for each in found if each is not None]
+    return min(known) if len(known) == len(found) else None
+
+
+def kept_commits(properties: Mapping[str, str]) -> dt.timedelta:
+    """How long the commits of a table with these properties can be read; Delta's default if that is not known."""
+    given = next((text for name, text in properties.items() if name.lower() == _LOG), None)
+    return (None if given is None else _duration(given)) or _DEFAULTS[_LOG]
+
+
+def age(commit: Commit, now: dt.datetime, zone: str) -> dt.timedelta:
+    """The time since a commit; none if its own cannot be read. Commits show it in the session's zone, without naming it."""
+    try:
+        at = dt.datetime.fromisoformat(commit.at)
+    except ValueError:
+        return dt.timedelta(0)
+    return now - (at if at.tzinfo else at.replace(tzinfo=ZoneInfo(zone)))
+
+
+def in_words(duration: dt.timedelta) -> str:
+    """`36 hours`, `7 days`."""
+    hours = duration / dt.timedelta(hours=1)
+    return f"{hours:.3g} hours" if hours < 48 else f"{hours / 24:.3g} days"
+
+
+def _duration(text: str) -> dt.timedelta | None:
+    """`interval 30 days`, `7 days`, `1 week 12 hours`."""
+    parts = _PARTS.findall(text)
+    return sum((dt.timedelta(**{f"{unit.lower()}s": float(number)}) for number, unit in parts), dt.timedelta()) if parts else None

@@ -1,0 +1,117 @@
+"""Many refreshes of one project: what they leave stays bounded, the last ones do as much as the first, and all is exact."""
+
+from __future__ import annotations
+
+import random
+import statistics
+import time
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from dbt_idivm.refresh.protocol import ModelRequest
+from tests.functional.engine import Project
+
+KEYS = {"orders": ["id"], "cust": ["id"]}
+VIEWS: dict[str, tuple[str, dict[str, Any]]] = {
+    "pairs": ("select o.note, c.name from $.orders o join $.cust c on o.cust = c.id where o.price > 10", {}),
+    "sums": ("select cust, sum(price) as total, count(*) as n from $.orders group by cust", {}),
+    "above": ("select c.name, t.total from (select cust, sum(price) as total from $.orders group by cust) t "
+              "join $.cust c on t.cust = c.id", {"caches": "all"}),
+    "logged": ("select id, note from $.orders where price > 50", {"output": "both"}),
+    "newest": ("select id, cust, price from (select id, cust, price, row_number() over (partition by cust order by price desc, "
+               "id) as r from $.orders) where r = 1", {}),
+    "tuples": ("select o.id, c.name from $.orders o left join $.cust c on o.cust = c.id", {"strategy": "tuple"}),
+}
+LAST = 20  # refreshes, compared with as many at the beginning
+FILES = 2  # that a refresh adds to a table at most: of rows, and of positions of deleted ones
+RETENTION = {"delta.deletedFileRetentionDuration": "interval 0 hours"}
+
+
+@dataclass
+class Age:
+    project: Project
+    folder: Path
+    every: int
+    seconds: list[float] = field(default_factory=list)
+    statements: list[int] = field(default_factory=list)
+
+    def models(self) -> list[ModelRequest]:
+        upkeep = {"optimize_every": self.every, "vacuum": True}
+        return [self.project.model(name, sql, KEYS, {"tblproperties": RETENTION}, **upkeep, **options)
+                for name, (sql, options) in VIEWS.items()]
+
+    def batch(self, chance: random.Random, number: int) -> None:
+        """A random batch: rows come, change and go, in facts and dimensions."""
+        some = ", ".join(str(chance.randrange(200 + number)) for _ in range(3))
+        row = f"{1000 + number}, {chance.randrange(9)}, {chance.randrange(100)}, 'n{number}'"
+        statements = [f"insert into $.orders values ({row})",
+                      f"update $.orders set price = {chance.randrange(100)}, cust = {chance.randrange(9)} where id in ({some})",
+                      f"delete from $.orders where id in ({some})"]
+        if number % 5 == 0:
+            statements.append(f"update $.cust set name = 'c{number}' where id = {chance.randrange(9)}")
+        self.project.sql(statements[0], *chance.sample(statements[1:], chance.randrange(len(statements))))
+        if number % self.every == 0:  # sources have a policy of their own
+            self.project.sql("optimize $.orders", "optimize $.cust")
+
+    def refresh(self, models: list[ModelRequest]) -> None:
+        started, statements = time.perf_counter(), 0
+        self.project.new_run()
+        for model in models:
+            outcome = self.project.refresh_in_run(model)
+            assert outcome.mode in ("incremental", "noop"), outcome.message
+            assert outcome.warnings == ()
+            statements += len([each for each in self.project.executed if not each.label.startswith(("optimize", "vacuum"))])
+        self.seconds.append(time.perf_counter() - started)
+        self.statements.append(statements)
+
+    def tables(self) -> dict[str, tuple[int, int]]:
+        """Table of ours → files that its readers open, and files in its folder besides its log."""
+        found = {}
+        for name, kind in self.project.relations().items():
+            if kind == "table" and name not in KEYS:
+                (row,) = self.project.spark.sql(f"describe detail {self.project.schema}.{name}").collect()
+                files = [path for path in (self.folder / name).rglob("*") if path.is_file() and "_delta_log" not in path.parts
+                         and not path.name.endswith(".crc")]
+                found[name] = (int(row["numFiles"]), len(files))
+        return found
+
+
+@pytest.fixture
+def project(spark: Any) -> Iterator[Project]:
+    session = spark.newSession()
+    session.conf.set("spark.databricks.delta.retentionDurationCheck.enabled", "false")
+    made = Project(session, "age")
+    made.table("orders", "id int, cust int, price int, note string", *(f"({i}, {i % 9}, {i % 100}, 'a{i}')" for i in range(200)))
+    made.table("cust", "id int, name string", *(f"({i}, 'c{i}')" for i in range(9)))
+    yield made
+    spark.sql("drop schema age cascade")
+
+
+@pytest.mark.parametrize(("refreshes", "every"), [(9, 4), pytest.param(300, 25, marks=pytest.mark.long)])
+def test_many_refreshes(refreshes: int, every: int, project: Project, capsys: pytest.CaptureFixture[str]) -> None:
+    folder = Path(project.spark.conf.get("spark.sql.warehouse.dir").removeprefix("file:")) / "age.db"
+    age, chance = Age(project, folder, every), random.Random(7)
+    models = age.models()
+    for model in models:
+        assert project.refresh(model).mode == "create"
+    for number in range(1, refreshes + 1):
+        age.batch(chance, number)
+        age.refresh(models)
+        if number % 50 == 0 or number == refreshes:
+            assert [each.name for each in models if not project.is_exact(each)] == []
+            # of each refresh since the last OPTIMIZE: its files, those that it replaced, and its part of the change feed
+            for table, (live, all_files) in age.tables().items():
+                assert live <= 2 + FILES * every, table
+                assert all_files <= 6 * FILES * every, table
+    first, last = (statistics.median(part) for part in (age.seconds[1:1 + LAST], age.seconds[-LAST:]))
+    with capsys.disabled():
+        print(f"\nage: {refreshes} refreshes of {len(models)} models, median of {first:.2f} s first and {last:.2f} s last "
+              f"({last / first:.2f}); statements {statistics.median(age.statements[1:1 + LAST]):g} and "
+              f"{statistics.median(age.statements[-LAST:]):g}; live files, and all: {age.tables()}")
+    assert max(age.statements[-LAST:]) <= max(age.statements[1:1 + LAST])
+    if refreshes > 2 * LAST:
+        assert last <= 1.5 * first
