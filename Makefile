@@ -7,7 +7,7 @@ BIN     := $(VENV)/bin
 INSTALL := $(BIN)/python -m pip install --quiet --disable-pip-version-check -c constraints.txt
 
 .DEFAULT_GOAL := help
-.PHONY: help test spark property faults conformance databricks wheel versions demo integration bench bench-full lint check docs clean java
+.PHONY: help test spark property faults soak conformance databricks wheel versions demo integration bench bench-full lint check docs clean java
 .NOTPARALLEL:
 
 help: ## what can be made
@@ -26,7 +26,11 @@ property: java $(VENV)/.compiled ## 100,000 random cases of maintenance against 
 	$(BIN)/python -m pytest -n 2 --dist worksteal tests/property --hypothesis-profile=long --every-rule -q $(PYTEST_ARGS)
 
 faults: java $(VENV)/.dev $(VENV)/.jars ## interrupt refreshes at every statement, kill dbt thirty times, and count the results
-	$(BIN)/python -m pytest $(addprefix tests/functional/,test_crashes.py test_crashes_servers.py test_crashes_warehouse.py test_kills.py) --every-point -q $(PYTEST_ARGS)
+	$(BIN)/python -m pytest $(addprefix tests/functional/,test_crashes.py test_crashes_servers.py test_crashes_warehouse.py test_kills.py test_other_writers.py) --every-point -q $(PYTEST_ARGS)
+	$(BIN)/python -m pytest $(addprefix tests/functional/,test_source_changes.py test_age.py) -q $(PYTEST_ARGS)
+
+soak: java $(VENV)/.dev $(VENV)/.jars ## two hours of batches, edits, interruptions, two writers, upkeep and changes of sources; ARGS="--minutes 10 --seed 7"
+	$(BIN)/python -m tests.soak $(ARGS)
 
 conformance: java $(VENV)/.dev $(VENV)/.jars ## dbt's own tests of adapters, embedded, over a Spark Thrift Server and over Spark Connect
 	@$(BIN)/python -m pytest tests/conformance -n 2 --dist loadscope -q --disable-warnings $(PYTEST_ARGS); failed=$$?; \

@@ -1,0 +1,278 @@
+"""A soak: for hours random batches, edits of models, interrupted runs, two runs at once, writes of others, OPTIMIZE, VACUUM and
+changes of sources happen to one project; after each run every view has to be exact, and nothing may be left behind.
+
+`make soak`, or `python -m tests.soak --minutes 5 --seed 7`. What is done is written to a file, line by line. It depends on the
+seed alone: `--seed 7 --actions 120` does the same again, up to the action that failed.
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+import random
+import resource
+import sys
+import time
+from collections import Counter
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass, field
+from pathlib import Path
+from tempfile import TemporaryDirectory
+from typing import Any, TextIO
+
+from dbt_idivm.errors import IdivmError
+from dbt_idivm.refresh.driver import refresh
+from dbt_idivm.refresh.engine.commits import TXN_APP, TXN_VERSION, USER_METADATA
+from dbt_idivm.refresh.protocol import ModelRequest, Refresh
+from tests.functional.engine import Project
+
+KEYS = {"orders": ["id"], "cust": ["id"]}
+SOURCES = frozenset(KEYS)
+OUTRUN = {"IDIVM-902", "IDIVM-903"}
+FEED = "tblproperties ('delta.enableChangeDataFeed' = 'true')"
+SUMS = "select cust, sum(price) as total, count(*) as n from $.orders group by cust"
+RANKED = "(select id, cust, price, row_number() over (partition by cust order by price desc, id) as r from $.orders)"
+# Model → its texts, one after the other by edits, and its config.
+MODELS: dict[str, tuple[tuple[str, ...], dict[str, Any]]] = {
+    "pairs": (("select o.note, c.name from $.orders o join $.cust c on o.cust = c.id where o.price > 10",
+               "select o.note, c.name from $.orders o join $.cust c on o.cust = c.id where o.price > 30",
+               "select o.note, upper(c.name) as name, o.price from $.orders o left join $.cust c on o.cust = c.id"), {}),
+    "sums": ((SUMS, SUMS.replace("count(*)", "max(price) as top, count(*)"), SUMS + " having sum(price) > 20"), {}),
+    "above": (("select c.name, t.total from (select cust, sum(price) as total from $.orders group by cust) t "
+               "join $.cust c on t.cust = c.id",
+               "select c.name, t.total + 1 as total from (select cust, sum(price) as total from $.orders group by cust) t "
+               "join $.cust c on t.cust = c.id"), {"caches": "all"}),
+    "logged": (("select id, note from $.orders where price > 50", "select id, note from $.orders where price > 40"),
+               {"output": "both"}),
+    "newest": ((f"select id, cust, price from {RANKED} where r = 1", f"select id, cust, price from {RANKED} where r <= 2"), {}),
+    "tuples": (("select o.id, c.name from $.orders o left join $.cust c on o.cust = c.id",), {"strategy": "tuple"}),
+    "lacking": (("select c.id, c.name from $.cust c where not exists (select 1 from $.orders o "
+                 "where o.cust = c.id and o.price > 50)",), {}),
+    "chosen": (("select c.name, count(*) as n from $.orders o join $.cust c on o.cust = c.id group by c.name",),
+               {"strategy": "auto"}),
+    "both_ways": (("select id, price from $.orders where price < 20 union all select id, id from $.cust",), {}),
+    "sizes": (("select n, count(*) as groups from $.sums group by n",), {}),
+}
+# What happens to a source. Each leaves the columns that the models read.
+DRIFTS = (
+    f"create or replace table $.orders using delta {FEED} as select * from $.orders where id % 3 <> 0",
+    f"create or replace table $.orders using delta partitioned by (cust) {FEED} as select * from $.orders",
+    "insert overwrite table $.orders select id, cust, price + 1, note from $.orders",
+    "truncate table $.cust; insert into $.cust select distinct cust, concat('t', cust) from $.orders where cust is not null",
+    "alter table $.orders set tblproperties ('delta.enableChangeDataFeed' = 'false'); update $.orders set price = price + 1 "
+    "where id % 5 = 0; alter table $.orders set tblproperties ('delta.enableChangeDataFeed' = 'true')",
+    "restore table $.orders to version as of {before}",
+    f"create table $.aside using delta as select * from $.cust; drop table $.cust; create table $.cust using delta {FEED} as "
+    "select * from $.aside; drop table $.aside",
+)
+VALUES = 60  # ids and prices are below
+
+
+@dataclass
+class Soak:
+    """The project, and what has been done to it."""
+
+    project: Project
+    new_session: Callable[[], Any]
+    chance: random.Random
+    log: TextIO
+    editions: dict[str, int] = field(default_factory=lambda: dict.fromkeys(MODELS, 0))
+    done: Counter[str] = field(default_factory=Counter)
+    modes: Counter[str] = field(default_factory=Counter)
+    number: int = 0
+
+    @classmethod
+    def made(cls, new_session: Callable[[], Any], seed: int, log: TextIO) -> Soak:
+        project = Project(new_session(), "soak")
+        project.table("orders", "id int, cust int, price int, note string", *(f"({i}, {i % 9}, {i}, 'a{i}')" for i in range(40)))
+        project.table("cust", "id int, name string", *(f"({i}, 'c{i}')" for i in range(8)))
+        return cls(project, new_session, random.Random(seed), log)
+
+    def act(self) -> None:
+        """One random action. Raises AssertionError where a view is wrong or something is left behind."""
+        self.number += 1
+        name = self.chance.choices(list(ACTIONS), [weight for weight, _ in ACTIONS.values()])[0]
+        said = ACTIONS[name][1](self)
+        self.done[name] += 1
+        self.log.write(json.dumps({"number": self.number, "action": name, "what": said}) + "\n")
+        self.log.flush()
+
+    # what happens
+
+    def batch(self) -> str:
+        at, value, key = (self.chance.randrange(VALUES) for _ in range(3))
+        text = self.chance.choice((
+            f"insert into $.orders select {1000 + self.number}, {key % 9}, {value}, 'n{self.number}'",
+            f"insert into $.orders select {1000 + self.number}, null, null, null",
+            f"update $.orders set price = {value} where id % {1 + key} = 1",
+            f"update $.orders set cust = {key % 9} where id = {at}",
+            f"delete from $.orders where id % {2 + at} = 0",
+            f"update $.cust set name = 'c{self.number}' where id = {key % 9}",
+            f"delete from $.cust where id = {key % 9}",
+            f"merge into $.cust c using (select {key % 9} as id) s on c.id = s.id when not matched then insert (id, name) "
+            f"values (s.id, 'm{self.number}')"))
+        self.project.sql(text)
+        return text
+
+    def drift(self) -> str:
+        text = self.chance.choice(DRIFTS)
+        version = self.project.spark.sql(self.project.within("describe history $.orders limit 1")).collect()[0][0]
+        for each in text.format(before=max(int(version) - 2, 0)).split("; "):
+            self.project.sql(each)
+        return text
+
+    def edit(self) -> str:
+        name = self.chance.choice(list(MODELS))
+        self.editions[name] = self.chance.randrange(len(MODELS[name][0]))
+        return f"{name}: {self.model(name).sql}"
+
+    def run(self) -> str:
+        """A run of all models, in their order; each is what its SELECT gives, and nothing is left behind."""
+        self.project.new_run()
+        full = self.chance.random() < 0.05
+        used = set(SOURCES)
+        for name in MODELS:
+            outcome = self.project.refresh_in_run(self.model(name), **({"full_refresh": True} if full else {}))
+            self.modes[outcome.mode] += 1
+            used |= {identifier for _, identifier, _ in outcome.relations}
+        for name in MODELS:
+            assert self.project.is_exact(self.model(name)), f"{name} is wrong"
+        left = set(self.project.relations()) - used
+        assert not left, f"left behind: {left}"
+        self.is_tidy()
+        return "all, in full" if full else "all"
+
+    def interrupted(self) -> str:
+        """A run that is given up, in a session that is gone afterwards."""
+        name, statements = self.chance.choice(list(MODELS)), self.chance.randrange(40)
+        steps = self.begin(name)
+        self.go_on(steps, statements)
+        self.project.spark.catalog.clearCache()  # what it has staged goes with the process
+        self.again()
+        return f"{name} after {statements} statements"
+
+    def two_at_once(self) -> str:
+        """Another run between two statements of this one: one of them may fail."""
+        name, other, statements = self.chance.choice(list(MODELS)), self.chance.choice(list(MODELS)), self.chance.randrange(40)
+        steps = self.begin(name)
+        self.go_on(steps, statements)
+        with self.elsewhere():
+            self.batch()
+            for each in {name, other}:
+                self.go_on(self.begin(each))
+        with allowing(OUTRUN):
+            self.go_on(steps)
+        self.again()
+        return f"{name} after {statements} statements, with {other}"
+
+    def foreign(self) -> str:
+        """Somebody writes to a view, a cache or a log."""
+        tables = sorted(name for name, kind in self.project.relations().items() if kind == "table" and name not in SOURCES)
+        if not tables:
+            return "nothing is there"
+        table = self.chance.choice(tables)
+        text = self.chance.choice((f"delete from $.{table}", f"insert into $.{table} select * from $.{table} limit 1"))
+        self.project.sql(text)
+        return text
+
+    def upkeep(self) -> str:
+        tables = sorted(name for name, kind in self.project.relations().items() if kind == "table")
+        text = f"{self.chance.choice(('optimize', 'vacuum'))} $.{self.chance.choice(tables)}"
+        self.project.sql(text)
+        return text
+
+    # how
+
+    def model(self, name: str) -> ModelRequest:
+        texts, config = MODELS[name]
+        return self.project.model(name, texts[self.editions[name]], KEYS, **{"optimize_every": 20, **config})
+
+    def begin(self, name: str) -> Refresh:
+        self.project.new_run()
+        model = self.project.request(self.model(name))
+        return Refresh(refresh(model, self.project.invocation, self.project.engine_for(model)))
+
+    def go_on(self, steps: Refresh, statements: int | None = None) -> None:
+        with allowing(OUTRUN | {"IDIVM-301"}):  # the model that it reads may not be there yet
+            while steps.statement is not None and statements != 0:
+                steps.answer(self.project.run(steps.statement))
+                statements = None if statements is None else statements - 1
+
+    def again(self) -> None:
+        self.project.spark = self.new_session()
+        self.project.sql("use $")
+
+    @contextmanager
+    def elsewhere(self) -> Iterator[None]:
+        own = self.project.spark
+        self.again()
+        try:
+            yield
+        finally:
+            self.project.spark = own
+
+    def is_tidy(self) -> None:
+        """The session has the settings and temporary views that it had, and Spark keeps no rows."""
+        spark = self.project.spark
+        for key in (USER_METADATA, TXN_APP, TXN_VERSION):
+            assert spark.conf.get(key, None) is None, f"{key} is set"
+        views = [row[1] for row in spark.sql("show views").collect() if row[2]]
+        assert not views, f"temporary views: {views}"
+        assert spark._jsparkSession.sharedState().cacheManager().isEmpty(), "rows are cached"
+
+
+@contextmanager
+def allowing(codes: set[str]) -> Iterator[None]:
+    try:
+        yield
+    except IdivmError as error:
+        assert set(error.codes) <= codes, str(error)
+
+
+ACTIONS: dict[str, tuple[int, Callable[[Soak], str]]] = {
+    "batch": (40, Soak.batch), "run": (25, Soak.run), "edit": (8, Soak.edit), "interrupted": (8, Soak.interrupted),
+    "two_at_once": (6, Soak.two_at_once), "foreign": (4, Soak.foreign), "upkeep": (6, Soak.upkeep), "drift": (4, Soak.drift),
+}
+
+
+def soak(play: Soak, goes_on: Callable[[Soak], bool]) -> None:
+    """Act as long as it goes on, and run once more at the end."""
+    while goes_on(play):
+        play.act()
+    play.run()
+
+
+def memory(spark: Any) -> tuple[float, float]:
+    """MiB that the JVM uses after a collection, and that this process has used at most."""
+    spark._jvm.java.lang.System.gc()
+    runtime = spark._jvm.java.lang.Runtime.getRuntime()
+    return (runtime.totalMemory() - runtime.freeMemory()) / 2**20, resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024
+
+
+def main() -> int:
+    from tests.engines import embedded_spark
+
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--minutes", type=float, default=120)
+    parser.add_argument("--actions", type=int, help="so many actions, instead of minutes")
+    parser.add_argument("--seed", type=int, default=int(time.time()))
+    parser.add_argument("--log", type=Path, default=Path("soak.jsonl"))
+    given = parser.parse_args()
+    until = time.monotonic() + 60 * given.minutes
+    with TemporaryDirectory() as folder, given.log.open("w") as log:
+        spark = embedded_spark(Path(folder))
+        play = Soak.made(spark.newSession, given.seed, log)
+        print(f"seed {given.seed}; what is done is written to {given.log}", flush=True)
+        try:
+            soak(play, lambda play: play.number < given.actions if given.actions is not None else time.monotonic() < until)
+        except BaseException as problem:
+            print(f"action {play.number} of seed {given.seed} failed: {problem}", file=sys.stderr)
+            raise
+        print(f"{play.number} actions: {dict(play.done)}; refreshes: {dict(play.modes)}; wrong views: 0; "
+              f"MiB of the JVM and of Python: {memory(spark)}")
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())
