@@ -5,7 +5,7 @@ from __future__ import annotations
 import datetime as dt
 import re
 from collections import Counter
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import partial
 from pathlib import Path
@@ -220,6 +220,13 @@ class Stage:
         steps = self.begin()
         self.go_on(steps, statements)
         assert [kind_of(statement) for statement in self.project.executed] == self.reference[:statements]
+
+    def points(self, *, every: bool) -> Iterator[int]:
+        """Numbers of statements after which something happens to a refresh: each, or those around what changes something."""
+        for statements in range(len(self.reference) + 1):
+            around = {self.changed(statements + step) for step in (-1, 0, 1)}
+            if every or len(around) > 1:
+                yield statements
 
     def changed(self, statements: int) -> int:
         """How many of so many statements change something."""

@@ -51,7 +51,7 @@ def test_a_refresh_that_breaks_off(name: str, stage: Callable[[Shape], Stage], t
     play.whole()
     play.recover(thorough=True)
     every = bool(pytestconfig.getoption("--every-point"))
-    points, seen, arrived = list(_points(play, every)), "", False
+    points, seen, arrived = list(play.points(every=every)), "", False
     for number, statements in enumerate(points):
         if not arrived:
             play.arrive()
@@ -67,14 +67,6 @@ def test_a_refresh_that_breaks_off(name: str, stage: Callable[[Shape], Stage], t
                 play.recover(thorough=effect != seen)
         seen = effect
     assert points
-
-
-def _points(play: Stage, every: bool) -> Iterator[int]:
-    """So many statements are run before the refresh is given up."""
-    for statements in range(len(play.reference) + 1):
-        if every or play.changed(statements) != play.changed(statements + 1) or play.changed(statements) != play.changed(
-                statements - 1):
-            yield statements
 
 
 @pytest.mark.long

@@ -69,13 +69,17 @@ WRITERS: dict[str, Callable[[Stage], None]] = {
 ON_THE_VIEW = ("rows_come", "rows_go")
 # Views, not restricted runs: what these leave is not a state that a refresh continues from.
 NAMES = tuple(name for name, shape in SHAPES.items() if "restricted" not in shape.asked)
-SHORT = (("append", "rows_come"), ("effective", "input"), ("cached", "run"))
+SHORT = (("append", "rows_come"), ("effective", "input"), ("cached", "run"))  # of which the default suite has those
+LONG = ("append", "direct", "deleted", "replaced", "additive", "recomputed", "tuples", "staged", "cached", "full", "gap", "columns",
+        "create", "mark", "diffs", "both")
 
 
 def pytest_generate_tests(metafunc: pytest.Metafunc) -> None:
     if "writer" in metafunc.fixturenames:
         every = bool(metafunc.config.getoption("--every-point"))
-        metafunc.parametrize(("name", "writer"), [(name, writer) for name in NAMES for writer in WRITERS] if every else SHORT)
+        pairs = [(name, writer) for name in (NAMES if every else LONG) for writer in WRITERS]
+        rest = [pytest.param(*each, marks=() if every else pytest.mark.long) for each in pairs if each not in SHORT]
+        metafunc.parametrize(("name", "writer"), [*SHORT, *rest])
 
 
 @pytest.fixture
@@ -97,11 +101,12 @@ def _elsewhere(play: Stage) -> Iterator[None]:
         play.project.spark = own
 
 
-def test_others_write(name: str, writer: str, stage: Callable[[Shape], Stage], tally: Tally) -> None:
+def test_others_write(name: str, writer: str, stage: Callable[[Shape], Stage], tally: Tally,
+                      pytestconfig: pytest.Config) -> None:
     play = stage(SHAPES[name])
     play.whole()
     play.recover(thorough=True)
-    for statements in range(len(play.reference) + 1):
+    for statements in play.points(every=bool(pytestconfig.getoption("--every-point"))):
         play.arrive()
         steps = play.begin()
         play.go_on(steps, statements)

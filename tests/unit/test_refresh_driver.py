@@ -481,6 +481,19 @@ def test_an_input_that_is_laid_out_in_another_way(
     assert engine.drive(MODEL).mode == "noop"
 
 
+@pytest.mark.parametrize("moment, expected", [("b", "IDIVM-424"), ("c", None)])
+def test_an_input_that_is_replaced_between_the_look_ups_of_its_version_and_of_its_layout(
+        engine: FakeEngine, moment: str, expected: str | None) -> None:
+    """What is recorded is the layout of today then. Whoever replaced it has done so before the state was written, or after."""
+    table = engine.tables["main.o"]
+    built(engine)
+    engine.tables["main.v"].commits = [(version, f"b{version}", *rest) for version, _, *rest in engine.tables["main.v"].commits]
+    table.epoch = "a9" if moment == "b" else moment
+    table.commit("CREATE OR REPLACE TABLE AS SELECT")
+    assert code(engine) == expected
+    assert engine.drive(MODEL).mode == "noop"
+
+
 def test_an_input_that_is_replaced_and_laid_out_as_before(engine: FakeEngine) -> None:
     engine.tables["main.o"].partitions = ("name",)
     built(engine).tables["main.o"].commit("CREATE OR REPLACE TABLE AS SELECT")

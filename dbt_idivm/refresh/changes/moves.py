@@ -41,8 +41,10 @@ class Move:
         return all(commit.only_adds for commit in self.commits)
 
 
-def moves(client: Client, state: State, inputs: Inputs, used: Mapping[str, Iterable[str]]) -> Steps[dict[str, Move] | Finding]:
-    """Table → move; or why the view cannot be refreshed incrementally from what it was built from. `used`: input → columns."""
+def moves(client: Client, state: State, written: Commit, inputs: Inputs,
+          used: Mapping[str, Iterable[str]]) -> Steps[dict[str, Move] | Finding]:
+    """Table → move; or why the view cannot be refreshed incrementally from what it was built from. `written`: the commit with its
+    state. `used`: input → columns."""
     found: dict[str, Move] = {}
     for name, each in inputs.tables.items():
         consumed = state.inputs.get(name)
@@ -56,9 +58,22 @@ def moves(client: Client, state: State, inputs: Inputs, used: Mapping[str, Itera
         if (renamed := _renamed(name, found[each.table], used.get(name, ()))) is not None:
             return renamed
         before, now = state.layouts.get(each.table, ""), each.facts.layout
-        if before != now and not all(commit.keeps_layout for commit in found[each.table].commits):
-            return finding(424, source=name, before=before or "not known", now=now)
+        if (other := _other_layout(before, now, found[each.table], written)) is not None:
+            return finding(424, source=name, before=other or "not known", now=now)
     return found
+
+
+def _other_layout(before: str, now: str, move: Move, written: Commit) -> str | None:
+    """The layout at the consumed version if it may have been another one than `now`: "" if it is not known; None if it was that.
+
+    Layouts are looked up after versions. What replaced the table before the state was written may have done so in between.
+    """
+    replaced = [commit for commit in move.commits if not commit.keeps_layout]
+    if not replaced:
+        return None
+    if min(commit.at for commit in replaced) <= written.at:
+        return ""
+    return None if before == now else before
 
 
 def _renamed(source: str, move: Move, used: Iterable[str]) -> Finding | None:

@@ -58,8 +58,9 @@ def observe_inputs(seen: Observed) -> Steps[Observed]:
     if seen.reason is not None:
         return seen
     work = seen.work
-    assert work.stored.state is not None
-    found = yield from moves(work.job.client, work.stored.state, work.planned.inputs, work.planned.used)
+    state, written = work.stored.state, work.stored.committed
+    assert state is not None and written is not None
+    found = yield from moves(work.job.client, state, written, work.planned.inputs, work.planned.used)
     if isinstance(found, Finding):
         return replace(seen, reason=found)
     _warn_of_age(work, found)
