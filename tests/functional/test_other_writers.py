@@ -70,8 +70,8 @@ ON_THE_VIEW = ("rows_come", "rows_go")
 # Views, not restricted runs: what these leave is not a state that a refresh continues from.
 NAMES = tuple(name for name, shape in SHAPES.items() if "restricted" not in shape.asked)
 SHORT = (("append", "rows_come"), ("effective", "input"), ("cached", "run"))  # of which the default suite has those
-LONG = ("append", "direct", "deleted", "replaced", "additive", "recomputed", "tuples", "staged", "cached", "full", "gap", "columns",
-        "create", "mark", "diffs", "both")
+LONG = ("append", "direct", "deleted", "replaced", "additive", "recomputed", "tuples", "staged", "cached", "full", "gap",
+        "columns", "create", "mark", "diffs", "both")
 
 
 def pytest_generate_tests(metafunc: pytest.Metafunc) -> None:
