@@ -18,7 +18,7 @@ from dbt_idivm.refresh.catalog.relations import described
 from dbt_idivm.refresh.engine.client import Client
 from dbt_idivm.refresh.engine.commits import metrics, moment
 from dbt_idivm.refresh.engine.engine import DATABRICKS_CLUSTER, sql_warehouse
-from dbt_idivm.refresh.engine.notes import note
+from dbt_idivm.refresh.engine.ledger import record
 from dbt_idivm.refresh.engine.staging import is_scratch
 from dbt_idivm.refresh.protocol import EngineError, Reply, Rows, Statement
 from dbt_idivm.script.dialect import verbatim
