@@ -1,7 +1,7 @@
 """Two runs at once on an engine whose commits carry nothing, one interleaving after the other: a view is never left wrong.
 
-The statements of the ledger and those that write are executed by DuckDB. A write is two events: it begins, which evaluates its rows
-and its claim, and it commits, unless another transaction that it has not seen was committed in between, as Delta has it.
+The statements of the ledger and those that write are executed by DuckDB. A write is two events: it begins, which evaluates its
+rows and its claim, and it commits, unless another transaction that it has not seen was committed in between, as Delta has it.
 """
 
 from __future__ import annotations
@@ -186,8 +186,8 @@ def of_two_runs() -> Iterator[tuple[str, Lake, tuple[Run, Run]]]:
 
 
 def wrong(found: Iterator[tuple[str, Lake, tuple[Run, ...]]]) -> Iterator[str]:
-    """The interleavings in which the view had neither the old rows nor the new ones at some time, or the old ones though a run says
-    that it succeeded; and those after whose next run it is not right."""
+    """The interleavings in which the view had neither the old rows nor the new ones at some time, or the old ones though a run
+    says that it succeeded; and those after whose next run it is not right."""
     for name, lake, runs in found:
         done = any(run.outcome in ("incremental", "full", "noop") for run in runs)
         allowed = (Counter({1: 1}), lake.wanted)
@@ -292,8 +292,8 @@ def _history_first(client: Client, table: str, limit: int) -> Steps[tuple[histor
 @pytest.mark.parametrize("sql", [
     "MERGE INTO m.v AS v USING (SELECT 1 AS id) AS d ON v.id <=> d.id WHEN MATCHED THEN DELETE",
     "INSERT INTO m.v (id) SELECT 1 AS id", "INSERT INTO m.v REPLACE WHERE id = 1 SELECT 1 AS id",
-    "INSERT OVERWRITE TABLE m.v SELECT 1 AS id", "UPDATE m.v AS v SET id = 2 WHERE v.id = 1", "DELETE FROM m.v AS v WHERE v.id = 1",
-    "DELETE FROM m.v", "CREATE OR REPLACE TABLE m.v USING DELTA AS SELECT 1 AS id"])
+    "INSERT OVERWRITE TABLE m.v SELECT 1 AS id", "UPDATE m.v AS v SET id = 2 WHERE v.id = 1",
+    "DELETE FROM m.v AS v WHERE v.id = 1", "DELETE FROM m.v", "CREATE OR REPLACE TABLE m.v USING DELTA AS SELECT 1 AS id"])
 def test_every_kind_of_write_is_fenced(sql: str) -> None:
     """What it says is unchanged but for the condition; UPDATE and DELETE are MERGEs, and an INSERT reads its table."""
     condition = exp.EQ(this=exp.column("stands"), expression=exp.true())

@@ -36,7 +36,7 @@ COMPACTED = ("OPTIMIZE", {"numAddedFiles": "1"})
 
 
 class Warehouse:
-    """Answers about one table with these commits, and keeps what is recorded. `refuses`: the first word of a statement → the error."""
+    """Answers about one table with these commits, and keeps what is recorded. `refuses`: kind of statement → the error."""
 
     def __init__(self, *commits: tuple[str, dict[str, str]], refuses: Mapping[str, EngineError] | None = None) -> None:
         self.commits, self.refuses = commits, dict(refuses or {})

@@ -31,7 +31,7 @@ class Guard:
     """A guard against a statement that is sent twice: a write under the same (application, number) is skipped.
 
     The number is the version of the view that the refresh started from, so that it grows with every commit. Where commits
-    carry nothing, `claimed` is the number of the newest claim (`claims.py`) that was seen with that version; None if not looked up.
+    carry nothing, `claimed` is the number of the newest claim (`claims.py`) that was seen with it; None if not looked up.
     """
 
     application: str
