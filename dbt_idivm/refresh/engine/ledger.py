@@ -132,16 +132,11 @@ class Ledger:
 
 
 def _is_about(table: str) -> exp.Expr:
-    return exp.EQ(this=exp.column("relation"), expression=exp.Literal.string(_key(table)))
-
-
-def _key(table: str) -> str:
-    """Catalogs know no case."""
-    return table.lower()
+    return exp.EQ(this=exp.column("relation"), expression=exp.Literal.string(table))
 
 
 def _row(table: str, version: int, at: str, state: str) -> list[exp.Expr]:
-    return [exp.Literal.string(_key(table)), exp.Literal.number(version), exp.Literal.string(at), exp.Literal.string(state),
+    return [exp.Literal.string(table), exp.Literal.number(version), exp.Literal.string(at), exp.Literal.string(state),
             exp.CurrentTimestamp()]
 
 
