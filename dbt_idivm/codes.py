@@ -426,6 +426,10 @@ CODES: tuple[ErrorCode, ...] = (
         "IDIVM-424", "full refresh", "{source} is partitioned, or its columns are mapped, in another way",
         "its change feed shows NULLs for rows of files from before (column mapping and partitions then: {before}; now: {now})",
         "nothing: the next refresh is incremental again"),
+    ErrorCode(
+        "IDIVM-425", "full refresh", "a run that was to write {view} has not ended",
+        "it has claimed the table and not said that it is done: it was stopped, or is still at work, and then it fails now",
+        "let only one run at a time refresh the model; the next refresh is incremental again"),
     # 5xx: connections
     ErrorCode(
         "IDIVM-501", "engine", "no Spark Connect server answers at {host}",
@@ -458,6 +462,10 @@ CODES: tuple[ErrorCode, ...] = (
         "it is of Spark {version}, and gets no statement from clients of Spark 4: Spark Connect serves clients that are "
         "older than the server, not newer ones",
         "connect to a Spark Thrift Server of it (`method: thrift`), or to a server of Spark 4"),
+    ErrorCode(
+        "IDIVM-508", "engine", "{table} cannot be used: {statement}",
+        "{message}. A SQL warehouse needs this table, because commits carry no state there",
+        "grant CREATE TABLE on its schema, and SELECT and MODIFY on the table"),
     # 9xx: our own failures
     ErrorCode(
         "IDIVM-901", "internal", "{message}",
@@ -485,4 +493,8 @@ CODES: tuple[ErrorCode, ...] = (
         "IDIVM-906", "internal", "Spark accepts the SELECT, and dbt-idivm does not understand it: {message}",
         "a bug of dbt-idivm, which takes a valid part of it for an error. Each run rebuilds the view from your own text instead",
         "report it with the model's SQL"),
+    ErrorCode(
+        "IDIVM-907", "engine", "another run has claimed {view}",
+        "it began to refresh the table after this run had looked at it, so this run's write has changed nothing",
+        "let only one run at a time refresh the model; run again if the other one did not succeed"),
 )

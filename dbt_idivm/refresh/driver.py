@@ -44,8 +44,10 @@ from dbt_idivm.refresh.decide.outcome import Result, cost_of, named, outcome, su
 from dbt_idivm.refresh.decide.planning import plan_model
 from dbt_idivm.refresh.decide.work import Work
 from dbt_idivm.refresh.engine.client import Client
+from dbt_idivm.refresh.engine.commits import CONCURRENT
 from dbt_idivm.refresh.engine.engine import SPARK_DELTA, Engine
 from dbt_idivm.refresh.engine.invocation import Invocation
+from dbt_idivm.refresh.engine.ledger import NotAlone
 from dbt_idivm.refresh.engine.steps import EngineFailure, Steps, T
 from dbt_idivm.refresh.protocol import Cost, Forecast, InputChange, Mode, ModelRequest, Outcome, Reply, Statement
 from dbt_idivm.refresh.upkeep.auxiliary_tables import drop_obsolete
@@ -56,7 +58,6 @@ _LINES = 4  # of an engine's message
 _TELLING = 10.0  # seconds
 _TOO_OLD = ("DELTA_UNSUPPORTED_TIME_TRAVEL_BEYOND_DELETED_FILE_RETENTION_DURATION",)
 _NO_REPLACE = ("UNSUPPORTED_FEATURE.TABLE_OPERATION",)
-_CONCURRENT = ("DELTA_CONCURRENT_*", "DELTA_METADATA_CHANGED", "DELTA_PROTOCOL_CHANGED")
 
 
 def refresh(request: ModelRequest, invocation: Invocation,
@@ -75,7 +76,7 @@ def _run(request: ModelRequest, client: Client, work: Callable[[Job, StoredView]
     stored = StoredView(request.relation)
     try:
         job = Job(client, request, model_config(request.config))
-        stored = yield from (read_stored_view if job.config.keeps_view else read_stored_log)(client, request)
+        stored = yield from _stored(job)
         try:
             return (yield from work(job, stored))
         except EngineFailure as failure:
@@ -85,11 +86,22 @@ def _run(request: ModelRequest, client: Client, work: Callable[[Job, StoredView]
             yield from _pin_again(job, "the versions of this run can no longer be read")
         except caches.Overtaken:
             yield from _pin_again(job, "another run refreshed a cache further")
+        except NotAlone as found:
+            if request.existing is None:
+                raise
+            # its rows may be wrong: they are replaced at once, not by the next run
+            client.invocation.forget(found.table, stored.table, request.relation)
+            job.warnings.append(f"{request.name}: {found.table} was written twice at the same time, and is rebuilt")
+            stored = yield from _stored(job)
         return (yield from work(job, stored))
     except IdivmError as error:
         raise error.of_model(request.name) from error
     except EngineFailure as failure:
         raise IdivmError(_engine_finding(failure, stored)).of_model(request.name) from failure
+
+
+def _stored(job: Job) -> Steps[StoredView]:
+    return (yield from (read_stored_view if job.config.keeps_view else read_stored_log)(job.client, job.request))
 
 
 def _refresh(job: Job, stored: StoredView) -> Steps[Outcome]:
@@ -140,7 +152,7 @@ def _changed(job: Job, stored: StoredView, kept: Kept, change: Finding) -> Steps
         reading, _ = yield from _with_caches(job, view)
         return (yield from _rebuild(reading, reading.work, change))
     except (EngineFailure, IdivmError) as failure:
-        if not kept.subviews or isinstance(failure, caches.Overtaken):
+        if not kept.subviews or isinstance(failure, caches.Overtaken | NotAlone):
             raise
         names = ", ".join(cache.table for cache in view.work.planned.caches)
         job.warnings.append(f"{job.request.name}: {names} was to be kept, but cannot be: {_first_line(failure)}")
@@ -353,7 +365,7 @@ def _engine_finding(failure: EngineFailure, stored: StoredView) -> Finding:
     # what follows is the whole query plan
     lines = [line for line in failure.error.message.splitlines() if line.strip()][:_LINES] or [failure.error.error_class]
     message = "\n".join(lines).rstrip(".")
-    if failure.is_any(_CONCURRENT):
+    if failure.is_any(CONCURRENT):
         return finding(903, view=stored.table, message=message, state=stored.sentence)
     if failure.is_any(_NO_REPLACE) and failure.statement.kind == "write":
         return finding(506, view=stored.table, message=failure.first_line.rstrip(".;"), state=stored.sentence)

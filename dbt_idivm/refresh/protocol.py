@@ -11,6 +11,8 @@ from collections.abc import Callable, Generator, Mapping
 from dataclasses import dataclass, field
 from typing import Any, Literal
 
+from sqlglot import exp
+
 from dbt_idivm.deep import deep_recursion
 from dbt_idivm.relation_name import relation_name
 
@@ -26,7 +28,7 @@ class Statement:
     `setting`: the key and the value (None: as the session began) that a SET or RESET has, for a connection that can do the same
     without SQL: in a session of the same process that takes no time, as a statement a hundredth of a second. `history`: the table
     and the number of commits that a DESCRIBE HISTORY asks for, `described`: the relation that a DESCRIBE TABLE asks for, both for
-    a connection that can read the table's log itself (ADR 0029).
+    a connection that can read the table's log itself (ADR 0029). `tree`: what the text of a write was made of.
     """
 
     sql: str
@@ -36,6 +38,7 @@ class Statement:
     setting: tuple[str, str | None] | None = None
     history: tuple[str, int] | None = None
     described: str | None = None
+    tree: exp.Expr | None = field(default=None, compare=False, repr=False)
 
 
 @dataclass(frozen=True)

@@ -114,17 +114,20 @@ CASES: dict[int, dict[str, object]] = {
     422: {"caches": "idivm_cache_d2ad61c409ba_orders", "message": "[DIVIDE_BY_ZERO] Division by zero"},
     423: {"source": "main.orders", "operation": "RENAME COLUMN", "version": 7, "columns": "price, tax"},
     424: {"source": "main.orders", "before": "none", "now": "none day"},
+    425: {"view": "marts.sales"},
     501: {"host": "spark.example:15002", "message": "Connection refused"},
     502: {"host": "spark.example:15002", "message": "Invalid authentication token"},
     503: {"host": "spark.example:15002", "setting": "spark.sql.ansi.enabled", "value": "true", "message": "not allowed"},
     504: {"host": "spark.example:15002"}, 505: {"message": "[INVALID_HANDLE.SESSION_CHANGED] The handle is invalid"},
     506: {"view": "marts.sales", "message": "Table sales does not support truncate in batch mode", "state": "It is at version 8"},
     507: {"host": "spark.example:15002", "version": "3.5.7"},
+    508: {"table": "main.marts.idivm__state", "statement": "claim main.marts.sales",
+          "message": "[PERMISSION_DENIED] no CREATE TABLE"},
     901: {"message": "⋈ of inputs that share ['o__id']"},
     902: {"statement": "merge into marts.sales", "message": "[ARITHMETIC_OVERFLOW]", "state": "It is at version 7"},
     903: {"view": "marts.sales", "message": "[DELTA_CONCURRENT_APPEND]", "state": "It is at version 8"},
     904: {"view": "marts.sales"}, 905: {"difference": "of the row (s1=5, s2=5) it gives 1 too many"},
-    906: {"message": "IDIVM-221 unknown column a"},
+    906: {"message": "IDIVM-221 unknown column a"}, 907: {"view": "marts.sales"},
 }
 
 

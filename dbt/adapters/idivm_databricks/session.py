@@ -26,13 +26,13 @@ def engine_for(credentials: IdivmDatabricksCredentials, model: str, owner: str, 
     from dbt_idivm.refresh.catalog.relations import OWNER
     from dbt_idivm.refresh.catalog.state import encode
     from dbt_idivm.refresh.engine.engine import DATABRICKS_CLUSTER, sql_warehouse
-    from dbt_idivm.refresh.engine.notes import NAME
+    from dbt_idivm.refresh.engine.ledger import NAME
     from dbt_idivm.relation_name import relation_name
 
     if is_cluster:
         return DATABRICKS_CLUSTER
-    notes = relation_name(str(credentials.database), str(credentials.schema), NAME)
-    return sql_warehouse(notes, model or notes, {OWNER: encode(owner)}, credentials.time_zone)
+    ledger = relation_name(str(credentials.database), str(credentials.schema), NAME)
+    return sql_warehouse(ledger, model or ledger, {OWNER: encode(owner)}, credentials.time_zone)
 
 
 def configure(handle: DatabricksHandle, credentials: IdivmDatabricksCredentials, *, is_cluster: bool) -> None:

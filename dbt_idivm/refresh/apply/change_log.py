@@ -95,7 +95,7 @@ def append(log: Log, net: exp.Query, state: State, versions: Mapping[str, int]) 
     query = logged(net, log.names, entry_of(log.stored, versions))
     dialect = log.job.dialect
     insert = insert_into(dialect.table(log.table, None), (*log.names, *OWN), query)
-    statement = Statement(dialect.sql(insert), "write", f"append to {log.table}")
+    statement = Statement(dialect.sql(insert), "write", f"append to {log.table}", tree=insert)
     client = log.job.client
     yield from committed(client, statement, log.table, state.json(), guard_of(log.stored))
     commit = yield from own_commit(client, log.table, log.stored.latest, state)

@@ -122,7 +122,7 @@ def _run(work: Work, statement: Write, new: State, source: SourceRows | None) ->
     job, stored, client = work.job, work.stored, work.job.client
     replaces = isinstance(statement, exp.Insert) and statement.args.get("where") is not None
     label = f"{'replace rows of' if replaces else _VERBS[type(statement)]} {stored.table}"
-    write = committed(client, Statement(job.dialect.sql(statement), "write", label), stored.table, new.json(),
+    write = committed(client, Statement(job.dialect.sql(statement), "write", label, tree=statement), stored.table, new.json(),
                       guard_of(stored))
     size = work.planned.sizes.get(stored.table)
     if isinstance(statement, exp.Merge) and size is not None and size.rows >= LARGE:
@@ -131,9 +131,7 @@ def _run(work: Work, statement: Write, new: State, source: SourceRows | None) ->
     if effect is None:
         done = yield from _committed(client, stored, new)
         return _replaced(source, done) if replaces and source is not None else done
-    if client.engine.notes is not None and effect != Effect():
-        yield from _committed(client, stored, new)  # nothing else keeps two runs from applying their changes one after the other
-    if isinstance(statement, exp.Update | exp.Delete) and effect == Effect():
+    if client.engine.ledger is None and isinstance(statement, exp.Update | exp.Delete) and effect == Effect():
         yield from move_watermark(work, new)  # Delta writes no commit then
     return effect
 

@@ -10,15 +10,15 @@ from sqlglot import exp
 
 from dbt_idivm.errors import IdivmError, finding
 from dbt_idivm.refresh.apply import statements
-from dbt_idivm.refresh.apply.watermark import own_commit
+from dbt_idivm.refresh.apply.watermark import guard_from, own_commit
 from dbt_idivm.refresh.catalog import history
 from dbt_idivm.refresh.catalog.history import Commit
 from dbt_idivm.refresh.catalog.relations import BUILD, OWNER, SHOWN, VIEW, Described, describe
-from dbt_idivm.refresh.catalog.state import State
-from dbt_idivm.refresh.catalog.stored_view import NEW_SUFFIX, StoredView
+from dbt_idivm.refresh.catalog.state import State, read
+from dbt_idivm.refresh.catalog.stored_view import ABSENT, NEW_SUFFIX, StoredView
 from dbt_idivm.refresh.decide.job import Job
 from dbt_idivm.refresh.engine.commits import Guard
-from dbt_idivm.refresh.engine.notes import note
+from dbt_idivm.refresh.engine.ledger import record
 from dbt_idivm.refresh.engine.scoped import all_partitions, committed
 from dbt_idivm.refresh.engine.steps import EngineFailure, Steps
 from dbt_idivm.refresh.protocol import Rows
@@ -58,12 +58,14 @@ def publish(job: Job, wanted: Build, stored: StoredView) -> Steps[int]:
     built = commit = yield from (create(job, first, place) if there is None or in_the_way else
                                  replace_table(job, first, there, stored))
     if late_feed:
-        yield from committed(client, statements.switch_feed_on(job.dialect, place), place, wanted.state.json())
+        guard = None if client.engine.ledger is None else guard_from(place, built)
+        yield from committed(client, statements.switch_feed_on(job.dialect, place), place, wanted.state.json(), guard)
     if there is not None and in_the_way:
         yield from client.ask(client.commands.drop(there.kind or "view", wanted.table))
         yield from client.ask(statements.rename_table(job.dialect, place, wanted.table))
-        if client.engine.notes is not None:  # those about the former name say nothing
-            yield from note(client, client.engine.notes, wanted.table, wanted.state.json(), None, Rows())
+        # records of the former name say nothing of this one
+        if client.engine.ledger is not None and read(built.user_metadata) == first.state:
+            yield from record(client, client.engine.ledger, wanted.table, wanted.state.json(), built.version, None)
     yield from _show(job, wanted, shown)
     client.invocation.forget(model, wanted.table)
     if late_feed or in_the_way:
@@ -77,7 +79,8 @@ def create(job: Job, wanted: Build, place: str) -> Steps[Commit]:
 
     def created(replace: bool) -> Steps[Rows]:
         statement = statements.create_table(job.dialect, place, wanted.query, job.config, wanted.properties, replace=replace)
-        return committed(job.client, statement, place, wanted.state.json())
+        guard = (yield from _of_draft(job, place)) if replace else None
+        return (yield from committed(job.client, statement, place, wanted.state.json(), guard))
 
     try:
         yield from created(replace=place != wanted.table)
@@ -88,6 +91,18 @@ def create(job: Job, wanted: Build, place: str) -> Steps[Commit]:
     return (yield from history.latest(job.client, place))
 
 
+def _of_draft(job: Job, place: str) -> Steps[Guard | None]:
+    """The guard of a write that replaces a draft, if there is one: for a ledger, which has to know its version."""
+    if job.client.engine.ledger is None:
+        return None
+    try:
+        return guard_from(place, (yield from history.latest(job.client, place)))
+    except EngineFailure as failure:
+        if not failure.is_any(ABSENT):
+            raise
+        return None
+
+
 def replace_table(job: Job, wanted: Build, there: Described, stored: StoredView) -> Steps[Commit]:
     """Replace the table's rows. Raises IDIVM-903 if another refresh was faster."""
     table = wanted.table
@@ -96,7 +111,7 @@ def replace_table(job: Job, wanted: Build, there: Described, stored: StoredView)
     latest = stored.latest if stored.table == table else None
     if latest is None and not there.lost:
         latest = yield from history.latest(job.client, table)
-    guard = Guard.of(table, latest.version) if latest is not None else None
+    guard = guard_from(table, latest) if latest is not None else None
     write = committed(job.client, statement, table, wanted.state.json(), guard)
     yield from all_partitions(job.client, write) if there.is_partitioned else write
     found = yield from own_commit(job.client, table, latest, wanted.state)

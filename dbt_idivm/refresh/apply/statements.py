@@ -23,7 +23,7 @@ def empty_merge(dialect: Dialect, table: str) -> Statement:
     delete = exp.When(matched=True, then=exp.Var(this="DELETE"))
     merge = exp.Merge(this=exp.alias_(dialect.table(table, None), TARGET, table=True), using=source, on=exp.false(),
                       whens=exp.Whens(expressions=[delete]))
-    return Statement(dialect.sql(merge), "write", f"move the watermark of {table}")
+    return Statement(dialect.sql(merge), "write", f"move the watermark of {table}", tree=merge)
 
 
 def create_table(dialect: Dialect, table: str, query: exp.Expr, config: ModelConfig, properties: Mapping[str, Any], *,
@@ -48,7 +48,7 @@ def create_table(dialect: Dialect, table: str, query: exp.Expr, config: ModelCon
     parts += _properties(texts)
     tree = exp.Create(this=dialect.table(table, None), kind="TABLE", replace=replace, expression=query,
                       properties=exp.Properties(expressions=parts))
-    return Statement(dialect.sql(tree), "write", f"build {table}", fetch=False)
+    return Statement(dialect.sql(tree), "write", f"build {table}", fetch=False, tree=tree)
 
 
 def switch_feed_on(dialect: Dialect, table: str) -> Statement:
@@ -60,7 +60,7 @@ def switch_feed_on(dialect: Dialect, table: str) -> Statement:
 def overwrite_table(dialect: Dialect, table: str, query: exp.Expr) -> Statement:
     """INSERT OVERWRITE: the table keeps its identity, and its feed shows what differs."""
     tree = exp.Insert(this=dialect.table(table, None), expression=query, overwrite=True)
-    return Statement(dialect.sql(tree), "write", f"rebuild {table}", fetch=False)
+    return Statement(dialect.sql(tree), "write", f"rebuild {table}", fetch=False, tree=tree)
 
 
 def create_view(dialect: Dialect, view: str, rows: exp.Table, columns: tuple[str, ...], properties: Mapping[str, Any],

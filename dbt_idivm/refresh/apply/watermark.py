@@ -26,10 +26,10 @@ from dbt_idivm.refresh.decide.planned import Planned
 from dbt_idivm.refresh.decide.work import Work
 from dbt_idivm.refresh.engine.client import Client
 from dbt_idivm.refresh.engine.commits import Guard
-from dbt_idivm.refresh.engine.notes import note
+from dbt_idivm.refresh.engine.ledger import record
 from dbt_idivm.refresh.engine.scoped import committed
 from dbt_idivm.refresh.engine.steps import Steps
-from dbt_idivm.refresh.protocol import InputChange, Outcome, Rows
+from dbt_idivm.refresh.protocol import InputChange, Outcome
 
 UNREAD_VERSIONS = 20
 UNREAD_AGE = dt.timedelta(days=3.5)  # at most; less where changes are kept for less than Delta's default
@@ -90,18 +90,23 @@ def unchanged(work: Work, moved: Mapping[str, Move]) -> Steps[Outcome]:
 
 
 def move_watermark(work: Work, new: State) -> Steps[None]:
-    """A commit without data that carries the state; or a note that the rows are those of that state."""
+    """A commit without data that carries the state; or a record that the rows are those of that state."""
     client, table, guard = work.job.client, work.stored.table, guard_of(work.stored)
-    if client.engine.notes is not None:
-        yield from note(client, client.engine.notes, table, new.json(), guard.number, Rows())
+    if client.engine.ledger is not None:
+        yield from record(client, client.engine.ledger, table, new.json(), guard.number, None)
         return
     yield from committed(client, empty_merge(work.job.dialect, table), table, new.json(), guard)
+
+
+def guard_from(table: str, commit: Commit) -> Guard:
+    """That of a write into the table which starts from the commit."""
+    return Guard.of(table, commit.version, commit.claimed.number if commit.claimed is not None else None)
 
 
 def guard_of(stored: StoredView) -> Guard:
     """That of a write which starts from what is stored."""
     assert stored.latest is not None
-    return Guard.of(stored.table, stored.latest.version)
+    return guard_from(stored.table, stored.latest)
 
 
 def is_due(job: Job, stored: StoredView, moved: Mapping[str, Move], kept: Mapping[str, dt.timedelta | None]) -> bool:

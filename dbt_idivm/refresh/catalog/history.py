@@ -10,7 +10,7 @@ from typing import Any
 from dbt_idivm.cost.sizes import LARGEST
 from dbt_idivm.refresh.engine.client import Client
 from dbt_idivm.refresh.engine.commits import QUIET, CommitProtocol, metrics, moment, pairs
-from dbt_idivm.refresh.engine.notes import noted
+from dbt_idivm.refresh.engine.ledger import Claimed, recorded
 from dbt_idivm.refresh.engine.steps import Steps
 from dbt_idivm.refresh.protocol import Rows
 
@@ -52,6 +52,7 @@ class Commit:
     metrics: Mapping[str, Any]
     user_metadata: str | None
     renamed: str | None = None  # where names of columns got another meaning: their letters and digits; "" if nobody says which
+    claimed: Claimed | None = None  # the newest claim to the table, where a ledger has claims; looked up before its history
 
     @property
     def is_quiet(self) -> bool:
@@ -152,11 +153,14 @@ def commits(rows: Rows, protocol: CommitProtocol) -> tuple[Commit, ...]:
 
 def newest(client: Client, table: str, limit: int) -> Steps[tuple[Commit, ...]]:
     """The newest commits of a table, `limit` at most, newest first."""
+    ledger = client.engine.ledger
+    # first: a claim that was finished later than the history was read would be taken for one of a former write
+    known, claimed = (yield from recorded(client, ledger, table)) if ledger is not None else ({}, None)
     found = commits((yield from client.ask(client.commands.history(table, limit))), client.engine.commits)
-    if client.engine.notes is None:
+    if ledger is None:
         return found
-    known = yield from noted(client, client.engine.notes, table)
-    return tuple(replace(each, user_metadata=known.get((each.version, each.at), each.user_metadata)) for each in found)
+    return tuple(replace(each, user_metadata=known.get((each.version, each.at), each.user_metadata), claimed=claimed)
+                 for each in found)
 
 
 def latest(client: Client, table: str) -> Steps[Commit]:

@@ -18,7 +18,7 @@ HIDDEN_SUFFIX = "__idivm"  # the ID-extended table of a model whose view needs h
 NEW_SUFFIX = "__idivm_new"  # a table that is built while another relation still has its name
 LOG_SUFFIX = "__idivm_changes"  # the log of changes of a model with `output: diffs` or `both`
 _PAGES = (1, 20, 500)
-_ABSENT = ("TABLE_OR_VIEW_NOT_FOUND", "SCHEMA_NOT_FOUND", "DELTA_TABLE_NOT_FOUND", "DELTA_MISSING_DELTA_TABLE",
+ABSENT = ("TABLE_OR_VIEW_NOT_FOUND", "SCHEMA_NOT_FOUND", "DELTA_TABLE_NOT_FOUND", "DELTA_MISSING_DELTA_TABLE",
            "DELTA_ONLY_OPERATION", "DELTA_TABLE_ONLY_OPERATION", "EXPECT_TABLE_NOT_VIEW*", "DELTA_NOT_A_DELTA_TABLE",
            "DELTA_PATH_DOES_NOT_EXIST")
 
@@ -88,7 +88,7 @@ def read_state(client: Client, table: str, *, whole: bool = False) -> Steps[Stor
         try:
             commits = yield from history.newest(client, table, limit)
         except EngineFailure as failure:
-            if not failure.is_any(_ABSENT):
+            if not failure.is_any(ABSENT):
                 raise
             return None
         judged = _judge(table, commits)
@@ -110,7 +110,8 @@ def _between(found: State, commit: Commit, older: tuple[Commit, ...]) -> tuple[C
 
 def _judge(table: str, commits: tuple[Commit, ...]) -> StoredView:
     """What these newest commits show. Neither state nor reason: older ones are needed."""
-    reason: Finding | None = None
+    claimed = commits[0].claimed
+    reason = None if claimed is None or claimed.finished else finding(425, view=table)
     for at, commit in enumerate(commits):
         found = state.read(commit.user_metadata)
         if found is not None:

@@ -19,13 +19,14 @@ from dbt_idivm.script.dialect import Dialect
 class Client:
     """Asks the engine for one refresh, and counts the statements that read or write table data.
 
-    `invocation`: what the refreshes of one `dbt run` share.
+    `invocation`: what the refreshes of one `dbt run` share. `claims`: table → number of this refresh's newest claim to it.
     """
 
     engine: Engine = SPARK_DELTA
     invocation: Invocation = field(default_factory=Invocation)
     statements: int = 0
     writing: float = 0.0  # seconds that statements took which write table data
+    claims: dict[str, int] = field(default_factory=dict)
 
     @property
     def dialect(self) -> Dialect:

@@ -15,6 +15,9 @@ USER_METADATA = "spark.databricks.delta.commitInfo.userMetadata"
 TXN_APP = "spark.databricks.delta.write.txnAppId"
 TXN_VERSION = "spark.databricks.delta.write.txnVersion"
 
+# Another transaction was committed since this one began, and Delta does not let this one pass.
+CONCURRENT = ("DELTA_CONCURRENT_*", "DELTA_METADATA_CHANGED", "DELTA_PROTOCOL_CHANGED")
+
 # Commits that change no row: the feed has nothing for them.
 QUIET = frozenset({
     "OPTIMIZE", "VACUUM START", "VACUUM END", "SET TBLPROPERTIES", "UNSET TBLPROPERTIES", "CHANGE COLUMN",
@@ -27,16 +30,18 @@ QUIET = frozenset({
 class Guard:
     """A guard against a statement that is sent twice: a write under the same (application, number) is skipped.
 
-    The number is the version of the view that the refresh started from, so that it grows with every commit.
+    The number is the version of the view that the refresh started from, so that it grows with every commit. Where commits
+    carry nothing, `claimed` is the number of the newest claim (`claims.py`) that was seen with it; None if not looked up.
     """
 
     application: str
     number: int
+    claimed: int | None = None
 
     @classmethod
-    def of(cls, table: str, version: int) -> Guard:
+    def of(cls, table: str, version: int, claimed: int | None = None) -> Guard:
         """That of a write into the table which starts from the version."""
-        return cls(f"idivm:{table}", version)
+        return cls(f"idivm:{table}", version, claimed)
 
 
 class CommitProtocol(Protocol):
@@ -76,7 +81,7 @@ class UserMetadata:
 
 @dataclass(frozen=True)
 class NoMetadata(UserMetadata):
-    """A session that cannot set them: what commits carry was written by another one; this one's is in notes (`notes.py`)."""
+    """A session that cannot set them: what commits carry was written by another one; this one's is in a ledger (`ledger.py`)."""
 
     def before(self, metadata: str, guard: Guard | None) -> tuple[Statement, ...]:
         return ()

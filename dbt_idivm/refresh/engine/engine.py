@@ -11,7 +11,7 @@ from dataclasses import dataclass, field, replace
 
 from dbt_idivm.refresh.engine.commands import Commands
 from dbt_idivm.refresh.engine.commits import CommitProtocol, NoMetadata, UserMetadata
-from dbt_idivm.refresh.engine.notes import Notes
+from dbt_idivm.refresh.engine.ledger import Ledger
 from dbt_idivm.refresh.engine.staging import CachedViews, Scratch, ScratchDialect, ScratchTables, Staging
 from dbt_idivm.script.dialect import DELTA, Dialect
 
@@ -19,7 +19,7 @@ from dbt_idivm.script.dialect import DELTA, Dialect
 @dataclass(frozen=True)
 class Engine:
     """One kind of engine. `depth` is the number of parts that a relation's name has: 1 table, 2 schema.table, 3
-    catalog.schema.table. `large_merge`: settings of the session under which a MERGE into a large table runs. `notes`: where
+    catalog.schema.table. `large_merge`: settings of the session under which a MERGE into a large table runs. `ledger`: where
     metadata is that commits do not carry. `fixed`: what matters of the settings of a session that has none to be set or read."""
 
     dialect: Dialect
@@ -28,7 +28,7 @@ class Engine:
     staging: Staging
     depth: int
     large_merge: Mapping[str, str] = field(default_factory=dict)
-    notes: Notes | None = None
+    ledger: Ledger | None = None
     fixed: Mapping[str, str] | None = None
 
     def namespace(self, reported: tuple[str, ...]) -> tuple[str, ...]:
@@ -46,12 +46,12 @@ SPARK_DELTA = Engine(DELTA, _COMMANDS, UserMetadata(_COMMANDS), CachedViews(_COM
 DATABRICKS_CLUSTER = replace(SPARK_DELTA, depth=3)
 
 
-def sql_warehouse(notes: str, beside: str, properties: Mapping[str, str], time_zone: str, depth: int = 3) -> Engine:
+def sql_warehouse(ledger: str, beside: str, properties: Mapping[str, str], time_zone: str, depth: int = 3) -> Engine:
     """A SQL warehouse of Databricks, for one refresh: sessions have no settings, nothing is cached, and there may be no temporary
-    views. `notes`: the table of the notes. `beside`: the relation beside which rows are staged, in tables with `properties`."""
+    views. `ledger`: its table. `beside`: the relation beside which rows are staged, in tables with `properties`."""
     scratch = Scratch(beside, secrets.token_hex(4))
     dialect = ScratchDialect(DELTA.name, DELTA.time_travel, scratch)
     commands = Commands(dialect)
     fixed = {"spark.sql.ansi.enabled": "true", "spark.sql.session.timeZone": time_zone}
     return Engine(dialect, commands, NoMetadata(commands), ScratchTables(commands, scratch, properties), depth,
-                  notes=Notes(dialect, notes), fixed=fixed)
+                  ledger=Ledger(dialect, ledger), fixed=fixed)

@@ -5,9 +5,10 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from contextlib import suppress
 
+from dbt_idivm.errors import IdivmError
+from dbt_idivm.refresh.engine.claims import claimed_write
 from dbt_idivm.refresh.engine.client import Client
 from dbt_idivm.refresh.engine.commits import Guard
-from dbt_idivm.refresh.engine.notes import note
 from dbt_idivm.refresh.engine.steps import EngineFailure, Steps, T
 from dbt_idivm.refresh.protocol import Rows, Statement
 from dbt_idivm.script.binding import Staged
@@ -18,13 +19,12 @@ _UNDEFINED = "<undefined>"  # what Spark shows of a setting that has neither a v
 
 
 def committed(client: Client, statement: Statement, table: str, metadata: str, guard: Guard | None = None) -> Steps[Rows]:
-    """Run a write into the table whose commit carries the metadata, or has a note of it."""
-    commits, notes = client.engine.commits, client.engine.notes
+    """Run a write into the table whose commit carries the metadata, or has a record of it. Raises IDIVM-903 and 907 there."""
+    commits, ledger = client.engine.commits, client.engine.ledger
+    if ledger is not None:
+        return (yield from claimed_write(client, ledger, statement, table, metadata, guard))
     before = _all(client, commits.before(metadata, guard))
-    reply = yield from _enclosed(client, before, client.ask(statement), commits.after(guard))
-    if notes is not None:
-        yield from note(client, notes, table, metadata, None if guard is None else guard.number, reply)
-    return reply
+    return (yield from _enclosed(client, before, client.ask(statement), commits.after(guard)))
 
 
 def temporarily(client: Client, settings: Mapping[str, str], steps: Steps[T], *, needed: bool = True) -> Steps[T]:
@@ -85,7 +85,7 @@ def staged(client: Client, relations: Sequence[Staged], work: Steps[T]) -> Steps
         for each in relations:
             yield from client.ask(client.engine.staging.stage(each.name, each.query, each.label))
         result = yield from work
-    except EngineFailure:
+    except (EngineFailure, IdivmError):
         yield from _drop(client, relations)
         raise
     yield from _drop(client, relations)

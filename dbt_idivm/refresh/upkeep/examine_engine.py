@@ -5,19 +5,25 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 
+from sqlglot import exp
+
+from dbt_idivm.algebra.expressions import column
+from dbt_idivm.errors import IdivmError
+from dbt_idivm.refresh.apply.watermark import guard_from
 from dbt_idivm.refresh.catalog import history
 from dbt_idivm.refresh.catalog.relations import FEED, OWNER, describe
 from dbt_idivm.refresh.catalog.state import encode
 from dbt_idivm.refresh.engine.client import Client
-from dbt_idivm.refresh.engine.commits import Guard
 from dbt_idivm.refresh.engine.scoped import committed
 from dbt_idivm.refresh.engine.steps import EngineFailure, Steps
 from dbt_idivm.refresh.protocol import Statement
 from dbt_idivm.refresh.upkeep.examine import Check
 from dbt_idivm.script.dialect import verbatim
+from dbt_idivm.script.merge import SOURCE, Merge
 
 _STATE = '{"idivm_doctor":"state of \\\\ and \'"}'
 _OWNER = "model.doctor.scratch"
+_LOST = "IDIVM-907"
 _WAY_OUT = "do not use this compute with dbt-idivm as it is: report what was found, with the output of `idivm doctor`"
 # Expressions that are true where a text is read as it is planned → what is not so otherwise.
 _READING: Mapping[str, str] = {
@@ -97,10 +103,8 @@ def _described(client: Client, scratch: str) -> Steps[str]:
 def _state(client: Client, scratch: str) -> Steps[str]:
     """Written with rows, read back, and not taken for that of a later commit; a write that is sent again is executed once."""
     before = yield from history.latest(client, scratch)
-    table = client.dialect.relation_sql(scratch)
-    merge = Statement(f"MERGE INTO {table} AS v USING (SELECT 1 AS id, 'a' AS note) AS d ON v.id <=> d.id "
-                      "WHEN NOT MATCHED THEN INSERT (id, note) VALUES (d.id, d.note)", "write", f"merge into {scratch}")
-    reply = yield from committed(client, merge, scratch, _STATE, Guard.of(scratch, before.version))
+    merge, guard = _insertion(client, scratch), guard_from(scratch, before)
+    reply = yield from committed(client, merge, scratch, _STATE, guard)
     counts = reply.dicts()[0] if reply.rows else {}
     if int(counts.get("num_inserted_rows", -1)) != 1:
         raise _Unexpected(f"a MERGE that inserts a row answers {counts}")
@@ -109,13 +113,26 @@ def _state(client: Client, scratch: str) -> Steps[str]:
     if own is None or own.version != before.version + 1 or own.counts["inserted"] != 1:
         shown = [(each.version, each.operation, each.counts, each.user_metadata) for each in found]
         raise _Unexpected(f"the state of a commit is not read back: {shown}")
-    if client.engine.notes is not None:
-        return f"in {client.engine.notes.place}"
-    yield from committed(client, merge, scratch, _STATE, Guard.of(scratch, before.version))
+    ledger = client.engine.ledger
+    try:  # by a run that had looked at the table before
+        yield from committed(Client(client.engine, client.invocation), merge, scratch, _STATE, guard)
+    except IdivmError as error:
+        if ledger is None or error.codes != (_LOST,):
+            raise
     again = yield from history.latest(client, scratch)
     if again.version != own.version:
-        raise _Unexpected("a write that is sent twice is executed twice")
-    return "in the commit; a write that is sent twice is executed once"
+        raise _Unexpected("a write is executed though the table has changed since it was made")
+    return "in the commit; a write that is sent twice is executed once" if ledger is None else (
+        f"in {ledger.place}; a write fails if another run has claimed its table")
+
+
+def _insertion(client: Client, scratch: str) -> Statement:
+    merge = Merge(scratch, client.dialect)
+    merge.on(exp.NullSafeEQ(this=merge.target("id"), expression=column("id", SOURCE)))
+    merge.not_matched_insert(None, {name: column(name, SOURCE) for name in ("id", "note")})
+    one = exp.select(exp.alias_(exp.Literal.number(1), "id"), exp.alias_(exp.Literal.string("a"), "note"))
+    tree = merge.build(one)
+    return Statement(client.dialect.sql(tree), "write", f"merge into {scratch}", tree=tree)
 
 
 def _feed(client: Client, scratch: str) -> Steps[str]:

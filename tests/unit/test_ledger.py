@@ -1,25 +1,28 @@
-"""The state of a view in notes beside the data: when one is written, what is read back; and rows that are staged in tables."""
+"""The state of a view in a ledger beside the data: when it is recorded, what is read back; claims; and rows staged in tables."""
 
 from __future__ import annotations
 
 import datetime as dt
 import subprocess
 import sys
-from collections.abc import Generator
-from typing import Any
+from collections.abc import Generator, Mapping
+from contextlib import suppress
 
 import pytest
 import sqlglot
 from sqlglot import exp
 
+from dbt_idivm.errors import IdivmError
 from dbt_idivm.refresh.apply.incremental import _effect
 from dbt_idivm.refresh.catalog import history
 from dbt_idivm.refresh.catalog.relations import described
 from dbt_idivm.refresh.engine.client import Client
-from dbt_idivm.refresh.engine.commits import metrics, moment
+from dbt_idivm.refresh.engine.commits import Guard, metrics, moment
 from dbt_idivm.refresh.engine.engine import DATABRICKS_CLUSTER, sql_warehouse
-from dbt_idivm.refresh.engine.notes import note
+from dbt_idivm.refresh.engine.ledger import Claimed, NotAlone, record
+from dbt_idivm.refresh.engine.scoped import committed
 from dbt_idivm.refresh.engine.staging import is_scratch
+from dbt_idivm.refresh.engine.steps import T, driven
 from dbt_idivm.refresh.protocol import EngineError, Reply, Rows, Statement
 from dbt_idivm.script.dialect import verbatim
 
@@ -33,23 +36,15 @@ COMPACTED = ("OPTIMIZE", {"numAddedFiles": "1"})
 
 
 class Warehouse:
-    """Answers about one table with these commits, and keeps what is noted."""
+    """Answers about one table with these commits, and keeps what is recorded. `refuses`: kind of statement → the error."""
 
-    def __init__(self, *commits: tuple[str, dict[str, str]]) -> None:
-        self.commits = commits
-        self.notes: list[tuple[int, str, str]] = []
-        self.asked: list[str] = []
+    def __init__(self, *commits: tuple[str, dict[str, str]], refuses: Mapping[str, EngineError] | None = None) -> None:
+        self.commits, self.refuses = commits, dict(refuses or {})
+        self.records: list[tuple[int, str, str]] = []
         self.has_table = False
 
-    def ask(self, steps: Generator[Statement, Reply, Any]) -> Any:
-        reply: Reply | None = None
-        try:
-            while True:
-                statement = next(steps) if reply is None else steps.send(reply)
-                self.asked.append(statement.label)
-                reply = self.answer(statement)
-        except StopIteration as stop:
-            return stop.value
+    def ask(self, steps: Generator[Statement, Reply, T]) -> T:
+        return driven(steps, self.answer)
 
     def answer(self, statement: Statement) -> Reply:
         if statement.sql.startswith("DESCRIBE HISTORY"):
@@ -58,58 +53,86 @@ class Warehouse:
                     for number, (operation, counts) in enumerate(self.commits)]
             return Rows(COLUMNS, tuple(reversed(rows))[:int(statement.sql.rpartition(" ")[2])])
         tree = sqlglot.parse_one(statement.sql, dialect="spark")
+        if tree.key in self.refuses:
+            return self.refuses[tree.key]
         if isinstance(tree, exp.Create):
             self.has_table = True
+        elif not self.has_table:
+            return EngineError("TABLE_OR_VIEW_NOT_FOUND", "[TABLE_OR_VIEW_NOT_FOUND] no such table")
         elif isinstance(tree, exp.Insert):
-            _, version, at, state, _ = tree.expression.expressions
-            self.notes.append((int(version.name), at.name, state.name))
+            for row in tree.expression.expressions:
+                _, version, at, state, _ = row.expressions
+                self.records.append((int(version.sql()), at.name, state.name))
         elif isinstance(tree, exp.Select):
-            return Rows(("version", "at", "state"), tuple(self.notes)) if self.has_table else EngineError(
-                "TABLE_OR_VIEW_NOT_FOUND", "[TABLE_OR_VIEW_NOT_FOUND] no such table")
+            return Rows(("version", "at", "state"), tuple(self.records))
         return Rows()
 
 
-def noted(commits: list[tuple[str, dict[str, str]]], before: int | None, affected: int | None = None) -> list[int]:
-    """The versions that are noted after a write that started from the version `before`, of these commits."""
+def recorded_versions(commits: list[tuple[str, dict[str, str]]], before: int, affected: int | None = None,
+                      wrote: bool = True) -> list[int]:
+    """The versions that are recorded after a write that started from the version `before`, of these commits."""
     warehouse, client = Warehouse(*commits), Client(ENGINE)
-    assert ENGINE.notes is not None
-    reply = Rows() if affected is None else Rows(("num_affected_rows",), ((affected,),))
-    warehouse.ask(note(client, ENGINE.notes, "lake.main.v", "{}", before, reply))
-    return [version for version, _, _ in warehouse.notes]
+    assert ENGINE.ledger is not None
+    reply = None if not wrote else Rows() if affected is None else Rows(("num_affected_rows",), ((affected,),))
+    with suppress(NotAlone):
+        warehouse.ask(record(client, ENGINE.ledger, "lake.main.v", "{}", before, reply))
+        assert warehouse.records or not wrote, "a write that is not recorded is an error"
+    return [version for version, _, _ in warehouse.records]
 
 
-def test_the_commit_of_a_write_is_noted() -> None:
-    assert noted([CREATED], None) == [0]
-    assert noted([CREATED, MERGED], 0, affected=1) == [1]
-    assert noted([CREATED, MERGED, COMPACTED], 0, affected=1) == [1], "what the engine adds by itself changes no row"
-    assert noted([CREATED, COMPACTED, MERGED], 0, affected=1) == [2]
+def test_the_commit_of_a_write_is_recorded() -> None:
+    assert recorded_versions([CREATED], -1) == [0]
+    assert recorded_versions([CREATED, MERGED], 0, affected=1) == [1]
+    assert recorded_versions([CREATED, MERGED, COMPACTED], 0, affected=1) == [1], "what the engine adds by itself changes no row"
+    assert recorded_versions([CREATED, COMPACTED, MERGED], 0, affected=1) == [2]
 
 
 def test_a_write_that_changed_nothing_says_what_the_rows_are_of_now() -> None:
-    assert noted([CREATED], 0, affected=0) == [0]
-    assert noted([CREATED, COMPACTED], 0, affected=0) == [1]
-    assert noted([CREATED, NOTHING], 0, affected=0) == [1]
+    assert recorded_versions([CREATED], 0, affected=0) == [0]
+    assert recorded_versions([CREATED, COMPACTED], 0, affected=0) == [1]
+    assert recorded_versions([CREATED, NOTHING], 0, affected=0) == [1]
+    assert recorded_versions([CREATED, COMPACTED], 0, wrote=False) == [1], "a watermark that moves"
 
 
-def test_nothing_is_noted_where_it_is_not_certain_whose_commit_it_is() -> None:
-    assert noted([CREATED, MERGED, MERGED], 0, affected=1) == [], "somebody else has written, too"
-    assert noted([CREATED, MERGED], 0, affected=0) == [], "a write that changed no row has not made this commit"
-    assert noted([CREATED, MERGED], None) == [], "the table was made, and changed by somebody else"
-    assert noted([CREATED, MERGED, *[COMPACTED] * 18, MERGED], 0, affected=1) == [], "both are among those that were read"
-    assert noted([CREATED, MERGED, *[COMPACTED] * 19, MERGED], 0, affected=1) == [], "the first is not"
+def test_nothing_is_recorded_where_it_is_not_certain_whose_commit_it_is() -> None:
+    assert recorded_versions([CREATED, MERGED, MERGED], 0, affected=1) == [], "somebody else has written, too"
+    assert recorded_versions([CREATED, MERGED], 0, affected=0) == [], "a write that changed no row has not made this commit"
+    assert recorded_versions([CREATED, MERGED], 0, wrote=False) == [], "who only moves a watermark has not made it either"
+    assert recorded_versions([CREATED, MERGED], -1) == [], "the table was made, and changed by somebody else"
+    assert recorded_versions([CREATED, CREATED], -1) == [], "or made anew by somebody else"
+    many = [CREATED, MERGED, *[COMPACTED] * 18]
+    assert recorded_versions([*many, MERGED], 0, affected=1) == [], "both are among those that were read"
+    assert recorded_versions([*many, COMPACTED, MERGED], 0, affected=1) == [], "the first is not"
 
 
 def test_what_is_read_back() -> None:
     """By version and time; the state that a cluster has written into a commit counts as well."""
     warehouse, client = Warehouse(CREATED, MERGED), Client(ENGINE)
     assert [each.user_metadata for each in warehouse.ask(history.newest(client, "lake.main.v", 5))] == [None, None]
-    assert ENGINE.notes is not None
+    assert ENGINE.ledger is not None
     state = '{"a":"back \\\\ slash, quote \' and \\u0024{x}"}'
-    warehouse.ask(note(client, ENGINE.notes, "lake.main.v", state, 0, Rows()))
-    warehouse.notes.append((0, moment(AT + dt.timedelta(days=1)), "of another table that had the name"))
+    warehouse.ask(record(client, ENGINE.ledger, "lake.main.v", state, 0, Rows()))
+    warehouse.records.append((0, moment(AT + dt.timedelta(days=1)), "of another table that had the name"))
     newest, oldest = warehouse.ask(history.newest(client, "lake.main.v", 5))
     assert (newest.user_metadata, oldest.user_metadata) == (state, None)
     assert newest.counts["inserted"] == 1
+    assert newest.claimed == Claimed(0, finished=True), "a ledger of a former version has no claims"
+
+
+@pytest.mark.parametrize("word", ["create", "insert"])
+def test_rights_that_are_missing_are_missed_before_anything_is_written(word: str) -> None:
+    denied = EngineError("PERMISSION_DENIED", "[PERMISSION_DENIED] User does not have CREATE TABLE on Schema 'lake.main'.")
+    warehouse = Warehouse(CREATED, refuses={word: denied})
+    warehouse.has_table = word == "insert"
+    tree = sqlglot.parse_one("delete from lake.main.v where id = 1", dialect="spark")
+    write = Statement("DELETE", "write", "delete from lake.main.v", tree=tree)
+    with pytest.raises(IdivmError, match="CREATE TABLE on Schema") as error:
+        warehouse.ask(committed(Client(ENGINE), write, "lake.main.v", "{}", Guard.of("lake.main.v", 0, 0)))
+    assert error.value.codes == ("IDIVM-508",)
+    readable = Warehouse(CREATED, refuses={"select": denied})
+    readable.has_table = True
+    with pytest.raises(IdivmError, match="IDIVM-508"):
+        readable.ask(history.newest(Client(ENGINE), "lake.main.v", 1))
 
 
 def test_maps_of_drivers() -> None:
