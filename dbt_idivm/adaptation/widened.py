@@ -75,6 +75,6 @@ def _as_new(difference: Difference, sources: tuple[Operator, ...]) -> Iterator[t
     for source, (_, old) in zip(sources, difference.pairs, strict=True):
         if isinstance(source, Scan) and isinstance(old, Scan):
             have: Mapping[str, str] = {each.name: source.attribute(each.name) for each in source.base_columns}
-            for each in old.base_columns:
-                if each.name in have:
-                    yield was(old.attribute(each.name)).name, column(have[each.name])
+            for attribute in old.base_columns:
+                if attribute.name in have:
+                    yield was(old.attribute(attribute.name)).name, column(have[attribute.name])
