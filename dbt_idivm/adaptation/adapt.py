@@ -167,7 +167,7 @@ def _by_rules(difference: Difference, before: _Before, place: int) -> _Found | N
             if found is None:
                 return None
             adapted = found
-            edits.append(rule.name)
+            edits += [rule.name] if part is first else []  # what the rows that come have besides is new to none of them
         done.append(adapted.rows)
     top, *more = done
     assert isinstance(top, Project)

@@ -164,8 +164,8 @@ class Editor:
         """A test that is true for more rows: another value, or another constant."""
         if " IN (" in test:
             name = test.partition(" IN ")[0]
-            kind = next(kind for other, kind in self.columns if other == name)
-            return f"{name} IN ({literal(kind, 0)}, {literal(kind, 1)})"
+            kind = dict(self.columns).get(name)
+            return test if kind is None else f"{name} IN ({literal(kind, 0)}, {literal(kind, 1)})"
         for old, new in ((" > ", " >= "), (" < ", " <= ")):
             if old in test and "(" not in test:
                 return test.replace(old, new)
