@@ -5,7 +5,8 @@
 
 Sound: both γ are over the same rows by the same groups, so that each stored row has exactly one group there, compared NULL-safely. The
 new aggregates are evaluated over the sources, at the versions that the old state names; what is stored is not summed up again, floats
-least of all. It reads all that a rebuild reads: it pays where the other aggregates are what takes long.
+least of all. It reads all that a rebuild reads: it pays where the other aggregates are what takes long. Not where all
+aggregates but counts are new: then nothing is stored that is worth reading.
 """
 
 from __future__ import annotations
@@ -22,6 +23,8 @@ from dbt_idivm.operators import Join
 def _adapt(part: Part) -> Part | None:
     rows = part.rows
     for node, names in part.difference.missing_calls:
+        if not any(call.name in part.difference.known and call.function != "count" for call in node.calls):
+            return None
         mine = [part.derived(column(name)) for name in node.groups]
         if None in mine:
             return None

@@ -13,8 +13,7 @@ from dataclasses import dataclass, replace
 from dbt_idivm.adaptation.adapt import Adaptation, adapt
 from dbt_idivm.cost.choice import REBUILD
 from dbt_idivm.cost.measure import Measure
-from dbt_idivm.cost.sizes import Size
-from dbt_idivm.cost.work import rebuild
+from dbt_idivm.cost.work import Situation, rebuild
 from dbt_idivm.errors import Finding, IdivmError
 from dbt_idivm.refresh.catalog.inputs import look_up
 from dbt_idivm.refresh.catalog.relations import DEFINITION, KEYS, describe
@@ -140,20 +139,20 @@ def pays(later: Observed, found: Adaptation) -> bool:
     if not found.sources:
         return True
     costs = Costs(later)
-    if costs.unknown is not None or later.view is None:
-        return True
+    if costs.unknown is not None or later.view is None:  # nobody can say, but that it reads less
+        return len(found.sources) < len(costs.plan.tables)
     now = costs.situation(lambda *leaf: 0.0)
-    mine = costs.priced(ADAPTATION, adaptation_measure(found, now.tables, later.view))
-    return mine.seconds < costs.priced(REBUILD, rebuild(now)).seconds
+    return costs.priced(ADAPTATION, adaptation_measure(found, now)).seconds < costs.priced(REBUILD, rebuild(now)).seconds
 
 
-def adaptation_measure(found: Adaptation, tables: Mapping[str, Size], view: Size) -> Measure:
-    """The work of it: reading the sources, and the stored rows where they are written again."""
-    read = [tables[each] for each in found.sources if each in tables]
-    stored = Size(0, 0) if found.in_place and found.kept is None else view
-    written = 0 if found.in_place else view.bytes
-    return Measure(overwrites=1, nodes=1 + 3 * len(read), tuples=stored.rows + sum(2 * each.rows for each in read),
-                   bytes_read=stored.bytes + sum(each.bytes for each in read), bytes_written=written)
+def adaptation_measure(found: Adaptation, now: Situation) -> Measure:
+    """The work of it: evaluating what is written, and finding the stored rows that leave."""
+    view, rows = now.stored, found.more if found.in_place else found.rows
+    leaving = Measure(nodes=1, tuples=view.rows, bytes_read=view.bytes) if found.in_place and found.kept is not None else Measure()
+    if rows is None:
+        return leaving + Measure(overwrites=1)
+    written, work = now.evaluated(rows)
+    return leaving + work + Measure(overwrites=1, nodes=1, tuples=written.rows, bytes_written=written.rows * now.view_width)
 
 
 def _proven(work: Work) -> Steps[Planned | None]:
