@@ -181,9 +181,10 @@ def _together(found: list[_Found | None], after: list[Block], free: set[int], be
     adapted = [each for each in found if each is not None]
     fresh = [_from_sources(block) for each, block in zip(found, after, strict=True) if each is None]
     more = (*(rows for each in adapted for rows in each.more), *fresh)
-    stays = all(each.stays and _is_as_stored(each, before, new) for each in adapted)
+    as_stored = all(_is_as_stored(each, before, new) for each in adapted)
+    stays = as_stored and all(each.stays for each in adapted)
     edits = [edit for each in adapted for edit in each.edits if edit != COLUMNS.name]
-    edits += [*([ADDED] if fresh else []), *([REMOVED] if free else []), *([] if stays else [COLUMNS.name])]
+    edits += [*([ADDED] if fresh else []), *([REMOVED] if free else []), *([] if as_stored else [COLUMNS.name])]
     rows = _united((*(each.rows for each in adapted), *more))
     assert rows is not None
     kept = _kept(adapted, free, before) if stays else None

@@ -10,7 +10,7 @@ from tests.property.plans import Table
 from tests.property.strategies import BIGINT, BOOLEAN, DOUBLE, INT, Column, Content, Draw, Grammar, literal, rows, schemas
 
 EDITS = ("drop", "rename", "show", "compute", "narrow", "narrow", "widen", "widen", "values", "values", "look up", "look up", "join",
-         "exists", "branch", "unbranch", "aggregate", "aggregate", "respell", "raw")
+         "exists", "branch", "branch", "unbranch", "unbranch", "aggregate", "aggregate", "aggregate", "respell", "raw")
 
 
 @dataclass(frozen=True)
@@ -32,7 +32,7 @@ class Branch:
 
 @dataclass(frozen=True)
 class Model:
-    """Branches under UNION ALL. `named`: the query in FROM is a CTE of this name."""
+    """Branches under UNION ALL. `named`: the query in FROM is a CTE of this name; without branches, the text of the model."""
 
     base: str
     branches: tuple[Branch, ...]
@@ -40,6 +40,8 @@ class Model:
 
     @property
     def sql(self) -> str:
+        if not self.branches:  # a text as it is
+            return self.named
         base = self.named or f"({self.base})"
         text = " UNION ALL ".join(each.sql(base) for each in self.branches)
         return f"WITH {self.named} AS ({self.base}) {text}" if self.named else text
@@ -68,12 +70,10 @@ class Editor:
         return self.grammar.one_of(*options)
 
     def model(self, base: str) -> Model:
-        branches = tuple(self.branch() for _ in range(self.one_of(1, 1, 1, 2)))
-        width = min(len(each.items) for each in branches)
+        branches = tuple(self.branch() for _ in range(self.one_of(1, 1, 2)))
         if len(branches) > 1:  # of one type, by position
             first = branches[0]
             branches = tuple(replace(first, tests=each.tests) for each in branches)
-        assert width
         return Model(base, branches, str(self.one_of("", "w")))
 
     def branch(self) -> Branch:
