@@ -2,13 +2,13 @@
 
     adapt(old plan, new plan) → the new view's stored columns over what is stored, and over sources where that does not suffice
 
-Both are evaluated at one version vector, that of the old state: then the adapted rows are those that a build at these versions would
-have, as a bag, hidden columns included. What no rule proves is not adapted. The result is a relation of the same algebra as plans;
-nothing is read or written here.
+Both are evaluated at one version vector, that of the old state: then the adapted rows are those that a build at these versions
+would have, as a bag, hidden columns included. What no rule proves is not adapted. The result is a relation of the same algebra as
+plans; nothing is read or written here.
 
-A view is taken as blocks (`block.py`), one for each branch of a UNION ALL. For each new block an old one is looked for that has all
-its sources, and the rules add what else there is, in their order: rows that come back (`widened.py`), look-ups, conditions, columns. A
-branch that has no old one is evaluated from its sources, and one that is no more is left out.
+A view is taken as blocks (`block.py`), one for each branch of a UNION ALL. For each new block an old one is looked for that has
+all its sources, and the rules add what else there is, in their order: rows that come back (`widened.py`), look-ups, conditions,
+columns. A branch that has no old one is evaluated from its sources, and one that is no more is left out.
 """
 
 from __future__ import annotations
@@ -49,8 +49,8 @@ _MOST_DIFFERENCES = 200  # that are tried for one pair of blocks
 class Adaptation:
     """`rows` have the attributes of the new view's stored columns. `edits`: what was found to be edited, for people.
 
-    `stored` is the scan of the old view in it. `in_place`: a stored row that stays in the view stays as it is: those for which `kept`
-    is true, all if it is None; `more` are the rows that come then.
+    `stored` is the scan of the old view in it. `in_place`: a stored row that stays in the view stays as it is: those for which
+    `kept` is true, all if it is None; `more` are the rows that come then.
     """
 
     rows: Relation
@@ -78,8 +78,8 @@ class Adaptation:
 
 @deep_recursion()
 def adapt(old: Plan, new: Plan, table: str) -> Adaptation | None:
-    """The new view over the rows that the old one has stored in `table`, and its sources; None where no rule proves that it can be
-    had. Plans with intermediate caches are not adapted: these would have to be adapted first."""
+    """The new view over the rows that the old one has stored in `table`, and its sources; None where no rule proves that it can
+    be had. Plans with intermediate caches are not adapted: these would have to be adapted first."""
     if old.caches or new.caches:
         return None
     before = _Before(old, branches_of(old.root), branch_attribute(old.root), _stored(old, new, table))
@@ -173,7 +173,8 @@ def _by_rules(difference: Difference, before: _Before, place: int) -> _Found | N
     assert isinstance(top, Project)
     conditions = [first.derived(each) for each in first.difference.extra]
     stays = not (difference.joined or difference.looked_up or difference.missing_calls)
-    return _Found(place, top, tuple(more), tuple(dict.fromkeys(edits)), tuple(each for each in conditions if each is not None), stays)
+    known = tuple(each for each in conditions if each is not None)
+    return _Found(place, top, tuple(more), tuple(dict.fromkeys(edits)), known, stays)
 
 
 def _together(found: list[_Found | None], after: list[Block], free: set[int], before: _Before, new: Plan) -> Adaptation:
@@ -188,7 +189,8 @@ def _together(found: list[_Found | None], after: list[Block], free: set[int], be
     rows = _united((*(each.rows for each in adapted), *more))
     assert rows is not None
     kept = _kept(adapted, free, before) if stays else None
-    return Adaptation(rows, before.stored, tuple(dict.fromkeys(edits)) or (NOTHING,), stays, kept, _united(more) if stays else None)
+    said = tuple(dict.fromkeys(edits)) or (NOTHING,)
+    return Adaptation(rows, before.stored, said, stays, kept, _united(more) if stays else None)
 
 
 def _kept(adapted: list[_Found], free: set[int], before: _Before) -> exp.Expr | None:

@@ -38,9 +38,9 @@ class LookUp:
 class Difference:
     """A new block beside an old one, all of whose sources it has.
 
-    `new` is the block without the look-ups that were added: `joined`, sources that it is joined with, and `looked_up`, what has the
-    rows of the block on its left, the innermost first. `extra` conditions of the new block are not among the old ones; `lost`, over
-    old attributes, are not among the new ones.
+    `new` is the block without the look-ups that were added: `joined`, sources that it is joined with, and `looked_up`, what has
+    the rows of the block on its left, the innermost first. `extra` conditions of the new block are not among the old ones;
+    `lost`, over old attributes, are not among the new ones.
     """
 
     new: Block

@@ -3,10 +3,11 @@
     SELECT id, cid, price FROM o        SELECT o.id, o.cid, o.price, c.name FROM o LEFT JOIN c ON c.id = o.cid
                                         π id, cid, price, name (stored ⟕ c.id = cid c)
 
-Sound: the old view has one stored row for each row of its block, copies included, and ⋈, ⟕, ⋉ and ▷ with a relation distribute over
-that: the pairs of a row depend on the values that the join's condition reads, which the stored row has. Conditions over the left rows
-may be tested before the look-up: σ_c(L ⟕ R) = σ_c(L) ⟕ R. An inner join may drop rows. The relation is read at the version that the
-new state names. Not where the condition reads what is not stored; nor where a join has no equality, whose pairs are too many.
+Sound: the old view has one stored row for each row of its block, copies included, and ⋈, ⟕, ⋉ and ▷ with a relation distribute
+over that: the pairs of a row depend on the values that the join's condition reads, which the stored row has. Conditions over the
+left rows may be tested before the look-up: σ_c(L ⟕ R) = σ_c(L) ⟕ R. An inner join may drop rows. The relation is read at the
+version that the new state names. Not where the condition reads what is not stored; nor where a join has no equality, whose pairs
+are too many.
 """
 
 from __future__ import annotations

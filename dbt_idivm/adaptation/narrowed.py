@@ -3,8 +3,8 @@
     SELECT id, price FROM o WHERE price > 1     … WHERE price > 1 AND price < 9
                                                 σ price < 9 (stored)
 
-Sound: σ_{a ∧ b} = σ_b(σ_a), row by row. Not where a condition reads what is not stored, nor where one that may fail stands before one
-that the view has already: the rebuild could fail for a row that is not stored.
+Sound: σ_{a ∧ b} = σ_b(σ_a), row by row. Not where a condition reads what is not stored, nor where one that may fail stands before
+one that the view has already: the rebuild could fail for a row that is not stored.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""A part of the adapted view, while rules add what the new definition has: stored rows of the old view, or rows of its sources."""
+"""A part of the adapted view, while rules add what the new definition has: stored rows of the old one, or rows of its sources."""
 
 from __future__ import annotations
 

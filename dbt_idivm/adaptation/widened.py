@@ -3,9 +3,10 @@
     SELECT id, price FROM o WHERE status = 'open'       … WHERE status IN ('open', 'new')
     stored ⊎ π σ status IN ('open', 'new') ∧ ¬(status = 'open') (o)
 
-Sound: the rows of the new block are those for which the lost conditions L are true, as they are for the stored ones, and those for
-which they are not: σ_N(B) = σ_N(σ_L(B)) ⊎ σ_{N ∧ L is not true}(B). NULL counts as not true. Only the second part reads the sources, at
-the versions that the old state names. New conditions are tested for stored rows, too, unless they follow from a lost one.
+Sound: the rows of the new block are those for which the lost conditions L are true, as they are for the stored ones, and those
+for which they are not: σ_N(B) = σ_N(σ_L(B)) ⊎ σ_{N ∧ L is not true}(B). NULL counts as not true. Only the second part reads the
+sources, at the versions that the old state names. New conditions are tested for stored rows, too, unless they follow from a lost
+one.
 """
 
 from __future__ import annotations

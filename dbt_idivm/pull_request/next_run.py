@@ -6,8 +6,8 @@ from collections.abc import Mapping, Sequence
 
 from sqlglot.errors import TokenError
 
-from dbt_idivm.advice.storing import EPHEMERAL
 from dbt_idivm.adaptation.adapt import adapt
+from dbt_idivm.advice.storing import EPHEMERAL
 from dbt_idivm.artifacts import Node, dbt_config, own_config
 from dbt_idivm.errors import IdivmError, listed
 from dbt_idivm.project import Project, columns_of_plan
@@ -75,8 +75,9 @@ def _adapted(before: Project, after: Project, old: Node, new: Node, different: S
     whole = _tables(plan.base_tables)
     if not found.sources:
         return NextRun(False, f"migrates it ({found.summary}): reads its stored rows, where a rebuild reads {whole}", True)
-    return NextRun(None, f"migrates it ({found.summary}): reads its stored rows and {_tables(found.sources)}, or rebuilds it, which "
-                         f"reads {whole}, by what is estimated to take less", True)
+    read = f"its stored rows and {_tables(found.sources)}"
+    return NextRun(None, f"migrates it ({found.summary}): reads {read}, or rebuilds it, which reads {whole}, by what is "
+                         "estimated to take less", True)
 
 
 def _tables(names: Sequence[str]) -> str:

@@ -23,7 +23,8 @@ EDITS = [
      "columns over stored ones", "build"),
     (FLAT, f"{FLAT} and note is not null and cust in (1, 2)", "condition narrowed", "delete"),
     (FLAT, FLAT.replace("> 1", ">= 1"), "condition widened", "append"),
-    (FLAT, FLAT.replace("id, ", "id, id + 1 as next, ").replace("> 1", "> 0"), "condition widened, columns over stored ones", "build"),
+    (FLAT, FLAT.replace("id, ", "id, id + 1 as next, ").replace("> 1", "> 0"),
+     "condition widened, columns over stored ones", "build"),
     (FLAT, "select o.id, o.cust, o.price, o.note, c.name from $.orders o left join $.cust c on c.id = o.cust where o.price > 1",
      "look-up, columns over stored ones", "build"),
     (FLAT, "select o.id, o.cust, c.region from $.orders o join $.cust c on c.id = o.cust where o.price > 1 and c.region = 'n'",
@@ -67,7 +68,8 @@ def test_inputs_that_moved(shop: Project) -> None:
     refreshed(shop, shop.model("m", FLAT, KEYS))
     shop.sql("insert into $.orders values (7, 2, 3.00, 'n')", "delete from $.orders where id = 1",
              "update $.cust set name = 'ANN' where id = 1")
-    model = shop.model("m", "select o.id, o.price, c.name from $.orders o left join $.cust c on c.id = o.cust where o.price > 1", KEYS)
+    sql = "select o.id, o.price, c.name from $.orders o left join $.cust c on c.id = o.cust where o.price > 1"
+    model = shop.model("m", sql, KEYS)
     outcome = refreshed(shop, model)
     assert outcome.mode == "migrated" and ", then +" in outcome.message
     assert verbs(shop)[0] == "build" and len(verbs(shop)) == 2

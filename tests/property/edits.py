@@ -1,4 +1,4 @@
-"""Pairs of models: one, and the same after edits that people make. Their text is made of a query in FROM that stays what it is."""
+"""Pairs of models: one, and the same after edits that people make. Their text has a query in FROM that stays what it is."""
 
 from __future__ import annotations
 
@@ -9,8 +9,8 @@ from hypothesis import strategies as st
 from tests.property.plans import Table
 from tests.property.strategies import BIGINT, BOOLEAN, DOUBLE, INT, Column, Content, Draw, Grammar, literal, rows, schemas
 
-EDITS = ("drop", "rename", "show", "compute", "narrow", "narrow", "widen", "widen", "values", "values", "look up", "look up", "join",
-         "exists", "branch", "branch", "unbranch", "unbranch", "aggregate", "aggregate", "aggregate", "respell", "raw")
+EDITS = ("drop", "rename", "show", "compute", "narrow", "narrow", "widen", "widen", "values", "values", "look up", "look up",
+         "join", "exists", "branch", "branch", "unbranch", "unbranch", "aggregate", "aggregate", "aggregate", "respell", "raw")
 
 
 @dataclass(frozen=True)
@@ -145,7 +145,8 @@ class Editor:
         if edit == "raw" and not grouped:
             return replace(branch, items=(*items, (fresh, self.expression())))
         if edit == "narrow":
-            return replace(branch, tests=(*branch.tests, self.test()) if self.one_of(True, False) else (self.test(), *branch.tests))
+            test = (self.test(),)
+            return replace(branch, tests=branch.tests + test if self.one_of(True, False) else test + branch.tests)
         if edit == "widen" and branch.tests:
             at = self.one_of(*range(len(branch.tests)))
             return replace(branch, tests=(*branch.tests[:at], *branch.tests[at + 1:]))
@@ -174,7 +175,8 @@ class Editor:
     def looked_up(self, branch: Branch, fresh: str, edit: str) -> Branch:
         """A join with a table by its key, or by another column."""
         table = self.one_of(*self.tables)
-        pairs = [(mine, name) for mine, kind in self.columns for name, other in table.columns if kind == other and kind != BOOLEAN]
+        pairs = [(mine, name) for mine, kind in self.columns for name, other in table.columns
+                 if kind == other and kind != BOOLEAN]
         if not pairs:
             return branch
         keyed = [pair for pair in pairs if (pair[1],) == table.key]

@@ -275,11 +275,12 @@ def elsewhere(node: Node, schema: str = "prod") -> Node:
 
 @pytest.mark.parametrize(("sql", "rebuilds", "why"), [
     ("select o.id, c.name as called from raw.orders o join raw.customers c on o.cid = c.id where c.name > 'b'", False,
-     "migrates it (condition narrowed, columns over stored ones): reads its stored rows, where a rebuild reads `orders`, `customers`"),
+     "migrates it (condition narrowed, columns over stored ones): reads its stored rows, where a rebuild reads `orders`, "
+     "`customers`"),
     ("select o.id, c.name, d.name as again from raw.orders o join raw.customers c on o.cid = c.id "
      "left join raw.customers d on d.name = c.name", None,
-     "migrates it (look-up, columns over stored ones): reads its stored rows and `customers`, or rebuilds it, which reads `orders`, "
-     "`customers`, by what is estimated to take less"),
+     "migrates it (look-up, columns over stored ones): reads its stored rows and `customers`, or rebuilds it, which reads "
+     "`orders`, `customers`, by what is estimated to take less"),
     ("select o.id, o.price, c.name from raw.orders o join raw.customers c on o.cid = c.id", True, "another SELECT")])
 def test_an_edit_that_migrates(sql: str, rebuilds: bool | None, why: str) -> None:
     plain = with_sql(JOINED, "select o.id, c.name from raw.orders o join raw.customers c on o.cid = c.id")

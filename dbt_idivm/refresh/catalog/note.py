@@ -20,8 +20,8 @@ _CUT = "…"
 
 @dataclass(frozen=True)
 class Note:
-    """`reason`: code and sentence, in one short line; `estimate`: seconds, None where nothing was estimated; `edits`: in which way the
-    definition changed that stored rows were taken over into, "" if they were not."""
+    """`reason`: code and sentence, in one short line; `estimate`: seconds, None where nothing was estimated; `edits`: in which
+    way the definition changed that stored rows were taken over into, "" if they were not."""
 
     reason: str = ""
     estimate: float | None = None
@@ -37,7 +37,8 @@ class Note:
     @property
     def said(self) -> dict[str, Any]:
         """What JSON has of it; empty if there is nothing to say."""
-        return {name: value for name, value in (("reason", self.reason), ("estimate", self.estimate), ("edits", self.edits)) if value not in ("", None)}
+        parts = (("reason", self.reason), ("estimate", self.estimate), ("edits", self.edits))
+        return {name: value for name, value in parts if value not in ("", None)}
 
 
 def read(text: str) -> Note:

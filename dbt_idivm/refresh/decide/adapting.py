@@ -1,8 +1,8 @@
 """Whether a changed model is adapted: its stored rows taken over into the new definition, instead of a rebuild (ADR 0047).
 
-The old definition is compiled again from what the table's properties say of it, over the inputs as they are now. It is the definition
-of the stored rows only if it has the fingerprint that their state has, in every part: then nothing else has changed, no column of an
-input, no view or function of the user's, no setting. What is in doubt is rebuilt, as before.
+The old definition is compiled again from what the table's properties say of it, over the inputs as they are now. It is the
+definition of the stored rows only if it has the fingerprint that their state has, in every part: then nothing else has changed,
+no column of an input, no view or function of the user's, no setting. What is in doubt is rebuilt, as before.
 """
 
 from __future__ import annotations
@@ -39,8 +39,8 @@ ADAPTATION = "adaptation"  # as what experience knows its cost
 
 @dataclass(frozen=True)
 class Adapting:
-    """What is done: the work, its plan with the proof that it means what the SELECT means, and the versions that are read: those of
-    the old state, of a table that the old view does not read the pinned one."""
+    """What is done: the work, its plan with the proof that it means what the SELECT means, and the versions that are read: those
+    of the old state, of a table that the old view does not read the pinned one."""
 
     work: Work
     plan: Plan
@@ -91,7 +91,7 @@ def _may_be_adapted(seen: Observed, state: State) -> bool:
 
 
 def _old_plan(work: Work, state: State) -> Steps[tuple[Plan, Mapping[str, tuple[str, ...]]] | None]:
-    """The plan that the stored rows are the rows of, and the keys that it relies on; None if what is known of it gives another."""
+    """The plan that the stored rows are the rows of, and the keys that it relies on; None if what is known of it gives another.
     job = work.job
     facts = yield from describe(job.client, work.stored.table)
     properties = facts.properties if facts is not None else {}
@@ -148,7 +148,8 @@ def pays(later: Observed, found: Adaptation) -> bool:
 def adaptation_measure(found: Adaptation, now: Situation) -> Measure:
     """The work of it: evaluating what is written, and finding the stored rows that leave."""
     view, rows = now.stored, found.more if found.in_place else found.rows
-    leaving = Measure(nodes=1, tuples=view.rows, bytes_read=view.bytes) if found.in_place and found.kept is not None else Measure()
+    leaves = found.in_place and found.kept is not None
+    leaving = Measure(nodes=1, tuples=view.rows, bytes_read=view.bytes) if leaves else Measure()
     if rows is None:
         return leaving + Measure(overwrites=1)
     written, work = now.evaluated(rows)
@@ -156,8 +157,8 @@ def adaptation_measure(found: Adaptation, now: Situation) -> Measure:
 
 
 def _proven(work: Work) -> Steps[Planned | None]:
-    """The model with the proof that its plan means what its SELECT means; None where Spark's plans do not show that: comparing rows
-    would take as long as a rebuild, which does so."""
+    """The model with the proof that its plan means what its SELECT means; None where Spark's plans do not show that: comparing
+    rows would take as long as a rebuild, which does so."""
     job, planned = work.job, work.planned
     key = proof_key(job, planned)
     known = proof.read(work.stored.state.proof) if work.stored.state is not None else None
