@@ -74,6 +74,11 @@ def _implies(one: Test, other: Test, names: Mapping[str, str], types: Types) -> 
     return mine.kind == theirs.kind and theirs.holds(mine)
 
 
+def follows(one: exp.Expr, other: exp.Expr, types: Types) -> bool:
+    """Whether a comparison of a column with a constant is true wherever another one of the same column is."""
+    return _implies(Test(one, False), Test(other, False), {}, types)
+
+
 @dataclass(frozen=True)
 class _Range:
     """low ≤ column ≤ high, each perhaps without equality."""

@@ -43,10 +43,12 @@ class Side:
 
 @dataclass(frozen=True)
 class NextRun:
-    """What the next run does with a model because of the change. `rebuilds` is None where nobody can say."""
+    """What the next run does with a model because of the change. `rebuilds` is None where nobody can say. `migrates`: it takes
+    the stored rows over into the new definition, and does not rebuild."""
 
     rebuilds: bool | None
     why: str = ""
+    migrates: bool = False
 
 
 @dataclass(frozen=True)

@@ -2,22 +2,26 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 
 from sqlglot.errors import TokenError
 
+from dbt_idivm.adaptation.adapt import adapt
 from dbt_idivm.advice.storing import EPHEMERAL
 from dbt_idivm.artifacts import Node, dbt_config, own_config
-from dbt_idivm.errors import IdivmError
+from dbt_idivm.errors import IdivmError, listed
 from dbt_idivm.project import Project, columns_of_plan
 from dbt_idivm.pull_request.facts import NextRun, Side
 from dbt_idivm.refresh.decide.fingerprint import LAYOUT, code_of
+from dbt_idivm.relation_name import name_parts
 from dbt_idivm.schema_file import SchemaFileError
 
 # Part of the fingerprint → what differs, the first one first, as a refresh reports them (IDIVM-402, 412, 415).
 _PARTS: Mapping[str, str] = {
     "sql": "another SELECT", "inputs": "other columns of what it reads", "caches": "other caches", "keys": "other keys",
     "output": "another `output`", "stored": "another set of stored columns"}
+# Parts that another SELECT may change.
+_OF_A_SELECT = frozenset({"sql", "inputs", "keys", "stored"})
 _UNCHECKED = "rebuilds it if a refresh under the former `verify` left keys unchecked"
 
 
@@ -45,11 +49,39 @@ def next_run(before: Project, after: Project, old: Node, new: Node, was: Side, n
         return _other_layout(new)
     if different and _forbids_other_columns(before, after, old, new):
         return NextRun(False, "the other columns are an error (`on_schema_change: fail`)")
+    if (adapted := _adapted(before, after, old, new, different)) is not None:
+        return adapted
     if "sql" in different and code(old) == code(new):
         return NextRun(True, "another SELECT of a view that it reads")
     if different:
         return NextRun(True, next((what for part, what in _PARTS.items() if part in different), "another definition"))
     return NextRun(None, _UNCHECKED) if _verify(new) == "always" != _verify(old) else NextRun(False)
+
+
+def _adapted(before: Project, after: Project, old: Node, new: Node, different: Sequence[str]) -> NextRun | None:
+    """What is migrated, and what that reads; None where it is rebuilt. A refresh decides by the same function, and looks besides
+    whether what is stored is what the old manifest says, and whether the versions of its inputs are still there."""
+    if "sql" not in different or not {*different} <= _OF_A_SELECT or code(old) == code(new):
+        return None
+    if "output" in {**own_config(old), **own_config(new)} or own_config(old) != own_config(new):
+        return None
+    try:
+        plan = after.plan(new)
+        found = adapt(before.plan(old), plan, str(old.get("relation_name")))
+    except (IdivmError, SchemaFileError):
+        return None
+    if found is None:
+        return None
+    whole = _tables(plan.base_tables)
+    if not found.sources:
+        return NextRun(False, f"migrates it ({found.summary}): reads its stored rows, where a rebuild reads {whole}", True)
+    read = f"its stored rows and {_tables(found.sources)}"
+    return NextRun(None, f"migrates it ({found.summary}): reads {read}, or rebuilds it, which reads {whole}, by what is "
+                         "estimated to take less", True)
+
+
+def _tables(names: Sequence[str]) -> str:
+    return listed(dict.fromkeys(name_parts(name)[-1] for name in names))
 
 
 def _regardless(now: Side) -> NextRun | None:

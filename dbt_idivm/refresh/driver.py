@@ -12,6 +12,7 @@ from dataclasses import replace
 from dbt_idivm.cost.choice import REBUILD, Choice
 from dbt_idivm.errors import Finding, IdivmError, finding
 from dbt_idivm.refresh.apply import caches
+from dbt_idivm.refresh.apply.adapted import adapt_stored
 from dbt_idivm.refresh.apply.both import keep_log
 from dbt_idivm.refresh.apply.build import (
     RefusedWithCaches,
@@ -33,6 +34,7 @@ from dbt_idivm.refresh.catalog.state import NEVER, Kept
 from dbt_idivm.refresh.catalog.stored_view import StoredView, read_stored_log, read_stored_view
 from dbt_idivm.refresh.catalog.user_functions import describe_function
 from dbt_idivm.refresh.checks import proof
+from dbt_idivm.refresh.decide.adapting import Adapting, adapting
 from dbt_idivm.refresh.decide.caching import reconsidered
 from dbt_idivm.refresh.decide.choose import Decision, Ready, decide
 from dbt_idivm.refresh.decide.config import model_config
@@ -40,7 +42,7 @@ from dbt_idivm.refresh.decide.costs import build_measure
 from dbt_idivm.refresh.decide.fingerprint import LAYOUT, request_digest
 from dbt_idivm.refresh.decide.job import Job
 from dbt_idivm.refresh.decide.observe import Observed, observe_sizes, observe_stored
-from dbt_idivm.refresh.decide.outcome import Result, cost_of, named, outcome, summary
+from dbt_idivm.refresh.decide.outcome import Result, cost_of, migrated, named, outcome, summary
 from dbt_idivm.refresh.decide.planning import plan_model
 from dbt_idivm.refresh.decide.work import Work
 from dbt_idivm.refresh.engine.client import Client
@@ -119,6 +121,9 @@ def _bring_up_to_date(job: Job, stored: StoredView) -> Steps[Outcome]:
     if done is not None:
         return done
     view = yield from _observed(job, stored)
+    adapted = yield from _adapted(view)
+    if adapted is not None:
+        return adapted
     try:
         reading, upkeep = yield from _with_caches(job, view)
     except EngineFailure as failure:
@@ -140,6 +145,19 @@ def _bring_up_to_date(job: Job, stored: StoredView) -> Steps[Outcome]:
         if not kept.subviews or (isinstance(failure, EngineFailure) and not failure.is_of_data):
             raise
         return (yield from _without_failing_cache(view, failure))
+
+
+def _adapted(view: Observed) -> Steps[Outcome | None]:
+    """The stored rows taken over into a changed definition, and brought up to date; None if they are to be built again."""
+    how = yield from adapting(view)
+    taken = (yield from adapt_stored(how)) if how is not None else None
+    if how is None or taken is None:
+        return None
+    job = view.work.job
+    request = replace(job.request, existing="view" if how.work.planned.hidden else "table")
+    stored = yield from read_stored_view(job.client, request)
+    done = yield from _bring_up_to_date(replace(job, request=request), stored)
+    return migrated(done, how.found.summary, job.client.statements, written=taken.written, deleted=taken.deleted)
 
 
 def _changed(job: Job, stored: StoredView, kept: Kept, change: Finding) -> Steps[Outcome | Kept]:
@@ -273,6 +291,9 @@ def _forecast(job: Job, stored: StoredView) -> Steps[Forecast]:
     if done is not None:
         return Forecast("noop", None, None, done.inputs)
     view = yield from _observed(job, stored)
+    adapted = yield from adapting(view)
+    if adapted is not None:
+        return _forecast_adapted(adapted)
     for cache in view.work.planned.caches:
         work = yield from caches.work_on(job, view.work.planned, cache)
         first = yield from decide((yield from observe_stored(work)))
@@ -290,6 +311,14 @@ def _forecast(job: Job, stored: StoredView) -> Steps[Forecast]:
         return Forecast("noop", None, None, inputs)
     how = strategy(decided.work.planned, script.application)
     return Forecast("incremental", *how, inputs, script.shape, job.dialect.sql(script.statement), _forecast_cost(decided))
+
+
+def _forecast_adapted(how: Adapting) -> Forecast:
+    """The forecast where stored rows are taken over. What is to be refreshed then is forecast of them, not read."""
+    state = how.state
+    inputs = {named(how.work.job.request, name): InputChange(before.version if before is not None else None, each.version)
+              for name, each in how.inputs.items() for before in (state.inputs.get(name),)}
+    return Forecast("migrated", None, how.found.summary, inputs)
 
 
 def _forecast_cost(decided: Decision) -> Cost | None:

@@ -18,7 +18,7 @@ from dbt_idivm.relation_name import relation_name
 
 # A *statement* in the user's sense reads or writes table data; look-ups of metadata and session settings are apart.
 StatementKind = Literal["read", "write", "metadata", "setting"]
-Mode = Literal["create", "incremental", "full", "noop"]
+Mode = Literal["create", "migrated", "incremental", "full", "noop"]
 
 
 @dataclass(frozen=True)

@@ -9,7 +9,7 @@ from typing import Literal
 
 from dbt_idivm.flowchart.graph import Graph
 
-What = Literal["created", "rebuilt", "incremental", "nothing changed", "failed", "no refresh"]
+What = Literal["created", "rebuilt", "migrated", "incremental", "nothing changed", "failed", "no refresh"]
 
 
 @dataclass(frozen=True)

@@ -14,7 +14,8 @@ from dbt_idivm.refresh.catalog.note import seconds
 from dbt_idivm.report.facts import Refresh, What
 
 _UNLIKE = (ValueError, TypeError, KeyError, AttributeError)  # what is raised of JSON that is unlike dbt's
-_WHAT: Mapping[str, What] = {"create": "created", "full": "rebuilt", "incremental": "incremental", "noop": "nothing changed"}
+_WHAT: Mapping[str, What] = {"create": "created", "full": "rebuilt", "migrated": "migrated", "incremental": "incremental",
+                             "noop": "nothing changed"}
 
 
 def last_runs(path: Path, zone: str) -> Mapping[str, Refresh]:

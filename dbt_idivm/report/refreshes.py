@@ -30,7 +30,8 @@ def refreshes(commits: Sequence[Commit], zone: str) -> tuple[Refresh, ...]:
     found: list[Refresh] = []
     before: State | None = None
     for commit in reversed(commits):
-        state = None if commit.is_quiet else read(commit.user_metadata)
+        state = read(commit.user_metadata)
+        state = None if state is not None and commit.is_quiet and not state.note.edits else state
         if state is None:
             found.append(Refresh("no refresh", _time(commit.at, zone), commit.version, commit.operation))
             continue
@@ -43,12 +44,14 @@ def _refresh(commit: Commit, state: State, before: State | None, zone: str) -> R
     what = _what(commit, state)
     all_rows = {"inserted": number(commit.metrics, "numOutputRows")}
     done: Mapping[str, int | None] = all_rows if state.base is None else commit.counts
-    why = state.note.reason or (_why(state, before) if what == "rebuilt" else "")
+    why = state.note.edits or state.note.reason or (_why(state, before) if what == "rebuilt" else "")
     return Refresh(what, _time(commit.at, zone), commit.version, commit.operation, seconds=_seconds(commit),
                    estimate=state.note.estimate, moves=_moves(state, before), why=why, run=state.run, **done)
 
 
 def _what(commit: Commit, state: State) -> What:
+    if state.note.edits:
+        return "migrated"
     if state.base is None:
         return "created" if commit.version == 0 else "rebuilt"
     # a commit without data moves the state beyond what has been read

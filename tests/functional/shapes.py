@@ -379,7 +379,7 @@ class Shape:
 
 JOIN = "select o.note, c.name from $.orders o join $.cust c on o.cust = c.id where o.price > 1"  # hides both keys
 WIDER = "select o.note, o.price as p, c.id as customer from $.orders o join $.cust c on o.cust = c.id"  # hides a key
-TYPED = "select o.note, o.price / 4 as p, c.id as customer from $.orders o join $.cust c on o.cust = c.id"  # no int any more
+TYPED = "select o.note, o.cust / 4 as p, c.id as customer from $.orders o join $.cust c on o.cust = c.id"  # no int any more
 PLAIN = "select id, note from $.orders where price > 1"  # hides nothing
 MARKED = "select id, upper(note) as note from $.orders where price > 1"
 OTHER = "select id, note, price from $.orders"
@@ -432,6 +432,8 @@ SHAPES = {
     "refused": Shape(REBUILT_ALWAYS, "full", (("rebuild v", NEW),)),
     "definition": Shape(OTHER, "full", (("build v", NEW),), under(PLAIN)),
     "columns": Shape(JOIN, "full", DEFINED, under(WIDER)),
+    # stored rows are taken over: nothing is to be refreshed then
+    "migrated": Shape(MARKED, "migrated", (("build v", NEW),), under(PLAIN), change=lambda stage: None),
     "types": Shape(TYPED, "full", DEFINED, under(WIDER)),
     "hides": Shape(JOIN, "full", (("build v__idivm", OLD), ("drop table v", GONE), ("create view v", NEW)), under(PLAIN)),
     "shows": Shape(PLAIN, "full", SHOWN, under(JOIN)),

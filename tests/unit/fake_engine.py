@@ -240,6 +240,10 @@ class FakeEngine:
 
     def _alter(self, statement: Statement) -> Reply:
         words = statement.sql.split()
+        if "SET TBLPROPERTIES" in statement.sql:
+            self.tables[words[2]].properties |= dict(_PROPERTY.findall(statement.sql))
+            self._wrote(self.tables[words[2]], "SET TBLPROPERTIES")
+            return Rows()
         self.tables[words[-1]] = self.tables.pop(words[2])
         return Rows()
 

@@ -87,9 +87,10 @@ def test_models_that_are_added_and_removed() -> None:
 
 
 def test_another_select_rebuilds_once() -> None:
-    each = one([SUMMED], [with_sql(SUMMED, "select cid, sum(price) as s, count(*) as n from raw.orders group by cid")])
+    sql = "select cid, sum(price) as s, count(*) as n from raw.orders where id > 7 group by cid"
+    each = one([SUMMED], [with_sql(SUMMED, sql)])
     assert (each.change, each.next_run.rebuilds, each.next_run.why) == ("edited", True, "another SELECT")
-    assert "+select cid, sum(price) as s, count(*) as n from raw.orders group by cid" in each.sql
+    assert f"+{sql}" in each.sql
     assert "+  n ← v__n" in each.tree
     assert not each.becomes("recompute") and not each.becomes_incremental
 
@@ -272,13 +273,28 @@ def elsewhere(node: Node, schema: str = "prod") -> Node:
     return {**node, "schema": schema, "relation_name": name, "compiled_code": sql}
 
 
+@pytest.mark.parametrize(("sql", "rebuilds", "why"), [
+    ("select o.id, c.name as called from raw.orders o join raw.customers c on o.cid = c.id where c.name > 'b'", False,
+     "migrates it (condition narrowed, columns over stored ones): reads its stored rows, where a rebuild reads `orders`, "
+     "`customers`"),
+    ("select o.id, c.name, d.name as again from raw.orders o join raw.customers c on o.cid = c.id "
+     "left join raw.customers d on d.name = c.name", None,
+     "migrates it (look-up, columns over stored ones): reads its stored rows and `customers`, or rebuilds it, which reads "
+     "`orders`, `customers`, by what is estimated to take less"),
+    ("select o.id, o.price, c.name from raw.orders o join raw.customers c on o.cid = c.id", True, "another SELECT")])
+def test_an_edit_that_migrates(sql: str, rebuilds: bool | None, why: str) -> None:
+    plain = with_sql(JOINED, "select o.id, c.name from raw.orders o join raw.customers c on o.cid = c.id")
+    told = one([plain], [with_sql(JOINED, sql)]).next_run
+    assert (told.rebuilds, told.migrates, told.why) == (rebuilds, rebuilds is not True, why)
+
+
 def test_the_state_of_another_target() -> None:
     there = [elsewhere(SUMMED), elsewhere(ABOVE)]
     nothing = found(there, [SUMMED, ABOVE])
     (note,) = nothing.notes
     assert note.startswith("The other state is of another target") and "`prod.summed → main.summed`" in note
     assert markdown(nothing) == f"Nothing changes in how models are maintained.\n\n{note}\n"
-    each = one(there, [SUMMED, with_sql(ABOVE, "select s, count(*) as n, max(s) as m from main.summed group by s")])
+    each = one(there, [SUMMED, with_sql(ABOVE, "select s, count(*) as n, max(s) as m from main.summed where s > 0 group by s")])
     assert "prod" not in each.sql and each.next_run.why == "another SELECT"
 
 

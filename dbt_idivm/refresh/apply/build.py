@@ -5,6 +5,8 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import Any
 
+from sqlglot import exp
+
 from dbt_idivm.algebra.block import subquery
 from dbt_idivm.algebra.guards import MESSAGE
 from dbt_idivm.errors import Finding, IdivmError, finding, listed, nearest
@@ -13,7 +15,7 @@ from dbt_idivm.refresh.apply.publish import Build, publish
 from dbt_idivm.refresh.apply.watermark import consumed_at_build, new_state
 from dbt_idivm.refresh.catalog.inputs import pinned_query
 from dbt_idivm.refresh.catalog.note import Note
-from dbt_idivm.refresh.catalog.relations import BUILD, DEFINITION, IDS, INPUTS, OWNER, VIEW
+from dbt_idivm.refresh.catalog.relations import BUILD, DEFINITION, IDS, INPUTS, KEYS, OWNER, VIEW
 from dbt_idivm.refresh.catalog.state import State, digest
 from dbt_idivm.refresh.catalog.stored_view import StoredView
 from dbt_idivm.refresh.checks import keys
@@ -63,7 +65,7 @@ def _why(planned: Planned, reason: Finding | None) -> Finding | None:
 def _published(work: Work, reason: Finding | None) -> Steps[tuple[Build, int]]:
     """What is built of the planned model, and its number of rows."""
     wanted = _build(replace(work, note=work.note.because(_why(work.planned, reason))))
-    yield from _verify_unique_key(work.job, work.planned, wanted)
+    yield from verify_unique_key(work.job, work.planned, wanted)
     written = publish(work.job, wanted, work.stored) if work.job.config.keeps_view else publish_changes(work.job, wanted)
     return wanted, (yield from written)
 
@@ -98,7 +100,7 @@ def all_inputs(work: Work) -> dict[str, InputChange]:
             for name, found in work.planned.own_inputs.items() if found.version is not None}
 
 
-def _verify_unique_key(job: Job, planned: Planned, wanted: Build) -> Steps[None]:
+def verify_unique_key(job: Job, planned: Planned, wanted: Build) -> Steps[None]:
     """The user's `unique_key` names output columns; no plan is made from it, but it has to hold. Raises IDIVM-305."""
     given = {name.lower() for name in job.config.unique_key}
     ids = {str(name).lower() for name in wanted.properties.get(IDS, ())}
@@ -147,18 +149,25 @@ def build_restricted(job: Job, stored: StoredView) -> Steps[Outcome]:
 def _build(work: Work) -> Build:
     """What is to be built: by the plan if there is one, else by the user's SELECT as it is written."""
     job, planned = work.job, work.planned
-    plan, properties = planned.plan, _properties(job.request, planned)
+    plan = planned.plan
     state = new_state(work, consumed_at_build(planned))
     if plan is None:
         query = pinned_query(job.dialect, job.request.sql, planned.inputs)
-        return Build(planned.table, query, (), None, properties, state)
+        return Build(planned.table, query, (), None, _properties(job.request, planned), state)
     versions = {found.table: found.version for found in planned.inputs.tables.values() if found.version is not None}
+    return planned_build(work, plan, full_query(plan, Binding(versions, dialect=job.dialect)), state)
+
+
+def planned_build(work: Work, plan: Plan, query: exp.Expr, state: State) -> Build:
+    """What is to be built by the plan, of rows that the query gives."""
+    properties = _properties(work.job.request, work.planned)
     if plan.root.unique:
         properties[IDS] = [plan.stored(name) for name in plan.root.ids]
-    return Build(planned.table, full_query(plan, Binding(versions, dialect=job.dialect)), tuple(c.name for c in plan.columns),
-                 visible_columns(plan) if planned.hidden else None, properties, state)
+    return Build(work.planned.table, query, tuple(c.name for c in plan.columns),
+                 visible_columns(plan) if work.planned.hidden else None, properties, state)
 
 
 def _properties(request: ModelRequest, planned: Planned) -> dict[str, Any]:
     return {VIEW: planned.table, OWNER: request.owner, DEFINITION: request.sql, INPUTS: planned.used,
+            KEYS: {name: list(key.columns) for name, key in planned.keys.items()},
             BUILD: digest(dict(planned.fingerprint))}

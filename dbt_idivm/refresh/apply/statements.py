@@ -51,6 +51,14 @@ def create_table(dialect: Dialect, table: str, query: exp.Expr, config: ModelCon
     return Statement(dialect.sql(tree), "write", f"build {table}", fetch=False, tree=tree)
 
 
+def set_properties(dialect: Dialect, table: str, properties: Mapping[str, Any]) -> Statement:
+    """Give a table other properties of ours."""
+    found = exp.AlterSet(expressions=[exp.Properties(expressions=_properties(
+        {key: encode(value) for key, value in properties.items()}))])
+    tree = exp.Alter(this=dialect.table(table, None), kind="TABLE", actions=[found])
+    return Statement(dialect.sql(tree), "metadata", f"set the properties of {table}", fetch=False)
+
+
 def switch_feed_on(dialect: Dialect, table: str) -> Statement:
     found = exp.AlterSet(expressions=[exp.Properties(expressions=_properties({FEED: "true"}))])
     tree = exp.Alter(this=dialect.table(table, None), kind="TABLE", actions=[found])

@@ -20,10 +20,12 @@ _CUT = "…"
 
 @dataclass(frozen=True)
 class Note:
-    """`reason`: code and sentence, in one short line; `estimate`: seconds, None where nothing was estimated."""
+    """`reason`: code and sentence, in one short line; `estimate`: seconds, None where nothing was estimated; `edits`: in which
+    way the definition changed that stored rows were taken over into, "" if they were not."""
 
     reason: str = ""
     estimate: float | None = None
+    edits: str = ""
 
     def because(self, reason: Finding | None) -> Note:
         """With that reason."""
@@ -35,7 +37,8 @@ class Note:
     @property
     def said(self) -> dict[str, Any]:
         """What JSON has of it; empty if there is nothing to say."""
-        return {name: value for name, value in (("reason", self.reason), ("estimate", self.estimate)) if value not in ("", None)}
+        parts = (("reason", self.reason), ("estimate", self.estimate), ("edits", self.edits))
+        return {name: value for name, value in parts if value not in ("", None)}
 
 
 def read(text: str) -> Note:
@@ -47,7 +50,9 @@ def read(text: str) -> Note:
     if not isinstance(found, dict):
         return Note()
     reason = found.get("reason")
-    return Note(_short(reason) if isinstance(reason, str) else "", seconds(found.get("estimate")))
+    edits = found.get("edits")
+    return Note(_short(reason) if isinstance(reason, str) else "", seconds(found.get("estimate")),
+                _short(edits) if isinstance(edits, str) else "")
 
 
 def seconds(value: Any) -> float | None:

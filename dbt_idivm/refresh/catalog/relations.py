@@ -25,6 +25,7 @@ OWNER = "idivm.owner"  # the model that made it
 SHOWN = "idivm.shown"  # on a model's view: what it shows the rows of, see `State.shown`
 DEFINITION = "idivm.definition"  # the user's compiled SQL
 IDS = "idivm.ids"  # stored columns that identify a row; none if rows are not unique
+KEYS = "idivm.keys"  # input → the columns of the key that the plan relies on
 INPUTS = "idivm.inputs"  # input → the columns that are used of it, with their types
 LOG = "idivm.log"  # on a plain view of `output: diffs`: the log of its changes
 LOGGED = "idivm.logged"  # on a log: the names and types of the user's columns

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Literal
 
 from dbt_idivm.cost.choice import Choice
@@ -68,6 +68,18 @@ def message(result: Result, statements: int) -> str:
         parts.append(result.reason)
     parts.append(_count(statements, "statement"))
     return f"{result.mode}: {', '.join(parts)}"
+
+
+def migrated(done: Outcome, edits: str, statements: int, *, written: int, deleted: int) -> Outcome:
+    """The outcome of a refresh that came after stored rows were taken over into another definition."""
+    if done.mode not in ("noop", "incremental"):
+        return done
+    refresh = f", then +{done.rows_inserted} ~{done.rows_updated} -{done.rows_deleted}" if done.mode == "incremental" else ""
+    rows = ", ".join([*([f"{_count(written, 'row')} written"] if written else []), *([f"{deleted} deleted"] if deleted else [])])
+    parts = [edits, *([rows] if rows else [])]
+    return replace(done, mode="migrated", reason=edits, rows_inserted=done.rows_inserted + written,
+                   rows_deleted=done.rows_deleted + deleted, statements=statements,
+                   message=f"migrated: {', '.join(parts)}{refresh}, {_count(statements, 'statement')}")
 
 
 def _count(number: int, noun: str) -> str:

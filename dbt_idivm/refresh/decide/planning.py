@@ -52,12 +52,12 @@ def plan_model(job: Job, stored: StoredView, kept: Kept | None = None) -> Steps[
         if kept is None:
             kept = stored.state.kept if stored.state is not None and job.config.chooses_caches else Kept()
         try:
-            source, plan = yield from _compile(job, inputs, keys, kept)
+            source, plan = yield from compiled(job, inputs, keys, kept)
         except IdivmError:
             if not kept.subviews:
                 raise
             kept = NEVER  # the engine reports types that no cache can have
-            source, plan = yield from _compile(job, inputs, keys, kept)
+            source, plan = yield from compiled(job, inputs, keys, kept)
         unsupported = yield from unsupported_types(job.client, plan.base_scans)
         unsupported += yield from _unsupported_outputs(job, plan)
         if unsupported or inputs.obstacles:
@@ -97,7 +97,7 @@ def without_plan(job: Job, planned: Planned, misread: Proof) -> Planned:
     return replace(planned_model(job, inputs, planned.keys, None, refusal, (refusal.code,)), proof=misread)
 
 
-def _compile(job: Job, inputs: Inputs, keys: Mapping[str, Key], kept: Kept) -> Steps[tuple[Source, Plan]]:
+def compiled(job: Job, inputs: Inputs, keys: Mapping[str, Key], kept: Kept) -> Steps[tuple[Source, Plan]]:
     """The plan, and what it was made from. The engine is asked for the types of the user's functions, of UNIONs, and of each
     cache in turn: what comes after depends on them."""
     tables = {name: table_info(found, keys.get(name)) for name, found in inputs.tables.items()}

@@ -1,0 +1,1 @@
+"""Adapting a stored view to another definition of it, instead of building it again."""

@@ -1,0 +1,97 @@
+"""Expressions of the new view over what there is of the old one (Goldstein and Larson 2001, §3.1.3).
+
+An attribute of the old definition is called `was <name>` in such an expression, because both definitions use the same names.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+
+from sqlglot import exp
+
+from dbt_idivm.adaptation.block import Definitions
+from dbt_idivm.algebra.expressions import attributes, column, substitute
+from dbt_idivm.dag.expression_text import expression_text
+
+_WAS = "was "
+
+
+def was(name: str) -> exp.Column:
+    """The attribute of the old definition."""
+    return column(_WAS + name)
+
+
+def name_of_old(expression: exp.Expr) -> str | None:
+    """The attribute of the old definition that an expression is; None if it is anything else."""
+    is_old = isinstance(expression, exp.Column) and expression.name.startswith(_WAS)
+    return expression.name.removeprefix(_WAS) if is_old else None
+
+
+def of_old(expression: exp.Expr) -> exp.Expr:
+    """An expression of the old definition."""
+    return expression.transform(lambda node: was(node.name) if isinstance(node, exp.Column) else node)
+
+
+def text_of(expression: exp.Expr) -> str:
+    """Equal for expressions that have the same value and type in each row. AND and OR keep their order: parts may fail."""
+    return expression_text(expression, {name: name for name in attributes(expression)}, ordered=True)
+
+
+def translated(expression: exp.Expr, known: Definitions) -> exp.Expr | None:
+    """The expression over what its attributes are known to be; None where one is not known."""
+    return substitute(expression, known) if known.keys() >= {*attributes(expression)} else None
+
+
+class Held:
+    """What there is: expressions by their texts, each with the attribute that has its value.
+
+    A constant is not looked up: it may have another type as part of an expression than as a column, as 3 has beside a DECIMAL.
+    """
+
+    def __init__(self, found: Iterable[tuple[exp.Expr, exp.Expr]]) -> None:
+        self._whole: dict[str, exp.Expr] = {}
+        self._parts: dict[str, exp.Expr] = {}
+        for definition, value in found:
+            if not attributes(definition):
+                continue
+            text = text_of(definition)
+            self._whole.setdefault(text, value)
+            # Wrong without it: of a COLLATE b = 'x' the collation is the one that is written, of a column it may be another one.
+            if not any(map(_is_collated, definition.walk())):
+                self._parts.setdefault(text, value)
+
+    def whole(self, expression: exp.Expr) -> exp.Expr | None:
+        """The attribute that has the value of the expression."""
+        found = self._whole.get(text_of(expression))
+        return None if found is None else found.copy()
+
+    def derived(self, expression: exp.Expr) -> exp.Expr | None:
+        """The expression over what there is, as large parts of it as possible; None where a part cannot be had."""
+        found = self.whole(expression)
+        return found if found is not None else self._part(expression)
+
+    def _part(self, expression: exp.Expr) -> exp.Expr | None:
+        if not attributes(expression):
+            return expression.copy()
+        found = self._parts.get(text_of(expression))
+        if found is not None:
+            return found.copy()
+        if isinstance(expression, exp.Column):
+            return None
+        copy = expression.copy()
+        for child in [each for each in copy.iter_expressions() if attributes(each)]:
+            part = self._part(child)
+            if part is None:
+                return None
+            child.replace(part)
+        return copy
+
+
+def _is_collated(node: exp.Expr) -> bool:
+    return isinstance(node, exp.Collate) or (isinstance(node, exp.Anonymous) and node.name.lower() == "collate")
+
+
+def mapped(names: Definitions, known: Definitions) -> Mapping[str, exp.Expr]:
+    """Those of the definitions that can be translated."""
+    found = ((name, translated(each, known)) for name, each in names.items())
+    return {name: each for name, each in found if each is not None}

@@ -1,0 +1,209 @@
+"""Whether two operators have the same rows, and what the attributes of one are over those of the other.
+
+View matching asks this of the operators that a block is made over: both read the same tables in the same way, and may differ in
+names, in which columns they pass, and in how their own inputs are spelled. What is not found to be the same is not.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from itertools import islice
+
+from sqlglot import exp
+
+from dbt_idivm.adaptation.block import Block, block_of
+from dbt_idivm.adaptation.derive import Held, mapped, of_old, text_of, translated, was
+from dbt_idivm.algebra.expressions import conjuncts, substitute
+from dbt_idivm.algebra.operator import Operator
+from dbt_idivm.operators import Aggregate, OuterJoin, Scan, SemiAntiJoin, UnionAll, Unnest, Window
+from dbt_idivm.passes.canonical import canonical
+
+Known = Mapping[str, exp.Expr]  # attribute of the new operator → what it is over those of the old one (`was`)
+Pairs = tuple[tuple[Operator, Operator], ...]
+_MOST_ASSIGNMENTS = 64  # of the occurrences of one table to each other
+
+
+def same_rows(new: Operator, old: Operator) -> Known | None:
+    """The attributes of `new` over those of `old`, as far as they can be had; None if they may have other rows."""
+    if type(new) is not type(old):
+        return None
+    found = _MATCHERS[type(new)](new, old) if type(new) in _MATCHERS else None
+    return _if_equal(new, old) if found is None else found
+
+
+def assignments(new: tuple[Operator, ...], old: tuple[Operator, ...]) -> Iterator[tuple[Pairs, Known, tuple[Operator, ...]]]:
+    """The ways to find each of the old sources among the new ones, what attributes are then, and the new sources that remain."""
+    return islice(_assigned(new, old), _MOST_ASSIGNMENTS)
+
+
+def _assigned(new: tuple[Operator, ...], old: tuple[Operator, ...]) -> Iterator[tuple[Pairs, Known, tuple[Operator, ...]]]:
+    if not old:
+        yield (), {}, new
+        return
+    for place, source in enumerate(new):
+        known = same_rows(source, old[0])
+        if known is not None:
+            for pairs, rest, left in _assigned((*new[:place], *new[place + 1:]), old[1:]):
+                yield ((source, old[0]), *pairs), {**known, **rest}, left
+
+
+def texts_of(conditions: Iterable[exp.Expr | None]) -> frozenset[str] | None:
+    """The conditions as a set; None if one is not known."""
+    found = list(conditions)
+    return None if None in found else frozenset(text_of(each) for each in found if each is not None)
+
+
+def _same_block(new: Block, old: Block) -> Known | None:
+    """What the attributes of the new block's sources are, if both blocks have the same sources and conditions."""
+    if len(new.sources) != len(old.sources):
+        return None
+    wanted = texts_of(map(of_old, old.conditions))
+    return next((known for _, known, _ in assignments(new.sources, old.sources)
+                 if texts_of(translated(each, known) for each in new.conditions) == wanted), None)
+
+
+def _held(old: Block) -> Held:
+    return Held((of_old(definition), was(name)) for name, definition in old.names.items())
+
+
+def _passed(new: Block, old: Block, known: Known, *, whole: bool = False) -> dict[str, exp.Expr]:
+    """The attributes of an input over those of the old input. `whole`: each is one of them."""
+    held = _held(old)
+    found = {name: (held.whole if whole else held.derived)(each) for name, each in mapped(new.names, known).items()}
+    return {name: each for name, each in found.items() if each is not None}
+
+
+def _is_same(new: exp.Expr, old: exp.Expr, below: tuple[Block, Block], known: Known) -> bool:
+    """Whether two expressions over attributes of inputs have one value."""
+    found = translated(below[0].over(new), known)
+    return found is not None and text_of(found) == text_of(of_old(below[1].over(old)))
+
+
+def _scan(new: Operator, old: Operator) -> Known | None:
+    assert isinstance(new, Scan) and isinstance(old, Scan)
+    if (new.table, new.state) != (old.table, old.state):
+        return None
+    theirs = {each.name: each for each in old.base_columns}
+    return {new.attribute(each.name): was(old.attribute(each.name)) for each in new.base_columns if theirs.get(each.name) == each}
+
+
+def _aggregate(new: Operator, old: Operator) -> Known | None:
+    """γ of the same rows by the same groups. Calls that the old one lacks are not known."""
+    assert isinstance(new, Aggregate) and isinstance(old, Aggregate)
+    below = block_of(new.child), block_of(old.child)
+    known = _same_block(*below)
+    if known is None:
+        return None
+    groups = {text_of(of_old(below[1].names[name])): name for name in old.groups}
+    mine = {name: translated(below[0].names[name], known) for name in new.groups}
+    if texts_of(mine.values()) != frozenset(groups):
+        return None
+    found: dict[str, exp.Expr] = {name: was(groups[text_of(each)]) for name, each in mine.items() if each is not None}
+    for call in new.calls:
+        other = next((each for each in old.calls if _is_same(call.value, each.value, below, known)), None)
+        found |= {call.name: was(other.name)} if other is not None else {}
+    return found
+
+
+def _window(new: Operator, old: Operator) -> Known | None:
+    assert isinstance(new, Window) and isinstance(old, Window)
+    below = block_of(new.child), block_of(old.child)
+    known = _same_block(*below)
+    if known is None:
+        return None
+    mine = texts_of(translated(below[0].names[name], known) for name in new.partition)
+    found = _passed(*below, known)
+    if mine != texts_of(of_old(below[1].names[name]) for name in old.partition):
+        return found  # the rows of its input all the same
+    for call in new.calls:
+        other = next((each for each in old.calls if each.frame == call.frame and each.kind == call.kind
+                      and len(each.expressions) == len(call.expressions)
+                      and all(_is_same(one, two, below, known)
+                              for one, two in zip(call.expressions, each.expressions, strict=True))), None)
+        found |= {call.name: was(other.name)} if other is not None else {}
+    return found
+
+
+def _unnest(new: Operator, old: Operator) -> Known | None:
+    assert isinstance(new, Unnest) and isinstance(old, Unnest)
+    below = block_of(new.child), block_of(old.child)
+    known = _same_block(*below)
+    if known is None or new.outer != old.outer or len(new.added) != len(old.added):
+        return None
+    if not _is_same(new.collection, old.collection, below, known):
+        return None
+    return {**_passed(*below, known), **{name: was(other) for name, other in zip(new.added, old.added, strict=True)}}
+
+
+def _two(new: Operator, old: Operator, condition: exp.Expr, other: exp.Expr) -> tuple[Known, Known] | None:
+    """What the sources below the two inputs are, if both inputs have the same rows and the conditions are the same."""
+    news, olds = ([block_of(each) for each in node.inputs] for node in (new, old))
+    left, right = (_same_block(*pair) for pair in zip(news, olds, strict=True))
+    if left is None or right is None:
+        return None
+    mine, theirs = ({**sides[0].names, **sides[1].names} for sides in (news, olds))
+    known = {**left, **right}
+    parts = texts_of(translated(substitute(each, mine), known) for each in conjuncts(condition.unnest()))
+    wanted = texts_of(of_old(substitute(each, theirs)) for each in conjuncts(other.unnest()))
+    return (left, right) if parts == wanted else None
+
+
+# Wrong with `derived` for a padded side: coalesce(y, 0) that is computed below it is NULL in a padded row, and above it 0.
+def _outer_join(new: Operator, old: Operator) -> Known | None:
+    assert isinstance(new, OuterJoin) and isinstance(old, OuterJoin)
+    known = _two(new, old, new.condition, old.condition) if new.full == old.full else None
+    if known is None:
+        return None
+    found: dict[str, exp.Expr] = {}
+    for side in (0, 1):
+        found |= _passed(block_of(new.inputs[side]), block_of(old.inputs[side]), known[side], whole=side in new.padded)
+    if new.marked and old.marked:
+        found |= {mine: was(other) for mine, other in zip(new.marks, old.marks, strict=True)}
+    return found
+
+
+def _semijoin(new: Operator, old: Operator) -> Known | None:
+    assert isinstance(new, SemiAntiJoin) and isinstance(old, SemiAntiJoin)
+    known = _two(new, old, new.condition, old.condition) if new.anti == old.anti else None
+    return None if known is None else _passed(block_of(new.left), block_of(old.left), known[0])
+
+
+def _union(new: Operator, old: Operator) -> Known | None:
+    assert isinstance(new, UnionAll) and isinstance(old, UnionAll)
+    if len(new.parts) != len(old.parts):
+        return None
+    below = [(block_of(mine), block_of(other)) for mine, other in zip(new.parts, old.parts, strict=True)]
+    known = [_same_block(*pair) for pair in below]
+    if None in known:
+        return None
+    held = {_across(tuple(of_old(_value(pair[1], name)) for pair, name in zip(below, sources, strict=True))): output
+            for output, sources in _outputs(old)}
+    found: dict[str, exp.Expr] = {new.branch: was(old.branch)}
+    for output, sources in _outputs(new):
+        values = [translated(_value(pair[0], name), each or {}) for pair, name, each in zip(below, sources, known, strict=True)]
+        if None not in values and (other := held.get(_across(each for each in values if each is not None))) is not None:
+            found[output] = was(other)
+    return found
+
+
+def _outputs(union: UnionAll) -> Iterator[tuple[str, tuple[str | None, ...]]]:
+    return ((output, tuple(sources[place] for sources in union.sources)) for place, output in enumerate(union.outputs))
+
+
+def _value(part: Block, name: str | None) -> exp.Expr:
+    return part.names[name] if name is not None else exp.null()
+
+
+def _across(values: Iterable[exp.Expr]) -> tuple[str, ...]:
+    return tuple(map(text_of, values))
+
+
+def _if_equal(new: Operator, old: Operator) -> Known | None:
+    """Trees that are equal but for names."""
+    mine, other = canonical(new), canonical(old)
+    return {name: was(theirs) for name, theirs in mine.names_for(other).items()} if mine.text == other.text else None
+
+
+_MATCHERS: Mapping[type[Operator], Callable[[Operator, Operator], Known | None]] = {
+    Scan: _scan, Aggregate: _aggregate, Window: _window, Unnest: _unnest, OuterJoin: _outer_join, SemiAntiJoin: _semijoin,
+    UnionAll: _union}

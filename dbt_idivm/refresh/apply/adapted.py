@@ -1,0 +1,145 @@
+"""Taking stored rows over into another definition of their view (ADR 0047).
+
+What is read is what the old state names, and the new state names the same: then the refresh that follows brings the view up to
+date as it would any other. There are three forms, by what the stored rows need:
+
+- nothing: one commit without data, which gives the table the properties of the new definition, and its state;
+- rows leave, or come: one DELETE or INSERT, and then that commit. Up to it the state says that nothing may build upon the rows,
+so
+  that a run which breaks off in between rebuilds them;
+- anything else: the table is replaced by what is made of its own rows, in one commit, or built beside it where it gets another
+name.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+
+from sqlglot import exp
+
+from dbt_idivm.adaptation.statement import adapted_query, delete_rows, insert_rows
+from dbt_idivm.errors import IdivmError, finding
+from dbt_idivm.refresh.apply.build import planned_build, verify_unique_key, visible_columns
+from dbt_idivm.refresh.apply.publish import Build, publish, show
+from dbt_idivm.refresh.apply.statements import set_properties
+from dbt_idivm.refresh.apply.watermark import guard_of, new_state, own_commit
+from dbt_idivm.refresh.catalog import history
+from dbt_idivm.refresh.catalog.history import Commit
+from dbt_idivm.refresh.catalog.state import State
+from dbt_idivm.refresh.changes.read import GAP
+from dbt_idivm.refresh.checks.keys import not_unique, repeated_at
+from dbt_idivm.refresh.decide.adapting import Adapting
+from dbt_idivm.refresh.engine.scoped import committed
+from dbt_idivm.refresh.engine.steps import EngineFailure, Steps
+from dbt_idivm.refresh.protocol import Rows, Statement
+from dbt_idivm.script.bind import full_query
+from dbt_idivm.script.binding import Binding
+
+
+@dataclass(frozen=True)
+class Taken:
+    """How many rows were written, and how many went."""
+
+    written: int = 0
+    deleted: int = 0
+
+
+def adapt_stored(how: Adapting) -> Steps[Taken | None]:
+    """Take the stored rows over; None if that fails for a value or for want of an old version, which a rebuild needs not: then
+    nothing has been written. Raises IDIVM-305 and 903."""
+    yield from _verify_keys(how)
+    work, stored = how.work, how.work.stored
+    assert stored.latest is not None
+    binding = Binding({**how.versions, stored.table: stored.latest.version}, dialect=work.job.dialect)
+    query = adapted_query(how.found, how.plan, binding)
+    try:
+        if not (yield from _has_the_columns(how, query, binding)):
+            return None
+        wanted = planned_build(work, how.plan, query, _new_state(how))
+        yield from verify_unique_key(work.job, work.planned, wanted)
+        statement = _in_place(how, binding)
+        if statement is not None or how.found.is_nothing:
+            return (yield from _kept(how, wanted, statement))
+        return Taken((yield from publish(work.job, wanted, stored)))
+    except EngineFailure as failure:
+        if failure.is_of_data or failure.is_any(GAP):
+            return None
+        raise
+
+
+def _verify_keys(how: Adapting) -> Steps[None]:
+    """The keys that the old view did not rely on, at the versions that are read. The others were looked up for it."""
+    job, planned = how.work.job, how.work.planned
+    for name, key in planned.keys.items():
+        before = how.known_keys.get(name)
+        if key.trusted or before == key.columns:
+            continue
+        read = how.inputs[name]
+        broken = yield from repeated_at(job.client, read.table, read.version, key)
+        if broken is not None:
+            raise not_unique(planned.inputs.tables[name].name, key, broken)
+
+
+def _has_the_columns(how: Adapting, query: exp.Select, binding: Binding) -> Steps[bool]:
+    """Whether the engine takes the query, and gives its rows the columns and types that a build would give them."""
+    client, found = how.work.job.client, []
+    try:
+        for each, name in ((query, "the adapted view"), (full_query(how.plan, binding), "the new view")):
+            rows = yield from client.ask(client.commands.describe_query(client.dialect.sql(each), name))
+            found.append([(str(row[0]), str(row[1])) for row in rows.rows])
+    except EngineFailure:  # an old version is not there any more
+        return False
+    return found[0] == found[1]
+
+
+def _new_state(how: Adapting) -> State:
+    """The state of the new definition at the versions of the old one; what was known of tables is known."""
+    before = how.state
+    new = new_state(replace(how.work, note=replace(how.work.note, edits=how.found.summary)), how.inputs)
+    tables = {each.table for each in how.inputs.values()}
+    layouts = {**new.layouts, **{table: each for table, each in before.layouts.items() if table in tables}}
+    return replace(new, sizes={table: size for table, size in before.sizes.items() if table in tables}, layouts=layouts)
+
+
+def _in_place(how: Adapting, binding: Binding) -> Statement | None:
+    """The one statement that the stored rows need, where they stay as they are and the table can."""
+    table = how.work.stored.table
+    if not how.found.in_place or how.work.planned.table != table:
+        return None
+    dialect = how.work.job.dialect
+    tree, others = delete_rows(how.found, dialect), insert_rows(how.found, how.plan, binding)
+    if tree is not None and others is not None:
+        return None
+    if tree is not None:
+        return Statement(dialect.sql(tree), "write", f"delete from {table}", fetch=True)
+    return None if others is None else Statement(dialect.sql(others), "write", f"append to {table}", fetch=True)
+
+
+def _kept(how: Adapting, wanted: Build, statement: Statement | None) -> Steps[Taken]:
+    """The table as it is, without rows or with rows, and its new definition."""
+    work, client, stored = how.work, how.work.job.client, how.work.stored
+    table, latest = stored.table, stored.latest
+    assert latest is not None
+    state, taken = replace(wanted.state, base=latest.version), Taken()
+    if statement is not None:
+        draft = replace(state, trusted=False)
+        rows = yield from committed(client, statement, table, draft.json(), guard_of(stored))
+        written = yield from own_commit(client, table, latest, draft)
+        if written is not None and written.version == latest.version + 1:
+            state, taken = replace(state, base=written.version), Taken(written.rows_written, written.counts["deleted"])
+        elif written is not None or not _is_of_none(rows):
+            raise IdivmError(finding(903, view=table, message="somebody else wrote to it", state=stored.sentence))
+    yield from committed(client, set_properties(client.dialect, table, wanted.properties), table, state.json())
+    found: Commit | None = yield from own_commit(client, table, latest, state)
+    if found is None:
+        raise IdivmError(finding(903, view=table, message="its definition was not replaced", state=stored.sentence))
+    if work.planned.hidden:
+        yield from show(work.job, table, visible_columns(how.plan), state)
+    client.invocation.forget(work.job.request.relation, table)
+    history.pin(client, table, found)
+    return taken
+
+
+def _is_of_none(rows: Rows) -> bool:
+    """Whether a DELETE says that there was nothing to delete: then Delta may write no commit."""
+    return bool(rows.rows) and int(rows.dicts()[0].get("num_affected_rows", -1)) == 0

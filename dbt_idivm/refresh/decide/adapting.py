@@ -1,0 +1,170 @@
+"""Whether a changed model is adapted: its stored rows taken over into the new definition, instead of a rebuild (ADR 0047).
+
+The old definition is compiled again from what the table's properties say of it, over the inputs as they are now. It is the
+definition of the stored rows only if it has the fingerprint that their state has, in every part: then nothing else has changed,
+no column of an input, no view or function of the user's, no setting. What is in doubt is rebuilt, as before.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, replace
+
+from dbt_idivm.adaptation.adapt import Adaptation, adapt
+from dbt_idivm.cost.choice import REBUILD
+from dbt_idivm.cost.measure import Measure
+from dbt_idivm.cost.work import Situation, rebuild
+from dbt_idivm.errors import Finding, IdivmError
+from dbt_idivm.refresh.catalog.inputs import look_up
+from dbt_idivm.refresh.catalog.relations import DEFINITION, KEYS, describe
+from dbt_idivm.refresh.catalog.state import Consumed, Kept, State
+from dbt_idivm.refresh.checks import proof
+from dbt_idivm.refresh.checks.keys import Key
+from dbt_idivm.refresh.checks.user_functions import called_functions
+from dbt_idivm.refresh.decide.choose import choose_early, choose_ways
+from dbt_idivm.refresh.decide.costs import Costs
+from dbt_idivm.refresh.decide.fingerprint import fingerprint, kept_layout
+from dbt_idivm.refresh.decide.job import Job
+from dbt_idivm.refresh.decide.observe import Observed, observe_inputs, observe_sizes
+from dbt_idivm.refresh.decide.planned import Planned, proof_key, question
+from dbt_idivm.refresh.decide.planning import compiled
+from dbt_idivm.refresh.decide.work import Work
+from dbt_idivm.refresh.engine.steps import EngineFailure, Steps
+from dbt_idivm.script.plan import Plan
+
+_CHANGED = "IDIVM-402"
+_PROVEN = ("plans", "rows")
+ADAPTATION = "adaptation"  # as what experience knows its cost
+
+
+@dataclass(frozen=True)
+class Adapting:
+    """What is done: the work, its plan with the proof that it means what the SELECT means, and the versions that are read: those
+    of the old state, of a table that the old view does not read the pinned one."""
+
+    work: Work
+    plan: Plan
+    found: Adaptation
+    inputs: Mapping[str, Consumed]
+    state: State  # of the stored view
+    known_keys: Mapping[str, tuple[str, ...]]  # input → the columns of the key that the old view relied on
+
+    @property
+    def versions(self) -> dict[str, int]:
+        return {each.table: each.version for each in self.inputs.values()}
+
+
+def adapting(seen: Observed) -> Steps[Adapting | None]:
+    """How the stored view becomes that of the changed model; None if it is to be rebuilt. Nothing is written."""
+    work, state = seen.work, seen.work.stored.state
+    if state is None or not _may_be_adapted(seen, state):
+        return None
+    plan = work.planned.plan
+    assert plan is not None
+    try:
+        old = yield from _old_plan(work, state)
+    except (IdivmError, EngineFailure):  # the old definition is none any more
+        return None
+    found = adapt(old[0], plan, work.stored.table) if old is not None else None
+    inputs = consumed_by(work.planned, state)
+    if old is None or found is None or inputs is None:
+        return None
+    try:
+        later = yield from _after(seen, state, inputs)
+        if later is None or not pays(later, found):
+            return None
+        planned = yield from _proven(work)
+    except EngineFailure:
+        return None
+    return None if planned is None else Adapting(replace(work, planned=planned), plan, found, inputs, state, old[1])
+
+
+def _may_be_adapted(seen: Observed, state: State) -> bool:
+    """Whether nothing but the definition speaks against what is stored, which is known to be right, and is all there is."""
+    planned, reason, config = seen.work.planned, seen.reason, seen.work.job.config
+    is_changed = isinstance(reason, Finding) and reason.code == _CHANGED and seen.work.stored.reason is None
+    is_whole = planned.plan is not None and planned.repeatable and not planned.caches and not state.caches
+    is_sure = state.trusted and not state.volatile and state.checked and not state.unverified and seen.work.stored.shown
+    known = proof.read(state.proof)
+    is_proven = (known is not None and known.how in _PROVEN) or config.verify_build == "never"
+    return is_changed and is_whole and is_sure and is_proven and config.output == "view"
+
+
+def _old_plan(work: Work, state: State) -> Steps[tuple[Plan, Mapping[str, tuple[str, ...]]] | None]:
+    """The plan that the stored rows are the rows of, and the keys that it relies on; None if what is known gives another one."""
+    job = work.job
+    facts = yield from describe(job.client, work.stored.table)
+    properties = facts.properties if facts is not None else {}
+    sql, columns = properties.get(DEFINITION), properties.get(KEYS)
+    if not isinstance(sql, str) or not isinstance(columns, dict):
+        return None
+    then = Job(job.client, replace(job.request, sql=sql), job.config)
+    inputs = yield from look_up(job.client, sql)
+    functions = yield from called_functions(job.client, sql, inputs, job.config.deterministic_functions)
+    inputs = replace(inputs, functions=functions)
+    keys = {name: Key(tuple(each), "the stored view") for name, each in columns.items() if name in inputs.tables}
+    if inputs.obstacles or inputs.unread is not None or len(keys) < len(columns):
+        return None
+    _, plan = yield from compiled(then, inputs, keys, Kept())
+    found = kept_layout(then, work.stored, fingerprint(then.request, job.config, inputs, keys, plan))
+    known = {name: key.columns for name, key in keys.items()}
+    return (plan, known) if dict(found) == dict(state.plan) else None
+
+
+def consumed_by(planned: Planned, state: State) -> Mapping[str, Consumed] | None:
+    """The versions of the new view's inputs; None where one has none."""
+    before = {each.table: each for each in state.inputs.values()}
+    found = {}
+    for name, each in planned.inputs.tables.items():
+        if each.commit is None:
+            return None
+        found[name] = before.get(each.table) or Consumed(each.table, each.commit.version, each.commit.at)
+    return found
+
+
+def _after(seen: Observed, state: State, inputs: Mapping[str, Consumed]) -> Steps[Observed | None]:
+    """What will be observed when it is done; None where the refresh that follows will be a rebuild all the same."""
+    stored = replace(seen.work.stored, state=replace(state, inputs=inputs, plan=seen.work.planned.fingerprint))
+    later = yield from observe_inputs(Observed(replace(seen.work, stored=stored), None))
+    ways = choose_ways(later)
+    if isinstance(ways, Finding):
+        return None
+    later = yield from observe_sizes(later)
+    early = choose_early(Costs(later), ways) if ways else None
+    return later if early is None else None
+
+
+def pays(later: Observed, found: Adaptation) -> bool:
+    """Whether it is estimated to be cheaper than a rebuild. What reads nothing but the stored view always is."""
+    if not found.sources:
+        return True
+    costs = Costs(later)
+    if costs.unknown is not None or later.view is None:  # nobody can say, but that it reads less
+        return len(found.sources) < len(costs.plan.tables)
+    now = costs.situation(lambda *leaf: 0.0)
+    return costs.priced(ADAPTATION, adaptation_measure(found, now)).seconds < costs.priced(REBUILD, rebuild(now)).seconds
+
+
+def adaptation_measure(found: Adaptation, now: Situation) -> Measure:
+    """The work of it: evaluating what is written, and finding the stored rows that leave."""
+    view, rows = now.stored, found.more if found.in_place else found.rows
+    leaves = found.in_place and found.kept is not None
+    leaving = Measure(nodes=1, tuples=view.rows, bytes_read=view.bytes) if leaves else Measure()
+    if rows is None:
+        return leaving + Measure(overwrites=1)
+    written, work = now.evaluated(rows)
+    return leaving + work + Measure(overwrites=1, nodes=1, tuples=written.rows, bytes_written=written.rows * now.view_width)
+
+
+def _proven(work: Work) -> Steps[Planned | None]:
+    """The model with the proof that its plan means what its SELECT means; None where Spark's plans do not show that: comparing
+    rows would take as long as a rebuild, which does so."""
+    job, planned = work.job, work.planned
+    key = proof_key(job, planned)
+    known = proof.read(work.stored.state.proof) if work.stored.state is not None else None
+    if known is not None and known.key == key and known.how in _PROVEN:
+        return replace(planned, proof=known)
+    found = yield from proof.judge(job.client, question(job, planned), key, "never")
+    if found.refusal is not None or (found.how not in _PROVEN and job.config.verify_build != "never"):
+        return None
+    return replace(planned, proof=found)

@@ -1,0 +1,161 @@
+"""Edited models on Spark + Delta: stored rows are taken over, in one commit, and the refresh goes on from there (ADR 0047)."""
+
+from __future__ import annotations
+
+import pytest
+
+from dbt_idivm.refresh.driver import refresh
+from dbt_idivm.refresh.protocol import ModelRequest, Outcome, Refresh
+from tests.functional.engine import Project
+from tests.functional.test_refresh_modes import KEYS, add_log, refreshed, shop, written
+
+__all__ = ["shop"]  # a fixture
+
+FLAT = "select id, cust, price, note from $.orders where price > 1"
+JOINED = "select o.id, o.price, c.name from $.orders o join $.cust c on o.cust = c.id where o.price > 1"
+GROUPS = "select cust, count(*) as n, sum(price) as total from $.orders group by cust"
+UNION = "select id, name from $.cust where region = 'n' union all select id, note from $.orders where price > 2"
+
+# before, after, what is said of it, what is written: nothing, "delete", "append", or "build"
+EDITS = [
+    (FLAT, "with w as (select * from $.orders) select id, cust, price, note from w where 1 < price", "nothing but names", ""),
+    (FLAT, "select id as number, price * 2 as twice, upper(note) as note from $.orders where price > 1",
+     "columns over stored ones", "build"),
+    (FLAT, f"{FLAT} and note is not null and cust in (1, 2)", "condition narrowed", "delete"),
+    (FLAT, FLAT.replace("> 1", ">= 1"), "condition widened", "append"),
+    (FLAT, FLAT.replace("id, ", "id, id + 1 as next, ").replace("> 1", "> 0"),
+     "condition widened, columns over stored ones", "build"),
+    (FLAT, "select o.id, o.cust, o.price, o.note, c.name from $.orders o left join $.cust c on c.id = o.cust where o.price > 1",
+     "look-up, columns over stored ones", "build"),
+    (FLAT, "select o.id, o.cust, c.region from $.orders o join $.cust c on c.id = o.cust where o.price > 1 and c.region = 'n'",
+     "look-up, condition narrowed, columns over stored ones", "build"),
+    (JOINED, JOINED.replace("o.price, ", "") + " and o.price < 6", "condition narrowed, columns over stored ones", "build"),
+    (GROUPS, f"{GROUPS} having count(*) > 1", "condition narrowed, columns over stored ones", "build"),
+    (GROUPS, "select cust, count(*) as n, max(note) as last, sum(price) as total from $.orders group by cust",
+     "aggregate added, columns over stored ones", "build"),
+    (UNION, UNION.partition(" union all ")[0], "branch removed, columns over stored ones", "build"),
+    (UNION, f"{UNION} union all select id, 'x' from $.orders where note is null", "branch added", "append"),
+]
+
+SHORT = (1, 2, 3, 5)  # of the default suite
+
+
+def verbs(project: Project) -> list[str]:
+    return [each.label.split()[0] for each in project.executed if each.kind == "write"]
+
+
+@pytest.mark.parametrize("number", [pytest.param(number, marks=() if number in SHORT else pytest.mark.long)
+                                    for number in range(len(EDITS))])
+def test_an_edit(shop: Project, number: int) -> None:
+    """The edited view is exact, its state is that of its rows, and it is maintained from then on."""
+    before, after, said, statement = EDITS[number]
+    refreshed(shop, shop.model("m", before, KEYS))
+    model = shop.model("m", after, KEYS)
+    foreseen = shop.forecast(model)
+    assert (foreseen.mode, foreseen.reason) == ("migrated", said)
+    outcome = refreshed(shop, model)
+    assert (outcome.mode, outcome.reason) == ("migrated", said), outcome.message
+    assert verbs(shop) == ([statement] if statement else [])
+    assert shop.differences(model) == []
+    assert refreshed(shop, model).mode == "noop"
+    shop.sql("insert into $.orders values (7, 2, 3.00, 'n'), (8, 1, 1.00, null)", "update $.cust set region = 'n' where id = 2")
+    assert refreshed(shop, model).mode == "incremental"
+    assert shop.differences(model) == []
+
+
+def test_inputs_that_moved(shop: Project) -> None:
+    """The rows are taken over at the versions of the old state; the refresh that follows reads what changed since."""
+    refreshed(shop, shop.model("m", FLAT, KEYS))
+    shop.sql("insert into $.orders values (7, 2, 3.00, 'n')", "delete from $.orders where id = 1",
+             "update $.cust set name = 'ANN' where id = 1")
+    sql = "select o.id, o.price, c.name from $.orders o left join $.cust c on c.id = o.cust where o.price > 1"
+    model = shop.model("m", sql, KEYS)
+    outcome = refreshed(shop, model)
+    assert outcome.mode == "migrated" and ", then +" in outcome.message
+    assert verbs(shop)[0] == "build" and len(verbs(shop)) == 2
+    assert shop.differences(model) == []
+
+
+@pytest.mark.long
+def test_one_edit_after_the_other(shop: Project) -> None:
+    """Each finds the definition that the one before has left, without hidden columns and with them."""
+    texts = [FLAT, f"{FLAT} and cust = 1", f"{FLAT} and cust = 1 and note is not null",
+             "select id, price, note from $.orders where price > 1 and cust = 1 and note is not null",
+             "select id as i, price, note from $.orders where price > 1 and cust = 1 and note is not null",
+             "select price, note from $.orders where price > 1 and cust = 1 and note is not null",
+             "select price, note, upper(note) as loud from $.orders where price > 1 and cust = 1 and note is not null"]
+    refreshed(shop, shop.model("m", texts[0], KEYS))
+    found = [refreshed(shop, shop.model("m", text, KEYS)) for text in texts[1:]]
+    assert [each.mode for each in found] == ["migrated"] * len(found)
+    assert [found[-1].relations[0][2], found[2].relations[0][2]] == ["view", "table"]
+
+
+@pytest.mark.long
+@pytest.mark.parametrize(("after", "config"), [
+    ("select distinct id, cust, price, note from $.orders where price > 1", {}),
+    ("select id, cust, price, amount from $.orders join $.log using (cust) where price > 1", {"strategy": "full"}),
+    (f"{FLAT} and cust = 1", {"caches": "none", "cluster_by": ["id"]}),
+])
+def test_what_is_rebuilt(shop: Project, after: str, config: dict[str, object]) -> None:
+    add_log(shop)
+    refreshed(shop, shop.model("m", FLAT, KEYS))
+    assert refreshed(shop, shop.model("m", after, KEYS, **config)).mode == "full"
+
+
+@pytest.mark.long
+def test_a_full_refresh_rebuilds(shop: Project) -> None:
+    refreshed(shop, shop.model("m", FLAT, KEYS))
+    outcome = refreshed(shop, shop.model("m", f"{FLAT} and cust = 1", KEYS), full_refresh=True)
+    assert outcome.mode == "full" and (outcome.reason or "").startswith("IDIVM-401")
+
+
+@pytest.mark.long
+def test_a_value_that_fails(shop: Project) -> None:
+    """What fails for a stored value fails as in a rebuild, and the view stays what it was."""
+    old = shop.model("m", FLAT, KEYS)
+    refreshed(shop, old)
+    broken = shop.model("m", "select id, 1 / (id - 2) as x from $.orders where price > 1", KEYS)
+    with pytest.raises(Exception, match="DIVIDE_BY_ZERO"):
+        shop.refresh(broken)
+    assert refreshed(shop, old).mode == "noop"
+
+
+@pytest.mark.parametrize("after", [
+    f"{FLAT} and note is not null",
+    *(pytest.param(sql, marks=pytest.mark.long) for sql in (
+        FLAT.replace("id, ", "id, id as again, "), FLAT.replace("id, ", ""), FLAT.replace("> 1", ">= 1"),
+        FLAT.replace("from $.orders", "from (select * from $.orders) as o")))])
+def test_broken_off(shop: Project, after: str) -> None:
+    """A run that dies around any statement that changes something leaves rows that one of the definitions has, and the next run
+    brings them to the new one."""
+    old, new = shop.model("m", FLAT, KEYS), shop.model("m", after, KEYS)
+    refreshed(shop, old)
+    refreshed(shop, new)
+    changing = [number for number, each in enumerate(shop.executed, 1)
+                if each.kind == "write" or each.label.startswith(("set the properties", "create view", "drop"))]
+    for statements in sorted({place for number in changing for place in (number - 1, number)}):
+        refreshed(shop, old)
+        broken_off(shop, new, statements)
+        assert shop.is_exact(old) or shop.is_exact(new)
+        refreshed(shop, new)
+        assert shop.differences(new) == []
+
+
+def broken_off(project: Project, model: ModelRequest, statements: int) -> Outcome | None:
+    """A run that dies after so many statements, with the settings of its session."""
+    project.new_run()
+    steps = Refresh(refresh(project.request(model), project.invocation))
+    for _ in range(statements):
+        if steps.statement is None:
+            return steps.outcome
+        steps.answer(project.run(steps.statement))
+    project.spark = project.spark.newSession()
+    project.spark.sql(f"use {project.schema}")
+    return steps.outcome
+
+
+@pytest.mark.long
+def test_only_the_stored_rows_are_read(shop: Project) -> None:
+    refreshed(shop, shop.model("m", FLAT, KEYS))
+    refreshed(shop, shop.model("m", "select id, price from $.orders where price > 1 and cust = 1", KEYS))
+    assert f"{shop.schema}.orders" not in written(shop)

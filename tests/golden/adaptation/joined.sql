@@ -1,0 +1,18 @@
+-- before
+SELECT id, cid, price * 2 AS twice FROM orders WHERE status = 'open'
+
+-- after
+SELECT o.id, o.cid, c.name FROM orders o JOIN customers c ON c.id = o.cid WHERE o.status = 'open' AND c.region = 'EU'
+
+-- edits: look-up, condition narrowed, columns over stored ones
+
+-- rows
+SELECT
+  `stored`.id,
+  `stored`.cid,
+  c.name
+FROM `view` VERSION AS OF 7 AS `stored`
+JOIN customers VERSION AS OF 4 AS c
+  ON c.id = `stored`.cid AND c.region = 'EU'
+WHERE
+  c.id = `stored`.cid AND c.region = 'EU'
