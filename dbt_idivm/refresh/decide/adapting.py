@@ -87,7 +87,9 @@ def _may_be_adapted(seen: Observed, state: State) -> bool:
     is_sure = state.trusted and not state.volatile and state.checked and not state.unverified and seen.work.stored.shown
     known = proof.read(state.proof)
     is_proven = (known is not None and known.how in _PROVEN) or config.verify_build == "never"
-    return is_changed and is_whole and is_sure and is_proven and config.output == "view"
+    # the commit without rows that ends an adaptation cannot be claimed (ADR 0046)
+    is_committed = seen.work.job.client.engine.ledger is None
+    return is_changed and is_whole and is_sure and is_proven and is_committed and config.output == "view"
 
 
 def _old_plan(work: Work, state: State) -> Steps[tuple[Plan, Mapping[str, tuple[str, ...]]] | None]:
