@@ -83,6 +83,7 @@ def test_two_runs_of_the_same_models(server: str, project: Any, request: pytest.
             engine.execute(statement.replace("{schema}", project.schema))
 
     execute("create schema if not exists {schema}", *SOURCES)
+    project.dbt("run")
     refused = 0
     for number in range(1, 5):
         execute(*change(number))
