@@ -159,7 +159,7 @@ def test_a_statement_that_is_done_late(shape: str, stage: Staging) -> None:  # n
     play.again()
     play.recover(thorough=True)
     reply = play.project.run(late)
-    assert isinstance(reply, EngineError) and LOST in reply.message
+    assert isinstance(reply, EngineError) and LOST in reply.message and reply.error_class == "USER_RAISED_EXCEPTION"
     assert play.sight().rows == play.new.rows
     play.recover(thorough=True)
 
@@ -202,7 +202,7 @@ def test_a_view_that_is_made_anew_under_its_name(stage: Staging) -> None:  # noq
     play.arrive()
     table = f"{play.project.schema}.v__idivm"
     other = f"create table {table} using delta tblproperties ('delta.enableChangeDataFeed' = 'true') as"
-    play.project.sql(f"create table $.kept as select * from {table}", f"drop table {table}",
+    play.project.sql(f"create table $.kept using delta as select * from {table}", f"drop table {table}",
                      f"{other} select * from $.kept limit 0", "drop table $.kept")
     assert finish(play, play.begin()) == "full"
     assert play.sight().rows == play.new.rows

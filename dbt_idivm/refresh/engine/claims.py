@@ -24,6 +24,7 @@ from dbt_idivm.refresh.engine.ledger import LOST, Claim, Ledger, record, recorde
 from dbt_idivm.refresh.engine.steps import EngineFailure, Steps
 from dbt_idivm.refresh.protocol import Rows, Statement
 
+_RAISED = ("USER_RAISED_EXCEPTION",)
 _ROWS, _ONE = "idivm_rows", "idivm_one"
 
 
@@ -42,7 +43,7 @@ def claimed_write(client: Client, ledger: Ledger, statement: Statement, table: s
     try:
         reply = yield from client.ask(_under(client, ledger, statement, claim))
     except EngineFailure as failure:
-        if LOST in failure.error.message:
+        if failure.is_any(_RAISED) and LOST in failure.error.message:  # other messages may show the statement
             raise IdivmError(finding(907, view=table)) from failure
         if failure.error.error_class:  # the engine has answered: nothing is written
             with suppress(EngineFailure, IdivmError):  # then the next run rebuilds
