@@ -42,7 +42,7 @@ from dbt_idivm.refresh.decide.costs import build_measure
 from dbt_idivm.refresh.decide.fingerprint import LAYOUT, request_digest
 from dbt_idivm.refresh.decide.job import Job
 from dbt_idivm.refresh.decide.observe import Observed, observe_sizes, observe_stored
-from dbt_idivm.refresh.decide.outcome import Result, cost_of, migrated, named, outcome, summary
+from dbt_idivm.refresh.decide.outcome import Effect, Result, cost_of, migrated, named, outcome, summary
 from dbt_idivm.refresh.decide.planning import plan_model
 from dbt_idivm.refresh.decide.work import Work
 from dbt_idivm.refresh.engine.client import Client
@@ -115,13 +115,14 @@ def _refresh(job: Job, stored: StoredView) -> Steps[Outcome]:
     return replace(done, warnings=tuple(job.warnings))
 
 
-def _bring_up_to_date(job: Job, stored: StoredView) -> Steps[Outcome]:
-    """Observe the view, then for its caches and for itself: observe the inputs, choose, apply."""
+def _bring_up_to_date(job: Job, stored: StoredView, *, is_adapted: bool = False) -> Steps[Outcome]:
+    """Observe the view, then for its caches and for itself: observe the inputs, choose, apply. `is_adapted`: its rows were taken
+    over in this refresh already, which is done once."""
     done = yield from _nothing_new(job, stored)
     if done is not None:
         return done
     view = yield from _observed(job, stored)
-    adapted = yield from _adapted(view)
+    adapted = None if is_adapted else (yield from _adapted(view))
     if adapted is not None:
         return adapted
     try:
@@ -156,8 +157,8 @@ def _adapted(view: Observed) -> Steps[Outcome | None]:
     job = view.work.job
     request = replace(job.request, existing="view" if how.work.planned.hidden else "table")
     stored = yield from read_stored_view(job.client, request)
-    done = yield from _bring_up_to_date(replace(job, request=request), stored)
-    return migrated(done, how.found.summary, job.client.statements, written=taken.written, deleted=taken.deleted)
+    done = yield from _bring_up_to_date(replace(job, request=request), stored, is_adapted=True)
+    return migrated(job, how.work.planned, done, how.found.summary, Effect(taken.written, deleted=taken.deleted))
 
 
 def _changed(job: Job, stored: StoredView, kept: Kept, change: Finding) -> Steps[Outcome | Kept]:

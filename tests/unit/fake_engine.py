@@ -240,7 +240,7 @@ class FakeEngine:
 
     def _alter(self, statement: Statement) -> Reply:
         words = statement.sql.split()
-        if "SET TBLPROPERTIES" in statement.sql:
+        if "TBLPROPERTIES" in statement.sql:
             self.tables[words[2]].properties |= dict(_PROPERTY.findall(statement.sql))
             self._wrote(self.tables[words[2]], "SET TBLPROPERTIES")
             return Rows()

@@ -70,15 +70,17 @@ def message(result: Result, statements: int) -> str:
     return f"{result.mode}: {', '.join(parts)}"
 
 
-def migrated(done: Outcome, edits: str, statements: int, *, written: int, deleted: int) -> Outcome:
-    """The outcome of a refresh that came after stored rows were taken over into another definition."""
+def migrated(job: Job, planned: Planned, done: Outcome, edits: str, taken: Effect) -> Outcome:
+    """The outcome of a refresh that came after stored rows were taken over into another definition. `taken`: what that wrote."""
     if done.mode not in ("noop", "incremental"):
         return done
+    written, deleted, statements = taken.inserted, taken.deleted, job.client.statements
     refresh = f", then +{done.rows_inserted} ~{done.rows_updated} -{done.rows_deleted}" if done.mode == "incremental" else ""
     rows = ", ".join([*([f"{_count(written, 'row')} written"] if written else []), *([f"{deleted} deleted"] if deleted else [])])
     parts = [edits, *([rows] if rows else [])]
     return replace(done, mode="migrated", reason=edits, rows_inserted=done.rows_inserted + written,
                    rows_deleted=done.rows_deleted + deleted, statements=statements,
+                   artifacts=done.artifacts if done.artifacts.made_from else artifacts(job, planned),
                    message=f"migrated: {', '.join(parts)}{refresh}, {_count(statements, 'statement')}")
 
 

@@ -1,0 +1,120 @@
+"""A changed model whose stored rows are taken over: what is written, in which order, and when it is rebuilt all the same."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import pytest
+
+from dbt_idivm.refresh.catalog.state import State, read
+from dbt_idivm.refresh.protocol import EngineError, ModelRequest, Outcome
+from tests.unit.fake_engine import FakeEngine, model
+
+MODEL = model("select id, name from main.o", {"o": "id"})
+NARROW = replace(MODEL, sql="select id, name from main.o where id > 1")
+SAME = replace(MODEL, sql="with w as (select * from main.o) select id, name from w")
+OTHER = replace(MODEL, sql="select id as number, upper(name) as name from main.o")
+
+
+@pytest.fixture
+def engine() -> FakeEngine:
+    """The model is built, and nothing has changed since."""
+    engine = FakeEngine()
+    engine.source("o", id="int", name="string")
+    engine.drive(MODEL)
+    engine.tables["main.v"].columns = {"id": "int", "name": "string"}
+    engine.log.clear()
+    return engine
+
+
+def refreshed(engine: FakeEngine, request: ModelRequest) -> Outcome:
+    engine.log.clear()
+    return engine.drive(request)
+
+
+def state(engine: FakeEngine) -> State:
+    found = read(engine.tables["main.v"].commits[-1][-1])
+    assert found is not None
+    return found
+
+
+def test_rows_that_leave_are_deleted(engine: FakeEngine) -> None:
+    """Up to the commit that has the new definition nothing may build upon the rows."""
+    engine.written = 1
+    before, definition = state(engine), engine.tables["main.v"].properties["idivm.definition"]
+    outcome = refreshed(engine, NARROW)
+    assert (outcome.mode, outcome.reason) == ("migrated", "condition narrowed")
+    assert engine.labels("write") == ["delete from main.v"]
+    draft, after = (read(commit[-1]) for commit in engine.tables["main.v"].commits[-2:])
+    assert draft is not None and after is not None and (draft.trusted, after.trusted) == (False, True)
+    assert after.versions == before.versions and after.plan["sql"] != before.plan["sql"]
+    assert after.note.edits == "condition narrowed"
+    assert engine.tables["main.v"].properties["idivm.definition"] != definition
+    assert refreshed(engine, NARROW).mode == "noop"
+
+
+def test_a_run_that_dies_before_the_definition_is_stored(engine: FakeEngine) -> None:
+    engine.written = 1
+    engine.fail["set the properties"] = EngineError("", "the connection is gone")
+    with pytest.raises(Exception, match="the connection is gone"):
+        refreshed(engine, NARROW)
+    engine.fail.clear()
+    outcome = refreshed(engine, NARROW)
+    assert outcome.mode == "full" and (outcome.reason or "").startswith("IDIVM-410")
+
+
+def test_equal_sql_is_one_commit_without_data(engine: FakeEngine) -> None:
+    commits = len(engine.tables["main.v"].commits)
+    outcome = refreshed(engine, SAME)
+    assert (outcome.mode, outcome.reason, outcome.statements) == ("migrated", "nothing but names", 0)
+    assert len(engine.tables["main.v"].commits) == commits + 1
+    assert refreshed(engine, NARROW).mode == "migrated", "the definition that is stored is the last one"
+
+
+def test_other_columns_replace_the_table(engine: FakeEngine) -> None:
+    outcome = refreshed(engine, OTHER)
+    assert (outcome.mode, engine.labels("write")) == ("migrated", ["build main.v"])
+    written = next(each.sql for each in engine.log if each.label == "build main.v")
+    assert "main.v VERSION AS OF 0" in written and "main.o" not in written
+
+
+def code(outcome: Outcome) -> str:
+    assert outcome.mode == "full"
+    return (outcome.reason or "").partition(" ")[0]
+
+
+def test_a_full_refresh_rebuilds(engine: FakeEngine) -> None:
+    assert code(refreshed(engine, replace(NARROW, full_refresh=True))) == "IDIVM-401"
+
+
+def test_a_definition_that_nobody_knows_is_rebuilt(engine: FakeEngine) -> None:
+    """As that of a view which a former version built."""
+    engine.tables["main.v"].properties.pop("idivm.keys")
+    assert code(refreshed(engine, NARROW)) == "IDIVM-402"
+
+
+def test_a_definition_that_is_another_one_now_is_rebuilt(engine: FakeEngine) -> None:
+    """A setting or the layout has changed as well."""
+    assert code(refreshed(engine, replace(NARROW, session={"ansi": "false", "time_zone": "UTC"}))) == "IDIVM-402"
+    engine.tables["main.v"].columns = {"id": "int", "name": "string"}
+    laid_out = replace(MODEL, config={**MODEL.config, "dbt": {"tblproperties": {"a": "b"}}})
+    assert code(refreshed(engine, laid_out)) == "IDIVM-402"
+
+
+def test_keys_that_were_not_looked_up_rebuild(engine: FakeEngine) -> None:
+    free = {"idivm": {"strategy": "id", "verify": "none"}}
+    engine.tables["main.o"].commit("WRITE", {"numOutputRows": "1"})
+    engine.reads["net diff"] = ((7, "seven", 1),)
+    assert refreshed(engine, replace(MODEL, config=free)).mode == "incremental" and not state(engine).checked
+    assert code(refreshed(engine, replace(NARROW, config=free))) == "IDIVM-402"
+
+
+def test_plans_that_do_not_prove_it_rebuild(engine: FakeEngine) -> None:
+    """Spark's plans of the SELECT and of ours differ: their rows are compared, as for each build."""
+    engine.plans["plan of the planned query"] = "Filter (id#1 > 1)\n+- Relation main.t[id#1] parquet"
+    assert refreshed(engine, NARROW).mode == "full"
+
+
+def test_other_types_than_those_of_a_build_rebuild(engine: FakeEngine) -> None:
+    engine.columns_of["columns of the adapted view"] = {"number": "bigint", "name": "string"}
+    assert refreshed(engine, OTHER).mode == "full"
