@@ -10,7 +10,8 @@ from tests.property.plans import Table
 from tests.property.strategies import BIGINT, BOOLEAN, DOUBLE, INT, Column, Content, Draw, Grammar, literal, rows, schemas
 
 EDITS = ("drop", "rename", "show", "compute", "narrow", "narrow", "widen", "widen", "values", "values", "look up", "look up",
-         "join", "exists", "branch", "branch", "unbranch", "unbranch", "aggregate", "aggregate", "aggregate", "respell", "raw")
+         "join", "exists", "branch", "branch", "unbranch", "unbranch", "aggregate", "aggregate", "aggregate", "aggregate",
+         "aggregate", "respell", "raw")
 
 
 @dataclass(frozen=True)
@@ -77,7 +78,7 @@ class Editor:
         return Model(base, branches, str(self.one_of("", "w")))
 
     def branch(self) -> Branch:
-        if self.one_of(True, False, False):
+        if self.one_of(True, False):
             groups = list(dict.fromkeys(str(self.one_of(*self.columns)[0]) for _ in range(self.one_of(1, 1, 2))))
             calls = [self.call() for _ in range(self.one_of(1, 2))]
             names = [f"c{number}" for number in range(len(groups) + len(calls))]

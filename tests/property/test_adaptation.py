@@ -8,14 +8,16 @@ import duckdb
 import pytest
 from hypothesis import given
 
-from dbt_idivm.adaptation import widened
+from dbt_idivm.adaptation import narrowed, same_rows, widened
 from dbt_idivm.adaptation.adapt import ADDED, NOTHING, REMOVED, RULES, Adaptation, adapt
 from dbt_idivm.adaptation.aggregates import AGGREGATES
+from dbt_idivm.adaptation.block import Block
 from dbt_idivm.adaptation.columns import COLUMNS
 from dbt_idivm.adaptation.look_up import LOOK_UP
 from dbt_idivm.adaptation.narrowed import NARROWED
 from dbt_idivm.adaptation.statement import adapted_query, delete_rows, insert_rows
 from dbt_idivm.errors import IdivmError
+from dbt_idivm.operators import OuterJoin
 from dbt_idivm.script.bind import full_query
 from dbt_idivm.script.binding import Binding
 from dbt_idivm.script.dialect import DUCKDB
@@ -191,3 +193,32 @@ def test_a_constant_keeps_its_type_as_a_part() -> None:
     """3 beside a DECIMAL has one digit, a stored INT ten: the quotients have other types, which `compare` sees."""
     found = adapted("select k, m, 3 as n from t", "select k, m, n, m * n as q from (select k, m, 3 as n from t) as r")
     assert found is not None and found.edits == (COLUMNS.name,)
+
+
+OPEN_SIDE = same_rows._passed
+
+
+def any_conditions(new: Block, old: Block) -> same_rows.Known | None:
+    return next((known for _, known, _ in same_rows.assignments(new.sources, old.sources)), None)
+
+
+# A guard that is switched off: where it is, what it is instead, and the case that needs it.
+GUARDS = [
+    (narrowed, "_may_fail_first", lambda part: False, "one that may fail stands first"),
+    (same_rows, "_passed", lambda new, old, known, whole=False: OPEN_SIDE(new, old, known), "a value below a padded side"),
+    (same_rows, "_same_block", any_conditions, "a condition below groups"),
+    (same_rows, "_same_block", any_conditions, "a condition below a window"),
+    (OuterJoin, "combined", property(lambda node: (node.left,)), "an unread join that repeats rows"),
+]
+
+
+@pytest.mark.parametrize("number", range(len(GUARDS)))
+def test_each_guard_is_needed(number: int, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Without it the case is adapted, most often to other rows."""
+    where, name, instead, case = GUARDS[number]
+    monkeypatch.setattr(where, name, instead)
+    try:
+        found = adapted(*REBUILT[case])
+    except (AssertionError, KeyError, duckdb.Error):
+        return
+    assert found is not None
