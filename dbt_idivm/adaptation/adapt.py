@@ -23,7 +23,7 @@ from dbt_idivm.adaptation import widened
 from dbt_idivm.adaptation.aggregates import AGGREGATES
 from dbt_idivm.adaptation.block import Block, branch_attribute, branches_of
 from dbt_idivm.adaptation.columns import COLUMNS
-from dbt_idivm.adaptation.derive import Held, of_old, text_of
+from dbt_idivm.adaptation.derive import Held, of_old, text_of, was
 from dbt_idivm.adaptation.difference import Difference, differences
 from dbt_idivm.adaptation.look_up import LOOK_UP
 from dbt_idivm.adaptation.narrowed import NARROWED
@@ -32,7 +32,7 @@ from dbt_idivm.algebra.bags import Concat
 from dbt_idivm.algebra.expressions import attributes, column, conjunction
 from dbt_idivm.algebra.operator import Operator
 from dbt_idivm.algebra.relation import Relation
-from dbt_idivm.algebra.types import name_of_type
+from dbt_idivm.algebra.types import Type, name_of_type
 from dbt_idivm.deep import deep_recursion
 from dbt_idivm.fresh_name import fresh_name
 from dbt_idivm.operators import Join, OneRow, Project, Scan, Select
@@ -124,8 +124,10 @@ class _Before:
         own = [(each.attribute, each.name) for each in self.plan.columns]
         shared = [(name, self.plan.stored(name)) for name, _ in self.plan.shared]
         names = difference.old.names
+        padded = frozenset(was(name).name for _, node in difference.pairs for name, kind in node.types.items()
+                           if kind.this in (Type.CHAR, Type.NCHAR))
         return Held((*((of_old(names[each]), column(self.stored.attribute(name))) for each, name in (*own, *shared)),
-                     *((column(name), column(name)) for name in difference.added)))
+                     *((column(name), column(name)) for name in difference.added)), padded)
 
 
 @dataclass(frozen=True)

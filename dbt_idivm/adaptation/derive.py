@@ -48,7 +48,8 @@ class Held:
     A constant is not looked up: it may have another type as part of an expression than as a column, as 3 has beside a DECIMAL.
     """
 
-    def __init__(self, found: Iterable[tuple[exp.Expr, exp.Expr]]) -> None:
+    def __init__(self, found: Iterable[tuple[exp.Expr, exp.Expr]], padded: frozenset[str] = frozenset()) -> None:
+        """`padded`: attributes of type CHAR, which the old definition compares as if they were padded with blanks."""
         self._whole: dict[str, exp.Expr] = {}
         self._parts: dict[str, exp.Expr] = {}
         for definition, value in found:
@@ -57,7 +58,8 @@ class Held:
             text = text_of(definition)
             self._whole.setdefault(text, value)
             # Wrong without it: of a COLLATE b = 'x' the collation is the one that is written, of a column it may be another one.
-            if not any(map(_is_collated, definition.walk())):
+            # And c = 'x' of a CHAR(5) is true for 'x    ', of a stored text it is not.
+            if padded.isdisjoint(attributes(definition)) and not any(map(_is_collated, definition.walk())):
                 self._parts.setdefault(text, value)
 
     def whole(self, expression: exp.Expr) -> exp.Expr | None:

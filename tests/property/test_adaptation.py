@@ -222,3 +222,14 @@ def test_each_guard_is_needed(number: int, monkeypatch: pytest.MonkeyPatch) -> N
     except (AssertionError, KeyError, duckdb.Error):
         return
     assert found is not None
+
+
+def test_what_is_padded_is_not_compared_as_stored() -> None:
+    """A CHAR is compared as if it were padded, and stored as a text."""
+    table = Table("c", (("k", INT), ("x", "char(5)"), ("y", "varchar(5)")), ("k",))
+    old = plan_of((table,), "select k, x, y from c", Options())
+    wanted = {"x = 'a'": False, "y = 'a'": True, "upper(x) = 'A'": False}
+    for test, is_adapted in wanted.items():
+        new = plan_of((table,), f"select k, x, y from c where {test}", Options())
+        assert (adapt(old, new, VIEW) is not None) is is_adapted, test
+    assert adapt(old, plan_of((table,), "select x as again, k from c", Options()), VIEW) is not None
