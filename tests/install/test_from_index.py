@@ -60,9 +60,9 @@ def write_models(shop: Path) -> None:
     (shop / "models" / "prices.yml").write_text(SOURCES)
 
 
-def modes(environment: Environment, folder: Path, *command: str) -> dict[str, str]:
-    """Run a dbt command that must succeed; the mode of each model."""
-    done = environment.run("dbt", *command, "--profiles-dir", str(folder), cwd=folder / "shop")
+def modes(environment: Environment, folder: Path, *command: str, program: str = "dbt") -> dict[str, str]:
+    """Run a dbt command, or one of ours, that must succeed; the mode of each model."""
+    done = environment.run(program, *command, "--profiles-dir", str(folder), cwd=folder / "shop")
     assert done.returncode == 0, done.stdout + done.stderr
     results = json.loads((folder / "shop" / "target" / "run_results.json").read_text())["results"]
     return {each["unique_id"].split(".")[2]: each["adapter_response"].get("mode", each["status"]) for each in results}
@@ -75,7 +75,7 @@ def sql(environment: Environment, folder: Path, text: str) -> str:
 
 
 def play(environment: Environment, folder: Path) -> None:
-    """Two runs, a change, a run, the equivalence test, and what dbt docs says of it."""
+    """Two runs, a change, a run, the equivalence test, what dbt docs says of it, and a run from its manifest."""
     write_models(folder / "shop")
     sql(environment, folder, ORDERS)
     run = ("run", "--select", "prices")
@@ -88,6 +88,9 @@ def play(environment: Environment, folder: Path) -> None:
     assert modes(environment, folder, "docs", "generate")
     shown = json.loads((folder / "shop" / "target" / "catalog.json").read_text())["nodes"]["model.shop.prices"]["stats"]
     assert shown["idivm_maintenance"]["value"] == "by i-diffs" and "incremental, +0 ~1 −1" in shown["idivm_last_refresh"]["value"]
+    (folder / "shop" / "selectors.yml").write_text("selectors: [{name: priced, definition: prices}]")
+    sql(environment, folder, "insert into orders values (3, 30)")
+    assert modes(environment, folder, "run", "--selector", "priced", program="idivm") == {"prices": "incremental"}
 
 
 @pytest.fixture(scope="module")

@@ -9,7 +9,7 @@ from contextlib import nullcontext
 from decimal import Decimal
 from pathlib import Path
 from types import SimpleNamespace
-from typing import Any
+from typing import Any, ClassVar
 from zoneinfo import ZoneInfo
 
 import pytest
@@ -20,6 +20,7 @@ from dbt.adapters.idivm import project_access, shell
 from dbt.adapters.idivm.connect import _check_statements
 from dbt.adapters.idivm.connections import IdivmConnectionManager
 from dbt.adapters.idivm.engine_errors import engine_error, engine_message
+from dbt.adapters.idivm.results import columns_and_rows
 from dbt.adapters.idivm.shared import default_to_delta
 from dbt.adapters.idivm.spark_handle import literal
 from dbt.adapters.idivm.zones import in_zone
@@ -184,10 +185,32 @@ def test_a_server_that_describes_what_it_does_not_send(monkeypatch: pytest.Monke
     if is_empty:
         assert manager.run("create table a", fetch=True) == ((), [])
         assert len(manager.execute("create table a", fetch=True)[1]) == 0
+        assert columns_and_rows(cursor) == columns_and_rows(cursor, 1) == ((), [])
         return
     for run in (manager.run, manager.execute):
         with pytest.raises(TypeError):
             run("select id", fetch=True)
+    with pytest.raises(TypeError):
+        columns_and_rows(cursor)
+
+
+def test_the_shell_runs_what_has_no_result_on_a_server_that_describes_one(monkeypatch: pytest.MonkeyPatch) -> None:
+    class Cursor:
+        description: ClassVar = [("Result", "STRING_TYPE")]
+
+        def execute(self, sql: str) -> None:
+            self.sql = sql
+
+        def fetchall(self) -> list[Any]:
+            if self.sql == "create table a":
+                raise TypeError("'NoneType' object is not iterable")
+            return [[1], [2], [3]]
+
+    monkeypatch.setattr(shell, "credentials_of", lambda *_: None)
+    monkeypatch.setattr(shell, "open_handle", lambda _: SimpleNamespace(cursor=Cursor))
+    found = CliRunner().invoke(shell.sql_command, ["create table a; select 1 as Result", "--limit", "2"])
+    assert found.exit_code == 0, found.output
+    assert found.output.startswith("done\n") and "first 2 rows" in found.output
 
 
 @pytest.mark.parametrize(("version", "message", "code"), [

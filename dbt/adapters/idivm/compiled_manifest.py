@@ -9,17 +9,19 @@ from __future__ import annotations
 
 import json
 from argparse import Namespace
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from pathlib import Path
+from typing import Any
 
 import click
 from dbt.adapters.factory import register_adapter
+from dbt.artifacts.resources import GenericTest
 from dbt.artifacts.schemas.manifest import WritableManifest
 from dbt.config.runtime import RuntimeConfig, load_profile, load_project
 from dbt.config.utils import parse_cli_vars
 from dbt.contracts.files import FileHash
 from dbt.contracts.graph.manifest import Manifest
-from dbt.contracts.graph.nodes import ModelNode, SingularTestNode
+from dbt.contracts.graph.nodes import GenericTestNode, ModelNode, SingularTestNode
 from dbt.mp_context import get_mp_context
 from dbt.node_types import NodeType
 from dbt.parser.manifest import ManifestLoader
@@ -51,10 +53,18 @@ def read_manifest(path: Path) -> Manifest:
     if schema.endswith(_SAME_SCHEMA):
         found["metadata"]["dbt_schema_version"] = str(WritableManifest.dbt_schema_version)
     try:
-        return Manifest.from_writable_manifest(WritableManifest.upgrade_schema_version(found))
+        return _with_generic_tests(Manifest.from_writable_manifest(WritableManifest.upgrade_schema_version(found)), found)
     except Exception as error:  # dbt raises what its parts raise
         raise _unusable(path, f"the installed dbt does not understand it, of schema {schema} and made by dbt "
                               f"{found['metadata'].get('dbt_version')}: {_first_line(error)}") from error
+
+
+def _with_generic_tests(manifest: Manifest, found: Mapping[str, Any]) -> Manifest:
+    """With the tests `unique` and `not_null`, which declare keys, as they were written: dbt-core 1.11 reads each generic
+    test as a singular one, without what it tests."""
+    generic = {name: GenericTest.from_dict(node) for name, node in found["nodes"].items() if node.get("test_metadata")}
+    manifest.nodes.update({name: GenericTestNode.from_resource(test) for name, test in generic.items()})
+    return manifest
 
 
 def _unusable(path: Path, problem: str) -> click.ClickException:

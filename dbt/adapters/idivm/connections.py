@@ -16,6 +16,7 @@ from dbt_common.exceptions import DbtDatabaseError
 from dbt.adapters.idivm.credentials import ConnectionMethod, IdivmCredentials
 from dbt.adapters.idivm.embedded import new_session
 from dbt.adapters.idivm.engine_errors import engine_message, has_stack_trace, is_engine_exception
+from dbt.adapters.idivm.results import columns_and_rows, is_without_result
 from dbt.adapters.idivm.session import EmbeddedConnection
 from dbt.adapters.idivm.spark_handle import SparkConnection
 from dbt.adapters.idivm.warm import attached
@@ -104,13 +105,7 @@ class IdivmConnectionManager(SparkConnectionManager):
             if not fetch:
                 finish(cursor)
                 return (), []
-            names = tuple(column[0] for column in cursor.description or ())
-            try:
-                return names, [tuple(row) for row in cursor.fetchall() or ()] if names else []
-            except TypeError:
-                if not is_without_result(cursor):
-                    raise
-                return (), []
+            return columns_and_rows(cursor)
 
     @classmethod
     def get_result_from_cursor(cls, cursor: Any, limit: int | None) -> agate.Table:
@@ -143,12 +138,6 @@ def connected(credentials: IdivmCredentials) -> Any:
         return open_connect(credentials)
     except IdivmError as error:
         raise FailedToConnectError(str(error)) from error
-
-
-def is_without_result(cursor: Any) -> bool:
-    """Whether a TypeError of PyHive means that the statement has no result: the Thrift Server of Spark 3.5 describes a column
-    then that it does not send."""
-    return [column[0] for column in cursor.description or ()] == ["Result"]
 
 
 def finish(cursor: Any) -> None:

@@ -6,6 +6,7 @@ from typing import Any, TypeVar
 
 from dbt.adapters.idivm.engine_errors import engine_error
 from dbt.adapters.idivm.project_access import execute
+from dbt.adapters.idivm.results import columns_and_rows
 from dbt.adapters.idivm.session import EmbeddedConnection
 from dbt_idivm.refresh.engine.steps import Steps, driven
 from dbt_idivm.refresh.protocol import Reply, Rows, Statement
@@ -24,8 +25,7 @@ def _reply(handle: Any, statement: Statement) -> Reply:
         if known is not None:
             found: Rows = known
             return found
-        cursor = execute(handle, statement.sql)
-        columns = tuple(each[0] for each in cursor.description or ())
-        return Rows(columns, tuple(map(tuple, cursor.fetchall() if columns else ())))
+        columns, rows = columns_and_rows(execute(handle, statement.sql))
+        return Rows(columns, tuple(rows))
     except Exception as error:
         return engine_error(error)

@@ -14,6 +14,7 @@ from sqlglot.errors import TokenError
 
 from dbt.adapters.idivm.engine_errors import engine_message, is_engine_exception
 from dbt.adapters.idivm.project_access import credentials_of, execute, open_handle, project_options
+from dbt.adapters.idivm.results import columns_and_rows
 from dbt_idivm.frontend.text import statements
 
 _FILE = click.Path(exists=True, dir_okay=False, path_type=Path)
@@ -53,18 +54,13 @@ def _statements(text: str) -> list[str]:
         raise click.UsageError(str(error).splitlines()[0]) from error
 
 
-def _run(handle: Any, sql: str, limit: int) -> tuple[list[str], list[tuple[Any, ...]], bool]:
+def _run(handle: Any, sql: str, limit: int) -> tuple[tuple[str, ...], list[tuple[Any, ...]], bool]:
     """Columns, at most `limit` rows, and whether there are more."""
-    cursor = execute(handle, sql)
-    columns = [each[0] for each in cursor.description or ()]
-    if not columns:
-        return [], [], False
-    # dbt-spark's cursors fetch all or nothing
-    rows = list(cursor.fetchmany(limit + 1) if hasattr(cursor, "fetchmany") else cursor.fetchall())
+    columns, rows = columns_and_rows(execute(handle, sql), limit + 1)
     return columns, rows[:limit], len(rows) > limit
 
 
-def _show(console: Console, columns: list[str], rows: list[tuple[Any, ...]], more: bool) -> None:
+def _show(console: Console, columns: tuple[str, ...], rows: list[tuple[Any, ...]], more: bool) -> None:
     if not columns:
         console.print("done")
         return
