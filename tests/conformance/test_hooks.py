@@ -124,7 +124,21 @@ class TestDuplicateHooksInConfigsMaintained(Maintained, BaseDuplicateHooksInConf
 
 
 class TestPrePostModelHooksOnSeeds(BasePrePostModelHooksOnSeeds):
-    pass
+    @pytest.fixture(scope="class")
+    def project_config_update(self):
+        # the base class', but for `::`, which Spark 3.5 does not have
+        return {
+            "seed-paths": ["seeds"],
+            "models": {},
+            "seeds": {
+                "post-hook": [
+                    "alter table {{ this }} add column new_col int",
+                    "update {{ this }} set new_col = 1",
+                    "select cast(null as {{ dbt.type_int() }}) as id",
+                ],
+                "quote_columns": False,
+            },
+        }
 
 
 class TestHooksRefsOnSeeds(BaseHooksRefsOnSeeds):
