@@ -41,7 +41,7 @@ wheel: java $(VENV)/.dev $(VENV)/.jars ## build the wheel into dist/; install it
 	$(BIN)/python -m hatchling build -d dist
 	$(BIN)/python -m pytest tests/install --from-index -rs $(PYTEST_ARGS)
 
-versions: java $(VENV)/.dev $(VENV)/.jars ## the tests with the lowest and the highest declared versions, in new environments, and over servers of other Sparks; ARGS=only=servers
+versions: java $(VENV)/.dev $(VENV)/.jars ## the tests with the lowest and the highest declared versions, in new environments, and over servers of other Sparks; ARGS="only=servers conformance=whole"
 	$(BIN)/python tests/install/versions.py $(VENV)/versions $(PYTHON) $(PYTHON_NEWEST) $(ARGS)
 
 demo: java $(VENV)/.demo $(VENV)/.jars ## six maintained models over three years of flights, four rounds of changes

@@ -14,6 +14,7 @@ REPLACED = (
     (r"\{database\}\.|\{\{ *target\.database *\}\}\.", ""),
     (r"\btext\b", "string"),
     (r"\btimestamp without time zone\b", "timestamp"),
+    (r"(\w+)::(\w+)", r"cast(\1 as \2)"),  # Spark 3.5 has no `::`
     (r'"', "`"),
 )
 

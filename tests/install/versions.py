@@ -9,6 +9,9 @@ against servers of other versions of Spark and Delta.
 The servers are of an environment each, with pyspark and delta-spark alone; their client is the environment `plain`. One whose
 packages or JARs cannot be downloaded is left out, and that is said.
 
+Over each server the same project is played as embedded, a client is lost and a statement sent again (the short part of
+`make faults`), and a part of dbt's adapter tests is run; `conformance=whole` runs all of them, half an hour for each server.
+
 Writes the versions and the results to docs/versions.md. `only=servers` or `only=environments` makes one of its two tables.
 """
 
@@ -33,9 +36,12 @@ TESTS = {
     "`test_plugin_dbt.py`, `test_refresh_modes.py`": (f"{SPARK}/test_plugin_dbt.py", f"{SPARK}/test_refresh_modes.py"),
     "Thrift and Connect: `test_servers.py`": (f"{SPARK}/test_servers.py", "-k", "does"),
 }
-# A row of the second table: the tests that are selected. A Spark Connect server before Spark 4 is refused.
-SERVER_ROWS = {"Thrift: `test_servers.py`": "does and thrift", "Connect: `test_servers.py`": "does and connect"}
-REFUSED, REFUSAL = "before", "IDIVM-507: "
+METHODS = ("Thrift", "Connect")
+# Of dbt's adapter tests: what models, seeds, snapshots, hooks and the catalog ask of a server.
+PART = ("basic", "hooks", "incremental", "materialized_view", "persist_docs")
+# A Spark Connect server before Spark 4 is refused. That is a test of its own.
+REFUSED = (f"{SPARK}/test_servers.py", "-k", "before")
+REFUSAL = "IDIVM-507"
 FROM_GITHUB = "dbt-core-experimental-parser"
 
 Column = dict[str, str]
@@ -112,7 +118,15 @@ def tried(environment: Environment) -> Column:
     return {**environment.versions(), **{row: environment.tested(paths) for row, paths in TESTS.items()}}
 
 
-def served(name: str, wanted: tuple[str, ...], client: Environment) -> Column | None:
+def server_rows(method: str, conformance: tuple[str, ...]) -> dict[str, tuple[str, ...]]:
+    """Rows of the second table: the tests that are run over a server by that method, the one about the refusal first."""
+    of_server = method.lower()
+    return {f"{method}: `test_servers.py`": (f"{SPARK}/test_servers.py", "-k", f"does and {of_server}"),
+            f"{method}: `test_crashes_servers.py`": (f"{SPARK}/test_crashes_servers.py", "-k", of_server),
+            f"{method}: conformance": (*conformance, "--server", of_server, "--disable-warnings")}
+
+
+def served(name: str, wanted: tuple[str, ...], client: Environment, conformance: tuple[str, ...]) -> Column | None:
     """The versions and results of a server; None, with a sentence on the console, if it cannot be had here."""
     print(f"server of {name}: installing ..", flush=True)
     environment = Environment(client.folder.parent / name.replace(" ", "-").lower())
@@ -128,10 +142,12 @@ def served(name: str, wanted: tuple[str, ...], client: Environment) -> Column | 
     print(f"server of {name}: testing ..", flush=True)
     versions = dict(each.split("==") for each in wanted)
     column = {"Spark": versions["pyspark"], "Delta": versions["delta-spark"]}
-    for row, selected in SERVER_ROWS.items():
-        is_refused = versions["pyspark"].startswith("3.") and row.startswith("Connect")
-        result = client.tested((f"{SPARK}/test_servers.py", "-k", REFUSED if is_refused else selected), **server)
-        column[row] = f"{REFUSAL if is_refused else ''}{result}"
+    for method in METHODS:
+        first, *others = (rows := server_rows(method, conformance))
+        if versions["pyspark"].startswith("3.") and method == "Connect":
+            column |= {first: f"{REFUSAL}: {client.tested(REFUSED, **server)}", **dict.fromkeys(others, REFUSAL)}
+        else:
+            column |= {row: client.tested(tests, **server) for row, tests in rows.items()}
     return column
 
 
@@ -145,24 +161,28 @@ def write(mark: str, columns: dict[str, Column]) -> None:
     PAGE.write_text(f"{before}{begin}{table}{end}{rest.partition(end)[2]}")
 
 
-def main(folder: str, python_lowest: str, python_newest: str, only: str = "") -> int:
+def main(folder: str, python_lowest: str, python_newest: str, *chosen: str) -> int:
     place = Path(folder).resolve()
+    if set(chosen) - {"only=servers", "only=environments", "conformance=whole"}:
+        sys.exit(f"ARGS are only=servers or only=environments, and conformance=whole, not {' '.join(chosen)}")
+    whole = "tests/conformance"
+    conformance = (whole,) if "conformance=whole" in chosen else tuple(f"{whole}/test_{part}.py" for part in PART)
     results: list[str] = []
-    if only != "only=servers":
+    if "only=servers" not in chosen:
         pythons = {"lowest": python_lowest, "plain": python_lowest, "newest": python_newest}
         columns = {name: tried(made(name, python, place)) for name, python in pythons.items()}
         write("versions", columns)
         results += [column[row] for column in columns.values() for row in TESTS]
-    if only != "only=environments":
+    if "only=environments" not in chosen:
         client = Environment(place / "plain")
         if not Path(client.python).exists():
             client = made("plain", python_lowest, place)
-        found = {name: served(name, wanted, client) for name, wanted in SERVERS.items()}
+        found = {name: served(name, wanted, client, conformance) for name, wanted in SERVERS.items()}
         servers = {name: column for name, column in found.items() if column is not None}
         if servers:
             write("servers", servers)
-        results += [column[row] for column in servers.values() for row in SERVER_ROWS]
-    return 0 if all(re.fullmatch(rf"({REFUSAL})?\d+ passed", result) for result in results) else 1
+        results += [result for column in servers.values() for row, result in column.items() if row.startswith(METHODS)]
+    return 0 if all(re.fullmatch(rf"({REFUSAL}: )?\d+ passed|{REFUSAL}", result) for result in results) else 1
 
 
 if __name__ == "__main__":
