@@ -9,7 +9,7 @@ from sqlglot import exp
 
 from dbt_idivm.adaptation.block import Block, Definitions, block_of
 from dbt_idivm.adaptation.derive import of_old, text_of, translated
-from dbt_idivm.adaptation.same_rows import Known, Pairs, assignments
+from dbt_idivm.adaptation.same_rows import Known, Pairs, assignments, is_guarded_as_before, types_of
 from dbt_idivm.algebra.expressions import attributes, column, substitute
 from dbt_idivm.algebra.operator import Operator
 from dbt_idivm.cached import cached_property
@@ -79,14 +79,20 @@ def differences(new: Block, old: Block) -> Iterator[Difference]:
     for block, looked_up in _without_look_ups(new):
         for before in _without_unread(old):
             for pairs, known, joined in assignments(block.sources, before.sources):
-                yield _difference(block, before, pairs, known, joined, looked_up)
+                found = _difference(block, before, pairs, known, joined, looked_up)
+                if found is not None:
+                    yield found
 
 
 def _difference(new: Block, old: Block, pairs: Pairs, known: Known, joined: tuple[Operator, ...],
-                looked_up: tuple[LookUp, ...]) -> Difference:
+                looked_up: tuple[LookUp, ...]) -> Difference | None:
+    """None where a condition that may fail has lost one that guards it to a place behind it."""
     conditions = [of_old(each) for each in old.conditions]
     have = {text_of(each) for each in conditions}
-    mine = [(each, translated(each, known)) for each in new.conditions]
+    translations = [translated(each, known) for each in new.conditions]
+    if not is_guarded_as_before(new.conditions, translations, conditions, types_of(new.sources)):
+        return None
+    mine = list(zip(new.conditions, translations, strict=True))
     extra = tuple(each for each, found in mine if found is None or text_of(found) not in have)
     kept = {text_of(found) for _, found in mine if found is not None}
     lost = tuple(each for each in conditions if text_of(each) not in kept)

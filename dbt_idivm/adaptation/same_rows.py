@@ -6,7 +6,7 @@ names, in which columns they pass, and in how their own inputs are spelled. What
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from itertools import islice
 
 from sqlglot import exp
@@ -15,10 +15,12 @@ from dbt_idivm.adaptation.block import Block, block_of
 from dbt_idivm.adaptation.derive import Held, mapped, of_old, text_of, translated, was
 from dbt_idivm.algebra.expressions import conjuncts, substitute
 from dbt_idivm.algebra.operator import Operator
+from dbt_idivm.algebra.raising import may_raise
 from dbt_idivm.operators import Aggregate, OuterJoin, Scan, SemiAntiJoin, UnionAll, Unnest, Window
 from dbt_idivm.passes.canonical import canonical
 
 Known = Mapping[str, exp.Expr]  # attribute of the new operator → what it is over those of the old one (`was`)
+Types = Mapping[str, exp.DataType]
 Pairs = tuple[tuple[Operator, Operator], ...]
 _MOST_ASSIGNMENTS = 64  # of the occurrences of one table to each other
 
@@ -57,9 +59,31 @@ def _same_block(new: Block, old: Block) -> Known | None:
     """What the attributes of the new block's sources are, if both blocks have the same sources and conditions."""
     if len(new.sources) != len(old.sources):
         return None
-    wanted = texts_of(map(of_old, old.conditions))
+    wanted = [of_old(each) for each in old.conditions]
+    types = types_of(new.sources)
     return next((known for _, known, _ in assignments(new.sources, old.sources)
-                 if texts_of(translated(each, known) for each in new.conditions) == wanted), None)
+                 if _are_same(new.conditions, wanted, known, types)), None)
+
+
+def _are_same(new: Sequence[exp.Expr], old: Sequence[exp.Expr], known: Known, types: Types) -> bool:
+    """Whether conditions over new attributes are those over old ones, and fail for no other rows."""
+    mine = [translated(each, known) for each in new]
+    return texts_of(mine) == texts_of(old) and is_guarded_as_before(new, mine, old, types)
+
+
+# Wrong without it: of `x <> 0 AND 1 / x > 0` in the other order, which a rebuild evaluates, Spark fails for x = 0.
+def is_guarded_as_before(new: Sequence[exp.Expr], translations: Sequence[exp.Expr | None], old: Sequence[exp.Expr],
+                         types: Types) -> bool:
+    """Whether what may fail has all conditions before it that the old definition has before it, as far as there are any still."""
+    mine = [text_of(each) if each is not None else "" for each in translations]
+    theirs = [text for text in map(text_of, old) if text in mine]
+    failing = (text for each, text in zip(new, mine, strict=True) if text in theirs and may_raise(each, types))
+    return all({*theirs[:theirs.index(text)]} <= {*mine[:mine.index(text)]} for text in failing)
+
+
+def types_of(sources: Iterable[Operator]) -> Types:
+    """The types of their attributes."""
+    return {name: kind for each in sources for name, kind in each.types.items()}
 
 
 def _held(old: Block) -> Held:
@@ -143,9 +167,10 @@ def _two(new: Operator, old: Operator, condition: exp.Expr, other: exp.Expr) -> 
         return None
     mine, theirs = ({**sides[0].names, **sides[1].names} for sides in (news, olds))
     known = {**left, **right}
-    parts = texts_of(translated(substitute(each, mine), known) for each in conjuncts(condition.unnest()))
-    wanted = texts_of(of_old(substitute(each, theirs)) for each in conjuncts(other.unnest()))
-    return (left, right) if parts == wanted else None
+    parts = [substitute(each, mine) for each in conjuncts(condition.unnest())]
+    wanted = [of_old(substitute(each, theirs)) for each in conjuncts(other.unnest())]
+    types = types_of([source for block in news for source in block.sources])
+    return (left, right) if _are_same(parts, wanted, known, types) else None
 
 
 # Wrong with `derived` for a padded side: coalesce(y, 0) that is computed below it is NULL in a padded row, and above it 0.

@@ -8,7 +8,7 @@ import duckdb
 import pytest
 from hypothesis import given
 
-from dbt_idivm.adaptation import narrowed, same_rows, widened
+from dbt_idivm.adaptation import difference, narrowed, same_rows, widened
 from dbt_idivm.adaptation.adapt import ADDED, NOTHING, REMOVED, RULES, Adaptation, adapt
 from dbt_idivm.adaptation.aggregates import AGGREGATES
 from dbt_idivm.adaptation.block import Block
@@ -110,6 +110,8 @@ DIRECTED = [
     (BASE, "select k, x, s from t where x > 0", {COLUMNS.name}, False),
     (BASE, "select s, k as key, x + y as both, upper(s) as u from t where x > 0", {COLUMNS.name}, False),
     (BASE, "select cast(k as bigint) as k, x, y, s from t where x > 0", {COLUMNS.name}, False),
+    ("select k, x from t where x <> 0 and k > 1 and 1 / x > 0",
+     "select k, x from t where k > 1 and x <> 0 and 1 / x > 0", {NOTHING}, True),
     (BASE, f"{BASE} and (y is null or s = 'a')", {NARROWED.name}, True),
     (BASE, "select k, x, y, s from t where y < 3 and x > 0", {NARROWED.name}, True),
     (BASE, "select k, x, y, s from t", {widened.NAME}, True),
@@ -159,6 +161,12 @@ REBUILT = {
     "a column that is not stored": ("select k, x * 2 as v from t", "select k, x as v from t"),
     "a condition over what is not stored": ("select k from t", "select k from t where x > 1"),
     "one that may fail stands first": ("select k, x from t where x <> 0", "select k, x from t where 1 / x > 0 and x <> 0"),
+    "a guard behind what it guards": ("select k, x from t where x <> 0 and 1 / x > 0",
+                                         "select k, x from t where 1 / x > 0 and x <> 0"),
+    "a guard below groups": ("select x, count(*) as n from t where x <> 0 and 1 / x > 0 group by x",
+                             "select x, count(*) as n from t where 1 / x > 0 and x <> 0 group by x"),
+    "a guard in a join": ("select t.k, z from t left join u on u.k = t.x and t.x <> 0 and 1 / t.x > 0",
+                          "select t.k, z from t left join u on u.k = t.x and 1 / t.x > 0 and t.x <> 0"),
     "a part of a DISTINCT": ("select x, y from t", "select distinct x, y from t"),
     "other groups": (GROUPS, GROUPS.replace("group by x", "group by x, y").replace("select x,", "select x, y,")),
     "a condition below groups": (GROUPS, GROUPS.replace("from t", "from t where k > 2")),
@@ -208,6 +216,8 @@ GUARDS = [
     (same_rows, "_passed", lambda new, old, known, whole=False: OPEN_SIDE(new, old, known), "a value below a padded side"),
     (same_rows, "_same_block", any_conditions, "a condition below groups"),
     (same_rows, "_same_block", any_conditions, "a condition below a window"),
+    *((where, "is_guarded_as_before", lambda *of: True, case) for where, case in (
+        (difference, "a guard behind what it guards"), (same_rows, "a guard below groups"), (same_rows, "a guard in a join"))),
     (OuterJoin, "combined", property(lambda node: (node.left,)), "an unread join that repeats rows"),
 ]
 

@@ -7,7 +7,8 @@ from dataclasses import replace
 import pytest
 
 from dbt_idivm.refresh.catalog.state import State, read
-from dbt_idivm.refresh.protocol import EngineError, ModelRequest, Outcome
+from dbt_idivm.refresh.decide import adapting
+from dbt_idivm.refresh.protocol import EngineError, ModelRequest, Outcome, Reply, Rows, Statement
 from tests.unit.fake_engine import FakeEngine, model
 
 MODEL = model("select id, name from main.o", {"o": "id"})
@@ -118,3 +119,25 @@ def test_plans_that_do_not_prove_it_rebuild(engine: FakeEngine) -> None:
 def test_other_types_than_those_of_a_build_rebuild(engine: FakeEngine) -> None:
     engine.columns_of["columns of the adapted view"] = {"number": "bigint", "name": "string"}
     assert refreshed(engine, OTHER).mode == "full"
+
+
+@pytest.mark.parametrize(("kind", "mode"), [("string", "migrated"), ("varchar(9)", "full")])
+def test_a_column_that_had_another_type_is_rebuilt(kind: str, mode: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    """The old view did not read it, so that its state says nothing of the type that it had at the version which is read."""
+    engine = FakeEngine()
+    engine.source("o", id="int", name="string", other="string")
+    engine.drive(MODEL)
+    engine.tables["main.v"].columns = {"id": "int", "name": "string"}
+    engine.tables["main.o"].commit("WRITE", {"numOutputRows": "1"})
+    engine.reads["net diff"] = ()
+    described = engine._describe
+
+    def describe(statement: Statement) -> Reply:
+        is_former = " ".join(statement.sql.split()) == "DESCRIBE QUERY SELECT other FROM main.o VERSION AS OF 1"
+        return Rows(("col_name", "data_type", "comment"), (("other", kind, None),)) if is_former else described(statement)
+
+    monkeypatch.setattr(engine, "_describe", describe)
+    monkeypatch.setattr(adapting, "pays", lambda later, found: True)
+    wider = replace(MODEL, sql="select o.id, o.name, p.other from main.o left join main.o as p on p.id = o.id")
+    outcome = refreshed(engine, wider)
+    assert outcome.mode == mode, outcome.reason

@@ -23,7 +23,7 @@ from dbt_idivm.refresh.checks.keys import Key
 from dbt_idivm.refresh.checks.user_functions import called_functions
 from dbt_idivm.refresh.decide.choose import choose_early, choose_ways
 from dbt_idivm.refresh.decide.costs import Costs
-from dbt_idivm.refresh.decide.fingerprint import fingerprint, kept_layout
+from dbt_idivm.refresh.decide.fingerprint import fingerprint, kept_layout, used_columns
 from dbt_idivm.refresh.decide.job import Job
 from dbt_idivm.refresh.decide.observe import Observed, observe_inputs, observe_sizes
 from dbt_idivm.refresh.decide.planned import Planned, proof_key, question
@@ -48,6 +48,8 @@ class Adapting:
     inputs: Mapping[str, Consumed]
     state: State  # of the stored view
     known_keys: Mapping[str, tuple[str, ...]]  # input → the columns of the key that the old view relied on
+    # input → its columns that the old view did not read, where the table is read at another version than the pinned one
+    fresh_columns: Mapping[str, tuple[str, ...]]
 
     @property
     def versions(self) -> dict[str, int]:
@@ -76,7 +78,8 @@ def adapting(seen: Observed) -> Steps[Adapting | None]:
         planned = yield from _proven(work)
     except EngineFailure:
         return None
-    return None if planned is None else Adapting(replace(work, planned=planned), plan, found, inputs, state, old[1])
+    fresh = fresh_columns(work.planned, inputs, old[0])
+    return None if planned is None else Adapting(replace(work, planned=planned), plan, found, inputs, state, old[1], fresh)
 
 
 def _may_be_adapted(seen: Observed, state: State) -> bool:
@@ -122,6 +125,14 @@ def consumed_by(planned: Planned, state: State) -> Mapping[str, Consumed] | None
             return None
         found[name] = before.get(each.table) or Consumed(each.table, each.commit.version, each.commit.at)
     return found
+
+
+def fresh_columns(planned: Planned, inputs: Mapping[str, Consumed], old: Plan) -> Mapping[str, tuple[str, ...]]:
+    """The columns of inputs of whose types at the versions that are read the fingerprint of the stored state says nothing."""
+    before = used_columns(planned.inputs, old)
+    found = {name: tuple(each for each in columns if each not in before.get(name, {})) for name, columns in planned.used.items()
+             if (commit := planned.inputs.tables[name].commit) is not None and commit.version != inputs[name].version}
+    return {name: columns for name, columns in found.items() if columns}
 
 
 def _after(seen: Observed, state: State, inputs: Mapping[str, Consumed]) -> Steps[Observed | None]:
