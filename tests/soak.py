@@ -66,6 +66,7 @@ DRIFTS = (
     f"create table $.aside using delta as select * from $.cust; drop table $.cust; create table $.cust using delta {FEED} as "
     "select * from $.aside; drop table $.aside",
 )
+LISTING = "set spark.sql.sources.parallelPartitionDiscovery.parallelism = 2"  # of VACUUM, which has 10,000 tasks else
 VALUES = 60  # ids and prices are below
 
 
@@ -85,6 +86,7 @@ class Soak:
     @classmethod
     def made(cls, new_session: Callable[[], Any], seed: int, log: TextIO) -> Soak:
         project = Project(new_session(), "soak")
+        project.sql(LISTING)
         project.table("orders", "id int, cust int, price int, note string", *(f"({i}, {i % 9}, {i}, 'a{i}')" for i in range(40)))
         project.table("cust", "id int, name string", *(f"({i}, 'c{i}')" for i in range(8)))
         return cls(project, new_session, random.Random(seed), log)
@@ -201,7 +203,7 @@ class Soak:
 
     def again(self) -> None:
         self.project.spark = self.new_session()
-        self.project.sql("use $")
+        self.project.sql("use $", LISTING)
 
     @contextmanager
     def elsewhere(self) -> Iterator[None]:

@@ -152,8 +152,9 @@ def pays(later: Observed, found: Adaptation) -> bool:
     if not found.sources:
         return True
     costs = Costs(later)
-    if costs.unknown is not None or later.view is None:  # nobody can say, but that it reads less
-        return len(found.sources) < len(costs.plan.tables)
+    if costs.unknown is not None or later.view is None:  # nobody can say, but that it reads less, or writes less
+        read, of_rebuild = len(found.sources), len(costs.plan.tables)
+        return read < of_rebuild or (found.in_place and read == of_rebuild)
     now = costs.situation(lambda *leaf: 0.0)
     return costs.priced(ADAPTATION, adaptation_measure(found, now)).seconds < costs.priced(REBUILD, rebuild(now)).seconds
 
