@@ -159,7 +159,7 @@ class Soak:
         name, other, statements = self.chance.choice(list(MODELS)), self.chance.choice(list(MODELS)), self.chance.randrange(40)
         steps = self.begin(name)
         self.go_on(steps, statements)
-        with self.elsewhere():
+        with self.project.in_session(self.new_session()):
             self.batch()
             for each in {name, other}:
                 self.go_on(self.begin(each))
@@ -204,15 +204,6 @@ class Soak:
     def again(self) -> None:
         self.project.spark = self.new_session()
         self.project.sql("use $", LISTING)
-
-    @contextmanager
-    def elsewhere(self) -> Iterator[None]:
-        own = self.project.spark
-        self.again()
-        try:
-            yield
-        finally:
-            self.project.spark = own
 
     def is_tidy(self) -> None:
         """The session has the settings and temporary views that it had, and Spark keeps no rows."""

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import re
 from collections import Counter
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
 from typing import Any
 
@@ -12,7 +13,7 @@ from dbt.adapters.idivm.engine_errors import engine_error
 from dbt_idivm.refresh.driver import forecast, refresh
 from dbt_idivm.refresh.engine.engine import SPARK_DELTA, Engine
 from dbt_idivm.refresh.engine.invocation import Invocation
-from dbt_idivm.refresh.engine.steps import Steps, T
+from dbt_idivm.refresh.engine.steps import Steps, T, driven
 from dbt_idivm.refresh.protocol import Forecast, KeyCandidate, ModelRequest, Outcome, Refresh, Reply, Rows, Statement
 from dbt_idivm.relation_name import relation_name
 from dbt_idivm.script.dialect import DELTA
@@ -123,12 +124,17 @@ class Project:
 
     def drive(self, steps: Steps[T]) -> T:
         """Run what the steps ask for; their result."""
+        return driven(steps, self.run)
+
+    @contextmanager
+    def in_session(self, session: Any) -> Iterator[None]:
+        """In the session of somebody else."""
+        own, self.spark = self.spark, session
+        self.sql("use $")
         try:
-            statement = next(steps)
-            while True:
-                statement = steps.send(self.run(statement))
-        except StopIteration as stop:
-            return stop.value  # type: ignore[no-any-return]
+            yield
+        finally:
+            self.spark = own
 
     def is_exact(self, model: ModelRequest) -> bool:
         """The view equals its SELECT as it would be now, as bags; compared here, because EXCEPT ALL costs seconds."""

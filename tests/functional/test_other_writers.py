@@ -7,7 +7,7 @@ who writes after each number of its statements. `make faults` tries every shape 
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager, suppress
+from contextlib import suppress
 from pathlib import Path
 from typing import Any
 
@@ -90,17 +90,6 @@ def stage(spark: Any, request: pytest.FixtureRequest) -> Iterator[Callable[[Shap
     spark.sql(f"drop schema if exists {schema} cascade")
 
 
-@contextmanager
-def _elsewhere(play: Stage) -> Iterator[None]:
-    """In the session of somebody else."""
-    own = play.project.spark
-    play.again()
-    try:
-        yield
-    finally:
-        play.project.spark = own
-
-
 def test_others_write(name: str, writer: str, stage: Callable[[Shape], Stage], tally: Tally,
                       pytestconfig: pytest.Config) -> None:
     play = stage(SHAPES[name])
@@ -111,7 +100,7 @@ def test_others_write(name: str, writer: str, stage: Callable[[Shape], Stage], t
         steps = play.begin()
         play.go_on(steps, statements)
         with tally.point(f"{name}, {writer}", f"after {statements} of {len(play.reference)} statements"):
-            with _elsewhere(play):
+            with play.project.in_session(play.new_session()):
                 WRITERS[writer](play)
                 newer = play.wanted()
             try:

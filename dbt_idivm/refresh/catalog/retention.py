@@ -9,26 +9,23 @@ from zoneinfo import ZoneInfo
 
 from dbt_idivm.refresh.catalog.history import Commit
 
-# Property → Delta's default, by names in small letters.
-_LOG = "delta.logretentionduration"
-_DEFAULTS: Mapping[str, dt.timedelta] = {_LOG: dt.timedelta(days=30), "delta.deletedfileretentionduration": dt.timedelta(days=7)}
-NAMES = ("delta.logRetentionDuration", "delta.deletedFileRetentionDuration")
+_LOG = "delta.logRetentionDuration"
+_DEFAULTS: Mapping[str, dt.timedelta] = {_LOG: dt.timedelta(days=30), "delta.deletedFileRetentionDuration": dt.timedelta(days=7)}
+NAMES = tuple(_DEFAULTS)  # of the properties
 _PARTS = re.compile(r"(\d+(?:\.\d+)?)\s*(week|day|hour|minute|second)s?", re.IGNORECASE)
 
 
 def kept_changes(properties: Mapping[str, str]) -> dt.timedelta | None:
     """How long the changes of a table with these properties can be read: as long as the commits and the files that they are in
     are kept. None if a property says it in a way that is not known."""
-    given = {name.lower(): text for name, text in properties.items()}
-    found = [_duration(given[name]) if name in given else default for name, default in _DEFAULTS.items()]
+    found = [_kept_by(name, properties) for name in NAMES]
     known = [each for each in found if each is not None]
     return min(known) if len(known) == len(found) else None
 
 
 def kept_commits(properties: Mapping[str, str]) -> dt.timedelta:
     """How long the commits of a table with these properties can be read; Delta's default if that is not known."""
-    given = next((text for name, text in properties.items() if name.lower() == _LOG), None)
-    return (None if given is None else _duration(given)) or _DEFAULTS[_LOG]
+    return _kept_by(_LOG, properties) or _DEFAULTS[_LOG]
 
 
 def age(commit: Commit, now: dt.datetime, zone: str) -> dt.timedelta:
@@ -44,6 +41,12 @@ def in_words(duration: dt.timedelta) -> str:
     """`36 hours`, `7 days`."""
     hours = duration / dt.timedelta(hours=1)
     return f"{hours:.3g} hours" if hours < 48 else f"{hours / 24:.3g} days"
+
+
+def _kept_by(name: str, properties: Mapping[str, str]) -> dt.timedelta | None:
+    """What the property says, whose name has no case; Delta's default if it is not set."""
+    text = next((text for given, text in properties.items() if given.lower() == name.lower()), None)
+    return _DEFAULTS[name] if text is None else _duration(text)
 
 
 def _duration(text: str) -> dt.timedelta | None:
