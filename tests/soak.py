@@ -14,7 +14,7 @@ import resource
 import sys
 import time
 from collections import Counter
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -33,27 +33,33 @@ OUTRUN = {"IDIVM-902", "IDIVM-903"}
 FEED = "tblproperties ('delta.enableChangeDataFeed' = 'true')"
 SUMS = "select cust, sum(price) as total, count(*) as n from $.orders group by cust"
 RANKED = "(select id, cust, price, row_number() over (partition by cust order by price desc, id) as r from $.orders)"
-# Model → its texts, one after the other by edits, and its config.
+PAIRS = "select o.note, c.name from $.orders o join $.cust c on o.cust = c.id"
+TOTALS = ("select c.name, t.total from (select cust, sum(price) as total from $.orders group by cust) t "
+          "join $.cust c on t.cust = c.id")
+CHEAP, KNOWN = "select id, price from $.orders where price < 20", "select id, id from $.cust"
+LACKING = "select c.id, c.name from $.cust c where not exists (select 1 from $.orders o where o.cust = c.id and o.price > 50)"
+PER_NAME = "select c.name, count(*) as n from $.orders o join $.cust c on o.cust = c.id group by c.name"
+# Model → its texts, one after the other by edits, and its config. Some of them can be migrated to one another, others not.
 MODELS: dict[str, tuple[tuple[str, ...], dict[str, Any]]] = {
-    "pairs": (("select o.note, c.name from $.orders o join $.cust c on o.cust = c.id where o.price > 10",
-               "select o.note, c.name from $.orders o join $.cust c on o.cust = c.id where o.price > 30",
-               "select o.note, upper(c.name) as name, o.price from $.orders o left join $.cust c on o.cust = c.id"), {}),
-    "sums": ((SUMS, SUMS.replace("count(*)", "max(price) as top, count(*)"), SUMS + " having sum(price) > 20"), {}),
-    "above": (("select c.name, t.total from (select cust, sum(price) as total from $.orders group by cust) t "
-               "join $.cust c on t.cust = c.id",
-               "select c.name, t.total + 1 as total from (select cust, sum(price) as total from $.orders group by cust) t "
-               "join $.cust c on t.cust = c.id"), {"caches": "all"}),
-    "logged": (("select id, note from $.orders where price > 50", "select id, note from $.orders where price > 40"),
-               {"output": "both"}),
-    "newest": ((f"select id, cust, price from {RANKED} where r = 1", f"select id, cust, price from {RANKED} where r <= 2"), {}),
-    "tuples": (("select o.id, c.name from $.orders o left join $.cust c on o.cust = c.id",), {"strategy": "tuple"}),
-    "lacking": (("select c.id, c.name from $.cust c where not exists (select 1 from $.orders o "
-                 "where o.cust = c.id and o.price > 50)",), {}),
-    "chosen": (("select c.name, count(*) as n from $.orders o join $.cust c on o.cust = c.id group by c.name",),
-               {"strategy": "auto"}),
-    "both_ways": (("select id, price from $.orders where price < 20 union all select id, id from $.cust",), {}),
+    "pairs": ((f"{PAIRS} where o.price > 10", f"{PAIRS} where o.price > 30", f"{PAIRS} where o.price > 10 and c.name like 'c%'",
+               PAIRS.replace("o.note", "upper(o.note) as note").replace("join", "left join")), {}),
+    "sums": ((SUMS, SUMS.replace("count(*)", "max(price) as top, count(*)"), f"{SUMS} having sum(price) > 20",
+              SUMS.replace("select cust", "select coalesce(cust, -1) as cust")), {}),
+    "above": ((TOTALS, TOTALS.replace("t.total from", "t.total + 1 as total from"), f"{TOTALS} where t.total > 30"),
+              {"caches": "all"}),
+    "logged": (("select id, note from $.orders where price > 50", "select id, note from $.orders where price > 40",
+                "select id, upper(note) as note from $.orders where price > 50"), {"output": "both"}),
+    "newest": ((f"select id, cust, price from {RANKED} where r = 1", f"select id, cust, price from {RANKED} where r <= 2",
+                f"select id, price from {RANKED} where r = 1"), {}),
+    "tuples": (("select o.id, c.name from $.orders o left join $.cust c on o.cust = c.id",
+                "select o.id, c.name from $.orders o left join $.cust c on o.cust = c.id where o.id % 3 <> 1"),
+               {"strategy": "tuple"}),
+    "lacking": ((LACKING, f"{LACKING} and c.id > 3", LACKING.replace("c.name from", "concat(c.name, '!') as name from")), {}),
+    "chosen": ((PER_NAME, PER_NAME.replace("count(*)", "sum(o.price) as total, count(*)")), {"strategy": "auto"}),
+    "both_ways": ((f"{CHEAP} union all {KNOWN}", CHEAP, f"{CHEAP} and id > 5 union all {KNOWN}"), {}),
     "sizes": (("select n, count(*) as groups from $.sums group by n",), {}),
 }
+EDITED = tuple(name for name, (texts, _) in MODELS.items() if len(texts) > 1)
 # What happens to a source. Each leaves the columns that the models read.
 DRIFTS = (
     f"create or replace table $.orders using delta {FEED} as select * from $.orders where id % 3 <> 0",
@@ -68,6 +74,7 @@ DRIFTS = (
 )
 LISTING = "set spark.sql.sources.parallelPartitionDiscovery.parallelism = 2"  # of VACUUM, which has 10,000 tasks else
 VALUES = 60  # ids and prices are below
+EVERY = 40  # actions memory is measured
 
 
 @dataclass
@@ -75,12 +82,14 @@ class Soak:
     """The project, and what has been done to it."""
 
     project: Project
+    warehouse: Path  # of its schema
     new_session: Callable[[], Any]
     chance: random.Random
     log: TextIO
     editions: dict[str, int] = field(default_factory=lambda: dict.fromkeys(MODELS, 0))
     done: Counter[str] = field(default_factory=Counter)
     modes: Counter[str] = field(default_factory=Counter)
+    memory: list[tuple[float, float]] = field(default_factory=list)
     number: int = 0
 
     @classmethod
@@ -89,7 +98,8 @@ class Soak:
         project.sql(LISTING)
         project.table("orders", "id int, cust int, price int, note string", *(f"({i}, {i % 9}, {i}, 'a{i}')" for i in range(40)))
         project.table("cust", "id int, name string", *(f"({i}, 'c{i}')" for i in range(8)))
-        return cls(project, new_session, random.Random(seed), log)
+        warehouse = Path(project.spark.conf.get("spark.sql.warehouse.dir").removeprefix("file:")) / "soak.db"
+        return cls(project, warehouse, new_session, random.Random(seed), log)
 
     def act(self) -> None:
         """One random action. Raises AssertionError where a view is wrong or something is left behind."""
@@ -125,8 +135,8 @@ class Soak:
         return text
 
     def edit(self) -> str:
-        name = self.chance.choice(list(MODELS))
-        self.editions[name] = self.chance.randrange(len(MODELS[name][0]))
+        name = self.chance.choice(EDITED)
+        self.editions[name] = (self.editions[name] + self.chance.randrange(1, len(MODELS[name][0]))) % len(MODELS[name][0])
         return f"{name}: {self.model(name).sql}"
 
     def run(self) -> str:
@@ -214,6 +224,18 @@ class Soak:
         assert not views, f"temporary views: {views}"
         assert spark._jsparkSession.sharedState().cacheManager().isEmpty(), "rows are cached"
 
+    def has_no_files_left(self) -> None:
+        """Each folder is a table's, and each file in it is one of its last version, once older ones are vacuumed."""
+        tables = {name for name, kind in self.project.relations().items() if kind == "table"}
+        folders = {path.name: path for path in self.warehouse.iterdir()}
+        assert folders.keys() == tables, f"on disk: {folders.keys() ^ tables}"
+        self.project.sql("set spark.databricks.delta.retentionDurationCheck.enabled = false",
+                         *(f"vacuum $.{name} retain 0 hours" for name in sorted(tables)))
+        for name in tables:
+            wanted = self.project.spark.sql(self.project.within(f"describe detail $.{name}")).first()["numFiles"]
+            found = sum("_delta_log" not in path.parts for path in folders[name].rglob("*.parquet"))
+            assert found == wanted, f"{name} has {found} files, {wanted} of which are of its last version"
+
 
 @contextmanager
 def allowing(codes: set[str]) -> Iterator[None]:
@@ -224,16 +246,21 @@ def allowing(codes: set[str]) -> Iterator[None]:
 
 
 ACTIONS: dict[str, tuple[int, Callable[[Soak], str]]] = {
-    "batch": (40, Soak.batch), "run": (25, Soak.run), "edit": (8, Soak.edit), "interrupted": (8, Soak.interrupted),
+    "batch": (38, Soak.batch), "run": (26, Soak.run), "edit": (14, Soak.edit), "interrupted": (8, Soak.interrupted),
     "two_at_once": (6, Soak.two_at_once), "foreign": (4, Soak.foreign), "upkeep": (6, Soak.upkeep), "drift": (4, Soak.drift),
 }
 
 
 def soak(play: Soak, goes_on: Callable[[Soak], bool]) -> None:
-    """Act as long as it goes on, and run once more at the end."""
+    """Act as long as it goes on, run once more at the end, and look what is on disk."""
     while goes_on(play):
         play.act()
+        if play.number % EVERY == 0:
+            play.memory.append(memory(play.project.spark))
     play.run()
+    play.has_no_files_left()
+    assert not is_leak([used for used, _ in play.memory]), f"MiB of the JVM: {play.memory}"
+    assert not is_leak([resident for _, resident in play.memory]), f"MiB of Python: {play.memory}"
 
 
 def memory(spark: Any) -> tuple[float, float]:
@@ -241,6 +268,12 @@ def memory(spark: Any) -> tuple[float, float]:
     spark._jvm.java.lang.System.gc()
     runtime = spark._jvm.java.lang.Runtime.getRuntime()
     return (runtime.totalMemory() - runtime.freeMemory()) / 2**20, resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024
+
+
+def is_leak(used: Sequence[float]) -> bool:
+    """Whether the last third of the measurements is above all of the first one by more than a half. Caches fill in the first."""
+    third = len(used) // 3
+    return third > 0 and min(used[-third:]) > 1.5 * max(used[:third])
 
 
 def main() -> int:
@@ -262,8 +295,8 @@ def main() -> int:
         except BaseException as problem:
             print(f"action {play.number} of seed {given.seed} failed: {problem}", file=sys.stderr)
             raise
-        print(f"{play.number} actions: {dict(play.done)}; refreshes: {dict(play.modes)}; wrong views: 0; "
-              f"MiB of the JVM and of Python: {memory(spark)}")
+        print(f"{play.number} actions: {dict(play.done)}; refreshes: {dict(play.modes)}; wrong views: 0; nothing left behind; "
+              f"MiB of the JVM and of Python at first and at last: {play.memory[:1] + play.memory[-1:]}")
     return 0
 
 
