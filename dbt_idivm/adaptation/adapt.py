@@ -37,6 +37,7 @@ from dbt_idivm.deep import deep_recursion
 from dbt_idivm.fresh_name import fresh_name
 from dbt_idivm.operators import Join, OneRow, Project, Scan, Select
 from dbt_idivm.operators.scan import Attribute, scans
+from dbt_idivm.script.over_tables import over_tables
 from dbt_idivm.script.plan import Plan
 
 # In the order in which they are applied: what comes first must not read what comes later.
@@ -79,9 +80,11 @@ class Adaptation:
 @deep_recursion()
 def adapt(old: Plan, new: Plan, table: str) -> Adaptation | None:
     """The new view over the rows that the old one has stored in `table`, and its sources; None where no rule proves that it can
-    be had. Plans with intermediate caches are not adapted: these would have to be adapted first."""
-    if old.caches or new.caches:
+    be had. Intermediate caches that both have are sources; one that the new view alone has would have to be built first."""
+    shared = {each.table: each.plan.digest for each in new.caches}
+    if not shared.items() <= {each.table: each.plan.digest for each in old.caches}.items():
         return None
+    old = over_tables(old, (each for each in old.caches if each.table not in shared))
     before = _Before(old, branches_of(old.root), branch_attribute(old.root), _stored(old, new, table))
     wanted = {each.attribute for each in new.columns}
     after = [replace(each, names={name: value for name, value in each.names.items() if name in wanted})

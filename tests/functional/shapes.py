@@ -434,6 +434,13 @@ SHAPES = {
     "columns": Shape(JOIN, "full", DEFINED, under(WIDER)),
     # stored rows are taken over: nothing is to be refreshed then
     "migrated": Shape(MARKED, "migrated", (("build v", NEW),), under(PLAIN), change=lambda stage: None),
+    "migrated_less": Shape(f"{PLAIN} and note is not null", "migrated", (("delete from v", NEW),
+                           ("set the properties of v", NEW)), under(PLAIN), change=lambda stage: None, applied=("delete",)),
+    "migrated_cached": Shape(f"{ABOVE} where t.total > 5", "migrated", (("delete from v__idivm", NEW),
+                             ("set the properties of v__idivm", NEW), ("create view v", NEW)), under(ABOVE),
+                             change=lambda stage: None, applied=("delete",), options={"caches": "all"}),
+    "migrated_both": Shape(MARKED, "migrated", (("build v", NEW), (APPENDED, NEW)), under(PLAIN), change=lambda stage: None,
+                           options=BOTH),
     "types": Shape(TYPED, "full", DEFINED, under(WIDER)),
     "hides": Shape(JOIN, "full", (("build v__idivm", OLD), ("drop table v", GONE), ("create view v", NEW)), under(PLAIN)),
     "shows": Shape(PLAIN, "full", SHOWN, under(JOIN)),

@@ -7,6 +7,7 @@ import pytest
 from dbt_idivm.refresh.driver import refresh
 from dbt_idivm.refresh.protocol import ModelRequest, Outcome, Refresh
 from tests.functional.engine import Project
+from tests.functional.test_change_log import Subscriber
 from tests.functional.test_refresh_modes import KEYS, add_log, refreshed, shop, written
 
 __all__ = ["shop"]  # a fixture
@@ -159,3 +160,70 @@ def test_only_the_stored_rows_are_read(shop: Project) -> None:
     refreshed(shop, shop.model("m", FLAT, KEYS))
     refreshed(shop, shop.model("m", "select id, price from $.orders where price > 1 and cust = 1", KEYS))
     assert f"{shop.schema}.orders" not in written(shop)
+
+
+TOTALS = """select c.name, t.total from (select cust, sum(price) as total from $.orders where price > 0 group by cust) t
+    join $.cust c on t.cust = c.id"""
+
+
+def caches(project: Project) -> list[str]:
+    return [name for name in project.relations() if name.startswith("idivm_cache_")]
+
+
+@pytest.mark.parametrize(("after", "said"), [
+    (f"{TOTALS} where t.total > 6", "condition narrowed"),
+    *(pytest.param(*each, marks=pytest.mark.long) for each in (
+        (TOTALS.replace("t.total from", "t.total * 2 as twice from"), "columns over stored ones"),
+        (TOTALS.replace("t.cust = c.id", "c.id = t.cust"), "nothing but names"),
+        (TOTALS.replace("t.total from", "t.total, d.name as other from") + " left join $.cust d on d.id = c.id + 1",
+         "look-up, columns over stored ones")))])
+def test_a_view_with_caches(shop: Project, after: str, said: str) -> None:
+    """Its cache stays, and is refreshed with the view, after inputs moved as well."""
+    refreshed(shop, shop.model("m", TOTALS, KEYS, caches="all"))
+    before = caches(shop)
+    shop.sql("insert into $.orders values (7, 2, 30.00, 'n'), (8, 1, 1.00, null)", "update $.cust set name = 'x' where id = 2")
+    model = shop.model("m", after, KEYS, caches="all")
+    outcome = refreshed(shop, model)
+    assert (outcome.mode, outcome.reason) == ("migrated", said), outcome.message
+    assert caches(shop) == before and len(before) == 1
+    shop.sql("delete from $.orders where id = 7", "update $.orders set price = price + 3")
+    assert refreshed(shop, model).mode == "incremental"
+    assert shop.differences(model) == []
+
+
+@pytest.mark.long
+def test_a_cache_that_is_given_up(shop: Project) -> None:
+    refreshed(shop, shop.model("m", TOTALS, KEYS, caches="all"))
+    model = shop.model("m", TOTALS.replace(" join $.cust c on t.cust = c.id", "").replace("c.name, ", ""), KEYS, caches="all")
+    assert caches(shop)
+    refreshed(shop, model)
+    assert not caches(shop)
+
+
+def test_a_cache_that_was_made_again(shop: Project) -> None:
+    """It has other rows at the version that the view names, which no edit may read."""
+    wide = TOTALS + " where t.total > 6"
+    refreshed(shop, shop.model("m", wide, KEYS, caches="all"))
+    cache, = caches(shop)
+    shop.sql(f"drop table $.{cache}", f"create table $.{cache} using delta as select cust as t__cust, 100L as made from $.orders",
+             "update $.orders set price = price + 1")
+    outcome = refreshed(shop, shop.model("m", TOTALS, KEYS, caches="all"))
+    assert outcome.mode == "full"
+
+
+@pytest.mark.parametrize("after", [
+    f"{FLAT} and note is not null",
+    *(pytest.param(sql, marks=pytest.mark.long) for sql in (
+        FLAT.replace("> 1", ">= 1"), FLAT.replace("id, ", "id, id as again, "),
+        FLAT.replace("note from", "upper(note) as note from"),
+        FLAT.replace("from $.orders", "from (select * from $.orders) as o")))])
+def test_a_view_with_a_log(shop: Project, after: str) -> None:
+    """What the edit changed is appended to the log, or the log begins anew where it has other columns."""
+    refreshed(shop, shop.model("m", FLAT, KEYS, output="both"))
+    shop.sql("insert into $.orders values (7, 2, 30.00, 'n'), (8, 1, 1.00, null)")
+    model = shop.model("m", after, KEYS, output="both")
+    assert refreshed(shop, model).mode == "migrated"
+    log = Subscriber(shop, model)
+    log.catch_up()
+    assert log.rows == shop.rows(after)
+    assert refreshed(shop, model).mode == "noop"

@@ -52,7 +52,7 @@ class World:
             self.engine.create(table.name, table.columns)
             self._create_feed(table.name, table.columns)
             self.content[table.name] = []
-        self.plan = self._typed_plan()
+        self.plan = self.typed_plan(self.sql, self.options)
         for cache in self.plan.caches:
             self._create_feed(cache.table, tuple(self.engine.types(self._query(cache.plan)).items()))
 
@@ -195,15 +195,15 @@ class World:
         """The same over the caches that the plan reads."""
         return full_query(plan, Binding(dialect=self.engine.dialect))
 
-    def _typed_plan(self) -> Plan:
+    def typed_plan(self, sql: str, options: Options) -> Plan:
         """The plan with the types that the engine gives UNIONs and the columns of each cache, one cache after the other."""
         stored: dict[str, Mapping[str, str]] = {}
         while True:
-            self.plan = plan_of(self.tables, self.sql, self.options, stored, self._ask)
-            missing = next((cache for cache in self.plan.caches if cache.table not in stored), None)
+            plan = plan_of(self.tables, sql, options, stored, self._ask)
+            missing = next((cache for cache in plan.caches if cache.table not in stored), None)
             if missing is None:
-                return self.plan
-            stored[missing.table] = self.engine.types(self._query(missing.plan))
+                return plan
+            stored[missing.table] = self.engine.types(self._read_query(over_tables(missing.plan, plan.caches)))
 
     def _ask(self, relation: Relation) -> list[str]:
         return list(self.engine.types(relation_query(relation, Binding(dialect=self.engine.dialect))).values())

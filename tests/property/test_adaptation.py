@@ -7,6 +7,7 @@ from collections import Counter
 import duckdb
 import pytest
 from hypothesis import given
+from hypothesis import strategies as st
 
 from dbt_idivm.adaptation import difference, narrowed, same_rows, widened
 from dbt_idivm.adaptation.adapt import ADDED, NOTHING, REMOVED, RULES, Adaptation, adapt
@@ -35,11 +36,11 @@ FAILS = (duckdb.ConversionException, duckdb.OutOfRangeException)
 EDITS = {widened.NAME, ADDED, REMOVED, NOTHING, *(rule.name for rule in RULES)}
 
 
-def check(pair: Pair) -> Adaptation | None:
+def check(pair: Pair, options: Options | None = None) -> Adaptation | None:
     """The adaptation of the pair, after comparing it with a build of the new model."""
-    with World(pair.tables, pair.old.sql) as world:
+    with World(pair.tables, pair.old.sql, options or Options()) as world:
         world.load(pair.content)
-        new = plan_of(pair.tables, pair.new.sql, world.options, ask=world._ask)
+        new = world.typed_plan(pair.new.sql, world.options)
         found = adapt(world.plan, new, VIEW)
         if found is not None:
             compare(world, found, new)
@@ -67,21 +68,24 @@ def test_adapted_views_are_what_a_build_makes() -> None:
     found: Counter[str] = Counter()
 
     @more
-    @given(pairs())
-    def drawn(pair: Pair) -> None:
+    @given(pairs(), st.sampled_from((Options(), Options(), Options(caches="all"))))
+    def drawn(pair: Pair, options: Options) -> None:
         try:
-            adapted = check(pair)
+            adapted = check(pair, options)
         except (IdivmError, *FAILS):
             found["no view"] += 1
             return
         found["pairs"] += 1
         found["adapted"] += adapted is not None
         found["in place"] += adapted is not None and adapted.in_place
+        if adapted is not None and options.caches is not None:
+            found["with caches"] += bool(plan_of(pair.tables, pair.new.sql, options).caches)
         found.update(adapted.edits if adapted is not None else ())
 
     drawn()
     assert not EDITS - {*found}, found
     assert found["no view"] < found["pairs"] / 4 and found["adapted"] > found["pairs"] / 2 and found["in place"], found
+    assert found["with caches"], found
 
 
 T = Table("t", (("k", INT), ("x", INT), ("y", INT), ("s", STRING), ("d", DOUBLE), ("m", DECIMAL)), ("k",))
@@ -190,11 +194,38 @@ def test_what_is_rebuilt(guard: str) -> None:
     assert adapted(*REBUILT[guard]) is None
 
 
-def test_caches_are_not_adapted() -> None:
-    one, two = (plan_of((T, U, B), sql, Options(caches="all")) for sql in (
-        "select x, n from (select t.x, count(*) as n from t join u on u.k = t.y group by t.x) as q where n > 1",
-        "select x, n from (select t.x, count(*) as n from t join u on u.k = t.y group by t.x) as q where n > 2"))
-    assert one.caches and adapt(one, two, VIEW) is None
+IN_GROUPS = "select q.x, n, z from (select x, count(*) as n from t group by x) as q join u on u.k = q.x"
+# old, new, whether it is adapted: where both read a cache, or the old one alone
+WITH_CACHES = [
+    (IN_GROUPS, f"{IN_GROUPS} where n > 1", True),
+    (f"{IN_GROUPS} where n > 1", IN_GROUPS, True),
+    (IN_GROUPS, IN_GROUPS.replace("z from", "n * 2 as twice from"), True),
+    (IN_GROUPS, f"{IN_GROUPS} left join b on b.x = q.x", True),
+    (f"{IN_GROUPS} where n > 1", f"{IN_GROUPS} where n > 0 and z is not null", True),
+    (IN_GROUPS, IN_GROUPS.replace("n from", "n, max(s) as m from").replace("z from", "z, m from"), False),
+    ("select x, s from t", IN_GROUPS, False),
+]
+
+
+@pytest.mark.parametrize("number", range(len(WITH_CACHES)))
+def test_views_with_caches(number: int) -> None:
+    old, new, is_adapted = WITH_CACHES[number]
+    found = check(Pair((T, U, B), Model("", (), old), Model("", (), new), CONTENT, ()), Options(caches="all"))
+    assert (found is not None) is is_adapted
+
+
+def test_caches_that_are_given_up() -> None:
+    """The old view read caches, the new one reads what they are made of; the other way round they would have to be built."""
+    tables, content = (T, U, B), CONTENT
+    for before, after, is_adapted in (("all", "none", True), ("none", "all", False)):
+        with World(tables, IN_GROUPS, Options(caches=before)) as world:
+            world.load(content)
+            new = world.typed_plan(f"{IN_GROUPS} where n > 1", Options(caches=after))
+            assert bool(world.plan.caches) is is_adapted and bool(new.caches) is not is_adapted
+            found = adapt(world.plan, new, VIEW)
+            assert (found is not None) is is_adapted
+            if found is not None:
+                compare(world, found, new)
 
 
 def test_a_constant_keeps_its_type_as_a_part() -> None:

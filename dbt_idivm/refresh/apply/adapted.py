@@ -4,11 +4,10 @@ What is read is what the old state names, and the new state names the same: then
 date as it would any other. There are three forms, by what the stored rows need:
 
 - nothing: one commit without data, which gives the table the properties of the new definition, and its state;
-- rows leave, or come: one DELETE or INSERT, and then that commit. Up to it the state says that nothing may build upon the rows,
-so
-  that a run which breaks off in between rebuilds them;
-- anything else: the table is replaced by what is made of its own rows, in one commit, or built beside it where it gets another
-name.
+- rows leave, or come: one DELETE or INSERT, and then that commit. Up to it the state says that nothing may build upon the
+  rows, so that a run which breaks off in between rebuilds them;
+- anything else: the table is replaced by what is made of its own rows, in one commit, or built beside it where it gets
+  another name.
 """
 
 from __future__ import annotations

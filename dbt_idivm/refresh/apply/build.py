@@ -169,5 +169,5 @@ def planned_build(work: Work, plan: Plan, query: exp.Expr, state: State) -> Buil
 
 def _properties(request: ModelRequest, planned: Planned) -> dict[str, Any]:
     return {VIEW: planned.table, OWNER: request.owner, DEFINITION: request.sql, INPUTS: planned.used,
-            KEYS: {name: list(key.columns) for name, key in planned.keys.items()},
+            KEYS: {name: list(key.columns) for name, key in planned.keys.items() if name in planned.own_inputs},
             BUILD: digest(dict(planned.fingerprint))}

@@ -15,11 +15,12 @@ from dbt_idivm.cost.choice import REBUILD
 from dbt_idivm.cost.measure import Measure
 from dbt_idivm.cost.work import Situation, rebuild
 from dbt_idivm.errors import Finding, IdivmError
-from dbt_idivm.refresh.catalog.inputs import look_up
+from dbt_idivm.refresh.catalog import history
+from dbt_idivm.refresh.catalog.inputs import Input, look_up
 from dbt_idivm.refresh.catalog.relations import DEFINITION, KEYS, describe
 from dbt_idivm.refresh.catalog.state import Consumed, Kept, State
 from dbt_idivm.refresh.checks import proof
-from dbt_idivm.refresh.checks.keys import Key
+from dbt_idivm.refresh.checks.keys import Key, key_of_ids
 from dbt_idivm.refresh.checks.user_functions import called_functions
 from dbt_idivm.refresh.decide.choose import choose_early, choose_ways
 from dbt_idivm.refresh.decide.costs import Costs
@@ -29,6 +30,7 @@ from dbt_idivm.refresh.decide.observe import Observed, observe_inputs, observe_s
 from dbt_idivm.refresh.decide.planned import Planned, proof_key, question
 from dbt_idivm.refresh.decide.planning import compiled
 from dbt_idivm.refresh.decide.work import Work
+from dbt_idivm.refresh.engine.client import Client
 from dbt_idivm.refresh.engine.steps import EngineFailure, Steps
 from dbt_idivm.script.plan import Plan
 
@@ -86,13 +88,13 @@ def _may_be_adapted(seen: Observed, state: State) -> bool:
     """Whether nothing but the definition speaks against what is stored, which is known to be right, and is all there is."""
     planned, reason, config = seen.work.planned, seen.reason, seen.work.job.config
     is_changed = isinstance(reason, Finding) and reason.code == _CHANGED and seen.work.stored.reason is None
-    is_whole = planned.plan is not None and planned.repeatable and not planned.caches and not state.caches
+    is_whole = planned.plan is not None and planned.repeatable
     is_sure = state.trusted and not state.volatile and state.checked and not state.unverified and seen.work.stored.shown
     known = proof.read(state.proof)
     is_proven = (known is not None and known.how in _PROVEN) or config.verify_build == "never"
     # the commit without rows that ends an adaptation cannot be claimed (ADR 0046)
     is_committed = seen.work.job.client.engine.ledger is None
-    return is_changed and is_whole and is_sure and is_proven and is_committed and config.output == "view"
+    return is_changed and is_whole and is_sure and is_proven and is_committed and config.keeps_view
 
 
 def _old_plan(work: Work, state: State) -> Steps[tuple[Plan, Mapping[str, tuple[str, ...]]] | None]:
@@ -110,21 +112,22 @@ def _old_plan(work: Work, state: State) -> Steps[tuple[Plan, Mapping[str, tuple[
     keys = {name: Key(tuple(each), "the stored view") for name, each in columns.items() if name in inputs.tables}
     if inputs.obstacles or inputs.unread is not None or len(keys) < len(columns):
         return None
-    _, plan = yield from compiled(then, inputs, keys, Kept())
+    _, plan = yield from compiled(then, inputs, keys, state.kept if job.config.chooses_caches else Kept())
     found = kept_layout(then, work.stored, fingerprint(then.request, job.config, inputs, keys, plan))
     known = {name: key.columns for name, key in keys.items()}
     return (plan, known) if dict(found) == dict(state.plan) else None
 
 
 def consumed_by(planned: Planned, state: State) -> Mapping[str, Consumed] | None:
-    """The versions of the new view's inputs; None where one has none."""
+    """The versions of the new view's inputs, and of its caches; None where one has none."""
     before = {each.table: each for each in state.inputs.values()}
     found = {}
     for name, each in planned.inputs.tables.items():
         if each.commit is None:
             return None
         found[name] = before.get(each.table) or Consumed(each.table, each.commit.version, each.commit.at)
-    return found
+    caches = {cache.table: state.inputs.get(cache.table) for cache in planned.caches}
+    return None if None in caches.values() else {**found, **{name: each for name, each in caches.items() if each is not None}}
 
 
 def fresh_columns(planned: Planned, inputs: Mapping[str, Consumed], old: Plan) -> Mapping[str, tuple[str, ...]]:
@@ -138,13 +141,31 @@ def fresh_columns(planned: Planned, inputs: Mapping[str, Consumed], old: Plan) -
 def _after(seen: Observed, state: State, inputs: Mapping[str, Consumed]) -> Steps[Observed | None]:
     """What will be observed when it is done; None where the refresh that follows will be a rebuild all the same."""
     stored = replace(seen.work.stored, state=replace(state, inputs=inputs, plan=seen.work.planned.fingerprint))
-    later = yield from observe_inputs(Observed(replace(seen.work, stored=stored), None))
+    planned = yield from _with_stored_caches(seen.work.job.client, seen.work.planned)
+    if planned is None:
+        return None
+    later = yield from observe_inputs(Observed(replace(seen.work, stored=stored, planned=planned), None))
     ways = choose_ways(later)
     if isinstance(ways, Finding):
         return None
     later = yield from observe_sizes(later)
     early = choose_early(Costs(later), ways) if ways else None
     return later if early is None else None
+
+
+# Wrong without it: a version of a cache that was made again is another one's.
+def _with_stored_caches(client: Client, planned: Planned) -> Steps[Planned | None]:
+    """With the caches among the inputs as they are stored now, before they are brought up to date; None where one is gone."""
+    tables, keys = dict(planned.inputs.tables), dict(planned.keys)
+    for cache in planned.caches:
+        facts = yield from describe(client, cache.table)
+        if facts is None:
+            return None
+        found = Input(cache.table, cache.table, facts, (yield from history.latest(client, cache.table)))
+        tables[cache.table] = found
+        if cache.key:
+            keys[cache.table] = key_of_ids(found, cache.key, "the IDs of a cache")
+    return replace(planned, inputs=replace(planned.inputs, tables=tables), keys=keys)
 
 
 def pays(later: Observed, found: Adaptation) -> bool:
