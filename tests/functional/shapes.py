@@ -440,7 +440,7 @@ SHAPES = {
                              ("set the properties of v__idivm", NEW), ("create view v", NEW)), under(ABOVE),
                              change=lambda stage: None, applied=("delete",), options={"caches": "all"}),
     "migrated_both": Shape(MARKED, "migrated", (("build v", NEW), (APPENDED, NEW)), under(PLAIN), change=lambda stage: None,
-                           options=BOTH),
+                           applied=("append",), options=BOTH),
     "types": Shape(TYPED, "full", DEFINED, under(WIDER)),
     "hides": Shape(JOIN, "full", (("build v__idivm", OLD), ("drop table v", GONE), ("create view v", NEW)), under(PLAIN)),
     "shows": Shape(PLAIN, "full", SHOWN, under(JOIN)),
