@@ -325,7 +325,7 @@ class MaintenanceMixin(metaclass=AdapterMeta):
 
         `sql`: with the MERGE of each.
         """
-        from dbt_idivm.refresh.driver import forecast
+        from dbt_idivm.refresh.forecast import forecast
 
         invocation, keys = self._idivm_memory.of(run_id, graph)
         found = []
