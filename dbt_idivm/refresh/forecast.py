@@ -5,14 +5,16 @@ from __future__ import annotations
 from collections.abc import Generator
 from dataclasses import replace
 
+from dbt_idivm.cost.choice import Choice
 from dbt_idivm.errors import Finding
 from dbt_idivm.refresh.apply import caches
 from dbt_idivm.refresh.apply.build import all_inputs
 from dbt_idivm.refresh.apply.incremental import input_changes, rendered, strategy
 from dbt_idivm.refresh.catalog.stored_view import StoredView
-from dbt_idivm.refresh.decide.adapting import Adapting, adapting
+from dbt_idivm.refresh.decide.adapting import Adapting, adapting, estimated
 from dbt_idivm.refresh.decide.caching import reconsidered
-from dbt_idivm.refresh.decide.choose import Decision, Ready, decide
+from dbt_idivm.refresh.decide.choose import Decision, Ready, choose_unread, choose_ways, decide
+from dbt_idivm.refresh.decide.costs import Costs
 from dbt_idivm.refresh.decide.job import Job
 from dbt_idivm.refresh.decide.observe import Observed, observe_stored
 from dbt_idivm.refresh.decide.outcome import cost_of, named, summary
@@ -51,24 +53,27 @@ def _forecast(job: Job, stored: StoredView) -> Steps[Forecast]:
     if change is not None and (yield from keeping(job, stored, kept, change)).work.planned.kept == kept:
         return _rebuild(decided.work, change)
     if not isinstance(decided.way, Ready):
-        return replace(_rebuild(decided.work, decided.way), cost=_cost(decided))
+        return replace(_rebuild(decided.work, decided.way), cost=_cost(decided.choice))
     inputs, script = _input_changes(decided.work, decided.way), rendered(decided.work, decided.way)
     if script is None:
         return Forecast("noop", None, None, inputs)
     how = strategy(decided.work.planned, script.application)
-    return Forecast("incremental", *how, inputs, script.shape, job.dialect.sql(script.statement), _cost(decided))
+    return Forecast("incremental", *how, inputs, script.shape, job.dialect.sql(script.statement), _cost(decided.choice))
 
 
 def _adapted(how: Adapting) -> Forecast:
-    """The forecast where stored rows are taken over. What is to be refreshed then is forecast of them, not read."""
-    state = how.state
+    """The forecast where stored rows are taken over. Of what is to be refreshed then nothing is read: it is of the rows that they
+    will be."""
+    state, later = how.state, how.later
     inputs = {named(how.work.job.request, name): InputChange(before.version if before is not None else None, each.version)
               for name, each in how.inputs.items() for before in (state.inputs.get(name),)}
-    return Forecast("migrated", None, how.found.summary, inputs)
+    ways = choose_ways(later)
+    then = choose_unread(Costs(later), ways) if not isinstance(ways, Finding) else None
+    return Forecast("migrated", None, how.found.summary, inputs, cost=_cost(estimated(later, how.found)), then=_cost(then))
 
 
-def _cost(decided: Decision) -> Cost | None:
-    return None if decided.choice is None else cost_of(decided.choice, None)
+def _cost(choice: Choice | None) -> Cost | None:
+    return None if choice is None else cost_of(choice, None)
 
 
 def _rebuild(work: Work, why: Finding) -> Forecast:
