@@ -250,12 +250,14 @@ def test_plan_says_what_a_run_would_do(own: Any) -> None:
 @pytest.mark.long
 def test_plan_of_what_differs_from_a_state(own: Any) -> None:
     """An edited model and what reads it, with what taking its rows over is estimated to take; all of it is then done."""
+    by_cost = {"idivm": {"strategy": "auto"}}
     own.write("models/beside.sql", idivm("select id, at from {{ ref('orders') }}"))
+    own.write("models/cheap.sql", idivm(MODELS["cheap"], meta=by_cost))
     own.dbt("run")
     state = own.root / "base"
     own.dbt("compile", "--target-path", str(state))
     assert "no idivm model" in plan(own, "--state", str(state)).output
-    own.write("models/cheap.sql", idivm(f"{MODELS['cheap']} and cust = 1"))
+    own.write("models/cheap.sql", idivm(f"{MODELS['cheap']} and cust = 1", meta=by_cost))
     shown = plan(own, "--state", str(state)).output
     assert "migration " in shown and "rebuild " in shown
     found = {each["model"]: each["forecast"] for each in json.loads(plan(own, "--state", str(state), "--json").output)}
