@@ -45,6 +45,10 @@ class Choice:
     started: float = 0.0
     decided: float = 0.0
 
+    def of(self, name: str) -> Alternative:
+        """The alternative of that name."""
+        return next(each for each in self.alternatives if each.name == name)
+
     @property
     def best_way(self) -> Alternative | None:
         """The cheapest one that is no rebuild, and may cost less than one."""

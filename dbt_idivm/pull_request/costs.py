@@ -9,12 +9,13 @@ from pathlib import Path
 from dbt_idivm.advice.advise import Subject
 from dbt_idivm.advice.estimates import Estimates, Upkeep
 from dbt_idivm.advice.known import Given, Known, known
-from dbt_idivm.advice.options import read_rows
+from dbt_idivm.advice.options import read_rows, statistics
 from dbt_idivm.advice.setting import Setting
 from dbt_idivm.advice.storing import EPHEMERAL, TABLE, VIEW
 from dbt_idivm.advice.variants import materialized, ordered
 from dbt_idivm.artifacts import own_config
 from dbt_idivm.project import Model, Project
+from dbt_idivm.pull_request.migrations import Estimated, Migrations
 
 Seconds = Mapping[str, float]  # unique ID → of a refresh, of the models of which it is known
 
@@ -22,7 +23,7 @@ Seconds = Mapping[str, float]  # unique ID → of a refresh, of the models of wh
 @dataclass(frozen=True)
 class Costs:
     """`is_asked`: whether a rate of change is given, without which a refresh would have nothing to do. `unknown`: tables whose
-    rows nobody says. `engine`: whose prices these are, None for those of a small machine."""
+    rows nobody says. `engine`: whose prices these are, None for those of a small machine. `migrations` need sizes only."""
 
     is_asked: bool = False
     before: Seconds = field(default_factory=dict)
@@ -31,29 +32,36 @@ class Costs:
     refreshes: float = 24.0
     engine: str | None = None
     notes: tuple[str, ...] = ()
+    migrations: Migrations = field(default_factory=Migrations)
 
 
 def costs(before: Project, after: Project, folder: Path, given: Given) -> Costs:
     """The estimates in one setting; what earlier refreshes took is that of `folder`. Raises IDIVM-115 for an option that is not
     understood."""
-    if not given.rates:
-        read_rows(given.rows)
+    if not given.rates and not read_rows(given.rows) and not any(statistics(each)[0] for each in (before, after)):
         return Costs()
     found = known((before, after), folder, given)
-    unknown = tuple(table for table in found.tables if found.rows(table) is None)
     there, here = found.about
+    was, now = _estimated(there, here, found, given), _estimated(here, there, found, given)
+    migrations = Migrations(was, now, found)
+    if not given.rates:
+        return Costs(engine=found.learned.engine, migrations=migrations)
+    unknown = tuple(table for table in found.tables if found.rows(table) is None)
     notes = tuple(f"{each.summary}: {each.do}." for each in (*found.lies, *found.learned.notes))
-    return Costs(True, _seconds(there, here, found, given), _seconds(here, there, found, given), unknown, given.refreshes,
-                 found.learned.engine, notes)
+    return Costs(True, _seconds(there, was), _seconds(here, now), unknown, given.refreshes, found.learned.engine, notes,
+                 migrations)
 
 
-def _seconds(about: Subject, other: Subject, found: Known, given: Given) -> Seconds:
-    project = about.maintained
-    models = _estimable(project, found)
+def _estimated(about: Subject, other: Subject, found: Known, given: Given) -> Estimated:
+    models = _estimable(about.maintained, found)
     rows = {table: count for table in found.tables if (count := found.rows(table)) is not None}
-    estimates = Estimates(models.values(), Setting(rows, found.rates, _stored(models, other, found), given.refreshes,
-                                                   found.learned.experience))
-    seconds = {unique_id: _of_a_refresh(about.user, unique_id, estimates.of(each.name)) for unique_id, each in models.items()}
+    return Estimated(models, Estimates(models.values(), Setting(rows, found.rates, _stored(models, other, found), given.refreshes,
+                                                                found.learned.experience)))
+
+
+def _seconds(about: Subject, known: Estimated) -> Seconds:
+    seconds = {unique_id: _of_a_refresh(about.user, unique_id, known.estimates.of(each.name))
+               for unique_id, each in known.models.items()}
     nothing = {unique_id: 0.0 for unique_id, node in about.user.keys.nodes.items()
                if node.get("resource_type") == "model" and materialized(node) in (VIEW, EPHEMERAL)}
     return {**seconds, **nothing}

@@ -17,7 +17,7 @@ from dbt_idivm.declared_keys import written_name
 from dbt_idivm.explain import outline
 from dbt_idivm.project import Project, label
 from dbt_idivm.pull_request.costs import Costs, Seconds
-from dbt_idivm.pull_request.facts import Changed, Difference, Estimate, Kind, NextRun, Side, in_order, is_worth_a_row
+from dbt_idivm.pull_request.facts import UNMEASURED, Changed, Difference, Estimate, Kind, NextRun, Side, in_order, is_worth_a_row
 from dbt_idivm.pull_request.next_run import code, next_run, unstored
 from dbt_idivm.pull_request.states import States
 
@@ -27,7 +27,14 @@ def difference(states: States, costs: Costs) -> Difference:
     pair = _Pair(states.before, states.after, costs)
     models = {unique_id for project in (states.before, states.after) for unique_id in map(_id, project.nodes_of_models())}
     found = in_order(each for unique_id in sorted(models) if (each := pair.changed(unique_id)) is not None)
-    return Difference(found, pair.estimate(models) if costs.is_asked else None, (*states.notes, *costs.notes))
+    notes = (*states.notes, *costs.notes, *_prices(found, costs))
+    return Difference(found, pair.estimate(models) if costs.is_asked else None, notes)
+
+
+def _prices(found: Sequence[Changed], costs: Costs) -> Iterator[str]:
+    """Of what seconds are where only migrations have any."""
+    if not costs.is_asked and any(each.next_run.seconds is not None for each in found):
+        yield f"Seconds of the next run are estimates at the prices of {costs.engine or UNMEASURED}."
 
 
 @dataclass
@@ -77,7 +84,8 @@ class _Pair:
         known = self.before.keys.nodes.get(_id(new))
         if stored is None:
             return unstored(now, None if known is None else known.get("relation_name"))
-        told = next_run(self.before, self.after, stored, new, _side(self.before, stored, {}), now)
+        told = next_run(self.before, self.after, stored, new, _side(self.before, stored, {}), now,
+                        self.costs.migrations)
         if known is stored:
             return told
         return replace(told, why=": ".join(filter(None, (f"it takes the relation of `{label(stored)}`", told.why))))

@@ -10,6 +10,7 @@ from dbt_idivm.advice.setting import WORTH
 
 FailOn = Literal["full", "recompute"]
 Kind = Literal["incremental", "rebuilt", "error", "unknown", "other"]
+UNMEASURED = "a small machine, as no refresh has been measured"  # whose prices are taken without an engine's
 Change = Literal["added", "removed", "edited", "layout", "upstream"]
 
 
@@ -44,11 +45,14 @@ class Side:
 @dataclass(frozen=True)
 class NextRun:
     """What the next run does with a model because of the change. `rebuilds` is None where nobody can say. `migrates`: it takes
-    the stored rows over into the new definition, and does not rebuild."""
+    the stored rows over into the new definition, and does not rebuild; `seconds` and `rebuild` are estimates of both then, None
+    where sizes are not known."""
 
     rebuilds: bool | None
     why: str = ""
     migrates: bool = False
+    seconds: float | None = None
+    rebuild: float | None = None
 
 
 @dataclass(frozen=True)

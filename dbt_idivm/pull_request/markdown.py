@@ -9,7 +9,7 @@ from urllib.parse import quote
 from dbt_idivm.advice.show import seconds
 from dbt_idivm.errors import CODES
 from dbt_idivm.pull_request.escape import code, fenced, html_code, prose, row
-from dbt_idivm.pull_request.facts import Change, Changed, Difference, Estimate, Side, is_noticeable
+from dbt_idivm.pull_request.facts import UNMEASURED, Change, Changed, Difference, Estimate, Side, is_noticeable
 from dbt_idivm.relation_name import name_parts
 
 LIMIT = 65_000  # GitHub takes 65,536 characters; the rest is for what a workflow adds, such as a marker
@@ -100,7 +100,7 @@ def _notes(found: Difference, shown: Sequence[Changed], docs: str) -> Iterator[s
     yield from map(prose, found.notes)
     known = found.estimate
     if known is not None:
-        whose = code(known.engine) if known.engine else "a small machine, as no refresh has been measured"
+        whose = code(known.engine) if known.engine else UNMEASURED
         yield (f"Seconds are estimates at the rates that were given, with {known.refreshes:g} refreshes in a day and the prices "
                f"of {whose}.")
         if known.unknown:

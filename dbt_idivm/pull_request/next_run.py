@@ -3,15 +3,18 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 
 from sqlglot.errors import TokenError
 
 from dbt_idivm.adaptation.adapt import adapt
+from dbt_idivm.advice.show import seconds
 from dbt_idivm.advice.storing import EPHEMERAL
 from dbt_idivm.artifacts import Node, dbt_config, own_config
 from dbt_idivm.errors import IdivmError, listed
 from dbt_idivm.project import Project, columns_of_plan
 from dbt_idivm.pull_request.facts import NextRun, Side
+from dbt_idivm.pull_request.migrations import Migrations
 from dbt_idivm.refresh.decide.fingerprint import LAYOUT, code_of
 from dbt_idivm.relation_name import name_parts
 from dbt_idivm.schema_file import SchemaFileError
@@ -32,7 +35,7 @@ def unstored(now: Side, before: str | None) -> NextRun:
     return NextRun(True, "it is new" if before is None else "under another name; the old relation remains")
 
 
-def next_run(before: Project, after: Project, old: Node, new: Node, was: Side, now: Side) -> NextRun:
+def next_run(before: Project, after: Project, old: Node, new: Node, was: Side, now: Side, migrations: Migrations) -> NextRun:
     """What the next run does with a model whose relation `old` was before."""
     if (told := _regardless(now)) is not None:
         return told
@@ -49,7 +52,7 @@ def next_run(before: Project, after: Project, old: Node, new: Node, was: Side, n
         return _other_layout(new)
     if different and _forbids_other_columns(before, after, old, new):
         return NextRun(False, "the other columns are an error (`on_schema_change: fail`)")
-    if (adapted := _adapted(before, after, old, new, different)) is not None:
+    if (adapted := _adapted(before, after, old, new, different, migrations)) is not None:
         return adapted
     if "sql" in different and code(old) == code(new):
         return NextRun(True, "another SELECT of a view that it reads")
@@ -58,9 +61,11 @@ def next_run(before: Project, after: Project, old: Node, new: Node, was: Side, n
     return NextRun(None, _UNCHECKED) if _verify(new) == "always" != _verify(old) else NextRun(False)
 
 
-def _adapted(before: Project, after: Project, old: Node, new: Node, different: Sequence[str]) -> NextRun | None:
-    """What is migrated, and what that reads; None where it is rebuilt. A refresh decides by the same function, and looks besides
-    whether what is stored is what the old manifest says, and whether the versions of its inputs are still there."""
+def _adapted(before: Project, after: Project, old: Node, new: Node, different: Sequence[str],
+             migrations: Migrations) -> NextRun | None:
+    """What is migrated, what that reads, and what it is estimated to take; None where it is rebuilt. A refresh decides by the
+    same function, and looks besides whether what is stored is what the old manifest says, and whether the versions of its inputs
+    are still there."""
     if "sql" not in different or not {*different} <= _OF_A_SELECT or code(old) == code(new):
         return None
     if "output" in {**own_config(old), **own_config(new)} or own_config(old) != own_config(new):
@@ -72,12 +77,15 @@ def _adapted(before: Project, after: Project, old: Node, new: Node, different: S
         return None
     if found is None:
         return None
-    whole = _tables(plan.base_tables)
+    costs = migrations.of(str(old["unique_id"]), str(new["unique_id"]), plan, found)
+    told = NextRun(False, "", True, *((costs.seconds, costs.rebuild) if costs is not None else ()))
+    taken, rebuilt = (f" ({seconds(each)})" if each is not None else "" for each in (told.seconds, told.rebuild))
+    whole = f"{_tables(plan.base_tables)}{rebuilt}"
     if not found.sources:
-        return NextRun(False, f"migrates it ({found.summary}): reads its stored rows, where a rebuild reads {whole}", True)
-    read = f"its stored rows and {_tables(found.sources)}"
-    return NextRun(None, f"migrates it ({found.summary}): reads {read}, or rebuilds it, which reads {whole}, by what is "
-                         "estimated to take less", True)
+        return replace(told, why=f"migrates it ({found.summary}): reads its stored rows{taken}, where a rebuild reads {whole}")
+    why = (f"migrates it ({found.summary}): reads its stored rows and {_tables(found.sources)}{taken}, or rebuilds it, which "
+           f"reads {whole}, by what is estimated to take less")
+    return replace(told, rebuilds=None, why=why)
 
 
 def _tables(names: Sequence[str]) -> str:

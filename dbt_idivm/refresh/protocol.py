@@ -121,7 +121,7 @@ class InputChange:
 
 @dataclass(frozen=True)
 class Cost:
-    """Seconds of what was `chosen` (a way, or `rebuild`), as estimated and as it took (None: nothing was done); way →
+    """Seconds of what was `chosen` (a way, `migration` or `rebuild`), as estimated and as it took (None: nothing was done); way →
     estimate."""
 
     chosen: str
@@ -166,7 +166,8 @@ class Outcome:
 
 @dataclass(frozen=True)
 class Forecast:
-    """What a refresh would do now. `shape` is that of its MERGE `sql` (direct, effective, additive); both only if incremental."""
+    """What a refresh would do now. `shape` is that of its MERGE `sql` (direct, effective, additive); both only if incremental.
+    `then`: the estimates of the refresh that follows a migration, by what commits say of the changes."""
 
     mode: Mode
     strategy: str | None
@@ -175,6 +176,7 @@ class Forecast:
     shape: str | None = None
     sql: str | None = None
     cost: Cost | None = None
+    then: Cost | None = None
 
 
 class Refresh:

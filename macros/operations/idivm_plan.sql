@@ -2,8 +2,9 @@
   What the next refresh of each idivm model would do, why, and how much has changed; nothing is written.
     dbt compile && dbt run-operation idivm_plan                         the models that were compiled
     dbt run-operation idivm_plan --args '{sql: true}'                   with the MERGE of each
+    dbt run-operation idivm_plan --args '{as_json: true}'               as JSON
   `idivm plan` does both steps.
 -#}
-{% macro idivm_plan(sql=false, full_refresh=false) %}
-  {%- do print(adapter.idivm_plan(graph, invocation_id, full_refresh, sql)) -%}
+{% macro idivm_plan(sql=false, full_refresh=false, as_json=false) %}
+  {%- do print(adapter.idivm_plan(graph, invocation_id, full_refresh, sql, as_json)) -%}
 {% endmacro %}

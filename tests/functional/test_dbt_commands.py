@@ -234,6 +234,7 @@ def test_plan_says_what_a_run_would_do(own: Any) -> None:
     assert nothing.exit_code == 0 and nothing.output.count("noop") == 2, nothing.output
     own.sql("update {schema}.orders set price = 11 where id = 1", "update {schema}.orders set price = 12 where id = 2")
     before = own.sql("describe history {schema}.cheap")
+    assert "MERGE INTO" not in plan(own, "--select", "cheap").output
     found = plan(own, "--sql", "--select", "cheap").output
     assert "incremental, " in found and "4 changes" in found
     assert found.count("MERGE INTO") == 1 and "totals" not in found
@@ -244,6 +245,28 @@ def test_plan_says_what_a_run_would_do(own: Any) -> None:
     own.write("models/cheap.sql", idivm("select id, cust, price from {{ ref('orders') }} where prise < 100"))
     failing = plan(own).output
     assert "fails" in failing and "IDIVM-221" in failing and "did you mean" in failing
+
+
+@pytest.mark.long
+def test_plan_of_what_differs_from_a_state(own: Any) -> None:
+    """An edited model and what reads it, with what taking its rows over is estimated to take; all of it is then done."""
+    by_cost = {"idivm": {"strategy": "auto"}}
+    own.write("models/beside.sql", idivm("select id, at from {{ ref('orders') }}"))
+    own.write("models/cheap.sql", idivm(MODELS["cheap"], meta=by_cost))
+    own.dbt("run")
+    state = own.root / "base"
+    own.dbt("compile", "--target-path", str(state))
+    assert "no idivm model" in plan(own, "--state", str(state)).output
+    own.write("models/cheap.sql", idivm(f"{MODELS['cheap']} and cust = 1", meta=by_cost))
+    shown = plan(own, "--state", str(state)).output
+    assert "migration " in shown and "rebuild " in shown
+    found = {each["model"]: each["forecast"] for each in json.loads(plan(own, "--state", str(state), "--json").output)}
+    assert {name: each["mode"] for name, each in found.items()} == {"cheap": "migrated", "totals": "noop"}
+    assert found["cheap"]["reason"] == "condition narrowed" and found["cheap"]["then"] is None
+    assert found["cheap"]["cost"]["alternatives"].keys() == {"migration", "rebuild"}
+    selected = json.loads(plan(own, "--state", str(state), "--select", "state:modified", "--json").output)
+    assert [each["model"] for each in selected] == ["cheap"]
+    assert modes(own.results("run"))["cheap"] == "migrated"
 
 
 def test_a_model_that_reads_no_table_is_built_once(project: Any) -> None:

@@ -17,8 +17,8 @@ from dbt_idivm.refresh.catalog import state
 from dbt_idivm.refresh.catalog.relations import LOG
 from dbt_idivm.refresh.checks.reproducible import unreproducible
 from dbt_idivm.refresh.decide.config import model_config
-from dbt_idivm.refresh.driver import forecast
 from dbt_idivm.refresh.engine.invocation import Invocation
+from dbt_idivm.refresh.forecast import forecast
 from dbt_idivm.script.bind import choose_application, render
 from dbt_idivm.script.binding import Binding
 from dbt_idivm.script.change_log import Entry, changes_in_feed, difference, first_rows, logged, replay_differences

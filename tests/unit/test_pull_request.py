@@ -288,6 +288,47 @@ def test_an_edit_that_migrates(sql: str, rebuilds: bool | None, why: str) -> Non
     assert (told.rebuilds, told.migrates, told.why) == (rebuilds, rebuilds is not True, why)
 
 
+PLAIN = with_sql(JOINED, "select o.id, c.name from raw.orders o join raw.customers c on o.cid = c.id")
+NARROWED = with_sql(PLAIN, f"{PLAIN['compiled_code']} where c.name > 'b'")
+LOOKED_UP = with_sql(PLAIN, f"select o.id, c.name, d.name as again from {PLAIN['compiled_code'].partition(' from ')[2]} "
+                            "left join raw.customers d on d.name = c.name")
+SIZES = ("--rows", "orders=50_000_000", "--rows", "customers=1000")
+
+
+def of_next_run(run: Run, after: Node, *options: str) -> Any:
+    (each,) = json.loads(run([PLAIN], [after], *options, "--json").output)["models"]
+    return each["next_run"]
+
+
+def test_an_edit_that_migrates_costs_less_than_a_rebuild(run: Run) -> None:
+    """Sizes suffice: what changes of the tables does not matter."""
+    told = of_next_run(run, NARROWED, *SIZES)
+    assert 0 < told["seconds"] < told["rebuild"] and told["migrates"] and told["rebuilds"] is False
+    assert told["why"] == (f"migrates it (condition narrowed): reads its stored rows ({told['seconds']:.1f} s), where a rebuild "
+                           f"reads `orders`, `customers` ({told['rebuild']:.1f} s)")
+    rated = of_next_run(run, NARROWED, *SIZES, "--rate", "orders=10%")
+    assert (rated["seconds"], rated["rebuild"]) == (told["seconds"], told["rebuild"])
+    page = run([PLAIN], [NARROWED], *SIZES).output
+    assert told["why"] in page and "Seconds of the next run are estimates at the prices of a small machine" in page
+    assert "; no rate of change is given, so there is no estimate of a refresh." in page
+
+
+def test_what_is_read_besides_stored_rows_has_a_price(run: Run) -> None:
+    few, many = (of_next_run(run, LOOKED_UP, *SIZES, "--rows", f"joined={rows}") for rows in (1000, 50_000_000))
+    assert few["rebuilds"] is None and few["seconds"] < many["seconds"] and few["seconds"] < few["rebuild"]
+    assert few["why"] == (
+        f"migrates it (look-up, columns over stored ones): reads its stored rows and `customers` ({few['seconds']:.1f} s), or "
+        f"rebuilds it, which reads `orders`, `customers` ({few['rebuild']:.1f} s), by what is estimated to take less")
+
+
+@pytest.mark.parametrize("options", [(), SIZES[:2]])
+def test_a_migration_without_sizes_has_no_price(run: Run, options: tuple[str, ...]) -> None:
+    told = of_next_run(run, NARROWED, *options)
+    assert (told["migrates"], told["seconds"], told["rebuild"]) == (True, None, None)
+    assert told["why"].endswith("reads its stored rows, where a rebuild reads `orders`, `customers`")
+    assert "Seconds of the next run" not in run([PLAIN], [NARROWED], *options).output
+
+
 def test_the_state_of_another_target() -> None:
     there = [elsewhere(SUMMED), elsewhere(ABOVE)]
     nothing = found(there, [SUMMED, ABOVE])

@@ -8,8 +8,10 @@ import pytest
 
 from dbt_idivm.refresh.catalog.state import State, read
 from dbt_idivm.refresh.decide import adapting
-from dbt_idivm.refresh.protocol import EngineError, ModelRequest, Outcome, Reply, Rows, Statement
-from tests.unit.fake_engine import FakeEngine, model
+from dbt_idivm.refresh.engine.invocation import Invocation
+from dbt_idivm.refresh.forecast import forecast
+from dbt_idivm.refresh.protocol import EngineError, Forecast, ModelRequest, Outcome, Reply, Rows, Statement
+from tests.unit.fake_engine import FakeEngine, drive, model
 
 MODEL = model("select id, name from main.o", {"o": "id"})
 NARROW = replace(MODEL, sql="select id, name from main.o where id > 1")
@@ -141,3 +143,54 @@ def test_a_column_that_had_another_type_is_rebuilt(kind: str, mode: str, monkeyp
     wider = replace(MODEL, sql="select o.id, o.name, p.other from main.o left join main.o as p on p.id = o.id")
     outcome = refreshed(engine, wider)
     assert outcome.mode == mode, outcome.reason
+
+
+ROWS = 500_000_000
+LOOKED_UP = "select o.id, o.name, c.region from main.o left join main.c on c.id = o.id"
+
+
+def foreseen(sql: str, changed: int = 0, strategy: str = "auto", rows: int = ROWS) -> Forecast:
+    """The forecast for an edited view of so many rows over a large table, of which some rows have changed since."""
+    engine = FakeEngine(written=rows)
+    engine.source("o", id="int", name="string").commit("WRITE", {"numOutputRows": str(ROWS)}, parameters={"mode": "Append"})
+    engine.source("c", id="int", region="string")
+    config = {**MODEL.config, "idivm": {"strategy": strategy}}
+    before = replace(model("select id, name from main.o", {"o": "id", "c": "id"}), config=config)
+    engine.drive(before)
+    engine.tables["main.v"].columns = {"id": "int", "name": "string"}
+    if changed:
+        engine.tables["main.o"].commit("UPDATE", {"numUpdatedRows": str(changed)})
+    engine.log.clear()
+    found: Forecast = drive(engine, forecast(replace(before, sql=sql, existing="table"), Invocation()))
+    assert engine.labels("write") == [] == engine.labels("read")
+    return found
+
+
+def test_a_forecast_says_what_the_migration_is_estimated_to_take() -> None:
+    told = foreseen(NARROW.sql)
+    assert told.mode == "migrated" and told.cost is not None and told.then is None
+    assert (told.cost.chosen, told.cost.actual) == ("migration", None)
+    assert told.cost.estimate == told.cost.alternatives["migration"] < told.cost.alternatives["rebuild"] / 2
+    nothing = foreseen(SAME.sql).cost
+    assert nothing is not None and nothing.estimate < 1 < nothing.alternatives["rebuild"]
+
+
+def test_a_forecast_says_what_the_refresh_after_it_is_estimated_to_take() -> None:
+    few, many = (foreseen(NARROW.sql, changed) for changed in (3, ROWS // 1000))
+    assert few.cost == many.cost, "it is done at the versions of the old state"
+    assert few.then is not None and many.then is not None
+    assert few.then.chosen == "id" and few.then.estimate < many.then.estimate
+    assert "rebuild" in few.then.alternatives
+
+
+def test_the_estimate_is_the_one_that_it_is_decided_by() -> None:
+    """A look-up reads the stored rows and a small table, where a rebuild reads the large one; all rows are written again."""
+    small = foreseen(LOOKED_UP, rows=1000)
+    assert small.mode == "migrated" and small.cost is not None
+    assert small.cost.alternatives["migration"] < small.cost.alternatives["rebuild"]
+    assert (foreseen(LOOKED_UP).mode, foreseen(LOOKED_UP).cost) == ("full", None)
+
+
+def test_sizes_that_are_not_known_give_no_estimate() -> None:
+    told = foreseen(NARROW.sql, 3, strategy="id")
+    assert (told.mode, told.cost, told.then) == ("migrated", None, None)

@@ -19,8 +19,8 @@ from dbt_idivm.refresh.catalog import sizes, state
 from dbt_idivm.refresh.catalog.history import Commit
 from dbt_idivm.refresh.catalog.note import Note
 from dbt_idivm.refresh.checks import keys
-from dbt_idivm.refresh.driver import forecast
 from dbt_idivm.refresh.engine.invocation import Invocation
+from dbt_idivm.refresh.forecast import forecast
 from dbt_idivm.refresh.protocol import EngineError, ModelRequest
 from tests.unit.fake_engine import FakeEngine, drive, model
 

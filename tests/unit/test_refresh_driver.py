@@ -12,11 +12,12 @@ from dbt_idivm.errors import IdivmError
 from dbt_idivm.passes import operator_caches
 from dbt_idivm.refresh.catalog import history, state
 from dbt_idivm.refresh.catalog.relations import SHOWN
-from dbt_idivm.refresh.driver import forecast, refresh
+from dbt_idivm.refresh.driver import refresh
 from dbt_idivm.refresh.engine import commits
 from dbt_idivm.refresh.engine.client import Client
 from dbt_idivm.refresh.engine.invocation import Invocation
 from dbt_idivm.refresh.engine.scoped import OVERWRITE_MODE
+from dbt_idivm.refresh.forecast import forecast
 from dbt_idivm.refresh.protocol import EngineError, Forecast, ModelRequest, Refresh, Reply, Statement
 from dbt_idivm.verify import equivalence
 from tests.unit.fake_engine import SETTINGS, FakeEngine, Table, drive, model

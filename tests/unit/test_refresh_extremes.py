@@ -6,8 +6,8 @@ from dataclasses import replace
 
 import pytest
 
-from dbt_idivm.refresh.driver import forecast
 from dbt_idivm.refresh.engine.invocation import Invocation
+from dbt_idivm.refresh.forecast import forecast
 from dbt_idivm.refresh.protocol import EngineError, ModelRequest
 from dbt_idivm.script.diff import INLINE_ROWS
 from tests.unit.fake_engine import FakeEngine, drive, model

@@ -10,8 +10,8 @@ from dbt_idivm.errors import IdivmError
 from dbt_idivm.refresh.catalog import state
 from dbt_idivm.refresh.catalog.state import State
 from dbt_idivm.refresh.checks import proof
-from dbt_idivm.refresh.driver import forecast
 from dbt_idivm.refresh.engine.invocation import Invocation
+from dbt_idivm.refresh.forecast import forecast
 from dbt_idivm.refresh.protocol import EngineError, ModelRequest
 from tests.unit.fake_engine import FakeEngine, drive, model
 

@@ -1,11 +1,11 @@
-"""`idivm plan`, and the operation `idivm_plan` behind it: what the next refresh of each model would do, as a table."""
+"""`idivm plan`, and the operation `idivm_plan` behind it: what the next refresh of each model would do, as a table or as JSON."""
 
 from __future__ import annotations
 
 import json
 import sys
 from collections.abc import Iterable, Iterator, Mapping
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass
 from io import StringIO
 from pathlib import Path
 from typing import Any
@@ -17,8 +17,9 @@ from rich.console import Console
 from rich.markup import escape
 from rich.table import Table
 
-from dbt_idivm.refresh.protocol import Cost, Forecast, InputChange
+from dbt_idivm.refresh.protocol import Forecast, InputChange
 
+_DIFFERENT = "state:modified+"
 _FOLDER = click.Path(exists=True, file_okay=False, path_type=Path)
 
 
@@ -35,25 +36,50 @@ class Foreseen:
 @click.option("--select", "-s", cls=MultiOption, multiple=True, type=tuple,
               help="The models, in dbt's selection syntax; default: all.")
 @click.option("--exclude", cls=MultiOption, multiple=True, type=tuple, help="Models to leave out.")
+@click.option("--state", type=_FOLDER, help="A folder with the manifest.json to compare with, as dbt's own --state: without "
+              "--select only models that differ from it, and what reads them.")
 @click.option("--full-refresh", is_flag=True, help="As for dbt run --full-refresh.")
 @click.option("--sql", is_flag=True, help="Print the MERGE of each model, too.")
+@click.option("--json", "is_json", is_flag=True, help="Print JSON.")
 @click.option("--vars", "variables", help="As dbt's --vars.")
 @click.option("--project-dir", type=_FOLDER, help="The folder of dbt_project.yml; default: this one.")
 @click.option("--profiles-dir", type=_FOLDER, help="The folder of profiles.yml; default: as dbt looks for it.")
 @click.option("--target", help="The profile's target; default: the profile's own.")
-def plan_command(select: tuple[str, ...], exclude: tuple[str, ...], full_refresh: bool, sql: bool, variables: str | None,
-                 project_dir: Path | None, profiles_dir: Path | None, target: str | None) -> None:
-    """Show what the next refresh of each idivm model would do, why, and how much has changed. Nothing is written.
+def plan_command(select: tuple[str, ...], exclude: tuple[str, ...], state: Path | None, full_refresh: bool, sql: bool,
+                 is_json: bool, variables: str | None, project_dir: Path | None, profiles_dir: Path | None,
+                 target: str | None) -> None:
+    """Show what the next refresh of each idivm model would do, why, what it is estimated to take, and how much has changed.
+    Nothing is written.
 
-    Inputs are read in their current state: changes of an upstream model are shown only after that model has run.
+    Inputs are read in their current state: changes of an upstream model are shown only after that model has run. Edits are those
+    since the last run, whatever --state has.
     """
     common = [part for option, value in (("--vars", variables), ("--project-dir", project_dir), ("--target", target),
                                          ("--profiles-dir", profiles_dir)) if value for part in (option, str(value))]
+    compared = _compared_with(state, project_dir or Path()) if state is not None else []
+    select = select or ((_DIFFERENT,) if compared else ())
     chosen = [part for option, values in (("--select", select), ("--exclude", exclude)) for value in values
               for part in (option, value)]
     # of a single model it would show the SQL, however quiet
-    _dbt("--log-level", "error", "compile", *chosen, *(["--full-refresh"] if full_refresh else []), *common)
-    _dbt("--quiet", "run-operation", "idivm_plan", "--args", json.dumps({"full_refresh": full_refresh, "sql": sql}), *common)
+    _dbt("--log-level", "error", "compile", *chosen, *compared, *(["--full-refresh"] if full_refresh else []), *common)
+    asked = {"full_refresh": full_refresh, "sql": sql, "as_json": is_json}
+    _dbt("--quiet", "run-operation", "idivm_plan", "--args", json.dumps(asked), *common)
+
+
+def _compared_with(state: Path, project_dir: Path) -> list[str]:
+    """dbt's options for a state, which dbt would look for in the project's folder. Its own errors do not name the folder."""
+    from dbt_idivm.artifacts import artifacts
+    from dbt_idivm.schema_file import SchemaFileError
+    from dbt_idivm.target_folder import target_folder
+
+    try:
+        artifacts(state)
+    except SchemaFileError as error:
+        raise click.ClickException(f"the other state: {error}") from error
+    if state.resolve() == target_folder(project_dir).resolve():
+        raise click.ClickException(f"the other state: {state} is the folder that `dbt compile` writes to, so that nothing could "
+                                   "differ: copy it before the change, or compile the other state with --target-path")
+    return ["--state", str(state.resolve())]
 
 
 def _dbt(*args: str) -> None:
@@ -91,7 +117,7 @@ def table(found: Iterable[Foreseen], sql: bool, width: int | None = None) -> str
             shown.add_row(each.model, "fails", "", "", escape((each.error or "").strip().splitlines()[0]))
         else:
             forecast = each.forecast
-            shown.add_row(each.model, _way(forecast), escape(_inputs(forecast.inputs)), _estimates(forecast.cost),
+            shown.add_row(each.model, _way(forecast), escape(_inputs(forecast.inputs)), _estimates(forecast),
                           escape(forecast.reason or ""))
     console.print(shown)
     for each in found:
@@ -103,6 +129,11 @@ def table(found: Iterable[Foreseen], sql: bool, width: int | None = None) -> str
     return console.file.getvalue().rstrip()
 
 
+def as_json(found: Iterable[Foreseen]) -> str:
+    """All that is known of each model."""
+    return json.dumps([asdict(each) for each in found], indent=2, ensure_ascii=False)
+
+
 def _way(forecast: Forecast) -> str:
     words = [forecast.mode]
     if forecast.mode == "incremental":
@@ -110,10 +141,12 @@ def _way(forecast: Forecast) -> str:
     return ", ".join(words)
 
 
-def _estimates(cost: Cost | None) -> str:
-    """The seconds of the ways and of the rebuild, the smallest first."""
-    found = sorted(cost.alternatives.items(), key=lambda item: item[1]) if cost is not None else ()
-    return "\n".join(f"{name} {seconds:.1f} s" for name, seconds in found)
+def _estimates(forecast: Forecast) -> str:
+    """The seconds of what may be done, the smallest first; those of a refresh that follows a migration are apart."""
+    found = sorted(forecast.cost.alternatives.items(), key=lambda item: item[1]) if forecast.cost is not None else ()
+    then = forecast.then
+    after = [f"then {then.chosen} {then.estimate:.1f} s"] if then is not None else []
+    return "\n".join([*(f"{name} {seconds:.1f} s" for name, seconds in found), *after])
 
 
 def _inputs(inputs: Mapping[str, InputChange]) -> str:

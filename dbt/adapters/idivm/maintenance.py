@@ -19,7 +19,7 @@ from dbt.adapters.events.logging import AdapterLogger
 from dbt_common.exceptions import CompilationError, DbtRuntimeError
 
 from dbt.adapters.idivm.engine_errors import engine_error
-from dbt.adapters.idivm.forecasts import Foreseen, compiled_models, table
+from dbt.adapters.idivm.forecasts import Foreseen, as_json, compiled_models, table
 from dbt.adapters.idivm.progress import EVERY, FIRST, Progress, is_watched
 from dbt.adapters.idivm.request import database_under_test, model_request, relation_under_test
 from dbt.adapters.idivm.response import MaintenanceResponse, maintenance_response
@@ -320,12 +320,12 @@ class MaintenanceMixin(metaclass=AdapterMeta):
             return self._idivm_drive(equivalence(*relation, as_of, database=database_under_test(model), engine=self.idivm_engine))
 
     @available.parse(lambda *args, **kwargs: "")
-    def idivm_plan(self, graph: Mapping[str, Any], run_id: str, full_refresh: bool, sql: bool) -> str:
-        """What the next refresh of each idivm model would do that the last `dbt compile` compiled, as a table.
+    def idivm_plan(self, graph: Mapping[str, Any], run_id: str, full_refresh: bool, with_sql: bool, is_json: bool) -> str:
+        """What the next refresh of each idivm model would do that the last `dbt compile` compiled, as a table or as JSON.
 
-        `sql`: with the MERGE of each.
+        `with_sql`: a table with the MERGE of each.
         """
-        from dbt_idivm.refresh.driver import forecast
+        from dbt_idivm.refresh.forecast import forecast
 
         invocation, keys = self._idivm_memory.of(run_id, graph)
         found = []
@@ -347,7 +347,7 @@ class MaintenanceMixin(metaclass=AdapterMeta):
                     found.append(Foreseen(model["name"], self._idivm_drive(steps), None))
             except DbtRuntimeError as error:
                 found.append(Foreseen(model["name"], None, error.msg))
-        return table(found, sql)
+        return as_json(found) if is_json else table(found, with_sql)
 
     def _idivm_drive(self, steps: Steps[T]) -> T:
         """Run a generator of statements to its end and return its result. An engine's error is the user's to see."""

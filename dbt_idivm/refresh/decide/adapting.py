@@ -11,9 +11,8 @@ from collections.abc import Mapping
 from dataclasses import dataclass, replace
 
 from dbt_idivm.adaptation.adapt import Adaptation, adapt
-from dbt_idivm.cost.choice import REBUILD
-from dbt_idivm.cost.measure import Measure
-from dbt_idivm.cost.work import Situation, rebuild
+from dbt_idivm.adaptation.work import MIGRATION, adaptation
+from dbt_idivm.cost.choice import REBUILD, Choice
 from dbt_idivm.errors import Finding, IdivmError
 from dbt_idivm.refresh.catalog import history
 from dbt_idivm.refresh.catalog.inputs import Input, look_up
@@ -36,7 +35,6 @@ from dbt_idivm.script.plan import Plan
 
 _CHANGED = "IDIVM-402"
 _PROVEN = ("plans", "rows")
-ADAPTATION = "adaptation"  # as what experience knows its cost
 
 
 @dataclass(frozen=True)
@@ -52,6 +50,7 @@ class Adapting:
     known_keys: Mapping[str, tuple[str, ...]]  # input → the columns of the key that the old view relied on
     # input → its columns that the old view did not read, where the table is read at another version than the pinned one
     fresh_columns: Mapping[str, tuple[str, ...]]
+    later: Observed  # what will be observed when it is done
 
     @property
     def versions(self) -> dict[str, int]:
@@ -81,7 +80,7 @@ def adapting(seen: Observed) -> Steps[Adapting | None]:
     except EngineFailure:
         return None
     fresh = fresh_columns(work.planned, inputs, old[0])
-    return None if planned is None else Adapting(replace(work, planned=planned), plan, found, inputs, state, old[1], fresh)
+    return None if planned is None else Adapting(replace(work, planned=planned), plan, found, inputs, state, old[1], fresh, later)
 
 
 def _may_be_adapted(seen: Observed, state: State) -> bool:
@@ -172,23 +171,21 @@ def pays(later: Observed, found: Adaptation) -> bool:
     """Whether it is estimated to be cheaper than a rebuild. What reads nothing but the stored view always is."""
     if not found.sources:
         return True
-    costs = Costs(later)
-    if costs.unknown is not None or later.view is None:  # nobody can say, but that it reads less, or writes less
-        read, of_rebuild = len(found.sources), len(costs.plan.tables)
+    known = estimated(later, found)
+    if known is None:  # nobody can say, but that it reads less, or writes less
+        read, of_rebuild = len(found.sources), len(Costs(later).plan.tables)
         return read < of_rebuild or (found.in_place and read == of_rebuild)
+    return known.chosen.seconds < known.of(REBUILD).seconds
+
+
+def estimated(later: Observed, found: Adaptation) -> Choice | None:
+    """Taking the stored rows over, against a rebuild; None where sizes are not known."""
+    costs = Costs(later)
+    if costs.unknown is not None or later.view is None:
+        return None
     now = costs.situation(lambda *leaf: 0.0)
-    return costs.priced(ADAPTATION, adaptation_measure(found, now)).seconds < costs.priced(REBUILD, rebuild(now)).seconds
-
-
-def adaptation_measure(found: Adaptation, now: Situation) -> Measure:
-    """The work of it: evaluating what is written, and finding the stored rows that leave."""
-    view, rows = now.stored, found.more if found.in_place else found.rows
-    leaves = found.in_place and found.kept is not None
-    leaving = Measure(nodes=1, tuples=view.rows, bytes_read=view.bytes) if leaves else Measure()
-    if rows is None:
-        return leaving + Measure(overwrites=1)
-    written, work = now.evaluated(rows)
-    return leaving + work + Measure(overwrites=1, nodes=1, tuples=written.rows, bytes_written=written.rows * now.view_width)
+    migration = costs.priced(MIGRATION, adaptation(found, now))
+    return Choice(migration, (migration, costs.rebuild(now)))
 
 
 def _proven(work: Work) -> Steps[Planned | None]:

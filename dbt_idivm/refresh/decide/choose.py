@@ -137,6 +137,16 @@ def choose_late(costs: Costs, changes: Changes, ways: Sequence[Way]) -> Decision
     return _decision(costs, found, costs.read(changes.net), is_read=True, changes=changes)
 
 
+def choose_unread(costs: Costs, ways: Sequence[Way]) -> Choice | None:
+    """What is expected to be chosen, by what commits say of the changes; None where nothing is to be done, or a size is not
+    known."""
+    if not ways or costs.unknown is not None:
+        return None
+    situation = costs.unread()
+    found = _alternatives(ways, (application_of(way, situation) for way in ways))
+    return None if found is None else _decision(costs, found, situation, is_read=False).choice
+
+
 def _alternatives(ways: Sequence[Way], done: Iterable[Application | None]) -> tuple[Application, ...] | None:
     """What the ways would do; None if there is nothing to do: each way is exact, so what one of them finds unchanged is."""
     found = tuple(each for _, each in zip(ways, done, strict=True))

@@ -77,6 +77,10 @@ class Costs:
         return self.situation(expected(self.plan, {table: _at_best(self.seen.moves[table], found)
                                                    for table, found in self.counts.items()}, hopeful=True))
 
+    def unread(self) -> Situation:
+        """Before net diffs are read: as the commits say, without hope."""
+        return self.situation(expected(self.plan, self.counts, hopeful=False))
+
     def read(self, net: NetChanges) -> Situation:
         """After that: as the rows are classified, or as the commits say for those that stay in the engine."""
         estimated = expected(self.plan, self.counts, hopeful=False)

@@ -1,0 +1,100 @@
+"""What the refresh of one model would do now. It decides as `driver.py` does, and stops before anything is written."""
+
+from __future__ import annotations
+
+from collections.abc import Generator
+from dataclasses import replace
+
+from dbt_idivm.cost.choice import Choice
+from dbt_idivm.errors import Finding
+from dbt_idivm.refresh.apply import caches
+from dbt_idivm.refresh.apply.build import all_inputs
+from dbt_idivm.refresh.apply.incremental import input_changes, rendered, strategy
+from dbt_idivm.refresh.catalog.stored_view import StoredView
+from dbt_idivm.refresh.decide.adapting import Adapting, adapting, estimated
+from dbt_idivm.refresh.decide.caching import reconsidered
+from dbt_idivm.refresh.decide.choose import Decision, Ready, choose_unread, choose_ways, decide
+from dbt_idivm.refresh.decide.costs import Costs
+from dbt_idivm.refresh.decide.job import Job
+from dbt_idivm.refresh.decide.observe import Observed, observe_stored
+from dbt_idivm.refresh.decide.outcome import cost_of, named, summary
+from dbt_idivm.refresh.decide.work import Work
+from dbt_idivm.refresh.engine.client import Client
+from dbt_idivm.refresh.engine.engine import SPARK_DELTA, Engine
+from dbt_idivm.refresh.engine.invocation import Invocation
+from dbt_idivm.refresh.engine.steps import Steps
+from dbt_idivm.refresh.protocol import Cost, Forecast, InputChange, Mode, ModelRequest, Reply, Statement
+from dbt_idivm.refresh.walk import keeping, nothing_new, observed, reading_cache, run
+
+
+def forecast(request: ModelRequest, invocation: Invocation,
+             engine: Engine = SPARK_DELTA) -> Generator[Statement, Reply, Forecast]:
+    """What a refresh would do now. It reads what has changed, and writes nothing. Raises as the refresh would."""
+    return (yield from run(request, Client(engine, invocation), _forecast))
+
+
+def _forecast(job: Job, stored: StoredView) -> Steps[Forecast]:
+    """The walk of a refresh, up to where it would write first."""
+    done = yield from nothing_new(job, stored)
+    if done is not None:
+        return Forecast("noop", None, None, done.inputs)
+    view = yield from observed(job, stored)
+    adapted = yield from adapting(view)
+    if adapted is not None:
+        return _adapted(adapted)
+    for cache in view.work.planned.caches:
+        work = yield from caches.work_on(job, view.work.planned, cache)
+        first = yield from decide((yield from observe_stored(work)))
+        if not isinstance(first.way, Ready) or first.way.application is not None:
+            return _before(view, first)
+        view = yield from reading_cache(view, cache, work.stored, _input_changes(first.work, first.way))
+    decided = yield from decide(view)
+    kept, change = reconsidered(decided, 0.0)  # caches with something to do are not forecast
+    if change is not None and (yield from keeping(job, stored, kept, change)).work.planned.kept == kept:
+        return _rebuild(decided.work, change)
+    if not isinstance(decided.way, Ready):
+        return replace(_rebuild(decided.work, decided.way), cost=_cost(decided.choice))
+    inputs, script = _input_changes(decided.work, decided.way), rendered(decided.work, decided.way)
+    if script is None:
+        return Forecast("noop", None, None, inputs)
+    how = strategy(decided.work.planned, script.application)
+    return Forecast("incremental", *how, inputs, script.shape, job.dialect.sql(script.statement), _cost(decided.choice))
+
+
+def _adapted(how: Adapting) -> Forecast:
+    """The forecast where stored rows are taken over. Of what is to be refreshed then nothing is read: it is of the rows that they
+    will be."""
+    state, later = how.state, how.later
+    inputs = {named(how.work.job.request, name): InputChange(before.version if before is not None else None, each.version)
+              for name, each in how.inputs.items() for before in (state.inputs.get(name),)}
+    ways = choose_ways(later)
+    then = choose_unread(Costs(later), ways) if not isinstance(ways, Finding) else None
+    return Forecast("migrated", None, how.found.summary, inputs, cost=_cost(estimated(later, how.found)), then=_cost(then))
+
+
+def _cost(choice: Choice | None) -> Cost | None:
+    return None if choice is None else cost_of(choice, None)
+
+
+def _rebuild(work: Work, why: Finding) -> Forecast:
+    mode: Mode = "create" if work.job.request.existing is None else "full"
+    reason = work.planned.refusal if mode == "create" else why
+    return Forecast(mode, "full", summary(reason), all_inputs(work))
+
+
+def _before(view: Observed, first: Decision) -> Forecast:
+    """The forecast where a cache has something to do: what its refresh will change for the view is not known before."""
+    if view.reason is not None:
+        return _rebuild(view.work, view.reason)
+    planned, way = first.work.planned, first.way
+    script = rendered(first.work, way) if isinstance(way, Ready) else None
+    if not isinstance(way, Ready) or script is None:
+        return Forecast("incremental", None, f"its cache {planned.table} is rebuilt first", {})
+    reason = f"its cache {planned.table} is refreshed first, and its changes are those that the view gets"
+    how, _ = strategy(planned, script.application)
+    return Forecast("incremental", how, reason, _input_changes(first.work, way), script.shape,
+                    first.work.job.dialect.sql(script.statement))
+
+
+def _input_changes(work: Work, ready: Ready) -> dict[str, InputChange]:
+    return input_changes(work.job.request, work.planned, ready.changes)

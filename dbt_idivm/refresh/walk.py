@@ -1,0 +1,135 @@
+"""What the refresh of a model and its forecast have in common: their beginning, what is seen on the way, and how they fail."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from dataclasses import replace
+
+from dbt_idivm.errors import Finding, IdivmError, finding
+from dbt_idivm.refresh.apply import caches
+from dbt_idivm.refresh.apply.watermark import is_due
+from dbt_idivm.refresh.catalog import history
+from dbt_idivm.refresh.catalog.inputs import look_up, qualified, view_digest
+from dbt_idivm.refresh.catalog.relations import describe
+from dbt_idivm.refresh.catalog.state import Kept
+from dbt_idivm.refresh.catalog.stored_view import StoredView, read_stored_log, read_stored_view
+from dbt_idivm.refresh.catalog.user_functions import describe_function
+from dbt_idivm.refresh.decide.config import model_config
+from dbt_idivm.refresh.decide.fingerprint import LAYOUT, request_digest
+from dbt_idivm.refresh.decide.job import Job
+from dbt_idivm.refresh.decide.observe import Observed, observe_stored
+from dbt_idivm.refresh.decide.outcome import Result, named, outcome
+from dbt_idivm.refresh.decide.planning import plan_model
+from dbt_idivm.refresh.decide.work import Work
+from dbt_idivm.refresh.engine.client import Client
+from dbt_idivm.refresh.engine.commits import CONCURRENT
+from dbt_idivm.refresh.engine.ledger import NotAlone
+from dbt_idivm.refresh.engine.steps import EngineFailure, Steps, T
+from dbt_idivm.refresh.protocol import InputChange, ModelRequest, Outcome
+from dbt_idivm.script.plan import Cache
+
+_LINES = 4  # of an engine's message
+_TOO_OLD = ("DELTA_UNSUPPORTED_TIME_TRAVEL_BEYOND_DELETED_FILE_RETENTION_DURATION",)
+_NO_REPLACE = ("UNSUPPORTED_FEATURE.TABLE_OPERATION",)
+
+
+def run(request: ModelRequest, client: Client, work: Callable[[Job, StoredView], Steps[T]]) -> Steps[T]:
+    """Do the work for what is stored of the model, once more where that was overtaken. Raises IdivmError only."""
+    stored = StoredView(request.relation)
+    try:
+        job = Job(client, request, model_config(request.config))
+        stored = yield from _stored(job)
+        try:
+            return (yield from work(job, stored))
+        except EngineFailure as failure:
+            if not failure.is_any(_TOO_OLD):
+                raise
+            # a pinned version that was superseded meanwhile cannot be read once it is old: pin again, once
+            yield from _pin_again(job, "the versions of this run can no longer be read")
+        except caches.Overtaken:
+            yield from _pin_again(job, "another run refreshed a cache further")
+        except NotAlone as found:
+            if request.existing is None:
+                raise
+            # its rows may be wrong: they are replaced at once, not by the next run
+            client.invocation.forget(found.table, stored.table, request.relation)
+            job.warnings.append(f"{request.name}: {found.table} was written twice at the same time, and is rebuilt")
+            stored = yield from _stored(job)
+        return (yield from work(job, stored))
+    except IdivmError as error:
+        raise error.of_model(request.name) from error
+    except EngineFailure as failure:
+        raise IdivmError(_engine_finding(failure, stored)).of_model(request.name) from failure
+
+
+def _stored(job: Job) -> Steps[StoredView]:
+    return (yield from (read_stored_view if job.config.keeps_view else read_stored_log)(job.client, job.request))
+
+
+def nothing_new(job: Job, stored: StoredView) -> Steps[Outcome | None]:
+    """A no-op by version numbers alone: the same request, and no input has a newer version. None if that is not so."""
+    state = stored.state
+    usable = stored.reason is None and stored.shown and not job.request.full_refresh
+    if state is None or not usable or state.volatile or state.request != request_digest(job):
+        return None
+    if state.plan.get(LAYOUT) != job.config.layout:
+        return None
+    for consumed in state.inputs.values():
+        try:
+            pinned = yield from history.pinned(job.client, consumed.table)
+        except EngineFailure:
+            return None
+        if (pinned.version, pinned.at) != (consumed.version, consumed.at):
+            return None
+    for name, text in state.views.items():
+        facts = yield from job.client.once(("facts", name), lambda name=name: describe(job.client, name))  # type: ignore[misc]
+        if facts is None or facts.text is None or text != view_digest(
+                qualified(job.client.engine, facts.text, facts.namespace), facts.settings):
+            return None
+    for name, known in state.functions.items():
+        if (yield from describe_function(job.client, name)).digest != known:
+            return None
+    if is_due(job, stored, {}, {}):
+        return None
+    assert stored.latest is not None
+    history.pin(job.client, stored.table, stored.latest)
+    found = state.caches
+    job.client.invocation.use(job.request.relation, found)
+    inputs = {named(job.request, name): InputChange(consumed.version, consumed.version, 0)
+              for name, consumed in state.inputs.items() if name not in found}
+    return outcome(job, Result("noop", stored.table != job.request.relation, inputs, caches=found))
+
+
+def observed(job: Job, stored: StoredView) -> Steps[Observed]:
+    """The view as it is planned and stored."""
+    planned = yield from plan_model(job, stored)
+    return (yield from observe_stored(Work(job, stored, planned)))
+
+
+def reading_cache(view: Observed, cache: Cache, before: StoredView, inputs: Mapping[str, InputChange]) -> Steps[Observed]:
+    """The view with a refreshed cache among its inputs; `before` is what was stored of the cache."""
+    planned = yield from caches.read(view.work.job, view.work.planned, cache, before, inputs)
+    return replace(view, work=replace(view.work, planned=planned))
+
+
+def keeping(job: Job, stored: StoredView, kept: Kept, why: Finding) -> Steps[Observed]:
+    """The view with other caches, for which it is rebuilt."""
+    return Observed(Work(job, stored, (yield from plan_model(job, stored, kept))), why)
+
+
+def _pin_again(job: Job, why: str) -> Steps[None]:
+    inputs = yield from look_up(job.client, job.request.sql)
+    tables = [found.table for found in inputs.tables.values()]
+    job.client.invocation.forget(*tables, *inputs.tables)
+    job.warnings.append(f"{job.request.name} reads newer versions of {', '.join(tables)} than the models before it: {why}")
+
+
+def _engine_finding(failure: EngineFailure, stored: StoredView) -> Finding:
+    # what follows is the whole query plan
+    lines = [line for line in failure.error.message.splitlines() if line.strip()][:_LINES] or [failure.error.error_class]
+    message = "\n".join(lines).rstrip(".")
+    if failure.is_any(CONCURRENT):
+        return finding(903, view=stored.table, message=message, state=stored.sentence)
+    if failure.is_any(_NO_REPLACE) and failure.statement.kind == "write":
+        return finding(506, view=stored.table, message=failure.first_line.rstrip(".;"), state=stored.sentence)
+    return finding(902, statement=failure.statement.label, message=message, state=stored.sentence)
