@@ -66,7 +66,8 @@ def _adapted(how: Adapting) -> Forecast:
     will be."""
     state, later = how.state, how.later
     inputs = {named(how.work.job.request, name): InputChange(before.version if before is not None else None, each.version)
-              for name, each in how.inputs.items() for before in (state.inputs.get(name),)}
+              for name, each in how.inputs.items() if name in how.work.planned.own_inputs
+              for before in (state.inputs.get(name),)}
     ways = choose_ways(later)
     then = choose_unread(Costs(later), ways) if not isinstance(ways, Finding) else None
     return Forecast("migrated", None, how.found.summary, inputs, cost=_cost(estimated(later, how.found)), then=_cost(then))

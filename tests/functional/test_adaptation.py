@@ -183,8 +183,11 @@ def test_a_view_with_caches(shop: Project, after: str, said: str) -> None:
     before = caches(shop)
     shop.sql("insert into $.orders values (7, 2, 30.00, 'n'), (8, 1, 1.00, null)", "update $.cust set name = 'x' where id = 2")
     model = shop.model("m", after, KEYS, caches="all")
+    foreseen = shop.forecast(model)
+    assert (foreseen.mode, foreseen.reason) == ("migrated", said)
     outcome = refreshed(shop, model)
     assert (outcome.mode, outcome.reason) == ("migrated", said), outcome.message
+    assert {*foreseen.inputs} == {*outcome.inputs} == {"orders", "cust"}
     assert caches(shop) == before and len(before) == 1
     shop.sql("delete from $.orders where id = 7", "update $.orders set price = price + 3")
     assert refreshed(shop, model).mode == "incremental"
