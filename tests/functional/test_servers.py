@@ -120,7 +120,7 @@ def test_tasks_of_a_long_statement_over_connect(connect_server: Any, new_project
     project = new_project()
     project.profile(**connect_server.profile)
     connect_server.execute(f"create schema if not exists {project.schema}")
-    project.write("models/v.sql", "{{ config(materialized='idivm') }} select count(*) as n from range(0, 2000000000, 1, 8) "
+    project.write("models/v.sql", "{{ config(materialized='idivm') }} select count(*) as n from range(0, 100000000, 1, 8) "
                                   "where hash(id) = 1")
     for name in ("FIRST", "EVERY"):
         monkeypatch.setattr(f"dbt.adapters.idivm.maintenance.{name}", 0.1)
