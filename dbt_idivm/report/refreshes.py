@@ -35,9 +35,15 @@ def refreshes(commits: Sequence[Commit], zone: str) -> tuple[Refresh, ...]:
         if state is None:
             found.append(Refresh("no refresh", _time(commit.at, zone), commit.version, commit.operation))
             continue
-        found.append(_refresh(commit, state, before, zone))
+        if not (commit.is_quiet and _is_of_draft(before)):
+            found.append(_refresh(commit, state, before, zone))
         before = state
     return tuple(reversed(found))
+
+
+def _is_of_draft(state: State | None) -> bool:
+    """Whether that commit has the rows of a migration, and the next one, without any, its definition (ADR 0047)."""
+    return state is not None and bool(state.note.edits) and not state.trusted
 
 
 def _refresh(commit: Commit, state: State, before: State | None, zone: str) -> Refresh:

@@ -319,6 +319,17 @@ def test_commits_are_refreshes() -> None:
     assert merged.at is not None and merged.at.utcoffset() == dt.timedelta(hours=9)
 
 
+def test_a_migration_is_one_refresh() -> None:
+    """Its rows and its definition are two commits where stored rows stay."""
+    note = Note(edits="condition narrowed")
+    rows, definition = replace(state(1, 0, sql="2"), note=note, trusted=False), replace(state(1, 1, sql="2"), note=note)
+    commits = [commit(2, "SET TBLPROPERTIES", definition), commit(1, "DELETE", rows, numDeletedRows="4"),
+               commit(0, "CREATE TABLE AS SELECT", state(1, None, sql="1"))]
+    found = [(each.what, each.version, each.deleted) for each in refreshes(commits, "UTC")]
+    assert found == [("migrated", 1, 4), ("created", 0, None)]
+    assert [each.what for each in refreshes([commits[0], commits[2]], "UTC")] == ["migrated", "created"], "no rows had to change"
+
+
 def test_why_a_rebuild_was_made() -> None:
     def why(before: State, after: State) -> str:
         return refreshes([commit(1, "WRITE", after), commit(0, "CREATE TABLE AS SELECT", before)], "UTC")[0].why
