@@ -111,7 +111,8 @@ def _old_plan(work: Work, state: State) -> Steps[tuple[Plan, Mapping[str, tuple[
     keys = {name: Key(tuple(each), "the stored view") for name, each in columns.items() if name in inputs.tables}
     if inputs.obstacles or inputs.unread is not None or len(keys) < len(columns):
         return None
-    _, plan = yield from compiled(then, inputs, keys, state.kept if job.config.chooses_caches else Kept())
+    kept = state.kept if job.config.chooses_caches else Kept()
+    _, plan = yield from compiled(then, inputs, keys, kept, is_maintained=False)
     found = kept_layout(then, work.stored, fingerprint(then.request, job.config, inputs, keys, plan))
     known = {name: key.columns for name, key in keys.items()}
     return (plan, known) if dict(found) == dict(state.plan) else None

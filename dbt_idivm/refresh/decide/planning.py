@@ -97,9 +97,10 @@ def without_plan(job: Job, planned: Planned, misread: Proof) -> Planned:
     return replace(planned_model(job, inputs, planned.keys, None, refusal, (refusal.code,)), proof=misread)
 
 
-def compiled(job: Job, inputs: Inputs, keys: Mapping[str, Key], kept: Kept) -> Steps[tuple[Source, Plan]]:
-    """The plan, and what it was made from. The engine is asked for the types of the user's functions, of UNIONs, and of each
-    cache in turn: what comes after depends on them."""
+def compiled(job: Job, inputs: Inputs, keys: Mapping[str, Key], kept: Kept, *,
+             is_maintained: bool = True) -> Steps[tuple[Source, Plan]]:
+    """The plan, and what it was made from; one that is only to be read has no ways. The engine is asked for the types of the
+    user's functions, of UNIONs, and of each cache in turn: what comes after depends on them."""
     tables = {name: table_info(found, keys.get(name)) for name, found in inputs.tables.items()}
     catalog = Catalog(tables, inputs.views, functions=usable(inputs.functions))
     lowered = lower(job.request.sql, catalog)
@@ -117,7 +118,7 @@ def compiled(job: Job, inputs: Inputs, keys: Mapping[str, Key], kept: Kept) -> S
                           job.config.verify == "always", kept.subviews)
         source = Source(lowered, caching)
         try:
-            plan = source.plan(job.config.ways, job.config.cache_ways)
+            plan = source.plan(job.config.ways, job.config.cache_ways) if is_maintained else source.plan(())
         except ValueError as error:
             raise IdivmError(finding(901, message=str(error))) from error
         asked = next((cache for cache in plan.caches if cache.table not in stored), None)
