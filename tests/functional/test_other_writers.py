@@ -1,7 +1,8 @@
 """Others write while a refresh runs: it ends at the versions that it pinned, or is refused; the next run sees what they wrote.
 
 As in `test_crashes.py` the points are counted: each shape is played once to the end, then again and again, with somebody else
-who writes after each number of its statements. `make faults` tries every shape and writer.
+who writes after a number of its statements. `make faults` tries every shape and writer: around the statements that change
+something each writer, after any other one of them in turn.
 """
 
 from __future__ import annotations
@@ -90,12 +91,18 @@ def stage(spark: Any, request: pytest.FixtureRequest) -> Iterator[Callable[[Shap
     spark.sql(f"drop schema if exists {schema} cascade")
 
 
+def _points(play: Stage, writer: str, *, every: bool) -> list[int]:
+    """Each point has one writer at least, those around what changes something have all."""
+    around, turn = {*play.points(every=False)}, [*WRITERS].index(writer)
+    return [each for each in play.points(every=every) if each in around or each % len(WRITERS) == turn]
+
+
 def test_others_write(name: str, writer: str, stage: Callable[[Shape], Stage], tally: Tally,
                       pytestconfig: pytest.Config) -> None:
     play = stage(SHAPES[name])
     play.whole()
     play.recover(thorough=True)
-    for statements in play.points(every=bool(pytestconfig.getoption("--every-point"))):
+    for statements in _points(play, writer, every=bool(pytestconfig.getoption("--every-point"))):
         play.arrive()
         steps = play.begin()
         play.go_on(steps, statements)

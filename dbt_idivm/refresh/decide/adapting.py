@@ -141,7 +141,7 @@ def fresh_columns(planned: Planned, inputs: Mapping[str, Consumed], old: Plan) -
 def _after(seen: Observed, state: State, inputs: Mapping[str, Consumed]) -> Steps[Observed | None]:
     """What will be observed when it is done; None where the refresh that follows will be a rebuild all the same."""
     stored = replace(seen.work.stored, state=replace(state, inputs=inputs, plan=seen.work.planned.fingerprint))
-    planned = yield from _with_stored_caches(seen.work.job.client, seen.work.planned)
+    planned = yield from _with_consumed_caches(seen.work.job.client, seen.work.planned, state)
     if planned is None:
         return None
     later = yield from observe_inputs(Observed(replace(seen.work, stored=stored, planned=planned), None))
@@ -154,15 +154,22 @@ def _after(seen: Observed, state: State, inputs: Mapping[str, Consumed]) -> Step
 
 
 # Wrong without it: a version of a cache that was made again is another one's.
-def _with_stored_caches(client: Client, planned: Planned) -> Steps[Planned | None]:
-    """With the caches among the inputs as they are stored now, before they are brought up to date; None where one is gone."""
+def _with_consumed_caches(client: Client, planned: Planned, state: State) -> Steps[Planned | None]:
+    """With the caches among the inputs, at the versions of the state; None where one does not show that any more.
+
+    Nothing of it is remembered: other models of the run may be about to refresh these caches.
+    """
     tables, keys = dict(planned.inputs.tables), dict(planned.keys)
     for cache in planned.caches:
-        facts = yield from describe(client, cache.table)
+        facts, consumed = (yield from describe(client, cache.table)), state.inputs[cache.table]
         if facts is None:
             return None
-        found = Input(cache.table, cache.table, facts, (yield from history.latest(client, cache.table)))
-        tables[cache.table] = found
+        newest = yield from history.latest(client, cache.table)
+        commits = yield from history.since(client, cache.table, consumed.version, newest.version)
+        commit = next((each for each in commits if (each.version, each.at) == (consumed.version, consumed.at)), None)
+        if commit is None:
+            return None
+        tables[cache.table] = found = Input(cache.table, cache.table, facts, commit)
         if cache.key:
             keys[cache.table] = key_of_ids(found, cache.key, "the IDs of a cache")
     return replace(planned, inputs=replace(planned.inputs, tables=tables), keys=keys)
