@@ -73,7 +73,6 @@ DRIFTS = (
     f"create table $.aside using delta as select * from $.cust; drop table $.cust; create table $.cust using delta {FEED} as "
     "select * from $.aside; drop table $.aside",
 )
-LISTING = "set spark.sql.sources.parallelPartitionDiscovery.parallelism = 2"  # of VACUUM, which has 10,000 tasks else
 VALUES = 60  # ids and prices are below
 EVERY = 40  # actions memory is measured
 
@@ -96,7 +95,6 @@ class Soak:
     @classmethod
     def made(cls, new_session: Callable[[], Any], seed: int, log: TextIO) -> Soak:
         project = Project(new_session(), "soak")
-        project.sql(LISTING)
         project.table("orders", "id int, cust int, price int, note string", *(f"({i}, {i % 9}, {i}, 'a{i}')" for i in range(40)))
         project.table("cust", "id int, name string", *(f"({i}, 'c{i}')" for i in range(8)))
         warehouse = Path(project.spark.conf.get("spark.sql.warehouse.dir").removeprefix("file:")) / "soak.db"
@@ -214,7 +212,7 @@ class Soak:
 
     def again(self) -> None:
         self.project.spark = self.new_session()
-        self.project.sql("use $", LISTING)
+        self.project.sql("use $")
 
     def is_tidy(self) -> None:
         """The session has the settings and temporary views that it had, and Spark keeps no rows."""

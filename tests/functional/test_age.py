@@ -85,7 +85,6 @@ class Age:
 def project(spark: Any) -> Iterator[Project]:
     session = spark.newSession()
     session.conf.set("spark.databricks.delta.retentionDurationCheck.enabled", "false")
-    session.conf.set("spark.sql.sources.parallelPartitionDiscovery.parallelism", "2")  # of VACUUM, which has 10,000 tasks else
     made = Project(session, "age")
     made.table("orders", "id int, cust int, price int, note string", *(f"({i}, {i % 9}, {i % 100}, 'a{i}')" for i in range(200)))
     made.table("cust", "id int, name string", *(f"({i}, 'c{i}')" for i in range(9)))

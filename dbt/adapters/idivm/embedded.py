@@ -48,6 +48,7 @@ SMALL_AND_LOCAL = {
     "spark.ui.enabled": "false",
     "spark.ui.showConsoleProgress": "false",
     "spark.sql.shuffle.partitions": "2",
+    "spark.sql.sources.parallelPartitionDiscovery.parallelism": "8",  # of VACUUM, whose default are 10,000 tasks
     "spark.databricks.delta.snapshotPartitions": "1",
     "spark.sql.extensions": "io.delta.sql.DeltaSparkSessionExtension",
     "spark.sql.catalog.spark_catalog": DELTA_CATALOG,
