@@ -24,7 +24,7 @@ _PARTS: Mapping[str, str] = {
     "sql": "another SELECT", "inputs": "other columns of what it reads", "caches": "other caches", "keys": "other keys",
     "output": "another `output`", "stored": "another set of stored columns"}
 # Parts that another SELECT may change.
-_OF_A_SELECT = frozenset({"sql", "inputs", "keys", "stored"})
+_OF_A_SELECT = frozenset({"sql", "inputs", "caches", "keys", "stored"})
 _UNCHECKED = "rebuilds it if a refresh under the former `verify` left keys unchecked"
 
 
@@ -68,7 +68,7 @@ def _adapted(before: Project, after: Project, old: Node, new: Node, different: S
     are still there."""
     if "sql" not in different or not {*different} <= _OF_A_SELECT or code(old) == code(new):
         return None
-    if "output" in {**own_config(old), **own_config(new)} or own_config(old) != own_config(new):
+    if str(own_config(new).get("output")).lower() == "diffs" or own_config(old) != own_config(new):
         return None
     try:
         plan = after.plan(new)

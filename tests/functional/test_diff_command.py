@@ -59,6 +59,9 @@ MODELS: dict[str, tuple[str | None, str | None]] = {
     "both_to_view": (model(PLAIN, output="both"), model(PLAIN)),
     "cached": (model(NAMED, caches="none"), model(NAMED, caches=["t"])),
     "no_longer_cached": (model(NAMED, caches=["t"]), model(NAMED, caches="none")),
+    "narrowed_above_cache": (model(NAMED, caches=["t"]), model(f"{NAMED} where t.s > 5", caches=["t"])),
+    "renamed_with_log": (model(PLAIN, output="both"), model(PLAIN.replace("amount", "amount as a"), output="both")),
+    "narrowed_log": (model(PLAIN, output="diffs"), model(f"{PLAIN} where amount > 5", output="diffs")),
     "unchecked": (model(JOINED, verify="none"), model(JOINED)),
     "no_longer_checked": (model(JOINED), model(JOINED, verify="none")),
     "another_name": (model(PLAIN), model(PLAIN, ", alias='other_name'")),
@@ -137,7 +140,7 @@ def test_the_next_run_does_what_was_said(project_in_base: DbtProject, tmp_path: 
     assert rebuilt > {"from_macro", "of_log", "over_view", "diffs_to_view", "unchecked", "another_name", "over_stage_hides"}
     assert {name for name in maintained if said.get(name, {}).get("rebuilds")} == rebuilt - {"unchecked"}
     migrated = {name for name in maintained if done[name] == "migrated"}
-    assert migrated > {"wider", "renamed_column", "stage"}
+    assert migrated > {"wider", "renamed_column", "stage", "narrowed_above_cache", "renamed_with_log"}
     assert {name for name in maintained if said.get(name, {}).get("migrates")} == migrated
     assert said["unchecked"]["rebuilds"] is None and said["unchecked"]["why"].startswith("rebuilds it if a refresh")
     for name in FAILS:

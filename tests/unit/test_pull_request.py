@@ -288,6 +288,15 @@ def test_an_edit_that_migrates(sql: str, rebuilds: bool | None, why: str) -> Non
     assert (told.rebuilds, told.migrates, told.why) == (rebuilds, rebuilds is not True, why)
 
 
+@pytest.mark.parametrize(("config", "migrates"), [
+    ({"output": "both"}, True), ({"output": "diffs"}, False), ({"caches": "all"}, True)])
+def test_an_edit_of_a_view_with_a_log_or_a_cache(config: dict[str, str], migrates: bool) -> None:
+    sql = ("select c.name, t.n from (select cid, count(*) as n from raw.orders group by cid) t "
+           "join raw.customers c on t.cid = c.id")
+    told = one([with_sql(JOINED, sql, **config)], [with_sql(JOINED, f"{sql} where t.n > 3", **config)]).next_run
+    assert (told.rebuilds, told.migrates) == (not migrates, migrates), told.why
+
+
 PLAIN = with_sql(JOINED, "select o.id, c.name from raw.orders o join raw.customers c on o.cid = c.id")
 NARROWED = with_sql(PLAIN, f"{PLAIN['compiled_code']} where c.name > 'b'")
 LOOKED_UP = with_sql(PLAIN, f"select o.id, c.name, d.name as again from {PLAIN['compiled_code'].partition(' from ')[2]} "
