@@ -42,7 +42,7 @@ from dbt_idivm.script.plan import Plan
 
 # In the order in which they are applied: what comes first must not read what comes later.
 RULES: tuple[Rule, ...] = (AGGREGATES, LOOK_UP, NARROWED, COLUMNS)
-ADDED, REMOVED, NOTHING = "branch added", "branch removed", "nothing but names"
+ADDED, REMOVED, NOTHING = "branch added", "branch removed", "stored rows stay"
 _MOST_DIFFERENCES = 200  # that are tried for one pair of blocks
 
 

@@ -23,8 +23,9 @@ from dbt_idivm.schema_file import SchemaFileError
 _PARTS: Mapping[str, str] = {
     "sql": "another SELECT", "inputs": "other columns of what it reads", "caches": "other caches", "keys": "other keys",
     "output": "another `output`", "stored": "another set of stored columns"}
-# Parts that another SELECT may change.
+# Parts that another SELECT may change, and that other keys may.
 _OF_A_SELECT = frozenset({"sql", "inputs", "caches", "keys", "stored"})
+_OF_KEYS = _OF_A_SELECT - {"sql", "inputs"}
 _UNCHECKED = "rebuilds it if a refresh under the former `verify` left keys unchecked"
 
 
@@ -66,7 +67,7 @@ def _adapted(before: Project, after: Project, old: Node, new: Node, different: S
     """What is migrated, what that reads, and what it is estimated to take; None where it is rebuilt. A refresh decides by the
     same function, and looks besides whether what is stored is what the old manifest says, and whether the versions of its inputs
     are still there."""
-    if "sql" not in different or not {*different} <= _OF_A_SELECT or code(old) == code(new):
+    if not different or not {*different} <= _OF_A_SELECT or (not {*different} <= _OF_KEYS and code(old) == code(new)):
         return None
     if str(own_config(new).get("output")).lower() == "diffs" or own_config(old) != own_config(new):
         return None

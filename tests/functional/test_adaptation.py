@@ -19,7 +19,7 @@ UNION = "select id, name from $.cust where region = 'n' union all select id, not
 
 # before, after, what is said of it, what is written: nothing, "delete", "append", or "build"
 EDITS = [
-    (FLAT, "with w as (select * from $.orders) select id, cust, price, note from w where 1 < price", "nothing but names", ""),
+    (FLAT, "with w as (select * from $.orders) select id, cust, price, note from w where 1 < price", "stored rows stay", ""),
     (FLAT, "select id as number, price * 2 as twice, upper(note) as note from $.orders where price > 1",
      "columns over stored ones", "build"),
     (FLAT, f"{FLAT} and note is not null and cust in (1, 2)", "condition narrowed", "delete"),
@@ -174,7 +174,7 @@ def caches(project: Project) -> list[str]:
     (f"{TOTALS} where t.total > 6", "condition narrowed"),
     *(pytest.param(*each, marks=pytest.mark.long) for each in (
         (TOTALS.replace("t.total from", "t.total * 2 as twice from"), "columns over stored ones"),
-        (TOTALS.replace("t.cust = c.id", "c.id = t.cust"), "nothing but names"),
+        (TOTALS.replace("t.cust = c.id", "c.id = t.cust"), "stored rows stay"),
         (TOTALS.replace("t.total from", "t.total, d.name as other from") + " left join $.cust d on d.id = c.id + 1",
          "look-up, columns over stored ones")))])
 def test_a_view_with_caches(shop: Project, after: str, said: str) -> None:

@@ -178,6 +178,9 @@ def test_a_key_of_a_source_that_goes() -> None:
     assert (each.change, each.because_of) == ("upstream", ("shop.orders",))
     assert each.next_run.rebuilds and each.next_run.why == "other keys"
     assert "-  idivm__c__id ← c__id (hidden)\n+  idivm__o__cid ← o__cid (hidden)" in each.tree
+    shown = with_sql(JOINED, "select id, price from raw.orders")
+    told = one([shown], [shown], now=keyless).next_run
+    assert told.migrates and told.why == "migrates it (stored rows stay): reads its stored rows, where a rebuild reads `orders`"
 
 
 def test_hidden_columns_and_caches_that_come_and_go() -> None:

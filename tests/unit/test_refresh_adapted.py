@@ -69,7 +69,7 @@ def test_a_run_that_dies_before_the_definition_is_stored(engine: FakeEngine) -> 
 def test_equal_sql_is_one_commit_without_data(engine: FakeEngine) -> None:
     commits = len(engine.tables["main.v"].commits)
     outcome = refreshed(engine, SAME)
-    assert (outcome.mode, outcome.reason, outcome.statements) == ("migrated", "nothing but names", 0)
+    assert (outcome.mode, outcome.reason, outcome.statements) == ("migrated", "stored rows stay", 0)
     assert len(engine.tables["main.v"].commits) == commits + 1
     assert refreshed(engine, NARROW).mode == "migrated", "the definition that is stored is the last one"
 

@@ -4,7 +4,7 @@ SELECT id, cid, price * 2 AS twice FROM orders WHERE status = 'open'
 -- after
 WITH o AS (SELECT * FROM orders WHERE status = 'open') SELECT id, cid, price * 2 AS twice FROM o
 
--- edits: nothing but names
+-- edits: stored rows stay
 
 -- rows
 SELECT
