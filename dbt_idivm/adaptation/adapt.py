@@ -30,7 +30,7 @@ from dbt_idivm.adaptation.narrowed import NARROWED
 from dbt_idivm.adaptation.part import Part, Rule
 from dbt_idivm.algebra.bags import Concat
 from dbt_idivm.algebra.expressions import attributes, column, conjunction
-from dbt_idivm.algebra.operator import Operator
+from dbt_idivm.algebra.operator import Operator, operators
 from dbt_idivm.algebra.relation import Relation
 from dbt_idivm.algebra.types import Type, name_of_type
 from dbt_idivm.deep import deep_recursion
@@ -84,7 +84,10 @@ def adapt(old: Plan, new: Plan, table: str) -> Adaptation | None:
     shared = {each.table: each.plan.digest for each in new.caches}
     if not shared.items() <= {each.table: each.plan.digest for each in old.caches}.items():
         return None
-    old = over_tables(old, (each for each in old.caches if each.table not in shared))
+    given_up = [each for each in old.caches if each.table not in shared]
+    old = over_tables(old, given_up)
+    if given_up and not _are_distinct(old.root):
+        return None
     before = _Before(old, branches_of(old.root), branch_attribute(old.root), _stored(old, new, table))
     wanted = {each.attribute for each in new.columns}
     after = [replace(each, names={name: value for name, value in each.names.items() if name in wanted})
@@ -99,6 +102,13 @@ def adapt(old: Plan, new: Plan, table: str) -> Adaptation | None:
         free -= {part.place} if part is not None else set()
         found.append(part)
     return _together(found, after, free, before, new) if any(found) else None
+
+
+# Wrong without it: the plans of caches have names in common with each other, and a block takes what is called alike for one.
+def _are_distinct(root: Operator) -> bool:
+    """Whether no two operators make attributes of one name."""
+    made = [name for node in operators(root) for name in {*node.columns}.difference(*(each.columns for each in node.inputs))]
+    return len(made) == len({*made})
 
 
 @dataclass(frozen=True)

@@ -2,9 +2,14 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 import pytest
 
+from dbt_idivm.cost.choice import Alternative
+from dbt_idivm.errors import IdivmError
 from dbt_idivm.refresh.driver import refresh
+from dbt_idivm.refresh.engine.invocation import Invocation
 from dbt_idivm.refresh.protocol import ModelRequest, Outcome, Refresh
 from tests.functional.engine import Project
 from tests.functional.test_change_log import Subscriber
@@ -212,6 +217,67 @@ def test_a_cache_that_was_made_again(shop: Project) -> None:
              "update $.orders set price = price + 1")
     outcome = refreshed(shop, shop.model("m", TOTALS, KEYS, caches="all"))
     assert outcome.mode == "full"
+
+
+def test_a_key_that_holds_no_more(shop: Project) -> None:
+    """Nobody maintains a view that reads a table, or the model, by a key that was given up in place."""
+    sql = "select id, cust from $.orders"
+    upper = shop.model("u", "select id, cust from $.m where cust > 0")
+    for model in (shop.model("m", sql, KEYS), upper):
+        refreshed(shop, model)
+    model = shop.model("m", sql)
+    assert refreshed(shop, model).mode == "migrated"
+    for change in ("insert into $.orders values (1, 2, 9.00, 'again')", "delete from $.orders where note = 'again'"):
+        shop.sql(change)
+        refreshed(shop, model)
+        refreshed(shop, upper)
+
+
+@pytest.mark.long
+def test_a_key_that_held_not_yet(shop: Project) -> None:
+    """It is declared when it holds, of tables and of models; at the versions of the stored rows it did not."""
+    sql = "select id, cust from $.orders"
+    upper = shop.model("u", "select id, cust from $.m where cust > 0")
+    shop.sql("insert into $.orders values (1, 2, 9.00, 'again')")
+    for model in (shop.model("m", sql), shop.model("n", sql), upper):
+        refreshed(shop, model)
+    shop.sql("delete from $.orders where note = 'again'")
+    refreshed(shop, shop.model("m", sql))
+    for name, mode in (("m", "migrated"), ("n", "full")):
+        assert refreshed(shop, shop.model(name, sql, KEYS)).mode == mode, name
+    assert refreshed(shop, upper).mode == "full"
+
+
+@pytest.mark.long
+def test_a_key_that_a_cache_has_not_looked_up(shop: Project) -> None:
+    """A cache that is rebuilt for its costs leaves the key of its table to its next refresh. A view above knows nothing of it."""
+    config = {"caches": "all", "strategy": "auto"}
+    refreshed(shop, shop.model("m", TOTALS, KEYS, **config))
+    shop.sql("insert into $.orders values (1, 2, 9.00, 'again')")
+    named = ["id", "rebuild"]  # the cache, which comes first, is rebuilt
+
+    def choose(found: Sequence[Alternative]) -> Alternative:
+        name = named.pop() if named else "id"
+        return next(each for each in found if each.name == name)
+
+    shop.new_run()
+    shop.invocation = Invocation(choose=choose)
+    assert shop.refresh_in_run(shop.model("m", TOTALS, KEYS, **config)).mode == "incremental"
+    assert verbs(shop) == ["rebuild", "update"]
+    direct = TOTALS.replace("t.total from", "t.total, o.note from") + " join $.orders o on o.id = t.cust"
+    with pytest.raises(IdivmError, match="IDIVM-305"):
+        shop.refresh(shop.model("m", direct, KEYS, **config))
+
+
+@pytest.mark.parametrize("before", [
+    f"{FLAT} and note is not null", pytest.param(FLAT.replace("id, ", "id, id as again, "), marks=pytest.mark.long)])
+def test_constraints_of_a_former_contract(shop: Project, before: str) -> None:
+    """They hold for the rows of a former definition. dbt adds those of the contract after the refresh."""
+    refreshed(shop, shop.model("m", before, KEYS))
+    shop.sql("alter table $.m add constraint idivm_1 check (note is not null)")
+    assert refreshed(shop, shop.model("m", FLAT, KEYS)).mode == "migrated"
+    shop.sql("insert into $.orders values (7, 2, 30.00, null)")
+    refreshed(shop, shop.model("m", FLAT, KEYS))
 
 
 @pytest.mark.parametrize("after", [

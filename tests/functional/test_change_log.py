@@ -106,6 +106,19 @@ def test_diffs(shop: Project) -> None:
 
 
 @pytest.mark.long
+def test_a_log_of_a_table_that_was_dropped(shop: Project) -> None:
+    """The table is another one then, whose versions begin anew: the log does not take it for an older state of the former."""
+    model = shop.model("v", "select id, note from $.orders", KEYS, output="both")
+    for number in (7, 8, 9):
+        refreshed(shop, model)
+        shop.sql(f"insert into $.orders values ({number}, 2, 9, 'n')")
+    shop.sql("drop table $.v")
+    refreshed(shop, model, "create")
+    shop.sql("delete from $.orders where id = 8")
+    refreshed(shop, model, "incremental")
+
+
+@pytest.mark.long
 def test_the_equivalence_test_reads_a_log_beside_a_view(shop: Project) -> None:
     model = shop.model("v", JOIN, KEYS, output="both")
     refreshed(shop, model, "create")

@@ -228,6 +228,24 @@ def test_caches_that_are_given_up() -> None:
                 compare(world, found, new)
 
 
+TOTALS = "select x, count(*) as n from t group by x"
+
+
+@pytest.mark.parametrize("before", [
+    f"select q.x, q.n, p.x as px, p.n as pn from ({TOTALS}) q join ({TOTALS}) p on p.n = q.x",
+    f"select q.x, q.n, o.c from ({TOTALS}) q cross join (select count(*) as c from u) o",
+    f"select t.k, t.x, q.x as qx, q.n from t join ({TOTALS}) q on q.x = t.k"])
+def test_caches_that_are_given_up_with_equal_names(before: str) -> None:
+    """Plans of caches call what they compute alike, and occurrences as tables are called: neither is taken for the other."""
+    with World((T, U, B), before, Options(caches="all")) as world:
+        world.load(CONTENT)
+        assert world.plan.caches
+        new = world.typed_plan(f"{before} where q.n > 0" if " where " not in before else before, Options(caches="none"))
+        found = adapt(world.plan, new, VIEW)
+        if found is not None:
+            compare(world, found, new)
+
+
 def test_a_constant_keeps_its_type_as_a_part() -> None:
     """3 beside a DECIMAL has one digit, a stored INT ten: the quotients have other types, which `compare` sees."""
     found = adapted("select k, m, 3 as n from t", "select k, m, n, m * n as q from (select k, m, 3 as n from t) as r")

@@ -6,7 +6,7 @@ from dataclasses import replace
 
 import pytest
 
-from dbt_idivm.refresh.catalog.state import State, read
+from dbt_idivm.refresh.catalog.state import State, decode, read
 from dbt_idivm.refresh.decide import adapting
 from dbt_idivm.refresh.engine.invocation import Invocation
 from dbt_idivm.refresh.forecast import forecast
@@ -79,6 +79,21 @@ def test_other_columns_replace_the_table(engine: FakeEngine) -> None:
     assert (outcome.mode, engine.labels("write")) == ("migrated", ["build main.v"])
     written = next(each.sql for each in engine.log if each.label == "build main.v")
     assert "main.v VERSION AS OF 0" in written and "main.o" not in written
+
+
+def test_a_table_that_stays_has_no_ids_of_its_former_definition(engine: FakeEngine) -> None:
+    """Models that read it would take them for a key."""
+    table = engine.tables["main.v"]
+    assert decode(table.properties["idivm.ids"]) == ["id"]
+    outcome = refreshed(engine, replace(MODEL, keys={}))
+    assert (outcome.mode, engine.labels("write")) == ("migrated", [])
+    assert decode(table.properties["idivm.ids"]) == []
+
+
+def test_a_table_with_constraints_is_replaced(engine: FakeEngine) -> None:
+    """They are those of the former contract."""
+    engine.tables["main.v"].properties["delta.constraints.idivm_1"] = "id > 0"
+    assert (refreshed(engine, NARROW).mode, engine.labels("write")) == ("migrated", ["build main.v"])
 
 
 def code(outcome: Outcome) -> str:

@@ -25,9 +25,10 @@ from dbt_idivm.refresh.apply.statements import set_properties
 from dbt_idivm.refresh.apply.watermark import guard_of, new_state, own_commit
 from dbt_idivm.refresh.catalog import history
 from dbt_idivm.refresh.catalog.history import Commit
+from dbt_idivm.refresh.catalog.relations import describe
 from dbt_idivm.refresh.catalog.state import State
 from dbt_idivm.refresh.changes.read import GAP
-from dbt_idivm.refresh.checks.keys import not_unique, repeated_at
+from dbt_idivm.refresh.checks.keys import repeated_at
 from dbt_idivm.refresh.decide.adapting import Adapting
 from dbt_idivm.refresh.engine.scoped import committed
 from dbt_idivm.refresh.engine.steps import EngineFailure, Steps
@@ -45,21 +46,23 @@ class Taken:
 
 
 def adapt_stored(how: Adapting) -> Steps[Taken | None]:
-    """Take the stored rows over; None if that fails for a value or for want of an old version, which a rebuild needs not: then
-    nothing has been written. Raises IDIVM-305 and 903."""
-    yield from _verify_keys(how)
+    """Take the stored rows over; None if that fails for a value or for want of an old version, which a rebuild needs not, or if a
+    key does not hold there: then nothing has been written. Raises IDIVM-305, of a `unique_key`, and 903."""
     work, stored = how.work, how.work.stored
     assert stored.latest is not None
     binding = Binding({**how.versions, stored.table: stored.latest.version}, dialect=work.job.dialect)
     query = adapted_query(how.found, how.plan, binding)
     try:
+        if not (yield from _have_keys(how)):
+            return None
         if not (yield from _has_the_types(how)) or not (yield from _has_the_columns(how, query, binding)):
             return None
         wanted = planned_build(work, how.plan, query, _new_state(how))
         yield from verify_unique_key(work.job, work.planned, wanted)
-        statement = _in_place(how, binding)
-        if statement is not None or how.found.is_nothing:
-            return (yield from _kept(how, wanted, statement))
+        if how.found.in_place and not (yield from _is_constrained(how)):
+            statement = _in_place(how, binding)
+            if statement is not None or how.found.is_nothing:
+                return (yield from _kept(how, wanted, statement))
         return Taken((yield from publish(work.job, wanted, stored)))
     except EngineFailure as failure:
         if failure.is_of_data or failure.is_any(GAP):
@@ -67,17 +70,21 @@ def adapt_stored(how: Adapting) -> Steps[Taken | None]:
         raise
 
 
-def _verify_keys(how: Adapting) -> Steps[None]:
-    """The keys that the old view did not rely on, at the versions that are read. The others were looked up for it."""
+# Wrong without it: of a key that came to hold since, two stored rows have one ID, and a deletion of one of them deletes both.
+def _have_keys(how: Adapting) -> Steps[bool]:
+    """Whether the keys that the old view did not rely on hold at the versions that are read. The others were looked up for it. A
+    rebuild looks them up at the newest versions, where they may hold, or do not any more. What a key is trusted for is the
+    newest commit. A table that is read through caches alone is theirs to check."""
     job, planned = how.work.job, how.work.planned
     for name, key in planned.keys.items():
-        before = how.known_keys.get(name)
-        if key.trusted or before == key.columns:
+        read, now = how.inputs[name], planned.inputs.tables[name]
+        if read.table not in how.plan.tables or how.known_keys.get(name) == key.columns:
             continue
-        read = how.inputs[name]
-        broken = yield from repeated_at(job.client, read.table, read.version, key)
-        if broken is not None:
-            raise not_unique(planned.inputs.tables[name].name, key, broken)
+        if key.trusted and read.version == now.version:
+            continue
+        if (yield from repeated_at(job.client, read.table, read.version, key)) is not None:
+            return False
+    return True
 
 
 # Wrong without it: of an INT that was widened to BIGINT since, a migrated view has a column of the former type for good.
@@ -111,6 +118,14 @@ def _has_the_columns(how: Adapting, query: exp.Select, binding: Binding) -> Step
     return found[0] == found[1]
 
 
+# Wrong without it: rows of the new definition, of this run or a later one, violate a CHECK of the former definition's contract.
+def _is_constrained(how: Adapting) -> Steps[bool]:
+    """Whether the stored table has constraints: those of a table that is replaced go, and the contract's are added again."""
+    client, table = how.work.job.client, how.work.stored.table
+    facts = yield from client.once(("facts", table), lambda: describe(client, table))
+    return facts is None or facts.is_constrained
+
+
 def _new_state(how: Adapting) -> State:
     """The state of the new definition at the versions of the old one; what was known of tables is known."""
     before = how.state
@@ -123,7 +138,7 @@ def _new_state(how: Adapting) -> State:
 def _in_place(how: Adapting, binding: Binding) -> Statement | None:
     """The one statement that the stored rows need, where they stay as they are and the table can."""
     table = how.work.stored.table
-    if not how.found.in_place or how.work.planned.table != table:
+    if how.work.planned.table != table:
         return None
     dialect = how.work.job.dialect
     tree, others = delete_rows(how.found, dialect), insert_rows(how.found, how.plan, binding)

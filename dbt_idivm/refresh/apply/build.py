@@ -160,9 +160,9 @@ def _build(work: Work) -> Build:
 
 def planned_build(work: Work, plan: Plan, query: exp.Expr, state: State) -> Build:
     """What is to be built by the plan, of rows that the query gives."""
-    properties = _properties(work.job.request, work.planned)
-    if plan.root.unique:
-        properties[IDS] = [plan.stored(name) for name in plan.root.ids]
+    # without IDs as well: a table that stays has those of its former definition, which models that read it would rely on
+    ids = [plan.stored(name) for name in plan.root.ids] if plan.root.unique else []
+    properties = {**_properties(work.job.request, work.planned), IDS: ids}
     return Build(work.planned.table, query, tuple(c.name for c in plan.columns),
                  visible_columns(plan) if work.planned.hidden else None, properties, state)
 

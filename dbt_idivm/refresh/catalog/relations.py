@@ -24,7 +24,7 @@ VIEW = "idivm.view"  # on the user's relation: the table that is maintained for 
 OWNER = "idivm.owner"  # the model that made it
 SHOWN = "idivm.shown"  # on a model's view: what it shows the rows of, see `State.shown`
 DEFINITION = "idivm.definition"  # the user's compiled SQL
-IDS = "idivm.ids"  # stored columns that identify a row; none if rows are not unique
+IDS = "idivm.ids"  # stored columns that identify a row; empty if rows are not unique
 KEYS = "idivm.keys"  # input → the columns of the key that the plan relies on
 INPUTS = "idivm.inputs"  # input → the columns that are used of it, with their types
 LOG = "idivm.log"  # on a plain view of `output: diffs`: the log of its changes
@@ -38,6 +38,7 @@ _PARTITIONS = "# Partition Information"
 _OURS = re.compile(r"(?:(?<=[\[,])|(?<=, ))(idivm\.\w+)=([0-9a-f]+)(?=[,\]])")
 _MAPPING = re.compile(r"(?<=[\[,])delta\.columnMapping\.mode=(\w+)(?=[,\]])", re.IGNORECASE)
 _RETENTION = re.compile(r"(?<=[\[,])(delta\.\w+RetentionDuration)=([^,\]]*)(?=[,\]])", re.IGNORECASE)
+_CONSTRAINT = re.compile(r"(?<=[\[,])delta\.constraints\.")
 _FEED_ON = re.compile(r"(?<=[\[,])delta\.enableChangeDataFeed=true(?=[,\]])", re.IGNORECASE)
 _MISSING = ("TABLE_OR_VIEW_NOT_FOUND", "SCHEMA_NOT_FOUND", "DELTA_TABLE_NOT_FOUND", "DELTA_MISSING_DELTA_TABLE")
 _LOST = ("DELTA_PATH_DOES_NOT_EXIST",)  # a DROP or a RENAME broke off between the files and the catalog
@@ -64,6 +65,7 @@ class Described:
     partitions: tuple[str, ...] = ()  # the columns that it is partitioned by
     kept: timedelta | None = None  # how long its changes can be read, if that is known
     mapping: str = "none"  # how files refer to columns: by name, by id, or as they are called
+    is_constrained: bool = False  # it has CHECK constraints
 
     @property
     def is_partitioned(self) -> bool:
@@ -136,7 +138,7 @@ def described(rows: Rows, engine: Engine) -> Described:
                      engine.namespace(name_parts(details.get("View Catalog and Namespace", ""))),
                      engine.namespace(_place(details)), found,
                      partitions=_partitions(lines), kept=kept_changes(dict(_RETENTION.findall(text))),
-                     mapping=mapping[1].lower() if mapping else "none")
+                     mapping=mapping[1].lower() if mapping else "none", is_constrained=bool(_CONSTRAINT.search(text)))
 
 
 def _partitions(lines: list[tuple[str, str]]) -> tuple[str, ...]:

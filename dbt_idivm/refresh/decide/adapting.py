@@ -47,7 +47,7 @@ class Adapting:
     found: Adaptation
     inputs: Mapping[str, Consumed]
     state: State  # of the stored view
-    known_keys: Mapping[str, tuple[str, ...]]  # input → the columns of the key that the old view relied on
+    known_keys: Mapping[str, tuple[str, ...]]  # input that the old view read, not through caches → the columns of its key
     # input → its columns that the old view did not read, where the table is read at another version than the pinned one
     fresh_columns: Mapping[str, tuple[str, ...]]
     later: Observed  # what will be observed when it is done
@@ -114,7 +114,8 @@ def _old_plan(work: Work, state: State) -> Steps[tuple[Plan, Mapping[str, tuple[
     kept = state.kept if job.config.chooses_caches else Kept()
     _, plan = yield from compiled(then, inputs, keys, kept, is_maintained=False)
     found = kept_layout(then, work.stored, fingerprint(then.request, job.config, inputs, keys, plan))
-    known = {name: key.columns for name, key in keys.items()}
+    # caches look up the keys of their tables, and where they are rebuilt for their costs, later
+    known = {name: key.columns for name, key in keys.items() if inputs.tables[name].table in plan.tables}
     return (plan, known) if dict(found) == dict(state.plan) else None
 
 
