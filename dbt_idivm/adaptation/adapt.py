@@ -168,13 +168,13 @@ def _by_rules(difference: Difference, before: _Before, place: int) -> _Found | N
     of_block = before.is_of(place)
     rows = before.stored if of_block is None else Select(before.stored, of_block)
     first = Part(rows, widened.without_implied(difference), before.held(difference))
-    parts = [first]
-    if difference.lost:
-        rest = widened.rest_of(difference)
+    parts, wider = [first], widened.without_followed(difference)
+    if wider.lost:
+        rest = widened.rest_of(wider)
         if rest is None:
             return None
         parts.append(rest)
-    edits, done = [widened.NAME] if difference.lost else [], []
+    edits, done = [widened.NAME] if wider.lost else [], []
     for part in parts:
         adapted = part
         for rule in (each for each in RULES if each.takes(part)):

@@ -6,7 +6,7 @@
 Sound: the rows of the new block are those for which the lost conditions L are true, as they are for the stored ones, and those
 for which they are not: σ_N(B) = σ_N(σ_L(B)) ⊎ σ_{N ∧ L is not true}(B). NULL counts as not true. Only the second part reads the
 sources, at the versions that the old state names. New conditions are tested for stored rows, too, unless they follow from a lost
-one.
+one; a lost one that follows from a new one is as if it were not lost.
 """
 
 from __future__ import annotations
@@ -45,16 +45,27 @@ def rest_of(difference: Difference) -> Part | None:
     return Part(Select(rows, condition), difference, None)
 
 
+def without_followed(difference: Difference) -> Difference:
+    """Without lost conditions that follow from new ones: `price > 1` of `price > 6`. No row comes for want of them."""
+    types = _old_types(difference)
+    new = [found for each in difference.extra if (found := translated(each, difference.known)) is not None]
+    lost = tuple(each for each in difference.lost if not any(implies(found, each, types) for found in new))
+    return replace(difference, lost=lost)
+
+
 def without_implied(difference: Difference) -> Difference:
     """For stored rows, of which some conditions are known to be true."""
-    known = difference.known
-    types = {was(name).name: kind for _, old in difference.pairs for name, kind in old.types.items()}
+    known, types = difference.known, _old_types(difference)
     kept = []
     for each in difference.extra:
         found = translated(each, known)
         if found is None or not any(implies(lost, found, types) for lost in difference.lost):
             kept.append(each)
     return replace(difference, extra=tuple(kept))
+
+
+def _old_types(difference: Difference) -> dict[str, exp.DataType]:
+    return {was(name).name: kind for _, old in difference.pairs for name, kind in old.types.items()}
 
 
 def _with_columns(new: Operator, old: Operator) -> Operator:
