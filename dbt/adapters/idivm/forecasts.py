@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import sys
 from collections.abc import Iterable, Iterator, Mapping
+from contextlib import redirect_stdout
 from dataclasses import asdict, dataclass
 from io import StringIO
 from pathlib import Path
@@ -60,8 +61,7 @@ def plan_command(select: tuple[str, ...], exclude: tuple[str, ...], state: Path 
     select = select or ((_DIFFERENT,) if compared else ())
     chosen = [part for option, values in (("--select", select), ("--exclude", exclude)) for value in values
               for part in (option, value)]
-    # of a single model it would show the SQL, however quiet
-    _dbt("--log-level", "error", "compile", *chosen, *compared, *(["--full-refresh"] if full_refresh else []), *common)
+    _dbt_unseen("--log-level", "error", "compile", *chosen, *compared, *(["--full-refresh"] if full_refresh else []), *common)
     asked = {"full_refresh": full_refresh, "sql": sql, "as_json": is_json}
     _dbt("--quiet", "run-operation", "idivm_plan", "--args", json.dumps(asked), *common)
 
@@ -93,6 +93,17 @@ def _dbt(*args: str) -> None:
         raise outcome.exception
     if not outcome.success:
         sys.exit(1)  # dbt has printed why
+
+
+def _dbt_unseen(*args: str) -> None:
+    """The same, but what it prints is shown only if it fails: of a single model `compile` prints the SQL, at any log level."""
+    said = StringIO()
+    try:
+        with redirect_stdout(said):
+            _dbt(*args)
+    except BaseException:
+        print(said.getvalue(), end="")
+        raise
 
 
 def compiled_models(target: Path) -> Iterator[tuple[str, str]]:
