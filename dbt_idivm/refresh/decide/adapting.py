@@ -99,7 +99,7 @@ def _may_be_adapted(seen: Observed, state: State) -> bool:
 def _old_plan(work: Work, state: State) -> Steps[tuple[Plan, Mapping[str, tuple[str, ...]]] | None]:
     """The plan that the stored rows are the rows of, and the keys that it relies on; None if what is known gives another one."""
     job = work.job
-    facts = yield from describe(job.client, work.stored.table)
+    facts = yield from job.client.once(("facts", work.stored.table), lambda: describe(job.client, work.stored.table))
     properties = facts.properties if facts is not None else {}
     sql, columns = properties.get(DEFINITION), properties.get(KEYS)
     if not isinstance(sql, str) or not isinstance(columns, dict):
