@@ -14,15 +14,14 @@ from typing import Literal
 from dbt_idivm.cache_names import owner_of_caches
 from dbt_idivm.errors import IdivmError, finding
 from dbt_idivm.refresh.catalog import history
-from dbt_idivm.refresh.catalog.inputs import Input, Inputs
+from dbt_idivm.refresh.catalog.inputs import Inputs
 from dbt_idivm.refresh.catalog.relations import describe
 from dbt_idivm.refresh.catalog.stored_view import StoredView, read_stored_view
-from dbt_idivm.refresh.checks.keys import key_of_ids
 from dbt_idivm.refresh.checks.proof import Proof
 from dbt_idivm.refresh.checks.user_functions import functions_in
 from dbt_idivm.refresh.decide.job import Job
 from dbt_idivm.refresh.decide.outcome import named
-from dbt_idivm.refresh.decide.planned import Planned, planned_model
+from dbt_idivm.refresh.decide.planned import Planned, planned_model, with_cache
 from dbt_idivm.refresh.decide.planning import cache_sql
 from dbt_idivm.refresh.decide.work import Work
 from dbt_idivm.refresh.engine.steps import Steps
@@ -96,9 +95,7 @@ def read(job: Job, above: Planned, cache: Cache, before: StoredView, inputs: Map
         tables[name] = replace(found, commit=replace(found.commit, version=ahead.version, at=ahead.at))
         if name in keys:  # it was trusted, if at all, for the commit that was pinned
             keys[name] = replace(keys[name], trusted=False)
-    tables[table] = Input(table, table, facts, commit)
-    if cache.key:
-        keys[table] = key_of_ids(tables[table], cache.key, "the IDs of a cache")
-    return replace(above, inputs=replace(above.inputs, tables=tables), keys=keys, through={**inputs, **above.through})
+    above = replace(above, inputs=replace(above.inputs, tables=tables), keys=keys, through={**inputs, **above.through})
+    return with_cache(above, cache, facts, commit)
 
 

@@ -15,18 +15,18 @@ from dbt_idivm.adaptation.work import MIGRATION, adaptation
 from dbt_idivm.cost.choice import REBUILD, Choice
 from dbt_idivm.errors import Finding, IdivmError
 from dbt_idivm.refresh.catalog import history
-from dbt_idivm.refresh.catalog.inputs import Input, look_up
+from dbt_idivm.refresh.catalog.inputs import look_up
 from dbt_idivm.refresh.catalog.relations import DEFINITION, KEYS, describe
 from dbt_idivm.refresh.catalog.state import Consumed, Kept, State
 from dbt_idivm.refresh.checks import proof
-from dbt_idivm.refresh.checks.keys import Key, key_of_ids
+from dbt_idivm.refresh.checks.keys import Key
 from dbt_idivm.refresh.checks.user_functions import called_functions
 from dbt_idivm.refresh.decide.choose import choose_early, choose_ways
 from dbt_idivm.refresh.decide.costs import Costs
 from dbt_idivm.refresh.decide.fingerprint import fingerprint, kept_layout, used_columns
 from dbt_idivm.refresh.decide.job import Job
 from dbt_idivm.refresh.decide.observe import Observed, observe_inputs, observe_sizes
-from dbt_idivm.refresh.decide.planned import Planned, proof_key, question
+from dbt_idivm.refresh.decide.planned import Planned, proof_key, question, with_cache
 from dbt_idivm.refresh.decide.planning import compiled
 from dbt_idivm.refresh.decide.work import Work
 from dbt_idivm.refresh.engine.client import Client
@@ -160,7 +160,7 @@ def _with_consumed_caches(client: Client, planned: Planned, state: State) -> Ste
 
     Nothing of it is remembered: other models of the run may be about to refresh these caches.
     """
-    tables, keys = dict(planned.inputs.tables), dict(planned.keys)
+    found = planned
     for cache in planned.caches:
         facts, consumed = (yield from describe(client, cache.table)), state.inputs[cache.table]
         if facts is None:
@@ -170,10 +170,8 @@ def _with_consumed_caches(client: Client, planned: Planned, state: State) -> Ste
         commit = next((each for each in commits if (each.version, each.at) == (consumed.version, consumed.at)), None)
         if commit is None:
             return None
-        tables[cache.table] = found = Input(cache.table, cache.table, facts, commit)
-        if cache.key:
-            keys[cache.table] = key_of_ids(found, cache.key, "the IDs of a cache")
-    return replace(planned, inputs=replace(planned.inputs, tables=tables), keys=keys)
+        found = with_cache(found, cache, facts, commit)
+    return found
 
 
 def pays(later: Observed, found: Adaptation) -> bool:

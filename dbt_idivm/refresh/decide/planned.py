@@ -10,10 +10,12 @@ from dbt_idivm.context import Caching
 from dbt_idivm.cost.sizes import Size
 from dbt_idivm.errors import Finding
 from dbt_idivm.frontend.lower import Lowered
+from dbt_idivm.refresh.catalog.history import Commit
 from dbt_idivm.refresh.catalog.inputs import Input, Inputs
+from dbt_idivm.refresh.catalog.relations import Described
 from dbt_idivm.refresh.catalog.state import Kept
 from dbt_idivm.refresh.catalog.stored_view import HIDDEN_SUFFIX, LOG_SUFFIX
-from dbt_idivm.refresh.checks.keys import Key, KeyedInput
+from dbt_idivm.refresh.checks.keys import Key, KeyedInput, key_of_ids
 from dbt_idivm.refresh.checks.proof import Proof, Question
 from dbt_idivm.refresh.decide.fingerprint import LAYOUT, fingerprint, used_columns
 from dbt_idivm.refresh.decide.job import Job
@@ -98,6 +100,13 @@ def planned_model(job: Job, inputs: Inputs, keys: Mapping[str, Key], plan: Plan 
     return Planned(inputs, keys, plan, refusal, with_suffix(relation, suffix),
                    inputs.is_versioned and _UNREPEATABLE.isdisjoint(codes),
                    fingerprint(job.request, job.config, inputs, keys, plan), used_columns(inputs, plan), keeps_view=keeps_view)
+
+
+def with_cache(planned: Planned, cache: Cache, facts: Described, commit: Commit) -> Planned:
+    """The model with the cache among its inputs, as it was after that commit."""
+    found = Input(cache.table, cache.table, facts, commit)
+    keys = {**planned.keys, **({cache.table: key_of_ids(found, cache.key, "the IDs of a cache")} if cache.key else {})}
+    return replace(planned, inputs=replace(planned.inputs, tables={**planned.inputs.tables, cache.table: found}), keys=keys)
 
 
 def question(job: Job, planned: Planned) -> Question:
