@@ -38,12 +38,14 @@ class Bag:
         return tuple(row[self.columns.index(name)] for name in names)
 
 
-def evaluate(world: World, relation: Relation, binding: Binding) -> Bag:
-    """The relation's rows now."""
-    binder = binding.statement()
+def evaluate(world: World, relation: Relation, binding: Binding, known: dict[str, list[Row]] | None = None) -> Bag:
+    """The relation's rows now; `known` are those of queries that were run before, by their text, where nothing changed since."""
+    binder, known = binding.statement(), {} if known is None else known
     query = binder.attach(relation.block(binder).select())
-    rows = world.engine.rows(query)
-    return Bag(relation.columns, tuple(rows) if relation.columns else tuple(() for _ in rows))
+    text = binding.dialect.sql(query, pretty=False)
+    if text not in known:
+        known[text] = world.engine.rows(query)
+    return Bag(relation.columns, tuple(known[text]) if relation.columns else tuple(() for _ in known[text]))
 
 
 def nodes(root: Operator) -> Iterator[Operator]:
