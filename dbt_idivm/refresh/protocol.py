@@ -80,7 +80,8 @@ class ModelRequest:
     `ref` or `source`. `existing` is what has the model's own name today. `restricted` says that the inputs are not whole
     (`--empty`, `--sample`): then the view is built from what is given and its state must not be trusted later. The models of a
     dbt `project` share caches; `neighbours` are the relations of the model's schema: its own auxiliary tables
-    (`auxiliary_tables.py`), and what may read the same caches.
+    (`auxiliary_tables.py`), and what may read the same caches. `checks`: name → expression of the constraints that the model's
+    contract has, if it is enforced (`constraints.py`).
     """
 
     name: str
@@ -99,6 +100,7 @@ class ModelRequest:
     database: str = ""  # where relations have a catalog
     project: str = ""
     neighbours: Mapping[str, Literal["table", "view"]] = field(default_factory=dict)
+    checks: Mapping[str, str] = field(default_factory=dict)
 
     @property
     def relation(self) -> str:

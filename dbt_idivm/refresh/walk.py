@@ -26,6 +26,7 @@ from dbt_idivm.refresh.engine.commits import CONCURRENT
 from dbt_idivm.refresh.engine.ledger import NotAlone
 from dbt_idivm.refresh.engine.steps import EngineFailure, Steps, T
 from dbt_idivm.refresh.protocol import InputChange, ModelRequest, Outcome
+from dbt_idivm.refresh.upkeep.constraints import VIOLATED, loosen
 from dbt_idivm.script.plan import Cache
 
 _LINES = 4  # of an engine's message
@@ -42,6 +43,10 @@ def run(request: ModelRequest, client: Client, work: Callable[[Job, StoredView],
         try:
             return (yield from work(job, stored))
         except EngineFailure as failure:
+            if failure.is_any(VIOLATED) and (
+                    yield from loosen(client, stored.table, request.checks, every=request.full_refresh)):
+                client.invocation.forget(stored.table)
+                return (yield from work(job, (yield from _stored(job))))
             if not failure.is_any(_TOO_OLD):
                 raise
             # a pinned version that was superseded meanwhile cannot be read once it is old: pin again, once

@@ -157,8 +157,16 @@ def test_constraints_of_a_contract_hold_in_every_refresh(shop: Any) -> None:
     failed = shop.results("run", fails=True)["grouped"]
     assert "IDIVM-902" in failed.message and "small" in failed.message
     assert shop.sql("select total from {schema}.grouped where cust = 2") == [(30,)], "the view stays at its last commit"
-    shop.sql("delete from {schema}.orders where id = 4")
-    shop.dbt("run")
+    shop.write("models/m.yml", contract.format(name="grouped").replace("< 100", "< 1000").replace("[{type: not_null}]", "[]"))
+    shop.sql("insert into {schema}.orders values (5, null, 1)")
+    assert shop.results("run")["grouped"].message.startswith("incremental: +1 ~1")
+    assert shop.sql("select total from {schema}.grouped where cust is null or cust = 2") == [(530,), (1,)]
+    held = {key: value for key, value in shop.properties("grouped__idivm").items() if key.startswith("delta.constraints.")}
+    assert set(held.values()) == {"total < 1000"}
+    shop.write("models/m.yml", "")
+    shop.sql("update {schema}.orders set price = 5000 where id = 4")
+    assert "IDIVM-902" in shop.results("run", fails=True)["grouped"].message, "a CHECK with a name may be anybody's"
+    shop.dbt("run", "--full-refresh")
 
 
 @pytest.mark.long

@@ -81,6 +81,13 @@ def test_only_constraints_that_differ() -> None:
     assert drive(constraints.persist(Client(), "main.t", wanted), ("SHOW", stored))[1] == [
         "ALTER TABLE main.t DROP CONSTRAINT b", "ALTER TABLE main.t DROP CONSTRAINT idivm_1",
         "ALTER TABLE main.t ADD CONSTRAINT b CHECK (x > 2)", "ALTER TABLE main.t ADD CONSTRAINT c CHECK (x > 3)"]
+    former = ["ALTER TABLE main.t DROP CONSTRAINT b", "ALTER TABLE main.t DROP CONSTRAINT idivm_1"]
+    loosen = constraints.loosen
+    assert drive(loosen(Client(), "main.t", wanted, every=False), ("SHOW", stored)) == (True, former)
+    assert drive(loosen(Client(), "main.t", wanted, every=True), ("SHOW", stored)) == (
+        True, [*former, "ALTER TABLE main.t DROP CONSTRAINT theirs"])
+    kept = Rows(("key", "value"), stored.rows[:1])
+    assert drive(loosen(Client(), "main.t", {}, every=False), ("SHOW", kept)) == (False, [])
 
 
 def test_orphans() -> None:

@@ -21,7 +21,7 @@ from dbt_common.exceptions import CompilationError, DbtRuntimeError
 from dbt.adapters.idivm.engine_errors import engine_error
 from dbt.adapters.idivm.forecasts import Foreseen, as_json, compiled_models, table
 from dbt.adapters.idivm.progress import EVERY, FIRST, Progress, is_watched
-from dbt.adapters.idivm.request import database_under_test, model_request, relation_under_test
+from dbt.adapters.idivm.request import contract_checks, database_under_test, model_request, relation_under_test
 from dbt.adapters.idivm.response import MaintenanceResponse, maintenance_response
 from dbt_idivm.declared_keys import KeyIndex
 from dbt_idivm.refresh.engine.steps import EngineFailure, Steps, driven
@@ -260,11 +260,9 @@ class MaintenanceMixin(metaclass=AdapterMeta):
     @available.parse_none
     def idivm_persist_constraints(self, table: Any, model: Mapping[str, Any]) -> None:
         """Set the constraints of the table that stores a model's rows to those of its contract."""
-        from dbt_idivm.refresh.upkeep.constraints import declared, persist
+        from dbt_idivm.refresh.upkeep.constraints import persist
 
-        client = self._idivm_client()
-        wanted = declared(client.dialect, (model.get("columns") or {}).values(), model.get("constraints") or ())
-        self._idivm_drive(persist(client, self._idivm_name(table), wanted))
+        self._idivm_drive(persist(self._idivm_client(), self._idivm_name(table), contract_checks(model)))
 
     @available.parse_list
     def idivm_behind(self, relation: Any) -> list[Any]:

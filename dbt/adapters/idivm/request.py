@@ -11,7 +11,9 @@ from dbt_common.exceptions import CompilationError
 from dbt_idivm.artifacts import dbt_config
 from dbt_idivm.declared_keys import KeyIndex
 from dbt_idivm.refresh.protocol import ModelRequest
+from dbt_idivm.refresh.upkeep.constraints import declared
 from dbt_idivm.relation_name import name_parts
+from dbt_idivm.script.dialect import DELTA
 
 
 def model_request(context: Mapping[str, Any], keys: KeyIndex, config: Any) -> ModelRequest:
@@ -35,7 +37,13 @@ def model_request(context: Mapping[str, Any], keys: KeyIndex, config: Any) -> Mo
         restricted=bool(context["restricted"]),
         run_id=context["run_id"],
         session={"ansi": "true", "time_zone": config.credentials.time_zone},
+        checks=contract_checks(model) if (model["config"].get("contract") or {}).get("enforced") else {},
     )
+
+
+def contract_checks(model: Mapping[str, Any]) -> dict[str, str]:
+    """Name → expression of what the constraints of a node of dbt's forbid in its rows, but for keys."""
+    return declared(DELTA, (model.get("columns") or {}).values(), model.get("constraints") or ())
 
 
 def idivm_config(config: Mapping[str, Any]) -> dict[str, Any]:

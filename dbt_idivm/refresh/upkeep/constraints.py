@@ -1,6 +1,7 @@
 """The constraints of a model's contract, as CHECK constraints of the table that holds its rows.
 
-They are compared with what the table has each time, because a table that is created again has none.
+They are compared with what the table has each time, because a table that is created again has none. That is after the refresh: of
+a contract that was loosened the former CHECKs may stop it, and are dropped then.
 A column's `not_null` is a CHECK too: Delta cannot forbid NULLs in a column that allowed them, and a CTAS allows them.
 """
 
@@ -16,18 +17,40 @@ from dbt_idivm.script.dialect import Dialect
 
 _STORED = "delta.constraints."
 _OURS = "idivm_"  # begins the names of those that the user gave none
+VIOLATED = ("DELTA_VIOLATE_CONSTRAINT_WITH_VALUES",)
 
 
 def persist(client: Client, table: str, wanted: Mapping[str, str]) -> Steps[None]:
     """Add and drop what differs. `wanted`: name → expression. The rows that are there are checked by the engine."""
-    rows = yield from client.ask(client.commands.properties(table))
-    stored = {str(key).removeprefix(_STORED): str(value) for key, value in rows.rows if str(key).startswith(_STORED)}
-    for name, expression in stored.items():
-        if wanted.get(name) != expression and (name in wanted or name.startswith(_OURS)):
-            yield from client.ask(client.commands.drop_check(table, name))
+    stored = yield from _stored(client, table)
+    yield from _drop(client, table, _former(stored, wanted))
     for name, expression in wanted.items():
         if stored.get(name) != expression:
             yield from client.ask(client.commands.add_check(table, name, expression))
+
+
+def loosen(client: Client, table: str, wanted: Mapping[str, str], *, every: bool) -> Steps[bool]:
+    """Drop what a contract had before and has no more, without adding what is new in it; whether there was anything. `every`:
+    also what has a name that the contract does not have, and may be somebody else's."""
+    stored = yield from _stored(client, table)
+    former = [name for name, expression in stored.items() if wanted.get(name) != expression] if every else _former(stored, wanted)
+    yield from _drop(client, table, former)
+    return bool(former)
+
+
+def _stored(client: Client, table: str) -> Steps[dict[str, str]]:
+    rows = yield from client.ask(client.commands.properties(table))
+    return {str(key).removeprefix(_STORED): str(value) for key, value in rows.rows if str(key).startswith(_STORED)}
+
+
+def _former(stored: Mapping[str, str], wanted: Mapping[str, str]) -> list[str]:
+    return [name for name, expression in stored.items()
+            if wanted.get(name) != expression and (name in wanted or name.startswith(_OURS))]
+
+
+def _drop(client: Client, table: str, names: Iterable[str]) -> Steps[None]:
+    for name in names:
+        yield from client.ask(client.commands.drop_check(table, name))
 
 
 def declared(dialect: Dialect, columns: Iterable[Mapping[str, Any]],
