@@ -25,7 +25,7 @@ NARROW: dict[str, tuple[str, dict[str, Any]]] = {
     "first": ("select id, cust, price from (select id, cust, price, row_number() over (partition by cust order by price, id) "
               "as r from $.orders) where r = 1", {}),
 }
-DEFAULT = ("exchanged", "gets its name", "off for some", "NOT NULL")  # a part of them in the default suite
+DEFAULT = ("exchanged", "one gets its name", "off for some")  # a part of them in the default suite
 
 
 def ended(project: Project, model: ModelRequest) -> str:

@@ -42,7 +42,7 @@ def spread(pairs: Iterable[tuple[str, str]], always: tuple[str, ...] = ()) -> li
     return chosen
 
 
-ALWAYS = ("optimised", "unsplit", "additive")
+ALWAYS = ("optimised", "additive")
 
 
 @pytest.mark.parametrize(("name", "way"), spread(in_ways(DIRECTED, ALL_WAYS), ALWAYS))
