@@ -13,8 +13,7 @@ from dbt_idivm.refresh.apply.incremental import input_changes, rendered, strateg
 from dbt_idivm.refresh.catalog.stored_view import StoredView
 from dbt_idivm.refresh.decide.adapting import Adapting, adapting, estimated
 from dbt_idivm.refresh.decide.caching import reconsidered
-from dbt_idivm.refresh.decide.choose import Decision, Ready, choose_unread, choose_ways, decide
-from dbt_idivm.refresh.decide.costs import Costs
+from dbt_idivm.refresh.decide.choose import Decision, Ready, decide
 from dbt_idivm.refresh.decide.job import Job
 from dbt_idivm.refresh.decide.observe import Observed, observe_stored
 from dbt_idivm.refresh.decide.outcome import cost_of, named, summary
@@ -64,13 +63,12 @@ def _forecast(job: Job, stored: StoredView) -> Steps[Forecast]:
 def _adapted(how: Adapting) -> Forecast:
     """The forecast where stored rows are taken over. Of what is to be refreshed then nothing is read: it is of the rows that they
     will be."""
-    state, later = how.state, how.later
+    state = how.state
     inputs = {named(how.work.job.request, name): InputChange(before.version if before is not None else None, each.version)
               for name, each in how.inputs.items() if name in how.work.planned.own_inputs
               for before in (state.inputs.get(name),)}
-    ways = choose_ways(later)
-    then = choose_unread(Costs(later), ways) if not isinstance(ways, Finding) else None
-    return Forecast("migrated", None, how.found.summary, inputs, cost=_cost(estimated(later, how.found)), then=_cost(then))
+    cost = _cost(estimated(how.later, how.found))
+    return Forecast("migrated", None, how.found.summary, inputs, cost=cost, then=_cost(how.then))
 
 
 def _cost(choice: Choice | None) -> Cost | None:

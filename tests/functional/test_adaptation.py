@@ -62,7 +62,7 @@ def test_an_edit(shop: Project, number: int, monkeypatch: pytest.MonkeyPatch) ->
     model = shop.model("m", after, KEYS)
     if number in DOUBTFUL:
         assert shop.forecast(model).mode == "full"
-        monkeypatch.setattr(adapting, "pays", lambda later, found: True)
+        monkeypatch.setattr(adapting, "pays", lambda *given: True)
     foreseen = shop.forecast(model)
     assert (foreseen.mode, foreseen.reason) == ("migrated", said)
     outcome = refreshed(shop, model)

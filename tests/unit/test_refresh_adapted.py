@@ -154,7 +154,7 @@ def test_a_column_that_had_another_type_is_rebuilt(kind: str, mode: str, monkeyp
         return Rows(("col_name", "data_type", "comment"), (("other", kind, None),)) if is_former else described(statement)
 
     monkeypatch.setattr(engine, "_describe", describe)
-    monkeypatch.setattr(adapting, "pays", lambda later, found: True)
+    monkeypatch.setattr(adapting, "pays", lambda *given: True)
     wider = replace(MODEL, sql="select o.id, o.name, p.other from main.o left join main.o as p on p.id = o.id")
     outcome = refreshed(engine, wider)
     assert outcome.mode == mode, outcome.reason
@@ -188,6 +188,15 @@ def test_a_forecast_says_what_the_migration_is_estimated_to_take() -> None:
     assert told.cost.estimate == told.cost.alternatives["migration"] < told.cost.alternatives["rebuild"] / 2
     nothing = foreseen(SAME.sql).cost
     assert nothing is not None and nothing.estimate < 1 < nothing.alternatives["rebuild"]
+
+
+def test_a_migration_pays_with_the_refresh_that_follows_or_not_at_all() -> None:
+    """A rebuild leaves nothing to refresh."""
+    few = foreseen(NARROW.sql, ROWS // 20)
+    assert few.mode == "migrated" and few.then is not None and few.cost is not None
+    rebuild = few.cost.alternatives["rebuild"]
+    assert few.then.estimate < few.then.estimate + few.cost.estimate < rebuild
+    assert foreseen(NARROW.sql, ROWS // 5).mode == "full"
 
 
 def test_a_forecast_says_what_the_refresh_after_it_is_estimated_to_take() -> None:

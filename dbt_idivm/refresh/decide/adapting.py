@@ -21,7 +21,7 @@ from dbt_idivm.refresh.catalog.state import Consumed, Kept, State
 from dbt_idivm.refresh.checks import proof
 from dbt_idivm.refresh.checks.keys import Key
 from dbt_idivm.refresh.checks.user_functions import called_functions
-from dbt_idivm.refresh.decide.choose import choose_early, choose_ways
+from dbt_idivm.refresh.decide.choose import choose_early, choose_unread, choose_ways
 from dbt_idivm.refresh.decide.costs import Costs
 from dbt_idivm.refresh.decide.fingerprint import fingerprint, kept_layout, used_columns
 from dbt_idivm.refresh.decide.job import Job
@@ -51,6 +51,7 @@ class Adapting:
     # input → its columns that the old view did not read, where the table is read at another version than the pinned one
     fresh_columns: Mapping[str, tuple[str, ...]]
     later: Observed  # what will be observed when it is done
+    then: Choice | None  # of the refresh that follows, as far as commits say; None where it has nothing to do, or nobody can say
 
     @property
     def versions(self) -> dict[str, int]:
@@ -73,14 +74,15 @@ def adapting(seen: Observed) -> Steps[Adapting | None]:
     if old is None or found is None or inputs is None:
         return None
     try:
-        later = yield from _after(seen, state, inputs)
-        if later is None or not pays(later, found):
+        after = yield from _after(seen, state, inputs)
+        if after is None or not pays(*after, found):
             return None
         planned = yield from _proven(work)
     except EngineFailure:
         return None
     fresh = fresh_columns(work.planned, inputs, old[0])
-    return None if planned is None else Adapting(replace(work, planned=planned), plan, found, inputs, state, old[1], fresh, later)
+    work = replace(work, planned=planned) if planned is not None else work
+    return None if planned is None else Adapting(work, plan, found, inputs, state, old[1], fresh, *after)
 
 
 def _may_be_adapted(seen: Observed, state: State) -> bool:
@@ -139,8 +141,8 @@ def fresh_columns(planned: Planned, inputs: Mapping[str, Consumed], old: Plan) -
     return {name: columns for name, columns in found.items() if columns}
 
 
-def _after(seen: Observed, state: State, inputs: Mapping[str, Consumed]) -> Steps[Observed | None]:
-    """What will be observed when it is done; None where the refresh that follows will be a rebuild all the same."""
+def _after(seen: Observed, state: State, inputs: Mapping[str, Consumed]) -> Steps[tuple[Observed, Choice | None] | None]:
+    """What will be observed when it is done, and chosen then; None where that is certainly a rebuild."""
     stored = replace(seen.work.stored, state=replace(state, inputs=inputs, plan=seen.work.planned.fingerprint))
     planned = yield from _with_consumed_caches(seen.work.job.client, seen.work.planned, state)
     if planned is None:
@@ -150,8 +152,9 @@ def _after(seen: Observed, state: State, inputs: Mapping[str, Consumed]) -> Step
     if isinstance(ways, Finding):
         return None
     later = yield from observe_sizes(later)
-    early = choose_early(Costs(later), ways) if ways else None
-    return later if early is None else None
+    if ways and choose_early(Costs(later), ways) is not None:
+        return None
+    return later, choose_unread(Costs(later), ways)
 
 
 # Wrong without it: a version of a cache that was made again is another one's.
@@ -174,15 +177,13 @@ def _with_consumed_caches(client: Client, planned: Planned, state: State) -> Ste
     return found
 
 
-def pays(later: Observed, found: Adaptation) -> bool:
-    """Whether it is estimated to be cheaper than a rebuild. What reads nothing but the stored view always is."""
-    if not found.sources:
-        return True
+def pays(later: Observed, then: Choice | None, found: Adaptation) -> bool:
+    """Whether it is estimated to be cheaper, with the refresh that follows, than a rebuild, after which there is none."""
     known = estimated(later, found)
     if known is None:  # nobody can say, but that it reads less, or writes less
         read, of_rebuild = len(found.sources), len(Costs(later).plan.tables)
         return read < of_rebuild or (found.in_place and read == of_rebuild)
-    return known.chosen.seconds < known.of(REBUILD).seconds
+    return known.estimate + (then.estimate if then is not None else 0.0) <= known.of(REBUILD).seconds
 
 
 def estimated(later: Observed, found: Adaptation) -> Choice | None:
