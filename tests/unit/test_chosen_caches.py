@@ -227,6 +227,21 @@ def test_another_select_forgets_what_is_kept(engine: FakeEngine) -> None:
     assert "IDIVM-402" in engine.drive(other).message and not caches(engine)
 
 
+def test_a_cache_that_an_interrupted_run_leaves_is_dropped_later(engine: FakeEngine) -> None:
+    engine.drive(request())
+    refreshed(engine, 2)
+    (cache,) = caches(engine)
+    engine.fail[f"drop table main.{cache}"] = EngineError("LOST", "the connection is gone")
+    other = request("select id, price from main.o")
+    with pytest.raises(IdivmError, match="IDIVM-902"):
+        engine.drive(other)
+    engine.fail.clear()
+    assert engine.drive(other).mode == "noop" and caches(engine), "it costs nothing"
+    assert refreshed(engine, asked=other).startswith("incremental") and not caches(engine)
+    refreshed(engine, asked=other)
+    assert not any("history" in label for label in engine.labels("metadata") if CACHE in label), "nobody asks for it any more"
+
+
 @pytest.mark.parametrize("text", ['{"subviews": 1}', '{"saved": "much"}', "[1]", '{"saved": [1]}'])
 def test_nonsense_in_a_state_is_no_state(engine: FakeEngine, text: str) -> None:
     engine.drive(request())

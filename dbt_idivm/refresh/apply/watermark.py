@@ -48,7 +48,12 @@ def new_state(work: Work, inputs: Mapping[str, Consumed], before: StoredView | N
                  base=None if latest is None else latest.version, checked=checked, unverified=work.unverified or {},
                  functions=digests_of(planned.inputs), kept=planned.kept, note=work.note,
                  layouts={each.table: each.facts.layout for each in planned.inputs.tables.values()},
-                 writes=writes_after(before))
+                 writes=writes_after(before), former=_given_up(work, inputs))
+
+
+def _given_up(work: Work, inputs: Mapping[str, Consumed]) -> tuple[str, ...]:
+    stored = work.stored.state
+    return tuple(cache for cache in stored.caches if cache not in inputs) if stored is not None else ()
 
 
 def writes_after(before: StoredView | None) -> int:

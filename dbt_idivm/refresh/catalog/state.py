@@ -63,7 +63,8 @@ class State:
     None if it replaced all of them. `checked`: every key was looked up when the view was built, and by each refresh since,
     except those of `unverified`: input → its state at which its key was looked up last, where rebuilds have not since (ADR 0022).
     `layouts`: table → how its files held the columns when it was described. `writes`: of refreshes since the rows were built.
-    `kept`: the intermediate caches that were chosen by cost. `note`: what its commit says to people; states that differ in it
+    `kept`: the intermediate caches that were chosen by cost. `former`: caches of the state before, which may be there still if
+    the run was interrupted. `note`: what its commit says to people; states that differ in it
     alone are the same.
     """
 
@@ -83,6 +84,7 @@ class State:
     kept: Kept = field(default_factory=Kept)
     layouts: Mapping[str, str] = field(default_factory=dict)
     writes: int = 0
+    former: tuple[str, ...] = ()
     note: Note = field(default_factory=Note, compare=False)
 
     @property
@@ -134,7 +136,7 @@ def _state(found: dict[str, Any], of_commit: Note) -> State | None:
         known = found.pop("sizes", None)
         read = {name: sizes.read(each) for name, each in known.items()} if isinstance(known, dict) else {}
         kept = found.pop("kept", None) or {}
-        return State(inputs=inputs, unverified=unverified, note=of_commit,
+        return State(inputs=inputs, unverified=unverified, note=of_commit, former=tuple(found.pop("former", ())),
                      kept=Kept(tuple(kept.get("subviews", ())), float(kept.get("saved", 0)), int(kept.get("failures", 0))),
                      sizes={name: size for name, size in read.items() if size is not None}, **found)
     except (AttributeError, TypeError, ValueError):

@@ -57,11 +57,14 @@ def _state_of(client: Client, relation: str, kind: Kind) -> Steps[State | None]:
 
 
 def drop_unused(client: Client, request: ModelRequest, before: State | None, done: Outcome) -> Steps[None]:
-    """Drop the caches that the model had and has no more, unless another model has them, or gets them in this invocation."""
+    """Drop the caches that the model had and has no more, unless another model has them, or gets them in this invocation. A no-op
+    asks for none of those that an interrupted run may have left."""
     now = {identifier for _, identifier, _ in done.relations}
     kept = [request.relation_beside(name) for name in now if is_cache(name)]
     client.invocation.use(request.relation, kept)
-    had = {*(before.caches if before is not None else ()), *client.invocation.had(request.relation)}
+    there = {request.relation_beside(name) for name in request.neighbours}
+    left = there.intersection(before.former) if before is not None and done.mode != "noop" else set()
+    had = {*(before.caches if before is not None else ()), *left, *client.invocation.had(request.relation)}
     given_up = sorted(had.difference(kept))
     others = {request.relation_beside(name): kind for name, kind in request.neighbours.items() if name not in now}
     for cache in (yield from unused(client, given_up, others)):
