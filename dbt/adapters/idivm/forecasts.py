@@ -120,7 +120,7 @@ def table(found: Iterable[Foreseen], sql: bool, width: int | None = None) -> str
     """For the terminal: a row for each model, then errors, and with `sql` the MERGEs, one after the other."""
     found = list(found)
     if not found:
-        return "There is no idivm model among those that were compiled."
+        return "There is no idivm model among those that were selected (with --state: that differ from it, or read what does)."
     console = Console(file=StringIO(), width=width, highlight=False, soft_wrap=False)
     shown = Table("model", "next refresh", "inputs", "estimates", "why", show_edge=False)
     for each in found:
