@@ -77,9 +77,9 @@ def play(seed: int) -> None:
 
 def played_with(seed: int, hashes: str) -> str:
     """In a process of its own, in which texts have other hashes."""
-    done = subprocess.run([sys.executable, "-m", "tests.unit.test_soak_replay", str(seed)], cwd=ROOT, text=True, capture_output=True,
-                          env={**os.environ, "PYTHONHASHSEED": hashes}, check=True)
-    return done.stdout
+    command = [sys.executable, "-m", "tests.unit.test_soak_replay", str(seed)]
+    environment = {**os.environ, "PYTHONHASHSEED": hashes}
+    return subprocess.run(command, cwd=ROOT, env=environment, text=True, capture_output=True, check=True).stdout
 
 
 def test_a_seed_gives_the_same_actions_in_each_process() -> None:
