@@ -153,7 +153,9 @@ Each line is a test: `tests/functional/test_source_changes.py`. This page is mad
 """
 FOOT = """
 Not in the table: a column cannot be renamed to another case of its name, and no collation can be given to one that is there
-(Delta refuses both); the columns that a plain view reads are those of the tables below it.
+(Delta refuses both). A table that is replaced may have either: models that read the column are rebuilt, with IDIVM-412, and with
+IDIVM-408 for a collation (`tests/unit/test_refresh_driver.py`, not tried on Spark). The columns that a plain view reads are those
+of the tables below it.
 """
 
 

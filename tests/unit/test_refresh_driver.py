@@ -495,6 +495,22 @@ def test_an_input_that_is_replaced_between_the_look_ups_of_its_version_and_of_it
     assert engine.drive(MODEL).mode == "noop"
 
 
+@pytest.mark.parametrize("columns, expected", [
+    ({"id": "int", "NAME": "string", "other": "array<int>"}, "IDIVM-412"),
+    ({"ID": "int", "name": "string", "other": "array<int>"}, "IDIVM-412"),
+    ({"id": "int", "name": "string collate UTF8_LCASE", "other": "array<int>"}, "IDIVM-408"),
+    ({"id": "int", "name": "string", "OTHER": "array<int>"}, None)])
+def test_an_input_that_is_replaced_with_names_of_another_case_or_a_collation(
+        engine: FakeEngine, columns: dict[str, str], expected: str | None) -> None:
+    """Delta lets nobody rename a column so, or give it a collation; a table that is replaced may have either."""
+    table = built(engine).tables["main.o"]
+    table.columns = columns
+    table.commit("CREATE OR REPLACE TABLE AS SELECT")
+    engine.reads["net diff"] = MOVED
+    assert code(engine) == expected
+    assert engine.drive(MODEL).mode == "noop"
+
+
 def test_an_input_that_is_replaced_and_laid_out_as_before(engine: FakeEngine) -> None:
     engine.tables["main.o"].partitions = ("name",)
     built(engine).tables["main.o"].commit("CREATE OR REPLACE TABLE AS SELECT")

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import datetime as dt
+from dataclasses import replace
 
 import pytest
 
@@ -72,6 +73,21 @@ def test_a_view_that_is_behind_for_half_of_the_time(properties: dict[str, str], 
                                     f"{kept}: refresh it more often, or lengthen {LOG} and {FILES} of main.o",)
     source.epoch = "2024-07-09 00:00:0"
     assert engine.drive(MODEL, At(at + dt.timedelta(days=30))).warnings == (), "it has read them"
+
+
+def test_an_edited_view_is_warned_of_once() -> None:
+    """Its inputs are looked at when it is decided that its stored rows are taken over, and for the refresh after that."""
+    engine = FakeEngine()
+    source = engine.source("o", id="int", name="string")
+    engine.drive(MODEL)
+    engine.tables["main.v"].columns = {"id": "int", "name": "string"}
+    source.epoch = "2024-07-01 00:00:0"
+    source.commit("WRITE", {"numOutputRows": "1"})
+    engine.reads["net diff"] = ((7, "seven", 1),)
+    edited = replace(MODEL, sql="select id, name from main.o where id > 1")
+    outcome = engine.drive(edited, At(dt.datetime(2024, 7, 5, tzinfo=dt.UTC)))
+    assert outcome.mode == "migrated"
+    assert [each.partition(" for ")[0] for each in outcome.warnings] == ["main.v has not read the changes of main.o"]
 
 
 @pytest.mark.parametrize(("properties", "hours", "moved"), [

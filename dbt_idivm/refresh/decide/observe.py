@@ -74,9 +74,12 @@ def _warn_of_age(work: Work, moved: Mapping[str, Move]) -> None:
     for name, each in work.planned.inputs.tables.items():
         commits, kept = moved[each.table].commits, each.facts.kept
         waited = age(commits[-1], now, job.zone) if commits else timedelta(0)
-        if kept is not None and waited > kept / 2:
-            job.warnings.append(f"{view} has not read the changes of {name} for {in_words(waited)}, and they are kept for "
-                                f"{in_words(kept)}: refresh it more often, or lengthen {' and '.join(NAMES)} of {name}")
+        if kept is None or waited <= kept / 2:
+            continue
+        warning = (f"{view} has not read the changes of {name} for {in_words(waited)}, and they are kept for {in_words(kept)}: "
+                   f"refresh it more often, or lengthen {' and '.join(NAMES)} of {name}")
+        if warning not in job.warnings:  # they are looked at before a changed definition is taken over, and after it
+            job.warnings.append(warning)
 
 
 def observe_sizes(seen: Observed) -> Steps[Observed]:
