@@ -18,7 +18,7 @@ from dbt_idivm.refresh.engine.client import Client
 from dbt_idivm.refresh.engine.invocation import Invocation
 from dbt_idivm.refresh.engine.scoped import OVERWRITE_MODE
 from dbt_idivm.refresh.forecast import forecast
-from dbt_idivm.refresh.protocol import EngineError, Forecast, ModelRequest, Refresh, Reply, Statement
+from dbt_idivm.refresh.protocol import EngineError, Forecast, ModelRequest, Refresh, Reply, Rows, Statement
 from dbt_idivm.verify import equivalence
 from tests.unit.fake_engine import SETTINGS, FakeEngine, Table, drive, model
 
@@ -436,6 +436,39 @@ def test_a_rebuild_with_the_same_schema_overwrites(engine: FakeEngine) -> None:
     assert engine.labels("write") == ["rebuild main.v"]
     engine.drive(replace(MODEL, sql="select id, name as n from main.o"))
     assert engine.labels("write") == ["build main.v"]
+
+
+def test_a_type_that_is_widened_between_pinning_and_looking_up(monkeypatch: pytest.MonkeyPatch) -> None:
+    """A model with nothing to do pins a version of a source; the next model, which reads it as it was then, sees the columns of
+    today. The run after it rebuilds, and not in a table that has the former type."""
+    engine = FakeEngine()
+    source, other = engine.source("o", id="int", price="int"), engine.source("c", id="int", region="string")
+    source.properties["delta.enableTypeWidening"] = "true"
+    idle = replace(model("select id from main.o", {"o": "id"}), name="w", identifier="w")
+    late = model("select o.id, o.price, c.region from main.o join main.c on o.id = c.id", {"o": "id", "c": "id"})
+    for each in (idle, late):
+        engine.drive(each)
+    engine.tables["main.v"].columns = {"id": "int", "price": "int", "region": "string"}
+    other.commit("WRITE", {"numOutputRows": "1"})
+    run = Invocation()
+    assert engine.drive(idle, run).mode == "noop"
+    source.columns["price"], source.epoch = "bigint", "A"  # before the commit of the view
+    source.commit("CHANGE COLUMN")
+    described = engine._describe
+
+    def describe(statement: Statement) -> Reply:
+        was = Rows(("col_name", "data_type", "comment"), (("id", "int", None), ("price", "int", None)))
+        return was if statement.label == "columns of main.o at version 1" else described(statement)
+
+    monkeypatch.setattr(engine, "_describe", describe)
+    assert engine.drive(late, run).mode == "full"
+    engine.tables["main.v"].columns = {"id": "int", "price": "int", "region": "string"}
+    outcome = engine.drive(late)
+    assert outcome.mode == "full" and "IDIVM-412" in (outcome.reason or "")
+    assert engine.labels("write") == ["build main.v"]
+    engine.tables["main.v"].columns = {"id": "int", "price": "bigint", "region": "string"}
+    assert engine.drive(late).mode == "noop"
+    assert engine.drive(replace(late, full_refresh=True)).mode == "full" and engine.labels("write") == ["rebuild main.v"]
 
 
 @pytest.mark.parametrize("operation, expected", [

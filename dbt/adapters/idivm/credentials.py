@@ -30,6 +30,9 @@ FIXED = {
     "spark.sql.caseSensitive": "false",
     "spark.sql.readSideCharPadding": "true",
     "spark.sql.decimalOperations.allowPrecisionLoss": "true",  # averages of decimals that are added to divide by its rule
+    # rows would be left out silently, of a change feed whose files VACUUM has removed
+    "spark.sql.files.ignoreMissingFiles": "false",
+    "spark.sql.files.ignoreCorruptFiles": "false",
     # the change feed passes rows as Java objects, and the old classes have no 10 October 1582
     "spark.sql.datetime.java8API.enabled": "true",
     # with the new ones Delta cannot answer MIN and MAX of a DATE column from its log, and fails: ClassCastException

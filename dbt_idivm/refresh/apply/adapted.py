@@ -17,7 +17,6 @@ from dataclasses import dataclass, replace
 from sqlglot import exp
 
 from dbt_idivm.adaptation.statement import adapted_query, delete_rows, insert_rows
-from dbt_idivm.algebra.expressions import column
 from dbt_idivm.errors import IdivmError, finding
 from dbt_idivm.refresh.apply.build import planned_build, verify_unique_key, visible_columns
 from dbt_idivm.refresh.apply.publish import Build, publish, show
@@ -25,6 +24,7 @@ from dbt_idivm.refresh.apply.statements import set_properties
 from dbt_idivm.refresh.apply.watermark import guard_of, new_state, own_commit
 from dbt_idivm.refresh.catalog import history
 from dbt_idivm.refresh.catalog.history import Commit
+from dbt_idivm.refresh.catalog.inputs import types_at
 from dbt_idivm.refresh.catalog.relations import describe
 from dbt_idivm.refresh.catalog.state import State
 from dbt_idivm.refresh.changes.read import GAP
@@ -92,16 +92,13 @@ def _has_the_types(how: Adapting) -> Steps[bool]:
     """Whether columns that the old view did not read have the types at the versions that are read that they have now."""
     client, inputs = how.work.job.client, how.work.planned.inputs.tables
     for name, columns in how.fresh_columns.items():
-        read, now, found = how.inputs[name], inputs[name].commit, []
+        read, now = how.inputs[name], inputs[name].commit
         assert now is not None
         try:
-            for version in (read.version, now.version):
-                query = exp.select(*map(column, columns)).from_(client.dialect.table(read.table, version))
-                rows = yield from client.ask(client.commands.describe_query(client.dialect.sql(query), name))
-                found.append([(str(row[0]), str(row[1])) for row in rows.rows])
+            before = yield from types_at(client, read.table, read.version, columns)
+            if before != (yield from types_at(client, read.table, now.version, columns)):
+                return False
         except EngineFailure:  # there was no such column, or the version is not there any more
-            return False
-        if found[0] != found[1]:
             return False
     return True
 

@@ -84,7 +84,8 @@ def begin(log: Log, rows: exp.Expr, state: State, versions: Mapping[str, int]) -
     if there is not None and not there.is_delta:
         yield from job.client.ask(job.client.commands.drop(there.kind or "view", log.table))
         there = None
-    commit = yield from (create(job, wanted, log.table) if there is None else replace_table(job, wanted, there, log.stored))
+    commit = yield from (create(job, wanted, log.table) if there is None else
+                         replace_table(job, wanted, there, log.stored, fits=False))
     job.client.invocation.forget(log.table)
     history.pin(job.client, log.table, commit)
     return commit.rows_written

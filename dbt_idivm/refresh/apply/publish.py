@@ -51,12 +51,13 @@ def publish(job: Job, wanted: Build, stored: StoredView) -> Steps[int]:
     shown = there if wanted.table == model else (yield from client.once(("facts", model), lambda: describe(client, model)))
     in_the_way = there is not None and not there.is_delta
     place = with_suffix(model, NEW_SUFFIX) if in_the_way else wanted.table
-    late_feed = job.config.column_mapping and (there is None or in_the_way or not _is_same(wanted, there))
+    fits = there is not None and not in_the_way and (yield from _fits(job, wanted, there))
+    late_feed = job.config.column_mapping and not fits
     # the state is good with the last commit: a build that breaks off before it is made again
     first = replace(wanted, state=replace(wanted.state, trusted=False)) if late_feed else wanted
     yield from _hold(job, wanted, shown, stored)
     built = commit = yield from (create(job, first, place) if there is None or in_the_way else
-                                 replace_table(job, first, there, stored))
+                                 replace_table(job, first, there, stored, fits=fits))
     if late_feed:
         guard = None if client.engine.ledger is None else guard_from(place, built)
         yield from committed(client, statements.switch_feed_on(job.dialect, place), place, wanted.state.json(), guard)
@@ -103,10 +104,10 @@ def _of_draft(job: Job, place: str) -> Steps[Guard | None]:
         return None
 
 
-def replace_table(job: Job, wanted: Build, there: Described, stored: StoredView) -> Steps[Commit]:
-    """Replace the table's rows. Raises IDIVM-903 if another refresh was faster."""
+def replace_table(job: Job, wanted: Build, there: Described, stored: StoredView, *, fits: bool) -> Steps[Commit]:
+    """Replace the table's rows, which fit into it as it is or not. Raises IDIVM-903 if another refresh was faster."""
     table = wanted.table
-    statement = (statements.overwrite_table(job.dialect, table, wanted.query) if _is_same(wanted, there) else
+    statement = (statements.overwrite_table(job.dialect, table, wanted.query) if fits else
                  statements.create_table(job.dialect, table, wanted.query, job.config, wanted.properties, replace=True))
     latest = stored.latest if stored.table == table else None
     if latest is None and not there.lost:
@@ -120,11 +121,18 @@ def replace_table(job: Job, wanted: Build, there: Described, stored: StoredView)
     return found
 
 
-def _is_same(wanted: Build, there: Described) -> bool:
-    """Whether the stored table was created by the same build: then new rows fit into it as it is."""
-    names = tuple(attribute.name for attribute in there.columns)
-    return (there.properties.get(BUILD) is not None and there.properties.get(BUILD) == wanted.properties.get(BUILD)
-            and (not wanted.columns or names == wanted.columns))
+# Wrong without it: a source whose INT was widened after a run had pinned its version is described as it is then, and its rows are
+# written with the former type, by which the table would be kept for good.
+def _fits(job: Job, wanted: Build, there: Described) -> Steps[bool]:
+    """Whether the stored table was created by the same build, and has its types: then new rows fit into it as it is."""
+    if there.properties.get(BUILD) is None or there.properties.get(BUILD) != wanted.properties.get(BUILD):
+        return False
+    query = job.client.commands.describe_query(job.dialect.sql(wanted.query), f"what is stored in {wanted.table}")
+    try:
+        rows = yield from job.client.ask(query)
+    except EngineFailure:  # the write will say why
+        return False
+    return [(each.name, each.type) for each in there.columns] == [(str(row[0]), str(row[1])) for row in rows.rows]
 
 
 def _hold(job: Job, wanted: Build, relation: Described | None, stored: StoredView) -> Steps[None]:

@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 
 from sqlglot import exp
 
+from dbt_idivm.algebra.expressions import column
 from dbt_idivm.errors import Finding, IdivmError, finding
 from dbt_idivm.frontend.lower import tables_in
 from dbt_idivm.frontend.replace_tables import replace_tables
@@ -110,6 +111,13 @@ def _table(client: Client, name: str, facts: Described) -> Steps[Input]:
         table = relation_name(*facts.schema, *name_parts(name))
     commit = (yield from history.pinned(client, table)) if facts.is_delta else None
     return Input(name, table, facts, commit, visible)
+
+
+def types_at(client: Client, table: str, version: int, columns: Iterable[str]) -> Steps[str]:
+    """These columns of a table with the types that they had at a version."""
+    query = exp.select(*map(column, columns)).from_(client.dialect.table(table, version))
+    asked = client.commands.describe_query(client.dialect.sql(query), f"{table} at version {version}")
+    return ", ".join(f"{row[0]} {row[1]}" for row in (yield from client.ask(asked)).rows)
 
 
 def _unfit(found: Input) -> list[Finding]:

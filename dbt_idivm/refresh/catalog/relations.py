@@ -39,6 +39,7 @@ _OURS = re.compile(r"(?:(?<=[\[,])|(?<=, ))(idivm\.\w+)=([0-9a-f]+)(?=[,\]])")
 _MAPPING = re.compile(r"(?<=[\[,])delta\.columnMapping\.mode=(\w+)(?=[,\]])", re.IGNORECASE)
 _RETENTION = re.compile(r"(?<=[\[,])(delta\.\w+RetentionDuration)=([^,\]]*)(?=[,\]])", re.IGNORECASE)
 _CONSTRAINT = re.compile(r"(?<=[\[,])delta\.constraints\.")
+_WIDENS = re.compile(r"(?<=[\[,])delta\.enableTypeWidening=true(?=[,\]])", re.IGNORECASE)
 _FEED_ON = re.compile(r"(?<=[\[,])delta\.enableChangeDataFeed=true(?=[,\]])", re.IGNORECASE)
 _MISSING = ("TABLE_OR_VIEW_NOT_FOUND", "SCHEMA_NOT_FOUND", "DELTA_TABLE_NOT_FOUND", "DELTA_MISSING_DELTA_TABLE")
 _LOST = ("DELTA_PATH_DOES_NOT_EXIST",)  # a DROP or a RENAME broke off between the files and the catalog
@@ -66,6 +67,7 @@ class Described:
     kept: timedelta | None = None  # how long its changes can be read, if that is known
     mapping: str = "none"  # how files refer to columns: by name, by id, or as they are called
     is_constrained: bool = False  # it has CHECK constraints
+    widens: bool = False  # the type of a column may change in place
 
     @property
     def is_partitioned(self) -> bool:
@@ -138,7 +140,8 @@ def described(rows: Rows, engine: Engine) -> Described:
                      engine.namespace(name_parts(details.get("View Catalog and Namespace", ""))),
                      engine.namespace(_place(details)), found,
                      partitions=_partitions(lines), kept=kept_changes(dict(_RETENTION.findall(text))),
-                     mapping=mapping[1].lower() if mapping else "none", is_constrained=bool(_CONSTRAINT.search(text)))
+                     mapping=mapping[1].lower() if mapping else "none", is_constrained=bool(_CONSTRAINT.search(text)),
+                     widens=bool(_WIDENS.search(text)))
 
 
 def _partitions(lines: list[tuple[str, str]]) -> tuple[str, ...]:
