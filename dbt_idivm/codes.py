@@ -340,11 +340,9 @@ CODES: tuple[ErrorCode, ...] = (
         "refresh more often than once per retention period, or lengthen `delta.logRetentionDuration` and "
         "`delta.deletedFileRetentionDuration` of {source}"),
     ErrorCode(
-        "IDIVM-404", "full refresh", "{source} was replaced, or its log no longer shows the version that was read last",
-        "it is another table than the view was built from, whose versions start again, or that version is past the retention "
-        "period of the log",
-        "nothing: the next refresh is incremental again. If nobody has replaced the table, refresh more often, or lengthen "
-        "`delta.logRetentionDuration` of {source}"),
+        "IDIVM-404", "full refresh", "{source} was replaced",
+        "it is not the table that the view was built from, and its versions start again",
+        "nothing: the next refresh is incremental again"),
     ErrorCode(
         "IDIVM-405", "full refresh", "the view was changed by someone else",
         "version {version} of {view} ({operation}) is not a commit of a refresh, so the view may "

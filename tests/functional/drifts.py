@@ -99,7 +99,7 @@ DRIFTS = (
           ("IDIVM-408", "IDIVM-408")),
     Drift("its change data feed is off for some commits", (SWITCHED.format("false"), EARLIER, SWITCHED.format("true")),
           "IDIVM-403", "IDIVM-403", but={"cached": "incremental"}),
-    Drift("the commits since the last refresh are past the retention period of its log", log_is_gone, "IDIVM-404", "IDIVM-404"),
+    Drift("the commits since the last refresh are past the retention period of its log", log_is_gone, "IDIVM-403", "IDIVM-403"),
     Drift("`VACUUM` has removed the files of its feed since the last refresh", feed_is_gone, "IDIVM-403", "IDIVM-403",
           made=f"{FEED}, 'delta.enableDeletionVectors' = 'false')", but={"cached": "incremental"}),
     Drift("a column is added",

@@ -571,6 +571,14 @@ def test_an_input_that_is_another_table(engine: FakeEngine) -> None:
         assert code(engine) == "IDIVM-404"
 
 
+def test_a_log_that_was_cleaned_up_is_no_other_table(engine: FakeEngine) -> None:
+    built(engine)
+    source = engine.tables["main.o"]
+    source.commit("WRITE", {"numOutputRows": "1"})
+    source.commits = source.commits[-1:]
+    assert code(engine) == "IDIVM-403"
+
+
 def test_a_view_that_is_further_than_this_run(engine: FakeEngine) -> None:
     """Another run consumed a newer version than the one that this run pinned: nothing to do, and no error."""
     built(engine)

@@ -53,7 +53,7 @@ def moves(client: Client, state: State, written: Commit, inputs: Inputs,
         if each.table not in found:
             move = yield from _move(client, consumed, each)
             if move is None:
-                return finding(404, source=name)
+                return (yield from _lost(client, name, consumed, each.commit))
             found[each.table] = move
         if (renamed := _renamed(name, found[each.table], used.get(name, ()))) is not None:
             return renamed
@@ -113,6 +113,17 @@ def _move(client: Client, consumed: Consumed, found: Input) -> Steps[Move | None
         return Move(found.table, consumed, consumed.version, consumed.at)
     between = tuple(commit for commit in commits if consumed.version < commit.version <= pinned.version)
     return Move(found.table, consumed, pinned.version, pinned.at, between)
+
+
+def _lost(client: Client, source: str, consumed: Consumed, pinned: Commit | None) -> Steps[Finding]:
+    """Why the table does not show the commit that was consumed: another one has its version, or none, if the log was cleaned up."""
+    assert pinned is not None
+    if pinned.version > consumed.version:
+        commits = yield from history.since_known(client, consumed.table, consumed.version, pinned.version)
+        if all(commit.version > consumed.version for commit in commits):
+            return finding(403, source=source, from_version=consumed.version, to_version=pinned.version,
+                           message="the table's log no longer shows the version that was read last")
+    return finding(404, source=source)
 
 
 def commits_since(client: Client, consumed: Consumed, pinned: Commit) -> Steps[tuple[Commit, ...] | None]:
