@@ -33,6 +33,11 @@ def forecast(request: ModelRequest, invocation: Invocation,
 
 
 def _forecast(job: Job, stored: StoredView) -> Steps[Forecast]:
+    found = yield from _foreseen(job, stored)
+    return replace(found, warnings=tuple(job.warnings))
+
+
+def _foreseen(job: Job, stored: StoredView) -> Steps[Forecast]:
     """The walk of a refresh, up to where it would write first."""
     done = yield from nothing_new(job, stored)
     if done is not None:

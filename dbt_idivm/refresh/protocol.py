@@ -169,7 +169,8 @@ class Outcome:
 @dataclass(frozen=True)
 class Forecast:
     """What a refresh would do now. `shape` is that of its MERGE `sql` (direct, effective, additive); both only if incremental.
-    `then`: the estimates of the refresh that follows a migration, by what commits say of the changes."""
+    `then`: the estimates of the refresh that follows a migration, by what commits say of the changes. `warnings`: of the refresh.
+    """
 
     mode: Mode
     strategy: str | None
@@ -179,6 +180,7 @@ class Forecast:
     sql: str | None = None
     cost: Cost | None = None
     then: Cost | None = None
+    warnings: tuple[str, ...] = ()
 
 
 class Refresh:

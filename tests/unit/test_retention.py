@@ -10,7 +10,8 @@ import pytest
 from dbt_idivm.refresh.catalog.history import Commit
 from dbt_idivm.refresh.catalog.retention import age, in_words, kept_changes, kept_commits
 from dbt_idivm.refresh.engine.invocation import Invocation
-from tests.unit.fake_engine import FakeEngine, model
+from dbt_idivm.refresh.forecast import forecast
+from tests.unit.fake_engine import FakeEngine, drive, model
 
 MODEL = model("select id, name from main.o", {"o": "id"})
 LOG, FILES = "delta.logRetentionDuration", "delta.deletedFileRetentionDuration"
@@ -64,9 +65,11 @@ def test_a_view_that_is_behind_for_half_of_the_time(properties: dict[str, str], 
     source.epoch = "2024-07-01 00:00:0"  # the version follows, as seconds
     source.commit("WRITE", {"numOutputRows": "1"})
     engine.reads["net diff"] = ((7, "seven", 1),)
+    told = drive(engine, forecast(replace(MODEL, existing="table"), At(at + dt.timedelta(hours=hours))))
     outcome = engine.drive(MODEL, At(at + dt.timedelta(hours=hours)))
-    assert outcome.mode == "incremental"
+    assert outcome.mode == told.mode == "incremental"
     assert bool(outcome.warnings) is warned
+    assert told.warnings == outcome.warnings
     if warned:
         waited, kept = in_words(dt.timedelta(hours=hours)), in_words(kept_changes(properties) or dt.timedelta())
         assert outcome.warnings == (f"main.v has not read the changes of main.o for {waited}, and they are kept for "

@@ -134,7 +134,9 @@ def table(found: Iterable[Foreseen], sql: bool, width: int | None = None) -> str
     for each in found:
         if each.error:
             console.print(f"\n{each.model}:\n{each.error}", markup=False)
-        elif sql and each.forecast is not None and each.forecast.sql:
+        for warning in each.forecast.warnings if each.forecast is not None else ():
+            console.print(f"\nwarning: {warning}", markup=False)
+        if sql and each.forecast is not None and each.forecast.sql:
             console.print(f"\n-- {each.model}\n{each.forecast.sql};", markup=False, soft_wrap=True)
     assert isinstance(console.file, StringIO)
     return console.file.getvalue().rstrip()

@@ -116,7 +116,7 @@ def _move(client: Client, consumed: Consumed, found: Input) -> Steps[Move | None
 
 
 def _lost(client: Client, source: str, consumed: Consumed, pinned: Commit | None) -> Steps[Finding]:
-    """Why the table does not show the commit that was consumed: another one has its version, or none, if the log was cleaned up."""
+    """Why the table does not show the commit that was consumed: another has its version, or none, if the log was cleaned up."""
     assert pinned is not None
     if pinned.version > consumed.version:
         commits = yield from history.since_known(client, consumed.table, consumed.version, pinned.version)
