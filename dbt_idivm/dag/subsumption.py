@@ -15,10 +15,10 @@ from decimal import Decimal
 
 from sqlglot import exp
 
-from dbt_idivm.algebra.decimals import is_summable
+from dbt_idivm.algebra.decimals import is_summable, of_alternatives, size_of
 from dbt_idivm.algebra.expressions import attributes
 from dbt_idivm.algebra.inference import certain_type
-from dbt_idivm.algebra.types import has_exact_order, infer_type, is_exact_number
+from dbt_idivm.algebra.types import decimal_size, has_exact_order, infer_type, is_exact_number
 from dbt_idivm.dag.expression_text import expression_text
 from dbt_idivm.dag.forms import Block, Grouping, Test, Types
 
@@ -126,12 +126,15 @@ def _value(node: exp.Expr, kind: exp.DataType | None) -> Value | None:
     if isinstance(node, exp.Cast) and kind is not None and kind.this == node.to.this == exp.DataType.Type.DATE:
         inner = node.this
         return ("date", inner.name) if isinstance(inner, exp.Literal) and inner.is_string and _DATE.match(inner.name) else None
-    sign, inner = (-1, node.this) if isinstance(node, exp.Neg) else (1, node)
+    inner = node.this if isinstance(node, exp.Neg) else node
     if not isinstance(inner, exp.Literal) or inner.is_string or not re.fullmatch(r"\d+(\.\d+)?", inner.name):
         return None
-    value = sign * Decimal(inner.name)
-    is_exact = kind is not None and is_exact_number(kind)
-    return ("number", value) if is_exact or (inner.is_int and abs(value) <= _EXACT_NUMBER) else None
+    value = Decimal(inner.name) if inner is node else Decimal(inner.name).copy_negate()
+    size = size_of(kind) if kind is not None and is_exact_number(kind) else None
+    if size is None:
+        return ("number", value) if inner.is_int and value.copy_abs() <= _EXACT_NUMBER else None
+    # Wrong without it: beside a DECIMAL(38, 0) Spark rounds 1.5 to 2, so that 2 <= 1.5.
+    return ("number", value) if of_alternatives((size, decimal_size(inner, {}))) is not None else None
 
 
 # --- groupings ---

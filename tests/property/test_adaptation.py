@@ -26,9 +26,10 @@ from dbt_idivm.script.plan import Plan
 from tests.property.duck import OnDuckDB, _sql
 from tests.property.edits import Model, Pair, pairs
 from tests.property.harness import VIEW, World
+from tests.property.meaning import SPARK, OnSpark, not_ansi
 from tests.property.plans import Options, Table, plan_of
 from tests.property.profiles import more
-from tests.property.strategies import DECIMAL, DOUBLE, INT, STRING, Content
+from tests.property.strategies import BIGINT, DECIMAL, DOUBLE, INT, STRING, Content
 
 BINDING = Binding(dialect=DUCKDB)
 # Values for which the user's own SQL fails on DuckDB.
@@ -163,6 +164,42 @@ def test_an_edit(number: int) -> None:
     assert found is not None and {*found.edits} - {NOTHING} == edits - {NOTHING}, found and found.edits
     assert found.in_place is in_place
     assert found.is_nothing is (edits == {NOTHING})
+
+
+# What a condition means is Spark's: the types in which it compares, and what is lost of values there.
+BIG = 9007199254740993
+LONG = "12345678901234567890123456789012345678"
+N = Table("n", (("k", INT), ("x", BIGINT), ("s", STRING), ("m", "decimal(38,0)"), ("f", "decimal(38,30)"), ("d", "date")), ("k",))
+NUMBERS: Content = {"n": [
+    (1, BIG - 1, "01", "2", "1.000000000000000000000000000001", "2024-01-01"),
+    (2, BIG, "1.0", LONG, "1", "2024-01-02"),
+    (3, 1, "1", "1", "0.999999999999999999999999999999", None), (4, None, None, None, None, None)]}
+# conditions before and after
+CONDITIONS = [
+    (f"x in ({BIG}, 1e0)", f"x = {BIG} or x = 1e0"),
+    ("x in ('01', '2')", "x = '01' or x = '2'"),
+    ("x = '01'", "x in ('01', '2')"),
+    ("d = '2024-1-1'", "d in ('2024-1-1', '2024-01-02')"),
+    ("m <= 1.5", "m < 2"),
+    ("m = 1.5", "m < 1.9"),
+    ("m in (1, 1.5)", "m < 2"),
+    (f"m = {LONG}", f"m <= {LONG[:-1]}7"),
+    ("f in (1, 2)", "f = 1 or f = 2"),
+    ("f <= 1", "f < 1.00000000000000000000000000000001"),
+]
+
+
+@pytest.mark.parametrize("ansi", [True, False])
+@pytest.mark.parametrize("number", range(len(CONDITIONS)))
+def test_conditions_that_compare_in_other_types(number: int, *, ansi: bool) -> None:
+    before, after = CONDITIONS[number]
+    old, new = (f"select k, x, s, m, f, d from n where {each}" for each in (before, after))
+    with World((N,), old, Options(), OnSpark if ansi else not_ansi) as world:
+        world.load(NUMBERS)
+        plan = world.typed_plan(new, world.options)
+        found = adapt(world.plan, plan, VIEW)
+        assert found is not None
+        assert Counter(world.engine.rows(adapted_query(found, plan, Binding(dialect=SPARK)))) == Counter(world.engine.oracle(new))
 
 
 # Each would give other rows, values or types, or fail where a rebuild does not, without a guard.
