@@ -430,6 +430,11 @@ CODES: tuple[ErrorCode, ...] = (
         "IDIVM-425", "full refresh", "a run that was to write {view} has not ended",
         "it has claimed the table and not said that it is done: it was stopped, or is still at work, and then it fails now",
         "let only one run at a time refresh the model; the next refresh is incremental again"),
+    ErrorCode(
+        "IDIVM-426", "full refresh", "the view was built without a plan",
+        "when it was built, its config (`strategy: full`), its SELECT or its inputs allowed no incremental refresh; so the keys "
+        "that one relies on were not verified, and columns that it needs may be missing",
+        "nothing: the next refresh is incremental again"),
     # 5xx: connections
     ErrorCode(
         "IDIVM-501", "engine", "no Spark Connect server answers at {host}",

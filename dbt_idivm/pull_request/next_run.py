@@ -15,11 +15,11 @@ from dbt_idivm.errors import IdivmError, listed
 from dbt_idivm.project import Project, columns_of_plan
 from dbt_idivm.pull_request.facts import NextRun, Side
 from dbt_idivm.pull_request.migrations import Migrations
-from dbt_idivm.refresh.decide.fingerprint import LAYOUT, code_of
+from dbt_idivm.refresh.decide.fingerprint import LAYOUT, code_of, had_no_plan
 from dbt_idivm.relation_name import name_parts
 from dbt_idivm.schema_file import SchemaFileError
 
-# Part of the fingerprint → what differs, the first one first, as a refresh reports them (IDIVM-402, 412, 415).
+# Part of the fingerprint → what differs, the first one first, as a refresh reports them (IDIVM-402, 426, 412, 415).
 _PARTS: Mapping[str, str] = {
     "sql": "another SELECT", "inputs": "other columns of what it reads", "caches": "other caches", "keys": "other keys",
     "output": "another `output`", "stored": "another set of stored columns"}
@@ -57,6 +57,8 @@ def next_run(before: Project, after: Project, old: Node, new: Node, was: Side, n
         return adapted
     if "sql" in different and code(old) == code(new):
         return NextRun(True, "another SELECT of a view that it reads")
+    if "sql" not in different and had_no_plan(parts, wanted):
+        return NextRun(True, "it was built without a plan")
     if different:
         return NextRun(True, next((what for part, what in _PARTS.items() if part in different), "another definition"))
     return NextRun(None, _UNCHECKED) if _verify(new) == "always" != _verify(old) else NextRun(False)

@@ -14,6 +14,7 @@ from zoneinfo import ZoneInfo
 from dbt_idivm.cache_names import without_digest
 from dbt_idivm.refresh.catalog.history import Commit, number
 from dbt_idivm.refresh.catalog.state import State, read
+from dbt_idivm.refresh.decide.fingerprint import had_no_plan
 from dbt_idivm.relation_name import name_parts
 from dbt_idivm.report.facts import Refresh, What
 
@@ -70,6 +71,8 @@ def _why(state: State, before: State | None) -> str:
     if before is None or not before.inputs:
         return ""
     other = [part for part in dict.fromkeys((*state.plan, *before.plan)) if state.plan.get(part) != before.plan.get(part)]
+    if "sql" not in other and had_no_plan(before.plan, state.plan):
+        return "built without a plan before"
     # where the SELECT is another one, the rest follows from it
     return ", ".join(_PARTS.get(part, part) for part in (["sql"] if "sql" in other else other))
 

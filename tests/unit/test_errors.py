@@ -114,7 +114,7 @@ CASES: dict[int, dict[str, object]] = {
     422: {"caches": "idivm_cache_d2ad61c409ba_orders", "message": "[DIVIDE_BY_ZERO] Division by zero"},
     423: {"source": "main.orders", "operation": "RENAME COLUMN", "version": 7, "columns": "price, tax"},
     424: {"source": "main.orders", "before": "none", "now": "none day"},
-    425: {"view": "marts.sales"},
+    425: {"view": "marts.sales"}, 426: {},
     501: {"host": "spark.example:15002", "message": "Connection refused"},
     502: {"host": "spark.example:15002", "message": "Invalid authentication token"},
     503: {"host": "spark.example:15002", "setting": "spark.sql.ansi.enabled", "value": "true", "message": "not allowed"},

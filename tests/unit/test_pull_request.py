@@ -114,6 +114,12 @@ def test_another_config(config: dict[str, Any], rebuilds: bool, why: str) -> Non
     assert "+idivm:" in each.config and each.sql == ""
 
 
+def test_a_plan_that_there_was_not_before() -> None:
+    """Its columns and keys differ from those of a view without a plan, and say nothing."""
+    each = one([with_sql(SUMMED, SUMMED["compiled_code"], strategy="full")], [SUMMED])
+    assert (each.next_run.rebuilds, each.next_run.why) == (True, "it was built without a plan")
+
+
 def test_a_layout_that_is_not_to_be_applied() -> None:
     for choice, why in (("continue", "the table keeps its layout"), ("fail", "the other layout is an error")):
         given = {**SUMMED, "config": {**SUMMED["config"], "on_configuration_change": choice}}

@@ -544,6 +544,19 @@ def test_an_input_that_is_replaced_with_names_of_another_case_or_a_collation(
     assert engine.drive(MODEL).mode == "noop"
 
 
+@pytest.mark.parametrize("sql", [SQL, "select * from main.o"])
+def test_a_change_feed_that_is_switched_on_after_the_view_was_built(engine: FakeEngine, sql: str) -> None:
+    """No column of the input and no declared key is another one, whether the model reads all columns or some of them."""
+    request = replace(MODEL, sql=sql)
+    engine.tables["main.o"].properties = {}
+    assert "IDIVM-303" in (engine.drive(request).reason or "")
+    engine.tables["main.o"].properties = {"delta.enableChangeDataFeed": "true"}
+    engine.tables["main.o"].commit("SET TBLPROPERTIES")
+    assert code(engine, request) == "IDIVM-426"
+    change(engine)
+    assert engine.drive(request).mode == "incremental"
+
+
 def test_an_input_that_is_replaced_and_laid_out_as_before(engine: FakeEngine) -> None:
     engine.tables["main.o"].partitions = ("name",)
     built(engine).tables["main.o"].commit("CREATE OR REPLACE TABLE AS SELECT")

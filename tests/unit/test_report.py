@@ -336,6 +336,7 @@ def test_why_a_rebuild_was_made() -> None:
 
     assert why(state(1, None), state(2, None)) == "", "no commit says it"
     assert why(state(1, None), state(2, None, layout="2", keys="k")) == "other keys, another layout of the table"
+    assert why(state(1, None, keys=""), state(2, None, keys="k", inputs="i")) == "built without a plan before"
     assert why(state(1, None), State({}, {}, trusted=False)) == "built from a part of the inputs"
     assert why(State({}, {}, trusted=False), state(1, None)) == ""
 

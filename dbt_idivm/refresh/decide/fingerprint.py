@@ -89,11 +89,19 @@ def difference(job: Job, stored: StoredView, now: Mapping[str, str],
     for setting in ("ansi", "time_zone"):
         if setting in changed:
             return finding(409, setting=setting, before=before.get(setting, ""), now=now[setting])
+    if had_no_plan(before, now):
+        return finding(426)
     if "inputs" in changed:
         return (yield from _changed_columns(job.client, stored.table, used))
     if "caches" in changed:
         return finding(402, what="other caches")
     return finding(402, what="other keys" if "keys" in changed else "another set of stored columns")
+
+
+def had_no_plan(before: Mapping[str, str], now: Mapping[str, str]) -> bool:
+    """Whether there is a plan only now. All columns of the inputs count as read without one, and no keys: that these differ then
+    says nothing of the inputs."""
+    return before.get("keys") == "" and bool(now.get("keys"))
 
 
 def kept_layout(job: Job, stored: StoredView, now: Mapping[str, str]) -> Mapping[str, str]:
