@@ -99,6 +99,15 @@ def read_state(client: Client, table: str, *, whole: bool = False) -> Steps[Stor
     return judged
 
 
+def is_as_refreshed(client: Client, table: str) -> Steps[bool]:
+    """Whether nobody but refreshes has changed rows of a maintained table since they were built: by the commits that were looked
+    up for its version, which cost nothing, or by more of them."""
+    judged: StoredView | None = _judge(table, (yield from history.page(client, table)))
+    if judged is not None and judged.state is None and judged.reason is None:
+        judged = yield from read_state(client, table)
+    return judged is not None and judged.state is not None and judged.reason is None
+
+
 def _between(found: State, commit: Commit, older: tuple[Commit, ...]) -> tuple[Commit, ...] | None:
     """What was committed between the rows that a refresh changed and its commit: Delta lets an INSERT pass beside the writes of
     others. None if the older commits that were read do not say."""
