@@ -334,7 +334,7 @@ def test_marks_move_when_they_are_old(engine: FakeEngine) -> None:
     assert engine.drive(MODEL, OnDay(18)).statements == 1, "the commit that holds the state is renewed"
 
 
-@pytest.mark.parametrize("request_, expected", [
+@pytest.mark.parametrize("asked, expected", [
     (replace(MODEL, full_refresh=True), "IDIVM-401"),
     (replace(MODEL, sql="select id, upper(name) as name from main.o"), "IDIVM-402"),
     (replace(MODEL, keys={}), "IDIVM-402"),
@@ -343,8 +343,8 @@ def test_marks_move_when_they_are_old(engine: FakeEngine) -> None:
     (replace(MODEL, sql="select id, max(name) over (partition by id) as name from main.o"), "IDIVM-402"),
     (replace(MODEL, sql="select   id, name /* the same */ from main.o"), None),
 ])
-def test_reasons_in_the_request(engine: FakeEngine, request_: ModelRequest, expected: str | None) -> None:
-    assert code(built(engine), request_) == expected
+def test_reasons_in_the_request(engine: FakeEngine, asked: ModelRequest, expected: str | None) -> None:
+    assert code(built(engine), asked) == expected
 
 
 def configured(**dbt: object) -> ModelRequest:
@@ -613,6 +613,31 @@ def test_a_write_of_others_during_a_refresh(engine: FakeEngine, rows: tuple[tupl
     engine.on_write = None
     assert code(engine) == reason
     assert engine.drive(MODEL).mode == "noop"
+
+
+@pytest.mark.parametrize("refreshes", [1, 3])
+@pytest.mark.parametrize(("sql", "table"), [(SQL, "main.v"), ("select name from main.o", "main.v__idivm")])
+def test_a_view_that_others_create_again_during_a_refresh(engine: FakeEngine, sql: str, table: str, refreshes: int) -> None:
+    """Its versions begin anew, and the refresh changes rows that it has not looked at, under a number that later writes would not
+    exceed: the next one replaces the table."""
+    asked = replace(MODEL, sql=sql)
+    view = built(engine, asked).tables[table]
+    for _ in range(refreshes):
+        change(engine)
+        assert engine.drive(asked).mode == "incremental"
+    change(engine)
+
+    def again() -> None:
+        engine.on_write = None
+        vars(view).update(commits=[], transactions={}, epoch="b")
+        view.commit("CREATE TABLE AS SELECT")
+
+    engine.on_write = again
+    assert engine.drive(asked).mode == "incremental" and len(view.commits) == 2
+    assert code(engine, asked) == "IDIVM-406"
+    assert engine.drive(asked).mode == "noop"
+    change(engine)
+    assert engine.drive(asked).mode == "incremental"
 
 
 @pytest.mark.parametrize(("mode", "around"), [("DYNAMIC", ["static", "DYNAMIC"]), ("STATIC", []),

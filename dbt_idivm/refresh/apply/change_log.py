@@ -51,7 +51,7 @@ class Log:
     def continues(self) -> bool:
         """Whether rows can be appended: it is there, with these columns."""
         return (self.facts is not None and self.facts.is_delta and not self.facts.lost and self.stored.latest is not None
-                and self.facts.properties.get(LOGGED) == _described(self.columns))
+                and not self.stored.remade and self.facts.properties.get(LOGGED) == _described(self.columns))
 
 
 def entry_of(stored: StoredView, versions: Mapping[str, int]) -> Entry:
@@ -81,7 +81,7 @@ def begin(log: Log, rows: exp.Expr, state: State, versions: Mapping[str, int]) -
     query = first_rows(rows, log.names, entry_of(log.stored, versions))
     properties = {VIEW: log.table, OWNER: job.request.owner, LOGGED: _described(log.columns)}
     wanted = Build(log.table, query, (), None, properties, state)
-    if there is not None and not there.is_delta:
+    if there is not None and (not there.is_delta or log.stored.remade):
         yield from job.client.ask(job.client.commands.drop(there.kind or "view", log.table))
         there = None
     commit = yield from (create(job, wanted, log.table) if there is None else replace_table(job, wanted, there, log.stored))

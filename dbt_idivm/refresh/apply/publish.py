@@ -49,7 +49,7 @@ def publish(job: Job, wanted: Build, stored: StoredView) -> Steps[int]:
     client, model = job.client, job.request.relation
     there = yield from describe(client, wanted.table)
     shown = there if wanted.table == model else (yield from client.once(("facts", model), lambda: describe(client, model)))
-    in_the_way = there is not None and not there.is_delta
+    in_the_way = there is not None and (not there.is_delta or (stored.remade and stored.table == wanted.table))
     place = with_suffix(model, NEW_SUFFIX) if in_the_way else wanted.table
     late_feed = job.config.column_mapping and (there is None or in_the_way or not _is_same(wanted, there))
     # the state is good with the last commit: a build that breaks off before it is made again

@@ -28,7 +28,8 @@ class StoredView:
     """`table` holds the view's rows. `latest` is its newest commit, `state` what the view was built from.
 
     `reason` says why the state cannot be used; None if it can. `shown`: the model's relation shows the table's rows as
-    they are; if not, a rebuild broke off before it did.
+    they are; if not, a rebuild broke off before it did. `remade`: others dropped the table and created it again before a refresh
+    wrote to it, whose number every later write would have to exceed (`Guard`): no number of its own versions does.
     """
 
     table: str
@@ -37,6 +38,7 @@ class StoredView:
     state: State | None = None
     reason: Finding | None = None
     shown: bool = True
+    remade: bool = False
 
     @property
     def sentence(self) -> str:
@@ -130,8 +132,12 @@ def _judge(table: str, commits: tuple[Commit, ...]) -> StoredView:
             other = next((each for each in between if not each.is_quiet and state.read(each.user_metadata) != found), None)
             if reason is None and other is not None:
                 reason = finding(405, view=table, version=other.version, operation=other.operation)
+            # a ledger may have the state of a commit that was there, where a refresh had nothing to write
+            remade = claimed is None and found.base is not None and found.base >= commit.version
+            if remade and reason is None:
+                reason = finding(406, view=table, message="it was created again while a refresh was running")
             reason = reason or (None if found.trusted else finding(410))
-            return StoredView(table, commits[0], commit, found, reason)
+            return StoredView(table, commits[0], commit, found, reason, remade=remade)
         if reason is not None or commit.is_quiet:
             continue
         if commit.operation.startswith(("CREATE", "REPLACE")):
