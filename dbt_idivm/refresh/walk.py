@@ -7,7 +7,7 @@ from dataclasses import replace
 
 from dbt_idivm.errors import Finding, IdivmError, finding
 from dbt_idivm.refresh.apply import caches
-from dbt_idivm.refresh.apply.watermark import is_due
+from dbt_idivm.refresh.apply.watermark import Outnumbered, is_due
 from dbt_idivm.refresh.catalog import history
 from dbt_idivm.refresh.catalog.inputs import look_up, qualified, view_digest
 from dbt_idivm.refresh.catalog.relations import describe
@@ -59,6 +59,10 @@ def run(request: ModelRequest, client: Client, work: Callable[[Job, StoredView],
             # its rows may be wrong: they are replaced at once, not by the next run
             client.invocation.forget(found.table, stored.table, request.relation)
             job.warnings.append(f"{request.name}: {found.table} was written twice at the same time, and is rebuilt")
+            stored = yield from _stored(job)
+        except Outnumbered as found:
+            client.remade.add(found.table)
+            client.invocation.forget(found.table, stored.table, request.relation)
             stored = yield from _stored(job)
         return (yield from work(job, stored))
     except IdivmError as error:

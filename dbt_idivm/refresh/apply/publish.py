@@ -8,9 +8,8 @@ from typing import Any
 
 from sqlglot import exp
 
-from dbt_idivm.errors import IdivmError, finding
 from dbt_idivm.refresh.apply import statements
-from dbt_idivm.refresh.apply.watermark import guard_from, own_commit
+from dbt_idivm.refresh.apply.watermark import guard_from, not_applied, own_commit
 from dbt_idivm.refresh.catalog import history
 from dbt_idivm.refresh.catalog.history import Commit
 from dbt_idivm.refresh.catalog.relations import BUILD, OWNER, SHOWN, VIEW, Described, describe
@@ -63,6 +62,7 @@ def publish(job: Job, wanted: Build, stored: StoredView) -> Steps[int]:
     if there is not None and in_the_way:
         yield from client.ask(client.commands.drop(there.kind or "view", wanted.table))
         yield from client.ask(statements.rename_table(job.dialect, place, wanted.table))
+        client.remade.discard(wanted.table)
         # records of the former name say nothing of this one
         if client.engine.ledger is not None and read(built.user_metadata) == first.state:
             yield from record(client, client.engine.ledger, wanted.table, wanted.state.json(), built.version, None)
@@ -116,7 +116,7 @@ def replace_table(job: Job, wanted: Build, there: Described, stored: StoredView)
     yield from all_partitions(job.client, write) if there.is_partitioned else write
     found = yield from own_commit(job.client, table, latest, wanted.state)
     if found is None:
-        raise IdivmError(finding(903, view=table, message="its rebuild was not applied", state=stored.sentence))
+        raise (yield from not_applied(job.client, stored, table, "its rebuild was not applied"))
     return found
 
 
