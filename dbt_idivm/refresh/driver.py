@@ -25,6 +25,7 @@ from dbt_idivm.refresh.apply.compaction import compact
 from dbt_idivm.refresh.apply.diffs import show_query
 from dbt_idivm.refresh.apply.incremental import apply_changes
 from dbt_idivm.refresh.apply.publish import show
+from dbt_idivm.refresh.apply.watermark import Outnumbered
 from dbt_idivm.refresh.catalog.state import NEVER, Kept
 from dbt_idivm.refresh.catalog.stored_view import StoredView, read_stored_view
 from dbt_idivm.refresh.checks import proof
@@ -121,7 +122,7 @@ def _changed(job: Job, stored: StoredView, kept: Kept, change: Finding) -> Steps
         reading, _ = yield from _with_caches(job, view)
         return (yield from _rebuild(reading, reading.work, change))
     except (EngineFailure, IdivmError) as failure:
-        if not kept.subviews or isinstance(failure, caches.Overtaken | NotAlone):
+        if not kept.subviews or isinstance(failure, caches.Overtaken | NotAlone | Outnumbered):
             raise
         names = ", ".join(cache.table for cache in view.work.planned.caches)
         job.warnings.append(f"{job.request.name}: {names} was to be kept, but cannot be: {_first_line(failure)}")

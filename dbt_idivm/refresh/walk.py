@@ -7,12 +7,12 @@ from dataclasses import replace
 
 from dbt_idivm.errors import Finding, IdivmError, finding
 from dbt_idivm.refresh.apply import caches
-from dbt_idivm.refresh.apply.watermark import is_due
+from dbt_idivm.refresh.apply.watermark import Outnumbered, is_due
 from dbt_idivm.refresh.catalog import history
 from dbt_idivm.refresh.catalog.inputs import look_up, qualified, view_digest
 from dbt_idivm.refresh.catalog.relations import describe
 from dbt_idivm.refresh.catalog.state import Kept
-from dbt_idivm.refresh.catalog.stored_view import StoredView, read_stored_log, read_stored_view
+from dbt_idivm.refresh.catalog.stored_view import StoredView, is_as_refreshed, read_stored_log, read_stored_view
 from dbt_idivm.refresh.catalog.user_functions import describe_function
 from dbt_idivm.refresh.decide.config import model_config
 from dbt_idivm.refresh.decide.fingerprint import LAYOUT, request_digest
@@ -60,6 +60,10 @@ def run(request: ModelRequest, client: Client, work: Callable[[Job, StoredView],
             client.invocation.forget(found.table, stored.table, request.relation)
             job.warnings.append(f"{request.name}: {found.table} was written twice at the same time, and is rebuilt")
             stored = yield from _stored(job)
+        except Outnumbered as found:
+            client.remade.add(found.table)
+            client.invocation.forget(found.table, stored.table, request.relation)
+            stored = yield from _stored(job)
         return (yield from work(job, stored))
     except IdivmError as error:
         raise error.of_model(request.name) from error
@@ -85,6 +89,10 @@ def nothing_new(job: Job, stored: StoredView) -> Steps[Outcome | None]:
         except EngineFailure:
             return None
         if (pinned.version, pinned.at) != (consumed.version, consumed.at):
+            return None
+    # Wrong without it: what others wrote to a cache before the view read it would stay in the view until an input changes.
+    for cache in state.caches:
+        if not (yield from is_as_refreshed(job.client, cache)):
             return None
     for name, text in state.views.items():
         facts = yield from job.client.once(("facts", name), lambda name=name: describe(job.client, name))  # type: ignore[misc]

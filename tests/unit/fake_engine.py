@@ -205,17 +205,15 @@ class FakeEngine:
         return Rows()
 
     def _merge(self, statement: Statement) -> Reply:
-        if self.merged is None:
+        if self.merged is None or not self._wrote(self.tables[statement.sql.split()[2]], "MERGE"):
             return Rows(MERGED)
-        self._wrote(self.tables[statement.sql.split()[2]], "MERGE")
         return Rows(MERGED, (self.merged,))
 
     def _update(self, statement: Statement) -> Reply:
         """No row without a number, as Delta answers a statement that it skips; nothing is committed if no row is touched."""
-        if self.merged is None:
+        table = self.tables[statement.sql.split()[1 if statement.sql.startswith("UPDATE") else 2]]
+        if self.merged is None or (self.written and not self._wrote(table, "UPDATE")):
             return Rows(("num_affected_rows",))
-        if self.written:
-            self._wrote(self.tables[statement.sql.split()[1 if statement.sql.startswith("UPDATE") else 2]], "UPDATE")
         return Rows(("num_affected_rows",), ((self.written,),))
 
     _delete = _update
@@ -247,15 +245,17 @@ class FakeEngine:
         self.tables[words[-1]] = self.tables.pop(words[2])
         return Rows()
 
-    def _wrote(self, table: Table, operation: str) -> None:
+    def _wrote(self, table: Table, operation: str) -> bool:
+        """Whether it was written; not under a number that was used, as Delta does."""
         if self.on_write:
             self.on_write()
         number, application = int(self.settings.get(commits.TXN_VERSION, -1)), self.settings.get(commits.TXN_APP, "")
         if table.transactions.get(application, -2) >= number >= 0:
-            return  # skipped, as Delta does
+            return False
         table.transactions[application] = number
         metrics = {"numOutputRows": str(self.written)}
         table.commit(operation, metrics, self.settings.get("spark.databricks.delta.commitInfo.userMetadata"))
+        return True
 
 
 def drive(engine: FakeEngine, steps: Generator[Statement, Reply, Any]) -> Any:

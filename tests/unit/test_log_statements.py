@@ -136,9 +136,29 @@ def test_diffs(engine: FakeEngine) -> None:
 def test_a_lost_statement_is_no_refresh(engine: FakeEngine) -> None:
     engine.drive(DIFFS)
     change(engine)
-    engine.merged = None  # Delta skips it: its number was used
+    log = engine.tables[TABLE]
+
+    def faster() -> None:
+        log.transactions[f"idivm:{TABLE}"] = 0  # Delta skips it: its number was used
+        log.commit("WRITE")
+
+    engine.on_write = faster
     with pytest.raises(IdivmError, match="IDIVM-903"):
         engine.drive(DIFFS)
+
+
+@pytest.mark.parametrize("output", ["diffs", "both"])
+def test_a_log_whose_numbers_are_used_begins_anew(engine: FakeEngine, output: str) -> None:
+    """Others dropped it while it was written, and what came instead has a number of the former one."""
+    asked = replace(DIFFS, config={"idivm": {"strategy": "id", "output": output}})
+    engine.drive(asked)
+    engine.tables[TABLE].transactions[f"idivm:{TABLE}"] = 9
+    change(engine)
+    engine.drive(asked)
+    assert [each for each in writes(engine) if TABLE in each] == [f"append to {TABLE}", f"build {TABLE}"]
+    assert engine.drive(asked).mode == "noop"
+    change(engine)
+    assert engine.drive(asked).mode == "incremental" and f"append to {TABLE}" in writes(engine)
 
 
 def test_the_forecast_of_diffs(engine: FakeEngine) -> None:

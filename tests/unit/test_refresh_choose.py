@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import replace
+from functools import partial
 from types import SimpleNamespace
 from typing import Any, cast
 
@@ -12,7 +13,7 @@ from dbt_idivm.errors import IdivmError, finding
 from dbt_idivm.refresh.decide.choose import choose_ways
 from dbt_idivm.refresh.decide.observe import Observed
 from dbt_idivm.refresh.decide.work import Work
-from dbt_idivm.refresh.protocol import ModelRequest
+from dbt_idivm.refresh.protocol import ModelRequest, Reply, Statement
 from dbt_idivm.script.bind import choose_application
 from dbt_idivm.script.diff import InlineDiff
 from dbt_idivm.script.net_changes import net_changes
@@ -68,6 +69,34 @@ def test_a_view_is_judged_before_its_caches_are_refreshed() -> None:
     with pytest.raises(IdivmError, match="IDIVM-106"):
         engine.drive(later)
     assert engine.labels("read") == engine.labels("write") == []
+
+
+@pytest.mark.parametrize(("operation", "is_noop"), [("WRITE", False), ("RESTORE", False), ("OPTIMIZE", True)])
+@pytest.mark.parametrize("is_later", [False, True])
+def test_a_cache_that_others_write_before_the_view_reads_it(operation: str, is_noop: bool, is_later: bool) -> None:
+    """Before or after its own change: what they wrote is in the view then, whose state has the cache's version with it. The next
+    run rebuilds the cache, though nothing is newer than that state says."""
+    engine, request = over_a_cache()
+    cache = engine.drive(request).relations[-1][1]
+    engine.tables["main.p"].commit("WRITE", {"numOutputRows": "1"}, parameters={"mode": "Append"})
+    engine.reads |= {"net diff of main.p": ((9, 1, 1),), "net diff of": (("x", 9, 1, 1),)}
+    insert, others = engine._insert, partial(engine.tables[f"main.{cache}"].commit, operation, {"numOutputRows": "1"})
+
+    def among_others(statement: Statement) -> Reply:
+        if not is_later:
+            others()
+        reply = insert(statement)
+        if is_later:
+            others()
+        return reply
+
+    engine._insert = among_others  # type: ignore[method-assign]
+    assert engine.drive(request).mode == "incremental"
+    assert engine.labels("write") == [f"append to main.{cache}", "merge into main.v__idivm"]
+    engine._insert = insert  # type: ignore[method-assign]
+    assert engine.drive(request).mode == ("noop" if is_noop else "incremental")
+    assert engine.labels("write") == ([] if is_noop else [f"rebuild main.{cache}", "merge into main.v__idivm"])
+    assert engine.drive(request).message == "noop: nothing changed, 0 statements"
 
 
 def test_caches_keep_their_layout_with_the_view() -> None:

@@ -59,6 +59,18 @@ def failing(engine: FakeEngine, request: ModelRequest = MODEL) -> IdivmError:
     return caught.value
 
 
+def outrun(engine: FakeEngine) -> None:
+    """Another refresh is faster at the next write of the view: it has that number, and a commit."""
+    view = engine.tables["main.v"]
+
+    def faster() -> None:
+        engine.on_write = None
+        view.transactions["idivm:main.v"] = len(view.commits) - 1
+        view.commit("WRITE", None, "another state")
+
+    engine.on_write = faster
+
+
 def test_create(engine: FakeEngine) -> None:
     outcome = engine.drive(MODEL)
     assert outcome.message == "create: 5 rows, 2 statements", "the key check and the build"
@@ -164,7 +176,7 @@ def test_a_delete_that_was_skipped(engine: FakeEngine) -> None:
     """Its commit is looked for: without one another run was faster."""
     engine.reads["changes of"] = ((8, "del_2", "eight", "int", "string", "string"),)
     change(built(engine))
-    engine.merged = None
+    outrun(engine)
     assert failing(engine).codes == ("IDIVM-903",)
 
 
@@ -334,7 +346,7 @@ def test_marks_move_when_they_are_old(engine: FakeEngine) -> None:
     assert engine.drive(MODEL, OnDay(18)).statements == 1, "the commit that holds the state is renewed"
 
 
-@pytest.mark.parametrize("request_, expected", [
+@pytest.mark.parametrize("asked, expected", [
     (replace(MODEL, full_refresh=True), "IDIVM-401"),
     (replace(MODEL, sql="select id, upper(name) as name from main.o"), "IDIVM-402"),
     (replace(MODEL, keys={}), "IDIVM-402"),
@@ -343,8 +355,8 @@ def test_marks_move_when_they_are_old(engine: FakeEngine) -> None:
     (replace(MODEL, sql="select id, max(name) over (partition by id) as name from main.o"), "IDIVM-402"),
     (replace(MODEL, sql="select   id, name /* the same */ from main.o"), None),
 ])
-def test_reasons_in_the_request(engine: FakeEngine, request_: ModelRequest, expected: str | None) -> None:
-    assert code(built(engine), request_) == expected
+def test_reasons_in_the_request(engine: FakeEngine, asked: ModelRequest, expected: str | None) -> None:
+    assert code(built(engine), asked) == expected
 
 
 def configured(**dbt: object) -> ModelRequest:
@@ -631,7 +643,7 @@ def test_a_server_that_cannot_replace_tables(engine: FakeEngine) -> None:
 
 def test_a_merge_that_was_skipped(engine: FakeEngine) -> None:
     change(built(engine))
-    engine.merged = None
+    outrun(engine)
     assert failing(engine).codes == ("IDIVM-903",)
 
 
@@ -669,6 +681,63 @@ def test_a_write_of_others_during_a_refresh(engine: FakeEngine, rows: tuple[tupl
     assert engine.drive(MODEL).mode == "noop"
 
 
+@pytest.mark.parametrize("refreshes", [1, 3])
+@pytest.mark.parametrize(("sql", "table"), [(SQL, "main.v"), ("select name from main.o", "main.v__idivm")])
+def test_a_view_that_others_create_again_during_a_refresh(engine: FakeEngine, sql: str, table: str, refreshes: int) -> None:
+    """Its versions begin anew, and the refresh changes rows that it has not looked at, under a number that later writes would not
+    exceed: the next one replaces the table."""
+    asked = replace(MODEL, sql=sql)
+    view = built(engine, asked).tables[table]
+    for _ in range(refreshes):
+        change(engine)
+        assert engine.drive(asked).mode == "incremental"
+    change(engine)
+
+    def again() -> None:
+        engine.on_write = None
+        vars(view).update(commits=[], transactions={}, epoch="b")
+        view.commit("CREATE TABLE AS SELECT")
+
+    engine.on_write = again
+    assert engine.drive(asked).mode == "incremental" and len(view.commits) == 2
+    assert code(engine, asked) == "IDIVM-406"
+    assert engine.drive(asked).mode == "noop"
+    change(engine)
+    assert engine.drive(asked).mode == "incremental"
+
+
+@pytest.mark.parametrize("asked", [
+    replace(MODEL, full_refresh=True), replace(MODEL, sql="select id, name, id + 1 as next from main.o"),
+    replace(MODEL, sql="select name from main.o", full_refresh=True)])
+@pytest.mark.parametrize("later", [{}, {"full_refresh": True}])
+def test_a_view_that_others_drop_before_its_rebuild(engine: FakeEngine, asked: ModelRequest, later: dict[str, Any]) -> None:
+    """The table that comes instead has a number of the former one: Delta skips what is written under those of its own versions,
+    though nobody has written since."""
+    built(engine, replace(asked, full_refresh=False))
+    for _ in range(3):
+        change(engine)
+        engine.drive(replace(asked, full_refresh=False))
+    view = engine.tables["main.v__idivm" if "main.v__idivm" in engine.tables else "main.v"]
+
+    def dropped() -> None:
+        engine.on_write = None
+        view.commits.clear()
+        view.transactions.clear()
+
+    engine.on_write = dropped
+    if not asked.full_refresh:
+        asked = replace(asked, sql=asked.sql.replace("+ 1", "+ 2"))
+    assert failing(engine, replace(asked, full_refresh=True)).codes == ("IDIVM-903",)
+    asked = replace(asked, full_refresh=False)
+    assert engine.drive(asked).mode == "noop" and len(view.commits) == 1
+    change(engine)
+    outcome = engine.drive(replace(asked, **later))
+    assert outcome.mode == "full" and (later or (outcome.reason or "").startswith("IDIVM-406"))
+    assert engine.drive(replace(asked, **{**later, "full_refresh": False})).mode == "noop"
+    change(engine)
+    assert engine.drive(replace(asked, **{**later, "full_refresh": False})).mode == "incremental"
+
+
 @pytest.mark.parametrize(("mode", "around"), [("DYNAMIC", ["static", "DYNAMIC"]), ("STATIC", []),
                                               ("<undefined>", ["static", f"RESET `{OVERWRITE_MODE}"])])
 def test_a_rebuild_replaces_the_rows_of_all_partitions(engine: FakeEngine, monkeypatch: pytest.MonkeyPatch, mode: str,
@@ -688,8 +757,9 @@ def test_a_rebuild_replaces_the_rows_of_all_partitions(engine: FakeEngine, monke
 def test_a_rebuild_that_was_skipped(engine: FakeEngine) -> None:
     """Another refresh wrote the view between the look at it and the rebuild, which is under the same number."""
     view = built(engine).tables["main.v"]
-    view.transactions["idivm:main.v"] = 0
+    outrun(engine)
     assert failing(engine, replace(MODEL, full_refresh=True, run_id="another")).codes == ("IDIVM-903",)
+    view.commits.pop()
     view.transactions.clear()
     assert engine.drive(replace(MODEL, full_refresh=True)).mode == "full"
     assert view.transactions == {"idivm:main.v": 0}

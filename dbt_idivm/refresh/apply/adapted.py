@@ -21,7 +21,7 @@ from dbt_idivm.errors import IdivmError, finding
 from dbt_idivm.refresh.apply.build import planned_build, verify_unique_key, visible_columns
 from dbt_idivm.refresh.apply.publish import Build, publish, show
 from dbt_idivm.refresh.apply.statements import set_properties
-from dbt_idivm.refresh.apply.watermark import guard_of, new_state, own_commit
+from dbt_idivm.refresh.apply.watermark import guard_of, new_state, not_applied, own_commit
 from dbt_idivm.refresh.catalog import history
 from dbt_idivm.refresh.catalog.history import Commit
 from dbt_idivm.refresh.catalog.inputs import types_at
@@ -159,7 +159,7 @@ def _kept(how: Adapting, wanted: Build, statement: Statement | None) -> Steps[Ta
         if written is not None and written.version == latest.version + 1:
             state, taken = replace(state, base=written.version), Taken(written.rows_written, written.counts["deleted"])
         elif written is not None or not _is_of_none(rows):
-            raise IdivmError(finding(903, view=table, message="somebody else wrote to it", state=stored.sentence))
+            raise (yield from not_applied(client, stored, table, "somebody else wrote to it"))
     yield from committed(client, set_properties(client.dialect, table, wanted.properties), table, state.json())
     found: Commit | None = yield from own_commit(client, table, latest, state)
     if found is None:

@@ -17,7 +17,7 @@ from dbt_idivm.algebra.types import cannot_be_carried, type_of
 from dbt_idivm.errors import IdivmError, finding, listed
 from dbt_idivm.operators.scan import Attribute
 from dbt_idivm.refresh.apply.publish import Build, create, replace_table
-from dbt_idivm.refresh.apply.watermark import guard_of, own_commit
+from dbt_idivm.refresh.apply.watermark import guard_of, not_applied, own_commit
 from dbt_idivm.refresh.catalog import history
 from dbt_idivm.refresh.catalog.relations import LOGGED, OWNER, VIEW, Described, describe
 from dbt_idivm.refresh.catalog.state import State
@@ -51,7 +51,7 @@ class Log:
     def continues(self) -> bool:
         """Whether rows can be appended: it is there, with these columns."""
         return (self.facts is not None and self.facts.is_delta and not self.facts.lost and self.stored.latest is not None
-                and self.facts.properties.get(LOGGED) == _described(self.columns))
+                and not self.stored.remade and self.facts.properties.get(LOGGED) == _described(self.columns))
 
 
 def entry_of(stored: StoredView, versions: Mapping[str, int]) -> Entry:
@@ -81,8 +81,9 @@ def begin(log: Log, rows: exp.Expr, state: State, versions: Mapping[str, int]) -
     query = first_rows(rows, log.names, entry_of(log.stored, versions))
     properties = {VIEW: log.table, OWNER: job.request.owner, LOGGED: _described(log.columns)}
     wanted = Build(log.table, query, (), None, properties, state)
-    if there is not None and not there.is_delta:
+    if there is not None and (not there.is_delta or log.stored.remade):
         yield from job.client.ask(job.client.commands.drop(there.kind or "view", log.table))
+        job.client.remade.discard(log.table)
         there = None
     commit = yield from (create(job, wanted, log.table) if there is None else
                          replace_table(job, wanted, there, log.stored, fits=False))
@@ -102,7 +103,7 @@ def append(log: Log, net: exp.Query, state: State, versions: Mapping[str, int]) 
     commit = yield from own_commit(client, log.table, log.stored.latest, state)
     client.invocation.forget(log.table)
     if commit is None:
-        raise IdivmError(finding(903, view=log.table, message="its changes were not appended", state=log.stored.sentence))
+        raise (yield from not_applied(client, log.stored, log.table, "its changes were not appended"))
     history.pin(client, log.table, commit)
     return commit.rows_written
 

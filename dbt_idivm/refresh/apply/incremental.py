@@ -8,10 +8,10 @@ from dataclasses import replace
 
 from sqlglot import exp
 
-from dbt_idivm.errors import Finding, IdivmError, finding
+from dbt_idivm.errors import Finding, finding
 from dbt_idivm.refresh.apply.diffs import logging
 from dbt_idivm.refresh.apply.source import fetched_source
-from dbt_idivm.refresh.apply.watermark import consumed, guard_of, move_watermark, new_state, own_commit, unchanged
+from dbt_idivm.refresh.apply.watermark import consumed, guard_of, move_watermark, new_state, not_applied, own_commit, unchanged
 from dbt_idivm.refresh.catalog.relations import describe
 from dbt_idivm.refresh.catalog.state import State
 from dbt_idivm.refresh.catalog.stored_view import StoredView
@@ -210,7 +210,7 @@ def _committed(client: Client, stored: StoredView, new: State) -> Steps[Effect]:
     assert stored.latest is not None
     commit = yield from own_commit(client, stored.table, stored.latest, new)
     if commit is None:
-        raise IdivmError(finding(903, view=stored.table, message="its change was not applied", state=stored.sentence))
+        raise (yield from not_applied(client, stored, stored.table, "its change was not applied"))
     return Effect(**commit.counts)
 
 

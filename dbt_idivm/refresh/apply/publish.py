@@ -8,9 +8,8 @@ from typing import Any
 
 from sqlglot import exp
 
-from dbt_idivm.errors import IdivmError, finding
 from dbt_idivm.refresh.apply import statements
-from dbt_idivm.refresh.apply.watermark import guard_from, own_commit
+from dbt_idivm.refresh.apply.watermark import guard_from, not_applied, own_commit
 from dbt_idivm.refresh.catalog import history
 from dbt_idivm.refresh.catalog.history import Commit
 from dbt_idivm.refresh.catalog.relations import BUILD, OWNER, SHOWN, VIEW, Described, describe
@@ -49,7 +48,7 @@ def publish(job: Job, wanted: Build, stored: StoredView) -> Steps[int]:
     client, model = job.client, job.request.relation
     there = yield from describe(client, wanted.table)
     shown = there if wanted.table == model else (yield from client.once(("facts", model), lambda: describe(client, model)))
-    in_the_way = there is not None and not there.is_delta
+    in_the_way = there is not None and (not there.is_delta or (stored.remade and stored.table == wanted.table))
     place = with_suffix(model, NEW_SUFFIX) if in_the_way else wanted.table
     fits = there is not None and not in_the_way and (yield from _fits(job, wanted, there))
     late_feed = job.config.column_mapping and not fits
@@ -64,6 +63,7 @@ def publish(job: Job, wanted: Build, stored: StoredView) -> Steps[int]:
     if there is not None and in_the_way:
         yield from client.ask(client.commands.drop(there.kind or "view", wanted.table))
         yield from client.ask(statements.rename_table(job.dialect, place, wanted.table))
+        client.remade.discard(wanted.table)
         # records of the former name say nothing of this one
         if client.engine.ledger is not None and read(built.user_metadata) == first.state:
             yield from record(client, client.engine.ledger, wanted.table, wanted.state.json(), built.version, None)
@@ -117,7 +117,7 @@ def replace_table(job: Job, wanted: Build, there: Described, stored: StoredView,
     yield from all_partitions(job.client, write) if there.is_partitioned else write
     found = yield from own_commit(job.client, table, latest, wanted.state)
     if found is None:
-        raise IdivmError(finding(903, view=table, message="its rebuild was not applied", state=stored.sentence))
+        raise (yield from not_applied(job.client, stored, table, "its rebuild was not applied"))
     return found
 
 

@@ -11,6 +11,7 @@ import datetime as dt
 from collections.abc import Mapping
 from dataclasses import replace
 
+from dbt_idivm.errors import Finding, IdivmError, finding
 from dbt_idivm.refresh.apply.statements import empty_merge
 from dbt_idivm.refresh.catalog import history
 from dbt_idivm.refresh.catalog.history import Commit
@@ -75,6 +76,25 @@ def own_commit(client: Client, table: str, before: Commit | None, written: State
     start = before.version + 1 if before is not None else None
     found = yield from history.newest(client, table, 1) if start is None else history.since(client, table, start, start)
     return next((each for each in reversed(found) if read(each.user_metadata) == written), None)
+
+
+class Outnumbered(IdivmError):
+    """IDIVM-903: a write was skipped though nobody has written to the table since its refresh looked at it. Its number was used
+    already, in a commit that was to be one of a former table of that name."""
+
+    def __init__(self, table: str, found: Finding) -> None:
+        super().__init__(found)
+        self.table = table
+
+
+def not_applied(client: Client, stored: StoredView, table: str, what: str) -> Steps[IdivmError]:
+    """The error of a write that has no commit in the table."""
+    found, before = finding(903, view=table, message=what, state=stored.sentence), stored.latest
+    if client.engine.ledger is None and before is not None and stored.table == table:
+        newest = yield from history.latest(client, table)
+        if (newest.version, newest.at) == (before.version, before.at):
+            return Outnumbered(table, found)
+    return IdivmError(found)
 
 
 def unchanged(work: Work, moved: Mapping[str, Move]) -> Steps[Outcome]:

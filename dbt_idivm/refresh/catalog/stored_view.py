@@ -18,6 +18,7 @@ HIDDEN_SUFFIX = "__idivm"  # the ID-extended table of a model whose view needs h
 NEW_SUFFIX = "__idivm_new"  # a table that is built while another relation still has its name
 LOG_SUFFIX = "__idivm_changes"  # the log of changes of a model with `output: diffs` or `both`
 _PAGES = (1, 20, 500)
+_REMADE = "it was created again while a refresh was running"
 ABSENT = ("TABLE_OR_VIEW_NOT_FOUND", "SCHEMA_NOT_FOUND", "DELTA_TABLE_NOT_FOUND", "DELTA_MISSING_DELTA_TABLE",
            "DELTA_ONLY_OPERATION", "DELTA_TABLE_ONLY_OPERATION", "EXPECT_TABLE_NOT_VIEW*", "DELTA_NOT_A_DELTA_TABLE",
            "DELTA_PATH_DOES_NOT_EXIST")
@@ -28,7 +29,8 @@ class StoredView:
     """`table` holds the view's rows. `latest` is its newest commit, `state` what the view was built from.
 
     `reason` says why the state cannot be used; None if it can. `shown`: the model's relation shows the table's rows as
-    they are; if not, a rebuild broke off before it did.
+    they are; if not, a rebuild broke off before it did. `remade`: others dropped the table, and may have created it again,
+    before a refresh wrote to it under the number of the former one: Delta skips later writes, whose numbers are less (`Guard`).
     """
 
     table: str
@@ -37,6 +39,7 @@ class StoredView:
     state: State | None = None
     reason: Finding | None = None
     shown: bool = True
+    remade: bool = False
 
     @property
     def sentence(self) -> str:
@@ -96,7 +99,18 @@ def read_state(client: Client, table: str, *, whole: bool = False) -> Steps[Stor
             break
     if judged.state is None and judged.reason is None:
         judged = replace(judged, reason=finding(406, view=table, message="no commit of its history has it"))
+    if table in client.remade:
+        judged = replace(judged, reason=judged.reason or finding(406, view=table, message=_REMADE), remade=True)
     return judged
+
+
+def is_as_refreshed(client: Client, table: str) -> Steps[bool]:
+    """Whether nobody but refreshes has changed rows of a maintained table since they were built: by the commits that were looked
+    up for its version, which cost nothing, or by more of them."""
+    judged: StoredView | None = _judge(table, (yield from history.page(client, table)))
+    if judged is not None and judged.state is None and judged.reason is None:
+        judged = yield from read_state(client, table)
+    return judged is not None and judged.state is not None and judged.reason is None and table not in client.remade
 
 
 def _between(found: State, commit: Commit, older: tuple[Commit, ...]) -> tuple[Commit, ...] | None:
@@ -121,8 +135,12 @@ def _judge(table: str, commits: tuple[Commit, ...]) -> StoredView:
             other = next((each for each in between if not each.is_quiet and state.read(each.user_metadata) != found), None)
             if reason is None and other is not None:
                 reason = finding(405, view=table, version=other.version, operation=other.operation)
+            # a ledger may have the state of a commit that was there, where a refresh had nothing to write
+            remade = claimed is None and found.base is not None and found.base >= commit.version
+            if remade and reason is None:
+                reason = finding(406, view=table, message=_REMADE)
             reason = reason or (None if found.trusted else finding(410))
-            return StoredView(table, commits[0], commit, found, reason)
+            return StoredView(table, commits[0], commit, found, reason, remade=remade)
         if reason is not None or commit.is_quiet:
             continue
         if commit.operation.startswith(("CREATE", "REPLACE")):

@@ -20,6 +20,7 @@ class Client:
     """Asks the engine for one refresh, and counts the statements that read or write table data.
 
     `invocation`: what the refreshes of one `dbt run` share. `claims`: table → number of this refresh's newest claim to it.
+    `remade`: tables in which no number of this refresh counts (`StoredView`).
     """
 
     engine: Engine = SPARK_DELTA
@@ -27,6 +28,7 @@ class Client:
     statements: int = 0
     writing: float = 0.0  # seconds that statements took which write table data
     claims: dict[str, int] = field(default_factory=dict)
+    remade: set[str] = field(default_factory=set)
 
     @property
     def dialect(self) -> Dialect:
