@@ -10,9 +10,9 @@ NULLs for the key and finds nothing, if one of the key's columns is not NULL in 
 alone that the old block has are tested before the look-up: they may guard new ones. Columns and conditions are then those over
 the rows with what was looked up.
 
-Not where c has no key, as a bag; nor for keys of which equal values may differ, as floats, or are compared otherwise than they
-are stored, as CHAR; nor where all tables of the block would be read, as a rebuild reads them: all looked up, or for rows that
-come for want of a condition.
+Not where c has no key, as a bag, or is a cache, of whose tables keys may still have to be looked up; nor for keys of which equal
+values may differ, as floats, or are compared otherwise than they are stored, as CHAR; nor where all tables of the block would be
+read, as a rebuild reads them: all looked up, or for rows that come for want of a condition.
 """
 
 from __future__ import annotations
@@ -77,8 +77,10 @@ def _missing(part: Part) -> Iterator[str]:
 def _key(part: Part, source: Carried) -> Mapping[str, exp.Expr] | None:
     """Attribute of the scan's key → its value in stored rows; None where they have not all of it."""
     ids, types = source.new.ids, source.new.types
-    is_present = not source.padded or not source.present.isdisjoint(ids)
-    if source.new.key is None or not is_present or not all(own in types and has_exact_order(types[own]) for own in ids):
+    is_cache, is_present = bool(source.new.names), not source.padded or not source.present.isdisjoint(ids)
+    if source.new.key is None or is_cache or not is_present:
+        return None
+    if not all(own in types and has_exact_order(types[own]) for own in ids):
         return None
     found = {own: value for own in ids if (value := _stored(part, source, own)) is not None}
     return found if len(found) == len(ids) else None
