@@ -7,15 +7,15 @@ would have, as a bag, hidden columns included. What no rule proves is not adapte
 plans; nothing is read or written here.
 
 A view is taken as blocks (`block.py`), one for each branch of a UNION ALL. For each new block an old one is looked for that has
-all its sources, and the rules add what else there is, in their order: rows that come back (`widened.py`), look-ups, conditions,
-columns. A branch that has no old one is evaluated from its sources, and one that is no more is left out.
+all its sources, and the rules add what else there is, in their order: rows that come back (`widened.py`), columns of sources,
+look-ups, conditions, columns. A branch that has no old one is evaluated from its sources, and one that is no more is left out.
 """
 
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
-from itertools import islice
+from itertools import islice, product
 
 from sqlglot import exp
 
@@ -23,6 +23,7 @@ from dbt_idivm.adaptation import widened
 from dbt_idivm.adaptation.aggregates import AGGREGATES
 from dbt_idivm.adaptation.block import Block, branch_attribute, branches_of
 from dbt_idivm.adaptation.columns import COLUMNS
+from dbt_idivm.adaptation.columns_of_source import COLUMNS_OF_SOURCE
 from dbt_idivm.adaptation.derive import Held, of_old, text_of, was
 from dbt_idivm.adaptation.difference import Difference, differences
 from dbt_idivm.adaptation.look_up import LOOK_UP
@@ -41,7 +42,7 @@ from dbt_idivm.script.over_tables import over_tables
 from dbt_idivm.script.plan import Plan
 
 # In the order in which they are applied: what comes first must not read what comes later.
-RULES: tuple[Rule, ...] = (AGGREGATES, LOOK_UP, NARROWED, COLUMNS)
+RULES: tuple[Rule, ...] = (COLUMNS_OF_SOURCE, AGGREGATES, LOOK_UP, NARROWED, COLUMNS)
 ADDED, REMOVED, NOTHING = "branch added", "branch removed", "stored rows stay"
 _MOST_DIFFERENCES = 200  # that are tried for one pair of blocks
 
@@ -98,7 +99,8 @@ def adapt(old: Plan, new: Plan, table: str) -> Adaptation | None:
     found: list[_Found | None] = []
     for number, block in enumerate(after):
         order = sorted(free, key=lambda place, number=number: abs(place - number))  # type: ignore[misc]
-        part = next((each for place in order if (each := _adapted(block, before, place)) is not None), None)
+        tried = product(order, (False, True))
+        part = next((each for place, fetches in tried if (each := _adapted(block, before, place, fetches)) is not None), None)
         free -= {part.place} if part is not None else set()
         found.append(part)
     return _together(found, after, free, before, new) if any(found) else None
@@ -158,17 +160,20 @@ class _Found:
     stays: bool
 
 
-def _adapted(new: Block, before: _Before, place: int) -> _Found | None:
-    """By the first difference between the blocks that the rules can express."""
+def _adapted(new: Block, before: _Before, place: int, fetches: bool) -> _Found | None:
+    """By the first difference between the blocks that the rules can express. `fetches`: whether columns of sources are looked up:
+    what does without that reads less. Not where rows come, for which all sources are read."""
     tried = islice(differences(new, before.blocks[place]), _MOST_DIFFERENCES)
-    return next((found for each in tried if (found := _by_rules(each, before, place)) is not None), None)
+    return next((found for each in tried if (found := _by_rules(each, before, place, fetches)) is not None), None)
 
 
-def _by_rules(difference: Difference, before: _Before, place: int) -> _Found | None:
+def _by_rules(difference: Difference, before: _Before, place: int, fetches: bool) -> _Found | None:
     of_block = before.is_of(place)
     rows = before.stored if of_block is None else Select(before.stored, of_block)
     first = Part(rows, widened.without_implied(difference), before.held(difference))
     parts, wider = [first], widened.without_followed(difference)
+    if COLUMNS_OF_SOURCE.takes(first) is not fetches or (fetches and wider.lost):
+        return None
     if wider.lost:
         rest = widened.rest_of(wider)
         if rest is None:
@@ -187,7 +192,7 @@ def _by_rules(difference: Difference, before: _Before, place: int) -> _Found | N
     top, *more = done
     assert isinstance(top, Project)
     conditions = [first.derived(each) for each in first.difference.extra]
-    stays = not (difference.joined or difference.looked_up or difference.missing_calls)
+    stays = not (fetches or difference.joined or difference.looked_up or difference.missing_calls)
     known = tuple(each for each in conditions if each is not None)
     return _Found(place, top, tuple(more), tuple(dict.fromkeys(edits)), known, stays)
 

@@ -62,6 +62,13 @@ class Held:
             if padded.isdisjoint(attributes(definition)) and not any(map(_is_collated, definition.walk())):
                 self._parts.setdefault(text, value)
 
+    def beside(self, names: Iterable[str]) -> Held:
+        """With attributes that rows have by themselves."""
+        more = {text_of(column(name)): column(name) for name in names}
+        found = Held(())
+        found._whole, found._parts = {**self._whole, **more}, {**self._parts, **more}
+        return found
+
     def whole(self, expression: exp.Expr) -> exp.Expr | None:
         """The attribute that has the value of the expression."""
         found = self._whole.get(text_of(expression))

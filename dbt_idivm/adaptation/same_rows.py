@@ -57,12 +57,27 @@ def texts_of(conditions: Iterable[exp.Expr | None]) -> frozenset[str] | None:
 
 def _same_block(new: Block, old: Block) -> Known | None:
     """What the attributes of the new block's sources are, if both blocks have the same sources and conditions."""
+    return next((known for _, known in _same_sources(new, old)), None)
+
+
+def _same_sources(new: Block, old: Block) -> Iterator[tuple[Pairs, Known]]:
+    """The ways in which they have; the first one is taken."""
     if len(new.sources) != len(old.sources):
-        return None
+        return
     wanted = [of_old(each) for each in old.conditions]
     types = types_of(new.sources)
-    return next((known for _, known, _ in assignments(new.sources, old.sources)
-                 if _are_same(new.conditions, wanted, known, types)), None)
+    for pairs, known, _ in assignments(new.sources, old.sources):
+        if _are_same(new.conditions, wanted, known, types):
+            yield pairs, known
+
+
+def pairs_below(new: Operator, old: Operator) -> tuple[Pairs, ...]:
+    """Of two ⟕, ⋉ or ▷ with the same rows the sources of each input, paired as they are where this was found. None if it was
+    found in another way."""
+    if type(new) is not type(old) or _MATCHERS[type(new)](new, old) is None:
+        return ()
+    below = (next(_same_sources(block_of(one), block_of(two)), None) for one, two in zip(new.inputs, old.inputs, strict=True))
+    return tuple(each[0] for each in below if each is not None)
 
 
 def _are_same(new: Sequence[exp.Expr], old: Sequence[exp.Expr], known: Known, types: Types) -> bool:

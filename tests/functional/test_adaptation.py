@@ -42,6 +42,10 @@ EDITS = [
      "aggregate added, columns over stored ones", "build"),
     (UNION, UNION.partition(" union all ")[0], "branch removed, columns over stored ones", "build"),
     (UNION, f"{UNION} union all select id, 'x' from $.orders where note is null", "branch added", "append"),
+    (JOINED, JOINED.replace("c.name", "c.name, c.region") + " and c.region is not null",
+     "columns looked up, condition narrowed, columns over stored ones", "build"),
+    (JOINED.replace(" join", " left join"), JOINED.replace(" join", " left join").replace("c.name", "c.name, c.region"),
+     "columns looked up, columns over stored ones", "build"),
 ]
 
 SHORT = (1, 2, 3, 5)  # of the default suite

@@ -19,6 +19,8 @@ TABLES = (Table("orders", (("id", "int"), ("cid", "int"), ("status", "string"), 
 OPEN = "SELECT id, cid, price * 2 AS twice FROM orders WHERE status = 'open'"
 GROUPS = "SELECT cid, sum(price) AS total FROM orders GROUP BY cid"
 BOTH = "SELECT id, name FROM customers UNION ALL SELECT id, status FROM orders WHERE price > 1"
+NAMED = "SELECT o.id, o.price, c.name FROM orders o JOIN customers c ON c.id = o.cid WHERE c.region <> 'US'"
+PADDED = NAMED.replace("JOIN", "LEFT JOIN").partition(" WHERE ")[0]
 # file → the model before and after
 EDITS = {
     "nothing": (OPEN, "WITH o AS (SELECT * FROM orders WHERE status = 'open') SELECT id, cid, price * 2 AS twice FROM o"),
@@ -28,6 +30,8 @@ EDITS = {
     "look_up": (OPEN, "SELECT o.id, o.cid, c.name FROM orders o LEFT JOIN customers c ON c.id = o.cid WHERE o.status = 'open'"),
     "joined": (OPEN, "SELECT o.id, o.cid, c.name FROM orders o JOIN customers c ON c.id = o.cid WHERE o.status = 'open' "
                      "AND c.region = 'EU'"),
+    "columns_of_source": (NAMED, NAMED.replace("c.name", "c.name, upper(c.region) AS region") + " AND c.region < 'F'"),
+    "columns_of_padded_source": (PADDED, PADDED.replace("c.name", "c.name, c.region")),
     "aggregates": (GROUPS, "SELECT cid, sum(price) AS total, max(status) AS last FROM orders GROUP BY cid"),
     "branch_added": (BOTH, f"{BOTH} UNION ALL SELECT id, region FROM customers"),
     "branch_removed": (BOTH, BOTH.partition(" UNION ALL ")[0]),

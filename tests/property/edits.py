@@ -14,6 +14,11 @@ EDITS = ("drop", "rename", "show", "compute", "narrow", "narrow", "widen", "wide
          "aggregate", "respell", "raw")
 
 
+# Of a view over several tables, of which it shows a part.
+MORE_COLUMNS = ("column", "column", "column", "raw", "narrow", "narrow", "drop", "rename", "values", "widen", "look up", "exists",
+                "respell")
+
+
 @dataclass(frozen=True)
 class Branch:
     """SELECT items FROM (base) AS q joins WHERE tests GROUP BY groups. A test is (column, values) for IN, or a text."""
@@ -143,6 +148,8 @@ class Editor:
             at = self.one_of(*range(len(items)))
             text = f"CASE WHEN {items[at][1]} IS NULL THEN 1 ELSE 0 END"
             return replace(branch, items=(*items[:at], (items[at][0], text), *items[at + 1:]))
+        if edit == "column" and not grouped:
+            return replace(branch, items=(*items, (fresh, str(self.one_of(*self.columns)[0]))))
         if edit == "raw" and not grouped:
             return replace(branch, items=(*items, (fresh, self.expression())))
         if edit == "narrow":
@@ -215,3 +222,42 @@ def pairs(draw: Draw) -> Pair:
         new = editor.edited(new, edit)
     content = {table.name: draw(rows(table, least=2)) for table in tables}
     return Pair(tables, old, new, content, edits)
+
+
+@st.composite
+def joined_pairs(draw: Draw) -> Pair:
+    """A view over some tables, which may be read twice, that shows a part of their columns; edits that may read the rest."""
+    tables = draw(schemas())
+    editor = Editor(draw, tables, ())
+    first = editor.one_of(*tables)
+    editor.columns = [(f"q.{name}", kind) for name, kind in first.columns]
+    joins = tuple(join for number in range(editor.one_of(1, 1, 2, 3)) if (join := joined(editor, f"j{number}")) is not None)
+    shown = draw(st.lists(st.sampled_from(editor.columns), min_size=1, max_size=4, unique=True))
+    items = tuple((f"c{number}", name) for number, (name, _) in enumerate(shown))
+    old = new = Model(f"SELECT * FROM {first.name}", (Branch(items, editor.tests(), joins),))
+    edits = tuple(draw(st.lists(st.sampled_from(MORE_COLUMNS), min_size=1, max_size=editor.one_of(1, 2, 3))))
+    for edit in edits:
+        new = editor.edited(new, edit)
+    return Pair(tables, old, new, {table.name: draw(rows(table, least=2)) for table in tables}, edits)
+
+
+def joined(editor: Editor, alias: str) -> str | None:
+    """A join of what is read so far with one table more, of which a query may show the columns under other names."""
+    table = editor.one_of(*editor.tables)
+    renamed = editor.one_of(False, False, False, True)
+    names = {name: f"r{name}" if renamed else name for name in table.names}
+    pairs = [(mine, name) for mine, kind in editor.columns for name, other in table.columns if kind == other and kind != BOOLEAN]
+    if not pairs:
+        return None
+    keyed = [pair for pair in pairs if pair[1] in (table.key or ())]
+    mine, name = editor.one_of(*keyed) if keyed and editor.one_of(True, True, False) else editor.one_of(*pairs)
+    sign = editor.one_of("=", "=", "=", "=", "<=>", ">=")
+    items = ", ".join(f"{name} AS {new}" for name, new in names.items())
+    where = f" WHERE {table.names[-1]} IS NOT NULL" if editor.one_of(False, False, True) else ""
+    relation = f"(SELECT {items} FROM {table.name}{where})" if renamed else table.name
+    kind = editor.one_of("JOIN", "JOIN", "LEFT JOIN")
+    rest = [(one, names[other]) for one, other in pairs if other != name]
+    more = editor.one_of(*rest) if rest and editor.one_of(False, False, True) else None
+    test = f" AND {alias}.{more[1]} = {more[0]}" if more is not None else ""
+    editor.columns += [(f"{alias}.{names[name]}", kind) for name, kind in table.columns]
+    return f"{kind} {relation} AS {alias} ON {alias}.{names[name]} {sign} {mine}{test}"

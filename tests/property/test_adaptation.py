@@ -3,17 +3,21 @@
 from __future__ import annotations
 
 from collections import Counter
+from dataclasses import replace
 
 import duckdb
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from sqlglot import exp
 
-from dbt_idivm.adaptation import difference, narrowed, same_rows, widened
+from dbt_idivm.adaptation import carried, columns_of_source, difference, narrowed, same_rows, widened
 from dbt_idivm.adaptation.adapt import ADDED, NOTHING, REMOVED, RULES, Adaptation, adapt
 from dbt_idivm.adaptation.aggregates import AGGREGATES
 from dbt_idivm.adaptation.block import Block
 from dbt_idivm.adaptation.columns import COLUMNS
+from dbt_idivm.adaptation.columns_of_source import COLUMNS_OF_SOURCE
+from dbt_idivm.adaptation.derive import Held
 from dbt_idivm.adaptation.look_up import LOOK_UP
 from dbt_idivm.adaptation.narrowed import NARROWED
 from dbt_idivm.adaptation.statement import adapted_query, delete_rows, insert_rows
@@ -24,7 +28,7 @@ from dbt_idivm.script.binding import Binding
 from dbt_idivm.script.dialect import DUCKDB
 from dbt_idivm.script.plan import Plan
 from tests.property.duck import OnDuckDB, _sql
-from tests.property.edits import Model, Pair, pairs
+from tests.property.edits import Model, Pair, joined_pairs, pairs
 from tests.property.harness import VIEW, World
 from tests.property.meaning import SPARK, OnSpark, not_ansi
 from tests.property.plans import Options, Table, plan_of
@@ -34,7 +38,8 @@ from tests.property.strategies import BIGINT, DECIMAL, DOUBLE, INT, STRING, Cont
 BINDING = Binding(dialect=DUCKDB)
 # Values for which the user's own SQL fails on DuckDB.
 FAILS = (duckdb.ConversionException, duckdb.OutOfRangeException)
-EDITS = {widened.NAME, ADDED, REMOVED, NOTHING, *(rule.name for rule in RULES)}
+OF_JOINS = {COLUMNS_OF_SOURCE.name}  # what pairs of joins reach
+EDITS = {widened.NAME, ADDED, REMOVED, NOTHING, *(rule.name for rule in RULES)} - OF_JOINS
 
 
 def check(pair: Pair, options: Options | None = None) -> Adaptation | None:
@@ -89,14 +94,46 @@ def test_adapted_views_are_what_a_build_makes() -> None:
     assert found["with caches"], found
 
 
+def test_columns_of_tables_that_are_read_are_what_a_build_makes() -> None:
+    """Random pairs of joins of which the new one may read more columns. One table of several is looked up, or some of them."""
+    found: Counter[str] = Counter()
+
+    @more
+    @given(joined_pairs(), st.sampled_from((Options(), Options(), Options(caches="all"))))
+    def drawn(pair: Pair, options: Options) -> None:
+        try:
+            adapted = check(pair, options)
+        except (IdivmError, *FAILS):
+            found["no view"] += 1
+            return
+        found["pairs"] += 1
+        if adapted is not None and not OF_JOINS.isdisjoint(adapted.edits):
+            found["looked up"] += 1
+            found["beside outer joins"] += "LEFT JOIN" in pair.old.sql
+            found["several"] += len(adapted.sources) > 1
+            found.update(adapted.edits)
+
+    drawn()
+    assert not OF_JOINS - {*found}, found
+    assert found["no view"] < found["pairs"] / 4 and found["looked up"] > found["pairs"] / 8, found
+    assert found["beside outer joins"] and found["several"] and found[NARROWED.name], found
+
+
 T = Table("t", (("k", INT), ("x", INT), ("y", INT), ("s", STRING), ("d", DOUBLE), ("m", DECIMAL)), ("k",))
 U = Table("u", (("k", INT), ("x", INT), ("z", INT)), ("k",))
 B = Table("b", (("x", INT), ("y", INT)), None)
+N = Table("n", (("k", INT), ("x", INT), ("y", INT)), ("k",))  # with a key that is NULL
+F = Table("f", (("k", DOUBLE), ("x", INT), ("y", INT)), ("k",))
+P = Table("p", (("k", INT), ("l", INT), ("x", INT), ("y", INT)), ("k", "l"))  # with a key that is NULL in part
 CONTENT: Content = {
     "t": [(1, 1, 1, "a", "0.0", "1.25"), (2, None, 2, "b", "-0.0", "-2.00"), (3, 2, None, None, "0.5", None),
           (4, 2, 3, "a", None, "0.50"), (5, 0, 0, "", "0.5", "0.00")],
     "u": [(1, 2, 1), (2, 2, None), (3, None, 3)],
     "b": [(1, 1), (1, 1), (2, None), (None, None), (None, None)]}
+OTHERS: Content = {
+    "n": [(None, 1, 5), (1, 2, 6), (2, None, None)],
+    "f": [("0.0", 1, 5), ("0.5", 2, 6), (None, 3, 7)],
+    "p": [(1, None, 1, 5), (1, 1, 2, 6), (2, None, 3, None), (None, None, 4, 8)]}
 BASE = "select k, x, y, s from t where x > 0"
 GROUPS = "select x, count(*) as n, sum(y) as total from t group by x"
 FLOATS = "select x, count(*) as n, sum(d) as ds from t group by x"
@@ -105,7 +142,78 @@ BRANCHES = "select k, x from t where x > 1 union all select k, z from u"
 
 def adapted(old: str, new: str) -> Adaptation | None:
     one, two = Model("", (), old), Model("", (), new)
-    return check(Pair((T, U, B), one, two, CONTENT, ()))
+    return check(Pair((T, U, B, N, F, P), one, two, {**CONTENT, **OTHERS}, ()))
+
+
+IN = "select t.k, t.y, u.z from t join u on u.k = t.x"
+OUT = "select t.k, t.y, u.z from t left join u on u.k = t.x"
+TWICE = "select t.k, a.z, b.z as w from t join u a on a.k = t.x join u b on b.k = t.y"
+ON_NULL = "select t.k, n.x from t join n on n.k <=> t.x"
+FETCHED, NARROW_FETCHED = {COLUMNS_OF_SOURCE.name, COLUMNS.name}, {COLUMNS_OF_SOURCE.name, NARROWED.name}
+# old, new, what is said, the tables that are read besides what is stored
+OF_SOURCES = [
+    (IN, IN.replace("u.z", "u.z, u.x"), FETCHED, ("u",)),
+    (IN, IN.replace("u.z", "u.z, t.s"), FETCHED, ("t",)),
+    (IN, IN.replace("u.z", "coalesce(u.x, u.z) + t.y as v"), FETCHED, ("u",)),
+    (IN, IN.replace("u.z", "u.x as other, u.z as one").replace("t join u on", "u join t on"), FETCHED, ("u",)),
+    (IN, f"{IN} where u.x = 2", NARROW_FETCHED, ("u",)),
+    (IN, f"{IN} where u.x = t.y", NARROW_FETCHED, ("u",)),
+    (IN, f"{IN} where t.s is null or t.y > 1", NARROW_FETCHED, ("t",)),
+    (f"{IN} where u.x > 0", f"{IN} where u.x > 1", NARROW_FETCHED, ("u",)),
+    (f"{IN} where u.x <> 0", f"{IN} where u.x <> 0 and 1 / u.x > 0", NARROW_FETCHED, ("u",)),
+    (IN, IN.replace("u.z from", "u.z, n.y as ny from") + " left join n on n.k = u.x",
+     {COLUMNS_OF_SOURCE.name, LOOK_UP.name, COLUMNS.name}, ("u", "n")),
+    (IN, f"{IN} where exists (select 1 from b where b.x = u.x)", {COLUMNS_OF_SOURCE.name, LOOK_UP.name}, ("u", "b")),
+    (TWICE, TWICE.replace("as w", "as w, b.x as bx"), FETCHED, ("u",)),
+    (TWICE, TWICE.replace("as w", "as w, a.x as ax, b.x as bx"), FETCHED, ("u",)),
+    (TWICE, f"{TWICE} where a.x = 2 and t.s is null", NARROW_FETCHED, ("u", "t")),
+    ("select a.k, b.y from t a join t b on b.k = a.x", "select a.k, b.y, b.s from t a join t b on b.k = a.x", FETCHED, ("t",)),
+    ("select t.k, q.v from t join (select k, z as v from u where z > 0) q on q.k = t.x",
+     "select t.k, q.v, q.w from t join (select k, z as v, x + 1 as w from u where z > 0) q on q.k = t.x", FETCHED, ("u",)),
+    (ON_NULL, ON_NULL.replace("n.x", "n.x, n.y"), FETCHED, ("n",)),
+    (ON_NULL, f"{ON_NULL} where n.y > 4", NARROW_FETCHED, ("n",)),
+    ("select t.k, p.x from t join p on p.k = t.x", "select t.k, p.x, p.y from t join p on p.k = t.x", FETCHED, ("p",)),
+    ("select b.y, u.z from b join u on u.k = b.x", "select b.y, u.z, u.x from b join u on u.k = b.x", FETCHED, ("u",)),
+    (OUT, OUT.replace("u.z", "u.z, u.x"), FETCHED, ("u",)),
+    (OUT, OUT.replace("u.z", "u.z, t.s"), FETCHED, ("t",)),
+    (OUT, f"{OUT} where u.x is null", NARROW_FETCHED, ("u",)),
+    (OUT, OUT.replace("u.z", "coalesce(u.x, -1) as v"), FETCHED, ("u",)),
+    ("select t.k, p.x from t left join p on p.k = t.x", "select t.k, p.x, p.y from t left join p on p.k = t.x", FETCHED, ("p",)),
+    ("select t.k, n.x from t left join n on n.k = t.x", "select t.k, n.x, n.y from t left join n on n.k = t.x", FETCHED, ("n",)),
+    ("select t.k, a.z, n.x from t left join u a on a.k = t.x left join n on n.k = a.x",
+     "select t.k, a.z, n.x, n.y, t.s from t left join u a on a.k = t.x left join n on n.k = a.x", FETCHED, ("t", "n")),
+    ("select t.k, q.x from t left join (select n.k, n.x from n join u on u.k = n.k) q on q.k = t.x",
+     "select t.k, q.x, q.y from t left join (select n.k, n.x, n.y from n join u on u.k = n.k) q on q.k = t.x", FETCHED, ("n",)),
+    ("select t.k from t where exists (select 1 from b where b.x = t.x)",
+     "select t.k, t.s from t where exists (select 1 from b where b.x = t.x)", FETCHED, ("t",)),
+    (f"{IN} union all select k, x, z from u where z > 1", f"{IN} where u.x = 2 union all select k, x, z from u where z > 1",
+     NARROW_FETCHED, ("u",)),
+    ("select t.k, q.n from t join (select x, count(*) as n from b group by x) q on q.x = t.x",
+     "select t.k, q.n, t.s from t join (select x, count(*) as n from b group by x) q on q.x = t.x", FETCHED, ("t",)),
+]
+
+
+@pytest.mark.parametrize("number", range(len(OF_SOURCES)))
+def test_a_column_of_a_table_that_is_read(number: int) -> None:
+    """Bags, copies, NULLs in keys and padded rows are in these tables; rows that have what was looked up are written again."""
+    old, new, edits, sources = OF_SOURCES[number]
+    found = adapted(old, new)
+    assert found is not None and {*found.edits} == edits, found and found.edits
+    assert {*found.sources} == {*sources} and not found.in_place
+
+
+def test_columns_of_tables_that_are_read_on_sparks_meaning() -> None:
+    """NULL-safe look-ups, and new conditions that one over the same table guards."""
+    binding = Binding(dialect=SPARK)
+    for old, new, *_ in OF_SOURCES:
+        with World((T, U, B, N, F, P), old, Options(), OnSpark) as world:
+            world.load({**CONTENT, **OTHERS})
+            plan = world.typed_plan(new, world.options)
+            found = adapt(world.plan, plan, VIEW)
+            assert found is not None, new
+            query, wanted = adapted_query(found, plan, binding), full_query(plan, binding)
+            assert Counter(world.engine.rows(query)) == Counter(world.engine.rows(wanted)), new
+            assert world.engine.types(query) == world.engine.types(wanted), new
 
 
 # old, new, what is said, whether stored rows stay where they are
@@ -226,6 +334,23 @@ REBUILT = {
     "an outer join that becomes full": ("select t.k, z from t left join u on u.k = t.x",
                                         "select t.k, z from t full join u on u.k = t.x"),
     "an unread join that repeats rows": ("select t.k, t.x from t left join b on b.x = t.x", "select k, x from t"),
+    "a column of a bag": ("select t.k from t join b on b.x = t.x", "select t.k, b.y from t join b on b.x = t.x"),
+    "columns of all tables": (IN, IN.replace("u.z", "u.z, u.x, t.s")),
+    "a column, and rows that come": (f"{IN} where u.z > 0", f"{IN} where u.x is not null"),
+    "a column of the only table": ("select k, x from t", "select k, x, y from t"),
+    "a key that is NULL beside padded rows": ("select t.k, n.x from t left join n on n.k <=> t.x",
+                                              "select t.k, n.x, n.y from t left join n on n.k <=> t.x"),
+    "a padded table by another condition": ("select t.k, n.x from t left join n on n.x > t.x",
+                                            "select t.k, n.x, n.y from t left join n on n.x > t.x"),
+    "a key of floats": ("select t.k, f.x from t join f on f.k = t.d", "select t.k, f.x, f.y from t join f on f.k = t.d"),
+    "a column below a full join": ("select t.k, u.k as l from t full join u on u.k = t.x",
+                                   "select t.k, u.k as l, t.s from t full join u on u.k = t.x"),
+    "a column below groups": ("select t.x, count(*) as n from t join u on u.k = t.x group by t.x",
+                              "select t.x, count(*) as n, u.z from t join u on u.k = t.x group by t.x, u.z"),
+    "a column below DISTINCT": ("select distinct t.x, u.z from t join u on u.k = t.x",
+                                "select distinct t.x, u.z, u.x as o from t join u on u.k = t.x"),
+    "a column below a window": ("select t.k, u.z, row_number() over (order by t.k) as n from t join u on u.k = t.x",
+                                "select t.k, u.z, u.x, row_number() over (order by t.k) as n from t join u on u.k = t.x"),
     "a negated test": ("select k, x from t where exists (select 1 from u where u.x = t.x)",
                        "select k, x from t where not exists (select 1 from u where u.x = t.x)"),
 }
@@ -246,6 +371,9 @@ WITH_CACHES = [
     (f"{IN_GROUPS} where n > 1", f"{IN_GROUPS} where n > 0 and z is not null", True),
     (IN_GROUPS, IN_GROUPS.replace("n from", "n, max(s) as m from").replace("z from", "z, m from"), False),
     ("select x, s from t", IN_GROUPS, False),
+    (IN_GROUPS, IN_GROUPS.replace("z from", "z, u.x as ux from"), True),
+    (IN_GROUPS, f"{IN_GROUPS} where u.x = 2", True),
+    (f"{IN_GROUPS.replace('n, z', 'z')} where n > 0", f"{IN_GROUPS} where n > 0", False),  # a column of the cache
 ]
 
 
@@ -303,6 +431,10 @@ def any_conditions(new: Block, old: Block) -> same_rows.Known | None:
 
 # A guard that is switched off: where it is, what it is instead, and the case that needs it.
 GUARDS = [
+    (columns_of_source, "_saves", lambda *given: True, "columns of all tables"),
+    (columns_of_source, "has_exact_order", lambda kind: True, "a key of floats"),
+    (carried, "_present", lambda node, blocks: {*node.right.columns}, "a key that is NULL beside padded rows"),
+    (carried, "_present", lambda node, blocks: {*node.right.columns}, "a padded table by another condition"),
     (narrowed, "_may_fail_first", lambda part: False, "one that may fail stands first"),
     (same_rows, "_passed", lambda new, old, known, whole=False: OPEN_SIDE(new, old, known), "a value below a padded side"),
     (same_rows, "_same_block", any_conditions, "a condition below groups"),
@@ -323,6 +455,40 @@ def test_each_guard_is_needed(number: int, monkeypatch: pytest.MonkeyPatch) -> N
     except (AssertionError, KeyError, duckdb.Error):
         return
     assert found is not None
+
+
+KEYLESS = Table("u", U.columns, None)
+BY_VALUE = "select t.k, t.x, u.z from t join u on u.k = t.x"
+
+
+@pytest.mark.parametrize(("kind", "old", "is_adapted"), [
+    (INT, BY_VALUE, True),
+    (BIGINT, BY_VALUE, False),  # equal to the stored value, of another type
+    (INT, BY_VALUE.replace("= t.x", "> t.x"), False),
+    (INT, BY_VALUE.replace("= t.x", "= t.x + 0"), False),
+    (INT, BY_VALUE.replace("t.x, u", "t.y, u"), False),  # of an attribute that is not stored, either
+])
+def test_a_key_is_had_of_what_it_is_equal_to(kind: str, old: str, is_adapted: bool, monkeypatch: pytest.MonkeyPatch) -> None:
+    """The key itself is among the IDs of the stored rows; without that by the conditions of the join."""
+    table = replace(U, columns=(("k", kind), *U.columns[1:]))
+    whole = Held.whole
+
+    def unless_key(held: Held, each: exp.Expr) -> exp.Expr | None:
+        return None if each.name == "was u__k" else whole(held, each)
+
+    monkeypatch.setattr(Held, "whole", unless_key)
+    new = old.replace("u.z", "u.z, u.x as ux")
+    found = check(Pair((T, table), Model("", (), old), Model("", (), new), {name: CONTENT[name] for name in ("t", "u")}, ()))
+    assert (found is not None) is is_adapted
+
+
+def test_a_key_that_is_declared_now() -> None:
+    """It is looked up whether it holds (`refresh/apply/adapted.py`); one that is declared no more does not tell rows apart."""
+    keyed, keyless = (plan_of((T, table), BY_VALUE, Options()) for table in (U, KEYLESS))
+    wider = BY_VALUE.replace("u.z", "u.z, u.x as ux")
+    assert adapt(keyed, plan_of((T, KEYLESS), wider, Options()), VIEW) is None
+    found = adapt(keyless, plan_of((T, U), wider, Options()), VIEW)
+    assert found is not None and found.sources == ("u",)
 
 
 def test_what_is_padded_is_not_compared_as_stored() -> None:

@@ -290,7 +290,11 @@ def elsewhere(node: Node, schema: str = "prod") -> Node:
      "left join raw.customers d on d.name = c.name", None,
      "migrates it (look-up, columns over stored ones): reads its stored rows and `customers`, or rebuilds it, which reads "
      "`orders`, `customers`, by what is estimated to take less"),
-    ("select o.id, o.price, c.name from raw.orders o join raw.customers c on o.cid = c.id", True, "another SELECT")])
+    ("select o.id, o.price, c.name from raw.orders o join raw.customers c on o.cid = c.id", None,
+     "migrates it (columns looked up, columns over stored ones): reads its stored rows and `orders`, or rebuilds it, which reads "
+     "`orders`, `customers`, by what is estimated to take less"),
+    ("select o.id, c.name, sum(o.price) as total from raw.orders o join raw.customers c on o.cid = c.id group by o.id, c.name",
+     True, "another SELECT")])
 def test_an_edit_that_migrates(sql: str, rebuilds: bool | None, why: str) -> None:
     plain = with_sql(JOINED, "select o.id, c.name from raw.orders o join raw.customers c on o.cid = c.id")
     told = one([plain], [with_sql(JOINED, sql)]).next_run

@@ -160,17 +160,91 @@ def test_a_column_that_had_another_type_is_rebuilt(kind: str, mode: str, monkeyp
     assert outcome.mode == mode, outcome.reason
 
 
+JOINED = "select o.id, o.name, c.region from main.o join main.c on c.id = o.cid"
+BY_ID = {"idivm": {"strategy": "id"}}  # no sizes are asked for
+
+
+def stored(engine: FakeEngine) -> str:
+    """The table of the view's rows, which has another name where it has hidden columns."""
+    return "main.v__idivm" if "main.v__idivm" in engine.tables else "main.v"
+
+
+def joined(sql: str, **keys: str) -> tuple[FakeEngine, ModelRequest]:
+    """A view over tables that has been built, and whose table c has changed since."""
+    engine = FakeEngine()
+    engine.source("o", id="int", name="string", cid="int")
+    engine.source("c", id="int", region="string", kind="string")
+    request = replace(model(sql, keys or {"o": "id", "c": "id"}), config={**MODEL.config, **BY_ID})
+    engine.drive(request)
+    built = next(each.sql for each in engine.log if each.label == f"build {stored(engine)}")
+    engine.tables[stored(engine)].columns = engine._columns(built.partition(" AS\n")[2])
+    engine.tables["main.c"].commit("WRITE", {"numOutputRows": "1"})
+    engine.reads["net diff"] = ()
+    return engine, request
+
+
+def test_a_column_of_a_table_that_is_read_already_is_looked_up() -> None:
+    """At the version that the stored rows are of, with the stored rows alone: the other table is not read."""
+    engine, before = joined(JOINED)
+    outcome = refreshed(engine, replace(before, sql=JOINED.replace("c.region", "c.region, c.kind")))
+    assert outcome.mode == "migrated" and (outcome.reason or "").startswith("columns looked up"), outcome.reason
+    (written,) = (each.sql for each in engine.log if each.label == "build main.v__idivm")
+    assert "main.v__idivm VERSION AS OF 0" in written and "main.c VERSION AS OF 1" in written and "main.o" not in written
+    after = read(engine.tables[stored(engine)].commits[-1][-1])
+    assert after is not None and (after.versions["main.c"], after.note.edits) == (1, outcome.reason)
+
+
+def test_a_condition_over_what_is_not_stored_is_looked_up() -> None:
+    """Rows leave, but by a DELETE they could not: the stored rows do not say which."""
+    engine, before = joined(JOINED)
+    outcome = refreshed(engine, replace(before, sql=f"{JOINED} where c.kind = 'n'"))
+    assert (outcome.mode, outcome.reason) == ("migrated", "columns looked up, condition narrowed")
+    assert engine.labels("write")[0] == "build main.v__idivm"
+
+
+@pytest.mark.parametrize(("before", "after"), [
+    ("select id, name from main.o", "select id, name, cid from main.o"),
+    ("select a.id, b.name from main.o a join main.o b on b.id = a.cid",
+     "select a.id, b.name, b.cid from main.o a join main.o b on b.id = a.cid"),
+    (JOINED, JOINED.replace("c.region", "c.region, c.kind, o.cid"))])
+def test_what_reads_as_many_tables_as_a_rebuild_is_rebuilt_where_sizes_are_not_known(before: str, after: str) -> None:
+    engine, request = joined(before)
+    assert code(refreshed(engine, replace(request, sql=after))) == "IDIVM-402"
+
+
+@pytest.mark.parametrize(("kind", "mode"), [("string", "migrated"), ("varchar(9)", "full")])
+def test_a_column_that_had_another_type_is_not_looked_up(kind: str, mode: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    engine, before = joined(JOINED)
+    described = engine._describe
+
+    def describe(statement: Statement) -> Reply:
+        is_former = " ".join(statement.sql.split()) == "DESCRIBE QUERY SELECT kind FROM main.c VERSION AS OF 1"
+        return Rows(("col_name", "data_type", "comment"), (("kind", kind, None),)) if is_former else described(statement)
+
+    monkeypatch.setattr(engine, "_describe", describe)
+    assert refreshed(engine, replace(before, sql=JOINED.replace("c.region", "c.region, c.kind"))).mode == mode
+
+
+def test_a_key_that_is_declared_now_is_looked_up_at_the_version_that_is_read() -> None:
+    """Rows are looked up by it: of one that did not hold then, a stored row has two."""
+    engine, before = joined(JOINED, o="id")
+    after = replace(model(JOINED.replace("c.region", "c.region, c.kind"), {"o": "id", "c": "id"}), config=before.config)
+    assert refreshed(engine, after).mode == "migrated"
+    checked = [" ".join(each.sql.split()) for each in engine.log if each.label == "check key (id) of main.c"]
+    assert any("main.c VERSION AS OF 1 " in each for each in checked), checked
+
+
 ROWS = 500_000_000
 LOOKED_UP = "select o.id, o.name, c.region from main.o left join main.c on c.id = o.id"
 
 
-def foreseen(sql: str, changed: int = 0, strategy: str = "auto", rows: int = ROWS) -> Forecast:
+def foreseen(sql: str, changed: int = 0, strategy: str = "auto", rows: int = ROWS, before_it: str = MODEL.sql) -> Forecast:
     """The forecast for an edited view of so many rows over a large table, of which some rows have changed since."""
     engine = FakeEngine(written=rows)
     engine.source("o", id="int", name="string").commit("WRITE", {"numOutputRows": str(ROWS)}, parameters={"mode": "Append"})
     engine.source("c", id="int", region="string")
     config = {**MODEL.config, "idivm": {"strategy": strategy}}
-    before = replace(model("select id, name from main.o", {"o": "id", "c": "id"}), config=config)
+    before = replace(model(before_it, {"o": "id", "c": "id"}), config=config)
     engine.drive(before)
     engine.tables["main.v"].columns = {"id": "int", "name": "string"}
     if changed:
@@ -213,6 +287,13 @@ def test_the_estimate_is_the_one_that_it_is_decided_by() -> None:
     assert small.mode == "migrated" and small.cost is not None
     assert small.cost.alternatives["migration"] < small.cost.alternatives["rebuild"]
     assert (foreseen(LOOKED_UP).mode, foreseen(LOOKED_UP).cost) == ("full", None)
+
+
+def test_a_column_of_a_small_table_is_estimated_against_reading_the_large_one() -> None:
+    narrow = "select o.id, o.name from main.o join main.c on c.id = o.id"
+    told = foreseen(narrow.replace("o.name", "o.name, c.region"), rows=1000, before_it=narrow)
+    assert told.mode == "migrated" and told.cost is not None
+    assert told.cost.alternatives["migration"] < told.cost.alternatives["rebuild"] / 10
 
 
 def test_sizes_that_are_not_known_give_no_estimate() -> None:

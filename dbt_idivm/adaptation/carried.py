@@ -1,0 +1,82 @@
+"""The scans below the sources of a block of which each row of the source has one row, as it is in the table.
+
+    o ⟕ o.cust = c.id c     one row of o; one row of c, or NULLs for all its columns
+    o ⋉ x                   one row of o
+
+Both definitions read the scan; which row it is, is the same in both. What groups, windows, unions and UNNEST make is not looked
+into.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import dataclass, replace
+
+from sqlglot import exp
+
+from dbt_idivm.adaptation.block import Block, block_of
+from dbt_idivm.adaptation.same_rows import pairs_below
+from dbt_idivm.algebra.expressions import column, conjuncts, substitute
+from dbt_idivm.algebra.inference import rejects_null
+from dbt_idivm.algebra.operator import Operator
+from dbt_idivm.operators import OuterJoin, Scan, SemiAntiJoin
+
+LEFT, RIGHT = 0, 1
+Shown = Mapping[str, str]  # attribute of the source → the scan's attribute that it is
+
+
+@dataclass(frozen=True)
+class Carried:
+    """A scan of the new definition beside the one of the old. `padded`: a row of the source may have none of its rows; then
+    `present` are attributes of the new scan that are not NULL if it has one."""
+
+    new: Scan
+    old: Scan
+    shown: Shown  # of the new definition
+    was_shown: Shown  # of the old one
+    padded: bool = False
+    present: frozenset[str] = frozenset()
+
+
+def carried(new: Operator, old: Operator) -> Iterator[Carried]:
+    """Those of a pair of sources that have the same rows."""
+    if isinstance(new, Scan) and isinstance(old, Scan):
+        yield Carried(new, old, {name: name for name in new.columns}, {name: name for name in old.columns})
+        return
+    is_left = isinstance(new, SemiAntiJoin) or (isinstance(new, OuterJoin) and not new.full)
+    below = pairs_below(new, old) if is_left else ()
+    if not below:
+        return
+    blocks = [(block_of(one), block_of(two)) for one, two in zip(new.inputs, old.inputs, strict=True)]
+    yield from _within(below[LEFT], blocks[LEFT])
+    if isinstance(new, OuterJoin):
+        present = _present(new, [block for block, _ in blocks])
+        for each in _within(below[RIGHT], blocks[RIGHT]):
+            yield each if each.padded else replace(each, padded=True, present=frozenset(
+                name for shown, name in each.shown.items() if shown in present))
+
+
+def _within(pairs: Iterable[tuple[Operator, Operator]], blocks: tuple[Block, Block]) -> Iterator[Carried]:
+    """Those below an input, by the names that the input gives their attributes."""
+    for pair in pairs:
+        for each in carried(*pair):
+            yield replace(each, shown=_through(blocks[0], each.shown), was_shown=_through(blocks[1], each.was_shown))
+
+
+def _through(block: Block, shown: Shown) -> Shown:
+    return {name: shown[each.name] for name, each in block.names.items() if isinstance(each, exp.Column) and each.name in shown}
+
+
+def _present(node: OuterJoin, blocks: list[Block]) -> frozenset[str]:
+    """The right attributes that are not NULL in pairs: for a NULL the condition, or one of the input itself, is not true."""
+    right = blocks[RIGHT]
+    tests = [*conjuncts(node.condition.unnest()), *_shown_tests(right)]
+    return frozenset(name for each in tests for name in rejects_null(each)) & {*node.right.columns}
+
+
+def _shown_tests(block: Block) -> Iterator[exp.Expr]:
+    """The conditions of a block over its own attributes, where it shows what they read."""
+    shown = {each.name: column(name) for name, each in block.names.items() if isinstance(each, exp.Column)}
+    for each in block.conditions:
+        if all(node.name in shown for node in each.find_all(exp.Column)):
+            yield substitute(each, shown)
