@@ -277,7 +277,8 @@ def test_an_edit(number: int) -> None:
 # What a condition means is Spark's: the types in which it compares, and what is lost of values there.
 BIG = 9007199254740993
 LONG = "12345678901234567890123456789012345678"
-N = Table("n", (("k", INT), ("x", BIGINT), ("s", STRING), ("m", "decimal(38,0)"), ("f", "decimal(38,30)"), ("d", "date")), ("k",))
+COMPARED = Table("n", (("k", INT), ("x", BIGINT), ("s", STRING), ("m", "decimal(38,0)"), ("f", "decimal(38,30)"), ("d", "date")),
+                 ("k",))
 NUMBERS: Content = {"n": [
     (1, BIG - 1, "01", "2", "1.000000000000000000000000000001", "2024-01-01"),
     (2, BIG, "1.0", LONG, "1", "2024-01-02"),
@@ -302,7 +303,7 @@ CONDITIONS = [
 def test_conditions_that_compare_in_other_types(number: int, *, ansi: bool) -> None:
     before, after = CONDITIONS[number]
     old, new = (f"select k, x, s, m, f, d from n where {each}" for each in (before, after))
-    with World((N,), old, Options(), OnSpark if ansi else not_ansi) as world:
+    with World((COMPARED,), old, Options(), OnSpark if ansi else not_ansi) as world:
         world.load(NUMBERS)
         plan = world.typed_plan(new, world.options)
         found = adapt(world.plan, plan, VIEW)
