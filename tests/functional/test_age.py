@@ -28,7 +28,7 @@ VIEWS: dict[str, tuple[str, dict[str, Any]]] = {
 }
 LAST = 20  # refreshes, compared with as many at the beginning
 FILES = 2  # that a refresh adds to a table at most: of rows, and of positions of deleted ones
-# of every table, caches among them, which have no properties of a model
+# of every table of ours, caches among them, which have no properties of a model
 RETENTION = ("spark.databricks.delta.properties.defaults.deletedFileRetentionDuration", "interval 1 minute")
 
 
@@ -86,10 +86,10 @@ class Age:
 def project(spark: Any) -> Iterator[Project]:
     session = spark.newSession()
     session.conf.set("spark.databricks.delta.retentionDurationCheck.enabled", "false")
-    session.conf.set(*RETENTION)
     made = Project(session, "age")
     made.table("orders", "id int, cust int, price int, note string", *(f"({i}, {i % 9}, {i % 100}, 'a{i}')" for i in range(200)))
     made.table("cust", "id int, name string", *(f"({i}, 'c{i}')" for i in range(9)))
+    session.conf.set(*RETENTION)  # sources have their own
     yield made
     spark.sql("drop schema age cascade")
 
