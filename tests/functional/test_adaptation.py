@@ -13,6 +13,7 @@ from dbt_idivm.refresh.driver import refresh
 from dbt_idivm.refresh.engine.invocation import Invocation
 from dbt_idivm.refresh.protocol import ModelRequest, Outcome, Refresh
 from tests.functional.engine import Project
+from tests.functional.shapes import kind_of
 from tests.functional.test_change_log import Subscriber
 from tests.functional.test_refresh_modes import KEYS, add_log, refreshed, shop, written
 
@@ -136,25 +137,63 @@ def test_a_value_that_fails(shop: Project) -> None:
     assert refreshed(shop, old).mode == "noop"
 
 
-@pytest.mark.parametrize("after", [
-    f"{FLAT} and note is not null",
-    *(pytest.param(sql, marks=pytest.mark.long) for sql in (
-        FLAT.replace("id, ", "id, id as again, "), FLAT.replace("id, ", ""), FLAT.replace("> 1", ">= 1"),
-        FLAT.replace("from $.orders", "from (select * from $.orders) as o")))])
+BROKEN = (f"{FLAT} and note is not null", FLAT.replace("id, ", "id, id as again, "), FLAT.replace("id, ", ""),
+          FLAT.replace("> 1", ">= 1"), FLAT.replace("from $.orders", "from (select * from $.orders) as o"))
+
+
+@pytest.mark.parametrize("after", [BROKEN[0], *(pytest.param(sql, marks=pytest.mark.long) for sql in BROKEN[1:])])
 def test_broken_off(shop: Project, after: str) -> None:
     """A run that dies around any statement that changes something leaves rows that one of the definitions has, and the next run
     brings them to the new one."""
     old, new = shop.model("m", FLAT, KEYS), shop.model("m", after, KEYS)
     refreshed(shop, old)
     refreshed(shop, new)
-    changing = [number for number, each in enumerate(shop.executed, 1)
-                if each.kind == "write" or each.label.startswith(("set the properties", "create view", "drop"))]
-    for statements in sorted({place for number in changing for place in (number - 1, number)}):
+    for statements in around_changes(shop):
         refreshed(shop, old)
         broken_off(shop, new, statements)
         assert shop.is_exact(old) or shop.is_exact(new)
         refreshed(shop, new)
         assert shop.differences(new) == []
+
+
+@pytest.mark.long
+@pytest.mark.parametrize("after", BROKEN[:3])  # rows go, the table is replaced, and another one gets its rows
+def test_broken_off_over_changed_inputs(shop: Project, after: str) -> None:
+    """The same where the migration is followed by a refresh: what is stored in between are the rows of the new definition at the
+    old versions, and the next run goes on from there, or rebuilds them."""
+    old, new = shop.model("m", FLAT, KEYS), shop.model("m", after, KEYS)
+    moved(shop, 0)
+    refreshed(shop, old)
+    moved(shop, 1)
+    outcome = refreshed(shop, new)
+    assert outcome.mode == "migrated" and ", then +" in outcome.message
+    reference = [kind_of(each) for each in shop.executed]
+    points = around_changes(shop)
+    assert len(points) > 2, "those of the migration, and of the refresh"
+    for number, statements in enumerate(points, 2):
+        refreshed(shop, old)
+        known = [shop.rows(FLAT), shop.rows(after)]
+        moved(shop, number)
+        shop.executed = []
+        broken_off(shop, new, statements)
+        assert [kind_of(each) for each in shop.executed] == reference[:statements]
+        assert shop.existing("m") is None or shop.rows("select * from $.m") in (*known, shop.rows(after))
+        refreshed(shop, new)
+        assert shop.differences(new) == []
+
+
+def around_changes(shop: Project) -> list[int]:
+    """Before and after which statements of the last refresh something changes."""
+    changing = [number for number, each in enumerate(shop.executed, 1)
+                if each.kind == "write" or each.label.startswith(("set the properties", "create view", "drop"))]
+    return sorted({place for number in changing for place in (number - 1, number)})
+
+
+def moved(shop: Project, number: int) -> None:
+    """Rows come, change and go; `number` is another one each time, from 0 on."""
+    shop.sql(f"insert into $.orders values ({100 + number}, 2, {number + 2}, 'n{number}'), ({200 + number}, 1, 1, null)",
+             f"update $.orders set price = price + 1, note = 'u{number}' where id = 2",
+             f"delete from $.orders where id = {100 + number - 1}")
 
 
 def broken_off(project: Project, model: ModelRequest, statements: int) -> Outcome | None:
