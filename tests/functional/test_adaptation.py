@@ -13,7 +13,7 @@ from dbt_idivm.refresh.driver import refresh
 from dbt_idivm.refresh.engine.invocation import Invocation
 from dbt_idivm.refresh.protocol import ModelRequest, Outcome, Refresh
 from tests.functional.engine import Project
-from tests.functional.test_change_log import Subscriber
+from tests.functional.subscriber import Subscriber
 from tests.functional.test_refresh_modes import KEYS, add_log, refreshed, shop, written
 
 __all__ = ["shop"]  # a fixture
