@@ -1,8 +1,8 @@
 """A soak: for hours random batches, edits of models, interrupted runs, two runs at once, writes of others, OPTIMIZE, VACUUM and
 changes of sources happen to one project; after each run every view has to be exact, and nothing may be left behind.
 
-`make soak`, or `python -m tests.soak --minutes 5 --seed 7`. What is done is written to a file, line by line. It depends on the
-seed alone: `--seed 7 --actions 120` does the same again, up to the action that failed.
+`make soak`, or `python -m tests.soak --minutes 5 --seed 7`. What is done is written to a file, line by line, before it is done,
+and then how it ended. It depends on the seed alone: `--seed 7 --actions 120` does the same again, up to the action that failed.
 """
 
 from __future__ import annotations
@@ -27,11 +27,13 @@ from dbt_idivm.refresh.engine.commits import TXN_APP, TXN_VERSION, USER_METADATA
 from dbt_idivm.refresh.engine.invocation import Invocation
 from dbt_idivm.refresh.protocol import ModelRequest, Refresh
 from tests.functional.engine import Project
+from tests.functional.subscriber import Subscriber
 
-KEYS = {"orders": ["id"], "cust": ["id"]}
-SOURCES = frozenset(KEYS)
+KEYS = {"orders": ["id"], "cust": ["id"]}  # of events two rows may be equal
+SOURCES = frozenset({*KEYS, "events"})
 OUTRUN = {"IDIVM-902", "IDIVM-903"}
-FEED = "tblproperties ('delta.enableChangeDataFeed' = 'true')"
+MAPPED = "'delta.columnMapping.mode' = 'name'"  # without it no column can be dropped
+FEED = f"tblproperties ('delta.enableChangeDataFeed' = 'true', {MAPPED})"
 SUMS = "select cust, sum(price) as total, count(*) as n from $.orders group by cust"
 RANKED = "(select id, cust, price, row_number() over (partition by cust order by price desc, id) as r from $.orders)"
 PAIRS = "select o.note, c.name from $.orders o join $.cust c on o.cust = c.id"
@@ -39,6 +41,7 @@ TOTALS = ("select c.name, t.total from (select cust, sum(price) as total from $.
           "join $.cust c on t.cust = c.id")
 CHEAP, KNOWN = "select id, price from $.orders where price < 20", "select id, id from $.cust"
 LACKING = "select c.id, c.name from $.cust c where not exists (select 1 from $.orders o where o.cust = c.id and o.price > 50)"
+HAPPENED = "select e.kind, c.name from $.events e join $.cust c on e.cust = c.id"
 PER_NAME = "select c.name, count(*) as n from $.orders o join $.cust c on o.cust = c.id group by c.name"
 # Model → its texts, one after the other by edits, and its config. Some of them can be migrated to one another, others not.
 MODELS: dict[str, tuple[tuple[str, ...], dict[str, Any]]] = {
@@ -58,15 +61,23 @@ MODELS: dict[str, tuple[tuple[str, ...], dict[str, Any]]] = {
     "lacking": ((LACKING, f"{LACKING} and c.id > 3", LACKING.replace("c.name from", "concat(c.name, '!') as name from")), {}),
     "chosen": ((PER_NAME, PER_NAME.replace("count(*)", "sum(o.price) as total, count(*)")), {"strategy": "auto"}),
     "both_ways": ((f"{CHEAP} union all {KNOWN}", CHEAP, f"{CHEAP} and id > 5 union all {KNOWN}"), {}),
+    "bag": (("select kind, cust from $.events where cust < 3", "select kind, cust from $.events",
+             "select upper(kind) as kind, cust from $.events where cust < 3"), {}),
+    "told": ((HAPPENED, f"{HAPPENED} where e.kind <> 'k1'", HAPPENED.replace("c.name", "c.name, c.id")), {"output": "diffs"}),
     "sizes": (("select n, count(*) as groups from $.sums group by n",), {}),
 }
+LOGGED = tuple(name for name, (_, config) in MODELS.items() if "output" in config)
 EDITED = tuple(name for name, (texts, _) in MODELS.items() if len(texts) > 1)
 # What happens to a source. Each leaves the columns that the models read. Of a table with partitions Spark's catalog in memory
 # has another order of columns than Delta, and fails at the next replacement.
 DRIFTS = (
     f"create or replace table $.orders using delta {FEED} as select * from $.orders where id % 3 <> 0",
     f"create or replace table $.orders using delta cluster by (cust) {FEED} as select * from $.orders",
-    "insert overwrite table $.orders select id, cust, price + 1, note from $.orders",
+    "alter table $.orders drop column if exists extra; insert overwrite table $.orders select id, cust, price + 1, note "
+    "from $.orders",
+    "alter table $.orders drop column if exists extra; alter table $.orders add columns (extra int); update $.orders set extra = "
+    "price where id % 4 = 1",
+    "alter table $.orders drop column if exists extra",
     "truncate table $.cust; insert into $.cust select distinct cust, concat('t', cust) from $.orders where cust is not null",
     "alter table $.orders set tblproperties ('delta.enableChangeDataFeed' = 'false'); update $.orders set price = price + 1 "
     "where id % 5 = 0; alter table $.orders set tblproperties ('delta.enableChangeDataFeed' = 'true')",
@@ -92,57 +103,73 @@ class Soak:
     modes: Counter[str] = field(default_factory=Counter)
     memory: list[tuple[float, float]] = field(default_factory=list)
     number: int = 0
+    subscribers: dict[str, Subscriber] = field(default_factory=dict)
+    kept: int = 0  # the first version of orders whose files no VACUUM has removed
 
     @classmethod
     def made(cls, new_session: Callable[[], Any], seed: int, log: TextIO) -> Soak:
         project = Project(new_session(), "soak")
         project.table("orders", "id int, cust int, price int, note string", *(f"({i}, {i % 9}, {i}, 'a{i}')" for i in range(40)))
         project.table("cust", "id int, name string", *(f"({i}, 'c{i}')" for i in range(8)))
+        project.table("events", "cust int, kind string", *(f"({i % 5}, 'k{i % 3}')" for i in range(30)))
+        project.sql(f"alter table $.orders set tblproperties ({MAPPED})")
         warehouse = Path(project.spark.conf.get("spark.sql.warehouse.dir").removeprefix("file:")) / "soak.db"
-        return cls(project, warehouse, new_session, random.Random(seed), log)
+        return cls(project, warehouse, new_session, random.Random(seed), log, kept=1)
 
     def act(self) -> None:
         """One random action. Raises AssertionError where a view is wrong or something is left behind."""
         self.number += 1
-        name = self.chance.choices(list(ACTIONS), [weight for weight, _ in ACTIONS.values()])[0]
-        said = ACTIONS[name][1](self)
+        self.perform(self.chance.choices(list(ACTIONS), [weight for weight, _ in ACTIONS.values()])[0])
+
+    def perform(self, name: str) -> None:
+        try:
+            for step in ACTIONS[name][1](self):
+                self.note(name, what=step)
+        except BaseException as problem:
+            self.note(name, ended=f"{type(problem).__name__}: {problem}")
+            raise
+        self.note(name, ended="done")
         self.done[name] += 1
-        self.log.write(json.dumps({"number": self.number, "action": name, "what": said}) + "\n")
+
+    def note(self, action: str, **said: str) -> None:
+        self.log.write(json.dumps({"number": self.number, "action": action, **said}) + "\n")
         self.log.flush()
 
-    # what happens
+    # what happens: each tells its steps before it does them
 
-    def batch(self) -> str:
+    def batch(self) -> Iterator[str]:
         at, value, key = (self.chance.randrange(VALUES) for _ in range(3))
         text = self.chance.choice((
-            f"insert into $.orders select {1000 + self.number}, {key % 9}, {value}, 'n{self.number}'",
-            f"insert into $.orders select {1000 + self.number}, null, null, null",
+            f"insert into $.orders (id, cust, price, note) select {1000 + self.number}, {key % 9}, {value}, 'n{self.number}'",
+            f"insert into $.orders (id, cust, price, note) select {1000 + self.number}, null, null, null",
             f"update $.orders set price = {value} where id % {1 + key} = 1",
             f"update $.orders set cust = {key % 9} where id = {at}",
             f"delete from $.orders where id % {2 + at} = 0",
+            f"insert into $.events select {key % 5}, 'k{value % 4}' from range({1 + at % 3})",
+            f"update $.events set kind = 'k{value % 4}' where cust = {key % 5}",
+            f"delete from $.events where cust = {key % 5} and kind = 'k{value % 4}'",
             f"update $.cust set name = 'c{self.number}' where id = {key % 9}",
             f"delete from $.cust where id = {key % 9}",
             f"merge into $.cust c using (select {key % 9} as id) s on c.id = s.id when not matched then insert (id, name) "
             f"values (s.id, 'm{self.number}')"))
+        yield text
         self.project.sql(text)
-        return text
 
-    def drift(self) -> str:
-        text = self.chance.choice(DRIFTS)
-        version = self.project.spark.sql(self.project.within("describe history $.orders limit 1")).collect()[0][0]
-        for each in text.format(before=max(int(version) - 2, 0)).split("; "):
-            self.project.sql(each)
-        return text
+    def drift(self) -> Iterator[str]:
+        text = self.chance.choice(DRIFTS).format(before=max(self.version() - 2, self.kept))
+        yield text
+        self.project.sql(*text.split("; "))
 
-    def edit(self) -> str:
+    def edit(self) -> Iterator[str]:
         name = self.chance.choice(EDITED)
         self.editions[name] = (self.editions[name] + self.chance.randrange(1, len(MODELS[name][0]))) % len(MODELS[name][0])
-        return f"{name}: {self.model(name).sql}"
+        yield f"{name}: {self.model(name).sql}"
 
-    def run(self) -> str:
+    def run(self) -> Iterator[str]:
         """A run of all models, in their order; each is what its SELECT gives, and nothing is left behind."""
-        self.new_run()
         full = self.chance.random() < 0.05
+        yield "all, in full" if full else "all"
+        self.new_run()
         used = set(SOURCES)
         for name in MODELS:
             outcome = self.project.refresh_in_run(self.model(name), **({"full_refresh": True} if full else {}))
@@ -150,49 +177,56 @@ class Soak:
             used |= {identifier for _, identifier, _ in outcome.relations}
         for name in MODELS:
             assert self.project.is_exact(self.model(name)), f"{name} is wrong"
+        for name in LOGGED:
+            self.catch_up(name)
         left = set(self.project.relations()) - used
         assert not left, f"left behind: {left}"
         self.is_tidy()
-        return "all, in full" if full else "all"
 
-    def interrupted(self) -> str:
+    def interrupted(self) -> Iterator[str]:
         """A run that is given up, in a session that is gone afterwards."""
         name, statements = self.chance.choice(list(MODELS)), self.chance.randrange(40)
+        yield f"{name} after {statements} statements"
         steps = self.begin(name)
         self.go_on(steps, statements)
         self.project.spark.catalog.clearCache()  # what it has staged goes with the process
         self.again()
-        return f"{name} after {statements} statements"
 
-    def two_at_once(self) -> str:
+    def two_at_once(self) -> Iterator[str]:
         """Another run between two statements of this one: one of them may fail."""
         name, other, statements = self.chance.choice(list(MODELS)), self.chance.choice(list(MODELS)), self.chance.randrange(40)
+        yield f"{name} after {statements} statements, with {other}"
         steps = self.begin(name)
         self.go_on(steps, statements)
         with self.project.in_session(self.new_session()):
-            self.batch()
+            yield from self.batch()
             for each in dict.fromkeys((name, other)):  # not a set: its order is another one in each process
                 self.go_on(self.begin(each))
         with allowing(OUTRUN):
             self.go_on(steps)
         self.again()
-        return f"{name} after {statements} statements, with {other}"
 
-    def foreign(self) -> str:
+    def foreign(self) -> Iterator[str]:
         """Somebody writes to a view, a cache or a log."""
         tables = sorted(name for name, kind in self.project.relations().items() if kind == "table" and name not in SOURCES)
         if not tables:
-            return "nothing is there"
+            yield "nothing is there"
+            return
         table = self.chance.choice(tables)
         text = self.chance.choice((f"delete from $.{table}", f"insert into $.{table} select * from $.{table} limit 1"))
+        yield text
         self.project.sql(text)
-        return text
+        if text.startswith("insert"):  # what a subscriber has read has other rows now
+            self.subscribers.pop(table.removesuffix("__idivm_changes"), None)
 
-    def upkeep(self) -> str:
+    def upkeep(self) -> Iterator[str]:
         tables = sorted(name for name, kind in self.project.relations().items() if kind == "table")
-        text = f"{self.chance.choice(('optimize', 'vacuum'))} $.{self.chance.choice(tables)}"
-        self.project.sql(text)
-        return text
+        action, table = self.chance.choice(("optimize", "vacuum")), self.chance.choice(tables)
+        yield f"{action} $.{table}"
+        if action == "vacuum":
+            self.vacuum(table)
+        else:
+            self.project.sql(f"optimize $.{table}")
 
     # how
 
@@ -216,6 +250,25 @@ class Soak:
                 steps.answer(self.project.run(steps.statement))
                 statements = None if statements is None else statements - 1
 
+    def catch_up(self, name: str) -> None:
+        """A subscriber of the model's log that reads what is new has the rows of the SELECT."""
+        model = self.model(name)
+        subscriber = self.subscribers.setdefault(name, Subscriber(self.project, model))
+        subscriber.start_over_if_begun_anew()
+        subscriber.catch_up()
+        assert subscriber.rows == self.project.rows(model.sql), f"the log of {name} is wrong"
+
+    def version(self) -> int:
+        """Of orders."""
+        return int(self.project.spark.sql(self.project.within("describe history $.orders limit 1")).collect()[0][0])
+
+    def vacuum(self, *tables: str) -> None:
+        """Remove all files but those of the last version: what has not been read of the feed is gone as well."""
+        if "orders" in tables:
+            self.kept = self.version()
+        self.project.sql("set spark.databricks.delta.retentionDurationCheck.enabled = false",
+                         *(f"vacuum $.{name} retain 0 hours" for name in tables))
+
     def again(self) -> None:
         self.project.spark = self.new_session()
         self.project.sql("use $")
@@ -234,8 +287,7 @@ class Soak:
         tables = {name for name, kind in self.project.relations().items() if kind == "table"}
         folders = {path.name: path for path in self.warehouse.iterdir()}
         assert folders.keys() == tables, f"on disk: {folders.keys() ^ tables}"
-        self.project.sql("set spark.databricks.delta.retentionDurationCheck.enabled = false",
-                         *(f"vacuum $.{name} retain 0 hours" for name in sorted(tables)))
+        self.vacuum(*sorted(tables))
         for name in tables:
             wanted = self.project.spark.sql(self.project.within(f"describe detail $.{name}")).first()["numFiles"]
             found = sum("_delta_log" not in path.parts for path in folders[name].rglob("*.parquet"))
@@ -250,7 +302,7 @@ def allowing(codes: set[str]) -> Iterator[None]:
         assert set(error.codes) <= codes, str(error)
 
 
-ACTIONS: dict[str, tuple[int, Callable[[Soak], str]]] = {
+ACTIONS: dict[str, tuple[int, Callable[[Soak], Iterator[str]]]] = {
     "batch": (38, Soak.batch), "run": (26, Soak.run), "edit": (14, Soak.edit), "interrupted": (8, Soak.interrupted),
     "two_at_once": (6, Soak.two_at_once), "foreign": (4, Soak.foreign), "upkeep": (6, Soak.upkeep), "drift": (4, Soak.drift),
 }
@@ -262,7 +314,10 @@ def soak(play: Soak, goes_on: Callable[[Soak], bool]) -> None:
         play.act()
         if play.number % EVERY == 0:
             play.memory.append(memory(play.project.spark))
-    play.run()
+    play.perform("run")
+    play.subscribers.clear()
+    for name in LOGGED:  # from its beginning
+        play.catch_up(name)
     play.has_no_files_left()
     assert not is_leak([used for used, _ in play.memory]), f"MiB of the JVM: {play.memory}"
     assert not is_leak([resident for _, resident in play.memory]), f"MiB of Python: {play.memory}"

@@ -14,7 +14,7 @@ from dbt_idivm.refresh.engine.invocation import Invocation
 from dbt_idivm.refresh.protocol import ModelRequest, Outcome, Refresh
 from tests.functional.engine import Project
 from tests.functional.shapes import kind_of
-from tests.functional.test_change_log import Subscriber
+from tests.functional.subscriber import Subscriber
 from tests.functional.test_refresh_modes import KEYS, add_log, refreshed, shop, written
 
 __all__ = ["shop"]  # a fixture
@@ -151,7 +151,10 @@ def test_broken_off(shop: Project, after: str) -> None:
     for statements in around_changes(shop):
         refreshed(shop, old)
         broken_off(shop, new, statements)
-        assert shop.is_exact(old) or shop.is_exact(new)
+        if shop.existing("m") is None:  # a view is about to get the name of a table
+            assert shop.executed[-1].label.startswith("drop table")
+        else:
+            assert shop.is_exact(old) or shop.is_exact(new)
         refreshed(shop, new)
         assert shop.differences(new) == []
 

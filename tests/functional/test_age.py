@@ -14,6 +14,7 @@ import pytest
 
 from dbt_idivm.refresh.protocol import ModelRequest
 from tests.functional.engine import Project
+from tests.functional.subscriber import Subscriber
 
 KEYS = {"orders": ["id"], "cust": ["id"]}
 VIEWS: dict[str, tuple[str, dict[str, Any]]] = {
@@ -27,6 +28,7 @@ VIEWS: dict[str, tuple[str, dict[str, Any]]] = {
     "tuples": ("select o.id, c.name from $.orders o left join $.cust c on o.cust = c.id", {"strategy": "tuple"}),
 }
 LAST = 20  # refreshes, compared with as many at the beginning
+UPKEEP = 3  # commits to a table at most, each time: OPTIMIZE, and the beginning and the end of VACUUM
 FILES = 2  # that a refresh adds to a table at most: of rows, and of positions of deleted ones
 # of every table of ours, caches among them, which have no properties of a model
 RETENTION = ("spark.databricks.delta.properties.defaults.deletedFileRetentionDuration", "interval 1 minute")
@@ -82,6 +84,12 @@ class Age:
         return found
 
 
+    def commits(self) -> dict[str, int]:
+        """Table of ours → commits in its log, of which none is old enough to be cleaned up."""
+        tables = (name for name, kind in self.project.relations().items() if kind == "table" and name not in KEYS)
+        return {name: len([*(self.folder / name / "_delta_log").glob("*.json")]) for name in tables}
+
+
 @pytest.fixture
 def project(spark: Any) -> Iterator[Project]:
     session = spark.newSession()
@@ -103,6 +111,8 @@ def test_many_refreshes(refreshes: int, every: int, views: tuple[str, ...], proj
     models = age.models()
     for model in models:
         assert project.refresh(model).mode == "create"
+    first_commits = age.commits()
+    subscribers = [Subscriber(project, each) for each in models if each.name == "logged"]
     for number in range(1, refreshes + 1):
         age.batch(chance, number)
         age.refresh(models)
@@ -111,6 +121,13 @@ def test_many_refreshes(refreshes: int, every: int, views: tuple[str, ...], proj
             found = age.tables()
             for table, (live, _) in found.items():
                 assert live <= 2 + FILES * every, table
+            for each in subscribers:
+                each.catch_up()
+                assert each.rows == project.rows(VIEWS["logged"][0])
+            commits = age.commits()
+            assert commits.keys() == first_commits.keys()
+            for table, count in commits.items():
+                assert count <= first_commits[table] + number + UPKEEP * (number // every), table
             files[number] = sum(on_disk for _, on_disk in found.values())
     first, last = (statistics.median(part) for part in (age.seconds[1:1 + LAST], age.seconds[-LAST:]))
     with capsys.disabled():

@@ -15,6 +15,7 @@ from dbt_idivm.refresh.driver import refresh
 from dbt_idivm.refresh.protocol import ModelRequest, Outcome, Refresh
 from tests.engines import relations
 from tests.functional.engine import Project
+from tests.functional.subscriber import Subscriber
 
 KEYS = {"orders": ["id"], "cust": ["id"]}
 JOIN = "select o.note, c.name from $.orders o join $.cust c on o.cust = c.id where o.price > 1"  # hides both keys
@@ -42,26 +43,6 @@ def shop(spark: Any, request: pytest.FixtureRequest) -> Iterator[Project]:
     project.table("cust", "id int, name string", "(1, 'ann')", "(2, 'bob')")
     yield project
     project.sql("drop schema $ cascade", "use default")
-
-
-class Subscriber:
-    """Reads each refresh of a log once, and keeps the rows that they add up to."""
-
-    def __init__(self, project: Project, model: ModelRequest) -> None:
-        self.project, self.log = project, f"$.{model.identifier}__idivm_changes"
-        self.read, self.rows = -1, Counter[tuple[Any, ...]]()
-
-    def catch_up(self) -> int:
-        """Read what is new; how many rows that are."""
-        new = self.project.within(f"select * from {self.log} where idivm__refresh > {self.read}")
-        found = self.project.spark.sql(new).collect()
-        for *row, change, copies, number, _ in found:
-            assert change in ("insert", "delete") and copies > 0
-            self.rows[tuple(row)] += copies if change == "insert" else -copies
-            self.read = max(self.read, number)
-        assert all(count >= 0 for count in self.rows.values()), "nothing leaves that did not come"
-        self.rows = +self.rows
-        return len(found)
 
 
 def replayed(project: Project, model: ModelRequest, number: int | None = None) -> Counter[tuple[Any, ...]]:

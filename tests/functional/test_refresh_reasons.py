@@ -133,7 +133,7 @@ def test_gap_in_the_feed(shop: Project) -> None:
     outcome = refreshed(shop, model)
     assert code(outcome) == "IDIVM-408" and "has no change data feed" in outcome.reason
     shop.sql("alter table $.cust set tblproperties ('delta.enableChangeDataFeed' = 'true')")
-    assert code(refreshed(shop, model)) == "IDIVM-412"
+    assert code(refreshed(shop, model)) == "IDIVM-426"
     shop.sql("insert into $.cust values (9, 'seen', 'n')")
     assert refreshed(shop, model).mode == "incremental"
 

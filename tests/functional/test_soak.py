@@ -9,9 +9,9 @@ from tests.soak import Soak, is_leak, soak
 
 
 def test_a_short_soak(spark: Any) -> None:
-    play = Soak.made(spark.newSession, 29, io.StringIO())
+    play = Soak.made(spark.newSession, 10887, io.StringIO())
     try:
-        soak(play, lambda play: play.number < 14)
+        soak(play, lambda play: play.number < 12)
         assert {"batch", "run", "edit", "interrupted", "two_at_once", "drift", "upkeep"} <= play.done.keys()
         assert play.modes["incremental"] > play.modes["full"] > 0
     finally:

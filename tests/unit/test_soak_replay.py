@@ -24,7 +24,7 @@ class Recorder:
     def __init__(self) -> None:
         self.spark = self
         self.catalog = SimpleNamespace(clearCache=lambda: None)
-        self.tables = dict.fromkeys(("orders", "cust", *soak.MODELS, "idivm_cache_orders", "logged__idivm_changes"), "table")
+        self.tables = dict.fromkeys((*sorted(soak.SOURCES), *soak.MODELS, "idivm_cache_orders", "logged__idivm_changes"), "table")
 
     def new_run(self) -> None:
         print("run")
@@ -63,6 +63,9 @@ class Played(soak.Soak):
 
     def go_on(self, steps: Any, statements: int | None = None) -> None:
         print("go on", statements)
+
+    def catch_up(self, name: str) -> None:
+        print("catch up", name)
 
     def is_tidy(self) -> None:
         pass
