@@ -22,9 +22,9 @@ from dbt_idivm.refresh.engine.invocation import Invocation
 from dbt_idivm.refresh.protocol import ModelRequest, Outcome, Refresh, Statement
 from tests.functional.engine import Project
 
-# What is seen at the model's name: the old rows and their vector; the new ones and theirs; nothing; or the old rows although
-# their table is newer already.
-OLD, NEW, GONE, HELD = "old", "new", "gone", "held"
+# What is seen at the model's name: the old rows and their vector; the new ones and theirs; nothing; the old rows although their
+# table is newer already; or the rows of an edited SELECT at the old vector.
+OLD, NEW, GONE, HELD, TAKEN = "old", "new", "gone", "held", "taken"
 
 KEYS = {"orders": ["id"], "cust": ["id"]}
 SOURCES = frozenset(KEYS)
@@ -71,6 +71,7 @@ class Stage:
     reference: list[str] = field(default_factory=list)
     old: Sight = Sight(None, None)
     new: Sight = Sight(None, None)
+    taken: Sight = Sight(None, None)
 
     @classmethod
     def made(cls, new_session: Callable[[], Any], schema: str, warehouse: Path, shape: Shape) -> Stage:
@@ -92,8 +93,10 @@ class Stage:
     def arrive(self) -> None:
         """The state from which the next refresh is of this kind."""
         self.shape.initial(self)
+        taken = self.wanted() if TAKEN in dict(self.shape.effects).values() else None
         self.shape.change(self)
         self.old, self.new = self.sight(), self.wanted(**self.shape.asked)
+        self.taken = taken or self.new
 
     def wanted(self, sql: str | None = None, restricted: bool = False, **asked: Any) -> Sight:
         """What a run with these arguments would make of the current inputs."""
@@ -245,7 +248,8 @@ class Stage:
         self.project.sql("use $")
 
     def expected(self, effect: str) -> Sight:
-        return {OLD: self.old, NEW: self.new, GONE: Sight(None, None), HELD: Sight(self.old.rows, self.new.vector)}[effect]
+        return {OLD: self.old, NEW: self.new, GONE: Sight(None, None), HELD: Sight(self.old.rows, self.new.vector),
+                TAKEN: self.taken}[effect]
 
     def sight(self) -> Sight:
         if "v" not in self.project.relations():
@@ -276,7 +280,7 @@ class Stage:
         history = self.project.spark.sql(f"describe history {table} limit 5")
         metadata = list(history.columns).index("userMetadata")
         found = [state.read(row[metadata]) for row in history.collect()]
-        versions = next(each.versions for each in found if each is not None)
+        versions = next((each.versions for each in found if each is not None), {})
         sources = {f"{self.project.schema}.{name}" for name in SOURCES}
         return {table: version for table, version in versions.items() if table in sources}
 
@@ -488,4 +492,12 @@ SHAPES = {
     "mark": Shape(GROUPS, "noop", (("move the watermark of v__idivm", NEW),), change=Stage.elsewhere, later=dt.timedelta(days=4)),
     "old_mark": Shape(JOIN, "noop", (("move the watermark of v__idivm", NEW),), change=lambda stage: None,
                       later=dt.timedelta(days=16)),
+}
+# Stored rows are taken over at the old versions, and refreshed then.
+EDITED_AND_MOVED = {
+    "migrated_then": Shape(MARKED, "migrated", (("build v", TAKEN), ("replace rows of v", NEW)), under(PLAIN), Stage.move,
+                           ("replaced",)),
+    "migrated_less_then": Shape(f"{PLAIN} and note is not null", "migrated", (("delete from v", TAKEN),
+                                ("set the properties of v", TAKEN), ("replace rows of v", NEW)), under(PLAIN), Stage.move,
+                                ("delete", "replaced")),
 }
