@@ -7,7 +7,10 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
+from functools import partial
 from pathlib import Path
+
+import pytest
 
 from dbt_idivm.codes import CODES
 from tests.functional.engine import Project
@@ -19,6 +22,7 @@ ROWS = "(1, 1, 5, 'a'), (2, 1, 7, 'b'), (3, 2, 1, null), (4, 2, 9, 'd')"
 OTHER_ROWS = "select * from values (1, 1, 6, 'a'), (5, 1, 6, null) as t(id, cust, price, note)"
 NEW = "insert into $.orders (id, cust, price, note) values (9, 1, 3, 'n')"
 EARLIER = NEW.replace("(9,", "(8,")
+WITH_NULL = NEW.replace("(9, 1,", "(9, null,")
 WITHOUT_NOTE = "insert into $.orders (id, cust, price) values (9, 1, 3)"
 WIDENING = "alter table $.orders set tblproperties ('delta.enableTypeWidening' = 'true')"
 SWITCHED = "alter table $.orders set tblproperties (delta.enableChangeDataFeed = {})"
@@ -28,7 +32,7 @@ SWITCHED = "alter table $.orders set tblproperties (delta.enableChangeDataFeed =
 class Drift:
     """`what`, in a reader's words. `happens`: SQL, or a function. `wide`: mode, or code, of the next refresh of a model that
     reads all columns of the source; `narrow`: of models that read `id`, `cust` and `price`; `later`: the same after one
-    more statement, `row`. `made`: the clauses that the table was created with."""
+    more statement, `row`. `columns` and `made`: what the table was created with."""
 
     what: str
     happens: tuple[str, ...] | Callable[[Project], None]
@@ -37,6 +41,7 @@ class Drift:
     later: tuple[str, str] = ("incremental", "incremental")
     row: str = NEW
     made: str = MAPPED
+    columns: str = COLUMNS
     but: Mapping[str, str] = field(default_factory=dict)  # of one of the narrow models, where the next refresh ends otherwise
     later_but: Mapping[str, str] = field(default_factory=dict)  # and where the one after it does
 
@@ -56,6 +61,22 @@ def feed_is_gone(project: Project) -> None:
     assert files
     for file in files:
         file.unlink()
+
+
+def vacuumed(project: Project, vacuum: str) -> None:
+    """VACUUM removes files: all but those of the last version, and the change feed with them."""
+    project.sql("set spark.databricks.delta.retentionDurationCheck.enabled = false",
+                EARLIER, "update $.orders set price = 8 where id = 1", "optimize $.orders")
+    before = {*_folder(project).rglob("*.parquet")}
+    project.sql(vacuum)
+    left = {*_folder(project).rglob("*.parquet")}
+    assert left < before and not any(file.name.startswith("cdc-") for file in left)
+
+
+def null_is_allowed(project: Project) -> None:
+    with pytest.raises(Exception, match="DELTA_NOT_NULL_CONSTRAINT_VIOLATED"):
+        project.sql(WITH_NULL)
+    project.sql("alter table $.orders alter column cust drop not null")
 
 
 def _folder(project: Project) -> Path:
@@ -95,6 +116,13 @@ DRIFTS = (
     Drift("`RESTORE` to the version of the last refresh", (EARLIER, "restore table $.orders to version as of 1"), "noop", "noop"),
     Drift("`RESTORE` to an older version", ("restore table $.orders to version as of 0",), "incremental", "incremental"),
     Drift("`OPTIMIZE` and `VACUUM`", (EARLIER, "optimize $.orders", "vacuum $.orders"), "incremental", "incremental"),
+    Drift("`OPTIMIZE` and `VACUUM`, while deleted files are kept for no time", partial(vacuumed, vacuum="vacuum $.orders"),
+          "IDIVM-403", "IDIVM-403", made=f"{FEED}, 'delta.deletedFileRetentionDuration' = 'interval 0 seconds')",
+          but={"cached": "incremental"}),
+    Drift("`OPTIMIZE` and `VACUUM` with `RETAIN 0 HOURS`", partial(vacuumed, vacuum="vacuum $.orders retain 0 hours"),
+          "IDIVM-403", "IDIVM-403", but={"cached": "incremental"}),
+    Drift("its change data feed is switched on after the view was built", (SWITCHED.format("true"), EARLIER),
+          "IDIVM-426", "IDIVM-426", made="tblproperties ('delta.enableChangeDataFeed' = 'false')"),
     Drift("its change data feed is switched off", (SWITCHED.format("false"),), "IDIVM-408", "IDIVM-408",
           ("IDIVM-408", "IDIVM-408")),
     Drift("its change data feed is off for some commits", (SWITCHED.format("false"), EARLIER, SWITCHED.format("true")),
@@ -107,6 +135,12 @@ DRIFTS = (
           "IDIVM-412", "incremental"),
     Drift("a column is dropped", ("alter table $.orders drop column note",), "IDIVM-412", "noop", row=WITHOUT_NOTE),
     Drift("a column is renamed", ("alter table $.orders rename column note to remark",), "IDIVM-412", "noop", row=WITHOUT_NOTE),
+    Drift("a column is renamed to another case of its name, in two steps", (
+        "alter table $.orders rename column price to x", "alter table $.orders rename column x to PRICE"),
+          "IDIVM-412", "IDIVM-412"),
+    Drift("it is replaced, with a column's name in another case", (
+        f"create or replace table $.orders using delta {FEED}) as select id, cust, price as PRICE, note from $.orders",),
+          "IDIVM-412", "IDIVM-412", made=f"{FEED})"),
     Drift("the names of two columns are exchanged", tuple(f"alter table $.orders rename column {old} to {new}" for old, new in (
         ("cust", "x"), ("price", "cust"), ("x", "price"))), "IDIVM-402", "IDIVM-423", but={"cached": "IDIVM-402"}),
     Drift("a column is dropped, and another one gets its name",
@@ -116,7 +150,8 @@ DRIFTS = (
     Drift("a column of another type is added and widened",
           (WIDENING, "alter table $.orders add columns (extra int)", "alter table $.orders alter column extra type bigint"),
           "IDIVM-412", "noop", ("incremental", "IDIVM-403"), later_but={"cached": "incremental"}),
-    Drift("a column that was NOT NULL may be NULL", ("alter table $.orders alter column id drop not null",), "noop", "noop"),
+    Drift("a column that was NOT NULL may be NULL", null_is_allowed, "noop", "noop", row=WITH_NULL,
+          columns=COLUMNS.replace("cust int", "cust int not null")),
     Drift("a constraint is added", ("alter table $.orders add constraint positive check (price > 0)",), "noop", "noop"),
     Drift("its columns are mapped by name from now on", (
         "alter table $.orders set tblproperties ('delta.columnMapping.mode' = 'name', 'delta.minReaderVersion' = '2', "
@@ -152,10 +187,10 @@ Each line is a test: `tests/functional/test_source_changes.py`. This page is mad
 |---|---|---|---|
 """
 FOOT = """
-Not in the table: a column cannot be renamed to another case of its name, and no collation can be given to one that is there
-(Delta refuses both). A table that is replaced may have either: models that read the column are rebuilt, with IDIVM-412, and with
-IDIVM-408 for a collation (`tests/unit/test_refresh_driver.py`, not tried on Spark). The columns that a plain view reads are those
-of the tables below it.
+Not in the table: Delta renames no column to another case of its name in one step, lets no table with mapped columns and
+a change feed be replaced by one with other names of columns, and refuses collations. Foreign keys are not used, declared or not
+([why](adr/0010-foreign-keys-are-not-trusted.md)): rows that violate one are maintained like any others. The columns that a plain
+view reads are those of the tables below it.
 """
 
 

@@ -547,7 +547,7 @@ def test_an_input_that_is_replaced_between_the_look_ups_of_its_version_and_of_it
     ({"id": "int", "name": "string", "OTHER": "array<int>"}, None)])
 def test_an_input_that_is_replaced_with_names_of_another_case_or_a_collation(
         engine: FakeEngine, columns: dict[str, str], expected: str | None) -> None:
-    """Delta lets nobody rename a column so, or give it a collation; a table that is replaced may have either."""
+    """Delta renames no column so in one step; a table that is replaced may have such names. Delta 4.4 refuses a collation."""
     table = built(engine).tables["main.o"]
     table.columns = columns
     table.commit("CREATE OR REPLACE TABLE AS SELECT")
