@@ -46,11 +46,12 @@ def run(request: ModelRequest, client: Client, work: Callable[[Job, StoredView],
             if failure.is_any(VIOLATED) and (
                     yield from loosen(client, stored.table, request.checks, every=request.full_refresh)):
                 client.invocation.forget(stored.table)
-                return (yield from work(job, (yield from _stored(job))))
-            if not failure.is_any(_TOO_OLD):
+                stored = yield from _stored(job)
+            elif failure.is_any(_TOO_OLD):
+                # a pinned version that was superseded meanwhile cannot be read once it is old: pin again, once
+                yield from _pin_again(job, "the versions of this run can no longer be read")
+            else:
                 raise
-            # a pinned version that was superseded meanwhile cannot be read once it is old: pin again, once
-            yield from _pin_again(job, "the versions of this run can no longer be read")
         except caches.Overtaken:
             yield from _pin_again(job, "another run refreshed a cache further")
         except NotAlone as found:
