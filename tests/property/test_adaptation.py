@@ -69,6 +69,17 @@ def compare(world: World, found: Adaptation, new: Plan) -> None:
         assert world.rows_of(VIEW) == expected
 
 
+def counted(pair: Pair, options: Options, found: Counter[str]) -> Adaptation | None:
+    """How it is adapted, if it is; among the pairs that are found, or those of which one is no view."""
+    try:
+        adapted = check(pair, options)
+    except (IdivmError, *FAILS):
+        found["no view"] += 1
+        return None
+    found["pairs"] += 1
+    return adapted
+
+
 def test_adapted_views_are_what_a_build_makes() -> None:
     """Random pairs. A rule that no pair reached proves nothing; nor does a run of pairs that are mostly no views, or rebuilt."""
     found: Counter[str] = Counter()
@@ -76,12 +87,7 @@ def test_adapted_views_are_what_a_build_makes() -> None:
     @more
     @given(pairs(), st.sampled_from((Options(), Options(), Options(caches="all"))))
     def drawn(pair: Pair, options: Options) -> None:
-        try:
-            adapted = check(pair, options)
-        except (IdivmError, *FAILS):
-            found["no view"] += 1
-            return
-        found["pairs"] += 1
+        adapted = counted(pair, options, found)
         found["adapted"] += adapted is not None
         found["in place"] += adapted is not None and adapted.in_place
         if adapted is not None and options.caches is not None:
@@ -101,12 +107,7 @@ def test_columns_of_tables_that_are_read_are_what_a_build_makes() -> None:
     @more
     @given(joined_pairs(), st.sampled_from((Options(), Options(), Options(caches="all"))))
     def drawn(pair: Pair, options: Options) -> None:
-        try:
-            adapted = check(pair, options)
-        except (IdivmError, *FAILS):
-            found["no view"] += 1
-            return
-        found["pairs"] += 1
+        adapted = counted(pair, options, found)
         if adapted is not None and not OF_JOINS.isdisjoint(adapted.edits):
             found["looked up"] += 1
             found["beside outer joins"] += "LEFT JOIN" in pair.old.sql
