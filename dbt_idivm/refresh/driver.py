@@ -22,6 +22,7 @@ from dbt_idivm.refresh.apply.build import (
     without_failing_plan,
 )
 from dbt_idivm.refresh.apply.compaction import compact
+from dbt_idivm.refresh.apply.confirm import confirm
 from dbt_idivm.refresh.apply.diffs import show_query
 from dbt_idivm.refresh.apply.incremental import apply_changes
 from dbt_idivm.refresh.apply.publish import show
@@ -61,6 +62,7 @@ def _refresh(job: Job, stored: StoredView) -> Steps[Outcome]:
     done = yield from build_restricted(job, stored) if job.request.restricted else _bring_up_to_date(job, stored)
     if job.config.output == "both":
         done = yield from keep_log(job, done)
+    yield from confirm(job.client, job.request.relation)
     yield from drop_obsolete(job.client, job.request, done)
     yield from drop_unused(job.client, job.request, stored.state, done)
     return replace(done, warnings=tuple(job.warnings))

@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
+from typing import Literal
 
-from dbt_idivm.errors import Finding, IdivmError, finding
+from dbt_idivm.errors import Finding, IdivmError, finding, listed
 from dbt_idivm.refresh.apply import caches
+from dbt_idivm.refresh.apply.confirm import Exchanged, exchanged
 from dbt_idivm.refresh.apply.watermark import Outnumbered, is_due
 from dbt_idivm.refresh.catalog import history
 from dbt_idivm.refresh.catalog.inputs import look_up, qualified, view_digest
@@ -50,6 +52,8 @@ def run(request: ModelRequest, client: Client, work: Callable[[Job, StoredView],
             elif failure.is_any(_TOO_OLD):
                 # a pinned version that was superseded meanwhile cannot be read once it is old: pin again, once
                 yield from _pin_again(job, "the versions of this run can no longer be read")
+            elif tables := (yield from _replaced_meanwhile(client)):
+                job, stored = yield from _of_other_tables(job, stored, tables)
             else:
                 raise
         except caches.Overtaken:
@@ -61,6 +65,8 @@ def run(request: ModelRequest, client: Client, work: Callable[[Job, StoredView],
             client.invocation.forget(found.table, stored.table, request.relation)
             job.warnings.append(f"{request.name}: {found.table} was written twice at the same time, and is rebuilt")
             stored = yield from _stored(job)
+        except Exchanged as found:
+            job, stored = yield from _of_other_tables(job, stored, found.tables)
         except Outnumbered as found:
             client.remade.add(found.table)
             client.invocation.forget(found.table, stored.table, request.relation)
@@ -70,6 +76,29 @@ def run(request: ModelRequest, client: Client, work: Callable[[Job, StoredView],
         raise error.of_model(request.name) from error
     except EngineFailure as failure:
         raise IdivmError(_engine_finding(failure, stored)).of_model(request.name) from failure
+
+
+def _replaced_meanwhile(client: Client) -> Steps[tuple[str, ...]]:
+    """Tables that are others than at the beginning of the refresh, which may be why a statement has failed."""
+    try:
+        return (yield from exchanged(client))
+    except EngineFailure:  # what has failed first is reported
+        return ()
+
+
+def _of_other_tables(job: Job, stored: StoredView, exchanged: Sequence[str]) -> Steps[tuple[Job, StoredView]]:
+    """The job, and what is stored, once tables that were read are known to be others now: these are looked up again, and what was
+    built from the former ones is rebuilt, for the reason that any later run would give."""
+    client, model = job.client, job.request.relation
+    client.based_on.clear()
+    client.remade.update(exchanged)
+    client.invocation.forget(*exchanged, stored.table, model)
+    job.warnings.append(f"{job.request.name}: while it was refreshed, {listed(exchanged)} was replaced by another table of that "
+                        "name, which is read from the beginning")
+    facts = yield from client.once(("facts", model), lambda: describe(client, model))
+    existing: Literal["table", "view"] | None = None if facts is None else "view" if facts.kind == "view" else "table"
+    job = replace(job, request=replace(job.request, existing=existing))
+    return job, (yield from _stored(job))
 
 
 def _stored(job: Job) -> Steps[StoredView]:

@@ -50,6 +50,7 @@ def adapt_stored(how: Adapting) -> Steps[Taken | None]:
     key does not hold there: then nothing has been written. Raises IDIVM-305, of a `unique_key`, and 903."""
     work, stored = how.work, how.work.stored
     assert stored.latest is not None
+    work.job.client.rely(stored.table, stored.latest.version, stored.latest.at)
     binding = Binding({**how.versions, stored.table: stored.latest.version}, dialect=work.job.dialect)
     query = adapted_query(how.found, how.plan, binding)
     try:

@@ -68,6 +68,7 @@ def _bring_up_to_date(log: Log, view: StoredView, of_view: State) -> Steps[int |
             return None
         before = None
     latest = log.stored.latest
+    job.client.rely(view.table, shown.version, shown.at)
     state = State({view.table: Consumed(view.table, shown.version, shown.at)}, {OUTPUT: "both"}, run=job.request.run_id,
                   base=latest.version if log.continues and latest is not None else None,
                   writes=writes_after(log.stored if log.continues else None))

@@ -98,9 +98,11 @@ def append(log: Log, net: exp.Query, state: State, versions: Mapping[str, int]) 
     dialect = log.job.dialect
     insert = insert_into(dialect.table(log.table, None), (*log.names, *OWN), query)
     statement = Statement(dialect.sql(insert), "write", f"append to {log.table}", tree=insert)
-    client = log.job.client
+    client, latest = log.job.client, log.stored.latest
+    assert latest is not None
+    client.rely(log.table, latest.version, latest.at)
     yield from committed(client, statement, log.table, state.json(), guard_of(log.stored))
-    commit = yield from own_commit(client, log.table, log.stored.latest, state)
+    commit = yield from own_commit(client, log.table, latest, state)
     client.invocation.forget(log.table)
     if commit is None:
         raise (yield from not_applied(client, log.stored, log.table, "its changes were not appended"))

@@ -9,6 +9,7 @@ from typing import Any
 from sqlglot import exp
 
 from dbt_idivm.refresh.apply import statements
+from dbt_idivm.refresh.apply.confirm import confirm_before_drop
 from dbt_idivm.refresh.apply.watermark import guard_from, not_applied, own_commit
 from dbt_idivm.refresh.catalog import history
 from dbt_idivm.refresh.catalog.history import Commit
@@ -154,6 +155,7 @@ def _show(job: Job, wanted: Build, relation: Described | None) -> Steps[None]:
     if wanted.visible is None:
         return
     if relation is not None and relation.kind == "table":
+        yield from confirm_before_drop(job.client, wanted.table, job.request.relation)
         yield from job.client.ask(job.client.commands.drop("table", job.request.relation))
     if relation is None or relation.maintained != wanted.table or relation.properties.get(SHOWN) != wanted.state.shown:
         yield from show(job, wanted.table, wanted.visible, wanted.state)

@@ -41,6 +41,10 @@ def new_state(work: Work, inputs: Mapping[str, Consumed], before: StoredView | N
     unless all rows are replaced."""
     job, planned = work.job, work.planned
     latest, state = (before.latest, before.state) if before is not None else (None, None)
+    for each in inputs.values():
+        job.client.rely(each.table, each.version, each.at)
+    if before is not None and latest is not None:
+        job.client.rely(before.table, latest.version, latest.at)
     # a build checks what is not checked already
     checked = before is None or (job.config.verify == "always" and state is not None and state.checked)
     views = {name: view_digest(text, planned.inputs.settings.get(name)) for name, text in planned.inputs.views.items()}
@@ -73,8 +77,13 @@ def own_commit(client: Client, table: str, before: Commit | None, written: State
 
     Commits of others may follow it already; one that Delta's auto compaction adds has the same state.
     """
-    start = before.version + 1 if before is not None else None
-    found = yield from history.newest(client, table, 1) if start is None else history.since(client, table, start, start)
+    if before is None:
+        found = yield from history.newest(client, table, 1)
+    else:
+        found = yield from history.since(client, table, before.version, before.version + 1)
+        if found and (found[-1].version, found[-1].at) == client.based_on.get(table):
+            del client.based_on[table]  # there is nothing left to confirm
+        found = tuple(each for each in found if each.version > before.version)
     return next((each for each in reversed(found) if read(each.user_metadata) == written), None)
 
 

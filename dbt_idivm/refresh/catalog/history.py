@@ -202,6 +202,15 @@ def page(client: Client, table: str) -> Steps[tuple[Commit, ...]]:
     return (yield from client.once(("pin", table), lambda: newest(client, table, _PAGE)))
 
 
+def has(client: Client, table: str, version: int, at: str) -> Steps[bool]:
+    """Whether the table has that commit now. Of a table that was just written the newest commit is known then."""
+    is_written = not client.invocation.knows(("pin", table))
+    found = yield from (page(client, table) if is_written else newest(client, table, _PAGE))
+    if found[-1].version > version:
+        found = yield from since(client, table, version, found[0].version)
+    return any((each.version, each.at) == (version, at) for each in found)
+
+
 def _commit(row: Mapping[str, Any], protocol: CommitProtocol) -> Commit:
     return Commit(int(row["version"]), moment(row["timestamp"]), row["operation"],
                   _modes(row["operation"], row.get("operationParameters")), metrics(row.get("operationMetrics")),

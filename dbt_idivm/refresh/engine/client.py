@@ -20,7 +20,8 @@ class Client:
     """Asks the engine for one refresh, and counts the statements that read or write table data.
 
     `invocation`: what the refreshes of one `dbt run` share. `claims`: table → number of this refresh's newest claim to it.
-    `remade`: tables in which no number of this refresh counts (`StoredView`).
+    `remade`: tables in which no number of this refresh counts (`StoredView`). `based_on`: table → version and time of the first
+    commit of it that the refresh has relied on (`apply/confirm.py`).
     """
 
     engine: Engine = SPARK_DELTA
@@ -29,6 +30,7 @@ class Client:
     writing: float = 0.0  # seconds that statements took which write table data
     claims: dict[str, int] = field(default_factory=dict)
     remade: set[str] = field(default_factory=set)
+    based_on: dict[str, tuple[int, str]] = field(default_factory=dict)
 
     @property
     def dialect(self) -> Dialect:
@@ -53,6 +55,10 @@ class Client:
     def read(self, query: exp.Expr, label: str) -> Steps[Rows]:
         """The rows of a query over table data. Raises EngineFailure."""
         return self.ask(Statement(self.dialect.sql(query), "read", label))
+
+    def rely(self, table: str, version: int, at: str) -> None:
+        """What the refresh commits is right if the table has this commit."""
+        self.based_on.setdefault(table, (version, at))
 
     def once(self, key: Hashable, steps: Callable[[], Steps[T]]) -> Steps[T]:
         """The result of `steps`, which run the first time only in this invocation. A failure is not remembered."""

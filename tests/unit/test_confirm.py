@@ -1,0 +1,149 @@
+"""Tables that are exchanged for others while a refresh runs, with the versions that it has looked at: no commit shows that."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import replace
+
+import pytest
+
+from dbt_idivm.errors import IdivmError
+from dbt_idivm.refresh.engine.invocation import Invocation
+from dbt_idivm.refresh.protocol import EngineError, ModelRequest
+from tests.unit.fake_engine import FakeEngine, model
+
+MOVED = ((7, "seven", 1), (8, "eight", -1))
+PLAIN = model("select id, name from main.o", {"o": "id"})
+BAG = model("select name from main.o", {"o": "id"})  # a hidden table has the key
+EDITED = replace(PLAIN, sql="select id, name from main.o where id < 9")  # rows go, then there is a commit without data
+CACHED = model("select m, count(*) as n from (select name, max(id) as m from main.o group by name) t group by m", {"o": "id"},
+               caches="all")
+
+
+def made(first: ModelRequest | None) -> FakeEngine:
+    engine = FakeEngine()
+    engine.source("o", id="int", name="string")
+    if first is not None:
+        assert engine.drive(first).mode == "create"
+        engine.tables["main.v"].columns = {"id": "int", "name": "string"}
+        changed(engine)
+    return engine
+
+
+def changed(engine: FakeEngine) -> None:
+    engine.tables["main.o"].commit("WRITE", {"numOutputRows": "1"})
+    engine.reads["net diff of main.o"] = MOVED
+    engine.reads["net diff of main.idivm_cache"] = ((7, 1, "seven", 1),)
+
+
+def at_the_write(engine: FakeEngine, what: Callable[[], None], number: int = 1) -> None:
+    """Something happens right before the refresh writes for that time."""
+    left = [number]
+
+    def write() -> None:
+        left[0] -= 1
+        if left[0] == 0:
+            engine.on_write = None
+            what()
+
+    engine.on_write = write
+
+
+def exchange(engine: FakeEngine, name: str) -> Callable[[], None]:
+    """Another table takes the name, which has as many commits, at other times."""
+
+    def done() -> None:
+        engine.tables[name].epoch += "x"
+        count = len(engine.tables[name].commits)
+        engine.tables[name].commits.clear()
+        for _ in range(count):
+            engine.tables[name].commit("WRITE", {"numOutputRows": "9"})
+
+    return done
+
+
+ASKED = {
+    "incremental": (PLAIN, PLAIN, 1), "a hidden table": (BAG, BAG, 1), "a first build": (None, PLAIN, 1),
+    "a first build of a hidden table": (None, BAG, 1), "a full refresh": (PLAIN, replace(PLAIN, full_refresh=True), 1),
+    "an edit": (PLAIN, EDITED, 1), "its second commit": (PLAIN, EDITED, 2), "the refresh after an edit": (PLAIN, EDITED, 3),
+    "an edit that moves the rows": (PLAIN, BAG, 1),
+    "a cache": (CACHED, CACHED, 1), "a view over a cache": (CACHED, CACHED, 2),
+    "a log": (replace(PLAIN, config={"idivm": {"strategy": "id", "output": "diffs"}}),) * 2 + (1,),
+}
+
+
+@pytest.mark.parametrize("case", ASKED)
+def test_an_input_that_is_exchanged_is_read_again(case: str) -> None:
+    """In the same refresh, for the reason that the next run would have had; that one finds nothing to do."""
+    first, asked, number = ASKED[case]
+    engine = made(first)
+    at_the_write(engine, exchange(engine, "main.o"), number)
+    done = engine.drive(asked)
+    assert engine.on_write is None and done.mode == "full" and done.reason is not None
+    assert done.reason[:9] == ("IDIVM-401" if asked.full_refresh else "IDIVM-404"), done.reason
+    assert [each for each in done.warnings if "`main.o` was replaced by another table" in each]
+    assert engine.drive(replace(asked, full_refresh=False)).mode == "noop"
+
+
+@pytest.mark.parametrize(("first", "asked", "table"), [
+    (PLAIN, PLAIN, "main.v"), (BAG, BAG, "main.v__idivm"), (PLAIN, EDITED, "main.v"), (PLAIN, BAG, "main.v")])
+def test_a_view_that_is_exchanged_is_rebuilt(first: ModelRequest, asked: ModelRequest, table: str) -> None:
+    engine = made(first)
+    at_the_write(engine, exchange(engine, table))
+    done = engine.drive(asked)
+    assert engine.on_write is None and done.mode == "full"
+    assert engine.drive(asked).mode == "noop"
+
+
+@pytest.mark.parametrize("commits", [1, 9, 10, 40])
+def test_commits_of_others_are_no_exchange(commits: int) -> None:
+    engine = made(PLAIN)
+
+    def write() -> None:
+        for _ in range(commits):
+            engine.tables["main.o"].commit("WRITE", {"numOutputRows": "1"})
+
+    at_the_write(engine, write)
+    assert engine.drive(PLAIN).mode == "incremental"
+
+
+def test_a_statement_that_fails_for_it() -> None:
+    """A version that was pinned is not there any more."""
+    engine = made(PLAIN)
+
+    def shorter() -> None:
+        exchange(engine, "main.o")()
+        del engine.tables["main.o"].commits[1:]
+        engine.fail["merge into"] = EngineError("DELTA_VERSIONS_NOT_CONTIGUOUS", "cannot time travel to version 2")
+
+    engine.fail["changes of"] = EngineError("ANY", "it is merged then")
+    answer = engine.answer
+
+    def answered(statement):  # type: ignore[no-untyped-def]
+        if statement.label.startswith("merge into") and not engine.fail.get("merge into"):
+            shorter()
+        return answer(statement)
+
+    engine.answer = answered  # type: ignore[method-assign]
+    done = engine.drive(PLAIN)
+    assert done.mode == "full" and done.reason is not None and "IDIVM-404" in done.reason
+
+
+def test_an_input_that_is_exchanged_again_and_again() -> None:
+    """The second time the run fails, and the next one rebuilds the view."""
+    engine = made(PLAIN)
+    engine.on_write = exchange(engine, "main.o")
+    with pytest.raises(IdivmError) as caught:
+        engine.drive(PLAIN)
+    assert caught.value.codes == ("IDIVM-903",) and "The next run rebuilds main.v" in str(caught.value)
+    engine.on_write = None
+    assert engine.drive(PLAIN).mode == "full"
+    assert engine.drive(PLAIN).mode == "noop"
+
+
+def test_models_that_follow_read_the_other_table() -> None:
+    engine, run, other = made(PLAIN), Invocation(), replace(PLAIN, name="w", identifier="w")
+    at_the_write(engine, exchange(engine, "main.o"))
+    assert engine.drive(PLAIN, run).mode == "full"
+    assert engine.drive(other, run).mode == "create"
+    assert engine.drive(other).mode == "noop"
