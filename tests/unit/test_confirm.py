@@ -95,6 +95,17 @@ def test_a_view_that_is_exchanged_is_rebuilt(first: ModelRequest, asked: ModelRe
     assert engine.drive(asked).mode == "noop"
 
 
+def test_a_view_that_is_exchanged_before_its_rows_are_replaced() -> None:
+    """The other table has not the properties by which rebuilds keep it: what they built is not there any more."""
+    engine, asked = made(PLAIN), replace(PLAIN, full_refresh=True)
+    engine.query_columns = dict(engine.tables["main.v"].columns)
+    assert engine.drive(asked).mode == "full" and engine.labels("write") == ["rebuild main.v"]
+    at_the_write(engine, exchange(engine, "main.v"))
+    assert engine.drive(asked).mode == "full"
+    assert [each for each in engine.labels("write") if "main.v" in each] == ["rebuild main.v", "build main.v__idivm_new"]
+    assert engine.drive(PLAIN).mode == "noop"
+
+
 @pytest.mark.parametrize("commits", [1, 9, 10, 40])
 def test_commits_of_others_are_no_exchange(commits: int) -> None:
     engine = made(PLAIN)

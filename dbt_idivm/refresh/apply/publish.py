@@ -114,6 +114,8 @@ def replace_table(job: Job, wanted: Build, there: Described, stored: StoredView,
     if latest is None and not there.lost:
         latest = yield from history.latest(job.client, table)
     guard = guard_from(table, latest) if latest is not None else None
+    if fits and latest is not None:  # its properties stay
+        job.client.rely(table, latest.version, latest.at)
     write = committed(job.client, statement, table, wanted.state.json(), guard)
     yield from all_partitions(job.client, write) if there.is_partitioned else write
     found = yield from own_commit(job.client, table, latest, wanted.state)
