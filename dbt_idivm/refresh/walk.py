@@ -118,7 +118,7 @@ def nothing_new(job: Job, stored: StoredView) -> Steps[Outcome | None]:
             pinned = yield from history.pinned(job.client, consumed.table)
         except EngineFailure:
             return None
-        if (pinned.version, pinned.at) != (consumed.version, consumed.at):
+        if not pinned.is_it(consumed.version, consumed.at):
             return None
     # Wrong without it: what others wrote to a cache before the view read it would stay in the view until an input changes.
     for cache in state.caches:

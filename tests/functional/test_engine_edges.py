@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import os
+import time
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
@@ -84,3 +86,35 @@ def test_rows_of_nothing_but_null(edges: Project) -> None:
         outcome = edges.refresh(model)
         assert (outcome.mode, outcome.rows_inserted, outcome.rows_deleted) == ("incremental", *rows), outcome.message
         assert edges.is_exact(model)
+
+
+@pytest.mark.long
+def test_files_that_have_the_second_of_their_time_only(edges: Project) -> None:
+    """As those of an object store: Delta shows times of commits that depend on how many are asked for."""
+    folder = Path(edges.spark.conf.get("spark.sql.warehouse.dir").removeprefix("file:")) / "engine_edges.db"
+    second = int(time.time()) * 10**9
+
+    def rounded() -> None:
+        for each in folder.glob("*/_delta_log/*.json"):
+            os.utime(each, ns=(second, second))
+        for each in folder.glob("*/_delta_log/.*.crc"):  # of the local file system
+            each.unlink()
+
+    edges.table("t", "k int, v int", "(1, 1)", "(2, 2)")
+    model = edges.model("m", "select v, count(*) as n from (select k, v from $.t where k > 0) group by v", KEYS, caches="all",
+                        optimize_every=2)
+    for number, commits in enumerate((1, 3, 1, 12)):
+        for _ in range(commits):
+            edges.sql("update $.t set v = v + 1 where k = 1")
+        rounded()
+        done = edges.refresh(model)
+        assert (done.mode, done.warnings) == ("incremental" if number else "create", ()), done.message
+        rounded()
+        assert edges.refresh(model).mode == "noop"
+        assert edges.is_exact(model)
+    assert edges.differences(model) == []
+    edges.table("aside", "k int, v int", "(1, 7)")
+    for _ in range(int(edges.spark.sql("describe history engine_edges.t limit 1").first()[0])):
+        edges.sql("update $.aside set v = v + 1")
+    edges.sql("drop table $.t", "alter table $.aside rename to $.t")
+    assert (edges.refresh(model).reason or "").startswith("IDIVM-404"), "another table has other times still"

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import datetime as dt
 import json
 import re
 from collections.abc import Callable, Generator
@@ -72,6 +73,7 @@ class FakeEngine:
     size: int = 1000  # bytes of each table
     functions: dict[str, tuple[str, ...]] = field(default_factory=dict)  # the user's → what DESCRIBE FUNCTION EXTENDED shows
     staged: set[str] = field(default_factory=set)  # temporary views
+    second: dt.datetime | None = None  # of all commits
 
     def source(self, table_name: str, **columns: str) -> Table:
         table = self.tables[f"main.{table_name}"] = Table(columns)
@@ -136,7 +138,7 @@ class FakeEngine:
         if "HISTORY" in statement.sql and (table.kind == "VIEW" or table.provider != "delta"):
             return EngineError("DELTA_ONLY_OPERATION", f"{name} is not a Delta table")
         if "HISTORY" in statement.sql:
-            return Rows(HISTORY, tuple(reversed(table.commits))[:int(statement.sql.split()[-1])])
+            return Rows(HISTORY, self._times(tuple(reversed(table.commits))[:int(statement.sql.split()[-1])]))
         heads = (("# Partition Information", ""), ("# col_name", "data_type"))
         partitions = (*heads, *((name, table.columns[name]) for name in table.partitions)) if table.partitions else ()
         lines = [*table.columns.items(), *partitions, ("", ""), ("# Detailed Table Information", ""), ("Type", table.kind),
@@ -144,6 +146,14 @@ class FakeEngine:
                  ("View Catalog and Namespace", table.namespace),
                  ("Table Properties", "[" + ",".join(f"{k}={v}" for k, v in table.properties.items()) + "]")]
         return Rows(("col_name", "data_type", "comment"), tuple((*line, None) for line in lines))
+
+    def _times(self, commits: tuple[tuple[Any, ...], ...]) -> tuple[tuple[Any, ...], ...]:
+        """As Delta shows commits of one second, where files have no smaller unit: of those asked for, each is later than the
+        one before."""
+        if self.second is None:
+            return commits
+        return tuple((version, self.second + dt.timedelta(milliseconds=len(commits) - 1 - place), *rest)
+                     for place, (version, _, *rest) in enumerate(commits))
 
     def _explain(self, statement: Statement) -> Reply:
         usual = "Relation main.t[a#1] parquet"

@@ -60,7 +60,7 @@ def _bring_up_to_date(log: Log, view: StoredView, of_view: State) -> Steps[int |
     assert shown is not None
     before = log.stored.state.inputs.get(view.table) if log.stored.state is not None else None
     before = before if log.continues and log.stored.reason is None else None
-    if before is not None and (before.version, before.at) == (shown.version, shown.at):
+    if before is not None and shown.is_it(before.version, before.at):
         return None
     if before is not None and before.version > shown.version:
         # another run has brought both further; or the table is another one, which was created after the former was dropped

@@ -81,7 +81,7 @@ def own_commit(client: Client, table: str, before: Commit | None, written: State
         found = yield from history.newest(client, table, 1)
     else:
         found = yield from history.since(client, table, before.version, before.version + 1)
-        if found and (found[-1].version, found[-1].at) == client.based_on.get(table):
+        if found and table in client.based_on and found[-1].is_it(*client.based_on[table]):
             del client.based_on[table]  # there is nothing left to confirm
         found = tuple(each for each in found if each.version > before.version)
     return next((each for each in reversed(found) if read(each.user_metadata) == written), None)
@@ -101,7 +101,7 @@ def not_applied(client: Client, stored: StoredView, table: str, what: str) -> St
     found, before = finding(903, view=table, message=what, state=stored.sentence), stored.latest
     if client.engine.ledger is None and before is not None and stored.table == table:
         newest = yield from history.latest(client, table)
-        if (newest.version, newest.at) == (before.version, before.at):
+        if newest.is_it(before.version, before.at):
             return Outnumbered(table, found)
     return IdivmError(found)
 

@@ -9,7 +9,7 @@ from typing import Any
 
 from dbt_idivm.cost.sizes import LARGEST
 from dbt_idivm.refresh.engine.client import Client
-from dbt_idivm.refresh.engine.commits import QUIET, CommitProtocol, metrics, moment, pairs
+from dbt_idivm.refresh.engine.commits import QUIET, CommitProtocol, metrics, moment, moments, pairs
 from dbt_idivm.refresh.engine.ledger import Claimed, recorded
 from dbt_idivm.refresh.engine.steps import Steps
 from dbt_idivm.refresh.protocol import Rows
@@ -43,7 +43,8 @@ _REMOVED = ("numRemovedFiles", "numTargetFilesRemoved", "numDeletedFiles")
 
 @dataclass(frozen=True)
 class Commit:
-    """One version of a table. `at` is the commit's timestamp as exact text: with the version it distinguishes tables."""
+    """One version of a table. `at` is the commit's time as exact text (`moments`): with the version it distinguishes tables.
+    `shown` is the time that the history shows, if that is another one."""
 
     version: int
     at: str
@@ -53,6 +54,11 @@ class Commit:
     user_metadata: str | None
     renamed: str | None = None  # where names of columns got another meaning: their letters and digits; "" if nobody says which
     claimed: Claimed | None = None  # the newest claim to the table, where a ledger has claims; looked up before its history
+    shown: str | None = None
+
+    def is_it(self, version: int, at: str) -> bool:
+        """Whether it is the commit that was known so."""
+        return self.version == version and at in (self.at, self.shown)
 
     @property
     def is_quiet(self) -> bool:
@@ -147,8 +153,9 @@ _PAGE = 10  # commits; one takes as long as twenty
 
 def commits(rows: Rows, protocol: CommitProtocol) -> tuple[Commit, ...]:
     """DESCRIBE HISTORY as commits, newest first."""
-    found = (_commit(row, protocol) for row in rows.dicts())
-    return tuple(sorted(found, key=lambda commit: -commit.version))
+    found = sorted((_commit(row, protocol) for row in rows.dicts()), key=lambda commit: -commit.version)
+    times = moments([each.at for each in found])
+    return tuple(each if each.at == at else replace(each, at=at, shown=each.at) for each, at in zip(found, times, strict=True))
 
 
 def newest(client: Client, table: str, limit: int) -> Steps[tuple[Commit, ...]]:
@@ -159,8 +166,12 @@ def newest(client: Client, table: str, limit: int) -> Steps[tuple[Commit, ...]]:
     found = commits((yield from client.ask(client.commands.history(table, limit))), client.engine.commits)
     if ledger is None:
         return found
-    return tuple(replace(each, user_metadata=known.get((each.version, each.at), each.user_metadata), claimed=claimed)
-                 for each in found)
+    return tuple(replace(each, user_metadata=_recorded(known, each), claimed=claimed) for each in found)
+
+
+def _recorded(known: Mapping[tuple[int, str], str], commit: Commit) -> str | None:
+    times = (commit.at, *([commit.shown] if commit.shown is not None else []))
+    return next((known[commit.version, at] for at in times if (commit.version, at) in known), commit.user_metadata)
 
 
 def latest(client: Client, table: str) -> Steps[Commit]:
@@ -208,7 +219,7 @@ def has(client: Client, table: str, version: int, at: str) -> Steps[bool]:
     found = yield from (page(client, table) if is_written else newest(client, table, _PAGE))
     if found[-1].version > version:
         found = yield from since(client, table, version, found[0].version)
-    return any((each.version, each.at) == (version, at) for each in found)
+    return any(each.is_it(version, at) for each in found)
 
 
 def _commit(row: Mapping[str, Any], protocol: CommitProtocol) -> Commit:

@@ -133,4 +133,4 @@ def commits_since(client: Client, consumed: Consumed, pinned: Commit) -> Steps[t
         commits: tuple[Commit, ...] = (pinned,)
     else:
         commits = yield from history.since_known(client, consumed.table, consumed.version, pinned.version)
-    return commits if any(commit.version == consumed.version and commit.at == consumed.at for commit in commits) else None
+    return commits if any(commit.is_it(consumed.version, consumed.at) for commit in commits) else None

@@ -170,7 +170,7 @@ def _with_consumed_caches(client: Client, planned: Planned, state: State) -> Ste
             return None
         newest = yield from history.latest(client, cache.table)
         commits = yield from history.since(client, cache.table, consumed.version, newest.version)
-        commit = next((each for each in commits if (each.version, each.at) == (consumed.version, consumed.at)), None)
+        commit = next((each for each in commits if each.is_it(consumed.version, consumed.at)), None)
         if commit is None:
             return None
         found = with_cache(found, cache, facts, commit)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import datetime as dt
 import json
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, Protocol
 
@@ -93,6 +93,30 @@ class NoMetadata(UserMetadata):
 def moment(value: Any) -> str:
     """The time of a commit as exact text."""
     return value.isoformat() if isinstance(value, dt.datetime) else str(value)
+
+
+_SHIFT = dt.timedelta(milliseconds=1)
+
+
+# Wrong without it: the time of a commit would depend on how many others are asked for with it.
+def moments(shown: Sequence[str]) -> list[str]:
+    """The times of commits that follow one another, newest first, without the shifts of Delta.
+
+    Delta shows the time of a commit's file. Where that is not later than the commit before, it shows one millisecond after that
+    one: on object stores, whose files have the second only, for all commits of a second but the first that is asked for.
+    """
+    found: list[str] = []
+    for place in reversed(range(len(shown))):
+        before = place + 1
+        found.append(found[-1] if before < len(shown) and _is_shifted(shown[before], shown[place]) else shown[place])
+    return found[::-1]
+
+
+def _is_shifted(before: str, at: str) -> bool:
+    try:
+        return dt.datetime.fromisoformat(at) - dt.datetime.fromisoformat(before) == _SHIFT
+    except ValueError:
+        return False
 
 
 def metrics(value: Any) -> Mapping[str, Any]:

@@ -18,7 +18,7 @@ from typing import TYPE_CHECKING, Any
 from sqlglot import exp
 
 from dbt_idivm.errors import IdivmError, finding
-from dbt_idivm.refresh.engine.commits import CONCURRENT, QUIET, metrics, moment
+from dbt_idivm.refresh.engine.commits import CONCURRENT, QUIET, metrics, moment, moments
 from dbt_idivm.refresh.engine.steps import EngineFailure, Steps
 from dbt_idivm.refresh.protocol import Rows, Statement
 from dbt_idivm.script.dialect import Dialect
@@ -192,12 +192,13 @@ def record(client: Client, ledger: Ledger, table: str, metadata: str, before: in
     """
     rows = yield from client.ask(client.commands.history(table, _PAGE))
     found = sorted(rows.dicts(), key=lambda row: -int(row["version"]))
+    times = moments([moment(row["timestamp"]) for row in found])
     own = _own(found, before, reply)
     if own is None:
         if reply is None:
             return
         raise NotAlone(table)
-    version, at = int(own["version"]), moment(own["timestamp"])
+    version, at = next((int(row["version"]), at) for row, at in zip(found, times, strict=True) if row is own)
     yield from written(client, ledger, ledger.record(table, version, at, metadata, claim))
     if version and version % _KEPT == 0:
         with suppress(EngineFailure):  # another run deletes them at the same time
