@@ -26,7 +26,7 @@ property: java $(VENV)/.compiled ## 100,000 random cases of maintenance against 
 	$(BIN)/python -m pytest -n 2 --dist worksteal tests/property --hypothesis-profile=long --every-rule -q $(PYTEST_ARGS)
 
 faults: java $(VENV)/.dev $(VENV)/.jars ## interrupt refreshes at every statement, kill dbt thirty times, and count the results
-	$(BIN)/python -m pytest $(addprefix tests/functional/,test_crashes.py test_crashes_servers.py test_crashes_warehouse.py test_two_runs_warehouse.py test_kills.py test_other_writers.py) --every-point -q $(PYTEST_ARGS)
+	$(BIN)/python -m pytest $(addprefix tests/functional/,test_crashes.py test_crashes_servers.py test_crashes_warehouse.py test_two_runs_warehouse.py test_kills.py test_other_writers.py) --every-point --points 1000 -q $(PYTEST_ARGS)
 	$(BIN)/python -m pytest $(addprefix tests/functional/,test_source_changes.py test_concurrent_runs.py test_age.py) -q $(PYTEST_ARGS)
 
 soak: java $(VENV)/.dev $(VENV)/.jars ## two hours of batches, edits, interruptions, two writers, upkeep and changes of sources; ARGS="--minutes 10 --seed 7"

@@ -8,14 +8,15 @@ from typing import Any
 
 import pytest
 
-# fixtures and a hook
+# fixtures and hooks
 from tests.connect_server import connect_server  # noqa: F401
-from tests.tally import pytest_terminal_summary, tally  # noqa: F401
+from tests.tally import pytest_sessionfinish, pytest_terminal_summary, tally  # noqa: F401
 from tests.thrift_server import thrift_server  # noqa: F401
 
 
 def pytest_addoption(parser: pytest.Parser) -> None:
     parser.addoption("--every-point", action="store_true", help="interrupt refreshes at each statement, not at writes only")
+    parser.addoption("--points", type=int, default=0, metavar="N", help="fail unless refreshes were interrupted at N points")
     parser.addoption("--every-rule", action="store_true", help="fail if the property tests do not fire each rule; not with -k")
     parser.addoption("--any-way", type=int, metavar="SEED", help="conformance, each refresh by a way or rebuild drawn at random")
     parser.addoption("--server", choices=["thrift", "connect"], help="conformance over such a server of Spark's, not embedded")

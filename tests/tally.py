@@ -55,8 +55,18 @@ def tally(pytestconfig: pytest.Config) -> Tally:
     return pytestconfig.stash.setdefault(TALLY, Tally())
 
 
+def pytest_sessionfinish(session: pytest.Session) -> None:
+    """A run of all of them that finds fewer points than there are has left some out."""
+    least = session.config.getoption("--points")
+    found = session.config.stash.get(TALLY, None)
+    if session.exitstatus == pytest.ExitCode.OK and least and (found is None or found.points.total() < least):
+        session.exitstatus = pytest.ExitCode.TESTS_FAILED
+
+
 def pytest_terminal_summary(terminalreporter: pytest.TerminalReporter, config: pytest.Config) -> None:
     found = config.stash.get(TALLY, None)
     if found is not None:
         terminalreporter.section("crashes")
         terminalreporter.write_line("\n".join(found.lines()))
+        if found.points.total() < (least := config.getoption("--points")):
+            terminalreporter.write_line(f"FEWER POINTS THAN THERE ARE: at least {least} were to be tried")
