@@ -7,6 +7,8 @@ writer, after any other one of them in turn. What is harsher than rows that come
 
 from __future__ import annotations
 
+import json
+import time
 from collections.abc import Callable, Iterator
 from contextlib import suppress
 from pathlib import Path
@@ -82,12 +84,42 @@ def _replace_sources(play: Stage) -> None:
 
 
 def _create_a_source_again(play: Stage) -> None:
-    """One of them, in turn, with the rows that it had: its versions begin anew, and may be as many as before."""
-    name = sorted(SOURCES)[len(play.project.executed) % len(SOURCES)]
+    """One of them, in turn, with other rows: its versions begin anew."""
+    name = _in_turn(play)
     play.project.sql(f"create table $.aside using delta as select * from $.{name}", f"drop table $.{name}",
-                     f"create table $.{name} using delta {FEED} as select * from $.aside", "drop table $.aside")
+                     f"create table $.{name} using delta {FEED} as {OTHER_ROWS[name]}", "drop table $.aside")
 
 
+def _in_turn(play: Stage) -> str:
+    return sorted(SOURCES)[len(play.project.executed) % len(SOURCES)]
+
+
+def _exchange(play: Stage, name: str, query: str, properties: str = "") -> None:
+    """Another table takes the name, which has the very versions of that one, and other rows."""
+    latest = play.version(name)
+    play.project.sql("drop table if exists $.former", f"create table $.aside using delta {properties} as {query}")
+    log = play.warehouse / "aside" / "_delta_log"
+    for version in range(1, latest + 1):
+        info = {"timestamp": int(time.time() * 1000), "operation": "WRITE", "operationParameters": {"mode": "Append"},
+                "operationMetrics": {"numOutputRows": "0", "numFiles": "0"}}
+        (log / f"{version:020}.json").write_text(json.dumps({"commitInfo": info}) + "\n")
+    play.project.sql(f"alter table $.{name} rename to $.former", f"alter table $.aside rename to $.{name}", "drop table $.former")
+    assert play.version(name) == latest
+
+
+def _exchange_a_source(play: Stage) -> None:
+    name = _in_turn(play)
+    _exchange(play, name, OTHER_ROWS[name].replace("$.aside", f"$.{name}"), FEED)
+
+
+def _exchange_own(play: Stage) -> None:
+    for name in _with_rows(play):
+        _exchange(play, name, f"select * from $.{name} limit 1")
+
+
+# of a source that is in $.aside
+OTHER_ROWS = {"orders": "select id, cust, price + 1 as price, concat(note, '!') as note from $.aside where id <> 3",
+              "cust": "select id, concat(name, '!') as name from $.aside where id <> 2"}
 FEED = "tblproperties ('delta.enableChangeDataFeed' = 'true')"
 COME, GO, DROPPED = "insert into $.{0} select * from $.{0} limit 1", "delete from $.{0}", "drop table $.{0}"
 # with other rows, so that a refresh which changes them leaves others than those of the SELECT
@@ -98,12 +130,13 @@ COMMON: dict[str, Callable[[Stage], None]] = {
     "run_with_more": _run_with_more,
 }
 HARSH: dict[str, Callable[[Stage], None]] = {
-    "sources_replaced": _replace_sources, "source_again": _create_a_source_again, "dropped": _to(_with_rows, DROPPED),
+    "sources_replaced": _replace_sources, "source_again": _create_a_source_again, "source_exchanged": _exchange_a_source,
+    "exchanged": _exchange_own, "dropped": _to(_with_rows, DROPPED),
     "again": _to(_with_rows, AGAIN), "rows_go_beside": _to(_beside, GO),
 }
 WRITERS = {**COMMON, **HARSH}
 # They leave rows in the view that are none of a refresh, until the next one.
-ON_THE_VIEW = ("rows_come", "rows_go", "again", "rows_go_beside")
+ON_THE_VIEW = ("rows_come", "rows_go", "again", "rows_go_beside", "exchanged")
 UNDISTURBED = (("effective", "input"), ("migrated_less_then", "input"))  # a busy input is no reason to fail
 # Views, not restricted runs: what these leave is not a state that a refresh continues from.
 NAMES = tuple(name for name, shape in SHAPES.items() if "restricted" not in shape.asked)
@@ -112,6 +145,9 @@ LONG = ("append", "direct", "deleted", "replaced", "additive", "recomputed", "tu
         "columns", "create", "mark", "diffs", "both")
 # beside those: around the statements that change something
 FURTHER = (("append", "sources_replaced"), ("append", "source_again"), ("append", "again"), ("cached", "rows_go_beside"),
+           *((name, "source_exchanged") for name in ("append", "effective", "cached", "full", "create", "migrated_then", "diffs",
+                                                     "both")),
+           *((name, "exchanged") for name in ("effective", "append", "full", "migrated_less_then", "both", "diffs")),
            ("migrated_then", "dropped"), ("migrated_less_then", "input"))
 
 

@@ -95,6 +95,27 @@ def test_a_view_that_is_exchanged_is_rebuilt(first: ModelRequest, asked: ModelRe
     assert engine.drive(asked).mode == "noop"
 
 
+@pytest.mark.parametrize("number", [1, 2, 3])
+def test_a_view_that_is_exchanged_between_the_commits_of_a_refresh(number: int) -> None:
+    """Rows go, then the definition is replaced, and then the view is refreshed."""
+    engine = made(PLAIN)
+    at_the_write(engine, exchange(engine, "main.v"), number)
+    assert engine.drive(EDITED).mode == "full" and engine.on_write is None
+    assert engine.drive(EDITED).mode == "noop"
+
+
+@pytest.mark.parametrize("number", [1, 2])
+def test_a_table_that_is_exchanged_before_its_feed_is_on(number: int) -> None:
+    """The commit that switches it on has the state."""
+    mapped = replace(PLAIN, config={**PLAIN.config, "dbt": {"tblproperties": {"delta.columnMapping.mode": "name"}}})
+    engine = made(mapped)
+    full = replace(mapped, sql=EDITED.sql, full_refresh=True)
+    at_the_write(engine, exchange(engine, "main.v"), number)
+    assert engine.drive(full).mode == "full" and engine.on_write is None
+    assert engine.labels("write")[-1] != "build main.v" or number == 1
+    assert engine.drive(replace(full, full_refresh=False)).mode == "noop"
+
+
 def test_a_view_that_is_exchanged_before_its_rows_are_replaced() -> None:
     """The other table has not the properties by which rebuilds keep it: what they built is not there any more."""
     engine, asked = made(PLAIN), replace(PLAIN, full_refresh=True)

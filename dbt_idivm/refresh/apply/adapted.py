@@ -159,6 +159,7 @@ def _kept(how: Adapting, wanted: Build, statement: Statement | None) -> Steps[Ta
         written = yield from own_commit(client, table, latest, draft)
         if written is not None and written.version == latest.version + 1:
             state, taken = replace(state, base=written.version), Taken(written.rows_written, written.counts["deleted"])
+            client.rely(table, written.version, written.at)
         elif written is not None or not _is_of_none(rows):
             raise (yield from not_applied(client, stored, table, "somebody else wrote to it"))
     yield from committed(client, set_properties(client.dialect, table, wanted.properties), table, state.json())

@@ -34,8 +34,8 @@ def confirm(client: Client, view: str) -> Steps[None]:
         raise Exchanged(view, tables)
 
 
-def confirm_before_drop(client: Client, view: str, table: str) -> Steps[None]:
-    """The same of one table, which the refresh itself drops now, so that it cannot be looked up later."""
+def confirm_now(client: Client, view: str, table: str) -> Steps[None]:
+    """The same of one table, which the refresh itself is about to drop or to rename, so that it cannot be looked up later."""
     if table in client.based_on:
         if not (yield from _is_there(client, table)):
             raise Exchanged(view, (table,))

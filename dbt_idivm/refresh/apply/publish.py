@@ -9,7 +9,7 @@ from typing import Any
 from sqlglot import exp
 
 from dbt_idivm.refresh.apply import statements
-from dbt_idivm.refresh.apply.confirm import confirm_before_drop
+from dbt_idivm.refresh.apply.confirm import confirm_now
 from dbt_idivm.refresh.apply.watermark import guard_from, not_applied, own_commit
 from dbt_idivm.refresh.catalog import history
 from dbt_idivm.refresh.catalog.history import Commit
@@ -60,7 +60,9 @@ def publish(job: Job, wanted: Build, stored: StoredView) -> Steps[int]:
                                  replace_table(job, first, there, stored, fits=fits))
     if late_feed:
         guard = None if client.engine.ledger is None else guard_from(place, built)
+        client.rely(place, built.version, built.at)
         yield from committed(client, statements.switch_feed_on(job.dialect, place), place, wanted.state.json(), guard)
+        yield from confirm_now(client, wanted.table, place)
     if there is not None and in_the_way:
         yield from client.ask(client.commands.drop(there.kind or "view", wanted.table))
         yield from client.ask(statements.rename_table(job.dialect, place, wanted.table))
@@ -157,7 +159,7 @@ def _show(job: Job, wanted: Build, relation: Described | None) -> Steps[None]:
     if wanted.visible is None:
         return
     if relation is not None and relation.kind == "table":
-        yield from confirm_before_drop(job.client, wanted.table, job.request.relation)
+        yield from confirm_now(job.client, wanted.table, job.request.relation)
         yield from job.client.ask(job.client.commands.drop("table", job.request.relation))
     if relation is None or relation.maintained != wanted.table or relation.properties.get(SHOWN) != wanted.state.shown:
         yield from show(job, wanted.table, wanted.visible, wanted.state)
