@@ -84,11 +84,17 @@ def _adapted(before: Project, after: Project, old: Node, new: Node, different: S
     told = NextRun(False, "", True, *((costs.seconds, costs.rebuild) if costs is not None else ()))
     taken, rebuilt = (f" ({seconds(each)})" if each is not None else "" for each in (told.seconds, told.rebuild))
     whole = f"{_tables(plan.base_tables)}{rebuilt}"
-    if not found.sources:
-        return replace(told, why=f"migrates it ({found.summary}): reads its stored rows{taken}, where a rebuild reads {whole}")
-    why = (f"migrates it ({found.summary}): reads its stored rows and {_tables(found.sources)}{taken}, or rebuilds it, which "
-           f"reads {whole}, by what is estimated to take less")
+    what = f"migrates it ({found.summary}): reads its stored rows"
+    if not found.sources and not _chooses(new):
+        return replace(told, why=f"{what}{taken}, where a rebuild reads {whole}")
+    read = f"{what} and {_tables(found.sources)}" if found.sources else what
+    why = f"{read}{taken}, or rebuilds it, which reads {whole}, by what is estimated to take less"
     return replace(told, rebuilds=None, why=why)
+
+
+def _chooses(node: Node) -> bool:
+    """Whether a refresh of the model asks for the sizes of its tables: of small ones a rebuild takes less than two commits."""
+    return str(own_config(node).get("strategy") or "auto").lower() in ("auto", "incremental")
 
 
 def _tables(names: Sequence[str]) -> str:
