@@ -8,6 +8,7 @@ from typing import Any
 
 from sqlglot import exp
 
+from dbt_idivm.errors import IdivmError, finding
 from dbt_idivm.refresh.apply import statements
 from dbt_idivm.refresh.apply.confirm import confirm_now
 from dbt_idivm.refresh.apply.watermark import guard_from, not_applied, own_commit
@@ -26,6 +27,7 @@ from dbt_idivm.relation_name import with_suffix
 
 # What lies where a table is to be is no table of the catalog: a CREATE or a DROP broke off between its files and its entry.
 _UNKNOWN_FILES = ("DELTA_CREATE_TABLE_WITH_NON_EMPTY_LOCATION", "LOCATION_ALREADY_EXISTS")
+_EXISTS = ("TABLE_OR_VIEW_ALREADY_EXISTS", "DELTA_TABLE_ALREADY_EXISTS")
 
 
 @dataclass(frozen=True)
@@ -89,10 +91,24 @@ def create(job: Job, wanted: Build, place: str) -> Steps[Commit]:
     try:
         yield from created(replace=place != wanted.table)
     except EngineFailure as failure:
+        if failure.is_any(_EXISTS):
+            return (yield from _there(job, wanted, place, failure))
         if not failure.is_any(_UNKNOWN_FILES):
             raise
         yield from created(replace=True)
     return (yield from history.latest(job.client, place))
+
+
+def _there(job: Job, wanted: Build, place: str, failure: EngineFailure) -> Steps[Commit]:
+    """The commit of a CREATE TABLE that finds its own table, because the client sent it again when the answer was lost. Raises
+    IDIVM-903 if another run was faster, and the failure if what has the name is no Delta table."""
+    try:
+        found = yield from own_commit(job.client, place, None, wanted.state)
+    except EngineFailure as other:
+        raise (failure if other.is_any(ABSENT) else other) from other
+    if found is None:
+        raise IdivmError(finding(903, view=place, message="another run has created it meanwhile", state="It has that run's rows"))
+    return found
 
 
 def _of_draft(job: Job, place: str) -> Steps[Guard | None]:
