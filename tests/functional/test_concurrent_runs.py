@@ -2,11 +2,17 @@
 
 from __future__ import annotations
 
+import itertools
 import json
 import os
+import shutil
 import subprocess
 import sys
-from collections.abc import Iterator
+import threading
+import time
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
+from types import MappingProxyType
 from typing import Any
 
 import pytest
@@ -37,7 +43,12 @@ MODELS = {
     "above_two": "select p.name, s.total from {{ ref('named') }} s join {{ ref('counted') }} p on p.name = s.name",
 }
 CACHED = ("named", "counted")
-BUSY = ("IDIVM-902", "IDIVM-903")
+BUSY = "IDIVM-903"
+EDITED = {"pairs": " and o.price < 45", "cheap": " and id > 3", "counted": " where t.n > 2"}  # model → what its SELECT gets
+# What the second run has: edits, and options. First builds, refreshes, edits beside refreshes of what they edit, and rebuilds
+# beside refreshes.
+ROUNDS: tuple[tuple[Mapping[str, str], tuple[str, ...]], ...] = (
+    ({}, ()), ({}, ()), ({}, ()), (EDITED, ()), ({}, ("--full-refresh",)), (EDITED, ("--full-refresh",)))
 DBT = "from dbt.cli.main import cli; cli()"
 
 
@@ -48,27 +59,57 @@ def change(number: int) -> Iterator[str]:
     yield f"update {{schema}}.cust set name = 'n{number}' where id = {number}"
 
 
-def written(project: Any) -> None:
+def written(project: Any, edited: Mapping[str, str] = MappingProxyType({})) -> None:
     project.write("models/models.yml", ORDERS_CUST_LOG + "models:\n" + "".join(
         f"  - {{name: {name}, data_tests: [idivm_equivalent]}}\n" for name in MODELS))
     for name, sql in MODELS.items():
+        sql += edited.get(name, "")
         meta = "{'idivm': {'strategy': 'id', 'caches': '%s'}}" % ("all" if name in CACHED else "none")
         project.write(f"models/{name}.sql", f"{{{{ config(materialized='idivm', meta={meta}) }}}}\n{sql}")
 
 
-def test_eight_threads_share_inputs_and_caches(project: Any) -> None:
+@pytest.mark.parametrize("rounds", [1, pytest.param(5, marks=pytest.mark.long)])
+def test_eight_threads_share_inputs_and_caches(rounds: int, project: Any) -> None:
+    """Somebody else writes to the inputs meanwhile, which the next run sees."""
     written(project)
     project.sql(*SOURCES)
     project.dbt("run", "--threads", "8")
-    for number in range(1, 2):
+    for number in range(1, rounds + 1):
         project.sql(*change(number))
-        results = project.results("run", "--threads", "8")
+        with writing(project, number):
+            results = project.results("run", "--threads", "8")
         assert {result.adapter_response["mode"] for result in results.values()} <= {"incremental", "noop"}
         versions = [each["to"] for result in results.values() for name, each in result.adapter_response["inputs"].items()
                     if name.endswith("orders")]
         assert len(set(versions)) == 1, "one run reads one version of an input"
-        project.dbt("test", "--threads", "8")
+        project.dbt("test", "--threads", "8")  # each view is its SELECT over the versions that it records
+    project.dbt("run", "--threads", "8")
     assert {result.adapter_response["mode"] for result in project.results("run", "--threads", "8").values()} == {"noop"}
+    project.dbt("test", "--threads", "8")
+
+
+@contextmanager
+def writing(project: Any, number: int) -> Iterator[None]:
+    """Somebody else inserts, updates and deletes rows, one commit after the other."""
+    session, done, written = project.spark.newSession(), threading.Event(), []
+
+    def write() -> None:
+        for step in itertools.count():
+            if done.wait(0.2):
+                return
+            key = 5000 + 100 * number + step
+            session.sql(f"insert into {project.schema}.orders values ({key}, {step % 7}, {step % 50})")
+            session.sql(f"update {project.schema}.orders set price = price + 1 where id % 17 = {step % 17}")
+            written.append(key)
+
+    writer = threading.Thread(target=write)
+    writer.start()
+    try:
+        yield
+    finally:
+        done.set()
+        writer.join()
+    assert written
 
 
 @pytest.mark.long
@@ -83,27 +124,50 @@ def test_two_runs_of_the_same_models(server: str, project: Any, request: pytest.
             engine.execute(statement.replace("{schema}", project.schema))
 
     execute("create schema if not exists {schema}", *SOURCES)
-    project.dbt("run")
     refused = 0
-    for number in range(1, 5):
-        execute(*change(number))
-        runs = [_start(project, f"target_{each}") for each in range(2)]
-        outputs = [run.communicate(timeout=600)[0] for run in runs]
-        for each, output in enumerate(outputs):
-            found = json.loads((project.root / f"target_{each}" / "run_results.json").read_text())["results"]
-            for result in found:
-                is_refused = result["status"] == "error" and any(code in result["message"] for code in BUSY)
-                assert result["status"] in ("success", "skipped") or is_refused, output
-                refused += is_refused
-        project.dbt("test")  # each view is its SELECT over the versions that it records
-    assert all(result.status == "success" for result in project.results("run").values())
+    for number, (edited, second) in enumerate(ROUNDS):
+        if number:
+            execute(*change(number))
+        written(project)
+        runs = [_start(project, "target_0")]
+        if edited:
+            _parsed(project, "target_0")
+            written(project, edited)
+        runs.append(_start(project, "target_1", *second))
+        outputs = [run.communicate(timeout=900)[0] for run in runs]
+        found = [_results(project, f"target_{each}") for each in range(2)]
+        for results, output in zip(found, outputs, strict=True):
+            assert {result["status"] for result in results.values()} <= {"success", "skipped", "error"}, output
+            errors = [str(result["message"]) for result in results.values() if result["status"] == "error"]
+            assert all(BUSY in each and "another writer changed" in each for each in errors), output
+            refused += len(errors)
+        for name in MODELS:
+            statuses = {results[name]["status"] for results in found}
+            assert "success" in statuses or statuses == {"skipped"}, f"{name}: one of them wins\n" + "\n".join(outputs)
+        assert all(result.status == "success" for result in project.results("run").values())
+        project.dbt("test")
     assert {result.adapter_response["mode"] for result in project.results("run").values()} == {"noop"}
-    project.dbt("test")
     assert refused, "two runs at once were to meet"
 
 
-def _start(project: Any, target: str) -> subprocess.Popen[str]:
+def _parsed(project: Any, target: str) -> None:
+    """Wait until a run has read the project's files."""
+    until = time.monotonic() + 120
+    while not (project.root / target / "manifest.json").exists():
+        assert time.monotonic() < until, "the first run does not begin"
+        time.sleep(0.2)
+
+
+def _results(project: Any, target: str) -> dict[str, Any]:
+    file = project.root / target / "run_results.json"
+    found = json.loads(file.read_text())["results"]
+    shutil.rmtree(file.parent)  # so that the next run is known by its files
+    return {result["unique_id"].rpartition(".")[2]: result for result in found}
+
+
+def _start(project: Any, target: str, *options: str) -> subprocess.Popen[str]:
     root = str(project.root)
     folders = ["--project-dir", root, "--profiles-dir", root, "--target-path", target, "--log-path", target]
-    return subprocess.Popen([sys.executable, "-c", DBT, "run", *folders], cwd=project.root, text=True, stdout=subprocess.PIPE,
-                            stderr=subprocess.STDOUT, env={**os.environ, "PYTHONPATH": os.pathsep.join(sys.path)})
+    return subprocess.Popen([sys.executable, "-c", DBT, "run", *folders, *options], cwd=project.root, text=True,
+                            stdout=subprocess.PIPE, stderr=subprocess.STDOUT,
+                            env={**os.environ, "PYTHONPATH": os.pathsep.join(sys.path)})

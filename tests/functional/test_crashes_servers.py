@@ -125,7 +125,9 @@ def test_a_statement_that_is_sent_again(kind: str, resent: str, way: str, stage:
             if before is None and way == "same session":  # CREATE TABLE: the table is there, and has the state of this run
                 assert isinstance(again, EngineError) and again.error_class == "TABLE_OR_VIEW_ALREADY_EXISTS"
         if before is None:
-            assert _version(play, table) == 0
+            # the second one found the files of the first one, which was not in the catalog yet, and replaced what it made then
+            replaces = any(each.sql.startswith("CREATE OR REPLACE TABLE") for each in play.project.executed)
+            assert _version(play, table) in ((0, 1) if replaces and way == "other session" else (0,))
         else:
             assert _version(play, table) == before + 1, "one commit"
             assert play.sight() == play.new
