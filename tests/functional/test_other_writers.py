@@ -131,12 +131,10 @@ def _exchange_source(play: Stage, name: str, how: Callable[[Stage, str, str, str
     how(play, name, OTHER_ROWS[name], MORE_ROWS[name].format(play.number))
 
 
-def _exchange_own(tables: Callable[[Stage], list[str]]) -> Callable[[Stage], None]:
-    """The other tables have each row several times."""
-
+def _exchange_own(tables: Callable[[Stage], list[str]], query: str, more: str) -> Callable[[Stage], None]:
     def write(play: Stage) -> None:
         for name in tables(play):
-            _exchange(play, name, "select * from $.{0} union all select * from $.{0}", "select * from $.{0}")
+            _exchange(play, name, query, more)
 
     return write
 
@@ -153,6 +151,8 @@ AGAIN = ("create table $.aside using delta as select * from $.{0} limit 1; drop 
          "create table $.{0} using delta as select * from $.aside; drop table $.aside")
 RESTORED = "restore table $.{0} to version as of {1}"
 REPLACED = "create or replace table $.{0} using delta as select * from $.{0}"
+SEVERAL = "select * from $.{0} union all select * from $.{0}", "select * from $.{0}"
+FEWER = "select * from $.{0} limit 1", "select * from $.{0} limit 0"  # unique still, as a cache has to be
 COMMON: dict[str, Callable[[Stage], None]] = {
     "input": Stage.more, "rows_come": _to(_own_tables, COME), "rows_go": _to(_own_tables, GO), "upkeep": _upkeep, "run": _run,
     "run_with_more": _run_with_more,
@@ -163,8 +163,9 @@ HARSH: dict[str, Callable[[Stage], None]] = {
     "cust_exchanged": lambda play: _exchange_source(play, "cust", _exchange),
     "exchanged_in_place": lambda play: _exchange_source(play, _in_turn(play), _exchange_in_place),
     "dropped": _to(_with_rows, DROPPED), "restored": _to(_with_rows, RESTORED), "replaced": _to(_with_rows, REPLACED),
-    "again": _to(_with_rows, AGAIN), "exchanged": _exchange_own(_with_rows), "rows_go_beside": _to(_beside, GO),
-    "dropped_beside": _to(_beside, DROPPED), "exchanged_beside": _exchange_own(_beside),
+    "again": _to(_with_rows, AGAIN), "exchanged": _exchange_own(_with_rows, *SEVERAL),
+    "rows_go_beside": _to(_beside, GO),
+    "dropped_beside": _to(_beside, DROPPED), "exchanged_beside": _exchange_own(_beside, *FEWER),
 }
 WRITERS = {**COMMON, **HARSH}
 # They leave rows in the view that are none of a refresh, until the next one.
