@@ -185,6 +185,18 @@ class Stage:
         change()
         self.project.sql(switch.format("true"))
 
+    def rest(self) -> None:
+        """No change."""
+
+    def more(self) -> None:
+        """What somebody else changes: as before the refresh, or some rows where that was nothing."""
+        (Stage.insert if self.shape.change is Stage.rest else self.shape.change)(self)
+
+    def forget_logs(self) -> None:
+        """Delta knows the tables' logs by their folders, and would put former files together with commits of others that took
+        the folder; another process would not."""
+        self.project.spark._jvm.org.apache.spark.sql.delta.DeltaLog.clearCache()
+
     # a refresh
 
     def begin(self) -> Refresh:
@@ -266,6 +278,8 @@ class Stage:
 
     def sight_of_log(self) -> Sight:
         """What subscribers see: the rows that the log replays to, and the versions that its state records."""
+        if CHANGES not in self.project.relations():
+            return Sight(None, {})
         return Sight(self.replayed(), self.vector(f"{self.project.schema}.{CHANGES}"))
 
     def replayed(self) -> Counter[tuple[Any, ...]]:
@@ -385,6 +399,7 @@ JOIN = "select o.note, c.name from $.orders o join $.cust c on o.cust = c.id whe
 WIDER = "select o.note, o.price as p, c.id as customer from $.orders o join $.cust c on o.cust = c.id"  # hides a key
 TYPED = "select o.note, o.cust / 4 as p, c.id as customer from $.orders o join $.cust c on o.cust = c.id"  # no int any more
 PLAIN = "select id, note from $.orders where price > 1"  # hides nothing
+SAME = "with o as (select * from $.orders) select id, note from o where 1 < price"
 MARKED = "select id, upper(note) as note from $.orders where price > 1"
 OTHER = "select id, note, price from $.orders"
 GROUPS = "select cust, sum(price) as total, count(*) as n from $.orders group by cust"
@@ -437,13 +452,13 @@ SHAPES = {
     "definition": Shape(OTHER, "full", (("build v", NEW),), under(PLAIN)),
     "columns": Shape(JOIN, "full", DEFINED, under(WIDER)),
     # stored rows are taken over: nothing is to be refreshed then
-    "migrated": Shape(MARKED, "migrated", (("build v", NEW),), under(PLAIN), change=lambda stage: None),
+    "migrated": Shape(MARKED, "migrated", (("build v", NEW),), under(PLAIN), change=Stage.rest),
     "migrated_less": Shape(f"{PLAIN} and note is not null", "migrated", (("delete from v", NEW),
-                           ("set the properties of v", NEW)), under(PLAIN), change=lambda stage: None, applied=("delete",)),
+                           ("set the properties of v", NEW)), under(PLAIN), change=Stage.rest, applied=("delete",)),
     "migrated_cached": Shape(f"{ABOVE} where t.total > 5", "migrated", (("delete from v__idivm", NEW),
                              ("set the properties of v__idivm", NEW), ("create view v", NEW)), under(ABOVE),
-                             change=lambda stage: None, applied=("delete",), options={"caches": "all"}),
-    "migrated_both": Shape(MARKED, "migrated", (("build v", NEW), (APPENDED, NEW)), under(PLAIN), change=lambda stage: None,
+                             change=Stage.rest, applied=("delete",), options={"caches": "all"}),
+    "migrated_both": Shape(MARKED, "migrated", (("build v", NEW), (APPENDED, NEW)), under(PLAIN), change=Stage.rest,
                            applied=("append",), options=BOTH),
     "types": Shape(TYPED, "full", DEFINED, under(WIDER)),
     "hides": Shape(JOIN, "full", (("build v__idivm", OLD), ("drop table v", GONE), ("create view v", NEW)), under(PLAIN)),
@@ -487,17 +502,27 @@ SHAPES = {
                               partial(Stage.keeping, output="diffs"), applied=("append",), options=BOTH),
     "both_mark": Shape(GROUPS, "noop", (("move the watermark of v__idivm", NEW), (APPENDED, NEW)), change=Stage.elsewhere,
                        applied=("append",), later=dt.timedelta(days=4), options=BOTH),
-    "noop": Shape(JOIN, "noop", (), change=lambda stage: None),
+    "noop": Shape(JOIN, "noop", (), change=Stage.rest),
     "looked": Shape(GROUPS, "noop", (), change=Stage.elsewhere),
     "mark": Shape(GROUPS, "noop", (("move the watermark of v__idivm", NEW),), change=Stage.elsewhere, later=dt.timedelta(days=4)),
-    "old_mark": Shape(JOIN, "noop", (("move the watermark of v__idivm", NEW),), change=lambda stage: None,
+    "old_mark": Shape(JOIN, "noop", (("move the watermark of v__idivm", NEW),), change=Stage.rest,
                       later=dt.timedelta(days=16)),
 }
 # Stored rows are taken over at the old versions, and refreshed then.
 EDITED_AND_MOVED = {
     "migrated_then": Shape(MARKED, "migrated", (("build v", TAKEN), ("replace rows of v", NEW)), under(PLAIN), Stage.move,
                            ("replaced",)),
+    "migrated_same_then": Shape(SAME, "migrated", (("set the properties of v", TAKEN), ("replace rows of v", NEW)), under(PLAIN),
+                                Stage.move, ("replaced",)),
     "migrated_less_then": Shape(f"{PLAIN} and note is not null", "migrated", (("delete from v", TAKEN),
                                 ("set the properties of v", TAKEN), ("replace rows of v", NEW)), under(PLAIN), Stage.move,
                                 ("delete", "replaced")),
+    "migrated_more_then": Shape(PLAIN.replace("> 1", "> 0"), "migrated", (("append to v", TAKEN),
+                                ("set the properties of v", TAKEN), ("replace rows of v", NEW)), under(PLAIN), Stage.move,
+                                ("append", "replaced")),
+    "migrated_both_then": Shape(MARKED, "migrated", (("build v", TAKEN), ("replace rows of v", NEW), (APPENDED, NEW)),
+                                under(PLAIN), Stage.move, ("replaced", "append"), options=BOTH),
+    "migrated_cached_then": Shape(f"{ABOVE} where t.total > 5", "migrated", (("delete from v__idivm", TAKEN),
+                                  ("set the properties of v__idivm", TAKEN), ("create view v", TAKEN), ("update v__idivm", NEW)),
+                                  under(ABOVE), Stage.rename, ("delete", "update"), options={"caches": "all"}),
 }

@@ -127,6 +127,26 @@ def test_a_view_that_is_exchanged_before_its_rows_are_replaced() -> None:
     assert engine.drive(PLAIN).mode == "noop"
 
 
+def test_a_cache_that_is_dropped_once_it_is_refreshed() -> None:
+    """It is built again in the same refresh, and is no relation that the user has to see to."""
+    engine = made(CACHED)
+    assert engine.drive(CACHED).mode == "incremental"  # its first version has the time of that of any other table here
+    changed(engine)
+    cache = next(name for name in engine.tables if "idivm_cache" in name)
+    answer, left = engine.answer, [True]
+
+    def answered(statement):  # type: ignore[no-untyped-def]
+        if statement.label == f"columns of {cache}" and written and left and left.pop():
+            del engine.tables[cache]
+        return answer(statement)
+
+    written: list[bool] = []
+    at_the_write(engine, lambda: written.append(True))
+    engine.answer = answered  # type: ignore[method-assign]
+    assert engine.drive(CACHED).mode == "full" and not left and cache in engine.tables
+    assert engine.drive(CACHED).mode == "noop"
+
+
 @pytest.mark.parametrize("commits", [1, 9, 10, 40])
 def test_commits_of_others_are_no_exchange(commits: int) -> None:
     engine = made(PLAIN)

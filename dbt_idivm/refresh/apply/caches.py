@@ -13,6 +13,7 @@ from typing import Literal
 
 from dbt_idivm.cache_names import owner_of_caches
 from dbt_idivm.errors import IdivmError, finding
+from dbt_idivm.refresh.apply.confirm import Exchanged
 from dbt_idivm.refresh.catalog import history
 from dbt_idivm.refresh.catalog.inputs import Inputs
 from dbt_idivm.refresh.catalog.relations import describe
@@ -77,12 +78,12 @@ def read(job: Job, above: Planned, cache: Cache, before: StoredView, inputs: Map
     """`above` with the cache among its inputs, at its newest version. `inputs` are what the cache's rows are computed from now.
 
     Where another run refreshed the cache from newer versions than this one pinned (`before`), the view follows. Raises
-    Overtaken if caches cannot be brought to one state because of that.
+    Overtaken if caches cannot be brought to one state because of that, and Exchanged if others have dropped the cache.
     """
     table = cache.table
     facts = yield from job.client.once(("facts", table), lambda: describe(job.client, table))
     if facts is None:
-        raise IdivmError(finding(301, source=table))
+        raise Exchanged(job.request.relation, (table,))
     commit = yield from history.pinned(job.client, table)
     tables, keys = dict(above.inputs.tables), dict(above.keys)
     for name, found in above.inputs.tables.items():
