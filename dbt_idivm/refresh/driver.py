@@ -60,9 +60,10 @@ def refresh(request: ModelRequest, invocation: Invocation,
 
 def _refresh(job: Job, stored: StoredView) -> Steps[Outcome]:
     done = yield from build_restricted(job, stored) if job.request.restricted else _bring_up_to_date(job, stored)
+    yield from confirm(job.client, job.request.relation)
     if job.config.output == "both":
         done = yield from keep_log(job, done)
-    yield from confirm(job.client, job.request.relation)
+        yield from confirm(job.client, job.request.relation)
     yield from drop_obsolete(job.client, job.request, done)
     yield from drop_unused(job.client, job.request, stored.state, done)
     return replace(done, warnings=tuple(job.warnings))

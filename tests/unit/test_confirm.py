@@ -116,6 +116,16 @@ def test_a_table_that_is_exchanged_before_its_feed_is_on(number: int) -> None:
     assert engine.drive(replace(full, full_refresh=False)).mode == "noop"
 
 
+def test_the_log_of_a_view_has_nothing_of_such_a_refresh() -> None:
+    both = replace(PLAIN, config={"idivm": {"strategy": "id", "output": "both"}})
+    engine = made(both)
+    at_the_write(engine, exchange(engine, "main.o"))
+    assert engine.drive(both).mode == "full"
+    *view, log = engine.labels("write")
+    assert view == ["merge into main.v", "rebuild main.v"] and log.endswith("__idivm_changes")
+    assert engine.drive(both).mode == "noop"
+
+
 def test_a_view_that_is_exchanged_before_its_rows_are_replaced() -> None:
     """The other table has not the properties by which rebuilds keep it: what they built is not there any more."""
     engine, asked = made(PLAIN), replace(PLAIN, full_refresh=True)

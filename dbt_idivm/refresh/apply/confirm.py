@@ -28,10 +28,11 @@ class Exchanged(IdivmError):
 
 
 def confirm(client: Client, view: str) -> Steps[None]:
-    """Raises Exchanged unless all that the commits of the refresh are based on is in the tables' histories still."""
+    """Raises Exchanged unless all that the commits of the refresh are based on, up to now, is in the tables' histories still."""
     tables = yield from exchanged(client)
     if tables:
         raise Exchanged(view, tables)
+    client.based_on.clear()
 
 
 def confirm_now(client: Client, view: str, table: str) -> Steps[None]:

@@ -216,7 +216,9 @@ def page(client: Client, table: str) -> Steps[tuple[Commit, ...]]:
 def has(client: Client, table: str, version: int, at: str) -> Steps[bool]:
     """Whether the table has that commit now. Of a table that was just written the newest commit is known then."""
     is_written = not client.invocation.knows(("pin", table))
-    found = yield from (page(client, table) if is_written else newest(client, table, _PAGE))
+    found = yield from (page(client, table) if is_written else newest(client, table, 1))
+    if not is_written and not found[0].is_it(version, at):
+        found = yield from newest(client, table, _PAGE)
     if found[-1].version > version:
         found = yield from since(client, table, version, found[0].version)
     return any(each.is_it(version, at) for each in found)
