@@ -116,13 +116,13 @@ def _exchange_in_place(play: Stage, name: str, query: str, more: str) -> None:
 
 
 def _age(play: Stage, name: str, version: int, more: str) -> None:
-    """The table, which is new, gets commits without data up to the one before that version, and more rows with that one."""
+    """The table, which is new, gets commits without data up to that version, which has more rows if there are any."""
     log = play.warehouse / name / "_delta_log"
-    for number in range(1, version):
+    for number in range(1, version if more else version + 1):
         info = {"timestamp": int(time.time() * 1000), "operation": "WRITE", "operationParameters": {"mode": "Append"},
                 "operationMetrics": {"numOutputRows": "0", "numFiles": "0"}}
         (log / f"{number:020}.json").write_text(json.dumps({"commitInfo": info}) + "\n")
-    if version:
+    if version and more:
         play.project.sql(f"insert into $.{name} {more}")
 
 
@@ -152,7 +152,7 @@ AGAIN = ("create table $.aside using delta as select * from $.{0} limit 1; drop 
 RESTORED = "restore table $.{0} to version as of {1}"
 REPLACED = "create or replace table $.{0} using delta as select * from $.{0}"
 SEVERAL = "select * from $.{0} union all select * from $.{0}", "select * from $.{0}"
-FEWER = "select * from $.{0} limit 1", "select * from $.{0} limit 0"  # unique still, as a cache has to be
+FEWER = "select * from $.{0} limit 1", ""  # unique still, as a cache has to be
 COMMON: dict[str, Callable[[Stage], None]] = {
     "input": Stage.more, "rows_come": _to(_own_tables, COME), "rows_go": _to(_own_tables, GO), "upkeep": _upkeep, "run": _run,
     "run_with_more": _run_with_more,
