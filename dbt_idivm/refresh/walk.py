@@ -71,6 +71,11 @@ def run(request: ModelRequest, client: Client, work: Callable[[Job, StoredView],
             client.remade.add(found.table)
             client.invocation.forget(found.table, stored.table, request.relation)
             stored = yield from _stored(job)
+        except IdivmError:  # rows of another table, of which the user is not to hear
+            tables = yield from _replaced_meanwhile(client)
+            if not tables:
+                raise
+            job, stored = yield from _of_other_tables(job, stored, tables)
         return (yield from work(job, stored))
     except IdivmError as error:
         raise error.of_model(request.name) from error
@@ -93,8 +98,8 @@ def _of_other_tables(job: Job, stored: StoredView, exchanged: Sequence[str]) -> 
     client.based_on.clear()
     client.remade.update(exchanged)
     client.invocation.forget(*exchanged, stored.table, model)
-    job.warnings.append(f"{job.request.name}: while it was refreshed, {listed(exchanged)} was replaced by another table of that "
-                        "name, which is read from the beginning")
+    job.warnings.append(f"{job.request.name}: while it was refreshed, others dropped or replaced {listed(exchanged)}; what is "
+                        "there now is read from the beginning")
     facts = yield from client.once(("facts", model), lambda: describe(client, model))
     existing: Literal["table", "view"] | None = None if facts is None else "view" if facts.kind == "view" else "table"
     job = replace(job, request=replace(job.request, existing=existing))

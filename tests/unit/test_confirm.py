@@ -81,7 +81,7 @@ def test_an_input_that_is_exchanged_is_read_again(case: str) -> None:
     done = engine.drive(asked)
     assert engine.on_write is None and done.mode == "full" and done.reason is not None
     assert done.reason[:9] == ("IDIVM-401" if asked.full_refresh else "IDIVM-404"), done.reason
-    assert [each for each in done.warnings if "`main.o` was replaced by another table" in each]
+    assert [each for each in done.warnings if "others dropped or replaced `main.o`" in each]
     assert engine.drive(replace(asked, full_refresh=False)).mode == "noop"
 
 
@@ -154,6 +154,25 @@ def test_a_cache_that_is_dropped_once_it_is_refreshed() -> None:
     at_the_write(engine, lambda: written.append(True))
     engine.answer = answered  # type: ignore[method-assign]
     assert engine.drive(CACHED).mode == "full" and not left and cache in engine.tables
+    assert engine.drive(CACHED).mode == "noop"
+
+
+def test_a_cache_that_is_exchanged_for_rows_that_break_its_key() -> None:
+    """The user is not told to declare another key."""
+    engine = made(CACHED)
+    assert engine.drive(CACHED).mode == "incremental"
+    changed(engine)
+    cache = next(name for name in engine.tables if "idivm_cache" in name)
+    answer, left = engine.answer, [True]
+
+    def answered(statement):  # type: ignore[no-untyped-def]
+        if statement.label.startswith(f"net diff of {cache}") and left and left.pop():
+            exchange(engine, cache)()
+            engine.reads["net diff of main.idivm_cache"] = ((7, 1, "seven", 1), (8, 1, "seven", 1))
+        return answer(statement)
+
+    engine.answer = answered  # type: ignore[method-assign]
+    assert engine.drive(CACHED).mode == "full" and not left
     assert engine.drive(CACHED).mode == "noop"
 
 

@@ -85,6 +85,7 @@ def read(job: Job, above: Planned, cache: Cache, before: StoredView, inputs: Map
     if facts is None:
         raise Exchanged(job.request.relation, (table,))
     commit = yield from history.pinned(job.client, table)
+    job.client.rely(table, commit.version, commit.at)
     tables, keys = dict(above.inputs.tables), dict(above.keys)
     for name, found in above.inputs.tables.items():
         now = inputs.get(named(job.request, found.table))
