@@ -60,7 +60,9 @@ def publish(job: Job, wanted: Build, stored: StoredView) -> Steps[int]:
                                  replace_table(job, first, there, stored, fits=fits))
     if late_feed:
         guard = None if client.engine.ledger is None else guard_from(place, built)
-        yield from committed(client, statements.switch_feed_on(job.dialect, place), place, wanted.state.json(), guard)
+        # with the number of that commit: what others have committed since is not of this build
+        last = replace(wanted.state, base=built.version)
+        yield from committed(client, statements.switch_feed_on(job.dialect, place), place, last.json(), guard)
     if there is not None and in_the_way:
         yield from client.ask(client.commands.drop(there.kind or "view", wanted.table))
         yield from client.ask(statements.rename_table(job.dialect, place, wanted.table))
