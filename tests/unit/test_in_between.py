@@ -7,8 +7,10 @@ from dataclasses import replace
 import pytest
 
 from dbt_idivm.errors import IdivmError
+from dbt_idivm.refresh.catalog import state
 from dbt_idivm.refresh.protocol import EngineError, Reply, Statement
 from tests.unit.fake_engine import FakeEngine, Table, model
+from tests.unit.test_refresh_choose import over_a_cache
 
 MODEL = model("select id, name from main.o", {"o": "id"})
 ABOVE = replace(model("select id, name from main.v"), name="w", identifier="w")
@@ -110,3 +112,35 @@ def test_what_has_the_name_of_an_upstream_view_now(engine: FakeEngine, successor
     successor.commit("CREATE TABLE AS SELECT")
     engine.tables["main.v"] = successor
     assert engine.drive(above).mode == "full"
+
+
+@pytest.mark.parametrize("is_compacted", [False, True])
+def test_a_cache_that_another_run_refreshes_further_before_the_view_reads_it(is_compacted: bool) -> None:
+    """What a view says to be made of is what its cache is made of."""
+    engine, request = over_a_cache()
+    cache = f"main.{engine.drive(request).relations[-1][1]}"
+    other = replace(request, name="w", identifier="w")
+    engine.drive(other)
+    change(engine)
+    engine.reads |= {"net diff of main.p": ((9, 1, 1),), "net diff of": (("x", 9, 1, 1),)}
+    answer, written = engine.answer, len(engine.tables[cache].commits)
+
+    def overtaken(statement: Statement) -> Reply:
+        if statement.label == f"history of {cache}" and len(engine.tables[cache].commits) > written:
+            engine.answer = answer  # type: ignore[method-assign]
+            change(engine)
+            log = engine.log
+            engine.drive(other)
+            engine.log = log
+            if is_compacted:
+                engine.tables[cache].commit("OPTIMIZE")
+        return answer(statement)
+
+    engine.answer = overtaken  # type: ignore[method-assign]
+    warning = engine.drive(request).warnings[0]
+    assert "reads newer versions of main.o, main.p than the models before it: another run refreshed a cache further" in warning
+    of_view = state.read(engine.tables["main.v__idivm"].commits[-1][-1])
+    states = [state.read(commit[-1]) for commit in engine.tables[cache].commits]
+    of_cache = next(each for each in reversed(states) if each is not None)
+    assert of_view is not None and of_view.versions == {**of_cache.versions, cache: len(states) - 1}
+    assert engine.drive(request).mode == "noop"
