@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from dataclasses import replace
 
 import pytest
@@ -52,7 +53,12 @@ def test_ids_are_looked_up_where_others_wrote_before_a_refresh_did(engine: FakeE
     engine.drive(ABOVE)
     change(engine)
     view = engine.tables["main.v"]
-    engine.on_write = lambda: [view.commit(each, {"numOutputRows": "1"}) for each in others] and None
+
+    def first() -> None:
+        for each in others:
+            view.commit(each, {"numOutputRows": "1"})
+
+    engine.on_write = first
     engine.drive(MODEL)
     engine.on_write = None
     engine.reads["net diff of main.v"] = ((7, "seven", 1),)
@@ -144,3 +150,18 @@ def test_a_cache_that_another_run_refreshes_further_before_the_view_reads_it(is_
     of_cache = next(each for each in reversed(states) if each is not None)
     assert of_view is not None and of_view.versions == {**of_cache.versions, cache: len(states) - 1}
     assert engine.drive(request).mode == "noop"
+
+
+@pytest.mark.parametrize("config", [{}, {"output": "diffs"}])
+def test_a_view_that_others_give_another_query(engine: FakeEngine, config: dict[str, str]) -> None:
+    """ALTER VIEW leaves our properties: the refresh shows the rows again."""
+    hidden = replace(model("select name from main.o", {"o": "id"}, **config))
+    engine.drive(hidden)
+    view = engine.tables["main.v"]
+    created = next(statement.sql for statement in engine.log if statement.label == "create view main.v")
+    view.text = "-- a comment of dbt\n" + re.split(r"\bAS\s+(?=select)", created, maxsplit=1, flags=re.IGNORECASE)[1]
+    assert engine.drive(hidden).mode == "noop" and not engine.labels("write")
+    assert "create view main.v" not in engine.labels("metadata")
+    view.text = "select upper(name) as name from main.v__idivm"
+    engine.drive(hidden)
+    assert "create view main.v" in engine.labels("metadata")
