@@ -77,3 +77,14 @@ def test_a_view_that_others_give_another_query(shop: Project, output: str, query
     shop.sql(f"alter view $.v as {query}")
     assert shop.refresh(view).mode == "noop" and shop.is_exact(view)
     assert shop.refresh(view).mode == "noop" and not any(each.label.startswith("create view") for each in shop.executed)
+
+
+def test_a_column_that_others_have_moved(shop: Project) -> None:
+    """What an edit adds to the stored rows has its values in the columns of their names."""
+    shop.table("s", "id int, a string, b string", "(1, 'a1', 'b1')", "(2, 'a2', 'b2')")
+    sql = "select id, a, b from $.s where id > {}"
+    shop.refresh(shop.model("v", sql.format(1), {"s": ["id"]}))
+    shop.sql("alter table $.v alter column b after id")
+    edited = shop.model("v", sql.format(0), {"s": ["id"]})
+    assert shop.refresh(edited).mode == "migrated"
+    assert shop.rows("select id, a, b from $.v") == shop.rows(edited.sql)
