@@ -11,6 +11,7 @@ from dbt_idivm.algebra.expressions import column
 from dbt_idivm.algebra.relation import Relation
 from dbt_idivm.script.binding import Binding
 from dbt_idivm.script.dialect import Dialect
+from dbt_idivm.script.merge import insert_into
 from dbt_idivm.script.plan import Plan
 
 
@@ -31,7 +32,9 @@ def insert_rows(found: Adaptation, new: Plan, binding: Binding) -> exp.Insert | 
     """The rows that come, where the stored ones stay as they are."""
     if found.more is None:
         return None
-    return exp.Insert(this=binding.dialect.table(found.stored.table, None), expression=_query(found.more, found, new, binding))
+    # by their names: a user may have moved a column
+    names = [each.name for each in new.columns]
+    return insert_into(binding.dialect.table(found.stored.table, None), names, _query(found.more, found, new, binding))
 
 
 def _query(rows: Relation, found: Adaptation, new: Plan, binding: Binding) -> exp.Select:

@@ -61,6 +61,12 @@ def tokens_of(sql: str) -> list[Token]:
     return Spark().tokenize(sql)
 
 
+def code_of(sql: str) -> str:
+    """The SQL without comments and layout: its tokens as they are written, since printing may make two texts one. Raises
+    `sqlglot.errors.TokenError`."""
+    return " ".join(sql[token.start:token.end + 1] for token in tokens_of(sql))
+
+
 def parse(sql: str) -> list[exp.Expr]:
     """The statements of a text. Raises `sqlglot.errors.ParseError` and `TokenError`."""
     mark = next(char for char in map(chr, range(0xE000, 0xF900)) if char not in sql)  # characters for private use

@@ -12,10 +12,11 @@ from dbt_idivm.advice.show import seconds
 from dbt_idivm.advice.storing import EPHEMERAL
 from dbt_idivm.artifacts import Node, dbt_config, own_config
 from dbt_idivm.errors import IdivmError, listed
+from dbt_idivm.frontend.dialect import code_of
 from dbt_idivm.project import Project, columns_of_plan
 from dbt_idivm.pull_request.facts import NextRun, Side
 from dbt_idivm.pull_request.migrations import Migrations
-from dbt_idivm.refresh.decide.fingerprint import LAYOUT, code_of, had_no_plan
+from dbt_idivm.refresh.decide.fingerprint import LAYOUT, had_no_plan
 from dbt_idivm.relation_name import name_parts
 from dbt_idivm.schema_file import SchemaFileError
 

@@ -187,8 +187,9 @@ def _apply(seen: Observed, decided: Decision) -> Steps[Outcome]:
         done = yield from apply_changes(replace(work, planned=replace(work.planned, proof=proof.read(state.proof))), way)
         if isinstance(done, Outcome) and done.mode == "incremental":
             yield from compact(work.job, work.stored)
-    if isinstance(done, Finding):  # the chosen way failed
-        return (yield from _rebuild(seen, decided.work, done))
+    if isinstance(done, Finding):  # the chosen way failed, for which keys were looked up, unless `verify` says otherwise
+        left = decided.work.unverified if work.job.config.verify == "always" else None
+        return (yield from _rebuild(seen, replace(decided.work, unverified=left), done))
     return _accounted(work.job.client.invocation, work.stored.table, decided.choice, done)
 
 

@@ -11,7 +11,7 @@ from dbt_idivm.refresh.apply import caches
 from dbt_idivm.refresh.apply.confirm import Exchanged, exchanged
 from dbt_idivm.refresh.apply.watermark import Outnumbered, is_due
 from dbt_idivm.refresh.catalog import history
-from dbt_idivm.refresh.catalog.inputs import look_up, qualified, view_digest
+from dbt_idivm.refresh.catalog.inputs import look_up, qualified, table_of, view_digest
 from dbt_idivm.refresh.catalog.relations import describe
 from dbt_idivm.refresh.catalog.state import Kept
 from dbt_idivm.refresh.catalog.stored_view import StoredView, is_as_refreshed, read_stored_log, read_stored_view
@@ -118,7 +118,9 @@ def nothing_new(job: Job, stored: StoredView) -> Steps[Outcome | None]:
         return None
     if state.plan.get(LAYOUT) != job.config.layout:
         return None
-    for consumed in state.inputs.values():
+    for name, consumed in state.inputs.items():
+        if name != consumed.table and not (yield from _is_still(job.client, name, consumed.table)):
+            return None
         try:
             pinned = yield from history.pinned(job.client, consumed.table)
         except EngineFailure:
@@ -146,6 +148,13 @@ def nothing_new(job: Job, stored: StoredView) -> Steps[Outcome | None]:
     inputs = {named(job.request, name): InputChange(consumed.version, consumed.version, 0)
               for name, consumed in state.inputs.items() if name not in found}
     return outcome(job, Result("noop", stored.table != job.request.relation, inputs, caches=found))
+
+
+# Wrong without it: the table behind a view of ours may be there still, unchanged, when another relation has the view's name.
+def _is_still(client: Client, name: str, table: str) -> Steps[bool]:
+    """Whether that table is still what a relation has the rows of."""
+    facts = yield from client.once(("facts", name), lambda: describe(client, name))
+    return facts is not None and table_of(name, facts) == table
 
 
 def observed(job: Job, stored: StoredView) -> Steps[Observed]:

@@ -1,10 +1,10 @@
 """Texts without a plan are run as the user wrote them: only the tables are exchanged."""
 
+from dbt_idivm.frontend.dialect import code_of
 from dbt_idivm.operators.scan import Attribute
 from dbt_idivm.refresh.catalog.history import Commit
 from dbt_idivm.refresh.catalog.inputs import Input, Inputs, pinned_query, qualified
 from dbt_idivm.refresh.catalog.relations import Described
-from dbt_idivm.refresh.decide.fingerprint import code_of
 from dbt_idivm.refresh.engine.engine import SPARK_DELTA
 from dbt_idivm.script.dialect import DELTA
 

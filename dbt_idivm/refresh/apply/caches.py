@@ -17,7 +17,7 @@ from dbt_idivm.refresh.apply.confirm import Exchanged
 from dbt_idivm.refresh.catalog import history
 from dbt_idivm.refresh.catalog.inputs import Inputs
 from dbt_idivm.refresh.catalog.relations import describe
-from dbt_idivm.refresh.catalog.stored_view import StoredView, read_stored_view
+from dbt_idivm.refresh.catalog.stored_view import StoredView, last_state, read_stored_view
 from dbt_idivm.refresh.checks.proof import Proof
 from dbt_idivm.refresh.checks.user_functions import functions_in
 from dbt_idivm.refresh.decide.job import Job
@@ -85,6 +85,8 @@ def read(job: Job, above: Planned, cache: Cache, before: StoredView, inputs: Map
     if facts is None:
         raise Exchanged(job.request.relation, (table,))
     commit = yield from history.pinned(job.client, table)
+    if not (yield from _is_of(job, table, before, inputs)):
+        raise Overtaken(finding(903, view=table, message="another run refreshed it meanwhile", state=before.sentence))
     job.client.rely(table, commit.version, commit.at)
     tables, keys = dict(above.inputs.tables), dict(above.keys)
     for name, found in above.inputs.tables.items():
@@ -101,3 +103,12 @@ def read(job: Job, above: Planned, cache: Cache, before: StoredView, inputs: Map
     return with_cache(above, cache, facts, commit)
 
 
+# Wrong without it: where another run refreshes the cache between its refresh and the look-up of its commit, the view has rows of
+# newer versions than it says, and of one input those of two versions, if it reads that beside the cache.
+def _is_of(job: Job, table: str, before: StoredView, inputs: Mapping[str, InputChange]) -> Steps[bool]:
+    """Whether the cache, as it is read, has the rows of these inputs: of what was stored of it, if nothing was written."""
+    last = yield from last_state(job.client, table)
+    if last is None or last == before.state:
+        return True
+    known = [(inputs.get(named(job.request, each.table)), each.version) for each in last.inputs.values()]
+    return all(now is None or now.to_version == version for now, version in known)

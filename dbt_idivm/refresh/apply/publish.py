@@ -63,7 +63,9 @@ def publish(job: Job, wanted: Build, stored: StoredView) -> Steps[int]:
     if late_feed:
         guard = None if client.engine.ledger is None else guard_from(place, built)
         client.rely(place, built.version, built.at)
-        yield from committed(client, statements.switch_feed_on(job.dialect, place), place, wanted.state.json(), guard)
+        # with the number of that commit: what others have committed since is not of this build
+        last = replace(wanted.state, base=built.version)
+        yield from committed(client, statements.switch_feed_on(job.dialect, place), place, last.json(), guard)
         yield from confirm_now(client, wanted.table, place)
     if there is not None and in_the_way:
         yield from client.ask(client.commands.drop(there.kind or "view", wanted.table))

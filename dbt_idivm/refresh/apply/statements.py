@@ -8,7 +8,7 @@ from typing import Any
 from sqlglot import exp
 
 from dbt_idivm.algebra.expressions import identifier
-from dbt_idivm.refresh.catalog.relations import FEED
+from dbt_idivm.refresh.catalog.relations import FEED, TEXT, known_text
 from dbt_idivm.refresh.catalog.state import encode
 from dbt_idivm.refresh.decide.config import DELETION_VECTORS, ModelConfig
 from dbt_idivm.refresh.protocol import Statement
@@ -86,7 +86,8 @@ def create_query_view(dialect: Dialect, view: str, sql: str, properties: Mapping
 
 def _view(dialect: Dialect, view: str, query: exp.Expr, columns: tuple[str, ...], properties: Mapping[str, Any],
           comments: Mapping[str, str] | None) -> Statement:
-    found = exp.Properties(expressions=_properties({key: encode(value) for key, value in properties.items()}))
+    own = {**properties, TEXT: known_text(dialect.sql(query))}
+    found = exp.Properties(expressions=_properties({key: encode(value) for key, value in own.items()}))
     target: exp.Expr = dialect.table(view, None)
     if comments:
         target = exp.Schema(this=target, expressions=[_commented(name, comments.get(name)) for name in columns])

@@ -98,19 +98,25 @@ def look_up(client: Client, sql: str) -> Steps[Inputs]:
 
 
 def _table(client: Client, name: str, facts: Described) -> Steps[Input]:
-    table, visible = name, None
+    table, visible = table_of(name, facts), None
     if facts.kind == "view" and facts.maintained is not None:
-        table = facts.maintained
         visible = tuple(column.name for column in facts.columns)
         behind = yield from client.once(("facts", table), lambda: describe(client, table))
         if behind is None:
             raise IdivmError(finding(301, source=table))
         facts = behind
-    elif facts.is_delta and facts.schema and len(name_parts(name)) == 1:
-        # a name alone could be that of something in the Δ-script
-        table = relation_name(*facts.schema, *name_parts(name))
     commit = (yield from history.pinned(client, table)) if facts.is_delta else None
     return Input(name, table, facts, commit, visible)
+
+
+def table_of(name: str, facts: Described) -> str:
+    """The table whose rows a relation of that name has."""
+    if facts.kind == "view" and facts.maintained is not None:
+        return facts.maintained
+    if facts.is_delta and facts.schema and len(name_parts(name)) == 1:
+        # a name alone could be that of something in the Δ-script
+        return relation_name(*facts.schema, *name_parts(name))
+    return name
 
 
 def types_at(client: Client, table: str, version: int, columns: Iterable[str]) -> Steps[str]:

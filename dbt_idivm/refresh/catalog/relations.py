@@ -9,6 +9,9 @@ from datetime import timedelta
 from itertools import takewhile
 from typing import Any
 
+from sqlglot.errors import TokenError
+
+from dbt_idivm.frontend.dialect import code_of
 from dbt_idivm.operators.scan import Attribute
 from dbt_idivm.refresh.catalog import state
 from dbt_idivm.refresh.catalog.retention import kept_changes
@@ -23,6 +26,7 @@ from dbt_idivm.relation_name import name_parts
 VIEW = "idivm.view"  # on the user's relation: the table that is maintained for it
 OWNER = "idivm.owner"  # the model that made it
 SHOWN = "idivm.shown"  # on a model's view: what it shows the rows of, see `State.shown`
+TEXT = "idivm.text"  # on a model's view: by which its query is known again
 DEFINITION = "idivm.definition"  # the user's compiled SQL
 IDS = "idivm.ids"  # stored columns that identify a row; empty if rows are not unique
 KEYS = "idivm.keys"  # input → the columns of the key that the plan relies on
@@ -109,6 +113,20 @@ def describe(client: Client, relation: str) -> Steps[Described | None]:
     return replace(facts, settings=(yield from stored_settings(client, relation)))
 
 
+def known_text(sql: str) -> str:
+    """By which the query of a view is known again."""
+    try:
+        return state.digest(code_of(sql))
+    except TokenError:
+        return ""
+
+
+# Wrong without it: ALTER VIEW gives a view another query, and leaves it our properties.
+def _is_altered(text: str, properties: Mapping[str, Any]) -> bool:
+    """Whether a view of ours has another query than we gave it."""
+    return bool(text) and TEXT in properties and known_text(text) != properties[TEXT]
+
+
 def own_properties(text: str) -> dict[str, Any]:
     """Our properties in a text that an engine shows of a relation."""
     return {key: state.decode(value) for key, value in _OURS.findall(text)}
@@ -134,6 +152,8 @@ def described(rows: Rows, engine: Engine) -> Described:
     kind = details.get("Type", "").lower()
     text = details.get("Table Properties", "")
     found = own_properties(text)
+    if _is_altered(details.get("View Text", ""), found):
+        found.pop(SHOWN, None)
     mapping = _MAPPING.search(text)
     return Described(tuple(columns), "view" if "view" in kind else "table" if kind else "",
                      details.get("Provider", "").lower(), bool(_FEED_ON.search(text)), details.get("View Text"),

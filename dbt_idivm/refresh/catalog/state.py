@@ -59,9 +59,10 @@ class State:
     each is known again. An untrusted state was built from a part of the inputs; a
     volatile one would come out otherwise if it were built again. `proof`: how the plan was found to mean what the SELECT
     means, or that it does not (`proof.py`). `sizes`: table → its size at that version, for estimates only, as far as they are
-    known; the view's own, before the commit, is among them. `base`: the version of the view that the commit changed rows of;
-    None if it replaced all of them. `checked`: every key was looked up when the view was built, and by each refresh since,
-    except those of `unverified`: input → its state at which its key was looked up last, where rebuilds have not since (ADR 0022).
+    known; the view's own, before the commit, is among them. `base`: the version of the view that the commit changed rows of, or
+    whose rows it left; None if it replaced all of them. `checked`: every key was looked up when the view was built, and by each
+    refresh since, except those of `unverified`: input → its state at which its key was looked up last, where rebuilds have not
+    since (ADR 0022).
     `layouts`: table → how its files held the columns when it was described. `writes`: of refreshes since the rows were built.
     `kept`: the intermediate caches that were chosen by cost. `former`: caches of the state before, which may be there still if
     the run was interrupted. `note`: what its commit says to people; states that differ in it

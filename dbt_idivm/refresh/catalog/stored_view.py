@@ -113,6 +113,11 @@ def is_as_refreshed(client: Client, table: str) -> Steps[bool]:
     return judged is not None and judged.state is not None and judged.reason is None and table not in client.remade
 
 
+def last_state(client: Client, table: str) -> Steps[State | None]:
+    """The state of a maintained table at the commit that this invocation reads; None if the commits before it do not show one."""
+    return _judge(table, (yield from history.page(client, table))).state
+
+
 def _between(found: State, commit: Commit, older: tuple[Commit, ...]) -> tuple[Commit, ...] | None:
     """What was committed between the rows that a refresh changed and its commit: Delta lets an INSERT pass beside the writes of
     others. None if the older commits that were read do not say."""

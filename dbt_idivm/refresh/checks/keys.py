@@ -134,9 +134,10 @@ def _upstream(found: Input) -> Key | None:
 
 
 def key_of_ids(found: Input, ids: tuple[str, ...], declared: str) -> Key:
-    """The IDs of a view or cache as its key. They are checked if others wrote to it, or if a clone has only its properties."""
+    """The IDs of a view or cache as its key. They are checked if others wrote to it, if a clone has only its properties, or if
+    the keys that they are made of were not."""
     last = _last(found)
-    return Key(ids, declared, trusted=last is not None and has_unique_ids(last))
+    return Key(ids, declared, trusted=last is not None and has_unique_ids(last) and not _is_among_others(found, last))
 
 
 def _last(found: Input) -> state.State | None:
@@ -146,7 +147,16 @@ def _last(found: Input) -> state.State | None:
 
 def has_unique_ids(last: state.State) -> bool:
     """Whether the IDs of a view whose newest commit has that state are unique by construction."""
-    return last.trusted and not last.unverified
+    return last.trusted and last.checked and not last.unverified
+
+
+# Wrong without it: a row that others wrote under the ID of another one goes with the next refresh, and takes that one with it.
+def _is_among_others(found: Input, last: state.State) -> bool:
+    """Whether there may be others' commits between the one that the refresh started from and its own. OPTIMIZE that Delta adds to
+    a write has the state, too."""
+    commit = found.commit
+    assert commit is not None
+    return last.base is not None and commit.version - last.base > (2 if commit.operation == "OPTIMIZE" else 1)
 
 
 def _is_blurred(found: Input, key: Key) -> bool:

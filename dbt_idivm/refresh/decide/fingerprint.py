@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 
 from dbt_idivm.errors import Finding, IdivmError, finding
-from dbt_idivm.frontend.dialect import tokens_of
+from dbt_idivm.frontend.dialect import code_of
 from dbt_idivm.refresh.catalog.inputs import Inputs
 from dbt_idivm.refresh.catalog.relations import INPUTS, describe
 from dbt_idivm.refresh.catalog.state import digest
@@ -62,11 +62,6 @@ def fingerprint(request: ModelRequest, config: ModelConfig, inputs: Inputs, keys
 def digests_of(inputs: Inputs) -> dict[str, str]:
     """Function of the user's → by what it is known again."""
     return {name: each.digest for name, each in inputs.functions.items()}
-
-
-def code_of(sql: str) -> str:
-    """The SQL without comments and layout: its tokens as they are written, since printing may make two texts one."""
-    return " ".join(sql[token.start:token.end + 1] for token in tokens_of(sql))
 
 
 def difference(job: Job, stored: StoredView, now: Mapping[str, str],
