@@ -23,7 +23,7 @@ pytestmark = pytest.mark.long
 
 SHORT = ("additive",)  # in the default suite
 RESENT = ("create", "create_table", "append", "direct", "deleted", "effective", "additive", "mark", "full", "definition",
-          "migrated", "migrated_less", "migrated_same_then")
+          "migrated")
 PATIENCE = 20  # runs that a server which is still busy with the former one may outrun
 OUTRUN = ("IDIVM-902", "IDIVM-903")
 

@@ -69,7 +69,8 @@ def test_another_relation_with_the_name_of_an_upstream_view(shop: Project) -> No
     assert shop.refresh(above).mode == "noop"
 
 
-@pytest.mark.parametrize(("output", "query"), [("view", "select upper(name) as name from $.v__idivm"), ("diffs", "select 'x' as name")])
+@pytest.mark.parametrize(("output", "query"), [
+    ("view", "select upper(name) as name from $.v__idivm"), ("diffs", "select 'x' as name")])
 def test_a_view_that_others_give_another_query(shop: Project, output: str, query: str) -> None:
     view = shop.model("v", "-- a name\nselect name\nfrom $.t where name <> '${é}'", KEYS, output=output)
     shop.refresh(view)

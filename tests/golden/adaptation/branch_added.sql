@@ -36,7 +36,11 @@ FROM (
 ) AS united
 
 -- inserted
-INSERT INTO `view`
+INSERT INTO `view` (
+  id,
+  name,
+  idivm__v__branch
+)
 SELECT
   customers_2.id,
   customers_2.region AS name,

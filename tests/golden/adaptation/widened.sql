@@ -31,7 +31,11 @@ FROM (
 ) AS united
 
 -- inserted
-INSERT INTO `view`
+INSERT INTO `view` (
+  id,
+  cid,
+  twice
+)
 SELECT
   orders.id,
   orders.cid,
