@@ -10,7 +10,8 @@ import subprocess
 import sys
 import threading
 import time
-from collections.abc import Iterator, Mapping
+from collections import Counter
+from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from types import MappingProxyType
 from typing import Any
@@ -43,6 +44,7 @@ MODELS = {
     "above_two": "select p.name, s.total from {{ ref('named') }} s join {{ ref('counted') }} p on p.name = s.name",
 }
 CACHED = ("named", "counted")
+ABOVE = {"above": ("sums",), "above_two": ("named", "counted")}  # model → the models that it reads
 BUSY = "IDIVM-903"
 EDITED = {"pairs": " and o.price < 45", "cheap": " and id > 3", "counted": " where t.n > 2"}  # model → what its SELECT gets
 # What the second run has: edits, and options. First builds, refreshes, edits beside refreshes of what they edit, and rebuilds
@@ -78,14 +80,32 @@ def test_eight_threads_share_inputs_and_caches(rounds: int, project: Any) -> Non
         project.sql(*change(number))
         with writing(project, number):
             results = project.results("run", "--threads", "8")
-        assert {result.adapter_response["mode"] for result in results.values()} <= {"incremental", "noop"}
-        versions = [each["to"] for result in results.values() for name, each in result.adapter_response["inputs"].items()
-                    if name.endswith("orders")]
-        assert len(set(versions)) == 1, "one run reads one version of an input"
-        project.dbt("test", "--threads", "8")  # each view is its SELECT over the versions that it records
+            assert {result.adapter_response["mode"] for result in results.values()} <= {"incremental", "noop"}
+            read = {(name.rpartition(".")[2], each["to"]) for result in results.values()
+                    for name, each in result.adapter_response["inputs"].items()}
+            versions = {source: [version for name, version in read if name == source] for source in ("orders", "cust")}
+            assert all(len(found) == 1 for found in versions.values()), f"one run reads one version of an input: {versions}"
+            project.dbt("test", "--threads", "8")  # each view is its SELECT over the versions that it records
+        assert project.sql("describe history {schema}.orders limit 1")[0][0] > versions["orders"][0], "they are not the newest"
+        for name in MODELS.keys() - ABOVE.keys():
+            wanted = recomputed(name, orders=versions["orders"][0], cust=versions["cust"][0])
+            assert rows(project.sql, f"select * from {{schema}}.{name}") == rows(project.sql, wanted), name
     project.dbt("run", "--threads", "8")
     assert {result.adapter_response["mode"] for result in project.results("run", "--threads", "8").values()} == {"noop"}
     project.dbt("test", "--threads", "8")
+
+
+def recomputed(name: str, edit: str = "", **versions: int) -> str:
+    """The SELECT of a model over sources, at versions of theirs or as they are."""
+    sql = MODELS[name] + edit
+    for place, source in ((ORDERS, "orders"), (CUST, "cust")):
+        at = f" version as of {versions[source]}" if source in versions else ""
+        sql = sql.replace(place, f"{{schema}}.{source}{at}")
+    return sql
+
+
+def rows(execute: Callable[[str], Any], sql: str) -> Counter[tuple[Any, ...]]:
+    return Counter(tuple(row) for row in execute(sql))
 
 
 @contextmanager
@@ -119,12 +139,11 @@ def test_two_runs_of_the_same_models(server: str, project: Any, request: pytest.
     project.profile(**engine.profile, threads=4)
     written(project)
 
-    def execute(*statements: str) -> None:
-        for statement in statements:
-            engine.execute(statement.replace("{schema}", project.schema))
+    def execute(*statements: str) -> Any:
+        return [engine.execute(statement.replace("{schema}", project.schema)) for statement in statements][-1]
 
     execute("create schema if not exists {schema}", *SOURCES)
-    refused = 0
+    refused: Counter[int] = Counter()
     for number, (edited, second) in enumerate(ROUNDS):
         if number:
             execute(*change(number))
@@ -140,14 +159,25 @@ def test_two_runs_of_the_same_models(server: str, project: Any, request: pytest.
             assert {result["status"] for result in results.values()} <= {"success", "skipped", "error"}, output
             errors = [str(result["message"]) for result in results.values() if result["status"] == "error"]
             assert all(BUSY in each and "another writer changed" in each for each in errors), output
-            refused += len(errors)
-        for name in MODELS:
-            statuses = {results[name]["status"] for results in found}
-            assert "success" in statuses or statuses == {"skipped"}, f"{name}: one of them wins\n" + "\n".join(outputs)
+            refused[number] += len(errors)
+        won = {name for name in MODELS if any(results[name]["status"] == "success" for results in found)}
+        for name, results in itertools.product(MODELS, found):
+            # skipped, or lost to a run that then won: both may be skipped, where each has lost another parent
+            is_left_out = results[name]["status"] == "skipped"
+            assert not is_left_out or any(results[each]["status"] != "success" for each in ABOVE.get(name, ())), name
+            assert name in won or is_left_out, f"{name}: one of them wins\n" + "\n".join(outputs)
+        # before another run could repair anything
+        project.dbt("test", "--select", *sorted(won))
+        for name in won - ABOVE.keys():
+            shown, edits = rows(execute, f"select * from {{schema}}.{name}"), {"", edited.get(name, "")}
+            assert any(shown == rows(execute, recomputed(name, edit)) for edit in edits), f"{name} in round {number}"
         assert all(result.status == "success" for result in project.results("run").values())
         project.dbt("test")
+        for name in MODELS.keys() - ABOVE.keys():
+            wanted = recomputed(name, edited.get(name, ""))
+            assert rows(execute, f"select * from {{schema}}.{name}") == rows(execute, wanted), f"{name} after round {number}"
     assert {result.adapter_response["mode"] for result in project.results("run").values()} == {"noop"}
-    assert refused, "two runs at once were to meet"
+    assert refused.total(), "two runs at once were to meet"
 
 
 def _parsed(project: Any, target: str) -> None:

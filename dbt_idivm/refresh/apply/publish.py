@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from contextlib import suppress
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -16,7 +17,7 @@ from dbt_idivm.refresh.catalog import history
 from dbt_idivm.refresh.catalog.history import Commit
 from dbt_idivm.refresh.catalog.relations import BUILD, OWNER, SHOWN, VIEW, Described, describe
 from dbt_idivm.refresh.catalog.state import State, read
-from dbt_idivm.refresh.catalog.stored_view import ABSENT, NEW_SUFFIX, StoredView
+from dbt_idivm.refresh.catalog.stored_view import ABSENT, NEW_SUFFIX, StoredView, read_state
 from dbt_idivm.refresh.decide.job import Job
 from dbt_idivm.refresh.engine.commits import Guard
 from dbt_idivm.refresh.engine.ledger import record
@@ -57,9 +58,15 @@ def publish(job: Job, wanted: Build, stored: StoredView) -> Steps[int]:
     late_feed = job.config.column_mapping and not fits
     # the state is good with the last commit: a build that breaks off before it is made again
     first = replace(wanted, state=replace(wanted.state, trusted=False)) if late_feed else wanted
-    yield from _hold(job, wanted, shown, stored)
-    built = commit = yield from (create(job, first, place) if there is None or in_the_way else
-                                 replace_table(job, first, there, stored, fits=fits))
+    held = yield from _hold(job, wanted, shown, stored)
+    try:
+        built = commit = yield from (create(job, first, place) if there is None or in_the_way else
+                                     replace_table(job, first, there, stored, fits=fits))
+    except (EngineFailure, IdivmError) as failure:
+        # without an answer the write may come yet, and the view would show its rows by the former columns
+        if held is not None and (not isinstance(failure, EngineFailure) or failure.error.error_class):
+            yield from _let_go(job, wanted, held)
+        raise
     if late_feed:
         guard = None if client.engine.ledger is None else guard_from(place, built)
         client.rely(place, built.version, built.at)
@@ -158,18 +165,29 @@ def _fits(job: Job, wanted: Build, there: Described) -> Steps[bool]:
     return [(each.name, each.type) for each in there.columns] == [(str(row[0]), str(row[1])) for row in rows.rows]
 
 
-def _hold(job: Job, wanted: Build, relation: Described | None, stored: StoredView) -> Steps[None]:
-    """Let the model's view stay at the rows that it shows, while its table gets those of another definition.
+def _hold(job: Job, wanted: Build, relation: Described | None, stored: StoredView) -> Steps[Described | None]:
+    """Let the model's view stay at the rows that it shows, while its table gets those of another definition. The view as it was;
+    None if it stays as it is.
 
     Their columns and types may differ from the view's, which would cast them, or fail.
     """
     shown = relation.properties.get(SHOWN) if relation is not None and relation.maintained == wanted.table else None
     if relation is None or shown in (None, wanted.state.shown) or stored.latest is None:
-        return
+        return None
     columns = tuple(attribute.name for attribute in relation.columns)
     rows = job.dialect.table(wanted.table, stored.latest.version)
     properties = {VIEW: wanted.table, OWNER: job.request.owner}
     yield from job.client.ask(statements.create_view(job.dialect, job.request.relation, rows, columns, properties))
+    return relation
+
+
+def _let_go(job: Job, wanted: Build, held: Described) -> Steps[None]:
+    """The table was not replaced. Let the view show it again, if that still has the definition of the view: another run that
+    was faster may have refreshed it, without having seen that the view was fixed."""
+    with suppress(EngineFailure):  # what has failed first is reported
+        now = yield from read_state(job.client, wanted.table)
+        if now is not None and now.state is not None and now.state.shown == held.properties[SHOWN]:
+            yield from show(job, wanted.table, tuple(attribute.name for attribute in held.columns), now.state)
 
 
 def _show(job: Job, wanted: Build, relation: Described | None) -> Steps[None]:
@@ -180,7 +198,10 @@ def _show(job: Job, wanted: Build, relation: Described | None) -> Steps[None]:
         yield from confirm_now(job.client, wanted.table, job.request.relation)
         yield from job.client.ask(job.client.commands.drop("table", job.request.relation))
     if relation is None or relation.maintained != wanted.table or relation.properties.get(SHOWN) != wanted.state.shown:
-        yield from show(job, wanted.table, wanted.visible, wanted.state)
+        # wrong without it: a run with another text of the model, which has replaced the table since, and has shown it
+        now = yield from read_state(job.client, wanted.table)
+        if now is None or now.state is None or now.state.shown == wanted.state.shown:
+            yield from show(job, wanted.table, wanted.visible, wanted.state)
 
 
 def show(job: Job, table: str, visible: tuple[str, ...], shown: State) -> Steps[None]:
