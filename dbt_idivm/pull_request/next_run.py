@@ -16,6 +16,7 @@ from dbt_idivm.frontend.dialect import code_of
 from dbt_idivm.project import Project, columns_of_plan
 from dbt_idivm.pull_request.facts import NextRun, Side
 from dbt_idivm.pull_request.migrations import Migrations
+from dbt_idivm.refresh.decide.config import CHOOSING
 from dbt_idivm.refresh.decide.fingerprint import LAYOUT, had_no_plan
 from dbt_idivm.relation_name import name_parts
 from dbt_idivm.schema_file import SchemaFileError
@@ -95,7 +96,7 @@ def _adapted(before: Project, after: Project, old: Node, new: Node, different: S
 
 def _chooses(node: Node) -> bool:
     """Whether a refresh of the model asks for the sizes of its tables: of small ones a rebuild takes less than two commits."""
-    return str(own_config(node).get("strategy") or "auto").lower() in ("auto", "incremental")
+    return str(own_config(node).get("strategy") or "auto").lower() in CHOOSING
 
 
 def _tables(names: Sequence[str]) -> str:

@@ -12,13 +12,6 @@ from tests.unit.fake_engine import FakeEngine, model
 SQL = "select id, name from main.o"
 
 
-@pytest.fixture
-def engine() -> FakeEngine:
-    fake = FakeEngine()
-    fake.source("o", id="int", name="string")
-    return fake
-
-
 def upkeep(engine: FakeEngine, request: ModelRequest, refreshes: int) -> list[list[str]]:
     """What was done to tables by each of so many refreshes, besides writing to them."""
     engine.drive(request)

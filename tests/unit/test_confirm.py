@@ -9,7 +9,7 @@ import pytest
 
 from dbt_idivm.errors import IdivmError
 from dbt_idivm.refresh.engine.invocation import Invocation
-from dbt_idivm.refresh.protocol import EngineError, ModelRequest
+from dbt_idivm.refresh.protocol import EngineError, ModelRequest, Reply, Statement
 from tests.unit.fake_engine import FakeEngine, model
 
 MOVED = ((7, "seven", 1), (8, "eight", -1))
@@ -47,6 +47,20 @@ def at_the_write(engine: FakeEngine, what: Callable[[], None], number: int = 1) 
             what()
 
     engine.on_write = write
+
+
+def before(engine: FakeEngine, label: str, what: Callable[[], None], is_time: Callable[[], object] = lambda: True) -> list[str]:
+    """Something happens once, before a statement whose label begins so. The list is empty once it has."""
+    answer, left = engine.answer, [label]
+
+    def answered(statement: Statement) -> Reply:
+        if left and statement.label.startswith(label) and is_time():
+            left.pop()
+            what()
+        return answer(statement)
+
+    engine.answer = answered  # type: ignore[method-assign]
+    return left
 
 
 def exchange(engine: FakeEngine, name: str) -> Callable[[], None]:
@@ -143,16 +157,13 @@ def test_a_cache_that_is_dropped_once_it_is_refreshed() -> None:
     assert engine.drive(CACHED).mode == "incremental"  # its first version has the time of that of any other table here
     changed(engine)
     cache = next(name for name in engine.tables if "idivm_cache" in name)
-    answer, left = engine.answer, [True]
-
-    def answered(statement):  # type: ignore[no-untyped-def]
-        if statement.label == f"columns of {cache}" and written and left and left.pop():
-            del engine.tables[cache]
-        return answer(statement)
-
     written: list[bool] = []
+
+    def gone() -> None:
+        del engine.tables[cache]
+
     at_the_write(engine, lambda: written.append(True))
-    engine.answer = answered  # type: ignore[method-assign]
+    left = before(engine, f"columns of {cache}", gone, lambda: written)
     assert engine.drive(CACHED).mode == "full" and not left and cache in engine.tables
     assert engine.drive(CACHED).mode == "noop"
 
@@ -163,15 +174,12 @@ def test_a_cache_that_is_exchanged_for_rows_that_break_its_key() -> None:
     assert engine.drive(CACHED).mode == "incremental"
     changed(engine)
     cache = next(name for name in engine.tables if "idivm_cache" in name)
-    answer, left = engine.answer, [True]
 
-    def answered(statement):  # type: ignore[no-untyped-def]
-        if statement.label.startswith(f"net diff of {cache}") and left and left.pop():
-            exchange(engine, cache)()
-            engine.reads["net diff of main.idivm_cache"] = ((7, 1, "seven", 1), (8, 1, "seven", 1))
-        return answer(statement)
+    def with_a_copy() -> None:
+        exchange(engine, cache)()
+        engine.reads["net diff of main.idivm_cache"] = ((7, 1, "seven", 1), (8, 1, "seven", 1))
 
-    engine.answer = answered  # type: ignore[method-assign]
+    left = before(engine, f"net diff of {cache}", with_a_copy)
     assert engine.drive(CACHED).mode == "full" and not left
     assert engine.drive(CACHED).mode == "noop"
 
@@ -198,14 +206,7 @@ def test_a_statement_that_fails_for_it() -> None:
         engine.fail["merge into"] = EngineError("DELTA_VERSIONS_NOT_CONTIGUOUS", "cannot time travel to version 2")
 
     engine.fail["changes of"] = EngineError("ANY", "it is merged then")
-    answer = engine.answer
-
-    def answered(statement):  # type: ignore[no-untyped-def]
-        if statement.label.startswith("merge into") and not engine.fail.get("merge into"):
-            shorter()
-        return answer(statement)
-
-    engine.answer = answered  # type: ignore[method-assign]
+    before(engine, "merge into", shorter)
     done = engine.drive(PLAIN)
     assert done.mode == "full" and done.reason is not None and "IDIVM-404" in done.reason
 

@@ -17,13 +17,6 @@ MODEL = model("select id, name from main.o", {"o": "id"})
 ABOVE = replace(model("select id, name from main.v"), name="w", identifier="w")
 
 
-@pytest.fixture
-def engine() -> FakeEngine:
-    fake = FakeEngine()
-    fake.source("o", id="int", name="string")
-    return fake
-
-
 def change(engine: FakeEngine, table: str = "o") -> None:
     engine.tables[f"main.{table}"].commit("WRITE", {"numOutputRows": "1"}, parameters={"mode": "Append"})
     engine.reads["net diff of main.o"] = ((7, "seven", 1), (8, "eight", -1))

@@ -25,13 +25,6 @@ COMPARED = "compare the plan's rows with the SELECT's"
 FOUND = {COMPARED: ((7, "seven", 1),)}  # a row, and by how many copies there are too many
 
 
-@pytest.fixture
-def engine() -> FakeEngine:
-    fake = FakeEngine()
-    fake.source("o", id="int", name="string")
-    return fake
-
-
 def kept(engine: FakeEngine, table: str = "main.v") -> State:
     found = state.read(engine.tables[table].commits[-1][-1])
     assert found is not None

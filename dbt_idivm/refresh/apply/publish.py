@@ -185,9 +185,15 @@ def _let_go(job: Job, wanted: Build, held: Described) -> Steps[None]:
     """The table was not replaced. Let the view show it again, if that still has the definition of the view: another run that
     was faster may have refreshed it, without having seen that the view was fixed."""
     with suppress(EngineFailure):  # what has failed first is reported
-        now = yield from read_state(job.client, wanted.table)
-        if now is not None and now.state is not None and now.state.shown == held.properties[SHOWN]:
-            yield from show(job, wanted.table, tuple(attribute.name for attribute in held.columns), now.state)
+        now = yield from _state_of(job, wanted.table)
+        if now is not None and now.shown == held.properties[SHOWN]:
+            yield from show(job, wanted.table, tuple(attribute.name for attribute in held.columns), now)
+
+
+def _state_of(job: Job, table: str) -> Steps[State | None]:
+    """What the newest commit of a refresh says of the table, which may be another run's."""
+    found = yield from read_state(job.client, table)
+    return found.state if found is not None else None
 
 
 def _show(job: Job, wanted: Build, relation: Described | None) -> Steps[None]:
@@ -199,8 +205,8 @@ def _show(job: Job, wanted: Build, relation: Described | None) -> Steps[None]:
         yield from job.client.ask(job.client.commands.drop("table", job.request.relation))
     if relation is None or relation.maintained != wanted.table or relation.properties.get(SHOWN) != wanted.state.shown:
         # wrong without it: a run with another text of the model, which has replaced the table since, and has shown it
-        now = yield from read_state(job.client, wanted.table)
-        if now is None or now.state is None or now.state.shown == wanted.state.shown:
+        now = yield from _state_of(job, wanted.table)
+        if now is None or now.shown == wanted.state.shown:
             yield from show(job, wanted.table, wanted.visible, wanted.state)
 
 

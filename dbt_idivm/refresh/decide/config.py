@@ -14,9 +14,10 @@ from dbt_idivm.refresh.catalog.state import digest
 from dbt_idivm.relation_name import as_named, name_parts
 from dbt_idivm.script.ways import ALL_WAYS, STRATEGIES, WayName
 
+CHOOSING = ("auto", "incremental")  # the strategies under which the cheapest way is chosen for each refresh
 # key → values it takes; None: checked by a function of its own
 _CHOICES: Mapping[str, tuple[str, ...] | None] = {
-    "strategy": ("auto", "incremental", "id", "tuple", "recompute", "full"),
+    "strategy": (*CHOOSING, "id", "tuple", "recompute", "full"),
     "on_unsupported": ("full", "error"),
     "output": ("view", "diffs", "both"),
     "verify": ("always", "sample", "none"),
@@ -78,14 +79,14 @@ class ModelConfig:
     @property
     def cache_ways(self) -> tuple[WayName, ...]:
         """Those of its caches, which are stored in any case."""
-        if self.strategy in ("auto", "incremental"):
+        if self.strategy in CHOOSING:
             return ALL_WAYS
         return STRATEGIES[self.strategy if self.strategy in STRATEGIES else "id"]  # type: ignore[index]
 
     @property
     def chooses(self) -> bool:
         """Whether the cheapest way is chosen for each refresh, instead of the first one whose guard holds."""
-        return self.keeps_view and self.strategy in ("auto", "incremental")
+        return self.keeps_view and self.strategy in CHOOSING
 
     @property
     def keeps_view(self) -> bool:
