@@ -83,15 +83,24 @@ class UserFunction:
 
 
 @dataclass(frozen=True)
+class PlainView:
+    """A plain SQL view: its query, and its columns, each with the name in the query of the column that it selects: its name when
+    the view was created. None: the view has the columns of its query."""
+
+    text: str
+    columns: tuple[tuple[str, str], ...] | None = None
+
+
+@dataclass(frozen=True)
 class Catalog:
-    """Relation name → facts. `views` holds the definitions of plain SQL views among the inputs; they are expanded.
+    """Relation name → facts. `views` holds the plain SQL views among the inputs; they are expanded.
 
     `unions`: the number of a UNION in the model → its types, as far as they were asked for (`Lowered.untyped_unions`).
     `functions`: the user's deterministic functions, by name (`relation_name.py`).
     """
 
     tables: Mapping[str, TableInfo] = field(default_factory=dict)
-    views: Mapping[str, str] = field(default_factory=dict)
+    views: Mapping[str, PlainView] = field(default_factory=dict)
     unions: Mapping[int, UnionTypes] = field(default_factory=dict)
     functions: Mapping[str, UserFunction] = field(default_factory=dict)
 

@@ -20,7 +20,7 @@ from dbt_idivm.algebra.types import is_known, name_of_type, type_of
 from dbt_idivm.artifacts import Node, artifacts, dbt_config, given_config
 from dbt_idivm.cached import cached_property
 from dbt_idivm.compiler import compile_plan
-from dbt_idivm.context import Caching, Catalog, TableInfo, UserFunction
+from dbt_idivm.context import Caching, Catalog, PlainView, TableInfo, UserFunction
 from dbt_idivm.declared_keys import KeyIndex, relation_names, written_name
 from dbt_idivm.deep import deep_recursion
 from dbt_idivm.errors import Finding, IdivmError, finding
@@ -161,7 +161,7 @@ class Project:
         return known
 
     def _tree(self, node: Node, plan: Plan) -> Operator:
-        views: dict[str, str] = {}
+        views: dict[str, PlainView] = {}
         tables: dict[str, TableInfo] = {}
         self._expand(node, tables, views)
         functions = dict.fromkeys(model_config(_config(node)).deterministic_functions, UserFunction())
@@ -173,12 +173,12 @@ class Project:
         # all attributes are kept: a model that is read for some of its columns has the tree that it has alone
         return show_output(root, Request(tuple(dict.fromkeys(output)), operator_caches=False))
 
-    def _expand(self, node: Node, tables: dict[str, TableInfo], views: dict[str, str]) -> None:
+    def _expand(self, node: Node, tables: dict[str, TableInfo], views: dict[str, PlainView]) -> None:
         """Add the tables below a model, and the SELECTs of the models between."""
         for name, read in self.keys.inputs(node).items():
             kind = read["config"].get("materialized")
             if kind == "view" or (kind == "idivm" and isinstance(self.plans.get(read["unique_id"]), Plan)):
-                views[name] = read["compiled_code"]
+                views[name] = PlainView(read["compiled_code"])
                 self._expand(read, tables, views)
         made = self.tables.get(node["unique_id"], {})
         tables.update({name: info for name, info in made.items() if name not in views})
@@ -227,11 +227,11 @@ class Project:
     def _inputs(self, node: Node) -> Inputs:
         """What a model reads, views followed."""
         tables: dict[str, Input] = {}
-        views: dict[str, str] = {}
+        views: dict[str, PlainView] = {}
         for name, read in self.keys.inputs(node).items():
             kind = read["config"].get("materialized")
             if kind == "view" and read.get("compiled_code"):
-                views[name] = read["compiled_code"]
+                views[name] = PlainView(read["compiled_code"])
             elif kind != "ephemeral":
                 tables[name] = self._input(name, read)
         return Inputs(tables, views)

@@ -113,7 +113,7 @@ def _views(names: tuple[str, ...], catalog: Catalog, above: tuple[str, ...] = ()
     for name in (name for name in names if name in catalog.views):
         if name in above:
             raise IdivmError(finding(307, source=name, message="it reads itself"))
-        text = Text(catalog.views[name], name, frozenset(catalog.functions))
+        text = Text(catalog.views[name].text, name, frozenset(catalog.functions))
         try:
             found[name] = (text, _parsed(text))
         except IdivmError as error:

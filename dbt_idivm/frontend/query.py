@@ -207,14 +207,14 @@ class Lowering:
         return scan, Scope(shown)
 
     def _view_columns(self, scope: Scope, name: str, node: exp.Table, env: Env) -> Scope:
-        """The view's columns under their names in the catalog, if it has any."""
-        renamed = scope.aliased(name)
-        info = self.catalog.tables.get(name)
-        if info is not None and len(info.columns) != len(scope.visible):
-            message = f"its definition now gives {len(scope.visible)} columns, it was created with {len(info.columns)}"
-            self.findings.append(finding(307, env.text.place(node), source=name, message=message))
-        elif info is not None:
-            renamed = scope.aliased(name, tuple(attribute.name for attribute in info.columns))
+        """The view's own columns, under their names in the catalog."""
+        shown = self.catalog.views[name].columns
+        if shown is not None:
+            scope, missing = scope.selected(tuple(selected for _, selected in shown))
+            if missing:
+                message = f"its text gives no column {missing[0]}, or several"
+                raise self.stopped_by(finding(307, env.text.place(node), source=name, message=message))
+        renamed = scope.aliased(name, tuple(column for column, _ in shown or ()))
         return Scope(tuple(replace(entry, qualifier=_qualifier(name)) for entry in renamed.entries))
 
     def aliased(self, scope: Scope, node: exp.Expr, env: Env) -> Scope:

@@ -90,6 +90,18 @@ class Scope:
         return Scope(tuple(Entry((alias.lower(),), name, entry.attribute, named=entry.named or bool(names))
                            for entry, name in pairs))
 
+    def selected(self, names: tuple[str, ...]) -> tuple[Scope, tuple[str, ...]]:
+        """The visible columns of these names, in this order, and those names that are not the name of exactly one.
+
+        Where these are the names of all, in order, some may be equal.
+        """
+        columns, wanted = self.visible, [name.lower() for name in names]
+        if wanted == [entry.name.lower() for entry in columns]:
+            return Scope(columns), ()
+        found = [[entry for entry in columns if entry.name.lower() == name] for name in wanted]
+        missing = tuple(name for name, entries in zip(names, found, strict=True) if len(entries) != 1)
+        return Scope(tuple(entry for entries in found for entry in entries)), missing
+
     def plus(self, other: Scope) -> Scope:
         return Scope(self.entries + other.entries)
 

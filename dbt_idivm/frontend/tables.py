@@ -25,6 +25,17 @@ def tables_in(sql: str) -> tuple[str, ...]:
     return tuple(dict.fromkeys(name for name, _ in relations(tree)))
 
 
+@deep_recursion()
+def depends_on_order(sql: str) -> bool:
+    """Whether the order of the columns of what `sql` reads may change what it gives: it has a `*`, or names columns by their
+    place, as `t AS x(a, b)` does."""
+    tree = Text(sql).parse()
+    if isinstance(tree, Finding):
+        return True
+    stars = any(not isinstance(star.parent, exp.Count) for star in tree.find_all(exp.Star))
+    return stars or any(table.args["alias"].args.get("columns") for table in tree.find_all(exp.Table) if table.args.get("alias"))
+
+
 def relations(tree: exp.Expr) -> Iterator[tuple[str, exp.Table]]:
     """Name and node of each reference to a relation of the catalog."""
     found = [table for table in tree.find_all(exp.Table) if not isinstance(table.this, exp.Func)]

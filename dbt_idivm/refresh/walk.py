@@ -11,7 +11,8 @@ from dbt_idivm.refresh.apply import caches
 from dbt_idivm.refresh.apply.confirm import Exchanged, exchanged
 from dbt_idivm.refresh.apply.watermark import Outnumbered, is_due
 from dbt_idivm.refresh.catalog import history
-from dbt_idivm.refresh.catalog.inputs import look_up, qualified, table_of, view_digest
+from dbt_idivm.refresh.catalog.inputs import look_up, table_of
+from dbt_idivm.refresh.catalog.plain_views import known_view
 from dbt_idivm.refresh.catalog.relations import describe
 from dbt_idivm.refresh.catalog.state import Kept
 from dbt_idivm.refresh.catalog.stored_view import StoredView, is_as_refreshed, read_stored_log, read_stored_view
@@ -131,13 +132,12 @@ def nothing_new(job: Job, stored: StoredView) -> Steps[Outcome | None]:
     for cache in state.caches:
         if not (yield from is_as_refreshed(job.client, cache)):
             return None
-    for name, text in state.views.items():
+    for name, known in state.views.items():
         facts = yield from job.client.once(("facts", name), lambda name=name: describe(job.client, name))  # type: ignore[misc]
-        if facts is None or facts.text is None or text != view_digest(
-                qualified(job.client.engine, facts.text, facts.namespace), facts.settings):
+        if facts is None or facts.text is None or known != known_view(job.client.engine, name, facts):
             return None
-    for name, known in state.functions.items():
-        if (yield from describe_function(job.client, name)).digest != known:
+    for name, digest in state.functions.items():
+        if (yield from describe_function(job.client, name)).digest != digest:
             return None
     if is_due(job, stored, {}, {}):
         return None

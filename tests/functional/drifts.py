@@ -133,6 +133,7 @@ DRIFTS = (
     Drift("a column is added",
           ("alter table $.orders add columns (extra int)", "insert into $.orders values (8, 1, 3, 'n', 1)"),
           "IDIVM-412", "incremental"),
+    Drift("a column is moved", ("alter table $.orders alter column note first",), "IDIVM-412", "noop"),
     Drift("a column is dropped", ("alter table $.orders drop column note",), "IDIVM-412", "noop", row=WITHOUT_NOTE),
     Drift("a column is renamed", ("alter table $.orders rename column note to remark",), "IDIVM-412", "noop", row=WITHOUT_NOTE),
     Drift("a column is renamed to another case of its name, in two steps", (

@@ -46,6 +46,8 @@ class Table:
     namespace: str = ""  # of a view
     transactions: dict[str, int] = field(default_factory=dict)
     settings: dict[str, str] | None = field(default_factory=lambda: dict(SETTINGS))  # of a view
+    selected: tuple[str, ...] = ()  # of a view: the columns of its text, as they were called when it was created
+    mode: str = "COMPENSATION"  # of a view: what becomes of its columns
     partitions: tuple[str, ...] = ()
     epoch: str = "a"  # part of the timestamps: a table that is created again has others
 
@@ -127,8 +129,9 @@ class FakeEngine:
                 return EngineError("ANALYSIS", str(error))
             return Rows(("col_name", "data_type", "comment"), tuple((*column, None) for column in columns.items()))
         if statement.sql.endswith("AS JSON"):
-            found = self.tables[statement.sql.split()[3]].settings
-            return Rows(("json_metadata",), ((json.dumps({CONFIGURATION: found} if found is not None else {}),),))
+            view = self.tables[statement.sql.split()[3]]
+            shown = {CONFIGURATION: view.settings, view_settings.SELECTED: list(view.selected), view_settings.MODE: view.mode}
+            return Rows(("json_metadata",), ((json.dumps(shown if view.settings is not None else {}),),))
         name = statement.sql.split()[3 if "EXTENDED" in statement.sql else 2]
         table = self.tables.get(name)
         if "DETAIL" in statement.sql:

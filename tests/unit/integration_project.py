@@ -18,7 +18,7 @@ from sqlglot import exp, parse_one
 
 from dbt_idivm.algebra.types import name_of_type
 from dbt_idivm.compiler import compile_plan
-from dbt_idivm.context import Catalog, TableInfo
+from dbt_idivm.context import Catalog, PlainView, TableInfo
 from dbt_idivm.errors import IdivmError
 from dbt_idivm.frontend.lower import Lowered, lower
 from dbt_idivm.operators.scan import Attribute
@@ -135,12 +135,12 @@ class Project:
     def _catalog(self, model: Model) -> Catalog:
         """What the model reads, ephemeral models and views followed."""
         tables: dict[str, TableInfo] = {}
-        views: dict[str, str] = {}
+        views: dict[str, PlainView] = {}
         self._add_inputs(model, tables, views)
         tables |= {name: replace(table, key=tuple(model.keys[name])) for name, table in tables.items() if name in model.keys}
         return Catalog({**self.sources.tables, **tables}, views)
 
-    def _add_inputs(self, model: Model, tables: dict[str, TableInfo], views: dict[str, str]) -> None:
+    def _add_inputs(self, model: Model, tables: dict[str, TableInfo], views: dict[str, PlainView]) -> None:
         tables |= {name: replace(self.sources.tables[name], key=tuple(key)) for name, key in model.keys.items()}
         for name in model.refs:
             found = self.models.get(name)
@@ -148,7 +148,7 @@ class Project:
                 tables[name] = self._table(name)
                 continue
             if found.materialized == "view":
-                views[name] = self._with_ephemeral(found)
+                views[name] = PlainView(self._with_ephemeral(found))
             self._add_inputs(found, tables, views)
 
     def _table(self, name: str) -> TableInfo:

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from dbt_idivm.context import Catalog, TableInfo
+from dbt_idivm.context import Catalog, PlainView, TableInfo
 from dbt_idivm.docs import error_pages
 from dbt_idivm.errors import CODES, ErrorCode, IdivmError, Place, finding, nearest
 from dbt_idivm.frontend.lower import lower
@@ -26,11 +26,11 @@ CATALOG = Catalog({info.name: info for info in (
     table("main.orders", "id int, cid int, price decimal(10,2), placed timestamp, tags map<string,int>", "id"),
     table("main.customers", "cid int, name string, region string", "cid"),
     table("main.log", "line string, props map<string,string>"),
-)}, {
+)}, {name: PlainView(text) for name, text in {
     "main.recent": "SELECT *\nFROM main.orders\nWHERE placed > now()",
     "main.broken": "SELECT FROM WHERE",
     "main.circle": "SELECT * FROM main.circle",
-})
+}.items()})
 
 # Code → a model that is refused with it.
 SQL = {

@@ -13,7 +13,7 @@ from sqlglot import exp
 from dbt_idivm.algebra.block import Aliases, Block, Source, subquery
 from dbt_idivm.algebra.expressions import column
 from dbt_idivm.algebra.relation import Relation
-from dbt_idivm.context import Catalog, TableInfo
+from dbt_idivm.context import Catalog, PlainView, TableInfo
 from dbt_idivm.frontend.lower import lower
 from dbt_idivm.operators.scan import Attribute, DiffRows, Scan
 
@@ -46,7 +46,7 @@ def catalog() -> Catalog:
         parts = [part.strip().rsplit(" ", 1) for part in definition.split(",")]
         columns = tuple(Attribute(column.strip("`"), kind) for column, kind in parts)
         tables[name] = TableInfo(name, columns, KEYS.get(name))
-    return Catalog(tables, VIEWS)
+    return Catalog(tables, {name: PlainView(text) for name, text in VIEWS.items()})
 
 
 class Tables(Aliases):

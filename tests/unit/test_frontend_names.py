@@ -7,7 +7,7 @@ import re
 import pytest
 
 from dbt_idivm.algebra.relation import Relation
-from dbt_idivm.context import Catalog, TableInfo
+from dbt_idivm.context import Catalog, PlainView, TableInfo
 from dbt_idivm.errors import IdivmError
 from dbt_idivm.frontend.lower import Lowered, lower, tables_in
 from dbt_idivm.operators.scan import Attribute, Scan
@@ -21,7 +21,7 @@ CATALOG = Catalog({info.name: info for info in (
     table("s.t", "g", "x", "y"), table("s.u", "x", "k"), table("s.a", "z", "k", "w"), table("s.b", "zz", "k", "ww"),
     table("other.t", "x"), table("s.hid", "id", "Name", "idivm_x", visible=("id", "name")),
     table("s.n", "s", kind="struct<f:int,t:struct<g:int>>"), table("s.m", "x", "odd name!", "UPPER"),
-)}, {"s.v": "SELECT g AS a, x AS b FROM s.t"})
+)}, {"s.v": PlainView("SELECT g AS a, x AS b FROM s.t")})
 
 
 def lowered(sql: str) -> Lowered:
@@ -265,6 +265,29 @@ def test_occurrences_are_numbered_in_reading_order() -> None:
 def test_view_is_expanded_under_its_own_name_and_alias() -> None:
     assert lowered("SELECT v.a FROM s.v").output == (("a", "t__g"),)
     assert lowered("SELECT w.B FROM s.v AS w").output == (("B", "t__x"),)
+
+
+Pairs = tuple[tuple[str, str], ...]
+
+
+@pytest.mark.parametrize(("text", "columns", "expected"), [
+    ("SELECT * FROM s.t", (("p", "x"), ("q", "G")), (("p", "t__x"), ("q", "t__g"))),
+    ("SELECT x, x FROM s.t", (("p", "x"), ("q", "x")), (("p", "t__x"), ("q", "t__x"))),
+])
+def test_a_view_has_its_own_columns(text: str, columns: Pairs, expected: Pairs) -> None:
+    """They have the names that they were given, whatever the tables have got since then, and in whatever order."""
+    catalog = Catalog(CATALOG.tables, {"s.v": PlainView(text, columns)})
+    assert lower("SELECT * FROM s.v", catalog).output == expected
+    swapped = tuple((name, attribute) for name, (_, attribute) in zip(("a", "b"), expected, strict=True))
+    assert lower("SELECT * FROM s.v AS w(a, b)", catalog).output == swapped
+
+
+@pytest.mark.parametrize(("text", "selected"), [("SELECT * FROM s.t", "z"), ("SELECT *, g AS x FROM s.t", "x")])
+def test_a_column_that_a_view_cannot_select(text: str, selected: str) -> None:
+    catalog = Catalog(CATALOG.tables, {"s.v": PlainView(text, (("a", "g"), ("b", selected)))})
+    with pytest.raises(IdivmError, match=f"gives no column {selected}, or several") as caught:
+        lower("SELECT * FROM s.v", catalog)
+    assert caught.value.codes == ("IDIVM-307",)
 
 
 def test_read_table_may_be_another_than_the_named_one() -> None:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from dbt_idivm.context import Catalog, TableInfo
+from dbt_idivm.context import Catalog, PlainView, TableInfo
 from dbt_idivm.dag.normal_form import Normal, normal_form
 from dbt_idivm.frontend.lower import lower
 from dbt_idivm.operators.scan import Attribute
@@ -20,7 +20,7 @@ CATALOG = Catalog({info.name: info for info in (
     table("lines", "id int, pid int, n int, weight double", "id", "pid"),
     table("parts", "pid int, price int, parent int", "pid"),
     table("log", "cid int, line string, tags array<string>"),
-)}, {"big": "SELECT id, cid, price FROM orders WHERE price > 100"})
+)}, {"big": PlainView("SELECT id, cid, price FROM orders WHERE price > 100")})
 
 
 def normal(sql: str) -> Normal:

@@ -8,7 +8,7 @@ from collections.abc import Mapping
 import pytest
 
 from dbt_idivm.compiler import compile_plan
-from dbt_idivm.context import Caches, Caching, Catalog, TableInfo
+from dbt_idivm.context import Caches, Caching, Catalog, PlainView, TableInfo
 from dbt_idivm.errors import IdivmError
 from dbt_idivm.frontend.lower import Lowered, lower
 from dbt_idivm.operators.scan import Attribute
@@ -29,7 +29,7 @@ CATALOG = Catalog({info.name: info for info in (
     table("lines", "id int, pid int, n int", "id", "pid"),
     table("parts", "pid int, price int", "pid"),
     table("log", "cid int, line string"),
-)}, {"big": "SELECT id, cid, price FROM orders WHERE price > 100"})
+)}, {"big": PlainView("SELECT id, cid, price FROM orders WHERE price > 100")})
 
 
 def lowered(sql: str) -> Lowered:

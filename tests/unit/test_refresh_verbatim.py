@@ -1,9 +1,11 @@
 """Texts without a plan are run as the user wrote them: only the tables are exchanged."""
 
+from dbt_idivm.context import PlainView
 from dbt_idivm.frontend.dialect import code_of
 from dbt_idivm.operators.scan import Attribute
 from dbt_idivm.refresh.catalog.history import Commit
-from dbt_idivm.refresh.catalog.inputs import Input, Inputs, pinned_query, qualified
+from dbt_idivm.refresh.catalog.inputs import Input, Inputs, pinned_query
+from dbt_idivm.refresh.catalog.plain_views import qualified
 from dbt_idivm.refresh.catalog.relations import Described
 from dbt_idivm.refresh.engine.engine import SPARK_DELTA
 from dbt_idivm.script.dialect import DELTA
@@ -37,7 +39,7 @@ def test_upstream_model_shows_its_own_columns() -> None:
 
 
 def test_view_is_expanded() -> None:
-    views = {"s.v": "select x from s.t -- mine"}
+    views = {"s.v": PlainView("select x from s.t -- mine")}
     found = pinned("select x from s.v where x > 1", Inputs({"s.t": TABLE}, views))
     assert found == "select x from (select x from s.t VERSION AS OF 3 -- mine\n) AS `v` where x > 1"
 

@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 
 from dbt_idivm.compiler import compile_plan
-from dbt_idivm.context import Catalog, TableInfo, UserFunction
+from dbt_idivm.context import Catalog, PlainView, TableInfo, UserFunction
 from dbt_idivm.errors import IdivmError
 from dbt_idivm.explain import maintained
 from dbt_idivm.frontend.lower import lower
@@ -26,7 +26,7 @@ COLUMNS = tuple(Attribute(*each) for each in (
 INT, AT = UserFunction(("int",), "int"), UserFunction(("timestamp", "string"), "timestamp")
 CATALOG = Catalog(
     {name: TableInfo(name, COLUMNS, ("id",), "test") for name in ("t", "u")},
-    {"w": "SELECT id, f(k) AS x FROM t", "q": "SELECT id, main.f(k) AS x FROM t"},
+    {"w": PlainView("SELECT id, f(k) AS x FROM t"), "q": PlainView("SELECT id, main.f(k) AS x FROM t")},
     functions={"f": UserFunction(), "main.f": UserFunction(), "main.nvl": UserFunction(), "cat.main.g": UserFunction(),
                "safe_divide": UserFunction(), "`odd name`": UserFunction(), "main.h": INT, "at": AT})
 

@@ -15,7 +15,6 @@ from dbt_idivm.errors import Finding, IdivmError, finding
 from dbt_idivm.refresh.apply.statements import empty_merge
 from dbt_idivm.refresh.catalog import history
 from dbt_idivm.refresh.catalog.history import Commit
-from dbt_idivm.refresh.catalog.inputs import view_digest
 from dbt_idivm.refresh.catalog.retention import age, kept_commits
 from dbt_idivm.refresh.catalog.state import Consumed, State, read
 from dbt_idivm.refresh.catalog.stored_view import StoredView
@@ -47,8 +46,7 @@ def new_state(work: Work, inputs: Mapping[str, Consumed], before: StoredView | N
         job.client.rely(before.table, latest.version, latest.at)
     # a build checks what is not checked already
     checked = before is None or (job.config.verify == "always" and state is not None and state.checked)
-    views = {name: view_digest(text, planned.inputs.settings.get(name)) for name, text in planned.inputs.views.items()}
-    return State(inputs, planned.fingerprint, request_digest(job), views, job.request.run_id,
+    return State(inputs, planned.fingerprint, request_digest(job), planned.inputs.known, job.request.run_id,
                  volatile=not planned.repeatable, proof=str(planned.proof or ""), sizes=planned.sizes,
                  base=None if latest is None else latest.version, checked=checked, unverified=work.unverified or {},
                  functions=digests_of(planned.inputs), kept=planned.kept, note=work.note,

@@ -8,17 +8,18 @@ from dataclasses import dataclass, field
 from sqlglot import exp
 
 from dbt_idivm.algebra.expressions import column
+from dbt_idivm.context import PlainView
 from dbt_idivm.errors import Finding, IdivmError, finding
 from dbt_idivm.frontend.lower import tables_in
 from dbt_idivm.frontend.replace_tables import replace_tables
+from dbt_idivm.operators.scan import Attribute
 from dbt_idivm.refresh.catalog import history
 from dbt_idivm.refresh.catalog.history import Commit
+from dbt_idivm.refresh.catalog.plain_views import plain_view, text_of_view, view_digest, with_columns
 from dbt_idivm.refresh.catalog.relations import Described, describe
-from dbt_idivm.refresh.catalog.state import digest
 from dbt_idivm.refresh.catalog.user_functions import DescribedFunction
 from dbt_idivm.refresh.catalog.view_settings import disagreement
 from dbt_idivm.refresh.engine.client import Client
-from dbt_idivm.refresh.engine.engine import Engine
 from dbt_idivm.refresh.engine.steps import Steps
 from dbt_idivm.relation_name import name_parts, relation_name
 from dbt_idivm.script.dialect import Dialect, verbatim
@@ -39,20 +40,26 @@ class Input:
     def version(self) -> int | None:
         return self.commit.version if self.commit else None
 
+    @property
+    def in_order(self) -> tuple[Attribute, ...]:
+        """The columns of its table in the order in which it shows them, and those that it does not show."""
+        places = {name.lower(): place for place, name in enumerate(self.visible or ())}
+        return tuple(sorted(self.facts.columns, key=lambda each: places.get(each.name.lower(), len(places))))
+
 
 @dataclass(frozen=True)
 class Inputs:
-    """All that a model reads, by the names in its SQL. `views` are the texts of plain views, their names qualified.
+    """All that a model reads, by the names in its SQL. `views`: the plain views, names in their texts qualified.
 
     `obstacles`: why some of it can only be read as a whole, in a rebuild. `unread`: why nobody knows what the SQL reads.
     `functions`: the user's functions that it calls and the config lists.
     """
 
     tables: Mapping[str, Input]
-    views: Mapping[str, str]
+    views: Mapping[str, PlainView]
     obstacles: tuple[Finding, ...] = ()
     unread: Finding | None = None
-    settings: Mapping[str, Mapping[str, str] | None] = field(default_factory=dict)  # of the views
+    known: Mapping[str, str] = field(default_factory=dict)  # view → by what it is known again
     functions: Mapping[str, DescribedFunction] = field(default_factory=dict)
 
     @property
@@ -64,10 +71,10 @@ class Inputs:
 def look_up(client: Client, sql: str) -> Steps[Inputs]:
     """The inputs of `sql`. Raises where one does not exist."""
     tables: dict[str, Input] = {}
-    views: dict[str, str] = {}
+    texts: dict[str, str] = {}
     missing: list[Finding] = []
     obstacles: list[Finding] = []
-    settings: dict[str, Mapping[str, str] | None] = {}
+    known: dict[str, str] = {}
     try:
         names = list(tables_in(sql))
     except IdivmError as error:
@@ -82,19 +89,29 @@ def look_up(client: Client, sql: str) -> Steps[Inputs]:
                 obstacles.append(other)
                 tables[name] = Input(name, name, facts)
                 continue
-            found = qualified(client.engine, facts.text or "", facts.namespace)
+            found = text_of_view(client.engine, name, facts)
             if isinstance(found, Finding):
-                obstacles.append(finding(307, source=name, message=found.title))
+                obstacles.append(found)
                 tables[name] = Input(name, name, facts)
                 continue
-            views[name], settings[name] = found, facts.settings
+            texts[name], known[name] = found, view_digest(found, facts)
             names.extend(each for each in tables_in(found) if each not in names)
         else:
             tables[name] = yield from _table(client, name, facts)
             obstacles.extend(_unfit(tables[name]))
     if missing:
         raise IdivmError(missing)
-    return Inputs(tables, views, tuple(obstacles), None, settings)
+    views: dict[str, PlainView] = {}
+    for name, text in texts.items():
+        facts = yield from client.once(("facts", name), lambda name=name: describe(client, name))  # type: ignore[misc]
+        assert facts is not None
+        shown = yield from plain_view(client, name, facts, text)
+        if isinstance(shown, Finding):
+            obstacles.append(shown)
+            tables[name] = Input(name, name, facts)
+        else:
+            views[name] = shown
+    return Inputs(tables, views, tuple(obstacles), None, known)
 
 
 def _table(client: Client, name: str, facts: Described) -> Steps[Input]:
@@ -133,29 +150,6 @@ def _unfit(found: Input) -> list[Finding]:
     return [] if found.facts.has_feed else [finding(303, source=found.table)]
 
 
-def view_digest(text: str | Finding, settings: Mapping[str, str] | None) -> str:
-    """By which a view is known again: the same text under other settings is another view."""
-    return digest(str(text), settings)
-
-
-def qualified(engine: Engine, text: str, namespace: tuple[str, ...]) -> str | Finding:
-    """A view's SQL with its incomplete names resolved as the engine resolves them: in the namespace the view was created in."""
-
-    def replacement(name: str, table: exp.Table) -> str | None:
-        missing = engine.depth - len(table.parts)
-        if missing <= 0 or not namespace:
-            return None
-        parts = [_quoted(part) for part in (*namespace[:missing], *(part.name for part in table.parts))]
-        return engine.dialect.sql(exp.Table(**dict(zip(("this", "db", "catalog"), reversed(parts), strict=False))))
-
-    try:
-        sql = replace_tables(text, replacement)
-        tables_in(sql)
-    except IdivmError as error:
-        return error.findings[0]
-    return sql
-
-
 def pinned_query(dialect: Dialect, sql: str, inputs: Inputs) -> exp.Expr:
     """The user's SELECT itself, its tables at their pinned versions and its views expanded: for views without a plan.
 
@@ -171,7 +165,9 @@ def _pinned_text(dialect: Dialect, sql: str, inputs: Inputs) -> str:
     def replacement(name: str, table: exp.Table) -> str | None:
         alias = None if table.alias else exp.TableAlias(this=_quoted(table.name))
         if name in inputs.views:
-            return dialect.sql(exp.Subquery(this=verbatim(_pinned_text(dialect, inputs.views[name], inputs)), alias=alias))
+            view = inputs.views[name]
+            query = with_columns(view, verbatim(_pinned_text(dialect, view.text, inputs)))
+            return dialect.sql(exp.Subquery(this=query, alias=alias))
         if name in inputs.tables and not table.args.get("version"):
             return dialect.sql(_pinned(dialect, inputs.tables[name], alias), pretty=False)
         return None

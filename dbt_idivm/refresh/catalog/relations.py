@@ -15,7 +15,7 @@ from dbt_idivm.frontend.dialect import code_of
 from dbt_idivm.operators.scan import Attribute
 from dbt_idivm.refresh.catalog import state
 from dbt_idivm.refresh.catalog.retention import kept_changes
-from dbt_idivm.refresh.catalog.view_settings import stored_settings
+from dbt_idivm.refresh.catalog.view_settings import described_as_json, selected_columns, stored_settings
 from dbt_idivm.refresh.engine.client import Client
 from dbt_idivm.refresh.engine.engine import Engine
 from dbt_idivm.refresh.engine.steps import EngineFailure, Steps
@@ -67,6 +67,7 @@ class Described:
     properties: Mapping[str, Any] = field(default_factory=dict)
     lost: bool = False
     settings: Mapping[str, str] | None = None  # of a plain view, see `view_settings.py`
+    selected: tuple[str, ...] | None = None  # of a plain view: what its columns are called in its text; None if they follow it
     partitions: tuple[str, ...] = ()  # the columns that it is partitioned by
     kept: timedelta | None = None  # how long its changes can be read, if that is known
     mapping: str = "none"  # how files refer to columns: by name, by id, or as they are called
@@ -110,7 +111,8 @@ def describe(client: Client, relation: str) -> Steps[Described | None]:
     facts = described(rows, client.engine)
     if not facts.is_plain_view:
         return facts
-    return replace(facts, settings=(yield from stored_settings(client, relation)))
+    shown = yield from described_as_json(client, relation)
+    return replace(facts, settings=stored_settings(shown), selected=selected_columns(shown, len(facts.columns)))
 
 
 def known_text(sql: str) -> str:

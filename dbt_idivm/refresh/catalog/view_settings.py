@@ -16,6 +16,9 @@ from dbt_idivm.refresh.engine.client import Client
 from dbt_idivm.refresh.engine.steps import EngineFailure, Steps
 
 CONFIGURATION = "view_creation_spark_configuration"
+SELECTED = "view_query_output_columns"
+MODE = "view_schema_mode"
+_FOLLOWS = "EVOLUTION"
 _OURS_FOR_ALL = "spark.sql.legacy.useCurrentConfigsForView"
 # How a query is run and files are read, not what it means.
 _HARMLESS = tuple(f"spark.sql.{each}" for each in (
@@ -40,14 +43,31 @@ _NEEDED: Mapping[str, str | None] = {
 }
 
 
-def stored_settings(client: Client, view: str) -> Steps[Mapping[str, str] | None]:
-    """Those that a query's meaning may depend on; None if the engine does not say."""
+def described_as_json(client: Client, view: str) -> Steps[Mapping[str, Any]]:
+    """What the engine shows of a view as JSON only; nothing if it does not."""
     try:
         rows = yield from client.ask(client.commands.describe_as_json(view))
-        found: Any = json.loads(str(rows.rows[0][0]))[CONFIGURATION]
-        return {str(key): str(value) for key, value in found.items() if _has_meaning(str(key))}
-    except (EngineFailure, IndexError, KeyError, ValueError, TypeError, AttributeError):
+        found = json.loads(str(rows.rows[0][0]))
+    except (EngineFailure, IndexError, ValueError):
+        return {}
+    return found if isinstance(found, dict) else {}
+
+
+def stored_settings(shown: Mapping[str, Any]) -> Mapping[str, str] | None:
+    """Those that a query's meaning may depend on; None if the engine does not say."""
+    found = shown.get(CONFIGURATION)
+    if not isinstance(found, dict):
         return None
+    return {str(key): str(value) for key, value in found.items() if _has_meaning(str(key))}
+
+
+def selected_columns(shown: Mapping[str, Any], count: int) -> tuple[str, ...] | None:
+    """What the view's columns, of that number, are called in its text; None if the engine does not say, or if the view always has
+    the columns that its text gives."""
+    found = shown.get(SELECTED)
+    if shown.get(MODE) == _FOLLOWS or not isinstance(found, list) or len(found) != count:
+        return None
+    return tuple(map(str, found))
 
 
 def disagreement(client: Client, view: str, stored: Mapping[str, str] | None) -> Steps[Finding | None]:

@@ -42,7 +42,7 @@ _ONE_ROW: Relation = OneRow()
 def called_functions(client: Client, sql: str, inputs: Inputs, listed: Iterable[str]) -> Steps[dict[str, DescribedFunction]]:
     """Those of the listed functions that a SELECT and the views that it reads call, by name."""
     wanted = set(listed)
-    trees = [Text(text).parse() for text in (sql, *inputs.views.values())] if wanted else []
+    trees = [Text(text).parse() for text in (sql, *(view.text for view in inputs.views.values()))] if wanted else []
     names = {name for tree in trees if isinstance(tree, exp.Query) for name, _ in user_functions.calls(tree)}
     found = {}
     for name in sorted(names & wanted):

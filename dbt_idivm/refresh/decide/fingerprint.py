@@ -4,8 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
+from dbt_idivm.context import PlainView
 from dbt_idivm.errors import Finding, IdivmError, finding
 from dbt_idivm.frontend.dialect import code_of
+from dbt_idivm.frontend.tables import depends_on_order
 from dbt_idivm.refresh.catalog.inputs import Inputs
 from dbt_idivm.refresh.catalog.relations import INPUTS, describe
 from dbt_idivm.refresh.catalog.state import digest
@@ -29,12 +31,12 @@ def request_digest(job: Job) -> str:
 
 
 def used_columns(inputs: Inputs, plan: Plan | None) -> dict[str, dict[str, str]]:
-    """Input → its columns that the plan reads, all without one, with their types."""
+    """Input → its columns that the plan reads, all without one, with their types, in the order of `*`."""
     found: dict[str, dict[str, str]] = {}
     for name, each in inputs.tables.items():
         names = None if plan is None else {a.name for scan in plan.base_scans if scan.table == each.table
                                            for a in scan.read_columns}
-        found[name] = {a.name: a.type for a in each.facts.columns if names is None or a.name in names}
+        found[name] = {a.name: a.type for a in each.in_order if names is None or a.name in names}
     return found
 
 
@@ -43,10 +45,14 @@ def fingerprint(request: ModelRequest, config: ModelConfig, inputs: Inputs, keys
     """All that the stored rows depend on besides the inputs' rows, in parts."""
     columns = [(c.name, c.attribute, c.hidden) for c in plan.columns] if plan else "the user's SELECT"
     caches = {"caches": digest([(cache.table, cache.plan.digest) for cache in plan.caches])} if plan and plan.caches else {}
+    used = used_columns(inputs, plan)
+    texts = (request.sql, *(view.text for view in inputs.views.values()))
+    # Wrong without it: where a column of a table is moved, a `*` pairs it with another column of a UNION.
+    order = ([(name, *columns) for name, columns in used.items()],) if any(map(depends_on_order, texts)) else ()
     called = {"functions": digest(digests_of(inputs))} if inputs.functions else {}
     return {
         # the texts of plain views are part of the definition
-        "sql": digest(code_of(request.sql), {name: code_of(text) for name, text in inputs.views.items()}),
+        "sql": digest(code_of(request.sql), {name: _definition(view) for name, view in inputs.views.items()}),
         "keys": digest({name: key.columns for name, key in keys.items()}) if plan else "",
         "stored": digest(columns),
         "ansi": request.session.get("ansi", ""),
@@ -54,9 +60,14 @@ def fingerprint(request: ModelRequest, config: ModelConfig, inputs: Inputs, keys
         **caches,
         **called,
         **({} if config.keeps_view else {"output": config.output}),
-        "inputs": digest(used_columns(inputs, plan)),
+        "inputs": digest(used, *order),
         LAYOUT: config.layout,
     }
+
+
+def _definition(view: PlainView) -> object:
+    """What makes two views of a name two."""
+    return code_of(view.text) if view.columns is None else (code_of(view.text), view.columns)
 
 
 def digests_of(inputs: Inputs) -> dict[str, str]:
@@ -124,9 +135,10 @@ def _same_columns(job: Job) -> Steps[None]:
 def _changed_columns(client: Client, table: str, used: Mapping[str, Mapping[str, str]]) -> Steps[Finding]:
     facts = yield from describe(client, table)
     before = facts.properties.get(INPUTS, {}) if facts else {}
-    for name, columns in used.items():
-        if before.get(name) != columns:
-            return finding(412, source=name, before=_listed(before.get(name, {})), now=_listed(columns))
+    changed = [name for name, columns in used.items() if before.get(name) != columns]
+    moved = [name for name, columns in used.items() if list(before.get(name, ())) != list(columns)]
+    for name in (*changed, *moved):
+        return finding(412, source=name, before=_listed(before.get(name, {})), now=_listed(used[name]))
     return finding(402, what="other inputs")
 
 

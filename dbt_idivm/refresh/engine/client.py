@@ -14,6 +14,8 @@ from dbt_idivm.refresh.engine.steps import EngineFailure, Steps, T
 from dbt_idivm.refresh.protocol import EngineError, Rows, Statement
 from dbt_idivm.script.dialect import Dialect
 
+Columns = tuple[tuple[str, str], ...]  # names and types
+
 
 @dataclass
 class Client:
@@ -55,6 +57,11 @@ class Client:
     def read(self, query: exp.Expr, label: str) -> Steps[Rows]:
         """The rows of a query over table data. Raises EngineFailure."""
         return self.ask(Statement(self.dialect.sql(query), "read", label))
+
+    def columns(self, sql: str, what: str) -> Steps[Columns]:
+        """The columns of a SELECT, with their types. Raises EngineFailure."""
+        rows = yield from self.ask(self.commands.describe_query(sql, what))
+        return tuple((str(row[0]), str(row[1])) for row in rows.rows)
 
     def rely(self, table: str, version: int, at: str) -> None:
         """What the refresh commits is right if the table has this commit."""

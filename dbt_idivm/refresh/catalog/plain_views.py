@@ -1,0 +1,111 @@
+"""What a plain view has the rows of: its text, with the columns that the view was created with.
+
+Spark selects these columns from the text by the names that they had then, and casts them to the types that they had: a `*` in the
+text does not let columns in that a table got later, nor does their order matter.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+
+from sqlglot import exp
+
+from dbt_idivm.context import PlainView
+from dbt_idivm.errors import Finding, IdivmError, finding
+from dbt_idivm.frontend.replace_tables import replace_tables
+from dbt_idivm.frontend.tables import depends_on_order, tables_in
+from dbt_idivm.refresh.catalog.relations import Described
+from dbt_idivm.refresh.catalog.state import digest
+from dbt_idivm.refresh.engine.client import Client, Columns
+from dbt_idivm.refresh.engine.engine import Engine
+from dbt_idivm.refresh.engine.steps import Steps
+
+
+def view_digest(text: str, facts: Described) -> str:
+    """By which a view is known again: the same text under other settings, or with other columns, is another view."""
+    if facts.selected is None:
+        return digest(text, facts.settings)
+    return digest(text, facts.settings, facts.selected, [each.name for each in facts.columns])
+
+
+def known_view(engine: Engine, name: str, facts: Described) -> str | None:
+    """By which the view is known now; None if its text cannot be read."""
+    text = text_of_view(engine, name, facts)
+    return None if isinstance(text, Finding) else view_digest(text, facts)
+
+
+def text_of_view(engine: Engine, name: str, facts: Described) -> str | Finding:
+    """The view's text with its incomplete names resolved as the engine resolves them: where the view was created."""
+    found = qualified(engine, facts.text or "", facts.namespace)
+    return finding(307, source=name, message=found.title) if isinstance(found, Finding) else found
+
+
+def qualified(engine: Engine, text: str, namespace: tuple[str, ...]) -> str | Finding:
+    """A query with its incomplete names resolved in a namespace."""
+
+    def replacement(name: str, table: exp.Table) -> str | None:
+        missing = engine.depth - len(table.parts)
+        if missing <= 0 or not namespace:
+            return None
+        parts = [_quoted(part) for part in (*namespace[:missing], *(part.name for part in table.parts))]
+        return engine.dialect.sql(exp.Table(**dict(zip(("this", "db", "catalog"), reversed(parts), strict=False))))
+
+    try:
+        sql = replace_tables(text, replacement)
+        tables_in(sql)
+    except IdivmError as error:
+        return error.findings[0]
+    return sql
+
+
+# Wrong without it: a column that comes before the others, or is moved, would become another one of the view's.
+def plain_view(client: Client, name: str, facts: Described, text: str) -> Steps[PlainView | Finding]:
+    """The view with that text; a finding where only Spark itself gives what it shows.
+
+    Raises EngineFailure where nobody can read it: a column that it selects is gone.
+    """
+    gives = yield from client.columns(text, f"the text of {name}")
+    own, view = tuple((each.name, each.type) for each in facts.columns), PlainView(text)
+    if facts.selected is not None:
+        names = tuple(column for column, _ in own)
+        if facts.selected != names or depends_on_order(text):
+            view = PlainView(text, tuple(zip(names, facts.selected, strict=True)))
+        gives = _selected(names, facts.selected, gives)
+    if gives == own:
+        return view
+    # the catalog has other words for some types, and those of a view whose columns follow its text are old
+    shows = yield from client.columns(f"SELECT * FROM {client.dialect.relation_sql(name)}", name)
+    if gives == shows:
+        return view
+    message = f"it shows {_listed(shows)}, and its text gives {_listed(gives)} by now: it has to be created again"
+    return finding(307, source=name, message=message)
+
+
+def with_columns(view: PlainView, query: exp.Expr) -> exp.Expr:
+    """What gives the rows of the view's text, as what gives those of the view."""
+    if view.columns is None:
+        return query
+    names, selected = zip(*view.columns, strict=True)
+    if len({name.lower() for name in selected}) < len(selected):  # the order is what it was
+        alias = exp.TableAlias(this=_quoted("text"), columns=[_quoted(name) for name in names])
+        return exp.select("*").from_(exp.Subquery(this=query, alias=alias))
+    columns = [exp.alias_(exp.Column(this=_quoted(old)), _quoted(name)) for name, old in view.columns]
+    return exp.select(*columns).from_(exp.Subquery(this=query, alias=exp.TableAlias(this=_quoted("text"))))
+
+
+def _selected(names: tuple[str, ...], selected: tuple[str, ...], gives: Columns) -> Columns:
+    """What a view selects of what its text gives, under its own names. Less than these, if it cannot."""
+    wanted = [name.lower() for name in selected]
+    if wanted == [name.lower() for name, _ in gives]:
+        return tuple((name, kind) for name, (_, kind) in zip(names, gives, strict=True))
+    count = Counter(name.lower() for name, _ in gives)
+    kinds = {name.lower(): kind for name, kind in gives if count[name.lower()] == 1}
+    return tuple((name, kinds[old]) for name, old in zip(names, wanted, strict=True) if old in kinds)
+
+
+def _listed(columns: Columns) -> str:
+    return ", ".join(f"{name} {kind}" for name, kind in columns)
+
+
+def _quoted(name: str) -> exp.Identifier:
+    return exp.to_identifier(name, quoted=True)

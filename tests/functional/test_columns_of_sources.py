@@ -1,0 +1,112 @@
+"""The columns of tables and of plain views: which ones a view reads does not change with what their tables get, or where."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from typing import Any
+
+import pytest
+
+from dbt_idivm.errors import IdivmError
+from tests.functional.engine import Project
+
+KEYS = {"t": ["id"], "s": ["id"]}
+MADE = "using delta tblproperties ('delta.enableChangeDataFeed' = 'true', 'delta.columnMapping.mode' = 'name')"
+STAR = "create view $.p as select * from $.t"
+MOVED = "alter table $.t alter column b after id"
+ADDED = ("alter table $.t add column z int first", "update $.t set z = 5")
+WIDENED = ("alter table $.t set tblproperties ('delta.enableTypeWidening' = 'true')",
+           "alter table $.t alter column a type bigint")
+AGAIN = STAR.replace("create", "create or replace")
+BOTH = "select * from $.p union all select * from $.s"
+
+
+@dataclass(frozen=True)
+class Case:
+    """`ends`: what the refresh after the changes does; `later`: what those after more rows do."""
+
+    model: str
+    changes: tuple[str, ...]
+    ends: str
+    views: tuple[str, ...] = (STAR,)
+    later: str = "incremental"
+
+
+TABLES = {
+    "a UNION ALL": Case("select * from $.s union all select * from $.t", (MOVED,), "IDIVM-412"),
+    "its first branch": Case("select * from $.t union all select * from $.s", (MOVED,), "IDIVM-412"),
+    "an EXCEPT": Case("select * from $.t except select * from $.s", (MOVED,), "IDIVM-412"),
+    "names by place": Case("select p, q, r from $.t as x(p, q, r)", (MOVED,), "IDIVM-412"),
+    "no star": Case("select a, b, count(*) as n from $.t group by all", (MOVED,), "incremental"),
+    "a tuple": Case("select id from $.s where (id, a) in (select id, a from $.t)", (MOVED,), "incremental"),
+}
+VIEWS = {
+    "a column comes first": Case(BOTH, ADDED, "incremental"),
+    "a column is moved": Case(BOTH, (MOVED,), "IDIVM-412"),
+    "it is created again": Case("select * from $.p", (*ADDED, AGAIN), "IDIVM-402"),
+    "names of its own": Case("select z, x from $.p", (MOVED,), "IDIVM-412", ("create view $.p(x, y, z) as select * from $.t",)),
+    "one column twice": Case("select * from $.p", ADDED, "incremental", ("create view $.p(x, y) as select id, id from $.t",)),
+    "sorted, with a CTE": Case("select * from $.p", ADDED, "incremental", (
+        "create view $.p(k, l) as with c as (select * from $.t) select id, a from c order by id",)),
+    "a view below": Case("select x, z from $.p", ADDED, "incremental", (
+        "create view $.o as select * from $.t", "create view $.p(x, y, z) as select * from $.o")),
+    "a type is widened": Case("select * from $.p", WIDENED, "IDIVM-408", later="IDIVM-408"),
+    "widened, and created again": Case("select * from $.p", (*WIDENED, AGAIN), "IDIVM-412"),
+    "it follows its text": Case("select * from $.p", ADDED, "IDIVM-412", (
+        STAR.replace(" as ", " with schema evolution as "),)),
+    "it follows types": Case("select * from $.p", WIDENED, "IDIVM-412", (
+        STAR.replace(" as ", " with schema type evolution as "),)),
+    "a model without a plan": Case("select id, a, rand() < 2 as r from $.p", ADDED, "IDIVM-408", later="IDIVM-408"),
+}
+CASES = {**TABLES, **VIEWS}
+DEFAULT = (*list(TABLES)[:1], *list(VIEWS)[:2])
+
+
+@pytest.fixture
+def shop(spark: Any) -> Iterator[Project]:
+    project = Project(spark.newSession(), "columns")
+    for name in "ts":
+        project.sql(f"create table $.{name} (id int, a int, b int) {MADE}",
+                    f"insert into $.{name} values (1, 10, 100), (2, 20, 200)")
+    yield project
+    project.sql("drop schema $ cascade", "use default")
+
+
+@pytest.mark.parametrize("what", [pytest.param(each, marks=() if each in DEFAULT else pytest.mark.long) for each in CASES])
+def test_columns_of_sources(shop: Project, what: str) -> None:
+    case = CASES[what]
+    shop.sql(*(case.views if what in VIEWS else ()))
+    model = shop.model("v", case.model, KEYS)
+
+    def ends() -> str:
+        shop.sql(f"insert into $.t (id, a, b) values ({shop.runs + 10}, 30, 300)")
+        outcome = shop.refresh(model)
+        assert shop.is_exact(model), outcome.message
+        assert shop.differences(model) == []
+        return (outcome.reason or "").partition(" ")[0] if outcome.mode == "full" else outcome.mode
+
+    first = (ends(), ends())
+    assert first == ("create", "IDIVM-408" if "without a plan" in what else "incremental")
+    shop.sql(*case.changes)
+    assert (ends(), ends(), ends()) == (case.ends, case.later, case.later)
+
+
+def test_a_column_that_a_view_selects_is_dropped(shop: Project) -> None:
+    shop.sql(STAR)
+    model = shop.model("v", "select id, a from $.p", KEYS)
+    shop.refresh(model)
+    shop.sql("alter table $.t drop column b")
+    with pytest.raises(IdivmError, match="re-create the view") as caught:
+        shop.refresh(model)
+    assert caught.value.codes == ("IDIVM-902",)
+    shop.sql(AGAIN, "insert into $.t values (3, 30)")
+    assert shop.refresh(model).mode == "full" and shop.is_exact(model)
+
+
+def test_an_upstream_model_shows_its_columns_in_another_order(shop: Project) -> None:
+    """Its rows stay where they are stored."""
+    above = shop.model("above", "select * from $.s union all select * from $.up")
+    ups = [shop.model("up", f"select id, {columns} from $.t", KEYS) for columns in ("a, b", "b, a")]
+    modes = [(shop.refresh(up).mode, shop.refresh(above).mode, shop.is_exact(above)) for up in (*ups, ups[1])]
+    assert modes == [("create", "create", True), ("migrated", "full", True), ("noop", "noop", True)]
