@@ -110,3 +110,13 @@ def test_a_view_with_a_column_that_is_gone(engine: FakeEngine) -> None:
     with pytest.raises(IdivmError, match="column name cannot be resolved") as caught:
         engine.drive(request)
     assert caught.value.codes == ("IDIVM-902",)
+
+
+def test_a_table_below_views_is_missing(engine: FakeEngine) -> None:
+    request = view(engine, "select * from main.q", "id name", id="int", name="string")
+    engine.tables["main.q"] = Table({"id": "int", "name": "string"}, "VIEW", "", {}, text="select * from main.gone")
+    for text in ("p", "q"):
+        engine.fail[f"columns of the text of main.{text}"] = EngineError("TABLE_OR_VIEW_NOT_FOUND", "main.gone cannot be found")
+    with pytest.raises(IdivmError, match=r"main\.gone") as caught:
+        engine.drive(request)
+    assert caught.value.codes == ("IDIVM-301",)

@@ -15,7 +15,7 @@ from dbt_idivm.frontend.replace_tables import replace_tables
 from dbt_idivm.operators.scan import Attribute
 from dbt_idivm.refresh.catalog import history
 from dbt_idivm.refresh.catalog.history import Commit
-from dbt_idivm.refresh.catalog.plain_views import plain_view, text_of_view, view_digest, with_columns
+from dbt_idivm.refresh.catalog.plain_views import plain_view, view_digest, with_columns
 from dbt_idivm.refresh.catalog.relations import Described, describe
 from dbt_idivm.refresh.catalog.user_functions import DescribedFunction
 from dbt_idivm.refresh.catalog.view_settings import disagreement
@@ -71,7 +71,7 @@ class Inputs:
 def look_up(client: Client, sql: str) -> Steps[Inputs]:
     """The inputs of `sql`. Raises where one does not exist."""
     tables: dict[str, Input] = {}
-    texts: dict[str, str] = {}
+    views: dict[str, PlainView] = {}
     missing: list[Finding] = []
     obstacles: list[Finding] = []
     known: dict[str, str] = {}
@@ -89,28 +89,18 @@ def look_up(client: Client, sql: str) -> Steps[Inputs]:
                 obstacles.append(other)
                 tables[name] = Input(name, name, facts)
                 continue
-            found = text_of_view(client.engine, name, facts)
+            found = yield from plain_view(client, name, facts)
             if isinstance(found, Finding):
                 obstacles.append(found)
                 tables[name] = Input(name, name, facts)
                 continue
-            texts[name], known[name] = found, view_digest(found, facts)
-            names.extend(each for each in tables_in(found) if each not in names)
+            views[name], known[name] = found, view_digest(found.text, facts)
+            names.extend(each for each in tables_in(found.text) if each not in names)
         else:
             tables[name] = yield from _table(client, name, facts)
             obstacles.extend(_unfit(tables[name]))
     if missing:
         raise IdivmError(missing)
-    views: dict[str, PlainView] = {}
-    for name, text in texts.items():
-        facts = yield from client.once(("facts", name), lambda name=name: describe(client, name))  # type: ignore[misc]
-        assert facts is not None
-        shown = yield from plain_view(client, name, facts, text)
-        if isinstance(shown, Finding):
-            obstacles.append(shown)
-            tables[name] = Input(name, name, facts)
-        else:
-            views[name] = shown
     return Inputs(tables, views, tuple(obstacles), None, known)
 
 

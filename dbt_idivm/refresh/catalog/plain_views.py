@@ -14,11 +14,11 @@ from dbt_idivm.context import PlainView
 from dbt_idivm.errors import Finding, IdivmError, finding
 from dbt_idivm.frontend.replace_tables import replace_tables
 from dbt_idivm.frontend.tables import depends_on_order, tables_in
-from dbt_idivm.refresh.catalog.relations import Described
+from dbt_idivm.refresh.catalog.relations import MISSING, Described
 from dbt_idivm.refresh.catalog.state import digest
 from dbt_idivm.refresh.engine.client import Client, Columns
 from dbt_idivm.refresh.engine.engine import Engine
-from dbt_idivm.refresh.engine.steps import Steps
+from dbt_idivm.refresh.engine.steps import EngineFailure, Steps
 
 
 def view_digest(text: str, facts: Described) -> str:
@@ -59,13 +59,22 @@ def qualified(engine: Engine, text: str, namespace: tuple[str, ...]) -> str | Fi
 
 
 # Wrong without it: a column that comes before the others, or is moved, would become another one of the view's.
-def plain_view(client: Client, name: str, facts: Described, text: str) -> Steps[PlainView | Finding]:
-    """The view with that text; a finding where only Spark itself gives what it shows.
+def plain_view(client: Client, name: str, facts: Described) -> Steps[PlainView | Finding]:
+    """The view, to be read through; a finding where only Spark itself gives what it shows.
 
     Raises EngineFailure where nobody can read it: a column that it selects is gone.
     """
-    gives = yield from client.columns(text, f"the text of {name}")
-    own, view = tuple((each.name, each.type) for each in facts.columns), PlainView(text)
+    text = text_of_view(client.engine, name, facts)
+    if isinstance(text, Finding):
+        return text
+    view = PlainView(text)
+    try:
+        gives = yield from client.columns(text, f"the text of {name}")
+    except EngineFailure as failure:
+        if failure.is_any(MISSING):  # which relation that is, is found when it is looked up
+            return view
+        raise
+    own = tuple((each.name, each.type) for each in facts.columns)
     if facts.selected is not None:
         names = tuple(column for column, _ in own)
         if facts.selected != names or depends_on_order(text):

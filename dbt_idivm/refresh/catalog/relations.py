@@ -45,7 +45,7 @@ _RETENTION = re.compile(r"(?<=[\[,])(delta\.\w+RetentionDuration)=([^,\]]*)(?=[,
 _CONSTRAINT = re.compile(r"(?<=[\[,])delta\.constraints\.")
 _WIDENS = re.compile(r"(?<=[\[,])delta\.enableTypeWidening=true(?=[,\]])", re.IGNORECASE)
 _FEED_ON = re.compile(r"(?<=[\[,])delta\.enableChangeDataFeed=true(?=[,\]])", re.IGNORECASE)
-_MISSING = ("TABLE_OR_VIEW_NOT_FOUND", "SCHEMA_NOT_FOUND", "DELTA_TABLE_NOT_FOUND", "DELTA_MISSING_DELTA_TABLE")
+MISSING = ("TABLE_OR_VIEW_NOT_FOUND", "SCHEMA_NOT_FOUND", "DELTA_TABLE_NOT_FOUND", "DELTAMISSING_DELTA_TABLE")
 _LOST = ("DELTA_PATH_DOES_NOT_EXIST",)  # a DROP or a RENAME broke off between the files and the catalog
 
 
@@ -103,7 +103,7 @@ def describe(client: Client, relation: str) -> Steps[Described | None]:
     try:
         rows = yield from client.ask(client.commands.describe(relation))
     except EngineFailure as failure:
-        if failure.is_any(_MISSING):
+        if failure.is_any(MISSING):
             return None
         if failure.is_any(_LOST):
             return Described((), "table", "delta", lost=True)
