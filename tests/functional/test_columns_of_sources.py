@@ -45,7 +45,7 @@ VIEWS = {
     "a column comes first": Case(BOTH, ADDED, "incremental"),
     "a column is moved": Case(BOTH, (MOVED,), "IDIVM-412"),
     "it is created again": Case("select * from $.p", (*ADDED, AGAIN), "IDIVM-402"),
-    "names of its own": Case("select z, x from $.p", (MOVED,), "IDIVM-412", ("create view $.p(x, y, z) as select * from $.t",)),
+    "names of its own": Case("select * from $.p", (MOVED,), "IDIVM-412", ("create view $.p(x, y, z) as select * from $.t",)),
     "one column twice": Case("select * from $.p", ADDED, "incremental", ("create view $.p(x, y) as select id, id from $.t",)),
     "sorted, with a CTE": Case("select * from $.p", ADDED, "incremental", (
         "create view $.p(k, l) as with c as (select * from $.t) select id, a from c order by id",)),
@@ -60,7 +60,7 @@ VIEWS = {
     "a model without a plan": Case("select id, a, rand() < 2 as r from $.p", ADDED, "IDIVM-408", later="IDIVM-408"),
 }
 CASES = {**TABLES, **VIEWS}
-DEFAULT = (*list(TABLES)[:1], *list(VIEWS)[:2])
+DEFAULT = (next(iter(TABLES)), next(iter(VIEWS)))
 
 
 @pytest.fixture
@@ -92,6 +92,7 @@ def test_columns_of_sources(shop: Project, what: str) -> None:
     assert (ends(), ends(), ends()) == (case.ends, case.later, case.later)
 
 
+@pytest.mark.long
 def test_a_column_that_a_view_selects_is_dropped(shop: Project) -> None:
     shop.sql(STAR)
     model = shop.model("v", "select id, a from $.p", KEYS)
