@@ -29,12 +29,17 @@ _EXACTLY_ORDERED = frozenset({*DIGITS, Type.DECIMAL, Type.BOOLEAN, Type.TEXT, Ty
 def type_of(name: str) -> exp.DataType:
     """A Spark SQL type by its name. To be copied before it becomes part of a tree.
 
-    DESCRIBE truncates long structs and does not quote their fields: a type that cannot be read counts as incomparable.
+    DESCRIBE may cut long structs and does not quote their fields: a type that cannot be read counts as incomparable.
     """
     try:
-        return exp.DataType.build(name if " more field" not in name else "?", dialect=DIALECT)
+        return exp.DataType.build(name if not is_cut(name) else "?", dialect=DIALECT)
     except SqlglotError:
         return exp.DataType(this=Type.OBJECT)
+
+
+def is_cut(name: str) -> bool:
+    """Whether that is only a part of a type: `struct<a:int,... 3 more fields>`."""
+    return " more field" in name
 
 
 def infer_type(expression: exp.Expr, types: Mapping[str, exp.DataType]) -> exp.DataType:

@@ -1,4 +1,4 @@
-"""What is read in the place of a plain view: its own columns, whatever its tables have got since it was created."""
+"""Which columns are read of a table whose columns are moved or changed, and in the place of a plain view: its own ones."""
 
 from __future__ import annotations
 
@@ -63,6 +63,19 @@ def test_a_column_is_moved(engine: FakeEngine, request_: ModelRequest, mode: str
     alter(engine, n="int", id="int")
     assert reasons(engine, request_) == (mode, reason)
     assert reasons(engine, request_) == ("noop", "")
+
+
+def test_a_type_of_which_only_a_part_is_shown(engine: FakeEngine) -> None:
+    """What others change of the rest is not seen: all rows are read, and no table is kept for its types."""
+    engine.source("o", id="int", s="struct<a:int,... 30 more fields>")
+    request = model("select id, s from main.o", {"o": "id"})
+    assert reasons(engine, request)[0] == "create"
+    engine.tables["main.v"].columns = dict(engine.tables["main.o"].columns)
+    engine.tables["main.o"].commit("WRITE", {"numOutputRows": "1"}, parameters={"mode": "Append"})
+    assert reasons(engine, request) == ("full", "IDIVM-408 IDIVM-228")
+    assert any(each.sql.startswith("CREATE OR REPLACE TABLE main.v") for each in engine.log)
+    assert reasons(engine, model("select id from main.o", {"o": "id"}))[0] == "full"
+    assert reasons(engine, model("select id from main.o", {"o": "id"})) == ("noop", ""), "it is not used"
 
 
 def test_a_view_does_not_get_the_columns_that_its_table_gets(engine: FakeEngine) -> None:

@@ -33,6 +33,8 @@ FIXED = {
     # rows would be left out silently, of a change feed whose files VACUUM has removed
     "spark.sql.files.ignoreMissingFiles": "false",
     "spark.sql.files.ignoreCorruptFiles": "false",
+    # DESCRIBE would cut the types of structs with more than 25 fields: what others change behind that would not be seen
+    "spark.sql.debug.maxToStringFields": "100000",
     # the change feed passes rows as Java objects, and the old classes have no 10 October 1582
     "spark.sql.datetime.java8API.enabled": "true",
     # with the new ones Delta cannot answer MIN and MAX of a DATE column from its log, and fails: ClassCastException

@@ -9,6 +9,7 @@ from typing import Any
 
 from sqlglot import exp
 
+from dbt_idivm.algebra.types import is_cut
 from dbt_idivm.errors import IdivmError, finding
 from dbt_idivm.refresh.apply import statements
 from dbt_idivm.refresh.apply.confirm import confirm_now
@@ -161,6 +162,8 @@ def _fits(job: Job, wanted: Build, there: Described) -> Steps[bool]:
     try:
         rows = yield from job.client.ask(query)
     except EngineFailure:  # the write will say why
+        return False
+    if any(is_cut(each.type) for each in there.columns):
         return False
     return [(each.name, each.type) for each in there.columns] == [(str(row[0]), str(row[1])) for row in rows.rows]
 
