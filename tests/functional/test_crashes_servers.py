@@ -23,7 +23,7 @@ pytestmark = pytest.mark.long
 
 SHORT = ("additive",)  # in the default suite
 RESENT = ("create", "create_table", "append", "direct", "deleted", "effective", "additive", "mark", "full", "definition",
-          "migrated")
+          "migrated", "migrated_less", "migrated_same_then")
 PATIENCE = 20  # runs that a server which is still busy with the former one may outrun
 OUTRUN = ("IDIVM-902", "IDIVM-903")
 
@@ -131,7 +131,9 @@ def test_a_statement_that_is_sent_again(kind: str, resent: str, way: str, stage:
             replaces = any(each.sql.startswith("CREATE OR REPLACE TABLE") for each in play.project.executed)
             assert _version(play, table) in ((0, 1) if replaces and way == "other session" else (0,))
         else:
-            assert _version(play, table) == before + commits, "one commit of each statement"
+            # of a client that is gone a server may not execute what is no query any more
+            fewer = 1 if _has_no_guard(sent) and way == "other session" else 0
+            assert _version(play, table) in (before + commits, before + commits - fewer), "one commit of each statement"
             assert play.sight() in (play.new, play.taken)
         play.again()
         play.recover(thorough=True)
