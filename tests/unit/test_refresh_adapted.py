@@ -131,6 +131,12 @@ def test_another_table_under_the_name_of_an_upstream_view_is_rebuilt() -> None:
     assert code(refreshed(engine, replace(before, sql=f"{before.sql} where id > 1"))) == "IDIVM-402"
 
 
+def test_rows_over_a_table_that_was_replaced_are_rebuilt_at_once(engine: FakeEngine) -> None:
+    """Not taken over first, only to be rebuilt by the refresh that follows: it cannot know how the table was laid out."""
+    engine.tables["main.o"].commit("CREATE OR REPLACE TABLE AS SELECT", {"numOutputRows": "5"})
+    assert code(refreshed(engine, NARROW)) == "IDIVM-402" and "delete from main.v" not in engine.labels("write")
+
+
 def test_keys_that_were_not_looked_up_rebuild(engine: FakeEngine) -> None:
     free = {"idivm": {"strategy": "id", "verify": "none"}}
     engine.tables["main.o"].commit("WRITE", {"numOutputRows": "1"})

@@ -121,8 +121,8 @@ def _old_plan(work: Work, state: State) -> Steps[tuple[Plan, Mapping[str, tuple[
     return (plan, known) if dict(found) == dict(state.plan) else None
 
 
-# Wrong without it: an upstream view that needs hidden columns now, or no more, is another table under the same name, at whose pinned
-# version the stored rows would be taken for those of its rows.
+# Wrong without it: an upstream view that needs hidden columns now, or no more, is another table under the same name, and the
+# stored rows would be taken for those of its pinned version.
 def _are_consumed(inputs: Inputs, state: State) -> bool:
     """Whether the names in the old definition are those of the tables that the stored rows were computed from."""
     known = {name: each.table for name, each in state.inputs.items()}
@@ -152,6 +152,10 @@ def fresh_columns(planned: Planned, inputs: Mapping[str, Consumed], old: Plan) -
 def _after(seen: Observed, state: State, inputs: Mapping[str, Consumed]) -> Steps[tuple[Observed, Choice | None] | None]:
     """What will be observed when it is done, and chosen then; None where that is certainly a rebuild."""
     stored = replace(seen.work.stored, state=replace(state, inputs=inputs, plan=seen.work.planned.fingerprint))
+    # the commit of the adapted rows will come after those of an input that was replaced since, whose layout is not known then
+    newest = [each.commit.at for each in seen.work.planned.inputs.tables.values() if each.commit is not None]
+    if stored.committed is not None:
+        stored = replace(stored, committed=replace(stored.committed, at=max(stored.committed.at, *newest)))
     planned = yield from _with_consumed_caches(seen.work.job.client, seen.work.planned, state)
     if planned is None:
         return None
