@@ -180,7 +180,10 @@ def _pinned_text(dialect: Dialect, sql: str, inputs: Inputs) -> str:
             return dialect.sql(_pinned(dialect, inputs.tables[name], alias), pretty=False)
         return None
 
-    return replace_tables(sql, replacement)
+    def is_derived(name: str, table: exp.Table) -> bool:
+        return not table.alias and (name in inputs.views or (name in inputs.tables and inputs.tables[name].visible is not None))
+
+    return replace_tables(sql, replacement, is_derived)
 
 
 def _pinned(dialect: Dialect, found: Input, alias: exp.TableAlias | None) -> exp.Expr:
