@@ -117,6 +117,17 @@ def test_an_upstream_view_that_is_fixed(shop: Project, monkeypatch: pytest.Monke
         assert shop.is_exact(each) and shop.refresh(each).mode == "noop"
 
 
+def test_an_upstream_view_without_its_caches_is_the_same(shop: Project) -> None:
+    sql = "with c as (select name, count(*) as n from $.t group by name) select t.name, c.n from $.t t join c on c.name = t.name"
+    view, above = shop.model("v", sql, KEYS, caches="all"), shop.model("w", "select name from $.v where n > 0")
+    for each in (view, above):
+        shop.refresh(each)
+    shop.sql("insert into $.t values (3, 'a')")
+    for each in (shop.model("v", sql, KEYS, caches="none"), above):
+        assert shop.refresh(each).mode == "incremental" and shop.is_exact(each)
+        assert shop.differences(each) == [] and shop.refresh(each).mode == "noop"
+
+
 def test_a_column_that_others_have_moved(shop: Project) -> None:
     """What an edit adds to the stored rows has its values in the columns of their names."""
     shop.table("s", "id int, a string, b string", "(1, 'a1', 'b1')", "(2, 'a2', 'b2')")
