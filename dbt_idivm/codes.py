@@ -325,6 +325,11 @@ CODES: tuple[ErrorCode, ...] = (
         "depends on the time zone and the ANSI mode it was created with, which DESCRIBE TABLE EXTENDED .. AS JSON does not show",
         "make it a table, or use Spark 4.1 or later; until then the model is rebuilt from the view itself "
         "(`on_unsupported: full`, the default)"),
+    ErrorCode(
+        "IDIVM-314", "unsupported", "the view {source} does not show {table} as its model made it",
+        "others gave the view another query, or a rebuild of its model broke off before it showed the new rows, so that the "
+        "changes of the table are not those of the view",
+        "refresh the model {source}; until then this one is rebuilt from the view itself (`on_unsupported: full`, the default)"),
     # 4xx: why a refresh was full
     ErrorCode(
         "IDIVM-401", "full refresh", "a full refresh was requested",

@@ -15,20 +15,37 @@ from dbt_idivm.frontend.tables import relations
 from dbt_idivm.frontend.text import Text
 
 
-def replace_tables(sql: str, replacement: Callable[[str, exp.Table], str | None]) -> str:
+def replace_tables(sql: str, replacement: Callable[[str, exp.Table], str | None],
+                   is_derived: Callable[[str, exp.Table], bool] = lambda name, table: False) -> str:
     """`sql` with each reference to a relation of the catalog replaced by what `replacement` returns; None leaves it unchanged.
 
-    `replacement` takes the relation's name and its node. Raises IdivmError if `sql` does not parse.
+    `replacement` takes the relation's name and its node. `is_derived`: whether it returns a derived table that is called by
+    the last part of the name: then columns are qualified by no more than that. Raises IdivmError if `sql` does not parse.
     """
     tree = Text(sql).parse()
     if isinstance(tree, Finding):
         raise IdivmError(tree)
-    spans = []
+    spans, derived = [], []
     for name, table in relations(tree):
         text = replacement(name, table)
         if text is not None:
             places = [part.meta for part in table.parts]
             spans.append((min(place["start"] for place in places), max(place["end"] for place in places) + 1, text))
+            derived += [table] if is_derived(name, table) else []
+    for column in tree.find_all(exp.Column) if derived else ():
+        *schema, relation = column.parts[:-1] or column.parts
+        if schema and any(_means(column, table) for table in derived):
+            spans.append((schema[0].meta["start"], relation.meta["start"], ""))
     for start, end, text in sorted(spans, reverse=True):
         sql = sql[:start] + text + sql[end:]
     return sql
+
+
+def _means(column: exp.Column, table: exp.Table) -> bool:
+    """Whether a column is qualified by the name of that table, which a query around it reads."""
+    qualifier, name = ([part.name.lower() for part in parts] for parts in (column.parts[:-1], table.parts))
+    query: exp.Expr | None = table.find_ancestor(exp.Select)
+    around: exp.Expr | None = column if name[-len(qualifier):] == qualifier else None
+    while around is not None and around is not query:
+        around = around.parent
+    return around is not None

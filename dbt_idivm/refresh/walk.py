@@ -15,7 +15,13 @@ from dbt_idivm.refresh.catalog.inputs import look_up, table_of
 from dbt_idivm.refresh.catalog.plain_views import known_view
 from dbt_idivm.refresh.catalog.relations import describe
 from dbt_idivm.refresh.catalog.state import Kept
-from dbt_idivm.refresh.catalog.stored_view import StoredView, is_as_refreshed, read_stored_log, read_stored_view
+from dbt_idivm.refresh.catalog.stored_view import (
+    StoredView,
+    is_as_refreshed,
+    read_stored_log,
+    read_stored_view,
+    shows_its_table,
+)
 from dbt_idivm.refresh.catalog.user_functions import describe_function
 from dbt_idivm.refresh.decide.config import model_config
 from dbt_idivm.refresh.decide.fingerprint import LAYOUT, request_digest
@@ -150,11 +156,14 @@ def nothing_new(job: Job, stored: StoredView) -> Steps[Outcome | None]:
     return outcome(job, Result("noop", stored.table != job.request.relation, inputs, caches=found))
 
 
-# Wrong without it: the table behind a view of ours may be there still, unchanged, when another relation has the view's name.
+# Wrong without it: the table behind a view of ours may be there still, unchanged, when another relation has the view's name, or
+# others have given the view another query.
 def _is_still(client: Client, name: str, table: str) -> Steps[bool]:
     """Whether that table is still what a relation has the rows of."""
     facts = yield from client.once(("facts", name), lambda: describe(client, name))
-    return facts is not None and table_of(name, facts) == table
+    if facts is None or table_of(name, facts) != table:
+        return False
+    return not facts.is_model_view or (yield from shows_its_table(client, facts))
 
 
 def observed(job: Job, stored: StoredView) -> Steps[Observed]:

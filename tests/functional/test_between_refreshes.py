@@ -23,9 +23,9 @@ def shop(spark: Any) -> Iterator[Project]:
     spark.sql("drop schema in_between cascade")
 
 
-def before(shop: Project, label: str, act: Callable[[], object], monkeypatch: pytest.MonkeyPatch) -> None:
-    """Others act before the statement with that label, in a session of their own; once."""
-    run, others = shop.run, [shop.spark.newSession()]
+def before(shop: Project, label: str, act: Callable[[], object], monkeypatch: pytest.MonkeyPatch, times: int = 1) -> None:
+    """Others act before the statement with that label, in a session of their own; once, or so many times."""
+    run, others = shop.run, [shop.spark.newSession() for _ in range(times)]
 
     def acting(statement: Statement) -> Reply:
         if statement.label == label and others:
@@ -78,6 +78,54 @@ def test_a_view_that_others_give_another_query(shop: Project, output: str, query
     shop.sql(f"alter view $.v as {query}")
     assert shop.refresh(view).mode == "noop" and shop.is_exact(view)
     assert shop.refresh(view).mode == "noop" and not any(each.label.startswith("create view") for each in shop.executed)
+
+
+@pytest.mark.parametrize("query", ["select upper(name) as name from $.v__idivm", "select name as x, 1 as y from $.v__idivm"])
+def test_an_upstream_view_that_others_give_another_query(shop: Project, query: str) -> None:
+    """The model above has the rows that the view shows, before its model has made it again and after."""
+    view, above = shop.model("v", "select name from $.t", KEYS), shop.model("w", "select * from $.v")
+    for each in (view, above):
+        shop.refresh(each)
+    shop.sql(f"alter view $.v as {query}")
+    for _ in range(2):
+        outcome = shop.refresh(above)
+        assert outcome.mode == "full" and "IDIVM-314" in (outcome.reason or "") and shop.is_exact(above)
+    shop.sql("update $.t set name = 'c' where id = 2")
+    assert shop.refresh(view).mode == "incremental"
+    assert shop.refresh(above).mode == "full" and shop.is_exact(above)
+    assert shop.refresh(above).mode == "noop"
+
+
+def test_an_upstream_view_that_is_fixed(shop: Project, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Its rebuild breaks off before it shows the new rows: the model above has the former ones until it does."""
+    view, above = shop.model("v", "select name from $.t", KEYS), shop.model("w", "select * from $.v")
+    for each in (view, above):
+        shop.refresh(each)
+    edited = shop.model("v", "select upper(name) as name, 1 as one from $.t where id > 0", KEYS)
+
+    def dies() -> None:
+        if any(each.label.startswith("build ") for each in shop.executed):
+            raise KeyboardInterrupt
+
+    with monkeypatch.context() as patch:
+        before(shop, f"create view {shop.schema}.v", dies, patch, times=2)
+        with pytest.raises(KeyboardInterrupt):
+            shop.refresh(edited)
+    assert shop.refresh(above).mode == "full" and shop.is_exact(above)
+    for each in (edited, above):
+        shop.refresh(each)
+        assert shop.is_exact(each) and shop.refresh(each).mode == "noop"
+
+
+def test_an_upstream_view_without_its_caches_is_the_same(shop: Project) -> None:
+    sql = "with c as (select name, count(*) as n from $.t group by name) select t.name, c.n from $.t t join c on c.name = t.name"
+    view, above = shop.model("v", sql, KEYS, caches="all"), shop.model("w", "select name from $.v where n > 0")
+    for each in (view, above):
+        shop.refresh(each)
+    shop.sql("insert into $.t values (3, 'a')")
+    for each in (shop.model("v", sql, KEYS, caches="none"), above):
+        assert shop.refresh(each).mode == "incremental" and shop.is_exact(each)
+        assert shop.differences(each) == [] and shop.refresh(each).mode == "noop"
 
 
 def test_a_column_that_others_have_moved(shop: Project) -> None:

@@ -118,3 +118,15 @@ def test_files_that_have_the_second_of_their_time_only(edges: Project) -> None:
         edges.sql("update $.aside set v = v + 1")
     edges.sql("drop table $.t", "alter table $.aside rename to $.t")
     assert (edges.refresh(model).reason or "").startswith("IDIVM-404"), "another table has other times still"
+
+
+def test_columns_that_are_qualified_by_the_schema_of_a_view(edges: Project) -> None:
+    """The model's own text, by which it is compared and built without a plan, reads a derived table instead of the view."""
+    edges.table("t", "k int, v int", "(1, 10)", "(2, 20)")
+    edges.refresh(edges.model("up", "select v from $.t", KEYS))
+    edges.sql("create view $.plain as select k, v from $.t")
+    for name, sql in {"a": "select $.up.v from $.up", "b": "select $.up.*, hash(*) as h from $.up",
+                      "c": "select p.k, $.up.v from $.up join $.plain p on p.v = $.up.v",
+                      "d": "select $.plain.k from $.plain where exists (select 1 from $.up where $.up.v = $.plain.v)"}.items():
+        model = edges.model(name, sql, KEYS)
+        assert edges.refresh(model).mode == "create" and edges.is_exact(model), sql

@@ -98,6 +98,7 @@ CASES: dict[int, dict[str, object]] = {
     310: {"source": "raw.orders", "version": 4},
     311: {"source": "main.days", "setting": "spark.sql.session.timeZone", "theirs": "Asia/Tokyo", "ours": "UTC"},
     312: {"source": "main.days"},
+    314: {"source": "main.orders", "table": "main.orders__idivm"},
     401: {}, 402: {"what": "other SQL"},
     403: {"source": "raw.orders", "from_version": 4, "to_version": 90, "message": "version 4 is past retention"},
     404: {"source": "raw.orders"},

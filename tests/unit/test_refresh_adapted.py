@@ -6,12 +6,12 @@ from dataclasses import replace
 
 import pytest
 
-from dbt_idivm.refresh.catalog.state import State, decode, read
+from dbt_idivm.refresh.catalog.state import State, decode, encode, read
 from dbt_idivm.refresh.decide import adapting
 from dbt_idivm.refresh.engine.invocation import Invocation
 from dbt_idivm.refresh.forecast import forecast
 from dbt_idivm.refresh.protocol import EngineError, Forecast, ModelRequest, Outcome, Reply, Rows, Statement
-from tests.unit.fake_engine import FakeEngine, drive, model
+from tests.unit.fake_engine import FakeEngine, Table, drive, model
 
 MODEL = model("select id, name from main.o", {"o": "id"})
 NARROW = replace(MODEL, sql="select id, name from main.o where id > 1")
@@ -117,6 +117,24 @@ def test_a_definition_that_is_another_one_now_is_rebuilt(engine: FakeEngine) -> 
     engine.tables["main.v"].columns = {"id": "int", "name": "string"}
     laid_out = replace(MODEL, config={**MODEL.config, "dbt": {"tblproperties": {"a": "b"}}})
     assert code(refreshed(engine, laid_out)) == "IDIVM-402"
+
+
+def test_another_table_under_the_name_of_an_upstream_view_is_rebuilt() -> None:
+    """It has hidden columns no more, so that its rows are in another table; the stored rows are of none of its versions."""
+    engine = FakeEngine()
+    engine.source("u__idivm", id="int", name="string")
+    engine.tables["main.u"] = Table({"id": "int", "name": "string"}, "VIEW", properties={"idivm.view": encode("main.u__idivm")})
+    before = model("select id, name from main.u", {"u": "id"})
+    engine.drive(before)
+    engine.tables["main.v"].columns = {"id": "int", "name": "string"}
+    engine.source("u", id="int", name="string")
+    assert code(refreshed(engine, replace(before, sql=f"{before.sql} where id > 1"))) == "IDIVM-402"
+
+
+def test_rows_over_a_table_that_was_replaced_are_rebuilt_at_once(engine: FakeEngine) -> None:
+    """Not taken over first, only to be rebuilt by the refresh that follows: it cannot know how the table was laid out."""
+    engine.tables["main.o"].commit("CREATE OR REPLACE TABLE AS SELECT", {"numOutputRows": "5"})
+    assert code(refreshed(engine, NARROW)) == "IDIVM-402" and "delete from main.v" not in engine.labels("write")
 
 
 def test_keys_that_were_not_looked_up_rebuild(engine: FakeEngine) -> None:

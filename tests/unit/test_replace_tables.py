@@ -26,6 +26,15 @@ def test_a_reference_can_be_left() -> None:
     assert found == "select 1 from s.a join x"
 
 
+def test_columns_of_a_derived_table_have_no_schema() -> None:
+    sql = "select `s`.v.id, c.S.V.a.b, s.v.*, s.t.id, v.id, s.v from c.s.v join s.t on s.v.id = (select s.v.id from s)"
+    found = replace_tables(sql, lambda name, _: "(q) as v" if name.endswith("v") else name, lambda name, _: name.endswith("v"))
+    assert found == "select v.id, V.a.b, v.*, s.t.id, v.id, s.v from (q) as v join s.t on v.id = (select v.id from s)"
+    sql = "select s.v.id from (select a as s from b.t) where exists (select s.v.id from s.v)"
+    found = replace_tables(sql, lambda name, _: "(q) as v" if name == "s.v" else None, lambda *_: True)
+    assert found == "select s.v.id from (select a as s from b.t) where exists (select v.id from (q) as v)"
+
+
 def test_what_does_not_parse_is_refused() -> None:
     with pytest.raises(IdivmError, match="IDIVM-220"):
         versioned("select from where")

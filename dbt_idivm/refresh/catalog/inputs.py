@@ -17,6 +17,7 @@ from dbt_idivm.refresh.catalog import history
 from dbt_idivm.refresh.catalog.history import Commit
 from dbt_idivm.refresh.catalog.plain_views import plain_view, view_digest, with_columns
 from dbt_idivm.refresh.catalog.relations import Described, describe
+from dbt_idivm.refresh.catalog.stored_view import shows_its_table
 from dbt_idivm.refresh.catalog.user_functions import DescribedFunction
 from dbt_idivm.refresh.catalog.view_settings import disagreement
 from dbt_idivm.refresh.engine.client import Client
@@ -96,6 +97,9 @@ def look_up(client: Client, sql: str) -> Steps[Inputs]:
                 continue
             views[name], known[name] = found, view_digest(found.text, facts)
             names.extend(each for each in tables_in(found.text) if each not in names)
+        elif facts.is_model_view and not (yield from shows_its_table(client, facts)):
+            obstacles.append(finding(314, source=name, table=facts.maintained))
+            tables[name] = Input(name, name, facts)
         else:
             tables[name] = yield from _table(client, name, facts)
             obstacles.extend(_unfit(tables[name]))
@@ -106,7 +110,7 @@ def look_up(client: Client, sql: str) -> Steps[Inputs]:
 
 def _table(client: Client, name: str, facts: Described) -> Steps[Input]:
     table, visible = table_of(name, facts), None
-    if facts.kind == "view" and facts.maintained is not None:
+    if facts.is_model_view:
         visible = tuple(column.name for column in facts.columns)
         behind = yield from client.once(("facts", table), lambda: describe(client, table))
         if behind is None:
@@ -118,7 +122,7 @@ def _table(client: Client, name: str, facts: Described) -> Steps[Input]:
 
 def table_of(name: str, facts: Described) -> str:
     """The table whose rows a relation of that name has."""
-    if facts.kind == "view" and facts.maintained is not None:
+    if facts.is_model_view and facts.maintained is not None:
         return facts.maintained
     if facts.is_delta and facts.schema and len(name_parts(name)) == 1:
         # a name alone could be that of something in the Δ-script
@@ -162,7 +166,10 @@ def _pinned_text(dialect: Dialect, sql: str, inputs: Inputs) -> str:
             return dialect.sql(_pinned(dialect, inputs.tables[name], alias), pretty=False)
         return None
 
-    return replace_tables(sql, replacement)
+    def is_derived(name: str, table: exp.Table) -> bool:
+        return not table.alias and (name in inputs.views or (name in inputs.tables and inputs.tables[name].visible is not None))
+
+    return replace_tables(sql, replacement, is_derived)
 
 
 def _pinned(dialect: Dialect, found: Input, alias: exp.TableAlias | None) -> exp.Expr:

@@ -88,6 +88,11 @@ class Described:
         return self.kind == "view" and self.maintained is None and bool(self.text)
 
     @property
+    def is_model_view(self) -> bool:
+        """It is a view of ours over the table that is maintained for it."""
+        return self.kind == "view" and self.maintained is not None
+
+    @property
     def is_delta(self) -> bool:
         return self.kind == "table" and self.provider == "delta"
 

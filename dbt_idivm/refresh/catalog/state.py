@@ -20,6 +20,7 @@ from dbt_idivm.refresh.catalog.note import Note
 from dbt_idivm.relation_name import name_parts
 
 FORMAT = 1
+CACHES = "caches"  # the part of a plan that a refresh may leave out
 _OF_SQL = re.compile(r"[$'`;]|--|/\*")
 MARK = "idivm"
 
@@ -105,8 +106,9 @@ class State:
 
     @property
     def shown(self) -> str:
-        """What these rows are the rows of: a view over the table shows them if it was made for the same."""
-        return digest(dict(self.plan))
+        """What these rows are the rows of, whichever caches they were made by: a view over the table shows them if it was made
+        for the same."""
+        return digest({part: value for part, value in self.plan.items() if part != CACHES})
 
     def json(self) -> str:
         """One line of ASCII without `$` and without quotes and comments of SQL: it travels in a SET command, whose text Spark may

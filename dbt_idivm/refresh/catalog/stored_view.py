@@ -7,7 +7,7 @@ from dataclasses import dataclass, replace
 from dbt_idivm.errors import Finding, finding
 from dbt_idivm.refresh.catalog import history, state
 from dbt_idivm.refresh.catalog.history import Commit
-from dbt_idivm.refresh.catalog.relations import SHOWN, describe
+from dbt_idivm.refresh.catalog.relations import SHOWN, Described, describe
 from dbt_idivm.refresh.catalog.state import State
 from dbt_idivm.refresh.engine.client import Client
 from dbt_idivm.refresh.engine.steps import EngineFailure, Steps
@@ -116,6 +116,20 @@ def is_as_refreshed(client: Client, table: str) -> Steps[bool]:
 def last_state(client: Client, table: str) -> Steps[State | None]:
     """The state of a maintained table at the commit that this invocation reads; None if the commits before it do not show one."""
     return _judge(table, (yield from history.page(client, table))).state
+
+
+# Wrong without it: a model's view that others give another query, or that a rebuild which broke off has fixed to former rows, is
+# read as if it showed its table.
+def shows_its_table(client: Client, facts: Described) -> Steps[bool]:
+    """Whether a model's view is the one that was made for the rows which its table has now."""
+    table, shows = facts.maintained, facts.properties.get(SHOWN)
+    if table is None or shows is None:
+        return False
+    last = yield from last_state(client, table)
+    if last is None:
+        judged = yield from read_state(client, table)
+        last = judged.state if judged is not None else None
+    return last is None or last.shown == shows
 
 
 def _between(found: State, commit: Commit, older: tuple[Commit, ...]) -> tuple[Commit, ...] | None:

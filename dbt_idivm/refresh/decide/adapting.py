@@ -15,7 +15,7 @@ from dbt_idivm.adaptation.work import MIGRATION, adaptation
 from dbt_idivm.cost.choice import REBUILD, Choice
 from dbt_idivm.errors import Finding, IdivmError
 from dbt_idivm.refresh.catalog import history
-from dbt_idivm.refresh.catalog.inputs import look_up
+from dbt_idivm.refresh.catalog.inputs import Inputs, look_up
 from dbt_idivm.refresh.catalog.relations import DEFINITION, KEYS, describe
 from dbt_idivm.refresh.catalog.state import Consumed, Kept, State
 from dbt_idivm.refresh.checks import proof
@@ -111,7 +111,7 @@ def _old_plan(work: Work, state: State) -> Steps[tuple[Plan, Mapping[str, tuple[
     functions = yield from called_functions(job.client, sql, inputs, job.config.deterministic_functions)
     inputs = replace(inputs, functions=functions)
     keys = {name: Key(tuple(each), "the stored view") for name, each in columns.items() if name in inputs.tables}
-    if inputs.obstacles or inputs.unread is not None or len(keys) < len(columns):
+    if inputs.obstacles or inputs.unread is not None or len(keys) < len(columns) or not _are_consumed(inputs, state):
         return None
     kept = state.kept if job.config.chooses_caches else Kept()
     _, plan = yield from compiled(then, inputs, keys, kept, is_maintained=False)
@@ -119,6 +119,14 @@ def _old_plan(work: Work, state: State) -> Steps[tuple[Plan, Mapping[str, tuple[
     # caches look up the keys of their tables, and where they are rebuilt for their costs, later
     known = {name: key.columns for name, key in keys.items() if inputs.tables[name].table in plan.tables}
     return (plan, known) if dict(found) == dict(state.plan) else None
+
+
+# Wrong without it: an upstream view that needs hidden columns now, or no more, is another table under the same name, and the
+# stored rows would be taken for those of its pinned version.
+def _are_consumed(inputs: Inputs, state: State) -> bool:
+    """Whether the names in the old definition are those of the tables that the stored rows were computed from."""
+    known = {name: each.table for name, each in state.inputs.items()}
+    return all(known.get(name) == each.table for name, each in inputs.tables.items())
 
 
 def consumed_by(planned: Planned, state: State) -> Mapping[str, Consumed] | None:
@@ -144,6 +152,10 @@ def fresh_columns(planned: Planned, inputs: Mapping[str, Consumed], old: Plan) -
 def _after(seen: Observed, state: State, inputs: Mapping[str, Consumed]) -> Steps[tuple[Observed, Choice | None] | None]:
     """What will be observed when it is done, and chosen then; None where that is certainly a rebuild."""
     stored = replace(seen.work.stored, state=replace(state, inputs=inputs, plan=seen.work.planned.fingerprint))
+    # the commit of the adapted rows will come after those of an input that was replaced since, whose layout is not known then
+    newest = [each.commit.at for each in seen.work.planned.inputs.tables.values() if each.commit is not None]
+    if stored.committed is not None:
+        stored = replace(stored, committed=replace(stored.committed, at=max(stored.committed.at, *newest)))
     planned = yield from _with_consumed_caches(seen.work.job.client, seen.work.planned, state)
     if planned is None:
         return None

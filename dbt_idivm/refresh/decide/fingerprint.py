@@ -10,7 +10,7 @@ from dbt_idivm.frontend.dialect import code_of
 from dbt_idivm.frontend.tables import depends_on_order
 from dbt_idivm.refresh.catalog.inputs import Inputs
 from dbt_idivm.refresh.catalog.relations import INPUTS, describe
-from dbt_idivm.refresh.catalog.state import digest
+from dbt_idivm.refresh.catalog.state import CACHES, digest
 from dbt_idivm.refresh.catalog.stored_view import StoredView
 from dbt_idivm.refresh.checks.keys import Key
 from dbt_idivm.refresh.decide.config import ModelConfig
@@ -44,7 +44,7 @@ def fingerprint(request: ModelRequest, config: ModelConfig, inputs: Inputs, keys
                 plan: Plan | None) -> dict[str, str]:
     """All that the stored rows depend on besides the inputs' rows, in parts."""
     columns = [(c.name, c.attribute, c.hidden) for c in plan.columns] if plan else "the user's SELECT"
-    caches = {"caches": digest([(cache.table, cache.plan.digest) for cache in plan.caches])} if plan and plan.caches else {}
+    caches = {CACHES: digest([(cache.table, cache.plan.digest) for cache in plan.caches])} if plan and plan.caches else {}
     used = used_columns(inputs, plan)
     texts = (request.sql, *(view.text for view in inputs.views.values()))
     # Wrong without it: where a column of a table is moved, a `*` pairs it with another column of a UNION.
@@ -99,7 +99,7 @@ def difference(job: Job, stored: StoredView, now: Mapping[str, str],
         return finding(426)
     if "inputs" in changed:
         return (yield from _changed_columns(job.client, stored.table, used))
-    if "caches" in changed:
+    if CACHES in changed:
         return finding(402, what="other caches")
     return finding(402, what="other keys" if "keys" in changed else "another set of stored columns")
 
