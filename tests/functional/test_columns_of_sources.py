@@ -139,3 +139,20 @@ def test_a_field_of_a_wide_struct_is_changed(shop: Project, what: str) -> None:
         kinds = [[(each.name, each.dataType) for each in shop.spark.sql(shop.within(sql)).schema]
                  for sql in (f"select * from $.{model.name}", model.sql)]
         assert kinds[0] == kinds[1]
+
+
+def test_columns_with_default_values(shop: Project) -> None:
+    """They pass into the tables that are made of them, which have to allow them, and are never used there."""
+    shop.sql(f"create table $.d (id int, cust int, note string default 'none', n int default 7) {MADE[:-1]}, "
+             "'delta.feature.allowColumnDefaults' = 'supported')", "insert into $.d (id, cust) values (1, 1), (2, 1), (3, 2)")
+    models = [shop.model("v", "select * from $.d", {"d": ["id"]}, output="both"),
+              shop.model("w", "select d.note, t.a from $.d d left join $.t t on d.cust = t.id", {**KEYS, "d": ["id"]}),
+              shop.model("u", "select g.m, t.b from (select cust, note, max(n) as m from $.d group by cust, note) g "
+                         "join $.t t on t.id = g.cust", {**KEYS, "d": ["id"]}, caches="all")]
+    for statement, mode in (("", "create"), ("insert into $.d (id, cust, note) values (4, 2, null), (5, 1, 'x')", "incremental"),
+                            ("update $.d set note = default, n = null where id in (1, 5)", "incremental")):
+        shop.sql(*([statement] if statement else []))
+        for model in models:
+            assert shop.refresh(model).mode == mode and shop.is_exact(model)
+    for model in models:
+        assert shop.refresh(model, full_refresh=True).mode == "full" and shop.is_exact(model)

@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import pytest
 
 from dbt_idivm.context import PlainView
 from dbt_idivm.errors import IdivmError
 from dbt_idivm.frontend.tables import depends_on_order
 from dbt_idivm.refresh.catalog.plain_views import with_columns
-from dbt_idivm.refresh.protocol import EngineError, ModelRequest
+from dbt_idivm.refresh.protocol import EngineError, ModelRequest, Reply, Statement
 from dbt_idivm.script.dialect import DELTA, verbatim
 from tests.unit.fake_engine import FakeEngine, Table, model
 
@@ -76,6 +78,24 @@ def test_a_type_of_which_only_a_part_is_shown(engine: FakeEngine) -> None:
     assert any(each.sql.startswith("CREATE OR REPLACE TABLE main.v") for each in engine.log)
     assert reasons(engine, model("select id from main.o", {"o": "id"}))[0] == "full"
     assert reasons(engine, model("select id from main.o", {"o": "id"})) == ("noop", ""), "it is not used"
+
+
+@pytest.mark.parametrize("output", ["view", "both", "diffs"])
+def test_columns_with_default_values(engine: FakeEngine, output: str) -> None:
+    """The table that is made of them gets the feature that Delta asks for, and another one does not."""
+    create, properties = engine._create, "'delta.feature.allowColumnDefaults'='supported'"
+
+    def refusing(statement: Statement) -> Reply:
+        if " VIEW " in statement.sql or properties in statement.sql:
+            return create(statement)
+        return EngineError("WRONG_COLUMN_DEFAULTS_FOR_DELTA_FEATURE_NOT_ENABLED", "Failed to execute CREATE TABLE command")
+
+    request = model("select id, name from main.o", {"o": "id"}, output=output)
+    engine._create = refusing  # type: ignore[method-assign]
+    assert reasons(engine, request) == ("create", "")
+    engine._create = create  # type: ignore[method-assign]
+    assert engine.drive(replace(request, full_refresh=True)).mode == "full"
+    assert not any(properties in each.sql for each in engine.log)
 
 
 def test_a_view_does_not_get_the_columns_that_its_table_gets(engine: FakeEngine) -> None:

@@ -16,7 +16,7 @@ from sqlglot import exp
 from dbt_idivm.algebra.types import cannot_be_carried, type_of
 from dbt_idivm.errors import IdivmError, finding, listed
 from dbt_idivm.operators.scan import Attribute
-from dbt_idivm.refresh.apply.publish import Build, create, replace_table
+from dbt_idivm.refresh.apply.publish import Build, write_table
 from dbt_idivm.refresh.apply.watermark import guard_of, not_applied, own_commit
 from dbt_idivm.refresh.catalog import history
 from dbt_idivm.refresh.catalog.relations import LOGGED, OWNER, VIEW, Described, describe
@@ -85,8 +85,7 @@ def begin(log: Log, rows: exp.Expr, state: State, versions: Mapping[str, int]) -
         yield from job.client.ask(job.client.commands.drop(there.kind or "view", log.table))
         job.client.remade.discard(log.table)
         there = None
-    commit = yield from (create(job, wanted, log.table) if there is None else
-                         replace_table(job, wanted, there, log.stored, fits=False))
+    commit = yield from write_table(job, wanted, log.table, there, log.stored, fits=False)
     job.client.invocation.forget(log.table)
     history.pin(job.client, log.table, commit)
     return commit.rows_written

@@ -29,6 +29,9 @@ from dbt_idivm.relation_name import with_suffix
 
 # What lies where a table is to be is no table of the catalog: a CREATE or a DROP broke off between its files and its entry.
 _UNKNOWN_FILES = ("DELTA_CREATE_TABLE_WITH_NON_EMPTY_LOCATION", "LOCATION_ALREADY_EXISTS")
+# Delta lets the default values of columns that are read pass into the new table, which has to allow them then.
+_HAS_DEFAULTS = ("WRONG_COLUMN_DEFAULTS_FOR_DELTA_FEATURE_NOT_ENABLED",)
+_ALLOW_DEFAULTS = {"delta.feature.allowColumnDefaults": "supported"}
 _EXISTS = ("TABLE_OR_VIEW_ALREADY_EXISTS", "DELTA_TABLE_ALREADY_EXISTS")
 
 
@@ -61,8 +64,7 @@ def publish(job: Job, wanted: Build, stored: StoredView) -> Steps[int]:
     first = replace(wanted, state=replace(wanted.state, trusted=False)) if late_feed else wanted
     held = yield from _hold(job, wanted, shown, stored)
     try:
-        built = commit = yield from (create(job, first, place) if there is None or in_the_way else
-                                     replace_table(job, first, there, stored, fits=fits))
+        built = commit = yield from write_table(job, first, place, None if in_the_way else there, stored, fits=fits)
     except (EngineFailure, IdivmError) as failure:
         # without an answer the write may come yet, and the view would show its rows by the former columns
         if held is not None and (not isinstance(failure, EngineFailure) or failure.error.error_class):
@@ -90,7 +92,22 @@ def publish(job: Job, wanted: Build, stored: StoredView) -> Steps[int]:
     return built.rows_written
 
 
-def create(job: Job, wanted: Build, place: str) -> Steps[Commit]:
+def write_table(job: Job, wanted: Build, place: str, there: Described | None, stored: StoredView, *, fits: bool) -> Steps[Commit]:
+    """Create the table, or replace the rows of what is there; once more where columns with default values are read."""
+
+    def written(job: Job) -> Steps[Commit]:
+        return _create(job, wanted, place) if there is None else _replace(job, wanted, there, stored, fits=fits)
+
+    try:
+        return (yield from written(job))
+    except EngineFailure as failure:
+        if not failure.is_any(_HAS_DEFAULTS):
+            raise
+    properties = {**job.config.tblproperties, **_ALLOW_DEFAULTS}
+    return (yield from written(replace(job, config=replace(job.config, tblproperties=properties))))
+
+
+def _create(job: Job, wanted: Build, place: str) -> Steps[Commit]:
     """Create the table. Nothing has its own name; a draft elsewhere may have been left by a refresh that broke off."""
 
     def created(replace: bool) -> Steps[Rows]:
@@ -133,7 +150,7 @@ def _of_draft(job: Job, place: str) -> Steps[Guard | None]:
         return None
 
 
-def replace_table(job: Job, wanted: Build, there: Described, stored: StoredView, *, fits: bool) -> Steps[Commit]:
+def _replace(job: Job, wanted: Build, there: Described, stored: StoredView, *, fits: bool) -> Steps[Commit]:
     """Replace the table's rows, which fit into it as it is or not. Raises IDIVM-903 if another refresh was faster."""
     table = wanted.table
     statement = (statements.overwrite_table(job.dialect, table, wanted.query) if fits else
