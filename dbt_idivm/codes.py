@@ -311,7 +311,8 @@ CODES: tuple[ErrorCode, ...] = (
         "`delta.deletedFileRetentionDuration` of {source}"),
     ErrorCode(
         "IDIVM-310", "source", "{source} no longer has version {version}, which the view was built from",
-        "it was dropped and created again, or its history was cleaned up, so there is nothing to compare the view with",
+        "it was dropped and created again, its history was cleaned up, or its model shows other columns now, so there is "
+        "nothing to compare the view with",
         "refresh the view, which rebuilds it, or compare with the current rows (`as_of: now`)"),
     ErrorCode(
         "IDIVM-311", "unsupported", "the view {source} was created with other settings than this session has",

@@ -11,6 +11,7 @@ from sqlglot import exp
 
 from dbt_idivm.algebra.bags import union_all
 from dbt_idivm.algebra.block import subquery
+from dbt_idivm.algebra.expressions import column
 from dbt_idivm.errors import IdivmError, finding
 from dbt_idivm.refresh.catalog.history import Commit
 from dbt_idivm.refresh.catalog.inputs import Input, Inputs, look_up, pinned_query
@@ -25,6 +26,8 @@ from dbt_idivm.refresh.engine.steps import EngineFailure, Steps
 from dbt_idivm.refresh.protocol import ModelRequest, Reply, Statement
 from dbt_idivm.relation_name import with_suffix
 from dbt_idivm.script.change_log import replay_differences
+
+_NO_COLUMN = ("UNRESOLVED_COLUMN",)
 
 
 def equivalence(schema: str, identifier: str, as_of: str = "refresh", *, database: str = "",
@@ -84,11 +87,10 @@ def _definition(client: Client, sql: str, state: State | None) -> Steps[exp.Expr
         consumed = state.inputs.get(name)
         if consumed is None or found.commit is None:
             continue
-        tables[name] = replace(found, table=consumed.table, commit=_at(found.commit, consumed.version))
-        if consumed.table == found.table:
-            shown = yield from commits_since(client, consumed, found.commit)
-            if shown is None:
-                raise IdivmError(finding(310, source=found.table, version=consumed.version))
+        tables[name] = replace(found, commit=_at(found.commit, consumed.version))
+        is_same = consumed.table == found.table and (yield from commits_since(client, consumed, found.commit)) is not None
+        if not is_same:
+            raise IdivmError(finding(310, source=consumed.table, version=consumed.version))
         if consumed.version != found.commit.version:
             yield from _probe(client, tables[name])
     return pinned_query(client.dialect, sql, Inputs(tables, inputs.views))
@@ -99,11 +101,16 @@ def _at(commit: Commit, version: int) -> Commit:
 
 
 def _probe(client: Client, found: Input) -> Steps[None]:
-    """Ask whether the recorded version can still be read: it cannot once it is older than the retention period."""
-    query = exp.Select(expressions=[exp.Literal.number(1)]).from_(client.dialect.table(found.table, found.version)).limit(0)
+    """Ask whether the recorded version can still be read: it cannot once it is older than the retention period. An upstream model
+    that shows other columns now has not shown these."""
+    read: list[exp.Expr] = [column(name) for name in found.visible or ()]
+    table = client.dialect.table(found.table, found.version)
+    query = exp.Select(expressions=read or [exp.Literal.number(1)]).from_(table).limit(0)
     try:
         yield from client.ask(Statement(client.dialect.sql(query), "metadata", f"{found.table} at version {found.version}"))
     except EngineFailure as failure:
+        if failure.is_any(_NO_COLUMN):
+            raise IdivmError(finding(310, source=found.name, version=found.version)) from failure
         first = failure.error.message.splitlines()[0]
         raise IdivmError(finding(309, source=found.table, version=found.version, message=first)) from failure
 

@@ -137,3 +137,16 @@ def test_a_column_that_others_have_moved(shop: Project) -> None:
     edited = shop.model("v", sql.format(0), {"s": ["id"]})
     assert shop.refresh(edited).mode == "migrated"
     assert shop.rows("select id, a, b from $.v") == shop.rows(edited.sql)
+
+
+@pytest.mark.parametrize(("former", "edited"), [
+    ("select name from $.t", "select name as other from $.t"), ("select id, name from $.t", "select name from $.t")])
+def test_what_an_edited_upstream_model_showed_is_not_there_any_more(shop: Project, former: str, edited: str) -> None:
+    """Another name of the same column, or another table."""
+    view, above = shop.model("v", former, KEYS), shop.model("w", "select * from $.v")
+    for each in (view, above):
+        shop.refresh(each)
+    shop.refresh(shop.model("v", edited, KEYS))
+    with pytest.raises(IdivmError, match="IDIVM-310"):
+        shop.differences(above)
+    assert shop.refresh(above).mode == "full" and shop.is_exact(above) and shop.differences(above) == []
