@@ -220,14 +220,16 @@ def _show(job: Job, wanted: Build, relation: Described | None) -> Steps[None]:
     """The model's relation, if it is a view over the table; a table that had its name is dropped."""
     if wanted.visible is None:
         return
-    if relation is not None and relation.kind == "table":
+    if relation is not None and (relation.maintained, relation.properties.get(SHOWN)) == (wanted.table, wanted.state.shown):
+        return
+    # wrong without it: a run with another text of the model, which has replaced the table since, and has shown it
+    now = yield from _state_of(job, wanted.table)
+    if now is not None and now.shown != wanted.state.shown:
+        return
+    if relation is not None and relation.kind == "table":  # until the view is there, the model is not
         yield from confirm_now(job.client, wanted.table, job.request.relation)
         yield from job.client.ask(job.client.commands.drop("table", job.request.relation))
-    if relation is None or relation.maintained != wanted.table or relation.properties.get(SHOWN) != wanted.state.shown:
-        # wrong without it: a run with another text of the model, which has replaced the table since, and has shown it
-        now = yield from _state_of(job, wanted.table)
-        if now is None or now.shown == wanted.state.shown:
-            yield from show(job, wanted.table, wanted.visible, wanted.state)
+    yield from show(job, wanted.table, wanted.visible, wanted.state)
 
 
 def show(job: Job, table: str, visible: tuple[str, ...], shown: State) -> Steps[None]:
