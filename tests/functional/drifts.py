@@ -143,9 +143,9 @@ DRIFTS = (
         f"create or replace table $.orders using delta {FEED}) as select id, cust, price as PRICE, note from $.orders",),
           "IDIVM-412", "IDIVM-412", made=f"{FEED})"),
     Drift("the names of two columns are exchanged", tuple(f"alter table $.orders rename column {old} to {new}" for old, new in (
-        ("cust", "x"), ("price", "cust"), ("x", "price"))), "IDIVM-402", "IDIVM-423", but={"cached": "IDIVM-402"}),
+        ("cust", "x"), ("price", "cust"), ("x", "price"))), "IDIVM-412", "IDIVM-423", but={"cached": "IDIVM-402"}),
     Drift("a column is dropped, and another one gets its name",
-          ("alter table $.orders drop column price", "alter table $.orders add columns (price int)"), "IDIVM-402", "IDIVM-423"),
+          ("alter table $.orders drop column price", "alter table $.orders add columns (price int)"), "IDIVM-412", "IDIVM-423"),
     Drift("a type is widened", (WIDENING, "alter table $.orders alter column price type bigint",
                                 "insert into $.orders (id, cust, price) values (8, 1, 3000000000)"), "IDIVM-412", "IDIVM-412"),
     Drift("a column of another type is added and widened",
