@@ -396,7 +396,8 @@ class Shape:
 
 
 JOIN = "select o.note, c.name from $.orders o join $.cust c on o.cust = c.id where o.price > 1"  # hides both keys
-WIDER = "select o.note, o.price as p, c.id as customer from $.orders o join $.cust c on o.cust = c.id"  # hides a key
+# hides a key; of its rows none of the others' are made
+WIDER = "select o.note, o.price as p, c.id as customer from $.orders o left join $.cust c on o.cust = c.id"
 TYPED = "select o.note, o.cust / 4 as p, c.id as customer from $.orders o join $.cust c on o.cust = c.id"  # no int any more
 PLAIN = "select id, note from $.orders where price > 1"  # hides nothing
 SAME = "with o as (select * from $.orders) select id, note from o where 1 < price"
