@@ -175,14 +175,13 @@ def _fits(job: Job, wanted: Build, there: Described) -> Steps[bool]:
     """Whether the stored table was created by the same build, and has its types: then new rows fit into it as it is."""
     if there.properties.get(BUILD) is None or there.properties.get(BUILD) != wanted.properties.get(BUILD):
         return False
-    query = job.client.commands.describe_query(job.dialect.sql(wanted.query), f"what is stored in {wanted.table}")
     try:
-        rows = yield from job.client.ask(query)
+        gives = yield from job.client.columns(job.dialect.sql(wanted.query), f"what is stored in {wanted.table}")
     except EngineFailure:  # the write will say why
         return False
     if any(is_cut(each.type) for each in there.columns):
         return False
-    return [(each.name, each.type) for each in there.columns] == [(str(row[0]), str(row[1])) for row in rows.rows]
+    return tuple((each.name, each.type) for each in there.columns) == gives
 
 
 def _hold(job: Job, wanted: Build, relation: Described | None, stored: StoredView) -> Steps[Described | None]:

@@ -15,7 +15,7 @@ from dbt_idivm.frontend.replace_tables import replace_tables
 from dbt_idivm.operators.scan import Attribute
 from dbt_idivm.refresh.catalog import history
 from dbt_idivm.refresh.catalog.history import Commit
-from dbt_idivm.refresh.catalog.plain_views import plain_view, view_digest, with_columns
+from dbt_idivm.refresh.catalog.plain_views import plain_view, quoted, view_digest, with_columns
 from dbt_idivm.refresh.catalog.relations import Described, describe
 from dbt_idivm.refresh.catalog.stored_view import shows_its_table
 from dbt_idivm.refresh.catalog.user_functions import DescribedFunction
@@ -85,18 +85,13 @@ def look_up(client: Client, sql: str) -> Steps[Inputs]:
         if facts is None:
             missing.append(finding(301, source=name))
         elif facts.is_plain_view:
-            other = yield from disagreement(client, name, facts.settings)
-            if other is not None:
-                obstacles.append(other)
-                tables[name] = Input(name, name, facts)
-                continue
-            found = yield from plain_view(client, name, facts)
+            found = (yield from disagreement(client, name, facts.settings)) or (yield from plain_view(client, name, facts))
             if isinstance(found, Finding):
                 obstacles.append(found)
                 tables[name] = Input(name, name, facts)
-                continue
-            views[name], known[name] = found, view_digest(found.text, facts)
-            names.extend(each for each in tables_in(found.text) if each not in names)
+            else:
+                views[name], known[name] = found, view_digest(found.text, facts)
+                names.extend(each for each in tables_in(found.text) if each not in names)
         elif facts.is_model_view and not (yield from shows_its_table(client, facts)):
             obstacles.append(finding(314, source=name, table=facts.maintained))
             tables[name] = Input(name, name, facts)
@@ -157,7 +152,7 @@ def _pinned_text(dialect: Dialect, sql: str, inputs: Inputs) -> str:
         return sql
 
     def replacement(name: str, table: exp.Table) -> str | None:
-        alias = None if table.alias else exp.TableAlias(this=_quoted(table.name))
+        alias = None if table.alias else exp.TableAlias(this=quoted(table.name))
         if name in inputs.views:
             view = inputs.views[name]
             query = with_columns(view, verbatim(_pinned_text(dialect, view.text, inputs)))
@@ -177,9 +172,5 @@ def _pinned(dialect: Dialect, found: Input, alias: exp.TableAlias | None) -> exp
     table = dialect.table(found.table, found.version)
     if found.visible is None:
         return table if alias is None or found.table == found.name else exp.alias_(table, alias.this, table=True)
-    shown = [exp.Column(this=_quoted(name)) for name in found.visible]
+    shown = [exp.Column(this=quoted(name)) for name in found.visible]
     return exp.Subquery(this=exp.Select(expressions=shown).from_(table), alias=alias)
-
-
-def _quoted(name: str) -> exp.Identifier:
-    return exp.to_identifier(name, quoted=True)

@@ -16,7 +16,7 @@ from dbt_idivm.frontend.replace_tables import replace_tables
 from dbt_idivm.frontend.tables import depends_on_order, tables_in
 from dbt_idivm.refresh.catalog.relations import MISSING, Described
 from dbt_idivm.refresh.catalog.state import digest
-from dbt_idivm.refresh.engine.client import Client, Columns
+from dbt_idivm.refresh.engine.client import Client, Columns, listed_columns
 from dbt_idivm.refresh.engine.engine import Engine
 from dbt_idivm.refresh.engine.steps import EngineFailure, Steps
 
@@ -47,7 +47,7 @@ def qualified(engine: Engine, text: str, namespace: tuple[str, ...]) -> str | Fi
         missing = engine.depth - len(table.parts)
         if missing <= 0 or not namespace:
             return None
-        parts = [_quoted(part) for part in (*namespace[:missing], *(part.name for part in table.parts))]
+        parts = [quoted(part) for part in (*namespace[:missing], *(part.name for part in table.parts))]
         return engine.dialect.sql(exp.Table(**dict(zip(("this", "db", "catalog"), reversed(parts), strict=False))))
 
     try:
@@ -86,7 +86,7 @@ def plain_view(client: Client, name: str, facts: Described) -> Steps[PlainView |
     shows = yield from client.columns(f"SELECT * FROM {client.dialect.relation_sql(name)}", name)
     if gives == shows:
         return view
-    message = f"it shows {_listed(shows)}, and its text gives {_listed(gives)} by now: it has to be created again"
+    message = f"it shows {listed_columns(shows)}, and its text gives {listed_columns(gives)} by now: it has to be created again"
     return finding(307, source=name, message=message)
 
 
@@ -96,10 +96,10 @@ def with_columns(view: PlainView, query: exp.Expr) -> exp.Expr:
         return query
     names, selected = zip(*view.columns, strict=True)
     if len({name.lower() for name in selected}) < len(selected):  # the order is what it was
-        alias = exp.TableAlias(this=_quoted("text"), columns=[_quoted(name) for name in names])
+        alias = exp.TableAlias(this=quoted("text"), columns=[quoted(name) for name in names])
         return exp.select("*").from_(exp.Subquery(this=query, alias=alias))
-    columns = [exp.alias_(exp.Column(this=_quoted(old)), _quoted(name)) for name, old in view.columns]
-    return exp.select(*columns).from_(exp.Subquery(this=query, alias=exp.TableAlias(this=_quoted("text"))))
+    columns = [exp.alias_(exp.Column(this=quoted(old)), quoted(name)) for name, old in view.columns]
+    return exp.select(*columns).from_(exp.Subquery(this=query, alias=exp.TableAlias(this=quoted("text"))))
 
 
 def _selected(names: tuple[str, ...], selected: tuple[str, ...], gives: Columns) -> Columns:
@@ -112,9 +112,5 @@ def _selected(names: tuple[str, ...], selected: tuple[str, ...], gives: Columns)
     return tuple((name, kinds[old]) for name, old in zip(names, wanted, strict=True) if old in kinds)
 
 
-def _listed(columns: Columns) -> str:
-    return ", ".join(f"{name} {kind}" for name, kind in columns)
-
-
-def _quoted(name: str) -> exp.Identifier:
+def quoted(name: str) -> exp.Identifier:
     return exp.to_identifier(name, quoted=True)

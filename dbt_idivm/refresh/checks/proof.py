@@ -30,7 +30,7 @@ from dbt_idivm.refresh.checks.bag_difference import differences
 from dbt_idivm.refresh.checks.plan_expressions import Unreadable
 from dbt_idivm.refresh.checks.plan_text import normal_form
 from dbt_idivm.refresh.checks.union_types import differing_branches
-from dbt_idivm.refresh.engine.client import Client
+from dbt_idivm.refresh.engine.client import Client, Columns, listed_columns
 from dbt_idivm.refresh.engine.scoped import temporarily
 from dbt_idivm.refresh.engine.steps import EngineFailure, Steps
 from dbt_idivm.refresh.protocol import Statement
@@ -177,9 +177,9 @@ def _difference(client: Client, question: Question) -> Steps[tuple[str | None, s
     """What differs by names and types, and the evidence if the plans differ or prove nothing."""
     theirs, ours = client.dialect.sql(question.theirs), client.dialect.sql(question.ours)
     stored_sql = client.dialect.sql(question.stored(question.versions))
-    wanted = yield from _columns(client, client.commands.describe_query(theirs, _THEIRS))
+    wanted = yield from client.columns(theirs, _THEIRS)
     try:
-        stored = yield from _columns(client, client.commands.describe_query(stored_sql, _OURS))
+        stored = yield from client.columns(stored_sql, _OURS)
     except EngineFailure as failure:
         return f"Spark refuses it: {failure.first_line}", _evidence((_THEIRS, theirs), (_OURS, ours))
     difference = _misread(question, wanted, stored)
@@ -192,11 +192,6 @@ def _difference(client: Client, question: Question) -> Steps[tuple[str | None, s
         return None, ""
     return difference, _evidence((_THEIRS, theirs), (_OURS, ours), (f"Spark's plans of {_THEIRS}", first),
                                  (f"Spark's plans of {_OURS}", second))
-
-
-def _columns(client: Client, statement: Statement) -> Steps[list[tuple[str, str]]]:
-    rows = yield from client.ask(statement)
-    return [(str(row[0]), str(row[1])) for row in rows.rows]
 
 
 def _explained(client: Client, statement: Statement) -> Steps[str]:
@@ -224,12 +219,12 @@ def _are_equal(plans: tuple[str, str], texts: tuple[str, str]) -> bool:
     return first == second
 
 
-def _misread(question: Question, wanted: list[tuple[str, str]], stored: list[tuple[str, str]]) -> str | None:
+def _misread(question: Question, wanted: Columns, stored: Columns) -> str | None:
     """What the planner takes the columns for and they are not."""
     types = dict(stored)
-    ours = [(name, types.get(name, "none")) for name in question.columns]
+    ours = tuple((name, types.get(name, "none")) for name in question.columns)
     if ours != wanted:
-        return f"it has the columns {_listed(ours)} instead of {_listed(wanted)}"
+        return f"it has the columns {listed_columns(ours)} instead of {listed_columns(wanted)}"
     for attribute in compared(question.plan.root):
         if types.get(question.plan.stored(attribute)) == "void":
             return f"it compares rows by {question.plan.stored(attribute)}, of type void, of which no two NULLs match"
@@ -289,7 +284,7 @@ def _rows_differ(client: Client, question: Question) -> Steps[str | None]:
     found = yield from _compared(client, question, {})
     if found is None:
         return None
-    types = dict((yield from _columns(client, client.commands.describe_query(client.dialect.sql(question.theirs), _THEIRS))))
+    types = dict((yield from client.columns(client.dialect.sql(question.theirs), _THEIRS)))
     floats = {name: kind for name, kind in types.items() if is_float(type_of(kind))}
     return (yield from _compared(client, question, floats)) if floats else found
 
@@ -303,10 +298,6 @@ def _compared(client: Client, question: Question, rounded: Mapping[str, str]) ->
     *row, copies = rows.rows[0]
     values = ", ".join(f"{name}={value}" for name, value in zip(question.columns, row, strict=True))
     return f"of the row ({values}) it gives {abs(int(copies))} too {'many' if int(copies) > 0 else 'few'}"
-
-
-def _listed(columns: list[tuple[str, str]]) -> str:
-    return ", ".join(f"{name} {kind}" for name, kind in columns) or "none"
 
 
 def _evidence(*parts: tuple[str, str]) -> str:

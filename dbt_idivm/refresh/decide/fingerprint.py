@@ -15,7 +15,7 @@ from dbt_idivm.refresh.catalog.stored_view import StoredView
 from dbt_idivm.refresh.checks.keys import Key
 from dbt_idivm.refresh.decide.config import ModelConfig
 from dbt_idivm.refresh.decide.job import Job
-from dbt_idivm.refresh.engine.client import Client
+from dbt_idivm.refresh.engine.client import Client, listed_columns
 from dbt_idivm.refresh.engine.steps import Steps
 from dbt_idivm.refresh.protocol import ModelRequest
 from dbt_idivm.script.plan import Plan
@@ -125,11 +125,11 @@ def kept_layout(job: Job, stored: StoredView, now: Mapping[str, str]) -> Mapping
 def _same_columns(job: Job) -> Steps[None]:
     """Raises IDIVM-107 if the SELECT no longer has the columns that its relation has, in names, order and types."""
     stored = yield from describe(job.client, job.request.relation)
-    wanted = yield from job.client.ask(job.client.commands.describe_query(job.request.sql))
     before = {a.name: a.type for a in stored.columns} if stored else {}
-    now = {str(row[0]): str(row[1]) for row in wanted.rows}
+    now = dict((yield from job.client.columns(job.request.sql)))
     if list(before.items()) != list(now.items()):
-        raise IdivmError(finding(107, view=job.request.relation, before=_listed(before), now=_listed(now)))
+        raise IdivmError(finding(107, view=job.request.relation, before=listed_columns(before.items()),
+                                 now=listed_columns(now.items())))
 
 
 def _changed_columns(client: Client, table: str, used: Mapping[str, Mapping[str, str]]) -> Steps[Finding]:
@@ -138,9 +138,6 @@ def _changed_columns(client: Client, table: str, used: Mapping[str, Mapping[str,
     changed = [name for name, columns in used.items() if before.get(name) != columns]
     moved = [name for name, columns in used.items() if list(before.get(name, ())) != list(columns)]
     for name in (*changed, *moved):
-        return finding(412, source=name, before=_listed(before.get(name, {})), now=_listed(used[name]))
+        return finding(412, source=name, before=listed_columns(before.get(name, {}).items()),
+                       now=listed_columns(used[name].items()))
     return finding(402, what="other inputs")
-
-
-def _listed(columns: Mapping[str, str]) -> str:
-    return ", ".join(f"{name} {kind}" for name, kind in columns.items()) or "none"

@@ -124,8 +124,7 @@ def compiled(job: Job, inputs: Inputs, keys: Mapping[str, Key], kept: Kept, *,
         asked = next((cache for cache in plan.caches if cache.table not in stored), None)
         if asked is None:
             return source, plan
-        rows = yield from job.client.ask(job.client.commands.describe_query(cache_sql(job.dialect, plan, asked)))
-        stored[asked.table] = {str(row[0]): str(row[1]) for row in rows.rows}
+        stored[asked.table] = dict((yield from job.client.columns(cache_sql(job.dialect, plan, asked))))
 
 
 def _unsupported_outputs(job: Job, plan: Plan) -> Steps[list[Finding]]:

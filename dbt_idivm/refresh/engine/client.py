@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Hashable
+from collections.abc import Callable, Hashable, Iterable
 from dataclasses import dataclass, field
 
 from sqlglot import exp
@@ -15,6 +15,11 @@ from dbt_idivm.refresh.protocol import EngineError, Rows, Statement
 from dbt_idivm.script.dialect import Dialect
 
 Columns = tuple[tuple[str, str], ...]  # names and types
+
+
+def listed_columns(columns: Iterable[tuple[str, str]]) -> str:
+    """Names with types, for a reader."""
+    return ", ".join(f"{name} {kind}" for name, kind in columns) or "none"
 
 
 @dataclass
@@ -58,7 +63,7 @@ class Client:
         """The rows of a query over table data. Raises EngineFailure."""
         return self.ask(Statement(self.dialect.sql(query), "read", label))
 
-    def columns(self, sql: str, what: str) -> Steps[Columns]:
+    def columns(self, sql: str, what: str = "the model's SELECT") -> Steps[Columns]:
         """The columns of a SELECT, with their types. Raises EngineFailure."""
         rows = yield from self.ask(self.commands.describe_query(sql, what))
         return tuple((str(row[0]), str(row[1])) for row in rows.rows)
