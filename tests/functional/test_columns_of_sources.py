@@ -9,6 +9,11 @@ from typing import Any
 import pytest
 
 from dbt_idivm.errors import IdivmError
+from dbt_idivm.refresh.catalog.relations import OWNER
+from dbt_idivm.refresh.catalog.state import encode
+from dbt_idivm.refresh.engine.engine import sql_warehouse
+from dbt_idivm.refresh.engine.ledger import NAME
+from tests.databricks_endpoint import WAREHOUSE, Endpoint
 from tests.functional.engine import Project
 
 KEYS = {"t": ["id"], "s": ["id"]}
@@ -156,3 +161,21 @@ def test_columns_with_default_values(shop: Project) -> None:
             assert shop.refresh(model).mode == mode and shop.is_exact(model)
     for model in models:
         assert shop.refresh(model, full_refresh=True).mode == "full" and shop.is_exact(model)
+
+
+def test_rows_are_staged_with_any_columns(spark: Any) -> None:
+    """On a SQL warehouse they are in tables, which have to allow default values and names with blanks."""
+    shop = Project(Endpoint(spark.newSession(), WAREHOUSE), "staged_columns")
+    shop.spark.sql("create schema staged_columns_ledger")
+    shop.engine_for = lambda model: sql_warehouse(f"staged_columns_ledger.{NAME}", model.relation,
+                                                  {OWNER: encode(model.owner)}, "UTC", depth=2)
+    shop.sql(f"create table $.d (id int, note string default 'none', `a b` int) {MADE[:-1]}, "
+             "'delta.feature.allowColumnDefaults' = 'supported')")
+    model = shop.model("v", "select id, note, `a b` as n from $.d", {"d": ["id"]})
+    for statement, mode in (("insert into $.d (id, `a b`) values (1, 1), (2, null)", "create"),
+                            ("insert into $.d select id, null, id from range(3, 1500)", "incremental")):
+        shop.sql(statement)
+        assert shop.refresh(model).mode == mode and shop.is_exact(model)
+    assert any("__idivm_net_" in each.sql for each in shop.executed)
+    for schema in ("staged_columns", "staged_columns_ledger"):
+        spark.sql(f"drop schema {schema} cascade")
