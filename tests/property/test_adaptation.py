@@ -312,6 +312,37 @@ def test_conditions_that_compare_in_other_types(number: int, *, ansi: bool) -> N
         assert Counter(world.engine.rows(adapted_query(found, plan, Binding(dialect=SPARK)))) == Counter(world.engine.oracle(new))
 
 
+# Within a lambda its variable hides a column, and a source, of the same name.
+PARTS = "array(named_struct('e', k, 'x', k))"
+SHOWN = "select k, x as e, y from t"
+# old, new
+LAMBDAS = [
+    (SHOWN, f"{SHOWN} where exists(array(k, y), e -> e > t.x)"),
+    (SHOWN, f"{SHOWN} where exists({PARTS}, stored -> stored.e > t.x)"),
+    (SHOWN, f"select k, x as e, y, exists({PARTS}, stored -> stored.e > t.x) as more from t"),
+    (f"select k, x from t where exists({PARTS}, q -> q.x > t.x)", "select k, x from t as q"),
+    ("select k, x from t", f"select k, x, exists({PARTS}, t -> t.x > x) as more from t"),
+]
+
+
+@pytest.mark.parametrize("number", range(len(LAMBDAS)))
+def test_variables_of_lambdas_hide_no_column(number: int) -> None:
+    old, new = LAMBDAS[number]
+    binding = Binding(dialect=SPARK)
+    with World((T,), old, Options(), OnSpark) as world:
+        world.load({"t": CONTENT["t"]})
+        plan = world.typed_plan(new, world.options)
+        found = adapt(world.plan, plan, VIEW)
+        assert found is not None
+        expected = Counter(world.engine.rows(full_query(plan, binding)))
+        assert expected == Counter(world.engine.oracle(new))
+        assert Counter(world.engine.rows(adapted_query(found, plan, binding))) == expected
+        deleted = delete_rows(found, SPARK)
+        if deleted is not None:
+            gone = exp.select("*").from_(deleted.this.copy()).where(deleted.args["where"].this.copy())
+            assert world.rows_of(VIEW) - Counter(world.engine.rows(gone)) == expected
+
+
 # Each would give other rows, values or types, or fail where a rebuild does not, without a guard.
 REBUILT = {
     "a column that is not stored": ("select k, x * 2 as v from t", "select k, x as v from t"),
