@@ -9,7 +9,7 @@ from sqlglot import exp
 
 from dbt_idivm.adaptation.block import Block, Definitions, block_of
 from dbt_idivm.adaptation.derive import of_old, text_of, translated
-from dbt_idivm.adaptation.same_rows import Known, Pairs, assignments, is_guarded_as_before, types_of
+from dbt_idivm.adaptation.same_rows import Known, Pairs, Types, assignments, is_guarded_as_before, types_of
 from dbt_idivm.algebra.expressions import attributes, column, substitute
 from dbt_idivm.algebra.operator import Operator
 from dbt_idivm.cached import cached_property
@@ -67,6 +67,12 @@ class Difference:
         found = ((new, tuple(call.name for call in new.calls if call.name in read and call.name not in self.known))
                  for new, _ in self.pairs if isinstance(new, Aggregate))
         return tuple((new, names) for new, names in found if names)
+
+    @cached_property
+    def types(self) -> Types:
+        """Of what the conditions of the new block read."""
+        added = (node for each in self.looked_up for node in (each.node.right, each.node))
+        return types_of((*self.new.sources, *added))
 
     @property
     def shared(self) -> tuple[exp.Expr, ...]:

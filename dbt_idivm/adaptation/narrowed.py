@@ -26,15 +26,12 @@ def _adapt(part: Part) -> Part | None:
 # Wrong without it: of `1 / x > 0 AND x <> 0`, after `x <> 0`, Spark evaluates the first part for x = 0.
 def _may_fail_first(part: Part) -> bool:
     difference = part.difference
-    types = {name: kind for node in (*difference.new.sources, *(each.node.right for each in difference.looked_up))
-             for name, kind in node.types.items()}
-    types |= {name: kind for each in difference.looked_up for name, kind in each.node.types.items()}
     seen = False
     for each in difference.new.conditions:
         is_extra = any(each is other for other in difference.extra)
         if seen and not is_extra:
             return True
-        seen = seen or (is_extra and may_raise(each, types))
+        seen = seen or (is_extra and may_raise(each, difference.types))
     return False
 
 

@@ -7,12 +7,13 @@ from dataclasses import replace
 from sqlglot import exp
 
 from dbt_idivm.adaptation.adapt import Adaptation
-from dbt_idivm.algebra.expressions import column
+from dbt_idivm.algebra.expressions import column, identifier
 from dbt_idivm.algebra.relation import Relation
 from dbt_idivm.script.binding import Binding
 from dbt_idivm.script.dialect import Dialect
 from dbt_idivm.script.merge import insert_into
 from dbt_idivm.script.plan import Plan
+from dbt_idivm.script.variables import variables
 
 
 def adapted_query(found: Adaptation, new: Plan, binding: Binding) -> exp.Select:
@@ -24,8 +25,11 @@ def delete_rows(found: Adaptation, dialect: Dialect) -> exp.Delete | None:
     """The stored rows that leave, where the others stay as they are."""
     if found.kept is None:
         return None
+    # Wrong with columns that are not qualified: of exists(parts, e -> e > v.e) both would be the variable.
+    stored = found.stored.occurrence
+    table = exp.alias_(dialect.table(found.stored.table, None), identifier(stored), table=True)
     stays = exp.Coalesce(this=exp.Paren(this=_over_table(found.kept, found)), expressions=[exp.false()])
-    return exp.Delete(this=dialect.table(found.stored.table, None), where=exp.Where(this=exp.Not(this=stays)))
+    return exp.Delete(this=table, where=exp.Where(this=exp.Not(this=stays)))
 
 
 def insert_rows(found: Adaptation, new: Plan, binding: Binding) -> exp.Insert | None:
@@ -39,11 +43,12 @@ def insert_rows(found: Adaptation, new: Plan, binding: Binding) -> exp.Insert | 
 
 def _query(rows: Relation, found: Adaptation, new: Plan, binding: Binding) -> exp.Select:
     names = new.column_names | {each.name.lower() for each in found.stored.attributes} | {
-        each.lower() for each in found.stored.columns}
+        each.lower() for each in found.stored.columns} | variables(rows)
     block = rows.block(replace(binding, columns=names).statement())
     return replace(block, output={each.name: block.output[each.attribute] for each in new.columns}).select()
 
 
 def _over_table(condition: exp.Expr, found: Adaptation) -> exp.Expr:
     names = {found.stored.attribute(each.name): each.name for each in found.stored.attributes}
-    return condition.transform(lambda node: column(names[node.name]) if isinstance(node, exp.Column) else node)
+    return condition.transform(
+        lambda node: column(names[node.name], found.stored.occurrence) if isinstance(node, exp.Column) else node)

@@ -6,7 +6,7 @@
 Sound: the rows of the new block are those for which the lost conditions L are true, as they are for the stored ones, and those
 for which they are not: σ_N(B) = σ_N(σ_L(B)) ⊎ σ_{N ∧ L is not true}(B). NULL counts as not true. Only the second part reads the
 sources, at the versions that the old state names. New conditions are tested for stored rows, too, unless they follow from a lost
-one; a lost one that follows from a new one is as if it were not lost.
+one; a lost one that follows from a new one is as if it were not lost, unless something that may fail comes to stand before that.
 """
 
 from __future__ import annotations
@@ -16,12 +16,13 @@ from dataclasses import replace
 
 from sqlglot import exp
 
-from dbt_idivm.adaptation.derive import name_of_old, translated, was
+from dbt_idivm.adaptation.derive import name_of_old, of_old, text_of, translated, was
 from dbt_idivm.adaptation.difference import Difference
 from dbt_idivm.adaptation.implied import implies
 from dbt_idivm.adaptation.part import Part
 from dbt_idivm.algebra.expressions import column, conjunction
 from dbt_idivm.algebra.operator import Operator
+from dbt_idivm.algebra.raising import may_raise
 from dbt_idivm.operators import Join, Scan, Select
 
 NAME = "condition widened"
@@ -48,9 +49,22 @@ def rest_of(difference: Difference) -> Part | None:
 def without_followed(difference: Difference) -> Difference:
     """Without lost conditions that follow from new ones: `price > 1` of `price > 6`. No row comes for want of them."""
     types = _old_types(difference)
-    new = [found for each in difference.extra if (found := translated(each, difference.known)) is not None]
-    lost = tuple(each for each in difference.lost if not any(implies(found, each, types) for found in new))
+    lost = tuple(each for each in difference.lost
+                 if not any(implies(found, each, types) for found in _tested_instead(difference, each)))
     return replace(difference, lost=lost)
+
+
+# Wrong without it: of `1 / y > 0 AND x > 6`, after `x > 1`, a rebuild evaluates the first part for rows that are not stored.
+def _tested_instead(difference: Difference, lost: exp.Expr) -> Iterator[exp.Expr]:
+    """The conditions that are new, over old attributes, up to one that may fail and was not tested before the lost one."""
+    texts = [text_of(of_old(each)) for each in difference.old.conditions]
+    before = texts[:texts.index(text_of(lost))]
+    for each in difference.new.conditions:
+        found = translated(each, difference.known)
+        if may_raise(each, difference.types) and (found is None or text_of(found) not in before):
+            return
+        if found is not None and any(each is extra for extra in difference.extra):
+            yield found
 
 
 def without_implied(difference: Difference) -> Difference:

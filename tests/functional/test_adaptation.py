@@ -47,6 +47,9 @@ EDITS = [
      "columns looked up, condition narrowed, columns over stored ones", "build"),
     (JOINED.replace(" join", " left join"), JOINED.replace(" join", " left join").replace("c.name", "c.name, c.region"),
      "columns looked up, columns over stored ones", "build"),
+    ("select id, cust as e, price from $.orders",  # within the lambda e is its variable
+     "select id, cust as e, price from $.orders as o where exists(array(0, id, 2), e -> e > o.cust)",
+     "condition narrowed", "delete"),
 ]
 
 SHORT = (1, 2, 3, 5)  # of the default suite
