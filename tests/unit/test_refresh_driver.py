@@ -512,6 +512,55 @@ def test_columns_under_new_names(engine: FakeEngine, operation: str, parameters:
     assert engine.drive(MODEL).mode == "noop"
 
 
+RENAMED = ("RENAME COLUMN", None, None, {"oldColumnPath": "name", "newColumnPath": "x"})
+OTHERS = ("RENAME COLUMN", None, None, {"oldColumnPath": "other", "newColumnPath": "another"})
+WRITTEN = ("WRITE", {"numOutputRows": "1"}, None, {"mode": "Append"})
+
+
+def restoring(version: str | None) -> tuple[Any, ...]:
+    return "RESTORE", None, None, {"version": version, "timestamp": None if version else "2026-01-01"}
+
+
+@pytest.mark.parametrize("before, restore, expected", [
+    ((RENAMED,), restoring("1"), "IDIVM-423"), ((RENAMED, WRITTEN), restoring("1"), "IDIVM-423"),
+    ((RENAMED, WRITTEN), restoring("2"), None), ((WRITTEN, WRITTEN), restoring("1"), None), ((OTHERS,), restoring("1"), None),
+    ((RENAMED,), restoring(None), "IDIVM-423"), ((WRITTEN,), restoring(None), None),  # to a time
+    ((RENAMED,), (*restoring("1")[:3], '{"timestamp":null,"version":"1"}'), "IDIVM-423"),  # as Thrift has a map
+    ((WRITTEN,), (*restoring("1")[:3], '{"timestamp":null,"version":"1"}'), None),
+    ((RENAMED, restoring("1"), WRITTEN), restoring("2"), "IDIVM-423"),
+    ((RENAMED, RENAMED, restoring("1"), WRITTEN), restoring("3"), "IDIVM-423"),
+    ((OTHERS, restoring("1")), restoring("2"), None),
+    (("CREATE OR REPLACE TABLE AS SELECT", "CREATE OR REPLACE TABLE AS SELECT"), restoring("1"), "IDIVM-423"),
+    ((("WRITE", None, None, {"mode": "Overwrite"}),), restoring("1"), "IDIVM-423")])
+@pytest.mark.parametrize("mapping", ["name", "id", "none"])
+def test_columns_under_former_names(engine: FakeEngine, mapping: str, before: tuple[Any, ...], restore: tuple[Any, ...],
+                                    expected: str | None) -> None:
+    """The names that columns had before they were renamed are theirs again, in one commit that may change no row."""
+    table = engine.tables["main.o"]
+    table.properties["delta.columnMapping.mode"] = mapping
+    for each in before:
+        table.commit(*((each,) if isinstance(each, str) else each))
+    built(engine)
+    table.commit(*restore)
+    assert code(engine) == (expected if mapping != "none" else None)
+    assert engine.drive(MODEL).mode == "noop"
+
+
+def test_columns_under_former_names_that_the_log_does_not_show(engine: FakeEngine) -> None:
+    table = engine.tables["main.o"]
+    table.properties["delta.columnMapping.mode"] = "name"
+    for _ in range(20):
+        table.commit(*WRITTEN)
+    built(engine)
+    table.commit(*restoring("4"))
+    table.commits = table.commits[5:]
+    assert code(engine) is None
+    table.commit(*restoring("4"))
+    table.commits = table.commits[2:]
+    assert code(engine) == "IDIVM-423"
+    assert engine.drive(MODEL).mode == "noop"
+
+
 @pytest.mark.parametrize("operation, expected", [
     ("CREATE OR REPLACE TABLE AS SELECT", "IDIVM-424"), ("RESTORE", "IDIVM-424"), ("CLONE", "IDIVM-424"),
     ("SET TBLPROPERTIES", None), ("UPGRADE PROTOCOL", None)])
