@@ -82,3 +82,14 @@ def test_views_of_the_same_settings_are_followed(shop: Project) -> None:
     assert exact(shop, "d", query) == ("noop", "")
     Elsewhere(shop, **{"spark.sql.legacy.timeParserPolicy": "LEGACY"}).sql(DAYS)
     assert exact(shop, "d", query)[0] == "full"
+
+
+@pytest.mark.long
+def test_a_view_with_a_default_collation_is_read_as_it_is(shop: Project) -> None:
+    """A cast in its text compares as the view does, and no column that it shows has another type for that."""
+    shop.sql("insert into $.events values (2, null, 'a'), (3, null, 'A')",
+             "create view $.codes default collation UTF8_LCASE as select id, code from $.events where cast(code as string) = 'A'")
+    query = "select id, code from $.codes"
+    assert exact(shop, "c", query) == ("create", "311") and shop.spark.table("c").count() == 2
+    shop.sql("insert into $.events values (4, null, 'a')")
+    assert exact(shop, "c", query) == ("full", "311") and shop.spark.table("c").count() == 3

@@ -10,7 +10,7 @@ import pytest
 
 from dbt_idivm.errors import IdivmError
 from dbt_idivm.passes import operator_caches
-from dbt_idivm.refresh.catalog import history, state
+from dbt_idivm.refresh.catalog import history, state, view_settings
 from dbt_idivm.refresh.catalog.relations import SHOWN
 from dbt_idivm.refresh.driver import refresh
 from dbt_idivm.refresh.engine import commits
@@ -1065,9 +1065,23 @@ def test_a_view_made_under_other_settings_is_read_as_it_is(engine: FakeEngine, s
 def test_a_view_made_anew_under_other_settings_is_another_one(engine: FakeEngine) -> None:
     request = over_a_view(engine)
     built(engine, request)
-    view_settings = {"spark.sql.ansi.enabled": "true", "spark.sql.session.timeZone": "Asia/Tokyo"}
-    engine.tables["main.p"].settings = view_settings
+    settings = {"spark.sql.ansi.enabled": "true", "spark.sql.session.timeZone": "Asia/Tokyo"}
+    engine.tables["main.p"].settings = settings
     assert engine.drive(request).mode == "full"
+
+
+@pytest.mark.parametrize("current", ["false", "true"])
+@pytest.mark.parametrize("collation, expected", [("UTF8_LCASE", "IDIVM-311"), ("UNICODE", "IDIVM-311"), ("UTF8_BINARY", None)])
+def test_a_view_with_a_default_collation_is_read_as_it_is(engine: FakeEngine, collation: str, expected: str | None,
+                                                          current: str) -> None:
+    """It is that of the view whichever settings count."""
+    request = over_a_view(engine)
+    engine.settings[view_settings._OURS_FOR_ALL] = current
+    built(engine, request)
+    engine.tables["main.p"].collation = collation
+    outcome = engine.drive(request)
+    assert (outcome.mode, expected or "") == (("noop", "") if expected is None else ("full", "IDIVM-311"))
+    assert expected is None or (expected in str(outcome.reason) and engine.drive(request).mode == "full")
 
 
 @pytest.mark.parametrize("rows", [((7, "a", 1), (7, "b", 1)), ((7, "a", -1), (7, "b", -1))])
