@@ -136,7 +136,8 @@ def test_columns_that_are_restored(shop: Project, what: str) -> None:
         shop.sql(statement)
         modes = [shop.refresh(model).mode for model in models]
         assert modes[:2] == [mode] * 2 and all(map(shop.is_exact, models))
-        assert modes[2] == other, "it reads no column"
+        # it reads the key alone, which was not renamed; of a table that was replaced nobody knows
+        assert modes[2] == (mode if what == "it is replaced" else other)
 
 
 WIDE_TYPE = ", ".join(f"f{each}: int" for each in range(40))

@@ -70,8 +70,8 @@ def plain_view(client: Client, name: str, facts: Described) -> Steps[PlainView |
     text = text_of_view(client.engine, name, facts)
     if isinstance(text, Finding):
         return text
-    if (function := _own_function(text)) is not None:
-        return finding(307, source=name, message=f"{function} has no schema in it, and may be another function than in the model")
+    if (function := _own_function(client.engine, text)) is not None:
+        return finding(307, source=name, message=f"what {function} is in it depends on where it was created")
     view = PlainView(text)
     try:
         gives = yield from client.columns(text, f"the text of {name}")
@@ -96,11 +96,11 @@ def plain_view(client: Client, name: str, facts: Described) -> Steps[PlainView |
 
 
 # Wrong without it: whether the model is maintained or rebuilt, the name would lead to a function of the session's schema.
-def _own_function(text: str) -> str | None:
-    """A function of a user's that a view calls by its name alone: it is that of the schema in which the view was created."""
+def _own_function(engine: Engine, text: str) -> str | None:
+    """A function of a user's that a view calls by an incomplete name: it is that of the schema in which the view was created."""
     tree = Text(text).parse()
     found = () if isinstance(tree, Finding) else calls(tree)
-    return next((name for name, _ in found if len(name_parts(name)) == 1), None)
+    return next((name for name, _ in found if len(name_parts(name)) < engine.depth), None)
 
 
 def with_columns(view: PlainView, query: exp.Expr) -> exp.Expr:
