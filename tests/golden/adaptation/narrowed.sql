@@ -16,8 +16,8 @@ WHERE
   `stored`.twice > 5
 
 -- deleted
-DELETE FROM `view`
+DELETE FROM `view` AS `stored`
 WHERE
   NOT COALESCE((
-    twice > 5
+    `stored`.twice > 5
   ), FALSE)
