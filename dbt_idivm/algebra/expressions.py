@@ -12,6 +12,7 @@ from dbt_idivm.algebra.decimals import DIGITS, MOST_DIGITS, Type
 from dbt_idivm.algebra.keywords import KEYWORDS
 from dbt_idivm.algebra.types import DIALECT as DIALECT
 from dbt_idivm.algebra.types import decimal_size
+from dbt_idivm.algebra.variables import without_hidden
 
 _PLAIN = re.compile(r"[a-z_][a-z0-9_]*\Z")
 
@@ -59,7 +60,8 @@ def short(attribute: str) -> str:
 def substitute(expression: exp.Expr, by: Mapping[str, exp.Expr]) -> exp.Expr:
     """`expression` with each attribute replaced by its definition in `by`, which must have all of them.
 
-    A constant that is only a part of the result has the type of the attribute, as Spark sees it (`as_attribute`).
+    A constant that is only a part of the result has the type of the attribute, as Spark sees it (`as_attribute`). No variable of
+    a lambda hides a definition (`without_hidden`).
     """
     if isinstance(expression, exp.Column) and not expression.table:
         return by[expression.name].copy()
@@ -69,7 +71,7 @@ def substitute(expression: exp.Expr, by: Mapping[str, exp.Expr]) -> exp.Expr:
             return operand(as_attribute(by[node.name]))
         return node
 
-    return expression.transform(replace)
+    return without_hidden(expression, by).transform(replace)
 
 
 # Wrong without it: y / n, with 3 AS n in a subquery and y of a DECIMAL(10, 2), as y / 3: 3.333333, not 3.3333333333333.

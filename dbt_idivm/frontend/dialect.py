@@ -118,6 +118,7 @@ def _refuse_commas(tokens: Sequence[Token]) -> None:
 def _without(mark: str, tree: exp.Expr) -> exp.Expr:
     """The tree with functions where marked ones are called. What else got a mark, as t in `AS t (a, b)`, just loses it."""
     tree = bind_as_spark(tree)
+    _bind_variables(tree)
     for raw in list(tree.find_all(exp.RawString)):
         text = exp.Literal.string(raw.name)
         text.meta.update(raw.meta)
@@ -130,6 +131,16 @@ def _without(mark: str, tree: exp.Expr) -> exp.Expr:
     for call in reversed(calls):  # arguments first
         call.replace(_function(call))
     return _with_queries_of_values(tree)
+
+
+def _bind_variables(tree: exp.Expr) -> None:
+    """Make variables of the columns that are called as one of a lambda around them in another case: sqlglot makes those in the
+    same case. Wrong without it: of exists(parts, E -> e > 1) over a table with a column `e`, it would be the column."""
+    for function in list(tree.find_all(exp.Lambda)):
+        names = {each.name.lower() for each in function.expressions}
+        for node in list(function.this.find_all(exp.Column)):
+            if node.parts[0].name.lower() in names:
+                node.replace(node.to_dot() if len(node.parts) > 1 else node.this)
 
 
 def _with_queries_of_values(tree: exp.Expr) -> exp.Expr:

@@ -12,6 +12,7 @@ from sqlglot import exp
 
 from dbt_idivm.algebra.expressions import column
 from dbt_idivm.algebra.types import infer_type
+from dbt_idivm.algebra.variables import uses
 
 Types = Mapping[str, exp.DataType]
 _Type = exp.DataType.Type
@@ -71,20 +72,7 @@ def _settled(kind: exp.DataType) -> exp.DataType | None:
 
 
 def _put(function: exp.Lambda, variable: str, name: str) -> None:
-    """Put the column in place of the variable, except inside a nested lambda that has a variable of the same name."""
-    wanted = variable.lower()
-    for node in [each for each in function.this.walk() if isinstance(each, exp.Identifier) and each.name.lower() == wanted]:
-        parent = node.parent
-        field = isinstance(parent, exp.Dot) and parent.expression is node
-        hidden = any(part.name.lower() == wanted for inner in _between(node, function) for part in inner.expressions)
-        if not field and not hidden and not isinstance(parent, exp.Column | exp.PropertyEQ):
+    """Put the column in place of the variable. What STRUCT has a value for keeps it."""
+    for node in uses(function, variable):
+        if not isinstance(node.parent, exp.PropertyEQ):
             node.replace(column(name))
-
-
-def _between(node: exp.Expr, function: exp.Lambda) -> Iterator[exp.Lambda]:
-    """The lambdas around `node` inside `function`."""
-    at = node.parent
-    while at is not None and at is not function:
-        if isinstance(at, exp.Lambda):
-            yield at
-        at = at.parent

@@ -574,4 +574,16 @@ MISREADINGS = {
         "e(k int, w decimal(30,10), y decimal(10,2); k)", f"SELECT {item} AS v, count(*) AS c FROM e GROUP BY 'a'", {"e": []},
         {"e": [(1, "1.0000000001", "7.00")]}, {"e": [(1, "1.0000000001", "7.00"), (2, "2.0000000001", "1.55")]})
        for item in ("CAST(sum(w) * 1 AS STRING)", "CAST(sum(y) AS DECIMAL(20,1))")},
+    # Within a lambda its variable hides columns and sources of the same name, in any case.
+    **{f"a variable of a lambda: {item}": build(
+        "t(k int, e int, x int; k)", sql, {"t": [(1, 1, 1), (2, 3, 1)]},
+        {"t": [(1, 1, 2), (2, 1, 1), (3, 3, 4)]}, {"t": [(1, 3, 0)]})
+       for item, sql in {
+           "in capitals": "SELECT k, exists(array(k, x), E -> e > 2) AS r FROM t",
+           "in other case": "SELECT k, exists(array(k), e -> E > t.e) AS r FROM t WHERE forall(array(k), X -> x > 0)",
+           "with a field": "SELECT k, transform(array(struct(x AS e)), T -> t.e) AS r FROM t",
+           "no column": "SELECT k, transform(array(k, x), (e, I) -> E + i) AS r FROM t",
+           "as the view": "SELECT e, transform(array(sum(x)), v -> struct(v, v / count(*) AS n)) AS r FROM t GROUP BY e",
+           "as changes": "SELECT e, exists(array(1), d -> exists(array(3), d -> d > 2) AND d >= count(*)) AS r FROM t GROUP BY e",
+       }.items()},
 }
