@@ -23,6 +23,8 @@ OTHER_ROWS = "select * from values (1, 1, 6, 'a'), (5, 1, 6, null) as t(id, cust
 NEW = "insert into $.orders (id, cust, price, note) values (9, 1, 3, 'n')"
 EARLIER = NEW.replace("(9,", "(8,")
 WITH_NULL = NEW.replace("(9, 1,", "(9, null,")
+RENAMES = tuple(f"alter table $.orders rename column {old} to {new}" for old, new in (
+    ("cust", "x"), ("price", "cust"), ("x", "price")))
 WITHOUT_NOTE = "insert into $.orders (id, cust, price) values (9, 1, 3)"
 WIDENING = "alter table $.orders set tblproperties ('delta.enableTypeWidening' = 'true')"
 SWITCHED = "alter table $.orders set tblproperties (delta.enableChangeDataFeed = {})"
@@ -32,7 +34,8 @@ SWITCHED = "alter table $.orders set tblproperties (delta.enableChangeDataFeed =
 class Drift:
     """`what`, in a reader's words. `happens`: SQL, or a function. `wide`: mode, or code, of the next refresh of a model that
     reads all columns of the source; `narrow`: of models that read `id`, `cust` and `price`; `later`: the same after one
-    more statement, `row`. `columns` and `made`: what the table was created with."""
+    more statement, `row`. `columns` and `made`: what the table was created with; `earlier`: what happened to it before the
+    models were built."""
 
     what: str
     happens: tuple[str, ...] | Callable[[Project], None]
@@ -44,6 +47,7 @@ class Drift:
     columns: str = COLUMNS
     but: Mapping[str, str] = field(default_factory=dict)  # of one of the narrow models, where the next refresh ends otherwise
     later_but: Mapping[str, str] = field(default_factory=dict)  # and where the one after it does
+    earlier: tuple[str, ...] = ()
 
 
 def log_is_gone(project: Project) -> None:
@@ -142,8 +146,9 @@ DRIFTS = (
     Drift("it is replaced, with a column's name in another case", (
         f"create or replace table $.orders using delta {FEED}) as select id, cust, price as PRICE, note from $.orders",),
           "IDIVM-412", "IDIVM-412", made=f"{FEED})"),
-    Drift("the names of two columns are exchanged", tuple(f"alter table $.orders rename column {old} to {new}" for old, new in (
-        ("cust", "x"), ("price", "cust"), ("x", "price"))), "IDIVM-412", "IDIVM-423", but={"cached": "IDIVM-402"}),
+    Drift("the names of two columns are exchanged", RENAMES, "IDIVM-412", "IDIVM-423", but={"cached": "IDIVM-402"}),
+    Drift("`RESTORE` to a version before the names of two columns were exchanged", ("restore table $.orders to version as of 1",),
+          "IDIVM-412", "IDIVM-423", earlier=RENAMES, but={"cached": "IDIVM-402"}),
     Drift("a column is dropped, and another one gets its name",
           ("alter table $.orders drop column price", "alter table $.orders add columns (price int)"), "IDIVM-412", "IDIVM-423"),
     Drift("a type is widened", (WIDENING, "alter table $.orders alter column price type bigint",

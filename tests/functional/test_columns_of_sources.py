@@ -118,6 +118,33 @@ def test_an_upstream_model_shows_its_columns_in_another_order(shop: Project) -> 
     assert modes == [("create", "create", True), ("migrated", "full", True), ("noop", "noop", True)]
 
 
+REPLACED = f"create or replace table $.t {MADE.replace('true', 'false')} as select {{}} from $.t"
+RESTORED = {
+    "names are exchanged": tuple(f"alter table $.t rename column {old} to {new}" for old, new in ("ax", "ba", "xb")),
+    "a column is dropped": ("alter table $.t drop column a", "alter table $.t add column a int"),
+    "it is replaced": (REPLACED.format("id, b"), REPLACED.format("id, 7 as a, b"),
+                       "alter table $.t set tblproperties ('delta.enableChangeDataFeed' = 'true')"),
+}
+
+
+@pytest.mark.parametrize("what", [
+    pytest.param(each, marks=() if each == "names are exchanged" else pytest.mark.long) for each in RESTORED])
+def test_columns_that_are_restored(shop: Project, what: str) -> None:
+    """What is undone was done before the view was built: the same files have other values under a name, in one commit."""
+    shop.sql(*RESTORED[what])
+    models = [shop.model("v", "select id, a from $.t", KEYS), shop.model("w", "select sum(a) as total from $.t"),
+              shop.model("u", "select count(*) as n from $.t")]
+    for statement, mode, other in (("insert into $.t (id, a, b) values (3, 30, 300)", "create", "create"),
+                                   ("restore table $.t to version as of 1", "full", "incremental"),
+                                   ("insert into $.t (id, a, b) values (4, 40, 400)", "incremental", "incremental"),
+                                   ("restore table $.t to version as of 1", "full", "incremental")):
+        shop.sql(statement)
+        modes = [shop.refresh(model).mode for model in models]
+        assert modes[:2] == [mode] * 2 and all(map(shop.is_exact, models))
+        # it reads the key alone, which was not renamed; of a table that was replaced nobody knows
+        assert modes[2] == (mode if what == "it is replaced" else other)
+
+
 WIDE_TYPE = ", ".join(f"f{each}: int" for each in range(40))
 WIDE_VALUE = ", ".join(f"'f{each}', {each}" for each in range(40))
 FIELDS = {

@@ -45,7 +45,8 @@ def ended(project: Project, model: ModelRequest) -> str:
 def test_a_source_changes(drift: Drift, spark: Any) -> None:
     project = Project(spark.newSession(), "drift")
     try:
-        project.sql(f"create table $.orders ({drift.columns}) using delta {drift.made}", f"insert into $.orders values {ROWS}")
+        project.sql(f"create table $.orders ({drift.columns}) using delta {drift.made}", f"insert into $.orders values {ROWS}",
+                    *drift.earlier)
         project.table("cust", "id int, name string", "(1, 'ann')", "(2, 'bob')")
         wide = project.model("wide", WIDE, KEYS)
         narrow = [project.model(name, sql, KEYS, **config) for name, (sql, config) in NARROW.items()]

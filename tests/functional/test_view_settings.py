@@ -82,3 +82,30 @@ def test_views_of_the_same_settings_are_followed(shop: Project) -> None:
     assert exact(shop, "d", query) == ("noop", "")
     Elsewhere(shop, **{"spark.sql.legacy.timeParserPolicy": "LEGACY"}).sql(DAYS)
     assert exact(shop, "d", query)[0] == "full"
+
+
+@pytest.mark.long
+def test_a_view_with_a_default_collation_is_read_as_it_is(shop: Project) -> None:
+    """A cast in its text compares as the view does, and no column that it shows has another type for that."""
+    shop.sql("insert into $.events values (2, null, 'a'), (3, null, 'A')",
+             "create view $.codes default collation UTF8_LCASE as select id, code from $.events where cast(code as string) = 'A'")
+    query = "select id, code from $.codes"
+    assert exact(shop, "c", query) == ("create", "311") and shop.spark.table("c").count() == 2
+    shop.sql("insert into $.events values (4, null, 'a')")
+    assert exact(shop, "c", query) == ("full", "311") and shop.spark.table("c").count() == 3
+
+
+@pytest.mark.long
+def test_a_view_that_calls_a_function_of_its_own_schema_is_read_as_it_is(shop: Project) -> None:
+    """In the schema of the model the name leads to another one, or to none."""
+    shop.sql("create schema if not exists $_other", "create function $_other.f(x int) returns int return x + 1",
+             "create function $_other.g(x int) returns int return x + 2", "create function $.f(x int) returns int return x * 100",
+             "use $_other", "create view $.called as select id, f(id) as x from $.events",
+             "create view $.unknown as select id, g(id) as x from $.events", "use $")
+    try:
+        for name, query in {"c": "select id, x from $.called", "u": "select id, x from $.unknown"}.items():
+            for mode in ("create", "full"):
+                assert exact(shop, name, query) == (mode, "")
+            assert exact(shop, name, query)[0] == "full", "what has no versions never counts as unchanged"
+    finally:
+        shop.sql("drop schema $_other cascade")

@@ -48,6 +48,7 @@ class Table:
     settings: dict[str, str] | None = field(default_factory=lambda: dict(SETTINGS))  # of a view
     selected: tuple[str, ...] = ()  # of a view: the columns of its text, as they were called when it was created
     mode: str = "COMPENSATION"  # of a view: what becomes of its columns
+    collation: str | None = None  # of a view: its default
     partitions: tuple[str, ...] = ()
     epoch: str = "a"  # part of the timestamps: a table that is created again has others
 
@@ -130,7 +131,8 @@ class FakeEngine:
             return Rows(("col_name", "data_type", "comment"), tuple((*column, None) for column in columns.items()))
         if statement.sql.endswith("AS JSON"):
             view = self.tables[statement.sql.split()[3]]
-            shown = {CONFIGURATION: view.settings, view_settings.SELECTED: list(view.selected), view_settings.MODE: view.mode}
+            shown = {CONFIGURATION: view.settings, view_settings.SELECTED: list(view.selected), view_settings.MODE: view.mode,
+                     **({view_settings.COLLATION: view.collation} if view.collation is not None else {})}
             return Rows(("json_metadata",), ((json.dumps(shown if view.settings is not None else {}),),))
         name = statement.sql.split()[3 if "EXTENDED" in statement.sql else 2]
         table = self.tables.get(name)

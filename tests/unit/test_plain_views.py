@@ -49,6 +49,22 @@ def reasons(engine: FakeEngine, request: ModelRequest) -> tuple[str, str]:
     return outcome.mode, " ".join(word for word in (outcome.reason or "").split() if word.startswith("IDIVM-"))
 
 
+@pytest.mark.parametrize(("call", "is_read_through"), [
+    ("f(id)", False), ("F(id) + 1", False), ("`upper case`(id)", False), ("abs(id)", True), ("other.f(id)", True),
+    ("cast(id as int)", True)])
+@pytest.mark.parametrize("listed", [(), ("f", "other.f")])
+def test_a_function_that_has_no_schema_in_a_view(call: str, is_read_through: bool, listed: tuple[str, ...]) -> None:
+    """It is that of the schema in which the view was created: neither a plan nor the text of the query reads it through."""
+    engine = FakeEngine(functions={"f": ("Type: SQL",), "other.f": ("Type: SQL",)})
+    engine.source("o", id="int", name="string")
+    request = view(engine, f"select {call} as id from main.o", "id", id="int")
+    request = replace(request, config={"idivm": {"strategy": "id", "deterministic_functions": list(listed)}})
+    engine.query_columns = {"id": "int"}
+    engine.drive(request)
+    (build,) = (each.sql.lower() for each in engine.log if each.label.startswith("build main.v"))
+    assert ("from main.p" in build, "from main.o" in build) == (not is_read_through, is_read_through)
+
+
 def alter(engine: FakeEngine, **columns: str) -> None:
     table = engine.tables["main.o"]
     table.columns = columns

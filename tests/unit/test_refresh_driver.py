@@ -10,7 +10,7 @@ import pytest
 
 from dbt_idivm.errors import IdivmError
 from dbt_idivm.passes import operator_caches
-from dbt_idivm.refresh.catalog import history, state
+from dbt_idivm.refresh.catalog import history, state, view_settings
 from dbt_idivm.refresh.catalog.relations import SHOWN
 from dbt_idivm.refresh.driver import refresh
 from dbt_idivm.refresh.engine import commits
@@ -509,6 +509,55 @@ def test_columns_under_new_names(engine: FakeEngine, operation: str, parameters:
     """The feed shows nothing of them, and the columns that the model reads are there, with their types."""
     built(engine).tables["main.o"].commit(operation, None, None, parameters)
     assert code(engine) == expected
+    assert engine.drive(MODEL).mode == "noop"
+
+
+RENAMED = ("RENAME COLUMN", None, None, {"oldColumnPath": "name", "newColumnPath": "x"})
+OTHERS = ("RENAME COLUMN", None, None, {"oldColumnPath": "other", "newColumnPath": "another"})
+WRITTEN = ("WRITE", {"numOutputRows": "1"}, None, {"mode": "Append"})
+
+
+def restoring(version: str | None) -> tuple[Any, ...]:
+    return "RESTORE", None, None, {"version": version, "timestamp": None if version else "2026-01-01"}
+
+
+@pytest.mark.parametrize("before, restore, expected", [
+    ((RENAMED,), restoring("1"), "IDIVM-423"), ((RENAMED, WRITTEN), restoring("1"), "IDIVM-423"),
+    ((RENAMED, WRITTEN), restoring("2"), None), ((WRITTEN, WRITTEN), restoring("1"), None), ((OTHERS,), restoring("1"), None),
+    ((RENAMED,), restoring(None), "IDIVM-423"), ((WRITTEN,), restoring(None), None),  # to a time
+    ((RENAMED,), (*restoring("1")[:3], '{"timestamp":null,"version":"1"}'), "IDIVM-423"),  # as Thrift has a map
+    ((WRITTEN,), (*restoring("1")[:3], '{"timestamp":null,"version":"1"}'), None),
+    ((RENAMED, restoring("1"), WRITTEN), restoring("2"), "IDIVM-423"),
+    ((RENAMED, RENAMED, restoring("1"), WRITTEN), restoring("3"), "IDIVM-423"),
+    ((OTHERS, restoring("1")), restoring("2"), None),
+    (("CREATE OR REPLACE TABLE AS SELECT", "CREATE OR REPLACE TABLE AS SELECT"), restoring("1"), "IDIVM-423"),
+    ((("WRITE", None, None, {"mode": "Overwrite"}),), restoring("1"), "IDIVM-423")])
+@pytest.mark.parametrize("mapping", ["name", "id", "none"])
+def test_columns_under_former_names(engine: FakeEngine, mapping: str, before: tuple[Any, ...], restore: tuple[Any, ...],
+                                    expected: str | None) -> None:
+    """The names that columns had before they were renamed are theirs again, in one commit that may change no row."""
+    table = engine.tables["main.o"]
+    table.properties["delta.columnMapping.mode"] = mapping
+    for each in before:
+        table.commit(*((each,) if isinstance(each, str) else each))
+    built(engine)
+    table.commit(*restore)
+    assert code(engine) == (expected if mapping != "none" else None)
+    assert engine.drive(MODEL).mode == "noop"
+
+
+def test_columns_under_former_names_that_the_log_does_not_show(engine: FakeEngine) -> None:
+    table = engine.tables["main.o"]
+    table.properties["delta.columnMapping.mode"] = "name"
+    for _ in range(20):
+        table.commit(*WRITTEN)
+    built(engine)
+    table.commit(*restoring("4"))
+    table.commits = table.commits[5:]
+    assert code(engine) is None
+    table.commit(*restoring("4"))
+    table.commits = table.commits[2:]
+    assert code(engine) == "IDIVM-423"
     assert engine.drive(MODEL).mode == "noop"
 
 
@@ -1016,9 +1065,23 @@ def test_a_view_made_under_other_settings_is_read_as_it_is(engine: FakeEngine, s
 def test_a_view_made_anew_under_other_settings_is_another_one(engine: FakeEngine) -> None:
     request = over_a_view(engine)
     built(engine, request)
-    view_settings = {"spark.sql.ansi.enabled": "true", "spark.sql.session.timeZone": "Asia/Tokyo"}
-    engine.tables["main.p"].settings = view_settings
+    settings = {"spark.sql.ansi.enabled": "true", "spark.sql.session.timeZone": "Asia/Tokyo"}
+    engine.tables["main.p"].settings = settings
     assert engine.drive(request).mode == "full"
+
+
+@pytest.mark.parametrize("current", ["false", "true"])
+@pytest.mark.parametrize("collation, expected", [("UTF8_LCASE", "IDIVM-311"), ("UNICODE", "IDIVM-311"), ("UTF8_BINARY", None)])
+def test_a_view_with_a_default_collation_is_read_as_it_is(engine: FakeEngine, collation: str, expected: str | None,
+                                                          current: str) -> None:
+    """It is that of the view whichever settings count."""
+    request = over_a_view(engine)
+    engine.settings[view_settings._OURS_FOR_ALL] = current
+    built(engine, request)
+    engine.tables["main.p"].collation = collation
+    outcome = engine.drive(request)
+    assert (outcome.mode, expected or "") == (("noop", "") if expected is None else ("full", "IDIVM-311"))
+    assert expected is None or (expected in str(outcome.reason) and engine.drive(request).mode == "full")
 
 
 @pytest.mark.parametrize("rows", [((7, "a", 1), (7, "b", 1)), ((7, "a", -1), (7, "b", -1))])

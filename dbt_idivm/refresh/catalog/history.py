@@ -53,6 +53,7 @@ class Commit:
     metrics: Mapping[str, Any]
     user_metadata: str | None
     renamed: str | None = None  # where names of columns got another meaning: their letters and digits; "" if nobody says which
+    restored: int | None = None  # the version whose rows and columns the table has again; the first one if nobody says which
     claimed: Claimed | None = None  # the newest claim to the table, where a ledger has claims; looked up before its history
     shown: str | None = None
 
@@ -213,6 +214,25 @@ def page(client: Client, table: str) -> Steps[tuple[Commit, ...]]:
     return (yield from client.once(("pin", table), lambda: newest(client, table, _PAGE)))
 
 
+# Wrong without it: columns that were renamed or dropped before the view was built are there again under these names, and the feed
+# shows nothing of it.
+def with_undone(client: Client, table: str, restore: Commit) -> Steps[Commit]:
+    """A RESTORE that renames what the commits have renamed that it undoes: those since the version that it restores, and what a
+    RESTORE among them has undone in turn."""
+    assert restore.restored is not None
+    first, least = restore.version, restore.restored
+    undone: tuple[Commit, ...] = ()
+    while least < first:
+        first = least
+        found = yield from since_known(client, table, first, restore.version)
+        undone = tuple(each for each in found if first < each.version < restore.version)
+        least = min((each.restored for each in undone if each.restored is not None), default=first)
+    renamed = [each.renamed for each in undone if each.renamed is not None]
+    is_known = len(undone) == restore.version - first - 1 and all(
+        each.keeps_layout or each.restored is not None for each in undone)  # what replaced the table may have renamed anything
+    return replace(restore, renamed=" ".join(renamed) or None if is_known and "" not in renamed else "")
+
+
 def has(client: Client, table: str, version: int, at: str) -> Steps[bool]:
     """Whether the table has that commit now. Of a table that was just written the newest commit is known then."""
     is_written = not client.invocation.knows(("pin", table))
@@ -227,7 +247,8 @@ def has(client: Client, table: str, version: int, at: str) -> Steps[bool]:
 def _commit(row: Mapping[str, Any], protocol: CommitProtocol) -> Commit:
     return Commit(int(row["version"]), moment(row["timestamp"]), row["operation"],
                   _modes(row["operation"], row.get("operationParameters")), metrics(row.get("operationMetrics")),
-                  protocol.metadata(row), _renamed(row["operation"], row.get("operationParameters")))
+                  protocol.metadata(row), _renamed(row["operation"], row.get("operationParameters")),
+                  _restored(row["operation"], row.get("operationParameters")))
 
 
 def _renamed(operation: str, parameters: Any) -> str | None:
@@ -236,6 +257,16 @@ def _renamed(operation: str, parameters: Any) -> str | None:
         return None
     values = parameters.values() if isinstance(parameters, Mapping) else [parameters or ""]
     return " ".join(_letters(str(each)) for each in values).strip()
+
+
+def _restored(operation: str, parameters: Any) -> int | None:
+    """The version that the parameters of a RESTORE name, 0 if they name a time instead; None for any other commit."""
+    if operation != "RESTORE":
+        return None
+    if isinstance(parameters, str):  # a map through Thrift
+        named = re.search(r'"version":\s*"?(\d+)', parameters)
+        return int(named[1]) if named is not None else 0
+    return number(pairs(parameters), "version") or 0
 
 
 def _letters(text: str) -> str:

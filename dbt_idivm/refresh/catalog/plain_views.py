@@ -14,11 +14,14 @@ from dbt_idivm.context import PlainView
 from dbt_idivm.errors import Finding, IdivmError, finding
 from dbt_idivm.frontend.replace_tables import replace_tables
 from dbt_idivm.frontend.tables import depends_on_order, tables_in
+from dbt_idivm.frontend.text import Text
+from dbt_idivm.frontend.user_functions import calls
 from dbt_idivm.refresh.catalog.relations import MISSING, Described
 from dbt_idivm.refresh.catalog.state import digest
 from dbt_idivm.refresh.engine.client import Client, Columns, listed_columns
 from dbt_idivm.refresh.engine.engine import Engine
 from dbt_idivm.refresh.engine.steps import EngineFailure, Steps
+from dbt_idivm.relation_name import name_parts
 
 
 def view_digest(text: str, facts: Described) -> str:
@@ -67,6 +70,8 @@ def plain_view(client: Client, name: str, facts: Described) -> Steps[PlainView |
     text = text_of_view(client.engine, name, facts)
     if isinstance(text, Finding):
         return text
+    if (function := _own_function(client.engine, text)) is not None:
+        return finding(307, source=name, message=f"what {function} is in it depends on where it was created")
     view = PlainView(text)
     try:
         gives = yield from client.columns(text, f"the text of {name}")
@@ -88,6 +93,14 @@ def plain_view(client: Client, name: str, facts: Described) -> Steps[PlainView |
         return view
     message = f"it shows {listed_columns(shows)}, and its text gives {listed_columns(gives)} by now: it has to be created again"
     return finding(307, source=name, message=message)
+
+
+# Wrong without it: whether the model is maintained or rebuilt, the name would lead to a function of the session's schema.
+def _own_function(engine: Engine, text: str) -> str | None:
+    """A function of a user's that a view calls by an incomplete name: it is that of the schema in which the view was created."""
+    tree = Text(text).parse()
+    found = () if isinstance(tree, Finding) else calls(tree)
+    return next((name for name, _ in found if len(name_parts(name)) < engine.depth), None)
 
 
 def with_columns(view: PlainView, query: exp.Expr) -> exp.Expr:

@@ -18,6 +18,8 @@ from dbt_idivm.refresh.engine.steps import EngineFailure, Steps
 CONFIGURATION = "view_creation_spark_configuration"
 SELECTED = "view_query_output_columns"
 MODE = "view_schema_mode"
+COLLATION = "collation"  # of literals and casts in the view's text (`CREATE VIEW … DEFAULT COLLATION`)
+_BINARY = "UTF8_BINARY"
 _FOLLOWS = "EVOLUTION"
 _OURS_FOR_ALL = "spark.sql.legacy.useCurrentConfigsForView"
 # How a query is run and files are read, not what it means.
@@ -58,7 +60,9 @@ def stored_settings(shown: Mapping[str, Any]) -> Mapping[str, str] | None:
     found = shown.get(CONFIGURATION)
     if not isinstance(found, dict):
         return None
-    return {str(key): str(value) for key, value in found.items() if _has_meaning(str(key))}
+    collation = str(shown.get(COLLATION) or _BINARY)
+    own = {COLLATION: collation} if collation.upper() != _BINARY else {}
+    return {str(key): str(value) for key, value in found.items() if _has_meaning(str(key))} | own
 
 
 def selected_columns(shown: Mapping[str, Any], count: int) -> tuple[str, ...] | None:
@@ -72,6 +76,8 @@ def selected_columns(shown: Mapping[str, Any], count: int) -> tuple[str, ...] | 
 
 def disagreement(client: Client, view: str, stored: Mapping[str, str] | None) -> Steps[Finding | None]:
     """Why the view's text may mean something else in this session; None if it does not."""
+    if stored is not None and COLLATION in stored:
+        return finding(311, source=view, setting="the default collation", theirs=stored[COLLATION], ours=_BINARY)
     if (yield from _setting(client, _OURS_FOR_ALL)).lower() == "true":
         return None
     if stored is None:

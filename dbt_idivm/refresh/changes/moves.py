@@ -55,7 +55,8 @@ def moves(client: Client, state: State, written: Commit, inputs: Inputs,
             if move is None:
                 return (yield from _lost(client, name, consumed, each.commit))
             found[each.table] = move
-        if (renamed := _renamed(name, found[each.table], used.get(name, ()))) is not None:
+        renamed = yield from _renamed(client, name, each, found[each.table], used.get(name, ()))
+        if renamed is not None:
             return renamed
         if each.facts.widens and any(commit.at <= written.at for commit in found[each.table].commits):
             other_types = yield from _other_types(client, name, found[each.table], used.get(name, ()))
@@ -92,10 +93,12 @@ def _other_types(client: Client, source: str, move: Move, used: Iterable[str]) -
     return None if before == now else finding(412, source=source, before=before, now=now)
 
 
-def _renamed(source: str, move: Move, used: Iterable[str]) -> Finding | None:
+def _renamed(client: Client, source: str, read: Input, move: Move, used: Iterable[str]) -> Steps[Finding | None]:
     """Why rows that were computed by these names of columns are not those of the names today."""
     columns = tuple(used)
     for commit in move.commits:
+        if commit.restored is not None and read.facts.mapping != "none":  # without a mapping no column can be renamed
+            commit = yield from history.with_undone(client, move.table, commit)
         if changed := [name for name in columns if commit.may_rename(name)]:
             return finding(423, source=source, operation=commit.operation, version=commit.version, columns=", ".join(changed))
     return None
