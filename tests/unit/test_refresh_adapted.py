@@ -141,6 +141,20 @@ def test_a_definition_that_is_another_one_now_is_rebuilt(engine: FakeEngine) -> 
     assert code(refreshed(engine, laid_out)) == "IDIVM-402"
 
 
+@pytest.mark.parametrize(("after", "layout"), [(OTHER, "b"), (NARROW, None)])
+def test_the_layout_is_that_of_the_table_that_is_there(engine: FakeEngine, after: ModelRequest, layout: str | None) -> None:
+    """Under `on_configuration_change: continue` a table that stays has its former layout; one that is replaced has the new one,
+    and its state says so: with the former config it is laid out anew."""
+    kept = {"tblproperties": {"a": "b"}, "on_configuration_change": "continue"}
+    assert refreshed(engine, replace(after, config={**after.config, "dbt": kept})).mode == "migrated"
+    assert engine.tables["main.v"].properties.get("a") == layout
+    if layout is None:
+        assert refreshed(engine, after).mode == "noop"
+    else:
+        engine.tables["main.v"].columns = {"number": "int", "name": "string"}
+        assert code(refreshed(engine, after)) == "IDIVM-415"
+
+
 def test_another_table_under_the_name_of_an_upstream_view_is_rebuilt() -> None:
     """It has hidden columns no more, so that its rows are in another table; the stored rows are of none of its versions."""
     engine = FakeEngine()
