@@ -54,30 +54,31 @@ def run(request: ModelRequest, client: Client, work: Callable[[Job, StoredView],
         except EngineFailure as failure:
             if failure.is_any(VIOLATED) and (
                     yield from loosen(client, stored.table, request.checks, every=request.full_refresh)):
-                client.invocation.forget(stored.table)
-                stored = yield from _stored(job)
+                job, stored = yield from _looked_up_again(job, stored)
             elif failure.is_any(_TOO_OLD):
                 # a pinned version that was superseded meanwhile cannot be read once it is old: pin again, once
                 yield from _pin_again(job, "the versions of this run can no longer be read")
+                job, stored = yield from _looked_up_again(job, stored)
             elif tables := (yield from _replaced_meanwhile(client)):
                 job, stored = yield from _of_other_tables(job, stored, tables)
             else:
                 raise
         except caches.Overtaken:
             yield from _pin_again(job, "another run refreshed a cache further")
+            job, stored = yield from _looked_up_again(job, stored)
         except NotAlone as found:
             if request.existing is None:
                 raise
             # its rows may be wrong: they are replaced at once, not by the next run
-            client.invocation.forget(found.table, stored.table, request.relation)
+            client.invocation.forget(found.table)
             job.warnings.append(f"{request.name}: {found.table} was written twice at the same time, and is rebuilt")
-            stored = yield from _stored(job)
+            job, stored = yield from _looked_up_again(job, stored)
         except Exchanged as found:
             job, stored = yield from _of_other_tables(job, stored, found.tables)
         except Outnumbered as found:
             client.remade.add(found.table)
-            client.invocation.forget(found.table, stored.table, request.relation)
-            stored = yield from _stored(job)
+            client.invocation.forget(found.table)
+            job, stored = yield from _looked_up_again(job, stored)
         except IdivmError:  # rows of another table, of which the user is not to hear
             tables = yield from _replaced_meanwhile(client)
             if not tables:
@@ -101,12 +102,21 @@ def _replaced_meanwhile(client: Client) -> Steps[tuple[str, ...]]:
 def _of_other_tables(job: Job, stored: StoredView, exchanged: Sequence[str]) -> Steps[tuple[Job, StoredView]]:
     """The job, and what is stored, once tables that were read are known to be others now: these are looked up again, and what was
     built from the former ones is rebuilt, for the reason that any later run would give."""
-    client, model = job.client, job.request.relation
+    client = job.client
     client.based_on.clear()
     client.remade.update(exchanged)
-    client.invocation.forget(*exchanged, stored.table, model)
+    client.invocation.forget(*exchanged)
     job.warnings.append(f"{job.request.name}: while it was refreshed, others dropped or replaced {listed(exchanged)}; what is "
                         "there now is read from the beginning")
+    return (yield from _looked_up_again(job, stored))
+
+
+# Wrong without it: rows that were taken over into a changed definition, in a commit of its own, are not those of the state that
+# was read before, nor are they in that table where the new definition needs hidden columns, or no more.
+def _looked_up_again(job: Job, stored: StoredView) -> Steps[tuple[Job, StoredView]]:
+    """The job, and what is stored, after a refresh that failed, which may have written something."""
+    client, model = job.client, job.request.relation
+    client.invocation.forget(stored.table, model)
     facts = yield from client.once(("facts", model), lambda: describe(client, model))
     existing: Literal["table", "view"] | None = None if facts is None else "view" if facts.kind == "view" else "table"
     job = replace(job, request=replace(job.request, existing=existing))

@@ -66,6 +66,28 @@ def test_a_run_that_dies_before_the_definition_is_stored(engine: FakeEngine) -> 
     assert outcome.mode == "full" and (outcome.reason or "").startswith("IDIVM-410")
 
 
+@pytest.mark.parametrize("after", [NARROW, SAME, OTHER, replace(MODEL, sql="select name from main.o")])
+def test_a_refresh_that_is_begun_again_finds_the_rows_that_were_taken_over(engine: FakeEngine, after: ModelRequest) -> None:
+    """After what the refresh that followed has failed for. Nobody else has written to the table, and it is not rebuilt."""
+    engine.tables["main.o"].commit("WRITE", {"numOutputRows": "1"})
+    engine.reads["net diff"] = ((7, "seven", 1),)
+    error = EngineError("DELTA_UNSUPPORTED_TIME_TRAVEL_BEYOND_DELETED_FILE_RETENTION_DURATION", "too old")
+    engine.fail["append to"] = error
+    answer = engine.answer
+
+    def once(statement: Statement) -> Reply:
+        reply = answer(statement)
+        if reply is error:
+            engine.fail.clear()
+        return reply
+
+    engine.answer = once  # type: ignore[method-assign]
+    outcome = refreshed(engine, after)
+    assert outcome.mode == "incremental" and "newer versions" in outcome.warnings[0]
+    assert len([each for each in engine.labels("write") if each.startswith("build")]) == (after not in (NARROW, SAME))
+    assert refreshed(engine, after).mode == "noop"
+
+
 def test_equal_sql_is_one_commit_without_data(engine: FakeEngine) -> None:
     commits = len(engine.tables["main.v"].commits)
     outcome = refreshed(engine, SAME)
@@ -117,6 +139,20 @@ def test_a_definition_that_is_another_one_now_is_rebuilt(engine: FakeEngine) -> 
     engine.tables["main.v"].columns = {"id": "int", "name": "string"}
     laid_out = replace(MODEL, config={**MODEL.config, "dbt": {"tblproperties": {"a": "b"}}})
     assert code(refreshed(engine, laid_out)) == "IDIVM-402"
+
+
+@pytest.mark.parametrize(("after", "layout"), [(OTHER, "b"), (NARROW, None)])
+def test_the_layout_is_that_of_the_table_that_is_there(engine: FakeEngine, after: ModelRequest, layout: str | None) -> None:
+    """Under `on_configuration_change: continue` a table that stays has its former layout; one that is replaced has the new one,
+    and its state says so: with the former config it is laid out anew."""
+    kept = {"tblproperties": {"a": "b"}, "on_configuration_change": "continue"}
+    assert refreshed(engine, replace(after, config={**after.config, "dbt": kept})).mode == "migrated"
+    assert engine.tables["main.v"].properties.get("a") == layout
+    if layout is None:
+        assert refreshed(engine, after).mode == "noop"
+    else:
+        engine.tables["main.v"].columns = {"number": "int", "name": "string"}
+        assert code(refreshed(engine, after)) == "IDIVM-415"
 
 
 def test_another_table_under_the_name_of_an_upstream_view_is_rebuilt() -> None:
