@@ -7,13 +7,12 @@ from dataclasses import replace
 from sqlglot import exp
 
 from dbt_idivm.adaptation.adapt import Adaptation
-from dbt_idivm.algebra.expressions import column, identifier
+from dbt_idivm.algebra.expressions import column, identifier, substitute
 from dbt_idivm.algebra.relation import Relation
 from dbt_idivm.script.binding import Binding
 from dbt_idivm.script.dialect import Dialect
 from dbt_idivm.script.merge import insert_into
 from dbt_idivm.script.plan import Plan
-from dbt_idivm.script.variables import variables
 
 
 def adapted_query(found: Adaptation, new: Plan, binding: Binding) -> exp.Select:
@@ -43,12 +42,12 @@ def insert_rows(found: Adaptation, new: Plan, binding: Binding) -> exp.Insert | 
 
 def _query(rows: Relation, found: Adaptation, new: Plan, binding: Binding) -> exp.Select:
     names = new.column_names | {each.name.lower() for each in found.stored.attributes} | {
-        each.lower() for each in found.stored.columns} | variables(rows)
+        each.lower() for each in found.stored.columns}
     block = rows.block(replace(binding, columns=names).statement())
     return replace(block, output={each.name: block.output[each.attribute] for each in new.columns}).select()
 
 
 def _over_table(condition: exp.Expr, found: Adaptation) -> exp.Expr:
-    names = {found.stored.attribute(each.name): each.name for each in found.stored.attributes}
-    return condition.transform(
-        lambda node: column(names[node.name], found.stored.occurrence) if isinstance(node, exp.Column) else node)
+    stored = found.stored
+    names = {stored.attribute(each.name): each.name for each in stored.attributes}
+    return substitute(condition, {attribute: column(name, stored.occurrence) for attribute, name in names.items()})
