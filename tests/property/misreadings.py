@@ -577,13 +577,15 @@ MISREADINGS = {
     # Within a lambda its variable hides columns and sources of the same name, in any case.
     **{f"a variable of a lambda: {item}": build(
         "t(k int, e int, x int; k)", sql, {"t": [(1, 1, 1), (2, 3, 1)]},
-        {"t": [(1, 1, 2), (2, 1, 1), (3, 3, 4)]}, {"t": [(1, 3, 0)]})
+        {"t": [(1, 1, 2), (2, 1, 1), (3, 3, 4)]}, {"t": [(1, 3, 0), (2, 1, 2), (3, 3, 1)]})
        for item, sql in {
            "in capitals": "SELECT k, exists(array(k, x), E -> e > 2) AS r FROM t",
            "in other case": "SELECT k, exists(array(k), e -> E > t.e) AS r FROM t WHERE forall(array(k), X -> x > 0)",
            "with a field": "SELECT k, transform(array(struct(x AS e)), T -> t.e) AS r FROM t",
            "no column": "SELECT k, transform(array(k, x), (e, I) -> E + i) AS r FROM t",
            "as the view": "SELECT e, transform(array(sum(x)), v -> struct(v, v / count(*) AS n)) AS r FROM t GROUP BY e",
+           "as the view, by key": "SELECT k, exists(array(1, 2), v -> v > x) AS r FROM t",
+           "as the table, in an aggregate": "SELECT e, max(exists(array(1, 2), t -> t > x)) AS r FROM t GROUP BY e",
            "as changes": "SELECT e, exists(array(1), d -> exists(array(3), d -> d > 2) AND d >= count(*)) AS r FROM t GROUP BY e",
        }.items()},
 }
