@@ -33,11 +33,11 @@ def without_hidden(expression: exp.Expr, by: Mapping[str, exp.Expr]) -> exp.Expr
 def uses(function: exp.Lambda, variable: str) -> list[exp.Identifier]:
     """The places in the body of a lambda where a name is its variable."""
     wanted = variable.lower()
-    return [node for node in function.this.find_all(exp.Identifier) if node.name.lower() == wanted and is_value(node)
+    return [node for node in function.this.find_all(exp.Identifier) if node.name.lower() == wanted and _is_value(node)
             and not any(each.name.lower() == wanted for inner in _between(node, function) for each in inner.expressions)]
 
 
-def is_value(node: exp.Identifier) -> bool:
+def _is_value(node: exp.Identifier) -> bool:
     """Whether a variable is meant: neither a column, nor the name of a field, an alias, a type, a schema or a function."""
     parent = node.parent
     if isinstance(parent, exp.Dot):

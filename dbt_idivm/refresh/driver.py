@@ -34,7 +34,6 @@ from dbt_idivm.refresh.decide.adapting import adapting
 from dbt_idivm.refresh.decide.caching import reconsidered
 from dbt_idivm.refresh.decide.choose import Decision, decide
 from dbt_idivm.refresh.decide.costs import build_measure
-from dbt_idivm.refresh.decide.fingerprint import LAYOUT
 from dbt_idivm.refresh.decide.job import Job
 from dbt_idivm.refresh.decide.observe import Observed, observe_sizes, observe_stored
 from dbt_idivm.refresh.decide.outcome import Effect, cost_of, migrated
@@ -216,7 +215,7 @@ def _rebuild(seen: Observed, work: Work, reason: Finding, choice: Choice | None 
     job, planned = work.job, work.planned
     if not planned.sizes:
         planned = (yield from observe_sizes(replace(seen, work=work))).work.planned
-    planned = replace(planned, fingerprint={**planned.fingerprint, LAYOUT: job.config.layout})
+    planned = planned.laid_out(job.config.layout)
     before = job.client.writing
     done = yield from build(replace(work, planned=planned), None if job.request.existing is None else reason)
     seconds = job.client.writing - before

@@ -52,38 +52,35 @@ def run(request: ModelRequest, client: Client, work: Callable[[Job, StoredView],
         try:
             return (yield from work(job, stored))
         except EngineFailure as failure:
-            if failure.is_any(VIOLATED) and (
-                    yield from loosen(client, stored.table, request.checks, every=request.full_refresh)):
-                job, stored = yield from _looked_up_again(job, stored)
-            elif failure.is_any(_TOO_OLD):
+            loosened = failure.is_any(VIOLATED) and (
+                yield from loosen(client, stored.table, request.checks, every=request.full_refresh))
+            if failure.is_any(_TOO_OLD):
                 # a pinned version that was superseded meanwhile cannot be read once it is old: pin again, once
                 yield from _pin_again(job, "the versions of this run can no longer be read")
-                job, stored = yield from _looked_up_again(job, stored)
-            elif tables := (yield from _replaced_meanwhile(client)):
-                job, stored = yield from _of_other_tables(job, stored, tables)
-            else:
-                raise
+            elif not loosened:
+                tables = yield from _replaced_meanwhile(client)
+                if not tables:
+                    raise
+                _read_from_the_beginning(job, tables)
         except caches.Overtaken:
             yield from _pin_again(job, "another run refreshed a cache further")
-            job, stored = yield from _looked_up_again(job, stored)
         except NotAlone as found:
             if request.existing is None:
                 raise
             # its rows may be wrong: they are replaced at once, not by the next run
             client.invocation.forget(found.table)
             job.warnings.append(f"{request.name}: {found.table} was written twice at the same time, and is rebuilt")
-            job, stored = yield from _looked_up_again(job, stored)
         except Exchanged as found:
-            job, stored = yield from _of_other_tables(job, stored, found.tables)
+            _read_from_the_beginning(job, found.tables)
         except Outnumbered as found:
             client.remade.add(found.table)
             client.invocation.forget(found.table)
-            job, stored = yield from _looked_up_again(job, stored)
         except IdivmError:  # rows of another table, of which the user is not to hear
             tables = yield from _replaced_meanwhile(client)
             if not tables:
                 raise
-            job, stored = yield from _of_other_tables(job, stored, tables)
+            _read_from_the_beginning(job, tables)
+        job, stored = yield from _looked_up_again(job, stored)
         return (yield from work(job, stored))
     except IdivmError as error:
         raise error.of_model(request.name) from error
@@ -99,16 +96,15 @@ def _replaced_meanwhile(client: Client) -> Steps[tuple[str, ...]]:
         return ()
 
 
-def _of_other_tables(job: Job, stored: StoredView, exchanged: Sequence[str]) -> Steps[tuple[Job, StoredView]]:
-    """The job, and what is stored, once tables that were read are known to be others now: these are looked up again, and what was
-    built from the former ones is rebuilt, for the reason that any later run would give."""
+def _read_from_the_beginning(job: Job, exchanged: Sequence[str]) -> None:
+    """Tables that were read are known to be others now: they are looked up again, and what was built from the former ones is
+    rebuilt, for the reason that any later run would give."""
     client = job.client
     client.based_on.clear()
     client.remade.update(exchanged)
     client.invocation.forget(*exchanged)
     job.warnings.append(f"{job.request.name}: while it was refreshed, others dropped or replaced {listed(exchanged)}; what is "
                         "there now is read from the beginning")
-    return (yield from _looked_up_again(job, stored))
 
 
 # Wrong without it: rows that were taken over into a changed definition, in a commit of its own, are not those of the state that

@@ -30,7 +30,6 @@ from dbt_idivm.refresh.catalog.state import State
 from dbt_idivm.refresh.changes.read import GAP
 from dbt_idivm.refresh.checks.keys import repeated_at
 from dbt_idivm.refresh.decide.adapting import Adapting
-from dbt_idivm.refresh.decide.fingerprint import LAYOUT
 from dbt_idivm.refresh.engine.scoped import committed
 from dbt_idivm.refresh.engine.steps import EngineFailure, Steps
 from dbt_idivm.refresh.protocol import Rows, Statement
@@ -65,7 +64,8 @@ def adapt_stored(how: Adapting) -> Steps[Taken | None]:
             statement = _in_place(how, binding)
             if statement is not None or how.found.is_nothing:
                 return (yield from _kept(how, wanted, statement))
-        how = _laid_out(how)
+        # Wrong without it: under `on_configuration_change: continue` the state would say that the table has its former layout.
+        how = replace(how, work=replace(work, planned=work.planned.laid_out(work.job.config.layout)))
         return Taken((yield from publish(work.job, planned_build(how.work, how.plan, query, _new_state(how)), stored)))
     except EngineFailure as failure:
         if failure.is_of_data or failure.is_any(GAP):
@@ -124,15 +124,6 @@ def _is_constrained(how: Adapting) -> Steps[bool]:
     client, table = how.work.job.client, how.work.stored.table
     facts = yield from client.once(("facts", table), lambda: describe(client, table))
     return facts is None or facts.is_constrained
-
-
-# Wrong without it: where `on_configuration_change: continue` keeps a former layout, the state of a table that was made by the new
-# one says that it has the former, to which no later run would bring it back.
-def _laid_out(how: Adapting) -> Adapting:
-    """For a table that is replaced: as the config is now, as that of a rebuild."""
-    planned = how.work.planned
-    fingerprint = {**planned.fingerprint, LAYOUT: how.work.job.config.layout}
-    return replace(how, work=replace(how.work, planned=replace(planned, fingerprint=fingerprint)))
 
 
 def _new_state(how: Adapting) -> State:

@@ -67,6 +67,10 @@ class Planned:
     kept: Kept = field(default_factory=Kept)
     sizes: Mapping[str, Size] = field(default_factory=dict)  # table → its size, as far as it is known; for estimates only
 
+    def laid_out(self, layout: str) -> Planned:
+        """For a table that is made anew: with this layout, whichever the one before it was to keep."""
+        return replace(self, fingerprint={**self.fingerprint, LAYOUT: layout})
+
     @property
     def caches(self) -> tuple[Cache, ...]:
         return self.plan.caches if self.plan is not None else ()
