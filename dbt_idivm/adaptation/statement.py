@@ -13,7 +13,6 @@ from dbt_idivm.script.binding import Binding
 from dbt_idivm.script.dialect import Dialect
 from dbt_idivm.script.merge import insert_into
 from dbt_idivm.script.plan import Plan
-from dbt_idivm.script.variables import variables
 
 
 def adapted_query(found: Adaptation, new: Plan, binding: Binding) -> exp.Select:
@@ -43,7 +42,7 @@ def insert_rows(found: Adaptation, new: Plan, binding: Binding) -> exp.Insert | 
 
 def _query(rows: Relation, found: Adaptation, new: Plan, binding: Binding) -> exp.Select:
     names = new.column_names | {each.name.lower() for each in found.stored.attributes} | {
-        each.lower() for each in found.stored.columns} | variables(rows)
+        each.lower() for each in found.stored.columns}
     block = rows.block(replace(binding, columns=names).statement())
     return replace(block, output={each.name: block.output[each.attribute] for each in new.columns}).select()
 

@@ -26,10 +26,9 @@ from dbt_idivm.script.value_range import Range, Ranges
 class Binding:
     """One refresh as the planner sees it: the version of each table, and what changed.
 
-    `columns`: the names of all columns of relations in a statement, and of variables of lambdas, lower case. No source gets
-    such an alias: in a subquery over a table with a column `account`, `account.id` means a field of that column, and not the
-    table `account` around it. `few`: whether the source of the statement has so few rows that it is broadcast; None if that is
-    not known.
+    `columns`: the names of all columns of relations in a statement, lower case. No source gets such an alias: in a
+    subquery over a table with a column `account`, `account.id` means a field of that column, and not the table `account`
+    around it. `few`: whether the source of the statement has so few rows that it is broadcast; None if that is not known.
     `ranges`: table → column → the range of its values in a net diff that stays in the engine, as far as they are known.
     `large`: see `add_key_ranges`.
     """

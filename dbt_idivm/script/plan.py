@@ -11,7 +11,6 @@ from dbt_idivm.operators.scan import Attribute, Scan, scans
 from dbt_idivm.passes.annotate import Annotated, annotate
 from dbt_idivm.passes.pipeline import Step
 from dbt_idivm.script.stored import Stored
-from dbt_idivm.script.variables import variables
 from dbt_idivm.script.ways import Way, WayName
 
 
@@ -65,12 +64,11 @@ class Plan(Stored):
 
     @property
     def column_names(self) -> frozenset[str]:
-        """All names in the plan's statements that a source must not have, lower case: attributes, columns of tables and of the
-        view, and variables of lambdas."""
+        """All names of columns in the plan's statements, lower case: attributes, and columns of tables and of the view."""
         names = {name for node in operators(self.root) for name in node.columns}
         names.update(attribute.name for scan in self.scans for attribute in scan.attributes)
         names.update(column.name for column in self.columns)
-        return frozenset(name.lower() for name in names) | variables(self.root)
+        return frozenset(name.lower() for name in names)
 
 
 @dataclass(frozen=True)

@@ -586,6 +586,8 @@ MISREADINGS = {
            "as the view": "SELECT e, transform(array(sum(x)), v -> struct(v, v / count(*) AS n)) AS r FROM t GROUP BY e",
            "as the view, by key": "SELECT k, exists(array(1, 2), v -> v > x) AS r FROM t",
            "as the table, in an aggregate": "SELECT e, max(exists(array(1, 2), t -> t > x)) AS r FROM t GROUP BY e",
+           "as groups": "SELECT e, exists(array(named_struct('n', 1, 'count', 1, 's', 1)), groups -> groups.n < count(*) "
+                        "AND groups.s < sum(x)) AS r FROM t GROUP BY e",
            "as changes": "SELECT e, exists(array(1), d -> exists(array(3), d -> d > 2) AND d >= count(*)) AS r FROM t GROUP BY e",
        }.items()},
 }
