@@ -10,6 +10,7 @@ from sqlglot import exp
 
 from dbt_idivm.algebra.decimals import DIGITS, MOST_DIGITS, Type
 from dbt_idivm.algebra.keywords import KEYWORDS
+from dbt_idivm.algebra.places import put
 from dbt_idivm.algebra.types import DIALECT as DIALECT
 from dbt_idivm.algebra.types import decimal_size
 from dbt_idivm.algebra.variables import without_hidden
@@ -66,12 +67,10 @@ def substitute(expression: exp.Expr, by: Mapping[str, exp.Expr]) -> exp.Expr:
     if isinstance(expression, exp.Column) and not expression.table:
         return by[expression.name].copy()
 
-    def replace(node: exp.Expr) -> exp.Expr:
-        if isinstance(node, exp.Column) and not node.table:
-            return operand(as_attribute(by[node.name]))
-        return node
-
-    return without_hidden(expression, by).transform(replace)
+    found = without_hidden(expression, by)
+    whole = found.copy() if found is expression else found
+    put([(node, operand(as_attribute(by[node.name]))) for node in whole.find_all(exp.Column) if not node.table])
+    return whole
 
 
 # Wrong without it: y / n, with 3 AS n in a subquery and y of a DECIMAL(10, 2), as y / 3: 3.333333, not 3.3333333333333.
@@ -140,6 +139,8 @@ def all_same(names: Iterable[str], left: Callable[[str], exp.Expr],
 
 def render(expression: exp.Expr) -> str:
     """The expression as text, for printed trees."""
+    if isinstance(expression, exp.Null) and not expression.comments:
+        return "NULL"  # a ∪ of n branches has n² of them, and printing one takes as long as printing a condition
     return expression.sql(dialect=DIALECT)
 
 

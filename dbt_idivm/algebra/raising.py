@@ -17,7 +17,7 @@ from collections.abc import Iterable, Iterator, Mapping
 from sqlglot import exp
 
 from dbt_idivm.algebra.expressions import call_name
-from dbt_idivm.algebra.types import Type, infer_type, is_numeric, is_text
+from dbt_idivm.algebra.types import Type, infer_type, inferred, is_numeric, is_text
 
 _PLAIN = (
     # values
@@ -54,7 +54,8 @@ _NUMBERS_BEHIND_TEXT = (exp.Substring, exp.Left, exp.Right)
 
 def may_raise(expression: exp.Expr, types: Mapping[str, exp.DataType]) -> bool:
     """Whether the expression, over attributes of these types, may fail on some row; an unknown function may."""
-    return any(_raises(node, types) for node in expression.walk())
+    known = inferred(types)
+    return any(_raises(node, known) for node in expression.walk())
 
 
 def _raises(node: exp.Expr, types: Mapping[str, exp.DataType]) -> bool:

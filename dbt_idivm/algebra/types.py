@@ -2,23 +2,26 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from functools import cache
+from typing import Any, TypeVar
 
 from sqlglot import exp
 from sqlglot.errors import SqlglotError
-from sqlglot.optimizer.annotate_types import annotate_types
 
 from dbt_idivm.algebra.decimals import DIGITS, Size, is_integral, of_alternatives, of_arithmetic, of_rounding, size_of
-from dbt_idivm.algebra.types_of_times import type_of_times
+from dbt_idivm.algebra.node_types import ALTERNATIVES, TEXT, literal_type, node_types
+from dbt_idivm.algebra.node_types import DIALECT as DIALECT
+from dbt_idivm.algebra.node_types import Type as Type
+from dbt_idivm.algebra.node_types import alternatives as alternatives
+from dbt_idivm.algebra.node_types import is_exact_number as is_exact_number
+from dbt_idivm.algebra.node_types import is_float as is_float
+from dbt_idivm.algebra.node_types import is_text as is_text
 
-DIALECT = "spark"
-Type = exp.DataType.Type
-_BIGINTS, _DECIMALS = 1 << 31, 1 << 63  # the first numbers that are no INT, and no BIGINT
 _NUMERIC = frozenset({*DIGITS, Type.DECIMAL, Type.FLOAT, Type.DOUBLE})
-_TEXT = frozenset({Type.TEXT, Type.VARCHAR, Type.CHAR})
+_ONE_VALUE = frozenset({Type.TINYINT, Type.SMALLINT, Type.INT, Type.BIGINT, Type.BOOLEAN, Type.DATE, Type.TEXT})
 _INCOMPARABLE = frozenset({Type.MAP, Type.VARIANT, Type.OBJECT})
-_KEYS = frozenset({*_NUMERIC, *_TEXT, Type.BOOLEAN, Type.DATE, Type.TIMESTAMP, Type.TIMESTAMPTZ, Type.TIMESTAMPLTZ,
+_KEYS = frozenset({*_NUMERIC, *TEXT, Type.BOOLEAN, Type.DATE, Type.TIMESTAMP, Type.TIMESTAMPTZ, Type.TIMESTAMPLTZ,
                    Type.TIMESTAMPNTZ})
 _BLURRED = frozenset({Type.FLOAT, Type.DOUBLE, Type.MAP, Type.UNKNOWN, Type.OBJECT})
 _EXACTLY_ORDERED = frozenset({*DIGITS, Type.DECIMAL, Type.BOOLEAN, Type.TEXT, Type.VARCHAR, Type.DATE, Type.TIMESTAMP,
@@ -42,6 +45,60 @@ def is_cut(name: str) -> bool:
     return " more field" in name
 
 
+Found = TypeVar("Found")
+
+
+class Inferred(Mapping[str, exp.DataType]):
+    """Attribute → type, as in `types`, and what was inferred from them for the nodes of expressions.
+
+    To be handed to `infer_type` in place of `types` where the types of many parts of one expression are asked for: an operand of
+    a long chain is then typed once, and not once for each operand behind it. No expression may be changed while it is in use.
+    """
+
+    def __init__(self, types: Mapping[str, exp.DataType]) -> None:
+        self._types = types
+        self._found: dict[tuple[object, int], tuple[exp.Expr, Any]] = {}  # with the node, so that no other node gets its id
+
+    def __getitem__(self, name: str) -> exp.DataType:
+        return self._types[name]
+
+    def __iter__(self) -> Iterator[str]:
+        return iter(self._types)
+
+    def __len__(self) -> int:
+        return len(self._types)
+
+    def once(self, find: Callable[[exp.Expr, Inferred], Found], node: exp.Expr) -> Found:
+        """What `find` finds of the node by these types, found once."""
+        known = self._found.get((find, id(node)))
+        if known is None:
+            known = self._found[find, id(node)] = (node, find(node, self))
+        found: Found = known[1]
+        return found
+
+    def kind(self, node: exp.Expr) -> exp.DataType:
+        """The node's type, a decimal without its digits."""
+        return literal_type(node) if isinstance(node, exp.Literal) else self.once(_kind, node)
+
+    def keep_kinds(self, whole: exp.Expr) -> exp.DataType:
+        """The type of an expression; those of its parts are kept."""
+        kind = exp.DataType(this=Type.UNKNOWN)
+        for node, kind in node_types(whole, self._types):
+            # 2147483648 behind a minus is an INT, and a branch of CASE is an IF without a value: alone neither is
+            if not isinstance(node, exp.Literal) and node.arg_key != "ifs":
+                self._found[_kind, id(node)] = (node, kind)
+        return kind
+
+
+def _kind(node: exp.Expr, types: Inferred) -> exp.DataType:
+    return types.keep_kinds(node)
+
+
+def inferred(types: Mapping[str, exp.DataType]) -> Inferred:
+    """The types, to be handed to `infer_type` for many parts of one expression."""
+    return types if isinstance(types, Inferred) else Inferred(types)
+
+
 def infer_type(expression: exp.Expr, types: Mapping[str, exp.DataType]) -> exp.DataType:
     """The type of `expression` if each attribute has the type given; UNKNOWN where it cannot be inferred.
 
@@ -51,115 +108,12 @@ def infer_type(expression: exp.Expr, types: Mapping[str, exp.DataType]) -> exp.D
         return types[expression.name]  # most are, and annotating takes long
     if isinstance(expression, exp.Anonymous) and expression.name.lower() == "named_struct":
         return _struct(expression.expressions, types)
-    annotated = _inferred(expression, types)
-    if annotated.this != Type.DECIMAL:
-        return annotated
-    size = decimal_size(expression, types)
+    known = inferred(types)
+    kind = known.kind(expression)
+    if kind.this != Type.DECIMAL:
+        return kind
+    size = decimal_size(expression, known)
     return exp.DataType.build(f"decimal({size[0]},{size[1]})" if size else "decimal")
-
-
-def _inferred(expression: exp.Expr, types: Mapping[str, exp.DataType]) -> exp.DataType:
-    """Its type, a decimal without its digits."""
-    typed = expression.transform(
-        lambda node: exp.Cast(this=exp.null(), to=types[node.name].copy())
-        if isinstance(node, exp.Column) and node.name in types else node)
-    return _type(_annotated(typed))
-
-
-def _annotated(expression: exp.Expr) -> exp.Expr:
-    """The expression with the types of its nodes. It is changed: a NULL of the right type replaces a node with a wrong one."""
-    while True:
-        expression = annotate_types(expression, dialect=DIALECT)
-        corrections = ((each, kind) for each in reversed(list(expression.walk())) if (kind := _corrected(each)) is not None)
-        node, kind = next(corrections, (None, None))
-        if node is None:
-            return expression
-        known = exp.Cast(this=exp.null(), to=kind)
-        if node is expression:
-            return annotate_types(known, dialect=DIALECT)
-        node.replace(known)
-
-
-def _corrected(node: exp.Expr) -> exp.DataType | None:
-    """The type that Spark gives to what annotate_types takes for the type of an operand; None for everything else.
-
-    A part of a BIGINT or a TIMESTAMP is a text, a rounded decimal is a DECIMAL as 1.5 is, 3000000000 a BIGINT, one operand of a
-    floating-point type makes
-    the result floating-point, one of several integers has the widest of their types, and what a text becomes in arithmetic
-    depends on ANSI mode.
-    """
-    if isinstance(node, _PARTS_OF_TEXTS):
-        whole = _type(node.this)
-        return whole if whole.this in _HAVE_PARTS else exp.DataType.build("string", dialect=DIALECT)
-    chosen = isinstance(node, _ALTERNATIVES) and node.arg_key != "ifs"  # a branch of CASE is an IF without a value of its own
-    kinds = [_type(each) for each in (alternatives(node) if chosen else node.iter_expressions())]
-    if _has_parts(node, kinds) and any(map(_holds_float, kinds)) and not _holds_float(_type(node)):
-        return exp.DataType(this=Type.UNKNOWN)
-    values = [kind for kind in kinds if kind.this != Type.NULL]
-    if (chosen or isinstance(node, exp.Array)) and any(map(is_text, values)) and not all(map(is_text, values)):
-        return exp.DataType(this=Type.UNKNOWN)
-    if (of_times := type_of_times(node, kinds, is_one_of_them=chosen)) is not None:
-        return of_times if of_times != _type(node) else None
-    if chosen:
-        if any(map(is_float, kinds)):
-            return exp.DataType(this=Type.DOUBLE)
-        widest = max(values, key=lambda kind: DIGITS[kind.this]) if values and all(map(is_integral, values)) else None
-        return widest if _type(node) != widest else None
-    if isinstance(node, exp.Round):
-        whole = _type(node.this)
-        return whole if is_exact_number(whole) and whole.this != _type(node).this else None
-    if isinstance(node, exp.Literal):
-        kind = _type_of_number(node) if node.is_number else None
-        return kind if kind is not None and _type(node).this != kind.this else None
-    if isinstance(node, _ARITHMETIC):
-        if any(map(is_text, kinds)):
-            return exp.DataType(this=Type.UNKNOWN)
-        if any(map(is_float, kinds)) and not is_float(_type(node)):
-            return exp.DataType(this=Type.DOUBLE)
-    return None
-
-
-# Wrong without it: avg(i * 3000000000), maintained as an average of INTs, whose sum is added up as a BIGINT.
-def _type_of_number(node: exp.Literal) -> exp.DataType | None:
-    """The type of a number whose type is not that which annotate_types gives."""
-    if not node.is_int:
-        return None if "e" in node.name.lower() else exp.DataType(this=Type.DECIMAL)
-    value = int(node.name) - isinstance(node.parent, exp.Neg)  # -2147483648 is an INT
-    return None if value < _BIGINTS else exp.DataType(this=Type.BIGINT if value < _DECIMALS else Type.DECIMAL)
-
-
-# Wrong without it: of array(1, 0.5D), or of CASE with an array of integers and one of floats, annotate_types gives the type of
-# the first, and a change of the sign of a zero would be overlooked.
-def _has_parts(node: exp.Expr, operands: Sequence[exp.DataType]) -> bool:
-    """Whether a value has parts, of the types of its operands: an array, a struct, a map, or what || makes of arrays."""
-    return _type(node).this in _NESTED or (isinstance(node, exp.DPipe) and any(kind.this in _NESTED for kind in operands))
-
-
-def _holds_float(kind: exp.DataType) -> bool:
-    return any(map(is_float, kind.find_all(exp.DataType)))
-
-
-def _type(node: exp.Expr) -> exp.DataType:
-    return node.type if isinstance(node.type, exp.DataType) else exp.DataType(this=Type.UNKNOWN)
-
-
-_NESTED = frozenset({Type.ARRAY, Type.STRUCT, Type.MAP})
-_PARTS_OF_TEXTS = (exp.Left, exp.Right, exp.Substring, exp.Overlay, exp.Reverse)
-_HAVE_PARTS = frozenset({Type.BINARY, Type.VARBINARY, Type.ARRAY, Type.UNKNOWN, Type.OBJECT, Type.NULL})
-_ALTERNATIVES = (exp.Coalesce, exp.Case, exp.If, exp.Nvl2, exp.Greatest, exp.Least, exp.Nullif)
-_CHOICES = (exp.Case, exp.If, exp.Coalesce)
-_ARITHMETIC = (exp.Add, exp.Sub, exp.Mul, exp.Div, exp.IntDiv, exp.Mod, exp.Neg, exp.Negative, exp.Abs)
-
-
-def alternatives(node: exp.Expr) -> list[exp.Expr]:
-    """The operands of which CASE, IF, NVL2 or COALESCE and its like give one."""
-    if isinstance(node, exp.Case):
-        found = [*(branch.args.get("true") for branch in node.args["ifs"]), node.args.get("default")]
-    elif isinstance(node, exp.If | exp.Nvl2):
-        found = [node.args.get("true"), node.args.get("false")]
-    else:
-        found = [node.this, *node.expressions]
-    return [each for each in found if each is not None]
 
 
 def _struct(arguments: Sequence[exp.Expr], types: Mapping[str, exp.DataType]) -> exp.DataType:
@@ -172,8 +126,15 @@ def _struct(arguments: Sequence[exp.Expr], types: Mapping[str, exp.DataType]) ->
     return exp.DataType(this=Type.STRUCT, expressions=fields, nested=True)
 
 
+_CHOICES = (exp.Case, exp.If, exp.Coalesce)
+
+
 def decimal_size(expression: exp.Expr, types: Mapping[str, exp.DataType]) -> Size | None:
     """(precision, scale) that Spark gives to `expression`; None where it is not known for certain."""
+    return inferred(types).once(_size, expression)
+
+
+def _size(expression: exp.Expr, types: Inferred) -> Size | None:
     if isinstance(expression, exp.Paren) or (isinstance(expression, exp.Neg) and isinstance(expression.this, exp.Literal)):
         return decimal_size(expression.this, types)
     if isinstance(expression, exp.Cast):
@@ -184,7 +145,7 @@ def decimal_size(expression: exp.Expr, types: Mapping[str, exp.DataType]) -> Siz
         whole, _, fraction = expression.name.partition(".")
         return max(len(whole.lstrip("0")) + len(fraction), 1), len(fraction)
     if isinstance(expression, (exp.Add, exp.Sub, exp.Mul, exp.Abs, exp.Neg)) and not _has_decimals(expression, types):
-        return size_of(_inferred(expression, types))  # 1 + 1 or -(1) is an INT before it is an operand of decimals
+        return size_of(types.kind(expression))  # 1 + 1 or -(1) is an INT before it is an operand of decimals
     if isinstance(expression, (exp.Abs, exp.Neg)):
         return decimal_size(expression.this, types)
     if isinstance(expression, exp.Round) and not expression.args.get("truncate"):
@@ -197,29 +158,33 @@ def decimal_size(expression: exp.Expr, types: Mapping[str, exp.DataType]) -> Siz
     return None
 
 
-def _size_of_rounded(rounding: exp.Round, types: Mapping[str, exp.DataType]) -> Size | None:
+def _size_of_rounded(rounding: exp.Round, types: Inferred) -> Size | None:
     digits = rounding.args.get("decimals") or exp.Literal.number(0)
     if not isinstance(digits, exp.Literal) or not digits.is_int or not _has_decimals(rounding.this, types):
         return None
     return of_rounding(decimal_size(rounding.this, types), int(digits.name))
 
 
-def _has_decimals(value: exp.Expr, types: Mapping[str, exp.DataType]) -> bool:
+def _has_decimals(value: exp.Expr, types: Inferred) -> bool:
     """Whether decimals are among what it is computed from."""
+    return types.once(_finds_decimals, value)
+
+
+def _finds_decimals(value: exp.Expr, types: Inferred) -> bool:
     if isinstance(value, exp.Column):
         return value.name in types and bool(types[value.name].this == Type.DECIMAL)
     if isinstance(value, exp.Literal):
         return bool(value.is_number and not value.is_int)
     if isinstance(value, exp.Cast):
         return bool(value.to.this == Type.DECIMAL)
-    parts = alternatives(value) if isinstance(value, _ALTERNATIVES) else value.iter_expressions()
+    parts = alternatives(value) if isinstance(value, ALTERNATIVES) else value.iter_expressions()
     return any(_has_decimals(part, types) for part in parts)
 
 
-def _size_of_alternative(value: exp.Expr, types: Mapping[str, exp.DataType]) -> Size | None:
+def _size_of_alternative(value: exp.Expr, types: Inferred) -> Size | None:
     """0 counts as the INT that it is; in arithmetic with decimals a literal has the digits that are written."""
     has_size = isinstance(value, _CHOICES) or _has_decimals(value, types)
-    return decimal_size(value, types) if has_size else size_of(_inferred(value, types))
+    return decimal_size(value, types) if has_size else size_of(types.kind(value))
 
 
 def may_be_same(one: exp.DataType, other: exp.DataType) -> bool:
@@ -228,11 +193,7 @@ def may_be_same(one: exp.DataType, other: exp.DataType) -> bool:
     A string is TEXT or, as a literal, VARCHAR.
     """
     kinds = {one.this, other.this}
-    return len(kinds) == 1 or kinds <= _TEXT or not kinds.isdisjoint({Type.UNKNOWN, Type.NULL})
-
-
-def is_float(kind: exp.DataType) -> bool:
-    return kind.this in (Type.FLOAT, Type.DOUBLE)
+    return len(kinds) == 1 or kinds <= TEXT or not kinds.isdisjoint({Type.UNKNOWN, Type.NULL})
 
 
 def is_blurred(kind: exp.DataType) -> bool:
@@ -262,16 +223,8 @@ def is_small_integer(kind: exp.DataType) -> bool:
     return is_integral(kind) and kind.this != Type.BIGINT
 
 
-def is_exact_number(kind: exp.DataType) -> bool:
-    return is_integral(kind) or kind.this == Type.DECIMAL
-
-
 def is_numeric(kind: exp.DataType) -> bool:
     return kind.this in _NUMERIC
-
-
-def is_text(kind: exp.DataType) -> bool:
-    return kind.this in _TEXT
 
 
 def has_exact_order(kind: exp.DataType) -> bool:
@@ -320,3 +273,8 @@ def is_storable(name: str) -> bool:
     parts = type_of(name).find_all(exp.DataType)
     interval = any(part.this == Type.INTERVAL or isinstance(part.this, exp.Interval) for part in parts)
     return not interval and name.lower() not in ("void", "null")
+
+
+def has_one_value(kind: exp.DataType) -> bool:
+    """Whether equal values of the type are the same value: 0.0 and -0.0 are equal, and so are texts under a collation."""
+    return kind.this in _ONE_VALUE

@@ -12,6 +12,7 @@ Where a type is unknown, and where a constant is computed, the worst case is ass
 from __future__ import annotations
 
 import re
+from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from itertools import chain
 
@@ -20,7 +21,7 @@ from sqlglot import exp
 from dbt_idivm.algebra.expressions import DIALECT, as_written, attributes, call_name, column, is_qualified, substitute
 from dbt_idivm.algebra.guards import guarded_text
 from dbt_idivm.algebra.operator import Operator, operators
-from dbt_idivm.algebra.types import alternatives, infer_type, type_of
+from dbt_idivm.algebra.types import alternatives, infer_type, inferred, type_of
 from dbt_idivm.context import UserFunction
 from dbt_idivm.errors import Finding, finding
 from dbt_idivm.frontend import functions, user_functions
@@ -76,12 +77,12 @@ def _clock_dependent(root: Operator, users: Functions) -> Iterator[tuple[exp.Exp
     """Expressions that depend on the clock, each with the operand that causes it."""
     constants: dict[str, exp.Expr] = {}  # attribute → the constant that it is, where Spark may take its value from the clock
     for each in operators(root):
-        types = {name: kind for child in each.inputs for name, kind in child.types.items()}
+        types = inferred({name: kind for child in each.inputs for name, kind in child.types.items()})
         for expression in each.expressions:
             whole = substitute(expression, {name: constants.get(name, column(name)) for name in attributes(expression)})
             words = _CLOCK_WORD if constants.keys().isdisjoint(attributes(expression)) else _IN_COLUMN
             whole, variables = with_typed_variables(whole, types)
-            known = {**types, **variables}
+            known = inferred({**types, **variables})
             for node in whole.walk():
                 found = (operand for operand, becomes in _conversions(node, known, users)
                          if _depends_on_clock(operand, becomes, known, words))
@@ -211,9 +212,10 @@ def _unified(operands: Sequence[exp.Expr], types: Types) -> Iterator[Conversion]
         return
     found = [families(each, types) for each in operands]
     interval = any(is_interval(each, types) for each in operands)
-    for number, operand in enumerate(operands):
-        others: frozenset[Family] = frozenset(chain.from_iterable(found[:number] + found[number + 1:]))
-        yield operand, (others & TIMES) | (frozenset({"timestamp"}) if interval else frozenset())
+    having = Counter(chain.from_iterable(found))  # family → the number of operands that have it
+    for operand, own in zip(operands, found, strict=True):
+        others = frozenset(family for family in TIMES if having[family] > (family in own))
+        yield operand, others | (frozenset({"timestamp"}) if interval else frozenset())
 
 
 def _depends_on_clock(operand: exp.Expr, becomes: frozenset[Family], types: Types, words: re.Pattern[str]) -> bool:

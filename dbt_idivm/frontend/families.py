@@ -9,7 +9,7 @@ from typing import Literal
 from sqlglot import exp
 
 from dbt_idivm.algebra.expressions import call_name
-from dbt_idivm.algebra.types import alternatives, infer_type
+from dbt_idivm.algebra.types import Inferred, alternatives, infer_type, inferred
 from dbt_idivm.algebra.types_of_times import TIMESTAMPS
 from dbt_idivm.frontend import functions, user_functions
 from dbt_idivm.frontend.refuse import own_functions
@@ -29,6 +29,8 @@ TIMES: frozenset[Family] = frozenset({"timestamp", "date"})
 _INTERVALS = ("make_dt_interval", "make_ym_interval", "try_make_interval")
 _OF_DATES = frozenset({"DAY", "DAYS", "MONTH", "MONTHS", "YEAR", "YEARS"})
 _ANY: frozenset[Family] = frozenset({"text", "timestamp", "date"})
+_OF_TEXTS: frozenset[Family] = frozenset({"text"})
+_OF_NUMBERS: frozenset[Family] = frozenset()
 
 # What a text is converted to by arithmetic with times.
 ADDING = (exp.Add, exp.Sub, exp.SafeAdd, exp.SafeSubtract)
@@ -39,7 +41,13 @@ _MIXING = (exp.Coalesce, exp.Nullif, exp.Greatest, exp.Least, *ADDING, exp.Array
 
 def families(operand: exp.Expr, types: Types) -> frozenset[Family]:
     """What the value, or a part of it, may be."""
-    operand = operand.unnest()
+    value = operand.unnest()
+    if isinstance(value, exp.Literal):
+        return _OF_TEXTS if value.is_string else _OF_NUMBERS
+    return inferred(types).once(_families, value)
+
+
+def _families(operand: exp.Expr, types: Inferred) -> frozenset[Family]:
     if isinstance(operand, exp.Case | exp.If | exp.Nvl2):
         return _all_of(alternatives(operand), types)
     if isinstance(operand, _MIXING):
@@ -53,19 +61,24 @@ def families(operand: exp.Expr, types: Types) -> frozenset[Family]:
         return of_type(kind)
     if not isinstance(operand, exp.Func) or is_of_users(operand):
         return _ANY
-    text: frozenset[Family] = frozenset({"text"})
-    return _given(operand) or text.union(*(_leaf(node, types) for node in operand.walk()))
+    return _given(operand) or _OF_TEXTS.union(*(_leaf(node, types) for node in operand.walk()))
 
 
 def is_interval(operand: exp.Expr, types: Types) -> bool:
+    if isinstance(operand, exp.Literal):
+        return False
     kind = infer_type(operand, types).this
     return kind == _Type.INTERVAL or isinstance(kind, exp.Interval) or call_name(operand) in _INTERVALS
 
 
-def _add_time(parts: Sequence[exp.Expr], types: Types) -> bool:
+def _add_time(parts: Sequence[exp.Expr], types: Inferred) -> bool:
     """Whether one of them may be an interval that makes a TIMESTAMP of a DATE: any but a literal of whole days or months."""
-    intervals = (each for each in parts if any(is_interval(node, types) for node in each.walk()))
+    intervals = (each for each in parts if types.once(_holds_interval, each))
     return any(not isinstance(each, exp.Interval) or each.text("unit").upper() not in _OF_DATES for each in intervals)
+
+
+def _holds_interval(value: exp.Expr, types: Inferred) -> bool:
+    return is_interval(value, types) or any(types.once(_holds_interval, part) for part in value.iter_expressions())
 
 
 def keys_of(collection: exp.Expr, types: Types) -> frozenset[Family]:

@@ -28,7 +28,7 @@ def may_be_folded(value: exp.Expr, root: Operator) -> bool:
 def _may_be_folded(name: str, root: Operator) -> bool:
     """Whether an attribute may be such a NULL, in any branch below."""
     if isinstance(root, Project):
-        return may_be_folded(dict(root.definitions)[name], root.child)
+        return may_be_folded(root.by_name[name], root.child)
     if isinstance(root, OuterJoin) and any(name in each.columns for each in _never_joined(root)):
         return True
     return any(source is None or _may_be_folded(source, part) for source, part in _below(name, root))
@@ -36,7 +36,7 @@ def _may_be_folded(name: str, root: Operator) -> bool:
 
 def _may_be_constant(name: str, root: Operator) -> bool:
     if isinstance(root, Project):
-        value = dict(root.definitions)[name]
+        value = root.by_name[name]
         return not attributes(value) or any(_may_be_constant(each, root.child) for each in attributes(value))
     return any(source is None or _may_be_constant(source, part) for source, part in _below(name, root))
 

@@ -10,7 +10,7 @@ from sqlglot import exp
 from dbt_idivm.algebra.expressions import call_name
 from dbt_idivm.algebra.guards import guarded, guarded_text
 from dbt_idivm.algebra.operator import Operator, operators
-from dbt_idivm.algebra.types import infer_type, is_text
+from dbt_idivm.algebra.types import infer_type, inferred, is_text
 from dbt_idivm.algebra.types_of_times import TIMESTAMPS
 from dbt_idivm.frontend.families import is_of_users
 from dbt_idivm.frontend.functions import PARSE_TIMESTAMP
@@ -30,7 +30,7 @@ def with_guards(root: Operator) -> Operator:
 def _with_guards(root: Operator) -> Operator:
     inputs = tuple(map(_with_guards, root.inputs))
     node = root if all(one is other for one, other in zip(inputs, root.inputs, strict=True)) else root.with_inputs(*inputs)
-    types = {name: kind for each in inputs for name, kind in each.types.items()}
+    types = inferred({name: kind for each in inputs for name, kind in each.types.items()})
     if isinstance(node, Project):
         values = tuple((name, _guarded(value, types)) for name, value in node.definitions)
         return node if values == node.definitions else replace(node, definitions=values)

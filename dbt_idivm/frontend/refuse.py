@@ -136,26 +136,34 @@ def function(node: exp.Expr, text: Text) -> Finding | None:
 
 
 def _named(name: str, node: exp.Expr, text: Text) -> Finding | None:
-    place, source = text.place(node), text.source(node)
+    refused = _refused(name, node)
+    if refused is None:
+        return None
+    code, detail, behind = refused
+    return finding(code, text.place(node), **{detail: f"{text.source(node)}{behind}"})
+
+
+def _refused(name: str, node: exp.Expr) -> tuple[int, str, str] | None:
+    """Why a call is refused, if it is: the code, the detail that has the text of the call, and what is written behind that."""
     if name == "unix_timestamp" and not any(node.iter_expressions()):
-        return finding(206, place, function=source)
+        return 206, "function", ""
     if isinstance(node, exp.AggFunc) and (name in functions.OF_GROUPS or (name in functions.ORDERED and is_settled(node))):
-        return finding(216, place, function=f"{source} OVER") if is_over_window(whole(node)) else None
+        return (216, "function", " OVER") if is_over_window(whole(node)) else None
     if any(name in known for known in (functions.SCALAR, FUNCTIONS, functions.OF_SETS, functions.SUGAR, generators.NAMES)):
         return None
     if name in functions.OF_WINDOWS and not isinstance(node, exp.Anonymous):
         if is_over_window(node):
             return None
         if name not in functions.ORDERED:
-            return finding(229, place, what=f"{source} without OVER")
+            return 229, "what", " without OVER"
     if name in functions.AGGREGATE:
-        return finding(216, place, function=source)
+        return 216, "function", ""
     if name in functions.GENERATOR:
-        return finding(211, place, what=source)
+        return 211, "what", ""
     for code, names in ((204, functions.RANDOM), (206, functions.VOLATILE), (207, functions.ORDERED)):
         if name in names:
-            return finding(code, place, function=source)
-    return finding(226, place, function=source)
+            return code, "function", ""
+    return 226, "function", ""
 
 
 def own_functions(node: exp.Expr) -> tuple[str, ...]:

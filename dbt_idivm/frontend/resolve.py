@@ -10,7 +10,7 @@ from sqlglot import exp
 from dbt_idivm.algebra.aggregates import function_of
 from dbt_idivm.algebra.decimals import is_integral
 from dbt_idivm.algebra.expressions import DIALECT, as_attribute, column, identifier
-from dbt_idivm.algebra.types import infer_type
+from dbt_idivm.algebra.types import Inferred, infer_type, inferred
 from dbt_idivm.errors import Finding, finding, nearest
 from dbt_idivm.frontend import functions
 from dbt_idivm.frontend.env import Env
@@ -121,7 +121,8 @@ def is_limited(query: exp.Expr) -> bool:
 
 def own_nodes(expression: exp.Expr) -> Iterator[exp.Expr]:
     """The nodes of an expression, without those inside its subqueries."""
-    return iter(expression.walk(prune=_is_subquery))
+    has_queries = expression.find(exp.Query) is not None  # most have none, and this is quicker than to ask each node
+    return iter(expression.walk(prune=_is_subquery if has_queries else None))
 
 
 _NULLS = (exp.IgnoreNulls, exp.RespectNulls)
@@ -145,7 +146,7 @@ def is_aggregate(node: exp.Expr) -> bool:
 
 def subqueries_in(expression: exp.Expr) -> list[exp.Expr]:
     """The outermost scalar subqueries, EXISTS and INs over a query in an expression."""
-    return [node for node in own_nodes(expression) if _is_subquery(node)]
+    return [] if expression.find(exp.Query) is None else [node for node in own_nodes(expression) if _is_subquery(node)]
 
 
 def _is_subquery(node: exp.Expr) -> bool:
@@ -207,13 +208,17 @@ def canonical(expression: exp.Expr, types: Types) -> Canonical:
     The operands of commutative operators have no order, nor has what follows IN; a > b is b < a, and NOT a > b is a <= b. Else
     brackets count: they are part of the tree, though not of its text, so that a - (b - c) is not a - b - c.
     """
+    return _canonical(expression, inferred(types))
+
+
+def _canonical(expression: exp.Expr, types: Inferred) -> Canonical:
     node = _negated(bare(expression))
     if isinstance(node, exp.Identifier):
         return ("Identifier", node.name)
     if isinstance(node, exp.Greatest | exp.Least):
         return (type(node).__name__, *_unordered(node.iter_expressions(), types))
     if isinstance(node, exp.In) and node.args.get("expressions") and not node.args.get("query"):
-        return ("In", canonical(node.this, types), *_unordered(node.expressions, types))
+        return ("In", _canonical(node.this, types), *_unordered(node.expressions, types))
     if isinstance(node, _CHAINED):
         return (type(node).__name__, *_unordered(_chain(node, types), types))
     if isinstance(node, _SYMMETRIC):
@@ -248,36 +253,44 @@ def _negated(node: exp.Expr) -> exp.Expr:
     return node
 
 
-def _unordered(operands: Iterable[exp.Expr], types: Types) -> list[Canonical]:
-    return sorted((canonical(each, types) for each in operands), key=repr)
+def _unordered(operands: Iterable[exp.Expr], types: Inferred) -> list[Canonical]:
+    return sorted((_canonical(each, types) for each in operands), key=repr)
 
 
-def _chain(node: exp.Expr, types: Types) -> tuple[exp.Expr, ...]:
+def _chain(node: exp.Expr, types: Inferred) -> tuple[exp.Expr, ...]:
     """The operands of a chain of one operator across brackets; of other than conditions only where all have one integral type.
 
     Wrong without the guard: in (a + b) + c with a and b INT and c BIGINT, Spark casts a + b, which may overflow before.
     """
-    operands = tuple(_flat(node, type(node)))
-    if len(operands) == 2 or isinstance(node, exp.Connector):
-        return operands
-    kinds = {infer_type(each, types) for each in operands}
-    return operands if len(kinds) == 1 and is_integral(kinds.pop()) else (node.this, node.expression)
+    if isinstance(node, exp.Connector) or types.once(_integral_type, node) is not None:
+        return tuple(_flat(node, type(node)))
+    return bare(node.this), bare(node.expression)
+
+
+def _integral_type(node: exp.Expr, types: Inferred) -> exp.DataType | None:
+    """The type that all operands of a chain have, if it is an integral one; None if there is none."""
+    kinds = set()
+    for side in map(bare, (node.this, node.expression)):
+        kinds.add(types.once(_integral_type, side) if type(side) is type(node) else infer_type(side, types))
+    only = kinds.pop() if len(kinds) == 1 else None
+    return only if only is not None and is_integral(only) else None
 
 
 def _flat(node: exp.Expr, kind: type[exp.Expr]) -> Iterator[exp.Expr]:
-    inner = bare(node)
-    if type(inner) is kind:
-        yield from _flat(inner.this, kind)
-        yield from _flat(inner.expression, kind)
-    else:
-        yield inner
+    left = [node]
+    while left:
+        inner = bare(left.pop())
+        if type(inner) is kind:
+            left += (inner.expression, inner.this)
+        else:
+            yield inner
 
 
 def _is_absent(value: object) -> bool:
     return value is None or value is False or value == []
 
 
-def _structure(value: object, types: Types) -> object:
+def _structure(value: object, types: Inferred) -> object:
     if isinstance(value, exp.Expr):
-        return canonical(value, types)
+        return _canonical(value, types)
     return tuple(_structure(each, types) for each in value) if isinstance(value, list) else value

@@ -27,7 +27,7 @@ from dbt_idivm.algebra.core import Filter, Pair, Probe
 from dbt_idivm.algebra.expressions import as_written, attributes
 from dbt_idivm.algebra.operator import Operator, operators, operators_of
 from dbt_idivm.algebra.outer import OuterPair
-from dbt_idivm.algebra.types import Type, infer_type, is_numeric
+from dbt_idivm.algebra.types import Type, infer_type, inferred, is_numeric
 from dbt_idivm.errors import Finding, finding
 from dbt_idivm.operators import Aggregate, Project, Window
 
@@ -57,13 +57,14 @@ def constant_zeros(root: Operator) -> Iterator[Finding]:
     """IDIVM-228 for each constant that may be -0.0 and that an attribute of groups is, or is computed from."""
     constants: dict[str, exp.Expr] = {}  # attribute → such a constant
     for node in operators(root):  # inputs first
-        types = {name: kind for child in node.inputs for name, kind in child.types.items()}
+        types = inferred({name: kind for child in node.inputs for name, kind in child.types.items()})
         if isinstance(node, Aggregate):
             for name in node.groups:
                 if name in constants:
                     yield finding(228, what=f"groups by {as_written(constants[name])}, which may be -0.0")
         for name, value in node.defined:
-            found = next((part for part in value.walk() if _may_be_negative(part, types)), None)
+            reading = _reading(value)
+            found = next((part for part in value.walk() if id(part) not in reading and _may_be_negative(part, types)), None)
             found = found or next((constants[each] for each in attributes(value) if each in constants), None)
             if found is not None:
                 constants[name] = found
@@ -73,9 +74,20 @@ def constant_zeros(root: Operator) -> Iterator[Finding]:
                 constants[output] = found
 
 
+def _reading(value: exp.Expr) -> set[int]:
+    """The identities of the nodes that an attribute is in. Each is visited once, however many there are below it."""
+    found: set[int] = set()
+    for column in value.find_all(exp.Column):
+        node: exp.Expr | None = column
+        while node is not None and id(node) not in found:
+            found.add(id(node))
+            node = node.parent if node is not value else None
+    return found
+
+
 def _may_be_negative(node: exp.Expr, types: _Types) -> bool:
-    """Whether it is a constant of floating-point numbers that may be -0.0."""
-    if node.find(exp.Column) is not None or not isinstance(node, exp.Condition) or isinstance(node, exp.Literal):
+    """Whether a constant is one of floating-point numbers that may be -0.0."""
+    if not isinstance(node, exp.Condition) or isinstance(node, exp.Literal):
         return False
     inner, negated = node.unnest(), False
     while isinstance(inner, exp.Cast | exp.Neg):
@@ -98,7 +110,8 @@ def _conditions(root: Operator) -> Iterator[tuple[exp.Expr, _Types]]:
 
 def _equates(condition: exp.Expr, types: _Types) -> bool:
     """Whether the condition says that a value which may be a zero of either sign equals another."""
-    return any(_has_zeros(infer_type(node.this, types)) for node in condition.find_all(*_EQUATING))
+    known = inferred(types)
+    return any(_has_zeros(infer_type(node.this, known)) for node in condition.find_all(*_EQUATING))
 
 
 def _divides(window: Window) -> bool:
@@ -116,15 +129,14 @@ def _telling(root: Operator) -> frozenset[str]:
 
 def _tells(expression: exp.Expr, types: _Types) -> bool:
     """Whether the expression may differ for 0.0 and -0.0, other than by its own sign."""
-    columns = (node for node in expression.find_all(exp.Column) if node.name in types and _has_zeros(types[node.name]))
-    return any(not all(map(_is_blind, _above(node, expression))) for node in columns)
-
-
-def _above(node: exp.Expr, root: exp.Expr) -> Iterator[exp.Expr]:
-    """The nodes that use a part of an expression, from inside out."""
-    while node is not root and node.parent is not None:
-        node = node.parent
-        yield node
+    left = [(expression, True)]  # a part, and whether all that uses it is blind
+    while left:
+        node, is_seen_blindly = left.pop()
+        if isinstance(node, exp.Column) and node.name in types and _has_zeros(types[node.name]) and not is_seen_blindly:
+            return True
+        below = is_seen_blindly and _is_blind(node)
+        left.extend((part, below) for part in node.iter_expressions())
+    return False
 
 
 def _has_zeros(kind: exp.DataType) -> bool:

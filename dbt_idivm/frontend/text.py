@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+from bisect import bisect_left
 from collections.abc import Iterator
 from dataclasses import dataclass
+from itertools import islice
 
 from sqlglot import Token, TokenType, exp
 from sqlglot.errors import ParseError, TokenError
@@ -80,7 +82,8 @@ class Text:
 
     def _start_of_call(self, node: exp.Func, start: int) -> int:
         """Where the name of a call is whose own position is not known; `start` is that of its first argument."""
-        before = [token for token in self.tokens if token.end < start][-2:]
+        number = self._number_at(start)
+        before = self.tokens[max(0, number - 2):number]
         names = {*node.sql_names(), node.sql(DIALECT).partition("(")[0], *_OTHER_NAMES.get(type(node), ())}
         if len(before) == 2 and before[1].token_type == TokenType.L_PAREN and before[0].text.upper() in names:
             return before[0].start
@@ -94,17 +97,25 @@ class Text:
     def word_before(self, node: exp.Expr) -> str:
         """The token before `node`, upper case; "" at the beginning."""
         span = self.span(node)
-        before = [t for t in self.tokens if span and t.end < span[0] and t.token_type != TokenType.L_PAREN]
-        return before[-1].text.upper() if before else ""
+        before = reversed(self.tokens[:self._number_at(span[0])]) if span else iter(())
+        return next((token.text.upper() for token in before if token.token_type != TokenType.L_PAREN), "")
 
     @cached_property
     def tokens(self) -> list[Token]:
         return tokens_of(self.sql)
 
+    @cached_property
+    def _starts(self) -> list[int]:
+        return [token.start for token in self.tokens]
+
+    def _number_at(self, start: int) -> int:
+        """The number of the first token that begins at this character or behind it."""
+        return bisect_left(self._starts, start)
+
     def _close(self, start: int, end: int) -> int:
         """`end` moved behind the brackets that are opened after `start` and close right there."""
         depth = 0
-        for token in (t for t in self.tokens if t.start >= start):
+        for token in islice(self.tokens, self._number_at(start), None):
             opens = token.token_type in (TokenType.L_PAREN, TokenType.L_BRACKET)
             closes = token.token_type in (TokenType.R_PAREN, TokenType.R_BRACKET)
             if token.start >= end and not (opens and token.start <= end) and not (closes and depth > 0):

@@ -13,7 +13,7 @@ from sqlglot import exp
 
 from dbt_idivm.algebra.expressions import short
 from dbt_idivm.algebra.operator import Operator, handed_down
-from dbt_idivm.algebra.types import cannot_be_carried, infer_type, is_incomparable
+from dbt_idivm.algebra.types import cannot_be_carried, infer_type, inferred, is_incomparable
 from dbt_idivm.errors import Finding, Place, finding
 from dbt_idivm.operators.scan import Scan
 
@@ -31,9 +31,10 @@ def incomparable_attributes(names: tuple[str, ...], root: Operator, place: Place
 def incomparable_operands(condition: exp.Expr, types: Mapping[str, exp.DataType],
                           place: Place | None) -> Iterator[Finding]:
     """Findings for comparisons inside `condition`."""
+    known = inferred(types)
     for node in condition.find_all(*COMPARISONS):
         for side in (node.this, node.expression):
-            kind = infer_type(side, types)
+            kind = infer_type(side, known)
             if is_incomparable(kind):
                 yield finding(218, place, column=short(side.sql("spark")), type=kind.sql("spark"), use="a comparison")
 

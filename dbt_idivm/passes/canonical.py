@@ -17,6 +17,7 @@ from sqlglot import exp
 from dbt_idivm.algebra.expressions import DIALECT
 from dbt_idivm.algebra.operator import Operator
 from dbt_idivm.algebra.outer import LEFT, RIGHT
+from dbt_idivm.algebra.structure import structure
 from dbt_idivm.cache_names import without_digest
 from dbt_idivm.frontend.names import Names
 from dbt_idivm.operators.outer_join import OuterJoin
@@ -78,7 +79,7 @@ def _is_input(value: object, node: Operator) -> bool:
 def _numbered(value: object, numbers: Mapping[str, str]) -> str:
     """The value as text, its attributes by number. No function has the name of an attribute: those have two underscores."""
     if isinstance(value, exp.Expr):
-        return repr(value.transform(lambda node: exp.column(numbers[node.name]) if isinstance(node, exp.Column) else node))
+        return structure(value.transform(lambda node: exp.column(numbers[node.name]) if isinstance(node, exp.Column) else node))
     if isinstance(value, str):
         return numbers.get(value, repr(value))
     if isinstance(value, tuple):
