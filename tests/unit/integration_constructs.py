@@ -17,6 +17,7 @@ from dbt_idivm.frontend.existence import is_conjunct
 from dbt_idivm.frontend.grouping_sets import has_sets
 from dbt_idivm.operators import Aggregate, OuterJoin, Project, Scan, Select, Window
 from dbt_idivm.operators.aggregate import Call
+from dbt_idivm.operators.look_up_join import LookUpJoin
 from dbt_idivm.script.additive import Additive
 from dbt_idivm.script.plan import Plan
 from tests.unit.integration_project import Model
@@ -241,6 +242,11 @@ FURTHER: Mapping[str, Callable[[Used], bool]] = {
     "JSON": lambda u: u.calls(*JSON),
     "functions of texts": lambda u: u.calls(*TEXT),
     "functions of dates": lambda u: u.calls(*DATES),
+    "ten LEFT JOINs": lambda u: sum(each.side == "LEFT" for each in u.joins) >= 10,
+    "look-ups over look-ups": lambda u: any(_above(LookUpJoin, each.left) for each in operators_of(u.plan.root, LookUpJoin)),
+    "LEFT JOINs of several aggregates": lambda u: sum(
+        _above(Aggregate, each.right) for each in operators_of(u.plan.root, OuterJoin) if not each.full) > 1,
+    "partitions of several kinds": lambda u: len({each.partition for each in u.windows}) > 1,
 }
 
 OF_INPUTS = {INCREMENTAL: "incremental", VIEW: "view", EPHEMERAL: "ephemeral"}
