@@ -1291,9 +1291,307 @@ OUTER = {
         {"t0": [(1, 2, 0), (2, 2, 1)], "t2": [(1, 3, 1), (2, 3, 2)]}, {"t1": [(1, 1, 3), (2, None, 3)]}, {"t1": []}),
 }
 
+# Facts with two foreign keys, what they look up, and what that looks up: partners that come, go, change and get another key while
+# facts are inserted, deleted, changed and moved; foreign keys that are NULL or name nothing; all tables at once; nothing is left.
+_STAR = "t0(k int, x int, y int, v int; k)\nt1(k int, n int, x int; k)\nt2(k int, n int, x int; k)\nt3(k int, w int; k)"
+_FACTS = {"t0": [(1, 1, 1, 5), (2, 1, 2, 6), (3, 2, None, 7), (4, None, 1, 8), (5, 9, 9, 9), (6, 3, 2, 5)],
+          "t1": [(1, 1, 1), (2, 2, 2), (3, 1, None)], "t2": [(1, 1, 1), (2, 2, 3)], "t3": [(1, 1), (2, 2)]}
+_FACTS_MOVE = (
+    {"t0": [(1, 2, 1, 5), (2, 1, 2, 60), (4, 4, 1, 8), (5, 9, 9, 9), (6, 3, 2, 5), (7, 1, 1, 1), (8, None, 2, 2)],
+     "t1": [(1, 7, 1), (2, 2, 2), (4, 1, 1)]},
+    {"t1": [(9, 7, 1), (2, None, 2), (4, 1, 3)], "t2": [(1, 8, 2), (2, 2, 3)]}, {"t3": [(1, 5), (3, 1)]},
+    {"t0": [(1, 4, 2, 5), (2, 9, 2, 60), (4, 4, None, 8), (5, 2, 1, 9), (6, 3, 2, 5), (8, 3, 2, 2)],
+     "t1": [(9, 8, 2), (2, 1, 2), (3, 5, 1)], "t2": [(2, 8, 1), (3, 1, 3)], "t3": [(2, 9), (3, 7)]},
+    {"t0": [(2, 2, 1, 1), (8, 9, 1, 2)], "t1": []}, {"t1": [(2, 3, 3), (9, 3, None)], "t2": [(1, 1, 3)], "t3": []}, _FACTS)
+_LOOK_UP = "SELECT a.k AS c0, a.v AS c1, b.n AS c2 FROM t0 AS a LEFT JOIN t1 AS b ON b.k = a.x"
+_SNOWFLAKE = "t0 AS a LEFT JOIN t1 AS b ON b.k = a.x LEFT JOIN t3 AS c ON c.k = b.x"
+_LOOKED_GROUPS = "(SELECT b.n AS n, count(*) AS m, sum(b.x) AS s FROM t1 AS b GROUP BY b.n) AS g"
+
+
+def looked_up(sql: str, tables: str = _STAR) -> Case:
+    """A view of the star while everything in it changes."""
+    return build(tables, sql, _FACTS, *_FACTS_MOVE)
+
+
+def of_rows(sql: str, facts: str) -> Case:
+    """The same with other columns of the facts."""
+    return looked_up(sql, _STAR.replace("t0(k int, x int, y int, v int; k)", facts))
+
+
+LOOK_UPS = {
+    "a row is looked up": looked_up(_LOOK_UP),
+    "a row is looked up, and so is its key": looked_up(
+        "SELECT a.k AS c0, a.x AS c1, b.k AS c2, b.n AS c3, b.x AS c4 FROM t0 AS a LEFT JOIN t1 AS b ON a.x = b.k"),
+    "several rows are looked up": looked_up(
+        "SELECT a.k AS c0, b.n AS c1, c.n AS c2, c.x AS c3 FROM t0 AS a LEFT JOIN t1 AS b ON b.k = a.x "
+        "LEFT JOIN t2 AS c ON c.k = a.y"),
+    "rows are looked up in one table by two attributes": looked_up(
+        "SELECT a.k AS c0, b.n AS c1, c.n AS c2, b.n + c.x AS c3 FROM t0 AS a LEFT JOIN t1 AS b ON b.k = a.x "
+        "LEFT JOIN t1 AS c ON c.k = a.y"),
+    "a row that is looked up looks up another": looked_up(f"SELECT a.k AS c0, b.n AS c1, c.w AS c2 FROM {_SNOWFLAKE}"),
+    "a row that is looked up looks up another, whose key the view has": looked_up(
+        f"SELECT a.k AS c0, b.x AS c1, c.k AS c2, a.v + c.w AS c3 FROM {_SNOWFLAKE}"),
+    "rows that look up others are looked up": looked_up(
+        "SELECT a.k AS c0, g.n AS c1, g.w AS c2 FROM t0 AS a LEFT JOIN (SELECT b.k AS k, b.n AS n, c.w AS w FROM t1 AS b "
+        "LEFT JOIN t3 AS c ON c.k = b.x) AS g ON g.k = a.x"),
+    "two branches of rows that are looked up": looked_up(
+        f"SELECT a.k AS c0, b.n AS c1, c.w AS c2, d.n AS c3, e.w AS c4 FROM {_SNOWFLAKE} LEFT JOIN t2 AS d ON d.k = a.y "
+        "LEFT JOIN t3 AS e ON e.k = d.x"),
+    "a group is looked up": looked_up(
+        f"SELECT a.k AS c0, a.v AS c1, g.n AS c2, g.m AS c3, g.s AS c4 FROM t0 AS a LEFT JOIN {_LOOKED_GROUPS} ON g.n = a.x"),
+    "the group NULL changes, and a foreign key is NULL": build(
+        _TWO, _LEFT_GROUPS.replace("<=>", "="), {"t0": [(1, 1, 1), (2, None, 2), (3, None, 3)], "t1": [(1, 1, 1), (2, None, 5)]},
+        {"t1": [(1, 1, 2), (2, None, 6)]}, {"t0": [(1, None, 1), (2, 1, 2)], "t1": [(1, 1, 2), (2, None, 6), (3, None, 1)]},
+        {"t1": [(1, 1, 2)]}, {"t1": [(1, None, 2)]}, {"t1": []}),
+    "the group NULL is looked up": build(
+        _TWO, _LEFT_GROUPS, {"t0": [(1, 1, 1), (2, None, 2), (3, None, 3)], "t1": [(1, 1, 1), (2, None, 5)]},
+        {"t1": [(1, 1, 2), (2, None, 6)]}, {"t0": [(1, None, 1), (2, 1, 2)], "t1": [(1, 1, 2), (2, None, 6), (3, None, 1)]},
+        {"t1": [(1, 1, 2)]}, {"t1": [(1, None, 2)]}, {"t1": []}),
+    "a row is looked up by <=>": looked_up(_LOOK_UP.replace("=", "<=>")),
+    "pairs are looked up by both keys": looked_up(
+        "SELECT a.k AS c0, g.n AS c1, g.w AS c2 FROM t0 AS a LEFT JOIN (SELECT b.k AS k, b.n AS n, c.k AS l, c.w AS w FROM t1 "
+        "AS b JOIN t3 AS c ON c.k = b.x) AS g ON g.k = a.x AND g.l = a.y"),
+    "pairs are looked up by one of the keys": looked_up(
+        "SELECT a.k AS c0, g.n AS c1, g.w AS c2 FROM t0 AS a LEFT JOIN (SELECT b.k AS k, b.n AS n, c.w AS w FROM t1 AS b "
+        "JOIN t3 AS c ON c.k = b.x) AS g ON g.k = a.x"),
+    "rows that have a partner are looked up": looked_up(
+        "SELECT a.k AS c0, g.n AS c1, g.x AS c2 FROM t0 AS a LEFT JOIN (SELECT * FROM t1 AS b WHERE EXISTS (SELECT 1 FROM t3 "
+        "AS c WHERE c.k = b.x)) AS g ON g.k = a.x"),
+    "rows that have no partner are looked up": looked_up(
+        "SELECT a.k AS c0, g.n AS c1, g.x AS c2 FROM t0 AS a LEFT JOIN (SELECT * FROM t1 AS b WHERE NOT EXISTS (SELECT 1 FROM "
+        "t3 AS c WHERE c.k = b.x)) AS g ON g.k = a.x"),
+    "of the partners of a row that is looked up one comes and another changes": build(
+        "t0(k int, x int; k)\nt1(k int, n int; k)\nt2(k int, x int; k)",
+        "SELECT a.k AS c0, g.n AS c1 FROM t0 AS a LEFT JOIN (SELECT * FROM t1 AS b WHERE EXISTS (SELECT 1 FROM t2 AS c "
+        "WHERE c.x = b.k)) AS g ON g.k = a.x", {"t0": [(1, 1), (2, 2)], "t1": [(1, 5), (2, 6)], "t2": [(1, 2)]},
+        {"t2": [(1, 1), (2, 1)]}, {"t2": [(1, 2), (3, 2)]}, {"t2": [(1, 1), (2, 2)]}),
+    "a row without a partner, which is not looked up, changes": build(
+        "t0(k int, x int; k)\nt1(k int, n int, x int; k)\nt2(k int; k)",
+        "SELECT a.k AS c0, g.n AS c1 FROM t0 AS a LEFT JOIN (SELECT * FROM t1 AS b WHERE EXISTS (SELECT 1 FROM t2 AS c "
+        "WHERE c.k = b.x)) AS g ON g.k = a.x", {"t0": [(1, 1), (2, 2)], "t1": [(1, 5, 1), (2, 6, None)], "t2": [(1,)]},
+        {"t1": [(1, 6, 1), (2, 7, None)]}, {"t1": [(1, 8, 2), (2, 8, None)], "t2": [(1,), (3,)]}),
+    "rows that a condition keeps are looked up": looked_up(
+        "SELECT a.k AS c0, g.n AS c1, g.x AS c2 FROM t0 AS a LEFT JOIN (SELECT * FROM t1 AS b WHERE b.n < 7) AS g ON g.k = a.x"),
+    "rows that a condition on what they look up keeps are looked up": looked_up(
+        "SELECT a.k AS c0, g.n AS c1, g.w AS c2 FROM t0 AS a LEFT JOIN (SELECT b.k AS k, b.n AS n, c.w AS w FROM t1 AS b "
+        "LEFT JOIN t3 AS c ON c.k = b.x WHERE coalesce(c.w, 0) < 2) AS g ON g.k = a.x"),
+    "a row that is kept looks up by its key and by another attribute": build(
+        "t0(k int, x int, y int; k)\nt1(k int, x int; k)\nt2(k int, l int, n int; k, l)",
+        "SELECT a.k AS c0, g.n AS c1 FROM t0 AS a LEFT JOIN (SELECT b.k AS k, b.x AS x, c.n AS n FROM t1 AS b LEFT JOIN t2 AS c "
+        "ON c.k = b.x AND c.l = b.k WHERE coalesce(c.n, 1) = 1) AS g ON g.k = a.x",
+        {"t0": [(1, 1, 1), (2, 2, 1)], "t1": [(1, 4), (2, 3)], "t2": [(3, 1, 1), (4, 1, 1), (3, 2, 0)]},
+        {"t2": [(3, 1, 0), (4, 1, 1), (3, 2, 1)]}, {"t1": [(1, 3), (2, 3)], "t2": [(3, 1, 1), (4, 1, 0)]}, {"t2": []}),
+    "a condition on what is looked up": looked_up(f"{_LOOK_UP} WHERE b.n > 1"),
+    "a condition on what is looked up, that NULL satisfies": looked_up(f"{_LOOK_UP} WHERE coalesce(b.n, 5) > 1 AND a.v > 1"),
+    "rows that look up nothing": looked_up(f"{_LOOK_UP} WHERE b.k IS NULL"),
+    "a condition on two rows that are looked up": looked_up(
+        f"SELECT a.k AS c0, b.n AS c1 FROM {_SNOWFLAKE} WHERE b.n IS NULL OR c.w IS NULL OR b.n <> c.w"),
+    "values of facts and of what they look up in one column": looked_up(
+        "SELECT a.k AS c0, a.v * b.n AS c1, coalesce(b.n, -1) AS c2, b.k IS NULL AS c3, a.v - c.n AS c4 FROM t0 AS a "
+        "LEFT JOIN t1 AS b ON b.k = a.x LEFT JOIN t2 AS c ON c.k = a.y"),
+    "groups by what is looked up": looked_up(
+        "SELECT b.n AS c0, count(*) AS c1, sum(a.v) AS c2, count(DISTINCT a.y) AS c3 FROM t0 AS a LEFT JOIN t1 AS b ON b.k = a.x "
+        "GROUP BY b.n"),
+    "sums by what is looked up": looked_up(
+        f"SELECT c.w AS c0, b.n AS c1, count(*) AS c2, sum(a.v) AS c3, sum(b.n) AS c4, count(c.k) AS c5 FROM {_SNOWFLAKE} "
+        "GROUP BY c.w, b.n"),
+    "extremes by what is looked up": looked_up(
+        "SELECT b.n AS c0, min(a.v) AS c1, max(c.n) AS c2 FROM t0 AS a LEFT JOIN t1 AS b ON b.k = a.x LEFT JOIN t2 AS c "
+        "ON c.k = a.y GROUP BY b.n"),
+    "a sum of all rows over what is looked up": looked_up(
+        f"SELECT count(*) AS c0, sum(b.n) AS c1, max(c.w) AS c2 FROM {_SNOWFLAKE}"),
+    "sums by facts of what is looked up": looked_up(
+        f"SELECT a.y AS c0, sum(b.n) AS c1, count(c.w) AS c2, sum(a.v + c.w) AS c3 FROM {_SNOWFLAKE} GROUP BY a.y"),
+    "partitions by what is looked up": looked_up(
+        "SELECT a.k AS c0, row_number() OVER (PARTITION BY b.n ORDER BY a.v DESC, a.k) AS c1, sum(a.v) OVER (PARTITION BY b.n) "
+        "AS c2 FROM t0 AS a LEFT JOIN t1 AS b ON b.k = a.x"),
+    "windows with several partitions over what is looked up": looked_up(
+        "SELECT a.k AS c0, rank() OVER (PARTITION BY b.n ORDER BY a.v) AS c1, count(*) OVER (PARTITION BY c.w) AS c2, "
+        f"max(c.w) OVER (PARTITION BY a.y) AS c3, count(b.k) OVER () AS c4 FROM {_SNOWFLAKE}"),
+    "the first rows of partitions by what is looked up": looked_up(
+        "SELECT r.k, r.n FROM (SELECT a.k, b.n, row_number() OVER (PARTITION BY b.n ORDER BY a.v DESC, a.k) AS p FROM t0 AS a "
+        "LEFT JOIN t1 AS b ON b.k = a.x) AS r WHERE r.p = 1"),
+    "rows of a window are looked up": looked_up(
+        "SELECT a.k AS c0, g.r AS c1, g.m AS c2 FROM t0 AS a LEFT JOIN (SELECT b.k AS k, rank() OVER (PARTITION BY b.x ORDER BY "
+        "b.n) AS r, count(*) OVER (PARTITION BY b.x) AS m FROM t1 AS b) AS g ON g.k = a.x"),
+    "the first row of a partition is looked up": looked_up(
+        "SELECT a.k AS c0, g.n AS c1 FROM t0 AS a LEFT JOIN (SELECT r.n, r.x FROM (SELECT b.*, row_number() OVER (PARTITION BY "
+        "b.x ORDER BY b.n, b.k) AS p FROM t1 AS b) AS r WHERE r.p = 1) AS g ON g.x = a.x"),
+    "a row is looked up by two attributes": build(
+        "t0(k int, x int, y int, v int; k)\nt1(k int, l int, n int; k, l)",
+        "SELECT a.k AS c0, a.v AS c1, b.n AS c2 FROM t0 AS a LEFT JOIN t1 AS b ON b.l = a.y AND b.k = a.x",
+        {"t0": [(1, 1, 1, 1), (2, 1, 2, 2), (3, 1, None, 3), (4, None, 1, 4)], "t1": [(1, 1, 5), (1, 2, 6), (2, 1, 7)]},
+        {"t0": [(1, 1, 1, 1), (2, 2, 1, 2), (3, 1, 2, 3), (4, None, 1, 4)], "t1": [(1, 1, 8), (2, 1, 7), (2, 2, 9)]},
+        {"t0": [(1, 2, 2, 7), (3, 1, 2, 3), (5, 1, 1, 5)], "t1": [(1, 2, 6), (2, 2, 8)]}, {"t1": []}, {"t1": [(1, 1, 1)]}),
+    "a row is looked up by its key and an attribute that changes": looked_up(
+        "SELECT a.k AS c0, b.n AS c1, b.k AS c2 FROM t0 AS a LEFT JOIN t1 AS b ON b.k = a.x AND b.x = a.y"),
+    "a row is looked up by its key and an attribute that is NULL": build(
+        "t0(k int, x int, y int; k)\nt1(k int, n int, x int; k)",
+        "SELECT a.k AS c0, b.n AS c1 FROM t0 AS a LEFT JOIN t1 AS b ON b.k = a.x AND b.x = a.y",
+        {"t0": [(1, 1, None), (2, 2, 1)], "t1": []}, {"t1": [(1, 5, None), (2, 6, 1)]}, {"t1": [(1, 6, None), (2, 6, None)]},
+        {"t1": [(1, 6, None)]}, {"t1": []}),
+    "a row is looked up by its key under a condition": looked_up(
+        "SELECT a.k AS c0, b.n AS c1 FROM t0 AS a LEFT JOIN t1 AS b ON b.k = a.x AND b.n < a.v"),
+    "rows are looked up by a part of their key": build(
+        "t0(k int, x int; k)\nt1(k int, l int, n int; k, l)",
+        "SELECT a.k AS c0, b.n AS c1 FROM t0 AS a LEFT JOIN t1 AS b ON b.k = a.x",
+        {"t0": [(1, 1), (2, 2)], "t1": [(1, 1, 5), (1, 2, 6)]}, {"t1": [(1, 1, 7), (1, 3, 6), (2, 1, 7)]},
+        {"t0": [(1, 2), (2, 1)], "t1": [(1, 3, 8), (2, 1, 7), (2, 2, 7)]}),
+    "copies are looked up by all of their columns": build(
+        "t0(k int, x int, y int; k)\nt1(x int, y int)",
+        "SELECT a.k AS c0, b.x AS c1 FROM t0 AS a LEFT JOIN t1 AS b ON b.x = a.x AND b.y = a.y",
+        {"t0": [(1, 1, 1), (2, 2, 2)], "t1": [(1, 1)]}, {"t1": [(1, 1), (1, 1), (2, 2)]}, {"t1": [(2, 2), (2, 2)]}),
+    "a row is looked up by two attributes that have to be its key": looked_up(
+        "SELECT a.k AS c0, b.n AS c1 FROM t0 AS a LEFT JOIN t1 AS b ON b.k = a.x AND b.k = a.y"),
+    "sums of what is looked up by attributes of two rows": looked_up(
+        "SELECT a.y AS c0, count(c.k) AS c1, sum(c.w) AS c2 FROM t0 AS a LEFT JOIN t1 AS b ON b.k = a.x "
+        "LEFT JOIN t3 AS c ON c.k = b.x AND c.w >= a.y GROUP BY a.y"),
+    "facts come while what they look up changes": build(
+        "t0(k int, x int; k)\nt1(k int, n int; k)", "SELECT a.k AS c0, b.n AS c1 FROM t0 AS a LEFT JOIN t1 AS b ON b.k = a.x",
+        {"t0": [(1, 1), (2, 2)], "t1": [(1, 5), (2, 6)]}, {"t0": [(1, 1), (2, 2), (3, 1)], "t1": [(1, 7), (2, 6)]},
+        {"t0": [(2, 2), (3, 1)], "t1": [(1, 8), (2, 8)]}),
+    "rows without a key look up": of_rows(
+        "SELECT a.v AS c0, b.n AS c1, b.x AS c2 FROM t0 AS a LEFT JOIN t1 AS b ON b.k = a.x", "t0(k int, x int, y int, v int)"),
+    "copies look up": build(
+        "t0(x int, y int)\nt1(k int, w int, z int; k)", "SELECT a.y AS c0, b.z AS c1 FROM t0 AS a LEFT JOIN t1 AS b ON b.k = a.x",
+        {"t0": [(1, 5), (1, 5), (2, 5), (None, 5)], "t1": [(1, 1, 1)]}, {"t1": [(1, 1, 2), (2, 1, 2)]},
+        {"t0": [(1, 5), (2, 5), (2, 5), (2, 5), (None, 5), (None, 5)]}, {"t0": [(2, 5), (1, 5), (3, 5)], "t1": [(2, 0, 2)]},
+        {"t1": [(2, 0, 2), (3, 0, 2)]}, {"t0": [(3, 5), (3, 5)], "t1": []}),
+    "sums of copies that look up": of_rows(
+        "SELECT b.n AS c0, count(*) AS c1, sum(a.v) AS c2 FROM t0 AS a LEFT JOIN t1 AS b ON b.k = a.x GROUP BY b.n",
+        "t0(k int, x int, y int, v int)"),
+    "rows that look up on the right side of an outer join": looked_up(
+        "SELECT d.k AS c0, g.k AS c1, g.n AS c2 FROM t2 AS d LEFT JOIN (SELECT a.k AS k, a.y AS y, b.n AS n FROM t0 AS a "
+        "LEFT JOIN t1 AS b ON b.k = a.x) AS g ON g.y = d.k AND (d.n < 5 OR g.n = 1)"),
+    "rows that look up in a full join": looked_up(
+        "SELECT d.k AS c0, g.k AS c1, g.n AS c2, d.n AS c3 FROM t2 AS d FULL JOIN (SELECT a.k AS k, a.y AS y, b.n AS n FROM t0 "
+        "AS a LEFT JOIN t1 AS b ON b.k = a.x) AS g ON g.n = d.n"),
+    "a full join looks up": looked_up(
+        "SELECT a.k AS c0, d.k AS c1, b.n AS c2 FROM t0 AS a FULL JOIN t2 AS d ON d.k = a.y LEFT JOIN t1 AS b ON b.k = a.x"),
+    "pairs of an outer join look up by values of the padded side": looked_up(
+        "SELECT d.k AS c0, a.k AS c1, b.n AS c2 FROM t2 AS d LEFT JOIN t0 AS a ON a.y = d.k LEFT JOIN t1 AS b ON b.k = a.x"),
+    "pairs look up": looked_up(
+        "SELECT a.k AS c0, d.k AS c1, b.n AS c2, a.v + d.n AS c3 FROM t0 AS a JOIN t2 AS d ON d.n <= a.y LEFT JOIN t1 AS b "
+        "ON b.k = a.x"),
+    "what looks up is joined by a value that it looks up": looked_up(
+        f"SELECT v.c0 AS d0, v.c2 AS d1, d.k AS d2 FROM ({_LOOK_UP}) AS v JOIN t2 AS d ON d.n = v.c2"),
+    "a union of rows that look up": looked_up(
+        f"{_LOOK_UP} UNION ALL SELECT a.k AS c0, a.y AS c1, c.n AS c2 FROM t0 AS a LEFT JOIN t2 AS c ON c.k = a.y"),
+    "a union looks up": looked_up(
+        "SELECT u.v AS c0, b.n AS c1 FROM (SELECT a.x AS x, a.v AS v FROM t0 AS a UNION ALL SELECT c.x, c.n FROM t2 AS c) AS u "
+        "LEFT JOIN t1 AS b ON b.k = u.x"),
+    "a union with a branch without a key looks up": build(
+        "t0(k int, x int; k)\nt1(k int, n int; k)\nt2(x int)",
+        "SELECT u.x AS c0, b.n AS c1 FROM (SELECT a.x AS x FROM t0 AS a UNION ALL SELECT c.x FROM t2 AS c) AS u "
+        "LEFT JOIN t1 AS b ON b.k = u.x", {"t0": [(1, 1), (2, 2)], "t1": [(1, 1)], "t2": [(1,), (1,)]},
+        {"t0": [(1, 1), (2, 2), (3, 1), (4, 1)], "t1": [(1, 2), (2, 2)]}, {"t0": [(5, 2)], "t2": [(2,)]}, {"t1": []}),
+    "elements of rows that look up": looked_up(
+        "SELECT a.k AS c0, posexplode_outer(array(b.n, a.v)) AS (c1, c2) FROM t0 AS a LEFT JOIN t1 AS b ON b.k = a.x"),
+    "a test against rows that look up": looked_up(
+        "SELECT d.k AS c0, d.n AS c1 FROM t2 AS d WHERE EXISTS (SELECT 1 FROM t0 AS a LEFT JOIN t1 AS b ON b.k = a.x "
+        "WHERE b.n <=> d.x)"),
+    "no row that looks up": looked_up(
+        "SELECT d.k AS c0, d.n AS c1 FROM t2 AS d WHERE NOT EXISTS (SELECT 1 FROM t0 AS a LEFT JOIN t1 AS b ON b.k = a.x "
+        "WHERE b.n <=> d.n)"),
+    "a test of what is looked up": looked_up(f"{_LOOK_UP} WHERE NOT EXISTS (SELECT 1 FROM t3 AS d WHERE d.w <=> b.n)"),
+    "distinct values that are looked up": looked_up(
+        "SELECT DISTINCT b.n AS c0, c.n AS c1 FROM t0 AS a LEFT JOIN t1 AS b ON b.k = a.x LEFT JOIN t2 AS c ON c.k = a.y"),
+    "a count of distinct values that are looked up": looked_up(
+        f"SELECT a.y AS c0, count(DISTINCT b.n) AS c1, count(DISTINCT c.w) AS c2 FROM {_SNOWFLAKE} GROUP BY a.y"),
+    "a BIGINT looks up an INT": of_rows(_LOOK_UP, "t0(k int, x bigint, y int, v int; k)"),
+    "a group of sums is looked up by a BIGINT": looked_up(
+        "SELECT d.k AS c0, g.s AS c1, b.n AS c2 FROM t2 AS d LEFT JOIN (SELECT a.y AS y, sum(a.x) AS s FROM t0 AS a GROUP BY "
+        "a.y) AS g ON g.y = d.k LEFT JOIN t1 AS b ON b.k = g.s"),
+    **{f"a {kind} looks up": build(
+        f"t0(k int, x {kind}; k)\nt1(k {kind}, n int; k)",
+        "SELECT a.k AS c0, b.n AS c1 FROM t0 AS a LEFT JOIN t1 AS b ON b.k = a.x",
+        {"t0": [(1, one), (2, two), (3, None)], "t1": [(one, 1)]}, {"t1": [(one, 2), (two, 2)]},
+        {"t0": [(1, two), (2, one), (4, two)], "t1": [(two, 3)]}, {"t1": [(one, 1)]})
+       for kind, one, two in (("string", "", "a"), ("date", "2024-01-01", "2024-02-29"), ("boolean", False, True),
+                              ("decimal(10,2)", "0.50", "1.25"), ("bigint", 1, 2))},
+    "both zeros look up a group": build(  # a declared key of floats counts as none
+        "t0(k int, x double; k)\nt1(k int, x double, n int; k)",
+        "SELECT a.k AS c0, g.s AS c1 FROM t0 AS a LEFT JOIN (SELECT b.x AS x, sum(b.n) AS s FROM t1 AS b GROUP BY b.x) AS g "
+        "ON g.x = a.x", {"t0": [(1, "0.0"), (2, "-0.0")], "t1": [(1, "0.0", 1)]}, {"t1": [(1, "-0.0", 2)]},
+        {"t1": [(1, "-0.0", 2), (2, "0.0", 2)]}, {"t0": [(1, "0.0"), (3, "-0.0")], "t1": [(2, "0.0", 3)]}, {"t1": []}),
+    "texts look up a number": build(
+        "t0(k int, x string; k)\nt1(k int, n int; k)",
+        "SELECT a.k AS c0, a.x AS c1, max(b.n) OVER (PARTITION BY a.x) AS c2 FROM t0 AS a LEFT JOIN t1 AS b ON b.k = a.x",
+        {"t0": [(1, "7"), (2, "07"), (3, "8")], "t1": [(7, 1)]}, {"t0": [(1, "7"), (2, "07"), (4, "08")], "t1": [(7, 2), (8, 1)]},
+        {"t1": [(7, 3)], "t0": [(2, "07"), (4, "7")]}),
+}
+
+_CHAIN = "t0(k int, x int; k)\nt1(x int, n int)\nt2(x int, n int)\nt3(x int, n int)\nt4(x int, n int)"
+_CHAINED = {"t0": [(1, 1), (2, 2), (3, None)], "t1": [(1, 1), (1, 2)], "t2": [(1, 1), (2, None)], "t3": [(1, 2), (1, 2)],
+            "t4": [(2, 5), (None, 6)]}
+_CHAINED_MOVE = (
+    {"t1": [(1, 1), (2, 2)]}, {"t0": [(1, 2), (3, 1)], "t2": [(1, 2), (2, 1), (2, 1)], "t3": [(1, 2), (2, 1)]},
+    {"t4": [(2, 5), (2, 5), (1, 1)], "t1": [(1, 2), (2, None), (2, 1)]}, {"t2": [], "t3": [(1, 1)]},
+    {"t0": [(1, 1), (2, 2), (4, 2)], "t1": [], "t2": [(2, 2)]})
+_OUTER_OF_GROUPS = " ".join(
+    f"FULL JOIN (SELECT x, sum(n) AS s FROM t{number} GROUP BY x) AS g{number} ON g{number}.x = g0.x" for number in range(1, 5))
+_SUBQUERIES = ", ".join(f"(SELECT {call}(b.n) FROM t{number} AS b WHERE b.x = a.x) AS c{number}"
+                        for number, call in ((1, "sum"), (2, "max"), (3, "count"), (4, "min")))
+
+WIDE = {
+    "four full joins of groups": build(
+        _CHAIN, "SELECT g0.x AS c0, g0.s AS c1, g1.s AS c2, g2.s AS c3, g3.s AS c4, g4.x AS c5 FROM (SELECT x, count(*) AS s "
+        f"FROM t0 GROUP BY x) AS g0 {_OUTER_OF_GROUPS}", _CHAINED, *_CHAINED_MOVE[1:3]),
+    "a chain of outer joins of rows without a key": build(
+        _CHAIN, "SELECT a.k AS c0, b.n AS c1, c.n AS c2, d.n AS c3, e.n AS c4 FROM t0 AS a LEFT JOIN t1 AS b ON b.x = a.x "
+        "LEFT JOIN t2 AS c ON c.x = b.n LEFT JOIN t3 AS d ON d.x = c.n LEFT JOIN t4 AS e ON e.x = d.n",
+        _CHAINED, *_CHAINED_MOVE),
+    "a star of outer joins of rows without a key": build(
+        _CHAIN, "SELECT a.k AS c0, b.n AS c1, c.n AS c2, d.n AS c3, e.n AS c4 FROM t0 AS a LEFT JOIN t1 AS b ON b.x = a.x "
+        "LEFT JOIN t2 AS c ON c.x = a.x LEFT JOIN t3 AS d ON d.x = a.x AND d.n > 1 LEFT JOIN t4 AS e ON e.x <=> a.x",
+        _CHAINED, *_CHAINED_MOVE),
+    "sums over a chain of outer joins of rows without a key": build(
+        _CHAIN, "SELECT a.x AS c0, count(*) AS c1, sum(b.n) AS c2, count(c.n) AS c3, sum(d.n) AS c4 FROM t0 AS a "
+        "LEFT JOIN t1 AS b ON b.x = a.x LEFT JOIN t2 AS c ON c.x = b.n LEFT JOIN t3 AS d ON d.x = c.n GROUP BY a.x",
+        _CHAINED, *_CHAINED_MOVE),
+    "sums by the end of a chain of outer joins": build(
+        _CHAIN, "SELECT d.n AS c0, count(*) AS c1, sum(a.k) AS c2 FROM t0 AS a "
+        "LEFT JOIN t1 AS b ON b.x = a.x LEFT JOIN t2 AS c ON c.x = b.n LEFT JOIN t3 AS d ON d.x = c.n GROUP BY d.n",
+        _CHAINED, *_CHAINED_MOVE),
+    "scalar subqueries beside each other": build(
+        _CHAIN, f"SELECT a.k AS c0, {_SUBQUERIES} FROM t0 AS a", _CHAINED, *_CHAINED_MOVE),
+    "scalar subqueries in a sum": build(
+        _CHAIN, f"SELECT q.c4 AS d0, count(*) AS d1, sum(q.c1) AS d2, sum(q.c2) AS d3 FROM (SELECT a.k AS c0, {_SUBQUERIES} FROM "
+        "t0 AS a) AS q GROUP BY q.c4", _CHAINED, *_CHAINED_MOVE),
+    "rows without a partner among the counts of windows over an outer join": build(
+        _THREE, "SELECT c.k AS c0 FROM t2 AS c WHERE NOT EXISTS (SELECT 1 FROM (SELECT count(*) OVER (PARTITION BY a.y) AS m "
+        "FROM t0 AS a LEFT JOIN t1 AS b ON b.x = a.x) AS g WHERE g.m = c.x)",
+        {"t0": [(1, 1, 1)], "t1": [(1, 1, 1)], "t2": [(1, 1, 0), (2, 2, 0), (3, 3, 0)]}, {"t1": [(1, 1, 1), (2, 1, 1)]},
+        {"t1": [(1, 1, 1), (2, 1, 1), (3, 1, 1)]}, {"t1": []}),
+    "rows without a partner among the counts of groups over an outer join": build(
+        _THREE, "SELECT c.k AS c0 FROM t2 AS c WHERE NOT EXISTS (SELECT 1 FROM (SELECT a.y, count(*) AS m FROM "
+        "t0 AS a LEFT JOIN t1 AS b ON b.x = a.x GROUP BY a.y) AS g WHERE g.m = c.x)",
+        {"t0": [(1, 1, 1)], "t1": [(1, 1, 1)], "t2": [(1, 1, 0), (2, 2, 0), (3, 3, 0)]}, {"t1": [(1, 1, 1), (2, 1, 1)]},
+        {"t1": [(1, 1, 1), (2, 1, 1), (3, 1, 1)]}, {"t1": []}),
+    "groups of rows by another attribute than their partition": build(
+        _ONE, "SELECT q.x AS c0, sum(q.n) AS c1, max(q.n) AS c2 FROM (SELECT a.x AS x, count(*) OVER (PARTITION BY a.y) AS n "
+        "FROM t0 AS a) AS q GROUP BY q.x", {"t0": [(1, 1, 1), (2, 2, 1), (3, 3, 2)]}, {"t0": [(1, 1, 1), (2, 2, 2), (3, 3, 2)]},
+        {"t0": [(1, 1, 1), (4, 5, 1), (3, 3, 2)]}),
+    "groups of rows beside the count of no rows": build(
+        _THREE, "SELECT a.y AS c0, count(*) AS c1, max(g.n) AS c2 FROM t0 AS a JOIN t2 AS c ON c.x = a.x CROSS JOIN "
+        "(SELECT count(*) AS n FROM t1 AS b) AS g GROUP BY a.y",
+        {"t0": [(1, 1, 1), (2, 2, 2)], "t1": [], "t2": [(1, 1, 1), (2, 2, 2), (3, 2, 3)]}, {"t2": [(2, 2, 2)]},
+        {"t1": [(1, 1, 1)]}, {"t1": [], "t2": [(2, 1, 2)]}),
+    "windows with several partitions over a full join": build(
+        _TWO, "SELECT a.k AS c0, b.k AS c1, count(*) OVER (PARTITION BY a.x) AS c2, sum(b.z) OVER (PARTITION BY a.y) AS c3 FROM "
+        "t0 AS a FULL JOIN t1 AS b ON a.x = b.x", {"t0": [(1, 1, 1)], "t1": [(1, 2, 5)]}, {"t1": [(1, 2, 5), (2, 3, 6)]},
+        {"t1": [(2, 3, 7)]}, {"t0": [(1, 3, 1)]}),
+    "windows with several partitions over a join": build(
+        _TWO, "SELECT a.k AS c0, b.k AS c1, rank() OVER (PARTITION BY a.x ORDER BY b.z) AS c2, count(*) OVER (PARTITION BY b.z) "
+        "AS c3, max(b.z) OVER (PARTITION BY a.y) AS c4, sum(a.y) OVER (PARTITION BY b.k) AS c5 FROM t0 AS a "
+        "JOIN t1 AS b ON a.x = b.x", _PADDED, *_CHANGED, {"t0": [(1, 1, 2), (4, 1, 2)], "t1": [(1, 1, 9), (2, 1, 9)]}),
+}
+
 DIRECTED |= OUTER
 DIRECTED |= FIRST_ROWS
 DIRECTED |= TAILS
+DIRECTED |= LOOK_UPS
+DIRECTED |= WIDE
 
 # A group that loses its last value, one that vanishes, one that comes; NULLs in each argument, and duplicates.
 _SAMPLE = "t0(k int, x int, y int, z decimal(10,2), s string; k)"

@@ -13,16 +13,18 @@ from sqlglot import exp
 from dbt_idivm.algebra.bags import Concat, Distinct, union_all
 from dbt_idivm.algebra.block import Block, isolate, subquery
 from dbt_idivm.algebra.core import Compute, Filter, Pair, Probe, SemiJoin, project
-from dbt_idivm.algebra.expressions import alias, column, conjuncts
+from dbt_idivm.algebra.expressions import alias, attributes, column, conjuncts
 from dbt_idivm.algebra.lookups import Touched
 from dbt_idivm.algebra.operator import SIGN, Operator, State, with_sign
 from dbt_idivm.algebra.outer import OuterPair
 from dbt_idivm.algebra.relation import Relation
 from dbt_idivm.frontend import existence, partners, scalar
+from dbt_idivm.idiff import build
 from dbt_idivm.idiff.idiff import INS, REC, UPD, IDiff
 from dbt_idivm.operators import (
     Aggregate,
     Join,
+    LookUpJoin,
     OneRow,
     OuterJoin,
     Project,
@@ -35,14 +37,16 @@ from dbt_idivm.operators import (
     additive,
 )
 from dbt_idivm.operators import aggregate as aggregate_operator
+from dbt_idivm.operators import look_up_join as look_up_operator
 from dbt_idivm.operators import outer_join as outer_operator
 from dbt_idivm.operators import semijoin as semijoin_operator
 from dbt_idivm.operators import unnest as unnest_operator
 from dbt_idivm.operators import window as window_operator
+from dbt_idivm.operators.aggregate import Grouped
 from dbt_idivm.operators.scan import DiffClass, DiffRows, scans
 from dbt_idivm.operators.window import Windowed
 from dbt_idivm.optimize.lineage import leaves
-from dbt_idivm.passes import annotate, canonical, first_rows, place_caches, running
+from dbt_idivm.passes import annotate, canonical, first_rows, look_ups, place_caches, propagate, running
 from dbt_idivm.passes.operator_caches import AdditiveState
 from dbt_idivm.script import additive as script_additive
 from dbt_idivm.script import (
@@ -70,8 +74,8 @@ from dbt_idivm.script.top_k_rows import LIVE, PLACE, NetRows, Ranked
 from dbt_idivm.script.ways import IsEmpty
 
 # the packages hold functions of the same names
-use_net_diff, use_diff_rows, merge_recomputes = (import_module(f"dbt_idivm.optimize.{name}")
-                                                 for name in ("use_net_diff", "use_diff_rows", "merge_recomputes"))
+use_net_diff, use_diff_rows = (import_module(f"dbt_idivm.optimize.{name}")
+                                                 for name in ("use_net_diff", "use_diff_rows"))
 Patch = pytest.MonkeyPatch
 Classes = Mapping[DiffClass, tuple[tuple[Any, ...], ...]]
 
@@ -276,7 +280,8 @@ def payload_of_updates(patch: Patch) -> None:
 
 def groups_of_a_superset(patch: Patch) -> None:
     """The any-state of γ is γ over the any-state of its input."""
-    patch.setattr(Aggregate, "in_state", lambda self, state: self.with_children(self.child.in_state(state)))
+    patch.setattr(Aggregate, "in_any_state", lambda self, names: self.with_children(self.child.in_any_state(
+        frozenset(self.child.columns))))
 
 
 def no_branch_in_ids(patch: Patch) -> None:
@@ -395,42 +400,37 @@ def marked_rows_are_not_tested(patch: Patch) -> None:
 
 def padded_of_a_superset(patch: Patch) -> None:
     """The any-state of ⟕ is ⟕ of any-states."""
-    patch.setattr(OuterJoin, "in_state", lambda self, state: self.with_children(*(e.in_state(state) for e in self.inputs)))
+    patch.setattr(OuterJoin, "in_any_state", lambda self, names: self.with_children(*(
+        each.in_any_state(frozenset(each.columns)) for each in self.inputs)))
 
 
 def signed_pairs_alone(patch: Patch) -> None:
     """The signed rows of ⋈."""
-    patch.setattr(OuterJoin, "_signed_pads", lambda self, side: ())
+
+    def signed(self: OuterJoin) -> Relation:
+        left, right = self.inputs
+        pairs = (Pair(left.signed(), right.in_state("pre"), self.condition), Pair(left, right.signed(), self.condition))
+        return Concat(tuple(project(self.pairs_of(each), (*self.columns, SIGN)) for each in pairs))
+
+    patch.setattr(OuterJoin, "signed", signed)
 
 
 def signed_padded_rows_of_one_side(patch: Patch) -> None:
-    """ΔL ▷ R⁻, as if no partner changed."""
-    signed = OuterJoin._signed_pads
-    patch.setattr(OuterJoin, "_signed_pads", lambda self, side: signed(self, side)[:1])
+    """ΔL ⟕ R⁻, as if no partner changed."""
+    patch.setattr(OuterJoin, "_signed_pads", lambda self, *given: ())
 
 
 def signed_padded_rows_by_post_states(patch: Patch) -> None:
-    """ΔL ▷ R⁺, and then the change of R for inserted rows as well."""
-    signed = OuterJoin._signed_pads
+    """ΔL ⟕ R⁺, and then the change of R for inserted rows as well."""
+    signed = OuterJoin.signed
 
-    def other(self: OuterJoin, side: int) -> tuple[Relation, ...]:
-        rows = Probe(self.inputs[side].signed(), self.inputs[1 - side], self.condition, anti=True)
-        first, *rest = signed(self, side)
-        return (project(self.pad(side, rows), first.columns), *rest)
+    def other(self: OuterJoin) -> Relation:
+        found = signed(self)
+        assert isinstance(found, Concat)
+        first = self.kept(0, self.left.signed(), self.right)
+        return Concat((project(first, found.columns), *found.parts[1:]))
 
-    patch.setattr(OuterJoin, "_signed_pads", other)
-
-
-def signed_outer_pairs_over_post_states(patch: Patch) -> None:
-    """ΔL ⋈ R⁺ ⊎ L⁺ ⋈ ΔR."""
-    rows = OuterJoin._signed_rows
-
-    def other(self: OuterJoin, pairs: Relation) -> Relation:
-        assert isinstance(pairs, Pair)
-        right = self.right if pairs.left.columns[:-1] == self.left.columns else pairs.right
-        return rows(self, replace(pairs, right=right))
-
-    patch.setattr(OuterJoin, "_signed_rows", other)
+    patch.setattr(OuterJoin, "signed", other)
 
 
 def screened_as_a_join(patch: Patch) -> None:
@@ -480,7 +480,8 @@ def no_other_partners(patch: Patch) -> None:
 
 def lonely_of_a_superset(patch: Patch) -> None:
     """The any-state of L ▷ R is that of L without partners in that of R."""
-    patch.setattr(SemiAntiJoin, "in_state", lambda self, state: self.with_children(*(e.in_state(state) for e in self.inputs)))
+    patch.setattr(SemiAntiJoin, "in_any_state", lambda self, names: self.with_children(*(
+        each.in_any_state(frozenset(each.columns)) for each in self.inputs)))
 
 
 def signed_test_of_the_left_alone(patch: Patch) -> None:
@@ -573,14 +574,14 @@ def every_id_is_shared(patch: Patch) -> None:
 
 
 def one_recompute_for_all(patch: Patch) -> None:
-    """Of merged recompute i-diffs the values of the first are kept."""
-    merge = merge_recomputes._merged
+    """Of united recompute i-diffs the values of the first are kept."""
+    united = build._united
 
-    def merged(group: list[IDiff]) -> IDiff:
+    def first(group: list[IDiff]) -> IDiff:
         # with all origins: that some are lost is noticed when the plan is made
-        return group[0] if len(group) == 1 else replace(merge(group), relation=merge(group[:1]).relation)
+        return replace(united(group), relation=united(group[:1]).relation)
 
-    patch.setattr(merge_recomputes, "_merged", merged)
+    patch.setattr(build, "_united", first)
 
 
 def with_additive_rule(name: str, **changes: Any) -> Callable[[Patch], None]:
@@ -795,7 +796,7 @@ MUTATIONS = (
     Mutation("stored columns: shared by IDs that are equal", every_id_is_shared, "a computed join attribute changes"),
     Mutation("diff rows: a recompute i-diff holds old rows as well", a_recompute_holds_new_rows_only,
              "a row that moves within the condition, with all its columns"),
-    Mutation("merged recomputes: the values of all of them", one_recompute_for_all, "a partner moves to another row"),
+    Mutation("united recomputes: the values of all of them", one_recompute_for_all, "a partner moves to another row"),
     Mutation("additive: rows whose partners changed", signed_test_of_the_left_alone, "the only row of a group gets a partner",
              "additive"),
     Mutation("additive: the left changes of ▷ are tested against R⁻", signed_test_of_post_states,
@@ -841,8 +842,8 @@ OUTER = (
              "additive"),
     Mutation("additive: the left changes of ⟕ are tested against R⁻", signed_padded_rows_by_post_states,
              "groups over an outer join", "additive"),
-    Mutation("additive: the right side of ΔL ⋈ R of ⟕ is R⁻", signed_outer_pairs_over_post_states, "groups over a full join",
-             "additive"),
+    Mutation("additive: the left changes of ⟗ are tested against R⁻", signed_padded_rows_by_post_states,
+             "groups over a full join", "additive"),
     Mutation("screening: not of the left rows by ON of ⟕", screened_as_a_join, "ON has a condition on one side only"),
     Mutation("screening: not of the right rows by what is above ⟕", screened_by_what_is_above,
              "rows that have no partner by an outer join"),
@@ -864,7 +865,8 @@ def partitions_by_post_state(node: Window, side: int, diff: IDiff) -> tuple[IDif
 
 
 def window_over_a_superset(patch: Patch) -> None:
-    patch.setattr(Window, "in_state", lambda self, state: self.with_children(self.child.in_state(state)))
+    patch.setattr(Window, "in_any_state", lambda self, names: self.with_children(self.child.in_any_state(
+        frozenset(self.child.columns))))
 
 
 def rows_without_their_partition(patch: Patch) -> None:
@@ -1172,6 +1174,234 @@ TAILS = (
 
 MUTATIONS += TAILS
 
+def null_is_looked_up(patch: Patch) -> None:
+    """Rows with K that is NULL are partners of no row, but named by F."""
+    naming = look_up_operator.naming
+
+    def of_all(node: LookUpJoin, rows: Relation, values: Mapping[str, exp.Expr]) -> Relation:
+        found = naming(node, rows, values)
+        return Compute(rows, found.definitions) if isinstance(found, Compute) else found
+
+    patch.setattr(look_up_operator, "naming", of_all)
+
+
+def with_guards(guards: Mapping[str, Callable[[Any, int, IDiff], bool]]) -> Callable[[Patch], None]:
+    """Look-ups with other guards."""
+    return lambda patch: patch.setattr(LookUpJoin, "RULES", tuple(
+        replace(rule, when=guards.get(rule.name, rule.when)) for rule in LookUpJoin.RULES))
+
+
+def knows_keys(node: LookUpJoin, side: int, diff: IDiff) -> bool:
+    """Whether an i-diff of the right input knows K, whatever rows it names."""
+    return side == 1 and look_up_operator.knows_keys(node, diff) and not diff.assigns(node.keys)
+
+
+def knows_no_keys(node: LookUpJoin, side: int, diff: IDiff) -> bool:
+    return side == 1 and not knows_keys(node, side, diff)
+
+
+def of_any_types(patch: Patch) -> None:
+    """Equal values of two types count as one value."""
+
+    def equality(node: OuterJoin, part: exp.Expr) -> tuple[str, str, bool] | None:
+        if not isinstance(part, exp.EQ):
+            return None
+        left, right = sorted(attributes(part), key=lambda name: name in node.right.columns)
+        return left, right, False
+
+    patch.setattr(look_up_operator, "_equality", equality)
+
+
+def looked_up_by_some_equalities(patch: Patch) -> None:
+    """The equalities need not have the whole key."""
+    patch.setattr(look_ups, "is_look_up", lambda node: (
+        not node.full and node.right.unique and look_up_operator.equalities_of(node) is not None))
+
+
+def looked_up_among_copies(patch: Patch) -> None:
+    """The right input need not have a key."""
+    patch.setattr(look_ups, "is_look_up", lambda node: (found := look_up_operator.equalities_of(node)) is not None and (
+        {right for _, right, _ in found} >= {*node.right.ids}))
+
+
+def looked_up_after(patch: Patch) -> None:
+    """T in the post-state only."""
+    patch.setattr(look_up_operator, "touched", touched_after)
+
+
+def looked_up_by_new_keys(node: LookUpJoin, side: int, diff: IDiff) -> tuple[IDiff, ...]:
+    """An update that assigns K stays an update."""
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(look_up_operator, "recompute", lambda diff: diff)
+        looked_up_after(patch)
+        return look_up_operator.looked_up_rec(node, side, diff)
+
+
+def named_by_ids_only(patch: Patch) -> None:
+    """MERGE does not compare the attributes by which i-diffs name rows, but IDs."""
+    match = direct._match
+    patch.setattr(direct, "_match", lambda view, name, partial: (
+        match(view, name, partial) if name in view.root.ids else exp.true()))
+
+
+def named_by_all(patch: Patch) -> None:
+    """MERGE compares all of them, those that an i-diff does not name rows by as well."""
+    match = direct._match
+    patch.setattr(direct, "_match", lambda view, name, partial: match(view, name, False))
+
+
+def two_of_a_kind_are_disjoint(patch: Patch) -> None:
+    """Two updates of one table's rows never name one row, whatever they read."""
+    patch.setattr(direct, "reads_tables", lambda relation: False)
+
+
+LOOK_UPS = (
+    Mutation("look-up: what is NULL is looked up by nothing", null_is_looked_up,
+             "a row is looked up by its key and an attribute that is NULL"),
+    Mutation("look-up: UPD names rows that there are", with_guards(
+        {"looked_up_upd": knows_keys, "looked_up_upd_unknown": knows_no_keys}),
+             "a row without a partner, which is not looked up, changes"),
+    Mutation("look-up: equal values are the same", of_any_types, "texts look up a number"),
+    Mutation("look-up: by the whole key", looked_up_by_some_equalities, "rows are looked up by a part of their key"),
+    Mutation("look-up: by a key", looked_up_among_copies, "copies are looked up by all of their columns"),
+    Mutation("look-up: update of its condition on the left converted",
+             without_rule_guard(LookUpJoin, "look_up_upd_condition", "look_up_upd"), "a row is looked up", "unsplit"),
+    Mutation("look-up: touched looks up in both states", looked_up_after, "rows of a window are looked up"),
+    Mutation("look-up: update of its condition on the right converted",
+             with_builder(LookUpJoin, "looked_up_upd_unknown", looked_up_by_new_keys),
+             "a row is looked up by its key and an attribute that changes", "unsplit"),
+    Mutation("direct: rows are matched by what i-diffs name them by", named_by_ids_only, "a row is looked up"),
+    Mutation("direct: rows are matched by nothing else", named_by_all, "facts come while what they look up changes"),
+    Mutation("direct: not for two updates that read tables", two_of_a_kind_are_disjoint,
+             "of the partners of a row that is looked up one comes and another changes"),
+)
+
+MUTATIONS += LOOK_UPS
+
+
+def changes_further_up_do_not_count(patch: Patch) -> None:
+    """C are the rows with a partner that changed, whatever that one's own partners did."""
+    patch.setattr(outer_operator, "_tests", lambda below, chain: tuple(
+        (each.right.changed_values(each.used & {*each.right.columns}), each.condition)
+        for each in chain if outer_operator._is_over(each, below)))
+
+
+def changes_in_the_chain_do_not_count(patch: Patch) -> None:
+    patch.setattr(outer_operator, "signed_chain", lambda chain, columns: project(
+        outer_operator._joined(chain[0].left.signed(), chain, "pre"), (*columns, SIGN)))
+
+
+def signed_chain_over_post_states(patch: Patch) -> None:
+    """ΔL ⟕ R⁺, and then the change of R for inserted rows as well."""
+    joined = outer_operator._joined
+    patch.setattr(outer_operator, "_joined", lambda rows, chain, state: joined(
+        rows, chain, "post" if SIGN in rows.columns else state))
+
+
+def every_chain_is_one(patch: Patch) -> None:
+    """A condition may be over several relations of the chain."""
+    patch.setattr(outer_operator, "_is_over_one_relation_each", lambda chain: True)
+
+
+def changed_rows_of_partitions(patch: Patch) -> None:
+    """Not the other rows of their partitions."""
+    patch.setattr(Window, "changed_values", lambda self, names: (
+        self.child.changed_values(names) if names <= {*self.child.columns} else self.signed().narrowed(names)))
+
+
+def windows_of_values(patch: Patch) -> None:
+    """What is narrowed below ω has each value once."""
+
+    def narrowed(self: Windowed, names: frozenset[str]) -> Relation:
+        calls = tuple(call for call in self.calls if call.name in names)
+        used = {*self.partition, *(name for call in calls for name in call.reads)}
+        child = self.child.narrowed(frozenset((names | used) & {*self.child.columns}))
+        return Windowed(child, self.partition, calls) if calls else child
+
+    patch.setattr(Windowed, "narrowed", narrowed)
+
+
+def groups_of_values(patch: Patch) -> None:
+    """What is narrowed below γ has each value once."""
+
+    def narrowed(self: Grouped, names: frozenset[str]) -> Relation:
+        calls = tuple(call for call in self.calls if call.name in names)
+        used = {*self.groups, *(name for call in calls for name in call.arguments)}
+        return Grouped(self.child.narrowed(frozenset(used)), self.groups, calls or self.calls[:1])
+
+    patch.setattr(Grouped, "narrowed", narrowed)
+
+
+def no_rows_no_group(patch: Patch) -> None:
+    """The group of all rows has a value for each row of its input."""
+    narrowed = Grouped.narrowed
+    patch.setattr(Grouped, "narrowed", lambda self, names: (
+        self.child.narrowed(names) if not self.groups and not names else narrowed(self, names)))
+
+
+def full_joins_keep_the_left_alone(patch: Patch) -> None:
+    """The left values of ⟗ are those of its left input."""
+    narrowed = OuterPair.narrowed
+    patch.setattr(OuterPair, "narrowed", lambda self, names: (
+        self.left.narrowed(names) if names <= {*self.left.columns} else narrowed(self, names)))
+
+
+def any_state_of_the_left_alone(patch: Patch) -> None:
+    """The same of its any-state."""
+    in_any_state = OuterJoin.in_any_state
+    patch.setattr(OuterJoin, "in_any_state", lambda self, names: (
+        self.left.in_any_state(names) if names <= {*self.left.columns} else in_any_state(self, names)))
+
+
+NARROWED = (
+    Mutation("additive: rows whose partners' partners changed", changes_further_up_do_not_count,
+             "sums by the end of a chain of outer joins", "additive"),
+    Mutation("additive: rows whose looked-up rows look up others that changed", changes_further_up_do_not_count,
+             "sums by what is looked up", "additive"),
+    Mutation("additive: rows of a chain whose partners changed", changes_in_the_chain_do_not_count,
+             "sums over a chain of outer joins of rows without a key", "additive"),
+    Mutation("additive: the left changes of a chain are joined with R⁻", signed_chain_over_post_states,
+             "sums by what is looked up", "additive"),
+    Mutation("additive: a chain has conditions over one of its relations each", every_chain_is_one,
+             "sums of what is looked up by attributes of two rows", "additive"),
+    Mutation("tuple: all rows of the partitions that changed", changed_rows_of_partitions,
+             "groups of rows by another attribute than their partition", "tuple"),
+    Mutation("ω: of its input nothing is left out", windows_of_values,
+             "rows without a partner among the counts of windows over an outer join"),
+    Mutation("γ: of its input nothing is left out", groups_of_values,
+             "rows without a partner among the counts of groups over an outer join"),
+    Mutation("γ: the group of all rows is there without rows", no_rows_no_group, "groups of rows beside the count of no rows"),
+    Mutation("⟗: its left values are NULL, too", full_joins_keep_the_left_alone,
+             "windows with several partitions over a full join"),
+    Mutation("⟗: its left values are NULL in the any-state, too", any_state_of_the_left_alone,
+             "windows with several partitions over a full join"),
+)
+
+MUTATIONS += NARROWED
+
+
+def gone_by_anything(node: LookUpJoin, side: int, diff: IDiff) -> bool:
+    """A DEL may name rows of R by other attributes than IDs."""
+    return side == 1 and look_up_operator.knows_keys(node, diff)
+
+
+def maybe_gone_by_anything(node: LookUpJoin, side: int, diff: IDiff) -> bool:
+    return side == 1 and not gone_by_anything(node, side, diff)
+
+
+def known_recomputes_are_united(patch: Patch) -> None:
+    patch.setattr(propagate, "united", lambda idiffs, which: build.united(idiffs, lambda diff: diff.kind is REC))
+
+
+def cored_full_joins(patch: Patch) -> None:
+    """The IDs of the left input of ⟗ name its rows."""
+
+    def core(node: Operator) -> tuple[str, ...]:
+        return core(node.left) if isinstance(node, OuterJoin) else node.ids
+
+    patch.setattr(outer_operator, "core", core)
+
+
 # Guards that no view needs: the applications keep the copies of an INS, and its rows hold all copies of each ID that they
 # name. The rule is stricter than that, because the contract of INS speaks of one row an ID.
 CONSERVATIVE = (
@@ -1186,9 +1416,22 @@ CONSERVATIVE = (
              "copies of a keyless partner"),
     Mutation("⟕: no INS of padded copies", without_rule_guard(OuterJoin, "outer_del_bag", "outer_del_pads"),
              "copies of an outer-joined keyless row gain and lose partners"),
+    Mutation("look-up: no INS where IDs repeat", without_rule_guard(LookUpJoin, "look_up_ins_bag", "look_up_ins"),
+             "a union with a branch without a key looks up"),
     # Delta and DuckDB from 2.0.1 let a MERGE with nothing but an unconditional DELETE name a row twice
     Mutation("⋉: no DEL where IDs repeat", without_rule_guard(SemiAntiJoin, "semijoin_right_del_bag", "semijoin_right_del"),
              "copies of a keyless row get a second partner"),
+    # each DEL names rows by IDs
+    Mutation("look-up: rows that are gone by their IDs", with_guards(
+        {"looked_up_del": gone_by_anything, "looked_up_del_unknown": maybe_gone_by_anything}),
+             "a row that is kept looks up by its key and by another attribute"),
+    # engines compare 0.0 and -0.0 as equal wherever rows are looked up
+    Mutation("look-up: not by floats", lambda patch: patch.setattr(look_up_operator, "has_one_value", lambda kind: True),
+             "both zeros look up a group"),
+    # it is a matter of cost: payload saves look-ups
+    Mutation("united recomputes: not those with payload", known_recomputes_are_united, "a row is looked up"),
+    # all rows without a left row are recomputed then, a superset
+    Mutation("⟗: both of its inputs name its rows", cored_full_joins, "a full join looks up"),
     # the DEL beside it calls for the effective shape, which compares post-images
     Mutation("⟕: the INS of padded rows are not fresh", with_builder(OuterJoin, "outer_del_pads", fresh_padded_rows),
              "an outer-joined row is updated while a partner comes and another goes"),

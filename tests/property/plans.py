@@ -123,4 +123,4 @@ def without_split(plan: Plan) -> Plan:
 def idiff_way(plan: Plan) -> ByIDiffs:
     """The way of a plan that uses i-diffs; one without i-diffs if none does."""
     found = next((way for way in plan.ways if isinstance(way, ByIDiffs)), None)
-    return ByIDiffs("id", plan.root, {}, (), (), ()) if found is None else found
+    return ByIDiffs("id", plan.root, {scan.occurrence: () for scan in plan.scans}) if found is None else found

@@ -20,7 +20,7 @@ for name, examples in (("dev", 50), (DEFAULT, 76), (LONG, 3500), ("debug", 10)):
                               derandomize=name == DEFAULT, print_blob=True)
 
 
-# There are seventeen tests of that many cases.
+# There are eighteen tests of that many cases.
 _ON_SPARK = {DEFAULT: 64, LONG: 3000}
 
 
@@ -32,6 +32,11 @@ def is_long() -> bool:
 def fewer(test: Test) -> Test:
     """A third of the profile's cases, for a property that looks at each case in more detail."""
     return settings(max_examples=max(5, settings().max_examples // 3))(test)
+
+
+def few(test: Test) -> Test:
+    """An eighth, for cases that take seconds."""
+    return settings(max_examples=max(5, settings().max_examples // 8))(test)
 
 
 def more(test: Test) -> Test:

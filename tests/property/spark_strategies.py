@@ -484,6 +484,41 @@ def members(d: Drawn) -> Query:
         f"SELECT {row} AS v, count(*) AS m FROM a GROUP BY 1", f"SELECT a.x, {row} AS v, count(*) AS m FROM a GROUP BY 1, 2")
 
 
+def look_ups(d: Drawn) -> Query:
+    """Foreign keys that look up keys of the same type or of another one, by ON and USING, beside and below each other."""
+    one = other = d.of(*types.COMPARED)
+    if d.chance(3):
+        one, other = d.different(d.draw(st.sampled_from(types.UNITED)), 2)
+    name = d.of("v", "V")
+    tables = (Table("f", (("k", "int"), ("id", one), ("y", one), ("v", "int")), d.draw(st.sampled_from((KEYED, KEYED, None)))),
+              Table("d", (("id", other), ("name", d.of("string", "int", "decimal(10,2)")), ("v", "int")),
+                    d.draw(st.sampled_from((("id",), ("id",), ("id", "v"), None)))),
+              Table("e", ((name, "int"), ("w", d.of("int", "double", "string"))), (name,)))
+    right = d.of("d", "d", "d", "(SELECT y AS id, count(*) AS name, max(v) AS v FROM f GROUP BY y) AS d",
+                 "(SELECT * FROM d WHERE v > 1) AS d", "(SELECT * FROM d WHERE v IN (SELECT e.v FROM e)) AS d",
+                 "(SELECT d.*, w FROM d LEFT JOIN e ON d.v = e.v) AS d")
+    joined = d.of(f"f LEFT JOIN {right} ON d.id = f.id", f"f LEFT JOIN {right} ON {d.of('f.id <=> d.id', 'd.id = f.y')}",
+                  f"f LEFT JOIN {right} USING ({d.cased('id')})", f"f LEFT JOIN {right} ON d.id = f.id AND d.v = f.v",
+                  f"f LEFT JOIN {right} ON d.id = f.id AND d.v > f.v", f"{right} RIGHT JOIN f ON d.id = f.id",
+                  f"{right} RIGHT JOIN f USING (id)")
+    more = d.of("", " LEFT JOIN e ON e.v = d.v", " LEFT JOIN e ON e.v = f.v", " LEFT JOIN d AS d2 ON d2.id = f.y",
+                " LEFT JOIN e ON e.v = coalesce(d.v, f.v)")
+    shown = d.of("d.name", "f.id AS i, d.id AS j", "coalesce(d.name, -1) AS c", "d.id IS NULL AS n", "f.v + d.v AS s",
+                 "f.y AS i, d.v * 2 AS j, d.name")
+    w = ", e.w" if " e ON" in more else ", d2.name AS m" if more else ""
+    group = d.of("d.name", "f.id", "d.id", "d.v", "f.y", "f.id, d.name")
+    call = d.of("count(*)", "sum(f.v)", "sum(d.v)", "max(d.name)", "count(DISTINCT d.id)", "min(f.id)")
+    partition = d.of("d.name", "f.id", "d.id", "d.v")
+    where = d.of("", "", "", " WHERE d.id IS NULL", " WHERE d.v > 0", " WHERE coalesce(d.v, 1) = 1", " WHERE f.v > 0")
+    source = f"{joined}{more}{where}"
+    return tables, d.of(
+        *[f"SELECT f.k, {shown}{w} FROM {source}"] * 4, *[f"SELECT {group}, {call} AS c FROM {source} GROUP BY {group}"] * 2,
+        f"SELECT f.k, rank() OVER (PARTITION BY {partition} ORDER BY f.v) AS r, {call} OVER (PARTITION BY f.v) AS c{w} "
+        f"FROM {source}" if "DISTINCT" not in call else f"SELECT DISTINCT {shown}{w} FROM {source}",
+        f"SELECT q.k, q.j FROM (SELECT f.k AS k, d.v AS j FROM {source}) AS q WHERE q.j IS NULL OR q.j > 1",
+        f"SELECT f.k, d.name FROM {source} UNION ALL SELECT f.v, (SELECT max(d.name) FROM d WHERE d.id = f.id) FROM f")
+
+
 def sums(d: Drawn) -> Query:
     """Sums and averages over values at the ends of each type."""
     kind = d.of(*types.SUMMED)
@@ -555,8 +590,9 @@ def aggregates(d: Drawn) -> Query:
 Theme = Callable[[Drawn], Query]
 NAMES: tuple[Theme, ...] = (having, joins, natural, inner_names, brackets, constants, windows, elements, limited, grouping_sets,
                             aggregates)
-TYPES: tuple[Theme, ...] = (guarded, unions, inlined, typed, members, sums, over_calls)
+TYPES: tuple[Theme, ...] = (guarded, unions, inlined, typed, members, look_ups, sums, over_calls)
 POOLS = {guarded: (types.GUARDED,), unions: (types.NUMBERS,), typed: (types.TAME, types.EXTREME), members: (types.NUMBERS,),
+         look_ups: (types.NUMBERS, types.NUMBERS, types.EXTREME),
          sums: (types.TAME, types.EXTREME), over_calls: (types.TAME, types.TAME, types.EXTREME)}
 
 

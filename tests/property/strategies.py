@@ -37,6 +37,9 @@ SHALLOW, DEEP = 1, 2
 MOST_OCCURRENCES = 7
 MOST_SMALL = 4  # where each table is read before and after the changes of all others, or nothing is optimised
 MOST_ROWS = 5
+# Relations beside the facts of a star, and how many of them now and then: each of many is looked up by its key, so that rows have
+# one partner at most.
+MOST_DIMENSIONS, MANY_DIMENSIONS = 6, 24
 
 
 @dataclass(frozen=True)
@@ -55,8 +58,10 @@ def cases(draw: Draw, batches: int = MOST_BATCHES, *, deepest: int = SHALLOW, ad
     """With `additive`, views that are groups with sums, counts and averages over exact types.
 
     With `tested`, views without derived tables, the rows of which depend on the existence of others. With `small`, views of few
-    tables, for statements that grow fast with them.
+    tables, for statements that grow fast with them. Now and then, a star.
     """
+    if not tested and draw(st.sampled_from((*[False] * 9, True))):
+        return draw(stars(batches, additive=additive, small=small))
     found = draw(schemas())
     return played(draw, found, draw(views(found, deepest, additive=additive, tested=tested, small=small or additive)), batches)
 
@@ -77,6 +82,35 @@ def chains(draw: Draw) -> Case:
         sql = f"SELECT {names}, c.k AS k{number}, {value} AS v, p.w FROM ({sql}) AS p {kind} {table} AS c ON {on}{where}"
         ids.append(f"k{number}")
     return played(draw, found, sql, MOST_BATCHES)
+
+
+@st.composite
+def stars(draw: Draw, batches: int = MOST_BATCHES, *, additive: bool = False, small: bool = False, many: bool = False) -> Case:
+    """Wide views: facts beside which other relations are looked up or joined, some of them below others; plain, grouped, with
+    window functions, scalar subqueries and tests of other rows."""
+    many = many or (not (small or additive) and draw(st.sampled_from((*[False] * 59, True))))
+    number = draw(st.integers(MOST_DIMENSIONS + 1, MANY_DIMENSIONS) if many else
+                  st.sampled_from((2, 2, 3) if small else (2, 2, 3, 3, 4, 5, MOST_DIMENSIONS)))
+    others = range(1, draw(st.integers(2, 5 if many else 3)) + 1)
+    dimensions = tuple(draw(dimension(f"t{each}", keyed=many)) for each in others)
+    found = (draw(facts(tuple(each.columns[0][1] for each in dimensions))), *dimensions)
+    return played(draw, found, draw(wide_views(found, number, additive=additive)), batches)
+
+
+@st.composite
+def facts(draw: Draw, keys: tuple[str, ...]) -> Table:
+    """Foreign keys, mostly of the types that keys have, and a value."""
+    kinds = [keys[0], *(draw(st.sampled_from((*keys, INT, INT, BIGINT))) for _ in range(2))]
+    columns = (("k", INT), *zip(("x", "y", "z"), kinds, strict=True), ("v", draw(st.sampled_from((INT, INT, BIGINT, DECIMAL)))))
+    return Table("t0", columns, draw(st.sampled_from((("k",), ("k",), ("k",), None))))
+
+
+@st.composite
+def dimension(draw: Draw, name: str, *, keyed: bool) -> Table:
+    """A key, which need not be declared unless `keyed`, a foreign key and a value."""
+    key = draw(st.sampled_from((("k",), ("k",), ("k",), ("k",), ("k", "l"), ("k",) if keyed else None)))
+    keys = tuple((column, draw(st.sampled_from((INT, INT, INT, INT, BIGINT, STRING)))) for column in key or ("k",))
+    return Table(name, (*keys, ("x", INT), ("n", draw(st.sampled_from(TYPES)))), key)
 
 
 def played(draw: Draw, found: tuple[Table, ...], sql: str, batches: int) -> Case:
@@ -594,6 +628,103 @@ class Grammar:
         if simple or self.one_of(True, True, False):
             return test
         return f"({test} {self.one_of('OR', 'AND')} {self.condition(columns, simple=True)})"
+
+
+@dataclass
+class Star(Grammar):
+    """Views whose outermost FROM has facts and `dimensions` relations beside them."""
+
+    dimensions: int = 2
+    is_drawn: bool = False
+
+    def source(self, depth: int) -> tuple[str, list[Column]]:
+        if self.is_drawn:
+            return super().source(depth)
+        self.is_drawn = True
+        table, name = self.tables[0], f"a{self.aliases}"
+        text, columns = f"{table.name} AS {name}", [(f"{name}.{column}", kind) for column, kind in table.columns]
+        self.aliases, mine, is_many = self.aliases + 1, columns, self.dimensions > MOST_DIMENSIONS
+        if not is_many and self.one_of(*[False] * 9, True):
+            text = f"({self.united(table, self.one_of(*self.tables[1:]))}) AS {name}"
+        for _ in range(self.dimensions):
+            other, keys, others = self.beside(is_many)
+            kind = self.one_of(*["LEFT"] * 10, "INNER", "INNER", "RIGHT", "FULL") if self.dimensions < 4 else self.one_of(
+                *["LEFT"] * 9, "INNER")
+            by = self.one_of(mine[1:-1], mine[1:-1], mine[1:-1], columns)
+            text += f" {kind} JOIN {other} ON {self.by_key(by, keys, others, is_many)}"
+            columns = columns + others
+        self.occurrences = MOST_OCCURRENCES - self.one_of(0, 0, 1, 2)
+        return text, columns
+
+    def united(self, table: Table, other: Table) -> str:
+        """The rows of the facts, and others of another table."""
+        columns = [(f"c.{name}", kind) for name, kind in other.columns]
+        items = ", ".join(f"{self.expression(kind, columns)} AS {name}" for name, kind in table.columns)
+        return f"SELECT {', '.join(table.names)} FROM {table.name} AS b UNION ALL SELECT {items} FROM {other.name} AS c"
+
+    def by_key(self, left: list[Column], keys: list[Column], others: list[Column], is_many: bool) -> str:
+        """A condition that finds one row at most, if these are the key; now and then with another part, or none such."""
+        if self.dimensions < 4 and self.one_of(*[False] * 6, True):
+            return self.join_condition(left, others)
+        parts = []
+        for key, kind in keys:
+            same = [name for name, other in left if other == kind] or [
+                name for name, other in left if _family(other) == _family(kind)]
+            operator = self.one_of(*["="] * 6, "<=>")
+            parts.append(f"{key} {operator} {self.one_of(*same) if same else literal(kind, 1)}")
+        if not is_many and self.one_of(*[False] * 6, True):
+            pairs = [(a, b) for a, mine in left for b, kind in others if mine == kind and b not in dict(keys)]
+            parts.append(f"{' = '.join(self.one_of(*pairs))}" if pairs and self.one_of(True, False) else self.condition(others))
+        return " AND ".join(parts)
+
+    def beside(self, is_many: bool) -> tuple[str, list[Column], list[Column]]:
+        """A relation, the columns that name a row of it, and all of its columns."""
+        table = self.one_of(*self.tables[1:])
+        name, inner = f"a{self.aliases}", f"b{self.aliases}"
+        self.aliases += 1
+        keys = [(f"{name}.{key}", dict(table.columns)[key]) for key in table.key or ("k",)]
+        columns = [(f"{name}.{column}", kind) for column, kind in table.columns]
+        mine = [(f"{inner}.{column}", kind) for column, kind in table.columns]
+        form = "table" if is_many else self.one_of(*["table"] * 8, "filtered", "groups", "partners", "window", "branch", "pairs")
+        shown, other = "*", self.one_of(*self.tables[1:])
+        source, where = f"{table.name} AS {inner}", ""
+        if form == "table":
+            return f"{table.name} AS {name}", keys, columns
+        if form == "groups":
+            by, kind = self.one_of(*mine)
+            query = f"SELECT {by} AS k, count(*) AS n, max({self.one_of(*mine)[0]}) AS x FROM {source} GROUP BY {by}"
+            return f"({query}) AS {name}", [(f"{name}.k", kind)], [(f"{name}.k", kind), (f"{name}.n", BIGINT)]
+        if form == "filtered":
+            where = f" WHERE {self.condition(mine)}"
+        elif form == "partners":
+            test = f"{inner}.x {self.one_of('=', '<=>')} c.x"
+            where = f" WHERE {self.one_of('', 'NOT ')}EXISTS (SELECT 1 FROM {other.name} AS c WHERE {test})"
+        elif form == "window":
+            shown = f"{inner}.*, count(*) OVER (PARTITION BY {self.one_of(*mine)[0]}) AS w"
+            columns.append((f"{name}.w", BIGINT))
+        elif form in ("branch", "pairs"):
+            kind = dict(other.columns)["k"]
+            on = f"c.k = {f'{inner}.x' if kind == INT else f'CAST({inner}.x AS {kind})'}"
+            source += f"{' LEFT' if form == 'branch' else ''} JOIN {other.name} AS c ON {on}"
+            found, kind = ("c.n", dict(other.columns)["n"]) if form == "branch" else ("c.k", kind)
+            shown = f"{inner}.*, {found} AS w"
+            columns.append((f"{name}.w", kind))
+            keys += [(f"{name}.w", kind)] if form == "pairs" else []
+        return f"(SELECT {shown} FROM {source}{where}) AS {name}", keys, columns
+
+
+@st.composite
+def wide_views(draw: Draw, tables: tuple[Table, ...], dimensions: int, *, additive: bool = False) -> str:
+    """The text of a view of a star, perhaps with another query above it."""
+    grammar = Star(draw, tables, dimensions=dimensions)
+    query, columns = grammar.grouped(0, additive=True) if additive else grammar.one_of(
+        grammar.plain, grammar.plain, grammar.grouped)(0)
+    if not additive and dimensions <= MOST_DIMENSIONS and grammar.one_of(*[False] * 5, True):
+        shown = [(f"q.{name}", kind) for name, kind in columns]
+        items = ", ".join(f"{grammar.expression(kind, shown)} AS c{place}" for place, (_, kind) in enumerate(shown))
+        query = str(grammar.one_of(f"SELECT {items} FROM ({query}) AS q WHERE {grammar.condition(shown)}",
+                                   f"SELECT {shown[0][0]} AS c0, count(*) AS c1 FROM ({query}) AS q GROUP BY {shown[0][0]}"))
+    return query
 
 
 def _computed(kind: str, a: str, b: str, condition: str) -> tuple[str, ...]:

@@ -152,6 +152,7 @@ OUT = "select t.k, t.y, u.z from t left join u on u.k = t.x"
 TWICE = "select t.k, a.z, b.z as w from t join u a on a.k = t.x join u b on b.k = t.y"
 ON_NULL = "select t.k, n.x from t join n on n.k <=> t.x"
 FETCHED, NARROW_FETCHED = {COLUMNS_OF_SOURCE.name, COLUMNS.name}, {COLUMNS_OF_SOURCE.name, NARROWED.name}
+LOOKED_UP = {LOOK_UP.name, COLUMNS.name}  # by a stored attribute; no ID of the table is stored
 # old, new, what is said, the tables that are read besides what is stored
 OF_SOURCES = [
     (IN, IN.replace("u.z", "u.z, u.x"), FETCHED, ("u",)),
@@ -176,14 +177,16 @@ OF_SOURCES = [
     (ON_NULL, f"{ON_NULL} where n.y > 4", NARROW_FETCHED, ("n",)),
     ("select t.k, p.x from t join p on p.k = t.x", "select t.k, p.x, p.y from t join p on p.k = t.x", FETCHED, ("p",)),
     ("select b.y, u.z from b join u on u.k = b.x", "select b.y, u.z, u.x from b join u on u.k = b.x", FETCHED, ("u",)),
-    (OUT, OUT.replace("u.z", "u.z, u.x"), FETCHED, ("u",)),
+    (OUT, OUT.replace("u.z", "u.z, u.x"), LOOKED_UP, ("u",)),
     (OUT, OUT.replace("u.z", "u.z, t.s"), FETCHED, ("t",)),
-    (OUT, f"{OUT} where u.x is null", NARROW_FETCHED, ("u",)),
-    (OUT, OUT.replace("u.z", "coalesce(u.x, -1) as v"), FETCHED, ("u",)),
+    (OUT, f"{OUT} where u.x is null", {*LOOKED_UP, NARROWED.name}, ("u",)),
+    (OUT, OUT.replace("u.z", "coalesce(u.x, -1) as v"), LOOKED_UP, ("u",)),
     ("select t.k, p.x from t left join p on p.k = t.x", "select t.k, p.x, p.y from t left join p on p.k = t.x", FETCHED, ("p",)),
-    ("select t.k, n.x from t left join n on n.k = t.x", "select t.k, n.x, n.y from t left join n on n.k = t.x", FETCHED, ("n",)),
+    ("select t.k, n.x from t left join n on n.k = t.x", "select t.k, n.x, n.y from t left join n on n.k = t.x",
+     LOOKED_UP, ("n",)),
     ("select t.k, a.z, n.x from t left join u a on a.k = t.x left join n on n.k = a.x",
-     "select t.k, a.z, n.x, n.y, t.s from t left join u a on a.k = t.x left join n on n.k = a.x", FETCHED, ("t", "n")),
+     "select t.k, a.z, n.x, n.y, t.s from t left join u a on a.k = t.x left join n on n.k = a.x",
+     {*FETCHED, *LOOKED_UP}, ("t", "n")),
     ("select t.k, q.x from t left join (select n.k, n.x from n join u on u.k = n.k) q on q.k = t.x",
      "select t.k, q.x, q.y from t left join (select n.k, n.x, n.y from n join u on u.k = n.k) q on q.k = t.x", FETCHED, ("n",)),
     ("select t.k from t where exists (select 1 from b where b.x = t.x)",
@@ -250,7 +253,7 @@ DIRECTED = [
     (BASE, f"{BASE} and exists (select 1 from b where b.x = t.x)", {LOOK_UP.name}, False),
     (BASE, f"{BASE} and not exists (select 1 from u where u.x = t.x)", {LOOK_UP.name}, False),
     (BASE.replace("t where", "t left join u on u.k = t.x where").replace("k, x,", "t.k, t.x,").replace("> 0", "> 0").replace(
-        "where x", "where t.x"), BASE, {NOTHING, COLUMNS.name}, False),
+        "where x", "where t.x"), BASE, {NOTHING}, True),
     (GROUPS, "select x as g, total from (select x, sum(y) as total from t group by x) as q", {COLUMNS.name}, False),
     (GROUPS, f"{GROUPS} having count(*) > 1", {NARROWED.name, COLUMNS.name}, False),
     (GROUPS, GROUPS.replace("total", "total, max(s) as most"), {AGGREGATES.name, COLUMNS.name}, False),
@@ -387,8 +390,9 @@ REBUILT = {
     "a condition below a window": ("select k, count(*) over (partition by x) as n from t",
                                    "select k, count(*) over (partition by x) as n from t where k > 2"),
     "an aggregate of stored floats": ("select x, y, sum(d) as s from t group by x, y", "select x, sum(d) as s from t group by x"),
-    "a value below a padded side": ("select t.k, q.v from t left join (select k, x as v from u) as q on q.k = t.x",
-                                    "select t.k, q.v from t left join (select k, coalesce(x, 0) as v from u) as q on q.k = t.x"),
+    "a value below a padded side": (
+        "select t.k, q.v from t left join (select k, x as v from u) as q on q.k = t.x + 0",
+        "select t.k, q.v from t left join (select k, coalesce(x, 0) as v from u) as q on q.k = t.x + 0"),
     "a join that is no equality": ("select k, x from t", "select t.k, t.x, b.y from t join b on b.x > t.x"),
     "another table": ("select k, x from t", "select k, x from u"),
     "an outer join that becomes full": ("select t.k, z from t left join u on u.k = t.x",
@@ -398,8 +402,8 @@ REBUILT = {
     "columns of all tables": (IN, IN.replace("u.z", "u.z, u.x, t.s")),
     "a column, and rows that come": (f"{IN} where u.z > 0", f"{IN} where u.x is not null"),
     "a column of the only table": ("select k, x from t", "select k, x, y from t"),
-    "a key that is NULL beside padded rows": ("select t.k, n.x from t left join n on n.k <=> t.x",
-                                              "select t.k, n.x, n.y from t left join n on n.k <=> t.x"),
+    "a key that is NULL beside padded rows": ("select t.k, n.x from t left join n on n.k <=> t.x + 0",
+                                              "select t.k, n.x, n.y from t left join n on n.k <=> t.x + 0"),
     "a padded table by another condition": ("select t.k, n.x from t left join n on n.x > t.x",
                                             "select t.k, n.x, n.y from t left join n on n.x > t.x"),
     "a key of floats": ("select t.k, f.x from t join f on f.k = t.d", "select t.k, f.x, f.y from t join f on f.k = t.d"),

@@ -16,7 +16,7 @@ from tests.property.strategies import Case
 from tests.property.test_equivalence import ADDITIVE, ALL_WAYS, BY_NAME, check
 
 # a minute: left to long runs
-SLOW = {("IN and NOT IN as values where nothing is NULL", "tuple-feed")}
+SLOW = {("IN and NOT IN as values where nothing is NULL", "tuple-feed"), ("four full joins of groups", "tuple-feed")}
 
 
 def in_ways(cases: Mapping[str, Case], ways: Mapping[str, Options]) -> Iterator[tuple[str, str]]:

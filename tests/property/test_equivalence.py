@@ -8,8 +8,8 @@ from hypothesis import strategies as st
 
 from tests.property.coverage import RANDOM, Coverage
 from tests.property.harness import Options, World
-from tests.property.profiles import fewer, more
-from tests.property.strategies import DEEP, Case, cases, chains
+from tests.property.profiles import few, fewer, more
+from tests.property.strategies import DEEP, Case, cases, chains, stars
 
 WAYS = {
     "optimised": Options(additive=False),
@@ -89,6 +89,19 @@ def test_rows_that_depend_on_others(way: str, case: Case) -> None:
 def test_values_computed_from_computed_values(case: Case, way: str) -> None:
     RANDOM.cases += 1
     check(case, WAYS[way], RANDOM)
+
+
+@given(case=stars(), way=st.sampled_from(sorted(ALL_WAYS)))
+def test_wide_equals_recomputed(case: Case, way: str) -> None:
+    RANDOM.cases += 1
+    check(case, ALL_WAYS[way], RANDOM)
+
+
+@few
+@given(case=stars(many=True), way=st.sampled_from(["optimised", "additive", "tuple"]))
+def test_very_wide_equals_recomputed(case: Case, way: str) -> None:
+    RANDOM.cases += 1
+    check(case, ALL_WAYS[way], RANDOM)
 
 
 @more

@@ -46,12 +46,12 @@ def test_a_column_that_is_not_announced_is_refused() -> None:
     @dataclass(frozen=True)
     class Silent(Window):
         @property
-        def recomputed_by(self) -> tuple[str, ...]:  # type: ignore[override]
+        def named_by(self) -> tuple[str, ...]:  # type: ignore[override]
             return ()
 
     root = infer_ids(Project(Silent(SCAN, ("t__x",), (COUNT,)), SHOWN))
     base = IDiff(INS, ("t__k",), ("t__x", "t__y"), (), SCAN, frozenset())
-    with pytest.raises(AssertionError, match="recomputed_by"):
+    with pytest.raises(AssertionError, match="named_by"):
         propagate(root, {"t": (base,)})
 
 
