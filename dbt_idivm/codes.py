@@ -268,6 +268,13 @@ CODES: tuple[ErrorCode, ...] = (
         "sum of floats depends on the order of rows, and of values that Spark takes as equal, 0.0 and -0.0, any may be shown",
         "CAST to DECIMAL before it is summed up or compared, set `output: both`, or let the query be compared with the log each "
         "time (`on_unsupported: full`, the default)"),
+    ErrorCode(
+        "IDIVM-238", "not yet", "the SELECT is too large to be maintained: it has {what}",
+        "its plan has a part for each table, column and value, and Spark would need more time to read the statement of a refresh "
+        "than to rebuild the view; the limits are {characters} characters, {columns} columns and {tables} tables, where a CTE "
+        "counts as often as it is used",
+        "compute a part of it in a model of its own and read that, put a long list of values into a seed, " + _REBUILD,
+        "larger views"),
     # 3xx: sources and keys
     ErrorCode(
         "IDIVM-301", "source", "there is no relation {source}",

@@ -17,6 +17,7 @@ from dbt_idivm.script.bind import ask, render
 from dbt_idivm.script.by_idiffs import ByIDiffs
 from dbt_idivm.script.dialect import DELTA, Dialect
 from dbt_idivm.script.extremes import LOST
+from dbt_idivm.script.limit import LONGEST
 from dbt_idivm.script.plan import Cache, Plan
 from dbt_idivm.script.symbolic import symbolic
 from dbt_idivm.script.tail import LATE_PARTITIONS, AskingLate, Tail
@@ -38,10 +39,10 @@ def explain(plan: Plan) -> str:
 @deep_recursion()
 def outline(plan: Plan) -> list[str]:
     """The operator trees of the caches and of the view, and the stored columns: of what `explain` prints, all that the rest of it
-    depends on, as lines."""
+    depends on, as lines. No operator is cut, because the lines of two plans are compared."""
     parts = [*((f"cache {cache.number}: {cache.table}", cache.plan) for cache in plan.caches), ("view", plan)]
     return [line for title, each in parts
-            for line in (title, *_indented(tree(each.root)), "stored columns", *_indented(_columns(each)))]
+            for line in (title, *_indented(tree(each.root, longest=None)), "stored columns", *_indented(_columns(each)))]
 
 
 def _indented(lines: Sequence[str]) -> list[str]:
@@ -97,13 +98,19 @@ def _stages(plan: Plan) -> str:
     return "\n".join(lines)
 
 
+def _too_long(done: Application) -> str:
+    return f"not used where all of it has rows: it has {done.length} nodes, of which Spark is given {LONGEST} at most"
+
+
+_MOST_OCCURRENCES = 50  # of tables, for which it is printed how their changes alone are applied
 _CONSTANT = "nothing, because no table is read"
 
 
 def _with_columns(node: Operator) -> list[str]:
     """The tree with the attributes of its tables, which their labels do not name."""
     below = [f"  {line}" for child in node.inputs for line in _with_columns(child)]
-    return [node.label() if below else f"{node.label()} ({', '.join(node.columns)})", *below]
+    shown = cut(node.label())
+    return [shown if below else f"{shown} ({', '.join(node.columns)})", *below]
 
 
 def _annotated(facts: Facts) -> list[str]:
@@ -113,7 +120,7 @@ def _annotated(facts: Facts) -> list[str]:
     read = sorted({str(column) for columns in facts.provenance.values() for column in columns})
     notes = [key, *([f"not NULL: {never_null}"] if never_null else []), *([f"of {', '.join(read)}"] if read else [])]
     below = [f"  {line}" for each in facts.inputs for line in _annotated(each)]
-    return [f"{facts.node.label()}   [{'; '.join(notes)}]", *below]
+    return [f"{cut(facts.node.label())}   [{'; '.join(notes)}]", *below]
 
 
 def _rows(diff: IDiff) -> list[str]:
@@ -148,18 +155,20 @@ def _way(plan: Plan, way: Way, what: str) -> list[tuple[str, list[str]]]:
     else:
         rows = way.application(lambda leaf: False)
         signed = "the rows to add" if way.name == "additive" else f"the {what}"
-        propagated = [(f"{title}: signed rows of {signed}", relation_tree(rows.relations[0]) if rows else [_CONSTANT])]
+        lines = [_CONSTANT] if rows is None else [_too_long(rows)] if rows.length > LONGEST else relation_tree(rows.relations[0])
+        propagated = [(f"{title}: signed rows of {signed}", lines)]
     return [*propagated, (f"way {way.name}: applied", _applied(plan, way))]
 
 
 def _applied(plan: Plan, way: Way) -> list[str]:
     """How, and what is read, for changes of each occurrence alone."""
-    lines = []
-    for occurrence in (scan.occurrence for scan in plan.scans):
+    lines, occurrences = [], [scan.occurrence for scan in plan.scans]
+    for occurrence in occurrences[:_MOST_OCCURRENCES]:
         done = way.application(_where_it_holds(way, lambda leaf, only=occurrence: leaf.scan.occurrence != only))  # type: ignore[misc]
         how = "got rows" if isinstance(way, Tail) else "changed, in every way"
         lines.append(f"when only {occurrence} {how}: {_application(done)}")
-    return lines
+    left = len(occurrences) - len(lines)
+    return [*lines, *([f"and so on for {left} others"] if left else [])]
 
 
 def _where_it_holds(way: Way, is_empty: IsEmpty) -> IsEmpty:
@@ -216,6 +225,9 @@ def _script(plan: Plan, target: str, ways: Sequence[WayName], optimised: bool, d
         if done is None:
             steps.append(f"-- apply: {_CONSTANT}\n")
             continue
+        if done.length > LONGEST:
+            steps.append(f"-- apply: {_too_long(done)}\n")
+            continue
         when = ", when no i-diff is empty" if idiffs else ""
         how = _FORMS.get(way.name)
         asked = ask(plan, done, binding, target)
@@ -233,9 +245,18 @@ _FORMS: Mapping[WayName, str] = {"additive": "additive form over all changed inp
                                  "topk": "new rows ranked with the stored ones, over all changed inputs"}
 
 
-def tree(node: Operator) -> list[str]:
-    """One line per operator, children indented, each with its ID."""
-    return [f"{'  ' * depth}{at.label()}   [{_ids(at)}]" for depth, at in with_depths(node)]
+# Conditions may have thousands of operands, and are printed for each operator, each rule and each signed relation.
+_LONGEST = 500  # characters of an operator in a printed tree; the Δ-script has all of it
+
+
+def cut(label: str, longest: int | None = _LONGEST) -> str:
+    """What is shown of an operator: all of it if it is not longer."""
+    return label if longest is None or len(label) <= longest else f"{label[:longest]} …"
+
+
+def tree(node: Operator, longest: int | None = _LONGEST) -> list[str]:
+    """One line per operator, children indented, each with its ID. `longest`: where an operator is cut, None if it is not."""
+    return [f"{'  ' * depth}{cut(at.label(), longest)}   [{_ids(at)}]" for depth, at in with_depths(node)]
 
 
 def with_depths(node: Operator) -> Iterator[tuple[int, Operator]]:
@@ -250,7 +271,7 @@ def with_depths(node: Operator) -> Iterator[tuple[int, Operator]]:
 def relation_tree(relation: Relation) -> list[str]:
     """A relation as an indented tree."""
     below = [f"  {line}" for child in relation.children for line in relation_tree(child)]
-    return [relation.label(), *below]
+    return [cut(relation.label()), *below]
 
 
 def _ids(node: Operator) -> str:
@@ -266,7 +287,7 @@ def _rules(way: ByIDiffs) -> list[str]:
     lines = []
     for operator, firings in groupby(way.firings, key=lambda firing: firing.operator):
         names = [firing.rule for firing in firings]
-        lines.append(f"{operator}: {', '.join(dict.fromkeys(names))}")
+        lines.append(f"{cut(operator)}: {', '.join(dict.fromkeys(names))}")
     return lines
 
 

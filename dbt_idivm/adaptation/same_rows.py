@@ -16,7 +16,7 @@ from dbt_idivm.adaptation.derive import Held, mapped, of_old, text_of, translate
 from dbt_idivm.algebra.expressions import conjuncts, substitute
 from dbt_idivm.algebra.operator import Operator
 from dbt_idivm.algebra.raising import may_raise
-from dbt_idivm.operators import Aggregate, OuterJoin, Scan, SemiAntiJoin, UnionAll, Unnest, Window
+from dbt_idivm.operators import Aggregate, LookUpJoin, OuterJoin, Scan, SemiAntiJoin, UnionAll, Unnest, Window
 from dbt_idivm.passes.canonical import canonical
 
 Known = Mapping[str, exp.Expr]  # attribute of the new operator → what it is over those of the old one (`was`)
@@ -245,5 +245,5 @@ def _if_equal(new: Operator, old: Operator) -> Known | None:
 
 
 _MATCHERS: Mapping[type[Operator], Callable[[Operator, Operator], Known | None]] = {
-    Scan: _scan, Aggregate: _aggregate, Window: _window, Unnest: _unnest, OuterJoin: _outer_join, SemiAntiJoin: _semijoin,
-    UnionAll: _union}
+    Scan: _scan, Aggregate: _aggregate, Window: _window, Unnest: _unnest, OuterJoin: _outer_join, LookUpJoin: _outer_join,
+    SemiAntiJoin: _semijoin, UnionAll: _union}

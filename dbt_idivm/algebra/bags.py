@@ -33,6 +33,9 @@ class Distinct(Unary):
     def restrict(self, on: tuple[str, ...], keys: Relation) -> Relation:
         return Distinct(self.child.restrict(on, keys))
 
+    def narrowed(self, names: frozenset[str]) -> Relation:
+        return Distinct(_with_only(self.child, tuple(name for name in self.columns if name in names)))
+
     def cardinality(self, inputs: Sequence[Cardinality], sizes: Sizes) -> Cardinality:
         return inputs[0].with_rows(inputs[0].values(self.columns))
 
@@ -76,6 +79,10 @@ class Concat(Relation):
     def restrict(self, on: tuple[str, ...], keys: Relation) -> Relation:
         return Concat(tuple(part.restrict(on, keys) for part in self.parts))
 
+    def narrowed(self, names: frozenset[str]) -> Relation:
+        wanted = tuple(name for name in self.columns if name in names)
+        return Concat(tuple(_with_only(part, wanted) for part in self.parts))
+
     def without_empty(self, children: Sequence[Relation | None]) -> Relation | None:
         left = tuple(child for child in children if child is not None)
         return left[0] if len(left) == 1 else Concat(left) if left else None
@@ -88,6 +95,10 @@ class Concat(Relation):
 
     def label(self) -> str:
         return "⊎"
+
+
+def _with_only(relation: Relation, names: tuple[str, ...]) -> Relation:
+    return project(relation.narrowed(frozenset(names)), names)
 
 
 def union_all(queries: Sequence[exp.Query]) -> exp.Query:

@@ -9,7 +9,7 @@ from sqlglot import exp
 
 from dbt_idivm.algebra.block import Binder, Block, isolate
 from dbt_idivm.algebra.cardinality import Cardinality, Sizes
-from dbt_idivm.algebra.expressions import all_same, conjuncts, passing, render, substitute
+from dbt_idivm.algebra.expressions import all_same, attributes, conjuncts, passing, render, substitute
 from dbt_idivm.algebra.relation import Provenance, Relation
 from dbt_idivm.algebra.types import infer_type
 from dbt_idivm.cached import cached_property
@@ -37,6 +37,9 @@ class Leaf(Relation):
 
     def restrict(self, on: tuple[str, ...], keys: Relation) -> Relation:
         return SemiJoin(self, on, keys)
+
+    def narrowed(self, names: frozenset[str]) -> Relation:
+        return self
 
     def without_empty(self, children: Sequence[Relation | None]) -> Relation | None:
         return self
@@ -91,8 +94,13 @@ class Compute(Unary):
         return tuple((name, definition) for name, definition in self.definitions
                      if not _is_attribute(definition, name))
 
+    @cached_property
+    def by_name(self) -> Mapping[str, exp.Expr]:
+        """Attribute → definition."""
+        return dict(self.definitions)
+
     def like(self, name: str) -> exp.Expr:
-        return dict(self.definitions)[name]
+        return self.by_name[name]
 
     def with_children(self, *children: Relation) -> Relation:
         (child,) = children
@@ -103,24 +111,32 @@ class Compute(Unary):
         return tuple(definition for _, definition in self.definitions)
 
     def block(self, binder: Binder) -> Block:
-        return self.child.block(binder).project(dict(self.definitions))
+        return self.child.block(binder).project(self.by_name)
 
     def restrict(self, on: tuple[str, ...], keys: Relation) -> Relation:
         if not set(on) <= set(self.passed):
             return SemiJoin(self, on, keys)
         return Compute(self.child.restrict(on, keys), self.definitions)
 
+    def narrowed(self, names: frozenset[str]) -> Relation:
+        kept = tuple((name, definition) for name, definition in self.definitions if name in names)
+        return Compute(self.child.narrowed(frozenset(y for _, definition in kept for y in attributes(definition))), kept)
+
     def provenance(self, names: tuple[str, ...]) -> Provenance | None:
-        definitions = dict(self.definitions)
-        sources = tuple(each.name for each in map(definitions.__getitem__, names) if isinstance(each, exp.Column))
+        sources = tuple(each.name for each in map(self.by_name.__getitem__, names) if isinstance(each, exp.Column))
         return ((self.child, sources),) if len(sources) == len(names) else None
 
     def cardinality(self, inputs: Sequence[Cardinality], sizes: Sizes) -> Cardinality:
         return inputs[0].computed({name: each.name for name, each in self.definitions if isinstance(each, exp.Column)})
 
-    def label(self) -> str:
+    @cached_property
+    def _label(self) -> str:
+        """Found once: each rule that fires at the node names it."""
         parts = [f"{render(definition)} → {name}" for name, definition in self.computed]
         return f"π {', '.join((*self.passed, *parts)) or '()'}"
+
+    def label(self) -> str:
+        return self._label
 
 
 def _is_attribute(definition: exp.Expr, name: str) -> bool:
@@ -130,7 +146,7 @@ def _is_attribute(definition: exp.Expr, name: str) -> bool:
 def constant(relation: Relation, name: str) -> exp.Expr | None:
     """The literal that an attribute is in every row, if that can be seen."""
     if isinstance(relation, Compute):
-        definition = dict(relation.definitions)[name]
+        definition = relation.by_name[name]
         if not isinstance(definition, exp.Column):
             return definition if isinstance(definition, exp.Literal) else None
     found = [constant(source, theirs) for source, (theirs,) in relation.provenance((name,)) or ()]
@@ -157,11 +173,19 @@ class Filter(Unary):
     def restrict(self, on: tuple[str, ...], keys: Relation) -> Relation:
         return Filter(self.child.restrict(on, keys), self.condition)
 
+    def narrowed(self, names: frozenset[str]) -> Relation:
+        return Filter(self.child.narrowed(names | {*attributes(self.condition)}), self.condition)
+
     def cardinality(self, inputs: Sequence[Cardinality], sizes: Sizes) -> Cardinality:
         return inputs[0].filtered(self.condition)
 
-    def label(self) -> str:
+    @cached_property
+    def _label(self) -> str:
+        """Found once: each rule that fires at the node names it."""
         return f"σ {render(self.condition)}"
+
+    def label(self) -> str:
+        return self._label
 
 
 @dataclass(frozen=True)
@@ -206,6 +230,11 @@ class Pair(Relation):
         narrowed = Pair(left, right, self.condition)
         return SemiJoin(narrowed, on, keys) if lefts and rights else narrowed
 
+    def narrowed(self, names: frozenset[str]) -> Relation:
+        wanted = names | {*attributes(self.condition)}
+        left, right = (side.narrowed(wanted & {*side.columns}) for side in self.children)
+        return Pair(left, right, self.condition)
+
     def without_empty(self, children: Sequence[Relation | None]) -> Relation | None:
         return None
 
@@ -242,6 +271,9 @@ class SemiJoin(Unary):
     def restrict(self, on: tuple[str, ...], keys: Relation) -> Relation:
         return SemiJoin(self, on, keys)
 
+    def narrowed(self, names: frozenset[str]) -> Relation:
+        return SemiJoin(self.child.narrowed(names | {*self.on}), self.on, self.keys, self.anti)
+
     def without_empty(self, children: Sequence[Relation | None]) -> Relation | None:
         return children[0] if self.anti else None
 
@@ -259,10 +291,10 @@ class SemiJoin(Unary):
 
 def exists(inner: Block, outer: Block, on: tuple[str, ...]) -> exp.Exists:
     """EXISTS (SELECT 1 FROM inner WHERE inner.on <=> outer.on)."""
-    return _exists(inner, all_same(on, inner.output.__getitem__, outer.output.__getitem__))
+    return exists_where(inner, all_same(on, inner.output.__getitem__, outer.output.__getitem__))
 
 
-def _exists(inner: Block, tests: tuple[exp.Expr, ...]) -> exp.Exists:
+def exists_where(inner: Block, tests: tuple[exp.Expr, ...]) -> exp.Exists:
     """EXISTS (SELECT 1 FROM inner WHERE tests); the tests are over sources, also over those around it."""
     probe = replace(inner, where=inner.where + tests, output={}, broadcast=())
     return exp.Exists(this=probe.select().select(exp.Literal.number(1), append=False, copy=False))
@@ -301,11 +333,16 @@ class Probe(Relation):
         outer, inner = self.left.block(binder), self.right.block(binder)
         output = {**inner.output, **outer.output}
         parts = tuple(substitute(part, output) for part in conjuncts(self.condition))
-        test = _exists(inner, parts)
+        test = exists_where(inner, parts)
         return replace(outer, where=(*outer.where, exp.Not(this=test) if self.anti else test))
 
     def restrict(self, on: tuple[str, ...], keys: Relation) -> Relation:
         return Probe(self.left.restrict(on, keys), self.right, self.condition, self.anti)
+
+    def narrowed(self, names: frozenset[str]) -> Relation:
+        used = {*attributes(self.condition)}
+        left, right = (side.narrowed(frozenset((names | used) & {*side.columns})) for side in self.children)
+        return Probe(left, right, self.condition, self.anti)
 
     def without_empty(self, children: Sequence[Relation | None]) -> Relation | None:
         return children[0] if self.anti else None

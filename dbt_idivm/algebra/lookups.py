@@ -115,6 +115,10 @@ class Touched(Relation):
     def restrict(self, on: tuple[str, ...], keys: Relation) -> Relation:
         return SemiJoin(self, on, keys)
 
+    def narrowed(self, names: frozenset[str]) -> Relation:
+        wanted = tuple(name for name in self.wanted if name in names)
+        return Touched(self.delta, self.on, wanted, self.source.narrowed(frozenset((*self.on, *wanted))))
+
     def without_empty(self, children: Sequence[Relation | None]) -> Relation | None:
         return None
 

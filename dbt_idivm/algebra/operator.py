@@ -61,8 +61,8 @@ class Operator(Relation):
 
     @property
     @abstractmethod
-    def recomputed_by(self) -> tuple[str, ...]:
-        """The attributes, other than IDs, by which recompute i-diffs of this operator may name rows.
+    def named_by(self) -> tuple[str, ...]:
+        """The attributes, other than IDs, by which i-diffs of this operator may name rows, those that insert rows apart.
 
         The operators above pass them on, as hidden columns if necessary.
         """
@@ -138,7 +138,18 @@ class Operator(Relation):
 
     @abstractmethod
     def in_state(self, state: State) -> Relation:
-        """The same query over the tables in that state."""
+        """The same query over the tables in that state, pre or post."""
+
+    @abstractmethod
+    def in_any_state(self, names: frozenset[str]) -> Relation:
+        """A relation with the attributes `names` of this one, and the values of them of all rows of R⁻ and of R⁺; perhaps others.
+
+        For look-ups of what was touched, without reading an old version where that can be avoided.
+        """
+
+    @abstractmethod
+    def changed_values(self, names: frozenset[str]) -> Relation:
+        """The same of those rows only that changed; perhaps of others."""
 
     @abstractmethod
     def signed(self) -> Relation:
@@ -150,16 +161,21 @@ def with_sign(rows: Relation, sign: int) -> Relation:
     return Compute(rows, (*passing(rows.columns), (SIGN, exp.Literal.number(sign))))
 
 
-def both_states(node: Operator) -> Relation:
+def both_states(node: Operator, names: frozenset[str]) -> Relation:
     """The any-state of an operator that is not monotone: values over a superset of rows are those of neither state."""
-    return Concat((node.in_state("pre"), node.in_state("post")))
+    return Concat((node.in_state("pre"), node.in_state("post"))).narrowed(names)
 
 
 def signed_by(node: Operator, child: Operator, by: tuple[str, ...]) -> Relation:
     """The rows of the groups or partitions that the changes of `child` touch, as they are in R⁺, and negative as in R⁻."""
-    keys = project(child.signed(), by)
+    keys = project(child.changed_values(frozenset(by)), by)
     states = ((node, 1), (node.in_state("pre"), -1))
     return Concat(tuple(with_sign(state.restrict(by, keys), sign) for state, sign in states))
+
+
+def values_of_signed(node: Operator, names: frozenset[str]) -> Relation:
+    """The changed values of an operator that has no shorter way to say them than its signed rows."""
+    return node.signed().narrowed(names)
 
 
 def operators(root: Operator) -> Iterator[Operator]:

@@ -10,7 +10,7 @@ from sqlglot import exp
 from dbt_idivm.algebra.block import Binder, Block, isolate
 from dbt_idivm.algebra.cardinality import Cardinality, Sizes
 from dbt_idivm.algebra.core import Compute, Pair, Probe, SemiJoin, constant
-from dbt_idivm.algebra.expressions import column, conjuncts, passing, render
+from dbt_idivm.algebra.expressions import attributes, column, conjuncts, passing, render
 from dbt_idivm.algebra.padding import null_of
 from dbt_idivm.algebra.relation import Provenance, Relation
 from dbt_idivm.cached import cached_property
@@ -107,6 +107,14 @@ class OuterPair(Relation):
             is_tested = not parts[1 - side] and self.mark(1 - side) not in on
         return rows if is_tested else SemiJoin(rows, on, keys)
 
+    def narrowed(self, names: frozenset[str]) -> Relation:
+        """Each left row of ⟕ is in some row, whichever partners it has."""
+        if not self.full and names <= {*self.left.columns}:
+            return self.left.narrowed(names)
+        wanted = names | {*attributes(self.condition)}
+        left, right = (child.narrowed(wanted & {*child.columns}) for child in self.children)
+        return OuterPair(left, right, self.condition, self.name, self.full, self.marked)
+
     def _is_present(self, side: int, on: tuple[str, ...], keys: Relation) -> bool:
         return self.mark(side) in on and constant(keys, self.mark(side)) == _PRESENT
 
@@ -136,7 +144,10 @@ class OuterPair(Relation):
 
     def _rows(self, rows: Relation, constants: Mapping[str, exp.Expr]) -> Relation:
         """Rows of the output, in its order, and what else `rows` have; `constants` define what they lack."""
-        more = tuple(name for name in rows.columns if name not in (*self.columns, *self.marks))
+        if rows.columns == self.columns and not constants:
+            return rows
+        known = {*self.columns, *self.marks}
+        more = tuple(name for name in rows.columns if name not in known)
         whole = ((name, constants.get(name) or column(name)) for name in self.columns)
         return Compute(rows, (*whole, *passing(more)))
 

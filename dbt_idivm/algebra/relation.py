@@ -8,6 +8,8 @@ from __future__ import annotations
 
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Mapping, Sequence
+from operator import is_
+from typing import TypeVar
 
 from sqlglot import exp
 
@@ -58,6 +60,14 @@ class Relation(ABC):
         """σ_{on ∈ keys}(self), pushed down as far as it is sound."""
 
     @abstractmethod
+    def narrowed(self, names: frozenset[str]) -> Relation:
+        """A relation with the attributes `names` of this one that has the same distinct values of them together.
+
+        It leaves out what those do not depend on: ⟕ of which only left attributes are asked for, ω, aggregates. Keys to look up
+        by need no more, and they are written wherever something is looked up.
+        """
+
+    @abstractmethod
     def without_empty(self, children: Sequence[Relation | None]) -> Relation | None:
         """The relation if those of its children that are None, at least one, have no rows; None if it then has no rows either."""
 
@@ -73,12 +83,28 @@ class Relation(ABC):
         """How many rows it is estimated to have, if its children (of a name, its definition) have `inputs`."""
 
 
+Folded = TypeVar("Folded")
+
+
+def folded(relation: Relation, fold: Callable[[Relation, tuple[Folded, ...]], Folded]) -> Folded:
+    """What `fold` makes of `relation` and of what it made of the children. A node that occurs several times is asked once."""
+    found: dict[int, Folded] = {}
+
+    def walk(node: Relation) -> Folded:
+        if id(node) not in found:
+            found[id(node)] = fold(node, tuple(walk(child) for child in node.children))
+        return found[id(node)]
+
+    return walk(relation)
+
+
 def rewrite(relation: Relation, rule: Callable[[Relation], Relation]) -> Relation:
     """`relation` with `rule` applied to every node, children first."""
-    return rule(over(relation, tuple(rewrite(child, rule) for child in relation.children)))
+    return folded(relation, lambda node, children: rule(over(node, children)))
 
 
 def over(relation: Relation, children: Sequence[Relation]) -> Relation:
     """`relation` with these children; itself if they are identical to its own: comparing trees would take quadratic time."""
-    same = all(new is old for new, old in zip(children, relation.children, strict=True))
+    before = relation.children
+    same = len(children) == len(before) and all(map(is_, children, before))
     return relation if same else relation.with_children(*children)

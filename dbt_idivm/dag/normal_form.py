@@ -21,7 +21,20 @@ from dbt_idivm.algebra.raising import may_raise
 from dbt_idivm.dag.block import block_of
 from dbt_idivm.dag.expression_text import expression_text
 from dbt_idivm.dag.forms import Block, Form, Grouping, Other, Table, Types, of, renamed
-from dbt_idivm.operators import Aggregate, Join, OneRow, OuterJoin, Project, Scan, Select, SemiAntiJoin, UnionAll, Unnest, Window
+from dbt_idivm.operators import (
+    Aggregate,
+    Join,
+    LookUpJoin,
+    OneRow,
+    OuterJoin,
+    Project,
+    Scan,
+    Select,
+    SemiAntiJoin,
+    UnionAll,
+    Unnest,
+    Window,
+)
 from dbt_idivm.passes.canonical import canonical
 from dbt_idivm.passes.inner_joins import to_inner_joins
 
@@ -226,4 +239,4 @@ def _as_it_is(node: Operator, inputs: tuple[Normal, ...]) -> Normal:
 
 
 _MAKERS: Mapping[type[Operator], Callable[..., Normal]] = {
-    OuterJoin: _outer_join, SemiAntiJoin: _semijoin, UnionAll: _union, Window: _window, Unnest: _unnest}
+    OuterJoin: _outer_join, LookUpJoin: _outer_join, SemiAntiJoin: _semijoin, UnionAll: _union, Window: _window, Unnest: _unnest}

@@ -26,6 +26,7 @@ from dbt_idivm.frontend.query import Lowering
 from dbt_idivm.frontend.refuse import refusals
 from dbt_idivm.frontend.scope import Entry, Scope
 from dbt_idivm.frontend.signed_zeros import constant_zeros, signed_zeros
+from dbt_idivm.frontend.size import too_long, too_wide
 from dbt_idivm.frontend.sugar import without_sugar
 from dbt_idivm.frontend.tables import relations, tables_in
 from dbt_idivm.frontend.text import Text
@@ -55,6 +56,7 @@ class Lowered:
 @deep_recursion()
 def lower(sql: str, catalog: Catalog) -> Lowered:
     """The plan of a model's SELECT. Raises IdivmError with all findings: what Spark would not accept, and what has no rule."""
+    _raise(filter(None, [too_long(sql)]))
     text = Text(sql, listed=frozenset(catalog.functions))
     names = tables_in(sql)
     views = _views(names, catalog)
@@ -68,6 +70,7 @@ def lower(sql: str, catalog: Catalog) -> Lowered:
         rows = lowering.query(tree, Env(text), "v")
     except ValueError as error:
         raise IdivmError(finding(901, message=str(error))) from error
+    _raise(filter(None, [too_wide(len(rows.scope.entries))]))
     guarded = with_guards(rows.root)
     output = tuple((entry.name, entry.attribute) for entry in rows.scope.entries)
     findings = [*lowering.findings, *_bad_names(tree, text, rows.scope)]

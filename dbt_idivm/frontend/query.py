@@ -24,6 +24,7 @@ from dbt_idivm.frontend.scalar import with_scalars_of
 from dbt_idivm.frontend.scope import Entry, Scope, Unknown
 from dbt_idivm.frontend.select import Item, items, select
 from dbt_idivm.frontend.set_operations import set_operation, united_all
+from dbt_idivm.frontend.size import MOST_TABLES, too_large
 from dbt_idivm.frontend.subquery import filtered, where
 from dbt_idivm.frontend.tables import name_of
 from dbt_idivm.frontend.text import Text
@@ -200,6 +201,8 @@ class Lowering:
         occurrence = self.names.occurrence(node.alias or node.name, columns)
         scan = Scan(info.table, occurrence, info.columns, info.key)
         self.places[occurrence] = env.text.place(node)
+        if len(self.places) > MOST_TABLES:
+            raise IdivmError(too_large(f"more than {MOST_TABLES:,} tables"))
         seen = {name.lower() for name in columns if info.visible is None}
         seen.update(name.lower() for name in info.visible or ())
         qualifier = _qualifier(info.name)

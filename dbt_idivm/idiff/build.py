@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
-from dbt_idivm.algebra.bags import Distinct
+from dbt_idivm.algebra.bags import Concat, Distinct
 from dbt_idivm.algebra.core import project
 from dbt_idivm.algebra.lookups import Touched
 from dbt_idivm.algebra.relation import Relation
@@ -45,8 +46,26 @@ def touched(diff: IDiff, node: Operator, wanted: tuple[str, ...]) -> Relation:
         raise ValueError("convert an update of the wanted attributes to REC first")
     if diff.kind is INS:
         return Distinct(project(diff.relation, wanted))
-    source = node.in_state("post") if diff.kind is UPD else node.in_state("any")
+    names = frozenset((*diff.ids, *wanted))
+    source = node.in_state("post").narrowed(names) if diff.kind is UPD else node.in_any_state(names)
     return Distinct(Touched(diff.relation, diff.ids, wanted, source))
+
+
+def united(idiffs: tuple[IDiff, ...], which: Callable[[IDiff], bool]) -> tuple[IDiff, ...]:
+    """The i-diffs, of which those `which` is true for, RECs, are one for each P, without payload if they were several."""
+    groups: dict[tuple[str, ...], list[IDiff]] = {}
+    for diff in filter(which, idiffs):
+        groups.setdefault(diff.ids, []).append(diff)
+    others = tuple(diff for diff in idiffs if not which(diff))
+    return others + tuple(group[0] if len(group) == 1 else _united(group) for group in groups.values())
+
+
+def _united(group: list[IDiff]) -> IDiff:
+    first = group[0]
+    relation = Distinct(Concat(tuple(project(diff.relation, first.ids) for diff in group)))
+    origins = frozenset(origin for diff in group for origin in diff.origins)
+    constants = first.constants if all(diff.constants == first.constants for diff in group) else ()
+    return replace(first, known=(), relation=relation, origins=origins, constants=constants)
 
 
 def kept(diff: IDiff, names: tuple[str, ...]) -> IDiff:
@@ -57,4 +76,4 @@ def kept(diff: IDiff, names: tuple[str, ...]) -> IDiff:
     return replace(diff, assigned=assigned, known=known, relation=relation)
 
 
-__all__ = ["DEL", "INS", "REC", "UPD", "dropped", "kept", "passed", "recompute", "touched"]
+__all__ = ["DEL", "INS", "REC", "UPD", "dropped", "kept", "passed", "recompute", "touched", "united"]

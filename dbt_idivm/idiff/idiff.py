@@ -6,6 +6,7 @@ from dataclasses import dataclass, replace
 from enum import StrEnum
 
 from dbt_idivm.algebra.relation import Relation
+from dbt_idivm.cached import cached_property
 
 
 class Kind(StrEnum):
@@ -63,7 +64,7 @@ class IDiff:
         """A ∪ K."""
         return self.assigned + self.known
 
-    @property
+    @cached_property
     def attributes(self) -> frozenset[str]:
         """P ∪ A ∪ K: what is known of a named row without a read."""
         return frozenset(self.ids + self.payload)

@@ -32,7 +32,7 @@ from dbt_idivm.algebra.core import SemiJoin
 from dbt_idivm.algebra.decimals import Type, is_integral, type_of_sum
 from dbt_idivm.algebra.expressions import alias, attributes, column
 from dbt_idivm.algebra.inference import Dependency
-from dbt_idivm.algebra.operator import Conditions, Operator, State, both_states, signed_by
+from dbt_idivm.algebra.operator import Conditions, Operator, State, both_states, signed_by, values_of_signed
 from dbt_idivm.algebra.relation import Provenance, Relation
 from dbt_idivm.algebra.types import infer_type
 from dbt_idivm.cached import cached_property
@@ -196,6 +196,13 @@ class Grouped(Relation):
             return SemiJoin(self, on, keys)
         return Grouped(self.child.restrict(on, keys), self.groups, self.calls)
 
+    def narrowed(self, names: frozenset[str]) -> Relation:
+        """Each row of the child is in a group; a global aggregate has a row over no rows, too."""
+        if self.groups and names <= {*self.groups}:
+            return self.child.narrowed(names)
+        calls = tuple(call for call in self.calls if call.name in names) or self.calls[:1]
+        return Grouped(self.child, self.groups, calls)
+
     def without_empty(self, children: Sequence[Relation | None]) -> Relation | None:
         """A global aggregate has its row over no rows, too."""
         return None if self.groups else self
@@ -245,7 +252,7 @@ class Aggregate(Grouped, Operator):
         return True
 
     @property
-    def recomputed_by(self) -> tuple[str, ...]:
+    def named_by(self) -> tuple[str, ...]:
         return ()
 
     def with_ids(self) -> Operator:
@@ -302,7 +309,14 @@ class Aggregate(Grouped, Operator):
         return (tuple(each for each in above if set(attributes(each)) <= set(self.groups)),)
 
     def in_state(self, state: State) -> Relation:
-        return both_states(self) if state == "any" else self.with_children(self.child.in_state(state))
+        return self.with_children(self.child.in_state(state))
+
+    def in_any_state(self, names: frozenset[str]) -> Relation:
+        return self.child.in_any_state(names) if self.groups and names <= {*self.groups} else both_states(self, names)
+
+    def changed_values(self, names: frozenset[str]) -> Relation:
+        """Groups of which no row changed are as they were."""
+        return self.child.changed_values(names) if self.groups and names <= {*self.groups} else values_of_signed(self, names)
 
     def signed(self) -> Relation:
         return signed_by(self, self.child, self.groups)

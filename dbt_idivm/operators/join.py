@@ -29,7 +29,7 @@ from dbt_idivm.algebra.bags import Concat
 from dbt_idivm.algebra.core import Pair, project
 from dbt_idivm.algebra.expressions import attributes, conjuncts
 from dbt_idivm.algebra.inference import Dependency, equal_attributes, equalities, rejects_null
-from dbt_idivm.algebra.operator import SIGN, Conditions, Operator, State
+from dbt_idivm.algebra.operator import SIGN, Conditions, Operator, State, values_of_signed
 from dbt_idivm.algebra.relation import Relation
 from dbt_idivm.cached import cached_property
 from dbt_idivm.idiff.build import passed, recompute
@@ -76,8 +76,8 @@ class Join(Pair, Operator):
         return self.left.unique and self.right.unique
 
     @cached_property
-    def recomputed_by(self) -> tuple[str, ...]:
-        return self.left.recomputed_by + self.right.recomputed_by
+    def named_by(self) -> tuple[str, ...]:
+        return self.left.named_by + self.right.named_by
 
     def with_ids(self) -> Operator:
         return self
@@ -127,6 +127,13 @@ class Join(Pair, Operator):
 
     def in_state(self, state: State) -> Relation:
         return Pair(self.left.in_state(state), self.right.in_state(state), self.condition)
+
+    def in_any_state(self, names: frozenset[str]) -> Relation:
+        left, right = (child.in_any_state((names | self.used) & {*child.columns}) for child in self.inputs)
+        return Pair(left, right, self.condition)
+
+    def changed_values(self, names: frozenset[str]) -> Relation:
+        return values_of_signed(self, names)
 
     def signed(self) -> Relation:
         """ΔL ⋈ R⁻ ⊎ L⁺ ⋈ ΔR."""

@@ -21,7 +21,7 @@ from dbt_idivm.algebra.block import Binder, Block
 from dbt_idivm.algebra.cardinality import Cardinality, Sizes
 from dbt_idivm.algebra.core import Leaf
 from dbt_idivm.algebra.inference import Dependency
-from dbt_idivm.algebra.operator import SIGN, Conditions, Operator, State
+from dbt_idivm.algebra.operator import SIGN, Conditions, Operator, State, values_of_signed
 from dbt_idivm.algebra.relation import Provenance, Relation
 
 
@@ -57,7 +57,7 @@ class OneRow(Leaf, Operator):
         return True
 
     @property
-    def recomputed_by(self) -> tuple[str, ...]:
+    def named_by(self) -> tuple[str, ...]:
         return ()
 
     def with_ids(self) -> Operator:
@@ -108,6 +108,12 @@ class OneRow(Leaf, Operator):
 
     def in_state(self, state: State) -> Relation:
         return self
+
+    def in_any_state(self, names: frozenset[str]) -> Relation:
+        return self
+
+    def changed_values(self, names: frozenset[str]) -> Relation:
+        return values_of_signed(self, names)
 
     def signed(self) -> Relation:
         return NoRows()

@@ -35,7 +35,7 @@ UPD(order 7, m = 1).
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 
 from sqlglot import exp
@@ -44,8 +44,9 @@ from dbt_idivm.algebra.bags import Concat
 from dbt_idivm.algebra.core import Compute, Pair, Probe, project
 from dbt_idivm.algebra.expressions import attributes, column, conjuncts, passing
 from dbt_idivm.algebra.inference import Dependency, equalities, typed_null
-from dbt_idivm.algebra.operator import SIGN, Conditions, Operator, State, with_sign
-from dbt_idivm.algebra.outer import OuterPair
+from dbt_idivm.algebra.operator import SIGN, Conditions, Operator, State, both_states, values_of_signed, with_sign
+from dbt_idivm.algebra.outer import LEFT, RIGHT, OuterPair
+from dbt_idivm.algebra.probe_any import ProbeAny
 from dbt_idivm.algebra.relation import Relation
 from dbt_idivm.cached import cached_property
 from dbt_idivm.idiff.build import recompute, touched
@@ -73,6 +74,11 @@ class OuterJoin(OuterPair, Operator):
         """X, the attributes of the condition."""
         return frozenset(attributes(self.condition))
 
+    @cached_property
+    def used_left(self) -> frozenset[str]:
+        """Those of the left input."""
+        return self.used.intersection(self.left.columns)
+
     @property
     def inputs(self) -> tuple[Operator, ...]:
         return (self.left, self.right)
@@ -94,8 +100,8 @@ class OuterJoin(OuterPair, Operator):
         return self.left.unique and self.right.unique
 
     @cached_property
-    def recomputed_by(self) -> tuple[str, ...]:
-        return tuple(name for side in self.preserved for name in self.inputs[side].recomputed_by)
+    def named_by(self) -> tuple[str, ...]:
+        return self.left.named_by + self.right.named_by
 
     def with_ids(self) -> Operator:
         return replace(self, marked=True)
@@ -165,36 +171,85 @@ class OuterJoin(OuterPair, Operator):
         return ((), ()) if self.full else (above, conjuncts(self.condition))
 
     def in_state(self, state: State) -> Relation:
-        """Padding is not monotone in the other input: the any-state has all pairs, and each preserved row padded."""
         left, right = (child.in_state(state) for child in self.inputs)
-        if state != "any":
-            return OuterPair(left, right, self.condition, self.name, self.full, self.marked)
-        pads = (self.pad(side, (left, right)[side]) for side in self.preserved)
-        return Concat((self.pairs(left, right), *pads))
+        return OuterPair(left, right, self.condition, self.name, self.full, self.marked)
+
+    def in_any_state(self, names: frozenset[str]) -> Relation:
+        """Padding is not monotone in the other input. But each left row of ⟕ is in some row."""
+        return self.left.in_any_state(names) if not self.full and names <= {*self.left.columns} else both_states(self, names)
+
+    def changed_values(self, names: frozenset[str]) -> Relation:
+        return values_of_signed(self, names)
 
     def signed(self) -> Relation:
-        """That of ⋈, ΔL ⋈ R⁻ ⊎ L⁺ ⋈ ΔR, and for each preserved input that of ▷, padded (`semijoin.py`)."""
-        left, right = self.inputs
-        pairs = (self._signed_rows(Pair(left.signed(), right.in_state("pre"), self.condition)),
-                 self._signed_rows(Pair(right.signed(), left, self.condition)))
-        return Concat((*pairs, *(part for side in self.preserved for part in self._signed_pads(side))))
+        """Of ⟕ ΔL ⟕ R⁻ ⊎ L⁺ ⋈ ΔR ⊎ the padded rows C ▷ R⁺ − C ▷ R⁻ with C = L⁺ ⋉ ΔR; of ⟗ ΔL ⟕ R⁻ ⊎ ΔR ⟕ L⁺, and such padded
+        rows of both inputs. Where several ⟕ are one above the other, or a row has one partner at most: see `signed_chain`."""
+        chain = () if self.full else chain_of(self)
+        if len(chain) > 1 or self._has_one_partner:
+            return signed_chain(chain, self.columns)
+        (left, right), deltas = self.inputs, (self.left.signed(), self.right.signed())
+        pre = right.in_state("pre")
+        others = self.kept(RIGHT, deltas[RIGHT], left) if self.full else self.pairs_of(Pair(left, deltas[RIGHT], self.condition))
+        parts = (self.kept(LEFT, deltas[LEFT], pre), others, *self._signed_pads(LEFT, left, deltas[RIGHT], right, pre))
+        if self.full:
+            parts += self._signed_pads(RIGHT, pre, deltas[LEFT], left, left.in_state("pre"))
+        return Concat(tuple(project(part, (*self.columns, SIGN)) for part in parts))
 
-    def _signed_rows(self, pairs: Relation) -> Relation:
-        return project(self.pairs_of(pairs), (*self.columns, SIGN))
-
-    def _signed_pads(self, side: int) -> tuple[Relation, ...]:
-        rows, others = self.inputs[side], self.inputs[1 - side]
-        pre = others.in_state("pre")
-        changed = Probe(rows, others.signed(), self.condition)
-        parts = (Probe(rows.signed(), pre, self.condition, anti=True),
-                 with_sign(Probe(changed, others, self.condition, anti=True), 1),
-                 with_sign(Probe(changed, pre, self.condition, anti=True), -1))
-        return tuple(project(self.pad(side, part), (*self.columns, SIGN)) for part in parts)
+    def _signed_pads(self, side: int, rows: Relation, delta: Relation, post: Relation, pre: Relation) -> tuple[Relation, ...]:
+        """The padded rows that come and go where the other input changes by `delta` from `pre` to `post`."""
+        changed = Probe(rows, delta, self.condition)
+        return tuple(with_sign(self.lonely(side, changed, others), sign) for others, sign in ((post, 1), (pre, -1)))
 
 
-def marked_ids(node: OuterJoin, side: int) -> tuple[str, ...]:
-    """ID of one input, with its marker if it may be absent."""
-    return node.inputs[side].ids + ((node.mark(side),) if side in node.padded else ())
+def chain_of(node: OuterJoin) -> tuple[OuterJoin, ...]:
+    """The ⟕ from some operator below up to this one, each under a condition over that operator, or over one relation that is
+    joined on the way."""
+    found: list[OuterJoin] = []
+    below: Operator = node
+    while isinstance(below, OuterJoin) and not below.full:
+        found.insert(0, below)
+        below = below.left
+    starts = (found[start:] for start in range(len(found)))
+    return next(tuple(each) for each in starts if _is_over_one_relation_each(each))
+
+
+def _is_over_one_relation_each(chain: Sequence[OuterJoin]) -> bool:
+    sources = (chain[0].left, *(each.right for each in chain))
+    return all(any(_is_over(each, source) for source in sources) for each in chain)
+
+
+def signed_chain(chain: Sequence[OuterJoin], columns: tuple[str, ...]) -> Relation:
+    """ΔL ⟕ R⁻ ⊎ (C ⟕ R⁺) − (C ⟕ R⁻) of L ⟕ R, where C are the rows of L⁺ with a partner that changed.
+
+    R stands for the relations of all ⟕ of a chain. So n of them have 3n joins; telescoped, as a single one is, they have n².
+    """
+    below = chain[0].left
+    changed = ProbeAny(below, _tests(below, chain))
+    parts = (_joined(below.signed(), chain, "pre"), with_sign(_joined(changed, chain, "post"), 1),
+             with_sign(_joined(changed, chain, "pre"), -1))
+    return Concat(tuple(project(part, (*columns, SIGN)) for part in parts))
+
+
+def _tests(below: Operator, chain: Sequence[OuterJoin]) -> tuple[tuple[Relation, exp.Expr], ...]:
+    """For each ⟕ over `below` the rows of its right input that changed, or have a partner further up that did; the condition."""
+    found: list[tuple[Relation, OuterJoin]] = []
+    for each in reversed(chain):
+        names = tuple(name for name in each.right.columns if name in each.used)
+        above = tuple((rows, other.condition) for rows, other in found if _is_over(other, each.right))
+        parts = [each.right.changed_values(frozenset(names)), *([ProbeAny(each.right, above)] if above else [])]
+        rows = Concat(tuple(project(part.narrowed(frozenset(names)), names) for part in parts))
+        found.append((rows, each))
+    return tuple((rows, each.condition) for rows, each in reversed(found) if _is_over(each, below))
+
+
+def _is_over(node: OuterJoin, source: Operator) -> bool:
+    return node.used_left.issubset(source.columns)
+
+
+def _joined(rows: Relation, chain: Sequence[OuterJoin], state: State) -> Relation:
+    for each in chain:
+        rows = OuterPair(rows, each.right.in_state(state), each.condition, each.name, marked=each.marked)
+    return rows
 
 
 def own(node: OuterJoin, side: int, diff: IDiff) -> IDiff:
@@ -206,11 +261,20 @@ def own(node: OuterJoin, side: int, diff: IDiff) -> IDiff:
     return replace(diff, ids=(*diff.ids, name), relation=rows, constants=(*diff.constants, (name, "1")))
 
 
-def candidates(node: OuterJoin, side: int, diff: IDiff) -> Relation:
-    """H: the rows of the other input for which φ is true with a row that `diff` touches."""
-    child = node.inputs[side]
+def candidates(node: OuterJoin, side: int, diff: IDiff, names: tuple[str, ...] | None = None) -> Relation:
+    """H: the rows of the other input for which φ is true with a row that `diff` touches; if `names` are given, only values of
+    these."""
+    child, other = node.inputs[side], node.inputs[1 - side]
     wanted = tuple(name for name in child.columns if name in node.used)
-    return Probe(node.inputs[1 - side], touched(diff, child, wanted), node.condition)
+    rows = other if names is None else other.narrowed((frozenset(names) | node.used) & {*other.columns})
+    return Probe(rows, touched(diff, child, wanted), node.condition)
+
+
+def core(node: Operator) -> tuple[str, ...]:
+    """The IDs that a row has from the input that all ⟕ on the left preserve: they name the row, and others from the same one."""
+    while isinstance(node, OuterJoin) and not node.full:
+        node = node.left
+    return node.ids
 
 
 def inserted(node: OuterJoin, diff: IDiff, rows: Relation, *, fresh: bool = False) -> IDiff:
@@ -219,10 +283,11 @@ def inserted(node: OuterJoin, diff: IDiff, rows: Relation, *, fresh: bool = Fals
 
 
 def recomputed(node: OuterJoin, side: int, diff: IDiff) -> IDiff:
-    """REC(I of H)."""
-    ids = marked_ids(node, 1 - side)
+    """REC(I of H), by the part of I that H has from below other outer joins: a chain of these has one i-diff to recompute by."""
+    names = core(node.inputs[1 - side])
+    ids = names + ((node.mark(1 - side),) if 1 - side in node.padded else ())
     constants = {name: exp.Literal.number(1) for name in node.marks}
-    rows = Compute(candidates(node, side, diff), tuple((name, constants.get(name) or column(name)) for name in ids))
+    rows = Compute(candidates(node, side, diff, names), tuple((name, constants.get(name) or column(name)) for name in ids))
     return IDiff(REC, ids, (), (), rows, diff.origins, constants=tuple((name, "1") for name in ids if name in constants))
 
 

@@ -69,17 +69,22 @@ class Project(Compute, Operator):
         return self.child.unique
 
     @cached_property
-    def recomputed_by(self) -> tuple[str, ...]:
-        return self.child.recomputed_by
+    def named_by(self) -> tuple[str, ...]:
+        return self.child.named_by
 
     def with_ids(self) -> Operator:
-        passed = dict.fromkeys((*self.child.ids, *self.child.recomputed_by))
+        passed = dict.fromkeys((*self.child.ids, *self.child.named_by))
         added = passing(name for name in passed if name not in self.columns)
         return replace(self, definitions=self.definitions + added)
 
+    @cached_property
+    def reads(self) -> Mapping[str, frozenset[str]]:
+        """Output attribute → the input attributes that it is computed from."""
+        return {name: frozenset(attributes(definition)) for name, definition in self.definitions}
+
     def lineage(self, names: frozenset[str]) -> frozenset[str]:
         """The input attributes that the output attributes `names` are computed from."""
-        return frozenset(y for name, definition in self.definitions if name in names for y in attributes(definition))
+        return frozenset(y for name, below in self.reads.items() if name in names for y in below)
 
     def needed(self, above: frozenset[str]) -> tuple[frozenset[str], ...]:
         return (self.lineage(above),)
@@ -130,6 +135,14 @@ class Project(Compute, Operator):
     def in_state(self, state: State) -> Relation:
         return Compute(self.child.in_state(state), self.definitions)
 
+    def in_any_state(self, names: frozenset[str]) -> Relation:
+        kept = tuple((name, definition) for name, definition in self.definitions if name in names)
+        return Compute(self.child.in_any_state(self.lineage(names)), kept)
+
+    def changed_values(self, names: frozenset[str]) -> Relation:
+        kept = tuple((name, definition) for name, definition in self.definitions if name in names)
+        return Compute(self.child.changed_values(self.lineage(names)), kept)
+
     def signed(self) -> Relation:
         return Compute(self.child.signed(), (*self.definitions, (SIGN, column(SIGN))))
 
@@ -146,7 +159,8 @@ def split_projections(root: Operator) -> tuple[tuple[Project, ...], Operator]:
 def known(node: Project, diff: IDiff) -> tuple[tuple[str, exp.Expr], ...]:
     """The definitions that can be evaluated from the i-diff's own attributes."""
     unsafe = unguarded(node, diff)
-    return tuple((name, e) for name, e in node.definitions if set(attributes(e)) <= diff.attributes and name not in unsafe)
+    have = diff.attributes
+    return tuple((name, e) for name, e in node.definitions if node.reads[name] <= have and name not in unsafe)
 
 
 # Wrong without it: π amount / qty above σ qty <> 0 ∧ active, with `active` of another table. An update of `amount` that goes
@@ -165,21 +179,21 @@ def unguarded(node: Project, diff: IDiff) -> frozenset[str]:
 def mapped(node: Project, diff: IDiff) -> IDiff:
     """The i-diff's attributes as the output calls them; computed ones that its own attributes suffice for are added."""
     definitions = known(node, diff)
-    changed = {name for name, e in definitions if diff.kind is INS or not set(attributes(e)).isdisjoint(diff.assigned)}
+    changed = {name for name, _ in definitions if diff.kind is INS or not node.reads[name].isdisjoint(diff.assigned)}
     names = tuple(name for name, _ in definitions)
     ids = node.ids if diff.kind is INS else diff.ids
     assigned = tuple(n for n in names if n in changed and n not in ids)
     carried = tuple(n for n in names if n not in changed and n not in ids)
     order = ids + assigned + carried
-    relation = Compute(diff.relation, tuple((n, dict(definitions)[n]) for n in order))
+    by_name = dict(definitions)
+    relation = Compute(diff.relation, tuple((n, by_name[n]) for n in order))
     return replace(diff, ids=ids, assigned=assigned, known=carried, relation=relation)
 
 
 def lookups(node: Project, diff: IDiff) -> tuple[str, ...]:
     """The computed attributes that an update changes and that cannot be evaluated from what it carries."""
     found = {name for name, _ in known(node, diff)}
-    return tuple(name for name, e in node.definitions
-                 if name not in found and not set(attributes(e)).isdisjoint(diff.assigned))
+    return tuple(name for name, below in node.reads.items() if name not in found and not below.isdisjoint(diff.assigned))
 
 
 def project_map(node: Project, side: int, diff: IDiff) -> tuple[IDiff, ...]:

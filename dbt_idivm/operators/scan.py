@@ -32,8 +32,8 @@ from dbt_idivm.algebra.cardinality import Cardinality, Domain, Sizes
 from dbt_idivm.algebra.core import Leaf
 from dbt_idivm.algebra.expressions import column
 from dbt_idivm.algebra.inference import Dependency, stored_type
-from dbt_idivm.algebra.operator import SIGN, Conditions, Operator, State, operators_of
-from dbt_idivm.algebra.relation import Provenance, Relation
+from dbt_idivm.algebra.operator import SIGN, Conditions, Operator, State, operators_of, values_of_signed
+from dbt_idivm.algebra.relation import Provenance, Relation, folded
 from dbt_idivm.algebra.types import is_incomparable, type_of
 from dbt_idivm.cached import cached_property
 from dbt_idivm.idiff.idiff import DEL, INS, REC, UPD, IDiff, Origin
@@ -121,7 +121,7 @@ class Scan(Leaf, Operator):
         return self.key is not None
 
     @property
-    def recomputed_by(self) -> tuple[str, ...]:
+    def named_by(self) -> tuple[str, ...]:
         return ()
 
     def with_ids(self) -> Operator:
@@ -194,6 +194,12 @@ class Scan(Leaf, Operator):
 
     def in_state(self, state: State) -> Relation:
         return replace(self, state=state)
+
+    def in_any_state(self, names: frozenset[str]) -> Relation:
+        return replace(self, state="any")
+
+    def changed_values(self, names: frozenset[str]) -> Relation:
+        return values_of_signed(self, names)
 
     def signed(self) -> Relation:
         return DiffRows(self, "signed", (*self.columns, SIGN))
@@ -268,7 +274,7 @@ def scans(root: Operator) -> tuple[Scan, ...]:
 
 def reads_tables(relation: Relation) -> bool:
     """Whether a relation of a Δ-script reads more than base i-diffs."""
-    return isinstance(relation, Scan) or any(map(reads_tables, relation.children))
+    return folded(relation, lambda node, below: isinstance(node, Scan) or any(below))
 
 
 def base_idiffs(scan: Scan, conditional: frozenset[str], recompute_only: bool = False) -> tuple[IDiff, ...]:

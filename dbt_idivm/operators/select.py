@@ -75,8 +75,8 @@ class Select(Filter, Operator):
         return self.child.unique
 
     @cached_property
-    def recomputed_by(self) -> tuple[str, ...]:
-        return self.child.recomputed_by
+    def named_by(self) -> tuple[str, ...]:
+        return self.child.named_by
 
     def with_ids(self) -> Operator:
         return self
@@ -128,6 +128,12 @@ class Select(Filter, Operator):
     def in_state(self, state: State) -> Relation:
         return Filter(self.child.in_state(state), self.condition)
 
+    def in_any_state(self, names: frozenset[str]) -> Relation:
+        return Filter(self.child.in_any_state(names | self.used), self.condition)
+
+    def changed_values(self, names: frozenset[str]) -> Relation:
+        return Filter(self.child.changed_values(names | self.used), self.condition)
+
     def signed(self) -> Relation:
         return Filter(self.child.signed(), self.condition)
 
@@ -146,7 +152,7 @@ def is_unknown(node: Select, side: int, diff: IDiff) -> bool:
 
 
 def filtered(node: Select, side: int, diff: IDiff) -> tuple[IDiff, ...]:
-    condition = conjunction(part.copy() for part in known_part(node, diff))
+    condition = conjunction(known_part(node, diff))
     return (diff if condition is None else diff.over(Filter(diff.relation, condition)),)
 
 

@@ -47,7 +47,7 @@ from dbt_idivm.algebra.bags import Concat
 from dbt_idivm.algebra.core import Probe, project
 from dbt_idivm.algebra.expressions import attributes, conjuncts
 from dbt_idivm.algebra.inference import Dependency, rejects_null
-from dbt_idivm.algebra.operator import SIGN, Conditions, Operator, State, with_sign
+from dbt_idivm.algebra.operator import SIGN, Conditions, Operator, State, values_of_signed, with_sign
 from dbt_idivm.algebra.relation import Relation
 from dbt_idivm.cached import cached_property
 from dbt_idivm.idiff.build import dropped, passed, recompute, touched
@@ -95,8 +95,8 @@ class SemiAntiJoin(Probe, Operator):
         return self.left.unique
 
     @cached_property
-    def recomputed_by(self) -> tuple[str, ...]:
-        return self.left.recomputed_by
+    def named_by(self) -> tuple[str, ...]:
+        return self.left.named_by
 
     def with_ids(self) -> Operator:
         return self
@@ -148,11 +148,17 @@ class SemiAntiJoin(Probe, Operator):
         return (above if self.anti else (*above, *own), own)
 
     def in_state(self, state: State) -> Relation:
+        return Probe(self.left.in_state(state), self.right.in_state(state), self.condition, self.anti)
+
+    def in_any_state(self, names: frozenset[str]) -> Relation:
         """▷ is not monotone in R: the any-state of R may hold a partner that neither state has. L's holds all rows."""
-        left = self.left.in_state(state)
-        if state == "any" and self.anti:
-            return left
-        return Probe(left, self.right.in_state(state), self.condition, self.anti)
+        if self.anti:
+            return self.left.in_any_state(names)
+        left, right = (child.in_any_state((names | self.used) & {*child.columns}) for child in self.inputs)
+        return Probe(left, right, self.condition)
+
+    def changed_values(self, names: frozenset[str]) -> Relation:
+        return values_of_signed(self, names)
 
     def signed(self) -> Relation:
         """ΔL ▷ R⁻ ⊎ (C ▷ R⁺) − (C ▷ R⁻) with C = L⁺ ⋉ ΔR, all copies of the rows whose partners changed; ⋉ alike."""

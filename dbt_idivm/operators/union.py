@@ -29,7 +29,7 @@ from dbt_idivm.algebra.cardinality import Cardinality, Sizes, united
 from dbt_idivm.algebra.core import Compute, Filter, SemiJoin
 from dbt_idivm.algebra.expressions import column
 from dbt_idivm.algebra.inference import VOID, Dependency
-from dbt_idivm.algebra.operator import SIGN, Conditions, Operator, State
+from dbt_idivm.algebra.operator import SIGN, Conditions, Operator, State, values_of_signed
 from dbt_idivm.algebra.relation import Provenance, Relation
 from dbt_idivm.algebra.types import is_text
 from dbt_idivm.cached import cached_property
@@ -87,7 +87,11 @@ class Branches(Relation):
 
     def pairs(self, number: int) -> tuple[tuple[str, str | None], ...]:
         """(output attribute, attribute of that branch) for one branch."""
-        return tuple(zip(self.outputs, self.sources[number], strict=True))
+        return self._pairs[number]
+
+    @cached_property
+    def _pairs(self) -> tuple[tuple[tuple[str, str | None], ...], ...]:
+        return tuple(tuple(zip(self.outputs, sources, strict=True)) for sources in self.sources)
 
     def branch_of(self, number: int, relation: Relation, *, sign: bool = False) -> Relation:
         """Rows of one branch under the output's names, with b."""
@@ -105,6 +109,13 @@ class Branches(Relation):
         """Each branch by its own part of the keys; the test on top is needed for b and for NULLs."""
         parts = tuple(self._restrict_part(number, on, keys) for number in range(len(self.parts)))
         return SemiJoin(Branches(parts, self.name, self.outputs, self.sources), on, keys)
+
+    def narrowed(self, names: frozenset[str]) -> Relation:
+        kept = [place for place, output in enumerate(self.outputs) if output in names]
+        sources = tuple(tuple(row[place] for place in kept) for row in self.sources)
+        parts = tuple(part.narrowed(frozenset(name for name in row if name is not None))
+                      for part, row in zip(self.parts, sources, strict=True))
+        return Branches(parts, self.name, tuple(self.outputs[place] for place in kept), sources)
 
     def _restrict_part(self, number: int, on: tuple[str, ...], keys: Relation) -> Relation:
         if self.branch in on:
@@ -182,9 +193,9 @@ class UnionAll(Branches, Operator):
         return all(part.unique for part in self.parts)
 
     @cached_property
-    def recomputed_by(self) -> tuple[str, ...]:
+    def named_by(self) -> tuple[str, ...]:
         names = (self.names_in(number) for number in range(len(self.parts)))
-        found = (known[name] for part, known in zip(self.parts, names, strict=True) for name in part.recomputed_by)
+        found = (known[name] for part, known in zip(self.parts, names, strict=True) for name in part.named_by)
         return tuple(dict.fromkeys(name for name in found if name not in self.ids))
 
     def names_in(self, number: int) -> Mapping[str, str]:
@@ -198,7 +209,7 @@ class UnionAll(Branches, Operator):
             held = {source for output, source in self.pairs(number) if output in self.id_outputs}
             passed = {*held, *self.names_in(number)}
             missing = [name for name in part.ids if name not in held]
-            missing += [name for name in part.recomputed_by if name not in passed and name not in part.ids]
+            missing += [name for name in part.named_by if name not in passed and name not in part.ids]
             for each in missing:
                 outputs.append(f"{self.name}__{number}__{each}")
                 for other, row in enumerate(sources):
@@ -261,6 +272,15 @@ class UnionAll(Branches, Operator):
 
     def in_state(self, state: State) -> Relation:
         return self.with_children(*(part.in_state(state) for part in self.parts))
+
+    def in_any_state(self, names: frozenset[str]) -> Relation:
+        node = self.pruned(names)
+        assert isinstance(node, UnionAll)
+        parts = (part.in_any_state(below) for part, below in zip(self.parts, node.needed(names), strict=True))
+        return node.with_children(*parts)
+
+    def changed_values(self, names: frozenset[str]) -> Relation:
+        return values_of_signed(self, names)
 
     def signed(self) -> Relation:
         return Concat(tuple(self.branch_of(i, part.signed(), sign=True) for i, part in enumerate(self.parts)))

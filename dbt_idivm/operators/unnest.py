@@ -31,7 +31,7 @@ from dbt_idivm.algebra.cardinality import Cardinality, Sizes
 from dbt_idivm.algebra.core import SemiJoin, Unary, project
 from dbt_idivm.algebra.expressions import attributes, column, identifier, render, substitute
 from dbt_idivm.algebra.inference import Dependency, certain_type
-from dbt_idivm.algebra.operator import SIGN, Conditions, Operator, State
+from dbt_idivm.algebra.operator import SIGN, Conditions, Operator, State, values_of_signed
 from dbt_idivm.algebra.relation import Provenance, Relation
 from dbt_idivm.algebra.types import infer_type
 from dbt_idivm.cached import cached_property
@@ -103,6 +103,9 @@ class Unnested(Unary):
         rows = self.with_children(self.child.restrict(below, keys)) if below else self
         return rows if below == on else SemiJoin(rows, on, keys)
 
+    def narrowed(self, names: frozenset[str]) -> Relation:
+        return self.with_children(self.child.narrowed((names | self.used) & {*self.child.columns}))
+
     def provenance(self, names: tuple[str, ...]) -> Provenance | None:
         return ((self.child, names),) if set(names) <= set(self.child.columns) else None
 
@@ -151,8 +154,8 @@ class Unnest(Unnested, Operator):
         return self.child.unique
 
     @cached_property
-    def recomputed_by(self) -> tuple[str, ...]:
-        return self.child.recomputed_by
+    def named_by(self) -> tuple[str, ...]:
+        return self.child.named_by
 
     def with_ids(self) -> Operator:
         return self
@@ -205,6 +208,12 @@ class Unnest(Unnested, Operator):
 
     def in_state(self, state: State) -> Relation:
         return self.with_children(self.child.in_state(state))
+
+    def in_any_state(self, names: frozenset[str]) -> Relation:
+        return self.with_children(self.child.in_any_state((names | self.used) & {*self.child.columns}))
+
+    def changed_values(self, names: frozenset[str]) -> Relation:
+        return values_of_signed(self, names)
 
     def signed(self) -> Relation:
         return project(self.with_children(self.child.signed()), (*self.columns, SIGN))

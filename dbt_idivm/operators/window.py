@@ -32,7 +32,7 @@ from dbt_idivm.algebra.cardinality import Cardinality, Sizes
 from dbt_idivm.algebra.core import SemiJoin, Unary, project
 from dbt_idivm.algebra.expressions import attributes, column, passing, render, substitute
 from dbt_idivm.algebra.inference import Dependency
-from dbt_idivm.algebra.operator import Conditions, Operator, State, both_states, signed_by
+from dbt_idivm.algebra.operator import Conditions, Operator, State, both_states, signed_by, values_of_signed
 from dbt_idivm.algebra.relation import Provenance, Relation
 from dbt_idivm.cached import cached_property
 from dbt_idivm.idiff.build import passed, recompute, touched
@@ -125,9 +125,15 @@ class Windowed(Unary):
         below = tuple(name for name in on if name in self.child.columns)
         if not self.partition or not below:
             return SemiJoin(self, on, keys)
-        rows = keys if set(self.partition) <= set(on) else self.child.restrict(below, keys)
+        named = self.child.narrowed(frozenset((*below, *self.partition)))
+        rows = keys if set(self.partition) <= set(on) else named.restrict(below, keys)
         partitions = Distinct(project(rows, self.partition))
         return SemiJoin(self.with_children(self.child.restrict(self.partition, partitions)), on, keys)
+
+    def narrowed(self, names: frozenset[str]) -> Relation:
+        """Values of a window depend on every row of its input, and on how often there is each."""
+        calls = tuple(call for call in self.calls if call.name in names)
+        return Windowed(self.child, self.partition, calls) if calls else self.child.narrowed(names)
 
     def provenance(self, names: tuple[str, ...]) -> Provenance | None:
         return ((self.child, names),) if set(names) <= set(self.child.columns) else None
@@ -180,8 +186,8 @@ class Window(Windowed, Operator):
         return self.child.unique
 
     @cached_property
-    def recomputed_by(self) -> tuple[str, ...]:
-        return tuple(dict.fromkeys((*self.partition, *self.child.recomputed_by)))
+    def named_by(self) -> tuple[str, ...]:
+        return tuple(dict.fromkeys((*self.partition, *self.child.named_by)))
 
     def with_ids(self) -> Operator:
         return self
@@ -235,7 +241,17 @@ class Window(Windowed, Operator):
         return (tuple(each for each in above if set(attributes(each)) <= set(self.partition)),)
 
     def in_state(self, state: State) -> Relation:
-        return both_states(self) if state == "any" else self.with_children(self.child.in_state(state))
+        return self.with_children(self.child.in_state(state))
+
+    def in_any_state(self, names: frozenset[str]) -> Relation:
+        return self.child.in_any_state(names) if names <= {*self.child.columns} else both_states(self, names)
+
+    def changed_values(self, names: frozenset[str]) -> Relation:
+        """Those of all rows of the partitions of changed rows."""
+        if not names <= {*self.child.columns}:
+            return values_of_signed(self, names)
+        partitions = self.child.changed_values(frozenset(self.partition))
+        return self.child.in_any_state(names | {*self.partition}).restrict(self.partition, partitions)
 
     def signed(self) -> Relation:
         return signed_by(self, self.child, self.partition)

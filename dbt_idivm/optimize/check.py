@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dbt_idivm.algebra.lookups import Touched
-from dbt_idivm.algebra.relation import Relation
+from dbt_idivm.algebra.relation import Relation, folded
 from dbt_idivm.algebra.types import may_be_same
 from dbt_idivm.idiff.idiff import IDiff
 
@@ -34,7 +34,8 @@ def _have_same_types(one: IDiff, other: IDiff) -> bool:
 
 def check_naive(relation: Relation) -> None:
     """Raise AssertionError for a look-up that no rewrite has seen."""
-    if isinstance(relation, Touched):
-        raise AssertionError(f"an optimised Δ-script still has {relation.label()}")
-    for child in relation.children:
-        check_naive(child)
+    def check(node: Relation, _: tuple[None, ...]) -> None:
+        if isinstance(node, Touched):
+            raise AssertionError(f"an optimised Δ-script still has {node.label()}")
+
+    folded(relation, check)

@@ -14,13 +14,10 @@ from dataclasses import dataclass
 
 from dbt_idivm.algebra.inference import Dependency, determined_by
 from dbt_idivm.algebra.operator import Conditions, Operator
-from dbt_idivm.algebra.types import Type
+from dbt_idivm.algebra.types import has_one_value
 from dbt_idivm.cached import cached_property
 from dbt_idivm.operators.scan import scans
 from dbt_idivm.passes.screening import screens
-
-# Types of which equal values are the same value.
-_ONE_VALUE = frozenset({Type.TINYINT, Type.SMALLINT, Type.INT, Type.BIGINT, Type.BOOLEAN, Type.DATE, Type.TEXT})
 
 
 @dataclass(frozen=True, order=True)
@@ -62,9 +59,9 @@ class Facts:
         return self.node.nullable
 
     @property
-    def recompute(self) -> tuple[str, ...]:
-        """The columns by which recompute i-diffs may name its rows; all of them are in its output."""
-        return tuple(dict.fromkeys((*self.node.ids, *self.node.recomputed_by)))
+    def naming(self) -> tuple[str, ...]:
+        """The columns by which i-diffs may name its rows; all of them are in its output."""
+        return tuple(dict.fromkeys((*self.node.ids, *self.node.named_by)))
 
     @cached_property
     def joined(self) -> tuple[Facts, ...]:
@@ -97,17 +94,19 @@ class Facts:
 
 
 def shared_ids(facts: Facts, shown: tuple[str, ...]) -> tuple[tuple[str, str], ...]:
-    """IDs that are not shown and always equal an attribute with a column of its own, each with that one (ADR 0016).
+    """What rows are named by, if it is not shown and always equals an attribute with a column of its own: each with that one.
+
+    See ADR 0016.
 
     Both are columns of tables, unchanged, of one type in which equal values are the same value.
     """
     types, held, found = facts.node.types, list(shown), []
-    for name in facts.ids:
+    for name in facts.naming:
         if name in held:
             continue
         same = _equal_to(name, facts.equal)
         other = next((each for each in held if each in same and types[each] == types[name] and facts.provenance[each]), None)
-        if other is None or not facts.provenance[name] or types[name].this not in _ONE_VALUE:
+        if other is None or not facts.provenance[name] or not has_one_value(types[name]):
             held.append(name)
         else:
             found.append((name, other))
@@ -142,7 +141,8 @@ def facts_of(root: Operator) -> Facts:
 
     def walk(node: Operator) -> Facts:
         inputs = tuple(map(walk, node.inputs))
-        provenance = {name: _provenance(node, name, inputs, base) for name in node.columns}
+        below = {id(each.node): each for each in inputs}
+        provenance = {name: _provenance(node, name, below, base) for name in node.columns}
         return Facts(node, inputs, _dependencies(node, inputs), _equal(node, inputs), provenance)
 
     return walk(root)
@@ -163,9 +163,10 @@ def _equal(node: Operator, inputs: tuple[Facts, ...]) -> tuple[tuple[str, str], 
     return (*node.equal, *(pair for facts in _combined(node, inputs) for pair in facts.equal))
 
 
-def _provenance(node: Operator, name: str, inputs: tuple[Facts, ...], base: Mapping[str, BaseColumn]) -> tuple[BaseColumn, ...]:
+def _provenance(node: Operator, name: str, below: Mapping[int, Facts], base: Mapping[str, BaseColumn]) -> tuple[BaseColumn, ...]:
+    """The columns from which the values of an attribute come. `below`: by the identities of the inputs."""
     sources = node.provenance((name,))
     if sources == ():
         return (base[name],)
-    found = [each.provenance[theirs] for source, (theirs,) in sources or () for each in inputs if each.node is source]
+    found = [below[id(source)].provenance[theirs] for source, (theirs,) in sources or () if id(source) in below]
     return tuple(sorted({column for columns in found for column in columns})) if all(found) else ()

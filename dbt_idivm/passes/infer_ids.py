@@ -9,6 +9,6 @@ def infer_ids(root: Operator) -> Operator:
     """The ID-extended plan, children first: the rows of `root`, with the ID attributes that were missing, and those by which
     recompute i-diffs may name its rows. Raises AssertionError for an operator that does not pass them."""
     extended = root.with_inputs(*map(infer_ids, root.inputs)).with_ids()
-    if missing := {*extended.ids, *extended.recomputed_by} - set(extended.columns):
+    if missing := {*extended.ids, *extended.named_by} - set(extended.columns):
         raise AssertionError(f"{extended.label()} lacks {sorted(missing)}, by which its rows are named")
     return extended

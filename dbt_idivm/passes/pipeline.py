@@ -14,6 +14,7 @@ from dbt_idivm.passes.attributes import prune_attributes
 from dbt_idivm.passes.first_rows import place_first_rows
 from dbt_idivm.passes.infer_ids import infer_ids
 from dbt_idivm.passes.inner_joins import to_inner_joins
+from dbt_idivm.passes.look_ups import to_look_ups
 from dbt_idivm.passes.operator_caches import place_operator_caches
 from dbt_idivm.passes.running import place_running
 
@@ -34,6 +35,11 @@ def show_output(root: Operator, request: Request) -> Operator:
 def use_inner_joins(root: Operator, request: Request) -> Operator:
     """No outer join whose padded rows a condition removes."""
     return to_inner_joins(root)
+
+
+def use_look_ups(root: Operator, request: Request) -> Operator:
+    """No outer join along a key of its right input but look-ups."""
+    return to_look_ups(root)
 
 
 def drop_unused(root: Operator, request: Request) -> Operator:
@@ -62,7 +68,7 @@ def extend_by_ids(root: Operator, request: Request) -> Operator:
 
 
 PASSES: tuple[Callable[[Operator, Request], Operator], ...] = (
-    show_output, use_inner_joins, drop_unused, place_caches_of_operators, place_what_rows_are_ranked_by,
+    show_output, use_inner_joins, use_look_ups, drop_unused, place_caches_of_operators, place_what_rows_are_ranked_by,
     place_what_values_are_continued_by, extend_by_ids)
 
 

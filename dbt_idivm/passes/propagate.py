@@ -2,14 +2,20 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
+from dbt_idivm.algebra.bags import Concat, Distinct
+from dbt_idivm.algebra.core import project
+from dbt_idivm.algebra.lookups import Touched
 from dbt_idivm.algebra.operator import Operator
-from dbt_idivm.idiff.idiff import REC, IDiff
+from dbt_idivm.algebra.relation import Relation, folded
+from dbt_idivm.idiff.build import united
+from dbt_idivm.idiff.idiff import INS, REC, IDiff
 from dbt_idivm.idiff.rule import IDiffRule
-from dbt_idivm.operators.scan import Scan
+from dbt_idivm.operators.scan import Scan, scans
 
+LONGEST_IDIFFS = 2_000  # nodes of the i-diffs of one operator; those of twenty joins, windows or aggregates have a thousand
 
 @dataclass(frozen=True)
 class Firing:
@@ -36,10 +42,41 @@ def propagate(root: Operator, base: Mapping[str, tuple[IDiff, ...]]) -> Propagat
     def walk(node: Operator) -> tuple[IDiff, ...]:
         if isinstance(node, Scan):
             return base[node.occurrence]
-        return tuple(out for side, child in enumerate(node.inputs)
-                     for diff in walk(child) for out in apply_rule(node, side, diff, firings))
+        found = tuple(out for side, child in enumerate(node.inputs)
+                      for diff in walk(child) for out in apply_rule(node, side, diff, firings))
+        below = [diff for scan in scans(node) for diff in base[scan.occurrence]]
+        return _within_limit(united(found, lambda diff: diff.kind is REC and not diff.known), below)
 
     return Propagation(walk(root), tuple(firings))
+
+
+# Without it a chain of FULL JOINs, each of which looks up in two states the partners of what the one below it touches, has
+# i-diffs that are three times as long for each of them.
+def _within_limit(idiffs: tuple[IDiff, ...], below: Sequence[IDiff]) -> tuple[IDiff, ...]:
+    """The i-diffs of one operator. Where they are too long, there is, instead of the longest, one that names all its rows if the
+    base i-diffs that those come from have any. `below`: all base i-diffs below it."""
+    lengths = {id(diff): _length(diff.relation) for diff in idiffs}
+    total, kept = 0, set[int]()
+    for diff in sorted(idiffs, key=lambda diff: lengths[id(diff)]):
+        total += lengths[id(diff)]
+        if total > LONGEST_IDIFFS:
+            break
+        kept.add(id(diff))
+    if len(kept) == len(idiffs):
+        return idiffs
+    origins = frozenset(origin for diff in idiffs if id(diff) not in kept for origin in diff.origins)
+    changes = tuple(project(diff.relation, ()) for diff in below if diff.origins <= origins)
+    every = IDiff(REC, (), (), (), Distinct(Concat(changes)), origins)
+    return (*(diff for diff in idiffs if id(diff) in kept), every)
+
+
+def _length(relation: Relation) -> int:
+    """The number of nodes, without what is only looked up in if an i-diff does not carry the values."""
+    def length(node: Relation, lengths: tuple[int, ...]) -> int:
+        is_carried = isinstance(node, Touched) and {*node.wanted} <= {*node.delta.columns}
+        return 1 + sum(lengths[:1] if is_carried else lengths)
+
+    return folded(relation, length)
 
 
 def apply_rule(node: Operator, side: int, diff: IDiff, firings: list[Firing]) -> tuple[IDiff, ...]:
@@ -57,10 +94,10 @@ def apply_rule(node: Operator, side: int, diff: IDiff, firings: list[Firing]) ->
 
 # Without it a π above that does not pass the attribute fails with a KeyError, or a view is asked for a column that it lacks.
 def _check_names(node: Operator, diff: IDiff) -> None:
-    """Rows are named by IDs; those to be recomputed also by what the operator announces."""
-    named = {*node.ids, *node.recomputed_by} if diff.kind is REC else {*node.ids}
+    """Rows that are inserted are named by IDs; others also by what the operator announces."""
+    named = {*node.ids} if diff.kind is INS else {*node.ids, *node.named_by}
     if unknown := set(diff.ids) - named:
-        raise AssertionError(f"{node.label()} names rows by {sorted(unknown)}, no IDs and not in its recomputed_by: {diff}")
+        raise AssertionError(f"{node.label()} names rows by {sorted(unknown)}, no IDs and not in its named_by: {diff}")
 
 
 def matching_rule(node: Operator, side: int, diff: IDiff) -> IDiffRule:

@@ -85,7 +85,7 @@ def _bring_up_to_date(job: Job, stored: StoredView, *, is_adapted: bool = False)
             raise
         # a cache has rows that the SELECT may never evaluate
         return (yield from _without_failing_cache(view, failure))
-    decided = yield from decide(reading)
+    decided = yield from _decided(reading)
     kept, change = reconsidered(decided, upkeep)
     if change is not None:
         changed = yield from _changed(job, stored, kept, change)
@@ -168,7 +168,24 @@ def _with_caches(job: Job, view: Observed) -> Steps[tuple[Observed, float]]:
 
 def _maintain(seen: Observed) -> Steps[Outcome]:
     """Refresh a cache incrementally, or rebuild it. The caches that it reads are up to date."""
-    return (yield from _apply(seen, (yield from decide(seen))))
+    return (yield from _apply(seen, (yield from _decided(seen))))
+
+
+# Wrong without it: a SELECT that can be planned when the view is built, but whose Δ-script cannot be written, would end each
+# refresh after the first build.
+def _decided(seen: Observed) -> Steps[Decision]:
+    """What is done: a rebuild where the planner refuses to make the Δ-script."""
+    try:
+        return (yield from decide(seen))
+    except IdivmError as error:
+        return Decision(seen.work, _refused(seen.work.job, error))
+
+
+def _refused(job: Job, error: IdivmError) -> Finding:
+    """The reason to rebuild; raises the error if it is none, or if the model is not to be rebuilt for it."""
+    if not error.is_refusal or job.config.forbids(error):
+        raise error
+    return error.findings[0]
 
 
 def _apply(seen: Observed, decided: Decision) -> Steps[Outcome]:
@@ -183,7 +200,10 @@ def _apply(seen: Observed, decided: Decision) -> Steps[Outcome]:
         if not work.stored.shown and plan is not None:
             yield from (show(work.job, work.planned.table, visible_columns(plan), state) if work.planned.keeps_view else
                         show_query(work.job, state.shown))
-        done = yield from apply_changes(replace(work, planned=replace(work.planned, proof=proof.read(state.proof))), way)
+        try:
+            done = yield from apply_changes(replace(work, planned=replace(work.planned, proof=proof.read(state.proof))), way)
+        except IdivmError as error:
+            done = _refused(work.job, error)
         if isinstance(done, Outcome) and done.mode == "incremental":
             yield from compact(work.job, work.stored)
     if isinstance(done, Finding):  # the chosen way failed, for which keys were looked up, unless `verify` says otherwise

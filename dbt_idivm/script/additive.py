@@ -19,6 +19,7 @@ from dbt_idivm.algebra.core import SemiJoin, project
 from dbt_idivm.algebra.expressions import alias, column, same, substitute
 from dbt_idivm.algebra.operator import Operator
 from dbt_idivm.algebra.relation import Relation
+from dbt_idivm.cached import cached_property
 from dbt_idivm.idiff.idiff import REC, IDiff, Origin
 from dbt_idivm.operators.additive import AdditiveRule
 from dbt_idivm.operators.scan import DiffRows
@@ -42,16 +43,20 @@ class Additive(Way):
     state: AdditiveState
     root: Operator
 
+    @cached_property
+    def signed(self) -> Relation:
+        return signed_input(self.state)
+
     @property
     def base_idiffs(self) -> tuple[DiffRows, ...]:
-        return diff_leaves(signed_input(self.state))
+        return diff_leaves(self.signed)
 
     def holds(self, diffs: Mapping[str, NetDiff]) -> bool:
         """Always: every aggregate with an additive rule can be subtracted as well, or its group is recomputed."""
         return True
 
     def application(self, is_empty: IsEmpty, *, optimised: bool = True) -> Application | None:
-        rows = prune_empty(signed_input(self.state), is_empty)
+        rows = prune_empty(self.signed, is_empty)
         if rows is None:
             return None
         if not self.state.extremes or only_comes(self.state.aggregate.child, is_empty):

@@ -9,11 +9,13 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 
 from dbt_idivm.algebra.operator import Operator
+from dbt_idivm.cached import cached_property
+from dbt_idivm.deep import deep_recursion
 from dbt_idivm.idiff.idiff import IDiff
 from dbt_idivm.operators.scan import DiffRows
 from dbt_idivm.optimize import optimizations
 from dbt_idivm.passes.base_idiffs import base_idiffs
-from dbt_idivm.passes.propagate import Firing, propagate
+from dbt_idivm.passes.propagate import Firing, Propagation, propagate
 from dbt_idivm.script.append import Append, is_append
 from dbt_idivm.script.diff import NetDiff
 from dbt_idivm.script.direct import Direct, is_direct
@@ -25,13 +27,31 @@ from dbt_idivm.script.ways import Application, IsEmpty, Way, WayName
 
 @dataclass(frozen=True)
 class ByIDiffs(Way):
-    """The i-diffs of the view `root`, naive and optimised, with the rules that fired."""
+    """The i-diffs of the view `root`, naive and optimised, with the rules that fired. They are made when they are asked for."""
 
     root: Operator
     base: Mapping[str, tuple[IDiff, ...]]  # occurrence → its base i-diffs
-    naive: tuple[IDiff, ...]
-    optimizations: tuple[tuple[str, tuple[IDiff, ...]], ...]  # name → the i-diffs after it
-    firings: tuple[Firing, ...]
+
+    @cached_property
+    def _propagated(self) -> Propagation:
+        with deep_recursion():
+            return propagate(self.root, self.base)
+
+    @property
+    def naive(self) -> tuple[IDiff, ...]:
+        """The i-diffs as the rules give them."""
+        return self._propagated.idiffs
+
+    @property
+    def firings(self) -> tuple[Firing, ...]:
+        """The rules that fired, in order."""
+        return self._propagated.firings
+
+    @cached_property
+    def optimizations(self) -> tuple[tuple[str, tuple[IDiff, ...]], ...]:
+        """Name of an optimisation → the i-diffs after it."""
+        with deep_recursion():
+            return optimizations(self.naive)
 
     @property
     def idiffs(self) -> tuple[IDiff, ...]:
@@ -58,7 +78,5 @@ class ByIDiffs(Way):
 
 
 def by_idiffs(name: WayName, root: Operator, base: Mapping[str, tuple[IDiff, ...]] | None = None) -> ByIDiffs:
-    """Propagate and optimise the base i-diffs of `root`, an ID-extended view: those of the way, if no others are given."""
-    given = base_idiffs(root, name == "recompute") if base is None else base
-    found = propagate(root, given)
-    return ByIDiffs(name, root, given, found.idiffs, optimizations(found.idiffs), found.firings)
+    """The way that propagates and optimises the base i-diffs of `root`, an ID-extended view: its own, if no others are given."""
+    return ByIDiffs(name, root, base_idiffs(root, name == "recompute") if base is None else base)

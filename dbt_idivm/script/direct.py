@@ -14,6 +14,7 @@ from dbt_idivm.algebra.expressions import alias, column, same
 from dbt_idivm.algebra.relation import Relation
 from dbt_idivm.algebra.types import distinguishable
 from dbt_idivm.idiff.idiff import DEL, INS, REC, UPD, IDiff
+from dbt_idivm.operators.scan import reads_tables
 from dbt_idivm.script.binding import StatementBinder
 from dbt_idivm.script.merge import OP, SOURCE, Merge, source_query
 from dbt_idivm.script.stored import Stored
@@ -51,8 +52,7 @@ def is_direct(idiffs: tuple[IDiff, ...]) -> bool:
 
 def are_disjoint(one: IDiff, other: IDiff) -> bool:
     """Whether two i-diffs never name the same view row. Two INS may: they insert equal rows, which are deduplicated."""
-    fixed = dict(one.constants)
-    if any(fixed.get(name, value) != value for name, value in other.constants):
+    if _differ_in_constants(one, other):
         return True
     kinds = {one.kind, other.kind}
     if INS in kinds:
@@ -60,34 +60,43 @@ def are_disjoint(one: IDiff, other: IDiff) -> bool:
         return UPD not in kinds or all(diff.fresh for diff in inserts)
     # Of one occurrence and over the same IDs: the classes of a net diff have disjoint keys. With different IDs a row
     # (l, r) is named by l's update and by r's deletion.
-    return (one.ids == other.ids and one.kind is not other.kind
-            and {o.occurrence for o in one.origins} == {o.occurrence for o in other.origins} and len(one.origins) == 1)
+    return (one.ids == other.ids and len(one.origins) == len(other.origins) == 1 and one.origins != other.origins
+            and {o.occurrence for o in one.origins} == {o.occurrence for o in other.origins}
+            and (one.kind is not other.kind or not any(reads_tables(diff.relation) for diff in (one, other))))
+
+
+def _differ_in_constants(one: IDiff, other: IDiff) -> bool:
+    """Whether an attribute by which both name rows is another literal in each, as the branch of a ∪ is."""
+    fixed = dict(one.constants)
+    return any(fixed.get(name, value) != value for name, value in other.constants)
 
 
 def direct_merge(view: Stored, idiffs: tuple[IDiff, ...], binder: StatementBinder, target: str) -> exp.Merge:
     """The MERGE of the i-diffs. `idiffs` are not empty and pass `is_direct`."""
     tags = [f"{diff.kind}_{number}" if len(idiffs) > 1 else None for number, diff in enumerate(idiffs, 1)]
-    partial = tuple(name for name in view.root.ids if any(name not in d.ids for d in idiffs)
-                    and any(name in d.ids for d in idiffs))
+    naming = tuple(name for name in view.root.columns if any(name in d.ids for d in idiffs))
+    partial = tuple(name for name in naming if any(name not in d.ids for d in idiffs))
     columns = tuple(name for name in view.root.columns if any(name in diff.attributes for diff in idiffs))
     parts = [_tagged(rows_of(view, idiffs[:number], diff, binder), diff, tag, columns, partial)
              for number, (diff, tag) in enumerate(zip(idiffs, tags, strict=True))]
     broadcast = binder.is_source_broadcast(*(diff.relation for diff in idiffs))
     merge = Merge(target, binder.binding.dialect)
-    merge.on(*(_match(view, name, name in partial) for name in view.root.ids if name in columns
-               and any(name in d.ids for d in idiffs)))
+    merge.on(*(_match(view, name, name in partial) for name in naming))
     for diff, tag in zip(idiffs, tags, strict=True):
         _clauses(view, merge, diff, tag)
     return merge.build(source_query(binder.attach(union_all(parts)), broadcast=broadcast))
 
 
 def rows_of(view: Stored, earlier: tuple[IDiff, ...], diff: IDiff, binder: StatementBinder) -> Block:
-    """The rows of an i-diff; an INS leaves out the rows that an earlier INS has as well."""
+    """The rows of an i-diff; an INS leaves out the rows that an earlier INS has as well, unless it has none of them.
+
+    Testing the inserts of each branch of a UNION ALL against those of all earlier ones would make n² tests.
+    """
     block = diff.relation.block(binder)
     if diff.kind is not INS:
         return block
     tests = tuple(exp.Not(this=exists(other.relation.block(binder), block, view.root.ids))
-                  for other in earlier if other.kind is INS)
+                  for other in earlier if other.kind is INS and not _differ_in_constants(other, diff))
     return Block(block.sources, block.output, block.where + tests, block.broadcast)
 
 

@@ -5,8 +5,16 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from dbt_idivm.algebra.lookups import Named
-from dbt_idivm.algebra.relation import Relation
+from dbt_idivm.algebra.relation import Relation, folded
 from dbt_idivm.operators.scan import DiffRows
+
+
+def length(*relations: Relation, kind: type[Relation] = Relation) -> int:
+    """The number of nodes of a kind in relations as an engine plans them: each as often as it occurs, names as what they are."""
+    def nodes(node: Relation, below: tuple[int, ...]) -> int:
+        return isinstance(node, kind) + (length(node.definition, kind=kind) if isinstance(node, Named) else sum(below))
+
+    return sum(folded(each, nodes) for each in relations)
 
 
 def diff_leaves(*relations: Relation) -> tuple[DiffRows, ...]:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
-from dbt_idivm.algebra.relation import Relation, over
+from dbt_idivm.algebra.relation import Relation, folded, over
 from dbt_idivm.idiff.idiff import IDiff
 from dbt_idivm.operators.one_row import NoRows
 from dbt_idivm.operators.scan import DiffRows
@@ -12,13 +12,15 @@ from dbt_idivm.operators.scan import DiffRows
 
 def prune_empty(relation: Relation, is_empty: Callable[[DiffRows], bool]) -> Relation | None:
     """`relation` without the branches that have no rows; None if it has none itself."""
-    if isinstance(relation, DiffRows):
-        return None if is_empty(relation) else relation
-    if isinstance(relation, NoRows):
-        return None
-    children = [prune_empty(child, is_empty) for child in relation.children]
-    kept = [child for child in children if child is not None]
-    return over(relation, kept) if len(kept) == len(children) else relation.without_empty(children)
+    def pruned(node: Relation, children: tuple[Relation | None, ...]) -> Relation | None:
+        if isinstance(node, DiffRows):
+            return None if is_empty(node) else node
+        if isinstance(node, NoRows):
+            return None
+        kept = [child for child in children if child is not None]
+        return over(node, kept) if len(kept) == len(children) else node.without_empty(children)
+
+    return folded(relation, pruned)
 
 
 def non_empty(idiffs: tuple[IDiff, ...], is_empty: Callable[[DiffRows], bool]) -> tuple[IDiff, ...]:

@@ -125,6 +125,9 @@ class Continued(Unary):
     def restrict(self, on: tuple[str, ...], keys: Relation) -> Relation:
         raise AssertionError("continued rows are not restricted")
 
+    def narrowed(self, names: frozenset[str]) -> Relation:
+        return self
+
     def provenance(self, names: tuple[str, ...]) -> Provenance | None:
         return None
 

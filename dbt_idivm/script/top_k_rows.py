@@ -77,6 +77,9 @@ class NetRows(Unary):
     def restrict(self, on: tuple[str, ...], keys: Relation) -> Relation:
         return NetRows(self.child.restrict(on, keys), self.certain)
 
+    def narrowed(self, names: frozenset[str]) -> Relation:
+        return self
+
     def provenance(self, names: tuple[str, ...]) -> Provenance | None:
         return None
 
@@ -121,6 +124,9 @@ class Ranked(Unary):
 
     def restrict(self, on: tuple[str, ...], keys: Relation) -> Relation:
         raise AssertionError("ranked rows are not restricted")
+
+    def narrowed(self, names: frozenset[str]) -> Relation:
+        return self
 
     def provenance(self, names: tuple[str, ...]) -> Provenance | None:
         return None
@@ -237,6 +243,9 @@ class IfAny(Unary):
 
     def restrict(self, on: tuple[str, ...], keys: Relation) -> Relation:
         return IfAny(self.child.restrict(on, keys), self.keys)
+
+    def narrowed(self, names: frozenset[str]) -> Relation:
+        return IfAny(self.child.narrowed(names), self.keys)
 
     def cardinality(self, inputs: Sequence[Cardinality], sizes: Sizes) -> Cardinality:
         return inputs[0]

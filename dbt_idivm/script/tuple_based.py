@@ -19,6 +19,7 @@ from dbt_idivm.algebra.lookups import named_block
 from dbt_idivm.algebra.operator import SIGN, Operator
 from dbt_idivm.algebra.relation import Relation
 from dbt_idivm.algebra.types import is_comparable, is_float
+from dbt_idivm.cached import cached_property
 from dbt_idivm.operators.scan import DiffRows
 from dbt_idivm.script.binding import StatementBinder
 from dbt_idivm.script.dialect import WEIGHT, net_rows
@@ -40,16 +41,20 @@ class TupleBased(Way):
 
     root: Operator
 
+    @cached_property
+    def signed(self) -> Relation:
+        return self.root.signed()
+
     @property
     def base_idiffs(self) -> tuple[DiffRows, ...]:
-        return diff_leaves(self.root.signed())
+        return diff_leaves(self.signed)
 
     def holds(self, diffs: Mapping[str, NetDiff]) -> bool:
         """Always: every operator has signed rows."""
         return True
 
     def application(self, is_empty: IsEmpty, *, optimised: bool = True) -> Tuples | None:
-        rows = prune_empty(self.root.signed(), is_empty)
+        rows = prune_empty(self.signed, is_empty)
         return None if rows is None else Tuples(self.name, root=self.root, rows=rows)
 
 

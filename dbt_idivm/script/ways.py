@@ -19,7 +19,7 @@ from dbt_idivm.idiff.idiff import REC, IDiff
 from dbt_idivm.operators.scan import DiffRows, Scan
 from dbt_idivm.script.binding import StatementBinder
 from dbt_idivm.script.diff import NetDiff
-from dbt_idivm.script.leaves import diff_leaves, leaves
+from dbt_idivm.script.leaves import diff_leaves, leaves, length
 from dbt_idivm.script.source_rows import SourceQuery, SourceRows
 from dbt_idivm.script.stored import Stored
 
@@ -104,6 +104,16 @@ class Application(ABC):
     def recomputed(self) -> tuple[IDiff, ...]:
         """The i-diffs by which a part of the view is recomputed."""
         return tuple(diff for diff in self.idiffs if diff.kind is REC)
+
+    @property
+    def length(self) -> int:
+        """The number of nodes of what is evaluated."""
+        return length(*self.relations, *self.perhaps)
+
+    @property
+    def mentions(self) -> int:
+        """How often tables are read in it."""
+        return length(*self.relations, *self.perhaps, kind=Scan)
 
     @property
     def tables(self) -> tuple[str, ...]:

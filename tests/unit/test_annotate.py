@@ -54,7 +54,7 @@ def test_keys(sql: str, ids: set[str], key: set[str] | None) -> None:
     assert set(found.ids) == ids
     assert (None if found.key is None else set(found.key)) == key
     assert found.unique == (key is not None)
-    assert set(found.recompute) == ids
+    assert set(found.naming) == ids
 
 
 @pytest.mark.parametrize("sql, never_null", [
@@ -87,7 +87,7 @@ def test_every_operator_has_its_facts() -> None:
     found = facts("select c.id, sum(o.price) as s from orders o join customers c on o.cid = c.id where o.price > 1 group by c.id")
     assert [type(each.node).__name__ for each in found] == ["Scan", "Scan", "Join", "Select", "Aggregate", "Project"]
     assert [each.key for each in found] == [("o__id",), ("c__id",), ("o__id",), ("o__id",), ("c__id",), ("c__id",)]
-    assert all(set(each.recompute) <= set(each.node.columns) and set(each.provenance) == set(each.node.columns) for each in found)
+    assert all(set(each.naming) <= set(each.node.columns) and set(each.provenance) == set(each.node.columns) for each in found)
 
 
 def test_screens_are_of_the_side_that_the_operator_says() -> None:

@@ -16,7 +16,7 @@ from tests.unit.fake_engine import FakeEngine, drive, model
 
 KEYS = {"o": "id", "c": "id"}
 TOTALS = ("select c.id, c.name, t.n, t.price from main.c left join "
-          "(select cid, count(*) as n, sum(price) as price from main.o group by cid) t on t.cid = c.id")
+          "(select cid, count(*) as n, sum(price) as price from main.o group by cid) t on t.cid = c.id + 0")
 CUSTOMERS = 1_000_000
 CACHE = "idivm_cache_"
 

@@ -17,11 +17,13 @@ from dbt_idivm.algebra.expressions import column
 from dbt_idivm.algebra.lookups import Known, Named, Touched
 from dbt_idivm.algebra.operator import Operator
 from dbt_idivm.algebra.outer import OuterPair
+from dbt_idivm.algebra.probe_any import ProbeAny
 from dbt_idivm.algebra.relation import Relation
 from dbt_idivm.operators import (
     OPERATORS,
     Aggregate,
     Join,
+    LookUpJoin,
     OneRow,
     OuterJoin,
     Project,
@@ -40,13 +42,15 @@ from dbt_idivm.operators.unnest import Unnested
 from dbt_idivm.operators.window import WindowCall, Windowed
 
 # Nodes of Δ-scripts. A rewrite leaves nodes unchanged that it has no case for.
-PLAIN = (Compute, Filter, Pair, SemiJoin, Probe, OuterPair, Distinct, Concat, Named, Known, Touched, Grouped, Branches, Windowed,
+PLAIN = (Compute, Filter, Pair, SemiJoin, Probe, ProbeAny, OuterPair, Distinct, Concat, Named, Known, Touched, Grouped, Branches,
+         Windowed,
          Unnested, DiffRows, NoRows)
 ABSTRACT = (Leaf, Unary, Operator)
 
 COLUMNS = tuple(Attribute(name, "int") for name in ("k", "x"))
 A, B = Scan("a", "a", COLUMNS, ("k",)), Scan("b", "b", COLUMNS, ("k",))
 EQUAL = exp.EQ(this=column("a__x"), expression=column("b__x"))
+LOOKED_UP = exp.EQ(this=column("a__x"), expression=column("b__k"))
 ROWS = DiffRows(A, "plus", A.columns)
 CALLS = (Call.of("n", "count"),)
 ORDER = (exp.Ordered(this=column("a__k")),)
@@ -56,12 +60,13 @@ NUMBERS = exp.GenerateSeries(start=exp.Literal.number(1), end=column("a__x"))
 EXAMPLES: tuple[Relation, ...] = (
     A, OneRow(), Select(A, EQUAL.copy().transform(lambda node: column("a__k") if node == column("b__x") else node)),
     Project(A, (("a__x", column("a__x")),)), Join(A, B, EQUAL), OuterJoin(A, B, EQUAL, "o"),
+    LookUpJoin(A, B, LOOKED_UP, "o"),
     SemiAntiJoin(A, B, EQUAL),
     UnionAll((A, B), "u", ("u__k",), (("a__k",), ("b__k",))), Aggregate(A, ("a__x",), CALLS),
     Window(A, ("a__x",), RANK), Windowed(ROWS, ("a__x",), RANK),
     Unnest(A, NUMBERS, "pos", ("e",), outer=False), Unnested(ROWS, NUMBERS, "pos", ("e",), outer=True),
     Compute(ROWS, (("a__k", column("a__k")),)), Filter(ROWS, exp.true()), Pair(ROWS, B, EQUAL), SemiJoin(A, ("a__k",), ROWS),
-    Probe(ROWS, B, EQUAL), OuterPair(ROWS, B, EQUAL, "o"), Distinct(ROWS),
+    Probe(ROWS, B, EQUAL), ProbeAny(ROWS, ((B, EQUAL), (B, LOOKED_UP))), OuterPair(ROWS, B, EQUAL, "o"), Distinct(ROWS),
     Concat((ROWS, ROWS)), Named("n", ROWS), Known("k", ("a__x",), (exp.DataType.build("int"),)),
     Touched(ROWS, ("a__k",), ("a__x",), A),
     Grouped(ROWS, ("a__x",), CALLS), Branches((ROWS, B), "u", ("u__k",), (("a__k",), ("b__k",))), ROWS, NoRows())
@@ -146,8 +151,9 @@ def test_answers_of_operators_fit_together(node: Operator) -> None:
     assert {definition for _, definition in node.defined} <= {*node.expressions}
     for answer in (node.needed(frozenset(columns)), node.conditional(frozenset()), node.screened(())):
         assert len(answer) == len(node.inputs)
-    for state in ("pre", "post", "any"):
+    for state in ("pre", "post"):
         assert {*node.in_state(state).columns} == columns
+    assert {*node.in_any_state(frozenset(columns)).columns} == columns
     assert {*node.signed().columns} == {*columns, "idivm_sign"}
 
 

@@ -92,6 +92,7 @@ CASES: dict[int, dict[str, object]] = {
     304: {"source": "raw.orders", "column": "order_di", "declared": "the config `keys`", "nearest": "order_id"},
     305: {"source": "raw.orders", "key": "order_id", "declared": "the test `unique`", "count": 2, "example": "(17)"},
     236: {},
+    238: {"what": "5,000 columns", "characters": "1,000,000", "columns": "2,000", "tables": "1,000"},
     306: {"source": "raw.orders", "key": "order_id", "declared": "the config", "version": 12, "example": "(17)"},
     308: {"source": "raw.orders", "column": "price", "nearest": "unit_price"},
     309: {"source": "raw.orders", "version": 4, "message": "version 4 is older than 7 days"},

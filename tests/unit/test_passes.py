@@ -33,13 +33,13 @@ def plan(sql: str, **caching: Any) -> Plan:
 
 def test_in_order() -> None:
     assert [each.__name__ for each in PASSES] == [
-        "show_output", "use_inner_joins", "drop_unused", "place_caches_of_operators",
+        "show_output", "use_inner_joins", "use_look_ups", "drop_unused", "place_caches_of_operators",
         "place_what_rows_are_ranked_by", "place_what_values_are_continued_by", "extend_by_ids"]
 
 
 def test_the_tree_after_each() -> None:
     steps = run_passes(A, Request(SHOWN, operator_caches=True))
-    assert [step.root.columns for step in steps] == [SHOWN, SHOWN, SHOWN, SHOWN, SHOWN, SHOWN, ("a__x", "a__k")]
+    assert [step.root.columns for step in steps] == [*[SHOWN] * 7, ("a__x", "a__k")]
     assert [step.name for step in steps] == [each.__name__ for each in PASSES]
 
 
@@ -47,7 +47,7 @@ def test_a_plan_keeps_them() -> None:
     found = plan(GROUPED)
     assert [step.name for step in found.passes] == ["lower", *(each.__name__ for each in PASSES)]
     assert found.passes[-1].root is found.root
-    assert "count__rows" not in found.passes[3].root.columns and "count__rows" in found.passes[4].root.columns
+    assert "count__rows" not in found.passes[4].root.columns and "count__rows" in found.passes[5].root.columns
 
 
 @pytest.mark.parametrize(("sql", "added", "is_additive"), [

@@ -18,6 +18,7 @@ from dbt_idivm.operators import (
     OPERATORS,
     Aggregate,
     Join,
+    LookUpJoin,
     OneRow,
     OuterJoin,
     Project,
@@ -53,6 +54,7 @@ def examples() -> Iterator[Operator]:
     for other in (OTHER, KEYLESS):
         equal = exp.EQ(this=column("a__x"), expression=column(f"{other.occurrence}__x"))
         join = Join(KEYED, other, equal)
+        yield LookUpJoin(other, KEYED, exp.EQ(this=column(f"{other.occurrence}__x"), expression=column("a__k")), "o")
         for anti in (False, True):
             yield from (SemiAntiJoin(KEYED, other, equal, anti), SemiAntiJoin(other, KEYED, equal, anti))
             yield SemiAntiJoin(other, KEYED, exp.true(), anti)

@@ -22,6 +22,7 @@ from dbt_idivm.refresh.decide.observe import Observed, observe_inputs, observe_s
 from dbt_idivm.refresh.decide.work import Work
 from dbt_idivm.refresh.engine.steps import Steps
 from dbt_idivm.script.bind import Fetched
+from dbt_idivm.script.limit import within_limit
 from dbt_idivm.script.ways import Application, Way
 
 
@@ -119,7 +120,7 @@ def choose_early(costs: Costs, ways: Sequence[Way]) -> Decision | None:
     if costs.unknown is not None:
         return None if costs.are_few else Decision(seen.work, finding(418, source=costs.unknown))
     situation = costs.expected()
-    found = _alternatives(ways, (application_of(way, situation) for way in ways))
+    found = _alternatives(seen, (application_of(way, situation) for way in ways))
     if found is None:
         return None
     decision = _decision(costs, found, situation, is_read=False)
@@ -129,7 +130,7 @@ def choose_early(costs: Costs, ways: Sequence[Way]) -> Decision | None:
 def choose_late(costs: Costs, changes: Changes, ways: Sequence[Way]) -> Decision:
     """What is done about net diffs by those `ways` whose guard holds, or by a rebuild."""
     able = [way for way in ways if way.holds(changes.net.diffs)]
-    found = _alternatives(able, (way.application(changes.net.is_empty) for way in able))
+    found = _alternatives(costs.seen, (way.application(changes.net.is_empty) for way in able))
     if found is None:
         return Decision(costs.seen.work, Ready(changes, None))
     if costs.unknown is not None:
@@ -143,14 +144,20 @@ def choose_unread(costs: Costs, ways: Sequence[Way]) -> Choice | None:
     if not ways or costs.unknown is not None:
         return None
     situation = costs.unread()
-    found = _alternatives(ways, (application_of(way, situation) for way in ways))
+    found = _alternatives(costs.seen, (application_of(way, situation) for way in ways))
     return None if found is None else _decision(costs, found, situation, is_read=False).choice
 
 
-def _alternatives(ways: Sequence[Way], done: Iterable[Application | None]) -> tuple[Application, ...] | None:
-    """What the ways would do; None if there is nothing to do: each way is exact, so what one of them finds unchanged is."""
-    found = tuple(each for _, each in zip(ways, done, strict=True))
-    return None if any(each is None for each in found) else tuple(each for each in found if each is not None)
+def _alternatives(seen: Observed, done: Iterable[Application | None]) -> tuple[Application, ...] | None:
+    """What the ways would do, if it is not too long; None if there is nothing to do: each way is exact, so what one of them finds
+    unchanged is. Raises IDIVM-232 if all of it is too long."""
+    found: list[Application] = []
+    for each in done:
+        if each is None:
+            return None
+        found.append(each)
+    assert seen.work.planned.plan is not None
+    return within_limit(found, seen.work.planned.plan.root)
 
 
 def _decision(costs: Costs, found: Sequence[Application], situation: Situation, *, is_read: bool,

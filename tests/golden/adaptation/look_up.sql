@@ -10,15 +10,7 @@ SELECT o.id, o.cid, c.name FROM orders o LEFT JOIN customers c ON c.id = o.cid W
 SELECT
   `stored`.id,
   `stored`.cid,
-  c_2.c__name AS name,
-  c_2.c__id AS idivm__c__id,
-  c_2.c_2__has_right AS idivm__c_2__has_right
+  c.name
 FROM `view` VERSION AS OF 7 AS `stored`
-LEFT JOIN (
-  SELECT
-    c.id AS c__id,
-    c.name AS c__name,
-    1 AS c_2__has_right
-  FROM customers VERSION AS OF 4 AS c
-) AS c_2
-  ON c_2.c__id = `stored`.cid
+LEFT JOIN customers VERSION AS OF 4 AS c
+  ON c.id = `stored`.cid

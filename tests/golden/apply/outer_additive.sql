@@ -46,14 +46,6 @@ DELETE FROM t0 WHERE k = 3;
 -- aggregate_upd_argument  (upd → 1)
 -- aggregate_rec  (rec → 1)
 -- project_rec  (rec → 1)
--- project_rec  (rec → 1)
--- project_rec  (rec → 1)
--- project_rec  (rec → 1)
--- project_rec  (rec → 1)
--- project_rec  (rec → 1)
--- project_rec  (rec → 1)
--- project_rec  (rec → 1)
--- project_rec  (rec → 1)
 -- additive_rows  (COUNT(*) → v__n)
 -- additive_count  (COUNT(b__k) → v__m)
 -- additive_count  (COUNT(b__z) → count__b__z)
@@ -64,9 +56,9 @@ DELETE FROM t0 WHERE k = 3;
 MERGE INTO maintained AS v
 USING (
   WITH v_rec__a_b AS (
-    SELECT keys_6.a__x
+    SELECT keys_7.a__x
     FROM (
-      SELECT DISTINCT united_4.a__x
+      SELECT DISTINCT united_3.a__x
       FROM (
         SELECT d_ins__a.a__x
         FROM d_ins__a
@@ -85,21 +77,26 @@ USING (
         UNION ALL
         SELECT united.a__x
         FROM (
-          SELECT a_3.a__k, a_3.a__x, b_4.b__k, b_4.b__t0_k, b_4.b__z, 1 AS b_2__has_right
+          SELECT a_3.a__k, a_3.a__x, b_2_2.b_2__has_right
           FROM (
             SELECT a_2.k AS a__k, a_2.x AS a__x
             FROM t0 AS a_2
+            WHERE NOT EXISTS(SELECT 1 FROM d_plus__a WHERE d_plus__a.a__k IS NOT DISTINCT FROM a_2.k)
             UNION ALL
             SELECT d_minus__a.a__k, d_minus__a.a__x
             FROM d_minus__a
           ) AS a_3
-          JOIN (
-            SELECT b_3.k AS b__k, b_3.t0_k AS b__t0_k, b_3.z AS b__z
-            FROM t1 AS b_3
-            UNION ALL
-            SELECT d_minus__b.b__k, d_minus__b.b__t0_k, d_minus__b.b__z
-            FROM d_minus__b
-          ) AS b_4 ON b_4.b__t0_k = a_3.a__k
+          LEFT JOIN (
+            SELECT b_4.b__k, b_4.b__t0_k, b_4.b__z, 1 AS b_2__has_right
+            FROM (
+              SELECT b_3.k AS b__k, b_3.t0_k AS b__t0_k, b_3.z AS b__z
+              FROM t1 AS b_3
+              WHERE NOT EXISTS(SELECT 1 FROM d_plus__b WHERE d_plus__b.b__k IS NOT DISTINCT FROM b_3.k)
+              UNION ALL
+              SELECT d_minus__b.b__k, d_minus__b.b__t0_k, d_minus__b.b__z
+              FROM d_minus__b
+            ) AS b_4
+          ) AS b_2_2 ON b_2_2.b__t0_k = a_3.a__k
           WHERE
             EXISTS(
               SELECT 1
@@ -110,23 +107,25 @@ USING (
                   FROM (SELECT DISTINCT d_ins__b_2.b__t0_k FROM d_ins__b AS d_ins__b_2) AS keys
                   WHERE keys.b__t0_k = a_4.k)
                 AND a_4.k IS NOT DISTINCT FROM a_3.a__k
-                AND CAST(NULL AS INT) IS NOT DISTINCT FROM 1
+            )
+            AND EXISTS(
+              SELECT 1
+              FROM t0 AS a_5
+              WHERE
+                EXISTS(
+                  SELECT 1
+                  FROM (SELECT DISTINCT d_ins__b_3.b__t0_k FROM d_ins__b AS d_ins__b_3) AS keys_2
+                  WHERE keys_2.b__t0_k = a_5.k)
+                AND a_5.k IS NOT DISTINCT FROM a_3.a__k
+                AND CAST(NULL AS INT) IS NOT DISTINCT FROM b_2_2.b_2__has_right
             )
           UNION ALL
-          SELECT
-            a_6.a__k,
-            a_6.a__x,
-            CAST(NULL AS INT) AS b__k,
-            CAST(NULL AS INT) AS b__t0_k,
-            CAST(NULL AS INT) AS b__z,
-            CAST(NULL AS INT) AS b_2__has_right
-          FROM (
-            SELECT a_5.k AS a__k, a_5.x AS a__x
-            FROM t0 AS a_5
-            UNION ALL
-            SELECT d_minus__a_2.a__k, d_minus__a_2.a__x
-            FROM d_minus__a AS d_minus__a_2
-          ) AS a_6
+          SELECT a_6.k AS a__k, a_6.x AS a__x, b_2_3.b_2__has_right
+          FROM t0 AS a_6
+          LEFT JOIN (
+            SELECT b_5.k AS b__k, b_5.t0_k AS b__t0_k, b_5.z AS b__z, 1 AS b_2__has_right
+            FROM t1 AS b_5
+          ) AS b_2_3 ON b_2_3.b__t0_k = a_6.k
           WHERE
             EXISTS(
               SELECT 1
@@ -134,55 +133,41 @@ USING (
               WHERE
                 EXISTS(
                   SELECT 1
-                  FROM (SELECT DISTINCT d_ins__b_3.b__t0_k FROM d_ins__b AS d_ins__b_3) AS keys_2
-                  WHERE keys_2.b__t0_k = a_7.k)
-                AND a_7.k IS NOT DISTINCT FROM a_6.a__k
-                AND CAST(NULL AS INT) IS NOT DISTINCT FROM CAST(NULL AS INT)
+                  FROM (SELECT DISTINCT d_ins__b_4.b__t0_k FROM d_ins__b AS d_ins__b_4) AS keys_3
+                  WHERE keys_3.b__t0_k = a_7.k)
+                AND a_7.k IS NOT DISTINCT FROM a_6.k
+            )
+            AND EXISTS(
+              SELECT 1
+              FROM t0 AS a_8
+              WHERE
+                EXISTS(
+                  SELECT 1
+                  FROM (SELECT DISTINCT d_ins__b_5.b__t0_k FROM d_ins__b AS d_ins__b_5) AS keys_4
+                  WHERE keys_4.b__t0_k = a_8.k)
+                AND a_8.k IS NOT DISTINCT FROM a_6.k
+                AND CAST(NULL AS INT) IS NOT DISTINCT FROM b_2_3.b_2__has_right
             )
         ) AS united
         UNION ALL
         SELECT united_2.a__x
         FROM (
-          SELECT a_9.a__k, a_9.a__x, b_6.b__k, b_6.b__t0_k, b_6.b__z, 1 AS b_2__has_right
+          SELECT a_10.a__x, d_del__b.b__k, 1 AS b_2__has_right
           FROM (
-            SELECT a_8.k AS a__k, a_8.x AS a__x
-            FROM t0 AS a_8
+            SELECT a_9.k AS a__k, a_9.x AS a__x
+            FROM t0 AS a_9
+            WHERE NOT EXISTS(SELECT 1 FROM d_plus__a AS d_plus__a_2 WHERE d_plus__a_2.a__k IS NOT DISTINCT FROM a_9.k)
             UNION ALL
-            SELECT d_minus__a_3.a__k, d_minus__a_3.a__x
-            FROM d_minus__a AS d_minus__a_3
-          ) AS a_9
-          JOIN (
-            SELECT b_5.k AS b__k, b_5.t0_k AS b__t0_k, b_5.z AS b__z
-            FROM t1 AS b_5
-            UNION ALL
-            SELECT d_minus__b_2.b__k, d_minus__b_2.b__t0_k, d_minus__b_2.b__z
-            FROM d_minus__b AS d_minus__b_2
-          ) AS b_6 ON b_6.b__t0_k = a_9.a__k
-          WHERE
-            EXISTS(
-              SELECT 1
-              FROM d_del__b
-              WHERE d_del__b.b__k IS NOT DISTINCT FROM b_6.b__k AND 1 IS NOT DISTINCT FROM 1)
+            SELECT d_minus__a_2.a__k, d_minus__a_2.a__x
+            FROM d_minus__a AS d_minus__a_2
+          ) AS a_10
+          JOIN d_del__b ON d_del__b.b__t0_k = a_10.a__k
           UNION ALL
-          SELECT
-            a_11.a__k,
-            a_11.a__x,
-            CAST(NULL AS INT) AS b__k,
-            CAST(NULL AS INT) AS b__t0_k,
-            CAST(NULL AS INT) AS b__z,
-            CAST(NULL AS INT) AS b_2__has_right
-          FROM (
-            SELECT a_10.k AS a__k, a_10.x AS a__x
-            FROM t0 AS a_10
-            UNION ALL
-            SELECT d_minus__a_4.a__k, d_minus__a_4.a__x
-            FROM d_minus__a AS d_minus__a_4
-          ) AS a_11
+          SELECT a_11.x AS a__x, d_plus__b_2.b__k, 1 AS b_2__has_right
+          FROM t0 AS a_11
+          JOIN d_plus__b AS d_plus__b_2 ON d_plus__b_2.b__t0_k = a_11.k
           WHERE
-            EXISTS(
-              SELECT 1
-              FROM d_del__b AS d_del__b_2
-              WHERE d_del__b_2.b__k IS NOT DISTINCT FROM CAST(NULL AS INT) AND 1 IS NOT DISTINCT FROM CAST(NULL AS INT))
+            EXISTS(SELECT 1 FROM d_del__b AS d_del__b_2 WHERE d_del__b_2.b__k IS NOT DISTINCT FROM d_plus__b_2.b__k)
         ) AS united_2
         UNION ALL
         SELECT a_12.x AS a__x
@@ -190,71 +175,35 @@ USING (
         WHERE
           EXISTS(
             SELECT 1
-            FROM (SELECT DISTINCT d_del__b_3.b__t0_k FROM d_del__b AS d_del__b_3) AS keys_3
-            WHERE keys_3.b__t0_k = a_12.k)
-          AND NOT EXISTS(SELECT 1 FROM t1 AS b_7 WHERE b_7.t0_k = a_12.k)
+            FROM (SELECT DISTINCT d_del__b_3.b__t0_k FROM d_del__b AS d_del__b_3) AS keys_5
+            WHERE keys_5.b__t0_k = a_12.k)
+          AND NOT EXISTS(SELECT 1 FROM t1 AS b_6 WHERE b_6.t0_k = a_12.k)
         UNION ALL
         SELECT a_13.x AS a__x
         FROM t0 AS a_13
         JOIN d_upd__b ON d_upd__b.b__t0_k = a_13.k
         UNION ALL
-        SELECT united_3.a__x
+        SELECT a_15.a__x
         FROM (
-          SELECT a_15.a__k, a_15.a__x, b_9.b__k, b_9.b__t0_k, b_9.b__z, 1 AS b_2__has_right
-          FROM (
-            SELECT a_14.k AS a__k, a_14.x AS a__x
-            FROM t0 AS a_14
-            UNION ALL
-            SELECT d_minus__a_5.a__k, d_minus__a_5.a__x
-            FROM d_minus__a AS d_minus__a_5
-          ) AS a_15
-          JOIN (
-            SELECT b_8.k AS b__k, b_8.t0_k AS b__t0_k, b_8.z AS b__z
-            FROM t1 AS b_8
-            UNION ALL
-            SELECT d_minus__b_3.b__k, d_minus__b_3.b__t0_k, d_minus__b_3.b__z
-            FROM d_minus__b AS d_minus__b_3
-          ) AS b_9 ON b_9.b__t0_k = a_15.a__k
-          WHERE
-            EXISTS(
-              SELECT 1
-              FROM t0 AS a_16
-              WHERE
-                EXISTS(
-                  SELECT 1
-                  FROM (SELECT DISTINCT d_rec__b.b__t0_k FROM d_rec__b) AS keys_4
-                  WHERE keys_4.b__t0_k = a_16.k)
-                AND a_16.k IS NOT DISTINCT FROM a_15.a__k
-            )
+          SELECT a_14.k AS a__k, a_14.x AS a__x
+          FROM t0 AS a_14
           UNION ALL
-          SELECT
-            a_18.a__k,
-            a_18.a__x,
-            CAST(NULL AS INT) AS b__k,
-            CAST(NULL AS INT) AS b__t0_k,
-            CAST(NULL AS INT) AS b__z,
-            CAST(NULL AS INT) AS b_2__has_right
-          FROM (
-            SELECT a_17.k AS a__k, a_17.x AS a__x
-            FROM t0 AS a_17
-            UNION ALL
-            SELECT d_minus__a_6.a__k, d_minus__a_6.a__x
-            FROM d_minus__a AS d_minus__a_6
-          ) AS a_18
-          WHERE
-            EXISTS(
-              SELECT 1
-              FROM t0 AS a_19
-              WHERE
-                EXISTS(
-                  SELECT 1
-                  FROM (SELECT DISTINCT d_rec__b_2.b__t0_k FROM d_rec__b AS d_rec__b_2) AS keys_5
-                  WHERE keys_5.b__t0_k = a_19.k)
-                AND a_19.k IS NOT DISTINCT FROM a_18.a__k
-            )
-        ) AS united_3
-      ) AS united_4
-    ) AS keys_6
+          SELECT d_minus__a_3.a__k, d_minus__a_3.a__x
+          FROM d_minus__a AS d_minus__a_3
+        ) AS a_15
+        WHERE
+          EXISTS(
+            SELECT 1
+            FROM t0 AS a_16
+            WHERE
+              EXISTS(
+                SELECT 1
+                FROM (SELECT DISTINCT d_rec__b.b__t0_k FROM d_rec__b) AS keys_6
+                WHERE keys_6.b__t0_k = a_16.k)
+              AND a_16.k IS NOT DISTINCT FROM a_15.a__k
+          )
+      ) AS united_3
+    ) AS keys_7
   ), old_rows AS (
     SELECT
       v.x AS a__x,
@@ -273,18 +222,16 @@ USING (
     SELECT groups.a__x, groups.v__n, groups.v__m, groups.v__s, groups.count__b__z
     FROM (
       SELECT
-        a_20.x AS a__x,
+        a_17.x AS a__x,
         COUNT(*) AS v__n,
-        COUNT(b_2_2.b__k) AS v__m,
-        SUM(b_2_2.b__z) AS v__s,
-        COUNT(b_2_2.b__z) AS count__b__z
-      FROM t0 AS a_20
-      LEFT JOIN (
-        SELECT b_10.k AS b__k, b_10.t0_k AS b__t0_k, b_10.z AS b__z, 1 AS b_2__has_right
-        FROM t1 AS b_10
-      ) AS b_2_2 ON b_2_2.b__t0_k = a_20.k
-      WHERE EXISTS(SELECT 1 FROM v_rec__a_b AS v_rec__a_b_2 WHERE v_rec__a_b_2.a__x IS NOT DISTINCT FROM a_20.x)
-      GROUP BY a_20.x) AS groups
+        COUNT(b_2_4.b__k) AS v__m,
+        SUM(b_2_4.b__z) AS v__s,
+        COUNT(b_2_4.b__z) AS count__b__z
+      FROM t0 AS a_17
+      LEFT JOIN (SELECT b_7.k AS b__k, b_7.t0_k AS b__t0_k, b_7.z AS b__z, 1 AS b_2__has_right FROM t1 AS b_7) AS b_2_4
+        ON b_2_4.b__t0_k = a_17.k
+      WHERE EXISTS(SELECT 1 FROM v_rec__a_b AS v_rec__a_b_2 WHERE v_rec__a_b_2.a__x IS NOT DISTINCT FROM a_17.x)
+      GROUP BY a_17.x) AS groups
   )
   SELECT
     CASE
@@ -338,20 +285,23 @@ USING (
       SELECT
         d_signed__a.a__k,
         d_signed__a.a__x,
-        b_2.b__k,
-        b_2.b__t0_k,
-        b_2.b__z,
-        1 AS b_2__has_right,
+        b_2_2.b__k,
+        b_2_2.b__t0_k,
+        b_2_2.b__z,
+        b_2_2.b_2__has_right,
         d_signed__a.idivm_sign
       FROM d_signed__a
-      JOIN (
-        SELECT b.k AS b__k, b.t0_k AS b__t0_k, b.z AS b__z
-        FROM t1 AS b
-        WHERE NOT EXISTS(SELECT 1 FROM d_plus__b WHERE d_plus__b.b__k IS NOT DISTINCT FROM b.k)
-        UNION ALL
-        SELECT d_minus__b.b__k, d_minus__b.b__t0_k, d_minus__b.b__z
-        FROM d_minus__b
-      ) AS b_2 ON b_2.b__t0_k = d_signed__a.a__k
+      LEFT JOIN (
+        SELECT b_2.b__k, b_2.b__t0_k, b_2.b__z, 1 AS b_2__has_right
+        FROM (
+          SELECT b.k AS b__k, b.t0_k AS b__t0_k, b.z AS b__z
+          FROM t1 AS b
+          WHERE NOT EXISTS(SELECT 1 FROM d_plus__b WHERE d_plus__b.b__k IS NOT DISTINCT FROM b.k)
+          UNION ALL
+          SELECT d_minus__b.b__k, d_minus__b.b__t0_k, d_minus__b.b__z
+          FROM d_minus__b
+        ) AS b_2
+      ) AS b_2_2 ON b_2_2.b__t0_k = d_signed__a.a__k
       UNION ALL
       SELECT
         a.k AS a__k,
@@ -361,30 +311,8 @@ USING (
         d_signed__b.b__z,
         1 AS b_2__has_right,
         d_signed__b.idivm_sign
-      FROM d_signed__b
-      JOIN t0 AS a ON d_signed__b.b__t0_k = a.k
-      UNION ALL
-      SELECT
-        d_signed__a_2.a__k,
-        d_signed__a_2.a__x,
-        CAST(NULL AS INT) AS b__k,
-        CAST(NULL AS INT) AS b__t0_k,
-        CAST(NULL AS INT) AS b__z,
-        CAST(NULL AS INT) AS b_2__has_right,
-        d_signed__a_2.idivm_sign
-      FROM d_signed__a AS d_signed__a_2
-      WHERE
-        NOT EXISTS(
-          SELECT 1
-          FROM (
-            SELECT b_3.k AS b__k, b_3.t0_k AS b__t0_k, b_3.z AS b__z
-            FROM t1 AS b_3
-            WHERE NOT EXISTS(SELECT 1 FROM d_plus__b AS d_plus__b_2 WHERE d_plus__b_2.b__k IS NOT DISTINCT FROM b_3.k)
-            UNION ALL
-            SELECT d_minus__b_2.b__k, d_minus__b_2.b__t0_k, d_minus__b_2.b__z
-            FROM d_minus__b AS d_minus__b_2
-          ) AS b_4
-          WHERE b_4.b__t0_k = d_signed__a_2.a__k)
+      FROM t0 AS a
+      JOIN d_signed__b ON d_signed__b.b__t0_k = a.k
       UNION ALL
       SELECT
         a_2.k AS a__k,
@@ -397,7 +325,7 @@ USING (
       FROM t0 AS a_2
       WHERE
         EXISTS(SELECT 1 FROM d_signed__b AS d_signed__b_2 WHERE d_signed__b_2.b__t0_k = a_2.k)
-        AND NOT EXISTS(SELECT 1 FROM t1 AS b_5 WHERE b_5.t0_k = a_2.k)
+        AND NOT EXISTS(SELECT 1 FROM t1 AS b_3 WHERE b_3.t0_k = a_2.k)
       UNION ALL
       SELECT
         a_3.k AS a__k,
@@ -413,14 +341,14 @@ USING (
         AND NOT EXISTS(
           SELECT 1
           FROM (
-            SELECT b_6.k AS b__k, b_6.t0_k AS b__t0_k, b_6.z AS b__z
-            FROM t1 AS b_6
-            WHERE NOT EXISTS(SELECT 1 FROM d_plus__b AS d_plus__b_3 WHERE d_plus__b_3.b__k IS NOT DISTINCT FROM b_6.k)
+            SELECT b_4.k AS b__k, b_4.t0_k AS b__t0_k, b_4.z AS b__z
+            FROM t1 AS b_4
+            WHERE NOT EXISTS(SELECT 1 FROM d_plus__b AS d_plus__b_2 WHERE d_plus__b_2.b__k IS NOT DISTINCT FROM b_4.k)
             UNION ALL
-            SELECT d_minus__b_3.b__k, d_minus__b_3.b__t0_k, d_minus__b_3.b__z
-            FROM d_minus__b AS d_minus__b_3
-          ) AS b_7
-          WHERE b_7.b__t0_k = a_3.k)
+            SELECT d_minus__b_2.b__k, d_minus__b_2.b__t0_k, d_minus__b_2.b__z
+            FROM d_minus__b AS d_minus__b_2
+          ) AS b_5
+          WHERE b_5.b__t0_k = a_3.k)
     ) AS united
     GROUP BY united.a__x
     HAVING

@@ -36,9 +36,6 @@ INSERT INTO t0 VALUES (4, 4, 4.5, 4.40);
 -- aggregate_upd_argument  (upd → 1)
 -- aggregate_rec  (rec → 1)
 -- project_rec  (rec → 1)
--- project_rec  (rec → 1)
--- project_rec  (rec → 1)
--- project_rec  (rec → 1)
 
 -- apply
 -- apply, when no i-diff is empty: effective

@@ -26,8 +26,6 @@ DELETE FROM t0 WHERE k = 4;
 -- window_del  (del → 1)
 -- window_rec  (rec → 1)
 -- project_rec  (rec → 1)
--- project_rec  (rec → 1)
--- project_rec  (rec → 1)
 
 -- apply
 -- apply, when no i-diff is empty: effective

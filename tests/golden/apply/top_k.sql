@@ -28,10 +28,6 @@ UPDATE t0 SET x = 1, y = 4 WHERE k = 5;
 -- window_del  (del → 1)
 -- window_rec  (rec → 1)
 -- select_rec  (rec → 1)
--- select_rec  (rec → 1)
--- select_rec  (rec → 1)
--- project_rec  (rec → 1)
--- project_rec  (rec → 1)
 -- project_rec  (rec → 1)
 
 -- apply

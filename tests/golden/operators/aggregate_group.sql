@@ -31,39 +31,42 @@ INSERT INTO t0 VALUES (4, 4, 4);
 -- aggregate_del  (del → 1)
 -- aggregate_upd_group  (upd → 1)
 -- project_rec  (rec → 1)
--- project_rec  (rec → 1)
--- project_rec  (rec → 1)
 
 -- Δ-script (naive)
--- i-diff 1: REC(a__x) from d_ins__a
--- guard: d_ins__a has rows
-SELECT keys.a__x FROM (SELECT DISTINCT d_ins__a.a__x FROM d_ins__a) AS keys;
--- i-diff 2: REC(a__x) from d_del__a
--- guard: d_del__a has rows
-SELECT keys.a__x
+-- i-diff 1: REC(a__x) from d_del__a+d_ins__a+d_upd__a
+-- guard: d_del__a has rows or d_ins__a has rows or d_upd__a has rows
+SELECT keys_4.a__x
 FROM (
-  SELECT DISTINCT a_2.a__x
+  SELECT DISTINCT united.a__x
   FROM (
-    SELECT a.k AS a__k, a.x AS a__x, a.y AS a__y
-    FROM t0 AS a
+    SELECT keys.a__x
+    FROM (SELECT DISTINCT d_ins__a.a__x FROM d_ins__a) AS keys
     UNION ALL
-    SELECT d_minus__a.a__k, d_minus__a.a__x, d_minus__a.a__y
-    FROM d_minus__a
-  ) AS a_2
-  WHERE EXISTS(SELECT 1 FROM d_del__a WHERE d_del__a.a__k IS NOT DISTINCT FROM a_2.a__k)) AS keys;
--- i-diff 3: REC(a__x) from d_upd__a
--- guard: d_upd__a has rows
-SELECT keys.a__x
-FROM (
-  SELECT DISTINCT a_2.a__x
-  FROM (
-    SELECT a.k AS a__k, a.x AS a__x, a.y AS a__y
-    FROM t0 AS a
+    SELECT keys_2.a__x
+    FROM (
+      SELECT DISTINCT a_2.a__x
+      FROM (
+        SELECT a.k AS a__k, a.x AS a__x, a.y AS a__y
+        FROM t0 AS a
+        UNION ALL
+        SELECT d_minus__a.a__k, d_minus__a.a__x, d_minus__a.a__y
+        FROM d_minus__a
+      ) AS a_2
+      WHERE EXISTS(SELECT 1 FROM d_del__a WHERE d_del__a.a__k IS NOT DISTINCT FROM a_2.a__k)) AS keys_2
     UNION ALL
-    SELECT d_minus__a.a__k, d_minus__a.a__x, d_minus__a.a__y
-    FROM d_minus__a
-  ) AS a_2
-  WHERE EXISTS(SELECT 1 FROM d_upd__a WHERE d_upd__a.a__k IS NOT DISTINCT FROM a_2.a__k)) AS keys;
+    SELECT keys_3.a__x
+    FROM (
+      SELECT DISTINCT a_4.a__x
+      FROM (
+        SELECT a_3.k AS a__k, a_3.x AS a__x, a_3.y AS a__y
+        FROM t0 AS a_3
+        UNION ALL
+        SELECT d_minus__a_2.a__k, d_minus__a_2.a__x, d_minus__a_2.a__y
+        FROM d_minus__a AS d_minus__a_2
+      ) AS a_4
+      WHERE EXISTS(SELECT 1 FROM d_upd__a WHERE d_upd__a.a__k IS NOT DISTINCT FROM a_4.a__k)) AS keys_3
+  ) AS united
+) AS keys_4;
 
 -- Δ-script (optimised)
 -- i-diff 1: REC(a__x) from d_del__a+d_ins__a+d_upd__a

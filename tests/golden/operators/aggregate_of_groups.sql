@@ -31,69 +31,31 @@ INSERT INTO t0 VALUES (5, 2, 2), (6, 3, 3);
 -- aggregate_del  (del → 1)
 -- aggregate_rec  (rec → 1)
 -- aggregate_rec  (rec → 1)
--- aggregate_rec  (rec → 1)
--- aggregate_rec  (rec → 1)
--- project_rec  (rec → 1)
--- project_rec  (rec → 1)
 -- project_rec  (rec → 1)
 
 -- Δ-script (naive)
--- i-diff 1: REC(a__x) from d_ins__a
--- guard: d_ins__a has rows
-SELECT keys_3.a__x
+-- i-diff 1: REC(a__x) from d_del__a+d_ins__a+d_rec__a
+-- guard: d_del__a has rows or d_ins__a has rows or d_rec__a has rows
+SELECT keys_5.a__x
 FROM (
-  SELECT DISTINCT united.a__x
+  SELECT DISTINCT a_2.a__x
   FROM (
-    SELECT groups.a__x, groups.a__y, groups.g__n
-    FROM (
-      SELECT a_2.a__x, a_2.a__y, COUNT(*) AS g__n
+    SELECT a.k AS a__k, a.x AS a__x, a.y AS a__y
+    FROM t0 AS a
+    UNION ALL
+    SELECT d_minus__a.a__k, d_minus__a.a__x, d_minus__a.a__y
+    FROM d_minus__a
+  ) AS a_2
+  WHERE
+    EXISTS(
+      SELECT 1
       FROM (
-        SELECT a.k AS a__k, a.x AS a__x, a.y AS a__y
-        FROM t0 AS a
-        WHERE NOT EXISTS(SELECT 1 FROM d_plus__a WHERE d_plus__a.a__k IS NOT DISTINCT FROM a.k)
-        UNION ALL
-        SELECT d_minus__a.a__k, d_minus__a.a__x, d_minus__a.a__y
-        FROM d_minus__a
-      ) AS a_2
-      WHERE
-        EXISTS(
-          SELECT 1
+        SELECT DISTINCT united.a__x, united.a__y
+        FROM (
+          SELECT keys.a__x, keys.a__y
           FROM (SELECT DISTINCT d_ins__a.a__x, d_ins__a.a__y FROM d_ins__a) AS keys
-          WHERE keys.a__x IS NOT DISTINCT FROM a_2.a__x AND keys.a__y IS NOT DISTINCT FROM a_2.a__y)
-      GROUP BY a_2.a__x, a_2.a__y) AS groups
-    UNION ALL
-    SELECT groups_2.a__x, groups_2.a__y, groups_2.g__n
-    FROM (
-      SELECT a_3.x AS a__x, a_3.y AS a__y, COUNT(*) AS g__n
-      FROM t0 AS a_3
-      WHERE
-        EXISTS(
-          SELECT 1
-          FROM (SELECT DISTINCT d_ins__a_2.a__x, d_ins__a_2.a__y FROM d_ins__a AS d_ins__a_2) AS keys_2
-          WHERE keys_2.a__x IS NOT DISTINCT FROM a_3.x AND keys_2.a__y IS NOT DISTINCT FROM a_3.y)
-      GROUP BY a_3.x, a_3.y) AS groups_2
-  ) AS united
-) AS keys_3;
--- i-diff 2: REC(a__x) from d_del__a
--- guard: d_del__a has rows
-SELECT keys_3.a__x
-FROM (
-  SELECT DISTINCT united.a__x
-  FROM (
-    SELECT groups.a__x, groups.a__y, groups.g__n
-    FROM (
-      SELECT a_2.a__x, a_2.a__y, COUNT(*) AS g__n
-      FROM (
-        SELECT a.k AS a__k, a.x AS a__x, a.y AS a__y
-        FROM t0 AS a
-        WHERE NOT EXISTS(SELECT 1 FROM d_plus__a WHERE d_plus__a.a__k IS NOT DISTINCT FROM a.k)
-        UNION ALL
-        SELECT d_minus__a.a__k, d_minus__a.a__x, d_minus__a.a__y
-        FROM d_minus__a
-      ) AS a_2
-      WHERE
-        EXISTS(
-          SELECT 1
+          UNION ALL
+          SELECT keys_2.a__x, keys_2.a__y
           FROM (
             SELECT DISTINCT a_4.a__x, a_4.a__y
             FROM (
@@ -103,89 +65,23 @@ FROM (
               SELECT d_minus__a_2.a__k, d_minus__a_2.a__x, d_minus__a_2.a__y
               FROM d_minus__a AS d_minus__a_2
             ) AS a_4
-            WHERE EXISTS(SELECT 1 FROM d_del__a WHERE d_del__a.a__k IS NOT DISTINCT FROM a_4.a__k)) AS keys
-          WHERE keys.a__x IS NOT DISTINCT FROM a_2.a__x AND keys.a__y IS NOT DISTINCT FROM a_2.a__y)
-      GROUP BY a_2.a__x, a_2.a__y) AS groups
-    UNION ALL
-    SELECT groups_2.a__x, groups_2.a__y, groups_2.g__n
-    FROM (
-      SELECT a_5.x AS a__x, a_5.y AS a__y, COUNT(*) AS g__n
-      FROM t0 AS a_5
-      WHERE
-        EXISTS(
-          SELECT 1
+            WHERE EXISTS(SELECT 1 FROM d_del__a WHERE d_del__a.a__k IS NOT DISTINCT FROM a_4.a__k)) AS keys_2
+          UNION ALL
+          SELECT keys_3.a__x, keys_3.a__y
           FROM (
-            SELECT DISTINCT a_7.a__x, a_7.a__y
+            SELECT DISTINCT a_6.a__x, a_6.a__y
             FROM (
-              SELECT a_6.k AS a__k, a_6.x AS a__x, a_6.y AS a__y
-              FROM t0 AS a_6
+              SELECT a_5.k AS a__k, a_5.x AS a__x, a_5.y AS a__y
+              FROM t0 AS a_5
               UNION ALL
               SELECT d_minus__a_3.a__k, d_minus__a_3.a__x, d_minus__a_3.a__y
               FROM d_minus__a AS d_minus__a_3
-            ) AS a_7
-            WHERE
-              EXISTS(SELECT 1 FROM d_del__a AS d_del__a_2 WHERE d_del__a_2.a__k IS NOT DISTINCT FROM a_7.a__k)
-          ) AS keys_2
-          WHERE keys_2.a__x IS NOT DISTINCT FROM a_5.x AND keys_2.a__y IS NOT DISTINCT FROM a_5.y)
-      GROUP BY a_5.x, a_5.y) AS groups_2
-  ) AS united
-) AS keys_3;
--- i-diff 3: REC(a__x) from d_rec__a
--- guard: d_rec__a has rows
-SELECT keys_3.a__x
-FROM (
-  SELECT DISTINCT united.a__x
-  FROM (
-    SELECT groups.a__x, groups.a__y, groups.g__n
-    FROM (
-      SELECT a_2.a__x, a_2.a__y, COUNT(*) AS g__n
-      FROM (
-        SELECT a.k AS a__k, a.x AS a__x, a.y AS a__y
-        FROM t0 AS a
-        WHERE NOT EXISTS(SELECT 1 FROM d_plus__a WHERE d_plus__a.a__k IS NOT DISTINCT FROM a.k)
-        UNION ALL
-        SELECT d_minus__a.a__k, d_minus__a.a__x, d_minus__a.a__y
-        FROM d_minus__a
-      ) AS a_2
-      WHERE
-        EXISTS(
-          SELECT 1
-          FROM (
-            SELECT DISTINCT a_4.a__x, a_4.a__y
-            FROM (
-              SELECT a_3.k AS a__k, a_3.x AS a__x, a_3.y AS a__y
-              FROM t0 AS a_3
-              UNION ALL
-              SELECT d_minus__a_2.a__k, d_minus__a_2.a__x, d_minus__a_2.a__y
-              FROM d_minus__a AS d_minus__a_2
-            ) AS a_4
-            WHERE EXISTS(SELECT 1 FROM d_rec__a WHERE d_rec__a.a__k IS NOT DISTINCT FROM a_4.a__k)) AS keys
-          WHERE keys.a__x IS NOT DISTINCT FROM a_2.a__x AND keys.a__y IS NOT DISTINCT FROM a_2.a__y)
-      GROUP BY a_2.a__x, a_2.a__y) AS groups
-    UNION ALL
-    SELECT groups_2.a__x, groups_2.a__y, groups_2.g__n
-    FROM (
-      SELECT a_5.x AS a__x, a_5.y AS a__y, COUNT(*) AS g__n
-      FROM t0 AS a_5
-      WHERE
-        EXISTS(
-          SELECT 1
-          FROM (
-            SELECT DISTINCT a_7.a__x, a_7.a__y
-            FROM (
-              SELECT a_6.k AS a__k, a_6.x AS a__x, a_6.y AS a__y
-              FROM t0 AS a_6
-              UNION ALL
-              SELECT d_minus__a_3.a__k, d_minus__a_3.a__x, d_minus__a_3.a__y
-              FROM d_minus__a AS d_minus__a_3
-            ) AS a_7
-            WHERE
-              EXISTS(SELECT 1 FROM d_rec__a AS d_rec__a_2 WHERE d_rec__a_2.a__k IS NOT DISTINCT FROM a_7.a__k)
-          ) AS keys_2
-          WHERE keys_2.a__x IS NOT DISTINCT FROM a_5.x AND keys_2.a__y IS NOT DISTINCT FROM a_5.y)
-      GROUP BY a_5.x, a_5.y) AS groups_2
-  ) AS united
-) AS keys_3;
+            ) AS a_6
+            WHERE EXISTS(SELECT 1 FROM d_rec__a WHERE d_rec__a.a__k IS NOT DISTINCT FROM a_6.a__k)) AS keys_3
+        ) AS united
+      ) AS keys_4
+      WHERE keys_4.a__x IS NOT DISTINCT FROM a_2.a__x AND keys_4.a__y IS NOT DISTINCT FROM a_2.a__y)
+) AS keys_5;
 
 -- Δ-script (optimised)
 -- i-diff 1: REC(a__x) from d_del__a+d_ins__a+d_rec__a
@@ -194,13 +90,13 @@ SELECT keys.a__x
 FROM (
   SELECT DISTINCT united.a__x
   FROM (
-    SELECT d_ins__a.a__x
+    SELECT d_ins__a.a__x, d_ins__a.a__y
     FROM d_ins__a
     UNION ALL
-    SELECT d_del__a.a__x
+    SELECT d_del__a.a__x, d_del__a.a__y
     FROM d_del__a
     UNION ALL
-    SELECT d_rec__a.a__x
+    SELECT d_rec__a.a__x, d_rec__a.a__y
     FROM d_rec__a
   ) AS united
 ) AS keys;

@@ -29,26 +29,31 @@ DELETE FROM t0;
 -- aggregate_del  (del → 1)
 -- aggregate_upd_unused  (upd → 0)
 -- project_rec  (rec → 1)
--- project_rec  (rec → 1)
 -- additive_rows  (COUNT(*) → v__n)
 
 -- Δ-script (naive)
--- i-diff 1: REC(()) from d_ins__a
--- guard: d_ins__a has rows
-SELECT 1 AS one FROM (SELECT DISTINCT 1 AS one FROM d_ins__a) AS keys;
--- i-diff 2: REC(()) from d_del__a
--- guard: d_del__a has rows
+-- i-diff 1: REC(()) from d_del__a+d_ins__a
+-- guard: d_del__a has rows or d_ins__a has rows
 SELECT 1 AS one
 FROM (
   SELECT DISTINCT 1 AS one
   FROM (
-    SELECT a.x AS a__x, a.k AS a__k
-    FROM t0 AS a
+    SELECT 1 AS one
+    FROM (SELECT DISTINCT 1 AS one FROM d_ins__a) AS keys
     UNION ALL
-    SELECT d_minus__a.a__x, d_minus__a.a__k
-    FROM d_minus__a
-  ) AS a_2
-  WHERE EXISTS(SELECT 1 FROM d_del__a WHERE d_del__a.a__k IS NOT DISTINCT FROM a_2.a__k)) AS keys;
+    SELECT 1 AS one
+    FROM (
+      SELECT DISTINCT 1 AS one
+      FROM (
+        SELECT a.x AS a__x, a.k AS a__k
+        FROM t0 AS a
+        UNION ALL
+        SELECT d_minus__a.a__x, d_minus__a.a__k
+        FROM d_minus__a
+      ) AS a_2
+      WHERE EXISTS(SELECT 1 FROM d_del__a WHERE d_del__a.a__k IS NOT DISTINCT FROM a_2.a__k)) AS keys_2
+  ) AS united
+) AS keys_3;
 
 -- Δ-script (optimised)
 -- i-diff 1: REC(()) from d_del__a+d_ins__a

@@ -38,21 +38,21 @@ INSERT INTO t0 VALUES (1, 5), (2, 6);
 -- join_upd  (upd → 1)
 -- join_rec  (rec → 1)
 -- project_rec  (rec → 1)
--- project_rec  (rec → 1)
 -- project_del  (del → 1)
 -- project_upd  (upd → 1)
 -- project_rec  (rec → 1)
+-- project_rec  (rec → 1)
 
 -- Δ-script (naive)
--- i-diff 1: REC(a__x, a__y) from d_rec__a: see below
--- i-diff 2: REC(b__k; knows b__z) from d_ins__b
+-- i-diff 1: REC(b__k; knows b__z) from d_ins__b
 -- guard: d_ins__b has rows
 SELECT d_ins__b.b__k, d_ins__b.b__z FROM d_ins__b;
--- i-diff 3: DEL(b__k; knows b__z) from d_del__b: see below
--- i-diff 4: UPD(b__k; assigns b__z) from d_upd__b: see below
--- i-diff 5: REC(b__k; knows b__z) from d_rec__b
+-- i-diff 2: DEL(b__k; knows b__z) from d_del__b: see below
+-- i-diff 3: UPD(b__k; assigns b__z) from d_upd__b: see below
+-- i-diff 4: REC(b__k; knows b__z) from d_rec__b
 -- guard: d_rec__b has rows
 SELECT d_rec__b.b__k, d_rec__b.b__z FROM d_rec__b;
+-- i-diff 5: REC(a__x, a__y) from d_rec__a: see below
 
 -- Δ-script (optimised)
 -- i-diff 1: DEL(b__k; knows b__z) from d_del__b
@@ -61,13 +61,13 @@ SELECT d_del__b.b__k, d_del__b.b__z FROM d_del__b;
 -- i-diff 2: UPD(b__k; assigns b__z) from d_upd__b
 -- guard: d_upd__b has rows
 SELECT d_upd__b.b__k, d_upd__b.b__z FROM d_upd__b;
--- i-diff 3: REC(a__x, a__y) from d_rec__a
--- guard: d_rec__a has rows
-SELECT d_rec__a.a__x, d_rec__a.a__y FROM d_rec__a;
--- i-diff 4: REC(b__k) from d_ins__b+d_rec__b
+-- i-diff 3: REC(b__k) from d_ins__b+d_rec__b
 -- guard: d_ins__b has rows or d_rec__b has rows
 SELECT keys.b__k
 FROM (
   SELECT DISTINCT united.b__k
   FROM (SELECT d_ins__b.b__k FROM d_ins__b UNION ALL SELECT d_rec__b.b__k FROM d_rec__b) AS united
 ) AS keys;
+-- i-diff 4: REC(a__x, a__y) from d_rec__a
+-- guard: d_rec__a has rows
+SELECT d_rec__a.a__x, d_rec__a.a__y FROM d_rec__a;

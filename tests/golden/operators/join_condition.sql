@@ -42,17 +42,17 @@ INSERT INTO t1 VALUES (4, 2, 4);
 -- join_upd_condition  (upd → 1)
 -- project_ins  (ins → 1)
 -- project_del  (del → 1)
--- project_rec  (rec → 1)
 -- project_ins  (ins → 1)
 -- project_del  (del → 1)
+-- project_rec  (rec → 1)
 -- project_rec  (rec → 1)
 
 -- Δ-script (naive)
 -- i-diff 1: INS(a__k, b__k; assigns b__z) from d_ins__a: see below
 -- i-diff 2: DEL(a__k) from d_del__a: see below
--- i-diff 3: REC(a__k) from d_upd__a: see below
--- i-diff 4: INS(a__k, b__k; assigns b__z) from d_ins__b: see below
--- i-diff 5: DEL(b__k; knows b__z) from d_del__b: see below
+-- i-diff 3: INS(a__k, b__k; assigns b__z) from d_ins__b: see below
+-- i-diff 4: DEL(b__k; knows b__z) from d_del__b: see below
+-- i-diff 5: REC(a__k) from d_upd__a: see below
 -- i-diff 6: REC(b__k) from d_upd__b: see below
 
 -- Δ-script (optimised)

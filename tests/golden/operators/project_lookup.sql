@@ -62,15 +62,15 @@ SELECT a.k AS a__k, b.k AS b__k, a.y + b.z AS v__c
 FROM t0 AS a
 JOIN t1 AS b ON a.x = b.x
 WHERE EXISTS(SELECT 1 FROM d_upd__a WHERE d_upd__a.a__k IS NOT DISTINCT FROM a.k);
--- i-diff 4: REC(a__k) from d_rec__a: see below
--- i-diff 5: INS(a__k, b__k; assigns v__c) from d_ins__b: see below
--- i-diff 6: DEL(b__k) from d_del__b: see below
--- i-diff 7: UPD(a__k, b__k; assigns v__c) from d_upd__b
+-- i-diff 4: INS(a__k, b__k; assigns v__c) from d_ins__b: see below
+-- i-diff 5: DEL(b__k) from d_del__b: see below
+-- i-diff 6: UPD(a__k, b__k; assigns v__c) from d_upd__b
 -- guard: d_upd__b has rows
 SELECT a.k AS a__k, b.k AS b__k, a.y + b.z AS v__c
 FROM t0 AS a
 JOIN t1 AS b ON a.x = b.x
 WHERE EXISTS(SELECT 1 FROM d_upd__b WHERE d_upd__b.b__k IS NOT DISTINCT FROM b.k);
+-- i-diff 7: REC(a__k) from d_rec__a: see below
 -- i-diff 8: REC(b__k) from d_rec__b: see below
 
 -- Δ-script (optimised)

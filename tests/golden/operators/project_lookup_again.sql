@@ -75,29 +75,33 @@ INSERT INTO t0 VALUES (3, 3);
 -- Δ-script (naive)
 -- i-diff 1: INS(a__k, b__k, c__k; assigns v__s) from d_ins__a: see below
 -- i-diff 2: DEL(a__k) from d_del__a: see below
--- i-diff 3: REC(a__k, b__k) from d_upd__a
--- guard: d_upd__a has rows
-SELECT a.k AS a__k, b.k AS b__k
-FROM t0 AS a
-JOIN t1 AS b ON a.k = b.k
-WHERE EXISTS(SELECT 1 FROM d_upd__a WHERE d_upd__a.a__k IS NOT DISTINCT FROM a.k);
--- i-diff 4: INS(a__k, b__k, c__k; assigns v__s) from d_ins__b: see below
--- i-diff 5: DEL(b__k) from d_del__b: see below
--- i-diff 6: REC(a__k, b__k) from d_upd__b
--- guard: d_upd__b has rows
-SELECT a.k AS a__k, b.k AS b__k
-FROM t0 AS a
-JOIN t1 AS b ON a.k = b.k
-WHERE EXISTS(SELECT 1 FROM d_upd__b WHERE d_upd__b.b__k IS NOT DISTINCT FROM b.k);
--- i-diff 7: INS(a__k, b__k, c__k; assigns v__s) from d_ins__c: see below
--- i-diff 8: DEL(c__k) from d_del__c: see below
--- i-diff 9: UPD(a__k, b__k, c__k; assigns v__s) from d_upd__c
+-- i-diff 3: INS(a__k, b__k, c__k; assigns v__s) from d_ins__b: see below
+-- i-diff 4: DEL(b__k) from d_del__b: see below
+-- i-diff 5: INS(a__k, b__k, c__k; assigns v__s) from d_ins__c: see below
+-- i-diff 6: DEL(c__k) from d_del__c: see below
+-- i-diff 7: UPD(a__k, b__k, c__k; assigns v__s) from d_upd__c
 -- guard: d_upd__c has rows
 SELECT a.k AS a__k, b.k AS b__k, c.k AS c__k, (a.y + b.z) + c.w AS v__s
 FROM t0 AS a
 JOIN t1 AS b ON a.k = b.k
 JOIN t2 AS c ON a.k = c.k
 WHERE EXISTS(SELECT 1 FROM d_upd__c WHERE d_upd__c.c__k IS NOT DISTINCT FROM c.k);
+-- i-diff 8: REC(a__k, b__k) from d_upd__a+d_upd__b
+-- guard: d_upd__a has rows or d_upd__b has rows
+SELECT keys.a__k, keys.b__k
+FROM (
+  SELECT DISTINCT united.a__k, united.b__k
+  FROM (
+    SELECT a.k AS a__k, b.k AS b__k
+    FROM t0 AS a
+    JOIN t1 AS b ON a.k = b.k
+    WHERE EXISTS(SELECT 1 FROM d_upd__a WHERE d_upd__a.a__k IS NOT DISTINCT FROM a.k)
+    UNION ALL
+    SELECT a_2.k AS a__k, b_2.k AS b__k
+    FROM t0 AS a_2
+    JOIN t1 AS b_2 ON a_2.k = b_2.k
+    WHERE EXISTS(SELECT 1 FROM d_upd__b WHERE d_upd__b.b__k IS NOT DISTINCT FROM b_2.k)) AS united
+) AS keys;
 
 -- Δ-script (optimised)
 -- i-diff 1: INS(a__k, b__k, c__k; assigns v__s) from d_ins__a

@@ -61,11 +61,11 @@ INSERT INTO t1 VALUES (4, 2, 4);
 -- Δ-script (naive)
 -- i-diff 1: INS(a__k, b__k; assigns b__z) from d_ins__a: see below
 -- i-diff 2: DEL(a__k) from d_del__a: see below
--- i-diff 3: REC(a__k) from d_rec__a: see below
--- i-diff 4: INS(a__k, b__k; assigns b__z) from d_ins__b: see below
--- i-diff 5: DEL(b__k; knows b__z) from d_del__b: see below
--- i-diff 6: UPD(b__k; assigns b__z) from d_upd__b: see below
--- i-diff 7: REC(b__k; knows b__z) from d_rec__b: see below
+-- i-diff 3: INS(a__k, b__k; assigns b__z) from d_ins__b: see below
+-- i-diff 4: DEL(b__k; knows b__z) from d_del__b: see below
+-- i-diff 5: UPD(b__k; assigns b__z) from d_upd__b: see below
+-- i-diff 6: REC(b__k; knows b__z) from d_rec__b: see below
+-- i-diff 7: REC(a__k) from d_rec__a: see below
 
 -- Δ-script (optimised)
 -- i-diff 1: INS(a__k, b__k; assigns b__z) from d_ins__a
@@ -86,9 +86,9 @@ SELECT d_del__b.b__k, d_del__b.b__z FROM d_del__b;
 -- i-diff 5: UPD(b__k; assigns b__z) from d_upd__b
 -- guard: d_upd__b has rows
 SELECT d_upd__b.b__k, d_upd__b.b__z FROM d_upd__b;
--- i-diff 6: REC(a__k) from d_rec__a
--- guard: d_rec__a has rows
-SELECT d_rec__a.a__k FROM d_rec__a WHERE d_rec__a.a__y > 1;
--- i-diff 7: REC(b__k; knows b__z) from d_rec__b
+-- i-diff 6: REC(b__k; knows b__z) from d_rec__b
 -- guard: d_rec__b has rows
 SELECT d_rec__b.b__k, d_rec__b.b__z FROM d_rec__b;
+-- i-diff 7: REC(a__k) from d_rec__a
+-- guard: d_rec__a has rows
+SELECT d_rec__a.a__k FROM d_rec__a WHERE d_rec__a.a__y > 1;

@@ -35,55 +35,56 @@ INSERT INTO t0 VALUES (2, 6);
 -- semijoin_right_del_bag  (del → 1)
 -- semijoin_right_rec  (rec → 1)
 -- project_rec  (rec → 1)
--- project_rec  (rec → 1)
--- project_rec  (rec → 1)
--- project_rec  (rec → 1)
 
 -- Δ-script (naive)
--- i-diff 1: REC(a__x, a__y) from d_rec__a
--- guard: d_rec__a has rows
-SELECT d_rec__a.a__x, d_rec__a.a__y FROM d_rec__a;
--- i-diff 2: REC(a__x, a__y) from d_ins__b
--- guard: d_ins__b has rows
-SELECT a.x AS a__x, a.y AS a__y
-FROM t0 AS a
-WHERE EXISTS(SELECT 1 FROM (SELECT DISTINCT d_ins__b.b__x FROM d_ins__b) AS keys WHERE a.x = keys.b__x);
--- i-diff 3: REC(a__x, a__y) from d_del__b
--- guard: d_del__b has rows
-SELECT a.x AS a__x, a.y AS a__y
-FROM t0 AS a
-WHERE
-  EXISTS(
-    SELECT 1
-    FROM (
-      SELECT DISTINCT b_2.b__x
-      FROM (
-        SELECT b.k AS b__k, b.x AS b__x
-        FROM t1 AS b
-        UNION ALL
-        SELECT d_minus__b.b__k, d_minus__b.b__x
-        FROM d_minus__b
-      ) AS b_2
-      WHERE EXISTS(SELECT 1 FROM d_del__b WHERE d_del__b.b__k IS NOT DISTINCT FROM b_2.b__k)) AS keys
-    WHERE a.x = keys.b__x);
--- i-diff 4: REC(a__x, a__y) from d_rec__b
--- guard: d_rec__b has rows
-SELECT a.x AS a__x, a.y AS a__y
-FROM t0 AS a
-WHERE
-  EXISTS(
-    SELECT 1
-    FROM (
-      SELECT DISTINCT b_2.b__x
-      FROM (
-        SELECT b.k AS b__k, b.x AS b__x
-        FROM t1 AS b
-        UNION ALL
-        SELECT d_minus__b.b__k, d_minus__b.b__x
-        FROM d_minus__b
-      ) AS b_2
-      WHERE EXISTS(SELECT 1 FROM d_rec__b WHERE d_rec__b.b__k IS NOT DISTINCT FROM b_2.b__k)) AS keys
-    WHERE a.x = keys.b__x);
+-- i-diff 1: REC(a__x, a__y) from d_rec__a+d_del__b+d_ins__b+d_rec__b
+-- guard: d_rec__a has rows or d_del__b has rows or d_ins__b has rows or d_rec__b has rows
+SELECT keys_4.a__x, keys_4.a__y
+FROM (
+  SELECT DISTINCT united.a__x, united.a__y
+  FROM (
+    SELECT d_rec__a.a__x, d_rec__a.a__y
+    FROM d_rec__a
+    UNION ALL
+    SELECT a.x AS a__x, a.y AS a__y
+    FROM t0 AS a
+    WHERE EXISTS(SELECT 1 FROM (SELECT DISTINCT d_ins__b.b__x FROM d_ins__b) AS keys WHERE a.x = keys.b__x)
+    UNION ALL
+    SELECT a_2.x AS a__x, a_2.y AS a__y
+    FROM t0 AS a_2
+    WHERE
+      EXISTS(
+        SELECT 1
+        FROM (
+          SELECT DISTINCT b_2.b__x
+          FROM (
+            SELECT b.k AS b__k, b.x AS b__x
+            FROM t1 AS b
+            UNION ALL
+            SELECT d_minus__b.b__k, d_minus__b.b__x
+            FROM d_minus__b
+          ) AS b_2
+          WHERE EXISTS(SELECT 1 FROM d_del__b WHERE d_del__b.b__k IS NOT DISTINCT FROM b_2.b__k)) AS keys_2
+        WHERE a_2.x = keys_2.b__x)
+    UNION ALL
+    SELECT a_3.x AS a__x, a_3.y AS a__y
+    FROM t0 AS a_3
+    WHERE
+      EXISTS(
+        SELECT 1
+        FROM (
+          SELECT DISTINCT b_4.b__x
+          FROM (
+            SELECT b_3.k AS b__k, b_3.x AS b__x
+            FROM t1 AS b_3
+            UNION ALL
+            SELECT d_minus__b_2.b__k, d_minus__b_2.b__x
+            FROM d_minus__b AS d_minus__b_2
+          ) AS b_4
+          WHERE EXISTS(SELECT 1 FROM d_rec__b WHERE d_rec__b.b__k IS NOT DISTINCT FROM b_4.b__k)) AS keys_3
+        WHERE a_3.x = keys_3.b__x)
+  ) AS united
+) AS keys_4;
 
 -- Δ-script (optimised)
 -- i-diff 1: REC(a__x, a__y) from d_rec__a+d_del__b+d_ins__b+d_rec__b

@@ -39,7 +39,6 @@ UPDATE t0 SET x = 3 - x;
 -- semijoin_right_upd_condition  (upd → 1)
 -- project_ins  (ins → 1)
 -- project_del  (del → 1)
--- project_rec  (rec → 1)
 -- project_ins  (ins → 1)
 -- project_del  (del → 1)
 -- project_rec  (rec → 1)
@@ -47,11 +46,8 @@ UPDATE t0 SET x = 3 - x;
 -- Δ-script (naive)
 -- i-diff 1: INS(a__k; assigns a__y) from d_ins__a: see below
 -- i-diff 2: DEL(a__k; knows a__y) from d_del__a: see below
--- i-diff 3: REC(a__k) from d_upd__a
--- guard: d_upd__a has rows
-SELECT d_upd__a.a__k FROM d_upd__a;
--- i-diff 4: INS(a__k; assigns a__y) from d_ins__b: see below
--- i-diff 5: DEL(a__k) from d_del__b
+-- i-diff 3: INS(a__k; assigns a__y) from d_ins__b: see below
+-- i-diff 4: DEL(a__k) from d_del__b
 -- guard: d_del__b has rows
 SELECT a.k AS a__k
 FROM t0 AS a
@@ -70,24 +66,33 @@ WHERE
       WHERE EXISTS(SELECT 1 FROM d_del__b WHERE d_del__b.b__k IS NOT DISTINCT FROM b_2.b__k)) AS keys
     WHERE a.x = keys.b__x)
   AND NOT EXISTS(SELECT 1 FROM t1 AS b_3 WHERE a.x = b_3.x);
--- i-diff 6: REC(a__k) from d_upd__b
--- guard: d_upd__b has rows
-SELECT a.k AS a__k
-FROM t0 AS a
-WHERE
-  EXISTS(
-    SELECT 1
-    FROM (
-      SELECT DISTINCT b_2.b__x
-      FROM (
-        SELECT b.k AS b__k, b.x AS b__x
-        FROM t1 AS b
-        UNION ALL
-        SELECT d_minus__b.b__k, d_minus__b.b__x
-        FROM d_minus__b
-      ) AS b_2
-      WHERE EXISTS(SELECT 1 FROM d_upd__b WHERE d_upd__b.b__k IS NOT DISTINCT FROM b_2.b__k)) AS keys
-    WHERE a.x = keys.b__x);
+-- i-diff 5: REC(a__k) from d_upd__a+d_upd__b
+-- guard: d_upd__a has rows or d_upd__b has rows
+SELECT keys_2.a__k
+FROM (
+  SELECT DISTINCT united.a__k
+  FROM (
+    SELECT d_upd__a.a__k
+    FROM d_upd__a
+    UNION ALL
+    SELECT a.k AS a__k
+    FROM t0 AS a
+    WHERE
+      EXISTS(
+        SELECT 1
+        FROM (
+          SELECT DISTINCT b_2.b__x
+          FROM (
+            SELECT b.k AS b__k, b.x AS b__x
+            FROM t1 AS b
+            UNION ALL
+            SELECT d_minus__b.b__k, d_minus__b.b__x
+            FROM d_minus__b
+          ) AS b_2
+          WHERE EXISTS(SELECT 1 FROM d_upd__b WHERE d_upd__b.b__k IS NOT DISTINCT FROM b_2.b__k)) AS keys
+        WHERE a.x = keys.b__x)
+  ) AS united
+) AS keys_2;
 
 -- Δ-script (optimised)
 -- i-diff 1: INS(a__k; assigns a__y) from d_ins__a

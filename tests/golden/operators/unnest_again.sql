@@ -42,13 +42,11 @@ UPDATE t1 SET x = 2 WHERE k = 2;
 -- semijoin_right_upd_condition  (upd → 1)
 -- unnest_ins  (ins → 1)
 -- unnest_del  (del → 1)
--- unnest_rec  (rec → 1)
 -- unnest_del  (del → 1)
 -- unnest_ins_again  (ins → 1)
 -- unnest_rec  (rec → 1)
 -- project_ins  (ins → 1)
 -- project_del  (del → 1)
--- project_rec  (rec → 1)
 -- project_del  (del → 1)
 -- project_rec  (rec → 1)
 -- project_rec  (rec → 1)
@@ -56,47 +54,58 @@ UPDATE t1 SET x = 2 WHERE k = 2;
 -- Δ-script (naive)
 -- i-diff 1: INS(a__k, v__pos; assigns v__e) from d_ins__a: see below
 -- i-diff 2: DEL(a__k) from d_del__a: see below
--- i-diff 3: REC(a__k) from d_upd__a
--- guard: d_upd__a has rows
-SELECT d_upd__a.a__k FROM d_upd__a;
--- i-diff 4: DEL(a__k) from d_ins__b: see below
--- i-diff 5: REC(a__k) from d_del__b
--- guard: d_del__b has rows
-SELECT a.k AS a__k
-FROM t0 AS a
-WHERE
-  EXISTS(
-    SELECT 1
+-- i-diff 3: DEL(a__k) from d_ins__b: see below
+-- i-diff 4: REC(a__k) from d_upd__a+d_del__b+d_upd__b
+-- guard: d_upd__a has rows or d_del__b has rows or d_upd__b has rows
+SELECT keys_4.a__k
+FROM (
+  SELECT DISTINCT united_2.a__k
+  FROM (
+    SELECT a.k AS a__k
+    FROM t0 AS a
+    WHERE
+      EXISTS(
+        SELECT 1
+        FROM (
+          SELECT DISTINCT b_2.b__x
+          FROM (
+            SELECT b.k AS b__k, b.x AS b__x
+            FROM t1 AS b
+            UNION ALL
+            SELECT d_minus__b.b__k, d_minus__b.b__x
+            FROM d_minus__b
+          ) AS b_2
+          WHERE EXISTS(SELECT 1 FROM d_del__b WHERE d_del__b.b__k IS NOT DISTINCT FROM b_2.b__k)) AS keys
+        WHERE keys.b__x = a.x)
+      AND NOT EXISTS(SELECT 1 FROM t1 AS b_3 WHERE b_3.x = a.x)
+    UNION ALL
+    SELECT keys_3.a__k
     FROM (
-      SELECT DISTINCT b_2.b__x
+      SELECT DISTINCT united.a__k
       FROM (
-        SELECT b.k AS b__k, b.x AS b__x
-        FROM t1 AS b
+        SELECT d_upd__a.a__k
+        FROM d_upd__a
         UNION ALL
-        SELECT d_minus__b.b__k, d_minus__b.b__x
-        FROM d_minus__b
-      ) AS b_2
-      WHERE EXISTS(SELECT 1 FROM d_del__b WHERE d_del__b.b__k IS NOT DISTINCT FROM b_2.b__k)) AS keys
-    WHERE keys.b__x = a.x)
-  AND NOT EXISTS(SELECT 1 FROM t1 AS b_3 WHERE b_3.x = a.x);
--- i-diff 6: REC(a__k) from d_upd__b
--- guard: d_upd__b has rows
-SELECT a.k AS a__k
-FROM t0 AS a
-WHERE
-  EXISTS(
-    SELECT 1
-    FROM (
-      SELECT DISTINCT b_2.b__x
-      FROM (
-        SELECT b.k AS b__k, b.x AS b__x
-        FROM t1 AS b
-        UNION ALL
-        SELECT d_minus__b.b__k, d_minus__b.b__x
-        FROM d_minus__b
-      ) AS b_2
-      WHERE EXISTS(SELECT 1 FROM d_upd__b WHERE d_upd__b.b__k IS NOT DISTINCT FROM b_2.b__k)) AS keys
-    WHERE keys.b__x = a.x);
+        SELECT a_2.k AS a__k
+        FROM t0 AS a_2
+        WHERE
+          EXISTS(
+            SELECT 1
+            FROM (
+              SELECT DISTINCT b_5.b__x
+              FROM (
+                SELECT b_4.k AS b__k, b_4.x AS b__x
+                FROM t1 AS b_4
+                UNION ALL
+                SELECT d_minus__b_2.b__k, d_minus__b_2.b__x
+                FROM d_minus__b AS d_minus__b_2
+              ) AS b_5
+              WHERE EXISTS(SELECT 1 FROM d_upd__b WHERE d_upd__b.b__k IS NOT DISTINCT FROM b_5.b__k)) AS keys_2
+            WHERE keys_2.b__x = a_2.x)
+      ) AS united
+    ) AS keys_3
+  ) AS united_2
+) AS keys_4;
 
 -- Δ-script (optimised)
 -- i-diff 1: INS(a__k, v__pos; assigns v__e) from d_ins__a
@@ -118,32 +127,35 @@ WHERE EXISTS(SELECT 1 FROM (SELECT DISTINCT d_ins__b.b__x FROM d_ins__b) AS keys
 -- guard: d_upd__a has rows or d_del__b has rows or d_upd__b has rows
 SELECT keys_3.a__k
 FROM (
-  SELECT DISTINCT united_2.a__k
+  SELECT DISTINCT united_3.a__k
   FROM (
-    SELECT d_upd__a.a__k
-    FROM d_upd__a
-    UNION ALL
     SELECT a.k AS a__k
     FROM t0 AS a
     WHERE
       EXISTS(SELECT 1 FROM (SELECT DISTINCT d_del__b.b__x FROM d_del__b) AS keys WHERE keys.b__x = a.x)
       AND NOT EXISTS(SELECT 1 FROM t1 AS b WHERE b.x = a.x)
     UNION ALL
-    SELECT a_2.k AS a__k
-    FROM t0 AS a_2
-    WHERE
-      EXISTS(
-        SELECT 1
-        FROM (
-          SELECT DISTINCT united.b__x
+    SELECT united_2.a__k
+    FROM (
+      SELECT d_upd__a.a__k
+      FROM d_upd__a
+      UNION ALL
+      SELECT a_2.k AS a__k
+      FROM t0 AS a_2
+      WHERE
+        EXISTS(
+          SELECT 1
           FROM (
-            SELECT d_plus__b.b__k, d_plus__b.b__x
-            FROM d_plus__b
-            UNION ALL
-            SELECT d_minus__b.b__k, d_minus__b.b__x
-            FROM d_minus__b
-          ) AS united
-          WHERE EXISTS(SELECT 1 FROM d_upd__b WHERE d_upd__b.b__k IS NOT DISTINCT FROM united.b__k)) AS keys_2
-        WHERE keys_2.b__x = a_2.x)
-  ) AS united_2
+            SELECT DISTINCT united.b__x
+            FROM (
+              SELECT d_plus__b.b__k, d_plus__b.b__x
+              FROM d_plus__b
+              UNION ALL
+              SELECT d_minus__b.b__k, d_minus__b.b__x
+              FROM d_minus__b
+            ) AS united
+            WHERE EXISTS(SELECT 1 FROM d_upd__b WHERE d_upd__b.b__k IS NOT DISTINCT FROM united.b__k)) AS keys_2
+          WHERE keys_2.b__x = a_2.x)
+    ) AS united_2
+  ) AS united_3
 ) AS keys_3;

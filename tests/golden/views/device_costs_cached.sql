@@ -77,8 +77,6 @@ DELETE FROM devices_parts WHERE did = 1 AND pid = 1;
 -- aggregate_del  (del → 1)
 -- aggregate_upd_argument  (upd → 1)
 -- project_rec  (rec → 1)
--- project_rec  (rec → 1)
--- project_rec  (rec → 1)
 -- additive_rows  (COUNT(*) → count__rows)
 -- additive_count  (COUNT(p__price) → count__p__price)
 -- additive_sum  (SUM(p__price) → v__cost)
