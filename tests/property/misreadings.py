@@ -552,7 +552,7 @@ MISREADINGS = {
         {"t": [(2, "7.00"), (3, "1.00")], "u": [(3, "1.00", 2)]})
        for name, sql in {
            "a quotient": "SELECT t.k, CAST(t.y / coalesce(p.n, 3) AS STRING) AS v FROM t "
-                         "LEFT JOIN (SELECT k, y * q AS n FROM u) AS p ON p.k = t.k",
+                         "LEFT JOIN (SELECT k, y * q AS n FROM u) AS p ON p.k = t.k + 0",
            "a text": "SELECT t.k, concat('x', coalesce(p.n, 0)) AS v FROM t "
                      "LEFT JOIN (SELECT k, y * 2 AS n FROM u) AS p ON p.k = t.k",
            "of constants": "SELECT t.k, CAST(if(p.n IS NULL, 1, p.n) AS STRING) AS v FROM t "
