@@ -143,7 +143,7 @@ def updated(node: LookUpJoin, diff: IDiff, rows: Relation, values: Mapping[str, 
 
 def look_up_ins(node: LookUpJoin, side: int, diff: IDiff) -> tuple[IDiff, ...]:
     rest = tuple(name for name in node.columns if name not in node.ids)
-    rows = OuterPair(diff.relation, node.right, node.condition, node.name, marked=False)
+    rows = node.kept(LEFT, diff.relation, node.right)
     return (IDiff(INS, node.ids, rest, (), project(rows, node.ids + rest), diff.origins, diff.fresh, diff.constants),)
 
 
