@@ -1,6 +1,7 @@
 """The console script `idivm`: prints the plan of a model, without Spark and without a dbt project.
 
-Commands that need dbt or Spark are registered from outside, under the entry point group `idivm.commands`.
+Commands that need dbt or Spark are registered from outside, under the entry point group `idivm.commands`. These, and those for a
+whole project, are imported only when they are called.
 """
 
 from __future__ import annotations
@@ -17,7 +18,6 @@ from rich.console import Console
 from rich.markup import escape
 from rich.table import Table
 
-from dbt_idivm.advice.command import advise_command
 from dbt_idivm.compiler import compile_plan
 from dbt_idivm.context import WORDS, Caching, UserFunction, caches_of
 from dbt_idivm.cost.experience import Experience
@@ -29,19 +29,21 @@ from dbt_idivm.flowchart.of_project import graph_of
 from dbt_idivm.flowchart.svg import svg
 from dbt_idivm.frontend.lower import lower
 from dbt_idivm.project import Explained, Project, project_of
-from dbt_idivm.pull_request.command import diff_command
 from dbt_idivm.relation_name import as_named, name_parts, relation_name
 from dbt_idivm.schema_file import SchemaFileError, catalog_of, plain_sql
 from dbt_idivm.script.plan import Plan
 from dbt_idivm.script.ways import ALL_WAYS, STRATEGIES, Strategy
 from dbt_idivm.target_folder import target_folder
 
+_COMMANDS = "idivm.commands"
+_OF_PROJECTS = (EntryPoint("advise", "dbt_idivm.advice.command:advise_command", _COMMANDS),
+                EntryPoint("diff", "dbt_idivm.pull_request.command:diff_command", _COMMANDS))
 _FILE = click.Path(exists=True, dir_okay=False, path_type=Path)
 _FOLDER = click.Path(exists=True, file_okay=False, path_type=Path)
 
 
 class _Commands(click.Group):
-    """The planner's own commands, and those of other packages, which are imported only when they are called."""
+    """The planner's own commands, and those that are registered."""
 
     def list_commands(self, ctx: click.Context) -> list[str]:
         return sorted({*super().list_commands(ctx), *_registered()})
@@ -57,7 +59,7 @@ class _Commands(click.Group):
 
 
 def _registered() -> dict[str, EntryPoint]:
-    return {point.name: point for point in entry_points(group="idivm.commands")}
+    return {point.name: point for point in (*_OF_PROJECTS, *entry_points(group=_COMMANDS))}
 
 
 @click.group(cls=_Commands)
@@ -215,7 +217,3 @@ def _plan(model: Path, schemas: tuple[Path, ...], strategy: Strategy, caches: st
     caching = Caching(policy, relation_name(model.stem), lowered.subviews)
     ways = dict.fromkeys((*STRATEGIES[strategy], *ALL_WAYS))
     return compile_plan(lowered.root, lowered.output, ways=tuple(ways), caching=caching), not lowered.untyped_unions
-
-
-main.add_command(advise_command)
-main.add_command(diff_command)

@@ -126,7 +126,7 @@ def _without(mark: str, tree: exp.Expr) -> exp.Expr:
     nodes = list(tree.walk())
     calls = [node for node in nodes if isinstance(node, exp.Anonymous) and node.name.startswith(mark)]
     for node in nodes:
-        if isinstance(node.this, str):
+        if isinstance(node.this, str) and node.this.startswith(mark):
             node.set("this", node.this.removeprefix(mark))
     for call in reversed(calls):  # arguments first
         call.replace(_function(call))

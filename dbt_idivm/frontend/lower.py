@@ -58,9 +58,8 @@ def lower(sql: str, catalog: Catalog) -> Lowered:
     """The plan of a model's SELECT. Raises IdivmError with all findings: what Spark would not accept, and what has no rule."""
     _raise(filter(None, [too_long(sql)]))
     text = Text(sql, listed=frozenset(catalog.functions))
-    names = tables_in(sql)
-    views = _views(names, catalog)
     tree = _parsed(text)
+    views = _views(_names(tree), catalog)
     _raise([found for each in ((text, tree), *views.values()) for found in _obstacles(*each, catalog)])
     for query in (tree, *(each for _, each in views.values())):
         without_sugar(query)
@@ -122,9 +121,13 @@ def _views(names: tuple[str, ...], catalog: Catalog, above: tuple[str, ...] = ()
         except IdivmError as error:
             (cause,) = error.findings
             raise IdivmError(finding(307, cause.place, source=name, message=cause.title)) from error
-        inner = tuple(dict.fromkeys(each for each, _ in relations(found[name][1])))
-        found.update(_views(inner, catalog, (*above, name)))
+        found.update(_views(_names(found[name][1]), catalog, (*above, name)))
     return found
+
+
+def _names(tree: exp.Query) -> tuple[str, ...]:
+    """The names of the relations that a query reads, each once."""
+    return tuple(dict.fromkeys(name for name, _ in relations(tree)))
 
 
 def _obstacles(text: Text, tree: exp.Query, catalog: Catalog) -> Iterator[Finding]:

@@ -29,6 +29,8 @@ Check = Callable[[exp.Expr, Text], Finding | None]
 
 def refusals(tree: exp.Expr, text: Text) -> Iterator[Finding]:
     """The findings about `tree`; inside a refused expression nothing more is sought."""
+    if isinstance(tree, exp.Literal | exp.Identifier):
+        return  # most nodes are, and nothing is refused of them
     found = next((each for check in CHECKS if (each := check(tree, text)) is not None), None)
     if found is not None:
         yield found
@@ -126,8 +128,8 @@ def function(node: exp.Expr, text: Text) -> Finding | None:
         return user_functions.refused(node, name, text)
     if isinstance(node, exp.Dot) and not isinstance(node.expression, exp.Identifier):
         return finding(226, text.place(node), function=text.source(node))
-    if not isinstance(node, exp.Func) or isinstance(node, exp.Connector) or is_qualified(node):
-        return None
+    if not isinstance(node, exp.Func) or isinstance(node, exp.Connector) or node.arg_key == "ifs" or is_qualified(node):
+        return None  # a branch of CASE is an IF without a value
     for name in own_functions(node):
         found = _named(name, node, text)
         if found is not None:

@@ -271,14 +271,13 @@ def _inside(query: exp.Select, outer: _Scope) -> _Scope:
 
 def _nested(query: exp.Select) -> Iterator[exp.Query]:
     """The queries directly inside a SELECT, without its WITH clause: derived tables and subqueries of its conditions."""
-    parts = [part for key, part in query.args.items() if key != "with_" and part is not None]
-    stack = [each for part in parts for each in (part if isinstance(part, list) else [part])]
-    while stack:
-        node = stack.pop()
-        if isinstance(node, exp.Query):
-            yield node
-        elif isinstance(node, exp.Expression):
-            stack.extend(node.iter_expressions())
+    for part in query.iter_expressions():
+        if not isinstance(part, exp.With) and part.find(exp.Query) is not None:
+            yield from (node for node in part.walk(prune=_is_query) if isinstance(node, exp.Query))
+
+
+def _is_query(node: exp.Expr) -> bool:
+    return isinstance(node, exp.Query)
 
 
 def _is_table(source: exp.Expression, scope: _Scope) -> bool:

@@ -61,7 +61,8 @@ def test_it_runs_for_pull_requests_with_no_more_rights_than_it_needs(workflow: d
 
 
 def test_its_options_exist(steps: list[dict[str, Any]]) -> None:
-    diff = main.commands["diff"]
+    diff = main.get_command(click.Context(main), "diff")
+    assert diff is not None
     (given,) = calls(script(steps, "Compare"), "idivm", "diff")
     assert "--state" in given and unknown(given, diff) == []
     comments = " ".join(line for line in WORKFLOW.read_text(encoding="utf-8").splitlines() if line.lstrip().startswith("# For"))
