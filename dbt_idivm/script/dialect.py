@@ -19,6 +19,7 @@ from dbt_idivm.relation_name import name_parts, with_suffix
 from dbt_idivm.script.diff import REPLACEMENT, FeedDiff, Row, Value
 
 WEIGHT = "idivm_weight"
+_READABLE = 100_000  # characters of a statement that somebody may still want to read line by line
 Computed = tuple[tuple[str, exp.Expr], ...]  # columns that a feed does not have itself, with their values over those that it has
 
 
@@ -109,8 +110,14 @@ class Dialect:
         return exp.Table(this=exp.Anonymous(this="TABLE_CHANGES", expressions=[exp.Literal.string(name), *bounds]))
 
     def sql(self, tree: exp.Expr, pretty: bool = True) -> str:
-        # indenting would change the user's text
+        """The text of a tree, laid out in lines unless that would change the user's text, or make a long one much longer."""
         pretty = pretty and not any("\n" in var.name for var in tree.find_all(exp.Var))
+        text = self._printed(tree, pretty)
+        # up to nine tenths of a statement that is nested deeply are blanks, which nobody reads and the engine has to
+        wasted = pretty and len(text) > _READABLE and text.count("  ") * 16 > len(text)
+        return self._printed(tree, pretty=False) if wasted else text
+
+    def _printed(self, tree: exp.Expr, pretty: bool) -> str:
         return tree.sql(dialect=self.name, pretty=pretty, comments=False, unsupported_level=ErrorLevel.IGNORE)
 
 
