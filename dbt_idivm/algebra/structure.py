@@ -6,12 +6,9 @@ are recognised by this text, so its form must stay.
 
 from __future__ import annotations
 
-import re
 from textwrap import dedent
 
 from sqlglot import exp
-
-_SPLIT = re.compile(r"\s")  # what may be laid out as lines
 
 
 def structure(expression: exp.Expr) -> str:
@@ -23,10 +20,6 @@ def structure(expression: exp.Expr) -> str:
 
 def _node(node: exp.Expr, level: int, pieces: list[str]) -> None:
     """The name of the class and the arguments, each on its own line unless none of them is an expression."""
-    if isinstance(node, exp.Literal) and not (node.type or node.comments or _SPLIT.search(node.this)):
-        text = repr(node.this) if node.is_string else node.this  # most nodes of a long IN
-        pieces.append(f"Literal(this={text}, is_string={node.args['is_string']})")
-        return
     arguments = {key: value for key, value in node.args.items() if not (value is None or value == [])}
     if not node.is_data_type and node.type:
         arguments["_type"] = node.type

@@ -79,13 +79,16 @@ def _clock_dependent(root: Operator, users: Functions) -> Iterator[tuple[exp.Exp
     for each in operators(root):
         types = inferred({name: kind for child in each.inputs for name, kind in child.types.items()})
         for expression in each.expressions:
-            named = constants.keys() & attributes(expression)
-            if named:
-                expression = substitute(expression, {name: constants.get(name, column(name)) for name in attributes(expression)})
-            words = _IN_COLUMN if named else _CLOCK_WORD
+            names = attributes(expression)
+            words = _CLOCK_WORD
+            if not constants.keys().isdisjoint(names):
+                words = _IN_COLUMN
+                expression = substitute(expression, {name: constants.get(name, column(name)) for name in names})
             whole, variables = with_typed_variables(expression, types)
             known = inferred({**types, **variables})
-            for node in whole.walk(prune=_is_literal):
+            for node in whole.walk():
+                if isinstance(node, exp.Literal):
+                    continue  # most nodes of a long IN are
                 found = (operand for operand, becomes in _conversions(node, known, users)
                          if _depends_on_clock(operand, becomes, known, words))
                 cause = next(found, None)
@@ -100,10 +103,6 @@ def _clock_dependent(root: Operator, users: Functions) -> Iterator[tuple[exp.Exp
                 yield from ((operand, operand) for operand, becomes in unified
                             if _depends_on_clock(operand, becomes, types, _IN_COLUMN))
             constants.update((output, operand) for operand in operands if _reads_the_clock(operand, types, _IN_COLUMN))
-
-
-def _is_literal(node: exp.Expr) -> bool:
-    return isinstance(node, exp.Literal)
 
 
 def _conversions(node: exp.Expr, types: Types, users: Functions) -> Iterator[Conversion]:

@@ -28,7 +28,7 @@ from dbt_idivm.frontend.scope import Entry, Scope
 from dbt_idivm.frontend.signed_zeros import constant_zeros, signed_zeros
 from dbt_idivm.frontend.size import too_long, too_wide
 from dbt_idivm.frontend.sugar import without_sugar
-from dbt_idivm.frontend.tables import relations, tables_in
+from dbt_idivm.frontend.tables import names_in, relations, tables_in
 from dbt_idivm.frontend.text import Text
 from dbt_idivm.frontend.types import incomparable_outputs, incomparable_rows
 from dbt_idivm.frontend.user_functions import with_types
@@ -59,7 +59,7 @@ def lower(sql: str, catalog: Catalog) -> Lowered:
     _raise(filter(None, [too_long(sql)]))
     text = Text(sql, listed=frozenset(catalog.functions))
     tree = _parsed(text)
-    views = _views(_names(tree), catalog)
+    views = _views(names_in(tree), catalog)
     _raise([found for each in ((text, tree), *views.values()) for found in _obstacles(*each, catalog)])
     for query in (tree, *(each for _, each in views.values())):
         without_sugar(query)
@@ -121,13 +121,8 @@ def _views(names: tuple[str, ...], catalog: Catalog, above: tuple[str, ...] = ()
         except IdivmError as error:
             (cause,) = error.findings
             raise IdivmError(finding(307, cause.place, source=name, message=cause.title)) from error
-        found.update(_views(_names(found[name][1]), catalog, (*above, name)))
+        found.update(_views(names_in(found[name][1]), catalog, (*above, name)))
     return found
-
-
-def _names(tree: exp.Query) -> tuple[str, ...]:
-    """The names of the relations that a query reads, each once."""
-    return tuple(dict.fromkeys(name for name, _ in relations(tree)))
 
 
 def _obstacles(text: Text, tree: exp.Query, catalog: Catalog) -> Iterator[Finding]:

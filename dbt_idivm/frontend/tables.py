@@ -22,7 +22,7 @@ def tables_in(sql: str) -> tuple[str, ...]:
     tree = text.parse()
     if isinstance(tree, Finding):
         raise IdivmError(tree)
-    return tuple(dict.fromkeys(name for name, _ in relations(tree)))
+    return names_in(tree)
 
 
 @deep_recursion()
@@ -34,6 +34,11 @@ def depends_on_order(sql: str) -> bool:
         return True
     stars = any(not isinstance(star.parent, exp.Count) for star in tree.find_all(exp.Star))
     return stars or any(table.args["alias"].args.get("columns") for table in tree.find_all(exp.Table) if table.args.get("alias"))
+
+
+def names_in(tree: exp.Expr) -> tuple[str, ...]:
+    """The names of the relations that `tree` reads, each once, in reading order."""
+    return tuple(dict.fromkeys(name for name, _ in relations(tree)))
 
 
 def relations(tree: exp.Expr) -> Iterator[tuple[str, exp.Table]]:

@@ -113,9 +113,9 @@ class Dialect:
         """The text of a tree, laid out in lines unless that would change the user's text, or make a long one much longer."""
         pretty = pretty and not any("\n" in var.name for var in tree.find_all(exp.Var))
         text = self._printed(tree, pretty)
-        # up to nine tenths of a statement that is nested deeply are blanks, which nobody reads and the engine has to
-        wasted = pretty and len(text) > _READABLE and text.count("  ") * 16 > len(text)
-        return self._printed(tree, pretty=False) if wasted else text
+        # most of a statement that is nested deeply is blanks, which nobody reads and the engine has to
+        is_blown_up = pretty and len(text) > _READABLE and 2 * text.count("  ") > len(text) / 8
+        return self._printed(tree, pretty=False) if is_blown_up else text
 
     def _printed(self, tree: exp.Expr, pretty: bool) -> str:
         return tree.sql(dialect=self.name, pretty=pretty, comments=False, unsupported_level=ErrorLevel.IGNORE)
