@@ -19,7 +19,9 @@ from dbt_idivm.relation_name import name_parts, with_suffix
 from dbt_idivm.script.diff import REPLACEMENT, FeedDiff, Row, Value
 
 WEIGHT = "idivm_weight"
-_READABLE = 100_000  # characters of a statement that somebody may still want to read line by line
+# Nodes of a statement that somebody may still want to read line by line. Most of what is nested deeply would be blanks, which the
+# engine has to read.
+_READABLE = 7_500
 Computed = tuple[tuple[str, exp.Expr], ...]  # columns that a feed does not have itself, with their values over those that it has
 
 
@@ -110,14 +112,9 @@ class Dialect:
         return exp.Table(this=exp.Anonymous(this="TABLE_CHANGES", expressions=[exp.Literal.string(name), *bounds]))
 
     def sql(self, tree: exp.Expr, pretty: bool = True) -> str:
-        """The text of a tree, laid out in lines unless that would change the user's text, or make a long one much longer."""
-        pretty = pretty and not any("\n" in var.name for var in tree.find_all(exp.Var))
-        text = self._printed(tree, pretty)
-        # most of a statement that is nested deeply is blanks, which nobody reads and the engine has to
-        is_blown_up = pretty and len(text) > _READABLE and 2 * text.count("  ") > len(text) / 8
-        return self._printed(tree, pretty=False) if is_blown_up else text
-
-    def _printed(self, tree: exp.Expr, pretty: bool) -> str:
+        """The text of a tree, laid out in lines unless that would change the user's text, or the tree is large."""
+        nodes = list(tree.walk()) if pretty else []
+        pretty = pretty and len(nodes) <= _READABLE and not any("\n" in node.name for node in nodes if isinstance(node, exp.Var))
         return tree.sql(dialect=self.name, pretty=pretty, comments=False, unsupported_level=ErrorLevel.IGNORE)
 
 
