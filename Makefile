@@ -73,6 +73,7 @@ docs: $(VENV)/.dev ## the pages that are made from the code: support matrix, err
 	$(BIN)/python -m dbt_idivm.docs
 	$(BIN)/python -m tests.conformance.table
 	$(BIN)/python -m tests.functional.drifts
+	$(BIN)/python -m tests.functional.readers
 
 clean: ## remove the environment and everything that tools left here
 	rm -rf $(VENV) build dist *.egg-info .pytest_cache .mypy_cache .ruff_cache .hypothesis

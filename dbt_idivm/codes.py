@@ -448,6 +448,11 @@ CODES: tuple[ErrorCode, ...] = (
         "when it was built, its config (`strategy: full`), its SELECT or its inputs allowed no incremental refresh; so the keys "
         "that one relies on were not verified, and columns that it needs may be missing",
         "nothing: the next refresh is incremental again"),
+    ErrorCode(
+        "IDIVM-427", "full refresh", "version {version} of {source} ({operation} by {writer}) {why}",
+        "a change feed that lacks rows, or has some twice, gives a wrong view, so it is used only where the table's log proves "
+        "it complete. The difference of the versions {from_version} and {to_version}, which is used instead, could not be read",
+        "report it to the makers of the writer, or write the table with another one; the next refresh is incremental again"),
     # 5xx: connections
     ErrorCode(
         "IDIVM-501", "engine", "no Spark Connect server answers at {host}",

@@ -41,7 +41,7 @@ def equivalence(schema: str, identifier: str, as_of: str = "refresh", *, databas
     try:
         return (yield from _equivalence(client, request, as_of))
     except EngineFailure as failure:
-        raise IdivmError(finding(902, statement=failure.statement.label, message=failure.error.message,
+        raise IdivmError(finding(902, statement=failure.statement.label, message=failure.sentence,
                                  state="Nothing was compared")).of_model(identifier) from failure
 
 

@@ -28,7 +28,8 @@ class Statement:
     `setting`: the key and the value (None: as the session began) that a SET or RESET has, for a connection that can do the same
     without SQL: in a session of the same process that takes no time, as a statement a hundredth of a second. `history`: the table
     and the number of commits that a DESCRIBE HISTORY asks for, `described`: the relation that a DESCRIBE TABLE asks for, both for
-    a connection that can read the table's log itself (ADR 0029). `tree`: what the text of a write was made of.
+    a connection that can read the table's log itself (ADR 0029). `actions`: the table and the first and last version whose file
+    actions are wanted, for which there is no SQL (`Engine.reads_logs`). `tree`: what the text of a write was made of.
     """
 
     sql: str
@@ -38,6 +39,7 @@ class Statement:
     setting: tuple[str, str | None] | None = None
     history: tuple[str, int] | None = None
     described: str | None = None
+    actions: tuple[str, int, int] | None = None
     tree: exp.Expr | None = field(default=None, compare=False, repr=False)
 
 

@@ -38,7 +38,6 @@ from dbt_idivm.refresh.protocol import InputChange, ModelRequest, Outcome
 from dbt_idivm.refresh.upkeep.constraints import VIOLATED, loosen
 from dbt_idivm.script.plan import Cache
 
-_LINES = 4  # of an engine's message
 _TOO_OLD = ("DELTA_UNSUPPORTED_TIME_TRAVEL_BEYOND_DELETED_FILE_RETENTION_DURATION",)
 _NO_REPLACE = ("UNSUPPORTED_FEATURE.TABLE_OPERATION",)
 
@@ -47,7 +46,7 @@ def run(request: ModelRequest, client: Client, work: Callable[[Job, StoredView],
     """Do the work for what is stored of the model, once more where that was overtaken. Raises IdivmError only."""
     stored = StoredView(request.relation)
     try:
-        job = Job(client, request, model_config(request.config))
+        job = Job(client, request, model_config(request.config), client.warnings)
         stored = yield from _stored(job)
         try:
             return (yield from work(job, stored))
@@ -197,9 +196,7 @@ def _pin_again(job: Job, why: str) -> Steps[None]:
 
 
 def _engine_finding(failure: EngineFailure, stored: StoredView) -> Finding:
-    # what follows is the whole query plan
-    lines = [line for line in failure.error.message.splitlines() if line.strip()][:_LINES] or [failure.error.error_class]
-    message = "\n".join(lines).rstrip(".")
+    message = failure.sentence.rstrip(".")
     if failure.is_any(CONCURRENT):
         return finding(903, view=stored.table, message=message, state=stored.sentence)
     if failure.is_any(_NO_REPLACE) and failure.statement.kind == "write":

@@ -19,6 +19,9 @@ from dbt_idivm.relation_name import name_parts, with_suffix
 from dbt_idivm.script.diff import REPLACEMENT, FeedDiff, Row, Value
 
 WEIGHT = "idivm_weight"
+VERSION, CHANGE = "idivm_version", "idivm_change"  # of the commit of a row in a feed
+SIGN_OF_CHANGE = "idivm_sign_of_change"
+_OF_COMMIT = (("_commit_version", VERSION), ("_change_type", CHANGE))
 # Nodes of a statement that somebody may still want to read line by line. Most of what is nested deeply would be blanks, which the
 # engine has to read.
 _READABLE = 7_500
@@ -82,6 +85,31 @@ class Dialect:
                 .from_(self._changes(feed)).group_by(*(cell.copy() for cell in cells))
                 .having(exp.or_(exp.NEQ(this=weight, expression=exp.Literal.number(0)), *replaced)).limit(limit))
 
+    def counted_feed(self, feed: FeedDiff, columns: tuple[tuple[str, str], ...], limit: int) -> exp.Select:
+        """`encoded_feed`, and how many rows the feed has of each version and kind of change, in one pass: rows with a version,
+        which are first, have the kind of change after it, and their number as weight. `limit` is that of all rows."""
+        cells = [exp.alias_(encode(column(name), kind), f"c{i}") for i, (name, kind) in enumerate(columns, 1)]
+        names = [column(cell.alias) for cell in cells]
+        commit = [column(VERSION), column(CHANGE)]
+        changes = exp.Select(expressions=[*cells, *(exp.alias_(exp.column(each), alias) for each, alias in _OF_COMMIT),
+                                          exp.alias_(_sign_of_change(), SIGN_OF_CHANGE)]).from_(self._changes(feed))
+        is_count = exp.Not(this=exp.Is(this=commit[0].copy(), expression=exp.Null()))
+        net = exp.Sum(this=column(SIGN_OF_CHANGE))
+        weight = exp.If(this=is_count, true=exp.Count(this=exp.Star()), false=net)
+        replaced = [_is_replaced(name) for name, (_, kind) in zip(names, columns, strict=True) if may_hold_text(kind)]
+        sets = exp.GroupingSets(expressions=[exp.Tuple(expressions=[each.copy() for each in group]) for group in (names, commit)])
+        query = exp.Select(expressions=[*(each.copy() for each in (*names, *commit)), exp.alias_(weight, WEIGHT)])
+        query = query.from_(subquery(changes, "changes"))
+        query.set("group", exp.Group(grouping_sets=[sets]))
+        query = query.having(exp.or_(is_count.copy(), exp.NEQ(this=net.copy(), expression=exp.Literal.number(0)), *replaced))
+        return query.order_by(exp.Ordered(this=column(VERSION), nulls_first=False)).limit(limit)
+
+    def counts_of_feed(self, feed: FeedDiff) -> exp.Select:
+        """How many rows a feed has: version, kind of change, number."""
+        names = [exp.column(each) for each, _ in _OF_COMMIT]
+        return (exp.Select(expressions=[*names, exp.Count(this=exp.Star())]).from_(self._changes(feed))
+                .group_by(*(name.copy() for name in names)))
+
     def replaced_in_feed(self, feed: FeedDiff, texts: tuple[str, ...]) -> exp.Select:
         """A row if the feed shows U+FFFD in one of these columns.
 
@@ -107,9 +135,27 @@ class Dialect:
             return subquery(exp.Select(expressions=[exp.Star(), *own]).from_(self._changes(feed)), "feed")
         if not self.time_travel:
             return self.table(with_suffix(feed.table, "__changes"), None)
+        if feed.columns:
+            return subquery(self._difference(feed), "changes_of_versions")
         name = self.table(feed.table, None).sql(self.name)
         bounds = [exp.Literal.number(feed.from_version + 1), exp.Literal.number(feed.to_version)]
         return exp.Table(this=exp.Anonymous(this="TABLE_CHANGES", expressions=[exp.Literal.string(name), *bounds]))
+
+    def _difference(self, feed: FeedDiff) -> exp.Select:
+        """The rows of the two versions that differ, each copy once, as a feed would show them."""
+        names = {each.name: f"v{number}" for number, each in enumerate(feed.columns, 1)}
+        kinds = {each.name: type_of(each.type) for each in feed.columns}
+        sides = [exp.Select(expressions=[
+            *(alias(column(each.name) if is_new or each.is_old else exp.Cast(this=exp.Null(), to=kinds[each.name].copy()),
+                    names[each.name]) for each in feed.columns), exp.alias_(literal(1 if is_new else -1), SIGN_OF_CHANGE)])
+            .from_(self.table(feed.table, version)) for is_new, version in ((True, feed.to_version), (False, feed.from_version))]
+        both = subquery(exp.Union(this=sides[0], expression=sides[1], distinct=False), "versions")
+        net = net_rows(both, [(names[name], name, kind) for name, kind in kinds.items()], column(SIGN_OF_CHANGE))
+        is_new = exp.GT(this=column(WEIGHT), expression=exp.Literal.number(0))
+        change = exp.If(this=is_new, true=exp.Literal.string("insert"), false=exp.Literal.string("delete"))
+        copies = exp.Anonymous(this="SEQUENCE", expressions=[exp.Literal.number(1), exp.Abs(this=column(WEIGHT))])
+        copy = exp.alias_(exp.Anonymous(this="EXPLODE", expressions=[copies]), "idivm_copy")
+        return exp.Select(expressions=[*map(column, names), exp.alias_(change, "_change_type"), copy]).from_(subquery(net, "net"))
 
     def sql(self, tree: exp.Expr, pretty: bool = True) -> str:
         """The text of a tree, laid out in lines unless that would change the user's text, or the tree is large."""

@@ -73,8 +73,19 @@ _NOT_ADDED: frozenset[DiffClass] = frozenset({"minus", "del", "upd", "rec"})
 
 
 @dataclass(frozen=True)
+class VersionedColumn:
+    """A column of a table at a version, with its Spark SQL type, and whether the table had it at an earlier version."""
+
+    name: str
+    type: str
+    is_old: bool = True
+
+
+@dataclass(frozen=True)
 class FeedDiff:
     """A net diff too large to inline: the table's change feed after `from_version`, up to and with `to_version`.
+
+    Where there are `columns`, the feed is not used, but the difference of the two versions in all of these, the table's columns.
 
     `broadcast`: whether it is small enough to be sent to every task as a whole. `appended`: rows were added, and no other
     row was touched. `empty`: the classes that have no rows where the table's rows are identified by `key`.
@@ -87,10 +98,12 @@ class FeedDiff:
     appended: bool = False
     key: tuple[str, ...] = ()
     empty: frozenset[DiffClass] = frozenset()
+    columns: tuple[VersionedColumn, ...] = ()
 
     @property
     def label(self) -> str:
-        return f"net diff of {self.table} from version {self.from_version} to {self.to_version}"
+        what = "difference" if self.columns else "net diff"
+        return f"{what} of {self.table} from version {self.from_version} to {self.to_version}"
 
     def with_keys(self, key: tuple[str, ...], *, inserted: bool, deleted: bool, kept: bool) -> FeedDiff:
         """What follows for its classes from whether there are values of the key that only the new version has, only the old one,

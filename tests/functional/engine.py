@@ -7,6 +7,7 @@ from collections import Counter
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
+from pathlib import Path
 from typing import Any
 
 from dbt.adapters.idivm.engine_errors import engine_error
@@ -109,6 +110,16 @@ class Project:
         return ModelRequest(name, self.schema, name, self.within(sql),
                             {"idivm": {"strategy": "id", **config}, "dbt": dict(dbt or {})}, declared,
                             session={"ansi": "true", "time_zone": "UTC"})
+
+    def location(self, name: str) -> Path:
+        """The folder of a Delta table."""
+        (found,) = self.spark.sql(self.within(f"describe detail $.{name}")).select("location").collect()
+        return Path(found[0].removeprefix("file:"))
+
+    def invalidate(self, table: Path) -> None:
+        """What Spark knows of the log of a Delta table is read again."""
+        logs = self.spark._jvm.org.apache.spark.sql.delta.DeltaLog
+        logs.invalidateCache(self.spark._jsparkSession, self.spark._jvm.org.apache.hadoop.fs.Path(str(table)))
 
     def rows(self, sql: str) -> Counter[tuple[Any, ...]]:
         return Counter(tuple(row) for row in self.spark.sql(self.within(sql)).collect())

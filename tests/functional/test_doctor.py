@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+from pathlib import Path
 from typing import Any
 
 import pytest
 from click.testing import CliRunner, Result
 
 from dbt.adapters.idivm.doctor import doctor_command
+from tests.functional.feeds import edit, newest, without
 from tests.functional.sources import ORDERS_CUST_LOG
 
 MODEL = ("{{ config(materialized='idivm') }}\nselect o.id, c.name from {{ source('s', 'orders') }} o "
@@ -58,6 +60,28 @@ def test_what_is_found(sources: Any) -> None:
     sources.sql("drop table {schema}.cust")
     missing = doctor(sources)
     assert missing.exit_code == 1 and line(missing, "input s.cust").startswith(" fails")
+
+
+def test_a_feed_that_lacks_rows(sources: Any) -> None:
+    """As a user meets it: two models, one warning, exact rows, and `idivm doctor` says it too."""
+    config, orders = "{{ config(materialized='idivm', idivm={'strategy': 'incremental'}) }}\n", "{{ source('s', 'orders') }}"
+    sources.write("models/v.sql", f"{config}select id, price from {orders} where price > 0")
+    sources.write("models/sums.sql", f"{config}select cust_id, sum(price) as total, count(*) as n from {orders} group by cust_id")
+    sources.write("models/sources.yml", ORDERS_CUST_LOG + "\nmodels: [{name: v, data_tests: [idivm_equivalent]}, "
+                                        "{name: sums, data_tests: [idivm_equivalent]}]\n")
+    sources.sql("create table {schema}.orders (id int, cust_id int, price int) using delta "
+                "tblproperties (delta.enableChangeDataFeed = true, delta.enableDeletionVectors = true)",
+                "insert into {schema}.orders select /*+ COALESCE(1) */ * from values (1, 1, 10), (2, 1, 20), (3, 2, 30)")
+    sources.dbt("run")
+    sources.sql("update {schema}.orders set price = 300 where id = 3")
+    (row,) = sources.sql("describe detail {schema}.orders")
+    table = Path(next(str(each) for each in row if str(each).startswith("file:")).removeprefix("file:"))
+    edit(table, newest(table), without("update_preimage"))
+    results = sources.results("run")
+    assert (sources.root / "logs" / "dbt.log").read_text().count(f"IDIVM-427 version {newest(table)} of") == 1
+    assert {result.adapter_response["mode"] for result in results.values()} == {"incremental"}
+    sources.dbt("test", "--select", "v", "sums")
+    assert "0 rows from before updates" in line(doctor(sources), "input s.orders")
 
 
 def test_a_table_without_a_key(sources: Any) -> None:

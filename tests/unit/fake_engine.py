@@ -19,6 +19,7 @@ from dbt_idivm.operators.scan import Attribute
 from dbt_idivm.refresh.catalog import view_settings
 from dbt_idivm.refresh.driver import refresh
 from dbt_idivm.refresh.engine import commits
+from dbt_idivm.refresh.engine.engine import EMBEDDED, Engine
 from dbt_idivm.refresh.engine.invocation import Invocation
 from dbt_idivm.refresh.protocol import EngineError, KeyCandidate, ModelRequest, Outcome, Refresh, Reply, Rows, Statement
 from dbt_idivm.script.diff import INLINE_ROWS
@@ -32,6 +33,8 @@ _VERSION = re.compile(r" VERSION AS OF \d+")
 _PROPERTY = re.compile(r"'([\w.]+)'='([^']*)'")
 
 
+_CHANGES = frozenset({"WRITE", "UPDATE", "DELETE", "MERGE", "CREATE TABLE AS SELECT", "CREATE OR REPLACE TABLE AS SELECT",
+                      "RESTORE", "TRUNCATE", "STREAMING UPDATE"})
 SETTINGS = {"spark.sql.ansi.enabled": "true", "spark.sql.session.timeZone": "UTC"}
 
 
@@ -77,6 +80,8 @@ class FakeEngine:
     functions: dict[str, tuple[str, ...]] = field(default_factory=dict)  # the user's → what DESCRIBE FUNCTION EXTENDED shows
     staged: set[str] = field(default_factory=set)  # temporary views
     second: dt.datetime | None = None  # of all commits
+    kind: Engine = EMBEDDED
+    actions: dict[tuple[str, int], tuple[Any, ...]] = field(default_factory=dict)  # table and version → of files
 
     def source(self, table_name: str, **columns: str) -> Table:
         table = self.tables[f"main.{table_name}"] = Table(columns)
@@ -90,7 +95,7 @@ class FakeEngine:
         existing = None if name not in self.tables else "view" if self.tables[name].kind == "VIEW" else "table"
         there: dict[str, Any] = {name.removeprefix("main."): "view" if table.kind == "VIEW" else "table"
                                  for name, table in self.tables.items()}
-        steps = Refresh(refresh(replace(request, existing=existing, neighbours=there), invocation or Invocation()))
+        steps = Refresh(refresh(replace(request, existing=existing, neighbours=there), invocation or Invocation(), self.kind))
         while steps.statement is not None:
             self.log.append(steps.statement)
             steps.answer(self.answer(steps.statement))
@@ -113,8 +118,17 @@ class FakeEngine:
         for label, error in self.fail.items():
             if statement.label.startswith(label):
                 return error
+        if statement.actions is not None:
+            return self._actions(*statement.actions)
         verb = statement.sql.split()[0]
         return getattr(self, f"_{verb.lower()}")(statement)
+
+    def _actions(self, name: str, first: int, last: int) -> Reply:
+        """Rows were added, and no feed was written beside them, unless `actions` says something else."""
+        changes = [version for version, _, operation, *_ in self.tables[name].commits[first:last + 1]
+                   if operation not in commits.QUIET and operation in _CHANGES]
+        usual = {version: (0, int(version in changes), 0, None, 0) for version in range(first, last + 1)}
+        return Rows(("version",), tuple((version, *self.actions.get((name, version), each)) for version, each in usual.items()))
 
     def _describe(self, statement: Statement) -> Reply:
         if statement.sql.startswith("DESCRIBE FUNCTION EXTENDED "):

@@ -81,7 +81,7 @@ def test_a_forecast_says_so(engine: FakeEngine) -> None:
     refreshed(engine)
     updated(engine)
     there = replace(request(), existing="view", neighbours={"v__idivm": "table", "v": "view"})
-    found = drive(engine, forecast(there, Invocation()))
+    found = drive(engine, forecast(there, Invocation(), engine.kind))
     assert found.mode == "full" and found.reason.startswith("IDIVM-420") and not caches(engine)
 
 

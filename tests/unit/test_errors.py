@@ -117,6 +117,8 @@ CASES: dict[int, dict[str, object]] = {
     423: {"source": "main.orders", "operation": "RENAME COLUMN", "version": 7, "columns": "price, tax"},
     424: {"source": "main.orders", "before": "none", "now": "none day"},
     425: {"view": "marts.sales"}, 426: {},
+    427: {"source": "raw.orders", "version": 7, "operation": "UPDATE", "writer": "delta-rs:py-1.6.6", "from_version": 4,
+          "to_version": 9, "why": "has 0 rows from before updates in its change feed, and 1 from after them"},
     501: {"host": "spark.example:15002", "message": "Connection refused"},
     502: {"host": "spark.example:15002", "message": "Invalid authentication token"},
     503: {"host": "spark.example:15002", "setting": "spark.sql.ansi.enabled", "value": "true", "message": "not allowed"},

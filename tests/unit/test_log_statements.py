@@ -164,7 +164,8 @@ def test_a_log_whose_numbers_are_used_begins_anew(engine: FakeEngine, output: st
 def test_the_forecast_of_diffs(engine: FakeEngine) -> None:
     engine.drive(DIFFS)
     change(engine)
-    found = drive(engine, forecast(replace(DIFFS, existing="view", neighbours={"v__idivm_changes": "table"}), Invocation()))
+    there = replace(DIFFS, existing="view", neighbours={"v__idivm_changes": "table"})
+    found = drive(engine, forecast(there, Invocation(), engine.kind))
     assert (found.mode, found.strategy, found.shape) == ("incremental", "tuple", "append") and f"INSERT INTO {TABLE}" in found.sql
 
 

@@ -304,7 +304,7 @@ def foreseen(sql: str, changed: int = 0, strategy: str = "auto", rows: int = ROW
     if changed:
         engine.tables["main.o"].commit("UPDATE", {"numUpdatedRows": str(changed)})
     engine.log.clear()
-    found: Forecast = drive(engine, forecast(replace(before, sql=sql, existing="table"), Invocation()))
+    found: Forecast = drive(engine, forecast(replace(before, sql=sql, existing="table"), Invocation(), engine.kind))
     assert engine.labels("write") == [] == engine.labels("read")
     return found
 

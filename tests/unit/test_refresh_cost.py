@@ -553,7 +553,7 @@ def test_a_forecast_shows_the_estimates(engine: FakeEngine) -> None:
     built(engine)
     renamed(engine)
     existing = replace(request(), existing="view", neighbours={"v__idivm": "table"})
-    found = drive(engine, forecast(existing, Invocation()))
+    found = drive(engine, forecast(existing, Invocation(), engine.kind))
     assert found.mode == "full" and found.reason.startswith("IDIVM-411")
     assert found.cost.chosen == REBUILD and found.cost.actual is None and len(found.cost.alternatives) == 5
 

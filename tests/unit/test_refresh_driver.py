@@ -985,7 +985,7 @@ def foreseen(engine: FakeEngine, request: ModelRequest = MODEL) -> Forecast:
     """The forecast; nothing may be written or set for it."""
     engine.log = []
     present = replace(request, existing="table" if "main.v" in engine.tables else None)
-    result: Forecast = drive(engine, forecast(present, Invocation()))
+    result: Forecast = drive(engine, forecast(present, Invocation(), engine.kind))
     assert not engine.labels("write") and not engine.labels("setting")
     return result
 

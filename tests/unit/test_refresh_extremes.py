@@ -72,7 +72,7 @@ def test_what_was_staged_goes_if_the_question_fails(engine: FakeEngine) -> None:
 
 def test_a_forecast_asks_nothing(engine: FakeEngine) -> None:
     change(engine)
-    found = drive(engine, forecast(replace(MODEL, existing="view"), Invocation()))
+    found = drive(engine, forecast(replace(MODEL, existing="view"), Invocation(), engine.kind))
     assert (found.mode, found.strategy, found.shape) == ("incremental", "id", "additive") and ASKED not in engine.labels("read")
 
 

@@ -112,7 +112,7 @@ def test_what_was_refused_stays_refused_and_is_not_asked_again(engine: FakeEngin
         assert not [label for label in engine.labels("metadata") if label.startswith("plan of the")]
         assert COMPARED not in engine.labels("read") and how(engine) == "differs"
     change(engine)
-    seen = drive(engine, forecast(replace(MODEL, existing="table"), Invocation()))
+    seen = drive(engine, forecast(replace(MODEL, existing="table"), Invocation(), engine.kind))
     assert seen.mode == "full" and seen.reason.startswith("IDIVM-905")
 
 

@@ -65,7 +65,7 @@ def test_a_view_that_is_behind_for_half_of_the_time(properties: dict[str, str], 
     source.epoch = "2024-07-01 00:00:0"  # the version follows, as seconds
     source.commit("WRITE", {"numOutputRows": "1"})
     engine.reads["net diff"] = ((7, "seven", 1),)
-    told = drive(engine, forecast(replace(MODEL, existing="table"), At(at + dt.timedelta(hours=hours))))
+    told = drive(engine, forecast(replace(MODEL, existing="table"), At(at + dt.timedelta(hours=hours)), engine.kind))
     outcome = engine.drive(MODEL, At(at + dt.timedelta(hours=hours)))
     assert outcome.mode == told.mode == "incremental"
     assert bool(outcome.warnings) is warned

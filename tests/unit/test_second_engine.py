@@ -114,8 +114,9 @@ def test_build_and_refresh(engine: OtherFake) -> None:
     assert written is not None and written.inputs[HERE + "o"].version == 1
     assert engine.tables["lake.main.v"].kind == "VIEW"
     assert engine.run(MODEL).mode == "noop"
-    engine.tables[HERE + "c"].commit("WRITE", {"numOutputRows": "1"})
-    engine.reads["net diff"] = ((7, "seven", 1), (8, "eight", -1))
+    engine.tables[HERE + "c"].commit("UPDATE", {"numUpdatedRows": "1"})
+    counts = ((None, None, 2, "update_preimage", 1), (None, None, 2, "update_postimage", 1))
+    engine.reads["net diff"] = (*counts, (7, "seven", None, None, 1), (7, "eight", None, None, -1))
     outcome = engine.run(MODEL)
     assert (outcome.mode, outcome.rows_inserted) == ("incremental", 1)
     assert state.read(table.commits[-1][-1]).inputs[HERE + "c"].version == 2  # type: ignore[union-attr]

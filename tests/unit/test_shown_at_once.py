@@ -24,7 +24,7 @@ MERGE, REBUILD = "merge into main.v__idivm", "build main.v__idivm"
 
 
 def started(engine: FakeEngine, asked: ModelRequest) -> Refresh:
-    return Refresh(refresh(asked, Invocation()))
+    return Refresh(refresh(asked, Invocation(), engine.kind))
 
 
 def go_on(engine: FakeEngine, steps: Refresh, before: str = "") -> None:

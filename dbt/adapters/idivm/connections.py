@@ -17,7 +17,7 @@ from dbt.adapters.idivm.credentials import ConnectionMethod, IdivmCredentials
 from dbt.adapters.idivm.embedded import new_session
 from dbt.adapters.idivm.engine_errors import engine_message, has_stack_trace, is_engine_exception
 from dbt.adapters.idivm.results import columns_and_rows, is_without_result
-from dbt.adapters.idivm.session import EmbeddedConnection
+from dbt.adapters.idivm.session import EmbeddedConnection, without_sql
 from dbt.adapters.idivm.spark_handle import SparkConnection
 from dbt.adapters.idivm.warm import attached
 
@@ -120,8 +120,7 @@ class IdivmConnectionManager(SparkConnectionManager):
 
     def without_sql(self, statement: Statement) -> Rows | None:
         """The reply to a statement of a refresh, if the connection can do it in another way; None if it has to be run."""
-        handle = self.get_thread_connection().handle
-        return handle.without_sql(statement) if isinstance(handle, EmbeddedConnection) else None
+        return without_sql(self.get_thread_connection().handle, statement)
 
     def tasks_of_statement(self) -> Callable[[], Tasks | None]:
         """What tells, from any thread, how far the statement of this thread's connection is; None where nobody knows."""

@@ -132,9 +132,9 @@ class IdivmCredentials(SparkCredentials):
     @property
     def engine(self) -> Engine:
         """What refreshes take the server for."""
-        from dbt_idivm.refresh.engine.engine import SPARK_DELTA
+        from dbt_idivm.refresh.engine.engine import EMBEDDED, SPARK_DELTA
 
-        return SPARK_DELTA
+        return EMBEDDED if self.is_embedded else SPARK_DELTA
 
     @property
     def is_embedded(self) -> bool:

@@ -7,7 +7,7 @@ from typing import Any, TypeVar
 from dbt.adapters.idivm.engine_errors import engine_error
 from dbt.adapters.idivm.project_access import execute
 from dbt.adapters.idivm.results import columns_and_rows
-from dbt.adapters.idivm.session import EmbeddedConnection
+from dbt.adapters.idivm.session import without_sql
 from dbt_idivm.refresh.engine.steps import Steps, driven
 from dbt_idivm.refresh.protocol import Reply, Rows, Statement
 
@@ -21,10 +21,9 @@ def drive(handle: Any, steps: Steps[T]) -> T:
 
 def _reply(handle: Any, statement: Statement) -> Reply:
     try:
-        known = handle.without_sql(statement) if isinstance(handle, EmbeddedConnection) else None
+        known = without_sql(handle, statement)
         if known is not None:
-            found: Rows = known
-            return found
+            return known
         columns, rows = columns_and_rows(execute(handle, statement.sql))
         return Rows(columns, tuple(rows))
     except Exception as error:

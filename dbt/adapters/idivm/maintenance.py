@@ -127,9 +127,8 @@ class MaintenanceMixin(metaclass=AdapterMeta):
     @property
     def idivm_engine(self) -> Engine:
         """The engine that this thread's connection talks to. The planner is imported when it is used, not when dbt starts."""
-        from dbt_idivm.refresh.engine.engine import SPARK_DELTA
-
-        return SPARK_DELTA
+        engine: Engine = self.config.credentials.engine
+        return engine
 
     def idivm_engine_for(self, model: str, owner: str) -> Engine:
         """The engine for a refresh of that relation of a model, dbt's unique_id of which is `owner`."""
@@ -195,6 +194,7 @@ class MaintenanceMixin(metaclass=AdapterMeta):
                 reply = Rows(columns, tuple(rows))
         except Exception as error:
             reply = engine_error(error)
+            logger.debug(f"idivm {statement.label} failed: {reply.message}")  # what the user sees is its first sentence
         # the time of a query that dbt logs is that of its analysis where Spark runs it when its rows are fetched
         logger.debug(f"idivm {statement.kind}: {statement.label}: {time.perf_counter() - started:.3f} s")
         return reply

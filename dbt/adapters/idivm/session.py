@@ -3,14 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 from uuid import uuid4
 
 from dbt.adapters.events.logging import AdapterLogger
 
 from dbt.adapters.idivm.progress import Tasks
 from dbt.adapters.idivm.spark_handle import SparkConnection, SparkCursor
-from dbt.adapters.idivm.table_log import DESCRIPTION, HISTORY, Row, description, history
+from dbt.adapters.idivm.table_log import ACTIONS, DESCRIPTION, HISTORY, Row, description, file_actions, history
 from dbt_idivm.refresh.protocol import Rows, Statement
 from dbt_idivm.relation_name import name_parts
 
@@ -28,6 +28,14 @@ class EmbeddedCursor(SparkCursor):
 
     def _is_done(self, frame: DataFrame) -> bool:
         return frame._jdf.queryExecution().commandExecuted().getClass().getSimpleName() in DONE
+
+
+def without_sql(handle: Any, statement: Statement) -> Rows | None:
+    """The reply to a statement of a refresh that a connection can do in another way; None if it has to be run. A connection to
+    the Spark that `idivm up` keeps reads no logs, and answers nothing where there is no SQL."""
+    if isinstance(handle, EmbeddedConnection):
+        return handle.without_sql(statement)
+    return None if statement.actions is None else Rows()
 
 
 class EmbeddedConnection(SparkConnection):
@@ -67,11 +75,17 @@ class EmbeddedConnection(SparkConnection):
             return Rows()
         if statement.history is not None:
             return self.history(*statement.history)
+        if statement.actions is not None:
+            return self.file_actions(*statement.actions) or Rows()
         return None if statement.described is None else self.describe(statement.described)
 
     def history(self, table: str, limit: int) -> Rows | None:
         """The newest commits of a table, as DESCRIBE HISTORY shows them; None where that has to be asked."""
         return self._from_log(table, HISTORY, lambda schema, name: history(self.session, schema, name, limit))
+
+    def file_actions(self, table: str, first: int, last: int) -> Rows | None:
+        """What these commits did to the files of a table; None where the log cannot be read."""
+        return self._from_log(table, ACTIONS, lambda schema, name: file_actions(self.session, schema, name, first, last))
 
     def describe(self, table: str) -> Rows | None:
         """The columns and properties of a table, as DESCRIBE TABLE EXTENDED shows them; None where that has to be asked."""

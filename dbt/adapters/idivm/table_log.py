@@ -20,7 +20,10 @@ if TYPE_CHECKING:
     from pyspark.sql import SparkSession
 
 # Of the columns of DESCRIBE HISTORY, those that a refresh reads.
-HISTORY = ("version", "timestamp", "operation", "operationParameters", "operationMetrics", "userMetadata")
+HISTORY = ("version", "timestamp", "operation", "operationParameters", "operationMetrics", "userMetadata", "engineInfo")
+# What the actions of a commit say of the table's files (`dbt_idivm/refresh/catalog/file_actions.py`).
+ACTIONS = ("version", "feed_files", "data_files", "removed_files", "rows", "rearranged_rows")
+_MOST_BYTES, _MOST_COMMITS = 16 << 20, 500  # that are read for their actions
 _EPOCH = dt.datetime(1970, 1, 1, tzinfo=dt.UTC)
 _CATALOG = "spark_catalog"
 
@@ -61,6 +64,61 @@ def history(session: SparkSession, schema: str, table: str, limit: int) -> list[
         later = at
         rows.append(_row(version, at, json.loads(commit.get().json())["commitInfo"], zone))
     return rows
+
+
+def file_actions(session: SparkSession, schema: str, table: str, first: int, last: int) -> list[Row] | None:
+    """What the commits from `first` to `last` did to the table's files, as ACTIONS, oldest first; None where that is not known:
+    no Delta table, commits that were cleaned up, or so many actions that reading the changes is quicker."""
+    found = _newest(session, schema, table) if last - first < _MOST_COMMITS else None
+    if found is None:
+        return None
+    log, snapshot = found
+    jvm: Any = session._jvm
+    files, conf = jvm.org.apache.spark.sql.delta.util.DeltaCommitFileProvider.apply(snapshot), log.newDeltaHadoopConf()
+    system = log.logPath().getFileSystem(conf)
+    paths = [files.deltaFile(version) for version in range(first, last + 1)]
+    if sum(system.getFileStatus(path).getLen() for path in paths) > _MOST_BYTES:
+        return None
+    known: dict[str, int] = {}  # file → its rows, of those that these commits added
+    return [_actions(version, _text(jvm, system, path), known) for version, path in enumerate(paths, first)]
+
+
+def _text(jvm: Any, system: Any, path: Any) -> str:
+    stream = system.open(path)
+    try:
+        return str(jvm.org.apache.commons.io.IOUtils.toString(stream, "UTF-8"))
+    finally:
+        stream.close()
+
+
+def _actions(version: int, text: str, known: dict[str, int]) -> Row:
+    """The row of a commit. Rows are None where an action has no number; `known` gets the files that it adds."""
+    actions = [json.loads(line) for line in text.splitlines() if line.strip()]
+    added = [each["add"] for each in actions if "add" in each]
+    removed = [each["remove"] for each in actions if "remove" in each]
+    known |= {each["path"]: rows for each in added if (rows := _records(each)) is not None}
+    counted = [(each, 1, _records(each)) for each in added]
+    counted += [(each, -1, known.get(each["path"], _records(each))) for each in removed]
+    signed = [(each["dataChange"], None if rows is None else sign * (rows - _marked(each))) for each, sign, rows in counted]
+    return (version, sum("cdc" in each for each in actions), sum(bool(changes) for changes, _ in signed),
+            sum(bool(each["dataChange"]) for each in removed),
+            *(_total([rows for changes, rows in signed if bool(changes) is of_data]) for of_data in (True, False)))
+
+
+def _total(rows: list[int | None]) -> int | None:
+    return None if None in rows else sum(each for each in rows if each is not None)
+
+
+def _records(action: dict[str, Any]) -> int | None:
+    """The rows in the file of an action, marked ones included."""
+    stats = json.loads(action.get("stats") or "{}")
+    found = stats.get("numRecords")
+    return found if isinstance(found, int) and found >= 0 else None
+
+
+def _marked(action: dict[str, Any]) -> int:
+    """How many rows of the file its deletion vector marks as deleted."""
+    return int((action.get("deletionVector") or {}).get("cardinality", 0))
 
 
 def description(session: SparkSession, schema: str, table: str) -> list[Row] | None:
@@ -130,5 +188,6 @@ def _row(version: int, at: int, commit: dict[str, Any], zone: ZoneInfo) -> Row:
     """`at`: milliseconds since 1970."""
     shown = in_zone(_EPOCH + dt.timedelta(milliseconds=at), zone)
     parameters = {key: value if isinstance(value, str) else json.dumps(value)
-                  for key, value in commit.get("operationParameters", {}).items()}
-    return version, shown, commit["operation"], parameters, commit.get("operationMetrics"), commit.get("userMetadata")
+                  for key, value in (commit.get("operationParameters") or {}).items()}
+    return (version, shown, commit.get("operation"), parameters, commit.get("operationMetrics"), commit.get("userMetadata"),
+            commit.get("engineInfo"))

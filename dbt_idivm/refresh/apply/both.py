@@ -16,8 +16,8 @@ from dbt_idivm.refresh.catalog.history import Commit
 from dbt_idivm.refresh.catalog.relations import describe
 from dbt_idivm.refresh.catalog.state import Consumed, State
 from dbt_idivm.refresh.catalog.stored_view import LOG_SUFFIX, StoredView, read_stored_view
-from dbt_idivm.refresh.changes.moves import commits_since
-from dbt_idivm.refresh.changes.read import GAP
+from dbt_idivm.refresh.changes.moves import commits_since, move_over
+from dbt_idivm.refresh.changes.net_diffs import GAP, doubted
 from dbt_idivm.refresh.changes.unreadable_text import has_unreadable_text
 from dbt_idivm.refresh.decide.job import Job
 from dbt_idivm.refresh.engine.steps import EngineFailure, Steps
@@ -93,12 +93,14 @@ def _feed(log: Log, before: Consumed, view: StoredView, shown: Commit) -> Steps[
     commits = yield from commits_since(client, before, shown)
     if commits is None:
         return None
-    between = tuple(each for each in commits if before.version < each.version <= shown.version)
-    if not all(each.operation in _FED or each.is_quiet for each in between):
+    move = yield from move_over(client, before, shown.version, shown.at, commits)
+    if not all(each.operation in _FED or each.is_quiet for each in move.commits):
         return None
     feed = FeedDiff(view.table, before.version, shown.version, False)
     texts = tuple(each.name for each in log.columns if may_hold_text(each.type))
     try:
+        if (yield from doubted(client, move)) is not None:
+            return None
         unreadable = yield from has_unreadable_text(client, feed, texts)
     except EngineFailure as failure:
         if failure.is_any(GAP):

@@ -29,6 +29,9 @@ _COUNTED: Mapping[str, tuple[tuple[str, str], ...]] = {
 }
 # These leave the partitions as they are, and the names of columns in files.
 _IN_PLACE = (QUIET | _SCHEMA | _COUNTED.keys() | {"TRUNCATE"}) - {"CREATE TABLE", "CREATE TABLE AS SELECT"}
+# These write the table anew, or empty it: what they take away is not counted.
+_ANEW = frozenset({"CREATE OR REPLACE TABLE", "CREATE OR REPLACE TABLE AS SELECT", "REPLACE TABLE", "REPLACE TABLE AS SELECT",
+                   "RESTORE", "TRUNCATE", "CLONE"})
 _IMAGES: Mapping[str, int] = {"inserted": 1, "deleted": 1, "updated": 2}  # rows of the feed for each
 
 
@@ -42,9 +45,21 @@ _REMOVED = ("numRemovedFiles", "numTargetFilesRemoved", "numDeletedFiles")
 
 
 @dataclass(frozen=True)
+class Images:
+    """How many rows of each kind a change feed shows: inserted ones, deleted ones, updated ones before and after, and others."""
+
+    inserted: int = 0
+    deleted: int = 0
+    before: int = 0
+    after: int = 0
+    other: int = 0
+
+
+@dataclass(frozen=True)
 class Commit:
     """One version of a table. `at` is the commit's time as exact text (`moments`): with the version it distinguishes tables.
-    `shown` is the time that the history shows, if that is another one."""
+    `shown` is the time that the history shows, if that is another one. `writer` and `operation` are "" where the commit does not
+    say."""
 
     version: int
     at: str
@@ -56,6 +71,7 @@ class Commit:
     restored: int | None = None  # the version whose rows and columns the table has again; the first one if nobody says which
     claimed: Claimed | None = None  # the newest claim to the table, where a ledger has claims; looked up before its history
     shown: str | None = None
+    writer: str = ""
 
     def is_it(self, version: int, at: str) -> bool:
         """Whether it is the commit that was known so."""
@@ -64,6 +80,11 @@ class Commit:
     @property
     def is_quiet(self) -> bool:
         return self.operation in QUIET
+
+    @property
+    def changes_no_row(self) -> bool:
+        """Whether it is of a kind that changes no row."""
+        return self.is_quiet or self.operation in _SCHEMA
 
     @property
     def keeps_layout(self) -> bool:
@@ -77,17 +98,37 @@ class Commit:
     @property
     def feed_rows(self) -> int | None:
         """How many rows the change feed shows for this commit, None if unknown or a rewrite of the whole table."""
-        if self.is_quiet or self.operation in _SCHEMA:
+        if self.changes_no_row:
             return 0
         if self.replaces_some:
             return sum(self.counts.values()) or None
         counted = _COUNTED.get(self.operation)
         if counted is None or self.replaces:
             return None
-        found = [(self.metrics.get(metric), _IMAGES[done]) for metric, done in counted]
-        if any(value is None or int(value) < 0 for value, _ in found):
+        found = [(number(self.metrics, metric), _IMAGES[done]) for metric, done in counted]
+        if any(value is None for value, _ in found):
             return None
-        return sum(int(value) * times for value, times in found if value is not None) or self._none_for_certain()
+        return sum(value * times for value, times in found if value is not None) or self._none_for_certain()
+
+    def images(self, change: int | None) -> Images | None:
+        """How many rows of each kind its metrics count for the feed; None if they do not count all of them. `change`: by how many
+        rows it changed the table, if that is known, from which follows how many were deleted where rows were replaced."""
+        if self.changes_no_row:
+            return Images()
+        counted = _COUNTED.get(self.operation, ())
+        if not counted or (not self.replaces_some and any(number(self.metrics, metric) is None for metric, _ in counted)):
+            return None
+        inserted, deleted, updated = (self.counts[done] for done in _IMAGES)
+        if self.is_write and not self._appends and not self.replaces_some:
+            if change is None or not self.replaces:
+                return None
+            deleted = inserted - change
+        return Images(inserted, deleted, updated, updated)
+
+    @property
+    def is_anew(self) -> bool:
+        """Whether it wrote the table anew, or a part of it, so that its feed has the old rows and the new ones."""
+        return self.operation in _ANEW or self.replaces
 
     @property
     def only_adds(self) -> bool:
@@ -133,11 +174,11 @@ class Commit:
 
     @property
     def _removes_files(self) -> bool:
-        return any(int(self.metrics.get(metric) or 0) for metric in _REMOVED)
+        return any(number(self.metrics, metric) or 0 for metric in _REMOVED)
 
     @property
     def rows_written(self) -> int:
-        return int(self.metrics.get("numOutputRows") or 0)
+        return number(self.metrics, "numOutputRows") or 0
 
 
 def number(facts: Mapping[str, Any], name: str) -> int | None:
@@ -245,10 +286,10 @@ def has(client: Client, table: str, version: int, at: str) -> Steps[bool]:
 
 
 def _commit(row: Mapping[str, Any], protocol: CommitProtocol) -> Commit:
-    return Commit(int(row["version"]), moment(row["timestamp"]), row["operation"],
+    return Commit(int(row["version"]), moment(row["timestamp"]), row["operation"] or "",
                   _modes(row["operation"], row.get("operationParameters")), metrics(row.get("operationMetrics")),
                   protocol.metadata(row), _renamed(row["operation"], row.get("operationParameters")),
-                  _restored(row["operation"], row.get("operationParameters")))
+                  _restored(row["operation"], row.get("operationParameters")), writer=row.get("engineInfo") or "")
 
 
 def _renamed(operation: str, parameters: Any) -> str | None:

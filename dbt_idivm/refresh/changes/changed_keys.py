@@ -17,8 +17,9 @@ from dbt_idivm.algebra.operator import SIGN
 from dbt_idivm.algebra.types import type_of
 from dbt_idivm.errors import IdivmError, finding
 from dbt_idivm.refresh.catalog.inputs import Input
+from dbt_idivm.refresh.changes.feed_proof import Doubt, is_inferred
 from dbt_idivm.refresh.changes.moves import Move
-from dbt_idivm.refresh.changes.net_diffs import ChangedKeys, feed_of, netted_keys, numbered
+from dbt_idivm.refresh.changes.net_diffs import ChangedKeys, ProvenDiff, feed_of, netted_keys, numbered, question
 from dbt_idivm.refresh.checks.keys import Key, KeyedInput, example
 from dbt_idivm.refresh.engine.client import Client
 from dbt_idivm.refresh.engine.steps import Steps
@@ -64,8 +65,8 @@ def repeated_new_key(client: Client, found: Input, key: Key, move: Move, new: tu
 
     `new`: the inserted keys, if they were read; `limit`: look up no more of them; `ranges`: between what their columns are.
     """
-    question = ("key change", move.table, key.columns, move.consumed.version, move.to_version, limit)
-    return (yield from client.once(question, lambda: _repeated(client, found, key, move, _New(new, limit, ranges, is_large))))
+    asked = question(move, "key change", key.columns, limit)
+    return (yield from client.once(asked, lambda: _repeated(client, found, key, move, _New(new, limit, ranges, is_large))))
 
 
 def violation(found: Input, key: Key, version: int, values: tuple[Any, ...]) -> IdivmError:
@@ -82,6 +83,15 @@ def _new_keys(found: Input, key: Key, move: Move, diff: NetDiff) -> tuple[Row, .
         if count > 1:
             raise violation(found, key, move.to_version, values)
     return tuple(values for values in plus if values not in minus)
+
+
+def key_twice(read: ProvenDiff, key: Key) -> Doubt | None:
+    """The doubt in a net diff that has two rows of one version with one key, though its feed has as many rows as are counted."""
+    diff, written = read.diff, [each for each in read.move.commits if not is_inferred(each, read.move.actions.get(each.version))]
+    if read.move.doubt is not None or not written or isinstance(diff, FeedDiff) or not set(key.columns) <= set(diff.columns):
+        return None
+    is_twice = any(count > 1 for sign in (1, -1) for count in _by_key(diff, key, sign).values())
+    return Doubt(written[0], "has rows with the same key in its change feed, or the table has") if is_twice else None
 
 
 def _by_key(diff: InlineDiff, key: Key, sign: int) -> Counter[Row]:

@@ -13,7 +13,8 @@ from dbt_idivm.errors import Finding, finding
 from dbt_idivm.refresh.catalog import history
 from dbt_idivm.refresh.catalog.state import Consumed, State
 from dbt_idivm.refresh.changes.changed_keys import SAMPLE, repeated_new_key
-from dbt_idivm.refresh.changes.moves import Move
+from dbt_idivm.refresh.changes.moves import Move, move_over
+from dbt_idivm.refresh.changes.net_diffs import proved
 from dbt_idivm.refresh.changes.read import or_gap
 from dbt_idivm.refresh.checks.keys import Key, KeyedInput, example, repeated_at
 from dbt_idivm.refresh.engine.client import Client
@@ -31,7 +32,10 @@ def verify_left(client: Client, inputs: Sequence[KeyedInput], state: State, veri
         if each.key is None or name not in state.unverified or verify == "none":
             continue
         known, read = state.unverified[name], state.inputs[name]
-        move = yield from _between(client, known, read)
+        between = yield from _between(client, known, read)
+        move = yield from or_gap(between, proved(client, each.found, between))
+        if isinstance(move, Finding):
+            return move
         rows = state.sizes[known.table].rows if known.table in state.sizes else 0
         values = yield from or_gap(move, _repeated(client, each, each.key, move, rows, SAMPLE if verify == "sample" else None))
         if isinstance(values, Finding):
@@ -44,8 +48,7 @@ def verify_left(client: Client, inputs: Sequence[KeyedInput], state: State, veri
 
 def _between(client: Client, known: Consumed, read: Consumed) -> Steps[Move]:
     commits = yield from history.since_known(client, known.table, known.version, read.version)
-    between = tuple(commit for commit in commits if known.version < commit.version <= read.version)
-    return Move(known.table, known, read.version, read.at, between)
+    return (yield from move_over(client, known, read.version, read.at, commits))
 
 
 def _repeated(client: Client, keyed: KeyedInput, key: Key, move: Move, rows: int,

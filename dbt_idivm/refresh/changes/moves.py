@@ -3,26 +3,36 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
 from dbt_idivm.errors import Finding, finding
 from dbt_idivm.refresh.catalog import history
+from dbt_idivm.refresh.catalog.file_actions import FileActions, file_actions
 from dbt_idivm.refresh.catalog.history import Commit
 from dbt_idivm.refresh.catalog.inputs import Input, Inputs, types_at
 from dbt_idivm.refresh.catalog.state import Consumed, State
 from dbt_idivm.refresh.engine.client import Client
 from dbt_idivm.refresh.engine.steps import Steps
+from dbt_idivm.script.diff import VersionedColumn
 
 
 @dataclass(frozen=True)
 class Move:
-    """One input table from the version that the view was built from to the pinned one, and the commits in between."""
+    """One input table from the version that the view was built from to the pinned one, and the commits in between.
+
+    `actions`: version → what the commit's files say, where the log is read. `doubt`: why the change feed is not used; then what
+    changed is the difference of the versions, which is taken of `columns`. `is_usual`: that is no reason to tell the user.
+    """
 
     table: str
     consumed: Consumed
     to_version: int
     to_at: str
     commits: tuple[Commit, ...] = ()
+    actions: Mapping[int, FileActions] = field(default_factory=dict)
+    doubt: Finding | None = None
+    is_usual: bool = False
+    columns: tuple[VersionedColumn, ...] = ()
 
     @property
     def moved(self) -> bool:
@@ -30,15 +40,22 @@ class Move:
 
     @property
     def feed_rows(self) -> int | None:
-        """How many rows the feed shows, None if a commit does not say."""
+        """About how many rows the feed shows, None if a commit does not say."""
         counts = [commit.feed_rows for commit in self.commits]
         return None if None in counts else sum(count for count in counts if count is not None)
 
+    @property
+    def changes_no_row(self) -> bool:
+        """Whether the commits certainly changed no row, so that there is nothing to be read."""
+        return all(self.actions[each.version].changes_no_row if each.version in self.actions else each.changes_no_row
+                   for each in self.commits)
 
     @property
     def only_adds(self) -> bool:
-        """Whether the commits certainly touched no row that was there before."""
-        return all(commit.only_adds for commit in self.commits)
+        """Whether the commits touched no row that was there before, if the feed has the rows that they count."""
+        return self.doubt is None and all(
+            each.only_adds and (each.version not in self.actions or not self.actions[each.version].removed_files)
+            for each in self.commits)
 
 
 def moves(client: Client, state: State, written: Commit, inputs: Inputs,
@@ -114,8 +131,14 @@ def _move(client: Client, consumed: Consumed, found: Input) -> Steps[Move | None
     if pinned.version <= consumed.version:
         # lower: another run refreshed the view from a newer version than this invocation pinned. Nothing to do for this input
         return Move(found.table, consumed, consumed.version, consumed.at)
-    between = tuple(commit for commit in commits if consumed.version < commit.version <= pinned.version)
-    return Move(found.table, consumed, pinned.version, pinned.at, between)
+    return (yield from move_over(client, consumed, pinned.version, pinned.at, commits))
+
+
+def move_over(client: Client, consumed: Consumed, version: int, at: str, commits: Iterable[Commit]) -> Steps[Move]:
+    """The move of a table from what was consumed to a version; `commits` are at least those between."""
+    between = tuple(commit for commit in commits if consumed.version < commit.version <= version)
+    actions = (yield from file_actions(client, consumed.table, consumed.version + 1, version)) if between else {}
+    return Move(consumed.table, consumed, version, at, between, actions)
 
 
 def _lost(client: Client, source: str, consumed: Consumed, pinned: Commit | None) -> Steps[Finding]:

@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from dataclasses import dataclass
+from collections import Counter, defaultdict
+from collections.abc import Hashable, Iterable, Mapping
+from dataclasses import dataclass, replace
+from typing import Any
 
 from sqlglot import exp
 
@@ -11,54 +13,169 @@ from dbt_idivm.algebra.block import subquery
 from dbt_idivm.algebra.expressions import column
 from dbt_idivm.algebra.operator import SIGN
 from dbt_idivm.algebra.types import type_of
+from dbt_idivm.errors import Finding, finding
+from dbt_idivm.refresh.catalog.history import Images
 from dbt_idivm.refresh.catalog.inputs import Input
+from dbt_idivm.refresh.changes.feed_proof import Doubt, doubt, is_counted
 from dbt_idivm.refresh.changes.moves import Move
 from dbt_idivm.refresh.checks.keys import Key
 from dbt_idivm.refresh.engine.client import Client
-from dbt_idivm.refresh.engine.steps import Steps
+from dbt_idivm.refresh.engine.steps import EngineFailure, Steps, T
 from dbt_idivm.script.dialect import Dialect, is_inlinable
-from dbt_idivm.script.diff import INLINE_ROWS, FeedDiff, InlineDiff, NetDiff, are_inlined, fetched_row
+from dbt_idivm.script.diff import (
+    INLINE_ROWS,
+    FeedDiff,
+    InlineDiff,
+    NetDiff,
+    Row,
+    VersionedColumn,
+    are_inlined,
+    fetched_row,
+)
 from dbt_idivm.script.plan import Plan
 from dbt_idivm.script.value_range import TEXT, Range, Ranges, between, has_range
 
+# The feed between two versions is not there: switched off in between, past its retention, cleaned up, or its columns
+# changed on the way.
+GAP = ("DELTA_MISSING_CHANGE_DATA", "DELTA_CHANGE_DATA_FEED_INCOMPATIBLE_*", "DELTA_CDC_START_VERSION_AFTER_LATEST",
+       "DELTA_UNSUPPORTED_TIME_TRAVEL_BEYOND_DELETED_FILE_RETENTION_DURATION", "DELTA_VERSION_NOT_FOUND",
+       "DELTA_TRUNCATED_TRANSACTION_LOG", "DELTA_LOG_FILE_NOT_FOUND*", "DELTA_VERSIONS_NOT_CONTIGUOUS",
+       "FAILED_READ_FILE", "DELTA_CHANGE_TABLE_FEED_DISABLED", "DELTA_FILE_NOT_FOUND*")
 BROADCAST_ROWS = 1_000_000
 _MOST_COLUMNS = 20  # of which ranges are asked for
 
 
-def net_diff(client: Client, found: Input, move: Move) -> Steps[NetDiff]:
-    """The net diff of a move over all columns that can be inlined, or the feed where it is too large."""
+@dataclass(frozen=True)
+class ProvenDiff:
+    """A net diff that is certainly complete, and the move that it is of, with a doubt if the feed was not used."""
+
+    diff: NetDiff
+    move: Move
+
+
+def net_diff(client: Client, found: Input, move: Move) -> Steps[ProvenDiff]:
+    """The net diff of a move over all columns that can be inlined, or what is left in the engine where it is too large."""
     return (yield from client.once(question(move), lambda: _read(client, found, move)))
 
 
-def question(move: Move) -> tuple[str, str, int, int]:
-    """Under which an invocation remembers the net diff of a move."""
-    return "diff", move.table, move.consumed.version, move.to_version
+def question(move: Move, of: str = "diff", *more: Hashable) -> tuple[Hashable, ...]:
+    """Under which an invocation remembers what it has read of a move."""
+    return of, move.table, move.consumed.version, move.to_version, move.doubt is not None, *more
 
 
-def _read(client: Client, found: Input, move: Move) -> Steps[NetDiff]:
-    columns = tuple((a.name, a.type) for a in found.facts.columns if is_inlinable(a.type))
-    names = tuple(name for name, _ in columns)
-    if move.feed_rows == 0:
-        return InlineDiff(names, ())
-    feed = feed_of(move)
+def _read(client: Client, found: Input, move: Move) -> Steps[ProvenDiff]:
+    columns = _inlined(found)
+    if move.changes_no_row:
+        return ProvenDiff(InlineDiff(tuple(name for name, _ in columns), ()), move)
     # a rewrite of the whole table does not say how little it changed: worth a look
-    if not columns or (move.feed_rows or 0) > INLINE_ROWS:
-        return feed
-    query = client.dialect.encoded_feed(feed, columns, INLINE_ROWS + 1)
-    label = f"net diff of {move.table} from version {feed.from_version} to {feed.to_version}"
-    rows = yield from client.read(query, label)
+    is_fetched = bool(columns) and (move.feed_rows or 0) <= INLINE_ROWS
+    fetched = (yield from _fetched(client, found, move)) if is_fetched else None
+    proven = yield from proved(client, found, move)
+    if proven.doubt is not None:
+        if is_fetched and move.doubt is None:
+            fetched = yield from _or_unproven(proven.doubt, _fetched(client, found, proven))
+        if not proven.is_usual:
+            client.warnings.append(f"{proven.doubt.summary}; its changes are the difference of versions {move.consumed.version} "
+                                   f"and {move.to_version}")
+    return ProvenDiff(fetched if fetched is not None else feed_of(proven), proven)
+
+
+def _inlined(found: Input) -> tuple[tuple[str, str], ...]:
+    return tuple((a.name, a.type) for a in found.facts.columns if is_inlinable(a.type))
+
+
+def _fetched(client: Client, found: Input, move: Move) -> Steps[InlineDiff | None]:
+    """The net diff of a move; None if its rows are too many. What the feed has to be counted for is remembered."""
+    columns, feed = _inlined(found), feed_of(move)
+    counted = move.doubt is None and is_counted(move.commits, move.actions)
+    if counted:
+        most = INLINE_ROWS + 1 + _KINDS * len(move.commits)
+        answer = yield from client.read(client.dialect.counted_feed(feed, columns, most), feed.label)
+        counts = [row[-3:] for row in answer.rows if row[-3] is not None]
+        client.invocation.remember(question(move, "feed counts"), _images(counts))
+        rows = tuple((*row[:-3], row[-1]) for row in answer.rows if row[-3] is None)
+    else:
+        rows = (yield from client.read(client.dialect.encoded_feed(feed, columns, INLINE_ROWS + 1), feed.label)).rows
     kinds = [kind for _, kind in columns]
-    netted = tuple((fetched_row(kinds, row[:-1]), int(row[-1])) for row in rows.rows)
+    netted: tuple[tuple[Row, int], ...] = tuple((fetched_row(kinds, row[:-1]), int(row[-1])) for row in rows)
     # copies of a row are inlined one by one; another text than is stored is to be looked into, as with every feed
     if sum(abs(weight) for _, weight in netted) > INLINE_ROWS or not are_inlined([row for row, _ in netted]):
-        return feed
-    return InlineDiff(names, tuple(sorted(netted, key=repr)))
+        return None
+    return InlineDiff(tuple(name for name, _ in columns), tuple(sorted(netted, key=repr)))
+
+
+def proved(client: Client, found: Input, move: Move) -> Steps[Move]:
+    """The move, if its feed is certainly complete; else the move by the difference of its versions. Raises Unproven where that
+    cannot be taken."""
+    why = (yield from doubted(client, move)) if move.doubt is None else None
+    return move if why is None else (yield from by_difference(client, found, move, why))
+
+
+def doubted(client: Client, move: Move) -> Steps[Doubt | None]:
+    """Why the feed of a move is not certainly complete, None if it is. Its rows are counted if they have to be, once."""
+    shown: Mapping[int, Images] = {}
+    if is_counted(move.commits, move.actions):
+        shown = yield from client.once(question(move, "feed counts"), lambda: _counted(client, move))
+    return doubt(move.commits, move.actions, shown)
+
+
+class Unproven(Exception):
+    """The change feed of a move cannot be used, nor the difference of its versions instead."""
+
+    def __init__(self, reason: Finding) -> None:
+        super().__init__(reason.summary)
+        self.reason = reason
+
+
+def by_difference(client: Client, found: Input, move: Move, why: Doubt) -> Steps[Move]:
+    """The move whose changes are the difference of its versions. Raises Unproven."""
+    return (yield from client.once(question(move, "by difference"), lambda: _by_difference(client, found, move, why)))
+
+
+def _by_difference(client: Client, found: Input, move: Move, why: Doubt) -> Steps[Move]:
+    commit, before = why.commit, move.consumed.version
+    reason = finding(427, source=found.name, version=commit.version, operation=commit.operation or "an unknown operation",
+                     writer=commit.writer or "a writer that does not name itself", why=why.why, from_version=before,
+                     to_version=move.to_version)
+    query = client.dialect.sql(exp.select(exp.Star()).from_(client.dialect.table(move.table, before)))
+    types = dict((yield from _or_unproven(reason, client.columns(query, f"{move.table} at version {before}"))))
+    now = [VersionedColumn(each.name, each.type, each.name in types) for each in found.facts.columns]
+    if any(each.is_old and types[each.name] != each.type for each in now):
+        raise Unproven(reason)
+    return replace(move, doubt=reason, is_usual=why.is_usual, columns=tuple(now))
+
+
+def _or_unproven(reason: Finding, steps: Steps[T]) -> Steps[T]:
+    try:
+        return (yield from steps)
+    except EngineFailure as failure:
+        if failure.is_any(GAP):
+            raise Unproven(reason) from failure
+        raise
+
+
+_KINDS = 4  # of changes
+_IMAGE = {"insert": "inserted", "delete": "deleted", "update_preimage": "before", "update_postimage": "after"}
+
+
+def _counted(client: Client, move: Move) -> Steps[Mapping[int, Images]]:
+    feed = feed_of(move)
+    answer = yield from client.read(client.dialect.counts_of_feed(feed), f"rows in the change feed of {feed.table}")
+    return _images(answer.rows)
+
+
+def _images(counts: Iterable[tuple[Any, ...]]) -> Mapping[int, Images]:
+    """Version → the rows in its feed, of rows (version, kind of change, number)."""
+    found: dict[int, Counter[str]] = defaultdict(Counter)
+    for version, change, rows in counts:
+        found[int(version)][_IMAGE.get(change, "other")] += int(rows)
+    return {version: Images(**each) for version, each in found.items()}
 
 
 def feed_of(move: Move) -> FeedDiff:
     """The diff left in the engine. Rows in unknown number are not broadcast: the driver has to hold what is."""
     small = move.feed_rows is not None and move.feed_rows <= BROADCAST_ROWS
-    return FeedDiff(move.table, move.consumed.version, move.to_version, small, move.only_adds)
+    return FeedDiff(move.table, move.consumed.version, move.to_version, small, move.only_adds, columns=move.columns)
 
 
 @dataclass(frozen=True)
@@ -85,8 +202,7 @@ def has_classes(diff: FeedDiff) -> bool:
 
 def changed_keys(client: Client, found: Input, key: Key, move: Move) -> Steps[ChangedKeys]:
     """The keys in the feed of a move. Asked once."""
-    question = ("changed keys", move.table, key.columns, move.consumed.version, move.to_version)
-    return (yield from client.once(question, lambda: _changed_keys(client, found, key, move)))
+    return (yield from client.once(question(move, "changed keys", key.columns), lambda: _changed_keys(client, found, key, move)))
 
 
 def _changed_keys(client: Client, found: Input, key: Key, move: Move) -> Steps[ChangedKeys]:
@@ -156,7 +272,7 @@ def for_plan(plan: Plan, diffs: Mapping[str, NetDiff], changed: Mapping[str, Mov
     found: dict[str, NetDiff] = {}
     for table, diff in diffs.items():
         if isinstance(diff, InlineDiff):
-            if not diff.rows and changed[table].feed_rows == 0:
+            if not diff.rows and changed[table].changes_no_row:
                 continue
             scans = [scan for scan in plan.scans if scan.table == table]
             if any(a.definition is not None or not is_inlinable(a.type) for scan in scans for a in scan.base_columns):

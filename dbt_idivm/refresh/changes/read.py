@@ -10,9 +10,9 @@ from dataclasses import dataclass, field
 
 from dbt_idivm.cost.sizes import Size
 from dbt_idivm.errors import Finding, IdivmError, finding
-from dbt_idivm.refresh.changes.changed_keys import verify_change, violation
+from dbt_idivm.refresh.changes.changed_keys import key_twice, verify_change, violation
 from dbt_idivm.refresh.changes.moves import Move
-from dbt_idivm.refresh.changes.net_diffs import changed_keys, for_plan, has_classes, net_diff
+from dbt_idivm.refresh.changes.net_diffs import GAP, Unproven, by_difference, changed_keys, for_plan, has_classes, net_diff
 from dbt_idivm.refresh.changes.unreadable_text import unreadable_text
 from dbt_idivm.refresh.checks.keys import Key, KeyedInput
 from dbt_idivm.refresh.engine.client import Client
@@ -22,13 +22,6 @@ from dbt_idivm.script.key_ranges import MANY_ROWS
 from dbt_idivm.script.net_changes import net_changes
 from dbt_idivm.script.plan import Plan
 from dbt_idivm.script.value_range import Ranges
-
-# The feed between two versions is not there: switched off in between, past its retention, cleaned up, or its columns
-# changed on the way.
-GAP = ("DELTA_MISSING_CHANGE_DATA", "DELTA_CHANGE_DATA_FEED_INCOMPATIBLE_*", "DELTA_CDC_START_VERSION_AFTER_LATEST",
-       "DELTA_UNSUPPORTED_TIME_TRAVEL_BEYOND_DELETED_FILE_RETENTION_DURATION", "DELTA_VERSION_NOT_FOUND",
-       "DELTA_TRUNCATED_TRANSACTION_LOG", "DELTA_LOG_FILE_NOT_FOUND*", "DELTA_VERSIONS_NOT_CONTIGUOUS",
-       "FAILED_READ_FILE", "DELTA_CHANGE_TABLE_FEED_DISABLED", "DELTA_FILE_NOT_FOUND*")
 
 
 @dataclass(frozen=True)
@@ -59,6 +52,7 @@ def read_changes(client: Client, plan: Plan, inputs: Sequence[KeyedInput], verif
     """
     found: dict[str, NetDiff] = {}
     ranges: dict[str, Ranges] = {}
+    moves = dict(moves)
     for each in inputs:
         move = moves[each.found.table]
         if not move.moved or move.table not in plan.tables:
@@ -66,21 +60,27 @@ def read_changes(client: Client, plan: Plan, inputs: Sequence[KeyedInput], verif
         checked = yield from or_gap(move, _checked_diff(client, each, move, verify, sizes.get(move.table)))
         if isinstance(checked, Finding):
             return checked
-        found[move.table], ranges[move.table] = checked
+        moves[move.table], found[move.table], ranges[move.table] = checked
     diffs = for_plan(plan, found, moves)
     return (yield from _unreadable(client, plan, diffs, moves)) or Changes(
         moves, _classified(plan, diffs, inputs, moves), ranges)
 
 
-def _checked_diff(client: Client, keyed: KeyedInput, move: Move, verify: str, size: Size | None) -> Steps[tuple[NetDiff, Ranges]]:
-    """The net diff of an input, whose key holds, and the ranges of columns in it, as far as they were asked for."""
-    diff, key, keys = (yield from net_diff(client, keyed.found, move)), keyed.key, None
+def _checked_diff(client: Client, keyed: KeyedInput, move: Move, verify: str,
+                  size: Size | None) -> Steps[tuple[Move, NetDiff, Ranges]]:
+    """The net diff of an input, which is complete and whose key holds, with the move that it is of, and the ranges of columns in
+    it, as far as they were asked for."""
+    key, keys, read = keyed.key, None, (yield from net_diff(client, keyed.found, move))
+    if key is not None and (why := key_twice(read, key)) is not None:
+        move = yield from by_difference(client, keyed.found, read.move, why)
+        read = yield from net_diff(client, keyed.found, move)
+    move, diff = read.move, read.diff
     if isinstance(diff, FeedDiff) and key is not None and _asks(diff, key, verify, size):
         keys = yield from changed_keys(client, keyed.found, key, move)
     yield from verify_change(client, keyed, move, diff, verify, keys, is_large=size is not None and size.rows >= MANY_ROWS)
     if keys is None or key is None or not isinstance(diff, FeedDiff):
-        return diff, {}
-    return (keys.classes_of(diff, key) if has_classes(diff) else diff), keys.columns
+        return move, diff, {}
+    return move, (keys.classes_of(diff, key) if has_classes(diff) else diff), keys.columns
 
 
 def _asks(diff: FeedDiff, key: Key, verify: str, size: Size | None) -> bool:
@@ -116,9 +116,13 @@ def or_gap(move: Move, steps: Steps[T]) -> Steps[T | Finding]:
         if failure.is_any(GAP):
             return gap(move, failure)
         raise
+    except Unproven as found:
+        return found.reason
 
 
 def gap(move: Move, failure: EngineFailure) -> Finding:
-    """The reason to rebuild where the change feed of a move is not there."""
+    """The reason to rebuild where the change feed of a move is not there, nor the versions that are read instead of it."""
+    if move.doubt is not None:
+        return move.doubt
     return finding(403, source=move.table, from_version=move.consumed.version, to_version=move.to_version,
                    message=failure.first_line)

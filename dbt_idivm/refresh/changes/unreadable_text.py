@@ -28,7 +28,7 @@ def has_unreadable_text(client: Client, feed: FeedDiff, texts: tuple[str, ...]) 
     """Whether the feed shows a text of these columns as another one."""
     if not texts:
         return False
-    question = ("unreadable text", feed.table, feed.from_version, feed.to_version, texts)
+    question = ("unreadable text", feed.table, feed.from_version, feed.to_version, texts, feed.columns)
     return (yield from client.once(question, lambda: _look(client, feed, texts)))
 
 

@@ -124,7 +124,7 @@ class Costs:
 
     def _reading(self, move: Move) -> Measure:
         invocation, size = self.seen.work.job.client.invocation, self.seen.work.planned.sizes.get(move.table, Size(0, 0))
-        if invocation.knows(net_diffs.question(move)) or move.feed_rows == 0:
+        if invocation.knows(net_diffs.question(move)) or move.changes_no_row:
             return Measure()
         rows = self._rows_of_feed(move, size)
         read = READING + Measure(tuples=rows, bytes_read=2 * size.bytes if move.feed_rows is None else 0)

@@ -28,7 +28,7 @@ class Client:
 
     `invocation`: what the refreshes of one `dbt run` share. `claims`: table → number of this refresh's newest claim to it.
     `remade`: tables in which no number of this refresh counts (`StoredView`). `based_on`: table → version and time of the first
-    commit of it that the refresh has relied on (`apply/confirm.py`).
+    commit of it that the refresh has relied on (`apply/confirm.py`). `warnings`: what the user is to be told of.
     """
 
     engine: Engine = SPARK_DELTA
@@ -38,6 +38,7 @@ class Client:
     claims: dict[str, int] = field(default_factory=dict)
     remade: set[str] = field(default_factory=set)
     based_on: dict[str, tuple[int, str]] = field(default_factory=dict)
+    warnings: list[str] = field(default_factory=list)
 
     @property
     def dialect(self) -> Dialect:

@@ -23,6 +23,10 @@ class Commands:
         sql = f"DESCRIBE HISTORY {self._name(table)} LIMIT {limit}"
         return Statement(sql, "metadata", f"history of {table}", history=(table, limit))
 
+    def file_actions(self, table: str, first: int, last: int) -> Statement:
+        """What the commits from `first` to `last` did to the files of a table (`catalog/file_actions.py`)."""
+        return Statement("", "metadata", f"file actions of {table} from version {first} to {last}", actions=(table, first, last))
+
     def describe(self, table: str) -> Statement:
         return Statement(f"DESCRIBE TABLE EXTENDED {self._name(table)}", "metadata", f"columns of {table}",
                          described=table)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import datetime as dt
 import json
+import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, Protocol
@@ -119,9 +120,16 @@ def _is_shifted(before: str, at: str) -> bool:
         return False
 
 
+_OTHER_NAMES = {"numAddedRows": "numOutputRows", "numRemovedFile": "numRemovedFiles"}
+_WORD = re.compile(r"_([a-z])")
+
+
 def metrics(value: Any) -> Mapping[str, Any]:
-    """A map of numbers as the driver of the connection returns it: as text through Thrift."""
-    return pairs(json.loads(value) if isinstance(value, str) else value)
+    """A map of numbers as the driver of the connection returns it: as text through Thrift. Under the names that Spark gives them:
+    other writers write `num_added_rows` for `numOutputRows`."""
+    found = pairs(json.loads(value) if isinstance(value, str) else value)
+    named = {_WORD.sub(lambda word: word[1].upper(), name): number for name, number in found.items()}
+    return {_OTHER_NAMES.get(name, name): number for name, number in named.items()}
 
 
 def pairs(value: Any) -> Mapping[str, Any]:

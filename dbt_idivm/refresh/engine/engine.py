@@ -20,7 +20,8 @@ from dbt_idivm.script.dialect import DELTA, Dialect
 class Engine:
     """One kind of engine. `depth` is the number of parts that a relation's name has: 1 table, 2 schema.table, 3
     catalog.schema.table. `large_merge`: settings of the session under which a MERGE into a large table runs. `ledger`: where
-    metadata is that commits do not carry. `fixed`: what matters of the settings of a session that has none to be set or read."""
+    metadata is that commits do not carry. `fixed`: what matters of the settings of a session that has none to be set or read.
+    `reads_logs`: whether connections read what tables' logs say of files (`Statement.actions`)."""
 
     dialect: Dialect
     commands: Commands
@@ -30,6 +31,7 @@ class Engine:
     large_merge: Mapping[str, str] = field(default_factory=dict)
     ledger: Ledger | None = None
     fixed: Mapping[str, str] | None = None
+    reads_logs: bool = False
 
     def namespace(self, reported: tuple[str, ...]) -> tuple[str, ...]:
         """The parts of a catalog and schema as the engine reports them → those that are before a table's name here."""
@@ -42,6 +44,8 @@ _COMMANDS = Commands(DELTA)
 _LARGE_MERGE = {"spark.sql.autoBroadcastJoinThreshold": str(1 << 20),
                 "spark.sql.adaptive.autoBroadcastJoinThreshold": str(10 << 20)}
 SPARK_DELTA = Engine(DELTA, _COMMANDS, UserMetadata(_COMMANDS), CachedViews(_COMMANDS), depth=2, large_merge=_LARGE_MERGE)
+# In this process.
+EMBEDDED = replace(SPARK_DELTA, reads_logs=True)
 # The same where names have a catalog.
 DATABRICKS_CLUSTER = replace(SPARK_DELTA, depth=3)
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Generator, Iterable
+from itertools import takewhile
 from typing import TypeAlias, TypeVar
 
 from dbt_idivm.deep import deep_recursion
@@ -13,6 +14,21 @@ T = TypeVar("T")
 Steps: TypeAlias = Generator[Statement, Reply, T]
 # Class 22 of SQL's states: a value for which an expression is not defined.
 DATA_EXCEPTION = re.compile(r"SQLSTATE: 22|\[USER_RAISED_EXCEPTION\]")
+
+# The end of an engine's sentence, with the place if there is one; what follows may be the whole plan, or the whole statement.
+_END = re.compile(r"SQLSTATE: \w{5}(?:;? \(?line \d+,? pos(?:ition)? \d+\)?)?")
+_FRAGMENT = re.compile(r"== SQL(?: of [^\n]*)? \(line \d+, position \d+\) ==(?:\n[^\n]*){0,2}")  # a part of it that has failed
+_PLAN = re.compile(r"['+:]|== |\w+ \[")  # how a line of a plan begins
+_LINES, _CHARACTERS = 4, 1_000
+
+
+def _lines_before_plan(message: str) -> list[str]:
+    first, *rest = [line for line in message.splitlines() if line.strip()] or [""]
+    return [first, *takewhile(lambda line: _PLAN.match(line) is None, rest)][:_LINES]
+
+
+def _shortened(line: str) -> str:
+    return line if len(line) <= _CHARACTERS else f"{line[:_CHARACTERS - 250]} … {line[-250:]}"
 
 
 def driven(steps: Steps[T], answer: Callable[[Statement], Reply]) -> T:
@@ -37,8 +53,18 @@ class EngineFailure(Exception):
 
     @property
     def first_line(self) -> str:
-        """The first line of the engine's message; what follows may be a whole query plan."""
-        return (self.error.message.strip().splitlines() or [self.error.error_class])[0]
+        """The first line of the sentence."""
+        return self.sentence.partition("\n")[0]
+
+    @property
+    def sentence(self) -> str:
+        """What the engine says and the place that it names, in a few lines: without the plan and the text of the statement."""
+        message = self.error.message.strip() or self.error.error_class
+        end = _END.search(message)
+        said = message[:end.end()] if end is not None else "\n".join(_lines_before_plan(message))
+        place = _FRAGMENT.search(message, end.end()) if end is not None else None
+        lines = [*said.splitlines(), *(place[0].splitlines() if place is not None else ())]
+        return "\n".join(_shortened(line) for line in lines if line.strip())
 
     @property
     def is_of_data(self) -> bool:

@@ -1,0 +1,81 @@
+"""Whether the change feed of a commit is complete, by what the log and the feed itself say (ADR 0051). Pure.
+
+A feed that a reader infers from the files that a commit added and removed is complete by definition. One that the writer wrote
+beside them is evidence: it has to have as many rows of each kind as the commit counts, and to explain by how many rows the table
+grew. One that nothing counts proves nothing.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
+
+from dbt_idivm.refresh.catalog.file_actions import FileActions
+from dbt_idivm.refresh.catalog.history import Commit, Images
+
+_UNCOUNTED = "does not count the rows that it changed"
+
+
+@dataclass(frozen=True)
+class Doubt:
+    """Why the feed of a commit is not used, as the end of a sentence that begins with the commit. `is_usual`: nothing is wrong
+    with it: the table was written anew, so that the feed has both versions, too, and there is no log that proves it."""
+
+    commit: Commit
+    why: str
+    is_usual: bool = False
+
+
+def is_inferred(commit: Commit, actions: FileActions | None) -> bool:
+    """Whether readers certainly infer the feed of the commit from its files.
+
+    Of a MERGE that counts no row Spark's reader shows nothing, whatever the files say.
+    """
+    if actions is None or actions.feed_files:
+        return False
+    return not (commit.operation == "MERGE" and actions.data_files and commit.images(None) == Images())
+
+
+def is_counted(commits: Iterable[Commit], actions: Mapping[int, FileActions]) -> bool:
+    """Whether the rows of the feed have to be counted for `doubt`."""
+    return not all(is_inferred(commit, actions.get(commit.version)) for commit in commits)
+
+
+def doubt(commits: Iterable[Commit], actions: Mapping[int, FileActions], shown: Mapping[int, Images]) -> Doubt | None:
+    """The first commit whose feed is not certainly complete, and why; None if there is none.
+
+    `actions`: version → what its files say, where that is known. `shown`: version → the rows in its feed, of those that have any;
+    it is looked at where `is_counted`.
+    """
+    for commit in sorted(commits, key=lambda each: each.version):
+        why = _why_not(commit, actions.get(commit.version), shown.get(commit.version, Images()))
+        if why:
+            return Doubt(commit, why, why == _UNCOUNTED and commit.is_anew and commit.version not in actions)
+    return None
+
+
+def _why_not(commit: Commit, actions: FileActions | None, shown: Images) -> str:
+    if actions is not None and actions.rearranged_rows:
+        return f"says that it changes no row, and its files have {_more_or_less(actions.rearranged_rows)}"
+    if is_inferred(commit, actions):
+        return ""
+    if shown.other:
+        return f"has {shown.other} rows of an unknown kind in its change feed"
+    if shown.before != shown.after:
+        return f"has {shown.before} rows from before updates in its change feed, and {shown.after} from after them"
+    change = actions.rows if actions is not None else None
+    grown = shown.inserted - shown.deleted
+    if change is not None and grown != change:
+        return f"changed the number of rows by {change:+d}, and by {grown:+d} in its change feed"
+    counted = commit.images(change)
+    if counted is None:
+        return _UNCOUNTED
+    return "" if counted == shown else f"counts {_in_words(counted)}, and its change feed has {_in_words(shown)}"
+
+
+def _in_words(images: Images) -> str:
+    return f"{images.inserted} inserted, {images.deleted} deleted and {images.after} updated rows"
+
+
+def _more_or_less(rows: int) -> str:
+    return f"{abs(rows)} row{'s' if abs(rows) != 1 else ''} {'more' if rows > 0 else 'less'}"

@@ -1,0 +1,213 @@
+"""Change feeds that lack rows, or have some twice: the view is what its SELECT gives, whatever reads the feed, and the user is
+told whose commit it was."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Callable
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from dbt_idivm.errors import IdivmError
+from dbt_idivm.refresh.engine.engine import EMBEDDED, SPARK_DELTA, Engine
+from tests.functional import feeds
+from tests.functional.engine import Project
+from tests.functional.log_reading import LogReading
+
+FEED = "tblproperties ('delta.enableChangeDataFeed' = 'true', 'delta.enableDeletionVectors' = '{}')"
+KEYED = {"t": ["k"]}
+JOINED = "select t.k, t.val, d.name from $.t t join $.d d on d.g = t.g"
+# name → query, keys, config
+VIEWS: dict[str, tuple[str, dict[str, Any], dict[str, Any]]] = {
+    "rows": ("select k, val from $.t where val > 0", KEYED, {}),
+    "bag": ("select val, g from $.t where val > 0", {}, {}),
+    "joined": (JOINED, {**KEYED, "d": ["g"]}, {}),
+    "sums": ("select g, sum(val) as total, count(*) as n from $.t group by g", KEYED, {"strategy": "incremental"}),
+    "bag_sums": ("select g, sum(val) as total, count(*) as n from $.t group by g", {}, {"strategy": "incremental"}),
+    "most": ("select g, max(val) as most from $.t group by g", KEYED, {"strategy": "recompute"}),
+    "tuples": (JOINED, {**KEYED, "d": ["g"]}, {"strategy": "tuple"}),
+    "cached": ("with s as (select g, sum(val) as total from $.t group by g) "
+               "select s.total, d.name from s join $.d d on d.g = s.g", {**KEYED, "d": ["g"]}, {"caches": ["s"]}),
+    "log": ("select k, val from $.t where val > 0", KEYED, {"output": "both"}),
+}
+
+
+@dataclass(frozen=True)
+class Fault:
+    """What is wrong with the feed of a commit, and what is said of it."""
+
+    statement: str
+    change: Callable[[Path, int], None]
+    told: str
+
+
+def rows(change: Callable[[Any], Any]) -> Callable[[Path, int], None]:
+    return lambda table, version: feeds.edit(table, version, change)
+
+
+UPDATE = "update $.t set val = val + 10 where k in ('c', 'd')"
+DELETE = "delete from $.t where k in ('c', 'd')"
+MERGE = ("merge into $.t t using (select 'c' k, 1 g, 30 v union all select 'd', 1, 0 union all select 'z', 2, 9) s on t.k = s.k "
+         "when matched and v = 0 then delete when matched then update set val = v when not matched then "
+         "insert (k, g, val) values (s.k, s.g, s.v)")
+FAULTS = {
+    "no pre-images": Fault(UPDATE, rows(feeds.without("update_preimage")), "has 0 rows from before updates"),
+    "no post-images": Fault(UPDATE, rows(feeds.without("update_postimage")), "and 0 from after them"),
+    "pre-images twice": Fault(UPDATE, rows(feeds.doubled("update_preimage")), "has 4 rows from before updates"),
+    "post-images twice": Fault(UPDATE, rows(feeds.doubled("update_postimage")), "and 4 from after them"),
+    "no images": Fault(UPDATE, rows(feeds.empty), "counts 0 inserted, 0 deleted and 2 updated rows, and its change feed has 0"),
+    "images twice": Fault(UPDATE, rows(lambda t: feeds.doubled("update_preimage")(feeds.doubled("update_postimage")(t))),
+                          "and 4 updated rows"),
+    "no deletions": Fault(MERGE, rows(feeds.without("delete")), "in its change feed"),
+    "deletions twice": Fault(MERGE, rows(feeds.doubled("delete")), "in its change feed"),
+    "no insertions": Fault(MERGE, rows(feeds.without("insert")), "in its change feed"),
+    "insertions twice": Fault(MERGE, rows(feeds.doubled("insert")), "in its change feed"),
+}
+
+
+def made(spark: Any, *, reads_logs: bool, vectors: bool = False) -> tuple[Project, Path]:
+    engine: Engine = EMBEDDED if reads_logs else SPARK_DELTA
+    project = (LogReading if reads_logs else Project)(spark.newSession(), "feeds", engine_for=lambda model: engine)
+    project.sql(f"create table $.t (k string, g int, val int) using delta {FEED.format(str(vectors).lower())}",
+                "insert into $.t select /*+ COALESCE(1) */ * from values ('a', 1, 1), ('b', 2, 2), ('c', 1, 3), ('d', 2, 4), "
+                "('e', 1, 5)")
+    project.table("d", "g int, name string", "(1, 'one')", "(2, 'two')")
+    return project, project.location("t")
+
+
+# By two views each in the default suite, whose ways and faults differ: the rest takes a quarter of an hour.
+SOME = {("no pre-images", True): ("rows", "bag_sums", "log"), ("insertions twice", True): ("bag", "cached"),
+        ("no images", False): ("joined", "sums"), ("deletions twice", False): ("tuples", "most")}
+CASES = [pytest.param(what, reads_logs, views, id=f"{what}-{'log' if reads_logs else 'sql'}-{len(views)}", marks=marks)
+         for what in FAULTS for reads_logs in (True, False)
+         for views, marks in ((SOME.get((what, reads_logs), ()), ()), (tuple(VIEWS), pytest.mark.long)) if views]
+
+
+@pytest.mark.parametrize(("what", "reads_logs", "views"), CASES)
+def test_a_feed_that_does_not_add_up(what: str, reads_logs: bool, views: tuple[str, ...], spark: Any) -> None:
+    project, table = made(spark, reads_logs=reads_logs)
+    try:
+        models = [project.model(name, VIEWS[name][0], VIEWS[name][1], **VIEWS[name][2]) for name in views]
+        for model in models:
+            assert project.refresh(model).mode == "create"
+        fault = FAULTS[what]
+        project.sql(fault.statement)
+        fault.change(table, feeds.newest(table))
+        project.new_run()
+        told: list[str] = []
+        for model in models:
+            outcome = project.refresh_in_run(model)
+            told += outcome.warnings
+            assert project.is_exact(model), (model.name, outcome.message)
+            assert outcome.mode == "incremental", (model.name, outcome.message)
+        (warning,) = told
+        assert warning.startswith(f"IDIVM-427 version {feeds.newest(table)} of feeds.t (") and "Delta-Lake/" in warning
+        assert fault.told in warning, warning
+        # the commits that follow are used again
+        project.sql("update $.t set val = val + 1 where k = 'a'")
+        for model in models:
+            outcome = project.refresh(model)
+            assert not outcome.warnings and outcome.mode == "incremental" and project.is_exact(model), outcome.message
+    finally:
+        project.sql("drop schema $ cascade", "use default")
+
+
+def _no_file(table: Path) -> None:
+    """A file of the feed is gone."""
+    version = feeds.newest(table)
+    for each in feeds.actions_of(table, version):
+        if "cdc" in each:
+            (table / each["cdc"]["path"]).unlink()
+
+
+def _torn_file(table: Path) -> None:
+    """A file of the feed ends in the middle."""
+    version = feeds.newest(table)
+    for each in feeds.actions_of(table, version):
+        if "cdc" in each:
+            file = table / each["cdc"]["path"]
+            file.write_bytes(file.read_bytes()[:100])
+            feeds.forget_sum(file)
+
+
+def _no_commit_info(table: Path) -> None:
+    """The commit says nothing of itself: the protocol of Delta does not ask for it."""
+    version = feeds.newest(table)
+    feeds.write_actions(table, version, [each for each in feeds.actions_of(table, version) if "commitInfo" not in each])
+
+
+def _unknown(table: Path) -> None:
+    """Of a writer that is not known: an operation without a name, numbers that are none, and an action that is new."""
+    version = feeds.newest(table)
+    actions = feeds.actions_of(table, version)
+    info = next(each["commitInfo"] for each in actions if "commitInfo" in each)
+    info |= {"operation": "MAGIC", "operationMetrics": {"rows": "many"}, "operationParameters": {}, "engineInfo": None}
+    feeds.write_actions(table, version, [*actions, {"somethingNew": {"a": 1}}])
+
+
+def _lies(table: Path) -> None:
+    """It counts other rows than it has."""
+    feeds.set_metrics(table, feeds.newest(table), lambda info: info["operationMetrics"].update(numUpdatedRows="7"))
+
+
+def _zero(table: Path) -> None:
+    """It counts no row, though it has some."""
+    feeds.set_metrics(table, feeds.newest(table), lambda info: info["operationMetrics"].update(
+        numUpdatedRows="0", numRemovedFiles="0", numAddedFiles="0"))
+
+
+def _clock(table: Path) -> None:
+    """The commit is of last year, by its file and by what it says."""
+    version = feeds.newest(table)
+    feeds.set_metrics(table, version, lambda info: info.update(timestamp=info["timestamp"] - 365 * 24 * 3600 * 1000))
+    file = feeds.commit_file(table, version)
+    at = file.stat().st_mtime - 365 * 24 * 3600
+    os.utime(file, (at, at))
+
+
+def _garbage(table: Path) -> None:
+    """A line of the commit is no action."""
+    file = feeds.commit_file(table, feeds.newest(table))
+    file.write_text(file.read_text() + '{"add": {"path": \n')
+    feeds.forget_sum(file)
+
+
+# What is wrong, how views are brought up to date then (or the code of an error), and the code of the reason.
+BAD: dict[str, tuple[Callable[[Path], None], str, str]] = {
+    "no feed file": (_no_file, "full", "IDIVM-403"),
+    "a torn feed file": (_torn_file, "full", "IDIVM-403"),
+    "no commit info": (_no_commit_info, "incremental", "IDIVM-427"),
+    "an unknown writer": (_unknown, "incremental", "IDIVM-427"),
+    "metrics that lie": (_lies, "incremental", "IDIVM-427"),
+    "metrics that count nothing": (_zero, "incremental", "IDIVM-427"),
+    "a clock that runs backwards": (_clock, "incremental", ""),
+    "an action that cannot be parsed": (_garbage, "IDIVM-902", ""),
+}
+
+
+@pytest.mark.parametrize("reads_logs", [True, pytest.param(False, marks=pytest.mark.long)], ids=["log", "sql"])
+@pytest.mark.parametrize("what", BAD)
+def test_a_commit_that_is_not_as_it_should_be(what: str, reads_logs: bool, spark: Any) -> None:
+    spoil, expected, code = BAD[what]
+    project, table = made(spark, reads_logs=reads_logs)
+    try:
+        model = project.model("rows", *VIEWS["rows"][:2])
+        project.refresh(model)
+        before = project.rows("select * from $.rows")
+        project.sql(UPDATE)
+        spoil(table)
+        project.invalidate(table)
+        if expected.startswith("IDIVM"):
+            with pytest.raises(IdivmError, match=expected):
+                project.refresh(model)
+            assert project.rows("select * from $.rows") == before
+            return
+        outcome = project.refresh(model)
+        assert project.is_exact(model) and outcome.mode == expected, outcome.message
+        said = [*outcome.warnings, *([outcome.reason] if outcome.reason else [])]
+        assert [each.partition(" ")[0] for each in said] == ([code] if code else []), said
+    finally:
+        project.sql("drop schema $ cascade", "use default")
