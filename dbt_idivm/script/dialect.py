@@ -150,12 +150,14 @@ class Dialect:
                     names[each.name]) for each in feed.columns), exp.alias_(literal(1 if is_new else -1), SIGN_OF_CHANGE)])
             .from_(self.table(feed.table, version)) for is_new, version in ((True, feed.to_version), (False, feed.from_version))]
         both = subquery(exp.Union(this=sides[0], expression=sides[1], distinct=False), "versions")
-        net = net_rows(both, [(names[name], name, kind) for name, kind in kinds.items()], column(SIGN_OF_CHANGE))
+        net = net_rows(both, [(names[name], names[name], kind) for name, kind in kinds.items()], column(SIGN_OF_CHANGE))
         is_new = exp.GT(this=column(WEIGHT), expression=exp.Literal.number(0))
         change = exp.If(this=is_new, true=exp.Literal.string("insert"), false=exp.Literal.string("delete"))
         copies = exp.Anonymous(this="SEQUENCE", expressions=[exp.Literal.number(1), exp.Abs(this=column(WEIGHT))])
-        copy = exp.alias_(exp.Anonymous(this="EXPLODE", expressions=[copies]), "idivm_copy")
-        return exp.Select(expressions=[*map(column, names), exp.alias_(change, "_change_type"), copy]).from_(subquery(net, "net"))
+        each_copy = exp.alias_(exp.Anonymous(this="EXPLODE", expressions=[copies]), "idivm_copy")
+        copied = exp.Select(expressions=[*map(column, names.values()), exp.alias_(change, CHANGE), each_copy])
+        shown = [*(alias(column(inner), name) for name, inner in names.items()), alias(column(CHANGE), "_change_type")]
+        return exp.Select(expressions=shown).from_(subquery(copied.from_(subquery(net, "net")), "copies"))
 
     def sql(self, tree: exp.Expr, pretty: bool = True) -> str:
         """The text of a tree, laid out in lines unless that would change the user's text, or the tree is large."""

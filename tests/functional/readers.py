@@ -48,9 +48,9 @@ TABLES: dict[str, dict[str, str]] = {
     "`delta.enableDeletionVectors: 'false'`": _PLAIN,
     "the same, and `delta.columnMapping.mode: name`": {**_PLAIN, "delta.columnMapping.mode": "name"},
 }
-# What is read by whom: the rows, or an error.
-READS = {(table, reader): not table.startswith("as it is made") or reader.endswith("`QueryBuilder()`")
-         for table in TABLES for reader in READERS}
+# What is read by whom: the rows, an error, or NULLs.
+READS = {(table, reader): "reads" if reader.endswith("`QueryBuilder()`") or table.startswith("`") else
+         "refuses" if table.startswith("as it is made") else "**reads NULLs**" for table in TABLES for reader in READERS}
 
 _PAGE = """# Who can read the tables of views
 
@@ -66,14 +66,15 @@ Each field is a test: `tests/functional/test_readers.py`, with `deltalake` 1.6 a
 
 {table}
 
-*Refuses* is an error that names `deletionVectors`, never rows that are wrong.
+*Refuses* is an error that names `deletionVectors`. Those that *read NULLs* show each row with NULL in all columns, without an
+error: do not map the columns of a table that they are to read.
 """
 
 
 def page() -> str:
     lines = [f"| the table | {' | '.join(READERS)} |", "|---" * (len(READERS) + 1) + "|"]
     for table in TABLES:
-        lines.append(f"| {table} | {' | '.join('reads' if READS[table, reader] else 'refuses' for reader in READERS)} |")
+        lines.append(f"| {table} | {' | '.join(READS[table, reader] for reader in READERS)} |")
     return _PAGE.format(table="\n".join(lines))
 
 

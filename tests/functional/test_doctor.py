@@ -64,7 +64,8 @@ def test_what_is_found(sources: Any) -> None:
 
 def test_a_feed_that_lacks_rows(sources: Any) -> None:
     """As a user meets it: two models, one warning, exact rows, and `idivm doctor` says it too."""
-    config, orders = "{{ config(materialized='idivm', idivm={'strategy': 'incremental'}) }}\n", "{{ source('s', 'orders') }}"
+    config = "{{ config(materialized='idivm', meta={'idivm': {'strategy': 'incremental'}}) }}\n"
+    orders = "{{ source('s', 'orders') }}"
     sources.write("models/v.sql", f"{config}select id, price from {orders} where price > 0")
     sources.write("models/sums.sql", f"{config}select cust_id, sum(price) as total, count(*) as n from {orders} group by cust_id")
     sources.write("models/sources.yml", ORDERS_CUST_LOG + "\nmodels: [{name: v, data_tests: [idivm_equivalent]}, "

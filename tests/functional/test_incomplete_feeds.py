@@ -61,10 +61,10 @@ FAULTS = {
     "no images": Fault(UPDATE, rows(feeds.empty), "counts 0 inserted, 0 deleted and 2 updated rows, and its change feed has 0"),
     "images twice": Fault(UPDATE, rows(lambda t: feeds.doubled("update_preimage")(feeds.doubled("update_postimage")(t))),
                           "and 4 updated rows"),
-    "no deletions": Fault(MERGE, rows(feeds.without("delete")), "in its change feed"),
-    "deletions twice": Fault(MERGE, rows(feeds.doubled("delete")), "in its change feed"),
-    "no insertions": Fault(MERGE, rows(feeds.without("insert")), "in its change feed"),
-    "insertions twice": Fault(MERGE, rows(feeds.doubled("insert")), "in its change feed"),
+    "no deletions": Fault(MERGE, rows(feeds.without("delete")), "change feed"),
+    "deletions twice": Fault(MERGE, rows(feeds.doubled("delete")), "change feed"),
+    "no insertions": Fault(MERGE, rows(feeds.without("insert")), "change feed"),
+    "insertions twice": Fault(MERGE, rows(feeds.doubled("insert")), "change feed"),
 }
 
 
@@ -207,7 +207,87 @@ def test_a_commit_that_is_not_as_it_should_be(what: str, reads_logs: bool, spark
             return
         outcome = project.refresh(model)
         assert project.is_exact(model) and outcome.mode == expected, outcome.message
-        said = [*outcome.warnings, *([outcome.reason] if outcome.reason else [])]
-        assert [each.partition(" ")[0] for each in said] == ([code] if code else []), said
+        said = [*outcome.warnings, outcome.reason or ""]
+        assert [each.partition(" ")[0] for each in said if each.startswith("IDIVM")] == ([code] if code else []), said
+    finally:
+        project.sql("drop schema $ cascade", "use default")
+
+
+# Columns that a difference of versions must not stumble over, and a row, of a number and a double: names of its own, values that
+# look alike, and values that cannot be compared, which the models do not read.
+ANY = {
+    "names": ("k int, `idivm_weight` int, `IDIVM_copy` int, v1 int, `idivm_change` string, idivm_sign_of_change int, d double",
+              "{0}, {0}, {0}, {0}, 'x', {0}, {1}", "k, idivm_weight, idivm_copy, v1, idivm_change, idivm_sign_of_change, d"),
+    "values": ("k int, n map<string, double>, s struct<a: int, b: array<double>>, d double, f float, b binary, t timestamp, "
+               "z timestamp_ntz, y date, c decimal(38, 10)",
+               "{0}, map('x', {1}), named_struct('a', {0}, 'b', array({1})), {1}, {1}, X'FF', timestamp'2020-01-01 00:00:00', "
+               "timestamp_ntz'2020-01-01 00:00:00', date'1582-10-10', {0}", "k, s, d, f, b, t, z, y, c"),
+    "not compared": ("k int, v variant, m map<struct<a: int>, int>, d double",
+                     "{0}, parse_json('[]'), map(named_struct('a', 1), 2), {1}", "k, d"),
+}
+
+
+@pytest.mark.parametrize("kind", ANY)
+def test_versions_of_any_table_are_compared(kind: str, spark: Any) -> None:
+    """Over a server, of a table that is written anew."""
+    columns, row, read = ANY[kind]
+    rows = [f"({row.format(*values)})" for values in ((1, "0.0D"), (2, "1.0D"), (2, "1.0D"), (1, "-0.0D"), (3, "0.0D"))]
+    project = Project(spark.newSession(), "anything")
+    try:
+        project.sql(f"create table $.t ({columns}) using delta {FEED.format('true')}",
+                    f"insert into $.t values {', '.join(rows[:3])}")
+        models = [project.model("bag", f"select {read} from $.t where k > 0"),
+                  project.model("sums", "select k, count(*) as n, sum(k) as total from $.t group by k", strategy="incremental")]
+        for model in models:
+            assert project.refresh(model).mode == "create"
+        project.sql(f"insert overwrite $.t values {', '.join(rows[2:])}")
+        project.new_run()
+        for model in models:
+            outcome = project.refresh_in_run(model)
+            assert (outcome.mode, outcome.warnings) == ("incremental", ()), outcome.message
+            assert not project.differences(model), outcome.message
+    finally:
+        project.sql("drop schema $ cascade", "use default")
+
+
+def test_rows_that_get_numbers_are_the_same_rows(spark: Any) -> None:
+    """Row tracking adds the files again: no row changes, and no writer is accused."""
+    project, _ = made(spark, reads_logs=True)
+    try:
+        model = project.model("rows", *VIEWS["rows"][:2])
+        project.refresh(model)
+        project.sql("alter table $.t set tblproperties ('delta.enableRowTracking' = 'true')")
+        outcome = project.refresh(model)
+        assert (outcome.mode, outcome.warnings) == ("noop", ()), outcome.message
+        project.sql(UPDATE)
+        outcome = project.refresh(model)
+        assert (outcome.mode, outcome.warnings) == ("incremental", ()) and project.is_exact(model), outcome.message
+    finally:
+        project.sql("drop schema $ cascade", "use default")
+
+
+def _uncounted(table: Path) -> None:
+    """A MERGE without a feed of its own that counts no row."""
+    version = feeds.newest(table)
+    feeds.write_actions(table, version, [each for each in feeds.actions_of(table, version) if "cdc" not in each])
+    feeds.set_metrics(table, version, lambda info: info["operationMetrics"].update(
+        numTargetRowsInserted="0", numTargetRowsUpdated="0", numTargetRowsDeleted="0"))
+
+
+@pytest.mark.parametrize("reads_logs", [True, False], ids=["log", "sql"])
+def test_a_merge_that_counts_no_row(reads_logs: bool, spark: Any) -> None:
+    """Spark's reader shows nothing of it; a MERGE of Spark that only copied rows is believed, and compared with nothing."""
+    project, table = made(spark, reads_logs=reads_logs)
+    try:
+        model = project.model("rows", *VIEWS["rows"][:2])
+        project.refresh(model)
+        project.sql("merge into $.t t using (select 'c' k, 30 v) s on t.k = s.k when matched then update set val = v")
+        _uncounted(table)
+        outcome = project.refresh(model)
+        (warning,) = outcome.warnings
+        assert "does not count the rows" in warning and outcome.mode == "incremental" and project.is_exact(model)
+        project.sql("merge into $.t t using (select 'c' k, 30 v) s on t.k = s.k when matched and v = 0 then update set val = v")
+        outcome = project.refresh(model)
+        assert (outcome.mode, outcome.warnings) == ("noop", ())
     finally:
         project.sql("drop schema $ cascade", "use default")

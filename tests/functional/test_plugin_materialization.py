@@ -12,7 +12,7 @@ from typing import Any
 
 import pytest
 
-from dbt_idivm.refresh.engine.engine import SPARK_DELTA, Engine
+from dbt_idivm.refresh.engine.engine import EMBEDDED, Engine
 from dbt_idivm.refresh.protocol import Artifacts, EngineError, InputChange, ModelRequest, Outcome, Reply, Rows, Statement
 
 Steps = Generator[Statement, Reply, Outcome]
@@ -31,7 +31,7 @@ class FakeDriver:
         self.error: Exception | None = None
 
     def refresh(self, request: ModelRequest, invocation: Any, engine: Engine) -> Steps:
-        assert engine is SPARK_DELTA
+        assert engine is EMBEDDED
         self.requests.append(request)
         self.invocations.append(invocation)
         name = f"{request.schema}.{request.identifier}"
@@ -55,7 +55,7 @@ class FakeDriver:
 
     def equivalence(self, schema: str, identifier: str, as_of: str, *, database: str,
                     engine: Engine) -> Generator[Statement, Reply, str]:
-        assert engine is SPARK_DELTA and database == ""
+        assert engine is EMBEDDED and database == ""
         reply = yield Statement(f"select count(*) as n from {schema}.{identifier}", "read", "count")
         self.replies.append(reply)
         return f"select '{as_of}' as difference where {'true' if as_of == 'now' else 'false'}"

@@ -80,7 +80,7 @@ def file_actions(session: SparkSession, schema: str, table: str, first: int, las
     if sum(system.getFileStatus(path).getLen() for path in paths) > _MOST_BYTES:
         return None
     known: dict[str, int] = {}  # file → its rows, of those that these commits added
-    return [_actions(version, _text(jvm, system, path), known) for version, path in enumerate(paths, first)]
+    return [actions_of(version, _text(jvm, system, path), known) for version, path in enumerate(paths, first)]
 
 
 def _text(jvm: Any, system: Any, path: Any) -> str:
@@ -91,18 +91,19 @@ def _text(jvm: Any, system: Any, path: Any) -> str:
         stream.close()
 
 
-def _actions(version: int, text: str, known: dict[str, int]) -> Row:
+def actions_of(version: int, text: str, known: dict[str, int]) -> Row:
     """The row of a commit. Rows are None where an action has no number; `known` gets the files that it adds."""
-    actions = [json.loads(line) for line in text.splitlines() if line.strip()]
-    added = [each["add"] for each in actions if "add" in each]
-    removed = [each["remove"] for each in actions if "remove" in each]
+    actions = [json.loads(line) for line in text.split("\n") if line.strip()]
+    added, removed = ([each[kind] for each in actions if each.get(kind)] for kind in ("add", "remove"))
     known |= {each["path"]: rows for each in added if (rows := _records(each)) is not None}
     counted = [(each, 1, _records(each)) for each in added]
     counted += [(each, -1, known.get(each["path"], _records(each))) for each in removed]
     signed = [(each["dataChange"], None if rows is None else sign * (rows - _marked(each))) for each, sign, rows in counted]
-    return (version, sum("cdc" in each for each in actions), sum(bool(changes) for changes, _ in signed),
-            sum(bool(each["dataChange"]) for each in removed),
-            *(_total([rows for changes, rows in signed if bool(changes) is of_data]) for of_data in (True, False)))
+    rows, rearranged = (_total([rows for changes, rows in signed if bool(changes) is of_data]) for of_data in (True, False))
+    # a file that is added again, with other statistics, replaces itself
+    is_rearranged = not all(each["dataChange"] for each in removed)
+    return (version, sum(each.get("cdc") is not None for each in actions), sum(bool(changes) for changes, _ in signed),
+            sum(bool(each["dataChange"]) for each in removed), rows, rearranged if is_rearranged else None)
 
 
 def _total(rows: list[int | None]) -> int | None:
@@ -111,7 +112,7 @@ def _total(rows: list[int | None]) -> int | None:
 
 def _records(action: dict[str, Any]) -> int | None:
     """The rows in the file of an action, marked ones included."""
-    stats = json.loads(action.get("stats") or "{}")
+    stats = json.loads(action.get("stats") or "{}") or {}
     found = stats.get("numRecords")
     return found if isinstance(found, int) and found >= 0 else None
 

@@ -145,7 +145,7 @@ def is_due(job: Job, stored: StoredView, moved: Mapping[str, Move], kept: Mappin
     """Whether the watermark is to be moved, if the inputs moved so. `kept`: table → how long its changes are kept."""
     now, zone = job.client.invocation.now(), job.zone
     for table, move in moved.items():
-        if len(move.commits) > UNREAD_VERSIONS:
+        if len(move.commits) > UNREAD_VERSIONS or move.doubt is not None:  # to compare versions takes long, each time
             return True
         window = kept.get(table)
         if move.commits and age(move.commits[-1], now, zone) > (UNREAD_AGE if window is None else min(UNREAD_AGE, window / 2)):

@@ -22,6 +22,7 @@ _SCHEMA = _RENAMES | {"CREATE TABLE", "ADD COLUMNS"}
 _COUNTED: Mapping[str, tuple[tuple[str, str], ...]] = {
     "WRITE": (("numOutputRows", "inserted"),),
     "STREAMING UPDATE": (("numOutputRows", "inserted"),),
+    "COPY INTO": (("numOutputRows", "inserted"),),
     "CREATE TABLE AS SELECT": (("numOutputRows", "inserted"),),
     "DELETE": (("numDeletedRows", "deleted"),),
     "UPDATE": (("numUpdatedRows", "updated"),),
@@ -35,8 +36,8 @@ _ANEW = frozenset({"CREATE OR REPLACE TABLE", "CREATE OR REPLACE TABLE AS SELECT
 _IMAGES: Mapping[str, int] = {"inserted": 1, "deleted": 1, "updated": 2}  # rows of the feed for each
 
 
-# Writes of these have a parameter that says whether existing rows are kept or replaced.
-_WRITES: Mapping[str, str] = {"WRITE": "mode", "STREAMING UPDATE": "outputMode"}
+# Writes of these have a parameter that says whether existing rows are kept or replaced; without one they are kept.
+_WRITES: Mapping[str, str] = {"WRITE": "mode", "STREAMING UPDATE": "outputMode", "COPY INTO": ""}
 _ADDS = frozenset({"Append", "ErrorIfExists"})  # nothing becomes of them
 _REPLACES = frozenset({"Overwrite", "Complete"})  # they go, or a part of them
 _PARTIAL = ("numOutputRows", "numCopiedRows", "numDeletedRows")  # only REPLACE WHERE counts all of these
@@ -118,12 +119,27 @@ class Commit:
         counted = _COUNTED.get(self.operation, ())
         if not counted or (not self.replaces_some and any(number(self.metrics, metric) is None for metric, _ in counted)):
             return None
+        if self.counts_no_row_of_merge and not self._only_copies:
+            return None
         inserted, deleted, updated = (self.counts[done] for done in _IMAGES)
         if self.is_write and not self._appends and not self.replaces_some:
             if change is None or not self.replaces:
                 return None
             deleted = inserted - change
         return Images(inserted, deleted, updated, updated)
+
+    @property
+    def counts_no_row_of_merge(self) -> bool:
+        """Whether it is a MERGE that counts no row. Whatever it did to files, Spark's reader shows nothing of it."""
+        return self.operation == "MERGE" and all(number(self.metrics, metric) == 0 for metric, _ in _COUNTED["MERGE"])
+
+    # Wrong without it: nothing contradicts a MERGE that changed rows, counts none, and has no feed.
+    @property
+    def _only_copies(self) -> bool:
+        """Whether a MERGE says that all rows that it wrote are copies, or that it wrote no file."""
+        written, copied = number(self.metrics, "numOutputRows"), number(self.metrics, "numTargetRowsCopied")
+        is_idle = all(number(self.metrics, metric) == 0 for metric in ("numTargetFilesAdded", "numTargetFilesRemoved"))
+        return is_idle or (written is not None and written == copied)
 
     @property
     def is_anew(self) -> bool:
@@ -318,8 +334,8 @@ def _letters(text: str) -> str:
 def _modes(operation: str, parameters: Any) -> frozenset[str]:
     """What a write says of the rows that were there. Text that only looks so costs a read, no row."""
     key = _WRITES.get(operation)
-    if key is None:
-        return frozenset()
+    if not key:
+        return frozenset() if key is None else frozenset({"Append"})
     if isinstance(parameters, str):
         # a map through Thrift is text that looks like JSON, but quotes in its values are not escaped
         return frozenset(re.findall(rf'"{key}":\s*"+(\w+)', parameters))

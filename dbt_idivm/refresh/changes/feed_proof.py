@@ -33,12 +33,21 @@ def is_inferred(commit: Commit, actions: FileActions | None) -> bool:
     """
     if actions is None or actions.feed_files:
         return False
-    return not (commit.operation == "MERGE" and actions.data_files and commit.images(None) == Images())
+    return not (commit.counts_no_row_of_merge and actions.data_files)
 
 
 def is_counted(commits: Iterable[Commit], actions: Mapping[int, FileActions]) -> bool:
     """Whether the rows of the feed have to be counted for `doubt`."""
     return not all(is_inferred(commit, actions.get(commit.version)) for commit in commits)
+
+
+def uncounted(commits: Iterable[Commit], actions: Mapping[int, FileActions]) -> Doubt | None:
+    """The first commit whose feed is not certainly complete, however many rows it has; None if there is none."""
+    for commit in sorted(commits, key=lambda each: each.version):
+        found = actions.get(commit.version)
+        if not is_inferred(commit, found) and commit.images(found.rows if found is not None else None) is None:
+            return Doubt(commit, _UNCOUNTED, commit.is_anew and found is None)
+    return None
 
 
 def doubt(commits: Iterable[Commit], actions: Mapping[int, FileActions], shown: Mapping[int, Images]) -> Doubt | None:

@@ -7,6 +7,7 @@ another one then may be gone by now, and its deletion would delete both from the
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import replace
 from typing import Any
 
 from dbt_idivm.errors import Finding, finding
@@ -32,10 +33,7 @@ def verify_left(client: Client, inputs: Sequence[KeyedInput], state: State, veri
         if each.key is None or name not in state.unverified or verify == "none":
             continue
         known, read = state.unverified[name], state.inputs[name]
-        between = yield from _between(client, known, read)
-        move = yield from or_gap(between, proved(client, each.found, between))
-        if isinstance(move, Finding):
-            return move
+        move = yield from _between(client, known, read)
         rows = state.sizes[known.table].rows if known.table in state.sizes else 0
         values = yield from or_gap(move, _repeated(client, each, each.key, move, rows, SAMPLE if verify == "sample" else None))
         if isinstance(values, Finding):
@@ -55,6 +53,9 @@ def _repeated(client: Client, keyed: KeyedInput, key: Key, move: Move, rows: int
               limit: int | None) -> Steps[tuple[Any, ...] | None]:
     """A key that occurs more than once after the move: of those that came, or of all if the feed has more rows than the table."""
     if move.feed_rows is not None and move.feed_rows <= rows:
+        # other columns may have come after that version
+        facts = replace(keyed.found.facts, columns=tuple(c for c in keyed.found.facts.columns if c.name in key.columns))
+        move = yield from proved(client, replace(keyed.found, facts=facts), move)
         return (yield from repeated_new_key(client, keyed.found, key, move, limit=limit))
     broken = yield from repeated_at(client, move.table, move.to_version, key)
     return broken[1] if broken is not None else None

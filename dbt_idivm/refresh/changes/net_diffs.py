@@ -12,11 +12,11 @@ from sqlglot import exp
 from dbt_idivm.algebra.block import subquery
 from dbt_idivm.algebra.expressions import column
 from dbt_idivm.algebra.operator import SIGN
-from dbt_idivm.algebra.types import type_of
+from dbt_idivm.algebra.types import cannot_be_carried, type_of
 from dbt_idivm.errors import Finding, finding
 from dbt_idivm.refresh.catalog.history import Images
 from dbt_idivm.refresh.catalog.inputs import Input
-from dbt_idivm.refresh.changes.feed_proof import Doubt, doubt, is_counted
+from dbt_idivm.refresh.changes.feed_proof import Doubt, doubt, is_counted, uncounted
 from dbt_idivm.refresh.changes.moves import Move
 from dbt_idivm.refresh.checks.keys import Key
 from dbt_idivm.refresh.engine.client import Client
@@ -55,7 +55,22 @@ class ProvenDiff:
 
 def net_diff(client: Client, found: Input, move: Move) -> Steps[ProvenDiff]:
     """The net diff of a move over all columns that can be inlined, or what is left in the engine where it is too large."""
+    move = yield from _known_to_differ(client, move)
     return (yield from client.once(question(move), lambda: _read(client, found, move)))
+
+
+# Wrong without it: a model without the key by which another one has found out that the feed is wrong would read it.
+def _known_to_differ(client: Client, move: Move) -> Steps[Move]:
+    """The move by the difference of its versions where this invocation has found that its feed cannot be used."""
+    known = question(move, "by difference")
+    if not client.invocation.knows(known):
+        return move
+
+    def unknown() -> Steps[Move]:
+        yield from ()
+        return move
+
+    return (yield from client.once(known, unknown))
 
 
 def question(move: Move, of: str = "diff", *more: Hashable) -> tuple[Hashable, ...]:
@@ -68,16 +83,19 @@ def _read(client: Client, found: Input, move: Move) -> Steps[ProvenDiff]:
     if move.changes_no_row:
         return ProvenDiff(InlineDiff(tuple(name for name, _ in columns), ()), move)
     # a rewrite of the whole table does not say how little it changed: worth a look
-    is_fetched = bool(columns) and (move.feed_rows or 0) <= INLINE_ROWS
-    fetched = (yield from _fetched(client, found, move)) if is_fetched else None
+    is_fetched, fetched = bool(columns) and (move.feed_rows or 0) <= INLINE_ROWS, None
+    if move.doubt is not None:
+        fetched = (yield from _or_unproven(move.doubt, _fetched(client, found, move))) if is_fetched else None
+        if not move.is_usual:
+            between = f"versions {move.consumed.version} and {move.to_version}"
+            client.warnings.append(f"{move.doubt.summary}; its changes are the difference of {between}")
+        return ProvenDiff(fetched if fetched is not None else feed_of(move), move)
+    if is_fetched and uncounted(move.commits, move.actions) is None:
+        fetched = yield from _fetched(client, found, move)
     proven = yield from proved(client, found, move)
     if proven.doubt is not None:
-        if is_fetched and move.doubt is None:
-            fetched = yield from _or_unproven(proven.doubt, _fetched(client, found, proven))
-        if not proven.is_usual:
-            client.warnings.append(f"{proven.doubt.summary}; its changes are the difference of versions {move.consumed.version} "
-                                   f"and {move.to_version}")
-    return ProvenDiff(fetched if fetched is not None else feed_of(proven), proven)
+        return (yield from client.once(question(proven), lambda: _read(client, found, proven)))
+    return ProvenDiff(fetched if fetched is not None else feed_of(move), move)
 
 
 def _inlined(found: Input) -> tuple[tuple[str, str], ...]:
@@ -107,12 +125,15 @@ def _fetched(client: Client, found: Input, move: Move) -> Steps[InlineDiff | Non
 def proved(client: Client, found: Input, move: Move) -> Steps[Move]:
     """The move, if its feed is certainly complete; else the move by the difference of its versions. Raises Unproven where that
     cannot be taken."""
+    move = yield from _known_to_differ(client, move)
     why = (yield from doubted(client, move)) if move.doubt is None else None
     return move if why is None else (yield from by_difference(client, found, move, why))
 
 
 def doubted(client: Client, move: Move) -> Steps[Doubt | None]:
     """Why the feed of a move is not certainly complete, None if it is. Its rows are counted if they have to be, once."""
+    if (why := uncounted(move.commits, move.actions)) is not None:
+        return why
     shown: Mapping[int, Images] = {}
     if is_counted(move.commits, move.actions):
         shown = yield from client.once(question(move, "feed counts"), lambda: _counted(client, move))
@@ -139,8 +160,10 @@ def _by_difference(client: Client, found: Input, move: Move, why: Doubt) -> Step
                      to_version=move.to_version)
     query = client.dialect.sql(exp.select(exp.Star()).from_(client.dialect.table(move.table, before)))
     types = dict((yield from _or_unproven(reason, client.columns(query, f"{move.table} at version {before}"))))
-    now = [VersionedColumn(each.name, each.type, each.name in types) for each in found.facts.columns]
-    if any(each.is_old and types[each.name] != each.type for each in now):
+    # what cannot be compared is in no plan, and rows that differ there alone are equal to all of them
+    now = [VersionedColumn(each.name, each.type, each.name in types) for each in found.facts.columns
+           if not cannot_be_carried(type_of(each.type))]
+    if not now or any(each.is_old and types[each.name] != each.type for each in now):
         raise Unproven(reason)
     return replace(move, doubt=reason, is_usual=why.is_usual, columns=tuple(now))
 
