@@ -71,38 +71,33 @@ class Dialect:
         typed = [(name, shown, type_of(kind)) for name, shown, kind in columns]
         return net_rows(self._changes(feed, computed), typed, _sign_of_change())
 
-    def encoded_feed(self, feed: FeedDiff, columns: tuple[tuple[str, str], ...], limit: int) -> exp.Select:
+    def encoded_feed(self, feed: FeedDiff, columns: tuple[tuple[str, str], ...], limit: int, *,
+                     counted: bool = False) -> exp.Select:
         """N of a table with its cells as `decode` takes them: `columns` are (name, type). At most `limit` rows.
 
-        Grouped by the encoded values, so that 0.0 and -0.0, which GROUP BY takes as equal, stay two values. Rows that
-        cancel are left out, except those with U+FFFD, which may replace bytes that are not UTF-8.
+        Grouped by the encoded values, so that 0.0 and -0.0, which GROUP BY takes as equal, stay two values. Rows that cancel are
+        left out, except those with U+FFFD, which may replace bytes that are not UTF-8. If they are `counted`, each row has a
+        version and a kind of change before its weight: both are NULL, or those of a count of rows in the feed, in one pass and
+        among the first rows.
         """
-        cells = [encode(column(name), kind) for name, kind in columns]
-        weight = exp.Sum(this=_sign_of_change())
-        selected = [exp.alias_(cell, f"c{i}") for i, cell in enumerate(cells, 1)]
-        replaced = [_is_replaced(cell) for cell, (_, kind) in zip(cells, columns, strict=True) if may_hold_text(kind)]
-        return (exp.Select(expressions=[*selected, exp.alias_(weight.copy(), WEIGHT)])
-                .from_(self._changes(feed)).group_by(*(cell.copy() for cell in cells))
-                .having(exp.or_(exp.NEQ(this=weight, expression=exp.Literal.number(0)), *replaced)).limit(limit))
-
-    def counted_feed(self, feed: FeedDiff, columns: tuple[tuple[str, str], ...], limit: int) -> exp.Select:
-        """`encoded_feed`, and how many rows the feed has of each version and kind of change, in one pass: rows with a version,
-        which are first, have the kind of change after it, and their number as weight. `limit` is that of all rows."""
         cells = [exp.alias_(encode(column(name), kind), f"c{i}") for i, (name, kind) in enumerate(columns, 1)]
-        names = [column(cell.alias) for cell in cells]
-        commit = [column(VERSION), column(CHANGE)]
-        changes = exp.Select(expressions=[*cells, *(exp.alias_(exp.column(each), alias) for each, alias in _OF_COMMIT),
-                                          exp.alias_(_sign_of_change(), SIGN_OF_CHANGE)]).from_(self._changes(feed))
-        is_count = exp.Not(this=exp.Is(this=commit[0].copy(), expression=exp.Null()))
-        net = exp.Sum(this=column(SIGN_OF_CHANGE))
-        weight = exp.If(this=is_count, true=exp.Count(this=exp.Star()), false=net)
-        replaced = [_is_replaced(name) for name, (_, kind) in zip(names, columns, strict=True) if may_hold_text(kind)]
-        sets = exp.GroupingSets(expressions=[exp.Tuple(expressions=[each.copy() for each in group]) for group in (names, commit)])
-        query = exp.Select(expressions=[*(each.copy() for each in (*names, *commit)), exp.alias_(weight, WEIGHT)])
-        query = query.from_(subquery(changes, "changes"))
-        query.set("group", exp.Group(grouping_sets=[sets]))
-        query = query.having(exp.or_(is_count.copy(), exp.NEQ(this=net.copy(), expression=exp.Literal.number(0)), *replaced))
-        return query.order_by(exp.Ordered(this=column(VERSION), nulls_first=False)).limit(limit)
+        of_commit = _OF_COMMIT if counted else ()
+        inner = [*cells, *(exp.alias_(exp.column(each), shown) for each, shown in of_commit),
+                 exp.alias_(_sign_of_change(), SIGN_OF_CHANGE)]
+        names, commit = [column(cell.alias) for cell in cells], [column(shown) for _, shown in of_commit]
+        weight: exp.Expr = exp.Sum(this=column(SIGN_OF_CHANGE))
+        kept = [exp.NEQ(this=weight.copy(), expression=exp.Literal.number(0)),
+                *(_is_replaced(name) for name, (_, kind) in zip(names, columns, strict=True) if may_hold_text(kind))]
+        group = exp.Group(expressions=[name.copy() for name in names])
+        if counted:
+            is_count = exp.Not(this=exp.Is(this=commit[0].copy(), expression=exp.Null()))
+            weight, kept = exp.If(this=is_count, true=exp.Count(this=exp.Star()), false=weight), [is_count.copy(), *kept]
+            sets = [exp.Tuple(expressions=[each.copy() for each in columns]) for columns in (names, commit)]
+            group = exp.Group(grouping_sets=[exp.GroupingSets(expressions=sets)])
+        query = exp.Select(expressions=[*names, *commit, exp.alias_(weight, WEIGHT)])
+        query = query.from_(subquery(exp.Select(expressions=inner).from_(self._changes(feed)), "changes")).having(exp.or_(*kept))
+        query.set("group", group)
+        return (query.order_by(exp.Ordered(this=column(VERSION), nulls_first=False)) if counted else query).limit(limit)
 
     def counts_of_feed(self, feed: FeedDiff) -> exp.Select:
         """How many rows a feed has: version, kind of change, number."""

@@ -27,7 +27,7 @@ from dbt_idivm.refresh.catalog.history import Commit
 from dbt_idivm.refresh.catalog.inputs import types_at
 from dbt_idivm.refresh.catalog.relations import describe
 from dbt_idivm.refresh.catalog.state import State
-from dbt_idivm.refresh.changes.net_diffs import GAP
+from dbt_idivm.refresh.changes.proving import GAP
 from dbt_idivm.refresh.checks.keys import repeated_at
 from dbt_idivm.refresh.decide.adapting import Adapting
 from dbt_idivm.refresh.engine.scoped import committed

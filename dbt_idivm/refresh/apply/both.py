@@ -17,7 +17,7 @@ from dbt_idivm.refresh.catalog.relations import describe
 from dbt_idivm.refresh.catalog.state import Consumed, State
 from dbt_idivm.refresh.catalog.stored_view import LOG_SUFFIX, StoredView, read_stored_view
 from dbt_idivm.refresh.changes.moves import commits_since, move_over
-from dbt_idivm.refresh.changes.net_diffs import GAP, doubted
+from dbt_idivm.refresh.changes.proving import GAP, doubted
 from dbt_idivm.refresh.changes.unreadable_text import has_unreadable_text
 from dbt_idivm.refresh.decide.job import Job
 from dbt_idivm.refresh.engine.steps import EngineFailure, Steps

@@ -15,7 +15,7 @@ from dbt_idivm.refresh.apply.watermark import consumed, guard_of, move_watermark
 from dbt_idivm.refresh.catalog.relations import describe
 from dbt_idivm.refresh.catalog.state import State
 from dbt_idivm.refresh.catalog.stored_view import StoredView
-from dbt_idivm.refresh.changes.net_diffs import GAP
+from dbt_idivm.refresh.changes.proving import GAP
 from dbt_idivm.refresh.changes.read import Changes, gap
 from dbt_idivm.refresh.checks import keys
 from dbt_idivm.refresh.decide.choose import Ready

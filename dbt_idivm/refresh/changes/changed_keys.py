@@ -19,7 +19,7 @@ from dbt_idivm.errors import IdivmError, finding
 from dbt_idivm.refresh.catalog.inputs import Input
 from dbt_idivm.refresh.changes.feed_proof import Doubt, is_inferred
 from dbt_idivm.refresh.changes.moves import Move
-from dbt_idivm.refresh.changes.net_diffs import ChangedKeys, ProvenDiff, feed_of, netted_keys, numbered, question
+from dbt_idivm.refresh.changes.net_diffs import ChangedKeys, ProvenDiff, netted_keys, numbered
 from dbt_idivm.refresh.checks.keys import Key, KeyedInput, example
 from dbt_idivm.refresh.engine.client import Client
 from dbt_idivm.refresh.engine.steps import Steps
@@ -65,7 +65,7 @@ def repeated_new_key(client: Client, found: Input, key: Key, move: Move, new: tu
 
     `new`: the inserted keys, if they were read; `limit`: look up no more of them; `ranges`: between what their columns are.
     """
-    asked = question(move, "key change", key.columns, limit)
+    asked = move.question("key change", key.columns, limit)
     return (yield from client.once(asked, lambda: _repeated(client, found, key, move, _New(new, limit, ranges, is_large))))
 
 
@@ -119,7 +119,7 @@ def _repeated(client: Client, found: Input, key: Key, move: Move,
     # so that Delta skips files
     known = (each.test(name) for each, name in zip(ranges, names, strict=False) if each is not None and each.family is not None)
     query = query.where(*known)
-    query = hinted(query, [_NEW] if rows is not None or feed_of(move).broadcast else [])
+    query = hinted(query, [_NEW] if rows is not None or move.feed.broadcast else [])
     label = f"check new keys ({', '.join(key.columns)}) of {move.table}"
     large = frozenset((found.table,)) if is_large else frozenset()
     answer = yield from client.read(add_key_ranges(query, _types(found, key), large=large), label)
@@ -138,4 +138,4 @@ def _literal_keys(dialect: Dialect, found: Input, key: Key, rows: tuple[Row, ...
 def _feed_keys(dialect: Dialect, key: Key, move: Move) -> exp.Select:
     inserted = exp.GT(this=column(SIGN), expression=exp.Literal.number(0))
     return (exp.Select(expressions=[column(name) for name in numbered("k", key.columns)])
-            .from_(subquery(netted_keys(dialect, feed_of(move), key.columns), "changes")).where(inserted))
+            .from_(subquery(netted_keys(dialect, move.feed, key.columns), "changes")).where(inserted))

@@ -15,7 +15,7 @@ from dbt_idivm.refresh.catalog import history
 from dbt_idivm.refresh.catalog.state import Consumed, State
 from dbt_idivm.refresh.changes.changed_keys import SAMPLE, repeated_new_key
 from dbt_idivm.refresh.changes.moves import Move, move_over
-from dbt_idivm.refresh.changes.net_diffs import proved
+from dbt_idivm.refresh.changes.proving import proved
 from dbt_idivm.refresh.changes.read import or_gap
 from dbt_idivm.refresh.checks.keys import Key, KeyedInput, example, repeated_at
 from dbt_idivm.refresh.engine.client import Client

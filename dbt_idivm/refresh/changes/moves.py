@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Hashable, Iterable, Mapping
 from dataclasses import dataclass, field
 
 from dbt_idivm.errors import Finding, finding
@@ -13,7 +13,9 @@ from dbt_idivm.refresh.catalog.inputs import Input, Inputs, types_at
 from dbt_idivm.refresh.catalog.state import Consumed, State
 from dbt_idivm.refresh.engine.client import Client
 from dbt_idivm.refresh.engine.steps import Steps
-from dbt_idivm.script.diff import VersionedColumn
+from dbt_idivm.script.diff import FeedDiff, VersionedColumn
+
+BROADCAST_ROWS = 1_000_000
 
 
 @dataclass(frozen=True)
@@ -43,6 +45,16 @@ class Move:
         """About how many rows the feed shows, None if a commit does not say."""
         counts = [commit.feed_rows for commit in self.commits]
         return None if None in counts else sum(count for count in counts if count is not None)
+
+    @property
+    def feed(self) -> FeedDiff:
+        """The changes left in the engine. Rows in unknown number are not broadcast: the driver has to hold what is."""
+        is_small = self.doubt is None and self.feed_rows is not None and self.feed_rows <= BROADCAST_ROWS
+        return FeedDiff(self.table, self.consumed.version, self.to_version, is_small, self.only_adds, columns=self.columns)
+
+    def question(self, what: str, *more: Hashable) -> tuple[Hashable, ...]:
+        """Under which an invocation remembers what it has read of the move."""
+        return what, self.table, self.consumed.version, self.to_version, self.doubt is not None, *more
 
     @property
     def changes_no_row(self) -> bool:

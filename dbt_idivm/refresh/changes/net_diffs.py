@@ -2,25 +2,22 @@
 
 from __future__ import annotations
 
-from collections import Counter, defaultdict
-from collections.abc import Hashable, Iterable, Mapping
-from dataclasses import dataclass, replace
-from typing import Any
+from collections.abc import Mapping
+from dataclasses import dataclass
 
 from sqlglot import exp
 
 from dbt_idivm.algebra.block import subquery
 from dbt_idivm.algebra.expressions import column
 from dbt_idivm.algebra.operator import SIGN
-from dbt_idivm.algebra.types import cannot_be_carried, type_of
-from dbt_idivm.errors import Finding, finding
-from dbt_idivm.refresh.catalog.history import Images
+from dbt_idivm.algebra.types import type_of
 from dbt_idivm.refresh.catalog.inputs import Input
-from dbt_idivm.refresh.changes.feed_proof import Doubt, doubt, is_counted, uncounted
+from dbt_idivm.refresh.changes.feed_proof import is_counted, uncounted
 from dbt_idivm.refresh.changes.moves import Move
+from dbt_idivm.refresh.changes.proving import COUNTS, KINDS, images, known_move, or_unproven, proved
 from dbt_idivm.refresh.checks.keys import Key
 from dbt_idivm.refresh.engine.client import Client
-from dbt_idivm.refresh.engine.steps import EngineFailure, Steps, T
+from dbt_idivm.refresh.engine.steps import Steps
 from dbt_idivm.script.dialect import Dialect, is_inlinable
 from dbt_idivm.script.diff import (
     INLINE_ROWS,
@@ -28,20 +25,12 @@ from dbt_idivm.script.diff import (
     InlineDiff,
     NetDiff,
     Row,
-    VersionedColumn,
     are_inlined,
     fetched_row,
 )
 from dbt_idivm.script.plan import Plan
 from dbt_idivm.script.value_range import TEXT, Range, Ranges, between, has_range
 
-# The feed between two versions is not there: switched off in between, past its retention, cleaned up, or its columns
-# changed on the way.
-GAP = ("DELTA_MISSING_CHANGE_DATA", "DELTA_CHANGE_DATA_FEED_INCOMPATIBLE_*", "DELTA_CDC_START_VERSION_AFTER_LATEST",
-       "DELTA_UNSUPPORTED_TIME_TRAVEL_BEYOND_DELETED_FILE_RETENTION_DURATION", "DELTA_VERSION_NOT_FOUND",
-       "DELTA_TRUNCATED_TRANSACTION_LOG", "DELTA_LOG_FILE_NOT_FOUND*", "DELTA_VERSIONS_NOT_CONTIGUOUS",
-       "FAILED_READ_FILE", "DELTA_CHANGE_TABLE_FEED_DISABLED", "DELTA_FILE_NOT_FOUND*")
-BROADCAST_ROWS = 1_000_000
 _MOST_COLUMNS = 20  # of which ranges are asked for
 
 
@@ -55,27 +44,8 @@ class ProvenDiff:
 
 def net_diff(client: Client, found: Input, move: Move) -> Steps[ProvenDiff]:
     """The net diff of a move over all columns that can be inlined, or what is left in the engine where it is too large."""
-    move = yield from _known_to_differ(client, move)
-    return (yield from client.once(question(move), lambda: _read(client, found, move)))
-
-
-# Wrong without it: a model without the key by which another one has found out that the feed is wrong would read it.
-def _known_to_differ(client: Client, move: Move) -> Steps[Move]:
-    """The move by the difference of its versions where this invocation has found that its feed cannot be used."""
-    known = question(move, "by difference")
-    if not client.invocation.knows(known):
-        return move
-
-    def unknown() -> Steps[Move]:
-        yield from ()
-        return move
-
-    return (yield from client.once(known, unknown))
-
-
-def question(move: Move, of: str = "diff", *more: Hashable) -> tuple[Hashable, ...]:
-    """Under which an invocation remembers what it has read of a move."""
-    return of, move.table, move.consumed.version, move.to_version, move.doubt is not None, *more
+    move = known_move(client, found, move)
+    return (yield from client.once(move.question("diff"), lambda: _read(client, found, move)))
 
 
 def _read(client: Client, found: Input, move: Move) -> Steps[ProvenDiff]:
@@ -85,17 +55,17 @@ def _read(client: Client, found: Input, move: Move) -> Steps[ProvenDiff]:
     # a rewrite of the whole table does not say how little it changed: worth a look
     is_fetched, fetched = bool(columns) and (move.feed_rows or 0) <= INLINE_ROWS, None
     if move.doubt is not None:
-        fetched = (yield from _or_unproven(move.doubt, _fetched(client, found, move))) if is_fetched else None
+        fetched = (yield from or_unproven(move.doubt, _fetched(client, found, move))) if is_fetched else None
         if not move.is_usual:
             between = f"versions {move.consumed.version} and {move.to_version}"
             client.warnings.append(f"{move.doubt.summary}; its changes are the difference of {between}")
-        return ProvenDiff(fetched if fetched is not None else feed_of(move), move)
+        return ProvenDiff(fetched if fetched is not None else move.feed, move)
     if is_fetched and uncounted(move.commits, move.actions) is None:
         fetched = yield from _fetched(client, found, move)
     proven = yield from proved(client, found, move)
     if proven.doubt is not None:
-        return (yield from client.once(question(proven), lambda: _read(client, found, proven)))
-    return ProvenDiff(fetched if fetched is not None else feed_of(move), move)
+        return (yield from client.once(proven.question("diff"), lambda: _read(client, found, proven)))
+    return ProvenDiff(fetched if fetched is not None else move.feed, move)
 
 
 def _inlined(found: Input) -> tuple[tuple[str, str], ...]:
@@ -104,101 +74,18 @@ def _inlined(found: Input) -> tuple[tuple[str, str], ...]:
 
 def _fetched(client: Client, found: Input, move: Move) -> Steps[InlineDiff | None]:
     """The net diff of a move; None if its rows are too many. What the feed has to be counted for is remembered."""
-    columns, feed = _inlined(found), feed_of(move)
-    counted = move.doubt is None and is_counted(move.commits, move.actions)
+    columns, counted = _inlined(found), move.doubt is None and is_counted(move.commits, move.actions)
+    limit = INLINE_ROWS + 1 + (KINDS * len(move.commits) if counted else 0)
+    rows = (yield from client.read(client.dialect.encoded_feed(move.feed, columns, limit, counted=counted), move.feed.label)).rows
     if counted:
-        most = INLINE_ROWS + 1 + _KINDS * len(move.commits)
-        answer = yield from client.read(client.dialect.counted_feed(feed, columns, most), feed.label)
-        counts = [row[-3:] for row in answer.rows if row[-3] is not None]
-        client.invocation.remember(question(move, "feed counts"), _images(counts))
-        rows = tuple((*row[:-3], row[-1]) for row in answer.rows if row[-3] is None)
-    else:
-        rows = (yield from client.read(client.dialect.encoded_feed(feed, columns, INLINE_ROWS + 1), feed.label)).rows
+        client.invocation.remember(move.question(COUNTS), images(row[-3:] for row in rows if row[-3] is not None))
+        rows = tuple((*row[:-3], row[-1]) for row in rows if row[-3] is None)
     kinds = [kind for _, kind in columns]
     netted: tuple[tuple[Row, int], ...] = tuple((fetched_row(kinds, row[:-1]), int(row[-1])) for row in rows)
     # copies of a row are inlined one by one; another text than is stored is to be looked into, as with every feed
     if sum(abs(weight) for _, weight in netted) > INLINE_ROWS or not are_inlined([row for row, _ in netted]):
         return None
     return InlineDiff(tuple(name for name, _ in columns), tuple(sorted(netted, key=repr)))
-
-
-def proved(client: Client, found: Input, move: Move) -> Steps[Move]:
-    """The move, if its feed is certainly complete; else the move by the difference of its versions. Raises Unproven where that
-    cannot be taken."""
-    move = yield from _known_to_differ(client, move)
-    why = (yield from doubted(client, move)) if move.doubt is None else None
-    return move if why is None else (yield from by_difference(client, found, move, why))
-
-
-def doubted(client: Client, move: Move) -> Steps[Doubt | None]:
-    """Why the feed of a move is not certainly complete, None if it is. Its rows are counted if they have to be, once."""
-    if (why := uncounted(move.commits, move.actions)) is not None:
-        return why
-    shown: Mapping[int, Images] = {}
-    if is_counted(move.commits, move.actions):
-        shown = yield from client.once(question(move, "feed counts"), lambda: _counted(client, move))
-    return doubt(move.commits, move.actions, shown)
-
-
-class Unproven(Exception):
-    """The change feed of a move cannot be used, nor the difference of its versions instead."""
-
-    def __init__(self, reason: Finding) -> None:
-        super().__init__(reason.summary)
-        self.reason = reason
-
-
-def by_difference(client: Client, found: Input, move: Move, why: Doubt) -> Steps[Move]:
-    """The move whose changes are the difference of its versions. Raises Unproven."""
-    return (yield from client.once(question(move, "by difference"), lambda: _by_difference(client, found, move, why)))
-
-
-def _by_difference(client: Client, found: Input, move: Move, why: Doubt) -> Steps[Move]:
-    commit, before = why.commit, move.consumed.version
-    reason = finding(427, source=found.name, version=commit.version, operation=commit.operation or "an unknown operation",
-                     writer=commit.writer or "a writer that does not name itself", why=why.why, from_version=before,
-                     to_version=move.to_version)
-    query = client.dialect.sql(exp.select(exp.Star()).from_(client.dialect.table(move.table, before)))
-    types = dict((yield from _or_unproven(reason, client.columns(query, f"{move.table} at version {before}"))))
-    # what cannot be compared is in no plan, and rows that differ there alone are equal to all of them
-    now = [VersionedColumn(each.name, each.type, each.name in types) for each in found.facts.columns
-           if not cannot_be_carried(type_of(each.type))]
-    if not now or any(each.is_old and types[each.name] != each.type for each in now):
-        raise Unproven(reason)
-    return replace(move, doubt=reason, is_usual=why.is_usual, columns=tuple(now))
-
-
-def _or_unproven(reason: Finding, steps: Steps[T]) -> Steps[T]:
-    try:
-        return (yield from steps)
-    except EngineFailure as failure:
-        if failure.is_any(GAP):
-            raise Unproven(reason) from failure
-        raise
-
-
-_KINDS = 4  # of changes
-_IMAGE = {"insert": "inserted", "delete": "deleted", "update_preimage": "before", "update_postimage": "after"}
-
-
-def _counted(client: Client, move: Move) -> Steps[Mapping[int, Images]]:
-    feed = feed_of(move)
-    answer = yield from client.read(client.dialect.counts_of_feed(feed), f"rows in the change feed of {feed.table}")
-    return _images(answer.rows)
-
-
-def _images(counts: Iterable[tuple[Any, ...]]) -> Mapping[int, Images]:
-    """Version → the rows in its feed, of rows (version, kind of change, number)."""
-    found: dict[int, Counter[str]] = defaultdict(Counter)
-    for version, change, rows in counts:
-        found[int(version)][_IMAGE.get(change, "other")] += int(rows)
-    return {version: Images(**each) for version, each in found.items()}
-
-
-def feed_of(move: Move) -> FeedDiff:
-    """The diff left in the engine. Rows in unknown number are not broadcast: the driver has to hold what is."""
-    small = move.feed_rows is not None and move.feed_rows <= BROADCAST_ROWS
-    return FeedDiff(move.table, move.consumed.version, move.to_version, small, move.only_adds, columns=move.columns)
 
 
 @dataclass(frozen=True)
@@ -225,11 +112,11 @@ def has_classes(diff: FeedDiff) -> bool:
 
 def changed_keys(client: Client, found: Input, key: Key, move: Move) -> Steps[ChangedKeys]:
     """The keys in the feed of a move. Asked once."""
-    return (yield from client.once(question(move, "changed keys", key.columns), lambda: _changed_keys(client, found, key, move)))
+    return (yield from client.once(move.question("changed keys", key.columns), lambda: _changed_keys(client, found, key, move)))
 
 
 def _changed_keys(client: Client, found: Input, key: Key, move: Move) -> Steps[ChangedKeys]:
-    feed, types = feed_of(move), {each.name: type_of(each.type) for each in found.facts.columns}
+    feed, types = move.feed, {each.name: type_of(each.type) for each in found.facts.columns}
     new = tuple(name for name in key.columns if has_range(types[name]) or types[name].this in TEXT)
     columns = tuple(name for name, kind in types.items() if has_range(kind))[:_MOST_COLUMNS]
     label = f"changed keys of {move.table} from version {feed.from_version} to {feed.to_version}"
@@ -299,7 +186,7 @@ def for_plan(plan: Plan, diffs: Mapping[str, NetDiff], changed: Mapping[str, Mov
                 continue
             scans = [scan for scan in plan.scans if scan.table == table]
             if any(a.definition is not None or not is_inlinable(a.type) for scan in scans for a in scan.base_columns):
-                diff = feed_of(changed[table])
+                diff = changed[table].feed
             elif not diff.rows:
                 continue
         found[table] = diff

@@ -14,8 +14,7 @@ from dbt_idivm.errors import Finding, finding
 from dbt_idivm.operators.scan import DiffClass
 from dbt_idivm.refresh.catalog.inputs import Input
 from dbt_idivm.refresh.catalog.state import Consumed
-from dbt_idivm.refresh.changes import net_diffs
-from dbt_idivm.refresh.changes.moves import Move
+from dbt_idivm.refresh.changes.moves import BROADCAST_ROWS, Move
 from dbt_idivm.refresh.checks.keys import Key
 from dbt_idivm.refresh.decide.observe import Observed
 from dbt_idivm.refresh.decide.outcome import named
@@ -111,7 +110,7 @@ class Costs:
     def is_few(done: Application, situation: Situation) -> bool:
         """Whether the source of the application's statement is small enough to be broadcast."""
         rows = source_rows(done, situation)
-        return rows <= net_diffs.BROADCAST_ROWS and rows * situation.view_width <= _BROADCAST_BYTES
+        return rows <= BROADCAST_ROWS and rows * situation.view_width <= _BROADCAST_BYTES
 
     @cached_property
     def reading(self) -> Measure:
@@ -124,7 +123,7 @@ class Costs:
 
     def _reading(self, move: Move) -> Measure:
         invocation, size = self.seen.work.job.client.invocation, self.seen.work.planned.sizes.get(move.table, Size(0, 0))
-        if invocation.knows(net_diffs.question(move)) or move.changes_no_row:
+        if invocation.knows(move.question("diff")) or move.changes_no_row:
             return Measure()
         rows = self._rows_of_feed(move, size)
         read = READING + Measure(tuples=rows, bytes_read=2 * size.bytes if move.feed_rows is None else 0)

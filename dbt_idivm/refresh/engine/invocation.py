@@ -99,6 +99,11 @@ class Invocation:
         with self._guard:
             return key in self._slots and self._slots[key].known
 
+    def known(self, key: Hashable) -> Any:
+        """What `once` has found; None if it has not run."""
+        with self._guard:
+            return self._slots[key].value if key in self._slots and self._slots[key].known else None
+
     def now(self) -> dt.datetime:
         """The time, for the age of commits; tests put another clock here."""
         return dt.datetime.now(dt.UTC)

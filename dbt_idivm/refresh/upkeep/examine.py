@@ -13,7 +13,7 @@ from dbt_idivm.refresh.catalog.retention import NAMES, in_words
 from dbt_idivm.refresh.catalog.state import Consumed
 from dbt_idivm.refresh.changes.feed_proof import Doubt
 from dbt_idivm.refresh.changes.moves import move_over
-from dbt_idivm.refresh.changes.net_diffs import doubted
+from dbt_idivm.refresh.changes.proving import doubted
 from dbt_idivm.refresh.engine.client import Client
 from dbt_idivm.refresh.engine.steps import EngineFailure, Steps
 from dbt_idivm.refresh.protocol import Statement
