@@ -84,12 +84,12 @@ def _driven(engine: Unquoted, request: ModelRequest) -> list[str]:
     found = engine.tables.get(f"{schema}{request.identifier}")
     existing = None if found is None else "view" if found.kind == "VIEW" else "table"
     there = dict.fromkeys((name.removeprefix(schema) for name in engine.tables), "table")
-    steps = Refresh(refresh(replace(request, existing=existing, neighbours=there), Invocation()))
+    steps = Refresh(refresh(replace(request, existing=existing, neighbours=there), Invocation(), engine.kind))
     sent = []
     while steps.statement is not None:
         sent.append(steps.statement.sql)
         steps.answer(engine.answer(steps.statement))
-    return [text for text in sent if not text.startswith(_UNREAD)]
+    return [text for text in sent if text and not text.startswith(_UNREAD)]
 
 
 def single_statements(word: str) -> Iterator[str]:
