@@ -12,6 +12,7 @@ from functools import reduce
 
 from sqlglot import ErrorLevel, exp
 
+from dbt_idivm.algebra.bags import union_all
 from dbt_idivm.algebra.block import subquery
 from dbt_idivm.algebra.expressions import alias, column, identifier
 from dbt_idivm.algebra.types import distinguishable, is_blurred, is_float, is_text, type_of
@@ -92,7 +93,7 @@ class Dialect:
         if counted:
             is_count = exp.Not(this=exp.Is(this=commit[0].copy(), expression=exp.Null()))
             weight, kept = exp.If(this=is_count, true=exp.Count(this=exp.Star()), false=weight), [is_count.copy(), *kept]
-            sets = [exp.Tuple(expressions=[each.copy() for each in columns]) for columns in (names, commit)]
+            sets = [exp.Tuple(expressions=[each.copy() for each in grouped]) for grouped in (names, commit)]
             group = exp.Group(grouping_sets=[exp.GroupingSets(expressions=sets)])
         query = exp.Select(expressions=[*names, *commit, exp.alias_(weight, WEIGHT)])
         query = query.from_(subquery(exp.Select(expressions=inner).from_(self._changes(feed)), "changes")).having(exp.or_(*kept))
@@ -144,7 +145,7 @@ class Dialect:
             *(alias(column(each.name) if is_new or each.is_old else exp.Cast(this=exp.Null(), to=kinds[each.name].copy()),
                     names[each.name]) for each in feed.columns), exp.alias_(literal(1 if is_new else -1), SIGN_OF_CHANGE)])
             .from_(self.table(feed.table, version)) for is_new, version in ((True, feed.to_version), (False, feed.from_version))]
-        both = subquery(exp.Union(this=sides[0], expression=sides[1], distinct=False), "versions")
+        both = subquery(union_all(sides), "versions")
         net = net_rows(both, [(names[name], names[name], kind) for name, kind in kinds.items()], column(SIGN_OF_CHANGE))
         is_new = exp.GT(this=column(WEIGHT), expression=exp.Literal.number(0))
         change = exp.If(this=is_new, true=exp.Literal.string("insert"), false=exp.Literal.string("delete"))

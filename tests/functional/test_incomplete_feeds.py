@@ -4,7 +4,8 @@ told whose commit it was."""
 from __future__ import annotations
 
 import os
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -12,11 +13,10 @@ from typing import Any
 import pytest
 
 from dbt_idivm.errors import IdivmError
-from dbt_idivm.refresh.engine.engine import EMBEDDED, SPARK_DELTA, Engine
 from dbt_idivm.refresh.protocol import ModelRequest
 from tests.functional import feeds
 from tests.functional.engine import Project
-from tests.functional.log_reading import LogReading
+from tests.functional.log_reading import project_in
 from tests.functional.subscriber import Subscriber
 
 FEED = "tblproperties ('delta.enableChangeDataFeed' = 'true', 'delta.enableDeletionVectors' = '{}')"
@@ -71,15 +71,15 @@ FAULTS = {
 }
 
 
-def made(spark: Any, *, reads_logs: bool) -> tuple[Project, Path]:
+@contextmanager
+def made(spark: Any, *, reads_logs: bool) -> Iterator[tuple[Project, Path]]:
     """The source has deletion vectors where logs are read, and none where SQL is asked."""
-    engine: Engine = EMBEDDED if reads_logs else SPARK_DELTA
-    project = (LogReading if reads_logs else Project)(spark.newSession(), "feeds", engine_for=lambda model: engine)
-    project.sql(f"create table $.t (k string, g int, val int) using delta {FEED.format(str(reads_logs).lower())}",
-                "insert into $.t select /*+ COALESCE(1) */ * from values ('a', 1, 1), ('b', 2, 2), ('c', 1, 3), ('d', 2, 4), "
-                "('e', 1, 5)")
-    project.table("d", "g int, name string", "(1, 'one')", "(2, 'two')")
-    return project, project.location("t")
+    with project_in(spark, "feeds", reads_logs=reads_logs) as project:
+        project.sql(f"create table $.t (k string, g int, val int) using delta {FEED.format(str(reads_logs).lower())}",
+                    "insert into $.t select /*+ COALESCE(1) */ * from values ('a', 1, 1), ('b', 2, 2), ('c', 1, 3), ('d', 2, 4), "
+                    "('e', 1, 5)")
+        project.table("d", "g int, name string", "(1, 'one')", "(2, 'two')")
+        yield project, project.location("t")
 
 
 # By two views each in the default suite, whose ways and faults differ: the rest takes a quarter of an hour.
@@ -92,8 +92,7 @@ CASES = [pytest.param(what, reads_logs, views, id=f"{what}-{'log' if reads_logs 
 
 @pytest.mark.parametrize(("what", "reads_logs", "views"), CASES)
 def test_a_feed_that_does_not_add_up(what: str, reads_logs: bool, views: tuple[str, ...], spark: Any) -> None:
-    project, table = made(spark, reads_logs=reads_logs)
-    try:
+    with made(spark, reads_logs=reads_logs) as (project, table):
         models = [project.model(name, VIEWS[name][0], VIEWS[name][1], **VIEWS[name][2]) for name in views]
         for model in models:
             assert project.refresh(model).mode == "create"
@@ -115,14 +114,11 @@ def test_a_feed_that_does_not_add_up(what: str, reads_logs: bool, views: tuple[s
         for model in models:
             outcome = project.refresh(model)
             assert not outcome.warnings and outcome.mode == "incremental" and is_exact(project, model), outcome.message
-    finally:
-        project.sql("drop schema $ cascade", "use default")
 
 
 def test_a_commit_without_its_feed(spark: Any) -> None:
     """Readers infer it from the files, all rows of which go and come: complete, and nobody is accused."""
-    project, table = made(spark, reads_logs=True)
-    try:
+    with made(spark, reads_logs=True) as (project, table):
         model = project.model("rows", *VIEWS["rows"][:2])
         project.refresh(model)
         project.sql(MERGE)
@@ -130,8 +126,6 @@ def test_a_commit_without_its_feed(spark: Any) -> None:
         feeds.write_actions(table, version, [each for each in feeds.actions_of(table, version) if "cdc" not in each])
         outcome = project.refresh(model)
         assert (outcome.mode, outcome.warnings) == ("incremental", ()) and project.is_exact(model), outcome.message
-    finally:
-        project.sql("drop schema $ cascade", "use default")
 
 
 def is_exact(project: Project, model: ModelRequest) -> bool:
@@ -221,8 +215,7 @@ BAD: dict[str, tuple[Callable[[Path], None], str, str]] = {
 @pytest.mark.parametrize("what", BAD)
 def test_a_commit_that_is_not_as_it_should_be(what: str, reads_logs: bool, spark: Any) -> None:
     spoil, expected, code = BAD[what]
-    project, table = made(spark, reads_logs=reads_logs)
-    try:
+    with made(spark, reads_logs=reads_logs) as (project, table):
         model = project.model("rows", *VIEWS["rows"][:2])
         project.refresh(model)
         before = project.rows("select * from $.rows")
@@ -238,8 +231,6 @@ def test_a_commit_that_is_not_as_it_should_be(what: str, reads_logs: bool, spark
         assert project.is_exact(model) and outcome.mode == expected, outcome.message
         said = [*outcome.warnings, outcome.reason or ""]
         assert [each.partition(" ")[0] for each in said if each.startswith("IDIVM")] == ([code] if code else []), said
-    finally:
-        project.sql("drop schema $ cascade", "use default")
 
 
 # Columns that a difference of versions must not stumble over, and a row, of a number and a double: names of its own, values that
@@ -261,8 +252,7 @@ def test_versions_of_any_table_are_compared(kind: str, spark: Any) -> None:
     """Over a server, of a table that is written anew."""
     columns, row, read = ANY[kind]
     rows = [f"({row.format(*values)})" for values in ((1, "0.0D"), (2, "1.0D"), (2, "1.0D"), (1, "-0.0D"), (3, "0.0D"))]
-    project = Project(spark.newSession(), "anything")
-    try:
+    with project_in(spark, "anything", reads_logs=False) as project:
         project.sql(f"create table $.t ({columns}) using delta {FEED.format('true')}",
                     f"insert into $.t values {', '.join(rows[:3])}")
         models = [project.model("bag", f"select {read} from $.t where k > 0"),
@@ -275,14 +265,11 @@ def test_versions_of_any_table_are_compared(kind: str, spark: Any) -> None:
             outcome = project.refresh_in_run(model)
             assert (outcome.mode, outcome.warnings) == ("incremental", ()), outcome.message
             assert not project.differences(model), outcome.message
-    finally:
-        project.sql("drop schema $ cascade", "use default")
 
 
 def test_rows_that_get_numbers_are_the_same_rows(spark: Any) -> None:
     """Row tracking adds the files again: no row changes, and no writer is accused."""
-    project, _ = made(spark, reads_logs=True)
-    try:
+    with made(spark, reads_logs=True) as (project, _):
         model = project.model("rows", *VIEWS["rows"][:2])
         project.refresh(model)
         project.sql("alter table $.t set tblproperties ('delta.enableRowTracking' = 'true')")
@@ -291,8 +278,6 @@ def test_rows_that_get_numbers_are_the_same_rows(spark: Any) -> None:
         project.sql(UPDATE)
         outcome = project.refresh(model)
         assert (outcome.mode, outcome.warnings) == ("incremental", ()) and project.is_exact(model), outcome.message
-    finally:
-        project.sql("drop schema $ cascade", "use default")
 
 
 def _uncounted(table: Path) -> None:
@@ -306,8 +291,7 @@ def _uncounted(table: Path) -> None:
 @pytest.mark.parametrize("reads_logs", [True, False], ids=["log", "sql"])
 def test_a_merge_that_counts_no_row(reads_logs: bool, spark: Any) -> None:
     """Spark's reader shows nothing of it; a MERGE of Spark that only copied rows is believed, and compared with nothing."""
-    project, table = made(spark, reads_logs=reads_logs)
-    try:
+    with made(spark, reads_logs=reads_logs) as (project, table):
         model = project.model("rows", *VIEWS["rows"][:2])
         project.refresh(model)
         project.sql("merge into $.t t using (select 'c' k, 30 v) s on t.k = s.k when matched then update set val = v")
@@ -318,5 +302,3 @@ def test_a_merge_that_counts_no_row(reads_logs: bool, spark: Any) -> None:
         project.sql("merge into $.t t using (select 'c' k, 30 v) s on t.k = s.k when matched and v = 0 then update set val = v")
         outcome = project.refresh(model)
         assert (outcome.mode, outcome.warnings) == ("noop", ())
-    finally:
-        project.sql("drop schema $ cascade", "use default")

@@ -10,9 +10,8 @@ import pyarrow as pa
 import pytest
 from deltalake import DeltaTable, write_deltalake
 
-from dbt_idivm.refresh.engine.engine import EMBEDDED, SPARK_DELTA
 from tests.functional.engine import Project
-from tests.functional.log_reading import LogReading
+from tests.functional.log_reading import project_in
 
 FEED = "'delta.enableChangeDataFeed' = 'true', "
 LAYOUTS = {"plain": "'delta.enableDeletionVectors' = 'false'", "vectors": "'delta.enableDeletionVectors' = 'true'",
@@ -91,9 +90,7 @@ CANNOT = {"mapped": ("compaction, vacuum, constraint", "new columns", "overwrite
 @pytest.mark.parametrize("reads_logs", [True, pytest.param(False, marks=pytest.mark.long)], ids=["log", "sql"])
 @pytest.mark.parametrize("layout", ["plain", "vectors", pytest.param("mapped", marks=pytest.mark.long)])
 def test_delta_rs_writes_a_source(layout: str, reads_logs: bool, spark: Any) -> None:
-    project = (LogReading if reads_logs else Project)(
-        spark.newSession(), "second", engine_for=lambda model: EMBEDDED if reads_logs else SPARK_DELTA)
-    try:
+    with project_in(spark, "second", reads_logs=reads_logs) as project:
         project.sql(f"create table $.t (k string, g int, val int) using delta tblproperties ({FEED}{LAYOUTS[layout]})",
                     "insert into $.t values ('a', 1, 1), ('b', 2, 2), ('c', 1, 3), ('d', 2, 4), ('e', 1, 5)")
         project.table("d", "g int, name string", "(1, 'one')", "(2, 'two')")
@@ -118,5 +115,3 @@ def test_delta_rs_writes_a_source(layout: str, reads_logs: bool, spark: Any) -> 
                 assert "IDIVM-427" in warning and told in warning
             elif reads_logs:
                 assert not warnings, (what, warnings)
-    finally:
-        project.sql("drop schema $ cascade", "use default")

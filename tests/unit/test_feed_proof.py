@@ -128,7 +128,7 @@ CHECKS = {
     "if shown.before != shown.after:": "if False:",
     "if change is not None and grown != change:": "if False:",
     "change = actions.rows if actions is not None else None": "change = None",
-    "        return _UNCOUNTED": "        return \"\"",
+    "        return _UNCOUNTED\n": "        return \"\"\n",
     'return "" if counted == shown else': 'return "" if True else',
 }
 

@@ -50,8 +50,7 @@ def history(session: SparkSession, schema: str, table: str, limit: int) -> list[
     newest = snapshot.version()
     if delta.DeltaConfigs.IN_COMMIT_TIMESTAMPS_ENABLED().fromMetaData(snapshot.metadata()):
         return None
-    files, conf = delta.util.DeltaCommitFileProvider.apply(snapshot), log.newDeltaHadoopConf()
-    system = log.logPath().getFileSystem(conf)
+    files, conf, system = _files(delta, log, snapshot)
     zone = session_zone(session)
     rows: list[Row] = []
     later: int | None = None
@@ -74,13 +73,18 @@ def file_actions(session: SparkSession, schema: str, table: str, first: int, las
         return None
     log, snapshot = found
     jvm: Any = session._jvm
-    files, conf = jvm.org.apache.spark.sql.delta.util.DeltaCommitFileProvider.apply(snapshot), log.newDeltaHadoopConf()
-    system = log.logPath().getFileSystem(conf)
+    files, _, system = _files(jvm.org.apache.spark.sql.delta, log, snapshot)
     paths = [files.deltaFile(version) for version in range(first, last + 1)]
     if sum(system.getFileStatus(path).getLen() for path in paths) > _MOST_BYTES:
         return None
     known: dict[str, int] = {}  # file → its rows, of those that these commits added
     return [actions_of(version, _text(jvm, system, path), known) for version, path in enumerate(paths, first)]
+
+
+def _files(delta: Any, log: Any, snapshot: Any) -> tuple[Any, Any, Any]:
+    """What names the files of a log, how they are read, and where they are."""
+    conf = log.newDeltaHadoopConf()
+    return delta.util.DeltaCommitFileProvider.apply(snapshot), conf, log.logPath().getFileSystem(conf)
 
 
 def _text(jvm: Any, system: Any, path: Any) -> str:

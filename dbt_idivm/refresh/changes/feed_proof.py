@@ -41,42 +41,37 @@ def is_counted(commits: Iterable[Commit], actions: Mapping[int, FileActions]) ->
     return not all(is_inferred(commit, actions.get(commit.version)) for commit in commits)
 
 
-def uncounted(commits: Iterable[Commit], actions: Mapping[int, FileActions]) -> Doubt | None:
-    """The first commit whose feed is not certainly complete, however many rows it has; None if there is none."""
-    for commit in sorted(commits, key=lambda each: each.version):
-        found = actions.get(commit.version)
-        if not is_inferred(commit, found) and commit.images(found.rows if found is not None else None) is None:
-            return Doubt(commit, _UNCOUNTED, commit.is_anew and found is None)
-    return None
-
-
-def doubt(commits: Iterable[Commit], actions: Mapping[int, FileActions], shown: Mapping[int, Images]) -> Doubt | None:
+def doubt(commits: Iterable[Commit], actions: Mapping[int, FileActions],
+          shown: Mapping[int, Images] | None = None) -> Doubt | None:
     """The first commit whose feed is not certainly complete, and why; None if there is none.
 
     `actions`: version → what its files say, where that is known. `shown`: version → the rows in its feed, of those that have any;
-    it is looked at where `is_counted`.
+    it is looked at where `is_counted`. Without it: whose feed is not complete however many rows it has.
     """
     for commit in sorted(commits, key=lambda each: each.version):
-        why = _why_not(commit, actions.get(commit.version), shown.get(commit.version, Images()))
+        rows = None if shown is None else shown.get(commit.version, Images())
+        why = _why_not(commit, actions.get(commit.version), rows)
         if why:
             return Doubt(commit, why, why == _UNCOUNTED and commit.is_anew and commit.version not in actions)
     return None
 
 
-def _why_not(commit: Commit, actions: FileActions | None, shown: Images) -> str:
+def _why_not(commit: Commit, actions: FileActions | None, shown: Images | None) -> str:
     if actions is not None and actions.rearranged_rows:
         return f"says that it changes no row, and its files have {_more_or_less(actions.rearranged_rows)}"
     if is_inferred(commit, actions):
         return ""
+    change = actions.rows if actions is not None else None
+    counted = commit.images(change)
+    if shown is None:
+        return _UNCOUNTED if counted is None else ""
     if shown.other:
         return f"has {shown.other} rows of an unknown kind in its change feed"
     if shown.before != shown.after:
         return f"has {shown.before} rows from before updates in its change feed, and {shown.after} from after them"
-    change = actions.rows if actions is not None else None
     grown = shown.inserted - shown.deleted
     if change is not None and grown != change:
         return f"changed the number of rows by {change:+d}, and by {grown:+d} in its change feed"
-    counted = commit.images(change)
     if counted is None:
         return _UNCOUNTED
     return "" if counted == shown else f"counts {_in_words(counted)}, and its change feed has {_in_words(shown)}"

@@ -12,7 +12,7 @@ from dbt_idivm.algebra.expressions import column
 from dbt_idivm.algebra.operator import SIGN
 from dbt_idivm.algebra.types import type_of
 from dbt_idivm.refresh.catalog.inputs import Input
-from dbt_idivm.refresh.changes.feed_proof import is_counted, uncounted
+from dbt_idivm.refresh.changes.feed_proof import doubt, is_counted
 from dbt_idivm.refresh.changes.moves import Move
 from dbt_idivm.refresh.changes.proving import COUNTS, KINDS, images, known_move, or_unproven, proved
 from dbt_idivm.refresh.checks.keys import Key
@@ -60,7 +60,7 @@ def _read(client: Client, found: Input, move: Move) -> Steps[ProvenDiff]:
             between = f"versions {move.consumed.version} and {move.to_version}"
             client.warnings.append(f"{move.doubt.summary}; its changes are the difference of {between}")
         return ProvenDiff(fetched if fetched is not None else move.feed, move)
-    if is_fetched and uncounted(move.commits, move.actions) is None:
+    if is_fetched and doubt(move.commits, move.actions) is None:
         fetched = yield from _fetched(client, found, move)
     proven = yield from proved(client, found, move)
     if proven.doubt is not None:

@@ -14,7 +14,7 @@ from dbt_idivm.algebra.types import cannot_be_carried, type_of
 from dbt_idivm.errors import Finding, finding
 from dbt_idivm.refresh.catalog.history import Images
 from dbt_idivm.refresh.catalog.inputs import Input
-from dbt_idivm.refresh.changes.feed_proof import Doubt, doubt, is_counted, uncounted
+from dbt_idivm.refresh.changes.feed_proof import Doubt, doubt, is_counted
 from dbt_idivm.refresh.changes.moves import Move
 from dbt_idivm.refresh.engine.client import Client
 from dbt_idivm.refresh.engine.steps import EngineFailure, Steps, T
@@ -33,14 +33,13 @@ KINDS = 4  # of changes in a feed
 def proved(client: Client, found: Input, move: Move) -> Steps[Move]:
     """The move, if its feed is certainly complete; else the move by the difference of its versions. Raises Unproven where that
     cannot be taken."""
-    move = known_move(client, found, move)
     why = (yield from doubted(client, move)) if move.doubt is None else None
     return move if why is None else (yield from by_difference(client, found, move, why))
 
 
 def doubted(client: Client, move: Move) -> Steps[Doubt | None]:
     """Why the feed of a move is not certainly complete, None if it is. Its rows are counted if they have to be, once."""
-    if (why := uncounted(move.commits, move.actions)) is not None:
+    if (why := doubt(move.commits, move.actions)) is not None:
         return why
     shown: Mapping[int, Images] = {}
     if is_counted(move.commits, move.actions):
@@ -72,11 +71,16 @@ def by_difference(client: Client, found: Input, move: Move, why: Doubt) -> Steps
     return (yield from client.once(_difference_of(found, move), lambda: _by_difference(client, found, move, why)))
 
 
+def reason_of(why: Doubt, source: str, move: Move) -> Finding:
+    """The doubt in a feed of the move, as the user is told: what `source` is called."""
+    commit = why.commit
+    return finding(427, source=source, version=commit.version, operation=commit.operation or "an unknown operation",
+                   writer=commit.writer or "a writer that does not name itself", why=why.why,
+                   from_version=move.consumed.version, to_version=move.to_version)
+
+
 def _by_difference(client: Client, found: Input, move: Move, why: Doubt) -> Steps[Move]:
-    commit, before = why.commit, move.consumed.version
-    reason = finding(427, source=found.name, version=commit.version, operation=commit.operation or "an unknown operation",
-                     writer=commit.writer or "a writer that does not name itself", why=why.why, from_version=before,
-                     to_version=move.to_version)
+    reason, before = reason_of(why, found.name, move), move.consumed.version
     query = client.dialect.sql(exp.select(exp.Star()).from_(client.dialect.table(move.table, before)))
     types = dict((yield from or_unproven(reason, client.columns(query, f"{move.table} at version {before}"))))
     # what cannot be compared is in no plan, and rows that differ there alone are equal to all of them

@@ -7,13 +7,13 @@ from dataclasses import dataclass
 from datetime import timedelta
 from typing import Literal
 
+from dbt_idivm.errors import Finding
 from dbt_idivm.refresh.catalog import history
 from dbt_idivm.refresh.catalog.relations import FEED, describe
 from dbt_idivm.refresh.catalog.retention import NAMES, in_words
 from dbt_idivm.refresh.catalog.state import Consumed
-from dbt_idivm.refresh.changes.feed_proof import Doubt
 from dbt_idivm.refresh.changes.moves import move_over
-from dbt_idivm.refresh.changes.proving import doubted
+from dbt_idivm.refresh.changes.proving import doubted, reason_of
 from dbt_idivm.refresh.engine.client import Client
 from dbt_idivm.refresh.engine.steps import EngineFailure, Steps
 from dbt_idivm.refresh.protocol import Statement
@@ -78,11 +78,9 @@ def examine_input(client: Client, relation: str, name: str, keys: Collection[str
         return Check(what, "warning", f"its changes are kept for {in_words(kept)}, and the project is run every "
                      f"{in_words(every)}: after one run that fails its models are rebuilt",
                      f"set {' and '.join(NAMES)}, or run more often")
-    doubt = yield from _doubt(client, relation)
+    doubt = yield from _doubt(client, relation, name)
     if doubt is not None:
-        commit = doubt.commit
-        return Check(what, "warning", f"version {commit.version} ({commit.operation} by {commit.writer or 'an unknown writer'}) "
-                     f"{doubt.why}: models compare the table's versions instead of reading its change feed (IDIVM-427)",
+        return Check(what, "warning", f"{doubt.summary}: models compare the table's versions instead of reading its change feed",
                      "report it to the makers of the writer, or write the table with another one")
     if not keys:
         return Check(what, "warning", "no key is declared: its rows are compared by all their values",
@@ -90,7 +88,7 @@ def examine_input(client: Client, relation: str, name: str, keys: Collection[str
     return Check(what, "ok", f"key: {'; '.join(keys)}")
 
 
-def _doubt(client: Client, relation: str) -> Steps[Doubt | None]:
+def _doubt(client: Client, relation: str, name: str) -> Steps[Finding | None]:
     """Why the change feed of one of the newest commits is not used; None where it is, or is not there any more."""
     try:
         page = yield from history.page(client, relation)
@@ -100,4 +98,4 @@ def _doubt(client: Client, relation: str) -> Steps[Doubt | None]:
         found = (yield from doubted(client, move)) if move.commits else None
     except EngineFailure:
         return None
-    return None if found is None or found.is_usual else found
+    return None if found is None or found.is_usual else reason_of(found, name, move)
