@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable
 from dataclasses import dataclass, replace
 from typing import Literal, TypeAlias
 
@@ -16,11 +16,12 @@ from dbt_idivm.script.dialect import Dialect
 from dbt_idivm.script.diff import NetChanges
 from dbt_idivm.script.key_ranges import Types, add_key_ranges
 from dbt_idivm.script.known_rows import with_rows
+from dbt_idivm.script.limit import within_limit
 from dbt_idivm.script.merge import SOURCE, source_query, unhinted
 from dbt_idivm.script.plan import Plan
 from dbt_idivm.script.replace_where import KeyedSource, keyed_source, replace_where
 from dbt_idivm.script.source_rows import SourceQuery, SourceRows, source_query_of
-from dbt_idivm.script.ways import Application, Shape, Way, Write
+from dbt_idivm.script.ways import Application, Shape, Write
 
 # What of the rows of a MERGE's source is fetched before it runs.
 Fetched: TypeAlias = Literal["nothing", "keys", "rows"]
@@ -73,14 +74,28 @@ def bind(plan: Plan, binding: Binding, target: str, *, optimised: bool = True,
     `binding` has the changes of this plan (`net_changes.py`). `optimised` chooses between a way's two Δ-scripts; `fetched`: see
     `render`.
     """
-    chosen = choose_application(plan.ways, binding.changes, optimised=optimised)
-    return None if chosen is None else render(plan, chosen, binding, target, fetched=fetched)
+    found = applications(plan, binding.changes, optimised=optimised)
+    return None if found is None else render(plan, found[0], binding, target, fetched=fetched)
 
 
-def choose_application(ways: Sequence[Way], changes: NetChanges, *, optimised: bool = True) -> Application | None:
-    """The application of the first of `ways` whose guard holds for these net diffs; None if the view does not change."""
-    way = next(way for way in ways if way.holds(changes.diffs))
-    return way.application(changes.is_empty, optimised=optimised)
+def applications(plan: Plan, changes: NetChanges, *, optimised: bool = True) -> tuple[Application, ...] | None:
+    """What the ways whose guard holds for these net diffs would do, in order of preference; None if the view does not change.
+
+    Raises IDIVM-232 if all of it is too long.
+    """
+    able = (way for way in plan.ways if way.holds(changes.diffs))
+    return possible(plan, (way.application(changes.is_empty, optimised=optimised) for way in able))
+
+
+def possible(plan: Plan, done: Iterable[Application | None]) -> tuple[Application, ...] | None:
+    """Of what the ways would do that which is not too long; None if the view does not change: each way is exact, so what one of
+    them finds unchanged is. Raises IDIVM-232 if all of it is too long."""
+    found: list[Application] = []
+    for each in done:
+        if each is None:
+            return None
+        found.append(each)
+    return within_limit(found, plan.root)
 
 
 def render(plan: Plan, application: Application, binding: Binding, target: str, *, fetched: Fetched = "nothing") -> BoundScript:

@@ -13,7 +13,7 @@ from sqlglot import exp
 from dbt_idivm.algebra.expressions import column
 from dbt_idivm.algebra.relation import Relation
 from dbt_idivm.algebra.types import type_of
-from dbt_idivm.script.bind import BoundScript, Fetched, ask, choose_application, full_query, relation_query, render
+from dbt_idivm.script.bind import BoundScript, Fetched, applications, ask, full_query, relation_query, render
 from dbt_idivm.script.binding import Binding
 from dbt_idivm.script.dialect import is_inlinable
 from dbt_idivm.script.diff import FeedDiff, InlineDiff, NetDiff, Row
@@ -123,9 +123,10 @@ class World:
                   if isinstance(bound.get(scan.table), FeedDiff) and scan.key and is_asked(len(diffs[scan.table].rows))}
         large = frozenset((*plan.tables, target) if are_large(diffs) else ())
         binding = Binding(changes=net_changes(plan, bound), dialect=self.engine.dialect, ranges=ranges, large=large)
-        application = choose_application(plan.ways, binding.changes, optimised=self.options.optimised)
-        if application is None:
+        found = applications(plan, binding.changes, optimised=self.options.optimised)
+        if found is None:
             return None
+        application = found[0]
         asked = ask(plan, application, binding, target)
         if asked is not None:
             self.engine.stage(asked.staged)

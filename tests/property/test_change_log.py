@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 
 from dbt_idivm.errors import IdivmError
 from dbt_idivm.refresh.checks.reproducible import unreproducible
-from dbt_idivm.script.bind import choose_application, render
+from dbt_idivm.script.bind import applications, render
 from dbt_idivm.script.binding import Binding
 from dbt_idivm.script.change_log import Entry
 from dbt_idivm.script.diff import InlineDiff, Row
@@ -49,13 +49,14 @@ def appended(world: World, diffs: Mapping[str, InlineDiff]) -> dict[Row, int]:
     keys = {scan.table: scan.key for scan in world.plan.scans}
     bound = {name: in_engine(name, diff, keys.get(name)) if name in world.feeds else diff for name, diff in diffs.items()}
     binding = Binding(changes=net_changes(world.plan, bound), dialect=world.engine.dialect)
-    done = choose_application(world.plan.ways, binding.changes)
-    if done is None:
+    found = applications(world.plan, binding.changes)
+    if found is None:
         return {}
+    done = found[0]
     assert isinstance(done, Tuples)
     script = render(world.plan, LoggedTuples.of(done, Entry(1, "{}")), binding, "log")
     world.engine.stage(script.staged)
     rows = world.engine.rows(script.statement.expression)
-    found = Counter({row[:-4]: row[-3] if row[-4] == "insert" else -row[-3] for row in rows})
-    assert len(found) == len(rows) and all(found.values()), "each row once, and none that cancels"
-    return dict(found)
+    logged = Counter({row[:-4]: row[-3] if row[-4] == "insert" else -row[-3] for row in rows})
+    assert len(logged) == len(rows) and all(logged.values()), "each row once, and none that cancels"
+    return dict(logged)

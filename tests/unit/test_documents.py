@@ -3,15 +3,19 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
+import sys
+from collections.abc import Callable, Iterator
 from pathlib import Path
+from types import FrameType
 
 import pytest
 
 from dbt_idivm.algebra.operator import Operator
 from dbt_idivm.codes import CODES
+from tests.unit.fake_engine import FakeEngine, model
 
 ROOT = Path(__file__).parents[2]
+PACKAGE = f"{ROOT / 'dbt_idivm'}/"
 # Those that are made from the code are left out.
 PAGES = sorted(path for pages in ("*.md", "docs/*.md", "docs/adr/*.md", "examples/*/*.md", "integration_tests/*.md")
                for path in ROOT.glob(pages) if path.name not in ("conformance.md", "support.md"))
@@ -89,15 +93,45 @@ def test_each_question_to_an_operator_is_in_the_checklist() -> None:
     assert sorted(Operator.__abstractmethods__ - set(re.findall(r"`(\w+)`", checklist))) == []
 
 
-def test_the_way_of_one_changed_row() -> None:
-    """Ten stations at most, each with files and functions that exist."""
+def stations() -> list[list[tuple[str, str]]]:
+    """The stations of a changed row: of each the files and functions that its first words name; one of several is used."""
     page = (ROOT / "docs" / "design.md").read_text(encoding="utf-8")
     section = page.partition("## The way of one changed row\n")[2].partition("\n## ")[0]
-    stations = re.split(r"^\d+\. ", section, flags=re.MULTILINE)[1:]
-    assert 5 < len(stations) <= 10
-    for station in stations:
-        named = re.findall(r"`([\w/]+\.py)` \(`(\w+)`\)", station)
-        assert named, station
-        for file, name in named:
-            code = (ROOT / "dbt_idivm" / file).read_text(encoding="utf-8")
+    texts = re.split(r"^\d+\. ", section, flags=re.MULTILINE)[1:]
+    return [re.findall(r"`([\w/]+\.py)`\s+\(`(\w+)`\)", text) for text in texts]
+
+
+def called(run: Callable[[], object]) -> list[tuple[str, str]]:
+    """The functions and classes of the package that a run calls, in the order of their first calls."""
+    found: dict[tuple[str, str], None] = {}
+
+    def note(frame: FrameType, event: str, _: object) -> None:
+        if event == "call" and frame.f_code.co_filename.startswith(PACKAGE):
+            found.setdefault((frame.f_code.co_filename.removeprefix(PACKAGE), frame.f_code.co_qualname.partition(".")[0]))
+
+    before = sys.getprofile()
+    sys.setprofile(note)
+    try:
+        run()
+    finally:
+        sys.setprofile(before)
+    return list(found)
+
+
+def test_the_way_of_one_changed_row() -> None:
+    """Ten stations at most, which a refresh passes in the order of the page."""
+    engine, request = FakeEngine(), model("select id, name from main.o where grade > 0", {"o": "id"})
+    engine.source("o", id="int", name="string", grade="int")
+    engine.drive(request)
+    engine.tables["main.o"].commit("MERGE", {"numTargetRowsUpdated": "1"})
+    engine.reads["net diff"] = ((7, "seven", 2, 1), (7, "six", 2, -1))
+    order = called(lambda: engine.drive(request))
+    places = []
+    for station in stations():
+        for file, name in station:
+            code = Path(PACKAGE, file).read_text(encoding="utf-8")
             assert re.search(rf"^(?:def|class) {name}\b", code, re.MULTILINE), f"{file} has no {name}"
+        passed = [order.index(each) for each in station if each in order]
+        assert passed, f"a refresh does not call {station}"
+        places.append(min(passed))
+    assert 5 < len(places) <= 10 and places == sorted(places)

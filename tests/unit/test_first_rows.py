@@ -11,7 +11,7 @@ from dbt_idivm.cost.sizes import of_rows
 from dbt_idivm.cost.work import Situation, TableChanges, application_of, expected, incremental
 from dbt_idivm.explain import explain, maintained
 from dbt_idivm.frontend.lower import lower
-from dbt_idivm.script.bind import choose_application, render
+from dbt_idivm.script.bind import applications, render
 from dbt_idivm.script.binding import Binding
 from dbt_idivm.script.diff import FeedDiff, NetChanges
 from dbt_idivm.script.plan import Plan
@@ -96,8 +96,8 @@ def test_without_state_in_the_view() -> None:
 def statement(sql: str, **feeds: FeedDiff) -> str:
     found = plan(sql)
     changes = NetChanges(feeds)
-    done = choose_application(found.ways, changes)
-    assert done is not None and done.way == "topk"
+    done, *_ = applications(found, changes) or ()
+    assert done.way == "topk"
     return render(found, done, Binding(changes=changes), "main.v").statement.sql("spark")
 
 
@@ -118,8 +118,7 @@ def test_partitions_are_lost_where_rows_go() -> None:
 def test_a_broadcast_that_failed_is_not_tried_again() -> None:
     found = plan(f"select * from ({RANKED}) where n = 1")
     changes = NetChanges({"orders": FeedDiff("orders", 0, 1)})
-    done = choose_application(found.ways, changes)
-    assert done is not None
+    done, *_ = applications(found, changes) or ()
     assert "BROADCAST(lost" not in render(found, done, Binding(changes=changes, few=False), "main.v").statement.sql("spark")
 
 

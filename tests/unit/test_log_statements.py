@@ -19,7 +19,7 @@ from dbt_idivm.refresh.checks.reproducible import unreproducible
 from dbt_idivm.refresh.decide.config import model_config
 from dbt_idivm.refresh.engine.invocation import Invocation
 from dbt_idivm.refresh.forecast import forecast
-from dbt_idivm.script.bind import choose_application, render
+from dbt_idivm.script.bind import applications, render
 from dbt_idivm.script.binding import Binding
 from dbt_idivm.script.change_log import Entry, changes_in_feed, difference, first_rows, logged, replay_differences
 from dbt_idivm.script.dialect import DELTA
@@ -64,7 +64,7 @@ def test_net_tuples_are_appended(golden: Callable[[Path, str], None]) -> None:
     """Over the user's columns: the customer's key, which the view would hide, is not netted by."""
     found = plan("select c.name, o.price, o.price as again from orders o join customers c on o.cid = c.id")
     changes = net_changes(found, {"customers": InlineDiff(("id", "name"), (((1, "ann"), -1), ((1, "ANN"), 1)))})
-    done = choose_application(found.ways, changes)
+    done, *_ = applications(found, changes) or ()
     assert isinstance(done, Tuples)
     logging = LoggedTuples.of(done, ENTRY)
     assert (logging.shape, logging.reads_view, logging.assigned, logging.has_whole_rows) == ("append", False, frozenset(), False)

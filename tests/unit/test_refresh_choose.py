@@ -14,7 +14,7 @@ from dbt_idivm.refresh.decide.choose import choose_ways
 from dbt_idivm.refresh.decide.observe import Observed
 from dbt_idivm.refresh.decide.work import Work
 from dbt_idivm.refresh.protocol import ModelRequest, Reply, Statement
-from dbt_idivm.script.bind import choose_application
+from dbt_idivm.script.bind import applications
 from dbt_idivm.script.diff import InlineDiff
 from dbt_idivm.script.net_changes import net_changes
 from dbt_idivm.script.ways import STRATEGIES, Strategy
@@ -43,9 +43,9 @@ def test_before_net_diffs_are_read() -> None:
 def test_after_net_diffs_are_read(strategy: Strategy, shape: str) -> None:
     view = plan(TOTALS, STRATEGIES[strategy])
     row = InlineDiff(("id", "cid", "price"), (((1, 7, "3.00"), 1),))
-    chosen = choose_application(view.ways, net_changes(view, {"orders": row}))
-    assert chosen is not None and chosen.shape == shape
-    assert choose_application(view.ways, net_changes(view, {"orders": InlineDiff(row.columns, ())})) is None
+    chosen = applications(view, net_changes(view, {"orders": row}))
+    assert chosen is not None and chosen[0].shape == shape
+    assert applications(view, net_changes(view, {"orders": InlineDiff(row.columns, ())})) is None
 
 
 def over_a_cache() -> tuple[FakeEngine, ModelRequest]:

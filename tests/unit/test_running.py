@@ -11,7 +11,7 @@ from dbt_idivm.cost.sizes import of_rows
 from dbt_idivm.cost.work import Situation, TableChanges, expected
 from dbt_idivm.explain import delta_script, explain, maintained
 from dbt_idivm.frontend.lower import lower
-from dbt_idivm.script.bind import ask, choose_application, render
+from dbt_idivm.script.bind import applications, ask, render
 from dbt_idivm.script.binding import Binding
 from dbt_idivm.script.diff import FeedDiff, InlineDiff, NetChanges, NetDiff
 from dbt_idivm.script.net_changes import net_changes
@@ -126,8 +126,8 @@ def row(identity: int, **cells: int | str) -> tuple[int | str | None, ...]:
 def test_only_where_rows_came(diff: NetDiff, holds: bool) -> None:
     way = plan(SQL).way("tail")
     assert way is not None and way.holds({"orders": diff}) is holds
-    chosen_way = choose_application(plan(SQL).ways, net_changes(plan(SQL), {"orders": diff}))
-    assert chosen_way is None or (chosen_way.way == "tail") is holds
+    found = applications(plan(SQL), net_changes(plan(SQL), {"orders": diff}))
+    assert found is None or (found[0].way == "tail") is holds
 
 
 def test_no_row_may_go_in_any_table() -> None:
@@ -139,7 +139,7 @@ def test_no_row_may_go_in_any_table() -> None:
 def asked(diff: NetDiff) -> tuple[AskingLate, str]:
     view = plan(SQL)
     changes = net_changes(view, {"orders": diff})
-    done = choose_application(view.ways, changes)
+    done, *_ = applications(view, changes) or ()
     assert isinstance(done, AskingLate)
     question = ask(view, done, Binding(changes=changes), "main.v")
     assert question is not None

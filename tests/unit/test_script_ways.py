@@ -10,7 +10,7 @@ from dbt_idivm.explain import explain
 from dbt_idivm.frontend.lower import lower
 from dbt_idivm.operators.scan import DiffRows
 from dbt_idivm.script.additive import Adding, Asking
-from dbt_idivm.script.bind import choose_application, render
+from dbt_idivm.script.bind import applications, render
 from dbt_idivm.script.binding import Binding
 from dbt_idivm.script.diff import FeedDiff, NetChanges
 from dbt_idivm.script.merge import OP
@@ -93,9 +93,9 @@ def test_only_new_rows_are_appended() -> None:
     sql = render(view, done(JOIN, "id", "d_ins__o"), Binding(changes=changes), "main.v").statement.sql("spark")
     assert "INSERT INTO main.v (id, price, name, idivm__c__id) SELECT " in sql and "MERGE" not in sql and "main.v AS" not in sql
     appended = NetChanges({"orders": FeedDiff("orders", 0, 1, appended=True)})
-    chosen = choose_application(view.ways, appended)
-    assert chosen is not None and chosen.shape == "append", "whatever stays in the engine, commits say that rows were only added"
-    assert choose_application(plan(BAG).ways, NetChanges({"clicks": FeedDiff("clicks", 0, 1, appended=True)})) is not None
+    chosen = applications(view, appended)
+    assert chosen is not None and chosen[0].shape == "append", "commits say that rows were only added"
+    assert applications(plan(BAG), NetChanges({"clicks": FeedDiff("clicks", 0, 1, appended=True)})) is not None
     assert done(JOIN, "id", "d_ins__o", "d_del__c").shape == "direct"
     some = "select o.id from orders o where exists (select 1 from customers c where c.id = o.cid)"
     assert done(some, "id", "d_ins__o").shape == "append" and done(some, "id", "d_ins__c").shape == "direct"

@@ -164,9 +164,9 @@ def _after(seen: Observed, state: State, inputs: Mapping[str, Consumed]) -> Step
     if isinstance(ways, Finding):
         return None
     later = yield from observe_sizes(later)
-    if ways and choose_early(Costs(later), ways) is not None:
+    if ways and choose_early(Costs(later)) is not None:
         return None
-    return later, choose_unread(Costs(later), ways)
+    return later, choose_unread(Costs(later)) if ways else None
 
 
 # Wrong without it: a version of a cache that was made again is another one's.

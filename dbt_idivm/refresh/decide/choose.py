@@ -7,7 +7,7 @@ rebuild. Other strategies take the first way of those that they name (ADR 0017).
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import partial
 
@@ -21,8 +21,7 @@ from dbt_idivm.refresh.decide.costs import Costs
 from dbt_idivm.refresh.decide.observe import Observed, observe_inputs, observe_sizes
 from dbt_idivm.refresh.decide.work import Work
 from dbt_idivm.refresh.engine.steps import Steps
-from dbt_idivm.script.bind import Fetched
-from dbt_idivm.script.limit import within_limit
+from dbt_idivm.script.bind import Fetched, applications, possible
 from dbt_idivm.script.ways import Application, Way
 
 
@@ -62,7 +61,7 @@ def decide(seen: Observed) -> Steps[Decision]:
     job, planned, costs = seen.work.job, seen.work.planned, Costs(seen)
     assert planned.plan is not None
     started = job.client.invocation.seconds()
-    early = choose_early(costs, ways)
+    early = choose_early(costs)
     if early is not None:
         return _timed(replace(early, moves=seen.moves), started, started)
     look_up = partial(verify_left, job.client, planned.keyed_inputs, state, job.config.verify)
@@ -77,7 +76,7 @@ def decide(seen: Observed) -> Steps[Decision]:
         return Decision(seen.work, broken)
     if isinstance(changes, Finding):
         return Decision(seen.work, changes)
-    decision = choose_late(costs, changes, ways)
+    decision = choose_late(costs, changes)
     if isinstance(decision.way, Ready):
         broken = yield from look_up()
         if broken is not None:
@@ -112,7 +111,7 @@ def may_rebuild(seen: Observed) -> bool:
         each.version is None or each.version >= moves[each.table].consumed.version for each in inputs)
 
 
-def choose_early(costs: Costs, ways: Sequence[Way]) -> Decision | None:
+def choose_early(costs: Costs) -> Decision | None:
     """A rebuild, if it is cheaper than every way at its best; None if the net diffs are to be read first."""
     seen = costs.seen
     if not may_rebuild(seen):
@@ -120,17 +119,16 @@ def choose_early(costs: Costs, ways: Sequence[Way]) -> Decision | None:
     if costs.unknown is not None:
         return None if costs.are_few else Decision(seen.work, finding(418, source=costs.unknown))
     situation = costs.expected()
-    found = _alternatives(seen, (application_of(way, situation) for way in ways))
+    found = possible(costs.plan, (application_of(way, situation) for way in costs.plan.ways))
     if found is None:
         return None
     decision = _decision(costs, found, situation, is_read=False)
     return decision if isinstance(decision.way, Finding) else None
 
 
-def choose_late(costs: Costs, changes: Changes, ways: Sequence[Way]) -> Decision:
-    """What is done about net diffs by those `ways` whose guard holds, or by a rebuild."""
-    able = [way for way in ways if way.holds(changes.net.diffs)]
-    found = _alternatives(costs.seen, (way.application(changes.net.is_empty) for way in able))
+def choose_late(costs: Costs, changes: Changes) -> Decision:
+    """What is done about net diffs, by a way whose guard holds or by a rebuild."""
+    found = applications(costs.plan, changes.net)
     if found is None:
         return Decision(costs.seen.work, Ready(changes, None))
     if costs.unknown is not None:
@@ -138,26 +136,13 @@ def choose_late(costs: Costs, changes: Changes, ways: Sequence[Way]) -> Decision
     return _decision(costs, found, costs.read(changes.net), is_read=True, changes=changes)
 
 
-def choose_unread(costs: Costs, ways: Sequence[Way]) -> Choice | None:
-    """What is expected to be chosen, by what commits say of the changes; None where nothing is to be done, or a size is not
-    known."""
-    if not ways or costs.unknown is not None:
+def choose_unread(costs: Costs) -> Choice | None:
+    """What is expected to be chosen, by commits; None if nothing is to be done, or a size is not known."""
+    if costs.unknown is not None:
         return None
     situation = costs.unread()
-    found = _alternatives(costs.seen, (application_of(way, situation) for way in ways))
+    found = possible(costs.plan, (application_of(way, situation) for way in costs.plan.ways))
     return None if found is None else _decision(costs, found, situation, is_read=False).choice
-
-
-def _alternatives(seen: Observed, done: Iterable[Application | None]) -> tuple[Application, ...] | None:
-    """What the ways would do, if it is not too long; None if there is nothing to do: each way is exact, so what one of them finds
-    unchanged is. Raises IDIVM-232 if all of it is too long."""
-    found: list[Application] = []
-    for each in done:
-        if each is None:
-            return None
-        found.append(each)
-    assert seen.work.planned.plan is not None
-    return within_limit(found, seen.work.planned.plan.root)
 
 
 def _decision(costs: Costs, found: Sequence[Application], situation: Situation, *, is_read: bool,
