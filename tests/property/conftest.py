@@ -8,16 +8,19 @@ from typing import Any
 import pytest
 from hypothesis import settings
 
-from tests.property.coverage import DIRECTED, DIRECTED_AND_MEANT, MEANT, RANDOM, by_engine
+from tests.property.coverage import DIRECTED, DIRECTED_AND_MEANT, FROZEN, FROZEN_AND_MEANT, MEANT, RANDOM, by_engine
 from tests.property.profiles import DEFAULT, is_long
+from tests.property.trials import FROZEN as FROZEN_SET
+from tests.property.trials import REGRESSIONS, TRIED, freeze
 
-ALL = (RANDOM, DIRECTED, MEANT, DIRECTED_AND_MEANT)
+ALL = (FROZEN, RANDOM, DIRECTED, FROZEN_AND_MEANT, MEANT, DIRECTED_AND_MEANT)
 FEW = 0.5  # the share of each operator's rules that the random cases of a short run reach: one in hundreds fires some of them
 MOST_DISCARDED = 0.2
 
 
 def pytest_configure(config: pytest.Config) -> None:
     settings.load_profile(config.getoption("--hypothesis-profile") or DEFAULT)
+    TRIED.passed = [] if config.getoption("--freeze") else None
 
 
 def checked(config: pytest.Config) -> bool:
@@ -33,6 +36,10 @@ def pytest_testnodedown(node: Any, error: object) -> None:
 
 
 def pytest_sessionfinish(session: pytest.Session) -> None:
+    if TRIED.failed:
+        TRIED.keep()
+    if TRIED.passed:
+        freeze(TRIED.passed)
     if hasattr(session.config, "workeroutput"):
         session.config.workeroutput["coverage"] = [each.counts() for each in ALL]
     elif checked(session.config) and list(shortcomings()):
@@ -56,5 +63,10 @@ def pytest_terminal_summary(terminalreporter: pytest.TerminalReporter, config: p
     if any(each.cases for each in ALL):
         terminalreporter.section("cases by engine")
         terminalreporter.write_line(", ".join(f"{engine}: {cases}" for engine, cases in by_engine(ALL).items()))
+    if config.getoption("--freeze"):
+        terminalreporter.write_line(f"{FROZEN_SET.name} has {len(FROZEN_SET.read_text().splitlines())} trials")
+    if TRIED.failed:
+        folder = REGRESSIONS.relative_to(config.rootpath)
+        terminalreporter.write_line(f"What failed on drawn cases is in {folder}/: commit it with the repair")
     for shortcoming in shortcomings() if checked(config) else ():
         terminalreporter.write_line(f"ERROR: {shortcoming}", red=True)

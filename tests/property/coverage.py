@@ -52,6 +52,11 @@ class Coverage:
         if base:
             self.rules.update(firing.rule for firing in propagate(plan.root, base).firings)
 
+    def reached(self) -> tuple[Counter[str], Counter[str]]:
+        """Rules, and shapes and statements, with how often until now."""
+        statements = {f"by {name}": count for name, count in self.applied.items()}
+        return Counter(self.rules), Counter({**self.shapes, **statements})
+
     def counts(self) -> tuple[int, dict[str, int], dict[str, int], dict[str, int], dict[str, int]]:
         """What `add` takes in another process."""
         return self.cases, dict(self.discarded), dict(self.shapes), dict(self.rules), dict(self.applied)
@@ -90,9 +95,11 @@ class Coverage:
 
 # DuckDB's average of decimals is a DOUBLE: of most values another one
 RANDOM = Coverage("random", beyond=frozenset({"additive_avg_decimal"}))
+FROZEN = Coverage("frozen", beyond=RANDOM.beyond)
 DIRECTED = Coverage("directed")
 # What they are to reach are meanings, not rules.
 MEANT = Coverage("random", engine="Spark's meaning")
+FROZEN_AND_MEANT = Coverage("frozen", engine="Spark's meaning")
 DIRECTED_AND_MEANT = Coverage("directed", engine="Spark's meaning")
 
 

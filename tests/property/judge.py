@@ -12,15 +12,12 @@ from tests.meaning.spark_meaning import SparkRefuses, spark_meaning
 from tests.property.coverage import Coverage
 from tests.property.engine import Engine
 from tests.property.harness import Options, World
-from tests.property.meaning import OnSpark
+from tests.property.meaning import OnSpark, not_ansi
 from tests.property.strategies import Case, Content
+from tests.property.trials import TRIED, Discarded, Judge, Trial
 
 # Spark runs these queries; it is a table with such columns, of the view or of a cache, that cannot be.
 NO_TABLE = frozenset({"IDIVM-111", "IDIVM-224", "IDIVM-225"})
-
-
-class Discarded(Exception):
-    """The case cannot be checked: Spark refuses it, the planner has no rule for it yet, or it ends in an error."""
 
 
 class WronglyRefused(AssertionError):
@@ -37,6 +34,12 @@ def judge(case: Case, options: Options, coverage: Coverage, engine: Callable[[],
     Raises `Discarded` where the case cannot be checked. Where the query itself ends in an error on the rows, the refresh may,
     too. Where only the refresh does, on a value, the view is rebuilt, as the product does (IDIVM-417), and that is counted.
     """
+    setting: Judge = "not ANSI" if engine is not_ansi else "ANSI"
+    with TRIED.trial(Trial(setting, options, case), coverage):
+        _judge(case, options, coverage, engine)
+
+
+def _judge(case: Case, options: Options, coverage: Coverage, engine: Callable[[], Engine]) -> None:
     try:
         world = World(case.tables, case.sql, options, engine)
     except IdivmError as refusal:

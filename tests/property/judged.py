@@ -6,10 +6,11 @@ from hypothesis import reject
 from hypothesis import strategies as st
 
 from tests.property.coverage import MEANT
-from tests.property.judge import Discarded, judge
+from tests.property.judge import judge
 from tests.property.meaning import OnSpark, not_ansi
 from tests.property.strategies import Case
 from tests.property.test_equivalence import ALL_WAYS
+from tests.property.trials import Discarded
 
 # The ways that users have are tried more often than the others.
 _USUAL = ("additive", "additive", "optimised", "additive-feed", "recompute")

@@ -10,6 +10,7 @@ from tests.property.coverage import RANDOM, Coverage
 from tests.property.harness import Options, World
 from tests.property.profiles import few, fewer, more
 from tests.property.strategies import DEEP, Case, cases, chains, stars
+from tests.property.trials import TRIED, Trial
 
 WAYS = {
     "optimised": Options(additive=False),
@@ -42,7 +43,7 @@ ALL_WAYS = WAYS | ADDITIVE | TUPLES | CACHED
 
 def check(case: Case, options: Options, coverage: Coverage | None = None) -> None:
     """Maintain the view of `case` through its batches; after each, as bags, it equals its recomputation."""
-    with World(case.tables, case.sql, options) as world:
+    with TRIED.trial(Trial("DuckDB", options, case), coverage), World(case.tables, case.sql, options) as world:
         world.load(case.start)
         assert world.maintained() == world.recomputed(), "the extended view is not the view"
         for batch in case.batches:

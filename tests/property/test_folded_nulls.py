@@ -7,10 +7,11 @@ import pytest
 from dbt_idivm.frontend import existence
 from tests.property.coverage import MEANT
 from tests.property.directed import build
-from tests.property.judge import Discarded, judge
+from tests.property.judge import judge
 from tests.property.meaning import not_ansi
 from tests.property.strategies import Case
 from tests.property.test_equivalence import ALL_WAYS
+from tests.property.trials import Discarded
 
 _IN = "(SELECT b.z FROM t1 b WHERE b.x = 7)"
 WRONG = {

@@ -12,10 +12,11 @@ from tests.proof.corpus import create
 from tests.proof.judged import MISREAD_TEXTS, judged, meant
 from tests.property.coverage import Coverage
 from tests.property.directed import build
-from tests.property.judge import Discarded, judge
+from tests.property.judge import judge
 from tests.property.misread import MISREAD, Misread, Patch
 from tests.property.misreadings import MISREADINGS
 from tests.property.test_equivalence import ALL_WAYS
+from tests.property.trials import Discarded
 
 
 def each(cases_of: Callable[[Misread], tuple[str, ...]]) -> pytest.MarkDecorator:

@@ -7,10 +7,11 @@ import pytest
 from dbt_idivm.frontend import lower
 from tests.property.coverage import MEANT
 from tests.property.directed import build
-from tests.property.judge import Discarded, judge
+from tests.property.judge import judge
 from tests.property.meaning import OnSpark
 from tests.property.strategies import Case
 from tests.property.test_equivalence import ALL_WAYS
+from tests.property.trials import Discarded
 
 _TABLES = "t(k int, f double; k)\nu(j int, f double; j)"
 _COUNTED = "(SELECT k, f, count(*) OVER (PARTITION BY f) AS n FROM t)"
