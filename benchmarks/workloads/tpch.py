@@ -1,6 +1,6 @@
 """TPC-H: eight tables from `tpchgen-cli`, 22 queries without ORDER BY and LIMIT, the refresh functions, and changed dimensions.
 
-The queries are those of `tests/proof/tpch.py`. What dbt-idivm does not maintain yet it rebuilds: its lanes then show that.
+The queries are in `tpch_queries.py`. What dbt-idivm does not maintain yet it rebuilds: its lanes then show that.
 """
 
 from __future__ import annotations
@@ -16,8 +16,8 @@ import sqlglot
 from sqlglot import exp
 
 from benchmarks.workload import Change, Query, Step, Table, Workload
+from benchmarks.workloads.tpch_queries import QUERIES, TABLES
 from dbt_idivm.script.dialect import DELTA
-from tests.proof.tpch import QUERIES, TABLES
 
 SCHEMA = "tpch"
 NAMES = frozenset(table.name for table in TABLES)
@@ -38,7 +38,7 @@ def workload(scale: float = 1.0) -> Workload:
     """`scale` is TPC-H's scale factor."""
     return Workload(
         name=SCHEMA,
-        tables=tuple(Table(table.name, f"select {', '.join(table.names)} from tpch_{table.name}", table.key or ())
+        tables=tuple(Table(table.name, f"select {', '.join(table.names)} from tpch_{table.name}", table.key)
                      for table in TABLES),
         queries=tuple(_query(name, sql) for name, sql in QUERIES.items()),
         changes=(Change("refresh", "orders", refresh_functions), Change("dimensions", "customer", dimensions),

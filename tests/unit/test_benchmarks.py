@@ -22,6 +22,7 @@ from benchmarks.runner import rotated
 from benchmarks.suites import MAINTAINED, SUITES
 from benchmarks.workload import NOTHING, Amount, Query, Step, Workload
 from benchmarks.workloads import WORKLOADS
+from benchmarks.workloads.tpch_queries import TABLES
 from dbt_idivm.refresh.decide.config import model_config
 
 SMALL = {name: make(0.01) for name, make in WORKLOADS.items()}
@@ -295,7 +296,6 @@ def test_the_queries_of_tpch_that_the_suites_have_are_those_that_are_maintained(
     from dbt_idivm.errors import IdivmError
     from dbt_idivm.frontend.lower import lower
     from dbt_idivm.operators.scan import Attribute
-    from tests.proof.tpch import TABLES
 
     catalog = Catalog({f"tpch.{table.name}": TableInfo(f"tpch.{table.name}", tuple(Attribute(*each) for each in table.columns),
                                                        table.key, "test") for table in TABLES})

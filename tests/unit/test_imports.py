@@ -1,9 +1,12 @@
-"""Imports point one way: between the packages of dbt_idivm, and between the rooms of the refresh, as docs/design.md declares."""
+"""Imports point one way: between the packages of dbt_idivm, and between the rooms of the refresh, as docs/design.md declares; and
+nothing imports tests but tests."""
 
 from __future__ import annotations
 
 import ast
 import re
+import subprocess
+import sys
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -15,6 +18,8 @@ ADAPTER = ROOT / "dbt" / "adapters" / "idivm"
 DESIGN = (ROOT / "docs" / "design.md").read_text(encoding="utf-8")
 ABOVE = {"verify", "project", "declared_keys", "advice", "report", "pull_request"}  # they use the refresh from outside
 ENTRY_POINTS = {"cli", "flowchart", "docs", "support", "running_example", *ABOVE}
+OTHERS = ("benchmarks", "integration_tests", "examples", "dbt", "dbt_idivm")  # all folders with code but tests
+TOOLS_OF_TESTS = ("tests", "pytest", "xdist", "hypothesis", "duckdb", "deltalake", "dbt.tests")
 Order = list[set[str]]  # from those that import to those that are imported; members of one set may import each other
 
 
@@ -79,6 +84,24 @@ def test_the_planner_knows_no_refresh() -> None:
     found = [".".join(name) for name, path in modules() for other in imported(path)
              if name[0] not in {"refresh", *ABOVE} and other[0] == "refresh"]
     assert found == []
+
+
+@pytest.mark.parametrize("folder", OTHERS)
+def test_tests_are_imported_by_tests_only(folder: str) -> None:
+    found = [f"{'.'.join((folder, *name))} imports tests.{'.'.join(other)}" for name, path in modules(ROOT / folder)
+             for other in imported(path, ROOT / "tests")]
+    assert found == []
+
+
+def test_benchmarks_need_no_tools_of_tests() -> None:
+    names = [".".join(("benchmarks", *name)).removesuffix(".__init__") for name, _ in modules(ROOT / "benchmarks")]
+    script = f"""
+import importlib, sys
+sys.modules.update(dict.fromkeys({TOOLS_OF_TESTS}))  # to import one of these fails
+for name in {names}:
+    importlib.import_module(name)
+"""
+    subprocess.run([sys.executable, "-c", script], cwd=ROOT, check=True)
 
 
 @pytest.mark.parametrize("package", [PACKAGE, ADAPTER], ids=["planner", "adapter"])

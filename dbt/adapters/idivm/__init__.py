@@ -1,6 +1,6 @@
 """The dbt adapter type `idivm`: dbt-spark's adapter with an embedded Spark + Delta and the idivm materialization."""
 
-from dbt.adapters.base import AdapterPlugin
+from dbt.adapters.base.plugin import AdapterPlugin
 
 from dbt.adapters.idivm.connections import IdivmConnectionManager
 from dbt.adapters.idivm.credentials import IdivmCredentials

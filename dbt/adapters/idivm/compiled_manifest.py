@@ -15,15 +15,15 @@ from typing import Any
 
 import click
 from dbt.adapters.factory import register_adapter
-from dbt.artifacts.resources import GenericTest
+from dbt.artifacts.resources.base import FileHash
+from dbt.artifacts.resources.types import NodeType
+from dbt.artifacts.resources.v1.generic_test import GenericTest
 from dbt.artifacts.schemas.manifest import WritableManifest
 from dbt.config.runtime import RuntimeConfig, load_profile, load_project
 from dbt.config.utils import parse_cli_vars
-from dbt.contracts.files import FileHash
 from dbt.contracts.graph.manifest import Manifest
 from dbt.contracts.graph.nodes import GenericTestNode, ModelNode, SingularTestNode
 from dbt.mp_context import get_mp_context
-from dbt.node_types import NodeType
 from dbt.parser.manifest import ManifestLoader
 from dbt_common.events.event_manager_client import cleanup_event_logger
 

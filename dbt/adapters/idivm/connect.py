@@ -9,7 +9,7 @@ from __future__ import annotations
 import atexit
 import warnings
 from collections.abc import Callable, Iterable
-from typing import TYPE_CHECKING, Any, cast
+from typing import TYPE_CHECKING, TypeVar, cast
 from weakref import WeakSet
 
 from dbt_common.exceptions import DbtDatabaseError
@@ -29,6 +29,7 @@ if TYPE_CHECKING:
 
     from dbt.adapters.idivm.credentials import IdivmCredentials
 
+T = TypeVar("T")
 # Once connected, a server that does not answer is waited for about two minutes; pyspark would wait for ten.
 PATIENCE = 7
 # The server has forgotten the session, or is another one than before.
@@ -145,7 +146,7 @@ def _be_patient(session: SparkSession, retries: int) -> None:
     session.client.set_retry_policies([DefaultPolicy(max_retries=retries)])
 
 
-def _attempt(where: str, request: Callable[[], Any]) -> Any:
+def _attempt(where: str, request: Callable[[], T]) -> T:
     """The reply to a first request, whose failure says that there is no server, or that it lets us not in."""
     try:
         return request()

@@ -7,9 +7,9 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any
 
-from dbt.adapters.contracts.connection import AdapterResponse, Connection, ConnectionState, LazyHandle
+from dbt.adapters.contracts.connection import AdapterResponse, Connection, ConnectionState, Identifier, LazyHandle
 from dbt.adapters.events.logging import AdapterLogger
-from dbt.adapters.exceptions import FailedToConnectError
+from dbt.adapters.exceptions.connection import FailedToConnectError
 from dbt.adapters.spark.connections import SparkConnectionManager
 from dbt_common.exceptions import DbtDatabaseError
 
@@ -50,7 +50,7 @@ class IdivmConnectionManager(SparkConnectionManager):
     @classmethod
     def opened(cls, credentials: IdivmCredentials) -> Any:
         """A handle outside of a dbt command."""
-        connection = Connection(type="idivm", name="idivm", state=ConnectionState.INIT, handle=None, credentials=credentials)
+        connection = Connection(type=Identifier("idivm"), name="idivm", state=ConnectionState.INIT, credentials=credentials)
         return cls.open(connection).handle
 
     @classmethod
@@ -128,7 +128,7 @@ class IdivmConnectionManager(SparkConnectionManager):
         return handle.tasks if isinstance(handle, SparkConnection) else lambda: None
 
 
-def connected(credentials: IdivmCredentials) -> Any:
+def connected(credentials: IdivmCredentials) -> SparkConnection:
     """A session of a Spark Connect server. Its errors are complete texts for the user."""
     from dbt.adapters.idivm.connect import open_connect
     from dbt_idivm.errors import IdivmError

@@ -6,7 +6,7 @@ models and columns, too: dbt writes the manifest after the catalog. A mixin, as 
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from itertools import groupby
 from typing import TYPE_CHECKING, Any
@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any
 from dbt.adapters.base.meta import AdapterMeta
 from dbt.adapters.events.logging import AdapterLogger
 from dbt_common.exceptions import DbtRuntimeError
-from dbt_common.utils import executor
+from dbt_common.utils.executor import executor
 
 from dbt.adapters.idivm.maintenance import MaintenanceMixin
 
@@ -41,11 +41,14 @@ class Facts:
 
 
 class DocsMixin(MaintenanceMixin, metaclass=AdapterMeta):
+    execute_macro: Callable[..., Any]
+    get_catalog: Callable[[Iterable[Any], frozenset[tuple[str, str]]], tuple[agate.Table, list[Exception]]]
+
     def get_filtered_catalog(self, relation_configs: Iterable[Any], used_schemas: frozenset[tuple[str, str]],
                              relations: set[Any] | None = None) -> tuple[agate.Table, list[Exception]]:
         """The catalog, with facts about maintained models. They are worth no failure: without them it is dbt-spark's."""
         configs = tuple(relation_configs)
-        whole, problems = self.get_catalog(configs, used_schemas)  # type: ignore[attr-defined]
+        whole, problems = self.get_catalog(configs, used_schemas)
         wanted = set(map(self._idivm_name, relations or ()))
         shown = whole.where(lambda row: _relation(row) in wanted) if wanted else whole
         try:
@@ -72,8 +75,8 @@ class DocsMixin(MaintenanceMixin, metaclass=AdapterMeta):
         for unique_id, model in models.items():
             known = replace(model, stored=stored.get(unique_id))
             hidden = hidden_tables(known, columns)
-            for table in hidden.items():
-                owners.setdefault(table, []).append(model.name)
+            for entry in hidden.items():
+                owners.setdefault(entry, []).append(model.name)
             if is_known(project, unique_id):
                 plan = project.plan(nodes[unique_id]) if model.how is not None else None
                 found.of_plans[unique_id] = tuple(of_plan(known, plan)), ids_of(plan) if plan is not None else ()
@@ -87,7 +90,7 @@ class DocsMixin(MaintenanceMixin, metaclass=AdapterMeta):
         from dbt_idivm.declared_keys import relation_names
         from dbt_idivm.project import Project
 
-        graph = self.execute_macro("idivm_graph")  # type: ignore[attr-defined]
+        graph = self.execute_macro("idivm_graph")
         compiled = {each.unique_id: each.compiled_code for each in configs if getattr(each, "compiled_code", None)}
         nodes = {key: {**node, "compiled_code": compiled.get(key)} for key, node in graph["nodes"].items()}
         listed = {key: {"columns": columns[name]} for key, node in {**nodes, **graph["sources"]}.items()
@@ -111,7 +114,7 @@ class DocsMixin(MaintenanceMixin, metaclass=AdapterMeta):
         from dbt_idivm.report.stored import table_of
 
         *_, schema, identifier = name_parts(model.relation)
-        relation = self.get_relation(None, schema, identifier)  # type: ignore[attr-defined]
+        relation = self.get_relation(None, schema, identifier)
         if relation is None:
             return None
         kind, provider = ("view", "") if relation.is_view else ("table", "delta" if relation.is_delta else "")

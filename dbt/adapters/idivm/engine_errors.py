@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator
-from typing import Any
+from typing import Any, TypeGuard
 
 from dbt_idivm.refresh.protocol import EngineError
 
@@ -46,7 +46,7 @@ _WRAPPERS = ("", "TASK_WRITE_FAILED")
 STACK_TRACE = re.compile(r"\n\s*at \w+(?:\.\w+)+[.$]|\nJVM stacktrace:")
 
 
-def is_engine_exception(error: BaseException | None) -> bool:
+def is_engine_exception(error: BaseException | None) -> TypeGuard[BaseException]:
     """Whether it is an exception of pyspark or py4j, by the name of its module, because neither need be installed."""
     return error is not None and type(error).__module__.partition(".")[0] in ("pyspark", "py4j")
 
@@ -66,7 +66,7 @@ def _plain(text: str) -> str:
     return QUERY_COMMENT.sub(r"\1", JAVA_CLASSES.sub("", STACK_TRACE.split(text, maxsplit=1)[0].strip()))
 
 
-def _cause(error: Any) -> tuple[str, str] | None:
+def _cause(error: BaseException | None) -> tuple[str, str] | None:
     """Class and message of the innermost error of Spark that caused this one: from the JVM if it is local, else from the text."""
     found = None
     java = getattr(getattr(error, "java_exception", None), "getCause", lambda: None)()
@@ -94,7 +94,7 @@ def has_stack_trace(error: BaseException | None) -> bool:
     return STACK_TRACE.search(_text(error)) is not None
 
 
-def _text(error: Any, whole: bool = False) -> str:
+def _text(error: BaseException | None, whole: bool = False) -> str:
     """Its whole message; a dbt exception has it in `msg`, without indentation. `whole`: with the stack trace of the JVM."""
     java = None if whole else getattr(error, "java_exception", None)
     return str(java.toString() if java is not None else getattr(error, "msg", None) or error)
@@ -131,7 +131,7 @@ def _chain(error: BaseException | None) -> Iterator[BaseException]:
         error = error.__cause__ or error.__context__
 
 
-def _condition(error: Any) -> str:
+def _condition(error: BaseException) -> str:
     for name in ("getCondition", "getErrorClass"):
         method = getattr(error, name, None)
         if method is not None:

@@ -9,7 +9,6 @@ from contextlib import redirect_stdout
 from dataclasses import asdict, dataclass
 from io import StringIO
 from pathlib import Path
-from typing import Any
 
 import click
 from dbt.cli.options import MultiOption
@@ -148,7 +147,7 @@ def as_json(found: Iterable[Foreseen]) -> str:
 
 
 def _way(forecast: Forecast) -> str:
-    words = [forecast.mode]
+    words: list[str] = [forecast.mode]
     if forecast.mode == "incremental":
         words += [forecast.strategy or "", f"{forecast.shape} MERGE"]
     return ", ".join(words)
@@ -170,5 +169,5 @@ def _inputs(inputs: Mapping[str, InputChange]) -> str:
 def _move(change: InputChange) -> str:
     if change.from_version is None:
         return f"version {change.to_version}"
-    rows: Any = "" if change.rows is None else f", {change.rows} change{'' if change.rows == 1 else 's'}"
+    rows = "" if change.rows is None else f", {change.rows} change{'' if change.rows == 1 else 's'}"
     return f"version {change.from_version} to {change.to_version}{rows}"

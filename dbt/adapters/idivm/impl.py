@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
+from multiprocessing.context import SpawnContext
 from typing import Any
 
-from dbt.adapters.spark import SparkAdapter
+from dbt.adapters.spark.impl import SparkAdapter
 
 from dbt.adapters.idivm.connections import IdivmConnectionManager
 from dbt.adapters.idivm.docs_facts import DocsMixin
@@ -14,7 +15,7 @@ from dbt.adapters.idivm.shared import IdivmMixin
 class IdivmAdapter(IdivmMixin, DocsMixin, SparkAdapter):
     ConnectionManager = IdivmConnectionManager
 
-    def __init__(self, config: Any, mp_context: Any) -> None:
+    def __init__(self, config: Any, mp_context: SpawnContext) -> None:
         super().__init__(config, mp_context)
         if config.credentials.is_embedded:
             config.credentials.resolve_paths(getattr(config, "project_root", "."))

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import threading
 import time
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -29,8 +29,10 @@ from dbt_idivm.refresh.protocol import Outcome, Refresh, Reply, Rows, Statement
 from dbt_idivm.relation_name import relation_name
 
 if TYPE_CHECKING:
+    from dbt.adapters.idivm.costs_file import CostsFile
     from dbt_idivm.refresh.engine.client import Client
     from dbt_idivm.refresh.engine.engine import Engine
+    from dbt_idivm.refresh.engine.invocation import Invocation
 
 logger = AdapterLogger("Idivm")
 T = TypeVar("T")
@@ -79,16 +81,16 @@ class InvocationMemory:
     def __init__(self, credentials: Any, project_root: str) -> None:
         self._lock = threading.Lock()
         self._id = ""
-        self._invocation: Any = None
+        self._invocation: Invocation | None = None
         self._keys: KeyIndex | None = None
         self._credentials, self._root = credentials, Path(project_root)
         self._is_warned = False
 
-    def of(self, invocation_id: str, graph: Mapping[str, Any]) -> tuple[Any, KeyIndex]:
+    def of(self, invocation_id: str, graph: Mapping[str, Any]) -> tuple[Invocation, KeyIndex]:
         from dbt_idivm.refresh.engine.invocation import Invocation
 
         with self._lock:
-            if self._keys is None or self._id != invocation_id:
+            if self._invocation is None or self._keys is None or self._id != invocation_id:
                 experience, warning = self._costs().load()
                 if warning is not None and not self._is_warned:
                     logger.warning(warning)
@@ -97,7 +99,7 @@ class InvocationMemory:
                 self._id, self._invocation, self._keys = invocation_id, Invocation(experience, warm_up), KeyIndex(graph)
             return self._invocation, self._keys
 
-    def _costs(self) -> Any:
+    def _costs(self) -> CostsFile:
         from dbt.adapters.idivm.costs_file import NAME, CostsFile, engine_identity
 
         return CostsFile(Path(self._root, self._credentials.state_dir or ".idivm", NAME), engine_identity(self._credentials))
@@ -120,9 +122,15 @@ class InvocationMemory:
 
 
 class MaintenanceMixin(metaclass=AdapterMeta):
+    # what it uses of the engine's adapter class, which comes after it
     config: Any
     connections: Any
     Relation: Any
+    cache_dropped: Callable[[Any], Any]
+    drop_relation: Callable[[Any], Any]
+    get_relation: Callable[[str | None, str, str], Any]
+    list_relations: Callable[[str | None, str], list[Any]]
+    pre_model_hook: Callable[[Mapping[str, Any]], Any]
 
     @property
     def idivm_engine(self) -> Engine:
@@ -170,7 +178,7 @@ class MaintenanceMixin(metaclass=AdapterMeta):
 
     def _idivm_neighbours(self, relation: Any) -> dict[str, Literal["table", "view"]]:
         """What is in the model's schema, from dbt's cache of relations, without a query."""
-        found = self.list_relations(relation.database, relation.schema)  # type: ignore[attr-defined]
+        found = self.list_relations(relation.database, relation.schema)
         return {each.identifier: _kind(each) for each in found}
 
     @available.parse_none
@@ -217,7 +225,7 @@ class MaintenanceMixin(metaclass=AdapterMeta):
         relations = [self._relation(run.database, *relation) for relation in outcome.relations]
         if run.existing is not None and relations and run.existing.type != relations[0].type:
             # The cache keeps the first entry of a name, so the old one must be removed for the new type to be seen.
-            self.cache_dropped(run.existing)  # type: ignore[attr-defined]
+            self.cache_dropped(run.existing)
         return relations
 
     def _relation(self, database: str | None, schema: str, identifier: str, kind: str) -> Any:
@@ -271,7 +279,7 @@ class MaintenanceMixin(metaclass=AdapterMeta):
 
         if relation is None or not relation.schema:
             return []
-        there = {self._idivm_name(each): each for each in self.list_relations(relation.database, relation.schema)}  # type: ignore[attr-defined]
+        there = {self._idivm_name(each): each for each in self.list_relations(relation.database, relation.schema)}
         kinds = {name: _kind(each) for name, each in there.items()}
         return [there[name] for name in self._idivm_drive(behind(self._idivm_client(), self._idivm_name(relation), kinds))]
 
@@ -295,13 +303,13 @@ class MaintenanceMixin(metaclass=AdapterMeta):
         own = (self.config.credentials.database, self.config.credentials.schema)
         schemas = {own, *((node.get("database"), node["schema"]) for node in nodes)}
         there = {self._idivm_name(relation): relation for schema in sorted(schemas, key=str)
-                 for relation in self.list_relations(*schema)}  # type: ignore[attr-defined]
+                 for relation in self.list_relations(*schema)}
         taken = {self._idivm_name(self._relation_of(node)) for node in nodes}
         packages = {self.config.project_name, *(node["package_name"] for node in nodes)}
         kinds = {name: _kind(there[name]) for name in sorted(there)}
         left = self._idivm_drive(orphans(self._idivm_client(), kinds, taken, packages))
         for orphan in left if drop else ():
-            self.drop_relation(there[orphan.relation])  # type: ignore[attr-defined]
+            self.drop_relation(there[orphan.relation])
         return [f"{orphan.kind} {orphan.relation} of {orphan.owner}" for orphan in left]
 
     @available.parse(lambda *args, **kwargs: "")
@@ -332,7 +340,7 @@ class MaintenanceMixin(metaclass=AdapterMeta):
             if model is None or model["config"]["materialized"] != "idivm":
                 continue
             relation = self._relation_of(model)
-            existing = self.get_relation(relation.database, relation.schema, relation.identifier)  # type: ignore[attr-defined]
+            existing = self.get_relation(relation.database, relation.schema, relation.identifier)
             own = model["config"].get("full_refresh")
             context = {"model": model, "sql": sql, "relation": relation, "existing": existing, "restricted": False,
                        "full_refresh": full_refresh if own is None else own, "run_id": run_id,

@@ -58,7 +58,9 @@ def _train(draft: str, folder: str) -> None:
     session = new_session(credentials)
     for statement in TRAINING:
         session.sql(statement).collect()
-    jvm = SparkContext._gateway.proc
+    gateway = SparkContext._gateway
+    assert gateway is not None
+    jvm = gateway.proc
     session.stop()
     jvm.stdin.close()
     jvm.wait(timeout=120)

@@ -15,7 +15,7 @@ from dbt.compilation import Linker
 from dbt.config.runtime import RuntimeConfig
 from dbt.config.selectors import SelectorConfig, selector_config_from_data
 from dbt.contracts.graph.manifest import Manifest
-from dbt.graph import NodeSelector
+from dbt.graph.selector import NodeSelector
 
 from dbt.adapters.idivm.compiled_manifest import models
 
@@ -29,9 +29,11 @@ def mark(found: Manifest, config: RuntimeConfig, name: str) -> None:
     if name not in selectors:
         raise click.ClickException(f"could not find a selector named {name}, {_instead(found, selectors, name)}")
     # since dbt 1.12 selectors that name others are followed when nodes are selected, not when they are read
-    others = {"selectors": selectors} if "selectors" in signature(NodeSelector).parameters else {}
+    others: dict[str, Any] = {"selectors": selectors} if "selectors" in signature(NodeSelector).parameters else {}
+    definition = selectors[name]["definition"]
+    assert not isinstance(definition, bool)  # as `default` is, beside it
     with chdir(config.project_root):  # `path:` looks at files
-        selected = NodeSelector(Linker().get_graph(found), found, **others).get_selected(selectors[name]["definition"])
+        selected = NodeSelector(Linker().get_graph(found), found, **others).get_selected(definition)
     ours = [model for model in models(found) if model.unique_id in selected]
     for model in ours:
         model.tags.append(SELECTED)

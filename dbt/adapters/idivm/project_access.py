@@ -66,7 +66,7 @@ def connect(credentials: Any) -> Any:
     """A connection, by which nothing has been created. Raises dbt's and the engine's errors."""
     from dbt.adapters.factory import get_adapter_class_by_name
 
-    return get_adapter_class_by_name(credentials.type).ConnectionManager.opened(credentials)  # type: ignore[attr-defined]
+    return get_adapter_class_by_name(credentials.type).ConnectionManager.opened(credentials)
 
 
 def open_handle(credentials: Any) -> Any:

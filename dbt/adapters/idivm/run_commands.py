@@ -101,11 +101,17 @@ def _invoke(arguments: list[str], of_ours: str, manifest: Path | None, select: t
     sys.exit(0 if outcome.success else 1)
 
 
+class _NothingRun(click.ClickException):
+    """What ends a command before a model has run ends it with status 2, as dbt does."""
+
+    exit_code = 2
+
+
 @contextmanager
 def _status_2() -> Iterator[None]:
-    """What ends a command before a model has run ends it with status 2, as dbt does."""
     try:
         yield
-    except click.ClickException as problem:
-        problem.exit_code = 2
+    except click.UsageError:
         raise
+    except click.ClickException as problem:
+        raise _NothingRun(problem.format_message()) from problem

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 from uuid import uuid4
 
 from dbt.adapters.events.logging import AdapterLogger
@@ -30,7 +30,7 @@ class EmbeddedCursor(SparkCursor):
         return frame._jdf.queryExecution().commandExecuted().getClass().getSimpleName() in DONE
 
 
-def without_sql(handle: Any, statement: Statement) -> Rows | None:
+def without_sql(handle: object, statement: Statement) -> Rows | None:
     """The reply to a statement of a refresh that a connection can do in another way; None if it has to be run. A connection to
     the Spark that `idivm up` keeps reads no logs, and answers nothing where there is no SQL."""
     if isinstance(handle, EmbeddedConnection):

@@ -16,9 +16,9 @@ class IdivmMixin(MaintenanceMixin):
     def drop_relation(self, relation: Any) -> None:
         """Drop a relation; with one of ours the tables behind it."""
         behind = self.idivm_behind(relation)
-        super().drop_relation(relation)  # type: ignore[misc]
+        super().drop_relation(relation)
         for table in behind:
-            super().drop_relation(table)  # type: ignore[misc]
+            super().drop_relation(table)
 
     def pre_model_hook(self, config: Mapping[str, Any]) -> Any:
         """Give a model the defaults of this type before its materialization reads them.
@@ -28,7 +28,7 @@ class IdivmMixin(MaintenanceMixin):
         node = getattr(config, "model", None)
         if node is not None and getattr(node, "config", None) is not None:
             default_to_delta(node.config)
-        return super().pre_model_hook(config)  # type: ignore[misc]
+        return super().pre_model_hook(config)
 
 
 def default_to_delta(config: Any) -> None:

@@ -72,5 +72,5 @@ def _show(console: Console, columns: tuple[str, ...], rows: list[tuple[Any, ...]
     console.print(count, style="dim")
 
 
-def _cell(value: Any) -> str:
+def _cell(value: object) -> str:
     return "NULL" if value is None else escape(str(value))

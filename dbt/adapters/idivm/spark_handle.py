@@ -126,7 +126,7 @@ class SparkCursor(ABC):
         ]
 
 
-def literal(value: Any) -> str:
+def literal(value: object) -> str:
     """A Python value as a Spark SQL literal. dbt binds values only when it loads a seed."""
     if value is None:
         return "null"

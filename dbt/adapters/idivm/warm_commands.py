@@ -72,7 +72,7 @@ def _time(seconds: float) -> str:
 
 
 def _embedded(project_dir: Path, profiles_dir: Path | None, target: str | None) -> IdivmCredentials:
-    credentials = credentials_of(project_dir, profiles_dir, target)
+    credentials: IdivmCredentials = credentials_of(project_dir, profiles_dir, target)
     if not credentials.is_embedded:
         raise click.ClickException(f"the profile has `method: {credentials.method}`: that server is not ours to start or stop")
     if credentials.catalog != "hive":

@@ -13,7 +13,7 @@ import sys
 import time
 from dataclasses import replace
 from pathlib import Path
-from typing import Any
+from subprocess import Popen
 
 from dbt_common.exceptions import DbtRuntimeError
 
@@ -70,11 +70,13 @@ def _wait_until_unused(state_dir: Path, server: Server) -> None:
         time.sleep(LOOK_SECONDS)
 
 
-def _spark() -> Any:
+def _spark() -> Popen[bytes]:
     from pyspark import SparkContext
 
-    gateway: Any = SparkContext._gateway
-    return gateway.proc
+    gateway = SparkContext._gateway
+    assert gateway is not None
+    process: Popen[bytes] = gateway.proc
+    return process
 
 
 def _stop_spark() -> None:
