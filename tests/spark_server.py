@@ -20,6 +20,7 @@ from pathlib import Path
 # The server's own rules for what text means, and its time zone, are others: what counts is the profile's.
 OTHERWISE = {"spark.sql.parser.escapedStringLiterals": "true", "spark.sql.ansi.enabled": "false"}
 START_SECONDS = 90
+TIED = Path(__file__).with_name("tied.py")
 
 
 def free_port() -> int:
@@ -31,13 +32,15 @@ def free_port() -> int:
 @contextmanager
 def running_server(main_class: str, folder: Path, settings: Mapping[str, str], arguments: tuple[str, ...],
                    ping: Callable[[], object]) -> Iterator[subprocess.Popen[bytes]]:
-    """A server whose tables are in `folder`/warehouse. It has started when `ping` raises nothing, and ends with the block."""
+    """A server whose tables are in `folder`/warehouse. It has started when `ping` raises nothing, and ends with the block, or with
+    this process."""
     python = os.environ.get("IDIVM_SERVER_PYTHON") or sys.executable
     environment = {**os.environ, "PYSPARK_PYTHON": python, "TZ": "America/New_York"}
     log = folder / "server.log"
     with open(log, "a") as output:
-        process = subprocess.Popen(_command(main_class, folder, settings, arguments), stdout=output, stderr=subprocess.STDOUT,
-                                   cwd=folder, env=environment)
+        command = [sys.executable, str(TIED), *_command(main_class, folder, settings, arguments)]
+        process = subprocess.Popen(command, stdin=subprocess.PIPE, stdout=output, stderr=subprocess.STDOUT, cwd=folder,
+                                   env=environment)
     try:
         _wait(process, ping, log)
         yield process
