@@ -190,15 +190,15 @@ def test_warnings_are_dbt_s(models: Any, driver: FakeDriver, capsys: pytest.Capt
 def test_hooks_run_in_and_outside_transactions(models: Any, driver: FakeDriver) -> None:
     models.write(
         "models/v.sql",
-        """
+        models.within("""
         {{ config(materialized='idivm',
-             pre_hook=[{'sql': 'create table {schema}.hooks using delta as select 1 as n', 'transaction': false}],
-             post_hook=['insert into {schema}.hooks select count(*) + 10 from {{ this }}']) }}
+             pre_hook=[{'sql': 'create table $.hooks using delta as select 1 as n', 'transaction': false}],
+             post_hook=['insert into $.hooks select count(*) + 10 from {{ this }}']) }}
         select id, name from {{ ref('people') }}
-        """.replace("{schema}", models.schema),
+        """),
     )
     models.dbt("run")
-    assert models.sql("select n from {schema}.hooks order by n") == [(1,), (11,)]
+    assert models.sql("select n from $.hooks order by n") == [(1,), (11,)]
 
 
 def test_change_of_type_leaves_the_cache_true(models: Any, driver: FakeDriver) -> None:
@@ -211,11 +211,11 @@ def test_change_of_type_leaves_the_cache_true(models: Any, driver: FakeDriver) -
         "select '{{ load_cached_relation(ref(\"v\")).type if execute }}' as kind",
     )
     models.dbt("run")
-    assert models.sql("select kind from {schema}.after") == [("view",)]
+    assert models.sql("select kind from $.after") == [("view",)]
     driver.kind = "table"
     models.dbt("run")
     assert driver.requests[-1].existing == "view"
-    assert models.sql("select kind from {schema}.after") == [("table",)]
+    assert models.sql("select kind from $.after") == [("table",)]
 
 
 def test_contract_is_enforced(models: Any, driver: FakeDriver) -> None:
@@ -240,11 +240,11 @@ def test_comments_are_set_once(models: Any, driver: FakeDriver) -> None:
         """,
     )
     models.dbt("run")
-    described = {row[0]: row for row in models.sql("describe extended {schema}.v")}
+    described = {row[0]: row for row in models.sql("describe extended $.v")}
     assert described["id"][2] == "the key" and described["Comment"][1] == "Ann's people"
-    commits = len(models.sql("describe history {schema}.v"))
+    commits = len(models.sql("describe history $.v"))
     models.dbt("run", "--select", "v")
-    assert len(models.sql("describe history {schema}.v")) == commits
+    assert len(models.sql("describe history $.v")) == commits
 
 
 def test_equivalence_in_a_bare_dbt_test(models: Any, driver: FakeDriver) -> None:
