@@ -23,6 +23,11 @@ def embedded_spark(folder: Path) -> Any:
     return start(credentials)
 
 
+def warehouse_of(spark: Any) -> Path:
+    """The folder of its tables."""
+    return Path(spark.conf.get("spark.sql.warehouse.dir").removeprefix("file:"))
+
+
 def relations(spark: Any, schema: str) -> dict[str, str]:
     """The relations of the schema: name → table or view."""
     found = {kind: [row[1] for row in spark.sql(f"show {kind}s in {schema}").collect() if row[0]] for kind in ("table", "view")}

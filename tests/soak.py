@@ -26,7 +26,8 @@ from dbt_idivm.refresh.driver import refresh
 from dbt_idivm.refresh.engine.commits import TXN_APP, TXN_VERSION, USER_METADATA
 from dbt_idivm.refresh.engine.invocation import Invocation
 from dbt_idivm.refresh.protocol import ModelRequest, Refresh
-from tests.functional.engine import Project
+from tests.engines import warehouse_of
+from tests.functional.project import Project
 from tests.functional.subscriber import Subscriber
 
 KEYS = {"orders": ["id"], "cust": ["id"]}  # of events two rows may be equal
@@ -115,7 +116,7 @@ class Soak:
         project.table("cust", "id int, name string", *(f"({i}, 'c{i}')" for i in range(8)))
         project.table("events", "cust int, kind string", *(f"({i % 5}, 'k{i % 3}')" for i in range(30)))
         project.sql(f"alter table $.orders set tblproperties ({MAPPED})")
-        warehouse = Path(project.spark.conf.get("spark.sql.warehouse.dir").removeprefix("file:")) / "soak.db"
+        warehouse = warehouse_of(project.spark) / "soak.db"
         return cls(project, warehouse, new_session, random.Random(seed), log, kept=1)
 
     def act(self) -> None:
@@ -262,7 +263,7 @@ class Soak:
 
     def version(self) -> int:
         """Of orders."""
-        return int(self.project.spark.sql(self.project.within("describe history $.orders limit 1")).collect()[0][0])
+        return self.project.version("orders")
 
     def vacuum(self, *tables: str) -> None:
         """Remove all files but those of the last version: what has not been read of the feed is gone as well."""
@@ -272,8 +273,7 @@ class Soak:
                          *(f"vacuum $.{name} retain 0 hours" for name in tables))
 
     def again(self) -> None:
-        self.project.spark = self.new_session()
-        self.project.sql("use $")
+        self.project.move(self.new_session())
 
     def is_tidy(self) -> None:
         """The session has the settings and temporary views that it had, and Spark keeps no rows."""
@@ -291,7 +291,7 @@ class Soak:
         assert folders.keys() == tables, f"on disk: {folders.keys() ^ tables}"
         self.vacuum(*sorted(tables))
         for name in tables:
-            wanted = self.project.spark.sql(self.project.within(f"describe detail $.{name}")).first()["numFiles"]
+            wanted = self.project.detail(name)["numFiles"]
             found = sum("_delta_log" not in path.parts for path in folders[name].rglob("*.parquet"))
             assert found == wanted, f"{name} has {found} files, {wanted} of which are of its last version"
 

@@ -13,7 +13,7 @@ from pathlib import Path
 import pytest
 
 from dbt_idivm.codes import CODES
-from tests.functional.engine import Project
+from tests.functional.project import Project
 
 FEED = "tblproperties ('delta.enableChangeDataFeed' = 'true'"
 MAPPED = f"{FEED}, 'delta.columnMapping.mode' = 'name')"
@@ -84,8 +84,7 @@ def null_is_allowed(project: Project) -> None:
 
 
 def _folder(project: Project) -> Path:
-    (row,) = project.spark.sql(f"describe detail {project.schema}.orders").collect()
-    return Path(row["location"].removeprefix("file:"))
+    return project.location("orders")
 
 
 DRIFTS = (

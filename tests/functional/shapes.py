@@ -20,7 +20,7 @@ from dbt_idivm.refresh.catalog.relations import LOG, VIEW
 from dbt_idivm.refresh.driver import refresh
 from dbt_idivm.refresh.engine.invocation import Invocation
 from dbt_idivm.refresh.protocol import ModelRequest, Outcome, Refresh, Statement
-from tests.functional.engine import Project
+from tests.functional.project import Project
 
 # What is seen at the model's name: the old rows and their vector; the new ones and theirs; nothing; the old rows although their
 # table is newer already; or the rows of an edited SELECT at the old vector.
@@ -208,7 +208,7 @@ class Stage:
         self.project.invocation = LaterRun(self.shape.later, self.shape.forced)
         self.project.executed = []
         if "sql" in asked:
-            asked["sql"] = asked["sql"].replace("$", self.project.schema)
+            asked["sql"] = self.project.within(asked["sql"])
         return Refresh(refresh(self.project.request(self.model, **asked), self.project.invocation,
                                self.project.engine_for(self.model)))
 
@@ -256,8 +256,7 @@ class Stage:
 
     def again(self) -> None:
         """A session of its own for what comes next."""
-        self.project.spark = self.new_session()
-        self.project.sql("use $")
+        self.project.move(self.new_session())
 
     def expected(self, effect: str) -> Sight:
         return {OLD: self.old, NEW: self.new, GONE: Sight(None, None), HELD: Sight(self.old.rows, self.new.vector),
@@ -266,7 +265,7 @@ class Stage:
     def sight(self) -> Sight:
         if "v" not in self.project.relations():
             return Sight(None, None)
-        properties = {row[0]: row[1] for row in self.project.spark.sql(f"show tblproperties {self.project.schema}.v").collect()}
+        properties = self.project.properties("v")
         if LOG in properties:
             return self.sight_of_log()
         if VIEW not in properties:
@@ -284,7 +283,7 @@ class Stage:
 
     def replayed(self) -> Counter[tuple[Any, ...]]:
         found: Counter[tuple[Any, ...]] = Counter()
-        for *row, change, copies, _, _ in self.project.spark.sql(f"select * from {self.project.schema}.{CHANGES}").collect():
+        for *row, change, copies, _, _ in self.project.sql(f"select * from $.{CHANGES}"):
             found[tuple(row)] += copies if change == "insert" else -copies
         assert all(copies >= 0 for copies in found.values()), "nothing leaves that did not come"
         return +found
@@ -304,7 +303,7 @@ class Stage:
             assert self.replayed() in [each.rows for each in allowed], "the log is wrong"
 
     def version(self, table: str) -> int:
-        return int(self.project.spark.sql(f"describe history {self.project.schema}.{table} limit 1").collect()[0][0])
+        return self.project.version(table)
 
     def rows(self, source: str) -> Counter[tuple[Any, ...]]:
         return self.project.rows(f"select * from {source}")

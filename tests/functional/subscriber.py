@@ -6,7 +6,7 @@ from collections import Counter
 from typing import Any
 
 from dbt_idivm.refresh.protocol import ModelRequest
-from tests.functional.engine import Project
+from tests.functional.project import Project
 
 
 class Subscriber:
@@ -18,8 +18,7 @@ class Subscriber:
 
     def catch_up(self) -> int:
         """Read what is new; how many rows that are."""
-        new = self.project.within(f"select * from {self.log} where idivm__refresh > {self.read}")
-        found = self.project.spark.sql(new).collect()
+        found = self.project.sql(f"select * from {self.log} where idivm__refresh > {self.read}")
         for *row, change, copies, number, _ in found:
             assert change in ("insert", "delete") and copies > 0
             self.rows[tuple(row)] += copies if change == "insert" else -copies
@@ -30,6 +29,6 @@ class Subscriber:
 
     def start_over_if_begun_anew(self) -> None:
         """An empty copy, where the log no longer has the refreshes that were read."""
-        (first,) = self.project.spark.sql(self.project.within(f"select min(idivm__refresh) from {self.log}")).collect()[0]
+        ((first,),) = self.project.sql(f"select min(idivm__refresh) from {self.log}")
         if first is None or first > self.read:
             self.read, self.rows = -1, Counter()

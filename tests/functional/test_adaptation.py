@@ -12,7 +12,7 @@ from dbt_idivm.refresh.decide import adapting
 from dbt_idivm.refresh.driver import refresh
 from dbt_idivm.refresh.engine.invocation import Invocation
 from dbt_idivm.refresh.protocol import ModelRequest, Outcome, Refresh
-from tests.functional.engine import Project
+from tests.functional.project import Project
 from tests.functional.shapes import kind_of
 from tests.functional.subscriber import Subscriber
 from tests.functional.test_refresh_modes import KEYS, add_log, refreshed, shop, written
@@ -210,8 +210,7 @@ def broken_off(project: Project, model: ModelRequest, statements: int) -> Outcom
         if steps.statement is None:
             return steps.outcome
         steps.answer(project.run(steps.statement))
-    project.spark = project.spark.newSession()
-    project.spark.sql(f"use {project.schema}")
+    project.move(project.spark.newSession())
     return steps.outcome
 
 

@@ -13,7 +13,8 @@ from typing import Any
 import pytest
 
 from dbt_idivm.refresh.protocol import ModelRequest
-from tests.functional.engine import Project
+from tests.engines import warehouse_of
+from tests.functional.project import Project
 from tests.functional.subscriber import Subscriber
 
 KEYS = {"orders": ["id"], "cust": ["id"]}
@@ -77,10 +78,9 @@ class Age:
         found = {}
         for name, kind in self.project.relations().items():
             if kind == "table" and name not in KEYS:
-                (row,) = self.project.spark.sql(f"describe detail {self.project.schema}.{name}").collect()
                 files = [path for path in (self.folder / name).rglob("*") if path.is_file() and "_delta_log" not in path.parts
                          and not path.name.endswith(".crc")]
-                found[name] = (int(row["numFiles"]), len(files))
+                found[name] = (int(self.project.detail(name)["numFiles"]), len(files))
         return found
 
 
@@ -106,7 +106,7 @@ def project(spark: Any) -> Iterator[Project]:
     (5, 2, ("above", "logged")), pytest.param(300, 25, tuple(VIEWS), marks=pytest.mark.long)])
 def test_many_refreshes(refreshes: int, every: int, views: tuple[str, ...], project: Project,
                         capsys: pytest.CaptureFixture[str]) -> None:
-    folder = Path(project.spark.conf.get("spark.sql.warehouse.dir").removeprefix("file:")) / "age.db"
+    folder = warehouse_of(project.spark) / "age.db"
     age, chance, files = Age(project, folder, every, views), random.Random(7), {}
     models = age.models()
     for model in models:

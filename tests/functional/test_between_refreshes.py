@@ -10,17 +10,16 @@ import pytest
 from dbt_idivm.errors import IdivmError
 from dbt_idivm.refresh.engine.commits import USER_METADATA
 from dbt_idivm.refresh.protocol import Reply, Statement
-from tests.functional.engine import Project
+from tests.functional.project import Project, project_in
 
 KEYS = {"t": ["id"]}
 
 
 @pytest.fixture
 def shop(spark: Any) -> Iterator[Project]:
-    found = Project(spark.newSession(), "in_between")
-    found.table("t", "id int, name string", "(1, 'a')", "(2, 'b')")
-    yield found
-    spark.sql("drop schema in_between cascade")
+    with project_in(spark, "in_between") as found:
+        found.table("t", "id int, name string", "(1, 'a')", "(2, 'b')")
+        yield found
 
 
 def before(shop: Project, label: str, act: Callable[[], object], monkeypatch: pytest.MonkeyPatch, times: int = 1) -> None:

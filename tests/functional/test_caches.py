@@ -20,7 +20,7 @@ from dbt_idivm.refresh.engine.invocation import Invocation
 from dbt_idivm.refresh.protocol import EngineError, ModelRequest, Outcome, Refresh
 from dbt_idivm.refresh.upkeep import ownership
 from dbt_idivm.running_example import COSTS
-from tests.functional.engine import Project
+from tests.functional.project import Project, project_in
 
 KEYS = {"devices": ["did"], "parts": ["pid"], "devices_parts": ["did", "pid"], "orders": ["id"], "customers": ["id"]}
 # the highest total of a city: a γ over a join with a γ
@@ -30,11 +30,10 @@ select c.city, max(t.total) as highest, sum(t.n) as orders from totals t join $.
 
 @pytest.fixture
 def shop(spark: Any, request: pytest.FixtureRequest) -> Iterator[Project]:
-    project = Project(spark.newSession(), "caches_" + request.node.name.removeprefix("test_")[:20])
-    project.table("orders", "id int, cust int, price int", "(1, 1, 5)", "(2, 1, 7)", "(3, 2, 1)", "(4, null, 2)")
-    project.table("customers", "id int, city string", "(1, 'rome')", "(2, 'oslo')", "(3, 'rome')")
-    yield project
-    project.sql("drop schema $ cascade", "use default")
+    with project_in(spark, "caches_" + request.node.name.removeprefix("test_")[:20]) as project:
+        project.table("orders", "id int, cust int, price int", "(1, 1, 5)", "(2, 1, 7)", "(3, 2, 1)", "(4, null, 2)")
+        project.table("customers", "id int, city string", "(1, 'rome')", "(2, 'oslo')", "(3, 'rome')")
+        yield project
 
 
 def refreshed(project: Project, model: ModelRequest, mode: str = "incremental") -> Outcome:
@@ -43,7 +42,7 @@ def refreshed(project: Project, model: ModelRequest, mode: str = "incremental") 
     assert outcome.mode == mode, outcome.message
     assert project.is_exact(model)
     for table in caches(project):
-        query = state.decode(properties(project, table)["idivm.definition"])
+        query = state.decode(project.properties(table)["idivm.definition"])
         assert project.rows(f"select * from $.{table}") == project.rows(query), table
     return outcome
 
@@ -60,10 +59,6 @@ def up_to_its_write(project: Project, model: ModelRequest) -> Refresh:
 
 def caches(project: Project) -> list[str]:
     return sorted(name for name in project.relations() if name.startswith("idivm_cache_"))
-
-
-def properties(project: Project, table: str) -> dict[str, str]:
-    return {row[0]: row[1] for row in project.spark.sql(f"show tblproperties {project.schema}.{table}").collect()}
 
 
 @pytest.mark.long
@@ -341,7 +336,7 @@ def test_threads_share_a_cache(shop: Project) -> None:
 
 
 def history(project: Project, table: str) -> list[str]:
-    return [row["operation"] for row in project.spark.sql(f"describe history {project.schema}.{table}").collect()]
+    return [operation for operation, in project.history(table, "operation")]
 
 
 @pytest.mark.long

@@ -13,8 +13,7 @@ import pytest
 from dbt_idivm.errors import IdivmError
 from dbt_idivm.refresh.driver import refresh
 from dbt_idivm.refresh.protocol import ModelRequest, Outcome, Refresh
-from tests.engines import relations
-from tests.functional.engine import Project
+from tests.functional.project import Project, project_in
 from tests.functional.subscriber import Subscriber
 
 KEYS = {"orders": ["id"], "cust": ["id"]}
@@ -37,12 +36,11 @@ QUERIES = {
 
 @pytest.fixture
 def shop(spark: Any, request: pytest.FixtureRequest) -> Iterator[Project]:
-    project = Project(spark.newSession(), "l_" + request.node.name.partition("[")[0].removeprefix("test_")[:40])
-    project.table("orders", "id int, cust int, price int, note string", "(1, 1, 5, 'a')", "(2, 1, 7, 'b')", "(3, 2, 1, null)",
-                  "(4, 1, 5, 'a')")
-    project.table("cust", "id int, name string", "(1, 'ann')", "(2, 'bob')")
-    yield project
-    project.sql("drop schema $ cascade", "use default")
+    with project_in(spark, "l_" + request.node.name.partition("[")[0].removeprefix("test_")[:40]) as project:
+        project.table("orders", "id int, cust int, price int, note string", "(1, 1, 5, 'a')", "(2, 1, 7, 'b')", "(3, 2, 1, null)",
+                      "(4, 1, 5, 'a')")
+        project.table("cust", "id int, name string", "(1, 'ann')", "(2, 'bob')")
+        yield project
 
 
 def replayed(project: Project, model: ModelRequest, number: int | None = None) -> Counter[tuple[Any, ...]]:
@@ -63,8 +61,7 @@ def refreshed(project: Project, model: ModelRequest, mode: str | None = None, **
 
 
 def log_of(project: Project, model: ModelRequest) -> list[tuple[Any, ...]]:
-    sql = project.within(f"select * from $.{model.identifier}__idivm_changes order by idivm__refresh")
-    return [tuple(row) for row in project.spark.sql(sql).collect()]
+    return project.sql(f"select * from $.{model.identifier}__idivm_changes order by idivm__refresh")
 
 
 def test_diffs(shop: Project) -> None:
@@ -328,9 +325,6 @@ def test_in_dbt(project: Any) -> None:
         config = f"{{{{ config(materialized='{materialized}', meta={{'idivm': {{'output': '{output}'}}}}) }}}}"
         project.write("models/totals.sql", f"{config}\nselect {columns} from {{{{ ref('orders') }}}} group by cust\n")
 
-    def kinds() -> dict[str, str]:
-        return relations(project.spark, project.schema)
-
     project.write("seeds/orders.csv", "id,cust,price\n1,1,10\n2,1,20\n3,2,30\n")
     project.write("seeds/s.yml", "seeds: [{name: orders, columns: [{name: id, data_tests: [unique, not_null]}]}]")
     project.write("models/s.yml", """
@@ -346,25 +340,25 @@ def test_in_dbt(project: Any) -> None:
     write("idivm", "diffs")
     project.dbt("seed")
     project.dbt("run", "--empty", "--select", "totals")
-    assert kinds() == {"orders": "table", "totals": "view"}
+    assert project.relations() == {"orders": "table", "totals": "view"}
     project.dbt("build", "--select", "totals")
     log = {"orders": "table", "totals": "view", "totals__idivm_changes": "table"}
-    assert kinds() == log
-    assert [row[2] for row in project.sql("describe {schema}.totals")] == ["who", None]
-    project.sql("insert into {schema}.orders values (4, 2, 5)")
+    assert project.relations() == log
+    assert [row[2] for row in project.sql("describe $.totals")] == ["who", None]
+    project.sql("insert into $.orders values (4, 2, 5)")
     assert project.results("run", "--select", "totals")["totals"].adapter_response["mode"] == "incremental"
     project.dbt("test", "--select", "totals")
-    found = project.sql("select cust, total, idivm__change, idivm__copies from {schema}.totals__idivm_changes "
+    found = project.sql("select cust, total, idivm__change, idivm__copies from $.totals__idivm_changes "
                         "where idivm__refresh > 0 order by idivm__change")
     assert found == [(2, 30, "delete", 1), (2, 35, "insert", 1)]
-    project.sql("insert into {schema}.totals__idivm_changes values (9, 9, 'insert', 1, 9, '{}')")
+    project.sql("insert into $.totals__idivm_changes values (9, 9, 'insert', 1, 9, '{}')")
     project.dbt("test", "--select", "totals", fails=True)
     project.dbt("build", "--select", "totals")
     project.dbt("run-operation", "idivm_orphans")
-    assert kinds() == log
+    assert project.relations() == log
     write("idivm", "both")
     project.dbt("build", "--select", "totals")
-    assert kinds() == log | {"totals": "table"} or kinds() == log | {"totals__idivm": "table"}
+    assert project.relations() == log | {"totals": "table"} or project.relations() == log | {"totals__idivm": "table"}
     write("view", "diffs")
     project.dbt("run", "--select", "totals")
-    assert kinds() == {"orders": "table", "totals": "view"}
+    assert project.relations() == {"orders": "table", "totals": "view"}

@@ -13,7 +13,7 @@ from dbt_idivm.errors import IdivmError
 from dbt_idivm.refresh.apply import incremental
 from dbt_idivm.refresh.engine.engine import SPARK_DELTA
 from dbt_idivm.refresh.protocol import Outcome
-from tests.functional.engine import Project
+from tests.functional.project import Project, project_in
 
 KEYS = {"o": ["id"], "c": ["id"]}
 JOIN = "select o.id, o.price, c.name from $.o o join $.c c on o.cid = c.id"
@@ -21,15 +21,14 @@ JOIN = "select o.id, o.price, c.name from $.o o join $.c c on o.cid = c.id"
 
 @pytest.fixture
 def shop(spark: Any, request: pytest.FixtureRequest) -> Iterator[Project]:
-    project = Project(spark.newSession(), "cost_" + request.node.name.removeprefix("test_")[:20])
-    project.table("o", "id int, cid int, price int", "(1, 1, 10)", "(2, 1, 20)", "(3, 2, 30)")
-    project.table("c", "id int, name string", "(1, 'one')", "(2, 'two')")
-    yield project
-    project.sql("drop schema $ cascade", "use default")
+    with project_in(spark, "cost_" + request.node.name.removeprefix("test_")[:20]) as project:
+        project.table("o", "id int, cid int, price int", "(1, 1, 10)", "(2, 1, 20)", "(3, 2, 30)")
+        project.table("c", "id int, name string", "(1, 'one')", "(2, 'two')")
+        yield project
 
 
 def identity(shop: Project, table: str) -> str:
-    return str(shop.spark.sql(shop.within(f"describe detail $.{table}")).first()["id"])
+    return str(shop.detail(table)["id"])
 
 
 def chosen(shop: Project, model: Any, name: str) -> Outcome:
@@ -153,17 +152,17 @@ def test_dbt_reports_what_was_chosen_and_keeps_what_it_took(project: Any, monkey
     """Nothing is learned from the first two refreshes of a process that has just started its Spark: those are builds here."""
     monkeypatch.setattr(InvocationMemory, "warm_up", WARM_UP)
     project.write("dbt_project.yml", "name: functional\nversion: 1.0.0\nconfig-version: 2\nprofile: functional\n")
-    project.sql("create table {schema}.t using delta tblproperties ('delta.enableChangeDataFeed' = 'true') as "
+    project.sql("create table $.t using delta tblproperties ('delta.enableChangeDataFeed' = 'true') as "
                 "select id, id % 3 as g from range(9)")
     for number in range(3):
         sql = f"select g, count(*) + {number} as n from {project.schema}.t group by g"
         project.write(f"models/m{number}.sql", "{{ config(materialized='idivm') }} " + sql)
     assert {found.adapter_response["cost"] for found in project.results("run").values()} == {None}
-    project.sql("insert into {schema}.t values (9, 0)")
+    project.sql("insert into $.t values (9, 0)")
     results = project.results("run", "--threads", "1")
     assert {found.adapter_response["cost"]["chosen"] for found in results.values()} == {"rebuild"}
     assert all("IDIVM-411 a rebuild takes about " in found.message for found in results.values())
-    assert project.sql("select g, n from {schema}.m1 order by g") == [(0, 5), (1, 4), (2, 4)]
+    assert project.sql("select g, n from $.m1 order by g") == [(0, 5), (1, 4), (2, 4)]
     kept = json.loads((project.root / ".idivm" / "costs.json").read_text())
     (engine,) = kept["engines"].values()
     assert {name.partition(".")[2].removesuffix("__idivm") for name in engine["ratios"]} == {"m0", "m1", "m2"}

@@ -14,7 +14,7 @@ from dbt_idivm.refresh.catalog.state import encode
 from dbt_idivm.refresh.engine.engine import sql_warehouse
 from dbt_idivm.refresh.engine.ledger import NAME
 from tests.databricks_endpoint import WAREHOUSE, Endpoint
-from tests.functional.engine import Project
+from tests.functional.project import Project, project_in
 
 KEYS = {"t": ["id"], "s": ["id"]}
 MADE = "using delta tblproperties ('delta.enableChangeDataFeed' = 'true', 'delta.columnMapping.mode' = 'name')"
@@ -70,12 +70,11 @@ DEFAULT = (next(iter(TABLES)), next(iter(VIEWS)))
 
 @pytest.fixture
 def shop(spark: Any) -> Iterator[Project]:
-    project = Project(spark.newSession(), "columns")
-    for name in "ts":
-        project.sql(f"create table $.{name} (id int, a int, b int) {MADE}",
-                    f"insert into $.{name} values (1, 10, 100), (2, 20, 200)")
-    yield project
-    project.sql("drop schema $ cascade", "use default")
+    with project_in(spark, "columns") as project:
+        for name in "ts":
+            project.sql(f"create table $.{name} (id int, a int, b int) {MADE}",
+                        f"insert into $.{name} values (1, 10, 100), (2, 20, 200)")
+        yield project
 
 
 @pytest.mark.parametrize("what", [pytest.param(each, marks=() if each in DEFAULT else pytest.mark.long) for each in CASES])
@@ -168,7 +167,7 @@ def test_a_field_of_a_wide_struct_is_changed(shop: Project, what: str) -> None:
     shop.sql(f"insert into $.wide select 2, named_struct({fields})")
     for model in models:
         assert (shop.refresh(model).reason or "").startswith("IDIVM-412") and shop.is_exact(model)
-        kinds = [[(each.name, each.dataType) for each in shop.spark.sql(shop.within(sql)).schema]
+        kinds = [[(each.name, each.dataType) for each in shop.frame(sql).schema]
                  for sql in (f"select * from $.{model.name}", model.sql)]
         assert kinds[0] == kinds[1]
 
@@ -192,10 +191,9 @@ def test_columns_with_default_values(shop: Project) -> None:
 
 def test_rows_are_staged_with_any_columns(spark: Any) -> None:
     """On a SQL warehouse they are in tables, which have to allow default values and names with blanks."""
-    shop = Project(Endpoint(spark.newSession(), WAREHOUSE), "staged_columns")
-    shop.spark.sql("create schema staged_columns_ledger")
-    shop.engine_for = lambda model: sql_warehouse(f"staged_columns_ledger.{NAME}", model.relation,
-                                                  {OWNER: encode(model.owner)}, "UTC", depth=2)
+    shop = Project(Endpoint(spark.newSession(), WAREHOUSE), "staged_columns", lambda model: sql_warehouse(
+        f"staged_columns_ledger.{NAME}", model.relation, {OWNER: encode(model.owner)}, "UTC", depth=2))
+    shop.sql("create schema staged_columns_ledger")
     shop.sql(f"create table $.d (id int, note string default 'none', `a b` int) {MADE[:-1]}, "
              "'delta.feature.allowColumnDefaults' = 'supported')")
     model = shop.model("v", "select id, note, `a b` as n from $.d", {"d": ["id"]})

@@ -22,10 +22,10 @@ from tests.functional.sources import ORDERS_CUST_LOG
 
 FEED = "tblproperties ('delta.enableChangeDataFeed' = 'true')"
 SOURCES = (
-    f"create table {{schema}}.orders (id int, cust int, price int) using delta {FEED}",
-    f"create table {{schema}}.cust (id int, name string) using delta {FEED}",
-    "insert into {schema}.orders select id, id % 7, id % 50 from range(500)",
-    "insert into {schema}.cust select id, concat('c', id) from range(7)",
+    f"create table $.orders (id int, cust int, price int) using delta {FEED}",
+    f"create table $.cust (id int, name string) using delta {FEED}",
+    "insert into $.orders select id, id % 7, id % 50 from range(500)",
+    "insert into $.cust select id, concat('c', id) from range(7)",
 )
 ORDERS, CUST = "{{ source('s', 'orders') }}", "{{ source('s', 'cust') }}"
 TOTALS = f"(select cust, sum(price) as total, count(*) as n from {ORDERS} group by cust)"
@@ -55,10 +55,10 @@ DBT = "from dbt.cli.main import cli; cli()"
 
 
 def change(number: int) -> Iterator[str]:
-    yield f"insert into {{schema}}.orders select id, id % 7, id % 50 from range({1000 * number}, {1000 * number + 30})"
-    yield f"update {{schema}}.orders set price = price + {number}, cust = (cust + 1) % 7 where id % 11 = {number}"
-    yield f"delete from {{schema}}.orders where id % 13 = {number}"
-    yield f"update {{schema}}.cust set name = 'n{number}' where id = {number}"
+    yield f"insert into $.orders select id, id % 7, id % 50 from range({1000 * number}, {1000 * number + 30})"
+    yield f"update $.orders set price = price + {number}, cust = (cust + 1) % 7 where id % 11 = {number}"
+    yield f"delete from $.orders where id % 13 = {number}"
+    yield f"update $.cust set name = 'n{number}' where id = {number}"
 
 
 def written(project: Any, edited: Mapping[str, str] = MappingProxyType({})) -> None:
@@ -86,10 +86,10 @@ def test_eight_threads_share_inputs_and_caches(rounds: int, project: Any) -> Non
             versions = {source: [version for name, version in read if name == source] for source in ("orders", "cust")}
             assert all(len(found) == 1 for found in versions.values()), f"one run reads one version of an input: {versions}"
             project.dbt("test", "--threads", "8")  # each view is its SELECT over the versions that it records
-        assert project.sql("describe history {schema}.orders limit 1")[0][0] > versions["orders"][0], "they are not the newest"
+        assert project.sql("describe history $.orders limit 1")[0][0] > versions["orders"][0], "they are not the newest"
         for name in MODELS.keys() - ABOVE.keys():
             wanted = recomputed(name, orders=versions["orders"][0], cust=versions["cust"][0])
-            assert rows(project.sql, f"select * from {{schema}}.{name}") == rows(project.sql, wanted), name
+            assert rows(project.sql, f"select * from $.{name}") == rows(project.sql, wanted), name
     project.dbt("run", "--threads", "8")
     assert {result.adapter_response["mode"] for result in project.results("run", "--threads", "8").values()} == {"noop"}
     project.dbt("test", "--threads", "8")
@@ -100,7 +100,7 @@ def recomputed(name: str, edit: str = "", **versions: int) -> str:
     sql = MODELS[name] + edit
     for place, source in ((ORDERS, "orders"), (CUST, "cust")):
         at = f" version as of {versions[source]}" if source in versions else ""
-        sql = sql.replace(place, f"{{schema}}.{source}{at}")
+        sql = sql.replace(place, f"$.{source}{at}")
     return sql
 
 
@@ -140,9 +140,9 @@ def test_two_runs_of_the_same_models(server: str, project: Any, request: pytest.
     written(project)
 
     def execute(*statements: str) -> Any:
-        return [engine.execute(statement.replace("{schema}", project.schema)) for statement in statements][-1]
+        return [engine.execute(project.within(statement)) for statement in statements][-1]
 
-    execute("create schema if not exists {schema}", *SOURCES)
+    execute("create schema if not exists $", *SOURCES)
     refused: Counter[int] = Counter()
     for number, (edited, second) in enumerate(ROUNDS):
         if number:
@@ -169,13 +169,13 @@ def test_two_runs_of_the_same_models(server: str, project: Any, request: pytest.
         # before another run could repair anything
         project.dbt("test", "--select", *sorted(won))
         for name in won - ABOVE.keys():
-            shown, edits = rows(execute, f"select * from {{schema}}.{name}"), {"", edited.get(name, "")}
+            shown, edits = rows(execute, f"select * from $.{name}"), {"", edited.get(name, "")}
             assert any(shown == rows(execute, recomputed(name, edit)) for edit in edits), f"{name} in round {number}"
         assert all(result.status == "success" for result in project.results("run").values())
         project.dbt("test")
         for name in MODELS.keys() - ABOVE.keys():
             wanted = recomputed(name, edited.get(name, ""))
-            assert rows(execute, f"select * from {{schema}}.{name}") == rows(execute, wanted), f"{name} after round {number}"
+            assert rows(execute, f"select * from $.{name}") == rows(execute, wanted), f"{name} after round {number}"
     assert {result.adapter_response["mode"] for result in project.results("run").values()} == {"noop"}
     assert refused.total(), "two runs at once were to meet"
 

@@ -109,9 +109,9 @@ def test_a_server_that_is_started_again(own_server: Callable[..., Restartable], 
     project.write("models/sources.yml", SOURCES)
     for name in ("a", "b"):
         project.write(f"models/{name}.sql", MODEL)
-    for statement in ("create schema {schema}", "create table {schema}.t (id int, n int) using delta "
-                      "tblproperties (delta.enableChangeDataFeed = true)", "insert into {schema}.t values (1, 1)"):
-        server.execute(statement.replace("{schema}", project.schema))
+    for statement in ("create schema $", "create table $.t (id int, n int) using delta "
+                      "tblproperties (delta.enableChangeDataFeed = true)", "insert into $.t values (1, 1)"):
+        server.execute(project.within(statement))
     project.dbt("run", "--threads", "1")
     server.execute(f"insert into {project.schema}.t values (2, 2)")
     step, restarts = MaintenanceMixin.idivm_step, []

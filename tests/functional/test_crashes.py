@@ -12,12 +12,12 @@ import shutil
 from collections.abc import Callable, Iterator
 from contextlib import suppress
 from functools import partial
-from pathlib import Path
 from typing import Any
 
 import pytest
 
 from dbt_idivm.errors import IdivmError
+from tests.engines import warehouse_of
 from tests.functional.shapes import EDITED_AND_MOVED, HELD, OLD, SHAPES, SOURCES, Shape, Stage
 from tests.tally import Tally
 
@@ -35,7 +35,7 @@ OUTRUN = {"IDIVM-902", "IDIVM-903"}
 @pytest.fixture
 def stage(spark: Any, request: pytest.FixtureRequest) -> Iterator[Callable[[Shape], Stage]]:
     schema = "crash_" + request.node.name.partition("[")[2].rstrip("]")
-    warehouse = Path(spark.conf.get("spark.sql.warehouse.dir").removeprefix("file:"))
+    warehouse = warehouse_of(spark)
     yield lambda shape: Stage.made(spark.newSession, schema, warehouse, shape)
     spark.sql(f"drop schema if exists {schema} cascade")
 

@@ -12,7 +12,6 @@ import pytest
 from click.testing import CliRunner
 
 from dbt_idivm.cli import main
-from tests.engines import relations
 
 MODELS = {
     # a table of its own
@@ -57,8 +56,7 @@ def own(project: Any) -> Any:
 
 
 def totals(project: Any, schema: str | None = None) -> list[Any]:
-    rows = project.spark.sql(f"select cust, total from {schema or project.schema}.totals order by cust").collect()
-    return [tuple(row) for row in rows]
+    return project.sql(f"select cust, total from {schema or '$'}.totals order by cust")
 
 
 def modes(results: dict[str, Any]) -> dict[str, str]:
@@ -90,7 +88,7 @@ def test_a_run_over_a_part_of_the_data_is_not_built_upon(shop: Any, flags: list[
 
 
 def test_build_runs_a_model_and_its_test(own: Any) -> None:
-    own.sql("update {schema}.orders set price = 11 where id = 1")
+    own.sql("update $.orders set price = 11 where id = 1")
     results = own.results("build", "--exclude", "orders")
     assert modes(results) == {"cheap": "incremental", "totals": "incremental"}
     assert results["idivm_equivalent_totals_"].status == "pass" and totals(own) == [(1, 31), (2, 30)]
@@ -104,7 +102,7 @@ def test_retry_goes_on_where_a_run_failed(own: Any) -> None:
     write("price - 9")
     own.dbt("run")
     built = totals(own)
-    own.sql("insert into {schema}.orders values (4, 2, 9, null)")
+    own.sql("insert into $.orders values (4, 2, 9, null)")
     results = own.results("run", fails=True)
     assert results["cheap"].adapter_response["mode"] == "incremental" and "DIVIDE_BY_ZERO" in results["totals"].message
     assert totals(own) == built == [(1, 109), (2, 4)], "at its last commit"
@@ -127,7 +125,7 @@ def test_explain_a_project_before_its_first_run(project: Any) -> None:
 
 
 def test_show_compile_ls_and_docs(shop: Any, capsys: pytest.CaptureFixture[str]) -> None:
-    before = shop.sql("describe history {schema}.cheap")
+    before = shop.sql("describe history $.cheap")
     shown = shop.dbt("show", "--select", "totals").results[0].agate_table
     assert sorted(tuple(row.values()) for row in shown.rows) == [(1, 30), (2, 30)]
     assert f"{shop.schema}.cheap" in shop.dbt("compile", "--select", "totals").results[0].node.compiled_code
@@ -136,7 +134,7 @@ def test_show_compile_ls_and_docs(shop: Any, capsys: pytest.CaptureFixture[str])
     catalog = json.loads((shop.root / "target" / "catalog.json").read_text())["nodes"]
     assert list(catalog["model.functional.totals"]["columns"]) == ["cust", "total"], "the user's columns"
     assert catalog["model.functional.cheap"]["metadata"]["type"] == "table"
-    assert shop.sql("describe history {schema}.cheap") == before
+    assert shop.sql("describe history $.cheap") == before
 
 
 def test_unit_tests_of_a_model(shop: Any) -> None:
@@ -174,7 +172,7 @@ def test_defer_builds_over_the_other_target_s_inputs(own: Any, new_project: Call
     defer = ("--defer", "--state", str(state), "--select", "totals")
     assert modes(own.results("run", *defer)) == {"totals": "create"}
     assert totals(own, other.schema) == [(1, 30), (2, 30)]
-    own.sql("insert into {schema}.cheap values (9, 9, 9)")
+    own.sql("insert into $.cheap values (9, 9, 9)")
     assert modes(own.results("run", *defer)) == {"totals": "incremental"}, "the same inputs again: incremental"
     assert (9, 9) in totals(own, other.schema)
     own.dbt("seed")
@@ -189,7 +187,7 @@ def test_clones_have_no_state_and_are_rebuilt_at_their_first_refresh(own: Any, n
     other, state = production(own, new_project)
     own.dbt("clone", "--state", str(state))
     assert totals(own, other.schema) == [(1, 30), (2, 30)]
-    kinds = relations(own.spark, other.schema)
+    kinds = other.relations()
     assert (kinds["cheap"], kinds["totals"]) == ("table", "view")
     own.sql(f"update {other.schema}.orders set price = 40 where id = 3")
     assert modes(own.results("run")) == {"cheap": "full", "totals": "full"}
@@ -216,9 +214,9 @@ def test_query_comments_and_hooks_are_sent_with_a_refresh(own: Any) -> None:
     own.write("models/totals.sql", idivm(
         MODELS["totals"], pre_hook=["insert into {{ ref('orders') }} values (8, 8, 8, null)"],
         post_hook=[{"sql": "create table {{ this.schema }}.hooked as select * from {{ this }}", "transaction": False}]))
-    own.sql("insert into {schema}.orders values (7, 7, 7, null)")
+    own.sql("insert into $.orders values (7, 7, 7, null)")
     assert modes(own.results("run")) == {"cheap": "incremental", "totals": "incremental"}
-    assert own.sql("select total from {schema}.hooked where cust = 7") == [(7,)]
+    assert own.sql("select total from $.hooked where cust = 7") == [(7,)]
     own.write("models/totals.sql", idivm(MODELS["totals"]))
     assert modes(own.results("run")) == {"cheap": "incremental", "totals": "incremental"}
     assert (8, 8) in totals(own) and own.results("test")["idivm_equivalent_totals_"].status == "pass"
@@ -232,14 +230,14 @@ def plan(project: Any, *args: str) -> Any:
 def test_plan_says_what_a_run_would_do(own: Any) -> None:
     nothing = plan(own)
     assert nothing.exit_code == 0 and nothing.output.count("noop") == 2, nothing.output
-    own.sql("update {schema}.orders set price = 11 where id = 1", "update {schema}.orders set price = 12 where id = 2")
-    before = own.sql("describe history {schema}.cheap")
+    own.sql("update $.orders set price = 11 where id = 1", "update $.orders set price = 12 where id = 2")
+    before = own.sql("describe history $.cheap")
     assert "MERGE INTO" not in plan(own, "--select", "cheap").output
     found = plan(own, "--sql", "--select", "cheap").output
     assert "incremental, " in found and "4 changes" in found
     assert found.count("MERGE INTO") == 1 and "totals" not in found
     assert "IDIVM-401" in plan(own, "--full-refresh").output
-    assert own.sql("describe history {schema}.cheap") == before, "nothing was written"
+    assert own.sql("describe history $.cheap") == before, "nothing was written"
     own.dbt("compile")
     own.dbt("run-operation", "idivm_plan")
     own.write("models/cheap.sql", idivm("select id, cust, price from {{ ref('orders') }} where prise < 100"))
@@ -276,7 +274,7 @@ def test_a_model_that_reads_no_table_is_built_once(project: Any) -> None:
     project.write("models/above.sql", idivm("select a, b from {{ ref('one') }} union all select -1, 'unknown'"))
     assert {name: message(result) for name, result in project.results("run").items()} == dict.fromkeys(
         ("one", "several", "above"), "create")
-    assert project.sql("select a, b from {schema}.above order by a") == [(-1, "unknown"), (1, "x")]
+    assert project.sql("select a, b from $.above order by a") == [(-1, "unknown"), (1, "x")]
     assert {message(result) for result in project.results("run").values()} == {"noop"}
     assert "one row" in (project.root / "target/idivm/one/plan.txt").read_text()
     project.write("schema.yml", "models: [{name: x, columns: [{name: id, data_type: int}]}]")

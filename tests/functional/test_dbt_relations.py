@@ -28,10 +28,6 @@ def shop(project: Any) -> Any:
     return project
 
 
-def kinds(shop: Any) -> dict[str, str]:
-    return relations(shop.spark, shop.schema)
-
-
 WAYS = {
     "table": {"materialized": "table"},
     "view": {"materialized": "view"},
@@ -62,37 +58,37 @@ def test_a_name_changes_hands_in_all_directions(shop: Any) -> None:
     expected = {"orders": "table"}
     for before, after in SWAPS:
         name = f"{before}_to_{after}"
-        rows = shop.sql(f"select cust, total from {{schema}}.{name} order by cust")
+        rows = shop.sql(f"select cust, total from $.{name} order by cust")
         assert rows == (some if after == "plain" else grouped), name
         expected[name] = "view" if after in ("view", "hidden") else "table"
         if after == "hidden":
             expected[name + "__idivm"] = "table"
-    assert kinds(shop) == expected
-    shop.sql("insert into {schema}.orders values (4, 2, 5)")
+    assert shop.relations() == expected
+    shop.sql("insert into $.orders values (4, 2, 5)")
     shop.dbt("run", "--select", "config.materialized:idivm")
     for before, after in SWAPS:
         if after == "hidden":
-            assert shop.sql(f"select total from {{schema}}.{before}_to_{after} where cust = 2") == [(35,)]
+            assert shop.sql(f"select total from $.{before}_to_{after} where cust = 2") == [(35,)]
     assert not [key for key in shop.properties("plain_to_incremental") if key.startswith("idivm.")]
 
 
 def test_what_models_leave_behind_is_listed_and_dropped(shop: Any, capsys: pytest.CaptureFixture[str]) -> None:
     for name in ("kept", "deleted", "renamed"):
         shop.write(f"models/{name}.sql", model(GROUPED, materialized="idivm"))
-    shop.sql("create table {schema}.by_hand using delta tblproperties ('a' = 'b') as select 1 as x")
+    shop.sql("create table $.by_hand using delta tblproperties ('a' = 'b') as select 1 as x")
     shop.dbt("run")
     (shop.root / "models" / "deleted.sql").unlink()
     shop.write("models/renamed.sql", model(GROUPED, materialized="idivm", alias="other"))
     shop.dbt("run")
-    before = kinds(shop)
+    before = shop.relations()
     shop.dbt("run-operation", "idivm_orphans")
     out = capsys.readouterr().out
     for name, owner in (("deleted", "deleted"), ("renamed", "renamed")):
         assert f"orphan: view {shop.schema}.{name} of model.functional.{owner}" in out
         assert f"orphan: table {shop.schema}.{name}__idivm of model.functional.{owner}" in out
-    assert out.count("orphan: ") == 4 and "{drop: true}" in out and kinds(shop) == before
+    assert out.count("orphan: ") == 4 and "{drop: true}" in out and shop.relations() == before
     shop.dbt("run-operation", "idivm_orphans", "--args", "{drop: true}")
-    assert set(kinds(shop)) == {"orders", "by_hand", "kept", "kept__idivm", "other", "other__idivm"}
+    assert set(shop.relations()) == {"orders", "by_hand", "kept", "kept__idivm", "other", "other__idivm"}
     capsys.readouterr()
     shop.dbt("run-operation", "idivm_orphans")
     assert "left anything behind" in capsys.readouterr().out
@@ -103,7 +99,7 @@ def test_custom_schema_alias_and_clean_up_by_dbt_itself(shop: Any) -> None:
     shop.write("models/m.sql", model(GROUPED, materialized="idivm", schema="marts", alias="sums"))
     shop.dbt("run")
     marts = f"{shop.schema}_marts"
-    assert [tuple(row) for row in shop.spark.sql(f"select total from {marts}.sums order by cust").collect()] == [(30,), (30,)]
+    assert shop.sql(f"select total from {marts}.sums order by cust") == [(30,), (30,)]
     # whatever drops the view through dbt drops the table behind it
     shop.write("macros/away.sql", "{% macro away() %}{% do adapter.drop_relation(load_relation(ref('m'))) %}{% endmacro %}")
     hook = "{{ config(materialized='table', pre_hook='{{ away() }}') }}"
@@ -122,14 +118,14 @@ def test_descriptions_reach_table_view_and_columns(shop: Any) -> None:
           - {{name: grouped, description: grouped, {docs}, columns: [{{name: total, description: "the sum; all of it"}}]}}
         """)
     shop.dbt("run")
-    described = {row[0]: row for row in shop.sql("describe extended {schema}.plain")}
+    described = {row[0]: row for row in shop.sql("describe extended $.plain")}
     assert described["id"][2] == 'a "key"' and described["Comment"][1] == "it's plain"
-    described = {row[0]: row for row in shop.sql("describe extended {schema}.grouped")}
+    described = {row[0]: row for row in shop.sql("describe extended $.grouped")}
     assert described["total"][2] == "the sum; all of it" and described["Comment"][1] == "grouped"
-    commits = len(shop.sql("describe history {schema}.plain"))
+    commits = len(shop.sql("describe history $.plain"))
     messages = {name: result.message for name, result in shop.results("run").items()}
     assert all(message.startswith("noop") for message in messages.values()), messages
-    assert len(shop.sql("describe history {schema}.plain")) == commits
+    assert len(shop.sql("describe history $.plain")) == commits
 
 
 @pytest.mark.long
@@ -153,18 +149,18 @@ def test_constraints_of_a_contract_hold_in_every_refresh(shop: Any) -> None:
     assert "IDIVM-415" in shop.results("run")["grouped"].message
     again = {key: value for key, value in shop.properties("grouped__idivm").items() if key.startswith("delta.constraints.")}
     assert again == held, "also of a table that was created again"
-    shop.sql("insert into {schema}.orders values (4, 2, 500)")
+    shop.sql("insert into $.orders values (4, 2, 500)")
     failed = shop.results("run", fails=True)["grouped"]
     assert "IDIVM-902" in failed.message and "small" in failed.message
-    assert shop.sql("select total from {schema}.grouped where cust = 2") == [(30,)], "the view stays at its last commit"
+    assert shop.sql("select total from $.grouped where cust = 2") == [(30,)], "the view stays at its last commit"
     shop.write("models/m.yml", contract.format(name="grouped").replace("< 100", "< 1000").replace("[{type: not_null}]", "[]"))
-    shop.sql("insert into {schema}.orders values (5, null, 1)")
+    shop.sql("insert into $.orders values (5, null, 1)")
     assert shop.results("run")["grouped"].message.startswith("incremental: +1 ~1")
-    assert shop.sql("select total from {schema}.grouped where cust is null or cust = 2") == [(530,), (1,)]
+    assert shop.sql("select total from $.grouped where cust is null or cust = 2") == [(530,), (1,)]
     held = {key: value for key, value in shop.properties("grouped__idivm").items() if key.startswith("delta.constraints.")}
     assert set(held.values()) == {"total < 1000"}
     shop.write("models/m.yml", "")
-    shop.sql("update {schema}.orders set price = 5000 where id = 4")
+    shop.sql("update $.orders set price = 5000 where id = 4")
     assert "IDIVM-902" in shop.results("run", fails=True)["grouped"].message, "a CHECK with a name may be anybody's"
     shop.dbt("run", "--full-refresh")
 
@@ -177,7 +173,7 @@ def test_layout_and_what_a_change_of_it_does(shop: Any) -> None:
     place = shop.root / "elsewhere"
     write(partition_by="cust", tblproperties={"a": "1"}, location_root=str(place))
     assert shop.results("run")["m"].message.startswith("create")
-    (detail,) = [row.asDict() for row in shop.spark.sql(f"describe detail {shop.schema}.m").collect()]
+    detail = shop.detail("m")
     assert detail["partitionColumns"] == ["cust"] and detail["location"].endswith(f"{place}/m")
     assert detail["properties"]["a"] == "1"
     write(partition_by="cust", tblproperties={"a": "2"}, location_root=str(place), on_configuration_change="fail")
@@ -189,7 +185,7 @@ def test_layout_and_what_a_change_of_it_does(shop: Any) -> None:
     # Delta moves no table: the view stays, readable, where it is
     write(partition_by="cust", location_root=str(shop.root / "third"))
     assert "DELTA_TABLE_LOCATION_MISMATCH" in shop.results("run", fails=True)["m"].message
-    assert shop.sql("select count(*) from {schema}.m") == [(3,)]
+    assert shop.sql("select count(*) from $.m") == [(3,)]
 
 
 @pytest.mark.long
@@ -203,8 +199,8 @@ def test_another_set_of_columns(shop: Any) -> None:
     write("fail", "id, cust, 1 as one")
     message = shop.results("run", fails=True)["m"].message
     assert "IDIVM-107" in message and "one int" in message
-    assert [row[0] for row in shop.sql("describe {schema}.m")] == ["id", "cust", "price"]
+    assert [row[0] for row in shop.sql("describe $.m")] == ["id", "cust", "price"]
     for choice in ("append_new_columns", "sync_all_columns", "ignore"):
         write(choice, f"id, 1 as {choice}")
         assert shop.results("run")["m"].message.startswith("migrated: columns over stored ones")
-        assert [row[0] for row in shop.sql("describe {schema}.m")] == ["id", choice, "price"], "as the SELECT says"
+        assert [row[0] for row in shop.sql("describe $.m")] == ["id", choice, "price"], "as the SELECT says"

@@ -11,7 +11,7 @@ import pytest
 from click.testing import CliRunner
 
 from dbt_idivm.cli import main
-from tests.functional.conftest import DbtProject
+from tests.functional.project import Project
 
 ORDERS, CUST = "{{ source('s', 'orders') }}", "{{ source('s', 'cust') }}"
 PLAIN = f"select id, cust_id, amount from {ORDERS}"
@@ -100,7 +100,7 @@ MODELS: dict[str, tuple[str | None, str | None]] = {
 FAILS = {"layout_fails", "columns_fail", "unsupported_fails", "time_fails"}
 
 
-def write(project: DbtProject, at: int) -> None:
+def write(project: Project, at: int) -> None:
     shutil.rmtree(project.root / "models", ignore_errors=True)
     for name, states in MODELS.items():
         if (text := states[at]) is not None:
@@ -110,22 +110,22 @@ def write(project: DbtProject, at: int) -> None:
 
 
 @pytest.fixture
-def project_in_base(project: DbtProject) -> DbtProject:
+def project_in_base(project: Project) -> Project:
     feed = "using delta tblproperties (delta.enableChangeDataFeed = true)"
-    project.sql(f"create table {{schema}}.orders (id int, cust_id int, amount int) {feed}",
-                f"create table {{schema}}.cust (id int, name string) {feed}",
-                f"create table {{schema}}.log (id int, x int) {feed}",
-                "insert into {schema}.orders values (1, 1, 5), (2, 2, 7)", "insert into {schema}.cust values (1, 'a'), (2, 'b')",
-                "insert into {schema}.log values (1, 1), (2, 1)")
+    project.sql(f"create table $.orders (id int, cust_id int, amount int) {feed}",
+                f"create table $.cust (id int, name string) {feed}",
+                f"create table $.log (id int, x int) {feed}",
+                "insert into $.orders values (1, 1, 5), (2, 2, 7)", "insert into $.cust values (1, 'a'), (2, 'b')",
+                "insert into $.log values (1, 1), (2, 1)")
     write(project, 0)
     project.dbt("run")
-    project.sql("insert into {schema}.orders values (3, 1, 9)")
+    project.sql("insert into $.orders values (3, 1, 9)")
     project.dbt("run")
     project.dbt("docs", "generate")
     return project
 
 
-def told(project: DbtProject, state: Path) -> dict[str, Any]:
+def told(project: Project, state: Path) -> dict[str, Any]:
     """Name of a model → what the comment says of the next run."""
     result = CliRunner().invoke(main, ["diff", "--state", str(state), "--project-dir", str(project.root), "--json"])
     assert result.exit_code == 0, result.output
@@ -133,7 +133,7 @@ def told(project: DbtProject, state: Path) -> dict[str, Any]:
 
 
 @pytest.mark.long
-def test_the_next_run_does_what_was_said(project_in_base: DbtProject, tmp_path: Path) -> None:
+def test_the_next_run_does_what_was_said(project_in_base: Project, tmp_path: Path) -> None:
     project = project_in_base
     state = tmp_path / "state"
     shutil.copytree(project.root / "target", state)
@@ -141,7 +141,7 @@ def test_the_next_run_does_what_was_said(project_in_base: DbtProject, tmp_path: 
     write(project, 1)
     project.dbt("compile")
     said = told(project, state)
-    project.sql("insert into {schema}.orders values (4, 2, 9)", "insert into {schema}.log values (3, 1)")
+    project.sql("insert into $.orders values (4, 2, 9)", "insert into $.log values (3, 1)")
     done = {name: each.adapter_response.get("mode") if str(each.status) == "success" else "error"
             for name, each in project.results("run", fails=True).items()}
     assert {name for name, mode in done.items() if mode == "error"} == FAILS

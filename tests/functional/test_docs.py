@@ -42,7 +42,7 @@ def test_what_dbt_docs_shows(sources: Any) -> None:  # noqa: F811
     sources.write("models/logged.sql", LOGGED)
     sources.write("models/m.yml", "models: [{name: joined, columns: [{name: id, description: own, meta: {a: 1}}, {name: name}]}]")
     sources.dbt("run")
-    sources.sql("update {schema}.cust set name = 'c' where id = 2")
+    sources.sql("update $.cust set name = 'c' where id = 2")
     sources.dbt("run")
     tables, nodes = docs(sources)
     joined = facts(tables["joined"])
@@ -83,7 +83,7 @@ def test_the_manifest_of_docs_is_no_changed_state(sources: Any) -> None:  # noqa
 def test_caches_are_hidden_tables(sources: Any) -> None:  # noqa: F811
     sources.write("models/cached.sql", CACHED)
     sources.dbt("run", "--select", "cached")
-    (cache,) = (row[1] for row in sources.sql("show tables in {schema} like 'idivm_cache_*'"))
+    (cache,) = (row[1] for row in sources.sql("show tables in $ like 'idivm_cache_*'"))
     tables, _ = docs(sources)
     assert f"{sources.schema}.{cache} (cache of " in facts(tables["cached"])["idivm_hidden_tables"]
 

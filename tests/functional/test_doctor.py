@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from pathlib import Path
 from typing import Any
 
 import pytest
@@ -43,21 +42,21 @@ def test_what_is_found(sources: Any) -> None:
     assert "run `dbt compile` first" in line(before, "inputs")
     assert doctor(sources, "--strict").exit_code == 1
     feed = "using delta tblproperties (delta.enableChangeDataFeed = true"
-    sources.sql(f"create table {{schema}}.orders (id int, cust_id int) {feed})",
-                "create table {schema}.cust (id int, name string) using delta tblproperties (delta.enableChangeDataFeed = false)",
-                "create table {schema}.log (text string) using parquet")
+    sources.sql(f"create table $.orders (id int, cust_id int) {feed})",
+                "create table $.cust (id int, name string) using delta tblproperties (delta.enableChangeDataFeed = false)",
+                "create table $.log (text string) using parquet")
     sources.dbt("compile")
     found = doctor(sources)
     assert found.exit_code == 0, found.output
     assert "key: id" in line(found, "input s.orders") and line(found, "input s.orders").startswith(" ok")
     assert "no change data feed" in line(found, "input s.cust") and "ALTER TABLE" in line(found, "input s.cust")
     assert "parquet: models that read it are rebuilt on each run" in line(found, "input s.log")
-    assert not [row for row in sources.sql("show tables in {schema}") if "doctor" in row[1]]
-    sources.sql("alter table {schema}.orders set tblproperties (delta.logRetentionDuration = 'interval 1 week', "
+    assert not [row for row in sources.sql("show tables in $") if "doctor" in row[1]]
+    sources.sql("alter table $.orders set tblproperties (delta.logRetentionDuration = 'interval 1 week', "
                 "delta.deletedFileRetentionDuration = 'interval 36 hours')")
     assert "kept for 36 hours, and the project is run every 24 hours" in line(doctor(sources, "--every", "1d"), "input s.orders")
     assert "key: id" in line(doctor(sources, "--every", "6h"), "input s.orders")
-    sources.sql("drop table {schema}.cust")
+    sources.sql("drop table $.cust")
     missing = doctor(sources)
     assert missing.exit_code == 1 and line(missing, "input s.cust").startswith(" fails")
 
@@ -70,13 +69,12 @@ def test_a_feed_that_lacks_rows(sources: Any) -> None:
     sources.write("models/sums.sql", f"{config}select cust_id, sum(price) as total, count(*) as n from {orders} group by cust_id")
     sources.write("models/sources.yml", ORDERS_CUST_LOG + "\nmodels: [{name: v, data_tests: [idivm_equivalent]}, "
                                         "{name: sums, data_tests: [idivm_equivalent]}]\n")
-    sources.sql("create table {schema}.orders (id int, cust_id int, price int) using delta "
+    sources.sql("create table $.orders (id int, cust_id int, price int) using delta "
                 "tblproperties (delta.enableChangeDataFeed = true, delta.enableDeletionVectors = true)",
-                "insert into {schema}.orders select /*+ COALESCE(1) */ * from values (1, 1, 10), (2, 1, 20), (3, 2, 30)")
+                "insert into $.orders select /*+ COALESCE(1) */ * from values (1, 1, 10), (2, 1, 20), (3, 2, 30)")
     sources.dbt("run")
-    sources.sql("update {schema}.orders set price = 300 where id = 3")
-    (row,) = sources.sql("describe detail {schema}.orders")
-    table = Path(next(str(each) for each in row if str(each).startswith("file:")).removeprefix("file:"))
+    sources.sql("update $.orders set price = 300 where id = 3")
+    table = sources.location("orders")
     edit(table, newest(table), without("update_preimage"))
     results = sources.results("run")
     assert (sources.root / "logs" / "dbt.log").read_text().count(f"IDIVM-427 version {newest(table)} of") == 1
@@ -89,7 +87,7 @@ def test_a_table_without_a_key(sources: Any) -> None:
     keyless = ORDERS_CUST_LOG.replace("columns: [{name: id, data_tests: [unique, not_null]}]", "tags: [a]")
     sources.write("models/sources.yml", keyless)
     for name in ("orders", "cust", "log"):
-        sources.sql(f"create table {{schema}}.{name} (id int) using delta tblproperties (delta.enableChangeDataFeed = true)")
+        sources.sql(f"create table $.{name} (id int) using delta tblproperties (delta.enableChangeDataFeed = true)")
     sources.dbt("compile")
     assert "no key is declared" in line(doctor(sources), "input s.orders")
 

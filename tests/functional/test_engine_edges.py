@@ -11,16 +11,16 @@ from typing import Any
 import pytest
 
 from dbt_idivm.errors import IdivmError
-from tests.functional.engine import Project
+from tests.engines import warehouse_of
+from tests.functional.project import Project, project_in
 
 KEYS = {"t": ["k"]}
 
 
 @pytest.fixture
 def edges(spark: Any) -> Iterator[Project]:
-    project = Project(spark.newSession(), "engine_edges")
-    yield project
-    project.sql("drop schema $ cascade", "use default")
+    with project_in(spark, "engine_edges") as project:
+        yield project
 
 
 @pytest.mark.long
@@ -91,7 +91,7 @@ def test_rows_of_nothing_but_null(edges: Project) -> None:
 @pytest.mark.long
 def test_files_that_have_the_second_of_their_time_only(edges: Project) -> None:
     """As those of an object store: Delta shows times of commits that depend on how many are asked for."""
-    folder = Path(edges.spark.conf.get("spark.sql.warehouse.dir").removeprefix("file:")) / "engine_edges.db"
+    folder = warehouse_of(edges.spark) / "engine_edges.db"
     second = int(time.time()) * 10**9
 
     def rounded() -> None:
@@ -114,7 +114,7 @@ def test_files_that_have_the_second_of_their_time_only(edges: Project) -> None:
         assert edges.is_exact(model)
     assert edges.differences(model) == []
     edges.table("aside", "k int, v int", "(1, 7)")
-    for _ in range(int(edges.spark.sql("describe history engine_edges.t limit 1").first()[0])):
+    for _ in range(edges.version("t")):
         edges.sql("update $.aside set v = v + 1")
     edges.sql("drop table $.t", "alter table $.aside rename to $.t")
     assert (edges.refresh(model).reason or "").startswith("IDIVM-404"), "another table has other times still"

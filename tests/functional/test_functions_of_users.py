@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 
 from dbt_idivm.frontend import functions
-from tests.functional.engine import Project
+from tests.functional.project import Project, project_in
 
 KEYS = {"orders": ["id"], "customers": ["cid"]}
 LISTED = ["functions.net", "functions.day_of", "grade", "missing"]
@@ -25,22 +25,20 @@ VIEWS = {
 
 @pytest.fixture
 def shop(spark: Any) -> Iterator[Project]:
-    session = spark.newSession()
-    project = Project(session, "functions")
-    project.table("orders", "id int, cid int, price int, placed string", "(1, 1, 10, '2020-01-01')", "(2, 1, 20, '2020-01-02')",
-                  "(3, 2, 30, null)", "(4, 2, null, '2020-01-03')")
-    project.table("customers", "cid int, name string", "(1, 'b')", "(2, 'c')", "(3, 'd')")
-    project.sql("create function $.net(price INT) returns INT return price - price div 5",
-                "create function $.day_of(x STRING) returns DATE return cast(x as date)",
-                "create function $.highest(x INT) returns INT return (select max(price) from $.orders where id > x)",
-                "create function $.today() returns DATE return current_date()",
-                "create function $.as_time(x STRING) returns TIMESTAMP return cast(x as timestamp)")
-    session.udf.register("grade", lambda price: None if price is None else "abcdefgh"[min(price // 10, 7)], "string")
-    session.udf.register("grade_number", lambda price: None if price is None else price // 10, "int")
-    yield project
-    for name in ("net", "day_of", "highest", "today", "as_time"):
-        project.sql(f"drop function if exists $.{name}")
-    project.sql("drop schema $ cascade", "use default")
+    with project_in(spark, "functions") as project:
+        project.table("orders", "id int, cid int, price int, placed string", "(1, 1, 10, '2020-01-01')",
+                      "(2, 1, 20, '2020-01-02')", "(3, 2, 30, null)", "(4, 2, null, '2020-01-03')")
+        project.table("customers", "cid int, name string", "(1, 'b')", "(2, 'c')", "(3, 'd')")
+        project.sql("create function $.net(price INT) returns INT return price - price div 5",
+                    "create function $.day_of(x STRING) returns DATE return cast(x as date)",
+                    "create function $.highest(x INT) returns INT return (select max(price) from $.orders where id > x)",
+                    "create function $.today() returns DATE return current_date()",
+                    "create function $.as_time(x STRING) returns TIMESTAMP return cast(x as timestamp)")
+        project.spark.udf.register("grade", lambda price: None if price is None else "abcdefgh"[min(price // 10, 7)], "string")
+        project.spark.udf.register("grade_number", lambda price: None if price is None else price // 10, "int")
+        yield project
+        for name in ("net", "day_of", "highest", "today", "as_time"):
+            project.sql(f"drop function if exists $.{name}")
 
 
 @pytest.mark.long

@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from tests.functional.engine import Project
+from tests.functional.project import Project, project_in
 
 KEYS = {"posts": ["id"], "authors": ["aid"]}
 VIEWS = {
@@ -28,13 +28,12 @@ VIEWS = {
 
 @pytest.fixture
 def blog(spark: Any) -> Iterator[Project]:
-    project = Project(spark.newSession(), "generators")
-    project.table("authors", "aid int, name string", "(1, 'ann')", "(2, 'bob')")
-    project.table("posts", "id int, aid int, words string, likes int", "(1, 1, 'a b', 5)", "(2, 1, 'c', 7)", "(3, 2, null, 9)",
-                  "(4, 2, 'a a', null)")
-    project.table("marks", "mark string", "('c')", "('c')", "('a b')", "(null)", "('x')")
-    yield project
-    project.sql("drop schema $ cascade", "use default")
+    with project_in(spark, "generators") as project:
+        project.table("authors", "aid int, name string", "(1, 'ann')", "(2, 'bob')")
+        project.table("posts", "id int, aid int, words string, likes int", "(1, 1, 'a b', 5)", "(2, 1, 'c', 7)",
+                      "(3, 2, null, 9)", "(4, 2, 'a a', null)")
+        project.table("marks", "mark string", "('c')", "('c')", "('a b')", "(null)", "('x')")
+        yield project
 
 
 def maintained(blog: Project, names: tuple[str, ...], strategy: str) -> set[str | None]:

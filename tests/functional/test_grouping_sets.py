@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from tests.functional.engine import Project
+from tests.functional.project import Project, project_in
 
 KEYS = {"customers": ["cid"], "orders": ["oid"]}
 VIEWS = {
@@ -22,12 +22,11 @@ VIEWS = {
 
 @pytest.fixture
 def shop(spark: Any) -> Iterator[Project]:
-    project = Project(spark.newSession(), "grouping_sets")
-    project.table("customers", "cid int, city string", "(1, 'x')", "(2, null)", "(3, 'x')")
-    project.table("orders", "oid int, cid int, note string, price int", "(10, 1, 'a', 5)", "(11, 1, null, 7)",
-                  "(12, null, 'a', 9)", "(13, 2, 'b', 1)", "(14, 3, 'a', 5)")
-    yield project
-    project.sql("drop schema $ cascade", "use default")
+    with project_in(spark, "grouping_sets") as project:
+        project.table("customers", "cid int, city string", "(1, 'x')", "(2, null)", "(3, 'x')")
+        project.table("orders", "oid int, cid int, note string, price int", "(10, 1, 'a', 5)", "(11, 1, null, 7)",
+                      "(12, null, 'a', 9)", "(13, 2, 'b', 1)", "(14, 3, 'a', 5)")
+        yield project
 
 
 def maintained(shop: Project, names: tuple[str, ...], strategy: str) -> set[str | None]:

@@ -16,7 +16,7 @@ import pytest
 from dbt_idivm.errors import IdivmError
 from dbt_idivm.refresh.protocol import KeyCandidate, ModelRequest
 from dbt_idivm.relation_name import as_named
-from tests.functional.engine import Project
+from tests.functional.project import Project, project_in
 
 # Names that Delta takes as they are, and those that it takes under column mapping only. One with a backtick it takes as well,
 # but fails at the first UPDATE or MERGE, whoever sends it (`packedCdc`).
@@ -39,9 +39,8 @@ def properties(**texts: str) -> str:
 
 @pytest.fixture(scope="module")
 def names(spark: Any) -> Iterator[Project]:
-    project = Project(spark.newSession(), "hostile_names")
-    yield project
-    project.sql("drop schema $ cascade", "use default")
+    with project_in(spark, "hostile_names") as project:
+        yield project
 
 
 def follow(project: Project, models: list[ModelRequest], *changes: str) -> None:
@@ -196,9 +195,9 @@ def test_nothing_is_run_that_is_a_text(new_project: Callable[[], Any]) -> None:
             "evil": mode, "order": mode, "above": mode}
     assert project.dbt("test")
     assert {found.adapter_response["mode"] for found in project.results("run").values()} == {"noop"}
-    assert sorted(project.sql("select * from {schema}.`1e5`")) == [(6, "*/ drop table victim"), (18, "*/ drop table victim")]
-    assert sorted(project.sql("select * from {schema}.`order`")) == [(1, 1, 9), (3, 3, 3)]
-    assert sorted(project.sql("select * from {schema}.above")) == [(6, 1), (18, 1)]
-    comments = {row[0]: row[2] for row in project.sql("describe {schema}.`order`")}
+    assert sorted(project.sql("select * from $.`1e5`")) == [(6, "*/ drop table victim"), (18, "*/ drop table victim")]
+    assert sorted(project.sql("select * from $.`order`")) == [(1, 1, 9), (3, 3, 3)]
+    assert sorted(project.sql("select * from $.above")) == [(6, 1), (18, 1)]
+    comments = {row[0]: row[2] for row in project.sql("describe $.`order`")}
     assert comments["v'x"].strip() == evil.strip()
     assert project.sql(f"select count(*) from {victim}") == [(2,)]

@@ -16,7 +16,7 @@ from hypothesis import HealthCheck, Phase, given, seed, settings
 from hypothesis import strategies as st
 
 from dbt_idivm.refresh.protocol import ModelRequest, Outcome
-from tests.functional.engine import Project
+from tests.functional.project import Project, project_in
 from tests.property.values import STRINGS
 
 FLOATS = ["0.0", "-0.0", "NaN", "Infinity", "-Infinity", "0.1"]
@@ -51,10 +51,9 @@ ROWS = max(len(values) for values in VALUES.values()) + 1
 
 @pytest.fixture
 def lab(spark: Any, request: pytest.FixtureRequest) -> Iterator[Project]:
-    project = Project(spark.newSession(), "hostile_" + re.sub(r"\W", "_", request.node.name.removeprefix("test_"))[:40])
-    project.spark.conf.set("spark.sql.codegen.factoryMode", "FALLBACK")  # values as the users' Spark treats them
-    yield project
-    project.sql("drop schema $ cascade", "use default")
+    with project_in(spark, "hostile_" + re.sub(r"\W", "_", request.node.name.removeprefix("test_"))[:40]) as project:
+        project.spark.conf.set("spark.sql.codegen.factoryMode", "FALLBACK")  # values as the users' Spark treats them
+        yield project
 
 
 def give(lab: Project, name: str, first: int, shift: int = 0) -> None:
@@ -277,8 +276,7 @@ def test_nested_values(lab: Project) -> None:
 @given(texts=st.lists(STRINGS, min_size=150, max_size=200))
 def test_strings(spark: Any, texts: list[str]) -> None:
     """Hundreds of strings in one refresh, as values, as keys and as groups."""
-    project = Project(spark.newSession(), "hostile_strings")
-    try:
+    with project_in(spark, "hostile_strings") as project:
         project.table("t", "k string, s string")
         models = [project.model("copy", "select * from $.t", {"t": ["k"]}),
                   project.model("groups", "select s, count(*) as n from $.t group by s", {"t": ["k"]})]
@@ -295,5 +293,3 @@ def test_strings(spark: Any, texts: list[str]) -> None:
             for model in models:
                 refreshed(project, model)
                 assert not staged(project)
-    finally:
-        project.sql("drop schema $ cascade", "use default")

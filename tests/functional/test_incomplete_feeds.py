@@ -13,10 +13,10 @@ from typing import Any
 import pytest
 
 from dbt_idivm.errors import IdivmError
+from dbt_idivm.refresh.engine.engine import EMBEDDED, SPARK_DELTA
 from dbt_idivm.refresh.protocol import ModelRequest
 from tests.functional import feeds
-from tests.functional.engine import Project
-from tests.functional.log_reading import project_in
+from tests.functional.project import Project, project_in
 from tests.functional.subscriber import Subscriber
 
 FEED = "tblproperties ('delta.enableChangeDataFeed' = 'true', 'delta.enableDeletionVectors' = '{}')"
@@ -74,7 +74,7 @@ FAULTS = {
 @contextmanager
 def made(spark: Any, *, reads_logs: bool) -> Iterator[tuple[Project, Path]]:
     """The source has deletion vectors where logs are read, and none where SQL is asked."""
-    with project_in(spark, "feeds", reads_logs=reads_logs) as project:
+    with project_in(spark, "feeds", engine=EMBEDDED if reads_logs else SPARK_DELTA) as project:
         project.sql(f"create table $.t (k string, g int, val int) using delta {FEED.format(str(reads_logs).lower())}",
                     "insert into $.t select /*+ COALESCE(1) */ * from values ('a', 1, 1), ('b', 2, 2), ('c', 1, 3), ('d', 2, 4), "
                     "('e', 1, 5)")
@@ -252,7 +252,7 @@ def test_versions_of_any_table_are_compared(kind: str, spark: Any) -> None:
     """Over a server, of a table that is written anew."""
     columns, row, read = ANY[kind]
     rows = [f"({row.format(*values)})" for values in ((1, "0.0D"), (2, "1.0D"), (2, "1.0D"), (1, "-0.0D"), (3, "0.0D"))]
-    with project_in(spark, "anything", reads_logs=False) as project:
+    with project_in(spark, "anything") as project:
         project.sql(f"create table $.t ({columns}) using delta {FEED.format('true')}",
                     f"insert into $.t values {', '.join(rows[:3])}")
         models = [project.model("bag", f"select {read} from $.t where k > 0"),

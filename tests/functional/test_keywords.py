@@ -25,7 +25,7 @@ from dbt_idivm.refresh.engine.invocation import Invocation
 from dbt_idivm.refresh.protocol import KeyCandidate, ModelRequest, Refresh, Reply, Statement
 from dbt_idivm.script.dialect import DELTA, verbatim
 from dbt_idivm.verify import equivalence
-from tests.functional.engine import Project
+from tests.functional.project import project_in
 from tests.unit.fake_engine import FakeEngine, Table
 
 PLAIN = "zq"  # a name that is no word of any grammar
@@ -194,8 +194,7 @@ def test_models_over_relations_called_by_any_word(spark: Any, reserving: Any) ->
 @pytest.mark.parametrize("word", ["history", "using", "full"])
 def test_maintained_on_delta(spark: Any, word: str) -> None:
     """Schema, table, key, alias and model have one name, which is a word of the grammars."""
-    project = Project(spark.newSession(), f"`{word}`")
-    try:
+    with project_in(spark, f"`{word}`") as project:
         project.table(f"`{word}`", f"`{word}` int, v int", "(1, 10)", "(2, 20)")
         source = f"{word}.{word}"
         model = replace(project.model("m", f"select `{word}`.`{word}` as `{word}`, `{word}`.v from $.`{word}` as `{word}`"),
@@ -208,5 +207,3 @@ def test_maintained_on_delta(spark: Any, word: str) -> None:
                 assert project.refresh(each).mode == mode
                 assert project.is_exact(each)
                 assert project.differences(each) == []
-    finally:
-        project.sql("drop schema $ cascade", "use default")

@@ -12,12 +12,12 @@ import time
 from collections import Counter
 from collections.abc import Callable, Iterator
 from contextlib import suppress
-from pathlib import Path
 from typing import Any
 
 import pytest
 
 from dbt_idivm.errors import IdivmError
+from tests.engines import warehouse_of
 from tests.functional.shapes import CHANGES, EDITED_AND_MOVED, HELD, SHAPES, SOURCES, Shape, Sight, Stage
 from tests.tally import Tally
 
@@ -201,7 +201,7 @@ def pytest_generate_tests(metafunc: pytest.Metafunc) -> None:
 @pytest.fixture
 def stage(spark: Any, request: pytest.FixtureRequest) -> Iterator[Callable[[Shape], Stage]]:
     schema = "crash_" + request.node.name.partition("[")[2].rstrip("]").replace("-", "_")
-    warehouse = Path(spark.conf.get("spark.sql.warehouse.dir").removeprefix("file:"))
+    warehouse = warehouse_of(spark)
     yield lambda shape: Stage.made(spark.newSession, schema, warehouse, shape)
     spark.sql(f"drop schema if exists {schema} cascade")
 

@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from tests.functional.engine import Project
+from tests.functional.project import Project, project_in
 
 KEYS = {"customers": ["cid"], "orders": ["oid"]}
 LATEST = "select cid, max(price) as most from $.orders group by cid"
@@ -25,12 +25,11 @@ VIEWS = {
 
 @pytest.fixture
 def shop(spark: Any) -> Iterator[Project]:
-    project = Project(spark.newSession(), "outer_joins")
-    project.table("customers", "cid int, name string, city string", "(1, 'ann', 'x')", "(2, 'bob', 'y')", "(3, null, 'x')")
-    project.table("orders", "oid int, cid int, price int", "(10, 1, 5)", "(11, 1, 7)", "(12, null, 9)", "(13, 9, 1)")
-    project.table("marks", "name string, mark string", "('ann', 'a')", "('ann', 'a')", "(null, 'n')")
-    yield project
-    project.sql("drop schema $ cascade", "use default")
+    with project_in(spark, "outer_joins") as project:
+        project.table("customers", "cid int, name string, city string", "(1, 'ann', 'x')", "(2, 'bob', 'y')", "(3, null, 'x')")
+        project.table("orders", "oid int, cid int, price int", "(10, 1, 5)", "(11, 1, 7)", "(12, null, 9)", "(13, 9, 1)")
+        project.table("marks", "name string, mark string", "('ann', 'a')", "('ann', 'a')", "(null, 'n')")
+        yield project
 
 
 def maintained(shop: Project, names: tuple[str, ...], strategy: str) -> set[str | None]:

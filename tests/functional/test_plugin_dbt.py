@@ -54,27 +54,27 @@ def test_debug_connects(shop: Any) -> None:
 
 
 def test_seed_keeps_quotes_nulls_and_types(shop: Any) -> None:
-    rows = shop.sql("select id, name, cast(born as string) from {schema}.people order by id")
+    rows = shop.sql("select id, name, cast(born as string) from $.people order by id")
     assert rows == [(1, "Ann", "2020-01-31"), (2, "O'Brien", None), (3, "back\\slash", "1999-12-31")]
 
 
 def test_seed_again_continues_the_history(shop: Any) -> None:
-    before = shop.sql("describe history {schema}.people")
+    before = shop.sql("describe history $.people")
     shop.dbt("seed")
-    after = shop.sql("describe history {schema}.people")
+    after = shop.sql("describe history $.people")
     assert len(after) == len(before) + 2  # replaced, then filled
-    assert shop.sql("select count(*) from {schema}.people") == [(3,)]
+    assert shop.sql("select count(*) from $.people") == [(3,)]
 
 
 @pytest.mark.parametrize("table", ["people", "as_table", "as_incremental", "people_history"])
 def test_tables_are_delta_with_change_feed(shop: Any, table: str) -> None:
-    assert shop.sql(f"describe detail {{schema}}.{table}")[0][0] == "delta"
+    assert shop.sql(f"describe detail $.{table}")[0][0] == "delta"
     assert shop.properties(table)[FEED] == "true"
 
 
 def test_table_is_replaced_not_dropped(shop: Any) -> None:
     shop.dbt("run", "--select", "as_table")
-    operations = [row[4] for row in shop.sql("describe history {schema}.as_table")]
+    operations = [row[4] for row in shop.sql("describe history $.as_table")]
     assert operations[:2] == ["CREATE OR REPLACE TABLE AS SELECT"] * 2
 
 
@@ -83,24 +83,24 @@ def test_user_can_have_parquet_or_no_feed(project: Any) -> None:
     off = "{{ config(materialized='table', tblproperties={'delta.enableChangeDataFeed': 'false'}) }} select 1 as a"
     project.write("models/no_feed.sql", off)
     project.dbt("run")
-    assert "parquet" in str(project.sql("describe extended {schema}.plain"))
+    assert "parquet" in str(project.sql("describe extended $.plain"))
     assert project.properties("no_feed")[FEED] == "false"
 
 
 def test_view_reads_its_table(shop: Any) -> None:
-    assert shop.sql("select count(*) from {schema}.as_view") == [(3,)]
+    assert shop.sql("select count(*) from $.as_view") == [(3,)]
 
 
 def test_incremental_merges(shop: Any) -> None:
     shop.dbt("run", "--select", "as_incremental")
-    assert shop.sql("select distinct pass from {schema}.as_incremental") == [(1,)]
-    assert shop.sql("select count(*) from {schema}.as_incremental") == [(3,)]
+    assert shop.sql("select distinct pass from $.as_incremental") == [(1,)]
+    assert shop.sql("select count(*) from $.as_incremental") == [(3,)]
 
 
 def test_snapshot_closes_the_changed_row(shop: Any) -> None:
-    shop.sql("update {schema}.people set name = 'Anna' where id = 1")
+    shop.sql("update $.people set name = 'Anna' where id = 1")
     shop.dbt("snapshot")
-    rows = shop.sql("select name, dbt_valid_to is null from {schema}.people_history where id = 1 order by 1")
+    rows = shop.sql("select name, dbt_valid_to is null from $.people_history where id = 1 order by 1")
     assert rows == [("Ann", False), ("Anna", True)]
 
 
@@ -140,14 +140,14 @@ def test_ansi_and_time_zone_are_the_profile_s(project: Any) -> None:
 def test_another_time_zone_rebuilds(project: Any) -> None:
     """Rows that were computed in one zone are not maintained in another."""
     feed = "tblproperties ('delta.enableChangeDataFeed' = 'true')"
-    project.sql(f"create table {{schema}}.t (id int, at timestamp) using delta {feed}")
-    project.sql("insert into {schema}.t values (1, timestamp'2024-06-01 12:00:00 UTC')")
+    project.sql(f"create table $.t (id int, at timestamp) using delta {feed}")
+    project.sql("insert into $.t values (1, timestamp'2024-06-01 12:00:00 UTC')")
     project.write("models/hours.sql", f"{{{{ config(materialized='idivm') }}}} select id, hour(at) as h from {project.schema}.t")
     modes = []
     for zone in ("UTC", "UTC", "Asia/Tokyo", "Asia/Tokyo"):
         project.profile(catalog="in-memory", time_zone=zone)
         response = project.results("run")["hours"].adapter_response
-        ((hour,),) = project.sql("select h from {schema}.hours")
+        ((hour,),) = project.sql("select h from $.hours")
         modes.append((response["mode"], (response["reason"] or "").partition(" ")[0], hour))
     assert modes == [("create", "", 12), ("noop", "", 12), ("full", "IDIVM-409", 21), ("noop", "", 21)]
 
@@ -160,8 +160,8 @@ def test_clone_of_a_view_and_a_table(shop: Any) -> None:
     try:
         shop.profile(catalog="in-memory")
         shop.dbt("clone", "--state", str(state), "--select", "as_table", "as_view")
-        assert shop.sql("select count(*) from {schema}.as_table") == [(3,)]
-        assert shop.sql("select count(*) from {schema}.as_view") == [(3,)]
+        assert shop.sql("select count(*) from $.as_table") == [(3,)]
+        assert shop.sql("select count(*) from $.as_view") == [(3,)]
     finally:
         shop.schema = original
         shop.profile(catalog="in-memory")

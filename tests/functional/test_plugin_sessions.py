@@ -60,7 +60,7 @@ def test_two_threads_of_one_run_stay_apart(project: Any) -> None:
         project.write(f"models/m{n}.sql", model % (n, n))
     project.dbt("run", "--threads", "2")
     for n in numbers:
-        assert project.sql(f"select n, zone from {{schema}}.m{n}") == [(n, f"Etc/GMT+{n}")]
+        assert project.sql(f"select n, zone from $.m{n}") == [(n, f"Etc/GMT+{n}")]
 
 
 def test_a_query_nobody_fetches_is_executed(spark: Any) -> None:

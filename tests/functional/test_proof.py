@@ -11,7 +11,7 @@ from dbt_idivm.algebra.expressions import DIALECT, identifier
 from dbt_idivm.refresh.catalog import state
 from dbt_idivm.script.dialect import DELTA
 from dbt_idivm.script.diff import Row, Value
-from tests.functional.engine import Project
+from tests.functional.project import Project, project_in
 from tests.proof import tpch
 from tests.proof.judged import EXCLUDED, Word, judged
 from tests.property.misread import MISREAD, Misread, brackets_are_lost
@@ -74,10 +74,9 @@ def test_misreadings_are_found(session: Any, misread: Misread, monkeypatch: pyte
 
 @pytest.fixture
 def shop(spark: Any, request: pytest.FixtureRequest) -> Iterator[Project]:
-    project = Project(spark.newSession(), "s_" + request.node.name.partition("[")[0].removeprefix("test_")[:40])
-    project.table("orders", "id int, price int, rebate int, fee int", "(1, 10, 3, 2)", "(2, 20, 4, 4)")
-    yield project
-    project.sql("drop schema $ cascade", "use default")
+    with project_in(spark, "s_" + request.node.name.partition("[")[0].removeprefix("test_")[:40]) as project:
+        project.table("orders", "id int, price int, rebate int, fee int", "(1, 10, 3, 2)", "(2, 20, 4, 4)")
+        yield project
 
 
 SUMS = "select id, sum(price - (rebate - fee)) as net, sum(price - rebate - fee) as least from $.orders group by id"
@@ -114,7 +113,7 @@ def test_how_a_plan_was_judged_is_kept_with_the_rows(shop: Project) -> None:
     assert shop.spark.conf.get(EXCLUDED) == "a.rule", "the user's own"
     shop.sql("update $.orders set fee = 9 where id = 1")
     assert "proven: " in shop.refresh(model).artifacts.texts()["plan.txt"]
-    commits = shop.spark.sql(shop.within("describe history $.v")).collect()
+    commits = shop.frame("describe history $.v").collect()
     kept = [state.read(commit["userMetadata"]) for commit in commits]
     assert [found.proof.partition(":")[0] for found in kept if found is not None] == ["plans", "plans"]
 

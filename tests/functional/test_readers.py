@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 from deltalake.exceptions import DeltaProtocolError
 
-from tests.functional.log_reading import project_in
+from tests.functional.project import project_in
 from tests.functional.readers import READERS, READS, TABLES
 
 KEYS = {"orders": ["id"]}
@@ -17,7 +17,7 @@ MODELS = {"plain": "select id, price from $.orders where price > 0", "hidden": "
 
 @pytest.mark.parametrize("table", TABLES)
 def test_other_engines_read_a_view(table: str, spark: Any) -> None:
-    with project_in(spark, "readers", reads_logs=False) as project:
+    with project_in(spark, "readers") as project:
         project.table("orders", "id int, price int", *(f"({number}, {number})" for number in range(1, 30)))
         models = [project.model(name, sql, KEYS, dbt={"tblproperties": TABLES[table]}) for name, sql in MODELS.items()]
         for model in models:

@@ -8,18 +8,17 @@ from typing import Any
 import pytest
 
 from dbt_idivm.refresh.protocol import ModelRequest, Outcome
-from tests.functional.engine import Project
+from tests.functional.project import Project, project_in
 
 
 @pytest.fixture
 def shop(spark: Any, request: pytest.FixtureRequest) -> Iterator[Project]:
     """Orders and customers with keys; `add_log` adds a table without one."""
-    project = Project(spark.newSession(), "s_" + request.node.name.partition("[")[0].removeprefix("test_")[:40])
-    project.table("orders", "id int, cust int, price decimal(10,2), note string",
-                  "(1, 1, 5.00, 'a')", "(2, 1, 7.50, 'b')", "(3, 2, 1.00, null)", "(4, null, 2.00, 'd')")
-    project.table("cust", "id int, name string, region string", "(1, 'ann', 'n')", "(2, 'bob', null)", "(3, 'cy', 'n')")
-    yield project
-    project.sql("drop schema $ cascade", "use default")
+    with project_in(spark, "s_" + request.node.name.partition("[")[0].removeprefix("test_")[:40]) as project:
+        project.table("orders", "id int, cust int, price decimal(10,2), note string",
+                      "(1, 1, 5.00, 'a')", "(2, 1, 7.50, 'b')", "(3, 2, 1.00, null)", "(4, null, 2.00, 'd')")
+        project.table("cust", "id int, name string, region string", "(1, 'ann', 'n')", "(2, 'bob', null)", "(3, 'cy', 'n')")
+        yield project
 
 
 def add_log(shop: Project) -> None:
@@ -82,15 +81,13 @@ def test_deletion_vectors(shop: Project) -> None:
     above = shop.model("above", "select c.name, o.price from $.v c join $.orders o on o.cust = c.id", KEYS)
     for each in (model, above):
         refreshed(shop, each)
-    given = {row[0]: row[1] for row in shop.spark.sql(f"show tblproperties {shop.schema}.v").collect()}
-    assert given["delta.enableDeletionVectors"] == "true"
+    assert shop.properties("v")["delta.enableDeletionVectors"] == "true"
     shop.sql("update $.cust set name = 'x' where id = 2", "delete from $.cust where id = 3", "update $.cust set region = 'y'")
     for each in (model, above):
         assert refreshed(shop, each).mode == "incremental"
     own = shop.model("own", "select id from $.cust", KEYS, {"tblproperties": {"delta.enableDeletionVectors": "false"}})
     refreshed(shop, own)
-    given = {row[0]: row[1] for row in shop.spark.sql(f"show tblproperties {shop.schema}.own").collect()}
-    assert given["delta.enableDeletionVectors"] == "false"
+    assert shop.properties("own")["delta.enableDeletionVectors"] == "false"
 
 
 @pytest.mark.long

@@ -10,7 +10,7 @@ from dbt_idivm.errors import IdivmError
 from dbt_idivm.refresh.driver import refresh
 from dbt_idivm.refresh.engine.invocation import Invocation
 from dbt_idivm.refresh.protocol import Refresh
-from tests.functional.engine import Project
+from tests.functional.project import Project
 from tests.functional.test_refresh_modes import GROUPS, KEYS, SPJ, add_log, refreshed, shop
 
 __all__ = ["shop"]  # a fixture

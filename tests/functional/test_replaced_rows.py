@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 
 from dbt_idivm.refresh.protocol import ModelRequest, Outcome
-from tests.functional.engine import Project
+from tests.functional.project import Project, project_in
 
 # type of the key → its value for the number n
 TYPES = {
@@ -22,9 +22,8 @@ BY_KEY = [kind for kind in TYPES if kind not in ("timestamp", "decimal(12,3)", "
 
 @pytest.fixture
 def shop(spark: Any) -> Iterator[Project]:
-    project = Project(spark.newSession(), "replaced_rows")
-    yield project
-    project.sql("drop schema $ cascade", "use default")
+    with project_in(spark, "replaced_rows") as project:
+        yield project
 
 
 def changed(shop: Project, kind: str, rows: int, **config: Any) -> tuple[ModelRequest, Outcome]:

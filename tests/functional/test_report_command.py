@@ -39,16 +39,16 @@ def sources(project: Any) -> Any:
         project.write(f"models/{name}", text)
     project.write("models/sources.yml", ORDERS_CUST_LOG)
     feed = "using delta tblproperties (delta.enableChangeDataFeed = true)"
-    project.sql(f"create table {{schema}}.orders (id int, cust_id int, amount int) {feed}",
-                f"create table {{schema}}.cust (id int, name string) {feed}",
-                "insert into {schema}.orders values (1, 1, 5), (2, 2, 7)", "insert into {schema}.cust values (1, 'a'), (2, 'b')")
+    project.sql(f"create table $.orders (id int, cust_id int, amount int) {feed}",
+                f"create table $.cust (id int, name string) {feed}",
+                "insert into $.orders values (1, 1, 5), (2, 2, 7)", "insert into $.cust values (1, 'a'), (2, 'b')")
     return project
 
 
 def test_the_page_of_a_project(sources: Any) -> None:
     """Types of columns are asked from the engine, sizes and refreshes read from the logs."""
     sources.dbt("run")
-    for change in ("insert into {schema}.orders values (3, 1, 1), (4, 2, 1)", "update {schema}.cust set name = 'c' where id = 2"):
+    for change in ("insert into $.orders values (3, 1, 1), (4, 2, 1)", "update $.cust set name = 'c' where id = 2"):
         sources.sql(change)
         sources.dbt("run")
     sources.dbt("compile")
@@ -83,7 +83,7 @@ def test_earlier_refreshes_have_their_reason_and_estimate(sources: Any) -> None:
     sources.dbt("run")
     done = []
     for number in (3, 4, 5):
-        sources.sql(f"insert into {{schema}}.orders values ({number}, 1, 1)")
+        sources.sql(f"insert into $.orders values ({number}, 1, 1)")
         done.append(sources.results("run")["cheap"].adapter_response)
     sources.dbt("run", "--full-refresh")
     sources.dbt("compile")
@@ -105,7 +105,7 @@ def test_tables_that_are_not_there_yet(sources: Any) -> None:
     found = report(sources, "--output", str(sources.root / "new" / "page.html"))
     assert found.exit_code == 0, found.output
     assert "It has no Delta table yet" in (sources.root / "new" / "page.html").read_text()
-    assert not sources.sql("show tables in {schema} like 'joined*'")
+    assert not sources.sql("show tables in $ like 'joined*'")
 
 
 def test_what_goes_wrong_is_a_sentence(sources: Any) -> None:

@@ -16,7 +16,7 @@ from click.testing import CliRunner, Result
 from dbt.adapters.idivm.compiled_manifest import literal
 from dbt.adapters.idivm.run_commands import run_command
 from dbt.adapters.idivm.run_commands import test_command as proof_command
-from tests.functional.conftest import PROFILE
+from tests.functional.dbt_folder import PROFILE
 from tests.functional.sources import ORDERS_CUST_LOG
 
 ROOT = Path(__file__).parents[2]
@@ -46,10 +46,10 @@ def sources(project: Any) -> Any:
     for name, text in MODELS.items():
         project.write(f"models/{name}", text)
     project.write("models/sources.yml", ORDERS_CUST_LOG)
-    project.sql("create table {schema}.orders (id int, cust_id int, amount int) using delta "
+    project.sql("create table $.orders (id int, cust_id int, amount int) using delta "
                 "tblproperties (delta.enableChangeDataFeed = true)",
-                "create table {schema}.cust (id int, name string) using delta tblproperties (delta.enableChangeDataFeed = true)",
-                "insert into {schema}.orders values (1, 1, 5), (2, 2, 7)", "insert into {schema}.cust values (1, 'a'), (2, 'b')")
+                "create table $.cust (id int, name string) using delta tblproperties (delta.enableChangeDataFeed = true)",
+                "insert into $.orders values (1, 1, 5), (2, 2, 7)", "insert into $.cust values (1, 'a'), (2, 'b')")
     return project
 
 
@@ -61,18 +61,18 @@ def follows(project: Any) -> None:
     first = run(project)
     assert first.exit_code == 0, first.output
     assert {name: status for name, (status, _) in results(project).items()} == {"big": "success", "per_name": "success"}
-    assert project.sql("select name, amount from {schema}.per_name order by name") == [("a", 5), ("b", 7)]
-    assert project.sql("select distinct braces from {schema}.big") == [("{{ x }} {% y %}",)]
-    project.sql("insert into {schema}.orders values (3, 1, 1)", "update {schema}.cust set name = 'c' where id = 2")
+    assert project.sql("select name, amount from $.per_name order by name") == [("a", 5), ("b", 7)]
+    assert project.sql("select distinct braces from $.big") == [("{{ x }} {% y %}",)]
+    project.sql("insert into $.orders values (3, 1, 1)", "update $.cust set name = 'c' where id = 2")
     only = run(project, "--select", "big", "--threads", "2")
     assert only.exit_code == 0 and list(results(project)) == ["big"], only.output
     assert "incremental" in results(project)["big"][1]
     second = run(project, "--exclude", "big")
     assert second.exit_code == 0 and list(results(project)) == ["per_name"], second.output
-    assert project.sql("select name, amount from {schema}.per_name order by name") == [("a", 6), ("c", 7)]
+    assert project.sql("select name, amount from $.per_name order by name") == [("a", 6), ("c", 7)]
     proven = run(project, command=proof_command)
     assert proven.exit_code == 0 and len(results(project)) == 2, proven.output
-    project.sql("delete from {schema}.big__idivm where id = 1")
+    project.sql("delete from $.big__idivm where id = 1")
     failed = run(project, "--select", "big", command=proof_command)
     assert failed.exit_code == 1 and results(project)["idivm_proof_big"][0] == "fail", failed.output
     assert run(project, "--full-refresh").exit_code == 0
@@ -107,7 +107,7 @@ def test_versions_of_a_model(sources: Any) -> None:
     sources.dbt("compile")
     found = run(sources, "--select", "sold")
     assert found.exit_code == 0, found.output
-    assert sources.sql("select id, n from {schema}.sold_v2 order by id") == [(1, 10), (2, 14)]
+    assert sources.sql("select id, n from $.sold_v2 order by id") == [(1, 10), (2, 14)]
     assert run(sources, "--select", "sold", command=proof_command).exit_code == 0
     assert len(json.loads((sources.root / "target" / "run_results.json").read_text())["results"]) == 2
 
@@ -145,7 +145,7 @@ def test_named_selectors(sources: Any) -> None:
     assert selected(sources, "--selector", "big", command=proof_command) == ["idivm_proof_big", "idivm_proof_per_name"]
     nothing = run(sources, "--selector", "tables")
     assert nothing.exit_code == 0 and "The selector tables selects no maintained model." in nothing.output
-    assert "1 of" not in nothing.output and not sources.sql("show tables in {schema} like 'plain'")
+    assert "1 of" not in nothing.output and not sources.sql("show tables in $ like 'plain'")
     unknown = "could not find a selector named nobody, expected one of above, big, changed"
     for arguments, problem in ((["--selector", "nobody"], unknown),
                                (["--selector", "big", "--select", "big"], "cannot be used together with --select or --exclude"),
@@ -221,7 +221,7 @@ def test_sql_is_rendered_to_itself(sql: str) -> None:
 def test_after_a_run_of_dbt(sources: Any) -> None:
     """The manifest that `dbt run` has written says the same of the models as that of `dbt compile`."""
     sources.dbt("run")
-    sources.sql("insert into {schema}.orders values (3, 1, 1)")
+    sources.sql("insert into $.orders values (3, 1, 1)")
     found = run(sources)
     assert found.exit_code == 0 and all("incremental" in message for _, message in results(sources).values()), found.output
     sources.dbt("run", "--select", "config.materialized:idivm")

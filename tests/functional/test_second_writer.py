@@ -10,8 +10,8 @@ import pyarrow as pa
 import pytest
 from deltalake import DeltaTable, write_deltalake
 
-from tests.functional.engine import Project
-from tests.functional.log_reading import project_in
+from dbt_idivm.refresh.engine.engine import EMBEDDED, SPARK_DELTA
+from tests.functional.project import Project, project_in
 
 FEED = "'delta.enableChangeDataFeed' = 'true', "
 LAYOUTS = {"plain": "'delta.enableDeletionVectors' = 'false'", "vectors": "'delta.enableDeletionVectors' = 'true'",
@@ -90,7 +90,7 @@ CANNOT = {"mapped": ("compaction, vacuum, constraint", "new columns", "overwrite
 @pytest.mark.parametrize("reads_logs", [True, pytest.param(False, marks=pytest.mark.long)], ids=["log", "sql"])
 @pytest.mark.parametrize("layout", ["plain", "vectors", pytest.param("mapped", marks=pytest.mark.long)])
 def test_delta_rs_writes_a_source(layout: str, reads_logs: bool, spark: Any) -> None:
-    with project_in(spark, "second", reads_logs=reads_logs) as project:
+    with project_in(spark, "second", engine=EMBEDDED if reads_logs else SPARK_DELTA) as project:
         project.sql(f"create table $.t (k string, g int, val int) using delta tblproperties ({FEED}{LAYOUTS[layout]})",
                     "insert into $.t values ('a', 1, 1), ('b', 2, 2), ('c', 1, 3), ('d', 2, 4), ('e', 1, 5)")
         project.table("d", "g int, name string", "(1, 'one')", "(2, 'two')")

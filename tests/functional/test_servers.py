@@ -16,25 +16,25 @@ from tests.spark_server import spark_of_servers
 USER, SECRET = "somebody", "s3cr3t-0f-somebody"
 
 SOURCES = (
-    "create table {schema}.orders (id int, cust int, price decimal(10,2), at timestamp) using delta "
+    "create table $.orders (id int, cust int, price decimal(10,2), at timestamp) using delta "
     "tblproperties ('delta.enableChangeDataFeed' = 'true')",
-    "create table {schema}.cust (id int, name string) using delta tblproperties ('delta.enableChangeDataFeed' = 'true')",
-    "create table {schema}.log (word string) using delta tblproperties ('delta.enableChangeDataFeed' = 'true')",
-    "insert into {schema}.orders select id, id % 3, id * 1.25, timestamp'2024-10-27 00:30:00' + make_interval(0,0,0,0,id) "
+    "create table $.cust (id int, name string) using delta tblproperties ('delta.enableChangeDataFeed' = 'true')",
+    "create table $.log (word string) using delta tblproperties ('delta.enableChangeDataFeed' = 'true')",
+    "insert into $.orders select id, id % 3, id * 1.25, timestamp'2024-10-27 00:30:00' + make_interval(0,0,0,0,id) "
     "from range(9)",
-    "insert into {schema}.cust values (0, 'ann'), (1, \"it's\"), (2, null)",
-    "insert into {schema}.log values ('a'), ('a'), ('b')",
+    "insert into $.cust values (0, 'ann'), (1, \"it's\"), (2, null)",
+    "insert into $.log values ('a'), ('a'), ('b')",
 )
 # after each: dbt run
 CHANGES = (
     (),
-    ("update {schema}.cust set name = 'Ann' where id = 0", "insert into {schema}.log values ('a'), (null)",
-     "delete from {schema}.orders where id = 4", "update {schema}.orders set cust = 2, price = 0.5 where id = 1",
-     "insert into {schema}.orders values (20, 0, 7, timestamp'1969-12-31 23:59:59.123456')",
+    ("update $.cust set name = 'Ann' where id = 0", "insert into $.log values ('a'), (null)",
+     "delete from $.orders where id = 4", "update $.orders set cust = 2, price = 0.5 where id = 1",
+     "insert into $.orders values (20, 0, 7, timestamp'1969-12-31 23:59:59.123456')",
      # too many to be inlined
-     "insert into {schema}.orders select id, id % 3, 1, null from range(100, 1300)",
+     "insert into $.orders select id, id % 3, 1, null from range(100, 1300)",
      # a rewrite, which only the history shows
-     "insert overwrite {schema}.log values ('c'), (null)"),
+     "insert overwrite $.log values ('c'), (null)"),
 )
 MODELS = {
     "details": "select o.price * 2 as twice, o.at, c.name from {{ source('s', 'orders') }} o "
@@ -52,11 +52,11 @@ def played(project: Any, execute: Callable[[str], Any]) -> list[Any]:
         project.write(f"models/{name}.sql", "{{ config(materialized='idivm') }}\n" + sql)
     execute(f"create schema if not exists {project.schema}")
     for statement in SOURCES:
-        execute(statement.replace("{schema}", project.schema))
+        execute(project.within(statement))
     seen: list[Any] = []
     for changes in CHANGES:
         for statement in changes:
-            execute(statement.replace("{schema}", project.schema))
+            execute(project.within(statement))
         for name, result in sorted(project.results("run", "--threads", "1").items()):
             response = result.adapter_response
             keys = ("mode", "strategy", "rows_inserted", "rows_updated", "rows_deleted", "statements", "reason")
@@ -96,8 +96,8 @@ def test_a_server_does_what_embedded_does(server: tuple[Any, dict[str, Any]], em
     assert [row[1] for row in local if row[0] == "details"] == ["create", "incremental"]
     for name in MODELS:
         # hashes, because clients show timestamps each in its own way
-        hashes = f"select xxhash64(*) as h, count(*) as n from {{schema}}.{name} group by all order by h"
-        assert engine.execute(hashes.replace("{schema}", there.schema)) == here.sql(hashes), name
+        hashes = f"select xxhash64(*) as h, count(*) as n from $.{name} group by all order by h"
+        assert engine.execute(there.within(hashes)) == here.sql(hashes), name
     there.profile(**profile, time_zone="Asia/Tokyo")
     again = there.results("run", "--select", "totals", "words", "--log-level-file", "debug")
     assert {result.adapter_response["reason"].partition(" ")[0] for result in again.values()} == {"IDIVM-409"}

@@ -23,7 +23,7 @@ def test_sources_are_made_and_looked_at(project: Any) -> None:
     assert rows[:2] == [["1", "a;b"], ["2", "NULL"]]
     assert "2 rows" in found.output
     assert "first 1 rows; --limit shows more" in sql(project, "select * from o", "--limit", "1").output
-    assert dict(project.sql("show tblproperties {schema}.o"))["delta.enableChangeDataFeed"] == "true"
+    assert dict(project.sql("show tblproperties $.o"))["delta.enableChangeDataFeed"] == "true"
 
 
 def test_a_file(project: Any, tmp_path: Path) -> None:

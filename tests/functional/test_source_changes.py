@@ -10,7 +10,7 @@ import pytest
 from dbt_idivm.errors import IdivmError
 from dbt_idivm.refresh.protocol import ModelRequest
 from tests.functional.drifts import DRIFTS, ROWS, Drift
-from tests.functional.engine import Project
+from tests.functional.project import Project, project_in
 
 KEYS = {"orders": ["id"], "cust": ["id"]}
 WIDE = "select o.*, c.name from $.orders o join $.cust c on o.cust = c.id"
@@ -43,8 +43,7 @@ def ended(project: Project, model: ModelRequest) -> str:
     pytest.param(each, id=each.what, marks=() if any(word in each.what for word in DEFAULT) else pytest.mark.long)
     for each in DRIFTS])
 def test_a_source_changes(drift: Drift, spark: Any) -> None:
-    project = Project(spark.newSession(), "drift")
-    try:
+    with project_in(spark, "drift") as project:
         project.sql(f"create table $.orders ({drift.columns}) using delta {drift.made}", f"insert into $.orders values {ROWS}",
                     *drift.earlier)
         project.table("cust", "id int, name string", "(1, 'ann')", "(2, 'bob')")
@@ -63,5 +62,3 @@ def test_a_source_changes(drift: Drift, spark: Any) -> None:
         assert ended(project, wide) == drift.later[0]
         later = {each.name: drift.later[1] for each in narrow} | {**drift.later_but}
         assert {each.name: ended(project, each) for each in narrow} == later
-    finally:
-        project.sql("drop schema $ cascade", "use default")

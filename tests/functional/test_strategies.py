@@ -13,7 +13,7 @@ import pytest
 
 from dbt_idivm.refresh.protocol import ModelRequest
 from dbt_idivm.running_example import COSTS, V
-from tests.functional.engine import Project
+from tests.functional.project import Project, project_in
 
 STRATEGIES = ("id", "tuple", "recompute")
 # each join adds a table: view n has n of them
@@ -35,9 +35,8 @@ KEYS = {"users": ["uid"], "tweets": ["tid"], "retweets": ["rid"], "mentions": ["
 
 @pytest.fixture
 def lab(spark: Any, request: pytest.FixtureRequest) -> Iterator[Project]:
-    project = Project(spark.newSession(), "strategies_" + request.node.name.removeprefix("test_")[:20])
-    yield project
-    project.sql("drop schema $ cascade", "use default")
+    with project_in(spark, "strategies_" + request.node.name.removeprefix("test_")[:20]) as project:
+        yield project
 
 
 def models(lab: Project, name: str, sql: str, strategies: tuple[str, ...] = STRATEGIES) -> list[ModelRequest]:

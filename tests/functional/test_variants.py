@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 
-from tests.functional.engine import Project
+from tests.functional.project import Project, project_in
 
 # not the sign that the project takes for its schema
 _PARTS = (("a", "int"), ("n", "decimal(14,2)"), ("s", "string"))
@@ -52,9 +52,8 @@ MORE = (
 
 @pytest.fixture
 def lab(spark: Any) -> Iterator[Project]:
-    project = Project(spark.newSession(), "variants")
-    yield project
-    project.sql("drop schema $ cascade", "use default")
+    with project_in(spark, "variants") as project:
+        yield project
 
 
 @pytest.mark.parametrize("large", [False, pytest.param(True, marks=pytest.mark.long)], ids=["small", "large"])

@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 
 from dbt_idivm.errors import IdivmError
-from tests.functional.engine import Project
+from tests.functional.project import Project, project_in
 
 ANSI, ZONE = "spark.sql.ansi.enabled", "spark.sql.session.timeZone"
 KEYS = {"events": ["id"]}
@@ -32,14 +32,13 @@ class Elsewhere:
 
 @pytest.fixture
 def shop(spark: Any) -> Iterator[Project]:
-    project = Project(spark.newSession(), "view_settings")
-    project.spark.conf.set(ANSI, "true")
-    project.spark.conf.set(ZONE, "UTC")
-    project.sql("create table $.events (id int, at timestamp, code string) using delta "
-                "tblproperties ('delta.enableChangeDataFeed' = 'true')",
-                "insert into $.events values (1, timestamp'2026-01-01 02:00:00Z', '7')")
-    yield project
-    project.sql("drop schema $ cascade", "use default")
+    with project_in(spark, "view_settings") as project:
+        project.spark.conf.set(ANSI, "true")
+        project.spark.conf.set(ZONE, "UTC")
+        project.sql("create table $.events (id int, at timestamp, code string) using delta "
+                    "tblproperties ('delta.enableChangeDataFeed' = 'true')",
+                    "insert into $.events values (1, timestamp'2026-01-01 02:00:00Z', '7')")
+        yield project
 
 
 def exact(project: Project, name: str, sql: str) -> tuple[str, str]:

@@ -9,7 +9,7 @@ import pytest
 import sqlglot
 
 from dbt_idivm.refresh.protocol import ModelRequest
-from tests.functional.engine import Project
+from tests.functional.project import Project, project_in
 
 KEYS = {"customers": ["cid"], "orders": ["oid"]}
 RANKED = "select o.oid, o.cid, o.price, row_number() over (partition by o.cid order by o.price desc, o.oid) as n from $.orders o"
@@ -37,13 +37,12 @@ VIEWS = {
 
 @pytest.fixture
 def shop(spark: Any) -> Iterator[Project]:
-    project = Project(spark.newSession(), "windows")
-    project.table("customers", "cid int, name string", "(1, 'ann')", "(2, 'bob')", "(3, null)")
-    project.table("orders", "oid int, cid int, price decimal(10,2), note string", "(10, 1, 5, 'a')", "(11, 1, 7, 'b')",
-                  "(12, null, 9, 'c')", "(13, null, 1, null)", "(14, 2, null, 'd')")
-    project.table("marks", "mark string, place int", "('x', 1)", "('x', 1)", "(null, 2)")
-    yield project
-    project.sql("drop schema $ cascade", "use default")
+    with project_in(spark, "windows") as project:
+        project.table("customers", "cid int, name string", "(1, 'ann')", "(2, 'bob')", "(3, null)")
+        project.table("orders", "oid int, cid int, price decimal(10,2), note string", "(10, 1, 5, 'a')", "(11, 1, 7, 'b')",
+                      "(12, null, 9, 'c')", "(13, null, 1, null)", "(14, 2, null, 'd')")
+        project.table("marks", "mark string, place int", "('x', 1)", "('x', 1)", "(null, 2)")
+        yield project
 
 
 def maintained(shop: Project, names: tuple[str, ...], strategy: str) -> set[str | None]:

@@ -16,7 +16,7 @@ from pathlib import Path
 from typing import Any
 
 from dbt_idivm.errors import IdivmError
-from tests.functional.engine import Project
+from tests.functional.project import Project
 
 SCHEMA = "kills"
 BROKE_OFF = "IDIVM-904"

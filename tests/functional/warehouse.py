@@ -5,7 +5,6 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Iterator
-from pathlib import Path
 from typing import Any, TypeAlias
 
 import pytest
@@ -18,6 +17,7 @@ from dbt_idivm.refresh.engine.engine import Engine, sql_warehouse
 from dbt_idivm.refresh.engine.ledger import NAME
 from dbt_idivm.refresh.protocol import ModelRequest
 from tests.databricks_endpoint import WAREHOUSE, Endpoint
+from tests.engines import warehouse_of
 from tests.functional.shapes import SOURCES, Shape, Stage
 
 
@@ -53,7 +53,7 @@ Staging: TypeAlias = Callable[[Shape], Recorded]
 def stage(spark: Any, request: pytest.FixtureRequest) -> Iterator[Staging]:
     name = re.sub(r"\W", "_", request.node.name.removeprefix("test_"))[-60:]
     schema = f"crash_wh_{name}"
-    warehouse = Path(spark.conf.get("spark.sql.warehouse.dir").removeprefix("file:"))
+    warehouse = warehouse_of(spark)
     spark.sql(f"create schema if not exists {schema}_ledger")
 
     def engine_for(model: ModelRequest) -> Engine:
@@ -61,7 +61,7 @@ def stage(spark: Any, request: pytest.FixtureRequest) -> Iterator[Staging]:
 
     def made(shape: Shape) -> Recorded:
         play = Recorded.made(lambda: Endpoint(spark.newSession(), WAREHOUSE), schema, warehouse, shape)
-        play.project.engine_for = engine_for
+        play.project.engine = engine_for
         assert isinstance(play, Recorded)
         return play
 

@@ -1,8 +1,7 @@
-"""Drives refreshes against a Spark session directly, without dbt: for the functional tests of `dbt_idivm.refresh`."""
+"""The project of a functional test: models over a schema, refreshed directly, or by dbt commands on a folder."""
 
 from __future__ import annotations
 
-import re
 from collections import Counter
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
@@ -11,6 +10,7 @@ from pathlib import Path
 from typing import Any
 
 from dbt.adapters.idivm.engine_errors import engine_error
+from dbt.adapters.idivm.session import EmbeddedConnection
 from dbt_idivm.refresh.driver import refresh
 from dbt_idivm.refresh.engine.engine import SPARK_DELTA, Engine
 from dbt_idivm.refresh.engine.invocation import Invocation
@@ -20,46 +20,54 @@ from dbt_idivm.refresh.protocol import Forecast, KeyCandidate, ModelRequest, Out
 from dbt_idivm.relation_name import relation_name
 from dbt_idivm.script.dialect import DELTA
 from dbt_idivm.verify import equivalence
-from tests.engines import relations
+from tests.functional.dbt_folder import DbtFolder
+from tests.functional.schema import Schema
 
 
 @dataclass
-class Project:
-    """One schema with sources and models, refreshed one invocation after the other."""
+class Project(Schema):
+    """`engine`: how the connection of direct refreshes is treated; that of one model where it is a function. Logs of tables
+    are read where it is EMBEDDED. `folder`: where dbt commands run, if any do."""
 
-    spark: Any
-    schema: str
+    engine: Engine | Callable[[ModelRequest], Engine] = SPARK_DELTA
+    folder: DbtFolder | None = None
     invocation: Invocation = field(default_factory=Invocation)
     executed: list[Statement] = field(default_factory=list)
     runs: int = 0
-    engine_for: Callable[[ModelRequest], Engine] = lambda request: SPARK_DELTA
 
-    def __post_init__(self) -> None:
-        self.spark.sql(f"create schema if not exists {self.schema}")
-        self.spark.sql(f"use {self.schema}")
+    # by dbt
 
-    def within(self, sql: str) -> str:
-        """`$` is replaced by the schema; `${` is text."""
-        return re.sub(r"\$(?!\{)", self.schema, sql)
+    @classmethod
+    def in_folder(cls, root: Path, spark: Any, schema: str) -> Project:
+        project = cls(spark, schema, folder=DbtFolder(root))
+        project.profile(catalog="in-memory", driver_memory="2g")
+        return project
 
-    def sql(self, *statements: str) -> None:
-        for statement in statements:
-            self.spark.sql(self.within(statement))
+    @property
+    def _files(self) -> DbtFolder:
+        assert self.folder is not None, "this project has no folder"
+        return self.folder
 
-    def table(self, name: str, columns: str, *rows: str, feed: bool = True) -> None:
-        """A Delta source with change data feed."""
-        properties = f"tblproperties ('delta.enableChangeDataFeed' = '{str(feed).lower()}')"
-        pairs = [column.split(" ", 1) for column in columns.split(", ")]
-        names = [name for name, _ in pairs]
-        types = ", ".join(f"cast({name} as {kind}) as {name}" for name, kind in pairs)
-        source = f"select {types} from values {', '.join(rows)} as t({', '.join(names)})"
-        self.sql(f"create table $.{name} using delta {properties} as {source}" if rows else
-                 f"create table $.{name} ({columns}) using delta {properties}")
+    @property
+    def root(self) -> Path:
+        return self._files.root
 
-    def rewrite(self, name: str, *rows: str) -> None:
-        """New contents in one commit: all old rows are deleted, the given ones inserted, and the net diff is what differs."""
-        source = f"values {', '.join(rows)}" if rows else f"select * from $.{name} where false"
-        self.sql(f"insert overwrite table $.{name} {source}")
+    def write(self, path: str, text: str) -> None:
+        self._files.write(path, text)
+
+    def profile(self, **settings: Any) -> None:
+        self._files.profile(**{"schema": self.schema, **settings})
+
+    def dbt(self, *args: str, fails: bool = False) -> Any:
+        return self._files.dbt(*args, fails=fails)
+
+    def results(self, *args: str, fails: bool = False) -> dict[str, Any]:
+        return self._files.results(*args, fails=fails)
+
+    # directly
+
+    def engine_for(self, model: ModelRequest) -> Engine:
+        return self.engine if isinstance(self.engine, Engine) else self.engine(model)
 
     def new_run(self) -> None:
         self.invocation = Invocation()
@@ -88,18 +96,15 @@ class Project:
 
     def run(self, statement: Statement) -> Reply:
         self.executed.append(statement)
+        if statement.actions is not None:  # there is no SQL for them
+            known = EmbeddedConnection(self.spark).without_sql(statement)
+            assert known is not None
+            return known
         try:
             frame = self.spark.sql(statement.sql)
             return Rows(tuple(frame.columns), tuple(tuple(row) for row in frame.collect()))
         except Exception as error:
             return engine_error(error)
-
-    def relations(self) -> dict[str, str]:
-        """The relations of the schema: name → table or view."""
-        return relations(self.spark, self.schema)
-
-    def existing(self, identifier: str) -> str | None:
-        return self.relations().get(identifier.lower())
 
     def model(self, name: str, sql: str, keys: Mapping[str, Any] | None = None, dbt: Mapping[str, Any] | None = None,
               **config: Any) -> ModelRequest:
@@ -110,19 +115,6 @@ class Project:
         return ModelRequest(name, self.schema, name, self.within(sql),
                             {"idivm": {"strategy": "id", **config}, "dbt": dict(dbt or {})}, declared,
                             session={"ansi": "true", "time_zone": "UTC"})
-
-    def location(self, name: str) -> Path:
-        """The folder of a Delta table."""
-        (found,) = self.spark.sql(self.within(f"describe detail $.{name}")).select("location").collect()
-        return Path(found[0].removeprefix("file:"))
-
-    def invalidate(self, table: Path) -> None:
-        """What Spark knows of the log of a Delta table is read again."""
-        logs = self.spark._jvm.org.apache.spark.sql.delta.DeltaLog
-        logs.invalidateCache(self.spark._jsparkSession, self.spark._jvm.org.apache.hadoop.fs.Path(str(table)))
-
-    def rows(self, sql: str) -> Counter[tuple[Any, ...]]:
-        return Counter(tuple(row) for row in self.spark.sql(self.within(sql)).collect())
 
     def differences(self, model: ModelRequest, as_of: str = "refresh") -> list[Any]:
         """Rows in which the view and its recomputation differ, both ways, as the equivalence test asks."""
@@ -138,20 +130,9 @@ class Project:
         """Run what the steps ask for; their result."""
         return driven(steps, self.run)
 
-    @contextmanager
-    def in_session(self, session: Any) -> Iterator[None]:
-        """In the session of somebody else."""
-        own, self.spark = self.spark, session
-        self.sql("use $")
-        try:
-            yield
-        finally:
-            self.spark = own
-
     def is_exact(self, model: ModelRequest) -> bool:
-        """The view equals its SELECT as it would be now, as bags; compared here, because EXCEPT ALL costs seconds."""
-        view = f"select * from {DELTA.relation_sql(relation_name(model.schema, model.identifier))}"
-        return self._bag(view) == self._bag(model.sql)
+        """The view equals its SELECT as it would be now."""
+        return self.is_same(f"select * from {DELTA.relation_sql(relation_name(model.schema, model.identifier))}", model.sql)
 
     def refreshed(self, views: list[ModelRequest]) -> set[str | None]:
         """How the views were maintained in one run: each is what its query gives."""
@@ -172,10 +153,16 @@ class Project:
             assert self.refresh_in_run(model).mode == "create"
         return models
 
-    def _bag(self, sql: str) -> Counter[str]:
-        """Rows as text: NaN equals itself then."""
-        return Counter(repr(tuple(row)) for row in self.spark.sql(sql).collect())
-
     @property
     def kinds(self) -> Counter[str]:
         return Counter(statement.kind for statement in self.executed)
+
+
+@contextmanager
+def project_in(spark: Any, schema: str, **given: Any) -> Iterator[Project]:
+    """A project in a session of its own, of which nothing is left afterwards."""
+    project = Project(spark.newSession(), schema, **given)
+    try:
+        yield project
+    finally:
+        project.drop()
