@@ -7,23 +7,39 @@ BIN     := $(VENV)/bin
 INSTALL := $(BIN)/python -m pip install --quiet --disable-pip-version-check -c constraints.txt
 
 .DEFAULT_GOAL := help
-.PHONY: help test spark property faults soak conformance databricks wheel versions demo integration bench bench-full lint check docs clean java
+# Another Spark on this machine is none of ours.
+unexport SPARK_HOME SPARK_CONF_DIR PYSPARK_SUBMIT_ARGS PYSPARK_PYTHON PYSPARK_DRIVER_PYTHON
+.PHONY: help test deep near spark property faults soak conformance databricks wheel versions demo integration bench bench-full lint check docs clean java
 .NOTPARALLEL:
 
 help: ## what can be made
 	@sed -n 's/^\([a-z-]*\):.*## /\1|/p' $(MAKEFILE_LIST) | while IFS='|' read name what; do printf '  make %-12s %s\n' "$$name" "$$what"; done
 
-# Two processes, each with its own embedded Spark; the file that takes longest comes first.
-test: java $(VENV)/.compiled $(VENV)/.jars ## lint, then the default test suite
-	$(BIN)/ruff check .
-	$(BIN)/python -m pytest -n 2 --dist loadfile --no-loadscope-reorder -m "not long" --every-rule \
-	  $(addprefix tests/,property functional install golden unit) $(PYTEST_ARGS)
+# Two processes: one has all tests with an embedded Spark, the other begins with those that ask for Spark's meaning.
+LANES := -n 2 --dist loadfile --no-loadscope-reorder
+
+test: java check lint $(VENV)/.compiled $(VENV)/.jars ## types, lint, then the default test suite: about ten minutes
+	$(BIN)/python -m pytest $(LANES) -m "not long and not deep" --every-rule frozen --every-rule directed --budget test \
+	  $(addprefix tests/,functional property golden unit) $(PYTEST_ARGS)
+
+# The random cases of the day; the same ones again: make deep SEED=20261128
+SEED ?= $(shell date +%Y%m%d)
+
+deep: java $(VENV)/.compiled $(VENV)/.jars ## what `make test` leaves out, and new random cases every day: about forty minutes; SEED=20261128
+	@echo "Random cases are drawn from seed $(SEED). The same ones again: make deep SEED=$(SEED)"
+	$(BIN)/python -m pytest $(LANES) -m "(deep or random) and not long" --every-rule random --budget deep \
+	  --hypothesis-profile=daily --hypothesis-seed=$(SEED) $(addprefix tests/,functional install property golden unit) $(PYTEST_ARGS)
+
+near: java $(VENV)/.compiled $(VENV)/.jars ## the tests that are nearest to a file, for two minutes: make near FILE=dbt_idivm/operators/select.py
+	@test -f "$(FILE)" || { echo "Say which file was changed: make near FILE=dbt_idivm/operators/select.py"; exit 1; }
+	$(BIN)/python -m pytest -n 2 --dist load -m "not long and not deep" --near $(FILE) -q $(addprefix tests/,property golden unit) $(PYTEST_ARGS)
 
 spark: java $(VENV)/.dev $(VENV)/.jars ## every test on Spark + Delta, of which the default suite has a part: about an hour
-	$(BIN)/python -m pytest -n 2 --dist loadfile --no-loadscope-reorder $(addprefix tests/,functional install) $(PYTEST_ARGS)
+	$(BIN)/python -m pytest -n 2 --dist loadscope --no-loadscope-reorder $(addprefix tests/,functional install) $(PYTEST_ARGS)
 
 property: java $(VENV)/.compiled ## 100,000 random cases of maintenance against recomputation, on two engines, and what they reached: hours
-	$(BIN)/python -m pytest -n 2 --dist worksteal tests/property --hypothesis-profile=long --every-rule -q $(PYTEST_ARGS)
+	$(BIN)/python -m pytest -n 2 --dist worksteal tests/property --hypothesis-profile=long \
+	  --every-rule random --every-rule directed -q $(PYTEST_ARGS)
 
 faults: java $(VENV)/.dev $(VENV)/.jars ## interrupt refreshes at every statement, kill dbt thirty times, and count the results
 	$(BIN)/python -m pytest $(addprefix tests/functional/,test_crashes.py test_crashes_servers.py test_crashes_warehouse.py test_two_runs_warehouse.py test_kills.py test_other_writers.py) --every-point --points 1000 -q $(PYTEST_ARGS)
@@ -65,6 +81,7 @@ bench-full: java $(VENV)/.bench $(VENV)/.jars ## the same at the sizes of the pa
 
 lint: $(VENV)/.dev ## ruff
 	$(BIN)/ruff check .
+	$(BIN)/ruff format --check --quiet . || { echo "Run: $(BIN)/ruff format ."; exit 1; }
 
 check: $(VENV)/.dev ## types
 	$(BIN)/mypy
@@ -79,10 +96,13 @@ clean: ## remove the environment and everything that tools left here
 	rm -rf $(VENV) build dist *.egg-info .pytest_cache .mypy_cache .ruff_cache .hypothesis
 	find . -name __pycache__ -type d -prune -exec rm -rf {} +
 
-# Before anything is installed; `prepare` below also checks the version.
+# Before anything is installed; `prepare` below also checks the version. Spark's scripts prefer JAVA_HOME, and use no other if it is set.
 java:
-	@test -x "$${JAVA_HOME:-/nowhere}/bin/java" || command -v java > /dev/null || \
+	@test -z "$$JAVA_HOME" || test -x "$$JAVA_HOME/bin/java" || \
+	  { echo "JAVA_HOME is $$JAVA_HOME, but there is no bin/java in it: set it to a Java 17 or 21, or unset it."; exit 1; }
+	@test -n "$$JAVA_HOME" || command -v java > /dev/null || \
 	  { echo "Java 17 or 21 is needed and none was found: install it (Debian, Ubuntu: openjdk-17-jre-headless) or set JAVA_HOME."; exit 1; }
+	@test -z "$(SPARK_HOME)" || echo "SPARK_HOME is $(SPARK_HOME); it is not used here: Spark is that of pyspark in $(VENV)."
 
 $(BIN)/python:
 	@$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11))' 2>/dev/null || \

@@ -11,6 +11,7 @@ import pytest
 # fixtures and hooks
 from tests.connect_server import connect_server  # noqa: F401
 from tests.lanes import BUDGETS, pytest_sessionstart, pytest_xdist_make_scheduler  # noqa: F401
+from tests.near import Near
 from tests.tally import pytest_sessionfinish, pytest_terminal_summary, tally  # noqa: F401
 from tests.thrift_server import thrift_server  # noqa: F401
 
@@ -18,13 +19,20 @@ from tests.thrift_server import thrift_server  # noqa: F401
 def pytest_addoption(parser: pytest.Parser) -> None:
     parser.addoption("--every-point", action="store_true", help="interrupt refreshes at each statement, not at writes only")
     parser.addoption("--points", type=int, default=0, metavar="N", help="fail unless refreshes were interrupted at N points")
-    parser.addoption("--every-rule", action="store_true", help="fail if the property tests do not fire each rule; not with -k")
+    parser.addoption("--every-rule", action="append", default=[], choices=["frozen", "directed", "random"],
+                     help="fail if the property tests of this kind do not fire each rule; not with -k")
     parser.addoption("--budget", choices=[*BUDGETS], help="print what the lanes of this run took; fail if one took far too long")
+    parser.addoption("--near", metavar="FILE", help="the tests that are nearest to that file, for two minutes")
     parser.addoption("--freeze", action="store_true", help="choose the frozen set of random cases anew, in one process")
     parser.addoption("--any-way", type=int, metavar="SEED", help="conformance, each refresh by a way or rebuild drawn at random")
     parser.addoption("--server", choices=["thrift", "connect"], help="conformance over such a server of Spark's, not embedded")
     parser.addoption("--from-index", action="store_true", help="install the wheel with pip from the package index, and use it")
     parser.addoption("--update-golden", action="store_true", help="rewrite the golden files, for review in the diff")
+
+
+def pytest_configure(config: pytest.Config) -> None:
+    if config.getoption("--near"):
+        config.pluginmanager.register(Near(Path(config.getoption("--near"))))
 
 
 @pytest.fixture

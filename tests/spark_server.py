@@ -32,8 +32,8 @@ def free_port() -> int:
 @contextmanager
 def running_server(main_class: str, folder: Path, settings: Mapping[str, str], arguments: tuple[str, ...],
                    ping: Callable[[], object]) -> Iterator[subprocess.Popen[bytes]]:
-    """A server whose tables are in `folder`/warehouse. It has started when `ping` raises nothing, and ends with the block, or with
-    this process."""
+    """A server whose tables are in `folder`/warehouse. It has started when `ping` raises nothing; it ends with the block or this
+    process."""
     python = os.environ.get("IDIVM_SERVER_PYTHON") or sys.executable
     environment = {**os.environ, "PYSPARK_PYTHON": python, "TZ": "America/New_York"}
     log = folder / "server.log"

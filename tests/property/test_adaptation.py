@@ -81,6 +81,7 @@ def counted(pair: Pair, options: Options, found: Counter[str]) -> Adaptation | N
     return adapted
 
 
+@pytest.mark.deep
 def test_adapted_views_are_what_a_build_makes() -> None:
     """Random pairs. A rule that no pair reached proves nothing; nor does a run of pairs that are mostly no views, or rebuilt."""
     found: Counter[str] = Counter()
@@ -101,6 +102,7 @@ def test_adapted_views_are_what_a_build_makes() -> None:
     assert found["with caches"], found
 
 
+@pytest.mark.deep
 def test_columns_of_tables_that_are_read_are_what_a_build_makes() -> None:
     """Random pairs of joins of which the new one may read more columns. One table of several is looked up, or some of them."""
     found: Counter[str] = Counter()
@@ -207,6 +209,7 @@ def test_a_column_of_a_table_that_is_read(number: int) -> None:
     assert {*found.sources} == {*sources} and not found.in_place
 
 
+@pytest.mark.deep
 def test_columns_of_tables_that_are_read_on_sparks_meaning() -> None:
     """NULL-safe look-ups, and new conditions that one over the same table guards."""
     binding = Binding(dialect=SPARK)

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Mapping
 
 import pytest
+from _pytest.mark import ParameterSet
 
 from dbt_idivm.algebra.operator import operators
 from dbt_idivm.operators import Aggregate
@@ -15,6 +16,7 @@ from tests.property.profiles import is_long
 from tests.property.strategies import Case
 from tests.property.test_equivalence import ADDITIVE, ALL_WAYS, BY_NAME, check
 
+Tried = tuple[str, str] | ParameterSet  # a case and a way
 # a minute: left to long runs
 SLOW = {("IN and NOT IN as values where nothing is NULL", "tuple-feed"), ("four full joins of groups", "tuple-feed")}
 
@@ -28,17 +30,19 @@ def in_ways(cases: Mapping[str, Case], ways: Mapping[str, Options]) -> Iterator[
                     if (any(map(plan.way, BY_STORED_ROWS)) or way not in ADDITIVE) and (grouped or way != "caches"))
 
 
-def spread(pairs: Iterable[tuple[str, str]], always: tuple[str, ...] = ()) -> list[tuple[str, str]]:
-    """Of each case's ways those that are `always` tried, and one of the others in turn. All in a long run."""
+def spread(pairs: Iterable[tuple[str, str]], always: tuple[str, ...] = ()) -> list[Tried]:
+    """Of each case's ways those that are `always` tried, all but the first of them by `make deep`, and one of the others in turn;
+    all in a long run."""
     found: dict[str, list[str]] = {}
     for name, way in pairs:
         found.setdefault(name, []).append(way)
     if is_long():
         return [(name, way) for name, ways in found.items() for way in ways]
-    chosen = []
+    chosen: list[Tried] = []
     for number, (name, ways) in enumerate(found.items()):
         others = [way for way in ways if way not in always and (name, way) not in SLOW]
-        chosen += [(name, way) for way in ways if way in always or way == others[number % len(others)]]
+        chosen += [pytest.param(name, way, marks=pytest.mark.deep) if way in always[1:] else (name, way)
+                   for way in ways if way in always or way == others[number % len(others)]]
     return chosen
 
 

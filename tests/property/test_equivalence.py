@@ -12,6 +12,8 @@ from tests.property.profiles import few, fewer, more
 from tests.property.strategies import DEEP, Case, cases, chains, stars
 from tests.property.trials import TRIED, Trial
 
+pytestmark = pytest.mark.deep  # in `make test` the frozen set is in their place: test_frozen.py
+
 WAYS = {
     "optimised": Options(additive=False),
     "naive": Options(optimised=False, additive=False),

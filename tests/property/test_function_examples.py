@@ -5,6 +5,8 @@ from __future__ import annotations
 import re
 from collections import Counter
 
+import pytest
+
 from dbt_idivm.compiler import compile_plan
 from dbt_idivm.context import Caching, Catalog
 from dbt_idivm.errors import IdivmError
@@ -15,6 +17,8 @@ from tests.meaning.spark_meaning import SparkRefuses, spark_meaning
 from tests.property.judge import NO_TABLE
 from tests.property.meaning import SPARK
 from tests.property.plans import Table
+
+pytestmark = pytest.mark.deep
 
 ONE = Table("one", (("k", "int"),), ("k",))
 INLINED = re.compile(r"SELECT (.*) FROM (VALUES .*?)\s+(?:AS )?tab\(([^()]*)\)", re.DOTALL | re.IGNORECASE)

@@ -55,6 +55,7 @@ def test_every_node(name: str, case: Case) -> None:
     check_nodes(case, PLANS[name], nothing_known(case))
 
 
+@pytest.mark.deep
 @pytest.mark.parametrize("name", DIRECTED)
 def test_every_node_of_directed_cases(name: str) -> None:
     """In each plan without caches. These have most of their queries in common, which are run once."""
@@ -64,6 +65,7 @@ def test_every_node_of_directed_cases(name: str) -> None:
             check_nodes(DIRECTED[name], PLANS[plan], known)
 
 
+@pytest.mark.deep
 @pytest.mark.parametrize("name", [*DIRECTED] if is_long() else [*DIRECTED][::4])
 def test_every_node_of_directed_cases_with_caches(name: str) -> None:
     check_nodes(DIRECTED[name], PLANS["caches"], nothing_known(DIRECTED[name]))

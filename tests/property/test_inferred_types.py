@@ -60,6 +60,7 @@ _DECIMALS = (("p", "decimal(12,2)"), ("q", "decimal(5,5)"), ("i", "int"), ("t", 
 
 
 @pytest.mark.parametrize("setting", [ANSI, NOT_ANSI], ids=["ANSI", "not ANSI"])
+@pytest.mark.deep
 def test_digits_of_decimals(setting: dict[str, str]) -> None:
     """Sums and averages are maintained by adding where the digits that Spark gives to their argument are known."""
     spark = spark_meaning()

@@ -10,6 +10,8 @@ from tests.property.judged import SETTINGS, WAYS, judged
 from tests.property.profiles import fewer, on_spark
 from tests.property.spark_strategies import NAMES, Theme, grouping_sets, meant
 
+pytestmark = pytest.mark.deep
+
 
 @pytest.mark.parametrize("theme", [each for each in NAMES if each is not grouping_sets], ids=lambda theme: theme.__name__)
 @on_spark

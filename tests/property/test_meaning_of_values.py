@@ -15,6 +15,7 @@ from tests.property.spark_strategies import TYPES, Theme, meant
 from tests.property.strategies import Case, cases
 
 
+@pytest.mark.deep
 @pytest.mark.parametrize("theme", TYPES, ids=lambda theme: theme.__name__)
 @on_spark
 @given(data=st.data(), way=WAYS, setting=SETTINGS)
@@ -46,6 +47,7 @@ def test_what_an_average_of_decimals_is(kind: str, total: int, rows: int, settin
         assert found == "0.000437"
 
 
+@pytest.mark.deep
 @on_spark
 @given(case=cases(batches=2), way=WAYS)
 def test_views(case: Case, way: str) -> None:

@@ -18,6 +18,8 @@ from tests.property.misreadings import MISREADINGS
 from tests.property.test_equivalence import ALL_WAYS
 from tests.property.trials import Discarded
 
+pytestmark = pytest.mark.deep
+
 
 def each(cases_of: Callable[[Misread], tuple[str, ...]]) -> pytest.MarkDecorator:
     """Every misreading with every one of these cases."""

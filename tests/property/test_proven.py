@@ -5,11 +5,15 @@ from __future__ import annotations
 import re
 from collections import Counter
 
+import pytest
+
 from dbt_idivm.errors import IdivmError
 from tests.proof.corpus import CORPUS, Select, create
 from tests.proof.judged import judged, meant
 from tests.property.directed import LATERALS, SCALARS
 from tests.property.misreadings import MISREADINGS
+
+pytestmark = pytest.mark.deep
 
 # Not proven: IN over groups, which one of the two plans pushes to both sides of a join; >>>, which is a call in the plan.
 LEAST = 0.9

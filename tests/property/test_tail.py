@@ -81,6 +81,7 @@ def counted(case: Case, options: Options) -> None:
                 REACHED[type(script.application).__name__ if script.application.way == "tail" else script.application.way] += 1
 
 
+@pytest.mark.deep
 @more
 @given(case=cases(), feed=st.booleans())
 def test_equals_recomputed(case: Case, feed: bool) -> None:
@@ -93,12 +94,14 @@ def test_equals_recomputed(case: Case, feed: bool) -> None:
 MEANT_CALLS = tuple(call for call in CALLS if call != "sum(a.d)")
 
 
+@pytest.mark.deep
 @on_spark
 @given(case=cases(MEANT_CALLS), feed=st.booleans())
 def test_equals_what_spark_means(case: Case, feed: bool) -> None:
     judge(case, Options(feed=feed), MEANT)
 
 
+@pytest.mark.deep
 def test_most_refreshes_are_such() -> None:
     assert not REACHED or all(REACHED[name] > 0.1 * REACHED.total() for name in ("Appending", "Recomputing")), REACHED
 

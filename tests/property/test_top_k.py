@@ -71,6 +71,7 @@ def counted(case: Case, options: Options) -> None:
         REACHED[world.plan.ways[0].name] += 1
 
 
+@pytest.mark.deep
 @more
 @given(case=cases(), feed=st.booleans())
 def test_equals_recomputed(case: Case, feed: bool) -> None:
@@ -79,12 +80,14 @@ def test_equals_recomputed(case: Case, feed: bool) -> None:
     check(case, Options(feed=feed), RANDOM)
 
 
+@pytest.mark.deep
 @on_spark
 @given(case=cases(), feed=st.booleans())
 def test_equals_what_spark_means(case: Case, feed: bool) -> None:
     judge(case, Options(feed=feed), MEANT)
 
 
+@pytest.mark.deep
 def test_most_views_are_maintained_so() -> None:
     assert not REACHED or REACHED["topk"] > 0.7 * REACHED.total(), REACHED
 
