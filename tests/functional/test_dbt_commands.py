@@ -196,15 +196,17 @@ def test_clones_have_no_state_and_are_rebuilt_at_their_first_refresh(own: Any, n
 
 
 @pytest.mark.long
-def test_state_modified_sees_a_model_s_own_config(own: Any) -> None:
-    state = own.root / "state"
-    own.dbt("compile", "--target-path", str(state))
+def test_state_modified_sees_a_model_s_own_config(shop: Any) -> None:
+    state = shop.root / "state"
+    shop.dbt("compile", "--target-path", str(state))
     modified = ("ls", "--resource-type", "model", "--select", "state:modified", "--state", str(state))
-    assert own.dbt(*modified) == []
-    own.write("models/totals.sql", idivm(MODELS["totals"], meta={"idivm": {"strategy": "recompute"}}))
-    assert own.dbt(*modified) == ["functional.totals"]
-    own.write("models/totals.sql", idivm(MODELS["totals"].replace("sum", "max")))
-    assert own.dbt(*modified) == ["functional.totals"]
+    assert shop.dbt(*modified) == []
+    shop.write("models/totals.sql", idivm(MODELS["totals"], meta={"idivm": {"strategy": "recompute"}}))
+    assert shop.dbt(*modified) == ["functional.totals"]
+    shop.write("models/totals.sql", idivm(MODELS["totals"].replace("sum", "max")))
+    assert shop.dbt(*modified) == ["functional.totals"]
+    shop.write("models/totals.sql", idivm(MODELS["totals"]))
+    assert shop.dbt(*modified) == []
 
 
 @pytest.mark.long

@@ -4,19 +4,34 @@ from __future__ import annotations
 
 import json
 import re
+import shutil
+from collections.abc import Callable
 from typing import Any
 
 import pytest
 
 from dbt.adapters.idivm.docs_facts import DocsMixin
+from tests.functional.project import Project
 from tests.functional.sources import ORDERS_CUST_LOG
-from tests.functional.test_report_command import MODELS, sources  # noqa: F401
+from tests.functional.test_report_command import MODELS, sources, with_sources
+
+__all__ = ["sources"]  # a fixture
 
 LOGGED = """{{ config(materialized='idivm', meta={'idivm': {'output': 'both'}}) }}
     select cust_id, sum(amount) as s from {{ source('s', 'orders') }} group by cust_id"""
 CACHED = """{{ config(materialized='idivm', meta={'idivm': {'caches': ['sums']}}) }}
     with sums as (select cust_id, sum(amount) as s from {{ source('s', 'orders') }} group by cust_id)
     select c.name, max(s.s) as m from {{ source('s', 'cust') }} c join sums s on s.cust_id = c.id group by c.name"""
+
+
+@pytest.fixture(scope="module")
+def built(new_project: Callable[[], Project]) -> Project:
+    """Built once, with a cache; what is built, its tests only read."""
+    project = with_sources(new_project())
+    project.write("models/m.yml", "models: [{name: joined, columns: [{name: id, description: own}]}]")
+    project.write("models/cached.sql", CACHED)
+    project.dbt("run")
+    return project
 
 
 def docs(project: Any, *args: str) -> tuple[dict[str, Any], dict[str, Any]]:
@@ -35,7 +50,7 @@ def facts(table: dict[str, Any]) -> dict[str, str]:
     return {name: each["value"] for name, each in shown.items()}
 
 
-def test_what_dbt_docs_shows(sources: Any) -> None:  # noqa: F811
+def test_what_dbt_docs_shows(sources: Any) -> None:
     sources.write("models/sources.yml", ORDERS_CUST_LOG + "  - name: hidden\n    schema: " + sources.schema + """
     tables: [{name: joined__idivm}, {name: logged__idivm_changes}, {name: cust}]
 """)
@@ -70,47 +85,41 @@ def test_what_dbt_docs_shows(sources: Any) -> None:  # noqa: F811
     assert nodes["drawn"]["meta"]["idivm_maintenance"] == drawn["idivm_maintenance"]
 
 
-def test_the_manifest_of_docs_is_no_changed_state(sources: Any) -> None:  # noqa: F811
-    sources.write("models/m.yml", "models: [{name: joined, columns: [{name: id, description: own}]}]")
-    sources.dbt("run")
-    docs(sources)
-    (sources.root / "state").mkdir()
-    (sources.root / "target" / "manifest.json").rename(sources.root / "state" / "manifest.json")
-    assert sources.dbt("ls", "--select", "state:modified", "--state", str(sources.root / "state")) == []
-    assert {result.adapter_response["mode"] for result in sources.results("run", "--exclude", "drawn").values()} == {"noop"}
+def test_the_manifest_of_docs_is_no_changed_state(built: Any) -> None:
+    docs(built)
+    (built.root / "state").mkdir()
+    shutil.copy(built.root / "target" / "manifest.json", built.root / "state")
+    assert built.dbt("ls", "--select", "state:modified", "--state", str(built.root / "state")) == []
+    assert {result.adapter_response["mode"] for result in built.results("run", "--exclude", "drawn").values()} == {"noop"}
 
 
-def test_caches_are_hidden_tables(sources: Any) -> None:  # noqa: F811
-    sources.write("models/cached.sql", CACHED)
-    sources.dbt("run", "--select", "cached")
-    (cache,) = (row[1] for row in sources.sql("show tables in $ like 'idivm_cache_*'"))
-    tables, _ = docs(sources)
-    assert f"{sources.schema}.{cache} (cache of " in facts(tables["cached"])["idivm_hidden_tables"]
+def test_caches_are_hidden_tables(built: Any) -> None:
+    (cache,) = (row[1] for row in built.sql("show tables in $ like 'idivm_cache_*'"))
+    tables, _ = docs(built)
+    assert f"{built.schema}.{cache} (cache of " in facts(tables["cached"])["idivm_hidden_tables"]
 
 
-def test_a_part_of_a_project(sources: Any) -> None:  # noqa: F811
+def test_a_part_of_a_project(built: Any) -> None:
     """What is not compiled has no plan here; and what its table says is said."""
-    sources.dbt("run")
-    tables, nodes = docs(sources, "--select", "per_name")
+    tables, nodes = docs(built, "--select", "per_name")
     assert "joined" not in tables and "idivm_maintenance" not in facts(tables["per_name"]), "its input is not compiled"
     assert facts(tables["per_name"])["idivm_last_refresh"].startswith("created, 2 written")
     assert not any(name.startswith("idivm_") for name in nodes["per_name"]["meta"])
-    tables, _ = docs(sources, "--select", "joined")
+    tables, _ = docs(built, "--select", "joined")
     assert list(tables) == ["joined"] and facts(tables["joined"])["idivm_maintenance"].startswith("by i-diffs")
-    tables, _ = docs(sources, "--no-compile")
+    tables, _ = docs(built, "--no-compile")
     assert "idivm_maintenance" not in facts(tables["joined"]) and "created" in facts(tables["joined"])["idivm_last_refresh"]
 
 
-def test_what_cannot_be_had_is_left_out(sources: Any, monkeypatch: pytest.MonkeyPatch) -> None:  # noqa: F811
+def test_what_cannot_be_had_is_left_out(sources: Any, built: Any, monkeypatch: pytest.MonkeyPatch) -> None:
     """Of a project that was never run, of tables that cannot be asked about, and where the plugin itself fails."""
     before, _ = docs(sources)
     assert not any(name in before for name in MODELS)
-    sources.dbt("run")
     monkeypatch.setattr("dbt_idivm.refresh.engine.commands.Commands.history", _wrong)
-    tables, _ = docs(sources)
+    tables, _ = docs(built)
     assert facts(tables["joined"]).keys() == {"idivm_maintenance", "idivm_ids", "idivm_hidden_columns"}
     monkeypatch.setattr(DocsMixin, "_facts", lambda *_: {}[0])
-    tables, _ = docs(sources)
+    tables, _ = docs(built)
     assert facts(tables["joined"]) == {} and list(tables["joined"]["columns"]) == ["id", "amount", "name"]
 
 

@@ -11,6 +11,7 @@ from click.testing import CliRunner, Result
 
 from dbt.adapters.idivm.report_command import report_command
 from dbt_idivm.report.text import seconds
+from tests.functional.project import Project
 from tests.functional.sources import ORDERS_CUST_LOG
 
 MODELS = {
@@ -34,7 +35,12 @@ def page(project: Any, model: str = "") -> str:
 
 
 @pytest.fixture
-def sources(project: Any) -> Any:
+def sources(project: Project) -> Project:
+    return with_sources(project)
+
+
+def with_sources(project: Project) -> Project:
+    """The models and the tables that they read; no model is built."""
     for name, text in MODELS.items():
         project.write(f"models/{name}", text)
     project.write("models/sources.yml", ORDERS_CUST_LOG)
