@@ -83,6 +83,7 @@ def test_an_edit(shop: Project, number: int, monkeypatch: pytest.MonkeyPatch) ->
     assert shop.differences(model) == []
 
 
+@pytest.mark.deep
 def test_inputs_that_moved(shop: Project) -> None:
     """The rows are taken over at the versions of the old state; the refresh that follows reads what changed since."""
     refreshed(shop, shop.model("m", FLAT, KEYS))
@@ -229,6 +230,7 @@ def caches(project: Project) -> list[str]:
     return [name for name in project.relations() if name.startswith("idivm_cache_")]
 
 
+@pytest.mark.deep
 @pytest.mark.parametrize(("after", "said"), [
     (f"{TOTALS} where t.total > 6", "condition narrowed"),
     *(pytest.param(*each, marks=pytest.mark.long) for each in (
@@ -262,6 +264,7 @@ def test_a_cache_that_is_given_up(shop: Project) -> None:
     assert not caches(shop)
 
 
+@pytest.mark.deep
 def test_a_cache_that_was_made_again(shop: Project) -> None:
     """It has other rows at the version that the view names, which no edit may read."""
     wide = TOTALS + " where t.total > 6"
@@ -323,6 +326,7 @@ def test_a_key_that_a_cache_has_not_looked_up(shop: Project) -> None:
         shop.refresh(shop.model("m", direct, KEYS, **config))
 
 
+@pytest.mark.deep
 @pytest.mark.parametrize("before", [
     f"{FLAT} and note is not null", pytest.param(FLAT.replace("id, ", "id, id as again, "), marks=pytest.mark.long)])
 def test_constraints_of_a_former_contract(shop: Project, before: str) -> None:
@@ -334,6 +338,7 @@ def test_constraints_of_a_former_contract(shop: Project, before: str) -> None:
     refreshed(shop, shop.model("m", FLAT, KEYS))
 
 
+@pytest.mark.deep
 @pytest.mark.parametrize("after", [
     f"{FLAT} and note is not null",
     *(pytest.param(sql, marks=pytest.mark.long) for sql in (

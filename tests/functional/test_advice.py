@@ -9,9 +9,12 @@ import sys
 from pathlib import Path
 from typing import Any
 
+import pytest
 from click.testing import CliRunner
 
 from dbt_idivm.cli import main
+
+pytestmark = pytest.mark.deep
 
 DBT = [sys.executable, "-c", "from dbt.cli.main import cli; cli()"]
 SOURCES = """

@@ -17,6 +17,8 @@ from tests.engines import warehouse_of
 from tests.functional.project import Project
 from tests.functional.subscriber import Subscriber
 
+pytestmark = pytest.mark.deep
+
 KEYS = {"orders": ["id"], "cust": ["id"]}
 VIEWS: dict[str, tuple[str, dict[str, Any]]] = {
     "pairs": ("select o.note, c.name from $.orders o join $.cust c on o.cust = c.id where o.price > 10", {}),

@@ -12,6 +12,8 @@ from dbt_idivm.refresh.engine.commits import USER_METADATA
 from dbt_idivm.refresh.protocol import Reply, Statement
 from tests.functional.project import Project, project_in
 
+pytestmark = pytest.mark.deep
+
 KEYS = {"t": ["id"]}
 
 

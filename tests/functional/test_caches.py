@@ -165,6 +165,7 @@ def test_a_run_pinned_before_its_caches_were_led_on(shop: Project) -> None:
     assert shop.is_exact(model)
 
 
+@pytest.mark.deep
 def test_a_cache_that_fails_for_a_value(shop: Project) -> None:
     """The view is built from the user's own text then, and the cache is dropped: its guard is not in that text."""
     shop.table("visits", "id int, cust int, at string", "(1, 1, '2024-01-01 10:00')", "(2, 2, '2024-01-02 10:00')")
@@ -313,6 +314,7 @@ def test_projects_in_one_schema_share_nothing(shop: Project) -> None:
     assert len(caches(shop)) == 2
 
 
+@pytest.mark.deep
 def test_threads_share_a_cache(shop: Project) -> None:
     """Models of one run that are refreshed at the same time, one of which breaks off behind the cache."""
     models = [shop.model(f"m{number}", AVERAGE, KEYS, caches=["t"]) for number in range(3)]

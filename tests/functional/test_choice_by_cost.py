@@ -58,6 +58,7 @@ def test_a_tiny_view_is_rebuilt_and_what_reads_it_is_maintained(shop: Project) -
     assert shop.is_exact(above)
 
 
+@pytest.mark.deep
 def test_incremental_never_rebuilds(shop: Project) -> None:
     view = shop.model("v", JOIN, KEYS, strategy="incremental")
     assert shop.refresh(view).mode == "create"

@@ -109,6 +109,7 @@ def test_a_column_that_a_view_selects_is_dropped(shop: Project) -> None:
     assert shop.refresh(model).mode == "full" and shop.is_exact(model)
 
 
+@pytest.mark.deep
 def test_an_upstream_model_shows_its_columns_in_another_order(shop: Project) -> None:
     """Its rows stay where they are stored."""
     above = shop.model("above", "select * from $.s union all select * from $.up")
@@ -126,6 +127,7 @@ RESTORED = {
 }
 
 
+@pytest.mark.deep
 @pytest.mark.parametrize("what", [
     pytest.param(each, marks=() if each == "names are exchanged" else pytest.mark.long) for each in RESTORED])
 def test_columns_that_are_restored(shop: Project, what: str) -> None:
@@ -152,6 +154,7 @@ FIELDS = {
 }
 
 
+@pytest.mark.deep
 @pytest.mark.parametrize("what", [pytest.param(each, marks=() if each == "renamed" else pytest.mark.long) for each in FIELDS])
 def test_a_field_of_a_wide_struct_is_changed(shop: Project, what: str) -> None:
     """One of those that Spark does not show of itself."""
@@ -172,6 +175,7 @@ def test_a_field_of_a_wide_struct_is_changed(shop: Project, what: str) -> None:
         assert kinds[0] == kinds[1]
 
 
+@pytest.mark.deep
 def test_columns_with_default_values(shop: Project) -> None:
     """They pass into the tables that are made of them, which have to allow them, and are never used there."""
     shop.sql(f"create table $.d (id int, cust int, note string default 'none', n int default 7) {MADE[:-1]}, "
@@ -189,6 +193,7 @@ def test_columns_with_default_values(shop: Project) -> None:
         assert shop.refresh(model, full_refresh=True).mode == "full" and shop.is_exact(model)
 
 
+@pytest.mark.deep
 def test_rows_are_staged_with_any_columns(spark: Any) -> None:
     """On a SQL warehouse they are in tables, which have to allow default values and names with blanks."""
     shop = Project(Endpoint(spark.newSession(), WAREHOUSE), "staged_columns", lambda model: sql_warehouse(

@@ -20,6 +20,8 @@ import pytest
 
 from tests.functional.sources import ORDERS_CUST_LOG
 
+pytestmark = pytest.mark.deep
+
 FEED = "tblproperties ('delta.enableChangeDataFeed' = 'true')"
 SOURCES = (
     f"create table $.orders (id int, cust int, price int) using delta {FEED}",

@@ -155,6 +155,7 @@ TORN: dict[str, tuple[str, Callable[[Stage], None]]] = {
 }
 
 
+@pytest.mark.deep
 def test_a_statement_that_is_half_done(torn: str, stage: Callable[[Shape], Stage], tally: Tally) -> None:
     """Catalog and files are not changed in one step, and a process may die in between: the next run continues nevertheless."""
     shape, tear = TORN[torn]

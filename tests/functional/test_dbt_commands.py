@@ -73,6 +73,7 @@ def test_full_refresh_and_its_refusal(shop: Any) -> None:
     assert modes(shop.results("run")) == {"cheap": "noop", "totals": "noop"}
 
 
+@pytest.mark.deep
 @pytest.mark.parametrize("flags, partial", [
     pytest.param(["--empty"], [], marks=pytest.mark.long),
     # of the seed: the rows of one day
@@ -112,6 +113,7 @@ def test_retry_goes_on_where_a_run_failed(own: Any) -> None:
     assert modes(results) == {"totals": "full"} and totals(own) == [(1, 58), (2, 104)]
 
 
+@pytest.mark.deep
 def test_explain_a_project_before_its_first_run(project: Any) -> None:
     """`dbt compile` compiles tests of models that are not built, too. Types come from properties, here of a seed."""
     project.write("seeds/orders.csv", "id,cust,price\n1,1,10\n")
@@ -124,6 +126,7 @@ def test_explain_a_project_before_its_first_run(project: Any) -> None:
     assert result.exit_code == 0 and "2 of 2 models are maintained incrementally (100%)" in result.output
 
 
+@pytest.mark.deep
 def test_show_compile_ls_and_docs(shop: Any, capsys: pytest.CaptureFixture[str]) -> None:
     before = shop.sql("describe history $.cheap")
     shown = shop.dbt("show", "--select", "totals").results[0].agate_table
@@ -137,6 +140,7 @@ def test_show_compile_ls_and_docs(shop: Any, capsys: pytest.CaptureFixture[str])
     assert shop.sql("describe history $.cheap") == before
 
 
+@pytest.mark.deep
 def test_unit_tests_of_a_model(shop: Any) -> None:
     shop.write("models/unit.yml", """
         unit_tests:
@@ -269,6 +273,7 @@ def test_plan_of_what_differs_from_a_state(own: Any) -> None:
     assert modes(own.results("run"))["cheap"] == "migrated"
 
 
+@pytest.mark.deep
 def test_a_model_that_reads_no_table_is_built_once(project: Any) -> None:
     """One row, VALUES, and a model over one of them; the commands that show plans have nothing to compare."""
     project.write("models/one.sql", idivm("select 1 as a, 'x' as b"))

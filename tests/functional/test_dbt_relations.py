@@ -95,6 +95,7 @@ def test_what_models_leave_behind_is_listed_and_dropped(shop: Any, capsys: pytes
     assert shop.results("run", "--select", "kept")["kept"].message.startswith("noop")
 
 
+@pytest.mark.deep
 def test_custom_schema_alias_and_clean_up_by_dbt_itself(shop: Any) -> None:
     shop.write("models/m.sql", model(GROUPED, materialized="idivm", schema="marts", alias="sums"))
     shop.dbt("run")
@@ -108,6 +109,7 @@ def test_custom_schema_alias_and_clean_up_by_dbt_itself(shop: Any) -> None:
     assert relations(shop.spark, marts) == {}
 
 
+@pytest.mark.deep
 def test_descriptions_reach_table_view_and_columns(shop: Any) -> None:
     docs = "config: {persist_docs: {relation: true, columns: true}}"
     shop.write("models/plain.sql", model(PLAIN, materialized="idivm"))

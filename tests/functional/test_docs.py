@@ -15,6 +15,8 @@ from tests.functional.project import Project
 from tests.functional.sources import ORDERS_CUST_LOG
 from tests.functional.test_report_command import MODELS, sources, with_sources
 
+pytestmark = pytest.mark.deep
+
 __all__ = ["sources"]  # a fixture
 
 LOGGED = """{{ config(materialized='idivm', meta={'idivm': {'output': 'both'}}) }}

@@ -61,6 +61,7 @@ def test_what_is_found(sources: Any) -> None:
     assert missing.exit_code == 1 and line(missing, "input s.cust").startswith(" fails")
 
 
+@pytest.mark.deep
 def test_a_feed_that_lacks_rows(sources: Any) -> None:
     """As a user meets it: two models, one warning, exact rows, and `idivm doctor` says it too."""
     config = "{{ config(materialized='idivm', meta={'idivm': {'strategy': 'incremental'}}) }}\n"
@@ -83,6 +84,7 @@ def test_a_feed_that_lacks_rows(sources: Any) -> None:
     assert "0 rows from before updates" in line(doctor(sources), "input s.orders")
 
 
+@pytest.mark.deep
 def test_a_table_without_a_key(sources: Any) -> None:
     keyless = ORDERS_CUST_LOG.replace("columns: [{name: id, data_tests: [unique, not_null]}]", "tags: [a]")
     sources.write("models/sources.yml", keyless)
@@ -92,6 +94,7 @@ def test_a_table_without_a_key(sources: Any) -> None:
     assert "no key is declared" in line(doctor(sources), "input s.orders")
 
 
+@pytest.mark.deep
 @pytest.mark.parametrize(("settings", "args", "what", "found"), [
     ({"type": "spark", "method": "session", "host": "NA"}, (), "profile", "needs to be one of type 'idivm'"),
     ({}, ("--target", "other"), "profile", "does not have a target named 'other'"),
@@ -104,5 +107,6 @@ def test_what_goes_wrong_is_a_row(sources: Any, settings: dict[str, str], args: 
     assert line(output, what).startswith(" fails") and found in output.output
 
 
+@pytest.mark.deep
 def test_an_interval_that_is_none(sources: Any) -> None:
     assert "is no interval such as 15m" in doctor(sources, "--every", "often").output

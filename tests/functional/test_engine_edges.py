@@ -14,6 +14,8 @@ from dbt_idivm.errors import IdivmError
 from tests.engines import warehouse_of
 from tests.functional.project import Project, project_in
 
+pytestmark = pytest.mark.deep
+
 KEYS = {"t": ["k"]}
 
 

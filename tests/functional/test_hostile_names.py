@@ -107,6 +107,7 @@ def test_columns_that_need_mapping_are_refused_without_it(names: Project) -> Non
     assert names.refresh(model).mode == "noop"
 
 
+@pytest.mark.deep
 def test_columns_that_differ_by_case(names: Project) -> None:
     names.table("cased", "id int, x int", "(1, 2)")
     with pytest.raises(IdivmError, match="IDIVM-224"):
@@ -136,6 +137,7 @@ def test_tables_and_models(names: Project, tmp_path: Any) -> None:
     assert {names.refresh(model).mode for model in (*models, reader)} == {"noop"}
 
 
+@pytest.mark.deep
 def test_a_model_whose_hidden_table_has_too_long_a_name(names: Project) -> None:
     """The file system takes 255 characters. The model is refused, and the existing relations stay."""
     names.table("small", "id int, x int", "(1, 2)")

@@ -211,6 +211,7 @@ BAD: dict[str, tuple[Callable[[Path], None], str, str]] = {
 }
 
 
+@pytest.mark.deep
 @pytest.mark.parametrize("reads_logs", [True, pytest.param(False, marks=pytest.mark.long)], ids=["log", "sql"])
 @pytest.mark.parametrize("what", BAD)
 def test_a_commit_that_is_not_as_it_should_be(what: str, reads_logs: bool, spark: Any) -> None:
@@ -247,6 +248,7 @@ ANY = {
 }
 
 
+@pytest.mark.deep
 @pytest.mark.parametrize("kind", ANY)
 def test_versions_of_any_table_are_compared(kind: str, spark: Any) -> None:
     """Over a server, of a table that is written anew."""
@@ -267,6 +269,7 @@ def test_versions_of_any_table_are_compared(kind: str, spark: Any) -> None:
             assert not project.differences(model), outcome.message
 
 
+@pytest.mark.deep
 def test_rows_that_get_numbers_are_the_same_rows(spark: Any) -> None:
     """Row tracking adds the files again: no row changes, and no writer is accused."""
     with made(spark, reads_logs=True) as (project, _):
@@ -288,6 +291,7 @@ def _uncounted(table: Path) -> None:
         numTargetRowsInserted="0", numTargetRowsUpdated="0", numTargetRowsDeleted="0"))
 
 
+@pytest.mark.deep
 @pytest.mark.parametrize("reads_logs", [True, False], ids=["log", "sql"])
 def test_a_merge_that_counts_no_row(reads_logs: bool, spark: Any) -> None:
     """Spark's reader shows nothing of it; a MERGE of Spark that only copied rows is believed, and compared with nothing."""

@@ -169,11 +169,13 @@ SOME = ["history", "full", "cross", "anti", "semi", "using", "lateral", "minus",
         *sorted((keywords.SPARK | keywords.DELTA) - keywords.KEYWORDS)]
 
 
+@pytest.mark.deep
 def test_statements_about_relations_called_by_some_words(spark: Any, reserving: Any) -> None:
     compare(spark, SOME, single_statements)
     compare(reserving, SOME, single_statements)
 
 
+@pytest.mark.deep
 def test_models_over_relations_called_by_a_few_words(spark: Any) -> None:
     compare(spark, SOME[::5], statements_of_models)
 

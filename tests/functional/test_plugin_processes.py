@@ -13,6 +13,8 @@ import pytest
 
 from dbt.adapters.idivm.lock import hold_lock
 
+pytestmark = pytest.mark.deep
+
 SECRET = "s3cr3t-0f-somebody"
 DBT = [sys.executable, "-c", "from dbt.cli.main import cli; cli()"]
 DBT_LINE = re.compile(r"^\d\d:\d\d:\d\d  .*$|^\s*$")

@@ -61,6 +61,7 @@ def test_tpch(session: Any) -> None:
     assert {found[name] for name in UNPROVEN} == {"rows"} and len(found) == 22
 
 
+@pytest.mark.deep
 @pytest.mark.parametrize("misread", [each for each in MISREAD if each.cases and not each.later], ids=lambda misread: misread.what)
 def test_misreadings_are_found(session: Any, misread: Misread, monkeypatch: pytest.MonkeyPatch) -> None:
     """One case of each; all of them on Spark's meaning: tests/property/test_misread.py."""

@@ -10,6 +10,8 @@ from deltalake.exceptions import DeltaProtocolError
 from tests.functional.project import project_in
 from tests.functional.readers import READERS, READS, TABLES
 
+pytestmark = pytest.mark.deep
+
 KEYS = {"orders": ["id"]}
 # The rows of the table's first columns; without a column that says which row is which it has hidden ones.
 MODELS = {"plain": "select id, price from $.orders where price > 0", "hidden": "select price from $.orders where price > 0"}

@@ -30,6 +30,7 @@ def failure(project: Project, model: Any, **changes: Any) -> IdivmError:
     return caught.value
 
 
+@pytest.mark.deep
 def test_full_refresh_flag_keeps_the_table(shop: Project) -> None:
     model = shop.model("groups", GROUPS, KEYS)
     refreshed(shop, model)
@@ -49,6 +50,7 @@ def test_changed_definition(shop: Project) -> None:
     assert [kind for _, _, kind in refreshed(shop, shop.model("m", SPJ, KEYS)).relations] == ["view", "table"]
 
 
+@pytest.mark.deep
 @pytest.mark.parametrize("before", [
     "create view $.m as select 1 as x",
     *(pytest.param(f"create table $.m using {kind} as select 1 as x", marks=pytest.mark.long) for kind in ("parquet", "delta"))])
@@ -185,6 +187,7 @@ def test_key_broken_by_a_later_change(shop: Project, rows: int) -> None:
     assert refreshed(shop, model).mode == "incremental"
 
 
+@pytest.mark.deep
 def test_verify_none_does_not_look(shop: Project) -> None:
     model = shop.model("names", "select id, name from $.cust", KEYS, verify="none")
     refreshed(shop, model)
@@ -193,6 +196,7 @@ def test_verify_none_does_not_look(shop: Project) -> None:
     assert not any("new keys" in s.label for s in shop.executed)
 
 
+@pytest.mark.deep
 def test_renamed_column(shop: Project) -> None:
     shop.sql("alter table $.cust set tblproperties ('delta.columnMapping.mode' = 'name')")
     model = shop.model("names", "select id, name from $.cust", KEYS)
@@ -213,6 +217,7 @@ def test_new_column_under_select_star(shop: Project) -> None:
     assert refreshed(shop, model).mode == "noop"
 
 
+@pytest.mark.deep
 def test_unsupported(shop: Project) -> None:
     """Rebuilt with the reason, and not at all while nothing is new; or an error, if that is wanted."""
     sql = "select id, row_number() over (order by 1) as n from $.cust"
@@ -227,6 +232,7 @@ def test_unsupported(shop: Project) -> None:
     assert failure(shop, strict).codes == ("IDIVM-203",)
 
 
+@pytest.mark.deep
 def test_volatile(shop: Project) -> None:
     sql = "select id, current_date() as today from $.cust"
     assert failure(shop, shop.model("m", sql, KEYS)).codes == ("IDIVM-206",)
@@ -249,6 +255,7 @@ def test_texts_read_as_the_current_time(shop: Project) -> None:
         assert why in (outcomes[1].reason or ""), outcomes[1].reason
 
 
+@pytest.mark.deep
 def test_texts_that_are_cast_to_timestamps(shop: Project) -> None:
     """Maintained as long as none of them holds a time alone; then rebuilt by the user's own text."""
     shop.table("log", "k int, at string", "(1, '2024-01-01 10:00:00')", "(2, '2024-02-30')", "(3, null)")
@@ -274,6 +281,7 @@ def test_plain_views_are_read_through(shop: Project) -> None:
     assert refreshed(shop, model).mode == "full"
 
 
+@pytest.mark.deep
 def test_partial_inputs_are_not_trusted(shop: Project) -> None:
     model = shop.model("names", "select id, name from $.cust", KEYS)
     part = shop.model("names", "select id, name from (select * from $.cust limit 0)", KEYS)
@@ -282,6 +290,7 @@ def test_partial_inputs_are_not_trusted(shop: Project) -> None:
     assert refreshed(shop, model).mode == "noop"
 
 
+@pytest.mark.deep
 def test_settings_are_part_of_the_state(shop: Project) -> None:
     model = shop.model("names", "select id, name from $.cust", KEYS)
     refreshed(shop, model)

@@ -109,6 +109,7 @@ def test_without_deletion_vectors(shop: Project) -> None:
     assert written(shop) == ["replace"]
 
 
+@pytest.mark.deep
 def test_times_that_have_one_local_text(shop: Project) -> None:
     """Where clocks are put back two times have the same text, and Delta makes text of the condition."""
     shop.sql("set spark.sql.session.timeZone = Europe/Berlin")

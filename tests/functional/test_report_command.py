@@ -14,6 +14,8 @@ from dbt_idivm.report.text import seconds
 from tests.functional.project import Project
 from tests.functional.sources import ORDERS_CUST_LOG
 
+pytestmark = pytest.mark.deep
+
 MODELS = {
     "joined.sql": "select o.id, o.amount, c.name from {{ source('s', 'orders') }} o join {{ source('s', 'cust') }} c "
                   "on c.id = o.cust_id",

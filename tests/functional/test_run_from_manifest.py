@@ -81,11 +81,13 @@ def follows(project: Any) -> None:
     assert manifest.read_bytes() == before
 
 
+@pytest.mark.deep
 def test_a_manifest_of_this_dbt(sources: Any) -> None:
     sources.dbt("compile")
     follows(sources)
 
 
+@pytest.mark.deep
 @pytest.mark.skipif(not DBT_2.exists(), reason="dbt-core without the parser of dbt 2")
 def test_a_manifest_of_dbt_2(sources: Any) -> None:
     sources.write("packages.yml", json.dumps({"packages": [{"local": str(ROOT)}]}))
@@ -99,6 +101,7 @@ def test_a_manifest_of_dbt_2(sources: Any) -> None:
     follows(sources)
 
 
+@pytest.mark.deep
 def test_versions_of_a_model(sources: Any) -> None:
     for version in (1, 2):
         sources.write(f"models/sold_v{version}.sql", "{{ config(materialized='idivm', meta={'idivm': {'strategy': 'id'}}) }}\n"
@@ -133,6 +136,7 @@ def selected(project: Any, *args: str, command: Any = run_command) -> list[str]:
     return sorted(results(project))
 
 
+@pytest.mark.deep
 def test_named_selectors(sources: Any) -> None:
     """As the manifest has them, where the file is not there."""
     sources.write("selectors.yml", SELECTORS)
@@ -157,6 +161,7 @@ def test_named_selectors(sources: Any) -> None:
             assert "Traceback" not in found.output
 
 
+@pytest.mark.deep
 def test_selectors_of_the_project_s_file(sources: Any) -> None:
     sources.dbt("compile")
     without = run(sources, "--selector", "big")
@@ -168,6 +173,7 @@ def test_selectors_of_the_project_s_file(sources: Any) -> None:
     assert selected(sources, "--selector", "big") == ["big"]
 
 
+@pytest.mark.deep
 def test_selectors_in_a_manifest_of_dbt_2(sources: Any) -> None:
     sources.dbt("compile")
     file = sources.root / "target" / "manifest.json"
@@ -185,6 +191,7 @@ def test_selectors_in_a_manifest_of_dbt_2(sources: Any) -> None:
     assert selected(sources, "--selector", "above") == ["per_name"], "the others are whole"
 
 
+@pytest.mark.deep
 def test_what_goes_wrong_is_a_sentence(sources: Any) -> None:
     target = sources.root / "target"
     for text, problem in ((None, "there is no such file"), ("{", "it cannot be read"), ("[]", "it is no manifest of dbt"),
@@ -228,6 +235,7 @@ def test_after_a_run_of_dbt(sources: Any) -> None:
     assert all("nothing changed" in message for _, message in results(sources).values()), results(sources)
 
 
+@pytest.mark.deep
 def test_another_target_folder(sources: Any, monkeypatch: pytest.MonkeyPatch) -> None:
     """It has the manifest, of which not even the time changes, and gets the results. Several models follow one --select."""
     monkeypatch.setenv("DBT_TARGET_PATH", "elsewhere")

@@ -13,6 +13,8 @@ from deltalake import DeltaTable, write_deltalake
 from dbt_idivm.refresh.engine.engine import EMBEDDED, SPARK_DELTA
 from tests.functional.project import Project, project_in
 
+pytestmark = pytest.mark.deep
+
 FEED = "'delta.enableChangeDataFeed' = 'true', "
 LAYOUTS = {"plain": "'delta.enableDeletionVectors' = 'false'", "vectors": "'delta.enableDeletionVectors' = 'true'",
            "mapped": "'delta.columnMapping.mode' = 'name'"}

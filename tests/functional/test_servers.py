@@ -13,6 +13,8 @@ from tests.connect_server import TOKEN
 from tests.functional.sources import ORDERS_CUST_LOG
 from tests.spark_server import spark_of_servers
 
+pytestmark = pytest.mark.deep
+
 USER, SECRET = "somebody", "s3cr3t-0f-somebody"
 
 SOURCES = (

@@ -26,6 +26,7 @@ def test_sources_are_made_and_looked_at(project: Any) -> None:
     assert dict(project.sql("show tblproperties $.o"))["delta.enableChangeDataFeed"] == "true"
 
 
+@pytest.mark.deep
 def test_a_file(project: Any, tmp_path: Path) -> None:
     file = tmp_path / "two.sql"
     file.write_text("-- two; statements\nselect 1 as one;\nselect '[red]x' as two;\n")
@@ -33,6 +34,7 @@ def test_a_file(project: Any, tmp_path: Path) -> None:
     assert "one" in found.output and "[red]x" in found.output
 
 
+@pytest.mark.deep
 @pytest.mark.parametrize("args, code, expected", [
     ((), 2, "give the statements as text, or a --file"),
     ((" -- nothing",), 2, "there is no statement to run"),
@@ -46,6 +48,7 @@ def test_what_goes_wrong_is_a_sentence(project: Any, args: tuple[str, ...], code
     assert "Traceback" not in found.output
 
 
+@pytest.mark.deep
 def test_a_profile_of_another_type(project: Any) -> None:
     project.profile(type="spark", method="session", host="NA")
     found = sql(project, "select 1")

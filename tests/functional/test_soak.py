@@ -5,7 +5,11 @@ from __future__ import annotations
 import io
 from typing import Any
 
+import pytest
+
 from tests.soak import Soak, is_leak, soak
+
+pytestmark = pytest.mark.deep
 
 
 def test_a_short_soak(spark: Any) -> None:

@@ -20,6 +20,8 @@ from tests.functional.test_crashes_warehouse import _changes
 from tests.functional.warehouse import Recorded, Staging, stage  # noqa: F401  (a fixture)
 from tests.tally import Tally
 
+pytestmark = pytest.mark.deep
+
 # One of each kind of statement; without --every-point only some of them.
 WRITES = ("append", "additive", "direct", "deleted", "replaced", "full", "staged", "columns", "diffs", "both")
 SHORT = ("append", "direct")

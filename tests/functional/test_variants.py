@@ -76,6 +76,7 @@ def test_what_is_read_of_a_variant(lab: Project, large: bool) -> None:
             assert lab.differences(model, "now") == [], (model.name, changes)
 
 
+@pytest.mark.deep
 def test_a_variant_itself_is_read_by_a_rebuild(lab: Project) -> None:
     """JSON and schema are the same for a DATE and a STRING in an array with others."""
     same = lab.rows("""select to_json(d) = to_json(s) and schema_of_variant(d) = schema_of_variant(s) from (

@@ -14,6 +14,8 @@ from typing import Any
 
 import pytest
 
+pytestmark = pytest.mark.deep
+
 ROOT = Path(__file__).parents[2]
 IDIVM = "from dbt_idivm.cli import main; main()"
 DBT = "from dbt.cli.main import cli; cli()"

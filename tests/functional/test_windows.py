@@ -62,10 +62,12 @@ def test_the_latest_rows(shop: Project) -> None:
     assert maintained(shop, ("latest",), "id") == {"recompute"}
 
 
+@pytest.mark.deep
 def test_first_rows(shop: Project) -> None:
     assert maintained(shop, ("first", "newest"), "id") == {"id"}
 
 
+@pytest.mark.deep
 def test_the_table_is_read_where_a_partition_lost_a_row(shop: Project) -> None:
     """Spark knows that there is no such partition before it reads the table, however large it is."""
     (view,) = shop.created(VIEWS, ("first",), KEYS, "id")

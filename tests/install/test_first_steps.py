@@ -10,6 +10,8 @@ from typing import Any
 import pytest
 import yaml
 
+pytestmark = pytest.mark.deep
+
 EMBEDDED, THRIFT = "1", "2"
 INSTALL_PYSPARK = "Install with: pip install 'delta-spark==4.4.0' 'pyspark<4.2,>=4.0.1'"
 INSTALL_PYHIVE = "Install with: pip install 'dbt-spark[pyhive]'"

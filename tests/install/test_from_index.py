@@ -15,6 +15,8 @@ import pytest
 
 from tests.install.conftest import ROOT, Environment
 
+pytestmark = pytest.mark.deep
+
 ORDERS = ("create table orders (id int, price int) using delta tblproperties ('delta.enableChangeDataFeed' = 'true'); "
           "insert into orders values (1, 10), (2, 20)")
 MODEL = """{{ config(materialized='idivm', meta={'idivm': {'strategy': 'id'}}) }}

@@ -13,6 +13,8 @@ from tests.install.conftest import ROOT, Environment
 from tests.install.pythons import PYTHONS, WITHOUT_1_11, installer, interpreter
 from tests.install.test_from_index import play
 
+pytestmark = pytest.mark.deep
+
 CONSTRAINED = ("dbt-core", "dbt-core-experimental-parser")
 
 

@@ -10,8 +10,12 @@ from email import message_from_string
 from pathlib import Path
 from typing import Any
 
+import pytest
+
 from dbt.adapters.idivm.__version__ import version
 from tests.install.conftest import ROOT, build
+
+pytestmark = pytest.mark.deep
 
 INFO = f"dbt_idivm-{version}.dist-info"
 

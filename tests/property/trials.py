@@ -13,6 +13,7 @@ import time
 from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
 from dataclasses import asdict, dataclass, field, fields
+from decimal import Decimal
 from pathlib import Path
 from typing import Any, Literal
 
@@ -28,6 +29,7 @@ FROZEN = HERE / "frozen.jsonl"
 REGRESSIONS = HERE / "regressions"
 
 Judge = Literal["DuckDB", "ANSI", "not ANSI"]  # Spark's meaning under these settings
+DECIMAL = "decimal"
 Reached = frozenset[tuple[str, ...]]
 
 
@@ -47,7 +49,7 @@ class Trial:
     def text(self) -> str:
         """JSON in one line."""
         options = {each.name: value for each in fields(Options) if (value := getattr(self.options, each.name)) != each.default}
-        return json.dumps({"judge": self.judge, "options": options, **asdict(self.case)}, ensure_ascii=True)
+        return json.dumps({"judge": self.judge, "options": options, **asdict(self.case)}, default=_decimal)
 
     @property
     def name(self) -> str:
@@ -55,12 +57,16 @@ class Trial:
 
     @classmethod
     def of(cls, text: str) -> Trial:
-        found = json.loads(text)
+        found = json.loads(text, object_hook=lambda each: Decimal(each[DECIMAL]) if DECIMAL in each else each)
         tables = tuple(Table(each["name"], tuple(map(tuple, each["columns"])), each["key"] and tuple(each["key"]))
                        for each in found["tables"])
         case = Case(tables, found["sql"], _content(found["start"]), tuple(map(_content, found["batches"])))
         options = {name: tuple(value) if isinstance(value, list) else value for name, value in found["options"].items()}
         return cls(found["judge"], Options(**options), case)
+
+
+def _decimal(value: Decimal) -> dict[str, str]:
+    return {DECIMAL: str(value)}
 
 
 def _content(found: dict[str, list[list[Any]]]) -> Content:
