@@ -52,7 +52,8 @@ EDITS = [
      "condition narrowed", "delete"),
 ]
 
-SHORT = (1, 2, 3, 5)  # of the default suite
+# edits of `make test` and of `make deep`; all others are long
+MARKS = {2: (), 1: pytest.mark.deep, 3: pytest.mark.deep, 5: pytest.mark.deep}
 # These read as many tables as a rebuild does, and write as much: they are done only where sizes show that they pay.
 DOUBTFUL = (4, 9)
 
@@ -61,7 +62,7 @@ def verbs(project: Project) -> list[str]:
     return [each.label.split()[0] for each in project.executed if each.kind == "write"]
 
 
-@pytest.mark.parametrize("number", [pytest.param(number, marks=() if number in SHORT else pytest.mark.long)
+@pytest.mark.parametrize("number", [pytest.param(number, marks=MARKS.get(number, pytest.mark.long))
                                     for number in range(len(EDITS))])
 def test_an_edit(shop: Project, number: int, monkeypatch: pytest.MonkeyPatch) -> None:
     """The edited view is exact, its state is that of its rows, and it is maintained from then on."""
@@ -145,6 +146,7 @@ BROKEN = (f"{FLAT} and note is not null", FLAT.replace("id, ", "id, id as again,
           FLAT.replace("> 1", ">= 1"), FLAT.replace("from $.orders", "from (select * from $.orders) as o"))
 
 
+@pytest.mark.deep
 @pytest.mark.parametrize("after", [BROKEN[0], *(pytest.param(sql, marks=pytest.mark.long) for sql in BROKEN[1:])])
 def test_broken_off(shop: Project, after: str) -> None:
     """A run that dies around any statement that changes something leaves rows that one of the definitions has, and the next run
@@ -276,6 +278,7 @@ def test_a_cache_that_was_made_again(shop: Project) -> None:
     assert outcome.mode == "full"
 
 
+@pytest.mark.deep
 def test_a_key_that_holds_no_more(shop: Project) -> None:
     """Nobody maintains a view that reads a table, or the model, by a key that was given up in place."""
     sql = "select id, cust from $.orders"

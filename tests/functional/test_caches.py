@@ -192,6 +192,7 @@ def both(project: Project, **config: Any) -> tuple[ModelRequest, ModelRequest]:
             project.model("average", AVERAGE, KEYS, **{"caches": ["t"], **config}))
 
 
+@pytest.mark.deep
 def test_models_share_a_cache(shop: Project) -> None:
     """It is refreshed once a run, whoever comes first, and goes with the last model that has it."""
     highest, average = both(shop)

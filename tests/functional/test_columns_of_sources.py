@@ -77,6 +77,7 @@ def shop(spark: Any) -> Iterator[Project]:
         yield project
 
 
+@pytest.mark.deep
 @pytest.mark.parametrize("what", [pytest.param(each, marks=() if each in DEFAULT else pytest.mark.long) for each in CASES])
 def test_columns_of_sources(shop: Project, what: str) -> None:
     case = CASES[what]

@@ -44,7 +44,8 @@ def pytest_generate_tests(metafunc: pytest.Metafunc) -> None:
     every = bool(metafunc.config.getoption("--every-point"))
     for argument, short, long in (("name", SHORT, tuple(EVERY)), ("late", SHORT_LATE, LATE), ("torn", SHORT_TORN, tuple(TORN))):
         if argument in metafunc.fixturenames:
-            metafunc.parametrize(argument, long if every else short)
+            metafunc.parametrize(argument, long if every else [pytest.param(each, marks=pytest.mark.deep) if each == "replaced" else each
+                                                               for each in short])
 
 
 def test_a_refresh_that_breaks_off(name: str, stage: Callable[[Shape], Stage], tally: Tally, pytestconfig: pytest.Config) -> None:

@@ -87,7 +87,7 @@ SOME = {("no pre-images", True): ("rows", "bag_sums", "log", "changes"), ("inser
         ("no images", False): ("joined", "sums"), ("deletions twice", False): ("tuples", "most")}
 CASES = [pytest.param(what, reads_logs, views, id=f"{what}-{'log' if reads_logs else 'sql'}-{len(views)}", marks=marks)
          for what in FAULTS for reads_logs in (True, False)
-         for views, marks in ((SOME.get((what, reads_logs), ()), ()), (tuple(VIEWS), pytest.mark.long)) if views]
+         for views, marks in ((SOME.get((what, reads_logs), ()), () if what == "no pre-images" else pytest.mark.deep), (tuple(VIEWS), pytest.mark.long)) if views]
 
 
 @pytest.mark.parametrize(("what", "reads_logs", "views"), CASES)

@@ -217,6 +217,7 @@ def _copies(rows: Counter[tuple[Any, ...]], number: int) -> Counter[tuple[Any, .
     return Counter({row: count * number for row, count in rows.items()})
 
 
+@pytest.mark.deep
 def test_others_write(name: str, writer: str, stage: Callable[[Shape], Stage], tally: Tally,
                       pytestconfig: pytest.Config) -> None:
     play = stage((SHAPES | EDITED_AND_MOVED)[name])

@@ -40,7 +40,7 @@ def ended(project: Project, model: ModelRequest) -> str:
 
 
 @pytest.mark.parametrize("drift", [
-    pytest.param(each, id=each.what, marks=() if any(word in each.what for word in DEFAULT) else pytest.mark.long)
+    pytest.param(each, id=each.what, marks=pytest.mark.deep if any(word in each.what for word in DEFAULT) else pytest.mark.long)
     for each in DRIFTS])
 def test_a_source_changes(drift: Drift, spark: Any) -> None:
     with project_in(spark, "drift") as project:
