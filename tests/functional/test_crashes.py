@@ -24,6 +24,7 @@ from tests.tally import Tally
 EVERY = SHAPES | EDITED_AND_MOVED
 # of each test, what the default suite has
 SHORT = ("replaced", "diffs")
+MARKS = {"replaced": pytest.mark.deep}
 SHORT_LATE = ("full",)
 SHORT_TORN = ("create",)
 LATE = ("create", "create_table", "append", "direct", "deleted", "effective", "replaced", "additive", "recomputed", "tuples",
@@ -44,8 +45,7 @@ def pytest_generate_tests(metafunc: pytest.Metafunc) -> None:
     every = bool(metafunc.config.getoption("--every-point"))
     for argument, short, long in (("name", SHORT, tuple(EVERY)), ("late", SHORT_LATE, LATE), ("torn", SHORT_TORN, tuple(TORN))):
         if argument in metafunc.fixturenames:
-            metafunc.parametrize(argument, long if every else [pytest.param(each, marks=pytest.mark.deep) if each == "replaced" else each
-                                                               for each in short])
+            metafunc.parametrize(argument, long if every else [pytest.param(each, marks=MARKS.get(each, ())) for each in short])
 
 
 def test_a_refresh_that_breaks_off(name: str, stage: Callable[[Shape], Stage], tally: Tally, pytestconfig: pytest.Config) -> None:

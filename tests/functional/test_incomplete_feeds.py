@@ -85,9 +85,10 @@ def made(spark: Any, *, reads_logs: bool) -> Iterator[tuple[Project, Path]]:
 # By two views each in the default suite, whose ways and faults differ: the rest takes a quarter of an hour.
 SOME = {("no pre-images", True): ("rows", "bag_sums", "log", "changes"), ("insertions twice", True): ("bag", "cached"),
         ("no images", False): ("joined", "sums"), ("deletions twice", False): ("tuples", "most")}
+MARKS = {what: pytest.mark.deep for what in FAULTS if what != "no pre-images"}
 CASES = [pytest.param(what, reads_logs, views, id=f"{what}-{'log' if reads_logs else 'sql'}-{len(views)}", marks=marks)
          for what in FAULTS for reads_logs in (True, False)
-         for views, marks in ((SOME.get((what, reads_logs), ()), () if what == "no pre-images" else pytest.mark.deep), (tuple(VIEWS), pytest.mark.long)) if views]
+         for views, marks in ((SOME.get((what, reads_logs), ()), MARKS.get(what, ())), (tuple(VIEWS), pytest.mark.long)) if views]
 
 
 @pytest.mark.parametrize(("what", "reads_logs", "views"), CASES)
