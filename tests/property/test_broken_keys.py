@@ -9,7 +9,8 @@ from hypothesis import assume, given
 
 from dbt_idivm.script.diff import Row
 from tests.property.coverage import RANDOM
-from tests.property.harness import Options, World
+from tests.property.drawn import drawn
+from tests.property.harness import Options
 from tests.property.plans import Table
 from tests.property.profiles import fewer
 from tests.property.strategies import DEEP, Case, cases
@@ -31,7 +32,7 @@ def broken(case: Case) -> Case:
 @given(case=cases(deepest=DEEP) | cases(additive=True))
 def test_a_build_relies_on_no_key(options: Options, case: Case) -> None:
     RANDOM.cases += 1
-    with World(case.tables, case.sql, options) as world:
+    with drawn(case, options) as world:
         assume(not world.plan.relies_on_keys)  # the query fails where a key is broken, and a rebuild verifies it
         world.load(broken(case).start)
         assert world.maintained() == world.recomputed()

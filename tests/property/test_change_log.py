@@ -8,7 +8,6 @@ from collections.abc import Mapping
 from hypothesis import given, reject
 from hypothesis import strategies as st
 
-from dbt_idivm.errors import IdivmError
 from dbt_idivm.refresh.checks.reproducible import unreproducible
 from dbt_idivm.script.bind import applications, render
 from dbt_idivm.script.binding import Binding
@@ -18,6 +17,7 @@ from dbt_idivm.script.logged_tuples import LoggedTuples
 from dbt_idivm.script.net_changes import net_changes
 from dbt_idivm.script.tuple_based import Tuples
 from tests.property.coverage import RANDOM
+from tests.property.drawn import drawn
 from tests.property.harness import Options, World, in_engine
 from tests.property.strategies import Case, cases
 
@@ -28,11 +28,7 @@ MOST_TABLES = 4  # a tuple-based statement for seven occurrences can have a mega
 @given(case=cases(), options=TUPLES)
 def test_net_changes_are_what_differs(case: Case, options: Options) -> None:
     RANDOM.cases += 1
-    try:
-        found = World(case.tables, case.sql, options)
-    except IdivmError:
-        reject()
-    with found as world:
+    with drawn(case, options) as world:
         if len(world.plan.scans) > MOST_TABLES or unreproducible(world.plan.root) is not None:
             reject()
         world.load(case.start)

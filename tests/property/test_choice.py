@@ -15,6 +15,7 @@ from dbt_idivm.cost.work import Situation, TableChanges, application_of, expecte
 from dbt_idivm.script.diff import InlineDiff
 from dbt_idivm.script.ways import Way
 from tests.property.coverage import RANDOM
+from tests.property.drawn import drawn
 from tests.property.harness import VIEW, Options, World
 from tests.property.profiles import fewer
 from tests.property.strategies import Case, cases
@@ -40,7 +41,7 @@ def alternatives(world: World, ways: tuple[Way, ...], sizes: Mapping[str, Size],
 @given(case=cases() | cases(additive=True), feed=st.booleans(), data=st.data())
 def test_any_choice_by_any_statistics_is_exact(case: Case, feed: bool, data: st.DataObject) -> None:
     RANDOM.cases += 1
-    with World(case.tables, case.sql, Options(feed=feed, every_way=True)) as world:
+    with drawn(case, Options(feed=feed, every_way=True)) as world:
         world.load(case.start)
         ways = world.plan.ways if len(world.plan.scans) <= MOST_OF_TUPLES else world.plan.ways[:-1]
         for batch in case.batches:

@@ -7,7 +7,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from tests.property.coverage import RANDOM, Coverage
-from tests.property.harness import Options, World
+from tests.property.drawn import drawn
+from tests.property.harness import Options
 from tests.property.profiles import few, fewer, more
 from tests.property.strategies import DEEP, Case, cases, chains, stars
 from tests.property.trials import TRIED, Trial
@@ -44,8 +45,11 @@ ALL_WAYS = WAYS | ADDITIVE | TUPLES | CACHED
 
 
 def check(case: Case, options: Options, coverage: Coverage | None = None) -> None:
-    """Maintain the view of `case` through its batches; after each, as bags, it equals its recomputation."""
-    with TRIED.trial(Trial("DuckDB", options, case), coverage), World(case.tables, case.sql, options) as world:
+    """Maintain the view of `case` through its batches; after each, as bags, it equals its recomputation.
+
+    One that is drawn is rejected where the planner refuses the view, or its script as too long.
+    """
+    with TRIED.trial(Trial("DuckDB", options, case), coverage), drawn(case, options) as world:
         world.load(case.start)
         assert world.maintained() == world.recomputed(), "the extended view is not the view"
         for batch in case.batches:

@@ -11,7 +11,8 @@ from dbt_idivm.script.diff import Row
 from dbt_idivm.script.net_changes import net_changes
 from tests.property.coverage import RANDOM
 from tests.property.directed import DIRECTED
-from tests.property.harness import Options, World
+from tests.property.drawn import drawn
+from tests.property.harness import Options
 from tests.property.nodes import Change, evaluate, idiffs_at, nodes, non_empty_base
 from tests.property.profiles import fewer, is_long
 from tests.property.strategies import Case, cases
@@ -29,7 +30,7 @@ def nothing_known(case: Case) -> Known:
 
 def check_nodes(case: Case, options: Options, known: Known) -> None:
     """Each node's IDs are unique where `unique` holds, and its i-diffs keep their contract, batch by batch."""
-    with World(case.tables, case.sql, options) as world:
+    with drawn(case, options) as world:
         world.load(case.start)
         found = tuple((plan, node) for plan in world.maintained_tables.values() for node in nodes(plan.root))
         before = [evaluate(world, node, Binding(dialect=DUCKDB), known[0]) for _, node in found]

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import random
 from collections import Counter
+from collections.abc import Iterator
+from contextlib import contextmanager
 from dataclasses import replace
 
 from hypothesis import assume, given, reject
@@ -17,6 +19,7 @@ from dbt_idivm.script.net_changes import net_changes
 from dbt_idivm.script.plan import Plan
 from dbt_idivm.script.prune_empty import non_empty
 from tests.property.coverage import RANDOM
+from tests.property.drawn import drawn
 from tests.property.harness import VIEW, Options, World
 from tests.property.nodes import Bag, evaluate
 from tests.property.plans import idiff_way
@@ -32,13 +35,13 @@ WAYS = BY_IDIFFS | BY_IDIFFS | ADDITIVE | TUPLES
 MOST_OF_TUPLES = 4
 
 
-def world_of(case: Case, options: Options) -> World:
+@contextmanager
+def world_of(case: Case, options: Options) -> Iterator[World]:
     """The world of a case; a tuple-based one only if its statement is of a sensible size."""
-    world = World(case.tables, case.sql, options)
-    if options.strategy == "tuple" and len(world.plan.scans) > MOST_OF_TUPLES:
-        with world:
+    with drawn(case, options) as world:
+        if options.strategy == "tuple" and len(world.plan.scans) > MOST_OF_TUPLES:
             reject()
-    return world
+        yield world
 
 
 @fewer
@@ -145,7 +148,7 @@ def differing(plan: Plan, before: Counter[Row], after: Counter[Row]) -> range:
 def test_ways_take_turns(case: Case, feed: bool, data: st.DataObject) -> None:
     """Each batch by another way: what is stored does not depend on which one did the last."""
     RANDOM.cases += 1
-    with World(case.tables, case.sql, Options(feed=feed, every_way=True)) as world:
+    with drawn(case, Options(feed=feed, every_way=True)) as world:
         world.load(case.start)
         ways = world.plan.ways if len(world.plan.scans) <= MOST_OF_TUPLES else world.plan.ways[:-1]
         for batch in case.batches:
@@ -159,7 +162,7 @@ def test_ways_take_turns(case: Case, feed: bool, data: st.DataObject) -> None:
 def test_idiffs_in_any_order_any_number_of_times(case: Case, options: Options, split: bool, seed: int) -> None:
     """Each i-diff on its own, by what its kind means, shuffled and all of them twice."""
     RANDOM.cases += 1
-    with World(case.tables, case.sql, replace(options, feed=False, split=split or options.strategy == "recompute")) as world:
+    with drawn(case, replace(options, feed=False, split=split or options.strategy == "recompute")) as world:
         world.load(case.start)
         root, now, way = world.plan.root, Binding(dialect=DUCKDB), idiff_way(world.plan)
         for batch in case.batches:

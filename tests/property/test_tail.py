@@ -10,6 +10,7 @@ from hypothesis import strategies as st
 
 from tests.property.coverage import DIRECTED_AND_MEANT, MEANT, RANDOM
 from tests.property.directed import TAILS, booked, build, over, running
+from tests.property.drawn import drawn
 from tests.property.harness import World
 from tests.property.judge import judge
 from tests.property.plans import Options, Table
@@ -73,7 +74,7 @@ REACHED: Counter[str] = Counter()
 
 
 def counted(case: Case, options: Options) -> None:
-    with World(case.tables, case.sql, options) as world:
+    with drawn(case, options) as world:
         world.load(case.start)
         for batch in case.batches:
             script = world.refresh(batch)

@@ -10,6 +10,7 @@ from hypothesis import strategies as st
 
 from tests.property.coverage import DIRECTED_AND_MEANT, MEANT, RANDOM
 from tests.property.directed import FIRST_ROWS, build, first_rows
+from tests.property.drawn import drawn
 from tests.property.harness import World
 from tests.property.judge import judge
 from tests.property.plans import Options, Table
@@ -67,7 +68,7 @@ REACHED: Counter[str] = Counter()
 
 
 def counted(case: Case, options: Options) -> None:
-    with World(case.tables, case.sql, options) as world:
+    with drawn(case, options) as world:
         REACHED[world.plan.ways[0].name] += 1
 
 

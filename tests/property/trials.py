@@ -70,7 +70,12 @@ def _decimal(value: Decimal) -> dict[str, str]:
 
 
 def _content(found: dict[str, list[list[Any]]]) -> Content:
-    return {name: [tuple(row) for row in rows] for name, rows in found.items()}
+    return {name: [_cell(row) for row in rows] for name, rows in found.items()}
+
+
+def _cell(value: Any) -> Any:
+    """JSON has no tuples."""
+    return tuple(map(_cell, value)) if isinstance(value, list) else value
 
 
 def stored() -> list[Trial]:

@@ -81,7 +81,6 @@ def planned(sql: str) -> str:
     return exp.Select(expressions=columns).from_(subquery(block.select(), "plan")).sql("duckdb")
 
 
-# ruff: noqa: E501
 QUERIES = """
 SELECT * FROM main.orders
 SELECT id, PRICE + 1 AS more, Price AS p, `price` AS q FROM main.orders AS o WHERE o.Price > 6 OR NOT status = 'open'
