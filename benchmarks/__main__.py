@@ -33,8 +33,9 @@ OUT = Path(__file__).resolve().parent / "out"
 @click.option("--query", "queries", multiple=True, help="A query of the workload; all if none is given.")
 @click.option("--lane", "lanes", multiple=True, type=click.Choice(LANES), help="Those of every experiment if none is given.")
 @click.option("--change", default=None, help="A change of the workload, or `nothing`; its first if none is given.")
-@click.option("--percent", "percents", multiple=True, type=float,
-              help="How much is changed, in percent of the rows; several make a plot.")
+@click.option(
+    "--percent", "percents", multiple=True, type=float, help="How much is changed, in percent of the rows; several make a plot."
+)
 @click.option("--rows", "numbers", multiple=True, type=int, help="How much is changed, in rows.")
 @click.option("--set", "parameters", multiple=True, metavar="NAME=NUMBER", help="A parameter of the workload.")
 @click.option("--rounds", type=click.IntRange(1), default=3, show_default=True)
@@ -43,9 +44,23 @@ OUT = Path(__file__).resolve().parent / "out"
 @click.option("--within", type=click.Path(path_type=Path, file_okay=False), help="The folder for the tables.")
 @click.option("--out", type=click.Path(path_type=Path, file_okay=False), default=OUT, show_default=True)
 @click.option("--name", default="latest", show_default=True, help="The name of the files in the folder `out`.")
-def main(suite: str | None, workload: str | None, scale: float, queries: tuple[str, ...], lanes: tuple[str, ...],
-         change: str | None, percents: tuple[float, ...], numbers: tuple[int, ...], parameters: tuple[str, ...], rounds: int,
-         warmups: int, memory: str, within: Path | None, out: Path, name: str) -> None:
+def main(
+    suite: str | None,
+    workload: str | None,
+    scale: float,
+    queries: tuple[str, ...],
+    lanes: tuple[str, ...],
+    change: str | None,
+    percents: tuple[float, ...],
+    numbers: tuple[int, ...],
+    parameters: tuple[str, ...],
+    rounds: int,
+    warmups: int,
+    memory: str,
+    within: Path | None,
+    out: Path,
+    name: str,
+) -> None:
     if (suite is None) == (workload is None):
         raise click.UsageError("give either --suite or --workload")
     if suite is not None:
@@ -55,9 +70,19 @@ def main(suite: str | None, workload: str | None, scale: float, queries: tuple[s
         given = {key: int(value) for key, value in (each.split("=", 1) for each in parameters)}
         first = next((each.name for each in WORKLOADS[workload](scale, **given).changes), "") if workload in WORKLOADS else ""
         amounts = [*(Amount(percent=each) for each in percents), *(Amount(rows=each) for each in numbers)]
-        experiments = [Experiment(
-            workload, scale, tuple((change or first, amount) for amount in amounts or [Amount(percent=0.1)]),
-            lanes or Experiment.lanes, queries, rounds, warmups, given, "changed" if len(percents) > 1 else Experiment.purpose)]
+        experiments = [
+            Experiment(
+                workload,
+                scale,
+                tuple((change or first, amount) for amount in amounts or [Amount(percent=0.1)]),
+                lanes or Experiment.lanes,
+                queries,
+                rounds,
+                warmups,
+                given,
+                "changed" if len(percents) > 1 else Experiment.purpose,
+            )
+        ]
     signal.signal(signal.SIGTERM, lambda *_: sys.exit("terminated"))  # tables and Spark are removed then as well
     sys.exit(measure(experiments, memory, within, out, name))
 

@@ -18,8 +18,12 @@ from dbt_idivm.refresh.protocol import Reply, Rows, Statement
 
 # Parquet's vectored reads run in threads whose bytes Spark does not count; on local files they are no faster. The store of
 # jobs and stages must not drop any that is still to be counted: skipped stages are dropped first.
-COUNTED = {"spark.hadoop.parquet.hadoop.vectored.io.enabled": "false", "spark.ui.retainedJobs": "100000",
-           "spark.ui.retainedStages": "100000", "spark.ui.retainedTasks": "10"}
+COUNTED = {
+    "spark.hadoop.parquet.hadoop.vectored.io.enabled": "false",
+    "spark.ui.retainedJobs": "100000",
+    "spark.ui.retainedStages": "100000",
+    "spark.ui.retainedTasks": "10",
+}
 
 
 @dataclass(frozen=True)
@@ -40,8 +44,9 @@ def engine(memory: str, within: Path | None = None) -> Iterator[Engine]:
     if within is not None:
         Path(within).mkdir(parents=True, exist_ok=True)
     folder = Path(tempfile.mkdtemp(prefix="idivm-bench-", dir=within))
-    credentials = IdivmCredentials(database=None, schema="bench", catalog="in-memory", driver_memory=memory,
-                                   server_side_parameters=COUNTED)
+    credentials = IdivmCredentials(
+        database=None, schema="bench", catalog="in-memory", driver_memory=memory, server_side_parameters=COUNTED
+    )
     credentials.resolve_paths(folder)
     try:
         yield Engine(credentials, folder)

@@ -29,10 +29,12 @@ class Floor:
     def of(cls, session: Session, table: str, new: str, key: Sequence[str]) -> Floor:
         """What makes `table` equal to `new`, an item of FROM with its columns. `key` identifies rows in both."""
         columns = session.columns(f"select * from {table}")
-        session.run(f"create or replace temporary view {STAGED} as {_difference(table, new, columns, key)}",
-                    f"cache table {STAGED}")
-        rows, keys, gone, known = session.rows(f"select count(*), count(distinct {_cells(key)}), count_if({GONE}), "
-                                               f"count_if({KNOWN} and not {GONE}) from {STAGED}")[0]
+        session.run(
+            f"create or replace temporary view {STAGED} as {_difference(table, new, columns, key)}", f"cache table {STAGED}"
+        )
+        rows, keys, gone, known = session.rows(
+            f"select count(*), count(distinct {_cells(key)}), count_if({GONE}), count_if({KNOWN} and not {GONE}) from {STAGED}"
+        )[0]
         if rows != keys:
             raise ValueError(f"{table}: ({', '.join(key)}) is no key of the view, so the floor has no MERGE")
         if rows == 0:
@@ -59,11 +61,11 @@ def _difference(table: str, new: str, columns: Sequence[str], key: Sequence[str]
     # A column of `o` that is null only where no row was found: its key may be null itself.
     return f"""
         select {shown}, o.{KNOWN} is not null as {KNOWN}, false as {GONE}
-        from {new} n left join (select *, true as {KNOWN} from {table}) o on {_equal(key, 'o', 'n')}
+        from {new} n left join (select *, true as {KNOWN} from {table}) o on {_equal(key, "o", "n")}
         where o.{KNOWN} is null or not ({same})
         union all
-        select {', '.join(f'o.`{name}`' for name in columns)}, true, true
-        from {table} o left anti join {new} n on {_equal(key, 'o', 'n')}"""
+        select {", ".join(f"o.`{name}`" for name in columns)}, true, true
+        from {table} o left anti join {new} n on {_equal(key, "o", "n")}"""
 
 
 def _clauses(columns: Sequence[str], key: Sequence[str], *, gone: bool, updated: bool, inserted: bool) -> str:
@@ -93,7 +95,7 @@ def _ranges(session: Session, key: Sequence[str]) -> str:
     found = session.rows(f"select {asked} from {STAGED}")[0]
     ranges = ""
     for number, (name, kind) in enumerate(zip(key, _types(session, key), strict=True)):
-        low, high, nulls = found[3 * number:3 * number + 3]
+        low, high, nulls = found[3 * number : 3 * number + 3]
         if not nulls and kind in LITERALS:
             ranges += f" and v.`{name}` between {LITERALS[kind].format(low)} and {LITERALS[kind].format(high)}"
     return ranges
@@ -105,8 +107,9 @@ def _inlined(session: Session, columns: Sequence[str]) -> str:
     rows = session.rows(f"select {shown}, {KNOWN}, {GONE} from {STAGED}")
     texts = ", ".join(f"({', '.join(_text(cell) for cell in row)})" for row in rows)
     names = [f"c{number}" for number in range(len(columns))]
-    cast = ", ".join(f"cast({cell} as {kind}) as `{name}`"
-                     for cell, kind, name in zip(names, _types(session, columns), columns, strict=True))
+    cast = ", ".join(
+        f"cast({cell} as {kind}) as `{name}`" for cell, kind, name in zip(names, _types(session, columns), columns, strict=True)
+    )
     return f"select {cast}, {KNOWN}, {GONE} from values {texts} as r({', '.join(names)}, {KNOWN}, {GONE})"
 
 

@@ -93,8 +93,10 @@ class FloorLane(Lane):
 
     def build(self, query: Query) -> Sample:
         vectors = str(self.name == "floor_dv").lower()
-        return self._timed(f"create or replace table {self.table(query)} using delta "
-                           f"tblproperties ('delta.enableDeletionVectors' = '{vectors}') as {self._query(query)}")
+        return self._timed(
+            f"create or replace table {self.table(query)} using delta "
+            f"tblproperties ('delta.enableDeletionVectors' = '{vectors}') as {self._query(query)}"
+        )
 
     def prepare(self, query: Query, rows: str) -> None:
         new = f"({self._query(query)})" if query.extended else rows
@@ -144,12 +146,24 @@ class RefreshLane(Lane):
     def request(self, query: Query) -> ModelRequest:
         """As the adapter makes it from what dbt knows."""
         there = {identifier: kind for made in self.relations.values() for _, identifier, kind in made}
-        keys = {relation_name(self.workload.name, table.name): (KeyCandidate(table.key, "primary key constraint"),)
-                for table in self.workload.tables if table.key}
+        keys = {
+            relation_name(self.workload.name, table.name): (KeyCandidate(table.key, "primary key constraint"),)
+            for table in self.workload.tables
+            if table.key
+        }
         return ModelRequest(
-            query.name, self.schema, query.name, query.in_lane(self.schema), {"idivm": dict(CONFIGS[self.name])}, keys,
-            existing=there.get(query.name), neighbours=there, run_id=f"run{self.number}",  # type: ignore[arg-type]
-            session={"ansi": "true", "time_zone": "UTC"}, owner=f"model.bench.{query.name}")
+            query.name,
+            self.schema,
+            query.name,
+            query.in_lane(self.schema),
+            {"idivm": dict(CONFIGS[self.name])},
+            keys,
+            existing=there.get(query.name),
+            neighbours=there,
+            run_id=f"run{self.number}",  # type: ignore[arg-type]
+            session={"ansi": "true", "time_zone": "UTC"},
+            owner=f"model.bench.{query.name}",
+        )
 
 
 class AloneLane(RefreshLane):
@@ -166,9 +180,11 @@ class DiffsLane(RefreshLane):
     def table(self, query: Query) -> str:
         row = "* except (idivm__change, idivm__copies, idivm__refresh, idivm__versions)"
         copies = "sum(if(idivm__change = 'insert', idivm__copies, -idivm__copies))"
-        return (f"(select * except (idivm__n, idivm__copy) from (select {row}, {copies} as idivm__n "
-                f"from {self.schema}.{query.name}__idivm_changes group by all having idivm__n <> 0) "
-                "lateral view explode(sequence(1, idivm__n)) as idivm__copy)")
+        return (
+            f"(select * except (idivm__n, idivm__copy) from (select {row}, {copies} as idivm__n "
+            f"from {self.schema}.{query.name}__idivm_changes group by all having idivm__n <> 0) "
+            "lateral view explode(sequence(1, idivm__n)) as idivm__copy)"
+        )
 
 
 def _strategy(done: Outcome) -> str:
@@ -177,6 +193,11 @@ def _strategy(done: Outcome) -> str:
 
 
 def lane(name: str, session: Session, workload: Workload) -> Lane:
-    kinds: dict[str, type[Lane]] = {"full": FullLane, "dbt_incremental": ByHandLane, **dict.fromkeys(FLOORS, FloorLane),
-                                    "alone": AloneLane, "diffs": DiffsLane}
+    kinds: dict[str, type[Lane]] = {
+        "full": FullLane,
+        "dbt_incremental": ByHandLane,
+        **dict.fromkeys(FLOORS, FloorLane),
+        "alone": AloneLane,
+        "diffs": DiffsLane,
+    }
     return kinds.get(name, RefreshLane)(name, session, workload)

@@ -35,8 +35,13 @@ class Meter:
         jobs = [self._store.job(number) for number in range(self._first, self._next_job())]
         stages = {int(number) for job in jobs for number in _each(job.stageIds())}
         done = [self._store.lastStageAttempt(number) for number in stages]
-        return Work(len(jobs), *(sum(int(getattr(stage, name)()) for stage in done)
-                                 for name in ("inputBytes", "inputRecords", "outputBytes", "outputRecords")))
+        return Work(
+            len(jobs),
+            *(
+                sum(int(getattr(stage, name)()) for stage in done)
+                for name in ("inputBytes", "inputRecords", "outputBytes", "outputRecords")
+            ),
+        )
 
     def _next_job(self) -> int:
         return int(self._context.dagScheduler().numTotalJobs())

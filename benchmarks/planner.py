@@ -181,8 +181,15 @@ HEAD = ("family", "size", "plan, s", "cost, s", "explain, s", "explain, KB", "no
 def rows(name: str, found: Sequence[Measured]) -> Iterator[tuple[str, ...]]:
     for each in found:
         count, by_id, by_auto, shown = each.counts
-        yield (name, str(each.size), *(f"{seconds:.2f}" for seconds in (each.planning, each.costing, each.explaining)),
-               _kilobytes(shown), str(count), _kilobytes(by_id), _kilobytes(by_auto))
+        yield (
+            name,
+            str(each.size),
+            *(f"{seconds:.2f}" for seconds in (each.planning, each.costing, each.explaining)),
+            _kilobytes(shown),
+            str(count),
+            _kilobytes(by_id),
+            _kilobytes(by_auto),
+        )
     if len(found) > 1:
         count, by_id, by_auto, shown = (f"{each:.2f}" for each in exponents({each.size: each.counts for each in found}).values())
         yield name, "exponent", "", "", "", shown, count, by_id, by_auto
@@ -199,8 +206,9 @@ def _kilobytes(size: int) -> str:
 @click.option("--run", "runs", is_flag=True, help="With --spark: run them as well.")
 @click.option("--memory", default="3g", show_default=True, help="The heap of Spark.")
 def main(families: tuple[str, ...], sizes: tuple[int, ...], spark: bool, runs: bool, memory: str) -> None:
-    chosen = {name: [(size, FAMILIES[name].make(size)) for size in sizes or FAMILIES[name].sizes]
-              for name in families or FAMILIES}
+    chosen = {
+        name: [(size, FAMILIES[name].make(size)) for size in sizes or FAMILIES[name].sizes] for name in families or FAMILIES
+    }
     if spark:
         from benchmarks.planner_spark import report
 

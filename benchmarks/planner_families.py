@@ -23,8 +23,17 @@ class Sized:
     @property
     def catalog(self) -> Catalog:
         found = {relation_name(SCHEMA, name): given for name, given in self.tables.items()}
-        return Catalog({name: TableInfo(name, tuple(Attribute(*each) for each in columns), (columns[0][0],) if keyed else None,
-                                        "benchmark" if keyed else "") for name, (columns, keyed) in found.items()})
+        return Catalog(
+            {
+                name: TableInfo(
+                    name,
+                    tuple(Attribute(*each) for each in columns),
+                    (columns[0][0],) if keyed else None,
+                    "benchmark" if keyed else "",
+                )
+                for name, (columns, keyed) in found.items()
+            }
+        )
 
 
 @dataclass(frozen=True)
@@ -74,10 +83,13 @@ def _dimensions(size: int, *, keyed: bool = True) -> dict[str, tuple[Columns, bo
 
 def _star(size: int, *, keyed: bool = True, side: str = "left join") -> Sized:
     joins = _each(size, f"{side} {_table('dim#')} d# on d#.id = f.key#", "\n")
-    tables = {"fact": _keyed(*(f"key{number}:bigint" for number in range(1, size + 1)), "value"),
-              **_dimensions(size, keyed=keyed)}
-    return Sized(f"select f.id, f.value, {_each(size, 'd#.name as name#, d#.kind as kind#')}\nfrom {_table('fact')} f\n{joins}",
-                 tables)
+    tables = {
+        "fact": _keyed(*(f"key{number}:bigint" for number in range(1, size + 1)), "value"),
+        **_dimensions(size, keyed=keyed),
+    }
+    return Sized(
+        f"select f.id, f.value, {_each(size, 'd#.name as name#, d#.kind as kind#')}\nfrom {_table('fact')} f\n{joins}", tables
+    )
 
 
 def _grouped_star(size: int) -> Sized:
@@ -90,8 +102,9 @@ def _joined_twice(size: int) -> Sized:
     keys = [f"{which}{number}:bigint" for number in range(1, size + 1) for which in ("from", "to")]
     joins = _each(size, f"left join {_table('dim#')} a# on a#.id = f.from#\nleft join {_table('dim#')} b# on b#.id = f.to#", "\n")
     shown = _each(size, "a#.name as from_name#, b#.name as to_name#")
-    return Sized(f"select f.id, f.value, {shown}\nfrom {_table('fact')} f\n{joins}",
-                 {"fact": _keyed(*keys, "value"), **_dimensions(size)})
+    return Sized(
+        f"select f.id, f.value, {shown}\nfrom {_table('fact')} f\n{joins}", {"fact": _keyed(*keys, "value"), **_dimensions(size)}
+    )
 
 
 def _chain(size: int) -> Sized:
@@ -137,9 +150,10 @@ def _exists(size: int) -> Sized:
 def _counts(size: int) -> Sized:
     """Several counts of rows of one table, and one of them in a condition."""
     counts = _each(size, f"(select count(*) from {_table('part1')} p where p.g = f.id and p.value > #) as count#")
-    return Sized(f"select f.id, {counts}\nfrom {_table('fact')} f\n"
-                 f"where (select count(*) from {_table('part1')} p where p.g = f.id) > 0",
-                 {"fact": _keyed("g1"), "part1": _keyed("g:bigint", "value")})
+    return Sized(
+        f"select f.id, {counts}\nfrom {_table('fact')} f\nwhere (select count(*) from {_table('part1')} p where p.g = f.id) > 0",
+        {"fact": _keyed("g1"), "part1": _keyed("g:bigint", "value")},
+    )
 
 
 def _windows(size: int) -> Sized:
@@ -159,8 +173,9 @@ def _union(size: int, *, grouped: bool = False) -> Sized:
 def _ctes(size: int) -> Sized:
     """Each CTE filters and adds a column to the one before."""
     steps = _each(size, "step# as (select *, value + # as value# from step@ where value > #)", ",\n")
-    return Sized(f"with step0 as (select id, value from {_table('fact')}),\n{steps}\nselect * from step{size}",
-                 {"fact": _keyed("value")})
+    return Sized(
+        f"with step0 as (select id, value from {_table('fact')}),\n{steps}\nselect * from step{size}", {"fact": _keyed("value")}
+    )
 
 
 # -- long expressions --------------------------------------------------------------------------------------------------------

@@ -29,8 +29,12 @@ def report(chosen: Mapping[str, Sequence[tuple[int, Sized]]], memory: str, runs:
         session = started.session()
         session.run(f"create schema {SCHEMA}")
         timings(session, FIRST, runs=True)
-        found = [(name, str(size), *cells) for name, models in chosen.items() for size, model in models
-                 for cells in timings(session, model, runs)]
+        found = [
+            (name, str(size), *cells)
+            for name, models in chosen.items()
+            for size, model in models
+            for cells in timings(session, model, runs)
+        ]
     return table(HEAD, found)
 
 
@@ -70,8 +74,12 @@ def with_tables(session: Session, model: Sized, statement: Statement) -> None:
     for name, (columns, _) in model.tables.items():
         _make(session, f"table {SCHEMA}.{name}", columns, " using delta")
     plan = statement.plan
-    _make(session, f"table {MODEL}", [(each.name, name_of_type(plan.root.types[each.attribute])) for each in plan.columns],
-          " using delta")
+    _make(
+        session,
+        f"table {MODEL}",
+        [(each.name, name_of_type(plan.root.types[each.attribute])) for each in plan.columns],
+        " using delta",
+    )
     for leaf in _diffs(statement).values():
         columns = [(name, name_of_type(leaf.types[name])) for name in leaf.columns]
         nothing = ", ".join(f"cast(null as {kind}) as {_quoted(name)}" for name, kind in columns)
@@ -83,9 +91,18 @@ def _diffs(statement: Statement) -> Mapping[str, DiffRows]:
     done = statement.application
     read = (*done.relations, *done.perhaps)
     scans = dict.fromkeys(leaf for each in read for leaf in leaves(each) if isinstance(leaf, Scan))
-    found = (*diff_leaves(*read), *(leaf for scan in scans for leaf in (
-        DiffRows(scan, "plus", scan.columns), DiffRows(scan, "minus", scan.columns),
-        DiffRows(scan, "signed", (*scan.columns, SIGN)))))
+    found = (
+        *diff_leaves(*read),
+        *(
+            leaf
+            for scan in scans
+            for leaf in (
+                DiffRows(scan, "plus", scan.columns),
+                DiffRows(scan, "minus", scan.columns),
+                DiffRows(scan, "signed", (*scan.columns, SIGN)),
+            )
+        ),
+    )
     return {leaf.name: leaf for leaf in found}
 
 

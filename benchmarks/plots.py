@@ -11,10 +11,26 @@ from benchmarks.lanes import LANES
 from benchmarks.report import change_text, grouped, ratio
 from benchmarks.results import BUILD, Record
 
-COLOURS = dict(zip(LANES, (
-    "#7f7f7f", "#bcbd22", "#1f77b4", "#17becf", "#2ca02c", "#d62728", "#aec7e8", "#9467bd", "#e377c2", "#ff7f0e", "#000000",
-    "#8c564b"),
-    strict=True))
+COLOURS = dict(
+    zip(
+        LANES,
+        (
+            "#7f7f7f",
+            "#bcbd22",
+            "#1f77b4",
+            "#17becf",
+            "#2ca02c",
+            "#d62728",
+            "#aec7e8",
+            "#9467bd",
+            "#e377c2",
+            "#ff7f0e",
+            "#000000",
+            "#8c564b",
+        ),
+        strict=True,
+    )
+)
 
 
 @dataclass(frozen=True)
@@ -62,14 +78,17 @@ def curves(records: Sequence[Record]) -> list[Curves]:
         if record.purpose in AXES and record.change != BUILD:
             query = re.sub(r"_\d+$", "", record.query)
             found.setdefault((record.purpose, record.workload, query), []).append(record)
-    return [Curves(f"{purpose}_{workload}_{query}", f"{workload}: {query}", AXES[purpose], _points(AXES[purpose], group))
-            for (purpose, workload, query), group in found.items()]
+    return [
+        Curves(f"{purpose}_{workload}_{query}", f"{workload}: {query}", AXES[purpose], _points(AXES[purpose], group))
+        for (purpose, workload, query), group in found.items()
+    ]
 
 
 def _points(axis: Axis, records: Sequence[Record]) -> dict[str, tuple[tuple[float, float], ...]]:
     lanes = [name for name in LANES if any(record.lane == name for record in records)]
-    return {lane: tuple(sorted((axis.value(record), record.seconds) for record in records if record.lane == lane))
-            for lane in lanes}
+    return {
+        lane: tuple(sorted((axis.value(record), record.seconds) for record in records if record.lane == lane)) for lane in lanes
+    }
 
 
 def bars(records: Sequence[Record]) -> list[Bars]:
@@ -81,8 +100,10 @@ def bars(records: Sequence[Record]) -> list[Bars]:
         ratios = {lane: known for lane, record in group.items() if (known := ratio(record, group)) is not None}
         if ratios:
             found.setdefault((one.workload, one.scale), {})[f"{one.query}\n{change_text(one)}"] = ratios
-    return [Bars(f"queries_{workload}_{scale:g}", f"{workload}, scale {scale:g}", ratios)
-            for (workload, scale), ratios in found.items()]
+    return [
+        Bars(f"queries_{workload}_{scale:g}", f"{workload}, scale {scale:g}", ratios)
+        for (workload, scale), ratios in found.items()
+    ]
 
 
 def _number(query: str) -> float:

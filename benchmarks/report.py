@@ -28,13 +28,17 @@ def markdown(about: Mapping[str, Any], records: Sequence[Record]) -> str:
         "",
         "Seconds of a refresh, medians; in brackets the ratio to `full`. `*`: the lane rebuilt the view.",
         "",
-        *table(["workload", "query", "scale", "view rows", "change", *lanes],
-               [_seconds_row(key, group, lanes) for key, group in [*grouped(records).items(), *together(records).items()]]),
+        *table(
+            ["workload", "query", "scale", "view rows", "change", *lanes],
+            [_seconds_row(key, group, lanes) for key, group in [*grouped(records).items(), *together(records).items()]],
+        ),
         "",
         "Megabytes read; in brackets Spark jobs, statements and seconds of the planner.",
         "",
-        *table(["workload", "query", "scale", "change", *lanes],
-               [_work_row(key, group, lanes) for key, group in grouped(records).items()]),
+        *table(
+            ["workload", "query", "scale", "change", *lanes],
+            [_work_row(key, group, lanes) for key, group in grouped(records).items()],
+        ),
     ]
     return "\n".join(lines) + "\n"
 
@@ -62,18 +66,30 @@ def together(records: Sequence[Record]) -> dict[Key, dict[str, Record]]:
         lanes = set.intersection(*(set(group) for group in groups.values()))
         if len(groups) > 1 and len(lanes) > 1:
             found[workload, f"all {len(groups)} together", *rest] = {
-                lane: replace(first, mode="", seconds=sum(group[lane].seconds for group in groups.values()),
-                              view_rows=sum(group[lane].view_rows for group in groups.values()))
-                for lane, first in next(iter(groups.values())).items() if lane in lanes}
+                lane: replace(
+                    first,
+                    mode="",
+                    seconds=sum(group[lane].seconds for group in groups.values()),
+                    view_rows=sum(group[lane].view_rows for group in groups.values()),
+                )
+                for lane, first in next(iter(groups.values())).items()
+                if lane in lanes
+            }
     return found
 
 
 def _ratio_rows(records: Sequence[Record], lanes: Sequence[str]) -> list[list[str]]:
     groups = grouped([record for record in records if record.change != BUILD]).values()
-    found = {lane: [known for group in groups if lane in group and (known := ratio(group[lane], group))]
-             for lane in lanes if lane != "full"}
-    return [[lane, str(len(ratios)), *(f"{each:.2f}" for each in (geometric_mean(ratios), min(ratios), max(ratios)))]
-            for lane, ratios in found.items() if ratios]
+    found = {
+        lane: [known for group in groups if lane in group and (known := ratio(group[lane], group))]
+        for lane in lanes
+        if lane != "full"
+    }
+    return [
+        [lane, str(len(ratios)), *(f"{each:.2f}" for each in (geometric_mean(ratios), min(ratios), max(ratios)))]
+        for lane, ratios in found.items()
+        if ratios
+    ]
 
 
 def change_text(record: Record) -> str:
@@ -95,8 +111,14 @@ def ratio(record: Record, group: Mapping[str, Record]) -> float | None:
 def _seconds_row(key: Key, group: Mapping[str, Record], lanes: Sequence[str]) -> list[str]:
     workload, query, scale, parameters, change = key
     rows = next(iter(group.values())).view_rows
-    return [workload, f"{query} {f'({parameters})' if parameters else ''}".strip(), f"{scale:g}", f"{rows:,}", change,
-            *(_seconds(group.get(lane), group) for lane in lanes)]
+    return [
+        workload,
+        f"{query} {f'({parameters})' if parameters else ''}".strip(),
+        f"{scale:g}",
+        f"{rows:,}",
+        change,
+        *(_seconds(group.get(lane), group) for lane in lanes),
+    ]
 
 
 def _seconds(record: Record | None, group: Mapping[str, Record]) -> str:
@@ -109,8 +131,13 @@ def _seconds(record: Record | None, group: Mapping[str, Record]) -> str:
 
 def _work_row(key: Key, group: Mapping[str, Record], lanes: Sequence[str]) -> list[str]:
     workload, query, scale, parameters, change = key
-    return [workload, f"{query} {f'({parameters})' if parameters else ''}".strip(), f"{scale:g}", change,
-            *(_work(group.get(lane)) for lane in lanes)]
+    return [
+        workload,
+        f"{query} {f'({parameters})' if parameters else ''}".strip(),
+        f"{scale:g}",
+        change,
+        *(_work(group.get(lane)) for lane in lanes),
+    ]
 
 
 def _work(record: Record | None) -> str:

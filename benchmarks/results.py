@@ -56,12 +56,21 @@ class Record:
 def summary(samples: Sequence[tuple[Sample, Work]]) -> dict[str, Any]:
     """The figures of a record: the median of each over the rounds. Mode and strategy are those of the last round."""
     last, _ = samples[-1]
-    figures: dict[str, Any] = {name: round(median(getattr(sample, name) for sample, _ in samples), 3)
-                               for name in ("seconds", "planner_seconds")}
-    figures |= {name: round(median(getattr(work, name) for _, work in samples))
-                for name in ("bytes_read", "rows_read", "bytes_written", "rows_written", "jobs")}
-    return {**figures, "statements": round(median(sample.statements for sample, _ in samples)), "mode": last.mode,
-            "strategy": last.strategy, "rounds": len(samples), "samples": tuple(round(each.seconds, 3) for each, _ in samples)}
+    figures: dict[str, Any] = {
+        name: round(median(getattr(sample, name) for sample, _ in samples), 3) for name in ("seconds", "planner_seconds")
+    }
+    figures |= {
+        name: round(median(getattr(work, name) for _, work in samples))
+        for name in ("bytes_read", "rows_read", "bytes_written", "rows_written", "jobs")
+    }
+    return {
+        **figures,
+        "statements": round(median(sample.statements for sample, _ in samples)),
+        "mode": last.mode,
+        "strategy": last.strategy,
+        "rounds": len(samples),
+        "samples": tuple(round(each.seconds, 3) for each, _ in samples),
+    }
 
 
 def header(command: str) -> dict[str, Any]:
@@ -72,7 +81,7 @@ def header(command: str) -> dict[str, Any]:
         "commit": _commit(),
         "command": command,
         "cores": os.cpu_count(),
-        "memory_gb": round(os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES") / 2 ** 30, 1),
+        "memory_gb": round(os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES") / 2**30, 1),
         "machine": platform.machine(),
         "python": platform.python_version(),
         "versions": {name: _version(name) for name in PACKAGES},
@@ -104,8 +113,9 @@ def _commit() -> str:
     """The commit of the checkout, and whether files differ from it."""
     folder = Path(__file__).parent
     try:
-        found = subprocess.run(["git", "describe", "--always", "--dirty", "--abbrev=12"], cwd=folder, capture_output=True,
-                               text=True, check=True)
+        found = subprocess.run(
+            ["git", "describe", "--always", "--dirty", "--abbrev=12"], cwd=folder, capture_output=True, text=True, check=True
+        )
     except (OSError, subprocess.CalledProcessError):
         return ""
     return found.stdout.strip()

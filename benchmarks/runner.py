@@ -57,8 +57,10 @@ class _Run:
         changes = [self.workload.change(name) for name, _ in self.experiment.changes]
         for table in self.workload.tables_of(self.queries, [each for each in changes if each is not NOTHING]):
             self.say(f"loading {schema}.{table.name}")
-            self.base.run(f"create or replace table {schema}.{table.name} using delta "
-                          f"tblproperties ('delta.enableChangeDataFeed' = 'true') as {table.rows}")
+            self.base.run(
+                f"create or replace table {schema}.{table.name} using delta "
+                f"tblproperties ('delta.enableChangeDataFeed' = 'true') as {table.rows}"
+            )
             self.totals[table.name] = self.base.rows(f"select count(*) from {schema}.{table.name}")[0][0]
 
     def build(self) -> list[Record]:
@@ -78,8 +80,10 @@ class _Run:
         found: Samples = {}
         for turn in range(self.experiment.warmups + self.experiment.rounds):
             warm = turn >= self.experiment.warmups
-            self.say(f"{change.name} {'' if change.fixed else amount}, "
-                     f"{f'round {turn - self.experiment.warmups + 1}' if warm else 'warm-up'}")
+            self.say(
+                f"{change.name} {'' if change.fixed else amount}, "
+                f"{f'round {turn - self.experiment.warmups + 1}' if warm else 'warm-up'}"
+            )
             self._apply(change, amount)
             for each in self.lanes:
                 each.new_run(self.number)
@@ -116,8 +120,7 @@ class _Run:
     def _lanes_for(self, query: Query, changes: Sequence[str]) -> list[Lane]:
         """Without those that the query leaves out, or that have no exact MERGE for the change."""
         by_hand = query.merge is not None and all(name in (*query.merge_for, NOTHING.name) for name in changes)
-        return [each for each in self.lanes
-                if each.name not in query.without and (by_hand or each.name != "dbt_incremental")]
+        return [each for each in self.lanes if each.name not in query.without and (by_hand or each.name != "dbt_incremental")]
 
     def _timed(self, work: Callable[[], Sample]) -> tuple[Sample, Work]:
         self.meter.start()
@@ -131,25 +134,37 @@ class _Run:
 
     def _check(self, query: Query, lanes: Sequence[Lane]) -> None:
         columns = self.base.columns(f"select * from ({query.in_lane(lanes[0].schema)})")
-        found = fingerprints(self.base, {each.name: each.table(query) for each in lanes} |
-                             {QUERY: self._wanted(query, lanes[0])}, columns)
+        found = fingerprints(
+            self.base, {each.name: each.table(query) for each in lanes} | {QUERY: self._wanted(query, lanes[0])}, columns
+        )
         self.view_rows[query.name] = int(found[QUERY][0])
         for name, figures in found.items():
             if figures != found[QUERY]:
-                raise Inexact(f"{self.workload.name}.{query.name} in lane {name} differs from its query "
-                              f"after step {self.number}")
+                raise Inexact(f"{self.workload.name}.{query.name} in lane {name} differs from its query after step {self.number}")
 
     def _records(self, change: str, amount: Amount, found: Samples) -> list[Record]:
         about = self.experiment
-        return [Record(workload=about.workload, query=query, scale=about.scale, change=change, lane=name, exact=True,
-                       percent=amount.percent, rows=amount.rows, view_rows=self.view_rows[query],
-                       parameters=about.parameters, purpose=about.purpose, **summary(samples))
-                for (query, name), samples in found.items() if samples]
+        return [
+            Record(
+                workload=about.workload,
+                query=query,
+                scale=about.scale,
+                change=change,
+                lane=name,
+                exact=True,
+                percent=amount.percent,
+                rows=amount.rows,
+                view_rows=self.view_rows[query],
+                parameters=about.parameters,
+                purpose=about.purpose,
+                **summary(samples),
+            )
+            for (query, name), samples in found.items()
+            if samples
+        ]
 
 
 def rotated(found: Sequence[Any], by: int) -> list[Any]:
     """The same things, beginning with another one each time."""
     by = by % len(found) if found else 0
     return [*found[by:], *found[:by]]
-
-

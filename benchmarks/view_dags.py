@@ -78,7 +78,7 @@ class Builder:
         elif len(query.tables) > 1:
             operations.extend(("join", tuple(map(self.add, halves)), "⋈") for halves in query.halves())
         elif query.selections:
-            (_, condition, _), = query.selections
+            ((_, condition, _),) = query.selections
             operations.append(("select", (self.add(Query(query.tables)),), f"σ {condition}"))
         return query
 
@@ -109,7 +109,17 @@ class Builder:
         self._subsume()
         order = sorted(self.found, key=lambda q: (q.aggregate is not None, len(q.tables), len(q.selections), q.form))
         number = {query: place for place, query in enumerate(order)}
-        groups = [Group(number[query], query.form, query.tables, self.rows(query), self.width(query), tuple(
-            Operation(kind, tuple(number[each] for each in inputs), label) for kind, inputs, label in self.found[query]))
-            for query in order]
+        groups = [
+            Group(
+                number[query],
+                query.form,
+                query.tables,
+                self.rows(query),
+                self.width(query),
+                tuple(
+                    Operation(kind, tuple(number[each] for each in inputs), label) for kind, inputs, label in self.found[query]
+                ),
+            )
+            for query in order
+        ]
         return Dag(tuple(groups), {name: number[query] for name, query in views.items()})

@@ -30,11 +30,27 @@ OUT = Path(__file__).resolve().parent / "out"
 # -- ten views over TPC-H ----------------------------------------------------------------------------------------------------
 
 # Rows at scale 1, and bytes of the columns that queries use, as `cost/sizes.py` has them.
-_TPCH = {"region": (5, 12), "nation": (25, 14), "supplier": (1e4, 16), "customer": (1.5e5, 20), "part": (2e5, 22),
-         "partsupp": (8e5, 14), "orders": (1.5e6, 14), "lineitem": (6e6, 22)}
-_KEYS = (("nation", "region", "region"), ("supplier", "nation", "nation"), ("customer", "nation", "nation"),
-         ("orders", "customer", "customer"), ("lineitem", "orders", "orders"), ("lineitem", "part", "part"),
-         ("lineitem", "supplier", "supplier"), ("partsupp", "part", "part"), ("partsupp", "supplier", "supplier"))
+_TPCH = {
+    "region": (5, 12),
+    "nation": (25, 14),
+    "supplier": (1e4, 16),
+    "customer": (1.5e5, 20),
+    "part": (2e5, 22),
+    "partsupp": (8e5, 14),
+    "orders": (1.5e6, 14),
+    "lineitem": (6e6, 22),
+}
+_KEYS = (
+    ("nation", "region", "region"),
+    ("supplier", "nation", "nation"),
+    ("customer", "nation", "nation"),
+    ("orders", "customer", "customer"),
+    ("lineitem", "orders", "orders"),
+    ("lineitem", "part", "part"),
+    ("lineitem", "supplier", "supplier"),
+    ("partsupp", "part", "part"),
+    ("partsupp", "supplier", "supplier"),
+)
 
 
 def ten_views(scale: float) -> Dag:
@@ -46,27 +62,33 @@ def ten_views(scale: float) -> Dag:
         return Query(frozenset(names.split()), joins, frozenset(selections)).part(frozenset(names.split()))._replace(aggregate=by)
 
     building, asia = ("customer", "segment = 'BUILDING'", 0.2), ("region", "name = 'ASIA'", 0.2)
-    return Builder(tables).dag({
-        "v1": query("customer orders lineitem", building, ("orders", "date < 1995", 0.4)),
-        "v2": query("customer orders lineitem nation", ("lineitem", "returned", 0.25)),
-        "v3": query("orders lineitem supplier", ("orders", "status = 'F'", 0.5)),
-        "v4": query("partsupp part supplier nation region", ("part", "size = 15", 0.02), asia),
-        "v5": query("part lineitem", ("part", "brand = 12", 0.04)),
-        "v6": query("customer orders lineitem", building, by=("priority", 5)),
-        "v7": query("customer orders lineitem nation", by=("nation, year", 175)),
-        "v8": query("orders lineitem supplier nation", ("orders", "date < 1995", 0.4), by=("nation", 25)),
-        "v9": query("part partsupp supplier nation region", asia, by=("brand, type", 3750)),
-        "v10": query("part lineitem supplier", by=("brand, supplier", 2.5e5 * scale)),
-    })
+    return Builder(tables).dag(
+        {
+            "v1": query("customer orders lineitem", building, ("orders", "date < 1995", 0.4)),
+            "v2": query("customer orders lineitem nation", ("lineitem", "returned", 0.25)),
+            "v3": query("orders lineitem supplier", ("orders", "status = 'F'", 0.5)),
+            "v4": query("partsupp part supplier nation region", ("part", "size = 15", 0.02), asia),
+            "v5": query("part lineitem", ("part", "brand = 12", 0.04)),
+            "v6": query("customer orders lineitem", building, by=("priority", 5)),
+            "v7": query("customer orders lineitem nation", by=("nation, year", 175)),
+            "v8": query("orders lineitem supplier nation", ("orders", "date < 1995", 0.4), by=("nation", 25)),
+            "v9": query("part partsupp supplier nation region", asia, by=("brand, type", 3750)),
+            "v10": query("part lineitem supplier", by=("brand, supplier", 2.5e5 * scale)),
+        }
+    )
 
 
 PERCENTS = (1, 2, 5, 10, 20, 30, 40, 50, 60, 70, 80)
 SHARED: Mapping[str, tuple[Sharing, Mode]] = {
-    "no materialisation": ("none", "adaptive"), "only transient": ("transient", "adaptive"),
-    "transient and permanent": ("both", "adaptive")}
+    "no materialisation": ("none", "adaptive"),
+    "only transient": ("transient", "adaptive"),
+    "transient and permanent": ("both", "adaptive"),
+}
 POLICIES: Mapping[str, tuple[Sharing, Mode]] = {
-    "forced incremental": ("both", "incremental"), "forced recomputation": ("both", "recompute"),
-    "adaptive": ("both", "adaptive")}
+    "forced incremental": ("both", "incremental"),
+    "forced recomputation": ("both", "recompute"),
+    "adaptive": ("both", "adaptive"),
+}
 
 
 def inserts(dag: Dag, percent: float) -> Costs:
@@ -84,8 +106,12 @@ Changes = Callable[[Dag, float], Costs]
 
 def study(dags: Sequence[Dag], changes: Changes, lanes: Mapping[str, tuple[Sharing, Mode]]) -> Curves:
     """Lane → percentage and seconds of a refresh, summed over DAGs that are refreshed separately."""
-    return {name: [(percent, sum(select(changes(dag, percent), Options(sharing), mode).seconds for dag in dags))
-                   for percent in PERCENTS] for name, (sharing, mode) in lanes.items()}
+    return {
+        name: [
+            (percent, sum(select(changes(dag, percent), Options(sharing), mode).seconds for dag in dags)) for percent in PERCENTS
+        ]
+        for name, (sharing, mode) in lanes.items()
+    }
 
 
 def of_one(dag: Dag) -> Sequence[Dag]:
@@ -140,8 +166,18 @@ def searches(dags: Mapping[str, Dag]) -> tuple[str, Curves]:
         seconds, found = timed(dag)
         operations = sum(len(each.operations) for each in dag.groups)
         points.append((float(len(dag.views)), seconds))
-        rows.append((name, str(len(dag.views)), str(len(dag.groups)), str(operations), f"{seconds:.2f}", str(len(found.choices)),
-                     f"{found.nothing:.0f}", f"{found.seconds:.0f}"))
+        rows.append(
+            (
+                name,
+                str(len(dag.views)),
+                str(len(dag.groups)),
+                str(operations),
+                f"{seconds:.2f}",
+                str(len(found.choices)),
+                f"{found.nothing:.0f}",
+                f"{found.seconds:.0f}",
+            )
+        )
     head = ("", "views", "groups", "operations", "seconds of the search", "chosen", "refresh, s: nothing chosen", "with them")
     return table(head, rows), {"search": points}
 

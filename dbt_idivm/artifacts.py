@@ -12,8 +12,15 @@ from dbt_idivm.schema_file import SchemaFileError
 
 Node = Mapping[str, Any]
 # dbt's own settings that mean something to a maintained view
-DBT_KEYS = ("unique_key", "partition_by", "location_root", "tblproperties", "on_configuration_change", "on_schema_change",
-            "persist_docs")
+DBT_KEYS = (
+    "unique_key",
+    "partition_by",
+    "location_root",
+    "tblproperties",
+    "on_configuration_change",
+    "on_schema_change",
+    "persist_docs",
+)
 
 
 # What is read of these files, as dbt writes it; another program, or half a file, may have something else. A key with "?" may be
@@ -24,9 +31,17 @@ _CONSTRAINTS: Any = ([{"columns?": ([str], type(None))}], type(None))
 _COLUMNS: Any = ({"*": {"name": str, "data_type?": _OPTIONAL, "constraints?": _CONSTRAINTS}}, type(None))
 _RELATION = {"relation_name?": _OPTIONAL, "database?": _OPTIONAL, "schema?": _OPTIONAL, "alias?": _OPTIONAL}
 _NODE = {
-    "unique_id": str, "name": str, "resource_type": str, "config": {"materialized?": _OPTIONAL}, **_RELATION,
-    "compiled_code?": _OPTIONAL, "depends_on?": {"nodes?": [str]}, "columns?": _COLUMNS, "constraints?": _CONSTRAINTS,
-    "test_metadata?": _TEST}
+    "unique_id": str,
+    "name": str,
+    "resource_type": str,
+    "config": {"materialized?": _OPTIONAL},
+    **_RELATION,
+    "compiled_code?": _OPTIONAL,
+    "depends_on?": {"nodes?": [str]},
+    "columns?": _COLUMNS,
+    "constraints?": _CONSTRAINTS,
+    "test_metadata?": _TEST,
+}
 _MANIFEST = {"metadata": {}, "nodes?": {"*": _NODE}, "sources?": {"*": {**_NODE, "source_name": str}}}
 _TABLES = {"*": {"columns?": {"*": {"name": str, "type": str, "index": (int, float)}}}}
 _CATALOG = {"metadata": {}, "nodes?": _TABLES, "sources?": _TABLES}
@@ -49,8 +64,10 @@ def _with_sql(manifest: Node, results: Path) -> Node:
         return manifest
     with suppress(SchemaFileError):
         sql = {each.get("unique_id"): each.get("compiled_code") for each in _artifact(results, _RESULTS).get("results") or ()}
-        return {**manifest, "nodes": {key: {**node, "compiled_code": node.get("compiled_code") or sql.get(key)}
-                                      for key, node in nodes.items()}}
+        return {
+            **manifest,
+            "nodes": {key: {**node, "compiled_code": node.get("compiled_code") or sql.get(key)} for key, node in nodes.items()},
+        }
     return manifest
 
 
@@ -63,8 +80,12 @@ def _artifact(path: Path, form: Any) -> Node:
         raise SchemaFileError(f"{path} is not JSON: {error}") from error
     if not isinstance(found, dict) or "metadata" not in found:
         raise SchemaFileError(f"{path} is no artifact of dbt: it has no `metadata`")
-    renamed = ((part, key, "unique_id") for part in ("nodes", "sources") for key, each in found.get(part, {}).items()
-               if each.get("unique_id", key) != key)
+    renamed = (
+        (part, key, "unique_id")
+        for part in ("nodes", "sources")
+        for key, each in found.get(part, {}).items()
+        if each.get("unique_id", key) != key
+    )
     place = next(_misfits(found, form), None) or next(renamed, None)
     if place is not None:
         below = f", at {' → '.join(f'`{each}`' for each in place[1:])}" if place[1:] else ""

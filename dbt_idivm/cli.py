@@ -36,8 +36,10 @@ from dbt_idivm.script.ways import ALL_WAYS, STRATEGIES, Strategy
 from dbt_idivm.target_folder import target_folder
 
 _COMMANDS = "idivm.commands"
-_OF_PROJECTS = (EntryPoint("advise", "dbt_idivm.advice.command:advise_command", _COMMANDS),
-                EntryPoint("diff", "dbt_idivm.pull_request.command:diff_command", _COMMANDS))
+_OF_PROJECTS = (
+    EntryPoint("advise", "dbt_idivm.advice.command:advise_command", _COMMANDS),
+    EntryPoint("diff", "dbt_idivm.pull_request.command:diff_command", _COMMANDS),
+)
 _FILE = click.Path(exists=True, dir_okay=False, path_type=Path)
 _FOLDER = click.Path(exists=True, file_okay=False, path_type=Path)
 
@@ -73,27 +75,71 @@ def main() -> None:
 @main.command("explain")
 @click.argument("model", type=_FILE, required=False)
 @click.option("--project", type=_FOLDER, help="Instead of MODEL: all models of the dbt project in this folder, as a table.")
-@click.option("--schema", "schemas", type=_FILE, multiple=True,
-              help="A dbt properties file with the inputs' columns, data types and keys. May be given several times.")
-@click.option("--script", type=click.Choice(["optimised", "naive", "both", "none"]), default="optimised", show_default=True,
-              help="Which Δ-script to print below the plan.")
-@click.option("--strategy", type=click.Choice(list(STRATEGIES)), default="id", show_default=True,
-              help="The strategy whose ways are preferred; the Δ-script is that of the first of them.")
-@click.option("--caches", default="auto", show_default=True, metavar="[auto|none|all|NAME,…]",
-              help="Which caches to keep: none, or all that the paper places, or those of these CTEs and derived tables.")
-@click.option("--functions", default="", metavar="NAME,…",
-              help="Functions of yours that are deterministic, as in the config `deterministic_functions`.")
+@click.option(
+    "--schema",
+    "schemas",
+    type=_FILE,
+    multiple=True,
+    help="A dbt properties file with the inputs' columns, data types and keys. May be given several times.",
+)
+@click.option(
+    "--script",
+    type=click.Choice(["optimised", "naive", "both", "none"]),
+    default="optimised",
+    show_default=True,
+    help="Which Δ-script to print below the plan.",
+)
+@click.option(
+    "--strategy",
+    type=click.Choice(list(STRATEGIES)),
+    default="id",
+    show_default=True,
+    help="The strategy whose ways are preferred; the Δ-script is that of the first of them.",
+)
+@click.option(
+    "--caches",
+    default="auto",
+    show_default=True,
+    metavar="[auto|none|all|NAME,…]",
+    help="Which caches to keep: none, or all that the paper places, or those of these CTEs and derived tables.",
+)
+@click.option(
+    "--functions",
+    default="",
+    metavar="NAME,…",
+    help="Functions of yours that are deterministic, as in the config `deterministic_functions`.",
+)
 @click.option("--passes", is_flag=True, help="Print the tree after each pass and the i-diffs after each optimisation first.")
 @click.option("--cost", is_flag=True, help="Print what a refresh is estimated to cost by each way; needs --rows for each table.")
 @click.option("--rows", multiple=True, metavar="TABLE=N", help="The number of rows of a table. May be given several times.")
-@click.option("--fail-on", type=click.Choice(["full", "recompute"]), help="Exit with 1 if a model would be rebuilt on every run; "
-              "`recompute`: also if every change recomputes rows or groups.")
+@click.option(
+    "--fail-on",
+    type=click.Choice(["full", "recompute"]),
+    help="Exit with 1 if a model would be rebuilt on every run; `recompute`: also if every change recomputes rows or groups.",
+)
 @click.option("--flowchart", "as_flowchart", is_flag=True, help="With --project: print which relation feeds which, for Mermaid.")
-@click.option("--svg", "drawing", type=click.Path(path_type=Path), metavar="FILE",
-              help="With --project: draw the same as an SVG file, which a browser opens.")
-def explain_command(model: Path | None, project: Path | None, schemas: tuple[Path, ...], script: str, strategy: Strategy,
-                    caches: str, functions: str, passes: bool, cost: bool, rows: tuple[str, ...], fail_on: str | None,
-                    as_flowchart: bool, drawing: Path | None) -> None:
+@click.option(
+    "--svg",
+    "drawing",
+    type=click.Path(path_type=Path),
+    metavar="FILE",
+    help="With --project: draw the same as an SVG file, which a browser opens.",
+)
+def explain_command(
+    model: Path | None,
+    project: Path | None,
+    schemas: tuple[Path, ...],
+    script: str,
+    strategy: Strategy,
+    caches: str,
+    functions: str,
+    passes: bool,
+    cost: bool,
+    rows: tuple[str, ...],
+    fail_on: str | None,
+    as_flowchart: bool,
+    drawing: Path | None,
+) -> None:
     """Print the plan and the Δ-script of MODEL, a file with a SELECT (ref and source are understood).
 
     With --project, print how each model of a dbt project is maintained, or why it is rebuilt. It reads target/manifest.json,

@@ -42,8 +42,14 @@ from dbt_idivm.stored_names import cache_columns, hidden_columns
 
 
 @deep_recursion()
-def compile_plan(root: Operator, output: tuple[tuple[str, str], ...], *, ways: Sequence[WayName] = STRATEGIES["id"],
-                 cache_ways: Sequence[WayName] | None = None, caching: Caching = AUTO) -> Plan:
+def compile_plan(
+    root: Operator,
+    output: tuple[tuple[str, str], ...],
+    *,
+    ways: Sequence[WayName] = STRATEGIES["id"],
+    cache_ways: Sequence[WayName] | None = None,
+    caching: Caching = AUTO,
+) -> Plan:
     """The plan of the view `root` whose user columns are `output`: (name, attribute of root), in order.
 
     It has those of `ways` that exist for the view, in their order, and its caches those of `cache_ways`, or the same; the stored
@@ -69,8 +75,13 @@ def cache_candidates(root: Operator, output: tuple[tuple[str, str], ...], subvie
     return place_caches.cache_candidates(show_output(root, request), frozenset(request.shown), subviews)
 
 
-def _plan(steps: tuple[Step, ...], columns: tuple[ViewColumn, ...], shared: tuple[tuple[str, str], ...], ways: tuple[Way, ...],
-          caches: Sequence[Cache]) -> Plan:
+def _plan(
+    steps: tuple[Step, ...],
+    columns: tuple[ViewColumn, ...],
+    shared: tuple[tuple[str, str], ...],
+    ways: tuple[Way, ...],
+    caches: Sequence[Cache],
+) -> Plan:
     """The plan of the view or cache that the last of `steps` is, over `caches`. Raises IDIVM-218 for VOID keys."""
     root = steps[-1].root
     if refused := list(void_keys(root)):
@@ -142,14 +153,19 @@ def _cache(number: int, place: CachePlace, shown: Sequence[str], plan: Plan, cac
     return Cache(number, table, replace(plan, caches=()), attributes, key, place.reason + times)
 
 
-def _attributes(columns: tuple[ViewColumn, ...], inferred: Mapping[str, exp.DataType], table: str,
-                stored: Mapping[str, str]) -> tuple[Attribute, ...]:
+def _attributes(
+    columns: tuple[ViewColumn, ...], inferred: Mapping[str, exp.DataType], table: str, stored: Mapping[str, str]
+) -> tuple[Attribute, ...]:
     """The columns of a cache with their types: those that are stored, else as inferred. Raises for types that it cannot have."""
     types = {name.lower(): kind for name, kind in stored.items()}
-    found = tuple(Attribute(each.name, types.get(each.name.lower()) or name_of_type(inferred[each.attribute]))
-                  for each in columns)
-    wrong = [finding(218, column=short(a.name), type=a.type, use=f"the cache {table}")
-             for a in found if cannot_be_carried(type_of(a.type))]
+    found = tuple(
+        Attribute(each.name, types.get(each.name.lower()) or name_of_type(inferred[each.attribute])) for each in columns
+    )
+    wrong = [
+        finding(218, column=short(a.name), type=a.type, use=f"the cache {table}")
+        for a in found
+        if cannot_be_carried(type_of(a.type))
+    ]
     wrong += [finding(111, name=table, column=short(a.name), type=a.type) for a in found if not is_storable(a.type)]
     if wrong:
         raise IdivmError(wrong)

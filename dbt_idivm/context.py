@@ -59,7 +59,7 @@ class UnionTypes:
 
     def casts(self, branch: int) -> tuple[tuple[str, ...], ...]:
         """For each column of a branch, what it is cast to, one after the other."""
-        stages = (self.branches[branch], *self.steps[max(branch - 1, 0):], self.whole)
+        stages = (self.branches[branch], *self.steps[max(branch - 1, 0) :], self.whole)
         return tuple(tuple(new for old, new in pairwise(kinds) if old != new) for kinds in zip(*stages, strict=True))
 
     @property

@@ -61,8 +61,9 @@ class KeyIndex:
     def halves(self, node: Node) -> dict[tuple[str, ...], str]:
         """Columns that are declared to be unique, and may be NULL -> where they are declared."""
         known = self._all(node)
-        return {columns: source for columns, source in known.unique.items()
-                if not known.not_null.issuperset(map(str.lower, columns))}
+        return {
+            columns: source for columns, source in known.unique.items() if not known.not_null.issuperset(map(str.lower, columns))
+        }
 
     def _all(self, node: Node) -> Declared:
         known = self._declared.get(node["unique_id"], Declared())

@@ -31,8 +31,10 @@ def error_pages() -> Mapping[str, str]:
 def _page(entry: ErrorCode) -> str:
     shown = Finding(entry, {})
     roadmap = f"\n\nOn the roadmap as: **{entry.roadmap}**." if entry.roadmap else ""
-    return (f"# {entry.code}: {shown.title}\n\n*{entry.kind}.* {_KINDS[entry.kind]}\n\n"
-            f"**Why.** {_sentence(shown.why)}\n\n**What to do.** {_sentence(shown.do)}{roadmap}\n")
+    return (
+        f"# {entry.code}: {shown.title}\n\n*{entry.kind}.* {_KINDS[entry.kind]}\n\n"
+        f"**Why.** {_sentence(shown.why)}\n\n**What to do.** {_sentence(shown.do)}{roadmap}\n"
+    )
 
 
 def _index() -> str:

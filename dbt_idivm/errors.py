@@ -110,8 +110,7 @@ class IdivmError(Exception):
         return IdivmError(replace(each, model=model) for each in self.findings)
 
 
-def finding(code: str | int, place: Place | None = None, *, model: str | None = None,
-            **details: object) -> Finding:
+def finding(code: str | int, place: Place | None = None, *, model: str | None = None, **details: object) -> Finding:
     """A finding of that code (`204` or `"IDIVM-204"`). Raises KeyError unless `details` fill its texts.
 
     >>> finding(303, source="main.orders").summary

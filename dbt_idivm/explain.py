@@ -31,8 +31,9 @@ def explain(plan: Plan) -> str:
 
     Intermediate caches come first, each with the reason why it is kept and the same sections as the view.
     """
-    caches = [f"cache {cache.number}: {cache.table}\n  {_reason(cache)}\n\n{_explained(cache.plan, 'cache')}"
-              for cache in plan.caches]
+    caches = [
+        f"cache {cache.number}: {cache.table}\n  {_reason(cache)}\n\n{_explained(cache.plan, 'cache')}" for cache in plan.caches
+    ]
     return "\n".join([*caches, _explained(plan, "view")])
 
 
@@ -41,8 +42,11 @@ def outline(plan: Plan) -> list[str]:
     """The operator trees of the caches and of the view, and the stored columns: of what `explain` prints, all that the rest of it
     depends on, as lines. No operator is cut, because the lines of two plans are compared."""
     parts = [*((f"cache {cache.number}: {cache.table}", cache.plan) for cache in plan.caches), ("view", plan)]
-    return [line for title, each in parts
-            for line in (title, *_indented(tree(each.root, longest=None)), "stored columns", *_indented(_columns(each)))]
+    return [
+        line
+        for title, each in parts
+        for line in (title, *_indented(tree(each.root, longest=None)), "stored columns", *_indented(_columns(each)))
+    ]
 
 
 def _indented(lines: Sequence[str]) -> list[str]:
@@ -87,8 +91,12 @@ def explain_passes(plan: Plan) -> str:
 
 def _stages(plan: Plan) -> str:
     trees = [(f"after {step.name}", _with_columns(step.root)) for step in plan.passes]
-    steps = [(f"after {name}, way {way.name}", idiffs) for way in plan.ways if isinstance(way, ByIDiffs)
-             for name, idiffs in (("propagate", way.naive), *way.optimizations)]
+    steps = [
+        (f"after {name}, way {way.name}", idiffs)
+        for way in plan.ways
+        if isinstance(way, ByIDiffs)
+        for name, idiffs in (("propagate", way.naive), *way.optimizations)
+    ]
     scripts = [(title, [line for diff in idiffs for line in (str(diff), *_rows(diff))]) for title, idiffs in steps]
     before: list[str] | None = None
     lines = []
@@ -145,9 +153,11 @@ def _way(plan: Plan, way: Way, what: str) -> list[tuple[str, list[str]]]:
     """What is propagated, and how it is applied."""
     title = f"way {way.name}" + (" (preferred)" if way is plan.ways[0] else "")
     if isinstance(way, ByIDiffs):
-        propagated = [(f"{title}: base i-diffs (per table occurrence)", [str(d) for diffs in way.base.values() for d in diffs]),
-                      (f"way {way.name}: rules fired", _rules(way)),
-                      (f"way {way.name}: i-diffs of the {what}", [str(diff) for diff in way.idiffs])]
+        propagated = [
+            (f"{title}: base i-diffs (per table occurrence)", [str(d) for diffs in way.base.values() for d in diffs]),
+            (f"way {way.name}: rules fired", _rules(way)),
+            (f"way {way.name}: i-diffs of the {what}", [str(diff) for diff in way.idiffs]),
+        ]
     elif isinstance(way, TopK):
         propagated = [(f"{title}: signed rows to rank with the stored rows", relation_tree(way.changes))]
     elif isinstance(way, Tail):
@@ -200,15 +210,18 @@ def _extremes(done: Application) -> str:
 
 
 @deep_recursion()
-def delta_script(plan: Plan, target: str, ways: Sequence[WayName] = ALL_WAYS, *, optimised: bool = True,
-                 dialect: Dialect = DELTA) -> str:
+def delta_script(
+    plan: Plan, target: str, ways: Sequence[WayName] = ALL_WAYS, *, optimised: bool = True, dialect: Dialect = DELTA
+) -> str:
     """The Δ-script of those `ways` that the plan has: each i-diff of the view with its guard, then the MERGE that applies them
     when none is empty; the additive form last.
 
     With intermediate caches theirs come first, in the order in which they are run.
     """
-    scripts = [f"-- cache {cache.number}: {cache.table}\n\n{_script(cache.plan, cache.table, ways, optimised, dialect)}"
-               for cache in plan.caches]
+    scripts = [
+        f"-- cache {cache.number}: {cache.table}\n\n{_script(cache.plan, cache.table, ways, optimised, dialect)}"
+        for cache in plan.caches
+    ]
     return "\n".join([*scripts, *(["-- view\n"] if scripts else []), _script(plan, target, ways, optimised, dialect)])
 
 
@@ -232,17 +245,22 @@ def _script(plan: Plan, target: str, ways: Sequence[WayName], optimised: bool, d
         how = _FORMS.get(way.name)
         asked = ask(plan, done, binding, target)
         if asked is not None:
-            what = (f"{LATE_PARTITIONS}: which partitions get a row that does not come after the last stored one"
-                    if isinstance(done, AskingLate) else f"{LOST}: which of the changed groups have lost {_extremes(done)}")
+            what = (
+                f"{LATE_PARTITIONS}: which partitions get a row that does not come after the last stored one"
+                if isinstance(done, AskingLate)
+                else f"{LOST}: which of the changed groups have lost {_extremes(done)}"
+            )
             steps.append(f"-- ask, for {what}\n{dialect.sql(asked.source.query)};\n")
         bound = dialect.sql(render(plan, done, binding, target).statement)
         steps.append(f"-- apply, {how}\n{bound};\n" if how else f"-- apply{when}: {done.shape}\n{bound};\n")
     return "\n".join(steps)
 
 
-_FORMS: Mapping[WayName, str] = {"additive": "additive form over all changed inputs",
-                                 "tail": "where rows only came, and none is late: new rows continue the last stored ones",
-                                 "topk": "new rows ranked with the stored ones, over all changed inputs"}
+_FORMS: Mapping[WayName, str] = {
+    "additive": "additive form over all changed inputs",
+    "tail": "where rows only came, and none is late: new rows continue the last stored ones",
+    "topk": "new rows ranked with the stored ones, over all changed inputs",
+}
 
 
 # Conditions may have thousands of operands, and are printed for each operator, each rule and each signed relation.

@@ -124,8 +124,11 @@ class Project:
 
     def nodes_of_models(self) -> list[Node]:
         """Those with `materialized='idivm'`, by name."""
-        return [node for node in sorted(self.keys.nodes.values(), key=lambda node: str(node["name"]))
-                if node.get("resource_type") == "model" and node["config"].get("materialized") == "idivm"]
+        return [
+            node
+            for node in sorted(self.keys.nodes.values(), key=lambda node: str(node["name"]))
+            if node.get("resource_type") == "model" and node["config"].get("materialized") == "idivm"
+        ]
 
     def explanation(self, node: Node) -> Explained:
         """How one of them is maintained, or why it is not."""
@@ -141,8 +144,11 @@ class Project:
         except IdivmError as error:
             blamed = next((each for each in error.findings if not each.is_refusal), None)
             forbidden = config.forbids(error)
-            return (Explained(name, refusal=(*forbidden, *error.findings)[0], is_error=bool(forbidden)) if blamed is None else
-                    Explained(name, problem=blamed.summary))
+            return (
+                Explained(name, refusal=(*forbidden, *error.findings)[0], is_error=bool(forbidden))
+                if blamed is None
+                else Explained(name, problem=blamed.summary)
+            )
         except SchemaFileError as error:
             return Explained(name, problem=str(error))
 
@@ -203,8 +209,14 @@ class Project:
             raise SchemaFileError("it is not compiled: run `dbt compile` first")
         if not node.get("schema") or not node.get("relation_name"):
             raise SchemaFileError("the manifest does not name its relation")
-        request = ModelRequest(node["name"], node["schema"], node.get("alias") or node["name"], sql,
-                               keys=self.keys.keys(node), input_names=self.keys.input_names(node))
+        request = ModelRequest(
+            node["name"],
+            node["schema"],
+            node.get("alias") or node["name"],
+            sql,
+            keys=self.keys.keys(node),
+            input_names=self.keys.input_names(node),
+        )
         return _Asked(request, model_config(_config(node)), self._inputs(node))
 
     def _compiled(self, node: Node) -> Plan:
@@ -217,8 +229,7 @@ class Project:
         lowered = lower(request.sql, Catalog(tables, inputs.views, functions=functions))
         self.subviews[node["unique_id"]] = tuple(dict.fromkeys(each.name for each in lowered.subviews))
         project = str(self.manifest["metadata"].get("project_name") or "")
-        caching = Caching(config.caches, request.relation, lowered.subviews, project=project,
-                          checked=config.verify == "always")
+        caching = Caching(config.caches, request.relation, lowered.subviews, project=project, checked=config.verify == "always")
         plan = compile_plan(lowered.root, lowered.output, ways=config.ways, cache_ways=config.cache_ways, caching=caching)
         if not config.keeps_view and (unstable := unreproducible(plan.root)) is not None:
             raise IdivmError(finding(237, what=unstable))
@@ -299,8 +310,11 @@ def _maintained_input(name: str, plan: Plan) -> Input:
 
 def columns_of_plan(plan: Plan, *, hidden: bool = False) -> tuple[Attribute, ...]:
     """The columns that a plan stores, with their types; those of the user only, unless the `hidden` ones are wanted, too."""
-    return tuple(Attribute(column.name, name_of_type(plan.root.types[column.attribute]))
-                 for column in plan.columns if hidden or not column.hidden)
+    return tuple(
+        Attribute(column.name, name_of_type(plan.root.types[column.attribute]))
+        for column in plan.columns
+        if hidden or not column.hidden
+    )
 
 
 def _declared(node: Node) -> tuple[Attribute, ...]:

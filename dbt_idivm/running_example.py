@@ -48,8 +48,9 @@ def blocks() -> Mapping[str, str]:
         "V": V,
         "V ids": "\n".join(tree(view.root)),
         "V base": "\n".join(f"{occurrence}: {diff}" for occurrence, diffs in way.base.items() for diff in diffs),
-        "V rules": "\n".join(f"{firing.operator}: {firing.incoming} → {firing.rule}, {firing.outgoing} out"
-                             for firing in way.firings),
+        "V rules": "\n".join(
+            f"{firing.operator}: {firing.incoming} → {firing.rule}, {firing.outgoing} out" for firing in way.firings
+        ),
         "V naive": "\n".join(map(str, way.naive)),
         "V optimised": "\n".join(map(str, way.idiffs)),
         "V price": _merge(view),

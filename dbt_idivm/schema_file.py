@@ -34,8 +34,11 @@ class SchemaFileError(Exception):
 
 def catalog_of(document: Node) -> Catalog:
     """The tables of a parsed properties file. Raises SchemaFileError."""
-    tables = [_table(relation_name(source["name"], table["name"]), table)
-              for source in document.get("sources") or () for table in source.get("tables") or ()]
+    tables = [
+        _table(relation_name(source["name"], table["name"]), table)
+        for source in document.get("sources") or ()
+        for table in source.get("tables") or ()
+    ]
     tables += [_table(relation_name(model["name"]), model) for model in document.get("models") or ()]
     return Catalog({table.name: table for table in tables})
 
@@ -88,6 +91,7 @@ def plain_sql(text: str) -> str:
     """A model's text with `ref` and `source` as names and without its `config`. Raises SchemaFileError on other Jinja."""
     sql = _CONFIG.sub("", _SOURCE.sub(r"\1.\2", _REF.sub(r"\1", text)))
     if "{{" in sql or "{%" in sql:
-        raise SchemaFileError("the model uses Jinja other than ref, source and config: "
-                              "run `dbt compile` and explain the file below target/compiled")
+        raise SchemaFileError(
+            "the model uses Jinja other than ref, source and config: run `dbt compile` and explain the file below target/compiled"
+        )
     return sql

@@ -30,8 +30,9 @@ from dbt_idivm.script.change_log import replay_differences
 _NO_COLUMN = ("UNRESOLVED_COLUMN",)
 
 
-def equivalence(schema: str, identifier: str, as_of: str = "refresh", *, database: str = "",
-                engine: Engine = SPARK_DELTA) -> Generator[Statement, Reply, str]:
+def equivalence(
+    schema: str, identifier: str, as_of: str = "refresh", *, database: str = "", engine: Engine = SPARK_DELTA
+) -> Generator[Statement, Reply, str]:
     """Bag equality, both ways, over the user's columns.
 
     `as_of` is "refresh" (the definition over the versions that the view was built from) or "now". Raises IdivmError
@@ -41,8 +42,9 @@ def equivalence(schema: str, identifier: str, as_of: str = "refresh", *, databas
     try:
         return (yield from _equivalence(client, request, as_of))
     except EngineFailure as failure:
-        raise IdivmError(finding(902, statement=failure.statement.label, message=failure.sentence,
-                                 state="Nothing was compared")).of_model(identifier) from failure
+        raise IdivmError(
+            finding(902, statement=failure.statement.label, message=failure.sentence, state="Nothing was compared")
+        ).of_model(identifier) from failure
 
 
 def _equivalence(client: Client, request: ModelRequest, as_of: str) -> Steps[str]:

@@ -31,8 +31,16 @@ LEAST_SHARE = 0.95
 @click.option("--threads", type=click.IntRange(1), help="dbt's threads; default: the profile's.")
 @click.option("--select", multiple=True, help="Run and test these models only, as dbt selects them. May be given several times.")
 @click.option("--load-only", is_flag=True, help="Load the sources and leave the rest to dbt by hand.")
-def main(target: str | None, batches: int, scale: float, seed: int, strategy: str, threads: int | None,
-         select: tuple[str, ...], load_only: bool) -> None:
+def main(
+    target: str | None,
+    batches: int,
+    scale: float,
+    seed: int,
+    strategy: str,
+    threads: int | None,
+    select: tuple[str, ...],
+    load_only: bool,
+) -> None:
     warnings.simplefilter("ignore")
     console, began = show.console(), time.monotonic()
     problem: str | None = None
@@ -56,8 +64,12 @@ def main(target: str | None, batches: int, scale: float, seed: int, strategy: st
     for line in (*show.remarks(play.rounds), *show.failures(play.rounds)):
         console.print(line, markup=False, highlight=False, soft_wrap=True)
     shares = {kind: share(play.rounds, kind) for kind in show.KINDS}
-    console.print("incremental: " + ", ".join(f"{show.percent(value) or 'none'} after {kind}" for kind, value in shares.items())
-                  + f"; {time.monotonic() - began:.0f} s in all", highlight=False)
+    console.print(
+        "incremental: "
+        + ", ".join(f"{show.percent(value) or 'none'} after {kind}" for kind, value in shares.items())
+        + f"; {time.monotonic() - began:.0f} s in all",
+        highlight=False,
+    )
     few = [kind for kind, value in shares.items() if value is not None and value < LEAST_SHARE]
     if few and strategy != "auto":
         problem = problem or f"less than {LEAST_SHARE:.0%} of the refreshes after {', '.join(few)} are incremental"

@@ -19,8 +19,13 @@ from tests.thrift_server import thrift_server  # noqa: F401
 def pytest_addoption(parser: pytest.Parser) -> None:
     parser.addoption("--every-point", action="store_true", help="interrupt refreshes at each statement, not at writes only")
     parser.addoption("--points", type=int, default=0, metavar="N", help="fail unless refreshes were interrupted at N points")
-    parser.addoption("--every-rule", action="append", default=[], choices=["frozen", "directed", "random"],
-                     help="fail if the property tests of this kind do not fire each rule; not with -k")
+    parser.addoption(
+        "--every-rule",
+        action="append",
+        default=[],
+        choices=["frozen", "directed", "random"],
+        help="fail if the property tests of this kind do not fire each rule; not with -k",
+    )
     parser.addoption("--budget", choices=[*BUDGETS], help="print what the lanes of this run took; fail if one took far too long")
     parser.addoption("--near", metavar="FILE", help="the tests that are nearest to that file, for two minutes")
     parser.addoption("--freeze", action="store_true", help="choose the frozen set of random cases anew, in one process")

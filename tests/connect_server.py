@@ -84,5 +84,8 @@ def connect_server(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Connect
 
 def settings(port: int) -> dict[str, str]:
     """Those of a server on this machine that asks for the token."""
-    return {"spark.connect.grpc.binding.port": str(port), "spark.connect.grpc.binding.address": "127.0.0.1",
-            "spark.connect.authenticate.token": TOKEN}
+    return {
+        "spark.connect.grpc.binding.port": str(port),
+        "spark.connect.grpc.binding.address": "127.0.0.1",
+        "spark.connect.authenticate.token": TOKEN,
+    }

@@ -53,8 +53,17 @@ class LocalClient(DatabricksClient):
     def close_session(self, session_id: SessionId) -> None:
         self._sessions.pop(session_id.guid, None)
 
-    def execute_command(self, operation: str, session_id: SessionId, max_rows: int, max_bytes: int, lz4_compression: bool,
-                        cursor: Any, *_: Any, **__: Any) -> Any:
+    def execute_command(
+        self,
+        operation: str,
+        session_id: SessionId,
+        max_rows: int,
+        max_bytes: int,
+        lz4_compression: bool,
+        cursor: Any,
+        *_: Any,
+        **__: Any,
+    ) -> Any:
         try:
             frame = self._sessions[session_id.guid].sql(operation)
             table, fields = frame.toArrow(), frame.schema.fields
@@ -108,13 +117,24 @@ def standing_in(new_session: Callable[[], Any], kind: Kind) -> Iterator[list[End
         return made[-1]
 
     DatabricksConnectionManager._dbr_capabilities_cache.clear()
-    with patch("databricks.sql.session.ThriftDatabricksClient", lambda **_: LocalClient(new_endpoint)), \
-            patch.object(DatabricksCredentialManager, "header_factory", lambda _: {}), \
-            patch("dbt.adapters.databricks.spog.probe.probe_host", lambda host: HostMetadata(None)):
+    with (
+        patch("databricks.sql.session.ThriftDatabricksClient", lambda **_: LocalClient(new_endpoint)),
+        patch.object(DatabricksCredentialManager, "header_factory", lambda _: {}),
+        patch("dbt.adapters.databricks.spog.probe.probe_host", lambda host: HostMetadata(None)),
+    ):
         yield made
 
 
 def profile(kind: Kind, schema: str, **more: Any) -> dict[str, Any]:
     """The output of a profile for it."""
-    return {"type": "idivm_databricks", "host": HOST, "http_path": PATHS[kind.name], "token": "dapi0", "catalog": "spark_catalog",
-            "schema": schema, "threads": 2, "connection_parameters": {"enable_telemetry": False}, **more}
+    return {
+        "type": "idivm_databricks",
+        "host": HOST,
+        "http_path": PATHS[kind.name],
+        "token": "dapi0",
+        "catalog": "spark_catalog",
+        "schema": schema,
+        "threads": 2,
+        "connection_parameters": {"enable_telemetry": False},
+        **more,
+    }

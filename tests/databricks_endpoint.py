@@ -16,11 +16,24 @@ from typing import Any
 
 CATALOG = "spark_catalog"
 # All that a session of a SQL warehouse can set.
-PARAMETERS = frozenset({"ANSI_MODE", "ENABLE_PHOTON", "LEGACY_TIME_PARSER_POLICY", "MAX_FILE_PARTITION_BYTES", "QUERY_TAGS",
-                        "READ_ONLY_EXTERNAL_METASTORE", "STATEMENT_TIMEOUT", "TIMEZONE", "USE_CACHED_RESULT"})
+PARAMETERS = frozenset(
+    {
+        "ANSI_MODE",
+        "ENABLE_PHOTON",
+        "LEGACY_TIME_PARSER_POLICY",
+        "MAX_FILE_PARTITION_BYTES",
+        "QUERY_TAGS",
+        "READ_ONLY_EXTERNAL_METASTORE",
+        "STATEMENT_TIMEOUT",
+        "TIMEZONE",
+        "USE_CACHED_RESULT",
+    }
+)
 # Workspaces create tables so.
-DEFAULTS = {"spark.databricks.delta.properties.defaults.enableDeletionVectors": "true",
-            "spark.databricks.delta.properties.defaults.enableRowTracking": "true"}
+DEFAULTS = {
+    "spark.databricks.delta.properties.defaults.enableDeletionVectors": "true",
+    "spark.databricks.delta.properties.defaults.enableRowTracking": "true",
+}
 _COMMENT = re.compile(r"\s*/\*.*?\*/\s*", re.DOTALL)
 _SETTING = re.compile(r"(?:RE)?SET\s+(?!TIME\s+ZONE)`?([\w.]+)`?\s*(?:=\s*(.*))?\Z", re.IGNORECASE | re.DOTALL)
 _TEMPORARY = re.compile(r"CREATE\s+(OR\s+REPLACE\s+)?(GLOBAL\s+)?TEMP(ORARY)?\s+(VIEW|TABLE)", re.IGNORECASE)
@@ -32,17 +45,20 @@ _NOTHING = {
     "table_tags": "catalog_name, schema_name, table_name, tag_name, tag_value",
     "column_tags": "catalog_name, schema_name, table_name, column_name, tag_name, tag_value",
     "table_constraints": "constraint_catalog, constraint_schema, constraint_name, table_catalog, table_schema, table_name, "
-                         "constraint_type, is_deferrable, initially_deferred, enforced, comment",
+    "constraint_type, is_deferrable, initially_deferred, enforced, comment",
     "key_column_usage": "constraint_catalog, constraint_schema, constraint_name, table_catalog, table_schema, table_name, "
-                        "column_name, ordinal_position, position_in_unique_constraint",
+    "column_name, ordinal_position, position_in_unique_constraint",
     "referential_constraints": "constraint_catalog, constraint_schema, constraint_name, unique_constraint_catalog, "
-                               "unique_constraint_schema, unique_constraint_name, match_option, update_rule, delete_rule",
+    "unique_constraint_schema, unique_constraint_name, match_option, update_rule, delete_rule",
 }
 _TABLE = re.compile(r"table_name\s*=\s*'([^']*)'", re.IGNORECASE)
 _SCHEMA = re.compile(r"table_schema\s*=\s*'([^']*)'", re.IGNORECASE)
 _NAME = r"((?:`[^`]+`|\w+)(?:\.(?:`[^`]+`|\w+))*)"
-_WRITTEN = re.compile(r"(?:INSERT\s+(?:INTO|OVERWRITE)(?:\s+TABLE)?|CREATE\s+(?:OR\s+REPLACE\s+)?TABLE(?:\s+IF\s+NOT\s+EXISTS)?)"
-                      rf"\s+{_NAME}", re.IGNORECASE)
+_WRITTEN = re.compile(
+    r"(?:INSERT\s+(?:INTO|OVERWRITE)(?:\s+TABLE)?|CREATE\s+(?:OR\s+REPLACE\s+)?TABLE(?:\s+IF\s+NOT\s+EXISTS)?)"
+    rf"\s+{_NAME}",
+    re.IGNORECASE,
+)
 _AS_JSON = re.compile(rf"DESCRIBE\s+TABLE\s+EXTENDED\s+{_NAME}\s+AS\s+JSON\Z", re.IGNORECASE)
 _RELATION = re.compile(rf"DESCRIBE\s+(?:TABLE\s+)?EXTENDED\s+{_NAME}\s*\Z", re.IGNORECASE)
 
@@ -119,8 +135,12 @@ class Endpoint:
     def _history(self, text: str) -> Any:
         """Who has committed, with what."""
         found = self.spark.sql(text)
-        known = {"userId": "'7423461298'", "userName": "'ann@example.com'", "clusterId": "'1125-090000-abcdefgh'",
-                 "engineInfo": "'Databricks-Runtime/17.3.x-photon-scala2.13'"}
+        known = {
+            "userId": "'7423461298'",
+            "userName": "'ann@example.com'",
+            "clusterId": "'1125-090000-abcdefgh'",
+            "engineInfo": "'Databricks-Runtime/17.3.x-photon-scala2.13'",
+        }
         return found.selectExpr(*(f"{known[each]} as {each}" if each in known else f"`{each}`" for each in found.columns))
 
     def _described(self, text: str) -> Any:
@@ -128,17 +148,28 @@ class Endpoint:
         frame = self.spark.sql(text)
         rows = [tuple(row) for row in frame.collect()]
         at = next((number for number, row in enumerate(rows) if row[0] == "# Detailed Table Information"), None)
-        name = next((row[1] for row in rows[at or 0:] if row[0] == "Name"), None)
+        name = next((row[1] for row in rows[at or 0 :] if row[0] == "Name"), None)
         if at is None or name is None:
             return frame
         catalog, schema, table = name.split(".")
-        before = [("# Delta Statistics Columns", "", ""), ("Column Names", ", ".join(row[0] for row in rows[:at] if row[1]), ""),
-                  ("Column Selection Method", "first-32", ""), ("", "", "")]
-        own = [("Catalog", catalog, ""), ("Database", schema, ""), ("Table", table, ""), ("Created By", "Spark ", ""),
-               ("Is_managed_location", "true", ""), ("Predictive Optimization", "ENABLE (inherited from METASTORE)", "")]
-        rest = [row for row in rows[at + 1:] if row[0] not in ("Name", "Is_managed_location")]
-        return self.spark.createDataFrame([*rows[:at], *before, rows[at], *own, *rest],
-                                          "col_name string, data_type string, comment string")
+        before = [
+            ("# Delta Statistics Columns", "", ""),
+            ("Column Names", ", ".join(row[0] for row in rows[:at] if row[1]), ""),
+            ("Column Selection Method", "first-32", ""),
+            ("", "", ""),
+        ]
+        own = [
+            ("Catalog", catalog, ""),
+            ("Database", schema, ""),
+            ("Table", table, ""),
+            ("Created By", "Spark ", ""),
+            ("Is_managed_location", "true", ""),
+            ("Predictive Optimization", "ENABLE (inherited from METASTORE)", ""),
+        ]
+        rest = [row for row in rows[at + 1 :] if row[0] not in ("Name", "Is_managed_location")]
+        return self.spark.createDataFrame(
+            [*rows[:at], *before, rows[at], *own, *rest], "col_name string, data_type string, comment string"
+        )
 
     def _described_as_json(self, text: str, name: str) -> Any:
         """Local Spark has no JSON of Delta tables."""
@@ -147,11 +178,21 @@ class Endpoint:
         if "Name" not in details:  # a view, which has it
             return self.spark.sql(text)
         catalog, schema, table = details["Name"].split(".")
-        columns = [{"name": each.name, "type": _json_type(each.dataType.jsonValue()), "nullable": each.nullable}
-                   for each in self.spark.table(name).schema.fields]
+        columns = [
+            {"name": each.name, "type": _json_type(each.dataType.jsonValue()), "nullable": each.nullable}
+            for each in self.spark.table(name).schema.fields
+        ]
         properties = dict(tuple(row) for row in self.spark.sql(f"SHOW TBLPROPERTIES {name}").collect())
-        found = {"table_name": table, "catalog_name": catalog, "namespace": [schema], "schema_name": schema, "columns": columns,
-                 "type": details["Type"], "provider": details["Provider"], "table_properties": properties}
+        found = {
+            "table_name": table,
+            "catalog_name": catalog,
+            "namespace": [schema],
+            "schema_name": schema,
+            "columns": columns,
+            "type": details["Type"],
+            "provider": details["Provider"],
+            "table_properties": properties,
+        }
         return self.spark.createDataFrame([(json.dumps(found),)], "json_metadata string")
 
     def _information(self, text: str) -> Any:
@@ -175,10 +216,21 @@ class Endpoint:
         if self.spark.sql(f"show schemas in {CATALOG} like '{schema}'").collect():
             views = {row[1] for row in self.spark.sql(f"show views in {CATALOG}.{schema}").collect()}
             tables = [row[1] for row in self.spark.sql(f"show tables in {CATALOG}.{schema}").collect() if row[0]]
-            rows = [(CATALOG, schema, name, "VIEW" if name in views else "MANAGED", None if name in views else self._format(
-                schema, name), "ann@example.com") for name in tables]
-        columns = "table_catalog string, table_schema string, table_name string, table_type string, data_source_format string, " \
-                  "table_owner string"
+            rows = [
+                (
+                    CATALOG,
+                    schema,
+                    name,
+                    "VIEW" if name in views else "MANAGED",
+                    None if name in views else self._format(schema, name),
+                    "ann@example.com",
+                )
+                for name in tables
+            ]
+        columns = (
+            "table_catalog string, table_schema string, table_name string, table_type string, data_source_format string, "
+            "table_owner string"
+        )
         self.spark.createDataFrame(rows, columns).createOrReplaceTempView("idivm_stand_in_tables")
 
     def _list_columns(self, text: str) -> None:
@@ -186,11 +238,24 @@ class Endpoint:
         schema, table = _SCHEMA.search(text), _TABLE.search(text)
         assert schema is not None and table is not None, text
         fields = self.spark.table(f"{CATALOG}.{schema[1]}.`{table[1]}`").schema.fields
-        rows = [(CATALOG, schema[1], table[1], each.name, number, "YES" if each.nullable else "NO", each.dataType.simpleString(),
-                 each.metadata.get("comment")) for number, each in enumerate(fields)]
-        self.spark.createDataFrame(rows, "table_catalog string, table_schema string, table_name string, column_name string, "
-                                   "ordinal_position int, is_nullable string, full_data_type string, comment string"
-                                   ).createOrReplaceTempView("idivm_stand_in_columns")
+        rows = [
+            (
+                CATALOG,
+                schema[1],
+                table[1],
+                each.name,
+                number,
+                "YES" if each.nullable else "NO",
+                each.dataType.simpleString(),
+                each.metadata.get("comment"),
+            )
+            for number, each in enumerate(fields)
+        ]
+        self.spark.createDataFrame(
+            rows,
+            "table_catalog string, table_schema string, table_name string, column_name string, "
+            "ordinal_position int, is_nullable string, full_data_type string, comment string",
+        ).createOrReplaceTempView("idivm_stand_in_columns")
 
     def _format(self, schema: str, name: str) -> str:
         rows = self.spark.sql(f"describe table extended {CATALOG}.{schema}.`{name}`").collect()

@@ -54,8 +54,9 @@ class FakeDriver:
         message = "incremental: +1 ~2 -3"
         return self.change(Outcome(mode, "id", None, 1, 2, 3, 1, inputs, message, relations, Artifacts("1", lambda: files)))
 
-    def equivalence(self, schema: str, identifier: str, as_of: str, *, database: str,
-                    engine: Engine) -> Generator[Statement, Reply, str]:
+    def equivalence(
+        self, schema: str, identifier: str, as_of: str, *, database: str, engine: Engine
+    ) -> Generator[Statement, Reply, str]:
         assert engine is EMBEDDED and database == ""
         reply = yield Statement(f"select count(*) as n from {schema}.{identifier}", "read", "count")
         self.replies.append(reply)
@@ -72,8 +73,10 @@ def driver(monkeypatch: pytest.MonkeyPatch) -> FakeDriver:
     modules = {
         "dbt_idivm.refresh.driver": {"refresh": fake.refresh},
         "dbt_idivm.refresh.engine.invocation": {
-            "Invocation": type("Invocation", (), {"__init__": _no_memory, "has_learned": False, "warm_up": 2,
-                                               "seconds": lambda self: 0.0})},
+            "Invocation": type(
+                "Invocation", (), {"__init__": _no_memory, "has_learned": False, "warm_up": 2, "seconds": lambda self: 0.0}
+            )
+        },
         "dbt_idivm.verify": {"equivalence": fake.equivalence},
     }
     for name, contents in modules.items():

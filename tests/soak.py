@@ -39,32 +39,71 @@ FEED = f"tblproperties ('delta.enableChangeDataFeed' = 'true', {MAPPED})"
 SUMS = "select cust, sum(price) as total, count(*) as n from $.orders group by cust"
 RANKED = "(select id, cust, price, row_number() over (partition by cust order by price desc, id) as r from $.orders)"
 PAIRS = "select o.note, c.name from $.orders o join $.cust c on o.cust = c.id"
-TOTALS = ("select c.name, t.total from (select cust, sum(price) as total from $.orders group by cust) t "
-          "join $.cust c on t.cust = c.id")
+TOTALS = (
+    "select c.name, t.total from (select cust, sum(price) as total from $.orders group by cust) t join $.cust c on t.cust = c.id"
+)
 CHEAP, KNOWN = "select id, price from $.orders where price < 20", "select id, id from $.cust"
 LACKING = "select c.id, c.name from $.cust c where not exists (select 1 from $.orders o where o.cust = c.id and o.price > 50)"
 HAPPENED = "select e.kind, c.name from $.events e join $.cust c on e.cust = c.id"
 PER_NAME = "select c.name, count(*) as n from $.orders o join $.cust c on o.cust = c.id group by c.name"
 # Model → its texts, one after the other by edits, and its config. Some of them can be migrated to one another, others not.
 MODELS: dict[str, tuple[tuple[str, ...], dict[str, Any]]] = {
-    "pairs": ((f"{PAIRS} where o.price > 10", f"{PAIRS} where o.price > 30", f"{PAIRS} where o.price > 10 and c.name like 'c%'",
-               PAIRS.replace("o.note", "upper(o.note) as note").replace("join", "left join")), {}),
-    "sums": ((SUMS, SUMS.replace("count(*)", "max(price) as top, count(*)"), f"{SUMS} having sum(price) > 20",
-              SUMS.replace("select cust", "select coalesce(cust, -1) as cust")), {}),
-    "above": ((TOTALS, TOTALS.replace("t.total from", "t.total + 1 as total from"), f"{TOTALS} where t.total > 30"),
-              {"caches": "all"}),
-    "logged": (("select id, note from $.orders where price > 50", "select id, note from $.orders where price > 40",
-                "select id, upper(note) as note from $.orders where price > 50"), {"output": "both"}),
-    "newest": ((f"select id, cust, price from {RANKED} where r = 1", f"select id, cust, price from {RANKED} where r <= 2",
-                f"select id, price from {RANKED} where r = 1"), {}),
-    "tuples": (("select o.id, c.name from $.orders o left join $.cust c on o.cust = c.id",
-                "select o.id, c.name from $.orders o left join $.cust c on o.cust = c.id where o.id % 3 <> 1"),
-               {"strategy": "tuple"}),
+    "pairs": (
+        (
+            f"{PAIRS} where o.price > 10",
+            f"{PAIRS} where o.price > 30",
+            f"{PAIRS} where o.price > 10 and c.name like 'c%'",
+            PAIRS.replace("o.note", "upper(o.note) as note").replace("join", "left join"),
+        ),
+        {},
+    ),
+    "sums": (
+        (
+            SUMS,
+            SUMS.replace("count(*)", "max(price) as top, count(*)"),
+            f"{SUMS} having sum(price) > 20",
+            SUMS.replace("select cust", "select coalesce(cust, -1) as cust"),
+        ),
+        {},
+    ),
+    "above": (
+        (TOTALS, TOTALS.replace("t.total from", "t.total + 1 as total from"), f"{TOTALS} where t.total > 30"),
+        {"caches": "all"},
+    ),
+    "logged": (
+        (
+            "select id, note from $.orders where price > 50",
+            "select id, note from $.orders where price > 40",
+            "select id, upper(note) as note from $.orders where price > 50",
+        ),
+        {"output": "both"},
+    ),
+    "newest": (
+        (
+            f"select id, cust, price from {RANKED} where r = 1",
+            f"select id, cust, price from {RANKED} where r <= 2",
+            f"select id, price from {RANKED} where r = 1",
+        ),
+        {},
+    ),
+    "tuples": (
+        (
+            "select o.id, c.name from $.orders o left join $.cust c on o.cust = c.id",
+            "select o.id, c.name from $.orders o left join $.cust c on o.cust = c.id where o.id % 3 <> 1",
+        ),
+        {"strategy": "tuple"},
+    ),
     "lacking": ((LACKING, f"{LACKING} and c.id > 3", LACKING.replace("c.name from", "concat(c.name, '!') as name from")), {}),
     "chosen": ((PER_NAME, PER_NAME.replace("count(*)", "sum(o.price) as total, count(*)")), {"strategy": "auto"}),
     "both_ways": ((f"{CHEAP} union all {KNOWN}", CHEAP, f"{CHEAP} and id > 5 union all {KNOWN}"), {}),
-    "bag": (("select kind, cust from $.events where cust < 3", "select kind, cust from $.events",
-             "select upper(kind) as kind, cust from $.events where cust < 3"), {}),
+    "bag": (
+        (
+            "select kind, cust from $.events where cust < 3",
+            "select kind, cust from $.events",
+            "select upper(kind) as kind, cust from $.events where cust < 3",
+        ),
+        {},
+    ),
     "told": ((HAPPENED, f"{HAPPENED} where e.kind <> 'k1'", HAPPENED.replace("c.name", "c.name, c.id")), {"output": "diffs"}),
     "sizes": (("select n, count(*) as groups from $.sums group by n",), {}),
 }
@@ -142,19 +181,22 @@ class Soak:
 
     def batch(self) -> Iterator[str]:
         at, value, key = (self.chance.randrange(VALUES) for _ in range(3))
-        text = self.chance.choice((
-            f"insert into $.orders (id, cust, price, note) select {1000 + self.number}, {key % 9}, {value}, 'n{self.number}'",
-            f"insert into $.orders (id, cust, price, note) select {1000 + self.number}, null, null, null",
-            f"update $.orders set price = {value} where id % {1 + key} = 1",
-            f"update $.orders set cust = {key % 9} where id = {at}",
-            f"delete from $.orders where id % {2 + at} = 0",
-            f"insert into $.events select {key % 5}, 'k{value % 4}' from range({1 + at % 3})",
-            f"update $.events set kind = 'k{value % 4}' where cust = {key % 5}",
-            f"delete from $.events where cust = {key % 5} and kind = 'k{value % 4}'",
-            f"update $.cust set name = 'c{self.number}' where id = {key % 9}",
-            f"delete from $.cust where id = {key % 9}",
-            f"merge into $.cust c using (select {key % 9} as id) s on c.id = s.id when not matched then insert (id, name) "
-            f"values (s.id, 'm{self.number}')"))
+        text = self.chance.choice(
+            (
+                f"insert into $.orders (id, cust, price, note) select {1000 + self.number}, {key % 9}, {value}, 'n{self.number}'",
+                f"insert into $.orders (id, cust, price, note) select {1000 + self.number}, null, null, null",
+                f"update $.orders set price = {value} where id % {1 + key} = 1",
+                f"update $.orders set cust = {key % 9} where id = {at}",
+                f"delete from $.orders where id % {2 + at} = 0",
+                f"insert into $.events select {key % 5}, 'k{value % 4}' from range({1 + at % 3})",
+                f"update $.events set kind = 'k{value % 4}' where cust = {key % 5}",
+                f"delete from $.events where cust = {key % 5} and kind = 'k{value % 4}'",
+                f"update $.cust set name = 'c{self.number}' where id = {key % 9}",
+                f"delete from $.cust where id = {key % 9}",
+                f"merge into $.cust c using (select {key % 9} as id) s on c.id = s.id when not matched then insert (id, name) "
+                f"values (s.id, 'm{self.number}')",
+            )
+        )
         yield text
         self.project.sql(text)
 
@@ -269,8 +311,10 @@ class Soak:
         """Remove all files but those of the last version: what has not been read of the feed is gone as well."""
         if "orders" in tables:
             self.kept = self.version()
-        self.project.sql("set spark.databricks.delta.retentionDurationCheck.enabled = false",
-                         *(f"vacuum $.{name} retain 0 hours" for name in tables))
+        self.project.sql(
+            "set spark.databricks.delta.retentionDurationCheck.enabled = false",
+            *(f"vacuum $.{name} retain 0 hours" for name in tables),
+        )
 
     def again(self) -> None:
         self.project.move(self.new_session())
@@ -305,8 +349,14 @@ def allowing(codes: set[str]) -> Iterator[None]:
 
 
 ACTIONS: dict[str, tuple[int, Callable[[Soak], Iterator[str]]]] = {
-    "batch": (38, Soak.batch), "run": (26, Soak.run), "edit": (14, Soak.edit), "interrupted": (8, Soak.interrupted),
-    "two_at_once": (6, Soak.two_at_once), "foreign": (4, Soak.foreign), "upkeep": (6, Soak.upkeep), "drift": (4, Soak.drift),
+    "batch": (38, Soak.batch),
+    "run": (26, Soak.run),
+    "edit": (14, Soak.edit),
+    "interrupted": (8, Soak.interrupted),
+    "two_at_once": (6, Soak.two_at_once),
+    "foreign": (4, Soak.foreign),
+    "upkeep": (6, Soak.upkeep),
+    "drift": (4, Soak.drift),
 }
 
 
@@ -357,8 +407,10 @@ def main() -> int:
         except BaseException as problem:
             print(f"action {play.number} of seed {given.seed} failed: {problem}", file=sys.stderr)
             raise
-        print(f"{play.number} actions: {dict(play.done)}; refreshes: {dict(play.modes)}; wrong views: 0; nothing left behind; "
-              f"MiB of the JVM and of Python at first and at last: {play.memory[:1] + play.memory[-1:]}")
+        print(
+            f"{play.number} actions: {dict(play.done)}; refreshes: {dict(play.modes)}; wrong views: 0; nothing left behind; "
+            f"MiB of the JVM and of Python at first and at last: {play.memory[:1] + play.memory[-1:]}"
+        )
     return 0
 
 

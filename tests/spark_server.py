@@ -30,8 +30,9 @@ def free_port() -> int:
 
 
 @contextmanager
-def running_server(main_class: str, folder: Path, settings: Mapping[str, str], arguments: tuple[str, ...],
-                   ping: Callable[[], object]) -> Iterator[subprocess.Popen[bytes]]:
+def running_server(
+    main_class: str, folder: Path, settings: Mapping[str, str], arguments: tuple[str, ...], ping: Callable[[], object]
+) -> Iterator[subprocess.Popen[bytes]]:
     """A server whose tables are in `folder`/warehouse. It has started when `ping` raises nothing; it ends with the block or this
     process."""
     python = os.environ.get("IDIVM_SERVER_PYTHON") or sys.executable
@@ -39,8 +40,9 @@ def running_server(main_class: str, folder: Path, settings: Mapping[str, str], a
     log = folder / "server.log"
     with open(log, "a") as output:
         command = [sys.executable, str(TIED), *_command(main_class, folder, settings, arguments)]
-        process = subprocess.Popen(command, stdin=subprocess.PIPE, stdout=output, stderr=subprocess.STDOUT, cwd=folder,
-                                   env=environment)
+        process = subprocess.Popen(
+            command, stdin=subprocess.PIPE, stdout=output, stderr=subprocess.STDOUT, cwd=folder, env=environment
+        )
     try:
         _wait(process, ping, log)
         yield process
@@ -71,12 +73,16 @@ def spark_of_servers() -> Spark:
     other = os.environ.get("IDIVM_SERVER_PYTHON")
     if other is None:
         return Spark(Path(pyspark.__file__).parent, pyspark.__version__, delta_jars({}))
-    code = ("import pyspark; from importlib.metadata import version; "
-            "print(pyspark.__path__[0], pyspark.__version__, version('delta-spark'), sep='\\n')")
+    code = (
+        "import pyspark; from importlib.metadata import version; "
+        "print(pyspark.__path__[0], pyspark.__version__, version('delta-spark'), sep='\\n')"
+    )
     home, spark, delta = _output(other, code).split()
     is_3 = spark.startswith("3.")
-    packages = [f"io.delta:delta-spark_{'2.12' if is_3 else '2.13'}:{delta}",
-                *([f"org.apache.spark:spark-connect_2.12:{spark}"] if is_3 else [])]
+    packages = [
+        f"io.delta:delta-spark_{'2.12' if is_3 else '2.13'}:{delta}",
+        *([f"org.apache.spark:spark-connect_2.12:{spark}"] if is_3 else []),
+    ]
     jars = _output(other, RESOLVE, f"spark.jars.packages={','.join(packages)}").rpartition("JARS=")[2].strip()
     return Spark(Path(home), spark, [jar.removeprefix("file://").removeprefix("file:") for jar in jars.split(",")])
 
@@ -91,10 +97,17 @@ def _command(main_class: str, folder: Path, settings: Mapping[str, str], argumen
     from tests.engines import TINY_DATA
 
     spark = spark_of_servers()
-    given = {**SMALL_AND_LOCAL, **TINY_DATA, **OTHERWISE, "spark.sql.catalogImplementation": "in-memory",
-             "spark.sql.warehouse.dir": str(folder / "warehouse"), "spark.driver.memory": "2g",
-             "spark.sql.legacy.createHiveTableByDefault": "false",  # as Spark 4 has it
-             "spark.driver.extraClassPath": os.pathsep.join(spark.jars), **settings}
+    given = {
+        **SMALL_AND_LOCAL,
+        **TINY_DATA,
+        **OTHERWISE,
+        "spark.sql.catalogImplementation": "in-memory",
+        "spark.sql.warehouse.dir": str(folder / "warehouse"),
+        "spark.driver.memory": "2g",
+        "spark.sql.legacy.createHiveTableByDefault": "false",  # as Spark 4 has it
+        "spark.driver.extraClassPath": os.pathsep.join(spark.jars),
+        **settings,
+    }
     command = [str(spark.home / "bin" / "spark-submit"), "--class", main_class]
     for key, value in given.items():
         command += ["--conf", f"{key}={value}"]

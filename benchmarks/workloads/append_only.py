@@ -65,14 +65,32 @@ def workload(scale: float = 1.0) -> Workload:
     return Workload(
         name="append_only",
         tables=(
-            Table("sales", _sales("id", sales, customers, 0, f"range(0, {sales}, 1, {max(2, sales // 2_000_000)})",
-                                  f"date '2023-01-01' + cast(id * {DAYS} div {sales} as int)"), ("id",)),
-            Table("customers", f"""
+            Table(
+                "sales",
+                _sales(
+                    "id",
+                    sales,
+                    customers,
+                    0,
+                    f"range(0, {sales}, 1, {max(2, sales // 2_000_000)})",
+                    f"date '2023-01-01' + cast(id * {DAYS} div {sales} as int)",
+                ),
+                ("id",),
+            ),
+            Table(
+                "customers",
+                f"""
                 select id, concat('customer ', id) as name, concat('region ', pmod(xxhash64(id, 3), 20)) as region, 0 as batch
-                from range({customers})""", ("id",)),
-            Table("products", f"""
+                from range({customers})""",
+                ("id",),
+            ),
+            Table(
+                "products",
+                f"""
                 select id, concat('product ', id) as name, concat('category ', id % 30) as category, 0 as batch
-                from range({PRODUCTS})""", ("id",)),
+                from range({PRODUCTS})""",
+                ("id",),
+            ),
         ),
         queries=(
             Query("enriched", ENRICHED, ("id",), merge=ENRICHED_MERGE, merge_for=("appends", "late")),
@@ -81,8 +99,10 @@ def workload(scale: float = 1.0) -> Workload:
             Query("totals", TOTALS, ("id",), without=NOT_BY_HAND),
             Query("best_days", BEST_DAYS, ("product",), without=NOT_BY_HAND),
         ),
-        changes=(Change("appends", "sales", lambda step: appends(step, customers)),
-                 Change("late", "sales", lambda step: (*appends(step, customers), *late(step)))),
+        changes=(
+            Change("appends", "sales", lambda step: appends(step, customers)),
+            Change("late", "sales", lambda step: (*appends(step, customers), *late(step))),
+        ),
     )
 
 
@@ -103,5 +123,7 @@ def appends(step: Step, customers: int) -> Sequence[str]:
 
 def late(step: Step) -> Sequence[str]:
     """One customer in a thousand has moved, or was entered wrongly; the sales of years change with each."""
-    return (f"""update append_only.customers set region = concat('region ', pmod(id + {step.number}, 20)), batch = {step.number}
-                where id % 1000 = {step.number}""",)
+    return (
+        f"""update append_only.customers set region = concat('region ', pmod(id + {step.number}, 20)), batch = {step.number}
+                where id % 1000 = {step.number}""",
+    )

@@ -53,18 +53,30 @@ when matched then update set cost = n.cost"""
 
 def workload(scale: float = 1.0, fanout: int = 10, selectivity: int = 20) -> Workload:
     size = round(SIZE * scale)
-    links = Table("devices_parts", f"""
+    links = Table(
+        "devices_parts",
+        f"""
         select id div {fanout} as did, pmod(pmod(xxhash64(id div {fanout}), {size}) + id % {fanout} * {STRIDE}, {size}) as pid
-        from range(0, {size * fanout}, 1, {_files(size * fanout)})""", ("did", "pid"))
+        from range(0, {size * fanout}, 1, {_files(size * fanout)})""",
+        ("did", "pid"),
+    )
     return Workload(
         name="devices_parts",
         tables=(
-            Table("parts", f"""
+            Table(
+                "parts",
+                f"""
                 select id as pid, cast(pmod(xxhash64(id, 1), 100000) / 100 as decimal(10, 2)) as price, 0 as batch
-                from range(0, {size}, 1, {_files(size)})""", ("pid",)),
-            Table("devices", f"""
+                from range(0, {size}, 1, {_files(size)})""",
+                ("pid",),
+            ),
+            Table(
+                "devices",
+                f"""
                 select id as did, if(pmod(xxhash64(id, 2), 100) < {selectivity}, 'phone', 'tablet') as category, 0 as batch
-                from range(0, {size}, 1, {_files(size)})""", ("did",)),
+                from range(0, {size}, 1, {_files(size)})""",
+                ("did",),
+            ),
             links,
             *(_extra(number, links) for number in range(1, MOST_JOINS - 1)),
         ),
@@ -96,32 +108,43 @@ def _joins(number: int) -> Query:
     extra = range(1, number - 1)
     joined = "".join(f"\njoin devices_parts.r{n} on r{n}.did = dp.did and r{n}.pid = dp.pid" for n in extra)
     weights = "".join(f" + r{n}.r{n}" for n in extra)
-    return Query(f"joins_{number}", f"""
+    return Query(
+        f"joins_{number}",
+        f"""
 select dp.did, sum(p.price{weights}) as cost
 from devices_parts.devices_parts dp
 join devices_parts.parts p on p.pid = dp.pid
 join devices_parts.devices d on d.did = dp.did{joined}
-group by dp.did""", ("did",), without={"dbt_incremental": "as for `total`"})
+group by dp.did""",
+        ("did",),
+        without={"dbt_incremental": "as for `total`"},
+    )
 
 
 def prices(step: Step) -> Sequence[str]:
     """The paper's change: new prices, spread over all parts. No condition and no group depends on a price."""
-    return (f"""update devices_parts.parts set price = price + 1, batch = {step.number}
-                where pmod(pid + {step.number * 31}, {step.every}) = 0""",)
+    return (
+        f"""update devices_parts.parts set price = price + 1, batch = {step.number}
+                where pmod(pid + {step.number * 31}, {step.every}) = 0""",
+    )
 
 
 def categories(step: Step) -> Sequence[str]:
     """Devices become phones, and phones tablets: the condition's own column."""
-    return (f"""update devices_parts.devices set category = if(category = 'phone', 'tablet', 'phone'), batch = {step.number}
-                where pmod(did + {step.number * 31}, {step.every}) = 0""",)
+    return (
+        f"""update devices_parts.devices set category = if(category = 'phone', 'tablet', 'phone'), batch = {step.number}
+                where pmod(did + {step.number * 31}, {step.every}) = 0""",
+    )
 
 
 def links_moved(step: Step) -> Sequence[str]:
     """Half of the rows are deleted links, half are inserted links of new devices to old parts."""
     half = max(1, step.rows // 2)
-    first = 10 ** 12 * step.number
-    return (f"delete from devices_parts.devices_parts where pmod(xxhash64(did, pid, {step.number}), {2 * step.every}) = 0",
-            f"insert into devices_parts.devices select {first} + id, 'phone', {step.number} from range({half})",
-            f"""insert into devices_parts.devices_parts
+    first = 10**12 * step.number
+    return (
+        f"delete from devices_parts.devices_parts where pmod(xxhash64(did, pid, {step.number}), {2 * step.every}) = 0",
+        f"insert into devices_parts.devices select {first} + id, 'phone', {step.number} from range({half})",
+        f"""insert into devices_parts.devices_parts
                 select {first} + id, pid from (select row_number() over (order by pid) - 1 as id, pid
-                    from (select pid from devices_parts.parts where pmod(pid, {2 * step.every}) = 0 limit {half}))""")
+                    from (select pid from devices_parts.parts where pmod(pid, {2 * step.every}) = 0 limit {half}))""",
+    )

@@ -94,5 +94,7 @@ def day(step: Step) -> Sequence[str]:
 
 def delays(step: Step) -> Sequence[str]:
     """Flights all over the year were later than reported."""
-    return (f"""update nycflights.flights set dep_delay = dep_delay + 5, arr_delay = arr_delay + 7
-                where pmod(xxhash64({', '.join(FLIGHT)}, {step.number}), {step.every}) = 0""",)
+    return (
+        f"""update nycflights.flights set dep_delay = dep_delay + 5, arr_delay = arr_delay + 7
+                where pmod(xxhash64({", ".join(FLIGHT)}, {step.number}), {step.every}) = 0""",
+    )

@@ -22,26 +22,34 @@ def _declared(text: str) -> Declared:
     name, _, inside = text.removesuffix(")").partition("(")
     columns, _, key = inside.partition(";")
     pairs = (column.split() for column in columns.split(","))
-    return Declared(name, tuple((column, kind.replace("money", "decimal(15,2)")) for column, kind in pairs),
-                    tuple(key.replace(",", " ").split()))
+    return Declared(
+        name,
+        tuple((column, kind.replace("money", "decimal(15,2)")) for column, kind in pairs),
+        tuple(key.replace(",", " ").split()),
+    )
 
 
-TABLES = tuple(_declared(text) for text in (
-    "region(r_regionkey int, r_name string, r_comment string; r_regionkey)",
-    "nation(n_nationkey int, n_name string, n_regionkey int, n_comment string; n_nationkey)",
-    "supplier(s_suppkey int, s_name string, s_address string, s_nationkey int, s_phone string, s_acctbal money, "
-    "s_comment string; s_suppkey)",
-    "customer(c_custkey int, c_name string, c_address string, c_nationkey int, c_phone string, c_acctbal money, "
-    "c_mktsegment string, c_comment string; c_custkey)",
-    "part(p_partkey int, p_name string, p_mfgr string, p_brand string, p_type string, p_size int, p_container string, "
-    "p_retailprice money, p_comment string; p_partkey)",
-    "partsupp(ps_partkey int, ps_suppkey int, ps_availqty int, ps_supplycost money, ps_comment string; ps_partkey, ps_suppkey)",
-    "orders(o_orderkey int, o_custkey int, o_orderstatus string, o_totalprice money, o_orderdate date, "
-    "o_orderpriority string, o_clerk string, o_shippriority int, o_comment string; o_orderkey)",
-    "lineitem(l_orderkey int, l_partkey int, l_suppkey int, l_linenumber int, l_quantity money, "
-    "l_extendedprice money, l_discount money, l_tax money, l_returnflag string, l_linestatus string, "
-    "l_shipdate date, l_commitdate date, l_receiptdate date, l_shipinstruct string, l_shipmode string, l_comment string; "
-    "l_orderkey, l_linenumber)"))
+TABLES = tuple(
+    _declared(text)
+    for text in (
+        "region(r_regionkey int, r_name string, r_comment string; r_regionkey)",
+        "nation(n_nationkey int, n_name string, n_regionkey int, n_comment string; n_nationkey)",
+        "supplier(s_suppkey int, s_name string, s_address string, s_nationkey int, s_phone string, s_acctbal money, "
+        "s_comment string; s_suppkey)",
+        "customer(c_custkey int, c_name string, c_address string, c_nationkey int, c_phone string, c_acctbal money, "
+        "c_mktsegment string, c_comment string; c_custkey)",
+        "part(p_partkey int, p_name string, p_mfgr string, p_brand string, p_type string, p_size int, p_container string, "
+        "p_retailprice money, p_comment string; p_partkey)",
+        "partsupp(ps_partkey int, ps_suppkey int, ps_availqty int, ps_supplycost money, ps_comment string; "
+        "ps_partkey, ps_suppkey)",
+        "orders(o_orderkey int, o_custkey int, o_orderstatus string, o_totalprice money, o_orderdate date, "
+        "o_orderpriority string, o_clerk string, o_shippriority int, o_comment string; o_orderkey)",
+        "lineitem(l_orderkey int, l_partkey int, l_suppkey int, l_linenumber int, l_quantity money, "
+        "l_extendedprice money, l_discount money, l_tax money, l_returnflag string, l_linestatus string, "
+        "l_shipdate date, l_commitdate date, l_receiptdate date, l_shipinstruct string, l_shipmode string, l_comment string; "
+        "l_orderkey, l_linenumber)",
+    )
+)
 
 QUERIES = {
     "q1": """

@@ -91,8 +91,10 @@ def adapt(old: Plan, new: Plan, table: str) -> Adaptation | None:
         return None
     before = _Before(old, branches_of(old.root), branch_attribute(old.root), _stored(old, new, table))
     wanted = {each.attribute for each in new.columns}
-    after = [replace(each, names={name: value for name, value in each.names.items() if name in wanted})
-             for each in branches_of(new.root)]
+    after = [
+        replace(each, names={name: value for name, value in each.names.items() if name in wanted})
+        for each in branches_of(new.root)
+    ]
     if len(before.blocks) > 1 and before.branch is None:
         return None
     free = set(range(len(before.blocks)))
@@ -139,10 +141,19 @@ class _Before:
         own = [(each.attribute, each.name) for each in self.plan.columns]
         shared = [(name, self.plan.stored(name)) for name, _ in self.plan.shared]
         names = difference.old.names
-        padded = frozenset(was(name).name for _, node in difference.pairs for name, kind in node.types.items()
-                           if kind.this in (Type.CHAR, Type.NCHAR))
-        return Held((*((of_old(names[each]), column(self.stored.attribute(name))) for each, name in (*own, *shared)),
-                     *((column(name), column(name)) for name in difference.added)), padded)
+        padded = frozenset(
+            was(name).name
+            for _, node in difference.pairs
+            for name, kind in node.types.items()
+            if kind.this in (Type.CHAR, Type.NCHAR)
+        )
+        return Held(
+            (
+                *((of_old(names[each]), column(self.stored.attribute(name))) for each, name in (*own, *shared)),
+                *((column(name), column(name)) for name in difference.added),
+            ),
+            padded,
+        )
 
 
 @dataclass(frozen=True)
@@ -270,4 +281,3 @@ def _scans(relation: Relation) -> Iterator[Scan]:
         yield relation
     for each in relation.children:
         yield from _scans(each)
-

@@ -61,8 +61,13 @@ def branch_attribute(root: Operator) -> str | None:
     """The attribute of the root that tells the blocks of `branches_of` apart; None if there is one block."""
     block = block_of(root)
     union = _union(block)
-    return None if union is None else next((name for name, each in block.names.items()
-                                            if isinstance(each, exp.Column) and each.name == union.branch), None)
+    return (
+        None
+        if union is None
+        else next(
+            (name for name, each in block.names.items() if isinstance(each, exp.Column) and each.name == union.branch), None
+        )
+    )
 
 
 def _union(block: Block) -> UnionAll | None:

@@ -52,8 +52,11 @@ def carried(new: Operator, old: Operator) -> Iterator[Carried]:
     if isinstance(new, OuterJoin):
         present = _present(new, [block for block, _ in blocks])
         for each in _within(below[RIGHT], blocks[RIGHT]):
-            yield each if each.padded else replace(each, padded=True, present=frozenset(
-                name for shown, name in each.shown.items() if shown in present))
+            yield (
+                each
+                if each.padded
+                else replace(each, padded=True, present=frozenset(name for shown, name in each.shown.items() if shown in present))
+            )
 
 
 def _within(pairs: Iterable[tuple[Operator, Operator]], blocks: tuple[Block, Block]) -> Iterator[Carried]:

@@ -94,15 +94,20 @@ def _stored(part: Part, source: Carried, own: str) -> exp.Expr | None:
         return None
     theirs = source.old.attribute(name)
     types = types_of(part.difference.old.sources)
-    equal = [pair for each in part.difference.old.conditions for pair in equal_attributes(each)
-             if pair[0] in types and pair[1] in types and types[pair[0]] == types[pair[1]]]
+    equal = [
+        pair
+        for each in part.difference.old.conditions
+        for pair in equal_attributes(each)
+        if pair[0] in types and pair[1] in types and types[pair[0]] == types[pair[1]]
+    ]
     reached = [each for each, shown in source.was_shown.items() if shown == theirs]
     for each in reached:  # grows
         found = part.held.whole(was(each))
         if found is not None:
             return found
-        reached += [two for one, other in equal for here, two in ((one, other), (other, one))
-                    if here == each and two not in reached]
+        reached += [
+            two for one, other in equal for here, two in ((one, other), (other, one)) if here == each and two not in reached
+        ]
     return None
 
 
@@ -123,8 +128,10 @@ def _joined(rows: Operator, found: _Found, difference: Difference) -> Operator:
     scan = _reading(source.new, read)
     test = conjunction(tests)
     table = scan if test is None else Select(scan, test)
-    on = conjunction(exp.EQ(this=value, expression=column(own)) if own in source.present and source.padded
-                     else same(value, column(own)) for own, value in found.key.items())
+    on = conjunction(
+        exp.EQ(this=value, expression=column(own)) if own in source.present and source.padded else same(value, column(own))
+        for own, value in found.key.items()
+    )
     assert on is not None
     return OuterJoin(rows, table, on, scan.occurrence) if source.padded else Join(rows, table, on)
 

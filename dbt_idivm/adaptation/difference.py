@@ -55,17 +55,26 @@ class Difference:
     @cached_property
     def added(self) -> frozenset[str]:
         """The attributes that no source of the old block has, and that rules add."""
-        found = (*(each.columns for each in self.joined), *(each.added for each in self.looked_up),
-                 *(names for _, names in self.missing_calls))
+        found = (
+            *(each.columns for each in self.joined),
+            *(each.added for each in self.looked_up),
+            *(names for _, names in self.missing_calls),
+        )
         return frozenset(name for names in found for name in names)
 
     @cached_property
     def missing_calls(self) -> tuple[tuple[Aggregate, tuple[str, ...]], ...]:
         """The γ of the new block with aggregates that are read and the old γ does not have."""
-        read = {name for each in (*self.new.conditions, *self.new.names.values(), *(each.condition for each in self.looked_up))
-                for name in attributes(each)}
-        found = ((new, tuple(call.name for call in new.calls if call.name in read and call.name not in self.known))
-                 for new, _ in self.pairs if isinstance(new, Aggregate))
+        read = {
+            name
+            for each in (*self.new.conditions, *self.new.names.values(), *(each.condition for each in self.looked_up))
+            for name in attributes(each)
+        }
+        found = (
+            (new, tuple(call.name for call in new.calls if call.name in read and call.name not in self.known))
+            for new, _ in self.pairs
+            if isinstance(new, Aggregate)
+        )
         return tuple((new, names) for new, names in found if names)
 
     @cached_property
@@ -90,8 +99,9 @@ def differences(new: Block, old: Block) -> Iterator[Difference]:
                     yield found
 
 
-def _difference(new: Block, old: Block, pairs: Pairs, known: Known, joined: tuple[Operator, ...],
-                looked_up: tuple[LookUp, ...]) -> Difference | None:
+def _difference(
+    new: Block, old: Block, pairs: Pairs, known: Known, joined: tuple[Operator, ...], looked_up: tuple[LookUp, ...]
+) -> Difference | None:
     """None where a condition that may fail has lost one that guards it to a place behind it."""
     conditions = [of_old(each) for each in old.conditions]
     have = {text_of(each) for each in conditions}
@@ -111,8 +121,10 @@ def _without_look_ups(block: Block, above: tuple[LookUp, ...] = ()) -> Iterator[
     for place, source in enumerate(block.sources):
         if isinstance(source, SemiAntiJoin) or (isinstance(source, OuterJoin) and not source.full):
             rest, known = _without(block, place, source)
-            found = (LookUp(source, _over(source.condition, known)),
-                     *(LookUp(each.node, _over(each.condition, known)) for each in above))
+            found = (
+                LookUp(source, _over(source.condition, known)),
+                *(LookUp(each.node, _over(each.condition, known)) for each in above),
+            )
             yield from _without_look_ups(rest, found)
 
 
@@ -131,7 +143,7 @@ def _without(block: Block, place: int, source: OuterJoin | SemiAntiJoin) -> tupl
     left = block_of(source.left)
     conditions = (*left.conditions, *(_over(each, left.names) for each in block.conditions))
     names = {name: _over(each, left.names) for name, each in block.names.items()}
-    return Block((*block.sources[:place], *left.sources, *block.sources[place + 1:]), conditions, names), left.names
+    return Block((*block.sources[:place], *left.sources, *block.sources[place + 1 :]), conditions, names), left.names
 
 
 def _over(expression: exp.Expr, known: Definitions) -> exp.Expr:

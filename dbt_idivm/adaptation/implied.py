@@ -1,6 +1,6 @@
 """Whether a condition is true wherever another one is, as far as that can be seen.
 
-    x = 2       x IN (1, 2, 3)      x < 5       x = 2 OR y > 1
+x = 2       x IN (1, 2, 3)      x < 5       x = 2 OR y > 1
 """
 
 from __future__ import annotations
@@ -22,8 +22,10 @@ def implies(known: exp.Expr, other: exp.Expr, types: Types) -> bool:
     """Whether `other` is true for every row for which `known` is. Not for one that may fail: it is to be evaluated then."""
     if may_raise(other, types):
         return False
-    return all(any(text_of(mine) == text_of(theirs) or follows(mine, theirs, types) for theirs in _alternatives(other, types))
-               for mine in _alternatives(known, types))
+    return all(
+        any(text_of(mine) == text_of(theirs) or follows(mine, theirs, types) for theirs in _alternatives(other, types))
+        for mine in _alternatives(known, types)
+    )
 
 
 def _alternatives(condition: exp.Expr, types: Types) -> Iterator[exp.Expr]:

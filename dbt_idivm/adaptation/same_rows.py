@@ -45,7 +45,7 @@ def _assigned(new: tuple[Operator, ...], old: tuple[Operator, ...]) -> Iterator[
     for place, source in enumerate(new):
         known = same_rows(source, old[0])
         if known is not None:
-            for pairs, rest, left in _assigned((*new[:place], *new[place + 1:]), old[1:]):
+            for pairs, rest, left in _assigned((*new[:place], *new[place + 1 :]), old[1:]):
                 yield ((source, old[0]), *pairs), {**known, **rest}, left
 
 
@@ -87,13 +87,14 @@ def _are_same(new: Sequence[exp.Expr], old: Sequence[exp.Expr], known: Known, ty
 
 
 # Wrong without it: of `x <> 0 AND 1 / x > 0` in the other order, which a rebuild evaluates, Spark fails for x = 0.
-def is_guarded_as_before(new: Sequence[exp.Expr], translations: Sequence[exp.Expr | None], old: Sequence[exp.Expr],
-                         types: Types) -> bool:
+def is_guarded_as_before(
+    new: Sequence[exp.Expr], translations: Sequence[exp.Expr | None], old: Sequence[exp.Expr], types: Types
+) -> bool:
     """Whether what may fail has all conditions before it that the old definition has before it, as far as there are any still."""
     mine = [text_of(each) if each is not None else "" for each in translations]
     theirs = [text for text in map(text_of, old) if text in mine]
     failing = (text for each, text in zip(new, mine, strict=True) if text in theirs and may_raise(each, types))
-    return all({*theirs[:theirs.index(text)]} <= {*mine[:mine.index(text)]} for text in failing)
+    return all({*theirs[: theirs.index(text)]} <= {*mine[: mine.index(text)]} for text in failing)
 
 
 def types_of(sources: Iterable[Operator]) -> Types:
@@ -155,10 +156,17 @@ def _window(new: Operator, old: Operator) -> Known | None:
     if mine != texts_of(of_old(below[1].names[name]) for name in old.partition):
         return found  # the rows of its input all the same
     for call in new.calls:
-        other = next((each for each in old.calls if each.frame == call.frame and each.kind == call.kind
-                      and len(each.expressions) == len(call.expressions)
-                      and all(_is_same(one, two, below, known)
-                              for one, two in zip(call.expressions, each.expressions, strict=True))), None)
+        other = next(
+            (
+                each
+                for each in old.calls
+                if each.frame == call.frame
+                and each.kind == call.kind
+                and len(each.expressions) == len(call.expressions)
+                and all(_is_same(one, two, below, known) for one, two in zip(call.expressions, each.expressions, strict=True))
+            ),
+            None,
+        )
         found |= {call.name: was(other.name)} if other is not None else {}
     return found
 
@@ -216,8 +224,10 @@ def _union(new: Operator, old: Operator) -> Known | None:
     known = [_same_block(*pair) for pair in below]
     if None in known:
         return None
-    held = {_across(tuple(of_old(_value(pair[1], name)) for pair, name in zip(below, sources, strict=True))): output
-            for output, sources in _outputs(old)}
+    held = {
+        _across(tuple(of_old(_value(pair[1], name)) for pair, name in zip(below, sources, strict=True))): output
+        for output, sources in _outputs(old)
+    }
     found: dict[str, exp.Expr] = {new.branch: was(old.branch)}
     for output, sources in _outputs(new):
         values = [translated(_value(pair[0], name), each or {}) for pair, name, each in zip(below, sources, known, strict=True)]
@@ -245,5 +255,12 @@ def _if_equal(new: Operator, old: Operator) -> Known | None:
 
 
 _MATCHERS: Mapping[type[Operator], Callable[[Operator, Operator], Known | None]] = {
-    Scan: _scan, Aggregate: _aggregate, Window: _window, Unnest: _unnest, OuterJoin: _outer_join, LookUpJoin: _outer_join,
-    SemiAntiJoin: _semijoin, UnionAll: _union}
+    Scan: _scan,
+    Aggregate: _aggregate,
+    Window: _window,
+    Unnest: _unnest,
+    OuterJoin: _outer_join,
+    LookUpJoin: _outer_join,
+    SemiAntiJoin: _semijoin,
+    UnionAll: _union,
+}

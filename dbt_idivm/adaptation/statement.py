@@ -41,8 +41,11 @@ def insert_rows(found: Adaptation, new: Plan, binding: Binding) -> exp.Insert | 
 
 
 def _query(rows: Relation, found: Adaptation, new: Plan, binding: Binding) -> exp.Select:
-    names = new.column_names | {each.name.lower() for each in found.stored.attributes} | {
-        each.lower() for each in found.stored.columns}
+    names = (
+        new.column_names
+        | {each.name.lower() for each in found.stored.attributes}
+        | {each.lower() for each in found.stored.columns}
+    )
     block = rows.block(replace(binding, columns=names).statement())
     return replace(block, output={each.name: block.output[each.attribute] for each in new.columns}).select()
 

@@ -49,8 +49,9 @@ def rest_of(difference: Difference) -> Part | None:
 def without_followed(difference: Difference) -> Difference:
     """Without lost conditions that follow from new ones: `price > 1` of `price > 6`. No row comes for want of them."""
     types = _old_types(difference)
-    lost = tuple(each for each in difference.lost
-                 if not any(implies(found, each, types) for found in _tested_instead(difference, each)))
+    lost = tuple(
+        each for each in difference.lost if not any(implies(found, each, types) for found in _tested_instead(difference, each))
+    )
     return replace(difference, lost=lost)
 
 
@@ -58,7 +59,7 @@ def without_followed(difference: Difference) -> Difference:
 def _tested_instead(difference: Difference, lost: exp.Expr) -> Iterator[exp.Expr]:
     """The conditions that are new, over old attributes, up to one that may fail and was not tested before the lost one."""
     texts = [text_of(of_old(each)) for each in difference.old.conditions]
-    before = texts[:texts.index(text_of(lost))]
+    before = texts[: texts.index(text_of(lost))]
     for each in difference.new.conditions:
         found = translated(each, difference.known)
         if may_raise(each, difference.types) and (found is None or text_of(found) not in before):

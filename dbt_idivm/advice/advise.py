@@ -88,8 +88,14 @@ def subject(project: Project, sizes: Callable[[str], float | None] = lambda tabl
     return Subject(project, all_maintained(project, sizes, given))
 
 
-def advise(project: Subject, setting: Setting, asked: Sequence[Key] = (), runs: Mapping[str, Last] | None = None,
-           notes: Sequence[Finding] = (), engine: str | None = None) -> Advice:
+def advise(
+    project: Subject,
+    setting: Setting,
+    asked: Sequence[Key] = (),
+    runs: Mapping[str, Last] | None = None,
+    notes: Sequence[Finding] = (),
+    engine: str | None = None,
+) -> Advice:
     """The advice. `asked`: keys that the user asks about; `runs`: unique ID → what the last run of a model took; `engine`: the
     one that the setting's experience is of."""
     models = tuple(project.maintained.planned())
@@ -97,20 +103,28 @@ def advise(project: Subject, setting: Setting, asked: Sequence[Key] = (), runs: 
     first = Estimates(models, setting)
     upkeep = first.all()
     # a model has as many rows whatever is stored between it and its base tables
-    setting = replace(setting, stored={**{table: first.of(each.name).rows for each in models for table in each.tables},
-                                       **setting.stored})
+    setting = replace(
+        setting, stored={**{table: first.of(each.name).rows for each in models for table in each.tables}, **setting.stored}
+    )
     deciding = decide(project.user, project.maintained, setting)
     best, estimates = deciding.project, deciding.estimates
     estimates.all()
     maintained = [each.model for each in deciding.found if each.kind not in (VIEW, EPHEMERAL)]
     has_space = setting.space != 0
     return Advice(
-        upkeep, deciding.priced(first),
+        upkeep,
+        deciding.priced(first),
         shared_by(trees, first.sizes, setting) if trees and has_space else (),
         deferred(estimates.models.values(), [name for name in maintained if name in estimates.models], setting),
-        blocked(project.user), keyed(project.maintained, first, asked), cached(best, estimates) if has_space else (),
-        clustered(best, estimates), tuple(_taken(project.user, setting, first, runs or {})),
-        (*notes, *(() if has_space else (finding(119),))), setting.refreshes, engine)
+        blocked(project.user),
+        keyed(project.maintained, first, asked),
+        cached(best, estimates) if has_space else (),
+        clustered(best, estimates),
+        tuple(_taken(project.user, setting, first, runs or {})),
+        (*notes, *(() if has_space else (finding(119),))),
+        setting.refreshes,
+        engine,
+    )
 
 
 def _taken(project: Project, setting: Setting, estimates: Estimates, runs: Mapping[str, Last]) -> Sequence[Taken]:

@@ -37,8 +37,9 @@ def cached(project: Project, estimates: Estimates) -> tuple[Cached, ...]:
         now = estimates.of(model.name)
         # a cache is maintained by a MERGE of its own
         if now.refresh > 2 * estimates.setting.prices.merges and not model.plan.caches:
-            found = [each for each in _each(project, estimates, model)
-                     if each.cached < WORTH * each.today and each.saves >= _LEAST]
+            found = [
+                each for each in _each(project, estimates, model) if each.cached < WORTH * each.today and each.saves >= _LEAST
+            ]
             best += [max(found, key=lambda each: (each.saves, -each.bytes))] if found else []
     return tuple(sorted(_within(best, estimates.setting.space), key=lambda each: -each.saves))
 
@@ -53,8 +54,14 @@ def _each(project: Project, estimates: Estimates, model: Model) -> Iterator[Cach
         models = {each.name: each for each in varied.project.planned()}
         if model.name in models and models[model.name].plan.caches:
             now = estimates.changed(models.values(), {model.name}).of(model.name)
-            yield Cached(model.name, model.unique_id, caches, refreshes * estimates.of(model.name).refresh,
-                         refreshes * now.refresh, now.cached)
+            yield Cached(
+                model.name,
+                model.unique_id,
+                caches,
+                refreshes * estimates.of(model.name).refresh,
+                refreshes * now.refresh,
+                now.cached,
+            )
 
 
 def _within(found: list[Cached], space: float | None) -> Iterator[Cached]:

@@ -59,9 +59,16 @@ def clustered(project: Project, estimates: Estimates) -> tuple[Clustered, ...]:
         if applied.done is not None:
             for each in (*_view(model, applied, applied.done, estimates), *_tables(model, applied, applied.done, estimates)):
                 known = found.get((each.table, each.column))
-                found[each.table, each.column] = each if known is None else replace(
-                    known, saves=known.saves + each.saves, at_best=known.at_best + each.at_best,
-                    models=(*known.models, *each.models))
+                found[each.table, each.column] = (
+                    each
+                    if known is None
+                    else replace(
+                        known,
+                        saves=known.saves + each.saves,
+                        at_best=known.at_best + each.at_best,
+                        models=(*known.models, *each.models),
+                    )
+                )
     best: dict[str, Clustered] = {}
     for each in sorted(found.values(), key=lambda each: (-each.saves, -each.at_best)):
         if each.table not in done:
@@ -91,8 +98,10 @@ def _view(model: Model, applied: Applied, done: Application, estimates: Estimate
     for column in model.plan.columns:
         if not column.hidden and all(column.attribute in ids for ids in named) and _has_ranges(root.types[column.attribute]):
             whole = _work(applied, done, 1.0).seconds(estimates.setting.prices)
-            saves, at_best = (max(whole - _work(applied, done, part).seconds(estimates.setting.prices), 0.0)
-                              * estimates.setting.refreshes for part in (scattered, near))
+            saves, at_best = (
+                max(whole - _work(applied, done, part).seconds(estimates.setting.prices), 0.0) * estimates.setting.refreshes
+                for part in (scattered, near)
+            )
             yield Clustered(model.name, column.name, saves, at_best, (model.name,), True)
 
 
@@ -114,8 +123,12 @@ def _work(applied: Applied, done: Application, part: float) -> Measure:
 
 def _tables(model: Model, applied: Applied, done: Application, estimates: Estimates) -> Iterator[Clustered]:
     """Of tables that are joined with changed rows of another one, by the column that they are joined on."""
-    scans = {scan.attribute(column.name): (scan, column) for scan in model.plan.scans for column in scan.base_columns
-             if column.definition is None}
+    scans = {
+        scan.attribute(column.name): (scan, column)
+        for scan in model.plan.scans
+        for column in scan.base_columns
+        if column.definition is None
+    }
     read = set(done.tables)
     for join in operators_of(model.plan.root, Join):
         for pair in equal_attributes(join.condition):
@@ -127,11 +140,13 @@ def _tables(model: Model, applied: Applied, done: Application, estimates: Estima
                 if keys and scan.table in read and not _changed(applied, scan) and scan.table != changed.table:
                     part = min(width(a.type for a in scan.base_columns) / width(a.type for a in scan.attributes), 1.0)
                     reading = Measure(tuples=size.rows, bytes_read=size.bytes * part).seconds(estimates.setting.prices)
-                    saves, at_best = (reading * (1 - each) * estimates.setting.refreshes
-                                      for each in _parts(keys, size.files, size.rows))
+                    saves, at_best = (
+                        reading * (1 - each) * estimates.setting.refreshes for each in _parts(keys, size.files, size.rows)
+                    )
                     owner = estimates.made.get(scan.table)
-                    yield Clustered(owner.name if owner else scan.table, column.name, saves, at_best, (model.name,),
-                                    owner is not None)
+                    yield Clustered(
+                        owner.name if owner else scan.table, column.name, saves, at_best, (model.name,), owner is not None
+                    )
 
 
 def _changed(applied: Applied, scan: Scan) -> float:

@@ -41,15 +41,30 @@ class Options(Given):
 @click.command("advise")
 @click.option("--project", type=_FOLDER, default=".", show_default=True, help="The folder of the dbt project.")
 @estimate_options
-@click.option("--reads", multiple=True, metavar="MODEL=N/day",
-              help="How often a model is read in a day, besides by other models; default: 24 if no model reads it, else 0.")
+@click.option(
+    "--reads",
+    multiple=True,
+    metavar="MODEL=N/day",
+    help="How often a model is read in a day, besides by other models; default: 24 if no model reads it, else 0.",
+)
 @click.option("--key", "keys", multiple=True, metavar="TABLE=COLUMN,…", help="A key that a table would have: what it would save.")
-@click.option("--stale", type=click.FloatRange(min=0), default=0, show_default=True,
-              help="Hours that a model may be behind: then also whether to let changes gather.")
+@click.option(
+    "--stale",
+    type=click.FloatRange(min=0),
+    default=0,
+    show_default=True,
+    help="Hours that a model may be behind: then also whether to let changes gather.",
+)
 @click.option("--space", type=click.FloatRange(min=0), help="Megabytes that may be kept besides the models; else any number.")
 @click.option("--json", "is_json", is_flag=True, help="Print JSON.")
-@click.option("--write", type=click.Path(path_type=Path), is_flag=False, flag_value=DEFAULT, metavar="[FILE]",
-              help=f"Write the advice as properties of models to a file of the project, by default {DEFAULT}; - prints them.")
+@click.option(
+    "--write",
+    type=click.Path(path_type=Path),
+    is_flag=False,
+    flag_value=DEFAULT,
+    metavar="[FILE]",
+    help=f"Write the advice as properties of models to a file of the project, by default {DEFAULT}; - prints them.",
+)
 @click.option("--what-if", type=_FOLDER, help="Compare with another project, or another target folder, instead of advising.")
 def advise_command(project: Path, is_json: bool, write: Path | None, what_if: Path | None, **given: Any) -> None:
     """Print how the models of a dbt project are best stored and maintained at these rates, and what else would pay.
@@ -104,12 +119,19 @@ def advised(projects: Sequence[Project], folder: Path, given: Options) -> list[A
     for project in projects:
         check_keys(project, keys)
     setting = Setting(
-        sizes_of(found.tables, found.sizes, found.lies), found.rates, refreshes=given.refreshes,
-        experience=found.learned.experience, reads=read_reads(given.reads, names), stale=given.stale,
-        space=None if given.space is None else given.space * 1e6)
+        sizes_of(found.tables, found.sizes, found.lies),
+        found.rates,
+        refreshes=given.refreshes,
+        experience=found.learned.experience,
+        reads=read_reads(given.reads, names),
+        stale=given.stale,
+        space=None if given.space is None else given.space * 1e6,
+    )
     notes = (*found.lies, *found.learned.notes, *problems, *contradicted(setting.rows, runs.values()))
-    return [advise(each, replace(setting, stored=_stored(each, found.sizes, runs)), keys, runs, notes, found.learned.engine)
-            for each in found.about]
+    return [
+        advise(each, replace(setting, stored=_stored(each, found.sizes, runs)), keys, runs, notes, found.learned.engine)
+        for each in found.about
+    ]
 
 
 def _stored(about: Subject, sizes: Mapping[str, float], runs: Mapping[str, Last]) -> Mapping[str, float]:

@@ -40,8 +40,11 @@ def _models(here: Advice, there: Advice) -> Iterator[Compared]:
     costs = [{each.model: each.today for each in advice.storing} for advice in (here, there)]
     blocked = [{each.model: f"{each.code} {each.why}".strip() for each in advice.blocked} for advice in (here, there)]
     for name in sorted({*costs[0], *costs[1], *blocked[0], *blocked[1]}):
-        why = [f"{place}: {found.get(name, 'no such model')}"
-               for place, cost, found in zip(("here", "there"), costs, blocked, strict=True) if name not in cost]
+        why = [
+            f"{place}: {found.get(name, 'no such model')}"
+            for place, cost, found in zip(("here", "there"), costs, blocked, strict=True)
+            if name not in cost
+        ]
         yield Compared(name, costs[0].get(name), costs[1].get(name), "; ".join(why))
 
 
@@ -58,8 +61,10 @@ def show(found: Comparison, project: str) -> None:
         costs = ("" if cost is None else seconds(cost) for cost in (each.here, each.there))
         table.add_row(*map(escape, (each.model, *costs, less, each.why)))
     console.print(table)
-    console.print(f"\nIn sum {seconds(found.here)} a day here, {seconds(found.there)} in {escape(project)}: "
-                  f"{_signed(found.here - found.there)} less.")
+    console.print(
+        f"\nIn sum {seconds(found.here)} a day here, {seconds(found.there)} in {escape(project)}: "
+        f"{_signed(found.here - found.there)} less."
+    )
 
 
 def _signed(value: float) -> str:

@@ -98,9 +98,16 @@ class Estimates:
         caches = [self._refreshed(cache.plan, cache.table, (cache.table,)) for cache in model.plan.caches]
         own = self._refreshed(model.plan, model.name, model.tables)
         self.known[model.name] = Upkeep(
-            own.model, own.way, own.incremental + sum(each.refresh for each in caches),
-            own.rebuilt + sum(each.rebuilt for each in caches), own.query + sum(each.query for each in caches), own.scan,
-            own.rows, own.bytes, sum(each.bytes for each in caches))
+            own.model,
+            own.way,
+            own.incremental + sum(each.refresh for each in caches),
+            own.rebuilt + sum(each.rebuilt for each in caches),
+            own.query + sum(each.query for each in caches),
+            own.scan,
+            own.rows,
+            own.bytes,
+            sum(each.bytes for each in caches),
+        )
 
     def _add_table(self, scan: Scan) -> None:
         rows, rate = self.setting.rows[scan.table], self.setting.rates.get(scan.table, Rate())

@@ -56,7 +56,7 @@ def blocked(project: Project) -> tuple[Blocked, ...]:
             continue
         except IdivmError as error:
             first = next((each for each in error.findings if not each.is_refusal), error.findings[0])
-            where = first.place.text[first.place.start:first.place.end] if first.place else ""
+            where = first.place.text[first.place.start : first.place.end] if first.place else ""
             code, why, do = first.code, first.title, first.do
         except SchemaFileError as error:
             why, _, do = str(error).partition(": ")
@@ -93,18 +93,26 @@ def _effect(project: Project, estimates: Estimates, node: Node, key: Keyed) -> K
     changed = estimates.changed(models.values(), names)
     new = [name for name in sorted(names & set(models)) if name not in estimates.models]
     refreshes = estimates.setting.refreshes
-    saved = {name: refreshes * (estimates.of(name).refresh - changed.of(name).refresh) for name in sorted(names & set(models))
-             if name in estimates.models and _is_known(changed, name)}
-    saved |= {name: refreshes * (each.rebuilt - each.refresh) for name in new if _is_known(changed, name)
-              for each in (changed.of(name),)}
+    saved = {
+        name: refreshes * (estimates.of(name).refresh - changed.of(name).refresh)
+        for name in sorted(names & set(models))
+        if name in estimates.models and _is_known(changed, name)
+    }
+    saved |= {
+        name: refreshes * (each.rebuilt - each.refresh)
+        for name in new
+        if _is_known(changed, name)
+        for each in (changed.of(name),)
+    }
     cheaper = tuple(name for name, seconds in saved.items() if seconds > 0.01 * refreshes and name not in new)
     return Keyed(key.table, key.columns, key.declared, sum(saved.values()), cheaper, tuple(new), key.holds)
 
 
 def _is_known(estimates: Estimates, name: str) -> bool:
     """Whether the sizes of all that a model reads are known."""
-    return all(scan.table in estimates.made or scan.table in estimates.setting.rows
-               for scan in estimates.models[name].plan.base_scans)
+    return all(
+        scan.table in estimates.made or scan.table in estimates.setting.rows for scan in estimates.models[name].plan.base_scans
+    )
 
 
 def _halves(project: Project, node: Node) -> Iterator[tuple[tuple[str, ...], str]]:

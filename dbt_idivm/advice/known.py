@@ -33,14 +33,28 @@ def estimate_options(command: Callable[..., Any]) -> Callable[..., Any]:
     """A command with the options of `Given`, under the names of its fields."""
     options = (
         click.option("--rows", multiple=True, metavar="TABLE=N", help="Rows of a table; else those of target/catalog.json."),
-        click.option("--rate", "rates", multiple=True, metavar="TABLE=PART[/day][:inserted|:updated|:deleted]",
-                     help="Which part of a table's rows changes, in a day, or without /day from one refresh to the "
-                     "next: orders=0.01/day, customers=0.1%:updated. May be given several times."),
-        click.option("--refreshes", type=click.FloatRange(min=0, min_open=True, max=86_400), default=24, show_default=True,
-                     help="Refreshes in a day."),
-        click.option("--costs", type=click.Path(exists=True, dir_okay=False, path_type=Path),
-                     help="What refreshes took; default: .idivm/costs.json of the project."),
-        click.option("--engine", help="A part of the name of the engine in that file; default: the one that was used last."))
+        click.option(
+            "--rate",
+            "rates",
+            multiple=True,
+            metavar="TABLE=PART[/day][:inserted|:updated|:deleted]",
+            help="Which part of a table's rows changes, in a day, or without /day from one refresh to the "
+            "next: orders=0.01/day, customers=0.1%:updated. May be given several times.",
+        ),
+        click.option(
+            "--refreshes",
+            type=click.FloatRange(min=0, min_open=True, max=86_400),
+            default=24,
+            show_default=True,
+            help="Refreshes in a day.",
+        ),
+        click.option(
+            "--costs",
+            type=click.Path(exists=True, dir_okay=False, path_type=Path),
+            help="What refreshes took; default: .idivm/costs.json of the project.",
+        ),
+        click.option("--engine", help="A part of the name of the engine in that file; default: the one that was used last."),
+    )
     for option in reversed(options):
         command = option(command)
     return command
@@ -72,5 +86,11 @@ def known(projects: Sequence[Project], folder: Path, given: Given) -> Known:
     about = tuple(subject(each, lambda table: of_table(sizes, table), given_rates) for each in projects)
     tables = tuple(sorted({table for each in about for table in each.tables}))
     lies = {each.summary: each for _, notes in of_each for each in notes if of_table(rows, each.details["table"]) is None}
-    return Known(about, tables, sizes, read_rates(given.rates, tables, given.refreshes), tuple(lies.values()),
-                 learned(given.costs or folder / COSTS, given.engine))
+    return Known(
+        about,
+        tables,
+        sizes,
+        read_rates(given.rates, tables, given.refreshes),
+        tuple(lies.values()),
+        learned(given.costs or folder / COSTS, given.engine),
+    )

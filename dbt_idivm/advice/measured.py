@@ -85,8 +85,11 @@ def _run(result: Mapping[str, Any]) -> Last | None:
     seconds = _number(cost.get("actual")) or _number(result.get("execution_time"))
     if mode == NOTHING_DONE or seconds is None:
         return None
-    rows = {str(name): count for name, each in (response.get("inputs") or {}).items()
-            if (count := _number(each.get("rows"))) is not None}
+    rows = {
+        str(name): count
+        for name, each in (response.get("inputs") or {}).items()
+        if (count := _number(each.get("rows"))) is not None
+    }
     built = _number(response.get("rows_inserted")) if mode in ("create", "full") else None
     return Last(mode, seconds, _number(cost.get("estimate")), rows, built)
 

@@ -84,8 +84,11 @@ def check_keys(project: Project, keys: Iterable[Key]) -> None:
     for key in keys:
         columns = project.columns_of(nodes[key.table]) if key.table in nodes else ()
         known = {each.lower() for each in columns}
-        found += [finding(304, source=key.table, column=each, declared="--key", nearest=listed(nearest(each, columns)))
-                  for each in key.columns if known and each.lower() not in known]
+        found += [
+            finding(304, source=key.table, column=each, declared="--key", nearest=listed(nearest(each, columns)))
+            for each in key.columns
+            if known and each.lower() not in known
+        ]
     if found:
         raise IdivmError(found)
 
@@ -101,8 +104,15 @@ def _named(option: str, text: str, name: str, known: Sequence[str]) -> list[str]
     found = [each for each in known if name.lower() in (each.lower(), last_part(each))]
     if not found:
         what = "model of that name" if option == "--reads" else f"model that reads a table {name}"
-        raise IdivmError(finding(115, option=option, value=text, problem=f"there is no {what}",
-                                 do=f"name one of {listed(nearest(name, known, 5)) or 'nothing: there is none'}"))
+        raise IdivmError(
+            finding(
+                115,
+                option=option,
+                value=text,
+                problem=f"there is no {what}",
+                do=f"name one of {listed(nearest(name, known, 5)) or 'nothing: there is none'}",
+            )
+        )
     return found
 
 
@@ -165,6 +175,9 @@ def contradicted(rows: Mapping[str, float], runs: Iterable[Last]) -> list[Findin
         for name, changed in (run.changes or {}).items():
             count = of_table(rows, name)
             if count is not None and changed > 2 * count + 1:  # of an update both images
-                notes[name] = finding(117, table=name, problem=f"it is said to have {count:,.0f} rows, and the last run read "
-                                      f"{changed:,.0f} changed rows of it")
+                notes[name] = finding(
+                    117,
+                    table=name,
+                    problem=f"it is said to have {count:,.0f} rows, and the last run read {changed:,.0f} changed rows of it",
+                )
     return list(notes.values())

@@ -64,8 +64,10 @@ def patch(advice: Advice, project: Project, path: Path, folder: Path) -> Patch:
             own[label(node)] = {**own.get(label(node), {}), **config}
         else:
             others.setdefault(place, {})[label(node)] = config
-    elsewhere = tuple(Elsewhere(finding(121, models=listed(models), file=file, problem=problem), _yaml(models))
-                      for (file, problem), models in sorted(others.items()))
+    elsewhere = tuple(
+        Elsewhere(finding(121, models=listed(models), file=file, problem=problem), _yaml(models))
+        for (file, problem), models in sorted(others.items())
+    )
     return Patch(_MARK + _yaml(own) if own else "", elsewhere)
 
 
@@ -83,8 +85,7 @@ def configs(advice: Advice, project: Project) -> Mapping[str, Config]:
     for key in advice.keys:
         for model in (*key.cheaper, *key.maintained) if key.holds else ():
             ours.setdefault(model, {}).setdefault("keys", {})[written_name(nodes[key.table])] = list(key.columns)
-    names = {label(node): unique_id for unique_id, node in project.keys.nodes.items()
-             if node.get("resource_type") == "model"}
+    names = {label(node): unique_id for unique_id, node in project.keys.nodes.items() if node.get("resource_type") == "model"}
     for model, more in ours.items():
         if model not in ids or ids[model].kind == MAINTAINED:
             found.setdefault(names[model], {}).update(_with(project.keys.nodes[names[model]], more))

@@ -47,6 +47,8 @@ class Setting:
     def gathering(self, runs: int) -> Setting:
         """If each refresh has the changes of so many. Rows that are updated again count once (Hanson's net changes): which ones
         are updated is taken as random."""
-        rates = {table: Rate(each.inserted * runs, min(each.deleted * runs, 1.0), 1.0 - (1.0 - min(each.updated, 1.0)) ** runs)
-                 for table, each in self.rates.items()}
+        rates = {
+            table: Rate(each.inserted * runs, min(each.deleted * runs, 1.0), 1.0 - (1.0 - min(each.updated, 1.0)) ** runs)
+            for table, each in self.rates.items()
+        }
         return replace(self, rates=rates, refreshes=self.refreshes / runs)

@@ -79,7 +79,7 @@ def _described(dag: Dag, group: int, depth: int = 2) -> str:
 def _above(dag: Dag, group: int) -> tuple[str, ...]:
     """The models that are made of a group, without those that read it through another model."""
     reached, views = {group}, frozenset(dag.views.values())
-    for each in dag.groups[group + 1:]:  # inputs come before what reads them
+    for each in dag.groups[group + 1 :]:  # inputs come before what reads them
         if any(not (reached - views).isdisjoint(operation.inputs) for operation in each.operations):
             reached.add(each.number)
     return tuple(sorted(name for name, number in dag.views.items() if number in reached))

@@ -22,8 +22,13 @@ T = TypeVar("T")
 
 def as_json(advice: Advice) -> str:
     """The advice as a JSON object. `upkeep` and `shared` are seconds of one refresh, all else is seconds of a day."""
-    found: dict[str, Any] = {**asdict(advice), "notes": [_note(each) for each in advice.notes],
-                             "seconds": advice.seconds, "today": advice.today, "advised": advice.advised}
+    found: dict[str, Any] = {
+        **asdict(advice),
+        "notes": [_note(each) for each in advice.notes],
+        "seconds": advice.seconds,
+        "today": advice.today,
+        "advised": advice.advised,
+    }
     return json.dumps(found, indent=2)
 
 
@@ -36,31 +41,83 @@ def show(advice: Advice) -> None:
     console = Console(highlight=False)
     upkeep, measured = {each.model: each for each in advice.upkeep}, {each.model: each for each in advice.measured}
     taken = {name: f"{each.mode} {seconds(each.seconds)}" for name, each in measured.items()}
-    rows = [(each.model, *_upkeep(upkeep.get(each.model)), taken.get(each.model, ""), seconds(each.today), seconds(each.advised),
-             _advice(each, upkeep.get(each.model))) for each in advice.storing]
-    rows += [(each.model, "", "", taken.get(each.model, ""), "", "", f"not maintained: {_coded(each.code, each.why)}")
-             for each in advice.blocked]
+    rows = [
+        (
+            each.model,
+            *_upkeep(upkeep.get(each.model)),
+            taken.get(each.model, ""),
+            seconds(each.today),
+            seconds(each.advised),
+            _advice(each, upkeep.get(each.model)),
+        )
+        for each in advice.storing
+    ]
+    rows += [
+        (each.model, "", "", taken.get(each.model, ""), "", "", f"not maintained: {_coded(each.code, each.why)}")
+        for each in advice.blocked
+    ]
     columns = ("model", "incremental", "rebuilt", *(("last run",) if taken else ()), "a day now", "a day then", "advice")
     console.print(_table(columns, (row if taken else (*row[:3], *row[4:]) for row in rows)))
-    _section(console, "Rebuilt on every run, and the smallest change that would help", advice.blocked,
-             ("model", "models below", "because of", "do"),
-             lambda each: (each.model, str(each.below), f"{each.code} {each.where}".strip(), each.do))
-    _section(console, "Keys that would pay, if they hold", advice.keys,
-             ("table", "key", "known by", "saves a day", "cheaper", "maintained"),
-             lambda each: (each.table, ", ".join(each.columns), each.declared, seconds(each.saves), ", ".join(each.cheaper),
-                           ", ".join(each.maintained)))
-    _section(console, "Worth sharing: as a model of its own, which the others read with ref()", advice.shared,
-             ("subview", "models", "materialized", "saves a refresh", "size"),
-             lambda each: (each.subview, ", ".join(each.models), "idivm" if each.kept else "table", seconds(each.saves),
-                           size(each.bytes)))
-    _section(console, "Caches that would pay", advice.caches, ("model", "caches", "saves a day", "size"),
-             lambda each: (each.model, each.caches if isinstance(each.caches, str) else ", ".join(each.caches),
-                           seconds(each.saves), size(each.bytes)))
-    _section(console, "Clusterings that would pay; more if the keys that change together are neighbours", advice.clusterings,
-             ("table", "cluster by", "saves a day", "at best", "models"),
-             lambda each: (each.table, each.column, seconds(each.saves), seconds(each.at_best), ", ".join(each.models)))
-    _section(console, "Deferred: to be refreshed in every n-th run", advice.deferred, ("model", "n", "a day now", "a day then"),
-             lambda each: (each.model, str(each.runs), seconds(each.today), seconds(each.deferred)))
+    _section(
+        console,
+        "Rebuilt on every run, and the smallest change that would help",
+        advice.blocked,
+        ("model", "models below", "because of", "do"),
+        lambda each: (each.model, str(each.below), f"{each.code} {each.where}".strip(), each.do),
+    )
+    _section(
+        console,
+        "Keys that would pay, if they hold",
+        advice.keys,
+        ("table", "key", "known by", "saves a day", "cheaper", "maintained"),
+        lambda each: (
+            each.table,
+            ", ".join(each.columns),
+            each.declared,
+            seconds(each.saves),
+            ", ".join(each.cheaper),
+            ", ".join(each.maintained),
+        ),
+    )
+    _section(
+        console,
+        "Worth sharing: as a model of its own, which the others read with ref()",
+        advice.shared,
+        ("subview", "models", "materialized", "saves a refresh", "size"),
+        lambda each: (
+            each.subview,
+            ", ".join(each.models),
+            "idivm" if each.kept else "table",
+            seconds(each.saves),
+            size(each.bytes),
+        ),
+    )
+    _section(
+        console,
+        "Caches that would pay",
+        advice.caches,
+        ("model", "caches", "saves a day", "size"),
+        lambda each: (
+            each.model,
+            each.caches if isinstance(each.caches, str) else ", ".join(each.caches),
+            seconds(each.saves),
+            size(each.bytes),
+        ),
+    )
+    _section(
+        console,
+        "Clusterings that would pay; more if the keys that change together are neighbours",
+        advice.clusterings,
+        ("table", "cluster by", "saves a day", "at best", "models"),
+        lambda each: (each.table, each.column, seconds(each.saves), seconds(each.at_best), ", ".join(each.models)),
+    )
+    _section(
+        console,
+        "Deferred: to be refreshed in every n-th run",
+        advice.deferred,
+        ("model", "n", "a day now", "a day then"),
+        lambda each: (each.model, str(each.runs), seconds(each.today), seconds(each.deferred)),
+    )
     if known := [each for each in advice.measured if each.expected is not None]:
         took, expected = sum(each.seconds for each in known), sum(each.expected or 0.0 for each in known)
         console.print(f"\nThe last runs of {len(known)} models took {seconds(took)}, and were estimated at {seconds(expected)}.")
@@ -68,14 +125,17 @@ def show(advice: Advice) -> None:
         console.print(f"\n{escape(note.summary)}: {escape(note.do)}.")
     whose = f"`{escape(advice.engine)}`" if advice.engine else "a small machine, as no refresh has been measured"
     console.print(f"\nPrices are those of {whose}.")
-    console.print(f"A refresh of all {len(advice.upkeep)} models, each as is quicker, is estimated at "
-                  f"{seconds(advice.seconds)}; a day has {advice.refreshes:g}. With reads the models as they are take "
-                  f"{seconds(advice.today)} a day, as advised {seconds(advice.advised)}. "
-                  f"A model that no model reads is taken to be read {UNREAD:g} times a day, unless --reads says otherwise.")
+    console.print(
+        f"A refresh of all {len(advice.upkeep)} models, each as is quicker, is estimated at "
+        f"{seconds(advice.seconds)}; a day has {advice.refreshes:g}. With reads the models as they are take "
+        f"{seconds(advice.today)} a day, as advised {seconds(advice.advised)}. "
+        f"A model that no model reads is taken to be read {UNREAD:g} times a day, unless --reads says otherwise."
+    )
 
 
-def _section(console: Console, title: str, found: Iterable[T], columns: tuple[str, ...],
-             row: Callable[[T], tuple[str, ...]]) -> None:
+def _section(
+    console: Console, title: str, found: Iterable[T], columns: tuple[str, ...], row: Callable[[T], tuple[str, ...]]
+) -> None:
     if rows := [row(each) for each in found]:
         console.print(f"\n{title}")
         console.print(_table(columns, rows))

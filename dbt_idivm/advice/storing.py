@@ -154,8 +154,19 @@ class Deciding:
 
     def _found(self, unique_id: str, kind: str, saves: float) -> None:
         self.decided[unique_id] = kind
-        self.found.append(Storing(self.name(unique_id), unique_id, self.kinds[unique_id], kind, 0.0, 0.0, saves,
-                                  self.reads(unique_id), unique_id in self.compared and kind != MAINTAINED))
+        self.found.append(
+            Storing(
+                self.name(unique_id),
+                unique_id,
+                self.kinds[unique_id],
+                kind,
+                0.0,
+                0.0,
+                saves,
+                self.reads(unique_id),
+                unique_id in self.compared and kind != MAINTAINED,
+            )
+        )
 
     def _now(self, unique_id: str) -> str:
         """As what a model costs now: one that is configured to be rebuilt does what a table does."""
@@ -164,8 +175,14 @@ class Deciding:
 
     def priced(self, first: Estimates) -> tuple[Storing, ...]:
         """What was found, by name, with what each model costs: as it is, among the others as they are, and as all are then."""
-        found = (replace(each, today=self._cost(each, self._now(each.unique_id), first),
-                         advised=self._cost(each, each.kind, self.estimates)) for each in self.found)
+        found = (
+            replace(
+                each,
+                today=self._cost(each, self._now(each.unique_id), first),
+                advised=self._cost(each, each.kind, self.estimates),
+            )
+            for each in self.found
+        )
         return tuple(sorted(found, key=lambda each: each.model))
 
     def _cost(self, model: Storing, kind: str, estimates: Estimates) -> float:
@@ -179,12 +196,17 @@ class Deciding:
         made = {table for each in models.values() for table in each.tables}
         return also | still <= set(models) and all(
             scan.table in made or scan.table in self.setting.rows
-            for name in also | still for scan in models[name].plan.base_scans)
+            for name in also | still
+            for scan in models[name].plan.base_scans
+        )
 
     def _of(self, unique_ids: Iterable[str], estimates: Estimates) -> float:
         """The refreshes of these models that are stored, in a day."""
-        return sum(self.upkeep(self.decided.get(each, self.kinds[each]), estimates.of(self.name(each))) for each in unique_ids
-                   if each in self.kinds and self.name(each) in estimates.models)
+        return sum(
+            self.upkeep(self.decided.get(each, self.kinds[each]), estimates.of(self.name(each)))
+            for each in unique_ids
+            if each in self.kinds and self.name(each) in estimates.models
+        )
 
     def _is_read_once(self, unique_id: str, reads: float) -> bool:
         """Whether one model alone reads it, so that it needs no relation, and it has no contract, which an ephemeral model cannot
@@ -213,8 +235,9 @@ def decide(user: Project, maintained: Project, setting: Setting) -> Deciding:
         node, now = maintained.keys.nodes[unique_id], materialized(user.keys.nodes[unique_id])
         if now in (MAINTAINED, VIEW, *STORED) and materialized(node) in (MAINTAINED, VIEW) and _has_plan(maintained, node):
             kinds[unique_id] = now
-    deciding = Deciding(maintained, setting, kinds, Estimates(maintained.planned(), setting),
-                        left=inf if setting.space is None else setting.space)
+    deciding = Deciding(
+        maintained, setting, kinds, Estimates(maintained.planned(), setting), left=inf if setting.space is None else setting.space
+    )
     deciding.decide()
     return deciding
 

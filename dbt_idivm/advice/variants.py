@@ -30,8 +30,14 @@ class Variant:
 def with_nodes(project: Project, nodes: Mapping[str, Node]) -> Variant:
     """With these nodes instead of those of the same IDs. A model is planned again if its node is another one, or what it reads
     has other columns or IDs."""
-    manifest = {**project.manifest, **{part: {**found, **{key: node for key, node in nodes.items() if key in found}}
-                                       for part in ("nodes", "sources") if (found := project.manifest.get(part, {}))}}
+    manifest = {
+        **project.manifest,
+        **{
+            part: {**found, **{key: node for key, node in nodes.items() if key in found}}
+            for part in ("nodes", "sources")
+            if (found := project.manifest.get(part, {}))
+        },
+    }
     varied = Project(manifest, project.catalog, dict(project.plans), dict(project.tables), dict(project.subviews))
     different, replanned = set(nodes), set()
     for unique_id in ordered(varied):
@@ -94,8 +100,11 @@ def with_key(node: Node, columns: tuple[str, ...]) -> Node:
 def all_maintained(project: Project, sizes: Callable[[str], float | None], given: Collection[str]) -> Project:
     """With `materialized: idivm` for all models that are stored and can be planned, over tables whose `sizes` are known: their
     refreshes have estimates then. Models whose changes are `given` stay inputs."""
-    found = {unique_id: node for unique_id, node in project.keys.nodes.items()
-             if _is_candidate(node) and str(node["name"]).lower() not in given}
+    found = {
+        unique_id: node
+        for unique_id, node in project.keys.nodes.items()
+        if _is_candidate(node) and str(node["name"]).lower() not in given
+    }
     varied = with_nodes(project, {key: with_kind(node, "idivm") for key, node in found.items()}).project if found else project
     made: set[str] = set()
     without: dict[str, Node] = {}
@@ -113,8 +122,12 @@ def all_maintained(project: Project, sizes: Callable[[str], float | None], given
 def _is_candidate(node: Node) -> bool:
     """A compiled model of SQL. One that reads its own rows, as the incremental branch of `is_incremental()` does, has no plan:
     it is none of its inputs (IDIVM-301)."""
-    return (node.get("resource_type") == "model" and materialized(node) in STORED and node.get("language", "sql") == "sql"
-            and bool(node.get("compiled_code")))
+    return (
+        node.get("resource_type") == "model"
+        and materialized(node) in STORED
+        and node.get("language", "sql") == "sql"
+        and bool(node.get("compiled_code"))
+    )
 
 
 def readers(project: Project) -> Mapping[str, tuple[str, ...]]:

@@ -20,8 +20,9 @@ COLLECTIONS = frozenset({"collect_list", "collect_set", "array_agg"})
 LISTS = frozenset({"listagg", "string_agg"})
 _COUNTS = frozenset({"regr_count", "approx_count_distinct"})
 # regr_avgx and regr_avgy have the types of an average, percentiles of intervals are intervals
-_DOUBLES = frozenset({"corr", "covar_pop", "covar_samp", "regr_intercept", "regr_r2", "regr_slope", "regr_sxx", "regr_sxy",
-                      "regr_syy"})
+_DOUBLES = frozenset(
+    {"corr", "covar_pop", "covar_samp", "regr_intercept", "regr_r2", "regr_slope", "regr_sxx", "regr_sxy", "regr_syy"}
+)
 _SIZES = frozenset({"cardinality", "array_size"})
 BY = (exp.ArgMax, exp.ArgMin)  # max_by(x, y), min_by(x, y)
 _COLLECTING = (exp.ArrayAgg, exp.ArrayUniqueAgg)
@@ -133,9 +134,27 @@ def _type_of_value(function: exp.Expr, below: Mapping[str, exp.DataType]) -> exp
 
 
 # Equal values of these are identical. Of others they may not be: 0.0 and -0.0, texts that a collation takes as equal.
-_IDENTICAL = frozenset({
-    Type.TINYINT, Type.SMALLINT, Type.INT, Type.BIGINT, Type.DECIMAL, Type.BOOLEAN, Type.TEXT, Type.VARCHAR, Type.DATE,
-    Type.TIMESTAMP, Type.TIMESTAMPTZ, Type.TIMESTAMPLTZ, Type.TIMESTAMPNTZ, Type.BINARY, Type.VARBINARY, Type.ARRAY, Type.STRUCT})
+_IDENTICAL = frozenset(
+    {
+        Type.TINYINT,
+        Type.SMALLINT,
+        Type.INT,
+        Type.BIGINT,
+        Type.DECIMAL,
+        Type.BOOLEAN,
+        Type.TEXT,
+        Type.VARCHAR,
+        Type.DATE,
+        Type.TIMESTAMP,
+        Type.TIMESTAMPTZ,
+        Type.TIMESTAMPLTZ,
+        Type.TIMESTAMPNTZ,
+        Type.BINARY,
+        Type.VARBINARY,
+        Type.ARRAY,
+        Type.STRUCT,
+    }
+)
 
 
 def equal_is_identical(kind: exp.DataType) -> bool:

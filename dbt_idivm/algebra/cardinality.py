@@ -103,14 +103,19 @@ class Cardinality:
         names: dict[str, str] = {}
         for name, source in sources.items():
             names.setdefault(source, name)
-        kept = {frozenset(names[each] for each in known):
-                Domain(domain.size, frozenset(name for name, source in sources.items() if source in domain.determined))
-                for known, domain in self.domains.items() if all(each in names for each in known)}
+        kept = {
+            frozenset(names[each] for each in known): Domain(
+                domain.size, frozenset(name for name, source in sources.items() if source in domain.determined)
+            )
+            for known, domain in self.domains.items()
+            if all(each in names for each in known)
+        }
         limits = {name: self.limits[source] for name, source in sources.items() if source in self.limits}
         return Cardinality(self.rows, kept, limits)
 
-    def paired(self, other: Cardinality, conditions: Iterable[exp.Expr], mine: Iterable[str],
-               theirs: Iterable[str]) -> Cardinality:
+    def paired(
+        self, other: Cardinality, conditions: Iterable[exp.Expr], mine: Iterable[str], theirs: Iterable[str]
+    ) -> Cardinality:
         """⋈ on AND-ed conditions. `mine` and `theirs`: the attributes of the two sides."""
         left, right = frozenset(mine), frozenset(theirs)
         pairs, rest = _split(conditions, left, right)
@@ -138,8 +143,9 @@ class Cardinality:
             part = min(keys.rows / max(size, 1.0), 1.0)
         return self.with_rows(self.rows * (1 - part if anti else part))
 
-    def probed(self, other: Cardinality, condition: exp.Expr, mine: Iterable[str], theirs: Iterable[str], *,
-               anti: bool = False) -> Cardinality:
+    def probed(
+        self, other: Cardinality, condition: exp.Expr, mine: Iterable[str], theirs: Iterable[str], *, anti: bool = False
+    ) -> Cardinality:
         """⋉ or ▷ on a condition: a row has a partner if it has at least one expected partner, else in proportion."""
         partners = self.paired(other, conjuncts(condition.unnest()), mine, theirs).rows
         part = min(partners / self.rows, 1.0) if self.rows else 0.0
@@ -152,8 +158,11 @@ class Cardinality:
         names = frozenset(groups)
         kept = {known: Domain(domain.size, domain.determined & names) for known, domain in self.domains.items() if known <= names}
         size = max(self._size(names), 1.0)
-        return Cardinality(self.values(groups), {**kept, names: Domain(size, names)},
-                           {name: limit for name, limit in self.limits.items() if name in names})
+        return Cardinality(
+            self.values(groups),
+            {**kept, names: Domain(size, names)},
+            {name: limit for name, limit in self.limits.items() if name in names},
+        )
 
 
 def _share(domains: dict[frozenset[str], Domain], one: str, two: str) -> None:
@@ -176,15 +185,20 @@ def united(parts: Iterable[Cardinality]) -> Cardinality:
     """⊎: all rows of all parts; the domains that all of them have, the largest each."""
     found = tuple(parts)
     first = found[0] if found else Cardinality(0.0)
-    domains = {known: max((each.domains[known] for each in found), key=lambda domain: domain.size) for known in first.domains
-               if all(known in each.domains for each in found)}
-    limits = {name: sum(each.limits[name] for each in found) for name in first.limits
-              if all(name in each.limits for each in found)}
+    domains = {
+        known: max((each.domains[known] for each in found), key=lambda domain: domain.size)
+        for known in first.domains
+        if all(known in each.domains for each in found)
+    }
+    limits = {
+        name: sum(each.limits[name] for each in found) for name in first.limits if all(name in each.limits for each in found)
+    }
     return Cardinality(sum(each.rows for each in found), domains, limits)
 
 
-def _split(conditions: Iterable[exp.Expr], left: frozenset[str],
-           right: frozenset[str]) -> tuple[list[tuple[str, str]], list[exp.Expr]]:
+def _split(
+    conditions: Iterable[exp.Expr], left: frozenset[str], right: frozenset[str]
+) -> tuple[list[tuple[str, str]], list[exp.Expr]]:
     """The pairs of attributes that conditions equate, of the left side and of the right, and the other conditions."""
     pairs, rest = [], []
     for part in conditions:

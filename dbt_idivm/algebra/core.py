@@ -91,8 +91,7 @@ class Compute(Unary):
 
     @property
     def computed(self) -> tuple[tuple[str, exp.Expr], ...]:
-        return tuple((name, definition) for name, definition in self.definitions
-                     if not _is_attribute(definition, name))
+        return tuple((name, definition) for name, definition in self.definitions if not _is_attribute(definition, name))
 
     @cached_property
     def by_name(self) -> Mapping[str, exp.Expr]:

@@ -132,8 +132,7 @@ def same(left: exp.Expr, right: exp.Expr) -> exp.Expr:
     return exp.NullSafeEQ(this=operand(left), expression=operand(right))
 
 
-def all_same(names: Iterable[str], left: Callable[[str], exp.Expr],
-             right: Callable[[str], exp.Expr]) -> tuple[exp.Expr, ...]:
+def all_same(names: Iterable[str], left: Callable[[str], exp.Expr], right: Callable[[str], exp.Expr]) -> tuple[exp.Expr, ...]:
     return tuple(same(left(name), right(name)) for name in names)
 
 

@@ -194,8 +194,9 @@ def operators_of(root: Operator, kind: type[Kind]) -> Iterator[Kind]:
     return (node for node in operators(root) if isinstance(node, kind))
 
 
-def handed_down(root: Operator, first: Handed, step: Callable[[Operator, Handed], Sequence[Handed]],
-                kind: type[Kind]) -> Iterator[tuple[Kind, Handed]]:
+def handed_down(
+    root: Operator, first: Handed, step: Callable[[Operator, Handed], Sequence[Handed]], kind: type[Kind]
+) -> Iterator[tuple[Kind, Handed]]:
     """What is passed down to the operators of one class, left to right: `first` to the root, `step` of a node to its inputs."""
     if isinstance(root, kind):
         yield root, first

@@ -85,8 +85,9 @@ class OuterPair(Relation):
         if side in self.padded and self.marked:
             child = Compute(child, (*passing(child.columns), (self.mark(side), _PRESENT)))
         block = child.block(binder)
-        is_plain = len(block.sources) == 1 and not block.where and all(
-            isinstance(each, exp.Column) for each in block.output.values())
+        is_plain = (
+            len(block.sources) == 1 and not block.where and all(isinstance(each, exp.Column) for each in block.output.values())
+        )
         if is_plain if side in self.padded else block.sources:
             return block
         return isolate(block.select(), child.columns, binder.alias(self.name))
@@ -95,8 +96,10 @@ class OuterPair(Relation):
         """Each input by its part of `on`, if it is certain that the rows with these keys have a row of this input."""
         parts = [tuple(name for name in on if name in child.columns) for child in self.children]
         present = [side for side in (LEFT, RIGHT) if side not in self.padded or self._is_present(side, on, keys)]
-        narrowed = [child.restrict(part, keys) if side in present and (part or not any(parts)) else child
-                    for side, (child, part) in enumerate(zip(self.children, parts, strict=True))]
+        narrowed = [
+            child.restrict(part, keys) if side in present and (part or not any(parts)) else child
+            for side, (child, part) in enumerate(zip(self.children, parts, strict=True))
+        ]
         if not present:
             return SemiJoin(self, on, keys)
         if len(present) == 2:

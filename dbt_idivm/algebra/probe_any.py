@@ -71,8 +71,10 @@ class ProbeAny(Relation):
 
     def cardinality(self, inputs: Sequence[Cardinality], sizes: Sizes) -> Cardinality:
         left, *rights = inputs
-        found = [left.probed(each, condition, self.left.columns, right.columns, anti=False)
-                 for each, (right, condition) in zip(rights, self.tests, strict=True)]
+        found = [
+            left.probed(each, condition, self.left.columns, right.columns, anti=False)
+            for each, (right, condition) in zip(rights, self.tests, strict=True)
+        ]
         return left.with_rows(min(left.rows, sum(each.rows for each in found)))
 
     def label(self) -> str:

@@ -21,11 +21,24 @@ from dbt_idivm.algebra.node_types import is_text as is_text
 _NUMERIC = frozenset({*DIGITS, Type.DECIMAL, Type.FLOAT, Type.DOUBLE})
 _ONE_VALUE = frozenset({Type.TINYINT, Type.SMALLINT, Type.INT, Type.BIGINT, Type.BOOLEAN, Type.DATE, Type.TEXT})
 _INCOMPARABLE = frozenset({Type.MAP, Type.VARIANT, Type.OBJECT})
-_KEYS = frozenset({*_NUMERIC, *TEXT, Type.BOOLEAN, Type.DATE, Type.TIMESTAMP, Type.TIMESTAMPTZ, Type.TIMESTAMPLTZ,
-                   Type.TIMESTAMPNTZ})
+_KEYS = frozenset(
+    {*_NUMERIC, *TEXT, Type.BOOLEAN, Type.DATE, Type.TIMESTAMP, Type.TIMESTAMPTZ, Type.TIMESTAMPLTZ, Type.TIMESTAMPNTZ}
+)
 _BLURRED = frozenset({Type.FLOAT, Type.DOUBLE, Type.MAP, Type.UNKNOWN, Type.OBJECT})
-_EXACTLY_ORDERED = frozenset({*DIGITS, Type.DECIMAL, Type.BOOLEAN, Type.TEXT, Type.VARCHAR, Type.DATE, Type.TIMESTAMP,
-                              Type.TIMESTAMPTZ, Type.TIMESTAMPLTZ, Type.TIMESTAMPNTZ})
+_EXACTLY_ORDERED = frozenset(
+    {
+        *DIGITS,
+        Type.DECIMAL,
+        Type.BOOLEAN,
+        Type.TEXT,
+        Type.VARCHAR,
+        Type.DATE,
+        Type.TIMESTAMP,
+        Type.TIMESTAMPTZ,
+        Type.TIMESTAMPLTZ,
+        Type.TIMESTAMPNTZ,
+    }
+)
 
 
 @cache
@@ -121,8 +134,10 @@ def _struct(arguments: Sequence[exp.Expr], types: Mapping[str, exp.DataType]) ->
     names, values = arguments[::2], arguments[1::2]
     if len(names) != len(values) or not all(isinstance(name, exp.Literal) and name.is_string for name in names):
         return exp.DataType.build("unknown")
-    fields = [exp.ColumnDef(this=exp.to_identifier(name.name, quoted=True), kind=infer_type(value, types))
-              for name, value in zip(names, values, strict=True)]
+    fields = [
+        exp.ColumnDef(this=exp.to_identifier(name.name, quoted=True), kind=infer_type(value, types))
+        for name, value in zip(names, values, strict=True)
+    ]
     return exp.DataType(this=Type.STRUCT, expressions=fields, nested=True)
 
 
@@ -245,8 +260,10 @@ def is_comparable(kind: exp.DataType) -> bool:
 def cannot_be_carried(kind: exp.DataType) -> bool:
     """Whether no net diff can be computed for values of this type, because not even what is written of them distinguishes them: a
     VARIANT, and a MAP whose keys are not written as they are. False for a struct that DESCRIBE truncates."""
-    return any(part.this == Type.VARIANT or (part.this == Type.MAP and not _has_written_keys(part))
-               for part in kind.find_all(exp.DataType))
+    return any(
+        part.this == Type.VARIANT or (part.this == Type.MAP and not _has_written_keys(part))
+        for part in kind.find_all(exp.DataType)
+    )
 
 
 def _has_written_keys(kind: exp.DataType) -> bool:

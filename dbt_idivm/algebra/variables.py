@@ -1,6 +1,6 @@
 """Variables of lambdas in expressions. Within a lambda they hide columns, and sources, of the same name.
 
-    transform(array(sum(price)), v -> v / count(*))     beside the stored count `v.count` in the body, the variable is v_2
+transform(array(sum(price)), v -> v / count(*))     beside the stored count `v.count` in the body, the variable is v_2
 """
 
 from __future__ import annotations
@@ -33,8 +33,13 @@ def without_hidden(expression: exp.Expr, by: Mapping[str, exp.Expr]) -> exp.Expr
 def uses(function: exp.Lambda, variable: str) -> list[exp.Identifier]:
     """The places in the body of a lambda where a name is its variable."""
     wanted = variable.lower()
-    return [node for node in function.this.find_all(exp.Identifier) if node.name.lower() == wanted and _is_value(node)
-            and not any(each.name.lower() == wanted for inner in _between(node, function) for each in inner.expressions)]
+    return [
+        node
+        for node in function.this.find_all(exp.Identifier)
+        if node.name.lower() == wanted
+        and _is_value(node)
+        and not any(each.name.lower() == wanted for inner in _between(node, function) for each in inner.expressions)
+    ]
 
 
 def _is_value(node: exp.Identifier) -> bool:

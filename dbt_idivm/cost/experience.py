@@ -75,7 +75,7 @@ class Experience:
             return self
         before = self.ratios.get(view, {})
         ratio = min(max(seconds / predicted, 1 / _LARGEST), _LARGEST)
-        faded = {name: tuple(each ** _FADES for each in ratios) for name, ratios in before.items() if name != way}
+        faded = {name: tuple(each**_FADES for each in ratios) for name, ratios in before.items() if name != way}
         now = {**faded, way: (*before.get(way, ()), ratio)[-_KEPT:]}
         return replace(self, ratios={**self.ratios, view: now})
 

@@ -115,9 +115,18 @@ def _products(node: Relation, tree: Tree) -> list[_Product]:
     if isinstance(node, Filter):
         return [_tested(each, node.condition) for each in found]
     if isinstance(node, Compute):
-        return [_Product(each.leaves, each.tests, each.steps, {
-            name: each.names.get(source.name) if isinstance(source, exp.Column) else None for name, source in node.definitions})
-            for each in found]
+        return [
+            _Product(
+                each.leaves,
+                each.tests,
+                each.steps,
+                {
+                    name: each.names.get(source.name) if isinstance(source, exp.Column) else None
+                    for name, source in node.definitions
+                },
+            )
+            for each in found
+        ]
     return [_with_step(each, node, tree) for each in found]
 
 

@@ -37,8 +37,9 @@ class Measure:
     def shares(self, prices: Prices) -> Mapping[str, float]:
         """Unit → its part of the seconds, from 0 to 1."""
         total = self.seconds(prices)
-        return {unit: amount * prices.of(unit) / total if total > 0 else 0.0
-                for unit, amount in zip(UNITS, self.values, strict=True)}
+        return {
+            unit: amount * prices.of(unit) / total if total > 0 else 0.0 for unit, amount in zip(UNITS, self.values, strict=True)
+        }
 
 
 UNITS = tuple(each.name for each in fields(Measure))

@@ -43,8 +43,13 @@ class Target:
         written again. `inserts`: MERGE has a clause for new rows."""
         found, passes, written = self.touched(touched)
         tuples = self.rows * (1 + (passes + (_OUTER if inserts else 0)) * found) + touched + inserted
-        return Measure(merges=1, nodes=MERGE_NODES, tuples=tuples, bytes_read=self.bytes * (self.keys + found),
-                       bytes_written=written + inserted * self.width)
+        return Measure(
+            merges=1,
+            nodes=MERGE_NODES,
+            tuples=tuples,
+            bytes_read=self.bytes * (self.keys + found),
+            bytes_written=written + inserted * self.width,
+        )
 
     def append(self, inserted: float) -> Measure:
         """INSERT, which reads nothing of the view."""

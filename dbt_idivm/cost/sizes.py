@@ -13,8 +13,19 @@ from dbt_idivm.algebra.types import type_of
 _Type = exp.DataType.Type
 # Bytes of one value in a compressed Parquet file, roughly.
 _WIDTHS: Mapping[object, float] = {
-    _Type.BOOLEAN: 0.2, _Type.TINYINT: 1, _Type.SMALLINT: 1.5, _Type.INT: 2, _Type.DATE: 1.5, _Type.BIGINT: 4, _Type.FLOAT: 4,
-    _Type.DOUBLE: 6, _Type.DECIMAL: 4, _Type.TIMESTAMP: 5, _Type.TIMESTAMPTZ: 5, _Type.TIMESTAMPNTZ: 5}
+    _Type.BOOLEAN: 0.2,
+    _Type.TINYINT: 1,
+    _Type.SMALLINT: 1.5,
+    _Type.INT: 2,
+    _Type.DATE: 1.5,
+    _Type.BIGINT: 4,
+    _Type.FLOAT: 4,
+    _Type.DOUBLE: 6,
+    _Type.DECIMAL: 4,
+    _Type.TIMESTAMP: 5,
+    _Type.TIMESTAMPTZ: 5,
+    _Type.TIMESTAMPNTZ: 5,
+}
 _OTHER = 10.0
 _FILE = 128 << 20  # bytes
 LARGEST = (1 << 62) - 1  # of any count; a larger one is an error of the log

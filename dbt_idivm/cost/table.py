@@ -48,8 +48,10 @@ def _of_plan(plan: Plan, sizes: Mapping[str, Size], experience: Experience) -> l
 
 
 def _aligned(line: Sequence[str], widths: Sequence[int]) -> list[str]:
-    first, *rest = (text.ljust(width) if place == 0 else text.rjust(width)
-                    for place, (text, width) in enumerate(zip(line, widths, strict=True)))
+    first, *rest = (
+        text.ljust(width) if place == 0 else text.rjust(width)
+        for place, (text, width) in enumerate(zip(line, widths, strict=True))
+    )
     return [first, *rest]
 
 

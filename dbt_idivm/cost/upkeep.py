@@ -40,8 +40,9 @@ class Refresh:
         return TableChanges(inserted=inserted, updated=touched)
 
 
-def refresh_of(plan: Plan, sizes: Mapping[str, Size], counts: Mapping[str, TableChanges], view: Size | None, prices: Prices,
-               seconds: Seconds) -> Refresh:
+def refresh_of(
+    plan: Plan, sizes: Mapping[str, Size], counts: Mapping[str, TableChanges], view: Size | None, prices: Prices, seconds: Seconds
+) -> Refresh:
     """A refresh of a plan without its caches, whose tables have these sizes and changes. `view`: the size of the stored rows,
     None if they are not stored yet."""
     now = Situation(plan, sizes, view, expected(plan, counts, hopeful=False), rewrites=False)
@@ -49,8 +50,9 @@ def refresh_of(plan: Plan, sizes: Mapping[str, Size], counts: Mapping[str, Table
     done = [found for way in plan.ways if (found := application_of(way, now)) is not None]
     ways = sorted((seconds(each.way, incremental(each, now)), number) for number, each in enumerate(done))
     chosen = done[ways[0][1]] if ways else None
-    return Refresh(None if chosen is None else chosen.way, ways[0][0] + reading if ways else 0.0, seconds(REBUILD, rebuild(now)),
-                   now, chosen)
+    return Refresh(
+        None if chosen is None else chosen.way, ways[0][0] + reading if ways else 0.0, seconds(REBUILD, rebuild(now)), now, chosen
+    )
 
 
 @dataclass(frozen=True)
@@ -62,8 +64,9 @@ class WithCaches:
     view: float
 
 
-def with_caches(plan: Plan, sizes: Mapping[str, Size], counts: Mapping[str, TableChanges], view: Size | None,
-                prices: Prices) -> WithCaches:
+def with_caches(
+    plan: Plan, sizes: Mapping[str, Size], counts: Mapping[str, TableChanges], view: Size | None, prices: Prices
+) -> WithCaches:
     """A view whose base tables have these sizes and changes; of caches that are stored the `sizes` may be known as well."""
     sizes, counts = dict(sizes), dict(counts)
     refreshes = builds = 0.0

@@ -110,9 +110,11 @@ class Situation:
         size = self.tables.get(scan.table, Size(1, 1))
         part = min(width(a.type for a in scan.base_columns) / width(a.type for a in scan.attributes), 1.0)
         is_newest = scan.state == "post" or not (
-            self.changes(scan.occurrence, "plus", frozenset()) or self.changes(scan.occurrence, "minus", frozenset()))
-        return Measure(nodes=1 if is_newest else 1 + _STATE_NODES, tuples=size.rows * (1 if is_newest else 2),
-                       bytes_read=size.bytes * part)
+            self.changes(scan.occurrence, "plus", frozenset()) or self.changes(scan.occurrence, "minus", frozenset())
+        )
+        return Measure(
+            nodes=1 if is_newest else 1 + _STATE_NODES, tuples=size.rows * (1 if is_newest else 2), bytes_read=size.bytes * part
+        )
 
 
 def _taken_in(relation: Relation, rows: Cardinality, inputs: Sequence[Cardinality]) -> Measure:
@@ -161,8 +163,9 @@ def asking(done: Asking, now: Situation) -> Measure:
     """The query for the groups that have lost an extreme, over the signed rows and the stored view; and evaluating these groups,
     which is done for none of them if there is none."""
     view = now.stored
-    query = now.evaluated(done.rows)[1] + Measure(queries=1, nodes=_OLD_ROWS_NODES, tuples=view.rows,
-                                                  bytes_read=view.bytes * _key_part(now))
+    query = now.evaluated(done.rows)[1] + Measure(
+        queries=1, nodes=_OLD_ROWS_NODES, tuples=view.rows, bytes_read=view.bytes * _key_part(now)
+    )
     return query + total(now.evaluated(each)[1] for each in done.perhaps).times(min(lost_groups(done, now), 1.0))
 
 
@@ -221,8 +224,14 @@ def by_key(now: Situation, touched: float) -> Measure:
     write them again."""
     view = now.stored
     found, passes, written = target_of(now).touched(touched)
-    return Measure(queries=1, overwrites=1, nodes=_BY_KEY_NODES, tuples=view.rows * (1 + passes) * found + touched,
-                   bytes_read=view.bytes * found, bytes_written=written)
+    return Measure(
+        queries=1,
+        overwrites=1,
+        nodes=_BY_KEY_NODES,
+        tuples=view.rows * (1 + passes) * found + touched,
+        bytes_read=view.bytes * found,
+        bytes_written=written,
+    )
 
 
 def replacing(now: Situation, touched: float, inserted: float) -> Measure:
@@ -231,8 +240,14 @@ def replacing(now: Situation, touched: float, inserted: float) -> Measure:
     view = now.stored
     found, passes, written = target_of(now).touched(touched)
     part, passes = (1.0, passes) if now.rewrites else (_key_part(now), 0)
-    return Measure(queries=2, overwrites=1, nodes=_BY_KEY_NODES, tuples=view.rows * (1 + passes) * found + touched + inserted,
-                   bytes_read=view.bytes * part * found, bytes_written=written + inserted * now.view_width)
+    return Measure(
+        queries=2,
+        overwrites=1,
+        nodes=_BY_KEY_NODES,
+        tuples=view.rows * (1 + passes) * found + touched + inserted,
+        bytes_read=view.bytes * part * found,
+        bytes_written=written + inserted * now.view_width,
+    )
 
 
 def target_of(now: Situation) -> Target:
@@ -272,8 +287,11 @@ def effect(done: Application, now: Situation) -> tuple[float, float]:
 def differing(now: Situation) -> float:
     """How many view rows the changes may make differ: each changed row of a table stands for p of them."""
     plan, rows = now.plan, float(now.stored.rows)
-    found = (now.changes(scan.occurrence, side, frozenset()) * compression(rows, now.table(scan.table))
-             for scan in plan.scans for side in _SIDES)
+    found = (
+        now.changes(scan.occurrence, side, frozenset()) * compression(rows, now.table(scan.table))
+        for scan in plan.scans
+        for side in _SIDES
+    )
     return min(sum(found), rows)
 
 
@@ -305,10 +323,21 @@ class TableChanges:
         """Rows of a class. `splits`: the part of the updates that change a conditional attribute, from 0 to 1."""
         both = self.inserted + self.deleted + 2 * self.updated
         if not keyed:
-            return {"plus": self.inserted + self.updated, "minus": self.deleted + self.updated, "ins": 0.0, "del": 0.0,
-                    "upd": 0.0}.get(diff_class, both)
-        return {"ins": self.inserted, "del": self.deleted, "upd": self.updated * (1 - splits), "rec": 2 * self.updated * splits,
-                "plus": self.inserted + self.updated, "minus": self.deleted + self.updated}.get(diff_class, both)
+            return {
+                "plus": self.inserted + self.updated,
+                "minus": self.deleted + self.updated,
+                "ins": 0.0,
+                "del": 0.0,
+                "upd": 0.0,
+            }.get(diff_class, both)
+        return {
+            "ins": self.inserted,
+            "del": self.deleted,
+            "upd": self.updated * (1 - splits),
+            "rec": 2 * self.updated * splits,
+            "plus": self.inserted + self.updated,
+            "minus": self.deleted + self.updated,
+        }.get(diff_class, both)
 
 
 def expected(plan: Plan, counts: Mapping[str, TableChanges], *, hopeful: bool) -> Changes:

@@ -41,8 +41,9 @@ def block_of(sources: Sequence[Form], conditions: Iterable[exp.Expr]) -> tuple[F
 def part_of(block: Block, numbers: Iterable[int], *, last: bool = False) -> Arrangement:
     """What a block says of some of its sources. With `last` also the tests that come after all joins."""
     known = {number: block.sources[number] for number in sorted(numbers)}
-    classes = tuple(inside for each in block.classes
-                    if len(inside := tuple(name for name in each if source_of(name)[0] in known)) > 1)
+    classes = tuple(
+        inside for each in block.classes if len(inside := tuple(name for name in each if source_of(name)[0] in known)) > 1
+    )
     stand_ins = {each[0]: next((name for name in each if source_of(name)[0] in known), "") for each in block.classes}
     tests = []
     for test in block.tests:
@@ -94,8 +95,9 @@ class Arrangement:
             tests.setdefault(_text(test, names), test.renamed(names))
         names = {of(number, name): self.name(of(number, name)) for number, each in self.sources.items() for name in each.types}
         written = tuple(self.place[number] for number in sorted(self.order))
-        return Block(self.text, sources, tuple(classes), tuple(tests[text] for text in sorted(tests)), written,
-                     self.symmetries), names
+        return Block(
+            self.text, sources, tuple(classes), tuple(tests[text] for text in sorted(tests)), written, self.symmetries
+        ), names
 
 
 def _text(test: Test, names: Mapping[str, str]) -> str:
@@ -131,13 +133,17 @@ def _ties(ordered: Sequence[int], marks: Mapping[int, object]) -> list[list[int]
 
 def _mark(source: int, texts: Mapping[int, str], classes: Classes, tests: Sequence[Test]) -> list[str]:
     """What the conditions say of a source, with all others by their texts only."""
+
     def name(column: str) -> str:
         number, rest = source_of(column)
         return f"{'me' if number == source else texts[number]}.{rest}"
 
     shared = {each: f"{{{', '.join(sorted(map(name, members)))}}}" for members in classes for each in members}
-    mine = [test for test in tests if any(source_of(each)[0] == source for column in test.columns
-                                          for each in _class_of(column, classes))]
+    mine = [
+        test
+        for test in tests
+        if any(source_of(each)[0] == source for column in test.columns for each in _class_of(column, classes))
+    ]
     found = [_text(test, {each: shared.get(each) or name(each) for each in test.columns}) for test in mine]
     inside = {shared[each] for each in shared if source_of(each)[0] == source}
     return sorted([*found, *inside])
@@ -163,8 +169,18 @@ def _parts(condition: exp.Expr) -> Iterator[exp.Expr]:
 
 
 # DATE '2024-05-01' + INTERVAL 1 YEAR: if it fails, it fails for any row.
-_IN_CONSTANTS = (exp.Cast, exp.Interval, exp.Add, exp.Sub, exp.Neg, exp.Paren, exp.Literal, exp.Var, exp.DataType,
-                 exp.DataTypeParam)
+_IN_CONSTANTS = (
+    exp.Cast,
+    exp.Interval,
+    exp.Add,
+    exp.Sub,
+    exp.Neg,
+    exp.Paren,
+    exp.Literal,
+    exp.Var,
+    exp.DataType,
+    exp.DataTypeParam,
+)
 
 
 def _may_fail(condition: exp.Expr, types: Types) -> bool:

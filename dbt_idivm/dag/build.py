@@ -102,8 +102,16 @@ class _Groups:
                 inputs = tuple(sorted((texts[pair[0]], texts[pair[1]])))
                 if ("join", inputs) not in group.operations:
                     group.operations["join", inputs] = joining(block, *pair)
-            entry.parts.append((texts[part], {of(number, name): each.name(of(number, name))
-                                              for number in bits(part) for name in block.sources[number].types}))
+            entry.parts.append(
+                (
+                    texts[part],
+                    {
+                        of(number, name): each.name(of(number, name))
+                        for number in bits(part)
+                        for name in block.sources[number].types
+                    },
+                )
+            )
 
     def _part(self, found: Arrangement) -> _Entry:
         """The group of a part. Of one source it is a selection over it."""
@@ -184,10 +192,18 @@ class _Groups:
         entry = self._entries[text]
         form = entry.form
         columns = sorted(entry.columns | key_columns(form))
-        operations = tuple(Operation(kind, tuple(numbers[each] for each in inputs), label)
-                           for (kind, inputs), label in entry.operations.items())
-        return Group(numbers[text], text, _tables(form), estimates.rows(form).rows, row_width(form, columns), operations,
-                     estimates.is_kept(form, columns))
+        operations = tuple(
+            Operation(kind, tuple(numbers[each] for each in inputs), label) for (kind, inputs), label in entry.operations.items()
+        )
+        return Group(
+            numbers[text],
+            text,
+            _tables(form),
+            estimates.rows(form).rows,
+            row_width(form, columns),
+            operations,
+            estimates.is_kept(form, columns),
+        )
 
 
 def _tables(form: Form) -> frozenset[str]:
@@ -199,8 +215,14 @@ def _selections(alike: list[Block]) -> Iterator[tuple[Block, Block]]:
 
     Of blocks that follow from each other, x < 5 and x < 5.0, the one with the least text is the wide one.
     """
-    wider = {narrow.text: [wide for wide in alike if wide is not narrow and is_selection(narrow, wide)
-                           and (wide.text < narrow.text or not is_selection(wide, narrow))] for narrow in alike}
+    wider = {
+        narrow.text: [
+            wide
+            for wide in alike
+            if wide is not narrow and is_selection(narrow, wide) and (wide.text < narrow.text or not is_selection(wide, narrow))
+        ]
+        for narrow in alike
+    }
     for narrow in alike:
         further = {each.text for wide in wider[narrow.text] for each in wider[wide.text]}
         yield from ((narrow, wide) for wide in wider[narrow.text] if wide.text not in further)

@@ -77,8 +77,10 @@ class Estimates:
         if not inside:
             return rows
         joins = [pair for each in block.classes if (pair := _across(each, inside, number)) is not None]
-        conditions = [*(exp.EQ(this=column(one), expression=column(other)) for one, other in joins),
-                      *_taken(tests, {*inside, number})]
+        conditions = [
+            *(exp.EQ(this=column(one), expression=column(other)) for one, other in joins),
+            *_taken(tests, {*inside, number}),
+        ]
         mine = [of(each, name) for each in inside for name in block.sources[each].types]
         return now.paired(rows, conditions, mine, [of(number, name) for name in source.types])
 

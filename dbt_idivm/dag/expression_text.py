@@ -20,9 +20,19 @@ _PLAIN = re.compile(r"[\w.]+\Z")
 _COMMUTATIVE = (exp.EQ, exp.NEQ, exp.NullSafeEQ, exp.Add, exp.Mul)
 # (name in the text, whether its operands change places)
 _ORDERED: Mapping[type[exp.Expr], tuple[str, bool]] = {
-    exp.LT: ("LT", False), exp.LTE: ("LTE", False), exp.GT: ("LT", True), exp.GTE: ("LTE", True)}
+    exp.LT: ("LT", False),
+    exp.LTE: ("LTE", False),
+    exp.GT: ("LT", True),
+    exp.GTE: ("LTE", True),
+}
 _NEGATED: Mapping[type[exp.Expr], type[exp.Binary]] = {
-    exp.EQ: exp.NEQ, exp.NEQ: exp.EQ, exp.LT: exp.GTE, exp.GTE: exp.LT, exp.GT: exp.LTE, exp.LTE: exp.GT}
+    exp.EQ: exp.NEQ,
+    exp.NEQ: exp.EQ,
+    exp.LT: exp.GTE,
+    exp.GTE: exp.LT,
+    exp.GT: exp.LTE,
+    exp.LTE: exp.GT,
+}
 
 
 def expression_text(expression: exp.Expr, names: Names, *, ordered: bool = False) -> str:

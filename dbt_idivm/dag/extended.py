@@ -46,9 +46,22 @@ def extended(costs: Costs, *, incremental: bool = True) -> Extended:
     number = {unit: place for place, unit in enumerate(units)}
     count = len(units)
     found = Extended(
-        costs, units, number, [[] for _ in range(count)], [[] for _ in range(count)],
-        [costs.reuse(each).seconds(prices) for each in units], [costs.store(each).seconds(prices) for each in units],
-        [], [], [], [], {}, {}, {}, prices.overwrites + prices.nodes)
+        costs,
+        units,
+        number,
+        [[] for _ in range(count)],
+        [[] for _ in range(count)],
+        [costs.reuse(each).seconds(prices) for each in units],
+        [costs.store(each).seconds(prices) for each in units],
+        [],
+        [],
+        [],
+        [],
+        {},
+        {},
+        {},
+        prices.overwrites + prices.nodes,
+    )
     for place, unit in enumerate(units):
         if unit.is_full:
             found.full[unit.group] = place

@@ -50,7 +50,6 @@ class Candidate:
     bytes: float
 
 
-
 Chosen = tuple[Candidate, Storage]
 
 
@@ -97,8 +96,11 @@ def _differentials(state: State, group: int, options: Options) -> Iterator[Candi
 
 
 def _feed(state: State, group: int) -> Iterator[Candidate]:
-    if state.is_maintainable(group) and group not in state.written and any(
-            state.dag.readers[unit] for unit in _unread(state, group)):
+    if (
+        state.is_maintainable(group)
+        and group not in state.written
+        and any(state.dag.readers[unit] for unit in _unread(state, group))
+    ):
         yield Candidate(tuple(state.dag.differentials[group]), group, ("feed",), 1.0, 0.0)
 
 
@@ -109,8 +111,11 @@ def feeds(state: State) -> list[Chosen]:
 
 def _unread(state: State, group: int) -> list[int]:
     """The differentials that cannot be read yet, and would be cheaper to read."""
-    return [unit for unit in state.dag.differentials[group]
-            if not state.is_stored[unit] and state.dag.reuse[unit] < state.compute[unit]]
+    return [
+        unit
+        for unit in state.dag.differentials[group]
+        if not state.is_stored[unit] and state.dag.reuse[unit] < state.compute[unit]
+    ]
 
 
 def benefit(state: State, candidate: Candidate) -> tuple[float, Storage]:
@@ -195,9 +200,17 @@ def settled(dag: Extended, mode: Mode, chosen: Sequence[Chosen]) -> tuple[State,
 def stored(dag: Extended, mode: Mode, chosen: Sequence[Chosen]) -> State:
     """The state in which all that is materialised."""
     written = {each.group for each, storage in chosen if storage == "transient" and not dag.units[each.units[0]].is_full}
-    return state_of(dag, mode, [
-        ((*each.units, *(dag.differentials[each.group] if storage == "permanent" and each.group not in written else ())), storage)
-        for each, storage in chosen])
+    return state_of(
+        dag,
+        mode,
+        [
+            (
+                (*each.units, *(dag.differentials[each.group] if storage == "permanent" and each.group not in written else ())),
+                storage,
+            )
+            for each, storage in chosen
+        ],
+    )
 
 
 def _used(state: State, chosen: Sequence[Chosen]) -> Iterator[Chosen]:

@@ -22,6 +22,7 @@ def selection(block: Block, classes: Iterable[Sequence[str]], tests: Iterable[Te
 
 def joining(block: Block, one: int, other: int) -> str:
     """⋈ of two parts of a block: what concerns both."""
+
     def sides(names: Iterable[str]) -> tuple[bool, bool, bool]:
         masks = [1 << source_of(name)[0] for name in names]
         return any(mask & one for mask in masks), any(mask & other for mask in masks), all(mask & (one | other) for mask in masks)
@@ -56,8 +57,9 @@ def _conditions(block: Block, classes: Iterable[Sequence[str]], tests: Iterable[
 
 def written(expression: exp.Expr, form: Form) -> str:
     """An expression over a form's columns."""
-    return render(expression.transform(
-        lambda node: exp.Var(this=shown(form, node.name)) if isinstance(node, exp.Column) else node))
+    return render(
+        expression.transform(lambda node: exp.Var(this=shown(form, node.name)) if isinstance(node, exp.Column) else node)
+    )
 
 
 def shown(form: Form, name: str) -> str:

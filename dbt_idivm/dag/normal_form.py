@@ -73,8 +73,10 @@ def _flattened(node: Operator) -> _Flat:
     if isinstance(node, Join):
         left, right = (_flattened(each) for each in node.inputs)
         right = _shifted(right, len(left.sources))
-        return _tested(_Flat((*left.sources, *right.sources), (*left.conditions, *right.conditions),
-                             {**left.names, **right.names}), node.condition)
+        return _tested(
+            _Flat((*left.sources, *right.sources), (*left.conditions, *right.conditions), {**left.names, **right.names}),
+            node.condition,
+        )
     if isinstance(node, Select):
         return _tested(_flattened(node.child), node.condition)
     if isinstance(node, Project):
@@ -88,8 +90,11 @@ def _flattened(node: Operator) -> _Flat:
 
 def _shifted(flat: _Flat, by: int) -> _Flat:
     names = {of(number, name): of(number + by, name) for number, each in enumerate(flat.sources) for name in each.types}
-    return _Flat(flat.sources, tuple(renamed(each, names) for each in flat.conditions),
-                 {name: renamed(each, names) for name, each in flat.names.items()})
+    return _Flat(
+        flat.sources,
+        tuple(renamed(each, names) for each in flat.conditions),
+        {name: renamed(each, names) for name, each in flat.names.items()},
+    )
 
 
 def _tested(flat: _Flat, condition: exp.Expr) -> _Flat:
@@ -121,9 +126,14 @@ def _grouping(node: Aggregate) -> Normal:
     calls = {call.name: substitute(call.value, below.names) for call in node.calls}
     known, columns, parts = min((_named(*each) for each in _spellings(groups, calls, below.form)), key=lambda each: each[2])
     certain = node.certain_types
-    form = Grouping(f"γ[{'; '.join(parts)}]({below.form.text})", below.form, _in_order(known, "g"), _in_order(known, "c"),
-                    {columns[name]: node.types[name] for name in node.columns},
-                    {columns[name]: certain[name] for name in node.columns if name in certain})
+    form = Grouping(
+        f"γ[{'; '.join(parts)}]({below.form.text})",
+        below.form,
+        _in_order(known, "g"),
+        _in_order(known, "c"),
+        {columns[name]: node.types[name] for name in node.columns},
+        {columns[name]: certain[name] for name in node.columns if name in certain},
+    )
     return Normal(form, {name: column(columns[name]) for name in node.columns})
 
 
@@ -144,8 +154,11 @@ def _spellings(groups: Definitions, calls: Definitions, below: Form) -> Iterator
     if not isinstance(below, Block):
         return
     for order in below.symmetries:
-        names = {of(number, name): below.first(of(order[number], name)) for number, each in enumerate(below.sources)
-                 for name in each.types}
+        names = {
+            of(number, name): below.first(of(order[number], name))
+            for number, each in enumerate(below.sources)
+            for name in each.types
+        }
         turned, called = ({name: renamed(each, names) for name, each in some.items()} for some in (groups, calls))
         yield turned, called
 
@@ -156,8 +169,15 @@ def _in_order(known: Definitions, letter: str) -> tuple[exp.Expr, ...]:
 
 # --- other operators: what they are besides their inputs, and what their attributes are called ---
 
-def _other(node: Operator, inputs: tuple[Normal, ...], content: Iterable[str], passed: Definitions,
-           own: Mapping[str, str], reads: Iterable[exp.Expr]) -> Normal:
+
+def _other(
+    node: Operator,
+    inputs: tuple[Normal, ...],
+    content: Iterable[str],
+    passed: Definitions,
+    own: Mapping[str, str],
+    reads: Iterable[exp.Expr],
+) -> Normal:
     """`own`: attribute → column of the form, which is part of its text; `passed`: what other attributes are; `reads`: expressions
     over the inputs' columns, by their numbers, that decide which rows there are and what the own columns are."""
     parts = "; ".join([*content, ", ".join(sorted(set(own.values())))])
@@ -183,8 +203,12 @@ def _below(inputs: tuple[Normal, ...]) -> Definitions:
 def _outer_join(node: OuterJoin, inputs: tuple[Normal, ...]) -> Normal:
     names = _below(inputs)
     padded = {name for side in node.padded for name in node.inputs[side].columns}
-    own = {name: f"{side}:{_text(names[name])}" for side in node.padded for name in node.inputs[side].columns
-           if not isinstance(names[name], exp.Column)}
+    own = {
+        name: f"{side}:{_text(names[name])}"
+        for side in node.padded
+        for name in node.inputs[side].columns
+        if not isinstance(names[name], exp.Column)
+    }
     own.update({name: f"m{number}" for number, name in enumerate(node.marks if node.marked else ())})
     types = {**node.left.types, **node.right.types}
     content = ["full" if node.full else "left", *_conditions(node.condition, names, types)]
@@ -197,15 +221,18 @@ def _semijoin(node: SemiAntiJoin, inputs: tuple[Normal, ...]) -> Normal:
     names = _below(inputs)
     types = {**node.left.types, **node.right.types}
     content = ["anti" if node.anti else "semi", *_conditions(node.condition, names, types)]
-    return _other(node, inputs, content, {name: names[name] for name in node.left.columns}, {},
-                  [substitute(node.condition, names)])
+    return _other(
+        node, inputs, content, {name: names[name] for name in node.left.columns}, {}, [substitute(node.condition, names)]
+    )
 
 
 def _union(node: UnionAll, inputs: tuple[Normal, ...]) -> Normal:
     names = _below(inputs)
     null = exp.null()
-    below = {output: [names[name] if (name := sources[place]) is not None else null for sources in node.sources]
-             for place, output in enumerate(node.outputs)}
+    below = {
+        output: [names[name] if (name := sources[place]) is not None else null for sources in node.sources]
+        for place, output in enumerate(node.outputs)
+    }
     own = {output: f"({', '.join(map(_text, each))})" for output, each in below.items()}
     return _other(node, inputs, [], {}, {**own, node.branch: "branch"}, [each for values in below.values() for each in values])
 
@@ -234,9 +261,14 @@ def _as_it_is(node: Operator, inputs: tuple[Normal, ...]) -> Normal:
     """An operator of which nothing is known: it equals those whose trees are equal but for names."""
     known = canonical(node)
     numbers = {name: f"#{number}" for number, name in enumerate(known.attributes)}
-    return _other(node, inputs, [known.text], {}, {name: numbers[name] for name in node.columns},
-                  list(_below(inputs).values()))
+    return _other(node, inputs, [known.text], {}, {name: numbers[name] for name in node.columns}, list(_below(inputs).values()))
 
 
 _MAKERS: Mapping[type[Operator], Callable[..., Normal]] = {
-    OuterJoin: _outer_join, LookUpJoin: _outer_join, SemiAntiJoin: _semijoin, UnionAll: _union, Window: _window, Unnest: _unnest}
+    OuterJoin: _outer_join,
+    LookUpJoin: _outer_join,
+    SemiAntiJoin: _semijoin,
+    UnionAll: _union,
+    Window: _window,
+    Unnest: _unnest,
+}

@@ -79,7 +79,8 @@ class Plan:
             other = each.recomputed if each.how != "recomputed" else each.incremental
             rather = f", {'incremental' if each.how == 'recomputed' else 'recomputed'} {other:.4g} s" if other is not None else ""
             yield f"{what} {self._label(Unit(each.group))}: {each.how} {each.seconds:.4g} s{rather}" + (
-                "; its changes are read" if each.group in self.fed else "")
+                "; its changes are read" if each.group in self.fed else ""
+            )
             for unit in self._sources(each):
                 yield from self._below(unit, shown)
 
@@ -87,8 +88,9 @@ class Plan:
         if upkeep.how == "recomputed":
             yield Unit(upkeep.group)
         elif upkeep.how == "incremental":
-            yield from (unit for unit in self.steps if unit.group == upkeep.group and not unit.is_full
-                        and unit not in self.transient)
+            yield from (
+                unit for unit in self.steps if unit.group == upkeep.group and not unit.is_full and unit not in self.transient
+            )
 
     def _below(self, first: Unit, shown: set[Unit]) -> Iterator[str]:
         """The steps of a unit that is computed; each once."""
@@ -106,8 +108,9 @@ class Plan:
         return f"{'' if unit.is_full else 'δ ' + str(unit.table) + ' of '}{unit.group}: {self.names.get(unit, '')}"
 
 
-def plan(costs: Costs, permanent: Iterable[int] = (), transient: Iterable[Unit] = (), fed: Iterable[int] = (),
-         mode: Mode = "adaptive") -> Plan:
+def plan(
+    costs: Costs, permanent: Iterable[int] = (), transient: Iterable[Unit] = (), fed: Iterable[int] = (), mode: Mode = "adaptive"
+) -> Plan:
     """The best plan if these groups are kept permanently besides the views, these units during the run, and the change feeds of
     these views are read."""
     dag = extended(costs, incremental=mode != "recompute")

@@ -38,8 +38,10 @@ class Choice:
     def show(self) -> str:
         unit = self.units[0]
         tables = "" if unit.is_full else f"δ {', '.join(str(each.table) for each in self.units)} of "
-        return (f"{self.storage:<11} {tables}{unit.group}: {self.form}  benefit {self.benefit:.4g} s, {self.before:.4g} s -> "
-                f"{self.after:.4g} s, {self.bytes:.4g} bytes")
+        return (
+            f"{self.storage:<11} {tables}{unit.group}: {self.form}  benefit {self.benefit:.4g} s, {self.before:.4g} s -> "
+            f"{self.after:.4g} s, {self.bytes:.4g} bytes"
+        )
 
 
 @dataclass(frozen=True)

@@ -1,8 +1,8 @@
 """The DAG as text, a group and its operations one per line.
 
-    2 customers: 10 rows of 16 bytes
-    3 orders ⋈ customers: 100 rows of 30 bytes; v1, v2
-        ⋈ orders.cid = customers.cid of 1, 2
+2 customers: 10 rows of 16 bytes
+3 orders ⋈ customers: 100 rows of 30 bytes; v1, v2
+    ⋈ orders.cid = customers.cid of 1, 2
 """
 
 from __future__ import annotations
@@ -18,8 +18,11 @@ def show(dag: Dag) -> str:
 
 def _lines(group: Group, dag: Dag) -> Iterator[str]:
     views = ", ".join(name for name, number in dag.views.items() if number == group.number)
-    facts = [f"{group.rows:.0f} rows of {group.width:.0f} bytes", *([] if group.storable else ["not storable"]),
-             *([views] if views else [])]
+    facts = [
+        f"{group.rows:.0f} rows of {group.width:.0f} bytes",
+        *([] if group.storable else ["not storable"]),
+        *([views] if views else []),
+    ]
     name = group.form if group.is_table else f"{{{', '.join(sorted(group.tables))}}}"
     yield f"{group.number} {name}: {'; '.join(facts)}"
     for each in group.operations:

@@ -31,8 +31,11 @@ class Links:
         self._classes = tuple(_mask(each) for each in block.classes)
         whole = {each[0]: mask for each, mask in zip(block.classes, self._classes, strict=True)}
         # of each test, the sources that each of its columns can be read from
-        self._tests = tuple(tuple(whole.get(name) or _mask((name,)) for name in test.columns) for test in block.tests
-                            if not test.last and len(test.columns) > 1)
+        self._tests = tuple(
+            tuple(whole.get(name) or _mask((name,)) for name in test.columns)
+            for test in block.tests
+            if not test.last and len(test.columns) > 1
+        )
 
     def connect(self, part: int) -> bool:
         """Whether the sources of a part are connected by what concerns only them."""
@@ -72,8 +75,11 @@ def sub_joins(block: Block, wanted: Iterable[int] = ()) -> Mapping[int, Pairs]:
             _grow(goal, everything, block, links, pairs)
     parts |= pairs.keys()
     for part in sorted(parts, key=lambda part: (part.bit_count(), part)):
-        found = [pair for pair in _halves(part) if pair[0] in parts and pair[1] in parts] if count <= WIDE or \
-            part.bit_count() <= _SMALL else [(one, part & ~one) for one in sorted(parts) if _is_half(one, part, parts)]
+        found = (
+            [pair for pair in _halves(part) if pair[0] in parts and pair[1] in parts]
+            if count <= WIDE or part.bit_count() <= _SMALL
+            else [(one, part & ~one) for one in sorted(parts) if _is_half(one, part, parts)]
+        )
         pairs[part] = [*dict.fromkeys([*found, *pairs.get(part, ())])]
         if not pairs[part] and part.bit_count() > 1:  # a product, or connected by a test of all of its sources only
             _grow(0, part, block, links, pairs)

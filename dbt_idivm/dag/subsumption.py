@@ -29,6 +29,7 @@ Value = tuple[str, Decimal | str]
 
 # --- blocks ---
 
+
 def is_selection(narrow: Block, wide: Block) -> bool:
     """Whether `narrow` is a selection of `wide`, a block of the same sources: each condition of `wide` follows from its own.
 
@@ -40,16 +41,19 @@ def is_selection(narrow: Block, wide: Block) -> bool:
         return False
     known = {_text(test) for test in narrow.tests}
     names = _names(narrow)
-    return all(_text(test, names) in known or any(_implies(each, test, names, narrow.types) for each in narrow.tests)
-               for test in wide.tests)
+    return all(
+        _text(test, names) in known or any(_implies(each, test, names, narrow.types) for each in narrow.tests)
+        for test in wide.tests
+    )
 
 
 def difference(narrow: Block, wide: Block) -> tuple[list[tuple[str, ...]], list[Test]]:
     """The classes and the tests of `narrow` that `wide` lacks."""
     names = _names(narrow)
     known = {_text(test, names) for test in wide.tests}
-    return [each for each in narrow.classes if not _is_inside(each, wide.classes)], \
-        [test for test in narrow.tests if _text(test) not in known]
+    return [each for each in narrow.classes if not _is_inside(each, wide.classes)], [
+        test for test in narrow.tests if _text(test) not in known
+    ]
 
 
 def _is_inside(members: Iterable[str], classes: Iterable[tuple[str, ...]]) -> bool:
@@ -113,12 +117,21 @@ def _range(test: Test, types: Types) -> _Range | None:
     if value is None:
         return None
     bound = (value[1], kind in (exp.EQ, exp.LTE, exp.GTE))
-    return _Range(left.name, value[0], bound if kind in (exp.EQ, exp.GT, exp.GTE) else None,
-                  bound if kind in (exp.EQ, exp.LT, exp.LTE) else None)
+    return _Range(
+        left.name,
+        value[0],
+        bound if kind in (exp.EQ, exp.GT, exp.GTE) else None,
+        bound if kind in (exp.EQ, exp.LT, exp.LTE) else None,
+    )
 
 
 _FLIPPED: Mapping[type[exp.Expr], type[exp.Expr]] = {
-    exp.EQ: exp.EQ, exp.LT: exp.GT, exp.LTE: exp.GTE, exp.GT: exp.LT, exp.GTE: exp.LTE}
+    exp.EQ: exp.EQ,
+    exp.LT: exp.GT,
+    exp.LTE: exp.GTE,
+    exp.GT: exp.LT,
+    exp.GTE: exp.LTE,
+}
 
 
 def _value(node: exp.Expr, kind: exp.DataType | None) -> Value | None:

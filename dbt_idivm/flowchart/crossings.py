@@ -77,8 +77,10 @@ def _swept(order: Order, before: Neighbours) -> list[list[int]]:
     for members in order[1:]:
         place = dict(_places(found[-1]))
         own = dict(_places(members))
-        mean = {each: sum(place[other] for other in before[each]) / len(before[each]) if before[each] else own[each]
-                for each in members}
+        mean = {
+            each: sum(place[other] for other in before[each]) / len(before[each]) if before[each] else own[each]
+            for each in members
+        }
         found.append(sorted(members, key=mean.__getitem__))
     return found
 

@@ -69,12 +69,16 @@ def layout(graph: Graph) -> Layout:
     for of, to in pairs:
         gaps[column[of]] = min(max(gaps[column[of]], _SLOPE * abs(middle[of] - middle[to])), _WIDEST_GAP)
     left = [0.0, *accumulate(width + gap for width, gap in zip(widths, gaps, strict=True))]
-    boxes = {each: _box(left[at], middle[each], widths[at], height[each] if each < len(height) else 0.0)
-             for each, at in column.items()}
-    return Layout(tuple(boxes[each] for each in range(len(labels))), labels,
-                  tuple(tuple(boxes[each] for each in route) for route in found.routes),
-                  max((box.x + box.width for box in boxes.values()), default=0.0),
-                  max((box.y + box.height for box in boxes.values()), default=0.0))
+    boxes = {
+        each: _box(left[at], middle[each], widths[at], height[each] if each < len(height) else 0.0) for each, at in column.items()
+    }
+    return Layout(
+        tuple(boxes[each] for each in range(len(labels))),
+        labels,
+        tuple(tuple(boxes[each] for each in route) for route in found.routes),
+        max((box.x + box.width for box in boxes.values()), default=0.0),
+        max((box.y + box.height for box in boxes.values()), default=0.0),
+    )
 
 
 def _box(left: float, middle: float, width: float, height: float) -> Box:

@@ -1,8 +1,8 @@
 """A graph as a flowchart for Mermaid.
 
-    [("orders")]        a table that is read
-    ["sales<br>…"]      a model, and how changes reach it; dashed: it is rebuilt on every run
-    [["t: orders"]]     a cache, once for all models that have it
+[("orders")]        a table that is read
+["sales<br>…"]      a model, and how changes reach it; dashed: it is rebuilt on every run
+[["t: orders"]]     a cache, once for all models that have it
 """
 
 from __future__ import annotations
@@ -38,7 +38,7 @@ def _lines(graph: Graph) -> Iterator[str]:
 
 def _line(position: int, node: Node) -> str:
     left, right = _SHAPES[node.kind]
-    return f"  {_identifier(position)}{left}\"{'<br>'.join(map(_escaped, node.lines))}\"{right}"
+    return f'  {_identifier(position)}{left}"{"<br>".join(map(_escaped, node.lines))}"{right}'
 
 
 def _identifier(position: int) -> str:

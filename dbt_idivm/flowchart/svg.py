@@ -86,14 +86,30 @@ def _moved(drawn: Layout, right: float, down: float) -> Layout:
     def moved(box: Box) -> Box:
         return replace(box, x=box.x + right, y=box.y + down)
 
-    return Layout(tuple(map(moved, drawn.boxes)), drawn.labels, tuple(tuple(map(moved, way)) for way in drawn.ways),
-                  drawn.width + right, drawn.height + down)
+    return Layout(
+        tuple(map(moved, drawn.boxes)),
+        drawn.labels,
+        tuple(tuple(map(moved, way)) for way in drawn.ways),
+        drawn.width + right,
+        drawn.height + down,
+    )
 
 
 def _arrow_head(defs: ET.Element) -> None:
-    marker = ET.SubElement(defs, "marker", {"id": f"{_CLASS}-head", "viewBox": "0 0 8 8", "refX": "8", "refY": "4",
-                                            "markerWidth": "8", "markerHeight": "8", "markerUnits": "userSpaceOnUse",
-                                            "orient": "auto"})
+    marker = ET.SubElement(
+        defs,
+        "marker",
+        {
+            "id": f"{_CLASS}-head",
+            "viewBox": "0 0 8 8",
+            "refX": "8",
+            "refY": "4",
+            "markerWidth": "8",
+            "markerHeight": "8",
+            "markerUnits": "userSpaceOnUse",
+            "orient": "auto",
+        },
+    )
     ET.SubElement(marker, "path", {"class": "head", "d": "M0 0.5L8 4L0 7.5Z"})
 
 
@@ -139,8 +155,18 @@ def _shape(group: ET.Element, kind: Kind, box: Box) -> None:
 
 
 def _rectangle(group: ET.Element, box: Box, radius: str) -> None:
-    ET.SubElement(group, "rect", {"class": "shape", "x": _number(box.x), "y": _number(box.y), "width": _number(box.width),
-                                  "height": _number(box.height), "rx": radius})
+    ET.SubElement(
+        group,
+        "rect",
+        {
+            "class": "shape",
+            "x": _number(box.x),
+            "y": _number(box.y),
+            "width": _number(box.width),
+            "height": _number(box.height),
+            "rx": radius,
+        },
+    )
 
 
 def _way(way: Sequence[Box]) -> str:
@@ -151,16 +177,19 @@ def _way(way: Sequence[Box]) -> str:
         start, end = one.x + one.width, other.x
         # an edge that closes a circle leads back, and leaves its node on the right side as others do
         reach = (end - start) / 2 if end > start else _MARGIN * 2
-        parts.append(f"C{_number(start + reach)} {_number(one.middle)} {_number(end - reach)} {_number(other.middle)} "
-                     f"{_number(end)} {_number(other.middle)}")
+        parts.append(
+            f"C{_number(start + reach)} {_number(one.middle)} {_number(end - reach)} {_number(other.middle)} "
+            f"{_number(end)} {_number(other.middle)}"
+        )
         if other is not way[-1]:
             parts.append(f"H{_number(other.x + other.width)}")
     return "".join(parts)
 
 
 def _text(group: ET.Element, text: str, x: float, middle: float, size: int, kind: str = "name") -> None:
-    found = ET.SubElement(group, "text", {"class": kind, "x": _number(x), "y": _number(middle + _BASELINE * size),
-                                          "font-size": str(size)})
+    found = ET.SubElement(
+        group, "text", {"class": kind, "x": _number(x), "y": _number(middle + _BASELINE * size), "font-size": str(size)}
+    )
     found.text = in_xml(text)
 
 

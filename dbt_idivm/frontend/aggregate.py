@@ -272,7 +272,7 @@ class Grouping:
         if self.sets is not None:
             passed = {name: column(self.sets.output(name)) for call in self.calls.values() for name in call.arguments}
             self.calls = {key: replace(call, value=call.expression(passed)) for key, call in self.calls.items()}
-            return self.sets.united(tuple(self.groups.values())[:len(self.sets.keys)], dict(self.computed.values()))
+            return self.sets.united(tuple(self.groups.values())[: len(self.sets.keys)], dict(self.computed.values()))
         if not self.computed:
             return self.rows
         used = [*self.groups.values(), *(name for call in self.calls.values() for name in call.arguments)]

@@ -1,8 +1,8 @@
 """Whether a query certainly has one row at most: by its keys and groups, and by LIMIT 1.
 
-    SELECT y FROM r WHERE r.id = 7                          one: r has the key id, which the condition fixes
-    SELECT y FROM r WHERE r.id = l.k                        one for each l.k, if `fixed` has r.id
-    SELECT DISTINCT m FROM (SELECT max(y) AS m FROM r)      one: a γ without groups below has one row
+SELECT y FROM r WHERE r.id = 7                          one: r has the key id, which the condition fixes
+SELECT y FROM r WHERE r.id = l.k                        one for each l.k, if `fixed` has r.id
+SELECT DISTINCT m FROM (SELECT max(y) AS m FROM r)      one: a γ without groups below has one row
 """
 
 from __future__ import annotations

@@ -52,10 +52,18 @@ _SCHEMA = re.compile(r"timestamp(?!_ntz)", re.IGNORECASE)
 _SHOWN = 60  # characters
 
 _WITHOUT_FORMAT: Mapping[str, Family] = {
-    **dict.fromkeys(functions.PARSE_TIMESTAMP, "timestamp"), **dict.fromkeys(functions.PARSE_DATE, "date")}
+    **dict.fromkeys(functions.PARSE_TIMESTAMP, "timestamp"),
+    **dict.fromkeys(functions.PARSE_DATE, "date"),
+}
 _CONVERTING = functions.OF_TIMESTAMP.union(
-    functions.OF_TIMESTAMP_AND_ZONE, functions.OF_DATE, functions.OF_DATE_OR_UNIT, _WITHOUT_FORMAT, functions.BY_SCHEMA,
-    functions.UNIFYING, ("concat",))
+    functions.OF_TIMESTAMP_AND_ZONE,
+    functions.OF_DATE,
+    functions.OF_DATE_OR_UNIT,
+    _WITHOUT_FORMAT,
+    functions.BY_SCHEMA,
+    functions.UNIFYING,
+    ("concat",),
+)
 
 
 def clock_texts(root: Operator, text: Text, known: Functions) -> Iterator[Finding]:
@@ -89,8 +97,11 @@ def _clock_dependent(root: Operator, users: Functions) -> Iterator[tuple[exp.Exp
             for node in whole.walk():
                 if isinstance(node, exp.Literal):
                     continue  # most nodes of a long IN are
-                found = (operand for operand, becomes in _conversions(node, known, users)
-                         if _depends_on_clock(operand, becomes, known, words))
+                found = (
+                    operand
+                    for operand, becomes in _conversions(node, known, users)
+                    if _depends_on_clock(operand, becomes, known, words)
+                )
                 cause = next(found, None)
                 if cause is not None:
                     yield node, cause
@@ -100,8 +111,9 @@ def _clock_dependent(root: Operator, users: Functions) -> Iterator[tuple[exp.Exp
             # unknown types are asked of the engine, and what it converts is then a cast below ∪
             if not any(infer_type(operand, types).this in UNKNOWN for operand in operands):
                 unified = _unified(operands, types)
-                yield from ((operand, operand) for operand, becomes in unified
-                            if _depends_on_clock(operand, becomes, types, _IN_COLUMN))
+                yield from (
+                    (operand, operand) for operand, becomes in unified if _depends_on_clock(operand, becomes, types, _IN_COLUMN)
+                )
             constants.update((output, operand) for operand in operands if _reads_the_clock(operand, types, _IN_COLUMN))
 
 
@@ -183,7 +195,7 @@ def _may_name_timestamps(function: str, operands: Sequence[exp.Expr]) -> bool:
     schema_of_json finds timestamps only where an option says so."""
     if any(_SCHEMA.search(each.name) for operand in operands for each in operand.find_all(exp.Literal)):
         return True
-    for schema in operands[2 if function.endswith("variant_get") else 1:][:1]:
+    for schema in operands[2 if function.endswith("variant_get") else 1 :][:1]:
         inferred = call_name(schema) == "schema_of_json" and len(schema.expressions) == 1
         return not isinstance(schema.unnest(), exp.Literal) and not inferred
     return False
@@ -250,7 +262,10 @@ def _folded(operand: exp.Expr) -> str | None:
     operand = operand.unnest()
     if isinstance(operand, exp.Literal):
         return operand.name
-    parts = operand.expressions if isinstance(operand, exp.Concat) else (
-        [operand.this, operand.expression] if isinstance(operand, exp.DPipe) else None)
+    parts = (
+        operand.expressions
+        if isinstance(operand, exp.Concat)
+        else ([operand.this, operand.expression] if isinstance(operand, exp.DPipe) else None)
+    )
     texts = [_folded(each) for each in parts or (None,) if each is not None]
     return None if parts is None or None in texts else "".join(each for each in texts if each is not None)

@@ -95,14 +95,15 @@ def answers(unions: Sequence[UntypedUnion], types: Sequence[str]) -> list[UnionT
     rest, found = list(types), []
     for each in unions:
         width, branches = len(each.union.outputs), len(each.union.parts)
-        rows = [tuple(rest[i * width:(i + 1) * width]) for i in range(each.rows)]
-        rest = rest[width * len(rows):]
+        rows = [tuple(rest[i * width : (i + 1) * width]) for i in range(each.rows)]
+        rest = rest[width * len(rows) :]
         found.append(UnionTypes(tuple(rows[:branches]), rows[-1], tuple(rows[branches:-1])))
     return found
 
 
-def coerced(part: Operator, sources: tuple[str, ...], casts: tuple[tuple[str, ...], ...], name: str,
-            names: Names) -> tuple[Operator, tuple[str, ...]]:
+def coerced(
+    part: Operator, sources: tuple[str, ...], casts: tuple[tuple[str, ...], ...], name: str, names: Names
+) -> tuple[Operator, tuple[str, ...]]:
     """The branch with its columns cast to the types of the union, and the attributes that hold them.
 
     A cast makes another attribute: an ID is passed on unchanged, as a hidden column.

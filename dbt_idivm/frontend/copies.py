@@ -1,7 +1,7 @@
 """INTERSECT ALL and EXCEPT ALL: as many copies of a row as both sides have, or as the left side has more than the right.
 
-    R EXCEPT ALL S       μ_{sequence(1, n)}(σ_{n > 0}(π_{l - r → n}(γ_{columns; count(l), count(r)}(R marked l ∪ S marked r))))
-    R INTERSECT ALL S    the same with least(l, r)
+R EXCEPT ALL S       μ_{sequence(1, n)}(σ_{n > 0}(π_{l - r → n}(γ_{columns; count(l), count(r)}(R marked l ∪ S marked r))))
+R INTERSECT ALL S    the same with least(l, r)
 """
 
 from __future__ import annotations

@@ -25,9 +25,34 @@ from dbt_idivm.frontend.precedence import bind_as_spark, with_unsigned_shifts
 Builder = Callable[..., exp.Expr]
 
 # Other names for the same function, and forms with their own syntax that are written back in full.
-_SAME = frozenset({"NVL", "IFNULL", "MEAN", "INT", "BIGINT", "SMALLINT", "TINYINT", "DOUBLE", "FLOAT", "STRING",
-                   "BOOLEAN", "DATE", "TIMESTAMP", "BINARY", "DECIMAL", "CEILING", "LCASE", "UCASE", "POW", "EVERY", "STD",
-                   "VAR_SAMP", "ANY", "SOME"})
+_SAME = frozenset(
+    {
+        "NVL",
+        "IFNULL",
+        "MEAN",
+        "INT",
+        "BIGINT",
+        "SMALLINT",
+        "TINYINT",
+        "DOUBLE",
+        "FLOAT",
+        "STRING",
+        "BOOLEAN",
+        "DATE",
+        "TIMESTAMP",
+        "BINARY",
+        "DECIMAL",
+        "CEILING",
+        "LCASE",
+        "UCASE",
+        "POW",
+        "EVERY",
+        "STD",
+        "VAR_SAMP",
+        "ANY",
+        "SOME",
+    }
+)
 # f(unit, x, y): the unit is a word, not a column.
 _UNIT_FIRST = frozenset({"DATEADD", "DATE_ADD", "DATEDIFF", "DATE_DIFF", "TIMESTAMPADD", "TIMESTAMPDIFF"})
 # Read by sqlglot as more than a call: the path in get_json_object becomes a separate tree.
@@ -35,24 +60,72 @@ _BY_NAME = frozenset({"GET_JSON_OBJECT"})
 # Aggregates by name. sqlglot has nodes for most, some of which print another function, lose an argument or refuse DISTINCT.
 _AGGREGATES = frozenset(name.upper() for name in (*functions.OF_GROUPS, *LISTS, "array_agg"))
 # Read by sqlglot: their arguments are more than expressions with commas between.
-_OWN_SYNTAX = frozenset({"CAST", "TRY_CAST", "EXTRACT", "TRIM", "OVERLAY", "POSITION", "SUBSTRING", "SUBSTR",
-                         "PERCENTILE_APPROX", "APPROX_PERCENTILE", "MAX_BY", "MIN_BY", "STRUCT"})
+_OWN_SYNTAX = frozenset(
+    {
+        "CAST",
+        "TRY_CAST",
+        "EXTRACT",
+        "TRIM",
+        "OVERLAY",
+        "POSITION",
+        "SUBSTRING",
+        "SUBSTR",
+        "PERCENTILE_APPROX",
+        "APPROX_PERCENTILE",
+        "MAX_BY",
+        "MIN_BY",
+        "STRUCT",
+    }
+)
 
 _PARSER: Any = Spark.parser_class
-_BUILDERS: dict[str, Builder] = {**dict.fromkeys(_UNIT_FIRST, exp.Anonymous.from_arg_list), **_PARSER.FUNCTIONS,
-                                 **dict.fromkeys(_BY_NAME, exp.Anonymous.from_arg_list), "MEAN": exp.Avg.from_arg_list,
-                                 "EVERY": exp.LogicalAnd.from_arg_list, "ANY": exp.LogicalOr.from_arg_list,
-                                 "SOME": exp.LogicalOr.from_arg_list, "STD": exp.Stddev.from_arg_list}
+_BUILDERS: dict[str, Builder] = {
+    **dict.fromkeys(_UNIT_FIRST, exp.Anonymous.from_arg_list),
+    **_PARSER.FUNCTIONS,
+    **dict.fromkeys(_BY_NAME, exp.Anonymous.from_arg_list),
+    "MEAN": exp.Avg.from_arg_list,
+    "EVERY": exp.LogicalAnd.from_arg_list,
+    "ANY": exp.LogicalOr.from_arg_list,
+    "SOME": exp.LogicalOr.from_arg_list,
+    "STD": exp.Stddev.from_arg_list,
+}
 _MARKED = frozenset({*_BUILDERS, *_PARSER.FUNCTION_PARSERS, *_AGGREGATES}) - _OWN_SYNTAX
 # f(x, TRUE) is f(x) IGNORE NULLS
 _WITHOUT_NULLS: dict[str, type[exp.AggFunc]] = {
-    "FIRST": exp.First, "LAST": exp.Last, "FIRST_VALUE": exp.FirstValue, "LAST_VALUE": exp.LastValue}
+    "FIRST": exp.First,
+    "LAST": exp.Last,
+    "FIRST_VALUE": exp.FirstValue,
+    "LAST_VALUE": exp.LastValue,
+}
 # No comma may be before one of these, and none after one of those.
-_AFTER_LIST = frozenset({TokenType.COMMA, TokenType.R_PAREN, TokenType.R_BRACKET, TokenType.FROM, TokenType.WHERE,
-                         TokenType.HAVING, TokenType.GROUP_BY, TokenType.ORDER_BY, TokenType.SEMICOLON})
+_AFTER_LIST = frozenset(
+    {
+        TokenType.COMMA,
+        TokenType.R_PAREN,
+        TokenType.R_BRACKET,
+        TokenType.FROM,
+        TokenType.WHERE,
+        TokenType.HAVING,
+        TokenType.GROUP_BY,
+        TokenType.ORDER_BY,
+        TokenType.SEMICOLON,
+    }
+)
 # What may stand before ANY and SOME where these are words of a comparison, and no aggregates.
-_COMPARED = frozenset({TokenType.EQ, TokenType.NEQ, TokenType.LT, TokenType.LTE, TokenType.GT, TokenType.GTE,
-                       TokenType.NULLSAFE_EQ, TokenType.LIKE, TokenType.ILIKE, TokenType.RLIKE})
+_COMPARED = frozenset(
+    {
+        TokenType.EQ,
+        TokenType.NEQ,
+        TokenType.LT,
+        TokenType.LTE,
+        TokenType.GT,
+        TokenType.GTE,
+        TokenType.NULLSAFE_EQ,
+        TokenType.LIKE,
+        TokenType.ILIKE,
+        TokenType.RLIKE,
+    }
+)
 _BEFORE_LIST = frozenset({TokenType.L_PAREN, TokenType.L_BRACKET, TokenType.SELECT, TokenType.FROM})
 
 
@@ -64,7 +137,7 @@ def tokens_of(sql: str) -> list[Token]:
 def code_of(sql: str) -> str:
     """The SQL without comments and layout: its tokens as they are written, since printing may make two texts one. Raises
     `sqlglot.errors.TokenError`."""
-    return " ".join(sql[token.start:token.end + 1] for token in tokens_of(sql))
+    return " ".join(sql[token.start : token.end + 1] for token in tokens_of(sql))
 
 
 def parse(sql: str) -> list[exp.Expr]:
@@ -92,8 +165,12 @@ def _with_hex_strings(tokens: list[Token]) -> list[Token]:
     found: list[Token] = []
     for token in tokens:
         before = found[-1] if found else None
-        if before is not None and token.token_type == TokenType.STRING and before.token_type == TokenType.VAR \
-                and before.text.upper() == "X":
+        if (
+            before is not None
+            and token.token_type == TokenType.STRING
+            and before.token_type == TokenType.VAR
+            and before.text.upper() == "X"
+        ):
             token.token_type = TokenType.HEX_STRING
             found.pop()
         found.append(token)

@@ -119,8 +119,9 @@ def rows_of(lowering: Lowering, test: Existence, env: Env) -> tuple[Operator, li
     return root, conditions, [item.expression for item in selected]
 
 
-def members(lowering: Lowering, test: Existence, env: Env, scope: Scope, columns: list[exp.Expr], root: Operator,
-            inner: Operator) -> list[Pair] | None:
+def members(
+    lowering: Lowering, test: Existence, env: Env, scope: Scope, columns: list[exp.Expr], root: Operator, inner: Operator
+) -> list[Pair] | None:
     """The tested values of an IN, over `root`, each with the column of the subquery `inner` that it has to equal; None if their
     numbers differ."""
     types = {**root.types, **inner.types}

@@ -38,7 +38,6 @@ ADDING = (exp.Add, exp.Sub, exp.SafeAdd, exp.SafeSubtract)
 _MIXING = (exp.Coalesce, exp.Nullif, exp.Greatest, exp.Least, *ADDING, exp.Array, exp.Map, exp.GenerateSeries)
 
 
-
 def families(operand: exp.Expr, types: Types) -> frozenset[Family]:
     """What the value, or a part of it, may be."""
     value = operand.unnest()
@@ -130,4 +129,5 @@ def is_scalar(operand: exp.Expr, types: Types) -> bool:
 def is_variable(node: exp.Expr) -> bool:
     """Whether it is a variable of a lambda, and not the name of a column, of a field, or of what struct('today' AS q) makes."""
     return isinstance(node, exp.Identifier) and not isinstance(
-        node.parent, exp.Column | exp.Dot | exp.Alias | exp.PropertyEQ | exp.ColumnDef | exp.Cast)
+        node.parent, exp.Column | exp.Dot | exp.Alias | exp.PropertyEQ | exp.ColumnDef | exp.Cast
+    )

@@ -1,9 +1,9 @@
 """Generators → μ: explode, posexplode, inline and stack, as an item of a select list, in LATERAL VIEW, and in FROM.
 
-    SELECT id, explode(xs) AS x                  π(μ_{xs → pos, x})
-    … LATERAL VIEW OUTER explode(m) t AS k, v    μ_{m → pos, k, v}, outer
-    inline(xs)                                   π_{x.a → a, x.b → b}(μ_{xs → pos, x})
-    stack(2, 'a', a, 'b', b)                     inline(array(struct('a' AS col0, a AS col1), struct('b' AS col0, b AS col1)))
+SELECT id, explode(xs) AS x                  π(μ_{xs → pos, x})
+… LATERAL VIEW OUTER explode(m) t AS k, v    μ_{m → pos, k, v}, outer
+inline(xs)                                   π_{x.a → a, x.b → b}(μ_{xs → pos, x})
+stack(2, 'a', a, 'b', b)                     inline(array(struct('a' AS col0, a AS col1), struct('b' AS col0, b AS col1)))
 """
 
 from __future__ import annotations
@@ -91,8 +91,9 @@ class Generating:
     rows: Operator
     name: str
 
-    def apply(self, resolved: exp.Expr, raw: exp.Expr, names: tuple[str, ...], *,
-              outer: bool = False) -> tuple[Operator, tuple[Entry, ...]]:
+    def apply(
+        self, resolved: exp.Expr, raw: exp.Expr, names: tuple[str, ...], *, outer: bool = False
+    ) -> tuple[Operator, tuple[Entry, ...]]:
         """μ, with the fields of its elements if these are columns, and the generator's columns. Raises IdivmError."""
         call = self._call(resolved, raw, names)
         outer = outer or call.outer
@@ -108,7 +109,7 @@ class Generating:
         if call.names and len(call.names) != len(shown):
             raise self._error(229, raw, f"{len(call.names)} names for the {len(shown)} columns of {self._source(raw)}")
         called = call.names or shown
-        unnest = self._unnest(call.collection, called[call.has_place:], outer)
+        unnest = self._unnest(call.collection, called[call.has_place :], outer)
         attributes = (unnest.place, *unnest.elements) if call.has_place else unnest.elements
         return unnest, tuple(Entry((), name, attribute) for name, attribute in zip(called, attributes, strict=True))
 
@@ -136,14 +137,16 @@ class Generating:
             raise self._error(229, raw, f"{len(call.names)} names for the {len(fields)} columns of {self._source(raw)}")
         return self.spread(call.collection, fields, call.names or fields, outer=outer)
 
-    def spread(self, collection: exp.Expr, fields: Sequence[str], shown: Sequence[str], *,
-               outer: bool = False) -> tuple[Operator, tuple[Entry, ...]]:
+    def spread(
+        self, collection: exp.Expr, fields: Sequence[str], shown: Sequence[str], *, outer: bool = False
+    ) -> tuple[Operator, tuple[Entry, ...]]:
         """μ of an array of structs with these fields, and π: a column for each field, called as in `shown`."""
         unnest = self._unnest(collection, ("row",), outer)
         (element,) = unnest.elements
         entries = tuple(Entry((), name, self.lowering.names.attribute(self.name, name)) for name in shown)
-        computed = ((entry.attribute, with_fields(column(element), [field]))
-                    for entry, field in zip(entries, fields, strict=True))
+        computed = (
+            (entry.attribute, with_fields(column(element), [field])) for entry, field in zip(entries, fields, strict=True)
+        )
         return Project(unnest, (*passing(each for each in unnest.columns if each != element), *computed)), entries
 
     def _field_names(self, collection: exp.Expr) -> list[str]:
@@ -180,18 +183,25 @@ def _stacked(arguments: Sequence[exp.Expr]) -> exp.Expr | None:
     rows = int(number.name)
     width = -(-len(values) // rows)
     values += [exp.null()] * (rows * width - len(values))
-    return array_of_rows([values[row * width:(row + 1) * width] for row in range(rows)], [f"col{at}" for at in range(width)])
+    return array_of_rows([values[row * width : (row + 1) * width] for row in range(rows)], [f"col{at}" for at in range(width)])
 
 
 def array_of_rows(rows: Sequence[Sequence[exp.Expr]], names: Sequence[str]) -> exp.Expr:
     """array(struct(value AS name, …), …)."""
-    structs = (exp.Struct(expressions=[exp.PropertyEQ(this=identifier(name), expression=value.copy())
-                                       for name, value in zip(names, row, strict=True)]) for row in rows)
+    structs = (
+        exp.Struct(
+            expressions=[
+                exp.PropertyEQ(this=identifier(name), expression=value.copy()) for name, value in zip(names, row, strict=True)
+            ]
+        )
+        for row in rows
+    )
     return exp.Array(expressions=list(structs))
 
 
-def with_elements(lowering: Lowering, env: Env, root: Operator, items: tuple[Item, ...],
-                  name: str) -> tuple[Operator, tuple[Item, ...]]:
+def with_elements(
+    lowering: Lowering, env: Env, root: Operator, items: tuple[Item, ...], name: str
+) -> tuple[Operator, tuple[Item, ...]]:
     """The rows with the elements that the generator of a select list gives, and the list over them."""
     holding = [item for item in items if holds_generator(item.expression)]
     if not holding:
@@ -209,7 +219,7 @@ def with_elements(lowering: Lowering, env: Env, root: Operator, items: tuple[Ite
         root, entries = Generating(lowering, env, root, name).apply(bare(first.expression), first.raw, names)
         made = tuple(replace(first, name=entry.name, expression=column(entry.attribute), named=True) for entry in entries)
         at = items.index(first)
-        return root, (*items[:at], *made, *items[at + 1:])
+        return root, (*items[:at], *made, *items[at + 1 :])
     return root, tuple(replace(item, expression=exp.null()) if item in holding else item for item in items)
 
 

@@ -62,7 +62,7 @@ class GroupedBySets:
 
     def mark(self, node: exp.Grouping | exp.GroupingId, asked: list[Canonical], groups: list[Canonical]) -> exp.Expr | None:
         """grouping(x) or grouping_id(x, …); None where Spark takes no such x. The keys are the first of the groups."""
-        keys = groups[:len(self.keys)]
+        keys = groups[: len(self.keys)]
         if isinstance(node, exp.GroupingId):
             return self.grouping_id() if asked in ([], keys) else None
         return self.grouping(keys.index(asked[0])) if len(asked) == 1 and asked[0] in keys else None
@@ -74,16 +74,19 @@ class GroupedBySets:
     def grouping_id(self) -> exp.Expr:
         """grouping_id(): a bit for each key, that of the first one the highest, which is 1 where the set lacks the key."""
         places = range(len(self.keys))
-        return self._by_branch([sum((place not in each) << (len(places) - 1 - place) for place in places) for each in self.sets],
-                               "bigint")
+        return self._by_branch(
+            [sum((place not in each) << (len(places) - 1 - place) for place in places) for each in self.sets], "bigint"
+        )
 
     def _by_branch(self, values: Sequence[int], kind: str) -> exp.Expr:
         branches: dict[int, list[exp.Expr]] = {}
         for number, value in enumerate(values):
             branches.setdefault(value, []).append(exp.Literal.number(number))
         *others, last = branches
-        cases = [exp.If(this=exp.In(this=column(self.branch), expressions=branches[value]), true=exp.Literal.number(value))
-                 for value in others]
+        cases = [
+            exp.If(this=exp.In(this=column(self.branch), expressions=branches[value]), true=exp.Literal.number(value))
+            for value in others
+        ]
         whole = exp.Case(ifs=cases, default=exp.Literal.number(last)) if cases else exp.Literal.number(last)
         return exp.cast(whole, kind)
 

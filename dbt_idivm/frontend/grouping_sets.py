@@ -1,10 +1,10 @@
 """The grouping sets of a GROUP BY clause, as expressions that the user wrote.
 
-    GROUP BY ROLLUP (a, (b, c))             (a, b, c), (a), ()
-    GROUP BY a, b WITH CUBE                 (a, b), (a), (b), ()
-    GROUP BY a, ROLLUP (b), CUBE (c)        (a, b, c), (a, b), (a, c), (a)
-    GROUP BY GROUPING SETS ((a), ROLLUP (b, c))
-    GROUP BY a, b GROUPING SETS ((a), (b))
+GROUP BY ROLLUP (a, (b, c))             (a, b, c), (a), ()
+GROUP BY a, b WITH CUBE                 (a, b), (a), (b), ()
+GROUP BY a, ROLLUP (b), CUBE (c)        (a, b, c), (a, b), (a, c), (a)
+GROUP BY GROUPING SETS ((a), ROLLUP (b, c))
+GROUP BY a, b GROUPING SETS ((a), (b))
 """
 
 from __future__ import annotations

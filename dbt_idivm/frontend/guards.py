@@ -69,8 +69,10 @@ def _may_be_lost(root: Operator) -> bool:
     failing: set[str] = set()  # attributes that are computed with a guard
 
     def may_fail(expression: exp.Expr) -> bool:
-        return any(guarded_text(each) is not None or (isinstance(each, exp.Column) and each.name in failing)
-                   for each in expression.walk())
+        return any(
+            guarded_text(each) is not None or (isinstance(each, exp.Column) and each.name in failing)
+            for each in expression.walk()
+        )
 
     for node in operators(root):
         if any(_catches(each) and may_fail(each) for expression in node.expressions for each in expression.walk()):

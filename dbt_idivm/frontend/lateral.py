@@ -84,8 +84,14 @@ def _grouped(lowering: Lowering, left: Operator, names: Scope, node: exp.Join, e
     return Select(root, condition), both
 
 
-def _joined(lowering: Lowering, left: Operator, names: Scope, node: exp.Join, env: Env,
-            found: tuple[Operator, list[exp.Expr], tuple[Entry, ...]]) -> tuple[Operator, Scope]:
+def _joined(
+    lowering: Lowering,
+    left: Operator,
+    names: Scope,
+    node: exp.Join,
+    env: Env,
+    found: tuple[Operator, list[exp.Expr], tuple[Entry, ...]],
+) -> tuple[Operator, Scope]:
     """left ⋈ or ⟕ the rows of a subquery, under its correlated conditions and ON."""
     inner, conditions, entries = found
     both = names.plus(_shown(lowering, entries, node.this, env))

@@ -147,8 +147,11 @@ def _is_of_result(key: exp.Expr, items: Mapping[str, list[exp.Expr]]) -> bool:
         return True
     if any(is_aggregate(each) or isinstance(each, exp.Window | exp.Var) for each in own_nodes(key)) or subqueries_in(key):
         return False
-    return all(len(each.parts) == 1 and len(items.get(each.name.lower(), [])) == 1
-               for each in own_nodes(key) if isinstance(each, exp.Column))
+    return all(
+        len(each.parts) == 1 and len(items.get(each.name.lower(), [])) == 1
+        for each in own_nodes(key)
+        if isinstance(each, exp.Column)
+    )
 
 
 def _over_output(order: exp.Order, scope: Scope, lowering: Lowering, env: Env) -> str | None:

@@ -18,14 +18,49 @@ from dbt_idivm.frontend.text import Text
 
 _ARITHMETIC = frozenset({TokenType.PLUS, TokenType.DASH, TokenType.STAR, TokenType.SLASH, TokenType.MOD, TokenType.DIV})
 # What no operand ends with.
-_BEFORE_OPERAND = _ARITHMETIC | frozenset({
-    TokenType.L_PAREN, TokenType.L_BRACKET, TokenType.COMMA, TokenType.EQ, TokenType.NEQ, TokenType.LT, TokenType.LTE,
-    TokenType.GT, TokenType.GTE, TokenType.NULLSAFE_EQ, TokenType.AMP, TokenType.PIPE, TokenType.CARET, TokenType.TILDE,
-    TokenType.DPIPE,
-    TokenType.ARROW, TokenType.SELECT, TokenType.DISTINCT, TokenType.WHERE, TokenType.ON, TokenType.HAVING, TokenType.QUALIFY,
-    TokenType.GROUP_BY, TokenType.ORDER_BY, TokenType.PARTITION_BY, TokenType.AND, TokenType.OR, TokenType.NOT, TokenType.CASE,
-    TokenType.WHEN, TokenType.THEN, TokenType.ELSE, TokenType.BETWEEN, TokenType.LIKE, TokenType.ILIKE, TokenType.RLIKE,
-    TokenType.VALUES, TokenType.LIMIT, TokenType.OFFSET})
+_BEFORE_OPERAND = _ARITHMETIC | frozenset(
+    {
+        TokenType.L_PAREN,
+        TokenType.L_BRACKET,
+        TokenType.COMMA,
+        TokenType.EQ,
+        TokenType.NEQ,
+        TokenType.LT,
+        TokenType.LTE,
+        TokenType.GT,
+        TokenType.GTE,
+        TokenType.NULLSAFE_EQ,
+        TokenType.AMP,
+        TokenType.PIPE,
+        TokenType.CARET,
+        TokenType.TILDE,
+        TokenType.DPIPE,
+        TokenType.ARROW,
+        TokenType.SELECT,
+        TokenType.DISTINCT,
+        TokenType.WHERE,
+        TokenType.ON,
+        TokenType.HAVING,
+        TokenType.QUALIFY,
+        TokenType.GROUP_BY,
+        TokenType.ORDER_BY,
+        TokenType.PARTITION_BY,
+        TokenType.AND,
+        TokenType.OR,
+        TokenType.NOT,
+        TokenType.CASE,
+        TokenType.WHEN,
+        TokenType.THEN,
+        TokenType.ELSE,
+        TokenType.BETWEEN,
+        TokenType.LIKE,
+        TokenType.ILIKE,
+        TokenType.RLIKE,
+        TokenType.VALUES,
+        TokenType.LIMIT,
+        TokenType.OFFSET,
+    }
+)
 _INTEGERS = frozenset({TokenType.TINYINT, TokenType.SMALLINT, TokenType.BIGINT})
 
 
@@ -42,7 +77,8 @@ def suffixes_beside_decimals(root: Operator, texts: Iterable[Text]) -> Iterator[
     """IDIVM-228 for each number like 7L, if there are decimals in the plan or in its texts."""
     known = list(texts)
     if any(kind.this == Type.DECIMAL for node in operators(root) for kind in node.types.values()) or any(
-            _is_decimal(token) for text in known for token in text.tokens):
+        _is_decimal(token) for text in known for token in text.tokens
+    ):
         for text in known:
             for start, end in _suffixed(text.tokens):
                 yield finding(228, text.place_at(start, end), what=f"{text.sql[start:end]} in a query with decimals")
@@ -65,10 +101,13 @@ def compound_intervals(text: Text) -> Iterator[Finding]:
     for at, token in enumerate(text.tokens):
         if token.token_type != TokenType.INTERVAL:
             continue
-        rest = [each for each in text.tokens[at + 1:at + 8] if each.token_type not in (TokenType.PLUS, TokenType.DASH)]
+        rest = [each for each in text.tokens[at + 1 : at + 8] if each.token_type not in (TokenType.PLUS, TokenType.DASH)]
         if len(rest) > 3 and rest[0].token_type in _VALUES and rest[2].token_type in _VALUES and _is_unit(rest[3]):
-            yield finding(228, text.place_at(token.start, rest[3].end + 1), what="INTERVAL with several units (write a text: "
-                                                                               "INTERVAL '1 day 2 hours')")
+            yield finding(
+                228,
+                text.place_at(token.start, rest[3].end + 1),
+                what="INTERVAL with several units (write a text: INTERVAL '1 day 2 hours')",
+            )
 
 
 def _is_unit(token: Token) -> bool:

@@ -39,13 +39,16 @@ if TYPE_CHECKING:
 Counted = Literal["partners", "without a value", "of no value"]
 _TRUE = cast(exp.Expr, exp.true())
 CORRELATED = "a subquery that is correlated by anything but equalities of values of one known type (CAST them), or with HAVING"
-_MAY_BE_NULL = ("IN (SELECT …) of values that may be NULL, not as one of the AND-ed or OR-ed conditions of WHERE or CASE WHEN "
-                "(exclude NULLs by IS NOT NULL on both sides)")
+_MAY_BE_NULL = (
+    "IN (SELECT …) of values that may be NULL, not as one of the AND-ed or OR-ed conditions of WHERE or CASE WHEN "
+    "(exclude NULLs by IS NOT NULL on both sides)"
+)
 _SEVERAL_MAY_BE_NULL = "NOT IN (SELECT …) of several values that may be NULL (exclude these by IS NOT NULL on both sides)"
 
 
-def has_partner(lowering: Lowering, test: Existence, env: Env, scope: Scope, root: Operator, *,
-                truth: bool) -> tuple[Operator, exp.Expr]:
+def has_partner(
+    lowering: Lowering, test: Existence, env: Env, scope: Scope, root: Operator, *, truth: bool
+) -> tuple[Operator, exp.Expr]:
     """The rows, and whether each has a partner in the subquery; for NOT IN also true where that is NULL. With `truth` NULL and
     FALSE mean the same, for NOT IN of the whole; elsewhere an IN that may be NULL is refused."""
     root, found, nullable = _counted(lowering, test, env, scope, root, "partners")
@@ -56,7 +59,7 @@ def has_partner(lowering: Lowering, test: Existence, env: Env, scope: Scope, roo
         return root, found
     if may_be_unknown and len(nullable) > 1:
         lowering.findings.append(finding(208, env.text.place(test.node), what=_SEVERAL_MAY_BE_NULL))
-    for (tested, value) in nullable[:1]:
+    for tested, value in nullable[:1]:
         if value:
             root, more, _ = _counted(lowering, test, env, scope, root, "without a value")
             found = exp.or_(found, more)
@@ -66,8 +69,9 @@ def has_partner(lowering: Lowering, test: Existence, env: Env, scope: Scope, roo
     return root, found
 
 
-def _counted(lowering: Lowering, test: Existence, env: Env, scope: Scope, root: Operator,
-             which: Counted) -> tuple[Operator, exp.Expr, list[tuple[bool, bool]]]:
+def _counted(
+    lowering: Lowering, test: Existence, env: Env, scope: Scope, root: Operator, which: Counted
+) -> tuple[Operator, exp.Expr, list[tuple[bool, bool]]]:
     """The rows joined with the number of rows of a subquery, and whether that is more than 0.
 
     Of an IN also, by tested value, whether it and the one that it has to equal may be NULL.
@@ -148,12 +152,18 @@ def equalities(pairs: list[Pair], keys: list[str]) -> list[exp.Expr]:
 
 def or_nothing(value: exp.Expr, nothing: Mapping[str, exp.Expr]) -> exp.Expr:
     """The value where there may be no group: `nothing` has what aggregates are then that are not NULL, as counts are 0."""
-    return value.transform(lambda node: exp.Coalesce(this=node.copy(), expressions=[nothing[node.name].copy()])
-                           if isinstance(node, exp.Column) and node.name in nothing else node)
+    return value.transform(
+        lambda node: (
+            exp.Coalesce(this=node.copy(), expressions=[nothing[node.name].copy()])
+            if isinstance(node, exp.Column) and node.name in nothing
+            else node
+        )
+    )
 
 
-def outer_joined(lowering: Lowering, root: Operator, inner: Operator, conditions: list[exp.Expr],
-                 place: Place | None) -> OuterJoin:
+def outer_joined(
+    lowering: Lowering, root: Operator, inner: Operator, conditions: list[exp.Expr], place: Place | None
+) -> OuterJoin:
     """The rows ⟕ those of a subquery, under its correlated conditions."""
     joined = OuterJoin(root, inner, conjunction(conditions) or _TRUE, lowering.names.outer_join("scalar"))
     lowering.findings += incomparable_operands(joined.condition, {**root.types, **inner.types}, place)

@@ -33,8 +33,9 @@ if TYPE_CHECKING:
 
 _Type = exp.DataType.Type
 # the types whose values Spark's pivot holds
-_HELD = frozenset({_Type.TINYINT, _Type.SMALLINT, _Type.INT, _Type.BIGINT, _Type.FLOAT, _Type.DOUBLE, _Type.BOOLEAN,
-                   _Type.DECIMAL})
+_HELD = frozenset(
+    {_Type.TINYINT, _Type.SMALLINT, _Type.INT, _Type.BIGINT, _Type.FLOAT, _Type.DOUBLE, _Type.BOOLEAN, _Type.DECIMAL}
+)
 _UNKNOWN = frozenset({_Type.UNKNOWN, _Type.NULL, _Type.OBJECT})
 
 
@@ -112,8 +113,9 @@ def _pivoted(lowering: Lowering, node: exp.Pivot, env: Env, root: Operator, scop
     over = Scope(tuple(Entry((), each, each) for each in root.columns))
     result, found = select(lowering, query, env, root, over, "pivot")
     entries = (*groups, *(Entry((), title, "") for title in titles))
-    return result, Scope(tuple(Entry(old.qualifier, old.name, new.attribute)
-                               for old, new in zip(entries, found.entries, strict=True)))
+    return result, Scope(
+        tuple(Entry(old.qualifier, old.name, new.attribute) for old, new in zip(entries, found.entries, strict=True))
+    )
 
 
 def _named(expressions: Iterable[exp.Expr], scope: Scope) -> set[Entry]:
@@ -125,8 +127,9 @@ def _named(expressions: Iterable[exp.Expr], scope: Scope) -> set[Entry]:
     return found
 
 
-def _problem(node: exp.Pivot, calls: Sequence[tuple[str, exp.Expr]], keys: Sequence[exp.Expr],
-             root: Operator) -> tuple[int, str] | None:
+def _problem(
+    node: exp.Pivot, calls: Sequence[tuple[str, exp.Expr]], keys: Sequence[exp.Expr], root: Operator
+) -> tuple[int, str] | None:
     """Code and words for what is wrong with a PIVOT."""
     if not all(any(is_aggregate(part) for part in own_nodes(call)) for _, call in calls):
         return 229, "of what is no aggregate"
@@ -151,6 +154,7 @@ def _problem(node: exp.Pivot, calls: Sequence[tuple[str, exp.Expr]], keys: Seque
 
 def _only_where(call: exp.Expr, test: exp.Expr, holds: bool) -> exp.Expr:
     """The expression with its aggregates over the rows for which the test is true. If there are none, NULL where `holds`."""
+
     def filtered(part: exp.Expr) -> exp.Expr:
         return exp.Filter(this=part, expression=exp.Where(this=test.copy())) if is_aggregate(part) else part
 

@@ -21,7 +21,9 @@ _LEVELS: dict[type[exp.Expr], int] = {
     **dict.fromkeys((exp.Mul, exp.Div, exp.IntDiv, exp.Mod), 7),
     **dict.fromkeys((exp.Add, exp.Sub, exp.DPipe), 6),
     **dict.fromkeys((exp.BitwiseLeftShift, exp.BitwiseRightShift, exp.Coalesce), 5),
-    exp.BitwiseAnd: 4, exp.BitwiseXor: 3, exp.BitwiseOr: 2,
+    exp.BitwiseAnd: 4,
+    exp.BitwiseXor: 3,
+    exp.BitwiseOr: 2,
     **dict.fromkeys((exp.EQ, exp.NullSafeEQ, exp.NEQ, exp.LT, exp.LTE, exp.GT, exp.GTE), 1),
 }
 # They follow a whole value expression, once: nothing binds looser but NOT, AND, OR.

@@ -109,8 +109,7 @@ class Lowering:
         except Unknown as error:
             self._not_shared(str(error), node, env, names)
             scope, pairs = names.plus(others), ()
-        equal: list[exp.Expr] = [
-            exp.EQ(this=column(one.attribute), expression=column(other.attribute)) for one, other in pairs]
+        equal: list[exp.Expr] = [exp.EQ(this=column(one.attribute), expression=column(other.attribute)) for one, other in pairs]
         if node.args.get("on"):
             self.refuse_aggregates(node.args["on"], env, "ON")
             equal.append(bare(Resolver(scope, env, self.findings).resolve(node.args["on"])))
@@ -124,8 +123,15 @@ class Lowering:
             return self._outer(left, right, condition, pairs, scope, node)
         return Join(left, right, condition), scope
 
-    def _outer(self, left: Operator, right: Operator, condition: exp.Expr, pairs: tuple[tuple[Entry, Entry], ...], scope: Scope,
-               node: exp.Join) -> tuple[Operator, Scope]:
+    def _outer(
+        self,
+        left: Operator,
+        right: Operator,
+        condition: exp.Expr,
+        pairs: tuple[tuple[Entry, Entry], ...],
+        scope: Scope,
+        node: exp.Join,
+    ) -> tuple[Operator, Scope]:
         """⟕ or ⟗; `left RIGHT JOIN right` is right ⟕ left. A column of USING is that of the preserved side, of both COALESCE."""
         name = self.names.outer_join(node.alias_or_name or "outer")
         if node.side == "LEFT":
@@ -171,8 +177,9 @@ class Lowering:
         if len(branches) == 1:
             return first.root, first.scope
         root, outputs = united_all(self, branches, env.text.place(node, "VALUES"), name, at_once=True)
-        return root, Scope(tuple(replace(entry, attribute=output)
-                                 for entry, output in zip(first.scope.entries, outputs, strict=True)))
+        return root, Scope(
+            tuple(replace(entry, attribute=output) for entry, output in zip(first.scope.entries, outputs, strict=True))
+        )
 
     def _table(self, node: exp.Table, env: Env) -> tuple[Operator, Scope]:
         if len(node.parts) == 1 and node.name.lower() in env.ctes:

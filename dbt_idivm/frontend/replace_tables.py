@@ -15,8 +15,11 @@ from dbt_idivm.frontend.tables import relations
 from dbt_idivm.frontend.text import Text
 
 
-def replace_tables(sql: str, replacement: Callable[[str, exp.Table], str | None],
-                   is_derived: Callable[[str, exp.Table], bool] = lambda name, table: False) -> str:
+def replace_tables(
+    sql: str,
+    replacement: Callable[[str, exp.Table], str | None],
+    is_derived: Callable[[str, exp.Table], bool] = lambda name, table: False,
+) -> str:
     """`sql` with each reference to a relation of the catalog replaced by what `replacement` returns; None leaves it unchanged.
 
     `replacement` takes the relation's name and its node. `is_derived`: whether it returns a derived table that is called by
@@ -45,7 +48,7 @@ def _means(column: exp.Column, table: exp.Table) -> bool:
     """Whether a column is qualified by the name of that table, which a query around it reads."""
     qualifier, name = ([part.name.lower() for part in parts] for parts in (column.parts[:-1], table.parts))
     query: exp.Expr | None = table.find_ancestor(exp.Select)
-    around: exp.Expr | None = column if name[-len(qualifier):] == qualifier else None
+    around: exp.Expr | None = column if name[-len(qualifier) :] == qualifier else None
     while around is not None and around is not query:
         around = around.parent
     return around is not None

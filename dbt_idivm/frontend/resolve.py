@@ -111,7 +111,8 @@ class Resolver:
 def is_existence(node: exp.Expr) -> bool:
     """Whether this is EXISTS or IN over a query."""
     return (isinstance(node, exp.Exists) and isinstance(node.this, exp.Query)) or (
-        isinstance(node, exp.In) and node.args.get("query") is not None)
+        isinstance(node, exp.In) and node.args.get("query") is not None
+    )
 
 
 def is_limited(query: exp.Expr) -> bool:

@@ -103,8 +103,12 @@ def has_one_group(query: exp.Expr) -> bool:
 def is_plain_grouping(query: exp.Expr) -> bool:
     """Whether this is one SELECT whose rows are the groups of one GROUP BY, or the one group of all rows."""
     others = (is_windowed, is_generating, is_limited)
-    return (isinstance(query, exp.Select) and is_aggregated(query) and not has_sets(query.args.get("group"))
-            and not any(test(query) for test in others))
+    return (
+        isinstance(query, exp.Select)
+        and is_aggregated(query)
+        and not has_sets(query.args.get("group"))
+        and not any(test(query) for test in others)
+    )
 
 
 def _has_values(query: exp.Expr) -> bool:
@@ -143,8 +147,9 @@ def _joined(lowering: Lowering, node: exp.Expr, env: Env, root: Operator) -> tup
     return (outer_joined(lowering, root, inner, [], place) if having else Join(root, inner, _TRUE)), value
 
 
-def with_groups(lowering: Lowering, grouping: Grouping, pairs: list[Pair], items: Sequence[SelectItem], root: Operator,
-                place: Place | None) -> tuple[Operator, list[exp.Expr]]:
+def with_groups(
+    lowering: Lowering, grouping: Grouping, pairs: list[Pair], items: Sequence[SelectItem], root: Operator, place: Place | None
+) -> tuple[Operator, list[exp.Expr]]:
     """The rows, each with the group that its `pairs` choose, and the values of the items of that, or of no rows."""
     keys = [grouping.key(mine) for _, mine in pairs]
     inner, values = grouping.apply(items)
@@ -173,8 +178,9 @@ def _looked_up(lowering: Lowering, node: exp.Expr, env: Env, root: Operator) -> 
     return replace(outer_joined(lowering, root, inner, conditions, place), by_key=by_key), value
 
 
-def correlated_rows(lowering: Lowering, node: exp.Expr, env: Env, root: Operator,
-                    name: str) -> tuple[Operator, list[exp.Expr], tuple[Entry, ...]] | None:
+def correlated_rows(
+    lowering: Lowering, node: exp.Expr, env: Env, root: Operator, name: str
+) -> tuple[Operator, list[exp.Expr], tuple[Entry, ...]] | None:
     """The rows of a subquery, the conditions under which they belong to a row of `root`, and its columns.
 
     A SELECT without aggregates and the groups of one GROUP BY may be correlated, these by equalities. DISTINCT is left out. None
@@ -200,8 +206,9 @@ def correlated_rows(lowering: Lowering, node: exp.Expr, env: Env, root: Operator
     return rows, conditions, entries
 
 
-def with_entries(lowering: Lowering, rows: Operator, items: Sequence[SelectItem], values: Sequence[exp.Expr],
-                 name: str) -> tuple[Operator, tuple[Entry, ...]]:
+def with_entries(
+    lowering: Lowering, rows: Operator, items: Sequence[SelectItem], values: Sequence[exp.Expr], name: str
+) -> tuple[Operator, tuple[Entry, ...]]:
     """The rows with the values of a select list as attributes, and what these are called."""
     entries = []
     for item, value in zip(items, values, strict=True):

@@ -25,7 +25,7 @@ class Entry:
         """Whether a reference with this qualifier may mean this column."""
         if not qualifier:
             return not self.hidden
-        return self.qualifier[-len(qualifier):] == qualifier
+        return self.qualifier[-len(qualifier) :] == qualifier
 
     def __str__(self) -> str:
         return ".".join((*self.qualifier, self.name))
@@ -67,7 +67,7 @@ class Scope:
         """The column that a dotted name means, longest qualifier first, and the struct fields behind it."""
         for length in range(len(parts) - 1, -1, -1):
             try:
-                return self.find(parts[length], parts[:length]), parts[length + 1:]
+                return self.find(parts[length], parts[:length]), parts[length + 1 :]
             except Unknown:
                 continue
         raise Unknown(".".join(parts))
@@ -87,8 +87,9 @@ class Scope:
         columns = self.visible
         renamed = names or tuple(entry.name for entry in columns)
         pairs = zip(columns, renamed, strict=True)
-        return Scope(tuple(Entry((alias.lower(),), name, entry.attribute, named=entry.named or bool(names))
-                           for entry, name in pairs))
+        return Scope(
+            tuple(Entry((alias.lower(),), name, entry.attribute, named=entry.named or bool(names)) for entry, name in pairs)
+        )
 
     def selected(self, names: tuple[str, ...]) -> tuple[Scope, tuple[str, ...]]:
         """The visible columns of these names, in this order, and those names that are not the name of exactly one.

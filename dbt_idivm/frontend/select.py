@@ -44,8 +44,7 @@ class Item:
     names: tuple[str, ...] = ()
 
 
-def select(lowering: Lowering, node: exp.Select, env: Env, root: Operator, scope: Scope,
-           name: str) -> tuple[Operator, Scope]:
+def select(lowering: Lowering, node: exp.Select, env: Env, root: Operator, scope: Scope, name: str) -> tuple[Operator, Scope]:
     """γ, σ, μ, ω, π, γ above the rows that satisfy WHERE, each only where the query has it."""
     text = env.text
     grouped = is_aggregated(node)
@@ -76,8 +75,14 @@ def _again(lowering: Lowering, node: exp.Select, env: Env) -> Operator:
     return with_scalars_of(lowering, node, env, where(lowering, node, env, root, scope), scope)[0]
 
 
-def items(lowering: Lowering, node: exp.Select, env: Env, scope: Scope, types: Mapping[str, exp.DataType],
-          scalars: Scalars = MappingProxyType({})) -> Iterator[Item]:
+def items(
+    lowering: Lowering,
+    node: exp.Select,
+    env: Env,
+    scope: Scope,
+    types: Mapping[str, exp.DataType],
+    scalars: Scalars = MappingProxyType({}),
+) -> Iterator[Item]:
     """The select list, stars expanded. An item may use the aliases before it, where FROM has no such column.
 
     `types` are those of the attributes in scope, `scalars` the values of its subqueries.

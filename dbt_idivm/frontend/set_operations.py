@@ -56,8 +56,9 @@ def set_operation(lowering: Lowering, node: exp.SetOperation, env: Env, name: st
     return root, Scope(tuple(replace(entry, attribute=output) for entry, output in entries))
 
 
-def united_all(lowering: Lowering, branches: Sequence[Rows], place: Place | None, name: str, *,
-               at_once: bool = False, later: bool = False) -> tuple[UnionAll, tuple[str, ...]]:
+def united_all(
+    lowering: Lowering, branches: Sequence[Rows], place: Place | None, name: str, *, at_once: bool = False, later: bool = False
+) -> tuple[UnionAll, tuple[str, ...]]:
     """∪ of branches of one width, each cast to its types if these are known, and its outputs. `at_once`: rows of VALUES.
 
     `later`: its types are not asked for yet, because those of a branch will be others.
@@ -71,8 +72,9 @@ def united_all(lowering: Lowering, branches: Sequence[Rows], place: Place | None
     if types is not None:
         word = "VALUES" if at_once else "a UNION"
         lowering.findings += [finding(228, place, what=f"{word} of different types: {kind}") for kind in types.unreadable]
-        parts = [coerced(root, sources, types.casts(number), union, lowering.names)
-                 for number, (root, sources) in enumerate(parts)]
+        parts = [
+            coerced(root, sources, types.casts(number), union, lowering.names) for number, (root, sources) in enumerate(parts)
+        ]
     root = UnionAll(tuple(part for part, _ in parts), union, outputs, tuple(sources for _, sources in parts))
     if types is not None:
         check(root, types)

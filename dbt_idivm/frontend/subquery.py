@@ -45,8 +45,9 @@ def where(lowering: Lowering, node: exp.Select, env: Env, root: Operator, scope:
     return root
 
 
-def filtered(lowering: Lowering, node: exp.Select, env: Env, root: Operator, scope: Scope, *,
-             correlate: bool) -> tuple[Operator, list[exp.Expr]]:
+def filtered(
+    lowering: Lowering, node: exp.Select, env: Env, root: Operator, scope: Scope, *, correlate: bool
+) -> tuple[Operator, list[exp.Expr]]:
     """The rows that satisfy WHERE, and with `correlate` its conditions that also refer to the outer query, over attributes."""
     clause = node.args.get("where")
     if clause is None:

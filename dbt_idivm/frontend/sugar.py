@@ -1,10 +1,10 @@
 """Syntactic sugar: constructs that are written with others before any name is resolved, so that no rule has to know them.
 
-    sum(x) FILTER (WHERE c)      sum(CASE WHEN c THEN x END)
-    count(*) FILTER (WHERE c)    count(CASE WHEN c THEN 1 END)
-    corr(x, y) FILTER (WHERE c)  corr(CASE WHEN c THEN x END, y)
-    count_if(c)                  count(CASE WHEN CAST(c AS BOOLEAN) THEN 1 END), which takes a text as well
-    f() OVER w                   f() OVER (…) of WINDOW w AS (…)
+sum(x) FILTER (WHERE c)      sum(CASE WHEN c THEN x END)
+count(*) FILTER (WHERE c)    count(CASE WHEN c THEN 1 END)
+corr(x, y) FILTER (WHERE c)  corr(CASE WHEN c THEN x END, y)
+count_if(c)                  count(CASE WHEN CAST(c AS BOOLEAN) THEN 1 END), which takes a text as well
+f() OVER w                   f() OVER (…) of WINDOW w AS (…)
 """
 
 from __future__ import annotations

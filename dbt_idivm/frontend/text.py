@@ -83,7 +83,7 @@ class Text:
     def _start_of_call(self, node: exp.Func, start: int) -> int:
         """Where the name of a call is whose own position is not known; `start` is that of its first argument."""
         number = self._number_at(start)
-        before = self.tokens[max(0, number - 2):number]
+        before = self.tokens[max(0, number - 2) : number]
         names = {*node.sql_names(), node.sql(DIALECT).partition("(")[0], *_OTHER_NAMES.get(type(node), ())}
         if len(before) == 2 and before[1].token_type == TokenType.L_PAREN and before[0].text.upper() in names:
             return before[0].start
@@ -97,7 +97,7 @@ class Text:
     def word_before(self, node: exp.Expr) -> str:
         """The token before `node`, upper case; "" at the beginning."""
         span = self.span(node)
-        before = reversed(self.tokens[:self._number_at(span[0])]) if span else iter(())
+        before = reversed(self.tokens[: self._number_at(span[0])]) if span else iter(())
         return next((token.text.upper() for token in before if token.token_type != TokenType.L_PAREN), "")
 
     @cached_property
@@ -159,5 +159,5 @@ def statements(sql: str) -> Iterator[str]:
         if token is not None and token.token_type != TokenType.SEMICOLON:
             tokens.append(token)
         elif tokens:
-            yield sql[tokens[0].start:tokens[-1].end + 1]
+            yield sql[tokens[0].start : tokens[-1].end + 1]
             tokens = []

@@ -28,8 +28,7 @@ def incomparable_attributes(names: tuple[str, ...], root: Operator, place: Place
             yield finding(218, place, column=short(name), type=types[name].sql("spark"), use=use)
 
 
-def incomparable_operands(condition: exp.Expr, types: Mapping[str, exp.DataType],
-                          place: Place | None) -> Iterator[Finding]:
+def incomparable_operands(condition: exp.Expr, types: Mapping[str, exp.DataType], place: Place | None) -> Iterator[Finding]:
     """Findings for comparisons inside `condition`."""
     known = inferred(types)
     for node in condition.find_all(*COMPARISONS):

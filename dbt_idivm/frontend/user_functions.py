@@ -20,9 +20,22 @@ from dbt_idivm.frontend.text import Text
 from dbt_idivm.relation_name import name_parts, relation_name
 
 _SPARKS_OWN = frozenset({("builtin",), ("system", "builtin")})  # the schema of built-in functions
-_CASTABLE = frozenset({
-    *DIGITS, Type.DECIMAL, Type.FLOAT, Type.DOUBLE, Type.TEXT, Type.BOOLEAN, Type.DATE, Type.TIMESTAMP, Type.TIMESTAMPTZ,
-    Type.TIMESTAMPLTZ, Type.TIMESTAMPNTZ, Type.BINARY})
+_CASTABLE = frozenset(
+    {
+        *DIGITS,
+        Type.DECIMAL,
+        Type.FLOAT,
+        Type.DOUBLE,
+        Type.TEXT,
+        Type.BOOLEAN,
+        Type.DATE,
+        Type.TIMESTAMP,
+        Type.TIMESTAMPTZ,
+        Type.TIMESTAMPLTZ,
+        Type.TIMESTAMPNTZ,
+        Type.BINARY,
+    }
+)
 # What takes more than one row, or makes more than one.
 _OF_ROWS = (exp.Window, exp.Filter, exp.WithinGroup, exp.IgnoreNulls, exp.RespectNulls, exp.Table, exp.Lateral)
 
@@ -89,4 +102,3 @@ def refused(node: exp.Expr, name: str, text: Text) -> Finding | None:
     if any(isinstance(each, exp.Distinct | exp.Order) for each in call.expressions):
         return finding(234, place, function=source, problem="it is called as an aggregate")
     return None
-

@@ -31,8 +31,25 @@ from dbt_idivm.operators.scan import Attribute, Scan
 
 _LONGEST = 40
 _PASSING = (Project, Select, Join, OuterJoin, SemiAntiJoin, Window)
-_SCALARS = frozenset({Type.TINYINT, Type.SMALLINT, Type.INT, Type.BIGINT, Type.FLOAT, Type.DOUBLE, Type.DECIMAL, Type.BOOLEAN,
-                      Type.TEXT, Type.DATE, Type.TIMESTAMP, Type.TIMESTAMPTZ, Type.TIMESTAMPLTZ, Type.TIMESTAMPNTZ, Type.BINARY})
+_SCALARS = frozenset(
+    {
+        Type.TINYINT,
+        Type.SMALLINT,
+        Type.INT,
+        Type.BIGINT,
+        Type.FLOAT,
+        Type.DOUBLE,
+        Type.DECIMAL,
+        Type.BOOLEAN,
+        Type.TEXT,
+        Type.DATE,
+        Type.TIMESTAMP,
+        Type.TIMESTAMPTZ,
+        Type.TIMESTAMPLTZ,
+        Type.TIMESTAMPNTZ,
+        Type.BINARY,
+    }
+)
 _KINDS = {"is_variant_null": "boolean", "schema_of_variant": "string"}
 
 
@@ -161,8 +178,11 @@ def _type_of(text: str) -> str | None:
         kind = exp.DataType.build(text, dialect=DIALECT)
     except SqlglotError:
         return None
-    is_whole = kind.this in _SCALARS and not kind.find(exp.CollateColumnConstraint) and (
-        kind.this != Type.DECIMAL or bool(kind.expressions))
+    is_whole = (
+        kind.this in _SCALARS
+        and not kind.find(exp.CollateColumnConstraint)
+        and (kind.this != Type.DECIMAL or bool(kind.expressions))
+    )
     return name_of_type(kind) if is_whole else None
 
 

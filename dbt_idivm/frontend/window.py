@@ -34,8 +34,7 @@ if TYPE_CHECKING:
     from dbt_idivm.frontend.select import Item
 
 # The same for rows that ORDER BY does not distinguish; and those that are not.
-_RANKS: Mapping[type[exp.Expr], str] = {
-    exp.Rank: "int", exp.DenseRank: "int", exp.PercentRank: "double", exp.CumeDist: "double"}
+_RANKS: Mapping[type[exp.Expr], str] = {exp.Rank: "int", exp.DenseRank: "int", exp.PercentRank: "double", exp.CumeDist: "double"}
 _NUMBERS: Mapping[type[exp.Expr], str] = {exp.RowNumber: "int", exp.Ntile: "int"}
 _VALUES = (exp.Lag, exp.Lead, exp.FirstValue, exp.LastValue, exp.NthValue, exp.First, exp.Last)
 _AGGREGATES: Mapping[type[exp.Expr], str] = {node: name for name, node in FUNCTIONS.items()}
@@ -96,7 +95,7 @@ class Windowing:
         """The rows with the values of all window functions, and the items over them."""
         found = tuple(replace(item, expression=self._over_windows(item)) for item in items)
         below = self._below()
-        for (partition, call, raw) in self.placed:
+        for partition, call, raw in self.placed:
             place = self.env.text.place(raw)
             self.lowering.findings += incomparable_attributes(partition, below, place, "PARTITION BY")
             self.lowering.findings += incomparable_attributes(tuple(sorted(call.reads)), below, place, "a window function")
@@ -121,8 +120,9 @@ class Windowing:
         key = canonical(node, self._types)
         if key not in self.known:
             name = self.lowering.names.attribute(self.name, alias or described(node.this))
-            partition = tuple(dict.fromkeys(self._attribute(each) for each in node.args.get("partition_by") or ()
-                                            if each.find(exp.Column)))
+            partition = tuple(
+                dict.fromkeys(self._attribute(each) for each in node.args.get("partition_by") or () if each.find(exp.Column))
+            )
             call = self._read(node, name)
             self.calls.setdefault(partition, []).append(call)
             self.placed.append((partition, call, raw))

@@ -31,8 +31,15 @@ def recompute(diff: IDiff, ids: tuple[str, ...] | None = None) -> IDiff:
     """
     names = diff.ids if ids is None else ids
     known = () if diff.kind is UPD else tuple(a for a in diff.relation.columns if a not in names)
-    return IDiff(REC, names, (), known, project(diff.relation, names + known), diff.origins,
-                 constants=tuple(pair for pair in diff.constants if pair[0] in names))
+    return IDiff(
+        REC,
+        names,
+        (),
+        known,
+        project(diff.relation, names + known),
+        diff.origins,
+        constants=tuple(pair for pair in diff.constants if pair[0] in names),
+    )
 
 
 def touched(diff: IDiff, node: Operator, wanted: tuple[str, ...]) -> Relation:

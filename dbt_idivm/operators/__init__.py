@@ -13,8 +13,20 @@ from dbt_idivm.operators.union import UnionAll
 from dbt_idivm.operators.unnest import Unnest
 from dbt_idivm.operators.window import Window
 
-OPERATORS = (Scan, OneRow, Select, Project, Join, OuterJoin, LookUpJoin, SemiAntiJoin, UnionAll, Aggregate, Window,
-             Unnest)
+OPERATORS = (Scan, OneRow, Select, Project, Join, OuterJoin, LookUpJoin, SemiAntiJoin, UnionAll, Aggregate, Window, Unnest)
 
-__all__ = ["OPERATORS", "Aggregate", "Join", "LookUpJoin", "OneRow", "OuterJoin", "Project", "Scan", "Select", "SemiAntiJoin",
-           "UnionAll", "Unnest", "Window"]
+__all__ = [
+    "OPERATORS",
+    "Aggregate",
+    "Join",
+    "LookUpJoin",
+    "OneRow",
+    "OuterJoin",
+    "Project",
+    "Scan",
+    "Select",
+    "SemiAntiJoin",
+    "UnionAll",
+    "Unnest",
+    "Window",
+]

@@ -107,8 +107,10 @@ class Extreme:
 
     def is_lost(self, old: exp.Expr, added: exp.Expr, removed: exp.Expr) -> exp.Expr:
         """Whether rows that have the stored value may be gone, and none came that takes its place. Never NULL."""
-        gone = exp.Coalesce(this=self.reaches(this=removed.copy(), expression=old.copy()),
-                            expressions=[exp.Not(this=exp.Is(this=removed, expression=exp.null()))])
+        gone = exp.Coalesce(
+            this=self.reaches(this=removed.copy(), expression=old.copy()),
+            expressions=[exp.Not(this=exp.Is(this=removed, expression=exp.null()))],
+        )
         replaced = exp.Coalesce(this=self.reaches(this=added, expression=old), expressions=[exp.false()])
         return exp.and_(gone, exp.Not(this=replaced))
 
@@ -305,19 +307,51 @@ ADDITIVE = (
     AdditiveRule("additive_count", "count", counts_values, (), count_delta, added, "c + Σ ±1", "Table 11"),
     AdditiveRule("additive_sum", "sum", sums_small_integers, ("count",), small_sum_delta, summed, "c + Σ ±x", "Table 9"),
     AdditiveRule("additive_sum_bigint", "sum", sums_bigints, ("count",), bigint_sum_delta, summed_bigints, "c + Σ ±x", "Table 9"),
-    AdditiveRule("additive_sum_decimal", "sum", sums_decimals, ("count",), sum_delta, summed_decimals, "c + Σ ±x",
-                 "Table 9"),
-    AdditiveRule("additive_sum_wide", "sum", sums_wide_decimals, ("count",), sum_delta, summed_wide_decimals, "c + Σ ±x",
-                 "Table 9"),
+    AdditiveRule("additive_sum_decimal", "sum", sums_decimals, ("count",), sum_delta, summed_decimals, "c + Σ ±x", "Table 9"),
+    AdditiveRule(
+        "additive_sum_wide", "sum", sums_wide_decimals, ("count",), sum_delta, summed_wide_decimals, "c + Σ ±x", "Table 9"
+    ),
     AdditiveRule("additive_avg", "avg", averages_integers, ("sum", "count"), None, divided, "sum / count", "Table 12"),
-    AdditiveRule("additive_sizes", SUM_OF_SIZES, sums_sizes, ("count",), sizes_delta, summed_sizes, "c + Σ ±abs(x), below 2^53",
-                 "ours"),
-    AdditiveRule("additive_avg_narrow", "avg", averages_narrow_decimals, ("sum", "count", SUM_OF_SIZES), None, divided_doubles,
-                 "sum / count, rounded", "Table 12"),
-    AdditiveRule("additive_avg_decimal", "avg", averages_decimals, ("sum", "count"), None, divided_decimals,
-                 "sum / count, rounded", "Table 12"),
-    *(AdditiveRule(f"additive_{function}", function, orders_exactly, (), extreme.added, extreme.value,
-                   f"the {word} of m and Δ; recomputed where m is lost", "ours", extreme)
-      for function, word, extreme in (("min", "least", MINIMUM), ("max", "greatest", MAXIMUM), ("bool_and", "least", MINIMUM),
-                                      ("bool_or", "greatest", MAXIMUM))),
+    AdditiveRule(
+        "additive_sizes", SUM_OF_SIZES, sums_sizes, ("count",), sizes_delta, summed_sizes, "c + Σ ±abs(x), below 2^53", "ours"
+    ),
+    AdditiveRule(
+        "additive_avg_narrow",
+        "avg",
+        averages_narrow_decimals,
+        ("sum", "count", SUM_OF_SIZES),
+        None,
+        divided_doubles,
+        "sum / count, rounded",
+        "Table 12",
+    ),
+    AdditiveRule(
+        "additive_avg_decimal",
+        "avg",
+        averages_decimals,
+        ("sum", "count"),
+        None,
+        divided_decimals,
+        "sum / count, rounded",
+        "Table 12",
+    ),
+    *(
+        AdditiveRule(
+            f"additive_{function}",
+            function,
+            orders_exactly,
+            (),
+            extreme.added,
+            extreme.value,
+            f"the {word} of m and Δ; recomputed where m is lost",
+            "ours",
+            extreme,
+        )
+        for function, word, extreme in (
+            ("min", "least", MINIMUM),
+            ("max", "greatest", MAXIMUM),
+            ("bool_and", "least", MINIMUM),
+            ("bool_or", "greatest", MAXIMUM),
+        )
+    ),
 )

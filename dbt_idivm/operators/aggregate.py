@@ -42,11 +42,23 @@ from dbt_idivm.idiff.rule import IDiffRule, always
 
 # Every deterministic aggregate of one value whose result does not depend on the order of rows: function name → sqlglot node.
 FUNCTIONS: Mapping[str, type[exp.AggFunc]] = {
-    "sum": exp.Sum, "count": exp.Count, "avg": exp.Avg, "min": exp.Min, "max": exp.Max,
-    "bool_and": exp.LogicalAnd, "bool_or": exp.LogicalOr,
-    "bit_and": exp.BitwiseAndAgg, "bit_or": exp.BitwiseOrAgg, "bit_xor": exp.BitwiseXorAgg,
-    "stddev": exp.Stddev, "stddev_samp": exp.StddevSamp, "stddev_pop": exp.StddevPop,
-    "variance": exp.Variance, "var_pop": exp.VariancePop, "skewness": exp.Skewness, "kurtosis": exp.Kurtosis,
+    "sum": exp.Sum,
+    "count": exp.Count,
+    "avg": exp.Avg,
+    "min": exp.Min,
+    "max": exp.Max,
+    "bool_and": exp.LogicalAnd,
+    "bool_or": exp.LogicalOr,
+    "bit_and": exp.BitwiseAndAgg,
+    "bit_or": exp.BitwiseOrAgg,
+    "bit_xor": exp.BitwiseXorAgg,
+    "stddev": exp.Stddev,
+    "stddev_samp": exp.StddevSamp,
+    "stddev_pop": exp.StddevPop,
+    "variance": exp.Variance,
+    "var_pop": exp.VariancePop,
+    "skewness": exp.Skewness,
+    "kurtosis": exp.Kurtosis,
     "median": exp.Median,
 }
 # Not a function of SQL, but sum(abs(x)): how large the sums on the way to sum(x) may be, in any order of the rows.
@@ -272,8 +284,10 @@ class Aggregate(Grouped, Operator):
     @cached_property
     def certain_types(self) -> Mapping[str, exp.DataType]:
         below = self.child.certain_types
-        found = {**{name: below.get(name) for name in self.groups},
-                 **{call.name: call.certain_type(below) for call in self.calls}}
+        found = {
+            **{name: below.get(name) for name in self.groups},
+            **{call.name: call.certain_type(below) for call in self.calls},
+        }
         return {name: kind for name, kind in found.items() if kind is not None}
 
     @cached_property
@@ -350,10 +364,10 @@ def aggregate_upd_group(node: Aggregate, side: int, diff: IDiff) -> tuple[IDiff,
 
 
 Aggregate.RULES = (
-    IDiffRule("aggregate_ins",          INS, always,      "REC(G)",  groups_of,           "Table 7, any ∆"),
-    IDiffRule("aggregate_del",          DEL, always,      "REC(G)",  groups_of,           "Table 7, any ∆"),
-    IDiffRule("aggregate_upd_unused",   UPD, is_unused,   "nothing", aggregate_unused,    "ours"),
-    IDiffRule("aggregate_upd_argument", UPD, is_argument, "REC(G)",  groups_of,           "Table 7, any ∆"),
-    IDiffRule("aggregate_upd_group",    UPD, is_group,    "REC(G)",  aggregate_upd_group, "ours"),
-    IDiffRule("aggregate_rec",          REC, always,      "REC(G)",  groups_of,           "ours"),
+    IDiffRule("aggregate_ins", INS, always, "REC(G)", groups_of, "Table 7, any ∆"),
+    IDiffRule("aggregate_del", DEL, always, "REC(G)", groups_of, "Table 7, any ∆"),
+    IDiffRule("aggregate_upd_unused", UPD, is_unused, "nothing", aggregate_unused, "ours"),
+    IDiffRule("aggregate_upd_argument", UPD, is_argument, "REC(G)", groups_of, "Table 7, any ∆"),
+    IDiffRule("aggregate_upd_group", UPD, is_group, "REC(G)", aggregate_upd_group, "ours"),
+    IDiffRule("aggregate_rec", REC, always, "REC(G)", groups_of, "ours"),
 )

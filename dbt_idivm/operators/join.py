@@ -138,8 +138,7 @@ class Join(Pair, Operator):
     def signed(self) -> Relation:
         """ΔL ⋈ R⁻ ⊎ L⁺ ⋈ ΔR."""
         left, right = self.inputs
-        terms = (Pair(left.signed(), right.in_state("pre"), self.condition),
-                 Pair(right.signed(), left, self.condition))
+        terms = (Pair(left.signed(), right.in_state("pre"), self.condition), Pair(right.signed(), left, self.condition))
         return Concat(tuple(project(term, (*self.columns, SIGN)) for term in terms))
 
 
@@ -166,11 +165,10 @@ def join_recompute(node: Join, side: int, diff: IDiff) -> tuple[IDiff, ...]:
 
 
 Join.RULES = (
-    IDiffRule("join_ins",           INS, is_unique,    "INS(Δ ⋈ R⁺)", join_ins,       "Table 10, ∆+"),
-    IDiffRule("join_ins_bag",       INS, is_bag,       "REC(P)",      join_ins_bag,   "ours"),
-    IDiffRule("join_del",           DEL, always,       "DEL",         join_pass,      "Table 10, ∆-"),
-    IDiffRule("join_upd_condition", UPD, is_condition, "REC(P)",      join_recompute, "Table 10, ∆u → ∆u, ∆+, ∆-"),
-    IDiffRule("join_upd",           UPD, is_other,     "UPD",         join_pass,      "Table 4 and 10, ∆u"),
-    IDiffRule("join_rec",           REC, always,       "REC",         join_pass,      "ours"),
+    IDiffRule("join_ins", INS, is_unique, "INS(Δ ⋈ R⁺)", join_ins, "Table 10, ∆+"),
+    IDiffRule("join_ins_bag", INS, is_bag, "REC(P)", join_ins_bag, "ours"),
+    IDiffRule("join_del", DEL, always, "DEL", join_pass, "Table 10, ∆-"),
+    IDiffRule("join_upd_condition", UPD, is_condition, "REC(P)", join_recompute, "Table 10, ∆u → ∆u, ∆+, ∆-"),
+    IDiffRule("join_upd", UPD, is_other, "UPD", join_pass, "Table 4 and 10, ∆u"),
+    IDiffRule("join_rec", REC, always, "REC", join_pass, "ours"),
 )
-

@@ -128,8 +128,11 @@ def naming(node: LookUpJoin, rows: Relation, values: Mapping[str, exp.Expr]) -> 
     Wrong without that: φ is F = (k, x), ID(R) is k alone, and a row (1, NULL) of R comes. It would be written into the rows of L
     with F = (1, NULL), which φ is not true for.
     """
-    certain = [exp.Not(this=exp.Is(this=column(right), expression=exp.null()))
-               for _, right, is_null_safe in node.equalities if not is_null_safe]
+    certain = [
+        exp.Not(this=exp.Is(this=column(right), expression=exp.null()))
+        for _, right, is_null_safe in node.equalities
+        if not is_null_safe
+    ]
     condition = conjunction(certain)
     kept = rows if condition is None else Filter(rows, condition)
     return Compute(kept, (*((left, column(right)) for left, right, _ in node.equalities), *values.items()))
@@ -199,8 +202,12 @@ def is_gone(node: LookUpJoin, side: int, diff: IDiff) -> bool:
 # have, but UPD(F; A) would write his name beside orders that look up nothing.
 def is_known(node: LookUpJoin, side: int, diff: IDiff) -> bool:
     """Whether the i-diff knows K, and names rows of R⁺ only."""
-    return (is_right(node, side, diff) and knows_keys(node, diff) and not diff.assigns(node.keys)
-            and all(node.right.carried(origin.occurrence) is not None for origin in diff.origins))
+    return (
+        is_right(node, side, diff)
+        and knows_keys(node, diff)
+        and not diff.assigns(node.keys)
+        and all(node.right.carried(origin.occurrence) is not None for origin in diff.origins)
+    )
 
 
 def knows_keys(node: LookUpJoin, diff: IDiff) -> bool:
@@ -216,16 +223,16 @@ def is_unknown(node: LookUpJoin, side: int, diff: IDiff) -> bool:
 
 
 LookUpJoin.RULES = (
-    IDiffRule("look_up_ins",           INS, both(is_left, is_unique),    "INS(Δ ⟕ R⁺)",       look_up_ins,       "ours"),
-    IDiffRule("look_up_ins_bag",       INS, both(is_left, is_bag),       "REC(P)",            look_up_recompute, "ours"),
-    IDiffRule("look_up_del",           DEL, is_left,                     "DEL",               look_up_pass,      "ours"),
-    IDiffRule("look_up_upd_condition", UPD, both(is_left, is_condition), "REC(P)",            look_up_recompute, "ours"),
-    IDiffRule("look_up_upd",           UPD, both(is_left, is_other),     "UPD",               look_up_pass,      "ours"),
-    IDiffRule("look_up_rec",           REC, is_left,                     "REC",               look_up_pass,      "ours"),
-    IDiffRule("looked_up_ins",         INS, is_right,                    "UPD(F; B)",         looked_up_ins,     "ours"),
-    IDiffRule("looked_up_del",         DEL, is_gone,                     "UPD(F; B NULL)",    looked_up_del,     "ours"),
-    IDiffRule("looked_up_del_unknown", DEL, is_maybe_there,              "UPD(F; B) of T ⟕ R⁺", looked_up_rec,   "ours"),
-    IDiffRule("looked_up_upd",         UPD, is_known,                    "UPD(F; A)",         looked_up_upd,     "ours"),
-    IDiffRule("looked_up_upd_unknown", UPD, is_unknown,                  "UPD(F; B) of T ⟕ R⁺", looked_up_rec,   "ours"),
-    IDiffRule("looked_up_rec",         REC, is_right,                    "UPD(F; B) of T ⟕ R⁺", looked_up_rec,   "ours"),
+    IDiffRule("look_up_ins", INS, both(is_left, is_unique), "INS(Δ ⟕ R⁺)", look_up_ins, "ours"),
+    IDiffRule("look_up_ins_bag", INS, both(is_left, is_bag), "REC(P)", look_up_recompute, "ours"),
+    IDiffRule("look_up_del", DEL, is_left, "DEL", look_up_pass, "ours"),
+    IDiffRule("look_up_upd_condition", UPD, both(is_left, is_condition), "REC(P)", look_up_recompute, "ours"),
+    IDiffRule("look_up_upd", UPD, both(is_left, is_other), "UPD", look_up_pass, "ours"),
+    IDiffRule("look_up_rec", REC, is_left, "REC", look_up_pass, "ours"),
+    IDiffRule("looked_up_ins", INS, is_right, "UPD(F; B)", looked_up_ins, "ours"),
+    IDiffRule("looked_up_del", DEL, is_gone, "UPD(F; B NULL)", looked_up_del, "ours"),
+    IDiffRule("looked_up_del_unknown", DEL, is_maybe_there, "UPD(F; B) of T ⟕ R⁺", looked_up_rec, "ours"),
+    IDiffRule("looked_up_upd", UPD, is_known, "UPD(F; A)", looked_up_upd, "ours"),
+    IDiffRule("looked_up_upd_unknown", UPD, is_unknown, "UPD(F; B) of T ⟕ R⁺", looked_up_rec, "ours"),
+    IDiffRule("looked_up_rec", REC, is_right, "UPD(F; B) of T ⟕ R⁺", looked_up_rec, "ours"),
 )

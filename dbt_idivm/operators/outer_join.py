@@ -225,8 +225,11 @@ def signed_chain(chain: Sequence[OuterJoin], columns: tuple[str, ...]) -> Relati
     """
     below = chain[0].left
     changed = ProbeAny(below, _tests(below, chain))
-    parts = (_joined(below.signed(), chain, "pre"), with_sign(_joined(changed, chain, "post"), 1),
-             with_sign(_joined(changed, chain, "pre"), -1))
+    parts = (
+        _joined(below.signed(), chain, "pre"),
+        with_sign(_joined(changed, chain, "post"), 1),
+        with_sign(_joined(changed, chain, "pre"), -1),
+    )
     return Concat(tuple(project(part, (*columns, SIGN)) for part in parts))
 
 
@@ -298,13 +301,18 @@ def outer_ins(node: OuterJoin, side: int, diff: IDiff) -> tuple[IDiff, ...]:
 # Wrong without the DEL: customer 1 had no order; the pair with his first one comes, and his padded row would stay.
 def outer_ins_pads(node: OuterJoin, side: int, diff: IDiff) -> tuple[IDiff, ...]:
     others = node.inputs[1 - side]
-    rows = node.kept(side, diff.relation, others) if side in node.preserved else node.pairs_of(
-        Pair(diff.relation, others, node.condition))
+    rows = (
+        node.kept(side, diff.relation, others)
+        if side in node.preserved
+        else node.pairs_of(Pair(diff.relation, others, node.condition))
+    )
     mark = node.mark(side)
     ids = (*others.ids, mark)
     gone = Compute(candidates(node, side, diff), (*passing(others.ids), (mark, node.null(mark))))
-    return (inserted(node, diff, rows, fresh=diff.fresh),
-            IDiff(DEL, ids, (), (), gone, diff.origins, constants=((mark, "NULL"),)))
+    return (
+        inserted(node, diff, rows, fresh=diff.fresh),
+        IDiff(DEL, ids, (), (), gone, diff.origins, constants=((mark, "NULL"),)),
+    )
 
 
 # As for ⋈: where IDs repeat, INS would lose copies.
@@ -355,14 +363,14 @@ _ALONE_UNIQUE, _ALONE_BAG = both(is_alone, is_unique), both(is_alone, is_bag)
 _PADS_UNIQUE, _PADS_BAG = both(has_pads, is_unique), both(has_pads, is_bag)
 
 OuterJoin.RULES = (
-    IDiffRule("outer_ins",           INS, _ALONE_UNIQUE, "INS(Δ ⟕ R⁺)",                      outer_ins,           "ours"),
-    IDiffRule("outer_ins_pads",      INS, _PADS_UNIQUE,  "INS(Δ ⋈ L⁺), DEL(I, m = NULL of H)", outer_ins_pads,    "ours"),
-    IDiffRule("outer_ins_bag",       INS, _ALONE_BAG,    "REC(P')",                          outer_ins_bag,       "ours"),
-    IDiffRule("outer_ins_bag_pads",  INS, _PADS_BAG,     "REC(I of H)",                      outer_rec,           "ours"),
-    IDiffRule("outer_del",           DEL, is_alone,      "DEL(P')",                          outer_del,           "ours"),
-    IDiffRule("outer_del_pads",      DEL, _PADS_UNIQUE,  "DEL(P'), INS(H ▷ R⁺)",             outer_del_pads,      "ours"),
-    IDiffRule("outer_del_bag",       DEL, _PADS_BAG,     "DEL(P'), REC(I of H)",             outer_del_bag,       "ours"),
-    IDiffRule("outer_upd_condition", UPD, is_condition,  "REC(P'), REC(I of H)",             outer_upd_condition, "ours"),
-    IDiffRule("outer_upd",           UPD, is_other,      "UPD(P')",                          outer_upd,           "ours"),
-    IDiffRule("outer_rec",           REC, always,        "REC(P'), REC(I of H)",             outer_rec,           "ours"),
+    IDiffRule("outer_ins", INS, _ALONE_UNIQUE, "INS(Δ ⟕ R⁺)", outer_ins, "ours"),
+    IDiffRule("outer_ins_pads", INS, _PADS_UNIQUE, "INS(Δ ⋈ L⁺), DEL(I, m = NULL of H)", outer_ins_pads, "ours"),
+    IDiffRule("outer_ins_bag", INS, _ALONE_BAG, "REC(P')", outer_ins_bag, "ours"),
+    IDiffRule("outer_ins_bag_pads", INS, _PADS_BAG, "REC(I of H)", outer_rec, "ours"),
+    IDiffRule("outer_del", DEL, is_alone, "DEL(P')", outer_del, "ours"),
+    IDiffRule("outer_del_pads", DEL, _PADS_UNIQUE, "DEL(P'), INS(H ▷ R⁺)", outer_del_pads, "ours"),
+    IDiffRule("outer_del_bag", DEL, _PADS_BAG, "DEL(P'), REC(I of H)", outer_del_bag, "ours"),
+    IDiffRule("outer_upd_condition", UPD, is_condition, "REC(P'), REC(I of H)", outer_upd_condition, "ours"),
+    IDiffRule("outer_upd", UPD, is_other, "UPD(P')", outer_upd, "ours"),
+    IDiffRule("outer_rec", REC, always, "REC(P'), REC(I of H)", outer_rec, "ours"),
 )

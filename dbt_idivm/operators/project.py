@@ -238,11 +238,11 @@ def project_upd_bag(node: Project, side: int, diff: IDiff) -> tuple[IDiff, ...]:
 
 
 Project.RULES = (
-    IDiffRule("project_ins",        INS, always,              "INS(π Δ)",             project_map,        "Table 8, ∆+"),
-    IDiffRule("project_del",        DEL, always,              "DEL",                  project_map,        "Table 8, ∆-"),
-    IDiffRule("project_upd",        UPD, needs_none,          "UPD",                  project_upd,        "Table 8, ∆u, if"),
-    IDiffRule("project_upd_lookup", UPD, needs_lookup,        "UPD, UPD(I; f(Y))",    project_upd_lookup, "Table 8, ∆u, else"),
-    IDiffRule("project_upd_again",  UPD, needs_second_lookup, "REC(P)",               project_upd_bag,    "ours"),
-    IDiffRule("project_upd_bag",    UPD, needs_lookup_in_bag, "REC(P)",               project_upd_bag,    "ours"),
-    IDiffRule("project_rec",        REC, always,              "REC",                  project_map,        "ours"),
+    IDiffRule("project_ins", INS, always, "INS(π Δ)", project_map, "Table 8, ∆+"),
+    IDiffRule("project_del", DEL, always, "DEL", project_map, "Table 8, ∆-"),
+    IDiffRule("project_upd", UPD, needs_none, "UPD", project_upd, "Table 8, ∆u, if"),
+    IDiffRule("project_upd_lookup", UPD, needs_lookup, "UPD, UPD(I; f(Y))", project_upd_lookup, "Table 8, ∆u, else"),
+    IDiffRule("project_upd_again", UPD, needs_second_lookup, "REC(P)", project_upd_bag, "ours"),
+    IDiffRule("project_upd_bag", UPD, needs_lookup_in_bag, "REC(P)", project_upd_bag, "ours"),
+    IDiffRule("project_rec", REC, always, "REC", project_map, "ours"),
 )

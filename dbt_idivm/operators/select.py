@@ -167,12 +167,12 @@ def select_recompute(node: Select, side: int, diff: IDiff) -> tuple[IDiff, ...]:
 
 
 Select.RULES = (
-    IDiffRule("select_ins",           INS, always,       "INS(σ_φ Δ)",  filtered,         "Table 6, ∆+"),
-    IDiffRule("select_del_known",     DEL, is_known,     "DEL(σ_φ' Δ)", filtered,         "Table 6, ∆- with pre-state"),
-    IDiffRule("select_del",           DEL, is_unknown,   "DEL",         select_pass,      "Table 6, ∆-"),
-    IDiffRule("select_upd_condition", UPD, is_condition, "REC(P)",      select_recompute, "Table 6, ∆u → ∆u, ∆+, ∆-"),
-    IDiffRule("select_upd_known",     UPD, is_known,     "UPD(σ_φ' Δ)", filtered,         "Table 6, ∆u, X ∩ A = ∅"),
-    IDiffRule("select_upd",           UPD, is_unknown,   "UPD",         select_pass,      "Table 6, ∆u, else"),
-    IDiffRule("select_rec_known",     REC, is_known,     "REC(σ_φ' Δ)", filtered,         "ours"),
-    IDiffRule("select_rec",           REC, is_unknown,   "REC",         select_pass,      "ours"),
+    IDiffRule("select_ins", INS, always, "INS(σ_φ Δ)", filtered, "Table 6, ∆+"),
+    IDiffRule("select_del_known", DEL, is_known, "DEL(σ_φ' Δ)", filtered, "Table 6, ∆- with pre-state"),
+    IDiffRule("select_del", DEL, is_unknown, "DEL", select_pass, "Table 6, ∆-"),
+    IDiffRule("select_upd_condition", UPD, is_condition, "REC(P)", select_recompute, "Table 6, ∆u → ∆u, ∆+, ∆-"),
+    IDiffRule("select_upd_known", UPD, is_known, "UPD(σ_φ' Δ)", filtered, "Table 6, ∆u, X ∩ A = ∅"),
+    IDiffRule("select_upd", UPD, is_unknown, "UPD", select_pass, "Table 6, ∆u, else"),
+    IDiffRule("select_rec_known", REC, is_known, "REC(σ_φ' Δ)", filtered, "ours"),
+    IDiffRule("select_rec", REC, is_unknown, "REC", select_pass, "ours"),
 )

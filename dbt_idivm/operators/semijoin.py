@@ -165,8 +165,10 @@ class SemiAntiJoin(Probe, Operator):
         left, right = self.inputs
         pre = right.in_state("pre")
         rows = Probe(left, right.signed(), self.condition)
-        changed = (with_sign(Probe(rows, right, self.condition, self.anti), 1),
-                   with_sign(Probe(rows, pre, self.condition, self.anti), -1))
+        changed = (
+            with_sign(Probe(rows, right, self.condition, self.anti), 1),
+            with_sign(Probe(rows, pre, self.condition, self.anti), -1),
+        )
         moved = Probe(left.signed(), pre, self.condition, self.anti)
         return Concat((project(moved, (*self.columns, SIGN)), *changed))
 
@@ -258,18 +260,18 @@ _RIGHT_CONDITION, _RIGHT_OTHER = both(from_right, is_condition), both(from_right
 _SEMI, _ANTI, _BAG = both(from_right, is_semi), both(from_right, is_anti), both(from_right, is_bag)
 
 SemiAntiJoin.RULES = (
-    IDiffRule("semijoin_left_ins",            INS, from_left,        "INS(Δ ⋉ R⁺)",     left_ins,            "Table 13, ∆+ l"),
-    IDiffRule("semijoin_left_del",            DEL, from_left,        "DEL",             left_pass,           "Table 13, ∆- l"),
-    IDiffRule("semijoin_left_upd_condition",  UPD, _LEFT_CONDITION,  "REC(P)",          left_recompute,      "Table 13, ∆u l"),
-    IDiffRule("semijoin_left_upd",            UPD, _LEFT_OTHER,      "UPD",             left_pass,           "Table 13, ∆u l"),
-    IDiffRule("semijoin_left_rec",            REC, from_left,        "REC",             left_pass,           "ours"),
-    IDiffRule("semijoin_right_ins",           INS, _SEMI,            "INS(H)",          semijoin_ins,        "ours"),
-    IDiffRule("antijoin_right_ins",           INS, _ANTI,            "DEL(I of H)",     antijoin_ins,        "Table 13, ∆+ r"),
-    IDiffRule("semijoin_right_ins_bag",       INS, _BAG,             "REC(I of H)",     right_rec,           "ours"),
-    IDiffRule("semijoin_right_del",           DEL, _SEMI,            "DEL(I of H ▷ R⁺)", semijoin_del,       "ours"),
-    IDiffRule("antijoin_right_del",           DEL, _ANTI,            "INS(H ▷ R⁺)",     antijoin_del,        "Table 13, ∆- r"),
-    IDiffRule("semijoin_right_del_bag",       DEL, _BAG,             "REC(I of H)",     right_rec,           "ours"),
-    IDiffRule("semijoin_right_upd_condition", UPD, _RIGHT_CONDITION, "REC(I of H)",     right_upd_condition, "Table 13, ∆u r"),
-    IDiffRule("semijoin_right_upd",           UPD, _RIGHT_OTHER,     "nothing",         right_unused,        "Table 13, ∆u r"),
-    IDiffRule("semijoin_right_rec",           REC, from_right,       "REC(I of H)",     right_rec,           "ours"),
+    IDiffRule("semijoin_left_ins", INS, from_left, "INS(Δ ⋉ R⁺)", left_ins, "Table 13, ∆+ l"),
+    IDiffRule("semijoin_left_del", DEL, from_left, "DEL", left_pass, "Table 13, ∆- l"),
+    IDiffRule("semijoin_left_upd_condition", UPD, _LEFT_CONDITION, "REC(P)", left_recompute, "Table 13, ∆u l"),
+    IDiffRule("semijoin_left_upd", UPD, _LEFT_OTHER, "UPD", left_pass, "Table 13, ∆u l"),
+    IDiffRule("semijoin_left_rec", REC, from_left, "REC", left_pass, "ours"),
+    IDiffRule("semijoin_right_ins", INS, _SEMI, "INS(H)", semijoin_ins, "ours"),
+    IDiffRule("antijoin_right_ins", INS, _ANTI, "DEL(I of H)", antijoin_ins, "Table 13, ∆+ r"),
+    IDiffRule("semijoin_right_ins_bag", INS, _BAG, "REC(I of H)", right_rec, "ours"),
+    IDiffRule("semijoin_right_del", DEL, _SEMI, "DEL(I of H ▷ R⁺)", semijoin_del, "ours"),
+    IDiffRule("antijoin_right_del", DEL, _ANTI, "INS(H ▷ R⁺)", antijoin_del, "Table 13, ∆- r"),
+    IDiffRule("semijoin_right_del_bag", DEL, _BAG, "REC(I of H)", right_rec, "ours"),
+    IDiffRule("semijoin_right_upd_condition", UPD, _RIGHT_CONDITION, "REC(I of H)", right_upd_condition, "Table 13, ∆u r"),
+    IDiffRule("semijoin_right_upd", UPD, _RIGHT_OTHER, "nothing", right_unused, "Table 13, ∆u r"),
+    IDiffRule("semijoin_right_rec", REC, from_right, "REC(I of H)", right_rec, "ours"),
 )

@@ -113,8 +113,10 @@ class Branches(Relation):
     def narrowed(self, names: frozenset[str]) -> Relation:
         kept = [place for place, output in enumerate(self.outputs) if output in names]
         sources = tuple(tuple(row[place] for place in kept) for row in self.sources)
-        parts = tuple(part.narrowed(frozenset(name for name in row if name is not None))
-                      for part, row in zip(self.parts, sources, strict=True))
+        parts = tuple(
+            part.narrowed(frozenset(name for name in row if name is not None))
+            for part, row in zip(self.parts, sources, strict=True)
+        )
         return Branches(parts, self.name, tuple(self.outputs[place] for place in kept), sources)
 
     def _restrict_part(self, number: int, on: tuple[str, ...], keys: Relation) -> Relation:
@@ -217,13 +219,13 @@ class UnionAll(Branches, Operator):
         return replace(self, outputs=tuple(outputs), sources=tuple(tuple(row) for row in sources))
 
     def needed(self, above: frozenset[str]) -> tuple[frozenset[str], ...]:
-        return tuple(frozenset(s for o, s in self.pairs(i) if o in above and s is not None)
-                     for i in range(len(self.parts)))
+        return tuple(frozenset(s for o, s in self.pairs(i) if o in above and s is not None) for i in range(len(self.parts)))
 
     def pruned(self, above: frozenset[str]) -> Operator:
         kept = [i for i, output in enumerate(self.outputs) if output in above]
-        return replace(self, outputs=tuple(self.outputs[i] for i in kept),
-                       sources=tuple(tuple(row[i] for i in kept) for row in self.sources))
+        return replace(
+            self, outputs=tuple(self.outputs[i] for i in kept), sources=tuple(tuple(row[i] for i in kept) for row in self.sources)
+        )
 
     def conditional(self, above: frozenset[str]) -> tuple[frozenset[str], ...]:
         return self.needed(above)
@@ -231,14 +233,19 @@ class UnionAll(Branches, Operator):
     @cached_property
     def certain_types(self) -> Mapping[str, exp.DataType]:
         below = [part.certain_types for part in self.parts]
-        found = {output: {VOID if name is None else types.get(name) for types, name in zip(below, names, strict=True)}
-                 for output, names in self.united}
+        found = {
+            output: {VOID if name is None else types.get(name) for types, name in zip(below, names, strict=True)}
+            for output, names in self.united
+        }
         return {output: kind for output, kinds in found.items() if len(kinds) == 1 for kind in kinds if kind is not None}
 
     @cached_property
     def nullable(self) -> frozenset[str]:
-        return frozenset(output for output, names in self.united
-                         if any(name is None or name in part.nullable for part, name in zip(self.parts, names, strict=True)))
+        return frozenset(
+            output
+            for output, names in self.united
+            if any(name is None or name in part.nullable for part, name in zip(self.parts, names, strict=True))
+        )
 
     @property
     def combined(self) -> tuple[Operator, ...]:
@@ -305,8 +312,9 @@ def mapped(node: UnionAll, side: int, diff: IDiff) -> IDiff:
     definitions = {output: _source(source) for output, source in pairs}
     definitions[node.branch] = exp.Literal.number(side)
     relation = Compute(diff.relation, tuple((name, definitions[name]) for name in ids + assigned + known))
-    return replace(diff, ids=ids, assigned=assigned, known=known, relation=relation,
-                   constants=(*diff.constants, (node.branch, str(side))))
+    return replace(
+        diff, ids=ids, assigned=assigned, known=known, relation=relation, constants=(*diff.constants, (node.branch, str(side)))
+    )
 
 
 def union_map(node: UnionAll, side: int, diff: IDiff) -> tuple[IDiff, ...]:
@@ -320,7 +328,7 @@ def union_upd(node: UnionAll, side: int, diff: IDiff) -> tuple[IDiff, ...]:
 
 UnionAll.RULES = (
     IDiffRule("union_ins", INS, always, "INS(π_{*, b} Δ)", union_map, "Table 5, ∆+"),
-    IDiffRule("union_del", DEL, always, "DEL(P ∪ {b})",    union_map, "Table 5, ∆-"),
-    IDiffRule("union_upd", UPD, always, "UPD(P ∪ {b})",    union_upd, "Table 5, ∆u"),
-    IDiffRule("union_rec", REC, always, "REC(P ∪ {b})",    union_map, "ours"),
+    IDiffRule("union_del", DEL, always, "DEL(P ∪ {b})", union_map, "Table 5, ∆-"),
+    IDiffRule("union_upd", UPD, always, "UPD(P ∪ {b})", union_upd, "Table 5, ∆u"),
+    IDiffRule("union_rec", REC, always, "REC(P ∪ {b})", union_map, "ours"),
 )

@@ -72,8 +72,14 @@ class Unnested(Unary):
             return exp.Literal.number(0)
         if name not in self.elements:
             return column(name)
-        parts = (self.collection,) if len(self.elements) == 1 else (
-            exp.MapKeys(this=self.collection.copy()), exp.Anonymous(this="map_values", expressions=[self.collection.copy()]))
+        parts = (
+            (self.collection,)
+            if len(self.elements) == 1
+            else (
+                exp.MapKeys(this=self.collection.copy()),
+                exp.Anonymous(this="map_values", expressions=[self.collection.copy()]),
+            )
+        )
         first = exp.Literal.number(1)
         return exp.Anonymous(this="element_at", expressions=[parts[self.elements.index(name)].copy(), first])
 
@@ -246,10 +252,10 @@ def unnest_pass(node: Unnest, side: int, diff: IDiff) -> tuple[IDiff, ...]:
 
 
 Unnest.RULES = (
-    IDiffRule("unnest_ins",        INS, brings_new_rows,    "INS(μ Δ)",  unnest_ins,   "ours"),
-    IDiffRule("unnest_ins_again",  INS, may_bring_old_rows, "REC(P)",    unnest_again, "ours"),
-    IDiffRule("unnest_del",        DEL, always,             "DEL(P)",    unnest_pass,  "ours"),
-    IDiffRule("unnest_upd_unused", UPD, is_other,           "UPD(P; A)", unnest_pass,  "ours"),
-    IDiffRule("unnest_upd",        UPD, is_condition,       "REC(P)",    unnest_again, "ours"),
-    IDiffRule("unnest_rec",        REC, always,             "REC(P)",    unnest_pass,  "ours"),
+    IDiffRule("unnest_ins", INS, brings_new_rows, "INS(μ Δ)", unnest_ins, "ours"),
+    IDiffRule("unnest_ins_again", INS, may_bring_old_rows, "REC(P)", unnest_again, "ours"),
+    IDiffRule("unnest_del", DEL, always, "DEL(P)", unnest_pass, "ours"),
+    IDiffRule("unnest_upd_unused", UPD, is_other, "UPD(P; A)", unnest_pass, "ours"),
+    IDiffRule("unnest_upd", UPD, is_condition, "REC(P)", unnest_again, "ours"),
+    IDiffRule("unnest_rec", REC, always, "REC(P)", unnest_pass, "ours"),
 )

@@ -76,9 +76,12 @@ class WindowCall:
     def over(self, partition: Sequence[exp.Expr], output: Mapping[str, exp.Expr]) -> exp.Window:
         """The call in SQL, over the expressions that define the child's attributes."""
         order = [substitute(each, output) for each in self.order]
-        return exp.Window(this=substitute(self.function, output), partition_by=[each.copy() for each in partition],
-                          order=exp.Order(expressions=order) if order else None,
-                          spec=self.frame.copy() if self.frame else None)
+        return exp.Window(
+            this=substitute(self.function, output),
+            partition_by=[each.copy() for each in partition],
+            order=exp.Order(expressions=order) if order else None,
+            spec=self.frame.copy() if self.frame else None,
+        )
 
 
 @dataclass(frozen=True)
@@ -276,9 +279,9 @@ def window_upd(node: Window, side: int, diff: IDiff) -> tuple[IDiff, ...]:
 
 
 Window.RULES = (
-    IDiffRule("window_ins",        INS, always,       "REC(Pt)", partitions_of, "ours"),
-    IDiffRule("window_del",        DEL, always,       "REC(Pt)", partitions_of, "ours"),
-    IDiffRule("window_upd_unused", UPD, is_other,     "UPD",     window_pass,   "ours"),
-    IDiffRule("window_upd",        UPD, is_condition, "REC(Pt)", window_upd,    "ours"),
-    IDiffRule("window_rec",        REC, always,       "REC(Pt)", partitions_of, "ours"),
+    IDiffRule("window_ins", INS, always, "REC(Pt)", partitions_of, "ours"),
+    IDiffRule("window_del", DEL, always, "REC(Pt)", partitions_of, "ours"),
+    IDiffRule("window_upd_unused", UPD, is_other, "UPD", window_pass, "ours"),
+    IDiffRule("window_upd", UPD, is_condition, "REC(Pt)", window_upd, "ours"),
+    IDiffRule("window_rec", REC, always, "REC(Pt)", partitions_of, "ours"),
 )

@@ -54,7 +54,9 @@ REWRITES: tuple[Rewrite, ...] = (
 )
 Optimization = Callable[[tuple[IDiff, ...]], tuple[IDiff, ...]]
 OPTIMIZATIONS: tuple[tuple[str, Optimization], ...] = (
-    ("merge_recomputes", merge_recomputes), *((each.name, each.over) for each in REWRITES))
+    ("merge_recomputes", merge_recomputes),
+    *((each.name, each.over) for each in REWRITES),
+)
 
 
 def optimize(idiffs: tuple[IDiff, ...]) -> tuple[IDiff, ...]:

@@ -34,6 +34,7 @@ def _have_same_types(one: IDiff, other: IDiff) -> bool:
 
 def check_naive(relation: Relation) -> None:
     """Raise AssertionError for a look-up that no rewrite has seen."""
+
     def check(node: Relation, _: tuple[None, ...]) -> None:
         if isinstance(node, Touched):
             raise AssertionError(f"an optimised Δ-script still has {node.label()}")

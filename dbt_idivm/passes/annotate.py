@@ -136,8 +136,9 @@ def annotate(root: Operator) -> Annotated:
 
 def facts_of(root: Operator) -> Facts:
     """The facts of an ID-extended tree and of all operators in it."""
-    base = {scan.attribute(a.name): BaseColumn(scan.occurrence, scan.table, a.name)
-            for scan in scans(root) for a in scan.base_columns}
+    base = {
+        scan.attribute(a.name): BaseColumn(scan.occurrence, scan.table, a.name) for scan in scans(root) for a in scan.base_columns
+    }
 
     def walk(node: Operator) -> Facts:
         inputs = tuple(map(walk, node.inputs))

@@ -1,6 +1,6 @@
 """Views of the first k rows of each partition: what they need to be maintained from the changes and their own rows (ADR 0032).
 
-    σ_{n ≤ k}(ω_{Pt; row_number() by O → n}(R))     rows are stored with Pt, O and their IDs, to be ranked with new ones
+σ_{n ≤ k}(ω_{Pt; row_number() by O → n}(R))     rows are stored with Pt, O and their IDs, to be ranked with new ones
 """
 
 from __future__ import annotations

@@ -1,6 +1,6 @@
 """⟕ along a key of its right input becomes a look-up, which needs neither presence markers nor the IDs of that input.
 
-    l ⟕_{l.k = r.id} r, r has the key id      each row of l once, with the row of r that l.k looks up, or with NULLs
+l ⟕_{l.k = r.id} r, r has the key id      each row of l once, with the row of r that l.k looks up, or with NULLs
 """
 
 from __future__ import annotations

@@ -68,8 +68,15 @@ def extend_by_ids(root: Operator, request: Request) -> Operator:
 
 
 PASSES: tuple[Callable[[Operator, Request], Operator], ...] = (
-    show_output, use_inner_joins, use_look_ups, drop_unused, place_caches_of_operators, place_what_rows_are_ranked_by,
-    place_what_values_are_continued_by, extend_by_ids)
+    show_output,
+    use_inner_joins,
+    use_look_ups,
+    drop_unused,
+    place_caches_of_operators,
+    place_what_rows_are_ranked_by,
+    place_what_values_are_continued_by,
+    extend_by_ids,
+)
 
 
 @dataclass(frozen=True)

@@ -152,10 +152,16 @@ def has_unique_ids(node: Operator) -> bool:
 def _obstacles(node: Operator, needed: frozenset[str], name: str = "", place: Place | None = None) -> list[Finding]:
     """What keeps `node`, of which `needed` is read, from being cached."""
     types = node.types
-    found = [finding(218, place, column=short(each), type=types[each].sql("spark"), use=f"the cache `{name}`")
-             for each in sorted(needed) if cannot_be_carried(types[each])]
-    found += [finding(111, place, name=f"`{name}`", column=short(each), type=types[each].sql("spark"))
-              for each in sorted(needed) if not is_storable(name_of_type(types[each]))]
+    found = [
+        finding(218, place, column=short(each), type=types[each].sql("spark"), use=f"the cache `{name}`")
+        for each in sorted(needed)
+        if cannot_be_carried(types[each])
+    ]
+    found += [
+        finding(111, place, name=f"`{name}`", column=short(each), type=types[each].sql("spark"))
+        for each in sorted(needed)
+        if not is_storable(name_of_type(types[each]))
+    ]
     if not has_unique_ids(node):
         keyless = dict.fromkeys(each.table for each in scans(node) if not each.unique)
         found.append(finding(109, place, name=name, tables=", ".join(keyless)))
@@ -177,8 +183,11 @@ def _named(root: Operator, above: Needed, names: tuple[str, ...], subviews: tupl
         for each in (each for each in meant if each.root not in held and scans(each.root)):
             # a CTE that is used twice has the same fault twice
             reported = {(found.code, found.details["name"]) for found in findings if "name" in found.details}
-            findings += [found for found in _obstacles(each.root, above[each.root], each.name, each.place)
-                         if (found.code, each.name) not in reported]
+            findings += [
+                found
+                for found in _obstacles(each.root, above[each.root], each.name, each.place)
+                if (found.code, each.name) not in reported
+            ]
             chosen.setdefault(each.root, f"`{each.name}` is named in the config `caches`")
     if findings:
         raise IdivmError(findings)

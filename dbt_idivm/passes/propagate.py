@@ -17,6 +17,7 @@ from dbt_idivm.operators.scan import Scan, scans
 
 LONGEST_IDIFFS = 2_000  # nodes of the i-diffs of one operator; those of twenty joins, windows or aggregates have a thousand
 
+
 @dataclass(frozen=True)
 class Firing:
     """A rule that fired: its name, the operator, the kind of the incoming i-diff, and the number of outgoing ones."""
@@ -42,8 +43,9 @@ def propagate(root: Operator, base: Mapping[str, tuple[IDiff, ...]]) -> Propagat
     def walk(node: Operator) -> tuple[IDiff, ...]:
         if isinstance(node, Scan):
             return base[node.occurrence]
-        found = tuple(out for side, child in enumerate(node.inputs)
-                      for diff in walk(child) for out in apply_rule(node, side, diff, firings))
+        found = tuple(
+            out for side, child in enumerate(node.inputs) for diff in walk(child) for out in apply_rule(node, side, diff, firings)
+        )
         below = [diff for scan in scans(node) for diff in base[scan.occurrence]]
         return _within_limit(united(found, lambda diff: diff.kind is REC and not diff.known), below)
 
@@ -72,6 +74,7 @@ def _within_limit(idiffs: tuple[IDiff, ...], below: Sequence[IDiff]) -> tuple[ID
 
 def _length(relation: Relation) -> int:
     """The number of nodes, without what is only looked up in if an i-diff does not carry the values."""
+
     def length(node: Relation, lengths: tuple[int, ...]) -> int:
         is_carried = isinstance(node, Touched) and {*node.wanted} <= {*node.delta.columns}
         return 1 + sum(lengths[:1] if is_carried else lengths)

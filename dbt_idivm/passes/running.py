@@ -54,8 +54,12 @@ class RunningCall:
     def over_parts(self, partition: tuple[str, ...]) -> exp.Expr:
         """Its value, of rows that have parts under its name."""
         order = exp.Order(expressions=[each.copy() for each in self.call.order])
-        value = exp.Window(this=self.function(this=column(self.call.name)), partition_by=[column(name) for name in partition],
-                           order=order, spec=self.frame.copy() if self.frame is not None else None)
+        value = exp.Window(
+            this=self.function(this=column(self.call.name)),
+            partition_by=[column(name) for name in partition],
+            order=order,
+            spec=self.frame.copy() if self.frame is not None else None,
+        )
         return value if self.kind is None else exp.cast(value, self.kind, dialect="spark")
 
 
@@ -117,8 +121,9 @@ def _has_one_order(found: Running) -> bool:
         return False
     if not found.order or not all(isinstance(each, exp.Ordered) and isinstance(each.this, exp.Column) for each in found.order):
         return False
-    return (all(has_exact_order(types[name]) or is_float(types[name]) for name in found.ordering)
-            and all(has_exact_order(types[name]) for name in found.partition))
+    return all(has_exact_order(types[name]) or is_float(types[name]) for name in found.ordering) and all(
+        has_exact_order(types[name]) for name in found.partition
+    )
 
 
 def _running_call(window: Window, call: WindowCall) -> RunningCall | None:

@@ -16,5 +16,7 @@ from dbt_idivm.operators.scan import Scan
 def screens(root: Operator) -> Mapping[str, Conditions]:
     """Occurrence → the conditions over its own attributes without which no row of the view comes of a row of it."""
     nothing: Conditions = ()
-    return {scan.occurrence: tuple(each for each in above if attributes(each) and {*scan.columns} >= {*attributes(each)})
-            for scan, above in handed_down(root, nothing, lambda node, above: node.screened(above), Scan)}
+    return {
+        scan.occurrence: tuple(each for each in above if attributes(each) and {*scan.columns} >= {*attributes(each)})
+        for scan, above in handed_down(root, nothing, lambda node, above: node.screened(above), Scan)
+    }

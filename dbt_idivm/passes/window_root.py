@@ -51,8 +51,11 @@ class WindowRoot:
 
     @cached_property
     def late(self) -> frozenset[str]:
-        return frozenset(name for name, definition in self.outputs
-                         if not {*self.values}.isdisjoint(attributes(definition)) or may_raise(definition, self.window.types))
+        return frozenset(
+            name
+            for name, definition in self.outputs
+            if not {*self.values}.isdisjoint(attributes(definition)) or may_raise(definition, self.window.types)
+        )
 
     @property
     def early(self) -> Definitions:
@@ -67,8 +70,9 @@ class WindowRoot:
     @property
     def held(self) -> frozenset[str]:
         """The attributes of ω that the view has as they are."""
-        return frozenset(name for name, definition in self.outputs
-                         if isinstance(definition, exp.Column) and definition.name == name)
+        return frozenset(
+            name for name, definition in self.outputs if isinstance(definition, exp.Column) and definition.name == name
+        )
 
 
 def window_root(root: Operator) -> WindowRoot | None:

@@ -23,13 +23,23 @@ _FOLDER = click.Path(exists=True, file_okay=False, path_type=Path)
 
 
 @click.command("diff")
-@click.option("--state", type=_FOLDER, required=True,
-              help="A folder with the manifest.json to compare with, as dbt's own --state.")
+@click.option(
+    "--state", type=_FOLDER, required=True, help="A folder with the manifest.json to compare with, as dbt's own --state."
+)
 @click.option("--project-dir", type=_FOLDER, default=".", show_default=True, help="The folder of the dbt project.")
-@click.option("--fail-on", type=click.Choice(["full", "recompute"]), help="Exit with 1 if the change makes a model one that is "
-              "rebuilt on each run; `recompute`: also one of which every change recomputes rows or groups.")
-@click.option("--docs-url", default="", metavar="URL", help="Where a copy of this package's repository can be read: codes become "
-              "links to its pages, such as URL/docs/errors/IDIVM-204.md.")
+@click.option(
+    "--fail-on",
+    type=click.Choice(["full", "recompute"]),
+    help="Exit with 1 if the change makes a model one that is "
+    "rebuilt on each run; `recompute`: also one of which every change recomputes rows or groups.",
+)
+@click.option(
+    "--docs-url",
+    default="",
+    metavar="URL",
+    help="Where a copy of this package's repository can be read: codes become "
+    "links to its pages, such as URL/docs/errors/IDIVM-204.md.",
+)
 @click.option("--json", "is_json", is_flag=True, help="Print JSON.")
 @estimate_options
 def diff_command(state: Path, project_dir: Path, fail_on: FailOn | None, docs_url: str, is_json: bool, **given: Any) -> None:
@@ -52,6 +62,12 @@ def diff_command(state: Path, project_dir: Path, fail_on: FailOn | None, docs_ur
 
 def as_json(found: Difference) -> str:
     """The facts as a JSON object, with the summary, and what becomes of each model."""
-    models = [{**asdict(each), "becomes": [kind for kind in ("full", "recompute") if each.becomes(kind)],
-               "becomes_incremental": each.becomes_incremental} for each in found.models]
+    models = [
+        {
+            **asdict(each),
+            "becomes": [kind for kind in ("full", "recompute") if each.becomes(kind)],
+            "becomes_incremental": each.becomes_incremental,
+        }
+        for each in found.models
+    ]
     return json.dumps({"summary": summary(found), **asdict(found), "models": models}, indent=2, ensure_ascii=False)

@@ -48,22 +48,31 @@ def costs(before: Project, after: Project, folder: Path, given: Given) -> Costs:
         return Costs(engine=found.learned.engine, migrations=migrations)
     unknown = tuple(table for table in found.tables if found.rows(table) is None)
     notes = tuple(f"{each.summary}: {each.do}." for each in (*found.lies, *found.learned.notes))
-    return Costs(True, _seconds(there, was), _seconds(here, now), unknown, given.refreshes, found.learned.engine, notes,
-                 migrations)
+    return Costs(
+        True, _seconds(there, was), _seconds(here, now), unknown, given.refreshes, found.learned.engine, notes, migrations
+    )
 
 
 def _estimated(about: Subject, other: Subject, found: Known, given: Given) -> Estimated:
     models = _estimable(about.maintained, found)
     rows = {table: count for table in found.tables if (count := found.rows(table)) is not None}
-    return Estimated(models, Estimates(models.values(), Setting(rows, found.rates, _stored(models, other, found), given.refreshes,
-                                                                found.learned.experience)))
+    return Estimated(
+        models,
+        Estimates(
+            models.values(), Setting(rows, found.rates, _stored(models, other, found), given.refreshes, found.learned.experience)
+        ),
+    )
 
 
 def _seconds(about: Subject, known: Estimated) -> Seconds:
-    seconds = {unique_id: _of_a_refresh(about.user, unique_id, known.estimates.of(each.name))
-               for unique_id, each in known.models.items()}
-    nothing = {unique_id: 0.0 for unique_id, node in about.user.keys.nodes.items()
-               if node.get("resource_type") == "model" and materialized(node) in (VIEW, EPHEMERAL)}
+    seconds = {
+        unique_id: _of_a_refresh(about.user, unique_id, known.estimates.of(each.name)) for unique_id, each in known.models.items()
+    }
+    nothing = {
+        unique_id: 0.0
+        for unique_id, node in about.user.keys.nodes.items()
+        if node.get("resource_type") == "model" and materialized(node) in (VIEW, EPHEMERAL)
+    }
     return {**seconds, **nothing}
 
 
@@ -74,8 +83,10 @@ def _estimable(project: Project, found: Known) -> dict[str, Model]:
     models: dict[str, Model] = {}
     for unique_id in ordered(project):
         model = planned.get(unique_id)
-        if model is not None and all(made[scan.table] in models if scan.table in made else found.rows(scan.table) is not None
-                                     for scan in model.plan.base_scans):
+        if model is not None and all(
+            made[scan.table] in models if scan.table in made else found.rows(scan.table) is not None
+            for scan in model.plan.base_scans
+        ):
             models[unique_id] = model
     return models
 
@@ -83,8 +94,13 @@ def _estimable(project: Project, found: Known) -> dict[str, Model]:
 def _stored(models: Mapping[str, Model], other: Subject, found: Known) -> dict[str, float]:
     """The rows of models as statistics say, where they have the same plan in the other state."""
     digests = {each.unique_id: each.plan.digest for each in other.maintained.planned()}
-    return {table: count for each in models.values() if digests.get(each.unique_id) == each.plan.digest
-            for table in each.tables if (count := found.rows(table)) is not None}
+    return {
+        table: count
+        for each in models.values()
+        if digests.get(each.unique_id) == each.plan.digest
+        for table in each.tables
+        if (count := found.rows(table)) is not None
+    }
 
 
 def _of_a_refresh(project: Project, unique_id: str, upkeep: Upkeep) -> float:

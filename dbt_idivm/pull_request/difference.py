@@ -84,8 +84,7 @@ class _Pair:
         known = self.before.keys.nodes.get(_id(new))
         if stored is None:
             return unstored(now, None if known is None else known.get("relation_name"))
-        told = next_run(self.before, self.after, stored, new, _side(self.before, stored, {}), now,
-                        self.costs.migrations)
+        told = next_run(self.before, self.after, stored, new, _side(self.before, stored, {}), now, self.costs.migrations)
         if known is stored:
             return told
         return replace(told, why=": ".join(filter(None, (f"it takes the relation of `{label(stored)}`", told.why))))
@@ -94,11 +93,21 @@ class _Pair:
         """The sums over those that have an estimate wherever they are."""
         nodes = {unique_id: self.after.keys.nodes.get(unique_id) or self.before.keys.nodes[unique_id] for unique_id in models}
         sides = ((self.before, self.costs.before), (self.after, self.costs.after))
-        without = {unique_id for unique_id in models for project, seconds in sides
-                   if unique_id in project.keys.nodes and unique_id not in seconds}
+        without = {
+            unique_id
+            for unique_id in models
+            for project, seconds in sides
+            if unique_id in project.keys.nodes and unique_id not in seconds
+        }
         before, after = (sum(seconds.get(each, 0.0) for each in models - without) for _, seconds in sides)
-        return Estimate(before, after, tuple(sorted(label(nodes[each]) for each in without)), self.costs.unknown,
-                        self.costs.refreshes, self.costs.engine)
+        return Estimate(
+            before,
+            after,
+            tuple(sorted(label(nodes[each]) for each in without)),
+            self.costs.unknown,
+            self.costs.refreshes,
+            self.costs.engine,
+        )
 
     def _edited_above(self, node: Node) -> tuple[str, ...]:
         """What a model is made of and differs, the nearest first."""
@@ -130,8 +139,11 @@ def _id(node: Node) -> str:
 
 def _by_relation(project: Project) -> dict[str, Node]:
     """Name of a relation → what dbt makes it of."""
-    return {str(node["relation_name"]): node for node in project.keys.nodes.values()
-            if node.get("relation_name") and node.get("resource_type") in ("model", "seed", "snapshot")}
+    return {
+        str(node["relation_name"]): node
+        for node in project.keys.nodes.values()
+        if node.get("relation_name") and node.get("resource_type") in ("model", "seed", "snapshot")
+    }
 
 
 def _read(node: Node) -> list[str]:
@@ -148,9 +160,14 @@ def _side(project: Project, node: Node, seconds: Seconds) -> Side:
         number, _, why = found.why.partition(" ") if found.why.startswith("IDIVM-") else ("", "", found.why)
         return Side(kind, "", number, why, True, seconds=known)
     plan = project.plan(node)
-    return Side("incremental", found.how, recomputes=found.fails("recompute"), seconds=known,
-                hidden=tuple(column.name for column in plan.columns if column.hidden),
-                caches=tuple(cache.table for cache in plan.caches))
+    return Side(
+        "incremental",
+        found.how,
+        recomputes=found.fails("recompute"),
+        seconds=known,
+        hidden=tuple(column.name for column in plan.columns if column.hidden),
+        caches=tuple(cache.table for cache in plan.caches),
+    )
 
 
 def _is_edited(old: Node, new: Node) -> bool:
@@ -159,7 +176,11 @@ def _is_edited(old: Node, new: Node) -> bool:
 
 
 _OWN: Sequence[Callable[[Node], Any]] = (
-    materialized, own_config, lambda node: dbt_config(node["config"]), lambda node: node.get("relation_name"))
+    materialized,
+    own_config,
+    lambda node: dbt_config(node["config"]),
+    lambda node: node.get("relation_name"),
+)
 
 
 def _definition(project: Project, node: Node) -> object:
@@ -167,8 +188,15 @@ def _definition(project: Project, node: Node) -> object:
     config = node.get("config") or {}
     columns = {name: each.get("data_type") for name, each in (node.get("columns") or {}).items()}
     keys = {key.columns for key in project.keys.declared(node)}
-    return (code(node), config.get("materialized"), own_config({"config": config}), dbt_config(config), node.get("relation_name"),
-            columns, keys)
+    return (
+        code(node),
+        config.get("materialized"),
+        own_config({"config": config}),
+        dbt_config(config),
+        node.get("relation_name"),
+        columns,
+        keys,
+    )
 
 
 def _outline(project: Project, node: Node) -> list[str]:

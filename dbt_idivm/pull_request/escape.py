@@ -37,7 +37,7 @@ def prose(text: str) -> str:
     line = " ".join(text.split())
     found, end = [], 0
     for span in _SPAN.finditer(line):
-        found += [_escaped(line[end:span.start()]), code(span[1])]
+        found += [_escaped(line[end : span.start()]), code(span[1])]
         end = span.end()
     return "".join([*found, _escaped(line[end:])])
 

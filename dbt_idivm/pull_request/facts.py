@@ -153,6 +153,16 @@ def _differ(before: float | None, after: float | None, part: float, least: float
 
 def in_order(models: Iterable[Changed]) -> tuple[Changed, ...]:
     """What fails first, then what becomes rebuilt, what can no longer be planned, what becomes recomputed, then by name."""
-    return tuple(sorted(models, key=lambda each: (
-        not each.becomes_error, not each.becomes_rebuilt, not each.becomes("full"), not each.becomes("recompute"), each.model,
-        each.unique_id)))
+    return tuple(
+        sorted(
+            models,
+            key=lambda each: (
+                not each.becomes_error,
+                not each.becomes_rebuilt,
+                not each.becomes("full"),
+                not each.becomes("recompute"),
+                each.model,
+                each.unique_id,
+            ),
+        )
+    )

@@ -52,11 +52,17 @@ def summary(found: Difference) -> str:
     parts = [f"{_models(len(changed))} changed ({', '.join(kinds)})" if changed else "no maintained model changed"]
     if reached:
         is_one = len(reached) == 1
-        parts.append(f"{len(reached)} {'is' if is_one else 'are'} maintained differently because of what "
-                     f"{'it reads' if is_one else 'they read'}")
-    parts += [f"{count or 'none'} {'become' if count > 1 else 'becomes'} {what}" for count, what in (
-        (sum(each.becomes_rebuilt for each in found.models), "rebuilt on each run"),
-        (sum(each.becomes_incremental for each in found.models), "incremental"))]
+        parts.append(
+            f"{len(reached)} {'is' if is_one else 'are'} maintained differently because of what "
+            f"{'it reads' if is_one else 'they read'}"
+        )
+    parts += [
+        f"{count or 'none'} {'become' if count > 1 else 'becomes'} {what}"
+        for count, what in (
+            (sum(each.becomes_rebuilt for each in found.models), "rebuilt on each run"),
+            (sum(each.becomes_incremental for each in found.models), "incremental"),
+        )
+    ]
     if failing := sum(each.becomes_error for each in found.models):
         parts.append(f"{_models(failing)} will fail")
     if unknown := sum(each.becomes_unknown for each in found.models):
@@ -87,8 +93,10 @@ def _page(found: Difference, shown: Sequence[Changed], details: Sequence[str], m
     if own:
         parts.append(_table("change", asked, (_row(each, _CHANGES[each.change], asked, docs) for each in own)))
     if reached:
-        parts += ["The SQL of these models is unchanged, but not what they read:",
-                  _table("because of", asked, (_row(each, _names(each.because_of) or _UNKNOWN, asked, docs) for each in reached))]
+        parts += [
+            "The SQL of these models is unchanged, but not what they read:",
+            _table("because of", asked, (_row(each, _names(each.because_of) or _UNKNOWN, asked, docs) for each in reached)),
+        ]
     if left := len(found.models) - len(shown):
         parts.append(f"{_models(left)} more {'differs' if left == 1 else 'differ'}, {_NO_ROOM}")
     if missing:
@@ -101,11 +109,15 @@ def _notes(found: Difference, shown: Sequence[Changed], docs: str) -> Iterator[s
     known = found.estimate
     if known is not None:
         whose = code(known.engine) if known.engine else UNMEASURED
-        yield (f"Seconds are estimates at the rates that were given, with {known.refreshes:g} refreshes in a day and the prices "
-               f"of {whose}.")
+        yield (
+            f"Seconds are estimates at the rates that were given, with {known.refreshes:g} refreshes in a day and the prices "
+            f"of {whose}."
+        )
         if known.unknown:
-            yield (f"The number of rows is not known of {_names(known.unknown)}, so what reads them has no estimate: give "
-                   "`--rows TABLE=N`, or statistics in `catalog.json`.")
+            yield (
+                f"The number of rows is not known of {_names(known.unknown)}, so what reads them has no estimate: give "
+                "`--rows TABLE=N`, or statistics in `catalog.json`."
+            )
     codes = {each.after.code for each in shown if each.after is not None and each.after.code in _PAGES}
     if codes and not docs:
         yield f"What the codes mean is in {', '.join(code(_PAGES[each]) for each in sorted(codes))} of dbt-idivm."
@@ -133,8 +145,13 @@ def _ways(each: Changed, docs: str) -> str:
 
 
 def _way(side: Side) -> str:
-    return {"incremental": side.how, "rebuilt": "rebuilt on each run", "error": "the run fails", "unknown": _UNKNOWN,
-            "other": f"`{side.how}`"}[side.kind]
+    return {
+        "incremental": side.how,
+        "rebuilt": "rebuilt on each run",
+        "error": "the run fails",
+        "unknown": _UNKNOWN,
+        "other": f"`{side.how}`",
+    }[side.kind]
 
 
 def _named(side: Side, docs: str) -> str:
@@ -153,8 +170,12 @@ def _extra(each: Changed) -> str:
     if any(side is not None and side.kind == "unknown" for side in (each.before, each.after)):
         return ""
     was, now = ((side.hidden, side.caches) if side else ((), ()) for side in (each.before, each.after))
-    parts = [f"{sign} {what}{_names(names)}" for kind, what in enumerate(("", "cache "))
-             for sign, names in (("−", _without(was[kind], now[kind])), ("+", _without(now[kind], was[kind]))) if names]
+    parts = [
+        f"{sign} {what}{_names(names)}"
+        for kind, what in enumerate(("", "cache "))
+        for sign, names in (("−", _without(was[kind], now[kind])), ("+", _without(now[kind], was[kind])))
+        if names
+    ]
     return ", ".join(parts)
 
 
@@ -169,8 +190,10 @@ def _names(names: Sequence[str]) -> str:
 
 def _times(each: Changed) -> str:
     """Seconds before → after, once if they are about the same."""
-    was, now = ((side.seconds, _UNKNOWN if side.seconds is None else seconds(side.seconds)) if side else (None, "")
-                for side in (each.before, each.after))
+    was, now = (
+        (side.seconds, _UNKNOWN if side.seconds is None else seconds(side.seconds)) if side else (None, "")
+        for side in (each.before, each.after)
+    )
     if was[1] and now[1] and (was[1] == now[1] or (was[0] is not None and not is_noticeable(was[0], now[0]))):
         return now[1]
     return " → ".join(filter(None, (was[1], now[1])))
@@ -189,7 +212,10 @@ def _next(each: Changed) -> str:
 
 def _details(each: Changed) -> str:
     """What differs, as diffs; "" if nothing is to be shown."""
-    blocks = [f"{title}\n\n{fenced(text, 'diff')}"
-              for title, text in (("Config", each.config), ("Plan", each.tree), ("Compiled SQL", each.sql)) if text]
+    blocks = [
+        f"{title}\n\n{fenced(text, 'diff')}"
+        for title, text in (("Config", each.config), ("Plan", each.tree), ("Compiled SQL", each.sql))
+        if text
+    ]
     head = f"<details><summary>{html_code(each.model)}</summary>"
     return "\n\n".join([head, *blocks, "</details>"]) if blocks else ""

@@ -61,8 +61,10 @@ class Migrations:
         situation = Situation(plan, {**sizes, found.stored.table: stored}, stored, lambda *leaf: 0.0)
         experience = self.known.learned.experience
         table = next((each for each in now.tables if each in experience.ratios), now.tables[0])
-        return Migration(experience.seconds(table, MIGRATION, adaptation(found, situation)),
-                         experience.seconds(table, REBUILD, rebuild(situation)))
+        return Migration(
+            experience.seconds(table, MIGRATION, adaptation(found, situation)),
+            experience.seconds(table, REBUILD, rebuild(situation)),
+        )
 
     def _stored(self, was: Model) -> Size:
         """As somebody says, or as its query is estimated."""

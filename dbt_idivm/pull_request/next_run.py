@@ -23,8 +23,13 @@ from dbt_idivm.schema_file import SchemaFileError
 
 # Part of the fingerprint → what differs, the first one first, as a refresh reports them (IDIVM-402, 426, 412, 415).
 _PARTS: Mapping[str, str] = {
-    "sql": "another SELECT", "inputs": "other columns of what it reads", "caches": "other caches", "keys": "other keys",
-    "output": "another `output`", "stored": "another set of stored columns"}
+    "sql": "another SELECT",
+    "inputs": "other columns of what it reads",
+    "caches": "other caches",
+    "keys": "other keys",
+    "output": "another `output`",
+    "stored": "another set of stored columns",
+}
 # Parts that another SELECT may change, and that other keys may.
 _OF_A_SELECT = frozenset({"sql", "inputs", "caches", "keys", "stored"})
 _OF_KEYS = _OF_A_SELECT - {"sql", "inputs"}
@@ -66,8 +71,9 @@ def next_run(before: Project, after: Project, old: Node, new: Node, was: Side, n
     return NextRun(None, _UNCHECKED) if _verify(new) == "always" != _verify(old) else NextRun(False)
 
 
-def _adapted(before: Project, after: Project, old: Node, new: Node, different: Sequence[str],
-             migrations: Migrations) -> NextRun | None:
+def _adapted(
+    before: Project, after: Project, old: Node, new: Node, different: Sequence[str], migrations: Migrations
+) -> NextRun | None:
     """What is migrated, what that reads, and what it is estimated to take; None where it is rebuilt. A refresh decides by the
     same function, and looks besides whether what is stored is what the old manifest says, and whether the versions of its inputs
     are still there."""
@@ -106,8 +112,12 @@ def _tables(names: Sequence[str]) -> str:
 def _regardless(now: Side) -> NextRun | None:
     """What is so whatever is stored; None if that depends on it."""
     if now.kind == "other":
-        return NextRun(None, "it has no relation of its own any more; the old one remains" if now.how == EPHEMERAL else
-                       f"dbt makes it, as `{now.how}`")
+        return NextRun(
+            None,
+            "it has no relation of its own any more; the old one remains"
+            if now.how == EPHEMERAL
+            else f"dbt makes it, as `{now.how}`",
+        )
     if now.kind == "error":
         return NextRun(False, "the run fails")
     if now.kind == "unknown":
@@ -134,8 +144,12 @@ def _other_layout(node: Node) -> NextRun:
     choice = str(dbt_config(node["config"]).get("on_configuration_change", "apply"))
     if choice == "apply":
         return NextRun(True, "another layout, or other properties of its table")
-    return NextRun(False, "the table keeps its layout (`on_configuration_change: continue`)" if choice == "continue" else
-                   "the other layout is an error (`on_configuration_change: fail`)")
+    return NextRun(
+        False,
+        "the table keeps its layout (`on_configuration_change: continue`)"
+        if choice == "continue"
+        else "the other layout is an error (`on_configuration_change: fail`)",
+    )
 
 
 def code(node: Node) -> str:

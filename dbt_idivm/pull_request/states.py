@@ -53,8 +53,9 @@ def _compiled(target: Path, what: str) -> Project:
         raise SchemaFileError(f"{what}: {error}") from error
     if missing := uncompiled(project):
         some = "1 model that is" if len(missing) == 1 else f"{len(missing)} models that are"
-        raise SchemaFileError(f"{what}: {target / 'manifest.json'} has {some} not compiled, such as `{missing[0]}`: run "
-                              "`dbt compile` first")
+        raise SchemaFileError(
+            f"{what}: {target / 'manifest.json'} has {some} not compiled, such as `{missing[0]}`: run `dbt compile` first"
+        )
     return project
 
 
@@ -71,8 +72,10 @@ def _unreached(catalog: Node, before: Project, after: Project) -> dict[str, Any]
         new = set(readers.get(left.pop(), ())) - reached
         reached |= new
         left += new
-    return {part: {unique_id: table for unique_id, table in catalog.get(part, {}).items() if unique_id not in reached}
-            for part in ("nodes", "sources")}
+    return {
+        part: {unique_id: table for unique_id, table in catalog.get(part, {}).items() if unique_id not in reached}
+        for part in ("nodes", "sources")
+    }
 
 
 def _made(node: Node | None) -> object:
@@ -96,12 +99,16 @@ def aligned(before: Project, after: Project) -> States:
             found |= {key: now[key] for key in ("relation_name", "database", "schema", "alias") if key in now}
         return found
 
-    manifest = {**before.manifest, **{part: {key: renamed(node) for key, node in before.manifest.get(part, {}).items()}
-                                      for part in ("nodes", "sources")}}
+    manifest = {
+        **before.manifest,
+        **{part: {key: renamed(node) for key, node in before.manifest.get(part, {}).items()} for part in ("nodes", "sources")},
+    }
     shown = listed(f"{old_name} → {new}" for old_name, new in list(names.items())[:_SHOWN])
     more = f" and {len(names) - _SHOWN} others" if len(names) > _SHOWN else ""
-    note = ("The other state is of another target, or named by other macros: its relations have other names, which are taken as "
-            f"the same: {shown}{more}.")
+    note = (
+        "The other state is of another target, or named by other macros: its relations have other names, which are taken as "
+        f"the same: {shown}{more}."
+    )
     return States(Project(manifest, before.catalog), after, (note,))
 
 

@@ -51,8 +51,7 @@ from dbt_idivm.refresh.walk import keeping, nothing_new, observed, reading_cache
 _TELLING = 10.0  # seconds
 
 
-def refresh(request: ModelRequest, invocation: Invocation,
-            engine: Engine = SPARK_DELTA) -> Generator[Statement, Reply, Outcome]:
+def refresh(request: ModelRequest, invocation: Invocation, engine: Engine = SPARK_DELTA) -> Generator[Statement, Reply, Outcome]:
     """Build the model or bring it up to date. Raises IdivmError; the view is then at its last committed state."""
     return (yield from run(request, Client(engine, invocation), _refresh))
 
@@ -198,8 +197,11 @@ def _apply(seen: Observed, decided: Decision) -> Steps[Outcome]:
         plan, state = work.planned.plan, work.stored.state
         assert state is not None
         if not work.stored.shown and plan is not None:
-            yield from (show(work.job, work.planned.table, visible_columns(plan), state) if work.planned.keeps_view else
-                        show_query(work.job, state.shown))
+            yield from (
+                show(work.job, work.planned.table, visible_columns(plan), state)
+                if work.planned.keeps_view
+                else show_query(work.job, state.shown)
+            )
         try:
             done = yield from apply_changes(replace(work, planned=replace(work.planned, proof=proof.read(state.proof))), way)
         except IdivmError as error:

@@ -26,8 +26,9 @@ from dbt_idivm.refresh.protocol import Cost, Forecast, InputChange, Mode, ModelR
 from dbt_idivm.refresh.walk import keeping, nothing_new, observed, reading_cache, run
 
 
-def forecast(request: ModelRequest, invocation: Invocation,
-             engine: Engine = SPARK_DELTA) -> Generator[Statement, Reply, Forecast]:
+def forecast(
+    request: ModelRequest, invocation: Invocation, engine: Engine = SPARK_DELTA
+) -> Generator[Statement, Reply, Forecast]:
     """What a refresh would do now. It reads what has changed, and writes nothing. Raises as the refresh would."""
     return (yield from run(request, Client(engine, invocation), _forecast))
 
@@ -69,9 +70,12 @@ def _adapted(how: Adapting) -> Forecast:
     """The forecast where stored rows are taken over. Of what is to be refreshed then nothing is read: it is of the rows that they
     will be."""
     state = how.state
-    inputs = {named(how.work.job.request, name): InputChange(before.version if before is not None else None, each.version)
-              for name, each in how.inputs.items() if name in how.work.planned.own_inputs
-              for before in (state.inputs.get(name),)}
+    inputs = {
+        named(how.work.job.request, name): InputChange(before.version if before is not None else None, each.version)
+        for name, each in how.inputs.items()
+        if name in how.work.planned.own_inputs
+        for before in (state.inputs.get(name),)
+    }
     cost = _cost(estimated(how.later, how.found))
     return Forecast("migrated", None, how.found.summary, inputs, cost=cost, then=_cost(how.then))
 
@@ -96,8 +100,9 @@ def _before(view: Observed, first: Decision) -> Forecast:
         return Forecast("incremental", None, f"its cache {planned.table} is rebuilt first", {})
     reason = f"its cache {planned.table} is refreshed first, and its changes are those that the view gets"
     how, _ = strategy(planned, script.application)
-    return Forecast("incremental", how, reason, _input_changes(first.work, way), script.shape,
-                    first.work.job.dialect.sql(script.statement))
+    return Forecast(
+        "incremental", how, reason, _input_changes(first.work, way), script.shape, first.work.job.dialect.sql(script.statement)
+    )
 
 
 def _input_changes(work: Work, ready: Ready) -> dict[str, InputChange]:

@@ -52,7 +52,8 @@ def run(request: ModelRequest, client: Client, work: Callable[[Job, StoredView],
             return (yield from work(job, stored))
         except EngineFailure as failure:
             loosened = failure.is_any(VIOLATED) and (
-                yield from loosen(client, stored.table, request.checks, every=request.full_refresh))
+                yield from loosen(client, stored.table, request.checks, every=request.full_refresh)
+            )
             if failure.is_any(_TOO_OLD):
                 # a pinned version that was superseded meanwhile cannot be read once it is old: pin again, once
                 yield from _pin_again(job, "the versions of this run can no longer be read")
@@ -102,8 +103,10 @@ def _read_from_the_beginning(job: Job, exchanged: Sequence[str]) -> None:
     client.based_on.clear()
     client.remade.update(exchanged)
     client.invocation.forget(*exchanged)
-    job.warnings.append(f"{job.request.name}: while it was refreshed, others dropped or replaced {listed(exchanged)}; what is "
-                        "there now is read from the beginning")
+    job.warnings.append(
+        f"{job.request.name}: while it was refreshed, others dropped or replaced {listed(exchanged)}; what is "
+        "there now is read from the beginning"
+    )
 
 
 # Wrong without it: rows that were taken over into a changed definition, in a commit of its own, are not those of the state that
@@ -156,8 +159,11 @@ def nothing_new(job: Job, stored: StoredView) -> Steps[Outcome | None]:
     history.pin(job.client, stored.table, stored.latest)
     found = state.caches
     job.client.invocation.use(job.request.relation, found)
-    inputs = {named(job.request, name): InputChange(consumed.version, consumed.version, 0)
-              for name, consumed in state.inputs.items() if name not in found}
+    inputs = {
+        named(job.request, name): InputChange(consumed.version, consumed.version, 0)
+        for name, consumed in state.inputs.items()
+        if name not in found
+    }
     return outcome(job, Result("noop", stored.table != job.request.relation, inputs, caches=found))
 
 

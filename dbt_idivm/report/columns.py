@@ -22,8 +22,11 @@ def with_columns(client: Client, project: Project) -> Steps[Project]:
         except EngineFailure:
             continue  # then the artifacts say what is known
         if facts is not None and facts.columns:
-            found[unique_id] = {"columns": {each.name: {"name": each.name, "index": at, "type": each.type}
-                                            for at, each in enumerate(facts.columns)}}
+            found[unique_id] = {
+                "columns": {
+                    each.name: {"name": each.name, "index": at, "type": each.type} for at, each in enumerate(facts.columns)
+                }
+            }
     catalog = project.catalog
     nodes = {**catalog.get("nodes", {}), **catalog.get("sources", {}), **found}
     return replace(project, catalog={**catalog, "nodes": nodes, "sources": {}})
@@ -31,5 +34,9 @@ def with_columns(client: Client, project: Project) -> Steps[Project]:
 
 def _read(project: Project) -> Mapping[str, str]:
     """Unique ID → relation, of what is stored."""
-    return {str(read["unique_id"]): next(relation_names(read)) for node in project.nodes_of_models()
-            for read in project.keys.inputs(node).values() if read["config"].get("materialized") not in ("view", "ephemeral")}
+    return {
+        str(read["unique_id"]): next(relation_names(read))
+        for node in project.nodes_of_models()
+        for read in project.keys.inputs(node).values()
+        if read["config"].get("materialized") not in ("view", "ephemeral")
+    }

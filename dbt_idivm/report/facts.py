@@ -135,8 +135,10 @@ class Model:
     def history(self) -> tuple[Refresh, ...]:
         """The commits of its table, newest first; of the last run with the whole reason, which a commit has the beginning of."""
         run, found = self.last_run, self.stored.history if self.stored is not None else ()
-        return tuple(replace(each, why=run.why) if run is not None and run.run and each.run == run.run and run.why else each
-                     for each in found)
+        return tuple(
+            replace(each, why=run.why) if run is not None and run.run and each.run == run.run and run.why else each
+            for each in found
+        )
 
     @property
     def last(self) -> Refresh | None:

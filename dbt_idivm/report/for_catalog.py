@@ -45,8 +45,11 @@ class Fact:
 def is_known(project: Project, unique_id: str) -> bool:
     """Whether the SQL of a model, and of all that its plan depends on, is compiled. Under `--select` dbt compiles a part."""
     node = project.keys.nodes[unique_id]
-    below = (each for each in project.keys.inputs(node).values() if each.get("resource_type") == "model"
-             and each["config"].get("materialized") in ("idivm", "view"))
+    below = (
+        each
+        for each in project.keys.inputs(node).values()
+        if each.get("resource_type") == "model" and each["config"].get("materialized") in ("idivm", "view")
+    )
     return bool(node.get("compiled_code")) and all(is_known(project, str(each["unique_id"])) for each in below)
 
 
@@ -56,12 +59,20 @@ def of_plan(model: Model, plan: Plan | None) -> Iterator[Fact]:
     if plan is None or model.how is None:
         return
     if ids := ids_of(plan):
-        yield Fact("ids", "IDs", ", ".join(ids),
-                   "Together they identify a row of the stored table. Refreshes find the rows to change by them.")
+        yield Fact(
+            "ids",
+            "IDs",
+            ", ".join(ids),
+            "Together they identify a row of the stored table. Refreshes find the rows to change by them.",
+        )
     if hidden := [each.name for each in plan.columns if each.hidden]:
-        yield Fact("hidden_columns", "hidden columns", ", ".join(hidden),
-                   "Stored beside the model's own columns, which are all that it shows. Refreshes need them: IDs, counts, and "
-                   "what conditions and ranks depend on.")
+        yield Fact(
+            "hidden_columns",
+            "hidden columns",
+            ", ".join(hidden),
+            "Stored beside the model's own columns, which are all that it shows. Refreshes need them: IDs, counts, and "
+            "what conditions and ranks depend on.",
+        )
 
 
 def ids_of(plan: Plan) -> tuple[str, ...]:
@@ -74,14 +85,22 @@ def of_table(model: Model, hidden: Mapping[str, str]) -> Iterator[Fact]:
     if model.stored is None:
         return
     if hidden:
-        yield Fact("hidden_tables", "hidden tables", "; ".join(f"{name} ({what})" for name, what in hidden.items()),
-                   "They belong to the model, and are refreshed and dropped with it. Of these only a log of changes is for "
-                   "others to read.")
+        yield Fact(
+            "hidden_tables",
+            "hidden tables",
+            "; ".join(f"{name} ({what})" for name, what in hidden.items()),
+            "They belong to the model, and are refreshed and dropped with it. Of these only a log of changes is for "
+            "others to read.",
+        )
     if size := text.stored(model.size):
         yield Fact("size", "size", size, "Of the table with the rows: counted from its commits, without reading it.")
     if model.last is not None:
-        yield Fact("last_refresh", "last refresh", _refresh(model.last), _inputs(model.last) +
-                   "A refresh that finds nothing changed leaves no commit, so it is not seen here.")
+        yield Fact(
+            "last_refresh",
+            "last refresh",
+            _refresh(model.last),
+            _inputs(model.last) + "A refresh that finds nothing changed leaves no commit, so it is not seen here.",
+        )
     if rate := text.rate(rate_of(model)):
         yield Fact("changes", "changes", rate, "On average of the newest incremental refreshes.")
 
@@ -97,18 +116,30 @@ def hidden_tables(model: Model, there: Collection[str]) -> Mapping[str, str]:
 
 def of_hidden(what: str, models: Iterable[str]) -> Fact:
     """Such a table itself, where a project declares it as a source."""
-    return Fact("hidden_table", "hidden table", f"{what}, of {', '.join(sorted(models))}",
-                "dbt-idivm writes it with each refresh. Nobody else should write to it.")
+    return Fact(
+        "hidden_table",
+        "hidden table",
+        f"{what}, of {', '.join(sorted(models))}",
+        "dbt-idivm writes it with each refresh. Nobody else should write to it.",
+    )
 
 
 def _maintenance(model: Model) -> Fact:
     if model.refused is not None:
-        return Fact("maintenance", "", f"rebuilt on every run, {model.refused.code} {model.refused.sentence}",
-                    " ".join(filter(None, (model.refused.why, model.refused.do))))
+        return Fact(
+            "maintenance",
+            "",
+            f"rebuilt on every run, {model.refused.code} {model.refused.sentence}",
+            " ".join(filter(None, (model.refused.why, model.refused.do))),
+        )
     if model.how is None:
         return Fact("maintenance", "", f"not known, {model.problem}", "`idivm explain --project .` says more.")
-    return Fact("maintenance", "", model.how,
-                "How changes of what it reads reach its rows. `idivm explain --project .` shows it for all models.")
+    return Fact(
+        "maintenance",
+        "",
+        model.how,
+        "How changes of what it reads reach its rows. `idivm explain --project .` shows it for all models.",
+    )
 
 
 def _refresh(last: Refresh) -> str:

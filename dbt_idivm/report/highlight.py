@@ -22,8 +22,9 @@ def highlighted(sql: str) -> Markup:
     >>> print(highlighted("SELECT '<' AS name"))
     <span class="k">SELECT</span> <span class="s">&#39;&lt;&#39;</span> <span class="k">AS</span> name
     """
-    return Markup("").join(Markup('<span class="{}">{}</span>').format(kind, text) if kind else escape(text)
-                           for kind, text in _pieces(sql))
+    return Markup("").join(
+        Markup('<span class="{}">{}</span>').format(kind, text) if kind else escape(text) for kind, text in _pieces(sql)
+    )
 
 
 def quoted(message: str) -> Markup:
@@ -32,8 +33,10 @@ def quoted(message: str) -> Markup:
     >>> print(quoted("give `a<b` or run `dbt compile`"))
     give <code>a&lt;b</code> or run <code>dbt compile</code>
     """
-    return Markup("").join(Markup("<code>{}</code>").format(each[1:-1]) if _QUOTED.fullmatch(each) else escape(each)
-                           for each in _PARTS.split(message))
+    return Markup("").join(
+        Markup("<code>{}</code>").format(each[1:-1]) if _QUOTED.fullmatch(each) else escape(each)
+        for each in _PARTS.split(message)
+    )
 
 
 def _pieces(sql: str) -> Iterator[tuple[str, str]]:

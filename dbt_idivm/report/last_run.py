@@ -14,8 +14,13 @@ from dbt_idivm.refresh.catalog.note import seconds
 from dbt_idivm.report.facts import Refresh, What
 
 _UNLIKE = (ValueError, TypeError, KeyError, AttributeError)  # what is raised of JSON that is unlike dbt's
-_WHAT: Mapping[str, What] = {"create": "created", "full": "rebuilt", "migrated": "migrated", "incremental": "incremental",
-                             "noop": "nothing changed"}
+_WHAT: Mapping[str, What] = {
+    "create": "created",
+    "full": "rebuilt",
+    "migrated": "migrated",
+    "incremental": "incremental",
+    "noop": "nothing changed",
+}
 
 
 def last_runs(path: Path, zone: str) -> Mapping[str, Refresh]:
@@ -45,8 +50,17 @@ def _last(result: Mapping[str, Any], run: str, zone: str) -> Refresh | None:
         return None
     estimate = seconds((response.get("cost") or {}).get("estimate"))
     inserted, updated, deleted = (_count(response.get(f"rows_{done}")) for done in ("inserted", "updated", "deleted"))
-    return Refresh(what, at, inserted=inserted, updated=updated, deleted=deleted, seconds=took,
-                   why=_first_line(response.get("reason")), run=run, estimate=estimate)
+    return Refresh(
+        what,
+        at,
+        inserted=inserted,
+        updated=updated,
+        deleted=deleted,
+        seconds=took,
+        why=_first_line(response.get("reason")),
+        run=run,
+        estimate=estimate,
+    )
 
 
 def _completed(result: Mapping[str, Any], zone: str) -> dt.datetime | None:

@@ -45,8 +45,15 @@ def models(project: Project, runs: Mapping[str, Refresh]) -> Iterator[Model]:
 def outlined(node: Node, explained: Explained) -> Model:
     """A model without its trees, its script and its runs."""
     refused = None if explained.refusal is None else _refused(explained.refusal)
-    return Model(label(node), str(node["unique_id"]), next(iter(relation_names(node)), label(node)), explained.how, refused,
-                 explained.problem or "", str(node.get("compiled_code") or "").strip())
+    return Model(
+        label(node),
+        str(node["unique_id"]),
+        next(iter(relation_names(node)), label(node)),
+        explained.how,
+        refused,
+        explained.problem or "",
+        str(node.get("compiled_code") or "").strip(),
+    )
 
 
 def _with_plan(model: Model, planned: Planned | None) -> Model:
@@ -62,8 +69,11 @@ def _refused(found: Finding) -> Refused:
 
 def _trees(plan: Plan) -> Iterator[Tree]:
     for cache in plan.caches:
-        yield Tree(f"cache of {without_digest(name_parts(cache.table)[-1])}", f"{cache.table}: kept because {cache.reason}",
-                   tuple(_lines(cache.plan.root)))
+        yield Tree(
+            f"cache of {without_digest(name_parts(cache.table)[-1])}",
+            f"{cache.table}: kept because {cache.reason}",
+            tuple(_lines(cache.plan.root)),
+        )
     yield Tree("", "", tuple(_lines(plan.root)))
 
 

@@ -30,10 +30,19 @@ def page(report: Report) -> str:
     anchors = anchors_of(report.models)
     plots = _plots(report.models) if can_plot() else {}
     notes = (*report.notes, *((_NO_PLOTS,) if has_history(report) and not can_plot() else ()))
-    found = _environment().get_template("page.html").render(
-        report=report, notes=notes, anchors=anchors, plots=plots, few=len(report.models) <= FEW,
-        large=len(report.graph.nodes) > LARGE,
-        flowchart=Markup(inline_svg(_with_figures(report), {each: f"#{anchor}" for each, anchor in anchors.items()})))
+    found = (
+        _environment()
+        .get_template("page.html")
+        .render(
+            report=report,
+            notes=notes,
+            anchors=anchors,
+            plots=plots,
+            few=len(report.models) <= FEW,
+            large=len(report.graph.nodes) > LARGE,
+            flowchart=Markup(inline_svg(_with_figures(report), {each: f"#{anchor}" for each, anchor in anchors.items()})),
+        )
+    )
     return in_xml(found)  # a character that UTF-8 cannot hold would leave no page at all
 
 
@@ -67,14 +76,17 @@ def _with_figures(report: Report) -> Graph:
             return text.stored(model.size), text.rate(rate_of(model))
         return (text.stored(report.sizes[node.name]),) if node.kind is not Kind.MODEL and node.name in report.sizes else ()
 
-    return Graph(tuple(replace(each, lines=(*each.lines, *filter(None, figures(each)))) for each in report.graph.nodes),
-                 report.graph.edges)
+    return Graph(
+        tuple(replace(each, lines=(*each.lines, *filter(None, figures(each)))) for each in report.graph.nodes), report.graph.edges
+    )
 
 
 def _environment() -> Environment:
-    environment = Environment(loader=PackageLoader("dbt_idivm.report"), autoescape=True, undefined=StrictUndefined,
-                              trim_blocks=True, lstrip_blocks=True)
-    filters: dict[str, Any] = {name: getattr(text, name) for name in ("count", "size", "seconds", "when", "changes", "stored",
-                                                                      "rate", "percent")}
+    environment = Environment(
+        loader=PackageLoader("dbt_idivm.report"), autoescape=True, undefined=StrictUndefined, trim_blocks=True, lstrip_blocks=True
+    )
+    filters: dict[str, Any] = {
+        name: getattr(text, name) for name in ("count", "size", "seconds", "when", "changes", "stored", "rate", "percent")
+    }
     environment.filters.update(filters, sql=highlighted, quoted=quoted, rate_of=rate_of)
     return environment

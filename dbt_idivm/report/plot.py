@@ -21,12 +21,28 @@ LEAST = 2  # refreshes; fewer are not worth a plot
 _WIDTH, _PANEL = 8.0, 1.5  # inches
 # Colours that stand for variables of the page's style while matplotlib draws: it knows no variables.
 _INK, _GRID, _INCREMENTAL, _BUILD, _FAILED = "#010203", "#010204", "#010205", "#010206", "#010207"
-_VARIABLES: Mapping[str, str] = {_INK: "var(--quiet)", _GRID: "var(--line)", _INCREMENTAL: "var(--good)", _BUILD: "var(--warn)",
-                                 _FAILED: "var(--bad)"}
+_VARIABLES: Mapping[str, str] = {
+    _INK: "var(--quiet)",
+    _GRID: "var(--line)",
+    _INCREMENTAL: "var(--good)",
+    _BUILD: "var(--warn)",
+    _FAILED: "var(--bad)",
+}
 _SETTINGS: dict[Any, Any] = {
-    "svg.fonttype": "none", "svg.hashsalt": "idivm", "axes.edgecolor": _GRID, "axes.labelcolor": _INK, "xtick.color": _INK,
-    "ytick.color": _INK, "text.color": _INK, "grid.color": _GRID, "font.size": 9, "axes.spines.top": False,
-    "axes.spines.right": False, "figure.facecolor": "none", "axes.facecolor": "none"}
+    "svg.fonttype": "none",
+    "svg.hashsalt": "idivm",
+    "axes.edgecolor": _GRID,
+    "axes.labelcolor": _INK,
+    "xtick.color": _INK,
+    "ytick.color": _INK,
+    "text.color": _INK,
+    "grid.color": _GRID,
+    "font.size": 9,
+    "axes.spines.top": False,
+    "axes.spines.right": False,
+    "figure.facecolor": "none",
+    "axes.facecolor": "none",
+}
 # What is drawn: a label, which refreshes, the shape and the colour of their marks. The shapes differ for who sees no colours.
 _SERIES: tuple[tuple[str, Callable[[Refresh], bool], str, str], ...] = (
     ("incremental", lambda each: each.what == "incremental", "o", _INCREMENTAL),

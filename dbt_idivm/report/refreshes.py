@@ -21,9 +21,17 @@ from dbt_idivm.report.facts import Refresh, What
 _MILLISECONDS = 1000
 # Parts of the fingerprint (`fingerprint.py`) → what another one is called.
 _PARTS: Mapping[str, str] = {
-    "sql": "another SELECT", "keys": "other keys", "stored": "another set of stored columns", "ansi": "another ANSI mode",
-    "time_zone": "another time zone", "caches": "other caches", "functions": "another definition of a function",
-    "output": "another output", "inputs": "other columns of the inputs", "layout": "another layout of the table"}
+    "sql": "another SELECT",
+    "keys": "other keys",
+    "stored": "another set of stored columns",
+    "ansi": "another ANSI mode",
+    "time_zone": "another time zone",
+    "caches": "other caches",
+    "functions": "another definition of a function",
+    "output": "another output",
+    "inputs": "other columns of the inputs",
+    "layout": "another layout of the table",
+}
 
 
 def refreshes(commits: Sequence[Commit], zone: str) -> tuple[Refresh, ...]:
@@ -52,8 +60,18 @@ def _refresh(commit: Commit, state: State, before: State | None, zone: str) -> R
     all_rows = {"inserted": number(commit.metrics, "numOutputRows")}
     done: Mapping[str, int | None] = all_rows if state.base is None else commit.counts
     why = state.note.edits or state.note.reason or (_why(state, before) if what == "rebuilt" else "")
-    return Refresh(what, _time(commit.at, zone), commit.version, commit.operation, seconds=_seconds(commit),
-                   estimate=state.note.estimate, moves=_moves(state, before), why=why, run=state.run, **done)
+    return Refresh(
+        what,
+        _time(commit.at, zone),
+        commit.version,
+        commit.operation,
+        seconds=_seconds(commit),
+        estimate=state.note.estimate,
+        moves=_moves(state, before),
+        why=why,
+        run=state.run,
+        **done,
+    )
 
 
 def _what(commit: Commit, state: State) -> What:
@@ -80,8 +98,11 @@ def _why(state: State, before: State | None) -> str:
 def _moves(state: State, before: State | None) -> tuple[tuple[str, int | None, int], ...]:
     """The inputs whose version is another one than before."""
     known = {} if before is None else before.inputs
-    return tuple((_short(name), known[name].version if name in known else None, each.version)
-                 for name, each in sorted(state.inputs.items()) if name not in known or known[name].version != each.version)
+    return tuple(
+        (_short(name), known[name].version if name in known else None, each.version)
+        for name, each in sorted(state.inputs.items())
+        if name not in known or known[name].version != each.version
+    )
 
 
 def _short(name: str) -> str:

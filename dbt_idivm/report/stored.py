@@ -64,7 +64,7 @@ def _rows(table: str, commits: tuple[Commit, ...], types: tuple[str, ...]) -> in
         state = read(commit.user_metadata)
         before = state.sizes.get(table) if state is not None else None
         if before is not None:
-            return sizes.moved(before, reversed(commits[:at + 1]), types).rows
+            return sizes.moved(before, reversed(commits[: at + 1]), types).rows
     return None
 
 

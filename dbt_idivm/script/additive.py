@@ -167,8 +167,9 @@ def _delta_groups(state: AdditiveState, rows: Relation, binder: StatementBinder,
     """
     kept = SemiJoin(rows, state.aggregate.groups, lost_groups(state), anti=True) if some_lost else rows
     query, deltas = delta_groups(state, kept.block(binder))
-    query = query.having(exp.or_(*(_is_change(rule, deltas[call.name]) for rule, call in state.calls if rule.delta is not None)),
-                         copy=False)
+    query = query.having(
+        exp.or_(*(_is_change(rule, deltas[call.name]) for rule, call in state.calls if rule.delta is not None)), copy=False
+    )
     names = (*state.aggregate.groups, *deltas)
     if not some_lost:
         return isolate(query, names, "change")

@@ -67,8 +67,9 @@ def ask(plan: Plan, application: Application, binding: Binding, target: str) -> 
     return BoundQuestion(source, binder.staged)
 
 
-def bind(plan: Plan, binding: Binding, target: str, *, optimised: bool = True,
-         fetched: Fetched = "nothing") -> BoundScript | None:
+def bind(
+    plan: Plan, binding: Binding, target: str, *, optimised: bool = True, fetched: Fetched = "nothing"
+) -> BoundScript | None:
     """The Δ-script of one refresh by the preferred way, as one statement that changes `target`; None if no i-diff has rows.
 
     `binding` has the changes of this plan (`net_changes.py`). `optimised` chooses between a way's two Δ-scripts; `fetched`: see

@@ -164,16 +164,21 @@ class StatementBinder(Aliases):
     @property
     def staged(self) -> tuple[Staged, ...]:
         """What is to be staged before the statement runs: it names these relations."""
-        return tuple(Staged(_staged_name(form, number), self._staging(leaf), self._changes(leaf).label)
-                     for (form, _), (number, leaf) in self._staged.items())
+        return tuple(
+            Staged(_staged_name(form, number), self._staging(leaf), self._changes(leaf).label)
+            for (form, _), (number, leaf) in self._staged.items()
+        )
 
     @property
     def ranges(self) -> Mapping[tuple[str, str], Range]:
         """(staged relation, attribute) → the range of its values."""
         known = self.binding.ranges
-        return {(_staged_name(form, number), leaf.scan.attribute(each.name)): known[leaf.scan.table][each.name]
-                for (form, _), (number, leaf) in self._staged.items() for each in leaf.scan.base_columns
-                if each.name in known.get(leaf.scan.table, {})}
+        return {
+            (_staged_name(form, number), leaf.scan.attribute(each.name)): known[leaf.scan.table][each.name]
+            for (form, _), (number, leaf) in self._staged.items()
+            for each in leaf.scan.base_columns
+            if each.name in known.get(leaf.scan.table, {})
+        }
 
     def _changes(self, leaf: DiffRows) -> FeedDiff:
         feed = self.binding.changes.diffs[leaf.scan.table]

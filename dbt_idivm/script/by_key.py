@@ -1,9 +1,9 @@
 """UPDATE and DELETE of the rows that known keys name, instead of a MERGE of which only that clause applies.
 
-    MERGE INTO v USING VALUES (4, 'Anne'), (5, 'Bob') AS d(id, name) ON v.id <=> d.id
-    WHEN MATCHED AND NOT (v.name <=> d.name) THEN UPDATE SET name = d.name
+MERGE INTO v USING VALUES (4, 'Anne'), (5, 'Bob') AS d(id, name) ON v.id <=> d.id
+WHEN MATCHED AND NOT (v.name <=> d.name) THEN UPDATE SET name = d.name
 
-    UPDATE v SET name = m[v.id] WHERE v.id IN (4, 5) AND NOT (v.name <=> m[v.id])     m: the literal map 4 → 'Anne', 5 → 'Bob'
+UPDATE v SET name = m[v.id] WHERE v.id IN (4, 5) AND NOT (v.name <=> m[v.id])     m: the literal map 4 → 'Anne', 5 → 'Bob'
 """
 
 from __future__ import annotations
@@ -37,8 +37,9 @@ def by_key(merge: exp.Merge, when: exp.When, source: SourceRows) -> exp.Update |
     where = conjunction([*keys.tests(), *map(keys.looked_up, rest)])
     clause = exp.Where(this=where) if where is not None else None
     if isinstance(when.args["then"], exp.Update):
-        values = [exp.EQ(this=each.this.copy(), expression=keys.looked_up(each.expression))
-                  for each in when.args["then"].expressions]
+        values = [
+            exp.EQ(this=each.this.copy(), expression=keys.looked_up(each.expression)) for each in when.args["then"].expressions
+        ]
         return exp.Update(this=merge.this.copy(), expressions=values, where=clause)
     return exp.Delete(this=merge.this.copy(), where=clause)
 
@@ -98,15 +99,17 @@ class Keys:
         for name, column in self.columns:
             cells = tuple(dict.fromkeys(self.source.cell(row, name) for row in self.source.rows))
             values = [_value(cell, self.source.type(name)) for cell in cells]
-            yield (exp.EQ(this=column.copy(), expression=values[0]) if len(values) == 1
-                   else exp.In(this=column.copy(), expressions=values))
+            yield (
+                exp.EQ(this=column.copy(), expression=values[0])
+                if len(values) == 1
+                else exp.In(this=column.copy(), expressions=values)
+            )
         if len(self.columns) > 1 and len(self.values) > 1:
             yield exp.ArrayContains(this=self._array(), expression=self._of_stored_row())
 
     def looked_up(self, expression: exp.Expr) -> exp.Expr:
         """The expression with each column of the source replaced by its value in the source row that has the stored row's key."""
-        return expression.transform(
-            lambda node: self._value_of(node.name) if is_of_source(node) else node)
+        return expression.transform(lambda node: self._value_of(node.name) if is_of_source(node) else node)
 
     def _value_of(self, name: str) -> exp.Expr:
         cells, kind = tuple(self.source.cell(row, name) for row in self.source.rows), self.source.type(name)
@@ -119,9 +122,12 @@ class Keys:
     def _array(self) -> exp.Expr:
         kinds = [self.source.type(name) for name, _ in self.columns]
         if len(kinds) == 1:
-            return _array([cell for cell, in self.values], kinds[0])
-        return exp.Array(expressions=[_struct([decode(literal(cell), kind) for cell, kind in zip(value, kinds, strict=True)])
-                                      for value in self.values])
+            return _array([cell for (cell,) in self.values], kinds[0])
+        return exp.Array(
+            expressions=[
+                _struct([decode(literal(cell), kind) for cell, kind in zip(value, kinds, strict=True)]) for value in self.values
+            ]
+        )
 
     def _of_stored_row(self) -> exp.Expr:
         """The key of the stored row, in the form that `_array` has."""
@@ -131,8 +137,11 @@ class Keys:
 
 
 def _struct(values: Sequence[exp.Expr]) -> exp.Struct:
-    return exp.Struct(expressions=[exp.PropertyEQ(this=exp.to_identifier(f"k{number}"), expression=value)
-                                   for number, value in enumerate(values, 1)])
+    return exp.Struct(
+        expressions=[
+            exp.PropertyEQ(this=exp.to_identifier(f"k{number}"), expression=value) for number, value in enumerate(values, 1)
+        ]
+    )
 
 
 def _array(cells: Sequence[Value], kind: str) -> exp.Expr:

@@ -84,8 +84,10 @@ def difference(rows: exp.Expr, log: exp.Expr, columns: Sequence[Attribute]) -> e
 
 def replay_differences(log: exp.Expr, wanted: exp.Expr, columns: Sequence[Attribute], name: str) -> exp.Select:
     """Rows of which the log replays to another number of copies than `wanted` has; `name`: by how many there are too many."""
-    shown = [exp.Alias(this=column(inner), alias=identifier(each.name)) for inner, each in
-             zip(inner_names(columns), columns, strict=True)]
+    shown = [
+        exp.Alias(this=column(inner), alias=identifier(each.name))
+        for inner, each in zip(inner_names(columns), columns, strict=True)
+    ]
     too_many = alias(exp.Neg(this=column(WEIGHT)), name)
     return exp.Select(expressions=[*shown, too_many]).from_(subquery(difference(wanted, log, columns), "differences"))
 

@@ -60,10 +60,13 @@ class Dialect:
         cells = [f"c{i}" for i in range(1, len(columns) + 1)]
         selected: list[exp.Expr] = [
             exp.Alias(this=decode(column(cell), kind), alias=identifier(attribute))
-            for cell, (attribute, kind) in zip(cells, columns, strict=True)]
+            for cell, (attribute, kind) in zip(cells, columns, strict=True)
+        ]
         literals = rows or ((None,) * len(columns),)
-        values = exp.Values(expressions=[exp.Tuple(expressions=[literal(v) for v in row]) for row in literals],
-                            alias=exp.TableAlias(this=identifier(name), columns=[identifier(c) for c in cells]))
+        values = exp.Values(
+            expressions=[exp.Tuple(expressions=[literal(v) for v in row]) for row in literals],
+            alias=exp.TableAlias(this=identifier(name), columns=[identifier(c) for c in cells]),
+        )
         query = exp.Select(expressions=selected).from_(values)
         return query if rows else query.where(exp.false())
 
@@ -72,8 +75,9 @@ class Dialect:
         typed = [(name, shown, type_of(kind)) for name, shown, kind in columns]
         return net_rows(self._changes(feed, computed), typed, _sign_of_change())
 
-    def encoded_feed(self, feed: FeedDiff, columns: tuple[tuple[str, str], ...], limit: int, *,
-                     counted: bool = False) -> exp.Select:
+    def encoded_feed(
+        self, feed: FeedDiff, columns: tuple[tuple[str, str], ...], limit: int, *, counted: bool = False
+    ) -> exp.Select:
         """N of a table with its cells as `decode` takes them: `columns` are (name, type). At most `limit` rows.
 
         Grouped by the encoded values, so that 0.0 and -0.0, which GROUP BY takes as equal, stay two values. Rows that cancel are
@@ -83,12 +87,17 @@ class Dialect:
         """
         cells = [exp.alias_(encode(column(name), kind), f"c{i}") for i, (name, kind) in enumerate(columns, 1)]
         of_commit = _OF_COMMIT if counted else ()
-        inner = [*cells, *(exp.alias_(exp.column(each), shown) for each, shown in of_commit),
-                 exp.alias_(_sign_of_change(), SIGN_OF_CHANGE)]
+        inner = [
+            *cells,
+            *(exp.alias_(exp.column(each), shown) for each, shown in of_commit),
+            exp.alias_(_sign_of_change(), SIGN_OF_CHANGE),
+        ]
         names, commit = [column(cell.alias) for cell in cells], [column(shown) for _, shown in of_commit]
         weight: exp.Expr = exp.Sum(this=column(SIGN_OF_CHANGE))
-        kept = [exp.NEQ(this=weight.copy(), expression=exp.Literal.number(0)),
-                *(_is_replaced(name) for name, (_, kind) in zip(names, columns, strict=True) if may_hold_text(kind))]
+        kept = [
+            exp.NEQ(this=weight.copy(), expression=exp.Literal.number(0)),
+            *(_is_replaced(name) for name, (_, kind) in zip(names, columns, strict=True) if may_hold_text(kind)),
+        ]
         group = exp.Group(expressions=[name.copy() for name in names])
         if counted:
             is_count = exp.Not(this=exp.Is(this=commit[0].copy(), expression=exp.Null()))
@@ -103,8 +112,11 @@ class Dialect:
     def counts_of_feed(self, feed: FeedDiff) -> exp.Select:
         """How many rows a feed has: version, kind of change, number."""
         names = [exp.column(each) for each, _ in _OF_COMMIT]
-        return (exp.Select(expressions=[*names, exp.Count(this=exp.Star())]).from_(self._changes(feed))
-                .group_by(*(name.copy() for name in names)))
+        return (
+            exp.Select(expressions=[*names, exp.Count(this=exp.Star())])
+            .from_(self._changes(feed))
+            .group_by(*(name.copy() for name in names))
+        )
 
     def replaced_in_feed(self, feed: FeedDiff, texts: tuple[str, ...]) -> exp.Select:
         """A row if the feed shows U+FFFD in one of these columns.
@@ -141,10 +153,21 @@ class Dialect:
         """The rows of the two versions that differ, each copy once, as a feed would show them."""
         names = {each.name: f"v{number}" for number, each in enumerate(feed.columns, 1)}
         kinds = {each.name: type_of(each.type) for each in feed.columns}
-        sides = [exp.Select(expressions=[
-            *(alias(column(each.name) if is_new or each.is_old else exp.Cast(this=exp.Null(), to=kinds[each.name].copy()),
-                    names[each.name]) for each in feed.columns), exp.alias_(literal(1 if is_new else -1), SIGN_OF_CHANGE)])
-            .from_(self.table(feed.table, version)) for is_new, version in ((True, feed.to_version), (False, feed.from_version))]
+        sides = [
+            exp.Select(
+                expressions=[
+                    *(
+                        alias(
+                            column(each.name) if is_new or each.is_old else exp.Cast(this=exp.Null(), to=kinds[each.name].copy()),
+                            names[each.name],
+                        )
+                        for each in feed.columns
+                    ),
+                    exp.alias_(literal(1 if is_new else -1), SIGN_OF_CHANGE),
+                ]
+            ).from_(self.table(feed.table, version))
+            for is_new, version in ((True, feed.to_version), (False, feed.from_version))
+        ]
         both = subquery(union_all(sides), "versions")
         net = net_rows(both, [(names[name], names[name], kind) for name, kind in kinds.items()], column(SIGN_OF_CHANGE))
         is_new = exp.GT(this=column(WEIGHT), expression=exp.Literal.number(0))
@@ -177,8 +200,12 @@ def net_rows(source: exp.Expr, columns: Sequence[tuple[str, str, exp.DataType]],
             value = exp.AnyValue(this=column(name))
         selected.append(alias(value, shown))
     weight = exp.Sum(this=sign)
-    return (exp.Select(expressions=[*selected, exp.alias_(weight.copy(), WEIGHT)]).from_(source).group_by(*groups)
-            .having(exp.NEQ(this=weight, expression=exp.Literal.number(0))))
+    return (
+        exp.Select(expressions=[*selected, exp.alias_(weight.copy(), WEIGHT)])
+        .from_(source)
+        .group_by(*groups)
+        .having(exp.NEQ(this=weight, expression=exp.Literal.number(0)))
+    )
 
 
 def _text(name: str) -> exp.Expr:
@@ -191,8 +218,9 @@ def _is_replaced(text: exp.Expr) -> exp.Expr:
 
 
 def _sign_of_change() -> exp.Expr:
-    inserted = exp.In(this=exp.column("_change_type"),
-                      expressions=[exp.Literal.string(change) for change in ("insert", "update_postimage")])
+    inserted = exp.In(
+        this=exp.column("_change_type"), expressions=[exp.Literal.string(change) for change in ("insert", "update_postimage")]
+    )
     return exp.Case(ifs=[exp.If(this=inserted, true=exp.Literal.number(1))], default=literal(-1))
 
 

@@ -108,8 +108,14 @@ class FeedDiff:
     def with_keys(self, key: tuple[str, ...], *, inserted: bool, deleted: bool, kept: bool) -> FeedDiff:
         """What follows for its classes from whether there are values of the key that only the new version has, only the old one,
         or both."""
-        some: dict[DiffClass, bool] = {"ins": inserted, "del": deleted, "upd": kept, "rec": kept, "plus": inserted or kept,
-                                       "minus": deleted or kept}
+        some: dict[DiffClass, bool] = {
+            "ins": inserted,
+            "del": deleted,
+            "upd": kept,
+            "rec": kept,
+            "plus": inserted or kept,
+            "minus": deleted or kept,
+        }
         return replace(self, key=key, empty=frozenset(name for name, has_rows in some.items() if not has_rows))
 
     def has_none(self, scan: Scan, diff_class: DiffClass) -> bool:
@@ -146,8 +152,9 @@ class NetChanges:
         return self.rows(leaf) == ()
 
 
-def classify(scan: Scan, diff: InlineDiff, split: frozenset[str],
-             is_ignorable: Callable[[Row], bool] = lambda row: False) -> Mapping[DiffClass, tuple[Row, ...]]:
+def classify(
+    scan: Scan, diff: InlineDiff, split: frozenset[str], is_ignorable: Callable[[Row], bool] = lambda row: False
+) -> Mapping[DiffClass, tuple[Row, ...]]:
     """The rows of every class of `operators/scan.py` for one occurrence, over its columns.
 
     `rec` lists both images; `signed` rows end with their sign, one row per copy. A key is left out if all its images are
@@ -172,11 +179,13 @@ def classify(scan: Scan, diff: InlineDiff, split: frozenset[str],
     both = [(old[key], new[key]) for key in new if key in old]
     moved = [pair for pair in both if any(pair[0][i] != pair[1][i] for i in places)]
     stayed = [pair for pair in both if all(pair[0][i] == pair[1][i] for i in places)]
-    return {**found,
-            "ins": tuple(row for key, row in new.items() if key not in old),
-            "del": tuple(row for key, row in old.items() if key not in new),
-            "upd": tuple(after for _, after in stayed),
-            "rec": tuple(image for pair in moved for image in pair)}
+    return {
+        **found,
+        "ins": tuple(row for key, row in new.items() if key not in old),
+        "del": tuple(row for key, row in old.items() if key not in new),
+        "upd": tuple(after for _, after in stayed),
+        "rec": tuple(image for pair in moved for image in pair),
+    }
 
 
 def _by_key(scan: Scan, netted: tuple[tuple[Row, int], ...], sign: int) -> dict[Row, Row]:

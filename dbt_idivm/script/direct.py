@@ -60,9 +60,13 @@ def are_disjoint(one: IDiff, other: IDiff) -> bool:
         return UPD not in kinds or all(diff.fresh for diff in inserts)
     # Of one occurrence and over the same IDs: the classes of a net diff have disjoint keys. With different IDs a row
     # (l, r) is named by l's update and by r's deletion.
-    return (one.ids == other.ids and len(one.origins) == len(other.origins) == 1 and one.origins != other.origins
-            and {o.occurrence for o in one.origins} == {o.occurrence for o in other.origins}
-            and (one.kind is not other.kind or not any(reads_tables(diff.relation) for diff in (one, other))))
+    return (
+        one.ids == other.ids
+        and len(one.origins) == len(other.origins) == 1
+        and one.origins != other.origins
+        and {o.occurrence for o in one.origins} == {o.occurrence for o in other.origins}
+        and (one.kind is not other.kind or not any(reads_tables(diff.relation) for diff in (one, other)))
+    )
 
 
 def _differ_in_constants(one: IDiff, other: IDiff) -> bool:
@@ -77,8 +81,10 @@ def direct_merge(view: Stored, idiffs: tuple[IDiff, ...], binder: StatementBinde
     naming = tuple(name for name in view.root.columns if any(name in d.ids for d in idiffs))
     partial = tuple(name for name in naming if any(name not in d.ids for d in idiffs))
     columns = tuple(name for name in view.root.columns if any(name in diff.attributes for diff in idiffs))
-    parts = [_tagged(rows_of(view, idiffs[:number], diff, binder), diff, tag, columns, partial)
-             for number, (diff, tag) in enumerate(zip(idiffs, tags, strict=True))]
+    parts = [
+        _tagged(rows_of(view, idiffs[:number], diff, binder), diff, tag, columns, partial)
+        for number, (diff, tag) in enumerate(zip(idiffs, tags, strict=True))
+    ]
     broadcast = binder.is_source_broadcast(*(diff.relation for diff in idiffs))
     merge = Merge(target, binder.binding.dialect)
     merge.on(*(_match(view, name, name in partial) for name in naming))
@@ -95,8 +101,11 @@ def rows_of(view: Stored, earlier: tuple[IDiff, ...], diff: IDiff, binder: State
     block = diff.relation.block(binder)
     if diff.kind is not INS:
         return block
-    tests = tuple(exp.Not(this=exists(other.relation.block(binder), block, view.root.ids))
-                  for other in earlier if other.kind is INS and not _differ_in_constants(other, diff))
+    tests = tuple(
+        exp.Not(this=exists(other.relation.block(binder), block, view.root.ids))
+        for other in earlier
+        if other.kind is INS and not _differ_in_constants(other, diff)
+    )
     return Block(block.sources, block.output, block.where + tests, block.broadcast)
 
 
@@ -123,8 +132,12 @@ def _clauses(view: Stored, merge: Merge, diff: IDiff, tag: str | None) -> None:
     assigned = {c.name: column(c.attribute, SOURCE) for c in view.columns if c.attribute in diff.assigned}
     if assigned and not diff.fresh:  # an INS that has only IDs does not change a stored row
         types = {c.name: view.root.types[c.attribute] for c in view.columns}
-        equal = exp.and_(*(same(distinguishable(Merge.target(name), types[name]), distinguishable(value.copy(), types[name]))
-                           for name, value in assigned.items()))
+        equal = exp.and_(
+            *(
+                same(distinguishable(Merge.target(name), types[name]), distinguishable(value.copy(), types[name]))
+                for name, value in assigned.items()
+            )
+        )
         changed: exp.Expr = exp.Not(this=exp.paren(equal))
         merge.matched_update(exp.and_(tagged, changed) if tagged else changed, assigned)
     if diff.kind is INS:

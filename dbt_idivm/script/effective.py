@@ -120,8 +120,11 @@ class _Work:
     @property
     def naming(self) -> tuple[IDiff, ...]:
         """Those by which old rows are looked up. An update that was looked up for an update names no other rows."""
-        return self.covering + tuple(diff for diff in self.updates if not any(
-            set(other.ids) < set(diff.ids) and other.origins == diff.origins for other in self.updates))
+        return self.covering + tuple(
+            diff
+            for diff in self.updates
+            if not any(set(other.ids) < set(diff.ids) and other.origins == diff.origins for other in self.updates)
+        )
 
     @property
     def brings(self) -> bool:
@@ -170,8 +173,9 @@ def _named(work: _Work, ids: tuple[str, ...], diffs: Sequence[IDiff]) -> exp.Sel
     parts = []
     for diff in diffs:
         dead = exp.Boolean(this=diff.kind is not UPD)
-        parts.append(project(diff.relation, ids).block(work.binder).select()
-                     .select(alias(dead, _DEAD), append=bool(ids), copy=False))
+        parts.append(
+            project(diff.relation, ids).block(work.binder).select().select(alias(dead, _DEAD), append=bool(ids), copy=False)
+        )
     keys = [column(name) for name in ids]
     mark = alias(exp.Max(this=column(_DEAD)), _DEAD)
     query = exp.Select(expressions=[*(key.copy() for key in keys), mark]).from_(subquery(union_all(parts), "keys"))
@@ -214,10 +218,14 @@ def _updating(work: _Work) -> tuple[list[exp.Join], dict[str, Branches]]:
     """A LEFT JOIN of old_rows for each update, and the values that they assign to each attribute, the first that holds."""
     names = [work.binder.alias("upd") for _ in work.updates]
     pairs = list(zip(names, work.updates, strict=True))
-    joins = [_left(diff.relation.block(work.binder).select(), name,
-                   [same(column(i, OLD), column(i, name)) for i in diff.ids]) for name, diff in pairs]
-    return joins, {attribute: tuple((column(_HIT, name), column(attribute, name)) for name, diff in pairs
-                                    if attribute in diff.assigned) for attribute in work.view.root.columns}
+    joins = [
+        _left(diff.relation.block(work.binder).select(), name, [same(column(i, OLD), column(i, name)) for i in diff.ids])
+        for name, diff in pairs
+    ]
+    return joins, {
+        attribute: tuple((column(_HIT, name), column(attribute, name)) for name, diff in pairs if attribute in diff.assigned)
+        for attribute in work.view.root.columns
+    }
 
 
 def _by_id(work: _Work, merge: Merge) -> exp.Select:
@@ -260,8 +268,16 @@ def _unchanged(work: _Work, assigned: Mapping[str, Branches]) -> exp.Expr:
     for name, branches in assigned.items():
         if branches:
             groups.setdefault(tuple(test for test, _ in branches), []).append(name)
-    cases = (_case(*((test, conjunction(compared(name, assigned[name][place][1]) for name in names) or exp.true())
-                     for place, test in enumerate(tests)), default=exp.true()) for tests, names in groups.items())
+    cases = (
+        _case(
+            *(
+                (test, conjunction(compared(name, assigned[name][place][1]) for name in names) or exp.true())
+                for place, test in enumerate(tests)
+            ),
+            default=exp.true(),
+        )
+        for tests, names in groups.items()
+    )
     return conjunction(cases) or exp.true()
 
 
@@ -289,8 +305,9 @@ def _by_copies(work: _Work, merge: Merge) -> exp.Select:
 def _updated_rows(work: _Work) -> exp.Select:
     """The old rows that are not removed, with the values that updates assign."""
     joins, assigned = _updating(work)
-    query = exp.Select(expressions=[alias(_case(*branches, default=column(name, OLD)), name)
-                                    for name, branches in assigned.items()]).from_(OLD)
+    query = exp.Select(
+        expressions=[alias(_case(*branches, default=column(name, OLD)), name) for name, branches in assigned.items()]
+    ).from_(OLD)
     for join in joins:
         query = query.join(join, copy=False)
     return query.where(exp.Not(this=column(_DEAD, OLD)), copy=False)
@@ -298,8 +315,14 @@ def _updated_rows(work: _Work) -> exp.Select:
 
 def _changed(view: Stored) -> exp.Select:
     """The distinct rows whose number of copies differs between old_rows and new_rows, and their copies in new_rows."""
-    parts = [exp.Select(expressions=[*(column(name) for name in view.root.columns), *(
-                 exp.alias_(exp.convert(value), name) for value, name in zip(values, (_WEIGHT, COPIES, STORED), strict=True))])
-             .from_(source) for source, values in ((NEW, (1, 1, 0)), (OLD, (-1, 0, 1)))]
+    parts = [
+        exp.Select(
+            expressions=[
+                *(column(name) for name in view.root.columns),
+                *(exp.alias_(exp.convert(value), name) for value, name in zip(values, (_WEIGHT, COPIES, STORED), strict=True)),
+            ]
+        ).from_(source)
+        for source, values in ((NEW, (1, 1, 0)), (OLD, (-1, 0, 1)))
+    ]
     total = exp.Sum(this=exp.column(_WEIGHT))
     return counted(view, parts).having(exp.NEQ(this=total, expression=exp.Literal.number(0)))

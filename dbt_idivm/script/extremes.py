@@ -66,9 +66,13 @@ def are_named(state: AdditiveState) -> bool:
 def delta_groups(state: AdditiveState, rows: Block) -> tuple[exp.Select, Mapping[str, exp.Expr]]:
     """γ over signed rows, and what is added to each of its calls."""
     rows = _netted(state, rows) if state.extremes else _isolate_constants(state, rows)
-    deltas = {call.name: rule.delta(rows.output[call.argument] if call.argument else None,
-                                    rows.output[WEIGHT if rule.extreme else SIGN])
-              for rule, call in state.calls if rule.delta is not None}
+    deltas = {
+        call.name: rule.delta(
+            rows.output[call.argument] if call.argument else None, rows.output[WEIGHT if rule.extreme else SIGN]
+        )
+        for rule, call in state.calls
+        if rule.delta is not None
+    }
     return _grouped(state, rows, deltas), deltas
 
 
@@ -114,7 +118,11 @@ def question(view: Stored, state: AdditiveState, rows: Relation, binder: Stateme
         left = exp.Add(this=column(view.stored(state.rows), TARGET), expression=column(state.rows, SOURCE))
         tests.append(exp.NEQ(this=left, expression=exp.Literal.number(0)))
     on = exp.and_(*(same(column(view.stored(name), TARGET), column(name, SOURCE)) for name in groups)) if groups else exp.true()
-    query = (exp.Select(expressions=[*(alias(column(name, SOURCE), name) for name in groups), alias(exp.true(), _MARK)])
-             .from_(subquery(change, SOURCE)).join(exp.Join(this=stored, on=on)).where(*tests))
+    query = (
+        exp.Select(expressions=[*(alias(column(name, SOURCE), name) for name in groups), alias(exp.true(), _MARK)])
+        .from_(subquery(change, SOURCE))
+        .join(exp.Join(this=stored, on=on))
+        .where(*tests)
+    )
     kinds = (*(name_of(state.aggregate.types[name]) for name in groups), "boolean")
     return fetching(binder.attach(query), (*groups, _MARK), kinds)

@@ -30,9 +30,12 @@ MANY_ROWS = 2_000_000
 Columns: TypeAlias = dict[tuple[str, str], Range]  # (alias, column) → the values it may have
 
 
-def add_key_ranges(tree: exp.Expression, types: Types = MappingProxyType({}),
-                   staged: Mapping[tuple[str, str], Range] = MappingProxyType({}),
-               large: frozenset[str] = frozenset()) -> exp.Expression:
+def add_key_ranges(
+    tree: exp.Expression,
+    types: Types = MappingProxyType({}),
+    staged: Mapping[tuple[str, str], Range] = MappingProxyType({}),
+    large: frozenset[str] = frozenset(),
+) -> exp.Expression:
     """The statement with literal ranges; it is changed in place and returned.
 
     `types`: (table, column) → its type; a column whose type is not known gets no range. Only strings get one of text: a number
@@ -79,8 +82,11 @@ class _Ranges:
         self.query(source.this)
         scope = _Scope({target.alias_or_name: target, source.alias: source})
         on = tree.args["on"]
-        added = [self._test(on, (alias, name), found, target) for (alias, name), found in self._bounds(on, scope).items()
-                 if alias == target.alias_or_name]
+        added = [
+            self._test(on, (alias, name), found, target)
+            for (alias, name), found in self._bounds(on, scope).items()
+            if alias == target.alias_or_name
+        ]
         if added:
             tree.set("on", exp.and_(*conjuncts(on), *added, copy=False))
 
@@ -100,8 +106,11 @@ class _Ranges:
         scope = _inside(query, outer)
         for inner in _nested(query):
             self.query(inner, scope)
-        added = [self._test(query, (alias, name), found, scope.sources[alias])
-                 for (alias, name), found in self._select_bounds(query, scope).items() if alias in scope.sources]
+        added = [
+            self._test(query, (alias, name), found, scope.sources[alias])
+            for (alias, name), found in self._select_bounds(query, scope).items()
+            if alias in scope.sources
+        ]
         if added:
             where = query.args.get("where")
             parts = conjuncts(where.this) if where else ()
@@ -170,8 +179,7 @@ class _Ranges:
             if values is None or values.family is None or values.is_long:
                 continue
             if self._is_ordered_alike(one, values, scope):
-                found[one.table, one.name] = values if isinstance(condition, exp.NullSafeEQ) else replace(
-                    values, has_null=False)
+                found[one.table, one.name] = values if isinstance(condition, exp.NullSafeEQ) else replace(values, has_null=False)
         return found
 
     def _is_ordered_alike(self, column: exp.Column, values: Range, scope: _Scope) -> bool:
@@ -281,8 +289,11 @@ def _is_query(node: exp.Expr) -> bool:
 
 
 def _is_table(source: exp.Expression, scope: _Scope) -> bool:
-    return (isinstance(source, exp.Table) and isinstance(source.this, exp.Identifier)
-            and (bool(source.db) or source.name not in scope.ctes))
+    return (
+        isinstance(source, exp.Table)
+        and isinstance(source.this, exp.Identifier)
+        and (bool(source.db) or source.name not in scope.ctes)
+    )
 
 
 # Wrong for others: beside a literal, which is an INT, a text is cast to INT, beside a BIGINT to BIGINT, and '3000000000' >= 7 is

@@ -25,8 +25,9 @@ from dbt_idivm.script.source_rows import SourceRows, without_ranges
 from dbt_idivm.script.ways import Write
 
 
-def with_rows(merge: exp.Merge, source: SourceRows, dialect: Dialect, unmatched: str | None = None, *,
-              replaces: bool = False) -> Write | None:
+def with_rows(
+    merge: exp.Merge, source: SourceRows, dialect: Dialect, unmatched: str | None = None, *, replaces: bool = False
+) -> Write | None:
     """What `merge` does if `source` are the rows of its source; None if they change nothing.
 
     `unmatched`: the operation of source rows that match no row of the view. `replaces`: its rows may be replaced by key.

@@ -11,6 +11,7 @@ from dbt_idivm.operators.scan import DiffRows
 
 def length(*relations: Relation, kind: type[Relation] = Relation) -> int:
     """The number of nodes of a kind in relations as an engine plans them: each as often as it occurs, names as what they are."""
+
     def nodes(node: Relation, below: tuple[int, ...]) -> int:
         return isinstance(node, kind) + (length(node.definition, kind=kind) if isinstance(node, Named) else sum(below))
 

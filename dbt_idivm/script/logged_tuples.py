@@ -61,8 +61,9 @@ class LoggedTuples(Tuples):
         shown = [each for each in view.columns if not each.hidden]
         names = tuple(each.name for each in shown)
         signed = subquery(self.rows.block(binder).select(), "signed_rows")
-        columns = [(each.attribute, inner, type_in(view, each.attribute)) for each, inner in
-                   zip(shown, inner_names(shown), strict=True)]
+        columns = [
+            (each.attribute, inner, type_in(view, each.attribute)) for each, inner in zip(shown, inner_names(shown), strict=True)
+        ]
         net = net_rows(signed, columns, column(SIGN))
         query = binder.attach(logged(net, names, self.entry))
         return insert_into(binder.binding.dialect.table(target, None), (*names, *OWN), query)

@@ -57,18 +57,17 @@ class Merge:
 
     def matched_update(self, condition: exp.Expr | None, values: Mapping[str, exp.Expr]) -> None:
         if values:
-            then = exp.Update(expressions=[exp.EQ(this=column(name), expression=value)
-                                           for name, value in values.items()])
+            then = exp.Update(expressions=[exp.EQ(this=column(name), expression=value) for name, value in values.items()])
             self._whens.append(exp.When(matched=True, condition=condition, then=then))
 
     def not_matched_insert(self, condition: exp.Expr | None, values: Mapping[str, exp.Expr]) -> None:
-        then = exp.Insert(this=exp.Tuple(expressions=[column(name) for name in values]),
-                          expression=exp.Tuple(expressions=list(values.values())))
+        then = exp.Insert(
+            this=exp.Tuple(expressions=[column(name) for name in values]), expression=exp.Tuple(expressions=list(values.values()))
+        )
         self._whens.append(exp.When(matched=False, condition=condition, then=then))
 
     def build(self, source: exp.Query) -> exp.Merge:
         on = conjunction(self._on) if self._on else exp.true()
         # Spark wants every WHEN MATCHED before the first WHEN NOT MATCHED
         whens = sorted(self._whens, key=lambda when: not when.args["matched"])
-        return exp.Merge(this=self._target, using=subquery(source, SOURCE), on=on,
-                         whens=exp.Whens(expressions=whens))
+        return exp.Merge(this=self._target, using=subquery(source, SOURCE), on=on, whens=exp.Whens(expressions=whens))

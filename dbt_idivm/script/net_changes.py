@@ -29,16 +29,22 @@ def net_changes(plan: Plan, diffs: Mapping[str, NetDiff], *, screened: bool = Tr
         diff = diffs.get(scan.table)
         if isinstance(diff, InlineDiff):
             ignorable = _is_ignorable(scan, conditions.get(scan.occurrence, ()))
-            classes |= {(occurrence, split): classify(scan, diff, split, ignorable) for occurrence, split in splits
-                        if occurrence == scan.occurrence}
+            classes |= {
+                (occurrence, split): classify(scan, diff, split, ignorable)
+                for occurrence, split in splits
+                if occurrence == scan.occurrence
+            }
     return NetChanges(diffs, classes)
 
 
 def _is_ignorable(scan: Scan, conditions: Conditions) -> Callable[[Row], bool]:
     """Whether a row, over the scan's columns, certainly fails the conditions."""
     tested = {name for condition in conditions for name in attributes(condition)}
-    places = [(place, name, a.type) for place, (name, a) in enumerate(zip(scan.columns, scan.base_columns, strict=True))
-              if name in tested]
+    places = [
+        (place, name, a.type)
+        for place, (name, a) in enumerate(zip(scan.columns, scan.base_columns, strict=True))
+        if name in tested
+    ]
 
     def fails(row: Row) -> bool:
         return not may_hold(conditions, {name: (row[place], kind) for place, name, kind in places})

@@ -27,21 +27,30 @@ def classified(net: exp.Select, scan: Scan, split: frozenset[str]) -> exp.Select
         return exp.Select(expressions=[*columns, exp.alias_(exp.Literal.string("rec"), CLASS)]).from_(subquery(net, _NET))
     keys = [column(name) for name in scan.ids]
     moves = [distinguishable(column(name), scan.types[name]) for name in scan.columns if name in split and name not in scan.ids]
-    rank = exp.Window(this=exp.Anonymous(this="DENSE_RANK"), partition_by=keys,
-                      order=exp.Order(expressions=[exp.Ordered(this=name) for name in moves])) if moves else exp.Literal.number(1)
+    rank = (
+        exp.Window(
+            this=exp.Anonymous(this="DENSE_RANK"),
+            partition_by=keys,
+            order=exp.Order(expressions=[exp.Ordered(this=name) for name in moves]),
+        )
+        if moves
+        else exp.Literal.number(1)
+    )
     ranked = exp.Select(expressions=[*columns, alias(rank, _RANK)]).from_(subquery(net, _NET))
 
     def among(function: type[exp.AggFunc], value: str) -> exp.Window:
         return exp.Window(this=function(this=column(value)), partition_by=[key.copy() for key in keys])
 
     zero = exp.Literal.number(0)
-    branches = [(exp.GT(this=among(exp.Min, WEIGHT), expression=zero), "ins"),
-                (exp.LT(this=among(exp.Max, WEIGHT), expression=zero.copy()), "del"),
-                (exp.GT(this=among(exp.Max, _RANK), expression=exp.Literal.number(1)), "rec")]
-    kind = exp.Case(ifs=[exp.If(this=test, true=exp.Literal.string(name)) for test, name in branches],
-                    default=exp.Literal.string("upd"))
-    return (exp.Select(expressions=[*(each.copy() for each in columns), alias(kind, CLASS)])
-            .from_(subquery(ranked, "ranked")))
+    branches = [
+        (exp.GT(this=among(exp.Min, WEIGHT), expression=zero), "ins"),
+        (exp.LT(this=among(exp.Max, WEIGHT), expression=zero.copy()), "del"),
+        (exp.GT(this=among(exp.Max, _RANK), expression=exp.Literal.number(1)), "rec"),
+    ]
+    kind = exp.Case(
+        ifs=[exp.If(this=test, true=exp.Literal.string(name)) for test, name in branches], default=exp.Literal.string("upd")
+    )
+    return exp.Select(expressions=[*(each.copy() for each in columns), alias(kind, CLASS)]).from_(subquery(ranked, "ranked"))
 
 
 def class_tests(leaf: DiffRows) -> Iterable[exp.Expr]:

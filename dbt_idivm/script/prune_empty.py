@@ -12,6 +12,7 @@ from dbt_idivm.operators.scan import DiffRows
 
 def prune_empty(relation: Relation, is_empty: Callable[[DiffRows], bool]) -> Relation | None:
     """`relation` without the branches that have no rows; None if it has none itself."""
+
     def pruned(node: Relation, children: tuple[Relation | None, ...]) -> Relation | None:
         if isinstance(node, DiffRows):
             return None if is_empty(node) else node

@@ -45,21 +45,30 @@ def replace_by_id(view: Stored, merge: Merge, *, update: str) -> None:
 def counted(view: Stored, parts: Sequence[exp.Query]) -> exp.Select:
     """The distinct rows of `parts`, which are view rows, the sum of their COPIES, and the largest STORED, 1 if the view has the
     row."""
-    copies, stored = (exp.Cast(this=each, to=exp.DataType.build("int"))
-                      for each in (exp.Sum(this=exp.column(COPIES)), exp.Max(this=exp.column(STORED))))
+    copies, stored = (
+        exp.Cast(this=each, to=exp.DataType.build("int"))
+        for each in (exp.Sum(this=exp.column(COPIES)), exp.Max(this=exp.column(STORED)))
+    )
     names, types = view.root.columns, view.root.types
     values = (alias(exp.AnyValue(this=column(name)), name) if is_blurred(types[name]) else column(name) for name in names)
-    return (exp.Select(expressions=[*values, alias(copies, COPIES), alias(stored, STORED)])
-            .from_(subquery(union_all(parts), "counted"))
-            .group_by(*(distinguishable(column(name), types[name]) for name in names)))
+    return (
+        exp.Select(expressions=[*values, alias(copies, COPIES), alias(stored, STORED)])
+        .from_(subquery(union_all(parts), "counted"))
+        .group_by(*(distinguishable(column(name), types[name]) for name in names))
+    )
 
 
 def replace_copies(view: Stored, changed: exp.Select, merge: Merge) -> exp.Select:
     """The source for `merge`, whose clauses are added. `changed`: distinct view rows, COPIES in the post-state, and STORED."""
     names, types = view.root.columns, view.root.types
     merge.on(op_is("D"), *(same(Merge.target(view.stored(n)), column(n, SOURCE)) for n in names if is_comparable(types[n])))
-    merge.on(*(same(distinguishable(Merge.target(view.stored(n)), types[n]), distinguishable(column(n, SOURCE), types[n]))
-               for n in names if is_blurred(types[n])))
+    merge.on(
+        *(
+            same(distinguishable(Merge.target(view.stored(n)), types[n]), distinguishable(column(n, SOURCE), types[n]))
+            for n in names
+            if is_blurred(types[n])
+        )
+    )
     merge.matched_delete(None)
     merge.not_matched_insert(op_is("I"), {c.name: column(c.attribute, SOURCE) for c in view.columns})
     # Spark does not resolve a MERGE whose source uses the grouped rows twice: each makes its D and its I rows itself
@@ -68,5 +77,6 @@ def replace_copies(view: Stored, changed: exp.Select, merge: Merge) -> exp.Selec
     rows = exp.Select(expressions=[*(column(n) for n in names), exp.alias_(exp.Explode(this=series), _COPY)])
     first = exp.EQ(this=exp.column(_COPY), expression=exp.Literal.number(0))
     op = exp.Case(ifs=[exp.If(this=first, true=exp.Literal.string("D"))], default=exp.Literal.string("I"))
-    return (exp.Select(expressions=[alias(op, OP), *(column(n) for n in names)])
-            .from_(subquery(rows.from_(subquery(changed, "changed")), "copies")))
+    return exp.Select(expressions=[alias(op, OP), *(column(n) for n in names)]).from_(
+        subquery(rows.from_(subquery(changed, "changed")), "copies")
+    )

@@ -20,11 +20,20 @@ from dbt_idivm.script.diff import Value
 Truth = bool | None | Literal["unknown"]  # None: NULL
 
 _INTEGERS = (exp.DataType.Type.TINYINT, exp.DataType.Type.SMALLINT, exp.DataType.Type.INT, exp.DataType.Type.BIGINT)
-_FAMILIES = {**dict.fromkeys(_INTEGERS, "integer"), exp.DataType.Type.BOOLEAN: "boolean", exp.DataType.Type.DATE: "day",
-             exp.DataType.Type.TEXT: "string"}
+_FAMILIES = {
+    **dict.fromkeys(_INTEGERS, "integer"),
+    exp.DataType.Type.BOOLEAN: "boolean",
+    exp.DataType.Type.DATE: "day",
+    exp.DataType.Type.TEXT: "string",
+}
 _COMPARISONS: Mapping[type[exp.Expr], Callable[[Any, Any], bool]] = {
-    exp.EQ: operator.eq, exp.NEQ: operator.ne, exp.LT: operator.lt, exp.LTE: operator.le, exp.GT: operator.gt,
-    exp.GTE: operator.ge}
+    exp.EQ: operator.eq,
+    exp.NEQ: operator.ne,
+    exp.LT: operator.lt,
+    exp.LTE: operator.le,
+    exp.GT: operator.gt,
+    exp.GTE: operator.ge,
+}
 _DAY = re.compile(r"\d{4}-\d{2}-\d{2}")
 _PLAIN = re.compile(r"[^\\'\"\x00-\x1f]*")  # no escape, however the engine would read one
 

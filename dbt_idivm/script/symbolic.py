@@ -32,5 +32,6 @@ class _SymbolicBinder(StatementBinder):
 
 def symbolic(plan: Plan, dialect: Dialect = DELTA) -> SymbolicBinding:
     """The binding of a refresh in which every input of `plan` changed."""
-    return SymbolicBinding(changes=NetChanges({table: FeedDiff(table, 0, 1) for table in plan.tables}), dialect=dialect,
-                           columns=plan.column_names)
+    return SymbolicBinding(
+        changes=NetChanges({table: FeedDiff(table, 0, 1) for table in plan.tables}), dialect=dialect, columns=plan.column_names
+    )

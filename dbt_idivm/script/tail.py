@@ -73,8 +73,9 @@ class Tail(Way):
         partition = self.running.partition
         changed = Named("changed_rows", NetRows(changes, tuple(self.root.certain_types.items())))
         occurrences = {leaf.scan.occurrence for leaf in diff_leaves(changes)}
-        touched = IDiff(REC, partition, (), (), Distinct(project(changes, partition)),
-                        frozenset(Origin(each, REC) for each in occurrences))
+        touched = IDiff(
+            REC, partition, (), (), Distinct(project(changes, partition)), frozenset(Origin(each, REC) for each in occurrences)
+        )
         otherwise = effective(self.name, self.root, (touched,), optimised=optimised)
         kinds = tuple(self.root.types[name] for name in partition)
         if not only_comes(self.running.window.child, is_empty) or not all(is_inlinable(name_of(kind)) for kind in kinds):
@@ -85,8 +86,9 @@ class Tail(Way):
         insert = IDiff(INS, self.root.ids, others, (), new, frozenset(Origin(each, INS) for each in occurrences), fresh=True)
         late = Known(LATE_PARTITIONS, partition, kinds)
         again = project(self.root.restrict(partition, late), self.root.columns)
-        evaluated = Concat((self._shown(SemiJoin(new_of(continued), partition, late, anti=True)),
-                            optimize_rows(again) if optimised else again))
+        evaluated = Concat(
+            (self._shown(SemiJoin(new_of(continued), partition, late, anti=True)), optimize_rows(again) if optimised else again)
+        )
         work = Continuing(self.running, changed, continued)
         recomputing = Recomputing(self.name, (touched.over(late),), work=work, late=None, evaluated=(evaluated,))
         return AskingLate(self.name, (insert,), work=work, recomputing=recomputing, otherwise=otherwise)
@@ -126,8 +128,11 @@ class Continuing:
 
     def define_last(self, view: Stored, binder: StatementBinder, target: str) -> None:
         binder.define(self.changed)
-        binder.definitions[LAST] = (last_rows(view, self.running, self.changed, binder, target) if self.last is None
-                                    else self.last.query(binder.binding.dialect))
+        binder.definitions[LAST] = (
+            last_rows(view, self.running, self.changed, binder, target)
+            if self.last is None
+            else self.last.query(binder.binding.dialect)
+        )
 
 
 @dataclass(frozen=True, kw_only=True)

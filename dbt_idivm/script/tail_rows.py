@@ -59,8 +59,9 @@ def last_rows(view: Stored, running: Running, changed: Named, binder: StatementB
 def _reversed(item: exp.Expr, rows: Block) -> exp.Expr:
     """An item of ORDER BY the other way round, NULLs included."""
     assert isinstance(item, exp.Ordered)
-    return exp.Ordered(this=rows.output[item.this.name].copy(), desc=not item.args.get("desc"),
-                       nulls_first=not item.args.get("nulls_first"))
+    return exp.Ordered(
+        this=rows.output[item.this.name].copy(), desc=not item.args.get("desc"), nulls_first=not item.args.get("nulls_first")
+    )
 
 
 # Wrong without equal rows: of ω_{cid; sum(price) by placed} a second row of the last day changes the sum of the first one.
@@ -68,8 +69,11 @@ def with_late(running: Running, changed: Named, binder: StatementBinder) -> exp.
     """LAST, and LATE: whether a new row comes before the last one, or one that O does not distinguish from it."""
     names = running.kept
     order = exp.Order(expressions=[each.copy() for each in running.order])
-    came = exp.Window(this=exp.Sum(this=exp.Sub(this=_ONE.copy(), expression=column(STORED))),
-                      partition_by=[column(name) for name in running.partition], order=order)
+    came = exp.Window(
+        this=exp.Sum(this=exp.Sub(this=_ONE.copy(), expression=column(STORED))),
+        partition_by=[column(name) for name in running.partition],
+        order=order,
+    )
     counted = exp.Select(expressions=[*(column(name) for name in names), column(STORED), alias(came, _CAME)])
     counted = counted.from_(subquery(_candidates(names, (), names, changed, binder), "candidates"))
     late = exp.GT(this=column(_CAME), expression=_ZERO.copy())
@@ -141,8 +145,10 @@ class Continued(Unary):
         last, values = self.running.kept, {each.call.name: each for each in self.running.calls}
         missing = tuple(name for name in self._names if name not in last)
         candidates = _candidates(last, missing, self._names, self.child, binder)
-        cells = (alias(values[name].over_parts(self.running.partition), name) if name in values else column(name)
-                 for name in self._names)
+        cells = (
+            alias(values[name].over_parts(self.running.partition), name) if name in values else column(name)
+            for name in self._names
+        )
         query = exp.Select(expressions=[*cells, column(STORED)]).from_(subquery(candidates, "candidates"))
         return isolate(query, self.columns, binder.alias("continued"))
 

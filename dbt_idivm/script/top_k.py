@@ -67,8 +67,10 @@ class TopK(Way):
         ranked = Named("ranked_rows", Ranked(changed, self.root.ids, partition, self.first.call.order, count, removing))
         outputs = dict(self.first.outputs)
         number = {self.first.call.name: exp.Cast(this=column(PLACE), to=self.first.call.kind.copy())}
-        new = Compute(first_of(ranked, count), tuple(
-            (name, _of(outputs[name], number) if name in self.first.late else column(name)) for name in self.root.columns))
+        new = Compute(
+            first_of(ranked, count),
+            tuple((name, _of(outputs[name], number) if name in self.first.late else column(name)) for name in self.root.columns),
+        )
         origins = frozenset(Origin(scan.occurrence, REC) for scan in self._scans if _changed(scan, is_empty, "plus", "minus"))
         diff = IDiff(REC, partition, (), (), Named("v_rec__partitions", Distinct(project(changed, partition))), origins)
         if not removing:

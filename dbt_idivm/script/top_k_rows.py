@@ -148,8 +148,9 @@ class Ranked(Unary):
             return isolate(query.from_(rows), self.columns, binder.alias("ranked"))
         candidates = union_all([self._survivors(old, binder), new.select().select(alias(_ONE, LIVE), alias(_ZERO, _STORED))])
         counted = [alias(self._up_to(LIVE), PLACE), alias(self._up_to(_STORED), _RANK)]
-        ranked = (exp.Select(expressions=[*(column(name) for name in (*self._names, LIVE, _STORED)), *counted])
-                  .from_(subquery(candidates, "candidates")))
+        ranked = exp.Select(expressions=[*(column(name) for name in (*self._names, LIVE, _STORED)), *counted]).from_(
+            subquery(candidates, "candidates")
+        )
         query = exp.Select(expressions=[*(column(name) for name in (*self._names, PLACE, LIVE)), alias(self._bound(), BOUND)])
         return isolate(query.from_(subquery(ranked, "counted")), self.columns, binder.alias("ranked"))
 
@@ -165,8 +166,9 @@ class Ranked(Unary):
         name = binder.alias("gone")
         found = gone.select().select(alias(_ONE, _STORED), copy=False)
         on = conjunction(same(old.output[each], column(each, name)) for each in self.ids)
-        live = exp.Case(ifs=[exp.If(this=exp.Is(this=column(_STORED, name), expression=exp.null()), true=_ONE.copy())],
-                        default=_ZERO.copy())
+        live = exp.Case(
+            ifs=[exp.If(this=exp.Is(this=column(_STORED, name), expression=exp.null()), true=_ONE.copy())], default=_ZERO.copy()
+        )
         query = old.select().select(alias(live, LIVE), alias(_ONE, _STORED), copy=False)
         query = query.join(exp.Join(this=subquery(found, name), side="LEFT", on=on), copy=False)
         return hinted(query, [name] if gone.broadcast else [])
@@ -179,8 +181,10 @@ class Ranked(Unary):
         return exp.Cast(this=self._over(exp.Sum(this=column(name)), order, frame), to=_INT.copy())
 
     def _bound(self) -> exp.Expr:
-        last = exp.and_(exp.EQ(this=column(_STORED), expression=_ONE.copy()),
-                        exp.EQ(this=column(_RANK), expression=exp.Literal.number(self.count)))
+        last = exp.and_(
+            exp.EQ(this=column(_STORED), expression=_ONE.copy()),
+            exp.EQ(this=column(_RANK), expression=exp.Literal.number(self.count)),
+        )
         place = exp.Case(ifs=[exp.If(this=last, true=column(PLACE))])
         return self._over(exp.Max(this=place), (), None)
 
@@ -193,8 +197,9 @@ def first_of(ranked: Named, count: int) -> Relation:
     """The first rows of the partitions that are complete without rows that are not stored."""
     tests: list[exp.Expr] = [exp.LTE(this=column(PLACE), expression=exp.Literal.number(count))]
     if BOUND in ranked.columns:
-        complete = exp.or_(exp.Is(this=column(BOUND), expression=exp.null()),
-                           exp.GTE(this=column(BOUND), expression=exp.Literal.number(count)))
+        complete = exp.or_(
+            exp.Is(this=column(BOUND), expression=exp.null()), exp.GTE(this=column(BOUND), expression=exp.Literal.number(count))
+        )
         tests += [exp.EQ(this=column(LIVE), expression=_ONE.copy()), exp.paren(complete)]
     return Filter(ranked, exp.and_(*tests))
 

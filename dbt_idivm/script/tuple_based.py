@@ -113,8 +113,11 @@ def _by_id(view: Stored, merge: Merge) -> exp.Select:
     inserted = exp.GT(this=column(WEIGHT), expression=exp.Literal.number(0))
     op = exp.Case(ifs=[exp.If(this=inserted, true=exp.Literal.string("I"))], default=exp.Literal.string("D"))
     replace_by_id(view, merge, update="I")
-    return (exp.Select(expressions=[alias(op, OP), *(column(name) for name in names)]).from_(subquery(ranked, "ranked"))
-            .where(exp.EQ(this=column(WEIGHT), expression=column(_LAST))))
+    return (
+        exp.Select(expressions=[alias(op, OP), *(column(name) for name in names)])
+        .from_(subquery(ranked, "ranked"))
+        .where(exp.EQ(this=column(WEIGHT), expression=column(_LAST)))
+    )
 
 
 def _by_copies(view: Stored, binder: StatementBinder, target: str, merge: Merge) -> exp.Select:
@@ -126,7 +129,10 @@ def _by_copies(view: Stored, binder: StatementBinder, target: str, merge: Merge)
     compared = tuple(name for name in names if is_comparable(view.root.types[name]))
     old = stored_rows(view, binder, target)
     old = old.filter(exists(named_block(NET, names, binder.alias(NET)), old, compared))
-    parts = [exp.Select(expressions=[*(column(name) for name in names), alias(column(WEIGHT), COPIES),
-                                     alias(exp.Literal.number(0), STORED)]).from_(NET),
-             old.select().select(alias(exp.Literal.number(1), COPIES), alias(exp.Literal.number(1), STORED), copy=False)]
+    parts = [
+        exp.Select(
+            expressions=[*(column(name) for name in names), alias(column(WEIGHT), COPIES), alias(exp.Literal.number(0), STORED)]
+        ).from_(NET),
+        old.select().select(alias(exp.Literal.number(1), COPIES), alias(exp.Literal.number(1), STORED), copy=False),
+    ]
     return replace_copies(view, counted(view, parts), merge)

@@ -18,8 +18,7 @@ Interval: TypeAlias = tuple[Bound, Bound]  # both ends are values
 # has. A hundred conditions take Spark and Delta longer to plan than the whole table takes to read.
 MOST_PARTS = 32
 
-_INTEGRAL = frozenset({exp.DataType.Type.TINYINT, exp.DataType.Type.SMALLINT, exp.DataType.Type.INT,
-                       exp.DataType.Type.BIGINT})
+_INTEGRAL = frozenset({exp.DataType.Type.TINYINT, exp.DataType.Type.SMALLINT, exp.DataType.Type.INT, exp.DataType.Type.BIGINT})
 TEXT = frozenset({exp.DataType.Type.TEXT, exp.DataType.Type.VARCHAR})
 _DATE = re.compile(r"\d{4}-\d\d-\d\d\Z")  # text order is date order for these only
 _REPLACEMENT = "\ufffd"
@@ -116,7 +115,7 @@ def _united(intervals: Iterable[Interval]) -> tuple[Interval, ...]:
         else:
             found.append((low, high))
     gaps = sorted(range(1, len(found)), key=lambda place: _gap(found[place - 1][1], found[place][0]), reverse=True)
-    kept = sorted(place for place in gaps[:MOST_PARTS - 1] if _gap(found[place - 1][1], found[place][0]) > 1)
+    kept = sorted(place for place in gaps[: MOST_PARTS - 1] if _gap(found[place - 1][1], found[place][0]) > 1)
     starts, ends = [0, *kept], [*kept, len(found)]
     return tuple((found[first][0], found[end - 1][1]) for first, end in zip(starts, ends, strict=True)) if found else ()
 

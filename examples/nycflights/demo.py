@@ -22,10 +22,12 @@ from rich.console import Console
 HERE = Path(__file__).resolve().parent
 SHOWN_MODEL = "long_hauls"
 PANEL_BORDER = 4
-INTRODUCTION = ("Six dbt models over three years of flights are built as tables. Then the data change, and `dbt run` brings the "
-                "tables up to date: by what has changed, or by a rebuild where one is estimated to be quicker. After each round "
-                "every table is compared with its query, and the last table of all says what the rounds took, beside six "
-                "rebuilds. It takes about five minutes.\n")
+INTRODUCTION = (
+    "Six dbt models over three years of flights are built as tables. Then the data change, and `dbt run` brings the "
+    "tables up to date: by what has changed, or by a rebuild where one is estimated to be quicker. After each round "
+    "every table is compared with its query, and the last table of all says what the rounds took, beside six "
+    "rebuilds. It takes about five minutes.\n"
+)
 
 
 def main(arguments: list[str]) -> int:

@@ -23,8 +23,11 @@ class Batch:
     @property
     def kinds(self) -> frozenset[str]:
         """Which of inserts, updates and deletes it consists of."""
-        found = {"inserts": [each.inserted for each in self.changes], "updates": [each.updated for each in self.changes],
-                 "deletes": [each.deleted for each in self.changes]}
+        found = {
+            "inserts": [each.inserted for each in self.changes],
+            "updates": [each.updated for each in self.changes],
+            "deletes": [each.deleted for each in self.changes],
+        }
         return frozenset(kind for kind, rows in found.items() if any(rows))
 
     @property
@@ -73,26 +76,46 @@ def dimensions(world: World) -> None:
     for customer in world.sample("customers", len(world.some(5))):
         world.move(customer, day)
     for customer in world.sample("customers", len(world.some(4))):
-        world.change("customers", customer, segment="business", last_name=world.random.choice(LAST_NAMES),
-                     updated_at=world.moment(day))
+        world.change(
+            "customers", customer, segment="business", last_name=world.random.choice(LAST_NAMES), updated_at=world.moment(day)
+        )
     category = world.pick("categories")
     world.change("categories", category, category_name=category["category_name"] + " & more", margin_target=0.125)
     for product in world.where("products", category_id=category["category_id"]):
         price = (product["unit_price"] * Decimal("1.05")).quantize(Decimal("0.01"))
         world.change("products", product, unit_price=price, tags=sorted({*product["tags"], "sale"}), updated_at=world.moment(day))
     supplier = world.pick("suppliers")
-    world.change("suppliers", supplier, rating=None, contact={"email": None, "phone": "+1 555"},
-                 is_active=not supplier["is_active"])
+    world.change(
+        "suppliers", supplier, rating=None, contact={"email": None, "phone": "+1 555"}, is_active=not supplier["is_active"]
+    )
     world.change("employees", world.pick("employees"), left_on=day, manager_id=None)
     world.change("employees", world.pick("employees"), job="lead", salary=Decimal("5100.00"), permissions=15)
     number = len(world.rows["employees"]) + 1
-    world.put("employees", employee_id=number, store_id=1, manager_id=1, full_name=f"Neo {number}", job="sales", hired_on=day,
-              left_on=None, salary=Decimal("2800.00"), permissions=1)
+    world.put(
+        "employees",
+        employee_id=number,
+        store_id=1,
+        manager_id=1,
+        full_name=f"Neo {number}",
+        job="sales",
+        hired_on=day,
+        left_on=None,
+        salary=Decimal("2800.00"),
+        permissions=1,
+    )
     store = world.pick("stores")
     world.change("stores", store, closed_on=None if store["closed_on"] else day, store_name=store["store_name"] + " (old)")
     number = len(world.rows["promotions"]) + 1
-    world.put("promotions", promotion_id=number, code="SPRING", kind="amount", amount=Decimal(7), category_id=None,
-              starts_on=day, ends_on=day + dt.timedelta(20))
+    world.put(
+        "promotions",
+        promotion_id=number,
+        code="SPRING",
+        kind="amount",
+        amount=Decimal(7),
+        category_id=None,
+        starts_on=day,
+        ends_on=day + dt.timedelta(20),
+    )
     world.change("currencies", world.pick("currencies"), minor_units=3)
 
 
@@ -144,8 +167,13 @@ def nothing(world: World) -> None:
 
 
 SCHEDULE: tuple[tuple[str, Callable[[World], None]], ...] = (
-    ("a day of business", business_day), ("only additions", additions), ("only dimensions", dimensions),
-    ("corrections", corrections), ("withdrawals", withdrawals), ("nothing", nothing))
+    ("a day of business", business_day),
+    ("only additions", additions),
+    ("only dimensions", dimensions),
+    ("corrections", corrections),
+    ("withdrawals", withdrawals),
+    ("nothing", nothing),
+)
 
 
 def batch(world: World, number: int) -> Batch:
@@ -162,8 +190,13 @@ def _passing_day(world: World) -> None:
     for _ in world.some(15):
         world.new_visit(world.day)
     for _ in world.some(6):
-        world.new_movement(world.pick("stores")["store_id"], world.pick("products")["product_id"], "receipt",
-                           world.random.randint(5, 30), world.day)
+        world.new_movement(
+            world.pick("stores")["store_id"],
+            world.pick("products")["product_id"],
+            "receipt",
+            world.random.randint(5, 30),
+            world.day,
+        )
 
 
 def _erase(world: World, customer: dict) -> None:

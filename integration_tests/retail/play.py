@@ -60,6 +60,10 @@ class Play:
 
 
 def dbt_of(project: Path, target: str | None, threads: int | None, strategy: str, select: Sequence[str]) -> Dbt:
-    options = ("--vars", f"{{idivm_strategy: {strategy}}}", *(("--target", target) if target else ()),
-               *(("--threads", str(threads)) if threads else ()))
+    options = (
+        "--vars",
+        f"{{idivm_strategy: {strategy}}}",
+        *(("--target", target) if target else ()),
+        *(("--threads", str(threads)) if threads else ()),
+    )
     return Dbt(project, options, ("--select", *select) if select else ())

@@ -115,8 +115,9 @@ class Dbt:
 
 def _refresh(result: Any) -> Refresh:
     response = result.adapter_response
-    return Refresh(result.node.name, result.node.fqn[-2], response["mode"], response["strategy"], response["reason"],
-                   result.execution_time)
+    return Refresh(
+        result.node.name, result.node.fqn[-2], response["mode"], response["strategy"], response["reason"], result.execution_time
+    )
 
 
 def _failures(results: Sequence[Any]) -> Iterator[str]:

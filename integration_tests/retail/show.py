@@ -23,8 +23,15 @@ def console() -> Console:
 
 
 def progress(on: Console) -> Progress:
-    return Progress(SpinnerColumn(), TimeElapsedColumn(), TextColumn("{task.description}"),
-                    TextColumn("{task.fields[doing]}", style="dim"), console=on, transient=True, disable=not on.is_terminal)
+    return Progress(
+        SpinnerColumn(),
+        TimeElapsedColumn(),
+        TextColumn("{task.description}"),
+        TextColumn("{task.fields[doing]}", style="dim"),
+        console=on,
+        transient=True,
+        disable=not on.is_terminal,
+    )
 
 
 def modes(rounds: Sequence[Round]) -> Table:
@@ -52,10 +59,18 @@ def summary(rounds: Sequence[Round]) -> Table:
     for done in rounds:
         noop = sum(each.mode == "noop" for each in done.refreshes)
         kinds = ", ".join(kind for kind in KINDS if done.batch and kind in done.batch.kinds)
-        table.add_row(done.title, kinds, str(done.batch.rows) if done.batch else "", str(done.incremental) if done.batch else "",
-                      str(len(done.counted) - done.incremental) if done.batch else "", str(noop) if done.batch else "",
-                      percent(share([done])), str(done.tests), str(len(done.failures)),
-                      *(f"{done.seconds.get(command, 0):.0f}" for command in ("run", "test")))
+        table.add_row(
+            done.title,
+            kinds,
+            str(done.batch.rows) if done.batch else "",
+            str(done.incremental) if done.batch else "",
+            str(len(done.counted) - done.incremental) if done.batch else "",
+            str(noop) if done.batch else "",
+            percent(share([done])),
+            str(done.tests),
+            str(len(done.failures)),
+            *(f"{done.seconds.get(command, 0):.0f}" for command in ("run", "test")),
+        )
     return table
 
 
@@ -68,8 +83,10 @@ def remarks(rounds: Sequence[Round]) -> list[str]:
     found: dict[str, dict[str, None]] = {}
     for each in (each for done in rounds if done.batch for each in done.refreshes if each.mode in ("full", "create")):
         found.setdefault(str(each.reason), {})[each.model] = None
-    return ["share: of the refreshes that had something to do.",
-            *(f"{', '.join(names)}: {reason}" for reason, names in found.items())]
+    return [
+        "share: of the refreshes that had something to do.",
+        *(f"{', '.join(names)}: {reason}" for reason, names in found.items()),
+    ]
 
 
 def failures(rounds: Sequence[Round]) -> list[str]:

@@ -49,19 +49,23 @@ def declared(project: Path) -> dict[str, Table]:
     """The sources of the project's properties file."""
     document = yaml.safe_load((project / "models" / "staging" / "_sources.yml").read_text(encoding="utf-8"))
     found = {each.name.rpartition(".")[2]: each for each in catalog_of(document).tables.values()}
-    return {name: Table(name, {column.name: column.type for column in each.columns}, COMPOSITE.get(name) or each.key or ())
-            for name, each in found.items()}
+    return {
+        name: Table(name, {column.name: column.type for column in each.columns}, COMPOSITE.get(name) or each.key or ())
+        for name, each in found.items()
+    }
 
 
 def creation(schema: str, table: Table) -> str:
     columns = ", ".join(f"{name} {kind}" for name, kind in table.columns.items())
-    return (f"create or replace table {schema}.{table.name} ({columns}) using delta "
-            "tblproperties ('delta.enableChangeDataFeed' = 'true', 'delta.enableDeletionVectors' = 'true')")
+    return (
+        f"create or replace table {schema}.{table.name} ({columns}) using delta "
+        "tblproperties ('delta.enableChangeDataFeed' = 'true', 'delta.enableDeletionVectors' = 'true')"
+    )
 
 
 def insertion(schema: str, table: Table, rows: Sequence[Row]) -> Iterator[str]:
     for start in range(0, len(rows), ROWS_OF_A_STATEMENT):
-        yield f"insert into {schema}.{table.name} {_select(table, rows[start:start + ROWS_OF_A_STATEMENT])}"
+        yield f"insert into {schema}.{table.name} {_select(table, rows[start : start + ROWS_OF_A_STATEMENT])}"
 
 
 def statements(schema: str, changes: Iterable[Change]) -> Iterator[str]:

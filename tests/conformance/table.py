@@ -102,8 +102,11 @@ def _our_classes() -> Iterator[type]:
 
 
 def _defined(module: ModuleType) -> list[tuple[str, type]]:
-    return [(name, found) for name, found in vars(module).items()
-            if inspect.isclass(found) and found.__module__ == module.__name__ and not issubclass(found, tuple)]
+    return [
+        (name, found)
+        for name, found in vars(module).items()
+        if inspect.isclass(found) and found.__module__ == module.__name__ and not issubclass(found, tuple)
+    ]
 
 
 def _own(found: type) -> set[str]:

@@ -15,8 +15,10 @@ from tests.conformance.maintained import Maintained
 class SparkText:
     @pytest.fixture(scope="class")
     def macros(self):
-        return {"cast.sql": fixtures.MACROS__CAST_SQL.replace("::text", ""),
-                "expect_value.sql": fixtures.MACROS__EXPECT_VALUE_SQL}
+        return {
+            "cast.sql": fixtures.MACROS__CAST_SQL.replace("::text", ""),
+            "expect_value.sql": fixtures.MACROS__EXPECT_VALUE_SQL,
+        }
 
 
 class TestAliases(SparkText, BaseAliases):

@@ -103,8 +103,11 @@ class StatisticsOfMaintained:
 
     def __eq__(self, found):
         values = {name: each["value"] for name, each in found.items()}
-        return (values["has_stats"] is True and values.get("idivm_size") == "1 row"
-                and values.get("idivm_last_refresh", "").startswith("created, 1 written, at "))
+        return (
+            values["has_stats"] is True
+            and values.get("idivm_size") == "1 row"
+            and values.get("idivm_last_refresh", "").startswith("created, 1 written, at ")
+        )
 
 
 class DocsOnSpark:
@@ -129,8 +132,10 @@ class DocsOnSpark:
             is_table = node["metadata"]["type"] == "table"
             node["metadata"]["owner"] = owners[is_table]
             # nodes of equal columns share them in the base's
-            node["columns"] = {name: {**column, "index": index, "type": self.kind(column["type"], is_table)}
-                               for index, (name, column) in enumerate(node["columns"].items())}
+            node["columns"] = {
+                name: {**column, "index": index, "type": self.kind(column["type"], is_table)}
+                for index, (name, column) in enumerate(node["columns"].items())
+            }
 
     def kind(self, kind, is_table):
         return kind if is_table else kind.replace("bigint", "long")
@@ -139,8 +144,9 @@ class DocsOnSpark:
 class TestDocsGenerate(DocsOnSpark, BaseDocsGenerate):
     @pytest.fixture(scope="class")
     def expected_catalog(self, project, owners):
-        catalog = base_expected_catalog(project, role=None, view_type=self.view_type, table_type="table",
-                                        model_stats=no_stats(), **self.types)
+        catalog = base_expected_catalog(
+            project, role=None, view_type=self.view_type, table_type="table", model_stats=no_stats(), **self.types
+        )
         self.as_spark_has_them(catalog, owners)
         return catalog
 
@@ -154,8 +160,15 @@ class TestDocsGenerateMaintained(Maintained, TestDocsGenerate):
 class TestDocsGenReferences(DocsOnSpark, BaseDocsGenReferences):
     @pytest.fixture(scope="class")
     def expected_catalog(self, project, owners):
-        catalog = expected_references_catalog(project, role=None, bigint_type="bigint", view_type=self.view_type,
-                                              table_type="table", model_stats=no_stats(), **self.types)
+        catalog = expected_references_catalog(
+            project,
+            role=None,
+            bigint_type="bigint",
+            view_type=self.view_type,
+            table_type="table",
+            model_stats=no_stats(),
+            **self.types,
+        )
         self.as_spark_has_them(catalog, owners)
         return catalog
 

@@ -34,9 +34,13 @@ class CloneMaintained(Maintained):
 
     @pytest.fixture(scope="class")
     def models(self):
-        return {"table_model.sql": clone_fixtures.table_model_sql, "ephemeral_model.sql": clone_fixtures.ephemeral_model_sql,
-                "view_model.sql": "{{ config(materialized='view') }}" + clone_fixtures.view_model_sql,
-                "schema.yml": clone_fixtures.schema_yml, "exposures.yml": clone_fixtures.exposures_yml}
+        return {
+            "table_model.sql": clone_fixtures.table_model_sql,
+            "ephemeral_model.sql": clone_fixtures.ephemeral_model_sql,
+            "view_model.sql": "{{ config(materialized='view') }}" + clone_fixtures.view_model_sql,
+            "schema.yml": clone_fixtures.schema_yml,
+            "exposures.yml": clone_fixtures.exposures_yml,
+        }
 
 
 class TestClonePossibleMaintained(CloneMaintained, TestClonePossible):

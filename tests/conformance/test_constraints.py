@@ -98,8 +98,11 @@ class DependsOnForeignKey:
 
     @pytest.fixture(scope="class")
     def models(self):
-        return {"my_model.sql": self.my_model, "foreign_key_model.sql": fixtures.foreign_key_model_sql,
-                "constraints_schema.yml": self.schema_yml}
+        return {
+            "my_model.sql": self.my_model,
+            "foreign_key_model.sql": fixtures.foreign_key_model_sql,
+            "constraints_schema.yml": self.schema_yml,
+        }
 
     @pytest.fixture(scope="class")
     def expected_sql(self):
@@ -134,8 +137,12 @@ class Refused:
 
     @pytest.fixture(scope="class")
     def expected_error_messages(self):
-        return ["DELTA_NEW_CHECK_CONSTRAINT_VIOLATION", "DELTA_NEW_NOT_NULL_VIOLATION", "DELTA_VIOLATE_CONSTRAINT_WITH_VALUES",
-                "DELTA_NOT_NULL_CONSTRAINT_VIOLATED"]
+        return [
+            "DELTA_NEW_CHECK_CONSTRAINT_VIOLATION",
+            "DELTA_NEW_NOT_NULL_VIOLATION",
+            "DELTA_VIOLATE_CONSTRAINT_WITH_VALUES",
+            "DELTA_NOT_NULL_CONSTRAINT_VIOLATED",
+        ]
 
     def assert_expected_error_messages(self, error_message, expected_error_messages):
         assert any(message in error_message for message in expected_error_messages)

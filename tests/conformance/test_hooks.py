@@ -200,10 +200,12 @@ class TestPrePostRunHooks(OnSpark, BasePrePostRunHooks):
 
     def assert_used_schemas(self, project):
         assert [tuple(row) for row in project.run_sql(f"select * from {project.test_schema}.schemas", fetch="all")] == [
-            (project.test_schema,)]
+            (project.test_schema,)
+        ]
         # a Spark catalog has schemas and no databases above them
         assert [tuple(row) for row in project.run_sql(f"select * from {project.test_schema}.db_schemas", fetch="all")] == [
-            ("None", project.test_schema)]
+            ("None", project.test_schema)
+        ]
 
 
 class TestAfterRunHooks(BaseAfterRunHooks):

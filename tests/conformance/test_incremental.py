@@ -126,13 +126,15 @@ class Strategies:
 
     @pytest.fixture(scope="class")
     def models(self):
-        return {"model.sql": f"""
+        return {
+            "model.sql": f"""
             {{{{ config(materialized='incremental', incremental_strategy='{self.strategy}' {self.config}) }}}}
             {{% if not is_incremental() %}}
             select cast(1 as bigint) as id, 'hello' as msg union all select cast(2 as bigint) as id, 'goodbye' as msg
             {{% else %}}
             select cast(2 as bigint) as id, 'yo' as msg union all select cast(3 as bigint) as id, 'anyway' as msg
-            {{% endif %}}"""}
+            {{% endif %}}"""
+        }
 
     def test_strategy(self, project):
         run_dbt(["seed"])

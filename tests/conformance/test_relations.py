@@ -20,8 +20,10 @@ class TestChangeRelationTypes(BaseChangeRelationTypeValidator):
 class TestChangeRelationTypesMaintained(Maintained, BaseChangeRelationTypeValidator):
     @pytest.fixture(scope="class")
     def models(self):
-        return {"model_mc_modelface.sql": "{{ config(materialized=var('materialized', 'idivm')) }}"
-                                          "select distinct '{{ var(\"materialized\") }}' as materialization from " + ONE_ROW}
+        return {
+            "model_mc_modelface.sql": "{{ config(materialized=var('materialized', 'idivm')) }}"
+            "select distinct '{{ var(\"materialized\") }}' as materialization from " + ONE_ROW
+        }
 
     def test_changing_materialization_changes_relation_type(self, project):
         relation = f"{project.test_schema}.model_mc_modelface"
@@ -47,9 +49,15 @@ class TestDropSchemaNamedMaintained(Maintained, BaseDropSchemaNamed):
 class TestCatalogRelationTypesMaintained(Maintained, CatalogRelationTypes):
     materializations = ("materialized_view",)
 
-    @pytest.mark.parametrize("node_name,relation_type", [
-        ("seed.test.my_seed", "table"), ("model.test.my_table", "table"), ("model.test.my_view", "view"),
-        ("model.test.my_materialized_view", "table")])
+    @pytest.mark.parametrize(
+        "node_name,relation_type",
+        [
+            ("seed.test.my_seed", "table"),
+            ("model.test.my_table", "table"),
+            ("model.test.my_view", "view"),
+            ("model.test.my_materialized_view", "table"),
+        ],
+    )
     def test_relation_types_populate_correctly(self, docs, node_name, relation_type):
         super().test_relation_types_populate_correctly(docs, node_name, relation_type)
 

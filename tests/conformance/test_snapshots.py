@@ -91,8 +91,10 @@ class NewColumn(SparkSql):
 
     @pytest.fixture(scope="class")
     def source_create_sql(self):
-        return ("create table {schema}.src_customers "
-                "(id int, first_name string, last_name string, email string, updated_at timestamp)")
+        return (
+            "create table {schema}.src_customers "
+            "(id int, first_name string, last_name string, email string, updated_at timestamp)"
+        )
 
     @pytest.fixture(scope="class")
     def source_insert_sql(self):
@@ -103,8 +105,10 @@ class NewColumn(SparkSql):
 
     @pytest.fixture(scope="class")
     def source_alter_sql(self):
-        return ("alter table {schema}.src_customers add column dummy_column string; "
-                "update {schema}.src_customers set dummy_column = 'dummy_value'")
+        return (
+            "alter table {schema}.src_customers add column dummy_column string; "
+            "update {schema}.src_customers set dummy_column = 'dummy_value'"
+        )
 
     @pytest.fixture(scope="class")
     def source_delete_sql(self):

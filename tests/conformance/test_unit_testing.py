@@ -49,8 +49,11 @@ class TestUnitTestQuotedReservedWordColumnNames(reserved.BaseUnitTestQuotedReser
     @pytest.fixture(scope="class")
     def models(self):
         upstream = reserved.my_upstream_model_with_reserved_word_column_name_sql.replace('"', "`")
-        return {"my_model.sql": reserved.my_model_sql, "my_upstream_model.sql": upstream,
-                "unit_tests.yml": reserved.test_my_model_csv_fixtures_yml}
+        return {
+            "my_model.sql": reserved.my_model_sql,
+            "my_upstream_model.sql": upstream,
+            "unit_tests.yml": reserved.test_my_model_csv_fixtures_yml,
+        }
 
 
 class TestUnitTestQuotedReservedWordColumnNamesMaintained(Maintained, TestUnitTestQuotedReservedWordColumnNames):

@@ -238,8 +238,10 @@ class TestLastDay(BaseLastDay):
     @pytest.fixture(scope="class")
     def seeds(self):
         # the base's last row is all NULL, which makes its dates strings
-        return {"data_last_day.csv": "date_day,date_part,result\n2018-01-02,month,2018-01-31\n2018-01-02,quarter,2018-03-31\n"
-                                     "2018-01-02,year,2018-12-31\n"}
+        return {
+            "data_last_day.csv": "date_day,date_part,result\n2018-01-02,month,2018-01-31\n2018-01-02,quarter,2018-03-31\n"
+            "2018-01-02,year,2018-12-31\n"
+        }
 
 
 class TestListagg(BaseListagg):
@@ -250,13 +252,17 @@ class TestListagg(BaseListagg):
         before, _, rest = fixture_listagg.models__test_listagg_sql.partition("calculate as (")
         _, _, unordered = rest.partition("2) }} as actual,")
         _, _, unordered = unordered.partition("union all")
-        return {"test_listagg.yml": fixture_listagg.models__test_listagg_yml,
-                "test_listagg.sql": f"{before}calculate as ({unordered}"}
+        return {
+            "test_listagg.yml": fixture_listagg.models__test_listagg_yml,
+            "test_listagg.sql": f"{before}calculate as ({unordered}",
+        }
 
 
 class TestSplitPart(BaseSplitPart):
     @pytest.fixture(scope="class")
     def seeds(self):
         # a NULL separator is no pattern
-        return {"data_split_part.csv": "parts,split_on,result_1,result_2,result_3,result_4\na|b|c,|,a,b,c,c\n1|2|3,|,1,2,3,3\n"
-                                       "EMPTY|EMPTY|EMPTY,|,EMPTY,EMPTY,EMPTY,EMPTY\n"}
+        return {
+            "data_split_part.csv": "parts,split_on,result_1,result_2,result_3,result_4\na|b|c,|,a,b,c,c\n1|2|3,|,1,2,3,3\n"
+            "EMPTY|EMPTY|EMPTY,|,EMPTY,EMPTY,EMPTY,EMPTY\n"
+        }

@@ -19,8 +19,13 @@ class DbtFolder:
 
     def __post_init__(self) -> None:
         # tables of tests are so small that `auto` would rebuild them
-        config = {"name": PROFILE, "version": "1.0.0", "config-version": 2, "profile": PROFILE,
-                  "models": {"+meta": {"idivm": {"strategy": "id"}}}}
+        config = {
+            "name": PROFILE,
+            "version": "1.0.0",
+            "config-version": 2,
+            "profile": PROFILE,
+            "models": {"+meta": {"idivm": {"strategy": "id"}}},
+        }
         self.write("dbt_project.yml", yaml.safe_dump(config))
 
     def write(self, path: str, text: str) -> None:

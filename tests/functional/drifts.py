@@ -23,8 +23,9 @@ OTHER_ROWS = "select * from values (1, 1, 6, 'a'), (5, 1, 6, null) as t(id, cust
 NEW = "insert into $.orders (id, cust, price, note) values (9, 1, 3, 'n')"
 EARLIER = NEW.replace("(9,", "(8,")
 WITH_NULL = NEW.replace("(9, 1,", "(9, null,")
-RENAMES = tuple(f"alter table $.orders rename column {old} to {new}" for old, new in (
-    ("cust", "x"), ("price", "cust"), ("x", "price")))
+RENAMES = tuple(
+    f"alter table $.orders rename column {old} to {new}" for old, new in (("cust", "x"), ("price", "cust"), ("x", "price"))
+)
 WITHOUT_NOTE = "insert into $.orders (id, cust, price) values (9, 1, 3)"
 WIDENING = "alter table $.orders set tblproperties ('delta.enableTypeWidening' = 'true')"
 SWITCHED = "alter table $.orders set tblproperties (delta.enableChangeDataFeed = {})"
@@ -69,8 +70,12 @@ def feed_is_gone(project: Project) -> None:
 
 def vacuumed(project: Project, vacuum: str) -> None:
     """VACUUM removes files: all but those of the last version, and the change feed with them."""
-    project.sql("set spark.databricks.delta.retentionDurationCheck.enabled = false",
-                EARLIER, "update $.orders set price = 8 where id = 1", "optimize $.orders")
+    project.sql(
+        "set spark.databricks.delta.retentionDurationCheck.enabled = false",
+        EARLIER,
+        "update $.orders set price = 8 where id = 1",
+        "optimize $.orders",
+    )
     before = {*_folder(project).rglob("*.parquet")}
     project.sql(vacuum)
     left = {*_folder(project).rglob("*.parquet")}
@@ -88,96 +93,237 @@ def _folder(project: Project) -> Path:
 
 
 DRIFTS = (
-    Drift("rows are inserted, updated and deleted",
-          (EARLIER, "update $.orders set price = 8 where id = 1", "delete from $.orders where id = 2"),
-          "incremental", "incremental"),
+    Drift(
+        "rows are inserted, updated and deleted",
+        (EARLIER, "update $.orders set price = 8 where id = 1", "delete from $.orders where id = 2"),
+        "incremental",
+        "incremental",
+    ),
     Drift("all rows are deleted", ("delete from $.orders",), "incremental", "incremental"),
     Drift("it is truncated", ("truncate table $.orders",), "incremental", "incremental"),
     Drift("`INSERT OVERWRITE`", (f"insert overwrite $.orders {OTHER_ROWS}",), "incremental", "incremental"),
-    Drift("`CREATE OR REPLACE TABLE` with the same columns",
-          (f"create or replace table $.orders using delta {MAPPED} as {OTHER_ROWS}",), "incremental", "incremental"),
-    Drift("it is partitioned in another way",
-          (f"create or replace table $.orders using delta partitioned by (cust) {MAPPED} "
-           "as select * from $.orders version as of 1",),
-          "IDIVM-424", "IDIVM-424"),
-    Drift("it is partitioned no more",
-          (f"create or replace table $.orders using delta {FEED}) as {OTHER_ROWS}",), "IDIVM-424", "IDIVM-424",
-          made=f"partitioned by (cust) {FEED})"),
-    Drift("it is replaced, partitioned as before",
-          (f"create or replace table $.orders using delta partitioned by (cust) {FEED}) as {OTHER_ROWS}",),
-          "incremental", "incremental", made=f"partitioned by (cust) {FEED})"),
-    Drift("it is replaced without column mapping",
-          (f"create or replace table $.orders using delta {FEED}) as {OTHER_ROWS}",), "IDIVM-424", "IDIVM-424"),
-    Drift("it is clustered in another way", ("alter table $.orders cluster by (cust)", "optimize $.orders"), "noop", "noop",
-          made=f"cluster by (id) {MAPPED}"),
-    Drift("it is dropped and created again",
-          ("drop table $.orders", f"create table $.orders ({COLUMNS}) using delta {MAPPED}",
-           f"insert into $.orders values {ROWS}"), "IDIVM-404", "IDIVM-404"),
-    Drift("another table gets its name",
-          (f"create table $.other ({COLUMNS}) using delta {MAPPED}", f"insert into $.other values {ROWS}",
-           "alter table $.orders rename to $.former", "alter table $.other rename to $.orders"), "IDIVM-404", "IDIVM-404"),
+    Drift(
+        "`CREATE OR REPLACE TABLE` with the same columns",
+        (f"create or replace table $.orders using delta {MAPPED} as {OTHER_ROWS}",),
+        "incremental",
+        "incremental",
+    ),
+    Drift(
+        "it is partitioned in another way",
+        (
+            f"create or replace table $.orders using delta partitioned by (cust) {MAPPED} "
+            "as select * from $.orders version as of 1",
+        ),
+        "IDIVM-424",
+        "IDIVM-424",
+    ),
+    Drift(
+        "it is partitioned no more",
+        (f"create or replace table $.orders using delta {FEED}) as {OTHER_ROWS}",),
+        "IDIVM-424",
+        "IDIVM-424",
+        made=f"partitioned by (cust) {FEED})",
+    ),
+    Drift(
+        "it is replaced, partitioned as before",
+        (f"create or replace table $.orders using delta partitioned by (cust) {FEED}) as {OTHER_ROWS}",),
+        "incremental",
+        "incremental",
+        made=f"partitioned by (cust) {FEED})",
+    ),
+    Drift(
+        "it is replaced without column mapping",
+        (f"create or replace table $.orders using delta {FEED}) as {OTHER_ROWS}",),
+        "IDIVM-424",
+        "IDIVM-424",
+    ),
+    Drift(
+        "it is clustered in another way",
+        ("alter table $.orders cluster by (cust)", "optimize $.orders"),
+        "noop",
+        "noop",
+        made=f"cluster by (id) {MAPPED}",
+    ),
+    Drift(
+        "it is dropped and created again",
+        ("drop table $.orders", f"create table $.orders ({COLUMNS}) using delta {MAPPED}", f"insert into $.orders values {ROWS}"),
+        "IDIVM-404",
+        "IDIVM-404",
+    ),
+    Drift(
+        "another table gets its name",
+        (
+            f"create table $.other ({COLUMNS}) using delta {MAPPED}",
+            f"insert into $.other values {ROWS}",
+            "alter table $.orders rename to $.former",
+            "alter table $.other rename to $.orders",
+        ),
+        "IDIVM-404",
+        "IDIVM-404",
+    ),
     Drift("`RESTORE` to the version of the last refresh", (EARLIER, "restore table $.orders to version as of 1"), "noop", "noop"),
     Drift("`RESTORE` to an older version", ("restore table $.orders to version as of 0",), "incremental", "incremental"),
     Drift("`OPTIMIZE` and `VACUUM`", (EARLIER, "optimize $.orders", "vacuum $.orders"), "incremental", "incremental"),
-    Drift("`OPTIMIZE` and `VACUUM`, while deleted files are kept for no time", partial(vacuumed, vacuum="vacuum $.orders"),
-          "IDIVM-403", "IDIVM-403", made=f"{FEED}, 'delta.deletedFileRetentionDuration' = 'interval 0 seconds')",
-          but={"cached": "incremental"}),
-    Drift("`OPTIMIZE` and `VACUUM` with `RETAIN 0 HOURS`", partial(vacuumed, vacuum="vacuum $.orders retain 0 hours"),
-          "IDIVM-403", "IDIVM-403", but={"cached": "incremental"}),
-    Drift("its change data feed is switched on after the view was built", (SWITCHED.format("true"), EARLIER),
-          "IDIVM-426", "IDIVM-426", made="tblproperties ('delta.enableChangeDataFeed' = 'false')"),
-    Drift("its change data feed is switched off", (SWITCHED.format("false"),), "IDIVM-408", "IDIVM-408",
-          ("IDIVM-408", "IDIVM-408")),
-    Drift("its change data feed is off for some commits", (SWITCHED.format("false"), EARLIER, SWITCHED.format("true")),
-          "IDIVM-403", "IDIVM-403", but={"cached": "incremental"}),
+    Drift(
+        "`OPTIMIZE` and `VACUUM`, while deleted files are kept for no time",
+        partial(vacuumed, vacuum="vacuum $.orders"),
+        "IDIVM-403",
+        "IDIVM-403",
+        made=f"{FEED}, 'delta.deletedFileRetentionDuration' = 'interval 0 seconds')",
+        but={"cached": "incremental"},
+    ),
+    Drift(
+        "`OPTIMIZE` and `VACUUM` with `RETAIN 0 HOURS`",
+        partial(vacuumed, vacuum="vacuum $.orders retain 0 hours"),
+        "IDIVM-403",
+        "IDIVM-403",
+        but={"cached": "incremental"},
+    ),
+    Drift(
+        "its change data feed is switched on after the view was built",
+        (SWITCHED.format("true"), EARLIER),
+        "IDIVM-426",
+        "IDIVM-426",
+        made="tblproperties ('delta.enableChangeDataFeed' = 'false')",
+    ),
+    Drift(
+        "its change data feed is switched off", (SWITCHED.format("false"),), "IDIVM-408", "IDIVM-408", ("IDIVM-408", "IDIVM-408")
+    ),
+    Drift(
+        "its change data feed is off for some commits",
+        (SWITCHED.format("false"), EARLIER, SWITCHED.format("true")),
+        "IDIVM-403",
+        "IDIVM-403",
+        but={"cached": "incremental"},
+    ),
     Drift("the commits since the last refresh are past the retention period of its log", log_is_gone, "IDIVM-403", "IDIVM-403"),
-    Drift("`VACUUM` has removed the files of its feed since the last refresh", feed_is_gone, "IDIVM-403", "IDIVM-403",
-          made=f"{FEED}, 'delta.enableDeletionVectors' = 'false')", but={"cached": "incremental"}),
-    Drift("a column is added",
-          ("alter table $.orders add columns (extra int)", "insert into $.orders values (8, 1, 3, 'n', 1)"),
-          "IDIVM-412", "incremental"),
+    Drift(
+        "`VACUUM` has removed the files of its feed since the last refresh",
+        feed_is_gone,
+        "IDIVM-403",
+        "IDIVM-403",
+        made=f"{FEED}, 'delta.enableDeletionVectors' = 'false')",
+        but={"cached": "incremental"},
+    ),
+    Drift(
+        "a column is added",
+        ("alter table $.orders add columns (extra int)", "insert into $.orders values (8, 1, 3, 'n', 1)"),
+        "IDIVM-412",
+        "incremental",
+    ),
     Drift("a column is moved", ("alter table $.orders alter column note first",), "IDIVM-412", "noop"),
     Drift("a column is dropped", ("alter table $.orders drop column note",), "IDIVM-412", "noop", row=WITHOUT_NOTE),
     Drift("a column is renamed", ("alter table $.orders rename column note to remark",), "IDIVM-412", "noop", row=WITHOUT_NOTE),
-    Drift("a column is renamed to another case of its name, in two steps", (
-        "alter table $.orders rename column price to x", "alter table $.orders rename column x to PRICE"),
-          "IDIVM-412", "IDIVM-412"),
-    Drift("it is replaced, with a column's name in another case", (
-        f"create or replace table $.orders using delta {FEED}) as select id, cust, price as PRICE, note from $.orders",),
-          "IDIVM-412", "IDIVM-412", made=f"{FEED})"),
+    Drift(
+        "a column is renamed to another case of its name, in two steps",
+        ("alter table $.orders rename column price to x", "alter table $.orders rename column x to PRICE"),
+        "IDIVM-412",
+        "IDIVM-412",
+    ),
+    Drift(
+        "it is replaced, with a column's name in another case",
+        (f"create or replace table $.orders using delta {FEED}) as select id, cust, price as PRICE, note from $.orders",),
+        "IDIVM-412",
+        "IDIVM-412",
+        made=f"{FEED})",
+    ),
     Drift("the names of two columns are exchanged", RENAMES, "IDIVM-412", "IDIVM-423", but={"cached": "IDIVM-402"}),
-    Drift("`RESTORE` to a version before the names of two columns were exchanged", ("restore table $.orders to version as of 1",),
-          "IDIVM-412", "IDIVM-423", earlier=RENAMES, but={"cached": "IDIVM-402"}),
-    Drift("a column is dropped, and another one gets its name",
-          ("alter table $.orders drop column price", "alter table $.orders add columns (price int)"), "IDIVM-412", "IDIVM-423"),
-    Drift("a type is widened", (WIDENING, "alter table $.orders alter column price type bigint",
-                                "insert into $.orders (id, cust, price) values (8, 1, 3000000000)"), "IDIVM-412", "IDIVM-412"),
-    Drift("a column of another type is added and widened",
-          (WIDENING, "alter table $.orders add columns (extra int)", "alter table $.orders alter column extra type bigint"),
-          "IDIVM-412", "noop", ("incremental", "IDIVM-403"), later_but={"cached": "incremental"}),
-    Drift("a column that was NOT NULL may be NULL", null_is_allowed, "noop", "noop", row=WITH_NULL,
-          columns=COLUMNS.replace("cust int", "cust int not null")),
+    Drift(
+        "`RESTORE` to a version before the names of two columns were exchanged",
+        ("restore table $.orders to version as of 1",),
+        "IDIVM-412",
+        "IDIVM-423",
+        earlier=RENAMES,
+        but={"cached": "IDIVM-402"},
+    ),
+    Drift(
+        "a column is dropped, and another one gets its name",
+        ("alter table $.orders drop column price", "alter table $.orders add columns (price int)"),
+        "IDIVM-412",
+        "IDIVM-423",
+    ),
+    Drift(
+        "a type is widened",
+        (
+            WIDENING,
+            "alter table $.orders alter column price type bigint",
+            "insert into $.orders (id, cust, price) values (8, 1, 3000000000)",
+        ),
+        "IDIVM-412",
+        "IDIVM-412",
+    ),
+    Drift(
+        "a column of another type is added and widened",
+        (WIDENING, "alter table $.orders add columns (extra int)", "alter table $.orders alter column extra type bigint"),
+        "IDIVM-412",
+        "noop",
+        ("incremental", "IDIVM-403"),
+        later_but={"cached": "incremental"},
+    ),
+    Drift(
+        "a column that was NOT NULL may be NULL",
+        null_is_allowed,
+        "noop",
+        "noop",
+        row=WITH_NULL,
+        columns=COLUMNS.replace("cust int", "cust int not null"),
+    ),
     Drift("a constraint is added", ("alter table $.orders add constraint positive check (price > 0)",), "noop", "noop"),
-    Drift("its columns are mapped by name from now on", (
-        "alter table $.orders set tblproperties ('delta.columnMapping.mode' = 'name', 'delta.minReaderVersion' = '2', "
-        "'delta.minWriterVersion' = '5')",), "noop", "noop", made=f"{FEED})"),
-    Drift("deletion vectors are switched off", (
-        "alter table $.orders set tblproperties (delta.enableDeletionVectors = false)", "delete from $.orders where id = 1"),
-          "incremental", "incremental"),
-    Drift("a declared key is there twice; it is repaired later", ("insert into $.orders values (1, 2, 3, 'twice')",),
-          "IDIVM-306", "IDIVM-306", ("noop", "noop"), "delete from $.orders where note = 'twice'"),
-    Drift("the row that its rows refer to is deleted", ("delete from $.cust where id = 1",), "incremental", "incremental",
-          but={"sums": "noop", "first": "noop"}),
-    Drift("a plain view takes its name",
-          ("alter table $.orders rename to $.behind", "create view $.orders as select * from $.behind"),
-          "IDIVM-402", "IDIVM-402", row=NEW.replace("$.orders", "$.behind"), but={"first": "IDIVM-408"},
-          later_but={"first": "IDIVM-408"}),
-    Drift("a table of another format takes its name",
-          ("drop table $.orders", f"create table $.orders using parquet as {OTHER_ROWS}"),
-          "IDIVM-408", "IDIVM-408", ("IDIVM-408", "IDIVM-408")),
-    Drift("it is dropped, and created again later",
-          ("drop table $.orders",), "IDIVM-301", "IDIVM-301", ("IDIVM-404", "IDIVM-404"),
-          f"create table $.orders using delta {FEED}) as {OTHER_ROWS}"),
+    Drift(
+        "its columns are mapped by name from now on",
+        (
+            "alter table $.orders set tblproperties ('delta.columnMapping.mode' = 'name', 'delta.minReaderVersion' = '2', "
+            "'delta.minWriterVersion' = '5')",
+        ),
+        "noop",
+        "noop",
+        made=f"{FEED})",
+    ),
+    Drift(
+        "deletion vectors are switched off",
+        ("alter table $.orders set tblproperties (delta.enableDeletionVectors = false)", "delete from $.orders where id = 1"),
+        "incremental",
+        "incremental",
+    ),
+    Drift(
+        "a declared key is there twice; it is repaired later",
+        ("insert into $.orders values (1, 2, 3, 'twice')",),
+        "IDIVM-306",
+        "IDIVM-306",
+        ("noop", "noop"),
+        "delete from $.orders where note = 'twice'",
+    ),
+    Drift(
+        "the row that its rows refer to is deleted",
+        ("delete from $.cust where id = 1",),
+        "incremental",
+        "incremental",
+        but={"sums": "noop", "first": "noop"},
+    ),
+    Drift(
+        "a plain view takes its name",
+        ("alter table $.orders rename to $.behind", "create view $.orders as select * from $.behind"),
+        "IDIVM-402",
+        "IDIVM-402",
+        row=NEW.replace("$.orders", "$.behind"),
+        but={"first": "IDIVM-408"},
+        later_but={"first": "IDIVM-408"},
+    ),
+    Drift(
+        "a table of another format takes its name",
+        ("drop table $.orders", f"create table $.orders using parquet as {OTHER_ROWS}"),
+        "IDIVM-408",
+        "IDIVM-408",
+        ("IDIVM-408", "IDIVM-408"),
+    ),
+    Drift(
+        "it is dropped, and created again later",
+        ("drop table $.orders",),
+        "IDIVM-301",
+        "IDIVM-301",
+        ("IDIVM-404", "IDIVM-404"),
+        f"create table $.orders using delta {FEED}) as {OTHER_ROWS}",
+    ),
 )
 PAGE = Path(__file__).parents[2] / "docs" / "source_changes.md"
 HEAD = """# When a source changes

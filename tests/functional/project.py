@@ -91,8 +91,9 @@ class Project(Schema):
         """The request for the model, with what exists now."""
         relations = self.relations()
         identifier = model.identifier.lower()  # the catalog knows no case
-        return replace(model, **{"existing": relations.get(identifier), "neighbours": relations, "run_id": f"run{self.runs}",
-                                 **changes})
+        return replace(
+            model, **{"existing": relations.get(identifier), "neighbours": relations, "run_id": f"run{self.runs}", **changes}
+        )
 
     def run(self, statement: Statement) -> Reply:
         self.executed.append(statement)
@@ -106,15 +107,24 @@ class Project(Schema):
         except Exception as error:
             return engine_error(error)
 
-    def model(self, name: str, sql: str, keys: Mapping[str, Any] | None = None, dbt: Mapping[str, Any] | None = None,
-              **config: Any) -> ModelRequest:
+    def model(
+        self, name: str, sql: str, keys: Mapping[str, Any] | None = None, dbt: Mapping[str, Any] | None = None, **config: Any
+    ) -> ModelRequest:
         """`keys` are declared ones: table → columns. `config` is the model's own; without a strategy it is `id`, by which tables
         are maintained however small they are."""
-        declared = {f"{self.schema}.{table}": (KeyCandidate(tuple(columns), "primary key constraint"),)
-                    for table, columns in (keys or {}).items()}
-        return ModelRequest(name, self.schema, name, self.within(sql),
-                            {"idivm": {"strategy": "id", **config}, "dbt": dict(dbt or {})}, declared,
-                            session={"ansi": "true", "time_zone": "UTC"})
+        declared = {
+            f"{self.schema}.{table}": (KeyCandidate(tuple(columns), "primary key constraint"),)
+            for table, columns in (keys or {}).items()
+        }
+        return ModelRequest(
+            name,
+            self.schema,
+            name,
+            self.within(sql),
+            {"idivm": {"strategy": "id", **config}, "dbt": dict(dbt or {})},
+            declared,
+            session={"ansi": "true", "time_zone": "UTC"},
+        )
 
     def differences(self, model: ModelRequest, as_of: str = "refresh") -> list[Any]:
         """Rows in which the view and its recomputation differ, both ways, as the equivalence test asks."""
@@ -145,8 +155,9 @@ class Project(Schema):
             found.add(outcome.strategy)
         return found
 
-    def created(self, views: Mapping[str, str], names: tuple[str, ...], keys: Mapping[str, Any],
-                strategy: str) -> list[ModelRequest]:
+    def created(
+        self, views: Mapping[str, str], names: tuple[str, ...], keys: Mapping[str, Any], strategy: str
+    ) -> list[ModelRequest]:
         """Some of the views, built to be maintained by that strategy."""
         models = [self.model(f"{name}_by_{strategy}", views[name], keys, strategy=strategy) for name in names]
         for model in models:

@@ -49,8 +49,15 @@ TABLES: dict[str, dict[str, str]] = {
     "the same, and `delta.columnMapping.mode: name`": {**_PLAIN, "delta.columnMapping.mode": "name"},
 }
 # What is read by whom: the rows, an error, or NULLs.
-READS = {(table, reader): "reads" if reader.endswith("`QueryBuilder()`") or table.startswith("`") else
-         "refuses" if table.startswith("as it is made") else "**reads NULLs**" for table in TABLES for reader in READERS}
+READS = {
+    (table, reader): "reads"
+    if reader.endswith("`QueryBuilder()`") or table.startswith("`")
+    else "refuses"
+    if table.startswith("as it is made")
+    else "**reads NULLs**"
+    for table in TABLES
+    for reader in READERS
+}
 
 _PAGE = """# Who can read the tables of views
 

@@ -51,8 +51,11 @@ class Schema:
         names = [name for name, _ in pairs]
         types = ", ".join(f"cast({name} as {kind}) as {name}" for name, kind in pairs)
         source = f"select {types} from values {', '.join(rows)} as t({', '.join(names)})"
-        self.sql(f"create table $.{name} using delta {properties} as {source}" if rows else
-                 f"create table $.{name} ({columns}) using delta {properties}")
+        self.sql(
+            f"create table $.{name} using delta {properties} as {source}"
+            if rows
+            else f"create table $.{name} ({columns}) using delta {properties}"
+        )
 
     def rewrite(self, name: str, *rows: str) -> None:
         """New contents in one commit: all old rows are deleted, the given ones inserted, and the net diff is what differs."""

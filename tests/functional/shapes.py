@@ -76,8 +76,14 @@ class Stage:
     @classmethod
     def made(cls, new_session: Callable[[], Any], schema: str, warehouse: Path, shape: Shape) -> Stage:
         project = Project(new_session(), schema)
-        project.table("orders", "id int, cust int, price int, note string", "(1, 1, 5, 'a')", "(2, 1, 7, 'b')", "(3, 2, 1, null)",
-                      "(10, 2, 3, 'd')")
+        project.table(
+            "orders",
+            "id int, cust int, price int, note string",
+            "(1, 1, 5, 'a')",
+            "(2, 1, 7, 'b')",
+            "(3, 2, 1, null)",
+            "(10, 2, 3, 'd')",
+        )
         project.table("cust", "id int, name string", "(0, 'z')", "(1, 'ann')", "(2, 'bob')")
         return cls(project, new_session, warehouse / f"{schema}.db", shape)
 
@@ -126,14 +132,18 @@ class Stage:
     def insert(self) -> None:
         """A row comes, another one moves: in a join rows of both kinds change, in each group the number of rows."""
         self.number += 1
-        self.project.sql(f"insert into $.orders values ({self.number}, {self.number % 3}, {self.number}, 'n')",
-                         f"update $.orders set price = price + 1, cust = (cust + 1) % 3 where id = {self.number - 1}")
+        self.project.sql(
+            f"insert into $.orders values ({self.number}, {self.number % 3}, {self.number}, 'n')",
+            f"update $.orders set price = price + 1, cust = (cust + 1) % 3 where id = {self.number - 1}",
+        )
 
     def move(self) -> None:
         """A row comes, another one changes, and the condition on the price holds for a third one, or holds no more."""
         self.insert()
-        self.project.sql(f"update $.orders set price = {self.number}, note = 'm{self.number}' where id = 1",
-                         "update $.orders set price = 4 - price where id = 3")
+        self.project.sql(
+            f"update $.orders set price = {self.number}, note = 'm{self.number}' where id = 1",
+            "update $.orders set price = 4 - price where id = 3",
+        )
 
     def with_a_row(self) -> None:
         """The same, of one row more."""
@@ -209,8 +219,9 @@ class Stage:
         self.project.executed = []
         if "sql" in asked:
             asked["sql"] = self.project.within(asked["sql"])
-        return Refresh(refresh(self.project.request(self.model, **asked), self.project.invocation,
-                               self.project.engine_for(self.model)))
+        return Refresh(
+            refresh(self.project.request(self.model, **asked), self.project.invocation, self.project.engine_for(self.model))
+        )
 
     def go_on(self, steps: Refresh, statements: int | None = None) -> None:
         """So many statements more; None: to the end."""
@@ -245,7 +256,7 @@ class Stage:
 
     def changed(self, statements: int) -> int:
         """How many of so many statements change something."""
-        return sum(name in dict(self.shape.effects) for name in self.reference[:max(statements, 0)])
+        return sum(name in dict(self.shape.effects) for name in self.reference[: max(statements, 0)])
 
     def effect(self, statements: int) -> str:
         """What is seen after so many statements of a run of this kind."""
@@ -259,8 +270,13 @@ class Stage:
         self.project.move(self.new_session())
 
     def expected(self, effect: str) -> Sight:
-        return {OLD: self.old, NEW: self.new, GONE: Sight(None, None), HELD: Sight(self.old.rows, self.new.vector),
-                TAKEN: self.taken}[effect]
+        return {
+            OLD: self.old,
+            NEW: self.new,
+            GONE: Sight(None, None),
+            HELD: Sight(self.old.rows, self.new.vector),
+            TAKEN: self.taken,
+        }[effect]
 
     def sight(self) -> Sight:
         if "v" not in self.project.relations():
@@ -432,21 +448,45 @@ SHAPES = {
     "replaced": Shape(MARKED, "incremental", (("replace rows of v", NEW),), change=Stage.move, applied=("replaced",)),
     "additive": Shape(GROUPS, "incremental", MERGED, applied=("additive",)),
     # the ways that are not the first of strategy `id`, and the rebuild, each chosen by force
-    "recomputed": Shape(GROUPS, "incremental", UPDATED, change=Stage.reprice, applied=("update",), forced="recompute",
-                        options=CHOSEN),
+    "recomputed": Shape(
+        GROUPS, "incremental", UPDATED, change=Stage.reprice, applied=("update",), forced="recompute", options=CHOSEN
+    ),
     "tuples": Shape(JOIN, "incremental", MERGED, applied=("fetched",), forced="tuple", options=CHOSEN),
     "whole": Shape(JOIN, "incremental", MERGED, applied=("fetched",), forced="whole", options=CHOSEN),
     "rebuilt": Shape(JOIN, "full", REBUILT, forced="rebuild", options={"strategy": "auto"}),
-    "staged": Shape(JOIN, "incremental", (("stage", OLD), ("append to v__idivm", NEW), ("drop view idivm_net_1", NEW)),
-                    change=Stage.many, applied=("append",)),
-    "cached_create": Shape(ABOVE, "create", ((f"build {CACHE}", GONE), ("build v__idivm", GONE), ("create view v", NEW)),
-                           Stage.drop, options={"caches": "all"}),
-    "cached": Shape(ABOVE, "incremental", ((f"update {CACHE}", OLD), *UPDATED), change=Stage.reprice,
-                    applied=("update", "update"), options={"caches": "all"}),
-    "cached_full": Shape(ABOVE, "full", ((f"rebuild {CACHE}", OLD), *REBUILT), asked={"full_refresh": True},
-                         options={"caches": "all"}),
-    "cached_gap": Shape(ABOVE, "incremental", ((f"rebuild {CACHE}", OLD), *UPDATED), change=Stage.unseen_price,
-                        applied=("update",), options={"caches": "all"}),
+    "staged": Shape(
+        JOIN,
+        "incremental",
+        (("stage", OLD), ("append to v__idivm", NEW), ("drop view idivm_net_1", NEW)),
+        change=Stage.many,
+        applied=("append",),
+    ),
+    "cached_create": Shape(
+        ABOVE,
+        "create",
+        ((f"build {CACHE}", GONE), ("build v__idivm", GONE), ("create view v", NEW)),
+        Stage.drop,
+        options={"caches": "all"},
+    ),
+    "cached": Shape(
+        ABOVE,
+        "incremental",
+        ((f"update {CACHE}", OLD), *UPDATED),
+        change=Stage.reprice,
+        applied=("update", "update"),
+        options={"caches": "all"},
+    ),
+    "cached_full": Shape(
+        ABOVE, "full", ((f"rebuild {CACHE}", OLD), *REBUILT), asked={"full_refresh": True}, options={"caches": "all"}
+    ),
+    "cached_gap": Shape(
+        ABOVE,
+        "incremental",
+        ((f"rebuild {CACHE}", OLD), *UPDATED),
+        change=Stage.unseen_price,
+        applied=("update",),
+        options={"caches": "all"},
+    ),
     "full": Shape(JOIN, "full", REBUILT, asked={"full_refresh": True}),
     "gap": Shape(JOIN, "full", REBUILT, change=Stage.unseen),
     "refused": Shape(REBUILT_ALWAYS, "full", (("rebuild v", NEW),)),
@@ -454,22 +494,43 @@ SHAPES = {
     "columns": Shape(JOIN, "full", DEFINED, under(WIDER)),
     # stored rows are taken over: nothing is to be refreshed then
     "migrated": Shape(MARKED, "migrated", (("build v", NEW),), under(PLAIN), change=Stage.rest),
-    "migrated_less": Shape(LESS, "migrated", (("delete from v", NEW),
-                           ("set the properties of v", NEW)), under(PLAIN), change=Stage.rest, applied=("delete",)),
-    "migrated_cached": Shape(f"{ABOVE} where t.total > 5", "migrated", (("delete from v__idivm", NEW),
-                             ("set the properties of v__idivm", NEW), ("create view v", NEW)), under(ABOVE),
-                             change=Stage.rest, applied=("delete",), options={"caches": "all"}),
-    "migrated_both": Shape(MARKED, "migrated", (("build v", NEW), (APPENDED, NEW)), under(PLAIN), change=Stage.rest,
-                           applied=("append",), options=BOTH),
+    "migrated_less": Shape(
+        LESS,
+        "migrated",
+        (("delete from v", NEW), ("set the properties of v", NEW)),
+        under(PLAIN),
+        change=Stage.rest,
+        applied=("delete",),
+    ),
+    "migrated_cached": Shape(
+        f"{ABOVE} where t.total > 5",
+        "migrated",
+        (("delete from v__idivm", NEW), ("set the properties of v__idivm", NEW), ("create view v", NEW)),
+        under(ABOVE),
+        change=Stage.rest,
+        applied=("delete",),
+        options={"caches": "all"},
+    ),
+    "migrated_both": Shape(
+        MARKED,
+        "migrated",
+        (("build v", NEW), (APPENDED, NEW)),
+        under(PLAIN),
+        change=Stage.rest,
+        applied=("append",),
+        options=BOTH,
+    ),
     "types": Shape(TYPED, "full", DEFINED, under(WIDER)),
     "hides": Shape(JOIN, "full", (("build v__idivm", OLD), ("drop table v", GONE), ("create view v", NEW)), under(PLAIN)),
     "shows": Shape(PLAIN, "full", SHOWN, under(JOIN)),
     "over_view": Shape(PLAIN, "full", SWAPPED, Stage.plain_view),
     "over_view_hidden": Shape(JOIN, "full", (("build v__idivm", OLD), ("create view v", NEW)), Stage.plain_view),
-    "over_parquet": Shape(PLAIN, "full", (("build v__idivm_new", OLD), ("drop table v", GONE), ("rename v__idivm_new", NEW)),
-                          Stage.parquet),
-    "over_parquet_hidden": Shape(JOIN, "full", (("build v__idivm", OLD), ("drop table v", GONE), ("create view v", NEW)),
-                                 Stage.parquet),
+    "over_parquet": Shape(
+        PLAIN, "full", (("build v__idivm_new", OLD), ("drop table v", GONE), ("rename v__idivm_new", NEW)), Stage.parquet
+    ),
+    "over_parquet_hidden": Shape(
+        JOIN, "full", (("build v__idivm", OLD), ("drop table v", GONE), ("create view v", NEW)), Stage.parquet
+    ),
     "empty": Shape(PLAIN, "full", (("build v", NEW),), asked={"restricted": True, "sql": EMPTY}),
     "empty_shows": Shape(JOIN, "full", SHOWN, asked={"restricted": True, "sql": EMPTY}),
     "empty_create": Shape(JOIN, "create", (("build v", NEW),), Stage.drop, asked={"restricted": True, "sql": EMPTY}),
@@ -477,53 +538,133 @@ SHAPES = {
     "diffs_create": Shape(JOIN, "create", ((BEGUN, GONE), ("create view v", NEW)), Stage.drop, options=DIFFS),
     "diffs": Shape(JOIN, "incremental", ((APPENDED, NEW),), applied=("append",), options=DIFFS),
     "diffs_groups": Shape(GROUPS, "incremental", ((APPENDED, NEW),), applied=("append",), options=DIFFS),
-    "diffs_staged": Shape(JOIN, "incremental", (("stage", OLD), (APPENDED, NEW), ("drop view idivm_feed_1", NEW)),
-                          change=Stage.many, applied=("append",), options=DIFFS),
+    "diffs_staged": Shape(
+        JOIN,
+        "incremental",
+        (("stage", OLD), (APPENDED, NEW), ("drop view idivm_feed_1", NEW)),
+        change=Stage.many,
+        applied=("append",),
+        options=DIFFS,
+    ),
     "diffs_gap": Shape(JOIN, "full", ((APPENDED, NEW),), change=Stage.unseen, applied=("append",), options=DIFFS),
     "diffs_full": Shape(JOIN, "full", ((APPENDED, NEW),), applied=("append",), asked={"full_refresh": True}, options=DIFFS),
     "diffs_columns": Shape(JOIN, "full", ((BEGUN, NEW), ("create view v", NEW)), under(WIDER), options=DIFFS),
-    "diffs_cached": Shape(ABOVE, "incremental", ((f"update {CACHE}", OLD), (APPENDED, NEW)), change=Stage.reprice,
-                          applied=("update", "append"), options={**DIFFS, "caches": "all"}),
-    "diffs_after_view": Shape(JOIN, "full", ((BEGUN, OLD), ("create view v", NEW), ("drop table v__idivm", NEW)),
-                              partial(Stage.keeping, output="view"), options=DIFFS),
-    "diffs_after_table": Shape(PLAIN, "full", ((BEGUN, OLD), ("drop table v", GONE), ("create view v", NEW)),
-                               partial(Stage.keeping, output="view"), options=DIFFS),
-    "view_after_diffs": Shape(JOIN, "full", (("build v__idivm", OLD), ("create view v", NEW), (f"drop table {CHANGES}", NEW)),
-                              partial(Stage.keeping, output="diffs")),
-    "diffs_mark": Shape(GROUPS, "noop", ((f"move the watermark of {CHANGES}", NEW),), change=Stage.elsewhere,
-                        later=dt.timedelta(days=4), options=DIFFS),
+    "diffs_cached": Shape(
+        ABOVE,
+        "incremental",
+        ((f"update {CACHE}", OLD), (APPENDED, NEW)),
+        change=Stage.reprice,
+        applied=("update", "append"),
+        options={**DIFFS, "caches": "all"},
+    ),
+    "diffs_after_view": Shape(
+        JOIN,
+        "full",
+        ((BEGUN, OLD), ("create view v", NEW), ("drop table v__idivm", NEW)),
+        partial(Stage.keeping, output="view"),
+        options=DIFFS,
+    ),
+    "diffs_after_table": Shape(
+        PLAIN,
+        "full",
+        ((BEGUN, OLD), ("drop table v", GONE), ("create view v", NEW)),
+        partial(Stage.keeping, output="view"),
+        options=DIFFS,
+    ),
+    "view_after_diffs": Shape(
+        JOIN,
+        "full",
+        (("build v__idivm", OLD), ("create view v", NEW), (f"drop table {CHANGES}", NEW)),
+        partial(Stage.keeping, output="diffs"),
+    ),
+    "diffs_mark": Shape(
+        GROUPS,
+        "noop",
+        ((f"move the watermark of {CHANGES}", NEW),),
+        change=Stage.elsewhere,
+        later=dt.timedelta(days=4),
+        options=DIFFS,
+    ),
     # the view is kept as well: the log follows it
-    "both_create": Shape(JOIN, "create", (("build v__idivm", GONE), ("create view v", NEW), (BEGUN, NEW)), Stage.drop,
-                         options=BOTH),
+    "both_create": Shape(
+        JOIN, "create", (("build v__idivm", GONE), ("create view v", NEW), (BEGUN, NEW)), Stage.drop, options=BOTH
+    ),
     "both": Shape(JOIN, "incremental", (*MERGED, (APPENDED, NEW)), applied=("fetched", "append"), options=BOTH),
     "both_groups": Shape(GROUPS, "incremental", (*MERGED, (APPENDED, NEW)), applied=("additive", "append"), options=BOTH),
     "both_gap": Shape(JOIN, "full", (*REBUILT, (APPENDED, NEW)), change=Stage.unseen, applied=("append",), options=BOTH),
     "both_columns": Shape(JOIN, "full", (*DEFINED, (BEGUN, NEW)), under(WIDER), options=BOTH),
-    "both_after_diffs": Shape(JOIN, "full", (("build v__idivm", OLD), ("create view v", NEW), (APPENDED, NEW)),
-                              partial(Stage.keeping, output="diffs"), applied=("append",), options=BOTH),
-    "both_mark": Shape(GROUPS, "noop", (("move the watermark of v__idivm", NEW), (APPENDED, NEW)), change=Stage.elsewhere,
-                       applied=("append",), later=dt.timedelta(days=4), options=BOTH),
+    "both_after_diffs": Shape(
+        JOIN,
+        "full",
+        (("build v__idivm", OLD), ("create view v", NEW), (APPENDED, NEW)),
+        partial(Stage.keeping, output="diffs"),
+        applied=("append",),
+        options=BOTH,
+    ),
+    "both_mark": Shape(
+        GROUPS,
+        "noop",
+        (("move the watermark of v__idivm", NEW), (APPENDED, NEW)),
+        change=Stage.elsewhere,
+        applied=("append",),
+        later=dt.timedelta(days=4),
+        options=BOTH,
+    ),
     "noop": Shape(JOIN, "noop", (), change=Stage.rest),
     "looked": Shape(GROUPS, "noop", (), change=Stage.elsewhere),
     "mark": Shape(GROUPS, "noop", (("move the watermark of v__idivm", NEW),), change=Stage.elsewhere, later=dt.timedelta(days=4)),
-    "old_mark": Shape(JOIN, "noop", (("move the watermark of v__idivm", NEW),), change=Stage.rest,
-                      later=dt.timedelta(days=16)),
+    "old_mark": Shape(JOIN, "noop", (("move the watermark of v__idivm", NEW),), change=Stage.rest, later=dt.timedelta(days=16)),
 }
 # Stored rows are taken over at the old versions, and refreshed then.
 EDITED_AND_MOVED = {
-    "migrated_then": Shape(MARKED, "migrated", (("build v", TAKEN), ("replace rows of v", NEW)), under(PLAIN), Stage.move,
-                           ("replaced",)),
-    "migrated_same_then": Shape(SAME, "migrated", (("set the properties of v", TAKEN), ("replace rows of v", NEW)), under(PLAIN),
-                                Stage.move, ("replaced",)),
-    "migrated_less_then": Shape(LESS, "migrated", (("delete from v", TAKEN),
-                                ("set the properties of v", TAKEN), ("replace rows of v", NEW)), under(PLAIN), Stage.move,
-                                ("delete", "replaced")),
-    "migrated_more_then": Shape(PLAIN.replace("> 1", "> 0"), "migrated", (("append to v", TAKEN),
-                                ("set the properties of v", TAKEN), ("replace rows of v", NEW)), under(PLAIN), Stage.move,
-                                ("append", "replaced")),
-    "migrated_both_then": Shape(MARKED, "migrated", (("build v", TAKEN), ("replace rows of v", NEW), (APPENDED, NEW)),
-                                under(PLAIN), Stage.move, ("replaced", "append"), options=BOTH),
-    "migrated_cached_then": Shape(f"{ABOVE} where t.total > 5", "migrated", (("delete from v__idivm", TAKEN),
-                                  ("set the properties of v__idivm", TAKEN), ("create view v", TAKEN), ("update v__idivm", NEW)),
-                                  under(ABOVE), Stage.rename, ("delete", "update"), options={"caches": "all"}),
+    "migrated_then": Shape(
+        MARKED, "migrated", (("build v", TAKEN), ("replace rows of v", NEW)), under(PLAIN), Stage.move, ("replaced",)
+    ),
+    "migrated_same_then": Shape(
+        SAME,
+        "migrated",
+        (("set the properties of v", TAKEN), ("replace rows of v", NEW)),
+        under(PLAIN),
+        Stage.move,
+        ("replaced",),
+    ),
+    "migrated_less_then": Shape(
+        LESS,
+        "migrated",
+        (("delete from v", TAKEN), ("set the properties of v", TAKEN), ("replace rows of v", NEW)),
+        under(PLAIN),
+        Stage.move,
+        ("delete", "replaced"),
+    ),
+    "migrated_more_then": Shape(
+        PLAIN.replace("> 1", "> 0"),
+        "migrated",
+        (("append to v", TAKEN), ("set the properties of v", TAKEN), ("replace rows of v", NEW)),
+        under(PLAIN),
+        Stage.move,
+        ("append", "replaced"),
+    ),
+    "migrated_both_then": Shape(
+        MARKED,
+        "migrated",
+        (("build v", TAKEN), ("replace rows of v", NEW), (APPENDED, NEW)),
+        under(PLAIN),
+        Stage.move,
+        ("replaced", "append"),
+        options=BOTH,
+    ),
+    "migrated_cached_then": Shape(
+        f"{ABOVE} where t.total > 5",
+        "migrated",
+        (
+            ("delete from v__idivm", TAKEN),
+            ("set the properties of v__idivm", TAKEN),
+            ("create view v", TAKEN),
+            ("update v__idivm", NEW),
+        ),
+        under(ABOVE),
+        Stage.rename,
+        ("delete", "update"),
+        options={"caches": "all"},
+    ),
 }

@@ -27,29 +27,60 @@ UNION = "select id, name from $.cust where region = 'n' union all select id, not
 # before, after, what is said of it, what is written: nothing, "delete", "append", or "build"
 EDITS = [
     (FLAT, "with w as (select * from $.orders) select id, cust, price, note from w where 1 < price", "stored rows stay", ""),
-    (FLAT, "select id as number, price * 2 as twice, upper(note) as note from $.orders where price > 1",
-     "columns over stored ones", "build"),
+    (
+        FLAT,
+        "select id as number, price * 2 as twice, upper(note) as note from $.orders where price > 1",
+        "columns over stored ones",
+        "build",
+    ),
     (FLAT, f"{FLAT} and note is not null and cust in (1, 2)", "condition narrowed", "delete"),
     (FLAT, FLAT.replace("> 1", ">= 1"), "condition widened", "append"),
-    (FLAT, FLAT.replace("id, ", "id, id + 1 as next, ").replace("> 1", "> 0"),
-     "condition widened, columns over stored ones", "build"),
-    (FLAT, "select o.id, o.cust, o.price, o.note, c.name from $.orders o left join $.cust c on c.id = o.cust where o.price > 1",
-     "look-up, columns over stored ones", "build"),
-    (FLAT, "select o.id, o.cust, c.region from $.orders o join $.cust c on c.id = o.cust where o.price > 1 and c.region = 'n'",
-     "look-up, condition narrowed, columns over stored ones", "build"),
+    (
+        FLAT,
+        FLAT.replace("id, ", "id, id + 1 as next, ").replace("> 1", "> 0"),
+        "condition widened, columns over stored ones",
+        "build",
+    ),
+    (
+        FLAT,
+        "select o.id, o.cust, o.price, o.note, c.name from $.orders o left join $.cust c on c.id = o.cust where o.price > 1",
+        "look-up, columns over stored ones",
+        "build",
+    ),
+    (
+        FLAT,
+        "select o.id, o.cust, c.region from $.orders o join $.cust c on c.id = o.cust where o.price > 1 and c.region = 'n'",
+        "look-up, condition narrowed, columns over stored ones",
+        "build",
+    ),
     (JOINED, JOINED.replace("o.price, ", "") + " and o.price < 6", "condition narrowed, columns over stored ones", "build"),
     (GROUPS, f"{GROUPS} having count(*) > 1", "condition narrowed, columns over stored ones", "build"),
-    (GROUPS, "select cust, count(*) as n, max(note) as last, sum(price) as total from $.orders group by cust",
-     "aggregate added, columns over stored ones", "build"),
+    (
+        GROUPS,
+        "select cust, count(*) as n, max(note) as last, sum(price) as total from $.orders group by cust",
+        "aggregate added, columns over stored ones",
+        "build",
+    ),
     (UNION, UNION.partition(" union all ")[0], "branch removed, columns over stored ones", "build"),
     (UNION, f"{UNION} union all select id, 'x' from $.orders where note is null", "branch added", "append"),
-    (JOINED, JOINED.replace("c.name", "c.name, c.region") + " and c.region is not null",
-     "columns looked up, condition narrowed, columns over stored ones", "build"),
-    (JOINED.replace(" join", " left join"), JOINED.replace(" join", " left join").replace("c.name", "c.name, c.region"),
-     "columns looked up, columns over stored ones", "build"),
-    ("select id, cust as e, price from $.orders",  # within the lambda e is its variable
-     "select id, cust as e, price from $.orders as o where exists(array(0, id, 2), e -> e > o.cust)",
-     "condition narrowed", "delete"),
+    (
+        JOINED,
+        JOINED.replace("c.name", "c.name, c.region") + " and c.region is not null",
+        "columns looked up, condition narrowed, columns over stored ones",
+        "build",
+    ),
+    (
+        JOINED.replace(" join", " left join"),
+        JOINED.replace(" join", " left join").replace("c.name", "c.name, c.region"),
+        "columns looked up, columns over stored ones",
+        "build",
+    ),
+    (
+        "select id, cust as e, price from $.orders",  # within the lambda e is its variable
+        "select id, cust as e, price from $.orders as o where exists(array(0, id, 2), e -> e > o.cust)",
+        "condition narrowed",
+        "delete",
+    ),
 ]
 
 # edits of `make test` and of `make deep`; all others are long
@@ -62,8 +93,9 @@ def verbs(project: Project) -> list[str]:
     return [each.label.split()[0] for each in project.executed if each.kind == "write"]
 
 
-@pytest.mark.parametrize("number", [pytest.param(number, marks=MARKS.get(number, pytest.mark.long))
-                                    for number in range(len(EDITS))])
+@pytest.mark.parametrize(
+    "number", [pytest.param(number, marks=MARKS.get(number, pytest.mark.long)) for number in range(len(EDITS))]
+)
 def test_an_edit(shop: Project, number: int, monkeypatch: pytest.MonkeyPatch) -> None:
     """The edited view is exact, its state is that of its rows, and it is maintained from then on."""
     before, after, said, statement = EDITS[number]
@@ -88,8 +120,11 @@ def test_an_edit(shop: Project, number: int, monkeypatch: pytest.MonkeyPatch) ->
 def test_inputs_that_moved(shop: Project) -> None:
     """The rows are taken over at the versions of the old state; the refresh that follows reads what changed since."""
     refreshed(shop, shop.model("m", FLAT, KEYS))
-    shop.sql("insert into $.orders values (7, 2, 3.00, 'n')", "delete from $.orders where id = 1",
-             "update $.cust set name = 'ANN' where id = 1")
+    shop.sql(
+        "insert into $.orders values (7, 2, 3.00, 'n')",
+        "delete from $.orders where id = 1",
+        "update $.cust set name = 'ANN' where id = 1",
+    )
     sql = "select o.id, o.price, c.name from $.orders o left join $.cust c on c.id = o.cust where o.price > 1"
     model = shop.model("m", sql, KEYS)
     outcome = refreshed(shop, model)
@@ -101,11 +136,15 @@ def test_inputs_that_moved(shop: Project) -> None:
 @pytest.mark.long
 def test_one_edit_after_the_other(shop: Project) -> None:
     """Each finds the definition that the one before has left, without hidden columns and with them."""
-    texts = [FLAT, f"{FLAT} and cust = 1", f"{FLAT} and cust = 1 and note is not null",
-             "select id, price, note from $.orders where price > 1 and cust = 1 and note is not null",
-             "select id as i, price, note from $.orders where price > 1 and cust = 1 and note is not null",
-             "select price, note from $.orders where price > 1 and cust = 1 and note is not null",
-             "select price, note, upper(note) as loud from $.orders where price > 1 and cust = 1 and note is not null"]
+    texts = [
+        FLAT,
+        f"{FLAT} and cust = 1",
+        f"{FLAT} and cust = 1 and note is not null",
+        "select id, price, note from $.orders where price > 1 and cust = 1 and note is not null",
+        "select id as i, price, note from $.orders where price > 1 and cust = 1 and note is not null",
+        "select price, note from $.orders where price > 1 and cust = 1 and note is not null",
+        "select price, note, upper(note) as loud from $.orders where price > 1 and cust = 1 and note is not null",
+    ]
     refreshed(shop, shop.model("m", texts[0], KEYS))
     found = [refreshed(shop, shop.model("m", text, KEYS)) for text in texts[1:]]
     assert [each.mode for each in found] == ["migrated"] * len(found)
@@ -113,11 +152,14 @@ def test_one_edit_after_the_other(shop: Project) -> None:
 
 
 @pytest.mark.long
-@pytest.mark.parametrize(("after", "config"), [
-    ("select distinct id, cust, price, note from $.orders where price > 1", {}),
-    ("select id, cust, price, amount from $.orders join $.log using (cust) where price > 1", {"strategy": "full"}),
-    (f"{FLAT} and cust = 1", {"caches": "none", "cluster_by": ["id"]}),
-])
+@pytest.mark.parametrize(
+    ("after", "config"),
+    [
+        ("select distinct id, cust, price, note from $.orders where price > 1", {}),
+        ("select id, cust, price, amount from $.orders join $.log using (cust) where price > 1", {"strategy": "full"}),
+        (f"{FLAT} and cust = 1", {"caches": "none", "cluster_by": ["id"]}),
+    ],
+)
 def test_what_is_rebuilt(shop: Project, after: str, config: dict[str, object]) -> None:
     add_log(shop)
     refreshed(shop, shop.model("m", FLAT, KEYS))
@@ -142,8 +184,13 @@ def test_a_value_that_fails(shop: Project) -> None:
     assert refreshed(shop, old).mode == "noop"
 
 
-BROKEN = (f"{FLAT} and note is not null", FLAT.replace("id, ", "id, id as again, "), FLAT.replace("id, ", ""),
-          FLAT.replace("> 1", ">= 1"), FLAT.replace("from $.orders", "from (select * from $.orders) as o"))
+BROKEN = (
+    f"{FLAT} and note is not null",
+    FLAT.replace("id, ", "id, id as again, "),
+    FLAT.replace("id, ", ""),
+    FLAT.replace("> 1", ">= 1"),
+    FLAT.replace("from $.orders", "from (select * from $.orders) as o"),
+)
 
 
 @pytest.mark.deep
@@ -193,16 +240,21 @@ def test_broken_off_over_changed_inputs(shop: Project, after: str) -> None:
 
 def around_changes(shop: Project) -> list[int]:
     """Before and after which statements of the last refresh something changes."""
-    changing = [number for number, each in enumerate(shop.executed, 1)
-                if each.kind == "write" or each.label.startswith(("set the properties", "create view", "drop"))]
+    changing = [
+        number
+        for number, each in enumerate(shop.executed, 1)
+        if each.kind == "write" or each.label.startswith(("set the properties", "create view", "drop"))
+    ]
     return sorted({place for number in changing for place in (number - 1, number)})
 
 
 def moved(shop: Project, number: int) -> None:
     """Rows come, change and go; `number` is another one each time, from 0 on."""
-    shop.sql(f"insert into $.orders values ({100 + number}, 2, {number + 2}, 'n{number}'), ({200 + number}, 1, 1, null)",
-             f"update $.orders set price = price + 1, note = 'u{number}' where id = 2",
-             f"delete from $.orders where id = {100 + number - 1}")
+    shop.sql(
+        f"insert into $.orders values ({100 + number}, 2, {number + 2}, 'n{number}'), ({200 + number}, 1, 1, null)",
+        f"update $.orders set price = price + 1, note = 'u{number}' where id = 2",
+        f"delete from $.orders where id = {100 + number - 1}",
+    )
 
 
 def broken_off(project: Project, model: ModelRequest, statements: int) -> Outcome | None:
@@ -233,13 +285,23 @@ def caches(project: Project) -> list[str]:
 
 
 @pytest.mark.deep
-@pytest.mark.parametrize(("after", "said"), [
-    (f"{TOTALS} where t.total > 6", "condition narrowed"),
-    *(pytest.param(*each, marks=pytest.mark.long) for each in (
-        (TOTALS.replace("t.total from", "t.total * 2 as twice from"), "columns over stored ones"),
-        (TOTALS.replace("t.cust = c.id", "c.id = t.cust"), "stored rows stay"),
-        (TOTALS.replace("t.total from", "t.total, d.name as other from") + " left join $.cust d on d.id = c.id + 1",
-         "look-up, columns over stored ones")))])
+@pytest.mark.parametrize(
+    ("after", "said"),
+    [
+        (f"{TOTALS} where t.total > 6", "condition narrowed"),
+        *(
+            pytest.param(*each, marks=pytest.mark.long)
+            for each in (
+                (TOTALS.replace("t.total from", "t.total * 2 as twice from"), "columns over stored ones"),
+                (TOTALS.replace("t.cust = c.id", "c.id = t.cust"), "stored rows stay"),
+                (
+                    TOTALS.replace("t.total from", "t.total, d.name as other from") + " left join $.cust d on d.id = c.id + 1",
+                    "look-up, columns over stored ones",
+                ),
+            )
+        ),
+    ],
+)
 def test_a_view_with_caches(shop: Project, after: str, said: str) -> None:
     """Its cache stays, and is refreshed with the view, after inputs moved as well."""
     refreshed(shop, shop.model("m", TOTALS, KEYS, caches="all"))
@@ -271,9 +333,12 @@ def test_a_cache_that_was_made_again(shop: Project) -> None:
     """It has other rows at the version that the view names, which no edit may read."""
     wide = TOTALS + " where t.total > 6"
     refreshed(shop, shop.model("m", wide, KEYS, caches="all"))
-    cache, = caches(shop)
-    shop.sql(f"drop table $.{cache}", f"create table $.{cache} using delta as select cust as t__cust, 100L as made from $.orders",
-             "update $.orders set price = price + 1")
+    (cache,) = caches(shop)
+    shop.sql(
+        f"drop table $.{cache}",
+        f"create table $.{cache} using delta as select cust as t__cust, 100L as made from $.orders",
+        "update $.orders set price = price + 1",
+    )
     outcome = refreshed(shop, shop.model("m", TOTALS, KEYS, caches="all"))
     assert outcome.mode == "full"
 
@@ -330,8 +395,9 @@ def test_a_key_that_a_cache_has_not_looked_up(shop: Project) -> None:
 
 
 @pytest.mark.deep
-@pytest.mark.parametrize("before", [
-    f"{FLAT} and note is not null", pytest.param(FLAT.replace("id, ", "id, id as again, "), marks=pytest.mark.long)])
+@pytest.mark.parametrize(
+    "before", [f"{FLAT} and note is not null", pytest.param(FLAT.replace("id, ", "id, id as again, "), marks=pytest.mark.long)]
+)
 def test_constraints_of_a_former_contract(shop: Project, before: str) -> None:
     """They hold for the rows of a former definition. dbt adds those of the contract after the refresh."""
     refreshed(shop, shop.model("m", before, KEYS))
@@ -342,12 +408,21 @@ def test_constraints_of_a_former_contract(shop: Project, before: str) -> None:
 
 
 @pytest.mark.deep
-@pytest.mark.parametrize("after", [
-    f"{FLAT} and note is not null",
-    *(pytest.param(sql, marks=pytest.mark.long) for sql in (
-        FLAT.replace("> 1", ">= 1"), FLAT.replace("id, ", "id, id as again, "),
-        FLAT.replace("note from", "upper(note) as note from"),
-        FLAT.replace("from $.orders", "from (select * from $.orders) as o")))])
+@pytest.mark.parametrize(
+    "after",
+    [
+        f"{FLAT} and note is not null",
+        *(
+            pytest.param(sql, marks=pytest.mark.long)
+            for sql in (
+                FLAT.replace("> 1", ">= 1"),
+                FLAT.replace("id, ", "id, id as again, "),
+                FLAT.replace("note from", "upper(note) as note from"),
+                FLAT.replace("from $.orders", "from (select * from $.orders) as o"),
+            )
+        ),
+    ],
+)
 def test_a_view_with_a_log(shop: Project, after: str) -> None:
     """What the edit changed is appended to the log, or the log begins anew where it has other columns."""
     refreshed(shop, shop.model("m", FLAT, KEYS, output="both"))

@@ -23,11 +23,17 @@ KEYS = {"orders": ["id"], "cust": ["id"]}
 VIEWS: dict[str, tuple[str, dict[str, Any]]] = {
     "pairs": ("select o.note, c.name from $.orders o join $.cust c on o.cust = c.id where o.price > 10", {}),
     "sums": ("select cust, sum(price) as total, count(*) as n from $.orders group by cust", {}),
-    "above": ("select c.name, t.total from (select cust, sum(price) as total from $.orders group by cust) t "
-              "join $.cust c on t.cust = c.id", {"caches": "all"}),
+    "above": (
+        "select c.name, t.total from (select cust, sum(price) as total from $.orders group by cust) t "
+        "join $.cust c on t.cust = c.id",
+        {"caches": "all"},
+    ),
     "logged": ("select id, note from $.orders where price > 50", {"output": "both"}),
-    "newest": ("select id, cust, price from (select id, cust, price, row_number() over (partition by cust order by price desc, "
-               "id) as r from $.orders) where r = 1", {}),
+    "newest": (
+        "select id, cust, price from (select id, cust, price, row_number() over (partition by cust order by price desc, "
+        "id) as r from $.orders) where r = 1",
+        {},
+    ),
     "tuples": ("select o.id, c.name from $.orders o left join $.cust c on o.cust = c.id", {"strategy": "tuple"}),
 }
 LAST = 20  # refreshes, compared with as many at the beginning
@@ -48,16 +54,21 @@ class Age:
 
     def models(self) -> list[ModelRequest]:
         upkeep = {"optimize_every": self.every, "vacuum": True}
-        return [self.project.model(name, sql, KEYS, **upkeep, **options)
-                for name, (sql, options) in VIEWS.items() if name in self.views]
+        return [
+            self.project.model(name, sql, KEYS, **upkeep, **options)
+            for name, (sql, options) in VIEWS.items()
+            if name in self.views
+        ]
 
     def batch(self, chance: random.Random, number: int) -> None:
         """A random batch: rows come, change and go, in facts and dimensions."""
         some = ", ".join(str(chance.randrange(200 + number)) for _ in range(3))
         row = f"{1000 + number}, {chance.randrange(9)}, {chance.randrange(100)}, 'n{number}'"
-        statements = [f"insert into $.orders values ({row})",
-                      f"update $.orders set price = {chance.randrange(100)}, cust = {chance.randrange(9)} where id in ({some})",
-                      f"delete from $.orders where id in ({some})"]
+        statements = [
+            f"insert into $.orders values ({row})",
+            f"update $.orders set price = {chance.randrange(100)}, cust = {chance.randrange(9)} where id in ({some})",
+            f"delete from $.orders where id in ({some})",
+        ]
         if number % 5 == 0:
             statements.append(f"update $.cust set name = 'c{number}' where id = {chance.randrange(9)}")
         self.project.sql(statements[0], *chance.sample(statements[1:], chance.randrange(len(statements))))
@@ -80,11 +91,13 @@ class Age:
         found = {}
         for name, kind in self.project.relations().items():
             if kind == "table" and name not in KEYS:
-                files = [path for path in (self.folder / name).rglob("*") if path.is_file() and "_delta_log" not in path.parts
-                         and not path.name.endswith(".crc")]
+                files = [
+                    path
+                    for path in (self.folder / name).rglob("*")
+                    if path.is_file() and "_delta_log" not in path.parts and not path.name.endswith(".crc")
+                ]
                 found[name] = (int(self.project.detail(name)["numFiles"]), len(files))
         return found
-
 
     def commits(self) -> dict[str, int]:
         """Table of ours → commits in its log, of which none is old enough to be cleaned up."""
@@ -104,10 +117,12 @@ def project(spark: Any) -> Iterator[Project]:
     spark.sql("drop schema age cascade")
 
 
-@pytest.mark.parametrize(("refreshes", "every", "views"), [
-    (5, 2, ("above", "logged")), pytest.param(300, 25, tuple(VIEWS), marks=pytest.mark.long)])
-def test_many_refreshes(refreshes: int, every: int, views: tuple[str, ...], project: Project,
-                        capsys: pytest.CaptureFixture[str]) -> None:
+@pytest.mark.parametrize(
+    ("refreshes", "every", "views"), [(5, 2, ("above", "logged")), pytest.param(300, 25, tuple(VIEWS), marks=pytest.mark.long)]
+)
+def test_many_refreshes(
+    refreshes: int, every: int, views: tuple[str, ...], project: Project, capsys: pytest.CaptureFixture[str]
+) -> None:
     folder = warehouse_of(project.spark) / "age.db"
     age, chance, files = Age(project, folder, every, views), random.Random(7), {}
     models = age.models()
@@ -131,13 +146,15 @@ def test_many_refreshes(refreshes: int, every: int, views: tuple[str, ...], proj
             for table, count in commits.items():
                 assert count <= first_commits[table] + number + UPKEEP * (number // every), table
             files[number] = sum(on_disk for _, on_disk in found.values())
-    first, last = (statistics.median(part) for part in (age.seconds[1:1 + LAST], age.seconds[-LAST:]))
+    first, last = (statistics.median(part) for part in (age.seconds[1 : 1 + LAST], age.seconds[-LAST:]))
     with capsys.disabled():
-        print(f"\nage: {refreshes} refreshes of {len(models)} models, median of {first:.2f} s first and {last:.2f} s last "
-              f"({last / first:.2f}); statements {statistics.median(age.statements[1:1 + LAST]):g} and "
-              f"{statistics.median(age.statements[-LAST:]):g}; files on disk by number of refreshes: {files}")
-    assert max(age.statements[-LAST:]) <= max(age.statements[1:1 + LAST] if refreshes <= 2 * LAST else age.statements[:-LAST])
+        print(
+            f"\nage: {refreshes} refreshes of {len(models)} models, median of {first:.2f} s first and {last:.2f} s last "
+            f"({last / first:.2f}); statements {statistics.median(age.statements[1 : 1 + LAST]):g} and "
+            f"{statistics.median(age.statements[-LAST:]):g}; files on disk by number of refreshes: {files}"
+        )
+    assert max(age.statements[-LAST:]) <= max(age.statements[1 : 1 + LAST] if refreshes <= 2 * LAST else age.statements[:-LAST])
     if refreshes > 2 * LAST:
-        assert statistics.median(age.statements[-LAST:]) <= statistics.median(age.statements[1:1 + LAST])
+        assert statistics.median(age.statements[-LAST:]) <= statistics.median(age.statements[1 : 1 + LAST])
         assert last <= 1.5 * first
         assert files[refreshes] <= 1.5 * files[100]

@@ -70,8 +70,9 @@ def test_another_relation_with_the_name_of_an_upstream_view(shop: Project) -> No
     assert shop.refresh(above).mode == "noop"
 
 
-@pytest.mark.parametrize(("output", "query"), [
-    ("view", "select upper(name) as name from $.v__idivm"), ("diffs", "select 'x' as name")])
+@pytest.mark.parametrize(
+    ("output", "query"), [("view", "select upper(name) as name from $.v__idivm"), ("diffs", "select 'x' as name")]
+)
 def test_a_view_that_others_give_another_query(shop: Project, output: str, query: str) -> None:
     view = shop.model("v", "-- a name\nselect name\nfrom $.t where name <> '${é}'", KEYS, output=output)
     shop.refresh(view)
@@ -140,8 +141,10 @@ def test_a_column_that_others_have_moved(shop: Project) -> None:
     assert shop.rows("select id, a, b from $.v") == shop.rows(edited.sql)
 
 
-@pytest.mark.parametrize(("former", "edited"), [
-    ("select name from $.t", "select name as other from $.t"), ("select id, name from $.t", "select name from $.t")])
+@pytest.mark.parametrize(
+    ("former", "edited"),
+    [("select name from $.t", "select name as other from $.t"), ("select id, name from $.t", "select name from $.t")],
+)
 def test_what_an_edited_upstream_model_showed_is_not_there_any_more(shop: Project, former: str, edited: str) -> None:
     """Another name of the same column, or another table."""
     view, above = shop.model("v", former, KEYS), shop.model("w", "select * from $.v")

@@ -51,7 +51,8 @@ def up_to_its_write(project: Project, model: ModelRequest) -> Refresh:
     """A refresh whose next statement writes the view; its caches are refreshed."""
     steps = Refresh(refresh(project.request(model), project.invocation))
     while (one := steps.statement) is not None and not (
-            one.kind == "write" and one.label.endswith(f".{model.identifier}__idivm")):
+        one.kind == "write" and one.label.endswith(f".{model.identifier}__idivm")
+    ):
         steps.answer(project.run(one))
     assert one is not None
     return steps
@@ -87,8 +88,12 @@ def test_groups_above_groups(shop: Project) -> None:
     refreshed(shop, model, "create")
     (cache,) = caches(shop)
     assert cache.startswith("idivm_cache_") and cache.endswith("_orders")
-    shop.sql("insert into $.orders values (5, 2, 100), (6, 9, 1)", "update $.orders set cust = 3 where id = 2",
-             "delete from $.orders where id = 4", "update $.customers set city = 'bonn' where id = 1")
+    shop.sql(
+        "insert into $.orders values (5, 2, 100), (6, 9, 1)",
+        "update $.orders set cust = 3 where id = 2",
+        "delete from $.orders where id = 4",
+        "update $.customers set city = 'bonn' where id = 1",
+    )
     refreshed(shop, model)
     shop.sql("update $.orders set price = 6 where id = 1", "update $.orders set price = 5 where id = 1")
     assert refreshed(shop, model, "noop").message.startswith("noop")
@@ -169,9 +174,13 @@ def test_a_run_pinned_before_its_caches_were_led_on(shop: Project) -> None:
 def test_a_cache_that_fails_for_a_value(shop: Project) -> None:
     """The view is built from the user's own text then, and the cache is dropped: its guard is not in that text."""
     shop.table("visits", "id int, cust int, at string", "(1, 1, '2024-01-01 10:00')", "(2, 2, '2024-01-02 10:00')")
-    model = shop.model("last", "with visited as (select cust, max(cast(at as timestamp)) as at from $.visits group by cust) "
-                       "select c.city, max(v.at) as at from visited v join $.customers c on v.cust = c.id group by c.city",
-                       {**KEYS, "visits": ["id"]}, caches=["visited"])
+    model = shop.model(
+        "last",
+        "with visited as (select cust, max(cast(at as timestamp)) as at from $.visits group by cust) "
+        "select c.city, max(v.at) as at from visited v join $.customers c on v.cust = c.id group by c.city",
+        {**KEYS, "visits": ["id"]},
+        caches=["visited"],
+    )
     refreshed(shop, model, "create")
     shop.sql("insert into $.visits values (3, 2, '2024-01-03')")
     refreshed(shop, model)
@@ -188,8 +197,10 @@ select t.who, t.s / t.k as average, c.city from t left join $.customers c on c.i
 
 def both(project: Project, **config: Any) -> tuple[ModelRequest, ModelRequest]:
     """Two models with the totals."""
-    return (project.model("highest", HIGHEST, KEYS, **{"caches": ["totals"], **config}),
-            project.model("average", AVERAGE, KEYS, **{"caches": ["t"], **config}))
+    return (
+        project.model("highest", HIGHEST, KEYS, **{"caches": ["totals"], **config}),
+        project.model("average", AVERAGE, KEYS, **{"caches": ["t"], **config}),
+    )
 
 
 @pytest.mark.deep
@@ -252,8 +263,13 @@ def test_models_that_differ_do_not_rebuild_a_cache_in_turn(shop: Project) -> Non
     """One calls a function above the cache; one that does not look keys up has a cache of its own."""
     shop.sql("create function $.twice(x BIGINT) returns BIGINT return x * 2")
     _, average = both(shop)
-    highest = shop.model("highest", HIGHEST.replace("max(t.total)", "max($.twice(t.total))"), KEYS, caches=["totals"],
-                         deterministic_functions=[shop.within("$.twice")])
+    highest = shop.model(
+        "highest",
+        HIGHEST.replace("max(t.total)", "max($.twice(t.total))"),
+        KEYS,
+        caches=["totals"],
+        deterministic_functions=[shop.within("$.twice")],
+    )
     models = (average, highest)
     for model in models:
         refreshed(shop, model, "create")
@@ -339,7 +355,7 @@ def test_threads_share_a_cache(shop: Project) -> None:
 
 
 def history(project: Project, table: str) -> list[str]:
-    return [operation for operation, in project.history(table, "operation")]
+    return [operation for (operation,) in project.history(table, "operation")]
 
 
 @pytest.mark.long
@@ -364,8 +380,13 @@ def test_a_run_pinned_before_one_of_two_caches_was_refreshed_by_another_model(sh
     """Its first cache is refreshed to its own versions, the second is further already: it pins newer ones."""
     first = "select cust, sum(price) as total from $.orders group by cust"
     second = "select cust, max(id) as newest from $.orders group by cust"
-    two = shop.model("two", f"with a as ({first}), b as ({second}) select a.cust, a.total, b.newest, c.city from a join b "
-                     "on a.cust = b.cust join $.customers c on c.id = a.cust", KEYS, caches=["a", "b"])
+    two = shop.model(
+        "two",
+        f"with a as ({first}), b as ({second}) select a.cust, a.total, b.newest, c.city from a join b "
+        "on a.cust = b.cust join $.customers c on c.id = a.cust",
+        KEYS,
+        caches=["a", "b"],
+    )
     names = {}
     for name, query in (("a", first), ("b", second)):
         sql = f"with x as ({query}) select x.*, c.city from x join $.customers c on c.id = x.cust"
@@ -392,8 +413,10 @@ def test_caches_are_chosen_by_cost(shop: Project) -> None:
     small = {unit: SAFE.of(unit) / 30 for unit in ("merges", "overwrites", "nodes", "queries")}
     dear = replace(SAFE, tuples=SAFE.tuples * 30, **small)
     cheap = replace(SAFE, tuples=SAFE.tuples / 30, bytes_read=SAFE.bytes_read / 30, bytes_written=SAFE.bytes_written / 30)
-    shop.sql("insert into $.orders select 10 + id, id % 50, id % 7 from range(100000)",
-             "insert into $.customers select 10 + id, 'paris' from range(40)")
+    shop.sql(
+        "insert into $.orders select 10 + id, id % 50, id % 7 from range(100000)",
+        "insert into $.customers select 10 + id, 'paris' from range(40)",
+    )
     lowest = HIGHEST.replace("max(", "min(")
     models = [shop.model(name, sql, KEYS, strategy="auto") for name, sql in (("highest", HIGHEST), ("lowest", lowest))]
 

@@ -28,7 +28,7 @@ QUERIES = {
     "distinct": "select distinct cust, price > 4 as dear from $.orders",
     "absent": "select c.name from $.cust c where not exists (select 1 from $.orders o where o.cust = c.id and o.price > 3)",
     "latest": "select id, cust from (select id, cust, row_number() over (partition by cust order by price desc, id) as place "
-              "from $.orders) where place = 1",
+    "from $.orders) where place = 1",
     "total": "select count(*) as n, sum(price) as total from $.orders",
     "floats": FLOATS,
 }
@@ -37,8 +37,14 @@ QUERIES = {
 @pytest.fixture
 def shop(spark: Any, request: pytest.FixtureRequest) -> Iterator[Project]:
     with project_in(spark, "l_" + request.node.name.partition("[")[0].removeprefix("test_")[:40]) as project:
-        project.table("orders", "id int, cust int, price int, note string", "(1, 1, 5, 'a')", "(2, 1, 7, 'b')", "(3, 2, 1, null)",
-                      "(4, 1, 5, 'a')")
+        project.table(
+            "orders",
+            "id int, cust int, price int, note string",
+            "(1, 1, 5, 'a')",
+            "(2, 1, 7, 'b')",
+            "(3, 2, 1, null)",
+            "(4, 1, 5, 'a')",
+        )
         project.table("cust", "id int, name string", "(1, 'ann')", "(2, 'bob')")
         yield project
 
@@ -70,14 +76,23 @@ def test_diffs(shop: Project) -> None:
     created = refreshed(shop, model, "create")
     assert created.relations == ((shop.schema, "v", "view"), (shop.schema, "v__idivm_changes", "table"))
     assert {row[-2] for row in log_of(shop, model)} == {0} and shop.relations() == {
-        "orders": "table", "cust": "table", "v": "view", "v__idivm_changes": "table"}
+        "orders": "table",
+        "cust": "table",
+        "v": "view",
+        "v__idivm_changes": "table",
+    }
     shop.sql("insert into $.orders values (5, 2, 9, 'e')", "update $.cust set name = 'ANN' where id = 1")
     outcome = refreshed(shop, model, "incremental")
     writes = [each for each in shop.executed if each.kind == "write"]
     assert outcome.strategy == "tuple" and [each.label.rpartition(".")[2] for each in writes] == ["v__idivm_changes"]
     new = Counter(row[:4] for row in log_of(shop, model) if row[-2] == 1)
-    assert new == {("e", "bob", "insert", 1): 1, ("a", "ann", "delete", 2): 1, ("a", "ANN", "insert", 2): 1,
-                   ("b", "ann", "delete", 1): 1, ("b", "ANN", "insert", 1): 1}
+    assert new == {
+        ("e", "bob", "insert", 1): 1,
+        ("a", "ann", "delete", 2): 1,
+        ("a", "ANN", "insert", 2): 1,
+        ("b", "ann", "delete", 1): 1,
+        ("b", "ANN", "insert", 1): 1,
+    }
     (vector,) = {row[-1] for row in log_of(shop, model) if row[-2] == 1}
     assert json.loads(vector) == {f"{shop.schema}.orders": 1, f"{shop.schema}.cust": 1}
     assert refreshed(shop, model, "noop").statements == 0
@@ -129,18 +144,22 @@ def test_random_batches(shop: Project, output: str) -> None:
 
 
 def drawn_change(drawn: random.Random) -> str:
-    orders = (f"({drawn.randrange(10, 99)}, {drawn.choice(['1', '2', '3', 'null'])}, {drawn.randrange(9)}, "
-              f"{drawn.choice(['null', chr(39) + drawn.choice('abc') + chr(39)])})")
-    return drawn.choice([
-        f"merge into $.orders t using (select * from values {orders} as s(id, cust, price, note)) s on t.id = s.id "
-        "when matched then delete when not matched then insert *",
-        f"update $.orders set price = price + 1, cust = {drawn.randrange(1, 4)} where id % 3 = {drawn.randrange(3)}",
-        f"delete from $.orders where id % 7 = {drawn.randrange(7)}",
-        f"update $.cust set name = name || '{drawn.randrange(9)}' where id = {drawn.randrange(1, 4)}",
-        f"merge into $.cust t using (select {drawn.randrange(1, 5)} as id) s on t.id = s.id "
-        "when matched then delete when not matched then insert (id, name) values (s.id, 'new')",
-        "update $.orders set note = 'a' where id = 1",
-    ])
+    orders = (
+        f"({drawn.randrange(10, 99)}, {drawn.choice(['1', '2', '3', 'null'])}, {drawn.randrange(9)}, "
+        f"{drawn.choice(['null', chr(39) + drawn.choice('abc') + chr(39)])})"
+    )
+    return drawn.choice(
+        [
+            f"merge into $.orders t using (select * from values {orders} as s(id, cust, price, note)) s on t.id = s.id "
+            "when matched then delete when not matched then insert *",
+            f"update $.orders set price = price + 1, cust = {drawn.randrange(1, 4)} where id % 3 = {drawn.randrange(3)}",
+            f"delete from $.orders where id % 7 = {drawn.randrange(7)}",
+            f"update $.cust set name = name || '{drawn.randrange(9)}' where id = {drawn.randrange(1, 4)}",
+            f"merge into $.cust t using (select {drawn.randrange(1, 5)} as id) s on t.id = s.id "
+            "when matched then delete when not matched then insert (id, name) values (s.id, 'new')",
+            "update $.orders set note = 'a' where id = 1",
+        ]
+    )
 
 
 @pytest.mark.long
@@ -189,7 +208,7 @@ def test_the_output_changes(shop: Project) -> None:
             assert shop.is_exact(model)
         else:
             refreshed(shop, model)
-            assert log_of(shop, model)[:len(kept)] == kept
+            assert log_of(shop, model)[: len(kept)] == kept
         log, table = {"v__idivm_changes": "table"}, {"v__idivm": "table"}
         made = {"view": table, "diffs": log, "both": log | table}[output]
         assert shop.relations() == {"orders": "table", "cust": "table", "v": "view"} | made
@@ -321,13 +340,16 @@ def test_two_runs_at_once(shop: Project, output: str) -> None:
 @pytest.mark.long
 def test_in_dbt(project: Any) -> None:
     """Through the materialization: test, comments, constraints, orphans, --empty, and what another materialization leaves."""
+
     def write(materialized: str, output: str, columns: str = "cust, sum(price) as total") -> None:
         config = f"{{{{ config(materialized='{materialized}', meta={{'idivm': {{'output': '{output}'}}}}) }}}}"
         project.write("models/totals.sql", f"{config}\nselect {columns} from {{{{ ref('orders') }}}} group by cust\n")
 
     project.write("seeds/orders.csv", "id,cust,price\n1,1,10\n2,1,20\n3,2,30\n")
     project.write("seeds/s.yml", "seeds: [{name: orders, columns: [{name: id, data_tests: [unique, not_null]}]}]")
-    project.write("models/s.yml", """
+    project.write(
+        "models/s.yml",
+        """
         models:
           - name: totals
             description: per customer
@@ -336,7 +358,8 @@ def test_in_dbt(project: Any) -> None:
               - {name: cust, data_type: bigint, description: who, constraints: [{type: not_null}]}
               - {name: total, data_type: bigint}
             data_tests: [idivm_equivalent]
-        """)
+        """,
+    )
     write("idivm", "diffs")
     project.dbt("seed")
     project.dbt("run", "--empty", "--select", "totals")
@@ -348,8 +371,10 @@ def test_in_dbt(project: Any) -> None:
     project.sql("insert into $.orders values (4, 2, 5)")
     assert project.results("run", "--select", "totals")["totals"].adapter_response["mode"] == "incremental"
     project.dbt("test", "--select", "totals")
-    found = project.sql("select cust, total, idivm__change, idivm__copies from $.totals__idivm_changes "
-                        "where idivm__refresh > 0 order by idivm__change")
+    found = project.sql(
+        "select cust, total, idivm__change, idivm__copies from $.totals__idivm_changes "
+        "where idivm__refresh > 0 order by idivm__change"
+    )
     assert found == [(2, 30, "delete", 1), (2, 35, "insert", 1)]
     project.sql("insert into $.totals__idivm_changes values (9, 9, 'insert', 1, 9, '{}')")
     project.dbt("test", "--select", "totals", fails=True)

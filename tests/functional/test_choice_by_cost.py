@@ -73,12 +73,20 @@ def test_incremental_never_rebuilds(shop: Project) -> None:
 @pytest.mark.long
 def test_the_whole_view_recomputed_writes_what_differs(shop: Project) -> None:
     shop.table("log", "word string, n int", "('a', 1)", "('a', 1)", "('b', 2)")
-    queries = {"v": JOIN, "bag": "select word from $.log",
-               "sums": "select cid, sum(price) as s, min(price) as m from $.o group by cid"}
+    queries = {
+        "v": JOIN,
+        "bag": "select word from $.log",
+        "sums": "select cid, sum(price) as s, min(price) as m from $.o group by cid",
+    }
     views = [shop.model(name, sql, KEYS, strategy="incremental") for name, sql in queries.items()]
     assert [shop.refresh(view).mode for view in views] == ["create"] * 3
-    shop.sql("update $.o set price = 31 where id = 3", "insert into $.o values (4, 2, 40)", "delete from $.c where id = 1",
-             "insert into $.log values ('a', 3)", "delete from $.log where word = 'b'")
+    shop.sql(
+        "update $.o set price = 31 where id = 3",
+        "insert into $.o values (4, 2, 40)",
+        "delete from $.c where id = 1",
+        "insert into $.log values ('a', 3)",
+        "delete from $.log where word = 'b'",
+    )
     for view, rows in zip(views, ((1, 1, 2), (3, 0, 3), (0, 1, 0)), strict=True):
         outcome = chosen(shop, view, "whole")
         assert (outcome.mode, outcome.strategy) == ("incremental", "recompute"), outcome.message
@@ -136,10 +144,17 @@ def test_the_settings_of_a_large_merge_are_the_session_s_again(shop: Project, mo
 
 @pytest.mark.long
 def test_a_large_view_is_maintained(shop: Project) -> None:
-    shop.sql("create table $.big using delta tblproperties ('delta.enableChangeDataFeed' = 'true') as "
-             "select id, id % 1000 as cid, id % 7 as price from range(6000000)")
-    view = shop.model("v", "select cid, sum(price) as total, count(*) as n from $.big group by cid", {"big": ["id"]},
-                      strategy="auto", verify="none")
+    shop.sql(
+        "create table $.big using delta tblproperties ('delta.enableChangeDataFeed' = 'true') as "
+        "select id, id % 1000 as cid, id % 7 as price from range(6000000)"
+    )
+    view = shop.model(
+        "v",
+        "select cid, sum(price) as total, count(*) as n from $.big group by cid",
+        {"big": ["id"]},
+        strategy="auto",
+        verify="none",
+    )
     assert shop.refresh(view).mode == "create"
     shop.sql("insert into $.big values (6000000, 1, 2)")
     outcome = shop.refresh(view)
@@ -153,8 +168,10 @@ def test_dbt_reports_what_was_chosen_and_keeps_what_it_took(project: Any, monkey
     """Nothing is learned from the first two refreshes of a process that has just started its Spark: those are builds here."""
     monkeypatch.setattr(InvocationMemory, "warm_up", WARM_UP)
     project.write("dbt_project.yml", "name: functional\nversion: 1.0.0\nconfig-version: 2\nprofile: functional\n")
-    project.sql("create table $.t using delta tblproperties ('delta.enableChangeDataFeed' = 'true') as "
-                "select id, id % 3 as g from range(9)")
+    project.sql(
+        "create table $.t using delta tblproperties ('delta.enableChangeDataFeed' = 'true') as "
+        "select id, id % 3 as g from range(9)"
+    )
     for number in range(3):
         sql = f"select g, count(*) + {number} as n from {project.schema}.t group by g"
         project.write(f"models/m{number}.sql", "{{ config(materialized='idivm') }} " + sql)

@@ -40,7 +40,7 @@ MODELS = {
     "left_pairs": f"select o.id, c.name from {ORDERS} o left join {CUST} c on o.cust = c.id",
     "lacking": f"select c.name from {CUST} c where not exists (select 1 from {ORDERS} o where o.cust = c.id and o.price = 49)",
     "first": "select id, cust from (select id, cust, row_number() over (partition by cust order by price desc, id) as r "
-             f"from {ORDERS}) where r = 1",
+    f"from {ORDERS}) where r = 1",
     "cheap": f"select id, price from {ORDERS} where price < 5",
     "above": "select count(*) as n, sum(total) as total from {{ ref('sums') }}",
     "above_two": "select p.name, s.total from {{ ref('named') }} s join {{ ref('counted') }} p on p.name = s.name",
@@ -52,7 +52,13 @@ EDITED = {"pairs": " and o.price < 45", "cheap": " and id > 3", "counted": " whe
 # What the second run has: edits, and options. First builds, refreshes, edits beside refreshes of what they edit, and rebuilds
 # beside refreshes.
 ROUNDS: tuple[tuple[Mapping[str, str], tuple[str, ...]], ...] = (
-    ({}, ()), ({}, ()), ({}, ()), (EDITED, ()), ({}, ("--full-refresh",)), (EDITED, ("--full-refresh",)))
+    ({}, ()),
+    ({}, ()),
+    ({}, ()),
+    (EDITED, ()),
+    ({}, ("--full-refresh",)),
+    (EDITED, ("--full-refresh",)),
+)
 DBT = "from dbt.cli.main import cli; cli()"
 
 
@@ -64,8 +70,10 @@ def change(number: int) -> Iterator[str]:
 
 
 def written(project: Any, edited: Mapping[str, str] = MappingProxyType({})) -> None:
-    project.write("models/models.yml", ORDERS_CUST_LOG + "models:\n" + "".join(
-        f"  - {{name: {name}, data_tests: [idivm_equivalent]}}\n" for name in MODELS))
+    project.write(
+        "models/models.yml",
+        ORDERS_CUST_LOG + "models:\n" + "".join(f"  - {{name: {name}, data_tests: [idivm_equivalent]}}\n" for name in MODELS),
+    )
     for name, sql in MODELS.items():
         sql += edited.get(name, "")
         meta = "{'idivm': {'strategy': 'id', 'caches': '%s'}}" % ("all" if name in CACHED else "none")
@@ -83,8 +91,11 @@ def test_eight_threads_share_inputs_and_caches(rounds: int, project: Any) -> Non
         with writing(project, number):
             results = project.results("run", "--threads", "8")
             assert {result.adapter_response["mode"] for result in results.values()} <= {"incremental", "noop"}
-            read = {(name.rpartition(".")[2], each["to"]) for result in results.values()
-                    for name, each in result.adapter_response["inputs"].items()}
+            read = {
+                (name.rpartition(".")[2], each["to"])
+                for result in results.values()
+                for name, each in result.adapter_response["inputs"].items()
+            }
             versions = {source: [version for name, version in read if name == source] for source in ("orders", "cust")}
             assert all(len(found) == 1 for found in versions.values()), f"one run reads one version of an input: {versions}"
             project.dbt("test", "--threads", "8")  # each view is its SELECT over the versions that it records
@@ -200,6 +211,11 @@ def _results(project: Any, target: str) -> dict[str, Any]:
 def _start(project: Any, target: str, *options: str) -> subprocess.Popen[str]:
     root = str(project.root)
     folders = ["--project-dir", root, "--profiles-dir", root, "--target-path", target, "--log-path", target]
-    return subprocess.Popen([sys.executable, "-c", DBT, "run", *folders, *options], cwd=project.root, text=True,
-                            stdout=subprocess.PIPE, stderr=subprocess.STDOUT,
-                            env={**os.environ, "PYTHONPATH": os.pathsep.join(sys.path)})
+    return subprocess.Popen(
+        [sys.executable, "-c", DBT, "run", *folders, *options],
+        cwd=project.root,
+        text=True,
+        stdout=subprocess.PIPE,
+        stderr=subprocess.STDOUT,
+        env={**os.environ, "PYTHONPATH": os.pathsep.join(sys.path)},
+    )

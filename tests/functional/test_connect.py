@@ -30,11 +30,13 @@ class Restartable:
         self._running = ExitStack()
 
     def start(self) -> ConnectServer:
-        given = {**settings(self.server.port), "spark.sql.catalogImplementation": "hive",
-                 "spark.hadoop.javax.jdo.option.ConnectionURL": f"jdbc:derby:;databaseName={self._folder}/metastore;create=true",
-                 **self._more}
-        self._running.enter_context(
-            running_server(SERVER, self._folder, given, (), lambda: self.server.execute("select 1")))
+        given = {
+            **settings(self.server.port),
+            "spark.sql.catalogImplementation": "hive",
+            "spark.hadoop.javax.jdo.option.ConnectionURL": f"jdbc:derby:;databaseName={self._folder}/metastore;create=true",
+            **self._more,
+        }
+        self._running.enter_context(running_server(SERVER, self._folder, given, (), lambda: self.server.execute("select 1")))
         return self.server
 
     def stop(self) -> None:
@@ -44,10 +46,12 @@ class Restartable:
 @pytest.fixture
 def own_server(tmp_path: Path) -> Iterator[Callable[..., Restartable]]:
     with ExitStack() as all_of_them:
+
         def make(**more: str) -> Restartable:
             made = Restartable(tmp_path, **more)
             all_of_them.callback(made.stop)
             return made
+
         yield make
 
 
@@ -92,8 +96,9 @@ def test_a_session_is_one_of_its_own(connect_server: ConnectServer) -> None:
 
 
 def test_a_server_without_delta(own_server: Callable[..., Restartable]) -> None:
-    without = own_server(**{"spark.sql.extensions": "", "spark.sql.catalog.spark_catalog": "",
-                            "spark.sql.catalogImplementation": "in-memory"})
+    without = own_server(
+        **{"spark.sql.extensions": "", "spark.sql.catalog.spark_catalog": "", "spark.sql.catalogImplementation": "in-memory"}
+    )
     with pytest.raises(IdivmError) as error:
         opened(without.start().profile)
     assert error.value.codes == ("IDIVM-504",)
@@ -109,8 +114,11 @@ def test_a_server_that_is_started_again(own_server: Callable[..., Restartable], 
     project.write("models/sources.yml", SOURCES)
     for name in ("a", "b"):
         project.write(f"models/{name}.sql", MODEL)
-    for statement in ("create schema $", "create table $.t (id int, n int) using delta "
-                      "tblproperties (delta.enableChangeDataFeed = true)", "insert into $.t values (1, 1)"):
+    for statement in (
+        "create schema $",
+        "create table $.t (id int, n int) using delta tblproperties (delta.enableChangeDataFeed = true)",
+        "insert into $.t values (1, 1)",
+    ):
         server.execute(project.within(statement))
     project.dbt("run", "--threads", "1")
     server.execute(f"insert into {project.schema}.t values (2, 2)")

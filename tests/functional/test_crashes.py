@@ -27,9 +27,36 @@ SHORT = ("replaced", "diffs")
 MARKS = {"replaced": pytest.mark.deep}
 SHORT_LATE = ("full",)
 SHORT_TORN = ("create",)
-LATE = ("create", "create_table", "append", "direct", "deleted", "effective", "replaced", "additive", "recomputed", "tuples",
-        "whole", "rebuilt", "mark", "full", "definition", "columns", "hides", "shows", "over_view", "empty", "empty_shows",
-        "diffs", "diffs_create", "diffs_gap", "both", "migrated", "migrated_same_then", "migrated_less_then")
+LATE = (
+    "create",
+    "create_table",
+    "append",
+    "direct",
+    "deleted",
+    "effective",
+    "replaced",
+    "additive",
+    "recomputed",
+    "tuples",
+    "whole",
+    "rebuilt",
+    "mark",
+    "full",
+    "definition",
+    "columns",
+    "hides",
+    "shows",
+    "over_view",
+    "empty",
+    "empty_shows",
+    "diffs",
+    "diffs_create",
+    "diffs_gap",
+    "both",
+    "migrated",
+    "migrated_same_then",
+    "migrated_less_then",
+)
 OUTRUN = {"IDIVM-902", "IDIVM-903"}
 
 

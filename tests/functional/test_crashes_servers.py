@@ -22,8 +22,21 @@ from tests.tally import Tally
 pytestmark = pytest.mark.long
 
 SHORT = ("additive",)  # in the default suite
-RESENT = ("create", "create_table", "append", "direct", "deleted", "effective", "additive", "mark", "full", "definition",
-          "migrated", "migrated_less", "migrated_same_then")
+RESENT = (
+    "create",
+    "create_table",
+    "append",
+    "direct",
+    "deleted",
+    "effective",
+    "additive",
+    "mark",
+    "full",
+    "definition",
+    "migrated",
+    "migrated_less",
+    "migrated_same_then",
+)
 PATIENCE = 20  # runs that a server which is still busy with the former one may outrun
 OUTRUN = ("IDIVM-902", "IDIVM-903")
 

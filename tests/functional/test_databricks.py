@@ -33,11 +33,16 @@ class Shop(Project):
         self.made = made
         self.profile(**profile(kind, self.schema))
         feed = "using delta tblproperties ('delta.enableChangeDataFeed' = 'true') as select * from values"
-        self.sql(f"create table $.orders {feed} (1, 1, 5, 'a'), (2, 1, 7, 'b'), (3, 2, 1, 'c') t(id, cust, price, note)",
-                 f"create table $.cust {feed} (1, 'ann'), (2, 'bob') t(id, name)")
+        self.sql(
+            f"create table $.orders {feed} (1, 1, 5, 'a'), (2, 1, 7, 'b'), (3, 2, 1, 'c') t(id, cust, price, note)",
+            f"create table $.cust {feed} (1, 'ann'), (2, 'bob') t(id, name)",
+        )
         key = "columns: [{name: id, tests: [unique, not_null]}]"
-        self.write("models/sources.yml", f"sources: [{{name: shop, database: {CATALOG}, schema: {self.schema}, "
-                                         f"tables: [{{name: orders, {key}}}, {{name: cust, {key}}}]}}]")
+        self.write(
+            "models/sources.yml",
+            f"sources: [{{name: shop, database: {CATALOG}, schema: {self.schema}, "
+            f"tables: [{{name: orders, {key}}}, {{name: cust, {key}}}]}}]",
+        )
         for name, sql in MODELS.items():
             self.write(f"models/{name}.sql", "{{ config(materialized='idivm') }}\n" + sql)
         return self
@@ -67,8 +72,12 @@ def shop(kind: Kind, spark: Any, new_project: Callable[[], Project]) -> Iterator
 def test_models_are_built_and_maintained(shop: Shop, kind: Kind) -> None:
     assert set(shop.modes().values()) == {"create"}
     shop.are_exact()
-    shop.sql("insert into $.orders values (4, 2, 9, 'd')", "update $.orders set price = 8 where id = 2",
-             "delete from $.orders where id = 1", "update $.cust set name = 'ben' where id = 2")
+    shop.sql(
+        "insert into $.orders values (4, 2, 9, 'd')",
+        "update $.orders set price = 8 where id = 2",
+        "delete from $.orders where id = 1",
+        "update $.cust set name = 'ben' where id = 2",
+    )
     assert set(shop.modes().values()) == {"incremental"}
     shop.are_exact()
     assert set(shop.modes().values()) == {"noop"}
@@ -91,7 +100,9 @@ def test_tables_are_made_as_the_workspace_makes_them(shop: Shop) -> None:
 
 
 def test_build_with_tests_descriptions_and_what_reads_a_model(shop: Shop, kind: Kind) -> None:
-    shop.write("models/schema.yml", """
+    shop.write(
+        "models/schema.yml",
+        """
         models:
           - name: totals
             description: what each customer pays
@@ -100,14 +111,16 @@ def test_build_with_tests_descriptions_and_what_reads_a_model(shop: Shop, kind: 
             tests: [idivm_equivalent]
           - name: lines
             tests: [idivm_equivalent]
-    """)
+    """,
+    )
     shop.write("models/copied.sql", "{{ config(materialized='table') }} select * from {{ ref('totals') }}")
     shop.write("models/shown.sql", "{{ config(materialized='view') }} select * from {{ ref('totals') }}")
     others = ["copied", "shown"]
     if kind.temporary_views:  # dbt-databricks' own incremental models need them
         others.append("grown")
-        shop.write("models/grown.sql",
-                   "{{ config(materialized='incremental', unique_key='cust') }} select * from {{ ref('totals') }}")
+        shop.write(
+            "models/grown.sql", "{{ config(materialized='incremental', unique_key='cust') }} select * from {{ ref('totals') }}"
+        )
     shop.write("seeds/rates.csv", "id,rate\n1,2.5\n2,3\n")
     shop.dbt("build")
     shop.sql("insert into $.orders values (5, 1, 4, 'e')")
@@ -143,8 +156,14 @@ def test_what_deleted_models_leave_behind(shop: Shop) -> None:
 def test_what_doctor_finds(shop: Shop, kind: Kind) -> None:
     """Each thing that refreshes take for granted is there, tried by what relies on it; and what is not there is said."""
     found = _doctor(shop)
-    assert set(found) >= {"meaning of text and numbers", "errors of expressions", "descriptions of tables", "state of a commit",
-                          "change feed and versions", "staged rows"}
+    assert set(found) >= {
+        "meaning of text and numbers",
+        "errors of expressions",
+        "descriptions of tables",
+        "state of a commit",
+        "change feed and versions",
+        "staged rows",
+    }
     assert {name for name, (state, _) in found.items() if state == "fails"} == set(), found
     assert "deletionVectors" in found["descriptions of tables"][1] and "rowTracking" in found["descriptions of tables"][1]
     where = f"in {CATALOG}.{shop.schema}.idivm__state" if kind is WAREHOUSE else "is executed once"

@@ -74,11 +74,14 @@ def test_full_refresh_and_its_refusal(shop: Any) -> None:
 
 
 @pytest.mark.deep
-@pytest.mark.parametrize("flags, partial", [
-    pytest.param(["--empty"], [], marks=pytest.mark.long),
-    # of the seed: the rows of one day
-    (["--sample", "{'start': '2020-01-02', 'end': '2020-01-03'}"], [(1, 20)]),
-])
+@pytest.mark.parametrize(
+    "flags, partial",
+    [
+        pytest.param(["--empty"], [], marks=pytest.mark.long),
+        # of the seed: the rows of one day
+        (["--sample", "{'start': '2020-01-02', 'end': '2020-01-03'}"], [(1, 20)]),
+    ],
+)
 def test_a_run_over_a_part_of_the_data_is_not_built_upon(shop: Any, flags: list[str], partial: list[Any]) -> None:
     shop.dbt("run", *flags)
     assert totals(shop) == partial
@@ -142,7 +145,9 @@ def test_show_compile_ls_and_docs(shop: Any, capsys: pytest.CaptureFixture[str])
 
 @pytest.mark.deep
 def test_unit_tests_of_a_model(shop: Any) -> None:
-    shop.write("models/unit.yml", """
+    shop.write(
+        "models/unit.yml",
+        """
         unit_tests:
           - name: adds_up
             model: totals
@@ -152,7 +157,8 @@ def test_unit_tests_of_a_model(shop: Any) -> None:
             model: totals
             given: [{input: ref('cheap'), rows: [{cust: 7, price: 1}]}]
             expect: {rows: [{cust: 7, total: 3}]}
-        """)
+        """,
+    )
     results = shop.results("test", "--select", "test_type:unit", fails=True)
     assert {name: result.status for name, result in results.items()} == {"adds_up": "pass", "does_not": "fail"}
     (shop.root / "models/unit.yml").unlink()
@@ -164,9 +170,27 @@ def production(own: Any, new_project: Callable[[], Any], **more: Any) -> tuple[A
     state = own.root / "state"
     own.dbt("compile", "--target-path", str(state))
     other = new_project()
-    own.write("profiles.yml", json.dumps({"functional": {"target": "dev", "outputs": {
-        name: {"type": "idivm", "schema": project.schema, "catalog": "in-memory", "driver_memory": "2g", "threads": 2, **more}
-        for name, project in (("prod", own), ("dev", other))}}}))
+    own.write(
+        "profiles.yml",
+        json.dumps(
+            {
+                "functional": {
+                    "target": "dev",
+                    "outputs": {
+                        name: {
+                            "type": "idivm",
+                            "schema": project.schema,
+                            "catalog": "in-memory",
+                            "driver_memory": "2g",
+                            "threads": 2,
+                            **more,
+                        }
+                        for name, project in (("prod", own), ("dev", other))
+                    },
+                }
+            }
+        ),
+    )
     return other, state
 
 
@@ -217,9 +241,14 @@ def test_state_modified_sees_a_model_s_own_config(shop: Any) -> None:
 def test_query_comments_and_hooks_are_sent_with_a_refresh(own: Any) -> None:
     config = (own.root / "dbt_project.yml").read_text()
     own.write("dbt_project.yml", config + """query-comment: {comment: "by {{ node.name }}; 'quoted'", append: true}\n""")
-    own.write("models/totals.sql", idivm(
-        MODELS["totals"], pre_hook=["insert into {{ ref('orders') }} values (8, 8, 8, null)"],
-        post_hook=[{"sql": "create table {{ this.schema }}.hooked as select * from {{ this }}", "transaction": False}]))
+    own.write(
+        "models/totals.sql",
+        idivm(
+            MODELS["totals"],
+            pre_hook=["insert into {{ ref('orders') }} values (8, 8, 8, null)"],
+            post_hook=[{"sql": "create table {{ this.schema }}.hooked as select * from {{ this }}", "transaction": False}],
+        ),
+    )
     own.sql("insert into $.orders values (7, 7, 7, null)")
     assert modes(own.results("run")) == {"cheap": "incremental", "totals": "incremental"}
     assert own.sql("select total from $.hooked where cust = 7") == [(7,)]
@@ -229,8 +258,12 @@ def test_query_comments_and_hooks_are_sent_with_a_refresh(own: Any) -> None:
 
 
 def plan(project: Any, *args: str) -> Any:
-    return CliRunner().invoke(main, ["plan", "--project-dir", str(project.root), "--profiles-dir", str(project.root), *args],
-                              env={"COLUMNS": "160"}, catch_exceptions=False)
+    return CliRunner().invoke(
+        main,
+        ["plan", "--project-dir", str(project.root), "--profiles-dir", str(project.root), *args],
+        env={"COLUMNS": "160"},
+        catch_exceptions=False,
+    )
 
 
 def test_plan_says_what_a_run_would_do(own: Any) -> None:
@@ -280,7 +313,8 @@ def test_a_model_that_reads_no_table_is_built_once(project: Any) -> None:
     project.write("models/several.sql", idivm("values (1, 1.5), (2, null), (2, null)"))
     project.write("models/above.sql", idivm("select a, b from {{ ref('one') }} union all select -1, 'unknown'"))
     assert {name: message(result) for name, result in project.results("run").items()} == dict.fromkeys(
-        ("one", "several", "above"), "create")
+        ("one", "several", "above"), "create"
+    )
     assert project.sql("select a, b from $.above order by a") == [(-1, "unknown"), (1, "x")]
     assert {message(result) for result in project.results("run").values()} == {"noop"}
     assert "one row" in (project.root / "target/idivm/one/plan.txt").read_text()

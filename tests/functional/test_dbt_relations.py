@@ -114,11 +114,14 @@ def test_descriptions_reach_table_view_and_columns(shop: Any) -> None:
     docs = "config: {persist_docs: {relation: true, columns: true}}"
     shop.write("models/plain.sql", model(PLAIN, materialized="idivm"))
     shop.write("models/grouped.sql", model(GROUPED, materialized="idivm"))
-    shop.write("models/m.yml", f"""
+    shop.write(
+        "models/m.yml",
+        f"""
         models:
           - {{name: plain, description: "it's plain", {docs}, columns: [{{name: id, description: 'a "key"'}}]}}
           - {{name: grouped, description: grouped, {docs}, columns: [{{name: total, description: "the sum; all of it"}}]}}
-        """)
+        """,
+    )
     shop.dbt("run")
     described = {row[0]: row for row in shop.sql("describe extended $.plain")}
     assert described["id"][2] == 'a "key"' and described["Comment"][1] == "it's plain"

@@ -17,14 +17,21 @@ ORDERS, CUST = "{{ source('s', 'orders') }}", "{{ source('s', 'cust') }}"
 PLAIN = f"select id, cust_id, amount from {ORDERS}"
 SUMMED = f"select cust_id, sum(amount) as s from {ORDERS} group by cust_id"
 JOINED = f"select o.id, o.amount, c.name from {ORDERS} o join {CUST} c on c.id = o.cust_id"
-NAMED = (f"with t as (select cust_id, sum(amount) as s from {ORDERS} group by cust_id) "
-         f"select t.s, c.name from t join {CUST} c on c.id = t.cust_id")
+NAMED = (
+    f"with t as (select cust_id, sum(amount) as s from {ORDERS} group by cust_id) "
+    f"select t.s, c.name from t join {CUST} c on c.id = t.cust_id"
+)
 UNNAMED = JOINED.replace(", c.name", "")
 LEFT = f"select o.id, o.cust_id, o.amount, c.name from {ORDERS} o left join {CUST} c on c.id = o.cust_id"
 UNITED = f"{PLAIN} union all select id, x, 0 from {{{{ source('s', 'log') }}}}"
 # name → the SELECT before and after: what is stored is joined with a source, or a branch of it comes or goes
-LOOKED_UP = {"looked_up": (UNNAMED, JOINED), "looked_up_condition": (UNNAMED, f"{UNNAMED} where c.name > 'a'"),
-             "joined": (PLAIN, LEFT), "branch": (PLAIN, UNITED), "branch_gone": (UNITED, PLAIN)}
+LOOKED_UP = {
+    "looked_up": (UNNAMED, JOINED),
+    "looked_up_condition": (UNNAMED, f"{UNNAMED} where c.name > 'a'"),
+    "joined": (PLAIN, LEFT),
+    "branch": (PLAIN, UNITED),
+    "branch_gone": (UNITED, PLAIN),
+}
 KEY = ", columns: [{name: id, data_tests: [unique, not_null]}]"
 SOURCES = "sources:\n  - {name: s, schema: '{{ target.schema }}', tables: [{name: orders%s}, {name: cust%s}, {name: log%s}]}\n"
 
@@ -79,8 +86,7 @@ MODELS: dict[str, tuple[str | None, str | None]] = {
     "of_log": (model("select id, x from {{ source('s', 'log') }}"),) * 2,
     "stage_view": (model(PLAIN, materialized="view"), model(f"{PLAIN} where amount > 0", materialized="view")),
     "over_view": over("stage_view"),
-    "stage_table": (model(PLAIN, materialized="table"),
-                    model(PLAIN.replace("select", "select 1 as one,"), materialized="table")),
+    "stage_table": (model(PLAIN, materialized="table"), model(PLAIN.replace("select", "select 1 as one,"), materialized="table")),
     "over_table": over("stage_table"),
     "stage_text": (model(PLAIN, materialized="ephemeral"), model(f"{PLAIN} where amount > 0", materialized="ephemeral")),
     "over_text": over("stage_text"),
@@ -93,9 +99,14 @@ MODELS: dict[str, tuple[str | None, str | None]] = {
     "stage_to_view": (model(PLAIN), model(PLAIN, materialized="view")),
     "over_stage_to_view": over("stage_to_view"),
     **{name: (model(before), model(after)) for name, (before, after) in LOOKED_UP.items()},
-    **{f"auto_{name}": (model(before, strategy="auto"), model(after, strategy="auto"))
-       for name, (before, after) in {**LOOKED_UP, "narrowed": (JOINED, f"{JOINED} where o.amount > 5"),
-                                     "wider": (SUMMED, SUMMED.replace("as s", "as s, count(*) as n"))}.items()},
+    **{
+        f"auto_{name}": (model(before, strategy="auto"), model(after, strategy="auto"))
+        for name, (before, after) in {
+            **LOOKED_UP,
+            "narrowed": (JOINED, f"{JOINED} where o.amount > 5"),
+            "wider": (SUMMED, SUMMED.replace("as s", "as s, count(*) as n")),
+        }.items()
+    },
 }
 FAILS = {"layout_fails", "columns_fail", "unsupported_fails", "time_fails"}
 
@@ -112,11 +123,14 @@ def write(project: Project, at: int) -> None:
 @pytest.fixture
 def project_in_base(project: Project) -> Project:
     feed = "using delta tblproperties (delta.enableChangeDataFeed = true)"
-    project.sql(f"create table $.orders (id int, cust_id int, amount int) {feed}",
-                f"create table $.cust (id int, name string) {feed}",
-                f"create table $.log (id int, x int) {feed}",
-                "insert into $.orders values (1, 1, 5), (2, 2, 7)", "insert into $.cust values (1, 'a'), (2, 'b')",
-                "insert into $.log values (1, 1), (2, 1)")
+    project.sql(
+        f"create table $.orders (id int, cust_id int, amount int) {feed}",
+        f"create table $.cust (id int, name string) {feed}",
+        f"create table $.log (id int, x int) {feed}",
+        "insert into $.orders values (1, 1, 5), (2, 2, 7)",
+        "insert into $.cust values (1, 'a'), (2, 'b')",
+        "insert into $.log values (1, 1), (2, 1)",
+    )
     write(project, 0)
     project.dbt("run")
     project.sql("insert into $.orders values (3, 1, 9)")
@@ -142,8 +156,10 @@ def test_the_next_run_does_what_was_said(project_in_base: Project, tmp_path: Pat
     project.dbt("compile")
     said = told(project, state)
     project.sql("insert into $.orders values (4, 2, 9)", "insert into $.log values (3, 1)")
-    done = {name: each.adapter_response.get("mode") if str(each.status) == "success" else "error"
-            for name, each in project.results("run", fails=True).items()}
+    done = {
+        name: each.adapter_response.get("mode") if str(each.status) == "success" else "error"
+        for name, each in project.results("run", fails=True).items()
+    }
     assert {name for name, mode in done.items() if mode == "error"} == FAILS
     maintained = {name for name, mode in done.items() if mode is not None} - FAILS
     # such small tables are rebuilt where estimates decide; the comment cannot know how large they are
@@ -160,5 +176,6 @@ def test_the_next_run_does_what_was_said(project_in_base: Project, tmp_path: Pat
     assert said["unchecked"]["rebuilds"] is None and said["unchecked"]["why"].startswith("rebuilds it if a refresh")
     for name in FAILS:
         assert said[name]["rebuilds"] is False and said[name]["why"].startswith(
-            ("the run fails", "the other layout is an error", "the other columns are an error"))
+            ("the run fails", "the other layout is an error", "the other columns are an error")
+        )
     assert {"over_stage", "over_table"}.isdisjoint(said), "their inputs have other rows, and nothing else"

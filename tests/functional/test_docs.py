@@ -41,8 +41,10 @@ def docs(project: Any, *args: str) -> tuple[dict[str, Any], dict[str, Any]]:
     project.dbt("docs", "generate", *args)
     catalog, manifest = (json.loads((project.root / "target" / f"{name}.json").read_text()) for name in ("catalog", "manifest"))
     tables = {**catalog["nodes"], **catalog["sources"]}
-    return ({name.split(".", 2)[2]: table for name, table in tables.items()},
-            {node["name"]: node for node in manifest["nodes"].values()})
+    return (
+        {name.split(".", 2)[2]: table for name, table in tables.items()},
+        {node["name"]: node for node in manifest["nodes"].values()},
+    )
 
 
 def facts(table: dict[str, Any]) -> dict[str, str]:
@@ -53,9 +55,15 @@ def facts(table: dict[str, Any]) -> dict[str, str]:
 
 
 def test_what_dbt_docs_shows(sources: Any) -> None:
-    sources.write("models/sources.yml", ORDERS_CUST_LOG + "  - name: hidden\n    schema: " + sources.schema + """
+    sources.write(
+        "models/sources.yml",
+        ORDERS_CUST_LOG
+        + "  - name: hidden\n    schema: "
+        + sources.schema
+        + """
     tables: [{name: joined__idivm}, {name: logged__idivm_changes}, {name: cust}]
-""")
+""",
+    )
     sources.write("models/logged.sql", LOGGED)
     sources.write("models/m.yml", "models: [{name: joined, columns: [{name: id, description: own, meta: {a: 1}}, {name: name}]}]")
     sources.dbt("run")
@@ -67,9 +75,13 @@ def test_what_dbt_docs_shows(sources: Any) -> None:
     last = joined.pop("idivm_last_refresh")
     assert re.fullmatch(r"incremental, \+0 ~1 −0, [\d.]+ s, at \d{4}-\d\d-\d\d \d\d:\d\d:\d\d", last), last
     assert joined == {
-        "idivm_maintenance": how, "idivm_ids": "id, idivm__c__id", "idivm_hidden_columns": "idivm__c__id",
+        "idivm_maintenance": how,
+        "idivm_ids": "id, idivm__c__id",
+        "idivm_hidden_columns": "idivm__c__id",
         "idivm_hidden_tables": f"{sources.schema}.joined__idivm (rows with hidden columns)",
-        "idivm_size": "2 rows", "idivm_changes": "1 row a refresh (50 %)"}
+        "idivm_size": "2 rows",
+        "idivm_changes": "1 row a refresh (50 %)",
+    }
     assert list(tables["joined"]["columns"]) == ["id", "amount", "name"]
     drawn = facts(tables["drawn"])
     assert drawn["idivm_maintenance"].startswith("rebuilt on every run, IDIVM-204 rand()") and "idivm_ids" not in drawn
@@ -79,8 +91,10 @@ def test_what_dbt_docs_shows(sources: Any) -> None:
     assert facts(tables["hidden.logged__idivm_changes"]) == {"idivm_hidden_table": "log of changes, of logged"}
     assert facts(tables["hidden.cust"]) == {}
     # the manifest, where the user's own words stay as they are
-    assert nodes["joined"]["meta"] == {"idivm": {"strategy": "id"}, **{name: joined[name] for name in (
-        "idivm_maintenance", "idivm_ids", "idivm_hidden_columns")}}
+    assert nodes["joined"]["meta"] == {
+        "idivm": {"strategy": "id"},
+        **{name: joined[name] for name in ("idivm_maintenance", "idivm_ids", "idivm_hidden_columns")},
+    }
     assert nodes["joined"]["config"]["meta"] == {"idivm": {"strategy": "id"}}
     assert nodes["joined"]["columns"]["id"]["meta"] == {"a": 1, "idivm_id": "id, idivm__c__id identify a row together"}
     assert nodes["joined"]["columns"]["id"]["description"] == "own" and nodes["joined"]["columns"]["name"]["meta"] == {}

@@ -11,8 +11,10 @@ from dbt.adapters.idivm.doctor import doctor_command
 from tests.functional.feeds import edit, newest, without
 from tests.functional.sources import ORDERS_CUST_LOG
 
-MODEL = ("{{ config(materialized='idivm') }}\nselect o.id, c.name from {{ source('s', 'orders') }} o "
-         "join {{ source('s', 'cust') }} c on c.id = o.cust_id cross join (select count(*) as n from {{ source('s', 'log') }}) l")
+MODEL = (
+    "{{ config(materialized='idivm') }}\nselect o.id, c.name from {{ source('s', 'orders') }} o "
+    "join {{ source('s', 'cust') }} c on c.id = o.cust_id cross join (select count(*) as n from {{ source('s', 'log') }}) l"
+)
 
 
 def doctor(project: Any, *args: str) -> Result:
@@ -36,15 +38,25 @@ def sources(project: Any) -> Any:
 def test_what_is_found(sources: Any) -> None:
     before = doctor(sources)
     assert before.exit_code == 0, before.output
-    for what in ("create Delta tables", "MERGE", "read histories", "read change feeds", "replace tables", "profile", "connection",
-                 "versions"):
+    for what in (
+        "create Delta tables",
+        "MERGE",
+        "read histories",
+        "read change feeds",
+        "replace tables",
+        "profile",
+        "connection",
+        "versions",
+    ):
         assert line(before, what).strip().startswith("ok"), what
     assert "run `dbt compile` first" in line(before, "inputs")
     assert doctor(sources, "--strict").exit_code == 1
     feed = "using delta tblproperties (delta.enableChangeDataFeed = true"
-    sources.sql(f"create table $.orders (id int, cust_id int) {feed})",
-                "create table $.cust (id int, name string) using delta tblproperties (delta.enableChangeDataFeed = false)",
-                "create table $.log (text string) using parquet")
+    sources.sql(
+        f"create table $.orders (id int, cust_id int) {feed})",
+        "create table $.cust (id int, name string) using delta tblproperties (delta.enableChangeDataFeed = false)",
+        "create table $.log (text string) using parquet",
+    )
     sources.dbt("compile")
     found = doctor(sources)
     assert found.exit_code == 0, found.output
@@ -52,8 +64,10 @@ def test_what_is_found(sources: Any) -> None:
     assert "no change data feed" in line(found, "input s.cust") and "ALTER TABLE" in line(found, "input s.cust")
     assert "parquet: models that read it are rebuilt on each run" in line(found, "input s.log")
     assert not [row for row in sources.sql("show tables in $") if "doctor" in row[1]]
-    sources.sql("alter table $.orders set tblproperties (delta.logRetentionDuration = 'interval 1 week', "
-                "delta.deletedFileRetentionDuration = 'interval 36 hours')")
+    sources.sql(
+        "alter table $.orders set tblproperties (delta.logRetentionDuration = 'interval 1 week', "
+        "delta.deletedFileRetentionDuration = 'interval 36 hours')"
+    )
     assert "kept for 36 hours, and the project is run every 24 hours" in line(doctor(sources, "--every", "1d"), "input s.orders")
     assert "key: id" in line(doctor(sources, "--every", "6h"), "input s.orders")
     sources.sql("drop table $.cust")
@@ -68,11 +82,15 @@ def test_a_feed_that_lacks_rows(sources: Any) -> None:
     orders = "{{ source('s', 'orders') }}"
     sources.write("models/v.sql", f"{config}select id, price from {orders} where price > 0")
     sources.write("models/sums.sql", f"{config}select cust_id, sum(price) as total, count(*) as n from {orders} group by cust_id")
-    sources.write("models/sources.yml", ORDERS_CUST_LOG + "\nmodels: [{name: v, data_tests: [idivm_equivalent]}, "
-                                        "{name: sums, data_tests: [idivm_equivalent]}]\n")
-    sources.sql("create table $.orders (id int, cust_id int, price int) using delta "
-                "tblproperties (delta.enableChangeDataFeed = true, delta.enableDeletionVectors = true)",
-                "insert into $.orders select /*+ COALESCE(1) */ * from values (1, 1, 10), (2, 1, 20), (3, 2, 30)")
+    sources.write(
+        "models/sources.yml",
+        ORDERS_CUST_LOG + "\nmodels: [{name: v, data_tests: [idivm_equivalent]}, {name: sums, data_tests: [idivm_equivalent]}]\n",
+    )
+    sources.sql(
+        "create table $.orders (id int, cust_id int, price int) using delta "
+        "tblproperties (delta.enableChangeDataFeed = true, delta.enableDeletionVectors = true)",
+        "insert into $.orders select /*+ COALESCE(1) */ * from values (1, 1, 10), (2, 1, 20), (3, 2, 30)",
+    )
     sources.dbt("run")
     sources.sql("update $.orders set price = 300 where id = 3")
     table = sources.location("orders")
@@ -95,10 +113,13 @@ def test_a_table_without_a_key(sources: Any) -> None:
 
 
 @pytest.mark.deep
-@pytest.mark.parametrize(("settings", "args", "what", "found"), [
-    ({"type": "spark", "method": "session", "host": "NA"}, (), "profile", "needs to be one of type 'idivm'"),
-    ({}, ("--target", "other"), "profile", "does not have a target named 'other'"),
-])
+@pytest.mark.parametrize(
+    ("settings", "args", "what", "found"),
+    [
+        ({"type": "spark", "method": "session", "host": "NA"}, (), "profile", "needs to be one of type 'idivm'"),
+        ({}, ("--target", "other"), "profile", "does not have a target named 'other'"),
+    ],
+)
 def test_what_goes_wrong_is_a_row(sources: Any, settings: dict[str, str], args: tuple[str, ...], what: str, found: str) -> None:
     if settings:
         sources.profile(**settings)

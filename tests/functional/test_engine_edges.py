@@ -30,7 +30,7 @@ def edges(spark: Any) -> Iterator[Project]:
 def test_minimum_values_are_inserted_and_deleted(edges: Project, ansi: str) -> None:
     """Without ANSI mode sums of BIGINTs wrap around, intermediate ones and the result."""
     edges.spark.conf.set("spark.sql.ansi.enabled", ansi)
-    least = {"b": ("tinyint", -2**7), "s": ("smallint", -2**15), "i": ("int", -2**31), "l": ("bigint", -2**63)}
+    least = {"b": ("tinyint", -(2**7)), "s": ("smallint", -(2**15)), "i": ("int", -(2**31)), "l": ("bigint", -(2**63))}
     columns = ", ".join(f"{name} {kind}" for name, (kind, _) in least.items())
     edges.sql(f"create table $.t (k int, {columns}) using delta tblproperties ('delta.enableChangeDataFeed' = 'true')")
 
@@ -38,13 +38,22 @@ def test_minimum_values_are_inserted_and_deleted(edges: Project, ansi: str) -> N
         cells = (f"cast({value // of + more} as {kind})" for kind, value in least.values())
         return f"({key}, {', '.join(cells)})"
 
-    edges.sql(f"insert into $.t values {row(1)}, {row(2, 2, 1)}, {row(13, 4)}" if ansi == "false" else
-              f"insert into $.t values {row(1)}, (2, 5, 5, 5, 5)")
+    edges.sql(
+        f"insert into $.t values {row(1)}, {row(2, 2, 1)}, {row(13, 4)}"
+        if ansi == "false"
+        else f"insert into $.t values {row(1)}, (2, 5, 5, 5, 5)"
+    )
     sums = ", ".join(f"sum({name}) as {name}" for name in least)
     model = edges.model("m", f"select k % 10 as g, {sums} from $.t group by k % 10", KEYS)
     total = edges.model("n", f"select {sums} from $.t", KEYS)
-    for number, change in enumerate(("", "delete from $.t where k = 1", f"insert into $.t values {row(11)}, {row(3)}",
-                                     "update $.t set b = 1, s = 1, i = 1, l = 1 where k = 11")):
+    for number, change in enumerate(
+        (
+            "",
+            "delete from $.t where k = 1",
+            f"insert into $.t values {row(11)}, {row(3)}",
+            "update $.t set b = 1, s = 1, i = 1, l = 1 where k = 11",
+        )
+    ):
         if number == 2 and ansi == "true":
             change = f"insert into $.t values {row(11)}"  # two of the least bigint are no bigint
         edges.sql(*filter(None, [change]))
@@ -81,8 +90,11 @@ def test_rows_of_nothing_but_null(edges: Project) -> None:
     edges.table("log", "a int, s string", "(1, 'x')", "(2, 'y')")
     model = edges.model("bag", "select a from $.log")
     assert edges.refresh(model).mode == "create"
-    changes = {"insert into $.log values (null, 'z')": (1, 0), "insert into $.log values (null, 'z'), (3, 'z')": (3, 1),
-               "delete from $.log where s = 'z'": (0, 3)}
+    changes = {
+        "insert into $.log values (null, 'z')": (1, 0),
+        "insert into $.log values (null, 'z'), (3, 'z')": (3, 1),
+        "delete from $.log where s = 'z'": (0, 3),
+    }
     for change, rows in changes.items():
         edges.sql(change)
         outcome = edges.refresh(model)
@@ -103,8 +115,9 @@ def test_files_that_have_the_second_of_their_time_only(edges: Project) -> None:
             each.unlink()
 
     edges.table("t", "k int, v int", "(1, 1)", "(2, 2)")
-    model = edges.model("m", "select v, count(*) as n from (select k, v from $.t where k > 0) group by v", KEYS, caches="all",
-                        optimize_every=2)
+    model = edges.model(
+        "m", "select v, count(*) as n from (select k, v from $.t where k > 0) group by v", KEYS, caches="all", optimize_every=2
+    )
     for number, commits in enumerate((1, 3, 1, 12)):
         for _ in range(commits):
             edges.sql("update $.t set v = v + 1 where k = 1")
@@ -127,8 +140,11 @@ def test_columns_that_are_qualified_by_the_schema_of_a_view(edges: Project) -> N
     edges.table("t", "k int, v int", "(1, 10)", "(2, 20)")
     edges.refresh(edges.model("up", "select v from $.t", KEYS))
     edges.sql("create view $.plain as select k, v from $.t")
-    for name, sql in {"a": "select $.up.v from $.up", "b": "select $.up.*, hash(*) as h from $.up",
-                      "c": "select p.k, $.up.v from $.up join $.plain p on p.v = $.up.v",
-                      "d": "select $.plain.k from $.plain where exists (select 1 from $.up where $.up.v = $.plain.v)"}.items():
+    for name, sql in {
+        "a": "select $.up.v from $.up",
+        "b": "select $.up.*, hash(*) as h from $.up",
+        "c": "select p.k, $.up.v from $.up join $.plain p on p.v = $.up.v",
+        "d": "select $.plain.k from $.plain where exists (select 1 from $.up where $.up.v = $.plain.v)",
+    }.items():
         model = edges.model(name, sql, KEYS)
         assert edges.refresh(model).mode == "create" and edges.is_exact(model), sql

@@ -20,11 +20,59 @@ from tests.functional.project import Project, project_in
 
 # Names that Delta takes as they are, and those that it takes under column mapping only. One with a backtick it takes as well,
 # but fails at the first UPDATE or MERGE, whoever sends it (`packedCdc`).
-PLAIN = ["a.b", "a'b", 'a"b', "--", "a/*b", "*/", "é", "e\u0301", "🎉", "select", "order", "table", "MiXeD", "1st", "1e5",
-         "%s", "#x", "\\", "[a]", "x" * 255, "idivm__count", "idivm_op", "idivm_sign", "idivm_weight",
-         "idivm_count", "idivm_difference", "z", "v", "r", "c1", "d", "k1", "net__x", "__idivm", "o__id", "idivm__t__v"]
-MAPPED = ["a b", "a,b", "a;b", "a{b}", "{{ x }}", "a(b)", "a=b", "a\nb", "a\tb", " ", "# Partition Information",
-          "; drop table victim; --", "${env:HOME}"]
+PLAIN = [
+    "a.b",
+    "a'b",
+    'a"b',
+    "--",
+    "a/*b",
+    "*/",
+    "é",
+    "e\u0301",
+    "🎉",
+    "select",
+    "order",
+    "table",
+    "MiXeD",
+    "1st",
+    "1e5",
+    "%s",
+    "#x",
+    "\\",
+    "[a]",
+    "x" * 255,
+    "idivm__count",
+    "idivm_op",
+    "idivm_sign",
+    "idivm_weight",
+    "idivm_count",
+    "idivm_difference",
+    "z",
+    "v",
+    "r",
+    "c1",
+    "d",
+    "k1",
+    "net__x",
+    "__idivm",
+    "o__id",
+    "idivm__t__v",
+]
+MAPPED = [
+    "a b",
+    "a,b",
+    "a;b",
+    "a{b}",
+    "{{ x }}",
+    "a(b)",
+    "a=b",
+    "a\nb",
+    "a\tb",
+    " ",
+    "# Partition Information",
+    "; drop table victim; --",
+    "${env:HOME}",
+]
 MAPPING = {"delta.columnMapping.mode": "name"}
 FEED = {"delta.enableChangeDataFeed": "true"}
 
@@ -65,8 +113,10 @@ def test_columns(names: Project, transport: str, monkeypatch: pytest.MonkeyPatch
     t, u = f"t_{transport}", f"u_{transport}"
     every = [*PLAIN, *MAPPED]
     columns = ", ".join(f"{quoted(name)} int" for name in ["id", *every])
-    names.sql(f"create table $.{t} ({columns}) using delta {properties(**FEED, **MAPPING)}",
-              f"create table $.{u} (`a b` int, `a.b` string, `a'b` string) using delta {properties(**FEED, **MAPPING)}")
+    names.sql(
+        f"create table $.{t} ({columns}) using delta {properties(**FEED, **MAPPING)}",
+        f"create table $.{u} (`a b` int, `a.b` string, `a'b` string) using delta {properties(**FEED, **MAPPING)}",
+    )
 
     def row(number: int) -> str:
         return f"({number}, {', '.join(str((number * 7 + i) % 5) for i in range(len(every)))})"
@@ -78,10 +128,17 @@ def test_columns(names: Project, transport: str, monkeypatch: pytest.MonkeyPatch
     models = [
         names.model(f"copy_{transport}", f"select * from $.{t}", keys, dbt={"tblproperties": MAPPING}),
         names.model(f"hidden_{transport}", f"select {shown} from $.{t} as `o.o` where `o.o`.`#x` < 4", {t: ["id", "a b"]}),
-        names.model(f"groups_{transport}", "select a.`a b` as `select`, count(*) as `idivm__count__rows`, sum(a.`a;b`) as "
-                    "`idivm__sum__a__a_b`, avg(`z`) as `idivm_op` from " + f"$.{t} a where `--` >= 0 group by a.`a b`"),
-        names.model(f"joined_{transport}", "select count.`a b` as any_v, any_count.`a.b` as v, count.`a'b`, any_count.`z` as d "
-                    f"from $.{u} as count join $.{t} as any_count on count.`a b` = any_count.`a b`", keys),
+        names.model(
+            f"groups_{transport}",
+            "select a.`a b` as `select`, count(*) as `idivm__count__rows`, sum(a.`a;b`) as "
+            "`idivm__sum__a__a_b`, avg(`z`) as `idivm_op` from " + f"$.{t} a where `--` >= 0 group by a.`a b`",
+        ),
+        names.model(
+            f"joined_{transport}",
+            "select count.`a b` as any_v, any_count.`a.b` as v, count.`a'b`, any_count.`z` as d "
+            f"from $.{u} as count join $.{t} as any_count on count.`a b` = any_count.`a b`",
+            keys,
+        ),
         names.model(f"bag_{transport}", f"select {', '.join(map(quoted, PLAIN[:20]))} from $.{t}"),
     ]
     sets = ", ".join(f"{quoted(name)} = {quoted(name)} + 1" for name in every)
@@ -161,40 +218,91 @@ def test_nothing_is_run_that_is_a_text(new_project: Callable[[], Any]) -> None:
     project = new_project()
     evil = EVIL.replace("{{ 1 }}", "{ 1 }")
     victim = f"{project.schema}.victim"
-    config = {"name": "functional", "version": "1.0.0", "config-version": 2, "profile": "functional",
-              "query-comment": {"comment": evil.replace("*/", "* /").replace("\n", " "), "append": True},
-              "quoting": {"identifier": True, "schema": True}, "models": {"+meta": {"idivm": {"strategy": "id"}}}}
+    config = {
+        "name": "functional",
+        "version": "1.0.0",
+        "config-version": 2,
+        "profile": "functional",
+        "query-comment": {"comment": evil.replace("*/", "* /").replace("\n", " "), "append": True},
+        "quoting": {"identifier": True, "schema": True},
+        "models": {"+meta": {"idivm": {"strategy": "id"}}},
+    }
     project.write("dbt_project.yml", json.dumps(config))
-    project.spark.sql(f"create table {victim} (id int, `order id` int, `a;b--` int, v int) "
-                      f"using delta {properties(**FEED, **MAPPING)}")
+    project.spark.sql(
+        f"create table {victim} (id int, `order id` int, `a;b--` int, v int) using delta {properties(**FEED, **MAPPING)}"
+    )
     project.spark.sql(f"insert into {victim} values (1, 1, 1, 1), (2, 2, 2, 2)")
     docs = {"persist_docs": {"relation": True, "columns": True}, "tags": [evil], "meta": {"owner": evil}}
-    project.write("models/m.yml", json.dumps({
-        "sources": [{"name": "s", "schema": project.schema, "tables": [
-            {"name": "we;ird--source", "identifier": "victim", "description": evil, "columns": [
-                {"name": "order id", "quote": True, "data_tests": ["unique", "not_null"]}]}]}],
-        "models": [
-            {"name": "evil", "description": evil, "config": docs, "data_tests": ["idivm_equivalent"],
-             "columns": [{"name": "Twice", "description": evil}]},
-            {"name": "order", "description": evil, "config": docs, "data_tests": ["idivm_equivalent"],
-             "columns": [{"name": "v'x", "quote": True, "description": evil}]},
-            {"name": "above", "config": docs, "data_tests": ["idivm_equivalent"]}]}))
+    project.write(
+        "models/m.yml",
+        json.dumps(
+            {
+                "sources": [
+                    {
+                        "name": "s",
+                        "schema": project.schema,
+                        "tables": [
+                            {
+                                "name": "we;ird--source",
+                                "identifier": "victim",
+                                "description": evil,
+                                "columns": [{"name": "order id", "quote": True, "data_tests": ["unique", "not_null"]}],
+                            }
+                        ],
+                    }
+                ],
+                "models": [
+                    {
+                        "name": "evil",
+                        "description": evil,
+                        "config": docs,
+                        "data_tests": ["idivm_equivalent"],
+                        "columns": [{"name": "Twice", "description": evil}],
+                    },
+                    {
+                        "name": "order",
+                        "description": evil,
+                        "config": docs,
+                        "data_tests": ["idivm_equivalent"],
+                        "columns": [{"name": "v'x", "quote": True, "description": evil}],
+                    },
+                    {"name": "above", "config": docs, "data_tests": ["idivm_equivalent"]},
+                ],
+            }
+        ),
+    )
     source = "{{ source('s', 'we;ird--source') }}"
-    project.write("models/evil.sql", f"""{{{{ config(materialized='idivm', alias='1e5') }}}}
-        select v * 2 as Twice, '*/ drop table victim' as c from {source}""")
-    project.write("models/order.sql", f"""{{{{ config(materialized='idivm', alias='order', tblproperties={MAPPING},
+    project.write(
+        "models/evil.sql",
+        f"""{{{{ config(materialized='idivm', alias='1e5') }}}}
+        select v * 2 as Twice, '*/ drop table victim' as c from {source}""",
+    )
+    project.write(
+        "models/order.sql",
+        f"""{{{{ config(materialized='idivm', alias='order', tblproperties={MAPPING},
         meta={{'idivm': {{'strategy': 'id', 'keys': {{'s.we;ird--source': ['order id']}}}}}}) }}}}
-        select `order id`, `a;b--`, v as `v'x` from {source}""")
-    project.write("models/above.sql", """{{ config(materialized='idivm') }}
-        select a.Twice, count(*) as n from {{ ref('evil') }} a group by a.Twice""")
-    for change in ("", f"insert into {victim} values (3, 3, 3, 3)", f"update {victim} set v = 9 where id = 1",
-                   f"delete from {victim} where id = 2"):
+        select `order id`, `a;b--`, v as `v'x` from {source}""",
+    )
+    project.write(
+        "models/above.sql",
+        """{{ config(materialized='idivm') }}
+        select a.Twice, count(*) as n from {{ ref('evil') }} a group by a.Twice""",
+    )
+    for change in (
+        "",
+        f"insert into {victim} values (3, 3, 3, 3)",
+        f"update {victim} set v = 9 where id = 1",
+        f"delete from {victim} where id = 2",
+    ):
         mode = "incremental" if change else "create"
         if change:
             project.spark.sql(change)
         results = project.results("run")
         assert {name: found.adapter_response["mode"] for name, found in results.items()} == {
-            "evil": mode, "order": mode, "above": mode}
+            "evil": mode,
+            "order": mode,
+            "above": mode,
+        }
     assert project.dbt("test")
     assert {found.adapter_response["mode"] for found in project.results("run").values()} == {"noop"}
     assert sorted(project.sql("select * from $.`1e5`")) == [(6, "*/ drop table victim"), (18, "*/ drop table victim")]

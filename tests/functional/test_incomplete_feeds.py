@@ -31,8 +31,11 @@ VIEWS: dict[str, tuple[str, dict[str, Any], dict[str, Any]]] = {
     "bag_sums": ("select g, sum(val) as total, count(*) as n from $.t group by g", {}, {"strategy": "incremental"}),
     "most": ("select g, max(val) as most from $.t group by g", KEYED, {"strategy": "recompute"}),
     "tuples": (JOINED, {**KEYED, "d": ["g"]}, {"strategy": "tuple"}),
-    "cached": ("with s as (select g, sum(val) as total from $.t group by g) "
-               "select s.total, d.name from s join $.d d on d.g = s.g", {**KEYED, "d": ["g"]}, {"caches": ["s"]}),
+    "cached": (
+        "with s as (select g, sum(val) as total from $.t group by g) select s.total, d.name from s join $.d d on d.g = s.g",
+        {**KEYED, "d": ["g"]},
+        {"caches": ["s"]},
+    ),
     "log": ("select k, val from $.t where val > 0", KEYED, {"output": "both"}),
     "changes": ("select k, val from $.t where val > 0", KEYED, {"output": "diffs"}),
 }
@@ -53,17 +56,20 @@ def rows(change: Callable[[Any], Any]) -> Callable[[Path, int], None]:
 
 UPDATE = "update $.t set val = val + 10 where k in ('c', 'd')"
 DELETE = "delete from $.t where k in ('c', 'd')"
-MERGE = ("merge into $.t t using (select 'c' k, 1 g, 30 v union all select 'd', 1, 0 union all select 'z', 2, 9) s on t.k = s.k "
-         "when matched and v = 0 then delete when matched then update set val = v when not matched then "
-         "insert (k, g, val) values (s.k, s.g, s.v)")
+MERGE = (
+    "merge into $.t t using (select 'c' k, 1 g, 30 v union all select 'd', 1, 0 union all select 'z', 2, 9) s on t.k = s.k "
+    "when matched and v = 0 then delete when matched then update set val = v when not matched then "
+    "insert (k, g, val) values (s.k, s.g, s.v)"
+)
 FAULTS = {
     "no pre-images": Fault(UPDATE, rows(feeds.without("update_preimage")), "has 0 rows from before updates"),
     "no post-images": Fault(UPDATE, rows(feeds.without("update_postimage")), "and 0 from after them"),
     "pre-images twice": Fault(UPDATE, rows(feeds.doubled("update_preimage")), "has 4 rows from before updates"),
     "post-images twice": Fault(UPDATE, rows(feeds.doubled("update_postimage")), "and 4 from after them"),
     "no images": Fault(UPDATE, rows(feeds.empty), "counts 0 inserted, 0 deleted and 2 updated rows, and its change feed has 0"),
-    "images twice": Fault(UPDATE, rows(lambda t: feeds.doubled("update_preimage")(feeds.doubled("update_postimage")(t))),
-                          "and 4 updated rows"),
+    "images twice": Fault(
+        UPDATE, rows(lambda t: feeds.doubled("update_preimage")(feeds.doubled("update_postimage")(t))), "and 4 updated rows"
+    ),
     "no deletions": Fault(MERGE, rows(feeds.without("delete")), "change feed"),
     "deletions twice": Fault(MERGE, rows(feeds.doubled("delete")), "change feed"),
     "no insertions": Fault(MERGE, rows(feeds.without("insert")), "change feed"),
@@ -75,20 +81,30 @@ FAULTS = {
 def made(spark: Any, *, reads_logs: bool) -> Iterator[tuple[Project, Path]]:
     """The source has deletion vectors where logs are read, and none where SQL is asked."""
     with project_in(spark, "feeds", engine=EMBEDDED if reads_logs else SPARK_DELTA) as project:
-        project.sql(f"create table $.t (k string, g int, val int) using delta {FEED.format(str(reads_logs).lower())}",
-                    "insert into $.t select /*+ COALESCE(1) */ * from values ('a', 1, 1), ('b', 2, 2), ('c', 1, 3), ('d', 2, 4), "
-                    "('e', 1, 5)")
+        project.sql(
+            f"create table $.t (k string, g int, val int) using delta {FEED.format(str(reads_logs).lower())}",
+            "insert into $.t select /*+ COALESCE(1) */ * from values ('a', 1, 1), ('b', 2, 2), ('c', 1, 3), ('d', 2, 4), "
+            "('e', 1, 5)",
+        )
         project.table("d", "g int, name string", "(1, 'one')", "(2, 'two')")
         yield project, project.location("t")
 
 
 # By two views each in the default suite, whose ways and faults differ: the rest takes a quarter of an hour.
-SOME = {("no pre-images", True): ("rows", "bag_sums", "log", "changes"), ("insertions twice", True): ("bag", "cached"),
-        ("no images", False): ("joined", "sums"), ("deletions twice", False): ("tuples", "most")}
+SOME = {
+    ("no pre-images", True): ("rows", "bag_sums", "log", "changes"),
+    ("insertions twice", True): ("bag", "cached"),
+    ("no images", False): ("joined", "sums"),
+    ("deletions twice", False): ("tuples", "most"),
+}
 MARKS = {what: pytest.mark.deep for what in FAULTS if what != "no pre-images"}
-CASES = [pytest.param(what, reads_logs, views, id=f"{what}-{'log' if reads_logs else 'sql'}-{len(views)}", marks=marks)
-         for what in FAULTS for reads_logs in (True, False)
-         for views, marks in ((SOME.get((what, reads_logs), ()), MARKS.get(what, ())), (tuple(VIEWS), pytest.mark.long)) if views]
+CASES = [
+    pytest.param(what, reads_logs, views, id=f"{what}-{'log' if reads_logs else 'sql'}-{len(views)}", marks=marks)
+    for what in FAULTS
+    for reads_logs in (True, False)
+    for views, marks in ((SOME.get((what, reads_logs), ()), MARKS.get(what, ())), (tuple(VIEWS), pytest.mark.long))
+    if views
+]
 
 
 @pytest.mark.parametrize(("what", "reads_logs", "views"), CASES)
@@ -179,8 +195,11 @@ def _lies(table: Path) -> None:
 
 def _zero(table: Path) -> None:
     """It counts no row, though it has some."""
-    feeds.set_metrics(table, feeds.newest(table), lambda info: info["operationMetrics"].update(
-        numUpdatedRows="0", numRemovedFiles="0", numAddedFiles="0"))
+    feeds.set_metrics(
+        table,
+        feeds.newest(table),
+        lambda info: info["operationMetrics"].update(numUpdatedRows="0", numRemovedFiles="0", numAddedFiles="0"),
+    )
 
 
 def _clock(table: Path) -> None:
@@ -238,14 +257,23 @@ def test_a_commit_that_is_not_as_it_should_be(what: str, reads_logs: bool, spark
 # Columns that a difference of versions must not stumble over, and a row, of a number and a double: names of its own, values that
 # look alike, and values that cannot be compared, which the models do not read.
 ANY = {
-    "names": ("k int, `idivm_weight` int, `IDIVM_copy` int, v1 int, `idivm_change` string, idivm_sign_of_change int, d double",
-              "{0}, {0}, {0}, {0}, 'x', {0}, {1}", "k, idivm_weight, idivm_copy, v1, idivm_change, idivm_sign_of_change, d"),
-    "values": ("k int, n map<string, double>, s struct<a: int, b: array<double>>, d double, f float, b binary, t timestamp, "
-               "z timestamp_ntz, y date, c decimal(38, 10)",
-               "{0}, map('x', {1}), named_struct('a', {0}, 'b', array({1})), {1}, {1}, X'FF', timestamp'2020-01-01 00:00:00', "
-               "timestamp_ntz'2020-01-01 00:00:00', date'1582-10-10', {0}", "k, s, d, f, b, t, z, y, c"),
-    "not compared": ("k int, v variant, m map<struct<a: int>, int>, d double",
-                     "{0}, parse_json('[]'), map(named_struct('a', 1), 2), {1}", "k, d"),
+    "names": (
+        "k int, `idivm_weight` int, `IDIVM_copy` int, v1 int, `idivm_change` string, idivm_sign_of_change int, d double",
+        "{0}, {0}, {0}, {0}, 'x', {0}, {1}",
+        "k, idivm_weight, idivm_copy, v1, idivm_change, idivm_sign_of_change, d",
+    ),
+    "values": (
+        "k int, n map<string, double>, s struct<a: int, b: array<double>>, d double, f float, b binary, t timestamp, "
+        "z timestamp_ntz, y date, c decimal(38, 10)",
+        "{0}, map('x', {1}), named_struct('a', {0}, 'b', array({1})), {1}, {1}, X'FF', timestamp'2020-01-01 00:00:00', "
+        "timestamp_ntz'2020-01-01 00:00:00', date'1582-10-10', {0}",
+        "k, s, d, f, b, t, z, y, c",
+    ),
+    "not compared": (
+        "k int, v variant, m map<struct<a: int>, int>, d double",
+        "{0}, parse_json('[]'), map(named_struct('a', 1), 2), {1}",
+        "k, d",
+    ),
 }
 
 
@@ -256,10 +284,13 @@ def test_versions_of_any_table_are_compared(kind: str, spark: Any) -> None:
     columns, row, read = ANY[kind]
     rows = [f"({row.format(*values)})" for values in ((1, "0.0D"), (2, "1.0D"), (2, "1.0D"), (1, "-0.0D"), (3, "0.0D"))]
     with project_in(spark, "anything") as project:
-        project.sql(f"create table $.t ({columns}) using delta {FEED.format('true')}",
-                    f"insert into $.t values {', '.join(rows[:3])}")
-        models = [project.model("bag", f"select {read} from $.t where k > 0"),
-                  project.model("sums", "select k, count(*) as n, sum(k) as total from $.t group by k", strategy="incremental")]
+        project.sql(
+            f"create table $.t ({columns}) using delta {FEED.format('true')}", f"insert into $.t values {', '.join(rows[:3])}"
+        )
+        models = [
+            project.model("bag", f"select {read} from $.t where k > 0"),
+            project.model("sums", "select k, count(*) as n, sum(k) as total from $.t group by k", strategy="incremental"),
+        ]
         for model in models:
             assert project.refresh(model).mode == "create"
         project.sql(f"insert overwrite $.t values {', '.join(rows[2:])}")
@@ -288,8 +319,13 @@ def _uncounted(table: Path) -> None:
     """A MERGE without a feed of its own that counts no row."""
     version = feeds.newest(table)
     feeds.write_actions(table, version, [each for each in feeds.actions_of(table, version) if "cdc" not in each])
-    feeds.set_metrics(table, version, lambda info: info["operationMetrics"].update(
-        numTargetRowsInserted="0", numTargetRowsUpdated="0", numTargetRowsDeleted="0"))
+    feeds.set_metrics(
+        table,
+        version,
+        lambda info: info["operationMetrics"].update(
+            numTargetRowsInserted="0", numTargetRowsUpdated="0", numTargetRowsDeleted="0"
+        ),
+    )
 
 
 @pytest.mark.deep

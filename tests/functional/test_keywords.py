@@ -37,10 +37,16 @@ _MODELS = (
     ("select `{w}`.`{w}` as `{w}`, o.v from s.`{w}` as `{w}` join `{w}`.t as o on o.`{w}` = `{w}`.`{w}` where o.v > 1", "id"),
     ("select `{w}`.`{w}` as `{w}`, sum(v) as total, count(*) as n from s.`{w}` as `{w}` group by `{w}`.`{w}`", "id"),
     ("select `{w}`, max(v) as most from s.`{w}` group by `{w}`", "id"),
-    ("with `{w}` as (select `{w}`, v from s.`{w}`) select `{w}`.v, `{w}`.`{w}` from `{w}` "
-     "where not exists (select 1 from `{w}`.t as `{w}` where `{w}`.`{w}` = 3)", "tuple"),
-    ("select `{w}` as k, `{w}`.st.`{w}` as a, transform(array(v), `{w}` -> `{w}` + 1) as b, struct(v as `{w}`) as `c d`, "
-     "cast(`{w}`.st as struct<`{w}`: bigint>) as e from s.`{w}`", "id"),
+    (
+        "with `{w}` as (select `{w}`, v from s.`{w}`) select `{w}`.v, `{w}`.`{w}` from `{w}` "
+        "where not exists (select 1 from `{w}`.t as `{w}` where `{w}`.`{w}` = 3)",
+        "tuple",
+    ),
+    (
+        "select `{w}` as k, `{w}`.st.`{w}` as a, transform(array(v), `{w}` -> `{w}` + 1) as b, struct(v as `{w}`) as `c d`, "
+        "cast(`{w}`.st as struct<`{w}`: bigint>) as e from s.`{w}`",
+        "id",
+    ),
     ("select `{w}` as `{w}` from s.`{w}` as `a b` union all select `{w}` from `{w}`.t", "recompute"),
 )
 _UNREAD = ("SET ", "RESET ")  # their text is no expression, and names are quoted there
@@ -64,8 +70,15 @@ def statements_of_models(word: str) -> Iterator[str]:
             table.commit("CREATE TABLE")
             table.commit("WRITE", {"numOutputRows": "5"})
         keys = {name: (KeyCandidate((word,), "test"),) for name in names}
-        request = ModelRequest(word, word, word, sql.replace("{w}", word), {"idivm": {"strategy": strategy}}, keys,
-                               session={"ansi": "true", "time_zone": "UTC"})
+        request = ModelRequest(
+            word,
+            word,
+            word,
+            sql.replace("{w}", word),
+            {"idivm": {"strategy": strategy}},
+            keys,
+            session={"ansi": "true", "time_zone": "UTC"},
+        )
         log = _driven(engine, request)
         # what is inlined: the key, v, and the weight
         for changes in (((7, 1, 1), (8, 1, -1)), ((9, 1, 1),)):
@@ -99,13 +112,25 @@ def single_statements(word: str) -> Iterator[str]:
     rows = verbatim(f"SELECT 1 AS {identifier(word).sql(DELTA.name)}")
     table = f"{word}.{word}"
     made = [
-        commands.history(word, 1), commands.describe(word), commands.history(table, 1), commands.describe(table),
-        commands.describe_column(table, word), commands.explain(table),
-        commands.properties(table), commands.unset_properties(table, ("a b",)), commands.comment_relation("table", table, word),
-        commands.comment_relation("view", table, word), commands.comment_column(table, word, word),
-        commands.add_check(table, word, f"`{word}` > 0"), commands.drop_check(table, word), commands.drop("view", table),
-        commands.drop("table", table), statements.empty_merge(DELTA, table), statements.switch_feed_on(DELTA, table),
-        statements.overwrite_table(DELTA, table, rows), statements.rename_table(DELTA, table, table),
+        commands.history(word, 1),
+        commands.describe(word),
+        commands.history(table, 1),
+        commands.describe(table),
+        commands.describe_column(table, word),
+        commands.explain(table),
+        commands.properties(table),
+        commands.unset_properties(table, ("a b",)),
+        commands.comment_relation("table", table, word),
+        commands.comment_relation("view", table, word),
+        commands.comment_column(table, word, word),
+        commands.add_check(table, word, f"`{word}` > 0"),
+        commands.drop_check(table, word),
+        commands.drop("view", table),
+        commands.drop("table", table),
+        statements.empty_merge(DELTA, table),
+        statements.switch_feed_on(DELTA, table),
+        statements.overwrite_table(DELTA, table, rows),
+        statements.rename_table(DELTA, table, table),
         statements.create_view(DELTA, table, DELTA.table(table, None), (word,), {"idivm.x": 1}, {word: word}),
         *(statements.create_table(DELTA, table, rows, config, {"idivm.x": 1}, replace=True) for config in layout),
     ]
@@ -165,8 +190,21 @@ def _vocabulary(spark: Any, lexer: str) -> set[str]:
 WORDS = sorted(keywords.SPARK | keywords.DELTA | keywords.KEYWORDS)
 WORDS = [word for word in WORDS if re.fullmatch(r"[a-z_]\w*", word)]
 # Words that were once printed without quotes by mistake, and those that are not quoted.
-SOME = ["history", "full", "cross", "anti", "semi", "using", "lateral", "minus", "user", "interval", "detail", "optimize",
-        *sorted((keywords.SPARK | keywords.DELTA) - keywords.KEYWORDS)]
+SOME = [
+    "history",
+    "full",
+    "cross",
+    "anti",
+    "semi",
+    "using",
+    "lateral",
+    "minus",
+    "user",
+    "interval",
+    "detail",
+    "optimize",
+    *sorted((keywords.SPARK | keywords.DELTA) - keywords.KEYWORDS),
+]
 
 
 @pytest.mark.deep
@@ -199,10 +237,15 @@ def test_maintained_on_delta(spark: Any, word: str) -> None:
     with project_in(spark, f"`{word}`") as project:
         project.table(f"`{word}`", f"`{word}` int, v int", "(1, 10)", "(2, 20)")
         source = f"{word}.{word}"
-        model = replace(project.model("m", f"select `{word}`.`{word}` as `{word}`, `{word}`.v from $.`{word}` as `{word}`"),
-                        schema=word, keys={source: (KeyCandidate((word,), "test"),)})
-        counts = replace(project.model("select", f"select v % 3 as `{word}`, count(*) as n from $.`{word}` as `{word}` "
-                                       "group by v % 3"), schema=word)
+        model = replace(
+            project.model("m", f"select `{word}`.`{word}` as `{word}`, `{word}`.v from $.`{word}` as `{word}`"),
+            schema=word,
+            keys={source: (KeyCandidate((word,), "test"),)},
+        )
+        counts = replace(
+            project.model("select", f"select v % 3 as `{word}`, count(*) as n from $.`{word}` as `{word}` group by v % 3"),
+            schema=word,
+        )
         for mode, change in (("create", ""), ("incremental", f"update $.`{word}` set v = 11 where `{word}` = 1")):
             project.sql(*filter(None, [change]))
             for each in (model, counts):

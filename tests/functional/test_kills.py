@@ -42,11 +42,11 @@ SOURCES = {
 }
 MODELS = {
     "details": "select o.price * 2 as twice, o.note, c.name from {{ source('s', 'orders') }} o "
-                   "join {{ source('s', 'cust') }} c on o.cust = c.id where o.price > 1",
+    "join {{ source('s', 'cust') }} c on o.cust = c.id where o.price > 1",
     "totals": "select cust, sum(price) as total, count(*) as n, count(note) as notes "
-              "from {{ source('s', 'orders') }} group by cust",
+    "from {{ source('s', 'orders') }} group by cust",
     "regions": "select c.region, sum(o.price) as total from {{ source('s', 'orders') }} o "
-                   "join {{ source('s', 'cust') }} c on o.cust = c.id group by c.region",
+    "join {{ source('s', 'cust') }} c on o.cust = c.id group by c.region",
     "extremes": "select cust, min(price) as low, max(price) as high from {{ source('s', 'orders') }} group by cust",
     "names": "select name, count(*) as n, sum(twice) as total from {{ ref('details') }} group by name",
     "words": "select word, cust from {{ source('s', 'log') }} where word <> 'b'",
@@ -79,8 +79,15 @@ class Process:
         file.write_text(json.dumps(asdict(given)))
         root = str(Path(__file__).parents[2])
         environment = {**os.environ, "PYTHONPATH": root, "DBT_SEND_ANONYMOUS_USAGE_STATS": "false"}
-        process = subprocess.Popen([sys.executable, "-m", "tests.functional.victim", str(file)], cwd=root, env=environment,
-                                   stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True, start_new_session=True)
+        process = subprocess.Popen(
+            [sys.executable, "-m", "tests.functional.victim", str(file)],
+            cwd=root,
+            env=environment,
+            stdout=subprocess.PIPE,
+            stderr=subprocess.STDOUT,
+            text=True,
+            start_new_session=True,
+        )
         found = cls(process, Path(given.folder, "victim.log"))
         threading.Thread(target=found._listen, daemon=True).start()
         return found
@@ -172,9 +179,20 @@ class Play:
         kind = self.rng.choice(("run", "run", "run --full-refresh", "create"))
         drop = [f"drop {what} if exists $.{name}" for what, name in DROPPED] if kind == "create" else []
         command = ["run", "--full-refresh"] if kind == "run --full-refresh" else ["run"]
-        process = Process.started(Round(
-            str(self.folder), self.server, sorted(SOURCES), sorted((*self.models, "flip")), setup, self.absent,
-            list(self.recovery), [*self._changes(), *drop], files, command))
+        process = Process.started(
+            Round(
+                str(self.folder),
+                self.server,
+                sorted(SOURCES),
+                sorted((*self.models, "flip")),
+                setup,
+                self.absent,
+                list(self.recovery),
+                [*self._changes(), *drop],
+                files,
+                command,
+            )
+        )
         self.processes.append(process)
         recovered = process.until("recovered")["seconds"]
         self.seconds = self.seconds or recovered / 2  # the first run builds everything, on a Spark that was just started
@@ -184,10 +202,12 @@ class Play:
 
     def _setup(self) -> list[str]:
         feed = "using delta tblproperties ('delta.enableChangeDataFeed' = 'true')"
-        return [*(f"create table $.{table} {columns} {feed}" for table, columns in SOURCES.items()),
-                "insert into $.cust select id, 'n' || id, 'r' || id % 3 from range(9)",
-                f"insert into $.orders select id, id % 9, id * 1.25, 'a' || id from range({self.rows})",
-                "insert into $.log values (1, 'a'), (1, 'a'), (2, 'b')"]
+        return [
+            *(f"create table $.{table} {columns} {feed}" for table, columns in SOURCES.items()),
+            "insert into $.cust select id, 'n' || id, 'r' || id % 3 from range(9)",
+            f"insert into $.orders select id, id % 9, id * 1.25, 'a' || id from range({self.rows})",
+            "insert into $.log values (1, 'a'), (1, 'a'), (2, 'b')",
+        ]
 
     def _changes(self) -> list[str]:
         """Rows that are inserted, updated and deleted, each time others."""

@@ -60,8 +60,11 @@ def _upkeep(play: Stage) -> None:
     """The files of older versions are gone afterwards, those of the feed as well."""
     play.project.sql("set spark.databricks.delta.retentionDurationCheck.enabled = false")  # of this session alone
     for name in (*_own_tables(play), *SOURCES):
-        play.project.sql(f"optimize $.{name}", f"vacuum $.{name} retain 0 hours",
-                         f"alter table $.{name} set tblproperties ('a' = '{play.number}')")
+        play.project.sql(
+            f"optimize $.{name}",
+            f"vacuum $.{name} retain 0 hours",
+            f"alter table $.{name} set tblproperties ('a' = '{play.number}')",
+        )
 
 
 def _run(play: Stage) -> None:
@@ -78,15 +81,21 @@ def _run_with_more(play: Stage) -> None:
 def _replace_sources(play: Stage) -> None:
     """They get a column, and lose it with the tables that replace them."""
     for name in sorted(SOURCES):
-        play.project.sql(f"alter table $.{name} add columns (extra int)",
-                         f"create or replace table $.{name} using delta {FEED} as select * except (extra) from $.{name}")
+        play.project.sql(
+            f"alter table $.{name} add columns (extra int)",
+            f"create or replace table $.{name} using delta {FEED} as select * except (extra) from $.{name}",
+        )
 
 
 def _create_a_source_again(play: Stage) -> None:
     """One of them, in turn, with other rows: its versions begin anew."""
     name = _in_turn(play)
-    play.project.sql(f"create table $.aside using delta as select * from $.{name}", f"drop table $.{name}",
-                     f"create table $.{name} using delta {FEED} as {OTHER_ROWS[name].format('aside')}", "drop table $.aside")
+    play.project.sql(
+        f"create table $.aside using delta as select * from $.{name}",
+        f"drop table $.{name}",
+        f"create table $.{name} using delta {FEED} as {OTHER_ROWS[name].format('aside')}",
+        "drop table $.aside",
+    )
 
 
 def _in_turn(play: Stage) -> str:
@@ -107,8 +116,11 @@ def _exchange(play: Stage, name: str, query: str, more: str) -> None:
 def _exchange_in_place(play: Stage, name: str, query: str, more: str) -> None:
     """The same by DROP and CREATE."""
     version = play.version(name)
-    play.project.sql(f"create table $.aside using delta as select * from $.{name}", f"drop table $.{name}",
-                     f"create table $.{name} using delta {FEED} as {query.format('aside')}")
+    play.project.sql(
+        f"create table $.aside using delta as select * from $.{name}",
+        f"drop table $.{name}",
+        f"create table $.{name} using delta {FEED} as {query.format('aside')}",
+    )
     _age(play, name, version, more.format("aside"))
     play.project.sql("drop table $.aside")
     play.forget_logs()
@@ -119,8 +131,12 @@ def _age(play: Stage, name: str, version: int, more: str) -> None:
     """The table, which is new, gets commits without data up to that version, which has more rows if there are any."""
     log = play.warehouse / name / "_delta_log"
     for number in range(1, version if more else version + 1):
-        info = {"timestamp": int(time.time() * 1000), "operation": "WRITE", "operationParameters": {"mode": "Append"},
-                "operationMetrics": {"numOutputRows": "0", "numFiles": "0"}}
+        info = {
+            "timestamp": int(time.time() * 1000),
+            "operation": "WRITE",
+            "operationParameters": {"mode": "Append"},
+            "operationMetrics": {"numOutputRows": "0", "numFiles": "0"},
+        }
         (log / f"{number:020}.json").write_text(json.dumps({"commitInfo": info}) + "\n")
     if version and more:
         play.project.sql(f"insert into $.{name} {more}")
@@ -140,32 +156,45 @@ def _exchange_own(tables: Callable[[Stage], list[str]], query: str, more: str) -
 
 
 # what another table of that name has, and what comes to it last
-OTHER_ROWS = {"orders": "select id, (cust + 1) % 3 as cust, price + 2 as price, concat(note, '!') as note from $.{0} "
-                        "where id <> (select min(id) from $.{0} where id > 3)",
-              "cust": "select id, concat(name, '!') as name from $.{0}"}
+OTHER_ROWS = {
+    "orders": "select id, (cust + 1) % 3 as cust, price + 2 as price, concat(note, '!') as note from $.{0} "
+    "where id <> (select min(id) from $.{0} where id > 3)",
+    "cust": "select id, concat(name, '!') as name from $.{0}",
+}
 MORE_ROWS = {"orders": "values ({0}, 1, 9, 'x')", "cust": "select {0}, 'x'"}
 FEED = "tblproperties ('delta.enableChangeDataFeed' = 'true')"
 COME, GO, DROPPED = "insert into $.{0} select * from $.{0} limit 1", "delete from $.{0}", "drop table $.{0}"
 # with other rows, so that a refresh which changes them leaves others than those of the SELECT
-AGAIN = ("create table $.aside using delta as select * from $.{0} limit 1; drop table $.{0}; "
-         "create table $.{0} using delta as select * from $.aside; drop table $.aside")
+AGAIN = (
+    "create table $.aside using delta as select * from $.{0} limit 1; drop table $.{0}; "
+    "create table $.{0} using delta as select * from $.aside; drop table $.aside"
+)
 RESTORED = "restore table $.{0} to version as of {1}"
 REPLACED = "create or replace table $.{0} using delta as select * from $.{0}"
 SEVERAL = "select * from $.{0} union all select * from $.{0}", "select * from $.{0}"
 FEWER = "select * from $.{0} limit 1", ""  # unique still, as a cache has to be
 COMMON: dict[str, Callable[[Stage], None]] = {
-    "input": Stage.more, "rows_come": _to(_own_tables, COME), "rows_go": _to(_own_tables, GO), "upkeep": _upkeep, "run": _run,
+    "input": Stage.more,
+    "rows_come": _to(_own_tables, COME),
+    "rows_go": _to(_own_tables, GO),
+    "upkeep": _upkeep,
+    "run": _run,
     "run_with_more": _run_with_more,
 }
 HARSH: dict[str, Callable[[Stage], None]] = {
-    "sources_replaced": _replace_sources, "source_again": _create_a_source_again,
+    "sources_replaced": _replace_sources,
+    "source_again": _create_a_source_again,
     "orders_exchanged": lambda play: _exchange_source(play, "orders", _exchange),
     "cust_exchanged": lambda play: _exchange_source(play, "cust", _exchange),
     "exchanged_in_place": lambda play: _exchange_source(play, _in_turn(play), _exchange_in_place),
-    "dropped": _to(_with_rows, DROPPED), "restored": _to(_with_rows, RESTORED), "replaced": _to(_with_rows, REPLACED),
-    "again": _to(_with_rows, AGAIN), "exchanged": _exchange_own(_with_rows, *SEVERAL),
+    "dropped": _to(_with_rows, DROPPED),
+    "restored": _to(_with_rows, RESTORED),
+    "replaced": _to(_with_rows, REPLACED),
+    "again": _to(_with_rows, AGAIN),
+    "exchanged": _exchange_own(_with_rows, *SEVERAL),
     "rows_go_beside": _to(_beside, GO),
-    "dropped_beside": _to(_beside, DROPPED), "exchanged_beside": _exchange_own(_beside, *FEWER),
+    "dropped_beside": _to(_beside, DROPPED),
+    "exchanged_beside": _exchange_own(_beside, *FEWER),
 }
 WRITERS = {**COMMON, **HARSH}
 # They leave rows in the view that are none of a refresh, until the next one.
@@ -176,17 +205,38 @@ ERRORS = {"input": frozenset[str]()}  # a busy input disturbs nobody; else some 
 # Views, not restricted runs: what these leave is not a state that a refresh continues from.
 NAMES = tuple(name for name, shape in SHAPES.items() if "restricted" not in shape.asked)
 SHORT = (("append", "rows_come"), ("effective", "input"), ("cached", "run"))  # of which the default suite has those
-LONG = ("append", "direct", "deleted", "replaced", "additive", "recomputed", "tuples", "staged", "cached", "full", "gap",
-        "columns", "create", "mark", "diffs", "both")
+LONG = (
+    "append",
+    "direct",
+    "deleted",
+    "replaced",
+    "additive",
+    "recomputed",
+    "tuples",
+    "staged",
+    "cached",
+    "full",
+    "gap",
+    "columns",
+    "create",
+    "mark",
+    "diffs",
+    "both",
+)
 EXCHANGED = ("append", "effective", "cached", "full", "create", "migrated_then", "diffs", "both")
 # beside those: around the statements that change something
 FURTHER = (
     *(("append", writer) for writer in ("sources_replaced", "source_again", "dropped", "restored", "replaced", "again")),
-    *((name, "orders_exchanged") for name in EXCHANGED), *((name, "exchanged") for name in EXCHANGED),
+    *((name, "orders_exchanged") for name in EXCHANGED),
+    *((name, "exchanged") for name in EXCHANGED),
     *((name, "cust_exchanged") for name in EXCHANGED if name != "migrated_then"),  # which does not read it
     *((name, "exchanged_in_place") for name in ("append", "cached", "full", "diffs")),
-    *(("cached", writer) for writer in ("rows_go_beside", "dropped_beside", "exchanged_beside")), ("both", "exchanged_beside"),
-    ("definition", "dropped"), ("migrated_then", "dropped"), ("migrated_less_then", "input"), ("migrated_less_then", "exchanged"),
+    *(("cached", writer) for writer in ("rows_go_beside", "dropped_beside", "exchanged_beside")),
+    ("both", "exchanged_beside"),
+    ("definition", "dropped"),
+    ("migrated_then", "dropped"),
+    ("migrated_less_then", "input"),
+    ("migrated_less_then", "exchanged"),
 )
 
 
@@ -218,8 +268,7 @@ def _copies(rows: Counter[tuple[Any, ...]], number: int) -> Counter[tuple[Any, .
 
 
 @pytest.mark.deep
-def test_others_write(name: str, writer: str, stage: Callable[[Shape], Stage], tally: Tally,
-                      pytestconfig: pytest.Config) -> None:
+def test_others_write(name: str, writer: str, stage: Callable[[Shape], Stage], tally: Tally, pytestconfig: pytest.Config) -> None:
     play = stage((SHAPES | EDITED_AND_MOVED)[name])
     play.whole()
     play.recover(thorough=True)

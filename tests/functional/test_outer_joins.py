@@ -14,12 +14,12 @@ LATEST = "select cid, max(price) as most from $.orders group by cid"
 VIEWS = {
     "details": "select o.oid, o.price, c.name, c.city from $.orders o left join $.customers c on o.cid = c.cid",
     "totals": "select c.cid, c.name, count(o.oid) as n, sum(o.price) as s from $.customers c "
-              "left join $.orders o on o.cid = c.cid and o.price > 1 group by c.cid, c.name",
+    "left join $.orders o on o.cid = c.cid and o.price > 1 group by c.cid, c.name",
     # group NULL of the derived table beside padded rows, and marks without a key
     "both": f"select c.name, l.most, m.mark from $.customers c full join ({LATEST}) l on l.cid = c.cid "
-            "left join $.marks m on m.name <=> c.name",
+    "left join $.marks m on m.name <=> c.name",
     "compared": "select c.name, (select count(*) from $.orders o where o.cid = c.cid) as n from $.customers c "
-                "where c.cid <= (select max(price) from $.orders) except select m.mark, 7 from $.marks m",
+    "where c.cid <= (select max(price) from $.orders) except select m.mark, 7 from $.marks m",
 }
 
 
@@ -35,13 +35,19 @@ def shop(spark: Any) -> Iterator[Project]:
 def maintained(shop: Project, names: tuple[str, ...], strategy: str) -> set[str | None]:
     views = shop.created(VIEWS, names, KEYS, strategy)
     # a first partner, a last one, and the order without a customer
-    shop.sql("insert into $.orders values (14, 2, 3)", "delete from $.orders where oid = 12",
-             "insert into $.marks values ('bob', 'b')")
+    shop.sql(
+        "insert into $.orders values (14, 2, 3)", "delete from $.orders where oid = 12", "insert into $.marks values ('bob', 'b')"
+    )
     first = shop.refreshed(views)
     # a partner that moves, one whose customer goes, and values of padded and other rows
-    shop.sql("update $.orders set cid = 3 where oid = 11", "delete from $.customers where cid = 2",
-             "insert into $.customers values (9, 'eve', 'z')", "update $.customers set city = 'w' where cid = 1",
-             "insert into $.orders values (15, null, 2)", "delete from $.marks where name is null")
+    shop.sql(
+        "update $.orders set cid = 3 where oid = 11",
+        "delete from $.customers where cid = 2",
+        "insert into $.customers values (9, 'eve', 'z')",
+        "update $.customers set city = 'w' where cid = 1",
+        "insert into $.orders values (15, null, 2)",
+        "delete from $.marks where name is null",
+    )
     return first | shop.refreshed(views)
 
 

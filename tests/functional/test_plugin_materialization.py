@@ -37,8 +37,9 @@ def test_rows_and_errors_reach_the_driver(models: Any, driver: FakeDriver) -> No
     assert "\tat " not in str(missing)
 
 
-def test_a_long_refresh_says_what_it_is_doing(models: Any, driver: FakeDriver, monkeypatch: pytest.MonkeyPatch,
-                                              capsys: pytest.CaptureFixture[str]) -> None:
+def test_a_long_refresh_says_what_it_is_doing(
+    models: Any, driver: FakeDriver, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
     """At a terminal, with Spark's tasks."""
     driver.extra = [Statement("select count(*) from range(0, 50000000, 1, 8) where hash(id) = 1", "read", "count them")]
     for name in ("FIRST", "EVERY"):

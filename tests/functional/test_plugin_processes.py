@@ -25,8 +25,10 @@ def alone(tmp_path: Path) -> Path:
     """A project with the smallest profile there is, but for a secret."""
     (tmp_path / "models").mkdir()
     (tmp_path / "dbt_project.yml").write_text("name: alone\nversion: 1.0.0\nconfig-version: 2\nprofile: alone\n")
-    (tmp_path / "profiles.yml").write_text("alone: {target: dev, outputs: {dev: {type: idivm, schema: main, "
-                                           f"server_side_parameters: {{spark.hadoop.fs.s3a.secret.key: {SECRET}}}}}}}}}\n")
+    (tmp_path / "profiles.yml").write_text(
+        "alone: {target: dev, outputs: {dev: {type: idivm, schema: main, "
+        f"server_side_parameters: {{spark.hadoop.fs.s3a.secret.key: {SECRET}}}}}}}}}\n"
+    )
     (tmp_path / "models" / "a.sql").write_text("{{ config(materialized='table') }} select 1 as n")
     (tmp_path / "models" / "c.sql").write_text("{{ config(materialized='idivm') }} select n from {{ ref('a') }}")
     (tmp_path / "models" / "b.sql").write_text("select n + 1 as n from {{ ref('a') }}")

@@ -34,9 +34,12 @@ def session(spark: Any) -> Iterator[Any]:
 
 
 def word(session: Any) -> Word:
-    return Word(lambda sql: [(row[0], row[1]) for row in session.sql(f"DESCRIBE QUERY {sql}").collect()],
-                lambda sql: "\n".join(row[0] for row in session.sql(f"EXPLAIN EXTENDED {sql}").collect()),
-                lambda sql: [tuple(row) for row in session.sql(sql).collect()], session.sql)
+    return Word(
+        lambda sql: [(row[0], row[1]) for row in session.sql(f"DESCRIBE QUERY {sql}").collect()],
+        lambda sql: "\n".join(row[0] for row in session.sql(f"EXPLAIN EXTENDED {sql}").collect()),
+        lambda sql: [tuple(row) for row in session.sql(sql).collect()],
+        session.sql,
+    )
 
 
 def create(session: Any, tables: tuple[Table, ...], rows: Mapping[str, list[Row]] | None = None) -> None:

@@ -15,8 +15,14 @@ from tests.functional.project import Project, project_in
 def shop(spark: Any, request: pytest.FixtureRequest) -> Iterator[Project]:
     """Orders and customers with keys; `add_log` adds a table without one."""
     with project_in(spark, "s_" + request.node.name.partition("[")[0].removeprefix("test_")[:40]) as project:
-        project.table("orders", "id int, cust int, price decimal(10,2), note string",
-                      "(1, 1, 5.00, 'a')", "(2, 1, 7.50, 'b')", "(3, 2, 1.00, null)", "(4, null, 2.00, 'd')")
+        project.table(
+            "orders",
+            "id int, cust int, price decimal(10,2), note string",
+            "(1, 1, 5.00, 'a')",
+            "(2, 1, 7.50, 'b')",
+            "(3, 2, 1.00, null)",
+            "(4, null, 2.00, 'd')",
+        )
         project.table("cust", "id int, name string, region string", "(1, 'ann', 'n')", "(2, 'bob', null)", "(3, 'cy', 'n')")
         yield project
 
@@ -66,7 +72,7 @@ def test_append(shop: Project) -> None:
     shop.sql("insert into $.orders values (10, 1, 9, 'n'), (11, 3, 8, null), (12, 7, 8, null)")
     outcome = refreshed(shop, model)
     assert (outcome.mode, outcome.strategy, counts(outcome)) == ("incremental", "id", (2, 0, 0))
-    insert, = (s for s in shop.executed if s.kind == "write")
+    (insert,) = (s for s in shop.executed if s.kind == "write")
     assert insert.label == f"append to {shop.schema}.spj__idivm" and "INSERT INTO" in insert.sql and "MERGE" not in insert.sql
     assert refreshed(shop, model).mode == "noop"
     shop.sql("insert into $.cust values (7, 'new', null)", "insert into $.orders values (13, 7, 8, null)")
@@ -93,18 +99,27 @@ def test_deletion_vectors(shop: Project) -> None:
 @pytest.mark.long
 def test_rows_that_no_table_has(shop: Project) -> None:
     """A query of constants is built once; constants beside the rows of a table are not touched."""
-    alone = shop.model("alone", "select * from values (1, 'a', 1.5), (2, null, 22.25) as t(x, y, z) "
-                       "union all select 3, 'c', null")
+    alone = shop.model(
+        "alone", "select * from values (1, 'a', 1.5), (2, null, 22.25) as t(x, y, z) union all select 3, 'c', null"
+    )
     assert refreshed(shop, alone).mode == "create"
     assert refreshed(shop, alone).message == "noop: nothing changed, 0 statements"
     assert shop.forecast(alone).mode == "noop"
     member = shop.model("member", "select id, name from $.cust union all select -1, 'unknown'", KEYS)
-    joined = shop.model("joined", "select c.region, v.q, count(*) as n from $.cust c join values ('n', 1), ('n', 1), ('s', 2) "
-                       "as v(region, q) on v.region = c.region where c.id in (values 1, 2, 3) group by c.region, v.q", KEYS)
+    joined = shop.model(
+        "joined",
+        "select c.region, v.q, count(*) as n from $.cust c join values ('n', 1), ('n', 1), ('s', 2) "
+        "as v(region, q) on v.region = c.region where c.id in (values 1, 2, 3) group by c.region, v.q",
+        KEYS,
+    )
     for model in (member, joined):
         assert refreshed(shop, model).mode == "create"
-    shop.sql("update $.cust set name = 'ANN' where id = 1", "update $.cust set region = 's' where id = 3",
-             "insert into $.cust values (-1, 'unknown', 'n')", "delete from $.cust where id = 2")
+    shop.sql(
+        "update $.cust set name = 'ANN' where id = 1",
+        "update $.cust set region = 's' where id = 3",
+        "insert into $.cust values (-1, 'unknown', 'n')",
+        "delete from $.cust where id = 2",
+    )
     outcome = refreshed(shop, member)
     assert (outcome.mode, counts(outcome)) == ("incremental", (1, 1, 1))
     outcome = refreshed(shop, joined)
@@ -130,8 +145,9 @@ def test_equivalence_query(shop: Project) -> None:
     """
     shop.sql("create view $.rich as select id, cust, price from $.orders where price > 2")
     model = shop.model("spj", SPJ.replace("$.orders", "$.rich"), KEYS)
-    above = shop.model("above", "select id, name, (select max(price) from $.orders o where o.id = s.id) as most from $.spj s "
-                                "where twice > 3")
+    above = shop.model(
+        "above", "select id, name, (select max(price) from $.orders o where o.id = s.id) as most from $.spj s where twice > 3"
+    )
     shop.refresh(model)
     shop.refresh(above)
     shop.sql("insert into $.orders values (9, 1, 9.00, 'x')")
@@ -146,8 +162,14 @@ def test_several_inputs_at_once(shop: Project) -> None:
     """Partners that are inserted, deleted and updated together, NULLs and moved rows."""
     model = shop.model("spj", SPJ, KEYS)
     refreshed(shop, model)
-    shop.rewrite("orders", "(1, 2, 5.00, 'a')", "(3, 2, 1.00, null)", "(4, 3, 2.00, 'd')", "(5, 3, 9.99, null)",
-                 "(6, 9, 3.00, 'no partner')")
+    shop.rewrite(
+        "orders",
+        "(1, 2, 5.00, 'a')",
+        "(3, 2, 1.00, null)",
+        "(4, 3, 2.00, 'd')",
+        "(5, 3, 9.99, null)",
+        "(6, 9, 3.00, 'no partner')",
+    )
     shop.rewrite("cust", "(1, 'ann', 'n')", "(3, 'cy', 'n')", "(9, 'new', 'w')")
     outcome = refreshed(shop, model)
     assert outcome.mode == "incremental" and outcome.strategy == "recompute"
@@ -161,8 +183,11 @@ def test_groups(shop: Project) -> None:
     """Sums and counts by adding; groups that are created, deleted, and lose their last value."""
     model = shop.model("groups", GROUPS, KEYS)
     refreshed(shop, model)
-    shop.sql("insert into $.orders values (5, 3, 1.25, 'x')", "update $.orders set note = null where id = 1",
-             "delete from $.orders where id = 3")
+    shop.sql(
+        "insert into $.orders values (5, 3, 1.25, 'x')",
+        "update $.orders set note = null where id = 1",
+        "delete from $.orders where id = 3",
+    )
     outcome = refreshed(shop, model)
     assert outcome.mode == "incremental" and counts(outcome) == (0, 1, 1)
     shop.sql("update $.cust set region = 'w' where id = 1", "insert into $.orders values (6, 2, 4.00, null)")
@@ -200,11 +225,16 @@ def test_bag(shop: Project) -> None:
 
 @pytest.mark.long
 def test_self_join_and_union(shop: Project) -> None:
-    model = shop.model("pairs", """select a.id as one, b.id as other from $.orders a join $.orders b on a.cust = b.cust
-                                   union all select id, cust from $.orders where price > 2""", KEYS)
+    model = shop.model(
+        "pairs",
+        """select a.id as one, b.id as other from $.orders a join $.orders b on a.cust = b.cust
+                                   union all select id, cust from $.orders where price > 2""",
+        KEYS,
+    )
     refreshed(shop, model)
-    shop.rewrite("orders", "(1, 2, 5.00, 'a')", "(2, 1, 1.00, 'b')", "(3, 2, 1.00, null)", "(4, null, 2.00, 'd')",
-                 "(8, 2, 3.00, 'x')")
+    shop.rewrite(
+        "orders", "(1, 2, 5.00, 'a')", "(2, 1, 1.00, 'b')", "(3, 2, 1.00, null)", "(4, null, 2.00, 'd')", "(8, 2, 3.00, 'x')"
+    )
     assert refreshed(shop, model).mode == "incremental"
 
 
@@ -224,11 +254,18 @@ def test_semijoins_and_antijoins(shop: Project) -> None:
             assert refreshed(shop, model).mode in (mode, "noop") and shop.is_exact(model), model.name
 
     check("create")
-    shop.sql("insert into $.orders values (5, 3, 9.00, 'e')", "delete from $.orders where id in (1, 2)",
-             "update $.cust set region = 'n', name = 'bo' where id = 2", "update $.orders set price = 3.00 where id = 3")
+    shop.sql(
+        "insert into $.orders values (5, 3, 9.00, 'e')",
+        "delete from $.orders where id in (1, 2)",
+        "update $.cust set region = 'n', name = 'bo' where id = 2",
+        "update $.orders set price = 3.00 where id = 3",
+    )
     check("incremental")
-    shop.sql("insert into $.orders select id + 10, id % 4, 5.00, 'm' from range(1200)",
-             "insert into $.cust values (4, 'dan', 'n')", "delete from $.cust where id = 1")
+    shop.sql(
+        "insert into $.orders select id + 10, id % 4, 5.00, 'm' from range(1200)",
+        "insert into $.cust values (4, 'dan', 'n')",
+        "delete from $.cust where id = 1",
+    )
     check("incremental")
     shop.sql("insert into $.cust values (null, 'nobody', 'n')")
     check("incremental")
@@ -257,12 +294,18 @@ def test_over_another_view(shop: Project) -> None:
 @pytest.mark.long
 def test_medium_diff_stays_in_the_engine(shop: Project) -> None:
     add_log(shop)
-    spj, groups, bag = (shop.model("spj", SPJ, KEYS), shop.model("groups", GROUPS, KEYS),
-                        shop.model("bag", "select cust, amount from $.log as `l.o g` where amount > 0"))
+    spj, groups, bag = (
+        shop.model("spj", SPJ, KEYS),
+        shop.model("groups", GROUPS, KEYS),
+        shop.model("bag", "select cust, amount from $.log as `l.o g` where amount > 0"),
+    )
     for model in (spj, groups, bag):
         refreshed(shop, model)
-    shop.sql("insert overwrite table $.orders select id, id % 4, id % 7, 'x' from range(2, 1500)",
-             "insert into $.log select id % 3, id % 5 from range(1200)", "update $.cust set name = 'z' where id = 2")
+    shop.sql(
+        "insert overwrite table $.orders select id, id % 4, id % 7, 'x' from range(2, 1500)",
+        "insert into $.log select id % 3, id % 5 from range(1200)",
+        "update $.cust set name = 'z' where id = 2",
+    )
     for model in (spj, groups, bag):
         outcome = refreshed(shop, model)
         assert outcome.mode == "incremental" and staged(shop) and "TABLE_CHANGES" not in written(shop)
@@ -273,8 +316,28 @@ def test_medium_diff_stays_in_the_engine(shop: Project) -> None:
         assert refreshed(shop, model).mode == "incremental"
 
 
-HELL = ["it's", "\\", "\\'", "a\nb\r\tc", "${env:HOME}", "$${x}", "\0", "\0" + "12", "\x1a\x08\x7f", "é漢🎉", "--", "/* */",
-        "%_", "\"`", "\\u0041", "null", "", " ", "\u2028", "{{ x }}"]
+HELL = [
+    "it's",
+    "\\",
+    "\\'",
+    "a\nb\r\tc",
+    "${env:HOME}",
+    "$${x}",
+    "\0",
+    "\0" + "12",
+    "\x1a\x08\x7f",
+    "é漢🎉",
+    "--",
+    "/* */",
+    "%_",
+    '"`',
+    "\\u0041",
+    "null",
+    "",
+    " ",
+    "\u2028",
+    "{{ x }}",
+]
 
 
 @pytest.mark.long
@@ -289,17 +352,22 @@ def test_values_survive_inlining(shop: Project) -> None:
     refreshed(shop, text)
     rows = [(i, s) for i, s in enumerate(HELL)]
     shop.spark.createDataFrame(rows, "id int, s string").createOrReplaceTempView("hell")
-    shop.sql("""insert into $.odd select id, s, id / 3, cast(0.1 as float), -0.00001, id = 1,
+    shop.sql(
+        """insert into $.odd select id, s, id / 3, cast(0.1 as float), -0.00001, id = 1,
                 timestamp'2024-10-27 01:30:00.123456', timestamp_ntz'0001-01-01 00:00:00', date'1582-10-04',
                 unhex('00ff27'), -9223372036854775808, -128 from hell""",
-             "insert into $.odd values (100, null, double('nan'), float('-inf'), null, null, null, null, null, null, null, null)",
-             "insert into $.odd (id, d, f) values (101, -0.0, float('-0.0'))")
+        "insert into $.odd values (100, null, double('nan'), float('-inf'), null, null, null, null, null, null, null, null)",
+        "insert into $.odd (id, d, f) values (101, -0.0, float('-0.0'))",
+    )
     for view in (model, text):
         assert refreshed(shop, view).mode == "incremental"
     assert not staged(shop)
     assert {row[0] for row in shop.rows("select s from $.copy where id < 50")} == set(HELL)
-    shop.sql("update $.odd set s = concat(s, '''x\\\\') where id % 2 = 0", "delete from $.odd where id = 5",
-             "update $.odd set dt = date'9999-12-31', t = timestamp'1900-01-01 00:00:00' where id = 7")
+    shop.sql(
+        "update $.odd set s = concat(s, '''x\\\\') where id % 2 = 0",
+        "delete from $.odd where id = 5",
+        "update $.odd set dt = date'9999-12-31', t = timestamp'1900-01-01 00:00:00' where id = 7",
+    )
     for view in (model, text):
         assert refreshed(shop, view).mode == "incremental"
 
@@ -317,8 +385,9 @@ def test_columns_that_cannot_be_inlined(shop: Project) -> None:
     assert counts(refreshed(shop, plain)) == (1, 0, 0)
 
 
-@pytest.mark.parametrize("strategy", [pytest.param("recompute", marks=pytest.mark.long), "id",
-                                      pytest.param("incremental", marks=pytest.mark.long)])
+@pytest.mark.parametrize(
+    "strategy", [pytest.param("recompute", marks=pytest.mark.long), "id", pytest.param("incremental", marks=pytest.mark.long)]
+)
 def test_strategies(shop: Project, strategy: str) -> None:
     model = shop.model("groups", GROUPS, KEYS, strategy=strategy)
     refreshed(shop, model)

@@ -51,9 +51,16 @@ def test_changed_definition(shop: Project) -> None:
 
 
 @pytest.mark.deep
-@pytest.mark.parametrize("before", [
-    "create view $.m as select 1 as x",
-    *(pytest.param(f"create table $.m using {kind} as select 1 as x", marks=pytest.mark.long) for kind in ("parquet", "delta"))])
+@pytest.mark.parametrize(
+    "before",
+    [
+        "create view $.m as select 1 as x",
+        *(
+            pytest.param(f"create table $.m using {kind} as select 1 as x", marks=pytest.mark.long)
+            for kind in ("parquet", "delta")
+        ),
+    ],
+)
 def test_in_the_place_of_somebody_elses(shop: Project, before: str) -> None:
     for sql in (PLAIN, SPJ):
         shop.sql(before)
@@ -80,8 +87,10 @@ def test_foreign_write(shop: Project) -> None:
 def test_replaced_input(shop: Project) -> None:
     model = shop.model("names", "select id, name from $.cust", KEYS)
     refreshed(shop, model)
-    shop.sql("create or replace table $.cust using delta tblproperties ('delta.enableChangeDataFeed' = 'true') "
-             "as select id, upper(name) as name, region from $.cust version as of 0")
+    shop.sql(
+        "create or replace table $.cust using delta tblproperties ('delta.enableChangeDataFeed' = 'true') "
+        "as select id, upper(name) as name, region from $.cust version as of 0"
+    )
     assert refreshed(shop, model).mode == "incremental", "versions continue, and the feed shows what differs"
     shop.sql("drop table $.cust")
     shop.table("cust", "id int, name string, region string", "(1, 'a', 'n')", "(5, 'e', 'n')")
@@ -124,8 +133,10 @@ def test_sql_that_only_spark_can_read(shop: Project) -> None:
 def test_gap_in_the_feed(shop: Project) -> None:
     model = shop.model("names", "select id, name from $.cust", KEYS)
     refreshed(shop, model)
-    shop.sql("alter table $.cust set tblproperties ('delta.enableChangeDataFeed' = 'false')",
-             "insert into $.cust values (7, 'unseen', 'n')")
+    shop.sql(
+        "alter table $.cust set tblproperties ('delta.enableChangeDataFeed' = 'false')",
+        "insert into $.cust values (7, 'unseen', 'n')",
+    )
     refused = shop.model("names", "select id, name from $.cust", KEYS, on_unsupported="error")
     assert failure(shop, refused).codes == ("IDIVM-303",)
     outcome = refreshed(shop, model)
@@ -176,8 +187,7 @@ def test_key_broken_by_a_later_change(shop: Project, rows: int) -> None:
     model = shop.model("names", "select id, name from $.cust", KEYS)
     refreshed(shop, model)
     before = shop.rows("select * from $.names")
-    shop.sql(f"insert into $.cust select id + 100, 'many', 'n' from range({rows})",
-             "insert into $.cust values (1, 'twin', 'n')")
+    shop.sql(f"insert into $.cust select id + 100, 'many', 'n' from range({rows})", "insert into $.cust values (1, 'twin', 'n')")
     error = failure(shop, model)
     assert error.codes == ("IDIVM-306",) and "id = 1" in str(error)
     assert shop.rows("select * from $.names") == before
@@ -243,12 +253,15 @@ def test_volatile(shop: Project) -> None:
 @pytest.mark.long
 def test_texts_read_as_the_current_time(shop: Project) -> None:
     """Rebuilt each time: the same inputs would give another view tomorrow. That Spark does read them so is tried, too."""
-    (seen,) = shop.rows("select cast('now' as timestamp) >= current_date() as a, date '2020-01-01' < 'today' as b, "
-                        "cast(word as timestamp) >= current_date() as c, to_timestamp(word, 'HH:mm') < '2000-01-01' as d "
-                        "from values ('10:15') as t(word)")
+    (seen,) = shop.rows(
+        "select cast('now' as timestamp) >= current_date() as a, date '2020-01-01' < 'today' as b, "
+        "cast(word as timestamp) >= current_date() as c, to_timestamp(word, 'HH:mm') < '2000-01-01' as d "
+        "from values ('10:15') as t(word)"
+    )
     assert tuple(seen) == (True, True, True, True)
-    for number, (condition, why) in enumerate((("'2020-01-01' < date 'today'", "IDIVM-230"),
-                                               ("cast(concat(id, ':00') as timestamp) > '2020-01-01'", "IDIVM-236"))):
+    for number, (condition, why) in enumerate(
+        (("'2020-01-01' < date 'today'", "IDIVM-230"), ("cast(concat(id, ':00') as timestamp) > '2020-01-01'", "IDIVM-236"))
+    ):
         model = shop.model(f"m{number}", f"select id, name from $.cust where {condition}", KEYS)
         outcomes = [shop.refresh(model) for _ in range(2)]
         assert [each.mode for each in outcomes] == ["create", "full"]
@@ -339,8 +352,11 @@ def test_a_second_run_of_the_model_fails(shop: Project) -> None:
     assert shop.is_exact(model)
 
 
-SETTINGS = ("spark.databricks.delta.commitInfo.userMetadata", "spark.databricks.delta.write.txnAppId",
-            "spark.databricks.delta.write.txnVersion")
+SETTINGS = (
+    "spark.databricks.delta.commitInfo.userMetadata",
+    "spark.databricks.delta.write.txnAppId",
+    "spark.databricks.delta.write.txnVersion",
+)
 
 
 def test_an_engine_error_leaves_settings_and_view_alone(shop: Project) -> None:

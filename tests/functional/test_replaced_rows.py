@@ -12,9 +12,15 @@ from tests.functional.project import Project, project_in
 
 # type of the key → its value for the number n
 TYPES = {
-    "int": "n", "bigint": "n + 5000000000", "smallint": "n", "string": "concat('k ''', n)", "date": "date '2024-01-01' + n",
-    "timestamp": "timestamp '2024-01-01 00:00:00.000001' + make_dt_interval(0, n)", "decimal(12,3)": "n / 8",
-    "binary": "cast(cast(n as string) as binary)", "double": "n / 4",
+    "int": "n",
+    "bigint": "n + 5000000000",
+    "smallint": "n",
+    "string": "concat('k ''', n)",
+    "date": "date '2024-01-01' + n",
+    "timestamp": "timestamp '2024-01-01 00:00:00.000001' + make_dt_interval(0, n)",
+    "decimal(12,3)": "n / 8",
+    "binary": "cast(cast(n as string) as binary)",
+    "double": "n / 4",
 }
 VIEW = "select k, upper(note) as note, price from $.t where price >= 10"
 BY_KEY = [kind for kind in TYPES if kind not in ("timestamp", "decimal(12,3)", "binary", "double")]
@@ -35,9 +41,11 @@ def changed(shop: Project, kind: str, rows: int, **config: Any) -> tuple[ModelRe
     shop.sql(f"create or replace table $.t using delta {feed} as select {columns} {numbers.format(0, 4000)}")
     model = shop.model("v", VIEW, {"t": ["k"]}, strategy="incremental", **config)
     shop.refresh(model)
-    shop.sql(f"update $.t set price = price - 5, note = 'less' where price < {10 + rows}",
-             f"delete from $.t where price >= {4000 - rows}",
-             f"insert into $.t select {columns} {numbers.format(5000, 5000 + rows)}")
+    shop.sql(
+        f"update $.t set price = price - 5, note = 'less' where price < {10 + rows}",
+        f"delete from $.t where price >= {4000 - rows}",
+        f"insert into $.t select {columns} {numbers.format(5000, 5000 + rows)}",
+    )
     outcome = shop.refresh(model)
     assert shop.is_exact(model), outcome.message
     return model, outcome
@@ -47,8 +55,9 @@ def written(shop: Project) -> list[str]:
     return [each.label.partition(" ")[0] for each in shop.executed if each.kind == "write"]
 
 
-@pytest.mark.parametrize("kind", ["int", "string", *(pytest.param(each, marks=pytest.mark.long) for each in TYPES
-                                                     if each not in ("int", "string"))])
+@pytest.mark.parametrize(
+    "kind", ["int", "string", *(pytest.param(each, marks=pytest.mark.long) for each in TYPES if each not in ("int", "string"))]
+)
 def test_literal_rows(shop: Project, kind: str) -> None:
     model, outcome = changed(shop, kind, 20)
     assert outcome.rows_inserted - outcome.rows_deleted == -5
@@ -65,9 +74,11 @@ def test_staged_rows(shop: Project, kind: str) -> None:
     assert (outcome.rows_inserted, outcome.rows_updated, outcome.rows_deleted) == (700, 695, 705) or kind == "double"
     assert written(shop) == (["replace"] if kind in BY_KEY else ["merge"])
     shop.refresh(above)
-    shop.sql("update $.t set price = price + 1000 where price between 1000 and 1800",
-             "delete from $.t where price between 100 and 400",
-             "insert into $.t select k, 77, 'again' from $.t version as of 0 where price between 200 and 350")
+    shop.sql(
+        "update $.t set price = price + 1000 where price between 1000 and 1800",
+        "delete from $.t where price between 100 and 400",
+        "insert into $.t select k, 77, 'again' from $.t version as of 0 where price between 200 and 350",
+    )
     model = shop.model("v", VIEW, {"t": ["k"]}, strategy="incremental")
     assert shop.refresh(model).mode == "incremental" and shop.is_exact(model)
     done = shop.refresh(above)
@@ -97,8 +108,11 @@ def test_a_column_that_was_moved(shop: Project) -> None:
     shop.table("t", "k int, price int, note string", *(f"({n}, {n}, '{n}')" for n in range(20)))
     model = shop.model("v", "select k, upper(note) as note, price from $.t where price >= 10", {"t": ["k"]})
     shop.refresh(model)
-    shop.sql("alter table $.v alter column price first",
-             "update $.t set price = price - 5 where k > 12", "insert into $.t values (30, 30, 'new')")
+    shop.sql(
+        "alter table $.v alter column price first",
+        "update $.t set price = price - 5 where k > 12",
+        "insert into $.t values (30, 30, 'new')",
+    )
     assert shop.refresh(model).mode == "incremental" and shop.is_exact(model)
     assert written(shop) == ["merge"]
 
@@ -114,8 +128,10 @@ def test_times_that_have_one_local_text(shop: Project) -> None:
     """Where clocks are put back two times have the same text, and Delta makes text of the condition."""
     shop.sql("set spark.sql.session.timeZone = Europe/Berlin")
     feed = "tblproperties ('delta.enableChangeDataFeed' = 'true')"
-    shop.sql(f"create table $.t (k timestamp, price int) using delta {feed}",
-             "insert into $.t values (timestamp '2024-10-27 00:30:00 UTC', 1), (timestamp '2024-10-27 01:30:00 UTC', 2)")
+    shop.sql(
+        f"create table $.t (k timestamp, price int) using delta {feed}",
+        "insert into $.t values (timestamp '2024-10-27 00:30:00 UTC', 1), (timestamp '2024-10-27 01:30:00 UTC', 2)",
+    )
     berlin = {"session": {"ansi": "true", "time_zone": "Europe/Berlin"}}
     model = shop.model("v", "select k, price from $.t where price > 0", {"t": ["k"]}, strategy="incremental")
     shop.refresh(model, **berlin)

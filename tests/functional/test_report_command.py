@@ -18,7 +18,7 @@ pytestmark = pytest.mark.deep
 
 MODELS = {
     "joined.sql": "select o.id, o.amount, c.name from {{ source('s', 'orders') }} o join {{ source('s', 'cust') }} c "
-                  "on c.id = o.cust_id",
+    "on c.id = o.cust_id",
     "per_name.sql": "select name, sum(amount) as amount from {{ ref('joined') }} group by name",
     "drawn.sql": "select id, rand() as r, '<script>' as text from {{ source('s', 'orders') }}",
 }
@@ -47,9 +47,12 @@ def with_sources(project: Project) -> Project:
         project.write(f"models/{name}", text)
     project.write("models/sources.yml", ORDERS_CUST_LOG)
     feed = "using delta tblproperties (delta.enableChangeDataFeed = true)"
-    project.sql(f"create table $.orders (id int, cust_id int, amount int) {feed}",
-                f"create table $.cust (id int, name string) {feed}",
-                "insert into $.orders values (1, 1, 5), (2, 2, 7)", "insert into $.cust values (1, 'a'), (2, 'b')")
+    project.sql(
+        f"create table $.orders (id int, cust_id int, amount int) {feed}",
+        f"create table $.cust (id int, name string) {feed}",
+        "insert into $.orders values (1, 1, 5), (2, 2, 7)",
+        "insert into $.cust values (1, 'a'), (2, 'b')",
+    )
     return project
 
 

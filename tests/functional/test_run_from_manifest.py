@@ -23,10 +23,10 @@ ROOT = Path(__file__).parents[2]
 DBT_2 = Path(sysconfig.get_path("scripts"), "dbt-core-experimental-parser")
 MODELS = {
     "big.sql": "{{ config(materialized='idivm', meta={'idivm': {'strategy': 'id'}}) }}\n"
-               "select o.id, o.amount, c.name, '{{ \"{{ x }} {% y %}\" }}' as braces from {{ source('s', 'orders') }} o "
-               "join {{ source('s', 'cust') }} c on c.id = o.cust_id",
+    "select o.id, o.amount, c.name, '{{ \"{{ x }} {% y %}\" }}' as braces from {{ source('s', 'orders') }} o "
+    "join {{ source('s', 'cust') }} c on c.id = o.cust_id",
     "per_name.sql": "{{ config(materialized='idivm', meta={'idivm': {'strategy': 'id'}}) }}\n"
-                    "select name, sum(amount) as amount from {{ ref('big') }} group by name",
+    "select name, sum(amount) as amount from {{ ref('big') }} group by name",
     "plain.sql": "{{ config(materialized='table') }}\nselect count(*) as n from {{ ref('big') }}",
 }
 
@@ -46,10 +46,12 @@ def sources(project: Any) -> Any:
     for name, text in MODELS.items():
         project.write(f"models/{name}", text)
     project.write("models/sources.yml", ORDERS_CUST_LOG)
-    project.sql("create table $.orders (id int, cust_id int, amount int) using delta "
-                "tblproperties (delta.enableChangeDataFeed = true)",
-                "create table $.cust (id int, name string) using delta tblproperties (delta.enableChangeDataFeed = true)",
-                "insert into $.orders values (1, 1, 5), (2, 2, 7)", "insert into $.cust values (1, 'a'), (2, 'b')")
+    project.sql(
+        "create table $.orders (id int, cust_id int, amount int) using delta tblproperties (delta.enableChangeDataFeed = true)",
+        "create table $.cust (id int, name string) using delta tblproperties (delta.enableChangeDataFeed = true)",
+        "insert into $.orders values (1, 1, 5), (2, 2, 7)",
+        "insert into $.cust values (1, 'a'), (2, 'b')",
+    )
     return project
 
 
@@ -95,8 +97,9 @@ def test_a_manifest_of_dbt_2(sources: Any) -> None:
     sources.write("of_dbt_2/profiles.yml", json.dumps({PROFILE: {"target": "dev", "outputs": {"dev": profile}}}))
     known = {**os.environ, "DBT_ALLOW_EXPERIMENTAL_ADAPTERS": "true"}
     for command in (["deps"], ["compile"]):
-        done = subprocess.run([DBT_2, *command, "--profiles-dir", "of_dbt_2"], cwd=sources.root, env=known, capture_output=True,
-                              text=True)
+        done = subprocess.run(
+            [DBT_2, *command, "--profiles-dir", "of_dbt_2"], cwd=sources.root, env=known, capture_output=True, text=True
+        )
         assert done.returncode == 0, done.stdout + done.stderr
     follows(sources)
 
@@ -104,8 +107,11 @@ def test_a_manifest_of_dbt_2(sources: Any) -> None:
 @pytest.mark.deep
 def test_versions_of_a_model(sources: Any) -> None:
     for version in (1, 2):
-        sources.write(f"models/sold_v{version}.sql", "{{ config(materialized='idivm', meta={'idivm': {'strategy': 'id'}}) }}\n"
-                                                     f"select id, amount * {version} as n from {{{{ source('s', 'orders') }}}}")
+        sources.write(
+            f"models/sold_v{version}.sql",
+            "{{ config(materialized='idivm', meta={'idivm': {'strategy': 'id'}}) }}\n"
+            f"select id, amount * {version} as n from {{{{ source('s', 'orders') }}}}",
+        )
     sources.write("models/sold.yml", "{models: [{name: sold, latest_version: 2, versions: [{v: 1}, {v: 2}]}]}")
     sources.dbt("compile")
     found = run(sources, "--select", "sold")
@@ -151,10 +157,12 @@ def test_named_selectors(sources: Any) -> None:
     assert nothing.exit_code == 0 and "The selector tables selects no maintained model." in nothing.output
     assert "1 of" not in nothing.output and not sources.sql("show tables in $ like 'plain'")
     unknown = "could not find a selector named nobody, expected one of above, big, changed"
-    for arguments, problem in ((["--selector", "nobody"], unknown),
-                               (["--selector", "big", "--select", "big"], "cannot be used together with --select or --exclude"),
-                               (["--selector", "big", "--exclude", "big"], "cannot be used together with --select or --exclude"),
-                               (["--selector", "changed"], "no comparison manifest")):
+    for arguments, problem in (
+        (["--selector", "nobody"], unknown),
+        (["--selector", "big", "--select", "big"], "cannot be used together with --select or --exclude"),
+        (["--selector", "big", "--exclude", "big"], "cannot be used together with --select or --exclude"),
+        (["--selector", "changed"], "no comparison manifest"),
+    ):
         for command in (run_command, proof_command):
             found = run(sources, *arguments, command=command)
             assert found.exit_code == 2 and problem in " ".join(found.output.split()), found.output
@@ -179,8 +187,13 @@ def test_selectors_in_a_manifest_of_dbt_2(sources: Any) -> None:
     file = sources.root / "target" / "manifest.json"
     found = json.loads(file.read_text())
     big = {"method": "fqn", "value": "big", "children": True}
-    found["selectors"] = {"above": {"name": "above", "description": "", "definition": {"intersection": [
-        {"union": [big]}, {"exclude": {"method": "fqn", "value": "big"}}]}}}
+    found["selectors"] = {
+        "above": {
+            "name": "above",
+            "description": "",
+            "definition": {"intersection": [{"union": [big]}, {"exclude": {"method": "fqn", "value": "big"}}]},
+        }
+    }
     file.write_text(json.dumps(found))
     assert selected(sources, "--select", "big") == ["big"]
     assert selected(sources, "--selector", "above", "--full-refresh", "--quiet") == ["per_name"]
@@ -194,9 +207,15 @@ def test_selectors_in_a_manifest_of_dbt_2(sources: Any) -> None:
 @pytest.mark.deep
 def test_what_goes_wrong_is_a_sentence(sources: Any) -> None:
     target = sources.root / "target"
-    for text, problem in ((None, "there is no such file"), ("{", "it cannot be read"), ("[]", "it is no manifest of dbt"),
-                          ('{"metadata": {"dbt_schema_version": "https://x/dbt/manifest/v99.json"}, "nodes": {"a": 1}}',
-                           "the installed dbt does not understand it, of schema https://x/dbt/manifest/v99.json")):
+    for text, problem in (
+        (None, "there is no such file"),
+        ("{", "it cannot be read"),
+        ("[]", "it is no manifest of dbt"),
+        (
+            '{"metadata": {"dbt_schema_version": "https://x/dbt/manifest/v99.json"}, "nodes": {"a": 1}}',
+            "the installed dbt does not understand it, of schema https://x/dbt/manifest/v99.json",
+        ),
+    ):
         if text is not None:
             sources.write("target/manifest.json", text)
         found = run(sources)
@@ -217,8 +236,9 @@ def test_what_goes_wrong_is_a_sentence(sources: Any) -> None:
         assert found.exit_code == 2 and problem in found.output and "Traceback" not in found.output, found.output
 
 
-@pytest.mark.parametrize("sql", ["select 1", "select '{{ a }}'", "select '{% raw %}\n\"\\' {# x #} {% endraw %}'",
-                                 "select '{{ \"ä😀\" }}'"])
+@pytest.mark.parametrize(
+    "sql", ["select 1", "select '{{ a }}'", "select '{% raw %}\n\"\\' {# x #} {% endraw %}'", "select '{{ \"ä😀\" }}'"]
+)
 def test_sql_is_rendered_to_itself(sql: str) -> None:
     from dbt.clients.jinja import get_rendered
 

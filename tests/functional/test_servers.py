@@ -22,25 +22,28 @@ SOURCES = (
     "tblproperties ('delta.enableChangeDataFeed' = 'true')",
     "create table $.cust (id int, name string) using delta tblproperties ('delta.enableChangeDataFeed' = 'true')",
     "create table $.log (word string) using delta tblproperties ('delta.enableChangeDataFeed' = 'true')",
-    "insert into $.orders select id, id % 3, id * 1.25, timestamp'2024-10-27 00:30:00' + make_interval(0,0,0,0,id) "
-    "from range(9)",
+    "insert into $.orders select id, id % 3, id * 1.25, timestamp'2024-10-27 00:30:00' + make_interval(0,0,0,0,id) from range(9)",
     "insert into $.cust values (0, 'ann'), (1, \"it's\"), (2, null)",
     "insert into $.log values ('a'), ('a'), ('b')",
 )
 # after each: dbt run
 CHANGES = (
     (),
-    ("update $.cust set name = 'Ann' where id = 0", "insert into $.log values ('a'), (null)",
-     "delete from $.orders where id = 4", "update $.orders set cust = 2, price = 0.5 where id = 1",
-     "insert into $.orders values (20, 0, 7, timestamp'1969-12-31 23:59:59.123456')",
-     # too many to be inlined
-     "insert into $.orders select id, id % 3, 1, null from range(100, 1300)",
-     # a rewrite, which only the history shows
-     "insert overwrite $.log values ('c'), (null)"),
+    (
+        "update $.cust set name = 'Ann' where id = 0",
+        "insert into $.log values ('a'), (null)",
+        "delete from $.orders where id = 4",
+        "update $.orders set cust = 2, price = 0.5 where id = 1",
+        "insert into $.orders values (20, 0, 7, timestamp'1969-12-31 23:59:59.123456')",
+        # too many to be inlined
+        "insert into $.orders select id, id % 3, 1, null from range(100, 1300)",
+        # a rewrite, which only the history shows
+        "insert overwrite $.log values ('c'), (null)",
+    ),
 )
 MODELS = {
     "details": "select o.price * 2 as twice, o.at, c.name from {{ source('s', 'orders') }} o "
-               "join {{ source('s', 'cust') }} c on o.cust = c.id",
+    "join {{ source('s', 'cust') }} c on o.cust = c.id",
     "totals": "select cust, sum(price) as total, count(*) as n from {{ source('s', 'orders') }} group by cust",
     "words": "select word from {{ source('s', 'log') }} where word <> 'b'",
 }
@@ -82,12 +85,18 @@ def server(request: pytest.FixtureRequest) -> tuple[Any, dict[str, Any]]:
     found = request.getfixturevalue(f"{request.param}_server")
     if request.param == "connect":
         return found, found.profile
-    return found, {**found.profile, "auth": "LDAP", "user": USER, "password": SECRET,
-                   "server_side_parameters": {"spark.hadoop.fs.s3a.secret.key": SECRET}}
+    return found, {
+        **found.profile,
+        "auth": "LDAP",
+        "user": USER,
+        "password": SECRET,
+        "server_side_parameters": {"spark.hadoop.fs.s3a.secret.key": SECRET},
+    }
 
 
-def test_a_server_does_what_embedded_does(server: tuple[Any, dict[str, Any]], embedded: tuple[Any, list[Any]],
-                                          new_project: Callable[[], Any]) -> None:
+def test_a_server_does_what_embedded_does(
+    server: tuple[Any, dict[str, Any]], embedded: tuple[Any, list[Any]], new_project: Callable[[], Any]
+) -> None:
     there, (here, local) = new_project(), embedded
     engine, profile = server
     there.profile(**profile)
@@ -117,13 +126,16 @@ def written_by(folder: Path) -> str:
     return "".join(path.read_bytes().decode("utf-8", "replace") for path in files)
 
 
-def test_tasks_of_a_long_statement_over_connect(connect_server: Any, new_project: Callable[[], Any],
-                                                monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> None:
+def test_tasks_of_a_long_statement_over_connect(
+    connect_server: Any, new_project: Callable[[], Any], monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
     project = new_project()
     project.profile(**connect_server.profile)
     connect_server.execute(f"create schema if not exists {project.schema}")
-    project.write("models/v.sql", "{{ config(materialized='idivm') }} select count(*) as n from range(0, 100000000, 1, 8) "
-                                  "where hash(id) = 1")
+    project.write(
+        "models/v.sql",
+        "{{ config(materialized='idivm') }} select count(*) as n from range(0, 100000000, 1, 8) where hash(id) = 1",
+    )
     for name in ("FIRST", "EVERY"):
         monkeypatch.setattr(f"dbt.adapters.idivm.maintenance.{name}", 0.1)
     monkeypatch.setattr("dbt.adapters.idivm.maintenance.is_watched", lambda: True)
@@ -131,8 +143,9 @@ def test_tasks_of_a_long_statement_over_connect(connect_server: Any, new_project
     assert re.search(r"v: .*, for \d+ s.*, \d+ of \d+ tasks", capsys.readouterr().out)
 
 
-def test_spark_connect_before_spark_4(connect_server: Any, new_project: Callable[[], Any],
-                                      capsys: pytest.CaptureFixture[str]) -> None:
+def test_spark_connect_before_spark_4(
+    connect_server: Any, new_project: Callable[[], Any], capsys: pytest.CaptureFixture[str]
+) -> None:
     if spark_of_servers().is_4:
         pytest.skip("the server is of Spark 4: `make versions` runs one of Spark 3.5")
     project = new_project()

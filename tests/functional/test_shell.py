@@ -35,13 +35,16 @@ def test_a_file(project: Any, tmp_path: Path) -> None:
 
 
 @pytest.mark.deep
-@pytest.mark.parametrize("args, code, expected", [
-    ((), 2, "give the statements as text, or a --file"),
-    ((" -- nothing",), 2, "there is no statement to run"),
-    (("select 'open",), 2, "Error"),
-    (("select nothing from nowhere",), 1, "TABLE_OR_VIEW_NOT_FOUND"),
-    (("select 1", "--target", "other"), 1, "does not have a target named 'other'"),
-])
+@pytest.mark.parametrize(
+    "args, code, expected",
+    [
+        ((), 2, "give the statements as text, or a --file"),
+        ((" -- nothing",), 2, "there is no statement to run"),
+        (("select 'open",), 2, "Error"),
+        (("select nothing from nowhere",), 1, "TABLE_OR_VIEW_NOT_FOUND"),
+        (("select 1", "--target", "other"), 1, "does not have a target named 'other'"),
+    ],
+)
 def test_what_goes_wrong_is_a_sentence(project: Any, args: tuple[str, ...], code: int, expected: str) -> None:
     found = sql(project, *args)
     assert (found.exit_code, expected in found.output) == (code, True), found.output

@@ -20,10 +20,16 @@ NARROW: dict[str, tuple[str, dict[str, Any]]] = {
     "pairs": (PAIRS, {}),
     "sums": ("select cust, count(*) as n, sum(price) as total from $.orders group by cust", {}),
     "tuples": (PAIRS, {"strategy": "tuple"}),
-    "cached": ("with t as (select cust, sum(price) as total from $.orders group by cust) "
-               "select t.total, c.name from t join $.cust c on c.id = t.cust", {"caches": ["t"]}),
-    "first": ("select id, cust, price from (select id, cust, price, row_number() over (partition by cust order by price, id) "
-              "as r from $.orders) where r = 1", {}),
+    "cached": (
+        "with t as (select cust, sum(price) as total from $.orders group by cust) "
+        "select t.total, c.name from t join $.cust c on c.id = t.cust",
+        {"caches": ["t"]},
+    ),
+    "first": (
+        "select id, cust, price from (select id, cust, price, row_number() over (partition by cust order by price, id) "
+        "as r from $.orders) where r = 1",
+        {},
+    ),
 }
 DEFAULT = ("exchanged", "one gets its name", "off for some")  # a part of them in the default suite
 
@@ -39,13 +45,22 @@ def ended(project: Project, model: ModelRequest) -> str:
     return outcome.reason.partition(" ")[0] if outcome.mode == "full" and outcome.reason else outcome.mode
 
 
-@pytest.mark.parametrize("drift", [
-    pytest.param(each, id=each.what, marks=pytest.mark.deep if any(word in each.what for word in DEFAULT) else pytest.mark.long)
-    for each in DRIFTS])
+@pytest.mark.parametrize(
+    "drift",
+    [
+        pytest.param(
+            each, id=each.what, marks=pytest.mark.deep if any(word in each.what for word in DEFAULT) else pytest.mark.long
+        )
+        for each in DRIFTS
+    ],
+)
 def test_a_source_changes(drift: Drift, spark: Any) -> None:
     with project_in(spark, "drift") as project:
-        project.sql(f"create table $.orders ({drift.columns}) using delta {drift.made}", f"insert into $.orders values {ROWS}",
-                    *drift.earlier)
+        project.sql(
+            f"create table $.orders ({drift.columns}) using delta {drift.made}",
+            f"insert into $.orders values {ROWS}",
+            *drift.earlier,
+        )
         project.table("cust", "id int, name string", "(1, 'ann')", "(2, 'bob')")
         wide = project.model("wide", WIDE, KEYS)
         narrow = [project.model(name, sql, KEYS, **config) for name, (sql, config) in NARROW.items()]

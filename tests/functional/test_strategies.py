@@ -29,8 +29,17 @@ SPREAD = """select u.city, g.tag, max(t.stars) as most, count(*) as tweets
 from $.tags g join $.tweets t on g.tid = t.tid join $.users u on t.uid = u.uid group by u.city, g.tag"""
 
 pytestmark = pytest.mark.long
-KEYS = {"users": ["uid"], "tweets": ["tid"], "retweets": ["rid"], "mentions": ["tid", "uid"], "tags": ["tid", "tag"],
-        "follows": ["uid", "who"], "devices": ["did"], "parts": ["pid"], "devices_parts": ["did", "pid"]}
+KEYS = {
+    "users": ["uid"],
+    "tweets": ["tid"],
+    "retweets": ["rid"],
+    "mentions": ["tid", "uid"],
+    "tags": ["tid", "tag"],
+    "follows": ["uid", "who"],
+    "devices": ["did"],
+    "parts": ["pid"],
+    "devices_parts": ["did", "pid"],
+}
 
 
 @pytest.fixture
@@ -70,10 +79,20 @@ def test_running_example(lab: Project) -> None:
     created(lab, views)
     lab.sql("update $.parts set price = 11 where pid = 1")
     seen = led_on(lab, views)
-    assert seen == {"v_by_id": ("id", 1, 2), "v_by_tuple": ("tuple", 1, 2), "v_by_recompute": ("recompute", 1, 2),
-                    "costs_by_id": ("id", 1, 2), "costs_by_tuple": ("tuple", 1, 2), "costs_by_recompute": ("recompute", 1, 2)}
-    lab.sql("update $.devices set category = 'phone' where did = 3", "insert into $.parts values (3, 30)",
-            "insert into $.devices_parts values (2, 3)", "delete from $.devices_parts where did = 1 and pid = 1")
+    assert seen == {
+        "v_by_id": ("id", 1, 2),
+        "v_by_tuple": ("tuple", 1, 2),
+        "v_by_recompute": ("recompute", 1, 2),
+        "costs_by_id": ("id", 1, 2),
+        "costs_by_tuple": ("tuple", 1, 2),
+        "costs_by_recompute": ("recompute", 1, 2),
+    }
+    lab.sql(
+        "update $.devices set category = 'phone' where did = 3",
+        "insert into $.parts values (3, 30)",
+        "insert into $.devices_parts values (2, 3)",
+        "delete from $.devices_parts where did = 1 and pid = 1",
+    )
     assert {writes for _, writes, _ in led_on(lab, views).values()} == {1}
 
 
@@ -99,6 +118,10 @@ def test_joins_of_two_to_six_tables(lab: Project) -> None:
     assert [written.pop(view.name)[1:] for view in spread] == [(1, 2), (1, 2), (2, 2)]
     assert {writes for _, writes, _ in written.values()} == {1}
     assert all(strategy == name.partition("_by_")[2] for name, (strategy, _, _) in written.items())
-    lab.sql("update $.tweets set stars = 9 where tid = 2", "insert into $.retweets values (5, 3)",
-            "delete from $.mentions where tid = 1 and uid = 2", "insert into $.follows values (1, 3)")
+    lab.sql(
+        "update $.tweets set stars = 9 where tid = 2",
+        "insert into $.retweets values (5, 3)",
+        "delete from $.mentions where tid = 1 and uid = 2",
+        "insert into $.follows values (1, 3)",
+    )
     assert {name: writes for name, (_, writes, _) in led_on(lab, views).items() if writes != 1} == {"spread_by_caches": 2}

@@ -20,14 +20,26 @@ from dbt_idivm.refresh.upkeep.comments import _column_comments, _comment
 
 SCHEMA = "table_log"
 KINDS = {
-    "rows": ("create table {t} (id int, v string) using delta", "insert into {t} values (1, 'a'), (2, 'b')",
-             "update {t} set v = 'it''s' where id = 1 and v <> '\"'", "delete from {t} where id = 2", "optimize {t}"),
-    "merge": ("create table {t} using delta tblproperties ('delta.enableChangeDataFeed' = 'true') as select 1 as id, 'a' as v",
-              "merge into {t} as t using (select id, v from values (1, 'x'), (3, 'y') as r(id, v)) as s on t.id = s.id and "
-              "t.v <> '}}{{' when matched then update set v = s.v when not matched then insert (id, v) values (s.id, s.v)",
-              "restore table {t} to version as of 0", "alter table {t} set tblproperties ('a' = 'b')"),
-    "partitions": ("create table {t} (id int, v string) using delta partitioned by (v)", "insert into {t} values (1, 'a')",
-                   "insert overwrite table {t} values (2, 'b')", "create or replace table {t} using delta as select 1 as other"),
+    "rows": (
+        "create table {t} (id int, v string) using delta",
+        "insert into {t} values (1, 'a'), (2, 'b')",
+        "update {t} set v = 'it''s' where id = 1 and v <> '\"'",
+        "delete from {t} where id = 2",
+        "optimize {t}",
+    ),
+    "merge": (
+        "create table {t} using delta tblproperties ('delta.enableChangeDataFeed' = 'true') as select 1 as id, 'a' as v",
+        "merge into {t} as t using (select id, v from values (1, 'x'), (3, 'y') as r(id, v)) as s on t.id = s.id and "
+        "t.v <> '}}{{' when matched then update set v = s.v when not matched then insert (id, v) values (s.id, s.v)",
+        "restore table {t} to version as of 0",
+        "alter table {t} set tblproperties ('a' = 'b')",
+    ),
+    "partitions": (
+        "create table {t} (id int, v string) using delta partitioned by (v)",
+        "insert into {t} values (1, 'a')",
+        "insert overwrite table {t} values (2, 'b')",
+        "create or replace table {t} using delta as select 1 as other",
+    ),
 }
 
 
@@ -88,12 +100,15 @@ def test_it_sees_the_commits_of_others_at_once(handle: EmbeddedConnection) -> No
     assert found is not None and [row[0] for row in found.rows] == [0]
 
 
-@pytest.mark.parametrize("statement", [
-    "create view {t} as select 1 as a",
-    "create table {t} (a int) using parquet",
-    "create table {t} (a int) using delta tblproperties ('delta.enableInCommitTimestamps' = 'true')",
-    "select 1",
-])
+@pytest.mark.parametrize(
+    "statement",
+    [
+        "create view {t} as select 1 as a",
+        "create table {t} (a int) using parquet",
+        "create table {t} (a int) using delta tblproperties ('delta.enableInCommitTimestamps' = 'true')",
+        "select 1",
+    ],
+)
 def test_what_only_sql_can_tell(handle: EmbeddedConnection, statement: str) -> None:
     table = execute(handle, f"other{abs(hash(statement))}", statement)
     assert handle.history(table, 1) is None
@@ -121,7 +136,8 @@ def test_times_that_do_not_grow_are_left_to_sql(handle: EmbeddedConnection) -> N
 def test_commits_that_were_cleaned_up_are_left_to_sql(handle: EmbeddedConnection) -> None:
     table = execute(handle, "cleaned", "create table {t} (a int) using delta", *["insert into {t} values (1)"] * 2)
     handle.session._jvm.org.apache.spark.sql.delta.DeltaLog.forTable(
-        handle.session._jsparkSession, str(log_of(handle, table).parent)).checkpoint()
+        handle.session._jsparkSession, str(log_of(handle, table).parent)
+    ).checkpoint()
     sorted(log_of(handle, table).glob("*.json"))[0].unlink()
     assert handle.history(table, 3) is None
     assert handle.history(table, 2) is not None
@@ -130,9 +146,9 @@ def test_commits_that_were_cleaned_up_are_left_to_sql(handle: EmbeddedConnection
 
 COLUMNS = {
     "each type": "a tinyint, b smallint, c int, d bigint, e float, f double, g decimal(20,3), "
-                 "h string, i boolean, j date, k timestamp, l timestamp_ntz, m binary",
+    "h string, i boolean, j date, k timestamp, l timestamp_ntz, m binary",
     "parts": "a array<int>, b map<string, array<bigint>>, "
-             "c struct<x: int, y: struct<z: decimal(5,2)>>, d array<struct<s: string>>",
+    "c struct<x: int, y: struct<z: decimal(5,2)>>, d array<struct<s: string>>",
     "comments and defaults": "a int comment 'the, [key]', b string default 'x=1' comment ''",
     "names": "`A b` int, `c.d` string, `é` int, `SELECT` date",
     "not null, generated": "a int not null, b int generated always as (a + 1)",
@@ -152,11 +168,15 @@ def comments(rows: Rows) -> tuple[dict[str, str], str]:
 @pytest.mark.parametrize("partitioned", [False, True])
 def test_the_log_says_what_describe_shows(handle: EmbeddedConnection, name: str, partitioned: bool) -> None:
     end = "partitioned by (p)" if partitioned else ""
-    options = ("'delta.enableChangeDataFeed' = 'true', 'delta.feature.allowColumnDefaults' = 'supported', "
-               "'idivm.ids' = '5b5d', 'a,b' = '[x]', 'delta.columnMapping.mode' = 'name'")
-    table = execute(handle, f"columns_{[*COLUMNS].index(name)}_{partitioned}".lower(),
-                    f"create table {{t}} ({COLUMNS[name]}, p int) using delta {end} comment \"it's, [x]\" "
-                    f"tblproperties ({options})")
+    options = (
+        "'delta.enableChangeDataFeed' = 'true', 'delta.feature.allowColumnDefaults' = 'supported', "
+        "'idivm.ids' = '5b5d', 'a,b' = '[x]', 'delta.columnMapping.mode' = 'name'"
+    )
+    table = execute(
+        handle,
+        f"columns_{[*COLUMNS].index(name)}_{partitioned}".lower(),
+        f'create table {{t}} ({COLUMNS[name]}, p int) using delta {end} comment "it\'s, [x]" tblproperties ({options})',
+    )
     statement = SPARK_DELTA.commands.describe(table)
     found = handle.without_sql(statement)
     assert (found is None) == (name in ASKED)

@@ -204,8 +204,12 @@ def test_a_view_that_is_made_anew_under_its_name(stage: Staging) -> None:  # noq
     play.arrive()
     table = f"{play.project.schema}.v__idivm"
     other = f"create table {table} using delta tblproperties ('delta.enableChangeDataFeed' = 'true') as"
-    play.project.sql(f"create table $.kept using delta as select * from {table}", f"drop table {table}",
-                     f"{other} select * from $.kept limit 0", "drop table $.kept")
+    play.project.sql(
+        f"create table $.kept using delta as select * from {table}",
+        f"drop table {table}",
+        f"{other} select * from $.kept limit 0",
+        "drop table $.kept",
+    )
     assert finish(play, play.begin()) == "full"
     assert play.sight().rows == play.new.rows
     play.arrive()
@@ -213,5 +217,3 @@ def test_a_view_that_is_made_anew_under_its_name(stage: Staging) -> None:  # noq
     assert finish(play, play.begin()) == "full"
     assert play.sight().rows == play.new.rows
     play.recover(thorough=True)
-
-

@@ -35,9 +35,11 @@ def shop(spark: Any) -> Iterator[Project]:
     with project_in(spark, "view_settings") as project:
         project.spark.conf.set(ANSI, "true")
         project.spark.conf.set(ZONE, "UTC")
-        project.sql("create table $.events (id int, at timestamp, code string) using delta "
-                    "tblproperties ('delta.enableChangeDataFeed' = 'true')",
-                    "insert into $.events values (1, timestamp'2026-01-01 02:00:00Z', '7')")
+        project.sql(
+            "create table $.events (id int, at timestamp, code string) using delta "
+            "tblproperties ('delta.enableChangeDataFeed' = 'true')",
+            "insert into $.events values (1, timestamp'2026-01-01 02:00:00Z', '7')",
+        )
         yield project
 
 
@@ -86,8 +88,10 @@ def test_views_of_the_same_settings_are_followed(shop: Project) -> None:
 @pytest.mark.long
 def test_a_view_with_a_default_collation_is_read_as_it_is(shop: Project) -> None:
     """A cast in its text compares as the view does, and no column that it shows has another type for that."""
-    shop.sql("insert into $.events values (2, null, 'a'), (3, null, 'A')",
-             "create view $.codes default collation UTF8_LCASE as select id, code from $.events where cast(code as string) = 'A'")
+    shop.sql(
+        "insert into $.events values (2, null, 'a'), (3, null, 'A')",
+        "create view $.codes default collation UTF8_LCASE as select id, code from $.events where cast(code as string) = 'A'",
+    )
     query = "select id, code from $.codes"
     assert exact(shop, "c", query) == ("create", "311") and shop.spark.table("c").count() == 2
     shop.sql("insert into $.events values (4, null, 'a')")
@@ -97,10 +101,16 @@ def test_a_view_with_a_default_collation_is_read_as_it_is(shop: Project) -> None
 @pytest.mark.long
 def test_a_view_that_calls_a_function_of_its_own_schema_is_read_as_it_is(shop: Project) -> None:
     """In the schema of the model the name leads to another one, or to none."""
-    shop.sql("create schema if not exists $_other", "create function $_other.f(x int) returns int return x + 1",
-             "create function $_other.g(x int) returns int return x + 2", "create function $.f(x int) returns int return x * 100",
-             "use $_other", "create view $.called as select id, f(id) as x from $.events",
-             "create view $.unknown as select id, g(id) as x from $.events", "use $")
+    shop.sql(
+        "create schema if not exists $_other",
+        "create function $_other.f(x int) returns int return x + 1",
+        "create function $_other.g(x int) returns int return x + 2",
+        "create function $.f(x int) returns int return x * 100",
+        "use $_other",
+        "create view $.called as select id, f(id) as x from $.events",
+        "create view $.unknown as select id, g(id) as x from $.events",
+        "use $",
+    )
     try:
         for name, query in {"c": "select id, x from $.called", "u": "select id, x from $.unknown"}.items():
             for mode in ("create", "full"):

@@ -39,10 +39,20 @@ class Warm:
         (self.folder / "profiles.yml").write_text(json.dumps({"warm": {"target": "dev", "outputs": {"dev": target}}}))
 
     def start(self, code: str, *arguments: str, **environment: str) -> subprocess.Popen[str]:
-        known = {**{key: value for key, value in os.environ.items() if key != "CI"}, "PYTHONPATH": str(ROOT),
-                 "DBT_SEND_ANONYMOUS_USAGE_STATS": "false", **environment}
-        return subprocess.Popen([sys.executable, "-c", code, *arguments], cwd=self.folder, env=known, text=True,
-                                stdout=subprocess.PIPE, stderr=subprocess.STDOUT)
+        known = {
+            **{key: value for key, value in os.environ.items() if key != "CI"},
+            "PYTHONPATH": str(ROOT),
+            "DBT_SEND_ANONYMOUS_USAGE_STATS": "false",
+            **environment,
+        }
+        return subprocess.Popen(
+            [sys.executable, "-c", code, *arguments],
+            cwd=self.folder,
+            env=known,
+            text=True,
+            stdout=subprocess.PIPE,
+            stderr=subprocess.STDOUT,
+        )
 
     def run(self, code: str, *arguments: str, fails: bool = False, **environment: str) -> str:
         return ended(self.start(code, *arguments, **environment), fails)
@@ -84,8 +94,9 @@ def test_a_spark_that_stays(warm: Warm) -> None:
     server = warm.server()
     assert (warm.state / "server.json").stat().st_mode & 0o777 == 0o600
     assert not any(server["token"] in line for line in warm.processes())
-    warm.run(IDIVM, "sql", "create table t using delta tblproperties (delta.enableChangeDataFeed = true) "
-                           "as select 1 as id, 1 as n")
+    warm.run(
+        IDIVM, "sql", "create table t using delta tblproperties (delta.enableChangeDataFeed = true) as select 1 as id, 1 as n"
+    )
     # two at once, and a shell beside them
     runs = [warm.start(DBT, "run", "--select", name, "--target-path", f"target_{name}") for name in ("a", "b")]
     assert "1 row" in warm.run(IDIVM, "sql", "select * from t")

@@ -19,19 +19,19 @@ VIEWS = {
     # the stored rows are ranked again with the changed ones
     "first": f"select oid, price, n from ({RANKED}) where n <= 2",
     "newest": "select cid, note from (select *, row_number() over (partition by cid order by price desc nulls last, oid) as n "
-              "from $.orders) where n = 1",
+    "from $.orders) where n = 1",
     "shares": "select oid, note, price / sum(price) over (partition by cid) as share, rank() over (partition by cid order by "
-              "price) as r, lag(price) over (partition by cid order by oid) as before from $.orders",
+    "price) as r, lag(price) over (partition by cid order by oid) as before from $.orders",
     # appended rows continue stored values
     "balance": "select oid, sum(price) over (partition by cid order by oid) as total, "
-               "count(price) over (partition by cid order by oid) as n, "
-               "max(note) over (partition by cid order by oid) as m from $.orders",
+    "count(price) over (partition by cid order by oid) as n, "
+    "max(note) over (partition by cid order by oid) as m from $.orders",
     # over groups, one partition of all rows
     "best": "select cid, sum(price) as s, dense_rank() over (order by sum(price) desc nulls last) as r from $.orders "
-            "group by cid",
+    "group by cid",
     # a bag: no key, equal rows
     "bag": "select mark, place, count(*) over (partition by mark) as n, max(place) over (partition by mark order by place "
-           "rows between unbounded preceding and unbounded following) as m from $.marks",
+    "rows between unbounded preceding and unbounded following) as m from $.marks",
 }
 
 
@@ -39,8 +39,15 @@ VIEWS = {
 def shop(spark: Any) -> Iterator[Project]:
     with project_in(spark, "windows") as project:
         project.table("customers", "cid int, name string", "(1, 'ann')", "(2, 'bob')", "(3, null)")
-        project.table("orders", "oid int, cid int, price decimal(10,2), note string", "(10, 1, 5, 'a')", "(11, 1, 7, 'b')",
-                      "(12, null, 9, 'c')", "(13, null, 1, null)", "(14, 2, null, 'd')")
+        project.table(
+            "orders",
+            "oid int, cid int, price decimal(10,2), note string",
+            "(10, 1, 5, 'a')",
+            "(11, 1, 7, 'b')",
+            "(12, null, 9, 'c')",
+            "(13, null, 1, null)",
+            "(14, 2, null, 'd')",
+        )
         project.table("marks", "mark string, place int", "('x', 1)", "('x', 1)", "(null, 2)")
         yield project
 
@@ -48,13 +55,20 @@ def shop(spark: Any) -> Iterator[Project]:
 def maintained(shop: Project, names: tuple[str, ...], strategy: str) -> set[str | None]:
     views = shop.created(VIEWS, names, KEYS, strategy)
     # a new first row, a row that moves to a partition and one that leaves NULL
-    shop.sql("insert into $.orders values (15, 1, 8, 'e')", "update $.orders set cid = 2 where oid in (11, 12)",
-             "insert into $.marks values ('x', 3), ('y', 1)")
+    shop.sql(
+        "insert into $.orders values (15, 1, 8, 'e')",
+        "update $.orders set cid = 2 where oid in (11, 12)",
+        "insert into $.marks values ('x', 3), ('y', 1)",
+    )
     first = shop.refreshed(views)
     # the first row goes, a partition ends, another order, and what no function reads
-    shop.sql("delete from $.orders where oid in (13, 15)", "update $.orders set price = 20 where oid = 11",
-             "update $.orders set note = 'z' where oid = 10", "update $.customers set name = 'rob' where cid = 2",
-             "delete from $.marks where mark is null")
+    shop.sql(
+        "delete from $.orders where oid in (13, 15)",
+        "update $.orders set price = 20 where oid = 11",
+        "update $.orders set note = 'z' where oid = 10",
+        "update $.customers set name = 'rob' where cid = 2",
+        "delete from $.marks where mark is null",
+    )
     return first | shop.refreshed(views)
 
 
@@ -71,8 +85,11 @@ def test_first_rows(shop: Project) -> None:
 def test_the_table_is_read_where_a_partition_lost_a_row(shop: Project) -> None:
     """Spark knows that there is no such partition before it reads the table, however large it is."""
     (view,) = shop.created(VIEWS, ("first",), KEYS, "id")
-    shop.sql("update $.orders set price = 8 where oid = 11", "update $.orders set price = 6 where oid = 10",
-             "insert into $.orders values (15, 1, 9, 'e'), (16, 1, 2, 'f'), (17, 3, 1, 'g')")
+    shop.sql(
+        "update $.orders set price = 8 where oid = 11",
+        "update $.orders set price = 6 where oid = 10",
+        "insert into $.orders values (15, 1, 9, 'e'), (16, 1, 2, 'f'), (17, 3, 1, 'g')",
+    )
     assert not reads_orders(shop, view)
     assert shop.refreshed([view]) == {"id"}
     shop.sql("delete from $.orders where oid = 15")

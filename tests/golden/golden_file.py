@@ -1,13 +1,13 @@
 """A golden file: SQL and SQL comments. Sections begin with `-- <name>`; the test writes the ones after `view` and `data`.
 
-    -- title         what the case shows
-    -- schema        CREATE TABLE …, with the key as PRIMARY KEY
-    -- view          the SELECT; `-- view (no split)` makes operators convert every update (see World), `-- view (tuple)` is
-                     maintained tuple by tuple, `-- view (caches)` over the intermediate caches of the paper
-    -- data          optional: start rows, then after each `-- then` a batch of changes
-    -- ids           the operator tree with IDs
-    -- base diffs, -- rules, -- Δ-script (naive), -- Δ-script (optimised), -- apply
-    -- apply (updates)   with caches: the MERGEs of a refresh in which rows only got other values
+-- title         what the case shows
+-- schema        CREATE TABLE …, with the key as PRIMARY KEY
+-- view          the SELECT; `-- view (no split)` makes operators convert every update (see World), `-- view (tuple)` is
+                 maintained tuple by tuple, `-- view (caches)` over the intermediate caches of the paper
+-- data          optional: start rows, then after each `-- then` a batch of changes
+-- ids           the operator tree with IDs
+-- base diffs, -- rules, -- Δ-script (naive), -- Δ-script (optimised), -- apply
+-- apply (updates)   with caches: the MERGEs of a refresh in which rows only got other values
 """
 
 from __future__ import annotations
@@ -34,8 +34,12 @@ from dbt_idivm.script.symbolic import symbolic
 from tests.property.plans import Options, Table, idiff_way, plan_of
 
 TARGET = "maintained"
-VIEWS = {"view": Options(), "view (no split)": Options(split=False), "view (tuple)": Options(strategy="tuple", additive=False),
-         "view (caches)": Options(caches="all")}
+VIEWS = {
+    "view": Options(),
+    "view (no split)": Options(split=False),
+    "view (tuple)": Options(strategy="tuple", additive=False),
+    "view (caches)": Options(caches="all"),
+}
 INPUTS = ("title", "schema", *VIEWS, "data")
 # folder → what its files show
 SHOWN = {
@@ -44,8 +48,11 @@ SHOWN = {
     "views": ("ids", "rules", "Δ-script (optimised)"),
 }
 CACHED = ("ids", "rules", "apply (updates)")
-_HEAD = re.compile(r"^-- (title|schema|view(?: \((?:no split|tuple|caches)\))?|data|ids|base diffs|rules|Δ-script \(\w+\)|"
-                   r"apply(?: \(updates\))?)$", re.MULTILINE)
+_HEAD = re.compile(
+    r"^-- (title|schema|view(?: \((?:no split|tuple|caches)\))?|data|ids|base diffs|rules|Δ-script \(\w+\)|"
+    r"apply(?: \(updates\))?)$",
+    re.MULTILINE,
+)
 _APPLY = re.compile(r"^-- apply.*", re.MULTILINE | re.DOTALL)
 _WIDTH = 120
 
@@ -162,7 +169,7 @@ def compact(script: str) -> str:
     """The script with each line and what is indented below it on one line, where that fits."""
     lines = [line for line in script.splitlines() if line.strip()]
     comments = list(takewhile(lambda line: line.startswith("--"), lines))
-    lines = _joined(lines[len(comments):])
+    lines = _joined(lines[len(comments) :])
     whole = " ".join(line.strip() for line in lines)
     return "\n".join([*comments, *([whole] if len(whole) <= _WIDTH else lines)])
 
@@ -172,13 +179,13 @@ def _joined(lines: list[str]) -> list[str]:
     while lines:
         first, *rest = lines
         below = list(takewhile(partial(_is_deeper, _depth(first)), rest))
-        after = rest[len(below):]
+        after = rest[len(below) :]
         closing = [after[0]] if after and below and after[0].strip().startswith(")") else []
         inside = " ".join(line.strip() for line in (first, *below, *closing)).replace("( ", "(").replace(" )", ")")
-        whole = first[:_depth(first)] + inside
+        whole = first[: _depth(first)] + inside
         if below and len(whole) <= _WIDTH:
             found.append(whole)
-            lines = after[len(closing):]
+            lines = after[len(closing) :]
         else:
             found.append(first)
             lines = rest
@@ -191,7 +198,6 @@ def _is_deeper(depth: int, line: str) -> bool:
 
 def _depth(line: str) -> int:
     return len(line) - len(line.lstrip())
-
 
 
 def _comments(lines: list[str]) -> str:

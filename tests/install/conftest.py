@@ -43,8 +43,15 @@ class Environment:
         """Run a program of the environment with `typed` as its input."""
         kept = {key: value for key, value in os.environ.items() if not key.startswith("PYTHON")}
         settings = {"NO_COLOR": "1", "DBT_SEND_ANONYMOUS_USAGE_STATS": "false", **env}
-        return subprocess.run([str(self.folder / "bin" / program), *args], cwd=cwd or self.folder, input=typed, text=True,
-                              capture_output=True, timeout=240, env={**kept, **settings})
+        return subprocess.run(
+            [str(self.folder / "bin" / program), *args],
+            cwd=cwd or self.folder,
+            input=typed,
+            text=True,
+            capture_output=True,
+            timeout=240,
+            env={**kept, **settings},
+        )
 
     def python(self, code: str) -> str:
         """What a few lines of Python print here."""
@@ -61,15 +68,15 @@ class Environment:
     def init(self, folder: Path, *answers: str, **env: str) -> Any:
         """`dbt init shop` in a folder, with this type chosen from the list and the answers typed after it."""
         typed = [str([*self.plugins].index("idivm") + 1), *answers]
-        return self.run("dbt", "init", "shop", "--profiles-dir", str(folder), cwd=folder,
-                        typed="\n".join(typed) + "\n", **env)
+        return self.run("dbt", "init", "shop", "--profiles-dir", str(folder), cwd=folder, typed="\n".join(typed) + "\n", **env)
 
 
 def build(source: Path, folder: Path, target: str) -> Path:
     """Build the `wheel` or the `sdist` of a source tree and return its path."""
     before = set(folder.iterdir()) if folder.exists() else set()
-    subprocess.run([sys.executable, "-m", "hatchling", "build", "-t", target, "-d", str(folder)], cwd=source,
-                   check=True, capture_output=True)
+    subprocess.run(
+        [sys.executable, "-m", "hatchling", "build", "-t", target, "-d", str(folder)], cwd=source, check=True, capture_output=True
+    )
     (made,) = set(folder.iterdir()) - before
     return made
 

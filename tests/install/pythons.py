@@ -42,8 +42,10 @@ def _candidates(version: str) -> Iterator[str]:
         yield sys.executable
     for folder in os.environ.get("PATH", "").split(os.pathsep):
         yield from map(str, Path(folder or ".").glob(f"python{version}"))
-    for kept in (Path(os.environ.get("PYENV_ROOT") or Path.home() / ".pyenv", "versions"),
-                 Path(os.environ.get("UV_PYTHON_INSTALL_DIR") or Path.home() / ".local/share/uv/python")):
+    for kept in (
+        Path(os.environ.get("PYENV_ROOT") or Path.home() / ".pyenv", "versions"),
+        Path(os.environ.get("UV_PYTHON_INSTALL_DIR") or Path.home() / ".local/share/uv/python"),
+    ):
         yield from sorted(map(str, kept.glob(f"*{version}.*/bin/python{version}")), reverse=True)
 
 
@@ -61,5 +63,8 @@ def installer(name: str, python: str, folder: Path) -> Installer | None:
     found = uv()
     if found is None:
         return None
-    return Installer((found, "venv", "--quiet", "--python", python, str(folder)),
-                     (found, "pip", "install", "--quiet", "--python", inside), (found, "pip", "check", "--python", inside))
+    return Installer(
+        (found, "venv", "--quiet", "--python", python, str(folder)),
+        (found, "pip", "install", "--quiet", "--python", inside),
+        (found, "pip", "check", "--python", inside),
+    )

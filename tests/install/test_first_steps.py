@@ -58,10 +58,13 @@ def test_thrift_asks_for_host_and_port(environment: Any, tmp_path: Path) -> None
     assert found.returncode == 1 and f"Could not connect to any of [('127.0.0.1', {port})]" in found.stdout, found.stdout
 
 
-@pytest.mark.parametrize("method, expected", [
-    ("embedded", f"The embedded Spark needs the package pyspark. {INSTALL_PYSPARK}"),
-    ("thrift", f"method: thrift needs the package pyhive. {INSTALL_PYHIVE}"),
-])
+@pytest.mark.parametrize(
+    "method, expected",
+    [
+        ("embedded", f"The embedded Spark needs the package pyspark. {INSTALL_PYSPARK}"),
+        ("thrift", f"method: thrift needs the package pyhive. {INSTALL_PYHIVE}"),
+    ],
+)
 def test_a_missing_package_is_named_with_what_installs_it(bare: Any, tmp_path: Path, method: str, expected: str) -> None:
     project(tmp_path, method)
     found = bare.run("dbt", "debug", cwd=tmp_path)

@@ -17,8 +17,10 @@ from tests.install.conftest import ROOT, Environment
 
 pytestmark = pytest.mark.deep
 
-ORDERS = ("create table orders (id int, price int) using delta tblproperties ('delta.enableChangeDataFeed' = 'true'); "
-          "insert into orders values (1, 10), (2, 20)")
+ORDERS = (
+    "create table orders (id int, price int) using delta tblproperties ('delta.enableChangeDataFeed' = 'true'); "
+    "insert into orders values (1, 10), (2, 20)"
+)
 MODEL = """{{ config(materialized='idivm', meta={'idivm': {'strategy': 'id'}}) }}
 select id, price * 2 as doubled from {{ source('shop', 'orders') }}
 """

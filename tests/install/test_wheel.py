@@ -56,8 +56,9 @@ def test_wheel_of_the_sdist_is_the_same(built: Any, tmp_path: Path) -> None:
 def test_sdist_holds_what_git_tracks(built: Any) -> None:
     with tarfile.open(built.sdist) as archive:
         found = {name.partition("/")[2] for name in archive.getnames()}
-    listed = subprocess.run(["git", "ls-files", "--cached", "--others", "--exclude-standard"], cwd=ROOT, check=True,
-                            capture_output=True, text=True).stdout.split()
+    listed = subprocess.run(
+        ["git", "ls-files", "--cached", "--others", "--exclude-standard"], cwd=ROOT, check=True, capture_output=True, text=True
+    ).stdout.split()
     # the macros are where the wheel has them: dbt/include/idivm/macros is a link in the tree and a folder in the sdist
     tracked = {f"dbt/include/idivm/{name}" if name.startswith("macros/") else name for name in listed}
     assert found == (tracked - {"dbt/include/idivm/macros"}) | {"PKG-INFO"}
@@ -76,13 +77,18 @@ def test_metadata(built: Any) -> None:
     assert {"dbt-core<1.12; extra == 'embedded'", "dbt-core<1.12; extra == 'thrift'"} <= set(required)
     entry_points = found[f"{INFO}/entry_points.txt"].decode().split("\n")
     assert [line for line in entry_points if line] == [
-        "[console_scripts]", "idivm = dbt_idivm.cli:main",
+        "[console_scripts]",
+        "idivm = dbt_idivm.cli:main",
         "[idivm.commands]",
-        "doctor = dbt.adapters.idivm.doctor:doctor_command", "down = dbt.adapters.idivm.warm_commands:down_command",
-        "plan = dbt.adapters.idivm.forecasts:plan_command", "report = dbt.adapters.idivm.report_command:report_command",
+        "doctor = dbt.adapters.idivm.doctor:doctor_command",
+        "down = dbt.adapters.idivm.warm_commands:down_command",
+        "plan = dbt.adapters.idivm.forecasts:plan_command",
+        "report = dbt.adapters.idivm.report_command:report_command",
         "run = dbt.adapters.idivm.run_commands:run_command",
-        "sql = dbt.adapters.idivm.shell:sql_command", "status = dbt.adapters.idivm.warm_commands:status_command",
-        "test = dbt.adapters.idivm.run_commands:test_command", "up = dbt.adapters.idivm.warm_commands:up_command",
+        "sql = dbt.adapters.idivm.shell:sql_command",
+        "status = dbt.adapters.idivm.warm_commands:status_command",
+        "test = dbt.adapters.idivm.run_commands:test_command",
+        "up = dbt.adapters.idivm.warm_commands:up_command",
     ]
 
 

@@ -63,8 +63,9 @@ class Environment:
         subprocess.run([self.python, "-m", "pip", "install", "--quiet", *arguments], cwd=ROOT, check=True)
 
     def ask(self, code: str, **variables: str) -> str:
-        return subprocess.run([self.python, "-c", code], check=True, capture_output=True, text=True, cwd=ROOT,
-                              env={**os.environ, **variables}).stdout.strip()
+        return subprocess.run(
+            [self.python, "-c", code], check=True, capture_output=True, text=True, cwd=ROOT, env={**os.environ, **variables}
+        ).stdout.strip()
 
     def versions(self) -> Column:
         code = f"import json; from importlib.metadata import version; print(json.dumps([version(n) for n in {SHOWN}]))"
@@ -73,8 +74,13 @@ class Environment:
 
     def tested(self, arguments: tuple[str, ...], **variables: str) -> str:
         """pytest's summary, such as `33 passed`."""
-        done = subprocess.run([self.python, "-m", "pytest", *arguments, "-q", "-p", "no:cacheprovider"], cwd=ROOT,
-                              capture_output=True, text=True, env={**os.environ, **variables})
+        done = subprocess.run(
+            [self.python, "-m", "pytest", *arguments, "-q", "-p", "no:cacheprovider"],
+            cwd=ROOT,
+            capture_output=True,
+            text=True,
+            env={**os.environ, **variables},
+        )
         print(done.stdout[-3000:] if done.returncode else done.stdout.splitlines()[-1], flush=True)
         found = re.search(r"^=* ?(\d.*) in [\d.]+s", done.stdout, re.MULTILINE)
         return re.sub(r", \d+ (deselected|warnings?)", "", found[1]) if found else f"pytest ended with {done.returncode}"
@@ -121,9 +127,11 @@ def tried(environment: Environment) -> Column:
 def server_rows(method: str, conformance: tuple[str, ...]) -> dict[str, tuple[str, ...]]:
     """Rows of the second table: the tests that are run over a server by that method, the one about the refusal first."""
     of_server = method.lower()
-    return {f"{method}: `test_servers.py`": (f"{SPARK}/test_servers.py", "-k", f"does and {of_server}"),
-            f"{method}: `test_crashes_servers.py`": (f"{SPARK}/test_crashes_servers.py", "-k", of_server),
-            f"{method}: conformance": (*conformance, "--server", of_server, "--disable-warnings")}
+    return {
+        f"{method}: `test_servers.py`": (f"{SPARK}/test_servers.py", "-k", f"does and {of_server}"),
+        f"{method}: `test_crashes_servers.py`": (f"{SPARK}/test_crashes_servers.py", "-k", of_server),
+        f"{method}: conformance": (*conformance, "--server", of_server, "--disable-warnings"),
+    }
 
 
 def served(name: str, wanted: tuple[str, ...], client: Environment, conformance: tuple[str, ...]) -> Column | None:
@@ -136,8 +144,11 @@ def served(name: str, wanted: tuple[str, ...], client: Environment, conformance:
         environment.pip(*wanted, "setuptools<81")  # pyspark 3.5 imports distutils
         client.ask("from tests.spark_server import spark_of_servers; spark_of_servers()", **server)
     except subprocess.CalledProcessError as failed:
-        print(f"server of {name}: left out, because {' and '.join(wanted)} or their JARs could not be downloaded: "
-              f"{(failed.stderr or str(failed)).strip()[-500:]}", flush=True)
+        print(
+            f"server of {name}: left out, because {' and '.join(wanted)} or their JARs could not be downloaded: "
+            f"{(failed.stderr or str(failed)).strip()[-500:]}",
+            flush=True,
+        )
         return None
     print(f"server of {name}: testing ..", flush=True)
     versions = dict(each.split("==") for each in wanted)

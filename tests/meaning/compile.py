@@ -52,5 +52,19 @@ def _version() -> str:
 
 def _compile(target: Path) -> None:
     """The compiler is among the JARs that the sources are compiled against."""
-    subprocess.run([java(), "-XX:+UseSerialGC", "-Xmx900m", "-cp", f"{JARS}/*", "scala.tools.nsc.Main", "-usejavacp", "-nowarn",
-                    "-d", str(target), *map(str, SOURCES)], check=True)
+    subprocess.run(
+        [
+            java(),
+            "-XX:+UseSerialGC",
+            "-Xmx900m",
+            "-cp",
+            f"{JARS}/*",
+            "scala.tools.nsc.Main",
+            "-usejavacp",
+            "-nowarn",
+            "-d",
+            str(target),
+            *map(str, SOURCES),
+        ],
+        check=True,
+    )

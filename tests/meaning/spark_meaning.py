@@ -20,11 +20,22 @@ from tests.meaning.compile import class_path, java
 Cell = Any  # an integer, boolean, string or None; a tuple of cells for arrays, structs and maps
 Columns = Sequence[tuple[str, str]]  # (name, type)
 
-_OPENED = [f"--add-opens=java.base/{package}=ALL-UNNAMED" for package in
-           ("java.lang", "java.lang.invoke", "java.nio", "java.util", "sun.nio.ch", "sun.util.calendar")]
+_OPENED = [
+    f"--add-opens=java.base/{package}=ALL-UNNAMED"
+    for package in ("java.lang", "java.lang.invoke", "java.nio", "java.util", "sun.nio.ch", "sun.util.calendar")
+]
 # Short-lived and small: the second compiler and a parallel collector would only take time from the other processes.
-_JVM = ["-Xms192m", "-Xmx1536m", "-Xss16m", "-XX:+UseSerialGC", "-XX:TieredStopAtLevel=1", "-XX:ReservedCodeCacheSize=200m",
-        "-Xshare:auto", "-Duser.timezone=UTC", *_OPENED]
+_JVM = [
+    "-Xms192m",
+    "-Xmx1536m",
+    "-Xss16m",
+    "-XX:+UseSerialGC",
+    "-XX:TieredStopAtLevel=1",
+    "-XX:ReservedCodeCacheSize=200m",
+    "-Xshare:auto",
+    "-Duser.timezone=UTC",
+    *_OPENED,
+]
 ANSI = {"spark.sql.ansi.enabled": "true"}
 NOT_ANSI = {"spark.sql.ansi.enabled": "false"}
 

@@ -20,8 +20,12 @@ from tests.property.strategies import Case, Content
 _ROOT = Path(__file__).resolve().parents[2]
 _DEMO = _ROOT / "examples" / "nycflights"
 _RELATION = re.compile(r"\{\{ (?:source\('\w+', |ref\()'(\w+)'\) \}\}")
-_KEYS = {"airlines": ("carrier",), "airports": ("faa",), "planes": ("tailnum",),
-         "flights": ("year", "month", "day", "carrier", "flight", "origin")}
+_KEYS = {
+    "airlines": ("carrier",),
+    "airports": ("faa",),
+    "planes": ("tailnum",),
+    "flights": ("year", "month", "day", "carrier", "flight", "origin"),
+}
 
 
 @dataclass(frozen=True)
@@ -53,8 +57,10 @@ def of_demo() -> Iterator[Select]:
     from nycflights_demo import data
 
     texts = {path.stem: _RELATION.sub(r"\1", path.read_text()) for path in sorted((_DEMO / "models").rglob("*.sql"))}
-    tables = tuple(Table(name, tuple(_column(each) for each in columns.split(", ")), _KEYS.get(name))
-                   for name, columns in data.TABLES.items())
+    tables = tuple(
+        Table(name, tuple(_column(each) for each in columns.split(", ")), _KEYS.get(name))
+        for name, columns in data.TABLES.items()
+    )
     create(tables)
     details = Table("flight_details", tuple(spark_meaning().schema(texts["flight_details"])), _KEYS["flights"])
     for name, sql in texts.items():

@@ -93,13 +93,22 @@ def judged(word: Word, tables: tuple[Table, ...], sql: str, read_as: str | None 
 MISREAD_TEXTS: Mapping[str, tuple[str, Content, str, str]] = {
     "another column": ("t(a int, b int)", {"t": [(1, 2)]}, "SELECT a AS x FROM t", "SELECT b AS x FROM t"),
     "another side": (
-        "a(id int, x int)\nb(id int, x int)", {"a": [(1, 1), (2, 2)], "b": [(1, 5), (3, 6)]},
-        "SELECT a.x FROM a JOIN b ON a.id = b.id", "SELECT b.x FROM a JOIN b ON a.id = b.id"),
+        "a(id int, x int)\nb(id int, x int)",
+        {"a": [(1, 1), (2, 2)], "b": [(1, 5), (3, 6)]},
+        "SELECT a.x FROM a JOIN b ON a.id = b.id",
+        "SELECT b.x FROM a JOIN b ON a.id = b.id",
+    ),
     "another use of a table": (
-        "t(id int, up int)", {"t": [(1, 1), (2, 3)]},
-        "SELECT p.id FROM t p JOIN t q ON p.id < q.up", "SELECT q.id FROM t p JOIN t q ON p.id < q.up"),
+        "t(id int, up int)",
+        {"t": [(1, 1), (2, 3)]},
+        "SELECT p.id FROM t p JOIN t q ON p.id < q.up",
+        "SELECT q.id FROM t p JOIN t q ON p.id < q.up",
+    ),
     "whether NULLs are left out": (
-        "t(k int, x int; k)", {"t": [(1, 5), (2, None), (3, 7)]}, "SELECT k, lag(x) OVER (ORDER BY k) AS l FROM t",
-        "SELECT k, lag(x) IGNORE NULLS OVER (ORDER BY k) AS l FROM t"),
+        "t(k int, x int; k)",
+        {"t": [(1, 5), (2, None), (3, 7)]},
+        "SELECT k, lag(x) OVER (ORDER BY k) AS l FROM t",
+        "SELECT k, lag(x) IGNORE NULLS OVER (ORDER BY k) AS l FROM t",
+    ),
     "the case of a name": ("t(a int, b int)", {"t": [(1, 2)]}, "SELECT A AS X FROM t", "SELECT A AS x FROM t"),
 }

@@ -60,8 +60,11 @@ def shortcomings(kinds: Collection[str]) -> Iterator[str]:
     for each, least in ((FROZEN, FEW), (RANDOM, 1.0 if is_long() else FEW), (DIRECTED, 1.0)):
         if each.kind in kinds and (missing := each.missing(least)):
             yield f"no {each.kind} case reached {', '.join(missing)}"
-    yield from (f"{each.share_discarded:.0%} of the {each.kind} cases on {each.engine} are discarded" for each in ALL
-                if each.kind in kinds and each.share_discarded > MOST_DISCARDED)
+    yield from (
+        f"{each.share_discarded:.0%} of the {each.kind} cases on {each.engine} are discarded"
+        for each in ALL
+        if each.kind in kinds and each.share_discarded > MOST_DISCARDED
+    )
 
 
 def pytest_terminal_summary(terminalreporter: pytest.TerminalReporter, config: pytest.Config) -> None:

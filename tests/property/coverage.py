@@ -61,8 +61,9 @@ class Coverage:
         """What `add` takes in another process."""
         return self.cases, dict(self.discarded), dict(self.shapes), dict(self.rules), dict(self.applied)
 
-    def add(self, cases: int, discarded: dict[str, int], shapes: dict[str, int], rules: dict[str, int],
-            applied: dict[str, int]) -> None:
+    def add(
+        self, cases: int, discarded: dict[str, int], shapes: dict[str, int], rules: dict[str, int], applied: dict[str, int]
+    ) -> None:
         self.cases += cases
         self.discarded.update(discarded)
         self.shapes.update(shapes)
@@ -89,8 +90,10 @@ class Coverage:
         applied = ", ".join(f"{name} {self.applied[name]}" for name in APPLIED)
         why = "".join(f"\n  {count} {reason}" for reason, count in self.discarded.most_common())
         discarded = f"\ndiscarded, {self.share_discarded:.0%} of what was drawn:{why}" if why else ""
-        return (f"{self.cases} {self.kind} cases on {self.engine}; refreshes: {shapes}\nfetched rows are applied by: {applied}\n"
-                f"rules fired: {rules}{discarded}")
+        return (
+            f"{self.cases} {self.kind} cases on {self.engine}; refreshes: {shapes}\nfetched rows are applied by: {applied}\n"
+            f"rules fired: {rules}{discarded}"
+        )
 
 
 # DuckDB's average of decimals is a DOUBLE: of most values another one

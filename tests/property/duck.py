@@ -140,13 +140,17 @@ def _with_elements(query: exp.Expr) -> exp.Expr:
     for node in list(query.find_all(exp.Aliases)):
         xs, outer = node.this.this.sql("duckdb"), isinstance(node.this, exp.PosexplodeOuter)
         filled = f"len({xs}) > 0"
-        lists = (f"CASE WHEN {filled} THEN CAST(range(len({xs})) AS INT[]) {'ELSE [NULL]' if outer else ''} END",
-                 f"CASE WHEN {filled} THEN {xs} {'ELSE [NULL]' if outer else ''} END")
-        items = [exp.alias_(sqlglot.parse_one(f"unnest({each})", read="duckdb"), name.copy())
-                 for each, name in zip(lists, node.expressions, strict=True)]
+        lists = (
+            f"CASE WHEN {filled} THEN CAST(range(len({xs})) AS INT[]) {'ELSE [NULL]' if outer else ''} END",
+            f"CASE WHEN {filled} THEN {xs} {'ELSE [NULL]' if outer else ''} END",
+        )
+        items = [
+            exp.alias_(sqlglot.parse_one(f"unnest({each})", read="duckdb"), name.copy())
+            for each, name in zip(lists, node.expressions, strict=True)
+        ]
         select = node.parent
         at = select.expressions.index(node)
-        select.set("expressions", [*select.expressions[:at], *items, *select.expressions[at + 1:]])
+        select.set("expressions", [*select.expressions[:at], *items, *select.expressions[at + 1 :]])
     return query
 
 

@@ -9,14 +9,51 @@ from hypothesis import strategies as st
 from tests.property.plans import Table
 from tests.property.strategies import BIGINT, BOOLEAN, DOUBLE, INT, Column, Content, Draw, Grammar, literal, rows, schemas
 
-EDITS = ("drop", "rename", "show", "compute", "narrow", "narrow", "widen", "widen", "values", "values", "look up", "look up",
-         "join", "exists", "branch", "branch", "unbranch", "unbranch", "aggregate", "aggregate", "aggregate", "aggregate",
-         "aggregate", "respell", "raw")
+EDITS = (
+    "drop",
+    "rename",
+    "show",
+    "compute",
+    "narrow",
+    "narrow",
+    "widen",
+    "widen",
+    "values",
+    "values",
+    "look up",
+    "look up",
+    "join",
+    "exists",
+    "branch",
+    "branch",
+    "unbranch",
+    "unbranch",
+    "aggregate",
+    "aggregate",
+    "aggregate",
+    "aggregate",
+    "aggregate",
+    "respell",
+    "raw",
+)
 
 
 # Of a view over several tables, of which it shows a part.
-MORE_COLUMNS = ("column", "column", "column", "raw", "narrow", "narrow", "drop", "rename", "values", "widen", "look up", "exists",
-                "respell")
+MORE_COLUMNS = (
+    "column",
+    "column",
+    "column",
+    "raw",
+    "narrow",
+    "narrow",
+    "drop",
+    "rename",
+    "values",
+    "widen",
+    "look up",
+    "exists",
+    "respell",
+)
 
 
 @dataclass(frozen=True)
@@ -88,8 +125,11 @@ class Editor:
             calls = [self.call() for _ in range(self.one_of(1, 2))]
             names = [f"c{number}" for number in range(len(groups) + len(calls))]
             return Branch(tuple(zip(names, [*groups, *calls], strict=True)), self.tests(), (), tuple(groups))
-        shown = [name for name, _ in self.columns] if self.one_of(True, False) else [
-            str(self.one_of(*self.columns)[0]) for _ in range(self.one_of(1, 2, 3))]
+        shown = (
+            [name for name, _ in self.columns]
+            if self.one_of(True, False)
+            else [str(self.one_of(*self.columns)[0]) for _ in range(self.one_of(1, 2, 3))]
+        )
         items = [*shown, *([self.expression()] if self.one_of(True, False) else [])]
         return Branch(tuple((f"c{number}", text) for number, text in enumerate(items)), self.tests())
 
@@ -122,32 +162,34 @@ class Editor:
             return replace(model, branches=(*model.branches[:at], new, *model.branches[at:]))
         if edit == "unbranch":
             at = self.one_of(*range(len(model.branches)))
-            left = (*model.branches[:at], *model.branches[at + 1:])
+            left = (*model.branches[:at], *model.branches[at + 1 :])
             return replace(model, branches=left or model.branches)
         if edit in ("narrow", "widen", "values", "exists", "join"):
             at = self.one_of(*range(len(model.branches)))
             branches = [self.on(edit, each) if number == at else each for number, each in enumerate(model.branches)]
             return replace(model, branches=tuple(branches))
         first = self.on(edit, model.branches[0])
-        return replace(model, branches=tuple(replace(each, items=first.items, joins=first.joins, groups=first.groups)
-                                             for each in model.branches))
+        return replace(
+            model,
+            branches=tuple(replace(each, items=first.items, joins=first.joins, groups=first.groups) for each in model.branches),
+        )
 
     def on(self, edit: str, branch: Branch) -> Branch:
         items, grouped = branch.items, bool(branch.groups)
         fresh = f"n{next(self.numbers)}"
         if edit == "drop" and len(items) > 1:
             at = self.one_of(*range(len(items)))
-            return replace(branch, items=(*items[:at], *items[at + 1:]))
+            return replace(branch, items=(*items[:at], *items[at + 1 :]))
         if edit == "rename":
             at = self.one_of(*range(len(items)))
-            return replace(branch, items=(*items[:at], (fresh, items[at][1]), *items[at + 1:]))
+            return replace(branch, items=(*items[:at], (fresh, items[at][1]), *items[at + 1 :]))
         if edit == "show":
             text = self.one_of(*items)[1]
             return replace(branch, items=(*items, (fresh, self.one_of(str(text), f"coalesce({text}, {text})"))))
         if edit == "compute":
             at = self.one_of(*range(len(items)))
             text = f"CASE WHEN {items[at][1]} IS NULL THEN 1 ELSE 0 END"
-            return replace(branch, items=(*items[:at], (items[at][0], text), *items[at + 1:]))
+            return replace(branch, items=(*items[:at], (items[at][0], text), *items[at + 1 :]))
         if edit == "column" and not grouped:
             return replace(branch, items=(*items, (fresh, str(self.one_of(*self.columns)[0]))))
         if edit == "raw" and not grouped:
@@ -157,10 +199,10 @@ class Editor:
             return replace(branch, tests=branch.tests + test if self.one_of(True, False) else test + branch.tests)
         if edit == "widen" and branch.tests:
             at = self.one_of(*range(len(branch.tests)))
-            return replace(branch, tests=(*branch.tests[:at], *branch.tests[at + 1:]))
+            return replace(branch, tests=(*branch.tests[:at], *branch.tests[at + 1 :]))
         if edit == "values" and branch.tests:
             at = self.one_of(*range(len(branch.tests)))
-            return replace(branch, tests=(*branch.tests[:at], self.loosened(branch.tests[at]), *branch.tests[at + 1:]))
+            return replace(branch, tests=(*branch.tests[:at], self.loosened(branch.tests[at]), *branch.tests[at + 1 :]))
         if edit in ("look up", "join") and not grouped:
             return self.looked_up(branch, fresh, edit)
         if edit == "exists":
@@ -183,8 +225,9 @@ class Editor:
     def looked_up(self, branch: Branch, fresh: str, edit: str) -> Branch:
         """A join with a table by its key, or by another column."""
         table = self.one_of(*self.tables)
-        pairs = [(mine, name) for mine, kind in self.columns for name, other in table.columns
-                 if kind == other and kind != BOOLEAN]
+        pairs = [
+            (mine, name) for mine, kind in self.columns for name, other in table.columns if kind == other and kind != BOOLEAN
+        ]
         if not pairs:
             return branch
         keyed = [pair for pair in pairs if (pair[1],) == table.key]

@@ -117,10 +117,14 @@ class World:
         """The refresh that these net diffs call for: of the view, unless another maintained table is meant."""
         plan = plan or self.plan
         keys = {scan.table: scan.key for scan in plan.scans}
-        bound: dict[str, NetDiff] = {name: in_engine(name, diff, keys.get(name)) if name in self.feeds else diff
-                                     for name, diff in diffs.items()}
-        ranges = {scan.table: ranges_in(self.fed[scan.table], self.feeds[scan.table][:-1]) for scan in plan.scans
-                  if isinstance(bound.get(scan.table), FeedDiff) and scan.key and is_asked(len(diffs[scan.table].rows))}
+        bound: dict[str, NetDiff] = {
+            name: in_engine(name, diff, keys.get(name)) if name in self.feeds else diff for name, diff in diffs.items()
+        }
+        ranges = {
+            scan.table: ranges_in(self.fed[scan.table], self.feeds[scan.table][:-1])
+            for scan in plan.scans
+            if isinstance(bound.get(scan.table), FeedDiff) and scan.key and is_asked(len(diffs[scan.table].rows))
+        }
         large = frozenset((*plan.tables, target) if are_large(diffs) else ())
         binding = Binding(changes=net_changes(plan, bound), dialect=self.engine.dialect, ranges=ranges, large=large)
         found = applications(plan, binding.changes, optimised=self.options.optimised)
@@ -158,8 +162,11 @@ class World:
 
     def wrong_caches(self) -> list[str]:
         """The caches that are not equal to their subviews over base tables."""
-        return [cache.table for cache in self.plan.caches
-                if self.rows_of(cache.table) != Counter(self.engine.rows(self._query(cache.plan)))]
+        return [
+            cache.table
+            for cache in self.plan.caches
+            if self.rows_of(cache.table) != Counter(self.engine.rows(self._query(cache.plan)))
+        ]
 
     def maintained(self) -> Counter[Row]:
         """The maintained view as the user sees it."""
@@ -230,8 +237,9 @@ class World:
         passing = [*rows_of_both[:1], *((*row[:-1], rows_of_both[-1][-1]) for row in rows_of_both[:1])]
         if is_asked(len((after - before) | (before - after))):
             before, after = before - after, after - before
-        rows: Sequence[Row] = [(*row, change) for rows, change in ((before, "delete"), (after, "insert"))
-                               for row in (*rows.elements(), *passing)]
+        rows: Sequence[Row] = [
+            (*row, change) for rows, change in ((before, "delete"), (after, "insert")) for row in (*rows.elements(), *passing)
+        ]
         self.engine.fill(f"{table}__changes", self.feeds[table], rows)
         self.fed[table] = [tuple(map(self.engine.cell, row[:-1])) for row in rows]
 

@@ -137,8 +137,13 @@ def sets_have_no_number(patch: Patch) -> None:
     original = Grouping.apply
 
     def apply(self: Grouping, items: Sequence[aggregate.SelectItem]) -> tuple[Operator, tuple[exp.Expr, ...]]:
-        patch.setattr(aggregate, "Aggregate", lambda below, groups, calls: Aggregate(
-            below, tuple(each for each in groups if self.sets is None or each != self.sets.branch), calls))
+        patch.setattr(
+            aggregate,
+            "Aggregate",
+            lambda below, groups, calls: Aggregate(
+                below, tuple(each for each in groups if self.sets is None or each != self.sets.branch), calls
+            ),
+        )
         return original(self, items)
 
     patch.setattr(Grouping, "apply", apply)
@@ -158,8 +163,13 @@ def aggregates_read_the_keys_of_a_set(patch: Patch) -> None:
 
 
 def the_first_key_is_the_lowest_bit(patch: Patch) -> None:
-    patch.setattr(GroupedBySets, "grouping_id", lambda self: self._by_branch(
-        [sum((place not in each) << place for place in range(len(self.keys))) for each in self.sets], "bigint"))
+    patch.setattr(
+        GroupedBySets,
+        "grouping_id",
+        lambda self: self._by_branch(
+            [sum((place not in each) << place for place in range(len(self.keys))) for each in self.sets], "bigint"
+        ),
+    )
 
 
 def marks_of_sets_are_integers(patch: Patch) -> None:
@@ -169,14 +179,24 @@ def marks_of_sets_are_integers(patch: Patch) -> None:
 
 def sets_before_keys(patch: Patch) -> None:
     """In GROUP BY a GROUPING SETS ((b), (a)) the first key is b."""
-    patch.setattr(aggregate, "grouped_by", lambda clause: iter(
-        [*(each for whole in grouping_sets._after(clause) for each in grouping_sets._members(whole)),
-         *(each for whole in grouping_sets._written(clause) for each in grouping_sets._members(whole))]))
+    patch.setattr(
+        aggregate,
+        "grouped_by",
+        lambda clause: iter(
+            [
+                *(each for whole in grouping_sets._after(clause) for each in grouping_sets._members(whole)),
+                *(each for whole in grouping_sets._written(clause) for each in grouping_sets._members(whole)),
+            ]
+        ),
+    )
 
 
 def one_of_equal_sets(patch: Patch) -> None:
-    patch.setattr(aggregate, "sets_of", lambda clause: tuple(
-        {tuple(each.sql() for each in found): found for found in grouping_sets.sets_of(clause)}.values()))
+    patch.setattr(
+        aggregate,
+        "sets_of",
+        lambda clause: tuple({tuple(each.sql() for each in found): found for found in grouping_sets.sets_of(clause)}.values()),
+    )
 
 
 def keys_without_a_type(patch: Patch) -> None:
@@ -210,6 +230,8 @@ def conditions_are_known_whole(patch: Patch) -> None:
 
 _FIRST_TABLE = tuple(f"comma: {join} after it joins the first table that has the name" for join in ("USING", "NATURAL JOIN"))
 _PARTNERS = ("a cast that only the join guards", "a cast of rows that have a partner")
+
+
 def narrow_averages_are_exact(patch: Patch) -> None:
     patch.setattr(decimals, "_LEAST_DIVIDED", 1)
 
@@ -220,8 +242,9 @@ def averages_are_divided_once(patch: Patch) -> None:
     def once(old: exp.Expr | None, delta: exp.Expr, caches: additive.Caches, kind: exp.DataType | None) -> exp.Expr:
         assert kind is not None
         total = exp.cast(exp.paren(caches["sum"].copy()), "double", dialect="spark")
-        return exp.cast(exp.Div(this=total, expression=exp.paren(caches["count"].copy())), decimals.average_type(kind),
-                        dialect="spark")
+        return exp.cast(
+            exp.Div(this=total, expression=exp.paren(caches["count"].copy())), decimals.average_type(kind), dialect="spark"
+        )
 
     with_additive_rule("additive_avg_narrow", value=once)(patch)
 
@@ -234,19 +257,33 @@ def sums_are_divided_as_they_are(patch: Patch) -> None:
 MISREAD = (
     Misread("brackets are lost", brackets_are_lost, about("brackets")),
     Misread("operators have other levels", operators_have_the_levels_of_sqlglot, ("brackets: bits",)),
-    Misread("branches of UNION keep their types", branches_keep_their_types,
-            about("union", "three types, of which the first two meet before the third")),
-    Misread("HAVING knows aliases before groups", aliases_before_groups,
-            ("having: the alias is a column of the group", "having: a negated column under its own name")),
-    Misread("a comma binds weaker than JOIN", a_comma_binds_weaker, _FIRST_TABLE,
-            tuple(name for name in about("comma") if name not in _FIRST_TABLE)),
+    Misread(
+        "branches of UNION keep their types",
+        branches_keep_their_types,
+        about("union", "three types, of which the first two meet before the third"),
+    ),
+    Misread(
+        "HAVING knows aliases before groups",
+        aliases_before_groups,
+        ("having: the alias is a column of the group", "having: a negated column under its own name"),
+    ),
+    Misread(
+        "a comma binds weaker than JOIN",
+        a_comma_binds_weaker,
+        _FIRST_TABLE,
+        tuple(name for name in about("comma") if name not in _FIRST_TABLE),
+    ),
     Misread("NATURAL JOIN shares names in any case", names_are_shared_in_any_case, about("natural")),
-    Misread("sources are called as columns are", sources_are_called_as_columns,
-            about("inner", "a struct that is called like the outer table", "a join of tables that are called like columns")),
+    Misread(
+        "sources are called as columns are",
+        sources_are_called_as_columns,
+        about("inner", "a struct that is called like the outer table", "a join of tables that are called like columns"),
+    ),
     Misread("GROUP BY ALL is a word", all_is_a_word, ("group by all: another column under an aggregate's name",)),
     Misread("constants are groups", constants_are_groups, ("constant: NULL in GROUP BY",), later=True),
-    Misread("groups of two sets are one", sets_have_no_number,
-            ("sets: NULL in the data", "sets: one set twice", "sets: sets in sets")),
+    Misread(
+        "groups of two sets are one", sets_have_no_number, ("sets: NULL in the data", "sets: one set twice", "sets: sets in sets")
+    ),
     Misread("aggregates read the keys of a set", aggregates_read_the_keys_of_a_set, ("sets: an aggregate of a key",)),
     Misread("the first key is the lowest bit", the_first_key_is_the_lowest_bit, ("sets: the first key is the highest bit",)),
     Misread("marks of sets are integers", marks_of_sets_are_integers, ("sets: types of grouping",)),
@@ -254,27 +291,70 @@ MISREAD = (
     Misread("equal sets are one", one_of_equal_sets, ("sets: one set twice",)),
     Misread("a missing key has no type", keys_without_a_type, (), ("sets: a key that no set has",)),
     Misread("a set of no keys has a row without rows", a_row_for_no_rows, ("sets: the empty set alone",)),
-    Misread("values are negated in their own type", with_additive_rule("additive_sum", delta=additive.sum_delta),
-            about("extreme"), later=True, way="additive"),
-    Misread("sums of all digits are added as they are",
-            with_additive_rule("additive_sum_wide", value=additive.summed_decimals),
-            ("sum: ten digits behind the point", "sum: eighteen digits behind the point", "sum: of all rows"), later=True,
-            way="additive"),
-    Misread("averages of narrow decimals are quotients of decimals", narrow_averages_are_exact,
-            ("average: a quotient of DOUBLEs",), later=True, way="additive"),
-    Misread("averages of narrow decimals are divided once", averages_are_divided_once,
-            ("average: DOUBLEs that are rounded down", "average: DOUBLEs that are rounded up"), later=True, way="additive"),
-    Misread("a sum is divided as it is", sums_are_divided_as_they_are, tuple(f"average: {name}" for name in (
-        "less than half a unit, of which `/` makes a half", "less than half a negative unit without a fraction",
-        "less than half a unit of one digit")), later=True, way="additive"),
-    Misread("what may fail is evaluated for any row", nothing_is_unguarded,
-            tuple(f"raise: {name}" for name in _PARTNERS), later=True),
-    Misread("what may fail is computed before rows are ranked", computed_before_ranking, about("first rows"), later=True,
-            way="additive"),
-    Misread("a constant is a literal wherever it is read", constants_are_literals,
-            about("constants") + about("constants with long fractions")),
-    Misread("a constant is a literal wherever it is read", constants_are_literals,
-            ("constants of branches", "constants of branches in a sum"), later=True, way="additive"),
+    Misread(
+        "values are negated in their own type",
+        with_additive_rule("additive_sum", delta=additive.sum_delta),
+        about("extreme"),
+        later=True,
+        way="additive",
+    ),
+    Misread(
+        "sums of all digits are added as they are",
+        with_additive_rule("additive_sum_wide", value=additive.summed_decimals),
+        ("sum: ten digits behind the point", "sum: eighteen digits behind the point", "sum: of all rows"),
+        later=True,
+        way="additive",
+    ),
+    Misread(
+        "averages of narrow decimals are quotients of decimals",
+        narrow_averages_are_exact,
+        ("average: a quotient of DOUBLEs",),
+        later=True,
+        way="additive",
+    ),
+    Misread(
+        "averages of narrow decimals are divided once",
+        averages_are_divided_once,
+        ("average: DOUBLEs that are rounded down", "average: DOUBLEs that are rounded up"),
+        later=True,
+        way="additive",
+    ),
+    Misread(
+        "a sum is divided as it is",
+        sums_are_divided_as_they_are,
+        tuple(
+            f"average: {name}"
+            for name in (
+                "less than half a unit, of which `/` makes a half",
+                "less than half a negative unit without a fraction",
+                "less than half a unit of one digit",
+            )
+        ),
+        later=True,
+        way="additive",
+    ),
+    Misread(
+        "what may fail is evaluated for any row", nothing_is_unguarded, tuple(f"raise: {name}" for name in _PARTNERS), later=True
+    ),
+    Misread(
+        "what may fail is computed before rows are ranked",
+        computed_before_ranking,
+        about("first rows"),
+        later=True,
+        way="additive",
+    ),
+    Misread(
+        "a constant is a literal wherever it is read",
+        constants_are_literals,
+        about("constants") + about("constants with long fractions"),
+    ),
+    Misread(
+        "a constant is a literal wherever it is read",
+        constants_are_literals,
+        ("constants of branches", "constants of branches in a sum"),
+        later=True,
+        way="additive",
+    ),
     Misread("padded columns have the type of NULL", padded_without_types, about("padded"), later=True, way="additive"),
     Misread("conditions are known as a whole", conditions_are_known_whole, about("raise", "decimals", *_PARTNERS), later=True),
 )

@@ -74,8 +74,7 @@ from dbt_idivm.script.top_k_rows import LIVE, PLACE, NetRows, Ranked
 from dbt_idivm.script.ways import IsEmpty
 
 # the packages hold functions of the same names
-use_net_diff, use_diff_rows = (import_module(f"dbt_idivm.optimize.{name}")
-                                                 for name in ("use_net_diff", "use_diff_rows"))
+use_net_diff, use_diff_rows = (import_module(f"dbt_idivm.optimize.{name}") for name in ("use_net_diff", "use_diff_rows"))
 Patch = pytest.MonkeyPatch
 Classes = Mapping[DiffClass, tuple[tuple[Any, ...], ...]]
 
@@ -106,8 +105,9 @@ def _either(operator: type[Operator], *names: str) -> Callable[[Any, int, IDiff]
     return lambda node, side, diff: any(guard(node, side, diff) for guard in guards)
 
 
-def with_builder(operator: type[Operator], name: str,
-                 builder: Callable[[Any, int, IDiff], tuple[IDiff, ...]]) -> Callable[[Patch], None]:
+def with_builder(
+    operator: type[Operator], name: str, builder: Callable[[Any, int, IDiff], tuple[IDiff, ...]]
+) -> Callable[[Patch], None]:
     def switch_off(patch: Patch) -> None:
         rules = tuple(replace(rule, build=builder) if rule.name == name else rule for rule in operator.RULES)
         patch.setattr(operator, "RULES", rules)
@@ -223,12 +223,17 @@ def screened_by_one_image(patch: Patch) -> None:
 
     def by_new_image(scan: Scan, diff: Any, split: frozenset[str], is_ignorable: Any) -> Any:
         names = tuple(a.name for a in scan.base_columns)
-        gone = {tuple(row[names.index(name)] for name in scan.key or ()) for row, weight in diff.projected(names).rows
-                if weight > 0 and is_ignorable(row)}
+        gone = {
+            tuple(row[names.index(name)] for name in scan.key or ())
+            for row, weight in diff.projected(names).rows
+            if weight > 0 and is_ignorable(row)
+        }
         found = classify(scan, diff, split, is_ignorable)
         places = [scan.columns.index(name) for name in scan.ids] if scan.key is not None else []
-        return {kind: tuple(row for row in rows if not places or tuple(row[place] for place in places) not in gone)
-                for kind, rows in found.items()}
+        return {
+            kind: tuple(row for row in rows if not places or tuple(row[place] for place in places) not in gone)
+            for kind, rows in found.items()
+        }
 
     patch.setattr(net_changes, "classify", by_new_image)
 
@@ -280,8 +285,9 @@ def payload_of_updates(patch: Patch) -> None:
 
 def groups_of_a_superset(patch: Patch) -> None:
     """The any-state of γ is γ over the any-state of its input."""
-    patch.setattr(Aggregate, "in_any_state", lambda self, names: self.with_children(self.child.in_any_state(
-        frozenset(self.child.columns))))
+    patch.setattr(
+        Aggregate, "in_any_state", lambda self, names: self.with_children(self.child.in_any_state(frozenset(self.child.columns)))
+    )
 
 
 def no_branch_in_ids(patch: Patch) -> None:
@@ -289,9 +295,16 @@ def no_branch_in_ids(patch: Patch) -> None:
     mapped = UnionAll.RULES[1].build
 
     def build(node: UnionAll, side: int, diff: IDiff) -> tuple[IDiff, ...]:
-        return tuple(replace(out, ids=tuple(name for name in out.ids if name != node.branch), constants=(),
-                             relation=project(out.relation, tuple(n for n in out.relation.columns if n != node.branch)))
-                     for out in mapped(node, side, diff) if out.kind is not UPD or out.assigned)
+        return tuple(
+            replace(
+                out,
+                ids=tuple(name for name in out.ids if name != node.branch),
+                constants=(),
+                relation=project(out.relation, tuple(n for n in out.relation.columns if n != node.branch)),
+            )
+            for out in mapped(node, side, diff)
+            if out.kind is not UPD or out.assigned
+        )
 
     rules = tuple(rule if rule.on is INS else replace(rule, build=build) for rule in UnionAll.RULES)
     patch.setattr(UnionAll, "RULES", rules)
@@ -371,8 +384,9 @@ def partners_are_not_recomputed(patch: Patch) -> None:
     """REC(P') alone."""
     patch.setattr(outer_operator, "has_pads", lambda *_: False)
     for name in ("outer_rec", "outer_upd_condition"):
-        with_builder(OuterJoin, name, lambda node, side, diff: (
-            outer_operator.own(node, side, outer_operator.recompute(diff)),))(patch)
+        with_builder(OuterJoin, name, lambda node, side, diff: (outer_operator.own(node, side, outer_operator.recompute(diff)),))(
+            patch
+        )
 
 
 def only_partners_are_recomputed(patch: Patch) -> None:
@@ -400,8 +414,11 @@ def marked_rows_are_not_tested(patch: Patch) -> None:
 
 def padded_of_a_superset(patch: Patch) -> None:
     """The any-state of ⟕ is ⟕ of any-states."""
-    patch.setattr(OuterJoin, "in_any_state", lambda self, names: self.with_children(*(
-        each.in_any_state(frozenset(each.columns)) for each in self.inputs)))
+    patch.setattr(
+        OuterJoin,
+        "in_any_state",
+        lambda self, names: self.with_children(*(each.in_any_state(frozenset(each.columns)) for each in self.inputs)),
+    )
 
 
 def signed_pairs_alone(patch: Patch) -> None:
@@ -480,8 +497,11 @@ def no_other_partners(patch: Patch) -> None:
 
 def lonely_of_a_superset(patch: Patch) -> None:
     """The any-state of L ▷ R is that of L without partners in that of R."""
-    patch.setattr(SemiAntiJoin, "in_any_state", lambda self, names: self.with_children(*(
-        each.in_any_state(frozenset(each.columns)) for each in self.inputs)))
+    patch.setattr(
+        SemiAntiJoin,
+        "in_any_state",
+        lambda self, names: self.with_children(*(each.in_any_state(frozenset(each.columns)) for each in self.inputs)),
+    )
 
 
 def signed_test_of_the_left_alone(patch: Patch) -> None:
@@ -588,8 +608,9 @@ def with_additive_rule(name: str, **changes: Any) -> Callable[[Patch], None]:
     """The additive rule with other parts."""
 
     def switch_off(patch: Patch) -> None:
-        patch.setattr(additive, "ADDITIVE", tuple(replace(rule, **changes) if rule.name == name else rule
-                                                  for rule in additive.ADDITIVE))
+        patch.setattr(
+            additive, "ADDITIVE", tuple(replace(rule, **changes) if rule.name == name else rule for rule in additive.ADDITIVE)
+        )
 
     return switch_off
 
@@ -628,8 +649,9 @@ def lost_unless_anything_comes(patch: Patch) -> None:
 
 def extremes_are_not_netted(patch: Patch) -> None:
     def netted(state: AdditiveState, rows: Block) -> Block:
-        return isolate(rows.select().select(exp.alias_(rows.output[SIGN].copy(), WEIGHT), copy=False),
-                       (*rows.output, WEIGHT), "netted_rows")
+        return isolate(
+            rows.select().select(exp.alias_(rows.output[SIGN].copy(), WEIGHT), copy=False), (*rows.output, WEIGHT), "netted_rows"
+        )
 
     patch.setattr(extremes, "_netted", netted)
 
@@ -643,14 +665,14 @@ def rows_only_come_if_no_table_loses_any(patch: Patch) -> None:
 
 def extremes_are_no_change(patch: Patch) -> None:
     rule = script_additive._is_change
-    patch.setattr(script_additive, "_is_change",
-                  lambda each, delta: exp.false() if each.extreme is not None else rule(each, delta))
+    patch.setattr(
+        script_additive, "_is_change", lambda each, delta: exp.false() if each.extreme is not None else rule(each, delta)
+    )
 
 
 def lost_groups_are_added_to(patch: Patch) -> None:
     values = script_additive._values
-    patch.setattr(script_additive, "_values",
-                  lambda view, state, *, merged, some_lost=False: values(view, state, merged=merged))
+    patch.setattr(script_additive, "_values", lambda view, state, *, merged, some_lost=False: values(view, state, merged=merged))
 
 
 def lost_groups_are_changed_as_well(patch: Patch) -> None:
@@ -681,174 +703,380 @@ def all_rows_have_no_minimum_to_lose(patch: Patch) -> None:
 
 
 MUTATIONS = (
-    Mutation("additive: a group that loses its extreme is recomputed", nothing_is_lost,
-             "groups lose their extremes, or another of their values", "additive"),
-    Mutation("additive: the stored extreme itself goes", lost_only_below_what_is_stored,
-             "groups lose their extremes, or another of their values", "additive"),
-    Mutation("additive: what comes takes the place of the minimum only if it is no greater", lost_unless_anything_comes,
-             "a group gets a value in place of its minimum that is greater", "additive"),
-    Mutation("additive: extremes of signed rows that are netted", extremes_are_not_netted,
-             "a pair that comes and goes in signed rows is in no state", "additive"),
-    Mutation("additive: extremes of feeds that are netted", extremes_are_not_netted,
-             "rows come while others come and go", "additive-feed"),
-    Mutation("additive: rows go without a negative row of a table (⟕)", rows_only_come_if_no_table_loses_any,
-             "a padded row is the minimum of its group, and gets a partner", "additive"),
-    Mutation("additive: rows go without a negative row of a table (▷)", rows_only_come_if_no_table_loses_any,
-             "a row with the minimum loses a test by a new partner", "additive"),
+    Mutation(
+        "additive: a group that loses its extreme is recomputed",
+        nothing_is_lost,
+        "groups lose their extremes, or another of their values",
+        "additive",
+    ),
+    Mutation(
+        "additive: the stored extreme itself goes",
+        lost_only_below_what_is_stored,
+        "groups lose their extremes, or another of their values",
+        "additive",
+    ),
+    Mutation(
+        "additive: what comes takes the place of the minimum only if it is no greater",
+        lost_unless_anything_comes,
+        "a group gets a value in place of its minimum that is greater",
+        "additive",
+    ),
+    Mutation(
+        "additive: extremes of signed rows that are netted",
+        extremes_are_not_netted,
+        "a pair that comes and goes in signed rows is in no state",
+        "additive",
+    ),
+    Mutation(
+        "additive: extremes of feeds that are netted",
+        extremes_are_not_netted,
+        "rows come while others come and go",
+        "additive-feed",
+    ),
+    Mutation(
+        "additive: rows go without a negative row of a table (⟕)",
+        rows_only_come_if_no_table_loses_any,
+        "a padded row is the minimum of its group, and gets a partner",
+        "additive",
+    ),
+    Mutation(
+        "additive: rows go without a negative row of a table (▷)",
+        rows_only_come_if_no_table_loses_any,
+        "a row with the minimum loses a test by a new partner",
+        "additive",
+    ),
     Mutation("additive: an extreme that comes is a change", extremes_are_no_change, "nothing but an extreme changes", "additive"),
-    Mutation("additive: a group that is recomputed is not added to", lost_groups_are_added_to,
-             "a group loses its minimum, and another a value between", "additive"),
-    Mutation("additive: a group that is recomputed has one source row", lost_groups_are_changed_as_well,
-             "a group loses its minimum, and another a value between", "additive"),
-    Mutation("additive: expressions over calls are computed from their new values", expressions_over_calls_stay,
-             "calls inside expressions only", "additive"),
-    Mutation("additive: expressions over calls of all rows are computed from their new values", expressions_over_calls_stay,
-             "calls inside expressions only, of all rows", "additive"),
-    Mutation("additive: all rows may lose their extreme", all_rows_have_no_minimum_to_lose, "all rows lose their extremes",
-             "additive"),
-    Mutation("additive: no minimum of floats", with_additive_rule("additive_min", when=lambda node, call: True),
-             "the minimum of zeros with two signs", "additive"),
+    Mutation(
+        "additive: a group that is recomputed is not added to",
+        lost_groups_are_added_to,
+        "a group loses its minimum, and another a value between",
+        "additive",
+    ),
+    Mutation(
+        "additive: a group that is recomputed has one source row",
+        lost_groups_are_changed_as_well,
+        "a group loses its minimum, and another a value between",
+        "additive",
+    ),
+    Mutation(
+        "additive: expressions over calls are computed from their new values",
+        expressions_over_calls_stay,
+        "calls inside expressions only",
+        "additive",
+    ),
+    Mutation(
+        "additive: expressions over calls of all rows are computed from their new values",
+        expressions_over_calls_stay,
+        "calls inside expressions only, of all rows",
+        "additive",
+    ),
+    Mutation(
+        "additive: all rows may lose their extreme", all_rows_have_no_minimum_to_lose, "all rows lose their extremes", "additive"
+    ),
+    Mutation(
+        "additive: no minimum of floats",
+        with_additive_rule("additive_min", when=lambda node, call: True),
+        "the minimum of zeros with two signs",
+        "additive",
+    ),
     Mutation("additive: a group without rows leaves", groups_stay, "the last row of a group is deleted", "additive"),
-    Mutation("additive: a sum over no values is NULL", with_additive_rule("additive_sum", value=additive.added),
-             "the values of a group become NULL, one after the other", "additive"),
-    Mutation("additive: NULL is not counted", with_additive_rule("additive_count", delta=additive.rows_delta),
-             "the values of a group become NULL, one after the other", "additive"),
-    Mutation("additive: not with DISTINCT",
-             with_additive_rule("additive_count", when=lambda node, call: call.argument is not None),
-             "one of two equal values is deleted", "additive"),
-    Mutation("additive: a count of several columns is not one of rows", counts_are_of_rows,
-             "counts of several columns", "additive"),
-    *(Mutation(f"additive: a {kind} is negated as a {wider}", with_additive_rule(rule, delta=additive.sum_delta),
-               f"the least {kind} is inserted and deleted", "additive")
-      for kind, wider, rule in (("tinyint", "bigint", "additive_sum"), ("smallint", "bigint", "additive_sum"),
-                                ("int", "bigint", "additive_sum"), ("bigint", "decimal", "additive_sum_bigint"))),
-    Mutation("additive: the sum of inserted and deleted values need not be a bigint",
-             with_additive_rule("additive_sum_bigint", delta=additive.small_sum_delta),
-             "intermediate sums that exceed bigint", "additive"),
-    Mutation("additive: not over floats", with_additive_rule("additive_sum_decimal", when=lambda node, call: True),
-             "a float that swallows the others is inserted and deleted", "additive"),
+    Mutation(
+        "additive: a sum over no values is NULL",
+        with_additive_rule("additive_sum", value=additive.added),
+        "the values of a group become NULL, one after the other",
+        "additive",
+    ),
+    Mutation(
+        "additive: NULL is not counted",
+        with_additive_rule("additive_count", delta=additive.rows_delta),
+        "the values of a group become NULL, one after the other",
+        "additive",
+    ),
+    Mutation(
+        "additive: not with DISTINCT",
+        with_additive_rule("additive_count", when=lambda node, call: call.argument is not None),
+        "one of two equal values is deleted",
+        "additive",
+    ),
+    Mutation(
+        "additive: a count of several columns is not one of rows", counts_are_of_rows, "counts of several columns", "additive"
+    ),
+    *(
+        Mutation(
+            f"additive: a {kind} is negated as a {wider}",
+            with_additive_rule(rule, delta=additive.sum_delta),
+            f"the least {kind} is inserted and deleted",
+            "additive",
+        )
+        for kind, wider, rule in (
+            ("tinyint", "bigint", "additive_sum"),
+            ("smallint", "bigint", "additive_sum"),
+            ("int", "bigint", "additive_sum"),
+            ("bigint", "decimal", "additive_sum_bigint"),
+        )
+    ),
+    Mutation(
+        "additive: the sum of inserted and deleted values need not be a bigint",
+        with_additive_rule("additive_sum_bigint", delta=additive.small_sum_delta),
+        "intermediate sums that exceed bigint",
+        "additive",
+    ),
+    Mutation(
+        "additive: not over floats",
+        with_additive_rule("additive_sum_decimal", when=lambda node, call: True),
+        "a float that swallows the others is inserted and deleted",
+        "additive",
+    ),
     Mutation("screening: all images of a key", screened_by_one_image, "a conditional attribute is swapped"),
     Mutation("screening: not of the left rows of ▷", screened_below_an_anti_join, "rows that no partner can keep away"),
     Mutation("scan: split by conditional attributes", reclassified(updates_without_split), "a conditional attribute is swapped"),
-    Mutation("scan: a key with two images is updated", reclassified(updates_come_and_go),
-             "a second partner is inserted while the row is updated"),
-    Mutation("scan: a recompute i-diff knows both images", reclassified(recomputes_know_the_new_image),
-             "a conditional attribute is swapped"),
+    Mutation(
+        "scan: a key with two images is updated",
+        reclassified(updates_come_and_go),
+        "a second partner is inserted while the row is updated",
+    ),
+    Mutation(
+        "scan: a recompute i-diff knows both images",
+        reclassified(recomputes_know_the_new_image),
+        "a conditional attribute is swapped",
+    ),
     Mutation("scan: rows without a key are recomputed", copies_are_no_matter, "copies of a keyless row are inserted and deleted"),
     Mutation("NULL-safe IDs and groups", null_is_unequal, "a group moves to NULL"),
-    Mutation("σ: update of its condition converted", without_rule_guard(Select, "select_upd_condition", "select_upd"),
-             "a conditional attribute is swapped", "unsplit"),
-    Mutation("⋈: update of its condition converted", without_rule_guard(Join, "join_upd_condition", "join_upd"),
-             "a join attribute changes while the partner is inserted", "unsplit"),
-    Mutation("γ: update of an argument recomputes its group",
-             without_rule_guard(Aggregate, "aggregate_upd_argument", "aggregate_upd_unused"), "a sum loses its last value"),
-    Mutation("γ: the group of all rows is evaluated whole", restricted_below_one_group,
-             "one row of all rows beside copies, which a change does not reach"),
-    Mutation("γ: update of a group converted", with_builder(Aggregate, "aggregate_upd_group", groups_by_post_state),
-             "a group moves to NULL", "unsplit"),
+    Mutation(
+        "σ: update of its condition converted",
+        without_rule_guard(Select, "select_upd_condition", "select_upd"),
+        "a conditional attribute is swapped",
+        "unsplit",
+    ),
+    Mutation(
+        "⋈: update of its condition converted",
+        without_rule_guard(Join, "join_upd_condition", "join_upd"),
+        "a join attribute changes while the partner is inserted",
+        "unsplit",
+    ),
+    Mutation(
+        "γ: update of an argument recomputes its group",
+        without_rule_guard(Aggregate, "aggregate_upd_argument", "aggregate_upd_unused"),
+        "a sum loses its last value",
+    ),
+    Mutation(
+        "γ: the group of all rows is evaluated whole",
+        restricted_below_one_group,
+        "one row of all rows beside copies, which a change does not reach",
+    ),
+    Mutation(
+        "γ: update of a group converted",
+        with_builder(Aggregate, "aggregate_upd_group", groups_by_post_state),
+        "a group moves to NULL",
+        "unsplit",
+    ),
     Mutation("γ: a converted update drops its payload", payload_of_updates, "a group moves to NULL", "unsplit"),
     Mutation("γ: touched looks up in both states", post_state_keys, "the group is known to the other table only"),
-    Mutation("γ: its any-state is both states", groups_of_a_superset,
-             "an inner group's count goes from one to two by three changes", "naive"),
-    Mutation("π: no look-up by full ID where IDs repeat", without_rule_guard(Project, "project_upd_bag", "project_upd_lookup"),
-             "computed column over a keyless table and a changed partner"),
-    Mutation("∪: rows to be recomputed are tested for b", any_branch_by_its_part,
-             "a union of a keyless branch and a join with two new rows"),
+    Mutation(
+        "γ: its any-state is both states",
+        groups_of_a_superset,
+        "an inner group's count goes from one to two by three changes",
+        "naive",
+    ),
+    Mutation(
+        "π: no look-up by full ID where IDs repeat",
+        without_rule_guard(Project, "project_upd_bag", "project_upd_lookup"),
+        "computed column over a keyless table and a changed partner",
+    ),
+    Mutation(
+        "∪: rows to be recomputed are tested for b",
+        any_branch_by_its_part,
+        "a union of a keyless branch and a join with two new rows",
+    ),
     Mutation("∪: b in P", no_branch_in_ids, "branches of a union have equal keys"),
-    Mutation("direct: not for updates and deletions with different P", any_pair_is_disjoint,
-             "one partner is updated, the other deleted"),
-    Mutation("direct: not for the two updates of a look-up", any_pair_is_disjoint,
-             "columns of both tables in one computed column"),
+    Mutation(
+        "direct: not for updates and deletions with different P",
+        any_pair_is_disjoint,
+        "one partner is updated, the other deleted",
+    ),
+    Mutation(
+        "direct: not for the two updates of a look-up", any_pair_is_disjoint, "columns of both tables in one computed column"
+    ),
     Mutation("direct: inserts are deduplicated", inserts_not_deduplicated, "both partners of a pair are new"),
-    Mutation("effective: united by exclusion of P", union_without_exclusion,
-             "a union of a keyless branch and a join with two new rows"),
+    Mutation(
+        "effective: united by exclusion of P", union_without_exclusion, "a union of a keyless branch and a join with two new rows"
+    ),
     Mutation("effective: copies are counted", applied_by_id, "copies of a keyless row are inserted and deleted"),
-    Mutation("additive: pre-states of rows without a key", taken_away_before_it_is_added,
-             "both partners of a keyless pair change", "additive-feed"),
+    Mutation(
+        "additive: pre-states of rows without a key",
+        taken_away_before_it_is_added,
+        "both partners of a keyless pair change",
+        "additive-feed",
+    ),
     Mutation("additive: pre-states", pre_state_is_post_state, "both partners of a group's pair change", "additive"),
-    Mutation("additive: the right side of ΔL ⋈ R is R⁻", signed_join_over_post_states,
-             "both partners of a group's pair change", "additive"),
-    Mutation("⋉: update of its condition on the left converted",
-             without_rule_guard(SemiAntiJoin, "semijoin_left_upd_condition", "semijoin_left_upd"),
-             "a tested attribute changes", "unsplit"),
-    Mutation("⋉: update of its condition on the right converted",
-             without_rule_guard(SemiAntiJoin, "semijoin_right_upd_condition", "semijoin_right_upd"),
-             "a partner moves to another row", "unsplit"),
+    Mutation(
+        "additive: the right side of ΔL ⋈ R is R⁻",
+        signed_join_over_post_states,
+        "both partners of a group's pair change",
+        "additive",
+    ),
+    Mutation(
+        "⋉: update of its condition on the left converted",
+        without_rule_guard(SemiAntiJoin, "semijoin_left_upd_condition", "semijoin_left_upd"),
+        "a tested attribute changes",
+        "unsplit",
+    ),
+    Mutation(
+        "⋉: update of its condition on the right converted",
+        without_rule_guard(SemiAntiJoin, "semijoin_right_upd_condition", "semijoin_right_upd"),
+        "a partner moves to another row",
+        "unsplit",
+    ),
     Mutation("⋉: a converted update drops its payload", payload_of_updates, "a partner moves to another row", "unsplit"),
-    Mutation("direct: not for updates and inserts that are not fresh", every_insert_is_fresh,
-             "a second partner is inserted while the row is updated"),
+    Mutation(
+        "direct: not for updates and inserts that are not fresh",
+        every_insert_is_fresh,
+        "a second partner is inserted while the row is updated",
+    ),
     Mutation("⋉: a row with another partner stays", no_other_partners, "one of two partners is deleted"),
-    Mutation("▷: a row with another partner stays away", no_other_partners,
-             "one of two partners of an anti-joined row is deleted"),
+    Mutation(
+        "▷: a row with another partner stays away", no_other_partners, "one of two partners of an anti-joined row is deleted"
+    ),
     Mutation("▷: its any-state is that of its left input", lonely_of_a_superset, "the only row of a group gets a partner"),
-    Mutation("⋉: touched looks up in both states", partners_by_post_state,
-             "the partner's condition is known to the other table only"),
-    Mutation("⋉: no INS where IDs repeat", without_rule_guard(SemiAntiJoin, "semijoin_right_ins_bag", "semijoin_right_ins"),
-             "copies of a keyless row get a second partner"),
+    Mutation(
+        "⋉: touched looks up in both states", partners_by_post_state, "the partner's condition is known to the other table only"
+    ),
+    Mutation(
+        "⋉: no INS where IDs repeat",
+        without_rule_guard(SemiAntiJoin, "semijoin_right_ins_bag", "semijoin_right_ins"),
+        "copies of a keyless row get a second partner",
+    ),
     Mutation("NOT IN: what is unknown counts as a match", unknown_is_no_match, "NULLs in NOT IN"),
     Mutation("net diff: for the table's own changed keys only", any_key_counts_as_changed, "a partner moves to another row"),
-    Mutation("net diff: the post-state has none of the old rows", changed_rows_of("post", "plus", "minus"),
-             "a row that moves within the condition, with all its columns"),
-    Mutation("net diff: the any-state has the old rows as well", changed_rows_of("any", "plus"),
-             "the group is known to the other table only"),
+    Mutation(
+        "net diff: the post-state has none of the old rows",
+        changed_rows_of("post", "plus", "minus"),
+        "a row that moves within the condition, with all its columns",
+    ),
+    Mutation(
+        "net diff: the any-state has the old rows as well",
+        changed_rows_of("any", "plus"),
+        "the group is known to the other table only",
+    ),
     Mutation("net diff: by the whole key", a_part_of_a_key_is_enough, "groups by a part of a key"),
     Mutation("net diff: not for copies", all_columns_are_a_key, "copies of a keyless row are inserted and deleted"),
     Mutation("stored columns: shared by IDs that are equal", every_id_is_shared, "a computed join attribute changes"),
-    Mutation("diff rows: a recompute i-diff holds old rows as well", a_recompute_holds_new_rows_only,
-             "a row that moves within the condition, with all its columns"),
+    Mutation(
+        "diff rows: a recompute i-diff holds old rows as well",
+        a_recompute_holds_new_rows_only,
+        "a row that moves within the condition, with all its columns",
+    ),
     Mutation("united recomputes: the values of all of them", one_recompute_for_all, "a partner moves to another row"),
-    Mutation("additive: rows whose partners changed", signed_test_of_the_left_alone, "the only row of a group gets a partner",
-             "additive"),
-    Mutation("additive: the left changes of ▷ are tested against R⁻", signed_test_of_post_states,
-             "rows of a group and their partners change at once", "additive"),
+    Mutation(
+        "additive: rows whose partners changed",
+        signed_test_of_the_left_alone,
+        "the only row of a group gets a partner",
+        "additive",
+    ),
+    Mutation(
+        "additive: the left changes of ▷ are tested against R⁻",
+        signed_test_of_post_states,
+        "rows of a group and their partners change at once",
+        "additive",
+    ),
     Mutation("1: no row of it is ever inserted", one_row_is_inserted, "a constant row keeps a group", "additive"),
     Mutation("⋈ with 1: its condition is tested", joined_with_one_row_untested, "a join with one row has a condition"),
-    Mutation("caches: subviews with other conditions have their own", equal_but_for_expressions,
-             "two subviews differ in a constant", "caches"),
-    Mutation("caches: subviews over other attributes have their own", equal_but_for_attributes,
-             "two subviews differ in the column that they add up", "caches"),
-    Mutation("caches: not of rows without unique IDs", any_ids_will_do, "copies of a keyless row are inserted and deleted",
-             "caches-everywhere"),
+    Mutation(
+        "caches: subviews with other conditions have their own",
+        equal_but_for_expressions,
+        "two subviews differ in a constant",
+        "caches",
+    ),
+    Mutation(
+        "caches: subviews over other attributes have their own",
+        equal_but_for_attributes,
+        "two subviews differ in the column that they add up",
+        "caches",
+    ),
+    Mutation(
+        "caches: not of rows without unique IDs",
+        any_ids_will_do,
+        "copies of a keyless row are inserted and deleted",
+        "caches-everywhere",
+    ),
 )
 
 OUTER = (
     Mutation("⟕: its marker in P of DEL and UPD", no_markers, "a key that is NULL on the padded side of a LEFT join"),
     Mutation("⟗: its markers in P of DEL and UPD", no_markers, "a key that is NULL on the padded side of a FULL join"),
-    Mutation("⟕: a padded row goes with the first partner", with_builder(OuterJoin, "outer_ins_pads", padded_rows_stay),
-             "an outer-joined row gains its first partner and loses its last one"),
-    Mutation("⟕: the DEL of padded rows names no pairs", with_builder(OuterJoin, "outer_ins_pads", padded_rows_are_any),
-             "an outer-joined row gains its first partner and loses its last one"),
-    Mutation("⟕: no padded row beside another partner", with_builder(OuterJoin, "outer_del_pads", padded_beside_other_partners),
-             "one of two partners of an outer-joined row is deleted"),
-    Mutation("⟗: a new row without a partner is padded",
-             with_builder(OuterJoin, "outer_ins_pads", no_padded_rows_of_the_own_side), "both partners of a full join change"),
-    Mutation("⟕: update of its condition converted", without_rule_guard(OuterJoin, "outer_upd_condition", "outer_upd"),
-             "a partner moves to another outer-joined row", "unsplit"),
-    Mutation("⟕: a converted update drops its payload", payload_of_updates, "a partner moves to another outer-joined row",
-             "unsplit"),
-    Mutation("⟕: no INS and DEL of copies", without_rule_guard(OuterJoin, "outer_ins_bag_pads", "outer_ins_pads"),
-             "copies of an outer-joined keyless row gain and lose partners"),
+    Mutation(
+        "⟕: a padded row goes with the first partner",
+        with_builder(OuterJoin, "outer_ins_pads", padded_rows_stay),
+        "an outer-joined row gains its first partner and loses its last one",
+    ),
+    Mutation(
+        "⟕: the DEL of padded rows names no pairs",
+        with_builder(OuterJoin, "outer_ins_pads", padded_rows_are_any),
+        "an outer-joined row gains its first partner and loses its last one",
+    ),
+    Mutation(
+        "⟕: no padded row beside another partner",
+        with_builder(OuterJoin, "outer_del_pads", padded_beside_other_partners),
+        "one of two partners of an outer-joined row is deleted",
+    ),
+    Mutation(
+        "⟗: a new row without a partner is padded",
+        with_builder(OuterJoin, "outer_ins_pads", no_padded_rows_of_the_own_side),
+        "both partners of a full join change",
+    ),
+    Mutation(
+        "⟕: update of its condition converted",
+        without_rule_guard(OuterJoin, "outer_upd_condition", "outer_upd"),
+        "a partner moves to another outer-joined row",
+        "unsplit",
+    ),
+    Mutation(
+        "⟕: a converted update drops its payload", payload_of_updates, "a partner moves to another outer-joined row", "unsplit"
+    ),
+    Mutation(
+        "⟕: no INS and DEL of copies",
+        without_rule_guard(OuterJoin, "outer_ins_bag_pads", "outer_ins_pads"),
+        "copies of an outer-joined keyless row gain and lose partners",
+    ),
     Mutation("⟕: partners are recomputed", partners_are_not_recomputed, "a partner moves to another outer-joined row"),
-    Mutation("⟗: the own rows are recomputed", only_partners_are_recomputed,
-             "a join attribute of a full join changes on both sides"),
+    Mutation(
+        "⟗: the own rows are recomputed", only_partners_are_recomputed, "a join attribute of a full join changes on both sides"
+    ),
     Mutation("⟕: touched looks up in both states", partners_by_post_state, "joins on the right side of an outer join"),
     Mutation("⟕: restricted by IDs of rows that are present", any_row_is_present, "a partner moves to another outer-joined row"),
-    Mutation("⟗: keys that are a marker are tested", marked_rows_are_not_tested,
-             "one row of all rows in a full join with copies, which a change does not reach"),
-    Mutation("⟕: its any-state has all rows padded", padded_of_a_superset,
-             "the only padded row of a group gets its first partner"),
+    Mutation(
+        "⟗: keys that are a marker are tested",
+        marked_rows_are_not_tested,
+        "one row of all rows in a full join with copies, which a change does not reach",
+    ),
+    Mutation(
+        "⟕: its any-state has all rows padded", padded_of_a_superset, "the only padded row of a group gets its first partner"
+    ),
     Mutation("additive: padded rows", signed_pairs_alone, "groups over an outer join", "additive"),
-    Mutation("additive: padded rows whose partners changed", signed_padded_rows_of_one_side, "groups over an outer join",
-             "additive"),
-    Mutation("additive: the left changes of ⟕ are tested against R⁻", signed_padded_rows_by_post_states,
-             "groups over an outer join", "additive"),
-    Mutation("additive: the left changes of ⟗ are tested against R⁻", signed_padded_rows_by_post_states,
-             "groups over a full join", "additive"),
+    Mutation(
+        "additive: padded rows whose partners changed", signed_padded_rows_of_one_side, "groups over an outer join", "additive"
+    ),
+    Mutation(
+        "additive: the left changes of ⟕ are tested against R⁻",
+        signed_padded_rows_by_post_states,
+        "groups over an outer join",
+        "additive",
+    ),
+    Mutation(
+        "additive: the left changes of ⟗ are tested against R⁻",
+        signed_padded_rows_by_post_states,
+        "groups over a full join",
+        "additive",
+    ),
     Mutation("screening: not of the left rows by ON of ⟕", screened_as_a_join, "ON has a condition on one side only"),
-    Mutation("screening: not of the right rows by what is above ⟕", screened_by_what_is_above,
-             "rows that have no partner by an outer join"),
-    Mutation("⟕: the right side is a source of its own", flat_outer_joins,
-             "a computed column on the padded side of an outer join"),
+    Mutation(
+        "screening: not of the right rows by what is above ⟕",
+        screened_by_what_is_above,
+        "rows that have no partner by an outer join",
+    ),
+    Mutation(
+        "⟕: the right side is a source of its own", flat_outer_joins, "a computed column on the padded side of an outer join"
+    ),
     Mutation("⋈: ⟕ on its right is a source of its own", outer_joins_on_the_right, "a join above an outer join"),
 )
 
@@ -865,23 +1093,35 @@ def partitions_by_post_state(node: Window, side: int, diff: IDiff) -> tuple[IDif
 
 
 def window_over_a_superset(patch: Patch) -> None:
-    patch.setattr(Window, "in_any_state", lambda self, names: self.with_children(self.child.in_any_state(
-        frozenset(self.child.columns))))
+    patch.setattr(
+        Window, "in_any_state", lambda self, names: self.with_children(self.child.in_any_state(frozenset(self.child.columns)))
+    )
 
 
 def rows_without_their_partition(patch: Patch) -> None:
-    patch.setattr(Windowed, "restrict", lambda self, on, keys: self.with_children(
-        self.child.restrict(tuple(name for name in on if name in self.child.columns), keys)))
+    patch.setattr(
+        Windowed,
+        "restrict",
+        lambda self, on, keys: self.with_children(
+            self.child.restrict(tuple(name for name in on if name in self.child.columns), keys)
+        ),
+    )
 
 
 def screened_below_a_window(patch: Patch) -> None:
-    patch.setattr(Window, "screened", lambda self, above: (
-        tuple(each for each in above if {found.name for found in each.find_all(exp.Column)} <= {*self.child.columns}),))
+    patch.setattr(
+        Window,
+        "screened",
+        lambda self, above: (
+            tuple(each for each in above if {found.name for found in each.find_all(exp.Column)} <= {*self.child.columns}),
+        ),
+    )
 
 
 def signed_windows_of_one_state(patch: Patch) -> None:
-    patch.setattr(Window, "signed", lambda self: with_sign(self.restrict(
-        self.partition, project(self.child.signed(), self.partition)), 1))
+    patch.setattr(
+        Window, "signed", lambda self: with_sign(self.restrict(self.partition, project(self.child.signed(), self.partition)), 1)
+    )
 
 
 def keys_with_null(patch: Patch) -> None:
@@ -918,39 +1158,86 @@ def replaced_by_the_first_id(patch: Patch) -> None:
 
 
 BY_KEY = (
-    Mutation("replaced rows: deleted ones do not come back", deleted_rows_are_written_again,
-             "a group comes, one changes, one goes", "recompute"),
-    Mutation("replaced rows: two IDs are no condition", replaced_by_the_first_id, "rows come and go whose keys share their parts",
-             "recompute"),
+    Mutation(
+        "replaced rows: deleted ones do not come back",
+        deleted_rows_are_written_again,
+        "a group comes, one changes, one goes",
+        "recompute",
+    ),
+    Mutation(
+        "replaced rows: two IDs are no condition",
+        replaced_by_the_first_id,
+        "rows come and go whose keys share their parts",
+        "recompute",
+    ),
     Mutation("fetched rows: NULL is no key of an UPDATE", keys_with_null, "a group without a name loses a row", "recompute"),
-    Mutation("fetched rows: a key is a combination of values", keys_column_by_column,
-             "rows go whose keys share their parts with others"),
-    Mutation("fetched rows: what may match is not inserted", what_may_match_is_inserted,
-             "another partner of a row that is there"),
-    Mutation("fetched rows: a condition on stored values may hold", what_is_not_known_does_not_hold,
-             "a group loses its last row", "additive"),
+    Mutation(
+        "fetched rows: a key is a combination of values",
+        keys_column_by_column,
+        "rows go whose keys share their parts with others",
+    ),
+    Mutation(
+        "fetched rows: what may match is not inserted", what_may_match_is_inserted, "another partner of a row that is there"
+    ),
+    Mutation(
+        "fetched rows: a condition on stored values may hold",
+        what_is_not_known_does_not_hold,
+        "a group loses its last row",
+        "additive",
+    ),
 )
 
 WINDOWED = (
-    Mutation("ω: an inserted row concerns its whole partition", with_builder(Window, "window_ins", passed_on),
-             "a row of a partition is inserted"),
-    Mutation("ω: a deleted row concerns its whole partition", with_builder(Window, "window_del", passed_on),
-             "a row of a partition is deleted"),
-    Mutation("ω: a recomputed row concerns its whole partition", with_builder(Window, "window_rec", passed_on),
-             "rows of a partition change their order"),
-    Mutation("ω: an update of what functions read", without_rule_guard(Window, "window_upd", "window_upd_unused"),
-             "rows of a partition change their order", "unsplit"),
-    Mutation("ω: update of a partition converted", with_builder(Window, "window_upd", partitions_by_post_state),
-             "a row moves to another partition, which is no column of the view", "unsplit"),
-    Mutation("ω: partitions of recomputed rows in both states", with_builder(Window, "window_rec", partitions_by_post_state),
-             "a row moves to another partition, which is no column of the view", "naive"),
-    Mutation("ω: partitions of deleted rows in both states", with_builder(Window, "window_del", partitions_by_post_state),
-             "a row of a partition is deleted", "naive"),
+    Mutation(
+        "ω: an inserted row concerns its whole partition",
+        with_builder(Window, "window_ins", passed_on),
+        "a row of a partition is inserted",
+    ),
+    Mutation(
+        "ω: a deleted row concerns its whole partition",
+        with_builder(Window, "window_del", passed_on),
+        "a row of a partition is deleted",
+    ),
+    Mutation(
+        "ω: a recomputed row concerns its whole partition",
+        with_builder(Window, "window_rec", passed_on),
+        "rows of a partition change their order",
+    ),
+    Mutation(
+        "ω: an update of what functions read",
+        without_rule_guard(Window, "window_upd", "window_upd_unused"),
+        "rows of a partition change their order",
+        "unsplit",
+    ),
+    Mutation(
+        "ω: update of a partition converted",
+        with_builder(Window, "window_upd", partitions_by_post_state),
+        "a row moves to another partition, which is no column of the view",
+        "unsplit",
+    ),
+    Mutation(
+        "ω: partitions of recomputed rows in both states",
+        with_builder(Window, "window_rec", partitions_by_post_state),
+        "a row moves to another partition, which is no column of the view",
+        "naive",
+    ),
+    Mutation(
+        "ω: partitions of deleted rows in both states",
+        with_builder(Window, "window_del", partitions_by_post_state),
+        "a row of a partition is deleted",
+        "naive",
+    ),
     Mutation("ω: its any-state is both states", window_over_a_superset, "rows without a partner among the sums of a window"),
-    Mutation("ω: values of a row need its partition", rows_without_their_partition,
-             "a column that is computed of a window function and of an attribute that it does not read"),
-    Mutation("screening: not below ω by what its partition does not decide", screened_below_a_window,
-             "a condition on the rows of a partition"),
+    Mutation(
+        "ω: values of a row need its partition",
+        rows_without_their_partition,
+        "a column that is computed of a window function and of an attribute that it does not read",
+    ),
+    Mutation(
+        "screening: not below ω by what its partition does not decide",
+        screened_below_a_window,
+        "a condition on the rows of a partition",
+    ),
     Mutation("tuple: both states of a window", signed_windows_of_one_state, "a running sum", "tuple"),
 )
 
@@ -962,8 +1249,12 @@ def inserted_again(node: Unnest, side: int, diff: IDiff) -> tuple[IDiff, ...]:
 
 
 UNNESTED = (
-    Mutation("μ: an update of the collection", without_rule_guard(Unnest, "unnest_upd", "unnest_upd_unused"),
-             "elements change, are fewer, and are more", "unsplit"),
+    Mutation(
+        "μ: an update of the collection",
+        without_rule_guard(Unnest, "unnest_upd", "unnest_upd_unused"),
+        "elements change, are fewer, and are more",
+        "unsplit",
+    ),
 )
 
 MUTATIONS += UNNESTED
@@ -993,6 +1284,7 @@ def no_group_counts_null(patch: Patch) -> None:
 
 def counted_without(*left_out: str) -> Callable[[Patch], None]:
     """NOT IN whose rows of one kind are not counted."""
+
     def switch_off(patch: Patch) -> None:
         counted = partners._counted
 
@@ -1013,20 +1305,28 @@ SCALARS = (
     Mutation("NOT IN: a partner", counted_without("partners"), "NOT IN below OR"),
     Mutation("NOT IN: a NULL among the values", counted_without("without a value"), "NOT IN below OR"),
     Mutation("NOT IN: a NULL that is tested", counted_without("of no value"), "NOT IN below OR"),
-    Mutation("NOT IN: a NULL that is tested, without others", counted_without("of no value"),
-             "NOT IN below OR without NULLs in the query"),
-    Mutation("NOT IN: a NULL among the values, of a value that is none", counted_without("without a value"),
-             "NOT IN below OR of a value that is not NULL"),
+    Mutation(
+        "NOT IN: a NULL that is tested, without others",
+        counted_without("of no value"),
+        "NOT IN below OR without NULLs in the query",
+    ),
+    Mutation(
+        "NOT IN: a NULL among the values, of a value that is none",
+        counted_without("without a value"),
+        "NOT IN below OR of a value that is not NULL",
+    ),
     Mutation("NOT IN: what may be NULL is counted", no_value_is_null, "NOT IN alone in CASE WHEN"),
     Mutation("the group of no rows counts 0", no_group_counts_null, "the group of a lateral subquery"),
     Mutation("a scalar subquery without a row is NULL", a_row_is_always_found, "the row of a fixed key"),
     Mutation("what is computed of no row is NULL", computed_above, "a constant of the row that is looked up"),
-    Mutation("what is computed of no row is NULL, by COALESCE", computed_above,
-             "a value that is looked up where another condition holds"),
+    Mutation(
+        "what is computed of no row is NULL, by COALESCE",
+        computed_above,
+        "a value that is looked up where another condition holds",
+    ),
 )
 
 MUTATIONS += SCALARS
-
 
 
 def no_partition_is_lost(patch: Patch) -> None:
@@ -1035,13 +1335,23 @@ def no_partition_is_lost(patch: Patch) -> None:
 
 
 def any_rows_are_enough(patch: Patch) -> None:
-    patch.setattr(Ranked, "_bound", lambda self: self._over(exp.Max(this=exp.condition(
-        f"CASE WHEN {top_k_rows._RANK} = {self.count} THEN {PLACE} END")), (), None))
+    patch.setattr(
+        Ranked,
+        "_bound",
+        lambda self: self._over(
+            exp.Max(this=exp.condition(f"CASE WHEN {top_k_rows._RANK} = {self.count} THEN {PLACE} END")), (), None
+        ),
+    )
 
 
 def gone_rows_are_ranked(patch: Patch) -> None:
-    patch.setattr(Ranked, "_survivors", lambda self, old, binder: old.select().select(
-        alias(exp.Literal.number(1), LIVE), alias(exp.Literal.number(1), top_k_rows._STORED), copy=False))
+    patch.setattr(
+        Ranked,
+        "_survivors",
+        lambda self, old, binder: old.select().select(
+            alias(exp.Literal.number(1), LIVE), alias(exp.Literal.number(1), top_k_rows._STORED), copy=False
+        ),
+    )
 
 
 def signed_rows_are_ranked(patch: Patch) -> None:
@@ -1068,28 +1378,50 @@ def second_is_among_first(patch: Patch) -> None:
 
 
 FIRST_ROWS = (
-    Mutation("topk: a partition may have lost a row that no stored one replaces", no_partition_is_lost,
-             "the first row of a partition goes", "additive"),
-    Mutation("topk: what counts comes before the last stored row", any_rows_are_enough,
-             "the first row goes, and a row comes after the next one", "additive"),
+    Mutation(
+        "topk: a partition may have lost a row that no stored one replaces",
+        no_partition_is_lost,
+        "the first row of a partition goes",
+        "additive",
+    ),
+    Mutation(
+        "topk: what counts comes before the last stored row",
+        any_rows_are_enough,
+        "the first row goes, and a row comes after the next one",
+        "additive",
+    ),
     Mutation("topk: rows that are gone are not ranked", gone_rows_are_ranked, "a partition of few rows loses one", "additive"),
     Mutation("topk: signed rows are netted", signed_rows_are_ranked, "both partners of a first row change", "additive"),
-    Mutation("topk: new rows take others away, where R is not monotone",
-             lambda patch: patch.setattr(top_k, "is_monotone", lambda node: True),
-             "a first row gets a partner that excludes it", "additive"),
-    Mutation("topk: rows may be gone", lambda patch: patch.setattr(top_k.TopK, "_may_remove", lambda self, is_empty: False),
-             "the first row of a partition goes", "additive"),
-    Mutation("topk: no condition on other attributes",
-             lambda patch: patch.setattr(first_rows, "is_of_partitions", lambda window, condition: True),
-             "first rows, and a condition on their values", "additive"),
-    Mutation("topk: changes of partitions that the view has", changes_of_all_partitions, "first rows of some partitions",
-             "additive-feed"),
-    Mutation("topk: the second row alone is none of the first", second_is_among_first, "the second row of a partition",
-             "additive"),
+    Mutation(
+        "topk: new rows take others away, where R is not monotone",
+        lambda patch: patch.setattr(top_k, "is_monotone", lambda node: True),
+        "a first row gets a partner that excludes it",
+        "additive",
+    ),
+    Mutation(
+        "topk: rows may be gone",
+        lambda patch: patch.setattr(top_k.TopK, "_may_remove", lambda self, is_empty: False),
+        "the first row of a partition goes",
+        "additive",
+    ),
+    Mutation(
+        "topk: no condition on other attributes",
+        lambda patch: patch.setattr(first_rows, "is_of_partitions", lambda window, condition: True),
+        "first rows, and a condition on their values",
+        "additive",
+    ),
+    Mutation(
+        "topk: changes of partitions that the view has",
+        changes_of_all_partitions,
+        "first rows of some partitions",
+        "additive-feed",
+    ),
+    Mutation(
+        "topk: the second row alone is none of the first", second_is_among_first, "the second row of a partition", "additive"
+    ),
 )
 
 MUTATIONS += FIRST_ROWS
-
 
 
 def no_partition_is_late(patch: Patch) -> None:
@@ -1147,32 +1479,69 @@ def changes_of_all_tails(patch: Patch) -> None:
 
 
 TAILS = (
-    Mutation("tail: a row may come before the last one", no_partition_is_late,
-             "a row comes before the last one, others come last", "additive"),
-    Mutation("tail: a row may be equal to the last one", equal_rows_are_later,
-             "a row comes that the order does not distinguish from the last one", "additive"),
+    Mutation(
+        "tail: a row may come before the last one",
+        no_partition_is_late,
+        "a row comes before the last one, others come last",
+        "additive",
+    ),
+    Mutation(
+        "tail: a row may be equal to the last one",
+        equal_rows_are_later,
+        "a row comes that the order does not distinguish from the last one",
+        "additive",
+    ),
     Mutation("tail: NULLs are last where they were first", nulls_stay_where_they_are, "the last row by NULL", "additive"),
     Mutation("tail: rows only come", rows_only_come, "a row in the middle goes", "additive"),
-    Mutation("tail: R is monotone", every_operator_is_monotone, "running values of rows that get a partner that excludes them",
-             "additive"),
-    Mutation("tail: rows of late partitions are not continued", late_rows_are_computed,
-             "a row comes before the last one, others come last", "additive"),
-    Mutation("tail: count(x) leaves out NULLs", lambda patch: patch.setattr(running, "_counted", lambda x: exp.Literal.number(1)),
-             "running values of NULLs", "additive"),
-    Mutation("tail: frames begin with the partition and end with the row",
-             lambda patch: patch.setattr(running, "_is_running", lambda frame: True),
-             "sums of two rows, and of whole partitions", "additive"),
-    Mutation("tail: one order", lambda patch: patch.setattr(running, "_has_one_order", lambda found: True),
-             "running values in two orders", "additive"),
-    Mutation("tail: no condition on values", lambda patch: patch.setattr(running, "is_of_partitions", lambda *given: True),
-             "a condition on rows that have a running value", "additive"),
-    Mutation("tail: changes of partitions that the view has", changes_of_all_tails, "running values of some partitions",
-             "additive-feed"),
-    Mutation("tail: signed rows are netted", signed_rows_are_ranked, "a row of a new partition, before all others",
-             "additive-feed"),
+    Mutation(
+        "tail: R is monotone",
+        every_operator_is_monotone,
+        "running values of rows that get a partner that excludes them",
+        "additive",
+    ),
+    Mutation(
+        "tail: rows of late partitions are not continued",
+        late_rows_are_computed,
+        "a row comes before the last one, others come last",
+        "additive",
+    ),
+    Mutation(
+        "tail: count(x) leaves out NULLs",
+        lambda patch: patch.setattr(running, "_counted", lambda x: exp.Literal.number(1)),
+        "running values of NULLs",
+        "additive",
+    ),
+    Mutation(
+        "tail: frames begin with the partition and end with the row",
+        lambda patch: patch.setattr(running, "_is_running", lambda frame: True),
+        "sums of two rows, and of whole partitions",
+        "additive",
+    ),
+    Mutation(
+        "tail: one order",
+        lambda patch: patch.setattr(running, "_has_one_order", lambda found: True),
+        "running values in two orders",
+        "additive",
+    ),
+    Mutation(
+        "tail: no condition on values",
+        lambda patch: patch.setattr(running, "is_of_partitions", lambda *given: True),
+        "a condition on rows that have a running value",
+        "additive",
+    ),
+    Mutation(
+        "tail: changes of partitions that the view has",
+        changes_of_all_tails,
+        "running values of some partitions",
+        "additive-feed",
+    ),
+    Mutation(
+        "tail: signed rows are netted", signed_rows_are_ranked, "a row of a new partition, before all others", "additive-feed"
+    ),
 )
 
 MUTATIONS += TAILS
+
 
 def null_is_looked_up(patch: Patch) -> None:
     """Rows with K that is NULL are partners of no row, but named by F."""
@@ -1187,8 +1556,9 @@ def null_is_looked_up(patch: Patch) -> None:
 
 def with_guards(guards: Mapping[str, Callable[[Any, int, IDiff], bool]]) -> Callable[[Patch], None]:
     """Look-ups with other guards."""
-    return lambda patch: patch.setattr(LookUpJoin, "RULES", tuple(
-        replace(rule, when=guards.get(rule.name, rule.when)) for rule in LookUpJoin.RULES))
+    return lambda patch: patch.setattr(
+        LookUpJoin, "RULES", tuple(replace(rule, when=guards.get(rule.name, rule.when)) for rule in LookUpJoin.RULES)
+    )
 
 
 def knows_keys(node: LookUpJoin, side: int, diff: IDiff) -> bool:
@@ -1214,14 +1584,23 @@ def of_any_types(patch: Patch) -> None:
 
 def looked_up_by_some_equalities(patch: Patch) -> None:
     """The equalities need not have the whole key."""
-    patch.setattr(look_ups, "is_look_up", lambda node: (
-        not node.full and node.right.unique and look_up_operator.equalities_of(node) is not None))
+    patch.setattr(
+        look_ups,
+        "is_look_up",
+        lambda node: not node.full and node.right.unique and look_up_operator.equalities_of(node) is not None,
+    )
 
 
 def looked_up_among_copies(patch: Patch) -> None:
     """The right input need not have a key."""
-    patch.setattr(look_ups, "is_look_up", lambda node: (found := look_up_operator.equalities_of(node)) is not None and (
-        {right for _, right, _ in found} >= {*node.right.ids}))
+    patch.setattr(
+        look_ups,
+        "is_look_up",
+        lambda node: (
+            (found := look_up_operator.equalities_of(node)) is not None
+            and ({right for _, right, _ in found} >= {*node.right.ids})
+        ),
+    )
 
 
 def looked_up_after(patch: Patch) -> None:
@@ -1240,8 +1619,9 @@ def looked_up_by_new_keys(node: LookUpJoin, side: int, diff: IDiff) -> tuple[IDi
 def named_by_ids_only(patch: Patch) -> None:
     """MERGE does not compare the attributes by which i-diffs name rows, but IDs."""
     match = direct._match
-    patch.setattr(direct, "_match", lambda view, name, partial: (
-        match(view, name, partial) if name in view.root.ids else exp.true()))
+    patch.setattr(
+        direct, "_match", lambda view, name, partial: match(view, name, partial) if name in view.root.ids else exp.true()
+    )
 
 
 def named_by_all(patch: Patch) -> None:
@@ -1256,24 +1636,39 @@ def two_of_a_kind_are_disjoint(patch: Patch) -> None:
 
 
 LOOK_UPS = (
-    Mutation("look-up: what is NULL is looked up by nothing", null_is_looked_up,
-             "a row is looked up by its key and an attribute that is NULL"),
-    Mutation("look-up: UPD names rows that there are", with_guards(
-        {"looked_up_upd": knows_keys, "looked_up_upd_unknown": knows_no_keys}),
-             "a row without a partner, which is not looked up, changes"),
+    Mutation(
+        "look-up: what is NULL is looked up by nothing",
+        null_is_looked_up,
+        "a row is looked up by its key and an attribute that is NULL",
+    ),
+    Mutation(
+        "look-up: UPD names rows that there are",
+        with_guards({"looked_up_upd": knows_keys, "looked_up_upd_unknown": knows_no_keys}),
+        "a row without a partner, which is not looked up, changes",
+    ),
     Mutation("look-up: equal values are the same", of_any_types, "texts look up a number"),
     Mutation("look-up: by the whole key", looked_up_by_some_equalities, "rows are looked up by a part of their key"),
     Mutation("look-up: by a key", looked_up_among_copies, "copies are looked up by all of their columns"),
-    Mutation("look-up: update of its condition on the left converted",
-             without_rule_guard(LookUpJoin, "look_up_upd_condition", "look_up_upd"), "a row is looked up", "unsplit"),
+    Mutation(
+        "look-up: update of its condition on the left converted",
+        without_rule_guard(LookUpJoin, "look_up_upd_condition", "look_up_upd"),
+        "a row is looked up",
+        "unsplit",
+    ),
     Mutation("look-up: touched looks up in both states", looked_up_after, "rows of a window are looked up"),
-    Mutation("look-up: update of its condition on the right converted",
-             with_builder(LookUpJoin, "looked_up_upd_unknown", looked_up_by_new_keys),
-             "a row is looked up by its key and an attribute that changes", "unsplit"),
+    Mutation(
+        "look-up: update of its condition on the right converted",
+        with_builder(LookUpJoin, "looked_up_upd_unknown", looked_up_by_new_keys),
+        "a row is looked up by its key and an attribute that changes",
+        "unsplit",
+    ),
     Mutation("direct: rows are matched by what i-diffs name them by", named_by_ids_only, "a row is looked up"),
     Mutation("direct: rows are matched by nothing else", named_by_all, "facts come while what they look up changes"),
-    Mutation("direct: not for two updates that read tables", two_of_a_kind_are_disjoint,
-             "of the partners of a row that is looked up one comes and another changes"),
+    Mutation(
+        "direct: not for two updates that read tables",
+        two_of_a_kind_are_disjoint,
+        "of the partners of a row that is looked up one comes and another changes",
+    ),
 )
 
 MUTATIONS += LOOK_UPS
@@ -1281,21 +1676,31 @@ MUTATIONS += LOOK_UPS
 
 def changes_further_up_do_not_count(patch: Patch) -> None:
     """C are the rows with a partner that changed, whatever that one's own partners did."""
-    patch.setattr(outer_operator, "_tests", lambda below, chain: tuple(
-        (each.right.changed_values(each.used & {*each.right.columns}), each.condition)
-        for each in chain if outer_operator._is_over(each, below)))
+    patch.setattr(
+        outer_operator,
+        "_tests",
+        lambda below, chain: tuple(
+            (each.right.changed_values(each.used & {*each.right.columns}), each.condition)
+            for each in chain
+            if outer_operator._is_over(each, below)
+        ),
+    )
 
 
 def changes_in_the_chain_do_not_count(patch: Patch) -> None:
-    patch.setattr(outer_operator, "signed_chain", lambda chain, columns: project(
-        outer_operator._joined(chain[0].left.signed(), chain, "pre"), (*columns, SIGN)))
+    patch.setattr(
+        outer_operator,
+        "signed_chain",
+        lambda chain, columns: project(outer_operator._joined(chain[0].left.signed(), chain, "pre"), (*columns, SIGN)),
+    )
 
 
 def signed_chain_over_post_states(patch: Patch) -> None:
     """ΔL ⟕ R⁺, and then the change of R for inserted rows as well."""
     joined = outer_operator._joined
-    patch.setattr(outer_operator, "_joined", lambda rows, chain, state: joined(
-        rows, chain, "post" if SIGN in rows.columns else state))
+    patch.setattr(
+        outer_operator, "_joined", lambda rows, chain, state: joined(rows, chain, "post" if SIGN in rows.columns else state)
+    )
 
 
 def every_chain_is_one(patch: Patch) -> None:
@@ -1305,8 +1710,11 @@ def every_chain_is_one(patch: Patch) -> None:
 
 def changed_rows_of_partitions(patch: Patch) -> None:
     """Not the other rows of their partitions."""
-    patch.setattr(Window, "changed_values", lambda self, names: (
-        self.child.changed_values(names) if names <= {*self.child.columns} else self.signed().narrowed(names)))
+    patch.setattr(
+        Window,
+        "changed_values",
+        lambda self, names: self.child.changed_values(names) if names <= {*self.child.columns} else self.signed().narrowed(names),
+    )
 
 
 def windows_of_values(patch: Patch) -> None:
@@ -1335,46 +1743,89 @@ def groups_of_values(patch: Patch) -> None:
 def no_rows_no_group(patch: Patch) -> None:
     """The group of all rows has a value for each row of its input."""
     narrowed = Grouped.narrowed
-    patch.setattr(Grouped, "narrowed", lambda self, names: (
-        self.child.narrowed(names) if not self.groups and not names else narrowed(self, names)))
+    patch.setattr(
+        Grouped,
+        "narrowed",
+        lambda self, names: self.child.narrowed(names) if not self.groups and not names else narrowed(self, names),
+    )
 
 
 def full_joins_keep_the_left_alone(patch: Patch) -> None:
     """The left values of ⟗ are those of its left input."""
     narrowed = OuterPair.narrowed
-    patch.setattr(OuterPair, "narrowed", lambda self, names: (
-        self.left.narrowed(names) if names <= {*self.left.columns} else narrowed(self, names)))
+    patch.setattr(
+        OuterPair,
+        "narrowed",
+        lambda self, names: self.left.narrowed(names) if names <= {*self.left.columns} else narrowed(self, names),
+    )
 
 
 def any_state_of_the_left_alone(patch: Patch) -> None:
     """The same of its any-state."""
     in_any_state = OuterJoin.in_any_state
-    patch.setattr(OuterJoin, "in_any_state", lambda self, names: (
-        self.left.in_any_state(names) if names <= {*self.left.columns} else in_any_state(self, names)))
+    patch.setattr(
+        OuterJoin,
+        "in_any_state",
+        lambda self, names: self.left.in_any_state(names) if names <= {*self.left.columns} else in_any_state(self, names),
+    )
 
 
 NARROWED = (
-    Mutation("additive: rows whose partners' partners changed", changes_further_up_do_not_count,
-             "sums by the end of a chain of outer joins", "additive"),
-    Mutation("additive: rows whose looked-up rows look up others that changed", changes_further_up_do_not_count,
-             "sums by what is looked up", "additive"),
-    Mutation("additive: rows of a chain whose partners changed", changes_in_the_chain_do_not_count,
-             "sums over a chain of outer joins of rows without a key", "additive"),
-    Mutation("additive: the left changes of a chain are joined with R⁻", signed_chain_over_post_states,
-             "sums by what is looked up", "additive"),
-    Mutation("additive: a chain has conditions over one of its relations each", every_chain_is_one,
-             "sums of what is looked up by attributes of two rows", "additive"),
-    Mutation("tuple: all rows of the partitions that changed", changed_rows_of_partitions,
-             "groups of rows by another attribute than their partition", "tuple"),
-    Mutation("ω: of its input nothing is left out", windows_of_values,
-             "rows without a partner among the counts of windows over an outer join"),
-    Mutation("γ: of its input nothing is left out", groups_of_values,
-             "rows without a partner among the counts of groups over an outer join"),
+    Mutation(
+        "additive: rows whose partners' partners changed",
+        changes_further_up_do_not_count,
+        "sums by the end of a chain of outer joins",
+        "additive",
+    ),
+    Mutation(
+        "additive: rows whose looked-up rows look up others that changed",
+        changes_further_up_do_not_count,
+        "sums by what is looked up",
+        "additive",
+    ),
+    Mutation(
+        "additive: rows of a chain whose partners changed",
+        changes_in_the_chain_do_not_count,
+        "sums over a chain of outer joins of rows without a key",
+        "additive",
+    ),
+    Mutation(
+        "additive: the left changes of a chain are joined with R⁻",
+        signed_chain_over_post_states,
+        "sums by what is looked up",
+        "additive",
+    ),
+    Mutation(
+        "additive: a chain has conditions over one of its relations each",
+        every_chain_is_one,
+        "sums of what is looked up by attributes of two rows",
+        "additive",
+    ),
+    Mutation(
+        "tuple: all rows of the partitions that changed",
+        changed_rows_of_partitions,
+        "groups of rows by another attribute than their partition",
+        "tuple",
+    ),
+    Mutation(
+        "ω: of its input nothing is left out",
+        windows_of_values,
+        "rows without a partner among the counts of windows over an outer join",
+    ),
+    Mutation(
+        "γ: of its input nothing is left out",
+        groups_of_values,
+        "rows without a partner among the counts of groups over an outer join",
+    ),
     Mutation("γ: the group of all rows is there without rows", no_rows_no_group, "groups of rows beside the count of no rows"),
-    Mutation("⟗: its left values are NULL, too", full_joins_keep_the_left_alone,
-             "windows with several partitions over a full join"),
-    Mutation("⟗: its left values are NULL in the any-state, too", any_state_of_the_left_alone,
-             "windows with several partitions over a full join"),
+    Mutation(
+        "⟗: its left values are NULL, too", full_joins_keep_the_left_alone, "windows with several partitions over a full join"
+    ),
+    Mutation(
+        "⟗: its left values are NULL in the any-state, too",
+        any_state_of_the_left_alone,
+        "windows with several partitions over a full join",
+    ),
 )
 
 MUTATIONS += NARROWED
@@ -1406,33 +1857,60 @@ def cored_full_joins(patch: Patch) -> None:
 # name. The rule is stricter than that, because the contract of INS speaks of one row an ID.
 CONSERVATIVE = (
     # a change of the collection has an i-diff of its own, which recomputes the row
-    Mutation("μ: a row that is brought again", with_builder(Unnest, "unnest_ins_again", inserted_again),
-             "elements of a row that gets and loses its only partner by NOT EXISTS"),
-    Mutation("μ: no INS where IDs repeat", with_builder(Unnest, "unnest_ins_again", inserted_again),
-             "elements of rows without a key"),
-    Mutation("⋈: no INS where IDs repeat", without_rule_guard(Join, "join_ins_bag", "join_ins"),
-             "copies of a keyless row meet a new partner"),
-    Mutation("⟕: no INS of pairs where IDs repeat", without_rule_guard(OuterJoin, "outer_ins_bag", "outer_ins"),
-             "copies of a keyless partner"),
-    Mutation("⟕: no INS of padded copies", without_rule_guard(OuterJoin, "outer_del_bag", "outer_del_pads"),
-             "copies of an outer-joined keyless row gain and lose partners"),
-    Mutation("look-up: no INS where IDs repeat", without_rule_guard(LookUpJoin, "look_up_ins_bag", "look_up_ins"),
-             "a union with a branch without a key looks up"),
+    Mutation(
+        "μ: a row that is brought again",
+        with_builder(Unnest, "unnest_ins_again", inserted_again),
+        "elements of a row that gets and loses its only partner by NOT EXISTS",
+    ),
+    Mutation(
+        "μ: no INS where IDs repeat", with_builder(Unnest, "unnest_ins_again", inserted_again), "elements of rows without a key"
+    ),
+    Mutation(
+        "⋈: no INS where IDs repeat",
+        without_rule_guard(Join, "join_ins_bag", "join_ins"),
+        "copies of a keyless row meet a new partner",
+    ),
+    Mutation(
+        "⟕: no INS of pairs where IDs repeat",
+        without_rule_guard(OuterJoin, "outer_ins_bag", "outer_ins"),
+        "copies of a keyless partner",
+    ),
+    Mutation(
+        "⟕: no INS of padded copies",
+        without_rule_guard(OuterJoin, "outer_del_bag", "outer_del_pads"),
+        "copies of an outer-joined keyless row gain and lose partners",
+    ),
+    Mutation(
+        "look-up: no INS where IDs repeat",
+        without_rule_guard(LookUpJoin, "look_up_ins_bag", "look_up_ins"),
+        "a union with a branch without a key looks up",
+    ),
     # Delta and DuckDB from 2.0.1 let a MERGE with nothing but an unconditional DELETE name a row twice
-    Mutation("⋉: no DEL where IDs repeat", without_rule_guard(SemiAntiJoin, "semijoin_right_del_bag", "semijoin_right_del"),
-             "copies of a keyless row get a second partner"),
+    Mutation(
+        "⋉: no DEL where IDs repeat",
+        without_rule_guard(SemiAntiJoin, "semijoin_right_del_bag", "semijoin_right_del"),
+        "copies of a keyless row get a second partner",
+    ),
     # each DEL names rows by IDs
-    Mutation("look-up: rows that are gone by their IDs", with_guards(
-        {"looked_up_del": gone_by_anything, "looked_up_del_unknown": maybe_gone_by_anything}),
-             "a row that is kept looks up by its key and by another attribute"),
+    Mutation(
+        "look-up: rows that are gone by their IDs",
+        with_guards({"looked_up_del": gone_by_anything, "looked_up_del_unknown": maybe_gone_by_anything}),
+        "a row that is kept looks up by its key and by another attribute",
+    ),
     # engines compare 0.0 and -0.0 as equal wherever rows are looked up
-    Mutation("look-up: not by floats", lambda patch: patch.setattr(look_up_operator, "has_one_value", lambda kind: True),
-             "both zeros look up a group"),
+    Mutation(
+        "look-up: not by floats",
+        lambda patch: patch.setattr(look_up_operator, "has_one_value", lambda kind: True),
+        "both zeros look up a group",
+    ),
     # it is a matter of cost: payload saves look-ups
     Mutation("united recomputes: not those with payload", known_recomputes_are_united, "a row is looked up"),
     # all rows without a left row are recomputed then, a superset
     Mutation("⟗: both of its inputs name its rows", cored_full_joins, "a full join looks up"),
     # the DEL beside it calls for the effective shape, which compares post-images
-    Mutation("⟕: the INS of padded rows are not fresh", with_builder(OuterJoin, "outer_del_pads", fresh_padded_rows),
-             "an outer-joined row is updated while a partner comes and another goes"),
+    Mutation(
+        "⟕: the INS of padded rows are not fresh",
+        with_builder(OuterJoin, "outer_del_pads", fresh_padded_rows),
+        "an outer-joined row is updated while a partner comes and another goes",
+    ),
 )

@@ -58,8 +58,12 @@ def idiffs_at(node: Operator, base: Mapping[str, tuple[IDiff, ...]]) -> tuple[ID
     """The i-diffs that come out of `node`."""
     if isinstance(node, Scan):
         return base[node.occurrence]
-    return tuple(out for side, child in enumerate(node.inputs) for diff in idiffs_at(child, base)
-                 for out in matching_rule(node, side, diff).build(node, side, diff))
+    return tuple(
+        out
+        for side, child in enumerate(node.inputs)
+        for diff in idiffs_at(child, base)
+        for out in matching_rule(node, side, diff).build(node, side, diff)
+    )
 
 
 def non_empty_base(plan: Plan, binding: Binding) -> dict[str, tuple[IDiff, ...]]:
@@ -97,8 +101,10 @@ class Change:
         """P is a key of Δ; all rows of R⁺ with that P have the assigned and the known values."""
         keys = rows.values(diff.ids)
         said = dict(zip(keys, rows.values(diff.payload), strict=True))
-        is_so = all(said.get(key, have) == have for key, have in
-                    zip(self.after.values(diff.ids), self.after.values(diff.payload), strict=True))
+        is_so = all(
+            said.get(key, have) == have
+            for key, have in zip(self.after.values(diff.ids), self.after.values(diff.payload), strict=True)
+        )
         return len(set(keys)) == len(keys) and is_so and bool(diff.assigned)
 
     def _rec(self, diff: IDiff, rows: Bag) -> bool:
@@ -106,17 +112,25 @@ class Change:
 
     def _uncovered(self) -> Iterator[str]:
         """Deleted, inserted or updated rows that no i-diff covers."""
-        for text, bag, other in (("gone", self.before.minus(self.after), self.after),
-                                 ("new", self.after.minus(self.before), self.before)):
+        for text, bag, other in (
+            ("gone", self.before.minus(self.after), self.after),
+            ("new", self.after.minus(self.before), self.before),
+        ):
             for row in set(bag.rows):
-                if not (self._replaced(bag, row) or self._named(DEL if text == "gone" else INS, bag, row)
-                        or self._updated(bag, row, other)):
+                if not (
+                    self._replaced(bag, row)
+                    or self._named(DEL if text == "gone" else INS, bag, row)
+                    or self._updated(bag, row, other)
+                ):
                     yield f"{text} row {row} is covered by none of {[str(diff) for diff, _ in self.idiffs]}"
 
     def _replaced(self, bag: Bag, row: Row) -> bool:
         """By REC with these P and payload, or by INS of a row with this ID."""
-        return any(bag.pick(row, diff.ids + diff.known) in rows.values(diff.ids + diff.known)
-                   for diff, rows in self.idiffs if diff.kind is REC) or self._named(INS, bag, row)
+        return any(
+            bag.pick(row, diff.ids + diff.known) in rows.values(diff.ids + diff.known)
+            for diff, rows in self.idiffs
+            if diff.kind is REC
+        ) or self._named(INS, bag, row)
 
     def _named(self, kind: str, bag: Bag, row: Row) -> bool:
         return any(bag.pick(row, diff.ids) in rows.values(diff.ids) for diff, rows in self.idiffs if diff.kind is kind)
@@ -124,10 +138,17 @@ class Change:
     def _updated(self, bag: Bag, row: Row, other: Bag) -> bool:
         """By UPD of all attributes in which it differs from a row with its ID in the other state."""
         ids = bag.pick(row, self.node.ids)
-        assigned = {name for diff, rows in self.idiffs if diff.kind is UPD
-                    and bag.pick(row, diff.ids) in rows.values(diff.ids) for name in diff.assigned}
-        return any(set(self._differing(row, image)) <= assigned
-                   for image, key in zip(other.rows, other.values(self.node.ids), strict=True) if key == ids)
+        assigned = {
+            name
+            for diff, rows in self.idiffs
+            if diff.kind is UPD and bag.pick(row, diff.ids) in rows.values(diff.ids)
+            for name in diff.assigned
+        }
+        return any(
+            set(self._differing(row, image)) <= assigned
+            for image, key in zip(other.rows, other.values(self.node.ids), strict=True)
+            if key == ids
+        )
 
     def _differing(self, row: Row, image: Row) -> Iterator[str]:
         return (name for name, a, b in zip(self.node.columns, row, image, strict=True) if a != b)

@@ -73,8 +73,13 @@ class Options:
 Ask = Callable[[Relation], Sequence[str]]
 
 
-def plan_of(tables: tuple[Table, ...], sql: str, options: Options,
-            stored: Mapping[str, Mapping[str, str]] = MappingProxyType({}), ask: Ask | None = None) -> Plan:
+def plan_of(
+    tables: tuple[Table, ...],
+    sql: str,
+    options: Options,
+    stored: Mapping[str, Mapping[str, str]] = MappingProxyType({}),
+    ask: Ask | None = None,
+) -> Plan:
     """`ask` is for a plan that is to be run: without it, branches of UNIONs keep their types."""
     lowered = lowered_of(tables, sql, ask)
     caching = Caching(options.policy, VIEW, lowered.subviews, stored)

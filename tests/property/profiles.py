@@ -15,12 +15,12 @@ Test = TypeVar("Test", bound=Callable[..., object])
 DEFAULT = "quick"
 DAILY = "daily"
 LONG = "long"
-_CHECKS = (HealthCheck.too_slow, HealthCheck.data_too_large, HealthCheck.large_base_example,
-           HealthCheck.filter_too_much)
+_CHECKS = (HealthCheck.too_slow, HealthCheck.data_too_large, HealthCheck.large_base_example, HealthCheck.filter_too_much)
 
 for name, examples in ((DEFAULT, 12), ("dev", 50), (DAILY, 76), (LONG, 3500)):
-    settings.register_profile(name, max_examples=examples, deadline=None, suppress_health_check=_CHECKS,
-                              derandomize=name == DEFAULT, print_blob=True)
+    settings.register_profile(
+        name, max_examples=examples, deadline=None, suppress_health_check=_CHECKS, derandomize=name == DEFAULT, print_blob=True
+    )
 
 
 # There are eighteen tests of that many cases.

@@ -53,8 +53,15 @@ class Case:
 
 
 @st.composite
-def cases(draw: Draw, batches: int = MOST_BATCHES, *, deepest: int = SHALLOW, additive: bool = False,
-          tested: bool = False, small: bool = False) -> Case:
+def cases(
+    draw: Draw,
+    batches: int = MOST_BATCHES,
+    *,
+    deepest: int = SHALLOW,
+    additive: bool = False,
+    tested: bool = False,
+    small: bool = False,
+) -> Case:
     """With `additive`, views that are groups with sums, counts and averages over exact types.
 
     With `tested`, views without derived tables, the rows of which depend on the existence of others. With `small`, views of few
@@ -89,8 +96,11 @@ def stars(draw: Draw, batches: int = MOST_BATCHES, *, additive: bool = False, sm
     """Wide views: facts beside which other relations are looked up or joined, some of them below others; plain, grouped, with
     window functions, scalar subqueries and tests of other rows."""
     many = many or (not (small or additive) and draw(st.sampled_from((*[False] * 59, True))))
-    number = draw(st.integers(MOST_DIMENSIONS + 1, MANY_DIMENSIONS) if many else
-                  st.sampled_from((2, 2, 3) if small else (2, 2, 3, 3, 4, 5, MOST_DIMENSIONS)))
+    number = draw(
+        st.integers(MOST_DIMENSIONS + 1, MANY_DIMENSIONS)
+        if many
+        else st.sampled_from((2, 2, 3) if small else (2, 2, 3, 3, 4, 5, MOST_DIMENSIONS))
+    )
     others = range(1, draw(st.integers(2, 5 if many else 3)) + 1)
     dimensions = tuple(draw(dimension(f"t{each}", keyed=many)) for each in others)
     found = (draw(facts(tuple(each.columns[0][1] for each in dimensions))), *dimensions)
@@ -138,7 +148,7 @@ def schemas(draw: Draw) -> tuple[Table, ...]:
 def table(draw: Draw, name: str) -> Table:
     key = draw(st.sampled_from((("k",), ("k",), ("k", "l"), None)))
     keys = tuple((column, draw(st.sampled_from((INT, INT, STRING)))) for column in key or ())
-    rest = tuple((column, draw(st.sampled_from(TYPES))) for column in ("x", "y", "z")[:draw(st.integers(1, 3))])
+    rest = tuple((column, draw(st.sampled_from(TYPES))) for column in ("x", "y", "z")[: draw(st.integers(1, 3))])
     columns = (*rest, *keys) if draw(st.sampled_from((False, False, False, True))) else (*keys, *rest)
     return Table(name, columns, key)
 
@@ -204,8 +214,9 @@ def changed_row(draw: Draw, table: Table, content: Row, pool: Pool) -> Row | Non
         return None
     free = [name for name in table.names if name not in (table.key or ())]
     names = draw(st.lists(st.sampled_from(free), min_size=1, max_size=len(free), unique=True))
-    return tuple(draw(value(kind, pool=pool)) if name in names else old
-                 for (name, kind), old in zip(table.columns, content, strict=True))
+    return tuple(
+        draw(value(kind, pool=pool)) if name in names else old for (name, kind), old in zip(table.columns, content, strict=True)
+    )
 
 
 def swapped(table: Table, content: list[Row]) -> list[Row]:
@@ -322,8 +333,15 @@ class Grammar:
         a, b = self.one_of(*pairs)
         c, d = self.one_of(*pairs)
         operator = self.one_of("=", "=", "=", "<=>", "<", "<>")
-        return str(self.one_of(f"{a} {operator} {b}", f"{a} {operator} {b}", f"{a} = {b} OR {c} = {d}",
-                               f"{a} = {b} AND {self.condition(left + right)}", "TRUE"))
+        return str(
+            self.one_of(
+                f"{a} {operator} {b}",
+                f"{a} {operator} {b}",
+                f"{a} = {b} OR {c} = {d}",
+                f"{a} = {b} AND {self.condition(left + right)}",
+                "TRUE",
+            )
+        )
 
     # queries
 
@@ -408,15 +426,19 @@ class Grammar:
         call = f"bool_and({argument})" if kind == BOOLEAN else f"{self.one_of('min', 'max')}({argument})"
         options = [f"{call} OVER ({partition})", f"{call} OVER ({partition} ORDER BY {by})"]
         if kind in (INT, BIGINT):
-            options += [f"CAST({self.one_of('rank', 'dense_rank')}() OVER ({partition} ORDER BY {by}) AS {kind})",
-                        f"CAST(count({argument}) OVER ({partition} ORDER BY {by}) AS {kind})"]
+            options += [
+                f"CAST({self.one_of('rank', 'dense_rank')}() OVER ({partition} ORDER BY {by}) AS {kind})",
+                f"CAST(count({argument}) OVER ({partition} ORDER BY {by}) AS {kind})",
+            ]
         total = self.total_order(columns, source)
         if total:
             order = f"{by}, {total}"
             frame = f"ROWS BETWEEN {self.one_of('UNBOUNDED PRECEDING', '1 PRECEDING', 'CURRENT ROW')} AND 1 FOLLOWING"
-            options += [f"{self.one_of('lag', 'lead')}({argument}) OVER ({partition} ORDER BY {order})",
-                        f"{self.one_of('first', 'last')}_value({argument}) OVER ({partition} ORDER BY {order})",
-                        f"{call} OVER ({partition} ORDER BY {order} {frame})"]
+            options += [
+                f"{self.one_of('lag', 'lead')}({argument}) OVER ({partition} ORDER BY {order})",
+                f"{self.one_of('first', 'last')}_value({argument}) OVER ({partition} ORDER BY {order})",
+                f"{call} OVER ({partition} ORDER BY {order} {frame})",
+            ]
             if kind in (INT, BIGINT):
                 options += [f"CAST(row_number() OVER ({partition} ORDER BY {order}) AS {kind})"] * 3
         return str(self.one_of(*options))
@@ -564,11 +586,19 @@ class Grammar:
         """An expression over the call, which the select list need not have itself."""
         text, kind = call
         name, other = self.one_of(*columns)
-        options = [(f"CAST({text} AS STRING)", STRING), (f"CASE WHEN count(*) > 1 THEN {text} END", kind),
-                   (f"CASE WHEN max({name}) = {literal(other, 1)} THEN {text} END", kind), (f"coalesce({text}, {text})", kind)]
+        options = [
+            (f"CAST({text} AS STRING)", STRING),
+            (f"CASE WHEN count(*) > 1 THEN {text} END", kind),
+            (f"CASE WHEN max({name}) = {literal(other, 1)} THEN {text} END", kind),
+            (f"coalesce({text}, {text})", kind),
+        ]
         if kind == BIGINT:
-            options += [(f"{text} * 2", BIGINT), (f"coalesce({text}, 0)", BIGINT), (f"{text} - count({name})", BIGINT),
-                        (f"{text} / nullif(count({name}), 0)", DOUBLE)]
+            options += [
+                (f"{text} * 2", BIGINT),
+                (f"coalesce({text}, 0)", BIGINT),
+                (f"{text} - count({name})", BIGINT),
+                (f"{text} / nullif(count({name}), 0)", DOUBLE),
+            ]
         return self.one_of(*options)
 
     def aggregate(self, columns: list[Column]) -> Column:
@@ -598,8 +628,10 @@ class Grammar:
         """Two or three branches of the same types under UNION ALL, now and then under another set operation."""
         first, columns = self.plain(depth - 1)
         types = tuple(kind for _, kind in columns)
-        others = [self.plain(depth - 1, types)[0] if self.one_of(True, True, True, False) else self.one_row(types)
-                  for _ in range(self.one_of(1, 1, 2))]
+        others = [
+            self.plain(depth - 1, types)[0] if self.one_of(True, True, True, False) else self.one_row(types)
+            for _ in range(self.one_of(1, 1, 2))
+        ]
         word = self.one_of(*[" UNION ALL "] * 5, " UNION ", " INTERSECT ", " EXCEPT ", " INTERSECT ALL ", " EXCEPT ALL ")
         return str(word).join([first, *others]), columns
 
@@ -648,8 +680,11 @@ class Star(Grammar):
             text = f"({self.united(table, self.one_of(*self.tables[1:]))}) AS {name}"
         for _ in range(self.dimensions):
             other, keys, others = self.beside(is_many)
-            kind = self.one_of(*["LEFT"] * 10, "INNER", "INNER", "RIGHT", "FULL") if self.dimensions < 4 else self.one_of(
-                *["LEFT"] * 9, "INNER")
+            kind = (
+                self.one_of(*["LEFT"] * 10, "INNER", "INNER", "RIGHT", "FULL")
+                if self.dimensions < 4
+                else self.one_of(*["LEFT"] * 9, "INNER")
+            )
             by = self.one_of(mine[1:-1], mine[1:-1], mine[1:-1], columns)
             text += f" {kind} JOIN {other} ON {self.by_key(by, keys, others, is_many)}"
             columns = columns + others
@@ -669,7 +704,8 @@ class Star(Grammar):
         parts = []
         for key, kind in keys:
             same = [name for name, other in left if other == kind] or [
-                name for name, other in left if _family(other) == _family(kind)]
+                name for name, other in left if _family(other) == _family(kind)
+            ]
             operator = self.one_of(*["="] * 6, "<=>")
             parts.append(f"{key} {operator} {self.one_of(*same) if same else literal(kind, 1)}")
         if not is_many and self.one_of(*[False] * 6, True):
@@ -717,13 +753,18 @@ class Star(Grammar):
 def wide_views(draw: Draw, tables: tuple[Table, ...], dimensions: int, *, additive: bool = False) -> str:
     """The text of a view of a star, perhaps with another query above it."""
     grammar = Star(draw, tables, dimensions=dimensions)
-    query, columns = grammar.grouped(0, additive=True) if additive else grammar.one_of(
-        grammar.plain, grammar.plain, grammar.grouped)(0)
+    query, columns = (
+        grammar.grouped(0, additive=True) if additive else grammar.one_of(grammar.plain, grammar.plain, grammar.grouped)(0)
+    )
     if not additive and dimensions <= MOST_DIMENSIONS and grammar.one_of(*[False] * 5, True):
         shown = [(f"q.{name}", kind) for name, kind in columns]
         items = ", ".join(f"{grammar.expression(kind, shown)} AS c{place}" for place, (_, kind) in enumerate(shown))
-        query = str(grammar.one_of(f"SELECT {items} FROM ({query}) AS q WHERE {grammar.condition(shown)}",
-                                   f"SELECT {shown[0][0]} AS c0, count(*) AS c1 FROM ({query}) AS q GROUP BY {shown[0][0]}"))
+        query = str(
+            grammar.one_of(
+                f"SELECT {items} FROM ({query}) AS q WHERE {grammar.condition(shown)}",
+                f"SELECT {shown[0][0]} AS c0, count(*) AS c1 FROM ({query}) AS q GROUP BY {shown[0][0]}",
+            )
+        )
     return query
 
 
@@ -745,16 +786,22 @@ def _family(kind: str) -> str:
 
 def literal(kind: str, number: int) -> str:
     """One of two constants of a type."""
-    texts = {STRING: ("'a'", "'b'"), BOOLEAN: ("FALSE", "TRUE"), DATE: ("DATE '2024-01-01'", "DATE '2024-02-29'"),
-             INT: ("0", "1"), BIGINT: ("CAST(0 AS BIGINT)", "CAST(1 AS BIGINT)"),
-             DECIMAL: ("CAST(0 AS DECIMAL(10,2))", "CAST(1.25 AS DECIMAL(10,2))"),
-             DOUBLE: ("CAST(0 AS DOUBLE)", "CAST(0.5 AS DOUBLE)")}
+    texts = {
+        STRING: ("'a'", "'b'"),
+        BOOLEAN: ("FALSE", "TRUE"),
+        DATE: ("DATE '2024-01-01'", "DATE '2024-02-29'"),
+        INT: ("0", "1"),
+        BIGINT: ("CAST(0 AS BIGINT)", "CAST(1 AS BIGINT)"),
+        DECIMAL: ("CAST(0 AS DECIMAL(10,2))", "CAST(1.25 AS DECIMAL(10,2))"),
+        DOUBLE: ("CAST(0 AS DOUBLE)", "CAST(0.5 AS DOUBLE)"),
+    }
     return texts[kind][number]
 
 
 @st.composite
-def views(draw: Draw, tables: tuple[Table, ...], deepest: int, *, additive: bool = False, tested: bool = False,
-          small: bool = False) -> str:
+def views(
+    draw: Draw, tables: tuple[Table, ...], deepest: int, *, additive: bool = False, tested: bool = False, small: bool = False
+) -> str:
     """The text of a view, with queries in queries to the depth given."""
     grammar = Grammar(draw, tables, least_tests=1 if tested else 0, occurrences=MOST_OCCURRENCES - MOST_SMALL if small else 0)
     depth = 0 if tested else grammar.one_of(0, 1, 1, 1, 1, deepest)

@@ -129,14 +129,21 @@ N = Table("n", (("k", INT), ("x", INT), ("y", INT)), ("k",))  # with a key that 
 F = Table("f", (("k", DOUBLE), ("x", INT), ("y", INT)), ("k",))
 P = Table("p", (("k", INT), ("l", INT), ("x", INT), ("y", INT)), ("k", "l"))  # with a key that is NULL in part
 CONTENT: Content = {
-    "t": [(1, 1, 1, "a", "0.0", "1.25"), (2, None, 2, "b", "-0.0", "-2.00"), (3, 2, None, None, "0.5", None),
-          (4, 2, 3, "a", None, "0.50"), (5, 0, 0, "", "0.5", "0.00")],
+    "t": [
+        (1, 1, 1, "a", "0.0", "1.25"),
+        (2, None, 2, "b", "-0.0", "-2.00"),
+        (3, 2, None, None, "0.5", None),
+        (4, 2, 3, "a", None, "0.50"),
+        (5, 0, 0, "", "0.5", "0.00"),
+    ],
     "u": [(1, 2, 1), (2, 2, None), (3, None, 3)],
-    "b": [(1, 1), (1, 1), (2, None), (None, None), (None, None)]}
+    "b": [(1, 1), (1, 1), (2, None), (None, None), (None, None)],
+}
 OTHERS: Content = {
     "n": [(None, 1, 5), (1, 2, 6), (2, None, None)],
     "f": [("0.0", 1, 5), ("0.5", 2, 6), (None, 3, 7)],
-    "p": [(1, None, 1, 5), (1, 1, 2, 6), (2, None, 3, None), (None, None, 4, 8)]}
+    "p": [(1, None, 1, 5), (1, 1, 2, 6), (2, None, 3, None), (None, None, 4, 8)],
+}
 BASE = "select k, x, y, s from t where x > 0"
 GROUPS = "select x, count(*) as n, sum(y) as total from t group by x"
 FLOATS = "select x, count(*) as n, sum(d) as ds from t group by x"
@@ -165,15 +172,23 @@ OF_SOURCES = [
     (IN, f"{IN} where t.s is null or t.y > 1", NARROW_FETCHED, ("t",)),
     (f"{IN} where u.x > 0", f"{IN} where u.x > 1", NARROW_FETCHED, ("u",)),
     (f"{IN} where u.x <> 0", f"{IN} where u.x <> 0 and 1 / u.x > 0", NARROW_FETCHED, ("u",)),
-    (IN, IN.replace("u.z from", "u.z, n.y as ny from") + " left join n on n.k = u.x",
-     {COLUMNS_OF_SOURCE.name, LOOK_UP.name, COLUMNS.name}, ("u", "n")),
+    (
+        IN,
+        IN.replace("u.z from", "u.z, n.y as ny from") + " left join n on n.k = u.x",
+        {COLUMNS_OF_SOURCE.name, LOOK_UP.name, COLUMNS.name},
+        ("u", "n"),
+    ),
     (IN, f"{IN} where exists (select 1 from b where b.x = u.x)", {COLUMNS_OF_SOURCE.name, LOOK_UP.name}, ("u", "b")),
     (TWICE, TWICE.replace("as w", "as w, b.x as bx"), FETCHED, ("u",)),
     (TWICE, TWICE.replace("as w", "as w, a.x as ax, b.x as bx"), FETCHED, ("u",)),
     (TWICE, f"{TWICE} where a.x = 2 and t.s is null", NARROW_FETCHED, ("u", "t")),
     ("select a.k, b.y from t a join t b on b.k = a.x", "select a.k, b.y, b.s from t a join t b on b.k = a.x", FETCHED, ("t",)),
-    ("select t.k, q.v from t join (select k, z as v from u where z > 0) q on q.k = t.x",
-     "select t.k, q.v, q.w from t join (select k, z as v, x + 1 as w from u where z > 0) q on q.k = t.x", FETCHED, ("u",)),
+    (
+        "select t.k, q.v from t join (select k, z as v from u where z > 0) q on q.k = t.x",
+        "select t.k, q.v, q.w from t join (select k, z as v, x + 1 as w from u where z > 0) q on q.k = t.x",
+        FETCHED,
+        ("u",),
+    ),
     (ON_NULL, ON_NULL.replace("n.x", "n.x, n.y"), FETCHED, ("n",)),
     (ON_NULL, f"{ON_NULL} where n.y > 4", NARROW_FETCHED, ("n",)),
     ("select t.k, p.x from t join p on p.k = t.x", "select t.k, p.x, p.y from t join p on p.k = t.x", FETCHED, ("p",)),
@@ -183,19 +198,42 @@ OF_SOURCES = [
     (OUT, f"{OUT} where u.x is null", {*LOOKED_UP, NARROWED.name}, ("u",)),
     (OUT, OUT.replace("u.z", "coalesce(u.x, -1) as v"), LOOKED_UP, ("u",)),
     ("select t.k, p.x from t left join p on p.k = t.x", "select t.k, p.x, p.y from t left join p on p.k = t.x", FETCHED, ("p",)),
-    ("select t.k, n.x from t left join n on n.k = t.x", "select t.k, n.x, n.y from t left join n on n.k = t.x",
-     LOOKED_UP, ("n",)),
-    ("select t.k, a.z, n.x from t left join u a on a.k = t.x left join n on n.k = a.x",
-     "select t.k, a.z, n.x, n.y, t.s from t left join u a on a.k = t.x left join n on n.k = a.x",
-     {*FETCHED, *LOOKED_UP}, ("t", "n")),
-    ("select t.k, q.x from t left join (select n.k, n.x from n join u on u.k = n.k) q on q.k = t.x",
-     "select t.k, q.x, q.y from t left join (select n.k, n.x, n.y from n join u on u.k = n.k) q on q.k = t.x", FETCHED, ("n",)),
-    ("select t.k from t where exists (select 1 from b where b.x = t.x)",
-     "select t.k, t.s from t where exists (select 1 from b where b.x = t.x)", FETCHED, ("t",)),
-    (f"{IN} union all select k, x, z from u where z > 1", f"{IN} where u.x = 2 union all select k, x, z from u where z > 1",
-     NARROW_FETCHED, ("u",)),
-    ("select t.k, q.n from t join (select x, count(*) as n from b group by x) q on q.x = t.x",
-     "select t.k, q.n, t.s from t join (select x, count(*) as n from b group by x) q on q.x = t.x", FETCHED, ("t",)),
+    (
+        "select t.k, n.x from t left join n on n.k = t.x",
+        "select t.k, n.x, n.y from t left join n on n.k = t.x",
+        LOOKED_UP,
+        ("n",),
+    ),
+    (
+        "select t.k, a.z, n.x from t left join u a on a.k = t.x left join n on n.k = a.x",
+        "select t.k, a.z, n.x, n.y, t.s from t left join u a on a.k = t.x left join n on n.k = a.x",
+        {*FETCHED, *LOOKED_UP},
+        ("t", "n"),
+    ),
+    (
+        "select t.k, q.x from t left join (select n.k, n.x from n join u on u.k = n.k) q on q.k = t.x",
+        "select t.k, q.x, q.y from t left join (select n.k, n.x, n.y from n join u on u.k = n.k) q on q.k = t.x",
+        FETCHED,
+        ("n",),
+    ),
+    (
+        "select t.k from t where exists (select 1 from b where b.x = t.x)",
+        "select t.k, t.s from t where exists (select 1 from b where b.x = t.x)",
+        FETCHED,
+        ("t",),
+    ),
+    (
+        f"{IN} union all select k, x, z from u where z > 1",
+        f"{IN} where u.x = 2 union all select k, x, z from u where z > 1",
+        NARROW_FETCHED,
+        ("u",),
+    ),
+    (
+        "select t.k, q.n from t join (select x, count(*) as n from b group by x) q on q.x = t.x",
+        "select t.k, q.n, t.s from t join (select x, count(*) as n from b group by x) q on q.x = t.x",
+        FETCHED,
+        ("t",),
+    ),
 ]
 
 
@@ -230,41 +268,80 @@ DIRECTED = [
     (BASE, "select k, x, s from t where x > 0", {COLUMNS.name}, False),
     (BASE, "select s, k as key, x + y as both, upper(s) as u from t where x > 0", {COLUMNS.name}, False),
     (BASE, "select cast(k as bigint) as k, x, y, s from t where x > 0", {COLUMNS.name}, False),
-    ("select k, x from t where x <> 0 and k > 1 and 1 / x > 0",
-     "select k, x from t where k > 1 and x <> 0 and 1 / x > 0", {NOTHING}, True),
+    (
+        "select k, x from t where x <> 0 and k > 1 and 1 / x > 0",
+        "select k, x from t where k > 1 and x <> 0 and 1 / x > 0",
+        {NOTHING},
+        True,
+    ),
     (BASE, f"{BASE} and (y is null or s = 'a')", {NARROWED.name}, True),
     (BASE, "select k, x, y, s from t where y < 3 and x > 0", {NARROWED.name}, True),
-    ("select k, x, y from t where y <> 0 and 1 / y > 0 and x > 0", "select k, x, y from t where y <> 0 and 1 / y > 0 and x > 1",
-     {NARROWED.name}, True),
+    (
+        "select k, x, y from t where y <> 0 and 1 / y > 0 and x > 0",
+        "select k, x, y from t where y <> 0 and 1 / y > 0 and x > 1",
+        {NARROWED.name},
+        True,
+    ),
     (BASE, BASE.replace("x > 0", "x > 1"), {NARROWED.name}, True),
     (BASE, BASE.replace("x > 0", "x = 2 and y is null"), {NARROWED.name}, True),
     ("select k, x, y from t where x in (0, 1, 2)", "select k, x, y from t where x in (0, 2)", {NARROWED.name}, True),
-    ("select k, x, y from t where x > 0 and y > 1", "select k, x, y from t where x > 1 and y > 0",
-     {widened.NAME, NARROWED.name}, True),
+    (
+        "select k, x, y from t where x > 0 and y > 1",
+        "select k, x, y from t where x > 1 and y > 0",
+        {widened.NAME, NARROWED.name},
+        True,
+    ),
     (BASE, "select k, x, y, s from t", {widened.NAME}, True),
     (BASE, "select k, x, y, s from t where x >= 0", {widened.NAME}, True),
     (BASE, "select k, x, y, s from t where y > 0", {widened.NAME, NARROWED.name}, True),
     ("select k, y from t where x in (1)", "select k, y from t where x in (1, 2)", {widened.NAME}, True),
-    ("select k, y from t where x = 1", "select k, y from t where x in (1, 2) and y is not null",
-     {widened.NAME, NARROWED.name}, True),
+    (
+        "select k, y from t where x = 1",
+        "select k, y from t where x in (1, 2) and y is not null",
+        {widened.NAME, NARROWED.name},
+        True,
+    ),
     (BASE, "select t.k, t.x, t.y, s, u.z from t left join u on u.k = t.x where t.x > 0", {LOOK_UP.name, COLUMNS.name}, False),
-    (BASE, "select t.k, t.x, t.y, s, b.y as by from t left join b on b.x = t.x where t.x > 0",
-     {LOOK_UP.name, COLUMNS.name}, False),
-    (BASE, "select t.k, t.x, u.z from t join u on u.k = t.x where t.x > 0 and u.z > 0",
-     {LOOK_UP.name, NARROWED.name, COLUMNS.name}, False),
+    (
+        BASE,
+        "select t.k, t.x, t.y, s, b.y as by from t left join b on b.x = t.x where t.x > 0",
+        {LOOK_UP.name, COLUMNS.name},
+        False,
+    ),
+    (
+        BASE,
+        "select t.k, t.x, u.z from t join u on u.k = t.x where t.x > 0 and u.z > 0",
+        {LOOK_UP.name, NARROWED.name, COLUMNS.name},
+        False,
+    ),
     (BASE, f"{BASE} and exists (select 1 from b where b.x = t.x)", {LOOK_UP.name}, False),
     (BASE, f"{BASE} and not exists (select 1 from u where u.x = t.x)", {LOOK_UP.name}, False),
-    (BASE.replace("t where", "t left join u on u.k = t.x where").replace("k, x,", "t.k, t.x,").replace("> 0", "> 0").replace(
-        "where x", "where t.x"), BASE, {NOTHING}, True),
+    (
+        BASE.replace("t where", "t left join u on u.k = t.x where")
+        .replace("k, x,", "t.k, t.x,")
+        .replace("> 0", "> 0")
+        .replace("where x", "where t.x"),
+        BASE,
+        {NOTHING},
+        True,
+    ),
     (GROUPS, "select x as g, total from (select x, sum(y) as total from t group by x) as q", {COLUMNS.name}, False),
     (GROUPS, f"{GROUPS} having count(*) > 1", {NARROWED.name, COLUMNS.name}, False),
     (GROUPS, GROUPS.replace("total", "total, max(s) as most"), {AGGREGATES.name, COLUMNS.name}, False),
     (FLOATS, f"{FLOATS} having count(*) > 1", {NARROWED.name}, True),
     (FLOATS, FLOATS.replace("n,", "n, max(s) as most,"), {AGGREGATES.name, COLUMNS.name}, False),
-    ("select t.k, t.x, z from t join u on u.k = t.x", "select t.k, t.x, z from t join u on u.k = t.k",
-     {widened.NAME, NARROWED.name}, True),
-    ("select sum(y) as a, max(k) as b from t", "select sum(y) as a, max(k) as b, min(x) as c from t",
-     {AGGREGATES.name, COLUMNS.name}, False),
+    (
+        "select t.k, t.x, z from t join u on u.k = t.x",
+        "select t.k, t.x, z from t join u on u.k = t.k",
+        {widened.NAME, NARROWED.name},
+        True,
+    ),
+    (
+        "select sum(y) as a, max(k) as b from t",
+        "select sum(y) as a, max(k) as b, min(x) as c from t",
+        {AGGREGATES.name, COLUMNS.name},
+        False,
+    ),
     ("select x, y from b", "select y, x + 1 as z from b where x is not null", {NARROWED.name, COLUMNS.name}, False),
     (BRANCHES, f"{BRANCHES} union all select k, y from t where y > 1", {ADDED}, True),
     (BRANCHES, "select k, x from t where x > 1", {REMOVED, COLUMNS.name}, False),
@@ -286,12 +363,17 @@ def test_an_edit(number: int) -> None:
 # What a condition means is Spark's: the types in which it compares, and what is lost of values there.
 BIG = 9007199254740993
 LONG = "12345678901234567890123456789012345678"
-COMPARED = Table("n", (("k", INT), ("x", BIGINT), ("s", STRING), ("m", "decimal(38,0)"), ("f", "decimal(38,30)"), ("d", "date")),
-                 ("k",))
-NUMBERS: Content = {"n": [
-    (1, BIG - 1, "01", "2", "1.000000000000000000000000000001", "2024-01-01"),
-    (2, BIG, "1.0", LONG, "1", "2024-01-02"),
-    (3, 1, "1", "1", "0.999999999999999999999999999999", None), (4, None, None, None, None, None)]}
+COMPARED = Table(
+    "n", (("k", INT), ("x", BIGINT), ("s", STRING), ("m", "decimal(38,0)"), ("f", "decimal(38,30)"), ("d", "date")), ("k",)
+)
+NUMBERS: Content = {
+    "n": [
+        (1, BIG - 1, "01", "2", "1.000000000000000000000000000001", "2024-01-01"),
+        (2, BIG, "1.0", LONG, "1", "2024-01-02"),
+        (3, 1, "1", "1", "0.999999999999999999999999999999", None),
+        (4, None, None, None, None, None),
+    ]
+}
 # conditions before and after
 CONDITIONS = [
     (f"x in ({BIG}, 1e0)", f"x = {BIG} or x = 1e0"),
@@ -380,45 +462,70 @@ REBUILT = {
     "a column that is not stored": ("select k, x * 2 as v from t", "select k, x as v from t"),
     "a condition over what is not stored": ("select k from t", "select k from t where x > 1"),
     "one that may fail stands first": ("select k, x from t where x <> 0", "select k, x from t where 1 / x > 0 and x <> 0"),
-    "a guard behind what it guards": ("select k, x from t where x <> 0 and 1 / x > 0",
-                                         "select k, x from t where 1 / x > 0 and x <> 0"),
-    "a guard below groups": ("select x, count(*) as n from t where x <> 0 and 1 / x > 0 group by x",
-                             "select x, count(*) as n from t where 1 / x > 0 and x <> 0 group by x"),
-    "a guard in a join": ("select t.k, z from t left join u on u.k = t.x and t.x <> 0 and 1 / t.x > 0",
-                          "select t.k, z from t left join u on u.k = t.x and 1 / t.x > 0 and t.x <> 0"),
+    "a guard behind what it guards": (
+        "select k, x from t where x <> 0 and 1 / x > 0",
+        "select k, x from t where 1 / x > 0 and x <> 0",
+    ),
+    "a guard below groups": (
+        "select x, count(*) as n from t where x <> 0 and 1 / x > 0 group by x",
+        "select x, count(*) as n from t where 1 / x > 0 and x <> 0 group by x",
+    ),
+    "a guard in a join": (
+        "select t.k, z from t left join u on u.k = t.x and t.x <> 0 and 1 / t.x > 0",
+        "select t.k, z from t left join u on u.k = t.x and 1 / t.x > 0 and t.x <> 0",
+    ),
     "a part of a DISTINCT": ("select x, y from t", "select distinct x, y from t"),
     "other groups": (GROUPS, GROUPS.replace("group by x", "group by x, y").replace("select x,", "select x, y,")),
     "a condition below groups": (GROUPS, GROUPS.replace("from t", "from t where k > 2")),
-    "a condition below a window": ("select k, count(*) over (partition by x) as n from t",
-                                   "select k, count(*) over (partition by x) as n from t where k > 2"),
+    "a condition below a window": (
+        "select k, count(*) over (partition by x) as n from t",
+        "select k, count(*) over (partition by x) as n from t where k > 2",
+    ),
     "an aggregate of stored floats": ("select x, y, sum(d) as s from t group by x, y", "select x, sum(d) as s from t group by x"),
     "a value below a padded side": (
         "select t.k, q.v from t left join (select k, x as v from u) as q on q.k = t.x + 0",
-        "select t.k, q.v from t left join (select k, coalesce(x, 0) as v from u) as q on q.k = t.x + 0"),
+        "select t.k, q.v from t left join (select k, coalesce(x, 0) as v from u) as q on q.k = t.x + 0",
+    ),
     "a join that is no equality": ("select k, x from t", "select t.k, t.x, b.y from t join b on b.x > t.x"),
     "another table": ("select k, x from t", "select k, x from u"),
-    "an outer join that becomes full": ("select t.k, z from t left join u on u.k = t.x",
-                                        "select t.k, z from t full join u on u.k = t.x"),
+    "an outer join that becomes full": (
+        "select t.k, z from t left join u on u.k = t.x",
+        "select t.k, z from t full join u on u.k = t.x",
+    ),
     "an unread join that repeats rows": ("select t.k, t.x from t left join b on b.x = t.x", "select k, x from t"),
     "a column of a bag": ("select t.k from t join b on b.x = t.x", "select t.k, b.y from t join b on b.x = t.x"),
     "columns of all tables": (IN, IN.replace("u.z", "u.z, u.x, t.s")),
     "a column, and rows that come": (f"{IN} where u.z > 0", f"{IN} where u.x is not null"),
     "a column of the only table": ("select k, x from t", "select k, x, y from t"),
-    "a key that is NULL beside padded rows": ("select t.k, n.x from t left join n on n.k <=> t.x + 0",
-                                              "select t.k, n.x, n.y from t left join n on n.k <=> t.x + 0"),
-    "a padded table by another condition": ("select t.k, n.x from t left join n on n.x > t.x",
-                                            "select t.k, n.x, n.y from t left join n on n.x > t.x"),
+    "a key that is NULL beside padded rows": (
+        "select t.k, n.x from t left join n on n.k <=> t.x + 0",
+        "select t.k, n.x, n.y from t left join n on n.k <=> t.x + 0",
+    ),
+    "a padded table by another condition": (
+        "select t.k, n.x from t left join n on n.x > t.x",
+        "select t.k, n.x, n.y from t left join n on n.x > t.x",
+    ),
     "a key of floats": ("select t.k, f.x from t join f on f.k = t.d", "select t.k, f.x, f.y from t join f on f.k = t.d"),
-    "a column below a full join": ("select t.k, u.k as l from t full join u on u.k = t.x",
-                                   "select t.k, u.k as l, t.s from t full join u on u.k = t.x"),
-    "a column below groups": ("select t.x, count(*) as n from t join u on u.k = t.x group by t.x",
-                              "select t.x, count(*) as n, u.z from t join u on u.k = t.x group by t.x, u.z"),
-    "a column below DISTINCT": ("select distinct t.x, u.z from t join u on u.k = t.x",
-                                "select distinct t.x, u.z, u.x as o from t join u on u.k = t.x"),
-    "a column below a window": ("select t.k, u.z, row_number() over (order by t.k) as n from t join u on u.k = t.x",
-                                "select t.k, u.z, u.x, row_number() over (order by t.k) as n from t join u on u.k = t.x"),
-    "a negated test": ("select k, x from t where exists (select 1 from u where u.x = t.x)",
-                       "select k, x from t where not exists (select 1 from u where u.x = t.x)"),
+    "a column below a full join": (
+        "select t.k, u.k as l from t full join u on u.k = t.x",
+        "select t.k, u.k as l, t.s from t full join u on u.k = t.x",
+    ),
+    "a column below groups": (
+        "select t.x, count(*) as n from t join u on u.k = t.x group by t.x",
+        "select t.x, count(*) as n, u.z from t join u on u.k = t.x group by t.x, u.z",
+    ),
+    "a column below DISTINCT": (
+        "select distinct t.x, u.z from t join u on u.k = t.x",
+        "select distinct t.x, u.z, u.x as o from t join u on u.k = t.x",
+    ),
+    "a column below a window": (
+        "select t.k, u.z, row_number() over (order by t.k) as n from t join u on u.k = t.x",
+        "select t.k, u.z, u.x, row_number() over (order by t.k) as n from t join u on u.k = t.x",
+    ),
+    "a negated test": (
+        "select k, x from t where exists (select 1 from u where u.x = t.x)",
+        "select k, x from t where not exists (select 1 from u where u.x = t.x)",
+    ),
 }
 
 
@@ -467,10 +574,14 @@ def test_caches_that_are_given_up() -> None:
 TOTALS = "select x, count(*) as n from t group by x"
 
 
-@pytest.mark.parametrize("before", [
-    f"select q.x, q.n, p.x as px, p.n as pn from ({TOTALS}) q join ({TOTALS}) p on p.n = q.x",
-    f"select q.x, q.n, o.c from ({TOTALS}) q cross join (select count(*) as c from u) o",
-    f"select t.k, t.x, q.x as qx, q.n from t join ({TOTALS}) q on q.x = t.k"])
+@pytest.mark.parametrize(
+    "before",
+    [
+        f"select q.x, q.n, p.x as px, p.n as pn from ({TOTALS}) q join ({TOTALS}) p on p.n = q.x",
+        f"select q.x, q.n, o.c from ({TOTALS}) q cross join (select count(*) as c from u) o",
+        f"select t.k, t.x, q.x as qx, q.n from t join ({TOTALS}) q on q.x = t.k",
+    ],
+)
 def test_caches_that_are_given_up_with_equal_names(before: str) -> None:
     """Plans of caches call what they compute alike, and occurrences as tables are called: neither is taken for the other."""
     with World((T, U, B), before, Options(caches="all")) as world:
@@ -505,8 +616,14 @@ GUARDS = [
     (same_rows, "_passed", lambda new, old, known, whole=False: OPEN_SIDE(new, old, known), "a value below a padded side"),
     (same_rows, "_same_block", any_conditions, "a condition below groups"),
     (same_rows, "_same_block", any_conditions, "a condition below a window"),
-    *((where, "is_guarded_as_before", lambda *of: True, case) for where, case in (
-        (difference, "a guard behind what it guards"), (same_rows, "a guard below groups"), (same_rows, "a guard in a join"))),
+    *(
+        (where, "is_guarded_as_before", lambda *of: True, case)
+        for where, case in (
+            (difference, "a guard behind what it guards"),
+            (same_rows, "a guard below groups"),
+            (same_rows, "a guard in a join"),
+        )
+    ),
     (OuterJoin, "combined", property(lambda node: (node.left,)), "an unread join that repeats rows"),
 ]
 
@@ -527,13 +644,16 @@ KEYLESS = Table("u", U.columns, None)
 BY_VALUE = "select t.k, t.x, u.z from t join u on u.k = t.x"
 
 
-@pytest.mark.parametrize(("kind", "old", "is_adapted"), [
-    (INT, BY_VALUE, True),
-    (BIGINT, BY_VALUE, False),  # equal to the stored value, of another type
-    (INT, BY_VALUE.replace("= t.x", "> t.x"), False),
-    (INT, BY_VALUE.replace("= t.x", "= t.x + 0"), False),
-    (INT, BY_VALUE.replace("t.x, u", "t.y, u"), False),  # of an attribute that is not stored, either
-])
+@pytest.mark.parametrize(
+    ("kind", "old", "is_adapted"),
+    [
+        (INT, BY_VALUE, True),
+        (BIGINT, BY_VALUE, False),  # equal to the stored value, of another type
+        (INT, BY_VALUE.replace("= t.x", "> t.x"), False),
+        (INT, BY_VALUE.replace("= t.x", "= t.x + 0"), False),
+        (INT, BY_VALUE.replace("t.x, u", "t.y, u"), False),  # of an attribute that is not stored, either
+    ],
+)
 def test_a_key_is_had_of_what_it_is_equal_to(kind: str, old: str, is_adapted: bool, monkeypatch: pytest.MonkeyPatch) -> None:
     """The key itself is among the IDs of the stored rows; without that by the conditions of the join."""
     table = replace(U, columns=(("k", kind), *U.columns[1:]))

@@ -25,8 +25,9 @@ COUNTS = st.integers(0, 10**12)
 SIZES = st.builds(Size, COUNTS, COUNTS, st.integers(0, 10**6))
 
 
-def alternatives(world: World, ways: tuple[Way, ...], sizes: Mapping[str, Size], view: Size | None,
-                 diffs: Mapping[str, InlineDiff]) -> list[Alternative]:
+def alternatives(
+    world: World, ways: tuple[Way, ...], sizes: Mapping[str, Size], view: Size | None, diffs: Mapping[str, InlineDiff]
+) -> list[Alternative]:
     """The ways and the rebuild with their estimates, which are positive numbers whatever the statistics say."""
     counts = {name: TableChanges(len(diff.rows), len(diff.rows), 1) for name, diff in diffs.items()}
     now = Situation(world.plan, sizes, view, expected(world.plan, counts, hopeful=False))

@@ -26,8 +26,11 @@ def in_ways(cases: Mapping[str, Case], ways: Mapping[str, Options]) -> Iterator[
     for name, case in cases.items():
         plan = plan_of(case.tables, case.sql, Options())
         grouped = any(isinstance(node, Aggregate) for node in operators(plan.root))
-        yield from ((name, way) for way in ways
-                    if (any(map(plan.way, BY_STORED_ROWS)) or way not in ADDITIVE) and (grouped or way != "caches"))
+        yield from (
+            (name, way)
+            for way in ways
+            if (any(map(plan.way, BY_STORED_ROWS)) or way not in ADDITIVE) and (grouped or way != "caches")
+        )
 
 
 def spread(pairs: Iterable[tuple[str, str]], always: tuple[str, ...] = ()) -> list[Tried]:
@@ -41,8 +44,11 @@ def spread(pairs: Iterable[tuple[str, str]], always: tuple[str, ...] = ()) -> li
     chosen: list[Tried] = []
     for number, (name, ways) in enumerate(found.items()):
         others = [way for way in ways if way not in always and (name, way) not in SLOW]
-        chosen += [pytest.param(name, way, marks=pytest.mark.deep) if way in always[1:] else (name, way)
-                   for way in ways if way in always or way == others[number % len(others)]]
+        chosen += [
+            pytest.param(name, way, marks=pytest.mark.deep) if way in always[1:] else (name, way)
+            for way in ways
+            if way in always or way == others[number % len(others)]
+        ]
     return chosen
 
 

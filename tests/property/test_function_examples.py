@@ -23,6 +23,7 @@ pytestmark = pytest.mark.deep
 ONE = Table("one", (("k", "int"),), ("k",))
 INLINED = re.compile(r"SELECT (.*) FROM (VALUES .*?)\s+(?:AS )?tab\(([^()]*)\)", re.DOTALL | re.IGNORECASE)
 
+
 def test_examples_mean_what_spark_says() -> None:
     """At least half of them are compared: the rest has no rule, no name for a column, or is refused by Spark as well."""
     found: Counter[str] = Counter()
@@ -59,7 +60,7 @@ def compared(text: str) -> tuple[str, str]:
         return "ends in an error", ""
     shown = SPARK.sql(full_query(plan, Binding(dialect=SPARK)), pretty=False)
     try:
-        rows = [row[:len(columns)] for row in spark.query(shown)]
+        rows = [row[: len(columns)] for row in spark.query(shown)]
     except SparkRefuses as error:
         return "wrong", f"{shown}: {error}"
     return ("same", "") if Counter(rows) == Counter(expected) else ("wrong", f"{rows} instead of {expected} by {shown}")
@@ -76,5 +77,3 @@ def as_view(text: str) -> tuple[Table, str]:
         return Table("tab", tuple(found), None), f"SELECT {item} AS result FROM tab"
     spark.table(ONE.name, ONE.columns, [(1,)])
     return ONE, text if re.search(r"\sFROM (VALUES|\()", text) else f"{text} AS result FROM one"
-
-

@@ -21,10 +21,10 @@ VIEWS = {
     "a column": "SELECT k, cast(s AS timestamp) AS x FROM t",
     "a condition": "SELECT k FROM t WHERE to_timestamp(s) > ts",
     "groups": "SELECT date_trunc('month', cast(s AS timestamp)) AS m, count(*) AS n, max(cast(s AS timestamp)) AS x FROM t "
-              "GROUP BY date_trunc('month', cast(s AS timestamp))",
+    "GROUP BY date_trunc('month', cast(s AS timestamp))",
     "a join": "SELECT a.k, b.k AS j FROM t AS a JOIN t AS b ON cast(a.s AS timestamp) = b.ts",
     "a CTE that is used twice": "WITH w AS (SELECT k, try_cast(s AS timestamp) AS x FROM t) "
-                                "SELECT a.k, b.x FROM w AS a JOIN w AS b ON a.k = b.k",
+    "SELECT a.k, b.x FROM w AS a JOIN w AS b ON a.k = b.k",
 }
 
 
@@ -33,10 +33,13 @@ VIEWS = {
 @pytest.mark.parametrize("engine", [OnSpark, not_ansi])
 def test_views(name: str, way: str, engine: type[OnSpark]) -> None:
     case = build(
-        "t(k int, s string, ts timestamp; k)", VIEWS[name],
+        "t(k int, s string, ts timestamp; k)",
+        VIEWS[name],
         {"t": [(1, "2024-01-01 10:00:00", 0), (2, " 2024-03-31T02:30:00+02:00", 1), (3, None, 2)]},
         {"t": [(1, "2024-01-01", 0), (2, " 2024-03-31T02:30:00+02:00", 1), (3, "2025", 2), (4, "1582-10-10 00:00:00.123456", 5)]},
-        {"t": [(1, "2024-01-02", 1_704_067_200_000_000), (4, None, 3)]}, {"t": []})
+        {"t": [(1, "2024-01-02", 1_704_067_200_000_000), (4, None, 3)]},
+        {"t": []},
+    )
     judge(case, ALL_WAYS[way], MEANT, engine)
 
 
@@ -54,10 +57,23 @@ def test_no_text_that_spark_completes_is_let_through() -> None:
 
 
 # What Spark's TRY functions do about an error of an argument: these are NULL for it, the others fail.
-TRYING = ("try_add({}, interval 1 day)", "try_subtract({}, interval 1 day)", "try_divide(interval 1 day, hour({}))",
-          "try_multiply(interval 1 day, hour({}))", "try_to_binary(string({}), 'utf-8')")
-FAILING = ("try_cast({} AS date)", "try_divide(hour({}), 2)", "try_element_at(array({}), 1)", "try_to_timestamp(string({}))",
-           "nvl2({}, 1, 2)", "coalesce({}, ts)", "{} IS NULL", "to_json(struct({}))")
+TRYING = (
+    "try_add({}, interval 1 day)",
+    "try_subtract({}, interval 1 day)",
+    "try_divide(interval 1 day, hour({}))",
+    "try_multiply(interval 1 day, hour({}))",
+    "try_to_binary(string({}), 'utf-8')",
+)
+FAILING = (
+    "try_cast({} AS date)",
+    "try_divide(hour({}), 2)",
+    "try_element_at(array({}), 1)",
+    "try_to_timestamp(string({}))",
+    "nvl2({}, 1, 2)",
+    "coalesce({}, ts)",
+    "{} IS NULL",
+    "to_json(struct({}))",
+)
 
 
 @pytest.mark.parametrize("form", [*TRYING, *FAILING])

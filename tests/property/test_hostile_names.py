@@ -17,12 +17,79 @@ from tests.property.test_equivalence import check
 
 # What the planner itself calls attributes, sources, hidden columns and WITH queries is among them.
 NAMES = (
-    "count", "sum", "any_x", "any", "x", "count__rows", "sum__x__y", "rows", "any_x__k", "x__k", "t0__k", "a__k", "v", "v__x",
-    "d", "r", "c1", "z", "net", "keys", "one", "old_rows", "new_rows", "changed", "named", "feed", "branch", "d_ins__a",
-    "v_upd__a", "idivm_op", "idivm_sign", "idivm_weight", "idivm_class", "idivm_hit", "idivm__v__x", "idivm__count__rows",
-    "cache_1", "cache_1__k", "cache_2",
-    "select", "order", "table", "null", "true", "end", "1st", "1e5", "MiXeD", "a.b", "a`b", 'a"b', "a'b", "--", "/*", "*/", ";",
-    " ", "a b", "é", "e\u0301", "🎉", "#x", "${x}", "{{ x }}", "%s", "?", "\\", "a\nb", "a\tb", "(", "[a]", "x" * 255)
+    "count",
+    "sum",
+    "any_x",
+    "any",
+    "x",
+    "count__rows",
+    "sum__x__y",
+    "rows",
+    "any_x__k",
+    "x__k",
+    "t0__k",
+    "a__k",
+    "v",
+    "v__x",
+    "d",
+    "r",
+    "c1",
+    "z",
+    "net",
+    "keys",
+    "one",
+    "old_rows",
+    "new_rows",
+    "changed",
+    "named",
+    "feed",
+    "branch",
+    "d_ins__a",
+    "v_upd__a",
+    "idivm_op",
+    "idivm_sign",
+    "idivm_weight",
+    "idivm_class",
+    "idivm_hit",
+    "idivm__v__x",
+    "idivm__count__rows",
+    "cache_1",
+    "cache_1__k",
+    "cache_2",
+    "select",
+    "order",
+    "table",
+    "null",
+    "true",
+    "end",
+    "1st",
+    "1e5",
+    "MiXeD",
+    "a.b",
+    "a`b",
+    'a"b',
+    "a'b",
+    "--",
+    "/*",
+    "*/",
+    ";",
+    " ",
+    "a b",
+    "é",
+    "e\u0301",
+    "🎉",
+    "#x",
+    "${x}",
+    "{{ x }}",
+    "%s",
+    "?",
+    "\\",
+    "a\nb",
+    "a\tb",
+    "(",
+    "[a]",
+    "x" * 255,
+)
 
 
 @st.composite
@@ -49,9 +116,16 @@ def _renamed(table: Table, names: dict[str, str]) -> Table:
     return Table(table.name, columns, table.key and tuple(names[name] for name in table.key))
 
 
-@pytest.mark.parametrize("options", [
-    Options(), Options(feed=True), Options(optimised=False, additive=False),
-    pytest.param(Options(everywhere=True), marks=pytest.mark.long)], ids=["optimised", "feed", "naive", "caches"])
+@pytest.mark.parametrize(
+    "options",
+    [
+        Options(),
+        Options(feed=True),
+        Options(optimised=False, additive=False),
+        pytest.param(Options(everywhere=True), marks=pytest.mark.long),
+    ],
+    ids=["optimised", "feed", "naive", "caches"],
+)
 @fewer
 @given(case=renamed(additive=False) | renamed(additive=True))
 def test_names_mean_nothing(options: Options, case: Case) -> None:

@@ -17,8 +17,12 @@ from tests.property.nodes import Change, evaluate, idiffs_at, nodes, non_empty_b
 from tests.property.profiles import fewer, is_long
 from tests.property.strategies import Case, cases
 
-PLANS = {"split": Options(additive=False), "unsplit": Options(additive=False, split=False),
-         "recompute": Options(strategy="recompute"), "caches": Options(additive=False, everywhere=True)}
+PLANS = {
+    "split": Options(additive=False),
+    "unsplit": Options(additive=False, split=False),
+    "recompute": Options(strategy="recompute"),
+    "caches": Options(additive=False, everywhere=True),
+}
 
 
 Known = tuple[dict[str, list[Row]], ...]  # for the start and after each batch: the rows of queries by their text
@@ -47,8 +51,9 @@ def check_nodes(case: Case, options: Options, known: Known) -> None:
             before = after
 
 
-@pytest.mark.parametrize("name", [pytest.param(name, marks=pytest.mark.long) if name in ("unsplit", "caches") else name
-                                  for name in PLANS])
+@pytest.mark.parametrize(
+    "name", [pytest.param(name, marks=pytest.mark.long) if name in ("unsplit", "caches") else name for name in PLANS]
+)
 @fewer
 @given(case=cases(batches=2))
 def test_every_node(name: str, case: Case) -> None:

@@ -15,8 +15,16 @@ from dbt_idivm.frontend.lower import lower
 from dbt_idivm.operators.scan import Attribute
 from tests.meaning.spark_meaning import ANSI, NOT_ANSI, SparkRefuses, spark_meaning
 
-_COLUMNS = (("k", "int"), ("i", "int"), ("d", "double"), ("p", "decimal(5,2)"), ("s", "string"), ("a", "array<double>"),
-            ("b", "array<int>"), ("q", "boolean"))
+_COLUMNS = (
+    ("k", "int"),
+    ("i", "int"),
+    ("d", "double"),
+    ("p", "decimal(5,2)"),
+    ("s", "string"),
+    ("a", "array<double>"),
+    ("b", "array<int>"),
+    ("q", "boolean"),
+)
 _NAMES = [name for name, _ in _COLUMNS if name not in ("k", "q")]
 _OPERATORS = ("+", "-", "*", "/", "%", "||")
 _CATALOG = Catalog({"t": TableInfo("t", tuple(Attribute(*each) for each in _COLUMNS), ("k",))})
@@ -68,14 +76,51 @@ def test_digits_of_decimals(setting: dict[str, str]) -> None:
     spark.configure(setting)
     spark.table("t", _DECIMALS, ())
     types = {name: type_of(kind) for name, kind in _DECIMALS}
-    leaves = ("p", "q", "i", "t", "b", "0", "1", "-1", "100", "007", "0.5", "0.05", "00.10", "0.0", "1.50", "5.", "i + 1",
-              "3000000000", "(1 + 1)", "-(1)", "-(0.5)", "CAST(i AS DECIMAL(7,1))", "CAST(p AS INT)", "abs(-1)", "if(f, i, t)",
-              "CASE WHEN f THEN p END", "coalesce(q, 0)")
+    leaves = (
+        "p",
+        "q",
+        "i",
+        "t",
+        "b",
+        "0",
+        "1",
+        "-1",
+        "100",
+        "007",
+        "0.5",
+        "0.05",
+        "00.10",
+        "0.0",
+        "1.50",
+        "5.",
+        "i + 1",
+        "3000000000",
+        "(1 + 1)",
+        "-(1)",
+        "-(0.5)",
+        "CAST(i AS DECIMAL(7,1))",
+        "CAST(p AS INT)",
+        "abs(-1)",
+        "if(f, i, t)",
+        "CASE WHEN f THEN p END",
+        "coalesce(q, 0)",
+    )
     for one, other in product(leaves, leaves):
-        for text in (f"{one} + {other}", f"({one}) * ({other})", f"CASE WHEN p > 0.5 THEN {one} ELSE {other} END", f"abs({one})",
-                     f"coalesce({one}, {other})", f"p * ({one} - {other})", f"if(f, {one}, NULL)", f"q + if(f, {one}, {other})",
-                     f"({one}) / ({other})", f"p / ({one}) * q", f"round(p * ({one}), 3)", f"round(({one}) / p)",
-                     f"(p * ({one}) - q) * (p * ({other}))"):
+        for text in (
+            f"{one} + {other}",
+            f"({one}) * ({other})",
+            f"CASE WHEN p > 0.5 THEN {one} ELSE {other} END",
+            f"abs({one})",
+            f"coalesce({one}, {other})",
+            f"p * ({one} - {other})",
+            f"if(f, {one}, NULL)",
+            f"q + if(f, {one}, {other})",
+            f"({one}) / ({other})",
+            f"p / ({one}) * q",
+            f"round(p * ({one}), 3)",
+            f"round(({one}) / p)",
+            f"(p * ({one}) - q) * (p * ({other}))",
+        ):
             ((_, kind),) = spark.schema(f"SELECT {text} AS x FROM t")
             found = infer_type(parse_one(text, dialect="spark"), types)
             if kind.startswith("decimal"):

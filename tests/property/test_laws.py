@@ -26,8 +26,14 @@ from tests.property.plans import idiff_way
 from tests.property.profiles import fewer
 from tests.property.strategies import Case, Content, cases, value
 
-BY_IDIFFS = st.builds(Options, optimised=st.booleans(), additive=st.just(False), feed=st.booleans(),
-                      strategy=st.sampled_from(("id", "id", "recompute")), caches=st.sampled_from((None, None, "all")))
+BY_IDIFFS = st.builds(
+    Options,
+    optimised=st.booleans(),
+    additive=st.just(False),
+    feed=st.booleans(),
+    strategy=st.sampled_from(("id", "id", "recompute")),
+    caches=st.sampled_from((None, None, "all")),
+)
 ADDITIVE = st.builds(Options, feed=st.booleans(), caches=st.sampled_from((None, "all")))
 TUPLES = st.builds(Options, additive=st.just(False), feed=st.booleans(), strategy=st.just("tuple"))
 WAYS = BY_IDIFFS | BY_IDIFFS | ADDITIVE | TUPLES
@@ -61,8 +67,10 @@ def irrelevant(world: World, name: str, rows: list[Row], data: st.DataObject) ->
     """The rows with other values in the columns that no occurrence of the table reads."""
     table = next(each for each in world.tables if each.name == name)
     used = {a.name for scan in world.plan.base_scans if scan.table == name for a in scan.base_columns} | set(table.key or ())
-    return [tuple(old if column in used else data.draw(value(kind))
-                  for (column, kind), old in zip(table.columns, row, strict=True)) for row in rows]
+    return [
+        tuple(old if column in used else data.draw(value(kind)) for (column, kind), old in zip(table.columns, row, strict=True))
+        for row in rows
+    ]
 
 
 @fewer

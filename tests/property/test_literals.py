@@ -65,11 +65,17 @@ def test_names(name: str) -> None:
 
 
 DOUBLES = st.floats() | st.sampled_from([0.0, -0.0, 5e-324, 1.7976931348623157e308, 0.1 + 0.2])
-DECIMALS = st.integers(-10**38 + 1, 10**38 - 1).map(lambda n: f"{'-' * (n < 0)}{abs(n) // 10**18}.{abs(n) % 10**18:018}")
+DECIMALS = st.integers(-(10**38) + 1, 10**38 - 1).map(lambda n: f"{'-' * (n < 0)}{abs(n) // 10**18}.{abs(n) % 10**18:018}")
 CELLS: list[tuple[str, st.SearchStrategy[Value]]] = [
-    ("string", STRINGS.filter(lambda text: "\0" not in text)), ("double", DOUBLES.map(repr)), ("boolean", st.booleans()),
-    ("bigint", st.integers(-2**63, 2**63 - 1)), ("tinyint", st.integers(-128, 127)), ("date", st.dates().map(str)),
-    ("timestamp_ntz", st.datetimes().map(str)), ("decimal(38,18)", DECIMALS)]
+    ("string", STRINGS.filter(lambda text: "\0" not in text)),
+    ("double", DOUBLES.map(repr)),
+    ("boolean", st.booleans()),
+    ("bigint", st.integers(-(2**63), 2**63 - 1)),
+    ("tinyint", st.integers(-128, 127)),
+    ("date", st.dates().map(str)),
+    ("timestamp_ntz", st.datetimes().map(str)),
+    ("decimal(38,18)", DECIMALS),
+]
 ROW = st.tuples(*(st.none() | cells for _, cells in CELLS))
 
 
@@ -79,7 +85,8 @@ def test_rows_by_duckdb(rows: list[tuple[Value, ...]]) -> None:
     kinds = tuple((f"c{n}", kind) for n, (kind, _) in enumerate(CELLS))
     found = duckdb.sql(DUCKDB.sql(DUCKDB.rows(kinds, tuple(rows), "r"))).fetchall()
     assert [tuple(map(_plain, row)) for row in found] == [
-        tuple(_wanted(kind, cell) for (kind, _), cell in zip(CELLS, row, strict=True)) for row in rows]
+        tuple(_wanted(kind, cell) for (kind, _), cell in zip(CELLS, row, strict=True)) for row in rows
+    ]
 
 
 def _plain(value: object) -> object:

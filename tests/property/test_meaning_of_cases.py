@@ -42,8 +42,10 @@ def test_misreading(name: str) -> None:
 
 
 @pytest.mark.deep
-@pytest.mark.parametrize(("name", "ways"), [(name, EACH[1:] if is_long() else (EACH[1:][number % len(EACH[1:])],))
-                                            for number, name in enumerate(MISREADINGS)])
+@pytest.mark.parametrize(
+    ("name", "ways"),
+    [(name, EACH[1:] if is_long() else (EACH[1:][number % len(EACH[1:])],)) for number, name in enumerate(MISREADINGS)],
+)
 def test_misreading_in_other_ways(name: str, ways: tuple[str, ...]) -> None:
     """Of maintaining it under ANSI mode, and in the usual one without."""
     for way in ways:
@@ -58,14 +60,24 @@ def judge_incrementally(name: str, way: str) -> None:
     assert DIRECTED_AND_MEANT.shapes["rebuilt"] == rebuilt or way.startswith("tuple"), way
 
 
-@pytest.mark.parametrize("case", [
-    build("t0(k int, x int, y decimal(38,10); k)", "SELECT a.x AS c0, sum(a.y) AS c1 FROM t0 AS a GROUP BY a.x",
-          {"t0": [(1, 1, "5000000000000000000000000000.5")]},
-          {"t0": [(1, 1, "5000000000000000000000000000.5"), (2, 1, "0.1")]}),
-    build("t0(k int, x int, y decimal(11,0); k)\nt1(k int; k)",  # 10,201 rows of the greatest value
-          "SELECT a.x AS c0, avg(a.y) AS c1 FROM t0 AS a CROSS JOIN t1 AS b CROSS JOIN t1 AS c GROUP BY a.x",
-          {"t0": [(1, 1, "99999999999")], "t1": [(k,) for k in range(101)]},
-          {"t0": [(1, 1, "99999999999"), (2, 1, "-99999999999")], "t1": [(k,) for k in range(101)]})], ids=["sum", "average"])
+@pytest.mark.parametrize(
+    "case",
+    [
+        build(
+            "t0(k int, x int, y decimal(38,10); k)",
+            "SELECT a.x AS c0, sum(a.y) AS c1 FROM t0 AS a GROUP BY a.x",
+            {"t0": [(1, 1, "5000000000000000000000000000.5")]},
+            {"t0": [(1, 1, "5000000000000000000000000000.5"), (2, 1, "0.1")]},
+        ),
+        build(
+            "t0(k int, x int, y decimal(11,0); k)\nt1(k int; k)",  # 10,201 rows of the greatest value
+            "SELECT a.x AS c0, avg(a.y) AS c1 FROM t0 AS a CROSS JOIN t1 AS b CROSS JOIN t1 AS c GROUP BY a.x",
+            {"t0": [(1, 1, "99999999999")], "t1": [(k,) for k in range(101)]},
+            {"t0": [(1, 1, "99999999999"), (2, 1, "-99999999999")], "t1": [(k,) for k in range(101)]},
+        ),
+    ],
+    ids=["sum", "average"],
+)
 def test_numbers_that_cannot_be_added_exactly(case: Case) -> None:
     """A sum that needs all 38 digits, and values of which a sum of DOUBLEs may be rounded: the view is rebuilt."""
     rebuilt = DIRECTED_AND_MEANT.shapes["rebuilt"]

@@ -24,10 +24,19 @@ def test_values(theme: Theme, data: st.DataObject, way: str, setting: str) -> No
 
 
 @pytest.mark.parametrize("setting", [ANSI, NOT_ANSI], ids=["ANSI", "not ANSI"])
-@pytest.mark.parametrize(("kind", "total", "rows"), [
-    *((f"decimal({precision},2)", total, rows) for precision in (8, 10, 11, 12, 15, 18)
-      for total, rows in ((7, 160), (-7, 160), (1, 32), (10**precision - 1, 3), (1 - 10**precision, 7), (5, 1), (0, 2))),
-    ("decimal(11,0)", 60132783313432, 1127), ("decimal(12,0)", 60132783313432, 1127), ("decimal(18,18)", 10**18 - 1, 7)])
+@pytest.mark.parametrize(
+    ("kind", "total", "rows"),
+    [
+        *(
+            (f"decimal({precision},2)", total, rows)
+            for precision in (8, 10, 11, 12, 15, 18)
+            for total, rows in ((7, 160), (-7, 160), (1, 32), (10**precision - 1, 3), (1 - 10**precision, 7), (5, 1), (0, 2))
+        ),
+        ("decimal(11,0)", 60132783313432, 1127),
+        ("decimal(12,0)", 60132783313432, 1127),
+        ("decimal(18,18)", 10**18 - 1, 7),
+    ],
+)
 def test_what_an_average_of_decimals_is(kind: str, total: int, rows: int, setting: dict[str, str]) -> None:
     """Up to 11 digits a quotient of DOUBLEs, from 12 on the quotient, rounded (ADR 0004)."""
     precision, scale = (int(each) for each in kind.removeprefix("decimal(").removesuffix(")").split(","))

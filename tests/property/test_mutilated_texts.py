@@ -20,12 +20,58 @@ from tests.property.profiles import is_long
 from tests.property.strategies import Case
 
 CORPUS = [case for cases in (DIRECTED, FOUND, MISREADINGS) for case in cases.values()]
-OTHER = ("(", ")", ",", ".", "*", "-", "1", "'a'", "NULL", "NOT", "AND", "OR", "IN", "AS", "FROM", "JOIN", "ON", "WHERE",
-         "GROUP BY",
-         "HAVING", "UNION ALL", "UNION", "EXISTS", "SELECT", "DISTINCT", "count(", "sum(", "CASE", "WHEN", "END", "OVER", "k",
-         "x", "c0",
-         "USING", "NATURAL", "LEFT", "ORDER BY", "LIMIT", "BETWEEN", "LATERAL", "VALUES", "WITH", ";", "=", "`", "->", "::", "[",
-         "]")
+OTHER = (
+    "(",
+    ")",
+    ",",
+    ".",
+    "*",
+    "-",
+    "1",
+    "'a'",
+    "NULL",
+    "NOT",
+    "AND",
+    "OR",
+    "IN",
+    "AS",
+    "FROM",
+    "JOIN",
+    "ON",
+    "WHERE",
+    "GROUP BY",
+    "HAVING",
+    "UNION ALL",
+    "UNION",
+    "EXISTS",
+    "SELECT",
+    "DISTINCT",
+    "count(",
+    "sum(",
+    "CASE",
+    "WHEN",
+    "END",
+    "OVER",
+    "k",
+    "x",
+    "c0",
+    "USING",
+    "NATURAL",
+    "LEFT",
+    "ORDER BY",
+    "LIMIT",
+    "BETWEEN",
+    "LATERAL",
+    "VALUES",
+    "WITH",
+    ";",
+    "=",
+    "`",
+    "->",
+    "::",
+    "[",
+    "]",
+)
 # Of the texts that Spark's parser refuses the planner reads some: sqlglot is the more generous of the two.
 MOST_DISAGREEMENTS = 0.15
 
@@ -33,7 +79,7 @@ MOST_DISAGREEMENTS = 0.15
 @st.composite
 def mutilated(draw: st.DrawFn) -> tuple[Case, str]:
     case = draw(st.sampled_from(CORPUS))
-    tokens = [case.sql[token.start:token.end + 1] for token in Tokenizer().tokenize(case.sql)]
+    tokens = [case.sql[token.start : token.end + 1] for token in Tokenizer().tokenize(case.sql)]
     for _ in range(draw(st.integers(1, 3))):
         place, other = draw(st.integers(0, len(tokens) - 1)), draw(st.integers(0, len(tokens) - 1))
         what = draw(st.sampled_from(("lost", "doubled", "swapped", "replaced", "added")))
@@ -44,7 +90,7 @@ def mutilated(draw: st.DrawFn) -> tuple[Case, str]:
         elif what == "swapped":
             tokens[place], tokens[other] = tokens[other], tokens[place]
         else:
-            tokens[place:place + (what == "replaced")] = [draw(st.sampled_from(OTHER))]
+            tokens[place : place + (what == "replaced")] = [draw(st.sampled_from(OTHER))]
     return case, " ".join(tokens)
 
 
@@ -90,5 +136,3 @@ def test_disagreements_are_few() -> None:
     differing = found[("accepted", "refused")] + found[("the user's fault", "accepted")]
 
     assert differing <= MOST_DISAGREEMENTS * found.total(), found
-
-

@@ -101,8 +101,15 @@ def equal_otherwise(draw: Any, tests: Sequence[tuple[Test, ...]]) -> list[tuple[
     return rest
 
 
-def spelled(view: View, order: Sequence[int], aliases: dict[int, str], derived: Sequence[int],
-            tests: Sequence[tuple[Test, ...]], *, negated: bool = False) -> str:
+def spelled(
+    view: View,
+    order: Sequence[int],
+    aliases: dict[int, str],
+    derived: Sequence[int],
+    tests: Sequence[tuple[Test, ...]],
+    *,
+    negated: bool = False,
+) -> str:
     def written(term: Term) -> str:
         if isinstance(term, int):
             return str(term)
@@ -152,12 +159,13 @@ def changed(draw: Any, view: View) -> View:
         extra = [each for each in other.tests if all(isinstance(term, int) or term[0] <= last for term in terms[each])]
         op, left, right = tests[place][0]
         exchanged = ((op, right, left), *tests[place][1:])
-        tests[place:place + 1] = draw(st.sampled_from([[], extra[:1], [exchanged], [mirrored(tests[place], last)]]))
+        tests[place : place + 1] = draw(st.sampled_from([[], extra[:1], [exchanged], [mirrored(tests[place], last)]]))
     return replace(view, tests=tuple(tests)) if draw(st.integers(0, 4)) else other
 
 
 def mirrored(tests: tuple[Test, ...], last: int) -> tuple[Test, ...]:
     """The same of the sources in their opposite order."""
+
     def turned_round(term: Term) -> Term:
         return term if isinstance(term, int) else (last - term[0], term[1])
 
@@ -199,6 +207,7 @@ def test_views_with_one_form_have_the_same_rows(data: st.DataObject) -> None:
 
 def block_sql(block: Block) -> str:
     """The block as a query that shows all of its columns."""
+
     def written(name: str) -> str:
         number, _, rest = name.partition(".")
         return f"x{number}.{rest}"
@@ -206,8 +215,14 @@ def block_sql(block: Block) -> str:
     columns = ", ".join(f'{written(name)} AS "{name}"' for name in block.types)
     sources = ", ".join(f"{each.text} AS x{number}" for number, each in enumerate(block.sources))
     equal = [f"{written(each[0])} = {written(name)}" for each in block.classes for name in each[1:]]
-    tests = [render(each.expression.transform(
-        lambda node: exp.Identifier(this=written(node.name)) if isinstance(node, exp.Column) else node)) for each in block.tests]
+    tests = [
+        render(
+            each.expression.transform(
+                lambda node: exp.Identifier(this=written(node.name)) if isinstance(node, exp.Column) else node
+            )
+        )
+        for each in block.tests
+    ]
     where = " AND ".join(f"({each})" for each in [*equal, *tests])
     return f"SELECT {columns} FROM {sources}{f' WHERE {where}' if where else ''}"
 

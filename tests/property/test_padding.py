@@ -10,23 +10,81 @@ from dbt_idivm.frontend.lower import lower
 from dbt_idivm.operators.scan import Attribute
 from tests.meaning.spark_meaning import spark_meaning
 
-_COLUMNS = (("k", "int"), ("g", "int"), ("y", "decimal(10,2)"), ("w", "decimal(30,10)"), ("q", "int"), ("b", "bigint"),
-            ("d", "date"), ("s", "string"), ("f", "double"), ("ts", "timestamp"))
-_VALUES = ("y", "y * q", "nullif(y, q)", "greatest(y, q)", "y % 3", "date_add(d, q)", "date_trunc('day', ts)", "ts - ts", "d",
-           "upper(s)", "array(y * q)", "named_struct('a', y * q)", "f", "b", "w", "-w", "1.50", "3", "NULL", "q > 1")
+_COLUMNS = (
+    ("k", "int"),
+    ("g", "int"),
+    ("y", "decimal(10,2)"),
+    ("w", "decimal(30,10)"),
+    ("q", "int"),
+    ("b", "bigint"),
+    ("d", "date"),
+    ("s", "string"),
+    ("f", "double"),
+    ("ts", "timestamp"),
+)
+_VALUES = (
+    "y",
+    "y * q",
+    "nullif(y, q)",
+    "greatest(y, q)",
+    "y % 3",
+    "date_add(d, q)",
+    "date_trunc('day', ts)",
+    "ts - ts",
+    "d",
+    "upper(s)",
+    "array(y * q)",
+    "named_struct('a', y * q)",
+    "f",
+    "b",
+    "w",
+    "-w",
+    "1.50",
+    "3",
+    "NULL",
+    "q > 1",
+)
 _NUMBERS = ("y", "y * q", "nullif(y, q)", "greatest(y, q)", "y % 3", "w", "w * 2", "f", "b", "q", "coalesce(f, y)", "1.50", "3")
 QUERIES = [
     *(f"SELECT k, {value} AS n FROM u" for value in _VALUES),
     *(f"SELECT g, max({value}) AS n FROM u GROUP BY g" for value in _VALUES if value != "ts - ts"),
     *(f"SELECT g, {name}({value}) AS n FROM u GROUP BY g" for name in ("sum", "avg") for value in _NUMBERS),
     *(f"SELECT k, {name}({value}) OVER (PARTITION BY g) AS n FROM u" for name in ("sum", "avg") for value in _NUMBERS),
-    *(f"SELECT k, {name} OVER (PARTITION BY g ORDER BY k) AS n FROM u" for name in (
-        "lag(y * q)", "lead(date_add(d, 1), 2)", "first_value(nullif(y, q))", "last_value(f) IGNORE NULLS", "min(y % 3)",
-        "nth_value(upper(s), 2)", "rank()", "row_number()", "ntile(2)", "percent_rank()", "count(s)", "sum(greatest(y, q))")),
-    *(f"SELECT g, {value} AS n FROM u GROUP BY g" for value in (
-        "max_by(date_add(d, 1), k)", "array_sort(collect_list(s))", "bool_or(q > 1)", "stddev(y)", "corr(f, y)", "count(*)",
-        "count(DISTINCT s)", "sum(y % 3) FILTER (WHERE q > 1)", "sum(DISTINCT nullif(y, q))", "percentile(q, 0.5)", "median(y)",
-        "bit_or(b)", "approx_count_distinct(s)", "listagg(s, ',') WITHIN GROUP (ORDER BY s)")
+    *(
+        f"SELECT k, {name} OVER (PARTITION BY g ORDER BY k) AS n FROM u"
+        for name in (
+            "lag(y * q)",
+            "lead(date_add(d, 1), 2)",
+            "first_value(nullif(y, q))",
+            "last_value(f) IGNORE NULLS",
+            "min(y % 3)",
+            "nth_value(upper(s), 2)",
+            "rank()",
+            "row_number()",
+            "ntile(2)",
+            "percent_rank()",
+            "count(s)",
+            "sum(greatest(y, q))",
+        )
+    ),
+    *(
+        f"SELECT g, {value} AS n FROM u GROUP BY g"
+        for value in (
+            "max_by(date_add(d, 1), k)",
+            "array_sort(collect_list(s))",
+            "bool_or(q > 1)",
+            "stddev(y)",
+            "corr(f, y)",
+            "count(*)",
+            "count(DISTINCT s)",
+            "sum(y % 3) FILTER (WHERE q > 1)",
+            "sum(DISTINCT nullif(y, q))",
+            "percentile(q, 0.5)",
+            "median(y)",
+            "bit_or(b)",
+            "approx_count_distinct(s)",
+            "listagg(s, ',') WITHIN GROUP (ORDER BY s)",
+        )
     ),
     "SELECT k, date_add(d, 1) AS n FROM u UNION ALL SELECT k, d FROM u",
     "SELECT k, y * q AS n FROM u UNION ALL SELECT k, nullif(y, q) FROM u",

@@ -22,8 +22,14 @@ OF_SETS = re.compile(r"\b(rollup|cube|grouping\s+sets)\b", re.IGNORECASE)
 # Of these it keeps the subquery as an expression, or as a join of another kind, where ours has an outer join (ADR 0025).
 OF_SUBQUERIES = frozenset({*SCALARS, *LATERALS, "padded: a scalar subquery"})
 # Of these the plan groups by a constant of its own: compared by rows, each of them.
-OF_CONSTANTS = frozenset({"constant: a text under an alias", "constant: a text in GROUP BY", "constant: NULL in GROUP BY",
-                          *(name for name in MISREADINGS if name.startswith("groups that are all constants: "))})
+OF_CONSTANTS = frozenset(
+    {
+        "constant: a text under an alias",
+        "constant: a text in GROUP BY",
+        "constant: NULL in GROUP BY",
+        *(name for name in MISREADINGS if name.startswith("groups that are all constants: ")),
+    }
+)
 
 
 def how(select: Select) -> str | None:
@@ -56,8 +62,15 @@ def test_share_of_plans() -> None:
             else:
                 found[source, proof] += 1
     planned = {key: number for key, number in found.items() if key[1] != "refused"}
-    print(*(f"{source}: {planned.get((source, 'plans'), 0)} of {sum(n for (s, _), n in planned.items() if s == source)} proven"
-            for source in CORPUS), f"grouping sets: {dict(of_sets)}", f"values of subqueries: {dict(of_subqueries)}", sep="\n")
+    print(
+        *(
+            f"{source}: {planned.get((source, 'plans'), 0)} of {sum(n for (s, _), n in planned.items() if s == source)} proven"
+            for source in CORPUS
+        ),
+        f"grouping sets: {dict(of_sets)}",
+        f"values of subqueries: {dict(of_subqueries)}",
+        sep="\n",
+    )
     assert {proof for _, proof in planned} == {"plans", "rows"} >= (of_sets.keys() | of_subqueries.keys()) - {"refused"}
     assert of_sets["rows"] > 0 and of_subqueries["rows"] > 0
     assert sum(n for (_, proof), n in planned.items() if proof == "plans") >= LEAST * sum(planned.values())

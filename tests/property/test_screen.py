@@ -18,9 +18,14 @@ from dbt_idivm.script.screen import may_hold
 TYPES = {"i": "int", "j": "bigint", "s": "string", "d": "date", "b": "boolean", "p": "decimal(5,2)"}
 TABLE = TableInfo("t", tuple(Attribute(name, kind) for name, kind in TYPES.items()))
 DATABASE = duckdb.connect(":memory:")
-VALUES = {"i": st.integers(-3, 3), "j": st.integers(-3, 3), "s": st.sampled_from(["", "a", "b", "é", "2024-05-01", "a'b"]),
-          "d": st.sampled_from(["2023-12-31", "2024-05-01", "2024-05-02"]), "b": st.booleans(),
-          "p": st.sampled_from(["1.00", "-2.50"])}
+VALUES = {
+    "i": st.integers(-3, 3),
+    "j": st.integers(-3, 3),
+    "s": st.sampled_from(["", "a", "b", "é", "2024-05-01", "a'b"]),
+    "d": st.sampled_from(["2023-12-31", "2024-05-01", "2024-05-02"]),
+    "b": st.booleans(),
+    "p": st.sampled_from(["1.00", "-2.50"]),
+}
 ROWS = st.tuples(*(st.none() | values for values in VALUES.values()))
 NUMBERS = st.sampled_from(["t.i", "t.j", "1", "-2", "0", "1.5", "t.p", "t.i + 1", "NULL"])
 STRINGS = st.sampled_from(["t.s", "'a'", "'é'", "'2024-05-01'", "NULL", "concat(t.s, 'a')"])
@@ -33,14 +38,21 @@ def compared(values: st.SearchStrategy[str]) -> st.SearchStrategy[str]:
         st.tuples(values, COMPARISONS, values).map(" ".join),
         st.tuples(values, st.sampled_from(["IN", "NOT IN"]), values, values).map(lambda t: f"{t[0]} {t[1]} ({t[2]}, {t[3]})"),
         st.tuples(values, values, values).map(lambda t: f"{t[0]} BETWEEN {t[1]} AND {t[2]}"),
-        values.map(lambda value: f"{value} IS NULL"), values.map(lambda value: f"{value} IS NOT NULL"))
+        values.map(lambda value: f"{value} IS NULL"),
+        values.map(lambda value: f"{value} IS NOT NULL"),
+    )
 
 
 CONDITIONS = st.recursive(
-    st.one_of(compared(NUMBERS), compared(STRINGS), compared(DAYS),
-              st.sampled_from(["t.b", "t.b IS TRUE", "t.b IS NOT FALSE", "TRUE"])),
-    lambda inner: st.one_of(st.tuples(inner, st.sampled_from(["AND", "OR"]), inner).map(lambda t: f"({t[0]}) {t[1]} ({t[2]})"),
-                            inner.map(lambda each: f"NOT ({each})")), max_leaves=4)
+    st.one_of(
+        compared(NUMBERS), compared(STRINGS), compared(DAYS), st.sampled_from(["t.b", "t.b IS TRUE", "t.b IS NOT FALSE", "TRUE"])
+    ),
+    lambda inner: st.one_of(
+        st.tuples(inner, st.sampled_from(["AND", "OR"]), inner).map(lambda t: f"({t[0]}) {t[1]} ({t[2]})"),
+        inner.map(lambda each: f"NOT ({each})"),
+    ),
+    max_leaves=4,
+)
 
 
 def judged(condition: str, row: Row) -> bool:
@@ -60,8 +72,18 @@ def test_what_is_left_out_does_not_hold(condition: str, row: Row) -> None:
     assert judged(condition, row) or not true
 
 
-@pytest.mark.parametrize("condition", ["t.i > 1", "t.s = 'b'", "t.d >= '2024-05-01'", "t.b", "t.i IS NOT NULL AND t.j IN (3, 4)",
-                                       "NOT (t.i <= 1 OR t.s <> 'b')", "t.d BETWEEN DATE '2024-05-01' AND '2024-05-03'"])
+@pytest.mark.parametrize(
+    "condition",
+    [
+        "t.i > 1",
+        "t.s = 'b'",
+        "t.d >= '2024-05-01'",
+        "t.b",
+        "t.i IS NOT NULL AND t.j IN (3, 4)",
+        "NOT (t.i <= 1 OR t.s <> 'b')",
+        "t.d BETWEEN DATE '2024-05-01' AND '2024-05-03'",
+    ],
+)
 def test_the_usual_conditions_are_judged(condition: str) -> None:
     """Two rows: one that satisfies all of them, one that satisfies none."""
     assert judged(condition, (2, 3, "b", "2024-05-02", True, "1.00"))

@@ -19,20 +19,17 @@ _MINUS = "CAST(f AS STRING) = '-0.0'"
 # Wrong views, were they maintained as any other.
 WRONG = {
     "a condition that goes below a window": f"SELECT k, n FROM {_COUNTED} WHERE {_MINUS}",
-    "first rows":
-        f"SELECT k, f FROM (SELECT k, f, row_number() OVER (PARTITION BY f ORDER BY k) AS n FROM t) WHERE n <= 2 AND {_MINUS}",
+    "first rows": f"SELECT k, f FROM (SELECT k, f, row_number() OVER (PARTITION BY f ORDER BY k) AS n FROM t) WHERE n <= 2 AND {_MINUS}",
     "a constant": f"SELECT k FROM t WHERE f = 0.0D AND {_MINUS}",
     "an IN of one constant": f"SELECT k FROM t WHERE f IN (0.0D) AND {_MINUS}",
 }
 # Refused as well: what Spark infers of an equality depends on the query.
 REFUSED = {
-    "a text with a name":
-        "SELECT k, n FROM (SELECT k, CAST(f AS STRING) AS s, count(*) OVER (PARTITION BY f) AS n FROM t) WHERE s = '-0.0'",
+    "a text with a name": "SELECT k, n FROM (SELECT k, CAST(f AS STRING) AS s, count(*) OVER (PARTITION BY f) AS n FROM t) WHERE s = '-0.0'",
     "a join": "SELECT t.k, u.j FROM t JOIN u ON t.f = u.f WHERE CAST(t.f AS STRING) = '-0.0'",
     "a semi join": f"SELECT k FROM t WHERE f IN (SELECT u.f FROM u) AND {_MINUS}",
     "a function that nobody knows to be blind": "SELECT k FROM t WHERE f = 0.0D AND atan2(f, -1) < 0",
-    "elements of an array":
-        "SELECT k FROM (SELECT k, array(f) AS a FROM t) WHERE a = array(0.0D) AND CAST(a AS STRING) = '[-0.0]'",
+    "elements of an array": "SELECT k FROM (SELECT k, array(f) AS a FROM t) WHERE a = array(0.0D) AND CAST(a AS STRING) = '[-0.0]'",
 }
 CONSTANTS = {
     "a constant": "SELECT n, count(*) AS c FROM (SELECT k, -0.0D AS n FROM t) GROUP BY n",
@@ -46,13 +43,11 @@ MORE_CONSTANTS = {
     "a function": "SELECT n, count(*) AS c FROM (SELECT k, sin(-0) AS n FROM t) GROUP BY n",
 }
 KEPT = {
-    "constants that are no -0.0":
-        "SELECT a, b, c, d, e, count(*) AS n FROM (SELECT 0.0D AS a, -1.5D AS b, CAST(0 AS DOUBLE) AS c, -0.0 AS d, "
-        "CAST(NULL AS DOUBLE) AS e FROM t) GROUP BY a, b, c, d, e",
+    "constants that are no -0.0": "SELECT a, b, c, d, e, count(*) AS n FROM (SELECT 0.0D AS a, -1.5D AS b, CAST(0 AS DOUBLE) AS c, -0.0 AS d, "
+    "CAST(NULL AS DOUBLE) AS e FROM t) GROUP BY a, b, c, d, e",
     "constants that no group is made by": "SELECT k, -0.0D AS n, max(-0.0D) AS m FROM t GROUP BY k",
     "no equality": f"SELECT k FROM t WHERE {_MINUS} AND f < 1",
-    "numbers are compared":
-        "SELECT k, f FROM t WHERE f = 0.0D AND f * 2 < 1 AND CAST(f AS INT) = 0 AND coalesce(round(f, 1), 1) <= 0",
+    "numbers are compared": "SELECT k, f FROM t WHERE f = 0.0D AND f * 2 < 1 AND CAST(f AS INT) = 0 AND coalesce(round(f, 1), 1) <= 0",
     "the text is shown": "SELECT t.k, CAST(t.f AS STRING) AS s, count(*) OVER (PARTITION BY t.f) AS n FROM t WHERE t.f <= 0",
     "a text of another type": f"SELECT k, n FROM {_COUNTED} WHERE CAST(k AS STRING) LIKE '%1'",
     "groups, which have one zero": f"SELECT f, n FROM (SELECT f, count(*) AS n FROM t GROUP BY f) WHERE {_MINUS}",
@@ -60,9 +55,13 @@ KEPT = {
 
 
 def case(sql: str) -> Case:
-    return build(_TABLES, sql, {"t": [(1, "0.0"), (2, "0.0")], "u": [(1, "0.0"), (2, "-0.0")]},
-                 {"t": [(1, "0.0"), (2, "0.0"), (3, "-0.0"), (4, "-0.0")], "u": [(1, "-0.0")]},
-                 {"t": [(1, "-0.0"), (3, "0.0"), (4, "-0.0")], "u": [(1, "-0.0"), (3, "0.0")]})
+    return build(
+        _TABLES,
+        sql,
+        {"t": [(1, "0.0"), (2, "0.0")], "u": [(1, "0.0"), (2, "-0.0")]},
+        {"t": [(1, "0.0"), (2, "0.0"), (3, "-0.0"), (4, "-0.0")], "u": [(1, "-0.0")]},
+        {"t": [(1, "-0.0"), (3, "0.0"), (4, "-0.0")], "u": [(1, "-0.0"), (3, "0.0")]},
+    )
 
 
 @pytest.mark.parametrize("name", WRONG)

@@ -58,8 +58,10 @@ class Trial:
     @classmethod
     def of(cls, text: str) -> Trial:
         found = json.loads(text, object_hook=lambda each: Decimal(each[DECIMAL]) if DECIMAL in each else each)
-        tables = tuple(Table(each["name"], tuple(map(tuple, each["columns"])), each["key"] and tuple(each["key"]))
-                       for each in found["tables"])
+        tables = tuple(
+            Table(each["name"], tuple(map(tuple, each["columns"])), each["key"] and tuple(each["key"]))
+            for each in found["tables"]
+        )
         case = Case(tables, found["sql"], _content(found["start"]), tuple(map(_content, found["batches"])))
         options = {name: tuple(value) if isinstance(value, list) else value for name, value in found["options"].items()}
         return cls(found["judge"], Options(**options), case)

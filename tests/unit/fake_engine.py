@@ -33,8 +33,19 @@ _VERSION = re.compile(r" VERSION AS OF \d+")
 _PROPERTY = re.compile(r"'([\w.]+)'='([^']*)'")
 
 
-_CHANGES = frozenset({"WRITE", "UPDATE", "DELETE", "MERGE", "CREATE TABLE AS SELECT", "CREATE OR REPLACE TABLE AS SELECT",
-                      "RESTORE", "TRUNCATE", "STREAMING UPDATE"})
+_CHANGES = frozenset(
+    {
+        "WRITE",
+        "UPDATE",
+        "DELETE",
+        "MERGE",
+        "CREATE TABLE AS SELECT",
+        "CREATE OR REPLACE TABLE AS SELECT",
+        "RESTORE",
+        "TRUNCATE",
+        "STREAMING UPDATE",
+    }
+)
 SETTINGS = {"spark.sql.ansi.enabled": "true", "spark.sql.session.timeZone": "UTC"}
 
 
@@ -55,8 +66,13 @@ class Table:
     partitions: tuple[str, ...] = ()
     epoch: str = "a"  # part of the timestamps: a table that is created again has others
 
-    def commit(self, operation: str, metrics: dict[str, str] | None = None, note: str | None = None,
-               parameters: dict[str, str] | None = None) -> None:
+    def commit(
+        self,
+        operation: str,
+        metrics: dict[str, str] | None = None,
+        note: str | None = None,
+        parameters: dict[str, str] | None = None,
+    ) -> None:
         version = len(self.commits)
         self.commits.append((version, f"{self.epoch}{version}", operation, parameters or {}, metrics or {}, note))
 
@@ -93,8 +109,9 @@ class FakeEngine:
         self.log = []
         name = f"main.{request.identifier}"
         existing = None if name not in self.tables else "view" if self.tables[name].kind == "VIEW" else "table"
-        there: dict[str, Any] = {name.removeprefix("main."): "view" if table.kind == "VIEW" else "table"
-                                 for name, table in self.tables.items()}
+        there: dict[str, Any] = {
+            name.removeprefix("main."): "view" if table.kind == "VIEW" else "table" for name, table in self.tables.items()
+        }
         steps = Refresh(refresh(replace(request, existing=existing, neighbours=there), invocation or Invocation(), self.kind))
         while steps.statement is not None:
             self.log.append(steps.statement)
@@ -125,8 +142,11 @@ class FakeEngine:
 
     def _actions(self, name: str, first: int, last: int) -> Reply:
         """Rows were added, and no feed was written beside them, unless `actions` says something else."""
-        changes = [version for version, _, operation, *_ in self.tables[name].commits[first:last + 1]
-                   if operation not in commits.QUIET and operation in _CHANGES]
+        changes = [
+            version
+            for version, _, operation, *_ in self.tables[name].commits[first : last + 1]
+            if operation not in commits.QUIET and operation in _CHANGES
+        ]
         usual = {version: (0, int(version in changes), 0, None, 0) for version in range(first, last + 1)}
         return Rows(("version",), tuple((version, *self.actions.get((name, version), each)) for version, each in usual.items()))
 
@@ -145,8 +165,12 @@ class FakeEngine:
             return Rows(("col_name", "data_type", "comment"), tuple((*column, None) for column in columns.items()))
         if statement.sql.endswith("AS JSON"):
             view = self.tables[statement.sql.split()[3]]
-            shown = {CONFIGURATION: view.settings, view_settings.SELECTED: list(view.selected), view_settings.MODE: view.mode,
-                     **({view_settings.COLLATION: view.collation} if view.collation is not None else {})}
+            shown = {
+                CONFIGURATION: view.settings,
+                view_settings.SELECTED: list(view.selected),
+                view_settings.MODE: view.mode,
+                **({view_settings.COLLATION: view.collation} if view.collation is not None else {}),
+            }
             return Rows(("json_metadata",), ((json.dumps(shown if view.settings is not None else {}),),))
         name = statement.sql.split()[3 if "EXTENDED" in statement.sql else 2]
         table = self.tables.get(name)
@@ -157,13 +181,20 @@ class FakeEngine:
         if "HISTORY" in statement.sql and (table.kind == "VIEW" or table.provider != "delta"):
             return EngineError("DELTA_ONLY_OPERATION", f"{name} is not a Delta table")
         if "HISTORY" in statement.sql:
-            return Rows(HISTORY, self._times(tuple(reversed(table.commits))[:int(statement.sql.split()[-1])]))
+            return Rows(HISTORY, self._times(tuple(reversed(table.commits))[: int(statement.sql.split()[-1])]))
         heads = (("# Partition Information", ""), ("# col_name", "data_type"))
         partitions = (*heads, *((name, table.columns[name]) for name in table.partitions)) if table.partitions else ()
-        lines = [*table.columns.items(), *partitions, ("", ""), ("# Detailed Table Information", ""), ("Type", table.kind),
-                 ("Provider", table.provider), ("View Text", table.text),
-                 ("View Catalog and Namespace", table.namespace),
-                 ("Table Properties", "[" + ",".join(f"{k}={v}" for k, v in table.properties.items()) + "]")]
+        lines = [
+            *table.columns.items(),
+            *partitions,
+            ("", ""),
+            ("# Detailed Table Information", ""),
+            ("Type", table.kind),
+            ("Provider", table.provider),
+            ("View Text", table.text),
+            ("View Catalog and Namespace", table.namespace),
+            ("Table Properties", "[" + ",".join(f"{k}={v}" for k, v in table.properties.items()) + "]"),
+        ]
         return Rows(("col_name", "data_type", "comment"), tuple((*line, None) for line in lines))
 
     def _times(self, commits: tuple[tuple[Any, ...], ...]) -> tuple[tuple[Any, ...], ...]:
@@ -171,8 +202,10 @@ class FakeEngine:
         one before."""
         if self.second is None:
             return commits
-        return tuple((version, self.second + dt.timedelta(milliseconds=len(commits) - 1 - place), *rest)
-                     for place, (version, _, *rest) in enumerate(commits))
+        return tuple(
+            (version, self.second + dt.timedelta(milliseconds=len(commits) - 1 - place), *rest)
+            for place, (version, _, *rest) in enumerate(commits)
+        )
 
     def _explain(self, statement: Statement) -> Reply:
         usual = "Relation main.t[a#1] parquet"
@@ -181,14 +214,20 @@ class FakeEngine:
 
     def _columns(self, sql: str) -> dict[str, str]:
         """The columns of a SELECT with the types that the planner infers; where that is unknown, BIGINT."""
-        tables = {name: TableInfo(name, tuple(Attribute(*column) for column in table.columns.items()), ("id",) if "id" in
-                                  table.columns else None) for name, table in self.tables.items()}
+        tables = {
+            name: TableInfo(
+                name, tuple(Attribute(*column) for column in table.columns.items()), ("id",) if "id" in table.columns else None
+            )
+            for name, table in self.tables.items()
+        }
         lowered = lower(_VERSION.sub("", sql), Catalog(tables, functions=dict.fromkeys(self.functions, UserFunction())))
         groups = [node for node in operators(lowered.root) if isinstance(node, Aggregate)]
         calls = {call.name: call.function for node in groups for call in node.calls}
         spark = {"count": "bigint", "avg": "double"}  # sqlglot has others
-        kinds = {name: spark.get(calls.get(attribute, "")) or name_of_type(lowered.root.types[attribute])
-                 for name, attribute in lowered.output}
+        kinds = {
+            name: spark.get(calls.get(attribute, "")) or name_of_type(lowered.root.types[attribute])
+            for name, attribute in lowered.output
+        }
         return {name: "bigint" if "unknown" in kind or kind == "null" else kind for name, kind in kinds.items()}
 
     def _set(self, statement: Statement) -> Reply:
@@ -301,5 +340,13 @@ def drive(engine: FakeEngine, steps: Generator[Statement, Reply, Any]) -> Any:
 def model(sql: str, unique: dict[str, str] | None = None, **config: Any) -> ModelRequest:
     """`config`: without a strategy it is `id`, by which the tables of tests are maintained however small they are."""
     declared = {f"main.{table}": (KeyCandidate((column,), "test unique"),) for table, column in (unique or {}).items()}
-    return ModelRequest("v", "main", "v", sql, {"idivm": {"strategy": "id", **config}}, declared, {"main.o": "orders"},
-                        session={"ansi": "true", "time_zone": "UTC"})
+    return ModelRequest(
+        "v",
+        "main",
+        "v",
+        sql,
+        {"idivm": {"strategy": "id", **config}},
+        declared,
+        {"main.o": "orders"},
+        session={"ansi": "true", "time_zone": "UTC"},
+    )

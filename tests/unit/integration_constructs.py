@@ -26,10 +26,38 @@ INCREMENTAL, VIEW, EPHEMERAL = "an incremental model as input", "a plain view as
 JSON = ("get_json_object", "from_json", "to_json", "json_tuple", "json_array_length")
 MAPS = ("str_to_map", "map_from_entries", "map_from_arrays", "map_keys", "map_values", "map_filter")
 ARRAYS = ("array_contains", "array_join", "array_size", "sort_array", "array_max", "element_at", "size", "split")
-TEXT = ("regexp_replace", "regexp_extract", "substring_index", "split_part", "initcap", "trim", "translate", "concat_ws", "lpad",
-        "soundex", "levenshtein", "reverse", "parse_url", "upper", "lower")
-DATES = ("date_trunc", "trunc", "datediff", "months_between", "add_months", "last_day", "date_format", "timestampdiff",
-         "dayofweek", "unix_timestamp", "year", "extract", "weekday")
+TEXT = (
+    "regexp_replace",
+    "regexp_extract",
+    "substring_index",
+    "split_part",
+    "initcap",
+    "trim",
+    "translate",
+    "concat_ws",
+    "lpad",
+    "soundex",
+    "levenshtein",
+    "reverse",
+    "parse_url",
+    "upper",
+    "lower",
+)
+DATES = (
+    "date_trunc",
+    "trunc",
+    "datediff",
+    "months_between",
+    "add_months",
+    "last_day",
+    "date_format",
+    "timestampdiff",
+    "dayofweek",
+    "unix_timestamp",
+    "year",
+    "extract",
+    "weekday",
+)
 STATISTICS = ("stddev", "stddev_samp", "stddev_pop", "variance", "var_pop", "median", "skewness", "kurtosis")
 RANGES = (exp.LT, exp.GT, exp.LTE, exp.GTE, exp.Between)
 BITWISE = ("bit_and", "bit_or", "bit_xor")
@@ -74,8 +102,11 @@ class Used:
 
     def aggregated(self, function: str, of: Callable[[exp.DataType], bool]) -> bool:
         """Whether the function is applied to values of such a type."""
-        return any(call.function == function and call.argument is not None and of(each.child.types[call.argument])
-                   for each in self.aggregates for call in each.calls)
+        return any(
+            call.function == function and call.argument is not None and of(each.child.types[call.argument])
+            for each in self.aggregates
+            for call in each.calls
+        )
 
     def subqueries(self, *, correlated: bool) -> Iterator[exp.Expr]:
         """Scalar subqueries of aggregates."""
@@ -157,35 +188,44 @@ CONSTRUCTS: Mapping[str, Callable[[Used], bool]] = {
     "WHERE, computed columns": lambda u: u.has(exp.Where) and not u.has(exp.Group),
     "texts cast to TIMESTAMP": _casts_texts,
     "inner join, any condition": lambda u: u.join() or u.join(kind="INNER"),
-    "comma, cross and LATERAL join": lambda u: u.join(kind="CROSS") or any(not each.args.get("on") and not each.args.get("using")
-                                                                   and not each.kind and not each.side for each in u.joins),
+    "comma, cross and LATERAL join": lambda u: (
+        u.join(kind="CROSS")
+        or any(not each.args.get("on") and not each.args.get("using") and not each.kind and not each.side for each in u.joins)
+    ),
     "self-join": _reads_twice,
     "LEFT and RIGHT OUTER JOIN": lambda u: u.join(side="LEFT") or u.join(side="RIGHT"),
     "FULL OUTER JOIN": lambda u: u.join(side="FULL"),
     "aggregate over an outer join": lambda u: any(_above(OuterJoin, each.child) for each in u.aggregates),
-    "EXISTS, IN, LEFT SEMI JOIN": lambda u: (u.exists(negated=False) or u.member(negated=False)
-                                              or u.join(side="LEFT", kind="SEMI")),
+    "EXISTS, IN, LEFT SEMI JOIN": lambda u: (
+        u.exists(negated=False) or u.member(negated=False) or u.join(side="LEFT", kind="SEMI")
+    ),
     "NOT EXISTS, LEFT ANTI JOIN": lambda u: u.exists(negated=True) or u.join(side="LEFT", kind="ANTI"),
     "NOT IN": lambda u: u.member(negated=True),
     "EXISTS as a value, IN and NOT IN below OR and in CASE WHEN": lambda u: any(
-        isinstance(each.this, exp.Query) and not is_conjunct(each) for each in u.tree.find_all(exp.Exists)),
+        isinstance(each.this, exp.Query) and not is_conjunct(each) for each in u.tree.find_all(exp.Exists)
+    ),
     "scalar subquery of an aggregate, or of one row": lambda u: any(u.subqueries(correlated=False)),
     "correlated scalar subquery of an aggregate, or of a row by its key": lambda u: any(u.subqueries(correlated=True)),
     "UNION ALL": lambda u: any(not each.args.get("distinct") for each in u.tree.find_all(exp.Union)),
-    "SELECT without FROM, VALUES": lambda u: u.has(exp.Values) or any(
-        not each.args.get("from_") for each in u.tree.find_all(exp.Select)),
+    "SELECT without FROM, VALUES": lambda u: (
+        u.has(exp.Values) or any(not each.args.get("from_") for each in u.tree.find_all(exp.Select))
+    ),
     "UNION": lambda u: any(each.args.get("distinct") for each in u.tree.find_all(exp.Union)),
     "INTERSECT": lambda u: u.has(exp.Intersect),
     "EXCEPT, MINUS": lambda u: u.has(exp.Except),
-    "INTERSECT ALL, EXCEPT ALL": lambda u: any(not each.args.get("distinct")
-                                               for each in u.tree.find_all(exp.Intersect, exp.Except)),
+    "INTERSECT ALL, EXCEPT ALL": lambda u: any(
+        not each.args.get("distinct") for each in u.tree.find_all(exp.Intersect, exp.Except)
+    ),
     "SELECT DISTINCT": lambda u: any(each.args.get("distinct") for each in u.tree.find_all(exp.Select)),
-    "GROUP BY with sum, count": lambda u: any(each.groups and {call.function for call in each.calls} & {"sum", "count"}
-                                               for each in u.aggregates),
-    "avg of INT and smaller integers, of DECIMAL(p, s) with 12 to 24 digits, or fewer and s <= 4":
-        lambda u: u.aggregated("avg", lambda kind: is_small_integer(kind) or is_averaged(kind)),
+    "GROUP BY with sum, count": lambda u: any(
+        each.groups and {call.function for call in each.calls} & {"sum", "count"} for each in u.aggregates
+    ),
+    "avg of INT and smaller integers, of DECIMAL(p, s) with 12 to 24 digits, or fewer and s <= 4": lambda u: u.aggregated(
+        "avg", lambda kind: is_small_integer(kind) or is_averaged(kind)
+    ),
     "avg of BIGINT and of other decimals": lambda u: u.aggregated(
-        "avg", lambda kind: kind.this in (Type.BIGINT, Type.DECIMAL) and not is_averaged(kind)),
+        "avg", lambda kind: kind.this in (Type.BIGINT, Type.DECIMAL) and not is_averaged(kind)
+    ),
     "sum and avg of floats": lambda u: u.aggregated("sum", is_float) or u.aggregated("avg", is_float),
     "min and max of all but floats": lambda u: u.aggregate("min", "max"),
     "expressions over sums, counts and extremes": _adds_inside,
@@ -196,23 +236,33 @@ CONSTRUCTS: Mapping[str, Callable[[Used], bool]] = {
     "bit_and, bit_or, bit_xor": lambda u: u.aggregate(*BITWISE),
     "stddev, variance, median and their like": lambda u: u.aggregate(*STATISTICS),
     "count(DISTINCT x, y), corr, percentile and their like": lambda u: any(
-        not each.function and not is_list(each) for each in u.aggregate_calls),
+        not each.function and not is_list(each) for each in u.aggregate_calls
+    ),
     "sorted lists: array_sort(collect_set(x)), listagg": lambda u: any(map(is_list, u.aggregate_calls)),
     "ROLLUP, CUBE, GROUPING SETS": lambda u: any(has_sets(each) for each in u.tree.find_all(exp.Group)),
     "HAVING": lambda u: u.has(exp.Having),
     "aggregate without GROUP BY": lambda u: any(not each.groups for each in u.aggregates),
-    "CTEs and derived tables": lambda u: u.has(exp.CTE) or any(isinstance(each.parent, exp.From | exp.Join)
-                                                                for each in u.tree.find_all(exp.Subquery)),
+    "CTEs and derived tables": lambda u: (
+        u.has(exp.CTE) or any(isinstance(each.parent, exp.From | exp.Join) for each in u.tree.find_all(exp.Subquery))
+    ),
     "aggregate over an aggregate": lambda u: any(_above(Aggregate, each.child) for each in u.aggregates),
     "ranks and totals of a partition": lambda u: any(
-        each.partition and any(isinstance(call.function, exp.Rank | exp.DenseRank | exp.PercentRank | exp.Sum | exp.Count)
-                               for call in each.calls) for each in u.windows),
+        each.partition
+        and any(
+            isinstance(call.function, exp.Rank | exp.DenseRank | exp.PercentRank | exp.Sum | exp.Count) for call in each.calls
+        )
+        for each in u.windows
+    ),
     "the latest row of each key": _newest,
-    "running sums, lag and lead": lambda u: u.has(exp.Lag, exp.Lead) or any(
-        call.order and isinstance(call.function, exp.Sum) for each in u.windows for call in each.calls),
-    "running sums, counts, minima and maxima alone": lambda u: any(each.partition and all(
-        call.order and isinstance(call.function, exp.Sum | exp.Count | exp.Min | exp.Max) for call in each.calls)
-        for each in u.windows),
+    "running sums, lag and lead": lambda u: (
+        u.has(exp.Lag, exp.Lead)
+        or any(call.order and isinstance(call.function, exp.Sum) for each in u.windows for call in each.calls)
+    ),
+    "running sums, counts, minima and maxima alone": lambda u: any(
+        each.partition
+        and all(call.order and isinstance(call.function, exp.Sum | exp.Count | exp.Min | exp.Max) for call in each.calls)
+        for each in u.windows
+    ),
     "window function over all rows": lambda u: any(not each.partition for each in u.windows),
     "explode, posexplode, inline, stack; LATERAL VIEW": _unnests,
     "groups of elements": lambda u: _unnests(u) and bool(u.aggregates),
@@ -229,8 +279,9 @@ FURTHER: Mapping[str, Callable[[Used], bool]] = {
     "named windows": lambda u: any(each.args.get("windows") for each in u.tree.find_all(exp.Select)),
     "frames of windows": lambda u: u.has(exp.WindowSpec),
     "GROUP BY ALL": lambda u: any(each.args.get("all") for each in u.tree.find_all(exp.Group)),
-    "GROUP BY a position": lambda u: any(isinstance(item, exp.Literal) for each in u.tree.find_all(exp.Group)
-                                         for item in each.expressions),
+    "GROUP BY a position": lambda u: any(
+        isinstance(item, exp.Literal) for each in u.tree.find_all(exp.Group) for item in each.expressions
+    ),
     "a chain of CTEs": lambda u: len(list(u.tree.find_all(exp.CTE))) > 1,
     "range join": lambda u: any(each.args["on"].find(*RANGES) for each in u.joins if each.args.get("on") is not None),
     "pivot by CASE": lambda u: sum(isinstance(each.this, exp.Case) for each in u.tree.find_all(exp.Sum, exp.Max, exp.Min)) > 1,
@@ -244,8 +295,9 @@ FURTHER: Mapping[str, Callable[[Used], bool]] = {
     "functions of dates": lambda u: u.calls(*DATES),
     "ten LEFT JOINs": lambda u: sum(each.side == "LEFT" for each in u.joins) >= 10,
     "look-ups over look-ups": lambda u: any(_above(LookUpJoin, each.left) for each in operators_of(u.plan.root, LookUpJoin)),
-    "LEFT JOINs of several aggregates": lambda u: sum(
-        _above(Aggregate, each.right) for each in operators_of(u.plan.root, OuterJoin) if not each.full) > 1,
+    "LEFT JOINs of several aggregates": lambda u: (
+        sum(_above(Aggregate, each.right) for each in operators_of(u.plan.root, OuterJoin) if not each.full) > 1
+    ),
     "partitions of several kinds": lambda u: len({each.partition for each in u.windows}) > 1,
 }
 

@@ -26,8 +26,12 @@ from dbt_idivm.schema_file import catalog_of
 from dbt_idivm.script.plan import Plan
 
 PROJECT = Path(__file__).resolve().parents[2] / "integration_tests"
-OF_SNAPSHOTS = (("dbt_scd_id", "string"), ("dbt_updated_at", "timestamp"), ("dbt_valid_from", "timestamp"),
-                ("dbt_valid_to", "timestamp"))
+OF_SNAPSHOTS = (
+    ("dbt_scd_id", "string"),
+    ("dbt_updated_at", "timestamp"),
+    ("dbt_valid_from", "timestamp"),
+    ("dbt_valid_to", "timestamp"),
+)
 
 
 @dataclass(frozen=True)
@@ -73,8 +77,9 @@ class Project:
         """What the properties files say about models, seeds and snapshots, by name."""
         folders = (self.root / name for name in ("models", "seeds", "snapshots"))
         documents = [_yaml(path) for folder in folders for path in sorted(folder.rglob("*.yml"))]
-        return {item["name"]: item for part in ("models", "seeds",
-                                                "snapshots") for each in documents for item in each.get(part) or ()}
+        return {
+            item["name"]: item for part in ("models", "seeds", "snapshots") for each in documents for item in each.get(part) or ()
+        }
 
     @cached_property
     def sources(self) -> Catalog:
@@ -110,9 +115,17 @@ class Project:
             return name
 
         macros = "".join(each.read_text(encoding="utf-8") for each in sorted((self.root / "macros").glob("*.sql")))
-        text = jinja2.Environment().from_string(macros + path.read_text(encoding="utf-8")).render(
-            config=configure, ref=ref, source=lambda source, table: f"{source}.{table}", var=self.settings["vars"].__getitem__,
-            is_incremental=lambda: False)
+        text = (
+            jinja2.Environment()
+            .from_string(macros + path.read_text(encoding="utf-8"))
+            .render(
+                config=configure,
+                ref=ref,
+                source=lambda source, table: f"{source}.{table}",
+                var=self.settings["vars"].__getitem__,
+                is_incremental=lambda: False,
+            )
+        )
         return Model(path, text.strip(), config, tuple(dict.fromkeys(refs)))
 
     def _planned(self, name: str) -> tuple[Lowered, Plan]:
@@ -163,8 +176,9 @@ class Project:
         except IdivmError as error:
             raise AssertionError(f"{name}, which other models read, has no plan: {error}") from error
         types, declared = plan.root.types, self.declared_types(name)
-        columns = tuple(Attribute(each.name, declared.get(each.name) or name_of_type(types[each.attribute]))
-                        for each in plan.columns)
+        columns = tuple(
+            Attribute(each.name, declared.get(each.name) or name_of_type(types[each.attribute])) for each in plan.columns
+        )
         shown = tuple(each.name for each in plan.columns if not each.hidden)
         if model.materialized == "incremental":
             return TableInfo(name, tuple(each for each in columns if each.name in shown), key, "properties file" if key else "")

@@ -21,10 +21,14 @@ _RUN_AS_IT_IS = re.compile(r"(CREATE SCHEMA|USE) ", re.IGNORECASE)
 _NAME = r"`?(?P<schema>\w+)`?\.`?(?P<name>\w+)`?"
 _TEXT = r"'(?P<text>(?:[^'\\]|\\.)*)'"
 _WRITES = (exp.Create, exp.Drop, exp.Insert)
-_RELATIONS = "select table_name, 'TABLE', comment from duckdb_tables() where schema_name = $schema union all " \
-             "select view_name, 'VIEW', comment from duckdb_views() where schema_name = $schema and not internal"
-_COLUMNS = "select column_name, data_type, coalesce(comment, '') from duckdb_columns() where schema_name = $schema " \
-           "and table_name = $name order by column_index"
+_RELATIONS = (
+    "select table_name, 'TABLE', comment from duckdb_tables() where schema_name = $schema union all "
+    "select view_name, 'VIEW', comment from duckdb_views() where schema_name = $schema and not internal"
+)
+_COLUMNS = (
+    "select column_name, data_type, coalesce(comment, '') from duckdb_columns() where schema_name = $schema "
+    "and table_name = $name order by column_index"
+)
 
 
 class Refused(Exception):
@@ -48,8 +52,12 @@ class Frame:
 
     @property
     def schema(self) -> Any:
-        return SimpleNamespace(fields=[SimpleNamespace(name=name, dataType=Kind(kind), nullable=True)
-                                       for name, kind in zip(self.columns, self.types, strict=True)])
+        return SimpleNamespace(
+            fields=[
+                SimpleNamespace(name=name, dataType=Kind(kind), nullable=True)
+                for name, kind in zip(self.columns, self.types, strict=True)
+            ]
+        )
 
     def collect(self) -> list[tuple[Any, ...]]:
         return self.rows
@@ -115,8 +123,10 @@ class StubSpark:
 
     def relations(self, schema: str) -> Frame:
         about = {"TABLE": "Type: MANAGED\nProvider: delta\n", "VIEW": "Type: VIEW\n"}
-        rows = [(schema, name, False, f"Database: {schema}\nTable: {name}\n{about[kind]}")
-                for name, kind, _ in self.asked(_RELATIONS, schema=schema)]
+        rows = [
+            (schema, name, False, f"Database: {schema}\nTable: {name}\n{about[kind]}")
+            for name, kind, _ in self.asked(_RELATIONS, schema=schema)
+        ]
         return Frame(["namespace", "tableName", "isTemporary", "information"], ["string", "string", "boolean", "string"], rows)
 
     def described(self, schema: str, name: str) -> Frame:
@@ -125,10 +135,17 @@ class StubSpark:
             raise Refused(f"[TABLE_OR_VIEW_NOT_FOUND] The table or view `{schema}`.`{name}` cannot be found.")
         kind, comment = found[name]
         columns = [(column, _spark_type(of), text) for column, of, text in self.asked(_COLUMNS, schema=schema, name=name)]
-        details = {"Name": f"spark_catalog.{schema}.{name}", "Type": {"TABLE": "MANAGED"}.get(kind, kind), "Comment": comment,
-                   "Provider": {"TABLE": "delta"}.get(kind)}
-        more = [("", "", ""), ("# Detailed Table Information", "", ""),
-                *((key, value, "") for key, value in details.items() if value is not None)]
+        details = {
+            "Name": f"spark_catalog.{schema}.{name}",
+            "Type": {"TABLE": "MANAGED"}.get(kind, kind),
+            "Comment": comment,
+            "Provider": {"TABLE": "delta"}.get(kind),
+        }
+        more = [
+            ("", "", ""),
+            ("# Detailed Table Information", "", ""),
+            *((key, value, "") for key, value in details.items() if value is not None),
+        ]
         return Frame(["col_name", "data_type", "comment"], ["string"] * 3, [*columns, *more])
 
     def comment_on_column(self, schema: str, name: str, column: str, text: str) -> Frame:
@@ -142,7 +159,6 @@ class StubSpark:
     def history(self, schema: str, name: str) -> Frame:
         rows = [(version, what) for version, what in enumerate(self.commits.get(f"{schema}.{name}", []))]
         return Frame(["version", "operation"], ["bigint", "string"], rows)
-
 
     def properties(self, schema: str, name: str) -> Frame:
         """Its tables have none."""

@@ -38,13 +38,24 @@ def test_each_engine_has_its_own(file: CostsFile) -> None:
     assert file.load() == (LEARNED, None) and other.load() == (Experience(), None)
 
 
-@pytest.mark.parametrize(("content", "words"), [
-    ("", "cannot be read"), ("{", "cannot be read"), ("[1]", "cannot be read"), ("[" * 100_000, "cannot be read"),
-    (b"\xff\xfe", "cannot be read"), (json.dumps({"version": 2, "engines": {}}), "another version"), ("{}", "another version"),
-    (json.dumps({"version": 1, "engines": {"here": {"prices": {"merges": 0}, "ratios": {}}}}), "no durations or prices"),
-    (json.dumps({"version": 1, "engines": {"here": 5}}), "no durations or prices"),
-    ('{"version": 1, "engines": {"here": {"prices": {"merges": NaN}, "ratios": {"main.v": {"id": [Infinity, 1e999]}}}}}',
-     "no durations or prices")])
+@pytest.mark.parametrize(
+    ("content", "words"),
+    [
+        ("", "cannot be read"),
+        ("{", "cannot be read"),
+        ("[1]", "cannot be read"),
+        ("[" * 100_000, "cannot be read"),
+        (b"\xff\xfe", "cannot be read"),
+        (json.dumps({"version": 2, "engines": {}}), "another version"),
+        ("{}", "another version"),
+        (json.dumps({"version": 1, "engines": {"here": {"prices": {"merges": 0}, "ratios": {}}}}), "no durations or prices"),
+        (json.dumps({"version": 1, "engines": {"here": 5}}), "no durations or prices"),
+        (
+            '{"version": 1, "engines": {"here": {"prices": {"merges": NaN}, "ratios": {"main.v": {"id": [Infinity, 1e999]}}}}}',
+            "no durations or prices",
+        ),
+    ],
+)
 def test_what_is_of_no_use_is_ignored_and_said(file: CostsFile, content: Any, words: str) -> None:
     file.path.parent.mkdir()
     file.path.write_bytes(content if isinstance(content, bytes) else content.encode())

@@ -31,15 +31,26 @@ def test_ansi_and_what_text_means_cannot_be_changed() -> None:
     profile = credentials(server_side_parameters={**other, "spark.sql.shuffle.partitions": "9"})
     assert {key: profile.server_side_parameters[key] for key in FIXED} == FIXED
     assert profile.server_side_parameters["spark.sql.shuffle.partitions"] == "9"
-    assert {ANSI, "spark.sql.variable.substitute", "spark.sql.caseSensitive", "spark.sql.decimalOperations.allowPrecisionLoss",
-            "spark.sql.ansi.doubleQuotedIdentifiers"} <= FIXED.keys()
+    assert {
+        ANSI,
+        "spark.sql.variable.substitute",
+        "spark.sql.caseSensitive",
+        "spark.sql.decimalOperations.allowPrecisionLoss",
+        "spark.sql.ansi.doubleQuotedIdentifiers",
+    } <= FIXED.keys()
     remote = credentials(method="thrift", host="h", server_side_parameters=other)
     assert {f"set:hiveconf:{key}": value for key, value in FIXED.items()}.items() <= remote.server_side_parameters.items()
 
 
-@pytest.mark.parametrize("given", [{}, {"method": "thrift", "host": "h", "user": "SECRET", "password": "SECRET", "auth": "LDAP"},
-                                   {"method": "http", "host": "h", "token": "SECRET", "cluster": "c"},
-                                   {"method": "http", "host": "h", "connection_string_suffix": "PWD=SECRET"}])
+@pytest.mark.parametrize(
+    "given",
+    [
+        {},
+        {"method": "thrift", "host": "h", "user": "SECRET", "password": "SECRET", "auth": "LDAP"},
+        {"method": "http", "host": "h", "token": "SECRET", "cluster": "c"},
+        {"method": "http", "host": "h", "connection_string_suffix": "PWD=SECRET"},
+    ],
+)
 def test_what_dbt_shows_holds_no_secret(given: dict[str, str]) -> None:
     """`dbt debug` prints these pairs."""
     hidden = {"spark.hadoop.fs.s3a.secret.key": "SECRET"}
@@ -79,14 +90,19 @@ def test_thrift_server_gets_prefixed_parameters() -> None:
     assert thrift_parameters({"a": "1", "set:hiveconf:b": "2"}) == {"set:hiveconf:a": "1", "set:hiveconf:b": "2"}
 
 
-@pytest.mark.parametrize("settings, expected", [
-    ({"host": "spark.example"}, ("spark.example", 15002, None, None, False, {})),
-    ({"host": "spark.example:7/", "token": "t"}, ("spark.example", 7, "t", None, False, {})),
-    ({"host": "spark.example", "port": 443, "use_ssl": True}, ("spark.example", 443, None, None, True, {})),
-    ({"host": "sc://spark.example/;token=a%3Db;user_id=me;use_ssl=true;x-proxy=1", "connect_parameters": {"x-more": "2"}},
-     ("spark.example", 15002, "a=b", "me", True, {"x-proxy": "1", "x-more": "2"})),
-    ({"host": "sc://[::1]:99"}, ("::1", 99, None, None, False, {})),
-])
+@pytest.mark.parametrize(
+    "settings, expected",
+    [
+        ({"host": "spark.example"}, ("spark.example", 15002, None, None, False, {})),
+        ({"host": "spark.example:7/", "token": "t"}, ("spark.example", 7, "t", None, False, {})),
+        ({"host": "spark.example", "port": 443, "use_ssl": True}, ("spark.example", 443, None, None, True, {})),
+        (
+            {"host": "sc://spark.example/;token=a%3Db;user_id=me;use_ssl=true;x-proxy=1", "connect_parameters": {"x-more": "2"}},
+            ("spark.example", 15002, "a=b", "me", True, {"x-proxy": "1", "x-more": "2"}),
+        ),
+        ({"host": "sc://[::1]:99"}, ("::1", 99, None, None, False, {})),
+    ],
+)
 def test_where_a_spark_connect_server_is(settings: dict[str, Any], expected: tuple[Any, ...]) -> None:
     found = credentials(method="connect", **settings)
     assert (found.host, found.port, found.token, found.user, found.use_ssl, found.connect_parameters) == expected
@@ -94,15 +110,19 @@ def test_where_a_spark_connect_server_is(settings: dict[str, Any], expected: tup
     assert not any(each in repr(found) for each in ("a=b", "x-proxy"))
 
 
-@pytest.mark.parametrize("host", ["http://spark.example", "sc://spark.example/path", "sc://spark.example/;token", "sc://h/;s3cr3t"])
+@pytest.mark.parametrize(
+    "host", ["http://spark.example", "sc://spark.example/path", "sc://spark.example/;token", "sc://h/;s3cr3t"]
+)
 def test_what_is_no_address_of_a_server(host: str) -> None:
     with pytest.raises(DbtRuntimeError, match="is not an address such as name, or sc://name:15002") as error:
         credentials(method="connect", host=host)
     assert "s3cr3t" not in str(error.value)
 
 
-@pytest.mark.parametrize("method, missing", [
-    ("session", "pyspark"), ("http", "thrift"), ("thrift", "thrift_sasl"), ("connect", "pyspark"), ("connect", "grpc")])
+@pytest.mark.parametrize(
+    "method, missing",
+    [("session", "pyspark"), ("http", "thrift"), ("thrift", "thrift_sasl"), ("connect", "pyspark"), ("connect", "grpc")],
+)
 def test_a_missing_package_is_named(monkeypatch: pytest.MonkeyPatch, method: str, missing: str) -> None:
     monkeypatch.setattr(extras, "find_spec", lambda module: None if module == missing else module)
     with pytest.raises(DbtRuntimeError, match=rf"method: {method} needs the package {missing}\. Install with: pip install '"):

@@ -18,22 +18,37 @@ MOVED = {"orders": InputChange(3, 4, 1)}
 
 def test_estimates_are_listed_the_smallest_first() -> None:
     cost = Cost("rebuild", 1.5, None, {"id": 2.75, "tuple": 2.9, "rebuild": 1.5})
-    found = [Foreseen("small", Forecast("full", "full", "IDIVM-411 a rebuild takes about 1.5 s", MOVED, cost=cost), None),
-             Foreseen("same", Forecast("noop", None, None, {}), None), Foreseen("wrong", None, "IDIVM-301 no relation")]
+    found = [
+        Foreseen("small", Forecast("full", "full", "IDIVM-411 a rebuild takes about 1.5 s", MOVED, cost=cost), None),
+        Foreseen("same", Forecast("noop", None, None, {}), None),
+        Foreseen("wrong", None, "IDIVM-301 no relation"),
+    ]
     rows = [[cell.strip() for cell in line.split("│")] for line in table(found, False, 140).splitlines() if "│" in line]
     assert [row[3] for row in rows] == ["rebuild 1.5 s", "id 2.8 s", "tuple 2.9 s", "", ""]
     assert [row[1] for row in rows if row[0]] == ["full", "noop", "fails"]
 
 
-MIGRATED = Foreseen("edited", Forecast(
-    "migrated", None, "condition narrowed", {}, cost=Cost("migration", 0.84, None, {"rebuild": 20.0, "migration": 0.84}),
-    then=Cost("id", 1.2, None, {"id": 1.2, "rebuild": 20.0})), None)
+MIGRATED = Foreseen(
+    "edited",
+    Forecast(
+        "migrated",
+        None,
+        "condition narrowed",
+        {},
+        cost=Cost("migration", 0.84, None, {"rebuild": 20.0, "migration": 0.84}),
+        then=Cost("id", 1.2, None, {"id": 1.2, "rebuild": 20.0}),
+    ),
+    None,
+)
 
 
 def test_a_migration_is_shown_against_the_rebuild() -> None:
     rows = [[cell.strip() for cell in line.split("│")] for line in table([MIGRATED], False, 140).splitlines() if "│" in line]
-    assert rows == [["edited", "migrated", "", "migration 0.8 s", "condition narrowed"], ["", "", "", "rebuild 20.0 s", ""],
-                        ["", "", "", "then id 1.2 s", ""]]
+    assert rows == [
+        ["edited", "migrated", "", "migration 0.8 s", "condition narrowed"],
+        ["", "", "", "rebuild 20.0 s", ""],
+        ["", "", "", "then id 1.2 s", ""],
+    ]
 
 
 def test_json_has_all_that_is_known() -> None:
@@ -41,7 +56,11 @@ def test_json_has_all_that_is_known() -> None:
     told = edited["forecast"]
     assert (edited["model"], told["mode"], told["reason"]) == ("edited", "migrated", "condition narrowed")
     assert told["cost"] == {
-        "chosen": "migration", "estimate": 0.84, "actual": None, "alternatives": {"rebuild": 20.0, "migration": 0.84}}
+        "chosen": "migration",
+        "estimate": 0.84,
+        "actual": None,
+        "alternatives": {"rebuild": 20.0, "migration": 0.84},
+    }
     assert told["then"]["estimate"] == 1.2
     assert wrong == {"model": "wrong", "forecast": None, "error": "IDIVM-301 no relation"}
     assert as_json([]) == "[]"
@@ -66,12 +85,21 @@ def state(folder: Path) -> Path:
     return folder
 
 
-@pytest.mark.parametrize(("given", "selected"), [
-    ((), ("--select", "state:modified+")),
-    (("--exclude", "big"), ("--select", "state:modified+", "--exclude", "big")),
-    (("--select", "state:new", "tag:x"), ("--select", "state:new", "--select", "tag:x"))])
-def test_a_state_selects_what_differs(tmp_path: Path, asked: list[tuple[str, ...]], given: tuple[str, ...],
-                                      selected: tuple[str, ...], monkeypatch: pytest.MonkeyPatch) -> None:
+@pytest.mark.parametrize(
+    ("given", "selected"),
+    [
+        ((), ("--select", "state:modified+")),
+        (("--exclude", "big"), ("--select", "state:modified+", "--exclude", "big")),
+        (("--select", "state:new", "tag:x"), ("--select", "state:new", "--select", "tag:x")),
+    ],
+)
+def test_a_state_selects_what_differs(
+    tmp_path: Path,
+    asked: list[tuple[str, ...]],
+    given: tuple[str, ...],
+    selected: tuple[str, ...],
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
     """dbt finds what that is; a folder is looked for from here, not from the project."""
     state(tmp_path / "base")
     (tmp_path / "project").mkdir()
@@ -79,8 +107,16 @@ def test_a_state_selects_what_differs(tmp_path: Path, asked: list[tuple[str, ...
     result = plan(Path("project"), "--state", "base", *given)
     assert result.exit_code == 0, result.output
     compiled, shown = asked
-    assert compiled == ("--log-level", "error", "compile", *selected, "--state", str(tmp_path / "base"),
-                        "--project-dir", "project")
+    assert compiled == (
+        "--log-level",
+        "error",
+        "compile",
+        *selected,
+        "--state",
+        str(tmp_path / "base"),
+        "--project-dir",
+        "project",
+    )
     assert shown[:4] == ("--quiet", "run-operation", "idivm_plan", "--args")
 
 

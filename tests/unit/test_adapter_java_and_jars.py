@@ -44,9 +44,7 @@ def test_shipped_jars_are_left_out() -> None:
     assert jars._without_shipped(resolved) == [resolved[0], resolved[3]]
 
 
-def test_jars_are_resolved_once_and_again_when_a_file_has_gone(
-    monkeypatch: pytest.MonkeyPatch, tmp_path: Path
-) -> None:
+def test_jars_are_resolved_once_and_again_when_a_file_has_gone(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
     jar = tmp_path / "io.delta_delta-spark_4.1_2.13-4.4.0.jar"
     jar.touch()
     calls: list[str] = []
@@ -59,9 +57,14 @@ def test_jars_are_resolved_once_and_again_when_a_file_has_gone(
     assert len(calls) == 2
 
 
-@pytest.mark.parametrize(("spark", "delta", "expected"), [
-    ("4.1.4", "4.4.0", "io.delta:delta-spark_4.1_2.13:4.4.0"), ("4.0.1", "4.4.0", "io.delta:delta-spark_4.0_2.13:4.4.0"),
-    ("4.0.1", "4.0.0", "io.delta:delta-spark_2.13:4.0.0")])
+@pytest.mark.parametrize(
+    ("spark", "delta", "expected"),
+    [
+        ("4.1.4", "4.4.0", "io.delta:delta-spark_4.1_2.13:4.4.0"),
+        ("4.0.1", "4.4.0", "io.delta:delta-spark_4.0_2.13:4.4.0"),
+        ("4.0.1", "4.0.0", "io.delta:delta-spark_2.13:4.0.0"),
+    ],
+)
 def test_coordinates(monkeypatch: pytest.MonkeyPatch, spark: str, delta: str, expected: str) -> None:
     """As `configure_spark_with_delta_pip` of these versions has them."""
     monkeypatch.setattr(jars, "version", {"pyspark": spark, "delta-spark": delta}.__getitem__)

@@ -127,8 +127,7 @@ def test_change_of_type_leaves_the_cache_true(models: Any, driver: FakeDriver) -
     # A later model of the same invocation must see that v has become a view.
     models.write(
         "models/after.sql",
-        "-- depends_on: {{ ref('v') }}\n"
-        "select '{{ load_cached_relation(ref(\"v\")).type if execute }}' as kind",
+        "-- depends_on: {{ ref('v') }}\nselect '{{ load_cached_relation(ref(\"v\")).type if execute }}' as kind",
     )
     models.dbt("run")
     assert models.sql("select kind from $.after") == [("view",)]
@@ -180,16 +179,15 @@ def test_equivalence_in_a_bare_dbt_test(models: Any, driver: FakeDriver) -> None
 
 
 def test_equivalence_takes_no_filter(models: Any, driver: FakeDriver) -> None:
-    models.write(
-        "models/m.yml", "models: [{name: v, data_tests: [{idivm_equivalent: {config: {where: id > 1}}}]}]"
-    )
+    models.write("models/m.yml", "models: [{name: v, data_tests: [{idivm_equivalent: {config: {where: id > 1}}}]}]")
     models.dbt("run")
     (result,) = models.results("test", fails=True).values()
     assert "takes no `where`" in result.message
 
 
-def test_a_long_refresh_says_what_it_is_doing(models: Any, driver: FakeDriver, monkeypatch: pytest.MonkeyPatch,
-                                              capsys: pytest.CaptureFixture[str]) -> None:
+def test_a_long_refresh_says_what_it_is_doing(
+    models: Any, driver: FakeDriver, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
     """At a terminal, with the engine's tasks; nowhere else. Each statement has its time in the log."""
     driver.extra = [Statement("select 1 as slow", "read", "count them")]
     monkeypatch.setattr(StubSpark, "sql", _slowly(StubSpark.sql))

@@ -82,8 +82,15 @@ def test_error_class_from_the_cause() -> None:
 TRACE = "\n\tat org.apache.spark.A$.b(A.scala:1)\n\tat c"
 
 
-@pytest.mark.parametrize("before", ["", "org.apache.spark.SparkException: ", "Error running query: [X_Y.Z] a.b.CException: ",
-                                    "a.b.HiveSQLException: Error running query: [X_Y.Z] a.b.CException: \n"])
+@pytest.mark.parametrize(
+    "before",
+    [
+        "",
+        "org.apache.spark.SparkException: ",
+        "Error running query: [X_Y.Z] a.b.CException: ",
+        "a.b.HiveSQLException: Error running query: [X_Y.Z] a.b.CException: \n",
+    ],
+)
 def test_stack_trace_and_java_classes_are_left_out(before: str) -> None:
     """Embedded, and over Thrift where they are longer."""
     assert engine_message(Exception(f"{before}[X_Y.Z] look\n  at it{TRACE}")) == "[X_Y.Z] look\n  at it"
@@ -127,9 +134,11 @@ def test_the_cause_of_a_failed_task_is_read_from_the_jvm() -> None:
 
 
 def test_the_cause_of_a_failed_task_is_read_from_a_server_s_text() -> None:
-    text = (f"a.b.HiveSQLException: Error running query: [TASK_WRITE_FAILED] org.apache.spark.SparkException: {FAILED}{TRACE}\n"
-            f"Caused by: java.lang.RuntimeException: no class{TRACE}\n"
-            f"Caused by: org.apache.spark.SparkArithmeticException: {DIVIDED}\n== SQL (line 2) ==\na / b\n{TRACE}\n\t... 3 more")
+    text = (
+        f"a.b.HiveSQLException: Error running query: [TASK_WRITE_FAILED] org.apache.spark.SparkException: {FAILED}{TRACE}\n"
+        f"Caused by: java.lang.RuntimeException: no class{TRACE}\n"
+        f"Caused by: org.apache.spark.SparkArithmeticException: {DIVIDED}\n== SQL (line 2) ==\na / b\n{TRACE}\n\t... 3 more"
+    )
     found = engine_error(DbtDatabaseError(text))
     assert found.error_class == "DIVIDE_BY_ZERO"
     assert found.message == f"{DIVIDED}\n== SQL (line 2) ==\na / b\n{FAILED}"
@@ -140,18 +149,13 @@ def test_the_cause_of_a_failed_task_is_read_from_a_server_s_text() -> None:
 TASK = "Error running query: org.apache.spark.SparkException: Job aborted: Lost task 0.0 in stage 1.0 (TID 1) (host): "
 OLDER = {  # what Spark 3.5 with Delta 3.3 says over Thrift → the class of newer ones
     f"{TASK}java.lang.RuntimeException: boom{TRACE}": "USER_RAISED_EXCEPTION",
-    f"{TASK}a.SparkException: [TASK_WRITE_FAILED] no{TRACE}\nCaused by: java.lang.RuntimeException: boom{TRACE}":
-        "USER_RAISED_EXCEPTION",
+    f"{TASK}a.SparkException: [TASK_WRITE_FAILED] no{TRACE}\nCaused by: java.lang.RuntimeException: boom{TRACE}": "USER_RAISED_EXCEPTION",
     f"{TASK}a.SparkException: [TASK_WRITE_FAILED] no{TRACE}\nCaused by: java.io.IOException: disk{TRACE}": "TASK_WRITE_FAILED",
-    "Error running query: [DIVIDE_BY_ZERO] a.b.SparkArithmeticException: [DIVIDE_BY_ZERO] Division.\n== SQL ==\n1/0":
-        "DIVIDE_BY_ZERO",
-    "Error running query: [_LEGACY_ERROR_TEMP_1013] a.b.AnalysisException: a.v is a view. It expects a table..; line 1 pos 0":
-        "EXPECT_TABLE_NOT_VIEW",
-    "Error running query: [_LEGACY_ERROR_TEMP_1113] a.b.AnalysisException: Table t does not support truncate in batch mode.;":
-        "UNSUPPORTED_FEATURE.TABLE_OPERATION",
+    "Error running query: [DIVIDE_BY_ZERO] a.b.SparkArithmeticException: [DIVIDE_BY_ZERO] Division.\n== SQL ==\n1/0": "DIVIDE_BY_ZERO",
+    "Error running query: [_LEGACY_ERROR_TEMP_1013] a.b.AnalysisException: a.v is a view. It expects a table..; line 1 pos 0": "EXPECT_TABLE_NOT_VIEW",
+    "Error running query: [_LEGACY_ERROR_TEMP_1113] a.b.AnalysisException: Table t does not support truncate in batch mode.;": "UNSUPPORTED_FEATURE.TABLE_OPERATION",
     "Error running query: a.delta.VersionNotFoundException: Cannot time travel to version 9.": "DELTA_VERSION_NOT_FOUND",
-    "Error running query: java.lang.IllegalArgumentException: Provided Start version(9) for reading change data is invalid.":
-        "DELTA_CDC_START_VERSION_AFTER_LATEST",
+    "Error running query: java.lang.IllegalArgumentException: Provided Start version(9) for reading change data is invalid.": "DELTA_CDC_START_VERSION_AFTER_LATEST",
     "Error running query: [_LEGACY_ERROR_TEMP_2096] a.b.SparkUnsupportedOperationException: MERGE is not supported.": "",
 }
 
@@ -213,9 +217,14 @@ def test_the_shell_runs_what_has_no_result_on_a_server_that_describes_one(monkey
     assert found.output.startswith("done\n") and "first 2 rows" in found.output
 
 
-@pytest.mark.parametrize(("version", "message", "code"), [
-    ("3.5.7", "[PARSE_SYNTAX_ERROR] Syntax error at or near end of input.(line 1, pos 0)", "IDIVM-507"),
-    ("3.5.7", "[ANOTHER_ERROR] no", None), ("4.0.1", "not asked", "")])
+@pytest.mark.parametrize(
+    ("version", "message", "code"),
+    [
+        ("3.5.7", "[PARSE_SYNTAX_ERROR] Syntax error at or near end of input.(line 1, pos 0)", "IDIVM-507"),
+        ("3.5.7", "[ANOTHER_ERROR] no", None),
+        ("4.0.1", "not asked", ""),
+    ],
+)
 def test_a_server_of_spark_connect_that_is_too_old(version: str, message: str, code: str | None) -> None:
     def sql(text: str) -> None:
         raise RuntimeError(message)
@@ -228,8 +237,10 @@ def test_a_server_of_spark_connect_that_is_too_old(version: str, message: str, c
 
 
 def test_the_query_comment_is_left_out() -> None:
-    text = '[PARSE_SYNTAX_ERROR] Syntax error at or near \'x\'. SQLSTATE: 42601 (line 3, pos 1)\n\n== SQL ==\n' \
-           '/* {"app": "dbt", "node_id": "model.a.b"} */\nselect\n x x x\n-^^^'
+    text = (
+        "[PARSE_SYNTAX_ERROR] Syntax error at or near 'x'. SQLSTATE: 42601 (line 3, pos 1)\n\n== SQL ==\n"
+        '/* {"app": "dbt", "node_id": "model.a.b"} */\nselect\n x x x\n-^^^'
+    )
     assert "app" not in engine_message(Exception(text)) and engine_message(Exception(text)).endswith("select\n x x x\n-^^^")
 
 
@@ -273,8 +284,12 @@ def test_defaults_leave_the_user_s_choice() -> None:
 
 @pytest.mark.parametrize(
     ("embedded", "thrift", "name"),
-    [("decimal(4,2)", "DECIMAL_TYPE", "DECIMAL"), ("string", "STRING_TYPE", "STRING"), ("array<int>", None, "ARRAY<INT>"),
-     ("struct<a:decimal(4, 2)>", None, "STRUCT<A:DECIMAL>")],
+    [
+        ("decimal(4,2)", "DECIMAL_TYPE", "DECIMAL"),
+        ("string", "STRING_TYPE", "STRING"),
+        ("array<int>", None, "ARRAY<INT>"),
+        ("struct<a:decimal(4, 2)>", None, "STRUCT<A:DECIMAL>"),
+    ],
 )
 def test_a_contract_compares_types_without_size(embedded: str, thrift: str | None, name: str) -> None:
     assert IdivmConnectionManager.data_type_code_to_name(embedded) == name

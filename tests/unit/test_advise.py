@@ -20,14 +20,31 @@ from dbt_idivm.dag.costs import Rate
 from dbt_idivm.project import Project
 from tests.unit.test_project import CUSTOMERS, ORDERS, Node, manifest, model
 
-BY_NAME = model("by_name", "select c.name, sum(o.price) as s from raw.orders o join raw.customers c on o.cid = c.id "
-                "group by c.name", ORDERS, CUSTOMERS)
-BY_ORDER = model("by_order", "select o.id, o.price * 2 as p, c.name from raw.customers c join raw.orders o on c.id = o.cid "
-                 "where o.price > 0", ORDERS, CUSTOMERS)
-OF_SEVEN = model("of_seven", "select c.name, sum(o.price) as s from raw.orders o join raw.customers c on o.cid = c.id "
-                 "where o.price = 7 group by c.name", ORDERS, CUSTOMERS)
-COPIES = model("copies", "select x.price, sum(x.price) as s from (select c.name, o.price from raw.customers c, raw.orders o "
-               "where 7 = o.price and c.id = o.cid) x group by x.price", ORDERS, CUSTOMERS)
+BY_NAME = model(
+    "by_name",
+    "select c.name, sum(o.price) as s from raw.orders o join raw.customers c on o.cid = c.id group by c.name",
+    ORDERS,
+    CUSTOMERS,
+)
+BY_ORDER = model(
+    "by_order",
+    "select o.id, o.price * 2 as p, c.name from raw.customers c join raw.orders o on c.id = o.cid where o.price > 0",
+    ORDERS,
+    CUSTOMERS,
+)
+OF_SEVEN = model(
+    "of_seven",
+    "select c.name, sum(o.price) as s from raw.orders o join raw.customers c on o.cid = c.id where o.price = 7 group by c.name",
+    ORDERS,
+    CUSTOMERS,
+)
+COPIES = model(
+    "copies",
+    "select x.price, sum(x.price) as s from (select c.name, o.price from raw.customers c, raw.orders o "
+    "where 7 = o.price and c.id = o.cid) x group by x.price",
+    ORDERS,
+    CUSTOMERS,
+)
 TOTAL = model("total", "select sum(s) as s from main.by_name", "model.p.by_name")
 ROWS = {"raw.orders": 50_000_000.0, "raw.customers": 5_000_000.0}
 NAMED = ("--rows", "orders=50_000_000", "--rows", "raw.customers=5000000")
@@ -126,34 +143,43 @@ def test_sizes_from_the_catalog(tmp_path: Path) -> None:
     assert run(folder, "--rows", "orders=7").exit_code == 0
 
 
-@pytest.mark.parametrize("options, message", [
-    ((), "IDIVM-116 config: the number of rows is not known of `raw.customers`, `raw.orders`"),
-    (("--rows", "orders"), "IDIVM-115 config: --rows orders: it is not TABLE=N"),
-    (("--rows", "orders=-7"), "IDIVM-115 config: --rows orders=-7: it is not TABLE=N"),
-    ((*NAMED, "--rate", "orders=often"), "IDIVM-115 config: --rate orders=often: it is not TABLE=PART[/day]"),
-    ((*NAMED, "--rate", "ordres=0.1"), "IDIVM-115 config: --rate ordres=0.1: there is no model that reads a table ordres"),
-    ((*NAMED, "--reads", "by_nam=1"), "do name one of `by_name`"),
-    ((*NAMED, "--reads", "by_name=all"), "it is not MODEL=N/day"),
-    (("--rows", "orders=_"), "it is not TABLE=N"),
-    ((*NAMED, "--rate", "orders=1__0e999"), "IDIVM-115 config: --rate orders=1__0e999: the number is too large"),
-    ((*NAMED, "--reads", "by_name=1e99"), "the number is too large"),
-    ((*NAMED, "--rate", "`=1"), "there is no model that reads a table"),
-    ((*NAMED, "--key", "orders"), "it is not TABLE=COLUMN,…"),
-    ((*NAMED, "--key", "ordres=id"), "there is no model that reads a table ordres"),
-    ((*NAMED, "--key", "orders=idd"), "IDIVM-304 key: key column idd is not in raw.orders"),
-    ((*NAMED, "--refreshes", "0"), "--refreshes"),
-])
+@pytest.mark.parametrize(
+    "options, message",
+    [
+        ((), "IDIVM-116 config: the number of rows is not known of `raw.customers`, `raw.orders`"),
+        (("--rows", "orders"), "IDIVM-115 config: --rows orders: it is not TABLE=N"),
+        (("--rows", "orders=-7"), "IDIVM-115 config: --rows orders=-7: it is not TABLE=N"),
+        ((*NAMED, "--rate", "orders=often"), "IDIVM-115 config: --rate orders=often: it is not TABLE=PART[/day]"),
+        ((*NAMED, "--rate", "ordres=0.1"), "IDIVM-115 config: --rate ordres=0.1: there is no model that reads a table ordres"),
+        ((*NAMED, "--reads", "by_nam=1"), "do name one of `by_name`"),
+        ((*NAMED, "--reads", "by_name=all"), "it is not MODEL=N/day"),
+        (("--rows", "orders=_"), "it is not TABLE=N"),
+        ((*NAMED, "--rate", "orders=1__0e999"), "IDIVM-115 config: --rate orders=1__0e999: the number is too large"),
+        ((*NAMED, "--reads", "by_name=1e99"), "the number is too large"),
+        ((*NAMED, "--rate", "`=1"), "there is no model that reads a table"),
+        ((*NAMED, "--key", "orders"), "it is not TABLE=COLUMN,…"),
+        ((*NAMED, "--key", "ordres=id"), "there is no model that reads a table ordres"),
+        ((*NAMED, "--key", "orders=idd"), "IDIVM-304 key: key column idd is not in raw.orders"),
+        ((*NAMED, "--refreshes", "0"), "--refreshes"),
+    ],
+)
 def test_bad_input(tmp_path: Path, options: tuple[str, ...], message: str) -> None:
     result = run(project(tmp_path, BY_NAME), *options)
     assert result.exit_code != 0 and message in " ".join(result.output.replace("│", " ").split())
 
 
-@pytest.mark.parametrize("break_it, message", [
-    (lambda target: None, "there is no"),
-    (lambda target: (target / "manifest.json").write_text("{", encoding="utf-8"), "is not JSON"),
-    (lambda target: (target / "manifest.json").write_text("{}", encoding="utf-8"), "is no artifact of dbt"),
-    (lambda target: (target / "manifest.json").write_text(json.dumps(manifest(model("m", None, ORDERS)))),
-     "1 of its models are not compiled, such as `m`")])
+@pytest.mark.parametrize(
+    "break_it, message",
+    [
+        (lambda target: None, "there is no"),
+        (lambda target: (target / "manifest.json").write_text("{", encoding="utf-8"), "is not JSON"),
+        (lambda target: (target / "manifest.json").write_text("{}", encoding="utf-8"), "is no artifact of dbt"),
+        (
+            lambda target: (target / "manifest.json").write_text(json.dumps(manifest(model("m", None, ORDERS)))),
+            "1 of its models are not compiled, such as `m`",
+        ),
+    ],
+)
 def test_a_project_that_is_not_compiled(tmp_path: Path, break_it: Callable[[Path], object], message: str) -> None:
     (tmp_path / "target").mkdir()
     break_it(tmp_path / "target")
@@ -165,5 +191,7 @@ def test_a_project_that_is_not_compiled(tmp_path: Path, break_it: Callable[[Path
 def test_rates() -> None:
     tables = ("raw.orders", "raw.customers")
     assert read_rates(["orders=0.24/day", "ORDERS=1%:deleted", "raw.customers=.5:updated"], tables, 24) == {
-        "raw.orders": Rate(inserted=0.01, deleted=0.01), "raw.customers": Rate(updated=0.5)}
+        "raw.orders": Rate(inserted=0.01, deleted=0.01),
+        "raw.customers": Rate(updated=0.5),
+    }
     assert read_rows(["Raw.Orders=1_000"]) == {"raw.orders": 1000.0}

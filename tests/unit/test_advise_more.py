@@ -20,8 +20,9 @@ from tests.unit.test_project import CUSTOMERS, ORDERS, Node, manifest, model, so
 
 FEW = {"raw.orders": Rate(inserted=1e-6)}
 RATE = ("--rate", "orders=0.0001%")
-LOOKED_UP = model("looked_up", "select o.id, (select c.name from raw.customers c where c.id = o.cid) as n from raw.orders o",
-                  ORDERS, CUSTOMERS)
+LOOKED_UP = model(
+    "looked_up", "select o.id, (select c.name from raw.customers c where c.id = o.cid) as n from raw.orders o", ORDERS, CUSTOMERS
+)
 
 
 def costs(folder: Path, **engines: Any) -> Path:
@@ -76,8 +77,13 @@ def test_durations_that_cannot_be_used_are_named(tmp_path: Path) -> None:
 
 def test_the_last_run_beside_the_estimate(tmp_path: Path) -> None:
     cost = {"chosen": "id", "estimate": 4.0, "actual": 5.5}
-    folder = results(project(tmp_path, BY_NAME, TOTAL), last("by_name", mode="incremental", cost=cost),
-                     last("total", mode="noop"), {**last("total"), "status": "error"}, last("gone", mode="full"))
+    folder = results(
+        project(tmp_path, BY_NAME, TOTAL),
+        last("by_name", mode="incremental", cost=cost),
+        last("total", mode="noop"),
+        {**last("total"), "status": "error"},
+        last("gone", mode="full"),
+    )
     advice = found(folder, *NAMED, *RATE, "--refreshes", "2")
     assert advice["measured"] == [{"model": "by_name", "mode": "incremental", "seconds": 5.5, "day": 11.0, "expected": 4.0}]
     shown = run(folder, *NAMED, *RATE).output
@@ -99,12 +105,16 @@ def test_sql_that_only_the_results_have(tmp_path: Path) -> None:
     assert upkeep(found(folder, *NAMED, *RATE))["way"] == "additive"
 
 
-@pytest.mark.parametrize("stats, problem", [
-    ({"rows": {"value": -5}}, "a table cannot have -5 rows"),
-    ({"rows": {"value": 1e300}}, "a table cannot have 1e+300 rows"),
-    ({"rows": {"value": "many"}}, "'many' is no number of rows"),
-    ({"statistics": {"value": "-7 bytes, -3 rows"}}, "a table cannot have -3 rows"),
-    ({"statistics": {"value": "90000000000 bytes, 9 rows"}}, "are 10,000,000,000 bytes for each row")])
+@pytest.mark.parametrize(
+    "stats, problem",
+    [
+        ({"rows": {"value": -5}}, "a table cannot have -5 rows"),
+        ({"rows": {"value": 1e300}}, "a table cannot have 1e+300 rows"),
+        ({"rows": {"value": "many"}}, "'many' is no number of rows"),
+        ({"statistics": {"value": "-7 bytes, -3 rows"}}, "a table cannot have -3 rows"),
+        ({"statistics": {"value": "90000000000 bytes, 9 rows"}}, "are 10,000,000,000 bytes for each row"),
+    ],
+)
 def test_statistics_that_cannot_be_true(tmp_path: Path, stats: Node, problem: str) -> None:
     folder = project(tmp_path, BY_NAME, catalog={"sources": {ORDERS: {"columns": {}, "stats": stats}}})
     said = " ".join(run(folder, "--rows", "customers=7").output.split())
@@ -178,17 +188,27 @@ def test_keys_that_may_be_ones() -> None:
     (named,) = advise(keyless(LOOKED_UP), ROWS, FEW).keys
     assert not named.holds and named.columns == ("id",) and "check it first" in named.declared
     tested = {"columns": {"name": {"name": "name", "constraints": [{"type": "unique"}]}, "id": {"name": "id"}}}
-    halves = keyless(model("m", "select o.id, c.name from raw.orders o join raw.customers c on cast(o.id as string) = c.name",
-                           ORDERS, CUSTOMERS), columns={**source("customers", "id", "name")["columns"], "name": {
-                               **source("customers", "name")["columns"]["name"], **tested["columns"]["name"]}})
+    halves = keyless(
+        model(
+            "m", "select o.id, c.name from raw.orders o join raw.customers c on cast(o.id as string) = c.name", ORDERS, CUSTOMERS
+        ),
+        columns={
+            **source("customers", "id", "name")["columns"],
+            "name": {**source("customers", "name")["columns"]["name"], **tested["columns"]["name"]},
+        },
+    )
     (half,) = advise(halves, ROWS, FEW).keys
     assert half.columns == ("name",) and "add the test not_null" in half.declared
     assert advise(planned(LOOKED_UP), ROWS, FEW).keys == (), "all tables have keys"
 
 
 def grouped_twice(**config: Any) -> Node:
-    return model("twice", "with t as (select cid, sum(price) as s from raw.orders group by cid) select s, count(*) as n from t "
-                 "group by s", ORDERS, **config)
+    return model(
+        "twice",
+        "with t as (select cid, sum(price) as s from raw.orders group by cid) select s, count(*) as n from t group by s",
+        ORDERS,
+        **config,
+    )
 
 
 def test_a_cache_that_pays() -> None:
@@ -211,8 +231,10 @@ def test_a_cache_that_costs_more_than_it_saves() -> None:
 
 
 def test_a_table_that_is_joined_with_few_changed_rows() -> None:
-    few, many = (advise(planned(BY_NAME), ROWS, {"raw.customers": Rate(updated=part)}, reads={"by_name": 1e3}).clusterings
-                 for part in (2e-7, 1e-2))
+    few, many = (
+        advise(planned(BY_NAME), ROWS, {"raw.customers": Rate(updated=part)}, reads={"by_name": 1e3}).clusterings
+        for part in (2e-7, 1e-2)
+    )
     (orders,) = (each for each in few if each.table == "raw.orders")
     assert (orders.column, orders.models, orders.is_model) == ("cid", ("by_name",), False)
     assert 0 < orders.saves < orders.at_best, "more if the customers are neighbours"
@@ -221,8 +243,13 @@ def test_a_table_that_is_joined_with_few_changed_rows() -> None:
 
 def test_a_view_that_is_clustered_by_what_changes_name() -> None:
     def clusterings(part: float, **config: Any) -> Any:
-        seen = model("seen", "select o.id, c.id as customer, o.price, c.name from raw.customers c join raw.orders o "
-                     "on c.id = o.cid", ORDERS, CUSTOMERS, **config)
+        seen = model(
+            "seen",
+            "select o.id, c.id as customer, o.price, c.name from raw.customers c join raw.orders o on c.id = o.cid",
+            ORDERS,
+            CUSTOMERS,
+            **config,
+        )
         return advise(planned(seen), ROWS, {"raw.customers": Rate(updated=part)}, reads={"seen": 1e5}).clusterings
 
     (one,), (two,) = clusterings(2e-7), clusterings(4e-7)

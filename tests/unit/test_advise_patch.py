@@ -86,8 +86,12 @@ def test_our_config_keeps_what_it_has(tmp_path: Path) -> None:
 
 
 def test_keys_that_the_user_is_sure_of(tmp_path: Path) -> None:
-    looked_up = model("looked_up", "select o.id, (select c.name from raw.customers c where c.id = o.cid) as n from raw.orders o",
-                      ORDERS, CUSTOMERS)
+    looked_up = model(
+        "looked_up",
+        "select o.id, (select c.name from raw.customers c where c.id = o.cid) as n from raw.orders o",
+        ORDERS,
+        CUSTOMERS,
+    )
     folder = with_models(tmp_path, looked_up)
     sources = (source("orders", "id", "cid", "price"), {**source("customers", "id", "name"), "constraints": []})
     (folder / "target" / "manifest.json").write_text(json.dumps(manifest(looked_up, sources=sources)), encoding="utf-8")
@@ -96,13 +100,23 @@ def test_keys_that_the_user_is_sure_of(tmp_path: Path) -> None:
     assert written(folder) == {"looked_up": {"meta": {"idivm": {"keys": {"shop.customers": ["id"]}}}}}
 
 
-@pytest.mark.parametrize("node, file, why", [
-    ({"patch_path": "p://models/schema.yml"}, "models/schema.yml", "in one file only"),
-    ({"raw_code": "{{ config(materialized='idivm') }}\nselect 1", "original_file_path": "models/by_name.sql"},
-     "models/by_name.sql", "its `config()` is stronger"),
-    ({"raw_code": "{{- config(\n  tags=['x'],\n  materialized = 'idivm') -}}", "original_file_path": "models/by_name.sql"},
-     "models/by_name.sql", "its `config()` is stronger"),
-    ({"package_name": "other"}, "dbt_project.yml", "it is a model of the package other")])
+@pytest.mark.parametrize(
+    "node, file, why",
+    [
+        ({"patch_path": "p://models/schema.yml"}, "models/schema.yml", "in one file only"),
+        (
+            {"raw_code": "{{ config(materialized='idivm') }}\nselect 1", "original_file_path": "models/by_name.sql"},
+            "models/by_name.sql",
+            "its `config()` is stronger",
+        ),
+        (
+            {"raw_code": "{{- config(\n  tags=['x'],\n  materialized = 'idivm') -}}", "original_file_path": "models/by_name.sql"},
+            "models/by_name.sql",
+            "its `config()` is stronger",
+        ),
+        ({"package_name": "other"}, "dbt_project.yml", "it is a model of the package other"),
+    ],
+)
 def test_what_belongs_into_another_file_is_printed(tmp_path: Path, node: Node, file: str, why: str) -> None:
     folder = with_models(tmp_path, {"package_name": "p", **BY_NAME, **node})
     made = json.loads((folder / "target" / "manifest.json").read_text(encoding="utf-8"))

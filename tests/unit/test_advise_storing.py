@@ -95,8 +95,10 @@ def test_an_incremental_model_that_reads_itself_is_left_alone() -> None:
 
 
 def test_a_table_is_an_input_if_no_more_is_known_of_it() -> None:
-    models = (model("t", "select id, cid, price from raw.orders", ORDERS, materialized="table"),
-              model("m", "select cid, sum(price) as s from main.t group by cid", "model.p.t"))
+    models = (
+        model("t", "select id, cid, price from raw.orders", ORDERS, materialized="table"),
+        model("m", "select cid, sum(price) as s from main.t group by cid", "model.p.t"),
+    )
     assert planned(*models).tables == ("raw.orders",), "its rows and changes follow from those of its input"
     project = planned(*models).user
     assert subject(project).tables == ("main.t",), "whose size is not known"
@@ -147,14 +149,23 @@ def test_a_model_with_a_contract_is_not_ephemeral() -> None:
 
 def test_a_test_that_only_maintained_models_pass() -> None:
     about = planned(BY_NAME)
-    test = {"unique_id": "test.p.same", "resource_type": "test", "name": "same", "attached_node": "model.p.by_name", "config": {},
-            "test_metadata": {"name": "idivm_equivalent"}, "depends_on": {"nodes": ["model.p.by_name"]}}
+    test = {
+        "unique_id": "test.p.same",
+        "resource_type": "test",
+        "name": "same",
+        "attached_node": "model.p.by_name",
+        "config": {},
+        "test_metadata": {"name": "idivm_equivalent"},
+        "depends_on": {"nodes": ["model.p.by_name"]},
+    }
     tested = with_more(about, nodes={**about.user.manifest["nodes"], "test.p.same": test})
     found = {reads: of(advise(tested, ROWS, MANY, reads={"by_name": reads}), "by_name") for reads in (0.1, 1000.0)}
     assert (found[0.1].kind, found[0.1].fails_test, found[1000.0].fails_test) == ("view", True, False)
 
 
 def test_versions_of_a_model_are_models() -> None:
-    versions = [{**BY_NAME, "unique_id": f"model.p.by_name.v{each}", "version": each, "relation_name": f"main.by_name_v{each}"}
-                for each in (1, 2)]
+    versions = [
+        {**BY_NAME, "unique_id": f"model.p.by_name.v{each}", "version": each, "relation_name": f"main.by_name_v{each}"}
+        for each in (1, 2)
+    ]
     assert [each.model for each in advise(planned(*versions), ROWS, FEW).storing] == ["by_name.v1", "by_name.v2"]

@@ -15,8 +15,9 @@ SECOND = model("second", "select name, cid from main.first where cid > 1", "mode
 THIRD = model("third", "select cid, max(name) as m from main.second group by cid", "model.p.second")
 SEEN = model("seen", "select cid, name from main.first", "model.p.first", materialized="view")
 ABOVE = model("above", "select name, count(*) as n from main.seen group by name", "model.p.seen")
-REFUSED = model("refused", "select (select c.name from raw.customers c where c.id = o.cid) as n from main.first o",
-                "model.p.first", CUSTOMERS)
+REFUSED = model(
+    "refused", "select (select c.name from raw.customers c where c.id = o.cid) as n from main.first o", "model.p.first", CUSTOMERS
+)
 TWICE = grouped_twice()
 MODELS = (ABOVE, FIRST, SECOND, THIRD, SEEN, TWICE, REFUSED)
 KEYLESS = (source("orders", "id", "cid", "price"), {**source("customers", "id", "name"), "constraints": []})
@@ -29,8 +30,17 @@ def base() -> Project:
 
 
 def plans(project: Project) -> dict[str, object]:
-    return {model.name: (model.plan.digest, model.plan.columns, [each.name for each in model.plan.ways], model.plan.root.ids,
-                         [each.table for each in model.plan.base_scans], len(model.plan.caches)) for model in project.planned()}
+    return {
+        model.name: (
+            model.plan.digest,
+            model.plan.columns,
+            [each.name for each in model.plan.ways],
+            model.plan.root.ids,
+            [each.table for each in model.plan.base_scans],
+            len(model.plan.caches),
+        )
+        for model in project.planned()
+    }
 
 
 CHANGES = {
@@ -63,8 +73,10 @@ def test_few_models_are_planned_again() -> None:
 def test_the_order_of_models() -> None:
     found = list(ordered(base()))
     assert len(found) == len(MODELS)
-    assert all(found.index(f"model.p.{one}") < found.index(f"model.p.{other}")
-               for one, other in (("first", "second"), ("second", "third"), ("first", "seen"), ("seen", "above")))
+    assert all(
+        found.index(f"model.p.{one}") < found.index(f"model.p.{other}")
+        for one, other in (("first", "second"), ("second", "third"), ("first", "seen"), ("seen", "above"))
+    )
 
 
 def test_who_reads_whom() -> None:

@@ -15,12 +15,17 @@ def table(name: str, columns: str, *key: str) -> TableInfo:
     return TableInfo(name, tuple(Attribute(*each.split(" ", 1)) for each in columns.split(", ")), key or None)
 
 
-CATALOG = Catalog({info.name: info for info in (
-    table("orders", "id int, cid int, price int, note string", "id"),
-    table("customers", "id int, name string, country string", "id"),
-    table("lines", "oid int, n int, pid int", "oid", "n"),
-    table("log", "cid int, line string"),
-)})
+CATALOG = Catalog(
+    {
+        info.name: info
+        for info in (
+            table("orders", "id int, cid int, price int, note string", "id"),
+            table("customers", "id int, name string, country string", "id"),
+            table("lines", "oid int, n int, pid int", "oid", "n"),
+            table("log", "cid int, line string"),
+        )
+    }
+)
 
 
 def annotated(sql: str) -> Annotated:
@@ -32,23 +37,29 @@ def facts(sql: str) -> Facts:
     return annotated(sql).facts
 
 
-@pytest.mark.parametrize("sql, ids, key", [
-    ("select id, price from orders", {"orders__id"}, {"orders__id"}),
-    # an order determines its customer
-    ("select o.id, c.name from orders o join customers c on o.cid = c.id", {"o__id", "c__id"}, {"o__id"}),
-    ("select l.n, c.name from lines l join orders o on l.oid = o.id join customers c on o.cid = c.id",
-     {"l__oid", "l__n", "o__id", "c__id"}, {"l__oid", "l__n"}),
-    # but not by an inequality, and not an order by its customer
-    ("select o.id, c.name from orders o join customers c on o.cid < c.id", {"o__id", "c__id"}, {"o__id", "c__id"}),
-    # a constant is determined by nothing
-    ("select o.id, c.name from orders o join customers c on c.id = 7", {"o__id", "c__id"}, {"o__id"}),
-    ("select cid, sum(price) as s from orders group by cid", {"orders__cid"}, {"orders__cid"}),
-    ("select id from customers c where exists (select 1 from orders o where o.cid = c.id)", {"c__id"}, {"c__id"}),
-    # what holds in one branch of ∪ does not hold in the other
-    ("select id, cid from orders union all select id, id from customers", {"v__branch", "v__id"}, {"v__branch", "v__id"}),
-    ("select line from log", {"log__line"}, None),
-    ("select count(*) as n from orders", set(), set()),
-])
+@pytest.mark.parametrize(
+    "sql, ids, key",
+    [
+        ("select id, price from orders", {"orders__id"}, {"orders__id"}),
+        # an order determines its customer
+        ("select o.id, c.name from orders o join customers c on o.cid = c.id", {"o__id", "c__id"}, {"o__id"}),
+        (
+            "select l.n, c.name from lines l join orders o on l.oid = o.id join customers c on o.cid = c.id",
+            {"l__oid", "l__n", "o__id", "c__id"},
+            {"l__oid", "l__n"},
+        ),
+        # but not by an inequality, and not an order by its customer
+        ("select o.id, c.name from orders o join customers c on o.cid < c.id", {"o__id", "c__id"}, {"o__id", "c__id"}),
+        # a constant is determined by nothing
+        ("select o.id, c.name from orders o join customers c on c.id = 7", {"o__id", "c__id"}, {"o__id"}),
+        ("select cid, sum(price) as s from orders group by cid", {"orders__cid"}, {"orders__cid"}),
+        ("select id from customers c where exists (select 1 from orders o where o.cid = c.id)", {"c__id"}, {"c__id"}),
+        # what holds in one branch of ∪ does not hold in the other
+        ("select id, cid from orders union all select id, id from customers", {"v__branch", "v__id"}, {"v__branch", "v__id"}),
+        ("select line from log", {"log__line"}, None),
+        ("select count(*) as n from orders", set(), set()),
+    ],
+)
 def test_keys(sql: str, ids: set[str], key: set[str] | None) -> None:
     found = facts(sql)
     assert set(found.ids) == ids
@@ -57,28 +68,36 @@ def test_keys(sql: str, ids: set[str], key: set[str] | None) -> None:
     assert set(found.naming) == ids
 
 
-@pytest.mark.parametrize("sql, never_null", [
-    ("select id, price from orders where price > 3", {"orders__price"}),
-    ("select id, price from orders where price is not null and note <=> 'x'", {"orders__price"}),
-    ("select id, price from orders where price > 3 or id = 1", set()),
-    ("select o.id, o.cid from orders o join customers c on o.cid = c.id", {"o__cid", "c__id"}),
-    ("select cid, 1 as one, count(note) as n, min(note) as m from orders where cid > 0 group by cid",
-     {"orders__cid", "v__one", "v__n"}),
-    ("select id from customers c where not exists (select 1 from orders o where o.cid = c.id)", set()),
-])
+@pytest.mark.parametrize(
+    "sql, never_null",
+    [
+        ("select id, price from orders where price > 3", {"orders__price"}),
+        ("select id, price from orders where price is not null and note <=> 'x'", {"orders__price"}),
+        ("select id, price from orders where price > 3 or id = 1", set()),
+        ("select o.id, o.cid from orders o join customers c on o.cid = c.id", {"o__cid", "c__id"}),
+        (
+            "select cid, 1 as one, count(note) as n, min(note) as m from orders where cid > 0 group by cid",
+            {"orders__cid", "v__one", "v__n"},
+        ),
+        ("select id from customers c where not exists (select 1 from orders o where o.cid = c.id)", set()),
+    ],
+)
 def test_nulls(sql: str, never_null: set[str]) -> None:
     found = facts(sql)
     assert set(found.node.columns) - found.nullable == never_null
 
 
-@pytest.mark.parametrize("sql, attribute, columns", [
-    ("select o.id as i, c.name from orders o join customers c on o.cid = c.id", "c__name", ["c.name"]),
-    ("select price + 1 as p, id from orders", "v__p", []),
-    ("select cid, sum(price) as s from orders group by cid", "orders__cid", ["orders.cid"]),
-    ("select cid, sum(price) as s from orders group by cid", "v__s", []),
-    ("select id, cid from orders union all select id, id from customers", "v__cid", ["customers.id", "orders.cid"]),
-    ("select id, cid from orders union all select id, 1 from customers", "v__cid", []),
-])
+@pytest.mark.parametrize(
+    "sql, attribute, columns",
+    [
+        ("select o.id as i, c.name from orders o join customers c on o.cid = c.id", "c__name", ["c.name"]),
+        ("select price + 1 as p, id from orders", "v__p", []),
+        ("select cid, sum(price) as s from orders group by cid", "orders__cid", ["orders.cid"]),
+        ("select cid, sum(price) as s from orders group by cid", "v__s", []),
+        ("select id, cid from orders union all select id, id from customers", "v__cid", ["customers.id", "orders.cid"]),
+        ("select id, cid from orders union all select id, 1 from customers", "v__cid", []),
+    ],
+)
 def test_provenance(sql: str, attribute: str, columns: list[str]) -> None:
     assert [str(each) for each in facts(sql).provenance[attribute]] == columns
 
@@ -91,7 +110,11 @@ def test_every_operator_has_its_facts() -> None:
 
 
 def test_screens_are_of_the_side_that_the_operator_says() -> None:
-    found = annotated("select id from customers c where country = 'nl' and not exists "
-                      "(select 1 from orders o where o.cid = c.id and o.price > 3)").screens
+    found = annotated(
+        "select id from customers c where country = 'nl' and not exists "
+        "(select 1 from orders o where o.cid = c.id and o.price > 3)"
+    ).screens
     assert {name: [each.sql() for each in conditions] for name, conditions in found.items()} == {
-        "c": ["c__country = 'nl'"], "o": ["o__price > 3"]}
+        "c": ["c__country = 'nl'"],
+        "o": ["o__price > 3"],
+    }

@@ -30,9 +30,23 @@ STEPS = (Step(1, 10, 1000), Step(2, 10, 1000))
 
 
 def record(**given: Any) -> Record:
-    known = {"workload": "w", "query": "q", "scale": 1.0, "change": "c", "lane": "full", "seconds": 2.0, "planner_seconds": 0.1,
-             "bytes_read": 1_500_000, "rows_read": 10, "bytes_written": 5, "rows_written": 1, "jobs": 3, "statements": 4,
-             "exact": True, "purpose": "queries"}
+    known = {
+        "workload": "w",
+        "query": "q",
+        "scale": 1.0,
+        "change": "c",
+        "lane": "full",
+        "seconds": 2.0,
+        "planner_seconds": 0.1,
+        "bytes_read": 1_500_000,
+        "rows_read": 10,
+        "bytes_written": 5,
+        "rows_written": 1,
+        "jobs": 3,
+        "statements": 4,
+        "exact": True,
+        "purpose": "queries",
+    }
     return Record(**{**known, **given})
 
 
@@ -41,6 +55,7 @@ def samples(*seconds: float, jobs: int = 1) -> list[tuple[Sample, Work]]:
 
 
 # -- workloads
+
 
 @pytest.mark.parametrize("name", SMALL)
 def test_all_sql_parses_as_spark_does(name: str) -> None:
@@ -56,8 +71,11 @@ def test_the_tables_that_are_read_or_changed_are_those_of_the_workload(name: str
     workload = SMALL[name]
     known = {table.name for table in workload.tables}
     for query in workload.queries:
-        named = {table.name for table in sqlglot.parse_one(query.in_lane("lane_x"), dialect="spark").find_all(sqlglot.exp.Table)
-                 if table.db == workload.name}
+        named = {
+            table.name
+            for table in sqlglot.parse_one(query.in_lane("lane_x"), dialect="spark").find_all(sqlglot.exp.Table)
+            if table.db == workload.name
+        }
         assert named <= known
         assert named == {table.name for table in workload.tables_of([query], [])}
     for change in workload.changes:
@@ -102,6 +120,7 @@ def test_the_demo_s_second_round_comes_a_day_later_with_each_step() -> None:
 
 def test_links_of_one_device_are_to_different_parts() -> None:
     from benchmarks.workloads import devices_parts
+
     for scale in (0.0002, 0.04, 1, 10):
         size = round(devices_parts.SIZE * scale)
         assert len({number * devices_parts.STRIDE % size for number in range(25)}) == 25
@@ -114,9 +133,15 @@ def test_friends_differ_and_nobody_is_his_own() -> None:
         assert len({(user + 1 + number * stride) % users for number in range(20)} - {user}) == 20
 
 
-@pytest.mark.parametrize(("amount", "rows", "text"), [
-    (Amount(percent=0.1), 1000, "0.1 %"), (Amount(rows=200), 200, "200 rows"), (Amount(percent=1e-9), 1, "1e-09 %"),
-    (Amount(rows=2_000_000), 1_000_000, "2000000 rows")])
+@pytest.mark.parametrize(
+    ("amount", "rows", "text"),
+    [
+        (Amount(percent=0.1), 1000, "0.1 %"),
+        (Amount(rows=200), 200, "200 rows"),
+        (Amount(percent=1e-9), 1, "1e-09 %"),
+        (Amount(rows=2_000_000), 1_000_000, "2000000 rows"),
+    ],
+)
 def test_an_amount_is_a_number_of_rows(amount: Amount, rows: int, text: str) -> None:
     assert (amount.of(1_000_000), str(amount)) == (rows, text)
 
@@ -132,6 +157,7 @@ def test_an_unknown_query_or_change_is_named_with_those_that_exist() -> None:
 
 
 # -- lanes
+
 
 @pytest.mark.parametrize("name", CONFIGS)
 def test_the_lanes_that_are_refreshes_have_a_valid_config(name: str) -> None:
@@ -186,7 +212,8 @@ def test_the_floor_is_one_merge_of_what_differs() -> None:
         "merge into lane_floor.v v using (select cast(c0 as bigint) as `id`, cast(c1 as string) as `name`, "
         "floor_known, floor_gone from values ('3', 'it\\'s', true, false), ('7', null, true, true) "
         "as r(c0, c1, floor_known, floor_gone)) d on v.`id` <=> d.`id` and v.`id` between 3L and 7L "
-        "when matched and d.floor_gone then delete when matched then update set v.`name` = d.`name`",)
+        "when matched and d.floor_gone then delete when matched then update set v.`name` = d.`name`",
+    )
 
 
 def test_a_large_diff_stays_in_memory_until_the_floor_is_released() -> None:
@@ -207,6 +234,7 @@ def test_the_floor_has_nothing_to_do_or_no_key() -> None:
 
 
 # -- results
+
 
 def test_a_record_has_medians_and_every_sample() -> None:
     found = results.summary(samples(3.0, 1.0, 2.0))
@@ -237,8 +265,14 @@ def test_the_table_has_ratios_to_full_and_marks_rebuilds() -> None:
 
 
 def test_the_queries_of_a_workload_are_summed_for_lanes_that_have_them_all() -> None:
-    records = [record(), record(lane="id", seconds=1.0), record(lane="tuple"), record(query="p", seconds=6.0),
-               record(query="p", lane="id", seconds=1.0), record(change="build", lane="id", seconds=100.0)]
+    records = [
+        record(),
+        record(lane="id", seconds=1.0),
+        record(lane="tuple"),
+        record(query="p", seconds=6.0),
+        record(query="p", lane="id", seconds=1.0),
+        record(change="build", lane="id", seconds=100.0),
+    ]
     text = report.markdown(results.header(""), records)
     assert "| w | all 2 together | 1 | 0 | c | 8.00 | 2.00 (0.25) |  |" in text
     assert "| id | 2 | 0.29 | 0.17 | 0.50 |" in text and "| tuple | 1 | 1.00 | 1.00 | 1.00 |" in text
@@ -251,9 +285,13 @@ def test_lanes_that_a_query_leaves_out_are_empty() -> None:
 
 # -- plots
 
+
 def test_a_curve_for_each_query_over_what_was_varied() -> None:
-    records = [record(lane=lane, percent=percent, seconds=percent, purpose="changed")
-               for percent in (10.0, 0.1) for lane in ("id", "full")]
+    records = [
+        record(lane=lane, percent=percent, seconds=percent, purpose="changed")
+        for percent in (10.0, 0.1)
+        for lane in ("id", "full")
+    ]
     (curves,) = plots.curves([*records, record(), record(change="build", purpose="changed")])
     assert list(curves.points) == ["full", "id"] and curves.axis.logarithmic
     assert curves.points["id"] == ((0.1, 0.1), (10.0, 10.0))
@@ -277,6 +315,7 @@ def test_plots_are_drawn(tmp_path: Path) -> None:
 
 # -- suites and the command line
 
+
 @pytest.mark.parametrize("suite", SUITES)
 def test_experiments_of_the_suites_name_what_exists(suite: str) -> None:
     for experiment in SUITES[suite]:
@@ -287,8 +326,9 @@ def test_experiments_of_the_suites_name_what_exists(suite: str) -> None:
         workload: Workload = WORKLOADS[experiment.workload](experiment.scale, **experiment.parameters)
         queries: list[Query] = [workload.query(name) for name in experiment.queries]
         changes = [workload.change(name) for name, _ in experiment.changes]
-        assert changes and all(change.fixed == (str(amount) == "") for change, (_, amount)
-                               in zip(changes, experiment.changes, strict=True)), queries
+        assert changes and all(
+            change.fixed == (str(amount) == "") for change, (_, amount) in zip(changes, experiment.changes, strict=True)
+        ), queries
 
 
 def test_the_queries_of_tpch_that_the_suites_have_are_those_that_are_maintained() -> None:
@@ -297,8 +337,14 @@ def test_the_queries_of_tpch_that_the_suites_have_are_those_that_are_maintained(
     from dbt_idivm.frontend.lower import lower
     from dbt_idivm.operators.scan import Attribute
 
-    catalog = Catalog({f"tpch.{table.name}": TableInfo(f"tpch.{table.name}", tuple(Attribute(*each) for each in table.columns),
-                                                       table.key, "test") for table in TABLES})
+    catalog = Catalog(
+        {
+            f"tpch.{table.name}": TableInfo(
+                f"tpch.{table.name}", tuple(Attribute(*each) for each in table.columns), table.key, "test"
+            )
+            for table in TABLES
+        }
+    )
 
     def is_maintained(query: Query) -> bool:
         try:

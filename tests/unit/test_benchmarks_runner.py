@@ -86,8 +86,11 @@ def play(engine: Nothing, experiment: Experiment = EXPERIMENT) -> list[Record]:
 def test_lanes_take_turns_and_the_floor_is_last(order: list[tuple[str, str, int]]) -> None:
     play(Nothing())
     daily = [[lane for query, lane, number in order if (query, number) == ("daily", step)] for step in (1, 2, 3)]
-    assert daily == [["full", "dbt_incremental", "id", "floor"], ["dbt_incremental", "id", "full", "floor"],
-                     ["id", "full", "dbt_incremental", "floor"]]
+    assert daily == [
+        ["full", "dbt_incremental", "id", "floor"],
+        ["dbt_incremental", "id", "full", "floor"],
+        ["id", "full", "dbt_incremental", "floor"],
+    ]
     assert {lane for query, lane, _ in order if query == "regions"} == {"full", "id", "floor"}, "it leaves the MERGE by hand out"
 
 
@@ -106,7 +109,9 @@ def test_only_the_tables_in_use_are_loaded_and_all_is_dropped(order: list[tuple[
     loaded = [text.split()[4] for text in engine.ran if text.startswith("create or replace table")]
     assert loaded == ["append_only.sales"]
     assert [text.split()[4] for text in engine.ran if text.startswith("drop schema")] == [
-        "append_only", *(f"lane_{name}" for name in NAMES)]
+        "append_only",
+        *(f"lane_{name}" for name in NAMES),
+    ]
     assert sum(text.startswith("insert into append_only.sales") for text in engine.ran) == 4, "`nothing` changes nothing"
 
 
@@ -119,10 +124,12 @@ def test_a_view_that_differs_voids_the_run(order: list[tuple[str, str, int]], mo
         play(Nothing())
 
 
-@pytest.mark.parametrize(("raised", "status", "kept"), [
-    (Inexact("a view differs"), 1, 1), (ValueError("no key"), 1, 2), (None, 0, 2)])
-def test_the_exit_status_says_whether_all_went_well(raised: Exception | None, status: int, kept: int, tmp_path: Path,
-                                                    monkeypatch: pytest.MonkeyPatch) -> None:
+@pytest.mark.parametrize(
+    ("raised", "status", "kept"), [(Inexact("a view differs"), 1, 1), (ValueError("no key"), 1, 2), (None, 0, 2)]
+)
+def test_the_exit_status_says_whether_all_went_well(
+    raised: Exception | None, status: int, kept: int, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     def records(experiment: Experiment, *others: Any) -> Any:
         yield [Record(experiment.workload, "q", 1.0, "c", "full", 1.0, 0.0, 0, 0, 0, 0, 0, 0, True)]
         if raised is not None:

@@ -43,21 +43,24 @@ def test_every_node_answers(node: Any) -> None:
     assert all(known <= {*node.columns} and domain.size >= 0 for known, domain in found.domains.items())
 
 
-@pytest.mark.parametrize(("sql", "rows"), [
-    ("select id, price from orders", 1_000_000),
-    ("select o.id, c.name from orders o join customers c on o.cid = c.id", 1_000_000),  # each order has one customer
-    ("select id from orders where id = 7", 1),
-    ("select id from orders where cid = 7", 1_000_000 * EQUALITY),
-    ("select id from orders where price > 7", 1_000_000 * RANGE),
-    ("select id from orders where price > 7 and cid = 3", 1_000_000 * RANGE * EQUALITY),
-    ("select id from orders where price > 7 or cid = 3", 1_000_000 * (1 - (1 - RANGE) * (1 - EQUALITY))),
-    ("select id from orders where cid in (1, 2)", 1_000_000 * 2 * EQUALITY),
-    ("select id from customers union all select id from orders", 1_010_000),
-    ("select c.id, sum(o.price) as s from orders o join customers c on o.cid = c.id group by c.id", 10_000),
-    ("select c.id, c.name, sum(o.price) as s from orders o join customers c on o.cid = c.id group by c.id, c.name", 10_000),
-    ("select count(*) as n from orders", 1),
-    ("select id from orders o where exists (select 1 from customers c where c.id = o.cid)", 1_000_000),
-])
+@pytest.mark.parametrize(
+    ("sql", "rows"),
+    [
+        ("select id, price from orders", 1_000_000),
+        ("select o.id, c.name from orders o join customers c on o.cid = c.id", 1_000_000),  # each order has one customer
+        ("select id from orders where id = 7", 1),
+        ("select id from orders where cid = 7", 1_000_000 * EQUALITY),
+        ("select id from orders where price > 7", 1_000_000 * RANGE),
+        ("select id from orders where price > 7 and cid = 3", 1_000_000 * RANGE * EQUALITY),
+        ("select id from orders where price > 7 or cid = 3", 1_000_000 * (1 - (1 - RANGE) * (1 - EQUALITY))),
+        ("select id from orders where cid in (1, 2)", 1_000_000 * 2 * EQUALITY),
+        ("select id from customers union all select id from orders", 1_010_000),
+        ("select c.id, sum(o.price) as s from orders o join customers c on o.cid = c.id group by c.id", 10_000),
+        ("select c.id, c.name, sum(o.price) as s from orders o join customers c on o.cid = c.id group by c.id, c.name", 10_000),
+        ("select count(*) as n from orders", 1),
+        ("select id from orders o where exists (select 1 from customers c where c.id = o.cid)", 1_000_000),
+    ],
+)
 def test_views(sql: str, rows: float) -> None:
     assert estimated(plan(sql)) == pytest.approx(rows, rel=1e-3)
 
@@ -109,8 +112,12 @@ def test_selectivities_are_probabilities() -> None:
 
 def test_changes_of_one_row_name_their_share_of_a_join() -> None:
     view = plan("select o.id, o.price, c.name from orders o join customers c on o.cid = c.id")
-    now = Situation(view, {name: Size(count, count * 10) for name, count in ROWS.items()}, Size(1_000_000, 10_000_000),
-                    expected(view, {"customers": TableChanges(updated=3)}, hopeful=True))
+    now = Situation(
+        view,
+        {name: Size(count, count * 10) for name, count in ROWS.items()},
+        Size(1_000_000, 10_000_000),
+        expected(view, {"customers": TableChanges(updated=3)}, hopeful=True),
+    )
     done = application_of(view.ways[0], now)
     assert done is not None and done.way == "id"
     assert effect(done, now) == (pytest.approx(300, rel=0.01), 0), "p is 100 orders for each customer"

@@ -15,8 +15,10 @@ from dbt_idivm.refresh.protocol import EngineError, ModelRequest, Outcome
 from tests.unit.fake_engine import FakeEngine, drive, model
 
 KEYS = {"o": "id", "c": "id"}
-TOTALS = ("select c.id, c.name, t.n, t.price from main.c left join "
-          "(select cid, count(*) as n, sum(price) as price from main.o group by cid) t on t.cid = c.id + 0")
+TOTALS = (
+    "select c.id, c.name, t.n, t.price from main.c left join "
+    "(select cid, count(*) as n, sum(price) as price from main.o group by cid) t on t.cid = c.id + 0"
+)
 CUSTOMERS = 1_000_000
 CACHE = "idivm_cache_"
 
@@ -133,11 +135,12 @@ def test_a_cache_that_costs_more_than_it_saves_goes(engine: FakeEngine) -> None:
     messages = [refreshed(engine) for _ in range(6)]
     gone = next(number for number, each in enumerate(messages) if "IDIVM-421" in each)
     assert gone > 0 and kept(engine).subviews == () and not caches(engine)
-    assert not any("IDIVM-42" in each for each in messages[gone + 1:])
+    assert not any("IDIVM-42" in each for each in messages[gone + 1 :])
 
 
-@pytest.mark.parametrize("config", [
-    {"strategy": "incremental"}, {"strategy": "id"}, {"caches": "none"}, {"caches": []}, {"output": "diffs"}])
+@pytest.mark.parametrize(
+    "config", [{"strategy": "incremental"}, {"strategy": "id"}, {"caches": "none"}, {"caches": []}, {"output": "diffs"}]
+)
 def test_nothing_is_chosen_where_the_user_has_chosen(engine: FakeEngine, config: dict[str, object]) -> None:
     engine.drive(request(**config))
     refreshed(engine, 3, request(**config))
@@ -183,9 +186,11 @@ def test_a_view_that_fails_over_its_caches_is_maintained_as_before(engine: FakeE
 def test_what_was_made_before_another_cache_failed_is_dropped(engine: FakeEngine) -> None:
     """Two caches were chosen, and the second one fails."""
     engine.source("p", id="int", cid="int", paid="int").commit(
-        "WRITE", {"numOutputRows": "500000000"}, parameters={"mode": "Append"})
+        "WRITE", {"numOutputRows": "500000000"}, parameters={"mode": "Append"}
+    )
     sql = TOTALS.replace("select c.id, c.name, ", "select c.id, c.name, p.paid, ") + (
-        " left join (select cid, sum(paid) as paid from main.p group by cid) p on p.cid = c.id")
+        " left join (select cid, sum(paid) as paid from main.p group by cid) p on p.cid = c.id"
+    )
     both = model(sql, {**KEYS, "p": "id"}, strategy="auto")
     engine.drive(both)
 
@@ -206,7 +211,11 @@ def test_a_cache_of_a_type_that_no_table_has_is_not_tried_again(engine: FakeEngi
     engine.drive(request())
     refreshed(engine)
     engine.columns_of["columns of the model's SELECT"] = {
-        "o__cid": "int", "computed__value": "bigint", "computed__value_2": "void", "count__o__price": "bigint"}
+        "o__cid": "int",
+        "computed__value": "bigint",
+        "computed__value_2": "void",
+        "count__o__price": "bigint",
+    }
     message = refreshed(engine)
     assert "IDIVM-411" in message and kept(engine) == NEVER and not caches(engine)
 

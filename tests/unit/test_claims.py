@@ -48,8 +48,10 @@ class Lake:
     seen: list[Counter[int]] = field(default_factory=list)  # the rows after each write
 
     def __post_init__(self) -> None:
-        self.database.execute("attach ':memory:' as lake; create table lake.main.v as select 1 as id; "
-                              "create macro lake.main.raise_error(m) as error(m); use lake.main")
+        self.database.execute(
+            "attach ':memory:' as lake; create table lake.main.v as select 1 as id; "
+            "create macro lake.main.raise_error(m) as error(m); use lake.main"
+        )
 
     @property
     def rows(self) -> Counter[int]:
@@ -61,9 +63,11 @@ class Lake:
 
     def answer(self, statement: Statement) -> Reply:
         if statement.sql.startswith("DESCRIBE HISTORY"):
-            rows = [(number, AT + dt.timedelta(minutes=number), operation, [], [("numOutputRows", str(rows))], None)
-                    for number, (operation, rows) in enumerate(self.commits)]
-            return Rows(COLUMNS, tuple(reversed(rows))[:int(statement.sql.rpartition(" ")[2])])
+            rows = [
+                (number, AT + dt.timedelta(minutes=number), operation, [], [("numOutputRows", str(rows))], None)
+                for number, (operation, rows) in enumerate(self.commits)
+            ]
+            return Rows(COLUMNS, tuple(reversed(rows))[: int(statement.sql.rpartition(" ")[2])])
         return self.executed(sqlglot.transpile(statement.sql, read="spark", write="duckdb")[0])
 
     def executed(self, sql: str) -> Reply:
@@ -102,9 +106,10 @@ def refreshed(client: Client, lake: Lake) -> Steps[str]:
         known = int(newest.user_metadata) if newest.user_metadata and newest.claimed.finished else None
         if known == lake.input:
             return "noop"
-        new = exp.Values(expressions=[exp.Tuple(expressions=[exp.Literal.number(each)])
-                                      for each in range((known or 0) + 1, lake.input + 1)],
-                         alias=exp.TableAlias(this=exp.to_identifier("t"), columns=[exp.to_identifier("id")]))
+        new = exp.Values(
+            expressions=[exp.Tuple(expressions=[exp.Literal.number(each)]) for each in range((known or 0) + 1, lake.input + 1)],
+            alias=exp.TableAlias(this=exp.to_identifier("t"), columns=[exp.to_identifier("id")]),
+        )
         tree = exp.select("id").from_(new)
         insert = exp.Insert(this=DELTA.table(VIEW, None), expression=tree, overwrite=known is None)
         statement = Statement(DELTA.sql(insert), "write", "write", tree=insert)
@@ -289,11 +294,19 @@ def _history_first(client: Client, table: str, limit: int) -> Steps[tuple[histor
     return tuple(replace(each, user_metadata=known.get((each.version, each.at)), claimed=claimed) for each in found)
 
 
-@pytest.mark.parametrize("sql", [
-    "MERGE INTO m.v AS v USING (SELECT 1 AS id) AS d ON v.id <=> d.id WHEN MATCHED THEN DELETE",
-    "INSERT INTO m.v (id) SELECT 1 AS id", "INSERT INTO m.v REPLACE WHERE id = 1 SELECT 1 AS id",
-    "INSERT OVERWRITE TABLE m.v SELECT 1 AS id", "UPDATE m.v AS v SET id = 2 WHERE v.id = 1",
-    "DELETE FROM m.v AS v WHERE v.id = 1", "DELETE FROM m.v", "CREATE OR REPLACE TABLE m.v USING DELTA AS SELECT 1 AS id"])
+@pytest.mark.parametrize(
+    "sql",
+    [
+        "MERGE INTO m.v AS v USING (SELECT 1 AS id) AS d ON v.id <=> d.id WHEN MATCHED THEN DELETE",
+        "INSERT INTO m.v (id) SELECT 1 AS id",
+        "INSERT INTO m.v REPLACE WHERE id = 1 SELECT 1 AS id",
+        "INSERT OVERWRITE TABLE m.v SELECT 1 AS id",
+        "UPDATE m.v AS v SET id = 2 WHERE v.id = 1",
+        "DELETE FROM m.v AS v WHERE v.id = 1",
+        "DELETE FROM m.v",
+        "CREATE OR REPLACE TABLE m.v USING DELTA AS SELECT 1 AS id",
+    ],
+)
 def test_every_kind_of_write_is_fenced(sql: str) -> None:
     """What it says is unchanged but for the condition; UPDATE and DELETE are MERGEs, and an INSERT reads its table."""
     condition = exp.EQ(this=exp.column("stands"), expression=exp.true())

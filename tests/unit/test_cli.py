@@ -66,12 +66,15 @@ def test_refusal_says_why_and_fails_on_request(explain) -> None:  # type: ignore
     assert "IDIVM-205" in result.output and "^^^" in result.output
 
 
-@pytest.mark.parametrize("sql, schema, expected", [
-    ("select nme from {{ ref('customers') }}", SCHEMA, "IDIVM-221"),
-    ("select * from {{ my_macro() }}", SCHEMA, "dbt compile"),
-    ("select id from {{ ref('customers') }}", "models: [{name: customers}]", "lists no columns"),
-    ("select id from {{ ref('customers') }}", "models: [{name: customers, columns: [{name: id}]}]", "no data_type"),
-])
+@pytest.mark.parametrize(
+    "sql, schema, expected",
+    [
+        ("select nme from {{ ref('customers') }}", SCHEMA, "IDIVM-221"),
+        ("select * from {{ my_macro() }}", SCHEMA, "dbt compile"),
+        ("select id from {{ ref('customers') }}", "models: [{name: customers}]", "lists no columns"),
+        ("select id from {{ ref('customers') }}", "models: [{name: customers, columns: [{name: id}]}]", "no data_type"),
+    ],
+)
 def test_wrong_input_is_reported(explain, sql: str, schema: str, expected: str) -> None:  # type: ignore[no-untyped-def]
     result = explain(sql, schema=schema)
     assert result.exit_code == 1
@@ -113,8 +116,9 @@ def test_impossible_caches_are_reported_at_once(explain) -> None:  # type: ignor
     assert result.exit_code == 1 and result.output.count("IDIVM-108 config") == 2 and "the nearest: `spending`" in result.output
 
 
-@pytest.mark.parametrize(("schema", "found"), [
-    ("version: 2\nmodel: []\n", "`version`, `model`"), ("", "nothing"), ("- a\n", "no keys")])
+@pytest.mark.parametrize(
+    ("schema", "found"), [("version: 2\nmodel: []\n", "`version`, `model`"), ("", "nothing"), ("- a\n", "no keys")]
+)
 def test_a_schema_file_that_says_nothing_is_an_error(explain, schema: str, found: str) -> None:  # type: ignore[no-untyped-def]
     result = explain(JOIN, schema=schema)
     assert result.exit_code == 1
@@ -153,8 +157,10 @@ def test_costs(explain) -> None:  # type: ignore[no-untyped-def]
 
 
 def test_costs_of_caches(explain) -> None:  # type: ignore[no-untyped-def]
-    grouped = ("select c.name, max(o.price) as most from {{ source('shop', 'orders') }} o join {{ ref('customers') }} c "
-               "on o.cid = c.id group by c.name")
+    grouped = (
+        "select c.name, max(o.price) as most from {{ source('shop', 'orders') }} o join {{ ref('customers') }} c "
+        "on o.cid = c.id group by c.name"
+    )
     shown = explain(grouped, "--caches", "all", "--cost", "--rows", "orders=1000", "--rows", "customers=10", "--script", "none")
     assert shown.exit_code == 0, shown.output
     assert shown.output.startswith("cache 1: ") and "\nview\ncost, in seconds" in shown.output

@@ -42,9 +42,26 @@ from dbt_idivm.operators.unnest import Unnested
 from dbt_idivm.operators.window import WindowCall, Windowed
 
 # Nodes of Δ-scripts. A rewrite leaves nodes unchanged that it has no case for.
-PLAIN = (Compute, Filter, Pair, SemiJoin, Probe, ProbeAny, OuterPair, Distinct, Concat, Named, Known, Touched, Grouped, Branches,
-         Windowed,
-         Unnested, DiffRows, NoRows)
+PLAIN = (
+    Compute,
+    Filter,
+    Pair,
+    SemiJoin,
+    Probe,
+    ProbeAny,
+    OuterPair,
+    Distinct,
+    Concat,
+    Named,
+    Known,
+    Touched,
+    Grouped,
+    Branches,
+    Windowed,
+    Unnested,
+    DiffRows,
+    NoRows,
+)
 ABSTRACT = (Leaf, Unary, Operator)
 
 COLUMNS = tuple(Attribute(name, "int") for name in ("k", "x"))
@@ -58,18 +75,37 @@ RANK = (WindowCall("r", exp.Rank(), ORDER, None, exp.DataType.build("int"), cert
 NUMBERS = exp.GenerateSeries(start=exp.Literal.number(1), end=column("a__x"))
 # One node of each class, which all tests below ask.
 EXAMPLES: tuple[Relation, ...] = (
-    A, OneRow(), Select(A, EQUAL.copy().transform(lambda node: column("a__k") if node == column("b__x") else node)),
-    Project(A, (("a__x", column("a__x")),)), Join(A, B, EQUAL), OuterJoin(A, B, EQUAL, "o"),
+    A,
+    OneRow(),
+    Select(A, EQUAL.copy().transform(lambda node: column("a__k") if node == column("b__x") else node)),
+    Project(A, (("a__x", column("a__x")),)),
+    Join(A, B, EQUAL),
+    OuterJoin(A, B, EQUAL, "o"),
     LookUpJoin(A, B, LOOKED_UP, "o"),
     SemiAntiJoin(A, B, EQUAL),
-    UnionAll((A, B), "u", ("u__k",), (("a__k",), ("b__k",))), Aggregate(A, ("a__x",), CALLS),
-    Window(A, ("a__x",), RANK), Windowed(ROWS, ("a__x",), RANK),
-    Unnest(A, NUMBERS, "pos", ("e",), outer=False), Unnested(ROWS, NUMBERS, "pos", ("e",), outer=True),
-    Compute(ROWS, (("a__k", column("a__k")),)), Filter(ROWS, exp.true()), Pair(ROWS, B, EQUAL), SemiJoin(A, ("a__k",), ROWS),
-    Probe(ROWS, B, EQUAL), ProbeAny(ROWS, ((B, EQUAL), (B, LOOKED_UP))), OuterPair(ROWS, B, EQUAL, "o"), Distinct(ROWS),
-    Concat((ROWS, ROWS)), Named("n", ROWS), Known("k", ("a__x",), (exp.DataType.build("int"),)),
+    UnionAll((A, B), "u", ("u__k",), (("a__k",), ("b__k",))),
+    Aggregate(A, ("a__x",), CALLS),
+    Window(A, ("a__x",), RANK),
+    Windowed(ROWS, ("a__x",), RANK),
+    Unnest(A, NUMBERS, "pos", ("e",), outer=False),
+    Unnested(ROWS, NUMBERS, "pos", ("e",), outer=True),
+    Compute(ROWS, (("a__k", column("a__k")),)),
+    Filter(ROWS, exp.true()),
+    Pair(ROWS, B, EQUAL),
+    SemiJoin(A, ("a__k",), ROWS),
+    Probe(ROWS, B, EQUAL),
+    ProbeAny(ROWS, ((B, EQUAL), (B, LOOKED_UP))),
+    OuterPair(ROWS, B, EQUAL, "o"),
+    Distinct(ROWS),
+    Concat((ROWS, ROWS)),
+    Named("n", ROWS),
+    Known("k", ("a__x",), (exp.DataType.build("int"),)),
     Touched(ROWS, ("a__k",), ("a__x",), A),
-    Grouped(ROWS, ("a__x",), CALLS), Branches((ROWS, B), "u", ("u__k",), (("a__k",), ("b__k",))), ROWS, NoRows())
+    Grouped(ROWS, ("a__x",), CALLS),
+    Branches((ROWS, B), "u", ("u__k",), (("a__k",), ("b__k",))),
+    ROWS,
+    NoRows(),
+)
 
 
 def subclasses(kind: type[Any]) -> Iterator[type[Any]]:
@@ -158,12 +194,17 @@ def test_answers_of_operators_fit_together(node: Operator) -> None:
 
 
 EMPTY = (
-    (Pair(ROWS, B, EQUAL), (None, B), None), (Pair(ROWS, B, EQUAL), (ROWS, None), None),
-    (SemiJoin(A, ("a__k",), ROWS), (A, None), None), (SemiJoin(A, ("a__k",), ROWS, anti=True), (A, None), A),
+    (Pair(ROWS, B, EQUAL), (None, B), None),
+    (Pair(ROWS, B, EQUAL), (ROWS, None), None),
+    (SemiJoin(A, ("a__k",), ROWS), (A, None), None),
+    (SemiJoin(A, ("a__k",), ROWS, anti=True), (A, None), A),
     (SemiJoin(A, ("a__k",), ROWS, anti=True), (None, ROWS), None),
-    (Probe(A, ROWS, EQUAL), (A, None), None), (Probe(A, ROWS, EQUAL, anti=True), (A, None), A),
-    (Concat((A, ROWS)), (A, None), A), (Concat((A, ROWS)), (None, None), None),
-    (Grouped(ROWS, (), CALLS), (None,), Grouped(ROWS, (), CALLS)), (Grouped(ROWS, ("a__x",), CALLS), (None,), None),
+    (Probe(A, ROWS, EQUAL), (A, None), None),
+    (Probe(A, ROWS, EQUAL, anti=True), (A, None), A),
+    (Concat((A, ROWS)), (A, None), A),
+    (Concat((A, ROWS)), (None, None), None),
+    (Grouped(ROWS, (), CALLS), (None,), Grouped(ROWS, (), CALLS)),
+    (Grouped(ROWS, ("a__x",), CALLS), (None,), None),
     (Touched(ROWS, ("a__k",), ("a__x",), A), (None, A), None),
 )
 

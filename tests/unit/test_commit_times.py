@@ -15,13 +15,20 @@ from tests.unit.test_confirm import BAG, CACHED, EDITED, PLAIN, changed, made
 LOGGED, BOTH = (replace(PLAIN, config={"idivm": {"strategy": "id", "output": output}}) for output in ("diffs", "both"))
 
 
-@pytest.mark.parametrize(("shown", "times"), [
-    ([], []), (["a1"], ["a1"]), (["a2", "a1"], ["a2", "a1"]),
-    (["2026-01-01 10:00:00.002", "2026-01-01 10:00:00.001", "2026-01-01 10:00:00"], ["2026-01-01 10:00:00"] * 3),
-    (["2026-01-01T10:00:00.002000", "2026-01-01T10:00:00"], ["2026-01-01T10:00:00.002000", "2026-01-01T10:00:00"]),
-    (["2026-01-01 10:00:02.001", "2026-01-01 10:00:02", "2026-01-01 10:00:00.001", "2026-01-01 10:00:00"],
-     ["2026-01-01 10:00:02", "2026-01-01 10:00:02", "2026-01-01 10:00:00", "2026-01-01 10:00:00"]),
-])
+@pytest.mark.parametrize(
+    ("shown", "times"),
+    [
+        ([], []),
+        (["a1"], ["a1"]),
+        (["a2", "a1"], ["a2", "a1"]),
+        (["2026-01-01 10:00:00.002", "2026-01-01 10:00:00.001", "2026-01-01 10:00:00"], ["2026-01-01 10:00:00"] * 3),
+        (["2026-01-01T10:00:00.002000", "2026-01-01T10:00:00"], ["2026-01-01T10:00:00.002000", "2026-01-01T10:00:00"]),
+        (
+            ["2026-01-01 10:00:02.001", "2026-01-01 10:00:02", "2026-01-01 10:00:00.001", "2026-01-01 10:00:00"],
+            ["2026-01-01 10:00:02", "2026-01-01 10:00:02", "2026-01-01 10:00:00", "2026-01-01 10:00:00"],
+        ),
+    ],
+)
 def test_the_shifts_are_taken_back(shown: list[str], times: list[str]) -> None:
     assert moments(shown) == times
 
@@ -57,8 +64,9 @@ def compacted(engine: FakeEngine) -> None:
             table.commit("OPTIMIZE")
 
 
-@pytest.mark.parametrize(("asked", "edited"), [
-    (PLAIN, EDITED), (PLAIN, BAG), (BAG, BAG), (CACHED, CACHED), (LOGGED, LOGGED), (BOTH, BOTH)])
+@pytest.mark.parametrize(
+    ("asked", "edited"), [(PLAIN, EDITED), (PLAIN, BAG), (BAG, BAG), (CACHED, CACHED), (LOGGED, LOGGED), (BOTH, BOTH)]
+)
 def test_refreshes_are_the_same(asked: ModelRequest, edited: ModelRequest) -> None:
     found = modes(asked, edited, of_one_second=True)
     assert found == modes(asked, edited, of_one_second=False)

@@ -67,5 +67,7 @@ def test_the_log_of_changes_is_compacted_too(engine: FakeEngine) -> None:
     engine.tables["main.o"].commit("WRITE", {"numOutputRows": "1"})
     engine.reads["net diff"] = ((7, "seven", 1),)
     engine.drive(request)
-    assert [each.label for each in engine.log if each.label.startswith("optimize")] == ["optimize main.v",
-                                                                                       "optimize main.v__idivm_changes"]
+    assert [each.label for each in engine.log if each.label.startswith("optimize")] == [
+        "optimize main.v",
+        "optimize main.v__idivm_changes",
+    ]

@@ -16,8 +16,9 @@ MOVED = ((7, "seven", 1), (8, "eight", -1))
 PLAIN = model("select id, name from main.o", {"o": "id"})
 BAG = model("select name from main.o", {"o": "id"})  # a hidden table has the key
 EDITED = replace(PLAIN, sql="select id, name from main.o where id < 9")  # rows go, then there is a commit without data
-CACHED = model("select m, count(*) as n from (select name, max(id) as m from main.o group by name) t group by m", {"o": "id"},
-               caches="all")
+CACHED = model(
+    "select m, count(*) as n from (select name, max(id) as m from main.o group by name) t group by m", {"o": "id"}, caches="all"
+)
 
 
 def made(first: ModelRequest | None) -> FakeEngine:
@@ -77,11 +78,17 @@ def exchange(engine: FakeEngine, name: str) -> Callable[[], None]:
 
 
 ASKED = {
-    "incremental": (PLAIN, PLAIN, 1), "a hidden table": (BAG, BAG, 1), "a first build": (None, PLAIN, 1),
-    "a first build of a hidden table": (None, BAG, 1), "a full refresh": (PLAIN, replace(PLAIN, full_refresh=True), 1),
-    "an edit": (PLAIN, EDITED, 1), "its second commit": (PLAIN, EDITED, 2), "the refresh after an edit": (PLAIN, EDITED, 3),
+    "incremental": (PLAIN, PLAIN, 1),
+    "a hidden table": (BAG, BAG, 1),
+    "a first build": (None, PLAIN, 1),
+    "a first build of a hidden table": (None, BAG, 1),
+    "a full refresh": (PLAIN, replace(PLAIN, full_refresh=True), 1),
+    "an edit": (PLAIN, EDITED, 1),
+    "its second commit": (PLAIN, EDITED, 2),
+    "the refresh after an edit": (PLAIN, EDITED, 3),
     "an edit that moves the rows": (PLAIN, BAG, 1),
-    "a cache": (CACHED, CACHED, 1), "a view over a cache": (CACHED, CACHED, 2),
+    "a cache": (CACHED, CACHED, 1),
+    "a view over a cache": (CACHED, CACHED, 2),
     "a log": (replace(PLAIN, config={"idivm": {"strategy": "id", "output": "diffs"}}),) * 2 + (1,),
 }
 
@@ -99,8 +106,10 @@ def test_an_input_that_is_exchanged_is_read_again(case: str) -> None:
     assert engine.drive(replace(asked, full_refresh=False)).mode == "noop"
 
 
-@pytest.mark.parametrize(("first", "asked", "table"), [
-    (PLAIN, PLAIN, "main.v"), (BAG, BAG, "main.v__idivm"), (PLAIN, EDITED, "main.v"), (PLAIN, BAG, "main.v")])
+@pytest.mark.parametrize(
+    ("first", "asked", "table"),
+    [(PLAIN, PLAIN, "main.v"), (BAG, BAG, "main.v__idivm"), (PLAIN, EDITED, "main.v"), (PLAIN, BAG, "main.v")],
+)
 def test_a_view_that_is_exchanged_is_rebuilt(first: ModelRequest, asked: ModelRequest, table: str) -> None:
     engine = made(first)
     at_the_write(engine, exchange(engine, table))

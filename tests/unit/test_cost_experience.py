@@ -70,7 +70,7 @@ def test_ways_that_were_not_tried_share_half_of_a_correction() -> None:
     """Else a view tries one way after the other, each slower than its rebuild."""
     found = Experience().learned("main.v", "tuple", MERGE, 9 * MERGE.seconds(SAFE))
     tried = found.correction("main.v", "tuple")
-    assert found.correction("main.v", "id") == pytest.approx(tried ** 0.5)
+    assert found.correction("main.v", "id") == pytest.approx(tried**0.5)
     assert tried > 4
     assert found.correction("main.v", "rebuild") == found.correction("main.w", "id") == 1
     assert found.learned("main.v", "id", MERGE, MERGE.seconds(found.prices)).correction("main.v", "id") < 1.2
@@ -101,9 +101,20 @@ def test_what_is_no_experience_is_none(given: Any) -> None:
     assert found == Experience() and not is_whole
 
 
-@pytest.mark.parametrize("ratios", [
-    {"main.v": {"id": [0]}}, {"main.v": {"id": [-1.0]}}, {"main.v": {"id": [float("nan")]}}, {"main.v": {"id": [1e99]}},
-    {"main.v": {"id": ["1"]}}, {"main.v": {"id": [True]}}, {"main.v": {"id": [10**400]}}, {"main.v": {"id": 1.0}}, {"main.v": 3}])
+@pytest.mark.parametrize(
+    "ratios",
+    [
+        {"main.v": {"id": [0]}},
+        {"main.v": {"id": [-1.0]}},
+        {"main.v": {"id": [float("nan")]}},
+        {"main.v": {"id": [1e99]}},
+        {"main.v": {"id": ["1"]}},
+        {"main.v": {"id": [True]}},
+        {"main.v": {"id": [10**400]}},
+        {"main.v": {"id": 1.0}},
+        {"main.v": 3},
+    ],
+)
 def test_nonsense_is_left_out_and_the_rest_is_used(ratios: Any) -> None:
     prices = replace(SAFE, merges=SAFE.merges * 2)
     found, is_whole = read({"prices": prices.json(), "ratios": {"main.w": {"id": [1.5]}, **ratios}})

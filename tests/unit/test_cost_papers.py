@@ -39,9 +39,19 @@ def test_yao_for_large_blocks_is_cardenas() -> None:
     assert yao(10_000, 125, 5) == pytest.approx(exact, rel=1e-3), "very close, as the paper says"
 
 
-@pytest.mark.parametrize(("n", "m", "k", "blocks"), [
-    (0, 5, 3, 0), (10, 0, 3, 0), (10, 5, 0, 0), (10, 5, 10, 5), (10, 5, 1e9, 5), (10, 50, 3, 3),
-    (1e9, 1, 7, 1), (1e12, 1e4, 1e9, 1e4)])
+@pytest.mark.parametrize(
+    ("n", "m", "k", "blocks"),
+    [
+        (0, 5, 3, 0),
+        (10, 0, 3, 0),
+        (10, 5, 0, 0),
+        (10, 5, 10, 5),
+        (10, 5, 1e9, 5),
+        (10, 50, 3, 3),
+        (1e9, 1, 7, 1),
+        (1e12, 1e4, 1e9, 1e4),
+    ],
+)
 def test_yao_at_its_edges(n: float, m: float, k: float, blocks: float) -> None:
     assert yao(n, m, k) == pytest.approx(blocks)
 
@@ -62,7 +72,8 @@ def test_the_costs_of_the_tables() -> None:
 def test_the_speedups_are_ratios_of_the_tables(a: float, p: float, g: float) -> None:
     assert speedup_of_spj(a, p) == pytest.approx(spj_accesses_by_tuples(7, a, p) / spj_accesses_by_ids(7, p))
     assert speedup_of_aggregate(a, p, g) == pytest.approx(
-        aggregate_accesses_by_tuples(7, a, p, g) / aggregate_accesses_by_ids(7, p, g))
+        aggregate_accesses_by_tuples(7, a, p, g) / aggregate_accesses_by_ids(7, p, g)
+    )
 
 
 def test_parameters() -> None:

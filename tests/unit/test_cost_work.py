@@ -24,10 +24,11 @@ from tests.unit.test_script_ways import JOIN, TOTALS, plan
 MILLION = 1_000_000
 
 
-def situation(view: Plan, rows: int, stored: Size | None = None, *, rewrites: bool = True,
-              **changes: TableChanges) -> Situation:
-    sizes = {"orders": of_rows(rows, ("bigint", "bigint", "decimal(10,2)")),
-             "customers": of_rows(rows // 100, ("bigint", "string"))}
+def situation(view: Plan, rows: int, stored: Size | None = None, *, rewrites: bool = True, **changes: TableChanges) -> Situation:
+    sizes = {
+        "orders": of_rows(rows, ("bigint", "bigint", "decimal(10,2)")),
+        "customers": of_rows(rows // 100, ("bigint", "string")),
+    }
     return Situation(view, sizes, stored, expected(view, changes, hopeful=False), rewrites)
 
 
@@ -40,15 +41,18 @@ def chosen(view: Plan, now: Situation) -> str:
     return cheapest(found).name
 
 
-@pytest.mark.parametrize(("sql", "orders", "changed", "rewrites", "name"), [
-    (JOIN, 100, 1, True, REBUILD),  # a few rows: two commits' time
-    (JOIN, 100 * MILLION, 1, False, "id"),
-    (JOIN, 100 * MILLION, 10 * MILLION, True, REBUILD),
-    (TOTALS, 100, 1, True, REBUILD),
-    (TOTALS, 50 * MILLION, 1, True, "additive"),
-    (TOTALS, 50 * MILLION, 1000, True, "additive"),
-    (TOTALS, 50 * MILLION, 50 * MILLION, True, REBUILD),
-])
+@pytest.mark.parametrize(
+    ("sql", "orders", "changed", "rewrites", "name"),
+    [
+        (JOIN, 100, 1, True, REBUILD),  # a few rows: two commits' time
+        (JOIN, 100 * MILLION, 1, False, "id"),
+        (JOIN, 100 * MILLION, 10 * MILLION, True, REBUILD),
+        (TOTALS, 100, 1, True, REBUILD),
+        (TOTALS, 50 * MILLION, 1, True, "additive"),
+        (TOTALS, 50 * MILLION, 1000, True, "additive"),
+        (TOTALS, 50 * MILLION, 50 * MILLION, True, REBUILD),
+    ],
+)
 def test_rebuild_or_not(sql: str, orders: int, changed: int, rewrites: bool, name: str) -> None:
     view = plan(sql)
     table = "customers" if sql == JOIN else "orders"
@@ -56,9 +60,15 @@ def test_rebuild_or_not(sql: str, orders: int, changed: int, rewrites: bool, nam
     assert chosen(view, now) == name
 
 
-@pytest.mark.parametrize(("changes", "name"), [
-    (TableChanges(inserted=1000), "additive"), (TableChanges(updated=100), "additive"), (TableChanges(deleted=100), "additive"),
-    (TableChanges(updated=50 * MILLION), REBUILD)])
+@pytest.mark.parametrize(
+    ("changes", "name"),
+    [
+        (TableChanges(inserted=1000), "additive"),
+        (TableChanges(updated=100), "additive"),
+        (TableChanges(deleted=100), "additive"),
+        (TableChanges(updated=50 * MILLION), REBUILD),
+    ],
+)
 def test_extremes_are_added_where_few_are_lost(changes: TableChanges, name: str) -> None:
     view = plan("select cid, min(price) as a, sum(price) as s from orders group by cid")
     now = situation(view, 50 * MILLION, of_rows(MILLION // 10, ("bigint", "decimal(10,2)", "decimal(20,2)")), orders=changes)
@@ -155,9 +165,19 @@ def test_where_another_choice_begins() -> None:
     assert shrinking(1.0, lambda part: 2.0) is None
 
 
-@pytest.mark.parametrize(("number", "text"), [
-    (3, "3"), (42, "40"), (999, "1 thousand"), (1234, "1 thousand"), (12_345, "10 thousand"), (345_678, "300 thousand"),
-    (3_141_592, "3 million"), (2.5e9, "2 billion")])
+@pytest.mark.parametrize(
+    ("number", "text"),
+    [
+        (3, "3"),
+        (42, "40"),
+        (999, "1 thousand"),
+        (1234, "1 thousand"),
+        (12_345, "10 thousand"),
+        (345_678, "300 thousand"),
+        (3_141_592, "3 million"),
+        (2.5e9, "2 billion"),
+    ],
+)
 def test_numbers_for_people(number: float, text: str) -> None:
     assert rounded(number) == text
 
@@ -214,13 +234,24 @@ def test_conditions_go_below_unions_and_projections() -> None:
     assert rows.rows < 100 and work.tuples < 50 * MILLION
 
 
-@pytest.mark.parametrize(("sql", "links", "way", "rewrites", "measured"), [
-    (V, 5, REBUILD, True, (2.0, 3.0)), (V, 20, REBUILD, True, (7.3, 8.8)), (V, 50, REBUILD, True, (20.0, 39.0)),
-    (V, 5, "id", True, (1.3, 3.0)), (V, 20, "id", True, (7.0, 9.2)), (V, 50, "id", True, (7.1, 14.2)),
-    (V, 20, "id", False, (4.3, 4.6)), (V, 50, "id", False, (4.0, 4.5)),
-    (COSTS, 20, REBUILD, True, (6.8, 10.3)), (COSTS, 20, "additive", True, (7.5, 13.4)),
-    (COSTS, 20, "additive", False, (6.4, 7.8)),
-    (COSTS, 50, "additive", True, (8.4, 12.6)), (COSTS, 50, "additive", False, (7.9, 10.5))])
+@pytest.mark.parametrize(
+    ("sql", "links", "way", "rewrites", "measured"),
+    [
+        (V, 5, REBUILD, True, (2.0, 3.0)),
+        (V, 20, REBUILD, True, (7.3, 8.8)),
+        (V, 50, REBUILD, True, (20.0, 39.0)),
+        (V, 5, "id", True, (1.3, 3.0)),
+        (V, 20, "id", True, (7.0, 9.2)),
+        (V, 50, "id", True, (7.1, 14.2)),
+        (V, 20, "id", False, (4.3, 4.6)),
+        (V, 50, "id", False, (4.0, 4.5)),
+        (COSTS, 20, REBUILD, True, (6.8, 10.3)),
+        (COSTS, 20, "additive", True, (7.5, 13.4)),
+        (COSTS, 20, "additive", False, (6.4, 7.8)),
+        (COSTS, 50, "additive", True, (8.4, 12.6)),
+        (COSTS, 50, "additive", False, (7.9, 10.5)),
+    ],
+)
 def test_estimates_against_measurements(sql: str, links: int, way: str, rewrites: bool, measured: tuple[float, float]) -> None:
     """Devices and parts, 200 parts updated, on two cores, without experience: within a factor of 1.7."""
     lowered = lower(sql, Catalog({table.name: table for table in TABLES}))

@@ -49,7 +49,9 @@ CHAIN = "SELECT l.n FROM lines l, orders o, customers c WHERE l.id = o.id AND o.
 
 def test_two_views_share_a_join() -> None:
     found = dag(v1=CHAIN, v2="SELECT o.price FROM parts p, lines l, orders o WHERE l.pid = p.pid AND o.id = l.id")
-    assert show(found) == """\
+    assert (
+        show(found)
+        == """\
 0 lines: 5000 rows of 6 bytes
 1 customers: 100 rows of 2 bytes
 2 orders: 1000 rows of 8 bytes
@@ -66,6 +68,7 @@ def test_two_views_share_a_join() -> None:
 8 {lines, orders, parts}: 5000 rows of 12 bytes; v2
     ⋈ lines.id = orders.id of 2, 7
     ⋈ lines.pid = parts.pid of 6, 4"""
+    )
 
 
 def test_selections_are_pushed_to_the_sources() -> None:
@@ -73,8 +76,10 @@ def test_selections_are_pushed_to_the_sources() -> None:
     tests = "o.price > 5 AND c.region = 'EU' AND o.cid > 7"
     found = dag(v=f"SELECT o.id FROM orders o, customers c WHERE o.cid = c.cid AND {tests}")
     assert [operation.label for each in found.groups for operation in each.operations] == [
-        "σ customers.region = 'EU' AND customers.cid > 7", "σ orders.price > 5 AND orders.cid > 7",
-        "⋈ customers.cid = orders.cid"]
+        "σ customers.region = 'EU' AND customers.cid > 7",
+        "σ orders.price > 5 AND orders.cid > 7",
+        "⋈ customers.cid = orders.cid",
+    ]
 
 
 def test_a_view_of_one_table_is_the_table() -> None:
@@ -119,6 +124,7 @@ def test_one_row() -> None:
 
 # --- subsumption ---
 
+
 def test_a_selection_of_another_view() -> None:
     found = dag(narrow=f"{CHAIN} AND o.price > 5 AND c.region = 'EU'", middle=f"{CHAIN} AND o.price > 5", wide=CHAIN)
     assert labels(found, "middle")[-1] == "σ orders.price > 5"
@@ -162,8 +168,10 @@ GROUPED = "FROM orders o JOIN customers c ON o.cid = c.cid GROUP BY"
 
 def test_a_coarser_grouping() -> None:
     fine = "SELECT c.region, c.name, sum(o.price) AS s, count(*) AS n, min(o.day) AS d, max(o.id) AS m"
-    found = dag(coarse=f"SELECT c.region, count(*) AS n, sum(o.price) AS s, min(o.day) AS d {GROUPED} c.region",
-                fine=f"{fine} {GROUPED} c.region, c.name")
+    found = dag(
+        coarse=f"SELECT c.region, count(*) AS n, sum(o.price) AS s, min(o.day) AS d {GROUPED} c.region",
+        fine=f"{fine} {GROUPED} c.region, c.name",
+    )
     (own, derived) = group(found, "coarse").operations
     assert own.label == "γ customers.region; COUNT(*), MIN(orders.`day`), SUM(orders.price)"
     assert derived.label == "γ customers.region; sum of counts, min of mins, sum of sums"
@@ -181,21 +189,33 @@ def test_counts_of_all_rows() -> None:
 
 
 def test_some_calls_of_the_same_groups() -> None:
-    found = dag(some="SELECT cid, avg(weight) AS a FROM orders GROUP BY cid",
-                all="SELECT cid, avg(weight) AS a, count(*) AS n FROM orders GROUP BY cid")
+    found = dag(
+        some="SELECT cid, avg(weight) AS a FROM orders GROUP BY cid",
+        all="SELECT cid, avg(weight) AS a, count(*) AS n FROM orders GROUP BY cid",
+    )
     assert labels(found, "some") == ["γ cid; AVG(weight)", "π cid; AVG(weight)"] and len(labels(found, "all")) == 1
 
 
 def test_groupings_that_are_no_coarser_ones() -> None:
-    for call in ("sum(weight)", "avg(price)", "count(DISTINCT note)", "min(weight)", "max(cid)", "stddev(price)",
-                 "sum(weight / 3) FILTER (WHERE day IS NOT NULL)"):
+    for call in (
+        "sum(weight)",
+        "avg(price)",
+        "count(DISTINCT note)",
+        "min(weight)",
+        "max(cid)",
+        "stddev(price)",
+        "sum(weight / 3) FILTER (WHERE day IS NOT NULL)",
+    ):
         fine = call if call != "max(cid)" else "min(cid)"
-        found = dag(coarse=f"SELECT day, {call} AS x FROM orders GROUP BY day",
-                    fine=f"SELECT day, note, {fine} AS x FROM orders GROUP BY day, note")
+        found = dag(
+            coarse=f"SELECT day, {call} AS x FROM orders GROUP BY day",
+            fine=f"SELECT day, note, {fine} AS x FROM orders GROUP BY day, note",
+        )
         assert len(group(found, "coarse").operations) == 1, call
 
 
 # --- properties of groups ---
+
 
 def test_rows() -> None:
     found = dag(v="SELECT name, count(*) AS n FROM orders o JOIN customers c ON o.cid = c.cid WHERE price > 5 GROUP BY name")
@@ -203,10 +223,13 @@ def test_rows() -> None:
 
 
 def test_storable() -> None:
-    found = dag(keys=CHAIN, keyless="SELECT l.line FROM log l JOIN customers c ON l.cid = c.cid",
-                grouped="SELECT line, count(*) AS n FROM log GROUP BY line",
-                outer="SELECT l.line FROM customers c LEFT JOIN log l ON l.cid = c.cid",
-                outer_keys="SELECT o.id FROM customers c LEFT JOIN orders o ON o.cid = c.cid")
+    found = dag(
+        keys=CHAIN,
+        keyless="SELECT l.line FROM log l JOIN customers c ON l.cid = c.cid",
+        grouped="SELECT line, count(*) AS n FROM log GROUP BY line",
+        outer="SELECT l.line FROM customers c LEFT JOIN log l ON l.cid = c.cid",
+        outer_keys="SELECT o.id FROM customers c LEFT JOIN orders o ON o.cid = c.cid",
+    )
     assert {view for view in found.views if group(found, view).storable} == {"keys", "grouped", "outer_keys"}
 
 
@@ -224,6 +247,7 @@ DIMENSIONS = tuple(f"d{number}" for number in range(20))
 
 def wide_catalog() -> Catalog:
     """Two facts and twenty dimensions."""
+
     def table(name: str, *columns: str) -> TableInfo:
         return TableInfo(name, tuple(Attribute(*each.split(" ", 1)) for each in ("id int", *columns)), ("id",))
 
@@ -250,8 +274,11 @@ def test_a_wide_block() -> None:
     """Of 21 sources: parts of up to three, the prefixes of the written order, and the sources of another view."""
     every = " AND ".join(f"f.{name}_id = {name}.id" for name in DIMENSIONS)
     some = " AND ".join(f"f.{name}_id = {name}.id" for name in DIMENSIONS[10:15])
-    found = dag(wide_catalog(), wide=f"SELECT f.id FROM f0 f, {', '.join(DIMENSIONS)} WHERE {every}",
-                narrow=f"SELECT f.id FROM f0 f, {', '.join(DIMENSIONS[10:15])} WHERE {some}")
+    found = dag(
+        wide_catalog(),
+        wide=f"SELECT f.id FROM f0 f, {', '.join(DIMENSIONS)} WHERE {every}",
+        narrow=f"SELECT f.id FROM f0 f, {', '.join(DIMENSIONS[10:15])} WHERE {some}",
+    )
     assert len(found.groups) < 400
     assert [len(each.tables) for each in found.readers(found.views["narrow"])] == [7]
     reached = {found.views["narrow"]}

@@ -21,16 +21,22 @@ def table(number: int, name: str, rows: float) -> Group:
     return Group(number, name, frozenset((name,)), rows, 10)
 
 
-def group(number: int, form: str, rows: float, *operations: tuple[Kind, tuple[int, ...]], tables: str = "",
-          storable: bool = True) -> Group:
+def group(
+    number: int, form: str, rows: float, *operations: tuple[Kind, tuple[int, ...]], tables: str = "", storable: bool = True
+) -> Group:
     found = tuple(Operation(kind, inputs, f"{kind} {form}") for kind, inputs in operations)
     return Group(number, form, frozenset(tables or form), rows, 10, found, storable)
 
 
 def chain(rates: dict[str, Rate]) -> Costs:
     """v: a ⋈ b ⋈ c, of a ⋈ b and c only."""
-    groups = (table(0, "a", 100), table(1, "b", 10), table(2, "c", 10), group(3, "ab", 100, ("join", (0, 1))),
-              group(4, "abc", 100, ("join", (3, 2))))
+    groups = (
+        table(0, "a", 100),
+        table(1, "b", 10),
+        table(2, "c", 10),
+        group(3, "ab", 100, ("join", (0, 1))),
+        group(4, "abc", 100, ("join", (3, 2))),
+    )
     return Costs(Dag(groups, {"v": 4}), rates, TUPLES)
 
 
@@ -61,15 +67,25 @@ def test_what_is_materialised_is_reused() -> None:
 
 
 def test_a_result_that_costs_more_to_read_is_not_read() -> None:
-    groups = (table(0, "a", 1), table(1, "b", 1), group(2, "ab", 1000, ("join", (0, 1))),
-              group(3, "γab", 1, ("aggregate", (2,)), tables="ab"))
+    groups = (
+        table(0, "a", 1),
+        table(1, "b", 1),
+        group(2, "ab", 1000, ("join", (0, 1))),
+        group(3, "γab", 1, ("aggregate", (2,)), tables="ab"),
+    )
     found = plan(Costs(Dag(groups, {"v": 3}), {}, TUPLES), transient=[Unit(2)], mode="recompute")
     assert found.transient == {} and found.seconds == 4 + 1000 + 6
 
 
 def test_the_cheapest_operation_is_chosen() -> None:
-    groups = (table(0, "a", 100), table(1, "b", 10), table(2, "c", 10), group(3, "ab", 1000, ("join", (0, 1))),
-              group(4, "bc", 10, ("join", (1, 2))), group(5, "abc", 100, ("join", (3, 2)), ("join", (0, 4))))
+    groups = (
+        table(0, "a", 100),
+        table(1, "b", 10),
+        table(2, "c", 10),
+        group(3, "ab", 1000, ("join", (0, 1))),
+        group(4, "bc", 10, ("join", (1, 2))),
+        group(5, "abc", 100, ("join", (3, 2)), ("join", (0, 4))),
+    )
     found = plan(Costs(Dag(groups, {"v": 5}), {}, TUPLES), mode="recompute")
     assert found.steps[Unit(5)].inputs == ((Unit(0), True), (Unit(4), False))
     assert found.steps[Unit(5)].seconds == 100 + 40 + 110
@@ -78,8 +94,11 @@ def test_the_cheapest_operation_is_chosen() -> None:
 
 def test_a_table_on_both_sides_has_both_differentials() -> None:
     """δ a ⋈ b and a ⋈ δ b, with what each needs (§4.1)."""
-    groups = (table(0, "a", 100), group(1, "σ", 50, ("select", (0,)), tables="a"),
-              group(2, "⋈", 10, ("join", (0, 1)), tables="a"))
+    groups = (
+        table(0, "a", 100),
+        group(1, "σ", 50, ("select", (0,)), tables="a"),
+        group(2, "⋈", 10, ("join", (0, 1)), tables="a"),
+    )
     costs = Costs(Dag(groups, {"v": 2}), {"a": Rate(updated=0.1)}, TUPLES)
     operation = groups[2].operations[0]
     assert costs.needs(operation, "a") == (Unit(0, "a"), Unit(1), Unit(1, "a"), Unit(0))
@@ -88,8 +107,11 @@ def test_a_table_on_both_sides_has_both_differentials() -> None:
 
 
 def test_a_differential_of_groups_is_as_many_as_are_drawn() -> None:
-    groups = (table(0, "a", 1000), group(1, "γ", 10, ("aggregate", (0,)), tables="a"),
-              group(2, "σ", 5, ("select", (1,)), tables="a"))
+    groups = (
+        table(0, "a", 1000),
+        group(1, "γ", 10, ("aggregate", (0,)), tables="a"),
+        group(2, "σ", 5, ("select", (1,)), tables="a"),
+    )
     costs = Costs(Dag(groups, {"v": 2}), {"a": Rate(inserted=0.01, deleted=0.01)}, TUPLES)
     assert costs.changes[1]["a"] == Change(updated=drawn(10, 20))
     assert costs.needs(groups[1].operations[0], "a") == (Unit(0, "a"),), "sums are added to what is stored"
@@ -130,8 +152,12 @@ def test_estimates_are_bounded(estimate: float, found: float) -> None:
 @pytest.mark.parametrize("rows", [0, nan, inf, 1e300, -1])
 @pytest.mark.parametrize("rate", [Rate(), Rate(inserted=inf), Rate(nan, nan, nan), Rate(1, 1, 1), Rate(-1, -1, -1)])
 def test_absurd_statistics_have_costs(rows: float, rate: Rate) -> None:
-    groups = (table(0, "a", rows), table(1, "b", 10), group(2, "ab", rows, ("join", (0, 1))),
-              group(3, "γab", rows, ("aggregate", (2,)), tables="ab"))
+    groups = (
+        table(0, "a", rows),
+        table(1, "b", 10),
+        group(2, "ab", rows, ("join", (0, 1))),
+        group(3, "γab", rows, ("aggregate", (2,)), tables="ab"),
+    )
     found = plan(Costs(Dag(groups, {"v": 3, "w": 2}), {"a": rate, "b": rate}), transient=[Unit(2)])
     assert 0 <= found.seconds < inf
 

@@ -34,15 +34,22 @@ def group(number: int, form: str, rows: float, *operations: tuple[Kind, tuple[in
 
 def two_joins(**rates: float) -> Costs:
     """abc and abd, each of ab and another table; updated parts."""
-    groups = (table(0, "a", 1000), table(1, "b", 1000), table(2, "c", 10), table(3, "d", 10),
-              group(4, "ab", 100, ("join", (0, 1))), group(5, "abc", 10, ("join", (4, 2))), group(6, "abd", 10, ("join", (4, 3))))
+    groups = (
+        table(0, "a", 1000),
+        table(1, "b", 1000),
+        table(2, "c", 10),
+        table(3, "d", 10),
+        group(4, "ab", 100, ("join", (0, 1))),
+        group(5, "abc", 10, ("join", (4, 2))),
+        group(6, "abd", 10, ("join", (4, 3))),
+    )
     return Costs(Dag(groups, {"v": 5, "w": 6}), {name: Rate(updated=rate) for name, rate in rates.items()}, TUPLES)
 
 
 def test_what_two_views_recompute_is_written_once() -> None:
     """ab costs 4000, and to write it 105; to read it 100: benefit 2·4000 − 2·100 − 4105."""
     found = select(two_joins(a=1), mode="recompute")
-    choice, = found.choices
+    (choice,) = found.choices
     assert (choice.units, choice.storage, choice.form) == ((Unit(4),), "transient", "ab")
     assert choice.benefit == 8000 - 200 - 4105 == found.nothing - found.seconds
     assert found.plan.of("v").how == "recomputed"
@@ -60,8 +67,10 @@ def test_what_changes_too_much_is_written_in_each_run() -> None:
     assert found.permanent == () and Unit(4) in found.transient
 
 
-@pytest.mark.parametrize(("sharing", "storages"), [
-    ("none", set()), ("transient", {"transient"}), ("permanent", {"permanent"}), ("both", {"permanent"})])
+@pytest.mark.parametrize(
+    ("sharing", "storages"),
+    [("none", set()), ("transient", {"transient"}), ("permanent", {"permanent"}), ("both", {"permanent"})],
+)
 def test_modes_of_sharing(sharing: Sharing, storages: set[str]) -> None:
     found = select(two_joins(c=0.5, d=0.5), Options(sharing))
     assert {each.storage for each in found.choices} == storages
@@ -81,8 +90,13 @@ def test_no_space() -> None:
 
 
 def test_space_is_for_what_saves_most_for_each_byte() -> None:
-    groups = [table(0, "a", 1000), table(1, "b", 1000), table(2, "c", 1), group(3, "ab", 100, ("join", (0, 1))),
-              group(4, "σa", 10, ("select", (0,)))]
+    groups = [
+        table(0, "a", 1000),
+        table(1, "b", 1000),
+        table(2, "c", 1),
+        group(3, "ab", 100, ("join", (0, 1))),
+        group(4, "σa", 10, ("select", (0,))),
+    ]
     groups += [group(5 + each, f"abc{each}", 1, ("join", (3, 2))) for each in range(2)]
     groups += [group(7 + each, f"σac{each}", 1, ("join", (4, 2))) for each in range(2)]
     costs = Costs(Dag(tuple(groups), {f"v{each}": each for each in range(5, 9)}), {"c": Rate(updated=1)}, TUPLES)
@@ -102,8 +116,13 @@ def test_equal_benefits_are_taken_in_the_order_of_the_groups() -> None:
 
 def kept_or_not(part: float) -> Costs:
     """ab is read by one view only, for changes of c; its upkeep grows with the changes of a."""
-    groups = (table(0, "a", 10000), table(1, "b", 100), table(2, "c", 10), group(3, "ab", 1000, ("join", (0, 1))),
-              group(4, "abc", 10, ("join", (3, 2))))
+    groups = (
+        table(0, "a", 10000),
+        table(1, "b", 100),
+        table(2, "c", 10),
+        group(3, "ab", 1000, ("join", (0, 1))),
+        group(4, "abc", 10, ("join", (3, 2))),
+    )
     return Costs(Dag(groups, {"v": 4}), {"a": Rate(updated=part), "c": Rate(updated=0.1)}, TUPLES)
 
 
@@ -118,8 +137,12 @@ def test_hysteresis() -> None:
 
 
 def test_a_feed_is_read_without_being_written() -> None:
-    groups = (table(0, "a", 1000), table(1, "b", 1000), group(2, "ab", 100, ("join", (0, 1))),
-              group(3, "σab", 50, ("select", (2,))))
+    groups = (
+        table(0, "a", 1000),
+        table(1, "b", 1000),
+        group(2, "ab", 100, ("join", (0, 1))),
+        group(3, "σab", 50, ("select", (2,))),
+    )
     costs = Costs(Dag(groups, {"v": 2, "w": 3}), {"a": Rate(inserted=0.01)}, TUPLES)
     found = select(costs, Options("none"))
     assert [(each.storage, each.form) for each in found.choices] == [("feed", "ab")] and found.plan.fed == (2,)
@@ -135,8 +158,10 @@ def test_it_is_printed() -> None:
 def test_a_long_chain_of_models() -> None:
     """120 models, each over the one before and a table: each is refreshed by the changes of the one before."""
     groups = [table(0, "a", 1e6), table(1, "b", 1e3)]
-    groups += [replace(group(number, "ab", 1e6, ("join", (number - 1 if number > 2 else 0, 1))), form=f"g{number}")
-               for number in range(2, 122)]
+    groups += [
+        replace(group(number, "ab", 1e6, ("join", (number - 1 if number > 2 else 0, 1))), form=f"g{number}")
+        for number in range(2, 122)
+    ]
     found = select(Costs(Dag(tuple(groups), {f"v{each}": each for each in range(2, 122)}), {"a": Rate(inserted=0.001)}))
     assert found.plan.fed == tuple(range(2, 121)) and found.seconds < found.nothing * 0.7
 
@@ -164,8 +189,11 @@ def dags(draw: st.DrawFn, most: int = 5) -> Costs:
             count = 2 if kind == "join" else 1
             operations.append((kind, tuple(draw(st.integers(0, number - 1)) for _ in range(count))))
         below = frozenset().union(*(groups[each].tables for _, inputs in operations for each in inputs))
-        groups.append(replace(group(number, "".join(below), draw(rows), *operations), form=f"g{number}",
-                              storable=draw(st.integers(0, 5)) > 0))
+        groups.append(
+            replace(
+                group(number, "".join(below), draw(rows), *operations), form=f"g{number}", storable=draw(st.integers(0, 5)) > 0
+            )
+        )
     views = draw(st.sets(st.integers(tables, len(groups) - 1), min_size=1, max_size=3))
     part = st.sampled_from((0.0, 0.0, 0.001, 0.1, 0.8))
     rates = {"abc"[each]: Rate(draw(part), draw(part), draw(part)) for each in range(tables)}
@@ -232,8 +260,16 @@ def everything(costs: Costs) -> Iterator[float]:
         if number in costs.dag.views.values():
             of_group.append([[], written, [(changes, "feed")]])
         else:
-            of_group.append([[], written, [((full,), "transient")], [*written, ((full,), "transient")],
-                             [((full, *changes), "permanent")], [*written, ((full,), "permanent")]])
+            of_group.append(
+                [
+                    [],
+                    written,
+                    [((full,), "transient")],
+                    [*written, ((full,), "transient")],
+                    [((full, *changes), "permanent")],
+                    [*written, ((full,), "permanent")],
+                ]
+            )
     for each in product(*of_group):
         yield plan_of(state_of(dag, "adaptive", [one for chosen in each for one in chosen])).seconds
 

@@ -18,8 +18,9 @@ from tests.unit.test_project import CUSTOMERS, JOINED, ORDERS, manifest, model
 
 AT = dt.datetime(2026, 1, 1, 8, tzinfo=dt.UTC)
 LAST = Refresh("incremental", AT, 3, "MERGE", 1200, 0, 3, 1.25, (("orders", 3, 4), ("cust", None, 1)))
-STORED = Stored("main.joined__idivm", Size(4000, 34_000), (LAST, Refresh("created", AT, 0, inserted=2)),
-                caches=("main.idivm_cache_3f_parts",))
+STORED = Stored(
+    "main.joined__idivm", Size(4000, 34_000), (LAST, Refresh("created", AT, 0, inserted=2)), caches=("main.idivm_cache_3f_parts",)
+)
 THERE = {"main.joined", "main.joined__idivm", "main.joined__idivm_changes", "main.idivm_cache_3f_parts", "main.other__idivm"}
 
 
@@ -33,7 +34,9 @@ def test_what_the_plan_says() -> None:
     found = planned(Project(manifest(JOINED)), "model.p.joined")
     assert {name: fact.value for name, fact in found.items()} == {
         "maintenance": "by i-diffs; updates of a condition's columns by recomputing the rows",
-        "ids": "id, idivm__c__id", "hidden_columns": "idivm__c__id"}
+        "ids": "id, idivm__c__id",
+        "hidden_columns": "idivm__c__id",
+    }
 
 
 def test_a_rebuilt_model_says_why_and_what_to_do() -> None:
@@ -55,13 +58,18 @@ def test_what_the_table_says() -> None:
     known = Model("joined", "model.p.joined", "main.joined", "by i-diffs", stored=STORED)
     hidden = hidden_tables(known, THERE)
     found = {fact.name: fact for fact in of_table(known, hidden)}
-    assert hidden == {"main.joined__idivm": "rows with hidden columns", "main.joined__idivm_changes": "log of changes",
-                      "main.idivm_cache_3f_parts": "cache of parts"}
+    assert hidden == {
+        "main.joined__idivm": "rows with hidden columns",
+        "main.joined__idivm_changes": "log of changes",
+        "main.idivm_cache_3f_parts": "cache of parts",
+    }
     assert {name: fact.value for name, fact in found.items()} == {
         "hidden_tables": "main.joined__idivm (rows with hidden columns); main.joined__idivm_changes (log of changes); "
-                         "main.idivm_cache_3f_parts (cache of parts)",
-        "size": "4,000 rows · 34.0 kB", "last_refresh": "incremental, +1,200 ~0 −3, 1.2 s, at 2026-01-01 08:00:00",
-        "changes": "1,203 rows a refresh (30 %)"}
+        "main.idivm_cache_3f_parts (cache of parts)",
+        "size": "4,000 rows · 34.0 kB",
+        "last_refresh": "incremental, +1,200 ~0 −3, 1.2 s, at 2026-01-01 08:00:00",
+        "changes": "1,203 rows a refresh (30 %)",
+    }
     assert "orders 3 → 4, cust → 1." in found["last_refresh"].description
     rebuilt = Stored("main.joined", history=(Refresh("rebuilt", AT, 5, inserted=7, why="IDIVM-411 dear"),))
     (only,) = of_table(Model("joined", "model.p.joined", "main.joined", "by i-diffs", stored=rebuilt), {})
@@ -71,24 +79,42 @@ def test_what_the_table_says() -> None:
     assert of_hidden("log of changes", {"b", "a"}).value == "log of changes, of a, b"
 
 
-@pytest.mark.parametrize("missing, known", [((), True), (("view_of",), False), (("base",), False), (("plain",), True),
-                                            (("top",), False)])
+@pytest.mark.parametrize(
+    "missing, known", [((), True), (("view_of",), False), (("base",), False), (("plain",), True), (("top",), False)]
+)
 def test_a_plan_is_shown_if_all_that_it_depends_on_is_compiled(missing: tuple[str, ...], known: bool) -> None:
     def part(name: str, *reads: str, materialized: str = "idivm") -> Any:
         return model(name, None if name in missing else f"select id from raw.{name}", *reads, materialized=materialized)
 
-    nodes = (part("base", ORDERS), part("view_of", "model.p.base", materialized="view"), part("plain", materialized="table"),
-             part("top", "model.p.view_of", "model.p.plain", CUSTOMERS))
+    nodes = (
+        part("base", ORDERS),
+        part("view_of", "model.p.base", materialized="view"),
+        part("plain", materialized="table"),
+        part("top", "model.p.view_of", "model.p.plain", CUSTOMERS),
+    )
     assert is_known(Project(manifest(*nodes)), "model.p.top") is known
 
 
 def test_dbt_reads_them_as_they_are() -> None:
     """Texts that look like numbers, times or nothing at all, beside a statistic of dbt-spark's."""
-    names = ("table_schema", "table_name", "table_type", "column_name", "column_index", "column_type", "stats:bytes:label",
-             "stats:bytes:value", "stats:bytes:description", "stats:bytes:include")
+    names = (
+        "table_schema",
+        "table_name",
+        "table_type",
+        "column_name",
+        "column_index",
+        "column_type",
+        "stats:bytes:label",
+        "stats:bytes:value",
+        "stats:bytes:description",
+        "stats:bytes:include",
+    )
     size = ("bytes", 7, "", True)
-    rows = [("main", "T", "table", "id", 0, "int", *size), ("main", "T", "table", "b", 1, "int", *size),
-            ("main", "plain", "table", "id", 0, "int", None, None, None, None)]
+    rows = [
+        ("main", "T", "table", "id", 0, "int", *size),
+        ("main", "T", "table", "b", 1, "int", *size),
+        ("main", "plain", "table", "id", 0, "int", None, None, None, None),
+    ]
     catalog = agate.Table(rows, names)
     values = {"number": "12", "time": "2026-01-02 03:04:05", "nothing": "none", "truth": "yes"}
     shown = with_statistics(catalog, {"main.t": [Fact(name, name, value, "what it is") for name, value in values.items()]})

@@ -11,8 +11,11 @@ import pytest
 import dbt_idivm
 
 ROOT = Path(dbt_idivm.__file__).parent
-MODULES = sorted(".".join(path.relative_to(ROOT.parent).with_suffix("").parts) for path in ROOT.rglob("*.py")
-                 if ">>> " in path.read_text(encoding="utf-8"))
+MODULES = sorted(
+    ".".join(path.relative_to(ROOT.parent).with_suffix("").parts)
+    for path in ROOT.rglob("*.py")
+    if ">>> " in path.read_text(encoding="utf-8")
+)
 
 
 def test_there_are_some() -> None:

@@ -17,16 +17,40 @@ from tests.unit.fake_engine import FakeEngine, model
 ROOT = Path(__file__).parents[2]
 PACKAGE = f"{ROOT / 'dbt_idivm'}/"
 # Those that are made from the code are left out.
-PAGES = sorted(path for pages in ("*.md", "docs/*.md", "docs/adr/*.md", "examples/*/*.md", "integration_tests/*.md")
-               for path in ROOT.glob(pages) if path.name not in ("conformance.md", "support.md"))
-CODE = sorted(path for folder in ("dbt_idivm", "dbt", "tests", "macros", "examples", "integration_tests")
-              for kind in ("*.py", "*.sql", "*.scala") for path in (ROOT / folder).rglob(kind) if "golden" not in path.parts)
+PAGES = sorted(
+    path
+    for pages in ("*.md", "docs/*.md", "docs/adr/*.md", "examples/*/*.md", "integration_tests/*.md")
+    for path in ROOT.glob(pages)
+    if path.name not in ("conformance.md", "support.md")
+)
+CODE = sorted(
+    path
+    for folder in ("dbt_idivm", "dbt", "tests", "macros", "examples", "integration_tests")
+    for kind in ("*.py", "*.sql", "*.scala")
+    for path in (ROOT / folder).rglob(kind)
+    if "golden" not in path.parts
+)
 # Where a file may be that is named without its folder.
 FOLDERS = ("", "dbt_idivm", "dbt_idivm/refresh", "docs", "tests/functional", "tests/golden")
 # Files that dbt, a refresh or the reader makes.
-MADE = ("plan.txt", "delta_script.sql", "proof.txt", "costs.json", "run_results.json", "manifest.json", "catalog.json",
-        "dbt_project.yml", "profiles.yml", "schema.yml", "_idivm_advice.yml", "model.sql", "sources.sql", "order_names.sql",
-        "server.json", "packages.yml")
+MADE = (
+    "plan.txt",
+    "delta_script.sql",
+    "proof.txt",
+    "costs.json",
+    "run_results.json",
+    "manifest.json",
+    "catalog.json",
+    "dbt_project.yml",
+    "profiles.yml",
+    "schema.yml",
+    "_idivm_advice.yml",
+    "model.sql",
+    "sources.sql",
+    "order_names.sql",
+    "server.json",
+    "packages.yml",
+)
 FILE = re.compile(r"`([\w./*-]+\.(?:py|md|sql|yml|txt|toml|json|scala))(?:::(\w+))?`")
 LINK = re.compile(r"\]\(([^)#:\s]+)(?:#([\w-]+))?\)")
 DECISION = re.compile(r"(?:ADR|adr/|decision) ?\[?(\d{4})")

@@ -22,15 +22,24 @@ def table(name: str, columns: str, *key: str) -> TableInfo:
     return TableInfo(name, tuple(Attribute(each, kind) for each, kind in pairs), key or None)
 
 
-CATALOG = Catalog({info.name: info for info in (
-    table("main.orders", "id int, cid int, price decimal(10,2), placed timestamp, tags map<string,int>", "id"),
-    table("main.customers", "cid int, name string, region string", "cid"),
-    table("main.log", "line string, props map<string,string>"),
-)}, {name: PlainView(text) for name, text in {
-    "main.recent": "SELECT *\nFROM main.orders\nWHERE placed > now()",
-    "main.broken": "SELECT FROM WHERE",
-    "main.circle": "SELECT * FROM main.circle",
-}.items()})
+CATALOG = Catalog(
+    {
+        info.name: info
+        for info in (
+            table("main.orders", "id int, cid int, price decimal(10,2), placed timestamp, tags map<string,int>", "id"),
+            table("main.customers", "cid int, name string, region string", "cid"),
+            table("main.log", "line string, props map<string,string>"),
+        )
+    },
+    {
+        name: PlainView(text)
+        for name, text in {
+            "main.recent": "SELECT *\nFROM main.orders\nWHERE placed > now()",
+            "main.broken": "SELECT FROM WHERE",
+            "main.circle": "SELECT * FROM main.circle",
+        }.items()
+    },
+)
 
 # Code → a model that is refused with it.
 SQL = {
@@ -76,14 +85,20 @@ CASES: dict[int, dict[str, object]] = {
     113: {"file": "models/schema.yml", "found": "`version`"},
     114: {"problem": "there is no target/manifest.json"},
     115: {"option": "--rate", "value": "orders=often", "problem": "it is not TABLE=PART[/day]", "do": "write it in this form"},
-    116: {"tables": "`raw.orders`"}, 117: {"table": "raw.orders", "problem": "a table cannot have -5 rows"},
-    118: {"file": ".idivm/costs.json", "problem": "it is no JSON"}, 119: {},
+    116: {"tables": "`raw.orders`"},
+    117: {"table": "raw.orders", "problem": "a table cannot have -5 rows"},
+    118: {"file": ".idivm/costs.json", "problem": "it is no JSON"},
+    119: {},
     120: {"file": "models/_idivm_advice.yml", "problem": "there is a file that `idivm advise` did not write"},
     121: {"models": "`sales`", "file": "models/schema.yml", "problem": "dbt allows the properties of a model in one file only"},
-    122: {"view": "marts.sales", "column": "idivm__copies",
-          "own": "`idivm__change`, `idivm__copies`, `idivm__refresh`, `idivm__versions`"},
+    122: {
+        "view": "marts.sales",
+        "column": "idivm__copies",
+        "own": "`idivm__change`, `idivm__copies`, `idivm__refresh`, `idivm__versions`",
+    },
     237: {"what": "SUM(price)"},
-    231: {}, 233: {"message": "[DIVIDE_BY_ZERO] Division by zero"},
+    231: {},
+    233: {"message": "[DIVIDE_BY_ZERO] Division by zero"},
     234: {"function": "main.margin", "problem": "its body is a query, and nobody watches the tables of that"},
     232: {"mentions": 1024, "tables": 32},
     111: {"name": "`waits`", "column": "wait", "type": "INTERVAL DAY TO SECOND"},
@@ -100,38 +115,60 @@ CASES: dict[int, dict[str, object]] = {
     311: {"source": "main.days", "setting": "spark.sql.session.timeZone", "theirs": "Asia/Tokyo", "ours": "UTC"},
     312: {"source": "main.days"},
     314: {"source": "main.orders", "table": "main.orders__idivm"},
-    401: {}, 402: {"what": "other SQL"},
+    401: {},
+    402: {"what": "other SQL"},
     403: {"source": "raw.orders", "from_version": 4, "to_version": 90, "message": "version 4 is past retention"},
     404: {"source": "raw.orders"},
     405: {"view": "marts.sales", "version": 7, "operation": "WRITE"},
     406: {"view": "marts.sales", "message": "no commit carries it"},
-    407: {}, 408: {"reason": "LIMIT", "codes": "IDIVM-205"},
+    407: {},
+    408: {"reason": "LIMIT", "codes": "IDIVM-205"},
     409: {"setting": "time zone", "before": "UTC", "now": "Europe/Berlin"},
-    410: {}, 411: {"incremental": "2.4 s", "full": "1.1 s", "pays": "incremental pays from about 3 million rows in its inputs"},
-    412: {"source": "raw.orders", "before": "id int", "now": "id bigint"}, 413: {"view": "marts.sales"}, 414: {},
-    415: {}, 416: {"source": "raw.orders"}, 417: {"message": "[DIVIDE_BY_ZERO] Division by zero"},
-    418: {"source": "raw.orders"}, 419: {"source": "raw.orders", "key": "id", "version": 7, "example": "id = 3"},
+    410: {},
+    411: {"incremental": "2.4 s", "full": "1.1 s", "pays": "incremental pays from about 3 million rows in its inputs"},
+    412: {"source": "raw.orders", "before": "id int", "now": "id bigint"},
+    413: {"view": "marts.sales"},
+    414: {},
+    415: {},
+    416: {"source": "raw.orders"},
+    417: {"message": "[DIVIDE_BY_ZERO] Division by zero"},
+    418: {"source": "raw.orders"},
+    419: {"source": "raw.orders", "key": "id", "version": 7, "example": "id = 3"},
     420: {"caches": "idivm_cache_d2ad61c409ba_orders", "cached": "4.9 s", "now": "21.8 s"},
     421: {"caches": "idivm_cache_d2ad61c409ba_orders", "without": "2.1 s", "now": "3.9 s"},
     422: {"caches": "idivm_cache_d2ad61c409ba_orders", "message": "[DIVIDE_BY_ZERO] Division by zero"},
     423: {"source": "main.orders", "operation": "RENAME COLUMN", "version": 7, "columns": "price, tax"},
     424: {"source": "main.orders", "before": "none", "now": "none day"},
-    425: {"view": "marts.sales"}, 426: {},
-    427: {"source": "raw.orders", "version": 7, "operation": "UPDATE", "writer": "delta-rs:py-1.6.6", "from_version": 4,
-          "to_version": 9, "why": "has 0 rows from before updates in its change feed, and 1 from after them"},
+    425: {"view": "marts.sales"},
+    426: {},
+    427: {
+        "source": "raw.orders",
+        "version": 7,
+        "operation": "UPDATE",
+        "writer": "delta-rs:py-1.6.6",
+        "from_version": 4,
+        "to_version": 9,
+        "why": "has 0 rows from before updates in its change feed, and 1 from after them",
+    },
     501: {"host": "spark.example:15002", "message": "Connection refused"},
     502: {"host": "spark.example:15002", "message": "Invalid authentication token"},
     503: {"host": "spark.example:15002", "setting": "spark.sql.ansi.enabled", "value": "true", "message": "not allowed"},
-    504: {"host": "spark.example:15002"}, 505: {"message": "[INVALID_HANDLE.SESSION_CHANGED] The handle is invalid"},
+    504: {"host": "spark.example:15002"},
+    505: {"message": "[INVALID_HANDLE.SESSION_CHANGED] The handle is invalid"},
     506: {"view": "marts.sales", "message": "Table sales does not support truncate in batch mode", "state": "It is at version 8"},
     507: {"host": "spark.example:15002", "version": "3.5.7"},
-    508: {"table": "main.marts.idivm__state", "statement": "claim main.marts.sales",
-          "message": "[PERMISSION_DENIED] no CREATE TABLE"},
+    508: {
+        "table": "main.marts.idivm__state",
+        "statement": "claim main.marts.sales",
+        "message": "[PERMISSION_DENIED] no CREATE TABLE",
+    },
     901: {"message": "⋈ of inputs that share ['o__id']"},
     902: {"statement": "merge into marts.sales", "message": "[ARITHMETIC_OVERFLOW]", "state": "It is at version 7"},
     903: {"view": "marts.sales", "message": "[DELTA_CONCURRENT_APPEND]", "state": "It is at version 8"},
-    904: {"view": "marts.sales"}, 905: {"difference": "of the row (s1=5, s2=5) it gives 1 too many"},
-    906: {"message": "IDIVM-221 unknown column a"}, 907: {"view": "marts.sales"},
+    904: {"view": "marts.sales"},
+    905: {"difference": "of the row (s1=5, s2=5) it gives 1 too many"},
+    906: {"message": "IDIVM-221 unknown column a"},
+    907: {"view": "marts.sales"},
 }
 
 
@@ -173,11 +210,12 @@ def test_only_missing_rules_are_on_the_roadmap() -> None:
 
 
 def test_all_findings_are_reported_at_once() -> None:
-    error = raised("SELECT rand() AS r, o.id, rank() OVER (ORDER BY o.id) AS n FROM main.orders AS o JOIN main.ordres AS p "
-                   "ON o.id = p.id LIMIT 3")
+    error = raised(
+        "SELECT rand() AS r, o.id, rank() OVER (ORDER BY o.id) AS n FROM main.orders AS o JOIN main.ordres AS p "
+        "ON o.id = p.id LIMIT 3"
+    )
     assert sorted(error.codes) == ["IDIVM-204", "IDIVM-205", "IDIVM-301"]
-    assert sorted(raised("SELECT idd, prise AS p, cid AS P FROM main.orders").codes) == [
-        "IDIVM-221", "IDIVM-221", "IDIVM-224"]
+    assert sorted(raised("SELECT idd, prise AS p, cid AS P FROM main.orders").codes) == ["IDIVM-221", "IDIVM-221", "IDIVM-224"]
 
 
 def test_place_in_an_expanded_view_names_the_view() -> None:
@@ -186,8 +224,9 @@ def test_place_in_an_expanded_view_names_the_view() -> None:
     assert "  model  marts.sales, view main.recent   3 | WHERE placed > now()" in str(error)
 
 
-@pytest.mark.parametrize("call", ["max_by(price, placed)", "Min_By(price, cid)", "percentile_approx(price, 0.5)",
-                                  "approx_percentile(price, 0.5)"])
+@pytest.mark.parametrize(
+    "call", ["max_by(price, placed)", "Min_By(price, cid)", "percentile_approx(price, 0.5)", "approx_percentile(price, 0.5)"]
+)
 def test_the_call_is_named_with_its_function(call: str) -> None:
     error = raised(f"SELECT status, {call} AS f FROM main.orders GROUP BY status")
     assert call in str(error) and "depends on the order of rows" in str(error)
@@ -388,8 +427,7 @@ REFUSED = {
     "SELECT explode(transform(array(id), e -> e + 1)) FROM main.orders": "228",
     "SELECT inline(from_json(status, 'a')) FROM main.orders": "228",
     "SELECT (SELECT explode(array(max(cid))) FROM main.customers) AS m FROM main.orders": "208",
-    "SELECT cid FROM main.customers c WHERE EXISTS (SELECT explode(sequence(1, o.id)) FROM main.orders o WHERE o.cid = c.cid)":
-        "208",
+    "SELECT cid FROM main.customers c WHERE EXISTS (SELECT explode(sequence(1, o.id)) FROM main.orders o WHERE o.cid = c.cid)": "208",
     "SELECT o.id FROM main.orders o RIGHT JOIN LATERAL (SELECT c.cid FROM main.customers c WHERE c.cid = o.cid) c": "208",
     "SELECT c.cid FROM LATERAL (SELECT cid FROM main.customers) c": "208",
     "SELECT o.id FROM main.orders o, LATERAL (SELECT c.cid + o.id AS k FROM main.customers c) c": "208",

@@ -79,8 +79,12 @@ UNPROVEN: list[tuple[Commit, FileActions | None, Images, str]] = [
     (commit("UPDATE", {"numUpdatedRows": "two"}), files(), Images(before=2, after=2), "does not count the rows that it changed"),
     (commit("DELETE", {"numDeletedRows": "2"}), None, Images(deleted=1), "counts 0 inserted, 2 deleted"),
     # a writer that counts what it has put into the feed
-    (commit("MERGE", {**MERGED, "numTargetRowsInserted": 0}), files(rows=-1), Images(0, 2, 3, 3),
-     "changed the number of rows by -1, and by -2 in its change feed"),
+    (
+        commit("MERGE", {**MERGED, "numTargetRowsInserted": 0}),
+        files(rows=-1),
+        Images(0, 2, 3, 3),
+        "changed the number of rows by -1, and by -2 in its change feed",
+    ),
     (commit("MERGE", MERGED), files(rows=-1), Images(2, 2, 3, 3), "changed the number of rows by -1, and by +0"),
     (commit("MERGE", {"numTargetRowsInserted": 1}), None, Images(inserted=1), "does not count the rows that it changed"),
     (commit("WRITE", {"numOutputRows": "4"}, APPEND), None, Images(inserted=3), "counts 4 inserted"),
@@ -94,18 +98,34 @@ UNPROVEN: list[tuple[Commit, FileActions | None, Images, str]] = [
     (commit("a new operation"), files(), Images(inserted=1), "does not count the rows that it changed"),
     (commit(""), None, Images(inserted=1), "does not count the rows that it changed"),
     # rows that change behind a commit that says it changes none
-    (commit("OPTIMIZE"), files(feed=0, data=0, rearranged=-2), Images(),
-     "says that it changes no row, and its files have 2 rows less"),
+    (
+        commit("OPTIMIZE"),
+        files(feed=0, data=0, rearranged=-2),
+        Images(),
+        "says that it changes no row, and its files have 2 rows less",
+    ),
     (commit("OPTIMIZE"), None, Images(inserted=1), "counts 0 inserted, 0 deleted and 0 updated rows"),
     # of which Spark's reader shows nothing, whatever the files say
     (commit("MERGE", NO_ROW), files(feed=0, rows=1), Images(), "changed the number of rows by +1, and by +0"),
     (commit("MERGE", NO_ROW), files(feed=0, rows=0), Images(), "does not count the rows that it changed"),
-    (commit("MERGE", {**NO_ROW, "numOutputRows": "2", "numTargetRowsCopied": "1"}), files(feed=0, rows=0), Images(),
-     "does not count the rows that it changed"),
-    (commit("MERGE", {**NO_ROW, "numOutputRows": "2", "numTargetRowsCopied": "0", "numTargetFilesAdded": "1"}), None, Images(),
-     "does not count the rows that it changed"),
-    (commit("MERGE", {**NO_ROW, "numOutputRows": "2", "numTargetRowsCopied": "2"}), files(feed=0), Images(inserted=1),
-     "counts 0 inserted"),
+    (
+        commit("MERGE", {**NO_ROW, "numOutputRows": "2", "numTargetRowsCopied": "1"}),
+        files(feed=0, rows=0),
+        Images(),
+        "does not count the rows that it changed",
+    ),
+    (
+        commit("MERGE", {**NO_ROW, "numOutputRows": "2", "numTargetRowsCopied": "0", "numTargetFilesAdded": "1"}),
+        None,
+        Images(),
+        "does not count the rows that it changed",
+    ),
+    (
+        commit("MERGE", {**NO_ROW, "numOutputRows": "2", "numTargetRowsCopied": "2"}),
+        files(feed=0),
+        Images(inserted=1),
+        "counts 0 inserted",
+    ),
 ]
 
 
@@ -128,7 +148,7 @@ CHECKS = {
     "if shown.before != shown.after:": "if False:",
     "if change is not None and grown != change:": "if False:",
     "change = actions.rows if actions is not None else None": "change = None",
-    "        return _UNCOUNTED\n": "        return \"\"\n",
+    "        return _UNCOUNTED\n": '        return ""\n',
     'return "" if counted == shown else': 'return "" if True else',
 }
 
@@ -148,8 +168,9 @@ def test_each_check_is_needed(check: str) -> None:
         found = without.doubt([made], {} if actions is None else {7: actions}, {7: shown})
         return found.why if found is not None else ""
 
-    assert (any(said(*case) for case in COMPLETE)
-            or any(expected not in said(made, actions, shown) for made, actions, shown, expected in UNPROVEN))
+    assert any(said(*case) for case in COMPLETE) or any(
+        expected not in said(made, actions, shown) for made, actions, shown, expected in UNPROVEN
+    )
 
 
 def test_rows_are_counted_only_where_a_feed_is_not_inferred() -> None:

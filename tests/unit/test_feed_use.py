@@ -53,10 +53,17 @@ def test_a_feed_that_adds_up_is_read_once(reads_logs: bool) -> None:
 
 
 @pytest.mark.parametrize("reads_logs", [True, False])
-@pytest.mark.parametrize(("shown", "net", "rows"), [
-    ({"update_postimage": 1}, [NEW], 1), ({"update_postimage": 1}, [NEW], None), ({}, [], "1"),
-    ({"update_preimage": 2, "update_postimage": 2}, [(7, "new", 2), (7, "old", -2)], 1),
-    ({"update_preimage": 1, "update_postimage": 1, "odd": 1}, [NEW, (7, "old", -2)], 1), (COUNTED, [NEW, OLD], None)])
+@pytest.mark.parametrize(
+    ("shown", "net", "rows"),
+    [
+        ({"update_postimage": 1}, [NEW], 1),
+        ({"update_postimage": 1}, [NEW], None),
+        ({}, [], "1"),
+        ({"update_preimage": 2, "update_postimage": 2}, [(7, "new", 2), (7, "old", -2)], 1),
+        ({"update_preimage": 1, "update_postimage": 1, "odd": 1}, [NEW, (7, "old", -2)], 1),
+        (COUNTED, [NEW, OLD], None),
+    ],
+)
 def test_versions_are_compared(shown: dict[str, int], net: list[Any], rows: int | str | None, reads_logs: bool) -> None:
     engine = made(reads_logs=reads_logs)
     version = update(engine, shown, *net, rows=rows)
@@ -64,7 +71,7 @@ def test_versions_are_compared(shown: dict[str, int], net: list[Any], rows: int 
     outcome = engine.drive(MODEL, run)
     (warning,) = outcome.warnings
     assert outcome.mode == "incremental" and warning.startswith(f"IDIVM-427 version {version} of main.o (UPDATE by a writer")
-    assert asked(engine) == ["net diff", "difference"][rows is None:]  # what nothing counts is not read first
+    assert asked(engine) == ["net diff", "difference"][rows is None :]  # what nothing counts is not read first
     # the second model of the run reads nothing, and tells nothing
     other = replace(MODEL, name="w", identifier="w", sql="select id from main.o")
     engine.drive(other)

@@ -24,24 +24,27 @@ INFO, FEED = {"commitInfo": {"operation": "\u2028"}}, {"cdc": {"path": "f"}}
 
 
 # Feed files, data files, files removed, rows, rows of files that are only rearranged.
-@pytest.mark.parametrize(("actions", "said"), [
-    ([INFO], (0, 0, 0, 0, None)),
-    ([INFO, add("a", 3), add("b", 2)], (0, 2, 0, 5, None)),
-    ([INFO, add("a", 3), add("b", None)], (0, 2, 0, None, None)),
-    ([INFO, remove("a", 3), add("b", 2), FEED], (1, 2, 1, -1, None)),
-    ([INFO, remove("a"), add("b", 2), FEED, FEED], (2, 2, 1, None, None)),
-    # a deletion vector: one row is marked, then another one
-    ([INFO, remove("a", 3), add("a", 3, 1)], (0, 2, 1, -1, None)),
-    ([INFO, remove("a", 3, 1), add("a", 3, 2), add("c", 1)], (0, 3, 1, 0, None)),
-    ([INFO, remove("a", marked=1), add("a", 3, 2)], (0, 2, 1, -1, None)),  # the same file says how many it has
-    # files that are written together
-    ([INFO, remove("a", 3, data=False), remove("b", 2, data=False), add("c", 5, data=False)], (0, 0, 0, 0, 0)),
-    ([INFO, remove("a", 3, data=False), add("c", 2, data=False)], (0, 0, 0, 0, -1)),
-    ([INFO, remove("a", data=False), add("c", 2, data=False)], (0, 0, 0, 0, None)),
-    ([INFO, add("a", 3, data=False), add("b", 2, data=False)], (0, 0, 0, 0, None)),  # they replace themselves
-    ([INFO, {"add": None}, {"remove": None}, {"cdc": None}, {"somethingNew": {}}], (0, 0, 0, 0, None)),
-    ([INFO, {"add": {"path": "a", "dataChange": True, "stats": "null"}}], (0, 1, 0, None, None)),
-])
+@pytest.mark.parametrize(
+    ("actions", "said"),
+    [
+        ([INFO], (0, 0, 0, 0, None)),
+        ([INFO, add("a", 3), add("b", 2)], (0, 2, 0, 5, None)),
+        ([INFO, add("a", 3), add("b", None)], (0, 2, 0, None, None)),
+        ([INFO, remove("a", 3), add("b", 2), FEED], (1, 2, 1, -1, None)),
+        ([INFO, remove("a"), add("b", 2), FEED, FEED], (2, 2, 1, None, None)),
+        # a deletion vector: one row is marked, then another one
+        ([INFO, remove("a", 3), add("a", 3, 1)], (0, 2, 1, -1, None)),
+        ([INFO, remove("a", 3, 1), add("a", 3, 2), add("c", 1)], (0, 3, 1, 0, None)),
+        ([INFO, remove("a", marked=1), add("a", 3, 2)], (0, 2, 1, -1, None)),  # the same file says how many it has
+        # files that are written together
+        ([INFO, remove("a", 3, data=False), remove("b", 2, data=False), add("c", 5, data=False)], (0, 0, 0, 0, 0)),
+        ([INFO, remove("a", 3, data=False), add("c", 2, data=False)], (0, 0, 0, 0, -1)),
+        ([INFO, remove("a", data=False), add("c", 2, data=False)], (0, 0, 0, 0, None)),
+        ([INFO, add("a", 3, data=False), add("b", 2, data=False)], (0, 0, 0, 0, None)),  # they replace themselves
+        ([INFO, {"add": None}, {"remove": None}, {"cdc": None}, {"somethingNew": {}}], (0, 0, 0, 0, None)),
+        ([INFO, {"add": {"path": "a", "dataChange": True, "stats": "null"}}], (0, 1, 0, None, None)),
+    ],
+)
 def test_the_actions_of_a_commit(actions: list[dict[str, Any]], said: tuple[Any, ...]) -> None:
     text = "\n".join(json.dumps(each, ensure_ascii=False) for each in actions) + "\n"
     assert actions_of(7, text, {}) == (7, *said)

@@ -28,16 +28,30 @@ GRAPH = Graph((DRAWN, SALES, TOTALS, ORDERS), ((3, 2), (2, 1), (3, 1), (3, 0)))
 def test_mermaid() -> None:
     """A node comes before the first edge that needs it."""
     assert mermaid(GRAPH).splitlines() == [
-        "flowchart LR", '  n1["drawn<br>IDIVM-204"]', '  n2["sales<br>by i-diffs"]', '  n3[["cache of orders"]]',
-        '  n4[("orders")]', "  n4 --> n3", "  n3 --> n2", "  n4 --> n2", "  n4 --> n1",
-        "  classDef rebuilt stroke-dasharray: 4", "  class n1 rebuilt"]
+        "flowchart LR",
+        '  n1["drawn<br>IDIVM-204"]',
+        '  n2["sales<br>by i-diffs"]',
+        '  n3[["cache of orders"]]',
+        '  n4[("orders")]',
+        "  n4 --> n3",
+        "  n3 --> n2",
+        "  n4 --> n2",
+        "  n4 --> n1",
+        "  classDef rebuilt stroke-dasharray: 4",
+        "  class n1 rebuilt",
+    ]
 
 
 def test_mermaid_writes_nodes_where_they_are_needed() -> None:
     """And at the end those that nothing needs. Without rebuilt models there is no class."""
     alone = Node(Kind.MODEL, "model.p.alone", ('a"<b>#',))
     assert mermaid(Graph((SALES, ORDERS, alone), ((1, 0),))).splitlines() == [
-        "flowchart LR", '  n1["sales<br>by i-diffs"]', '  n2[("orders")]', "  n2 --> n1", '  n3["a#quot;#lt;b#gt;#35;"]']
+        "flowchart LR",
+        '  n1["sales<br>by i-diffs"]',
+        '  n2[("orders")]',
+        "  n2 --> n1",
+        '  n3["a#quot;#lt;b#gt;#35;"]',
+    ]
     assert mermaid(Graph()) == "flowchart LR"
 
 
@@ -48,8 +62,13 @@ def drawn_at_random(seed: int, count: int = 40, each_reads: int = 3) -> Graph:
     edges = {(order[draw.randrange(at)], order[at]): None for at in range(1, count) for _ in range(draw.randint(0, each_reads))}
     kinds = [draw.choice(list(Kind)) for _ in range(count)]
     names = ["n" * draw.randint(1, 60) for _ in range(count)]
-    return Graph(tuple(Node(kind, f"{at}.{name}", (name, "how")[:draw.randint(1, 2)])
-                       for at, (kind, name) in enumerate(zip(kinds, names, strict=True))), tuple(edges))
+    return Graph(
+        tuple(
+            Node(kind, f"{at}.{name}", (name, "how")[: draw.randint(1, 2)])
+            for at, (kind, name) in enumerate(zip(kinds, names, strict=True))
+        ),
+        tuple(edges),
+    )
 
 
 RANDOM = [drawn_at_random(seed) for seed in range(8)]
@@ -96,8 +115,13 @@ def test_crossings_are_counted(graph: Graph) -> None:
     found = columns_of(len(graph.nodes), graph.edges)
     _, right = neighbours(found)
     place = {each: at for members in found.columns for at, each in enumerate(members)}
-    expected = sum((place[of] - place[other]) * (place[to] - place[end]) < 0 for members in found.columns
-                   for of, other in combinations(members, 2) for to in right[of] for end in right[other])
+    expected = sum(
+        (place[of] - place[other]) * (place[to] - place[end]) < 0
+        for members in found.columns
+        for of, other in combinations(members, 2)
+        for to in right[of]
+        for end in right[other]
+    )
     assert crossings(found.columns, right) == expected > 0
 
 
@@ -127,16 +151,22 @@ def test_heights_are_near_to_neighbours() -> None:
 
 
 def overlap(one: Box, other: Box) -> bool:
-    return (one.x < other.x + other.width and other.x < one.x + one.width
-            and one.y < other.y + other.height and other.y < one.y + one.height)
+    return (
+        one.x < other.x + other.width
+        and other.x < one.x + one.width
+        and one.y < other.y + other.height
+        and other.y < one.y + one.height
+    )
 
 
 @pytest.mark.parametrize("graph", RANDOM)
 def test_boxes_do_not_overlap(graph: Graph) -> None:
     drawn = layout(graph)
     assert not [pair for pair in combinations(drawn.boxes, 2) if overlap(*pair)]
-    assert all(box.x >= 0 and box.y >= 0 and box.x + box.width <= drawn.width and box.y + box.height <= drawn.height
-               for box in drawn.boxes)
+    assert all(
+        box.x >= 0 and box.y >= 0 and box.x + box.width <= drawn.width and box.y + box.height <= drawn.height
+        for box in drawn.boxes
+    )
 
 
 @pytest.mark.parametrize("graph", RANDOM)
@@ -176,11 +206,17 @@ def titles(text: str) -> list[str]:
 
 def test_each_kind_has_its_shape() -> None:
     root = ET.fromstring(svg(GRAPH))
-    nodes = {group.get("class"): [part.tag.removeprefix(SVG) for part in group if part.get("class") == "shape"]
-             for group in root.findall(f".//{SVG}g[@class='nodes']/{SVG}g")}
+    nodes = {
+        group.get("class"): [part.tag.removeprefix(SVG) for part in group if part.get("class") == "shape"]
+        for group in root.findall(f".//{SVG}g[@class='nodes']/{SVG}g")
+    }
     assert nodes == {"table": ["path", "ellipse"], "model": ["rect"], "rebuilt": ["rect"], "cache": ["rect", "rect"]}
-    assert titles(svg(GRAPH)) == ["model.p.drawn\nIDIVM-204 rand() inside a SELECT", "model.p.sales\nby i-diffs",
-                                  "main.idivm_cache_3f2a_orders", "raw.orders"]
+    assert titles(svg(GRAPH)) == [
+        "model.p.drawn\nIDIVM-204 rand() inside a SELECT",
+        "model.p.sales\nby i-diffs",
+        "main.idivm_cache_3f2a_orders",
+        "raw.orders",
+    ]
     edges = [path.findtext(f"{SVG}title") for path in root.findall(f".//{SVG}path[@class='edge']")]
     assert edges == ["orders → cache of orders", "cache of orders → sales", "orders → sales", "orders → drawn"]
     legend = [text.text for text in root.findall(f".//{SVG}g[@class='legend']//{SVG}text")]
@@ -197,7 +233,7 @@ def test_both_modes_have_colours_of_everything() -> None:
 
 def test_names_are_escaped() -> None:
     """Also what XML cannot hold: control characters, and halves of characters."""
-    name = "a<b>&\"c\"]]>'\x00\x1b\ud800"
+    name = 'a<b>&"c"]]>\'\x00\x1b\ud800'
     text = svg(Graph((Node(Kind.TABLE, name, (name,)), SALES), ((0, 1),)))
     shown = name[:-3] + "\ufffd" * 3
     assert titles(text)[0] == shown

@@ -14,12 +14,32 @@ import dbt_idivm
 from dbt_idivm.frontend.dialect import parse
 
 # of each kind: as it is, written as another, a unit that is a column, own syntax, a keyword as a name, calls in calls
-CALLS = ("sum(x)", "log10(x)", "date_trunc(unit, t)", "date_add(MONTH, 1, t)", "ceil(x)", "decode(x, 'a', 1)", "left(x, 2)",
-         "count(DISTINCT x, y)", "sum(x) FILTER(WHERE y > 1)", "trim(BOTH 'a' FROM x)", "upper(log10(lower(char(x))))",
-         "db.log10(x)", "x.log10(y)", "first(x IGNORE NULLS)", "filter(a, x -> log10(x) > 0)", "struct(1 AS a)",
-         "percentile(DISTINCT x, 0.5, y)", "percentile_disc(0.5) WITHIN GROUP (ORDER BY x DESC) FILTER(WHERE y > 1)",
-         "listagg(x) WITHIN GROUP (ORDER BY x)", "string_agg(DISTINCT x, '-') WITHIN GROUP (ORDER BY x)", "corr(DISTINCT x, y)",
-         "sort_array(array_agg(x), TRUE)", "approx_count_distinct(x, 0.05)", "regr_avgx(y, x)")
+CALLS = (
+    "sum(x)",
+    "log10(x)",
+    "date_trunc(unit, t)",
+    "date_add(MONTH, 1, t)",
+    "ceil(x)",
+    "decode(x, 'a', 1)",
+    "left(x, 2)",
+    "count(DISTINCT x, y)",
+    "sum(x) FILTER(WHERE y > 1)",
+    "trim(BOTH 'a' FROM x)",
+    "upper(log10(lower(char(x))))",
+    "db.log10(x)",
+    "x.log10(y)",
+    "first(x IGNORE NULLS)",
+    "filter(a, x -> log10(x) > 0)",
+    "struct(1 AS a)",
+    "percentile(DISTINCT x, 0.5, y)",
+    "percentile_disc(0.5) WITHIN GROUP (ORDER BY x DESC) FILTER(WHERE y > 1)",
+    "listagg(x) WITHIN GROUP (ORDER BY x)",
+    "string_agg(DISTINCT x, '-') WITHIN GROUP (ORDER BY x)",
+    "corr(DISTINCT x, y)",
+    "sort_array(array_agg(x), TRUE)",
+    "approx_count_distinct(x, 0.05)",
+    "regr_avgx(y, x)",
+)
 
 
 def one(sql: str) -> exp.Expr:

@@ -17,11 +17,22 @@ def table(name: str, *columns: str, kind: str = "int", visible: tuple[str, ...] 
     return TableInfo(name, tuple(Attribute(column, kind) for column in columns), (columns[0],), visible=visible)
 
 
-CATALOG = Catalog({info.name: info for info in (
-    table("s.t", "g", "x", "y"), table("s.u", "x", "k"), table("s.a", "z", "k", "w"), table("s.b", "zz", "k", "ww"),
-    table("other.t", "x"), table("s.hid", "id", "Name", "idivm_x", visible=("id", "name")),
-    table("s.n", "s", kind="struct<f:int,t:struct<g:int>>"), table("s.m", "x", "odd name!", "UPPER"),
-)}, {"s.v": PlainView("SELECT g AS a, x AS b FROM s.t")})
+CATALOG = Catalog(
+    {
+        info.name: info
+        for info in (
+            table("s.t", "g", "x", "y"),
+            table("s.u", "x", "k"),
+            table("s.a", "z", "k", "w"),
+            table("s.b", "zz", "k", "ww"),
+            table("other.t", "x"),
+            table("s.hid", "id", "Name", "idivm_x", visible=("id", "name")),
+            table("s.n", "s", kind="struct<f:int,t:struct<g:int>>"),
+            table("s.m", "x", "odd name!", "UPPER"),
+        )
+    },
+    {"s.v": PlainView("SELECT g AS a, x AS b FROM s.t")},
+)
 
 
 def lowered(sql: str) -> Lowered:
@@ -49,8 +60,7 @@ def codes(sql: str) -> tuple[str, ...]:
 
 def test_output_keeps_the_spelling_of_the_query_and_of_the_table_under_a_star() -> None:
     assert lowered("SELECT X, G AS Gg, t.`Y` FROM s.t").output == (("X", "t__x"), ("Gg", "t__g"), ("Y", "t__y"))
-    assert lowered("SELECT * FROM s.m").output == (
-        ("x", "m__x"), ("odd name!", "m__odd name!"), ("UPPER", "m__UPPER"))
+    assert lowered("SELECT * FROM s.m").output == (("x", "m__x"), ("odd name!", "m__odd name!"), ("UPPER", "m__UPPER"))
 
 
 def test_using_puts_its_columns_first_and_hides_the_right_one() -> None:
@@ -63,7 +73,12 @@ def test_using_puts_its_columns_first_and_hides_the_right_one() -> None:
 
 def test_comma_binds_like_a_join() -> None:
     assert printed("SELECT a.g FROM s.t a, s.t b JOIN s.u USING (x)") == [
-        "⋈ a__x = u__x", "⋈ TRUE", "scan s.t as a", "scan s.t as b", "scan s.u"]
+        "⋈ a__x = u__x",
+        "⋈ TRUE",
+        "scan s.t as a",
+        "scan s.t as b",
+        "scan s.u",
+    ]
     assert printed("SELECT a.g FROM s.t a, s.t b JOIN s.u ON a.x = u.x")[0] == "⋈ a__x = u__x"
     assert printed("SELECT a.g FROM s.t a CROSS JOIN s.u, s.a JOIN s.b ON a.g = b.k")[0] == "⋈ a__g = b__k"
 
@@ -83,7 +98,10 @@ def test_group_by_prefers_columns_to_aliases() -> None:
     assert codes("SELECT x + 1 AS g, count(*) AS c FROM s.t GROUP BY g") == ("IDIVM-223",)
     assert codes("SELECT g AS x, count(*) AS c FROM s.t GROUP BY x") == ("IDIVM-223",)
     assert printed("SELECT g + 1 AS q, count(*) AS c FROM s.t GROUP BY q") == [
-        "γ v__q; COUNT(*) → v__c", "π t__g + 1 → v__q", "scan s.t"]
+        "γ v__q; COUNT(*) → v__c",
+        "π t__g + 1 → v__q",
+        "scan s.t",
+    ]
 
 
 def test_having_prefers_a_column_that_is_grouped_or_aggregated_to_an_alias() -> None:
@@ -92,8 +110,10 @@ def test_having_prefers_a_column_that_is_grouped_or_aggregated_to_an_alias() -> 
     assert printed("SELECT g AS y, max(x) AS m FROM s.t GROUP BY g HAVING y = 1")[0] == "σ t__g = 1"
     assert printed("SELECT g AS y, max(x) AS m FROM s.t GROUP BY g HAVING max(y) > 10")[0] == "σ v__max_y > 10"
     assert codes("SELECT g AS q, max(x) AS m FROM s.t GROUP BY g HAVING max(q) > 10") == ("IDIVM-221",)
-    assert printed("SELECT t.x AS k, max(y) AS m FROM s.t JOIN s.u ON t.x = u.x JOIN s.a ON a.k = u.k GROUP BY t.x HAVING k > 1"
-                   )[0] == "σ t__x > 1"
+    assert (
+        printed("SELECT t.x AS k, max(y) AS m FROM s.t JOIN s.u ON t.x = u.x JOIN s.a ON a.k = u.k GROUP BY t.x HAVING k > 1")[0]
+        == "σ t__x > 1"
+    )
 
 
 def test_having_takes_a_whole_grouping_expression_before_the_names_in_it() -> None:
@@ -104,7 +124,11 @@ def test_having_takes_a_whole_grouping_expression_before_the_names_in_it() -> No
 
 def test_having_alone_makes_one_group_of_all_rows() -> None:
     assert printed("SELECT 1 AS one FROM s.t HAVING 1 = 1") == [
-        "π 1 → v__one", "σ 1 = 1", "γ (); COUNT(*) → v__count", "scan s.t"]
+        "π 1 → v__one",
+        "σ 1 = 1",
+        "γ (); COUNT(*) → v__count",
+        "scan s.t",
+    ]
 
 
 def test_brackets_are_part_of_an_expression() -> None:
@@ -141,16 +165,25 @@ def test_fields_of_an_alias_that_is_a_struct() -> None:
 
 def test_expressions_are_grouped_whatever_their_brackets_and_operand_order() -> None:
     assert printed("SELECT g + x AS k, count(*) AS n FROM s.t GROUP BY (x + g)") == [
-        "γ v__k; COUNT(*) → v__n", "π t__x + t__g → v__k", "scan s.t"]
+        "γ v__k; COUNT(*) → v__n",
+        "π t__x + t__g → v__k",
+        "scan s.t",
+    ]
     assert printed("SELECT (g) AS k, count(*) AS n FROM s.t GROUP BY (g)") == ["γ t__g; COUNT(*) → v__n", "scan s.t"]
 
 
 def test_integer_in_group_by_is_a_position_and_another_literal_is_a_constant() -> None:
     assert printed("SELECT g, count(*) AS n FROM s.t GROUP BY 1") == ["γ t__g; COUNT(*) → v__n", "scan s.t"]
     assert printed("SELECT count(*) AS n FROM s.t GROUP BY 'a'") == [
-        "γ v__false; COUNT(*) → v__n", "π FALSE → v__false", "scan s.t"]
+        "γ v__false; COUNT(*) → v__n",
+        "π FALSE → v__false",
+        "scan s.t",
+    ]
     assert printed("SELECT NULL AS c, count(*) AS n FROM s.t GROUP BY c")[1:] == [
-        "γ v__false; COUNT(*) → v__n", "π FALSE → v__false", "scan s.t"]
+        "γ v__false; COUNT(*) → v__n",
+        "π FALSE → v__false",
+        "scan s.t",
+    ]
     assert printed("SELECT 'a' AS c, g, count(*) AS n FROM s.t GROUP BY c, g")[1:] == ["γ t__g; COUNT(*) → v__n", "scan s.t"]
     assert codes("SELECT g FROM s.t GROUP BY 2") == ("IDIVM-229", "IDIVM-223")
     assert codes("SELECT count(*) AS n FROM s.t GROUP BY 1") == ("IDIVM-229",)
@@ -213,9 +246,22 @@ def test_aggregates_by_their_other_names() -> None:
 
 def test_functions_are_written_back_as_the_user_wrote_them() -> None:
     # sqlglot alone: LOG(10, x), DATE_TRUNC('G', x), CAST(x AS STRING), DATE_ADD(x, y * -1), the argument of parse_json
-    for call in ("LOG10(x)", "DATE_TRUNC(g, x)", "TO_CHAR(x, '99')", "DATE_SUB(x, y)", "PARSE_JSON(x)", "UNIX_DATE(x)",
-                 "TIMESTAMPDIFF(HOUR, x, y)", "TIMESTAMPADD(MONTH, 1, y)", "DATEDIFF(DAY, x, y)", "DATE_ADD(x, 1)",
-                 "LENGTH(x)", "NVL2(x, g, y)", "LTRIM('a', x)", "MOD(x, y)"):
+    for call in (
+        "LOG10(x)",
+        "DATE_TRUNC(g, x)",
+        "TO_CHAR(x, '99')",
+        "DATE_SUB(x, y)",
+        "PARSE_JSON(x)",
+        "UNIX_DATE(x)",
+        "TIMESTAMPDIFF(HOUR, x, y)",
+        "TIMESTAMPADD(MONTH, 1, y)",
+        "DATEDIFF(DAY, x, y)",
+        "DATE_ADD(x, 1)",
+        "LENGTH(x)",
+        "NVL2(x, g, y)",
+        "LTRIM('a', x)",
+        "MOD(x, y)",
+    ):
         written = "".join(f"t__{part}" if part in ("x", "y", "g") else part for part in _words(call))
         assert printed(f"SELECT {call.lower()} AS r FROM s.t")[0].upper() == f"Π {written} → V__R".upper(), call
 
@@ -225,19 +271,27 @@ def _words(text: str) -> list[str]:
 
 
 def test_cte_hides_a_table_only_below_it_and_is_not_a_relation() -> None:
-    assert tables_in("WITH a AS (SELECT * FROM s.t), b AS (SELECT * FROM a JOIN B) SELECT * FROM b, s.a") == (
-        "s.t", "b", "s.a")
+    assert tables_in("WITH a AS (SELECT * FROM s.t), b AS (SELECT * FROM a JOIN B) SELECT * FROM b, s.a") == ("s.t", "b", "s.a")
     assert tables_in("SELECT * FROM S.T t1 JOIN `s`.`t` USING (x) WHERE EXISTS (SELECT 1 FROM s.u)") == ("s.t", "s.u")
 
 
 def test_names_of_a_subquery_are_its_own_before_those_around_it() -> None:
     # x is in both, y only around; the g of the CTE hides that of s.t
     assert printed("SELECT t.g FROM s.t WHERE EXISTS (SELECT 1 FROM s.u WHERE x = k AND y = k)") == [
-        "⋉ t__y = u__k", "scan s.t", "σ u__x = u__k", "scan s.u"]
+        "⋉ t__y = u__k",
+        "scan s.t",
+        "σ u__x = u__k",
+        "scan s.u",
+    ]
     assert printed("SELECT t.g FROM s.t WHERE EXISTS (SELECT 1 FROM s.u AS t WHERE t.x = t.k AND t.y = 1)")[:3] == [
-        "⋉ t__y = 1", "scan s.t", "σ t_2__x = t_2__k"]
+        "⋉ t__y = 1",
+        "scan s.t",
+        "σ t_2__x = t_2__k",
+    ]
     assert printed("SELECT t.g FROM s.t WHERE x IN (WITH w AS (SELECT k AS g FROM s.u) SELECT g FROM w WHERE g > y)")[:2] == [
-        "⋉ u__k > t__y AND t__x = u__k", "scan s.t"]
+        "⋉ u__k > t__y AND t__x = u__k",
+        "scan s.t",
+    ]
     assert printed("SELECT g FROM s.t WHERE x NOT IN (SELECT u.x FROM s.u)")[0] == "▷ t__x = u__x OR (t__x = u__x) IS NULL"
     assert codes("SELECT a.z FROM s.a JOIN s.b ON a.z = b.zz WHERE EXISTS (SELECT 1 FROM s.t WHERE t.g = k)") == ("IDIVM-222",)
     assert codes("SELECT g FROM s.t WHERE EXISTS (SELECT 1 FROM s.u WHERE nothing = 1)") == ("IDIVM-221",)
@@ -270,10 +324,13 @@ def test_view_is_expanded_under_its_own_name_and_alias() -> None:
 Pairs = tuple[tuple[str, str], ...]
 
 
-@pytest.mark.parametrize(("text", "columns", "expected"), [
-    ("SELECT * FROM s.t", (("p", "x"), ("q", "G")), (("p", "t__x"), ("q", "t__g"))),
-    ("SELECT x, x FROM s.t", (("p", "x"), ("q", "x")), (("p", "t__x"), ("q", "t__x"))),
-])
+@pytest.mark.parametrize(
+    ("text", "columns", "expected"),
+    [
+        ("SELECT * FROM s.t", (("p", "x"), ("q", "G")), (("p", "t__x"), ("q", "t__g"))),
+        ("SELECT x, x FROM s.t", (("p", "x"), ("q", "x")), (("p", "t__x"), ("q", "t__x"))),
+    ],
+)
 def test_a_view_has_its_own_columns(text: str, columns: Pairs, expected: Pairs) -> None:
     """They have the names that they were given, whatever the tables have got since then, and in whatever order."""
     catalog = Catalog(CATALOG.tables, {"s.v": PlainView(text, columns)})

@@ -13,11 +13,16 @@ from dbt_idivm.frontend.coercion import answers, question
 from dbt_idivm.frontend.lower import Lowered, lower
 from dbt_idivm.operators.scan import Attribute
 
-CATALOG = Catalog({name: TableInfo(name, tuple(Attribute(*column) for column in columns), ("k",)) for name, columns in {
-    "s.a": (("k", "int"), ("q", "int"), ("t", "varchar(3)")),
-    "s.b": (("k", "int"), ("p", "decimal(10,2)"), ("t", "string")),
-    "s.c": (("k", "string"), ("p", "decimal(10,2)"), ("t", "string")),
-}.items()})
+CATALOG = Catalog(
+    {
+        name: TableInfo(name, tuple(Attribute(*column) for column in columns), ("k",))
+        for name, columns in {
+            "s.a": (("k", "int"), ("q", "int"), ("t", "varchar(3)")),
+            "s.b": (("k", "int"), ("p", "decimal(10,2)"), ("t", "string")),
+            "s.c": (("k", "string"), ("p", "decimal(10,2)"), ("t", "string")),
+        }.items()
+    }
+)
 MIXED = "SELECT k, q AS x FROM s.a UNION ALL SELECT k, p FROM s.b"
 
 
@@ -25,13 +30,16 @@ def typed(sql: str, *unions: UnionTypes) -> Lowered:
     return lower(sql, replace(CATALOG, unions=dict(enumerate(unions, 1))))
 
 
-@pytest.mark.parametrize("sql", [
-    "SELECT k, t FROM s.a UNION ALL SELECT k, t FROM s.b",
-    "SELECT k, CAST(q AS STRING) AS x FROM s.a UNION ALL SELECT k, 'x' FROM s.b",
-    "SELECT k, count(*) AS n, max(p) AS m FROM s.b GROUP BY k "
-    "UNION ALL SELECT k, CAST(q AS BIGINT), CAST(1 AS DECIMAL(10,2)) FROM s.a",
-    "SELECT 1 AS x, NULL AS y, true AS z FROM s.a UNION SELECT 2, NULL, false FROM s.b",
-])
+@pytest.mark.parametrize(
+    "sql",
+    [
+        "SELECT k, t FROM s.a UNION ALL SELECT k, t FROM s.b",
+        "SELECT k, CAST(q AS STRING) AS x FROM s.a UNION ALL SELECT k, 'x' FROM s.b",
+        "SELECT k, count(*) AS n, max(p) AS m FROM s.b GROUP BY k "
+        "UNION ALL SELECT k, CAST(q AS BIGINT), CAST(1 AS DECIMAL(10,2)) FROM s.a",
+        "SELECT 1 AS x, NULL AS y, true AS z FROM s.a UNION SELECT 2, NULL, false FROM s.b",
+    ],
+)
 def test_nobody_is_asked_where_the_types_are_beyond_doubt_and_the_same(sql: str) -> None:
     assert not lower(sql, CATALOG).untyped_unions
 
@@ -46,14 +54,17 @@ def test_a_union_whose_types_are_still_to_be_asked_for_may_be_tested_by_in() -> 
         typed(sql.replace("SELECT p FROM s.b", "SELECT t FROM s.b"), unions)
 
 
-@pytest.mark.parametrize("sql", [
-    MIXED,
-    "SELECT k FROM s.a UNION SELECT k FROM s.c",
-    "SELECT p + 1 AS x FROM s.b UNION ALL SELECT p + k FROM s.b",  # what Spark makes of a sum of decimals is for Spark to say
-    "SELECT q AS x FROM s.a UNION ALL SELECT 3000000000 FROM s.b",
-    "SELECT q AS x FROM s.a UNION ALL SELECT NULL FROM s.b",
-    "SELECT sum(p) AS x FROM s.b UNION ALL SELECT sum(p) FROM s.c",
-])
+@pytest.mark.parametrize(
+    "sql",
+    [
+        MIXED,
+        "SELECT k FROM s.a UNION SELECT k FROM s.c",
+        "SELECT p + 1 AS x FROM s.b UNION ALL SELECT p + k FROM s.b",  # what Spark makes of a sum of decimals is for Spark to say
+        "SELECT q AS x FROM s.a UNION ALL SELECT 3000000000 FROM s.b",
+        "SELECT q AS x FROM s.a UNION ALL SELECT NULL FROM s.b",
+        "SELECT sum(p) AS x FROM s.b UNION ALL SELECT sum(p) FROM s.c",
+    ],
+)
 def test_else_the_types_are_asked_for(sql: str) -> None:
     assert list(lower(sql, CATALOG).untyped_unions) == [1]
 
@@ -87,14 +98,17 @@ def test_rows_of_values_are_cast_at_once() -> None:
     (types,) = answers(unions, ["int", "decimal(2,1)", "double", "double"])
     assert types == UnionTypes((("int",), ("decimal(2,1)",), ("double",)), ("double",))
     assert [part.label().split(" → ")[-2].split(", ")[-1] for part in typed(sql, types).root.inputs][:2] == [
-        "CAST(values_0__col1 AS DOUBLE)", "CAST(values_1__col1 AS DOUBLE)"]
+        "CAST(values_0__col1 AS DOUBLE)",
+        "CAST(values_1__col1 AS DOUBLE)",
+    ]
 
 
 def test_a_branch_of_another_type_is_cast_below_the_union() -> None:
     found = typed(MIXED, UnionTypes((("int", "int"), ("int", "decimal(10,2)")), ("int", "decimal(12,2)")))
     assert [part.label() for part in found.root.inputs] == [
         "π a__k, a__q, a__t, CAST(a__q AS DECIMAL(12, 2)) → v__a__q_as_decimal_12_2",
-        "π b__k, b__p, b__t, CAST(b__p AS DECIMAL(12, 2)) → v__b__p_as_decimal_12_2"]
+        "π b__k, b__p, b__t, CAST(b__p AS DECIMAL(12, 2)) → v__b__p_as_decimal_12_2",
+    ]
 
 
 def test_an_id_that_is_cast_goes_on_as_it_is() -> None:

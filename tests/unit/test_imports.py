@@ -53,15 +53,21 @@ def imported(path: Path, package: Path = PACKAGE) -> Iterator[tuple[str, ...]]:
         if isinstance(node, ast.ImportFrom) and node.module:
             names = [f"{node.module}.{alias.name}" for alias in node.names]
         parts = [tuple(name.split(".")) for name in names]
-        yield from (each[len(own):] for each in parts if each[:len(own)] == own and len(each) > len(own))
+        yield from (each[len(own) :] for each in parts if each[: len(own)] == own and len(each) > len(own))
 
 
 def against(order: Order, depth: int, within: tuple[str, ...] = ()) -> list[str]:
     """The imports against an order of packages, which are the parts of a module's name at `depth`."""
     place = {name: number for number, names in enumerate(order) for name in names}
-    return [f"{'.'.join(name)} imports {'.'.join(other)}" for name, path in modules() for other in imported(path)
-            if name[:depth] == other[:depth] == within and name[depth] in place and other[depth] in place
-            and place[other[depth]] < place[name[depth]]]
+    return [
+        f"{'.'.join(name)} imports {'.'.join(other)}"
+        for name, path in modules()
+        for other in imported(path)
+        if name[:depth] == other[:depth] == within
+        and name[depth] in place
+        and other[depth] in place
+        and place[other[depth]] < place[name[depth]]
+    ]
 
 
 def test_packages() -> None:
@@ -75,21 +81,32 @@ def test_rooms_of_the_refresh() -> None:
 
 
 def test_nothing_imports_an_entry_point() -> None:
-    found = [f"{'.'.join(name)} imports {other[0]}" for name, path in modules() for other in imported(path)
-             if name[0] not in ENTRY_POINTS and other[0] in ENTRY_POINTS]
+    found = [
+        f"{'.'.join(name)} imports {other[0]}"
+        for name, path in modules()
+        for other in imported(path)
+        if name[0] not in ENTRY_POINTS and other[0] in ENTRY_POINTS
+    ]
     assert found == []
 
 
 def test_the_planner_knows_no_refresh() -> None:
-    found = [".".join(name) for name, path in modules() for other in imported(path)
-             if name[0] not in {"refresh", *ABOVE} and other[0] == "refresh"]
+    found = [
+        ".".join(name)
+        for name, path in modules()
+        for other in imported(path)
+        if name[0] not in {"refresh", *ABOVE} and other[0] == "refresh"
+    ]
     assert found == []
 
 
 @pytest.mark.parametrize("folder", OTHERS)
 def test_tests_are_imported_by_tests_only(folder: str) -> None:
-    found = [f"{'.'.join((folder, *name))} imports tests.{'.'.join(other)}" for name, path in modules(ROOT / folder)
-             for other in imported(path, ROOT / "tests")]
+    found = [
+        f"{'.'.join((folder, *name))} imports tests.{'.'.join(other)}"
+        for name, path in modules(ROOT / folder)
+        for other in imported(path, ROOT / "tests")
+    ]
     assert found == []
 
 
@@ -108,8 +125,10 @@ for name in {names}:
 def test_there_are_no_cycles(package: Path) -> None:
     """Within a room or package, too: each module can be read after those that it imports."""
     known = {name: path for name, path in modules(package)}
-    edges = {name: {other[:end] for other in imported(path, package) for end in range(1, len(other) + 1) if other[:end] in known}
-             for name, path in known.items()}
+    edges = {
+        name: {other[:end] for other in imported(path, package) for end in range(1, len(other) + 1) if other[:end] in known}
+        for name, path in known.items()
+    }
     done: set[tuple[str, ...]] = set()
 
     def visit(name: tuple[str, ...], above: tuple[tuple[str, ...], ...]) -> None:

@@ -38,8 +38,9 @@ def test_rows_that_come_before_a_feed_is_switched_on(engine: FakeEngine) -> None
 
 
 @pytest.mark.parametrize(("others", "is_looked_up"), [((), False), (("WRITE",), True), (("WRITE", "OPTIMIZE"), True)])
-def test_ids_are_looked_up_where_others_wrote_before_a_refresh_did(engine: FakeEngine, others: tuple[str, ...],
-                                                                   is_looked_up: bool) -> None:
+def test_ids_are_looked_up_where_others_wrote_before_a_refresh_did(
+    engine: FakeEngine, others: tuple[str, ...], is_looked_up: bool
+) -> None:
     """The newest commit has the state of a refresh, which has left what came since it looked at the view."""
     engine.drive(MODEL)
     engine.tables["main.v"].columns = {"id": "int", "name": "string"}
@@ -97,8 +98,10 @@ def test_a_rebuild_after_a_failure_verifies_keys_that_nobody_has(engine: FakeEng
         engine.drive(unverified)
 
 
-@pytest.mark.parametrize("successor", [
-    Table({"id": "int", "name": "string"}), Table({"id": "int", "name": "string"}, "VIEW", text="select id, name from main.o")])
+@pytest.mark.parametrize(
+    "successor",
+    [Table({"id": "int", "name": "string"}), Table({"id": "int", "name": "string"}, "VIEW", text="select id, name from main.o")],
+)
 def test_what_has_the_name_of_an_upstream_view_now(engine: FakeEngine, successor: Table) -> None:
     """The table behind the former view is there still, unchanged."""
     engine.drive(replace(MODEL, sql="select name from main.o"))

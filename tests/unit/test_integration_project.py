@@ -44,8 +44,9 @@ def test_the_constructs_are_those_of_the_support_matrix() -> None:
     assert [construct.name for construct in SUPPORTED] == list(CONSTRUCTS)
 
 
-@pytest.mark.parametrize(("name", "uses"), [*CONSTRUCTS.items(), *FURTHER.items()],
-                         ids=lambda value: value if isinstance(value, str) else "")
+@pytest.mark.parametrize(
+    ("name", "uses"), [*CONSTRUCTS.items(), *FURTHER.items()], ids=lambda value: value if isinstance(value, str) else ""
+)
 def test_a_construct_is_used_by_several_models(name: str, uses: Callable[[Used], bool], used: list[Used]) -> None:
     assert len([each for each in used if uses(each)]) >= LEAST_USES
 

@@ -44,22 +44,27 @@ def sums(*rows: Row) -> SourceRows:
 
 def test_updates_by_key() -> None:
     assert written(UPDATE, ids((4, "Anne"))) == (
-        "UPDATE m.v AS v SET x = 'Anne' WHERE v.id = 4 AND NOT (v.x IS NOT DISTINCT FROM 'Anne')")
+        "UPDATE m.v AS v SET x = 'Anne' WHERE v.id = 4 AND NOT (v.x IS NOT DISTINCT FROM 'Anne')"
+    )
     assert written(UPDATE, ids((4, None))).startswith("UPDATE m.v AS v SET x = CAST(NULL AS STRING) WHERE v.id = 4")
     found = "MAP_FROM_ARRAYS(CAST(ARRAY(4, 5) AS ARRAY<BIGINT>), ARRAY('a', NULL))[v.id]"
     assert written(UPDATE, ids((4, "a"), (5, None))) == (
-        f"UPDATE m.v AS v SET x = {found} WHERE v.id IN (4, 5) AND NOT (v.x IS NOT DISTINCT FROM {found})")
+        f"UPDATE m.v AS v SET x = {found} WHERE v.id IN (4, 5) AND NOT (v.x IS NOT DISTINCT FROM {found})"
+    )
 
 
 def test_keys_of_several_columns() -> None:
     """IN restricts each column, so that files are skipped; the combination is looked for among the keys."""
     rows = SourceRows(("a", "b", "x"), ("int", "date", "decimal(9,2)"), ((1, "2024-01-01", "1.50"), (2, "2024-01-02", "1.50")))
-    keys = ("ARRAY(STRUCT(CAST(1 AS INT) AS k1, CAST('2024-01-01' AS DATE) AS k2), "
-            "STRUCT(CAST(2 AS INT) AS k1, CAST('2024-01-02' AS DATE) AS k2))")
+    keys = (
+        "ARRAY(STRUCT(CAST(1 AS INT) AS k1, CAST('2024-01-01' AS DATE) AS k2), "
+        "STRUCT(CAST(2 AS INT) AS k1, CAST('2024-01-02' AS DATE) AS k2))"
+    )
     assert written("WHEN MATCHED THEN UPDATE SET x = d.x", rows, "v.a <=> d.a AND v.b <=> d.b") == (
         "UPDATE m.v AS v SET x = CAST('1.50' AS DECIMAL(9, 2)) WHERE v.a IN (1, 2) "
         "AND v.b IN (CAST('2024-01-01' AS DATE), CAST('2024-01-02' AS DATE)) "
-        f"AND ARRAY_CONTAINS({keys}, STRUCT(CAST(v.a AS INT) AS k1, CAST(v.b AS DATE) AS k2))")
+        f"AND ARRAY_CONTAINS({keys}, STRUCT(CAST(v.a AS INT) AS k1, CAST(v.b AS DATE) AS k2))"
+    )
 
 
 def test_a_session_may_read_timestamp_as_another_type() -> None:
@@ -68,9 +73,15 @@ def test_a_session_may_read_timestamp_as_another_type() -> None:
     assert "STRUCT(v.a AS k1, CAST(v.b AS INT) AS k2)" in found and "AS TIMESTAMP)" not in found
 
 
-@pytest.mark.parametrize("rows", [ids((4, "a"), (None, "b")), ids((4, "a"), (4, "b")),
-                                  SourceRows(("id", "x"), ("double", "string"), (("4.0", "a"), ("0.0", "b")))],
-                         ids=["null", "twice", "float"])
+@pytest.mark.parametrize(
+    "rows",
+    [
+        ids((4, "a"), (None, "b")),
+        ids((4, "a"), (4, "b")),
+        SourceRows(("id", "x"), ("double", "string"), (("4.0", "a"), ("0.0", "b"))),
+    ],
+    ids=["null", "twice", "float"],
+)
 def test_keys_that_literals_cannot_name_are_merged(rows: SourceRows) -> None:
     assert written(UPDATE, rows).startswith("MERGE INTO m.v AS v USING")
 
@@ -98,12 +109,14 @@ def test_whole_rows_with_one_id_are_replaced() -> None:
     assert written(BY_OP, rows, unmatched="I", replaces=True) == (
         "INSERT INTO m.v REPLACE WHERE id IN (1, 2, 3) SELECT d.id AS id, d.x AS x FROM (SELECT CAST(c1 AS STRING) AS idivm_op, "
         "CAST(c2 AS INT) AS id, CAST(c3 AS STRING) AS x FROM VALUES ('I', 1, 'a'), ('U', 2, 'b'), ('D', 3, NULL) "
-        "AS r(c1, c2, c3)) AS d WHERE NOT d.idivm_op = 'D'")
+        "AS r(c1, c2, c3)) AS d WHERE NOT d.idivm_op = 'D'"
+    )
     assert written(BY_OP, rows, unmatched="I").startswith("MERGE"), "the source may have a part of each row"
 
 
-@pytest.mark.parametrize("rows", [ops(("I", None, "a"), ("D", 3, None)), ops(("U", 2, "b"), ("D", 2, None))],
-                         ids=["null", "twice"])
+@pytest.mark.parametrize(
+    "rows", [ops(("I", None, "a"), ("D", 3, None)), ops(("U", 2, "b"), ("D", 2, None))], ids=["null", "twice"]
+)
 def test_rows_that_literals_cannot_name_are_not_replaced(rows: SourceRows) -> None:
     assert written(BY_OP, rows, unmatched="I", replaces=True).startswith("MERGE")
 
@@ -117,7 +130,8 @@ def test_rows_with_two_ids_are_not_replaced() -> None:
 def test_sums() -> None:
     """Without a change of the number of rows a group can only be updated; with fewer rows it may go, with more it may be new."""
     assert written(ADDED, sums((1, 0, 5))) == (
-        "UPDATE m.v AS v SET n = v.n + CAST(0 AS BIGINT), x = v.x + CAST(5 AS BIGINT) WHERE v.id = 1")
+        "UPDATE m.v AS v SET n = v.n + CAST(0 AS BIGINT), x = v.x + CAST(5 AS BIGINT) WHERE v.id = 1"
+    )
     fewer, more = written(ADDED, sums((1, -1, 5))), written(ADDED, sums((1, 1, 5)))
     assert fewer.startswith("MERGE") and "DELETE" in fewer and "INSERT" not in fewer
     assert more.startswith("MERGE") and "DELETE" not in more and "INSERT" in more
@@ -126,7 +140,8 @@ def test_sums() -> None:
 def test_a_row_without_ids() -> None:
     """Of a view that has one row."""
     assert written(ADDED.replace("id, ", "").replace("d.id, ", ""), sums((1, 0, 5)), "TRUE") == (
-        "UPDATE m.v AS v SET n = v.n + CAST(0 AS BIGINT), x = v.x + CAST(5 AS BIGINT)")
+        "UPDATE m.v AS v SET n = v.n + CAST(0 AS BIGINT), x = v.x + CAST(5 AS BIGINT)"
+    )
 
 
 def test_idiffs_with_different_ids() -> None:
@@ -138,15 +153,17 @@ def test_idiffs_with_different_ids() -> None:
     assert written(clauses, SourceRows(names, types, (one, (True, None, False, 1, "del_2", None))), on).startswith("MERGE")
     mixed = written(clauses, SourceRows(names, types, (one, (False, 2, False, 1, "upd_1", 7))), on)
     mixed = written(clauses, SourceRows(names, types, (one, (False, 2, False, 1, "upd_1", 7))), on)
-    assert mixed.startswith("UPDATE m.v AS v SET x = CAST(7 AS INT) WHERE v.a IN (1, 2) "
-                            "AND (MAP_FROM_ARRAYS(ARRAY(1, 2), ARRAY(TRUE, FALSE))[v.a] OR")
+    assert mixed.startswith(
+        "UPDATE m.v AS v SET x = CAST(7 AS INT) WHERE v.a IN (1, 2) AND (MAP_FROM_ARRAYS(ARRAY(1, 2), ARRAY(TRUE, FALSE))[v.a] OR"
+    )
 
 
 def test_what_is_fetched() -> None:
     types = {"id": exp.DataType.build("bigint"), "x": exp.DataType.build("timestamp", dialect="spark")}
     asked = source_query_of(merge(UPDATE), types)
     assert asked is not None and DELTA.sql(asked.query, pretty=False) == (
-        "SELECT d.id AS c1, UNIX_MICROS(d.x) AS c2, TYPEOF(d.id) AS t1, TYPEOF(d.x) AS t2 FROM (SELECT * FROM s) AS d LIMIT 1001")
+        "SELECT d.id AS c1, UNIX_MICROS(d.x) AS c2, TYPEOF(d.id) AS t1, TYPEOF(d.x) AS t2 FROM (SELECT * FROM s) AS d LIMIT 1001"
+    )
     assert asked.answered([(1, 5, "bigint", "timestamp")]) == SourceRows(("id", "x"), ("bigint", "timestamp"), ((1, 5),))
     assert asked.answered([(1, "5", "bigint", "string")]) is None, "another type than was encoded"
     assert asked.answered([]) == SourceRows(("id", "x"), ("bigint", "timestamp"), ())

@@ -56,8 +56,11 @@ def trial(name: str) -> Trial:
 
 def test_few_trials_reach_what_all_of_them_do() -> None:
     one, two, three, *_ = map(trial, DIRECTED)
-    found = [Passed(one, frozenset({("a",), ("b",)}), 1.0), Passed(two, frozenset({("a",)}), 0.9),
-             Passed(three, frozenset({("b",), ("c",)}), 1.0)]
+    found = [
+        Passed(one, frozenset({("a",), ("b",)}), 1.0),
+        Passed(two, frozenset({("a",)}), 0.9),
+        Passed(three, frozenset({("b",), ("c",)}), 1.0),
+    ]
     assert [*covering(found)] == [one, three]
 
 

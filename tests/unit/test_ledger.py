@@ -49,9 +49,11 @@ class Warehouse:
     def answer(self, statement: Statement) -> Reply:
         if statement.sql.startswith("DESCRIBE HISTORY"):
             # maps as databricks-sql-connector gives them of Arrow
-            rows = [(number, AT + dt.timedelta(minutes=number), operation, [("mode", "Append")], list(counts.items()), None)
-                    for number, (operation, counts) in enumerate(self.commits)]
-            return Rows(COLUMNS, tuple(reversed(rows))[:int(statement.sql.rpartition(" ")[2])])
+            rows = [
+                (number, AT + dt.timedelta(minutes=number), operation, [("mode", "Append")], list(counts.items()), None)
+                for number, (operation, counts) in enumerate(self.commits)
+            ]
+            return Rows(COLUMNS, tuple(reversed(rows))[: int(statement.sql.rpartition(" ")[2])])
         tree = sqlglot.parse_one(statement.sql, dialect="spark")
         if tree.key in self.refuses:
             return self.refuses[tree.key]
@@ -68,8 +70,9 @@ class Warehouse:
         return Rows()
 
 
-def recorded_versions(commits: list[tuple[str, dict[str, str]]], before: int, affected: int | None = None,
-                      wrote: bool = True) -> list[int]:
+def recorded_versions(
+    commits: list[tuple[str, dict[str, str]]], before: int, affected: int | None = None, wrote: bool = True
+) -> list[int]:
     """The versions that are recorded after a write that started from the version `before`, of these commits."""
     warehouse, client = Warehouse(*commits), Client(ENGINE)
     assert ENGINE.ledger is not None
@@ -141,8 +144,16 @@ def test_maps_of_drivers() -> None:
 
 
 def test_the_place_of_a_table_in_rows_of_their_own() -> None:
-    lines = (("id", "int"), ("# Detailed Table Information", ""), ("Catalog", "lake"), ("Database", "main"), ("Table", "t"),
-             ("Type", "MANAGED"), ("Provider", "delta"), ("Table Properties", "[delta.enableChangeDataFeed=true]"))
+    lines = (
+        ("id", "int"),
+        ("# Detailed Table Information", ""),
+        ("Catalog", "lake"),
+        ("Database", "main"),
+        ("Table", "t"),
+        ("Type", "MANAGED"),
+        ("Provider", "delta"),
+        ("Table Properties", "[delta.enableChangeDataFeed=true]"),
+    )
     facts = described(Rows(("col_name", "data_type", "comment"), tuple((*line, None) for line in lines)), DATABRICKS_CLUSTER)
     assert facts.schema == ("lake", "main") and facts.is_delta and facts.has_feed
 
@@ -171,17 +182,26 @@ def test_staged_rows_are_in_tables_that_no_other_refresh_has() -> None:
     assert ENGINE.dialect.sql(verbatim("select 1")).startswith("select 1")
 
 
-@pytest.mark.parametrize(("name", "is_left"), [("v__idivm_net_1_0123abcd", True), ("V__IDIVM_source_0123abcd", True),
-                                               ("v__idivm_net_1", False), ("w__idivm_net_1_0123abcd", False)])
+@pytest.mark.parametrize(
+    ("name", "is_left"),
+    [
+        ("v__idivm_net_1_0123abcd", True),
+        ("V__IDIVM_source_0123abcd", True),
+        ("v__idivm_net_1", False),
+        ("w__idivm_net_1_0123abcd", False),
+    ],
+)
 def test_what_a_refresh_that_was_killed_leaves_behind(name: str, is_left: bool) -> None:
     assert is_scratch("v", name) is is_left
 
 
 def test_without_dbt_databricks_nothing_else_misses_it() -> None:
     """The module of the type alone imports it, and dbt imports that only for a profile of the type."""
-    code = ("import sys; sys.modules['dbt.adapters.databricks'] = None\n"
-            "import dbt.adapters.idivm, dbt.adapters.idivm.doctor, dbt_idivm.cli\n"
-            "try:\n    import dbt.adapters.idivm_databricks\nexcept ImportError as error:\n    print(error.name)")
+    code = (
+        "import sys; sys.modules['dbt.adapters.databricks'] = None\n"
+        "import dbt.adapters.idivm, dbt.adapters.idivm.doctor, dbt_idivm.cli\n"
+        "try:\n    import dbt.adapters.idivm_databricks\nexcept ImportError as error:\n    print(error.name)"
+    )
     found = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
     assert found.stdout.strip().startswith("dbt.adapters.databricks"), found
 

@@ -79,15 +79,20 @@ def test_a_script_that_cannot_be_made_ends_no_refresh(engine: FakeEngine, monkey
     def refused(*_: object, **__: object) -> None:
         raise IdivmError(finding(231))
 
-    monkeypatch.setattr("dbt_idivm.script.tuple_based.TupleBased.application" if part == "application" else
-                        f"{Tuples.__module__}.Tuples.statement", refused)
+    monkeypatch.setattr(
+        "dbt_idivm.script.tuple_based.TupleBased.application"
+        if part == "application"
+        else f"{Tuples.__module__}.Tuples.statement",
+        refused,
+    )
     outcome = engine.drive(request)
     assert outcome.mode == "full" and "IDIVM-231" in outcome.message
 
 
 @pytest.mark.parametrize("config", [{"strategy": "id"}, {"strategy": "tuple"}, {"output": "diffs"}, {"strategy": "incremental"}])
-def test_a_refresh_of_which_all_is_too_long_is_a_rebuild(engine: FakeEngine, monkeypatch: pytest.MonkeyPatch,
-                                                         config: dict[str, str]) -> None:
+def test_a_refresh_of_which_all_is_too_long_is_a_rebuild(
+    engine: FakeEngine, monkeypatch: pytest.MonkeyPatch, config: dict[str, str]
+) -> None:
     request = model(OPEN, KEYS, **config)
     engine.drive(request)
     engine.tables["main.o"].commit("UPDATE", {"numUpdatedRows": "1"})

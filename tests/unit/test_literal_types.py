@@ -26,14 +26,17 @@ def test_a_plus_in_front_of_a_value(item: str) -> None:
     assert codes(f"SELECT k, {item} AS y FROM t") == ["IDIVM-228 + in front of a value"]
 
 
-@pytest.mark.parametrize("item", [
-    "k + 1", "(d) + x", "CASE WHEN k > 1 THEN 1 END + 1", "sum(x) OVER (PARTITION BY k) + 1", "1e+3"])
+@pytest.mark.parametrize(
+    "item", ["k + 1", "(d) + x", "CASE WHEN k > 1 THEN 1 END + 1", "sum(x) OVER (PARTITION BY k) + 1", "1e+3"]
+)
 def test_a_plus_between_values(item: str) -> None:
     assert codes(f"SELECT k, {item} AS y FROM t") == []
 
 
-@pytest.mark.parametrize(("item", "number"), [
-    ("d / 7L", "7L"), ("d / (7S)", "7S"), ("-7L * d", "7L"), ("3Y - d", "3Y"), ("try_divide(d, 3L)", "3L"), ("d > 0L", "0L")])
+@pytest.mark.parametrize(
+    ("item", "number"),
+    [("d / 7L", "7L"), ("d / (7S)", "7S"), ("-7L * d", "7L"), ("3Y - d", "3Y"), ("try_divide(d, 3L)", "3L"), ("d > 0L", "0L")],
+)
 def test_a_suffix_beside_decimals(item: str, number: str) -> None:
     assert codes(f"SELECT k, {item} AS y FROM t") == [f"IDIVM-228 {number} in a query with decimals"]
 
@@ -50,8 +53,9 @@ def test_an_interval_of_several_units(item: str) -> None:
     assert found.startswith("IDIVM-228 INTERVAL with several units")
 
 
-@pytest.mark.parametrize("item", [
-    "INTERVAL 1 DAY + INTERVAL 2 HOURS", "INTERVAL '1 day 2 hours'", "INTERVAL '1 2' DAY TO HOUR", "k + INTERVAL 1 DAY"])
+@pytest.mark.parametrize(
+    "item", ["INTERVAL 1 DAY + INTERVAL 2 HOURS", "INTERVAL '1 day 2 hours'", "INTERVAL '1 2' DAY TO HOUR", "k + INTERVAL 1 DAY"]
+)
 def test_other_intervals(item: str) -> None:
     assert codes(f"SELECT k, {item} AS y FROM t") == []
 

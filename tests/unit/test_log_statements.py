@@ -72,20 +72,32 @@ def test_net_tuples_are_appended(golden: Callable[[Path, str], None]) -> None:
     golden(GOLDEN / "tuples.sql", f"{DELTA.sql(script.statement)}\n")
 
 
-@pytest.mark.parametrize("sql", [
-    "select id, price * 2 as p from orders", "select cid, count(*) as n, max(id) as m from orders group by cid",
-    "select cid, sum(price) as s, avg(price) as a from orders group by cid", "select distinct cid from orders",
-    "select cid, count(distinct cast(price as double)) as n from orders group by cid",
-    "select id, row_number() over (partition by cid order by price, id) as n from orders"])
+@pytest.mark.parametrize(
+    "sql",
+    [
+        "select id, price * 2 as p from orders",
+        "select cid, count(*) as n, max(id) as m from orders group by cid",
+        "select cid, sum(price) as s, avg(price) as a from orders group by cid",
+        "select distinct cid from orders",
+        "select cid, count(distinct cast(price as double)) as n from orders group by cid",
+        "select id, row_number() over (partition by cid order by price, id) as n from orders",
+    ],
+)
 def test_what_can_be_computed_again(sql: str) -> None:
     assert unreproducible(plan(sql).root) is None
 
 
-@pytest.mark.parametrize("sql", [
-    "select cid, sum(cast(price as double)) as s from orders group by cid", "select cid, avg(id) as a from orders group by cid",
-    "select cid, max(cast(price as float)) as m from orders group by cid", "select stddev(price) as s from orders",
-    "select id, sum(cast(price as double)) over (partition by cid) as n from orders",
-    "select cid from orders group by cid having sum(cast(price as double)) > 1"])
+@pytest.mark.parametrize(
+    "sql",
+    [
+        "select cid, sum(cast(price as double)) as s from orders group by cid",
+        "select cid, avg(id) as a from orders group by cid",
+        "select cid, max(cast(price as float)) as m from orders group by cid",
+        "select stddev(price) as s from orders",
+        "select id, sum(cast(price as double)) over (partition by cid) as n from orders",
+        "select cid from orders group by cid having sum(cast(price as double)) > 1",
+    ],
+)
 def test_what_cannot(sql: str) -> None:
     assert unreproducible(plan(sql).root) is not None
 

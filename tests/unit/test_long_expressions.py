@@ -51,8 +51,9 @@ LONG: dict[str, Callable[[int], str]] = {
     "||": lambda n: selected(listed(lambda at: "a", " || ", n)),
     "+ of integers": lambda n: selected(listed(lambda at: "b", " + ", n)),
     "+ of decimals": lambda n: selected("p + " + listed(lambda at: "1.5", " + ", n)),
-    "+ of zeros": lambda n: f"SELECT id, x FROM (SELECT id, f + {listed(lambda at: '-0.0D', ' + ', n)} AS x FROM t) "
-                            "WHERE x = 0.0D",
+    "+ of zeros": lambda n: (
+        f"SELECT id, x FROM (SELECT id, f + {listed(lambda at: '-0.0D', ' + ', n)} AS x FROM t) WHERE x = 0.0D"
+    ),
     "+ of constants": lambda n: selected(listed(lambda at: "1.5D", " + ", n)),
     "+ of floats": lambda n: selected(listed(lambda at: "f", " + ", n)),
     "+ of intervals": lambda n: selected("ts + " + listed(lambda at: "INTERVAL '1' HOUR", " + ", n)),
@@ -62,15 +63,18 @@ LONG: dict[str, Callable[[int], str]] = {
     "VALUES": lambda n: f"SELECT t.id, v.x FROM t JOIN (VALUES {listed(lambda at: f'({at}, {at})', ', ', n)}) v(k, x) ON b = k",
     "columns": lambda n: f"SELECT id, {listed(lambda at: f'b + {at} AS x{at}', ', ', n)} FROM t",
     "columns that are grouped": lambda n: f"SELECT {listed(lambda at: 'b', ' + ', n)} AS k, count(*) AS n FROM t GROUP BY 1",
-    "decimals that are grouped": lambda n: f"SELECT p + {listed(lambda at: '1.5', ' + ', n)} AS k, count(*) AS n FROM t "
-                                           "GROUP BY 1",
-    "sum of a condition": lambda n: f"SELECT b, sum(CASE WHEN {listed(lambda at: f'b = {at}', ' OR ', n)} THEN 1 END) AS n "
-                                    "FROM t GROUP BY b",
+    "decimals that are grouped": lambda n: (
+        f"SELECT p + {listed(lambda at: '1.5', ' + ', n)} AS k, count(*) AS n FROM t GROUP BY 1"
+    ),
+    "sum of a condition": lambda n: (
+        f"SELECT b, sum(CASE WHEN {listed(lambda at: f'b = {at}', ' OR ', n)} THEN 1 END) AS n FROM t GROUP BY b"
+    ),
 }
 BRANCHES: dict[str, Callable[[int], str]] = {
     "UNION ALL": lambda n: listed(lambda at: f"SELECT id, b FROM t{at}", " UNION ALL ", n),
-    "groups over UNION ALL": lambda n: "SELECT b, count(*) AS n FROM "
-                                       f"({listed(lambda at: f'SELECT b FROM t{at}', ' UNION ALL ', n)}) GROUP BY b",
+    "groups over UNION ALL": lambda n: (
+        f"SELECT b, count(*) AS n FROM ({listed(lambda at: f'SELECT b FROM t{at}', ' UNION ALL ', n)}) GROUP BY b"
+    ),
 }
 
 
@@ -136,10 +140,18 @@ def test_the_script_of_branches_has_linear_length() -> None:
     assert growth(lambda n: len(delta_script(plan(BRANCHES["UNION ALL"](n)), "v")), 12) < 2.6
 
 
-@pytest.mark.parametrize("expression", [
-    "a || 'x' || CASE WHEN b > 1 THEN a ELSE NULL END", "p + 1.5 + b * 3000000000 - -2147483648", "coalesce(p, 1.5, 3000000000)",
-    "array(1, 0.5D)[0] + f", "if(b = 1, ts, NULL) - ts", "round(p * 1.5, 1) + abs(-b) + left(a, 2)", "named_struct('x', p + 1.5)",
-])
+@pytest.mark.parametrize(
+    "expression",
+    [
+        "a || 'x' || CASE WHEN b > 1 THEN a ELSE NULL END",
+        "p + 1.5 + b * 3000000000 - -2147483648",
+        "coalesce(p, 1.5, 3000000000)",
+        "array(1, 0.5D)[0] + f",
+        "if(b = 1, ts, NULL) - ts",
+        "round(p * 1.5, 1) + abs(-b) + left(a, 2)",
+        "named_struct('x', p + 1.5)",
+    ],
+)
 def test_types_of_parts_are_those_that_they_have_alone(expression: str) -> None:
     whole = parse_one(f"SELECT {expression}", dialect="spark").selects[0]
     known = inferred(TYPES)
@@ -147,12 +159,15 @@ def test_types_of_parts_are_those_that_they_have_alone(expression: str) -> None:
         assert infer_type(part, known) == infer_type(part, TYPES), part.sql("spark")
 
 
-@pytest.mark.parametrize("sql", [
-    "SELECT 'a\n  b' AS x, `A b`, '  lead', ' ', '', 1.5e3, -3, CAST(a AS DECIMAL(10, 2)), b.c, /* hi */ f(x) FROM t",
-    "SELECT count(DISTINCT a, b) FILTER (WHERE c) OVER (PARTITION BY x ORDER BY y), transform(x, v -> v + 1) FROM t",
-    "SELECT CASE WHEN a THEN b END, INTERVAL '1' DAY, m['k'], CAST(x AS ARRAY<STRUCT<y: INT>>) FROM t WHERE a IN (1, 2) OR b",
-    "SELECT 'x\r\ny\u2028z' FROM t",
-])
+@pytest.mark.parametrize(
+    "sql",
+    [
+        "SELECT 'a\n  b' AS x, `A b`, '  lead', ' ', '', 1.5e3, -3, CAST(a AS DECIMAL(10, 2)), b.c, /* hi */ f(x) FROM t",
+        "SELECT count(DISTINCT a, b) FILTER (WHERE c) OVER (PARTITION BY x ORDER BY y), transform(x, v -> v + 1) FROM t",
+        "SELECT CASE WHEN a THEN b END, INTERVAL '1' DAY, m['k'], CAST(x AS ARRAY<STRUCT<y: INT>>) FROM t WHERE a IN (1, 2) OR b",
+        "SELECT 'x\r\ny\u2028z' FROM t",
+    ],
+)
 def test_the_structure_is_what_sqlglot_prints(sql: str) -> None:
     """Digests of caches and views are made of it: one that changes rebuilds them."""
     tree = parse_one(sql, dialect="spark")

@@ -40,6 +40,7 @@ def keys(kind: DiffClass, scan: Scan = A) -> Relation:
 
 # --- use_payload ---
 
+
 def test_use_payload() -> None:
     held = Touched(rows("del"), ("a__k",), ("a__x",), A)
     assert use_payload(held) == project(rows("del"), ("a__x",))
@@ -53,12 +54,14 @@ def test_use_payload_not_without_the_value() -> None:
 
 # --- look_up ---
 
+
 def test_look_up() -> None:
     node = Touched(keys("upd"), ("a__k",), ("a__x",), A)
     assert look_up(node) == project(SemiJoin(A, ("a__k",), keys("upd")), ("a__x",))
 
 
 # --- use_net_diff ---
+
 
 @pytest.mark.parametrize("state, classes", [("post", ("plus",)), ("pre", ("minus",)), ("any", ("plus", "minus"))])
 def test_use_net_diff(state: str, classes: tuple[DiffClass, ...]) -> None:
@@ -68,38 +71,54 @@ def test_use_net_diff(state: str, classes: tuple[DiffClass, ...]) -> None:
     assert found.child == (expected[0] if len(expected) == 1 else Concat(expected))
 
 
-@pytest.mark.parametrize("node", [
-    SemiJoin(A, ("a__k",), keys("upd"), anti=True),  # the rows whose keys did not change
-    SemiJoin(A, ("a__x",), project(rows("upd"), ("a__x",))),  # other rows with that value did not change
-    SemiJoin(KEYLESS, ("a__k", "a__x"), rows("rec", KEYLESS)),  # other copies of the row
-    SemiJoin(A, ("a__k",), Compute(keys("upd", B), (("a__k", column("b__k")),))),  # another table's keys
-    SemiJoin(A, ("a__k",), Compute(rows("upd"), (("a__k", column("a__x")),))),  # a value that is no key there
-    SemiJoin(A, ("a__k",), Concat((keys("upd"), project(A, ("a__k",))))),  # some keys did not change
-    SemiJoin(Filter(A, POSITIVE), ("a__k",), keys("upd")),  # no table
-], ids=lambda node: f"{node.label()} of {node.child.label()} by {node.keys.label()}")
+@pytest.mark.parametrize(
+    "node",
+    [
+        SemiJoin(A, ("a__k",), keys("upd"), anti=True),  # the rows whose keys did not change
+        SemiJoin(A, ("a__x",), project(rows("upd"), ("a__x",))),  # other rows with that value did not change
+        SemiJoin(KEYLESS, ("a__k", "a__x"), rows("rec", KEYLESS)),  # other copies of the row
+        SemiJoin(A, ("a__k",), Compute(keys("upd", B), (("a__k", column("b__k")),))),  # another table's keys
+        SemiJoin(A, ("a__k",), Compute(rows("upd"), (("a__k", column("a__x")),))),  # a value that is no key there
+        SemiJoin(A, ("a__k",), Concat((keys("upd"), project(A, ("a__k",))))),  # some keys did not change
+        SemiJoin(Filter(A, POSITIVE), ("a__k",), keys("upd")),  # no table
+    ],
+    ids=lambda node: f"{node.label()} of {node.child.label()} by {node.keys.label()}",
+)
 def test_use_net_diff_not(node: SemiJoin) -> None:
     assert use_net_diff(node) is node
 
 
 # --- use_diff_rows ---
 
-@pytest.mark.parametrize("asked, held", [
-    (rows("plus"), rows("ins")), (rows("plus"), rows("upd")), (rows("minus"), rows("del")),
-    (Concat((rows("plus"), rows("minus"))), rows("rec")), (rows("plus"), Filter(rows("upd"), POSITIVE)),
-    (rows("plus"), Named("d", rows("ins"))),
-])
+
+@pytest.mark.parametrize(
+    "asked, held",
+    [
+        (rows("plus"), rows("ins")),
+        (rows("plus"), rows("upd")),
+        (rows("minus"), rows("del")),
+        (Concat((rows("plus"), rows("minus"))), rows("rec")),
+        (rows("plus"), Filter(rows("upd"), POSITIVE)),
+        (rows("plus"), Named("d", rows("ins"))),
+    ],
+)
 def test_use_diff_rows(asked: Relation, held: Relation) -> None:
     assert use_diff_rows(SemiJoin(asked, ("a__k",), held)) == project(held, asked.columns)
 
 
-@pytest.mark.parametrize("asked, held", [
-    (rows("plus"), rows("rec")),  # holds the old images as well
-    (rows("minus"), rows("upd")), (rows("plus"), rows("del")), (Concat((rows("plus"), rows("minus"))), rows("upd")),
-    (rows("plus"), keys("upd")),  # lacks a column
-    (rows("plus"), Compute(rows("upd"), (("a__k", column("a__k")), ("a__x", exp.null())))),  # has another value in it
-    (rows("plus"), Distinct(rows("upd"))),  # no selection: nothing is known of copies
-    (A, rows("upd")),
-])
+@pytest.mark.parametrize(
+    "asked, held",
+    [
+        (rows("plus"), rows("rec")),  # holds the old images as well
+        (rows("minus"), rows("upd")),
+        (rows("plus"), rows("del")),
+        (Concat((rows("plus"), rows("minus"))), rows("upd")),
+        (rows("plus"), keys("upd")),  # lacks a column
+        (rows("plus"), Compute(rows("upd"), (("a__k", column("a__k")), ("a__x", exp.null())))),  # has another value in it
+        (rows("plus"), Distinct(rows("upd"))),  # no selection: nothing is known of copies
+        (A, rows("upd")),
+    ],
+)
 def test_use_diff_rows_not(asked: Relation, held: Relation) -> None:
     node = SemiJoin(asked, ("a__k",), held)
     assert use_diff_rows(node) is node
@@ -108,6 +127,7 @@ def test_use_diff_rows_not(asked: Relation, held: Relation) -> None:
 
 
 # --- merge_distincts ---
+
 
 def test_merge_distincts() -> None:
     twice = Distinct(project(Filter(Concat((Distinct(rows("ins")), rows("upd"))), POSITIVE), ("a__k",)))
@@ -123,6 +143,7 @@ def test_merge_distincts_not() -> None:
 
 
 # --- merge_recomputes ---
+
 
 def idiff(kind: Kind, names: tuple[str, ...], source: DiffClass) -> IDiff:
     return IDiff(kind, names, (), (), project(rows(source), names), frozenset({Origin("a", kind), Origin(source, kind)}))
@@ -141,6 +162,7 @@ def test_merge_recomputes_not() -> None:
 
 
 # --- the registry, and what is checked ---
+
 
 def test_names_are_unique_and_in_order() -> None:
     names = [name for name, _ in OPTIMIZATIONS]

@@ -30,8 +30,12 @@ A, B, C = scan("a", "k", "x", "y"), scan("b", "k", "x", "z"), scan("c", "k", "w"
 ON = parse_one("a__x = b__x")
 LEFT, FULL = OuterPair(A, B, ON, "o"), OuterPair(A, B, ON, "o", full=True)
 ROWS = DiffRows(B, "upd", B.columns)
-CATALOG = Catalog({name: TableInfo(name, tuple(Attribute(each, "int") for each in columns), columns[:1], "")
-                   for name, columns in (("a", ("k", "x", "y")), ("b", ("k", "x", "z")), ("c", ("k", "w")), ("d", ("K", "v")))})
+CATALOG = Catalog(
+    {
+        name: TableInfo(name, tuple(Attribute(each, "int") for each in columns), columns[:1], "")
+        for name, columns in (("a", ("k", "x", "y")), ("b", ("k", "x", "z")), ("c", ("k", "w")), ("d", ("K", "v")))
+    }
+)
 
 
 def lowered(sql: str) -> Lowered:
@@ -59,15 +63,18 @@ def keys(**definitions: exp.Expr) -> Compute:
 # --- names
 
 
-@pytest.mark.parametrize("sql, attributes", [
-    ("SELECT * FROM a LEFT JOIN c USING (k)", ["a__k", "a__x", "a__y", "c__w"]),
-    ("SELECT * FROM a RIGHT JOIN c USING (k)", ["c__k", "a__x", "a__y", "c__w"]),
-    ("SELECT * FROM a RIGHT OUTER JOIN b USING (x, k)", ["b__x", "b__k", "a__y", "b__z"]),
-    ("SELECT * FROM a FULL JOIN c USING (k)", ["c_2__k", "a__x", "a__y", "c__w"]),
-    ("SELECT * FROM a NATURAL LEFT JOIN b", ["a__k", "a__x", "a__y", "b__z"]),
-    ("SELECT * FROM a NATURAL RIGHT JOIN b", ["b__k", "b__x", "a__y", "b__z"]),
-    ("SELECT * FROM a NATURAL FULL JOIN b", ["b_2__k", "b_2__x", "a__y", "b__z"]),
-])
+@pytest.mark.parametrize(
+    "sql, attributes",
+    [
+        ("SELECT * FROM a LEFT JOIN c USING (k)", ["a__k", "a__x", "a__y", "c__w"]),
+        ("SELECT * FROM a RIGHT JOIN c USING (k)", ["c__k", "a__x", "a__y", "c__w"]),
+        ("SELECT * FROM a RIGHT OUTER JOIN b USING (x, k)", ["b__x", "b__k", "a__y", "b__z"]),
+        ("SELECT * FROM a FULL JOIN c USING (k)", ["c_2__k", "a__x", "a__y", "c__w"]),
+        ("SELECT * FROM a NATURAL LEFT JOIN b", ["a__k", "a__x", "a__y", "b__z"]),
+        ("SELECT * FROM a NATURAL RIGHT JOIN b", ["b__k", "b__x", "a__y", "b__z"]),
+        ("SELECT * FROM a NATURAL FULL JOIN b", ["b_2__k", "b_2__x", "a__y", "b__z"]),
+    ],
+)
 def test_star_has_the_columns_of_using_first_and_of_the_preserved_side(sql: str, attributes: list[str]) -> None:
     assert [attribute for _, attribute in output(sql)] == attributes
 
@@ -114,21 +121,26 @@ def test_columns_of_both_sides_by_one_name_are_ambiguous() -> None:
 def test_a_plain_table_stands_in_from_itself() -> None:
     assert text(OuterPair(A, B, ON, "o", marked=False)) == (
         "SELECT a.k AS a__k, a.x AS a__x, a.y AS a__y, b.k AS b__k, b.x AS b__x, b.z AS b__z "
-        "FROM a AS a LEFT JOIN b AS b ON a.x = b.x")
+        "FROM a AS a LEFT JOIN b AS b ON a.x = b.x"
+    )
 
 
 def test_the_marker_and_what_is_computed_stand_below_the_join() -> None:
-    assert text(LEFT).endswith("FROM a AS a LEFT JOIN (SELECT b.k AS b__k, b.x AS b__x, b.z AS b__z, 1 AS o__has_right "
-                               "FROM b AS b) AS o ON a.x = o.b__x")
+    assert text(LEFT).endswith(
+        "FROM a AS a LEFT JOIN (SELECT b.k AS b__k, b.x AS b__x, b.z AS b__z, 1 AS o__has_right FROM b AS b) AS o ON a.x = o.b__x"
+    )
     computed = Compute(B, (("b__x", column("b__x")), ("one", parse_one("coalesce(b__z, 1)"))))
     assert text(OuterPair(A, computed, ON, "o", marked=False)).endswith(
-        "LEFT JOIN (SELECT b.x AS b__x, COALESCE(b.z, 1) AS one FROM b AS b) AS o ON a.x = o.b__x")
+        "LEFT JOIN (SELECT b.x AS b__x, COALESCE(b.z, 1) AS one FROM b AS b) AS o ON a.x = o.b__x"
+    )
 
 
 def test_conditions_of_the_right_side_stand_below_the_join_and_of_the_left_side_above() -> None:
     found = text(OuterPair(Filter(A, parse_one("a__y > 1")), Filter(B, parse_one("b__z > 1")), ON, "o", marked=False))
-    assert found.endswith("FROM a AS a LEFT JOIN (SELECT b.k AS b__k, b.x AS b__x, b.z AS b__z FROM b AS b WHERE b.z > 1) AS o "
-                          "ON a.x = o.b__x WHERE a.y > 1")
+    assert found.endswith(
+        "FROM a AS a LEFT JOIN (SELECT b.k AS b__k, b.x AS b__x, b.z AS b__z FROM b AS b WHERE b.z > 1) AS o "
+        "ON a.x = o.b__x WHERE a.y > 1"
+    )
 
 
 def test_both_sides_of_a_full_join_are_one_source_each() -> None:
@@ -141,19 +153,22 @@ def test_several_sources_on_the_right_are_one() -> None:
     found = text(OuterPair(A, pairs, ON, "o", marked=False))
     assert "FROM a AS a LEFT JOIN (SELECT" in found and "FROM b AS b JOIN c AS c ON b.k = c.k) AS o ON a.x = o.b__x" in found
     assert "JOIN c AS c ON a.k = c.k LEFT JOIN b AS b ON a.x = b.x" in text(
-        OuterPair(Pair(A, C, parse_one("a__k = c__k")), B, ON, "o", marked=False))
+        OuterPair(Pair(A, C, parse_one("a__k = c__k")), B, ON, "o", marked=False)
+    )
 
 
 def test_one_row_on_the_left_is_a_source() -> None:
     one = Compute(OneRow(), (("n", exp.Literal.number(1)),))
     assert text(OuterPair(one, B, parse_one("n = b__x"), "o", marked=False)).endswith(
-        "FROM (SELECT 1 AS n) AS o LEFT JOIN b AS b ON o.n = b.x")
+        "FROM (SELECT 1 AS n) AS o LEFT JOIN b AS b ON o.n = b.x"
+    )
 
 
 def test_a_join_above_has_its_own_on() -> None:
     plain = OuterPair(A, B, ON, "o", marked=False)
     assert text(Pair(plain, C, parse_one("a__k = c__k"))).endswith(
-        "FROM a AS a LEFT JOIN b AS b ON a.x = b.x JOIN c AS c ON a.k = c.k")
+        "FROM a AS a LEFT JOIN b AS b ON a.x = b.x JOIN c AS c ON a.k = c.k"
+    )
     right = text(Pair(C, plain, parse_one("a__k = c__k")))
     assert "FROM c AS c JOIN (SELECT" in right and right.endswith("LEFT JOIN b AS b ON a.x = b.x) AS joined ON joined.a__k = c.k")
     assert text(Filter(plain, parse_one("b__k IS NULL"))).endswith("ON a.x = b.x WHERE b.k IS NULL")
@@ -210,9 +225,11 @@ def every(relation: Relation) -> list[Relation]:
 def test_without_the_right_rows_the_left_ones_are_padded() -> None:
     found = LEFT.without_empty((A, None))
     assert found is not None and found.columns == LEFT.columns
-    assert text(found) == ("SELECT a.k AS a__k, a.x AS a__x, a.y AS a__y, CAST(NULL AS INT) AS b__k, "
-                           "CAST(NULL AS INT) AS b__x, CAST(NULL AS INT) AS b__z, "
-                           "CAST(NULL AS INT) AS o__has_right FROM a AS a")
+    assert text(found) == (
+        "SELECT a.k AS a__k, a.x AS a__x, a.y AS a__y, CAST(NULL AS INT) AS b__k, "
+        "CAST(NULL AS INT) AS b__x, CAST(NULL AS INT) AS b__z, "
+        "CAST(NULL AS INT) AS o__has_right FROM a AS a"
+    )
     assert LEFT.without_empty((None, B)) is None and LEFT.without_empty((None, None)) is None
 
 
@@ -242,14 +259,17 @@ def test_rows_of_preserved_inputs_are_named_by_what_their_changes_know() -> None
     assert full.carried("b") == B.carried("b") and full.carried("c") is None
 
 
-@pytest.mark.parametrize("sql, key", [
-    ("SELECT a.y, b.z FROM a LEFT JOIN b ON a.x = b.k", {"a__k"}),
-    ("SELECT a.y, b.z FROM a LEFT JOIN b ON a.x = b.k AND a.y > 1", {"a__k"}),
-    ("SELECT a.y, b.z FROM b RIGHT JOIN a ON a.x = b.k", {"a__k"}),
-    ("SELECT a.y, b.z FROM a LEFT JOIN b ON a.x = b.x", {"a__k", "b__k"}),
-    ("SELECT a.y, b.z FROM a LEFT JOIN b ON b.x = b.k", {"a__k", "b__k"}),
-    ("SELECT a.y, b.z FROM a FULL JOIN b ON a.x = b.k", {"a__k", "b__k", "b_2__has_left", "b_2__has_right"}),
-])
+@pytest.mark.parametrize(
+    "sql, key",
+    [
+        ("SELECT a.y, b.z FROM a LEFT JOIN b ON a.x = b.k", {"a__k"}),
+        ("SELECT a.y, b.z FROM a LEFT JOIN b ON a.x = b.k AND a.y > 1", {"a__k"}),
+        ("SELECT a.y, b.z FROM b RIGHT JOIN a ON a.x = b.k", {"a__k"}),
+        ("SELECT a.y, b.z FROM a LEFT JOIN b ON a.x = b.x", {"a__k", "b__k"}),
+        ("SELECT a.y, b.z FROM a LEFT JOIN b ON b.x = b.k", {"a__k", "b__k"}),
+        ("SELECT a.y, b.z FROM a FULL JOIN b ON a.x = b.k", {"a__k", "b__k", "b_2__has_left", "b_2__has_right"}),
+    ],
+)
 def test_the_left_key_is_enough_where_a_row_has_one_partner_at_most(sql: str, key: set[str]) -> None:
     assert set(annotated(sql).facts.key or ()) == key
 
@@ -267,4 +287,6 @@ def test_a_padded_row_has_only_types_that_are_certain() -> None:
     (outer,) = (each.node for each in found if isinstance(each.node, OuterPair))
     pads = dict(cast(Compute, outer.pad(0, A)).definitions)
     assert [pads[name].sql("spark") for name in ("g__v", "b__k")] == [
-        "CASE WHEN FALSE THEN ROUND(CAST(NULL AS INT)) END", "CAST(NULL AS INT)"]
+        "CASE WHEN FALSE THEN ROUND(CAST(NULL AS INT)) END",
+        "CAST(NULL AS INT)",
+    ]

@@ -17,22 +17,36 @@ from tests.unit.fake_engine import FakeEngine, Table, model
 STAR = "select * from main.o"
 
 
-@pytest.mark.parametrize(("sql", "does"), [
-    ("select id from t", False), ("select count(*) from t", False), ("select id from t as x", False),
-    ("select id from (select id, a from t) as x(p, q)", False), ("select 'of *' as a, b * 2 as c from t", False),
-    ("select * from t", True), ("select t.* from t", True), ("select id, struct(*) as s from t", True),
-    ("select p from t as x(p, q)", True), ("with c as (select * from t) select id from c", True),
-    ("select a from u where exists (select * from t)", True), ("from t", True), ("no sql", True),
-])
+@pytest.mark.parametrize(
+    ("sql", "does"),
+    [
+        ("select id from t", False),
+        ("select count(*) from t", False),
+        ("select id from t as x", False),
+        ("select id from (select id, a from t) as x(p, q)", False),
+        ("select 'of *' as a, b * 2 as c from t", False),
+        ("select * from t", True),
+        ("select t.* from t", True),
+        ("select id, struct(*) as s from t", True),
+        ("select p from t as x(p, q)", True),
+        ("with c as (select * from t) select id from c", True),
+        ("select a from u where exists (select * from t)", True),
+        ("from t", True),
+        ("no sql", True),
+    ],
+)
 def test_what_depends_on_the_order_of_columns(sql: str, does: bool) -> None:
     assert depends_on_order(sql) == does
 
 
-@pytest.mark.parametrize(("columns", "expected"), [
-    (None, "select *, 1 from t"),
-    ((("a", "x"), ("b", "Y y")), "SELECT `x` AS `a`, `Y y` AS `b` FROM (select *, 1 from t) AS `text`"),
-    ((("a", "x"), ("b", "X")), "SELECT * FROM (select *, 1 from t) AS `text`(`a`, `b`)"),
-])
+@pytest.mark.parametrize(
+    ("columns", "expected"),
+    [
+        (None, "select *, 1 from t"),
+        ((("a", "x"), ("b", "Y y")), "SELECT `x` AS `a`, `Y y` AS `b` FROM (select *, 1 from t) AS `text`"),
+        ((("a", "x"), ("b", "X")), "SELECT * FROM (select *, 1 from t) AS `text`(`a`, `b`)"),
+    ],
+)
 def test_the_columns_of_a_view(columns: tuple[tuple[str, str], ...] | None, expected: str) -> None:
     found = DELTA.sql(with_columns(PlainView("select *, 1 from t", columns), verbatim("select *, 1 from t")))
     assert " ".join(found.split()).replace("( ", "(").replace(" )", ")") == expected
@@ -49,9 +63,17 @@ def reasons(engine: FakeEngine, request: ModelRequest) -> tuple[str, str]:
     return outcome.mode, " ".join(word for word in (outcome.reason or "").split() if word.startswith("IDIVM-"))
 
 
-@pytest.mark.parametrize(("call", "is_read_through"), [
-    ("f(id)", False), ("F(id) + 1", False), ("`upper case`(id)", False), ("abs(id)", True), ("other.f(id)", True),
-    ("cast(id as int)", True)])
+@pytest.mark.parametrize(
+    ("call", "is_read_through"),
+    [
+        ("f(id)", False),
+        ("F(id) + 1", False),
+        ("`upper case`(id)", False),
+        ("abs(id)", True),
+        ("other.f(id)", True),
+        ("cast(id as int)", True),
+    ],
+)
 @pytest.mark.parametrize("listed", [(), ("f", "other.f")])
 def test_a_function_that_has_no_schema_in_a_view(call: str, is_read_through: bool, listed: tuple[str, ...]) -> None:
     """It is that of the schema in which the view was created: neither a plan nor the text of the query reads it through."""
@@ -71,10 +93,14 @@ def alter(engine: FakeEngine, **columns: str) -> None:
     table.commit("CHANGE COLUMN")
 
 
-@pytest.mark.parametrize(("request_", "mode", "reason"), [
-    (model(STAR, {"o": "id"}), "full", "IDIVM-412"), (model("select k from main.o as x(k, m)", {"o": "id"}), "full", "IDIVM-412"),
-    (model("select id, n from main.o", {"o": "id"}), "noop", ""),
-])
+@pytest.mark.parametrize(
+    ("request_", "mode", "reason"),
+    [
+        (model(STAR, {"o": "id"}), "full", "IDIVM-412"),
+        (model("select k from main.o as x(k, m)", {"o": "id"}), "full", "IDIVM-412"),
+        (model("select id, n from main.o", {"o": "id"}), "noop", ""),
+    ],
+)
 def test_a_column_is_moved(engine: FakeEngine, request_: ModelRequest, mode: str, reason: str) -> None:
     engine.source("o", id="int", n="int")
     assert reasons(engine, request_) == ("create", "")
@@ -119,8 +145,9 @@ def test_a_view_does_not_get_the_columns_that_its_table_gets(engine: FakeEngine)
     assert reasons(engine, request) == ("create", "")
     alter(engine, z="int", id="int", name="string")
     assert reasons(engine, request) == ("noop", "")
-    engine.tables["main.p"] = Table({"z": "int", "id": "int", "name": "string"}, "VIEW", "", {}, text=STAR,
-                                    selected=("z", "id", "name"))
+    engine.tables["main.p"] = Table(
+        {"z": "int", "id": "int", "name": "string"}, "VIEW", "", {}, text=STAR, selected=("z", "id", "name")
+    )
     assert reasons(engine, request) == ("full", "IDIVM-402"), "created again, it has it"
 
 

@@ -41,14 +41,17 @@ COUNTED: Mapping[str, tuple[int, Counts]] = {
 }
 
 # Of four joins and more the longest i-diffs name all rows; tuples treble with each join.
-OF_FULL_JOINS = ((2, ALL_WAYS, Counts(453, 31_690, 98_172, 80_827)),
-                 (3, STRATEGIES["id"], Counts(1_166, 95_478, 95_478, 160_840)),
-                 (6, STRATEGIES["id"], Counts(3_556, 196_589, 196_589, 342_826)))
+OF_FULL_JOINS = (
+    (2, ALL_WAYS, Counts(453, 31_690, 98_172, 80_827)),
+    (3, STRATEGIES["id"], Counts(1_166, 95_478, 95_478, 160_840)),
+    (6, STRATEGIES["id"], Counts(3_556, 196_589, 196_589, 342_826)),
+)
 
 
 def assert_within(found: Counts, known: Counts) -> None:
-    over = {name: (count, before) for name, count, before in zip(Counts._fields, found, known, strict=True)
-            if count > MARGIN * before}
+    over = {
+        name: (count, before) for name, count, before in zip(Counts._fields, found, known, strict=True) if count > MARGIN * before
+    }
     assert over == {}
 
 
@@ -67,8 +70,9 @@ def test_nodes_and_bytes_grow_no_faster_than_they_should(name: str) -> None:
 
 
 @pytest.mark.parametrize(("size", "ways", "known"), OF_FULL_JOINS)
-def test_full_joins_stay_within_limits_before_and_after_all_rows_are_named(size: int, ways: tuple[WayName, ...],
-                                                                           known: Counts) -> None:
+def test_full_joins_stay_within_limits_before_and_after_all_rows_are_named(
+    size: int, ways: tuple[WayName, ...], known: Counts
+) -> None:
     assert_within(counted(planned(FAMILIES["full joins of totals"].make(size), ways)), known)
 
 

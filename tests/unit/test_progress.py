@@ -9,10 +9,14 @@ import pytest
 from dbt.adapters.idivm.progress import Progress, Tasks, is_watched, line
 
 
-@pytest.mark.parametrize(("of_refresh", "of_statement", "tasks", "expected"), [
-    (12.3, 12.0, None, "v: merge into s.v, for 12 s"),
-    (40.0, 12.0, Tasks(3, 200), "v: merge into s.v, for 12 s (40 s in all), 3 of 200 tasks"),
-    (12.0, 12.0, Tasks(0, 0), "v: merge into s.v, for 12 s")])
+@pytest.mark.parametrize(
+    ("of_refresh", "of_statement", "tasks", "expected"),
+    [
+        (12.3, 12.0, None, "v: merge into s.v, for 12 s"),
+        (40.0, 12.0, Tasks(3, 200), "v: merge into s.v, for 12 s (40 s in all), 3 of 200 tasks"),
+        (12.0, 12.0, Tasks(0, 0), "v: merge into s.v, for 12 s"),
+    ],
+)
 def test_a_line(of_refresh: float, of_statement: float, tasks: Tasks | None, expected: str) -> None:
     assert line("v", "merge into\n  s.v", of_refresh, of_statement, tasks) == expected
 

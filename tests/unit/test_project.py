@@ -25,15 +25,31 @@ def columns(*names: str, typed: bool = True) -> Node:
 
 
 def source(name: str, *names: str, typed: bool = True) -> Node:
-    return {"unique_id": f"source.p.shop.{name}", "resource_type": "source", "source_name": "shop", "name": name, "config": {},
-            "relation_name": f"raw.{name}", "columns": columns(*names, typed=typed),
-            "constraints": [{"type": "primary_key", "columns": ["id"]}]}
+    return {
+        "unique_id": f"source.p.shop.{name}",
+        "resource_type": "source",
+        "source_name": "shop",
+        "name": name,
+        "config": {},
+        "relation_name": f"raw.{name}",
+        "columns": columns(*names, typed=typed),
+        "constraints": [{"type": "primary_key", "columns": ["id"]}],
+    }
 
 
 def model(name: str, sql: str | None, *reads: str, materialized: str = "idivm", **idivm: Any) -> Node:
-    return {"unique_id": f"model.p.{name}", "resource_type": "model", "name": name, "schema": "main", "language": "sql",
-            "relation_name": f"main.{name}", "compiled_code": sql, "columns": {}, "depends_on": {"nodes": list(reads)},
-            "config": {"materialized": materialized, "meta": {"idivm": idivm}}}
+    return {
+        "unique_id": f"model.p.{name}",
+        "resource_type": "model",
+        "name": name,
+        "schema": "main",
+        "language": "sql",
+        "relation_name": f"main.{name}",
+        "compiled_code": sql,
+        "columns": {},
+        "depends_on": {"nodes": list(reads)},
+        "config": {"materialized": materialized, "meta": {"idivm": idivm}},
+    }
 
 
 ORDERS, CUSTOMERS = "source.p.shop.orders", "source.p.shop.customers"
@@ -42,23 +58,32 @@ JOINED = model("joined", "select o.id, c.name, o.price from raw.orders o join ra
 
 
 def manifest(*models: Node, sources: tuple[Node, ...] = SOURCES) -> Node:
-    return {"metadata": {}, "nodes": {each["unique_id"]: each for each in models},
-            "sources": {each["unique_id"]: each for each in sources}}
+    return {
+        "metadata": {},
+        "nodes": {each["unique_id"]: each for each in models},
+        "sources": {each["unique_id"]: each for each in sources},
+    }
 
 
-def explained(*models: Node, sources: tuple[Node, ...] = SOURCES,
-              catalog: Node | None = None) -> dict[str, tuple[str | None, str]]:
+def explained(
+    *models: Node, sources: tuple[Node, ...] = SOURCES, catalog: Node | None = None
+) -> dict[str, tuple[str | None, str]]:
     found = Project(manifest(*models, sources=sources), catalog or {}).explained()
     return {each.model: (each.how, each.why) for each in found}
 
 
 def test_each_model_by_name() -> None:
-    found = explained(JOINED, model("by_price", "select price, bit_or(id) as m from raw.orders group by price", ORDERS),
-                      model("summed", "select cid, sum(price) as s from raw.orders group by cid", ORDERS),
-                      model("plain", "select 1 as x", materialized="table"))
-    assert list(found.items()) == [("by_price", ("by recomputing the touched groups", "")),
-                                   ("joined", ("by i-diffs; updates of a condition's columns by recomputing the rows", "")),
-                                   ("summed", ("by adding (additive)", ""))]
+    found = explained(
+        JOINED,
+        model("by_price", "select price, bit_or(id) as m from raw.orders group by price", ORDERS),
+        model("summed", "select cid, sum(price) as s from raw.orders group by cid", ORDERS),
+        model("plain", "select 1 as x", materialized="table"),
+    )
+    assert list(found.items()) == [
+        ("by_price", ("by recomputing the touched groups", "")),
+        ("joined", ("by i-diffs; updates of a condition's columns by recomputing the rows", "")),
+        ("summed", ("by adding (additive)", "")),
+    ]
 
 
 def test_an_upstream_model_is_read_by_the_ids_of_its_plan() -> None:
@@ -75,12 +100,18 @@ def test_types_of_other_models_are_inferred(kind: str) -> None:
 
 
 def test_what_is_rebuilt_says_why() -> None:
-    found = explained(model("drawn", "select id, rand() as r from raw.orders", ORDERS), model("forced", JOINED["compiled_code"],
-                      ORDERS, CUSTOMERS, strategy="full"), model("misspelt", "select id, prize from raw.orders", ORDERS),
-                      model("misconfigured", "select id from raw.orders", ORDERS, stratgy="id"))
+    found = explained(
+        model("drawn", "select id, rand() as r from raw.orders", ORDERS),
+        model("forced", JOINED["compiled_code"], ORDERS, CUSTOMERS, strategy="full"),
+        model("misspelt", "select id, prize from raw.orders", ORDERS),
+        model("misconfigured", "select id from raw.orders", ORDERS, stratgy="id"),
+    )
     assert {name: (how, why.partition(" ")[0]) for name, (how, why) in found.items()} == {
-        "drawn": (None, "IDIVM-204"), "forced": (None, "IDIVM-407"), "misspelt": (None, "IDIVM-221"),
-        "misconfigured": (None, "IDIVM-102")}
+        "drawn": (None, "IDIVM-204"),
+        "forced": (None, "IDIVM-407"),
+        "misspelt": (None, "IDIVM-221"),
+        "misconfigured": (None, "IDIVM-102"),
+    }
 
 
 def test_types_come_from_the_catalog_of_dbt_docs() -> None:
@@ -98,8 +129,10 @@ def test_an_unknown_upstream_model_is_named_with_its_cause() -> None:
     second = model("second", "select id, cid from main.first", "model.p.first", materialized="table")
     reader = model("reader", "select cid, count(*) as n from main.second group by cid", "model.p.second")
     _, why = explained(first, second, reader, sources=(untyped,))["reader"]
-    assert why.startswith("the columns of `second` are not known, because the columns of `first` are not known, because the "
-                          "columns of `shop.orders` are not known: give each one's `data_type`")
+    assert why.startswith(
+        "the columns of `second` are not known, because the columns of `first` are not known, because the "
+        "columns of `shop.orders` are not known: give each one's `data_type`"
+    )
     drawn = model("drawn", "select id, rand() as r from raw.orders", ORDERS, materialized="table")
     _, why = explained(drawn, model("reader", "select id from main.drawn", "model.p.drawn"))["reader"]
     assert why.startswith("the columns of `drawn` are not known, because its SELECT has no plan: IDIVM-204 rand() inside")
@@ -134,14 +167,21 @@ def test_the_table_and_the_share(run: Run) -> None:
     assert "1 of 2 models are maintained incrementally (50%)" in result.output and "IDIVM-204" in result.output
 
 
-@pytest.mark.parametrize(("sql", "fails_on"), [
-    ("select id, rand() as r from raw.orders", {"full", "recompute"}),
-    ("select bit_or(id) as m, price from raw.orders group by price", {"recompute"}),
-    ("select id, price from raw.orders", set()),
-    ("select id, nobody from raw.orders", {"", "full", "recompute"})])
+@pytest.mark.parametrize(
+    ("sql", "fails_on"),
+    [
+        ("select id, rand() as r from raw.orders", {"full", "recompute"}),
+        ("select bit_or(id) as m, price from raw.orders group by price", {"recompute"}),
+        ("select id, price from raw.orders", set()),
+        ("select id, nobody from raw.orders", {"", "full", "recompute"}),
+    ],
+)
 def test_the_exit_status(run: Run, sql: str, fails_on: set[str]) -> None:
-    failed = {option for option in ("", "full", "recompute")
-              if run(model("m", sql, ORDERS), options=("--fail-on", option) if option else ()).exit_code}
+    failed = {
+        option
+        for option in ("", "full", "recompute")
+        if run(model("m", sql, ORDERS), options=("--fail-on", option) if option else ()).exit_code
+    }
     assert failed == fails_on
 
 
@@ -164,31 +204,60 @@ def test_a_model_or_a_project(tmp_path: Path) -> None:
 def test_flowchart() -> None:
     """Tables, models, the cache that two of them share, and a model that is rebuilt."""
     cte = "with t as (select cid, sum(price) as s from raw.orders group by cid) "
-    models = (model("named", cte + "select t.s, c.name from t join raw.customers c on c.id = t.cid", ORDERS, CUSTOMERS,
-                    caches=["t"]),
-              model("high", cte.replace("t as", "q as") + "select q.cid, c.id from q join raw.customers c on c.id > q.s",
-                    ORDERS, CUSTOMERS, caches=["q"]),
-              model("above", "select name from main.named", "model.p.named"),
-              model("odd", "select id, rand() as r from raw.orders", ORDERS, volatile="full"))
+    models = (
+        model("named", cte + "select t.s, c.name from t join raw.customers c on c.id = t.cid", ORDERS, CUSTOMERS, caches=["t"]),
+        model(
+            "high",
+            cte.replace("t as", "q as") + "select q.cid, c.id from q join raw.customers c on c.id > q.s",
+            ORDERS,
+            CUSTOMERS,
+            caches=["q"],
+        ),
+        model("above", "select name from main.named", "model.p.named"),
+        model("odd", "select id, rand() as r from raw.orders", ORDERS, volatile="full"),
+    )
     lines = mermaid(graph_of(Project(manifest(*models)))).splitlines()
-    shown = {line.strip().partition(shape)[0]: line.strip()[2:].strip('[()]"') for line in lines for shape in "["
-             if shape in line and "-->" not in line}
-    edges = {(shown[of].partition("<")[0], shown[to].partition("<")[0])
-             for of, _, to in (line.strip().partition(" --> ") for line in lines if "-->" in line)}
-    assert edges == {("orders", "cache of orders"), ("cache of orders", "named"), ("customers", "named"),
-                     ("cache of orders", "high"), ("customers", "high"), ("named", "above"), ("orders", "odd")}
+    shown = {
+        line.strip().partition(shape)[0]: line.strip()[2:].strip('[()]"')
+        for line in lines
+        for shape in "["
+        if shape in line and "-->" not in line
+    }
+    edges = {
+        (shown[of].partition("<")[0], shown[to].partition("<")[0])
+        for of, _, to in (line.strip().partition(" --> ") for line in lines if "-->" in line)
+    }
+    assert edges == {
+        ("orders", "cache of orders"),
+        ("cache of orders", "named"),
+        ("customers", "named"),
+        ("cache of orders", "high"),
+        ("customers", "high"),
+        ("named", "above"),
+        ("orders", "odd"),
+    }
     assert lines[0] == "flowchart LR" and sum("[[" in line for line in lines) == 1
     assert lines[-1].strip() == f"class {next(key for key, text in shown.items() if text.startswith('odd'))} rebuilt"
 
 
 def test_a_model_is_drawn_once_though_what_is_rebuilt_reads_it_or_is_read() -> None:
-    graph = graph_of(Project(manifest(
-        JOINED, model("odd", "select id, rand() as r from main.joined", "model.p.joined"),
-        model("above", "select id from main.odd", "model.p.odd"))))
+    graph = graph_of(
+        Project(
+            manifest(
+                JOINED,
+                model("odd", "select id, rand() as r from main.joined", "model.p.joined"),
+                model("above", "select id from main.odd", "model.p.odd"),
+            )
+        )
+    )
     names = [node.lines[0] for node in graph.nodes]
     assert sorted(names) == ["above", "customers", "joined", "odd", "orders"]
     assert {(names[of], names[to]) for of, to in graph.edges} == {
-        ("orders", "joined"), ("customers", "joined"), ("joined", "odd"), ("odd", "above")}
+        ("orders", "joined"),
+        ("customers", "joined"),
+        ("joined", "odd"),
+        ("odd", "above"),
+    }
 
 
 def test_a_drawing(run: Run, tmp_path: Path) -> None:
@@ -219,9 +288,13 @@ def test_only_projects_are_drawn(tmp_path: Path, options: tuple[str, ...]) -> No
 
 def test_a_type_has_one_spelling() -> None:
     """Of what a catalog, a properties file and a plan say of the same column, where nothing is lost."""
-    spelt = {"integer": "int", "INT": "int", "decimal(10,2)": "decimal(10, 2)",
-             "string collate UTF8_LCASE": "string collate UTF8_LCASE",
-             "of_nobody": "of_nobody"}
+    spelt = {
+        "integer": "int",
+        "INT": "int",
+        "decimal(10,2)": "decimal(10, 2)",
+        "string collate UTF8_LCASE": "string collate UTF8_LCASE",
+        "of_nobody": "of_nobody",
+    }
     for given, wanted in spelt.items():
         node = {"unique_id": ORDERS, "columns": {}, "config": {}}
         catalog = {"sources": {ORDERS: {"columns": {"a": {"name": "a", "index": 1, "type": given}}}}}
@@ -231,12 +304,13 @@ def test_a_type_has_one_spelling() -> None:
 def test_what_the_config_makes_an_error(tmp_path: Path) -> None:
     """The time is one by default; what has no rule is one where the user wants it."""
     (tmp_path / "target").mkdir()
-    models = (model("drawn", "select id, rand() as r from raw.orders", ORDERS),
-              model("strict", "select id, rand() as r from raw.orders", ORDERS, on_unsupported="error"),
-              model("timed", "select id, current_timestamp() as t from raw.orders", ORDERS),
-              model("waits", "select id, current_timestamp() as t from raw.orders", ORDERS, volatile="at_refresh"))
+    models = (
+        model("drawn", "select id, rand() as r from raw.orders", ORDERS),
+        model("strict", "select id, rand() as r from raw.orders", ORDERS, on_unsupported="error"),
+        model("timed", "select id, current_timestamp() as t from raw.orders", ORDERS),
+        model("waits", "select id, current_timestamp() as t from raw.orders", ORDERS, volatile="at_refresh"),
+    )
     (tmp_path / "target" / "manifest.json").write_text(json.dumps(manifest(*models)))
     result = CliRunner().invoke(main, ["explain", "--project", str(tmp_path)], env={"COLUMNS": "200"})
     lines = {line.split("│")[0].strip(): line.split("│")[1].strip() for line in result.output.splitlines() if "│" in line}
-    assert lines == {"drawn": "rebuilt on each run", "strict": "the run fails", "timed": "the run fails",
-                     "waits": "not known"}
+    assert lines == {"drawn": "rebuilt on each run", "strict": "the run fails", "timed": "the run fails", "waits": "not known"}

@@ -64,6 +64,7 @@ Run = Callable[..., Result]
 @pytest.fixture
 def run(tmp_path: Path) -> Run:
     """`idivm diff` of two projects."""
+
     def invoke(before: Models, after: Models, *options: str) -> Result:
         state = write(tmp_path / "state", manifest(*before))
         write(tmp_path / "target", manifest(*after))
@@ -104,10 +105,17 @@ def test_comments_and_layout_leave_nothing_to_do(run: Run) -> None:
     assert "| `summed` | comments or layout | by adding (additive) |  | nothing to do |" in output and "<details>" not in output
 
 
-@pytest.mark.parametrize(("config", "rebuilds", "why"), [
-    ({"strategy": "id"}, False, ""), ({"strategy": "recompute"}, False, ""),
-    ({"strategy": "full"}, True, ""), ({"cluster_by": "cid"}, True, "another layout, or other properties of its table"),
-    ({"output": "both"}, False, ""), ({"output": "diffs"}, True, "another `output`")])
+@pytest.mark.parametrize(
+    ("config", "rebuilds", "why"),
+    [
+        ({"strategy": "id"}, False, ""),
+        ({"strategy": "recompute"}, False, ""),
+        ({"strategy": "full"}, True, ""),
+        ({"cluster_by": "cid"}, True, "another layout, or other properties of its table"),
+        ({"output": "both"}, False, ""),
+        ({"output": "diffs"}, True, "another `output`"),
+    ],
+)
 def test_another_config(config: dict[str, Any], rebuilds: bool, why: str) -> None:
     each = one([SUMMED], [with_sql(SUMMED, SUMMED["compiled_code"], **config)])
     assert (each.change, each.next_run.rebuilds, each.next_run.why) == ("edited", rebuilds, why)
@@ -186,13 +194,17 @@ def test_a_key_of_a_source_that_goes() -> None:
     assert "-  idivm__c__id ← c__id (hidden)\n+  idivm__o__cid ← o__cid (hidden)" in each.tree
     shown = with_sql(JOINED, "select id, price from raw.orders")
     told = one([shown], [shown], now=keyless).next_run
-    assert told.migrates and told.why == ("migrates it (stored rows stay): reads its stored rows, or rebuilds it, which reads "
-                                          "`orders`, by what is estimated to take less")
+    assert told.migrates and told.why == (
+        "migrates it (stored rows stay): reads its stored rows, or rebuilds it, which reads "
+        "`orders`, by what is estimated to take less"
+    )
 
 
 def test_hidden_columns_and_caches_that_come_and_go() -> None:
-    cte = ("with t as (select cid, sum(price) as s from raw.orders group by cid) "
-           "select t.s, c.name from t join raw.customers c on c.id = t.cid")
+    cte = (
+        "with t as (select cid, sum(price) as s from raw.orders group by cid) "
+        "select t.s, c.name from t join raw.customers c on c.id = t.cid"
+    )
     named = model("named", cte, ORDERS, CUSTOMERS)
     kept = with_sql(named, cte, caches=["t"])
     assert "| + cache `idivm_cache_" in line_of("named", [named], [kept])
@@ -204,13 +216,17 @@ def test_hidden_columns_and_caches_that_come_and_go() -> None:
     assert "idivm__" not in line_of("summed", [SUMMED], [with_sql(SUMMED, "select nobody from raw.orders")]), "nobody can say"
 
 
-@pytest.mark.parametrize(("before", "after", "fails_on"), [
-    ([JOINED], [JOINED, DRAWN], {"full", "recompute"}),
-    ([JOINED], [JOINED, ODD], {"recompute"}),
-    ([DRAWN], [with_sql(DRAWN, "select id, rand() * 2 as r from raw.orders")], set()),
-    ([DRAWN], [with_sql(DRAWN, ODD["compiled_code"])], set()),
-    ([JOINED], [with_sql(JOINED, "select nobody from raw.orders")], {"full", "recompute"}),
-    ([JOINED, DRAWN], [JOINED], set())])
+@pytest.mark.parametrize(
+    ("before", "after", "fails_on"),
+    [
+        ([JOINED], [JOINED, DRAWN], {"full", "recompute"}),
+        ([JOINED], [JOINED, ODD], {"recompute"}),
+        ([DRAWN], [with_sql(DRAWN, "select id, rand() * 2 as r from raw.orders")], set()),
+        ([DRAWN], [with_sql(DRAWN, ODD["compiled_code"])], set()),
+        ([JOINED], [with_sql(JOINED, "select nobody from raw.orders")], {"full", "recompute"}),
+        ([JOINED, DRAWN], [JOINED], set()),
+    ],
+)
 def test_the_exit_status(run: Run, before: Models, after: Models, fails_on: set[str]) -> None:
     """For what a model becomes, not for what it was; the comment is printed in any case."""
     failed = set()
@@ -228,8 +244,10 @@ def test_estimates_before_and_after(run: Run) -> None:
     assert each["before"]["seconds"] < each["after"]["seconds"] and each["becomes"] == ["full", "recompute"]
     more = each["after"]["seconds"] - each["before"]["seconds"]
     assert facts["estimate"]["after"] - facts["estimate"]["before"] == pytest.approx(more)
-    assert facts["summary"].startswith("1 model changed (1 edited), 1 becomes rebuilt on each run, none becomes incremental; a "
-                                       "refresh of all maintained models is estimated at ")
+    assert facts["summary"].startswith(
+        "1 model changed (1 edited), 1 becomes rebuilt on each run, none becomes incremental; a "
+        "refresh of all maintained models is estimated at "
+    )
     assert "+  strategy: full" in each["config"].splitlines()
 
 
@@ -249,6 +267,7 @@ def test_what_is_not_known_is_not_estimated(run: Run) -> None:
 
 def test_seconds_alone_are_listed_where_there_are_many_more(run: Run) -> None:
     """Of a model that is the same, over one whose changes become more: with a condition hardly, with a join per customer."""
+
     def below(sql: str) -> list[Any]:
         before = model("first", "select o.id, o.cid, o.price from raw.orders o", ORDERS, CUSTOMERS)
         reader = model("reader", "select price, bit_or(id) as m from main.first group by price", "model.p.first")
@@ -272,7 +291,11 @@ def test_json_has_all_facts(run: Run) -> None:
     assert facts["estimate"] is None and facts["notes"] == []
     joined, by_price = facts["models"]
     assert (joined["model"], joined["unique_id"], joined["change"], joined["after"]["code"]) == (
-        "joined", "model.p.joined", "edited", "IDIVM-204")
+        "joined",
+        "model.p.joined",
+        "edited",
+        "IDIVM-204",
+    )
     assert joined["sql"].startswith("@@") and by_price["becomes"] == ["recompute"] and by_price["before"] is None
 
 
@@ -283,19 +306,35 @@ def elsewhere(node: Node, schema: str = "prod") -> Node:
     return {**node, "schema": schema, "relation_name": name, "compiled_code": sql}
 
 
-@pytest.mark.parametrize(("sql", "rebuilds", "why"), [
-    ("select o.id, c.name as called from raw.orders o join raw.customers c on o.cid = c.id where c.name > 'b'", None,
-     "migrates it (condition narrowed, columns over stored ones): reads its stored rows, or rebuilds it, which reads `orders`, "
-     "`customers`, by what is estimated to take less"),
-    ("select o.id, c.name, d.name as again from raw.orders o join raw.customers c on o.cid = c.id "
-     "left join raw.customers d on d.name = c.name", None,
-     "migrates it (look-up, columns over stored ones): reads its stored rows and `customers`, or rebuilds it, which reads "
-     "`orders`, `customers`, by what is estimated to take less"),
-    ("select o.id, o.price, c.name from raw.orders o join raw.customers c on o.cid = c.id", None,
-     "migrates it (columns looked up, columns over stored ones): reads its stored rows and `orders`, or rebuilds it, which reads "
-     "`orders`, `customers`, by what is estimated to take less"),
-    ("select o.id, c.name, sum(o.price) as total from raw.orders o join raw.customers c on o.cid = c.id group by o.id, c.name",
-     True, "another SELECT")])
+@pytest.mark.parametrize(
+    ("sql", "rebuilds", "why"),
+    [
+        (
+            "select o.id, c.name as called from raw.orders o join raw.customers c on o.cid = c.id where c.name > 'b'",
+            None,
+            "migrates it (condition narrowed, columns over stored ones): reads its stored rows, or rebuilds it, which reads `orders`, "
+            "`customers`, by what is estimated to take less",
+        ),
+        (
+            "select o.id, c.name, d.name as again from raw.orders o join raw.customers c on o.cid = c.id "
+            "left join raw.customers d on d.name = c.name",
+            None,
+            "migrates it (look-up, columns over stored ones): reads its stored rows and `customers`, or rebuilds it, which reads "
+            "`orders`, `customers`, by what is estimated to take less",
+        ),
+        (
+            "select o.id, o.price, c.name from raw.orders o join raw.customers c on o.cid = c.id",
+            None,
+            "migrates it (columns looked up, columns over stored ones): reads its stored rows and `orders`, or rebuilds it, which reads "
+            "`orders`, `customers`, by what is estimated to take less",
+        ),
+        (
+            "select o.id, c.name, sum(o.price) as total from raw.orders o join raw.customers c on o.cid = c.id group by o.id, c.name",
+            True,
+            "another SELECT",
+        ),
+    ],
+)
 def test_an_edit_that_migrates(sql: str, rebuilds: bool | None, why: str) -> None:
     plain = with_sql(JOINED, "select o.id, c.name from raw.orders o join raw.customers c on o.cid = c.id")
     told = one([plain], [with_sql(JOINED, sql)]).next_run
@@ -310,19 +349,24 @@ def test_an_edit_that_migrates_whatever_it_costs(strategy: str) -> None:
     assert told.why == "migrates it (condition narrowed): reads its stored rows, where a rebuild reads `orders`, `customers`"
 
 
-@pytest.mark.parametrize(("config", "migrates"), [
-    ({"output": "both"}, True), ({"output": "diffs"}, False), ({"caches": "all"}, True)])
+@pytest.mark.parametrize(
+    ("config", "migrates"), [({"output": "both"}, True), ({"output": "diffs"}, False), ({"caches": "all"}, True)]
+)
 def test_an_edit_of_a_view_with_a_log_or_a_cache(config: dict[str, str], migrates: bool) -> None:
-    sql = ("select c.name, t.n from (select cid, count(*) as n from raw.orders group by cid) t "
-           "join raw.customers c on t.cid = c.id")
+    sql = (
+        "select c.name, t.n from (select cid, count(*) as n from raw.orders group by cid) t join raw.customers c on t.cid = c.id"
+    )
     told = one([with_sql(JOINED, sql, **config)], [with_sql(JOINED, f"{sql} where t.n > 3", **config)]).next_run
     assert (told.rebuilds, told.migrates) == (None if migrates else True, migrates), told.why
 
 
 PLAIN = with_sql(JOINED, "select o.id, c.name from raw.orders o join raw.customers c on o.cid = c.id")
 NARROWED = with_sql(PLAIN, f"{PLAIN['compiled_code']} where c.name > 'b'")
-LOOKED_UP = with_sql(PLAIN, f"select o.id, c.name, d.name as again from {PLAIN['compiled_code'].partition(' from ')[2]} "
-                            "left join raw.customers d on d.name = c.name")
+LOOKED_UP = with_sql(
+    PLAIN,
+    f"select o.id, c.name, d.name as again from {PLAIN['compiled_code'].partition(' from ')[2]} "
+    "left join raw.customers d on d.name = c.name",
+)
 SIZES = ("--rows", "orders=50_000_000", "--rows", "customers=1000")
 
 
@@ -335,8 +379,10 @@ def test_an_edit_that_migrates_costs_less_than_a_rebuild(run: Run) -> None:
     """Sizes suffice: what changes of the tables does not matter."""
     told = of_next_run(run, NARROWED, *SIZES)
     assert 0 < told["seconds"] < told["rebuild"] and told["migrates"] and told["rebuilds"] is None
-    assert told["why"] == (f"migrates it (condition narrowed): reads its stored rows ({told['seconds']:.1f} s), or rebuilds it, "
-                           f"which reads `orders`, `customers` ({told['rebuild']:.1f} s), by what is estimated to take less")
+    assert told["why"] == (
+        f"migrates it (condition narrowed): reads its stored rows ({told['seconds']:.1f} s), or rebuilds it, "
+        f"which reads `orders`, `customers` ({told['rebuild']:.1f} s), by what is estimated to take less"
+    )
     rated = of_next_run(run, NARROWED, *SIZES, "--rate", "orders=10%")
     assert (rated["seconds"], rated["rebuild"]) == (told["seconds"], told["rebuild"])
     page = run([PLAIN], [NARROWED], *SIZES).output
@@ -349,15 +395,17 @@ def test_what_is_read_besides_stored_rows_has_a_price(run: Run) -> None:
     assert few["rebuilds"] is None and few["seconds"] < many["seconds"] and few["seconds"] < few["rebuild"]
     assert few["why"] == (
         f"migrates it (look-up, columns over stored ones): reads its stored rows and `customers` ({few['seconds']:.1f} s), or "
-        f"rebuilds it, which reads `orders`, `customers` ({few['rebuild']:.1f} s), by what is estimated to take less")
+        f"rebuilds it, which reads `orders`, `customers` ({few['rebuild']:.1f} s), by what is estimated to take less"
+    )
 
 
 @pytest.mark.parametrize("options", [(), SIZES[:2]])
 def test_a_migration_without_sizes_has_no_price(run: Run, options: tuple[str, ...]) -> None:
     told = of_next_run(run, NARROWED, *options)
     assert (told["migrates"], told["seconds"], told["rebuild"]) == (True, None, None)
-    assert told["why"].endswith("reads its stored rows, or rebuilds it, which reads `orders`, `customers`, by what is estimated "
-                                "to take less")
+    assert told["why"].endswith(
+        "reads its stored rows, or rebuilds it, which reads `orders`, `customers`, by what is estimated to take less"
+    )
     assert "Seconds of the next run" not in run([PLAIN], [NARROWED], *options).output
 
 
@@ -380,19 +428,25 @@ def test_a_name_that_the_user_changes() -> None:
 def test_a_state_without_a_catalog_takes_that_of_the_project(tmp_path: Path) -> None:
     untyped = (source("orders", "id", "cid", "price", typed=False), SOURCES[1])
     state, target = (write(tmp_path / name, manifest(SUMMED, sources=untyped)) for name in ("state", "target"))
-    columns = {name: {"name": name, "index": at, "type": kind}
-               for at, (name, kind) in enumerate((("id", "bigint"), ("cid", "bigint"), ("price", "decimal(10,2)")))}
+    columns = {
+        name: {"name": name, "index": at, "type": kind}
+        for at, (name, kind) in enumerate((("id", "bigint"), ("cid", "bigint"), ("price", "decimal(10,2)")))
+    }
     (target / "catalog.json").write_text(json.dumps({"metadata": {}, "sources": {ORDERS: {"columns": columns}}}))
     result = CliRunner().invoke(main, ["diff", "--state", str(state), "--project-dir", str(tmp_path)])
     assert result.output == "Nothing changes in how models are maintained.\n"
 
 
-@pytest.mark.parametrize(("content", "message"), [
-    (None, "there is no {state}/manifest.json: run `dbt compile` first"),
-    ("{", "{state}/manifest.json is not JSON"),
-    ("[]", "{state}/manifest.json is no artifact of dbt: it has no `metadata`"),
-    ('{"metadata": {}, "nodes": {"model.p.m": null}}', "{state}/manifest.json is no artifact of dbt: its `nodes`"),
-    (json.dumps(manifest(model("m", None))), "{state}/manifest.json has 1 model that is not compiled, such as `m`")])
+@pytest.mark.parametrize(
+    ("content", "message"),
+    [
+        (None, "there is no {state}/manifest.json: run `dbt compile` first"),
+        ("{", "{state}/manifest.json is not JSON"),
+        ("[]", "{state}/manifest.json is no artifact of dbt: it has no `metadata`"),
+        ('{"metadata": {}, "nodes": {"model.p.m": null}}', "{state}/manifest.json is no artifact of dbt: its `nodes`"),
+        (json.dumps(manifest(model("m", None))), "{state}/manifest.json has 1 model that is not compiled, such as `m`"),
+    ],
+)
 def test_a_state_that_cannot_be_used(tmp_path: Path, content: str | None, message: str) -> None:
     write(tmp_path / "target", manifest(JOINED))
     state = tmp_path / "state"
@@ -415,8 +469,29 @@ def test_one_folder_for_both_states_is_said(tmp_path: Path) -> None:
     assert result.exit_code == 0 and "Both states are one folder" in result.output
 
 
-HOSTILE = ("a|b", "`x`", "``", "*b*", "_i_", "<img src=x onerror=alert(1)>", "</details>", "[l](http://e.org)", "@team", "#12",
-           "a\n\n# h", "\\|", "$x$", "~~s~~", "| --- |", "https://e.org", "&amp;", "```", "<!-- c", "ünï", "\r\n```")
+HOSTILE = (
+    "a|b",
+    "`x`",
+    "``",
+    "*b*",
+    "_i_",
+    "<img src=x onerror=alert(1)>",
+    "</details>",
+    "[l](http://e.org)",
+    "@team",
+    "#12",
+    "a\n\n# h",
+    "\\|",
+    "$x$",
+    "~~s~~",
+    "| --- |",
+    "https://e.org",
+    "&amp;",
+    "```",
+    "<!-- c",
+    "ünï",
+    "\r\n```",
+)
 
 
 def tokens(text: str) -> list[Token]:
@@ -499,12 +574,22 @@ def test_the_comment(golden: Callable[[Path, str], None], run: Run) -> None:
     """One of each kind, as it is posted."""
     stage = model("stage", "select id, cid, price from raw.orders", ORDERS, materialized="view")
     below = model("by_customer", "select cid, count(*) as n, max(price) as most from main.stage group by cid", "model.p.stage")
-    before = [JOINED, SUMMED, stage, below, model("old", "select id, name from raw.customers", CUSTOMERS),
-              model("tidy", "select id from raw.customers", CUSTOMERS)]
-    after = [with_sql(JOINED, JOINED["compiled_code"].replace("c.name", "c.name, rand() as luck")),
-             with_sql(SUMMED, "select cid, sum(price) as s, min(price) as least\nfrom raw.orders\ngroup by cid"),
-             with_sql(stage, "select id, cid, price from raw.orders where price > 0"), below, ODD,
-             model("tidy", "select\n    id\nfrom raw.customers", CUSTOMERS)]
+    before = [
+        JOINED,
+        SUMMED,
+        stage,
+        below,
+        model("old", "select id, name from raw.customers", CUSTOMERS),
+        model("tidy", "select id from raw.customers", CUSTOMERS),
+    ]
+    after = [
+        with_sql(JOINED, JOINED["compiled_code"].replace("c.name", "c.name, rand() as luck")),
+        with_sql(SUMMED, "select cid, sum(price) as s, min(price) as least\nfrom raw.orders\ngroup by cid"),
+        with_sql(stage, "select id, cid, price from raw.orders where price > 0"),
+        below,
+        ODD,
+        model("tidy", "select\n    id\nfrom raw.customers", CUSTOMERS),
+    ]
     golden(GOLDEN / "comment.md", run(before, after, *KNOWN, "--docs-url", "https://example.org/dbt-idivm").output)
 
 
@@ -512,9 +597,13 @@ def of(name: str, found: Difference) -> Changed:
     return next(each for each in found.models if each.model == name)
 
 
-@pytest.mark.parametrize(("sql", "config", "error"), [
-    ("select id, rand() as r from raw.orders", {"on_unsupported": "error"}, "IDIVM-204"),
-    ("select id, current_timestamp() as t from raw.orders", {}, "IDIVM-206")])
+@pytest.mark.parametrize(
+    ("sql", "config", "error"),
+    [
+        ("select id, rand() as r from raw.orders", {"on_unsupported": "error"}, "IDIVM-204"),
+        ("select id, current_timestamp() as t from raw.orders", {}, "IDIVM-206"),
+    ],
+)
 def test_what_the_config_makes_an_error_is_not_called_rebuilt(run: Run, sql: str, config: dict[str, Any], error: str) -> None:
     after = [with_sql(JOINED, sql, **config)]
     each = one([JOINED], after)
@@ -549,10 +638,14 @@ def test_keys_that_were_not_checked() -> None:
     assert one([JOINED], [free]).next_run.rebuilds is False
 
 
-@pytest.mark.parametrize(("sql", "why"), [
-    ("select cid, sum(price) as s, count(*) as n from raw.orders group by cid", "the other columns are an error"),
-    ("select cid, sum(cast(price as double)) as s from raw.orders group by cid", "the other columns are an error"),
-    ("select cid, sum(price) as s from raw.orders where id > 7 group by cid", "another SELECT")])
+@pytest.mark.parametrize(
+    ("sql", "why"),
+    [
+        ("select cid, sum(price) as s, count(*) as n from raw.orders group by cid", "the other columns are an error"),
+        ("select cid, sum(cast(price as double)) as s from raw.orders group by cid", "the other columns are an error"),
+        ("select cid, sum(price) as s from raw.orders where id > 7 group by cid", "another SELECT"),
+    ],
+)
 def test_columns_that_must_not_change(sql: str, why: str) -> None:
     before = {**SUMMED, "config": {**SUMMED["config"], "on_schema_change": "fail"}}
     told = one([before], [{**before, "compiled_code": sql}]).next_run
@@ -579,10 +672,21 @@ def test_a_model_without_a_relation() -> None:
 
 
 def test_versions_of_a_model_are_told_apart() -> None:
-    first, second = ({**model("stage", "select id, cid, price from raw.orders", ORDERS, materialized="view"), "version": number,
-                      "unique_id": f"model.p.stage.v{number}", "relation_name": f"main.stage_v{number}"} for number in (1, 2))
-    reader = model("reader", "select a.id, b.price from main.stage_v1 a join main.stage_v2 b on a.id = b.id",
-                   "model.p.stage.v1", "model.p.stage.v2")
+    first, second = (
+        {
+            **model("stage", "select id, cid, price from raw.orders", ORDERS, materialized="view"),
+            "version": number,
+            "unique_id": f"model.p.stage.v{number}",
+            "relation_name": f"main.stage_v{number}",
+        }
+        for number in (1, 2)
+    )
+    reader = model(
+        "reader",
+        "select a.id, b.price from main.stage_v1 a join main.stage_v2 b on a.id = b.id",
+        "model.p.stage.v1",
+        "model.p.stage.v2",
+    )
     sql = "select id, cid, price from raw.orders where id > 1"
     each = one([first, second, reader], [with_sql(first, sql), with_sql(second, sql), reader])
     assert each.because_of == ("stage.v1", "stage.v2")
@@ -593,9 +697,13 @@ def test_a_catalog_of_the_other_state_does_not_hide_a_changed_table(tmp_path: Pa
     stage = model("stage", "select id, cid from raw.orders", ORDERS, materialized="table")
     reader = model("reader", "select cid, count(*) as n from main.stage group by cid", "model.p.stage")
     state = write(tmp_path / "state", manifest(stage, reader))
-    write(tmp_path / "target", manifest(
-        with_sql(stage, "select id, cid, price from raw.orders"),
-        with_sql(reader, "select price, count(*) as n from main.stage group by price")))
+    write(
+        tmp_path / "target",
+        manifest(
+            with_sql(stage, "select id, cid, price from raw.orders"),
+            with_sql(reader, "select price, count(*) as n from main.stage group by price"),
+        ),
+    )
     listed = {name: {"name": name, "index": at, "type": "bigint"} for at, name in enumerate(("id", "cid"))}
     (state / "catalog.json").write_text(json.dumps({"metadata": {}, "nodes": {"model.p.stage": {"columns": listed}}}))
     result = CliRunner().invoke(main, ["diff", "--state", str(state), "--project-dir", str(tmp_path), "--fail-on", "full"])
@@ -603,8 +711,10 @@ def test_a_catalog_of_the_other_state_does_not_hide_a_changed_table(tmp_path: Pa
 
 
 def test_the_state_of_another_project(tmp_path: Path) -> None:
-    state, _ = (write(tmp_path / folder, {**manifest(JOINED), "metadata": {"project_name": name}})
-                for folder, name in (("state", "shop"), ("target", "bank")))
+    state, _ = (
+        write(tmp_path / folder, {**manifest(JOINED), "metadata": {"project_name": name}})
+        for folder, name in (("state", "shop"), ("target", "bank"))
+    )
     result = CliRunner().invoke(main, ["diff", "--state", str(state), "--project-dir", str(tmp_path)])
     assert result.exit_code == 1
     assert result.output == f"Error: the other state: {state} is of the project `shop`, not of `bank`\n"
@@ -629,8 +739,14 @@ def places(part: Any, above: tuple[Any, ...] = ()) -> Iterable[tuple[Any, ...]]:
 def test_no_manifest_ends_in_a_traceback(tmp_path: Path, wrong: Any) -> None:
     """Each part of one in turn is of another type, or missing."""
     stage = model("stage", "select id, price from raw.orders", ORDERS, materialized="view")
-    test = {"unique_id": "test.p.u", "resource_type": "test", "name": "u", "config": {}, "depends_on": {"nodes": [ORDERS]},
-            "test_metadata": {"name": "unique", "kwargs": {"column_name": "id"}}}
+    test = {
+        "unique_id": "test.p.u",
+        "resource_type": "test",
+        "name": "u",
+        "config": {},
+        "depends_on": {"nodes": [ORDERS]},
+        "test_metadata": {"name": "unique", "kwargs": {"column_name": "id"}},
+    }
     whole = manifest(model("m", "select price, count(*) as n from main.stage group by price", "model.p.stage"), stage, test)
     write(tmp_path / "target", manifest(JOINED))
     for place in places(whole):
@@ -658,8 +774,10 @@ def test_the_place_of_another_form_is_named(tmp_path: Path) -> None:
 def test_a_long_chain_of_models(run: Run) -> None:
     """Named so that the last one is planned first."""
     chain = [model("z999", "select id, price from raw.orders", ORDERS)]
-    chain += [model(f"z{number}", f"select id, price from main.z{number + 1}", f"model.p.z{number + 1}")
-              for number in range(998, 860, -1)]
+    chain += [
+        model(f"z{number}", f"select id, price from main.z{number + 1}", f"model.p.z{number + 1}")
+        for number in range(998, 860, -1)
+    ]
     output = run(chain, [with_sql(chain[0], "select id, price from raw.orders where id > 1"), *chain[1:]]).output
     assert output.startswith("1 model changed (1 edited), none becomes rebuilt")
 

@@ -46,7 +46,7 @@ def calls(text: str, *command: str) -> list[list[str]]:
     """The arguments of each call of a command in a text of shell."""
     lines = text.replace("\\\n", " ").splitlines()
     words = [shlex.split(line, comments=True) for line in lines if not line.lstrip().startswith("#")]
-    return [each[len(command):] for each in words if tuple(each[:len(command)]) == command]
+    return [each[len(command) :] for each in words if tuple(each[: len(command)]) == command]
 
 
 def unknown(arguments: list[str], command: click.Command) -> list[str]:
@@ -99,14 +99,21 @@ def run(text: str, folder: Path, commands: dict[str, str], **environment: str) -
     for name, body in commands.items():
         (place / name).write_text(f"#!/bin/sh\n{body}\n")
         (place / name).chmod(0o755)
-    known = {"PATH": f"{place}{os.pathsep}{os.environ['PATH']}", "RUNNER_TEMP": str(folder), "PROJECT": ".",
-             "GITHUB_STEP_SUMMARY": str(folder / "summary"), "GITHUB_OUTPUT": str(folder / "output")}
+    known = {
+        "PATH": f"{place}{os.pathsep}{os.environ['PATH']}",
+        "RUNNER_TEMP": str(folder),
+        "PROJECT": ".",
+        "GITHUB_STEP_SUMMARY": str(folder / "summary"),
+        "GITHUB_OUTPUT": str(folder / "output"),
+    }
     return subprocess.run(["bash", "-e", "-c", text], cwd=folder, env=known | environment, text=True, capture_output=True)
 
 
 @needs_bash
-@pytest.mark.parametrize(("ids", "called"), [
-    ("", "--method POST repos/o/r/issues/7/comments"), ("12\n34", "--method PATCH repos/o/r/issues/comments/12 ")])
+@pytest.mark.parametrize(
+    ("ids", "called"),
+    [("", "--method POST repos/o/r/issues/7/comments"), ("12\n34", "--method PATCH repos/o/r/issues/comments/12 ")],
+)
 def test_one_comment_is_made_or_updated(steps: list[dict[str, Any]], tmp_path: Path, ids: str, called: str) -> None:
     (tmp_path / "diff.md").write_text("$(touch hacked) `touch hacked` text\n")
     gh = 'echo "$*" >> calls\ncase "$*" in *--paginate*) printf "%s" "$IDS";; esac'
@@ -119,8 +126,10 @@ def test_one_comment_is_made_or_updated(steps: list[dict[str, Any]], tmp_path: P
 
 
 @needs_bash
-@pytest.mark.parametrize(("body", "returned", "status"), [
-    ("echo text", 0, "status=0\n"), ("echo text; exit 1", 0, "status=1\n"), ("echo wrong >&2; exit 1", 1, "")])
+@pytest.mark.parametrize(
+    ("body", "returned", "status"),
+    [("echo text", 0, "status=0\n"), ("echo text; exit 1", 0, "status=1\n"), ("echo wrong >&2; exit 1", 1, "")],
+)
 def test_what_fails_is_posted_first(steps: list[dict[str, Any]], tmp_path: Path, body: str, returned: int, status: str) -> None:
     """What `--fail-on` finds ends the job after the comment; without a text there is nothing to post."""
     found = run(script(steps, "Compare"), tmp_path, {"idivm": body})

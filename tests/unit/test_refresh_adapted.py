@@ -256,11 +256,17 @@ def test_a_condition_over_what_is_not_stored_is_looked_up() -> None:
     assert engine.labels("write")[0] == "build main.v__idivm"
 
 
-@pytest.mark.parametrize(("before", "after"), [
-    ("select id, name from main.o", "select id, name, cid from main.o"),
-    ("select a.id, b.name from main.o a join main.o b on b.id = a.cid",
-     "select a.id, b.name, b.cid from main.o a join main.o b on b.id = a.cid"),
-    (JOINED, JOINED.replace("c.region", "c.region, c.kind, o.cid"))])
+@pytest.mark.parametrize(
+    ("before", "after"),
+    [
+        ("select id, name from main.o", "select id, name, cid from main.o"),
+        (
+            "select a.id, b.name from main.o a join main.o b on b.id = a.cid",
+            "select a.id, b.name, b.cid from main.o a join main.o b on b.id = a.cid",
+        ),
+        (JOINED, JOINED.replace("c.region", "c.region, c.kind, o.cid")),
+    ],
+)
 def test_what_reads_as_many_tables_as_a_rebuild_is_rebuilt_where_sizes_are_not_known(before: str, after: str) -> None:
     engine, request = joined(before)
     assert code(refreshed(engine, replace(request, sql=after))) == "IDIVM-402"

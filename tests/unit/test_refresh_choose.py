@@ -64,8 +64,11 @@ def test_a_view_is_judged_before_its_caches_are_refreshed() -> None:
     assert (view, hidden) == ("v", *request.neighbours) and cache.startswith("idivm_cache_")
     engine.tables["main.p"].commit("WRITE", {"numOutputRows": "1"})
     engine.log.clear()
-    later = replace(request, existing="view", config={**request.config, "dbt": {
-        "tblproperties": {"a": "b"}, "on_configuration_change": "fail"}})
+    later = replace(
+        request,
+        existing="view",
+        config={**request.config, "dbt": {"tblproperties": {"a": "b"}, "on_configuration_change": "fail"}},
+    )
     with pytest.raises(IdivmError, match="IDIVM-106"):
         engine.drive(later)
     assert engine.labels("read") == engine.labels("write") == []
@@ -104,8 +107,11 @@ def test_caches_keep_their_layout_with_the_view() -> None:
     engine, request = over_a_cache()
     engine.drive(request)
     engine.log.clear()
-    later = replace(request, existing="view", config={**request.config, "dbt": {
-        "tblproperties": {"a": "b"}, "on_configuration_change": "continue"}})
+    later = replace(
+        request,
+        existing="view",
+        config={**request.config, "dbt": {"tblproperties": {"a": "b"}, "on_configuration_change": "continue"}},
+    )
     outcome = engine.drive(later)
     assert outcome.mode == "noop" and len(outcome.warnings) == 1
     assert not [label for label in engine.labels("write") if label.startswith("build")]

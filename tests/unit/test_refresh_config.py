@@ -24,19 +24,28 @@ def test_defaults() -> None:
 
 
 def test_values_are_taken_over() -> None:
-    config = model_config({
-        "idivm": {"strategy": "recompute", "keys": {"orders": "id", "shop.log": []}, "cluster_by": ["a", "b"]},
-        "dbt": {"unique_key": "id", "partition_by": "day", "tblproperties": {"x": True}}})
+    config = model_config(
+        {
+            "idivm": {"strategy": "recompute", "keys": {"orders": "id", "shop.log": []}, "cluster_by": ["a", "b"]},
+            "dbt": {"unique_key": "id", "partition_by": "day", "tblproperties": {"x": True}},
+        }
+    )
     assert config.ways == ("recompute",)
     assert config.keys == {"orders": ("id",), "shop.log": ()}
     assert (config.unique_key, config.cluster_by, config.partition_by) == (("id",), ("a", "b"), ("day",))
     assert config.tblproperties == {"x": "true"}
 
 
-@pytest.mark.parametrize(("properties", "expected"), [
-    ({}, True), ({"delta.enableDeletionVectors": False}, False), ({"DELTA.ENABLEDELETIONVECTORS": "TRUE"}, True),
-    ({"delta.universalFormat.enabledFormats": "iceberg"}, False), ({"delta.enableIcebergCompatV2": "true"}, False),
-])
+@pytest.mark.parametrize(
+    ("properties", "expected"),
+    [
+        ({}, True),
+        ({"delta.enableDeletionVectors": False}, False),
+        ({"DELTA.ENABLEDELETIONVECTORS": "TRUE"}, True),
+        ({"delta.universalFormat.enabledFormats": "iceberg"}, False),
+        ({"delta.enableIcebergCompatV2": "true"}, False),
+    ],
+)
 def test_deletion_vectors(properties: dict[str, Any], expected: bool) -> None:
     config = model_config({"dbt": {"tblproperties": properties}})
     assert config.deletion_vectors is expected
@@ -45,9 +54,16 @@ def test_deletion_vectors(properties: dict[str, Any], expected: bool) -> None:
     assert (ours in text.replace(" = ", "=")) is (expected and not properties)
 
 
-@pytest.mark.parametrize("value, caches", [
-    (None, "auto"), ("ALL", "all"), ("None", "none"), (["a", "B"], ("a", "B")), ([], ()),
-])
+@pytest.mark.parametrize(
+    "value, caches",
+    [
+        (None, "auto"),
+        ("ALL", "all"),
+        ("None", "none"),
+        (["a", "B"], ("a", "B")),
+        ([], ()),
+    ],
+)
 def test_caches(value: Any, caches: Any) -> None:
     assert model_config({"idivm": {"caches": value}}).caches == caches
 
@@ -62,13 +78,23 @@ def test_all_mistakes_are_reported_at_once() -> None:
     assert codes(stategy="full", verify="maybe", keys=["id"]) == ("IDIVM-102", "IDIVM-103", "IDIVM-103")
 
 
-@pytest.mark.parametrize("config, code", [
-    ({"strategy": "fast"}, "IDIVM-103"),
-    ({"volatile": "at_refresh"}, "IDIVM-105"), ({"aux_schema": "aux"}, "IDIVM-105"),
-    ({"caches": "some"}, "IDIVM-103"), ({"caches": 3}, "IDIVM-103"), ({"caches": [3]}, "IDIVM-103"),
-    ({"optimize_every": -1}, "IDIVM-103"), ({"optimize_every": True}, "IDIVM-103"), ({"vacuum": "yes"}, "IDIVM-103"),
-    ({"unique_key": 3}, "IDIVM-103"), ({"keys": {"orders": 1}}, "IDIVM-103"), ({"on_unsupported": "skip"}, "IDIVM-103"),
-])
+@pytest.mark.parametrize(
+    "config, code",
+    [
+        ({"strategy": "fast"}, "IDIVM-103"),
+        ({"volatile": "at_refresh"}, "IDIVM-105"),
+        ({"aux_schema": "aux"}, "IDIVM-105"),
+        ({"caches": "some"}, "IDIVM-103"),
+        ({"caches": 3}, "IDIVM-103"),
+        ({"caches": [3]}, "IDIVM-103"),
+        ({"optimize_every": -1}, "IDIVM-103"),
+        ({"optimize_every": True}, "IDIVM-103"),
+        ({"vacuum": "yes"}, "IDIVM-103"),
+        ({"unique_key": 3}, "IDIVM-103"),
+        ({"keys": {"orders": 1}}, "IDIVM-103"),
+        ({"on_unsupported": "skip"}, "IDIVM-103"),
+    ],
+)
 def test_refused(config: dict[str, Any], code: str) -> None:
     assert codes(**config) == (code,)
 

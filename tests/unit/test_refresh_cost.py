@@ -222,8 +222,11 @@ def test_an_input_that_another_run_read_for_a_cache_is_not_trusted_for_its_older
     upstream = replace(request("select id, name from main.c"), name="u", identifier="u")
     assert engine.drive(upstream).mode == "create"
     engine.tables["main.u"].columns = {"id": "int", "name": "string"}
-    view = request("with x as (select o.cid, max(o.price) as p from main.o join main.u as k on o.cid = k.id group by o.cid) "
-                   "select u.id, u.name, x.p from main.u join x on u.id = x.cid", caches=["x"])
+    view = request(
+        "with x as (select o.cid, max(o.price) as p from main.o join main.u as k on o.cid = k.id group by o.cid) "
+        "select u.id, u.name, x.p from main.u join x on u.id = x.cid",
+        caches=["x"],
+    )
     built(engine, view)
     older = forced(REBUILD)
     other = replace(request("select id, name from main.u", strategy="id"), name="other", identifier="other")
@@ -248,14 +251,19 @@ def test_a_key_that_did_not_hold_when_a_rebuild_read_it(engine: FakeEngine) -> N
     outcome = engine.drive(request(), forced())
     assert outcome.mode == "full" and (outcome.reason or "").startswith("IDIVM-419 the key (id) of main.c did not hold")
     assert sorted(label for label in engine.labels("read") if label.startswith("check key")) == [
-        "check key (id) of main.c", "check key (id) of main.o"]
+        "check key (id) of main.c",
+        "check key (id) of main.o",
+    ]
     assert stored(engine).unverified == {}
 
 
-@pytest.mark.parametrize("sql", [
-    "select id, (select name from main.c c where c.id = o.cid) as name from main.o o",
-    "select id from main.o o where (select name from main.c c where c.id = o.cid) = 'x'",  # an inner join in the end
-])
+@pytest.mark.parametrize(
+    "sql",
+    [
+        "select id, (select name from main.c c where c.id = o.cid) as name from main.o o",
+        "select id from main.o o where (select name from main.c c where c.id = o.cid) = 'x'",  # an inner join in the end
+    ],
+)
 def test_a_rebuild_verifies_the_keys_by_which_it_looks_rows_up(engine: FakeEngine, sql: str) -> None:
     """Without that a row of o would come twice where Spark refuses the query: the plan has a join instead of the subquery."""
     built(engine, request(sql))
@@ -333,13 +341,17 @@ def test_a_large_view_is_maintained(engine: FakeEngine) -> None:
     assert not [label for label in engine.labels("metadata") if label.startswith("size of")]
 
 
-@pytest.mark.parametrize(("orders", "customers", "hint", "large"), [
-    ("5", "5", True, False),
-    ("1000000", "1000000", True, True),
-    (BIG, "5", False, True),  # a hundred million orders of one customer are recomputed
-])
+@pytest.mark.parametrize(
+    ("orders", "customers", "hint", "large"),
+    [
+        ("5", "5", True, False),
+        ("1000000", "1000000", True, True),
+        (BIG, "5", False, True),  # a hundred million orders of one customer are recomputed
+    ],
+)
 def test_a_merge_broadcasts_a_small_source_and_not_a_large_target(
-        engine: FakeEngine, orders: str, customers: str, hint: bool, large: bool) -> None:
+    engine: FakeEngine, orders: str, customers: str, hint: bool, large: bool
+) -> None:
     """ADR 0020. After the statement the settings are the session's again."""
     engine.tables["main.c"].commit("WRITE", {"numOutputRows": customers}, parameters={"mode": "Append"})
     engine.written = int(orders)
@@ -350,8 +362,11 @@ def test_a_merge_broadcasts_a_small_source_and_not_a_large_target(
     (write,) = (each for each in engine.log if each.kind == "write")
     assert ("BROADCAST(z)" in write.sql) is hint
     keys = ("spark.sql.autoBroadcastJoinThreshold", "spark.sql.adaptive.autoBroadcastJoinThreshold")
-    around = [(engine.log.index(each) < engine.log.index(write), each.setting) for each in engine.log
-              if each.setting is not None and each.setting[0] in keys]
+    around = [
+        (engine.log.index(each) < engine.log.index(write), each.setting)
+        for each in engine.log
+        if each.setting is not None and each.setting[0] in keys
+    ]
     before = [(True, (key, value)) for key, value in zip(keys, ("1048576", "10485760"), strict=True)]
     assert around == ([*before, *((False, (key, None)) for key in keys)] if large else [])
 
@@ -576,10 +591,21 @@ def commit(operation: str, version: int = 0, modes: Sequence[str] = (), **metric
 
 def test_sizes_by_commits() -> None:
     types = ("bigint", "bigint")
-    history_ = (commit("MERGE", 3, numTargetRowsInserted=5, numTargetRowsDeleted=1, numTargetRowsUpdated=9, numOutputRows=900,
-                       numTargetFilesAdded=2, numTargetFilesRemoved=1), commit("OPTIMIZE", 2),
-                commit("WRITE", 1, ["Append"], numOutputRows=50, numOutputBytes=400, numFiles=1),
-                commit("CREATE TABLE AS SELECT", 0, numOutputRows=100, numOutputBytes=1000, numFiles=2))
+    history_ = (
+        commit(
+            "MERGE",
+            3,
+            numTargetRowsInserted=5,
+            numTargetRowsDeleted=1,
+            numTargetRowsUpdated=9,
+            numOutputRows=900,
+            numTargetFilesAdded=2,
+            numTargetFilesRemoved=1,
+        ),
+        commit("OPTIMIZE", 2),
+        commit("WRITE", 1, ["Append"], numOutputRows=50, numOutputBytes=400, numFiles=1),
+        commit("CREATE TABLE AS SELECT", 0, numOutputRows=100, numOutputBytes=1000, numFiles=2),
+    )
     assert sizes.from_commits(history_, types) == Size(154, round(154 * 1400 / 150), 4)
     assert sizes.from_commits(history_[:3], types) is None, "it does not reach back to all rows"
     overwritten = (commit("WRITE", 9, ["Overwrite"], numOutputRows=7, numOutputBytes=70, numFiles=1), *history_)
@@ -594,5 +620,3 @@ def test_sizes_by_commits() -> None:
         assert state.read(state.State({}, {}, sizes={"t": large}).json()) == state.State({}, {}, sizes={"t": large})
     for nonsense in ("", "x", "-5", "1e9", str(1 << 70)):
         assert sizes.moved(Size(5, 50, 1), [commit("WRITE", 1, ["Append"], numOutputRows=nonsense)], types).rows == 5
-
-

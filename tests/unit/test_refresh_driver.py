@@ -104,16 +104,18 @@ def test_a_hundred_models_on_ten_inputs_look_up_ten_histories_of_inputs() -> Non
     engine = FakeEngine()
     for number in range(10):
         engine.source(f"i{number}", id="int", name="string")
-    models = [replace(model(f"select * from main.i{number % 10}"), name=f"m{number}", identifier=f"m{number}")
-              for number in range(100)]
+    models = [
+        replace(model(f"select * from main.i{number % 10}"), name=f"m{number}", identifier=f"m{number}") for number in range(100)
+    ]
     for each in models:
         engine.drive(each)
     run, statements = Invocation(), []
     for each in models:
         assert engine.drive(each, run).mode == "noop"
         statements += [statement.label for statement in engine.log]
-    assert sorted(statements) == sorted(f"history of main.{name}" for name in (
-        *(f"i{number}" for number in range(10)), *(f"m{number}" for number in range(100))))
+    assert sorted(statements) == sorted(
+        f"history of main.{name}" for name in (*(f"i{number}" for number in range(10)), *(f"m{number}" for number in range(100)))
+    )
 
 
 def test_a_view_that_did_not_change_is_pinned_for_its_readers(engine: FakeEngine) -> None:
@@ -131,7 +133,10 @@ def test_incremental(engine: FakeEngine) -> None:
     outcome = engine.drive(MODEL)
     assert outcome.message == "incremental: +1 ~1 -1, 1 input changed, 4 statements"
     assert engine.labels("read") == [
-        "net diff of main.o from version 1 to 2", "check new keys (id) of main.o", "changes of main.v"]
+        "net diff of main.o from version 1 to 2",
+        "check new keys (id) of main.o",
+        "changes of main.v",
+    ]
     assert outcome.inputs["orders"].rows == 2
     assert len(engine.labels("setting")) == 6 and not engine.settings
     assert engine.drive(MODEL).mode == "noop"
@@ -146,8 +151,9 @@ def fetching(engine: FakeEngine, *rows: tuple[Any, ...]) -> tuple[list[str], str
     return [each.label for each in engine.log if each.kind in ("read", "write")][2:], message
 
 
-@pytest.mark.parametrize(("kind", "label", "message"), [
-    ("del_2", "delete from main.v", "+0 ~0 -5"), ("ins_1", "merge into main.v", "+1 ~1 -1")])
+@pytest.mark.parametrize(
+    ("kind", "label", "message"), [("del_2", "delete from main.v", "+0 ~0 -5"), ("ins_1", "merge into main.v", "+1 ~1 -1")]
+)
 def test_the_rows_of_the_source_decide_the_statement(engine: FakeEngine, kind: str, label: str, message: str) -> None:
     found = fetching(engine, (8, kind, "eight"))
     assert found == (["changes of main.v", label], f"incremental: {message}, 1 input changed, 4 statements")
@@ -190,7 +196,11 @@ def test_the_look_up_of_a_version_tells_what_led_to_it(engine: FakeEngine) -> No
     engine.drive(MODEL)
     # before anything is read, and once the change is committed
     assert [label for label in engine.labels("metadata") if "history" in label] == [
-        "history of main.v", "history of main.o", "history of main.o", "history of main.v"]
+        "history of main.v",
+        "history of main.o",
+        "history of main.o",
+        "history of main.v",
+    ]
 
 
 def test_a_view_that_is_many_commits_behind(engine: FakeEngine) -> None:
@@ -223,8 +233,12 @@ def test_an_upstream_commit_without_rows_is_not_read(engine: FakeEngine) -> None
 def test_a_large_change_stays_in_the_engine(engine: FakeEngine) -> None:
     change(built(engine), rows=5000)
     outcome = engine.drive(MODEL)
-    assert engine.labels("read") == ["changed keys of main.o from version 1 to 2", "check new keys (id) of main.o",
-                                     "U+FFFD in the change feed of main.o", "net diff of main.o from version 1 to 2"]
+    assert engine.labels("read") == [
+        "changed keys of main.o from version 1 to 2",
+        "check new keys (id) of main.o",
+        "U+FFFD in the change feed of main.o",
+        "net diff of main.o from version 1 to 2",
+    ]
     assert outcome.inputs["orders"].rows is None and outcome.statements == 5
     assert any("BROADCAST" in s.sql for s in engine.log) and not engine.staged, "staged rows are dropped"
 
@@ -333,8 +347,11 @@ class OnDay(Invocation):
 def test_marks_move_when_they_are_old(engine: FakeEngine) -> None:
     def committed(table: str, operation: str, day: int) -> None:
         engine.tables[table].commit(operation)
-        engine.tables[table].commits[-1] = (*engine.tables[table].commits[-1][:1], f"2026-01-{day:02}T00:00:00",
-                                            *engine.tables[table].commits[-1][2:])
+        engine.tables[table].commits[-1] = (
+            *engine.tables[table].commits[-1][:1],
+            f"2026-01-{day:02}T00:00:00",
+            *engine.tables[table].commits[-1][2:],
+        )
 
     built(engine)
     note = engine.tables["main.v"].commits[-1][-1]
@@ -349,15 +366,18 @@ def test_marks_move_when_they_are_old(engine: FakeEngine) -> None:
     assert engine.drive(MODEL, OnDay(18)).statements == 1, "the commit that holds the state is renewed"
 
 
-@pytest.mark.parametrize("asked, expected", [
-    (replace(MODEL, full_refresh=True), "IDIVM-401"),
-    (replace(MODEL, sql="select id, upper(name) as name from main.o"), "IDIVM-402"),
-    (replace(MODEL, keys={}), "IDIVM-402"),
-    (replace(MODEL, session={"ansi": "false", "time_zone": "UTC"}), "IDIVM-409"),
-    (replace(MODEL, session={"ansi": "true", "time_zone": "CET"}), "IDIVM-409"),
-    (replace(MODEL, sql="select id, max(name) over (partition by id) as name from main.o"), "IDIVM-402"),
-    (replace(MODEL, sql="select   id, name /* the same */ from main.o"), None),
-])
+@pytest.mark.parametrize(
+    "asked, expected",
+    [
+        (replace(MODEL, full_refresh=True), "IDIVM-401"),
+        (replace(MODEL, sql="select id, upper(name) as name from main.o"), "IDIVM-402"),
+        (replace(MODEL, keys={}), "IDIVM-402"),
+        (replace(MODEL, session={"ansi": "false", "time_zone": "UTC"}), "IDIVM-409"),
+        (replace(MODEL, session={"ansi": "true", "time_zone": "CET"}), "IDIVM-409"),
+        (replace(MODEL, sql="select id, max(name) over (partition by id) as name from main.o"), "IDIVM-402"),
+        (replace(MODEL, sql="select   id, name /* the same */ from main.o"), None),
+    ],
+)
 def test_reasons_in_the_request(engine: FakeEngine, asked: ModelRequest, expected: str | None) -> None:
     assert code(built(engine), asked) == expected
 
@@ -407,8 +427,10 @@ def test_other_columns_can_be_an_error(engine: FakeEngine) -> None:
 
 def test_another_strategy_is_no_other_definition(engine: FakeEngine) -> None:
     """What is stored depends on none, so that each may do the refresh after another."""
-    totals = {each: model("select name, sum(id) as total from main.o group by name", {"o": "id"}, strategy=each)
-              for each in ("auto", "recompute", "tuple", "id", "incremental")}
+    totals = {
+        each: model("select name, sum(id) as total from main.o group by name", {"o": "id"}, strategy=each)
+        for each in ("auto", "recompute", "tuple", "id", "incremental")
+    }
     built(engine, totals["auto"])
     for each in ("recompute", "tuple", "id", "recompute", "incremental"):
         change(engine)
@@ -426,17 +448,25 @@ def test_caches_are_a_choice(engine: FakeEngine) -> None:
     assert code(engine, plain) == "IDIVM-402"
 
 
-@pytest.mark.parametrize(("sql", "before"), [
-    ("select name, sum(id) * 2 as total from main.o group by name", ["view", "table"]),
-    ("select name, count(*) as n, cast(min(id) as string) as m from main.o group by name", ["table"])])
-def test_other_operator_caches_are_another_definition(engine: FakeEngine, sql: str, before: list[str],
-                                                      monkeypatch: pytest.MonkeyPatch) -> None:
+@pytest.mark.parametrize(
+    ("sql", "before"),
+    [
+        ("select name, sum(id) * 2 as total from main.o group by name", ["view", "table"]),
+        ("select name, count(*) as n, cast(min(id) as string) as m from main.o group by name", ["table"]),
+    ],
+)
+def test_other_operator_caches_are_another_definition(
+    engine: FakeEngine, sql: str, before: list[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
     """A view that was stored without a call that is now an operator cache is rebuilt once, when an input has changed."""
     request = model(sql, {"o": "id"})
     caches = operator_caches._caches
     with monkeypatch.context() as patch:
-        patch.setattr(operator_caches, "_caches", lambda node: tuple(call for call in caches(node) if call not in node.calls
-                                                                     or call.name == "v__n"))
+        patch.setattr(
+            operator_caches,
+            "_caches",
+            lambda node: tuple(call for call in caches(node) if call not in node.calls or call.name == "v__n"),
+        )
         assert [kind for *_, kind in engine.drive(request).relations] == before
     change(engine)
     assert code(engine, request) == "IDIVM-402"
@@ -486,25 +516,42 @@ def test_a_type_that_is_widened_between_pinning_and_looking_up(monkeypatch: pyte
     assert engine.drive(replace(late, full_refresh=True)).mode == "full" and engine.labels("write") == ["rebuild main.v"]
 
 
-@pytest.mark.parametrize("operation, expected", [
-    ("UPDATE", "IDIVM-405"), ("RESTORE", "IDIVM-405"), ("TRUNCATE", "IDIVM-405"), ("WRITE", "IDIVM-405"),
-    ("RENAME COLUMN", "IDIVM-405"), ("CREATE OR REPLACE TABLE AS SELECT", "IDIVM-406"),
-    ("OPTIMIZE", None), ("VACUUM END", None), ("SET TBLPROPERTIES", None), ("CHANGE COLUMN", None),
-])
+@pytest.mark.parametrize(
+    "operation, expected",
+    [
+        ("UPDATE", "IDIVM-405"),
+        ("RESTORE", "IDIVM-405"),
+        ("TRUNCATE", "IDIVM-405"),
+        ("WRITE", "IDIVM-405"),
+        ("RENAME COLUMN", "IDIVM-405"),
+        ("CREATE OR REPLACE TABLE AS SELECT", "IDIVM-406"),
+        ("OPTIMIZE", None),
+        ("VACUUM END", None),
+        ("SET TBLPROPERTIES", None),
+        ("CHANGE COLUMN", None),
+    ],
+)
 def test_commits_of_others_on_the_view(engine: FakeEngine, operation: str, expected: str | None) -> None:
     built(engine).tables["main.v"].commit(operation)
     assert code(engine) == expected
 
 
-@pytest.mark.parametrize("operation, parameters, expected", [
-    ("RENAME COLUMN", {"oldColumnPath": "name", "newColumnPath": "x"}, "IDIVM-423"),
-    ("RENAME COLUMN", {"oldColumnPath": "x", "newColumnPath": "NAME"}, "IDIVM-423"),
-    ("RENAME COLUMN", {"oldColumnPath": "name.first", "newColumnPath": "name.last"}, "IDIVM-423"),
-    ("RENAME COLUMN", '{"oldColumnPath":"other","newColumnPath":"name"}', "IDIVM-423"),  # as Thrift has a map
-    ("RENAME COLUMN", {"oldColumnPath": "other", "newColumnPath": "another"}, None),
-    ("DROP COLUMNS", {"columns": '["other","id"]'}, "IDIVM-423"), ("DROP COLUMNS", {"columns": '["other"]'}, None),
-    ("REPLACE COLUMNS", {"columns": '[{"column":{"name":"n\\"ame"}}]'}, "IDIVM-423"), ("RENAME COLUMN", None, "IDIVM-423"),
-    ("ADD COLUMNS", {"columns": '["name"]'}, None), ("CHANGE COLUMN", {"column": "name"}, None)])
+@pytest.mark.parametrize(
+    "operation, parameters, expected",
+    [
+        ("RENAME COLUMN", {"oldColumnPath": "name", "newColumnPath": "x"}, "IDIVM-423"),
+        ("RENAME COLUMN", {"oldColumnPath": "x", "newColumnPath": "NAME"}, "IDIVM-423"),
+        ("RENAME COLUMN", {"oldColumnPath": "name.first", "newColumnPath": "name.last"}, "IDIVM-423"),
+        ("RENAME COLUMN", '{"oldColumnPath":"other","newColumnPath":"name"}', "IDIVM-423"),  # as Thrift has a map
+        ("RENAME COLUMN", {"oldColumnPath": "other", "newColumnPath": "another"}, None),
+        ("DROP COLUMNS", {"columns": '["other","id"]'}, "IDIVM-423"),
+        ("DROP COLUMNS", {"columns": '["other"]'}, None),
+        ("REPLACE COLUMNS", {"columns": '[{"column":{"name":"n\\"ame"}}]'}, "IDIVM-423"),
+        ("RENAME COLUMN", None, "IDIVM-423"),
+        ("ADD COLUMNS", {"columns": '["name"]'}, None),
+        ("CHANGE COLUMN", {"column": "name"}, None),
+    ],
+)
 def test_columns_under_new_names(engine: FakeEngine, operation: str, parameters: Any, expected: str | None) -> None:
     """The feed shows nothing of them, and the columns that the model reads are there, with their types."""
     built(engine).tables["main.o"].commit(operation, None, None, parameters)
@@ -521,20 +568,29 @@ def restoring(version: str | None) -> tuple[Any, ...]:
     return "RESTORE", None, None, {"version": version, "timestamp": None if version else "2026-01-01"}
 
 
-@pytest.mark.parametrize("before, restore, expected", [
-    ((RENAMED,), restoring("1"), "IDIVM-423"), ((RENAMED, WRITTEN), restoring("1"), "IDIVM-423"),
-    ((RENAMED, WRITTEN), restoring("2"), None), ((WRITTEN, WRITTEN), restoring("1"), None), ((OTHERS,), restoring("1"), None),
-    ((RENAMED,), restoring(None), "IDIVM-423"), ((WRITTEN,), restoring(None), None),  # to a time
-    ((RENAMED,), (*restoring("1")[:3], '{"timestamp":null,"version":"1"}'), "IDIVM-423"),  # as Thrift has a map
-    ((WRITTEN,), (*restoring("1")[:3], '{"timestamp":null,"version":"1"}'), None),
-    ((RENAMED, restoring("1"), WRITTEN), restoring("2"), "IDIVM-423"),
-    ((RENAMED, RENAMED, restoring("1"), WRITTEN), restoring("3"), "IDIVM-423"),
-    ((OTHERS, restoring("1")), restoring("2"), None),
-    (("CREATE OR REPLACE TABLE AS SELECT", "CREATE OR REPLACE TABLE AS SELECT"), restoring("1"), "IDIVM-423"),
-    ((("WRITE", None, None, {"mode": "Overwrite"}),), restoring("1"), "IDIVM-423")])
+@pytest.mark.parametrize(
+    "before, restore, expected",
+    [
+        ((RENAMED,), restoring("1"), "IDIVM-423"),
+        ((RENAMED, WRITTEN), restoring("1"), "IDIVM-423"),
+        ((RENAMED, WRITTEN), restoring("2"), None),
+        ((WRITTEN, WRITTEN), restoring("1"), None),
+        ((OTHERS,), restoring("1"), None),
+        ((RENAMED,), restoring(None), "IDIVM-423"),
+        ((WRITTEN,), restoring(None), None),  # to a time
+        ((RENAMED,), (*restoring("1")[:3], '{"timestamp":null,"version":"1"}'), "IDIVM-423"),  # as Thrift has a map
+        ((WRITTEN,), (*restoring("1")[:3], '{"timestamp":null,"version":"1"}'), None),
+        ((RENAMED, restoring("1"), WRITTEN), restoring("2"), "IDIVM-423"),
+        ((RENAMED, RENAMED, restoring("1"), WRITTEN), restoring("3"), "IDIVM-423"),
+        ((OTHERS, restoring("1")), restoring("2"), None),
+        (("CREATE OR REPLACE TABLE AS SELECT", "CREATE OR REPLACE TABLE AS SELECT"), restoring("1"), "IDIVM-423"),
+        ((("WRITE", None, None, {"mode": "Overwrite"}),), restoring("1"), "IDIVM-423"),
+    ],
+)
 @pytest.mark.parametrize("mapping", ["name", "id", "none"])
-def test_columns_under_former_names(engine: FakeEngine, mapping: str, before: tuple[Any, ...], restore: tuple[Any, ...],
-                                    expected: str | None) -> None:
+def test_columns_under_former_names(
+    engine: FakeEngine, mapping: str, before: tuple[Any, ...], restore: tuple[Any, ...], expected: str | None
+) -> None:
     """The names that columns had before they were renamed are theirs again, in one commit that may change no row."""
     table = engine.tables["main.o"]
     table.properties["delta.columnMapping.mode"] = mapping
@@ -561,13 +617,27 @@ def test_columns_under_former_names_that_the_log_does_not_show(engine: FakeEngin
     assert engine.drive(MODEL).mode == "noop"
 
 
-@pytest.mark.parametrize("operation, expected", [
-    ("CREATE OR REPLACE TABLE AS SELECT", "IDIVM-424"), ("RESTORE", "IDIVM-424"), ("CLONE", "IDIVM-424"),
-    ("SET TBLPROPERTIES", None), ("UPGRADE PROTOCOL", None)])
-@pytest.mark.parametrize("before, now", [({}, {"partitions": ("name",)}), ({"partitions": ("name",)}, {}), (
-    {"properties": {"delta.enableChangeDataFeed": "true", "delta.columnMapping.mode": "name"}}, {})])
+@pytest.mark.parametrize(
+    "operation, expected",
+    [
+        ("CREATE OR REPLACE TABLE AS SELECT", "IDIVM-424"),
+        ("RESTORE", "IDIVM-424"),
+        ("CLONE", "IDIVM-424"),
+        ("SET TBLPROPERTIES", None),
+        ("UPGRADE PROTOCOL", None),
+    ],
+)
+@pytest.mark.parametrize(
+    "before, now",
+    [
+        ({}, {"partitions": ("name",)}),
+        ({"partitions": ("name",)}, {}),
+        ({"properties": {"delta.enableChangeDataFeed": "true", "delta.columnMapping.mode": "name"}}, {}),
+    ],
+)
 def test_an_input_that_is_laid_out_in_another_way(
-        engine: FakeEngine, before: dict[str, Any], now: dict[str, Any], operation: str, expected: str | None) -> None:
+    engine: FakeEngine, before: dict[str, Any], now: dict[str, Any], operation: str, expected: str | None
+) -> None:
     """Delta reads the former files by the partitions and the mapping of today. A setting rewrites no file."""
     table = engine.tables["main.o"]
     usual = {"partitions": (), "properties": dict(table.properties)}
@@ -581,7 +651,8 @@ def test_an_input_that_is_laid_out_in_another_way(
 
 @pytest.mark.parametrize("moment, expected", [("b", "IDIVM-424"), ("c", None)])
 def test_an_input_that_is_replaced_between_the_look_ups_of_its_version_and_of_its_layout(
-        engine: FakeEngine, moment: str, expected: str | None) -> None:
+    engine: FakeEngine, moment: str, expected: str | None
+) -> None:
     """What is recorded is the layout of today then. Whoever replaced it has done so before the state was written, or after."""
     table = engine.tables["main.o"]
     built(engine)
@@ -592,13 +663,18 @@ def test_an_input_that_is_replaced_between_the_look_ups_of_its_version_and_of_it
     assert engine.drive(MODEL).mode == "noop"
 
 
-@pytest.mark.parametrize("columns, expected", [
-    ({"id": "int", "NAME": "string", "other": "array<int>"}, "IDIVM-412"),
-    ({"ID": "int", "name": "string", "other": "array<int>"}, "IDIVM-412"),
-    ({"id": "int", "name": "string collate UTF8_LCASE", "other": "array<int>"}, "IDIVM-408"),
-    ({"id": "int", "name": "string", "OTHER": "array<int>"}, None)])
+@pytest.mark.parametrize(
+    "columns, expected",
+    [
+        ({"id": "int", "NAME": "string", "other": "array<int>"}, "IDIVM-412"),
+        ({"ID": "int", "name": "string", "other": "array<int>"}, "IDIVM-412"),
+        ({"id": "int", "name": "string collate UTF8_LCASE", "other": "array<int>"}, "IDIVM-408"),
+        ({"id": "int", "name": "string", "OTHER": "array<int>"}, None),
+    ],
+)
 def test_an_input_that_is_replaced_with_names_of_another_case_or_a_collation(
-        engine: FakeEngine, columns: dict[str, str], expected: str | None) -> None:
+    engine: FakeEngine, columns: dict[str, str], expected: str | None
+) -> None:
     """Delta renames no column so in one step; a table that is replaced may have such names. Delta 4.4 refuses a collation."""
     table = built(engine).tables["main.o"]
     table.columns = columns
@@ -666,9 +742,16 @@ def test_a_view_that_is_further_than_this_run(engine: FakeEngine) -> None:
     assert engine.drive(MODEL, run).mode == "noop"
 
 
-@pytest.mark.parametrize("error", ["DELTA_MISSING_CHANGE_DATA", "DELTA_CHANGE_DATA_FEED_INCOMPATIBLE_DATA_SCHEMA",
-                                   "DELTA_UNSUPPORTED_TIME_TRAVEL_BEYOND_DELETED_FILE_RETENTION_DURATION",
-                                   "FAILED_READ_FILE.FILE_NOT_EXIST", "DELTA_TRUNCATED_TRANSACTION_LOG"])
+@pytest.mark.parametrize(
+    "error",
+    [
+        "DELTA_MISSING_CHANGE_DATA",
+        "DELTA_CHANGE_DATA_FEED_INCOMPATIBLE_DATA_SCHEMA",
+        "DELTA_UNSUPPORTED_TIME_TRAVEL_BEYOND_DELETED_FILE_RETENTION_DURATION",
+        "FAILED_READ_FILE.FILE_NOT_EXIST",
+        "DELTA_TRUNCATED_TRANSACTION_LOG",
+    ],
+)
 def test_gaps_of_the_feed(engine: FakeEngine, error: str) -> None:
     change(built(engine))
     engine.fail["net diff"] = EngineError(error, "gone")
@@ -720,8 +803,9 @@ def test_a_commit_right_after_an_append(engine: FakeEngine, carries_state: bool)
 
 @pytest.mark.parametrize("rows", [INSERTED, MOVED])
 @pytest.mark.parametrize(("operation", "reason"), [("WRITE", "IDIVM-405"), ("DELETE", "IDIVM-405"), ("OPTIMIZE", None)])
-def test_a_write_of_others_during_a_refresh(engine: FakeEngine, rows: tuple[tuple[Any, ...], ...], operation: str,
-                                            reason: str | None) -> None:
+def test_a_write_of_others_during_a_refresh(
+    engine: FakeEngine, rows: tuple[tuple[Any, ...], ...], operation: str, reason: str | None
+) -> None:
     """Rows that were written between the look at the view and its change: the next refresh rebuilds the view."""
     view = built(engine).tables["main.v"]
     change(engine)
@@ -757,9 +841,14 @@ def test_a_view_that_others_create_again_during_a_refresh(engine: FakeEngine, sq
     assert engine.drive(asked).mode == "incremental"
 
 
-@pytest.mark.parametrize("asked", [
-    replace(MODEL, full_refresh=True), replace(MODEL, sql="select id, name, id + 1 as next from main.o"),
-    replace(MODEL, sql="select name from main.o", full_refresh=True)])
+@pytest.mark.parametrize(
+    "asked",
+    [
+        replace(MODEL, full_refresh=True),
+        replace(MODEL, sql="select id, name, id + 1 as next from main.o"),
+        replace(MODEL, sql="select name from main.o", full_refresh=True),
+    ],
+)
 @pytest.mark.parametrize("later", [{}, {"full_refresh": True}])
 def test_a_view_that_others_drop_before_its_rebuild(engine: FakeEngine, asked: ModelRequest, later: dict[str, Any]) -> None:
     """The table that comes instead has a number of the former one: Delta skips what is written under those of its own versions,
@@ -789,10 +878,13 @@ def test_a_view_that_others_drop_before_its_rebuild(engine: FakeEngine, asked: M
     assert engine.drive(replace(asked, **{**later, "full_refresh": False})).mode == "incremental"
 
 
-@pytest.mark.parametrize(("mode", "around"), [("DYNAMIC", ["static", "DYNAMIC"]), ("STATIC", []),
-                                              ("<undefined>", ["static", f"RESET `{OVERWRITE_MODE}"])])
-def test_a_rebuild_replaces_the_rows_of_all_partitions(engine: FakeEngine, monkeypatch: pytest.MonkeyPatch, mode: str,
-                                                       around: list[str]) -> None:
+@pytest.mark.parametrize(
+    ("mode", "around"),
+    [("DYNAMIC", ["static", "DYNAMIC"]), ("STATIC", []), ("<undefined>", ["static", f"RESET `{OVERWRITE_MODE}"])],
+)
+def test_a_rebuild_replaces_the_rows_of_all_partitions(
+    engine: FakeEngine, monkeypatch: pytest.MonkeyPatch, mode: str, around: list[str]
+) -> None:
     """A session may be set to replace only partitions that get rows; dbt-spark's `insert_overwrite` leaves it so."""
     view = built(engine).tables["main.v"]
     view.columns = {"id": "int", "name": "string", "# Partition Information": ""}
@@ -800,9 +892,12 @@ def test_a_rebuild_replaces_the_rows_of_all_partitions(engine: FakeEngine, monke
     engine.drive(replace(MODEL, full_refresh=True))
     assert engine.labels("write") == ["rebuild main.v"]
     at = [s.sql for s in engine.log].index(next(s.sql for s in engine.log if s.kind == "write"))
-    sets = [(i < at, s.sql.rpartition("=")[2].strip("`")) for i, s in enumerate(engine.log)
-            if s.kind == "setting" and OVERWRITE_MODE in s.sql]
-    assert [value for _, value in sets] == around and [first for first, _ in sets] == [True, False][:len(around)]
+    sets = [
+        (i < at, s.sql.rpartition("=")[2].strip("`"))
+        for i, s in enumerate(engine.log)
+        if s.kind == "setting" and OVERWRITE_MODE in s.sql
+    ]
+    assert [value for _, value in sets] == around and [first for first, _ in sets] == [True, False][: len(around)]
 
 
 def test_a_rebuild_that_was_skipped(engine: FakeEngine) -> None:
@@ -1040,19 +1135,25 @@ def test_a_view_made_under_the_session_s_settings_is_followed(engine: FakeEngine
     assert engine.drive(request).mode == "incremental"
 
 
-@pytest.mark.parametrize("settings, expected", [
-    ({"spark.sql.ansi.enabled": "true", "spark.sql.session.timeZone": "Asia/Tokyo"}, "IDIVM-311"),
-    ({"spark.sql.ansi.enabled": "false", "spark.sql.session.timeZone": "UTC"}, "IDIVM-311"),
-    ({"spark.sql.session.timeZone": "UTC"}, "IDIVM-311"),
-    ({"spark.sql.ansi.enabled": "true"}, "IDIVM-311"),
-    ({"spark.sql.ansi.enabled": "true", "spark.sql.session.timeZone": "UTC", "spark.sql.a.setting": "1"}, "IDIVM-311"),
-    ({"spark.sql.ansi.enabled": "true", "spark.sql.session.timeZone": "UTC", "spark.sql.timestampType": "TIMESTAMP_NTZ"},
-     "IDIVM-311"),
-    ({"spark.sql.ansi.enabled": "TRUE", "spark.sql.session.timeZone": "UTC", "spark.sql.shuffle.partitions": "7"}, None),
-    (None, "IDIVM-312"),
-])
-def test_a_view_made_under_other_settings_is_read_as_it_is(engine: FakeEngine, settings: dict[str, str] | None,
-                                                           expected: str | None) -> None:
+@pytest.mark.parametrize(
+    "settings, expected",
+    [
+        ({"spark.sql.ansi.enabled": "true", "spark.sql.session.timeZone": "Asia/Tokyo"}, "IDIVM-311"),
+        ({"spark.sql.ansi.enabled": "false", "spark.sql.session.timeZone": "UTC"}, "IDIVM-311"),
+        ({"spark.sql.session.timeZone": "UTC"}, "IDIVM-311"),
+        ({"spark.sql.ansi.enabled": "true"}, "IDIVM-311"),
+        ({"spark.sql.ansi.enabled": "true", "spark.sql.session.timeZone": "UTC", "spark.sql.a.setting": "1"}, "IDIVM-311"),
+        (
+            {"spark.sql.ansi.enabled": "true", "spark.sql.session.timeZone": "UTC", "spark.sql.timestampType": "TIMESTAMP_NTZ"},
+            "IDIVM-311",
+        ),
+        ({"spark.sql.ansi.enabled": "TRUE", "spark.sql.session.timeZone": "UTC", "spark.sql.shuffle.partitions": "7"}, None),
+        (None, "IDIVM-312"),
+    ],
+)
+def test_a_view_made_under_other_settings_is_read_as_it_is(
+    engine: FakeEngine, settings: dict[str, str] | None, expected: str | None
+) -> None:
     request = over_a_view(engine)
     engine.tables["main.p"].settings = settings
     outcome = engine.drive(request)
@@ -1072,8 +1173,9 @@ def test_a_view_made_anew_under_other_settings_is_another_one(engine: FakeEngine
 
 @pytest.mark.parametrize("current", ["false", "true"])
 @pytest.mark.parametrize("collation, expected", [("UTF8_LCASE", "IDIVM-311"), ("UNICODE", "IDIVM-311"), ("UTF8_BINARY", None)])
-def test_a_view_with_a_default_collation_is_read_as_it_is(engine: FakeEngine, collation: str, expected: str | None,
-                                                          current: str) -> None:
+def test_a_view_with_a_default_collation_is_read_as_it_is(
+    engine: FakeEngine, collation: str, expected: str | None, current: str
+) -> None:
     """It is that of the view whichever settings count."""
     request = over_a_view(engine)
     engine.settings[view_settings._OURS_FOR_ALL] = current
@@ -1085,8 +1187,9 @@ def test_a_view_with_a_default_collation_is_read_as_it_is(engine: FakeEngine, co
 
 
 @pytest.mark.parametrize("rows", [((7, "a", 1), (7, "b", 1)), ((7, "a", -1), (7, "b", -1))])
-def test_a_violated_key_is_found_when_the_net_diff_is_read(engine: FakeEngine, rows: tuple[tuple[Any, ...], ...],
-                                                          monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_violated_key_is_found_when_the_net_diff_is_read(
+    engine: FakeEngine, rows: tuple[tuple[Any, ...], ...], monkeypatch: pytest.MonkeyPatch
+) -> None:
     """Also where nobody looks it up in the input, and whatever image shows it: no statement is built from such rows."""
     request = replace(MODEL, config={"idivm": {"strategy": "id", "verify": "none"}})
     built(engine, request)

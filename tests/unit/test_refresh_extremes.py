@@ -35,11 +35,17 @@ def merge(engine: FakeEngine) -> str:
     return found
 
 
-@pytest.mark.parametrize(("lost", "strategy", "part"), [
-    ((), "id", None), ((LOST,), "recompute", "part of the view was recomputed: d_rec__o by (o__cid)"),
-    ((LOST,) * (INLINE_ROWS + 1), "recompute", "part of the view was recomputed: d_rec__o by (o__cid)")])
-def test_what_is_lost_is_recomputed(engine: FakeEngine, lost: tuple[tuple[object, ...], ...], strategy: str,
-                                    part: str | None) -> None:
+@pytest.mark.parametrize(
+    ("lost", "strategy", "part"),
+    [
+        ((), "id", None),
+        ((LOST,), "recompute", "part of the view was recomputed: d_rec__o by (o__cid)"),
+        ((LOST,) * (INLINE_ROWS + 1), "recompute", "part of the view was recomputed: d_rec__o by (o__cid)"),
+    ],
+)
+def test_what_is_lost_is_recomputed(
+    engine: FakeEngine, lost: tuple[tuple[object, ...], ...], strategy: str, part: str | None
+) -> None:
     change(engine)
     engine.reads[ASKED] = lost
     outcome = engine.drive(MODEL)

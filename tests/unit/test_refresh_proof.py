@@ -18,8 +18,11 @@ from tests.unit.fake_engine import FakeEngine, drive, model
 KEY = {"o": "id"}
 MODEL = model("select id, name from main.o", KEY)
 GROUPS = model("select name, sum(id) as total from main.o group by name", KEY)
-CACHED = model("with g as (select name, sum(id) as s from main.o group by name) "
-               "select a.name, b.s from g a join g b on a.name = b.name", KEY, caches=["g"])
+CACHED = model(
+    "with g as (select name, sum(id) as s from main.o group by name) select a.name, b.s from g a join g b on a.name = b.name",
+    KEY,
+    caches=["g"],
+)
 OTHER_PLAN = {"plan of the planned query": "Filter (a#1 > 1)\n+- Relation main.t[a#1] parquet"}
 COMPARED = "compare the plan's rows with the SELECT's"
 FOUND = {COMPARED: ((7, "seven", 1),)}  # a row, and by how many copies there are too many
@@ -140,9 +143,15 @@ def test_a_difference_can_be_an_error(engine: FakeEngine) -> None:
     assert caught.value.codes == ("IDIVM-905",) and "main.v" not in engine.tables and not engine.settings
 
 
-@pytest.mark.parametrize("config, size, expected", [
-    ("auto", proof.LARGEST_CHECKED, "rows"), ("auto", proof.LARGEST_CHECKED + 1, "unchecked"),
-    ("always", proof.LARGEST_CHECKED + 1, "rows"), ("never", 1, "unchecked")])
+@pytest.mark.parametrize(
+    "config, size, expected",
+    [
+        ("auto", proof.LARGEST_CHECKED, "rows"),
+        ("auto", proof.LARGEST_CHECKED + 1, "unchecked"),
+        ("always", proof.LARGEST_CHECKED + 1, "rows"),
+        ("never", 1, "unchecked"),
+    ],
+)
 def test_how_much_is_compared_is_a_choice(engine: FakeEngine, config: str, size: int, expected: str) -> None:
     engine.plans, engine.size = OTHER_PLAN, size
     outcome = engine.drive(model(MODEL.sql, KEY, verify_build=config))
@@ -175,11 +184,15 @@ def test_what_nobody_looked_at_is_asked_at_the_next_build(engine: FakeEngine) ->
     assert COMPARED in engine.labels("read") and how(engine) == "rows"
 
 
-@pytest.mark.parametrize("columns, words", [
-    ({"ID": "int", "name": "string"}, "columns id int, name string instead of ID int, name string"),
-    ({"name": "string", "id": "int"}, "instead of name string, id int"),
-    ({"id": "bigint", "name": "string"}, "instead of id bigint"),
-    ({"id": "int"}, "instead of id int")])
+@pytest.mark.parametrize(
+    "columns, words",
+    [
+        ({"ID": "int", "name": "string"}, "columns id int, name string instead of ID int, name string"),
+        ({"name": "string", "id": "int"}, "instead of name string, id int"),
+        ({"id": "bigint", "name": "string"}, "instead of id bigint"),
+        ({"id": "int"}, "instead of id int"),
+    ],
+)
 def test_names_and_types_are_compared_always(engine: FakeEngine, columns: dict[str, str], words: str) -> None:
     engine.columns_of["columns of the model's SELECT"] = columns
     request = model(MODEL.sql, KEY, verify_build="never")
@@ -190,13 +203,21 @@ def test_types_that_the_planner_relies_on_are_compared_too(engine: FakeEngine) -
     """Spark says DOUBLE where the planner adds up INTs."""
     engine.columns_of["columns of the model's SELECT"] = {"name": "string", "total": "double"}
     engine.columns_of["columns of the planned query"] = {
-        "name": "string", "total": "double", "idivm__count__rows": "bigint", "idivm__count__o__id": "bigint"}
+        "name": "string",
+        "total": "double",
+        "idivm__count__rows": "bigint",
+        "idivm__count__o__id": "bigint",
+    }
     assert "it takes total for bigint, and it is double" in refused(engine, GROUPS)
 
 
 def test_a_hidden_column_of_another_type_than_inferred(engine: FakeEngine) -> None:
     engine.columns_of["columns of the planned query"] = {
-        "name": "string", "total": "bigint", "idivm__count__rows": "string", "idivm__count__o__id": "bigint"}
+        "name": "string",
+        "total": "bigint",
+        "idivm__count__rows": "string",
+        "idivm__count__o__id": "bigint",
+    }
     assert "it takes idivm__count__rows for" in refused(engine, GROUPS)
 
 
@@ -315,7 +336,8 @@ def test_a_select_that_only_spark_can_read_is_built_on_each_run(engine: FakeEngi
 
 
 def test_a_failure_of_the_planner_itself_does_not_keep_the_user_from_the_view(
-        engine: FakeEngine, monkeypatch: pytest.MonkeyPatch) -> None:
+    engine: FakeEngine, monkeypatch: pytest.MonkeyPatch
+) -> None:
     def fails(*_: object, **__: object) -> None:
         raise ValueError("an invariant")
 

@@ -45,7 +45,7 @@ def test_view_is_expanded() -> None:
 
 
 def test_view_names_are_qualified_in_place() -> None:
-    assert qualified(SPARK_DELTA, "select \'it\'\'s\' as t from t", ("s",)) == "select 'it''s' as t from `s`.`t`"
+    assert qualified(SPARK_DELTA, "select 'it''s' as t from t", ("s",)) == "select 'it''s' as t from `s`.`t`"
 
 
 def test_canonical_keeps_every_token() -> None:

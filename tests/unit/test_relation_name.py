@@ -14,7 +14,8 @@ from dbt_idivm.relation_name import as_named, name_parts, relation_name, with_su
 from dbt_idivm.script.dialect import DELTA
 
 PART = st.text(st.characters(exclude_categories=["Cs"]), min_size=1, max_size=12) | st.sampled_from(
-    ["`", "``", ".", "a.b", "a`b", " ", "select", "1e5", "a;b", "--", "/*", "{{ x }}", "${x}", "/p/My Tab", "É", "e\u0301", "🎉"])
+    ["`", "``", ".", "a.b", "a`b", " ", "select", "1e5", "a;b", "--", "/*", "{{ x }}", "${x}", "/p/My Tab", "É", "e\u0301", "🎉"]
+)
 
 
 def folded(part: str) -> str:
@@ -50,9 +51,16 @@ def test_a_name_survives_the_state(parts: list[str], run: str) -> None:
     assert state.json().isascii() and "\n" not in state.json()
 
 
-@pytest.mark.parametrize(("written", "name"), [
-    ("main.orders", "main.orders"), ("`Main`.Orders", "main.orders"), ("spark_catalog.`main`.`o`", "spark_catalog.main.o"),
-    ("shop.my orders", "shop.`my orders`"), ("delta.`/data/My Tab.le`", "delta.`/data/My Tab.le`")])
+@pytest.mark.parametrize(
+    ("written", "name"),
+    [
+        ("main.orders", "main.orders"),
+        ("`Main`.Orders", "main.orders"),
+        ("spark_catalog.`main`.`o`", "spark_catalog.main.o"),
+        ("shop.my orders", "shop.`my orders`"),
+        ("delta.`/data/My Tab.le`", "delta.`/data/My Tab.le`"),
+    ],
+)
 def test_as_people_write_them(written: str, name: str) -> None:
     assert as_named(written) == name
 

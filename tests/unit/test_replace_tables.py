@@ -10,13 +10,18 @@ def versioned(sql: str) -> str:
     return replace_tables(sql, lambda name, table: f"{name} VERSION AS OF 3")
 
 
-@pytest.mark.parametrize("sql, expected", [
-    ("select log10(x), 'it''s' -- s.t\nfrom S.T", "select log10(x), 'it''s' -- s.t\nfrom s.t VERSION AS OF 3"),
-    ("select `s.t` from `s`.`t` as t", "select `s.t` from s.t VERSION AS OF 3 as t"),
-    ("with t as (select 1 from s.u) select * from t", "with t as (select 1 from s.u VERSION AS OF 3) select * from t"),
-    ("select * from s.a a, s.a b where exists (select 1 from s.c)",
-     "select * from s.a VERSION AS OF 3 a, s.a VERSION AS OF 3 b where exists (select 1 from s.c VERSION AS OF 3)"),
-])
+@pytest.mark.parametrize(
+    "sql, expected",
+    [
+        ("select log10(x), 'it''s' -- s.t\nfrom S.T", "select log10(x), 'it''s' -- s.t\nfrom s.t VERSION AS OF 3"),
+        ("select `s.t` from `s`.`t` as t", "select `s.t` from s.t VERSION AS OF 3 as t"),
+        ("with t as (select 1 from s.u) select * from t", "with t as (select 1 from s.u VERSION AS OF 3) select * from t"),
+        (
+            "select * from s.a a, s.a b where exists (select 1 from s.c)",
+            "select * from s.a VERSION AS OF 3 a, s.a VERSION AS OF 3 b where exists (select 1 from s.c VERSION AS OF 3)",
+        ),
+    ],
+)
 def test_only_tables_change(sql: str, expected: str) -> None:
     assert versioned(sql) == expected
 

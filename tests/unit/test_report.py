@@ -77,21 +77,55 @@ class Page(HTMLParser):
 def history(*counts: int) -> tuple[Refresh, ...]:
     """A build, and an incremental refresh an hour for each number of inserted rows; newest first."""
     done = [Refresh("created", BEGAN, 0, "CREATE TABLE AS SELECT", 1000)]
-    done += [Refresh("incremental", BEGAN + dt.timedelta(hours=at), at, "MERGE", inserted, 2, 1, at / 4,
-                     (("orders", at, at + 1),), run=f"run{at}") for at, inserted in enumerate(counts, 1)]
+    done += [
+        Refresh(
+            "incremental",
+            BEGAN + dt.timedelta(hours=at),
+            at,
+            "MERGE",
+            inserted,
+            2,
+            1,
+            at / 4,
+            (("orders", at, at + 1),),
+            run=f"run{at}",
+        )
+        for at, inserted in enumerate(counts, 1)
+    ]
     return tuple(reversed(done))
 
 
 SALES = Model(
-    "sales", "model.p.sales", "main.sales", "by i-diffs", sql="select id from orders where price > 1",
-    trees=(Tree("", "", (Line(0, "π id", ("id",), True), Line(1, "σ price > 1", ("id",), True),
-                         Line(2, "scan raw.orders", ("id",), True, True))),),
-    script="-- i-diff 1\nSELECT '<b>' AS id;\n", stored=Stored("main.sales", Size(1234, 5600), history(7, 0, 90)))
+    "sales",
+    "model.p.sales",
+    "main.sales",
+    "by i-diffs",
+    sql="select id from orders where price > 1",
+    trees=(
+        Tree(
+            "",
+            "",
+            (
+                Line(0, "π id", ("id",), True),
+                Line(1, "σ price > 1", ("id",), True),
+                Line(2, "scan raw.orders", ("id",), True, True),
+            ),
+        ),
+    ),
+    script="-- i-diff 1\nSELECT '<b>' AS id;\n",
+    stored=Stored("main.sales", Size(1234, 5600), history(7, 0, 90)),
+)
 _RAND = Refused("IDIVM-204", "rand() inside a maintained view", "it draws anew", "move `rand()` downstream")
 DRAWN = Model("drawn", "model.p.drawn", "main.drawn", refused=_RAND, sql="select rand() as r")
 UNKNOWN = Model("dark", "model.p.dark", "main.dark", problem="the columns of `x` are not known")
-GRAPH = Graph((Node(Kind.TABLE, "raw.orders", ("orders",)), Node(Kind.MODEL, SALES.unique_id, ("sales", "by i-diffs")),
-               Node(Kind.REBUILT, DRAWN.unique_id, ("drawn", "IDIVM-204"))), ((0, 1), (0, 2)))
+GRAPH = Graph(
+    (
+        Node(Kind.TABLE, "raw.orders", ("orders",)),
+        Node(Kind.MODEL, SALES.unique_id, ("sales", "by i-diffs")),
+        Node(Kind.REBUILT, DRAWN.unique_id, ("drawn", "IDIVM-204")),
+    ),
+    ((0, 1), (0, 2)),
+)
 REPORT = Report("shop", (UNKNOWN, DRAWN, SALES), GRAPH, sizes={"raw.orders": Size(9876, None)}, made="2026-01-02 03:04")
 
 
@@ -110,8 +144,9 @@ def test_what_is_rebuilt_comes_first() -> None:
 
 def test_the_models_and_their_numbers() -> None:
     text = shown(REPORT).text
-    assert ("sales by i-diffs 1,234 rows · 5.6 kB 35.3 rows a refresh (2.9 %) 4 "
-            "incremental 2026-01-01 11:00:00 , +90 ~2 −1, 0.75 s") in text
+    assert (
+        "sales by i-diffs 1,234 rows · 5.6 kB 35.3 rows a refresh (2.9 %) 4 incremental 2026-01-01 11:00:00 , +90 ~2 −1, 0.75 s"
+    ) in text
     assert "9,876 rows" in text, "of a table that is read, in the drawing"
 
 
@@ -130,7 +165,7 @@ def test_estimates_are_in_the_history_and_beside_the_last_refresh() -> None:
 
 def test_a_tree_is_nested_as_its_operators_are() -> None:
     text = rendered(REPORT)
-    tree = text[text.index('<div class="tree'):].partition("</details>")[0]
+    tree = text[text.index('<div class="tree') :].partition("</details>")[0]
     items = re.sub(r"\s+|<span.*?</span>", "", tree.partition(">")[2])
     assert items.startswith("<ul><li><ul><li><ul><li></li></ul></li></ul></li></ul>")
     assert "π id ID: id σ price > 1 ID: id scan raw.orders ID: id" in Page(text).text
@@ -196,8 +231,18 @@ def hostile() -> Report:
     line = Line(0, f"σ {BAD}", (BAD,), False)
     refresh = Refresh("rebuilt", BEGAN, 1, BAD, 1, moves=((BAD, 1, 2),), why=BAD)
     trees = (Tree(BAD, BAD, (line,)), Tree("", "", (line,)))
-    kept = Model(BAD, f"model.p.{BAD}", BAD, BAD, sql=BAD, trees=trees, script=BAD, left_out=1,
-                 stored=Stored(BAD + BAD, Size(1, 1), (refresh, replace(refresh, version=0))), last_run=refresh)
+    kept = Model(
+        BAD,
+        f"model.p.{BAD}",
+        BAD,
+        BAD,
+        sql=BAD,
+        trees=trees,
+        script=BAD,
+        left_out=1,
+        stored=Stored(BAD + BAD, Size(1, 1), (refresh, replace(refresh, version=0))),
+        last_run=refresh,
+    )
     lost = Model(BAD, "b", BAD, refused=Refused(BAD, BAD, BAD, f"`{BAD}`"), unread=BAD)
     dark = Model(BAD, "c", BAD, problem=BAD)
     graph = Graph((Node(Kind.MODEL, kept.unique_id, (BAD, BAD), BAD),))
@@ -234,8 +279,15 @@ def test_a_project_without_models() -> None:
 
 
 def test_a_table_that_cannot_be_read() -> None:
-    assert "It has no Delta table yet" in shown(replace(REPORT, models=(replace(
-        SALES, stored=None, unread="It has no Delta table yet, or no longer: the next run builds it."),))).text
+    assert (
+        "It has no Delta table yet"
+        in shown(
+            replace(
+                REPORT,
+                models=(replace(SALES, stored=None, unread="It has no Delta table yet, or no longer: the next run builds it."),),
+            )
+        ).text
+    )
 
 
 def test_without_matplotlib(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -302,17 +354,27 @@ NONE = dict.fromkeys(MERGED, "0")
 
 
 def test_commits_are_refreshes() -> None:
-    found = refreshes([
-        commit(6, "OPTIMIZE", state(5, 2), numFiles="1"),
-        commit(5, "WRITE", state(5, None, layout="2"), numOutputRows="12"),
-        commit(4, "DELETE", None, numDeletedRows="1"),
-        commit(3, "WRITE", state(4, None, sql="2", keys="2"), numOutputRows="11"),
-        commit(2, "MERGE", state(3, 1), **NONE),
-        commit(1, "MERGE", state(2, 0), **MERGED),
-        commit(0, "CREATE TABLE AS SELECT", state(1, None), numOutputRows="10")], "Asia/Tokyo")
+    found = refreshes(
+        [
+            commit(6, "OPTIMIZE", state(5, 2), numFiles="1"),
+            commit(5, "WRITE", state(5, None, layout="2"), numOutputRows="12"),
+            commit(4, "DELETE", None, numDeletedRows="1"),
+            commit(3, "WRITE", state(4, None, sql="2", keys="2"), numOutputRows="11"),
+            commit(2, "MERGE", state(3, 1), **NONE),
+            commit(1, "MERGE", state(2, 0), **MERGED),
+            commit(0, "CREATE TABLE AS SELECT", state(1, None), numOutputRows="10"),
+        ],
+        "Asia/Tokyo",
+    )
     assert [(each.version, each.what, each.rows, each.why) for each in found] == [
-        (6, "no refresh", None, ""), (5, "rebuilt", 12, "another SELECT"), (4, "no refresh", None, ""),
-        (3, "rebuilt", 11, "another SELECT"), (2, "nothing changed", 0, ""), (1, "incremental", 4, ""), (0, "created", 10, "")]
+        (6, "no refresh", None, ""),
+        (5, "rebuilt", 12, "another SELECT"),
+        (4, "no refresh", None, ""),
+        (3, "rebuilt", 11, "another SELECT"),
+        (2, "nothing changed", 0, ""),
+        (1, "incremental", 4, ""),
+        (0, "created", 10, ""),
+    ]
     merged = found[-2]
     assert (merged.inserted, merged.updated, merged.deleted, merged.seconds) == (3, 1, 0, 0.25)
     assert merged.moves == (("orders", 1, 2),) and merged.run == "r2" and found[-1].moves == (("orders", None, 1),)
@@ -323,8 +385,11 @@ def test_a_migration_is_one_refresh() -> None:
     """Its rows and its definition are two commits where stored rows stay."""
     note = Note(edits="condition narrowed")
     rows, definition = replace(state(1, 0, sql="2"), note=note, trusted=False), replace(state(1, 1, sql="2"), note=note)
-    commits = [commit(2, "SET TBLPROPERTIES", definition), commit(1, "DELETE", rows, numDeletedRows="4"),
-               commit(0, "CREATE TABLE AS SELECT", state(1, None, sql="1"))]
+    commits = [
+        commit(2, "SET TBLPROPERTIES", definition),
+        commit(1, "DELETE", rows, numDeletedRows="4"),
+        commit(0, "CREATE TABLE AS SELECT", state(1, None, sql="1")),
+    ]
     found = [(each.what, each.version, each.deleted) for each in refreshes(commits, "UTC")]
     assert found == [("migrated", 1, 4), ("created", 0, None)]
     assert [each.what for each in refreshes([commits[0], commits[2]], "UTC")] == ["migrated", "created"], "no rows had to change"
@@ -343,8 +408,13 @@ def test_why_a_rebuild_was_made() -> None:
 
 def test_a_commit_says_itself_why_and_what_was_estimated() -> None:
     note = Note("IDIVM-411 it was cheaper", 2.5)
-    found = refreshes([commit(1, "WRITE", replace(state(2, None, sql="2"), note=note), numOutputRows="3"),
-                       commit(0, "CREATE TABLE AS SELECT", replace(state(1, None), note=Note("IDIVM-408")))], "UTC")
+    found = refreshes(
+        [
+            commit(1, "WRITE", replace(state(2, None, sql="2"), note=note), numOutputRows="3"),
+            commit(0, "CREATE TABLE AS SELECT", replace(state(1, None), note=Note("IDIVM-408"))),
+        ],
+        "UTC",
+    )
     assert [(each.why, each.estimate) for each in found] == [(note.reason, note.estimate), ("IDIVM-408", None)]
 
 
@@ -354,17 +424,27 @@ def test_times_that_are_none() -> None:
 
 def test_the_last_run_of_dbt(tmp_path: Path) -> None:
     done = {"status": "success", "execution_time": 1.5, "timing": [{"name": "execute", "completed_at": "2026-01-01T08:00:00.5Z"}]}
-    full = {"mode": "full", "reason": "IDIVM-411 x\ny", "rows_inserted": 5, "rows_updated": 0, "rows_deleted": 0,
-            "cost": {"estimate": 0.5}}
-    results = [{"unique_id": "model.p.a", **done, "adapter_response": full},
-               {"unique_id": "model.p.b", "status": "error", "message": "\nno table\nmore", "timing": []},
-               {"unique_id": "model.p.c", **done, "adapter_response": {}}, {"unique_id": "model.p.d", "status": "skipped"}]
+    full = {
+        "mode": "full",
+        "reason": "IDIVM-411 x\ny",
+        "rows_inserted": 5,
+        "rows_updated": 0,
+        "rows_deleted": 0,
+        "cost": {"estimate": 0.5},
+    }
+    results = [
+        {"unique_id": "model.p.a", **done, "adapter_response": full},
+        {"unique_id": "model.p.b", "status": "error", "message": "\nno table\nmore", "timing": []},
+        {"unique_id": "model.p.c", **done, "adapter_response": {}},
+        {"unique_id": "model.p.d", "status": "skipped"},
+    ]
     path = tmp_path / "run_results.json"
     path.write_text(json.dumps({"metadata": {"invocation_id": "i"}, "results": results}))
     at = dt.datetime(2026, 1, 1, 8, 0, 0, 500_000, tzinfo=dt.UTC)
     assert last_runs(path, "Asia/Tokyo") == {
         "model.p.a": Refresh("rebuilt", at, None, "", 5, 0, 0, 1.5, why="IDIVM-411 x", run="i", estimate=0.5),
-        "model.p.b": Refresh("failed", why="no table", run="i")}
+        "model.p.b": Refresh("failed", why="no table", run="i"),
+    }
 
 
 @pytest.mark.parametrize("content", [None, "{", "[]", '{"results": 1, "metadata": {}}', '{"metadata": {}, "results": [1]}'])
@@ -375,19 +455,40 @@ def test_a_last_run_that_cannot_be_read(tmp_path: Path, content: str | None) -> 
     assert last_runs(path, "UTC") == {}
 
 
-@pytest.mark.parametrize("wrong", [{"adapter_response": 1}, {"timing": [1]}, {"timing": [{"completed_at": 5}]}, {"timing": 3},
-                                   {"timing": [{"completed_at": "soon"}]}, {"unique_id": None},
-                                   {"adapter_response": {"mode": []}}, {"adapter_response": {"mode": "full", "cost": 1}}])
+@pytest.mark.parametrize(
+    "wrong",
+    [
+        {"adapter_response": 1},
+        {"timing": [1]},
+        {"timing": [{"completed_at": 5}]},
+        {"timing": 3},
+        {"timing": [{"completed_at": "soon"}]},
+        {"unique_id": None},
+        {"adapter_response": {"mode": []}},
+        {"adapter_response": {"mode": "full", "cost": 1}},
+    ],
+)
 def test_one_result_that_cannot_be_read_hides_no_other(tmp_path: Path, wrong: dict[str, Any]) -> None:
-    good = {"unique_id": "model.p.a", "status": "success", "adapter_response": {"mode": "noop", "rows_inserted": 10**400},
-            "timing": [{"completed_at": "2026-01-01T08:00:00"}], "execution_time": 10**400}
+    good = {
+        "unique_id": "model.p.a",
+        "status": "success",
+        "adapter_response": {"mode": "noop", "rows_inserted": 10**400},
+        "timing": [{"completed_at": "2026-01-01T08:00:00"}],
+        "execution_time": 10**400,
+    }
     path = tmp_path / "run_results.json"
     path.write_text(json.dumps({"metadata": {}, "results": [{**good, "unique_id": "b", **wrong}, good, None]}))
     assert last_runs(path, "UTC")["model.p.a"] == Refresh("nothing changed", BEGAN), "times without a zone are UTC"
 
 
-CACHED = model("cached", "with t as (select cid, sum(price) as s from raw.orders group by cid) "
-               "select t.s, c.name from t join raw.customers c on c.id = t.cid", ORDERS, CUSTOMERS, caches=["t"])
+CACHED = model(
+    "cached",
+    "with t as (select cid, sum(price) as s from raw.orders group by cid) "
+    "select t.s, c.name from t join raw.customers c on c.id = t.cid",
+    ORDERS,
+    CUSTOMERS,
+    caches=["t"],
+)
 
 
 def test_the_facts_of_a_project(tmp_path: Path) -> None:
@@ -396,7 +497,9 @@ def test_the_facts_of_a_project(tmp_path: Path) -> None:
     joined, cached = found.models[2], found.models[0]
     assert [each.name for each in found.models] == ["cached", "drawn", "joined"]
     assert [(line.depth, line.text) for line in joined.trees[0].lines][-2:] == [
-        (2, "scan raw.orders as o"), (2, "scan raw.customers as c")]
+        (2, "scan raw.orders as o"),
+        (2, "scan raw.customers as c"),
+    ]
     assert "MERGE INTO main.joined" in joined.script and joined.relation == "main.joined"
     assert [each.title for each in cached.trees] == ["cache of orders", ""] and "kept because" in cached.trees[0].about
     assert found.rebuilt[0].refused is not None and found.rebuilt[0].refused.code == "IDIVM-204"
@@ -432,8 +535,9 @@ def test_a_manifest_of_another_form_is_a_sentence(part: str, tmp_path: Path) -> 
     assert told > 30
 
 
-@pytest.mark.parametrize("columns", [1, [1], {"id": 1}, {"id": {"index": 1}},
-                                     {"id": {"name": "id", "type": "int", "index": "x"}}])
+@pytest.mark.parametrize(
+    "columns", [1, [1], {"id": 1}, {"id": {"index": 1}}, {"id": {"name": "id", "type": "int", "index": "x"}}]
+)
 def test_a_catalog_of_another_form_is_a_sentence(columns: Any, tmp_path: Path) -> None:
     (tmp_path / "manifest.json").write_text(json.dumps(manifest(JOINED)))
     (tmp_path / "catalog.json").write_text(json.dumps({"metadata": {}, "nodes": {}, "sources": {ORDERS: {"columns": columns}}}))
@@ -448,10 +552,25 @@ CHROMIUM = shutil.which("chromium")
 def browser(tmp_path: Path) -> Iterator[Any]:
     def page_of(text: str) -> str:
         (tmp_path / "page.html").write_text(text, encoding="utf-8")
-        done = subprocess.run([CHROMIUM or "", "--headless", "--no-sandbox", "--disable-gpu", "--disable-quic", "--no-first-run",
-                               "--disable-background-networking", "--disable-component-update", "--disable-sync",
-                               f"--user-data-dir={tmp_path / 'profile'}", "--dump-dom", f"file://{tmp_path / 'page.html'}"],
-                              capture_output=True, text=True, timeout=120)
+        done = subprocess.run(
+            [
+                CHROMIUM or "",
+                "--headless",
+                "--no-sandbox",
+                "--disable-gpu",
+                "--disable-quic",
+                "--no-first-run",
+                "--disable-background-networking",
+                "--disable-component-update",
+                "--disable-sync",
+                f"--user-data-dir={tmp_path / 'profile'}",
+                "--dump-dom",
+                f"file://{tmp_path / 'page.html'}",
+            ],
+            capture_output=True,
+            text=True,
+            timeout=120,
+        )
         return done.stdout
 
     yield page_of

@@ -26,11 +26,18 @@ class At(Invocation):
         return self._now
 
 
-@pytest.mark.parametrize(("properties", "days"), [
-    ({}, 7), ({FILES: "interval 3 days"}, 3), ({FILES: "interval 1 week 12 hours"}, 7.5), ({LOG: "interval 2 days"}, 2),
-    ({LOG: "INTERVAL 60 DAYS", FILES: "interval 40 days"}, 40), ({FILES.lower(): "interval 36 hours"}, 1.5),
-    ({FILES: "for ever"}, None),
-])
+@pytest.mark.parametrize(
+    ("properties", "days"),
+    [
+        ({}, 7),
+        ({FILES: "interval 3 days"}, 3),
+        ({FILES: "interval 1 week 12 hours"}, 7.5),
+        ({LOG: "interval 2 days"}, 2),
+        ({LOG: "INTERVAL 60 DAYS", FILES: "interval 40 days"}, 40),
+        ({FILES.lower(): "interval 36 hours"}, 1.5),
+        ({FILES: "for ever"}, None),
+    ],
+)
 def test_how_long_changes_are_kept(properties: dict[str, str], days: float | None) -> None:
     assert kept_changes(properties) == (None if days is None else dt.timedelta(days=days))
 
@@ -52,10 +59,16 @@ def test_durations_in_words(hours: float, words: str) -> None:
     assert in_words(dt.timedelta(hours=hours)) == words
 
 
-@pytest.mark.parametrize(("properties", "hours", "warned"), [
-    ({}, 84, False), ({}, 85, True), ({FILES: "interval 2 days"}, 23, False), ({FILES: "interval 2 days"}, 25, True),
-    ({FILES: "interval 90 days", LOG: "interval 90 days"}, 85, False),
-])
+@pytest.mark.parametrize(
+    ("properties", "hours", "warned"),
+    [
+        ({}, 84, False),
+        ({}, 85, True),
+        ({FILES: "interval 2 days"}, 23, False),
+        ({FILES: "interval 2 days"}, 25, True),
+        ({FILES: "interval 90 days", LOG: "interval 90 days"}, 85, False),
+    ],
+)
 def test_a_view_that_is_behind_for_half_of_the_time(properties: dict[str, str], hours: float, warned: bool) -> None:
     engine = FakeEngine()
     source = engine.source("o", id="int", name="string")
@@ -72,8 +85,10 @@ def test_a_view_that_is_behind_for_half_of_the_time(properties: dict[str, str], 
     assert told.warnings == outcome.warnings
     if warned:
         waited, kept = in_words(dt.timedelta(hours=hours)), in_words(kept_changes(properties) or dt.timedelta())
-        assert outcome.warnings == (f"main.v has not read the changes of main.o for {waited}, and they are kept for "
-                                    f"{kept}: refresh it more often, or lengthen {LOG} and {FILES} of main.o",)
+        assert outcome.warnings == (
+            f"main.v has not read the changes of main.o for {waited}, and they are kept for "
+            f"{kept}: refresh it more often, or lengthen {LOG} and {FILES} of main.o",
+        )
     source.epoch = "2024-07-09 00:00:0"
     assert engine.drive(MODEL, At(at + dt.timedelta(days=30))).warnings == (), "it has read them"
 
@@ -93,9 +108,15 @@ def test_an_edited_view_is_warned_of_once() -> None:
     assert [each.partition(" for ")[0] for each in outcome.warnings] == ["main.v has not read the changes of main.o"]
 
 
-@pytest.mark.parametrize(("properties", "hours", "moved"), [
-    ({}, 83, False), ({}, 85, True), ({FILES: "interval 2 days"}, 23, False), ({FILES: "interval 2 days"}, 25, True),
-])
+@pytest.mark.parametrize(
+    ("properties", "hours", "moved"),
+    [
+        ({}, 83, False),
+        ({}, 85, True),
+        ({FILES: "interval 2 days"}, 23, False),
+        ({FILES: "interval 2 days"}, 25, True),
+    ],
+)
 def test_the_watermark_moves_in_time(properties: dict[str, str], hours: float, moved: bool) -> None:
     """Over changes that are none for the view."""
     engine = FakeEngine()

@@ -16,8 +16,19 @@ from dbt_idivm.algebra.types import type_of
 from dbt_idivm.script.key_ranges import add_key_ranges
 from dbt_idivm.script.value_range import MOST_PARTS, Range, between, joined
 
-KINDS = {"k": "int", "n": "int", "s": "string", "t": "date", "day": "date", "b": "boolean", "number": "int", "text": "string",
-         "wide": "decimal(38,20)", "cents": "decimal(20,2)", "f": "double"}
+KINDS = {
+    "k": "int",
+    "n": "int",
+    "s": "string",
+    "t": "date",
+    "day": "date",
+    "b": "boolean",
+    "number": "int",
+    "text": "string",
+    "wide": "decimal(38,20)",
+    "cents": "decimal(20,2)",
+    "f": "double",
+}
 TYPES = {(f"main.{table}", name): type_of(kind) for table in ("t", "u", "v", "other") for name, kind in KINDS.items()}
 ROWS = """d AS (SELECT CAST(c1 AS INT) AS k, CAST(c2 AS STRING) AS s, CAST(c3 AS DATE) AS t, CAST(c4 AS INT) AS n
                FROM VALUES (4, 'x', '2024-01-09', 1), (-7, 'it\\'s', '2023-12-31', NULL) AS r(c1, c2, c3, c4))"""
@@ -34,21 +45,28 @@ def rows(condition: str, source: str = "main.t AS a JOIN d ON ") -> list[str]:
     return ranges(f"WITH {ROWS} SELECT a.k FROM {source}{condition}")
 
 
-@pytest.mark.parametrize("condition, added", [
-    ("a.k = d.k", ["a.k BETWEEN -7 AND 4"]),
-    ("d.k <=> a.k AND a.x > 1", ["a.k BETWEEN -7 AND 4"]),
-    ("a.s = d.s", ["a.s BETWEEN 'it\\'s' AND 'x'"]),
-    ("a.day = d.t", ["a.day BETWEEN CAST('2023-12-31' AS DATE) AND CAST('2024-01-09' AS DATE)"]),
-    ("a.k = d.n", ["a.k BETWEEN 1 AND 1"]),
-    ("(a.k = d.k OR a.k = d.n)", ["a.k BETWEEN -7 AND 4"]),
-    ("a.k <> d.k", []), ("NOT a.k = d.k", []), ("a.k = d.k + 1", []), ("(a.k = d.k OR a.x = 1)", []),
-    ("a.number = d.s", []),  # '10' < '9' as text
-    ("a.b = d.k", []),  # TRUE = 1, but BOOLEAN and INT have no order
-    ("a.text = d.k", []),  # without ANSI mode '3000000000' is NULL beside a literal 7, and a BIGINT beside a BIGINT
-    ("a.wide = d.k", []),  # 5.00000000000000000001 is 5 beside a BIGINT
-    ("a.cents = d.k", ["a.cents BETWEEN -7 AND 4"]),
-    ("a.f = d.k", []), ("a.unknown = d.k", []),
-])
+@pytest.mark.parametrize(
+    "condition, added",
+    [
+        ("a.k = d.k", ["a.k BETWEEN -7 AND 4"]),
+        ("d.k <=> a.k AND a.x > 1", ["a.k BETWEEN -7 AND 4"]),
+        ("a.s = d.s", ["a.s BETWEEN 'it\\'s' AND 'x'"]),
+        ("a.day = d.t", ["a.day BETWEEN CAST('2023-12-31' AS DATE) AND CAST('2024-01-09' AS DATE)"]),
+        ("a.k = d.n", ["a.k BETWEEN 1 AND 1"]),
+        ("(a.k = d.k OR a.k = d.n)", ["a.k BETWEEN -7 AND 4"]),
+        ("a.k <> d.k", []),
+        ("NOT a.k = d.k", []),
+        ("a.k = d.k + 1", []),
+        ("(a.k = d.k OR a.x = 1)", []),
+        ("a.number = d.s", []),  # '10' < '9' as text
+        ("a.b = d.k", []),  # TRUE = 1, but BOOLEAN and INT have no order
+        ("a.text = d.k", []),  # without ANSI mode '3000000000' is NULL beside a literal 7, and a BIGINT beside a BIGINT
+        ("a.wide = d.k", []),  # 5.00000000000000000001 is 5 beside a BIGINT
+        ("a.cents = d.k", ["a.cents BETWEEN -7 AND 4"]),
+        ("a.f = d.k", []),
+        ("a.unknown = d.k", []),
+    ],
+)
 def test_joins(condition: str, added: list[str]) -> None:
     assert rows(condition) == added
 
@@ -73,7 +91,8 @@ def test_exists() -> None:
     assert ranges(f"{one}({probe} OR a.x = 1)") == []
     assert ranges(one + "EXISTS(SELECT COUNT(*) FROM d WHERE d.k = a.k)") == [], "it always has a row"
     assert ranges(f"WITH {ROWS} SELECT 1 FROM d WHERE NOT EXISTS(SELECT 1 FROM main.t AS a WHERE a.k = d.k)") == [
-        "a.k BETWEEN -7 AND 4"], "inside the subquery it is implied whatever stands around it"
+        "a.k BETWEEN -7 AND 4"
+    ], "inside the subquery it is implied whatever stands around it"
 
 
 def test_through_queries() -> None:
@@ -83,19 +102,24 @@ def test_through_queries() -> None:
     assert ranges(f"WITH {ROWS} SELECT a.k FROM main.t AS a JOIN {unknown} ON a.k = u.key") == []
     restricted = "(SELECT b.k AS key FROM main.u AS b JOIN d ON b.k = d.k) AS u"
     assert sorted(ranges(f"WITH {ROWS} SELECT a.k FROM main.t AS a JOIN {restricted} ON a.k = u.key")) == [
-        "a.k BETWEEN -7 AND 4", "b.k BETWEEN -7 AND 4"]
+        "a.k BETWEEN -7 AND 4",
+        "b.k BETWEEN -7 AND 4",
+    ]
 
 
 MERGE = """MERGE INTO main.v AS v USING (WITH {rows} SELECT {select} FROM d) AS s ON {on}
            WHEN MATCHED THEN DELETE"""
 
 
-@pytest.mark.parametrize("select, on, added", [
-    ("d.k, d.s", "v.k <=> s.k AND v.s <=> s.s", ["v.k BETWEEN -7 AND 4", "v.s BETWEEN 'it\\'s' AND 'x'"]),
-    ("CASE WHEN d.n IS NULL THEN d.k ELSE 50 END AS k", "v.k = s.k", ["v.k BETWEEN -7 AND 50"]),
-    ("d.k, d.n", "(s.any_k OR v.k <=> s.k) AND v.n = s.n", ["v.n BETWEEN 1 AND 1"]),
-    ("d.k + 1 AS k", "v.k = s.k", []),
-])
+@pytest.mark.parametrize(
+    "select, on, added",
+    [
+        ("d.k, d.s", "v.k <=> s.k AND v.s <=> s.s", ["v.k BETWEEN -7 AND 4", "v.s BETWEEN 'it\\'s' AND 'x'"]),
+        ("CASE WHEN d.n IS NULL THEN d.k ELSE 50 END AS k", "v.k = s.k", ["v.k BETWEEN -7 AND 50"]),
+        ("d.k, d.n", "(s.any_k OR v.k <=> s.k) AND v.n = s.n", ["v.n BETWEEN 1 AND 1"]),
+        ("d.k + 1 AS k", "v.k = s.k", []),
+    ],
+)
 def test_merge(select: str, on: str, added: list[str]) -> None:
     assert sorted(ranges(MERGE.format(rows=ROWS, select=select, on=on))) == sorted(added)
 
@@ -112,33 +136,51 @@ def test_no_row_is_lost(condition: str) -> None:
     assert before and sorted(map(str, before)) == sorted(map(str, after))
 
 
-STAGED = {("idivm_net_1", "d__k"): between(type_of("int"), "-7", "12", has_null=True),
-          ("idivm_net_1", "d__day"): between(type_of("date"), "2024-01-09", "2024-02-01", has_null=False)}
+STAGED = {
+    ("idivm_net_1", "d__k"): between(type_of("int"), "-7", "12", has_null=True),
+    ("idivm_net_1", "d__day"): between(type_of("date"), "2024-01-09", "2024-02-01", has_null=False),
+}
 
 
-@pytest.mark.parametrize(("sql", "added"), [
-    ("SELECT a.k FROM main.t AS a JOIN idivm_net_1 AS d ON a.k = d.d__k", ["a.k BETWEEN -7 AND 12"]),
-    ("WITH d AS (SELECT d__k, d__x FROM idivm_net_1 WHERE idivm_class = 1) SELECT a.k FROM main.t AS a JOIN d ON a.k = d.d__k",
-     ["a.k BETWEEN -7 AND 12"]),
-    ("SELECT a.k FROM main.t AS a JOIN idivm_net_1 AS d ON a.day = d.d__day",
-     ["a.day BETWEEN CAST('2024-01-09' AS DATE) AND CAST('2024-02-01' AS DATE)"]),
-    ("SELECT a.k FROM main.t AS a JOIN idivm_net_1 AS d ON a.k = d.d__x", []),
-    ("SELECT a.k FROM main.t AS a JOIN idivm_net_2 AS d ON a.k = d.d__k", []),
-    ("SELECT a.k FROM main.t AS a JOIN main.idivm_net_1 AS d ON a.k = d.d__k", []),  # a table of the user's
-    ("WITH idivm_net_1 AS (SELECT 1 AS y) SELECT a.k FROM main.t AS a JOIN idivm_net_1 AS d ON a.k = d.d__k", []),
-])
+@pytest.mark.parametrize(
+    ("sql", "added"),
+    [
+        ("SELECT a.k FROM main.t AS a JOIN idivm_net_1 AS d ON a.k = d.d__k", ["a.k BETWEEN -7 AND 12"]),
+        (
+            "WITH d AS (SELECT d__k, d__x FROM idivm_net_1 WHERE idivm_class = 1) SELECT a.k FROM main.t AS a JOIN d ON a.k = d.d__k",
+            ["a.k BETWEEN -7 AND 12"],
+        ),
+        (
+            "SELECT a.k FROM main.t AS a JOIN idivm_net_1 AS d ON a.day = d.d__day",
+            ["a.day BETWEEN CAST('2024-01-09' AS DATE) AND CAST('2024-02-01' AS DATE)"],
+        ),
+        ("SELECT a.k FROM main.t AS a JOIN idivm_net_1 AS d ON a.k = d.d__x", []),
+        ("SELECT a.k FROM main.t AS a JOIN idivm_net_2 AS d ON a.k = d.d__k", []),
+        ("SELECT a.k FROM main.t AS a JOIN main.idivm_net_1 AS d ON a.k = d.d__k", []),  # a table of the user's
+        ("WITH idivm_net_1 AS (SELECT 1 AS y) SELECT a.k FROM main.t AS a JOIN idivm_net_1 AS d ON a.k = d.d__k", []),
+    ],
+)
 def test_ranges_of_staged_rows(sql: str, added: list[str]) -> None:
     known = {key: found for key, found in STAGED.items() if found is not None}
     tree = add_key_ranges(sqlglot.parse_one(sql, dialect="spark"), TYPES, known)
     assert len(known) == 2 and [found.sql("spark") for found in tree.find_all(sqlglot.exp.Between, bfs=False)] == added
 
 
-@pytest.mark.parametrize(("kind", "low", "high", "family"), [
-    ("int", "-7", "12", "int"), ("bigint", "-9223372036854775808", "3", "int"), ("date", "2024-01-09", "2024-02-01", "date"),
-    ("date", "2024-01-09", "+12024-02-01", None), ("string", "a", "b", "text"), ("string", "a", "\ufffd", None),
-    ("string", "a", "b" * 300, None), ("timestamp", "2024-01-09 00:00:00", "2024-02-01 00:00:00", None),
-    ("decimal(9,2)", "1.00", "2.00", None), ("boolean", "false", "true", None),
-])
+@pytest.mark.parametrize(
+    ("kind", "low", "high", "family"),
+    [
+        ("int", "-7", "12", "int"),
+        ("bigint", "-9223372036854775808", "3", "int"),
+        ("date", "2024-01-09", "2024-02-01", "date"),
+        ("date", "2024-01-09", "+12024-02-01", None),
+        ("string", "a", "b", "text"),
+        ("string", "a", "\ufffd", None),
+        ("string", "a", "b" * 300, None),
+        ("timestamp", "2024-01-09 00:00:00", "2024-02-01 00:00:00", None),
+        ("decimal(9,2)", "1.00", "2.00", None),
+        ("boolean", "false", "true", None),
+    ],
+)
 def test_ranges_between_what_the_engine_shows(kind: str, low: str, high: str, family: str | None) -> None:
     found = between(type_of(kind), low, high, has_null=False)
     assert (found.family if found is not None else None) == family
@@ -159,13 +201,16 @@ def parts(sql: str, staged: Mapping[tuple[str, str], Range] = MappingProxyType({
     return [each.sql("spark") for each in tree.find_all(sqlglot.exp.Where)]
 
 
-@pytest.mark.parametrize(("condition", "added"), [
-    ("a.k = d.k", "(a.k = -7 OR a.k = 4)"),
-    ("a.s <=> d.s", "(a.s = 'it\\'s' OR a.s = 'x')"),
-    ("a.t = d.t", "(a.t = CAST('2023-12-31' AS DATE) OR a.t = CAST('2024-01-09' AS DATE))"),
-    ("a.k <=> d.n", "(a.k BETWEEN 1 AND 1 OR a.k IS NULL)"),
-    ("(a.k = d.k OR a.k = d.n)", "(a.k = -7 OR a.k = 1 OR a.k = 4)"),
-])
+@pytest.mark.parametrize(
+    ("condition", "added"),
+    [
+        ("a.k = d.k", "(a.k = -7 OR a.k = 4)"),
+        ("a.s <=> d.s", "(a.s = 'it\\'s' OR a.s = 'x')"),
+        ("a.t = d.t", "(a.t = CAST('2023-12-31' AS DATE) OR a.t = CAST('2024-01-09' AS DATE))"),
+        ("a.k <=> d.n", "(a.k BETWEEN 1 AND 1 OR a.k IS NULL)"),
+        ("(a.k = d.k OR a.k = d.n)", "(a.k = -7 OR a.k = 1 OR a.k = 4)"),
+    ],
+)
 def test_a_large_table_is_read_at_the_values(condition: str, added: str) -> None:
     assert parts(f"WITH {ROWS} SELECT a.x FROM main.t AS a JOIN d ON {condition}") == [f"WHERE {added}"]
     assert parts(f"WITH {ROWS} SELECT a.x FROM main.other AS a JOIN d ON a.k = d.k") == ["WHERE a.k BETWEEN -7 AND 4"]

@@ -21,8 +21,10 @@ from dbt_idivm.support import CATALOG, CONSTRUCTS, Construct
 
 TOTALS = "select cid, sum(price) as s from orders group by cid"
 JOIN = "select o.id, o.price, c.name from orders o join customers c on o.cid = c.id"
-LATEST = ("select id, cid from (select id, cid, row_number() over (partition by cid order by price desc, id) as n "
-          "from orders) where n = 1")
+LATEST = (
+    "select id, cid from (select id, cid, row_number() over (partition by cid order by price desc, id) as n "
+    "from orders) where n = 1"
+)
 BAG = "select page, at from clicks"
 
 
@@ -33,6 +35,7 @@ def plan(sql: str, ways: tuple[WayName, ...] = ALL_WAYS) -> Plan:
 
 def done(sql: str, way: WayName, *changed: str) -> Application:
     """What the way does where the base i-diffs of these names have rows."""
+
     def is_empty(leaf: DiffRows) -> bool:
         return leaf.name not in changed
 
@@ -55,8 +58,9 @@ def test_a_digest_depends_on_the_view_alone() -> None:
     assert one.digest == other.digest != plan("select id from orders where price > 2").digest
 
 
-@pytest.mark.parametrize(("strategy", "ways"), [("id", ["additive", "id"]), ("recompute", ["recompute"]),
-                                                ("tuple", ["additive", "tuple"])])
+@pytest.mark.parametrize(
+    ("strategy", "ways"), [("id", ["additive", "id"]), ("recompute", ["recompute"]), ("tuple", ["additive", "tuple"])]
+)
 def test_a_strategy_names_ways(strategy: Strategy, ways: list[WayName]) -> None:
     assert [way.name for way in plan(TOTALS, STRATEGIES[strategy]).ways] == ways
     assert [way.name for way in plan(JOIN, STRATEGIES[strategy]).ways] == [way for way in ways if way != "additive"]
@@ -123,8 +127,10 @@ def test_classes_are_empty_for_the_key_by_which_they_were_counted() -> None:
 @pytest.mark.parametrize("way", ["id", "recompute", "whole"])
 def test_a_condition_repeats_no_expression_of_the_select_list(way: WayName) -> None:
     """From a condition with n of them Spark derives 2^n conditions: a view with 22 columns would need all memory there is."""
-    wide = ("select o.id, o.price + coalesce(c.id, 0) as a, o.status, c.name, c.credit "
-            "from orders o left join customers c on o.cid = c.id")
+    wide = (
+        "select o.id, o.price + coalesce(c.id, 0) as a, o.status, c.name, c.credit "
+        "from orders o left join customers c on o.cid = c.id"
+    )
     changes = NetChanges({"orders": FeedDiff("orders", 0, 1), "customers": FeedDiff("customers", 0, 1)})
     statement = render(plan(wide), done(wide, way), Binding(changes=changes), "main.v").statement
     source = next(each for each in statement.find_all(exp.Select) if each.args.get("where") and each.selects[0].alias == OP)
@@ -141,11 +147,16 @@ def test_extremes_of_rows_that_only_come_ask_nothing() -> None:
     assert "LEAST(v.a, d.v__a)" in sql_of(EXTREMES, added)
 
 
-@pytest.mark.parametrize("sql", [
-    EXTREMES, "select min(price) as a from orders",
-    # a first partner removes the padded row, or the row of ▷
-    "select c.name, min(coalesce(o.price, 0)) as m from customers c left join orders o on o.cid = c.id group by c.name",
-    "select name, max(credit) as m from customers c where not exists (select 1 from orders o where o.cid = c.id) group by name"])
+@pytest.mark.parametrize(
+    "sql",
+    [
+        EXTREMES,
+        "select min(price) as a from orders",
+        # a first partner removes the padded row, or the row of ▷
+        "select c.name, min(coalesce(o.price, 0)) as m from customers c left join orders o on o.cid = c.id group by c.name",
+        "select name, max(credit) as m from customers c where not exists (select 1 from orders o where o.cid = c.id) group by name",
+    ],
+)
 def test_extremes_are_asked_for_where_a_row_may_go(sql: str) -> None:
     changed = ("d_signed__orders", "d_minus__orders", "d_signed__o", "d_plus__o")
     asking = done(sql, "additive", *changed)

@@ -102,9 +102,16 @@ def engine() -> OtherFake:
 
 
 KEYS = {HERE + name: (KeyCandidate(("id",), "test unique"),) for name in "oc"}
-MODEL = ModelRequest("v", "main", "v", "select o.id, c.name from lake.main.o o join lake.main.c c on o.cid = c.id",
-                     {"idivm": {"strategy": "id"}}, KEYS,
-                     session={"ansi": "true", "time_zone": "UTC"}, database="lake")
+MODEL = ModelRequest(
+    "v",
+    "main",
+    "v",
+    "select o.id, c.name from lake.main.o o join lake.main.c c on o.cid = c.id",
+    {"idivm": {"strategy": "id"}},
+    KEYS,
+    session={"ansi": "true", "time_zone": "UTC"},
+    database="lake",
+)
 
 
 def test_build_and_refresh(engine: OtherFake) -> None:
@@ -136,4 +143,6 @@ def test_names_of_a_plain_view_are_completed(engine: OtherFake) -> None:
     view.namespace = "`lake`.`main`"
     engine.run(replace(MODEL, sql="select id from lake.main.w"))
     assert {word for statement in engine.log for word in statement.sql.split() if word.startswith("lake.main.")} >= {
-        HERE + "o", HERE + "c"}
+        HERE + "o",
+        HERE + "c",
+    }

@@ -11,22 +11,54 @@ from dbt_idivm.errors import IdivmError
 from dbt_idivm.frontend.lower import lower
 from dbt_idivm.support import CATALOG
 
-TYPES = {name: type_of(kind) for name, kind in {
-    "x": "bigint", "s": "string", "b": "binary", "a": "array<int>", "p": "decimal(10,2)", "d": "double",
-    "i": "int", "ts": "timestamp"}.items()}
+TYPES = {
+    name: type_of(kind)
+    for name, kind in {
+        "x": "bigint",
+        "s": "string",
+        "b": "binary",
+        "a": "array<int>",
+        "p": "decimal(10,2)",
+        "d": "double",
+        "i": "int",
+        "ts": "timestamp",
+    }.items()
+}
 
 
-@pytest.mark.parametrize(("expression", "kind"), [
-    ("left(x, 20)", "string"), ("substring(ts, 12, 5)", "string"), ("reverse(x)", "string"), ("right(s, 2)", "string"),
-    ("substring(b, 1)", "binary"), ("reverse(a)", "array<int>"),
-    ("coalesce(p, d)", "double"), ("if(x > 1, p, d)", "double"), ("greatest(p, d)", "double"),
-    ("case when x > 1 then p else d end", "double"), ("case when x > 1 then d else 1 end + 1", "double"),
-    ("coalesce(x, s)", "unknown"), ("-s", "unknown"), ("x + s", "unknown"), ("x * '1'", "unknown"), ("-left(x, 2)", "unknown"),
-    ("coalesce(x, 1)", "bigint"), ("coalesce(i, 0)", "int"), ("nvl(i, i)", "int"), ("if(i = 1, i, null)", "int"),
-    ("p * 0.05", "decimal(13,4)"), ("p * (i + 1)", "decimal(21,2)"), ("case when i > 1 then p else 0 end", "decimal(12,2)"),
-    ("if(i = 1, i, cast(1 as tinyint))", "int"), ("coalesce(i, x)", "bigint"),
-    ("x + 1", "bigint"), ("coalesce(s, null)", "string"), ("-x", "bigint"),
-])
+@pytest.mark.parametrize(
+    ("expression", "kind"),
+    [
+        ("left(x, 20)", "string"),
+        ("substring(ts, 12, 5)", "string"),
+        ("reverse(x)", "string"),
+        ("right(s, 2)", "string"),
+        ("substring(b, 1)", "binary"),
+        ("reverse(a)", "array<int>"),
+        ("coalesce(p, d)", "double"),
+        ("if(x > 1, p, d)", "double"),
+        ("greatest(p, d)", "double"),
+        ("case when x > 1 then p else d end", "double"),
+        ("case when x > 1 then d else 1 end + 1", "double"),
+        ("coalesce(x, s)", "unknown"),
+        ("-s", "unknown"),
+        ("x + s", "unknown"),
+        ("x * '1'", "unknown"),
+        ("-left(x, 2)", "unknown"),
+        ("coalesce(x, 1)", "bigint"),
+        ("coalesce(i, 0)", "int"),
+        ("nvl(i, i)", "int"),
+        ("if(i = 1, i, null)", "int"),
+        ("p * 0.05", "decimal(13,4)"),
+        ("p * (i + 1)", "decimal(21,2)"),
+        ("case when i > 1 then p else 0 end", "decimal(12,2)"),
+        ("if(i = 1, i, cast(1 as tinyint))", "int"),
+        ("coalesce(i, x)", "bigint"),
+        ("x + 1", "bigint"),
+        ("coalesce(s, null)", "string"),
+        ("-x", "bigint"),
+    ],
+)
 def test_types_are_those_of_spark(expression: str, kind: str) -> None:
     found = infer_type(parse_one(expression, dialect="spark"), TYPES)
     assert found.sql("spark").lower() == type_of(kind).sql("spark").lower()
@@ -38,13 +70,16 @@ def test_long_chains_are_typed_once() -> None:
     assert infer_type(parse_one(chain, dialect="spark"), TYPES).this == TYPES["x"].this
 
 
-@pytest.mark.parametrize(("sql", "refused"), [
-    ("select id, null as v from orders", False),
-    ("select id, null as v from orders union all select -1, null", False),
-    ("select page, null as v from clicks", True),
-    ("select distinct null as v from orders", True),
-    ("select v, count(*) as n from (select null as v, id from orders) group by v", True),
-])
+@pytest.mark.parametrize(
+    ("sql", "refused"),
+    [
+        ("select id, null as v from orders", False),
+        ("select id, null as v from orders union all select -1, null", False),
+        ("select page, null as v from clicks", True),
+        ("select distinct null as v from orders", True),
+        ("select v, count(*) as n from (select null as v, id from orders) group by v", True),
+    ],
+)
 def test_rows_are_not_compared_by_void(sql: str, refused: bool) -> None:
     """Spark's joins match no two NULLs of type VOID: deleted rows stayed in such a view."""
     lowered = lower(sql, CATALOG)

@@ -33,8 +33,10 @@ MATERIALIZED = "idivm"
 PROOF = "idivm_proof"  # the tag of the tests that `idivm test` runs
 # The package that lets other versions of dbt parse the models: its macros have the names of ours.
 STAND_IN = "idivm"
-NOT_COMPILED = ("{{ exceptions.raise_compiler_error('the manifest has no compiled SQL of this model: `dbt compile` of the whole "
-                "project writes it, `dbt parse` and `dbt run --select` of other models do not') }}")
+NOT_COMPILED = (
+    "{{ exceptions.raise_compiler_error('the manifest has no compiled SQL of this model: `dbt compile` of the whole "
+    "project writes it, `dbt parse` and `dbt run --select` of other models do not') }}"
+)
 # dbt 2 calls it 20 or 12, which say the same.
 _SAME_SCHEMA = ("v12.json", "v20.json")
 
@@ -55,8 +57,11 @@ def read_manifest(path: Path) -> Manifest:
     try:
         return _with_generic_tests(Manifest.from_writable_manifest(WritableManifest.upgrade_schema_version(found)), found)
     except Exception as error:  # dbt raises what its parts raise
-        raise _unusable(path, f"the installed dbt does not understand it, of schema {schema} and made by dbt "
-                              f"{found['metadata'].get('dbt_version')}: {_first_line(error)}") from error
+        raise _unusable(
+            path,
+            f"the installed dbt does not understand it, of schema {schema} and made by dbt "
+            f"{found['metadata'].get('dbt_version')}: {_first_line(error)}",
+        ) from error
 
 
 def _with_generic_tests(manifest: Manifest, found: Mapping[str, Any]) -> Manifest:
@@ -111,14 +116,27 @@ def proof_of(model: ModelNode) -> SingularTestNode:
     name = f"{PROOF}_{model.unique_id.split('.', 2)[2]}"  # with the version of the model, if it has one
     relation = f"api.Relation.create(schema={json.dumps(model.schema)}, identifier={json.dumps(model.identifier)})"
     sql = f"{{{{ adapter.idivm_equivalence({relation}) }}}}"
-    return SingularTestNode.from_dict({
-        "unique_id": f"test.{model.package_name}.{name}", "name": name, "alias": name, "resource_type": "test",
-        "package_name": model.package_name, "path": f"{name}.sql", "original_file_path": f"{name}.sql",
-        "fqn": [model.package_name, PROOF, name], "database": model.database or None, "schema": model.schema,
-        "checksum": FileHash.from_contents(sql).to_dict(), "raw_code": sql, "language": "sql", "tags": [PROOF],
-        "config": {"tags": [PROOF]}, "depends_on": {"macros": [], "nodes": [model.unique_id]},
-        "created_at": model.created_at,
-    })
+    return SingularTestNode.from_dict(
+        {
+            "unique_id": f"test.{model.package_name}.{name}",
+            "name": name,
+            "alias": name,
+            "resource_type": "test",
+            "package_name": model.package_name,
+            "path": f"{name}.sql",
+            "original_file_path": f"{name}.sql",
+            "fqn": [model.package_name, PROOF, name],
+            "database": model.database or None,
+            "schema": model.schema,
+            "checksum": FileHash.from_contents(sql).to_dict(),
+            "raw_code": sql,
+            "language": "sql",
+            "tags": [PROOF],
+            "config": {"tags": [PROOF]},
+            "depends_on": {"macros": [], "nodes": [model.unique_id]},
+            "created_at": model.created_at,
+        }
+    )
 
 
 def runtime_config(project_dir: Path, profiles_dir: Path, target: str | None, variables: str) -> RuntimeConfig:
@@ -130,8 +148,15 @@ def runtime_config(project_dir: Path, profiles_dir: Path, target: str | None, va
     profile = load_profile(str(project_dir), given, target_override=target)
     of_our_type(profile.credentials)
     # `profile` is read by dbt 1.11
-    arguments = Namespace(vars=given, project_dir=str(project_dir), profiles_dir=str(profiles_dir), target=target, profile=None,
-                          threads=None, which="run")
+    arguments = Namespace(
+        vars=given,
+        project_dir=str(project_dir),
+        profiles_dir=str(profiles_dir),
+        target=target,
+        profile=None,
+        threads=None,
+        which="run",
+    )
     config = RuntimeConfig.from_parts(load_project(str(project_dir), False, profile, given), profile, arguments)
     cleanup_event_logger()  # what is said on the way is said again by the run
     register_adapter(config, get_mp_context())

@@ -33,9 +33,17 @@ T = TypeVar("T")
 # Once connected, a server that does not answer is waited for about two minutes; pyspark would wait for ten.
 PATIENCE = 7
 # The server has forgotten the session, or is another one than before.
-FORGOTTEN = frozenset({
-    "INVALID_HANDLE.SESSION_NOT_FOUND", "INVALID_HANDLE.SESSION_CLOSED", "INVALID_HANDLE.SESSION_CHANGED",
-    "INVALID_HANDLE.OPERATION_NOT_FOUND", "INVALID_HANDLE.OPERATION_ABANDONED", "NO_ACTIVE_SESSION", "RESPONSE_ALREADY_RECEIVED"})
+FORGOTTEN = frozenset(
+    {
+        "INVALID_HANDLE.SESSION_NOT_FOUND",
+        "INVALID_HANDLE.SESSION_CLOSED",
+        "INVALID_HANDLE.SESSION_CHANGED",
+        "INVALID_HANDLE.OPERATION_NOT_FOUND",
+        "INVALID_HANDLE.OPERATION_ABANDONED",
+        "NO_ACTIVE_SESSION",
+        "RESPONSE_ALREADY_RECEIVED",
+    }
+)
 DELTA = "DeltaSparkSessionExtension"
 DATABRICKS = "spark.databricks.clusterUsageTags.sparkVersion"  # Delta is built in
 
@@ -132,8 +140,13 @@ def _channel(credentials: IdivmCredentials) -> DefaultChannelBuilder:
 
     host = f"[{credentials.host}]" if ":" in (credentials.host or "") else credentials.host
     builder = DefaultChannelBuilder(f"sc://{host}:{credentials.port}")
-    given = {"token": credentials.token, "user_id": credentials.user, "use_ssl": "true" if credentials.use_ssl else None,
-             "user_agent": f"dbt-idivm/{version}", **credentials.connect_parameters}
+    given = {
+        "token": credentials.token,
+        "user_id": credentials.user,
+        "use_ssl": "true" if credentials.use_ssl else None,
+        "user_agent": f"dbt-idivm/{version}",
+        **credentials.connect_parameters,
+    }
     for key, value in given.items():
         if value:  # `dbt init` writes an empty token where none was given
             builder.set(key, value)

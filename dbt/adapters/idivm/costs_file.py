@@ -40,8 +40,10 @@ class CostsFile:
         except (OSError, ValueError, RecursionError) as error:
             return Experience(), f"{self.path} cannot be read ({error}), so what refreshes cost is estimated without experience"
         if found.get("version") != VERSION:
-            return Experience(), (f"{self.path} is of another version ({found.get('version')!r}), so what refreshes cost is "
-                                  "estimated without experience")
+            return Experience(), (
+                f"{self.path} is of another version ({found.get('version')!r}), so what refreshes cost is "
+                "estimated without experience"
+            )
         engines = found.get("engines")
         if not isinstance(engines, dict) or self.engine not in engines:
             return Experience(), f"{self.path} has no durations of this engine ({self.engine}) yet" if engines else None
@@ -63,7 +65,7 @@ class CostsFile:
             found = {}
         others = found.get("engines") if found.get("version") == VERSION else None
         kept = {name: each for name, each in others.items() if name != self.engine} if isinstance(others, dict) else {}
-        engines = dict(list(kept.items())[-(_MOST_ENGINES - 1):])
+        engines = dict(list(kept.items())[-(_MOST_ENGINES - 1) :])
         text = json.dumps({"version": VERSION, "engines": {**engines, self.engine: experience.json()}}, indent=1)
         self.path.parent.mkdir(parents=True, exist_ok=True)
         descriptor, draft = tempfile.mkstemp(dir=self.path.parent, prefix=f".{NAME}.")

@@ -44,8 +44,9 @@ class DocsMixin(MaintenanceMixin, metaclass=AdapterMeta):
     execute_macro: Callable[..., Any]
     get_catalog: Callable[[Iterable[Any], frozenset[tuple[str, str]]], tuple[agate.Table, list[Exception]]]
 
-    def get_filtered_catalog(self, relation_configs: Iterable[Any], used_schemas: frozenset[tuple[str, str]],
-                             relations: set[Any] | None = None) -> tuple[agate.Table, list[Exception]]:
+    def get_filtered_catalog(
+        self, relation_configs: Iterable[Any], used_schemas: frozenset[tuple[str, str]], relations: set[Any] | None = None
+    ) -> tuple[agate.Table, list[Exception]]:
         """The catalog, with facts about maintained models. They are worth no failure: without them it is dbt-spark's."""
         configs = tuple(relation_configs)
         whole, problems = self.get_catalog(configs, used_schemas)
@@ -93,18 +94,27 @@ class DocsMixin(MaintenanceMixin, metaclass=AdapterMeta):
         graph = self.execute_macro("idivm_graph")
         compiled = {each.unique_id: each.compiled_code for each in configs if getattr(each, "compiled_code", None)}
         nodes = {key: {**node, "compiled_code": compiled.get(key)} for key, node in graph["nodes"].items()}
-        listed = {key: {"columns": columns[name]} for key, node in {**nodes, **graph["sources"]}.items()
-                  for name in relation_names(node) if name in columns}
-        return Project({"metadata": {"project_name": self.config.project_name}, "nodes": nodes, "sources": graph["sources"]},
-                       {"nodes": listed})
+        listed = {
+            key: {"columns": columns[name]}
+            for key, node in {**nodes, **graph["sources"]}.items()
+            for name in relation_names(node)
+            if name in columns
+        }
+        return Project(
+            {"metadata": {"project_name": self.config.project_name}, "nodes": nodes, "sources": graph["sources"]},
+            {"nodes": listed},
+        )
 
     def _stored(self, models: Mapping[str, Model], columns: Mapping[str, Columns]) -> dict[str, Stored]:
         """Unique ID → what the engine says of the model's table, asked on as many connections as dbt has threads."""
         wanted = {key: table for key, model in models.items() if (table := self._table(model)) is not None}
-        parts = [dict(list(wanted.items())[at::self.config.threads]) for at in range(self.config.threads)]
+        parts = [dict(list(wanted.items())[at :: self.config.threads]) for at in range(self.config.threads)]
         with executor(self.config) as pool:
-            asked = [pool.submit_connected(self, f"facts_{at}", self._stored_of, part, columns)
-                     for at, part in enumerate(parts) if part]
+            asked = [
+                pool.submit_connected(self, f"facts_{at}", self._stored_of, part, columns)
+                for at, part in enumerate(parts)
+                if part
+            ]
             return {key: stored for each in asked for key, stored in each.result().items()}
 
     def _table(self, model: Model) -> str | None:
@@ -138,8 +148,10 @@ def with_statistics(catalog: agate.Table, facts: Mapping[str, Sequence[Fact]]) -
     """The catalog with columns for the facts. dbt reads the statistics of a relation from the row of its first column."""
     import agate
 
-    columns = {_relation(row): {name: value for fact in facts.get(_relation(row), ()) for name, value in fact.columns.items()}
-               for row in catalog.rows}
+    columns = {
+        _relation(row): {name: value for fact in facts.get(_relation(row), ()) for name, value in fact.columns.items()}
+        for row in catalog.rows
+    }
     names = list(dict.fromkeys(name for each in columns.values() for name in each))
     # without casts: a text that looks like a number, a time or "none" is a text
     types = [agate.Boolean() if name.endswith(":include") else agate.Text(cast_nulls=False) for name in names]
@@ -149,9 +161,17 @@ def with_statistics(catalog: agate.Table, facts: Mapping[str, Sequence[Fact]]) -
 
 def _columns(catalog: agate.Table) -> dict[str, Columns]:
     """Relation → its columns."""
-    return {relation: {str(row["column_name"]): {"name": str(row["column_name"]), "type": str(row["column_type"]),
-                                                 "index": int(row["column_index"])} for row in rows}
-            for relation, rows in groupby(catalog.rows, key=_relation)}
+    return {
+        relation: {
+            str(row["column_name"]): {
+                "name": str(row["column_name"]),
+                "type": str(row["column_type"]),
+                "index": int(row["column_index"]),
+            }
+            for row in rows
+        }
+        for relation, rows in groupby(catalog.rows, key=_relation)
+    }
 
 
 def _relation(row: Any) -> str:

@@ -29,8 +29,18 @@ from dbt_idivm.relation_name import relation_name
 from dbt_idivm.schema_file import SchemaFileError
 from dbt_idivm.target_folder import target_folder
 
-_PACKAGES = ("dbt-idivm", "dbt-core", "dbt-spark", "dbt-databricks", "databricks-sql-connector", "pyspark", "pyspark-client",
-             "delta-spark", "PyHive", "sqlglot")
+_PACKAGES = (
+    "dbt-idivm",
+    "dbt-core",
+    "dbt-spark",
+    "dbt-databricks",
+    "databricks-sql-connector",
+    "pyspark",
+    "pyspark-client",
+    "delta-spark",
+    "PyHive",
+    "sqlglot",
+)
 _STYLES = {"ok": "green", "warning": "yellow", "fails": "bold red"}
 _EVERY = re.compile(r"(\d+)([mhd])")
 _UNITS = {"m": "minutes", "h": "hours", "d": "days"}
@@ -81,7 +91,7 @@ def _checks(project_dir: Path, profiles_dir: Path | None, target: str | None, ev
         return
     yield Check("connection", "ok", f"Spark {execute(handle, 'select version()').fetchall()[0][0].split()[0]}")
     parts = (credentials.database, credentials.schema, f"idivm_doctor_{secrets.token_hex(4)}")
-    scratch = relation_name(*parts[-credentials.engine.depth:])
+    scratch = relation_name(*parts[-credentials.engine.depth :])
     client = Client(credentials.engine_beside(scratch) if on_databricks else credentials.engine)
     rights = drive(handle, examine_rights(client, scratch))
     yield from rights

@@ -12,35 +12,70 @@ from dbt_idivm.refresh.protocol import EngineError
 BRACKETED = re.compile(r"\[([A-Z][A-Z0-9_]{3,}(?:\.[A-Z0-9_]+)?)\]")
 
 # Before the message: a Java class, and over Thrift two of them, with the error class between.
-JAVA_CLASSES = re.compile(r"^(?:(?:[\w.]+Exception: )?Error running query: \[[A-Z0-9_.]+\] )?"
-                          r"(?:\w+\.)+\w+(?:Exception|Error):\s+(?=\[)")
+JAVA_CLASSES = re.compile(
+    r"^(?:(?:[\w.]+Exception: )?Error running query: \[[A-Z0-9_.]+\] )?"
+    r"(?:\w+\.)+\w+(?:Exception|Error):\s+(?=\[)"
+)
 # Below the stack trace: the causes of an error, as text.
-CAUSED_BY = re.compile(r"^Caused by: (?:\w+\.)+[\w$]+: (?=\[)(.*?)(?=\n\s*at \w|\n\s*\.\.\. |\nCaused by: |\Z)",
-                       re.MULTILINE | re.DOTALL)
+CAUSED_BY = re.compile(
+    r"^Caused by: (?:\w+\.)+[\w$]+: (?=\[)(.*?)(?=\n\s*at \w|\n\s*\.\.\. |\nCaused by: |\Z)", re.MULTILINE | re.DOTALL
+)
 # What raise_error() throws in a task of Spark 3.5; newer ones have a class for it, and show a state with every error.
-RAISED = re.compile(r"^Caused by: java\.lang\.RuntimeException: ((?!\[).*?)(?=\n\s*at \w|\n\s*\.\.\. |\nCaused by: |\Z)",
-                    re.MULTILINE | re.DOTALL)
+RAISED = re.compile(
+    r"^Caused by: java\.lang\.RuntimeException: ((?!\[).*?)(?=\n\s*at \w|\n\s*\.\.\. |\nCaused by: |\Z)", re.MULTILINE | re.DOTALL
+)
 STATE = "SQLSTATE"
 # What values can raise, of the classes that have a state of SQL's class 22 in Spark 3.5, which does not show states.
-OF_DATA = frozenset((
-    "ARITHMETIC_OVERFLOW", "BINARY_ARITHMETIC_OVERFLOW", "CANNOT_DECODE_URL", "CANNOT_PARSE_DECIMAL", "CANNOT_PARSE_JSON_FIELD",
-    "CANNOT_PARSE_TIMESTAMP", "CAST_INVALID_INPUT", "CAST_OVERFLOW", "CONVERSION_INVALID_INPUT", "DATETIME_OVERFLOW",
-    "DECIMAL_PRECISION_EXCEEDS_MAX_PRECISION", "DIVIDE_BY_ZERO", "INTERVAL_ARITHMETIC_OVERFLOW", "INTERVAL_DIVIDED_BY_ZERO",
-    "INVALID_ARRAY_INDEX", "INVALID_ARRAY_INDEX_IN_ELEMENT_AT", "INVALID_BITMAP_POSITION", "INVALID_FRACTION_OF_SECOND",
-    "INVALID_INDEX_OF_ZERO", "INVALID_JSON_ROOT_FIELD", "INVALID_PARAMETER_VALUE", "MALFORMED_RECORD_IN_PARSING",
-    "NULL_MAP_KEY", "NUMERIC_OUT_OF_SUPPORTED_RANGE", "NUMERIC_VALUE_OUT_OF_RANGE", "SECOND_FUNCTION_ARGUMENT_NOT_INTEGER",
-    "USER_RAISED_EXCEPTION"))
+OF_DATA = frozenset(
+    (
+        "ARITHMETIC_OVERFLOW",
+        "BINARY_ARITHMETIC_OVERFLOW",
+        "CANNOT_DECODE_URL",
+        "CANNOT_PARSE_DECIMAL",
+        "CANNOT_PARSE_JSON_FIELD",
+        "CANNOT_PARSE_TIMESTAMP",
+        "CAST_INVALID_INPUT",
+        "CAST_OVERFLOW",
+        "CONVERSION_INVALID_INPUT",
+        "DATETIME_OVERFLOW",
+        "DECIMAL_PRECISION_EXCEEDS_MAX_PRECISION",
+        "DIVIDE_BY_ZERO",
+        "INTERVAL_ARITHMETIC_OVERFLOW",
+        "INTERVAL_DIVIDED_BY_ZERO",
+        "INVALID_ARRAY_INDEX",
+        "INVALID_ARRAY_INDEX_IN_ELEMENT_AT",
+        "INVALID_BITMAP_POSITION",
+        "INVALID_FRACTION_OF_SECOND",
+        "INVALID_INDEX_OF_ZERO",
+        "INVALID_JSON_ROOT_FIELD",
+        "INVALID_PARAMETER_VALUE",
+        "MALFORMED_RECORD_IN_PARSING",
+        "NULL_MAP_KEY",
+        "NUMERIC_OUT_OF_SUPPORTED_RANGE",
+        "NUMERIC_VALUE_OUT_OF_RANGE",
+        "SECOND_FUNCTION_ARGUMENT_NOT_INTEGER",
+        "USER_RAISED_EXCEPTION",
+    )
+)
 # An error in the text of a statement shows it from its beginning, where dbt puts its comment.
 QUERY_COMMENT = re.compile(r"(== SQL[^\n]*==\s*)/\*.*?\*/\s*", re.DOTALL)
 # What older Sparks and Deltas say without a class of its own, and the class that newer ones say it with.
-_NAMED_LATER = tuple((re.compile(text, re.MULTILINE), name) for text, name in (
-    (r"(?:Lost task [^\n]*|^Caused by): java\.lang\.RuntimeException: ", "USER_RAISED_EXCEPTION"),  # of raise_error(): Spark 3.5
-    (r"\[_LEGACY_ERROR_TEMP_1013\]", "EXPECT_TABLE_NOT_VIEW"),  # DESCRIBE HISTORY of a view: Spark 3.5
-    (r"\[_LEGACY_ERROR_TEMP_1113\]", "UNSUPPORTED_FEATURE.TABLE_OPERATION"),  # Spark 3.5
-    (r"\.VersionNotFoundException: ", "DELTA_VERSION_NOT_FOUND"),  # Delta 3.3
-    (r"IllegalArgumentException: Provided Start version\(\d+\) for reading change data",  # Delta before 4.2
-     "DELTA_CDC_START_VERSION_AFTER_LATEST"),
-))
+_NAMED_LATER = tuple(
+    (re.compile(text, re.MULTILINE), name)
+    for text, name in (
+        (
+            r"(?:Lost task [^\n]*|^Caused by): java\.lang\.RuntimeException: ",
+            "USER_RAISED_EXCEPTION",
+        ),  # of raise_error(): Spark 3.5
+        (r"\[_LEGACY_ERROR_TEMP_1013\]", "EXPECT_TABLE_NOT_VIEW"),  # DESCRIBE HISTORY of a view: Spark 3.5
+        (r"\[_LEGACY_ERROR_TEMP_1113\]", "UNSUPPORTED_FEATURE.TABLE_OPERATION"),  # Spark 3.5
+        (r"\.VersionNotFoundException: ", "DELTA_VERSION_NOT_FOUND"),  # Delta 3.3
+        (
+            r"IllegalArgumentException: Provided Start version\(\d+\) for reading change data",  # Delta before 4.2
+            "DELTA_CDC_START_VERSION_AFTER_LATEST",
+        ),
+    )
+)
 # Errors that name the place where a statement failed, and not the cause.
 _WRAPPERS = ("", "TASK_WRITE_FAILED")
 STACK_TRACE = re.compile(r"\n\s*at \w+(?:\.\w+)+[.$]|\nJVM stacktrace:")

@@ -6,8 +6,11 @@ from importlib.metadata import requires
 from importlib.util import find_spec
 
 # extra -> the modules that it needs. PyHive alone does not install what it needs to connect to a server.
-MODULES = {"pyspark": ("pyspark",), "pyhive": ("pyhive", "thrift", "thrift_sasl"),
-           "spark-connect": ("pyspark", "grpc", "grpc_status", "pyarrow", "pandas")}
+MODULES = {
+    "pyspark": ("pyspark",),
+    "pyhive": ("pyhive", "thrift", "thrift_sasl"),
+    "spark-connect": ("pyspark", "grpc", "grpc_status", "pyarrow", "pandas"),
+}
 
 
 def missing_module(extra: str) -> str | None:

@@ -33,11 +33,16 @@ class Foreseen:
 
 
 @click.command("plan")
-@click.option("--select", "-s", cls=MultiOption, multiple=True, type=tuple,
-              help="The models, in dbt's selection syntax; default: all.")
+@click.option(
+    "--select", "-s", cls=MultiOption, multiple=True, type=tuple, help="The models, in dbt's selection syntax; default: all."
+)
 @click.option("--exclude", cls=MultiOption, multiple=True, type=tuple, help="Models to leave out.")
-@click.option("--state", type=_FOLDER, help="A folder with the manifest.json to compare with, as dbt's own --state: without "
-              "--select only models that differ from it, and what reads them.")
+@click.option(
+    "--state",
+    type=_FOLDER,
+    help="A folder with the manifest.json to compare with, as dbt's own --state: without "
+    "--select only models that differ from it, and what reads them.",
+)
 @click.option("--full-refresh", is_flag=True, help="As for dbt run --full-refresh.")
 @click.option("--sql", is_flag=True, help="Print the MERGE of each model, too.")
 @click.option("--json", "is_json", is_flag=True, help="Print JSON.")
@@ -45,21 +50,40 @@ class Foreseen:
 @click.option("--project-dir", type=_FOLDER, help="The folder of dbt_project.yml; default: this one.")
 @click.option("--profiles-dir", type=_FOLDER, help="The folder of profiles.yml; default: as dbt looks for it.")
 @click.option("--target", help="The profile's target; default: the profile's own.")
-def plan_command(select: tuple[str, ...], exclude: tuple[str, ...], state: Path | None, full_refresh: bool, sql: bool,
-                 is_json: bool, variables: str | None, project_dir: Path | None, profiles_dir: Path | None,
-                 target: str | None) -> None:
+def plan_command(
+    select: tuple[str, ...],
+    exclude: tuple[str, ...],
+    state: Path | None,
+    full_refresh: bool,
+    sql: bool,
+    is_json: bool,
+    variables: str | None,
+    project_dir: Path | None,
+    profiles_dir: Path | None,
+    target: str | None,
+) -> None:
     """Show what the next refresh of each idivm model would do, why, what it is estimated to take, and how much has changed.
     Nothing is written.
 
     Inputs are read in their current state: changes of an upstream model are shown only after that model has run. Edits are those
     since the last run, whatever --state has.
     """
-    common = [part for option, value in (("--vars", variables), ("--project-dir", project_dir), ("--target", target),
-                                         ("--profiles-dir", profiles_dir)) if value for part in (option, str(value))]
+    common = [
+        part
+        for option, value in (
+            ("--vars", variables),
+            ("--project-dir", project_dir),
+            ("--target", target),
+            ("--profiles-dir", profiles_dir),
+        )
+        if value
+        for part in (option, str(value))
+    ]
     compared = _compared_with(state, project_dir or Path()) if state is not None else []
     select = select or ((_DIFFERENT,) if compared else ())
-    chosen = [part for option, values in (("--select", select), ("--exclude", exclude)) for value in values
-              for part in (option, value)]
+    chosen = [
+        part for option, values in (("--select", select), ("--exclude", exclude)) for value in values for part in (option, value)
+    ]
     _dbt_unseen("--log-level", "error", "compile", *chosen, *compared, *(["--full-refresh"] if full_refresh else []), *common)
     asked = {"full_refresh": full_refresh, "sql": sql, "as_json": is_json}
     _dbt("--quiet", "run-operation", "idivm_plan", "--args", json.dumps(asked), *common)
@@ -76,8 +100,10 @@ def _compared_with(state: Path, project_dir: Path) -> list[str]:
     except SchemaFileError as error:
         raise click.ClickException(f"the other state: {error}") from error
     if state.resolve() == target_folder(project_dir).resolve():
-        raise click.ClickException(f"the other state: {state} is the folder that `dbt compile` writes to, so that nothing could "
-                                   "differ: copy it before the change, or compile the other state with --target-path")
+        raise click.ClickException(
+            f"the other state: {state} is the folder that `dbt compile` writes to, so that nothing could "
+            "differ: copy it before the change, or compile the other state with --target-path"
+        )
     return ["--state", str(state.resolve())]
 
 
@@ -127,8 +153,9 @@ def table(found: Iterable[Foreseen], sql: bool, width: int | None = None) -> str
             shown.add_row(each.model, "fails", "", "", escape((each.error or "").strip().splitlines()[0]))
         else:
             forecast = each.forecast
-            shown.add_row(each.model, _way(forecast), escape(_inputs(forecast.inputs)), _estimates(forecast),
-                          escape(forecast.reason or ""))
+            shown.add_row(
+                each.model, _way(forecast), escape(_inputs(forecast.inputs)), _estimates(forecast), escape(forecast.reason or "")
+            )
     console.print(shown)
     for each in found:
         if each.error:
@@ -162,8 +189,9 @@ def _estimates(forecast: Forecast) -> str:
 
 
 def _inputs(inputs: Mapping[str, InputChange]) -> str:
-    return "\n".join(f"{name}: {_move(change)}" for name, change in sorted(inputs.items())
-                     if change.from_version != change.to_version)
+    return "\n".join(
+        f"{name}: {_move(change)}" for name, change in sorted(inputs.items()) if change.from_version != change.to_version
+    )
 
 
 def _move(change: InputChange) -> str:

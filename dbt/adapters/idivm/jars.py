@@ -41,9 +41,7 @@ def delta_coordinates() -> str:
     try:
         spark, delta = version("pyspark"), version("delta-spark")
     except PackageNotFoundError as missing:
-        raise DbtRuntimeError(
-            f"The embedded Spark needs the package {missing.name}. {install_advice('pyspark')}"
-        ) from missing
+        raise DbtRuntimeError(f"The embedded Spark needs the package {missing.name}. {install_advice('pyspark')}") from missing
     minor = "" if delta.startswith("4.0.") else f"_{'.'.join(spark.split('.')[:2])}"
     return f"io.delta:delta-spark{minor}_{SCALA}:{delta}"
 
@@ -106,5 +104,3 @@ def _without_shipped(jars: Iterable[str]) -> list[str]:
 def _artifact(file_name: str) -> str:
     """`jackson-core-2.18.2.jar` -> `jackson-core`. The resolver puts `<group>_` before it."""
     return re.sub(r"-\d[\w.-]*\.jar$", "", file_name)
-
-

@@ -47,7 +47,5 @@ def check_java() -> int:
     if major is None:
         raise DbtRuntimeError(f"`{java} -version` did not print a version. {ADVICE}")
     if major < OLDEST:
-        raise DbtRuntimeError(
-            f"The embedded Spark needs Java {OLDEST} or newer, but {java} is Java {major}. {ADVICE}"
-        )
+        raise DbtRuntimeError(f"The embedded Spark needs Java {OLDEST} or newer, but {java} is Java {major}. {ADVICE}")
     return major

@@ -151,7 +151,7 @@ class MaintenanceMixin(metaclass=AdapterMeta):
     def _idivm_name(self, relation: Any) -> str:
         """A relation as the planner names it."""
         parts = (relation.database, relation.schema, relation.identifier)
-        return relation_name(*parts[-self.idivm_engine.depth:])
+        return relation_name(*parts[-self.idivm_engine.depth :])
 
     @property
     def _idivm_memory(self) -> InvocationMemory:
@@ -229,8 +229,13 @@ class MaintenanceMixin(metaclass=AdapterMeta):
         return relations
 
     def _relation(self, database: str | None, schema: str, identifier: str, kind: str) -> Any:
-        return self.Relation.create(database=database, schema=schema, identifier=identifier,
-                                    type=self.Relation.get_relation_type(kind), is_delta=kind == "table")
+        return self.Relation.create(
+            database=database,
+            schema=schema,
+            identifier=identifier,
+            type=self.Relation.get_relation_type(kind),
+            is_delta=kind == "table",
+        )
 
     def _relation_of(self, node: Mapping[str, Any]) -> Any:
         """The relation of a node of dbt's graph."""
@@ -243,8 +248,12 @@ class MaintenanceMixin(metaclass=AdapterMeta):
         folder = Path(self.config.project_root, self.config.target_path, "idivm", name)
         stamp = folder / ".made_from"
         is_build = outcome.mode in ("create", "full") and outcome.cost is None
-        if not artifacts.made_from or (not is_build and (folder / "plan.txt").exists()
-                                       and stamp.exists() and stamp.read_text(encoding="utf-8") == artifacts.made_from):
+        if not artifacts.made_from or (
+            not is_build
+            and (folder / "plan.txt").exists()
+            and stamp.exists()
+            and stamp.read_text(encoding="utf-8") == artifacts.made_from
+        ):
             return
         folder.mkdir(parents=True, exist_ok=True)
         stamp.unlink(missing_ok=True)  # it is written last, so that it is valid for all files
@@ -302,8 +311,11 @@ class MaintenanceMixin(metaclass=AdapterMeta):
         nodes = [node for node in graph["nodes"].values() if node["resource_type"] in ("model", "seed", "snapshot")]
         own = (self.config.credentials.database, self.config.credentials.schema)
         schemas = {own, *((node.get("database"), node["schema"]) for node in nodes)}
-        there = {self._idivm_name(relation): relation for schema in sorted(schemas, key=str)
-                 for relation in self.list_relations(*schema)}
+        there = {
+            self._idivm_name(relation): relation
+            for schema in sorted(schemas, key=str)
+            for relation in self.list_relations(*schema)
+        }
         taken = {self._idivm_name(self._relation_of(node)) for node in nodes}
         packages = {self.config.project_name, *(node["package_name"] for node in nodes)}
         kinds = {name: _kind(there[name]) for name in sorted(there)}
@@ -342,9 +354,16 @@ class MaintenanceMixin(metaclass=AdapterMeta):
             relation = self._relation_of(model)
             existing = self.get_relation(relation.database, relation.schema, relation.identifier)
             own = model["config"].get("full_refresh")
-            context = {"model": model, "sql": sql, "relation": relation, "existing": existing, "restricted": False,
-                       "full_refresh": full_refresh if own is None else own, "run_id": run_id,
-                       "neighbours": self._idivm_neighbours(relation)}
+            context = {
+                "model": model,
+                "sql": sql,
+                "relation": relation,
+                "existing": existing,
+                "restricted": False,
+                "full_refresh": full_refresh if own is None else own,
+                "run_id": run_id,
+                "neighbours": self._idivm_neighbours(relation),
+            }
             try:
                 with planner_errors():
                     request = model_request(context, keys, self.config)

@@ -51,8 +51,10 @@ def _selectors(found: Manifest, config: RuntimeConfig) -> SelectorConfig:
 def _instead(found: Manifest, selectors: SelectorConfig, name: str) -> str:
     """What to do without the selector of that name."""
     if _is_cut(found.selectors.get(name, {}).get("definition")):
-        return ("because the manifest, as one of dbt 2, does not say which config it is about: define it in selectors.yml of the "
-                "project's folder")
+        return (
+            "because the manifest, as one of dbt 2, does not say which config it is about: define it in selectors.yml of the "
+            "project's folder"
+        )
     if selectors:
         return f"expected one of {', '.join(sorted(selectors))}"
     return "and there are none, neither in the project's selectors.yml nor in the manifest"

@@ -73,7 +73,7 @@ def open_handle(credentials: Any) -> Any:
     """A connection in the project's schema, which is created if it is not there. Raises dbt's and the engine's errors."""
     handle = connect(credentials)
     parts = (credentials.database, credentials.schema)
-    schema = DELTA.relation_sql(relation_name(*parts[-(credentials.engine.depth - 1):]))
+    schema = DELTA.relation_sql(relation_name(*parts[-(credentials.engine.depth - 1) :]))
     execute(handle, f"create schema if not exists {schema}")
     execute(handle, f"use {schema}")
     return handle

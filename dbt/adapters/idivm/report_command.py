@@ -33,12 +33,14 @@ PAGE = Path("idivm", "report.html")  # in dbt's target folder
 
 @click.command("report")
 @project_options
-@click.option("--output", type=click.Path(dir_okay=False, path_type=Path),
-              help=f"The file; default: {PAGE} in dbt's target folder.")
+@click.option(
+    "--output", type=click.Path(dir_okay=False, path_type=Path), help=f"The file; default: {PAGE} in dbt's target folder."
+)
 @click.option("--offline", is_flag=True, help="Do not connect: without sizes and histories.")
 @click.option("--commits", type=click.IntRange(1), default=COMMITS, show_default=True, help="So many of each table's history.")
-def report_command(project_dir: Path, profiles_dir: Path | None, target: str | None, output: Path | None, offline: bool,
-                   commits: int) -> None:
+def report_command(
+    project_dir: Path, profiles_dir: Path | None, target: str | None, output: Path | None, offline: bool, commits: int
+) -> None:
     """Write a page that shows how the models of a project are maintained, what is rebuilt and why, and what refreshes did.
 
     It needs target/manifest.json (`dbt compile`). Sizes and histories are asked from the engine; nothing is written to it, and no
@@ -104,7 +106,10 @@ def _write(path: Path, text: str) -> None:
 def _say(found: Report, why: str, path: Path) -> None:
     if why:
         click.echo(f"Without a connection, so without sizes and histories: {why}", err=True)
-    counts: Mapping[str, int] = {"maintained incrementally": len(found.incremental), "rebuilt on every run": len(found.rebuilt),
-                                 "not known": len(found.unknown)}
+    counts: Mapping[str, int] = {
+        "maintained incrementally": len(found.incremental),
+        "rebuilt on every run": len(found.rebuilt),
+        "not known": len(found.unknown),
+    }
     parts = ", ".join(f"{number} {what}" for what, number in counts.items() if number)
     click.echo(f"{path} is written" + (f": {parts}." if parts else ": no model of the project has `materialized: idivm`."))

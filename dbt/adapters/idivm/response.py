@@ -43,7 +43,12 @@ def maintenance_response(outcome: Outcome) -> MaintenanceResponse:
             name: {"from": change.from_version, "to": change.to_version, "rows": change.rows}
             for name, change in outcome.inputs.items()
         },
-        cost=None if outcome.cost is None else {
-            "chosen": outcome.cost.chosen, "estimate": outcome.cost.estimate, "actual": outcome.cost.actual,
-            "alternatives": dict(outcome.cost.alternatives)},
+        cost=None
+        if outcome.cost is None
+        else {
+            "chosen": outcome.cost.chosen,
+            "estimate": outcome.cost.estimate,
+            "actual": outcome.cost.actual,
+            "alternatives": dict(outcome.cost.alternatives),
+        },
     )

@@ -28,8 +28,14 @@ def _options(command: Callable[..., Any]) -> Callable[..., Any]:
         click.option("--vars", "variables", default="{}", help="As for dbt: for hooks of models, and in dbt_project.yml."),
         click.option("--selector", help="Those of a selector in selectors.yml, as the manifest has it, instead of --select."),
         click.option("--exclude", cls=MultiOption, multiple=True, type=tuple, help="Models to leave out."),
-        click.option("--select", "-s", cls=MultiOption, multiple=True, type=tuple,
-                     help="The models, in dbt's selection syntax; default: all."),
+        click.option(
+            "--select",
+            "-s",
+            cls=MultiOption,
+            multiple=True,
+            type=tuple,
+            help="The models, in dbt's selection syntax; default: all.",
+        ),
         click.option("--manifest", type=_FILE, help="The compiled manifest; default: target/manifest.json of the project."),
     ):
         command = option(command)
@@ -66,9 +72,20 @@ def _selection(of_ours: str, select: tuple[str, ...]) -> list[str]:
     return [word for part in parts for word in ("--select", part)]
 
 
-def _invoke(arguments: list[str], of_ours: str, manifest: Path | None, select: tuple[str, ...], exclude: tuple[str, ...],
-            selector: str | None, threads: int | None, quiet: bool, variables: str, project_dir: Path,
-            profiles_dir: Path | None, target: str | None) -> None:
+def _invoke(
+    arguments: list[str],
+    of_ours: str,
+    manifest: Path | None,
+    select: tuple[str, ...],
+    exclude: tuple[str, ...],
+    selector: str | None,
+    threads: int | None,
+    quiet: bool,
+    variables: str,
+    project_dir: Path,
+    profiles_dir: Path | None,
+    target: str | None,
+) -> None:
     """Run dbt on the manifest. `of_ours`: what may be selected. Exit status: 1 if a model fails, 2 if nothing could be run.
 
     dbt itself would write the manifest of the run in place of the one that it is given, so only its results are written.
@@ -79,8 +96,10 @@ def _invoke(arguments: list[str], of_ours: str, manifest: Path | None, select: t
     from dbt.adapters.idivm.named_selectors import SELECTED, mark
 
     if selector is not None and (select or exclude):
-        raise click.UsageError("--selector cannot be used together with --select or --exclude: a selector says all of it; write "
-                               "what it leaves out into selectors.yml")
+        raise click.UsageError(
+            "--selector cannot be used together with --select or --exclude: a selector says all of it; write "
+            "what it leaves out into selectors.yml"
+        )
     selection = _selection(of_ours, (f"tag:{SELECTED}",) if selector is not None else select)
     project = project_dir.resolve()
     profiles = prepare_dbt(project, profiles_dir).resolve()

@@ -56,8 +56,13 @@ class EmbeddedConnection(SparkConnection):
     def tasks(self) -> Tasks | None:
         tracker = self.session.sparkContext.statusTracker()
         jobs = set(tracker.getJobIdsForGroup(self._group)).intersection(tracker.getActiveJobsIds())
-        found = [info for job in map(tracker.getJobInfo, jobs) if job is not None
-                 for info in map(tracker.getStageInfo, job.stageIds) if info is not None]
+        found = [
+            info
+            for job in map(tracker.getJobInfo, jobs)
+            if job is not None
+            for info in map(tracker.getStageInfo, job.stageIds)
+            if info is not None
+        ]
         return Tasks(sum(each.numCompletedTasks for each in found), sum(each.numTasks for each in found))
 
     def configure(self, key: str, value: str | None) -> None:

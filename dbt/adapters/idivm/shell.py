@@ -25,8 +25,9 @@ _FILE = click.Path(exists=True, dir_okay=False, path_type=Path)
 @click.option("--file", "-f", "file", type=_FILE, help="Run the statements of a file, separated by semicolons.")
 @click.option("--limit", type=click.IntRange(1), default=40, show_default=True, help="Show so many rows of a result.")
 @project_options
-def sql_command(text: str | None, file: Path | None, limit: int, project_dir: Path, profiles_dir: Path | None,
-                target: str | None) -> None:
+def sql_command(
+    text: str | None, file: Path | None, limit: int, project_dir: Path, profiles_dir: Path | None, target: str | None
+) -> None:
     """Run TEXT, one or more SQL statements, in the catalog of a dbt project, under the project's schema.
 
     Show the rows of models, or create sources for them: idivm sql "create table orders (id int) using delta".

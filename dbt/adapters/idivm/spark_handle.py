@@ -121,9 +121,7 @@ class SparkCursor(ABC):
         if not stamps:
             return [tuple(row) for row in rows]
         zone = session_zone(self.session)
-        return [
-            tuple(in_zone(value, zone) if n in stamps else value for n, value in enumerate(row)) for row in rows
-        ]
+        return [tuple(in_zone(value, zone) if n in stamps else value for n, value in enumerate(row)) for row in rows]
 
 
 def literal(value: object) -> str:

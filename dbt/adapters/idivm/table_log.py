@@ -28,8 +28,13 @@ _EPOCH = dt.datetime(1970, 1, 1, tzinfo=dt.UTC)
 _CATALOG = "spark_catalog"
 
 # Types by their names in a schema's JSON → as DESCRIBE shows them.
-_SHOWN = {"byte": "tinyint", "short": "smallint", "integer": "int", "long": "bigint",
-          **{name: name for name in ("string", "boolean", "float", "double", "date", "timestamp", "timestamp_ntz", "binary")}}
+_SHOWN = {
+    "byte": "tinyint",
+    "short": "smallint",
+    "integer": "int",
+    "long": "bigint",
+    **{name: name for name in ("string", "boolean", "float", "double", "date", "timestamp", "timestamp_ntz", "binary")},
+}
 _OF_NO_TYPE = frozenset({"comment", "CURRENT_DEFAULT", "EXISTS_DEFAULT"})  # in the metadata of a field
 _PLAIN = re.compile(r"[A-Za-z_]\w*", re.ASCII)
 _WHOLE = 20  # fields of a struct that are all shown, at the usual setting
@@ -106,8 +111,14 @@ def actions_of(version: int, text: str, known: dict[str, int]) -> Row:
     rows, rearranged = (_total([rows for changes, rows in signed if bool(changes) is of_data]) for of_data in (True, False))
     # a file that is added again, with other statistics, replaces itself
     is_rearranged = not all(each["dataChange"] for each in removed)
-    return (version, sum(each.get("cdc") is not None for each in actions), sum(bool(changes) for changes, _ in signed),
-            sum(bool(each["dataChange"]) for each in removed), rows, rearranged if is_rearranged else None)
+    return (
+        version,
+        sum(each.get("cdc") is not None for each in actions),
+        sum(bool(changes) for changes, _ in signed),
+        sum(bool(each["dataChange"]) for each in removed),
+        rows,
+        rearranged if is_rearranged else None,
+    )
 
 
 def _total(rows: list[int | None]) -> int | None:
@@ -140,11 +151,19 @@ def description(session: SparkSession, schema: str, table: str) -> list[Row] | N
     rows: list[Row] = [(field["name"], kind, field["metadata"].get("comment")) for field, kind in zip(fields, kinds, strict=True)]
     if metadata["partitionColumns"]:
         of = {row[0]: row for row in rows}
-        rows += [("# Partition Information", "", ""), ("# col_name", "data_type", "comment"),
-                 *(of[name] for name in metadata["partitionColumns"])]
+        rows += [
+            ("# Partition Information", "", ""),
+            ("# col_name", "data_type", "comment"),
+            *(of[name] for name in metadata["partitionColumns"]),
+        ]
     properties = ",".join(f"{key}={value}" for key, value in sorted(metadata["configuration"].items()))
-    details = {"Name": f"{_CATALOG}.{schema.lower()}.{table.lower()}", "Type": "MANAGED", "Provider": "delta",
-               "Comment": metadata.get("description") or "", "Table Properties": f"[{properties}]"}
+    details = {
+        "Name": f"{_CATALOG}.{schema.lower()}.{table.lower()}",
+        "Type": "MANAGED",
+        "Provider": "delta",
+        "Comment": metadata.get("description") or "",
+        "Table Properties": f"[{properties}]",
+    }
     return [*rows, ("", "", ""), ("# Detailed Table Information", "", ""), *((key, value, "") for key, value in details.items())]
 
 
@@ -185,14 +204,24 @@ def _newest(session: SparkSession, schema: str, table: str) -> tuple[Any, Any] |
 
 def _is_delta_catalog(session: SparkSession) -> bool:
     """Whether names of two parts are those of the session's own catalog."""
-    return (session.catalog.currentCatalog() == _CATALOG
-            and session.conf.get(f"spark.sql.catalog.{_CATALOG}", None) == DELTA_CATALOG)
+    return (
+        session.catalog.currentCatalog() == _CATALOG and session.conf.get(f"spark.sql.catalog.{_CATALOG}", None) == DELTA_CATALOG
+    )
 
 
 def _row(version: int, at: int, commit: dict[str, Any], zone: ZoneInfo) -> Row:
     """`at`: milliseconds since 1970."""
     shown = in_zone(_EPOCH + dt.timedelta(milliseconds=at), zone)
-    parameters = {key: value if isinstance(value, str) else json.dumps(value)
-                  for key, value in (commit.get("operationParameters") or {}).items()}
-    return (version, shown, commit.get("operation"), parameters, commit.get("operationMetrics"), commit.get("userMetadata"),
-            commit.get("engineInfo"))
+    parameters = {
+        key: value if isinstance(value, str) else json.dumps(value)
+        for key, value in (commit.get("operationParameters") or {}).items()
+    }
+    return (
+        version,
+        shown,
+        commit.get("operation"),
+        parameters,
+        commit.get("operationMetrics"),
+        commit.get("userMetadata"),
+        commit.get("engineInfo"),
+    )

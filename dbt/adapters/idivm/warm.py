@@ -78,8 +78,15 @@ class Server:
 def made_of(credentials: IdivmCredentials) -> str:
     """The digest of what a Spark has for life: versions, memory, folders, and the profile's settings."""
     own = {key: value for key, value in credentials.server_side_parameters.items() if key not in FIXED and key != TIME_ZONE}
-    parts = (version, version_of("pyspark"), sys.version_info[:2], credentials.catalog, credentials.warehouse_dir,
-             credentials.driver_memory, sorted(own.items()))
+    parts = (
+        version,
+        version_of("pyspark"),
+        sys.version_info[:2],
+        credentials.catalog,
+        credentials.warehouse_dir,
+        credentials.driver_memory,
+        sorted(own.items()),
+    )
     return hashlib.sha256(repr(parts).encode()).hexdigest()[:16]
 
 
@@ -98,8 +105,12 @@ def attached(credentials: IdivmCredentials) -> ConnectConnection | None:
         return None
     if credentials.catalog != "hive" or _has_spark() or missing_module("spark-connect"):
         return None
-    if credentials.keep_warm and not os.environ.get("CI") and not is_locked(state_dir / "server.lock") \
-            and not is_locked(state_dir / "lock"):
+    if (
+        credentials.keep_warm
+        and not os.environ.get("CI")
+        and not is_locked(state_dir / "server.lock")
+        and not is_locked(state_dir / "lock")
+    ):
         try:
             start_server(credentials, seconds_of(credentials.keep_warm))
         except DbtRuntimeError as problem:
@@ -115,19 +126,28 @@ def attached(credentials: IdivmCredentials) -> ConnectConnection | None:
         _detach(state_dir)
         raise DbtRuntimeError(
             f"The Spark that runs in the background for {state_dir} (process {server.pid}) was started by another version or "
-            "with other settings of the profile. `idivm down` stops it; the next run starts its own")
+            "with other settings of the profile. `idivm down` stops it; the next run starts its own"
+        )
     from dbt.adapters.idivm.connect import open_connect
     from dbt_idivm.errors import IdivmError
 
-    there = replace(credentials, method=ConnectionMethod.CONNECT, host="localhost", port=server.port, token=server.token,
-                    keep_warm=None, server_side_parameters={})
+    there = replace(
+        credentials,
+        method=ConnectionMethod.CONNECT,
+        host="localhost",
+        port=server.port,
+        token=server.token,
+        keep_warm=None,
+        server_side_parameters={},
+    )
     try:
         return open_connect(there)
     except IdivmError as error:
         _detach(state_dir)
         raise DbtRuntimeError(
             f"The Spark that runs in the background for {state_dir} (process {server.pid}) does not answer: "
-            f"{error.findings[0].why}. `idivm down --force` stops it; its log is {state_dir}/spark.log") from error
+            f"{error.findings[0].why}. `idivm down --force` stops it; its log is {state_dir}/spark.log"
+        ) from error
 
 
 def start_server(credentials: IdivmCredentials, idle_seconds: int) -> Server:
@@ -136,11 +156,20 @@ def start_server(credentials: IdivmCredentials, idle_seconds: int) -> Server:
         raise DbtRuntimeError(f"A Spark that stays needs the package {missing}. {install_advice('spark-connect')}")
     state_dir = credentials.state_folder
     state_dir.mkdir(parents=True, exist_ok=True)
-    given = {"credentials": {**credentials.to_dict(omit_none=True), "server_side_parameters": credentials.server_side_parameters},
-             "idle_seconds": idle_seconds, "token": secrets.token_urlsafe(24)}
+    given = {
+        "credentials": {**credentials.to_dict(omit_none=True), "server_side_parameters": credentials.server_side_parameters},
+        "idle_seconds": idle_seconds,
+        "token": secrets.token_urlsafe(24),
+    }
     with open(state_dir / "server.log", "w") as log:
-        process = subprocess.Popen([sys.executable, "-P", "-m", "dbt.adapters.idivm.warm_server"], stdin=subprocess.PIPE,
-                                   stdout=log, stderr=subprocess.STDOUT, start_new_session=True, text=True)
+        process = subprocess.Popen(
+            [sys.executable, "-P", "-m", "dbt.adapters.idivm.warm_server"],
+            stdin=subprocess.PIPE,
+            stdout=log,
+            stderr=subprocess.STDOUT,
+            start_new_session=True,
+            text=True,
+        )
     assert process.stdin is not None
     with suppress(BrokenPipeError), process.stdin:
         process.stdin.write(json.dumps(given))  # not as arguments, which everybody can read
@@ -155,8 +184,10 @@ def start_server(credentials: IdivmCredentials, idle_seconds: int) -> Server:
     else:
         process.kill()
     last = (state_dir / "server.log").read_text(encoding="utf-8", errors="replace").strip().splitlines()[-1:]
-    raise DbtRuntimeError(f"Spark does not start in the background: {last[0] if last else 'it did not answer in time'}. "
-                          f"Its log is {state_dir}/server.log")
+    raise DbtRuntimeError(
+        f"Spark does not start in the background: {last[0] if last else 'it did not answer in time'}. "
+        f"Its log is {state_dir}/server.log"
+    )
 
 
 def stop_server(state_dir: Path, force: bool) -> bool:

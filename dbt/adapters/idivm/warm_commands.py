@@ -59,9 +59,12 @@ def _show(state_dir: Path, credentials: IdivmCredentials) -> bool:
         console.print("No Spark is running in the background for this project.")
         return False
     use = "in use" if is_used(state_dir) else "idle"
-    console.print(f"Spark runs in the background: process {server.pid}, port {server.port} of this machine, {use}, for "
-                  f"{_time(time.time() - server.started)}. It ends after {_time(server.idle_seconds)} without use, or by "
-                  "`idivm down`.", soft_wrap=True)
+    console.print(
+        f"Spark runs in the background: process {server.pid}, port {server.port} of this machine, {use}, for "
+        f"{_time(time.time() - server.started)}. It ends after {_time(server.idle_seconds)} without use, or by "
+        "`idivm down`.",
+        soft_wrap=True,
+    )
     if server.made_of != made_of(credentials):
         console.print("It was started by another version or with other settings of the profile, so dbt does not attach to it.")
     return True

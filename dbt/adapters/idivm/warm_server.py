@@ -38,8 +38,12 @@ def main() -> int:
     signal.signal(signal.SIGTERM, lambda *_: sys.exit(0))
     signal.signal(signal.SIGHUP, signal.SIG_IGN)  # the terminal may be closed
     port = _free_port()
-    settings = {"spark.plugins": PLUGIN, "spark.connect.grpc.binding.address": "127.0.0.1",
-                "spark.connect.grpc.binding.port": str(port), "spark.connect.authenticate.token": given["token"]}
+    settings = {
+        "spark.plugins": PLUGIN,
+        "spark.connect.grpc.binding.address": "127.0.0.1",
+        "spark.connect.grpc.binding.port": str(port),
+        "spark.connect.authenticate.token": given["token"],
+    }
     try:
         start(replace(credentials, server_side_parameters={**credentials.server_side_parameters, **settings}))
     except DbtRuntimeError as problem:

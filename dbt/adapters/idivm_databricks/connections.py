@@ -39,8 +39,9 @@ class IdivmDatabricksConnectionManager(DatabricksConnectionManager):
     @classmethod
     def opened(cls, credentials: IdivmDatabricksCredentials) -> Any:
         """A handle outside of a dbt command."""
-        connection = DatabricksDBTConnection(type="idivm_databricks", name="idivm", state=ConnectionState.INIT, handle=None,
-                                             credentials=credentials)
+        connection = DatabricksDBTConnection(
+            type="idivm_databricks", name="idivm", state=ConnectionState.INIT, handle=None, credentials=credentials
+        )
         connection.http_path = credentials.http_path or ""
         return cls.open(connection).handle
 

@@ -69,9 +69,13 @@ def _bring_up_to_date(log: Log, view: StoredView, of_view: State) -> Steps[int |
         before = None
     latest = log.stored.latest
     job.client.rely(view.table, shown.version, shown.at)
-    state = State({view.table: Consumed(view.table, shown.version, shown.at)}, {OUTPUT: "both"}, run=job.request.run_id,
-                  base=latest.version if log.continues and latest is not None else None,
-                  writes=writes_after(log.stored if log.continues else None))
+    state = State(
+        {view.table: Consumed(view.table, shown.version, shown.at)},
+        {OUTPUT: "both"},
+        run=job.request.run_id,
+        base=latest.version if log.continues and latest is not None else None,
+        writes=writes_after(log.stored if log.continues else None),
+    )
     versions = of_view.base_versions
     rows = job.dialect.table(view.table, shown.version)
     if not log.continues:

@@ -52,8 +52,14 @@ def build(work: Work, reason: Finding | None) -> Steps[Outcome]:
         planned = without_failing_plan(job, planned, failure)
         wanted, written = yield from _published(replace(work, planned=planned), reason)
     inputs = all_inputs(replace(work, planned=planned))
-    result = Result("create" if reason is None else "full", wanted.hidden, inputs, Effect(inserted=written),
-                    None if reason is None else "full", summary(_why(planned, reason)))
+    result = Result(
+        "create" if reason is None else "full",
+        wanted.hidden,
+        inputs,
+        Effect(inserted=written),
+        None if reason is None else "full",
+        summary(_why(planned, reason)),
+    )
     return outcome(job, result, planned)
 
 
@@ -96,8 +102,11 @@ def _judged(work: Work) -> Steps[Planned]:
 def all_inputs(work: Work) -> dict[str, InputChange]:
     """The inputs of a rebuild: it reads all their rows."""
     before = work.stored.state.inputs if work.stored.state else {}
-    return {named(work.job.request, name): InputChange(before[name].version if name in before else None, found.version)
-            for name, found in work.planned.own_inputs.items() if found.version is not None}
+    return {
+        named(work.job.request, name): InputChange(before[name].version if name in before else None, found.version)
+        for name, found in work.planned.own_inputs.items()
+        if found.version is not None
+    }
 
 
 def verify_unique_key(job: Job, planned: Planned, wanted: Build) -> Steps[None]:
@@ -108,8 +117,15 @@ def verify_unique_key(job: Job, planned: Planned, wanted: Build) -> Steps[None]:
         return
     visible = visible_columns(planned.plan) if planned.plan else (yield from _columns(job))
     if unknown := given - {name.lower() for name in visible}:
-        raise IdivmError(finding(304, column=sorted(unknown)[0], source=job.request.name, declared="`unique_key`",
-                                 nearest=listed(nearest(sorted(unknown)[0], visible))))
+        raise IdivmError(
+            finding(
+                304,
+                column=sorted(unknown)[0],
+                source=job.request.name,
+                declared="`unique_key`",
+                nearest=listed(nearest(sorted(unknown)[0], visible)),
+            )
+        )
     key = keys.Key(job.config.unique_key, "`unique_key`")
     rows = subquery(wanted.query, "definition")
     broken = yield from keys.repeated(job.client, rows, key, f"check unique_key of {job.request.name}")
@@ -163,11 +179,22 @@ def planned_build(work: Work, plan: Plan, query: exp.Expr, state: State) -> Buil
     # without IDs as well: a table that stays has those of its former definition, which models that read it would rely on
     ids = [plan.stored(name) for name in plan.root.ids] if plan.root.unique else []
     properties = {**_properties(work.job.request, work.planned), IDS: ids}
-    return Build(work.planned.table, query, tuple(c.name for c in plan.columns),
-                 visible_columns(plan) if work.planned.hidden else None, properties, state)
+    return Build(
+        work.planned.table,
+        query,
+        tuple(c.name for c in plan.columns),
+        visible_columns(plan) if work.planned.hidden else None,
+        properties,
+        state,
+    )
 
 
 def _properties(request: ModelRequest, planned: Planned) -> dict[str, Any]:
-    return {VIEW: planned.table, OWNER: request.owner, DEFINITION: request.sql, INPUTS: planned.used,
-            KEYS: {name: list(key.columns) for name, key in planned.keys.items() if name in planned.own_inputs},
-            BUILD: digest(dict(planned.fingerprint))}
+    return {
+        VIEW: planned.table,
+        OWNER: request.owner,
+        DEFINITION: request.sql,
+        INPUTS: planned.used,
+        KEYS: {name: list(key.columns) for name, key in planned.keys.items() if name in planned.own_inputs},
+        BUILD: digest(dict(planned.fingerprint)),
+    }

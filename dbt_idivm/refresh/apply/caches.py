@@ -50,10 +50,25 @@ def _job(job: Job, above: Planned, cache: Cache, existing: Literal["table"] | No
     # one run rebuilds it once, for whichever of its models comes first
     full_refresh = job.request.full_refresh and not job.client.invocation.has_rebuilt(cache.table)
     sql = cache_sql(job.dialect, above.plan, cache)
-    request = replace(job.request, identifier=name_parts(cache.table)[-1], sql=sql,
-                      owner=owner_of_caches(job.request.project), existing=existing, full_refresh=full_refresh)
-    config = replace(job.config, output="view", unique_key=(), partition_by=(), cluster_by=(), location_root=None,
-                     tblproperties={}, on_configuration_change="apply", on_schema_change="ignore")
+    request = replace(
+        job.request,
+        identifier=name_parts(cache.table)[-1],
+        sql=sql,
+        owner=owner_of_caches(job.request.project),
+        existing=existing,
+        full_refresh=full_refresh,
+    )
+    config = replace(
+        job.config,
+        output="view",
+        unique_key=(),
+        partition_by=(),
+        cluster_by=(),
+        location_root=None,
+        tblproperties={},
+        on_configuration_change="apply",
+        on_schema_change="ignore",
+    )
     return replace(job, request=request, config=config)
 
 

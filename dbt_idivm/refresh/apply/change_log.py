@@ -50,8 +50,14 @@ class Log:
     @property
     def continues(self) -> bool:
         """Whether rows can be appended: it is there, with these columns."""
-        return (self.facts is not None and self.facts.is_delta and not self.facts.lost and self.stored.latest is not None
-                and not self.stored.remade and self.facts.properties.get(LOGGED) == _described(self.columns))
+        return (
+            self.facts is not None
+            and self.facts.is_delta
+            and not self.facts.lost
+            and self.stored.latest is not None
+            and not self.stored.remade
+            and self.facts.properties.get(LOGGED) == _described(self.columns)
+        )
 
 
 def entry_of(stored: StoredView, versions: Mapping[str, int]) -> Entry:
@@ -67,8 +73,11 @@ def find_log(job: Job, table: str, columns: Sequence[Attribute]) -> Steps[Log]:
     taken = [each.name for each in columns if each.name.lower() in OWN]
     if taken:
         raise IdivmError(finding(122, view=job.request.relation, column=taken[0], own=listed(OWN)))
-    if wrong := [finding(218, column=each.name, type=each.type, use="a log of changes") for each in columns
-                 if cannot_be_carried(type_of(each.type))]:
+    if wrong := [
+        finding(218, column=each.name, type=each.type, use="a log of changes")
+        for each in columns
+        if cannot_be_carried(type_of(each.type))
+    ]:
         raise IdivmError(wrong)
     facts = yield from describe(job.client, table)
     stored = None if facts is None or facts.lost or not facts.is_delta else (yield from read_state(job.client, table))

@@ -23,8 +23,14 @@ class Exchanged(IdivmError):
 
     def __init__(self, view: str, tables: Sequence[str]) -> None:
         self.tables = tuple(tables)
-        super().__init__(finding(903, view=listed(self.tables), message="another table took that name while it was read",
-                                 state=f"The next run rebuilds {view}"))
+        super().__init__(
+            finding(
+                903,
+                view=listed(self.tables),
+                message="another table took that name while it was read",
+                state=f"The next run rebuilds {view}",
+            )
+        )
 
 
 def confirm(client: Client, view: str) -> Steps[None]:

@@ -47,8 +47,9 @@ def publish_changes(job: Job, wanted: Build) -> Steps[int]:
         assert log.stored.latest is not None
         before = log.stored.state
         if before is not None and before.plan.get(LAYOUT) not in (None, wanted.state.plan.get(LAYOUT)):
-            job.warnings.append(f"{job.request.name}: the table's configuration changed; the log of its changes stays as it was "
-                                "created")
+            job.warnings.append(
+                f"{job.request.name}: the table's configuration changed; the log of its changes stays as it was created"
+            )
         state = replace(wanted.state, base=log.stored.latest.version)
         written = yield from append_difference(log, rows, state, versions)
     yield from show_query(job, wanted.state.shown)

@@ -43,8 +43,12 @@ LARGE = 300_000  # rows of a view
 _TOO_LARGE = re.compile(r"broadcast|maxResultSize", re.IGNORECASE)
 # Where Delta is told to replace whole partitions only (`spark.databricks.delta.replaceWhere.dataColumns.enabled`).
 _ONLY_PARTITIONS = ("DELTA_NON_PARTITION_COLUMN_REFERENCE", "DELTA_NON_PARTITION_COLUMN_SPECIFIED")
-_VERBS: Mapping[type[exp.Expr], str] = {exp.Merge: "merge into", exp.Insert: "append to", exp.Update: "update",
-                                         exp.Delete: "delete from"}
+_VERBS: Mapping[type[exp.Expr], str] = {
+    exp.Merge: "merge into",
+    exp.Insert: "append to",
+    exp.Update: "update",
+    exp.Delete: "delete from",
+}
 _AMBIGUOUS = ("DELTA_MULTIPLE_SOURCE_ROW_MATCHING_TARGET_ROW_IN_MERGE",)
 
 
@@ -56,8 +60,9 @@ def apply_changes(work: Work, ready: Ready) -> Steps[Outcome | Finding]:
     new = new_state(work, consumed(planned, changes.moves), stored)
     asked = question(work, ready)
     try:
-        script, effect = yield from (_applied(work, ready, new) if asked is None else
-                                     staged(job.client, asked.staged, _answered(work, ready, asked, new)))
+        script, effect = yield from (
+            _applied(work, ready, new) if asked is None else staged(job.client, asked.staged, _answered(work, ready, asked, new))
+        )
     except EngineFailure as failure:
         if ready.few and _TOO_LARGE.search(failure.error.message):
             return (yield from apply_changes(work, replace(ready, few=False, fetched="nothing")))
@@ -123,8 +128,9 @@ def _run(work: Work, statement: Write, new: State, source: SourceRows | None) ->
     job, stored, client = work.job, work.stored, work.job.client
     replaces = isinstance(statement, exp.Insert) and statement.args.get("where") is not None
     label = f"{'replace rows of' if replaces else _VERBS[type(statement)]} {stored.table}"
-    write = committed(client, Statement(job.dialect.sql(statement), "write", label, tree=statement), stored.table, new.json(),
-                      guard_of(stored))
+    write = committed(
+        client, Statement(job.dialect.sql(statement), "write", label, tree=statement), stored.table, new.json(), guard_of(stored)
+    )
     size = work.planned.sizes.get(stored.table)
     if isinstance(statement, exp.Merge) and size is not None and size.rows >= LARGE:
         write = temporarily(client, client.engine.large_merge, write, needed=False)
@@ -157,8 +163,9 @@ def question(work: Work, ready: Ready) -> BoundQuestion | None:
 
 def _binding(work: Work, ready: Ready) -> Binding:
     large = frozenset(table for table, size in work.planned.sizes.items() if size.rows >= MANY_ROWS)
-    return Binding(ready.changes.versions, ready.changes.net, work.job.dialect, few=ready.few, ranges=ready.changes.ranges,
-                   large=large)
+    return Binding(
+        ready.changes.versions, ready.changes.net, work.job.dialect, few=ready.few, ranges=ready.changes.ranges, large=large
+    )
 
 
 def strategy(planned: Planned, application: Application) -> tuple[str, str | None]:

@@ -153,8 +153,11 @@ def _of_draft(job: Job, place: str) -> Steps[Guard | None]:
 def _replace(job: Job, wanted: Build, there: Described, stored: StoredView, *, fits: bool) -> Steps[Commit]:
     """Replace the table's rows, which fit into it as it is or not. Raises IDIVM-903 if another refresh was faster."""
     table = wanted.table
-    statement = (statements.overwrite_table(job.dialect, table, wanted.query) if fits else
-                 statements.create_table(job.dialect, table, wanted.query, job.config, wanted.properties, replace=True))
+    statement = (
+        statements.overwrite_table(job.dialect, table, wanted.query)
+        if fits
+        else statements.create_table(job.dialect, table, wanted.query, job.config, wanted.properties, replace=True)
+    )
     latest = stored.latest if stored.table == table else None
     if latest is None and not there.lost:
         latest = yield from history.latest(job.client, table)

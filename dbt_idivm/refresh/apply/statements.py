@@ -21,13 +21,18 @@ def empty_merge(dialect: Dialect, table: str) -> Statement:
     """A MERGE that can change nothing; under a guard it writes a commit nevertheless."""
     source = exp.Select(expressions=[exp.alias_(exp.Literal.number(1), "one")]).subquery(SOURCE)
     delete = exp.When(matched=True, then=exp.Var(this="DELETE"))
-    merge = exp.Merge(this=exp.alias_(dialect.table(table, None), TARGET, table=True), using=source, on=exp.false(),
-                      whens=exp.Whens(expressions=[delete]))
+    merge = exp.Merge(
+        this=exp.alias_(dialect.table(table, None), TARGET, table=True),
+        using=source,
+        on=exp.false(),
+        whens=exp.Whens(expressions=[delete]),
+    )
     return Statement(dialect.sql(merge), "write", f"move the watermark of {table}", tree=merge)
 
 
-def create_table(dialect: Dialect, table: str, query: exp.Expr, config: ModelConfig, properties: Mapping[str, Any], *,
-                 replace: bool) -> Statement:
+def create_table(
+    dialect: Dialect, table: str, query: exp.Expr, config: ModelConfig, properties: Mapping[str, Any], *, replace: bool
+) -> Statement:
     """CREATE [OR REPLACE] TABLE .. USING DELTA .. AS query; `properties` are ours, to be encoded.
 
     Under column mapping Delta refuses this for a table with a feed: then it is to be switched on afterwards.
@@ -46,15 +51,21 @@ def create_table(dialect: Dialect, table: str, query: exp.Expr, config: ModelCon
     chosen = {DELETION_VECTORS: "true"} if config.deletion_vectors and not is_given else {}
     texts = {**chosen, **config.tblproperties, FEED: feed, **{key: encode(value) for key, value in properties.items()}}
     parts += _properties(texts)
-    tree = exp.Create(this=dialect.table(table, None), kind="TABLE", replace=replace, expression=query,
-                      properties=exp.Properties(expressions=parts))
+    tree = exp.Create(
+        this=dialect.table(table, None),
+        kind="TABLE",
+        replace=replace,
+        expression=query,
+        properties=exp.Properties(expressions=parts),
+    )
     return Statement(dialect.sql(tree), "write", f"build {table}", fetch=False, tree=tree)
 
 
 def set_properties(dialect: Dialect, table: str, properties: Mapping[str, Any]) -> Statement:
     """Give a table other properties of ours."""
-    found = exp.AlterSet(expressions=[exp.Properties(expressions=_properties(
-        {key: encode(value) for key, value in properties.items()}))])
+    found = exp.AlterSet(
+        expressions=[exp.Properties(expressions=_properties({key: encode(value) for key, value in properties.items()}))]
+    )
     tree = exp.Alter(this=dialect.table(table, None), kind="TABLE", actions=[found])
     return Statement(dialect.sql(tree), "metadata", f"set the properties of {table}", fetch=False)
 
@@ -71,21 +82,39 @@ def overwrite_table(dialect: Dialect, table: str, query: exp.Expr) -> Statement:
     return Statement(dialect.sql(tree), "write", f"rebuild {table}", fetch=False, tree=tree)
 
 
-def create_view(dialect: Dialect, view: str, rows: exp.Table, columns: tuple[str, ...], properties: Mapping[str, Any],
-                comments: Mapping[str, str] | None = None) -> Statement:
+def create_view(
+    dialect: Dialect,
+    view: str,
+    rows: exp.Table,
+    columns: tuple[str, ...],
+    properties: Mapping[str, Any],
+    comments: Mapping[str, str] | None = None,
+) -> Statement:
     """The user's relation over the ID-extended table: its columns, without the hidden ones. `comments` are on columns."""
     names = [exp.Column(this=identifier(name)) for name in columns]
     return _view(dialect, view, exp.Select(expressions=names).from_(rows), columns, properties, comments)
 
 
-def create_query_view(dialect: Dialect, view: str, sql: str, properties: Mapping[str, Any], columns: tuple[str, ...] = (),
-                      comments: Mapping[str, str] | None = None) -> Statement:
+def create_query_view(
+    dialect: Dialect,
+    view: str,
+    sql: str,
+    properties: Mapping[str, Any],
+    columns: tuple[str, ...] = (),
+    comments: Mapping[str, str] | None = None,
+) -> Statement:
     """A plain view over the user's SELECT as it is written. `comments` are on its `columns`."""
     return _view(dialect, view, verbatim(sql), columns, properties, comments)
 
 
-def _view(dialect: Dialect, view: str, query: exp.Expr, columns: tuple[str, ...], properties: Mapping[str, Any],
-          comments: Mapping[str, str] | None) -> Statement:
+def _view(
+    dialect: Dialect,
+    view: str,
+    query: exp.Expr,
+    columns: tuple[str, ...],
+    properties: Mapping[str, Any],
+    comments: Mapping[str, str] | None,
+) -> Statement:
     own = {**properties, TEXT: known_text(dialect.sql(query))}
     found = exp.Properties(expressions=_properties({key: encode(value) for key, value in own.items()}))
     target: exp.Expr = dialect.table(view, None)

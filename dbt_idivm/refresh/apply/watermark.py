@@ -46,12 +46,25 @@ def new_state(work: Work, inputs: Mapping[str, Consumed], before: StoredView | N
         job.client.rely(before.table, latest.version, latest.at)
     # a build checks what is not checked already
     checked = before is None or (job.config.verify == "always" and state is not None and state.checked)
-    return State(inputs, planned.fingerprint, request_digest(job), planned.inputs.known, job.request.run_id,
-                 volatile=not planned.repeatable, proof=str(planned.proof or ""), sizes=planned.sizes,
-                 base=None if latest is None else latest.version, checked=checked, unverified=work.unverified or {},
-                 functions=digests_of(planned.inputs), kept=planned.kept, note=work.note,
-                 layouts={each.table: each.facts.layout for each in planned.inputs.tables.values()},
-                 writes=writes_after(before), former=_given_up(work, inputs))
+    return State(
+        inputs,
+        planned.fingerprint,
+        request_digest(job),
+        planned.inputs.known,
+        job.request.run_id,
+        volatile=not planned.repeatable,
+        proof=str(planned.proof or ""),
+        sizes=planned.sizes,
+        base=None if latest is None else latest.version,
+        checked=checked,
+        unverified=work.unverified or {},
+        functions=digests_of(planned.inputs),
+        kept=planned.kept,
+        note=work.note,
+        layouts={each.table: each.facts.layout for each in planned.inputs.tables.values()},
+        writes=writes_after(before),
+        former=_given_up(work, inputs),
+    )
 
 
 def _given_up(work: Work, inputs: Mapping[str, Consumed]) -> tuple[str, ...]:
@@ -66,8 +79,11 @@ def writes_after(before: StoredView | None) -> int:
 
 def consumed_at_build(planned: Planned) -> dict[str, Consumed]:
     """The pinned versions of the inputs, which a build reads."""
-    return {name: Consumed(found.table, found.commit.version, found.commit.at)
-            for name, found in planned.inputs.tables.items() if found.commit is not None}
+    return {
+        name: Consumed(found.table, found.commit.version, found.commit.at)
+        for name, found in planned.inputs.tables.items()
+        if found.commit is not None
+    }
 
 
 def own_commit(client: Client, table: str, before: Commit | None, written: State) -> Steps[Commit | None]:

@@ -31,8 +31,17 @@ _COUNTED: Mapping[str, tuple[tuple[str, str], ...]] = {
 # These leave the partitions as they are, and the names of columns in files.
 _IN_PLACE = (QUIET | _SCHEMA | _COUNTED.keys() | {"TRUNCATE"}) - {"CREATE TABLE", "CREATE TABLE AS SELECT"}
 # These write the table anew, or empty it: what they take away is not counted.
-_ANEW = frozenset({"CREATE OR REPLACE TABLE", "CREATE OR REPLACE TABLE AS SELECT", "REPLACE TABLE", "REPLACE TABLE AS SELECT",
-                   "RESTORE", "TRUNCATE", "CLONE"})
+_ANEW = frozenset(
+    {
+        "CREATE OR REPLACE TABLE",
+        "CREATE OR REPLACE TABLE AS SELECT",
+        "REPLACE TABLE",
+        "REPLACE TABLE AS SELECT",
+        "RESTORE",
+        "TRUNCATE",
+        "CLONE",
+    }
+)
 _IMAGES: Mapping[str, int] = {"inserted": 1, "deleted": 1, "updated": 2}  # rows of the feed for each
 
 
@@ -286,7 +295,8 @@ def with_undone(client: Client, table: str, restore: Commit) -> Steps[Commit]:
         least = min((each.restored for each in undone if each.restored is not None), default=first)
     renamed = [each.renamed for each in undone if each.renamed is not None]
     is_known = len(undone) == restore.version - first - 1 and all(
-        each.keeps_layout or each.restored is not None for each in undone)  # what replaced the table may have renamed anything
+        each.keeps_layout or each.restored is not None for each in undone
+    )  # what replaced the table may have renamed anything
     return replace(restore, renamed=" ".join(renamed) or None if is_known and "" not in renamed else "")
 
 
@@ -302,10 +312,17 @@ def has(client: Client, table: str, version: int, at: str) -> Steps[bool]:
 
 
 def _commit(row: Mapping[str, Any], protocol: CommitProtocol) -> Commit:
-    return Commit(int(row["version"]), moment(row["timestamp"]), row["operation"] or "",
-                  _modes(row["operation"], row.get("operationParameters")), metrics(row.get("operationMetrics")),
-                  protocol.metadata(row), _renamed(row["operation"], row.get("operationParameters")),
-                  _restored(row["operation"], row.get("operationParameters")), writer=row.get("engineInfo") or "")
+    return Commit(
+        int(row["version"]),
+        moment(row["timestamp"]),
+        row["operation"] or "",
+        _modes(row["operation"], row.get("operationParameters")),
+        metrics(row.get("operationMetrics")),
+        protocol.metadata(row),
+        _renamed(row["operation"], row.get("operationParameters")),
+        _restored(row["operation"], row.get("operationParameters")),
+        writer=row.get("engineInfo") or "",
+    )
 
 
 def _renamed(operation: str, parameters: Any) -> str | None:

@@ -51,8 +51,11 @@ def read(text: str) -> Note:
         return Note()
     reason = found.get("reason")
     edits = found.get("edits")
-    return Note(_short(reason) if isinstance(reason, str) else "", seconds(found.get("estimate")),
-                _short(edits) if isinstance(edits, str) else "")
+    return Note(
+        _short(reason) if isinstance(reason, str) else "",
+        seconds(found.get("estimate")),
+        _short(edits) if isinstance(edits, str) else "",
+    )
 
 
 def seconds(value: Any) -> float | None:
@@ -64,4 +67,4 @@ def seconds(value: Any) -> float | None:
 
 def _short(text: str) -> str:
     line = " ".join(text.split())
-    return line if len(line) <= MOST else line[:MOST - 1] + _CUT
+    return line if len(line) <= MOST else line[: MOST - 1] + _CUT

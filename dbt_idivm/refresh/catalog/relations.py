@@ -162,16 +162,24 @@ def described(rows: Rows, engine: Engine) -> Described:
     if _is_altered(details.get("View Text", ""), found):
         found.pop(SHOWN, None)
     mapping = _MAPPING.search(text)
-    return Described(tuple(columns), "view" if "view" in kind else "table" if kind else "",
-                     details.get("Provider", "").lower(), bool(_FEED_ON.search(text)), details.get("View Text"),
-                     engine.namespace(name_parts(details.get("View Catalog and Namespace", ""))),
-                     engine.namespace(_place(details)), found,
-                     partitions=_partitions(lines), kept=kept_changes(dict(_RETENTION.findall(text))),
-                     mapping=mapping[1].lower() if mapping else "none", is_constrained=bool(_CONSTRAINT.search(text)),
-                     widens=bool(_WIDENS.search(text)))
+    return Described(
+        tuple(columns),
+        "view" if "view" in kind else "table" if kind else "",
+        details.get("Provider", "").lower(),
+        bool(_FEED_ON.search(text)),
+        details.get("View Text"),
+        engine.namespace(name_parts(details.get("View Catalog and Namespace", ""))),
+        engine.namespace(_place(details)),
+        found,
+        partitions=_partitions(lines),
+        kept=kept_changes(dict(_RETENTION.findall(text))),
+        mapping=mapping[1].lower() if mapping else "none",
+        is_constrained=bool(_CONSTRAINT.search(text)),
+        widens=bool(_WIDENS.search(text)),
+    )
 
 
 def _partitions(lines: list[tuple[str, str]]) -> tuple[str, ...]:
     """The columns under the heading of partitions, behind a line of headings of their own."""
-    rest = lines[lines.index((_PARTITIONS, "")) + 2:] if (_PARTITIONS, "") in lines else []
+    rest = lines[lines.index((_PARTITIONS, "")) + 2 :] if (_PARTITIONS, "") in lines else []
     return tuple(name for name, _ in takewhile(lambda line: line[0], rest))

@@ -105,4 +105,3 @@ def _added_to(before: Size, commit: Commit, types: Types) -> Size:
 def _first(commit: Commit, *names: str) -> int:
     """The first of these metrics that the commit has."""
     return next((found for name in names if (found := number(commit.metrics, name)) is not None), 0)
-

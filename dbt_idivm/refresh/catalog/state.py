@@ -134,14 +134,22 @@ def read(text: str | None) -> State | None:
 
 def _state(found: dict[str, Any], of_commit: Note) -> State | None:
     try:
-        inputs, unverified = ({name: Consumed(**consumed) for name, consumed in found.pop(part, default).items()}
-                              for part, default in (("inputs", None), ("unverified", {})))
+        inputs, unverified = (
+            {name: Consumed(**consumed) for name, consumed in found.pop(part, default).items()}
+            for part, default in (("inputs", None), ("unverified", {}))
+        )
         known = found.pop("sizes", None)
         read = {name: sizes.read(each) for name, each in known.items()} if isinstance(known, dict) else {}
         kept = found.pop("kept", None) or {}
-        return State(inputs=inputs, unverified=unverified, note=of_commit, former=tuple(found.pop("former", ())),
-                     kept=Kept(tuple(kept.get("subviews", ())), float(kept.get("saved", 0)), int(kept.get("failures", 0))),
-                     sizes={name: size for name, size in read.items() if size is not None}, **found)
+        return State(
+            inputs=inputs,
+            unverified=unverified,
+            note=of_commit,
+            former=tuple(found.pop("former", ())),
+            kept=Kept(tuple(kept.get("subviews", ())), float(kept.get("saved", 0)), int(kept.get("failures", 0))),
+            sizes={name: size for name, size in read.items() if size is not None},
+            **found,
+        )
     except (AttributeError, TypeError, ValueError):
         return None
 

@@ -19,9 +19,17 @@ NEW_SUFFIX = "__idivm_new"  # a table that is built while another relation still
 LOG_SUFFIX = "__idivm_changes"  # the log of changes of a model with `output: diffs` or `both`
 _PAGES = (1, 20, 500)
 _REMADE = "it was created again while a refresh was running"
-ABSENT = ("TABLE_OR_VIEW_NOT_FOUND", "SCHEMA_NOT_FOUND", "DELTA_TABLE_NOT_FOUND", "DELTA_MISSING_DELTA_TABLE",
-           "DELTA_ONLY_OPERATION", "DELTA_TABLE_ONLY_OPERATION", "EXPECT_TABLE_NOT_VIEW*", "DELTA_NOT_A_DELTA_TABLE",
-           "DELTA_PATH_DOES_NOT_EXIST")
+ABSENT = (
+    "TABLE_OR_VIEW_NOT_FOUND",
+    "SCHEMA_NOT_FOUND",
+    "DELTA_TABLE_NOT_FOUND",
+    "DELTA_MISSING_DELTA_TABLE",
+    "DELTA_ONLY_OPERATION",
+    "DELTA_TABLE_ONLY_OPERATION",
+    "EXPECT_TABLE_NOT_VIEW*",
+    "DELTA_NOT_A_DELTA_TABLE",
+    "DELTA_PATH_DOES_NOT_EXIST",
+)
 
 
 @dataclass(frozen=True)
@@ -148,7 +156,7 @@ def _judge(table: str, commits: tuple[Commit, ...]) -> StoredView:
     for at, commit in enumerate(commits):
         found = state.read(commit.user_metadata)
         if found is not None:
-            between = _between(found, commit, commits[at + 1:])
+            between = _between(found, commit, commits[at + 1 :])
             if between is None:
                 return StoredView(table, commits[0], reason=reason)
             other = next((each for each in between if not each.is_quiet and state.read(each.user_metadata) != found), None)

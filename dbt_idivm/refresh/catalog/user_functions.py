@@ -66,9 +66,13 @@ def described(name: str, lines: Iterable[str]) -> DescribedFunction:
         return DescribedFunction(name, digest(full, kind), problem=problem)
     try:
         definition: Mapping[str, str] = json.loads(shown.get("Usage", ""))
-        function = SqlFunction(definition.get(f"{_SQL}expression", ""), definition.get(f"{_SQL}inputParam", ""),
-                               definition[f"{_SQL}returnType"], definition[f"{_SQL}isTableFunc"] != "false",
-                               definition[f"{_SQL}deterministic"] == "true")
+        function = SqlFunction(
+            definition.get(f"{_SQL}expression", ""),
+            definition.get(f"{_SQL}inputParam", ""),
+            definition[f"{_SQL}returnType"],
+            definition[f"{_SQL}isTableFunc"] != "false",
+            definition[f"{_SQL}deterministic"] == "true",
+        )
     except (ValueError, KeyError, TypeError, AttributeError):
         return DescribedFunction(name, "", problem="DESCRIBE FUNCTION EXTENDED shows its definition in a form that is not known")
     known = {key: value for key, value in definition.items() if key not in _ASIDE and not key.startswith(_OF_DELTA)}

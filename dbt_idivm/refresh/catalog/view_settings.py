@@ -23,12 +23,37 @@ _BINARY = "UTF8_BINARY"
 _FOLLOWS = "EVOLUTION"
 _OURS_FOR_ALL = "spark.sql.legacy.useCurrentConfigsForView"
 # How a query is run and files are read, not what it means.
-_HARMLESS = tuple(f"spark.sql.{each}" for each in (
-    "adaptive.", "artifact.", "autoBroadcastJoinThreshold", "broadcastTimeout", "catalog.", "cbo.", "codegen.",
-    "datetime.java8API.", "debug.", "event.", "execution.", "files.", "hive.", "inMemoryColumnarStorage.", "maxPlanStringLength",
-    "optimizer.", "orc.", "parquet.", "repl.", "shuffle.", "sources.", "statistics.", "streaming.", "thriftServer.",
-    "ui.", "warehouse.",
-))
+_HARMLESS = tuple(
+    f"spark.sql.{each}"
+    for each in (
+        "adaptive.",
+        "artifact.",
+        "autoBroadcastJoinThreshold",
+        "broadcastTimeout",
+        "catalog.",
+        "cbo.",
+        "codegen.",
+        "datetime.java8API.",
+        "debug.",
+        "event.",
+        "execution.",
+        "files.",
+        "hive.",
+        "inMemoryColumnarStorage.",
+        "maxPlanStringLength",
+        "optimizer.",
+        "orc.",
+        "parquet.",
+        "repl.",
+        "shuffle.",
+        "sources.",
+        "statistics.",
+        "streaming.",
+        "thriftServer.",
+        "ui.",
+        "warehouse.",
+    )
+)
 # Always asked for: without a value in the view it has Spark's own; None where a view has to say what it was.
 _NEEDED: Mapping[str, str | None] = {
     "spark.sql.ansi.enabled": None,

@@ -41,8 +41,16 @@ class _New(NamedTuple):
     is_large: bool
 
 
-def verify_change(client: Client, keyed: KeyedInput, move: Move, diff: NetDiff, verify: str,
-                  keys: ChangedKeys | None = None, *, is_large: bool = False) -> Steps[None]:
+def verify_change(
+    client: Client,
+    keyed: KeyedInput,
+    move: Move,
+    diff: NetDiff,
+    verify: str,
+    keys: ChangedKeys | None = None,
+    *,
+    is_large: bool = False,
+) -> Steps[None]:
     """Check an input's key against the net diff of its table. `verify` is the model's setting; `keys`: those in the feed, if they
     were asked for; `is_large`: the table has many rows (`key_ranges.MANY_ROWS`). Raises IDIVM-306."""
     found, key = keyed.found, keyed.key
@@ -58,9 +66,17 @@ def verify_change(client: Client, keyed: KeyedInput, move: Move, diff: NetDiff, 
         raise violation(found, key, move.to_version, broken)
 
 
-def repeated_new_key(client: Client, found: Input, key: Key, move: Move, new: tuple[Row, ...] | None = None,
-                     limit: int | None = None, ranges: tuple[Range | None, ...] = (), *,
-                     is_large: bool = False) -> Steps[tuple[Any, ...] | None]:
+def repeated_new_key(
+    client: Client,
+    found: Input,
+    key: Key,
+    move: Move,
+    new: tuple[Row, ...] | None = None,
+    limit: int | None = None,
+    ranges: tuple[Range | None, ...] = (),
+    *,
+    is_large: bool = False,
+) -> Steps[tuple[Any, ...] | None]:
     """A key that a move inserted and that occurs more than once in the table afterwards; None if there is none. Asked once.
 
     `new`: the inserted keys, if they were read; `limit`: look up no more of them; `ranges`: between what their columns are.
@@ -70,8 +86,16 @@ def repeated_new_key(client: Client, found: Input, key: Key, move: Move, new: tu
 
 
 def violation(found: Input, key: Key, version: int, values: tuple[Any, ...]) -> IdivmError:
-    return IdivmError(finding(306, source=found.name, key=", ".join(key.columns), declared=key.declared,
-                              version=version, example=example(key, values)))
+    return IdivmError(
+        finding(
+            306,
+            source=found.name,
+            key=", ".join(key.columns),
+            declared=key.declared,
+            version=version,
+            example=example(key, values),
+        )
+    )
 
 
 def _new_keys(found: Input, key: Key, move: Move, diff: NetDiff) -> tuple[Row, ...] | None:
@@ -103,8 +127,7 @@ def _by_key(diff: InlineDiff, key: Key, sign: int) -> Counter[Row]:
     return counts
 
 
-def _repeated(client: Client, found: Input, key: Key, move: Move,
-              new: _New) -> Steps[tuple[Any, ...] | None]:
+def _repeated(client: Client, found: Input, key: Key, move: Move, new: _New) -> Steps[tuple[Any, ...] | None]:
     """A new key that occurs more than once in the table at its new version."""
     rows, limit, ranges, is_large = new
     keys = _feed_keys(client.dialect, key, move) if rows is None else _literal_keys(client.dialect, found, key, rows[:limit])
@@ -113,9 +136,14 @@ def _repeated(client: Client, found: Input, key: Key, move: Move,
     names = [column(name, _STORED) for name in key.columns]
     on = conjunction(same(name, column(alias, _NEW)) for name, alias in zip(names, numbered("k", key.columns), strict=True))
     table = exp.alias_(client.dialect.table(move.table, move.to_version), _STORED, table=True)
-    query = (exp.Select(expressions=names).from_(table)
-             .join(exp.Join(this=subquery(keys, _NEW), on=on)).group_by(*(name.copy() for name in names))
-             .having(exp.GT(this=exp.Count(this=exp.Star()), expression=exp.Literal.number(1))).limit(1))
+    query = (
+        exp.Select(expressions=names)
+        .from_(table)
+        .join(exp.Join(this=subquery(keys, _NEW), on=on))
+        .group_by(*(name.copy() for name in names))
+        .having(exp.GT(this=exp.Count(this=exp.Star()), expression=exp.Literal.number(1)))
+        .limit(1)
+    )
     # so that Delta skips files
     known = (each.test(name) for each, name in zip(ranges, names, strict=False) if each is not None and each.family is not None)
     query = query.where(*known)
@@ -137,5 +165,8 @@ def _literal_keys(dialect: Dialect, found: Input, key: Key, rows: tuple[Row, ...
 
 def _feed_keys(dialect: Dialect, key: Key, move: Move) -> exp.Select:
     inserted = exp.GT(this=column(SIGN), expression=exp.Literal.number(0))
-    return (exp.Select(expressions=[column(name) for name in numbered("k", key.columns)])
-            .from_(subquery(netted_keys(dialect, move.feed, key.columns), "changes")).where(inserted))
+    return (
+        exp.Select(expressions=[column(name) for name in numbered("k", key.columns)])
+        .from_(subquery(netted_keys(dialect, move.feed, key.columns), "changes"))
+        .where(inserted)
+    )

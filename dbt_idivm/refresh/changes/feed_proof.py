@@ -41,8 +41,9 @@ def is_counted(commits: Iterable[Commit], actions: Mapping[int, FileActions]) ->
     return not all(is_inferred(commit, actions.get(commit.version)) for commit in commits)
 
 
-def doubt(commits: Iterable[Commit], actions: Mapping[int, FileActions],
-          shown: Mapping[int, Images] | None = None) -> Doubt | None:
+def doubt(
+    commits: Iterable[Commit], actions: Mapping[int, FileActions], shown: Mapping[int, Images] | None = None
+) -> Doubt | None:
     """The first commit whose feed is not certainly complete, and why; None if there is none.
 
     `actions`: version → what its files say, where that is known. `shown`: version → the rows in its feed, of those that have any;

@@ -39,8 +39,9 @@ def verify_left(client: Client, inputs: Sequence[KeyedInput], state: State, veri
         if isinstance(values, Finding):
             return values
         if values is not None:
-            return finding(419, key=", ".join(each.key.columns), source=name, version=move.to_version,
-                           example=example(each.key, values))
+            return finding(
+                419, key=", ".join(each.key.columns), source=name, version=move.to_version, example=example(each.key, values)
+            )
     return None
 
 
@@ -49,8 +50,9 @@ def _between(client: Client, known: Consumed, read: Consumed) -> Steps[Move]:
     return (yield from move_over(client, known, read.version, read.at, commits))
 
 
-def _repeated(client: Client, keyed: KeyedInput, key: Key, move: Move, rows: int,
-              limit: int | None) -> Steps[tuple[Any, ...] | None]:
+def _repeated(
+    client: Client, keyed: KeyedInput, key: Key, move: Move, rows: int, limit: int | None
+) -> Steps[tuple[Any, ...] | None]:
     """A key that occurs more than once after the move: of those that came, or of all if the feed has more rows than the table."""
     if move.feed_rows is not None and move.feed_rows <= rows:
         # other columns may have come after that version

@@ -59,19 +59,23 @@ class Move:
     @property
     def changes_no_row(self) -> bool:
         """Whether the commits certainly changed no row, so that there is nothing to be read."""
-        return all(self.actions[each.version].changes_no_row if each.version in self.actions else each.changes_no_row
-                   for each in self.commits)
+        return all(
+            self.actions[each.version].changes_no_row if each.version in self.actions else each.changes_no_row
+            for each in self.commits
+        )
 
     @property
     def only_adds(self) -> bool:
         """Whether the commits touched no row that was there before, if the feed has the rows that they count."""
         return self.doubt is None and all(
             each.only_adds and (each.version not in self.actions or not self.actions[each.version].removed_files)
-            for each in self.commits)
+            for each in self.commits
+        )
 
 
-def moves(client: Client, state: State, written: Commit, inputs: Inputs,
-          used: Mapping[str, Iterable[str]]) -> Steps[dict[str, Move] | Finding]:
+def moves(
+    client: Client, state: State, written: Commit, inputs: Inputs, used: Mapping[str, Iterable[str]]
+) -> Steps[dict[str, Move] | Finding]:
     """Table → move; or why the view cannot be refreshed incrementally from what it was built from. `written`: the commit with its
     state. `used`: input → columns."""
     found: dict[str, Move] = {}
@@ -159,8 +163,13 @@ def _lost(client: Client, source: str, consumed: Consumed, pinned: Commit | None
     if pinned.version > consumed.version:
         commits = yield from history.since_known(client, consumed.table, consumed.version, pinned.version)
         if all(commit.version > consumed.version for commit in commits):
-            return finding(403, source=source, from_version=consumed.version, to_version=pinned.version,
-                           message="the table's log no longer shows the version that was read last")
+            return finding(
+                403,
+                source=source,
+                from_version=consumed.version,
+                to_version=pinned.version,
+                message="the table's log no longer shows the version that was read last",
+            )
     return finding(404, source=source)
 
 

@@ -124,13 +124,19 @@ def _changed_keys(client: Client, found: Input, key: Key, move: Move) -> Steps[C
     inserted, deleted, kept, *bounds = answer.rows[0]
     cells = zip((*new, *columns), bounds[::3], bounds[1::3], bounds[2::3], strict=True)
     ranges = [(name, between(types[name], low, high, has_null=bool(nulls))) for name, low, high, nulls in cells]
-    of_new, of_all = dict(ranges[:len(new)]), dict(ranges[len(new):])
-    return ChangedKeys(bool(inserted), bool(deleted), bool(kept), tuple(map(of_new.get, key.columns)),
-                       {name: each for name, each in of_all.items() if each is not None and each.family is not None})
+    of_new, of_all = dict(ranges[: len(new)]), dict(ranges[len(new) :])
+    return ChangedKeys(
+        bool(inserted),
+        bool(deleted),
+        bool(kept),
+        tuple(map(of_new.get, key.columns)),
+        {name: each for name, each in of_all.items() if each is not None and each.family is not None},
+    )
 
 
-def changed_keys_query(dialect: Dialect, diff: FeedDiff, key: tuple[str, ...], new: tuple[str, ...] = (),
-                       columns: tuple[str, ...] = ()) -> exp.Select:
+def changed_keys_query(
+    dialect: Dialect, diff: FeedDiff, key: tuple[str, ...], new: tuple[str, ...] = (), columns: tuple[str, ...] = ()
+) -> exp.Select:
     """How many keys in the feed only the new version has, only the old one, and both. Then the least and the greatest value, as
     text, and how many are NULL: for each of `new`, columns of the key, of those that only the new version has; for each of
     `columns` of all rows."""
@@ -141,8 +147,10 @@ def changed_keys_query(dialect: Dialect, diff: FeedDiff, key: tuple[str, ...], n
     for name in (name for name, of_key in zip(numbered("k", key), key, strict=True) if of_key in new):
         value = exp.Case(ifs=[exp.If(this=inserted.copy(), true=column(name))])
         is_null = exp.Is(this=column(name), expression=exp.Null())
-        cells += [*_as_text(exp.Min(this=value.copy()), exp.Max(this=value.copy())),
-                  exp.CountIf(this=exp.And(this=inserted.copy(), expression=is_null))]
+        cells += [
+            *_as_text(exp.Min(this=value.copy()), exp.Max(this=value.copy())),
+            exp.CountIf(this=exp.And(this=inserted.copy(), expression=is_null)),
+        ]
     for low, high, nulls in zip(*(numbered(kind, columns) for kind in _BOUNDS), strict=True):
         cells += [*_as_text(exp.Min(this=column(low)), exp.Max(this=column(high))), exp.Sum(this=column(nulls))]
     return exp.Select(expressions=cells).from_(subquery(netted_keys(dialect, diff, key, columns), "sums"))
@@ -158,8 +166,7 @@ def netted_keys(dialect: Dialect, diff: FeedDiff, key: tuple[str, ...], columns:
         is_null = exp.Is(this=column(value), expression=exp.Null())
         bounds = (exp.Min(this=column(value)), exp.Max(this=column(value)), exp.CountIf(this=is_null))
         found += [exp.alias_(bound, name) for bound, name in zip(bounds, names, strict=True)]
-    return (exp.Select(expressions=[*map(column, keys), *found])
-            .from_(subquery(signed, "changes")).group_by(*map(column, keys)))
+    return exp.Select(expressions=[*map(column, keys), *found]).from_(subquery(signed, "changes")).group_by(*map(column, keys))
 
 
 _BOUNDS = ("l", "h", "n")

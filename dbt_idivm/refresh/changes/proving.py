@@ -22,10 +22,19 @@ from dbt_idivm.script.diff import VersionedColumn
 
 # The feed between two versions is not there: switched off in between, past its retention, cleaned up, or its columns
 # changed on the way.
-GAP = ("DELTA_MISSING_CHANGE_DATA", "DELTA_CHANGE_DATA_FEED_INCOMPATIBLE_*", "DELTA_CDC_START_VERSION_AFTER_LATEST",
-       "DELTA_UNSUPPORTED_TIME_TRAVEL_BEYOND_DELETED_FILE_RETENTION_DURATION", "DELTA_VERSION_NOT_FOUND",
-       "DELTA_TRUNCATED_TRANSACTION_LOG", "DELTA_LOG_FILE_NOT_FOUND*", "DELTA_VERSIONS_NOT_CONTIGUOUS",
-       "FAILED_READ_FILE", "DELTA_CHANGE_TABLE_FEED_DISABLED", "DELTA_FILE_NOT_FOUND*")
+GAP = (
+    "DELTA_MISSING_CHANGE_DATA",
+    "DELTA_CHANGE_DATA_FEED_INCOMPATIBLE_*",
+    "DELTA_CDC_START_VERSION_AFTER_LATEST",
+    "DELTA_UNSUPPORTED_TIME_TRAVEL_BEYOND_DELETED_FILE_RETENTION_DURATION",
+    "DELTA_VERSION_NOT_FOUND",
+    "DELTA_TRUNCATED_TRANSACTION_LOG",
+    "DELTA_LOG_FILE_NOT_FOUND*",
+    "DELTA_VERSIONS_NOT_CONTIGUOUS",
+    "FAILED_READ_FILE",
+    "DELTA_CHANGE_TABLE_FEED_DISABLED",
+    "DELTA_FILE_NOT_FOUND*",
+)
 COUNTS = "feed counts"  # what an invocation remembers of a move
 KINDS = 4  # of changes in a feed
 
@@ -74,9 +83,16 @@ def by_difference(client: Client, found: Input, move: Move, why: Doubt) -> Steps
 def reason_of(why: Doubt, source: str, move: Move) -> Finding:
     """The doubt in a feed of the move, as the user is told: what `source` is called."""
     commit = why.commit
-    return finding(427, source=source, version=commit.version, operation=commit.operation or "an unknown operation",
-                   writer=commit.writer or "a writer that does not name itself", why=why.why,
-                   from_version=move.consumed.version, to_version=move.to_version)
+    return finding(
+        427,
+        source=source,
+        version=commit.version,
+        operation=commit.operation or "an unknown operation",
+        writer=commit.writer or "a writer that does not name itself",
+        why=why.why,
+        from_version=move.consumed.version,
+        to_version=move.to_version,
+    )
 
 
 def _by_difference(client: Client, found: Input, move: Move, why: Doubt) -> Steps[Move]:
@@ -84,8 +100,11 @@ def _by_difference(client: Client, found: Input, move: Move, why: Doubt) -> Step
     query = client.dialect.sql(exp.select(exp.Star()).from_(client.dialect.table(move.table, before)))
     types = dict((yield from or_unproven(reason, client.columns(query, f"{move.table} at version {before}"))))
     # what cannot be compared is in no plan, and rows that differ there alone are equal to all of them
-    now = [VersionedColumn(each.name, each.type, each.name in types) for each in found.facts.columns
-           if not cannot_be_carried(type_of(each.type))]
+    now = [
+        VersionedColumn(each.name, each.type, each.name in types)
+        for each in found.facts.columns
+        if not cannot_be_carried(type_of(each.type))
+    ]
     if not now or any(each.is_old and types[each.name] != each.type for each in now):
         raise Unproven(reason)
     return replace(move, doubt=reason, is_usual=why.is_usual, columns=tuple(now))

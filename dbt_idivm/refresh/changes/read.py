@@ -44,8 +44,9 @@ class Changes:
         return all(isinstance(diff, InlineDiff) for diff in self.net.diffs.values())
 
 
-def read_changes(client: Client, plan: Plan, inputs: Sequence[KeyedInput], verify: str,
-                 moves: Mapping[str, Move], sizes: Mapping[str, Size]) -> Steps[Changes | Finding]:
+def read_changes(
+    client: Client, plan: Plan, inputs: Sequence[KeyedInput], verify: str, moves: Mapping[str, Move], sizes: Mapping[str, Size]
+) -> Steps[Changes | Finding]:
     """The net diffs that `plan` is refreshed from; or why they cannot be used, a reason to rebuild.
 
     `verify` is the model's setting, `sizes` those of the tables as far as they are known. Raises IDIVM-306 where a net diff
@@ -63,12 +64,12 @@ def read_changes(client: Client, plan: Plan, inputs: Sequence[KeyedInput], verif
             return checked
         moves[move.table], found[move.table], ranges[move.table] = checked
     diffs = for_plan(plan, found, moves)
-    return (yield from _unreadable(client, plan, diffs, moves)) or Changes(
-        moves, _classified(plan, diffs, inputs, moves), ranges)
+    return (yield from _unreadable(client, plan, diffs, moves)) or Changes(moves, _classified(plan, diffs, inputs, moves), ranges)
 
 
-def _checked_diff(client: Client, keyed: KeyedInput, move: Move, verify: str,
-                  size: Size | None) -> Steps[tuple[Move, NetDiff, Ranges]]:
+def _checked_diff(
+    client: Client, keyed: KeyedInput, move: Move, verify: str, size: Size | None
+) -> Steps[tuple[Move, NetDiff, Ranges]]:
     """The net diff of an input, which is complete and whose key holds, with the move that it is of, and the ranges of columns in
     it, as far as they were asked for."""
     key, keys, read = keyed.key, None, (yield from net_diff(client, keyed.found, move))
@@ -125,5 +126,6 @@ def gap(move: Move, failure: EngineFailure) -> Finding:
     """The reason to rebuild where the change feed of a move is not there, nor the versions that are read instead of it."""
     if move.doubt is not None:
         return move.doubt
-    return finding(403, source=move.table, from_version=move.consumed.version, to_version=move.to_version,
-                   message=failure.first_line)
+    return finding(
+        403, source=move.table, from_version=move.consumed.version, to_version=move.to_version, message=failure.first_line
+    )

@@ -19,8 +19,17 @@ _NO_FUNCTION = ("UNRESOLVED_ROUTINE",)  # Spark 3.5 cannot ask whether a text is
 
 def unreadable_text(client: Client, plan: Plan, feed: FeedDiff) -> Steps[Finding | None]:
     """The reason to rebuild if the feed shows a text that the plan reads as another one."""
-    texts = tuple(sorted({a.name for scan in plan.scans if scan.table == feed.table
-                          for a in scan.base_columns if a.definition is None and may_hold_text(a.type)}))
+    texts = tuple(
+        sorted(
+            {
+                a.name
+                for scan in plan.scans
+                if scan.table == feed.table
+                for a in scan.base_columns
+                if a.definition is None and may_hold_text(a.type)
+            }
+        )
+    )
     return finding(416, source=feed.table) if (yield from has_unreadable_text(client, feed, texts)) else None
 
 

@@ -16,12 +16,14 @@ from sqlglot.errors import SqlglotError
 from dbt_idivm.frontend.dialect import tokens_of
 from dbt_idivm.refresh.checks.plan_expressions import Unreadable, is_odd
 
-_STRINGS = frozenset({TokenType.STRING, TokenType.RAW_STRING, TokenType.NATIONAL_STRING, TokenType.UNICODE_STRING,
-                      TokenType.HEREDOC_STRING})
+_STRINGS = frozenset(
+    {TokenType.STRING, TokenType.RAW_STRING, TokenType.NATIONAL_STRING, TokenType.UNICODE_STRING, TokenType.HEREDOC_STRING}
+)
 _WORDS = frozenset({"null", "true", "false"})
 _TIMES = frozenset({"DATE", "TIMESTAMP", "TIMESTAMP_NTZ", "TIMESTAMP_LTZ"})
 _STRUCTURE = re.compile(
-    r"^ *INTERVAL |^ *0x|[()\[\]‹›\r\n]| AS | AND | WHEN | THEN | ELSE | else | END|lambda |dynamicpruning|\.\.\.")
+    r"^ *INTERVAL |^ *0x|[()\[\]‹›\r\n]| AS | AND | WHEN | THEN | ELSE | else | END|lambda |dynamicpruning|\.\.\."
+)
 # Functions that are printed as what they give NULL in place of: the operators, and other functions.
 _QUIET = {"try_add": "+", "try_subtract": "-", "try_multiply": "*", "try_divide": "/", "try_mod": "%", "get": "["}
 _TELLING = frozenset({"try_cast", "try_sum", "try_avg", "try_element_at"})  # printed as what they are
@@ -38,8 +40,11 @@ def numbers_in_literals(*texts: str) -> frozenset[str]:
     if any(token.token_type == TokenType.IDENTIFIER and is_odd(token.text) for token in tokens):
         raise Unreadable("a name that may be a part of a plan")
     # what follows INTERVAL is read as part of its type, and printed in quotes
-    strings = {token.text for before, token in zip([None, *tokens], tokens, strict=False)
-               if token.token_type in _STRINGS and (before is None or before.text.upper() != "INTERVAL")}
+    strings = {
+        token.text
+        for before, token in zip([None, *tokens], tokens, strict=False)
+        if token.token_type in _STRINGS and (before is None or before.text.upper() != "INTERVAL")
+    }
     if any(" FILTER (WHERE " in each for each in strings):  # which is written with CASE where it belongs to an aggregate
         raise Unreadable("a literal that looks like an aggregate with FILTER")
     _check_quiet({token.text.lower() for token in tokens})

@@ -28,12 +28,24 @@ def differences(rows: exp.Expr, wanted: exp.Expr, columns: Sequence[str], cells:
     def side(source: exp.Expr, sign: exp.Expr) -> exp.Select:
         found = exp.Select(expressions=[*(each.copy() for each in shown), exp.alias_(sign, weight)]).from_(source)
         rows = subquery(found, "rows")
-        rows.set("pivots", [exp.Pivot(expressions=[exp.to_identifier(difference)], unpivot=True, include_nulls=True, fields=[
-            exp.In(this=exp.to_identifier(label), expressions=[exp.column(weight)])])])
+        rows.set(
+            "pivots",
+            [
+                exp.Pivot(
+                    expressions=[exp.to_identifier(difference)],
+                    unpivot=True,
+                    include_nulls=True,
+                    fields=[exp.In(this=exp.to_identifier(label), expressions=[exp.column(weight)])],
+                )
+            ],
+        )
         return exp.Select(expressions=[*(name.copy() for name in names), exp.column(difference)]).from_(rows)
 
     both = union_all([side(rows, exp.Literal.number(1)), side(wanted, exp.Neg(this=exp.Literal.number(1)))])
     total = exp.Sum(this=exp.column(difference))
-    return (exp.Select(expressions=[*(name.copy() for name in names), exp.alias_(total.copy(), difference)])
-            .from_(subquery(both, "both")).group_by(*(name.copy() for name in names))
-            .having(exp.NEQ(this=total, expression=exp.Literal.number(0))))
+    return (
+        exp.Select(expressions=[*(name.copy() for name in names), exp.alias_(total.copy(), difference)])
+        .from_(subquery(both, "both"))
+        .group_by(*(name.copy() for name in names))
+        .having(exp.NEQ(this=total, expression=exp.Literal.number(0)))
+    )

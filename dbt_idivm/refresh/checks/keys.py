@@ -80,20 +80,25 @@ def repeated_at(client: Client, table: str, version: int, key: Key) -> Steps[tup
 
 def not_unique(relation: str, key: Key, broken: tuple[int, tuple[Any, ...]]) -> IdivmError:
     count, values = broken
-    return IdivmError(finding(305, key=", ".join(key.columns), source=relation, declared=key.declared, count=count,
-                              example=example(key, values)))
+    return IdivmError(
+        finding(
+            305, key=", ".join(key.columns), source=relation, declared=key.declared, count=count, example=example(key, values)
+        )
+    )
 
 
 def repeated(client: Client, rows: exp.Expr, key: Key, label: str) -> Steps[tuple[int, tuple[Any, ...]] | None]:
     """How many values of the key occur more than once in `rows`, and one of them; None if the key holds."""
     names = [column(name) for name in key.columns]
-    groups = (exp.Select(expressions=[*names, exp.alias_(exp.Count(this=exp.Star()), COUNT)])
-              .from_(rows).group_by(*(name.copy() for name in names))
-              .having(exp.GT(this=exp.Count(this=exp.Star()), expression=exp.Literal.number(1))))
+    groups = (
+        exp.Select(expressions=[*names, exp.alias_(exp.Count(this=exp.Star()), COUNT)])
+        .from_(rows)
+        .group_by(*(name.copy() for name in names))
+        .having(exp.GT(this=exp.Count(this=exp.Star()), expression=exp.Literal.number(1)))
+    )
     # the window counts the groups before LIMIT cuts them
     total = exp.Window(this=exp.Count(this=exp.Star()))
-    query = (exp.Select(expressions=[exp.alias_(total, "idivm_total"), exp.Star()])
-             .from_(groups.subquery("repeated")).limit(1))
+    query = exp.Select(expressions=[exp.alias_(total, "idivm_total"), exp.Star()]).from_(groups.subquery("repeated")).limit(1)
     found = yield from client.read(query, label)
     return (int(found.rows[0][0]), tuple(found.rows[0][1:-1])) if found.rows else None
 
@@ -172,16 +177,21 @@ def _is_blurred(found: Input, key: Key) -> bool:
 
 def _unknown_names(request: ModelRequest, configured: Mapping[str, tuple[str, ...]], inputs: Inputs) -> list[Finding]:
     written = {name: request.input_names.get(name, name) for name in (*inputs.tables, *inputs.views)}
-    return [finding(103, key="keys", value=name, accepted="the inputs " + ", ".join(f"`{w}`" for w in written.values()))
-            for name in configured if not any(_means(request, name, relation) for relation in written)]
+    return [
+        finding(103, key="keys", value=name, accepted="the inputs " + ", ".join(f"`{w}`" for w in written.values()))
+        for name in configured
+        if not any(_means(request, name, relation) for relation in written)
+    ]
 
 
 def _missing_columns(found: Input, key: Key) -> list[Finding]:
     names = [attribute.name for attribute in found.facts.columns]
     known = {name.lower() for name in names}
-    return [finding(304, column=name, source=found.name, declared=key.declared,
-                    nearest=listed(nearest(name, names)))
-            for name in key.columns if name.lower() not in known]
+    return [
+        finding(304, column=name, source=found.name, declared=key.declared, nearest=listed(nearest(name, names)))
+        for name in key.columns
+        if name.lower() not in known
+    ]
 
 
 def _spelt(found: Input, key: Key) -> Key:

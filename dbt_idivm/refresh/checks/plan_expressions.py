@@ -22,8 +22,8 @@ class Unreadable(Exception):
 def listed(text: str) -> list[str]:
     """The parts between commas that are in no brackets."""
     depths = list(_depths(text))
-    at = [-2, *(i for i, char in enumerate(text) if char == "," and not depths[i] and text[i:i + 2] == ", "), len(text)]
-    return [text[start + 2:end] for start, end in pairwise(at)] if text else []
+    at = [-2, *(i for i, char in enumerate(text) if char == "," and not depths[i] and text[i : i + 2] == ", "), len(text)]
+    return [text[start + 2 : end] for start, end in pairwise(at)] if text else []
 
 
 def _depths(text: str) -> Iterator[int]:
@@ -48,7 +48,7 @@ def _binary(text: str) -> tuple[str, str, str] | None:
         return None
     for found in _BINARY.finditer(text):
         if depths[found.start()] == 1:
-            return text[1:found.start()], found[1], text[found.end():-1]
+            return text[1 : found.start()], found[1], text[found.end() : -1]
     return None
 
 
@@ -67,11 +67,11 @@ def check_brackets(expression: str) -> None:
     NOT p IN (q, r) may be (NOT p) IN (q, r); and in `if (p) a else b + INTERVAL …`, the interval may be added to both.
     """
     for found in re.finditer(r"\belse ", expression):
-        if _LOOSE.search(_same_level(expression[found.end():])):
+        if _LOOSE.search(_same_level(expression[found.end() :])):
             raise Unreadable(expression)
     for found in _IN.finditer(expression):
-        negated = "NOT " in _same_level(expression[:found.start()][::-1].translate(_MIRRORED))[::-1]
-        values = _same_level(expression[found.end():]).split(",")
+        negated = "NOT " in _same_level(expression[: found.start()][::-1].translate(_MIRRORED))[::-1]
+        values = _same_level(expression[found.end() :]).split(",")
         if negated and all("#" in value or value.strip() in ("true", "false", "null") for value in values):
             raise Unreadable(expression)
 
@@ -81,7 +81,7 @@ def unfiltered(expression: str) -> str:
     at = expression.rfind(_FILTER)
     while at >= 0:
         call = _back_to_bracket(expression[:at])
-        condition = _up_to_bracket(expression[at + len(_FILTER):])
+        condition = _up_to_bracket(expression[at + len(_FILTER) :])
         start, end = at - len(call), at + len(_FILTER) + len(condition)
         word = "distinct " if call.startswith("distinct ") else ""
         value = call.removeprefix(word)
@@ -137,7 +137,7 @@ def _operands(expression: str) -> Iterator[str]:
         yield from _operands(found[0])
         yield from _operands(found[2])
     elif expression.startswith("cast(") and expression.endswith(")"):
-        yield from _operands(expression[len("cast("):].rpartition(" as ")[0])
+        yield from _operands(expression[len("cast(") :].rpartition(" as ")[0])
 
 
 def is_odd(name: str) -> bool:

@@ -83,8 +83,11 @@ def normal_form(explained: str, literal: frozenset[str] = frozenset()) -> str:
 
 
 def _parsed(plan: str) -> _Node:
-    lines = [(len(found[1]) // 3 + (found[0] != found[1] + found[2]), found[2])
-             for line in plan.splitlines() if (found := _LINE.fullmatch(line)) is not None]
+    lines = [
+        (len(found[1]) // 3 + (found[0] != found[1] + found[2]), found[2])
+        for line in plan.splitlines()
+        if (found := _LINE.fullmatch(line)) is not None
+    ]
     root, rest = _node(lines, 0)
     if rest != len(lines) or len(lines) != len(plan.splitlines()):
         raise Unreadable("no tree")
@@ -114,10 +117,20 @@ class _Normal:
 
     def block(self, node: _Node) -> _Block:
         operator, _, rest = node.text.partition(" ")
-        known = {"Relation": self._relation, "Project": self._project, "Filter": self._filter, "Join": self._join,
-                 "Aggregate": self._aggregate, "Union": self._union, "LocalRelation": self._empty,
-                 "GlobalLimit": self._limit, "LocalLimit": self._limit, "Window": self._window,
-                 "WindowGroupLimit": self._group_limit, "Generate": self._generate}
+        known = {
+            "Relation": self._relation,
+            "Project": self._project,
+            "Filter": self._filter,
+            "Join": self._join,
+            "Aggregate": self._aggregate,
+            "Union": self._union,
+            "LocalRelation": self._empty,
+            "GlobalLimit": self._limit,
+            "LocalLimit": self._limit,
+            "Window": self._window,
+            "WindowGroupLimit": self._group_limit,
+            "Generate": self._generate,
+        }
         if operator not in known:
             raise Unreadable(operator)
         return known[operator](node, rest)
@@ -137,8 +150,11 @@ class _Normal:
         found = re.fullmatch(r"<empty>(?:, \[(.*)\])?", rest)
         if found is None:  # its rows are not shown
             raise Unreadable(node.text)
-        return _Block(("nothing",), {}, tuple(_Column(number, name, "null") for name, number in
-                                              (_item(each)[1:] for each in listed(found[1] or ""))))
+        return _Block(
+            ("nothing",),
+            {},
+            tuple(_Column(number, name, "null") for name, number in (_item(each)[1:] for each in listed(found[1] or ""))),
+        )
 
     def _limit(self, node: _Node, rest: str) -> _Block:
         """Of rows that are all the same it makes no difference which. So Spark evaluates EXISTS without a correlation."""
@@ -224,8 +240,7 @@ class _Normal:
         label = f"e{next(self._numbers)}"
         made = [_item(each)[1:] for each in listed(_lists(columns, 1)[0])]
         parts = ("place", "first", "second") if name == "posexplode" else ("first", "second")
-        added = tuple(_Column(number, called, f"‹{label}:{part}›")
-                      for (called, number), part in zip(made, parts, strict=False))
+        added = tuple(_Column(number, called, f"‹{label}:{part}›") for (called, number), part in zip(made, parts, strict=False))
         dropped = {int(each) for each in listed(_lists(unused[0], 1)[0])} if unused else set()
         kept = tuple(column for at, column in enumerate(child.output) if at not in dropped)
         text = f"{label}=elements of ({self._resolved(collection, child, node)} {'or null' if outer == 'true' else ''}"
@@ -242,8 +257,10 @@ class _Normal:
         if rest != "false, false" or len({len(branch.output) for branch in branches}) != 1:
             raise Unreadable(node.text)
         label = f"u{next(self._numbers)}"
-        output = tuple(_Column(first.number, first.name, f"‹{label}:{' | '.join(each.definition for each in (first, *others))}›")
-                       for first, *others in zip(*(branch.output for branch in branches), strict=True))
+        output = tuple(
+            _Column(first.number, first.name, f"‹{label}:{' | '.join(each.definition for each in (first, *others))}›")
+            for first, *others in zip(*(branch.output for branch in branches), strict=True)
+        )
         return _Block((f"{label}=({') union all ('.join(map(str, branches))})",), {}, output)
 
     def _with_subqueries(self, expression: str, node: _Node) -> str:
@@ -286,7 +303,7 @@ class _Normal:
             if column is None:
                 raise Unreadable(expression)
             name = found.start() - len(column.name)
-            if name < end or expression[name:found.start()].lower() != column.name.lower():  # it is spelled as the query does
+            if name < end or expression[name : found.start()].lower() != column.name.lower():  # it is spelled as the query does
                 raise Unreadable(expression)
             parts += [expression[end:name], column.definition]
             end = found.end()
@@ -312,7 +329,7 @@ def _item(text: str) -> tuple[str | None, str, str]:
     at = body.find(" AS ", defining)
     if not number.isdigit() or (at < 0 and defining):
         raise Unreadable(text)
-    return (None, body, number) if at < 0 else (body[:at], body[at + len(" AS "):], number)
+    return (None, body, number) if at < 0 else (body[:at], body[at + len(" AS ") :], number)
 
 
 def _lists(text: str, most: int) -> list[str]:

@@ -47,8 +47,11 @@ How = Literal["plans", "rows", "unchecked", "differs", "fails", "clock", "part"]
 LARGEST_CHECKED = 1 << 30  # bytes of the inputs, under `verify_build: auto`
 # Else Spark cuts long lists of columns, the types of wide structs, and long plans; and of what it folds to a constant it shows
 # the value alone, not the type: y / 3 may be a quotient by a DECIMAL(1, 0) or by a DECIMAL(10, 0).
-_WHOLE = {"spark.sql.debug.maxToStringFields": "100000", "spark.sql.maxPlanStringLength": "100000000",
-          "spark.sql.optimizer.excludedRules": "org.apache.spark.sql.catalyst.optimizer.ConstantFolding"}
+_WHOLE = {
+    "spark.sql.debug.maxToStringFields": "100000",
+    "spark.sql.maxPlanStringLength": "100000000",
+    "spark.sql.optimizer.excludedRules": "org.apache.spark.sql.catalyst.optimizer.ConstantFolding",
+}
 _OURS, _THEIRS = "the planned query", "the model's SELECT"
 _SENTENCES: Mapping[How, str] = {
     "plans": "proven: Spark's optimised plans of the SELECT and of this plan are equal",
@@ -190,8 +193,9 @@ def _difference(client: Client, question: Question) -> Steps[tuple[str | None, s
     # what is folded to a constant hides its type, and that cannot be switched off everywhere
     if difference is None and client.engine.fixed is None and _are_equal((first, second), (theirs, ours)):
         return None, ""
-    return difference, _evidence((_THEIRS, theirs), (_OURS, ours), (f"Spark's plans of {_THEIRS}", first),
-                                 (f"Spark's plans of {_OURS}", second))
+    return difference, _evidence(
+        (_THEIRS, theirs), (_OURS, ours), (f"Spark's plans of {_THEIRS}", first), (f"Spark's plans of {_OURS}", second)
+    )
 
 
 def _explained(client: Client, statement: Statement) -> Steps[str]:
@@ -245,8 +249,9 @@ def _relied_upon(plan: Plan) -> dict[str, str]:
     additive = plan.way("additive")
     if not isinstance(additive, Additive):
         return {}
-    results = {call.name: _result_type(additive.state.aggregate, call) for rule, call in additive.state.calls
-               if rule.extreme is None}
+    results = {
+        call.name: _result_type(additive.state.aggregate, call) for rule, call in additive.state.calls if rule.extreme is None
+    }
     return {each.name: results[each.attribute] for each in plan.columns if each.attribute in results}
 
 

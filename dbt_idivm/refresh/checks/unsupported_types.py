@@ -27,11 +27,20 @@ def unsupported_types(client: Client, scans: Iterable[Scan]) -> Steps[list[Findi
     """Why a plan that reads base tables by these scans cannot be used; nothing if it can."""
     scans = tuple(scans)
     cut = sorted({(scan.table, a.name) for scan in scans for a in scan.base_columns if a.definition is None and is_cut(a.type)})
-    read = sorted({(scan.table, a.name, a.type) for scan in scans for a in scan.base_columns
-                   if a.definition is None and may_hold_text(a.type)})
+    read = sorted(
+        {
+            (scan.table, a.name, a.type)
+            for scan in scans
+            for a in scan.base_columns
+            if a.definition is None and may_hold_text(a.type)
+        }
+    )
     found = [finding(228, what=f"column {name} of {table}, of whose type the engine shows only a part") for table, name in cut]
-    found += [finding(228, what=f"column {name} of {table} with a collation")
-              for table, name, kind in read if " collate " in kind.lower()]
+    found += [
+        finding(228, what=f"column {name} of {table} with a collation")
+        for table, name, kind in read
+        if " collate " in kind.lower()
+    ]
     for table in sorted({table for table, _, _ in read}):
         padded = yield from client.once(("padding", table), lambda table=table: _pads(client, table))  # type: ignore[misc]
         for name in [name for each, name, _ in read if padded and each == table]:

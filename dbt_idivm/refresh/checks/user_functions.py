@@ -81,8 +81,9 @@ def _problem(name: str, function: SqlFunction) -> str | None:
     table = relation_name(name_parts(name)[-1])
     rows = f" FROM {DELTA.relation_sql(table)}" if parameters else ""
     try:
-        lowered = lower(f"SELECT CAST((\n{function.body}\n) AS {function.returns}) AS v{rows}",
-                        Catalog({table: TableInfo(table, parameters)}))
+        lowered = lower(
+            f"SELECT CAST((\n{function.body}\n) AS {function.returns}) AS v{rows}", Catalog({table: TableInfo(table, parameters)})
+        )
     except IdivmError as error:
         return f"of its body: {error.findings[0].summary}"
     if any(not isinstance(each, Project | Scan | OneRow) for each in operators(lowered.root)):
@@ -118,8 +119,10 @@ def typed(client: Client, root: Operator, functions: Mapping[str, UserFunction])
         if functions[name].untyped:
             kinds.setdefault(name, set()).add((yield from _type_of_call(client, name, rows, call)))
     found = {name: replace(function, untyped=False) for name, function in functions.items()}
-    return {name: replace(function, returns=next(iter(kinds[name]))) if len(kinds.get(name, ())) == 1 else function
-            for name, function in found.items()}
+    return {
+        name: replace(function, returns=next(iter(kinds[name]))) if len(kinds.get(name, ())) == 1 else function
+        for name, function in found.items()
+    }
 
 
 def _type_of_call(client: Client, name: str, rows: Relation, call: exp.Expr) -> Steps[str]:
@@ -127,8 +130,11 @@ def _type_of_call(client: Client, name: str, rows: Relation, call: exp.Expr) -> 
     one_row = exp.Select(expressions=[exp.alias_(exp.Literal.number(1), "one")])
     read = relation_query(rows, Binding(dialect=client.dialect)) if rows.columns else one_row
     whole = _closed(call)
-    query = exp.Select(expressions=[exp.alias_(whole.copy(), "value")]).from_(subquery(read, "v")).join(
-        subquery(one_row.copy(), "o"), on=exp.Is(this=operand(whole), expression=exp.null()))
+    query = (
+        exp.Select(expressions=[exp.alias_(whole.copy(), "value")])
+        .from_(subquery(read, "v"))
+        .join(subquery(one_row.copy(), "o"), on=exp.Is(this=operand(whole), expression=exp.null()))
+    )
     question = client.commands.describe_query(client.dialect.sql(query), f"a join on {name}")
     try:
         found = yield from client.ask(question)

@@ -144,8 +144,11 @@ def consumed_by(planned: Planned, state: State) -> Mapping[str, Consumed] | None
 def fresh_columns(planned: Planned, inputs: Mapping[str, Consumed], old: Plan) -> Mapping[str, tuple[str, ...]]:
     """The columns of inputs of whose types at the versions that are read the fingerprint of the stored state says nothing."""
     before = used_columns(planned.inputs, old)
-    found = {name: tuple(each for each in columns if each not in before.get(name, {})) for name, columns in planned.used.items()
-             if (commit := planned.inputs.tables[name].commit) is not None and commit.version != inputs[name].version}
+    found = {
+        name: tuple(each for each in columns if each not in before.get(name, {}))
+        for name, columns in planned.used.items()
+        if (commit := planned.inputs.tables[name].commit) is not None and commit.version != inputs[name].version
+    }
     return {name: columns for name, columns in found.items() if columns}
 
 

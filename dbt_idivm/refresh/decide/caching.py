@@ -75,7 +75,7 @@ def _new(variants: _Variants, kept: Kept, choice: Choice, now: float) -> tuple[K
         return kept, None
     saved = kept.saved + min(now, without.refresh) - best.refresh
     price = best.estimate.caches + (0.0 if choice.chosen.name == REBUILD else best.estimate.view)
-    if saved < price * 2 ** kept.failures:
+    if saved < price * 2**kept.failures:
         return replace(kept, saved=saved), None
     why = finding(420, caches=_names(best), now=_seconds(now), cached=_seconds(best.refresh))
     return Kept(best.subviews, best.price, kept.failures), why
@@ -90,8 +90,11 @@ class _Variants:
         self.source, self.ways, self.sizes = source, work.job.config.ways, work.planned.sizes
         self.hidden = work.planned.hidden
         self.view = self.sizes.get(work.stored.table)
-        self.counts = {table: changes_of(move, self.sizes.get(table)) for table, move in decided.moves.items()
-                       if move.moved and not is_cache(name_parts(table)[-1])}
+        self.counts = {
+            table: changes_of(move, self.sizes.get(table))
+            for table, move in decided.moves.items()
+            if move.moved and not is_cache(name_parts(table)[-1])
+        }
         self.prices = invocation.experience.prices
         self.clock = invocation.seconds
         self.until = self.clock() + within

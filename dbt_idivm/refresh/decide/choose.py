@@ -66,8 +66,9 @@ def decide(seen: Observed) -> Steps[Decision]:
         return _timed(replace(early, moves=seen.moves), started, started)
     look_up = partial(verify_left, job.client, planned.keyed_inputs, state, job.config.verify)
     try:
-        changes = yield from read_changes(job.client, planned.plan, planned.keyed_inputs, job.config.verify, seen.moves,
-                                          planned.sizes)
+        changes = yield from read_changes(
+            job.client, planned.plan, planned.keyed_inputs, job.config.verify, seen.moves, planned.sizes
+        )
     except IdivmError:
         # what looks like a broken key may be one that was broken when a rebuild read it, and holds now
         broken = yield from look_up()
@@ -108,7 +109,8 @@ def may_rebuild(seen: Observed) -> bool:
     """Whether a rebuild is among the alternatives: not where this run pinned an older version of an input than the view has."""
     inputs, moves = seen.work.planned.inputs.tables.values(), seen.moves
     return seen.work.job.config.may_rebuild and all(
-        each.version is None or each.version >= moves[each.table].consumed.version for each in inputs)
+        each.version is None or each.version >= moves[each.table].consumed.version for each in inputs
+    )
 
 
 def choose_early(costs: Costs) -> Decision | None:
@@ -145,8 +147,9 @@ def choose_unread(costs: Costs) -> Choice | None:
     return None if found is None else _decision(costs, found, situation, is_read=False).choice
 
 
-def _decision(costs: Costs, found: Sequence[Application], situation: Situation, *, is_read: bool,
-              changes: Changes | None = None) -> Decision:
+def _decision(
+    costs: Costs, found: Sequence[Application], situation: Situation, *, is_read: bool, changes: Changes | None = None
+) -> Decision:
     """The chosen one of the applications and the rebuild."""
     seen, invocation, config = costs.seen, costs.seen.work.job.client.invocation, costs.seen.work.job.config
     reading = 0.0 if is_read else costs.reading_seconds

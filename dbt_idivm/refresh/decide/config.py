@@ -136,13 +136,17 @@ def model_config(given: Mapping[str, Any]) -> ModelConfig:
         raise IdivmError(_not_accepted("idivm", own, "a mapping such as `{strategy: incremental}`"))
     ours, dbts = dict(own), dict(given.get("dbt") or {})
     findings = [found for key, value in ours.items() for found in _check(key, value)]
-    findings += [_not_accepted(key, dbts[key], listed(accepted)) for key, accepted in _DBT_CHOICES.items()
-                 if key in dbts and _word(dbts[key]) not in accepted]
+    findings += [
+        _not_accepted(key, dbts[key], listed(accepted))
+        for key, accepted in _DBT_CHOICES.items()
+        if key in dbts and _word(dbts[key]) not in accepted
+    ]
     if findings:
         raise IdivmError(findings)
     chosen = {key: str(ours[key]).lower() for key, values in _CHOICES.items() if values is not None and ours.get(key) is not None}
     return ModelConfig(
-        **chosen, **{key: _word(dbts[key]) for key in _DBT_CHOICES if key in dbts},
+        **chosen,
+        **{key: _word(dbts[key]) for key in _DBT_CHOICES if key in dbts},
         caches=caches_of("auto" if ours.get("caches") is None else ours["caches"]),
         keys={str(name): names(columns) for name, columns in (ours.get("keys") or {}).items()},
         unique_key=names(ours.get("unique_key") or dbts.get("unique_key")),
@@ -230,8 +234,16 @@ def _reserved(key: str, value: Any) -> list[Finding]:
     return [finding(105, key=key, value=value)]
 
 
-_CHECKS = {"keys": _keys, "unique_key": _columns, "cluster_by": _columns, "caches": _caches,
-           "deterministic_functions": _functions, "aux_schema": _reserved, "optimize_every": _commits, "vacuum": _switch}
+_CHECKS = {
+    "keys": _keys,
+    "unique_key": _columns,
+    "cluster_by": _columns,
+    "caches": _caches,
+    "deterministic_functions": _functions,
+    "aux_schema": _reserved,
+    "optimize_every": _commits,
+    "vacuum": _switch,
+}
 
 
 def _is_list_of_names(value: Any) -> bool:

@@ -48,8 +48,14 @@ class Costs:
     def unknown(self) -> str | None:
         """An input, as the user wrote it, whose size is not known; None if all are."""
         work = self.seen.work
-        return next((named(work.job.request, name) for name, each in work.planned.inputs.tables.items()
-                     if each.table in self.plan.tables and each.table not in work.planned.sizes), None)
+        return next(
+            (
+                named(work.job.request, name)
+                for name, each in work.planned.inputs.tables.items()
+                if each.table in self.plan.tables and each.table not in work.planned.sizes
+            ),
+            None,
+        )
 
     @cached_property
     def are_few(self) -> bool:
@@ -73,8 +79,11 @@ class Costs:
 
     def expected(self) -> Situation:
         """Before net diffs are read: at best, so that what costs more than a rebuild even then does so for certain."""
-        return self.situation(expected(self.plan, {table: _at_best(self.seen.moves[table], found)
-                                                   for table, found in self.counts.items()}, hopeful=True))
+        return self.situation(
+            expected(
+                self.plan, {table: _at_best(self.seen.moves[table], found) for table, found in self.counts.items()}, hopeful=True
+            )
+        )
 
     def unread(self) -> Situation:
         """Before net diffs are read: as the commits say, without hope."""
@@ -154,14 +163,20 @@ class Costs:
         if config.verify != "always" or config.unique_key or state is None or not state.checked or self.plan.relies_on_keys:
             return None
         left = {**state.inputs, **state.unverified}
-        return {found.name: left[found.name] for found, _ in self._untrusted
-                if self.seen.moves[found.table].moved or found.name in state.unverified}
+        return {
+            found.name: left[found.name]
+            for found, _ in self._untrusted
+            if self.seen.moves[found.table].moved or found.name in state.unverified
+        }
 
     @property
     def _untrusted(self) -> list[tuple[Input, Key]]:
         """The inputs whose keys are looked up."""
-        return [(each.found, each.key) for each in self.seen.work.planned.keyed_inputs
-                if each.key is not None and not each.key.trusted and each.found.table in self.plan.tables]
+        return [
+            (each.found, each.key)
+            for each in self.seen.work.planned.keyed_inputs
+            if each.key is not None and not each.key.trusted and each.found.table in self.plan.tables
+        ]
 
     def _key_query(self, found: Input, key: Key) -> Measure:
         """Looking new keys up in the key's columns of the whole table, of which each row is taken in once."""
@@ -182,14 +197,16 @@ class Costs:
             rows = sum(self.seen.work.planned.sizes[table].rows for table in self.plan.tables)
             return f"incremental pays from about {rounded(rows * factor)} rows in its inputs"
         changed = sum(each.inserted + each.deleted + each.updated for each in self.counts.values())
-        part = shrinking(self.rebuild(situation).seconds - reading,
-                         lambda part: self.way(done, self._changed(situation, part)).seconds)
+        part = shrinking(
+            self.rebuild(situation).seconds - reading, lambda part: self.way(done, self._changed(situation, part)).seconds
+        )
         if part is not None and changed * part >= 1:
             return f"incremental pays if fewer than about {rounded(changed * part)} rows change"
         return "incremental would not pay for larger tables or fewer changes either"
 
-    def _of_size(self, situation: Situation, done: Application,
-                 reading: float) -> tuple[Callable[[float], float], Callable[[float], float]]:
+    def _of_size(
+        self, situation: Situation, done: Application, reading: float
+    ) -> tuple[Callable[[float], float], Callable[[float], float]]:
         def scaled(factor: float) -> tuple[Costs, Situation]:
             sizes = {table: size.times(factor) for table, size in situation.tables.items()}
             work = replace(self.seen.work, planned=replace(self.seen.work.planned, sizes=sizes))

@@ -34,14 +34,16 @@ def used_columns(inputs: Inputs, plan: Plan | None) -> dict[str, dict[str, str]]
     """Input → its columns that the plan reads, all without one, with their types, in the order of `*`."""
     found: dict[str, dict[str, str]] = {}
     for name, each in inputs.tables.items():
-        names = None if plan is None else {a.name for scan in plan.base_scans if scan.table == each.table
-                                           for a in scan.read_columns}
+        names = (
+            None if plan is None else {a.name for scan in plan.base_scans if scan.table == each.table for a in scan.read_columns}
+        )
         found[name] = {a.name: a.type for a in each.in_order if names is None or a.name in names}
     return found
 
 
-def fingerprint(request: ModelRequest, config: ModelConfig, inputs: Inputs, keys: Mapping[str, Key],
-                plan: Plan | None) -> dict[str, str]:
+def fingerprint(
+    request: ModelRequest, config: ModelConfig, inputs: Inputs, keys: Mapping[str, Key], plan: Plan | None
+) -> dict[str, str]:
     """All that the stored rows depend on besides the inputs' rows, in parts."""
     columns = [(c.name, c.attribute, c.hidden) for c in plan.columns] if plan else "the user's SELECT"
     caches = {CACHES: digest([(cache.table, cache.plan.digest) for cache in plan.caches])} if plan and plan.caches else {}
@@ -75,8 +77,9 @@ def digests_of(inputs: Inputs) -> dict[str, str]:
     return {name: each.digest for name, each in inputs.functions.items()}
 
 
-def difference(job: Job, stored: StoredView, now: Mapping[str, str],
-               used: Mapping[str, Mapping[str, str]]) -> Steps[Finding | None]:
+def difference(
+    job: Job, stored: StoredView, now: Mapping[str, str], used: Mapping[str, Mapping[str, str]]
+) -> Steps[Finding | None]:
     """Why the stored view is not the one with the fingerprint `now`; None if it is. `used`: the columns of its inputs."""
     before = stored.state.plan if stored.state else {}
     changed = [part for part in now if before.get(part) != now[part]]
@@ -115,8 +118,10 @@ def kept_layout(job: Job, stored: StoredView, now: Mapping[str, str]) -> Mapping
     before = (stored.state.plan if stored.state else {}).get(LAYOUT)
     if job.config.on_configuration_change != "continue" or before in (None, now[LAYOUT]):
         return now
-    warning = (f"{job.request.name}: the table's configuration changed; the table stays as it was created "
-               "(`on_configuration_change: continue`) until it is rebuilt")
+    warning = (
+        f"{job.request.name}: the table's configuration changed; the table stays as it was created "
+        "(`on_configuration_change: continue`) until it is rebuilt"
+    )
     if warning not in job.warnings:  # once for the view and its caches
         job.warnings.append(warning)
     return {**now, LAYOUT: before}
@@ -128,8 +133,9 @@ def _same_columns(job: Job) -> Steps[None]:
     before = {a.name: a.type for a in stored.columns} if stored else {}
     now = dict((yield from job.client.columns(job.request.sql)))
     if list(before.items()) != list(now.items()):
-        raise IdivmError(finding(107, view=job.request.relation, before=listed_columns(before.items()),
-                                 now=listed_columns(now.items())))
+        raise IdivmError(
+            finding(107, view=job.request.relation, before=listed_columns(before.items()), now=listed_columns(now.items()))
+        )
 
 
 def _changed_columns(client: Client, table: str, used: Mapping[str, Mapping[str, str]]) -> Steps[Finding]:
@@ -138,6 +144,7 @@ def _changed_columns(client: Client, table: str, used: Mapping[str, Mapping[str,
     changed = [name for name, columns in used.items() if before.get(name) != columns]
     moved = [name for name, columns in used.items() if list(before.get(name, ())) != list(columns)]
     for name in (*changed, *moved):
-        return finding(412, source=name, before=listed_columns(before.get(name, {}).items()),
-                       now=listed_columns(used[name].items()))
+        return finding(
+            412, source=name, before=listed_columns(before.get(name, {}).items()), now=listed_columns(used[name].items())
+        )
     return finding(402, what="other inputs")

@@ -76,8 +76,10 @@ def _warn_of_age(work: Work, moved: Mapping[str, Move]) -> None:
         waited = age(commits[-1], now, job.zone) if commits else timedelta(0)
         if kept is None or waited <= kept / 2:
             continue
-        warning = (f"{view} has not read the changes of {name} for {in_words(waited)}, and they are kept for {in_words(kept)}: "
-                   f"refresh it more often, or lengthen {' and '.join(NAMES)} of {name}")
+        warning = (
+            f"{view} has not read the changes of {name} for {in_words(waited)}, and they are kept for {in_words(kept)}: "
+            f"refresh it more often, or lengthen {' and '.join(NAMES)} of {name}"
+        )
         if warning not in job.warnings:  # they are looked at before a changed definition is taken over, and after it
             job.warnings.append(warning)
 

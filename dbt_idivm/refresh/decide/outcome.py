@@ -44,12 +44,19 @@ def outcome(job: Job, result: Result, planned: Planned | None = None) -> Outcome
     effect = result.effect
     caches = tuple(cache.table for cache in planned.caches) if planned is not None else result.caches
     return Outcome(
-        mode=result.mode, strategy=result.strategy, reason=result.reason,
-        rows_inserted=effect.inserted, rows_updated=effect.updated, rows_deleted=effect.deleted,
-        statements=job.client.statements, inputs=result.inputs,
+        mode=result.mode,
+        strategy=result.strategy,
+        reason=result.reason,
+        rows_inserted=effect.inserted,
+        rows_updated=effect.updated,
+        rows_deleted=effect.deleted,
+        statements=job.client.statements,
+        inputs=result.inputs,
         message=message(result, job.client.statements),
         relations=relations(job.request, result.hidden, caches, keeps_view=job.config.keeps_view),
-        artifacts=artifacts(job, planned) if planned is not None else Artifacts(), warnings=tuple(job.warnings))
+        artifacts=artifacts(job, planned) if planned is not None else Artifacts(),
+        warnings=tuple(job.warnings),
+    )
 
 
 def message(result: Result, statements: int) -> str:
@@ -59,8 +66,7 @@ def message(result: Result, statements: int) -> str:
     if result.mode in ("create", "full"):
         parts.append(_count(effect.inserted, "row"))
     if result.mode == "incremental":
-        changed = sum(1 for change in result.inputs.values() if change.rows != 0
-                      and change.from_version != change.to_version)
+        changed = sum(1 for change in result.inputs.values() if change.rows != 0 and change.from_version != change.to_version)
         parts += [f"+{effect.inserted} ~{effect.updated} -{effect.deleted}", f"{_count(changed, 'input')} changed"]
     if result.mode == "noop":
         parts.append("nothing changed")
@@ -78,10 +84,16 @@ def migrated(job: Job, planned: Planned, done: Outcome, edits: str, taken: Effec
     refresh = f", then +{done.rows_inserted} ~{done.rows_updated} -{done.rows_deleted}" if done.mode == "incremental" else ""
     rows = ", ".join([*([f"{_count(written, 'row')} written"] if written else []), *([f"{deleted} deleted"] if deleted else [])])
     parts = [edits, *([rows] if rows else [])]
-    return replace(done, mode="migrated", reason=edits, rows_inserted=done.rows_inserted + written,
-                   rows_deleted=done.rows_deleted + deleted, statements=statements,
-                   artifacts=done.artifacts if done.artifacts.made_from else artifacts(job, planned),
-                   message=f"migrated: {', '.join(parts)}{refresh}, {_count(statements, 'statement')}")
+    return replace(
+        done,
+        mode="migrated",
+        reason=edits,
+        rows_inserted=done.rows_inserted + written,
+        rows_deleted=done.rows_deleted + deleted,
+        statements=statements,
+        artifacts=done.artifacts if done.artifacts.made_from else artifacts(job, planned),
+        message=f"migrated: {', '.join(parts)}{refresh}, {_count(statements, 'statement')}",
+    )
 
 
 def _count(number: int, noun: str) -> str:
@@ -106,8 +118,12 @@ def named(request: ModelRequest, relation: str) -> str:
 
 def cost_of(choice: Choice, actual: float | None) -> Cost:
     """What was chosen, and among what, in seconds to the hundredth."""
-    return Cost(choice.chosen.name, round(choice.estimate, 2), None if actual is None else round(actual, 2),
-                {name: round(seconds, 2) for name, seconds in choice.estimates.items()})
+    return Cost(
+        choice.chosen.name,
+        round(choice.estimate, 2),
+        None if actual is None else round(actual, 2),
+        {name: round(seconds, 2) for name, seconds in choice.estimates.items()},
+    )
 
 
 def summary(reason: Finding | None) -> str | None:

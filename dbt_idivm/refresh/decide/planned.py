@@ -96,14 +96,23 @@ class Planned:
         return self.proof is not None and self.proof.refusal is not None
 
 
-def planned_model(job: Job, inputs: Inputs, keys: Mapping[str, Key], plan: Plan | None, refusal: Finding | None,
-                  codes: tuple[str, ...] = ()) -> Planned:
+def planned_model(
+    job: Job, inputs: Inputs, keys: Mapping[str, Key], plan: Plan | None, refusal: Finding | None, codes: tuple[str, ...] = ()
+) -> Planned:
     """The parts put together. `codes` are those of the errors that prevent a plan."""
     relation, keeps_view = job.request.relation, job.config.keeps_view
     suffix = LOG_SUFFIX if not keeps_view else HIDDEN_SUFFIX if plan and plan.hidden else ""
-    return Planned(inputs, keys, plan, refusal, with_suffix(relation, suffix),
-                   inputs.is_versioned and _UNREPEATABLE.isdisjoint(codes),
-                   fingerprint(job.request, job.config, inputs, keys, plan), used_columns(inputs, plan), keeps_view=keeps_view)
+    return Planned(
+        inputs,
+        keys,
+        plan,
+        refusal,
+        with_suffix(relation, suffix),
+        inputs.is_versioned and _UNREPEATABLE.isdisjoint(codes),
+        fingerprint(job.request, job.config, inputs, keys, plan),
+        used_columns(inputs, plan),
+        keeps_view=keeps_view,
+    )
 
 
 def with_cache(planned: Planned, cache: Cache, facts: Described, commit: Commit) -> Planned:

@@ -97,8 +97,9 @@ def without_plan(job: Job, planned: Planned, misread: Proof) -> Planned:
     return replace(planned_model(job, inputs, planned.keys, None, refusal, (refusal.code,)), proof=misread)
 
 
-def compiled(job: Job, inputs: Inputs, keys: Mapping[str, Key], kept: Kept, *,
-             is_maintained: bool = True) -> Steps[tuple[Source, Plan]]:
+def compiled(
+    job: Job, inputs: Inputs, keys: Mapping[str, Key], kept: Kept, *, is_maintained: bool = True
+) -> Steps[tuple[Source, Plan]]:
     """The plan, and what it was made from; one that is only to be read has no ways. The engine is asked for the types of the
     user's functions, of UNIONs, and of each cache in turn: what comes after depends on them."""
     tables = {name: table_info(found, keys.get(name)) for name, found in inputs.tables.items()}
@@ -114,8 +115,15 @@ def compiled(job: Job, inputs: Inputs, keys: Mapping[str, Key], kept: Kept, *,
         lowered = lower(job.request.sql, catalog)
     stored: dict[str, Mapping[str, str]] = {}
     while True:
-        caching = Caching(job.config.caches, job.request.relation, lowered.subviews, stored, job.request.project,
-                          job.config.verify == "always", kept.subviews)
+        caching = Caching(
+            job.config.caches,
+            job.request.relation,
+            lowered.subviews,
+            stored,
+            job.request.project,
+            job.config.verify == "always",
+            kept.subviews,
+        )
         source = Source(lowered, caching)
         try:
             plan = source.plan(job.config.ways, job.config.cache_ways) if is_maintained else source.plan(())
@@ -133,8 +141,11 @@ def _unsupported_outputs(job: Job, plan: Plan) -> Steps[list[Finding]]:
     if all(is_known(plan.root.types[column.attribute]) for column in shown):
         return []
     rows = yield from job.client.ask(job.client.commands.describe_query(job.request.sql))
-    return [finding(218, column=name, type=kind, use="the view") for name, kind, *_ in rows.rows
-            if cannot_be_carried(type_of(str(kind)))]
+    return [
+        finding(218, column=name, type=kind, use="the view")
+        for name, kind, *_ in rows.rows
+        if cannot_be_carried(type_of(str(kind)))
+    ]
 
 
 def cache_sql(dialect: Dialect, plan: Plan, cache: Cache) -> str:
@@ -144,8 +155,14 @@ def cache_sql(dialect: Dialect, plan: Plan, cache: Cache) -> str:
 
 def table_info(found: Input, key: Key | None) -> TableInfo:
     """An input as the planner sees it."""
-    return TableInfo(found.name, found.facts.columns, key.columns if key else None, key.declared if key else "",
-                     found.table if found.table != found.name else None, found.visible)
+    return TableInfo(
+        found.name,
+        found.facts.columns,
+        key.columns if key else None,
+        key.declared if key else "",
+        found.table if found.table != found.name else None,
+        found.visible,
+    )
 
 
 def _refusal(job: Job, error: IdivmError) -> Steps[Finding]:
@@ -181,9 +198,10 @@ def _renamed(client: Client, stored: StoredView, inputs: Inputs) -> Steps[None]:
         if name in inputs.tables:
             now = [a.name for a in inputs.tables[name].facts.columns]
             known = {each.lower() for each in now}
-            gone += [finding(308, source=name, column=column, nearest=", ".join(nearest(column, now)))
-                     for column in columns if column.lower() not in known]
+            gone += [
+                finding(308, source=name, column=column, nearest=", ".join(nearest(column, now)))
+                for column in columns
+                if column.lower() not in known
+            ]
     if gone:
         raise IdivmError(gone)
-
-

@@ -28,8 +28,9 @@ _RAISED = ("USER_RAISED_EXCEPTION",)
 _ROWS, _ONE = "idivm_rows", "idivm_one"
 
 
-def claimed_write(client: Client, ledger: Ledger, statement: Statement, table: str, metadata: str,
-                  guard: Guard | None) -> Steps[Rows]:
+def claimed_write(
+    client: Client, ledger: Ledger, statement: Statement, table: str, metadata: str, guard: Guard | None
+) -> Steps[Rows]:
     """Claim the table, run the write, and record what it has made. Without a guard it makes the table.
 
     Raises IDIVM-907 if another run has claimed the table, and NotAlone if others wrote to it all the same.
@@ -88,7 +89,14 @@ def _as_merge(write: exp.Update | exp.Delete) -> exp.Merge:
     """The same as a MERGE whose source has one row."""
     where = write.args.get("where")
     one = exp.Select(expressions=[exp.alias_(exp.Literal.number(1), _ONE)])
-    then: exp.Expr = (exp.Update(expressions=[each.copy() for each in write.expressions]) if isinstance(write, exp.Update) else
-                      exp.Var(this="DELETE"))
-    return exp.Merge(this=write.this.copy(), using=subquery(one, _ROWS), on=exp.true() if where is None else where.this.copy(),
-                     whens=exp.Whens(expressions=[exp.When(matched=True, then=then)]))
+    then: exp.Expr = (
+        exp.Update(expressions=[each.copy() for each in write.expressions])
+        if isinstance(write, exp.Update)
+        else exp.Var(this="DELETE")
+    )
+    return exp.Merge(
+        this=write.this.copy(),
+        using=subquery(one, _ROWS),
+        on=exp.true() if where is None else where.this.copy(),
+        whens=exp.Whens(expressions=[exp.When(matched=True, then=then)]),
+    )

@@ -28,8 +28,7 @@ class Commands:
         return Statement("", "metadata", f"file actions of {table} from version {first} to {last}", actions=(table, first, last))
 
     def describe(self, table: str) -> Statement:
-        return Statement(f"DESCRIBE TABLE EXTENDED {self._name(table)}", "metadata", f"columns of {table}",
-                         described=table)
+        return Statement(f"DESCRIBE TABLE EXTENDED {self._name(table)}", "metadata", f"columns of {table}", described=table)
 
     def describe_as_json(self, relation: str) -> Statement:
         return Statement(f"DESCRIBE TABLE EXTENDED {self._name(relation)} AS JSON", "metadata", f"settings of {relation}")
@@ -47,8 +46,9 @@ class Commands:
         return Statement(f"DESCRIBE DETAIL {self._name(table)}", "metadata", f"size of {table}")
 
     def describe_column(self, table: str, column: str) -> Statement:
-        return Statement(f"DESCRIBE TABLE {self._name(table)} {self.dialect.identifier_sql(column)}", "metadata",
-                         f"column {column} of {table}")
+        return Statement(
+            f"DESCRIBE TABLE {self._name(table)} {self.dialect.identifier_sql(column)}", "metadata", f"column {column} of {table}"
+        )
 
     def explain(self, table: str) -> Statement:
         """The plan that reads a table, before it is optimised to nothing."""
@@ -75,8 +75,12 @@ class Commands:
 
     def unset_properties(self, table: str, keys: tuple[str, ...]) -> Statement:
         listed = ", ".join(self.dialect.string_sql(key) for key in keys)
-        return Statement(f"ALTER TABLE {self._name(table)} UNSET TBLPROPERTIES IF EXISTS ({listed})", "metadata",
-                         f"release {table}", fetch=False)
+        return Statement(
+            f"ALTER TABLE {self._name(table)} UNSET TBLPROPERTIES IF EXISTS ({listed})",
+            "metadata",
+            f"release {table}",
+            fetch=False,
+        )
 
     def comment_relation(self, kind: str, relation: str, text: str) -> Statement:
         """`kind` is table or view. An empty text takes the comment away."""
@@ -105,5 +109,4 @@ class Commands:
 
     def drop(self, kind: str, table: str) -> Statement:
         """DROP TABLE or DROP VIEW, if it is there."""
-        return Statement(f"DROP {kind.upper()} IF EXISTS {self._name(table)}", "metadata", f"drop {kind} {table}",
-                         fetch=False)
+        return Statement(f"DROP {kind.upper()} IF EXISTS {self._name(table)}", "metadata", f"drop {kind} {table}", fetch=False)

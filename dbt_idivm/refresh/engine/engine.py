@@ -35,14 +35,16 @@ class Engine:
 
     def namespace(self, reported: tuple[str, ...]) -> tuple[str, ...]:
         """The parts of a catalog and schema as the engine reports them → those that are before a table's name here."""
-        return reported[max(0, len(reported) - (self.depth - 1)):]
+        return reported[max(0, len(reported) - (self.depth - 1)) :]
 
 
 _COMMANDS = Commands(DELTA)
 # Spark takes a table for as large as its files. Below 10 MB, which may be millions of rows, it would broadcast the target
 # (ADR 0020). What it measures to be small while the statement runs is still broadcast.
-_LARGE_MERGE = {"spark.sql.autoBroadcastJoinThreshold": str(1 << 20),
-                "spark.sql.adaptive.autoBroadcastJoinThreshold": str(10 << 20)}
+_LARGE_MERGE = {
+    "spark.sql.autoBroadcastJoinThreshold": str(1 << 20),
+    "spark.sql.adaptive.autoBroadcastJoinThreshold": str(10 << 20),
+}
 SPARK_DELTA = Engine(DELTA, _COMMANDS, UserMetadata(_COMMANDS), CachedViews(_COMMANDS), depth=2, large_merge=_LARGE_MERGE)
 # In this process.
 EMBEDDED = replace(SPARK_DELTA, reads_logs=True)
@@ -57,5 +59,12 @@ def sql_warehouse(ledger: str, beside: str, properties: Mapping[str, str], time_
     dialect = ScratchDialect(DELTA.name, DELTA.time_travel, scratch)
     commands = Commands(dialect)
     fixed = {"spark.sql.ansi.enabled": "true", "spark.sql.session.timeZone": time_zone}
-    return Engine(dialect, commands, NoMetadata(commands), ScratchTables(commands, scratch, properties), depth,
-                  ledger=Ledger(dialect, ledger), fixed=fixed)
+    return Engine(
+        dialect,
+        commands,
+        NoMetadata(commands),
+        ScratchTables(commands, scratch, properties),
+        depth,
+        ledger=Ledger(dialect, ledger),
+        fixed=fixed,
+    )

@@ -35,8 +35,14 @@ _PAGE = 20  # commits: those of a write, and what the engine itself adds to it
 _KEPT = 100  # versions of a table whose records are kept
 _TRIES = 50  # of a statement with which those of other models may conflict; one of these succeeds each time
 # Metrics that count rows which a commit wrote or took away.
-_ROWS = ("numOutputRows", "numTargetRowsInserted", "numTargetRowsUpdated", "numTargetRowsDeleted", "numDeletedRows",
-         "numUpdatedRows")
+_ROWS = (
+    "numOutputRows",
+    "numTargetRowsInserted",
+    "numTargetRowsUpdated",
+    "numTargetRowsDeleted",
+    "numDeletedRows",
+    "numUpdatedRows",
+)
 
 
 class NotAlone(IdivmError):
@@ -44,8 +50,14 @@ class NotAlone(IdivmError):
 
     def __init__(self, table: str) -> None:
         self.table = table
-        super().__init__(finding(903, view=table, message="its history has other commits beside the one of this run",
-                                 state="The next run rebuilds it"))
+        super().__init__(
+            finding(
+                903,
+                view=table,
+                message="its history has other commits beside the one of this run",
+                state="The next run rebuilds it",
+            )
+        )
 
 
 @dataclass(frozen=True)
@@ -73,8 +85,10 @@ class Ledger:
     place: str
 
     def create(self) -> Statement:
-        columns = [exp.ColumnDef(this=exp.to_identifier(name), kind=exp.DataType.build(kind, dialect="spark"))
-                   for name, kind in _COLUMNS.items()]
+        columns = [
+            exp.ColumnDef(this=exp.to_identifier(name), kind=exp.DataType.build(kind, dialect="spark"))
+            for name, kind in _COLUMNS.items()
+        ]
         delta = exp.Properties(expressions=[exp.FileFormatProperty(this=exp.Var(this="delta"))])
         tree = exp.Create(this=exp.Schema(this=self._table(), expressions=columns), kind="TABLE", exists=True, properties=delta)
         return Statement(self.dialect.sql(tree), "metadata", f"create {self.place}", fetch=False)
@@ -92,8 +106,10 @@ class Ledger:
 
     def stands(self, claim: Claim) -> exp.Expr:
         """A condition that is true while the claim is the newest one and not finished; else evaluating it is an error."""
-        alone = exp.and_(exp.EQ(this=exp.Count(this=exp.Star()), expression=exp.Literal.number(1)),
-                         exp.EQ(this=exp.Max(this=exp.column("at")), expression=exp.Literal.string(claim.mark)))
+        alone = exp.and_(
+            exp.EQ(this=exp.Count(this=exp.Star()), expression=exp.Literal.number(1)),
+            exp.EQ(this=exp.Max(this=exp.column("at")), expression=exp.Literal.string(claim.mark)),
+        )
         lost = exp.Anonymous(this="RAISE_ERROR", expressions=[exp.Literal.string(LOST)])
         found = exp.Case(ifs=[exp.If(this=alone, true=exp.true())], default=lost)
         looked_up = exp.Select(expressions=[found]).from_(self._table()).where(self._from_on(claim)).subquery()
@@ -111,10 +127,16 @@ class Ledger:
         """The records of versions before that one, and former claims."""
         version = exp.column("version")
         last = 0 if claim is None else claim.number
-        old = exp.or_(exp.and_(exp.GTE(this=version, expression=exp.Literal.number(0)),
-                               exp.LT(this=version.copy(), expression=exp.Literal.number(before))),
-                      exp.and_(exp.LT(this=version.copy(), expression=exp.Literal.number(0)),
-                               exp.GT(this=version.copy(), expression=exp.Literal.number(-last))))
+        old = exp.or_(
+            exp.and_(
+                exp.GTE(this=version, expression=exp.Literal.number(0)),
+                exp.LT(this=version.copy(), expression=exp.Literal.number(before)),
+            ),
+            exp.and_(
+                exp.LT(this=version.copy(), expression=exp.Literal.number(0)),
+                exp.GT(this=version.copy(), expression=exp.Literal.number(-last)),
+            ),
+        )
         tree = exp.Delete(this=self._table(), where=exp.Where(this=exp.and_(_is_about(table), old)))
         return Statement(self.dialect.sql(tree), "metadata", f"forget records of {table}", fetch=False)
 
@@ -136,8 +158,13 @@ def _is_about(table: str) -> exp.Expr:
 
 
 def _row(table: str, version: int, at: str, state: str) -> list[exp.Expr]:
-    return [exp.Literal.string(table), exp.Literal.number(version), exp.Literal.string(at), exp.Literal.string(state),
-            exp.CurrentTimestamp()]
+    return [
+        exp.Literal.string(table),
+        exp.Literal.number(version),
+        exp.Literal.string(at),
+        exp.Literal.string(state),
+        exp.CurrentTimestamp(),
+    ]
 
 
 def _finished(claim: Claim) -> list[exp.Expr]:
@@ -183,8 +210,9 @@ def written(client: Client, ledger: Ledger, statement: Statement) -> Steps[None]
                 raise refused(ledger, failure) from failure
 
 
-def record(client: Client, ledger: Ledger, table: str, metadata: str, before: int, reply: Rows | None,
-           claim: Claim | None = None) -> Steps[None]:
+def record(
+    client: Client, ledger: Ledger, table: str, metadata: str, before: int, reply: Rows | None, claim: Claim | None = None
+) -> Steps[None]:
     """Record the metadata of a write into the table, which ends the claim. `before`: the version that it started from; -1 if it
     made the table. `reply`: what the engine answered; None if nothing was written, and the metadata is of the rows as they were.
 

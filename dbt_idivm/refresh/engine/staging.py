@@ -42,8 +42,11 @@ class CachedViews:
 
 # What is read may have default values, which pass into the new table, and names with blanks. A mapped table with a feed, which
 # others may have by default, cannot be made from a query.
-_ANYTHING_READ = {"delta.feature.allowColumnDefaults": "supported", "delta.columnMapping.mode": "name",
-                  "delta.enableChangeDataFeed": "false"}
+_ANYTHING_READ = {
+    "delta.feature.allowColumnDefaults": "supported",
+    "delta.columnMapping.mode": "name",
+    "delta.enableChangeDataFeed": "false",
+}
 _NAMES = re.compile(r"idivm_(net|feed|source)(_\d+)?")
 _SCRATCH = re.compile(r"__idivm_(net|feed|source)(_\d+)?_[0-9a-f]{8}")
 
@@ -62,7 +65,7 @@ class Scratch:
 def is_scratch(identifier: str, name: str) -> bool:
     """Whether a refresh of the model `identifier` may have staged rows in a table of that name."""
     begins = name.lower().startswith(identifier.lower())
-    return begins and _SCRATCH.fullmatch(name.lower()[len(identifier):]) is not None
+    return begins and _SCRATCH.fullmatch(name.lower()[len(identifier) :]) is not None
 
 
 @dataclass(frozen=True)
@@ -92,11 +95,14 @@ class ScratchTables:
 
     def stage(self, name: str, query: exp.Query, label: str) -> Statement:
         dialect = self.commands.dialect
-        own = [exp.Property(this=exp.Literal.string(key), value=exp.Literal.string(value))
-               for key, value in {**_ANYTHING_READ, **self.properties}.items()]
+        own = [
+            exp.Property(this=exp.Literal.string(key), value=exp.Literal.string(value))
+            for key, value in {**_ANYTHING_READ, **self.properties}.items()
+        ]
         parts = exp.Properties(expressions=[exp.FileFormatProperty(this=exp.Var(this="delta")), *own])
-        tree = exp.Create(this=dialect.table(self.scratch.place(name), None), kind="TABLE", replace=True, expression=query,
-                          properties=parts)
+        tree = exp.Create(
+            this=dialect.table(self.scratch.place(name), None), kind="TABLE", replace=True, expression=query, properties=parts
+        )
         return Statement(dialect.sql(tree), "read", label, fetch=False)
 
     def drop(self, name: str) -> Statement:

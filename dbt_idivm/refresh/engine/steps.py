@@ -28,7 +28,7 @@ def _lines_before_plan(message: str) -> list[str]:
 
 
 def _shortened(line: str) -> str:
-    return line if len(line) <= _CHARACTERS else f"{line[:_CHARACTERS - 250]} … {line[-250:]}"
+    return line if len(line) <= _CHARACTERS else f"{line[: _CHARACTERS - 250]} … {line[-250:]}"
 
 
 def driven(steps: Steps[T], answer: Callable[[Statement], Reply]) -> T:
@@ -61,7 +61,7 @@ class EngineFailure(Exception):
         """What the engine says and the place that it names, in a few lines: without the plan and the text of the statement."""
         message = self.error.message.strip() or self.error.error_class
         end = _END.search(message)
-        said = message[:end.end()] if end is not None else "\n".join(_lines_before_plan(message))
+        said = message[: end.end()] if end is not None else "\n".join(_lines_before_plan(message))
         place = _FRAGMENT.search(message, end.end()) if end is not None else None
         lines = [*said.splitlines(), *(place[0].splitlines() if place is not None else ())]
         return "\n".join(_shortened(line) for line in lines if line.strip())
@@ -74,5 +74,7 @@ class EngineFailure(Exception):
     def is_any(self, classes: Iterable[str]) -> bool:
         """Whether the error is of one of `classes`; a name ending in `*` matches all that begin with it."""
         found = self.error.error_class
-        return any(found.startswith(each[:-1]) if each.endswith("*") else found == each or found.startswith(each + ".")
-                   for each in classes)
+        return any(
+            found.startswith(each[:-1]) if each.endswith("*") else found == each or found.startswith(each + ".")
+            for each in classes
+        )

@@ -49,8 +49,10 @@ def persist(client: Client, relation: str, wanted: Descriptions) -> Steps[tuple[
         comments = {name: differ.get(name, known) for name, known in columns.items()}
         dialect, names, kept = client.dialect, tuple(columns), facts.properties
         yield from client.ask(
-            statements.create_query_view(dialect, relation, str(kept[DEFINITION]), kept, names, comments) if LOG in kept else
-            statements.create_view(dialect, relation, dialect.table(str(facts.maintained), None), names, kept, comments))
+            statements.create_query_view(dialect, relation, str(kept[DEFINITION]), kept, names, comments)
+            if LOG in kept
+            else statements.create_view(dialect, relation, dialect.table(str(facts.maintained), None), names, kept, comments)
+        )
         yield from _comment_on(client, relation, "view", wanted.relation or comment, "")
         return missing
     if facts.kind == "table":
@@ -76,4 +78,4 @@ def _column_comments(rows: Rows) -> dict[str, str]:
 
 
 def _comment(rows: Rows) -> str:
-    return next((value or "" for name, value, _ in rows.rows[len(_column_comments(rows)):] if name == "Comment"), "")
+    return next((value or "" for name, value, _ in rows.rows[len(_column_comments(rows)) :] if name == "Comment"), "")

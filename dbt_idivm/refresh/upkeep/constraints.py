@@ -44,8 +44,11 @@ def _stored(client: Client, table: str) -> Steps[dict[str, str]]:
 
 
 def _former(stored: Mapping[str, str], wanted: Mapping[str, str]) -> list[str]:
-    return [name for name, expression in stored.items()
-            if wanted.get(name) != expression and (name in wanted or name.startswith(_OURS))]
+    return [
+        name
+        for name, expression in stored.items()
+        if wanted.get(name) != expression and (name in wanted or name.startswith(_OURS))
+    ]
 
 
 def _drop(client: Client, table: str, names: Iterable[str]) -> Steps[None]:
@@ -53,8 +56,7 @@ def _drop(client: Client, table: str, names: Iterable[str]) -> Steps[None]:
         yield from client.ask(client.commands.drop_check(table, name))
 
 
-def declared(dialect: Dialect, columns: Iterable[Mapping[str, Any]],
-             constraints: Iterable[Mapping[str, Any]]) -> dict[str, str]:
+def declared(dialect: Dialect, columns: Iterable[Mapping[str, Any]], constraints: Iterable[Mapping[str, Any]]) -> dict[str, str]:
     """Name → expression of what dbt declares and an engine can check. Keys are no constraints here: refreshes check them.
 
     `columns` and `constraints` are a model's, as in dbt's manifest. Names are lower case, as Delta stores them.

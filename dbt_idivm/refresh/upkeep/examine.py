@@ -35,13 +35,20 @@ def examine_rights(client: Client, scratch: str) -> Steps[tuple[Check, ...]]:
     merge = f"MERGE INTO {table} AS t USING (SELECT 1 AS id) AS s ON t.id = s.id WHEN NOT MATCHED THEN INSERT (id) VALUES (s.id)"
     feed = f"SELECT * FROM table_changes({client.dialect.string_sql(table)}, 0)"
     tries = (
-        ("create Delta tables", f"CREATE TABLE {table} (id INT) USING DELTA TBLPROPERTIES ('{FEED}' = 'true')",
-         "grant CREATE TABLE on the schema; a server of yours needs the Delta JARs and io.delta.sql.DeltaSparkSessionExtension"),
+        (
+            "create Delta tables",
+            f"CREATE TABLE {table} (id INT) USING DELTA TBLPROPERTIES ('{FEED}' = 'true')",
+            "grant CREATE TABLE on the schema; a server of yours needs the Delta JARs and "
+            "io.delta.sql.DeltaSparkSessionExtension",
+        ),
         ("MERGE", merge, "grant MODIFY on the schema"),
         ("read histories", f"DESCRIBE HISTORY {table} LIMIT 1", "grant SELECT on the schema, or make the user the owner"),
         ("read change feeds", feed, "grant SELECT on the schema"),
-        ("replace tables", f"CREATE OR REPLACE TABLE {table} USING DELTA AS SELECT 1 AS id",
-         "grant CREATE TABLE on the schema; Spark 3.5.6 and later need Delta 3.3.3 (IDIVM-506)"),
+        (
+            "replace tables",
+            f"CREATE OR REPLACE TABLE {table} USING DELTA AS SELECT 1 AS id",
+            "grant CREATE TABLE on the schema; Spark 3.5.6 and later need Delta 3.3.3 (IDIVM-506)",
+        ),
     )
     checks: list[Check] = []
     for what, sql, way_out in tries:
@@ -68,23 +75,43 @@ def examine_input(client: Client, relation: str, name: str, keys: Collection[str
     if facts.kind == "view":
         return Check(what, "ok", "a view, which is read through")
     if not facts.is_delta:
-        return Check(what, "warning", f"{facts.provider or 'no table'}: models that read it are rebuilt on each run",
-                     "make it a Delta table, or let `dbt` copy it into one")
+        return Check(
+            what,
+            "warning",
+            f"{facts.provider or 'no table'}: models that read it are rebuilt on each run",
+            "make it a Delta table, or let `dbt` copy it into one",
+        )
     if not facts.has_feed:
-        return Check(what, "warning", "has no change data feed: models that read it are rebuilt when it changes",
-                     f"ALTER TABLE {client.dialect.relation_sql(relation)} SET TBLPROPERTIES ('{FEED}' = 'true')")
+        return Check(
+            what,
+            "warning",
+            "has no change data feed: models that read it are rebuilt when it changes",
+            f"ALTER TABLE {client.dialect.relation_sql(relation)} SET TBLPROPERTIES ('{FEED}' = 'true')",
+        )
     kept = facts.kept
     if every is not None and kept is not None and kept < 2 * every:
-        return Check(what, "warning", f"its changes are kept for {in_words(kept)}, and the project is run every "
-                     f"{in_words(every)}: after one run that fails its models are rebuilt",
-                     f"set {' and '.join(NAMES)}, or run more often")
+        return Check(
+            what,
+            "warning",
+            f"its changes are kept for {in_words(kept)}, and the project is run every "
+            f"{in_words(every)}: after one run that fails its models are rebuilt",
+            f"set {' and '.join(NAMES)}, or run more often",
+        )
     doubt = yield from _doubt(client, relation, name)
     if doubt is not None:
-        return Check(what, "warning", f"{doubt.summary}: models compare the table's versions instead of reading its change feed",
-                     "report it to the makers of the writer, or write the table with another one")
+        return Check(
+            what,
+            "warning",
+            f"{doubt.summary}: models compare the table's versions instead of reading its change feed",
+            "report it to the makers of the writer, or write the table with another one",
+        )
     if not keys:
-        return Check(what, "warning", "no key is declared: its rows are compared by all their values",
-                     "declare one: a `primary_key` constraint, tests `unique` and `not_null`, or `keys` in the model's config")
+        return Check(
+            what,
+            "warning",
+            "no key is declared: its rows are compared by all their values",
+            "declare one: a `primary_key` constraint, tests `unique` and `not_null`, or `keys` in the model's config",
+        )
     return Check(what, "ok", f"key: {'; '.join(keys)}")
 
 

@@ -85,14 +85,22 @@ def _errors(client: Client) -> Steps[str]:
 def _described(client: Client, scratch: str) -> Steps[str]:
     table = client.dialect.relation_sql(scratch)
     properties = f"'{FEED}' = 'true', '{OWNER}' = '{encode(_OWNER)}'"
-    yield from client.ask(Statement(f"CREATE OR REPLACE TABLE {table} (id INT, note STRING) USING DELTA TBLPROPERTIES "
-                                    f"({properties})", "write", f"create {scratch}", fetch=False))
+    yield from client.ask(
+        Statement(
+            f"CREATE OR REPLACE TABLE {table} (id INT, note STRING) USING DELTA TBLPROPERTIES ({properties})",
+            "write",
+            f"create {scratch}",
+            fetch=False,
+        )
+    )
     facts = yield from describe(client, scratch)
     if facts is None or [(each.name, each.type) for each in facts.columns] != [("id", "int"), ("note", "string")]:
         raise _Unexpected(f"its columns are shown as {None if facts is None else facts.columns}")
     if not facts.is_delta or not facts.has_feed or facts.properties.get(OWNER) != _OWNER:
-        raise _Unexpected(f"shown as {facts.kind or 'nothing'} of {facts.provider or 'nothing'}, change data feed "
-                          f"{'on' if facts.has_feed else 'off'}, properties {dict(facts.properties)}")
+        raise _Unexpected(
+            f"shown as {facts.kind or 'nothing'} of {facts.provider or 'nothing'}, change data feed "
+            f"{'on' if facts.has_feed else 'off'}, properties {dict(facts.properties)}"
+        )
     detail = yield from client.ask(client.commands.detail(scratch))
     found = detail.dicts()[0].get("tableFeatures") if detail.rows else None
     features = [str(each) for each in found] if found is not None else []
@@ -122,8 +130,11 @@ def _state(client: Client, scratch: str) -> Steps[str]:
     again = yield from history.latest(client, scratch)
     if again.version != own.version:
         raise _Unexpected("a write is executed though the table has changed since it was made")
-    return "in the commit; a write that is sent twice is executed once" if ledger is None else (
-        f"in {ledger.place}; a write fails if another run has claimed its table")
+    return (
+        "in the commit; a write that is sent twice is executed once"
+        if ledger is None
+        else (f"in {ledger.place}; a write fails if another run has claimed its table")
+    )
 
 
 def _insertion(client: Client, scratch: str) -> Statement:
@@ -138,8 +149,11 @@ def _insertion(client: Client, scratch: str) -> Statement:
 def _feed(client: Client, scratch: str) -> Steps[str]:
     name = client.dialect.string_sql(client.dialect.relation_sql(scratch))
     latest = yield from history.latest(client, scratch)
-    rows = yield from client.ask(Statement(
-        f"SELECT id, _change_type, _commit_version FROM table_changes({name}, 1, {latest.version})", "read", "a change feed"))
+    rows = yield from client.ask(
+        Statement(
+            f"SELECT id, _change_type, _commit_version FROM table_changes({name}, 1, {latest.version})", "read", "a change feed"
+        )
+    )
     if [tuple(row)[:2] for row in rows.rows] != [(1, "insert")]:
         raise _Unexpected(f"the feed of one inserted row is {rows.rows}")
     table = client.dialect.sql(client.dialect.table(scratch, latest.version - 1))

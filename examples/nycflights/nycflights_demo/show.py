@@ -16,8 +16,17 @@ from rich.text import Text
 
 from nycflights_demo.runs import ModelRun, Round
 
-COLUMNS = ("mode", "strategy", "rows\ninserted", "rows\nupdated", "rows\ndeleted", "state-\nments", "seconds",
-           "full\nrefresh", "exact")
+COLUMNS = (
+    "mode",
+    "strategy",
+    "rows\ninserted",
+    "rows\nupdated",
+    "rows\ndeleted",
+    "state-\nments",
+    "seconds",
+    "full\nrefresh",
+    "exact",
+)
 NUMBERS_FROM = 2
 MODE_STYLES = {"incremental": "green", "noop": "dim", "create": "cyan", "full": "yellow"}
 SCRIPT_LINES = 50
@@ -32,9 +41,15 @@ def console() -> Console:
 
 def progress(on: Console) -> Progress:
     """What is being done and for how long; it disappears at the end."""
-    return Progress(SpinnerColumn(), TimeElapsedColumn(), TextColumn("{task.description}"),
-                    TextColumn("{task.fields[doing]}", style="dim"), console=on, transient=True,
-                    disable=not on.is_terminal)
+    return Progress(
+        SpinnerColumn(),
+        TimeElapsedColumn(),
+        TextColumn("{task.description}"),
+        TextColumn("{task.fields[doing]}", style="dim"),
+        console=on,
+        transient=True,
+        disable=not on.is_terminal,
+    )
 
 
 def results_table(rounds: Sequence[Round]) -> Table:
@@ -96,9 +111,14 @@ def final_table(rounds: Sequence[Round]) -> Table:
             continue
         ratio = each.full_seconds / each.seconds
         words = f"{ratio:.1f} times faster" if ratio >= 1 else f"{1 / ratio:.1f} times slower"
-        table.add_row(each.title.partition(": ")[2], f"{each.changed_rows:,}", f"{each.seconds:.1f} s",
-                      f"{each.full_seconds:.1f} s", Text(words, style="bold green" if ratio >= 1 else "yellow"),
-                      "yes" if each.is_exact else Text("NO", style="bold red"))
+        table.add_row(
+            each.title.partition(": ")[2],
+            f"{each.changed_rows:,}",
+            f"{each.seconds:.1f} s",
+            f"{each.full_seconds:.1f} s",
+            Text(words, style="bold green" if ratio >= 1 else "yellow"),
+            "yes" if each.is_exact else Text("NO", style="bold red"),
+        )
     return table
 
 
