@@ -28,7 +28,7 @@ SEED ?= $(shell date +%Y%m%d)
 deep: java $(VENV)/.compiled $(VENV)/.jars ## what `make test` leaves out, and new random cases every day: about forty minutes; SEED=20261128
 	@echo "Random cases are drawn from seed $(SEED). The same ones again: make deep SEED=$(SEED)"
 	$(BIN)/python -m pytest $(LANES) -m "(deep or random) and not long" --budget deep \
-	  --hypothesis-profile=daily --hypothesis-seed=$(SEED) $(addprefix tests/,functional install property golden unit) $(PYTEST_ARGS)
+	  --hypothesis-profile=daily --hypothesis-seed=$(SEED) $(addprefix tests/,property functional install golden unit) $(PYTEST_ARGS)
 
 near: java $(VENV)/.compiled $(VENV)/.jars ## the tests that are nearest to a file, for two minutes: make near FILE=dbt_idivm/operators/select.py
 	@test -f "$(FILE)" || { echo "Say which file was changed: make near FILE=dbt_idivm/operators/select.py"; exit 1; }

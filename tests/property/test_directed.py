@@ -34,8 +34,8 @@ def in_ways(cases: Mapping[str, Case], ways: Mapping[str, Options]) -> Iterator[
 
 
 def spread(pairs: Iterable[tuple[str, str]], always: tuple[str, ...] = ()) -> list[Tried]:
-    """Of each case's ways those that are `always` tried, all but the first of them by `make deep`, and one of the others in turn;
-    all in a long run."""
+    """Of each case's ways those that are `always` tried, and one of the others in turn, which is left to `make deep` if there are two
+    without it. All in a long run."""
     found: dict[str, list[str]] = {}
     for name, way in pairs:
         found.setdefault(name, []).append(way)
@@ -43,12 +43,11 @@ def spread(pairs: Iterable[tuple[str, str]], always: tuple[str, ...] = ()) -> li
         return [(name, way) for name, ways in found.items() for way in ways]
     chosen: list[Tried] = []
     for number, (name, ways) in enumerate(found.items()):
+        tried = [way for way in ways if way in always]
         others = [way for way in ways if way not in always and (name, way) not in SLOW]
-        chosen += [
-            pytest.param(name, way, marks=pytest.mark.deep) if way in always[1:] else (name, way)
-            for way in ways
-            if way in always or way == others[number % len(others)]
-        ]
+        marks = pytest.mark.deep if len(tried) > 1 else ()
+        chosen += [(name, way) for way in tried]
+        chosen.append(pytest.param(name, others[number % len(others)], marks=marks))
     return chosen
 
 

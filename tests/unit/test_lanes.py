@@ -19,8 +19,11 @@ from tests.property.trials import Passed, Trial, Tried, covering
 def test_lanes() -> None:
     assert lane("tests/functional/test_caches.py::test_x") == lane("tests/install/test_wheel.py::test_x") == "spark"
     assert lane("tests/unit/test_lanes.py::test_x") == PURE
-    assert scope("tests/property/test_laws.py::test_x") == scope("tests/property/test_ids.py::test_x[a]")
-    assert scope("tests/unit/test_a.py::test_x") != scope("tests/unit/test_b.py::test_x")
+    for budget, is_one in (("test", True), ("deep", False), (None, True)):
+        assert scope("tests/property/test_laws.py::test_x", budget) == scope("tests/property/test_ids.py::test_x[a]", budget)
+        assert scope("tests/unit/test_a.py::test_x", budget) != scope("tests/unit/test_b.py::test_x", budget)
+        one, other = (scope(f"tests/functional/test_{name}.py::test_x", budget) for name in "ab")
+        assert (one == other) is is_one
     assert all(set(budget) == {"spark", PURE} for budget in BUDGETS.values())
 
 
