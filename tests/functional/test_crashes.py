@@ -2,7 +2,7 @@
 
 The points are counted, not listed: each shape is played once to the end, then again and again, given up after each number
 of its statements as a process that dies gives it up, in a session that is gone afterwards. `make faults` tries every
-point of every shape; the default suite those around the statements that change something, of a few shapes.
+point of every shape; `make deep` those around the statements that change something, of a few shapes.
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ from tests.functional.shapes import EDITED_AND_MOVED, HELD, OLD, SHAPES, SOURCES
 from tests.tally import Tally
 
 EVERY = SHAPES | EDITED_AND_MOVED
-# of each test, what the default suite has
+# of each test, what `make deep` has
 SHORT = ("replaced", "diffs")
 MARKS = {"replaced": pytest.mark.deep}
 SHORT_LATE = ("full",)

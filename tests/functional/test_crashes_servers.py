@@ -21,7 +21,7 @@ from tests.tally import Tally
 
 pytestmark = pytest.mark.long
 
-SHORT = ("additive",)  # in the default suite
+SHORT = ("additive",)  # in `make deep`
 RESENT = (
     "create",
     "create_table",

@@ -90,7 +90,7 @@ def made(spark: Any, *, reads_logs: bool) -> Iterator[tuple[Project, Path]]:
         yield project, project.location("t")
 
 
-# By two views each in the default suite, whose ways and faults differ: the rest takes a quarter of an hour.
+# By two views each in `make deep`, whose ways and faults differ: the rest takes a quarter of an hour.
 SOME = {
     ("no pre-images", True): ("rows", "bag_sums", "log", "changes"),
     ("insertions twice", True): ("bag", "cached"),

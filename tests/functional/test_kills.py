@@ -32,7 +32,7 @@ from tests.tally import Tally
 pytestmark = pytest.mark.long
 
 SEED = 20211
-LONG, SHORT = 10, 1  # kills, on each engine; the default suite has one embedded
+LONG, SHORT = 10, 1  # kills, on each engine; the suites of every day have one embedded
 LIMIT = 600.0  # seconds for one step of a process
 
 SOURCES = {
@@ -51,7 +51,7 @@ MODELS = {
     "names": "select name, count(*) as n, sum(twice) as total from {{ ref('details') }} group by name",
     "words": "select word, cust from {{ source('s', 'log') }} where word <> 'b'",
 }
-FEW = ("details", "totals")  # the models of the default suite, with `flip`
+FEW = ("details", "totals")  # the models of `make deep`, with `flip`
 DROPPED = (("view", "details"), ("table", "details__idivm"), ("view", "totals"), ("table", "totals__idivm"))
 # one model whose definition changes: from a table to a view over a hidden one, to other columns and types, and back
 FLIP = (

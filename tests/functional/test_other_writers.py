@@ -204,7 +204,7 @@ COPIES = {"replaced": (1,), "exchanged": (2, 3)}
 ERRORS = {"input": frozenset[str]()}  # a busy input disturbs nobody; else some of OUTRUN
 # Views, not restricted runs: what these leave is not a state that a refresh continues from.
 NAMES = tuple(name for name, shape in SHAPES.items() if "restricted" not in shape.asked)
-SHORT = (("append", "rows_come"), ("effective", "input"), ("cached", "run"))  # of which the default suite has those
+SHORT = (("append", "rows_come"), ("effective", "input"), ("cached", "run"))  # of which `make deep` has those
 LONG = (
     "append",
     "direct",
