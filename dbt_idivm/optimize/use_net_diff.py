@@ -12,7 +12,8 @@ N⁺ and N⁻ are the new and the old rows of R's net diff. A key that the net d
 | any        | N⁺ ⊎ N⁻                  | it is R⁺ ⊎ N⁻
 
 Sound only if each key that Δ holds is known to be one that changed, if it is the whole key, and if R has one: the other
-rows of a group, the other copies of a row without a key, a row found for a partner that changed, are in R alone.
+rows of a group, the other copies of a row without a key, a row found for a partner that changed, are in R alone. The signed
+rows of a feed are not netted: they name rows that an UPDATE wrote as they were, which are in no part of the net diff.
 """
 
 from __future__ import annotations
@@ -41,7 +42,9 @@ def _names_changed_keys(rows: SemiJoin, scan: Scan) -> bool:
     if rows.anti or not scan.unique or not set(scan.ids) <= set(rows.on):
         return False
     found = leaves(rows.keys, scan.ids)
-    return found is not None and all(leaf.scan == replace(scan, state="post") and names == scan.ids for leaf, names in found)
+    return found is not None and all(
+        leaf.scan == replace(scan, state="post") and leaf.diff_class != "signed" and names == scan.ids for leaf, names in found
+    )
 
 
 def changed_rows(scan: Scan) -> Relation:

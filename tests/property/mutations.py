@@ -579,6 +579,16 @@ def all_columns_are_a_key(patch: Patch) -> None:
     patch.setattr(use_net_diff, "_names_changed_keys", names_changed_keys)
 
 
+def signed_rows_are_netted(patch: Patch) -> None:
+    """A key that the signed rows name is one that changed, though they may be those of a feed."""
+
+    def names_changed_keys(rows: SemiJoin, scan: Scan) -> bool:
+        found = leaves(rows.keys, scan.ids) if scan.unique and set(scan.ids) <= set(rows.on) else None
+        return found is not None and all(leaf.scan == replace(scan, state="post") and names == scan.ids for leaf, names in found)
+
+    patch.setattr(use_net_diff, "_names_changed_keys", names_changed_keys)
+
+
 def a_recompute_holds_new_rows_only(patch: Patch) -> None:
     """N⁺ ⋉ REC → REC, whose rows are both images."""
     patch.setattr(use_diff_rows, "IMAGES", {**use_diff_rows.IMAGES, ("plus",): frozenset({"ins", "upd", "rec"})})
@@ -960,6 +970,9 @@ MUTATIONS = (
     ),
     Mutation("net diff: by the whole key", a_part_of_a_key_is_enough, "groups by a part of a key"),
     Mutation("net diff: not for copies", all_columns_are_a_key, "copies of a keyless row are inserted and deleted"),
+    Mutation(
+        "net diff: not for rows of a feed", signed_rows_are_netted, "a row of a group is written as it was", "additive-feed"
+    ),
     Mutation("stored columns: shared by IDs that are equal", every_id_is_shared, "a computed join attribute changes"),
     Mutation(
         "diff rows: a recompute i-diff holds old rows as well",
