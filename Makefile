@@ -49,13 +49,13 @@ soak: java $(VENV)/.dev $(VENV)/.jars ## two hours of batches, edits, interrupti
 	$(BIN)/python -m tests.soak $(ARGS)
 
 conformance: java $(VENV)/.dev $(VENV)/.jars ## dbt's own tests of adapters, embedded, over a Spark Thrift Server and over Spark Connect
-	@$(BIN)/python -m pytest tests/conformance -n 2 --dist loadscope -q --disable-warnings $(PYTEST_ARGS); failed=$$?; \
+	@$(BIN)/python -m pytest tests/conformance -n 2 --dist loadscope -q -W default --disable-warnings $(PYTEST_ARGS); failed=$$?; \
 	  for server in thrift connect; do \
-	    $(BIN)/python -m pytest tests/conformance -q --disable-warnings --server $$server $(PYTEST_ARGS) || failed=1; \
+	    $(BIN)/python -m pytest tests/conformance -q -W default --disable-warnings --server $$server $(PYTEST_ARGS) || failed=1; \
 	  done; exit $$failed
 
 databricks: java $(VENV)/.databricks $(VENV)/.jars ## projects over dbt-databricks on a stand-in for a cluster and for a SQL warehouse
-	PYTHONPATH=$(CURDIR) $(VENV)/databricks/bin/python -m pytest tests/functional/test_databricks.py -q $(PYTEST_ARGS)
+	PYTHONPATH=$(CURDIR) $(VENV)/databricks/bin/python -m pytest tests/functional/test_databricks.py -q -W default $(PYTEST_ARGS)
 
 wheel: java $(VENV)/.dev $(VENV)/.jars ## build the wheel into dist/; install it with pip and uv on each Python from 3.11 on that is here, and use it
 	$(BIN)/python -m hatchling build -d dist
