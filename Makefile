@@ -9,7 +9,7 @@ INSTALL := $(BIN)/python -m pip install --quiet --disable-pip-version-check -c c
 .DEFAULT_GOAL := help
 # Another Spark on this machine is none of ours.
 unexport SPARK_HOME SPARK_CONF_DIR PYSPARK_SUBMIT_ARGS PYSPARK_PYTHON PYSPARK_DRIVER_PYTHON
-.PHONY: help test deep near spark property faults soak conformance databricks wheel versions demo integration bench bench-full lint check docs clean java
+.PHONY: help test test-begins deep near spark property faults soak conformance databricks wheel versions demo integration bench bench-full lint check docs clean java
 .NOTPARALLEL:
 
 help: ## what can be made
@@ -18,9 +18,12 @@ help: ## what can be made
 # Two processes: one has all tests with an embedded Spark, the other begins with those that ask for Spark's meaning.
 LANES := -n 2 --dist loadfile --no-loadscope-reorder
 
-test: java check lint $(VENV)/.compiled $(VENV)/.jars ## types, lint, then the default test suite: about ten minutes
+test: test-begins java check lint $(VENV)/.compiled $(VENV)/.jars ## types, lint, then the default test suite: about ten minutes
 	$(BIN)/python -m pytest $(LANES) -m "not long and not deep" --every-rule frozen --every-rule directed --budget test \
 	  $(addprefix tests/,functional property golden unit) $(PYTEST_ARGS)
+
+test-begins:
+	@echo "Checks types, format and lint, then runs the tests in two processes: about twelve minutes on two cores, with the first set-up."
 
 # The random cases of the day; the same ones again: make deep SEED=20261128
 SEED ?= $(shell date +%Y%m%d)

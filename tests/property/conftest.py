@@ -10,8 +10,7 @@ from hypothesis import settings
 
 from tests.property.coverage import DIRECTED, DIRECTED_AND_MEANT, FROZEN, FROZEN_AND_MEANT, MEANT, RANDOM, by_engine
 from tests.property.profiles import DEFAULT, is_long
-from tests.property.trials import FROZEN as FROZEN_SET
-from tests.property.trials import REGRESSIONS, TRIED, freeze
+from tests.property.trials import FROZEN_SET, REGRESSIONS, TRIED, Trial, freeze
 
 ALL = (FROZEN, RANDOM, DIRECTED, FROZEN_AND_MEANT, MEANT, DIRECTED_AND_MEANT)
 # The share of each operator's rules that the random cases of a short run reach: one in hundreds fires some of them. The frozen
@@ -39,19 +38,23 @@ def checked(config: pytest.Config) -> list[str]:
 
 @pytest.hookimpl(optionalhook=True)
 def pytest_testnodedown(node: Any, error: object) -> None:
-    """Of several processes, the one that reports gets the counts of the others."""
-    for coverage, found in zip(ALL, getattr(node, "workeroutput", {}).get("coverage", ()), strict=False):
+    """Of several processes, the one that reports gets the counts of the others, and what failed there."""
+    output = getattr(node, "workeroutput", {})
+    for coverage, found in zip(ALL, output.get("coverage", ()), strict=False):
         coverage.add(*found)
+    TRIED.failed |= {test: Trial.of(text) for test, text in output.get("failed", {}).items()}
 
 
 def pytest_sessionfinish(session: pytest.Session) -> None:
+    if hasattr(session.config, "workeroutput"):
+        session.config.workeroutput["coverage"] = [each.counts() for each in ALL]
+        session.config.workeroutput["failed"] = {test: trial.text for test, trial in TRIED.failed.items()}
+        return
     if TRIED.failed:
         TRIED.keep()
     if TRIED.passed:
         freeze(TRIED.passed)
-    if hasattr(session.config, "workeroutput"):
-        session.config.workeroutput["coverage"] = [each.counts() for each in ALL]
-    elif list(shortcomings(checked(session.config))):
+    if list(shortcomings(checked(session.config))):
         session.exitstatus = pytest.ExitCode.TESTS_FAILED
 
 
@@ -80,5 +83,6 @@ def pytest_terminal_summary(terminalreporter: pytest.TerminalReporter, config: p
     if TRIED.failed:
         folder = REGRESSIONS.relative_to(config.rootpath)
         terminalreporter.write_line(f"What failed on drawn cases is in {folder}/: commit it with the repair")
+        terminalreporter.write_line("\n".join(trial.text for trial in TRIED.failed.values()))
     for shortcoming in shortcomings(checked(config)):
         terminalreporter.write_line(f"ERROR: {shortcoming}", red=True)

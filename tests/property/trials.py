@@ -25,7 +25,7 @@ from tests.property.plans import Options, Table
 from tests.property.strategies import Case, Content
 
 HERE = Path(__file__).parent
-FROZEN = HERE / "frozen.jsonl"
+FROZEN_SET = HERE / "frozen.jsonl"
 REGRESSIONS = HERE / "regressions"
 
 Judge = Literal["DuckDB", "ANSI", "not ANSI"]  # Spark's meaning under these settings
@@ -82,7 +82,7 @@ def _cell(value: Any) -> Any:
 
 def stored() -> list[Trial]:
     """The frozen trials, and those that failed once."""
-    texts = FROZEN.read_text().splitlines() if FROZEN.exists() else []
+    texts = FROZEN_SET.read_text().splitlines() if FROZEN_SET.exists() else []
     return [Trial.of(text) for text in (*texts, *(path.read_text() for path in sorted(REGRESSIONS.glob("*.json"))))]
 
 
@@ -148,5 +148,5 @@ def covering(found: Iterable[Passed]) -> Iterator[Trial]:
 def freeze(found: Iterable[Passed]) -> int:
     """Write the frozen set; how many trials it has."""
     trials = sorted(covering(found), key=lambda trial: (trial.judge, trial.name))
-    FROZEN.write_text("".join(f"{trial.text}\n" for trial in trials))
+    FROZEN_SET.write_text("".join(f"{trial.text}\n" for trial in trials))
     return len(trials)
