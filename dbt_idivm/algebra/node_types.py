@@ -9,6 +9,7 @@ from sqlglot.optimizer.annotate_types import TypeAnnotator
 from sqlglot.schema import ensure_schema
 
 from dbt_idivm.algebra.decimals import DIGITS, is_integral
+from dbt_idivm.algebra.function_types import type_of_call
 from dbt_idivm.algebra.places import put
 from dbt_idivm.algebra.types_of_times import type_of_times
 
@@ -82,6 +83,8 @@ def _corrected(node: exp.Expr) -> exp.DataType | None:
     the result floating-point, one of several integers has the widest of their types, and what a text becomes in arithmetic
     depends on ANSI mode.
     """
+    if (of_call := type_of_call(node)) is not None:
+        return of_call
     if isinstance(node, _PARTS_OF_TEXTS):
         whole = _type(node.this)
         return whole if whole.this in _HAVE_PARTS else exp.DataType.build("string", dialect=DIALECT)
@@ -90,6 +93,8 @@ def _corrected(node: exp.Expr) -> exp.DataType | None:
     if _has_parts(node, kinds) and any(map(_holds_float, kinds)) and not _holds_float(_type(node)):
         return exp.DataType(this=Type.UNKNOWN)
     values = [kind for kind in kinds if kind.this != Type.NULL]
+    if chosen and kinds and not values:
+        return kinds[0]
     if (chosen or isinstance(node, exp.Array)) and any(map(is_text, values)) and not all(map(is_text, values)):
         return exp.DataType(this=Type.UNKNOWN)
     if (of_times := type_of_times(node, kinds, is_one_of_them=chosen)) is not None:

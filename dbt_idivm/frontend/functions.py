@@ -18,7 +18,7 @@ SCALAR = _words("""
     abs acos acosh add_months aes_decrypt aggregate array array_append array_compact array_contains
     array_distinct array_except array_insert array_intersect array_join array_max array_min
     array_position array_prepend array_remove array_repeat array_size array_sort array_union
-    arrays_overlap ascii asin asinh atan atan2 atanh base64 bigint bin binary bit_count
+    arrays_overlap ascii asin asinh assert_true atan atan2 atanh base64 bigint bin binary bit_count
     bit_get bit_length bitmap_bit_position bitmap_bucket_number bitmap_count boolean bround btrim
     cardinality cast cbrt ceil ceiling char char_length character_length chr coalesce collate collation
     concat concat_ws contains conv convert_timezone cos cosh cot crc32 csc date date_add date_diff
@@ -34,7 +34,7 @@ SCALAR = _words("""
     map_filter map_from_arrays map_from_entries map_keys map_values map_zip_with mask md5 minute mod
     month monthname months_between named_struct nanvl negative next_day nullif nullifzero nvl nvl2
     octet_length overlay parse_json parse_url pi pmod position positive pow power printf quarter quote
-    radians reduce regexp regexp_count regexp_extract regexp_extract_all regexp_instr regexp_like
+    radians raise_error reduce regexp regexp_count regexp_extract regexp_extract_all regexp_instr regexp_like
     regexp_replace regexp_substr repeat replace reverse right rint rlike round rpad rtrim schema_of_csv
     schema_of_json schema_of_variant schema_of_xml sec second sentences sequence sha sha1 sha2 shiftleft
     shiftright shiftrightunsigned sign signum sin sinh size slice smallint sort_array soundex space
@@ -113,11 +113,11 @@ SUGAR = _words("count_if")
 # Other names of aggregates that have rules, and functions that nobody has looked at yet: these are refused.
 SYNONYMS = _words("any every mean some std var_samp")
 UNKNOWN = _words("""
-    approx_top_k_estimate arrays_zip assert_true from_avro from_protobuf kll_sketch_get_n_bigint kll_sketch_get_n_double
+    approx_top_k_estimate arrays_zip from_avro from_protobuf kll_sketch_get_n_bigint kll_sketch_get_n_double
     kll_sketch_get_n_float kll_sketch_get_quantile_bigint kll_sketch_get_quantile_double kll_sketch_get_quantile_float
     kll_sketch_get_rank_bigint kll_sketch_get_rank_double kll_sketch_get_rank_float kll_sketch_merge_bigint
     kll_sketch_merge_double kll_sketch_merge_float kll_sketch_to_string_bigint kll_sketch_to_string_double
-    kll_sketch_to_string_float raise_error schema_of_avro schema_of_variant_agg st_asbinary st_geogfromwkb st_geomfromwkb
+    kll_sketch_to_string_float schema_of_avro schema_of_variant_agg st_asbinary st_geogfromwkb st_geomfromwkb
     st_setsrid st_srid theta_difference theta_intersection theta_sketch_estimate theta_union to_avro to_protobuf window_time
 """)
 

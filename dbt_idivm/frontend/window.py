@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING
 
 from sqlglot import exp
 
-from dbt_idivm.algebra.expressions import column, passing
+from dbt_idivm.algebra.expressions import attributes, column, passing
 from dbt_idivm.algebra.inference import certain_type, determined_by
 from dbt_idivm.algebra.operator import Operator
 from dbt_idivm.algebra.types import infer_type
@@ -20,13 +20,14 @@ from dbt_idivm.cached import cached_property
 from dbt_idivm.errors import Finding, finding
 from dbt_idivm.frontend.aggregate import described
 from dbt_idivm.frontend.env import Env
+from dbt_idivm.frontend.numbered import is_determined, numbered
 from dbt_idivm.frontend.resolve import Canonical, bare, canonical, own_nodes, without_nulls_clause
 from dbt_idivm.frontend.text import Text
 from dbt_idivm.frontend.types import incomparable_attributes
 from dbt_idivm.operators import Project, Window
 from dbt_idivm.operators.aggregate import FUNCTIONS, Call
 from dbt_idivm.operators.window import WindowCall
-from dbt_idivm.passes.annotate import facts_of
+from dbt_idivm.passes.annotate import Facts, facts_of
 from dbt_idivm.passes.infer_ids import infer_ids
 
 if TYPE_CHECKING:
@@ -99,7 +100,10 @@ class Windowing:
             place = self.env.text.place(raw)
             self.lowering.findings += incomparable_attributes(partition, below, place, "PARTITION BY")
             self.lowering.findings += incomparable_attributes(tuple(sorted(call.reads)), below, place, "a window function")
-        self._refuse_arbitrary(below)
+        arbitrary = self._arbitrary(below)
+        if arbitrary and (numbers := self._numbers(below, found)) is not None:
+            return numbers, found
+        self._refuse(arbitrary)
         for partition, calls in self.calls.items():
             below = Window(below, partition, tuple(calls))
         return below, found
@@ -184,20 +188,34 @@ class Windowing:
             return self.rows
         return Project(self.rows, (*passing(self.rows.columns), *self.computed.values()))
 
-    def _refuse_arbitrary(self, below: Operator) -> None:
-        """A finding for each function whose value depends on the order of rows that its ORDER BY does not distinguish."""
+    def _arbitrary(self, below: Operator) -> list[exp.Expr]:
+        """What the user wrote of each function whose value depends on the order of rows that ORDER BY does not distinguish."""
         asked = [each for each in self.placed if _is_positional(each[1])]
-        if not asked:
-            return
-        facts = facts_of(infer_ids(below))
-        for partition, call, raw in asked:
-            keys = {each.this.name for each in call.order if isinstance(each.this, exp.Column)}
-            determined = determined_by(frozenset({*partition, *keys}), facts.dependencies)
-            if not facts.unique or not determined >= {*facts.ids}:
-                function = next(each for each in raw.find_all(exp.Window)).this
-                what = self.env.text.source(function)
-                instead = function.meta.get(INSTEAD) or finding(203, self.env.text.place(raw), what=what)
-                self.lowering.findings.append(instead)
+        facts = facts_of(infer_ids(below)) if asked else None
+        return [] if facts is None else [raw for partition, call, raw in asked if not _is_distinguishing(call, partition, facts)]
+
+    def _numbers(self, below: Operator, items: Sequence[Item]) -> Operator | None:
+        """The rows with a number that may be that of any row; None where the items show which row has it."""
+        (partition, call, raw), *others = self.placed
+        if others or any(INSTEAD in each.this.meta for each in raw.find_all(exp.Window)):
+            return None
+        used = frozenset(name for item in items for name in attributes(item.expression)) - {call.name}
+        if not is_determined(call, partition, used, below, facts_of(infer_ids(below))):
+            return None
+        return numbered(call, partition, used, below, self.lowering.names)
+
+    def _refuse(self, arbitrary: Sequence[exp.Expr]) -> None:
+        for raw in arbitrary:
+            function = next(each for each in raw.find_all(exp.Window)).this
+            what = self.env.text.source(function)
+            instead = function.meta.get(INSTEAD) or finding(203, self.env.text.place(raw), what=what)
+            self.lowering.findings.append(instead)
+
+
+def _is_distinguishing(call: WindowCall, partition: tuple[str, ...], facts: Facts) -> bool:
+    """Whether no two rows of a partition are equal in what a function orders by."""
+    keys = {each.this.name for each in call.order if isinstance(each.this, exp.Column)}
+    return facts.unique and determined_by(frozenset({*partition, *keys}), facts.dependencies) >= {*facts.ids}
 
 
 def _is_positional(call: WindowCall) -> bool:

@@ -1,0 +1,51 @@
+"""The types of what functions give that are called by name, where it is the same for all arguments (compared with Spark's
+analyzer by `tests/property/test_inferred_types.py`)."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+from sqlglot import exp
+
+from dbt_idivm.algebra.decimals import Type
+
+_NAMES: Mapping[Any, str] = {
+    Type.NULL: "assert_true raise_error",  # NULL of no type, or an error of the row
+    Type.BOOLEAN: """
+        array_contains arrays_overlap contains endswith equal_null exists forall is_valid_utf8 is_variant_null isnan isnotnull
+        isnull luhn_check map_contains_key regexp regexp_like rlike startswith xpath_boolean
+    """,
+    Type.INT: """
+        array_size ascii bit_count bit_length cardinality char_length character_length date_diff datediff day dayofmonth
+        dayofweek dayofyear find_in_set hash hour instr json_array_length len length levenshtein locate minute month
+        octet_length position quarter regexp_count regexp_instr second size unix_date weekday weekofyear xpath_int year
+    """,
+    Type.BIGINT: """
+        array_position bitmap_bit_position bitmap_bucket_number bitmap_count crc32 factorial hll_sketch_estimate
+        to_unix_timestamp unix_micros unix_millis unix_seconds unix_timestamp width_bucket xpath_long xxhash64
+    """,
+    Type.DOUBLE: """
+        acos acosh asin asinh atan atan2 atanh cbrt cos cosh cot csc degrees e exp expm1 hypot ln log log10 log1p log2
+        months_between pi pow power radians rint sec sign signum sin sinh sqrt tan tanh xpath_double xpath_number
+    """,
+    Type.DATE: "add_months date_from_unix_date date_sub last_day make_date next_day to_date trunc try_to_date",
+}
+_UNITS_FIRST = frozenset({"date_diff", "datediff"})  # with a unit they give a BIGINT
+_TYPES: Mapping[str, Any] = {name: kind for kind, names in _NAMES.items() for name in names.split()}
+
+
+def type_of_call(node: exp.Expr) -> exp.DataType | None:
+    """The type of a call by name of one of Spark's functions; None if it depends on its arguments."""
+    if not isinstance(node, exp.Anonymous) or isinstance(node.parent, exp.Dot):  # schema.f(x) is none of Spark's own
+        return None
+    name = node.name.lower()
+    if name in _UNITS_FIRST and len(node.expressions) == 3:
+        return exp.DataType(this=Type.BIGINT)
+    kind = _TYPES.get(name)
+    return None if kind is None else exp.DataType(this=kind)
+
+
+def typed_functions() -> Mapping[str, Any]:
+    """Name of a function → what it gives."""
+    return _TYPES
