@@ -62,8 +62,7 @@ def is_settled(function: exp.Expr) -> bool:
     if isinstance(function, BY):
         return function.args.get("count") is None
     if isinstance(around, exp.WithinGroup) and name_of(function) in LISTS:
-        keys = around.expression.expressions
-        return [each.this for each in keys] == [value_of(function)]
+        return value_of(function) in [each.this for each in around.expression.expressions]  # equal in it are equal texts
     return around is not function and is_collection(function)
 
 

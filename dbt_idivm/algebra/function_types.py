@@ -29,6 +29,12 @@ _NAMES: Mapping[Any, str] = {
         acos acosh asin asinh atan atan2 atanh cbrt cos cosh cot csc degrees e exp expm1 hypot ln log log10 log1p log2
         months_between pi pow power radians rint sec sign signum sin sinh sqrt tan tanh xpath_double xpath_number
     """,
+    # where spark.sql.timestampType is TIMESTAMP_NTZ, that is what some of these give
+    Type.TIMESTAMP: """
+        date_trunc from_utc_timestamp make_timestamp make_timestamp_ltz timestamp_micros timestamp_millis timestamp_seconds
+        to_timestamp to_timestamp_ltz to_utc_timestamp try_make_timestamp try_make_timestamp_ltz try_to_timestamp
+    """,
+    Type.TIMESTAMPNTZ: "convert_timezone make_timestamp_ntz to_timestamp_ntz try_make_timestamp_ntz",
     Type.DATE: "add_months date_from_unix_date date_sub last_day make_date next_day to_date trunc try_to_date",
 }
 _UNITS_FIRST = frozenset({"date_diff", "datediff"})  # with a unit they give a BIGINT

@@ -74,8 +74,9 @@ class Schema:
 
     def detail(self, table: str) -> dict[str, Any]:
         """What DESCRIBE DETAIL says of a Delta table."""
-        (row,) = self.frame(f"describe detail $.{table}").collect()
-        return dict(row.asDict())
+        frame = self.frame(f"describe detail $.{table}")
+        (row,) = frame.collect()
+        return dict(zip(frame.columns, row, strict=True))
 
     def location(self, table: str) -> Path:
         """The folder of a Delta table."""
@@ -83,7 +84,9 @@ class Schema:
 
     def history(self, table: str, *columns: str, limit: int = 1000) -> list[tuple[Any, ...]]:
         """These columns of the newest commits of a Delta table, the newest first."""
-        return [tuple(row[each] for each in columns) for row in self.frame(f"describe history $.{table} limit {limit}").collect()]
+        frame = self.frame(f"describe history $.{table} limit {limit}")
+        places = [frame.columns.index(each) for each in columns]
+        return [tuple(row[place] for place in places) for row in frame.collect()]
 
     def version(self, table: str) -> int:
         """The newest version of a Delta table."""

@@ -72,7 +72,7 @@ EDITS = [
     (
         JOINED.replace(" join", " left join"),
         JOINED.replace(" join", " left join").replace("c.name", "c.name, c.region"),
-        "columns looked up, columns over stored ones",
+        "look-up, columns over stored ones",
         "build",
     ),
     (

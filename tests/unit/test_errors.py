@@ -302,7 +302,6 @@ REFUSED = {
     "SELECT id FROM main.orders WHERE id = 1 OR (id, cid) IN (SELECT cid FROM main.customers)": "229",
     "SELECT id FROM main.orders WHERE id = 1 OR sum(id) IN (SELECT cid FROM main.customers)": "229",
     "SELECT listagg(name, ',') WITHIN GROUP (ORDER BY region) AS f FROM main.customers": "207",
-    "SELECT listagg(name, ',') WITHIN GROUP (ORDER BY name, region) AS f FROM main.customers": "207",
     "SELECT mode() WITHIN GROUP (ORDER BY price) AS f FROM main.orders": "207",
     "SELECT array_sort(collect_list(price), (x, y) -> 0) AS f FROM main.orders": "207",
     "SELECT sort_array(collect_list(price), id > 1) AS f FROM main.orders GROUP BY id": "207",

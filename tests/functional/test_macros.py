@@ -1,0 +1,82 @@
+"""What dbt's own macros write is maintained by increments: one model for each of the macros that are installed."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+
+from tests.functional.macros import BATCHES, COLUMNS, HELPERS, MODELS, OF_THE_CLOCK, ROWS, models
+from tests.functional.project import Project
+
+SOURCES = """
+    sources:
+    - name: raw
+      schema: SCHEMA
+      tables:
+      - name: events
+        columns:
+        - {name: id, data_tests: [unique, not_null]}
+"""
+# They read no table, or only what did not change.
+UNTOUCHED = frozenset({"date_spine", "generate_series"})
+
+pytestmark = pytest.mark.deep
+
+
+@pytest.fixture
+def macros(project: Project) -> Project:
+    project.table("events", COLUMNS, *ROWS)
+    project.write("models/sources.yml", SOURCES.replace("SCHEMA", project.schema))
+    for name, select in models():
+        project.write(f"models/{name}.sql", f"{{{{ config(materialized='idivm') }}}}\n{select}\n")
+    return project
+
+
+def written(parsed: Any) -> set[str]:
+    """The macros of dbt that write SQL for models, from the packages that are installed."""
+    return {
+        macro.name
+        for macro in parsed.macros.values()
+        if macro.package_name in ("dbt", "dbt_spark")
+        and macro.original_file_path.startswith(("macros/utils/", "macros/adapters/timestamps"))
+        and not macro.name.startswith("_")
+        and "__" not in macro.name
+    }
+
+
+def test_macros_of_dbt(macros: Project) -> None:
+    """Every macro has a model, each model is maintained incrementally, and equals its SELECT after each batch."""
+    assert written(macros.dbt("parse")) == MODELS.keys() | HELPERS | OF_THE_CLOCK
+    created = macros.results("run")
+    assert {name for name, found in created.items() if found.adapter_response["mode"] != "create"} == set()
+    for number, batch in enumerate(BATCHES):
+        macros.sql(*batch)
+        found = macros.results("run")
+        modes = {name: result.adapter_response["mode"] for name, result in found.items()}
+        assert modes == {name: "noop" if name in UNTOUCHED else "incremental" for name, _ in models()}, (number, modes)
+        wrong = [name for name, result in found.items() if not is_exact(macros, name, result.node.compiled_code)]
+        assert wrong == [], (number, wrong)
+
+
+def is_exact(project: Project, name: str, select: str) -> bool:
+    return project.is_same(f"select * from {project.schema}.{name}", select)
+
+
+def test_an_assertion_that_fails(macros: Project) -> None:
+    """An error of a row is one of the refresh, and the view stays as it was."""
+    select = "select id, assert_true(amount is null or amount > -100) as fine, amount from {{ source('raw', 'events') }}"
+    for path in (macros.root / "models").glob("*.sql"):
+        path.unlink()
+    macros.write(
+        "models/checked.sql", f"{{{{ config(materialized='idivm') }}}}\nselect id, coalesce(fine, amount) as x from ({select})"
+    )
+    macros.dbt("run")
+    before = macros.rows("select * from $.checked")
+    macros.sql("update $.events set amount = -500 where id = 1", "update $.events set amount = 4 where id = 2")
+    failed = macros.results("run", fails=True)["checked"]
+    assert "is not true" in failed.message, failed.message
+    assert macros.rows("select * from $.checked") == before
+    macros.sql("update $.events set amount = 50 where id = 1")
+    assert macros.results("run")["checked"].adapter_response["mode"] == "incremental"
+    assert macros.rows("select * from $.checked") == macros.rows("select id, amount from $.events")
