@@ -10,6 +10,7 @@ from dbt.artifacts.resources.v1.source_definition import SourceConfig
 
 from dbt.adapters.idivm.impl import IdivmConfig
 from dbt_idivm.artifacts import given_config
+from dbt_idivm.refresh.decide.config import model_config
 from dbt_idivm.settings import merged
 
 
@@ -58,6 +59,12 @@ def test_what_an_input_is_called_last_comes_first() -> None:
     """The first name in `keys` that means an input counts."""
     found = through_dbt(in_meta(keys={"orders": "a", "x": "id"}), in_meta(keys={"shop.orders": "b", "x": []}))
     assert list(found["idivm"]["keys"].items()) == [("shop.orders", "b"), ("x", []), ("orders", "a")]
+
+
+def test_back_to_the_default() -> None:
+    found = given_config({"config": through_dbt(direct(strategy="full", keys={"o": "id"}), in_meta(strategy=None, keys=None))})
+    config = model_config({"idivm": found})
+    assert config.strategy == "auto" and config.keys == {}
 
 
 def test_other_settings_merge_as_dbt_s_do() -> None:
